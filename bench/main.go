@@ -1,0 +1,358 @@
+//go:build unix
+
+// Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
+// all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
+//
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,million]
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "bare" {
+		bare(os.Args[2:])
+		return
+	}
+	seconds := flag.Int("seconds", 8, "seconds of each measurement")
+	only := flag.String("only", "unary,flood,paced,memory,start", "what to measure; also: million")
+	flag.Parse()
+	b, err := newBench(*seconds)
+	if err == nil {
+		defer os.RemoveAll(b.dir)
+		err = b.run(strings.Split(*only, ","))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	dir, aiperf, self string
+	seconds           int
+}
+
+func newBench(seconds int) (*bench, error) {
+	dir, err := os.MkdirTemp("", "aiperf-bench")
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{dir: dir, aiperf: filepath.Join(dir, "aiperf"), self: self, seconds: seconds}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.aiperf, "./cmd/aiperf")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building aiperf: %w\n%s", err, out)
+	}
+	return b, nil
+}
+
+func (b *bench) run(parts []string) error {
+	fmt.Printf("%s/%s, %d CPUs, %s, %d s a measurement\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.seconds)
+	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
+	all := map[string]func() error{
+		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "million": b.million,
+	}
+	for _, p := range parts {
+		f, ok := all[p]
+		if !ok {
+			return fmt.Errorf("-only: no measurement %q", p)
+		}
+		if err := f(); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func row(name string, procs int, ours, bare, wrk float64, format string) {
+	cell := func(v float64) string {
+		if v == 0 {
+			return "-"
+		}
+		return fmt.Sprintf(format, v)
+	}
+	ratio := "-"
+	if bare != 0 {
+		ratio = fmt.Sprintf("%.2f", ours/bare)
+	}
+	fmt.Printf("%-44s %-10d %12s %12s %12s %10s\n", name, procs, cell(ours), cell(bare), cell(wrk), ratio)
+}
+
+// unary: 32-token prompts, one output token, concurrency 32.
+func (b *bench) unary() error {
+	server, err := b.server("--fast")
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	for _, procs := range []int{1, 2} {
+		ours, err := b.profile(procs, server.url, "--concurrency", "32", "--isl", "32", "--osl", "1", "--benchmark-duration", strconv.Itoa(b.seconds))
+		if err != nil {
+			return err
+		}
+		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "32", "-tokens", "1")
+		if err != nil {
+			return err
+		}
+		row("unary requests/s", procs, ours.value("request_throughput"), bare.Requests/bare.Seconds, b.wrk(server.url, procs), "%.0f")
+	}
+	return nil
+}
+
+// flood: a server that writes events as fast as it can.
+func (b *bench) flood() error {
+	server, err := b.server("--fast")
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	for _, procs := range []int{1, 2} {
+		ours, err := b.profile(procs, server.url, "--streaming", "--concurrency", "8", "--isl", "32", "--osl", "2000",
+			"--extra-inputs", "ignore_eos:true", "--benchmark-duration", strconv.Itoa(b.seconds))
+		if err != nil {
+			return err
+		}
+		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "8", "-tokens", "2000", "-stream")
+		if err != nil {
+			return err
+		}
+		row("flooded SSE events/s", procs, ours.value("output_token_throughput"), bare.Events/bare.Seconds, 0, "%.0f")
+	}
+	return nil
+}
+
+// paced: 1,000 streams of 50 events/s; CPU time of the whole process per event.
+func (b *bench) paced() error {
+	server, err := b.server("--ttft", "20", "--itl", "20")
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	tokens := strconv.Itoa(50 * b.seconds)
+	for _, procs := range []int{1, 2} {
+		ours, err := b.profile(procs, server.url, "--streaming", "--concurrency", "1000", "--isl", "32", "--osl", tokens,
+			"--extra-inputs", "ignore_eos:true", "--request-count", "1000")
+		if err != nil {
+			return err
+		}
+		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "1000", "-tokens", tokens, "-stream", "-requests", "1000")
+		if err != nil {
+			return err
+		}
+		row("paced SSE, 1,000 × 50/s: CPU µs/event", procs,
+			ours.cpu.Seconds()*1e6/ours.value("total_osl"), bare.cpu.Seconds()*1e6/bare.Events, 0, "%.1f")
+	}
+	return nil
+}
+
+// memory: resident memory of a process with 1,000 open streams over one with 10, for each further stream.
+func (b *bench) memory() error {
+	server, err := b.server("--ttft", "20", "--itl", "20")
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	tokens := strconv.Itoa(50 * b.seconds)
+	resident := func(streams string) (ours, plain float64, err error) {
+		o, err := b.profile(2, server.url, "--streaming", "--concurrency", streams, "--isl", "32", "--osl", tokens,
+			"--extra-inputs", "ignore_eos:true", "--request-count", streams)
+		if err != nil {
+			return 0, 0, err
+		}
+		p, err := b.bare(2, "-url", server.url, "-concurrency", streams, "-tokens", tokens, "-stream", "-requests", streams)
+		return o.rssKB, p.rssKB, err
+	}
+	few, fewBare, err := resident("10")
+	if err != nil {
+		return err
+	}
+	many, manyBare, err := resident("1000")
+	if err != nil {
+		return err
+	}
+	row("KB of resident memory per open stream", 2, (many-few)/990, (manyBare-fewBare)/990, 0, "%.1f")
+	return nil
+}
+
+// start: from exec to the first byte at the server, and --help.
+func (b *bench) start() error {
+	requests := filepath.Join(b.dir, "requests.jsonl")
+	server, err := b.server("--fast", "--record-requests", requests)
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	best := time.Hour
+	for range 5 {
+		os.Truncate(requests, 0)
+		began := time.Now()
+		if _, err := b.profile(2, server.url, "--streaming", "--concurrency", "1", "--request-count", "1"); err != nil {
+			return err
+		}
+		time.Sleep(400 * time.Millisecond) // the recorder flushes five times a second
+		line, err := os.ReadFile(requests)
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimLeft(line, "\x00")
+		var r struct {
+			Arrival int64 `json:"arrival_ns"`
+		}
+		if err := json.Unmarshal(bytes.SplitN(line, []byte("\n"), 2)[0], &r); err != nil {
+			return fmt.Errorf("request log: %w", err)
+		}
+		best = min(best, time.Unix(0, r.Arrival).Sub(began))
+	}
+	row("ms from start to first request (best of 5)", 2, float64(best.Microseconds())/1000, 0, 0, "%.0f")
+	best = time.Hour
+	for range 5 {
+		began := time.Now()
+		if err := exec.Command(b.aiperf, "--help").Run(); err != nil {
+			return err
+		}
+		best = min(best, time.Since(began))
+	}
+	row("ms of --help (best of 5)", 2, float64(best.Microseconds())/1000, 0, 0, "%.0f")
+	return nil
+}
+
+// million: resident memory of a run of a million requests.
+func (b *bench) million() error {
+	server, err := b.server("--fast")
+	if err != nil {
+		return err
+	}
+	defer server.stop()
+	began := time.Now()
+	ours, err := b.profile(2, server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--request-count", "1000000")
+	if err != nil {
+		return err
+	}
+	row("MB resident, 1,000,000 requests", 2, ours.rssKB/1024, 0, 0, "%.0f")
+	row("seconds for them, all in all", 2, time.Since(began).Seconds(), 0, 0, "%.0f")
+	return nil
+}
+
+type server struct {
+	cmd *exec.Cmd
+	url string
+}
+
+func (b *bench) server(args ...string) (*server, error) {
+	cmd := exec.Command(b.aiperf, append([]string{"mock-server", "--port", "0"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 256)
+	n, err := out.Read(buf)
+	if err != nil {
+		return nil, fmt.Errorf("mock server did not start: %w", err)
+	}
+	at := strings.Index(string(buf[:n]), "http://")
+	if at < 0 {
+		return nil, fmt.Errorf("mock server printed %q", buf[:n])
+	}
+	return &server{cmd, strings.TrimSpace(string(buf[at:n]))}, nil
+}
+
+func (s *server) stop() {
+	s.cmd.Process.Signal(os.Interrupt)
+	s.cmd.Wait()
+}
+
+type usage struct {
+	cpu   time.Duration
+	rssKB float64
+}
+
+func usageOf(s *os.ProcessState) usage {
+	u := usage{cpu: s.UserTime() + s.SystemTime()}
+	if r, ok := s.SysUsage().(*syscall.Rusage); ok {
+		u.rssKB = float64(r.Maxrss)
+	}
+	return u
+}
+
+type profiled struct {
+	usage
+	summary map[string]json.RawMessage
+}
+
+func (p *profiled) value(tag string) float64 {
+	var m struct {
+		Avg float64 `json:"avg"`
+	}
+	json.Unmarshal(p.summary[tag], &m)
+	return m.Avg
+}
+
+func (b *bench) profile(procs int, url string, args ...string) (*profiled, error) {
+	dir := filepath.Join(b.dir, "run")
+	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--random-seed", "1",
+		"--endpoint-type", "chat", "--ui", "none", "--no-server-metrics", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("aiperf profile: %w\n%s", err, out)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.json"))
+	if err != nil {
+		return nil, err
+	}
+	p := &profiled{usage: usageOf(cmd.ProcessState)}
+	return p, json.Unmarshal(data, &p.summary)
+}
+
+type bareResult struct {
+	usage
+	Requests, Events, Seconds float64
+}
+
+func (b *bench) bare(procs int, args ...string) (*bareResult, error) {
+	cmd := exec.Command(b.self, append([]string{"bare", "-seconds", strconv.Itoa(b.seconds)}, args...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("bare loop: %w", err)
+	}
+	r := &bareResult{usage: usageOf(cmd.ProcessState)}
+	return r, json.Unmarshal(out, r)
+}
+
+// wrk is left out of the table where it is not installed.
+func (b *bench) wrk(url string, threads int) float64 {
+	script := filepath.Join(b.dir, "post.lua")
+	os.WriteFile(script, []byte("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.body = '"+string(body(1, false))+"'\n"), 0o644)
+	out, err := exec.Command("wrk", "-t", strconv.Itoa(threads), "-c", "32", "-d", strconv.Itoa(b.seconds)+"s", "-s", script, url+"/v1/chat/completions").Output()
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(out)) {
+		if v, ok := strings.CutPrefix(line, "Requests/sec:"); ok {
+			f, _ := strconv.ParseFloat(strings.TrimSpace(v), 64)
+			return f
+		}
+	}
+	return 0
+}

@@ -1,0 +1,112 @@
+package artifact
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// AtomicFile is written under a temporary name in the directory of its target and takes the target's
+// place as a whole, or not at all.
+type AtomicFile struct {
+	target string
+	file   *os.File
+	done   bool
+}
+
+// CreateAtomic starts a file that will replace target.
+func CreateAtomic(target string) (*AtomicFile, error) {
+	var suffix [6]byte
+	rand.Read(suffix[:])
+	dir, base := filepath.Split(target)
+	name := filepath.Join(dir, "."+base+"."+hex.EncodeToString(suffix[:])+".tmp")
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", target, reason(err))
+	}
+	return &AtomicFile{target: target, file: file}, nil
+}
+
+// Write implements io.Writer.
+func (a *AtomicFile) Write(p []byte) (int, error) {
+	n, err := a.file.Write(p)
+	if err != nil {
+		err = fmt.Errorf("cannot write %s: %w", a.target, reason(err))
+	}
+	return n, err
+}
+
+// Commit puts the file in its place.
+func (a *AtomicFile) Commit() error {
+	if a.done {
+		return nil
+	}
+	if err := a.file.Close(); err != nil {
+		return a.give(err)
+	}
+	if err := os.Rename(a.file.Name(), a.target); err != nil {
+		return a.give(err)
+	}
+	a.done = true
+	return nil
+}
+
+// Abort removes what was written; after Commit it does nothing, so that it can be deferred.
+func (a *AtomicFile) Abort() {
+	if a.done {
+		return
+	}
+	a.done = true
+	a.file.Close()
+	os.Remove(a.file.Name())
+}
+
+func (a *AtomicFile) give(err error) error {
+	a.Abort()
+	return fmt.Errorf("cannot write %s: %w", a.target, reason(err))
+}
+
+// WriteFile replaces the file at path by data, as a whole or not at all.
+func WriteFile(path string, data []byte) error {
+	a, err := CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	defer a.Abort()
+	if _, err := a.Write(data); err != nil {
+		return err
+	}
+	return a.Commit()
+}
+
+// RemoveStale removes the outputs of an earlier run. Empty paths and missing files are fine.
+func RemoveStale(paths ...string) error {
+	var errs []error
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("cannot remove %s left by an earlier run: %w", path, reason(err)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reason strips the operation and the path from a file error: the message around it names the path
+// that the user knows, not the temporary one.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}

@@ -1,0 +1,225 @@
+package artifact
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"testing"
+)
+
+func TestAppendFloat(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		want string
+	}{
+		{0, "0.0"},
+		{math.Copysign(0, -1), "-0.0"},
+		{20, "20.0"},
+		{-3, "-3.0"},
+		{0.1, "0.1"},
+		{4.10958904109589, "4.10958904109589"},
+		{0.7300000000000001, "0.7300000000000001"},
+		{1e-4, "0.0001"},
+		{1e-5, "1e-05"},
+		{1.5e-7, "1.5e-07"},
+		{9999999999999998, "9999999999999998.0"},
+		{1e15, "1000000000000000.0"},
+		{1e16, "1e+16"},
+		{1.2345e22, "1.2345e+22"},
+		{1e100, "1e+100"},
+		{math.MaxFloat64, "1.7976931348623157e+308"},
+		{math.SmallestNonzeroFloat64, "5e-324"},
+		{math.NaN(), "null"},
+		{math.Inf(-1), "null"},
+	} {
+		if got := string(AppendFloat(nil, c.v)); got != c.want {
+			t.Errorf("AppendFloat(%g) = %s, want %s", c.v, got, c.want)
+		}
+	}
+}
+
+func TestTrapIntegralFloatsKeepPointZero(t *testing.T) {
+	out, err := AppendJSON(nil, Object{{"float", 105.0}, {"integer", 105}, {"list", []float64{50, 60.5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(out), `{"float":105.0,"integer":105,"list":[50.0,60.5]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAppendString(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", `""`},
+		{`a"b\c`, `"a\"b\\c"`},
+		{"<b>&</b>", `"<b>&</b>"`},
+		{"Zürich 東京 🙂", `"Zürich 東京 🙂"`},
+		{"\b\f\n\r\t\x00\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\""},
+		{"a\xffb\xc3", "\"a\uFFFDb\uFFFD\""},
+		{"\xed\xa0\x80", "\"\uFFFD\uFFFD\uFFFD\""}, // a lone surrogate is not UTF-8
+		{"\uFFFD", "\"\uFFFD\""},
+	} {
+		if got := string(AppendString(nil, c.in)); got != c.want {
+			t.Errorf("AppendString(%q) = %s, want %s", c.in, got, c.want)
+		}
+		if got := string(AppendString(nil, []byte(c.in))); got != c.want {
+			t.Errorf("AppendString([]byte(%q)) = %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+type named string
+
+func TestAppendIndentedLaysOutLikeOtherTools(t *testing.T) {
+	seed, none := uint64(math.MaxUint64), (*uint64)(nil)
+	doc := Object{
+		{"text", "Zürich <1>"},
+		{"empty object", Object{}},
+		{"empty list", []any{}},
+		{"nothing", nil},
+		{"absent pointer", none},
+		{"absent number", math.NaN()},
+		{"pointer", &seed},
+		{"named", named("x")},
+		{"list", []any{1, 2.0, Object{{"k", true}}, []string{"a"}}},
+		{"raw", json.RawMessage(`{"a":[1,{"b":[]}],"c":{}}` + "\n")},
+		{"map", map[string]int{"b": 2, "a": 1}},
+	}
+	want := `{
+  "text": "Zürich <1>",
+  "empty object": {},
+  "empty list": [],
+  "nothing": null,
+  "pointer": 18446744073709551615,
+  "named": "x",
+  "list": [
+    1,
+    2.0,
+    {
+      "k": true
+    },
+    [
+      "a"
+    ]
+  ],
+  "raw": {
+    "a": [
+      1,
+      {
+        "b": []
+      }
+    ],
+    "c": {}
+  },
+  "map": {
+    "a": 1,
+    "b": 2
+  }
+}
+`
+	var out bytes.Buffer
+	if err := WriteIndented(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	compact, err := AppendJSON(nil, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wantCompact := `{"text":"Zürich <1>","empty object":{},"empty list":[],"nothing":null,"pointer":18446744073709551615,` +
+		`"named":"x","list":[1,2.0,{"k":true},["a"]],"raw":{"a":[1,{"b":[]}],"c":{}},"map":{"a":1,"b":2}}`; string(compact) != wantCompact {
+		t.Errorf("got\n%s\nwant\n%s", compact, wantCompact)
+	}
+}
+
+func TestTrapAbsentValuesAreLeftOut(t *testing.T) {
+	out, _ := AppendJSON(nil, Object{{"a", math.Inf(1)}, {"b", (*float64)(nil)}, {"c", float32(math.NaN())}, {"d", 1}})
+	if string(out) != `{"d":1}` {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestUnwritableValuesAreErrors(t *testing.T) {
+	for _, v := range []any{struct{}{}, make(chan int), map[int]int{1: 1}, json.RawMessage("{"), Object{{"k", func() {}}}} {
+		if _, err := AppendJSON(nil, v); err == nil {
+			t.Errorf("%T was written", v)
+		}
+	}
+}
+
+func TestMembersMatchesAppendJSON(t *testing.T) {
+	var m Members
+	m.Open()
+	m.Int("a", -1)
+	m.Object("empty")
+	m.Close()
+	m.Object("o")
+	m.String("s", "x\n")
+	m.Bool("b", false)
+	m.Close()
+	m.Int("z", 2)
+	m.Close()
+	if got, want := string(m.Dst), `{"a":-1,"empty":{},"o":{"s":"x\n","b":false},"z":2}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "a\"\\\x00\x1f", "é\u2028🙂", "\xff\xc3\x28", "<&>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		ours := AppendString(nil, s)
+		theirs, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a, b string
+		if err := json.Unmarshal(ours, &a); err != nil {
+			t.Fatalf("%q became %s: %v", s, ours, err)
+		}
+		if err := json.Unmarshal(theirs, &b); err != nil {
+			t.Fatal(err)
+		}
+		if a != b {
+			t.Fatalf("%q reads back as %q, not %q", s, a, b)
+		}
+		if bytes.ContainsAny(ours, "\n\r") {
+			t.Fatalf("%q spans lines: %s", s, ours)
+		}
+	})
+}
+
+func FuzzAppendFloat(f *testing.F) {
+	for _, v := range []float64{0, 1, 0.1, 1e16, 1e-5, -123456.789, 5e-324, 9007199254740993} {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v float64) {
+		if !Finite(v) {
+			t.Skip()
+		}
+		text := AppendFloat(nil, v)
+		var back float64
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if math.Float64bits(back) != math.Float64bits(v) {
+			t.Fatalf("%g became %s", v, text)
+		}
+		if _, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			t.Fatalf("%g became the integer %s", v, text)
+		}
+	})
+}
+
+func BenchmarkAppendString(b *testing.B) {
+	text := bytes.Repeat([]byte("the quick brown fox "), 50)
+	var dst []byte
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		dst = AppendString(dst[:0], text)
+	}
+}

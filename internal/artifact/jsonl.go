@@ -1,0 +1,200 @@
+package artifact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// DefaultFlushInterval bounds how much of the last lines a killed process loses.
+const DefaultFlushInterval = time.Second
+
+// linesBuffer is the size at which buffered lines go to the file.
+const linesBuffer = 64 << 10
+
+// LinesOptions shape a Lines file. The zero value is usable.
+type LinesOptions struct {
+	// FlushInterval is how long a line may wait in memory; 0 means DefaultFlushInterval.
+	FlushInterval time.Duration
+	// OnError is told the first write error, once, on the goroutine that met it. It must return soon
+	// and must not close the file.
+	OnError func(error)
+}
+
+// Lines is a file of lines, one JSON document each, written as they come and safe for concurrent use.
+// After the first error nothing more is written: what is in the file ends with a whole line.
+type Lines struct {
+	path    string
+	onError func(error)
+
+	mu      sync.Mutex
+	file    linesFile
+	buf     []byte
+	good    int64 // bytes of whole lines in the file
+	lines   int64 // lines accepted
+	pending int64 // lines in buf
+	dropped int64
+	err     error
+	closed  bool
+
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// linesFile is what a Lines needs of a file.
+type linesFile interface {
+	Write(p []byte) (int, error)
+	Truncate(size int64) error
+	Close() error
+}
+
+// CreateLines makes or empties the file at path at once, so that a directory that cannot be written
+// shows before the first request, and starts the periodic flush.
+func CreateLines(path string, o LinesOptions) (*Lines, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
+	}
+	return newLines(path, file, o), nil
+}
+
+func newLines(path string, file linesFile, o LinesOptions) *Lines {
+	l := &Lines{
+		path: path, onError: o.OnError, file: file,
+		buf:  make([]byte, 0, linesBuffer+linesBuffer/4),
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	interval := o.FlushInterval
+	if interval <= 0 {
+		interval = DefaultFlushInterval
+	}
+	go l.flushPeriodically(interval)
+	return l
+}
+
+func (l *Lines) flushPeriodically(interval time.Duration) {
+	defer close(l.stopped)
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_ = l.Flush()
+		case <-l.stop:
+			return
+		}
+	}
+}
+
+// Add appends one line; the newline is added here. After an error the line is counted as dropped.
+func (l *Lines) Add(line []byte) error {
+	l.mu.Lock()
+	defer l.unlockReporting(l.err == nil)
+	if l.closed && l.err == nil {
+		l.err = fmt.Errorf("cannot write %s: the file is closed", l.path)
+	}
+	if l.err != nil {
+		l.dropped++
+		return l.err
+	}
+	l.buf = append(append(l.buf, line...), '\n')
+	l.lines++
+	l.pending++
+	if len(l.buf) >= linesBuffer {
+		l.flush()
+	}
+	return l.err
+}
+
+// Flush hands what is buffered to the file.
+func (l *Lines) Flush() error {
+	l.mu.Lock()
+	defer l.unlockReporting(l.err == nil)
+	l.flush()
+	return l.err
+}
+
+// unlockReporting releases the lock and reports an error that appeared while it was held.
+func (l *Lines) unlockReporting(wasGood bool) {
+	err := l.err
+	l.mu.Unlock()
+	if wasGood && err != nil && l.onError != nil {
+		l.onError(err)
+	}
+}
+
+func (l *Lines) flush() {
+	if len(l.buf) == 0 || l.err != nil {
+		return
+	}
+	n, err := l.file.Write(l.buf)
+	if err != nil {
+		l.fail(n, err)
+		return
+	}
+	l.good += int64(n)
+	l.buf = l.buf[:0]
+	l.pending = 0
+	if cap(l.buf) > 8*linesBuffer {
+		l.buf = make([]byte, 0, linesBuffer+linesBuffer/4)
+	}
+}
+
+// fail keeps the whole lines among the n bytes that were written and cuts off the rest.
+func (l *Lines) fail(n int, err error) {
+	l.err = fmt.Errorf("cannot write %s: %w", l.path, reason(err))
+	whole := bytes.LastIndexByte(l.buf[:n], '\n') + 1
+	kept := int64(bytes.Count(l.buf[:whole], []byte{'\n'}))
+	l.dropped += l.pending - kept
+	l.lines -= l.pending - kept
+	l.good += int64(whole)
+	l.pending = 0
+	l.buf = nil
+	if n > whole {
+		// A file system that cannot even truncate leaves a broken last line; readers skip it.
+		_ = l.file.Truncate(l.good)
+	}
+}
+
+// Err is the first error, nil so far.
+func (l *Lines) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Count is the number of lines written or about to be, and of those lost to an error.
+func (l *Lines) Count() (lines, dropped int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines, l.dropped
+}
+
+// Close writes what is buffered and closes the file. A file without lines is removed. It returns the
+// first error of the file's whole life; a second call returns the same.
+func (l *Lines) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		defer l.mu.Unlock()
+		return l.err
+	}
+	wasGood := l.err == nil
+	l.closed = true
+	l.flush()
+	if err := l.file.Close(); err != nil && l.err == nil {
+		l.err = fmt.Errorf("cannot write %s: %w", l.path, reason(err))
+	}
+	if l.lines == 0 {
+		if err := RemoveStale(l.path); err != nil {
+			l.err = errors.Join(l.err, err)
+		}
+	}
+	close(l.stop)
+	err := l.err
+	l.unlockReporting(wasGood)
+	<-l.stopped
+	return err
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/metrics"
+)
+
+// catalog tells config what the endpoint registry and the metric table know.
+type catalog struct{}
+
+// Endpoint implements config.Catalog.
+func (catalog) Endpoint(name string) (config.EndpointFacts, bool) {
+	d, built := endpoint.Lookup(name)
+	if d.Name == "" {
+		return config.EndpointFacts{}, false
+	}
+	return config.EndpointFacts{
+		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
+		TakesText: d.TakesText, FormData: d.FormData,
+	}, true
+}
+
+// Metric implements config.Catalog.
+func (catalog) Metric(tag string) (config.MetricFacts, bool) {
+	d, ok := metrics.Lookup(tag)
+	return config.MetricFacts{Derived: d.Kind == metrics.KindDerived}, ok
+}
+
+// MetricTags implements config.Catalog.
+func (catalog) MetricTags() []string {
+	var tags []string
+	for _, d := range metrics.Table() {
+		if d.Kind != metrics.KindDerived && !d.IsList() {
+			tags = append(tags, d.Tag)
+		}
+	}
+	return tags
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"aiperf/internal/config"
+)
+
+// demoArgs are the demo's benchmark: short, streaming, with a warm-up.
+var demoArgs = []string{
+	"--model", "mock-model", "--tokenizer", "builtin", "--endpoint-type", "chat", "--streaming",
+	"--concurrency", "8", "--request-count", "80", "--warmup-request-count", "8", "--isl", "128", "--osl", "32",
+	"--extra-inputs", "ignore_eos:true", "--goodput", "time_to_first_token:100 inter_token_latency:20",
+	"--random-seed", "42", "--no-server-metrics", "--no-gpu-telemetry",
+}
+
+const demoHelp = `Usage: aiperf demo [profile flags]
+
+Starts the embedded mock server as a process of its own on a free loopback port (time to first token
+40 ms, 8 ms between tokens), runs a short streaming chat benchmark against it and reports. Flags of
+"aiperf profile" replace or extend the demo's own, which are:
+
+  `
+
+// demo starts the mock server as a child process and runs a short benchmark against it.
+func (a *app) demo(args []string) int {
+	if wantsHelp(args) {
+		fmt.Fprintln(a.terminal.out, demoHelp+strings.Join(quoted(demoArgs), " "))
+		return ExitOK
+	}
+	server, err := startMockServer("--ttft", "40", "--itl", "8", "--ttft-jitter-cv", "0.2", "--itl-jitter-cv", "0.1", "--random-seed", "42")
+	if err != nil {
+		return a.fail(err)
+	}
+	defer server.stop()
+	fmt.Fprintf(a.terminal.err, "Mock server: %s\n", server.url)
+	parsed, err := config.Parse(overridden(demoArgs, append(args, "--url", server.url)), a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	cfg, warnings, err := config.Resolve(parsed, catalog{})
+	if err != nil {
+		return a.fail(err)
+	}
+	code := a.execute(cfg, warnings)
+	fmt.Fprintln(a.terminal.out, "Files written:")
+	writeLines(a.terminal.out, files(cfg.Artifacts.Dir))
+	return code
+}
+
+// overridden leaves out of base each flag, with its values, that given names too.
+func overridden(base, given []string) []string {
+	named := map[string]bool{}
+	for _, arg := range given {
+		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--") {
+			named[strings.ReplaceAll(name, "_", "-")] = true
+		}
+	}
+	var args []string
+	keep := true
+	for _, arg := range base {
+		if strings.HasPrefix(arg, "--") {
+			keep = !named[arg]
+		}
+		if keep {
+			args = append(args, arg)
+		}
+	}
+	return append(args, given...)
+}
+
+func quoted(args []string) []string {
+	list := make([]string, len(args))
+	for i, arg := range args {
+		if strings.ContainsRune(arg, ' ') {
+			arg = "'" + arg + "'"
+		}
+		list[i] = arg
+	}
+	return list
+}
+
+// files lists the files below a directory.
+func files(dir string) []string {
+	var list []string
+	filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			list = append(list, "  "+path)
+		}
+		return nil
+	})
+	return list
+}
+
+// childServer is a mock server in a process of its own.
+type childServer struct {
+	url string
+	cmd *exec.Cmd
+	// alive is the child's standard input: it stops when the pipe closes, however this process ends.
+	alive *os.File
+}
+
+const childTimeout = 10 * time.Second
+
+func startMockServer(options ...string) (*childServer, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
+	}
+	stdin, alive, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
+	}
+	defer stdin.Close()
+	cmd := exec.Command(self, append([]string{"mock-server", "--port", "0"}, options...)...)
+	cmd.Env = append(os.Environ(), stopWithStdin+"=1")
+	cmd.Stdin, cmd.Stderr = stdin, os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		alive.Close()
+		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
+	}
+	s := &childServer{cmd: cmd, alive: alive}
+	first := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		first <- line
+	}()
+	select {
+	case line := <-first:
+		if at := strings.Index(line, "http://"); at >= 0 {
+			s.url = strings.TrimSpace(line[at:])
+			return s, nil
+		}
+	case <-time.After(childTimeout):
+	}
+	s.stop()
+	return nil, errNotStarted
+}
+
+// stop ends the child: it stops by itself when the pipe closes, and is killed if it does not.
+func (s *childServer) stop() {
+	s.alive.Close()
+	ended := make(chan struct{})
+	go func() {
+		s.cmd.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(childTimeout):
+		s.cmd.Process.Kill()
+		<-ended
+	}
+}

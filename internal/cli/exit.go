@@ -1,0 +1,13 @@
+package cli
+
+// The exit codes of the program.
+const (
+	// ExitOK: the run finished, if need be with some failed requests, or one Ctrl-C ended it with results.
+	ExitOK = 0
+	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, or every request failed.
+	ExitFailure = 1
+	// ExitForced: a second Ctrl-C ended the program at once.
+	ExitForced = 130
+	// ExitTerminated: SIGTERM ended the run; the results were written.
+	ExitTerminated = 143
+)

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+const helpWidth = 100
+
+// profileHelp prints the flags of profile, group by group.
+func (a *app) profileHelp() {
+	w := a.terminal.out
+	fmt.Fprint(w, "Usage: aiperf profile [flags]\n\nRuns a benchmark against an inference server and writes its reports.\n")
+	for _, group := range config.Groups() {
+		fmt.Fprintf(w, "\n%s\n", group)
+		for _, o := range config.Options() {
+			if o.Group == group {
+				writeLines(w, optionHelp(o))
+			}
+		}
+	}
+	fmt.Fprint(w, `
+Lists: a flag that takes several values takes them separated by commas or spaces, or may be repeated.
+Underscores and dashes in flag names are the same. "docs/cli.md" has this text with defaults and limits.
+Exit codes: 0 finished (if need be with some failed requests), 1 usage or start-up error, no results, a
+file that could not be written, or all requests failed; 130 second Ctrl-C; 143 SIGTERM.
+`)
+}
+
+// optionHelp is one flag's lines.
+func optionHelp(o config.Option) []string {
+	head := "  " + strings.Join(o.Spellings(), ", ")
+	if value := valueName(o); value != "" {
+		head += " " + value
+	}
+	lines := []string{head}
+	for _, part := range wrap(o.Help+facts(o), helpWidth-8) {
+		lines = append(lines, "        "+part)
+	}
+	return lines
+}
+
+// valueName is how the help text writes a flag's value.
+func valueName(o config.Option) string {
+	name := ""
+	switch o.Type {
+	case config.Bool:
+		return ""
+	case config.Enum:
+		name = strings.Join(o.Values, "|")
+		if len(o.Values) > 8 {
+			name = "TYPE"
+		}
+	default:
+		name = strings.ToUpper(o.Type.String())
+	}
+	if o.Arity == config.Multi {
+		name += " …"
+	}
+	return name
+}
+
+// facts are the default, the limits and the state of a flag in words.
+func facts(o config.Option) string {
+	var list []string
+	switch {
+	case o.DefaultNote != "":
+		list = append(list, "default: "+o.DefaultNote)
+	case o.Default != "":
+		list = append(list, "default: "+o.Default)
+	}
+	if limits := o.Limits.String(); limits != "" {
+		list = append(list, limits)
+	}
+	if o.Type == config.Enum && len(o.Values) > 8 {
+		list = append(list, "one of "+strings.Join(o.Values, ", "))
+	}
+	if o.Env != "" {
+		list = append(list, "environment: "+o.Env)
+	}
+	if !o.Built() {
+		list = append(list, "not available in this release")
+	} else if len(o.BuiltValues) > 0 {
+		list = append(list, "this release has "+strings.Join(o.BuiltValues, ", "))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(list, "; ") + "]"
+}

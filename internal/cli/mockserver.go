@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"aiperf/internal/mockserver"
+)
+
+// stopWithStdin is set for a mock server that ends with the program that started it.
+const stopWithStdin = "AIPERF_STOP_WITH_STDIN"
+
+// mockServer serves until it is interrupted.
+func (a *app) mockServer(args []string) int {
+	if wantsHelp(args) {
+		fmt.Fprint(a.terminal.out, mockserver.Help())
+		return ExitOK
+	}
+	options, err := mockserver.ParseOptions(args, a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if _, ok := a.env(stopWithStdin); ok {
+		// A parent's Ctrl-C reaches the whole terminal group; the parent decides when the server ends.
+		signal.Ignore(os.Interrupt)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(context.Background())
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+	}
+	if err := mockserver.Run(ctx, options, a.terminal.out); err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}

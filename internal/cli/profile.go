@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/report/console"
+	"aiperf/internal/run"
+	"aiperf/internal/runlog"
+)
+
+// profile runs a benchmark.
+func (a *app) profile(args []string) int {
+	if wantsHelp(args) {
+		a.profileHelp()
+		return ExitOK
+	}
+	parsed, err := config.Parse(args, a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	cfg, warnings, err := config.Resolve(parsed, catalog{})
+	if err != nil {
+		return a.fail(err)
+	}
+	return a.execute(cfg, warnings)
+}
+
+// execute runs a resolved benchmark and reports it.
+func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
+	t := a.terminal
+	view := newView(t, cfg)
+	level, _ := runlog.ParseLevel(cfg.LogLevel)
+	log := runlog.New(runlog.Options{
+		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
+		Redactor: artifact.NewRedactor(cfg.Endpoint.APIKey),
+	})
+	defer log.Close()
+	logger := log.Logger("config")
+	for _, w := range warnings {
+		logger.Log(context.Background(), warningLevel(w), w.Text)
+	}
+	if cfg.Env.Dev.Mode {
+		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
+	}
+	interrupts := watchInterrupts(t)
+	defer interrupts.close()
+	outcome, err := run.Execute(context.Background(), cfg, run.Options{
+		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop,
+	})
+	view.clear()
+	if err != nil {
+		a.fail(err)
+		a.logPath(cfg)
+		if interrupts.terminated.Load() {
+			return ExitTerminated
+		}
+		return ExitFailure
+	}
+	return a.report(outcome, interrupts)
+}
+
+// logPath names the log of a run that has no report.
+func (a *app) logPath(cfg *config.Run) {
+	path := cfg.Artifacts.Path(config.LogFile)
+	if exists(path) {
+		fmt.Fprintln(a.terminal.err, "Log File:", path)
+	}
+}
+
+func warningLevel(w config.Warning) slog.Level {
+	if w.Level == config.LevelInfo {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
+}
+
+// report prints the final report and says how the run ended.
+func (a *app) report(outcome *run.Outcome, interrupts *interrupts) int {
+	t := a.terminal
+	options := outcome.Console
+	options.Width = console.Width(t.outTTY, t.width(), options.Width)
+	options.Styles = t.outTTY && t.colour
+	// A closed pipe must not cost the files: they are written, so the error changes nothing.
+	_ = console.Render(t.out, &outcome.Result, options)
+
+	code := ExitOK
+	if outcome.Problem != nil {
+		code = a.fail(fmt.Errorf("some files could not be written:\n%w", outcome.Problem))
+	}
+	if outcome.Aborted != nil {
+		code = a.fail(outcome.Aborted)
+	}
+	if counts := outcome.Result.Counts; counts.Successes == 0 && counts.Errors > 0 {
+		code = a.fail(fmt.Errorf("All %d requests failed. The errors are in the table above and in the files", counts.Errors))
+	}
+	if interrupts.terminated.Load() {
+		return ExitTerminated
+	}
+	return code
+}
+
+// errNotStarted is what a child process that did not come up is reported as.
+var errNotStarted = errors.New("the mock server did not start")

@@ -1,0 +1,128 @@
+// Package cli is the command line: it finds the command, parses its arguments, lets a room do the work,
+// and turns errors into messages and exit codes. Every error is printed once, here.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// Version is the program's version; a release build sets it.
+var Version = "0.1.0"
+
+// app is one call of the program.
+type app struct {
+	terminal *terminal
+	env      func(string) (string, bool)
+}
+
+// command is an entry of the command table.
+type command struct {
+	name    string
+	summary string
+	run     func(*app, []string) int
+}
+
+// commands are what this release has, in the order of the help text.
+func commands() []command {
+	return []command{
+		{"profile", "run a benchmark against an inference server", (*app).profile},
+		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
+		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
+	}
+}
+
+// missingCommands are documented commands that this release lacks.
+var missingCommands = []string{"plot", "analyze-trace", "synthesize", "validate", "plugins", "service", "speed-bench-report", "chat", "config", "analyze"}
+
+// Main runs the program with its arguments and returns the exit code.
+func Main(args []string, stdout, stderr *os.File) int {
+	a := &app{terminal: newTerminal(stdout, stderr, os.LookupEnv), env: os.LookupEnv}
+	return a.main(args)
+}
+
+func (a *app) main(args []string) int {
+	if len(args) == 0 {
+		a.help()
+		return ExitOK
+	}
+	switch name := args[0]; {
+	case name == "--help" || name == "-h" || name == "help":
+		a.help()
+		return ExitOK
+	case name == "--version":
+		fmt.Fprintln(a.terminal.out, Version)
+		return ExitOK
+	case name == "--install-completion":
+		return a.installCompletion(args[1:])
+	case isCompletion(name):
+		return a.complete(args)
+	}
+	var names []string
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(a, args[1:])
+		}
+		names = append(names, c.name)
+	}
+	for _, name := range missingCommands {
+		if name == args[0] {
+			return a.fail(fmt.Errorf("the command %q is not available in this release", name))
+		}
+	}
+	message := fmt.Sprintf("there is no command %q", args[0])
+	if near := config.Nearest(args[0], names); near != "" {
+		message += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return a.fail(errors.New(message + "\nThe commands are: " + strings.Join(names, ", ")))
+}
+
+func (a *app) help() {
+	w := a.terminal.out
+	fmt.Fprintf(w, "aiperf v%s - AI Performance Benchmarking Tool\n", Version)
+	fmt.Fprint(w, "An independent implementation, compatible with AIPerf; not affiliated with NVIDIA.\n\n")
+	fmt.Fprint(w, "Usage: aiperf <command> [flags]\n\nCommands:\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, `
+Flags:
+  -h, --help            show this text; "aiperf <command> --help" shows a command's flags
+  --version             print the version
+  --install-completion [--shell bash|zsh|fish|powershell] [-o|--output PATH]
+                        install the completion of your shell
+
+Try it: aiperf demo
+`)
+}
+
+// fail prints an error in a box and returns the exit code for it.
+func (a *app) fail(err error) int {
+	a.terminal.panel("Error", err.Error())
+	return ExitFailure
+}
+
+// wantsHelp tells whether the arguments ask for the help text.
+func wantsHelp(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "--help", "-h":
+			return true
+		}
+	}
+	return false
+}
+
+// writeLines writes the lines of a list.
+func writeLines(w io.Writer, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(w, line)
+	}
+}

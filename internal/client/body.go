@@ -1,0 +1,265 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+
+	"aiperf/internal/record"
+)
+
+// How the end of a body is known.
+const (
+	framedNone = iota
+	framedByLength
+	framedByChunks
+	framedByClose
+)
+
+var (
+	errTooLarge     = errors.New("response exceeds the largest size accepted")
+	errChunkedCoded = errors.New("malformed chunked encoding")
+)
+
+// The parts of a chunked body; all but the data are lines.
+const (
+	chunkHead = iota
+	chunkData
+	chunkEnd
+	chunkTrailer
+	chunksOver
+)
+
+// body reads a reply's body off its connection. A read returns what one network read brought: it never
+// waits for more while it has something to give, not even for the rest of a chunk.
+type body struct {
+	br      *bufio.Reader
+	framing int
+	part    int   // of a chunked body, the part that comes next
+	left    int64 // bytes left of the body or of the chunk
+	closes  bool  // the connection ends with this reply
+}
+
+func newBody(br *bufio.Reader, resp *http.Response, h *hop) body {
+	b := body{br: br, closes: resp.Close || h.closes}
+	switch {
+	case h.method == http.MethodHead, resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
+	case resp.StatusCode == http.StatusSwitchingProtocols:
+		b.closes = true
+	case len(resp.TransferEncoding) > 0:
+		b.framing = framedByChunks
+	case resp.ContentLength > 0:
+		b.framing, b.left = framedByLength, resp.ContentLength
+	case resp.ContentLength < 0:
+		b.framing, b.closes = framedByClose, true
+	}
+	return b
+}
+
+// read returns io.EOF, possibly with the last bytes, once the whole body was read.
+func (b *body) read(p []byte) (int, error) {
+	switch b.framing {
+	case framedByLength:
+		return b.readLength(p)
+	case framedByChunks:
+		return b.readChunks(p)
+	case framedByClose:
+		return b.br.Read(p)
+	}
+	return 0, io.EOF
+}
+
+func (b *body) readLength(p []byte) (int, error) {
+	n, err := b.readLeft(p)
+	if err == nil && b.left == 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// readLeft reads what is left of the body or chunk; the end of the connection is unexpected in it.
+func (b *body) readLeft(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, nil
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.br.Read(p)
+	b.left -= int64(n)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+func (b *body) readChunks(p []byte) (n int, err error) {
+	for b.part != chunksOver && n < len(p) && err == nil {
+		if n > 0 && !b.ready() {
+			return n, nil
+		}
+		if b.part != chunkData {
+			err = b.step()
+			continue
+		}
+		var m int
+		m, err = b.readLeft(p[n:])
+		n += m
+		if b.left == 0 {
+			b.part = chunkEnd
+		}
+	}
+	if err == nil && b.part == chunksOver {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ready says whether the next part can be read without waiting for the network.
+func (b *body) ready() bool {
+	buffered := b.br.Buffered()
+	if b.part == chunkData || buffered == 0 {
+		return buffered > 0
+	}
+	peek, _ := b.br.Peek(buffered)
+	return bytes.IndexByte(peek, '\n') >= 0
+}
+
+// step reads a line between the data of two chunks.
+func (b *body) step() error {
+	line, err := b.line()
+	if err != nil {
+		return err
+	}
+	switch b.part {
+	case chunkHead:
+		if b.left, err = chunkSize(line); err != nil {
+			return err
+		}
+		b.part = chunkData
+		if b.left == 0 {
+			b.part = chunkTrailer
+		}
+	case chunkEnd:
+		if len(line) != 0 {
+			return errChunkedCoded
+		}
+		b.part = chunkHead
+	case chunkTrailer:
+		if len(line) == 0 {
+			b.part = chunksOver
+		}
+	}
+	return nil
+}
+
+// line is the next line without its end.
+func (b *body) line() ([]byte, error) {
+	line, err := b.br.ReadSlice('\n')
+	switch {
+	case err == io.EOF:
+		return nil, io.ErrUnexpectedEOF
+	case err == bufio.ErrBufferFull:
+		return nil, errChunkedCoded
+	case err != nil:
+		return nil, err
+	}
+	line = line[:len(line)-1]
+	return bytes.TrimSuffix(line, []byte("\r")), nil
+}
+
+// chunkSize reads a chunk's size line; extensions are ignored.
+func chunkSize(line []byte) (int64, error) {
+	if i := bytes.IndexByte(line, ';'); i >= 0 {
+		line = line[:i]
+	}
+	line = bytes.TrimRight(line, " \t")
+	if len(line) == 0 || len(line) > 15 {
+		return 0, errChunkedCoded
+	}
+	var size int64
+	for _, c := range line {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, errChunkedCoded
+		}
+		size = size<<4 | int64(c)
+	}
+	return size, nil
+}
+
+// readBody reads the body and keeps account of its chunks: what came with one network read is one.
+func (x *exchange) readBody(p []byte) (int, error) {
+	n, err := x.body.read(p)
+	if n == 0 {
+		return n, err
+	}
+	w := x.conn.wire
+	t := &x.t
+	fresh := t.chunksReceived == 0 || w.reads != x.seenRead
+	if fresh {
+		if t.chunksReceived == 0 {
+			t.receiveStart = w.readNS
+		}
+		t.chunksReceived++
+		t.receiveEnd = w.readNS
+		x.seenRead = w.reads
+	}
+	t.bytesReceived += int64(n)
+	if x.req.KeepTrace {
+		if fresh {
+			x.responseChunks = append(x.responseChunks, record.Chunk{AtNS: x.client.clock.WallNS(w.readNS)})
+		}
+		x.responseChunks[len(x.responseChunks)-1].Bytes += int64(n)
+	}
+	return n, err
+}
+
+// readAll reads the body to its end behind buf.
+func (x *exchange) readAll(buf []byte) ([]byte, error) {
+	limit := x.client.opts.MaxBody
+	if x.body.framing == framedByLength {
+		if x.body.left > limit {
+			return buf, errTooLarge
+		}
+		buf = slices.Grow(buf, int(min(x.body.left, maxPooled)))
+	}
+	for {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, readBuffer)
+		}
+		n, err := x.readBody(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case int64(len(buf)) > limit:
+			return buf, errTooLarge
+		case err == io.EOF:
+			return buf, nil
+		case err != nil:
+			return buf, err
+		}
+	}
+}
+
+// maxDrain bounds what is read of a redirect's body to keep its connection.
+const maxDrain = 64 << 10
+
+// drain reads a redirect's body; false if it is too long or broken.
+func (x *exchange) drain() bool {
+	var scrap [1024]byte
+	for total := 0; total <= maxDrain; {
+		n, err := x.body.read(scrap[:])
+		total += n
+		if err != nil {
+			return err == io.EOF && !x.body.closes
+		}
+	}
+	return false
+}

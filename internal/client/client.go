@@ -1,0 +1,80 @@
+// Package client carries one HTTP exchange: it sends a prepared request at once and hands every
+// response to a sink, stamped with the instant at which the network read that completed it returned.
+//
+// Between the read and the stamp there is nothing. The package knows nothing of endpoints, tokens or
+// schedules; instants are those of the run's clock.Clock.
+//
+// Response heads are parsed by net/http; connections, writing and body framing are the package's own.
+// An exchange writes, reads and stamps on the caller's goroutine, so no hand-over lies between the
+// socket and a stamp. A transfer chunk that arrives in pieces yields each event with the piece that
+// completed it (net/http's reader holds all of them back until the chunk is whole), a request is known
+// to be written when its last byte was, and headers keep the order they were given in.
+//
+// Nothing is ever sent twice. The one request that moves to another connection is one of which not a
+// byte was written, because the server had closed the idle connection it was to use.
+package client
+
+import (
+	"aiperf/internal/record"
+)
+
+// Request is a whole request, ready to be sent. Header order and spelling are kept.
+type Request struct {
+	Method  string
+	URL     string
+	Headers []record.Header
+	Body    []byte
+	// Session keys the connection of the sticky strategy.
+	Session string
+	// FinalTurn lets a sticky connection go after the exchange.
+	FinalTurn bool
+	// CancelAfterNS closes the connection that long after the whole request was written; negative = never.
+	CancelAfterNS int64
+	// KeepTrace collects chunk lists and headers for the trace export; counts and stamps always exist.
+	KeepTrace bool
+	// KeepRaw keeps every response's bytes.
+	KeepRaw bool
+}
+
+// Sink receives the responses of one exchange in order, on one goroutine. Byte slices are valid only
+// during the call.
+type Sink interface {
+	// Event is one server-sent event: the value of its event field (nil if none) and its data
+	// (several data fields joined by a newline). [DONE] is handed over like any other.
+	Event(name, data []byte, atNS int64)
+	// Body is the whole body of a response that is not an event stream; binary bodies are media.
+	Body(contentType string, binary bool, body []byte, atNS int64)
+}
+
+// Exchange is what happened on the wire. Instants are monotonic nanoseconds of the run's clock; 0 = did not happen.
+type Exchange struct {
+	// StartNS is taken immediately before the request is handed to the transport.
+	StartNS int64
+	// AckNS is when the 2xx response headers had been read.
+	AckNS int64
+	// LastResponseNS is the stamp of the last response of any kind.
+	LastResponseNS int64
+	// EndNS is when the exchange ended: last byte read, error, or cancellation.
+	EndNS int64
+	// CancelledNS is when a simulated cancellation fired.
+	CancelledNS int64
+	// Responses counts the responses handed to the sink.
+	Responses int
+	Status    int
+	// CutOff is true when the run ended the exchange (grace over, Ctrl-C): no record is made.
+	CutOff bool
+	// Err is nil when the exchange succeeded on the wire.
+	Err    *record.Error
+	Timing Timing
+	// Trace and Raw are set as the request asked.
+	Trace *record.Trace
+	Raw   *record.Raw
+}
+
+// Timing holds the trace facts that every exchange has, in nanoseconds and counts;
+// record.Absent where an event did not complete, 0 where it did not apply (metrics reference: HTTP trace).
+type Timing struct {
+	Blocked, DNSLookup, Connecting, Sending, Waiting, Receiving, Duration int64
+	Reused                                                                int64
+	BytesSent, ChunksSent, BytesReceived, ChunksReceived                  int64
+}

@@ -1,0 +1,161 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+
+	"aiperf/internal/clock"
+)
+
+// dialer opens connections.
+type dialer struct {
+	clock    *clock.Clock
+	resolver *resolver
+	net      net.Dialer
+	tls      *tls.Config
+	proxy    func(*http.Request) (*url.URL, error)
+}
+
+func newDialer(opts *Options, clk *clock.Clock) *dialer {
+	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout}
+	return &dialer{
+		clock:    clk,
+		resolver: newResolver(opts, clk.NowNS),
+		net: net.Dialer{
+			Control: socket.control,
+			KeepAliveConfig: net.KeepAliveConfig{
+				Enable: opts.TCPKeepIdle > 0, Idle: opts.TCPKeepIdle, Interval: opts.TCPKeepIntvl, Count: opts.TCPKeepCnt,
+			},
+		},
+		tls: &tls.Config{
+			RootCAs:            opts.RootCAs,
+			InsecureSkipVerify: !opts.SSLVerify, //nolint:gosec // the user asked for it
+			NextProtos:         []string{"http/1.1"},
+			MinVersion:         tls.VersionTLS12,
+		},
+		proxy: opts.Proxy,
+	}
+}
+
+// dial opens a connection to o, through the proxy that o calls for.
+func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, error) {
+	proxy, err := d.proxyFor(o)
+	if err != nil {
+		return nil, &dialError{origin: o, step: stepConnect, err: err}
+	}
+	hop := o
+	if proxy != nil {
+		hop = &origin{scheme: proxy.Scheme, host: proxy.Hostname(), port: proxy.Port()}
+		if hop.port == "" {
+			hop.port = map[string]string{"http": "80", "https": "443"}[hop.scheme]
+		}
+	}
+	addrs, err := d.resolver.resolve(ctx, hop.host, t)
+	if err != nil {
+		return nil, &dialError{origin: hop, step: stepDNS, err: err}
+	}
+	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
+	w, err := d.connect(ctx, addrs, hop.port)
+	if err != nil {
+		return nil, &dialError{origin: hop, step: stepConnect, err: err}
+	}
+	var top net.Conn = w
+	if hop.scheme == "https" {
+		if top, err = d.secure(ctx, top, hop.host); err != nil {
+			_ = w.Close()
+			return nil, &dialError{origin: hop, step: stepTLS, err: err}
+		}
+	}
+	if proxy != nil && o.scheme == "https" {
+		if err := tunnel(ctx, top, w, o, basicAuth(proxy)); err != nil {
+			_ = w.Close()
+			return nil, &dialError{origin: hop, step: stepConnect, err: err}
+		}
+		if top, err = d.secure(ctx, top, o.host); err != nil {
+			_ = w.Close()
+			return nil, &dialError{origin: o, step: stepTLS, err: err}
+		}
+	}
+	t.connectEnd = d.clock.NowNS()
+	return newConnection(o, w, top), nil
+}
+
+func (d *dialer) proxyFor(o *origin) (*url.URL, error) {
+	if d.proxy == nil {
+		return nil, nil
+	}
+	u, err := d.proxy(&http.Request{Method: "GET", URL: &url.URL{Scheme: o.scheme, Host: o.hostPort(), Path: "/"}})
+	switch {
+	case err != nil || u == nil:
+		return nil, err
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("proxy scheme %q is not supported: use an http or https proxy", u.Scheme)
+	}
+	return u, nil
+}
+
+func basicAuth(u *url.URL) string {
+	if u.User == nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+}
+
+// connect tries the addresses in turn.
+func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port string) (*wire, error) {
+	err := fmt.Errorf("no address of this IP version")
+	for _, a := range addrs {
+		var nc net.Conn
+		nc, err = d.net.DialContext(ctx, "tcp", net.JoinHostPort(a.String(), port))
+		if err == nil {
+			return &wire{Conn: nc, clock: d.clock, head: -1}, nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, err
+}
+
+func (d *dialer) secure(ctx context.Context, nc net.Conn, host string) (net.Conn, error) {
+	config := d.tls.Clone()
+	config.ServerName = host
+	tc := tls.Client(nc, config)
+	if err := tc.HandshakeContext(ctx); err != nil {
+		return nil, err
+	}
+	return tc, nil
+}
+
+// tunnel asks a proxy for a way to o.
+func tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, auth string) error {
+	stop := context.AfterFunc(ctx, func() { _ = w.Conn.Close() })
+	defer stop()
+	head := "CONNECT " + o.hostPort() + " HTTP/1.1\r\nHost: " + o.hostPort() + "\r\n"
+	if auth != "" {
+		head += "Proxy-Authorization: " + auth + "\r\n"
+	}
+	if _, err := io.WriteString(top, head+"\r\n"); err != nil {
+		return err
+	}
+	w.head = maxHead
+	defer func() { w.head = -1 }()
+	// The server says nothing before the handshake, so what is left in the buffer is nothing.
+	resp, err := http.ReadResponse(bufio.NewReader(top), &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("proxy answered CONNECT with %s", resp.Status)
+	}
+	return nil
+}

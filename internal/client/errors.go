@@ -1,0 +1,264 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"aiperf/internal/client/sse"
+	"aiperf/internal/record"
+)
+
+// maxMessage bounds an error message, in characters; the body of a non-2xx response is not cut.
+const maxMessage = 4096
+
+// The steps of opening a connection.
+const (
+	stepConnect = iota
+	stepDNS
+	stepTLS
+)
+
+// dialError is a connection that did not come about.
+type dialError struct {
+	origin *origin
+	step   int
+	err    error
+}
+
+func (e *dialError) Error() string { return "cannot connect to " + e.origin.hostPort() }
+func (e *dialError) Unwrap() error { return e.err }
+
+// wireError is an exchange that broke on a connection that stood.
+type wireError struct {
+	origin *origin
+	// typ is the error type if the wire does not say more.
+	typ  string
+	what string
+	err  error
+}
+
+func (e *wireError) Error() string { return e.what }
+func (e *wireError) Unwrap() error { return e.err }
+
+// statusError is a reply that is not 2xx.
+type statusError struct {
+	code         int
+	reason, body string
+}
+
+func (e *statusError) Error() string { return strconv.Itoa(e.code) + " " + e.reason }
+
+func isStatus(err error) bool {
+	var status *statusError
+	return errors.As(err, &status)
+}
+
+// eventError is an event by which the server says that the request failed.
+type eventError struct{ message string }
+
+func (e *eventError) Error() string { return e.message }
+
+// newEventError words an error event: by its first comment, else by the error message of its data.
+func newEventError(ev *sse.Event) *eventError {
+	if ev.Comment != nil {
+		return &eventError{"Error occurred in SSE response: " + string(ev.Comment)}
+	}
+	var data struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(ev.Data, &data) == nil && data.Error.Message != "" {
+		return &eventError{"Error occurred in SSE response: " + data.Error.Message}
+	}
+	return &eventError{"Unknown error in SSE response: " + string(ev.Text)}
+}
+
+// Types of transport errors: names that reports of the reference use.
+const (
+	typeTimeout      = "TimeoutError"
+	typeConnector    = "ClientConnectorError"
+	typeDNS          = "ClientConnectorDNSError"
+	typeCertificate  = "ClientConnectorCertificateError"
+	typeSSL          = "ClientConnectorSSLError"
+	typeDisconnected = "ServerDisconnectedError"
+	typePayload      = "ClientPayloadError"
+	typeOS           = "ClientOSError"
+	typeResponse     = "ClientResponseError"
+	typeRedirects    = "TooManyRedirects"
+	typeSSE          = "SSEResponseError"
+	typeCancelled    = "RequestCancellationError"
+	typeSendTimeout  = "RequestSendTimeout"
+	typeValue        = "ValueError"
+)
+
+// errnos are the system errors that have a name of their own. Windows numbers its socket errors
+// differently: there they read as the system words them.
+var errnos = []struct {
+	err  syscall.Errno
+	name string
+	text string
+}{
+	{syscall.ECONNREFUSED, "ConnectionRefusedError", "connection refused"},
+	{syscall.ECONNRESET, "ConnectionResetError", "connection reset by peer"},
+	{syscall.ECONNABORTED, "ConnectionAbortedError", "connection aborted"},
+	{syscall.EPIPE, "BrokenPipeError", "broken pipe"},
+	{syscall.ETIMEDOUT, "TimeoutError", "connection timed out"},
+	{syscall.EHOSTUNREACH, "OSError", "no route to host"},
+	{syscall.ENETUNREACH, "OSError", "network is unreachable"},
+}
+
+// describe is the innermost text of err and the name of its kind. Addresses are left out: the port of
+// this side changes with each connection, and equal errors must read equal.
+func describe(err error) (text, kind string) {
+	for _, n := range errnos {
+		if errors.Is(err, n.err) {
+			return n.text, n.name
+		}
+	}
+	var dns *net.DNSError
+	var sys *os.SyscallError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timed out", "TimeoutError"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed by server", "EOFError"
+	case errors.As(err, &dns):
+		return dns.Err, "gaierror"
+	case errors.As(err, &sys):
+		return sys.Err.Error(), "OSError"
+	case errors.As(err, &op):
+		return op.Err.Error(), "OSError"
+	}
+	return err.Error(), ""
+}
+
+// isBroken says whether the socket failed, as against an orderly end.
+func isBroken(err error) bool {
+	var op *net.OpError
+	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return false
+	}
+	return errors.As(err, &op) && !isAlert(op)
+}
+
+// isAlert says whether the peer refused TLS by word, which crypto/tls reports as a failed operation.
+func isAlert(op *net.OpError) bool {
+	var alert tls.AlertError
+	return op.Op == "remote error" || op.Op == "local error" || errors.As(op, &alert)
+}
+
+// describeError makes the error of a record of what went wrong.
+func describeError(err error) *record.Error {
+	var dial *dialError
+	var wire *wireError
+	switch {
+	case errors.As(err, &dial):
+		return describeDial(dial)
+	case errors.As(err, &wire):
+		return describeWire(wire)
+	}
+	return &record.Error{Type: typeValue, Message: "ValueError(" + quote(err.Error()) + ")"}
+}
+
+func describeDial(e *dialError) *record.Error {
+	text, kind := describe(e.err)
+	typ := typeConnector
+	switch {
+	case e.step == stepDNS:
+		typ = typeDNS
+	case e.step == stepTLS && isCertificateError(e.err):
+		typ, kind = typeCertificate, "SSLCertVerificationError"
+	case e.step == stepTLS && !isBroken(e.err):
+		typ, kind = typeSSL, "SSLError"
+	}
+	return chained(typ, "Cannot connect to host "+e.origin.hostPort()+" ["+text+"]", text, kind)
+}
+
+func isCertificateError(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid)
+}
+
+func describeWire(e *wireError) *record.Error {
+	text, kind := describe(e.err)
+	switch {
+	case isBroken(e.err):
+		return chained(typeOS, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
+	case e.typ == typeDisconnected:
+		return &record.Error{Type: e.typ, Message: "ServerDisconnectedError('Server disconnected')"}
+	}
+	return chained(e.typ, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
+}
+
+func chained(typ, message, cause, kind string) *record.Error {
+	e := &record.Error{Type: typ, Message: message, Cause: cause, CauseChain: []string{typ}}
+	if kind != "" {
+		e.CauseChain = append(e.CauseChain, kind)
+	}
+	return e
+}
+
+// quote writes s as a Python string literal, as the messages of the reference hold it.
+func quote(s string) string {
+	mark := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		mark = '"'
+	}
+	var b strings.Builder
+	b.WriteByte(mark)
+	for _, r := range s {
+		switch {
+		case r == rune(mark) || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7F:
+			b.WriteString(`\x`)
+			b.WriteByte("0123456789abcdef"[r>>4&15])
+			b.WriteByte("0123456789abcdef"[r&15])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte(mark)
+	return b.String()
+}
+
+// cut shortens a message to maxMessage characters.
+func cut(s string) string {
+	if len(s) <= maxMessage || utf8.RuneCountInString(s) <= maxMessage {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == maxMessage {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+func secondsText(ns int64) string {
+	return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64)
+}

@@ -1,0 +1,263 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/record"
+)
+
+// errEnded says that the exchange was ended from outside; its outcome says how.
+var errEnded = errors.New("exchange ended")
+
+// An outcome is what ended an exchange before its own end, or that end.
+type outcome int
+
+const (
+	running outcome = iota
+	finished
+	timedOut
+	notSentInTime
+	cancelled
+	cutOff
+)
+
+// exchange is one exchange under way. Its own goroutine does the work; timers and the context only end
+// it, through end.
+type exchange struct {
+	client        *Client
+	req           *Request
+	sink          Sink
+	out           Exchange
+	t             stamps
+	conn          *connection
+	body          body
+	slot          bool
+	wrote         atomic.Bool
+	seenRead      int64 // the network read that the last body chunk came with
+	response      *http.Response
+	cancelTimer   *time.Timer
+	local, remote netip.AddrPort
+	// requestHeaders and chunk lists are collected for the trace and raw exports only.
+	requestChunks, responseChunks []record.Chunk
+	responses                     []record.RawResponse
+
+	mu          sync.Mutex
+	outcome     outcome
+	outcomeNS   int64
+	live        *connection // to be cut
+	cancelSetup context.CancelFunc
+}
+
+// guarded runs the exchange under the timers and the context that may end it.
+func (x *exchange) guarded(ctx context.Context, h *hop) error {
+	if ctx.Done() != nil {
+		if ctx.Err() != nil {
+			x.end(cutOff)
+			return errEnded
+		}
+		defer context.AfterFunc(ctx, func() { x.end(cutOff) })()
+	}
+	if limit := x.limit(); limit > 0 {
+		defer time.AfterFunc(limit, x.expire).Stop()
+	}
+	err := x.follow(h)
+	if x.cancelTimer != nil {
+		x.cancelTimer.Stop()
+	}
+	return err
+}
+
+// limit is how long the exchange may take, or its sending if nothing else bounds it; 0 = for ever.
+func (x *exchange) limit() time.Duration {
+	if x.client.opts.Timeout > 0 || x.req.CancelAfterNS < 0 {
+		return x.client.opts.Timeout
+	}
+	return x.client.opts.CancelSendTimeout
+}
+
+func (x *exchange) expire() {
+	switch {
+	case x.req.CancelAfterNS >= 0 && !x.wrote.Load():
+		x.end(notSentInTime)
+	case x.client.opts.Timeout > 0:
+		x.end(timedOut)
+	}
+}
+
+// end ends the exchange from outside, once; what it waits on returns.
+func (x *exchange) end(why outcome) {
+	x.mu.Lock()
+	if x.outcome != running {
+		x.mu.Unlock()
+		return
+	}
+	x.outcome, x.outcomeNS = why, x.client.clock.NowNS()
+	live, cancelSetup := x.live, x.cancelSetup
+	x.mu.Unlock()
+	if cancelSetup != nil {
+		cancelSetup()
+	}
+	if live != nil {
+		live.abort()
+	}
+}
+
+// finish claims the orderly end; false if the exchange was ended from outside before.
+func (x *exchange) finish() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.live = nil
+	if x.outcome == running {
+		x.outcome = finished
+	}
+	return x.outcome == finished
+}
+
+func (x *exchange) ended() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.outcome > finished
+}
+
+// setup is a context for waiting before there is a connection; done ends it.
+func (x *exchange) setup() (ctx context.Context, done func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.outcome != running {
+		cancel()
+	}
+	x.cancelSetup = cancel
+	return ctx, func() {
+		x.mu.Lock()
+		x.cancelSetup = nil
+		x.mu.Unlock()
+		cancel()
+	}
+}
+
+// adopt makes c the exchange's connection; false if the exchange is over.
+func (x *exchange) adopt(c *connection) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.outcome != running {
+		return false
+	}
+	x.conn, x.live = c, c
+	x.local, x.remote = c.local, c.remote
+	return true
+}
+
+// discard closes the connection.
+func (x *exchange) discard() {
+	if x.conn == nil {
+		return
+	}
+	x.mu.Lock()
+	x.live = nil
+	x.mu.Unlock()
+	x.conn.close()
+	x.conn = nil
+}
+
+// recycle gives the connection of a reply that was read to its end to the next exchange, if it can
+// carry one.
+func (x *exchange) recycle(failed bool) {
+	c := x.conn
+	if x.body.closes || c.br.Buffered() > 0 || c.wire.readErr != nil {
+		x.discard()
+		return
+	}
+	x.mu.Lock()
+	x.live = nil
+	x.mu.Unlock()
+	x.conn = nil
+	x.client.pool.put(c, x.req.Session, x.req.FinalTurn || failed)
+}
+
+func (x *exchange) releaseSlot() {
+	if x.slot {
+		x.slot = false
+		x.client.pool.release()
+	}
+}
+
+// conclude ends an exchange whose reply was read to its end; false if it was ended from outside before.
+// The connection goes back before anyone looks at the reply.
+func (x *exchange) conclude() bool {
+	if !x.finish() {
+		return false
+	}
+	x.out.EndNS = x.conn.wire.readNS
+	x.recycle(!isSuccess(x.out.Status))
+	x.releaseSlot()
+	return true
+}
+
+// settle completes the account of an exchange that ended with err.
+func (x *exchange) settle(err error, h *hop) {
+	c := x.client
+	ok := x.finish()
+	var failure *record.Error
+	switch {
+	case !ok:
+		x.out.EndNS = x.outcomeNS
+		failure = x.describeEnd()
+	case err != nil:
+		if x.out.EndNS == 0 {
+			x.out.EndNS = c.clock.NowNS()
+		}
+		failure = x.failure(err)
+	}
+	if failure != nil {
+		x.t.errorAt = x.out.EndNS
+		if c.opts.Redact != nil {
+			failure.Message = c.opts.Redact(failure.Message)
+			failure.Cause = c.opts.Redact(failure.Cause)
+		}
+		if !ok || !isStatus(err) {
+			failure.Message = cut(failure.Message)
+		}
+		x.out.Err = failure
+	}
+	x.discard()
+	x.releaseSlot()
+	if failure != nil || x.req.FinalTurn {
+		c.pool.drop(x.req.Session)
+	}
+	x.account(h)
+}
+
+// failure makes the record's error of what ended the exchange.
+func (x *exchange) failure(err error) *record.Error {
+	var status *statusError
+	var event *eventError
+	switch {
+	case errors.As(err, &status):
+		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body}
+	case errors.As(err, &event):
+		return &record.Error{Code: 502, HasCode: true, Type: typeSSE, Message: typeSSE + "(" + quote(event.message) + ")"}
+	}
+	return describeError(err)
+}
+
+func (x *exchange) describeEnd() *record.Error {
+	switch x.outcome {
+	case cancelled:
+		x.out.CancelledNS = x.outcomeNS
+		return &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
+			Message: "Request cancelled " + secondsText(x.req.CancelAfterNS) + "s after being sent"}
+	case notSentInTime:
+		return &record.Error{Code: 0, HasCode: true, Type: typeSendTimeout, Message: "Timed out waiting for request to be sent"}
+	case cutOff:
+		x.out.CutOff = true
+		return &record.Error{Code: 499, HasCode: true, Type: typeCancelled, Message: "Request cancelled by external signal"}
+	}
+	return &record.Error{Type: typeTimeout, Message: "TimeoutError()"}
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Reuse is a connection strategy.
+type Reuse string
+
+// The connection strategies.
+const (
+	// ReusePooled shares one keep-alive pool among all requests.
+	ReusePooled Reuse = "pooled"
+	// ReuseNever opens a connection for each request and closes it afterwards.
+	ReuseNever Reuse = "never"
+	// ReuseSticky keeps one connection for each session until its final turn, an error or a cancellation.
+	ReuseSticky Reuse = "sticky-user-sessions"
+)
+
+// Options shape every exchange of a Client. Start from DefaultOptions: zero means zero here.
+type Options struct {
+	Reuse Reuse
+	// Workers is the number of logical workers; 0 counts as 1.
+	Workers int
+	// ConnectionLimit bounds the exchanges that hold a connection, per worker; more wait.
+	ConnectionLimit int
+	// Timeout is the total time of an exchange, from pool wait to last byte; 0 = none.
+	Timeout time.Duration
+	// CancelSendTimeout bounds the sending of a request that is to be cancelled, when there is no Timeout.
+	CancelSendTimeout time.Duration
+	// KeepAliveTimeout is the life of an idle connection; 0 keeps none.
+	KeepAliveTimeout time.Duration
+	// ForceClose closes the connection after every exchange, whatever the strategy.
+	ForceClose bool
+
+	// IPVersion is "4", "6" or "auto".
+	IPVersion string
+	// UseDNSCache keeps addresses for DNSCacheTTL.
+	UseDNSCache bool
+	DNSCacheTTL time.Duration
+
+	// RcvBuf and SndBuf are the socket buffers in bytes, set before connect; 0 leaves the system's.
+	RcvBuf, SndBuf            int
+	TCPKeepIdle, TCPKeepIntvl time.Duration
+	TCPKeepCnt                int
+	// TCPUserTimeout ends a connection whose sent data stays unacknowledged that long (Linux).
+	TCPUserTimeout time.Duration
+
+	// SSLVerify checks server certificates, against RootCAs if set, else against the system's roots.
+	SSLVerify bool
+	RootCAs   *x509.CertPool
+	// Proxy names the proxy for a request, nil for none; ProxyFromEnvironment honours HTTP_PROXY,
+	// HTTPS_PROXY and NO_PROXY.
+	Proxy func(*http.Request) (*url.URL, error)
+
+	// MaxBody bounds the memory that one response may take: a body that is not a stream, or one
+	// event of a stream. A larger one is a ClientPayloadError.
+	MaxBody int64
+	// Redact removes secrets from error texts; nil leaves them.
+	Redact func(string) string
+}
+
+// ProxyFromEnvironment is the Options.Proxy of a client that trusts its environment.
+func ProxyFromEnvironment(r *http.Request) (*url.URL, error) { return http.ProxyFromEnvironment(r) }
+
+// DefaultOptions are the documented defaults of the AIPERF_HTTP_* settings and of the request timeout.
+func DefaultOptions() Options {
+	return Options{
+		Reuse:             ReusePooled,
+		Workers:           1,
+		ConnectionLimit:   2500,
+		Timeout:           21600 * time.Second,
+		CancelSendTimeout: 300 * time.Second,
+		KeepAliveTimeout:  300 * time.Second,
+		IPVersion:         "4",
+		UseDNSCache:       true,
+		DNSCacheTTL:       300 * time.Second,
+		RcvBuf:            10 << 20,
+		SndBuf:            10 << 20,
+		TCPKeepIdle:       60 * time.Second,
+		TCPKeepIntvl:      30 * time.Second,
+		TCPKeepCnt:        1,
+		TCPUserTimeout:    30 * time.Second,
+		SSLVerify:         true,
+		MaxBody:           1 << 30,
+	}
+}
+
+func (o *Options) check() error {
+	switch o.Reuse {
+	case ReusePooled, ReuseNever, ReuseSticky:
+	default:
+		return fmt.Errorf("connection reuse strategy %q: choose %s, %s or %s", o.Reuse, ReusePooled, ReuseNever, ReuseSticky)
+	}
+	if _, ok := networks[o.IPVersion]; !ok {
+		return fmt.Errorf("IP version %q: choose 4, 6 or auto", o.IPVersion)
+	}
+	if o.ConnectionLimit < 1 {
+		return fmt.Errorf("connection limit %d: must be at least 1", o.ConnectionLimit)
+	}
+	if o.MaxBody < 1 {
+		return fmt.Errorf("largest response body %d: must be at least 1 byte", o.MaxBody)
+	}
+	return nil
+}

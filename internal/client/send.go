@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/client/sse"
+	"aiperf/internal/clock"
+)
+
+// Client sends requests over HTTP/1.1. It is safe for concurrent use and keeps no cookies.
+type Client struct {
+	opts   Options
+	clock  *clock.Clock
+	pool   *pool
+	dialer *dialer
+
+	lastTarget atomic.Pointer[target]
+	targetsMu  sync.RWMutex
+	targets    map[string]*target
+	origins    map[origin]*origin
+
+	heads    sync.Pool // *[]byte
+	bodies   sync.Pool // *[]byte
+	scanners sync.Pool // *sse.Scanner
+
+	get, post *http.Request // tell the response reader the method
+}
+
+// New makes a client; its error names the option that is wrong.
+func New(opts Options, clk *clock.Clock) (*Client, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	c := &Client{
+		opts:    opts,
+		clock:   clk,
+		dialer:  newDialer(&opts, clk),
+		targets: map[string]*target{},
+		origins: map[origin]*origin{},
+		get:     &http.Request{Method: http.MethodGet},
+		post:    &http.Request{Method: http.MethodPost},
+	}
+	c.pool = newPool(&c.opts, clk.NowNS)
+	c.heads.New = func() any { b := make([]byte, 0, 4096); return &b }
+	c.bodies.New = func() any { b := make([]byte, 0, 4096); return &b }
+	c.scanners.New = func() any { return new(sse.Scanner) }
+	return c, nil
+}
+
+// Close closes the idle connections. A connection in use is closed when its exchange ends; end the
+// exchanges by their contexts.
+func (c *Client) Close() { c.pool.close() }
+
+// Send carries out one exchange and returns when it is over. The sink is called on this goroutine
+// only. The end of ctx cuts the exchange off. The request's body must not change afterwards if the
+// request keeps its raw exchange.
+func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
+	x := &exchange{client: c, req: req, sink: sink}
+	head := c.heads.Get().(*[]byte)
+	h, err := x.firstHop((*head)[:0])
+	x.out.StartNS = c.clock.NowNS()
+	if err == nil {
+		err = x.guarded(ctx, &h)
+	}
+	x.settle(err, &h)
+	if cap(h.wire) <= maxPooled {
+		*head = h.wire[:0]
+		c.heads.Put(head)
+	}
+	return x.out
+}
+
+// maxPooled bounds the buffers that are kept for reuse.
+const maxPooled = 1 << 20

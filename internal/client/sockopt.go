@@ -1,0 +1,10 @@
+package client
+
+import "time"
+
+// socketOptions are set on a socket before it connects, so that the receive window of the handshake
+// knows the buffer. They tune: a system that refuses one still gets its connection.
+type socketOptions struct {
+	rcvBuf, sndBuf int
+	userTimeout    time.Duration
+}

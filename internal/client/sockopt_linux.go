@@ -1,0 +1,18 @@
+package client
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
+	return raw.Control(func(fd uintptr) {
+		s := int(fd)
+		o.buffers(s)
+		_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+		if ms := o.userTimeout.Milliseconds(); ms > 0 {
+			_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(ms))
+		}
+	})
+}

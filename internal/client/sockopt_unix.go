@@ -1,0 +1,26 @@
+//go:build unix
+
+package client
+
+import "golang.org/x/sys/unix"
+
+func (o socketOptions) buffers(s int) {
+	if o.rcvBuf > 0 {
+		_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_RCVBUF, o.rcvBuf)
+	}
+	if o.sndBuf > 0 {
+		_ = unix.SetsockoptInt(s, unix.SOL_SOCKET, unix.SO_SNDBUF, o.sndBuf)
+	}
+}
+
+// idleReadable says whether a read of the idle socket would return: the server closed the connection
+// or sent what nobody asked for.
+func idleReadable(fd uintptr) bool {
+	var b [1]byte
+	for {
+		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		if err != unix.EINTR {
+			return err != unix.EAGAIN
+		}
+	}
+}

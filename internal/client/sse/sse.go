@@ -1,0 +1,199 @@
+// Package sse scans a stream of server-sent events as it arrives.
+//
+// An event is the text between blank lines; \n, \r\n and a lone \r end a line, also mixed. The scanner
+// is fed with whatever a network read brought and hands out each event with the read that completed
+// it; how the bytes were split never changes the events. In the common case nothing is allocated: an
+// event's slices lie in the scanner's buffer and are valid until the next call of Space or Next.
+package sse
+
+import (
+	"bytes"
+)
+
+// Event is one server-sent event that has any text.
+type Event struct {
+	// Name is the value of the event field, nil if there is none.
+	Name []byte
+	// Data is the values of all data fields joined by a newline, nil if there is none.
+	Data []byte
+	// Comment is the first comment, nil if there is none.
+	Comment []byte
+	// Text is the whole message: valid UTF-8, without the space around it.
+	Text []byte
+}
+
+// Scanner cuts a stream into events. The zero value is ready for a stream.
+type Scanner struct {
+	buf        []byte
+	start, end int // the bytes of buf not handed out yet
+	line       int // start of the current line
+	scan       int // the line has no end before here
+	lines      int // lines of the current event so far
+	cr         int // a known CR at or after scan, plus 1; 0 = none known
+	crDone     int // bytes before this were looked at for a CR
+	afterCRLF  bool
+	skipLF     bool
+	begun      bool // the place of a byte order mark has passed
+
+	fields []Field
+	joined []byte // several data values
+	valid  []byte // a text that was not UTF-8
+}
+
+// Reset makes the scanner ready for another stream and keeps its memory, unless it grew beyond keep bytes.
+func (s *Scanner) Reset(keep int) {
+	fresh := Scanner{fields: s.fields[:0], buf: s.buf, joined: s.joined, valid: s.valid}
+	if cap(s.buf) > keep {
+		fresh.buf = nil
+	}
+	if cap(s.joined) > keep {
+		fresh.joined = nil
+	}
+	if cap(s.valid) > keep {
+		fresh.valid = nil
+	}
+	clear(s.fields)
+	*s = fresh
+}
+
+// Space is room for at least n more bytes of the stream.
+func (s *Scanner) Space(n int) []byte {
+	if s.start == s.end {
+		s.shift(s.end)
+	}
+	if len(s.buf)-s.end < n {
+		s.shift(s.start)
+	}
+	if len(s.buf)-s.end < n {
+		grown := make([]byte, max(2*len(s.buf), s.end+n, 4096))
+		copy(grown, s.buf[:s.end])
+		s.buf = grown
+	}
+	return s.buf[s.end:]
+}
+
+// shift drops the first n bytes of the buffer.
+func (s *Scanner) shift(n int) {
+	if n == 0 {
+		return
+	}
+	copy(s.buf, s.buf[n:s.end])
+	s.start -= n
+	s.end -= n
+	s.line -= n
+	s.scan -= n
+	s.crDone = max(0, s.crDone-n)
+	s.cr = max(0, s.cr-n)
+}
+
+// Filled says that the first n bytes of Space now hold the stream's next bytes.
+func (s *Scanner) Filled(n int) { s.end += n }
+
+// Pending is the number of bytes of the event that is not complete yet.
+func (s *Scanner) Pending() int { return s.end - s.start }
+
+// Next is the next complete event; false when more bytes are needed.
+func (s *Scanner) Next() (Event, bool) {
+	if !s.begun && !s.begin() {
+		return Event{}, false
+	}
+	if s.skipLF {
+		if s.line == s.end {
+			return Event{}, false
+		}
+		s.skipLF = false
+		if s.buf[s.line] == '\n' {
+			s.line++
+			s.start, s.scan = s.line, s.line
+		}
+	}
+	for {
+		i, next := s.lineEnd()
+		if i < 0 {
+			return Event{}, false
+		}
+		blank := i == s.line
+		s.afterCRLF = next == i+2 && !blank
+		s.line, s.scan = next, next
+		if !blank {
+			s.lines++
+			continue
+		}
+		text, lines := s.buf[s.start:i], s.lines
+		s.start, s.lines = next, 0
+		if ev, ok := s.parse(text, lines); ok {
+			return ev, true
+		}
+		if s.skipLF {
+			return Event{}, false
+		}
+	}
+}
+
+// End is the event left over at the end of the stream; call it when Next has no more.
+func (s *Scanner) End() (Event, bool) {
+	text := s.buf[s.start:s.end]
+	s.start, s.line, s.scan, s.skipLF = s.end, s.end, s.end, false
+	return s.parse(text, s.lines+2)
+}
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// begin strips a byte order mark; false while it is not clear whether there is one.
+func (s *Scanner) begin() bool {
+	head := s.buf[s.start:s.end]
+	if len(head) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, head) {
+		return false
+	}
+	s.begun = true
+	if bytes.HasPrefix(head, byteOrderMark) {
+		s.start += len(byteOrderMark)
+		s.line, s.scan = s.start, s.start
+	}
+	return true
+}
+
+// lineEnd is the index of the end of the current line and that of the next line; -1 while the line goes
+// on. A CR at the end of what was read may be half of a CRLF. It is waited for where it does not matter
+// (the line has text) and where the stream is of the CRLF kind; a blank line ended by CR in any other
+// stream completes its event at once, as no LF may ever come.
+func (s *Scanner) lineEnd() (end, next int) {
+	limit := s.end
+	cr := s.nextCR()
+	if cr >= 0 {
+		limit = cr
+	}
+	if k := bytes.IndexByte(s.buf[s.scan:limit], '\n'); k >= 0 {
+		return s.scan + k, s.scan + k + 1
+	}
+	s.scan = limit
+	switch {
+	case cr < 0:
+		return -1, 0
+	case cr+1 < s.end:
+		if s.buf[cr+1] == '\n' {
+			return cr, cr + 2
+		}
+		return cr, cr + 1
+	case cr > s.line || s.afterCRLF:
+		return -1, 0
+	}
+	s.skipLF = true
+	return cr, cr + 1
+}
+
+// nextCR is the index of the first CR at or after scan, -1 if there is none; each byte is looked at once.
+func (s *Scanner) nextCR() int {
+	if s.cr > s.scan {
+		return s.cr - 1
+	}
+	s.cr = 0
+	from := max(s.crDone, s.scan)
+	if k := bytes.IndexByte(s.buf[from:s.end], '\r'); k >= 0 {
+		s.cr = from + k + 1
+		s.crDone = s.cr
+		return s.cr - 1
+	}
+	s.crDone = s.end
+	return -1
+}

@@ -1,0 +1,237 @@
+package sse
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// seen is an event as a test compares it; read is the number of the read that completed it.
+type seen struct {
+	Name, Data, Comment, Text string
+	Read                      int
+}
+
+func show(b []byte) string {
+	if b == nil {
+		return "∅"
+	}
+	return string(b)
+}
+
+// scanAll feeds reads one by one; the leftover at the end counts as completed by the read after the last.
+func scanAll(s *Scanner, reads ...string) []seen {
+	var out []seen
+	add := func(ev Event, read int) {
+		out = append(out, seen{show(ev.Name), show(ev.Data), show(ev.Comment), show(ev.Text), read})
+	}
+	for i, r := range reads {
+		n := copy(s.Space(len(r)), r)
+		s.Filled(n)
+		for ev, ok := s.Next(); ok; ev, ok = s.Next() {
+			add(ev, i+1)
+		}
+	}
+	if ev, ok := s.End(); ok {
+		add(ev, len(reads)+1)
+	}
+	return out
+}
+
+// data is the data of the events, each with its read.
+func data(events []seen) string {
+	var parts []string
+	for _, e := range events {
+		parts = append(parts, fmt.Sprintf("%s@%d", e.Data, e.Read))
+	}
+	return strings.Join(parts, " | ")
+}
+
+func TestEvents(t *testing.T) {
+	tests := []struct {
+		name  string
+		reads []string
+		want  string
+	}{
+		{"one event", []string{"data: a\n\n"}, "a@1"},
+		{"space around data is trimmed", []string{"data:   a b \t\n\n"}, "a b@1"},
+		{"no space after the colon", []string{"data:a\n\n"}, "a@1"},
+		{"two in one read share it", []string{"data: a\n\ndata: b\n\n"}, "a@1 | b@1"},
+		{"several data fields are joined", []string{"data: a\ndata:\ndata: b\n\n"}, "a\n\nb@1"},
+		{"a value that is empty is a value", []string{"data:\n\n"}, "@1"},
+		{"a name without value is none", []string{"data\n\n"}, "∅@1"},
+		{"blank lines make no events", []string{"\n\n \n\n\r\n\r\ndata: a\n\n\n\n"}, "a@1"},
+		{"comment only", []string{": ping\n\n"}, "∅@1"},
+		{"leftover at the end", []string{"data: a\n\ndata: b"}, "a@1 | b@2"},
+		{"leftover with one line end", []string{"data: a\n"}, "a@2"},
+		{"CRLF", []string{"data: a\r\n\r\ndata: b\r\n\r\n"}, "a@1 | b@1"},
+		{"lone CR", []string{"data: a\r\rdata: b\r\r"}, "a@1 | b@1"},
+		{"lone CR completes at once", []string{"data: a\r\r", "data: b\r\r"}, "a@1 | b@2"},
+		{"LF after a lone CR is its line end's", []string{"data: a\n\r", "\ndata: b\n\n"}, "a@1 | b@2"},
+		{"CRLF stream waits for the LF", []string{"data: a\r\n\r", "\ndata: b\r\n\r\n"}, "a@2 | b@2"},
+		{"mixed ends", []string{"data: a\r\n\ndata: b\n\r\ndata: c\r\n\rdata: d\r\r\n"}, "a@1 | b@1 | c@1 | d@1"},
+		{"byte order mark", []string{"\xEF\xBB\xBFdata: a\n\n"}, "a@1"},
+		{"byte order mark in pieces", []string{"\xEF", "\xBB", "\xBFdata: a\n\n"}, "a@3"},
+		{"no mark but its first byte", []string{"\xEF\xBF\xBDx\n\n"}, "∅@1"},
+		{"one byte at a time", strings.Split("data: a\n\ndata: b\r\n\r\n", ""), "a@9 | b@20"},
+		{"CR inside a line of data splits it", []string{"data: a\rdata: b\n\n"}, "a\nb@1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := data(scanAll(new(Scanner), tt.reads...)); got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFieldsOfAnEvent(t *testing.T) {
+	got := scanAll(new(Scanner), "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry\n\n")
+	want := []seen{{"message_start", "{}", "first", "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry", 1}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	fields := Fields([]byte("event: x\n: hello\nnovalue\r\ndata: a:b\ndata:"))
+	var lines []string
+	for _, f := range fields {
+		lines = append(lines, string(f.Name)+"="+show(f.Value))
+	}
+	if d := cmp.Diff([]string{"event=x", "comment=hello", "novalue=∅", "data=a:b", "data="}, lines); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestTrapEventsAreStampedWithTheReadThatCompletedThem(t *testing.T) {
+	got := data(scanAll(new(Scanner), "data: {\"a\":1}\n", "\ndata: {\"b\":2}\n\ndata: [DO", "NE]"))
+	if want := `{"a":1}@2 | {"b":2}@2 | [DONE]@4`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTrapRepairOfBrokenJSON(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"two data lines are joined, not repaired", "data: {\"a\":\ndata: 1}\n\n", "{\"a\":\n1}@1"},
+		{"a line without field name goes on", "data: {\"c\":\"x\ny\"}\n\n", `{"c":"x\ny"}@1`},
+		{"several lines go on", "data: {\"c\":\"x\n y\nz\"}\n\n", `{"c":"x\ny\nz"}@1`},
+		{"a closed object is not repaired", "data: {\"c\":1}\ny\n\n", `{"c":1}@1`},
+		{"plain text is not repaired", "data: x\ny\n\n", `x@1`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := data(scanAll(new(Scanner), tt.in)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTrapCharactersSplitOverReads(t *testing.T) {
+	got := data(scanAll(new(Scanner), "data: \xE2\x82", "\xAC\n\ndata: {\"t\":\"a\u2028b\u0085c\"}\n\n"))
+	if want := "€@2 | {\"t\":\"a\u2028b\u0085c\"}@2"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestIllFormedUTF8IsReplaced(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"a\xFFb", "a\uFFFDb"},
+		{"a\xE2\x82b", "a\uFFFDb"},
+		{"\xF0\x9F\x98x", "\uFFFDx"},
+		{"\xC0\xAFx", "\uFFFD\uFFFDx"},
+		{"\xED\xA0\x80x", "\uFFFD\uFFFD\uFFFDx"},
+		{"\xF4\x90\x80\x80x", "\uFFFD\uFFFD\uFFFD\uFFFDx"},
+		{"ok €", "ok €"},
+	}
+	for _, tt := range tests {
+		got := scanAll(new(Scanner), "data: "+tt.in+"\n\n")
+		if len(got) != 1 || got[0].Data != tt.want {
+			t.Errorf("%q: got %+v, want %+q", tt.in, got, tt.want)
+		}
+		if got := string(ToValid([]byte(tt.in))); got != tt.want {
+			t.Errorf("ToValid(%q) = %+q, want %+q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestScannerIsReusable(t *testing.T) {
+	var s Scanner
+	scanAll(&s, "\xEF\xBB\xBFdata: a\n\ndata: left over\r")
+	s.Reset(1 << 16)
+	if got := data(scanAll(&s, "\xEF\xBB\xBFdata: b\n\n")); got != "b@1" {
+		t.Errorf("got %q after Reset", got)
+	}
+}
+
+func TestPendingCountsTheOpenEvent(t *testing.T) {
+	var s Scanner
+	s.Filled(copy(s.Space(20), "data: a\n\ndata: 12345"))
+	if _, ok := s.Next(); !ok {
+		t.Fatal("no event")
+	}
+	if _, ok := s.Next(); ok || s.Pending() != len("data: 12345") {
+		t.Errorf("pending %d", s.Pending())
+	}
+}
+
+func TestCommonEventsDoNotAllocate(t *testing.T) {
+	var s Scanner
+	stream := strings.Repeat("data: {\"choices\":[{\"delta\":{\"content\":\" word\"}}]}\n\n", 20) +
+		strings.Repeat("event: delta\ndata: {}\n\n", 20)
+	scan := func() {
+		s.Filled(copy(s.Space(len(stream)), stream))
+		for _, ok := s.Next(); ok; _, ok = s.Next() {
+		}
+	}
+	scan()
+	if n := testing.AllocsPerRun(100, scan); n != 0 {
+		t.Errorf("%v allocations for 40 events", n)
+	}
+}
+
+func FuzzSplitsDoNotChangeEvents(f *testing.F) {
+	for _, s := range []string{
+		"data: {\"a\":1}\n\ndata: [DONE]", "data: a\r\n\r\ndata: b\r\r\ndata: c\r\r", "\xEF\xBB\xBFevent: error\n: x\n\n",
+		"\r\n\r\r\n\n\r", "data: €\xE2\x82\n\n", "data: {\"c\":\"x\ny\"}\n\n", "\n\r\n\r\r\ndata: x\r\n\r",
+	} {
+		f.Add([]byte(s), uint64(0x5555))
+		f.Add([]byte(s), ^uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, stream []byte, cuts uint64) {
+		text := func(events []seen) (out []string) {
+			for _, e := range events {
+				out = append(out, fmt.Sprintf("%q %q %q %q", e.Name, e.Data, e.Comment, e.Text))
+			}
+			return out
+		}
+		whole := text(scanAll(new(Scanner), string(stream)))
+		var reads []string
+		rest := string(stream)
+		for i := 0; rest != ""; i++ {
+			n := 1
+			for n < len(rest) && cuts>>(uint(i+n)%64)&1 == 0 {
+				n++
+			}
+			reads = append(reads, rest[:n])
+			rest = rest[n:]
+		}
+		if d := cmp.Diff(whole, text(scanAll(new(Scanner), reads...))); d != "" {
+			t.Errorf("split %q:\n%s", reads, d)
+		}
+	})
+}
+
+func BenchmarkEvents(b *testing.B) {
+	event := "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"m\"," +
+		"\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"},\"finish_reason\":null}]}\n\n"
+	stream := strings.Repeat(event, 16)
+	var s Scanner
+	b.SetBytes(int64(len(event)))
+	for i := 0; i < b.N; {
+		s.Filled(copy(s.Space(len(stream)), stream))
+		for _, ok := s.Next(); ok; _, ok = s.Next() {
+			i++
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package client
+
+import (
+	"net"
+	"time"
+
+	"aiperf/internal/record"
+)
+
+// connect gets the exchange a connection to the hop's origin.
+func (x *exchange) connect(o *origin) error {
+	c := x.client
+	if !x.slot {
+		if err := x.waitForSlot(); err != nil {
+			return err
+		}
+	}
+	x.t.newConnection()
+	x.requestChunks, x.responseChunks = nil, nil
+	if idle := c.pool.take(o, x.req.Session); idle != nil {
+		x.t.reused = c.clock.NowNS()
+		if !x.adopt(idle) {
+			idle.close()
+			return errEnded
+		}
+		return nil
+	}
+	ctx, done := x.setup()
+	defer done()
+	fresh, err := c.dialer.dial(ctx, o, &x.t)
+	if err != nil {
+		return err
+	}
+	if !x.adopt(fresh) {
+		fresh.close()
+		return errEnded
+	}
+	return nil
+}
+
+func (x *exchange) waitForSlot() error {
+	p := x.client.pool
+	if !p.tryAcquire() {
+		x.t.poolStart = x.client.clock.NowNS()
+		ctx, done := x.setup()
+		defer done()
+		if err := p.acquire(ctx); err != nil {
+			return errEnded
+		}
+		x.t.poolEnd = x.client.clock.NowNS()
+	}
+	x.slot = true
+	return nil
+}
+
+// write sends the hop and says how many bytes of it the socket took.
+func (x *exchange) write(h *hop) (int, error) {
+	x.t.sendStart = x.client.clock.NowNS()
+	n, err := x.conn.write(h)
+	now := x.client.clock.NowNS()
+	if n >= h.headLen {
+		x.t.headersSent = now
+	}
+	if sent := int64(n - h.headLen); sent > 0 {
+		x.t.bytesSent, x.t.chunksSent = sent, 1
+		if x.req.KeepTrace {
+			x.requestChunks = []record.Chunk{{AtNS: x.client.clock.WallNS(now), Bytes: sent}}
+		}
+	}
+	if err == nil {
+		x.t.sendEnd = now
+		x.wrote.Store(true)
+	}
+	return n, err
+}
+
+func (c *connection) write(h *hop) (int, error) {
+	if len(h.wire) > h.headLen || len(h.body) == 0 {
+		return c.top.Write(h.wire)
+	}
+	if c.top == net.Conn(c.wire) {
+		buffers := net.Buffers{h.wire, h.body}
+		n, err := buffers.WriteTo(c.wire.Conn)
+		return int(n), err
+	}
+	n, err := c.top.Write(h.wire)
+	if err != nil {
+		return n, err
+	}
+	m, err := c.top.Write(h.body)
+	return n + m, err
+}
+
+// send gets the whole hop onto a connection. It moves to another connection only from one that was
+// idle and turns out dead before a byte was written. A write that broke midway is not yet the end: a
+// server may refuse a body without reading it, and its reply is then waiting.
+func (x *exchange) send(h *hop) error {
+	for {
+		if err := x.connect(h.target.origin); err != nil {
+			return err
+		}
+		n, err := x.write(h)
+		if err == nil {
+			return x.armCancellation()
+		}
+		if x.ended() {
+			return errEnded
+		}
+		if n > 0 || !x.conn.reused {
+			if x.peekReply() {
+				h.closes = true
+				return nil
+			}
+			return &wireError{origin: h.target.origin, typ: typeOS, what: "sending the request", err: err}
+		}
+		x.discard()
+	}
+}
+
+// replyGrace bounds the wait for the reply of a server that refused the request midway.
+const replyGrace = time.Second
+
+func (x *exchange) peekReply() bool {
+	_ = x.conn.wire.SetReadDeadline(time.Now().Add(replyGrace))
+	defer func() { _ = x.conn.wire.SetReadDeadline(time.Time{}) }()
+	_, err := x.conn.br.Peek(1)
+	return err == nil
+}
+
+// armCancellation starts the time of a simulated cancellation, now that the request is written.
+func (x *exchange) armCancellation() error {
+	switch after := x.req.CancelAfterNS; {
+	case after == 0:
+		x.end(cancelled)
+		return errEnded
+	case after > 0 && x.cancelTimer == nil:
+		x.cancelTimer = time.AfterFunc(time.Duration(after), func() { x.end(cancelled) })
+	}
+	return nil
+}

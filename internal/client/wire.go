@@ -1,0 +1,103 @@
+package client
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"aiperf/internal/clock"
+)
+
+// maxHead bounds the bytes of a response head.
+const maxHead = 1 << 20
+
+// readBuffer is the size of a connection's read buffer: some ten events of a token each.
+const readBuffer = 4096
+
+var errHeadTooLarge = errors.New("response headers exceed 1 MiB")
+
+// wire is the socket of a connection: it stamps each read the moment it returned. Under TLS it lies
+// below the encryption. The stamp of whatever was read last is readNS; a stamp of the kernel, where
+// there is one, takes its place here and nowhere else.
+type wire struct {
+	net.Conn
+	clock   *clock.Clock
+	readNS  int64
+	reads   int64
+	readErr error
+	// head counts down the bytes that a response head may still take; negative = not in a head.
+	head int
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	w.readNS = w.clock.NowNS()
+	w.reads++
+	if err != nil {
+		w.readErr = err
+	} else if w.head >= 0 {
+		if w.head -= n; w.head < 0 {
+			return n, errHeadTooLarge
+		}
+	}
+	return n, err
+}
+
+// connection is one HTTP/1.1 connection. One exchange owns it at a time; only abort may be called by
+// another goroutine.
+type connection struct {
+	origin *origin
+	wire   *wire
+	top    net.Conn // the wire, or TLS over it
+	br     *bufio.Reader
+
+	peek      func(fd uintptr) bool
+	raw       syscall.RawConn
+	readable  bool // what peek found
+	reused    bool
+	idleSince int64
+
+	local, remote netip.AddrPort
+}
+
+func newConnection(o *origin, w *wire, top net.Conn) *connection {
+	c := &connection{origin: o, wire: w, top: top, br: bufio.NewReaderSize(top, readBuffer)}
+	c.local, c.remote = addrPort(w.LocalAddr()), addrPort(w.RemoteAddr())
+	if sc, ok := w.Conn.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw = raw
+			c.peek = func(fd uintptr) bool {
+				c.readable = idleReadable(fd)
+				return true
+			}
+		}
+	}
+	return c
+}
+
+// stale says whether the server ended the connection while it was idle, as far as the socket knows.
+func (c *connection) stale() bool {
+	if c.raw == nil {
+		return false
+	}
+	c.readable = true
+	if err := c.raw.Read(c.peek); err != nil {
+		return true
+	}
+	return c.readable
+}
+
+// abort cuts the connection under whoever reads or writes it.
+func (c *connection) abort() { _ = c.wire.Conn.Close() }
+
+func (c *connection) close() { _ = c.top.Close() }
+
+func addrPort(a net.Addr) netip.AddrPort {
+	if t, ok := a.(*net.TCPAddr); ok {
+		ap := t.AddrPort()
+		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,29 @@
+// Package clock pairs the wall clock with the monotonic clock and waits for deadlines.
+//
+// All differences are taken on the monotonic clock; wall times are labels, computed from one anchor
+// per run, so that a step of the wall clock never enters a measurement.
+package clock
+
+import "time"
+
+// Clock is a monotonic clock with a wall anchor. Its instants are int64 nanoseconds since the
+// clock was made; the first instant is 1, so that 0 can mean "never".
+type Clock struct {
+	base   time.Time
+	wallNS int64
+}
+
+// New starts a clock at this instant.
+func New() *Clock {
+	now := time.Now()
+	return &Clock{base: now, wallNS: now.UnixNano()}
+}
+
+// NowNS is the monotonic instant.
+func (c *Clock) NowNS() int64 { return int64(time.Since(c.base)) + 1 }
+
+// MonoNS is the monotonic instant of t, which must carry a monotonic reading (as time.Now does).
+func (c *Clock) MonoNS(t time.Time) int64 { return int64(t.Sub(c.base)) + 1 }
+
+// WallNS converts a monotonic instant to nanoseconds since the Unix epoch.
+func (c *Clock) WallNS(monoNS int64) int64 { return c.wallNS + monoNS - 1 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package clock
+
+// NewTimer is the most precise Timer of this system.
+func NewTimer(c *Clock) Timer { return NewPlainTimer(c) }

@@ -1,0 +1,33 @@
+package config
+
+// Catalog answers questions about things that live in other rooms.
+type Catalog interface {
+	// Endpoint finds an endpoint type by its canonical name.
+	Endpoint(name string) (EndpointFacts, bool)
+	// Metric finds a metric by its tag.
+	Metric(tag string) (MetricFacts, bool)
+	// MetricTags lists the tags a goodput threshold may name, for suggestions.
+	MetricTags() []string
+}
+
+// EndpointFacts is what resolution needs to know about an endpoint type.
+type EndpointFacts struct {
+	// Built tells that this release can use the type.
+	Built bool
+	// Streams: replies may be streamed.
+	Streams bool
+	// ProducesTokens: replies are text with a length in tokens.
+	ProducesTokens bool
+	// TokenizesInput: requests have a length in tokens.
+	TokenizesInput bool
+	// TakesText: requests are made from texts.
+	TakesText bool
+	// FormData: multipart bodies are possible.
+	FormData bool
+}
+
+// MetricFacts is what resolution needs to know about a metric.
+type MetricFacts struct {
+	// Derived metrics are computed from aggregates and have no value for a single request.
+	Derived bool
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// draft is a configuration on its way from what was given to a Run: the values that depend on one
+// another, and what was found wrong so far.
+type draft struct {
+	p        *Parsed
+	catalog  Catalog
+	faults   Faults
+	warnings []Warning
+
+	models       []string
+	endpointType string
+	facts        EndpointFacts
+	streaming    bool
+
+	mode Mode
+	// lines is the number of rows of a file whose recorded times are followed.
+	lines int64
+
+	concurrency, prefill          *int64
+	rate, duration                *float64
+	requests, sessions            *int64
+	requestsGiven                 bool
+	pattern                       string
+	smoothness                    float64
+	requestsDefaulted, burstOfOne bool
+}
+
+// Resolve derives every default, checks the options against one another and makes the Run. It touches
+// nothing but the files that the options name. Its error is a Faults with everything that is wrong; what
+// this release cannot do is looked for only when nothing else is wrong.
+func Resolve(p *Parsed, catalog Catalog) (*Run, []Warning, error) {
+	d := &draft{p: p, catalog: catalog, warnings: slices.Clone(p.Warnings)}
+	d.decideEndpoint()
+	d.decideMode()
+	d.decideLoad()
+	for _, check := range rules() {
+		check(d)
+	}
+	if len(d.faults) == 0 {
+		d.checkBuilt()
+	}
+	var run *Run
+	if len(d.faults) == 0 {
+		run = d.run()
+	}
+	if len(d.faults) > 0 {
+		return nil, d.warnings, d.faults
+	}
+	return run, d.warnings, nil
+}
+
+func (d *draft) warn(format string, args ...any) {
+	d.warnings = append(d.warnings, Warning{LevelWarning, fmt.Sprintf(format, args...)})
+}
+
+func (d *draft) info(format string, args ...any) {
+	d.warnings = append(d.warnings, Warning{LevelInfo, fmt.Sprintf(format, args...)})
+}
+
+func (d *draft) fault(rule, format string, args ...any) { d.faults.add(rule, format, args...) }
+
+func (d *draft) given(name string) bool  { return d.p.Given(name) }
+func (d *draft) flag(name string) string { return d.p.Flag(name) }
+
+// givenOf lists the flags, as typed, of those options that were given.
+func (d *draft) givenOf(names ...string) []string {
+	var flags []string
+	for _, name := range names {
+		if d.given(name) {
+			flags = append(flags, d.flag(name))
+		}
+	}
+	return flags
+}
+
+// decideEndpoint looks the endpoint type up and switches streaming off where it cannot be.
+func (d *draft) decideEndpoint() {
+	d.models = d.p.Texts("model-names")
+	d.endpointType = d.p.Text("endpoint-type")
+	facts, known := d.catalog.Endpoint(d.endpointType)
+	if !known {
+		// Nothing may be concluded about a type that nobody describes; it is refused as not built.
+		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, FormData: true}
+	}
+	d.facts = facts
+	d.streaming = d.p.Bool("streaming")
+	if d.streaming && !facts.Streams {
+		d.streaming = false
+		d.warn("Streaming is not supported for --endpoint-type %s, setting streaming to False", d.endpointType)
+	}
+}
+
+// decideMode chooses the timing mode; the first rule that fits wins.
+func (d *draft) decideMode() {
+	switch {
+	case d.p.Bool("fixed-schedule"):
+		d.mode = FixedSchedule
+		if file := d.p.Text("input-file"); file != "" {
+			d.lines = readTrace(file).rows
+		}
+	case d.followsTrace():
+		d.mode = FixedSchedule
+	case d.given("user-centric-rate"):
+		d.mode = UserCentric
+	case d.given("request-rate") || d.given("request-rate-series"):
+		d.mode = Rate
+	default:
+		d.mode = Burst
+	}
+}
+
+// followsTrace tells whether a trace with timestamps turns the fixed schedule on by itself.
+func (d *draft) followsTrace() bool {
+	if !d.given("custom-dataset-type") || !d.given("input-file") || d.p.Bool("no-fixed-schedule") ||
+		!slices.Contains(traceFormats(), d.p.Text("custom-dataset-type")) {
+		return false
+	}
+	trace := readTrace(d.p.Text("input-file"))
+	if !trace.timed {
+		return false
+	}
+	d.lines = trace.rows
+	d.info("%s holds timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", d.p.Text("input-file"))
+	return true
+}
+
+// decideLoad fills in what the timing mode leaves open.
+func (d *draft) decideLoad() {
+	p := d.p
+	d.concurrency, d.prefill = p.Int("concurrency"), p.Int("prefill-concurrency")
+	d.requests, d.sessions = p.Int("request-count"), p.Int("num-sessions")
+	d.requestsGiven = d.requests != nil
+	d.duration = p.Float("benchmark-duration")
+	d.rate = p.Float("request-rate")
+	if d.mode == FixedSchedule || d.mode == UserCentric {
+		d.rate = nil
+	}
+	if d.mode == Burst && d.concurrency == nil && d.prefill == nil {
+		one := int64(1)
+		d.concurrency, d.burstOfOne = &one, true
+		d.warn("no --concurrency and no --request-rate given: running with --concurrency 1")
+	}
+	if d.requests == nil {
+		d.requests = d.defaultRequests(d.concurrency)
+		if d.requests != nil && d.mode != FixedSchedule {
+			d.requestsDefaulted = true
+			d.warn("no stop condition given: running with --request-count %d", *d.requests)
+		}
+	}
+	d.decidePattern()
+}
+
+// defaultRequests is the request count of a run whose user gave no stop condition, for one concurrency.
+func (d *draft) defaultRequests(concurrency *int64) *int64 {
+	n := int64(10)
+	switch {
+	case d.sessions != nil:
+		return nil
+	case d.mode == FixedSchedule:
+		if d.lines == 0 {
+			return nil
+		}
+		n = d.lines
+	case d.mode == UserCentric || d.duration != nil:
+		return nil
+	case d.mode == Rate:
+		if concurrency != nil {
+			n = max(n, *concurrency)
+		}
+	case concurrency != nil:
+		n = max(n, saturatingDouble(*concurrency))
+	case d.prefill != nil:
+		n = max(n, saturatingDouble(*d.prefill))
+	}
+	return &n
+}
+
+func saturatingDouble(n int64) int64 {
+	if 2*n < n {
+		return n
+	}
+	return 2 * n
+}
+
+// decidePattern resolves the arrival pattern of a rate and its smoothness.
+func (d *draft) decidePattern() {
+	p := d.p
+	switch {
+	case d.mode != Rate:
+		d.pattern = string(Burst)
+		if d.mode == Burst && d.given("arrival-pattern") {
+			d.warn("%s has no effect without --request-rate", d.flag("arrival-pattern"))
+		}
+	case d.given("arrival-pattern"):
+		d.pattern = p.Text("arrival-pattern")
+	case d.given("arrival-smoothness"):
+		d.pattern = PatternGamma
+		d.info("%s is given, so arrivals follow the gamma pattern", d.flag("arrival-smoothness"))
+	case d.given("request-rate-series"):
+		d.pattern = PatternConstant
+	default:
+		d.pattern = p.Text("arrival-pattern")
+	}
+	d.smoothness = 1
+	if s := p.Float("arrival-smoothness"); s != nil {
+		d.smoothness = *s
+	}
+}
+
+// isRankings tells whether the endpoint type ranks passages.
+func (d *draft) isRankings() bool { return strings.Contains(d.endpointType, "rankings") }

@@ -1,0 +1,184 @@
+package config
+
+import "time"
+
+// Env holds the environment variables that change what this release does. The names are those of the
+// variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
+type Env struct {
+	HTTP     HTTPEnv
+	Endpoint EndpointEnv
+	Metrics  MetricsEnv
+	UI       UIEnv
+	Timing   TimingEnv
+	Record   RecordEnv
+	Service  ServiceEnv
+	Worker   WorkerEnv
+	Dev      DevEnv
+}
+
+// HTTPEnv tunes connections.
+type HTTPEnv struct {
+	// ConnectionLimit is the number of open connections per logical worker.
+	ConnectionLimit  int
+	KeepaliveTimeout time.Duration
+	// SendBuffer and ReceiveBuffer are socket buffer sizes in bytes.
+	SendBuffer, ReceiveBuffer int
+	TCPKeepCount              int
+	TCPKeepIdle               time.Duration
+	TCPKeepInterval           time.Duration
+	TCPUserTimeout            time.Duration
+	UseDNSCache               bool
+	DNSCacheTTL               time.Duration
+	ForceClose                bool
+	SSLVerify                 bool
+	// CancellationSendTimeout bounds the sending of a request that is to be cancelled afterwards.
+	CancellationSendTimeout time.Duration
+	// IPVersion is "4", "6" or "auto".
+	IPVersion string
+	// TrustEnv honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+	TrustEnv bool
+	// Further headers that carry the correlation id.
+	XSessionID, XSMGRoutingKey, XDynamoSessionID, XSessionAffinity bool
+}
+
+// EndpointEnv shapes request bodies.
+type EndpointEnv struct {
+	// ForceContentParts writes message content as a list even for a single text.
+	ForceContentParts bool
+}
+
+// MetricsEnv holds thresholds of metrics.
+type MetricsEnv struct {
+	UsagePctDiffThreshold        float64
+	OSLMismatchPctThreshold      float64
+	OSLMismatchMaxTokenThreshold int
+	ExportFlushInterval          time.Duration
+	ListBackend                  string
+	TDigestCompression           int
+}
+
+// UIEnv tunes what is shown.
+type UIEnv struct {
+	// RealtimeMetricsInterval is nil when unset: 5 s on the dashboard, 30 s else.
+	RealtimeMetricsInterval *time.Duration
+	RealtimeMetricsEnabled  bool
+	MinUpdatePercent        float64
+	ConsoleExportWidth      int
+	// ConsoleGroups are the metric groups printed at the end.
+	ConsoleGroups []string
+}
+
+// TimingEnv tunes the load generator.
+type TimingEnv struct {
+	CancelDrainTimeout time.Duration
+	// MaxCatchup is the lateness that is made up for.
+	MaxCatchup             time.Duration
+	RateRampUpdateInterval time.Duration
+}
+
+// RecordEnv tunes the making and writing of records.
+type RecordEnv struct {
+	ExportBatchSize, RawExportBatchSize int
+	ProgressReportInterval              time.Duration
+	ProcessRecordsTimeout               time.Duration
+	ProcessorScaleFactor                int
+}
+
+// ServiceEnv bounds the steps of a run.
+type ServiceEnv struct {
+	// ProfileCancelTimeout is the time for results after the first interrupt.
+	ProfileCancelTimeout         time.Duration
+	ProfileConfigureTimeout      time.Duration
+	ProfileStartTimeout          time.Duration
+	CreditProgressReportInterval time.Duration
+	// WarmupProgressLogInterval of 0 is off.
+	WarmupProgressLogInterval time.Duration
+}
+
+// WorkerEnv sizes the pool of logical workers.
+type WorkerEnv struct {
+	CPUUtilizationFactor float64
+	MaxWorkersCap        int
+}
+
+// DevEnv holds developer switches. The two Show switches are already off when Mode is.
+type DevEnv struct {
+	Mode                    bool
+	ShowInternalMetrics     bool
+	ShowExperimentalMetrics bool
+	DebugServices           []string
+	TraceServices           []string
+}
+
+func newEnv(v variables) Env {
+	dev := v.flag("DEV_MODE")
+	return Env{
+		HTTP: HTTPEnv{
+			ConnectionLimit:         v.number("HTTP_CONNECTION_LIMIT"),
+			KeepaliveTimeout:        v.seconds("HTTP_KEEPALIVE_TIMEOUT"),
+			SendBuffer:              v.number("HTTP_SO_SNDBUF"),
+			ReceiveBuffer:           v.number("HTTP_SO_RCVBUF"),
+			TCPKeepCount:            v.number("HTTP_TCP_KEEPCNT"),
+			TCPKeepIdle:             v.seconds("HTTP_TCP_KEEPIDLE"),
+			TCPKeepInterval:         v.seconds("HTTP_TCP_KEEPINTVL"),
+			TCPUserTimeout:          v.seconds("HTTP_TCP_USER_TIMEOUT") / 1000,
+			UseDNSCache:             v.flag("HTTP_USE_DNS_CACHE"),
+			DNSCacheTTL:             v.seconds("HTTP_TTL_DNS_CACHE"),
+			ForceClose:              v.flag("HTTP_FORCE_CLOSE"),
+			SSLVerify:               v.flag("HTTP_SSL_VERIFY"),
+			CancellationSendTimeout: v.seconds("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT"),
+			IPVersion:               v.text("HTTP_IP_VERSION"),
+			TrustEnv:                v.flag("HTTP_TRUST_ENV"),
+			XSessionID:              v.flag("HTTP_X_SESSION_ID_FROM_CORRELATION_ID"),
+			XSMGRoutingKey:          v.flag("HTTP_X_SMG_ROUTING_KEY_FROM_CORRELATION_ID"),
+			XDynamoSessionID:        v.flag("HTTP_X_DYNAMO_SESSION_ID_FROM_CORRELATION_ID"),
+			XSessionAffinity:        v.flag("HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID"),
+		},
+		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
+		Metrics: MetricsEnv{
+			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),
+			OSLMismatchPctThreshold:      v.real("METRICS_OSL_MISMATCH_PCT_THRESHOLD"),
+			OSLMismatchMaxTokenThreshold: v.number("METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD"),
+			ExportFlushInterval:          v.seconds("METRICS_EXPORT_FLUSH_INTERVAL"),
+			ListBackend:                  v.text("METRICS_LIST_BACKEND"),
+			TDigestCompression:           v.number("METRICS_TDIGEST_COMPRESSION"),
+		},
+		UI: UIEnv{
+			RealtimeMetricsInterval: v.optionalSeconds("UI_REALTIME_METRICS_INTERVAL"),
+			RealtimeMetricsEnabled:  v.flag("UI_REALTIME_METRICS_ENABLED"),
+			MinUpdatePercent:        v.real("UI_MIN_UPDATE_PERCENT"),
+			ConsoleExportWidth:      v.number("UI_CONSOLE_EXPORT_WIDTH"),
+			ConsoleGroups:           v.list("UI_CONSOLE_GROUPS"),
+		},
+		Timing: TimingEnv{
+			CancelDrainTimeout:     v.seconds("TIMING_CANCEL_DRAIN_TIMEOUT"),
+			MaxCatchup:             v.seconds("TIMING_MAX_CATCHUP_SECONDS"),
+			RateRampUpdateInterval: v.seconds("TIMING_RATE_RAMP_UPDATE_INTERVAL"),
+		},
+		Record: RecordEnv{
+			ExportBatchSize:        v.number("RECORD_EXPORT_BATCH_SIZE"),
+			RawExportBatchSize:     v.number("RECORD_RAW_EXPORT_BATCH_SIZE"),
+			ProgressReportInterval: v.seconds("RECORD_PROGRESS_REPORT_INTERVAL"),
+			ProcessRecordsTimeout:  v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
+			ProcessorScaleFactor:   v.number("RECORD_PROCESSOR_SCALE_FACTOR"),
+		},
+		Service: ServiceEnv{
+			ProfileCancelTimeout:         v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
+			ProfileConfigureTimeout:      v.seconds("SERVICE_PROFILE_CONFIGURE_TIMEOUT"),
+			ProfileStartTimeout:          v.seconds("SERVICE_PROFILE_START_TIMEOUT"),
+			CreditProgressReportInterval: v.seconds("SERVICE_CREDIT_PROGRESS_REPORT_INTERVAL"),
+			WarmupProgressLogInterval:    v.seconds("SERVICE_WARMUP_PROGRESS_LOG_INTERVAL"),
+		},
+		Worker: WorkerEnv{
+			CPUUtilizationFactor: v.real("WORKER_CPU_UTILIZATION_FACTOR"),
+			MaxWorkersCap:        v.number("WORKER_MAX_WORKERS_CAP"),
+		},
+		Dev: DevEnv{
+			Mode:                    dev,
+			ShowInternalMetrics:     dev && v.flag("DEV_SHOW_INTERNAL_METRICS"),
+			ShowExperimentalMetrics: dev && v.flag("DEV_SHOW_EXPERIMENTAL_METRICS"),
+			DebugServices:           v.list("DEV_DEBUG_SERVICES"),
+			TraceServices:           v.list("DEV_TRACE_SERVICES"),
+		},
+	}
+}

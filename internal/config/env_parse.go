@@ -1,0 +1,214 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Lookup finds an environment variable; os.LookupEnv is one.
+type Lookup func(name string) (string, bool)
+
+// EnvPrefix begins the name of every variable of the table.
+const EnvPrefix = "AIPERF_"
+
+// ReadEnv reads and checks the environment. Its error is a Faults with one line for each bad variable.
+func ReadEnv(lookup Lookup) (Env, []Warning, error) {
+	values := variables{}
+	var faults Faults
+	set := map[string]bool{}
+	for _, v := range Variables() {
+		text, ok := v.Default, v.Default != ""
+		if given, is := lookup(EnvPrefix + v.Name); is {
+			text, ok, set[v.Name] = given, true, true
+		}
+		if !ok {
+			continue
+		}
+		value, err := v.parse(text)
+		if err != nil {
+			faults.add("", "environment variable %s%s=%q: %v", EnvPrefix, v.Name, text, err)
+			continue
+		}
+		values[v.Name] = value
+	}
+	if len(faults) > 0 {
+		return Env{}, nil, faults
+	}
+	if a, b := values.real("SERVICE_PROFILE_CONFIGURE_TIMEOUT"), values.real("DATASET_CONFIGURATION_TIMEOUT"); a < b {
+		faults.add("", "environment variable AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT (%s) must be at least "+
+			"AIPERF_DATASET_CONFIGURATION_TIMEOUT (%s); raise it too", plainNumber(a), plainNumber(b))
+		return Env{}, nil, faults
+	}
+	var warnings []Warning
+	if !values.flag("DEV_MODE") {
+		for _, name := range []string{"DEV_SHOW_INTERNAL_METRICS", "DEV_SHOW_EXPERIMENTAL_METRICS"} {
+			if set[name] && values.flag(name) {
+				warnings = append(warnings, Warning{LevelWarning, EnvPrefix + name + " is ignored: it needs AIPERF_DEV_MODE=1"})
+			}
+		}
+	}
+	return newEnv(values), warnings, nil
+}
+
+// UnknownVariables is one warning about the names that start with AIPERF_ and mean nothing here, each
+// with the nearest name that does; environ has the form of os.Environ. It is empty if all are known.
+func UnknownVariables(environ []string) []Warning {
+	var known []string
+	for _, v := range Variables() {
+		known = append(known, EnvPrefix+v.Name)
+	}
+	var parts []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(known, name) {
+			continue
+		}
+		if near := nearest(name, known); near != "" {
+			name += " (did you mean " + near + "?)"
+		}
+		parts = append(parts, name)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	sort.Strings(parts)
+	return []Warning{{LevelWarning, "unknown environment variables are ignored: " + strings.Join(parts, ", ")}}
+}
+
+// variables are the parsed values by name.
+type variables map[string]any
+
+func (v variables) flag(name string) bool   { b, _ := v[name].(bool); return b }
+func (v variables) text(name string) string { s, _ := v[name].(string); return s }
+func (v variables) real(name string) float64 {
+	f, _ := v[name].(float64)
+	return f
+}
+func (v variables) number(name string) int { return int(v.real(name)) }
+func (v variables) list(name string) []string {
+	l, _ := v[name].([]string)
+	return l
+}
+func (v variables) seconds(name string) time.Duration { return secondsDuration(v.real(name)) }
+func (v variables) optionalSeconds(name string) *time.Duration {
+	if _, ok := v[name]; !ok {
+		return nil
+	}
+	d := v.seconds(name)
+	return &d
+}
+
+// secondsDuration converts seconds; what does not fit is Unlimited.
+func secondsDuration(s float64) time.Duration {
+	if ns := s * 1e9; ns < math.MaxInt64 {
+		return time.Duration(math.Round(ns))
+	}
+	return Unlimited
+}
+
+// parse reads a variable's text by its type and checks the range.
+func (v Variable) parse(text string) (any, error) {
+	switch v.Type {
+	case VarBool:
+		return parseEnvBool(text)
+	case VarInt, VarFloat:
+		n, err := parseNumber(text)
+		if err != nil || math.IsInf(n, 0) {
+			return nil, fmt.Errorf("is not a number%s", v.rangeHint())
+		}
+		if v.Type == VarInt && n != math.Trunc(n) {
+			return nil, fmt.Errorf("is not a whole number%s", v.rangeHint())
+		}
+		if !v.Limits.Contains(n) {
+			return nil, fmt.Errorf("is out of range%s", v.rangeHint())
+		}
+		return n, nil
+	case VarEnum:
+		if canonical, ok := matchEnum(text, v.Values); ok {
+			return canonical, nil
+		}
+		return nil, fmt.Errorf("must be one of %s", strings.Join(v.Values, ", "))
+	case VarList:
+		return parseEnvList(text)
+	case VarJSON:
+		if !json.Valid([]byte(text)) {
+			return nil, fmt.Errorf("is not valid JSON")
+		}
+		return text, nil
+	default:
+		return text, nil
+	}
+}
+
+func (v Variable) rangeHint() string {
+	if r := v.Limits.String(); r != "" {
+		return "; it must be " + r
+	}
+	return ""
+}
+
+func parseEnvBool(text string) (any, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "1", "true", "yes", "on":
+		return true, nil
+	case "0", "false", "no", "off":
+		return false, nil
+	}
+	return nil, fmt.Errorf("is not a boolean; use 1/0, true/false, yes/no or on/off")
+}
+
+// parseEnvList reads a JSON array of strings or a comma list; blank text is an empty list.
+func parseEnvList(text string) (any, error) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "[") {
+		list := []string{}
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			return nil, fmt.Errorf("is not a JSON array of strings; a comma list is allowed too")
+		}
+		return list, nil
+	}
+	list := []string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list, nil
+}
+
+var number = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
+
+// parseNumber reads a decimal number or "inf"; Go's other spellings (hexadecimal, underscores) are refused.
+func parseNumber(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	switch strings.ToLower(strings.TrimLeft(text, "+")) {
+	case "inf", "infinity":
+		return math.Inf(1), nil
+	}
+	if !number.MatchString(text) {
+		return 0, fmt.Errorf("%q is not a number", text)
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is too large a number", text)
+	}
+	return v, nil
+}
+
+// matchEnum finds the canonical spelling of an enum value: case does not matter, "-" equals "_".
+func matchEnum(text string, values []string) (string, bool) {
+	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "-", "_") }
+	for _, v := range values {
+		if fold(v) == fold(text) {
+			return v, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,323 @@
+package config
+
+import "slices"
+
+// VarType is the value grammar of an environment variable.
+type VarType uint8
+
+// The types of environment variables.
+const (
+	VarString VarType = iota
+	VarBool
+	VarInt
+	VarFloat
+	VarEnum
+	VarList
+	VarPath
+	VarJSON
+)
+
+// String names the type in documentation.
+func (t VarType) String() string {
+	return [...]string{"text", "boolean", "integer", "number", "choice", "list", "path", "JSON"}[t]
+}
+
+// VarGroup says to whom a variable speaks.
+type VarGroup string
+
+// The groups of environment variables, in the order of the documentation.
+const (
+	VarProduct   VarGroup = "Product behaviour"
+	VarDeveloper VarGroup = "Developer"
+	// VarInternal variables describe another program's process model: checked, without effect.
+	VarInternal VarGroup = "Accepted without effect"
+)
+
+// Variable is a row of the table of environment variables.
+type Variable struct {
+	// Name lacks the prefix AIPERF_.
+	Name string
+	Type VarType
+	// Default is written as a user would write it; empty means unset.
+	Default string
+	Limits  Limits
+	// Values are the choices of a VarEnum.
+	Values []string
+	Group  VarGroup
+	Help   string
+}
+
+// Variables is the table of environment variables in the order of the documentation.
+func Variables() []Variable {
+	return slices.Concat(httpVariables(), metricsVariables(), telemetryVariables(), datasetVariables(), uiVariables(),
+		runVariables(), serviceVariables(), laterVariables(), developerVariables(), internalVariables())
+}
+
+func vBool(name, def, help string) Variable {
+	return Variable{Name: name, Type: VarBool, Default: def, Group: VarProduct, Help: help}
+}
+func vInt(name, def string, l Limits, help string) Variable {
+	return Variable{Name: name, Type: VarInt, Default: def, Limits: l, Group: VarProduct, Help: help}
+}
+func vFloat(name, def string, l Limits, help string) Variable {
+	return Variable{Name: name, Type: VarFloat, Default: def, Limits: l, Group: VarProduct, Help: help}
+}
+func vText(name string, t VarType, def, help string) Variable {
+	return Variable{Name: name, Type: t, Default: def, Group: VarProduct, Help: help}
+}
+func vEnum(name, def, help string, values ...string) Variable {
+	return Variable{Name: name, Type: VarEnum, Default: def, Values: values, Group: VarProduct, Help: help}
+}
+
+// internal marks a variable as accepted without effect.
+func internal(v Variable) Variable {
+	v.Group = VarInternal
+	return v
+}
+
+func httpVariables() []Variable {
+	return []Variable{
+		vInt("HTTP_CONNECTION_LIMIT", "2500", between(1, 65000), "Open connections per logical worker; more requests wait."),
+		vFloat("HTTP_KEEPALIVE_TIMEOUT", "300", between(0, 10000), "Seconds an idle connection is kept."),
+		vInt("HTTP_SO_RCVBUF", "10485760", atLeast(1024), "Receive buffer of a socket in bytes."),
+		vInt("HTTP_SO_SNDBUF", "10485760", atLeast(1024), "Send buffer of a socket in bytes."),
+		internal(vInt("HTTP_SO_RCVTIMEO", "30", between(1, 100000), "Receive timeout of a socket in seconds.")),
+		internal(vInt("HTTP_SO_SNDTIMEO", "30", between(1, 100000), "Send timeout of a socket in seconds.")),
+		vInt("HTTP_TCP_KEEPCNT", "1", between(1, 100), "Unanswered keepalive probes before a connection is dead."),
+		vInt("HTTP_TCP_KEEPIDLE", "60", between(1, 100000), "Idle seconds before the first keepalive probe."),
+		vInt("HTTP_TCP_KEEPINTVL", "30", between(1, 100000), "Seconds between keepalive probes."),
+		vInt("HTTP_TCP_USER_TIMEOUT", "30000", between(1, 1000000), "Milliseconds that sent data may stay unacknowledged (Linux)."),
+		vInt("HTTP_TTL_DNS_CACHE", "300", between(0, 1000000), "Seconds a resolved name is kept."),
+		vBool("HTTP_USE_DNS_CACHE", "true", "Keep resolved names."),
+		vBool("HTTP_FORCE_CLOSE", "false", "Close the connection after every request."),
+		internal(vBool("HTTP_ENABLE_CLEANUP_CLOSED", "false", "Clean up half-closed TLS connections.")),
+		vBool("HTTP_SSL_VERIFY", "true", "Verify TLS certificates; false is insecure."),
+		vFloat("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT", "300", between(10, 3600), "Seconds to finish sending a request that is to be cancelled."),
+		vEnum("HTTP_IP_VERSION", "4", "Address family of connections.", "4", "6", "auto"),
+		vBool("HTTP_TRUST_ENV", "false", "Honour HTTP_PROXY, HTTPS_PROXY and NO_PROXY."),
+		vFloat("HTTP_VIDEO_POLL_INTERVAL", "0.1", between(0.001, 10), "Seconds between two polls of a video job."),
+		vBool("HTTP_X_SESSION_ID_FROM_CORRELATION_ID", "false", "Also send the correlation id as X-Session-ID."),
+		vBool("HTTP_X_SMG_ROUTING_KEY_FROM_CORRELATION_ID", "false", "Also send the correlation id as X-SMG-Routing-Key."),
+		vBool("HTTP_X_DYNAMO_SESSION_ID_FROM_CORRELATION_ID", "false", "Also send the correlation id as X-Dynamo-Session-ID."),
+		vBool("HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID", "true", "Also send the correlation id as X-Session-Affinity."),
+		vFloat("HTTP_METRICS_SCRAPE_READ_TIMEOUT", "30", above(0), "Seconds between two pieces of a metrics page."),
+	}
+}
+
+func metricsVariables() []Variable {
+	return []Variable{
+		vFloat("METRICS_USAGE_PCT_DIFF_THRESHOLD", "10", between(0, 100), "Percent by which server and client token counts may differ."),
+		vFloat("METRICS_OSL_MISMATCH_PCT_THRESHOLD", "5", between(0, 100), "Percent by which an output may miss its requested length."),
+		vInt("METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD", "50", atLeast(1), "Cap in tokens on the allowed miss of the requested length."),
+		internal(vInt("METRICS_ARRAY_INITIAL_CAPACITY", "10000", between(100, 1000000), "Initial size of metric arrays.")),
+		vFloat("METRICS_EXPORT_FLUSH_INTERVAL", "1.0", between(0.05, 60), "Seconds between two flushes of the per-request file."),
+		vEnum("METRICS_LIST_BACKEND", "ragged", "Keep chunk latencies exactly (ragged) or as a sketch (tdigest).", "ragged", "tdigest"),
+		vInt("METRICS_TDIGEST_COMPRESSION", "500", between(20, 10000), "Compression of the sketch."),
+	}
+}
+
+func telemetryVariables() []Variable {
+	return []Variable{
+		vFloat("SERVER_METRICS_COLLECTION_INTERVAL", "0.333", between(0.001, 300), "Seconds between two scrapes of server metrics."),
+		vFloat("SERVER_METRICS_COLLECTION_FLUSH_PERIOD", "2.0", between(0, 30), "Seconds to wait after the end for final server metrics."),
+		vInt("SERVER_METRICS_REACHABILITY_TIMEOUT", "10", between(1, 300), "Seconds to find out whether a metrics endpoint answers."),
+		vInt("SERVER_METRICS_EXPORT_BATCH_SIZE", "100", between(1, 1000000), "Scrapes written at a time."),
+		internal(vInt("SERVER_METRICS_SHUTDOWN_DELAY", "5", between(1, 300), "Seconds before the collector ends.")),
+		vBool("SERVER_METRICS_CSV_COMMENTS", "false", "Comment lines in the server metrics CSV."),
+		vBool("SERVER_METRICS_LEGACY_JSON", "false", "An additional server metrics file in the older layout."),
+		vBool("GPU_VENDOR_SCOPED", "false", "Vendor-prefixed names of GPU fields."),
+		vFloat("GPU_COLLECTION_INTERVAL", "0.333", between(0.01, 300), "Seconds between two readings of GPU metrics."),
+		vText("GPU_DEFAULT_DCGM_ENDPOINTS", VarList, "http://localhost:9400/metrics,http://localhost:9401/metrics", "DCGM exporters that are tried by default."),
+		vInt("GPU_REACHABILITY_TIMEOUT", "10", between(1, 300), "Seconds to find out whether an exporter answers."),
+		vInt("GPU_EXPORT_BATCH_SIZE", "100", between(1, 1000000), "GPU records written at a time."),
+		vInt("GPU_FINAL_SCRAPE_GRACE_NS", "666000000", between(0, 60000000000), "Nanoseconds after the end for the last energy reading."),
+		internal(vInt("GPU_SHUTDOWN_DELAY", "5", between(1, 300), "Seconds before the collector ends.")),
+		internal(vInt("GPU_THREAD_JOIN_TIMEOUT", "5", between(1, 300), "Seconds to wait for the collector's thread.")),
+		vFloat("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL", "1", between(0.001, 300), "Seconds between two round-trip probes."),
+		vInt("NETWORK_LATENCY_MIN_SAMPLES", "5", between(1, 100000), "Probes that a round-trip estimate needs."),
+		vFloat("NETWORK_LATENCY_CONNECT_TIMEOUT", "5", between(0.001, 300), "Seconds a probe may take to connect."),
+		vFloat("NETWORK_LATENCY_COMPLETE_TOPUP_TIMEOUT", "3", between(0, 30), "Seconds to collect missing probes at the end."),
+		vInt("NETWORK_LATENCY_EXPORT_BATCH_SIZE", "100", between(1, 1000000), "Probes written at a time."),
+	}
+}
+
+func datasetVariables() []Variable {
+	return []Variable{
+		vInt("DATASET_CONFIGURATION_TIMEOUT", "300", between(1, 100000), "Seconds in which a data set must be built."),
+		vInt("DATASET_PUBLIC_DATASET_TIMEOUT", "300", between(1, 100000), "Seconds for the download of a public data set."),
+		vInt("DATASET_MEDIA_DOWNLOAD_TIMEOUT", "60", between(1, 100000), "Seconds for the download of one media file."),
+		vInt("DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", "10", between(1, 100), "Media downloads at a time."),
+		internal(vText("DATASET_MMAP_BASE_PATH", VarPath, "", "Folder of memory-mapped data sets.")),
+		vBool("DATASET_MMAP_CACHE_ENABLED", "true", "Reuse generated data sets."),
+		vText("DATASET_MMAP_CACHE_DIR", VarPath, "", "Folder of generated data sets that are kept."),
+		vInt("DATASET_INLINE_RECORDS_WARN_THRESHOLD", "500", atLeast(1), "Inline records above which a configuration file draws a warning."),
+		vBool("DATASET_PREFORMAT_PAYLOADS", "false", "Encode bodies before the run; input lengths are then not reported."),
+		vText("DATASET_PUBLIC_CACHE_DIR", VarPath, ".cache/aiperf/datasets", "Folder of downloaded public data sets."),
+		vText("DATASET_BASETEN_SESSION_COLUMN", VarString, "", "Column that names the session in a baseten trace."),
+		vBool("DATASET_TRACELAB_SUBAGENT_JOIN", "", "Join sub-agents to their parents in a tracelab trace."),
+		vBool("DATASET_TRACELAB_CODEX_SUBAGENT_JOIN", "", "The same for Codex sub-agents."),
+		vInt("DATASET_TRACELAB_MIN_SPAWN_MS", "10000", atLeast(0), "Shortest time in milliseconds that counts as a spawned sub-agent."),
+		vBool("ENDPOINT_FORCE_CONTENT_PARTS", "false", "Write message content as a list even for a single text."),
+		vInt("DATASET_WEKA_PARALLEL_WORKERS", "0", atLeast(0), "Readers of a weka trace; 0 chooses."),
+		vInt("DATASET_WEKA_PARALLEL_THRESHOLD", "8", atLeast(0), "Files from which a weka trace is read in parallel."),
+		vBool("DATASET_WEKA_SPLIT_FLATTENED_AGENTS", "true", "Split agents that a weka trace has flattened."),
+		vBool("DATASET_WEKA_TOOL_SHAPED_MESSAGES", "false", "Write tool-shaped messages from a weka trace."),
+		vFloat("DATASET_WEKA_SEAM_MAX_GAP_SECONDS", "3600", atLeast(0), "Longest pause inside one weka session in seconds."),
+		vFloat("DATASET_WEKA_SEAM_MIN_OVERLAP_RATIO", "0.5", between(0, 1), "Overlap from which two weka requests belong together."),
+		vInt("DATASET_WEKA_AUX_MAX_REQUESTS", "1", atLeast(0), "Requests up to which a weka group is auxiliary."),
+		vFloat("DATASET_WEKA_AUX_ISL_RATIO", "0.1", atLeast(0), "Share of the input length below which a weka request is auxiliary."),
+		vInt("DATASET_WEKA_AUX_ISL_FLOOR", "16384", atLeast(0), "Input length below which no weka request is auxiliary."),
+		vBool("DATASET_WEKA_AUX_CROSS_MODEL", "true", "Look for auxiliary weka requests across models."),
+		vInt("DATASET_WEKA_AUX_REDUCTION_OSL_MAX", "4000", atLeast(0), "Longest output of a weka reduction request."),
+		vFloat("DATASET_WEKA_AUX_REDUCTION_RATIO", "20", atLeast(0), "Input to output ratio of a weka reduction request."),
+		vInt("DATASET_WEKA_WORKER_GROUP_MIN", "3", atLeast(0), "Smallest weka worker group."),
+	}
+}
+
+func uiVariables() []Variable {
+	return []Variable{
+		vFloat("UI_REALTIME_METRICS_INTERVAL", "", between(0, 1000), "Seconds between realtime statistics; by default 5 on the dashboard, 30 else; 0 is off. Same as --stats-interval."),
+		vBool("UI_REALTIME_METRICS_ENABLED", "false", "Realtime statistics in every mode."),
+		vFloat("UI_MIN_UPDATE_PERCENT", "1.0", between(0.01, 100), "Percent of progress after which a bar is redrawn."),
+		vFloat("UI_LOG_REFRESH_INTERVAL", "0.1", between(0.01, 100000), "Seconds between refreshes of the dashboard's log."),
+		vFloat("UI_SPINNER_REFRESH_RATE", "0.1", between(0.1, 100), "Seconds between steps of a spinner."),
+		vInt("UI_NOTIFICATION_TIMEOUT", "3", between(1, 100000), "Seconds a notification stays."),
+		vInt("UI_CONSOLE_EXPORT_WIDTH", "140", between(40, 10000), "Columns of the report where there is no terminal."),
+		vText("UI_CONSOLE_GROUPS", VarList, "effective,active,cache,prediction,audio,reasoning,default", "Metric groups printed at the end; add usage for server-reported token counts."),
+	}
+}
+
+func runVariables() []Variable {
+	return []Variable{
+		vInt("TIMING_CANCEL_DRAIN_TIMEOUT", "10", between(1, 300), "Seconds to wait for requests that were told to end."),
+		vFloat("TIMING_MAX_CATCHUP_SECONDS", "0.01", between(0, 10), "Seconds of lateness that are made up for."),
+		internal(vBool("TIMING_HIGH_RES_TIMER", "true", "Use timers of high resolution.")),
+		vFloat("TIMING_RATE_RAMP_UPDATE_INTERVAL", "0.1", between(0.01, 10), "Seconds between steps of a rate ramp; its first rate is target × this ÷ duration."),
+		vInt("RECORD_EXPORT_BATCH_SIZE", "100", between(1, 1000000), "Records written at a time."),
+		vInt("RECORD_RAW_EXPORT_BATCH_SIZE", "10", between(1, 1000000), "Raw records written at a time."),
+		vFloat("RECORD_PROGRESS_REPORT_INTERVAL", "2", between(0.1, 600), "Seconds between progress reports about records."),
+		vFloat("RECORD_PROCESS_RECORDS_TIMEOUT", "300", between(1, 100000), "Seconds for the processing of the last records."),
+		vInt("RECORD_PROCESSOR_SCALE_FACTOR", "4", between(1, 100), "Workers per record processor."),
+		vEnum("RECORD_STRIP_PAYLOAD_BYTES", "auto", "Drop request bytes from records as soon as they are not needed.", "auto", "true", "false", "1", "0", "yes", "no", "on", "off"),
+		vFloat("WORKER_CPU_UTILIZATION_FACTOR", "0.75", between(0.1, 1), "Share of the CPUs from which the worker count follows."),
+		vInt("WORKER_MAX_WORKERS_CAP", "32", between(1, 10000), "Cap on the derived worker count."),
+	}
+}
+
+func serviceVariables() []Variable {
+	return []Variable{
+		vFloat("SERVICE_PROFILE_CANCEL_TIMEOUT", "10", between(1, 100000), "Seconds for results after the first interrupt."),
+		vFloat("SERVICE_PROFILE_CONFIGURE_TIMEOUT", "600", between(1, 100000), "Seconds for everything before the first request; at least AIPERF_DATASET_CONFIGURATION_TIMEOUT."),
+		vFloat("SERVICE_PROFILE_START_TIMEOUT", "60", between(1, 100000), "Seconds in which a run must start."),
+		vFloat("SERVICE_CREDIT_PROGRESS_REPORT_INTERVAL", "2", between(1, 100000), "Seconds between progress reports about requests."),
+		vFloat("SERVICE_WARMUP_PROGRESS_LOG_INTERVAL", "30", between(0, 100000), "Seconds between log lines during warm-up; 0 is off."),
+		vBool("SERVICE_HEALTH_ENABLED", "false", "Run the health server."),
+		vText("SERVICE_HEALTH_HOST", VarString, "127.0.0.1", "Address of the health server."),
+		vInt("SERVICE_HEALTH_PORT", "8080", between(1, 65535), "Port of the health server."),
+		vFloat("SERVICE_HEALTH_REQUEST_TIMEOUT", "5", between(0.1, 60), "Seconds for one health request."),
+		vText("API_SERVER_HOST", VarString, "127.0.0.1", "Address of the HTTP API. Same as --api-host."),
+		vInt("API_SERVER_PORT", "", between(1, 65535), "Port of the HTTP API; setting it turns the API on. Same as --api-port."),
+		vText("API_SERVER_CORS_ORIGINS", VarList, "", "Origins that may call the HTTP API from a browser."),
+		vInt("API_SERVER_SHUTDOWN_TIMEOUT", "5", between(1, 300), "Seconds for the HTTP API to end."),
+		vFloat("API_SERVER_POST_COMPLETE_GRACE", "5", between(0, 300), "Seconds the HTTP API stays after the run."),
+		vText("CONFIG_USER_FILE", VarPath, "", "Configuration file of the service command."),
+		vText("CONFIG_SERVICE_FILE", VarPath, "", "Service configuration file of the service command."),
+		vFloat("CHAT_CONNECT_TIMEOUT", "10", above(0), "Seconds the chat command waits for a connection."),
+		vFloat("CHAT_READ_TIMEOUT", "300", above(0), "Seconds the chat command waits for more of a reply."),
+		vInt("TOKENIZER_PRELOAD_TIMEOUT", "120", between(1, 100000), "Seconds in which a tokenizer must be loaded."),
+		vBool("TOKENIZER_SKIP_PRELOAD", "false", "Load the tokenizer only when it is needed."),
+	}
+}
+
+func laterVariables() []Variable {
+	return []Variable{
+		vText("NAMESPACE", VarString, "", "Kubernetes namespace of the run."),
+		vText("PLUGIN_PATH", VarPath, "", "Folder with plug-in programs."),
+		vBool("OPERATOR_MUTATING_ROUTES_ENABLED", "false", "Allow routes of the operator that change things."),
+		vText("OPERATOR_MUTATING_ROUTES_TOKEN", VarString, "", "Token that those routes ask for."),
+		vFloat("OTEL_FLUSH_INTERVAL_SECONDS", "2", between(0.1, 60), "Seconds between two pushes to an OTLP collector."),
+		vInt("OTEL_MAX_BATCH_RECORDS", "500", between(1, 1e6), "Records in one push."),
+		vInt("OTEL_MAX_BUFFERED_RECORDS", "10000", between(1, 1e7), "Records kept for a collector that does not answer."),
+		vFloat("OTEL_REQUEST_TIMEOUT_SECONDS", "10", between(0.1, 300), "Seconds for one push."),
+		vFloat("MLFLOW_EXPORT_TIMEOUT_SECONDS", "30", between(1, 600), "Seconds for the upload to MLflow."),
+		vFloat("WANDB_EXPORT_TIMEOUT_SECONDS", "30", between(1, 600), "Seconds for the upload to Weights & Biases."),
+		vBool("RAISE_ON_CALLBACK_ERROR", "false", "Let a failing step after the run fail the run."),
+		vFloat("ACCURACY_CANCEL_RESULT_WAIT_SEC", "5", atLeast(0), "Seconds to wait for graded results after an interrupt."),
+		vText("ACCURACY_LCB_RELEASE_TAG", VarString, "v4_v5", "Release of the code generation benchmark."),
+		vBool("DAG_FAIL_FAST", "false", "End a run at the first failing child of a DAG."),
+		vText("AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS", VarList, "context length,maximum context,context_length_exceeded,prompt is too long", "Words by which a context overflow is recognised."),
+		vFloat("AGENTX_CONTEXT_OVERFLOW_RATE_LIMIT", "0.01", between(0, 1), "Share of context overflows that is tolerated."),
+		vInt("AGENTX_RECYCLE_GUARD_MAX_WINDOW", "1000000", atLeast(1), "Window of the guard against recycled traces."),
+		vFloat("SEARCH_PLANNER_SLA_PRECISION_DEFAULT", "0.05", between(0, 1), "Default precision of a search for a limit."),
+		vFloat("SEARCH_PLANNER_DEFAULT_WARMUP_SECONDS", "30", above(0), "Warm-up of a search step in seconds."),
+		vFloat("SEARCH_PLANNER_FIRST_PROBE_WARMUP_FLOOR", "60", above(0), "Shortest warm-up of the first search step in seconds."),
+		vFloat("SEARCH_PLANNER_REPLICATE_WARMUP_FLOOR", "15", above(0), "Shortest warm-up of a repeated search step in seconds."),
+		vText("SEARCH_PLANNER_SLA_PRECISION_REQUESTS", VarJSON, `{"tight":10000,"normal":1000,"coarse":300}`, "Requests of a search step by precision."),
+	}
+}
+
+func developerVariables() []Variable {
+	vars := []Variable{
+		vBool("DEV_MODE", "false", "Developer mode: a banner, and the next two variables count."),
+		vBool("DEV_SHOW_INTERNAL_METRICS", "false", "Show and export internal metrics."),
+		vBool("DEV_SHOW_EXPERIMENTAL_METRICS", "false", "Show and export experimental metrics."),
+		vText("DEV_DEBUG_SERVICES", VarList, "", "Components that log at DEBUG."),
+		vText("DEV_TRACE_SERVICES", VarList, "", "Components that log at TRACE."),
+	}
+	for i := range vars {
+		vars[i].Group = VarDeveloper
+	}
+	return append(vars, internal(vBool("DEV_ENABLE_YAPPI", "false", "Run a profiler.")))
+}
+
+func internalVariables() []Variable {
+	const seconds = "Seconds; describes another program's processes."
+	const count = "Describes another program's processes."
+	var vars []Variable
+	add := func(v ...Variable) { vars = append(vars, v...) }
+	wide := between(1, 100000)
+	add(vInt("LOGGING_QUEUE_MAXSIZE", "1000", between(1, 1e6), count),
+		vInt("COMPRESSION_CHUNK_SIZE", "65536", between(1024, 1048576), count),
+		vInt("COMPRESSION_ZSTD_LEVEL", "3", between(1, 22), count),
+		vInt("COMPRESSION_GZIP_LEVEL", "6", between(1, 9), count),
+		vFloat("SERVICE_COMMAND_RESPONSE_TIMEOUT", "30", between(1, 1000), seconds),
+		vFloat("SERVICE_COMMS_REQUEST_TIMEOUT", "90", between(1, 1000), seconds),
+		vFloat("SERVICE_CONNECTION_PROBE_INTERVAL", "0.1", between(0.1, 600), seconds),
+		vFloat("SERVICE_CONNECTION_PROBE_TIMEOUT", "90", wide, seconds),
+		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", wide, seconds),
+		vFloat("SERVICE_REGISTRATION_INTERVAL", "1", wide, seconds),
+		vInt("SERVICE_REGISTRATION_MAX_ATTEMPTS", "10", wide, count),
+		vFloat("SERVICE_REGISTRATION_TIMEOUT", "30", wide, seconds),
+		vFloat("SERVICE_START_TIMEOUT", "30", wide, seconds),
+		vFloat("SERVICE_TASK_CANCEL_TIMEOUT_SHORT", "2", wide, seconds),
+		vBool("SERVICE_DISABLE_UVLOOP", "false", count),
+		vBool("SERVICE_EVENT_LOOP_HEALTH_ENABLED", "true", count),
+		vFloat("SERVICE_EVENT_LOOP_HEALTH_INTERVAL", "0.25", between(0.05, 10), seconds),
+		vFloat("SERVICE_EVENT_LOOP_HEALTH_WARN_THRESHOLD_MS", "25", between(1, 10000), count),
+		vInt("SERVICE_WINDOWS_TCP_BASE_PORT", "28000", between(1, 65535), count),
+		vInt("SERVICE_WINDOWS_TCP_PORT_RANGE", "20000", between(1, 65535), count))
+	for _, w := range []struct{ name, def string }{
+		{"CHECK_INTERVAL", "1"}, {"ERROR_RECOVERY_TIME", "3"}, {"HEALTH_CHECK_INTERVAL", "2"},
+		{"HIGH_LOAD_RECOVERY_TIME", "5"}, {"STALE_TIME", "10"}, {"STATUS_SUMMARY_INTERVAL", "0.5"},
+	} {
+		add(vFloat("WORKER_"+w.name, w.def, between(0.1, 1000), seconds))
+	}
+	add(vFloat("WORKER_HIGH_LOAD_CPU_USAGE", "85", between(50, 100), "Percent; describes another program's processes."))
+	for _, name := range []string{"PULL", "REPLY", "REQUEST", "STREAMING_DEALER", "STREAMING_ROUTER", "SUB"} {
+		add(vInt("ZMQ_"+name+"_YIELD_INTERVAL", "10", between(0, 1e6), count))
+	}
+	add(vInt("ZMQ_CONTEXT_TERM_TIMEOUT", "10", atLeast(0), seconds),
+		vInt("ZMQ_PULL_MAX_CONCURRENCY", "100000", atLeast(1), count),
+		vInt("ZMQ_PUSH_MAX_RETRIES", "2", between(1, 100), count),
+		vFloat("ZMQ_PUSH_RETRY_DELAY", "0.1", atLeast(0), seconds),
+		vInt("ZMQ_RCVTIMEO", "300000", atLeast(0), count),
+		vInt("ZMQ_SNDTIMEO", "300000", atLeast(0), count),
+		vInt("ZMQ_TCP_KEEPALIVE_IDLE", "60", atLeast(0), seconds),
+		vInt("ZMQ_TCP_KEEPALIVE_INTVL", "10", atLeast(0), seconds),
+		vInt("ZMQ_EVENT_BUS_PROXY_FRONTEND_PORT", "5663", between(1, 65535), count),
+		vInt("ZMQ_EVENT_BUS_PROXY_BACKEND_PORT", "5664", between(1, 65535), count))
+	for i := range vars {
+		vars[i].Group = VarInternal
+	}
+	return vars
+}

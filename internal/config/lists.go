@@ -1,0 +1,229 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// ParseSLOs reads the value of --goodput: "tag:number" pairs separated by blanks. A later pair
+// replaces an earlier one of the same tag.
+func ParseSLOs(text string) ([]SLO, error) {
+	var slos []SLO
+	for item := range strings.FieldsSeq(text) {
+		tag, number, ok := strings.Cut(item, ":")
+		if !ok || tag == "" || number == "" {
+			return nil, fmt.Errorf("%s: each item must be in 'tag:number' format, separated by blanks", shorten(item))
+		}
+		value, err := parseNumber(number)
+		if err != nil || math.IsInf(value, 0) {
+			return nil, fmt.Errorf("%s: the threshold is not a number", shorten(item))
+		}
+		slos = setSLO(slos, SLO{tag, value})
+	}
+	if len(slos) == 0 {
+		return nil, errors.New("the value is empty; write tag:number pairs such as request_latency:250")
+	}
+	return slos, nil
+}
+
+func setSLO(slos []SLO, slo SLO) []SLO {
+	for i := range slos {
+		if slos[i].Tag == slo.Tag {
+			slos[i].Value = slo.Value
+			return slos
+		}
+	}
+	return append(slos, slo)
+}
+
+var (
+	semicolonPair = regexp.MustCompile(`^(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*,\s*(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
+	bracketPair   = regexp.MustCompile(`^\(\s*([^()]*?)\s*\)\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
+)
+
+const pairShape = "write ISL[|stddev],OSL[|stddev]:percent;…, for example 256,128:40;512,256:60"
+
+// ParseSequenceDistribution reads a mix of lengths in any of its three spellings.
+func ParseSequenceDistribution(text string) ([]LengthPair, error) {
+	text = strings.TrimSpace(text)
+	var pairs []LengthPair
+	var err error
+	switch {
+	case strings.HasPrefix(text, "{"):
+		pairs, err = jsonPairs(text)
+	case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"):
+		pairs, err = bracketPairs(text[1 : len(text)-1])
+	default:
+		for item := range strings.SplitSeq(strings.TrimSuffix(text, ";"), ";") {
+			pair, pairErr := parsePair(item)
+			if pairErr != nil {
+				return nil, pairErr
+			}
+			pairs = append(pairs, pair)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pairs, checkPairs(pairs)
+}
+
+func checkPairs(pairs []LengthPair) error {
+	if len(pairs) == 0 {
+		return errors.New("it holds no pair; " + pairShape)
+	}
+	sum := 0.0
+	for _, p := range pairs {
+		sum += p.Percent
+		switch {
+		case p.ISL < 1 || p.OSL < 1:
+			return fmt.Errorf("pair %d,%d: lengths must be at least 1", p.ISL, p.OSL)
+		case p.ISLStddev < 0 || p.OSLStddev < 0:
+			return fmt.Errorf("pair %d,%d: standard deviations must be at least 0", p.ISL, p.OSL)
+		case p.Percent < 0 || p.Percent > 100:
+			return fmt.Errorf("pair %d,%d: the percentage must be from 0 to 100", p.ISL, p.OSL)
+		}
+	}
+	const tolerance = 1.01e-4
+	if math.Abs(sum-100) > tolerance {
+		return fmt.Errorf("the percentages must sum to 100, not %s", FormatFloat(math.Round(sum*1e6)/1e6))
+	}
+	return nil
+}
+
+func parsePair(text string) (LengthPair, error) {
+	m := semicolonPair.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return LengthPair{}, fmt.Errorf("%q is not a pair; %s", shorten(strings.TrimSpace(text)), pairShape)
+	}
+	isl, err1 := strconv.Atoi(m[1])
+	osl, err2 := strconv.Atoi(m[3])
+	if err := errors.Join(err1, err2); err != nil {
+		return LengthPair{}, fmt.Errorf("%q: a length is too large", shorten(text))
+	}
+	real := func(s string) float64 {
+		v, _ := strconv.ParseFloat(s, 64) // the pattern admits numbers only; none is 0
+		return v
+	}
+	return LengthPair{ISL: isl, ISLStddev: real(m[2]), OSL: osl, OSLStddev: real(m[4]), Percent: real(m[5])}, nil
+}
+
+// bracketPairs reads "(ISL,OSL):P" items separated by commas, semicolons or blanks.
+func bracketPairs(text string) ([]LengthPair, error) {
+	var pairs []LengthPair
+	for {
+		text = strings.TrimLeft(text, ",; \t\r\n")
+		if text == "" {
+			return pairs, nil
+		}
+		end := len(text)
+		if open := strings.IndexByte(text[1:], '('); open >= 0 {
+			end = open + 1
+		}
+		item := strings.TrimRight(text[:end], ",; \t\r\n")
+		m := bracketPair.FindStringSubmatch(item)
+		if m == nil {
+			return nil, fmt.Errorf("%q is not a pair; write [(ISL[|stddev],OSL[|stddev]):percent,…]", shorten(item))
+		}
+		pair, err := parsePair(m[1] + ":" + m[2])
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, pair)
+		text = text[end:]
+	}
+}
+
+func jsonPairs(text string) ([]LengthPair, error) {
+	var document struct {
+		Pairs []struct {
+			ISL       *int     `json:"isl"`
+			OSL       *int     `json:"osl"`
+			Prob      *float64 `json:"prob"`
+			ISLStddev float64  `json:"isl_stddev"`
+			OSLStddev float64  `json:"osl_stddev"`
+		} `json:"pairs"`
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	const shape = `write {"pairs":[{"isl":256,"osl":128,"prob":100}]}`
+	if err := dec.Decode(&document); err != nil || dec.More() {
+		return nil, fmt.Errorf("the JSON is not a list of pairs; %s", shape)
+	}
+	var pairs []LengthPair
+	for i, p := range document.Pairs {
+		if p.ISL == nil || p.OSL == nil || p.Prob == nil {
+			return nil, fmt.Errorf("pair %d lacks isl, osl or prob; %s", i+1, shape)
+		}
+		pairs = append(pairs, LengthPair{*p.ISL, p.ISLStddev, *p.OSL, p.OSLStddev, *p.Prob})
+	}
+	return pairs, nil
+}
+
+// serverMetricsURLs reads the items of --server-metrics.
+func serverMetricsURLs(items []string) ([]string, error) {
+	var urls []string
+	for _, item := range items {
+		url, ok := itemURL(item)
+		if !ok {
+			return nil, fmt.Errorf("%s is not a URL; write host:port or http://host:port/metrics", shorten(item))
+		}
+		url = strings.TrimRight(url, "/")
+		if !strings.HasSuffix(url, "/metrics") {
+			url += "/metrics"
+		}
+		urls = append(urls, url)
+	}
+	return urls, nil
+}
+
+// itemURL is the URL that a list item means: it starts with http or contains a colon.
+func itemURL(item string) (string, bool) {
+	switch {
+	case strings.HasPrefix(item, "http://") || strings.HasPrefix(item, "https://"):
+		return item, true
+	case strings.HasPrefix(item, "http") || strings.Contains(item, ":"):
+		return "http://" + item, true
+	}
+	return "", false
+}
+
+// gpuItems are the items of --gpu-telemetry by their meaning.
+type gpuItems struct {
+	urls      []string
+	csv       string
+	collector string
+	dashboard bool
+}
+
+func parseGPUItems(items []string) (gpuItems, error) {
+	var out gpuItems
+	for _, item := range items {
+		url, isURL := itemURL(item)
+		switch lower := strings.ToLower(item); {
+		case strings.HasSuffix(lower, ".csv"):
+			if _, err := os.Stat(item); err != nil {
+				return out, fmt.Errorf("the metrics file %s does not exist", shorten(item))
+			}
+			out.csv = item
+		case lower == "pynvml" || lower == "amdsmi":
+			out.collector = lower
+		case lower == "dashboard":
+			out.dashboard = true
+		case isURL:
+			out.urls = append(out.urls, url)
+		default:
+			return out, fmt.Errorf("%s is not understood; give exporter URLs, a metrics .csv file, pynvml, amdsmi or dashboard", shorten(item))
+		}
+	}
+	if out.collector != "" && len(out.urls) > 0 {
+		return out, fmt.Errorf("%s reads the local GPUs and cannot be combined with URLs", out.collector)
+	}
+	return out, nil
+}

@@ -1,0 +1,213 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// ValueType is the grammar of one value of an option.
+type ValueType uint8
+
+// The value types.
+const (
+	Bool ValueType = iota
+	String
+	Int
+	Float
+	Enum
+	Path
+	// Pairs are key:value items whose values are coerced to JSON types.
+	Pairs
+	// Headers are name:value items whose values stay text.
+	Headers
+	// Number is an int, or a float when written with a point or exponent.
+	Number
+)
+
+// String names the type in help and documentation.
+func (t ValueType) String() string {
+	return [...]string{"bool", "string", "int", "float", "enum", "path", "key:value", "name:value", "number"}[t]
+}
+
+// Arity is how often an option is given and how many tokens it takes.
+type Arity uint8
+
+// The arities.
+const (
+	// One value, given at most once.
+	One Arity = iota
+	// Repeat takes one token each time; a token may be a comma list.
+	Repeat
+	// Multi takes all tokens up to the next one that starts with "-", none at all included.
+	Multi
+)
+
+// Group is a heading of the help text.
+type Group string
+
+// The groups in the order of the help text.
+const (
+	GroupEndpoint  Group = "Endpoint"
+	GroupTokenizer Group = "Tokenizer"
+	GroupInput     Group = "Input"
+	GroupPrompts   Group = "Conversations and prompts"
+	GroupMedia     Group = "Media, rankings, synthesis"
+	GroupLoad      Group = "Load"
+	GroupSeries    Group = "Multi-run, sweep, search"
+	GroupOutput    Group = "Output, telemetry, UI, service"
+)
+
+// Groups lists the groups in the order of the help text.
+func Groups() []Group {
+	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries, GroupOutput}
+}
+
+// Option is a row of the table of "aiperf profile".
+type Option struct {
+	// Name is the canonical long name without dashes; Aliases mean the same.
+	Name    string
+	Aliases []string
+	// Short is a spelling with one dash, without it; usually one letter.
+	Short string
+	// Negation is the long name that sets a Bool to false, where there is one.
+	Negation string
+	Group    Group
+	Type     ValueType
+	Arity    Arity
+	// Sweep allows a comma list, which makes the option a dimension of a sweep.
+	Sweep bool
+	// Default is written as a user would write it; empty means unset.
+	Default string
+	// DefaultNote says in words where the default comes from when it depends on something else.
+	DefaultNote string
+	Limits      Limits
+	// Values are the choices of an Enum in canonical spelling.
+	Values []string
+	// Infinite allows "inf".
+	Infinite bool
+	// MustExist asks a Path to name a file or a folder.
+	MustExist bool
+	// MayBeEmpty allows an empty text.
+	MayBeEmpty bool
+	// Secret values are never shown; Address values may carry user information that is not shown.
+	Secret, Address bool
+	// Env is the environment variable that sets the option when no flag does.
+	Env string
+	// YAML is the path below "benchmark:", or from the envelope when it starts with "/".
+	YAML string
+	// Tier is 1 (core), 2 (common) or 3 (niche).
+	Tier int
+	Help string
+	// Missing says which capability this release lacks for the option; empty means that it is built.
+	Missing string
+	// BuiltValues are the choices that this release has, where it lacks some.
+	BuiltValues []string
+}
+
+// Built tells whether this release can do what the option asks for (perhaps not for every value:
+// see BuiltValues).
+func (o Option) Built() bool { return o.Missing == "" }
+
+// Spellings are all ways to write the option, with dashes: short, canonical, aliases, negation.
+func (o Option) Spellings() []string {
+	var all []string
+	if o.Short != "" {
+		all = append(all, "-"+o.Short)
+	}
+	for _, name := range append([]string{o.Name}, o.Aliases...) {
+		all = append(all, "--"+name)
+	}
+	if o.Negation != "" {
+		all = append(all, "--"+o.Negation)
+	}
+	return all
+}
+
+// Options is the table of "aiperf profile", group by group in the order of the help text.
+func Options() []Option { return slices.Clone(table().options) }
+
+// optionTable is the table with an index over its long and short names.
+type optionTable struct {
+	options []Option
+	byName  map[string]int
+	byShort map[string]int
+	// negative holds the long names that set a Bool to false.
+	negative map[string]bool
+	// long lists every long name, for suggestions.
+	long []string
+}
+
+var table = sync.OnceValue(func() *optionTable {
+	t := &optionTable{byName: map[string]int{}, byShort: map[string]int{}, negative: map[string]bool{}}
+	for _, group := range [][]Option{
+		inGroup(GroupEndpoint, endpointOptions()), inGroup(GroupTokenizer, tokenizerOptions()),
+		inGroup(GroupInput, inputOptions()), inGroup(GroupPrompts, promptOptions()),
+		inGroup(GroupMedia, mediaOptions()), inGroup(GroupLoad, loadOptions()),
+		inGroup(GroupSeries, seriesOptions()), inGroup(GroupOutput, outputOptions()),
+	} {
+		t.options = append(t.options, group...)
+	}
+	for i, o := range t.options {
+		for _, name := range append([]string{o.Name}, o.Aliases...) {
+			t.byName[name] = i
+			t.long = append(t.long, name)
+		}
+		if o.Short != "" {
+			t.byShort[o.Short] = i
+		}
+		if o.Negation != "" {
+			t.byName[o.Negation] = i
+			t.negative[o.Negation] = true
+			t.long = append(t.long, o.Negation)
+		}
+	}
+	return t
+})
+
+func inGroup(g Group, options []Option) []Option {
+	for i := range options {
+		options[i].Group = g
+	}
+	return options
+}
+
+// mark fills further columns of a row.
+type mark func(*Option)
+
+// opt makes a row: long names separated by blanks, the first is canonical; "-x" is the short name.
+func opt(names string, t ValueType, def string, tier int, help string, marks ...mark) Option {
+	o := Option{Type: t, Default: def, Tier: tier, Help: help}
+	for name := range strings.FieldsSeq(names) {
+		switch {
+		case strings.HasPrefix(name, "-"):
+			o.Short = name[1:]
+		case o.Name == "":
+			o.Name = name
+		default:
+			o.Aliases = append(o.Aliases, name)
+		}
+	}
+	for _, m := range marks {
+		m(&o)
+	}
+	return o
+}
+
+func limits(l Limits) mark       { return func(o *Option) { o.Limits = l } }
+func values(v ...string) mark    { return func(o *Option) { o.Values = v } }
+func builtOnly(v ...string) mark { return func(o *Option) { o.BuiltValues = v } }
+func yaml(path string) mark      { return func(o *Option) { o.YAML = path } }
+func env(name string) mark       { return func(o *Option) { o.Env = EnvPrefix + name } }
+func derived(note string) mark   { return func(o *Option) { o.DefaultNote = note } }
+func missing(what string) mark   { return func(o *Option) { o.Missing = what } }
+func negation(name string) mark  { return func(o *Option) { o.Negation = name } }
+func repeat(o *Option)           { o.Arity = Repeat }
+func multi(o *Option)            { o.Arity = Multi }
+func sweep(o *Option)            { o.Sweep = true }
+func infinite(o *Option)         { o.Infinite = true }
+func mustExist(o *Option)        { o.MustExist = true }
+func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }
+func secret(o *Option)           { o.Secret = true }
+func address(o *Option)          { o.Address = true }
+func negated(o *Option)          { o.Negation = "no-" + o.Name }

@@ -1,0 +1,71 @@
+package config
+
+func endpointTypes() []string {
+	return []string{
+		"chat", "completions", "responses", "embeddings", "chat_embeddings", "nim_embeddings", "cohere_rankings",
+		"hf_tei_rankings", "nim_rankings", "huggingface_generate", "image_generation", "image_retrieval",
+		"video_generation", "solido_rag", "template", "messages", "image_edit", "audio_transcription", "raw",
+		"sglang_generate", "kserve_v1_predict", "kserve_v2_infer", "kserve_v2_embeddings", "kserve_v2_rankings",
+		"kserve_v2_vlm", "kserve_v2_images",
+	}
+}
+
+func endpointOptions() []Option {
+	const (
+		reset    = "the cache reset before a run"
+		profiler = "the control of the server's profiler"
+		signing  = "request signing and SageMaker"
+		readying = "the readiness probe"
+	)
+	return []Option{
+		opt("model-names model -m", String, "", 1, "Model name or names that requests ask for. The first one names the run.", repeat, yaml("models")),
+		opt("model-selection-strategy", Enum, "round_robin", 2, "How a turn gets its model when there are several. Decided when the data set is built.",
+			values("round_robin", "random", "weighted"), builtOnly("round_robin", "random"), yaml("models.strategy")),
+		opt("url -u", String, "http://localhost:8000", 1, "Base URL or URLs of the server; http:// is added where there is no scheme.", multi, address, yaml("endpoint.urls")),
+		opt("url-strategy", Enum, "round_robin", 2, "How sessions spread over several URLs.", values("round_robin"), yaml("endpoint.url_strategy")),
+		opt("endpoint-type", Enum, "chat", 1, "The API that is spoken: the form of requests and replies.", values(endpointTypes()...), yaml("endpoint.type")),
+		opt("custom-endpoint endpoint", String, "", 1, "Path that replaces the endpoint type's own; an empty one appends nothing to the URL.", mayBeEmpty, yaml("endpoint.path")),
+		opt("streaming", Bool, "false", 1, "Ask for replies as a stream of events. Switched off with a warning for types that cannot stream.", yaml("endpoint.streaming")),
+		opt("request-timeout-seconds", Float, "21600", 1, "Limit on a whole request in seconds; a request that reaches it is an error.", limits(above(0)), yaml("endpoint.timeout")),
+		opt("api-key", String, "", 1, "Key sent as a bearer token. Never shown or written.", secret, yaml("endpoint.api_key")),
+		opt("transport transport-type", Enum, "http", 3, "Transport protocol.", values("http"), yaml("endpoint.transport"), derived("from the URL's scheme")),
+		opt("use-legacy-max-tokens", Bool, "false", 1, "Send max_tokens where max_completion_tokens is usual.", yaml("endpoint.use_legacy_max_tokens")),
+		opt("use-server-token-count", Bool, "false", 1, "Take token counts from the server's usage report and count nothing here.", yaml("endpoint.use_server_token_count")),
+		opt("connection-reuse-strategy", Enum, "pooled", 2, "When connections are reused: by all requests, never, or within a session.",
+			values("pooled", "never", "sticky-user-sessions"), yaml("endpoint.connection_reuse")),
+		opt("request-content-type", Enum, "application/json", 3, "Encoding of request bodies; multipart/form-data only for types that take forms.",
+			values("application/json", "multipart/form-data"), builtOnly("application/json"), yaml("endpoint.request_content_type")),
+		opt("download-video-content", Bool, "false", 3, "Fetch generated videos; latency then includes the download.", missing("video generation"), yaml("endpoint.download_video_content")),
+		opt("wait-for-model-timeout", Float, "0", 2, "Seconds to wait for the server to be ready before the run; 0 does not ask.", limits(atLeast(0)), missing(readying), yaml("endpoint.wait_for_model_timeout")),
+		opt("wait-for-model-mode", Enum, "inference", 2, "Ask the list of models, send a request of one token, or do both.", values("models", "inference", "both"), missing(readying), yaml("endpoint.wait_for_model_mode")),
+		opt("wait-for-model-interval", Float, "5", 2, "Seconds between two questions whether the server is ready.", limits(above(0)), missing(readying), yaml("endpoint.wait_for_model_interval")),
+		opt("session-header", String, "X-Correlation-ID", 3, "Name of the header that is the same for all turns of a session.", yaml("endpoint.session_header")),
+		opt("reset-kv-cache", Bool, "false", 3, "Ask the server to forget its prefix cache before each run.", missing(reset)),
+		opt("reset-kv-cache-path", String, "/reset_prefix_cache", 3, "Path of that request.", missing(reset)),
+		opt("reset-kv-cache-timeout-seconds", Float, "30", 3, "Limit on that request in seconds.", limits(above(0)), missing(reset)),
+		opt("server-profiler", Bool, "false", 3, "Start the server's profiler with profiling and stop it afterwards.", missing(profiler)),
+		opt("server-profiler-start-path", String, "/start_profile", 3, "Path that starts the server's profiler.", missing(profiler)),
+		opt("server-profiler-stop-path", String, "/stop_profile", 3, "Path that stops the server's profiler.", missing(profiler)),
+		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0)), missing(profiler)),
+		opt("uuid-and-strip", Bool, "false", 3, "Send an image that repeats within a session only once (single_turn data).", missing("image input"), yaml("endpoint.uuid_and_strip")),
+		opt("per-chunk-usage", Bool, "false", 3, "Ask for usage on every chunk (streaming chat); implies server token counts.", missing("usage on every chunk")),
+		opt("auth-type", Enum, "", 3, "Sign requests.", values("sigv4"), missing(signing)),
+		opt("aws-region", String, "", 3, "AWS region for signing.", missing(signing)),
+		opt("aws-service", String, "", 3, "AWS service for signing.", missing(signing)),
+		opt("aws-profile", String, "", 3, "AWS profile that holds the credentials.", missing(signing)),
+		opt("sagemaker-endpoint-name", String, "", 3, "SageMaker endpoint to invoke.", missing(signing)),
+		opt("sagemaker-target-model", String, "", 3, "Model of a SageMaker multi-model endpoint.", missing(signing)),
+		opt("sagemaker-inference-component-name", String, "", 3, "SageMaker inference component.", missing(signing)),
+		opt("sagemaker-target-variant", String, "", 3, "SageMaker production variant.", missing(signing)),
+	}
+}
+
+func tokenizerOptions() []Option {
+	return []Option{
+		opt("tokenizer", String, "", 1, "Vocabulary that counts tokens: a hub id, a local path, or builtin (o200k_base, works offline). This release has builtin only.",
+			derived("the model name; builtin in this release"), yaml("tokenizer.name")),
+		opt("tokenizer-revision", String, "main", 2, "Branch, tag or commit of a hub tokenizer.", missing("tokenizers from the hub"), yaml("tokenizer.revision")),
+		opt("tokenizer-trust-remote-code", Bool, "false", 3, "Accepted without effect: no code of a tokenizer is ever run.", yaml("tokenizer.trust_remote_code")),
+		opt("apply-chat-template", Bool, "false", 3, "Count the chat template in input lengths.", missing("chat templates"), yaml("tokenizer.apply_chat_template")),
+	}
+}

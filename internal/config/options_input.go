@@ -1,0 +1,79 @@
+package config
+
+// traceFormats are the dataset formats whose rows may carry timestamps.
+func traceFormats() []string {
+	return []string{
+		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace", "tracelab",
+	}
+}
+
+func datasetFormats() []string {
+	formats := []string{"single_turn", "multi_turn", "random_pool", "raw_payload", "inputs_json", "dag_jsonl", "dynamo_trace"}
+	return append(append(formats, traceFormats()...), speedBenchFormats()...)
+}
+
+func speedBenchFormats() []string {
+	var names []string
+	for _, category := range []string{
+		"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem", "summarization", "writing",
+		"low_entropy", "mixed", "high_entropy",
+	} {
+		names = append(names, "speed_bench_"+category)
+	}
+	return names
+}
+
+func publicDatasets() []string {
+	return append([]string{
+		"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena", "llava_onevision",
+		"spec_bench", "instruct_coder", "blazedit_5k", "blazedit_10k", "librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech", "weka_hf",
+	}, speedBenchFormats()...)
+}
+
+func inputOptions() []Option {
+	const (
+		replay = "the replay of traces"
+		public = "public data sets"
+		corpus = "other prompt corpora"
+	)
+	return []Option{
+		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object.", multi, yaml("endpoint.extra")),
+		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),
+		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.", mustExist, yaml("datasets.default.path")),
+		opt("custom-dataset-type", Enum, "", 1, "Format of --input-file.", derived("detected from the file"), values(datasetFormats()...),
+			builtOnly("single_turn", "multi_turn"), yaml("datasets.default.format")),
+		opt("public-dataset", Enum, "", 2, "Download a public data set and send it.", values(publicDatasets()...), missing(public), yaml("datasets.default.dataset")),
+		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"), missing(public), yaml("datasets.default.hf_subset")),
+		opt("dataset-sampling-strategy", Enum, "", 2, "Order in which sessions take conversations.", derived("shuffle for generated data, sequential for files"),
+			values("sequential", "random", "shuffle"), yaml("datasets.default.sampling")),
+		opt("random-seed", Int, "", 1, "Seed of everything random; the same seed gives the same data, order and arrivals.", limits(atLeast(0)), yaml("/random_seed")),
+		opt("fixed-schedule", Bool, "false", 1, "Send each request at the time its row records.", missing(replay)),
+		opt("no-fixed-schedule", Bool, "false", 2, "Do not follow recorded times even if a trace has them."),
+		opt("fixed-schedule-auto-offset", Bool, "false", 1, "Let the first recorded time be the start of the run.", missing(replay), yaml("phases.profiling.auto_offset")),
+		opt("fixed-schedule-start-offset", Int, "", 1, "Leave out rows before this time, in milliseconds.", limits(atLeast(0)), missing(replay), yaml("phases.profiling.start_offset")),
+		opt("fixed-schedule-end-offset", Int, "", 1, "Leave out rows after this time, in milliseconds.", limits(atLeast(0)), missing(replay), yaml("phases.profiling.end_offset")),
+		opt("goodput", String, "", 1, `Service levels as "tag:value tag:value" in display units; goodput counts requests that keep them all.`, yaml("slos")),
+		opt("config -f", Path, "", 1, "YAML file whose values flags override.", mustExist, missing("the YAML configuration")),
+		opt("ignore-trace-delays", Bool, "false", 3, "Forget recorded times and delays when a trace is read.", missing(replay)),
+		opt("use-think-time-only", Bool, "false", 3, "Take only the think time of a weka trace as delay.", missing(replay)),
+		opt("max-context-length", Int, "", 3, "Leave out weka traces longer than this.", limits(atLeast(1)), missing(replay)),
+		opt("allow-dataset-wrap", Bool, "false", 3, "Let agentic replay use traces again when they run out.", negated, missing(replay)),
+		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka form; implies --public-dataset weka_hf.", missing(public)),
+		opt("dataset-filter", String, "", 3, "Filter of the loader as key=value.", repeat, missing(public)),
+		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.", limits(aboveUpTo(0, 1)), missing(replay)),
+		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", limits(atLeast(0)), missing(replay)),
+		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", limits(above(0)), missing(replay)),
+		opt("replay-speedup", Float, "", 3, "Factor by which recorded times shrink.", limits(above(0)), missing(replay)),
+		opt("open-loop-replay", Bool, "true", 3, "Send recorded requests without waiting for earlier replies.", negated, missing(replay)),
+		opt("open-loop-strict", Bool, "false", 3, "Never wait for an earlier reply in open-loop replay.", missing(replay)),
+		opt("omit-kv-hints", Bool, "false", 3, "Leave cache hints of a trace out.", missing(replay)),
+		opt("force-min-tokens", Bool, "true", 3, "Ask for the recorded output length as a minimum.", negated, missing(replay)),
+		opt("cache-bust", Enum, "none", 3, "Put a unique mark into each conversation so that no cache helps.",
+			values("none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix", "warmup_isolation_system", "warmup_isolation_first_turn"),
+			missing("cache busting"), yaml("datasets.default.prompts.cache_bust.target")),
+		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
+		opt("system-prompt-file", Path, "", 2, "File that holds the system text.", mustExist),
+		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), missing(corpus), yaml("datasets.default.prompts.corpus")),
+		opt("random-corpus-style", Enum, "vllm", 3, "Whose way of making random prompts is followed.", values("vllm", "sglang"), missing(corpus)),
+	}
+}

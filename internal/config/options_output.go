@@ -1,0 +1,77 @@
+package config
+
+func logLevels() []string {
+	return []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}
+}
+
+func outputOptions() []Option {
+	const (
+		slices    = "time slices"
+		texts     = "the export of generated texts"
+		plots     = "plots"
+		gpu       = "the collection of GPU telemetry"
+		server    = "the collection of server metrics"
+		roundTrip = "the measurement of network latency"
+		otel      = "OTLP streaming"
+		mlflow    = "the upload to MLflow"
+		wandb     = "the upload to Weights & Biases"
+		api       = "the HTTP API"
+		accuracy  = "graded runs"
+	)
+	return []Option{
+		opt("output-artifact-dir artifact-dir", Path, "", 1, "Folder for all files of the run, used as it is.", derived("artifacts/<model>-<kind>-<type>-<load>"), yaml("artifacts.dir")),
+		opt("profile-export-prefix profile-export-file", String, "", 1, "Name in front of the exported files, instead of profile_export.", yaml("artifacts.prefix")),
+		opt("export-level profile-export-level", Enum, "records", 1, "Write summaries only, a line per request too, or everything that went over the wire.", values("summary", "records", "raw"), yaml("artifacts.records")),
+		opt("slice-duration", Float, "", 1, "Length of a time slice in seconds; metrics are then also computed per slice.", limits(above(0)), missing(slices), yaml("artifacts.slice_duration")),
+		opt("export-http-trace", Bool, "false", 2, "Write the times of each step of a request into the per-request file.", yaml("artifacts.trace")),
+		opt("show-trace-timing", Bool, "false", 2, "Show a table of these times at the end.", yaml("artifacts.show_trace_timing")),
+		opt("export-outputs-json", Bool, "false", 3, "Write generated texts to outputs.json.", negated, missing(texts), yaml("artifacts.export_outputs_json")),
+		opt("auto-plot", Bool, "false", 3, "Draw plots after the run.", negated, missing(plots), yaml("artifacts.auto_plot")),
+		opt("plot-required", Bool, "false", 3, "Let a failing plot fail the run.", missing(plots), yaml("artifacts.plot_required")),
+		opt("gpu-telemetry", String, "", 1, "Show GPU tables, and collect from these places: exporter URLs, a metrics CSV file, pynvml, dashboard.", multi, address, missing(gpu), yaml("gpu_telemetry")),
+		opt("no-gpu-telemetry", Bool, "false", 1, "Do not collect GPU telemetry.", yaml("gpu_telemetry.enabled")),
+		opt("server-metrics", String, "", 1, "Collect server metrics from these URLs too.", multi, address, missing(server), yaml("server_metrics.urls")),
+		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),
+		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Files that server metrics are written to.", multi, values("json", "csv", "jsonl", "parquet"), missing(server), yaml("server_metrics.formats")),
+		opt("network-latency-automatic", Bool, "false", 3, "Measure the network's round trip and report metrics without it.", missing(roundTrip), yaml("network_latency.automatic")),
+		opt("network-latency-mean", Float, "", 3, "Fixed round trip in milliseconds.", limits(atLeast(0)), missing(roundTrip), yaml("network_latency.mean")),
+		opt("network-latency-ping-interval", Float, "1", 3, "Seconds between two measurements of the round trip.", limits(above(0)), env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), missing(roundTrip), yaml("network_latency.ping_interval")),
+		opt("otel-url", String, "", 3, "OTLP collector to stream to.", address, missing(otel)),
+		opt("stream", Enum, "", 3, "What is streamed.", multi, values("metrics", "timing", "default"), missing(otel)),
+		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream as key=value.", multi, missing(otel)),
+		opt("gen-ai-provider", String, "", 3, "Provider name in the stream.", missing(otel)),
+		opt("mlflow-tracking-uri", String, "", 3, "MLflow server to upload to.", address, missing(mlflow)),
+		opt("mlflow-experiment", String, "", 3, "MLflow experiment.", missing(mlflow)),
+		opt("mlflow-run-name", String, "", 3, "Name of the MLflow run.", missing(mlflow)),
+		opt("mlflow-tag", Pairs, "", 3, "Tags of the MLflow run.", multi, missing(mlflow)),
+		opt("mlflow-parent-run-id", String, "", 3, "Parent of the MLflow run.", missing(mlflow)),
+		opt("mlflow-artifact-glob", String, "", 3, "Files that are uploaded.", repeat, missing(mlflow)),
+		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
+		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
+		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),
+		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", repeat, missing(wandb)),
+		opt("ui-type ui", Enum, "", 1, "How progress is shown: bars (simple) or log lines (none).", derived("simple on a terminal, else none"),
+			values("dashboard", "simple", "none"), builtOnly("simple", "none"), yaml("runtime.ui")),
+		opt("log-level", Enum, "INFO", 1, "Least important level that is logged.", values(logLevels()...), yaml("logging.level")),
+		opt("verbose -v", Bool, "false", 1, "Log at DEBUG."),
+		opt("extra-verbose -vv", Bool, "false", 1, "Log at TRACE."),
+		opt("stats-interval", Float, "", 2, "Seconds between realtime statistics; 0 switches them off.", derived("5 on the dashboard, else 30"), limits(between(0, 1000)), env("UI_REALTIME_METRICS_INTERVAL")),
+		opt("workers-min", Int, "", 3, "Least number of logical workers. Accepted without effect.", limits(atLeast(1)), yaml("runtime.workers_min")),
+		opt("workers-max max-workers", Int, "", 2, "Number of logical workers, each with a connection limit of its own; never more than the concurrency.",
+			derived("three quarters of the CPUs less one, at most 32"), limits(atLeast(1)), yaml("runtime.workers")),
+		opt("record-processor-service-count record-processors", Int, "", 3, "Number of goroutines that make records.", derived("one per four workers"), limits(atLeast(1)), yaml("runtime.record_processors")),
+		opt("api-port", Int, "", 3, "Port of the HTTP API during a run.", limits(between(1, 65535)), env("API_SERVER_PORT"), missing(api), yaml("runtime.api_port")),
+		opt("api-host", String, "127.0.0.1", 3, "Address of the HTTP API.", env("API_SERVER_HOST"), missing(api), yaml("runtime.api_host")),
+		opt("zmq-host", String, "127.0.0.1", 3, "Accepted without effect: there is no such bus."),
+		opt("zmq-ipc-path", Path, "", 3, "Accepted without effect: there is no such bus."),
+		opt("zmq-dual-bind", String, "", 3, "Accepted without effect: there is no such bus."),
+		opt("accuracy-benchmark", Enum, "", 3, "Grade replies against this benchmark.",
+			values("mmlu", "aime", "hellaswag", "bigbench", "aime24", "aime25", "math_500", "gsm8k", "gpqa_diamond", "lcb_codegeneration", "mmlu_pro"), missing(accuracy), yaml("accuracy.benchmark")),
+		opt("accuracy-tasks", String, "", 3, "Tasks of the benchmark.", repeat, missing(accuracy), yaml("accuracy.tasks")),
+		opt("accuracy-n-shots", Int, "", 3, "Worked examples in each question.", derived("the benchmark's own"), limits(between(0, 32)), missing(accuracy), yaml("accuracy.n_shots")),
+		opt("accuracy-enable-cot", Bool, "", 3, "Ask for reasoning step by step.", derived("the benchmark's own"), negation("accuracy-no-enable-cot"), missing(accuracy), yaml("accuracy.enable_cot")),
+		opt("accuracy-grader", String, "", 3, "How replies are graded.", derived("the benchmark's own"), missing(accuracy), yaml("accuracy.grader")),
+		opt("accuracy-system-prompt", String, "", 3, "System text of graded questions.", missing(accuracy), yaml("accuracy.system_prompt")),
+		opt("accuracy-verbose", Bool, "false", 3, "Show each graded reply.", missing(accuracy), yaml("accuracy.verbose")),
+	}
+}

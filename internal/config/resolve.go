@@ -1,0 +1,263 @@
+package config
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// BuiltinTokenizer is the name of the vocabulary that needs no download.
+const BuiltinTokenizer = "builtin"
+
+// run makes the Run once nothing is wrong.
+func (d *draft) run() *Run {
+	p := d.p
+	r := &Run{
+		Models:                 d.models,
+		ModelSelection:         p.Text("model-selection-strategy"),
+		Endpoint:               d.endpoint(),
+		Tokenizer:              d.tokenizer(),
+		Dataset:                d.dataset(),
+		Artifacts:              d.artifacts(),
+		UI:                     d.ui(),
+		LogLevel:               d.logLevel(),
+		FailedRequestThreshold: p.Float("failed-request-threshold"),
+		Workers:                Workers{Max: smallInt(p.Int("workers-max")), RecordProcessors: smallInt(p.Int("record-processors"))},
+		CLICommand:             CommandLine("profile", p.Args),
+		Env:                    p.Env,
+		parsed:                 p,
+	}
+	if d.warmsUp() {
+		r.Phases = append(r.Phases, d.warmup())
+	}
+	r.Phases = append(r.Phases, d.profiling())
+	if p.Given("goodput") {
+		r.SLOs, _ = ParseSLOs(p.Text("goodput")) // checked before
+	}
+	if seed := p.Int("random-seed"); seed != nil {
+		root := uint64(*seed)
+		r.RandomSeed = &root
+	}
+	if p.Bool("tokenizer-trust-remote-code") {
+		d.warn("%s has no effect: no code of a tokenizer is ever run", d.flag("tokenizer-trust-remote-code"))
+	}
+	return r
+}
+
+func (d *draft) endpoint() Endpoint {
+	p := d.p
+	e := Endpoint{
+		Type:                d.endpointType,
+		URLStrategy:         p.Text("url-strategy"),
+		Streaming:           d.streaming,
+		TimeoutSeconds:      *p.Float("request-timeout-seconds"),
+		APIKey:              p.Text("api-key"),
+		Extra:               p.Pairs("extra-inputs"),
+		UseLegacyMaxTokens:  p.Bool("use-legacy-max-tokens"),
+		UseServerTokenCount: p.Bool("use-server-token-count"),
+		ConnectionReuse:     p.Text("connection-reuse-strategy"),
+		SessionHeader:       p.Text("session-header"),
+	}
+	for _, text := range p.Texts("url") {
+		e.URLs = append(e.URLs, withScheme(text))
+	}
+	if p.Given("custom-endpoint") {
+		path := p.Text("custom-endpoint")
+		e.CustomPath = &path
+	}
+	for _, h := range p.Pairs("header") {
+		e.Headers = append(e.Headers, Header{h.Key, h.Value.(string)})
+	}
+	return e
+}
+
+func (d *draft) tokenizer() Tokenizer {
+	switch {
+	case !d.facts.ProducesTokens && !d.facts.TokenizesInput:
+		return Tokenizer{}
+	case d.given("tokenizer"):
+		return Tokenizer{Name: d.p.Text("tokenizer"), Given: true}
+	}
+	d.warn("--tokenizer is not given and this release has only the built-in vocabulary: token counts follow o200k_base, not the tokenizer of %s", d.models[0])
+	return Tokenizer{Name: BuiltinTokenizer}
+}
+
+func (d *draft) dataset() Dataset {
+	p := d.p
+	pairs, _ := d.lengthPairs() // checked before
+	data := Dataset{
+		Kind:                     SyntheticDataset,
+		Path:                     p.Text("input-file"),
+		Format:                   p.Text("custom-dataset-type"),
+		Entries:                  int(*p.Int("num-dataset-entries")),
+		Sessions:                 d.sessions,
+		Sampling:                 p.Text("dataset-sampling-strategy"),
+		ISL:                      Normal{float64(*p.Int("isl")), *p.Float("isl-stddev")},
+		SequenceDistribution:     pairs,
+		BatchSize:                int(*p.Int("prompt-batch-size")),
+		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
+		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
+		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),
+		PrefixPoolSize:           int(*p.Int("prompt-prefix-pool-size")),
+		PrefixLength:             int(*p.Int("prompt-prefix-length")),
+		SharedSystemPromptLength: intOr0(p.Int("shared-system-prompt-length")),
+		UserContextPromptLength:  intOr0(p.Int("user-context-prompt-length")),
+		SystemPrompt:             d.systemPrompt(),
+	}
+	if data.Path != "" {
+		data.Kind = FileDataset
+	}
+	if osl := p.Int("osl"); osl != nil {
+		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}
+	}
+	if !d.facts.TakesText {
+		data.ISL, data.BatchSize = Normal{}, 0
+	}
+	return data
+}
+
+// systemPrompt is the verbatim system text, from the flag or its file.
+func (d *draft) systemPrompt() *string {
+	switch {
+	case d.given("system-prompt"):
+		text := d.p.Text("system-prompt")
+		return &text
+	case d.given("system-prompt-file"):
+		data, err := os.ReadFile(d.p.Text("system-prompt-file"))
+		if err != nil {
+			d.fault("", "%s: the file cannot be read: %v", d.flag("system-prompt-file"), err)
+		}
+		text := string(data)
+		return &text
+	}
+	return nil
+}
+
+func (d *draft) artifacts() Artifacts {
+	p := d.p
+	a := Artifacts{
+		Dir:             p.Text("output-artifact-dir"),
+		ExportLevel:     p.Text("export-level"),
+		HTTPTrace:       p.Bool("export-http-trace"),
+		ShowTraceTiming: p.Bool("show-trace-timing"),
+	}
+	if a.Dir == "" {
+		a.Dir = d.artifactDir()
+	} else {
+		a.Dir = filepath.Clean(a.Dir)
+	}
+	if p.Given("profile-export-prefix") {
+		a.Prefix = PrefixStem(p.Text("profile-export-prefix"))
+	}
+	return a
+}
+
+func (d *draft) ui() UI {
+	return UI{
+		Mode:          d.p.Text("ui-type"),
+		Verbose:       d.p.Bool("verbose") || d.p.Bool("extra-verbose"),
+		StatsInterval: durationOf(d.p.Float("stats-interval")),
+	}
+}
+
+func (d *draft) logLevel() string {
+	switch {
+	case d.p.Bool("extra-verbose"):
+		return "TRACE"
+	case d.p.Bool("verbose"):
+		return "DEBUG"
+	}
+	return d.p.Text("log-level")
+}
+
+// profiling is the measured phase.
+func (d *draft) profiling() Phase {
+	ph := Phase{
+		Name: string(ProfilingPhase), Kind: ProfilingPhase, Mode: d.mode,
+		Concurrency: smallInt(d.concurrency), Prefill: smallInt(d.prefill),
+		Requests: d.requests, Sessions: d.sessions, Duration: durationOf(d.duration),
+		Grace: secondsDuration(*d.p.Float("benchmark-grace-period")),
+	}
+	if d.mode == UserCentric && d.duration != nil && !d.given("benchmark-grace-period") {
+		ph.Grace = Unlimited
+	}
+	if d.mode == Rate {
+		ph.setArrivals(*d.rate, d.pattern, d.smoothness)
+	}
+	if rate := d.p.Float("request-cancellation-rate"); rate != nil {
+		ph.Cancellation = &Cancellation{Percent: *rate, Delay: secondsDuration(*d.p.Float("request-cancellation-delay"))}
+	}
+	return ph
+}
+
+// warmup is the phase before: always by rate or as a burst, never cancelled, with the profiling
+// values where it has none of its own.
+func (d *draft) warmup() Phase {
+	p := d.p
+	ph := Phase{
+		Name: string(WarmupPhase), Kind: WarmupPhase, Mode: Burst,
+		Concurrency: smallInt(first(p.Int("warmup-concurrency"), p.Int("concurrency"))),
+		Prefill:     smallInt(first(p.Int("warmup-prefill-concurrency"), p.Int("prefill-concurrency"))),
+		Requests:    p.Int("warmup-request-count"), Sessions: p.Int("num-warmup-sessions"),
+		Duration: durationOf(p.Float("warmup-duration")),
+		Grace:    secondsDuration(*p.Float("warmup-grace-period")),
+	}
+	if rate := first(p.Float("warmup-request-rate"), p.Float("request-rate")); rate != nil {
+		pattern := p.Text("warmup-arrival-pattern")
+		if pattern == "" {
+			pattern = d.pattern
+		}
+		if pattern == string(Burst) {
+			pattern = PatternPoisson // a burst has no rate, and one was asked for
+		}
+		ph.Mode = Rate
+		ph.setArrivals(*rate, pattern, d.smoothness)
+	}
+	if ph.Mode == Burst && ph.Concurrency == nil && ph.Prefill == nil {
+		one := 1
+		ph.Concurrency = &one
+	}
+	return ph
+}
+
+func (ph *Phase) setArrivals(rate float64, pattern string, smoothness float64) {
+	ph.Rate, ph.Pattern = rate, pattern
+	if pattern == PatternGamma {
+		ph.Smoothness = smoothness
+	}
+}
+
+// first is the first pointer that is not nil.
+func first[T any](choices ...*T) *T {
+	for _, c := range choices {
+		if c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// smallInt narrows a count; one beyond the range of int is as good as none.
+func smallInt(v *int64) *int {
+	if v == nil {
+		return nil
+	}
+	n := int(min(*v, math.MaxInt32))
+	return &n
+}
+
+func intOr0(v *int64) int {
+	if v == nil {
+		return 0
+	}
+	return int(*v)
+}
+
+func durationOf(seconds *float64) *time.Duration {
+	if seconds == nil {
+		return nil
+	}
+	d := secondsDuration(*seconds)
+	return &d
+}

@@ -1,0 +1,354 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// rules are the checks of options against one another, in the order in which faults are reported.
+func rules() []func(*draft) {
+	return []func(*draft){
+		(*draft).checkModels, (*draft).checkURLs, (*draft).checkRequirements, (*draft).checkExclusions,
+		(*draft).checkSchedule, (*draft).checkGoodput, (*draft).checkConcurrency, (*draft).checkPrefill,
+		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
+		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
+		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkMedia, (*draft).checkTelemetry,
+		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
+	}
+}
+
+// active tells whether an option was given and asks for something: a Bool must be true.
+func (d *draft) active(name string) bool {
+	return d.given(name) && (option(name).Type != Bool || d.p.Bool(name))
+}
+
+func (d *draft) checkModels() {
+	if len(d.models) == 0 && !d.given("config") {
+		d.fault("V1", "--model-names is required: give the name of the model to benchmark, for example --model my-model")
+		d.models = []string{"unnamed"} // so that the other checks can go on
+	}
+}
+
+func (d *draft) checkURLs() {
+	urls := d.p.Texts("url")
+	if len(urls) == 0 {
+		d.fault("", "%s needs at least one URL", d.flag("url"))
+	}
+	for _, text := range urls {
+		if err := checkURL(withScheme(text)); err != nil {
+			d.fault("", "%s %s: %v", d.flag("url"), shorten(redactAddress(text)), err)
+		}
+	}
+}
+
+var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.\-]*://`)
+
+// withScheme puts http:// in front of a URL that has no scheme.
+func withScheme(text string) string {
+	if schemed.MatchString(text) {
+		return text
+	}
+	return "http://" + text
+}
+
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil: // the parser's own error would repeat the URL, secrets included
+		return fmt.Errorf("this is not a URL; write http://host:port")
+	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"):
+		return fmt.Errorf("the scheme must be http or https")
+	case u.Hostname() == "":
+		return fmt.Errorf("the URL has no host; write http://host:port")
+	}
+	return nil
+}
+
+// requirements: the first option is allowed only together with the second.
+func requirements() []struct{ rule, flag, needs string } {
+	return []struct{ rule, flag, needs string }{
+		{"V2", "fixed-schedule", "input-file"},
+		{"V7", "custom-dataset-type", "input-file"},
+		{"V15", "user-centric-rate", "num-users"},
+		{"V18", "num-users", "user-centric-rate"},
+		{"V22", "benchmark-grace-period", "benchmark-duration"},
+		{"V23", "warmup-grace-period", "warmup-duration"},
+		{"V24", "request-cancellation-delay", "request-cancellation-rate"},
+		{"V25", "request-rate-ramp-duration", "request-rate"},
+		{"V27", "user-context-prompt-length", "num-dataset-entries"},
+		{"V42", "convergence-mode", "convergence-metric"},
+		{"V42", "convergence-threshold", "convergence-metric"},
+		{"V42", "convergence-stat", "convergence-metric"},
+		{"", "per-chunk-usage", "streaming"},
+		{"", "wandb-entity", "wandb-project"},
+		{"", "wandb-run-name", "wandb-project"},
+		{"", "wandb-tag", "wandb-project"},
+	}
+}
+
+func (d *draft) checkRequirements() {
+	for _, r := range requirements() {
+		if d.active(r.flag) && !d.active(r.needs) {
+			d.fault(r.rule, "%s can only be used together with --%s", d.flag(r.flag), r.needs)
+		}
+	}
+	if d.given("api-host") && !d.p.IsSet("api-port") {
+		d.fault("V45", "%s requires a port: give --api-port or set AIPERF_API_SERVER_PORT", d.flag("api-host"))
+	}
+}
+
+// exclusions: the two options contradict each other; hint says what to do, if it is not plain.
+func exclusions() []struct{ rule, a, b, hint string } {
+	return []struct{ rule, a, b, hint string }{
+		{"V6", "public-dataset", "custom-dataset-type", ""},
+		{"V10", "request-count", "num-sessions", "use either, not both"},
+		{"V11", "warmup-request-count", "num-warmup-sessions", "use either, not both"},
+		{"V16", "user-centric-rate", "request-rate", ""},
+		{"V16", "user-centric-rate", "arrival-pattern", ""},
+		{"V34", "gpu-telemetry", "no-gpu-telemetry", "use only one"},
+		{"V34", "server-metrics", "no-server-metrics", "use only one"},
+		{"V47", "ignore-trace-delays", "use-think-time-only", ""},
+		{"V47", "network-latency-automatic", "network-latency-mean", ""},
+		{"V47", "request-rate", "request-rate-series", ""},
+		{"V47", "random-range-ratio", "seq-dist", ""},
+		{"", "fixed-schedule", "no-fixed-schedule", "use only one"},
+		{"", "system-prompt", "system-prompt-file", "use only one"},
+		{"", "system-prompt", "shared-system-prompt-length", "use only one"},
+		{"", "system-prompt-file", "shared-system-prompt-length", "use only one"},
+		{"", "public-dataset", "input-file", "use only one"},
+		{"", "zmq-host", "zmq-ipc-path", "use only one"},
+		{"", "agentic-cache-warmup-duration", "warmup-requests-per-lane", "use only one"},
+	}
+}
+
+func (d *draft) checkExclusions() {
+	for _, x := range exclusions() {
+		if !d.active(x.a) || !d.active(x.b) {
+			continue
+		}
+		hint := x.hint
+		if hint != "" {
+			hint = "; " + hint
+		}
+		d.fault(x.rule, "%s and %s cannot be used together%s", d.flag(x.a), d.flag(x.b), hint)
+	}
+	if d.active("open-loop-strict") && d.given("open-loop-replay") && !d.p.Bool("open-loop-replay") {
+		d.fault("V47", "%s and %s cannot be used together", d.flag("open-loop-strict"), d.flag("open-loop-replay"))
+	}
+}
+
+func (d *draft) checkSchedule() {
+	start, end := d.p.Int("fixed-schedule-start-offset"), d.p.Int("fixed-schedule-end-offset")
+	if start != nil && d.p.Bool("fixed-schedule-auto-offset") {
+		d.fault("V3", "%s and %s cannot be used together", d.flag("fixed-schedule-start-offset"), d.flag("fixed-schedule-auto-offset"))
+	}
+	if start != nil && end != nil && *start > *end {
+		d.fault("V4", "%s %d must be at most %s %d", d.flag("fixed-schedule-start-offset"), *start, d.flag("fixed-schedule-end-offset"), *end)
+	}
+	if d.mode != FixedSchedule {
+		if flags := d.givenOf("fixed-schedule-auto-offset", "fixed-schedule-start-offset", "fixed-schedule-end-offset"); len(flags) > 0 {
+			d.fault("V5", "%s can only be used together with --fixed-schedule", strings.Join(flags, ", "))
+		}
+		return
+	}
+	if d.given("dataset-sampling-strategy") {
+		d.fault("V26", "%s is not compatible with a fixed schedule, which sends every conversation exactly once", d.flag("dataset-sampling-strategy"))
+	}
+	if !d.p.Bool("fixed-schedule") {
+		if flags := d.givenOf("request-rate", "num-users", "arrival-smoothness"); len(flags) > 0 {
+			d.fault("", "%s cannot be used here: the trace holds timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", strings.Join(flags, ", "))
+		}
+	}
+}
+
+func (d *draft) checkGoodput() {
+	if !d.given("goodput") {
+		return
+	}
+	slos, err := ParseSLOs(d.p.Text("goodput"))
+	if err != nil {
+		d.fault("V9", "%s: %v", d.flag("goodput"), err)
+	}
+	for _, slo := range slos {
+		facts, known := d.catalog.Metric(slo.Tag)
+		switch {
+		case !known:
+			hint := ""
+			if near := nearest(slo.Tag, d.catalog.MetricTags()); near != "" {
+				hint = "; did you mean " + near + "?"
+			}
+			d.fault("V9", "%s: unknown metric tag %s%s", d.flag("goodput"), shorten(slo.Tag), hint)
+		case facts.Derived:
+			d.fault("V9", "%s: %s is a derived metric and cannot be used; use a per-record metric such as request_latency", d.flag("goodput"), slo.Tag)
+		}
+	}
+}
+
+// intValues are all values of an Int that may be swept.
+func (d *draft) intValues(name string) []int64 {
+	var all []int64
+	for _, v := range d.p.Swept(name) {
+		all = append(all, v.(int64))
+	}
+	if v := d.p.Int(name); all == nil && v != nil {
+		all = []int64{*v}
+	}
+	return all
+}
+
+func (d *draft) checkConcurrency() {
+	concurrencies := d.intValues("concurrency")
+	if len(concurrencies) == 0 && d.concurrency != nil {
+		concurrencies = []int64{*d.concurrency}
+	}
+	for _, c := range concurrencies {
+		bounds, what := d.intValues("num-sessions"), d.flag("num-sessions")
+		if len(bounds) == 0 {
+			bounds, what = d.intValues("request-count"), d.flag("request-count")
+		}
+		if len(bounds) == 0 {
+			if n := d.defaultRequests(&c); n != nil {
+				bounds, what = []int64{*n}, "the derived request count"
+			}
+		}
+		for _, n := range bounds {
+			if c > n {
+				d.fault("V12", "%s %d cannot be greater than %s %d", d.flag("concurrency"), c, what, n)
+			}
+		}
+	}
+}
+
+func (d *draft) checkPrefill() {
+	if flags := d.givenOf("prefill-concurrency", "warmup-prefill-concurrency"); len(flags) > 0 && !d.streaming {
+		d.fault("V13", "%s requires --streaming%s", strings.Join(flags, ", "), d.whyNoStreaming())
+	}
+	d.checkAtMost("prefill-concurrency", "concurrency")
+	if d.given("warmup-concurrency") {
+		d.checkAtMost("warmup-prefill-concurrency", "warmup-concurrency")
+	} else {
+		d.checkAtMost("warmup-prefill-concurrency", "concurrency")
+	}
+}
+
+func (d *draft) whyNoStreaming() string {
+	if d.p.Bool("streaming") {
+		return fmt.Sprintf(", which --endpoint-type %s does not support", d.endpointType)
+	}
+	return ""
+}
+
+// checkAtMost refuses a prefill limit above the concurrency it is part of.
+func (d *draft) checkAtMost(part, whole string) {
+	for _, p := range d.intValues(part) {
+		for _, w := range d.intValues(whole) {
+			if p > w {
+				d.fault("V14", "%s %d cannot be greater than %s %d", d.flag(part), p, d.flag(whole), w)
+			}
+		}
+	}
+}
+
+func (d *draft) checkUsers() {
+	if d.given("user-centric-rate") {
+		if turns := d.intValues("session-turns-mean"); len(turns) == 0 || slices.Min(turns) < 2 {
+			d.fault("V17", "%s requires multi-turn conversations: give --session-turns-mean 2 or more", d.flag("user-centric-rate"))
+		}
+	}
+	for _, users := range d.intValues("num-users") {
+		for _, bound := range []string{"num-sessions", "request-count"} {
+			for _, n := range d.intValues(bound) {
+				if n < users {
+					d.fault("V19", "%s %d cannot be less than %s %d", d.flag(bound), n, d.flag("num-users"), users)
+				}
+			}
+		}
+	}
+}
+
+func (d *draft) checkArrivals() {
+	pattern := d.p.Text("arrival-pattern")
+	if d.given("request-rate") && pattern == string(Burst) {
+		d.fault("V20", "%s %s is not allowed when %s is given", d.flag("arrival-pattern"), pattern, d.flag("request-rate"))
+	}
+	if !d.given("arrival-smoothness") {
+		return
+	}
+	switch {
+	case d.given("arrival-pattern") && pattern != PatternGamma:
+		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"), d.flag("arrival-pattern"), pattern)
+	case !d.given("request-rate"):
+		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate", d.flag("arrival-smoothness"))
+	}
+}
+
+func (d *draft) checkStop() {
+	if d.mode != FixedSchedule && d.requests == nil && d.sessions == nil && d.duration == nil {
+		d.fault("V46", "at least one stop condition is needed: give --request-count, --num-sessions or --benchmark-duration")
+	}
+}
+
+func (d *draft) checkExportPrefix() {
+	if !d.given("profile-export-prefix") {
+		return
+	}
+	stem := filepath.FromSlash(PrefixStem(d.p.Text("profile-export-prefix")))
+	if base := filepath.Base(stem); base == "." || base == string(filepath.Separator) || !filepath.IsLocal(stem) {
+		d.fault("", "%s %s: the prefix must name a file inside the artifact directory", d.flag("profile-export-prefix"), shorten(d.p.Text("profile-export-prefix")))
+	}
+}
+
+// warnOutputLength tells that a requested output length alone does not make servers keep it.
+func (d *draft) warnOutputLength() {
+	if !d.given("osl") {
+		return
+	}
+	extra := d.p.Pairs("extra-inputs")
+	for _, key := range []string{"ignore_eos", "min_tokens"} {
+		if value, ok := extra.Get(key); ok && truthy(value) {
+			return
+		}
+	}
+	n := int64(0)
+	if osl := d.p.Int("osl"); osl != nil {
+		n = *osl
+	}
+	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d if the server knows them", d.flag("osl"), n)
+}
+
+func truthy(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	}
+	return true
+}
+
+// warnWarmup tells about warm-up options that have no effect because nothing starts a warm-up.
+func (d *draft) warnWarmup() {
+	if d.warmsUp() {
+		return
+	}
+	flags := d.givenOf("warmup-concurrency", "warmup-prefill-concurrency", "warmup-request-rate", "warmup-arrival-pattern",
+		"warmup-concurrency-ramp-duration", "warmup-prefill-concurrency-ramp-duration", "warmup-request-rate-ramp-duration")
+	if len(flags) > 0 {
+		d.warn("no warm-up: %s have an effect only with --warmup-request-count, --warmup-duration or --num-warmup-sessions", strings.Join(flags, ", "))
+	}
+}
+
+// warmsUp tells whether there is a warm-up phase.
+func (d *draft) warmsUp() bool {
+	return len(d.givenOf("warmup-request-count", "warmup-duration", "num-warmup-sessions")) > 0
+}

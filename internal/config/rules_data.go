@@ -1,0 +1,168 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+func (d *draft) positive(name string) bool {
+	switch v := d.p.Value(name).(type) {
+	case int64:
+		return v > 0
+	case float64:
+		return v > 0
+	}
+	return false
+}
+
+func (d *draft) checkPrefixes() {
+	contexts := d.givenOf("shared-system-prompt-length", "user-context-prompt-length")
+	var prefixes []string
+	for _, name := range []string{"prompt-prefix-pool-size", "prompt-prefix-length"} {
+		if d.positive(name) {
+			prefixes = append(prefixes, d.flag(name))
+		}
+	}
+	if len(contexts) > 0 && len(prefixes) > 0 {
+		d.fault("V28", "%s and %s are mutually exclusive", strings.Join(contexts, ", "), strings.Join(prefixes, ", "))
+	}
+	pool, length := d.positive("prompt-prefix-pool-size"), d.positive("prompt-prefix-length")
+	switch {
+	case length && !pool:
+		d.fault("", "%s needs --num-prefix-prompts: say how many different prefixes there are", d.flag("prompt-prefix-length"))
+	case pool && !length:
+		d.warn("%s has no effect without --prompt-prefix-length", d.flag("prompt-prefix-pool-size"))
+	}
+}
+
+// checkText refuses text options where requests hold no text.
+func (d *draft) checkText() {
+	if _, err := d.lengthPairs(); err != nil {
+		d.fault("", "%s: %v", d.flag("seq-dist"), err)
+	}
+	if d.facts.TakesText {
+		return
+	}
+	var flags []string
+	for _, name := range []string{"isl", "isl-stddev", "prompt-batch-size", "prompt-prefix-pool-size", "prompt-prefix-length"} {
+		if d.given(name) && d.positive(name) {
+			flags = append(flags, d.flag(name))
+		}
+	}
+	flags = append(flags, d.givenOf("seq-dist", "shared-system-prompt-length", "user-context-prompt-length")...)
+	if len(flags) > 0 {
+		d.fault("V31", "%s cannot be used with --endpoint-type %s, whose requests hold no text", strings.Join(flags, ", "), d.endpointType)
+	}
+}
+
+func (d *draft) lengthPairs() ([]LengthPair, error) {
+	if !d.given("seq-dist") {
+		return nil, nil
+	}
+	return ParseSequenceDistribution(d.p.Text("seq-dist"))
+}
+
+func (d *draft) checkRankings() {
+	tokens := d.givenOf("rankings-passages-prompt-token-mean", "rankings-passages-prompt-token-stddev",
+		"rankings-query-prompt-token-mean", "rankings-query-prompt-token-stddev")
+	all := append(d.givenOf("rankings-passages-mean", "rankings-passages-stddev"), tokens...)
+	if len(all) > 0 && !d.isRankings() {
+		var types []string
+		for _, name := range endpointTypes() {
+			if strings.Contains(name, "rankings") {
+				types = append(types, name)
+			}
+		}
+		d.fault("V29", "%s can only be used with rankings endpoints: %s", strings.Join(all, ", "), strings.Join(types, ", "))
+	}
+	lengths := d.givenOf("isl", "isl-stddev")
+	if len(lengths) > 0 && (d.isRankings() || len(tokens) > 0) {
+		d.fault("V30", "%s cannot be used for rankings; use one set of options: --rankings-passages-prompt-token-mean and --rankings-query-prompt-token-mean", strings.Join(lengths, ", "))
+	}
+}
+
+func (d *draft) checkTokenizer() {
+	if d.facts.ProducesTokens || d.facts.TokenizesInput {
+		return
+	}
+	if flags := d.givenOf("tokenizer", "tokenizer-revision", "tokenizer-trust-remote-code"); len(flags) > 0 {
+		d.fault("V32", "%s cannot be used with --endpoint-type %s, which counts no tokens", strings.Join(flags, ", "), d.endpointType)
+	}
+}
+
+func (d *draft) checkContentType() {
+	if d.p.Text("request-content-type") == "multipart/form-data" && !d.facts.FormData {
+		d.fault("V33", "%s multipart/form-data is only supported for endpoint types that take forms, such as video_generation", d.flag("request-content-type"))
+	}
+	if d.active("per-chunk-usage") && d.endpointType != "chat" {
+		d.fault("", "%s is only supported for --endpoint-type chat", d.flag("per-chunk-usage"))
+	}
+}
+
+func (d *draft) checkTraces() {
+	format := d.p.Text("custom-dataset-type")
+	if format == "dynamo_trace" {
+		d.fault("", "%s dynamo_trace is not a format of its own; convert the file to mooncake_trace", d.flag("custom-dataset-type"))
+	}
+	if format == "" || slices.Contains(traceFormats(), format) {
+		return
+	}
+	var flags []string
+	for _, o := range table().options {
+		if strings.HasPrefix(o.Name, "synthesis-") && d.given(o.Name) && d.p.Value(o.Name) != defaultValue(o) {
+			flags = append(flags, d.flag(o.Name))
+		}
+	}
+	if len(flags) > 0 {
+		d.fault("V8", "%s require a trace dataset type, not %s %s", strings.Join(flags, ", "), d.flag("custom-dataset-type"), format)
+	}
+}
+
+func (d *draft) checkMedia() {
+	if d.given("video-width") != d.given("video-height") {
+		given, other := "video-width", "video-height"
+		if d.given(other) {
+			given, other = other, given
+		}
+		d.fault("V36", "%s is specified but --%s is not", d.flag(given), other)
+	}
+	if channels := d.p.Int("video-audio-num-channels"); d.given("video-audio-codec") && *channels == 0 {
+		d.fault("V37", "%s has no effect: audio is disabled by --video-audio-num-channels 0", d.flag("video-audio-codec"))
+	}
+	if rate := *d.p.Float("video-audio-sample-rate"); rate > 96 && rate < 8000 {
+		d.fault("", "%s must be from 8000 to 96000 Hz, or from 8 to 96 kHz", d.flag("video-audio-sample-rate"))
+	}
+	if depth := *d.p.Int("video-audio-depth"); !slices.Contains([]int64{8, 16, 24, 32}, depth) {
+		d.fault("", "%s must be 8, 16, 24 or 32", d.flag("video-audio-depth"))
+	}
+	if d.p.Text("image-source-sampling") != "random-with-replacement" && d.p.Text("image-source") == "noise" {
+		d.fault("V47", "%s needs a finite source of images: --image-source assets or a folder", d.flag("image-source-sampling"))
+	}
+}
+
+func (d *draft) checkTelemetry() {
+	if d.given("gpu-telemetry") {
+		items, err := parseGPUItems(d.p.Texts("gpu-telemetry"))
+		if err != nil {
+			d.fault("V35", "%s: %v", d.flag("gpu-telemetry"), err)
+		}
+		if items.collector != "" && !d.allLocal() {
+			d.warn("%s %s reads the GPUs of this machine, but the server is elsewhere", d.flag("gpu-telemetry"), items.collector)
+		}
+	}
+	if d.given("server-metrics") {
+		if _, err := serverMetricsURLs(d.p.Texts("server-metrics")); err != nil {
+			d.fault("", "%s: %v", d.flag("server-metrics"), err)
+		}
+	}
+}
+
+// allLocal tells whether every server runs on this machine, as far as its name says.
+func (d *draft) allLocal() bool {
+	for _, text := range d.p.Texts("url") {
+		if !isLoopback(withScheme(text)) {
+			return false
+		}
+	}
+	return true
+}

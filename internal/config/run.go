@@ -1,0 +1,264 @@
+package config
+
+import (
+	"math"
+	"time"
+)
+
+// Run is the resolved configuration of one benchmark.
+type Run struct {
+	// Models are the model names, at least one.
+	Models []string
+	// ModelSelection is "round_robin" or "random".
+	ModelSelection string
+	Endpoint       Endpoint
+	Tokenizer      Tokenizer
+	Dataset        Dataset
+	// Phases run in order: the warm-up first, if there is one, then profiling.
+	Phases []Phase
+	// SLOs are the goodput thresholds in display units, in the order of first mention.
+	SLOs      []SLO
+	Artifacts Artifacts
+	UI        UI
+	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
+	LogLevel string
+	// RandomSeed is nil when the user gave none; 0 is a seed.
+	RandomSeed *uint64
+	// FailedRequestThreshold is the share (0 to 1) of failed requests above which the run aborts.
+	FailedRequestThreshold *float64
+	Workers                Workers
+	// CLICommand is the recorded command line, redacted.
+	CLICommand string
+	Env        Env
+
+	// parsed tells InputConfig which values the user gave.
+	parsed *Parsed
+}
+
+// Profiling is the profiling phase.
+func (r *Run) Profiling() *Phase {
+	for i := range r.Phases {
+		if r.Phases[i].Kind == ProfilingPhase {
+			return &r.Phases[i]
+		}
+	}
+	return nil
+}
+
+// Warmup is the warm-up phase, nil if there is none.
+func (r *Run) Warmup() *Phase {
+	for i := range r.Phases {
+		if r.Phases[i].Kind == WarmupPhase {
+			return &r.Phases[i]
+		}
+	}
+	return nil
+}
+
+// Header is one request header that the user asked for.
+type Header struct{ Name, Value string }
+
+// Endpoint says what is asked and how.
+type Endpoint struct {
+	// Type is the canonical endpoint type, such as "chat".
+	Type string
+	// URLs are base URLs with a scheme, without a trailing slash.
+	URLs []string
+	// URLStrategy is "round_robin".
+	URLStrategy string
+	// CustomPath replaces the type's own path when it is not nil.
+	CustomPath *string
+	// Streaming is off for types that cannot stream, whatever was asked.
+	Streaming bool
+	// TimeoutSeconds bounds a whole request; always above 0.
+	TimeoutSeconds float64
+	// APIKey is a secret: never written, logged or shown.
+	APIKey string
+	// Headers are the user's own, unique by name ignoring case; values may be secret.
+	Headers []Header
+	// Extra is merged into every body.
+	Extra               Object
+	UseLegacyMaxTokens  bool
+	UseServerTokenCount bool
+	// ConnectionReuse is "pooled", "never" or "sticky-user-sessions".
+	ConnectionReuse string
+	// SessionHeader is the name of the header that carries the correlation id.
+	SessionHeader string
+}
+
+// Tokenizer names the vocabulary that counts. An empty name means that none is needed.
+type Tokenizer struct {
+	Name string
+	// Given tells that the user chose it.
+	Given bool
+}
+
+// DatasetKind is where conversations come from.
+type DatasetKind string
+
+// The kinds of dataset.
+const (
+	SyntheticDataset DatasetKind = "synthetic"
+	FileDataset      DatasetKind = "file"
+)
+
+// Dataset says which conversations are made or read.
+type Dataset struct {
+	Kind DatasetKind
+	// Path and Format belong to a file; an empty format means that it is detected.
+	Path, Format string
+	// Entries is the number of conversations to generate (unused for files).
+	Entries int
+	// Sessions is the number of sessions to run, nil if the user gave none.
+	Sessions *int64
+	// Sampling is "sequential", "random" or "shuffle"; empty means the source's own preference.
+	Sampling string
+	// ISL is the input length of a turn in tokens.
+	ISL Normal
+	// OSL is the requested output length; nil leaves the limit out of the request.
+	OSL *Normal
+	// SequenceDistribution draws both lengths together; when present it replaces ISL and OSL.
+	SequenceDistribution []LengthPair
+	// BatchSize is the number of texts per turn.
+	BatchSize int
+	// Turns is the number of turns of a conversation.
+	Turns Normal
+	// TurnDelayMS is the think time before a turn that is not the first, in milliseconds.
+	TurnDelayMS Normal
+	// TurnDelayRatio multiplies every delay.
+	TurnDelayRatio float64
+	// PrefixPoolSize shared prefixes of PrefixLength tokens go before first turns; 0 means none.
+	PrefixPoolSize, PrefixLength int
+	// SharedSystemPromptLength is the length in tokens of the generated system prompt; 0 means none.
+	SharedSystemPromptLength int
+	// UserContextPromptLength is the length in tokens of each entry's own context; 0 means none.
+	UserContextPromptLength int
+	// SystemPrompt is a verbatim system text; nil means none.
+	SystemPrompt *string
+}
+
+// Normal is a normal distribution; a Stddev of 0 makes it a fixed value.
+type Normal struct{ Mean, Stddev float64 }
+
+// LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
+type LengthPair struct {
+	ISL       int
+	ISLStddev float64
+	OSL       int
+	OSLStddev float64
+	Percent   float64
+}
+
+// PhaseKind tells warm-up from what is measured.
+type PhaseKind string
+
+// The kinds of phase.
+const (
+	WarmupPhase    PhaseKind = "warmup"
+	ProfilingPhase PhaseKind = "profiling"
+)
+
+// Mode is how a phase decides when to send.
+type Mode string
+
+// The timing modes.
+const (
+	// Burst sends as soon as a slot is free.
+	Burst Mode = "concurrency_burst"
+	// Rate sends by an arrival process.
+	Rate Mode = "request_rate"
+	// UserCentric gives every user a rate of its own.
+	UserCentric Mode = "user_centric"
+	// FixedSchedule replays recorded timestamps.
+	FixedSchedule Mode = "fixed_schedule"
+)
+
+// The arrival patterns of Rate.
+const (
+	PatternConstant = "constant"
+	PatternPoisson  = "poisson"
+	PatternGamma    = "gamma"
+)
+
+// Unlimited is a wait without end.
+const Unlimited time.Duration = math.MaxInt64
+
+// Phase is one stretch of load. It ends with the first of its stop conditions.
+type Phase struct {
+	Name string
+	Kind PhaseKind
+	Mode Mode
+	// Rate is requests per second; Rate mode only.
+	Rate float64
+	// Pattern is "constant", "poisson" or "gamma"; Rate mode only.
+	Pattern string
+	// Smoothness is the gamma shape; above 0 with PatternGamma, else 0.
+	Smoothness float64
+	// Concurrency caps sessions in flight; nil is no cap.
+	Concurrency *int
+	// Prefill caps requests before their first content; nil is no cap.
+	Prefill *int
+	// Requests, Sessions and Duration are the stop conditions; at least one is set.
+	Requests *int64
+	Sessions *int64
+	Duration *time.Duration
+	// Grace is the wait for responses after Duration; Unlimited possible; meaningless without Duration.
+	Grace time.Duration
+	// Cancellation is nil when no request is cancelled on purpose.
+	Cancellation *Cancellation
+}
+
+// Cancellation cuts a share of the requests off.
+type Cancellation struct {
+	// Percent is in (0, 100].
+	Percent float64
+	// Delay counts from the moment the whole request was written.
+	Delay time.Duration
+}
+
+// SLO is one goodput threshold.
+type SLO struct {
+	Tag   string
+	Value float64
+}
+
+// UI holds what decides how progress is shown.
+type UI struct {
+	// Mode is "simple" or "none"; empty when the user did not choose.
+	Mode string
+	// Verbose is set by -v and -vv.
+	Verbose bool
+	// StatsInterval is the period of the realtime statistics; nil is the mode's own, 0 is off.
+	StatsInterval *time.Duration
+}
+
+// Pick is the mode for an output that is a terminal or not.
+func (u UI) Pick(terminal bool) string {
+	switch {
+	case u.Mode != "":
+		return u.Mode
+	case terminal:
+		return "simple"
+	default:
+		return "none"
+	}
+}
+
+// Workers holds the limits of logical workers.
+type Workers struct {
+	// Max and RecordProcessors are nil when the user gave none.
+	Max, RecordProcessors *int
+}
+
+// LogicalWorkers is the number of logical workers on a machine with that many CPUs: the user's own
+// number or max(1, min(int(cpus×factor)−1, cap)), and never more than the concurrency.
+func (r *Run) LogicalWorkers(cpus int) int {
+	n := max(1, min(int(float64(cpus)*r.Env.Worker.CPUUtilizationFactor)-1, r.Env.Worker.MaxWorkersCap))
+	if r.Workers.Max != nil {
+		n = *r.Workers.Max
+	}
+	if p := r.Profiling(); p != nil && p.Concurrency != nil {
+		n = min(n, *p.Concurrency)
+	}
+	return n
+}

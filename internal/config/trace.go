@@ -1,0 +1,94 @@
+package config
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// traceFacts is what the timing mode needs to know about a file.
+type traceFacts struct {
+	// rows is the number of lines that are not blank.
+	rows int64
+	// timed tells that the first row that is JSON has a timestamp.
+	timed bool
+}
+
+// readTrace looks at a file, or at all .jsonl files below a folder. What cannot be read counts as
+// empty: the loader reports it.
+func readTrace(path string) traceFacts {
+	var facts traceFacts
+	info, err := os.Stat(path)
+	if err != nil {
+		return facts
+	}
+	if !info.IsDir() {
+		facts.read(path)
+		return facts
+	}
+	_ = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".jsonl" {
+			facts.read(name)
+		}
+		return nil
+	})
+	return facts
+}
+
+func (t *traceFacts) read(path string) {
+	file, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	reader := bufio.NewReader(file)
+	probed := t.rows > 0
+	for {
+		line, blank, err := readLine(reader, !probed)
+		if !blank {
+			t.rows++
+			if !probed {
+				t.timed, probed = hasTimestamp(line)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readLine reads one line of any length; its text is kept only when wanted.
+func readLine(r *bufio.Reader, wanted bool) (line []byte, blank bool, err error) {
+	blank = true
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(bytes.TrimSpace(part)) > 0 {
+			blank = false
+		}
+		if wanted {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return line, true, err
+		}
+		return line, blank, err
+	}
+}
+
+// hasTimestamp tells whether a row has a timestamp, and whether it is JSON at all.
+func hasTimestamp(line []byte) (timed, parsed bool) {
+	var row map[string]json.RawMessage
+	if json.Unmarshal(bytes.TrimPrefix(line, []byte("\ufeff")), &row) != nil {
+		return false, false
+	}
+	stamp, ok := row["timestamp"]
+	return ok && string(stamp) != "null", true
+}

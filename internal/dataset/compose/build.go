@@ -1,0 +1,196 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/loader"
+	"aiperf/internal/dataset/synthetic"
+	"aiperf/internal/random"
+	"aiperf/internal/tokenizer"
+)
+
+// Build makes the dataset and the warnings that the user should see. tok may be nil if no text is
+// to be generated.
+func Build(ctx context.Context, o Options, tok tokenizer.Tokenizer) (*dataset.Dataset, []string, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	b, err := newBuilder(o, tok)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.conversations(ctx); err != nil {
+		return nil, nil, err
+	}
+	b.identify()
+	b.chooseModels()
+	if o.Sampling != "" {
+		b.dataset.Sampling = o.Sampling
+	}
+	if n := b.inexact.Load(); n > 0 {
+		b.warnf("%d texts have some tokens more or less than asked for: the tokenizer %s encodes no window of the corpus in exactly that number", n, tok.Name())
+	}
+	return b.dataset, b.warnings, nil
+}
+
+// builder is one dataset in the making.
+type builder struct {
+	Options
+	tok      tokenizer.Tokenizer
+	source   *synthetic.Source // nil if no text is generated
+	streams  streams
+	dataset  *dataset.Dataset
+	prefixes []string
+	system   *string
+	// first is the index in the corpus stream of the first conversation; the shared texts stand
+	// before it, the user contexts behind the conversations.
+	first    uint64
+	inexact  atomic.Int64
+	warnings []string
+}
+
+// streams are the random streams, one for each concern, so that none disturbs another.
+type streams struct {
+	corpus, lengths, prefix, pairs, turns, delays, limits, models random.Stream
+}
+
+func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
+	b := &builder{Options: o, tok: tok, system: o.SystemPrompt}
+	b.streams = streams{
+		corpus:  o.Seed.Stream("dataset.prompt.corpus"),
+		lengths: o.Seed.Stream("dataset.prompt.length"),
+		prefix:  o.Seed.Stream("dataset.prompt.prefix"),
+		pairs:   o.Seed.Stream("models.sequence.distribution"),
+		turns:   o.Seed.Stream("composer.conversation.turn_count"),
+		delays:  o.Seed.Stream("composer.conversation.turn_delay"),
+		limits:  o.Seed.Stream("composer.turn.max_tokens"),
+		models:  o.Seed.Stream("composer.turn.model_selection"),
+	}
+	if o.PrefixPool > 0 && o.PrefixLength == 0 {
+		b.warnf("--num-prefix-prompts %d has no effect without --prefix-prompt-length", o.PrefixPool)
+		b.PrefixPool = 0
+	}
+	if o.PrefixPool > 0 && o.Kind == File {
+		b.warnf("--num-prefix-prompts has no effect on the conversations of a file")
+	}
+	if o.Kind == Synthetic || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
+		if tok == nil {
+			return nil, errors.New("generating text needs a tokenizer")
+		}
+		b.source = synthetic.NewSource(tok)
+		// A tokenizer that adds special tokens makes the prompt longer on the server.
+		b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
+	}
+	b.sharedTexts()
+	return b, nil
+}
+
+func (b *builder) warnf(format string, args ...any) {
+	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
+}
+
+// sharedTexts makes the texts that several conversations have in common. They are drawn from the
+// corpus stream before the conversations.
+func (b *builder) sharedTexts() {
+	if b.Kind == Synthetic {
+		for range b.PrefixPool {
+			b.prefixes = append(b.prefixes, b.text(b.first, b.PrefixLength))
+			b.first++
+		}
+	}
+	if b.SharedSystemLength > 0 {
+		text := b.text(b.first, b.SharedSystemLength)
+		b.system = &text
+		b.first++
+	}
+}
+
+// text is a text of n tokens drawn at an index of the corpus stream.
+func (b *builder) text(index uint64, n int) string {
+	r := b.streams.corpus.At(index)
+	return b.continued(&r, "", n)
+}
+
+// continued is a prefix and n tokens more.
+func (b *builder) continued(r *random.Rand, prefix string, n int) string {
+	text, exact := b.source.Continue(r, prefix, n)
+	if !exact {
+		b.inexact.Add(1)
+	}
+	return text
+}
+
+// conversations makes or reads the conversations and completes each of them.
+func (b *builder) conversations(ctx context.Context) error {
+	if b.Kind == File {
+		loaded, err := loader.Load(ctx, b.Path, b.Format)
+		if err != nil {
+			return err
+		}
+		b.dataset = loaded.Dataset
+		b.warnings = append(b.warnings, loaded.Warnings...)
+	} else {
+		b.warnAboutCorpus()
+		b.dataset = &dataset.Dataset{
+			Conversations:      make([]dataset.Conversation, b.Entries),
+			Sampling:           dataset.Shuffle,
+			DefaultContextMode: dataset.DeltasWithoutResponses,
+		}
+	}
+	all := b.dataset.Conversations
+	return parallel(ctx, len(all), func(i int) {
+		c, k := &all[i], uint64(i)
+		if b.Kind == Synthetic {
+			c.Turns = b.generate(k)
+		}
+		b.limit(k, c.Turns)
+		c.SystemMessage = b.system
+		if b.UserContextLength > 0 {
+			text := b.text(b.first+uint64(len(all))+k, b.UserContextLength)
+			c.UserContext = &text
+		}
+	})
+}
+
+// warnAboutCorpus tells when prompts repeat the corpus so often that a server may find one's
+// beginning in another.
+func (b *builder) warnAboutCorpus() {
+	corpus := float64(b.source.CorpusTokens())
+	if b.ISL.Mean > corpus {
+		b.warnf("prompts of %v tokens repeat the corpus, which has %v", b.ISL.Mean, corpus)
+	}
+	const often = 10
+	if windows := float64(b.Entries); windows*b.ISL.Mean > often*corpus {
+		b.warnf("about %.1f %% of the %d prompts begin at the same place of the corpus as another one: prefix caches may find them",
+			100*(1-math.Exp(-(windows-1)/corpus)), b.Entries)
+	}
+}
+
+// parallel calls f for 0…n-1 on all cores, until the context ends.
+func parallel(ctx context.Context, n int, f func(i int)) error {
+	const stretch = 16 // indices taken at a time
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+stretch-1)/stretch) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				from := int(next.Add(stretch)) - stretch
+				if from >= n {
+					return
+				}
+				for i := from; i < min(n, from+stretch); i++ {
+					f(i)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}

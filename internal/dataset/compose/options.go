@@ -1,0 +1,110 @@
+// Package compose builds the dataset of a run: it chooses the source, generates or reads the
+// conversations, and then gives every turn its model and its limit and every conversation its id,
+// its system message and its user context.
+//
+// Every draw of conversation k comes from a named stream at index k, so the result does not depend
+// on the number of cores. With a root seed it is the same on every machine.
+package compose
+
+import (
+	"fmt"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/synthetic"
+	"aiperf/internal/random"
+)
+
+// Kind is where conversations come from.
+type Kind string
+
+// The kinds of source.
+const (
+	Synthetic Kind = "synthetic"
+	File      Kind = "file"
+)
+
+// How models are given to turns.
+const (
+	RoundRobin  = "round_robin"
+	RandomModel = "random"
+)
+
+// LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
+type LengthPair struct {
+	ISL       int
+	ISLStddev float64
+	OSL       int
+	OSLStddev float64
+	Percent   float64
+}
+
+// Options say what to build.
+type Options struct {
+	Kind Kind
+	// Path and Format belong to a file; an empty format is detected.
+	Path, Format string
+	// Entries is the number of conversations to generate; a file has its own number.
+	Entries int
+	// Sampling overrides the preference of the source if it is not empty.
+	Sampling dataset.Sampling
+
+	ISL     synthetic.Normal  // tokens of a text
+	OSL     *synthetic.Normal // limit of a turn that has none; nil: none
+	SeqDist []LengthPair      // draws both lengths together and replaces ISL and OSL
+	// BatchSize is the number of texts per turn.
+	BatchSize int
+	Turns     synthetic.Normal // turns of a conversation
+	// DelayMS is the wait before a turn that is not the first, DelayRatio multiplies it.
+	DelayMS    synthetic.Normal
+	DelayRatio float64
+
+	// PrefixPool texts of PrefixLength tokens, one of which goes before each text of a first turn.
+	PrefixPool, PrefixLength int
+	// SharedSystemLength is the length of a generated system message, SystemPrompt a verbatim one.
+	SharedSystemLength int
+	SystemPrompt       *string
+	// UserContextLength is the length of each conversation's own context.
+	UserContextLength int
+
+	Models         []string
+	ModelSelection string // empty: RoundRobin
+	Seed           random.Seed
+}
+
+// check rejects what cannot be built.
+func (o *Options) check() error {
+	switch {
+	case o.Kind != Synthetic && o.Kind != File:
+		return fmt.Errorf("unknown kind of dataset %q", string(o.Kind))
+	case o.Kind == Synthetic && o.Entries < 1:
+		return fmt.Errorf("--num-dataset-entries is %d: want at least 1", o.Entries)
+	case o.Kind == Synthetic && (o.BatchSize < 1 || o.ISL.Mean == 0 && len(o.SeqDist) == 0):
+		return fmt.Errorf("a synthetic dataset without text has no content: raise --isl (now %v) and --batch-size (now %d) above 0", o.ISL.Mean, o.BatchSize)
+	case o.PrefixLength > 0 && o.PrefixPool == 0:
+		return fmt.Errorf("--prefix-prompt-length %d needs --num-prefix-prompts above 0", o.PrefixLength)
+	case o.SystemPrompt != nil && o.SharedSystemLength > 0:
+		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
+	case o.ModelSelection != "" && o.ModelSelection != RoundRobin && o.ModelSelection != RandomModel:
+		return fmt.Errorf("unknown model selection %q: want %s or %s", o.ModelSelection, RoundRobin, RandomModel)
+	}
+	sizes := []struct {
+		flag string
+		size synthetic.Normal
+	}{
+		{"--isl", o.ISL},
+		{"--conversation-turn-mean", o.Turns},
+		{"--conversation-turn-delay-mean", o.DelayMS},
+	}
+	if o.OSL != nil {
+		sizes = append(sizes, struct {
+			flag string
+			size synthetic.Normal
+		}{"--osl", *o.OSL})
+	}
+	for _, s := range sizes {
+		if s.size.Mean < 0 || s.size.Stddev < 0 {
+			return fmt.Errorf("%s: the mean %v and the standard deviation %v must not be negative", s.flag, s.size.Mean, s.size.Stddev)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package compose
+
+import (
+	"math"
+
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/synthetic"
+	"aiperf/internal/random"
+)
+
+// generate makes the turns of synthetic conversation k.
+func (b *builder) generate(k uint64) []dataset.Turn {
+	counts, lengths, delays := b.streams.turns.At(k), b.streams.lengths.At(k), b.streams.delays.At(k)
+	corpus, prefixes := b.streams.corpus.At(b.first+k), b.streams.prefix.At(k)
+	turns := make([]dataset.Turn, b.Turns.Draw(&counts))
+	pairs := b.drawPairs(k, len(turns))
+	for i := range turns {
+		texts := make([]string, b.BatchSize)
+		for j := range texts {
+			n, prefix := 0, ""
+			if pairs != nil {
+				n = pairs[i].isl
+			} else {
+				n = b.ISL.Draw(&lengths)
+			}
+			if i == 0 && len(b.prefixes) > 0 {
+				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
+			}
+			texts[j] = b.continued(&corpus, prefix, n)
+		}
+		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
+		if i > 0 {
+			turns[i].DelayMS = b.delay(&delays)
+		}
+	}
+	return turns
+}
+
+// delay is the wait before a turn in milliseconds, nil for none.
+func (b *builder) delay(r *random.Rand) *float64 {
+	if b.DelayMS.Mean <= 0 {
+		return nil
+	}
+	whole := synthetic.Normal{Mean: math.Trunc(b.DelayMS.Mean), Stddev: b.DelayMS.Stddev}
+	ms := float64(whole.Draw(r)) * b.DelayRatio
+	return &ms
+}
+
+// limit gives a limit to the turns of conversation k that have none.
+func (b *builder) limit(k uint64, turns []dataset.Turn) {
+	pairs, limits := b.drawPairs(k, len(turns)), b.streams.limits.At(k)
+	for i := range turns {
+		var n int
+		switch {
+		case pairs != nil:
+			n = pairs[i].osl
+		case b.OSL != nil:
+			n = b.OSL.Draw(&limits)
+		default:
+			return
+		}
+		if turns[i].MaxTokens == nil {
+			turns[i].MaxTokens = &n
+		}
+	}
+}
+
+// lengths is a pair drawn from the sequence distribution for one turn.
+type lengths struct{ isl, osl int }
+
+// drawPairs draws for each of n turns of conversation k; nil without a distribution. It yields the
+// same for the prompts and for the limits, which are made apart.
+func (b *builder) drawPairs(k uint64, n int) []lengths {
+	if len(b.SeqDist) == 0 {
+		return nil
+	}
+	r := b.streams.pairs.At(k)
+	drawn := make([]lengths, n)
+	for i := range drawn {
+		p := choosePair(b.SeqDist, r.Float64())
+		drawn[i] = lengths{isl: p.ISL, osl: p.OSL}
+		if p.ISLStddev > 0 {
+			drawn[i].isl = synthetic.Normal{Mean: float64(p.ISL), Stddev: p.ISLStddev}.Draw(&r)
+		}
+		if p.OSLStddev > 0 {
+			drawn[i].osl = synthetic.Normal{Mean: float64(p.OSL), Stddev: p.OSLStddev}.Draw(&r)
+		}
+	}
+	return drawn
+}
+
+// choosePair is the first pair whose cumulative share exceeds u.
+func choosePair(pairs []LengthPair, u float64) LengthPair {
+	percent := 0.0
+	for _, p := range pairs {
+		if percent += p.Percent; percent/100 > u {
+			return p
+		}
+	}
+	return pairs[len(pairs)-1] // the shares may sum to a little less than all
+}
+
+// chooseModels gives a model to the turns that name none. Round robin counts the turns of the
+// whole dataset.
+func (b *builder) chooseModels() {
+	if len(b.Models) == 0 {
+		return
+	}
+	counter := 0
+	for k := range b.dataset.Conversations {
+		r := b.streams.models.At(uint64(k))
+		for i := range b.dataset.Conversations[k].Turns {
+			turn := &b.dataset.Conversations[k].Turns[i]
+			at := counter % len(b.Models)
+			if b.ModelSelection == RandomModel {
+				at = r.IntN(len(b.Models))
+			}
+			counter++
+			if turn.Model == "" {
+				turn.Model = b.Models[at]
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// Package dataset holds the content of the workload: what is sent, never when.
+//
+// A Dataset is an ordered list of conversations. A Conversation is a list of turns, played by one
+// session from the first to the last; a Turn is what one request adds. How a turn becomes a request
+// body is the endpoint's concern. A Sampler says which conversation each session plays.
+//
+// A dataset is complete before the first request and is only read afterwards, so that any number
+// of goroutines may share it. With a root seed it is the same on every machine.
+package dataset
+
+import "encoding/json"
+
+// Dataset is everything that can be sent.
+type Dataset struct {
+	Conversations []Conversation
+	// Sampling is the order in which sessions take conversations.
+	Sampling Sampling
+	// DefaultContextMode holds for conversations that state none.
+	DefaultContextMode ContextMode
+}
+
+// Mode is the context mode of a conversation of this dataset.
+func (d *Dataset) Mode(c *Conversation) ContextMode {
+	switch {
+	case c.ContextMode != "":
+		return c.ContextMode
+	case d.DefaultContextMode != "":
+		return d.DefaultContextMode
+	}
+	return DeltasWithoutResponses
+}
+
+// Turns is the number of turns of all conversations.
+func (d *Dataset) Turns() int {
+	n := 0
+	for i := range d.Conversations {
+		n += len(d.Conversations[i].Turns)
+	}
+	return n
+}
+
+// ContextMode says which part of the history a request carries.
+type ContextMode string
+
+const (
+	// DeltasWithoutResponses sends all turns so far and the server's replies between them.
+	DeltasWithoutResponses ContextMode = "deltas_without_responses"
+	// DeltasWithResponses sends all turns so far as given; live replies are dropped, for the data
+	// holds the assistant's turns.
+	DeltasWithResponses ContextMode = "deltas_with_responses"
+	// MessageArrayWithResponses sends each turn alone, as given.
+	MessageArrayWithResponses ContextMode = "message_array_with_responses"
+)
+
+// Conversation is what one session plays.
+type Conversation struct {
+	SessionID   string
+	Turns       []Turn
+	ContextMode ContextMode // empty: the dataset's default
+	// SystemMessage stands before everything else in every request, UserContext is a user message
+	// of its own right behind it. nil: none.
+	SystemMessage *string
+	UserContext   *string
+}
+
+// Turn is what one request adds to its conversation.
+type Turn struct {
+	Model       string
+	Role        string   // empty: user
+	TimestampMS *float64 // when to send, from the start of the schedule
+	DelayMS     *float64 // how long to wait after the previous turn has ended
+	MaxTokens   *int     // limit of the answer; nil: none is sent
+	Texts       []Media
+	Images      []Media
+	Audios      []Media
+	Videos      []Media
+	// RawMessages is a ready message array that replaces all that would be made of the fields above;
+	// RawTools goes with it.
+	RawMessages []json.RawMessage
+	RawTools    []json.RawMessage
+	// Extra is merged into the request body last, in this order.
+	Extra []Field
+}
+
+// Media is one object of a modality: a list of contents under an optional name. Text is a modality
+// like the others.
+type Media struct {
+	Name     string
+	Contents []string
+}
+
+// Field is one member of a JSON object whose order counts.
+type Field struct {
+	Name  string
+	Value json.RawMessage
+}

@@ -1,0 +1,198 @@
+package loader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"aiperf/internal/dataset"
+)
+
+// modalities are the kinds of content; each has a key for one content and one for several.
+var modalities = []struct{ singular, plural string }{
+	{"text", "texts"},
+	{"image", "images"},
+	{"audio", "audios"},
+	{"video", "videos"},
+}
+
+var (
+	contentKeys = []string{"text", "texts", "image", "images", "audio", "audios", "video", "videos"}
+	turnKeys    = append([]string{"type", "timestamp", "delay", "role", "output_length", "extra"}, contentKeys...)
+	singleKeys  = append([]string{"session_id"}, turnKeys...)
+	multiKeys   = []string{"type", "session_id", "turns"}
+)
+
+// singleTurn reads a line that is one turn. Lines with the same session id are one conversation.
+func (l *load) singleTurn(line []byte) {
+	o, id, ok := l.row(line, singleKeys)
+	if !ok {
+		return
+	}
+	turn, err := turnOf(o)
+	if err != nil {
+		l.errorf("%v", err)
+		return
+	}
+	c := l.conversation(id)
+	c.Turns = append(c.Turns, turn)
+}
+
+// multiTurn reads a line with a list of turns. Lines with the same session id are joined.
+func (l *load) multiTurn(line []byte) {
+	o, id, ok := l.row(line, multiKeys)
+	if !ok {
+		return
+	}
+	var list []json.RawMessage
+	if !o.has("turns") || json.Unmarshal(o.members["turns"], &list) != nil || len(list) == 0 {
+		if !o.has("turns") {
+			l.errorf(`field "turns" is missing: want a list of at least one turn`)
+		} else {
+			l.errorf("%v", o.wrong("turns", "a list of at least one turn"))
+		}
+		return
+	}
+	var turns []dataset.Turn
+	for i, text := range list {
+		turn, err := l.innerTurn(text)
+		if err != nil {
+			l.errorf("turns[%d]: %v", i, err)
+			return
+		}
+		turns = append(turns, turn)
+	}
+	c := l.conversation(id)
+	c.Turns = append(c.Turns, turns...)
+}
+
+func (l *load) innerTurn(text []byte) (dataset.Turn, error) {
+	o, err := parseObject(text)
+	if err != nil {
+		return dataset.Turn{}, err
+	}
+	l.checkKeys(o, turnKeys)
+	return turnOf(o)
+}
+
+// row reads what the lines of all formats have in common.
+func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok bool) {
+	o, err := parseObject(line)
+	if err != nil {
+		l.errorf("%v", err)
+		return nil, "", false
+	}
+	var named string
+	if json.Unmarshal(o.members["type"], &named) == nil && named != l.format && isFormat(named) {
+		l.errorf("field \"type\": this is a %s record, but the file is read as %s", named, l.format)
+		return nil, "", false
+	}
+	if sessionID, err = o.text("session_id"); err != nil {
+		l.errorf("%v", err)
+		return nil, "", false
+	}
+	l.checkKeys(o, keys)
+	return o, sessionID, true
+}
+
+func (l *load) checkKeys(o *object, known []string) {
+	for _, key := range o.keys {
+		if !slices.Contains(known, key) {
+			l.warnUnknown(key)
+		}
+	}
+}
+
+// turnOf reads a turn from its object.
+func turnOf(o *object) (dataset.Turn, error) {
+	var t dataset.Turn
+	var err error
+	keep := func(e error) { // the first error of several fields
+		if err == nil {
+			err = e
+		}
+	}
+	var e error
+	t.Role, e = o.text("role")
+	keep(e)
+	t.TimestampMS, e = o.milliseconds("timestamp")
+	keep(e)
+	t.DelayMS, e = o.milliseconds("delay")
+	keep(e)
+	t.MaxTokens, e = o.positive("output_length")
+	keep(e)
+	t.Extra, e = o.fields("extra")
+	keep(e)
+	t.Texts, e = contents(o)
+	keep(e)
+	if err == nil && t.TimestampMS != nil && t.DelayMS != nil {
+		err = errors.New(`fields "timestamp" and "delay" exclude each other`)
+	}
+	if err == nil && len(t.Texts) == 0 {
+		err = errors.New(`the turn has no content: want a non-empty "text" or "texts"`)
+	}
+	return t, err
+}
+
+// contents is the texts of a turn; media are refused.
+func contents(o *object) ([]dataset.Media, error) {
+	var texts []dataset.Media
+	for _, m := range modalities {
+		one, err := o.text(m.singular)
+		if err != nil {
+			return nil, err
+		}
+		several, err := o.media(m.plural)
+		if err != nil {
+			return nil, err
+		}
+		if one != "" && len(several) > 0 {
+			return nil, fmt.Errorf("fields %q and %q exclude each other", m.singular, m.plural)
+		}
+		if one != "" {
+			several = []dataset.Media{{Contents: []string{one}}}
+		}
+		if m.singular == "text" {
+			texts = several
+			continue
+		}
+		if len(several) > 0 {
+			key := m.singular
+			if one == "" {
+				key = m.plural
+			}
+			return nil, fmt.Errorf("field %q: %s content is not available in this release, only text", key, m.singular)
+		}
+	}
+	return texts, nil
+}
+
+// media reads a list of strings, which are the contents of one object, or a list of objects.
+func (o *object) media(key string) ([]dataset.Media, error) {
+	if !o.has(key) {
+		return nil, nil
+	}
+	var strings []string
+	if json.Unmarshal(o.members[key], &strings) == nil {
+		if len(strings) == 0 {
+			return nil, nil
+		}
+		return []dataset.Media{{Contents: strings}}, nil
+	}
+	var objects []struct {
+		Name     string   `json:"name"`
+		Contents []string `json:"contents"`
+	}
+	if json.Unmarshal(o.members[key], &objects) != nil {
+		return nil, o.wrong(key, "a list of strings or of objects with a name and contents")
+	}
+	var media []dataset.Media
+	for _, m := range objects {
+		if len(m.Contents) == 0 {
+			return nil, o.wrong(key, "objects with at least one content")
+		}
+		media = append(media, dataset.Media{Name: m.Name, Contents: m.Contents})
+	}
+	return media, nil
+}

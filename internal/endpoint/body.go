@@ -1,0 +1,203 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"sync"
+
+	"aiperf/internal/dataset"
+)
+
+const contentTypeJSON = "application/json"
+
+// Body is an encoded request body. Its bytes do not change after it was made: one body may serve any
+// number of requests.
+type Body struct {
+	Bytes       []byte
+	ContentType string
+	// Stream tells what the merged body asks for.
+	Stream bool
+
+	count sync.Once
+	// tokens is valid after count has run; negative without text.
+	tokens int64
+}
+
+// Counter counts the tokens of a text.
+type Counter interface{ Count(text string) int }
+
+// InputTokens is the number of tokens of the body's texts; false when it holds neither text nor token
+// ids. The text is collected and counted once, at the first call.
+func (b *Body) InputTokens(c Counter) (int64, bool) {
+	b.count.Do(func() {
+		b.tokens = -1
+		text, ids := InputText(b.Bytes)
+		if text != "" {
+			b.tokens = int64(ids + c.Count(text))
+		} else if ids > 0 {
+			b.tokens = int64(ids)
+		}
+	})
+	return b.tokens, b.tokens >= 0
+}
+
+// overrides are the members that replace or extend the generated ones: the user's extra inputs, then
+// the turn's own. A key stands once, at its first position, with its last value.
+type overrides []Member
+
+func (o overrides) set(key string, value []byte) overrides {
+	for i := range o {
+		if o[i].Key == key {
+			o[i].Value = value
+			return o
+		}
+	}
+	return append(o, Member{key, value})
+}
+
+func (o overrides) get(key string) ([]byte, bool) {
+	for i := range o {
+		if o[i].Key == key {
+			return o[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// newOverrides brings the user's extra inputs into wire form.
+func newOverrides(extra []Member) overrides {
+	var o overrides
+	for _, m := range extra {
+		o = o.set(m.Key, appendValue(nil, m.Value))
+	}
+	return o
+}
+
+// with returns the overrides with those of a turn on top; the receiver is shared and stays as it is.
+func (o overrides) with(extra []dataset.Field) overrides {
+	if len(extra) == 0 {
+		return o
+	}
+	merged := append(overrides(nil), o...)
+	for _, f := range extra {
+		merged = merged.set(f.Name, appendValue(nil, f.Value))
+	}
+	return merged
+}
+
+// objectWriter writes a body's members in order: the generated ones, each replaced in its place if
+// the overrides hold its key, then the rest of the overrides.
+type objectWriter struct {
+	buf       []byte
+	over      overrides
+	generated []string
+}
+
+// key begins a generated member; false tells that the overrides' value was written instead.
+func (w *objectWriter) key(name string) bool {
+	w.generated = append(w.generated, name)
+	w.name(name)
+	if value, ok := w.over.get(name); ok {
+		w.buf = append(w.buf, value...)
+		return false
+	}
+	return true
+}
+
+func (w *objectWriter) name(name string) {
+	if len(w.buf) == 0 {
+		w.buf = append(w.buf, '{')
+	} else {
+		w.buf = append(w.buf, ',')
+	}
+	w.buf = appendString(w.buf, name)
+	w.buf = append(w.buf, ':')
+}
+
+// text and literal write a generated member.
+func (w *objectWriter) text(name, value string) {
+	if w.key(name) {
+		w.buf = appendString(w.buf, value)
+	}
+}
+
+func (w *objectWriter) literal(name, value string) {
+	if w.key(name) {
+		w.buf = append(w.buf, value...)
+	}
+}
+
+// raws writes a generated list of raw values.
+func (w *objectWriter) raws(name string, values []json.RawMessage) {
+	if !w.key(name) {
+		return
+	}
+	w.buf = append(w.buf, '[')
+	for i, v := range values {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = appendValue(w.buf, v)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+// finish writes the remaining overrides and closes the body. Where a merged stream is true, usage is
+// asked for.
+func (w *objectWriter) finish(streaming bool) *Body {
+	if value, ok := w.over.get("stream"); ok {
+		streaming = string(value) == "true"
+	}
+	asked := false
+	for _, m := range w.over {
+		if w.wrote(m.Key) {
+			continue
+		}
+		w.name(m.Key)
+		if m.Key == "stream_options" && streaming {
+			asked = true
+			w.buf = appendStreamOptions(w.buf, m.Value)
+			continue
+		}
+		w.buf = append(w.buf, m.Value...)
+	}
+	if streaming && !asked {
+		w.name("stream_options")
+		w.buf = appendStreamOptions(w.buf, nil)
+	}
+	w.buf = append(w.buf, '}')
+	return &Body{Bytes: w.buf, ContentType: contentTypeJSON, Stream: streaming}
+}
+
+func (w *objectWriter) wrote(key string) bool {
+	for _, g := range w.generated {
+		if g == key {
+			return true
+		}
+	}
+	return false
+}
+
+const includeUsage = `"include_usage":true`
+
+// appendStreamOptions completes the author's stream options: an explicit include_usage stays, a value
+// that is no object stays as it is, null counts as none.
+func appendStreamOptions(dst, authored []byte) []byte {
+	if isNull(authored) {
+		return append(dst, "{"+includeUsage+"}"...)
+	}
+	if authored[0] != '{' {
+		return append(dst, authored...)
+	}
+	explicit := false
+	for m := range members(authored) {
+		explicit = explicit || string(m.key) == "include_usage"
+	}
+	if explicit {
+		return append(dst, authored...)
+	}
+	dst = append(dst, authored[:len(authored)-1]...)
+	if len(authored) > len("{}") {
+		dst = append(dst, ',')
+	}
+	return append(dst, includeUsage+"}"...)
+}

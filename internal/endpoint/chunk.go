@@ -1,0 +1,171 @@
+package endpoint
+
+import "bytes"
+
+// chunk is what one scan of an event or a body found: raw values that point into its bytes, and the
+// object's name. A key that stands twice counts with its last value.
+type chunk struct {
+	object, usage, err []byte
+	// foreignUsage tells that token counts stand at the root, where some vendors put them.
+	foreignUsage bool
+	choice       choice
+	// others counts the choices that are not the first one; they are not read.
+	others int
+}
+
+// choice is the choice of index 0.
+type choice struct {
+	index, finish        []byte
+	message, delta, text spans
+}
+
+// spans are the parts of a message or of a piece of one.
+type spans struct {
+	content, reasoningContent, reasoning, toolCalls, functionCall []byte
+}
+
+// scan reads a whole document; false tells that it is not JSON.
+func (c *chunk) scan(b []byte) bool {
+	*c = chunk{}
+	i := skipSpace(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return skipDocument(b, i)
+	}
+	i, more := open(b, i, '}', 1)
+	for more {
+		key, at := member(b, i)
+		if at == bad {
+			return false
+		}
+		switch string(key) {
+		case "choices":
+			i = c.scanChoices(b, at)
+		default:
+			i = skipValue(b, at, 1)
+		}
+		if i == bad {
+			return false
+		}
+		switch string(key) {
+		case "object":
+			c.object = name(b[at:i])
+		case "usage":
+			c.usage = b[at:i]
+		case "error":
+			c.err = b[at:i]
+		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
+			c.foreignUsage = true
+		}
+		i, more = next(b, i, '}')
+	}
+	return i != bad && skipSpace(b, i) == len(b)
+}
+
+// name is the text of a raw string, in place where it can be; any other value is no name.
+func name(raw []byte) []byte {
+	switch {
+	case !isText(raw):
+		return nil
+	case bytes.IndexByte(raw, '\\') >= 0:
+		return appendText(nil, raw)
+	}
+	return raw[1 : len(raw)-1]
+}
+
+func (c *chunk) scanChoices(b []byte, i int) int {
+	c.choice, c.others = choice{}, 0
+	if i >= len(b) || b[i] != '[' {
+		return skipValue(b, i, 1)
+	}
+	found := false
+	i, more := open(b, i, ']', 2)
+	for more {
+		i = skipSpace(b, i)
+		if i >= len(b) || b[i] != '{' {
+			// An element that is no object still has its place.
+			i, found = skipValue(b, i, 2), true
+		} else if found {
+			i = skipValue(b, i, 2)
+			c.others++
+		} else {
+			c.choice = choice{}
+			i = c.choice.scan(b, i)
+			if found = c.choice.first(); !found {
+				c.choice = choice{}
+				c.others++
+			}
+		}
+		if i == bad {
+			return bad
+		}
+		i, more = next(b, i, ']')
+	}
+	return i
+}
+
+// first tells whether the choice is the one of index 0; servers may leave the index out.
+func (c *choice) first() bool {
+	return isNull(c.index) || len(c.index) == 1 && c.index[0] == '0'
+}
+
+func (c *choice) scan(b []byte, i int) int {
+	i, more := open(b, i, '}', 3)
+	for more {
+		key, at := member(b, i)
+		if at == bad {
+			return bad
+		}
+		switch string(key) {
+		case "delta":
+			i = c.delta.scan(b, at)
+		case "message":
+			i = c.message.scan(b, at)
+		default:
+			i = skipValue(b, at, 3)
+		}
+		if i == bad {
+			return bad
+		}
+		switch string(key) {
+		case "text":
+			c.text.content = b[at:i]
+		case "index":
+			c.index = b[at:i]
+		case "finish_reason":
+			c.finish = b[at:i]
+		}
+		i, more = next(b, i, '}')
+	}
+	return i
+}
+
+func (s *spans) scan(b []byte, i int) int {
+	*s = spans{}
+	if i >= len(b) || b[i] != '{' {
+		return skipValue(b, i, 3)
+	}
+	i, more := open(b, i, '}', 4)
+	for more {
+		key, at := member(b, i)
+		if at == bad {
+			return bad
+		}
+		if i = skipValue(b, at, 4); i == bad {
+			return bad
+		}
+		switch string(key) {
+		case "content":
+			s.content = b[at:i]
+		case "reasoning_content":
+			s.reasoningContent = b[at:i]
+		case "reasoning":
+			s.reasoning = b[at:i]
+		case "tool_calls":
+			s.toolCalls = b[at:i]
+		case "function_call":
+			s.functionCall = b[at:i]
+		}
+		i, more = next(b, i, '}')
+	}
+	return i
+}

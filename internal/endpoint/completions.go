@@ -1,0 +1,74 @@
+package endpoint
+
+import (
+	"strconv"
+	"sync"
+)
+
+// completions is the OpenAI text completions API.
+type completions struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+	decoders   sync.Pool
+}
+
+func newCompletions(d Descriptor, o Options) Endpoint {
+	e := &completions{descriptor: d, options: o, over: newOverrides(o.Extra)}
+	e.decoders.New = func() any { return &openAIDecoder{home: &e.decoders, read: readCompletion} }
+	return e
+}
+
+func (e *completions) Descriptor() Descriptor { return e.descriptor }
+
+func (e *completions) NewDecoder() Decoder { return e.decoders.Get().(*openAIDecoder) }
+
+// Encode takes exactly one turn; the API knows neither history nor system messages.
+func (e *completions) Encode(c *Context) (*Body, error) {
+	if len(c.Turns) != 1 || c.Turns[0].Turn == nil {
+		return nil, valueError("Completions endpoint only supports one turn.")
+	}
+	turn := c.Turns[0].Turn
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(turn.Extra)}
+	if w.key("prompt") {
+		var prompts []string
+		for _, t := range turn.Texts {
+			for _, content := range t.Contents {
+				if content != "" {
+					prompts = append(prompts, content)
+				}
+			}
+		}
+		w.buf = appendPrompts(w.buf, prompts)
+	}
+	w.text("model", modelOf(turn.Model, e.options.Model))
+	w.literal("stream", strconv.FormatBool(e.options.Streaming))
+	if turn.MaxTokens != nil && *turn.MaxTokens != 0 {
+		w.literal("max_tokens", strconv.Itoa(*turn.MaxTokens))
+	}
+	return w.finish(e.options.Streaming), nil
+}
+
+// appendPrompts writes a lone prompt bare and any other number as a list.
+func appendPrompts(dst []byte, prompts []string) []byte {
+	if len(prompts) == 1 {
+		return appendString(dst, prompts[0])
+	}
+	dst = append(dst, '[')
+	for i, p := range prompts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, p)
+	}
+	return append(dst, ']')
+}
+
+// readCompletion finds the text of a reply of the completions API.
+func readCompletion(c *chunk) *spans {
+	switch string(c.object) {
+	case "text_completion", "completion":
+		return &c.choice.text
+	}
+	return nil
+}

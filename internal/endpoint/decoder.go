@@ -1,0 +1,144 @@
+package endpoint
+
+import (
+	"bytes"
+	"sync"
+)
+
+// openAIDecoder decodes replies of the OpenAI shape; read finds the message in a scanned chunk, nil
+// where its object is not one of the API.
+type openAIDecoder struct {
+	home    *sync.Pool
+	read    func(*chunk) *spans
+	chunk   chunk
+	reply   Reply
+	first   func()
+	scratch []byte
+}
+
+// maxKept bounds the buffers that a decoder keeps for the next exchange.
+const maxKept = 64 << 10
+
+func (d *openAIDecoder) OnFirstContent(f func()) { d.first = f }
+
+func (d *openAIDecoder) Reply() *Reply { return &d.reply }
+
+func (d *openAIDecoder) Release() {
+	r := &d.reply
+	if cap(r.Output)+cap(r.Reasoning)+cap(r.text)+8*cap(r.ContentNS)+cap(d.scratch) > maxKept {
+		*d = openAIDecoder{home: d.home, read: d.read}
+	} else {
+		r.reset()
+		d.first, d.chunk = nil, chunk{}
+	}
+	d.home.Put(d)
+}
+
+// Event decodes the data of one server-sent event.
+func (d *openAIDecoder) Event(_, data []byte, atNS int64) {
+	if len(data) == 0 {
+		return
+	}
+	if data[0] != '{' {
+		switch string(bytes.TrimSpace(data)) {
+		case "":
+			return
+		case "[DONE]":
+			d.reply.Finished = true
+			return
+		}
+	}
+	d.document(data, atNS)
+}
+
+// Body decodes a whole reply.
+func (d *openAIDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
+	if body = bytes.TrimSpace(body); binary || len(body) == 0 {
+		return
+	}
+	d.reply.Finished = true
+	d.document(body, atNS)
+}
+
+func (d *openAIDecoder) document(data []byte, atNS int64) {
+	c := &d.chunk
+	if !c.scan(data) {
+		d.reply.Malformed++
+		return
+	}
+	if d.reply.Err == nil && (c.err != nil || string(c.object) == "error") {
+		d.reply.Err = readError(c, data)
+	}
+	switch {
+	case len(c.usage) > 2:
+		d.reply.Usage.Fold(c.usage)
+	case c.foreignUsage:
+		d.reply.Usage.Fold(data)
+	}
+	d.reply.OtherChoices += c.others
+	if !isNull(c.choice.finish) {
+		d.reply.Finished = true
+	}
+	if m := d.read(c); m != nil {
+		d.message(m, atNS)
+	}
+}
+
+// message takes over the data of a message: reasoning before tool calls before text. Content goes
+// along with the former two.
+func (d *openAIDecoder) message(m *spans, atNS int64) {
+	r := &d.reply
+	reasoning := m.reasoningContent
+	if !isText(reasoning) {
+		reasoning = m.reasoning
+	}
+	hasContent, hasReasoning, hasTool := isText(m.content), isText(reasoning), false
+	if hasTools := d.collectTools(m); hasTools && !hasReasoning {
+		hasTool = len(d.scratch) > 0
+	}
+	if !hasContent && !hasReasoning && !hasTool {
+		return
+	}
+	if hasReasoning {
+		r.Reasoning = appendText(r.Reasoning, reasoning)
+	}
+	if hasTool {
+		r.Output = append(r.Output, d.scratch...)
+	}
+	if hasContent {
+		start := len(r.Output)
+		r.Output = appendText(r.Output, m.content)
+		if len(r.tools) > 0 {
+			r.text = append(r.text, r.Output[start:]...)
+		}
+	}
+	r.ContentNS = append(r.ContentNS, atNS)
+	if r.FirstOutputNS == 0 && (hasContent || hasTool) {
+		r.FirstOutputNS = atNS
+	}
+	if d.first != nil {
+		first := d.first
+		d.first = nil
+		first()
+	}
+}
+
+// collectTools merges the tool calls of a message into those of the reply and leaves their text in
+// scratch; false tells that there are none.
+func (d *openAIDecoder) collectTools(m *spans) bool {
+	tools, call := len(m.toolCalls) > 0 && m.toolCalls[0] == '[', len(m.functionCall) > 0 && m.functionCall[0] == '{'
+	if !tools && !call {
+		return false
+	}
+	d.scratch = d.scratch[:0]
+	before := len(d.reply.tools)
+	if tools {
+		d.scratch = d.reply.tools.mergeList(d.scratch, m.toolCalls)
+	} else {
+		d.scratch = d.reply.tools.mergeFunctionCall(d.scratch, m.functionCall)
+	}
+	if before == 0 && len(d.reply.tools) > 0 {
+		d.reply.text = append(d.reply.text[:0], d.reply.Output...)
+	}
+	return true
+}

@@ -1,0 +1,75 @@
+// Package endpoint knows the APIs: it encodes a turn into a whole request body and decodes replies
+// and stream events. One file per API; the registry is the only list of them.
+//
+// A content response is an event or a body that carries text, reasoning or tool calls; only these
+// count for latencies. A Decoder is the sink of one exchange: it scans each event in place, once,
+// keeps texts, instants, usage and errors, and counts no tokens. An event that cannot be read whole
+// leaves no trace but its count.
+package endpoint
+
+import "aiperf/internal/dataset"
+
+// Options shape every request of a run.
+type Options struct {
+	Model              string // primary model, for turns that name none
+	Streaming          bool
+	UseLegacyMaxTokens bool // chat: max_tokens instead of max_completion_tokens
+	ForceContentParts  bool // chat: a lone text is a part list too
+	// Extra are the user's extra inputs, merged over the generated fields in order.
+	Extra []Member
+}
+
+// Member is one member of an ordered JSON object; Value is JSON text.
+type Member struct {
+	Key   string
+	Value []byte
+}
+
+// Context is everything one request is made from.
+type Context struct {
+	// Turns are the turns and captured replies that the request carries, the current turn last.
+	Turns         []Turn
+	SystemMessage *string
+	UserContext   *string
+}
+
+// Turn is a turn of the dataset or a captured reply.
+type Turn struct {
+	*dataset.Turn
+	// Assistant is set for a captured reply: the complete JSON message to send back.
+	Assistant []byte
+}
+
+// Endpoint is one API bound to the options of a run. It is safe for concurrent use.
+type Endpoint interface {
+	Descriptor() Descriptor
+	// Encode makes the request body; its error is an *EncodeError, of that request alone.
+	Encode(*Context) (*Body, error)
+	// NewDecoder returns the sink of one exchange; Release gives it back for reuse.
+	NewDecoder() Decoder
+}
+
+// Decoder is a client sink.
+type Decoder interface {
+	Event(name, data []byte, atNS int64)
+	Body(contentType string, binary bool, body []byte, atNS int64)
+	// OnFirstContent sets what is called once, at the first content response; set it before the exchange.
+	OnFirstContent(func())
+	// Reply is what was decoded; valid until Release.
+	Reply() *Reply
+	// Release ends the use of the decoder and its reply.
+	Release()
+}
+
+// EncodeError says why a turn cannot be sent. Type is ValueError or NotImplementedError, the names
+// under which such requests are counted.
+type EncodeError struct {
+	Type    string
+	Message string
+}
+
+func (e *EncodeError) Error() string { return e.Message }
+
+func valueError(message string) *EncodeError {
+	return &EncodeError{Type: "ValueError", Message: message}
+}

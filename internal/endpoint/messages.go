@@ -1,0 +1,202 @@
+package endpoint
+
+import "aiperf/internal/dataset"
+
+type mediaKind uint8
+
+const (
+	mediaText mediaKind = iota
+	mediaImage
+	mediaAudio
+	mediaVideo
+)
+
+// messageWriter builds the message list that chat-like APIs share: system message, user context, then
+// the turns in order.
+type messageWriter struct {
+	buf         []byte
+	part        func(dst []byte, kind mediaKind, content string) ([]byte, error)
+	alwaysParts bool
+	some        bool
+}
+
+// systemSeparator stands between the run's system prompt and one that the data set brings itself.
+const systemSeparator = "\n\n"
+
+func (w *messageWriter) write(c *Context) error {
+	w.buf = append(w.buf, '[')
+	merged := false
+	if c.SystemMessage != nil {
+		var err error
+		if merged, err = w.system(*c.SystemMessage, c.Turns); err != nil {
+			return err
+		}
+	}
+	if c.UserContext != nil {
+		w.begin("user")
+		w.buf = append(appendString(w.buf, *c.UserContext), '}')
+	}
+	for i := range c.Turns {
+		if err := w.turn(&c.Turns[i], &merged); err != nil {
+			return err
+		}
+	}
+	w.buf = append(w.buf, ']')
+	return nil
+}
+
+// system writes the system message. If the turns begin with a system message of their own the two
+// become one; merged then tells that the first message of the turns is spent.
+func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err error) {
+	w.begin("system")
+	for i := range turns {
+		t := &turns[i]
+		switch {
+		case t.Assistant != nil:
+		case t.RawMessages != nil:
+			if len(t.RawMessages) == 0 {
+				continue
+			}
+			if first := t.RawMessages[0]; textOf(find(first, "role")) == "system" {
+				w.joinRaw(prefix, first)
+				return true, nil
+			}
+		case t.Role == "system":
+			return true, w.joinTurn(prefix, t.Turn)
+		}
+		break
+	}
+	w.buf = append(appendString(w.buf, prefix), '}')
+	return false, nil
+}
+
+// joinRaw completes the system message with the content and the other members of an authored one.
+func (w *messageWriter) joinRaw(prefix string, raw []byte) {
+	switch content := find(raw, "content"); {
+	case len(content) > 0 && content[0] == '"':
+		w.buf = appendString(w.buf, prefix+systemSeparator+textOf(content))
+	case len(content) > 0 && content[0] == '[':
+		w.buf = append(w.buf, '[')
+		w.buf, _ = w.part(w.buf, mediaText, prefix+systemSeparator) // a text part cannot fail
+		for e := range elements(content) {
+			w.buf = appendValue(append(w.buf, ','), e)
+		}
+		w.buf = append(w.buf, ']')
+	default:
+		w.buf = appendString(w.buf, prefix)
+	}
+	for m := range members(raw) {
+		if k := string(m.key); k != "role" && k != "content" {
+			w.buf = append(appendString(append(w.buf, ','), m.key), ':')
+			w.buf = appendValue(w.buf, m.value)
+		}
+	}
+	w.buf = append(w.buf, '}')
+}
+
+func (w *messageWriter) joinTurn(prefix string, t *dataset.Turn) error {
+	if text, ok := soleText(t); ok && !w.alwaysParts {
+		w.buf = append(appendString(w.buf, prefix+systemSeparator+text), '}')
+		return nil
+	}
+	err := w.parts(t, prefix+systemSeparator)
+	w.buf = append(w.buf, '}')
+	return err
+}
+
+// begin opens a message up to the value of its content.
+func (w *messageWriter) begin(role string) {
+	w.comma()
+	w.buf = append(w.buf, `{"role":`...)
+	w.buf = appendString(w.buf, role)
+	w.buf = append(w.buf, `,"content":`...)
+}
+
+func (w *messageWriter) comma() {
+	if w.some {
+		w.buf = append(w.buf, ',')
+	}
+	w.some = true
+}
+
+// turn writes what one turn contributes; skipFirst leaves the first message out, once.
+func (w *messageWriter) turn(t *Turn, skipFirst *bool) error {
+	switch {
+	case t.Assistant != nil:
+		w.comma()
+		w.buf = append(w.buf, t.Assistant...)
+		return nil
+	case t.RawMessages != nil:
+		for _, m := range t.RawMessages {
+			if *skipFirst {
+				*skipFirst = false
+				continue
+			}
+			w.comma()
+			w.buf = appendValue(w.buf, m)
+		}
+		return nil
+	case *skipFirst:
+		*skipFirst = false
+		return nil
+	}
+	role := t.Role
+	if role == "" {
+		role = "user"
+	}
+	w.begin(role)
+	var err error
+	if text, ok := soleText(t.Turn); ok && !w.alwaysParts {
+		w.buf = appendString(w.buf, text)
+	} else {
+		err = w.parts(t.Turn, "")
+	}
+	w.buf = append(w.buf, '}')
+	return err
+}
+
+// soleText is the text of a turn that consists of one string and nothing else.
+func soleText(t *dataset.Turn) (string, bool) {
+	if len(t.Texts) != 1 || len(t.Texts[0].Contents) != 1 || len(t.Images)+len(t.Audios)+len(t.Videos) > 0 {
+		return "", false
+	}
+	return t.Texts[0].Contents[0], true
+}
+
+// parts writes a content list: lead if there is one, then texts, images, audios and videos without
+// the empty ones. A list of nothing is an empty text.
+func (w *messageWriter) parts(t *dataset.Turn, lead string) error {
+	start, n := len(w.buf), 0
+	w.buf = append(w.buf, '[')
+	add := func(kind mediaKind, content string) error {
+		if content == "" {
+			return nil
+		}
+		if n++; n > 1 {
+			w.buf = append(w.buf, ',')
+		}
+		buf, err := w.part(w.buf, kind, content)
+		if err == nil {
+			w.buf = buf
+		}
+		return err
+	}
+	if err := add(mediaText, lead); err != nil {
+		return err
+	}
+	for kind, list := range [...][]dataset.Media{mediaText: t.Texts, mediaImage: t.Images, mediaAudio: t.Audios, mediaVideo: t.Videos} {
+		for _, m := range list {
+			for _, content := range m.Contents {
+				if err := add(mediaKind(kind), content); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if n == 0 {
+		w.buf = append(w.buf[:start], `""`...)
+		return nil
+	}
+	w.buf = append(w.buf, ']')
+	return nil
+}

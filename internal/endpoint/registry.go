@@ -1,0 +1,153 @@
+package endpoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Descriptor says what an API can do. A false capability removes metrics, it does not zero them.
+type Descriptor struct {
+	Name          string
+	Path          string // appended to the base URL; empty for types that take the URL as it is
+	StreamingPath string // empty: Path
+	Streams       bool   // replies may be streamed
+	StreamsOnly   bool   // there is no reply but a streamed one
+
+	ProducesTokens, TokenizesInput              bool
+	TakesText                                   bool // requests are made from texts
+	SupportsImage, SupportsAudio, SupportsVideo bool // as input
+	ProducesImages, ProducesVideo               bool
+	FormData                                    bool // multipart bodies are possible
+	FormDataOnly                                bool // there is no JSON body
+	Polls                                       bool // the result is polled for
+	InlineMedia                                 bool // media must be data URIs
+	TokenIDs                                    bool // the prompt is sent as token ids
+
+	MetricsTitle string // title of the console's main table
+	// ServiceKind stands in the artifact directory's name.
+	ServiceKind string
+}
+
+const (
+	titleLLM        = "LLM Metrics"
+	titleEmbeddings = "Embeddings Metrics"
+	// serviceKind is that of every built-in type.
+	serviceKind = "openai"
+)
+
+// registry is the only list of endpoint types.
+func registry() []Descriptor {
+	llm := Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, MetricsTitle: titleLLM}
+	input := Descriptor{TokenizesInput: true, TakesText: true}
+	media := Descriptor{}
+	return []Descriptor{
+		llm.with("chat", "/v1/chat/completions", "", images, audios, videos),
+		llm.with("completions", "/v1/completions", ""),
+		input.with("embeddings", "/v1/embeddings", titleEmbeddings),
+		llm.with("responses", "/v1/responses", "", images, audios),
+		llm.with("messages", "/v1/messages", "", images),
+		llm.with("huggingface_generate", "/generate", "", streamingPath("/generate_stream")),
+		llm.with("template", "", "", images, audios, videos),
+		llm.with("raw", "", "", images, audios, videos),
+		input.with("cohere_rankings", "/v2/rerank", "Ranking Metrics"),
+		input.with("hf_tei_rankings", "/rerank", "Ranking Metrics"),
+		input.with("nim_rankings", "/v1/ranking", "Rankings Metrics"),
+		input.with("chat_embeddings", "/v1/embeddings", titleEmbeddings, images),
+		input.with("nim_embeddings", "/v1/embeddings", "NIM Embeddings Metrics", images),
+		input.with("image_generation", "/v1/images/generations", "Image Generation Metrics",
+			func(d *Descriptor) { d.Streams, d.ProducesImages = true, true }),
+		input.with("image_edit", "/v1/images/edits", "Image Edit Metrics", images,
+			func(d *Descriptor) { d.ProducesImages, d.FormData, d.FormDataOnly = true, true, true }),
+		input.with("video_generation", "/v1/videos", "Video Generation Metrics",
+			func(d *Descriptor) { d.ProducesVideo, d.FormData, d.Polls = true, true, true }),
+		media.with("image_retrieval", "/v1/infer", "Image Retrieval Metrics", images,
+			func(d *Descriptor) { d.InlineMedia = true }),
+		media.with("audio_transcription", "/v1/audio/transcriptions", "Audio Transcription Metrics", audios,
+			func(d *Descriptor) { d.FormData, d.FormDataOnly = true, true }),
+		llm.with("solido_rag", "/rag/api/prompt", "SOLIDO RAG Metrics"),
+		llm.with("sglang_generate", "/generate", "",
+			func(d *Descriptor) { d.StreamsOnly, d.TokenIDs = true, true }),
+		llm.with("kserve_chat", "/openai/v1/chat/completions", "", images, audios, videos),
+		llm.with("kserve_completions", "/openai/v1/completions", ""),
+		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings),
+		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream),
+		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", ""),
+		input.with("kserve_v2_embeddings", "/v2/models/{model}/infer", titleEmbeddings),
+		input.with("kserve_v2_rankings", "/v2/models/{model}/infer", "Rankings Metrics"),
+		llm.with("kserve_v2_vlm", "/v2/models/{model}/infer", "", images),
+		input.with("kserve_v2_images", "/v2/models/{model}/infer", "Image Generation Metrics",
+			func(d *Descriptor) { d.ProducesImages = true }),
+	}
+}
+
+func images(d *Descriptor)   { d.SupportsImage = true }
+func audios(d *Descriptor)   { d.SupportsAudio = true }
+func videos(d *Descriptor)   { d.SupportsVideo = true }
+func noStream(d *Descriptor) { d.Streams = false }
+
+func streamingPath(path string) func(*Descriptor) {
+	return func(d *Descriptor) { d.StreamingPath = path }
+}
+
+// RequestPath is the path of a run's requests.
+func (d Descriptor) RequestPath(streaming bool) string {
+	if streaming && d.StreamingPath != "" {
+		return d.StreamingPath
+	}
+	return d.Path
+}
+
+// with derives a descriptor; an empty title stays the base's.
+func (d Descriptor) with(name, path, title string, more ...func(*Descriptor)) Descriptor {
+	d.Name, d.Path, d.ServiceKind = name, path, serviceKind
+	if title != "" {
+		d.MetricsTitle = title
+	}
+	for _, f := range more {
+		f(&d)
+	}
+	return d
+}
+
+// builders make the endpoints that this release can drive.
+func builders() map[string]func(Descriptor, Options) Endpoint {
+	return map[string]func(Descriptor, Options) Endpoint{
+		"chat":        newChat,
+		"completions": newCompletions,
+	}
+}
+
+// Names lists the endpoint types in the order of the registry.
+func Names() []string {
+	all := registry()
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	return names
+}
+
+// Lookup finds a type by its name, in any case; built tells whether this release can drive it. The
+// name of an unknown type yields a Descriptor without a name.
+func Lookup(name string) (d Descriptor, built bool) {
+	all := registry()
+	i := slices.IndexFunc(all, func(d Descriptor) bool { return strings.EqualFold(d.Name, name) })
+	if i < 0 {
+		return Descriptor{}, false
+	}
+	_, built = builders()[all[i].Name]
+	return all[i], built
+}
+
+// New binds a type to the options of a run.
+func New(name string, o Options) (Endpoint, error) {
+	d, built := Lookup(name)
+	switch {
+	case d.Name == "":
+		return nil, fmt.Errorf("unknown endpoint type %q: want one of %s", name, strings.Join(Names(), ", "))
+	case !built:
+		return nil, fmt.Errorf("endpoint type %s is not available in this release", d.Name)
+	}
+	return builders()[d.Name](d, o), nil
+}

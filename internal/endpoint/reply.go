@@ -1,0 +1,69 @@
+package endpoint
+
+// Reply is a decoded exchange.
+type Reply struct {
+	// ContentNS are the instants of the content responses, in order.
+	ContentNS []int64
+	// FirstOutputNS is the instant of the first one that carries more than reasoning; 0 if none does.
+	FirstOutputNS int64
+	// Output is all text that is not reasoning, tool calls included, joined by nothing; Reasoning
+	// likewise. Empty tells that no response carried any.
+	Output, Reasoning []byte
+	Usage             Usage
+	// Err is the first error that the server reported inside a successful response.
+	Err *DecodeError
+	// Finished is true when a finish reason, [DONE] or a whole body was seen.
+	Finished bool
+	// Malformed counts the events whose JSON could not be read.
+	Malformed int
+	// OtherChoices counts the choices beside the first; they are not read.
+	OtherChoices int
+
+	// text is Output without the tool calls, kept apart once there is a tool call.
+	text  []byte
+	tools toolCalls
+}
+
+// AppendAssistant appends the JSON message by which the next turn's history repeats this reply:
+// its text, or its reasoning if there is nothing else, and its tool calls. A reply without any of
+// them adds nothing.
+func (r *Reply) AppendAssistant(dst []byte) []byte {
+	text := r.Output
+	if len(r.tools) > 0 {
+		text = r.text
+	} else if len(text) == 0 {
+		text = r.Reasoning
+	}
+	if len(text) == 0 && len(r.tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `{"role":"assistant","content":`...)
+	if len(text) == 0 {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendString(dst, text)
+	}
+	if len(r.tools) > 0 {
+		dst = append(dst, `,"tool_calls":`...)
+		dst = r.tools.append(dst)
+	}
+	return append(dst, '}')
+}
+
+// reset empties the reply and keeps its buffers.
+func (r *Reply) reset() {
+	*r = Reply{
+		ContentNS: r.ContentNS[:0],
+		Output:    r.Output[:0],
+		Reasoning: r.Reasoning[:0],
+		text:      r.text[:0],
+	}
+}
+
+// DecodeError is an error that the server reported inside a successful response.
+type DecodeError struct {
+	Code    int
+	HasCode bool
+	Type    string
+	Message string
+}

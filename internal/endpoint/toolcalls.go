@@ -1,0 +1,126 @@
+package endpoint
+
+import (
+	"slices"
+	"strconv"
+)
+
+// toolCall is one call, put together from its pieces.
+type toolCall struct {
+	index     int
+	id        string
+	kind      string
+	name      string
+	arguments []byte
+}
+
+// toolCalls are the calls of a reply in the order of their indices.
+type toolCalls []toolCall
+
+// at is the call of an index, made if it is new.
+func (t *toolCalls) at(index int) *toolCall {
+	i, found := slices.BinarySearchFunc(*t, index, func(c toolCall, index int) int { return c.index - index })
+	if !found {
+		*t = slices.Insert(*t, i, toolCall{index: index})
+	}
+	return &(*t)[i]
+}
+
+// mergeList takes over the pieces of a tool_calls list and appends their names and arguments to text.
+// A piece without an index counts by its place in the list.
+func (t *toolCalls) mergeList(text, raw []byte) []byte {
+	place := -1
+	for piece := range elements(raw) {
+		place++
+		if piece[0] != '{' {
+			continue
+		}
+		index, function, id, kind := place, []byte(nil), "", ""
+		for m := range members(piece) {
+			switch string(m.key) {
+			case "index":
+				if n, err := strconv.Atoi(string(m.value)); err == nil {
+					index = n
+				}
+			case "id":
+				id = textOf(m.value)
+			case "type":
+				kind = textOf(m.value)
+			case "function":
+				function = m.value
+			}
+		}
+		call := t.at(index)
+		if id != "" {
+			call.id = id
+		}
+		if kind != "" {
+			call.kind = kind
+		}
+		text = call.merge(text, function)
+	}
+	return text
+}
+
+// mergeFunctionCall takes over a piece of the older function_call, which stands for one call.
+func (t *toolCalls) mergeFunctionCall(text, raw []byte) []byte {
+	call := t.at(0)
+	if call.id == "" {
+		call.id = "call_0" // the old form has no id, the new one demands it
+	}
+	return call.merge(text, raw)
+}
+
+// merge takes over the name and appends the arguments of a piece.
+func (c *toolCall) merge(text, function []byte) []byte {
+	var name, arguments []byte
+	for m := range members(function) {
+		switch string(m.key) {
+		case "name":
+			name = m.value
+		case "arguments":
+			arguments = m.value
+		}
+	}
+	if isText(name) {
+		c.name = textOf(name)
+		text = append(text, c.name...)
+	}
+	start := len(text)
+	switch {
+	case isText(arguments):
+		text = appendText(text, arguments)
+	case len(arguments) > 0 && arguments[0] == '{':
+		// Some servers send the arguments as an object instead of its text.
+		text = appendValue(text, arguments)
+	}
+	c.arguments = append(c.arguments, text[start:]...)
+	return text
+}
+
+// append writes the calls as a message repeats them.
+func (t toolCalls) append(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i := range t {
+		c := &t[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		if c.id != "" {
+			dst = append(dst, `"id":`...)
+			dst = append(appendString(dst, c.id), ',')
+		}
+		kind := c.kind
+		if kind == "" {
+			kind = "function"
+		}
+		dst = append(dst, `"type":`...)
+		dst = appendString(dst, kind)
+		dst = append(dst, `,"function":{"name":`...)
+		dst = appendString(dst, c.name)
+		dst = append(dst, `,"arguments":`...)
+		dst = append(appendString(dst, c.arguments), "}}"...)
+	}
+	return append(dst, ']')
+}

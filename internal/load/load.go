@@ -1,0 +1,66 @@
+// Package load decides when requests are sent; it never sends one.
+//
+// A phase issues credits: permissions to send exactly one request. One goroutine, the loop, owns all
+// state; it waits only on its timer, on events and on its context. A credit is returned exactly once.
+//
+// Vocabulary: a session is one run of a conversation; a turn is one request of it; a continuation is
+// any turn after the first; a session slot is held from a session's first credit to the return of its
+// last, a prefill slot from a credit to the first content of its response.
+package load
+
+// Credit is the permission to send one request. Instants are monotonic nanoseconds of the run's clock.
+type Credit struct {
+	// Phase indexes the plan's phases; ID counts the credits of the phase from 0 in order of issue.
+	Phase int
+	ID    int64
+	// Session is the number of the session in the run, from 0, warm-up included; Turn is 0-based.
+	Session uint64
+	Turn    int
+	// Final marks the last turn of the session.
+	Final bool
+	// URLIndex chooses among several base URLs; it advances once per session.
+	URLIndex int
+	// IntendedNS is the arrival time by the plan, 0 in closed loops; IssuedNS is after all waits for slots.
+	IntendedNS, IssuedNS int64
+	// CancelAfterNS is the simulated client cancellation, negative = none.
+	CancelAfterNS int64
+}
+
+// Outcome is how a credit came back.
+type Outcome uint8
+
+// The outcomes. A simulated cancellation is a failure.
+const (
+	Success Outcome = iota
+	Failure
+	CutOff
+)
+
+// Source answers what can be sent. It is index-addressable: the answers are pure functions of the number.
+type Source interface {
+	// Turns is the number of turns of session k, at least 1.
+	Turns(k uint64) int
+	// DelayNS is waited between the return of the previous turn and this one.
+	DelayNS(k uint64, turn int) int64
+}
+
+// Sender carries out what the loop decides. Its methods are called from the loop and must not block.
+type Sender interface {
+	// Prepare announces that a turn will probably be sent next: history, encoding and headers are made now.
+	// For a continuation it is called after the previous turn returned.
+	Prepare(phase int, session uint64, turn int)
+	// Send starts the exchange. The sender answers with one Events.Returned and, where the response has content,
+	// one Events.FirstContent before it.
+	Send(Credit)
+	// Forget tells that a session will have no further turn: prepared or kept state may go. A session that was
+	// prepared but did not begin keeps its number: a later phase prepares it again.
+	Forget(session uint64)
+	// CutOff ends all exchanges in flight; each still returns, with outcome CutOff.
+	CutOff()
+}
+
+// Events is what the loop hears from the sender, from any goroutine.
+type Events interface {
+	FirstContent(Credit)
+	Returned(Credit, Outcome)
+}

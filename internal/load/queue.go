@@ -1,0 +1,100 @@
+package load
+
+// turn is one request of a session that is still to be sent.
+type turn struct {
+	session uint64
+	// index is 0-based, count the turns of the session.
+	index, count int
+	// intendedNS is the arrival that the turn has taken, 0 before and in closed loops.
+	intendedNS int64
+}
+
+// fifo is a queue of turns.
+type fifo struct {
+	items []turn
+	head  int
+}
+
+func (q *fifo) len() int { return len(q.items) - q.head }
+
+func (q *fifo) push(t turn) { q.items = append(q.items, t) }
+
+func (q *fifo) pop() turn {
+	t := q.items[q.head]
+	q.head++
+	// What was taken is cut off once it is half of the queue, so that memory follows its length.
+	if q.head*2 >= len(q.items) {
+		q.items = q.items[:copy(q.items, q.items[q.head:])]
+		q.head = 0
+	}
+	return t
+}
+
+// delays holds the turns that wait for their delay, earliest first, equal ones in the order they came.
+// It is a binary heap.
+type delays struct {
+	items []delayed
+	seq   uint64
+}
+
+type delayed struct {
+	dueNS int64
+	seq   uint64
+	turn  turn
+}
+
+func (d delayed) before(o delayed) bool {
+	return d.dueNS < o.dueNS || d.dueNS == o.dueNS && d.seq < o.seq
+}
+
+func (h *delays) len() int { return len(h.items) }
+
+// dueNS is the instant of the earliest; there must be one.
+func (h *delays) dueNS() int64 { return h.items[0].dueNS }
+
+func (h *delays) push(dueNS int64, t turn) {
+	h.items = append(h.items, delayed{dueNS: dueNS, seq: h.seq, turn: t})
+	h.seq++
+	for i := len(h.items) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !h.items[i].before(h.items[parent]) {
+			break
+		}
+		h.items[i], h.items[parent] = h.items[parent], h.items[i]
+		i = parent
+	}
+}
+
+func (h *delays) pop() turn {
+	t := h.items[0].turn
+	last := len(h.items) - 1
+	h.items[0] = h.items[last]
+	h.items = h.items[:last]
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
+			if h.items[child].before(h.items[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return t
+		}
+		h.items[i], h.items[least] = h.items[least], h.items[i]
+		i = least
+	}
+}
+
+// slots counts what is in use against a limit that may change meanwhile: a raised one opens slots at once,
+// a lowered one withholds them as they are given back. Limit 0 is none.
+type slots struct{ limit, used int }
+
+func (s *slots) take() bool {
+	if s.limit > 0 && s.used >= s.limit {
+		return false
+	}
+	s.used++
+	return true
+}
+
+func (s *slots) give() { s.used-- }

@@ -1,0 +1,217 @@
+package metrics
+
+import (
+	"sync"
+
+	"aiperf/internal/record"
+	"aiperf/internal/stats"
+)
+
+// Engine takes the records of one phase and yields its results. It is safe for concurrent use;
+// results can be asked for while records arrive.
+//
+// Rows of facts and chunk gaps are kept exactly up to the limits of the configuration. Requests
+// beyond them go into one histogram per metric, so that memory stays bounded.
+type Engine struct {
+	set *Set
+
+	mu         sync.Mutex
+	rows       store
+	gaps       gapStore
+	overflow   []stats.Histogram // by slot of the record metrics; nil below the limit
+	gapsBeyond *stats.Histogram
+	aggregates []folded // by slot of the aggregates
+	errors     errorTally
+	watch      watch
+}
+
+// folded is the state of an aggregate.
+type folded struct {
+	value   int64
+	present bool
+}
+
+func (a *folded) add(f fold, v int64) {
+	if a.present {
+		v = f.apply(a.value, v)
+	}
+	*a = folded{v, true}
+}
+
+// NewEngine makes an empty engine; every phase has its own.
+func (s *Set) NewEngine() *Engine {
+	return &Engine{set: s, aggregates: make([]folded, len(s.aggregates))}
+}
+
+// Set returns the metrics that the engine computes.
+func (e *Engine) Set() *Set { return e.set }
+
+// Add takes one finished request. It keeps nothing of rec but its error.
+func (e *Engine) Add(rec *record.Record) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	failed := rec.IsError()
+	o := occurrence{&rec.Facts, rec.Err, e.set}
+	for _, m := range e.set.aggregates {
+		if m.Flags.Has(ErrorOnly) != failed {
+			continue
+		}
+		if v, ok := m.increment(&o); ok {
+			e.aggregates[m.slot].add(m.fold, v)
+		}
+	}
+	if failed && rec.Err != nil {
+		e.errors.add(rec.Err, 1)
+	}
+	e.watch.add(e.set, rec)
+	kept := 0
+	if !failed && usable(rec.GapsNS) {
+		kept = e.addGaps(rec.GapsNS)
+	}
+	e.addRow(&rec.Facts, kept)
+}
+
+// addRow keeps the facts of a request, or what is left of them beyond the limit.
+func (e *Engine) addRow(f *record.Facts, gaps int) {
+	if e.rows.rows() < e.set.cfg.MaxRecords {
+		e.rows.add(f, gaps)
+		return
+	}
+	if e.overflow == nil {
+		e.overflow = make([]stats.Histogram, e.set.recordMetrics)
+	}
+	for _, m := range e.set.metrics {
+		if m.Kind != KindRecord || m.list || m.Flags.Has(ErrorOnly) != f.IsError() {
+			continue
+		}
+		if v, ok := m.value(f); ok {
+			e.overflow[m.slot].Add(v)
+		}
+	}
+}
+
+// addGaps returns how many of the gaps went into the exact store: all or none.
+func (e *Engine) addGaps(gaps []int64) int {
+	if e.gaps.count+int64(len(gaps)) <= e.set.cfg.MaxGaps {
+		for _, ns := range gaps {
+			e.gaps.add(ns)
+		}
+		return len(gaps)
+	}
+	if e.gapsBeyond == nil {
+		e.gapsBeyond = new(stats.Histogram)
+	}
+	for _, ns := range gaps {
+		e.gapsBeyond.Add(float64(ns))
+	}
+	return 0
+}
+
+// Merge adds everything that o, an engine of the same set, has taken. The results are those of one
+// engine that took the records of both.
+func (e *Engine) Merge(o *Engine) {
+	other := o.freeze()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, m := range e.set.aggregates {
+		if a := other.aggregates[m.slot]; a.present {
+			e.aggregates[m.slot].add(m.fold, a.value)
+		}
+	}
+	e.errors.merge(&other.errors)
+	e.watch.merge(&other.watch)
+	e.mergeRows(other)
+	if other.overflow != nil && e.overflow == nil {
+		e.overflow = make([]stats.Histogram, e.set.recordMetrics)
+	}
+	for i := range other.overflow {
+		e.overflow[i].Merge(&other.overflow[i])
+	}
+	if other.gapsBeyond != nil {
+		if e.gapsBeyond == nil {
+			e.gapsBeyond = new(stats.Histogram)
+		}
+		e.gapsBeyond.Merge(other.gapsBeyond)
+	}
+}
+
+// mergeRows adds the rows of other, each followed by its gaps, then the gaps of requests whose rows
+// were not kept.
+func (e *Engine) mergeRows(other *frozen) {
+	cursor := other.gaps.cursor()
+	var list []int64
+	for _, b := range other.blocks {
+		b.each(func(row *storedRow) {
+			list = list[:0]
+			for range row[gapCount] {
+				ns, _ := cursor.next()
+				list = append(list, ns)
+			}
+			kept := e.addGaps(list)
+			e.addRow((*record.Facts)(row[:record.NumFields]), kept)
+		})
+	}
+	for ns, ok := cursor.next(); ok; ns, ok = cursor.next() {
+		e.addGaps([]int64{ns})
+	}
+}
+
+// frozen is the state of an engine at one instant, apart from it.
+type frozen struct {
+	blocks     []*block
+	rows       int64
+	gaps       gapStore
+	overflow   []stats.Histogram
+	gapsBeyond *stats.Histogram
+	aggregates []folded
+	errors     errorTally
+	watch      watch
+}
+
+func (e *Engine) freeze() *frozen {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := &frozen{
+		blocks:     e.rows.snapshot(),
+		rows:       e.rows.rows(),
+		gaps:       e.gaps.snapshot(),
+		aggregates: append([]folded(nil), e.aggregates...),
+	}
+	f.errors.merge(&e.errors)
+	f.watch.merge(&e.watch)
+	if e.overflow != nil {
+		f.overflow = make([]stats.Histogram, len(e.overflow))
+		for i := range e.overflow {
+			f.overflow[i].Merge(&e.overflow[i])
+		}
+	}
+	if e.gapsBeyond != nil {
+		f.gapsBeyond = new(stats.Histogram)
+		f.gapsBeyond.Merge(e.gapsBeyond)
+	}
+	return f
+}
+
+// Snapshot are the figures that cost nothing to ask for.
+type Snapshot struct {
+	Successes, Errors int64
+	// StartNS is the wall instant of the first send, EndNS that of the last response, error or
+	// cancellation, failed requests included; 0 before the first record.
+	StartNS, EndNS int64
+	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it.
+	UsageReported, CacheReported bool
+}
+
+// Snapshot returns the counts so far.
+func (e *Engine) Snapshot() Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.watch.snapshot()
+}
+
+// Errors returns the groups of equal errors, in order of first occurrence.
+func (e *Engine) Errors() []ErrorCount {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.errors.list()
+}

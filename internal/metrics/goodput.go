@@ -1,0 +1,135 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/record"
+)
+
+// SLO is a service level objective: a record metric and its limit in the metric's display unit. The
+// limit is a minimum for metrics of which larger is better, else a maximum, and passes itself.
+type SLO struct {
+	Tag   string
+	Value float64
+}
+
+// ParseSLOs reads the value of --goodput: TAG:VALUE pairs separated by white space. The last pair of
+// a tag counts.
+func ParseSLOs(text string) ([]SLO, error) {
+	items := strings.Fields(text)
+	if len(items) == 0 {
+		return nil, errors.New("empty: give TAG:VALUE pairs, for example time_to_first_token:100")
+	}
+	var slos []SLO
+	for _, item := range items {
+		tag, value, ok := strings.Cut(item, ":")
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q has no colon: write TAG:VALUE", item)
+		case tag == "":
+			return nil, fmt.Errorf("%q has no metric tag before the colon", item)
+		case value == "":
+			return nil, fmt.Errorf("%q has no value after the colon", item)
+		}
+		number, err := parseDecimal(value)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %q is not a number", item, value)
+		}
+		slo, err := NewSLO(tag, number)
+		if err != nil {
+			return nil, err
+		}
+		slos = slices.DeleteFunc(slos, func(s SLO) bool { return s.Tag == tag })
+		slos = append(slos, slo)
+	}
+	return slos, nil
+}
+
+// parseDecimal accepts decimal and exponent notation; the words for infinity and NaN are left to
+// NewSLO, which rejects them by value.
+func parseDecimal(s string) (float64, error) {
+	if strings.ContainsAny(s, "xX_") {
+		return 0, strconv.ErrSyntax
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return v, nil
+	}
+	return v, err
+}
+
+// NewSLO checks that tag is a metric with one value per request and value a finite number ≥ 0.
+func NewSLO(tag string, value float64) (SLO, error) {
+	d, known := Lookup(tag)
+	switch {
+	case !known:
+		return SLO{}, fmt.Errorf("%s is not a metric tag; docs/metrics.md lists them", tag)
+	case d.Kind != KindRecord:
+		return SLO{}, fmt.Errorf("%s is a metric of the whole run (%s); an objective needs one value per request", tag, d.Kind)
+	case d.IsList():
+		return SLO{}, fmt.Errorf("%s has a list of values per request; an objective needs one", tag)
+	case math.IsNaN(value) || math.IsInf(value, 0) || value < 0:
+		return SLO{}, fmt.Errorf("%s: %v is not a limit; give a finite number of at least 0", tag, value)
+	}
+	return SLO{Tag: tag, Value: value}, nil
+}
+
+// objective is an SLO bound to its metric, the limit in the metric's internal unit.
+type objective struct {
+	metric *metric
+	limit  float64
+}
+
+// bindObjectives finds the metrics of the objectives among those that the run computes.
+func bindObjectives(slos []SLO, active map[string]*metric) ([]objective, error) {
+	var out []objective
+	var missing []string
+	for _, slo := range slos {
+		if _, err := NewSLO(slo.Tag, slo.Value); err != nil {
+			return nil, fmt.Errorf("goodput: %w", err)
+		}
+		m := active[slo.Tag]
+		if m == nil || m.Flags.Has(ErrorOnly) {
+			missing = append(missing, slo.Tag)
+			continue
+		}
+		out = append(out, objective{m, slo.Value * m.toInternal()})
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, fmt.Errorf("goodput: not measured with this endpoint and these flags: %s (streaming metrics need --streaming)",
+			strings.Join(slices.Compact(missing), ", "))
+	}
+	return out, nil
+}
+
+// isGood tells whether a valid record meets every objective; one without a value does not.
+func (s *Set) isGood(f *record.Facts) bool {
+	for _, o := range s.objectives {
+		v, ok := o.metric.value(f)
+		if !ok {
+			return false
+		}
+		if o.metric.LargerIsBetter() {
+			ok = v >= o.limit
+		} else {
+			ok = v <= o.limit
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Judge writes the fact record.Good into a valid record of a run with objectives.
+func (s *Set) Judge(rec *record.Record) {
+	if len(s.objectives) > 0 && !rec.IsError() {
+		rec.Facts[record.Good] = count(s.isGood(&rec.Facts))
+	}
+}

@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/stats"
+)
+
+// Markdown is the reference page of all metrics, made from the table.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(markdownIntroduction())
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
+		b.WriteString("| Tag and header | Kind | Unit | Order, group | Flags | Meaning | Formula | No value when |\n")
+		b.WriteString("|---|---|---|---|---|---|---|---|\n")
+		for i := range s.rows {
+			b.WriteString(markdownRow(&s.rows[i]))
+		}
+	}
+	return b.String()
+}
+
+func markdownIntroduction() string {
+	ranks := make([]string, len(PercentileRanks))
+	for i, q := range PercentileRanks {
+		ranks[i] = "p" + strconv.FormatFloat(q, 'f', -1, 64)
+	}
+	return fmt.Sprintf(`# Metrics
+
+<!-- Generated from the metric table by the tests of internal/metrics with -update. Do not edit. -->
+
+Every metric that a run can report, in the order of results.
+
+- **Kind.** A *record* metric has one value per request and is reported as a distribution; an
+  *aggregate* folds one number per request into a scalar; a *derived* metric is computed from the
+  results of others.
+- **Statistics** of a distribution: avg, min, max, sum, std (population, ddof 0), count and the
+  percentiles %s by linear interpolation. Scalars have avg alone.
+- **Exactness.** Statistics are exact up to %d requests and %d chunk gaps. Beyond, percentiles come
+  from a histogram with a relative error of at most %.3f %%; all other figures stay exact.
+- **No value** is not zero: a metric without any value is absent from every output.
+- **Units** are those of every output. A second unit in parentheses is the one of computing.
+- **Group** is the console table; *none* stands in the files only. Order sorts the rows.
+- Successful requests count for all metrics but those flagged ERROR_ONLY, failed requests for those alone.
+  Warm-up requests have results of their own.
+`, strings.Join(ranks, ", "), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError)
+}
+
+func markdownRow(d *Definition) string {
+	kind := string(d.Kind)
+	if d.IsList() {
+		kind += ", list"
+	}
+	display := string(d.Display)
+	if d.Display != d.Unit {
+		display += " (" + string(d.Unit) + ")"
+	}
+	place := string(d.Group)
+	if d.Order != 0 {
+		place = strconv.Itoa(d.Order) + ", " + place
+	}
+	cells := []string{
+		"`" + d.Tag + "`<br>" + d.Header, kind, display, place,
+		strings.Join(d.Flags.Names(), ", "), d.Doc, d.Formula, d.Absent,
+	}
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(cell, "|", "\\|")
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}

@@ -1,0 +1,61 @@
+package metrics
+
+// Result is one metric of a run in display units: what every report prints.
+type Result struct {
+	Tag    string
+	Header string
+	Short  string
+	Unit   string // display unit
+	Group  Group
+	// Order is the display order; 0 = none, which sorts last.
+	Order int
+	// ShortHidesUnit tells that Short already implies the unit.
+	ShortHidesUnit bool
+	Flags          Flags
+	// Distribution is true for record metrics; aggregate and derived metrics carry only Avg.
+	Distribution bool
+	Stats        Stats
+	// Method says how the statistics of a distribution were made; "" for scalars.
+	Method Method
+	// EpochNS is the exact value of a metric that is a wall instant, else 0; Avg is its nearest float.
+	EpochNS int64
+}
+
+// Method is how the statistics of a distribution were made.
+type Method string
+
+// Statistics are exact up to the engine's limits; beyond them percentiles come from a histogram with
+// a relative error of at most stats.RelativeError, all other figures staying exact.
+const (
+	MethodExact     Method = "exact"
+	MethodHistogram Method = "histogram"
+)
+
+// Stats are the statistics of a population in one unit. Only Avg is set for scalars.
+type Stats struct {
+	Avg, Min, Max, Sum, Std float64
+	// Percentiles follow the order of PercentileRanks.
+	Percentiles [9]float64
+	Count       int64
+}
+
+// PercentileRanks are the percentiles of every distribution.
+var PercentileRanks = [9]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
+
+// Group is the console table a metric belongs to.
+type Group string
+
+// The console groups, in the order in which their tables are printed.
+const (
+	GroupNone       Group = "none"
+	GroupEffective  Group = "effective"
+	GroupActive     Group = "active"
+	GroupUsage      Group = "usage"
+	GroupCache      Group = "cache"
+	GroupPrediction Group = "prediction"
+	GroupAudio      Group = "audio"
+	GroupReasoning  Group = "reasoning"
+	GroupDefault    Group = "default"
+	// GroupHTTPTrace is printed as its own table when asked for.
+	GroupHTTPTrace Group = "http_trace"
+)

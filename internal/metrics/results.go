@@ -1,0 +1,232 @@
+package metrics
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"aiperf/internal/stats"
+	"aiperf/internal/unit"
+)
+
+// Results computes the results of all records so far, in table order. It uses all cores, a copy of
+// one column per core at a time, and does not hold up Add meanwhile.
+func (e *Engine) Results() []Result {
+	return e.results(func(*metric) bool { return true }, runtime.GOMAXPROCS(0))
+}
+
+// ResultsOf computes the results of some metrics only, on one core: what a live view needs.
+func (e *Engine) ResultsOf(tags ...string) []Result {
+	return e.results(func(m *metric) bool { return slices.Contains(tags, m.Tag) }, 1)
+}
+
+func (e *Engine) results(wanted func(*metric) bool, workers int) []Result {
+	f := e.freeze()
+	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
+	distributions := e.set.distributions(f, needed, workers)
+	scalars := e.set.evaluate(f, distributions)
+	var out []Result
+	for _, m := range e.set.metrics {
+		if !m.shown || !wanted(m) {
+			continue
+		}
+		if m.Kind == KindRecord {
+			if s, ok := distributions[m.Tag]; ok {
+				out = append(out, m.distribution(&s, f.method(m)))
+			}
+			continue
+		}
+		if v, ok := scalars.get(m.Tag); ok {
+			exact, _ := scalars.exact(m.Tag)
+			out = append(out, m.scalar(v, exact))
+		}
+	}
+	return out
+}
+
+// closure selects metrics and everything that they depend on.
+func (s *Set) closure(selected func(*metric) bool) map[string]bool {
+	need := map[string]bool{}
+	byTag := make(map[string]*metric, len(s.metrics))
+	for _, m := range s.metrics {
+		byTag[m.Tag] = m
+	}
+	var visit func(m *metric)
+	visit = func(m *metric) {
+		// A record metric computes itself from facts; it needs no other result.
+		if m == nil || need[m.Tag] {
+			return
+		}
+		need[m.Tag] = true
+		if m.Kind != KindDerived {
+			return
+		}
+		for _, tag := range slices.Concat(m.Requires, m.Uses) {
+			visit(byTag[tag])
+		}
+	}
+	for _, m := range s.metrics {
+		if selected(m) {
+			visit(m)
+		}
+	}
+	return need
+}
+
+// distributions computes the statistics of record metrics in their internal units.
+func (s *Set) distributions(f *frozen, needed map[string]bool, workers int) map[string]stats.Summary {
+	var mu sync.Mutex
+	out := map[string]stats.Summary{}
+	jobs := make(chan *metric)
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			d := describer{frozen: f}
+			for m := range jobs {
+				if sum := d.describe(m); sum.Count > 0 {
+					mu.Lock()
+					out[m.Tag] = sum
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, m := range s.metrics {
+		if m.Kind == KindRecord && needed[m.Tag] {
+			jobs <- m
+		}
+	}
+	close(jobs)
+	group.Wait()
+	return out
+}
+
+// describer computes one metric after the other with the same buffers.
+type describer struct {
+	*frozen
+	reader reader
+	values []float64
+}
+
+func (d *describer) describe(m *metric) stats.Summary {
+	ranks := PercentileRanks[:]
+	switch {
+	case m.list:
+		return d.describeGaps(ranks)
+	case d.overflow != nil:
+		var h stats.Histogram
+		h.Merge(&d.overflow[m.slot])
+		for _, b := range d.blocks {
+			d.values = d.reader.collect(d.values[:0], b, m)
+			for _, v := range d.values {
+				h.Add(v)
+			}
+		}
+		return h.Summary(ranks)
+	default:
+		d.values = slices.Grow(d.values[:0], int(d.rows))
+		for _, b := range d.blocks {
+			d.values = d.reader.collect(d.values, b, m)
+		}
+		return stats.Describe(d.values, ranks)
+	}
+}
+
+func (d *describer) describeGaps(ranks []float64) stats.Summary {
+	if d.gapsBeyond == nil {
+		return d.gaps.describe(ranks)
+	}
+	var h stats.Histogram
+	h.Merge(d.gapsBeyond)
+	cursor := d.gaps.cursor()
+	for ns, ok := cursor.next(); ok; ns, ok = cursor.next() {
+		h.Add(float64(ns))
+	}
+	return h.Summary(ranks)
+}
+
+func (f *frozen) method(m *metric) Method {
+	if m.list && f.gapsBeyond != nil || !m.list && f.overflow != nil {
+		return MethodHistogram
+	}
+	return MethodExact
+}
+
+// scalars are the values that derived metrics read: sums of record metrics, aggregates, and what was
+// derived before.
+type scalars struct {
+	values   map[string]float64
+	integers map[string]int64
+}
+
+func (s *scalars) get(tag string) (float64, bool) {
+	v, ok := s.values[tag]
+	return v, ok
+}
+
+// exact is the integer of an aggregate, which a float may not hold.
+func (s *scalars) exact(tag string) (int64, bool) {
+	v, ok := s.integers[tag]
+	return v, ok
+}
+
+func (s *scalars) orZero(tag string) float64 { return s.values[tag] }
+
+func (s *scalars) quotient(numerator, denominator string) (float64, bool) {
+	n, ok := s.values[numerator]
+	d := s.values[denominator]
+	if !ok || d == 0 {
+		return 0, false
+	}
+	return n / d, true
+}
+
+// evaluate folds in the aggregates and computes the derived metrics.
+func (s *Set) evaluate(f *frozen, distributions map[string]stats.Summary) *scalars {
+	out := &scalars{values: map[string]float64{}, integers: map[string]int64{}}
+	for tag, sum := range distributions {
+		out.values[tag] = sum.Sum
+	}
+	for _, m := range s.aggregates {
+		if a := f.aggregates[m.slot]; a.present {
+			out.values[m.Tag], out.integers[m.Tag] = float64(a.value), a.value
+		}
+	}
+	for _, m := range s.derived {
+		if v, ok := m.derive(out); ok {
+			out.values[m.Tag] = v
+		}
+	}
+	return out
+}
+
+// result is the part of a Result that the definition gives.
+func (m *metric) result() Result {
+	return Result{
+		Tag: m.Tag, Header: m.Header, Short: m.Short, ShortHidesUnit: m.ShortHidesUnit,
+		Unit: string(m.Display), Group: m.Group, Order: m.Order, Flags: m.Flags,
+	}
+}
+
+// distribution converts statistics to the display unit.
+func (m *metric) distribution(s *stats.Summary, method Method) Result {
+	r := m.result()
+	r.Distribution, r.Method = true, method
+	r.Stats = Stats{
+		Avg: s.Avg * m.ratio, Min: s.Min * m.ratio, Max: s.Max * m.ratio,
+		Sum: s.Sum * m.ratio, Std: s.Std * m.ratio, Count: s.Count,
+	}
+	for i, p := range s.Percentiles {
+		r.Stats.Percentiles[i] = p * m.ratio
+	}
+	return r
+}
+
+func (m *metric) scalar(v float64, exact int64) Result {
+	r := m.result()
+	r.Stats.Avg = v * m.ratio
+	if m.Display == unit.Nanoseconds {
+		r.EpochNS = exact
+	}
+	return r
+}

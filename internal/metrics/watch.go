@@ -1,0 +1,193 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+
+	"aiperf/internal/record"
+)
+
+// watch follows a phase's records for what the metrics do not say: the span of all requests, whether
+// servers report usage, and facts that contradict each other.
+type watch struct {
+	successes, errors int64
+	// The spans of successful requests up to their last content, of failed ones, and of all up to
+	// their last response of any kind.
+	valid, failed, all span
+	// withoutOutput counts successful streaming requests without output tokens.
+	withoutOutput int64
+	usage, cache  bool
+	contradictory [len(contradictions)]contradicted
+}
+
+// span is a stretch of time; the zero value is empty.
+type span struct{ start, end int64 }
+
+func (s *span) include(start, end int64) {
+	if s.start == 0 || start < s.start {
+		s.start = start
+	}
+	s.end = max(s.end, end)
+}
+
+func (s *span) merge(o span) {
+	if o.start != 0 {
+		s.include(o.start, o.end)
+	}
+}
+
+func (s span) length() int64 { return s.end - s.start }
+
+// contradiction is a pair of facts that cannot both be true; the metric named has no value then.
+type contradiction struct {
+	metric string
+	seen   func(*record.Record) bool
+}
+
+// contradicted counts the requests with a contradiction; the first is named.
+type contradicted struct {
+	count int64
+	first string
+}
+
+var contradictions = [...]contradiction{
+	{"time_to_first_token", negative(record.FirstContent)},
+	{"request_latency", negative(record.LastContent)},
+	{"time_to_second_token", reversed(record.FirstContent, record.SecondContent)},
+	{"decode_duration", reversed(record.FirstContent, record.LastContent)},
+	{"full_decode_duration", reversed(record.FirstContent, record.End)},
+	{"inter_chunk_latency", func(r *record.Record) bool { return len(r.GapsNS) > 0 && slices.Min(r.GapsNS) < 0 }},
+	{"the HTTP trace metrics", negative(append(slices.Clone(allPhases), record.TraceDuration)...)},
+}
+
+func negative(fields ...record.Field) func(*record.Record) bool {
+	return func(r *record.Record) bool {
+		return slices.ContainsFunc(fields, func(i record.Field) bool {
+			return r.Facts[i] < 0 && r.Facts[i] != record.Absent
+		})
+	}
+}
+
+func reversed(from, to record.Field) func(*record.Record) bool {
+	return func(r *record.Record) bool {
+		return r.Facts[to] < r.Facts[from] && r.Facts[to] != record.Absent && r.Facts[from] != record.Absent
+	}
+}
+
+var (
+	usageFields = []record.Field{record.UsagePrompt, record.UsageCompletion, record.UsageTotal, record.UsageReasoning,
+		record.UsageCacheRead, record.UsageCacheWrite, record.UsageCacheMiss, record.UsagePromptAudio,
+		record.UsageCompletionAudio, record.UsageAcceptedPrediction, record.UsageRejectedPrediction,
+		record.UsageToolUsePrompt, record.UsagePromptAudioSeconds}
+	cacheFields = []record.Field{record.UsageCacheRead, record.UsageCacheWrite, record.UsageCacheMiss}
+)
+
+func (w *watch) add(s *Set, r *record.Record) {
+	if start, ok := r.Get(record.StartWall); ok {
+		end := start + lastInstant(&r.Facts)
+		w.all.include(start, end)
+		if r.IsError() {
+			w.failed.include(start, end)
+		} else if latency, ok := requestLatency(&r.Facts); ok {
+			w.valid.include(start, start+latency)
+		}
+	}
+	w.usage = w.usage || anyPresent(&r.Facts, usageFields)
+	w.cache = w.cache || anyPresent(&r.Facts, cacheFields)
+	if r.IsError() {
+		w.errors++
+		return
+	}
+	w.successes++
+	if n, ok := outputLength(&r.Facts); (!ok || n == 0) && s.cfg.Streaming && s.cfg.ProducesTokens {
+		w.withoutOutput++
+	}
+	for i := range contradictions {
+		if contradictions[i].seen(r) {
+			w.contradictory[i].add(1, r.RequestID)
+		}
+	}
+}
+
+func (c *contradicted) add(n int64, first string) {
+	if c.count == 0 {
+		c.first = first
+	}
+	c.count += n
+}
+
+// lastInstant is when a request ended for its user, relative to its start: the last response of any
+// kind, or when it failed.
+func lastInstant(f *record.Facts) int64 {
+	if f.IsError() {
+		return max(0, f[record.LastResponse], f[record.End], f[record.Cancelled])
+	}
+	return max(0, f[record.LastResponse], f[record.LastContent])
+}
+
+func anyPresent(f *record.Facts, fields []record.Field) bool {
+	return slices.ContainsFunc(fields, func(i record.Field) bool { return f[i] != record.Absent })
+}
+
+func (w *watch) merge(o *watch) {
+	w.successes += o.successes
+	w.errors += o.errors
+	w.valid.merge(o.valid)
+	w.failed.merge(o.failed)
+	w.all.merge(o.all)
+	w.withoutOutput += o.withoutOutput
+	w.usage = w.usage || o.usage
+	w.cache = w.cache || o.cache
+	for i := range o.contradictory {
+		if c := o.contradictory[i]; c.count > 0 {
+			w.contradictory[i].add(c.count, c.first)
+		}
+	}
+}
+
+func (w *watch) snapshot() Snapshot {
+	return Snapshot{
+		Successes: w.successes, Errors: w.errors,
+		StartNS: w.all.start, EndNS: w.all.end,
+		UsageReported: w.usage, CacheReported: w.cache,
+	}
+}
+
+// Shares beyond which a run is worth a warning.
+const (
+	stretchedByErrors  = 1.05
+	withoutOutputShare = 0.10
+)
+
+// Warnings says, one sentence each, what in the phase makes its results doubtful.
+func (e *Engine) Warnings() []string {
+	f := e.freeze()
+	w := &f.watch
+	var out []string
+	for i, c := range w.contradictory {
+		if c.count > 0 {
+			out = append(out, fmt.Sprintf("%d of %d requests have time stamps that contradict each other, so %s has no value for them (first: %s)",
+				c.count, w.successes, contradictions[i].metric, c.first))
+		}
+	}
+	if w.successes > 0 && !e.set.hasDuration(f) {
+		out = append(out, "the benchmark took no measurable time, so it has no duration and no rates")
+	}
+	both := w.valid
+	both.merge(w.failed)
+	if valid, all := w.valid.length(), both.length(); valid > 0 && float64(all) > stretchedByErrors*float64(valid) {
+		out = append(out, fmt.Sprintf("failed requests stretch the run from %.2f s to %.2f s, but durations and rates are those of successful requests only: throughput looks better than it was",
+			float64(valid)*nsToSeconds, float64(all)*nsToSeconds))
+	}
+	if float64(w.withoutOutput) > withoutOutputShare*float64(w.successes) {
+		out = append(out, fmt.Sprintf("%d of %d successful streaming requests have no output tokens; check the tokenizer and the endpoint type",
+			w.withoutOutput, w.successes))
+	}
+	return out
+}
+
+// hasDuration tells whether benchmark_duration has a value.
+func (s *Set) hasDuration(f *frozen) bool {
+	_, ok := s.evaluate(f, nil).get("benchmark_duration")
+	return ok
+}

@@ -1,0 +1,149 @@
+package mockserver
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fault says how a reply is spoilt. noFault spoils nothing.
+type fault struct {
+	status         int           // answer with this status (an error body unless it is 2xx)
+	delay          time.Duration // before anything else happens
+	cutAfterEvents int           // close the connection after that many events; -1 = off
+	cutMidEvent    bool          // close within the event after those (default: after one); within the body of a plain reply
+	error200       bool          // an error object inside a success: the reply, or the event at which a stream is cut
+	malformedJSON  bool          // the plain reply, or the first event of a stream, lacks its last brace
+	slowHeaders    time.Duration // the head arrives in small pieces over that time
+	never          bool          // no answer; the connection stays open
+	contentType    string        // instead of the right one
+	dropAfterBytes int           // close the connection after that many bytes of the reply, head included; -1 = off
+	rate           float64       // the fraction of requests that is hit
+
+	spec string
+}
+
+// faultKeys are the keys of a fault specification: what a value must be, and where it goes.
+var faultKeys = []struct {
+	name string
+	flag func(*fault)               // a key without a value
+	set  func(*fault, string) error // a key with one
+}{
+	{name: "status", set: func(f *fault, v string) error { return setInt(&f.status, v, 200, 599) }},
+	{name: "delay_ms", set: func(f *fault, v string) error { return setMillis(&f.delay, v) }},
+	{name: "cut_after_events", set: func(f *fault, v string) error { return setInt(&f.cutAfterEvents, v, 0, math.MaxInt32) }},
+	{name: "cut_mid_event", flag: func(f *fault) { f.cutMidEvent = true }},
+	{name: "error_200", flag: func(f *fault) { f.error200 = true }},
+	{name: "malformed_json", flag: func(f *fault) { f.malformedJSON = true }},
+	{name: "slow_headers_ms", set: func(f *fault, v string) error { return setMillis(&f.slowHeaders, v) }},
+	{name: "never", flag: func(f *fault) { f.never = true }},
+	{name: "content_type", set: setContentType},
+	{name: "drop_after_bytes", set: func(f *fault, v string) error { return setInt(&f.dropAfterBytes, v, 0, math.MaxInt32) }},
+	{name: "rate", set: func(f *fault, v string) error { return setFloat(&f.rate, v, 0, 1) }},
+}
+
+// parseFault reads a specification such as "status=503;delay_ms=100;rate=0.1": keys separated by
+// semicolons, in any combination. An empty specification is no fault.
+func parseFault(spec string) (fault, error) {
+	f := noFault()
+	f.spec = strings.TrimSpace(spec)
+	for item := range strings.SplitSeq(spec, ";") {
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		if err := f.setKey(item); err != nil {
+			return fault{}, err
+		}
+	}
+	if f.cutMidEvent && f.cutAfterEvents < 0 {
+		f.cutAfterEvents = 1
+	}
+	return f, nil
+}
+
+func (f *fault) setKey(item string) error {
+	name, value, hasValue := strings.Cut(item, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	for _, k := range faultKeys {
+		switch {
+		case k.name != name:
+			continue
+		case k.flag != nil && hasValue:
+			return fmt.Errorf("fault %q takes no value", name)
+		case k.flag != nil:
+			k.flag(f)
+			return nil
+		case !hasValue:
+			return fmt.Errorf("fault %q needs a value: %s=…", name, name)
+		}
+		if err := k.set(f, value); err != nil {
+			return fmt.Errorf("fault %q: %w", name, err)
+		}
+		return nil
+	}
+	names := make([]string, len(faultKeys))
+	for i, k := range faultKeys {
+		names[i] = k.name
+	}
+	return fmt.Errorf("unknown fault %q; known are %s", name, strings.Join(names, ", "))
+}
+
+// noFault is the fault that spoils nothing.
+func noFault() fault { return fault{cutAfterEvents: -1, dropAfterBytes: -1, rate: 1} }
+
+func setContentType(f *fault, v string) error {
+	if v == "" || strings.ContainsAny(v, "\r\n") {
+		return errors.New("must be a media type")
+	}
+	f.contentType = v
+	return nil
+}
+
+func setInt(field *int, v string, low, high int) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < low || n > high {
+		return fmt.Errorf("%q is not a whole number %s", v, between(float64(low), float64(high)))
+	}
+	*field = n
+	return nil
+}
+
+func setFloat(field *float64, v string, low, high float64) error {
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(x >= low && x <= high) {
+		return fmt.Errorf("%q is not a number %s", v, between(low, high))
+	}
+	*field = x
+	return nil
+}
+
+// maxWait bounds every configured time.
+const maxWait = 24 * time.Hour
+
+func setMillis(field *time.Duration, v string) error {
+	ms := float64(0)
+	if err := setFloat(&ms, v, 0, float64(maxWait/time.Millisecond)); err != nil {
+		return err
+	}
+	*field = time.Duration(ms * float64(time.Millisecond))
+	return nil
+}
+
+func setSeconds(field *time.Duration, v string) error {
+	s := float64(0)
+	if err := setFloat(&s, v, 0, maxWait.Seconds()); err != nil {
+		return err
+	}
+	*field = time.Duration(s * float64(time.Second))
+	return nil
+}
+
+func between(low, high float64) string {
+	if high >= math.MaxInt32 {
+		return fmt.Sprintf("of at least %v", low)
+	}
+	return fmt.Sprintf("from %v to %v", low, high)
+}

@@ -1,0 +1,247 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestFaultSpecifications(t *testing.T) {
+	f, err := parseFault(" status=503; delay_ms=1.5;cut_after_events=3;;cut_mid_event;error_200;malformed_json;" +
+		"slow_headers_ms=500;never;content_type=text/html; charset=x")
+	if err == nil {
+		t.Errorf("charset is accepted as a fault: %+v", f)
+	}
+	f, err = parseFault(" status=503; delay_ms=1.5;cut_after_events=3;;cut_mid_event;error_200;malformed_json;" +
+		"slow_headers_ms=500;never;content_type=text/html;drop_after_bytes=1000;rate=0.1")
+	want := fault{status: 503, delay: 1500 * time.Microsecond, cutAfterEvents: 3, cutMidEvent: true, error200: true, malformedJSON: true,
+		slowHeaders: 500 * time.Millisecond, never: true, contentType: "text/html", dropAfterBytes: 1000, rate: 0.1, spec: f.spec}
+	if err != nil || f != want {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	if f, err := parseFault(""); err != nil || f != noFault() {
+		t.Errorf("empty: %+v, %v", f, err)
+	}
+	for spec, want := range map[string]string{
+		"statuss=503": "unknown fault", "status": "needs a value", "status=abc": "whole number", "status=100": "from 200 to 599",
+		"never=1": "takes no value", "rate=2": "from 0 to 1", "rate=NaN": "number", "delay_ms=-1": "number", "content_type=": "media type",
+		"cut_after_events=-1": "whole number",
+	} {
+		if _, err := parseFault(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", spec, err)
+		}
+		if _, err := New(Options{Fault: spec, NoTokenizer: true}); err == nil || !strings.HasPrefix(err.Error(), "--fault: ") {
+			t.Errorf("New with %q: %v", spec, err)
+		}
+	}
+}
+
+const tenTokens = `"max_tokens":10,"ignore_eos":true,"stream_options":{"include_usage":true}`
+
+// spoilt sends one streaming and one plain request with a fault.
+func (s *testServer) spoilt(spec string) (stream, plain answer) {
+	s.t.Helper()
+	return s.post(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec),
+		s.post(chatPath, chat(text(5), false, tenTokens), "X-Mock-Fault", spec)
+}
+
+func TestFaultStatus(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	stream, plain := s.spoilt("status=503")
+	for _, a := range []answer{stream, plain} {
+		if a.status != 503 || decode(t, a.body).Error == nil || a.contentType != jsonType {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	stream, plain = s.spoilt("status=201")
+	if stream.status != 201 || len(stream.events) != 12 || plain.status != 201 || decode(t, plain.body).Usage == nil {
+		t.Errorf("%d with %d events, %d %s", stream.status, len(stream.events), plain.status, plain.body)
+	}
+	if stream, plain = s.spoilt("status=204"); stream.status != 204 || plain.status != 204 || plain.body != "" {
+		t.Errorf("%d, %d %q", stream.status, plain.status, plain.body)
+	}
+}
+
+func TestFaultCutAfterEvents(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	for _, n := range []int{0, 3, 10, 11, 12} {
+		stream, plain := s.spoilt(fmt.Sprintf("cut_after_events=%d", n))
+		if len(stream.events) != n || stream.err == nil {
+			t.Errorf("cut after %d: %d events, error %v", n, len(stream.events), stream.err)
+		}
+		if plain.err != nil || o200k.Count(assemble(t, plain).content) != 10 {
+			t.Errorf("a plain reply is cut: %v", plain.err)
+		}
+	}
+	if stream, _ := s.spoilt("cut_after_events=13"); stream.err != nil || len(stream.events) != 12 {
+		t.Errorf("%d events, error %v", len(stream.events), stream.err)
+	}
+}
+
+func TestFaultCutMidEvent(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	for spec, whole := range map[string]int{"cut_mid_event": 1, "cut_mid_event;cut_after_events=4": 4, "cut_mid_event;cut_after_events=0": 0} {
+		stream, plain := s.spoilt(spec)
+		rest := stream.body[strings.LastIndex(stream.body, "\n\n")+1:]
+		if strings.Count(stream.body, "\n\n") != whole || len(strings.TrimSpace(rest)) < 20 || stream.err == nil {
+			t.Errorf("%s: %d events, rest %q, error %v", spec, whole, rest, stream.err)
+		}
+		if plain.err == nil || len(plain.body) == 0 || json.Valid([]byte(plain.body)) {
+			t.Errorf("%s: plain body %q, error %v", spec, plain.body, plain.err)
+		}
+	}
+}
+
+func TestFaultError200(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	stream, plain := s.spoilt("error_200")
+	if plain.status != 200 || decode(t, plain.body).Error == nil {
+		t.Errorf("%d %s", plain.status, plain.body)
+	}
+	if stream.status != 200 || len(stream.events) != 2 || decode(t, stream.events[0].data).Error == nil || stream.events[1].data != "[DONE]" || stream.err != nil {
+		t.Errorf("%d %+v", stream.status, stream.events)
+	}
+	stream, _ = s.spoilt("error_200;cut_after_events=3")
+	if len(stream.events) != 4 || decode(t, stream.events[2].data).Error != nil || decode(t, stream.events[3].data).Error == nil || stream.err == nil {
+		t.Errorf("%+v, %v", stream.events, stream.err)
+	}
+}
+
+func TestFaultMalformedJSON(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	stream, plain := s.spoilt("malformed_json")
+	if plain.err != nil || json.Valid([]byte(plain.body)) || !json.Valid([]byte(plain.body+"}")) {
+		t.Errorf("plain %q, %v", plain.body, plain.err)
+	}
+	for i, e := range stream.events[:11] {
+		if json.Valid([]byte(e.data)) != (i > 0) {
+			t.Errorf("event %d: %s", i, e.data)
+		}
+	}
+	if len(stream.events) != 12 || stream.err != nil {
+		t.Errorf("%d events, error %v", len(stream.events), stream.err)
+	}
+}
+
+func TestFaultContentType(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	stream, plain := s.spoilt("content_type=text/html")
+	if stream.contentType != "text/html" || plain.contentType != "text/html" || len(stream.events) != 12 {
+		t.Errorf("%q, %q", stream.contentType, plain.contentType)
+	}
+	if _, plain = s.spoilt("content_type=text/plain;status=429"); plain.status != 429 || plain.contentType != "text/plain" {
+		t.Errorf("%d, %q", plain.status, plain.contentType)
+	}
+}
+
+func TestFaultDropAfterBytes(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	for _, stream := range []bool{false, true} {
+		body := chat(text(5), stream, tenTokens)
+		for _, n := range []int{0, 1, 100, 400} {
+			got := s.raw(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: drop_after_bytes=%d\r\nContent-Length: %d\r\n\r\n%s",
+				chatPath, n, len(body), body))
+			if len(got) != n {
+				t.Errorf("stream %v: %d bytes came, want %d", stream, len(got), n)
+			}
+		}
+	}
+}
+
+func TestFaultTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, Options{TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond})
+		for spec, want := range map[string]time.Duration{
+			"delay_ms=1000":                     1020 * time.Millisecond,
+			"slow_headers_ms=700":               700 * time.Millisecond,
+			"delay_ms=100;slow_headers_ms=1000": 1100 * time.Millisecond,
+		} {
+			if a := s.post(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec); a.events[0].at != want || len(a.events) != 12 {
+				t.Errorf("%s: first of %d events at %v, want %v", spec, len(a.events), a.events[0].at, want)
+			}
+		}
+		start := time.Now()
+		s.post(chatPath, chat(text(5), false, tenTokens), "X-Mock-Fault", "slow_headers_ms=700")
+		if took := time.Since(start); took != 770*time.Millisecond {
+			t.Errorf("plain reply with a slow head after %v", took)
+		}
+		start = time.Now()
+		if a := s.post(chatPath, chat(text(5), false), "X-Mock-Fault", "delay_ms=300;status=500"); a.status != 500 || time.Since(start) != 300*time.Millisecond {
+			t.Errorf("%d after %v", a.status, time.Since(start))
+		}
+		s.stop()
+	})
+}
+
+func TestFaultNeverLastsUntilTheClientLeavesOrTheServerStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, Options{})
+		body := chat("x", false)
+		open := func() net.Conn {
+			nc, _ := s.dial()
+			fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: never\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+			return nc
+		}
+		first, second := open(), open()
+		time.Sleep(3 * time.Hour)
+		if n := s.srv.inFlight.Load(); n != 2 {
+			t.Errorf("%d in flight", n)
+		}
+		first.Close()
+		synctest.Wait()
+		if n := s.srv.inFlight.Load(); n != 1 {
+			t.Errorf("%d in flight after one left", n)
+		}
+		start := time.Now()
+		s.stop()
+		if took := time.Since(start); took != 0 {
+			t.Errorf("the stop took %v", took)
+		}
+		if got, err := io.ReadAll(second); err != nil || len(got) != 0 {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
+func TestFaultRate(t *testing.T) {
+	count := func() (hit []int) {
+		s := serve(t, Options{Fast: true, Fault: "status=503;rate=0.25", Seed: 5})
+		for i := range 200 {
+			if s.post(chatPath, chat("x", false)).status == 503 {
+				hit = append(hit, i)
+			}
+		}
+		return hit
+	}
+	first := count()
+	if len(first) < 25 || len(first) > 75 { // 50 ± 25
+		t.Errorf("%d of 200 are hit", len(first))
+	}
+	if second := count(); fmt.Sprint(first) != fmt.Sprint(second) {
+		t.Errorf("another server with the same seed hits others: %v, %v", first, second)
+	}
+}
+
+func TestFaultOfTheHeaderReplacesThatOfTheServer(t *testing.T) {
+	s := serve(t, Options{Fast: true, Fault: "status=503"})
+	if a := s.post(chatPath, chat("x", false)); a.status != 503 {
+		t.Errorf("status %d", a.status)
+	}
+	if a := s.post(chatPath, chat("x", false), "X-Mock-Fault", "status=429"); a.status != 429 {
+		t.Errorf("status %d", a.status)
+	}
+	if a := s.post(chatPath, chat("x", false), "X-Mock-Fault", "rate=0"); a.status != 200 {
+		t.Errorf("status %d", a.status)
+	}
+	if a := s.post(chatPath, chat("x", false), "X-Mock-Fault", "bogus"); a.status != 400 || !strings.Contains(a.body, "unknown fault") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := s.get("/health"); a.status != 200 {
+		t.Errorf("health: %d", a.status)
+	}
+}

@@ -1,0 +1,81 @@
+package mockserver
+
+import (
+	"math"
+	"time"
+
+	"aiperf/internal/random"
+)
+
+// latency is the model of how long work takes.
+type latency struct {
+	ttft, itl                         time.Duration
+	ttftPerInput, itlPerInput         time.Duration
+	ttftSigma, itlSigma               float64 // of the logarithm; 0 = no jitter
+	ttftJitterStream, itlJitterStream random.Stream
+}
+
+func newLatency(o *Options, seed random.Seed) latency {
+	if o.Fast {
+		return latency{}
+	}
+	return latency{
+		ttft: o.TTFT, itl: o.ITL,
+		ttftPerInput: o.TTFTPerInputToken, itlPerInput: o.ITLPerInputToken,
+		ttftSigma: logSigma(o.TTFTJitterCV), itlSigma: logSigma(o.ITLJitterCV),
+		ttftJitterStream: seed.Stream("mockserver.ttft"), itlJitterStream: seed.Stream("mockserver.itl"),
+	}
+}
+
+// logSigma is the standard deviation of the logarithm of a lognormal variable of mean 1 and the
+// given coefficient of variation.
+func logSigma(cv float64) float64 { return math.Sqrt(math.Log1p(cv * cv)) }
+
+func jitter(r *random.Rand, sigma float64) float64 {
+	if sigma == 0 {
+		return 1
+	}
+	return math.Exp(sigma*r.Normal() - sigma*sigma/2)
+}
+
+// schedule yields the instants at which the tokens of one reply are due.
+type schedule struct {
+	first int64 // of token 0
+	gap   int64
+	sigma float64
+	rng   random.Rand
+	k     int
+	drift float64 // of the first k gaps, with jitter
+}
+
+// schedule starts a schedule at an instant; sequence tells equal requests apart.
+func (l *latency) schedule(start int64, promptTokens int, sequence uint64) schedule {
+	first := l.ttft + time.Duration(promptTokens)*l.ttftPerInput
+	if l.ttftSigma != 0 {
+		rng := l.ttftJitterStream.At(sequence)
+		first = time.Duration(float64(first) * jitter(&rng, l.ttftSigma))
+	}
+	s := schedule{
+		first: start + int64(first),
+		gap:   int64(l.itl + time.Duration(promptTokens)*l.itlPerInput),
+		sigma: l.itlSigma,
+	}
+	if s.sigma != 0 {
+		s.rng = l.itlJitterStream.At(sequence)
+	}
+	return s
+}
+
+// at is the instant after k gaps; k never decreases from call to call.
+func (s *schedule) at(k int) int64 {
+	if s.sigma == 0 {
+		return s.first + int64(k)*s.gap
+	}
+	for ; s.k < k; s.k++ {
+		s.drift += float64(s.gap) * jitter(&s.rng, s.sigma)
+	}
+	return s.first + int64(s.drift)
+}
+
+// floods tells whether tokens follow each other without any gap.
+func (s *schedule) floods() bool { return s.gap == 0 }

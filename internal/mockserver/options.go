@@ -1,0 +1,360 @@
+package mockserver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"aiperf/internal/tokenizer"
+)
+
+// ErrHelp is returned by ParseOptions when the help was asked for.
+var ErrHelp = pflag.ErrHelp
+
+// Options are the settings of a server. The zero value serves with no latency and counts tokens
+// with the built-in vocabulary; ParseOptions(nil, nil) gives the defaults of the command.
+type Options struct {
+	Host string
+	Port int // 0 = any free one
+	// Workers limits the processors that Run lets the process use; 0 = all.
+	Workers int
+
+	Fast                                bool
+	TTFT, ITL                           time.Duration
+	TTFTPerInputToken, ITLPerInputToken time.Duration
+	TTFTJitterCV, ITLJitterCV           float64
+	MaxBatch                            int // requests served at a time; 0 = any number
+	MaxQueue                            int // requests waiting for that; -1 = any number
+	OutputTokens                        int // length where the request gives none; 0 = by the prompt
+	Seed                                uint64
+
+	Tokenizer   tokenizer.Tokenizer // nil = the built-in one
+	NoTokenizer bool                // cut text every four characters instead
+
+	Models                            []string // listed by /v1/models; requests may name any
+	ModelsReadyDelay, InferReadyDelay time.Duration
+	DisableModels                     bool
+	APIKey                            string
+	AuthHeader                        string  // "" = Authorization
+	ErrorRate                         float64 // per cent
+	Fault                             string  // a fault specification
+	RecordRequests                    string  // path
+	RecordBodies, RecordEvents        bool
+	AccessLogs                        bool
+	LogLevel                          slog.Level
+	// Log takes the log lines; nil = nowhere.
+	Log io.Writer
+	// ShutdownGrace bounds how long running requests may go on after the stop; 0 = 5 s.
+	ShutdownGrace time.Duration
+}
+
+// option is a row of the option table.
+type option struct {
+	name, short string
+	value       string // what the help calls the value; "" = a switch
+	def         string // as the help shows it and as it is parsed
+	help        string
+	set         func(*Options, string) error // nil: known, but not built
+}
+
+// optionTable is the one list of the command's options; the flag parser, the environment
+// (MOCK_SERVER_<NAME>) and the help walk it.
+var optionTable = []option{
+	{"port", "p", "N", "8000", "port to listen on (0-65535); 0 takes a free one and prints it",
+		func(o *Options, v string) error { return setInt(&o.Port, v, 0, 65535) }},
+	{"host", "", "ADDR", "127.0.0.1", "address to listen on",
+		func(o *Options, v string) error { o.Host = v; return nil }},
+	{"workers", "w", "N", "", "processors to use at most (1-32; default all)",
+		func(o *Options, v string) error { return setInt(&o.Workers, v, 1, 32) }},
+	{"fast", "f", "", "false", "no latencies: answer at once, flood streams",
+		func(o *Options, v string) error { return setBool(&o.Fast, v) }},
+	{"ttft", "t", "MS", "20", "time to the first token",
+		func(o *Options, v string) error { return setMillis(&o.TTFT, v) }},
+	{"itl", "", "MS", "5", "time between two tokens",
+		func(o *Options, v string) error { return setMillis(&o.ITL, v) }},
+	{"ttft-per-input-token", "", "MS", "0", "added to the time to the first token for each prompt token",
+		func(o *Options, v string) error { return setMillis(&o.TTFTPerInputToken, v) }},
+	{"itl-per-input-token", "", "MS", "0", "added to the time between two tokens for each prompt token",
+		func(o *Options, v string) error { return setMillis(&o.ITLPerInputToken, v) }},
+	{"ttft-jitter-cv", "", "CV", "0", "spread of the time to the first token (0-10): lognormal, mean 1",
+		func(o *Options, v string) error { return setFloat(&o.TTFTJitterCV, v, 0, 10) }},
+	{"itl-jitter-cv", "", "CV", "0", "spread of the time between two tokens (0-10): lognormal, mean 1",
+		func(o *Options, v string) error { return setFloat(&o.ITLJitterCV, v, 0, 10) }},
+	{"max-batch", "", "N", "0", "requests served at the same time; the others queue (0 = no limit)",
+		func(o *Options, v string) error { return setInt(&o.MaxBatch, v, 0, 1<<20) }},
+	{"max-queue", "", "N", "-1", "requests in the queue; more are answered with 429 (-1 = no limit)",
+		func(o *Options, v string) error { return setInt(&o.MaxQueue, v, -1, 1<<20) }},
+	{"output-tokens", "", "N", "0", "length of a reply where the request gives no limit (0 = about the prompt's length)",
+		func(o *Options, v string) error { return setInt(&o.OutputTokens, v, 0, 1<<20) }},
+	{"random-seed", "", "N", "0", "seed of the replies' text and length, of jitter, errors and faults",
+		func(o *Options, v string) error { return setUint(&o.Seed, v) }},
+	{"tokenizer", "", "NAME", "builtin", "vocabulary that counts tokens (only builtin: o200k_base)", setTokenizer},
+	{"no-tokenizer", "", "", "false", "count by cutting text every four characters",
+		func(o *Options, v string) error { return setBool(&o.NoTokenizer, v) }},
+	{"model", "", "NAMES", "mock-model", "models that /v1/models lists, separated by commas; requests may name any",
+		func(o *Options, v string) error { o.Models = splitList(v); return nil }},
+	{"models-ready-delay-seconds", "", "S", "0", "/v1/models answers 503 for that long after the start",
+		func(o *Options, v string) error { return setSeconds(&o.ModelsReadyDelay, v) }},
+	{"inference-ready-delay-seconds", "", "S", "0", "inference answers 503 for that long after the start",
+		func(o *Options, v string) error { return setSeconds(&o.InferReadyDelay, v) }},
+	{"disable-models-endpoint", "", "", "false", "/v1/models answers 404",
+		func(o *Options, v string) error { return setBool(&o.DisableModels, v) }},
+	{"api-key", "", "KEY", "", "key that requests must carry",
+		func(o *Options, v string) error { o.APIKey = v; return nil }},
+	{"auth-header-name", "", "NAME", "Authorization", "header that carries the key (as Bearer in Authorization)", setAuthHeader},
+	{"error-rate", "", "PCT", "0", "share of requests that are answered with 500 (0-100)",
+		func(o *Options, v string) error { return setFloat(&o.ErrorRate, v, 0, 100) }},
+	{"fault", "", "SPEC", "", "spoil replies; the header X-Mock-Fault does so for one request", setFault},
+	{"record-requests", "", "PATH", "", "write one JSON line per request, and PATH.summary.json at the end",
+		func(o *Options, v string) error { o.RecordRequests = v; return nil }},
+	{"record-bodies", "", "", "false", "add headers (secrets redacted) and body to the record",
+		func(o *Options, v string) error { return setBool(&o.RecordBodies, v) }},
+	{"record-events", "", "", "false", "add the instant of each stream event to the record",
+		func(o *Options, v string) error { return setBool(&o.RecordEvents, v) }},
+	{"access-logs", "", "", "false", "log one line per request",
+		func(o *Options, v string) error { return setBool(&o.AccessLogs, v) }},
+	{"log-level", "", "LEVEL", "INFO", "TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL", setLogLevel},
+	{"verbose", "v", "", "false", "the same as --log-level DEBUG", setVerbose},
+
+	{name: "embedding-base-latency", value: "MS"}, {name: "embedding-per-input-latency", value: "MS"},
+	{name: "ranking-base-latency", value: "MS"}, {name: "ranking-per-passage-latency", value: "MS"},
+	{name: "image-retrieval-base-latency", value: "MS"}, {name: "image-retrieval-per-image-latency", value: "MS"},
+	{name: "tokenizer-revision", value: "NAME"}, {name: "tokenizer-trust-remote-code"},
+	{name: "dcgm-gpu-name", value: "NAME"}, {name: "dcgm-num-gpus", value: "N"},
+	{name: "dcgm-auto-load"}, {name: "no-dcgm-auto-load"}, {name: "dcgm-min-throughput", value: "N"},
+	{name: "dcgm-window-sec", value: "S"}, {name: "dcgm-hostname", value: "NAME"}, {name: "dcgm-seed", value: "N"},
+	{name: "scheduler-enabled"}, {name: "scheduler-step-ms", value: "MS"},
+	{name: "scheduler-max-batch-size", value: "N"}, {name: "scheduler-prefill-chunk-tokens", value: "N"},
+	{name: "scheduler-max-prefill-chunks-per-step", value: "N"},
+}
+
+// env is the option's name in the environment.
+func (r *option) env() string {
+	return "MOCK_SERVER_" + strings.ToUpper(strings.ReplaceAll(r.name, "-", "_"))
+}
+
+// ParseOptions reads the command line of the server over its environment over the defaults. env
+// looks a variable up and may be nil. It returns ErrHelp when args ask for help.
+func ParseOptions(args []string, env func(string) (string, bool)) (Options, error) {
+	var o Options
+	for i := range optionTable {
+		if r := &optionTable[i]; r.set != nil && r.def != "" {
+			if err := r.set(&o, r.def); err != nil {
+				return Options{}, fmt.Errorf("default of --%s: %w", r.name, err)
+			}
+		}
+	}
+	if env != nil {
+		for i := range optionTable {
+			r := &optionTable[i]
+			if v, ok := env(r.env()); ok && v != "" {
+				if err := r.apply(&o, v); err != nil {
+					return Options{}, fmt.Errorf("%s: %w", r.env(), err)
+				}
+			}
+		}
+	}
+	flags := flagSet(&o)
+	if err := flags.Parse(args); err != nil {
+		return Options{}, explain(err)
+	}
+	if flags.NArg() > 0 {
+		return Options{}, fmt.Errorf("unexpected argument %q: mock-server takes only options", flags.Arg(0))
+	}
+	if o.RecordRequests == "" && (o.RecordBodies || o.RecordEvents) {
+		return Options{}, errors.New("--record-bodies and --record-events need --record-requests PATH")
+	}
+	return o, nil
+}
+
+func (r *option) apply(o *Options, v string) error {
+	if r.set == nil {
+		return fmt.Errorf("--%s is not supported by this version of the mock server", r.name)
+	}
+	return r.set(o, v)
+}
+
+// tableValue makes a row of the table a flag value.
+type tableValue struct {
+	row *option
+	o   *Options
+}
+
+func (v tableValue) String() string     { return v.row.def }
+func (v tableValue) Set(s string) error { return v.row.apply(v.o, s) }
+func (v tableValue) Type() string       { return v.row.value }
+
+func flagSet(o *Options) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("mock-server", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	for i := range optionTable {
+		r := &optionTable[i]
+		f := flags.VarPF(tableValue{r, o}, r.name, r.short, r.help)
+		if r.value == "" {
+			f.NoOptDefVal = "true"
+		}
+	}
+	return flags
+}
+
+// explain words the parser's errors; an unknown option gets a suggestion.
+func explain(err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if near := nearest(unknown.GetSpecifiedName()); near != "" {
+			return fmt.Errorf("%w (did you mean --%s?)", err, near)
+		}
+		return err
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
+	}
+	return err
+}
+
+// nearest is the built option whose name is at most two edits away, "" if there is none.
+func nearest(name string) string {
+	best, distance := "", 3
+	for _, r := range optionTable {
+		if d := editDistance(name, r.name); r.set != nil && d < distance {
+			best, distance = r.name, d
+		}
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// Help is the text of the options, one paragraph of a line or two each.
+func Help() string {
+	var b strings.Builder
+	b.WriteString("Options (each also as MOCK_SERVER_<NAME> in the environment):\n")
+	for i := range optionTable {
+		r := &optionTable[i]
+		if r.set == nil {
+			continue
+		}
+		left := "      --" + r.name
+		if r.short != "" {
+			left = "  -" + r.short + ", --" + r.name
+		}
+		if r.value != "" {
+			left += " " + r.value
+		}
+		def := ""
+		if r.value != "" && r.def != "" {
+			def = " (default " + r.def + ")"
+		}
+		fmt.Fprintf(&b, "%-40s  %s%s\n", left, r.help, def)
+	}
+	b.WriteString("\nFaults (--fault SPEC and X-Mock-Fault: SPEC), separated by semicolons, in any combination:\n" +
+		"  status=503 delay_ms=100 cut_after_events=3 cut_mid_event error_200 malformed_json\n" +
+		"  slow_headers_ms=500 never content_type=text/html drop_after_bytes=1000 rate=0.1\n")
+	return b.String()
+}
+
+func setBool(field *bool, v string) error {
+	switch strings.ToLower(v) {
+	case "true", "1", "yes", "on":
+		*field = true
+	case "false", "0", "no", "off":
+		*field = false
+	default:
+		return fmt.Errorf("%q is neither true nor false", v)
+	}
+	return nil
+}
+
+func setUint(field *uint64, v string) error {
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a whole number of at least 0", v)
+	}
+	*field = n
+	return nil
+}
+
+func setTokenizer(_ *Options, v string) error {
+	if v != "builtin" {
+		return fmt.Errorf("%q is not available: the mock server counts with builtin", v)
+	}
+	return nil
+}
+
+func setAuthHeader(o *Options, v string) error {
+	if !isToken([]byte(v)) {
+		return fmt.Errorf("%q is not the name of a header", v)
+	}
+	o.AuthHeader = v
+	return nil
+}
+
+func setFault(o *Options, v string) error {
+	_, err := parseFault(v)
+	o.Fault = v
+	return err
+}
+
+var logLevels = []struct {
+	name  string
+	level slog.Level
+}{
+	{"TRACE", slog.LevelDebug - 4}, {"DEBUG", slog.LevelDebug}, {"INFO", slog.LevelInfo},
+	{"WARNING", slog.LevelWarn}, {"ERROR", slog.LevelError}, {"CRITICAL", slog.LevelError + 4},
+}
+
+func setLogLevel(o *Options, v string) error {
+	for _, l := range logLevels {
+		if strings.EqualFold(l.name, v) {
+			o.LogLevel = l.level
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not a log level: TRACE, DEBUG, INFO, WARNING, ERROR, CRITICAL", v)
+}
+
+func setVerbose(o *Options, v string) error {
+	verbose := false
+	if err := setBool(&verbose, v); err != nil {
+		return err
+	}
+	if verbose {
+		o.LogLevel = slog.LevelDebug
+	}
+	return nil
+}
+
+func splitList(v string) []string {
+	var list []string
+	for item := range strings.SplitSeq(v, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}

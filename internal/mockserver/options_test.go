@@ -1,0 +1,95 @@
+package mockserver
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDefaultOptions(t *testing.T) {
+	got, err := ParseOptions(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Options{Host: "127.0.0.1", Port: 8000, TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond, MaxQueue: -1,
+		Models: []string{"mock-model"}, AuthHeader: "Authorization"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOptionsFromFlagsOverEnvironment(t *testing.T) {
+	env := map[string]string{"MOCK_SERVER_TTFT": "1.5", "MOCK_SERVER_ITL": "2", "MOCK_SERVER_FAST": "true", "MOCK_SERVER_RANDOM_SEED": "9",
+		"MOCK_SERVER_HOST": ""}
+	got, err := ParseOptions([]string{"-p", "0", "--itl=7", "-t3", "-fv", "-w", "2", "--fault", "never;rate=0.5", "--max-batch", "4", "--max-queue", "0",
+		"--model", "a, b", "--record-requests", "r", "--record-events", "--record-bodies=false", "--error-rate", "12.5", "--models-ready-delay-seconds", "1.5"},
+		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Options{Host: "127.0.0.1", TTFT: 3 * time.Millisecond, ITL: 7 * time.Millisecond, Fast: true, Seed: 9, Workers: 2,
+		MaxBatch: 4, Models: []string{"a", "b"}, AuthHeader: "Authorization", Fault: "never;rate=0.5", RecordRequests: "r",
+		RecordEvents: true, ErrorRate: 12.5, ModelsReadyDelay: 1500 * time.Millisecond, LogLevel: slog.LevelDebug}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"--prot 1":                   "did you mean --port?",
+		"--zzzzzzzz":                 "unknown flag: --zzzzzzzz",
+		"--port 70000":               "--port: \"70000\" is not a whole number from 0 to 65535",
+		"--port":                     "needs an argument",
+		"--workers 0":                "from 1 to 32",
+		"--workers 33":               "from 1 to 32",
+		"--ttft -1":                  "--ttft: ",
+		"--ttft NaN":                 "--ttft: ",
+		"--ttft 1e12":                "--ttft: ",
+		"--error-rate 101":           "from 0 to 100",
+		"--fast=maybe":               "neither true nor false",
+		"--log-level LOUD":           "not a log level",
+		"--tokenizer gpt2":           "counts with builtin",
+		"--fault bogus":              "unknown fault",
+		"--auth-header-name a:b":     "not the name of a header",
+		"--random-seed -1":           "whole number",
+		"--record-events":            "need --record-requests",
+		"positional":                 "unexpected argument",
+		"--dcgm-num-gpus 4":          "--dcgm-num-gpus is not supported",
+		"--scheduler-enabled":        "--scheduler-enabled is not supported",
+		"--tokenizer-revision x":     "--tokenizer-revision is not supported",
+		"--embedding-base-latency 3": "--embedding-base-latency is not supported",
+	} {
+		_, err := ParseOptions(strings.Fields(args), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+	for name, value := range map[string]string{"MOCK_SERVER_PORT": "x", "MOCK_SERVER_DCGM_SEED": "1"} {
+		_, err := ParseOptions(nil, func(n string) (string, bool) { return value, n == name })
+		if err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ParseOptions([]string{"-h"}, nil); !errors.Is(err, ErrHelp) {
+		t.Errorf("help: %v", err)
+	}
+}
+
+func TestHelpNamesEveryBuiltOption(t *testing.T) {
+	help := Help()
+	for _, r := range optionTable {
+		if listed := strings.Contains(help, "--"+r.name+" "); listed != (r.set != nil) {
+			t.Errorf("--%s is in the help: %v", r.name, listed)
+		}
+	}
+	for _, k := range faultKeys {
+		if !strings.Contains(help, k.name) {
+			t.Errorf("fault %s is not in the help", k.name)
+		}
+	}
+}

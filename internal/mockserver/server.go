@@ -1,0 +1,215 @@
+package mockserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/clock"
+	"aiperf/internal/random"
+	"aiperf/internal/tokenizer"
+)
+
+const defaultGrace = 5 * time.Second
+
+// Server answers inference requests. It is made by New and serves until the context of Serve ends.
+type Server struct {
+	opts       Options
+	clock      *clock.Clock
+	log        *slog.Logger
+	vocabulary *vocabulary
+	latency    latency
+	fault      fault // of every request without one of its own
+	batch      batch
+	rec        *recorder // nil = none
+	authHeader string    // lower-case
+	idBase     uint64
+
+	words, thoughts, errors, faults random.Stream
+
+	sequence atomic.Uint64
+	inFlight atomic.Int64
+	hooks    [len(hookPaths)]atomic.Int64
+
+	draining, killed atomic.Bool
+	mu               sync.Mutex
+	conns            map[*conn]struct{}
+	running          sync.WaitGroup
+	closeOnce        sync.Once
+	closeErr         error
+}
+
+// New prepares a server: it loads the vocabulary, checks it and opens the request record.
+func New(o Options) (*Server, error) {
+	f, err := parseFault(o.Fault)
+	if err != nil {
+		return nil, fmt.Errorf("--fault: %w", err)
+	}
+	vocab := cutVocabulary()
+	if !o.NoTokenizer {
+		tok := o.Tokenizer
+		if tok == nil {
+			tok = tokenizer.Builtin()
+		}
+		if vocab, err = newVocabulary(tok); err != nil {
+			return nil, err
+		}
+	}
+	seed := random.Root(o.Seed)
+	s := &Server{
+		opts: o, clock: clock.New(), log: newLogger(&o), vocabulary: vocab,
+		latency: newLatency(&o, seed), fault: f,
+		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue},
+		authHeader: strings.ToLower(cmp.Or(o.AuthHeader, "Authorization")),
+		words:      seed.Stream("mockserver.words"), thoughts: seed.Stream("mockserver.thoughts"),
+		errors: seed.Stream("mockserver.errors"), faults: seed.Stream("mockserver.faults"),
+		conns: map[*conn]struct{}{},
+	}
+	// Ids differ between servers that run after each other: the upper half comes from the clock.
+	s.idBase = uint64(s.clock.WallNS(1)) << 24
+	if o.RecordRequests != "" {
+		if s.rec, err = newRecorder(&s.opts, s.log); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func newLogger(o *Options) *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: o.LogLevel}))
+}
+
+// Run listens as the options say, tells the address on stdout ("listening on http://HOST:PORT") and
+// serves until ctx ends.
+func Run(ctx context.Context, o Options, stdout io.Writer) error {
+	if o.Workers > 0 {
+		runtime.GOMAXPROCS(o.Workers)
+	}
+	s, err := New(o)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
+	if err != nil {
+		return errors.Join(fmt.Errorf("mock-server: %w", err), s.Close())
+	}
+	if _, err := fmt.Fprintf(stdout, "listening on http://%s\n", ln.Addr()); err != nil {
+		return errors.Join(err, ln.Close(), s.Close())
+	}
+	return s.Serve(ctx, ln)
+}
+
+// Serve answers the connections of ln until ctx ends. Then it closes ln, ends idle connections,
+// lets running requests finish within the grace time, cuts the others, and writes the record.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.draining.Store(true)
+		ln.Close()
+	})
+	defer stop()
+	err := s.accept(ln)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	ln.Close()
+	return errors.Join(err, s.Close())
+}
+
+// accept starts the goroutines of new connections. A shortage, of file descriptors say, passes.
+func (s *Server) accept(ln net.Listener) error {
+	pause := time.Duration(0)
+	for {
+		nc, err := ln.Accept()
+		if err == nil {
+			pause = 0
+			if c := s.open(nc); c != nil {
+				go s.run(c)
+			}
+			continue
+		}
+		var temporary interface{ Temporary() bool }
+		if s.draining.Load() || !errors.As(err, &temporary) || !temporary.Temporary() {
+			return err
+		}
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		s.log.Warn("cannot accept a connection", "error", err, "again_in", pause)
+		time.Sleep(pause)
+	}
+}
+
+// open enters a connection in the books; nil means that the server takes no more.
+func (s *Server) open(nc net.Conn) *conn {
+	c := &conn{srv: s, nc: nc, buf: make([]byte, readBufferBytes)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() {
+		nc.Close()
+		return nil
+	}
+	s.conns[c] = struct{}{}
+	s.running.Add(1)
+	return c
+}
+
+// run serves a connection to its end.
+func (s *Server) run(c *conn) {
+	defer s.running.Done()
+	c.serve()
+	c.nc.Close()
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+// Close stops the server as the end of Serve's context does. It may be called more than once.
+func (s *Server) Close() error {
+	s.closeOnce.Do(func() {
+		s.drain()
+		if s.rec != nil {
+			s.closeErr = s.rec.close()
+		}
+	})
+	return s.closeErr
+}
+
+// drain waits for the connections, at most for the grace time and no longer than it takes to cut them.
+func (s *Server) drain() {
+	s.mu.Lock()
+	s.draining.Store(true)
+	for c := range s.conns {
+		c.poke() // wakes the idle ones; the others look at the time and go on
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	grace := time.NewTimer(cmp.Or(s.opts.ShutdownGrace, defaultGrace))
+	defer grace.Stop()
+	select {
+	case <-done:
+		return
+	case <-grace.C:
+	}
+	s.killed.Store(true)
+	s.mu.Lock()
+	for c := range s.conns {
+		c.nc.Close()
+	}
+	s.mu.Unlock()
+	<-done
+}

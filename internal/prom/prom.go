@@ -1,0 +1,50 @@
+// Package prom reads Prometheus text: the classic exposition format and OpenMetrics, by one tolerant
+// parser, and fetches it from an endpoint.
+//
+// Vocabulary: a family is a metric name with its type and help; a series is one label set of a family;
+// a body is the text of one scrape. Between scrapes only values change, so a Parser keeps what it
+// learned: the same bytes before a value always lead to the same *Series, without parsing labels again.
+package prom
+
+// Type is what a family measures.
+type Type uint8
+
+// The types that are kept. Summaries are skipped; info is a gauge of value 1 under NAME_info.
+const (
+	Unknown Type = iota
+	Gauge
+	Counter
+	Histogram
+)
+
+// String is the type as it stands in files.
+func (t Type) String() string { return [...]string{"unknown", "gauge", "counter", "histogram"}[t] }
+
+// Label is one label of a series. Label lists are sorted by name.
+type Label struct{ Name, Value string }
+
+// Family is a metric. Name is the exported one: a counter's _total is stripped.
+type Family struct {
+	Name, Help string
+	Type       Type
+}
+
+// Series is one label set of a family at one endpoint, the same pointer in every body of a Parser.
+type Series struct {
+	Family *Family
+	Labels []Label
+	// Bounds are the texts of a histogram's le labels, ascending, +Inf last, as its first body gave them.
+	Bounds []string
+	// Upper are the bounds as numbers.
+	Upper []float64
+}
+
+// Sample is the value of a series in one body.
+type Sample struct {
+	Series *Series
+	// Value is set for all but histograms.
+	Value float64
+	// Buckets are the cumulative counts in the order of Series.Bounds; valid until the next body is parsed.
+	Buckets    []float64
+	Sum, Count float64
+}

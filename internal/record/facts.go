@@ -1,0 +1,98 @@
+package record
+
+import "math"
+
+// Absent marks a fact that the request did not yield. Absent is not zero.
+const Absent int64 = math.MinInt64
+
+// Field numbers one fact of a request.
+type Field uint8
+
+// The facts. Instants are nanoseconds relative to StartWall unless said otherwise; durations are
+// nanoseconds; counts are plain numbers.
+const (
+	// StartWall is the wall instant (epoch ns) just before the request was handed to the transport.
+	StartWall Field = iota
+	// CreditIssued is relative to StartWall, hence ≤ 0: when the request was admitted.
+	CreditIssued
+	// IntendedSend is relative to StartWall: the arrival time by the plan; absent in closed loops.
+	IntendedSend
+	// CreditDrop is the time from pick-up by a worker to StartWall; first turns only.
+	CreditDrop
+	// Ack is when the 2xx response headers arrived.
+	Ack
+	// FirstContent, SecondContent, FirstOutput and LastContent are instants of content responses;
+	// FirstOutput is the first one that is not reasoning alone.
+	FirstContent
+	SecondContent
+	FirstOutput
+	LastContent
+	// LastResponse is the instant of the last response of any kind.
+	LastResponse
+	// End is when the exchange ended: last byte, error or cancellation.
+	End
+	// Cancelled is the instant of a cancellation.
+	Cancelled
+	// Contents counts the content responses.
+	Contents
+	// InputTokens, OutputTokens (without reasoning) and ReasoningTokens are the counts that the
+	// metrics use, from the client's tokenizer or from usage as the run was asked.
+	InputTokens
+	OutputTokens
+	ReasoningTokens
+	// RequestedTokens is the output limit of the last turn sent.
+	RequestedTokens
+	// The usage facts are what the server reported.
+	UsagePrompt
+	UsageCompletion
+	UsageTotal
+	UsageReasoning
+	UsageCacheRead
+	UsageCacheWrite
+	UsageCacheMiss
+	UsagePromptAudio
+	UsageCompletionAudio
+	UsageAcceptedPrediction
+	UsageRejectedPrediction
+	UsageToolUsePrompt
+	// UsagePromptAudioSeconds holds math.Float64bits of the seconds.
+	UsagePromptAudioSeconds
+	// The trace facts: durations of the exchange's phases, bytes and calls.
+	Blocked
+	DNSLookup
+	Connecting
+	Sending
+	Waiting
+	Receiving
+	TraceDuration
+	ConnectionReused
+	BytesSent
+	ChunksSent
+	BytesReceived
+	ChunksReceived
+	// Good is 1 or 0 where the run has service level objectives.
+	Good
+	// Failed is 1 for an error record, absent otherwise.
+	Failed
+	// NumFields is the length of a row.
+	NumFields
+)
+
+// Facts is the row of one request: everything that its metrics are computed from, but the list of
+// chunk gaps.
+type Facts [NumFields]int64
+
+// NewFacts returns a row in which every fact is absent.
+func NewFacts() Facts {
+	var f Facts
+	for i := range f {
+		f[i] = Absent
+	}
+	return f
+}
+
+// Get returns a fact and whether the request yielded it.
+func (f *Facts) Get(i Field) (int64, bool) { return f[i], f[i] != Absent }
+
+// IsError tells whether the request failed.
+func (f *Facts) IsError() bool { return f[Failed] == 1 }

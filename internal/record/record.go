@@ -1,0 +1,114 @@
+// Package record holds the row of facts of one request and what goes with it: identity, chunk gaps,
+// the error, the HTTP trace, the raw exchange. Facts are stored, metrics are not: every record metric
+// is a pure function of a Record.
+package record
+
+// Phase kinds as they appear in files.
+const (
+	PhaseWarmup    = "warmup"
+	PhaseProfiling = "profiling"
+)
+
+// Record is one finished request: a success or an error. A request that was cut off by the end of
+// the run yields none.
+type Record struct {
+	Identity
+	Facts
+	// GapsNS are the gaps between neighbouring content responses, in order; nil with fewer than two.
+	GapsNS []int64
+	// Err is nil for a valid record.
+	Err *Error
+	// Trace is set when the run exports HTTP traces.
+	Trace *Trace
+	// Raw is set when the run exports raw records.
+	Raw *Raw
+}
+
+// Identity says which request it was.
+type Identity struct {
+	// SessionNum is the number of the credit in its phase, from 0.
+	SessionNum     int64
+	RequestID      string // sent as X-Request-ID
+	CorrelationID  string // sent as X-Correlation-ID, constant over a session
+	ConversationID string // session_id of inputs.json
+	TurnIndex      int
+	WorkerID       string
+	ProcessorID    string
+	Phase          string // PhaseWarmup or PhaseProfiling
+	// WasCancelled is true for a simulated client cancellation.
+	WasCancelled bool
+}
+
+// Error is what went wrong with a request. Two errors are the same when code, type and message are.
+// Message has passed the redactor.
+type Error struct {
+	Code       int // HTTP status, 499 cancellation, 502 SSE error event; 0 with HasCode is a real 0
+	HasCode    bool
+	Type       string
+	Message    string
+	Cause      string
+	CauseChain []string
+	Details    string
+}
+
+// Key identifies errors that count as the same.
+type Key struct {
+	HasCode       bool
+	Code          int
+	Type, Message string
+}
+
+// Key returns the identity of e.
+func (e *Error) Key() Key { return Key{e.HasCode, e.Code, e.Type, e.Message} }
+
+// Chunk is one read or write on the wire: instant and bytes.
+type Chunk struct {
+	AtNS  int64
+	Bytes int64
+}
+
+// Header is one header field; values have passed the redactor before they are written to a file.
+type Header struct{ Name, Value string }
+
+// Trace holds the stamps of one HTTP exchange. All instants are wall nanoseconds since the epoch, 0 = did not happen.
+type Trace struct {
+	RequestSendStartNS, RequestHeadersSentNS, RequestSendEndNS int64
+	RequestHeaders                                             []Header
+	RequestChunks                                              []Chunk
+	RequestChunksCount, RequestBytesTotal                      int64
+	ResponseStatus                                             int
+	ResponseReason                                             string
+	ResponseHeaders                                            []Header
+	ResponseHeadersReceivedNS                                  int64
+	ResponseReceiveStartNS, ResponseReceiveEndNS               int64
+	ResponseChunks                                             []Chunk
+	ResponseChunksCount, ResponseBytesTotal                    int64
+	ErrorNS                                                    int64
+	PoolWaitStartNS, PoolWaitEndNS                             int64
+	DNSStartNS, DNSEndNS, DNSCacheHitNS, DNSCacheMissNS        int64
+	ConnectStartNS, ConnectEndNS                               int64
+	ConnectionReusedNS                                         int64
+	LocalIP, RemoteIP                                          string
+	LocalPort, RemotePort                                      int
+}
+
+// Raw is the whole exchange as it went over the wire.
+type Raw struct {
+	StartPerfNS     int64 // monotonic; response stamps minus this are offsets
+	Payload         []byte
+	RequestHeaders  []Header
+	Status          int
+	ResponseHeaders []Header
+	Responses       []RawResponse
+	// CutOff marks a request that the end of the run cut off; it has no record elsewhere.
+	CutOff bool
+}
+
+// RawResponse is one SSE message (Event set, its bytes as received) or one whole body.
+type RawResponse struct {
+	PerfNS      int64
+	IsEvent     bool
+	IsBinary    bool
+	ContentType string
+	Bytes       []byte
+}

@@ -1,0 +1,96 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/summary"
+)
+
+// maxMessage is the longest message that is shown, in characters: the body of an error response may
+// be a whole page. The files have all of it.
+const maxMessage = 4096
+
+// errorTable appends the distinct errors of the run with their counts.
+func (p *page) errorTable(r *summary.Result) {
+	if len(r.Errors) == 0 {
+		return
+	}
+	t := table{
+		title: product + " | Error Summary", titleStyle: alert,
+		columns: []column{
+			{header: "Code", style: yellow},
+			{header: "Type", style: yellow},
+			{header: "Message", style: yellow, left: true, wraps: true},
+			{header: "Count", style: yellow},
+		},
+	}
+	for i := range r.Errors {
+		e := &r.Errors[i].Error
+		code, kind := cell{notAvailable, dim}, cell{notAvailable, dim}
+		if e.HasCode {
+			code = cell{text: strconv.Itoa(e.Code)}
+		}
+		if e.Type != "" {
+			kind = cell{text: strings.ReplaceAll(safe(e.Type), "\n", " ")}
+		}
+		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message)}, {text: integer(r.Errors[i].Count)}})
+	}
+	t.print(p)
+}
+
+func errorMessage(s string) string {
+	n := 0
+	for i := range s {
+		if n == maxMessage {
+			s = s[:i] + "…"
+			break
+		}
+		n++
+	}
+	return strings.TrimSpace(safe(s))
+}
+
+// allFailed says that there is nothing but errors.
+func (p *page) allFailed(r *summary.Result) {
+	c := &r.Counts
+	if c.Successes > 0 || c.Errors == 0 {
+		return
+	}
+	text := fmt.Sprintf("All %s requests failed.", integer(c.Errors))
+	if c.Errors == 1 {
+		text = "The only request failed."
+	}
+	p.blank(1)
+	p.line(span{text + " No latency or throughput could be measured.", alert})
+}
+
+// maxTokensInsight explains the rejection of max_completion_tokens by servers that only know
+// max_tokens.
+func (p *page) maxTokensInsight(r *summary.Result) {
+	for i := range r.Errors {
+		message := r.Errors[i].Error.Message
+		if !strings.Contains(message, "extra_forbidden") || !strings.Contains(message, "max_completion_tokens") ||
+			!strings.Contains(message, "Extra inputs are not permitted") {
+			continue
+		}
+		p.panel("Unsupported Parameter: max_completion_tokens",
+			"The server refused the field max_completion_tokens, which limits the length of the output.",
+			"",
+			"Possible Causes:",
+			"  • The server follows an older form of the API that only knows max_tokens.",
+			"  • The server validates request bodies strictly and refuses every field it does not know.",
+			"",
+			"Investigation Steps:",
+			"  1. Look up in the server's documentation which output limit its chat API accepts.",
+			"  2. Send one request by hand with max_tokens in place of max_completion_tokens.",
+			"",
+			"Suggested Fixes:",
+			"  • Leave the limit out: drop --output-tokens-mean.",
+			`  • Send the older field: --extra-inputs "max_tokens:<value>".`,
+			"  • Use the older field in every request: --use-legacy-max-tokens.",
+		)
+		return
+	}
+}

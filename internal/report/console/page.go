@@ -1,0 +1,88 @@
+package console
+
+import (
+	"strings"
+
+	"golang.org/x/text/width"
+)
+
+// style is the look of a piece of text on a terminal.
+type style string
+
+const (
+	plain  style = ""
+	bold   style = "1"
+	dim    style = "2"
+	cyan   style = "36"
+	green  style = "32"
+	yellow style = "33"
+	red    style = "31"
+	title  style = "1;3"
+	alert  style = "1;31"
+	label  style = "1;32"
+)
+
+// span is a piece of text in one style.
+type span struct {
+	text  string
+	style style
+}
+
+// page is the buffer of lines that a report is rendered into.
+type page struct {
+	width int
+	lines [][]span
+}
+
+func (p *page) line(spans ...span) { p.lines = append(p.lines, spans) }
+
+func (p *page) blank(n int) {
+	for range n {
+		p.line()
+	}
+}
+
+// bytes returns the text of the page. Plain text has no trailing spaces and no escape sequences.
+func (p *page) bytes(styles bool) []byte {
+	var b strings.Builder
+	for _, line := range p.lines {
+		var text strings.Builder
+		for _, s := range line {
+			if styles && s.style != plain && s.text != "" {
+				text.WriteString("\x1b[" + string(s.style) + "m" + s.text + "\x1b[0m")
+				continue
+			}
+			text.WriteString(s.text)
+		}
+		b.WriteString(strings.TrimRight(text.String(), " "))
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+// columns is the number of terminal columns of a text.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+func pad(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
+// runeColumns is 0 for what joins the character before it, 2 for wide East Asian characters and
+// emoji, else 1.
+func runeColumns(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if joins(r) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}

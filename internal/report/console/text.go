@@ -1,0 +1,99 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// joins tells whether r takes no column of its own: combining marks, joiners, variation selectors.
+func joins(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) }
+
+// safe makes a foreign text harmless for a terminal and a table: line breaks stay, tabs become a
+// space, all other control characters and those that turn the writing direction show as escapes.
+func safe(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b.WriteRune(utf8.RuneError)
+		case r == '\n' || r == '\r':
+			b.WriteByte('\n')
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsControl(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r == '\u2028', r == '\u2029', unicode.Is(unicode.Bidi_Control, r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// wrap breaks a text into lines of at most room columns, at spaces where it can.
+func wrap(s string, room int) []string {
+	room = max(room, 1)
+	var lines []string
+	for paragraph := range strings.SplitSeq(s, "\n") {
+		lines = append(lines, wrapParagraph(paragraph, room)...)
+	}
+	return lines
+}
+
+// wrapParagraph keeps the indentation of the text on all of its lines.
+func wrapParagraph(s string, room int) []string {
+	s = strings.TrimRight(s, " ")
+	if columns(s) <= room {
+		return []string{s}
+	}
+	text := strings.TrimLeft(s, " ")
+	indent := pad(min(len(s)-len(text), room/2))
+	room -= len(indent)
+	var lines []string
+	line, used := "", 0
+	emit := func() {
+		lines = append(lines, indent+strings.TrimRight(line, " "))
+		line, used = "", 0
+	}
+	for word := range strings.SplitSeq(text, " ") {
+		size := columns(word)
+		if line != "" && used+1+size > room {
+			emit()
+		}
+		if line != "" {
+			line, used = line+" ", used+1
+		}
+		for size > room {
+			head := fit(word, room)
+			line = head
+			word = word[len(head):]
+			size -= columns(head)
+			emit()
+		}
+		line, used = line+word, used+size
+	}
+	if line != "" {
+		emit()
+	}
+	return lines
+}
+
+// fit is the longest prefix of s that takes at most room columns, but at least one character with
+// what joins it.
+func fit(s string, room int) string {
+	used := 0
+	for i, r := range s {
+		n := runeColumns(r)
+		if i > 0 && used+n > room {
+			return s[:i]
+		}
+		used += n
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+	"aiperf/internal/summary"
+)
+
+// SummaryCSV writes profile_export_aiperf.csv.
+type SummaryCSV struct{ Path string }
+
+// Name implements Exporter.
+func (SummaryCSV) Name() string { return "CSV summary" }
+
+// Export implements Exporter.
+func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
+	return artifact.WriteFile(s.Path, AppendSummaryCSV(nil, r.Metrics))
+}
+
+// AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
+// empty line between them when both exist.
+func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b metrics.Result) int { return cmp.Compare(a.Tag, b.Tag) })
+	start := len(dst)
+	for _, m := range sorted {
+		if !m.Distribution {
+			continue
+		}
+		if len(dst) == start {
+			header := append([]string{"Metric", "avg", "min", "max", "sum"}, percentileKeys[:]...)
+			dst = artifact.AppendCSVRow(dst, append(header, "std")...)
+		}
+		dst = artifact.AppendCSVRow(dst, distributionCells(&m)...)
+	}
+	scalars := false
+	for _, m := range sorted {
+		if m.Distribution || !artifact.Finite(m.Stats.Avg) {
+			continue
+		}
+		if !scalars {
+			if len(dst) > start {
+				dst = artifact.AppendCSVRow(dst)
+			}
+			dst = artifact.AppendCSVRow(dst, "Metric", "Value")
+			scalars = true
+		}
+		dst = artifact.AppendCSVRow(dst, csvLabel(&m), artifact.Fixed2(m.Stats.Avg))
+	}
+	return dst
+}
+
+func distributionCells(m *metrics.Result) []string {
+	s := &m.Stats
+	cells := []string{csvLabel(m), artifact.Fixed2(s.Avg), artifact.Fixed2(s.Min), artifact.Fixed2(s.Max), artifact.Fixed2(s.Sum)}
+	for _, p := range s.Percentiles {
+		cells = append(cells, artifact.Fixed2(p))
+	}
+	return append(cells, artifact.Fixed2(s.Std))
+}
+
+// csvLabel is the header with its unit, but for units that the header already says.
+func csvLabel(m *metrics.Result) string {
+	switch strings.ToLower(m.Unit) {
+	case "", "count", "requests":
+		return m.Header
+	}
+	return m.Header + " (" + m.Unit + ")"
+}

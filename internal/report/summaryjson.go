@@ -1,0 +1,212 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+	"aiperf/internal/summary"
+)
+
+// SchemaVersion is the version of the summary's shape. It changes when fields change.
+const SchemaVersion = "1.5"
+
+// isoMicros is local time without zone, as the published files have it.
+const isoMicros = "2006-01-02T15:04:05.000000"
+
+// leadingTags come first among the metric blocks, in this order; all others follow at the end of the
+// document, by tag.
+var leadingTags = [...]string{
+	"request_throughput", "request_latency", "request_count", "time_to_first_token", "time_to_second_token",
+	"inter_token_latency", "output_token_throughput", "output_token_throughput_per_user",
+	"output_sequence_length", "input_sequence_length", "goodput", "good_request_count", "output_token_count",
+	"reasoning_token_count", "min_request_timestamp", "max_response_timestamp", "inter_chunk_latency",
+	"total_output_tokens", "total_reasoning_tokens", "benchmark_duration", "total_isl", "total_osl",
+	"error_request_count", "error_isl", "total_error_isl",
+}
+
+// percentileKeys name the percentiles in files, in the order of metrics.PercentileRanks.
+var percentileKeys = [len(metrics.PercentileRanks)]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
+
+// SummaryJSON writes profile_export_aiperf.json.
+type SummaryJSON struct {
+	Path string
+	// Location is the zone of start_time and end_time; nil is the local one.
+	Location *time.Location
+}
+
+// Name implements Exporter.
+func (SummaryJSON) Name() string { return "JSON summary" }
+
+// Export implements Exporter.
+func (s SummaryJSON) Export(_ context.Context, r *summary.Result) error {
+	return artifact.WriteObject(s.Path, SummaryObject(r, s.Location))
+}
+
+// SummaryObject is the document of profile_export_aiperf.json; a nil zone is the local one.
+func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
+	leading, rest := splitBlocks(r.Metrics)
+	doc := artifact.Object{
+		{Key: "schema_version", Value: SchemaVersion},
+		{Key: "aiperf_version", Value: r.AIPerfVersion},
+		{Key: "benchmark_id", Value: r.BenchmarkID},
+	}
+	doc = append(doc, leading...)
+	doc = append(doc,
+		artifact.Member{Key: "input_config", Value: r.InputConfig},
+		artifact.Member{Key: "run_info", Value: runInfo(r)},
+		artifact.Member{Key: "was_cancelled", Value: r.WasCancelled},
+	)
+	if r.Incomplete != "" {
+		doc = append(doc, artifact.Member{Key: "is_complete", Value: false}, artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
+	}
+	doc = append(doc, artifact.Member{Key: "error_summary", Value: errorSummary(r.Errors)})
+	doc = appendInstant(doc, "start_time", r.StartNS, zone)
+	doc = appendInstant(doc, "end_time", r.EndNS, zone)
+	if r.Warmup != nil {
+		first, others := splitBlocks(r.Warmup)
+		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: append(first, others...)})
+	}
+	return append(doc, rest...)
+}
+
+func appendInstant(o artifact.Object, key string, ns int64, zone *time.Location) artifact.Object {
+	if ns == 0 {
+		return o
+	}
+	if zone == nil {
+		zone = time.Local
+	}
+	return append(o, artifact.Member{Key: key, Value: time.Unix(0, ns).In(zone).Format(isoMicros)})
+}
+
+// splitBlocks returns the metric blocks of the leading tags in their order and the others by tag.
+func splitBlocks(results []metrics.Result) (leading, rest artifact.Object) {
+	for _, m := range results {
+		if !artifact.Finite(m.Stats.Avg) && !m.Distribution {
+			continue
+		}
+		member := artifact.Member{Key: m.Tag, Value: MetricBlock(&m)}
+		if rank(m.Tag) < len(leadingTags) {
+			leading = append(leading, member)
+		} else {
+			rest = append(rest, member)
+		}
+	}
+	slices.SortFunc(leading, func(a, b artifact.Member) int { return cmp.Compare(rank(a.Key), rank(b.Key)) })
+	slices.SortFunc(rest, func(a, b artifact.Member) int { return cmp.Compare(a.Key, b.Key) })
+	return leading, rest
+}
+
+func rank(tag string) int {
+	if i := slices.Index(leadingTags[:], tag); i >= 0 {
+		return i
+	}
+	return len(leadingTags)
+}
+
+// MetricBlock is the JSON object of one metric. A wall instant is an exact integer. Statistics that
+// are not exact say so in a last member.
+func MetricBlock(m *metrics.Result) artifact.Object {
+	block := artifact.Object{{Key: "unit", Value: m.Unit}, {Key: "avg", Value: m.Stats.Avg}}
+	if m.EpochNS != 0 {
+		block[1].Value = m.EpochNS
+	}
+	if !m.Distribution {
+		return block
+	}
+	for i, key := range percentileKeys {
+		block = append(block, artifact.Member{Key: key, Value: m.Stats.Percentiles[i]})
+	}
+	block = append(block,
+		artifact.Member{Key: "min", Value: m.Stats.Min},
+		artifact.Member{Key: "max", Value: m.Stats.Max},
+		artifact.Member{Key: "std", Value: m.Stats.Std},
+		artifact.Member{Key: "count", Value: m.Stats.Count},
+		artifact.Member{Key: "sum", Value: m.Stats.Sum},
+	)
+	if m.Method == metrics.MethodHistogram {
+		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
+	}
+	return block
+}
+
+func runInfo(r *summary.Result) artifact.Object {
+	i := &r.RunInfo
+	o := artifact.Object{
+		{Key: "benchmark_id", Value: r.BenchmarkID},
+		{Key: "random_seed", Value: i.RandomSeed},
+		{Key: "trial", Value: i.Trial},
+	}
+	if i.RunLabel != "" {
+		o = append(o, artifact.Member{Key: "run_label", Value: i.RunLabel})
+	}
+	o = append(o,
+		artifact.Member{Key: "variation_label", Value: cmp.Or(i.VariationLabel, "base")},
+		artifact.Member{Key: "variation_index", Value: i.VariationIndex},
+		artifact.Member{Key: "variation_values", Value: i.VariationValues},
+		artifact.Member{Key: "cli_command", Value: i.CLICommand},
+	)
+	if r.StartNS != 0 {
+		o = append(o, artifact.Member{Key: "start_time_ns", Value: r.StartNS})
+	}
+	if r.EndNS != 0 {
+		o = append(o, artifact.Member{Key: "end_time_ns", Value: r.EndNS})
+	}
+	return append(o, countMembers(&r.Counts)...)
+}
+
+// countMembers say what was sent and what was not: sent = completed + cancelled, completed = successes
+// + errors. Arrivals and rates exist only where a rate was asked for.
+func countMembers(c *summary.Counts) artifact.Object {
+	o := artifact.Object{
+		{Key: "requests_sent", Value: c.Sent},
+		{Key: "requests_completed", Value: c.Successes + c.Errors},
+		{Key: "requests_cancelled", Value: c.CutOff},
+		{Key: "request_errors", Value: c.Errors},
+	}
+	if c.TargetRate <= 0 {
+		return o
+	}
+	return append(o,
+		artifact.Member{Key: "skipped_arrivals", Value: c.SkippedArrivals},
+		artifact.Member{Key: "dropped_by_catchup", Value: c.DroppedByCatchup},
+		artifact.Member{Key: "target_rate", Value: c.TargetRate},
+		artifact.Member{Key: "delivered_rate", Value: c.DeliveredRate},
+	)
+}
+
+func errorSummary(errors []summary.ErrorCount) []any {
+	list := make([]any, 0, len(errors))
+	for i := range errors {
+		list = append(list, artifact.Object{
+			{Key: "error_details", Value: ErrorObject(&errors[i].Error)},
+			{Key: "count", Value: errors[i].Count},
+		})
+	}
+	return list
+}
+
+// ErrorObject is the JSON object of one error, the same in every file.
+func ErrorObject(e *record.Error) artifact.Object {
+	o := artifact.Object{}
+	if e.HasCode {
+		o = append(o, artifact.Member{Key: "code", Value: e.Code})
+	}
+	for _, m := range []struct{ key, text string }{{"type", e.Type}, {"message", e.Message}, {"cause", e.Cause}} {
+		if m.text != "" {
+			o = append(o, artifact.Member{Key: m.key, Value: m.text})
+		}
+	}
+	if len(e.CauseChain) > 0 {
+		o = append(o, artifact.Member{Key: "cause_chain", Value: e.CauseChain})
+	}
+	if e.Details != "" {
+		o = append(o, artifact.Member{Key: "details", Value: e.Details})
+	}
+	return o
+}

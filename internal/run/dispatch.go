@@ -1,0 +1,236 @@
+package run
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"aiperf/internal/client"
+	"aiperf/internal/clock"
+	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/intake"
+	"aiperf/internal/load"
+	"aiperf/internal/session"
+)
+
+// schedule answers load's questions about the dataset: session k plays conversation sampler.At(k).
+type schedule struct {
+	data    *dataset.Dataset
+	sampler *dataset.Sampler
+}
+
+func (s schedule) conversation(k uint64) *dataset.Conversation {
+	return &s.data.Conversations[s.sampler.At(k)]
+}
+
+// Turns implements load.Source.
+func (s schedule) Turns(k uint64) int { return len(s.conversation(k).Turns) }
+
+// DelayNS implements load.Source.
+func (s schedule) DelayNS(k uint64, turn int) int64 {
+	if delay := s.conversation(k).Turns[turn].DelayMS; delay != nil {
+		return int64(*delay * 1e6)
+	}
+	return 0
+}
+
+// dispatcher carries credits out: it has requests made ahead of need, sends each on a goroutine that
+// waits for nothing else, and hands the finished exchange over before it returns the credit.
+type dispatcher struct {
+	schedule schedule
+	sessions *session.Store
+	client   *client.Client
+	endpoint endpoint.Endpoint
+	clock    *clock.Clock
+	pool     *intake.Pool
+	events   load.Events
+	// hearsContent is false when no phase limits prefill: then first contents are not reported.
+	hearsContent bool
+	workers      *workers
+	// phases are the kinds of the plan's phases, as records name them.
+	phases []string
+
+	// exchanges ends when the exchanges in flight are to be cut off.
+	exchanges context.Context
+	cutOff    context.CancelFunc
+
+	preparing chan *turnState
+
+	mu     sync.Mutex
+	live   map[uint64]*turnState
+	idle   []chan load.Credit
+	closed bool
+	all    sync.WaitGroup
+}
+
+// turnState is the next request of a session.
+type turnState struct {
+	mu       sync.Mutex
+	session  *session.Session
+	worker   int
+	turn     int
+	prepared *session.Prepared
+}
+
+// ready returns the request of a turn, making it if nobody has.
+func (t *turnState) ready(turn int) *session.Prepared {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.prepared == nil || t.turn != turn {
+		t.turn, t.prepared = turn, t.session.Prepare(turn)
+	}
+	return t.prepared
+}
+
+// preparers make requests ahead of need; more than a few would only take the cores from the senders.
+const preparers = 2
+
+func newDispatcher(d dispatcher) *dispatcher {
+	d.exchanges, d.cutOff = context.WithCancel(context.Background())
+	d.live = map[uint64]*turnState{}
+	d.preparing = make(chan *turnState, 1024)
+	for range preparers {
+		d.all.Go(func() {
+			for t := range d.preparing {
+				t.mu.Lock()
+				turn := t.turn
+				t.mu.Unlock()
+				t.ready(turn)
+			}
+		})
+	}
+	return &d
+}
+
+// Prepare implements load.Sender. When the preparers are busy the sending goroutine does the work.
+func (d *dispatcher) Prepare(_ int, k uint64, turn int) {
+	t := d.state(k)
+	t.mu.Lock()
+	if t.turn != turn {
+		t.turn, t.prepared = turn, nil
+	}
+	t.mu.Unlock()
+	select {
+	case d.preparing <- t:
+	default:
+	}
+}
+
+func (d *dispatcher) state(k uint64) *turnState {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t, ok := d.live[k]; ok {
+		return t
+	}
+	t := &turnState{session: d.sessions.Session(k, d.schedule.sampler.At(k)), worker: -1}
+	d.live[k] = t
+	return t
+}
+
+// Forget implements load.Sender.
+func (d *dispatcher) Forget(k uint64) {
+	d.mu.Lock()
+	delete(d.live, k)
+	d.mu.Unlock()
+	d.sessions.Forget(k)
+}
+
+// CutOff implements load.Sender.
+func (d *dispatcher) CutOff() { d.cutOff() }
+
+// Send implements load.Sender.
+func (d *dispatcher) Send(c load.Credit) {
+	d.mu.Lock()
+	if n := len(d.idle); n > 0 {
+		waiting := d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		d.mu.Unlock()
+		waiting <- c
+		return
+	}
+	d.mu.Unlock()
+	d.all.Go(func() { d.work(c) })
+}
+
+// work is one sending goroutine: it carries out a credit and waits for the next one.
+func (d *dispatcher) work(c load.Credit) {
+	next := make(chan load.Credit, 1)
+	for more := true; more; c, more = <-next {
+		d.exchange(c)
+		d.mu.Lock()
+		if d.closed {
+			d.mu.Unlock()
+			return
+		}
+		d.idle = append(d.idle, next)
+		d.mu.Unlock()
+	}
+}
+
+// exchange carries out one credit from pick-up to return.
+func (d *dispatcher) exchange(c load.Credit) {
+	pickedUpNS := d.clock.NowNS()
+	t := d.state(c.Session)
+	p := t.ready(c.Turn)
+	p.Aim(c.URLIndex, c.CancelAfterNS)
+	t.worker = d.workers.take(t.worker)
+
+	decoder := d.endpoint.NewDecoder()
+	if d.hearsContent {
+		decoder.OnFirstContent(func() { d.events.FirstContent(c) })
+	}
+	job := &intake.Job{
+		Identity: p.Identity, Decoder: decoder, Body: p.Body, RequestedTokens: p.RequestedTokens,
+		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS, PickedUpNS: pickedUpNS,
+	}
+	job.Identity.SessionNum = c.ID
+	job.Identity.Phase = d.phases[c.Phase]
+	job.Identity.WorkerID = d.workers.name(t.worker)
+	if p.Err == nil {
+		job.Exchange = d.client.Send(d.exchanges, &p.Request, decoder)
+	} else {
+		job.Exchange = client.Exchange{StartNS: pickedUpNS, EndNS: d.clock.NowNS(), Err: p.Err}
+	}
+	d.workers.give(t.worker)
+	outcome := load.CutOff
+	if !job.Exchange.CutOff {
+		outcome = load.Failure
+		if intake.Failure(&job.Exchange, decoder.Reply()) == nil {
+			outcome = load.Success
+			t.session.Capture(c.Turn, decoder.Reply())
+		}
+	}
+	// The record is on its way before the credit returns: when the last phase ends, all records are known.
+	d.pool.Submit(job)
+	d.events.Returned(c, outcome)
+}
+
+// closeTimeout bounds the wait for exchanges that do not end although they were cut off.
+const closeTimeout = 5 * time.Second
+
+// close ends the goroutines; all credits must have returned or been given up.
+func (d *dispatcher) close() {
+	d.cutOff()
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return
+	}
+	d.closed = true
+	for _, waiting := range d.idle {
+		close(waiting)
+	}
+	d.idle = nil
+	d.mu.Unlock()
+	close(d.preparing)
+	done := make(chan struct{})
+	go func() {
+		d.all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeTimeout):
+	}
+}

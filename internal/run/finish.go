@@ -1,0 +1,155 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/metrics"
+	"aiperf/internal/report"
+	"aiperf/internal/report/console"
+	"aiperf/internal/summary"
+)
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// finish turns what the load left into results and files.
+func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
+	e.log.Info("Processing the records")
+	e.drain(phases)
+	var problems []error
+	for _, s := range e.sinks {
+		if err := s.Close(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	e.sinks = nil
+	seen := e.profiling.Snapshot()
+	if seen.Successes+seen.Errors == 0 {
+		return nil, &NoResultsError{Reason: emptyReason(phases)}
+	}
+	for _, w := range e.profiling.Warnings() {
+		e.log.Warn(w)
+	}
+	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
+	out := &Outcome{Result: result, Console: e.consoleOptions(), Phases: phases}
+	if t := e.aborted.Load(); t != nil {
+		out.Aborted = t
+	}
+	plain := out.Console
+	plain.Width = console.Width(false, 0, e.cfg.Env.UI.ConsoleExportWidth)
+	a := &e.cfg.Artifacts
+	problems = append(problems, report.ExportAll(context.Background(), &out.Result,
+		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
+		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
+		console.Export{Path: a.Path(config.ConsoleText), Options: plain},
+	))
+	out.Problem = errors.Join(problems...)
+	e.log.Info("Results written", "directory", a.Dir)
+	return out, nil
+}
+
+// drain waits until the finished requests have become records.
+func (e *execution) drain(phases []load.Stats) {
+	limit := e.cfg.Env.Record.ProcessRecordsTimeout
+	if cancelled(phases) {
+		limit = e.cfg.Env.Service.ProfileCancelTimeout
+	}
+	e.dispatcher.close()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := e.pool.Close(ctx); err != nil {
+		e.log.Warn("Some requests are missing from the results", "error", err)
+		e.unprocessed = err
+	}
+}
+
+func cancelled(phases []load.Stats) bool {
+	for i := range phases {
+		if phases[i].WasCancelled {
+			return true
+		}
+	}
+	return false
+}
+
+func emptyReason(phases []load.Stats) string {
+	p := profilingPhase(phases)
+	switch {
+	case p == nil && cancelled(phases):
+		return "the run was cancelled before the profiling phase"
+	case p == nil:
+		return "the profiling phase did not start"
+	case p.RequestsSent == 0:
+		return "no request was sent"
+	case p.RequestsCancelled == p.RequestsSent:
+		return fmt.Sprintf("all %d requests were cut off before they finished", p.RequestsSent)
+	}
+	return ""
+}
+
+func profilingPhase(phases []load.Stats) *load.Stats {
+	for i := range phases {
+		if phases[i].Kind == load.Profiling {
+			return &phases[i]
+		}
+	}
+	return nil
+}
+
+// facts are what the summary says of the run beside its metrics.
+func (e *execution) facts(phases []load.Stats) summary.Run {
+	run := summary.Run{
+		AIPerfVersion: e.options.Version,
+		BenchmarkID:   e.id,
+		Info:          summary.RunInfo{RandomSeed: e.cfg.RandomSeed, VariationLabel: "base", CLICommand: e.cfg.CLICommand},
+		InputConfig:   ordered(config.InputConfig(e.cfg, e.id)),
+		WasCancelled:  cancelled(phases),
+		EndpointTitle: e.descriptor.MetricsTitle,
+	}
+	switch t := e.aborted.Load(); {
+	case t != nil:
+		run.Incomplete = t.Error()
+	case e.unprocessed != nil:
+		run.Incomplete = e.unprocessed.Error()
+	}
+	if err := e.sinkError.Load(); err != nil {
+		run.Incomplete = (*err).Error()
+	}
+	p := profilingPhase(phases)
+	if p == nil {
+		return run
+	}
+	run.StartNS = e.clock.WallNS(p.StartNS)
+	run.Counts = summary.Counts{
+		Sent: p.RequestsSent, CutOff: p.RequestsCancelled,
+		SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,
+		TargetRate: p.TargetRate, DeliveredRate: p.DeliveredRate(e.clock.NowNS()),
+	}
+	return run
+}
+
+func (e *execution) consoleOptions() console.Options {
+	a, env := &e.cfg.Artifacts, &e.cfg.Env
+	o := console.Options{
+		ShowTrace: a.ShowTraceTiming,
+		Thresholds: console.Thresholds{
+			UsagePercent: env.Metrics.UsagePctDiffThreshold,
+			OSLPercent:   env.Metrics.OSLMismatchPctThreshold,
+			OSLTokens:    int64(env.Metrics.OSLMismatchMaxTokenThreshold),
+		},
+		Files: console.Files{
+			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), LogFile: a.Path(config.LogFile),
+		},
+	}
+	if a.ExportLevel == "raw" {
+		o.Files.Raw = a.Path(config.RawJSONL)
+	}
+	for _, g := range env.UI.ConsoleGroups {
+		o.Groups = append(o.Groups, metrics.Group(g))
+	}
+	return o
+}

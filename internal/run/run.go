@@ -1,0 +1,270 @@
+// Package run wires one benchmark together: it is the only place where the rooms meet. Execute builds
+// the content, lets load decide and the client send, turns exchanges into records, records into
+// results and results into files, and ends everything within bounds.
+//
+// Execute keeps no package state: it may be called many times in one process. Every live view is an
+// observer that gets snapshots and cannot hold the run up.
+package run
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/client"
+	"aiperf/internal/clock"
+	"aiperf/internal/config"
+	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/intake"
+	"aiperf/internal/load"
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+	"aiperf/internal/report"
+	"aiperf/internal/report/console"
+	"aiperf/internal/runlog"
+	"aiperf/internal/session"
+	"aiperf/internal/summary"
+	"aiperf/internal/tokenizer"
+)
+
+// Options are what a run needs beside its configuration.
+type Options struct {
+	// Version stands in the User-Agent and in every export.
+	Version string
+	// Log takes the run's lines; Execute opens its file in the artifact directory.
+	Log *runlog.Log
+	// Observe gets a snapshot a few times a second, on one goroutine; nil for none.
+	Observe func(Snapshot)
+	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
+	Stop <-chan struct{}
+}
+
+// Outcome is what a run yielded.
+type Outcome struct {
+	Result summary.Result
+	// Console are the options of the final report, which the caller prints for its own terminal.
+	Console console.Options
+	// Problem joins what went wrong with local files; nil when all of them were written.
+	Problem error
+	// Aborted is the reason for which the run ended itself early; nil otherwise.
+	Aborted error
+	// Phases are the load generator's numbers.
+	Phases []load.Stats
+}
+
+// NoResultsError tells that a run ended without a single record.
+type NoResultsError struct{ Reason string }
+
+func (e *NoResultsError) Error() string {
+	if e.Reason == "" {
+		return "No profile results to export"
+	}
+	return "No profile results to export: " + e.Reason
+}
+
+// Execute runs one benchmark. Its error means that there is no outcome: the run could not start or
+// yielded no record.
+func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) {
+	e := &execution{cfg: cfg, options: o, log: o.Log.Logger("run"), clock: clock.New(), id: newBenchmarkID()}
+	defer e.close()
+	if err := e.prepare(ctx); err != nil {
+		return nil, err
+	}
+	phases, err := e.generate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.finish(phases)
+}
+
+// execution is one run on its way.
+type execution struct {
+	cfg     *config.Run
+	options Options
+	log     *slog.Logger
+	clock   *clock.Clock
+	id      string
+
+	redactor   *artifact.Redactor
+	tokenizer  tokenizer.Tokenizer
+	data       *dataset.Dataset
+	descriptor endpoint.Descriptor
+	endpoint   endpoint.Endpoint
+	urls       []string
+
+	set               *metrics.Set
+	profiling, warmup *metrics.Engine
+	client            *client.Client
+	sessions          *session.Store
+	pool              *intake.Pool
+	engine            *load.Engine
+	dispatcher        *dispatcher
+	sinks             []report.Sink
+
+	// profilingRecords and profilingFailures arm the failure threshold.
+	profilingRecords, profilingFailures atomic.Int64
+	aborted                             atomic.Pointer[thresholdError]
+	// sinkError is why records could not be written.
+	sinkError atomic.Pointer[error]
+	// unprocessed is why some finished requests have no record.
+	unprocessed error
+}
+
+// prepare does everything that happens before the first request. Nothing is written before the
+// configuration has proved possible.
+func (e *execution) prepare(ctx context.Context) error {
+	if err := e.bind(); err != nil {
+		return err
+	}
+	if err := e.openDirectory(); err != nil {
+		return err
+	}
+	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
+	if err := e.buildDataset(ctx); err != nil {
+		return err
+	}
+	if err := e.writeInputs(); err != nil {
+		return err
+	}
+	if err := e.openSinks(); err != nil {
+		return err
+	}
+	return e.assemble()
+}
+
+// bind finds the endpoint and the metrics that the configuration asks for.
+func (e *execution) bind() error {
+	c := &e.cfg.Endpoint
+	descriptor, built := endpoint.Lookup(c.Type)
+	if !built {
+		return fmt.Errorf("--endpoint-type %s is not available in this release", c.Type)
+	}
+	e.descriptor = descriptor
+	extra, err := members(ordered(c.Extra))
+	if err != nil {
+		return fmt.Errorf("--extra-inputs: %w", err)
+	}
+	e.endpoint, err = endpoint.New(c.Type, endpoint.Options{
+		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
+		ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
+	})
+	if err != nil {
+		return err
+	}
+	if e.urls, err = session.URLs(descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
+		return fmt.Errorf("--url: %w", err)
+	}
+	e.redactor = artifact.NewRedactor(secrets(e.cfg)...)
+	e.set, err = metrics.NewSet(e.metricsConfig())
+	if err != nil {
+		return fmt.Errorf("--goodput: %w", err)
+	}
+	e.profiling = e.set.NewEngine()
+	if e.cfg.Warmup() != nil {
+		e.warmup = e.set.NewEngine()
+	}
+	return nil
+}
+
+func (e *execution) metricsConfig() metrics.Config {
+	d, c, env := &e.descriptor, metrics.DefaultConfig(), &e.cfg.Env
+	c.Streaming = e.cfg.Endpoint.Streaming
+	c.ProducesTokens, c.TokenizesInput = d.ProducesTokens, d.TokenizesInput
+	c.SupportsAudio, c.SupportsImage, c.SupportsVideo, c.ProducesVideo = d.SupportsAudio, d.SupportsImage, d.SupportsVideo, d.ProducesVideo
+	c.UseServerTokens = e.cfg.Endpoint.UseServerTokenCount
+	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
+	for _, slo := range e.cfg.SLOs {
+		c.SLOs = append(c.SLOs, metrics.SLO{Tag: slo.Tag, Value: slo.Value})
+	}
+	c.UsageDiffPercent = env.Metrics.UsagePctDiffThreshold
+	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
+	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
+	return c
+}
+
+// assemble connects the rooms.
+func (e *execution) assemble() error {
+	var err error
+	workers := e.cfg.LogicalWorkers(cpus())
+	e.client, err = client.New(e.clientOptions(workers), e.clock)
+	if err != nil {
+		return err
+	}
+	keepRaw := e.cfg.Artifacts.ExportLevel == "raw"
+	e.sessions = session.NewStore(session.Options{
+		Dataset: e.data, Endpoint: e.endpoint, URLs: e.urls, Headers: e.headers(),
+		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw,
+	})
+	e.pool = intake.NewPool(intake.New(intake.Options{
+		Tokenizer: e.tokenizer, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,
+		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
+		WallNS: e.clock.WallNS, Redact: e.redactor.Text,
+		Warn: func(_, message string) { e.log.Warn(message) },
+	}), e.processors(), recordQueue, e.deliver)
+	sampler, err := dataset.NewSampler(e.data.Sampling, len(e.data.Conversations), seed(e.cfg))
+	if err != nil {
+		return err
+	}
+	plan := e.plan()
+	e.dispatcher = newDispatcher(dispatcher{
+		schedule: schedule{e.data, sampler}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
+		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), phases: kinds(plan),
+	})
+	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
+		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
+		Observe: e.logPhase,
+	})
+	e.dispatcher.events = e.engine
+	return nil
+}
+
+// generate lets the load run from the first phase to the last.
+func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
+	done := make(chan struct{})
+	watched := e.watch(done)
+	result, err := e.engine.Run(ctx)
+	close(done)
+	<-watched
+	if err != nil {
+		return nil, err
+	}
+	return result.Phases, nil
+}
+
+// deliver takes each record, from several goroutines at once.
+func (e *execution) deliver(r *record.Record) {
+	if r.Raw == nil || !r.Raw.CutOff {
+		e.set.Judge(r)
+		if r.Phase == record.PhaseWarmup {
+			e.warmup.Add(r)
+		} else {
+			e.profiling.Add(r)
+			e.checkThreshold(r)
+		}
+	}
+	for _, s := range e.sinks {
+		s.Add(r)
+	}
+}
+
+// close releases what a run that could not finish may have left.
+func (e *execution) close() {
+	if e.dispatcher != nil {
+		e.dispatcher.close()
+	}
+	if e.pool != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		e.pool.Close(ctx)
+		cancel()
+	}
+	if e.client != nil {
+		e.client.Close()
+	}
+	for _, s := range e.sinks {
+		s.Close()
+	}
+}

@@ -1,0 +1,328 @@
+package run
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/client"
+	"aiperf/internal/config"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/compose"
+	"aiperf/internal/dataset/synthetic"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/load"
+	"aiperf/internal/random"
+	"aiperf/internal/record"
+	"aiperf/internal/report"
+	"aiperf/internal/session"
+	"aiperf/internal/tokenizer"
+)
+
+// recordQueue bounds the exchanges that wait to become records.
+const recordQueue = 4096
+
+func cpus() int { return runtime.GOMAXPROCS(0) }
+
+// processors is the number of goroutines that make records.
+func (e *execution) processors() int {
+	if n := e.cfg.Workers.RecordProcessors; n != nil {
+		return *n
+	}
+	return max(1, cpus()/2)
+}
+
+func newBenchmarkID() string {
+	var b [16]byte
+	crand.Read(b[:]) // never fails: crypto/rand ends the program if the system has no entropy
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func seed(cfg *config.Run) random.Seed {
+	if cfg.RandomSeed == nil {
+		return random.Seed{}
+	}
+	return random.Root(*cfg.RandomSeed)
+}
+
+// secrets are the values that must not appear anywhere.
+func secrets(cfg *config.Run) []string {
+	list := []string{cfg.Endpoint.APIKey}
+	for _, h := range cfg.Endpoint.Headers {
+		if artifact.IsCredentialHeader(h.Name) {
+			list = append(list, h.Value, strings.TrimSpace(strings.TrimPrefix(h.Value, "Bearer ")))
+		}
+	}
+	for _, base := range cfg.Endpoint.URLs {
+		if u, err := url.Parse(base); err == nil && u.User != nil {
+			if password, ok := u.User.Password(); ok {
+				list = append(list, password)
+			}
+		}
+	}
+	return list
+}
+
+// members turns the user's extra inputs into JSON text, in order.
+func members(extra artifact.Object) ([]endpoint.Member, error) {
+	var list []endpoint.Member
+	for _, m := range extra {
+		text, err := artifact.AppendJSON(nil, m.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Key, err)
+		}
+		list = append(list, endpoint.Member{Key: m.Key, Value: text})
+	}
+	return list, nil
+}
+
+// openDirectory makes the artifact directory, removes what an earlier run left under the same names,
+// and opens the log file.
+func (e *execution) openDirectory() error {
+	a := &e.cfg.Artifacts
+	if err := os.MkdirAll(filepath.Dir(a.Path(config.SummaryJSON)), 0o755); err != nil {
+		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+	}
+	var stale []string
+	for _, kind := range config.ArtifactKinds() {
+		if kind != config.LogFile {
+			stale = append(stale, a.Path(kind))
+		}
+	}
+	if err := artifact.RemoveStale(stale...); err != nil {
+		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+	}
+	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
+		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
+	}
+	return nil
+}
+
+func (e *execution) buildDataset(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.ProfileConfigureTimeout)
+	defer cancel()
+	if e.cfg.Tokenizer.Name != "" {
+		e.tokenizer = tokenizer.Builtin()
+	}
+	d := &e.cfg.Dataset
+	options := compose.Options{
+		Path: d.Path, Format: d.Format, Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),
+		ISL: synthetic.Normal(d.ISL), BatchSize: d.BatchSize,
+		Turns: synthetic.Normal(d.Turns), DelayMS: synthetic.Normal(d.TurnDelayMS), DelayRatio: d.TurnDelayRatio,
+		PrefixPool: d.PrefixPoolSize, PrefixLength: d.PrefixLength,
+		SharedSystemLength: d.SharedSystemPromptLength, SystemPrompt: d.SystemPrompt, UserContextLength: d.UserContextPromptLength,
+		Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, Seed: seed(e.cfg),
+	}
+	options.Kind = compose.Synthetic
+	if d.Kind == config.FileDataset {
+		options.Kind = compose.File
+	}
+	if d.OSL != nil {
+		osl := synthetic.Normal(*d.OSL)
+		options.OSL = &osl
+	}
+	for _, p := range d.SequenceDistribution {
+		options.SeqDist = append(options.SeqDist, compose.LengthPair(p))
+	}
+	data, warnings, err := compose.Build(ctx, options, e.tokenizer)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT: %w", e.cfg.Env.Service.ProfileConfigureTimeout, err)
+		}
+		return err
+	}
+	for _, w := range warnings {
+		e.log.Warn(w)
+	}
+	if n := d.Sessions; n != nil && *n > int64(len(data.Conversations)) {
+		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", len(data.Conversations))
+	}
+	e.log.Info("Dataset ready", "conversations", len(data.Conversations), "turns", data.Turns())
+	e.data = data
+	return nil
+}
+
+// writeInputs writes inputs.json. A turn that cannot be formatted ends the run; a file that cannot be
+// written does not.
+func (e *execution) writeInputs() error {
+	err := report.WriteInputs(e.cfg.Artifacts.Path(config.InputsJSON), e.redactor, e.inputs())
+	var payload *report.PayloadError
+	switch {
+	case errors.As(err, &payload):
+		return payload
+	case err != nil:
+		e.log.Error("inputs.json could not be written", "error", err)
+	}
+	return nil
+}
+
+func (e *execution) inputs() iter.Seq2[report.Input, error] {
+	return func(yield func(report.Input, error) bool) {
+		for i := range e.data.Conversations {
+			c := &e.data.Conversations[i]
+			for turn := range c.Turns {
+				payload, err := session.Payload(e.endpoint, c, turn)
+				if !yield(report.Input{SessionID: c.SessionID, Payload: payload}, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// openSinks creates the files that are written while the run goes on, so that a directory that
+// cannot be written shows before the first request.
+func (e *execution) openSinks() error {
+	a := &e.cfg.Artifacts
+	lines := artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval, OnError: e.sinkFailed}
+	if a.ExportLevel == "summary" {
+		return nil
+	}
+	records, err := report.OpenRecords(report.RecordsOptions{
+		Path: a.Path(config.RecordsJSONL), Lines: lines, Metrics: e.set.AppendRecordMetrics, Redactor: e.redactor,
+	})
+	if err != nil {
+		return err
+	}
+	e.sinks = append(e.sinks, records)
+	if a.ExportLevel != "raw" {
+		return nil
+	}
+	raw, err := report.OpenRawRecords(report.RawRecordsOptions{Path: a.Path(config.RawJSONL), Lines: lines, Redactor: e.redactor})
+	if err != nil {
+		return err
+	}
+	e.sinks = append(e.sinks, raw)
+	return nil
+}
+
+// sinkFailed ends the run: records that cannot be written are a run that is being lost. It is told
+// before the first request at the earliest, once per file.
+func (e *execution) sinkFailed(err error) {
+	e.log.Error("Records cannot be written any more, the run ends here", "error", err)
+	e.sinkError.CompareAndSwap(nil, &err)
+	e.engine.Abort(err)
+}
+
+func (e *execution) clientOptions(workers int) client.Options {
+	h, o := &e.cfg.Env.HTTP, client.DefaultOptions()
+	o.Reuse = client.Reuse(e.cfg.Endpoint.ConnectionReuse)
+	o.Workers, o.ConnectionLimit = workers, h.ConnectionLimit
+	o.Timeout = seconds(e.cfg.Endpoint.TimeoutSeconds)
+	o.CancelSendTimeout = h.CancellationSendTimeout
+	o.KeepAliveTimeout, o.ForceClose = h.KeepaliveTimeout, h.ForceClose
+	o.IPVersion, o.UseDNSCache, o.DNSCacheTTL = h.IPVersion, h.UseDNSCache, h.DNSCacheTTL
+	o.RcvBuf, o.SndBuf = h.ReceiveBuffer, h.SendBuffer
+	o.TCPKeepIdle, o.TCPKeepIntvl, o.TCPKeepCnt = h.TCPKeepIdle, h.TCPKeepInterval, h.TCPKeepCount
+	o.TCPUserTimeout, o.SSLVerify = h.TCPUserTimeout, h.SSLVerify
+	if h.TrustEnv {
+		o.Proxy = client.ProxyFromEnvironment
+	}
+	o.Redact = e.redactor.Text
+	return o
+}
+
+func (e *execution) headers() session.Headers {
+	c, h := &e.cfg.Endpoint, &e.cfg.Env.HTTP
+	s := session.Headers{
+		Version: e.options.Version, APIKey: c.APIKey, SessionName: c.SessionHeader,
+		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey, DynamoSessionID: h.XDynamoSessionID,
+	}
+	for _, header := range c.Headers {
+		s.Custom = append(s.Custom, record.Header{Name: header.Name, Value: header.Value})
+	}
+	return s
+}
+
+// plan brings the phases into load's terms.
+func (e *execution) plan() load.Plan {
+	plan := load.Plan{Seed: seed(e.cfg), URLs: len(e.urls)}
+	for _, p := range e.cfg.Phases {
+		phase := load.Phase{Name: p.Name, Kind: load.Profiling, Grace: load.Infinite}
+		if p.Kind == config.WarmupPhase {
+			phase.Kind = load.Warmup
+		}
+		if p.Mode == config.Rate {
+			phase.Arrivals = load.Arrivals{Pattern: pattern(p.Pattern), Rate: p.Rate, Smoothness: p.Smoothness}
+		}
+		phase.Concurrency, phase.Prefill = number(p.Concurrency), number(p.Prefill)
+		phase.Requests, phase.Sessions = number(p.Requests), number(p.Sessions)
+		if p.Duration != nil {
+			phase.Duration, phase.Grace = *p.Duration, p.Grace
+		}
+		if p.Cancellation != nil {
+			phase.Cancellation = load.Cancellation(*p.Cancellation)
+		}
+		plan.Phases = append(plan.Phases, phase)
+	}
+	return plan
+}
+
+func pattern(name string) load.Pattern {
+	switch name {
+	case config.PatternConstant:
+		return load.Constant
+	case config.PatternGamma:
+		return load.Gamma
+	default:
+		return load.Poisson
+	}
+}
+
+// number is what p points to, 0 for nil: no limit.
+func number[T int | int64](p *T) T {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+func limitsPrefill(plan load.Plan) bool {
+	for _, p := range plan.Phases {
+		if p.Prefill > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func kinds(plan load.Plan) []string {
+	var list []string
+	for _, p := range plan.Phases {
+		list = append(list, p.Kind.String())
+	}
+	return list
+}
+
+// ordered converts a configuration object.
+func ordered(o config.Object) artifact.Object {
+	var out artifact.Object
+	for _, m := range o {
+		out = append(out, artifact.Member{Key: m.Key, Value: convert(m.Value)})
+	}
+	return out
+}
+
+func convert(v any) any {
+	switch v := v.(type) {
+	case config.Object:
+		return ordered(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = convert(v[i])
+		}
+		return list
+	}
+	return v
+}

@@ -1,0 +1,196 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"aiperf/internal/load"
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+	"aiperf/internal/runlog"
+)
+
+// Snapshot is what an observer sees of a run.
+type Snapshot struct {
+	// Phases are the load generator's numbers; the last one that has started is the current one.
+	Phases []load.Stats
+	// NowNS is the instant of the snapshot on the run's clock.
+	NowNS int64
+	// Records counts the records made so far in the profiling phase.
+	Records metrics.Snapshot
+}
+
+// snapshotInterval is how often observers see the run.
+const snapshotInterval = 100 * time.Millisecond
+
+// watch looks after a running load until done is closed: it shows snapshots, logs figures, and asks
+// the load to stop when the user does. The returned channel is closed when it has ended.
+func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		snapshots := time.NewTicker(snapshotInterval)
+		defer snapshots.Stop()
+		figures := newOptionalTicker(e.statsInterval())
+		defer figures.stop()
+		stop := e.options.Stop
+		for {
+			select {
+			case <-done:
+				e.show()
+				return
+			case <-stop:
+				stop = nil
+				e.engine.Stop()
+			case <-snapshots.C:
+				e.show()
+			case <-figures.c:
+				e.logFigures()
+			}
+		}
+	}()
+	return ended
+}
+
+func (e *execution) show() {
+	if e.options.Observe != nil {
+		e.options.Observe(Snapshot{Phases: e.engine.Snapshot(), NowNS: e.clock.NowNS(), Records: e.profiling.Snapshot()})
+	}
+}
+
+// optionalTicker never fires when its interval is 0.
+type optionalTicker struct {
+	c      <-chan time.Time
+	ticker *time.Ticker
+}
+
+func newOptionalTicker(interval time.Duration) optionalTicker {
+	if interval <= 0 {
+		return optionalTicker{}
+	}
+	t := time.NewTicker(interval)
+	return optionalTicker{t.C, t}
+}
+
+func (t optionalTicker) stop() {
+	if t.ticker != nil {
+		t.ticker.Stop()
+	}
+}
+
+// defaultStatsInterval is the period of the figures in the log.
+const defaultStatsInterval = 30 * time.Second
+
+func (e *execution) statsInterval() time.Duration {
+	switch {
+	case e.cfg.UI.StatsInterval != nil:
+		return *e.cfg.UI.StatsInterval
+	case e.cfg.Env.UI.RealtimeMetricsInterval != nil:
+		return *e.cfg.Env.UI.RealtimeMetricsInterval
+	}
+	return defaultStatsInterval
+}
+
+// logFigures writes a few metrics of the records so far.
+func (e *execution) logFigures() {
+	var lines []string
+	for _, m := range e.profiling.ResultsOf("request_throughput", "time_to_first_token", "inter_token_latency", "request_latency", "output_token_throughput") {
+		if m.Distribution {
+			lines = append(lines, fmt.Sprintf("  %s (%s): avg %.2f, p50 %.2f, p99 %.2f", m.Header, m.Unit, m.Stats.Avg, m.Stats.Percentiles[4], m.Stats.Percentiles[8]))
+		} else {
+			lines = append(lines, fmt.Sprintf("  %s (%s): %.2f", m.Header, m.Unit, m.Stats.Avg))
+		}
+	}
+	if len(lines) > 0 {
+		seen := e.profiling.Snapshot()
+		e.log.Info(fmt.Sprintf("Results so far: %d successful, %d failed", seen.Successes, seen.Errors))
+		for _, line := range lines {
+			e.log.Info(line)
+		}
+	}
+}
+
+// logPhase writes one line for each change of a phase's state.
+func (e *execution) logPhase(event load.PhaseEvent) {
+	s := &event.Stats
+	parts := []string{fmt.Sprintf("Phase %s %s", s.Name, strings.ReplaceAll(s.State.String(), "_", " "))}
+	switch s.State {
+	case load.Started:
+		if s.ExpectedRequests > 0 {
+			parts = append(parts, fmt.Sprintf("requests=%d", s.ExpectedRequests))
+		}
+		if s.ExpectedSessions > 0 {
+			parts = append(parts, fmt.Sprintf("sessions=%d", s.ExpectedSessions))
+		}
+		if s.ExpectedDuration > 0 {
+			parts = append(parts, fmt.Sprintf("duration=%s", s.ExpectedDuration))
+		}
+		if s.TargetRate > 0 {
+			parts = append(parts, fmt.Sprintf("rate=%g/s", s.TargetRate))
+		}
+	case load.SendingComplete:
+		parts = append(parts, fmt.Sprintf("sent=%d, completed=%d, in_flight=%d", s.RequestsSent, s.RequestsCompleted, s.RequestsInFlight()))
+		if s.GraceEndNS > 0 && s.RequestsInFlight() > 0 {
+			parts = append(parts, fmt.Sprintf("waiting at most %.1f s for them", max(0, float64(s.GraceEndNS-e.clock.NowNS())/1e9)))
+		}
+	case load.Complete:
+		parts = append(parts, fmt.Sprintf("completed=%d, cancelled=%d, errors=%d", s.RequestsCompleted, s.RequestsCancelled, s.RequestErrors))
+		if s.OldestCutOff > 0 {
+			parts = append(parts, fmt.Sprintf("oldest_cut_off=%.2fs", s.OldestCutOff.Seconds()))
+		}
+	}
+	if s.TotalSessionTurns > s.SentSessions {
+		parts = append(parts, fmt.Sprintf("sessions sent=%d, completed=%d", s.SentSessions, s.CompletedSessions))
+	}
+	parts = append(parts, fmt.Sprintf("elapsed=%.2fs", s.Elapsed(e.clock.NowNS()).Seconds()))
+	for _, flag := range []struct {
+		on   bool
+		name string
+	}{
+		{s.TimeoutTriggered, "timeout_triggered"},
+		{s.GracePeriodTimeoutTriggered, "grace_period_timeout_triggered"},
+		{s.WasCancelled, "was_cancelled"},
+	} {
+		if flag.on {
+			parts = append(parts, flag.name)
+		}
+	}
+	e.log.Log(context.Background(), runlog.LevelNotice, strings.Join(parts, " | "))
+}
+
+// thresholdError tells that too many requests failed.
+type thresholdError struct {
+	failed, total int64
+	limit         float64
+}
+
+func (t *thresholdError) Error() string {
+	return fmt.Sprintf("%d of %d requests failed (%.1f%%), which is more than --failed-request-threshold allows (%g%%)",
+		t.failed, t.total, 100*float64(t.failed)/float64(t.total), 100*t.limit)
+}
+
+// minThresholdRecords is the number of records from which the failure threshold holds, unless the
+// concurrency is higher.
+const minThresholdRecords = 10
+
+func (e *execution) checkThreshold(r *record.Record) {
+	if e.cfg.FailedRequestThreshold == nil {
+		return
+	}
+	total := e.profilingRecords.Add(1)
+	failed := e.profilingFailures.Load()
+	if r.IsError() {
+		failed = e.profilingFailures.Add(1)
+	}
+	armed := int64(max(minThresholdRecords, number(e.cfg.Profiling().Concurrency)))
+	limit := *e.cfg.FailedRequestThreshold
+	if total < armed || float64(failed)/float64(total) <= limit {
+		return
+	}
+	reason := &thresholdError{failed, total, limit}
+	if e.aborted.CompareAndSwap(nil, reason) {
+		e.engine.Abort(reason)
+	}
+}

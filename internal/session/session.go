@@ -1,0 +1,259 @@
+// Package session plays conversations: it keeps what a running conversation has said and heard, gives
+// it its ids, and makes each of its requests whole, ahead of the instant at which it is sent.
+//
+// A session is one run of a conversation; a turn is one request of it. The capture of a turn's reply
+// must have returned before the next turn is prepared. A request body depends on the replies captured
+// so far only where the conversation's context mode says so; all other bodies are encoded once and
+// shared by every session that plays the conversation.
+package session
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"aiperf/internal/client"
+	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
+)
+
+// Options bind a store to a run.
+type Options struct {
+	Dataset  *dataset.Dataset
+	Endpoint endpoint.Endpoint
+	// URLs are the whole addresses; a session uses one of them for all its turns.
+	URLs    []string
+	Headers Headers
+	// KeepTrace and KeepRaw are asked of every exchange.
+	KeepTrace, KeepRaw bool
+}
+
+// Store holds the running sessions and the encoded bodies that they share. It is safe for concurrent
+// use.
+type Store struct {
+	options Options
+	ids     *idSource
+	bodies  bodyCache
+
+	mu       sync.Mutex
+	sessions map[uint64]*Session
+
+	headersMu sync.RWMutex
+	headers   map[headerKind]*headerTemplate
+}
+
+type headerKind struct {
+	stream      bool
+	contentType string
+}
+
+// NewStore makes a store without sessions.
+func NewStore(o Options) *Store {
+	return &Store{
+		options:  o,
+		ids:      newIDSource(),
+		sessions: map[uint64]*Session{},
+		headers:  map[headerKind]*headerTemplate{},
+	}
+}
+
+// Session returns the running session k; at the first call it starts to play the conversation of that
+// index.
+func (s *Store) Session(k uint64, conversation int) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running, ok := s.sessions[k]; ok {
+		return running
+	}
+	c := &s.options.Dataset.Conversations[conversation]
+	started := &Session{
+		store:         s,
+		index:         conversation,
+		conversation:  c,
+		mode:          s.options.Dataset.Mode(c),
+		correlationID: s.ids.next(),
+	}
+	s.sessions[k] = started
+	return started
+}
+
+// Forget drops session k.
+func (s *Store) Forget(k uint64) {
+	s.mu.Lock()
+	delete(s.sessions, k)
+	s.mu.Unlock()
+}
+
+// Session is one run of a conversation.
+type Session struct {
+	store         *Store
+	index         int
+	conversation  *dataset.Conversation
+	mode          dataset.ContextMode
+	correlationID string
+	// replies are the captured replies by turn; nil where a turn left none.
+	replies [][]byte
+}
+
+// CorrelationID is the session's id, the same for all its turns.
+func (s *Session) CorrelationID() string { return s.correlationID }
+
+// Conversation is what the session plays.
+func (s *Session) Conversation() *dataset.Conversation { return s.conversation }
+
+// Live tells whether requests carry the replies of earlier turns.
+func (s *Session) Live() bool { return s.mode == dataset.DeltasWithoutResponses }
+
+// Capture keeps the reply of a turn for the requests that follow. It does nothing where no request
+// will carry it; a failed turn has no reply and is not captured.
+func (s *Session) Capture(turn int, reply *endpoint.Reply) {
+	if !s.Live() || turn >= len(s.conversation.Turns)-1 {
+		return
+	}
+	if s.replies == nil {
+		s.replies = make([][]byte, len(s.conversation.Turns)-1)
+	}
+	s.replies[turn] = reply.AppendAssistant(nil)
+}
+
+// Prepared is a request that waits for its instant.
+type Prepared struct {
+	Request client.Request
+	// Body is the request's body with its token count; nil when Err is set.
+	Body *endpoint.Body
+	// Identity lacks what the credit knows: session number and phase.
+	Identity record.Identity
+	// RequestedTokens is the output limit of the turn, record.Absent without one.
+	RequestedTokens int64
+	// Err says that the turn cannot be sent; the request then fails with it.
+	Err *record.Error
+
+	store *Store
+}
+
+// Prepare makes the request of a turn. Address and cancellation are the credit's and set by Aim.
+func (s *Session) Prepare(turn int) *Prepared {
+	o := &s.store.options
+	p := &Prepared{
+		store:           s.store,
+		RequestedTokens: record.Absent,
+		Identity: record.Identity{
+			RequestID:      s.store.ids.next(),
+			CorrelationID:  s.correlationID,
+			ConversationID: s.conversation.SessionID,
+			TurnIndex:      turn,
+		},
+	}
+	if turn < 0 || turn >= len(s.conversation.Turns) {
+		p.Err = encodeError(fmt.Errorf("conversation %s has no turn %d", s.conversation.SessionID, turn))
+		return p
+	}
+	if limit := s.conversation.Turns[turn].MaxTokens; limit != nil {
+		p.RequestedTokens = int64(*limit)
+	}
+	body, err := s.body(turn)
+	if err != nil {
+		p.Err = encodeError(err)
+		return p
+	}
+	p.Body = body
+	p.Request = client.Request{
+		Method:        "POST",
+		Headers:       s.store.template(body).fill(p.Identity.RequestID, s.correlationID),
+		Body:          body.Bytes,
+		Session:       s.correlationID,
+		FinalTurn:     turn == len(s.conversation.Turns)-1,
+		CancelAfterNS: -1,
+		KeepTrace:     o.KeepTrace,
+		KeepRaw:       o.KeepRaw,
+	}
+	p.Aim(0, -1)
+	return p
+}
+
+// Aim sets the address by its index among the run's and the simulated cancellation (negative: none).
+func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
+	if urls := p.store.options.URLs; len(urls) > 0 {
+		p.Request.URL = urls[urlIndex%len(urls)]
+	}
+	p.Request.CancelAfterNS = cancelAfterNS
+}
+
+// body encodes a turn, or takes what was encoded for another session.
+func (s *Session) body(turn int) (*endpoint.Body, error) {
+	if s.Live() && turn > 0 {
+		return s.store.options.Endpoint.Encode(s.context(turn))
+	}
+	key := bodyKey{s.index, turn}
+	if body, ok := s.store.bodies.get(key); ok {
+		return body, nil
+	}
+	body, err := s.store.options.Endpoint.Encode(s.context(turn))
+	if err != nil {
+		return nil, err
+	}
+	return s.store.bodies.put(key, body), nil
+}
+
+// context collects what the request of a turn carries.
+func (s *Session) context(turn int) *endpoint.Context {
+	if s.mode == dataset.MessageArrayWithResponses {
+		return alone(s.conversation, turn)
+	}
+	c := &endpoint.Context{SystemMessage: s.conversation.SystemMessage, UserContext: s.conversation.UserContext}
+	for i := 0; i <= turn; i++ {
+		c.Turns = append(c.Turns, endpoint.Turn{Turn: &s.conversation.Turns[i]})
+		if i < turn && i < len(s.replies) && s.replies[i] != nil {
+			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i]})
+		}
+	}
+	return c
+}
+
+// alone is the context of a turn without any history.
+func alone(c *dataset.Conversation, turn int) *endpoint.Context {
+	return &endpoint.Context{
+		Turns:         []endpoint.Turn{{Turn: &c.Turns[turn]}},
+		SystemMessage: c.SystemMessage,
+		UserContext:   c.UserContext,
+	}
+}
+
+// Payload encodes a turn on its own, without earlier turns and replies and without members that are
+// null, as inputs.json lists it.
+func Payload(e endpoint.Endpoint, c *dataset.Conversation, turn int) ([]byte, error) {
+	body, err := e.Encode(alone(c, turn))
+	if err != nil {
+		return nil, fmt.Errorf("conversation %s, turn %d: %w", c.SessionID, turn, err)
+	}
+	return endpoint.WithoutNulls(body.Bytes), nil
+}
+
+func (s *Store) template(b *endpoint.Body) *headerTemplate {
+	kind := headerKind{b.Stream, b.ContentType}
+	s.headersMu.RLock()
+	t := s.headers[kind]
+	s.headersMu.RUnlock()
+	if t != nil {
+		return t
+	}
+	s.headersMu.Lock()
+	defer s.headersMu.Unlock()
+	if t = s.headers[kind]; t == nil {
+		t = s.options.Headers.template(kind.stream, kind.contentType)
+		s.headers[kind] = t
+	}
+	return t
+}
+
+// encodeError is the error of a request whose body cannot be made.
+func encodeError(err error) *record.Error {
+	e := &record.Error{Type: "ValueError", Message: err.Error()}
+	var known *endpoint.EncodeError
+	if errors.As(err, &known) {
+		e.Type = known.Type
+	}
+	e.Message = e.Type + "(" + quote(e.Message) + ")"
+	return e
+}

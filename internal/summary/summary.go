@@ -1,0 +1,54 @@
+// Package summary is the typed result of one run: built from metric results and run facts by one
+// function, written by report, read back by what compares runs.
+package summary
+
+import (
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+)
+
+// Result is everything that the reports of one run say.
+type Result struct {
+	AIPerfVersion string
+	BenchmarkID   string
+	RunInfo       RunInfo
+	// Metrics are the profiling results, in result order.
+	Metrics []metrics.Result
+	// Warmup are the results of the warm-up phase; nil when there was none.
+	Warmup []metrics.Result
+	// InputConfig is the resolved configuration, redacted.
+	InputConfig  artifact.Object
+	WasCancelled bool
+	// Incomplete is the reason why the run degraded; "" when it did not.
+	Incomplete string
+	Errors     []ErrorCount
+	// Start and end of the profiling phase: its start and the last request's end, wall epoch ns.
+	StartNS, EndNS int64
+	// EndpointTitle is the console title's second half, e.g. "LLM Metrics".
+	EndpointTitle string
+	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it.
+	UsageReported, CacheReported bool
+	Counts                       Counts
+}
+
+// RunInfo identifies the run within its series.
+type RunInfo struct {
+	RandomSeed      *uint64
+	Trial           int
+	RunLabel        string
+	VariationLabel  string
+	VariationIndex  int
+	VariationValues artifact.Object
+	CLICommand      string
+}
+
+// ErrorCount is one group of equal errors, in order of first occurrence.
+type ErrorCount = metrics.ErrorCount
+
+// Counts are the totals of the profiling phase: sent = completed + cut off; completed = successes + errors.
+type Counts struct {
+	Sent, Successes, Errors, CutOff int64
+	// Skipped arrivals found no slot; Dropped arrivals were given up after a stall.
+	SkippedArrivals, DroppedByCatchup int64
+	TargetRate, DeliveredRate         float64
+}

@@ -1,0 +1,38 @@
+// Package tokenizer turns text into token ids and back, exactly as the model's own tokenizer would.
+//
+// Special tokens are never added by Encode and Count: a count is the number of tokens of the text alone.
+// A Tokenizer is safe for concurrent use.
+package tokenizer
+
+// Tokenizer is the seam behind which every vocabulary stands.
+type Tokenizer interface {
+	// Name is what the user asked for, for messages and reports: "builtin", a hub id or a path.
+	Name() string
+	// Encode appends the ids of text to dst and returns it. Special tokens written in the text
+	// (such as <|endoftext|>) become their single id; none is added. Invalid UTF-8 counts as U+FFFD.
+	Encode(dst []int, text string) []int
+	// Count is len(Encode(nil, text)) without the allocation.
+	Count(text string) int
+	// Decode is the text of ids, special tokens included. Ids outside the vocabulary yield U+FFFD.
+	Decode(ids []int) string
+	// VocabSize is one more than the largest id.
+	VocabSize() int
+	// Specials lists the special tokens.
+	Specials() Specials
+}
+
+// Specials names the special ids of a vocabulary; an id of -1 means that there is none.
+type Specials struct {
+	BOS, EOS int
+	// Added is the number of special tokens that the model's own pipeline would put around a
+	// single sequence (0 for the built-in vocabularies).
+	Added int
+}
+
+// Separator is the id that keeps neighbouring blocks from merging: BOS, else EOS, else -1.
+func (s Specials) Separator() int {
+	if s.BOS >= 0 {
+		return s.BOS
+	}
+	return s.EOS
+}

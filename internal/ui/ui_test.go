@@ -1,0 +1,53 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLine(t *testing.T) {
+	for _, c := range []struct {
+		p    Progress
+		want string
+	}{
+		{Progress{Profiling, 40, 100, 0.4, 12 * time.Second}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
+		{Progress{Profiling, 0, 0, 0.4, 12 * time.Second}, "Profiling:  40% |████      | [00:12<00:18]"},
+		{Progress{Warmup, 0, 12345, 0, 0}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
+		{Progress{ProfilingGrace, 7, 7, 1, time.Hour + time.Minute}, "Profiling Grace Period: 7/7 |██████████| 100% [1:01:00<00:00]"},
+	} {
+		if got := Line(c.p); got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+func TestSimpleRedrawsOnlyAfterAStep(t *testing.T) {
+	var out strings.Builder
+	s := NewSimple(&out, true, false, 1)
+	for i := range 1000 {
+		s.Show(Progress{Stage: Profiling, Done: int64(i), Total: 1000, Fraction: float64(i) / 1000})
+	}
+	if n := strings.Count(out.String(), "\r"); n < 90 || n > 101 {
+		t.Errorf("%d redraws of 1000 snapshots, want about one per percent", n)
+	}
+	s.Clear()
+	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
+		t.Error("the bar stays on the screen")
+	}
+}
+
+func TestSimpleWithoutTerminalPrintsTenths(t *testing.T) {
+	var out strings.Builder
+	s := NewSimple(&out, false, false, 1)
+	for i := range 1001 {
+		s.Show(Progress{Stage: Profiling, Done: int64(i), Total: 1000, Fraction: float64(i) / 1000})
+	}
+	s.Clear()
+	if n := strings.Count(out.String(), "\n"); n != 11 {
+		t.Errorf("%d lines, want 11:\n%s", n, out.String())
+	}
+	if strings.ContainsAny(out.String(), "\r\x1b") {
+		t.Error("control characters in a file")
+	}
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs the original, installed from PyPI as a black box, and ours against the same mock server with the same
+# settings, and compares their JSON, CSV and JSONL key by key.
+#
+#   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+if [ -n "${INTEROP_CACHE:-}" ]; then
+    cache=$INTEROP_CACHE/reference
+    mkdir -p "$cache"
+else
+    cache=$(mktemp -d)
+fi
+server=
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -n "${INTEROP_CACHE:-}" ] || rm -rf "$cache"
+}
+trap finish EXIT
+
+if [ ! -x "$cache/venv/bin/aiperf" ]; then
+    python3 -m venv "$cache/venv"
+    "$cache/venv/bin/pip" install -q 'aiperf==0.13.0'
+fi
+# The original's built-in tokenizer looks for the o200k ranks under this name before it asks the network.
+mkdir -p "$cache/tiktoken"
+ranks=$(cd "$cache" && GOFLAGS=-mod=mod go mod download -json github.com/pkoukk/tiktoken-go-loader@v0.0.2 | python3 -c 'import json,sys; print(json.load(sys.stdin)["Dir"])')/assets/o200k_base.tiktoken
+cp -f "$ranks" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
+export TIKTOKEN_CACHE_DIR=$cache/tiktoken
+
+(cd "$root" && CGO_ENABLED=0 go build -o "$cache/aiperf" ./cmd/aiperf)
+"$cache/aiperf" mock-server --port 0 --ttft 10 --itl 2 >"$cache/server.log" 2>&1 &
+server=$!
+for _ in $(seq 50); do
+    grep -q 'http://' "$cache/server.log" && break
+    sleep 0.1
+done
+url=$(grep -o 'http://[^ ]*' "$cache/server.log" | head -1)
+
+both() {
+    local name=$1
+    shift
+    rm -rf "$cache/theirs-$name" "$cache/ours-$name"
+    "$cache/venv/bin/aiperf" profile "$@" --artifact-dir "$cache/theirs-$name" >"$cache/theirs-$name.log" 2>&1 || true
+    "$cache/aiperf" profile "$@" --artifact-dir "$cache/ours-$name" >"$cache/ours-$name.log" 2>&1 || true
+    python3 compare.py "$name" "$cache/theirs-$name" "$cache/ours-$name"
+}
+common=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry)
+both chat-streaming "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 100 --osl 20 \
+    --extra-inputs ignore_eos:true --goodput 'request_latency:1000 time_to_first_token:500'
+both chat "${common[@]}" --endpoint-type chat --concurrency 4 --request-count 40 --isl 100 --osl 20
+both completions-streaming "${common[@]}" --endpoint-type completions --streaming --concurrency 4 --request-count 40 --isl 100 --osl 20
+both warmup-rate "${common[@]}" --endpoint-type chat --streaming --request-rate 50 --arrival-pattern constant --request-count 40 \
+    --warmup-request-count 5 --isl 100 --osl 10
+both multi-turn "${common[@]}" --endpoint-type chat --streaming --concurrency 2 --num-sessions 5 --session-turns-mean 3 --isl 50 --osl 10
+both errors "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 20 --osl 5 \
+    --header 'X-Mock-Fault:status=503;rate=0.3'
+both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 --use-server-token-count
+both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
+    --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1

@@ -19,22 +19,23 @@ import (
 type dialer struct {
 	clock    *clock.Clock
 	resolver *resolver
-	net      net.Dialer
+	open     func(ctx context.Context, network, address string) (net.Conn, error)
 	tls      *tls.Config
 	proxy    func(*http.Request) (*url.URL, error)
 }
 
 func newDialer(opts *Options, clk *clock.Clock) *dialer {
 	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout}
+	system := net.Dialer{
+		Control: socket.control,
+		KeepAliveConfig: net.KeepAliveConfig{
+			Enable: opts.TCPKeepIdle > 0, Idle: opts.TCPKeepIdle, Interval: opts.TCPKeepIntvl, Count: opts.TCPKeepCnt,
+		},
+	}
 	return &dialer{
 		clock:    clk,
 		resolver: newResolver(opts, clk.NowNS),
-		net: net.Dialer{
-			Control: socket.control,
-			KeepAliveConfig: net.KeepAliveConfig{
-				Enable: opts.TCPKeepIdle > 0, Idle: opts.TCPKeepIdle, Interval: opts.TCPKeepIntvl, Count: opts.TCPKeepCnt,
-			},
-		},
+		open:     system.DialContext,
 		tls: &tls.Config{
 			RootCAs:            opts.RootCAs,
 			InsecureSkipVerify: !opts.SSLVerify, //nolint:gosec // the user asked for it
@@ -115,7 +116,7 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port string) (
 	err := fmt.Errorf("no address of this IP version")
 	for _, a := range addrs {
 		var nc net.Conn
-		nc, err = d.net.DialContext(ctx, "tcp", net.JoinHostPort(a.String(), port))
+		nc, err = d.open(ctx, "tcp", net.JoinHostPort(a.String(), port))
 		if err == nil {
 			return &wire{Conn: nc, clock: d.clock, head: -1}, nil
 		}

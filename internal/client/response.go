@@ -76,7 +76,8 @@ func (x *exchange) broken(h *hop, typ, what string, err error) error {
 	if x.ended() {
 		return errEnded
 	}
-	if readErr := x.conn.wire.readErr; readErr != nil && !errors.Is(readErr, io.EOF) {
+	// What the socket said comes before what a parser made of it.
+	if readErr := x.conn.wire.readErr; readErr != nil && (typ == typeResponse || readErr != io.EOF) {
 		err = readErr
 	}
 	if typ == typeResponse && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {

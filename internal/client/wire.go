@@ -35,12 +35,13 @@ func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	w.readNS = w.clock.NowNS()
 	w.reads++
+	if err == nil && w.head >= 0 {
+		if w.head -= n; w.head < 0 {
+			err = errHeadTooLarge
+		}
+	}
 	if err != nil {
 		w.readErr = err
-	} else if w.head >= 0 {
-		if w.head -= n; w.head < 0 {
-			return n, errHeadTooLarge
-		}
 	}
 	return n, err
 }

@@ -208,8 +208,11 @@ func (d *draft) warmup() Phase {
 		if pattern == "" {
 			pattern = d.pattern
 		}
+		if pattern == string(Burst) { // profiling has no rate, but the warm-up has one
+			pattern = p.Text("arrival-pattern")
+		}
 		if pattern == string(Burst) {
-			pattern = PatternPoisson // a burst has no rate, and one was asked for
+			pattern = PatternPoisson
 		}
 		ph.Mode = Rate
 		ph.setArrivals(*rate, pattern, d.smoothness)

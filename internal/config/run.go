@@ -62,7 +62,7 @@ type Header struct{ Name, Value string }
 type Endpoint struct {
 	// Type is the canonical endpoint type, such as "chat".
 	Type string
-	// URLs are base URLs with a scheme, without a trailing slash.
+	// URLs are base URLs with a scheme, otherwise as given; they may hold user information.
 	URLs []string
 	// URLStrategy is "round_robin".
 	URLStrategy string

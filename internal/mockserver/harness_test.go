@@ -291,3 +291,12 @@ func (s *testServer) raw(request string) string {
 	}
 	return string(got)
 }
+
+// load is how many requests are in the batch, in its queue and in flight, and how many connections are open.
+func (s *testServer) load() (running, queued, inFlight, conns int) {
+	s.srv.batch.mu.Lock()
+	defer s.srv.batch.mu.Unlock()
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), len(s.srv.conns)
+}

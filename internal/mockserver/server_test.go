@@ -329,18 +329,18 @@ func TestLeavingClientFreesItsPlace(t *testing.T) {
 			io.WriteString(queued, request)
 			go io.Copy(io.Discard, queued)
 			synctest.Wait()
-			if n := len(s.srv.batch.queue); n != 1 || s.srv.inFlight.Load() != 2 {
-				t.Fatalf("queue %d, in flight %d", n, s.srv.inFlight.Load())
+			if running, queued, inFlight, conns := s.load(); running != 1 || queued != 1 || inFlight != 2 || conns != 2 {
+				t.Fatalf("running %d, queued %d, in flight %d, connections %d", running, queued, inFlight, conns)
 			}
 			running.Close()
 			synctest.Wait()
-			if n := len(s.srv.batch.queue); n != 0 || s.srv.inFlight.Load() != 1 || s.srv.batch.running != 1 {
-				t.Errorf("after one left: queue %d, in flight %d", n, s.srv.inFlight.Load())
+			if running, queued, inFlight, conns := s.load(); running != 1 || queued != 0 || inFlight != 1 || conns != 1 {
+				t.Errorf("after one left: running %d, queued %d, in flight %d, connections %d", running, queued, inFlight, conns)
 			}
 			queued.Close()
 			synctest.Wait()
-			if s.srv.batch.running != 0 || s.srv.inFlight.Load() != 0 || len(s.srv.conns) != 0 {
-				t.Errorf("after both left: running %d, in flight %d", s.srv.batch.running, s.srv.inFlight.Load())
+			if running, queued, inFlight, conns := s.load(); running+queued+inFlight+conns != 0 {
+				t.Errorf("after both left: running %d, queued %d, in flight %d, connections %d", running, queued, inFlight, conns)
 			}
 			s.stop()
 		})
@@ -359,8 +359,8 @@ func TestLeavingTheQueueFreesNothingElse(t *testing.T) {
 		synctest.Wait()
 		queued.Close()
 		synctest.Wait()
-		if s.srv.batch.running != 1 || len(s.srv.batch.queue) != 0 {
-			t.Errorf("running %d, queue %d", s.srv.batch.running, len(s.srv.batch.queue))
+		if running, queued, _, _ := s.load(); running != 1 || queued != 0 {
+			t.Errorf("running %d, queued %d", running, queued)
 		}
 		if status := <-first; status != 200 {
 			t.Errorf("status %d", status)

@@ -60,7 +60,7 @@ func (s *stream) tokens(due *schedule) error {
 		return err
 	}
 	if c.x.fault.error200 && c.x.fault.cutAfterEvents < 0 {
-		return s.event(-1)
+		return s.event(kindError)
 	}
 	for k := range s.p.tokens() {
 		if !s.floods && k > 0 {
@@ -75,7 +75,7 @@ func (s *stream) tokens(due *schedule) error {
 	return nil
 }
 
-// event builds the event of token k (or the error event, -1) and writes it, unless the stream
+// event builds the event of token k (or kindError) and writes it, unless the stream
 // floods and the buffer has room.
 func (s *stream) event(k int) error {
 	x := &s.c.x
@@ -103,7 +103,7 @@ func (s *stream) cut(k int) error {
 	x := &s.c.x
 	switch {
 	case x.fault.error200:
-		s.build(-1)
+		s.build(kindError)
 		x.events++
 		x.unstamped++
 	case x.fault.cutMidEvent:

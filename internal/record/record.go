@@ -35,6 +35,9 @@ type Identity struct {
 	WorkerID       string
 	ProcessorID    string
 	Phase          string // PhaseWarmup or PhaseProfiling
+	// PhaseIndex counts the run's phases from 0, ProfilingIndex its profiling phases (-1 in a warm-up).
+	PhaseIndex, ProfilingIndex int
+	PhaseName                  string
 	// WasCancelled is true for a simulated client cancellation.
 	WasCancelled bool
 }

@@ -98,8 +98,17 @@ func appendMetadata(m *artifact.Members, r *record.Record) {
 	m.String("worker_id", r.WorkerID)
 	m.String("record_processor_id", r.ProcessorID)
 	m.String("benchmark_phase", r.Phase)
+	m.Int("phase_index", int64(r.PhaseIndex))
+	if r.ProfilingIndex >= 0 {
+		m.Int("profiling_index", int64(r.ProfilingIndex))
+	}
+	m.String("phase_name", r.PhaseName)
+	m.String("phase_kind", r.Phase)
 	m.Bool("was_cancelled", r.WasCancelled)
 	appendWall(m, "cancellation_time_ns", r, record.Cancelled)
+	m.Bool("context_overflow_skip", false)
+	m.Int("agent_depth", 0)
+	m.String("root_correlation_id", r.CorrelationID)
 	if r.Raw != nil && r.Raw.CutOff {
 		m.Bool("was_cut_off", true)
 	}

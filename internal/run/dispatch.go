@@ -48,8 +48,8 @@ type dispatcher struct {
 	// hearsContent is false when no phase limits prefill: then first contents are not reported.
 	hearsContent bool
 	workers      *workers
-	// phases are the kinds of the plan's phases, as records name them.
-	phases []string
+	// phases are the plan's phases as records name them.
+	phases []phaseName
 
 	// exchanges ends when the exchanges in flight are to be cut off.
 	exchanges context.Context
@@ -62,6 +62,26 @@ type dispatcher struct {
 	idle   []chan load.Credit
 	closed bool
 	all    sync.WaitGroup
+}
+
+// phaseName is what records say of a phase.
+type phaseName struct {
+	name, kind string
+	profiling  int // number among the profiling phases, -1 for a warm-up
+}
+
+func phaseNames(plan load.Plan) []phaseName {
+	var list []phaseName
+	profiling := 0
+	for _, p := range plan.Phases {
+		name := phaseName{p.Name, p.Kind.String(), -1}
+		if p.Kind == load.Profiling {
+			name.profiling = profiling
+			profiling++
+		}
+		list = append(list, name)
+	}
+	return list
 }
 
 // turnState is the next request of a session.
@@ -82,6 +102,9 @@ func (t *turnState) ready(turn int) *session.Prepared {
 	}
 	return t.prepared
 }
+
+// processorID is the record processor that records name: the pool is one of them.
+const processorID = "record_processor_1"
 
 // preparers make requests ahead of need; more than a few would only take the cores from the senders.
 const preparers = 2
@@ -185,8 +208,11 @@ func (d *dispatcher) exchange(c load.Credit) {
 		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS, PickedUpNS: pickedUpNS,
 	}
 	job.Identity.SessionNum = c.ID
-	job.Identity.Phase = d.phases[c.Phase]
+	phase := &d.phases[c.Phase]
+	job.Identity.Phase, job.Identity.PhaseName = phase.kind, phase.name
+	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.profiling
 	job.Identity.WorkerID = d.workers.name(t.worker)
+	job.Identity.ProcessorID = processorID
 	if p.Err == nil {
 		job.Exchange = d.client.Send(d.exchanges, &p.Request, decoder)
 	} else {

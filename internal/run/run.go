@@ -212,7 +212,7 @@ func (e *execution) assemble() error {
 	plan := e.plan()
 	e.dispatcher = newDispatcher(dispatcher{
 		schedule: schedule{e.data, sampler}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
-		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), phases: kinds(plan),
+		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), phases: phaseNames(plan),
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,

@@ -296,14 +296,6 @@ func limitsPrefill(plan load.Plan) bool {
 	return false
 }
 
-func kinds(plan load.Plan) []string {
-	var list []string
-	for _, p := range plan.Phases {
-		list = append(list, p.Kind.String())
-	}
-	return list
-}
-
 // ordered converts a configuration object.
 func ordered(o config.Object) artifact.Object {
 	var out artifact.Object

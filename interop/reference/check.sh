@@ -38,13 +38,14 @@ for _ in $(seq 50); do
 done
 url=$(grep -o 'http://[^ ]*' "$cache/server.log" | head -1)
 
+status=0
 both() {
     local name=$1
     shift
     rm -rf "$cache/theirs-$name" "$cache/ours-$name"
     "$cache/venv/bin/aiperf" profile "$@" --artifact-dir "$cache/theirs-$name" >"$cache/theirs-$name.log" 2>&1 || true
     "$cache/aiperf" profile "$@" --artifact-dir "$cache/ours-$name" >"$cache/ours-$name.log" 2>&1 || true
-    python3 compare.py "$name" "$cache/theirs-$name" "$cache/ours-$name"
+    python3 compare.py "$name" "$cache/theirs-$name" "$cache/ours-$name" || status=1
 }
 common=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry)
 both chat-streaming "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 100 --osl 20 \
@@ -59,3 +60,4 @@ both errors "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --re
 both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 --use-server-token-count
 both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
     --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1
+exit $status

@@ -1,0 +1,3 @@
+package client
+
+func canSeeStale() bool { return false }

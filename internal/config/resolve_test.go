@@ -1,0 +1,134 @@
+package config
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+func TestResolvedRun(t *testing.T) {
+	run, _ := mustResolve(t, "-m a,b --url h1:1 https://h2/v1/ --endpoint-type Completions --streaming --api-key k -H A:1 --custom-endpoint /x "+
+		"--isl 100 --isl-stddev 5 --osl 20 --num-prompts 7 --session-turns-mean 3 --session-turn-delay-mean 50.5 --request-rate 5 --arrival-pattern constant "+
+		"--request-cancellation-rate 10 --request-cancellation-delay 0.5 --concurrency 3 --request-count 30 --tokenizer builtin --failed-request-threshold 0.1 --stats-interval 0 --artifact-dir out/")
+	e := run.Endpoint
+	if !reflect.DeepEqual(e.URLs, []string{"http://h1:1", "https://h2/v1/"}) || e.Type != "completions" || !e.Streaming || e.APIKey != "k" ||
+		e.TimeoutSeconds != 21600 || *e.CustomPath != "/x" || e.ConnectionReuse != "pooled" || e.SessionHeader != "X-Correlation-ID" ||
+		!reflect.DeepEqual(e.Headers, []Header{{"A", "1"}}) {
+		t.Errorf("endpoint %+v", e)
+	}
+	d := run.Dataset
+	if d.Kind != SyntheticDataset || d.ISL != (Normal{100, 5}) || *d.OSL != (Normal{20, 0}) || d.Entries != 7 || d.Turns != (Normal{3, 0}) ||
+		d.TurnDelayMS != (Normal{50.5, 0}) || d.TurnDelayRatio != 1 || d.BatchSize != 1 {
+		t.Errorf("dataset %+v", d)
+	}
+	p := run.Profiling()
+	if p.Mode != Rate || p.Rate != 5 || p.Pattern != PatternConstant || p.Smoothness != 0 || *p.Concurrency != 3 || *p.Requests != 30 ||
+		*p.Cancellation != (Cancellation{10, 500 * time.Millisecond}) {
+		t.Errorf("phase %+v", p)
+	}
+	if run.Tokenizer != (Tokenizer{"builtin", true}) || *run.FailedRequestThreshold != 0.1 || *run.UI.StatsInterval != 0 || run.Artifacts.Dir != "out" || run.ModelSelection != "round_robin" {
+		t.Errorf("run %+v", run)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for line, want := range map[string]string{
+		"--osl 5": "WARNING --osl only limits",
+		"--osl 5 --extra-inputs ignore_eos:false": "min_tokens:5",
+		"--num-prefix-prompts 3":                  "--num-prefix-prompts has no effect",
+		"--arrival-pattern constant":              "--arrival-pattern has no effect without --request-rate",
+		"--tokenizer-trust-remote-code":           "--tokenizer-trust-remote-code has no effect",
+	} {
+		_, warnings := mustResolve(t, "-m m "+line)
+		wantText(t, line, texting(warnings), want)
+	}
+	for _, line := range []string{"--osl 5 --extra-inputs ignore_eos:true", "--osl 5 --extra-inputs min_tokens:5"} {
+		_, warnings := mustResolve(t, "-m m --concurrency 1 --request-count 1 --tokenizer builtin "+line)
+		if len(warnings) > 0 {
+			t.Errorf("%s: %v", line, warnings)
+		}
+	}
+}
+
+func TestNonTextEndpointHasNoText(t *testing.T) {
+	d := check(t, "-m m --endpoint-type image_retrieval")
+	if data := d.dataset(); data.ISL != (Normal{}) || data.BatchSize != 0 {
+		t.Errorf("dataset %+v", data)
+	}
+	if tok := d.tokenizer(); tok.Name != "" {
+		t.Errorf("tokenizer %+v", tok)
+	}
+}
+
+func TestSystemPromptFile(t *testing.T) {
+	file := writeFile(t, "prompt.txt", "Be brief.\n")
+	run, _ := mustResolve(t, "-m m --system-prompt-file "+file)
+	if *run.Dataset.SystemPrompt != "Be brief.\n" {
+		t.Errorf("got %q", *run.Dataset.SystemPrompt)
+	}
+}
+
+func TestInputConfig(t *testing.T) {
+	run, _ := mustResolve(t, "-m m --url http://u:p@h:1 --streaming --api-key sk-secret -H Authorization:abc X-A:b --extra-inputs a:1 api_key:zz --isl 100 "+
+		"--num-prompts 30 --concurrency 4 --warmup-request-count 2 --benchmark-duration 5 --goodput request_latency:250 --random-seed 7 --tokenizer builtin --no-server-metrics --artifact-dir out")
+	want := Object{
+		{"models", []any{"m"}},
+		{"endpoint", Object{
+			{"urls", []any{"http://<redacted>@h:1"}}, {"type", "chat"}, {"api_key", Redacted}, {"streaming", true},
+			{"headers", Object{{"Authorization", Redacted}, {"X-A", "b"}}},
+			{"extra", Object{{"a", int64(1)}, {"api_key", Redacted}}},
+		}},
+		{"datasets", []any{Object{{"name", "default"}, {"type", "synthetic"}, {"count", int64(30)}, {"prompts", Object{{"isl", int64(100)}}}}}},
+		{"phases", []any{
+			Object{{"name", "warmup"}, {"type", "concurrency"}, {"requests", int64(2)}, {"concurrency", int64(4)}},
+			Object{{"name", "profiling"}, {"type", "concurrency"}, {"duration", 5.0}, {"concurrency", int64(4)}, {"grace_period", 30.0}},
+		}},
+		{"artifacts", Object{{"dir", "out"}}},
+		{"slos", Object{{"request_latency", 250.0}}},
+		{"tokenizer", Object{{"name", "builtin"}}},
+		{"server_metrics", Object{{"enabled", false}}},
+		{"random_seed", int64(7)},
+		{"cli_command", run.CLICommand},
+		{"benchmark_id", "id-1"},
+	}
+	wantObject(t, InputConfig(run, "id-1"), want)
+	if run.Endpoint.Extra[1].Value != "zz" {
+		t.Error("redaction changed what is sent")
+	}
+}
+
+func TestInputConfigDistributions(t *testing.T) {
+	run, _ := mustResolve(t, "-m a,b --model-selection-strategy random --isl 100 --isl-stddev 5 --request-rate 5 --arrival-smoothness 2 --benchmark-duration 9 --benchmark-grace-period inf --export-level raw --seq-dist 5,6|1:100")
+	out := InputConfig(run, "x")
+	models, _ := out.Get("models")
+	wantObject(t, models.(Object), Object{{"strategy", "random"}, {"items", []any{Object{{"name", "a"}}, Object{{"name", "b"}}}}})
+	datasets, _ := out.Get("datasets")
+	prompts, _ := datasets.([]any)[0].(Object).Get("prompts")
+	wantObject(t, prompts.(Object), Object{
+		{"isl", Object{{"mean", int64(100)}, {"stddev", 5.0}}},
+		{"sequence_distribution", []any{Object{{"isl", int64(5)}, {"osl", Object{{"mean", int64(6)}, {"stddev", 1.0}}}, {"probability", 100.0}}}},
+	})
+	phases, _ := out.Get("phases")
+	wantObject(t, phases.([]any)[0].(Object), Object{
+		{"name", "profiling"}, {"type", "gamma"}, {"duration", 9.0}, {"rate", 5.0}, {"smoothness", 2.0}, {"grace_period", "inf"},
+	})
+	artifacts, _ := out.Get("artifacts")
+	if raw, ok := artifacts.(Object).Get("raw"); !ok || raw != true {
+		t.Errorf("artifacts %v", artifacts)
+	}
+}
+
+func TestArtifactNamesWithoutPrefix(t *testing.T) {
+	a := Artifacts{Dir: "d"}
+	seen := map[string]bool{}
+	for _, kind := range ArtifactKinds() {
+		name := a.Name(kind)
+		if name == "" || seen[name] {
+			t.Errorf("kind %d: name %q", kind, name)
+		}
+		seen[name] = true
+	}
+	if a.Name(SummaryJSON) != "profile_export_aiperf.json" || a.Name(RecordsJSONL) != "profile_export.jsonl" {
+		t.Errorf("%s, %s", a.Name(SummaryJSON), a.Name(RecordsJSONL))
+	}
+}

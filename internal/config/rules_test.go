@@ -1,0 +1,158 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRules walks over the validation rules: a line that breaks the rule and what the message must
+// name, and a neighbouring line that keeps it.
+func TestRules(t *testing.T) {
+	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
+	timed := writeFile(t, "timed.jsonl", `{"timestamp":1}`+"\n")
+	for _, c := range []struct{ rule, bad, names, good string }{
+		{"V1", "--streaming", "--model-names", "-m m"},
+		{"V2", "-m m --fixed-schedule", "--fixed-schedule --input-file", "-m m --fixed-schedule --input-file FILE"},
+		{"V3", "-m m --fixed-schedule --input-file FILE --fixed-schedule-auto-offset --fixed-schedule-start-offset 5", "--fixed-schedule-start-offset --fixed-schedule-auto-offset", "-m m --fixed-schedule --input-file FILE --fixed-schedule-start-offset 5"},
+		{"V4", "-m m --fixed-schedule --input-file FILE --fixed-schedule-start-offset 5 --fixed-schedule-end-offset 4", "5 4", "-m m --fixed-schedule --input-file FILE --fixed-schedule-start-offset 5 --fixed-schedule-end-offset 5"},
+		{"V5", "-m m --fixed-schedule-end-offset 4 --fixed-schedule-auto-offset", "--fixed-schedule-end-offset --fixed-schedule-auto-offset", "-m m"},
+		{"V6", "-m m --public-dataset sharegpt --custom-dataset-type single_turn", "--public-dataset --custom-dataset-type", "-m m --public-dataset sharegpt"},
+		{"V7", "-m m --custom-dataset-type single_turn", "--custom-dataset-type --input-file", "-m m --custom-dataset-type single_turn --input-file FILE"},
+		{"V8", "-m m --custom-dataset-type single_turn --input-file FILE --synthesis-max-isl 5", "--synthesis-max-isl --custom-dataset-type", "-m m --custom-dataset-type single_turn --input-file FILE --synthesis-speedup-ratio 1"},
+		{"V9", "-m m --goodput nonsense:1", "--goodput nonsense", "-m m --goodput request_latency:1"},
+		{"V9", "-m m --goodput request_latency", "--goodput request_latency", "-m m --goodput request_latency:1.5"},
+		{"V10", "-m m --request-count 5 --num-conversations 5", "--request-count --num-conversations", "-m m --request-count 5"},
+		{"V11", "-m m --warmup-request-count 5 --num-warmup-sessions 5", "--warmup-request-count --num-warmup-sessions", "-m m --num-warmup-sessions 5"},
+		{"V12", "-m m --concurrency 6 --num-requests 5", "--concurrency 6 --num-requests 5", "-m m --concurrency 5 --num-requests 5"},
+		{"V13", "-m m --prefill-concurrency 1", "--prefill-concurrency --streaming", "-m m --prefill-concurrency 1 --streaming"},
+		{"V13", "-m m --warmup-prefill-concurrency 1 --warmup-duration 5", "--warmup-prefill-concurrency", "-m m --streaming --warmup-prefill-concurrency 1 --warmup-duration 5"},
+		{"V14", "-m m --streaming --prefill-concurrency 5 --concurrency 4", "--prefill-concurrency 5 --concurrency 4", "-m m --streaming --prefill-concurrency 4 --concurrency 4"},
+		{"V14", "-m m --streaming --warmup-prefill-concurrency 5 --concurrency 9 --warmup-concurrency 4", "--warmup-prefill-concurrency --warmup-concurrency", "-m m --streaming --warmup-prefill-concurrency 5 --concurrency 9"},
+		{"V15", "-m m --user-centric-rate 1 --session-turns-mean 2 --request-count 9", "--num-users", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 9"},
+		{"V16", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 9 --request-rate 4", "--user-centric-rate --request-rate", "-m m --request-rate 4"},
+		{"V16", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 9 --request-rate-mode poisson", "--request-rate-mode", "-m m --request-rate 4 --request-rate-mode poisson"},
+		{"V17", "-m m --user-centric-rate 1 --num-users 2 --request-count 9", "--session-turns-mean", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 9"},
+		{"V18", "-m m --num-users 2", "--num-users --user-centric-rate", "-m m"},
+		{"V19", "-m m --user-centric-rate 1 --num-users 12 --session-turns-mean 2 --request-count 9", "--request-count 9 --num-users 12", "-m m --user-centric-rate 1 --num-users 9 --session-turns-mean 2 --request-count 9"},
+		{"V20", "-m m --request-rate 4 --arrival-pattern concurrency_burst", "--arrival-pattern --request-rate", "-m m --arrival-pattern concurrency_burst"},
+		{"V21", "-m m --request-rate 4 --arrival-pattern constant --vllm-burstiness 2", "--vllm-burstiness --arrival-pattern constant", "-m m --request-rate 4 --arrival-pattern gamma --vllm-burstiness 2"},
+		{"V22", "-m m --benchmark-grace-period 5", "--benchmark-duration", "-m m --benchmark-grace-period 0 --benchmark-duration 5"},
+		{"V23", "-m m --warmup-grace-period 5", "--warmup-duration", "-m m --warmup-grace-period 5 --warmup-duration 5"},
+		{"V24", "-m m --request-cancellation-delay 0", "--request-cancellation-rate", "-m m --request-cancellation-delay 0 --request-cancellation-rate 5"},
+		{"V25", "-m m --request-rate-ramp-duration 5", "--request-rate", "-m m --request-rate-ramp-duration 5 --request-rate 5"},
+		{"V26", "-m m --fixed-schedule --input-file FILE --dataset-sampling-strategy random", "--dataset-sampling-strategy", "-m m --input-file FILE --dataset-sampling-strategy random"},
+		{"V27", "-m m --user-context-prompt-length 5", "--num-dataset-entries", "-m m --user-context-prompt-length 5 --num-prompts 100"},
+		{"V28", "-m m --shared-system-prompt-length 5 --num-prefix-prompts 2 --prefix-prompt-length 5", "--shared-system-prompt-length --num-prefix-prompts", "-m m --num-prefix-prompts 2 --prefix-prompt-length 5"},
+		{"V29", "-m m --rankings-passages-mean 2", "--rankings-passages-mean cohere_rankings", "-m m --endpoint-type cohere_rankings --rankings-passages-mean 2"},
+		{"V30", "-m m --endpoint-type cohere_rankings --isl 5", "--isl", "-m m --isl 5"},
+		{"V31", "-m m --endpoint-type image_retrieval --isl 5 --batch-size 2", "--isl --batch-size", "-m m --endpoint-type image_retrieval --isl 0"},
+		{"V32", "-m m --endpoint-type image_retrieval --tokenizer builtin", "--tokenizer", "-m m --endpoint-type embeddings --tokenizer builtin"},
+		{"V33", "-m m --request-content-type multipart/form-data", "--request-content-type", "-m m --endpoint-type video_generation --request-content-type multipart/form-data"},
+		{"V34", "-m m --gpu-telemetry --no-gpu-telemetry", "--gpu-telemetry --no-gpu-telemetry", "-m m --no-gpu-telemetry"},
+		{"V34", "-m m --server-metrics a:1 --no-server-metrics", "--server-metrics --no-server-metrics", "-m m --no-server-metrics"},
+		{"V35", "-m m --gpu-telemetry missing.csv", "--gpu-telemetry missing.csv", "-m m --gpu-telemetry n:1 dashboard"},
+		{"V36", "-m m --video-width 64", "--video-width --video-height", "-m m --video-width 64 --video-height 64"},
+		{"V37", "-m m --video-audio-codec opus", "--video-audio-codec", "-m m --video-audio-codec opus --video-audio-num-channels 1"},
+		{"V39", "-m m --concurrency 1,2 --fixed-schedule --input-file FILE", "--concurrency", "-m m --concurrency 1,2"},
+		{"V40", "-m m --parameter-sweep-mode repeated --no-sweep-table", "--parameter-sweep-mode --no-sweep-table", "-m m --parameter-sweep-mode repeated --concurrency 1,2"},
+		{"V41", "-m m --confidence-level 0.9 --set-consistent-seed", "--confidence-level --set-consistent-seed", "-m m --confidence-level 0.9 --num-profile-runs 2"},
+		{"V42", "-m m --num-profile-runs 3 --convergence-stat p99", "--convergence-metric", "-m m --num-profile-runs 3 --convergence-stat p99 --convergence-metric request_latency"},
+		{"V43", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution --convergence-stat p99", "--convergence-stat", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution"},
+		{"V43", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution --export-level summary", "summary", "-m m --export-level summary"},
+		{"V44", "-m m --num-profile-runs 3 --ui dashboard", "--ui", "-m m --num-profile-runs 3 --ui simple"},
+		{"V44", "-m m --concurrency 1,2 --ui dashboard", "--ui", "-m m --concurrency 1 --ui dashboard"},
+		{"V45", "-m m --api-host 0.0.0.0", "--api-host --api-port AIPERF_API_SERVER_PORT", "-m m --api-host 0.0.0.0 --api-port 90"},
+		{"V46", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2", "--request-count --num-sessions --benchmark-duration", "-m m --request-rate 5"},
+		{"V47", "-m m --image-source-sampling shuffle-cycle", "--image-source-sampling", "-m m --image-source-sampling shuffle-cycle --image-source assets"},
+		{"V47", "-m m --ignore-trace-delays --use-think-time-only", "--ignore-trace-delays --use-think-time-only", "-m m --ignore-trace-delays"},
+		{"V47", "-m m --open-loop-strict --no-open-loop-replay", "--open-loop-strict --no-open-loop-replay", "-m m --open-loop-strict --open-loop-replay"},
+		{"V47", "-m m --network-latency-automatic --network-latency-mean 5", "--network-latency-automatic --network-latency-mean", "-m m --network-latency-mean 5"},
+		{"V47", "-m m --request-rate 5 --request-rate-series FILE", "--request-rate --request-rate-series", "-m m --request-rate 5"},
+		{"V47", "-m m --random-range-ratio 0.5 --seq-dist 1,1:100", "--random-range-ratio --seq-dist", "-m m --seq-dist 1,1:100"},
+		{"V47", "-m m --sweep-type zip --concurrency 1,2 --isl 1,2,3", "--concurrency --isl", "-m m --sweep-type zip --concurrency 1,2 --isl 1,2"},
+		{"V47", "-m m --search-space x:1,2 --concurrency 1,2", "--search-space --concurrency", "-m m --search-space x:1,2"},
+		{"", "-m m --prefix-prompt-length 5", "--prefix-prompt-length --num-prefix-prompts", "-m m --num-prefix-prompts 5"},
+		{"", "-m m --system-prompt a --shared-system-prompt-length 5", "--system-prompt", "-m m --system-prompt a"},
+		{"", "-m m --url http://", "no host", "-m m --url h"},
+		{"", "-m m --url ftp://h", "http or https", "-m m --url https://h"},
+		{"", "-m m --url", "at least one URL", "-m m --url HTTPS://h"},
+		{"", "-m m --profile-export-prefix ../x", "inside the artifact directory", "-m m --profile-export-prefix a/../x"},
+		{"", "-m m --custom-dataset-type dynamo_trace --input-file FILE", "mooncake_trace", "-m m --custom-dataset-type mooncake_trace --input-file FILE"},
+		{"", "-m m --per-chunk-usage", "--streaming", "-m m --per-chunk-usage --streaming"},
+		{"", "-m m --video-audio-sample-rate 1000", "8000", "-m m --video-audio-sample-rate 44.1"},
+		{"", "-m m --wandb-entity e", "--wandb-project", "-m m --wandb-entity e --wandb-project p"},
+		{"", "-m m --fixed-schedule --no-fixed-schedule --input-file TIMED", "--fixed-schedule --no-fixed-schedule", "-m m --no-fixed-schedule"},
+		{"", "-m m --server-metrics nonsense", "--server-metrics nonsense", "-m m --server-metrics n:1"},
+	} {
+		fill := strings.NewReplacer("FILE", file, "TIMED", timed)
+		bad := check(t, fill.Replace(c.bad)).faults
+		found := Faults{}
+		for _, f := range bad {
+			if f.Rule == c.rule {
+				found = append(found, f)
+			}
+		}
+		if len(found) == 0 {
+			t.Errorf("%s: %s: not refused: %v", c.rule, c.bad, bad)
+		}
+		wantText(t, c.rule+" "+c.bad, found.Error(), strings.Fields(c.names)...)
+		if good := check(t, fill.Replace(c.good)).faults; good.Has(c.rule) {
+			t.Errorf("%s: %s: refused: %v", c.rule, c.good, good)
+		}
+	}
+}
+
+func TestSeveralFaultsAtOnce(t *testing.T) {
+	faults := resolveError(t, "--concurrency 20 --num-requests 10 --benchmark-grace-period 3 --prefill-concurrency 30")
+	for _, rule := range []string{"V1", "V12", "V13", "V14", "V22"} {
+		if !faults.Has(rule) {
+			t.Errorf("%s is missing in %v", rule, faults)
+		}
+	}
+}
+
+func TestNotBuilt(t *testing.T) {
+	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
+	for line, want := range map[string]string{
+		"--gpu-telemetry":                                     "--gpu-telemetry is not available in this release: ",
+		"--server-metrics n:1":                                "--server-metrics is not available",
+		"--slice-duration 5":                                  "--slice-duration is not available",
+		"--ui dashboard":                                      "--ui dashboard is not available in this release: use simple or none",
+		"--endpoint-type embeddings":                          "--endpoint-type embeddings is not available in this release: use chat or completions",
+		"--endpoint-type raw":                                 "--endpoint-type raw is not available",
+		"--tokenizer gpt2":                                    "use --tokenizer builtin",
+		"--concurrency 1,2":                                   "a list for --concurrency is not available",
+		"--num-profile-runs 3":                                "--num-profile-runs is not available",
+		"--model-selection-strategy weighted":                 "use round_robin or random",
+		"--concurrency-ramp-duration 5":                       "--concurrency-ramp-duration is not available",
+		"--fixed-schedule --input-file FILE":                  "--fixed-schedule is not available",
+		"--custom-dataset-type random_pool --input-file FILE": "use single_turn or multi_turn",
+		"--user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 9": "--user-centric-rate is not available",
+	} {
+		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
+		if !faults.Has(Unavailable) {
+			t.Errorf("%s: %v", line, faults)
+		}
+		wantText(t, line, faults.Error(), want)
+		for _, f := range faults {
+			if strings.Contains(f.Message, "\n") {
+				t.Errorf("%s: more than one line: %q", line, f.Message)
+			}
+		}
+	}
+	p := mustParse(t, "-m m", "AIPERF_API_SERVER_PORT=80")
+	_, _, err := Resolve(p, fakeCatalog{})
+	wantText(t, "a variable", err.Error(), "AIPERF_API_SERVER_PORT is not available")
+}
+
+func TestAskingForNothingIsAccepted(t *testing.T) {
+	for _, line := range []string{
+		"--no-server-metrics --no-gpu-telemetry --ui none", "--num-profile-runs 1", "--wait-for-model-timeout 0", "--image-batch-size 1",
+		"--cache-bust none", "--no-export-outputs-json", "--reset-kv-cache=false", "--server-metrics-formats json csv parquet",
+		"--zmq-host 10.0.0.1 --record-processors 4 --workers-max 8 --workers-min 1", "--tokenizer-revision main --tokenizer-trust-remote-code",
+		"--audio-depths 16 --audio-sample-rates 16.0", "--prompt-corpus SONNET", "--transport http --request-content-type application/json",
+		"--fixed-schedule=false --no-fixed-schedule", "--stats-interval 0", "--no-force-min-tokens",
+	} {
+		mustResolve(t, "-m m "+line)
+	}
+}

@@ -24,6 +24,7 @@ func (a *app) mockServer(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	options.Log = a.terminal.err
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if _, ok := a.env(stopWithStdin); ok {

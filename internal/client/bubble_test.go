@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,12 +28,11 @@ func bubble(t *testing.T, set func(*Options), serve func(c net.Conn, n int), tes
 		if err != nil {
 			t.Fatal(err)
 		}
-		dialled := 0
+		var dialled atomic.Int64
 		var servers sync.WaitGroup
 		c.dialer.open = func(context.Context, string, string) (net.Conn, error) {
-			dialled++
 			ours, theirs := net.Pipe()
-			n := dialled
+			n := int(dialled.Add(1))
 			servers.Go(func() {
 				serve(theirs, n)
 				theirs.Close()
@@ -244,10 +244,10 @@ func TestTrapConnectionLimitBlocks(t *testing.T) {
 func TestIdleConnectionsExpire(t *testing.T) {
 	for _, reuse := range []Reuse{ReusePooled, ReuseSticky} {
 		t.Run(string(reuse), func(t *testing.T) {
-			closed := 0
+			var closed atomic.Int64
 			serve := func(c net.Conn, n int) {
 				slowly(0, text("200 OK", "application/json", "{}"))(c, n)
-				closed++
+				closed.Add(1)
 			}
 			bubble(t, func(o *Options) { o.Reuse = reuse }, serve, func(t *testing.T, c *Client) {
 				wantReused := func(want int64) {
@@ -263,8 +263,8 @@ func TestIdleConnectionsExpire(t *testing.T) {
 				wantReused(0)
 				time.Sleep(700 * time.Second)
 				synctest.Wait()
-				if closed != 2 {
-					t.Errorf("%d connections closed, want 2", closed)
+				if n := closed.Load(); n != 2 {
+					t.Errorf("%d connections closed, want 2", n)
 				}
 			})
 		})

@@ -58,7 +58,7 @@ func TestTrapRequestOnTheWire(t *testing.T) {
 }
 
 func TestLongBodies(t *testing.T) {
-	var got string
+	bodies := make(chan string, 1)
 	s := newRawServer(t, func(c net.Conn, _ int64) {
 		br := bufio.NewReader(c)
 		for {
@@ -66,7 +66,7 @@ func TestLongBodies(t *testing.T) {
 			if !ok {
 				return
 			}
-			got = body
+			bodies <- body
 			_, _ = io.WriteString(c, text("200 OK", "text/plain", body))
 		}
 	})
@@ -75,6 +75,7 @@ func TestLongBodies(t *testing.T) {
 		r := post("http://" + s.addr)
 		r.Body = []byte(strings.Repeat("x", n-1) + "y")
 		rec, x := send(c, r)
+		got := <-bodies
 		if x.Err != nil || got != string(r.Body) || rec.body != got || x.Timing.BytesSent != int64(n) || x.Timing.BytesReceived != int64(n) {
 			t.Errorf("%d bytes: error %v, server got %d, timing %+v", n, x.Err, len(got), x.Timing)
 		}

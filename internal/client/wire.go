@@ -26,12 +26,15 @@ type wire struct {
 	clock   *clock.Clock
 	readNS  int64
 	reads   int64
-	readErr error
+	readErr error // the first, which is also the last
 	// head counts down the bytes that a response head may still take; negative = not in a head.
 	head int
 }
 
 func (w *wire) Read(p []byte) (int, error) {
+	if w.readErr != nil {
+		return 0, w.readErr
+	}
 	n, err := w.Conn.Read(p)
 	w.readNS = w.clock.NowNS()
 	w.reads++

@@ -70,7 +70,7 @@ func UnknownVariables(environ []string) []Warning {
 		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(known, name) {
 			continue
 		}
-		if near := nearest(name, known); near != "" {
+		if near := Nearest(name, known); near != "" {
 			name += " (did you mean " + near + "?)"
 		}
 		parts = append(parts, name)

@@ -5,7 +5,7 @@ func endpointTypes() []string {
 		"chat", "completions", "responses", "embeddings", "chat_embeddings", "nim_embeddings", "cohere_rankings",
 		"hf_tei_rankings", "nim_rankings", "huggingface_generate", "image_generation", "image_retrieval",
 		"video_generation", "solido_rag", "template", "messages", "image_edit", "audio_transcription", "raw",
-		"sglang_generate", "kserve_v1_predict", "kserve_v2_infer", "kserve_v2_embeddings", "kserve_v2_rankings",
+		"sglang_generate", "kserve_chat", "kserve_completions", "kserve_embeddings", "kserve_v1_predict", "kserve_v2_infer", "kserve_v2_embeddings", "kserve_v2_rankings",
 		"kserve_v2_vlm", "kserve_v2_images",
 	}
 }

@@ -236,7 +236,7 @@ func suggestFlag(typed string) string {
 	if _, ok := t.byName[word]; ok {
 		return "; did you mean --" + word + "?"
 	}
-	if near := nearest(word, t.long); near != "" {
+	if near := Nearest(word, t.long); near != "" {
 		return "; did you mean --" + near + "?"
 	}
 	return "; aiperf profile --help lists all flags"

@@ -80,7 +80,7 @@ func TestGrammarFaults(t *testing.T) {
 		{"--ui foo", "must be one of dashboard, simple, none"},
 		{"--concurency 5", "unknown flag --concurency; did you mean --concurrency?"},
 		{"-concurrency 5", "did you mean --concurrency?"},
-		{"--conc 5", "unknown flag --conc"},
+		{"--conc 5", "unknown flag --conc; did you mean --concurrency?"},
 		{"--no-streaming", "unknown flag --no-streaming"},
 		{"-x", "unknown flag -x"},
 		{"model-a", `unexpected argument "model-a": profile takes flags only`},
@@ -207,10 +207,10 @@ func TestNearest(t *testing.T) {
 	names := []string{"concurrency", "request-rate", "url"}
 	for word, want := range map[string]string{
 		"concurency": "concurrency", "conucrrency": "concurrency", "request-rat": "request-rate", "ulr": "url", "zzzzzzzzz": "",
-		"request": "request-rate", "x": "", strings.Repeat("a", 5000): "",
+		"request": "request-rate", "conc": "concurrency", "x": "", strings.Repeat("a", 5000): "",
 	} {
-		if got := nearest(word, names); got != want {
-			t.Errorf("nearest(%.20s) = %q, want %q", word, got, want)
+		if got := Nearest(word, names); got != want {
+			t.Errorf("Nearest(%.20s) = %q, want %q", word, got, want)
 		}
 	}
 }

@@ -178,7 +178,7 @@ func (d *draft) checkGoodput() {
 		switch {
 		case !known:
 			hint := ""
-			if near := nearest(slo.Tag, d.catalog.MetricTags()); near != "" {
+			if near := Nearest(slo.Tag, d.catalog.MetricTags()); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
 			d.fault("V9", "%s: unknown metric tag %s%s", d.flag("goodput"), shorten(slo.Tag), hint)

@@ -2,18 +2,18 @@ package config
 
 import "strings"
 
-// nearest is the candidate closest to word by edit distance, empty when none is close enough to be meant.
-func nearest(word string, candidates []string) string {
+// Nearest is the candidate closest to word by edit distance, empty when none is close enough to be meant.
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
 		if d := distance(word, c, bestDistance); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
-	if best == "" && len(word) >= 5 {
+	if best == "" && len(word) >= 3 { // an abbreviation
 		for _, c := range candidates {
-			if strings.HasPrefix(c, word) {
-				return c
+			if strings.HasPrefix(c, word) && (best == "" || len(c) < len(best)) {
+				best = c
 			}
 		}
 	}
@@ -51,6 +51,3 @@ func distance(a, b string, limit int) int {
 	}
 	return row[len(b)]
 }
-
-// Nearest is the candidate that a misspelt word probably means; empty when none is near.
-func Nearest(word string, candidates []string) string { return nearest(word, candidates) }

@@ -70,7 +70,7 @@ func parseOne(o Option, text string) (any, error) {
 }
 
 func enumError(o Option, text string) error {
-	near := nearest(strings.ToLower(text), o.Values)
+	near := Nearest(strings.ToLower(text), o.Values)
 	switch {
 	case near != "" && len(o.Values) > 8:
 		return fmt.Errorf("did you mean %s? Allowed are %s", near, strings.Join(o.Values, ", "))

@@ -62,8 +62,8 @@ type line struct {
 	raw   string // up to the value, or the whole line of a comment
 	next  *line  // the line that followed it in the previous body
 	state *state
-	le    string  // of a bucket
-	seen  uint64  // the last body that had it
+	le    string // of a bucket
+	seen  uint64 // the last body that had it
 	epoch uint32
 	slot  int32 // of a bucket: its index in the series, or one of the slot constants
 	role  role

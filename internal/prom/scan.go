@@ -81,7 +81,7 @@ func closingBrace(b []byte, i int) (int, error) {
 		switch {
 		case b[i] == '"':
 			quoted = !quoted
-		case quoted && b[i] == '\\':
+		case quoted && b[i] == '\\' && i+1 < len(b) && b[i+1] != '\n':
 			i++
 		case !quoted && b[i] == '}':
 			return i + 1, nil

@@ -21,4 +21,5 @@ print(f"{endpoint:12} {mode:12} usage on {len(with_usage)} of 40; server minus c
 if endpoint == "completions" and with_usage:
     assert set(prompt) == {0}, "a completion prompt has no template: both counts must agree"
 if endpoint == "chat" and with_usage:
-    assert len(prompt) == 1, "the chat template adds the same number of tokens to every prompt"
+    # The template's text may merge with the first or last characters of a prompt.
+    assert max(prompt) - min(prompt) <= 2 and min(prompt) > 0, "the chat template adds about the same to every prompt"

@@ -1,0 +1,178 @@
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"aiperf/internal/cli"
+)
+
+// TestMain lets the test binary be the program itself: started under the name "aiperf", it is aiperf.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"aiperf": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs the transcripts. Beside testscript's own commands they have:
+//
+//	mockserver VAR [flag…]   start "aiperf mock-server" and put its URL into VAR
+//	stopserver VAR           stop it and wait, so that its record is whole
+//	exits CODE cmd [arg…]    like exec, with exactly this exit code
+//	show FILE path…          print members of the JSON documents of a file, one document a line
+//	tree DIR                 print the files below a directory, sorted
+//	[!] within DIR TEXT      some file below DIR holds TEXT
+//	refused FILE             nothing listens on the first loopback URL that a file names
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[serversKey{}] = map[string]*mockServer{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"mockserver": cmdMockServer,
+			"stopserver": cmdStopServer,
+			"exits":      cmdExits,
+			"show":       cmdShow,
+			"tree":       cmdTree,
+			"within":     cmdWithin,
+			"refused":    cmdRefused,
+		},
+	})
+}
+
+type serversKey struct{}
+
+func cmdMockServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: mockserver VAR [flag…]")
+	}
+	server, err := startMock(ts.MkAbs("."), args[1:]...)
+	ts.Check(err)
+	ts.Value(serversKey{}).(map[string]*mockServer)[args[0]] = server
+	ts.Setenv(args[0], server.url)
+	ts.Defer(server.stop)
+}
+
+func cmdStopServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: stopserver VAR")
+	}
+	server := ts.Value(serversKey{}).(map[string]*mockServer)[args[0]]
+	if server == nil {
+		ts.Fatalf("there is no mock server %s", args[0])
+	}
+	server.stop()
+}
+
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE cmd [arg…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		code = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func cmdShow(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: show FILE path…")
+	}
+	documents, err := readDocuments(ts.ReadFile(args[0]))
+	ts.Check(err)
+	for _, document := range documents {
+		var values []string
+		for _, path := range args[1:] {
+			values = append(values, pick(document, path))
+		}
+		fmt.Fprintln(ts.Stdout(), strings.Join(values, " "))
+	}
+}
+
+func cmdTree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tree DIR")
+	}
+	root := ts.MkAbs(args[0])
+	ts.Check(filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		fmt.Fprintln(ts.Stdout(), filepath.ToSlash(name))
+		return err
+	}))
+}
+
+func cmdWithin(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] within DIR TEXT")
+	}
+	var hit string
+	looked := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		looked++
+		if strings.Contains(string(content), args[1]) {
+			hit = path
+		}
+		return err
+	}))
+	switch {
+	case looked == 0:
+		ts.Fatalf("there is no file in %s", args[0])
+	case neg && hit != "":
+		ts.Fatalf("%s holds %q", hit, args[1])
+	case !neg && hit == "":
+		ts.Fatalf("none of %d files in %s holds %q", looked, args[0], args[1])
+	}
+}
+
+var loopbackURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: refused FILE")
+	}
+	address := loopbackURL.FindString(ts.ReadFile(args[0]))
+	if address == "" {
+		ts.Fatalf("%s names no loopback URL", args[0])
+	}
+	u, err := url.Parse(address)
+	ts.Check(err)
+	c, err := net.DialTimeout("tcp", u.Host, 10*time.Second)
+	if err == nil {
+		c.Close()
+		ts.Fatalf("something still listens on %s", address)
+	}
+}

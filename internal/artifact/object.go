@@ -11,3 +11,24 @@ type Member struct {
 	Key   string
 	Value any
 }
+
+// Get finds a key.
+func (o Object) Get(key string) (any, bool) {
+	for _, m := range o {
+		if m.Key == key {
+			return m.Value, true
+		}
+	}
+	return nil, false
+}
+
+// Set replaces the value of a key in its place or appends the key.
+func (o Object) Set(key string, value any) Object {
+	for i := range o {
+		if o[i].Key == key {
+			o[i].Value = value
+			return o
+		}
+	}
+	return append(o, Member{key, value})
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
@@ -27,7 +28,7 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	return a.execute(cfg, warnings)
+	return a.execute(cfg, append(config.UnknownVariables(os.Environ()), warnings...))
 }
 
 // execute runs a resolved benchmark and reports it.
@@ -37,7 +38,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	level, _ := runlog.ParseLevel(cfg.LogLevel)
 	log := runlog.New(runlog.Options{
 		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
-		Redactor: artifact.NewRedactor(cfg.Endpoint.APIKey),
+		Redactor: artifact.NewRedactor(run.Secrets(cfg)...),
 	})
 	defer log.Close()
 	logger := log.Logger("config")

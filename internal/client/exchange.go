@@ -170,13 +170,14 @@ func (x *exchange) discard() {
 // carry one.
 func (x *exchange) recycle(failed bool) {
 	c := x.conn
-	if x.body.closes || c.br.Buffered() > 0 || c.wire.readErr != nil {
+	x.mu.Lock()
+	x.live = nil
+	beingCut := x.outcome > finished
+	x.mu.Unlock()
+	if beingCut || x.body.closes || c.br.Buffered() > 0 || c.wire.readErr != nil {
 		x.discard()
 		return
 	}
-	x.mu.Lock()
-	x.live = nil
-	x.mu.Unlock()
 	x.conn = nil
 	x.client.pool.put(c, x.req.Session, x.req.FinalTurn || failed)
 }

@@ -64,7 +64,8 @@ type Options struct {
 	Redact func(string) string
 }
 
-// ProxyFromEnvironment is the Options.Proxy of a client that trusts its environment.
+// ProxyFromEnvironment is the Options.Proxy of a client that trusts its environment, as it was when a
+// proxy was first looked for.
 func ProxyFromEnvironment(r *http.Request) (*url.URL, error) { return http.ProxyFromEnvironment(r) }
 
 // DefaultOptions are the documented defaults of the AIPERF_HTTP_* settings and of the request timeout.

@@ -46,7 +46,8 @@ func parseBase(base string) (*url.URL, error) {
 	case !found:
 		base = "http://" + base
 	case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
-		return nil, fmt.Errorf("No transport found for URL scheme '%s' in: %s", scheme, redactUserinfo(base)) //nolint:staticcheck // the documented text
+		//lint:ignore ST1005 the documented text
+		return nil, fmt.Errorf("No transport found for URL scheme '%s' in: %s", scheme, redactUserinfo(base))
 	}
 	u, err := url.Parse(base)
 	if err != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"aiperf/internal/artifact"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -86,10 +87,10 @@ func redactArgument(o *Option, arg string) string {
 	case o == nil:
 		return RedactURL(arg)
 	case o.Secret:
-		return Redacted
+		return artifact.Redacted
 	case o.Type == Headers:
 		if hasSensitiveHeader(arg) {
-			return Redacted
+			return artifact.Redacted
 		}
 		return RedactURL(arg)
 	case o.Type == Pairs:
@@ -111,7 +112,7 @@ func hasSensitiveHeader(token string) bool {
 		return true // not understood, so not known to be harmless
 	}
 	for _, h := range headers {
-		if IsSensitiveHeader(h.Key) {
+		if artifact.IsCredentialHeader(h.Key) {
 			return true
 		}
 	}
@@ -123,14 +124,14 @@ func redactPairs(token string) string {
 	if strings.HasPrefix(strings.TrimSpace(token), "{") {
 		object, err := parseJSONObject(strings.TrimSpace(token))
 		if err != nil || holdsCredential(object) {
-			return Redacted
+			return artifact.Redacted
 		}
 		return RedactURL(token)
 	}
 	items := splitItems(token, nextPair)
 	for i, item := range items {
 		if key, _, ok := strings.Cut(item, ":"); ok && IsSensitiveKey(key) {
-			items[i] = key + ":" + Redacted
+			items[i] = key + ":" + artifact.Redacted
 		}
 	}
 	return RedactURL(strings.Join(items, ","))

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"aiperf/internal/artifact"
 	"math"
 	"time"
 )
@@ -9,52 +10,52 @@ import (
 // given or derived, without secrets.
 func InputConfig(r *Run, benchmarkID string) Object {
 	p := r.parsed
-	out := Object{{"models", modelsConfig(r)}, {"endpoint", endpointConfig(r)}, {"datasets", []any{datasetConfig(r)}}}
+	out := Object{{Key: "models", Value: modelsConfig(r)}, {Key: "endpoint", Value: endpointConfig(r)}, {Key: "datasets", Value: []any{datasetConfig(r)}}}
 	phases := []any{}
 	for i := range r.Phases {
 		phases = append(phases, phaseConfig(&r.Phases[i], r))
 	}
-	out = append(out, Member{"phases", phases}, Member{"artifacts", artifactsConfig(r)})
+	out = append(out, Member{Key: "phases", Value: phases}, Member{Key: "artifacts", Value: artifactsConfig(r)})
 	if len(r.SLOs) > 0 {
 		slos := Object{}
 		for _, s := range r.SLOs {
-			slos = append(slos, Member{s.Tag, s.Value})
+			slos = append(slos, Member{Key: s.Tag, Value: s.Value})
 		}
-		out = append(out, Member{"slos", slos})
+		out = append(out, Member{Key: "slos", Value: slos})
 	}
 	if r.Tokenizer.Name != "" {
-		out = append(out, Member{"tokenizer", Object{{"name", r.Tokenizer.Name}}})
+		out = append(out, Member{Key: "tokenizer", Value: Object{{Key: "name", Value: r.Tokenizer.Name}}})
 	}
 	if p.Bool("no-server-metrics") {
-		out = append(out, Member{"server_metrics", Object{{"enabled", false}}})
+		out = append(out, Member{Key: "server_metrics", Value: Object{{Key: "enabled", Value: false}}})
 	}
 	if p.Bool("no-gpu-telemetry") {
-		out = append(out, Member{"gpu_telemetry", Object{{"enabled", false}}})
+		out = append(out, Member{Key: "gpu_telemetry", Value: Object{{Key: "enabled", Value: false}}})
 	}
-	out = out.setNonEmpty("runtime", runtimeConfig(r))
+	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
-		out = append(out, Member{"logging", Object{{"level", r.LogLevel}}})
+		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
 	}
 	if r.RandomSeed != nil {
-		out = append(out, Member{"random_seed", int64(*r.RandomSeed)})
+		out = append(out, Member{Key: "random_seed", Value: int64(*r.RandomSeed)})
 	}
-	return append(out, Member{"cli_command", r.CLICommand}, Member{"benchmark_id", benchmarkID})
+	return append(out, Member{Key: "cli_command", Value: r.CLICommand}, Member{Key: "benchmark_id", Value: benchmarkID})
 }
 
 // setNonEmpty appends an object unless it is empty.
-func (o Object) setNonEmpty(key string, value Object) Object {
+func setNonEmpty(o Object, key string, value Object) Object {
 	if len(value) == 0 {
 		return o
 	}
-	return append(o, Member{key, value})
+	return append(o, Member{Key: key, Value: value})
 }
 
 // addGiven appends a member if its option was set.
-func (o Object) addGiven(p *Parsed, name, key string, value any) Object {
+func addGiven(o Object, p *Parsed, name, key string, value any) Object {
 	if !p.IsSet(name) {
 		return o
 	}
-	return append(o, Member{key, value})
+	return append(o, Member{Key: key, Value: value})
 }
 
 func modelsConfig(r *Run) any {
@@ -63,9 +64,9 @@ func modelsConfig(r *Run) any {
 	}
 	items := []any{}
 	for _, name := range r.Models {
-		items = append(items, Object{{"name", name}})
+		items = append(items, Object{{Key: "name", Value: name}})
 	}
-	return Object{{"strategy", r.ModelSelection}, {"items", items}}
+	return Object{{Key: "strategy", Value: r.ModelSelection}, {Key: "items", Value: items}}
 }
 
 func texts(list []string) []any {
@@ -82,81 +83,82 @@ func endpointConfig(r *Run) Object {
 	for i, u := range e.URLs {
 		urls[i] = RedactURL(u)
 	}
-	out := Object{{"urls", texts(urls)}, {"type", e.Type}}
-	out = out.addGiven(p, "url-strategy", "url_strategy", e.URLStrategy)
+	out := Object{{Key: "urls", Value: texts(urls)}, {Key: "type", Value: e.Type}}
+	out = addGiven(out, p, "url-strategy", "url_strategy", e.URLStrategy)
 	if e.CustomPath != nil {
-		out = append(out, Member{"path", *e.CustomPath})
+		out = append(out, Member{Key: "path", Value: *e.CustomPath})
 	}
 	if e.APIKey != "" {
-		out = append(out, Member{"api_key", Redacted})
+		out = append(out, Member{Key: "api_key", Value: artifact.Redacted})
 	}
-	out = out.addGiven(p, "request-timeout-seconds", "timeout", e.TimeoutSeconds)
-	out = out.addGiven(p, "streaming", "streaming", e.Streaming)
-	out = out.addGiven(p, "transport", "transport", p.Text("transport"))
-	out = out.addGiven(p, "connection-reuse-strategy", "connection_reuse", e.ConnectionReuse)
-	out = out.addGiven(p, "use-legacy-max-tokens", "use_legacy_max_tokens", e.UseLegacyMaxTokens)
-	out = out.addGiven(p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
+	out = addGiven(out, p, "request-timeout-seconds", "timeout", e.TimeoutSeconds)
+	out = addGiven(out, p, "streaming", "streaming", e.Streaming)
+	out = addGiven(out, p, "transport", "transport", p.Text("transport"))
+	out = addGiven(out, p, "connection-reuse-strategy", "connection_reuse", e.ConnectionReuse)
+	out = addGiven(out, p, "use-legacy-max-tokens", "use_legacy_max_tokens", e.UseLegacyMaxTokens)
+	out = addGiven(out, p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
 	headers := Object{}
 	for _, h := range e.Headers {
 		value := RedactURL(h.Value)
-		if IsSensitiveHeader(h.Name) {
-			value = Redacted
+		if artifact.IsCredentialHeader(h.Name) {
+			value = artifact.Redacted
 		}
-		headers = append(headers, Member{h.Name, value})
+		headers = append(headers, Member{Key: h.Name, Value: value})
 	}
-	out = out.setNonEmpty("headers", headers)
+	out = setNonEmpty(out, "headers", headers)
 	extra, _ := redactValue(e.Extra).(Object)
-	out = out.setNonEmpty("extra", extra)
-	return out.addGiven(p, "session-header", "session_header", e.SessionHeader)
+	out = setNonEmpty(out, "extra", extra)
+	return addGiven(out, p, "session-header", "session_header", e.SessionHeader)
 }
 
 func datasetConfig(r *Run) Object {
 	p, d := r.parsed, r.Dataset
-	out := Object{{"name", "default"}, {"type", string(d.Kind)}}
+	out := Object{{Key: "name", Value: "default"}, {Key: "type", Value: string(d.Kind)}}
 	if d.Kind == FileDataset {
-		out = append(out, Member{"path", d.Path})
-		out = out.addGiven(p, "custom-dataset-type", "format", d.Format)
+		out = append(out, Member{Key: "path", Value: d.Path})
+		out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
 	}
-	out = out.addGiven(p, "num-dataset-entries", "count", int64(d.Entries))
-	out = out.addGiven(p, "dataset-sampling-strategy", "sampling", d.Sampling)
-	out = out.setNonEmpty("prompts", promptsConfig(r))
-	out = out.setNonEmpty("prefix_prompts", Object{}.
-		addGiven(p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize)).
-		addGiven(p, "prompt-prefix-length", "length", int64(d.PrefixLength)).
-		addGiven(p, "shared-system-prompt-length", "shared_system_length", int64(d.SharedSystemPromptLength)).
-		addGiven(p, "user-context-prompt-length", "user_context_length", int64(d.UserContextPromptLength)))
+	out = addGiven(out, p, "num-dataset-entries", "count", int64(d.Entries))
+	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
+	out = setNonEmpty(out, "prompts", promptsConfig(r))
+	var prefix Object
+	prefix = addGiven(prefix, p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize))
+	prefix = addGiven(prefix, p, "prompt-prefix-length", "length", int64(d.PrefixLength))
+	prefix = addGiven(prefix, p, "shared-system-prompt-length", "shared_system_length", int64(d.SharedSystemPromptLength))
+	prefix = addGiven(prefix, p, "user-context-prompt-length", "user_context_length", int64(d.UserContextPromptLength))
+	out = setNonEmpty(out, "prefix_prompts", prefix)
 	if d.SystemPrompt != nil {
-		out = append(out, Member{"system_prompt", *d.SystemPrompt})
+		out = append(out, Member{Key: "system_prompt", Value: *d.SystemPrompt})
 	}
 	if p.IsSet("conversation-turn-mean") || p.IsSet("conversation-turn-stddev") {
-		out = append(out, Member{"turns", distribution(d.Turns, true)})
+		out = append(out, Member{Key: "turns", Value: distribution(d.Turns, true)})
 	}
 	if p.IsSet("conversation-turn-delay-mean") || p.IsSet("conversation-turn-delay-stddev") {
-		out = append(out, Member{"turn_delay", distribution(d.TurnDelayMS, false)})
+		out = append(out, Member{Key: "turn_delay", Value: distribution(d.TurnDelayMS, false)})
 	}
-	return out.addGiven(p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
+	return addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
 }
 
 func promptsConfig(r *Run) Object {
 	p, d := r.parsed, r.Dataset
 	out := Object{}
 	if p.IsSet("isl") || p.IsSet("isl-stddev") {
-		out = append(out, Member{"isl", distribution(d.ISL, true)})
+		out = append(out, Member{Key: "isl", Value: distribution(d.ISL, true)})
 	}
 	if d.OSL != nil {
-		out = append(out, Member{"osl", distribution(*d.OSL, true)})
+		out = append(out, Member{Key: "osl", Value: distribution(*d.OSL, true)})
 	}
-	out = out.addGiven(p, "prompt-batch-size", "batch_size", int64(d.BatchSize))
+	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.BatchSize))
 	if len(d.SequenceDistribution) > 0 {
 		pairs := []any{}
 		for _, pair := range d.SequenceDistribution {
 			pairs = append(pairs, Object{
-				{"isl", distribution(Normal{float64(pair.ISL), pair.ISLStddev}, true)},
-				{"osl", distribution(Normal{float64(pair.OSL), pair.OSLStddev}, true)},
-				{"probability", pair.Percent},
+				{Key: "isl", Value: distribution(Normal{float64(pair.ISL), pair.ISLStddev}, true)},
+				{Key: "osl", Value: distribution(Normal{float64(pair.OSL), pair.OSLStddev}, true)},
+				{Key: "probability", Value: pair.Percent},
 			})
 		}
-		out = append(out, Member{"sequence_distribution", pairs})
+		out = append(out, Member{Key: "sequence_distribution", Value: pairs})
 	}
 	return out
 }
@@ -170,40 +172,40 @@ func distribution(n Normal, whole bool) any {
 	if n.Stddev == 0 {
 		return mean
 	}
-	return Object{{"mean", mean}, {"stddev", n.Stddev}}
+	return Object{{Key: "mean", Value: mean}, {Key: "stddev", Value: n.Stddev}}
 }
 
 func phaseConfig(ph *Phase, r *Run) Object {
-	out := Object{{"name", ph.Name}, {"type", ph.yamlType()}}
+	out := Object{{Key: "name", Value: ph.Name}, {Key: "type", Value: ph.yamlType()}}
 	if ph.Requests != nil {
-		out = append(out, Member{"requests", *ph.Requests})
+		out = append(out, Member{Key: "requests", Value: *ph.Requests})
 	}
 	if ph.Duration != nil {
-		out = append(out, Member{"duration", secondsOf(*ph.Duration)})
+		out = append(out, Member{Key: "duration", Value: secondsOf(*ph.Duration)})
 	}
 	if ph.Sessions != nil {
-		out = append(out, Member{"sessions", *ph.Sessions})
+		out = append(out, Member{Key: "sessions", Value: *ph.Sessions})
 	}
 	if ph.Concurrency != nil {
-		out = append(out, Member{"concurrency", int64(*ph.Concurrency)})
+		out = append(out, Member{Key: "concurrency", Value: int64(*ph.Concurrency)})
 	}
 	if ph.Prefill != nil {
-		out = append(out, Member{"prefill_concurrency", int64(*ph.Prefill)})
+		out = append(out, Member{Key: "prefill_concurrency", Value: int64(*ph.Prefill)})
 	}
 	if ph.Mode == Rate {
-		out = append(out, Member{"rate", ph.Rate})
+		out = append(out, Member{Key: "rate", Value: ph.Rate})
 	}
 	if ph.Smoothness > 0 {
-		out = append(out, Member{"smoothness", ph.Smoothness})
+		out = append(out, Member{Key: "smoothness", Value: ph.Smoothness})
 	}
 	if ph.Duration != nil {
-		out = append(out, Member{"grace_period", secondsOf(ph.Grace)})
+		out = append(out, Member{Key: "grace_period", Value: secondsOf(ph.Grace)})
 	}
 	if c := ph.Cancellation; c != nil {
-		out = append(out, Member{"cancellation", Object{{"rate", c.Percent}, {"delay", secondsOf(c.Delay)}}})
+		out = append(out, Member{Key: "cancellation", Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsOf(c.Delay)}}})
 	}
 	if r.FailedRequestThreshold != nil && ph.Kind == ProfilingPhase {
-		out = append(out, Member{"failed_request_threshold", *r.FailedRequestThreshold})
+		out = append(out, Member{Key: "failed_request_threshold", Value: *r.FailedRequestThreshold})
 	}
 	return out
 }
@@ -230,27 +232,27 @@ func secondsOf(d time.Duration) any {
 
 func artifactsConfig(r *Run) Object {
 	a := r.Artifacts
-	out := Object{{"dir", a.Dir}}
+	out := Object{{Key: "dir", Value: a.Dir}}
 	if a.Prefix != "" {
-		out = append(out, Member{"prefix", a.Prefix})
+		out = append(out, Member{Key: "prefix", Value: a.Prefix})
 	}
 	switch a.ExportLevel {
 	case "summary":
-		out = append(out, Member{"records", false})
+		out = append(out, Member{Key: "records", Value: false})
 	case "raw":
-		out = append(out, Member{"raw", true})
+		out = append(out, Member{Key: "raw", Value: true})
 	}
-	out = out.addGiven(r.parsed, "export-http-trace", "trace", a.HTTPTrace)
-	return out.addGiven(r.parsed, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
+	out = addGiven(out, r.parsed, "export-http-trace", "trace", a.HTTPTrace)
+	return addGiven(out, r.parsed, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
 }
 
 func runtimeConfig(r *Run) Object {
-	out := Object{}.addGiven(r.parsed, "ui-type", "ui", r.UI.Mode)
+	out := addGiven(nil, r.parsed, "ui-type", "ui", r.UI.Mode)
 	if r.Workers.Max != nil {
-		out = append(out, Member{"workers", int64(*r.Workers.Max)})
+		out = append(out, Member{Key: "workers", Value: int64(*r.Workers.Max)})
 	}
 	if r.Workers.RecordProcessors != nil {
-		out = append(out, Member{"record_processors", int64(*r.Workers.RecordProcessors)})
+		out = append(out, Member{Key: "record_processors", Value: int64(*r.Workers.RecordProcessors)})
 	}
 	return out
 }

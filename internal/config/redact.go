@@ -2,25 +2,10 @@ package config
 
 import (
 	"regexp"
-	"slices"
 	"strings"
+
+	"aiperf/internal/artifact"
 )
-
-// Redacted stands where a secret was.
-const Redacted = "<redacted>"
-
-// SensitiveHeaders are the names, in lower case, of headers whose values are secrets.
-func SensitiveHeaders() []string {
-	return []string{
-		"authorization", "proxy-authorization", "x-api-key", "api-key", "ocp-apim-subscription-key",
-		"x-goog-api-key", "x-functions-key", "aeg-sas-key", "x-amz-security-token",
-	}
-}
-
-// IsSensitiveHeader tells whether a header's value is a secret.
-func IsSensitiveHeader(name string) bool {
-	return slices.Contains(SensitiveHeaders(), strings.ToLower(strings.TrimSpace(name)))
-}
 
 // IsSensitiveKey tells whether a body field of that name holds a credential. Plurals such as
 // max_tokens and special tokens such as eos_token are not credentials.
@@ -36,7 +21,7 @@ func IsSensitiveKey(name string) bool {
 			return true
 		}
 	}
-	return IsSensitiveHeader(name)
+	return artifact.IsCredentialHeader(name)
 }
 
 var (
@@ -46,7 +31,7 @@ var (
 
 // RedactURL hides the user information of every URL in a text.
 func RedactURL(text string) string {
-	return userinfo.ReplaceAllString(text, "://"+Redacted+"@")
+	return userinfo.ReplaceAllString(text, "://"+artifact.Redacted+"@")
 }
 
 // redactAddress does the same for the value of a flag that takes an address with or without a scheme.
@@ -54,7 +39,7 @@ func redactAddress(text string) string {
 	if strings.Contains(text, "://") {
 		return RedactURL(text)
 	}
-	return bareUserinfo.ReplaceAllString(text, Redacted+"@")
+	return bareUserinfo.ReplaceAllString(text, artifact.Redacted+"@")
 }
 
 // redactValue hides credentials in a JSON value.
@@ -65,7 +50,7 @@ func redactValue(value any) any {
 		for i, m := range v {
 			out[i] = Member{Key: m.Key, Value: redactValue(m.Value)}
 			if IsSensitiveKey(m.Key) {
-				out[i].Value = Redacted
+				out[i].Value = artifact.Redacted
 			}
 		}
 		return out

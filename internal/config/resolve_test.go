@@ -1,6 +1,7 @@
 package config
 
 import (
+	"aiperf/internal/artifact"
 	"reflect"
 	"testing"
 	"time"
@@ -72,24 +73,24 @@ func TestInputConfig(t *testing.T) {
 	run, _ := mustResolve(t, "-m m --url http://u:p@h:1 --streaming --api-key sk-secret -H Authorization:abc X-A:b --extra-inputs a:1 api_key:zz --isl 100 "+
 		"--num-prompts 30 --concurrency 4 --warmup-request-count 2 --benchmark-duration 5 --goodput request_latency:250 --random-seed 7 --tokenizer builtin --no-server-metrics --artifact-dir out")
 	want := Object{
-		{"models", []any{"m"}},
-		{"endpoint", Object{
-			{"urls", []any{"http://<redacted>@h:1"}}, {"type", "chat"}, {"api_key", Redacted}, {"streaming", true},
-			{"headers", Object{{"Authorization", Redacted}, {"X-A", "b"}}},
-			{"extra", Object{{"a", int64(1)}, {"api_key", Redacted}}},
+		{Key: "models", Value: []any{"m"}},
+		{Key: "endpoint", Value: Object{
+			{Key: "urls", Value: []any{"http://<redacted>@h:1"}}, {Key: "type", Value: "chat"}, {Key: "api_key", Value: artifact.Redacted}, {Key: "streaming", Value: true},
+			{Key: "headers", Value: Object{{Key: "Authorization", Value: artifact.Redacted}, {Key: "X-A", Value: "b"}}},
+			{Key: "extra", Value: Object{{Key: "a", Value: int64(1)}, {Key: "api_key", Value: artifact.Redacted}}},
 		}},
-		{"datasets", []any{Object{{"name", "default"}, {"type", "synthetic"}, {"count", int64(30)}, {"prompts", Object{{"isl", int64(100)}}}}}},
-		{"phases", []any{
-			Object{{"name", "warmup"}, {"type", "concurrency"}, {"requests", int64(2)}, {"concurrency", int64(4)}},
-			Object{{"name", "profiling"}, {"type", "concurrency"}, {"duration", 5.0}, {"concurrency", int64(4)}, {"grace_period", 30.0}},
+		{Key: "datasets", Value: []any{Object{{Key: "name", Value: "default"}, {Key: "type", Value: "synthetic"}, {Key: "count", Value: int64(30)}, {Key: "prompts", Value: Object{{Key: "isl", Value: int64(100)}}}}}},
+		{Key: "phases", Value: []any{
+			Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "concurrency"}, {Key: "requests", Value: int64(2)}, {Key: "concurrency", Value: int64(4)}},
+			Object{{Key: "name", Value: "profiling"}, {Key: "type", Value: "concurrency"}, {Key: "duration", Value: 5.0}, {Key: "concurrency", Value: int64(4)}, {Key: "grace_period", Value: 30.0}},
 		}},
-		{"artifacts", Object{{"dir", "out"}}},
-		{"slos", Object{{"request_latency", 250.0}}},
-		{"tokenizer", Object{{"name", "builtin"}}},
-		{"server_metrics", Object{{"enabled", false}}},
-		{"random_seed", int64(7)},
-		{"cli_command", run.CLICommand},
-		{"benchmark_id", "id-1"},
+		{Key: "artifacts", Value: Object{{Key: "dir", Value: "out"}}},
+		{Key: "slos", Value: Object{{Key: "request_latency", Value: 250.0}}},
+		{Key: "tokenizer", Value: Object{{Key: "name", Value: "builtin"}}},
+		{Key: "server_metrics", Value: Object{{Key: "enabled", Value: false}}},
+		{Key: "random_seed", Value: int64(7)},
+		{Key: "cli_command", Value: run.CLICommand},
+		{Key: "benchmark_id", Value: "id-1"},
 	}
 	wantObject(t, InputConfig(run, "id-1"), want)
 	if run.Endpoint.Extra[1].Value != "zz" {
@@ -101,16 +102,16 @@ func TestInputConfigDistributions(t *testing.T) {
 	run, _ := mustResolve(t, "-m a,b --model-selection-strategy random --isl 100 --isl-stddev 5 --request-rate 5 --arrival-smoothness 2 --benchmark-duration 9 --benchmark-grace-period inf --export-level raw --seq-dist 5,6|1:100")
 	out := InputConfig(run, "x")
 	models, _ := out.Get("models")
-	wantObject(t, models.(Object), Object{{"strategy", "random"}, {"items", []any{Object{{"name", "a"}}, Object{{"name", "b"}}}}})
+	wantObject(t, models.(Object), Object{{Key: "strategy", Value: "random"}, {Key: "items", Value: []any{Object{{Key: "name", Value: "a"}}, Object{{Key: "name", Value: "b"}}}}})
 	datasets, _ := out.Get("datasets")
 	prompts, _ := datasets.([]any)[0].(Object).Get("prompts")
 	wantObject(t, prompts.(Object), Object{
-		{"isl", Object{{"mean", int64(100)}, {"stddev", 5.0}}},
-		{"sequence_distribution", []any{Object{{"isl", int64(5)}, {"osl", Object{{"mean", int64(6)}, {"stddev", 1.0}}}, {"probability", 100.0}}}},
+		{Key: "isl", Value: Object{{Key: "mean", Value: int64(100)}, {Key: "stddev", Value: 5.0}}},
+		{Key: "sequence_distribution", Value: []any{Object{{Key: "isl", Value: int64(5)}, {Key: "osl", Value: Object{{Key: "mean", Value: int64(6)}, {Key: "stddev", Value: 1.0}}}, {Key: "probability", Value: 100.0}}}},
 	})
 	phases, _ := out.Get("phases")
 	wantObject(t, phases.([]any)[0].(Object), Object{
-		{"name", "profiling"}, {"type", "gamma"}, {"duration", 9.0}, {"rate", 5.0}, {"smoothness", 2.0}, {"grace_period", "inf"},
+		{Key: "name", Value: "profiling"}, {Key: "type", Value: "gamma"}, {Key: "duration", Value: 9.0}, {Key: "rate", Value: 5.0}, {Key: "smoothness", Value: 2.0}, {Key: "grace_period", Value: "inf"},
 	})
 	artifacts, _ := out.Get("artifacts")
 	if raw, ok := artifacts.(Object).Get("raw"); !ok || raw != true {

@@ -140,7 +140,7 @@ func TestTrapConcurrencyLists(t *testing.T) {
 
 func TestTrapExtraInputs(t *testing.T) {
 	run, _ := mustResolve(t, `-m m --extra-inputs temperature:0.7,top_p:1 ignore_eos:true --extra-inputs '{"seed":7}' lr:1e-3 a:b:c`)
-	want := Object{{"temperature", 0.7}, {"top_p", int64(1)}, {"ignore_eos", true}, {"seed", int64(7)}, {"lr", "1e-3"}, {"a", "b:c"}}
+	want := Object{{Key: "temperature", Value: 0.7}, {Key: "top_p", Value: int64(1)}, {Key: "ignore_eos", Value: true}, {Key: "seed", Value: int64(7)}, {Key: "lr", Value: "1e-3"}, {Key: "a", Value: "b:c"}}
 	wantObject(t, run.Endpoint.Extra, want)
 }
 

@@ -256,7 +256,7 @@ func parseHeaders(tokens []string) (Object, error) {
 				if !ok {
 					return nil, fmt.Errorf("item %d: each item must be in 'key:value' format", i+1)
 				}
-				items = append(items, Member{strings.TrimSpace(name), strings.TrimSpace(value)})
+				items = append(items, Member{Key: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 			}
 		}
 		for _, m := range items {
@@ -277,11 +277,11 @@ func parseHeaders(tokens []string) (Object, error) {
 func setHeader(headers Object, name, value string) Object {
 	for i := range headers {
 		if strings.EqualFold(headers[i].Key, name) {
-			headers[i] = Member{name, value}
+			headers[i] = Member{Key: name, Value: value}
 			return headers
 		}
 	}
-	return append(headers, Member{name, value})
+	return append(headers, Member{Key: name, Value: value})
 }
 
 func headerText(value any) string {

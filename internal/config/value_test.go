@@ -31,12 +31,12 @@ func TestPairs(t *testing.T) {
 		tokens []string
 		want   Object
 	}{
-		{[]string{"a:1, b:2"}, Object{{"a", int64(1)}, {"b", int64(2)}}},
-		{[]string{`stop:["a","b"]`}, Object{{"stop", `["a","b"]`}}},
-		{[]string{"a:1", "b:2", "a:3"}, Object{{"a", int64(3)}, {"b", int64(2)}}},
-		{[]string{" k : v "}, Object{{"k", "v"}}},
-		{[]string{"a:true", "b:007", "c:1.50", "d:null", "e:-3", "f:1e5"}, Object{{"a", true}, {"b", "007"}, {"c", 1.5}, {"d", nil}, {"e", int64(-3)}, {"f", "1e5"}}},
-		{[]string{`{"z":{"y":[1,2.0,"x",null,true]},"a":1e3}`}, Object{{"z", Object{{"y", []any{int64(1), 2.0, "x", nil, true}}}}, {"a", 1000.0}}},
+		{[]string{"a:1, b:2"}, Object{{Key: "a", Value: int64(1)}, {Key: "b", Value: int64(2)}}},
+		{[]string{`stop:["a","b"]`}, Object{{Key: "stop", Value: `["a","b"]`}}},
+		{[]string{"a:1", "b:2", "a:3"}, Object{{Key: "a", Value: int64(3)}, {Key: "b", Value: int64(2)}}},
+		{[]string{" k : v "}, Object{{Key: "k", Value: "v"}}},
+		{[]string{"a:true", "b:007", "c:1.50", "d:null", "e:-3", "f:1e5"}, Object{{Key: "a", Value: true}, {Key: "b", Value: "007"}, {Key: "c", Value: 1.5}, {Key: "d", Value: nil}, {Key: "e", Value: int64(-3)}, {Key: "f", Value: "1e5"}}},
+		{[]string{`{"z":{"y":[1,2.0,"x",null,true]},"a":1e3}`}, Object{{Key: "z", Value: Object{{Key: "y", Value: []any{int64(1), 2.0, "x", nil, true}}}}, {Key: "a", Value: 1000.0}}},
 		{nil, Object{}},
 	} {
 		got, err := parsePairs(c.tokens)
@@ -58,12 +58,12 @@ func TestHeaders(t *testing.T) {
 		token string
 		want  Object
 	}{
-		{"A:1,B:2", Object{{"A", "1"}, {"B", "2"}}},
-		{"Accept:a/b,c/d", Object{{"Accept", "a/b,c/d"}}},
-		{"X-Flag:true", Object{{"X-Flag", "true"}}},
-		{"X: a:b ", Object{{"X", "a:b"}}},
-		{"X-N:007", Object{{"X-N", "007"}}},
-		{`{"A":"b","N":5,"F":2.0,"T":true}`, Object{{"A", "b"}, {"N", "5"}, {"F", "2.0"}, {"T", "true"}}},
+		{"A:1,B:2", Object{{Key: "A", Value: "1"}, {Key: "B", Value: "2"}}},
+		{"Accept:a/b,c/d", Object{{Key: "Accept", Value: "a/b,c/d"}}},
+		{"X-Flag:true", Object{{Key: "X-Flag", Value: "true"}}},
+		{"X: a:b ", Object{{Key: "X", Value: "a:b"}}},
+		{"X-N:007", Object{{Key: "X-N", Value: "007"}}},
+		{`{"A":"b","N":5,"F":2.0,"T":true}`, Object{{Key: "A", Value: "b"}, {Key: "N", Value: "5"}, {Key: "F", Value: "2.0"}, {Key: "T", Value: "true"}}},
 	} {
 		got, err := parseHeaders([]string{c.token})
 		if err != nil {
@@ -73,7 +73,7 @@ func TestHeaders(t *testing.T) {
 		wantObject(t, got, c.want)
 	}
 	got, _ := parseHeaders([]string{"X-A:1", "x-a:2"})
-	wantObject(t, got, Object{{"x-a", "2"}})
+	wantObject(t, got, Object{{Key: "x-a", Value: "2"}})
 	for _, token := range []string{"Bearer-secret", "a b:c", "X:1\r\nY:2"} {
 		if _, err := parseHeaders([]string{token}); err == nil {
 			t.Errorf("%q: accepted", token)

@@ -35,21 +35,27 @@ func (s schedule) DelayNS(k uint64, turn int) int64 {
 	return 0
 }
 
-// dispatcher carries credits out: it has requests made ahead of need, sends each on a goroutine that
-// waits for nothing else, and hands the finished exchange over before it returns the credit.
-type dispatcher struct {
+// wiring is what a dispatcher works with.
+type wiring struct {
 	schedule schedule
 	sessions *session.Store
 	client   *client.Client
 	endpoint endpoint.Endpoint
 	clock    *clock.Clock
 	pool     *intake.Pool
-	events   load.Events
-	// hearsContent is false when no phase limits prefill: then first contents are not reported.
-	hearsContent bool
-	workers      *workers
+	workers  *workers
 	// phases are the plan's phases as records name them.
 	phases []phaseName
+	// hearsContent is false when no phase limits prefill: then first contents are not reported.
+	hearsContent bool
+}
+
+// dispatcher carries credits out: it has requests made ahead of need, sends each on a goroutine that
+// waits for nothing else, and hands the finished exchange over before it returns the credit.
+type dispatcher struct {
+	wiring
+	// events is load's engine; set before the first credit.
+	events load.Events
 
 	// exchanges ends when the exchanges in flight are to be cut off.
 	exchanges context.Context
@@ -109,10 +115,9 @@ const processorID = "record_processor_1"
 // preparers make requests ahead of need; more than a few would only take the cores from the senders.
 const preparers = 2
 
-func newDispatcher(d dispatcher) *dispatcher {
+func newDispatcher(w wiring) *dispatcher {
+	d := &dispatcher{wiring: w, live: map[uint64]*turnState{}, preparing: make(chan *turnState, 1024)}
 	d.exchanges, d.cutOff = context.WithCancel(context.Background())
-	d.live = map[uint64]*turnState{}
-	d.preparing = make(chan *turnState, 1024)
 	for range preparers {
 		d.all.Go(func() {
 			for t := range d.preparing {
@@ -123,7 +128,7 @@ func newDispatcher(d dispatcher) *dispatcher {
 			}
 		})
 	}
-	return &d
+	return d
 }
 
 // Prepare implements load.Sender. When the preparers are busy the sending goroutine does the work.

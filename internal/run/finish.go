@@ -106,7 +106,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 		AIPerfVersion: e.options.Version,
 		BenchmarkID:   e.id,
 		Info:          summary.RunInfo{RandomSeed: e.cfg.RandomSeed, VariationLabel: "base", CLICommand: e.cfg.CLICommand},
-		InputConfig:   ordered(config.InputConfig(e.cfg, e.id)),
+		InputConfig:   config.InputConfig(e.cfg, e.id),
 		WasCancelled:  cancelled(phases),
 		EndpointTitle: e.descriptor.MetricsTitle,
 	}

@@ -144,7 +144,7 @@ func (e *execution) bind() error {
 		return fmt.Errorf("--endpoint-type %s is not available in this release", c.Type)
 	}
 	e.descriptor = descriptor
-	extra, err := members(ordered(c.Extra))
+	extra, err := members(c.Extra)
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
@@ -158,7 +158,7 @@ func (e *execution) bind() error {
 	if e.urls, err = session.URLs(descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
-	e.redactor = artifact.NewRedactor(secrets(e.cfg)...)
+	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
 	e.set, err = metrics.NewSet(e.metricsConfig())
 	if err != nil {
 		return fmt.Errorf("--goodput: %w", err)
@@ -210,7 +210,7 @@ func (e *execution) assemble() error {
 		return err
 	}
 	plan := e.plan()
-	e.dispatcher = newDispatcher(dispatcher{
+	e.dispatcher = newDispatcher(wiring{
 		schedule: schedule{e.data, sampler}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
 		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), phases: phaseNames(plan),
 	})

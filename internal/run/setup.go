@@ -55,8 +55,8 @@ func seed(cfg *config.Run) random.Seed {
 	return random.Root(*cfg.RandomSeed)
 }
 
-// secrets are the values that must not appear anywhere.
-func secrets(cfg *config.Run) []string {
+// Secrets are the values of a configuration that must not appear anywhere.
+func Secrets(cfg *config.Run) []string {
 	list := []string{cfg.Endpoint.APIKey}
 	for _, h := range cfg.Endpoint.Headers {
 		if artifact.IsCredentialHeader(h.Name) {
@@ -294,27 +294,4 @@ func limitsPrefill(plan load.Plan) bool {
 		}
 	}
 	return false
-}
-
-// ordered converts a configuration object.
-func ordered(o config.Object) artifact.Object {
-	var out artifact.Object
-	for _, m := range o {
-		out = append(out, artifact.Member{Key: m.Key, Value: convert(m.Value)})
-	}
-	return out
-}
-
-func convert(v any) any {
-	switch v := v.(type) {
-	case config.Object:
-		return ordered(v)
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = convert(v[i])
-		}
-		return list
-	}
-	return v
 }

@@ -43,7 +43,7 @@ type exchange struct {
 	response      *http.Response
 	cancelTimer   *time.Timer
 	local, remote netip.AddrPort
-	// requestHeaders and chunk lists are collected for the trace and raw exports only.
+	// Collected for the trace and raw exports only.
 	requestChunks, responseChunks []record.Chunk
 	responses                     []record.RawResponse
 

@@ -43,7 +43,7 @@ var integral = regexp.MustCompile(`(\d)\.0\n`)
 func later(page string) string { return integral.ReplaceAllString(page, "${1}7.0\n") }
 
 func BenchmarkParse(b *testing.B) {
-	page := largePage(b, 10)
+	page := largePage(b, 7)
 	bodies := [][]byte{[]byte(page), []byte(later(page))}
 	p := NewParser(Options{})
 	for _, body := range bodies {
@@ -61,7 +61,7 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func BenchmarkParseFirst(b *testing.B) {
-	body := []byte(largePage(b, 10))
+	body := []byte(largePage(b, 7))
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -72,7 +72,7 @@ func BenchmarkParseFirst(b *testing.B) {
 }
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
-	page := largePage(t, 10)
+	page := largePage(t, 7)
 	crlf := strings.ReplaceAll(page, "\n", "\r\n")
 	spaced := strings.ReplaceAll(page, "# HELP", "\n \n# HELP")
 	bad := page + "x NaN\n"

@@ -77,7 +77,7 @@ func readDocuments(text string) ([]any, error) {
 }
 
 // pick prints what stands at a path such as "body.messages.*.role": "*" takes all elements of a list,
-// "#" counts them, and a text that holds JSON is entered like the JSON itself. What is absent is "-".
+// "len" counts them, and a text that holds JSON is entered like the JSON itself. What is absent is "-".
 func pick(value any, path string) string {
 	if text, ok := value.(string); ok && path != "" {
 		if json.Unmarshal([]byte(text), &value) != nil {
@@ -89,7 +89,7 @@ func pick(value any, path string) string {
 	case map[string]any:
 		switch {
 		case path == "":
-		case step == "#":
+		case step == "len":
 			return strconv.Itoa(len(v))
 		case step == "keys":
 			keys := make([]string, 0, len(v))
@@ -109,7 +109,7 @@ func pick(value any, path string) string {
 		if path == "" {
 			break
 		}
-		if step == "#" {
+		if step == "len" {
 			return strconv.Itoa(len(v))
 		}
 		if step == "*" {

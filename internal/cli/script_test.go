@@ -45,6 +45,12 @@ func TestScripts(t *testing.T) {
 			env.Values[serversKey{}] = map[string]*mockServer{}
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mockserver": cmdMockServer,
 			"stopserver": cmdStopServer,

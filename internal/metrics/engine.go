@@ -11,7 +11,8 @@ import (
 // results can be asked for while records arrive.
 //
 // Rows of facts and chunk gaps are kept exactly up to the limits of the configuration. Requests
-// beyond them go into one histogram per metric, so that memory stays bounded.
+// beyond them go into one histogram per metric, so that memory stays bounded. Time slices add one
+// state per slice and nothing per request.
 type Engine struct {
 	set *Set
 
@@ -23,6 +24,7 @@ type Engine struct {
 	aggregates []folded // by slot of the aggregates
 	errors     errorTally
 	watch      watch
+	slices     *sliceStore // nil when slices are off
 }
 
 // folded is the state of an aggregate.
@@ -40,7 +42,7 @@ func (a *folded) add(f fold, v int64) {
 
 // NewEngine makes an empty engine; every phase has its own.
 func (s *Set) NewEngine() *Engine {
-	return &Engine{set: s, aggregates: make([]folded, len(s.aggregates))}
+	return &Engine{set: s, aggregates: make([]folded, len(s.aggregates)), slices: newSliceStore(s)}
 }
 
 // Set returns the metrics that the engine computes.
@@ -52,30 +54,43 @@ func (e *Engine) Add(rec *record.Record) {
 	defer e.mu.Unlock()
 	failed := rec.IsError()
 	o := occurrence{&rec.Facts, rec.Err, e.set}
+	part := e.slices.count(&rec.Facts)
 	for _, m := range e.set.aggregates {
 		if m.Flags.Has(ErrorOnly) != failed {
 			continue
 		}
 		if v, ok := m.increment(&o); ok {
 			e.aggregates[m.slot].add(m.fold, v)
+			if part != nil {
+				part.aggregates[m.slot].add(m.fold, v)
+			}
 		}
 	}
 	if failed && rec.Err != nil {
 		e.errors.add(rec.Err, 1)
 	}
 	e.watch.add(e.set, rec)
-	kept := 0
+	var gaps []int64
 	if !failed && usable(rec.GapsNS) {
-		kept = e.addGaps(rec.GapsNS)
+		gaps = rec.GapsNS
 	}
-	e.addRow(&rec.Facts, kept)
+	e.keep(&rec.Facts, gaps, part)
 }
 
-// addRow keeps the facts of a request, or what is left of them beyond the limit.
-func (e *Engine) addRow(f *record.Facts, gaps int) {
+// keep takes the facts and gaps of a request of a time slice, which may be nil.
+func (e *Engine) keep(f *record.Facts, gaps []int64, part *slicePart) {
+	kept := e.addGaps(gaps)
+	isRow := e.addRow(f, kept, part)
+	if part != nil && !(isRow && kept == len(gaps)) {
+		part.addGaps(e.set, gaps)
+	}
+}
+
+// addRow keeps the facts of a request, or what is left of them beyond the limit; it tells which.
+func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 	if e.rows.rows() < e.set.cfg.MaxRecords {
 		e.rows.add(f, gaps)
-		return
+		return true
 	}
 	if e.overflow == nil {
 		e.overflow = make([]stats.Histogram, e.set.recordMetrics)
@@ -86,8 +101,12 @@ func (e *Engine) addRow(f *record.Facts, gaps int) {
 		}
 		if v, ok := m.value(f); ok {
 			e.overflow[m.slot].Add(v)
+			if part != nil {
+				part.sketch(e.set, m.slot).add(v)
+			}
 		}
 	}
+	return false
 }
 
 // addGaps returns how many of the gaps went into the exact store: all or none.
@@ -110,7 +129,7 @@ func (e *Engine) addGaps(gaps []int64) int {
 // Merge adds everything that o, an engine of the same set, has taken. The results are those of one
 // engine that took the records of both.
 func (e *Engine) Merge(o *Engine) {
-	other := o.freeze()
+	other := o.freezeSliced()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.set.aggregates {
@@ -120,6 +139,7 @@ func (e *Engine) Merge(o *Engine) {
 	}
 	e.errors.merge(&other.errors)
 	e.watch.merge(&other.watch)
+	e.slices.merge(other.slices)
 	e.mergeRows(other)
 	if other.overflow != nil && e.overflow == nil {
 		e.overflow = make([]stats.Histogram, e.set.recordMetrics)
@@ -136,7 +156,7 @@ func (e *Engine) Merge(o *Engine) {
 }
 
 // mergeRows adds the rows of other, each followed by its gaps, then the gaps of requests whose rows
-// were not kept.
+// were not kept: their time slices know those already.
 func (e *Engine) mergeRows(other *frozen) {
 	cursor := other.gaps.cursor()
 	var list []int64
@@ -147,8 +167,8 @@ func (e *Engine) mergeRows(other *frozen) {
 				ns, _ := cursor.next()
 				list = append(list, ns)
 			}
-			kept := e.addGaps(list)
-			e.addRow((*record.Facts)(row[:record.NumFields]), kept)
+			f := (*record.Facts)(row[:record.NumFields])
+			e.keep(f, list, e.slices.find(f))
 		})
 	}
 	for ns, ok := cursor.next(); ok; ns, ok = cursor.next() {
@@ -166,11 +186,26 @@ type frozen struct {
 	aggregates []folded
 	errors     errorTally
 	watch      watch
+	// slices is set by freezeSliced; outside counts the requests in no slice.
+	slices  *sliceStore
+	outside int64
 }
 
 func (e *Engine) freeze() *frozen {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.state()
+}
+
+func (e *Engine) freezeSliced() *frozen {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.state()
+	f.slices = e.slices.clone()
+	return f
+}
+
+func (e *Engine) state() *frozen {
 	f := &frozen{
 		blocks:     e.rows.snapshot(),
 		rows:       e.rows.rows(),
@@ -179,6 +214,9 @@ func (e *Engine) freeze() *frozen {
 	}
 	f.errors.merge(&e.errors)
 	f.watch.merge(&e.watch)
+	if e.slices != nil {
+		f.outside = e.slices.outside
+	}
 	if e.overflow != nil {
 		f.overflow = make([]stats.Histogram, len(e.overflow))
 		for i := range e.overflow {

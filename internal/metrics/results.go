@@ -24,15 +24,21 @@ func (e *Engine) results(wanted func(*metric) bool, workers int) []Result {
 	f := e.freeze()
 	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
 	distributions := e.set.distributions(f, needed, workers)
-	scalars := e.set.evaluate(f, distributions)
+	scalars := e.set.evaluate(f.aggregates, distributions, 0)
+	shown := func(m *metric) bool { return m.shown && wanted(m) }
+	return e.set.assemble(shown, distributions, scalars, f.method)
+}
+
+// assemble lists the results of the metrics wanted that have a value, in table order.
+func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats.Summary, scalars *scalars, method func(*metric) Method) []Result {
 	var out []Result
-	for _, m := range e.set.metrics {
-		if !m.shown || !wanted(m) {
+	for _, m := range s.metrics {
+		if !wanted(m) {
 			continue
 		}
 		if m.Kind == KindRecord {
 			if s, ok := distributions[m.Tag]; ok {
-				out = append(out, m.distribution(&s, f.method(m)))
+				out = append(out, m.distribution(&s, method(m)))
 			}
 			continue
 		}
@@ -157,6 +163,16 @@ func (f *frozen) method(m *metric) Method {
 type scalars struct {
 	values   map[string]float64
 	integers map[string]int64
+	// windowNS is what rates divide by in place of benchmark_duration; 0 = that.
+	windowNS int64
+}
+
+// rateDuration is the time in ns that rates divide by.
+func (s *scalars) rateDuration() (float64, bool) {
+	if s.windowNS > 0 {
+		return float64(s.windowNS), true
+	}
+	return s.get("benchmark_duration")
 }
 
 func (s *scalars) get(tag string) (float64, bool) {
@@ -181,14 +197,15 @@ func (s *scalars) quotient(numerator, denominator string) (float64, bool) {
 	return n / d, true
 }
 
-// evaluate folds in the aggregates and computes the derived metrics.
-func (s *Set) evaluate(f *frozen, distributions map[string]stats.Summary) *scalars {
-	out := &scalars{values: map[string]float64{}, integers: map[string]int64{}}
+// evaluate folds in the aggregates and computes the derived metrics. Rates divide by the window where
+// there is one, 0 being none.
+func (s *Set) evaluate(aggregates []folded, distributions map[string]stats.Summary, windowNS int64) *scalars {
+	out := &scalars{values: map[string]float64{}, integers: map[string]int64{}, windowNS: windowNS}
 	for tag, sum := range distributions {
 		out.values[tag] = sum.Sum
 	}
 	for _, m := range s.aggregates {
-		if a := f.aggregates[m.slot]; a.present {
+		if a := aggregates[m.slot]; a.present {
 			out.values[m.Tag], out.integers[m.Tag] = float64(a.value), a.value
 		}
 	}

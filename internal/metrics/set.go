@@ -36,6 +36,10 @@ type Config struct {
 	ContextOverflow []string
 	// MaxRecords and MaxGaps bound what is kept exactly.
 	MaxRecords, MaxGaps int64
+	// SliceNS is the length of a time slice; 0 = no slices. MaxSlices bounds their number: requests
+	// that start after the first so many slices with requests are in none.
+	SliceNS   int64
+	MaxSlices int
 }
 
 // DefaultConfig is a configuration without capabilities, with the documented thresholds and limits.
@@ -48,6 +52,7 @@ func DefaultConfig() Config {
 			"prompt is too long"},
 		MaxRecords: DefaultMaxRecords,
 		MaxGaps:    DefaultMaxGaps,
+		MaxSlices:  DefaultMaxSlices,
 	}
 }
 
@@ -62,7 +67,9 @@ type Set struct {
 	lines      []line
 	// recordMetrics is the number of record metrics.
 	recordMetrics int
-	objectives    []objective
+	// listMetric is the record metric of the chunk gaps; nil when the run has none.
+	listMetric *metric
+	objectives []objective
 }
 
 // metric is a definition bound to a run.
@@ -114,6 +121,9 @@ func (s *Set) bind(defs []Definition, active map[string]*metric) {
 		m.slot = slots[m.Kind]
 		slots[m.Kind]++
 		s.metrics = append(s.metrics, m)
+		if m.list {
+			s.listMetric = m
+		}
 		if m.Kind == KindAggregate {
 			s.aggregates = append(s.aggregates, m)
 		}

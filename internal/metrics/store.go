@@ -69,6 +69,8 @@ func (s *store) snapshot() []*block {
 type reader struct {
 	scratch [][]int64
 	row     record.Facts
+	// rows are the rows in the block of the values that the last collect appended.
+	rows [blockRows]uint16
 }
 
 // collect appends the values of a record metric over the block's rows that it is computed for.
@@ -90,7 +92,8 @@ func (r *reader) collect(dst []float64, b *block, m *metric) []float64 {
 	}
 	if constant {
 		if v, ok := m.value(&r.row); ok && r.row.IsError() == wantFailed {
-			for range b.rows {
+			for i := range b.rows {
+				r.rows[i] = uint16(i)
 				dst = append(dst, v)
 			}
 		}
@@ -103,6 +106,7 @@ func (r *reader) collect(dst []float64, b *block, m *metric) []float64 {
 			varying, columns = append(varying, field), append(columns, r.scratch[i])
 		}
 	}
+	start := len(dst)
 	for i := range b.rows {
 		for j, field := range varying {
 			r.row[field] = columns[j][i]
@@ -111,6 +115,7 @@ func (r *reader) collect(dst []float64, b *block, m *metric) []float64 {
 			continue
 		}
 		if v, ok := m.value(&r.row); ok {
+			r.rows[len(dst)-start] = uint16(i)
 			dst = append(dst, v)
 		}
 	}

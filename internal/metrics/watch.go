@@ -183,11 +183,15 @@ func (e *Engine) Warnings() []string {
 		out = append(out, fmt.Sprintf("%d of %d successful streaming requests have no output tokens; check the tokenizer and the endpoint type",
 			w.withoutOutput, w.successes))
 	}
+	if f.outside > 0 {
+		out = append(out, fmt.Sprintf("%d requests started after the first %d time slices of %v s and are in no slice; choose a longer --slice-duration",
+			f.outside, e.set.cfg.MaxSlices, float64(e.set.cfg.SliceNS)*nsToSeconds))
+	}
 	return out
 }
 
 // hasDuration tells whether benchmark_duration has a value.
 func (s *Set) hasDuration(f *frozen) bool {
-	_, ok := s.evaluate(f, nil).get("benchmark_duration")
+	_, ok := s.evaluate(f.aggregates, nil, 0).get("benchmark_duration")
 	return ok
 }

@@ -229,11 +229,14 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
-	if err != nil {
+	if err != nil && !e.endedItself() {
 		return nil, err
 	}
 	return result.Phases, nil
 }
+
+// endedItself tells that the run ended early for a reason of its own: what it has is reported.
+func (e *execution) endedItself() bool { return e.aborted.Load() != nil || e.sinkError.Load() != nil }
 
 // deliver takes each record, from several goroutines at once.
 func (e *execution) deliver(r *record.Record) {

@@ -48,13 +48,12 @@ type Samples struct {
 	// Reference tells that the first sample is the last one before the window.
 	Reference bool
 
-	times   []int64
-	at      []int32   // where the row of each sample begins; equal neighbours share one
-	rows    []float64 // the distinct rows
-	width   int
-	cursor  cursor
-	bySlot  []int32
-	ordered []int64
+	times  []int64
+	at     []int32   // where the row of each sample begins; equal neighbours share one
+	rows   []float64 // the distinct rows, before them the place of the reference
+	width  int
+	cursor cursor
+	bySlot []int32 // scratch: the row of each slot
 }
 
 // Len is the number of samples, the reference included.
@@ -187,9 +186,4 @@ func (s *Series) LastBefore(ns int64) (Sample, bool) {
 		return Sample{}, false
 	}
 	return samples.At(0), true
-}
-
-// First returns the first sample.
-func (s *Series) First() (Sample, bool) {
-	return s.end(func(n int) int { return 0 })
 }

@@ -27,6 +27,7 @@ func (in *Intake) timing(r *record.Record, j *Job, reply *endpoint.Reply) {
 	since(record.LastResponse, ex.LastResponseNS)
 	since(record.End, ex.EndNS)
 	since(record.Cancelled, ex.CancelledNS)
+	r.WasCancelled = ex.CancelledNS != 0
 
 	content := reply.ContentNS
 	f[record.Contents] = int64(len(content))

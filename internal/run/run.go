@@ -219,6 +219,7 @@ func (e *execution) assemble() error {
 		Observe: e.logPhase,
 	})
 	e.dispatcher.events = e.engine
+	e.logSetup(workers)
 	return nil
 }
 
@@ -241,6 +242,7 @@ func (e *execution) endedItself() bool { return e.aborted.Load() != nil || e.sin
 // deliver takes each record, from several goroutines at once.
 func (e *execution) deliver(r *record.Record) {
 	if r.Raw == nil || !r.Raw.CutOff {
+		e.logRecord(r)
 		e.set.Judge(r)
 		if r.Phase == record.PhaseWarmup {
 			e.warmup.Add(r)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/run"
 )
 
 // demoArgs are the demo's benchmark: short, streaming, with a warm-up.
@@ -44,7 +45,7 @@ func (a *app) demo(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	cfg, warnings, err := config.Resolve(parsed, catalog{})
+	cfg, warnings, err := config.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		return a.fail(err)
 	}

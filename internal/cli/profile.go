@@ -24,7 +24,7 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	cfg, warnings, err := config.Resolve(parsed, catalog{})
+	cfg, warnings, err := config.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		return a.fail(err)
 	}
@@ -35,6 +35,8 @@ func (a *app) profile(args []string) int {
 func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	t := a.terminal
 	view := newView(t, cfg)
+	interrupts := watchInterrupts(t, view.logWriter(t.err))
+	defer interrupts.close()
 	level, _ := runlog.ParseLevel(cfg.LogLevel)
 	log := runlog.New(runlog.Options{
 		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
@@ -48,8 +50,6 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	if cfg.Env.Dev.Mode {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
-	interrupts := watchInterrupts(t)
-	defer interrupts.close()
 	outcome, err := run.Execute(context.Background(), cfg, run.Options{
 		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop,
 	})
@@ -62,7 +62,11 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		}
 		return ExitFailure
 	}
-	return a.report(outcome, interrupts)
+	code := a.report(outcome, interrupts)
+	if err := log.Err(); err != nil && code == ExitOK {
+		code = a.fail(err)
+	}
+	return code
 }
 
 // logPath names the log of a run that has no report.

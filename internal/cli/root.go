@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 )
 
@@ -103,7 +104,8 @@ Try it: aiperf demo
 
 // fail prints an error in a box and returns the exit code for it.
 func (a *app) fail(err error) int {
-	a.terminal.panel("Error", err.Error())
+	var redactor *artifact.Redactor // knows no values; hides user information in URLs
+	a.terminal.panel("Error", redactor.URL(err.Error()))
 	return ExitFailure
 }
 

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // interrupts turns signals into a request to stop: the first one asks, the second one ends the program.
@@ -13,18 +15,30 @@ type interrupts struct {
 	Stop       chan struct{}
 	terminated atomic.Bool
 	signals    chan os.Signal
+	quiet      chan os.Signal
 	done       chan struct{}
+	ended      chan struct{}
+	panel      func(title string, lines ...string)
 }
 
-// watchInterrupts listens until close is called. Panels go to the terminal as they happen.
-func watchInterrupts(t *terminal) *interrupts {
-	i := &interrupts{Stop: make(chan struct{}), signals: make(chan os.Signal, 4), done: make(chan struct{})}
+// watchInterrupts listens until close is called. Panels go to out as they happen. While it listens, a
+// failed write is an error of that write and does not end the program: files are still to be written.
+func watchInterrupts(t *terminal, out io.Writer) *interrupts {
+	i := &interrupts{
+		Stop: make(chan struct{}), signals: make(chan os.Signal, 4), quiet: make(chan os.Signal, 1),
+		done: make(chan struct{}), ended: make(chan struct{}),
+		panel: func(title string, lines ...string) { t.panelOn(out, title, lines...) },
+	}
 	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
-	go i.watch(t)
+	if len(quietSignals) > 0 {
+		signal.Notify(i.quiet, quietSignals...)
+	}
+	go i.watch()
 	return i
 }
 
-func (i *interrupts) watch(t *terminal) {
+func (i *interrupts) watch() {
+	defer close(i.ended)
 	asked := false
 	for {
 		select {
@@ -32,14 +46,14 @@ func (i *interrupts) watch(t *terminal) {
 			return
 		case s := <-i.signals:
 			if asked {
-				t.panel("Force Quit", "The benchmark ends at once. Files may be incomplete.")
+				i.say("Force Quit", "The benchmark ends at once. Files may be incomplete.")
 				os.Exit(ExitForced)
 			}
 			asked = true
 			if s == syscall.SIGTERM {
 				i.terminated.Store(true)
 			}
-			t.panel("Cancellation in Progress",
+			i.say("Cancellation in Progress",
 				"The benchmark was cancelled: no new requests, requests in flight are cut off.",
 				"The results so far are being written. Press Ctrl-C again to quit at once.")
 			close(i.Stop)
@@ -47,8 +61,25 @@ func (i *interrupts) watch(t *terminal) {
 	}
 }
 
+// panelPatience bounds how long a terminal that takes no output can hold a signal up.
+const panelPatience = time.Second
+
+func (i *interrupts) say(title string, lines ...string) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		i.panel(title, lines...)
+	}()
+	select {
+	case <-said:
+	case <-time.After(panelPatience):
+	}
+}
+
 // close stops listening.
 func (i *interrupts) close() {
 	signal.Stop(i.signals)
+	signal.Stop(i.quiet)
 	close(i.done)
+	<-i.ended
 }

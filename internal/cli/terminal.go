@@ -44,7 +44,10 @@ func (t *terminal) width() int {
 const panelWidth = 100
 
 // panel prints lines in a titled box on stderr.
-func (t *terminal) panel(title string, lines ...string) {
+func (t *terminal) panel(title string, lines ...string) { t.panelOn(t.err, title, lines...) }
+
+// panelOn prints a panel on a writer that leads to stderr, in one piece.
+func (t *terminal) panelOn(out io.Writer, title string, lines ...string) {
 	var wrapped []string
 	for _, line := range lines {
 		for part := range strings.SplitSeq(line, "\n") {
@@ -59,12 +62,14 @@ func (t *terminal) panel(title string, lines ...string) {
 	if t.errTTY && t.colour {
 		style, reset = "\x1b[33m", "\x1b[0m"
 	}
+	var box strings.Builder
 	dashes := inner - utf8.RuneCountInString(title) - 2
-	fmt.Fprintf(t.err, "%s╭%s %s %s╮%s\n", style, strings.Repeat("─", dashes/2), title, strings.Repeat("─", dashes-dashes/2), reset)
+	fmt.Fprintf(&box, "%s╭%s %s %s╮%s\n", style, strings.Repeat("─", dashes/2), title, strings.Repeat("─", dashes-dashes/2), reset)
 	for _, line := range wrapped {
-		fmt.Fprintf(t.err, "%s│%s %s%s %s│%s\n", style, reset, line, strings.Repeat(" ", inner-2-utf8.RuneCountInString(line)), style, reset)
+		fmt.Fprintf(&box, "%s│%s %s%s %s│%s\n", style, reset, line, strings.Repeat(" ", inner-2-utf8.RuneCountInString(line)), style, reset)
 	}
-	fmt.Fprintf(t.err, "%s╰%s╯%s\n", style, strings.Repeat("─", inner), reset)
+	fmt.Fprintf(&box, "%s╰%s╯%s\n", style, strings.Repeat("─", inner), reset)
+	io.WriteString(out, box.String())
 }
 
 // wrap breaks a line at spaces so that no part is longer than width; a longer word stands alone.

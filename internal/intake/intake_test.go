@@ -303,6 +303,20 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+func TestTrapCancelledRequestSaysSo(t *testing.T) {
+	j := streamed(t, event{1, delta(`"content":"x"`)})
+	j.Exchange.CancelledNS = at(3)
+	j.Exchange.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError"}
+	r := New(options()).Record(j)
+	if !r.WasCancelled {
+		t.Error("a request that the client cancelled says was_cancelled")
+	}
+	wantFacts(t, r, map[record.Field]int64{record.Cancelled: 3 * ms})
+	if New(options()).Record(streamed(t, event{1, delta(`"content":"x"`)})).WasCancelled {
+		t.Error("a request that was not cancelled says was_cancelled")
+	}
+}
+
 func TestOddities(t *testing.T) {
 	for _, c := range []struct {
 		want   string

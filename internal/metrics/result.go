@@ -25,9 +25,8 @@ type Result struct {
 type Method string
 
 // Statistics are exact up to the engine's limits; beyond them percentiles come from a histogram with
-// a relative error of at most stats.RelativeError, those of time slices from a smaller one (a sketch)
-// whose error is about 1 %: 0.4 % where all values of the slice lie within a factor of 4, 0.8 % within
-// 16, 1.6 % within 256, 3.2 % within 65,536. All other figures stay exact.
+// a relative error of at most stats.RelativeError, those of time slices from a smaller one, a sketch,
+// with SketchRelativeError. All other figures stay exact.
 const (
 	MethodExact     Method = "exact"
 	MethodHistogram Method = "histogram"

@@ -8,19 +8,18 @@ import (
 	"aiperf/internal/stats"
 )
 
-const (
-	// sketchBins bounds the bins on each side of zero.
-	sketchBins = 256
-	// A bin is the range of floats that agree in sign, exponent and their first mantissa bits: at the
-	// finest this many, fewer where the values spread over more than sketchBins such bins.
-	finestMantissaBits = 7
-)
+// A bin of a sketch is the range of floats that agree in sign, exponent and their first mantissa bits.
+const sketchMantissaBits = 5
 
-// sketch is a distribution in at most some kilobytes, often less than one: what time slices keep of
-// requests beyond the exact limits, in numbers for which a stats.Histogram is too large. Its figures
-// are exact but for the percentiles: those have a relative error of at most 0.4 % where all values
-// lie within a factor of 4, and twice that each time the factor is squared: 0.8 % within 16, 1.6 %
-// within 256, 3.2 % within 65,536. The zero value is empty.
+// SketchRelativeError is the bound of the relative error of the percentiles of a sketch: half the
+// width of a bin.
+const SketchRelativeError = 1.0 / (2 << sketchMantissaBits)
+
+// sketch is a distribution in some 200 bytes and 128 more for each doubling that its values span: what
+// time slices keep of requests beyond the exact limits, in numbers for which a stats.Histogram is too
+// large. Its figures are exact but for the percentiles, which have a relative error of at most
+// SketchRelativeError (each of the two neighbours between which one is interpolated). The zero value is
+// empty.
 type sketch struct {
 	count              int64
 	min, max           float64
@@ -95,12 +94,12 @@ func (s *sketch) at(places []int64) []float64 {
 			out = append(out, min(max(value, s.min), s.max))
 		}
 	}
-	for i, n := range slices.Backward(s.negative.counts) {
-		take(n, -s.negative.middle(i))
+	for i := len(s.negative.counts) - 1; i >= 0; i-- {
+		take(s.negative.count(i), -s.negative.middle(i))
 	}
 	take(s.zeros, 0)
-	for i, n := range s.positive.counts {
-		take(n, s.positive.middle(i))
+	for i := range s.positive.counts {
+		take(s.positive.count(i), s.positive.middle(i))
 	}
 	return out
 }
@@ -147,78 +146,75 @@ func (p pair) exact() *big.Float {
 	return x.Add(x, exactly(p.low))
 }
 
-// bins count positive values. They are as fine as the spread of the values allows, which does not
-// depend on the order in which the values came.
+// Magnitudes outside count as the smallest and the largest number, to bound the number of bins.
+var (
+	smallestBin = binOf(0x1p-64)
+	largestBin  = binOf(0x1p64)
+)
+
+// bins count positive values, from the first bin with a value to the last.
 type bins struct {
-	first  int   // number of the first bin
-	coarse uint8 // a bin is 2^coarse bins of the finest width
-	counts []int64
+	first  int // number of the first bin
+	counts []uint32
+	// carries hold, by number of a bin, the rare count that does not fit, in units of 2^32.
+	carries map[int]int64
 }
 
-// finestBin numbers the bins at their finest, ascending with v.
-func finestBin(v float64) int { return int(math.Float64bits(v) >> (52 - finestMantissaBits)) }
+// binOf numbers the bins, ascending with v.
+func binOf(v float64) int { return int(math.Float64bits(v) >> (52 - sketchMantissaBits)) }
 
 func (b *bins) add(v float64) {
-	i := finestBin(v) >> b.coarse
+	i := min(max(binOf(v), smallestBin), largestBin)
 	if at := i - b.first; at < 0 || at >= len(b.counts) {
 		b.cover(i, i)
-		i = finestBin(v) >> b.coarse
 	}
-	b.counts[i-b.first]++
+	b.increase(i, 1)
 }
+
+func (b *bins) increase(bin int, n int64) {
+	n += int64(b.counts[bin-b.first])
+	b.counts[bin-b.first] = uint32(n)
+	if carry := n >> 32; carry > 0 {
+		if b.carries == nil {
+			b.carries = map[int]int64{}
+		}
+		b.carries[bin] += carry
+	}
+}
+
+// count is the number of values in the i-th bin.
+func (b *bins) count(i int) int64 { return int64(b.counts[i]) + b.carries[b.first+i]<<32 }
 
 func (b *bins) merge(o *bins) {
 	if len(o.counts) == 0 {
 		return
 	}
-	for b.coarse < o.coarse {
-		b.halve()
-	}
-	shift := b.coarse - o.coarse
-	b.cover(o.first>>shift, o.last()>>shift)
-	shift = b.coarse - o.coarse
-	for i, n := range o.counts {
-		b.counts[(o.first+i)>>shift-b.first] += n
+	b.cover(o.first, o.last())
+	for i := range o.counts {
+		b.increase(o.first+i, o.count(i))
 	}
 }
 
 func (b *bins) last() int { return b.first + len(b.counts) - 1 }
 
-// cover makes room for the bins from first to last, which may make all bins coarser.
+// cover makes room for the bins from first to last.
 func (b *bins) cover(first, last int) {
 	if len(b.counts) > 0 {
 		first, last = min(first, b.first), max(last, b.last())
 	}
-	for last-first >= sketchBins {
-		b.halve()
-		first, last = first>>1, last>>1
+	if len(b.counts) == last-first+1 {
+		return
 	}
-	counts := make([]int64, last-first+1)
+	counts := make([]uint32, last-first+1)
 	if len(b.counts) > 0 {
 		copy(counts[b.first-first:], b.counts)
 	}
 	b.first, b.counts = first, counts
 }
 
-// halve makes one bin of every two.
-func (b *bins) halve() {
-	b.coarse++
-	if len(b.counts) == 0 {
-		return
-	}
-	first := b.first >> 1
-	counts := make([]int64, b.last()>>1-first+1)
-	for i, n := range b.counts {
-		counts[(b.first+i)>>1-first] += n
-	}
-	b.first, b.counts = first, counts
-}
-
 // middle is the centre of the i-th bin.
 func (b *bins) middle(i int) float64 {
-	edge := func(bin int) float64 {
-		return math.Float64frombits(uint64(bin) << b.coarse << (52 - finestMantissaBits))
-	}
+	edge := func(bin int) float64 { return math.Float64frombits(uint64(bin) << (52 - sketchMantissaBits)) }
 	low, high := edge(b.first+i), edge(b.first+i+1)
 	return low + (high-low)/2
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"aiperf/internal/record"
@@ -187,7 +188,8 @@ func (d *slicing) overflowOf(m *metric, i int) *sketch {
 
 // gather collects the values of a metric and the slices they belong to.
 func (d *sliceDescriber) gather(m *metric) {
-	d.values, d.homes = d.values[:0], d.homes[:0]
+	d.values = slices.Grow(d.values[:0], int(d.rows))
+	d.homes = slices.Grow(d.homes[:0], int(d.rows))
 	row := 0
 	for _, b := range d.blocks {
 		before := len(d.values)

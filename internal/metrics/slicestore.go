@@ -12,8 +12,8 @@ const DefaultMaxSlices = 10_000
 
 // sliceStore keeps, by time slice, what the rows of facts cannot tell when a run is over: the
 // aggregates, which also look at errors, and the sketches of the requests beyond the exact limits.
-// That costs some hundred bytes a slice within the limits and some ten kilobytes beyond, nothing per
-// request. Slices are numbered from the epoch. Of more slices than the limit the first ones are kept.
+// That costs some hundred bytes a slice within the limits and some ten kilobytes (up to fifty) beyond,
+// nothing per request. Slices are numbered from the epoch. Of more slices than the limit the first ones are kept.
 type sliceStore struct {
 	set   *Set
 	parts map[int64]*slicePart

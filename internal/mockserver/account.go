@@ -8,7 +8,7 @@ type books struct {
 	inference, admitted, settled bool
 	serving                      bool  // has its place in the batch
 	closing                      bool  // the next write ends the reply
-	even                         bool  // tokens since the last write were spread evenly over the time
+	even                         bool  // tokens are spread evenly over the time since the first
 	queued                       int64 // nanoseconds in the queue
 	accounted                    int   // tokens
 	firstToken, lastToken        int64
@@ -29,12 +29,12 @@ func (c *conn) admit(bodyBytes int) {
 	s.level[lFresh]++
 	s.addModel(c.req.model)
 	if c.srv.batch.limit == 0 {
-		c.serve1(s)
+		c.place(s)
 	}
 }
 
-// serve1 gives the request its place in the batch. The shard is locked.
-func (c *conn) serve1(s *shard) {
+// place gives the request its place in the batch. The shard is locked.
+func (c *conn) place(s *shard) {
 	c.x.serving = true
 	s.level[lHeld] += int64(c.x.plan.promptTokens)
 }
@@ -52,7 +52,7 @@ func (c *conn) join() error {
 	defer s.mu.Unlock()
 	s.level[lWaiting]--
 	if err == nil {
-		c.serve1(s)
+		c.place(s)
 	}
 	return err
 }
@@ -74,6 +74,15 @@ func (c *conn) account(now int64, n int, ends bool) {
 		c.settle(s, now, n)
 	}
 	s.mu.Unlock()
+}
+
+// generateFirst enters the first token of a reply that is written later, as a whole.
+func (c *conn) generateFirst() {
+	s := c.shard
+	s.mu.Lock()
+	c.tokens(s, c.srv.clock.NowNS(), 1)
+	s.mu.Unlock()
+	c.x.even = true
 }
 
 // tokens enters tokens that are written together. The shard is locked.
@@ -132,7 +141,7 @@ func (c *conn) settle(s *shard, now int64, n int) {
 		return
 	}
 	gone := x.outcome == "client_gone"
-	f := failure{api: x.api, stream: c.req.stream, gone: gone}
+	f := failure{api: x.api, stream: x.parsed && c.req.stream, gone: gone}
 	if !gone && x.status >= 300 {
 		f.status = x.status
 	}

@@ -33,8 +33,9 @@ var (
 
 // conn is one connection. Its goroutine does everything: read, wait, write.
 type conn struct {
-	srv *Server
-	nc  net.Conn
+	srv   *Server
+	nc    net.Conn
+	shard *shard
 
 	buf  []byte // received bytes; buf[r:w] is not yet consumed
 	r, w int
@@ -282,6 +283,9 @@ func (c *conn) flush() error {
 		c.writeArmed = now
 	}
 	c.x.stamp(now, c.srv.opts.RecordEvents)
+	if c.x.inference {
+		c.account(now, len(p), c.x.closing && !cut)
+	}
 	n, err := c.nc.Write(p)
 	c.x.sent += n
 	switch {

@@ -24,6 +24,7 @@ type exchange struct {
 	events    int // events built into the reply
 	unstamped int // of those, not yet written
 	eventNS   []int64
+	books
 }
 
 func (x *exchange) begin() { *x = exchange{fault: noFault(), eventNS: x.eventNS[:0]} }
@@ -44,7 +45,7 @@ func (x *exchange) stamp(now int64, events bool) {
 // infer answers an inference request. A non-nil error ends the connection.
 func (c *conn) infer(a api, body []byte) error {
 	s, x := c.srv, &c.x
-	x.api = a
+	x.api, x.inference = a, true
 	x.arrival = s.clock.NowNS()
 	x.sequence = s.sequence.Add(1)
 	x.inFlight = s.inFlight.Add(1)
@@ -67,6 +68,7 @@ func (c *conn) infer(a api, body []byte) error {
 		x.outcome = "complete"
 	}
 	x.last = s.clock.NowNS()
+	c.settleRest(x.last)
 	if s.rec != nil {
 		s.rec.add(c, body)
 	}
@@ -88,6 +90,9 @@ func (c *conn) answer(body []byte) error {
 	if err := c.chooseFault(); err != nil {
 		return err
 	}
+	if invalid == nil {
+		c.admit(len(body))
+	}
 	start := x.arrival + int64(x.fault.delay)
 	if err := c.wait(start); err != nil {
 		return err
@@ -108,7 +113,7 @@ func (c *conn) answer(body []byte) error {
 		return invalid
 	}
 	if s.batch.limit > 0 {
-		if err := s.batch.join(c); err != nil {
+		if err := c.join(); err != nil {
 			return err
 		}
 		defer s.batch.leave()

@@ -108,6 +108,7 @@ func (c *conn) send(status int, contentType string, body []byte) error {
 	if string(c.head.method) != http.MethodHead {
 		c.out = append(c.out, body...)
 	}
+	c.x.closing = !f.cutMidEvent
 	if err := c.flush(); err != nil {
 		return err
 	}
@@ -154,6 +155,12 @@ const errorInside = `{"error":{"message":"injected fault: error inside a success
 // whole answers a request that does not stream: at the instant after its last token.
 func (c *conn) whole(due schedule) error {
 	x := &c.x
+	if !due.floods() && x.plan.tokens() > 0 && !x.fault.error200 {
+		if err := c.wait(due.at(0)); err != nil {
+			return err
+		}
+		c.generateFirst()
+	}
 	if err := c.wait(due.at(x.plan.tokens())); err != nil {
 		return err
 	}

@@ -144,6 +144,7 @@ func (s *stream) finish() error {
 	if !c.head.http10 {
 		c.out = append(c.out, "0\r\n\r\n"...)
 	}
+	c.x.closing = true
 	return c.flush()
 }
 

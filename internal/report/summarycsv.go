@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"aiperf/internal/artifact"
@@ -25,8 +23,7 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
 // empty line between them when both exist.
 func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
-	sorted := slices.Clone(results)
-	slices.SortStableFunc(sorted, func(a, b metrics.Result) int { return cmp.Compare(a.Tag, b.Tag) })
+	sorted := byTag(results)
 	start := len(dst)
 	for _, m := range sorted {
 		if !m.Distribution {
@@ -56,12 +53,11 @@ func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 }
 
 func distributionCells(m *metrics.Result) []string {
-	s := &m.Stats
-	cells := []string{csvLabel(m), artifact.Fixed2(s.Avg), artifact.Fixed2(s.Min), artifact.Fixed2(s.Max), artifact.Fixed2(s.Sum)}
-	for _, p := range s.Percentiles {
-		cells = append(cells, artifact.Fixed2(p))
+	cells := []string{csvLabel(m)}
+	for _, f := range figures(m) {
+		cells = append(cells, artifact.Fixed2(f.value))
 	}
-	return append(cells, artifact.Fixed2(s.Std))
+	return cells
 }
 
 // csvLabel is the header with its unit, but for units that the header already says.

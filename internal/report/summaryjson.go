@@ -129,7 +129,7 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 		artifact.Member{Key: "count", Value: m.Stats.Count},
 		artifact.Member{Key: "sum", Value: m.Stats.Sum},
 	)
-	if m.Method == metrics.MethodHistogram {
+	if m.Method == metrics.MethodHistogram || m.Method == metrics.MethodSketch {
 		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
 	}
 	return block

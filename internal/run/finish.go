@@ -38,6 +38,8 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	out := &Outcome{Result: result, Console: e.consoleOptions(), Phases: phases}
 	if t := e.aborted.Load(); t != nil {
 		out.Aborted = t
+	} else if err := e.sinkError.Load(); err != nil {
+		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
 	}
 	plain := out.Console
 	plain.Width = console.Width(false, 0, e.cfg.Env.UI.ConsoleExportWidth)

@@ -8,6 +8,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -71,7 +72,7 @@ func (e *NoResultsError) Error() string {
 func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) {
 	e := &execution{cfg: cfg, options: o, log: o.Log.Logger("run"), clock: clock.New(), id: newBenchmarkID()}
 	defer e.close()
-	if err := e.prepare(ctx); err != nil {
+	if err := e.prepareUntilStopped(ctx); err != nil {
 		return nil, err
 	}
 	phases, err := e.generate(ctx)
@@ -112,6 +113,24 @@ type execution struct {
 	sinkError atomic.Pointer[error]
 	// unprocessed is why some finished requests have no record.
 	unprocessed error
+}
+
+// prepareUntilStopped prepares the run unless it is asked to stop: a large dataset takes its time.
+func (e *execution) prepareUntilStopped(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-e.options.Stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	err := e.prepare(ctx)
+	if errors.Is(err, context.Canceled) {
+		return &NoResultsError{Reason: "the run was cancelled before the first request"}
+	}
+	return err
 }
 
 // prepare does everything that happens before the first request. Nothing is written before the

@@ -82,8 +82,9 @@ func collect(families []Family, jobs []job, warnings []string) *Results {
 
 // worker computes one series after the other in the same memory.
 type worker struct {
-	samples Samples
-	values  []float64
+	estimator Estimator
+	samples   Samples
+	values    []float64
 }
 
 func (w *worker) do(j *job) {

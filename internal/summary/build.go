@@ -35,6 +35,7 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 		BenchmarkID:   run.BenchmarkID,
 		RunInfo:       run.Info,
 		Metrics:       profiling.Results(),
+		Slices:        profiling.Slices(),
 		InputConfig:   run.InputConfig,
 		WasCancelled:  run.WasCancelled,
 		Incomplete:    run.Incomplete,

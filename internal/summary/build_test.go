@@ -90,6 +90,28 @@ func TestBuildWithoutWarmupAndRecords(t *testing.T) {
 	}
 }
 
+func TestBuildWithSlices(t *testing.T) {
+	cfg := metrics.DefaultConfig()
+	cfg.SliceNS = 1000
+	s, err := metrics.NewSet(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiling, warmup := s.NewEngine(), s.NewEngine()
+	profiling.Add(success(700))
+	warmup.Add(success(700))
+	late := failure()
+	late.Facts[record.StartWall] += 5000
+	profiling.Add(late)
+	got := summary.Build(summary.Run{}, profiling, warmup).Slices
+	if len(got) != 2 || got[0].StartNS != start || !got[0].Complete || got[1].StartNS != start+5000 {
+		t.Errorf("slices %+v", got)
+	}
+	if got := summary.Build(summary.Run{}, set(t).NewEngine(), nil).Slices; got != nil {
+		t.Errorf("slices though they are off: %+v", got)
+	}
+}
+
 func TestOrderedBlocks(t *testing.T) {
 	var results []metrics.Result
 	for _, tag := range []string{"usage_total_tokens", "total_isl", "http_req_blocked", "request_latency",

@@ -14,6 +14,8 @@ type Result struct {
 	RunInfo       RunInfo
 	// Metrics are the profiling results, in result order.
 	Metrics []metrics.Result
+	// Slices are the profiling results by time slice; nil when slices are off.
+	Slices []metrics.Slice
 	// Warmup are the results of the warm-up phase; nil when there was none.
 	Warmup []metrics.Result
 	// InputConfig is the resolved configuration, redacted.

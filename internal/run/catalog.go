@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"aiperf/internal/config"
@@ -6,11 +6,11 @@ import (
 	"aiperf/internal/metrics"
 )
 
-// catalog tells config what the endpoint registry and the metric table know.
-type catalog struct{}
+// Catalog tells config what the endpoint registry and the metric table know.
+type Catalog struct{}
 
 // Endpoint implements config.Catalog.
-func (catalog) Endpoint(name string) (config.EndpointFacts, bool) {
+func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 	d, built := endpoint.Lookup(name)
 	if d.Name == "" {
 		return config.EndpointFacts{}, false
@@ -22,13 +22,13 @@ func (catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 }
 
 // Metric implements config.Catalog.
-func (catalog) Metric(tag string) (config.MetricFacts, bool) {
+func (Catalog) Metric(tag string) (config.MetricFacts, bool) {
 	d, ok := metrics.Lookup(tag)
 	return config.MetricFacts{Derived: d.Kind == metrics.KindDerived}, ok
 }
 
 // MetricTags implements config.Catalog.
-func (catalog) MetricTags() []string {
+func (Catalog) MetricTags() []string {
 	var tags []string
 	for _, d := range metrics.Table() {
 		if d.Kind != metrics.KindDerived && !d.IsList() {

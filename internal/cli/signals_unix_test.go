@@ -1,0 +1,329 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program is an aiperf process whose output is read while it runs.
+type program struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	dir    string // the artifact directory
+	lines  chan string
+	stdout strings.Builder
+	stderr strings.Builder
+	read   sync.WaitGroup
+}
+
+// profileCommand is a benchmark of a server that writes to dir.
+func profileCommand(url, dir string, flags ...string) *exec.Cmd {
+	return exec.Command("aiperf", append([]string{"profile", "--model", "m", "--url", url, "--tokenizer", "builtin",
+		"--isl", "8", "--no-server-metrics", "--ui", "none", "--artifact-dir", dir}, flags...)...)
+}
+
+// startProfile starts a benchmark of a server.
+func startProfile(t *testing.T, url string, flags ...string) *program {
+	t.Helper()
+	p := &program{t: t, dir: filepath.Join(t.TempDir(), "out"), lines: make(chan string, 1000)}
+	p.cmd = profileCommand(url, p.dir, flags...)
+	p.cmd.Stderr = &p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.read.Go(func() {
+		defer close(p.lines)
+		scanner := bufio.NewScanner(io.TeeReader(out, &p.stdout))
+		for scanner.Scan() {
+			select {
+			case p.lines <- scanner.Text():
+			default:
+			}
+		}
+	})
+	t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		p.read.Wait()
+		p.cmd.Wait()
+	})
+	return p
+}
+
+// waitFor reads the log until a line holds text.
+func (p *program) waitFor(text string) {
+	p.t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if !ok {
+				p.t.Fatalf("the program ended without saying %q; it said:\n%s%s", text, p.stdout.String(), p.stderr.String())
+			}
+			if strings.Contains(line, text) {
+				return
+			}
+		case <-timeout:
+			p.t.Fatalf("the program does not say %q", text)
+		}
+	}
+}
+
+func (p *program) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ends waits for the end and checks the exit code.
+func (p *program) ends(code int) {
+	p.t.Helper()
+	hung := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+	defer hung.Stop()
+	p.read.Wait()
+	p.cmd.Wait()
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.t.Errorf("exit code %d, want %d (-1: killed, it hung)\n%s%s", got, code, p.stdout.String(), p.stderr.String())
+	}
+}
+
+// show picks members from a file of the artifact directory, one line a document.
+func (p *program) show(file string, paths ...string) string {
+	p.t.Helper()
+	content, err := os.ReadFile(filepath.Join(p.dir, file))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	documents, err := readDocuments(string(content))
+	if err != nil {
+		p.t.Fatalf("%s: %v", file, err)
+	}
+	var lines []string
+	for _, document := range documents {
+		var values []string
+		for _, path := range paths {
+			values = append(values, pick(document, path))
+		}
+		lines = append(lines, strings.Join(values, " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p *program) says(stream, text string) {
+	p.t.Helper()
+	if !strings.Contains(stream, text) {
+		p.t.Errorf("no %q in:\n%s", text, stream)
+	}
+}
+
+func mock(t *testing.T, flags ...string) string {
+	t.Helper()
+	s, err := startMock(t.TempDir(), flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	return s.url
+}
+
+// TestTrapFirstInterruptKeepsWhatIsFinished: of two servers one answers and one keeps silent. Sessions
+// alternate between them, so with a concurrency of 1 exactly one request finishes and the second hangs.
+func TestTrapFirstInterruptKeepsWhatIsFinished(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"Ctrl-C", syscall.SIGINT, 0},
+		{"SIGTERM", syscall.SIGTERM, 143},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := startProfile(t, mock(t)+","+mock(t, "--fault", "never"),
+				"--osl", "2", "--concurrency", "1", "--request-count", "10", "--log-level", "trace", "--export-level", "raw")
+			p.waitFor("Request finished")
+			p.signal(c.signal)
+			p.ends(c.code)
+			got := p.show("profile_export_aiperf.json", "was_cancelled", "request_count.avg", "error_request_count", "error_summary")
+			if want := "true 1.0 - []"; got != want {
+				t.Errorf("the summary has %s, want %s", got, want)
+			}
+			if got := p.show("profile_export.jsonl", "metadata.session_num", "error"); got != "0 -" {
+				t.Errorf("the records are %q, want one", got)
+			}
+			p.says(p.stderr.String(), "Cancellation in Progress")
+			p.says(p.stdout.String(), "(cancelled early)")
+			p.says(p.stdout.String(), "LLM Metrics")
+			p.says(p.stdout.String(), "profile_export_aiperf.csv")
+		})
+	}
+}
+
+// TestTrapInterruptInTheWarmup: there is nothing to report.
+func TestTrapInterruptInTheWarmup(t *testing.T) {
+	t.Parallel()
+	p := startProfile(t, mock(t, "--fault", "never"), "--warmup-request-count", "2", "--request-count", "2")
+	p.waitFor("Phase warmup started")
+	p.signal(syscall.SIGINT)
+	p.ends(1)
+	p.says(p.stderr.String(), "No profile results to export")
+	p.says(p.stderr.String(), "aiperf.log")
+	for _, file := range []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl"} {
+		if _, err := os.Stat(filepath.Join(p.dir, file)); err == nil {
+			t.Errorf("%s was written", file)
+		}
+	}
+}
+
+// TestSecondInterruptEndsAtOnce: after the first one the program hangs in a terminal that takes no
+// output, here a full pipe.
+func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "stdout")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	stdout, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	cmd := profileCommand(mock(t, "--fault", "never"), t.TempDir(), "--request-count", "2")
+	cmd.Stdout = stdout
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hung := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer hung.Stop()
+	readUntil(t, reader, "Phase profiling started")
+	fill(t, fifo)
+	for _, panel := range []string{"Cancellation in Progress", "Force Quit"} {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		readUntil(t, stderr, panel)
+	}
+	io.Copy(io.Discard, stderr)
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != 130 {
+		t.Errorf("exit code %d, want 130", got)
+	}
+}
+
+// readUntil reads up to the line that holds text.
+func readUntil(t *testing.T, from io.Reader, text string) {
+	t.Helper()
+	var line strings.Builder
+	for b := make([]byte, 1); ; {
+		if _, err := from.Read(b); err != nil {
+			t.Fatalf("no %q before the end", text)
+		}
+		if line.WriteByte(b[0]); b[0] != '\n' {
+			continue
+		}
+		if strings.Contains(line.String(), text) {
+			return
+		}
+		line.Reset()
+	}
+}
+
+// fill writes to a pipe until it takes nothing more.
+func fill(t *testing.T, fifo string) {
+	t.Helper()
+	fd, err := syscall.Open(fifo, syscall.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	for _, size := range []int{4096, 1} {
+		for err = nil; err == nil; {
+			_, err = syscall.Write(fd, make([]byte, size))
+		}
+		if err != syscall.EAGAIN {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestClosedOutputKeepsTheFiles: who pipes the output into head still gets the files.
+func TestClosedOutputKeepsTheFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	defer writer.Close()
+	cmd := profileCommand(mock(t), dir, "--request-count", "3", "--osl", "2")
+	cmd.Stdout = writer
+	if err := cmd.Run(); err != nil {
+		t.Errorf("the run failed: %v", err)
+	}
+	for _, file := range []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl", "profile_export_console.txt"} {
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFullDiskEndsTheRun: a file that may not grow stands for a full disk. The run, which would take
+// hours, ends; what was written is kept in whole lines; the reports say so.
+func TestFullDiskEndsTheRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := &program{t: t, dir: dir}
+	cmd := profileCommand(mock(t), dir, "--request-count", "1000000000", "--num-dataset-entries", "1", "--osl", "2")
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -f 128 && exec "$@"`, "sh"}, cmd.Args...)
+	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
+	p.cmd = cmd
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(1)
+	p.says(p.stderr.String(), "profile_export.jsonl")
+	p.says(p.stderr.String(), "file too large")
+	p.says(p.stdout.String(), "The run is incomplete")
+	p.says(p.stdout.String(), "LLM Metrics")
+	if got := p.show("profile_export_aiperf.json", "is_complete"); got != "false" {
+		t.Errorf("the summary says is_complete %s", got)
+	}
+	records, err := os.ReadFile(filepath.Join(dir, "profile_export.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records) < 32<<10 || records[len(records)-1] != '\n' {
+		t.Errorf("%d bytes of records were kept, ending with a whole line: %t", len(records), strings.HasSuffix(string(records), "\n"))
+	}
+	for line := range strings.Lines(string(records)) {
+		if !json.Valid([]byte(line)) {
+			t.Fatalf("broken line %q", line)
+		}
+	}
+}

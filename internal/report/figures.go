@@ -1,0 +1,34 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"aiperf/internal/metrics"
+)
+
+// figure is one statistic of a metric.
+type figure struct {
+	key   string
+	value float64
+}
+
+// figures lists the statistics of a metric as tables order them.
+func figures(m *metrics.Result) []figure {
+	s := &m.Stats
+	if !m.Distribution {
+		return []figure{{"avg", s.Avg}}
+	}
+	list := []figure{{"avg", s.Avg}, {"min", s.Min}, {"max", s.Max}, {"sum", s.Sum}}
+	for i, key := range percentileKeys {
+		list = append(list, figure{key, s.Percentiles[i]})
+	}
+	return append(list, figure{"std", s.Std})
+}
+
+// byTag returns results sorted by tag.
+func byTag(results []metrics.Result) []metrics.Result {
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b metrics.Result) int { return cmp.Compare(a.Tag, b.Tag) })
+	return sorted
+}

@@ -1,0 +1,226 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"aiperf/internal/config"
+	"aiperf/internal/mockserver"
+	"aiperf/internal/runlog"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve starts a mock server on a free port.
+func serve(t *testing.T, o mockserver.Options) string {
+	t.Helper()
+	s, err := mockserver.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + l.Addr().String()
+}
+
+func noEnv(string) (string, bool) { return "", false }
+
+// resolve makes a configuration of command line flags.
+func resolve(t *testing.T, dir, url string, args ...string) *config.Run {
+	t.Helper()
+	args = append([]string{"--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none", "--artifact-dir", dir}, args...)
+	parsed, err := config.Parse(args, noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, _, err := config.Resolve(parsed, Catalog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func execute(t *testing.T, cfg *config.Run, o Options) (*Outcome, error) {
+	t.Helper()
+	o.Version = "test"
+	var lines bytes.Buffer
+	o.Log = runlog.New(runlog.Options{Console: &lines})
+	defer o.Log.Close()
+	outcome, err := Execute(context.Background(), cfg, o)
+	if t.Failed() {
+		t.Log(lines.String())
+	}
+	return outcome, err
+}
+
+func records(t *testing.T, dir string) []map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "profile_export.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]any
+	for line := range bytes.Lines(data) {
+		var r map[string]any
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func TestExecuteManyTimesAtOnce(t *testing.T) {
+	url := serve(t, mockserver.Options{})
+	var all sync.WaitGroup
+	for i := range 4 {
+		dir := t.TempDir()
+		cfg := resolve(t, dir, url, "--streaming", "--concurrency", "5", "--request-count", fmt.Sprint(20+i), "--warmup-request-count", "3",
+			"--isl", "20", "--osl", "6", "--extra-inputs", "ignore_eos:true", "--random-seed", "1")
+		all.Go(func() {
+			outcome, err := execute(t, cfg, Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if outcome.Problem != nil || outcome.Aborted != nil {
+				t.Errorf("problem %v, aborted %v", outcome.Problem, outcome.Aborted)
+			}
+			c := outcome.Result.Counts
+			if want := int64(20 + i); c.Sent != want || c.Successes != want || c.Errors != 0 || c.CutOff != 0 {
+				t.Errorf("run %d: counts %+v", i, c)
+			}
+			osl, _ := outcome.Result.Find("total_osl")
+			if want := float64(6 * (20 + i)); osl.Stats.Avg != want {
+				t.Errorf("run %d: %v output tokens, want %v", i, osl.Stats.Avg, want)
+			}
+			if outcome.Result.Warmup == nil {
+				t.Errorf("run %d has no warm-up results", i)
+			}
+			if n := len(records(t, dir)); n != 20+i {
+				t.Errorf("run %d: %d lines", i, n)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestSessionsKeepWorkerURLAndCorrelation(t *testing.T) {
+	one, two := serve(t, mockserver.Options{}), serve(t, mockserver.Options{})
+	dir := t.TempDir()
+	cfg := resolve(t, dir, one, "--num-sessions", "6", "--session-turns-mean", "3", "--concurrency", "3", "--isl", "10", "--osl", "2", "--export-level", "raw")
+	cfg.Endpoint.URLs = []string{one, two}
+	outcome, err := execute(t, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range outcome.Phases {
+		if p.RequestsPerURL[0] != 9 || p.RequestsPerURL[1] != 9 {
+			t.Errorf("requests per URL %v, want 9 each", p.RequestsPerURL)
+		}
+	}
+	workers, turns := map[string]string{}, map[string]int{}
+	for _, r := range records(t, dir) {
+		m := r["metadata"].(map[string]any)
+		session, worker := m["x_correlation_id"].(string), m["worker_id"].(string)
+		if before, ok := workers[session]; ok && before != worker {
+			t.Errorf("session %s moved from %s to %s", session, before, worker)
+		}
+		workers[session] = worker
+		if int(m["turn_index"].(float64)) != turns[session] {
+			t.Errorf("session %s: turn %v after %d turns", session, m["turn_index"], turns[session])
+		}
+		turns[session]++
+	}
+	if len(workers) != 6 {
+		t.Errorf("%d sessions, want 6", len(workers))
+	}
+}
+
+func TestStopKeepsWhatIsFinished(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
+	dir := t.TempDir()
+	cfg := resolve(t, dir, url, "--concurrency", "2", "--request-count", "100000", "--isl", "10", "--osl", "1")
+	stop := make(chan struct{})
+	var once sync.Once
+	outcome, err := execute(t, cfg, Options{Stop: stop, Observe: func(s Snapshot) {
+		if s.Records.Successes > 10 {
+			once.Do(func() { close(stop) })
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := outcome.Result.Counts
+	if !outcome.Result.WasCancelled || c.Sent != c.Successes+c.Errors+c.CutOff || c.Successes <= 10 {
+		t.Errorf("cancelled %t, counts %+v", outcome.Result.WasCancelled, c)
+	}
+	if n := int64(len(records(t, dir))); n != c.Successes {
+		t.Errorf("%d lines, %d successes", n, c.Successes)
+	}
+}
+
+func TestStopDuringWarmupHasNoResults(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
+	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "10", "--warmup-duration", "100", "--isl", "10", "--osl", "1")
+	stop := make(chan struct{})
+	close(stop)
+	_, err := execute(t, cfg, Options{Stop: stop})
+	var none *NoResultsError
+	if !errors.As(err, &none) {
+		t.Fatalf("error %v, want a NoResultsError", err)
+	}
+}
+
+func TestFailedRequestThresholdEndsTheRun(t *testing.T) {
+	url := serve(t, mockserver.Options{ErrorRate: 100})
+	dir := t.TempDir()
+	cfg := resolve(t, dir, url, "--concurrency", "1", "--request-count", "5000", "--failed-request-threshold", "0.5", "--isl", "10", "--osl", "1")
+	outcome, err := execute(t, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome.Aborted == nil || !strings.Contains(outcome.Aborted.Error(), "--failed-request-threshold") {
+		t.Errorf("aborted: %v", outcome.Aborted)
+	}
+	if n := len(records(t, dir)); n < minThresholdRecords || n > 1000 {
+		t.Errorf("%d records, want a few more than %d", n, minThresholdRecords)
+	}
+	if outcome.Result.Incomplete == "" {
+		t.Error("the result does not say that it is incomplete")
+	}
+}
+
+func TestDirectoryThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg := resolve(t, filepath.Join(file, "run"), "http://127.0.0.1:1")
+	if _, err := execute(t, cfg, Options{}); err == nil || !strings.Contains(err.Error(), "--artifact-dir") {
+		t.Fatalf("error %v", err)
+	}
+}

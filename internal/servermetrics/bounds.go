@@ -1,0 +1,77 @@
+package servermetrics
+
+import "math"
+
+// Bound is between which bounds a percentile lies; infinities stand for no bound.
+type Bound struct{ Lower, Upper float64 }
+
+// HasLower tells whether there is a lower bound.
+func (b Bound) HasLower() bool { return !math.IsInf(b.Lower, -1) }
+
+// HasUpper tells whether there is an upper bound.
+func (b Bound) HasUpper() bool { return !math.IsInf(b.Upper, 1) }
+
+// Bounds are what the buckets say for certain about the percentiles: each is interpolated between two
+// neighbouring observations, and each of those lies in its bucket. Observations are taken as not negative
+// unless the first bound is.
+func (d *Distribution) Bounds() [len(Ranks)]Bound {
+	var out [len(Ranks)]Bound
+	total := d.Buckets[len(d.Buckets)-1]
+	for i, rank := range Ranks {
+		lo, hi, fraction := position(rank, total)
+		a, b := d.bucketOf(lo), d.bucketOf(hi)
+		if a == b {
+			out[i] = a
+			continue
+		}
+		out[i] = Bound{interpolate(a.Lower, b.Lower, fraction), b.Upper}
+		if b.HasUpper() {
+			out[i].Upper = interpolate(a.Upper, b.Upper, fraction)
+		}
+	}
+	return out
+}
+
+// bucketOf is the bucket of the observation at a place in ascending order, from 0.
+func (d *Distribution) bucketOf(place int64) Bound {
+	k := 0
+	for k < len(d.Buckets)-1 && d.Buckets[k] <= place {
+		k++
+	}
+	b := Bound{Upper: d.Upper[k]}
+	switch {
+	case k > 0:
+		b.Lower = d.Upper[k-1]
+	case d.Upper[0] < 0:
+		b.Lower = math.Inf(-1)
+	}
+	return b
+}
+
+// Linear estimates the percentiles by interpolation within the bucket alone, observations above the last
+// finite bound being taken as at it; not known without observations or without a finite bound.
+func (d *Distribution) Linear() (Percentiles, bool) {
+	var out Percentiles
+	finite := d.finite()
+	if finite == 0 || d.Buckets[len(d.Buckets)-1] <= 0 {
+		return out, false
+	}
+	total := float64(d.Buckets[len(d.Buckets)-1])
+	for i, p := range Ranks {
+		rank := p / 100 * total
+		out[i] = d.Upper[finite-1]
+		bound, below := 0.0, 0.0
+		for k := range finite {
+			upTo := float64(d.Buckets[k])
+			if upTo >= rank {
+				out[i] = bound
+				if upTo != below {
+					out[i] = bound + (d.Upper[k]-bound)*(rank-below)/(upTo-below)
+				}
+				break
+			}
+			bound, below = d.Upper[k], upTo
+		}
+	}
+	return out, true
+}

@@ -170,24 +170,29 @@ func (b *bench) memory() error {
 	}
 	defer server.stop()
 	tokens := strconv.Itoa(50 * b.seconds)
-	resident := func(streams string) (ours, plain float64, err error) {
-		o, err := b.profile(2, server.url, "--streaming", "--concurrency", streams, "--isl", "32", "--osl", tokens,
+	resident := func(procs int, streams string) (ours, plain float64, err error) {
+		o, err := b.profile(procs, server.url, "--streaming", "--concurrency", streams, "--isl", "32", "--osl", tokens,
 			"--extra-inputs", "ignore_eos:true", "--request-count", streams)
 		if err != nil {
 			return 0, 0, err
 		}
-		p, err := b.bare(2, "-url", server.url, "-concurrency", streams, "-tokens", tokens, "-stream", "-requests", streams)
-		return o.rssKB, p.rssKB, err
+		p, err := b.bare(procs, "-url", server.url, "-concurrency", streams, "-tokens", tokens, "-stream", "-requests", streams)
+		if err != nil {
+			return 0, 0, err
+		}
+		return o.rssKB, p.rssKB, nil
 	}
-	few, fewBare, err := resident("10")
-	if err != nil {
-		return err
+	for _, procs := range []int{1, 2} {
+		few, fewBare, err := resident(procs, "10")
+		if err != nil {
+			return err
+		}
+		many, manyBare, err := resident(procs, "1000")
+		if err != nil {
+			return err
+		}
+		row("KB of resident memory per open stream", procs, (many-few)/990, (manyBare-fewBare)/990, 0, "%.1f")
 	}
-	many, manyBare, err := resident("1000")
-	if err != nil {
-		return err
-	}
-	row("KB of resident memory per open stream", 2, (many-few)/990, (manyBare-fewBare)/990, 0, "%.1f")
 	return nil
 }
 

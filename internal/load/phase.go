@@ -26,9 +26,9 @@ type phaseRun struct {
 	ready    fifo
 	admitted fifo
 
-	// Instants, 0 = never: the end of the duration, of the grace period and of the wait for what was cut off.
-	durationEndNS, graceEndNS, drainEndNS int64
-	armedNS                               int64
+	// Instants, 0 = never: the end of the duration and of the wait for what was cut off.
+	durationEndNS, drainEndNS int64
+	armedNS                   int64
 }
 
 // flight is a credit that has not returned.

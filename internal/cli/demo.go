@@ -26,13 +26,15 @@ const demoHelp = `Usage: aiperf demo [profile flags]
 Starts the embedded mock server as a process of its own on a free loopback port (time to first token
 40 ms, 8 ms between tokens), runs a short streaming chat benchmark against it and reports. Flags of
 "aiperf profile" replace or extend the demo's own, which are:
-
-  `
+`
 
 // demo starts the mock server as a child process and runs a short benchmark against it.
 func (a *app) demo(args []string) int {
 	if wantsHelp(args) {
-		fmt.Fprintln(a.terminal.out, demoHelp+strings.Join(quoted(demoArgs), " "))
+		fmt.Fprint(a.terminal.out, demoHelp, "\n")
+		for _, line := range wrap(strings.Join(quoted(demoArgs), " "), helpWidth-2) {
+			fmt.Fprintln(a.terminal.out, "  "+line)
+		}
 		return ExitOK
 	}
 	server, err := startMockServer("--ttft", "40", "--itl", "8", "--ttft-jitter-cv", "0.2", "--itl-jitter-cv", "0.1", "--random-seed", "42")

@@ -54,8 +54,8 @@ this release lacks is checked and then ends the run before the first request.
 			note := ""
 			if !o.Built() {
 				note = " *Not in this release.*"
-			} else if len(o.BuiltValues) > 0 {
-				note = fmt.Sprintf(" *This release has %s.*", strings.Join(o.BuiltValues, ", "))
+			} else if built := builtValues(o); len(built) > 0 {
+				note = fmt.Sprintf(" *This release has %s.*", strings.Join(built, ", "))
 			}
 			def := o.Default
 			if o.DefaultNote != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/endpoint"
 )
 
 const helpWidth = 100
@@ -12,7 +13,11 @@ const helpWidth = 100
 // profileHelp prints the flags of profile, group by group.
 func (a *app) profileHelp() {
 	w := a.terminal.out
-	fmt.Fprint(w, "Usage: aiperf profile [flags]\n\nRuns a benchmark against an inference server and writes its reports.\n")
+	fmt.Fprint(w, `Usage: aiperf profile [flags]
+
+Runs a benchmark against an inference server and writes its reports. For example:
+  aiperf profile --model my-model --url localhost:8000 --streaming --concurrency 10 --request-count 100
+`)
 	for _, group := range config.Groups() {
 		fmt.Fprintf(w, "\n%s\n", group)
 		for _, o := range config.Options() {
@@ -68,7 +73,7 @@ func facts(o config.Option) string {
 	switch {
 	case o.DefaultNote != "":
 		list = append(list, "default: "+o.DefaultNote)
-	case o.Default != "":
+	case o.Default != "" && (o.Type != config.Bool || o.Default != "false"):
 		list = append(list, "default: "+o.Default)
 	}
 	if limits := o.Limits.String(); limits != "" {
@@ -82,11 +87,25 @@ func facts(o config.Option) string {
 	}
 	if !o.Built() {
 		list = append(list, "not available in this release")
-	} else if len(o.BuiltValues) > 0 {
-		list = append(list, "this release has "+strings.Join(o.BuiltValues, ", "))
+	} else if built := builtValues(o); len(built) > 0 {
+		list = append(list, "this release has "+strings.Join(built, ", "))
 	}
 	if len(list) == 0 {
 		return ""
 	}
 	return " [" + strings.Join(list, "; ") + "]"
+}
+
+// builtValues are the values of a flag that this release can do, nil when it can do all.
+func builtValues(o config.Option) []string {
+	if o.Name != "endpoint-type" {
+		return o.BuiltValues
+	}
+	var built []string
+	for _, name := range o.Values {
+		if _, ok := endpoint.Lookup(name); ok {
+			built = append(built, name)
+		}
+	}
+	return built
 }

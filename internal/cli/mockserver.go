@@ -14,10 +14,16 @@ import (
 // stopWithStdin is set for a mock server that ends with the program that started it.
 const stopWithStdin = "AIPERF_STOP_WITH_STDIN"
 
+const mockServerHelp = `Usage: aiperf mock-server [options]
+
+Serves exact, known answers like an OpenAI-compatible inference server, until it is interrupted.
+
+`
+
 // mockServer serves until it is interrupted.
 func (a *app) mockServer(args []string) int {
 	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, mockserver.Help())
+		fmt.Fprint(a.terminal.out, mockServerHelp, mockserver.Help())
 		return ExitOK
 	}
 	options, err := mockserver.ParseOptions(args, a.env)

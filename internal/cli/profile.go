@@ -56,7 +56,9 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	view.clear()
 	if err != nil {
 		a.fail(err)
-		a.logPath(cfg)
+		if path := log.Path(); path != "" {
+			fmt.Fprintln(t.err, "Log File:", path)
+		}
 		if interrupts.terminated.Load() {
 			return ExitTerminated
 		}
@@ -67,14 +69,6 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		code = a.fail(err)
 	}
 	return code
-}
-
-// logPath names the log of a run that has no report.
-func (a *app) logPath(cfg *config.Run) {
-	path := cfg.Artifacts.Path(config.LogFile)
-	if exists(path) {
-		fmt.Fprintln(a.terminal.err, "Log File:", path)
-	}
 }
 
 func warningLevel(w config.Warning) slog.Level {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"aiperf/internal/config"
@@ -72,9 +71,4 @@ func progress(s run.Snapshot) (ui.Progress, bool) {
 		p.Fraction = float64(p.Done) / float64(p.Total)
 	}
 	return p, true
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

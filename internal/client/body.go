@@ -40,6 +40,7 @@ type body struct {
 	framing int
 	part    int   // of a chunked body, the part that comes next
 	left    int64 // bytes left of the body or of the chunk
+	trailer int   // bytes of the trailer so far
 	closes  bool  // the connection ends with this reply
 }
 
@@ -130,6 +131,9 @@ func (b *body) ready() bool {
 
 // step reads a line between the data of two chunks.
 func (b *body) step() error {
+	if b.part == chunkTrailer {
+		return b.skipTrailer()
+	}
 	line, err := b.line()
 	if err != nil {
 		return err
@@ -148,12 +152,30 @@ func (b *body) step() error {
 			return errChunkedCoded
 		}
 		b.part = chunkHead
-	case chunkTrailer:
-		if len(line) == 0 {
-			b.part = chunksOver
-		}
 	}
 	return nil
+}
+
+// skipTrailer reads a line behind the last chunk, which nobody wants; an empty one ends the body.
+func (b *body) skipTrailer() error {
+	for whole := true; ; whole = false {
+		line, err := b.br.ReadSlice('\n')
+		b.trailer += len(line)
+		switch {
+		case err == bufio.ErrBufferFull && b.trailer <= maxHead:
+			continue
+		case err == io.EOF:
+			return io.ErrUnexpectedEOF
+		case err == bufio.ErrBufferFull || b.trailer > maxHead:
+			return errChunkedCoded
+		case err != nil:
+			return err
+		}
+		if whole && len(bytes.TrimRight(line, "\r\n")) == 0 {
+			b.part = chunksOver
+		}
+		return nil
+	}
 }
 
 // line is the next line without its end.
@@ -176,8 +198,10 @@ func chunkSize(line []byte) (int64, error) {
 	if i := bytes.IndexByte(line, ';'); i >= 0 {
 		line = line[:i]
 	}
-	line = bytes.TrimRight(line, " \t")
-	if len(line) == 0 || len(line) > 15 {
+	if line = bytes.TrimRight(line, " \t"); len(line) == 0 {
+		return 0, errChunkedCoded
+	}
+	if digits := bytes.TrimLeft(line, "0"); len(digits) > 15 {
 		return 0, errChunkedCoded
 	}
 	var size int64

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"aiperf/internal/clock"
 )
@@ -129,7 +130,7 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port string) (
 
 func (d *dialer) secure(ctx context.Context, nc net.Conn, host string) (net.Conn, error) {
 	config := d.tls.Clone()
-	config.ServerName = host
+	config.ServerName, _, _ = strings.Cut(host, "%") // a zone is of this machine only
 	tc := tls.Client(nc, config)
 	if err := tc.HandshakeContext(ctx); err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, auth string) 
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK {
+	if !isSuccess(resp.StatusCode) {
 		return fmt.Errorf("proxy answered CONNECT with %s", resp.Status)
 	}
 	return nil

@@ -38,10 +38,11 @@ type exchange struct {
 	conn          *connection
 	body          body
 	slot          bool
+	writing       *writing // of the hop, where it is written beside the reading
+	refused       bool     // the reply came to a request of which only a part was written
 	wrote         atomic.Bool
 	seenRead      int64 // the network read that the last body chunk came with
 	response      *http.Response
-	cancelTimer   *time.Timer
 	local, remote netip.AddrPort
 	// Collected for the trace and raw exports only.
 	requestChunks, responseChunks []record.Chunk
@@ -51,6 +52,7 @@ type exchange struct {
 	outcome     outcome
 	outcomeNS   int64
 	live        *connection // to be cut
+	cancelTimer *time.Timer
 	cancelSetup context.CancelFunc
 }
 
@@ -66,11 +68,7 @@ func (x *exchange) guarded(ctx context.Context, h *hop) error {
 	if limit := x.limit(); limit > 0 {
 		defer time.AfterFunc(limit, x.expire).Stop()
 	}
-	err := x.follow(h)
-	if x.cancelTimer != nil {
-		x.cancelTimer.Stop()
-	}
-	return err
+	return x.follow(h)
 }
 
 // limit is how long the exchange may take, or its sending if nothing else bounds it; 0 = for ever.
@@ -113,6 +111,9 @@ func (x *exchange) finish() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.live = nil
+	if x.cancelTimer != nil {
+		x.cancelTimer.Stop()
+	}
 	if x.outcome == running {
 		x.outcome = finished
 	}
@@ -163,6 +164,7 @@ func (x *exchange) discard() {
 	x.live = nil
 	x.mu.Unlock()
 	x.conn.close()
+	x.endWriting()
 	x.conn = nil
 }
 
@@ -174,7 +176,7 @@ func (x *exchange) recycle(failed bool) {
 	x.live = nil
 	beingCut := x.outcome > finished
 	x.mu.Unlock()
-	if beingCut || x.body.closes || c.br.Buffered() > 0 || c.wire.readErr != nil {
+	if beingCut || x.body.closes || x.refused || c.br.Buffered() > 0 || c.wire.readErr != nil || !x.written() {
 		x.discard()
 		return
 	}

@@ -135,7 +135,11 @@ func (p *pool) drop(session string) {
 }
 
 func (p *pool) expired(c *connection) bool {
-	return p.now()-c.idleSince >= int64(p.opts.KeepAliveTimeout)
+	limit := int64(p.opts.KeepAliveTimeout)
+	if c.idleLimit > 0 {
+		limit = min(limit, c.idleLimit)
+	}
+	return p.now()-c.idleSince >= limit
 }
 
 // sweep closes the connections whose idle life is over and comes again while any are left.
@@ -144,13 +148,16 @@ func (p *pool) sweep() {
 	var dead []*connection
 	left := len(p.sticky)
 	for o, idle := range p.idle {
-		n := 0
-		for n < len(idle) && p.expired(idle[n]) {
-			n++
+		var alive []*connection
+		for _, c := range idle {
+			if p.expired(c) {
+				dead = append(dead, c)
+			} else {
+				alive = append(alive, c)
+			}
 		}
-		dead = append(dead, idle[:n]...)
-		p.idle[o] = append([]*connection(nil), idle[n:]...)
-		left += len(idle) - n
+		p.idle[o] = alive
+		left += len(alive)
 	}
 	for session, c := range p.sticky {
 		if p.expired(c) {

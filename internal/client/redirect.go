@@ -12,7 +12,8 @@ import (
 const maxRedirects = 10
 
 // credentials are the headers that stay behind when a redirect leaves the origin.
-var credentials = []string{"Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
+var credentials = []string{"Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "Api-Key", "X-Goog-Api-Key",
+	"Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Amz-Security-Token", "Aeg-Sas-Key"}
 
 // redirected is the hop that a reply sends the exchange to; false if the reply is none of that kind.
 func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
@@ -44,6 +45,9 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	h.target = to
 	h.headers = without(h.headers, drop)
 	h.closes = false
+	if x.writing != nil {
+		h.wire = nil // the writer may not be through with it
+	}
 	return true, h.encode()
 }
 

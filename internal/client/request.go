@@ -58,7 +58,7 @@ func (h *hop) encode() error {
 		case strings.EqualFold(hd.Name, "Authorization"):
 			auth = ""
 		case strings.EqualFold(hd.Name, "Connection"):
-			h.closes = strings.Contains(strings.ToLower(hd.Value), "close")
+			h.closes = h.closes || hasToken(hd.Value, "close")
 		}
 	}
 	b := h.wire[:0]
@@ -133,6 +133,16 @@ func isFraming(name string) bool {
 		return strings.EqualFold(name, "Content-Length")
 	case len("Transfer-Encoding"):
 		return strings.EqualFold(name, "Transfer-Encoding")
+	}
+	return false
+}
+
+// hasToken says whether a word is in a list, in any case.
+func hasToken(list, word string) bool {
+	for item := range strings.SplitSeq(list, ",") {
+		if strings.EqualFold(strings.Trim(item, " \t"), word) {
+			return true
+		}
 	}
 	return false
 }

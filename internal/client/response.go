@@ -7,7 +7,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"aiperf/internal/client/sse"
 	"aiperf/internal/record"
@@ -45,10 +47,10 @@ func (x *exchange) follow(h *hop) error {
 // readHead reads the reply's head; interim replies are skipped.
 func (x *exchange) readHead(h *hop) (*http.Response, error) {
 	w := x.conn.wire
+	w.head = maxHead // interim replies included
+	defer func() { w.head = -1 }()
 	for {
-		w.head = maxHead
 		resp, err := http.ReadResponse(x.conn.br, x.client.methodOf(h.method))
-		w.head = -1
 		if err != nil {
 			return nil, x.broken(h, typeResponse, "reading the response headers", err)
 		}
@@ -56,9 +58,28 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 			x.response = resp
 			x.t.headersReceived = w.readNS
 			x.body = newBody(x.conn.br, resp, h)
+			x.conn.idleLimit = keepAliveLimit(resp.Header)
 			return resp, nil
 		}
 	}
+}
+
+// keepAliveLimit is how long a connection may be idle before its server closes it, if the reply says so,
+// less what a request needs to get there: one that meets the server's close on the way is lost.
+func keepAliveLimit(h http.Header) int64 {
+	for _, value := range h["Keep-Alive"] {
+		for item := range strings.SplitSeq(value, ",") {
+			name, number, _ := strings.Cut(strings.TrimSpace(item), "=")
+			if !strings.EqualFold(name, "timeout") {
+				continue
+			}
+			if seconds, err := strconv.ParseUint(strings.Trim(number, `"`), 10, 31); err == nil {
+				limit := time.Duration(seconds) * time.Second
+				return max(1, int64(max(limit-time.Second, limit/2)))
+			}
+		}
+	}
+	return 0
 }
 
 func (c *Client) methodOf(method string) *http.Request {

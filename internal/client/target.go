@@ -54,7 +54,7 @@ func (c *Client) parseTarget(raw string) (*target, error) {
 		return nil, fmt.Errorf("URL %q cannot be read", redactUserinfo(raw))
 	}
 	t := &target{raw: raw, url: u, host: u.Host, path: u.RequestURI()}
-	o := origin{scheme: strings.ToLower(u.Scheme), host: strings.ToLower(u.Hostname()), port: u.Port()}
+	o := origin{scheme: strings.ToLower(u.Scheme), host: lowerHost(u.Hostname()), port: u.Port()}
 	switch {
 	case o.scheme != "http" && o.scheme != "https":
 		return nil, fmt.Errorf("URL %q: scheme must be http or https", redactUserinfo(raw))
@@ -66,6 +66,7 @@ func (c *Client) parseTarget(raw string) (*target, error) {
 	if o.port == "" {
 		o.port = map[string]string{"http": "80", "https": "443"}[o.scheme]
 	}
+	t.host = strings.TrimSuffix(t.host, ":")
 	if i := strings.IndexByte(t.host, '%'); i >= 0 && strings.HasPrefix(t.host, "[") {
 		// The zone of an IPv6 address is of this machine only.
 		if j := strings.IndexByte(t.host, ']'); j > i {
@@ -89,4 +90,13 @@ func (c *Client) parseTarget(raw string) (*target, error) {
 		c.targets[raw] = t
 	}
 	return t, nil
+}
+
+// lowerHost leaves the zone of an IPv6 address as it is: interfaces have names in any case.
+func lowerHost(host string) string {
+	name, zone, found := strings.Cut(host, "%")
+	if name = strings.ToLower(name); found {
+		name += "%" + zone
+	}
+	return name
 }

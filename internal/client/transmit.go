@@ -16,6 +16,7 @@ func (x *exchange) connect(o *origin) error {
 		}
 	}
 	x.t.newConnection()
+	x.refused = false
 	x.requestChunks, x.responseChunks = nil, nil
 	if idle := c.pool.take(o, x.req.Session); idle != nil {
 		x.t.reused = c.clock.NowNS()
@@ -70,6 +71,7 @@ func (x *exchange) write(h *hop) (int, error) {
 	if err == nil {
 		x.t.sendEnd = now
 		x.wrote.Store(true)
+		x.armCancellation()
 	}
 	return n, err
 }
@@ -99,16 +101,21 @@ func (x *exchange) send(h *hop) error {
 		if err := x.connect(h.target.origin); err != nil {
 			return err
 		}
-		n, err := x.write(h)
-		if err == nil {
-			return x.armCancellation()
+		var n int
+		var err error
+		if x.mayBlock(h) {
+			n, err = x.writeBeside(h)
+		} else {
+			n, err = x.write(h)
 		}
-		if x.ended() {
+		switch {
+		case x.ended():
 			return errEnded
-		}
-		if n > 0 || !x.conn.reused {
-			if x.peekReply() {
-				h.closes = true
+		case err == nil:
+			return nil
+		case n > 0 || !x.conn.reused:
+			if x.conn.hasReply() {
+				x.refused = true
 				return nil
 			}
 			return &wireError{origin: h.target.origin, typ: typeOS, what: "sending the request", err: err}
@@ -120,21 +127,24 @@ func (x *exchange) send(h *hop) error {
 // replyGrace bounds the wait for the reply of a server that refused the request midway.
 const replyGrace = time.Second
 
-func (x *exchange) peekReply() bool {
-	_ = x.conn.wire.SetReadDeadline(time.Now().Add(replyGrace))
-	defer func() { _ = x.conn.wire.SetReadDeadline(time.Time{}) }()
-	_, err := x.conn.br.Peek(1)
+// hasReply waits that long.
+func (c *connection) hasReply() bool {
+	_ = c.wire.SetReadDeadline(time.Now().Add(replyGrace))
+	defer func() { _ = c.wire.SetReadDeadline(time.Time{}) }()
+	_, err := c.br.Peek(1)
 	return err == nil
 }
 
 // armCancellation starts the time of a simulated cancellation, now that the request is written.
-func (x *exchange) armCancellation() error {
-	switch after := x.req.CancelAfterNS; {
-	case after == 0:
+func (x *exchange) armCancellation() {
+	after := x.req.CancelAfterNS
+	if after == 0 {
 		x.end(cancelled)
-		return errEnded
-	case after > 0 && x.cancelTimer == nil:
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if after > 0 && x.cancelTimer == nil && x.outcome == running {
 		x.cancelTimer = time.AfterFunc(time.Duration(after), func() { x.end(cancelled) })
 	}
-	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"syscall"
+	"time"
 
 	"aiperf/internal/clock"
 )
@@ -26,7 +28,7 @@ type wire struct {
 	clock   *clock.Clock
 	readNS  int64
 	reads   int64
-	readErr error // the first, which is also the last
+	readErr error // the first, which is also the last; a deadline is none
 	// head counts down the bytes that a response head may still take; negative = not in a head.
 	head int
 }
@@ -43,7 +45,7 @@ func (w *wire) Read(p []byte) (int, error) {
 			err = errHeadTooLarge
 		}
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		w.readErr = err
 	}
 	return n, err
@@ -62,6 +64,8 @@ type connection struct {
 	readable  bool // what peek found
 	reused    bool
 	idleSince int64
+	// idleLimit is how long the server said that it keeps the idle connection, in nanoseconds; 0 = it did not say.
+	idleLimit int64
 
 	local, remote netip.AddrPort
 }
@@ -83,6 +87,9 @@ func newConnection(o *origin, w *wire, top net.Conn) *connection {
 
 // stale says whether the server ended the connection while it was idle, as far as the socket knows.
 func (c *connection) stale() bool {
+	if c.readAhead() {
+		return true
+	}
 	if c.raw == nil {
 		return false
 	}
@@ -91,6 +98,24 @@ func (c *connection) stale() bool {
 		return true
 	}
 	return c.readable
+}
+
+// longAgo is a deadline that lets a read return only what needs no waiting.
+var longAgo = time.Unix(1, 0)
+
+// readAhead says whether the end of the connection, or what nobody asked for, was read off the socket
+// already: TLS reads whole records, and may hold an alert or more data behind the end of a reply.
+func (c *connection) readAhead() bool {
+	if c.br.Buffered() > 0 || c.wire.readErr != nil {
+		return true
+	}
+	if c.top == net.Conn(c.wire) {
+		return false
+	}
+	_ = c.wire.SetReadDeadline(longAgo)
+	_, err := c.br.Peek(1)
+	_ = c.wire.SetReadDeadline(time.Time{})
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // abort cuts the connection under whoever reads or writes it.

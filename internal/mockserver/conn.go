@@ -36,6 +36,7 @@ type conn struct {
 	srv   *Server
 	nc    net.Conn
 	shard *shard
+	port  string // the page that is alone on this port; "" where inference is
 
 	buf  []byte // received bytes; buf[r:w] is not yet consumed
 	r, w int

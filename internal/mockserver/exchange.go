@@ -24,6 +24,7 @@ type exchange struct {
 	events    int // events built into the reply
 	unstamped int // of those, not yet written
 	eventNS   []int64
+	encoding  string // of the body
 	books
 }
 

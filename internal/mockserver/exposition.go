@@ -53,7 +53,7 @@ type style struct {
 
 // The families of a page are written with these few words.
 
-func count(name, help string, value func(*totals) float64) family {
+func total(name, help string, value func(*totals) float64) family {
 	return family{name: name, kind: kCounter, help: help, series: []series{{value: value}}}
 }
 
@@ -128,8 +128,10 @@ type writer struct {
 	open   bool // OpenMetrics
 	model  string
 	bounds *[quantities][]int64
-	text   strings.Builder
-	pieces []piece
+	// headless leaves the header of a family away.
+	headless bool
+	text     strings.Builder
+	pieces   []piece
 }
 
 func (w *writer) put(p piece) {
@@ -139,6 +141,9 @@ func (w *writer) put(p piece) {
 }
 
 func (w *writer) header(name string, k kind, help string) {
+	if w.headless {
+		return
+	}
 	w.text.WriteString("# HELP " + name + " " + help + "\n# TYPE " + name + " " + string(k) + "\n")
 }
 

@@ -26,12 +26,15 @@ type fault struct {
 	spec string
 }
 
-// faultKeys are the keys of a fault specification: what a value must be, and where it goes.
-var faultKeys = []struct {
+// faultKey is a key of a fault specification: what a value must be, and where it goes.
+type faultKey[F any] struct {
 	name string
-	flag func(*fault)               // a key without a value
-	set  func(*fault, string) error // a key with one
-}{
+	flag func(*F)               // the key without a value; nil = it needs one
+	set  func(*F, string) error // the key with one; nil = it takes none
+}
+
+// faultKeys are the keys of --fault and X-Mock-Fault.
+var faultKeys = []faultKey[fault]{
 	{name: "status", set: func(f *fault, v string) error { return setInt(&f.status, v, 200, 599) }},
 	{name: "delay_ms", set: func(f *fault, v string) error { return setMillis(&f.delay, v) }},
 	{name: "cut_after_events", set: func(f *fault, v string) error { return setInt(&f.cutAfterEvents, v, 0, math.MaxInt32) }},
@@ -40,7 +43,7 @@ var faultKeys = []struct {
 	{name: "malformed_json", flag: func(f *fault) { f.malformedJSON = true }},
 	{name: "slow_headers_ms", set: func(f *fault, v string) error { return setMillis(&f.slowHeaders, v) }},
 	{name: "never", flag: func(f *fault) { f.never = true }},
-	{name: "content_type", set: setContentType},
+	{name: "content_type", set: func(f *fault, v string) error { return setMediaType(&f.contentType, v) }},
 	{name: "drop_after_bytes", set: func(f *fault, v string) error { return setInt(&f.dropAfterBytes, v, 0, math.MaxInt32) }},
 	{name: "rate", set: func(f *fault, v string) error { return setFloat(&f.rate, v, 0, 1) }},
 }
@@ -50,13 +53,8 @@ var faultKeys = []struct {
 func parseFault(spec string) (fault, error) {
 	f := noFault()
 	f.spec = strings.TrimSpace(spec)
-	for item := range strings.SplitSeq(spec, ";") {
-		if item = strings.TrimSpace(item); item == "" {
-			continue
-		}
-		if err := f.setKey(item); err != nil {
-			return fault{}, err
-		}
+	if err := parseItems(faultKeys, spec, &f); err != nil {
+		return fault{}, err
 	}
 	if f.cutMidEvent && f.cutAfterEvents < 0 {
 		f.cutAfterEvents = 1
@@ -64,28 +62,41 @@ func parseFault(spec string) (fault, error) {
 	return f, nil
 }
 
-func (f *fault) setKey(item string) error {
+// parseItems sets the keys of a specification, separated by semicolons.
+func parseItems[F any](keys []faultKey[F], spec string, f *F) error {
+	for item := range strings.SplitSeq(spec, ";") {
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		if err := setKey(keys, item, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setKey[F any](keys []faultKey[F], item string, f *F) error {
 	name, value, hasValue := strings.Cut(item, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	for _, k := range faultKeys {
+	for _, k := range keys {
 		switch {
 		case k.name != name:
 			continue
-		case k.flag != nil && hasValue:
+		case hasValue && k.set == nil:
 			return fmt.Errorf("fault %q takes no value", name)
-		case k.flag != nil:
+		case !hasValue && k.flag == nil:
+			return fmt.Errorf("fault %q needs a value: %s=…", name, name)
+		case !hasValue:
 			k.flag(f)
 			return nil
-		case !hasValue:
-			return fmt.Errorf("fault %q needs a value: %s=…", name, name)
 		}
 		if err := k.set(f, value); err != nil {
 			return fmt.Errorf("fault %q: %w", name, err)
 		}
 		return nil
 	}
-	names := make([]string, len(faultKeys))
-	for i, k := range faultKeys {
+	names := make([]string, len(keys))
+	for i, k := range keys {
 		names[i] = k.name
 	}
 	return fmt.Errorf("unknown fault %q; known are %s", name, strings.Join(names, ", "))
@@ -94,11 +105,11 @@ func (f *fault) setKey(item string) error {
 // noFault is the fault that spoils nothing.
 func noFault() fault { return fault{cutAfterEvents: -1, dropAfterBytes: -1, rate: 1} }
 
-func setContentType(f *fault, v string) error {
+func setMediaType(field *string, v string) error {
 	if v == "" || strings.ContainsAny(v, "\r\n") {
 		return errors.New("must be a media type")
 	}
-	f.contentType = v
+	*field = v
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (s *Server) Handler() http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		c := s.open(nc)
+		c := s.open(nc, "")
 		if c == nil {
 			return
 		}

@@ -38,6 +38,7 @@ type head struct {
 	credential   []byte
 	fault        []byte
 	hasFault     bool
+	openMetrics  bool // among what the client accepts
 	requestID    []byte
 }
 
@@ -156,8 +157,10 @@ func (h *head) field(name, value []byte, authHeader string) *httpError {
 		h.credential = value
 	}
 	switch len(name) {
-	case len("expect"):
-		if equalFold(name, "expect") {
+	case len("expect"): // as long as "accept"
+		if equalFold(name, "accept") {
+			h.openMetrics = h.openMetrics || bytes.Contains(value, []byte(openMetricsType))
+		} else if equalFold(name, "expect") {
 			if !equalFold(value, "100-continue") {
 				return &httpError{http.StatusExpectationFailed, "unknown expectation"}
 			}

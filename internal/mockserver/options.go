@@ -46,8 +46,16 @@ type Options struct {
 	Fault                             string  // a fault specification
 	RecordRequests                    string  // path
 	RecordBodies, RecordEvents        bool
-	AccessLogs                        bool
-	LogLevel                          slog.Level
+	// Backend is the server whose metrics /metrics shows; "" = vllm.
+	Backend string
+	// MetricsPorts are ports for the pages that the backend has on ports of their own, in turn;
+	// a single 0 stands for one free port each.
+	MetricsPorts  []int
+	MetricsFault  string
+	MetricsSeries int  // further series on each page
+	OpenMetrics   bool // whatever the client accepts
+	AccessLogs    bool
+	LogLevel      slog.Level
 	// Log takes the log lines; nil = nowhere.
 	Log io.Writer
 	// ShutdownGrace bounds how long running requests may go on after the stop; 0 = 5 s.
@@ -117,6 +125,14 @@ var optionTable = []option{
 		func(o *Options, v string) error { return setBool(&o.RecordBodies, v) }},
 	{"record-events", "", "", "false", "add the instant of each stream event to the record",
 		func(o *Options, v string) error { return setBool(&o.RecordEvents, v) }},
+	{"backend", "", "NAME", "vllm", "whose metrics /metrics shows: vllm, sglang, trtllm, dynamo or triton", setBackend},
+	{"metrics-ports", "", "PORTS", "", "ports for the pages that the backend has elsewhere (dynamo: prefill, decode; triton); 0 takes free ones and prints them",
+		setMetricsPorts},
+	{"metrics-fault", "", "SPEC", "", "spoil the metrics pages", setMetricsFault},
+	{"metrics-series", "", "N", "0", "further series on each metrics page, one in five of which moves",
+		func(o *Options, v string) error { return setInt(&o.MetricsSeries, v, 0, 1<<20) }},
+	{"openmetrics", "", "", "false", "metrics pages in the OpenMetrics format, also for clients that do not ask for it",
+		func(o *Options, v string) error { return setBool(&o.OpenMetrics, v) }},
 	{"access-logs", "", "", "false", "log one line per request",
 		func(o *Options, v string) error { return setBool(&o.AccessLogs, v) }},
 	{"log-level", "", "LEVEL", "INFO", "TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL", setLogLevel},
@@ -274,7 +290,11 @@ func Help() string {
 	}
 	b.WriteString("\nFaults (--fault SPEC and X-Mock-Fault: SPEC), separated by semicolons, in any combination:\n" +
 		"  status=503 delay_ms=100 cut_after_events=3 cut_mid_event error_200 malformed_json\n" +
-		"  slow_headers_ms=500 never content_type=text/html drop_after_bytes=1000 rate=0.1\n")
+		"  slow_headers_ms=500 never content_type=text/html drop_after_bytes=1000 rate=0.1\n" +
+		"\nFaults of metrics pages (--metrics-fault SPEC):\n" +
+		"  html json binary truncated status=500 content_type=text/html huge huge=500 slow slow=10 delay_ms=100 never\n" +
+		"  drop_after_bytes=1000 gzip nan inf duplicate labels=10000 constant reset_after_s=5 relayout_after_s=5\n" +
+		"  retype_after_s=5 die_after_s=5 rate=0.1\n")
 	return b.String()
 }
 
@@ -318,6 +338,40 @@ func setFault(o *Options, v string) error {
 	_, err := parseFault(v)
 	o.Fault = v
 	return err
+}
+
+func setMetricsFault(o *Options, v string) error {
+	_, err := parseMetricsFault(v)
+	o.MetricsFault = v
+	return err
+}
+
+func setBackend(o *Options, v string) error {
+	if backendNamed(v) == nil {
+		return errBackend(v)
+	}
+	o.Backend = v
+	return nil
+}
+
+func errBackend(v string) error {
+	names := make([]string, len(backends))
+	for i, b := range backends {
+		names[i] = b.name
+	}
+	return fmt.Errorf("%q is not a backend: %s", v, strings.Join(names, ", "))
+}
+
+func setMetricsPorts(o *Options, v string) error {
+	o.MetricsPorts = nil
+	for _, item := range splitList(v) {
+		port := 0
+		if err := setInt(&port, item, 0, 65535); err != nil {
+			return err
+		}
+		o.MetricsPorts = append(o.MetricsPorts, port)
+	}
+	return nil
 }
 
 var logLevels = []struct {

@@ -5,7 +5,7 @@ import "strconv"
 func dynamoFrontendFamilies() []family {
 	return []family{
 		{name: "dynamo_frontend_requests", kind: kCounter, help: "Requests by how they ended.", dynamic: dynamoRequests},
-		count("dynamo_frontend_requests_started", "Requests accepted.", sum(cStarted)),
+		total("dynamo_frontend_requests_started", "Requests accepted.", sum(cStarted)),
 		gauge("dynamo_frontend_active_requests", "Requests in the handler.", activeRequests),
 		gauge("dynamo_frontend_inflight_requests", "Requests bound for an engine.", activeRequests),
 		gauge("dynamo_frontend_queued_requests", "Requests before their first token.",
@@ -14,7 +14,7 @@ func dynamoFrontendFamilies() []family {
 		hist("dynamo_frontend_request_duration_seconds", "Arrival to the end of the reply.", qE2E, dynamoDuration),
 		hist("dynamo_frontend_time_to_first_token_seconds", "Arrival to the first token.", qTTFT, dynamoTTFT),
 		hist("dynamo_frontend_inter_token_latency_seconds", "Time between two tokens.", qITL, dynamoITL),
-		count("dynamo_frontend_output_tokens", "Tokens generated.", sum(cGenerated)),
+		total("dynamo_frontend_output_tokens", "Tokens generated.", sum(cGenerated)),
 		hist("dynamo_frontend_input_sequence_tokens", "Prompt tokens of a request.", qPrompt, dynamoTokens),
 		hist("dynamo_frontend_output_sequence_tokens", "Tokens generated for a request.", qOutput, dynamoTokens),
 		gauge("dynamo_frontend_model_context_length", "Longest context of the model.", constant(modelLength)),
@@ -23,7 +23,7 @@ func dynamoFrontendFamilies() []family {
 		gauge("dynamo_frontend_model_migration_limit", "How often a request may move.", constant(0)),
 		split("dynamo_frontend_model_migration", kCounter, "Requests that moved to another worker.",
 			where("migration_type", "new_request", constant(0)), where("migration_type", "ongoing_request", constant(0))),
-		count("dynamo_frontend_model_cancellation", "Requests that were cancelled.", sum(cAbort)),
+		total("dynamo_frontend_model_cancellation", "Requests that were cancelled.", sum(cAbort)),
 	}
 }
 
@@ -63,14 +63,14 @@ func dynamoComponentFamilies(duration quantity, inflight func(*totals) float64) 
 	active := func(t *totals) float64 { return min(dynamoBlocksPerRequest*inflight(t), dynamoBlocks) }
 	usage := func(t *totals) float64 { return active(t) / dynamoBlocks }
 	return []family{
-		count("dynamo_component_requests", "Requests done.",
+		total("dynamo_component_requests", "Requests done.",
 			func(t *totals) float64 { return float64(t.hist[duration][len(t.hist[duration])-1]) }),
 		split("dynamo_component_errors", kCounter, "Requests that failed.", where("error_type", "generate", sum(cError))),
-		count("dynamo_component_cancellation", "Requests that were cancelled.", sum(cAbort)),
+		total("dynamo_component_cancellation", "Requests that were cancelled.", sum(cAbort)),
 		gauge("dynamo_component_inflight_requests", "Requests being worked on.", inflight),
 		hist("dynamo_component_request_duration_seconds", "Time spent on a request.", duration, dynamoWork),
-		count("dynamo_component_request_bytes", "Bytes received.", sum(cBytesIn)),
-		count("dynamo_component_response_bytes", "Bytes sent.", sum(cBytesOut)),
+		total("dynamo_component_request_bytes", "Bytes received.", sum(cBytesIn)),
+		total("dynamo_component_response_bytes", "Bytes sent.", sum(cBytesOut)),
 		gauge("dynamo_component_total_blocks", "Blocks of the worker.", constant(dynamoBlocks)),
 		gauge("dynamo_component_gpu_cache_usage_percent", "Share of the blocks in use.", usage),
 		gauge("dynamo_component_kvstats_active_blocks", "Blocks in use.", active),

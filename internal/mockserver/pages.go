@@ -71,7 +71,7 @@ func newPages() []page {
 		{name: "dynamo_frontend", path: "/dynamo_frontend/metrics",
 			labels: labels{{"model", "$model"}}, families: dynamoFrontendFamilies()},
 		{name: "prefill", path: "/dynamo_component/prefill/metrics",
-			labels: dynamoComponentLabels("prefill", "1"), families: dynamoComponentFamilies(qPrefill, prefilling)},
+			labels: dynamoComponentLabels("prefill", "1"), families: dynamoComponentFamilies(qTTFT, prefilling)},
 		{name: "decode", path: "/dynamo_component/decode/metrics",
 			labels: dynamoComponentLabels("backend", "2"), families: dynamoComponentFamilies(qDecode, decoding)},
 		{name: "triton", path: "/triton/metrics", style: style{bareCounters: true},
@@ -112,21 +112,21 @@ func ownFamilies() []family {
 		{name: "aiperf_mock_requests", kind: kCounter, help: "Requests answered, by route and status.", dynamic: ownRequests},
 		gauge("aiperf_mock_requests_in_progress", "Requests being worked on.", activeRequests),
 		hist("aiperf_mock_request_latency_seconds", "Arrival to the end of the reply.", qE2E, ownTimes),
-		count("aiperf_mock_prompt_tokens", "Prompt tokens.", sum(cPrompt)),
-		count("aiperf_mock_completion_tokens", "Tokens generated.", sum(cGenerated)),
+		total("aiperf_mock_prompt_tokens", "Prompt tokens.", sum(cPrompt)),
+		total("aiperf_mock_completion_tokens", "Tokens generated.", sum(cGenerated)),
 		split("aiperf_mock_tokens_per_request", kSummary, "Tokens of a reply.", series{of: qOutput}),
-		count("aiperf_mock_streaming_requests", "Requests that stream.", sum(cStreaming)),
-		count("aiperf_mock_tokens_streamed", "Tokens sent in streams.", sum(cStreamed)),
+		total("aiperf_mock_streaming_requests", "Requests that stream.", sum(cStreaming)),
+		total("aiperf_mock_tokens_streamed", "Tokens sent in streams.", sum(cStreamed)),
 		hist("aiperf_mock_time_to_first_token_seconds", "Arrival to the first token.", qTTFT, ownTimes),
 		hist("aiperf_mock_inter_token_latency_seconds", "Time between two tokens.", qITL, ownTimes),
 		{name: "aiperf_mock_errors", kind: kCounter, help: "Requests without a whole reply.", dynamic: ownErrors},
 		{name: "aiperf_mock_requests_by_model", kind: kCounter, help: "Requests by the model they name.", dynamic: ownModels},
 		gauge("aiperf_mock_uptime_seconds", "Time since the start.", func(t *totals) float64 { return t.uptime }),
-		count("aiperf_mock_request_bytes", "Bytes of request bodies.", sum(cBytesIn)),
-		count("aiperf_mock_response_bytes", "Bytes of replies, heads included.", sum(cBytesOut)),
+		total("aiperf_mock_request_bytes", "Bytes of request bodies.", sum(cBytesIn)),
+		total("aiperf_mock_response_bytes", "Bytes of replies, heads included.", sum(cBytesOut)),
 	}
 	for _, what := range []string{"embeddings_generated", "rankings_generated", "passages_ranked", "images_processed"} {
-		families = append(families, count("aiperf_mock_"+what, "Always 0: there is no such route.", constant(0)))
+		families = append(families, total("aiperf_mock_"+what, "Always 0: there is no such route.", constant(0)))
 	}
 	return families
 }

@@ -36,6 +36,9 @@ func (c *conn) beginHead(status int, contentType string, length int) {
 	c.out = append(c.out, c.httpDate()...)
 	c.out = append(c.out, "\r\nContent-Type: "...)
 	c.out = append(c.out, contentType...)
+	if c.x.encoding != "" {
+		c.out = append(append(c.out, "\r\nContent-Encoding: "...), c.x.encoding...)
+	}
 	switch {
 	case bodiless(status):
 	case length >= 0:
@@ -52,7 +55,7 @@ func (c *conn) beginHead(status int, contentType string, length int) {
 	}
 	if status == http.StatusMethodNotAllowed {
 		c.out = append(c.out, "\r\nAllow: "...)
-		c.out = append(c.out, allowedMethods(c.head.path)...)
+		c.out = append(c.out, c.allowedMethods()...)
 	}
 	c.out = append(c.out, "\r\n\r\n"...)
 }

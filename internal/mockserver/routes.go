@@ -15,15 +15,18 @@ var hookPaths = [...]string{"/reset_prefix_cache", "/flush_cache", "/start_profi
 func (c *conn) dispatch(body []byte) error {
 	c.x.begin()
 	for i := range apis {
-		if string(c.head.path) == apis[i].path && string(c.head.method) == http.MethodPost {
+		if string(c.head.path) == apis[i].path && string(c.head.method) == http.MethodPost && c.port == "" {
 			return c.infer(api(i), body)
 		}
 	}
 	path, method := string(c.head.path), string(c.head.method)
-	if allowed := allowedMethods(c.head.path); allowed == "" {
+	if allowed := c.allowedMethods(); allowed == "" {
 		return c.refuse(&httpError{http.StatusNotFound, "no such route: " + method + " " + path})
 	} else if method != allowed && (method != http.MethodHead || allowed != http.MethodGet) {
 		return c.refuse(&httpError{http.StatusMethodNotAllowed, path + " takes " + allowed})
+	}
+	if at, ok := c.srv.exporter.find(c.head.path, c.port); ok {
+		return c.scrape(at)
 	}
 	for i := range hookPaths {
 		if path == hookPaths[i] {
@@ -40,8 +43,15 @@ func (c *conn) dispatch(body []byte) error {
 	return c.sendText(`{"name":"aiperf mock-server","status":"running"}`)
 }
 
-// allowedMethods is what a route takes, "" for no route.
-func allowedMethods(path []byte) string {
+// allowedMethods is what the route of the request takes, "" for no route.
+func (c *conn) allowedMethods() string {
+	path := c.head.path
+	if _, ok := c.srv.exporter.find(path, c.port); ok {
+		return http.MethodGet
+	}
+	if c.port != "" {
+		return ""
+	}
 	for i := range apis {
 		if string(path) == apis[i].path {
 			return http.MethodPost

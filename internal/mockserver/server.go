@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,7 +32,10 @@ type Server struct {
 	authHeader string    // lower-case
 	idBase     uint64
 
-	words, thoughts, errors, faults random.Stream
+	exporter *exporter
+	tally    *tally
+
+	words, thoughts, errors, faults, scrapeFaults random.Stream
 
 	sequence atomic.Uint64
 	inFlight atomic.Int64
@@ -66,14 +66,20 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	seed := random.Root(o.Seed)
+	clk := clock.New()
+	exporter, err := newExporter(&o, clk)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		opts: o, clock: clock.New(), log: newLogger(&o), vocabulary: vocab,
+		opts: o, clock: clk, exporter: exporter, tally: exporter.tally, log: newLogger(&o), vocabulary: vocab,
 		latency: newLatency(&o, seed), fault: f,
 		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue},
 		authHeader: strings.ToLower(cmp.Or(o.AuthHeader, "Authorization")),
 		words:      seed.Stream("mockserver.words"), thoughts: seed.Stream("mockserver.thoughts"),
 		errors: seed.Stream("mockserver.errors"), faults: seed.Stream("mockserver.faults"),
-		conns: map[*conn]struct{}{},
+		scrapeFaults: seed.Stream("mockserver.scrapes"),
+		conns:        map[*conn]struct{}{},
 	}
 	// Ids differ between servers that run after each other: the upper half comes from the clock.
 	s.idBase = uint64(s.clock.WallNS(1)) << 24
@@ -92,26 +98,6 @@ func newLogger(o *Options) *slog.Logger {
 	return slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: o.LogLevel}))
 }
 
-// Run listens as the options say, tells the address on stdout ("listening on http://HOST:PORT") and
-// serves until ctx ends.
-func Run(ctx context.Context, o Options, stdout io.Writer) error {
-	if o.Workers > 0 {
-		runtime.GOMAXPROCS(o.Workers)
-	}
-	s, err := New(o)
-	if err != nil {
-		return err
-	}
-	ln, err := net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
-	if err != nil {
-		return errors.Join(fmt.Errorf("mock-server: %w", err), s.Close())
-	}
-	if _, err := fmt.Fprintf(stdout, "listening on http://%s\n", ln.Addr()); err != nil {
-		return errors.Join(err, ln.Close(), s.Close())
-	}
-	return s.Serve(ctx, ln)
-}
-
 // Serve answers the connections of ln until ctx ends. Then it closes ln, ends idle connections,
 // lets running requests finish within the grace time, cuts the others, and writes the record.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
@@ -120,7 +106,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ln.Close()
 	})
 	defer stop()
-	err := s.accept(ln)
+	err := s.accept(ln, "")
 	if ctx.Err() != nil {
 		err = nil
 	}
@@ -128,14 +114,30 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return errors.Join(err, s.Close())
 }
 
+// ServeMetrics answers the connections of ln until ctx ends, which must be the context of Serve.
+// There is no inference: /metrics shows one of the pages that the backend has on ports of their own.
+func (s *Server) ServeMetrics(ctx context.Context, ln net.Listener, page string) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.draining.Store(true)
+		ln.Close()
+	})
+	defer stop()
+	err := s.accept(ln, page)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	ln.Close()
+	return err
+}
+
 // accept starts the goroutines of new connections. A shortage, of file descriptors say, passes.
-func (s *Server) accept(ln net.Listener) error {
+func (s *Server) accept(ln net.Listener, port string) error {
 	pause := time.Duration(0)
 	for {
 		nc, err := ln.Accept()
 		if err == nil {
 			pause = 0
-			if c := s.open(nc); c != nil {
+			if c := s.open(nc, port); c != nil {
 				go s.run(c)
 			}
 			continue
@@ -150,9 +152,9 @@ func (s *Server) accept(ln net.Listener) error {
 	}
 }
 
-// open enters a connection in the books; nil means that the server takes no more.
-func (s *Server) open(nc net.Conn) *conn {
-	c := &conn{srv: s, nc: nc, buf: make([]byte, readBufferBytes)}
+// open enters a connection in the list; nil means that the server takes no more.
+func (s *Server) open(nc net.Conn, port string) *conn {
+	c := &conn{srv: s, nc: nc, shard: s.tally.shard(), port: port, buf: make([]byte, readBufferBytes)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Load() {

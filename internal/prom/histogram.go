@@ -91,6 +91,7 @@ func (p *Parser) complete(st *state) bool {
 	}
 	if !h.fixed {
 		st.fix()
+		p.text += len(st.Upper) * boundSize
 	}
 	if n := len(st.Upper); !h.counted && n > 0 && math.IsInf(st.Upper[n-1], 1) {
 		h.count = h.values[n-1]

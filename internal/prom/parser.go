@@ -11,8 +11,10 @@ import (
 const (
 	// DefaultMaxSeries is the number of series that a Parser keeps unless told otherwise.
 	DefaultMaxSeries = 1_000_000
-	// maxText bounds the label texts that all series of a Parser hold together, in bytes.
+	// maxText bounds the label texts and bucket bounds that all series of a Parser hold together, in bytes.
 	maxText = 256 << 20
+	// boundSize is what a bucket counts towards it: its text, bound and value.
+	boundSize = 48
 	// spareLines is how many lines of earlier bodies may be remembered beyond twice the current ones.
 	spareLines = 1024
 )

@@ -64,7 +64,7 @@ func TestLines(t *testing.T) {
 		{"what is not UTF-8 is replaced", "a{x=\"\xff\"} 1\n", "unknown a{x=\"\uFFFD\"} 1\n"},
 		{"a byte order mark", "\uFEFFa 1\n", "unknown a{} 1\n"},
 		{"a comment without a blank is no TYPE line", "#TYPE a gauge\na 1\n", "unknown a{} 1\n"},
-		{"a dash in a TYPE line", "#  TYPE\ta   gauge \na 1\n", "gauge a{} 1\n"},
+		{"blanks in a TYPE line", "#  TYPE\ta   gauge \na 1\n", "gauge a{} 1\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) { check(t, c.want, nil, c.body) })
 	}
@@ -300,6 +300,21 @@ func TestTooManySeries(t *testing.T) {
 	}
 	if len(p.Series()) != 3 || len(p.Families()) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
 		t.Errorf("%d series, %d families, notices %q", len(p.Series()), len(p.Families()), notices)
+	}
+}
+
+func TestHistogramsWithoutEndAreLimited(t *testing.T) {
+	var notices collected
+	p := NewParser(Options{Notice: notices.add})
+	p.text = maxText - 3*boundSize
+	for i := range 5 {
+		body := lines("# TYPE h histogram", fmt.Sprintf(`h_bucket{i="%d",le="1"} 1`, i), fmt.Sprintf(`h_bucket{i="%d",le="2"} 2`, i))
+		if _, err := p.Parse([]byte(body), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.Series()) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
+		t.Errorf("%d series, notices %q", len(p.Series()), notices)
 	}
 }
 

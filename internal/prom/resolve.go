@@ -236,7 +236,7 @@ func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 		}
 	}
 	if len(p.series) >= p.maxSeries || p.text+len(p.key) > maxText {
-		p.note(TooManySeries, "", fmt.Sprintf("The page has more than %d series, or more label text than can be kept; further series are ignored", len(p.series)))
+		p.note(TooManySeries, "", fmt.Sprintf("The page has more than %d series, or more labels and buckets than can be kept; further series are ignored", len(p.series)))
 		return nil
 	}
 	if f == nil {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -180,7 +181,7 @@ func (e *execution) bind() error {
 	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
 	e.set, err = metrics.NewSet(e.metricsConfig())
 	if err != nil {
-		return fmt.Errorf("--goodput: %w", err)
+		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
 	e.profiling = e.set.NewEngine()
 	if e.cfg.Warmup() != nil {

@@ -54,6 +54,7 @@ type Log struct {
 	mu      sync.Mutex
 	console io.Writer
 	file    io.WriteCloser
+	path    string // of the file, "" until it is open
 	early   []byte // file lines from before the file was opened
 	err     error
 }
@@ -79,10 +80,17 @@ func (l *Log) OpenFile(path string) error {
 	if l.file != nil {
 		l.keep(l.file.Close())
 	}
-	l.file = file
+	l.file, l.path = file, path
 	l.toFile(l.early)
 	l.early = nil
 	return nil
+}
+
+// Path is the path of the file that was opened last, "" if none was.
+func (l *Log) Path() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.path
 }
 
 // SetConsole sends the short lines elsewhere from now on: a live display that owns the terminal takes

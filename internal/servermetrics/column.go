@@ -5,12 +5,23 @@ import (
 	"slices"
 )
 
-// blockBytes is the length from which a column starts a new block, so that reading at one place decodes
-// little: per value of a row, up to a limit.
+// The size of a block is what reading at one place has to decode. Scalars keep little in a block, histograms at
+// least some rows.
 const (
-	blockBytes    = 512
-	blockBytesMax = 4096
+	scalarBlock    = 512
+	histogramBlock = 4096
+	rowsPerBlock   = 4
+	runBytes       = 1 + binary.MaxVarintLen32
 )
+
+// blockSize is the size of the blocks of a column, and the most that one row with the runs before it takes.
+func blockSize(width int) (size, row int) {
+	row = 1 + 9*width + 2*runBytes
+	if width == scalarRow {
+		return scalarBlock, row
+	}
+	return max(histogramBlock, rowsPerBlock*row), row
+}
 
 // column holds the rows of a series by slot: one value for a scalar; cumulative buckets, sum and count for a
 // histogram. Rows equal to the one before cost nothing, the others some bytes.
@@ -55,8 +66,9 @@ func (c *column) push(slot int32, row []float64) {
 		return
 	}
 	c.close(slot)
-	if n := len(c.blocks); n == 0 || len(c.blocks[n-1].data) >= min(blockBytes*len(row), blockBytesMax) {
-		c.open(slot)
+	size, most := blockSize(len(row))
+	if n := len(c.blocks); n == 0 || len(c.blocks[n-1].data)+most > size {
+		c.open(slot, size)
 	}
 	b := &c.blocks[len(c.blocks)-1]
 	b.data = appendRow(b.data, c.last, row)
@@ -85,10 +97,10 @@ func (c *column) close(slot int32) {
 }
 
 // open starts a block: the next row is coded against zeros.
-func (c *column) open(slot int32) {
+func (c *column) open(slot int32, size int) {
 	b := block{first: slot}
 	if len(c.blocks) > 0 { // the first one grows as needed: most series hardly change
-		b.data = make([]byte, 0, cap(c.blocks[len(c.blocks)-1].data))
+		b.data = make([]byte, 0, size)
 	}
 	clear(c.last)
 	c.blocks = append(c.blocks, b)

@@ -110,10 +110,7 @@ func (e *Estimator) spread(d *Distribution) {
 		sum *= ratio
 	}
 	tail := e.tail(sum, infinite, d.Upper[finite-1])
-	for _, v := range tail {
-		sum -= v
-	}
-	e.placeFinite(sum)
+	e.placeFinite(sum - sumOf(tail))
 	e.values = append(e.values, tail...)
 }
 
@@ -129,11 +126,13 @@ func (e *Estimator) tail(sum, infinite, last float64) []float64 {
 	if infinite <= 0 {
 		return nil
 	}
+	below := 0.0
 	for _, b := range e.buckets {
 		if b.count > 0 {
-			sum -= b.count * b.centre()
+			below += b.count * b.centre()
 		}
 	}
+	sum -= below
 	n := math.Ceil(infinite)
 	mean := 1.5 * last
 	if sum > 0 {

@@ -135,8 +135,8 @@ func textparsed(body []byte, openMetrics bool) (flat, error) {
 	f := flat{}
 	for _, s := range samples {
 		pairs := s.labels.Map()
-		name, ok := kept(pairs[labels.MetricName], types)
-		delete(pairs, labels.MetricName)
+		name, ok := kept(pairs[model.MetricNameLabel], types)
+		delete(pairs, model.MetricNameLabel)
 		if ok && !math.IsNaN(s.value) && !math.IsInf(s.value, 0) {
 			f.add(name, pairs, s.value)
 		}

@@ -1,0 +1,108 @@
+package client
+
+import (
+	"time"
+)
+
+// A writing is a request that is written beside the reading of its reply. A server may answer before
+// it has read the whole body, and may never read the rest: who only wrote would wait for ever.
+type writing struct {
+	done chan struct{} // closed when nothing more is written
+	n    int
+	err  error
+}
+
+func (w *writing) over() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// mayBlock says whether the hop is too long for an empty socket buffer to be sure to take it.
+func (x *exchange) mayBlock(h *hop) bool {
+	if len(h.body) > inlineBody {
+		return true
+	}
+	limit := x.client.opts.SndBuf
+	return limit > 0 && len(h.wire) > limit
+}
+
+// writeBeside starts the writing of the hop and returns at the first byte of the reply, or when the
+// connection fails.
+func (x *exchange) writeBeside(h *hop) (int, error) {
+	w := &writing{done: make(chan struct{})}
+	c := x.conn
+	x.writing = w
+	request := *h // a redirect changes the hop, perhaps before the writer is through
+	replied := false
+	go func() {
+		defer close(w.done)
+		if w.n, w.err = x.write(&request); w.err == nil {
+			return
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if !replied {
+			_ = c.wire.SetReadDeadline(time.Now().Add(replyGrace))
+		}
+	}()
+	_, err := c.br.Peek(1)
+	if err == nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		replied = true
+		_ = c.wire.SetReadDeadline(time.Time{})
+		return 0, nil
+	}
+	unfinished := !w.over()
+	c.abort()
+	<-w.done
+	switch {
+	case w.err == nil:
+		return w.n, nil // whoever reads the reply finds the same error
+	case unfinished:
+		return w.n, err
+	}
+	return w.n, w.err
+}
+
+// writeGrace bounds the wait for the end of a writing whose reply was read to its end: the reply to the
+// last bytes may be seen before the writer is.
+const writeGrace = 50 * time.Millisecond
+
+// written says whether the request of the hop was written to its end, or will be in a moment.
+func (x *exchange) written() bool {
+	w := x.writing
+	if w == nil {
+		return true
+	}
+	if !w.over() {
+		grace := time.NewTimer(writeGrace)
+		defer grace.Stop()
+		select {
+		case <-w.done:
+		case <-grace.C:
+			return false
+		}
+	}
+	x.endWriting()
+	return w.err == nil
+}
+
+// endWriting waits for the writer, which nothing holds up any more.
+func (x *exchange) endWriting() {
+	if x.writing == nil {
+		return
+	}
+	<-x.writing.done
+	x.writing = nil
+	// The writer may have come late to its stamp: no request is being sent once it is answered.
+	t := &x.t
+	if t.headersReceived != 0 && t.sendEnd > t.headersReceived {
+		t.sendEnd = t.headersReceived
+		t.headersSent = min(t.headersSent, t.sendEnd)
+	}
+}

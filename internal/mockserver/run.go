@@ -1,0 +1,97 @@
+package mockserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strconv"
+)
+
+// metricsPort is a page on a port of its own.
+type metricsPort struct {
+	page string
+	ln   net.Listener
+}
+
+// Run listens as the options say, tells the addresses on stdout ("listening on http://HOST:PORT", then
+// "metrics PAGE on http://HOST:PORT/metrics" for each page on a port of its own) and serves until ctx ends.
+func Run(ctx context.Context, o Options, stdout io.Writer) error {
+	if o.Workers > 0 {
+		runtime.GOMAXPROCS(o.Workers)
+	}
+	s, err := New(o)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
+	if err != nil {
+		return errors.Join(fmt.Errorf("mock-server: %w", err), s.Close())
+	}
+	ports, err := s.listenMetrics()
+	if err == nil {
+		err = announce(stdout, ln, ports)
+	}
+	if err != nil {
+		for _, p := range ports {
+			p.ln.Close()
+		}
+		return errors.Join(err, ln.Close(), s.Close())
+	}
+	return s.serveAll(ctx, ln, ports)
+}
+
+// listenMetrics opens the ports of --metrics-ports.
+func (s *Server) listenMetrics() (ports []metricsPort, err error) {
+	pages, numbers := s.exporter.backend.ports, s.opts.MetricsPorts
+	switch {
+	case len(numbers) == 1 && numbers[0] == 0:
+		numbers = make([]int, len(pages))
+	case len(numbers) > 0 && len(numbers) < len(pages):
+		return nil, fmt.Errorf("--metrics-ports: %s has %d pages on ports of their own; give as many ports, or 0",
+			cmp.Or(s.opts.Backend, backends[0].name), len(pages))
+	}
+	for i, number := range numbers {
+		ln, err := net.Listen("tcp", net.JoinHostPort(s.opts.Host, strconv.Itoa(number)))
+		if err != nil {
+			return ports, fmt.Errorf("mock-server: --metrics-ports: %w", err)
+		}
+		ports = append(ports, metricsPort{pages[i%len(pages)], ln})
+	}
+	return ports, nil
+}
+
+func announce(stdout io.Writer, ln net.Listener, ports []metricsPort) error {
+	_, err := fmt.Fprintf(stdout, "listening on http://%s\n", ln.Addr())
+	for _, p := range ports {
+		if err == nil {
+			_, err = fmt.Fprintf(stdout, "metrics %s on http://%s%s\n", p.page, p.ln.Addr(), metricsPath)
+		}
+	}
+	return err
+}
+
+// serveAll serves all ports until ctx ends or one of them fails.
+func (s *Server) serveAll(ctx context.Context, ln net.Listener, ports []metricsPort) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failed := make(chan error, len(ports))
+	for _, p := range ports {
+		go func() {
+			err := s.ServeMetrics(ctx, p.ln, p.page)
+			if err != nil {
+				cancel()
+			}
+			failed <- err
+		}()
+	}
+	errs := []error{s.Serve(ctx, ln)}
+	cancel()
+	for range ports {
+		errs = append(errs, <-failed)
+	}
+	return errors.Join(errs...)
+}

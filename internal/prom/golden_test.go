@@ -1,0 +1,50 @@
+package prom
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestGoldenPages reads whole pages and holds families, units, samples and notices to a file.
+func TestGoldenPages(t *testing.T) {
+	pages, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			body, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var notices collected
+			p := NewParser(Options{Notice: notices.add})
+			samples, err := p.Parse(body, strings.Contains(page, "openmetrics"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			for _, f := range p.Families() {
+				fmt.Fprintf(&out, "%s %s [%s] %q\n", f.Type, f.Name, InferUnit(f.Name, f.Help), f.Help)
+			}
+			fmt.Fprintf(&out, "\n%s\n%s\n", dump(samples), strings.Join(notices, "\n"))
+			golden := strings.TrimSuffix(page, ".txt") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil || !bytes.Equal(want, out.Bytes()) {
+				t.Errorf("%v; got\n%s", err, out.Bytes())
+			}
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"aiperf/internal/prom"
+	"aiperf/internal/servermetrics"
+)
+
+// inFlight is how many scrapes of an endpoint may be under way.
+const inFlight = 2
+
+// endpoint is one metrics URL and what is known of it.
+type endpoint struct {
+	// configured is the normalised URL; given is the one to try instead if no metrics are found there, "" if
+	// there is none.
+	configured, given string
+	slots             chan struct{} // one for each scrape under way
+
+	// Guarded by the collector's mu.
+	url, shown  string // what is scraped, and how exports show it
+	active      bool   // reachable and not disabled
+	diverting   bool   // the fallback is being tried
+	diverted    bool   // it was tried
+	unreadable  int    // pages in a row that could not be read to their end
+	skip        int    // ticks to leave out because of them
+	late        bool   // it was told that ticks are skipped
+	told        map[prom.ErrorKey]bool
+	destination *servermetrics.EndpointStore // nil until the first scrape
+
+	// Guarded by the collector's work.
+	parser     *prom.Parser
+	duplicates *prom.Duplicates
+	samples    []prom.Sample // of the last page kept
+}
+
+func newEndpoint(configured string) *endpoint {
+	e := &endpoint{
+		configured: configured, slots: make(chan struct{}, inFlight), active: true,
+		told: map[prom.ErrorKey]bool{}, duplicates: prom.NewDuplicates(),
+	}
+	e.move(configured)
+	return e
+}
+
+// move makes the endpoint scrape another URL from now on.
+func (e *endpoint) move(to string) {
+	e.url, e.shown, e.destination = to, prom.RedactURL(to), nil
+}
+
+// endpoints are those that the options name.
+func (o *Options) endpoints() ([]*endpoint, error) {
+	var list []*endpoint
+	for _, raw := range o.URLs {
+		normal, err := prom.NormalizeURL(raw)
+		if err != nil {
+			return nil, fmt.Errorf("no metrics endpoint can be made of the URL %q: %w", prom.RedactURL(raw), err)
+		}
+		list, _ = appendNew(list, newEndpoint(normal))
+	}
+	for _, raw := range o.Extra {
+		e, err := extraEndpoint(raw)
+		if err != nil {
+			return nil, fmt.Errorf("Invalid server metrics endpoint: %s: %w", prom.RedactURL(raw), err) //nolint:staticcheck // a documented message
+		}
+		list, _ = appendNew(list, e)
+	}
+	return list, nil
+}
+
+func extraEndpoint(raw string) (*endpoint, error) {
+	raw = strings.TrimSpace(raw)
+	if !strings.HasPrefix(strings.ToLower(raw), "http") && !strings.Contains(raw, ":") {
+		return nil, errors.New("give HOST:PORT or a URL")
+	}
+	normal, err := prom.NormalizeURL(raw)
+	if err != nil {
+		return nil, err
+	}
+	e := newEndpoint(normal)
+	e.given = asGiven(raw, normal)
+	return e, nil
+}
+
+// asGiven is the address as the user wrote it, for a user who named a page: one with a path of its own that
+// does not end in /metrics. Scheme and host are those of the normalised URL.
+func asGiven(raw, normal string) string {
+	rest := raw
+	if i := strings.Index(raw, "://"); i >= 0 {
+		rest = raw[i+3:]
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	start := strings.IndexAny(rest, "/?")
+	if start < 0 {
+		return ""
+	}
+	path, _, _ := strings.Cut(rest[start:], "?")
+	if path = strings.TrimRight(path, "/"); path == "" || strings.HasSuffix(path, metricsPath) {
+		return ""
+	}
+	scheme, authority, _ := strings.Cut(normal, "://")
+	authority, _, _ = strings.Cut(authority, "/")
+	return scheme + "://" + authority + rest[start:]
+}
+
+// appendNew appends an endpoint unless there is one that exports could not tell from it.
+func appendNew(list []*endpoint, e *endpoint) ([]*endpoint, bool) {
+	for _, other := range list {
+		if other.shown == e.shown {
+			if other.given == "" {
+				other.given = e.given
+			}
+			return list, false
+		}
+	}
+	return append(list, e), true
+}
+
+// Paths of metrics pages.
+const (
+	metricsPath  = "/metrics"
+	fallbackPath = "/prometheus/metrics"
+)
+
+// fallbackOf is the URL to try when a page is not Prometheus: TensorRT-LLM has JSON at /metrics. It is "" for
+// URLs that have no such sibling.
+func fallbackOf(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil || !strings.HasSuffix(u.Path, metricsPath) || strings.HasSuffix(u.Path, fallbackPath) {
+		return ""
+	}
+	head, query, asked := strings.Cut(endpoint, "?")
+	head = strings.TrimSuffix(head, metricsPath) + fallbackPath
+	if asked {
+		head += "?" + query
+	}
+	return head
+}

@@ -16,15 +16,19 @@ type terminal struct {
 	// outTTY and errTTY tell whether a person reads them; colour whether styles are wanted there.
 	outTTY, errTTY bool
 	colour         bool
+	// dumb tells that the terminal cannot move its cursor.
+	dumb bool
 }
 
 func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
-	_, noColour := env("NO_COLOR")
-	dumb, _ := env("TERM")
+	noColour, _ := env("NO_COLOR")
+	kind, _ := env("TERM")
+	dumb := kind == "dumb"
 	return &terminal{
 		out: out, err: err,
 		outTTY: term.IsTerminal(int(out.Fd())), errTTY: term.IsTerminal(int(err.Fd())),
-		colour: !noColour && dumb != "dumb",
+		colour: noColour == "" && !dumb,
+		dumb:   dumb,
 	}
 }
 

@@ -17,7 +17,7 @@ func newView(t *terminal, cfg *config.Run) view {
 	if cfg.UI.Pick(t.outTTY) != "simple" {
 		return view{ui.None{}}
 	}
-	return view{ui.NewSimple(t.err, t.errTTY, t.colour, cfg.Env.UI.MinUpdatePercent)}
+	return view{ui.NewSimple(t.err, t.errTTY && !t.dumb, t.colour, cfg.Env.UI.MinUpdatePercent)}
 }
 
 // logWriter is where log lines go so that they and the progress do not overwrite each other.

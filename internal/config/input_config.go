@@ -242,6 +242,9 @@ func artifactsConfig(r *Run) Object {
 	case "raw":
 		out = append(out, Member{Key: "raw", Value: true})
 	}
+	if a.SliceDuration > 0 {
+		out = append(out, Member{Key: "slice_duration", Value: a.SliceDuration.Seconds()})
+	}
 	out = addGiven(out, r.parsed, "export-http-trace", "trace", a.HTTPTrace)
 	return addGiven(out, r.parsed, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
 }

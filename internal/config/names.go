@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Artifacts says where files go and which.
@@ -18,6 +19,8 @@ type Artifacts struct {
 	ExportLevel string
 	// HTTPTrace puts the times of each step of a request into the per-request file.
 	HTTPTrace bool
+	// SliceDuration is the length of a time slice; 0 is off.
+	SliceDuration time.Duration
 	// ShowTraceTiming prints a table of these times.
 	ShowTraceTiming bool
 }

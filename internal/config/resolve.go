@@ -142,6 +142,9 @@ func (d *draft) artifacts() Artifacts {
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 	}
+	if s := p.Float("slice-duration"); s != nil {
+		a.SliceDuration = max(1, secondsDuration(*s))
+	}
 	if a.Dir == "" {
 		a.Dir = d.artifactDir()
 	} else {

@@ -35,7 +35,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		e.log.Warn(w)
 	}
 	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
-	out := &Outcome{Result: result, Console: e.consoleOptions(), Phases: phases}
+	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
 	if t := e.aborted.Load(); t != nil {
 		out.Aborted = t
 	} else if err := e.sinkError.Load(); err != nil {
@@ -47,6 +47,8 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	problems = append(problems, report.ExportAll(context.Background(), &out.Result,
 		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
 		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
+		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
+		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
 		console.Export{Path: a.Path(config.ConsoleText), Options: plain},
 	))
 	out.Problem = errors.Join(problems...)
@@ -134,7 +136,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	return run
 }
 
-func (e *execution) consoleOptions() console.Options {
+func (e *execution) consoleOptions(sliced bool) console.Options {
 	a, env := &e.cfg.Artifacts, &e.cfg.Env
 	o := console.Options{
 		ShowTrace: a.ShowTraceTiming,
@@ -146,6 +148,9 @@ func (e *execution) consoleOptions() console.Options {
 		Files: console.Files{
 			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), LogFile: a.Path(config.LogFile),
 		},
+	}
+	if sliced {
+		o.Files.TimesliceCSV, o.Files.TimesliceJSON = a.Path(config.TimeslicesCSV), a.Path(config.TimeslicesJSON)
 	}
 	if a.ExportLevel == "raw" {
 		o.Files.Raw = a.Path(config.RawJSONL)

@@ -185,9 +185,20 @@ func (e *execution) bind() error {
 	}
 	e.profiling = e.set.NewEngine()
 	if e.cfg.Warmup() != nil {
-		e.warmup = e.set.NewEngine()
+		e.warmup, err = e.warmupEngine()
 	}
-	return nil
+	return err
+}
+
+// warmupEngine has no slices: they are those of the profiling phase.
+func (e *execution) warmupEngine() (*metrics.Engine, error) {
+	c := e.metricsConfig()
+	c.SliceNS = 0
+	set, err := metrics.NewSet(c)
+	if err != nil {
+		return nil, err
+	}
+	return set.NewEngine(), nil
 }
 
 func (e *execution) metricsConfig() metrics.Config {
@@ -203,6 +214,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.UsageDiffPercent = env.Metrics.UsagePctDiffThreshold
 	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
+	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
 	return c
 }
 

@@ -3,7 +3,6 @@ package collect
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"aiperf/internal/prom"
@@ -128,14 +127,13 @@ const (
 // fallbackOf is the URL to try when a page is not Prometheus: TensorRT-LLM has JSON at /metrics. It is "" for
 // URLs that have no such sibling.
 func fallbackOf(endpoint string) string {
-	u, err := url.Parse(endpoint)
-	if err != nil || !strings.HasSuffix(u.Path, metricsPath) || strings.HasSuffix(u.Path, fallbackPath) {
+	page, query, asked := strings.Cut(endpoint, "?")
+	if !strings.HasSuffix(page, metricsPath) || strings.HasSuffix(page, fallbackPath) {
 		return ""
 	}
-	head, query, asked := strings.Cut(endpoint, "?")
-	head = strings.TrimSuffix(head, metricsPath) + fallbackPath
+	page = strings.TrimSuffix(page, metricsPath) + fallbackPath
 	if asked {
-		head += "?" + query
+		page += "?" + query
 	}
-	return head
+	return page
 }

@@ -1,0 +1,225 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Bounds of the steps.
+const (
+	baselineBudget = 10 * time.Second
+	// boundaryBudget is short: the first profiling request waits for it.
+	boundaryBudget = 5 * time.Second
+	finalBudget    = 10 * time.Second
+	// closeBudget is for a sink that hangs; all else ends by itself.
+	closeBudget = 10 * time.Second
+)
+
+// longGap is how many intervals a gap in an answer may last before it is remarked on.
+const longGap = 100
+
+// schedule is the goroutine that scrapes at every tick.
+type schedule struct {
+	mu      sync.Mutex
+	started bool
+	stop    chan struct{} // closed to stop
+	stopped chan struct{} // closed when it did
+}
+
+// Baseline scrapes each endpoint once and waits for it, 10 s at most. Whatever is not Prometheus shows here.
+func (c *Collector) Baseline(ctx context.Context) {
+	if len(c.actives()) == 0 {
+		return
+	}
+	c.log.Info("Server Metrics: Capturing baseline metrics...")
+	c.scrapeAll(ctx, baselineBudget)
+}
+
+// Start begins the schedule: a scrape at once, then one at each interval, however long they take. A tick finds
+// an endpoint with two scrapes under way only if it is slow, and leaves it out.
+func (c *Collector) Start() {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	active := len(c.actives())
+	if c.schedule.started || active == 0 {
+		return
+	}
+	c.schedule.started = true
+	c.schedule.stop, c.schedule.stopped = make(chan struct{}), make(chan struct{})
+	if gap := c.options.Fetch.ReadTimeout; gap > longGap*c.options.Interval {
+		c.log.Warn(fmt.Sprintf("Server metrics: a scrape may pause for %s, more than %d times the interval of %s; an endpoint that hangs is noticed late",
+			gap, longGap, c.options.Interval))
+	}
+	go c.tick(c.schedule.stop, c.schedule.stopped)
+	c.log.Info(fmt.Sprintf("Server Metrics: Started %d collector(s) successfully", active))
+}
+
+// tick is the goroutine of the schedule.
+func (c *Collector) tick(stop <-chan struct{}, stopped chan<- struct{}) {
+	defer close(stopped)
+	ticker := time.NewTicker(c.options.Interval) // its ticks stay on the grid of its start, late ones are dropped
+	defer ticker.Stop()
+	for {
+		for _, e := range c.actives() {
+			c.tickEndpoint(e)
+		}
+		select {
+		case <-ticker.C:
+		case <-stop:
+			return
+		}
+	}
+}
+
+// tickEndpoint starts a scrape if the endpoint is up to it.
+func (c *Collector) tickEndpoint(e *endpoint) {
+	c.mu.Lock()
+	skip := e.skip > 0 || e.unreadable > 0 && len(e.slots) > 0
+	e.skip = max(e.skip-1, 0)
+	c.mu.Unlock()
+	if skip {
+		return
+	}
+	select {
+	case e.slots <- struct{}{}:
+		c.begin(e, func() {})
+	default:
+		c.remarkLate(e)
+	}
+}
+
+// remarkLate tells once that an endpoint is slow.
+func (c *Collector) remarkLate(e *endpoint) {
+	c.mu.Lock()
+	told, shown := e.late, e.shown
+	e.late = true
+	c.mu.Unlock()
+	if !told {
+		c.log.Warn(fmt.Sprintf("Server metrics: %s takes longer to answer than two intervals of %s; it is scraped less often", shown, c.options.Interval))
+	}
+}
+
+// begin scrapes an endpoint in a goroutine; the slot that the caller holds is given back at its end.
+func (c *Collector) begin(e *endpoint, done func()) {
+	c.running.Go(func() {
+		defer done()
+		defer func() { <-e.slots }()
+		c.scrape(e)
+	})
+}
+
+// Boundary scrapes each endpoint once more and waits for it, 5 s at most. Call it just before the first profiling
+// request is released.
+func (c *Collector) Boundary(ctx context.Context) { c.scrapeAll(ctx, boundaryBudget) }
+
+// Finish stops the schedule, scrapes each endpoint a last time, waits for it, 10 s at most, and ends whatever
+// is still under way. Call it also when the run is interrupted, with a context that the interruption did not
+// end. Afterwards the store does not change any more.
+func (c *Collector) Finish(ctx context.Context) {
+	c.stopSchedule()
+	c.mu.Lock()
+	over := c.over
+	c.mu.Unlock()
+	if over {
+		return
+	}
+	if len(c.actives()) > 0 {
+		c.log.Info("Server Metrics: Profiling complete, capturing final metrics...")
+		c.scrapeAll(ctx, finalBudget)
+	}
+	c.finish()
+}
+
+// finish ends the collection; scrapes under way are dropped.
+func (c *Collector) finish() {
+	c.mu.Lock()
+	c.over = true
+	c.mu.Unlock()
+	c.end()
+}
+
+func (c *Collector) stopSchedule() {
+	c.schedule.mu.Lock()
+	defer c.schedule.mu.Unlock()
+	if c.schedule.stop != nil {
+		close(c.schedule.stop)
+		<-c.schedule.stopped // it never waits but for a tick
+		c.schedule.stop = nil
+	}
+	c.schedule.started = true // it does not start any more
+}
+
+// WaitFlush waits until what happens on the servers within the flush period after the last request could have
+// been seen.
+func (c *Collector) WaitFlush(ctx context.Context, lastRequestEnd time.Time) {
+	timer := time.NewTimer(time.Until(lastRequestEnd.Add(c.options.FlushPeriod)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Close ends everything that is still under way and waits for it. It fails if the sink does not return.
+func (c *Collector) Close() error {
+	c.stopSchedule()
+	c.finish()
+	ended := make(chan struct{})
+	go func() {
+		c.running.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(closeBudget)
+	defer timer.Stop()
+	defer c.pages.Close()
+	select {
+	case <-ended:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("server metrics: a scrape could not be written within %s", closeBudget)
+	}
+}
+
+// scrapeAll scrapes each endpoint once and waits for it within a budget. What takes longer goes on.
+func (c *Collector) scrapeAll(ctx context.Context, budget time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	endpoints := c.actives()
+	done := make(chan struct{}, len(endpoints))
+	var waiting sync.WaitGroup // for slots
+	defer waiting.Wait()
+	for _, e := range endpoints {
+		waiting.Go(func() {
+			select {
+			case e.slots <- struct{}{}:
+				c.begin(e, func() { done <- struct{}{} })
+			case <-ctx.Done():
+			}
+		})
+	}
+	for range endpoints {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// actives are the endpoints that are scraped. It gives each its place in the store and a parser on the way, so
+// that the store knows them in configured order.
+func (c *Collector) actives() []*endpoint {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []*endpoint
+	for _, e := range c.endpoints {
+		if !e.active || c.over {
+			continue
+		}
+		c.prepare(e)
+		list = append(list, e)
+	}
+	return list
+}

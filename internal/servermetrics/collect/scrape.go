@@ -1,0 +1,175 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"aiperf/internal/prom"
+	"aiperf/internal/servermetrics"
+)
+
+// page is an answer of an endpoint.
+type page struct {
+	url  string // that it was asked at
+	body prom.Body
+	err  error
+}
+
+// foreign is a page that is not Prometheus.
+type foreign struct {
+	page
+	reason string // for the user
+	err    error
+}
+
+// scrape gets a page of an endpoint and keeps what it says; the caller holds a slot of the endpoint.
+func (c *Collector) scrape(e *endpoint) {
+	url, ok := c.address(e)
+	if !ok {
+		return
+	}
+	got, release := c.get(c.life, url)
+	defer release()
+	if f := c.take(e, got); f != nil {
+		c.divert(e, f)
+	}
+}
+
+// address is where an endpoint is scraped, if it is.
+func (c *Collector) address(e *endpoint) (url string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return e.url, e.active && !e.diverting && !c.over
+}
+
+// get fetches a page into a buffer that release gives back.
+func (c *Collector) get(ctx context.Context, url string) (got page, release func()) {
+	buffer := c.buffers.Get().(*[]byte)
+	got.url = url
+	got.body, got.err = c.pages.FetchInto(ctx, url, *buffer)
+	return got, func() {
+		if got.body.Text != nil {
+			*buffer = got.body.Text[:0]
+		}
+		c.buffers.Put(buffer)
+	}
+}
+
+// take keeps a page, or counts its failure. A page that is not Prometheus is returned if it is the endpoint's
+// first: later ones, which were under way at the same time, are of no interest.
+func (c *Collector) take(e *endpoint, got page) *foreign {
+	c.work.Lock()
+	defer c.work.Unlock()
+	c.mu.Lock()
+	stale := c.over || !e.active || e.diverting || e.url != got.url
+	c.mu.Unlock()
+	if stale {
+		return nil
+	}
+	f := c.read(e, got)
+	if f != nil {
+		c.mu.Lock()
+		e.diverting = true
+		c.mu.Unlock()
+	}
+	return f
+}
+
+// read is take for a page that is still wanted; the caller holds work.
+func (c *Collector) read(e *endpoint, got page) *foreign {
+	var content *prom.ContentTypeError
+	switch {
+	case errors.As(got.err, &content):
+		return &foreign{page: got, reason: content.Error(), err: got.err}
+	case got.err != nil:
+		c.fail(e, got.err)
+		return nil
+	}
+	c.readable(e)
+	if len(bytes.TrimSpace(got.body.Text)) == 0 {
+		return nil
+	}
+	duplicate := e.duplicates.Same(got.body.Text) && e.samples != nil
+	if !duplicate {
+		samples, err := e.parser.Parse(got.body.Text, got.body.OpenMetrics())
+		if err != nil {
+			e.samples = nil
+			return &foreign{page: got, reason: syntaxReason(err, got.body.Text), err: err}
+		}
+		e.samples = samples
+	}
+	if len(e.samples) == 0 {
+		e.samples = nil
+		return nil
+	}
+	c.keep(e, &got.body, duplicate)
+	return nil
+}
+
+// keep stores the samples of a page and hands them on.
+func (c *Collector) keep(e *endpoint, body *prom.Body, duplicate bool) {
+	sc := servermetrics.Scrape{
+		TimestampNS: body.FirstByteNS, LatencyNS: body.LatencyNS,
+		RequestSentNS: body.RequestSentNS, FirstByteNS: body.FirstByteNS,
+		Duplicate: duplicate, Samples: e.samples,
+	}
+	if sc.TimestampNS == 0 {
+		sc.TimestampNS = time.Now().UnixNano()
+	}
+	shown, stored := c.add(e, sc)
+	if stored && c.options.Sink != nil {
+		c.options.Sink.Scraped(Scrape{URL: shown, Scrape: sc})
+	}
+}
+
+// add stores a scrape unless the collection is over.
+func (c *Collector) add(e *endpoint, sc servermetrics.Scrape) (shown string, stored bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return "", false
+	}
+	if e.destination == nil {
+		e.destination = c.store.Endpoint(e.shown)
+	}
+	if sc.Duplicate {
+		sc.Samples = nil // as in the scrape before; the store repeats it at no cost
+	}
+	e.destination.Add(sc)
+	return e.shown, true
+}
+
+// sampleLength is how much of a body that is not Prometheus is shown, in characters.
+const sampleLength = 200
+
+func syntaxReason(err error, text []byte) string {
+	return fmt.Sprintf("endpoint did not return valid Prometheus exposition format (%s); body sample: '%s'", err, excerpt(text))
+}
+
+// excerpt is the start of a body on one line.
+func excerpt(text []byte) string {
+	text = text[:min(len(text), 4*sampleLength)] // a character has at most four bytes
+	runes := []rune(strings.ToValidUTF8(string(text), "\uFFFD"))
+	runes = runes[:min(len(runes), sampleLength)]
+	var b strings.Builder
+	for _, r := range runes {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case !unicode.IsPrint(r):
+			b.WriteRune('\uFFFD')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -52,8 +52,10 @@ func (a *app) demo(args []string) int {
 		return a.fail(err)
 	}
 	code := a.execute(cfg, warnings)
-	fmt.Fprintln(a.terminal.out, "Files written:")
-	writeLines(a.terminal.out, files(cfg.Artifacts.Dir))
+	if list := files(cfg.Artifacts.Dir); len(list) > 0 {
+		fmt.Fprintln(a.terminal.out, "Files written:")
+		writeLines(a.terminal.out, list)
+	}
 	return code
 }
 

@@ -4,8 +4,8 @@ package cli_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -293,37 +293,62 @@ func TestClosedOutputKeepsTheFiles(t *testing.T) {
 	}
 }
 
-// TestFullDiskEndsTheRun: a file that may not grow stands for a full disk. The run, which would take
-// hours, ends; what was written is kept in whole lines; the reports say so.
-func TestFullDiskEndsTheRun(t *testing.T) {
+// TestDemoLeavesNoServerBehind: a terminal's Ctrl-C reaches the demo and its server alike, a kill only
+// the demo; the server ends with it either way.
+func TestDemoLeavesNoServerBehind(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	p := &program{t: t, dir: dir}
-	cmd := profileCommand(mock(t), dir, "--request-count", "1000000000", "--num-dataset-entries", "1", "--osl", "2")
-	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -f 128 && exec "$@"`, "sh"}, cmd.Args...)
-	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
-	p.cmd = cmd
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		name string
+		kill func(pid int) error
+		code int
+	}{
+		{"Ctrl-C", func(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) }, 0},
+		{"kill", func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command("aiperf", "demo", "--ui", "none", "--artifact-dir", t.TempDir(), "--request-count", "1000000", "--log-level", "trace")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			hung := time.AfterFunc(patience, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			defer hung.Stop()
+			readUntil(t, out, "Request finished phase=profiling")
+			if err := c.kill(cmd.Process.Pid); err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, out)
+			cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != c.code {
+				t.Errorf("exit code %d, want %d\n%s", got, c.code, stderr.String())
+			}
+			// After a kill nobody waited for the server; it ends when it sees its standard input closed.
+			for deadline := time.Now().Add(patience); listens(t, stderr.String()); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the server still listens")
+				}
+			}
+		})
 	}
-	p.ends(1)
-	p.says(p.stderr.String(), "profile_export.jsonl")
-	p.says(p.stderr.String(), "file too large")
-	p.says(p.stdout.String(), "The run is incomplete")
-	p.says(p.stdout.String(), "LLM Metrics")
-	if got := p.show("profile_export_aiperf.json", "is_complete"); got != "false" {
-		t.Errorf("the summary says is_complete %s", got)
+}
+
+// listens tells whether something listens on the first loopback URL of a text.
+func listens(t *testing.T, text string) bool {
+	t.Helper()
+	address := strings.TrimPrefix(loopbackURL.FindString(text), "http://")
+	if address == "" {
+		t.Fatalf("no loopback URL in %q", text)
 	}
-	records, err := os.ReadFile(filepath.Join(dir, "profile_export.jsonl"))
-	if err != nil {
-		t.Fatal(err)
+	c, err := net.DialTimeout("tcp", address, patience)
+	if err == nil {
+		c.Close()
 	}
-	if len(records) < 32<<10 || records[len(records)-1] != '\n' {
-		t.Errorf("%d bytes of records were kept, ending with a whole line: %t", len(records), strings.HasSuffix(string(records), "\n"))
-	}
-	for line := range strings.Lines(string(records)) {
-		if !json.Valid([]byte(line)) {
-			t.Fatalf("broken line %q", line)
-		}
-	}
+	return err == nil
 }

@@ -5,15 +5,16 @@ import "time"
 // Env holds the environment variables that change what this release does. The names are those of the
 // variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
 type Env struct {
-	HTTP     HTTPEnv
-	Endpoint EndpointEnv
-	Metrics  MetricsEnv
-	UI       UIEnv
-	Timing   TimingEnv
-	Record   RecordEnv
-	Service  ServiceEnv
-	Worker   WorkerEnv
-	Dev      DevEnv
+	HTTP          HTTPEnv
+	ServerMetrics ServerMetricsEnv
+	Endpoint      EndpointEnv
+	Metrics       MetricsEnv
+	UI            UIEnv
+	Timing        TimingEnv
+	Record        RecordEnv
+	Service       ServiceEnv
+	Worker        WorkerEnv
+	Dev           DevEnv
 }
 
 // HTTPEnv tunes connections.
@@ -39,6 +40,17 @@ type HTTPEnv struct {
 	TrustEnv bool
 	// Further headers that carry the correlation id.
 	XSessionID, XSMGRoutingKey, XDynamoSessionID, XSessionAffinity bool
+}
+
+// ServerMetricsEnv tunes the collection of server metrics.
+type ServerMetricsEnv struct {
+	CollectionInterval, CollectionFlushPeriod time.Duration
+	ReachabilityTimeout, ScrapeReadTimeout    time.Duration
+	CSVComments, LegacyJSON                   bool
+	// Bounds adds the limits within which each estimated percentile must lie.
+	Bounds bool
+	// Namespace is the Kubernetes namespace of the run.
+	Namespace string
 }
 
 // EndpointEnv shapes request bodies.
@@ -133,6 +145,16 @@ func newEnv(v variables) Env {
 			XSMGRoutingKey:          v.flag("HTTP_X_SMG_ROUTING_KEY_FROM_CORRELATION_ID"),
 			XDynamoSessionID:        v.flag("HTTP_X_DYNAMO_SESSION_ID_FROM_CORRELATION_ID"),
 			XSessionAffinity:        v.flag("HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID"),
+		},
+		ServerMetrics: ServerMetricsEnv{
+			CollectionInterval:    v.seconds("SERVER_METRICS_COLLECTION_INTERVAL"),
+			CollectionFlushPeriod: v.seconds("SERVER_METRICS_COLLECTION_FLUSH_PERIOD"),
+			ReachabilityTimeout:   v.seconds("SERVER_METRICS_REACHABILITY_TIMEOUT"),
+			ScrapeReadTimeout:     v.seconds("HTTP_METRICS_SCRAPE_READ_TIMEOUT"),
+			CSVComments:           v.flag("SERVER_METRICS_CSV_COMMENTS"),
+			LegacyJSON:            v.flag("SERVER_METRICS_LEGACY_JSON"),
+			Bounds:                v.flag("SERVER_METRICS_PERCENTILE_BOUNDS"),
+			Namespace:             v.text("NAMESPACE"),
 		},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
 		Metrics: MetricsEnv{

@@ -124,6 +124,7 @@ func telemetryVariables() []Variable {
 		vInt("SERVER_METRICS_EXPORT_BATCH_SIZE", "100", between(1, 1000000), "Scrapes written at a time."),
 		internal(vInt("SERVER_METRICS_SHUTDOWN_DELAY", "5", between(1, 300), "Seconds before the collector ends.")),
 		vBool("SERVER_METRICS_CSV_COMMENTS", "false", "Comment lines in the server metrics CSV."),
+		vBool("SERVER_METRICS_PERCENTILE_BOUNDS", "false", "Add the bucket bounds of each estimated percentile of a server's histogram (p99_lower, p99_upper)."),
 		vBool("SERVER_METRICS_LEGACY_JSON", "false", "An additional server metrics file in the older layout."),
 		vBool("GPU_VENDOR_SCOPED", "false", "Vendor-prefixed names of GPU fields."),
 		vFloat("GPU_COLLECTION_INTERVAL", "0.333", between(0.01, 300), "Seconds between two readings of GPU metrics."),

@@ -26,9 +26,7 @@ func InputConfig(r *Run, benchmarkID string) Object {
 	if r.Tokenizer.Name != "" {
 		out = append(out, Member{Key: "tokenizer", Value: Object{{Key: "name", Value: r.Tokenizer.Name}}})
 	}
-	if p.Bool("no-server-metrics") {
-		out = append(out, Member{Key: "server_metrics", Value: Object{{Key: "enabled", Value: false}}})
-	}
+	out = setNonEmpty(out, "server_metrics", serverMetricsConfig(r))
 	if p.Bool("no-gpu-telemetry") {
 		out = append(out, Member{Key: "gpu_telemetry", Value: Object{{Key: "enabled", Value: false}}})
 	}
@@ -40,6 +38,21 @@ func InputConfig(r *Run, benchmarkID string) Object {
 		out = append(out, Member{Key: "random_seed", Value: int64(*r.RandomSeed)})
 	}
 	return append(out, Member{Key: "cli_command", Value: r.CLICommand}, Member{Key: "benchmark_id", Value: benchmarkID})
+}
+
+func serverMetricsConfig(r *Run) Object {
+	s := r.ServerMetrics
+	if !s.Enabled {
+		return Object{{Key: "enabled", Value: false}}
+	}
+	var out Object
+	if urls, err := serverMetricsURLs(s.URLs); err == nil && len(urls) > 0 {
+		for i := range urls {
+			urls[i] = RedactURL(urls[i])
+		}
+		out = append(out, Member{Key: "urls", Value: texts(urls)})
+	}
+	return addGiven(out, r.parsed, "server-metrics-formats", "formats", texts(s.Formats))
 }
 
 // setNonEmpty appends an object unless it is empty.

@@ -20,6 +20,7 @@ func (d *draft) run() *Run {
 		Tokenizer:              d.tokenizer(),
 		Dataset:                d.dataset(),
 		Artifacts:              d.artifacts(),
+		ServerMetrics:          d.serverMetrics(),
 		UI:                     d.ui(),
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),
@@ -132,6 +133,14 @@ func (d *draft) systemPrompt() *string {
 		return &text
 	}
 	return nil
+}
+
+func (d *draft) serverMetrics() ServerMetrics {
+	p := d.p
+	return ServerMetrics{
+		Enabled: !p.Bool("no-server-metrics"), Given: p.Given("server-metrics"),
+		URLs: p.Texts("server-metrics"), Formats: p.Texts("server-metrics-formats"),
+	}
 }
 
 func (d *draft) artifacts() Artifacts {

@@ -17,9 +17,10 @@ type Run struct {
 	// Phases run in order: the warm-up first, if there is one, then profiling.
 	Phases []Phase
 	// SLOs are the goodput thresholds in display units, in the order of first mention.
-	SLOs      []SLO
-	Artifacts Artifacts
-	UI        UI
+	SLOs          []SLO
+	Artifacts     Artifacts
+	ServerMetrics ServerMetrics
+	UI            UI
 	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
 	LogLevel string
 	// RandomSeed is nil when the user gave none; 0 is a seed.
@@ -220,6 +221,17 @@ type Cancellation struct {
 type SLO struct {
 	Tag   string
 	Value float64
+}
+
+// ServerMetrics says what is collected from the servers beside the load.
+type ServerMetrics struct {
+	Enabled bool
+	// Given tells that the user asked for them, which also shows them on the console.
+	Given bool
+	// URLs are endpoints besides those of the endpoint's own URLs, as the user wrote them.
+	URLs []string
+	// Formats are the files to write: json, csv, jsonl, parquet.
+	Formats []string
 }
 
 // UI holds what decides how progress is shown.

@@ -20,7 +20,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	e.log.Info("Processing the records")
 	e.drain(phases)
-	var problems []error
+	problems := []error{e.inputsError}
 	for _, s := range e.sinks {
 		if err := s.Close(); err != nil {
 			problems = append(problems, err)

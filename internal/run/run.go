@@ -112,6 +112,8 @@ type execution struct {
 	aborted                             atomic.Pointer[thresholdError]
 	// sinkError is why records could not be written.
 	sinkError atomic.Pointer[error]
+	// inputsError is why inputs.json could not be written.
+	inputsError error
 	// unprocessed is why some finished requests have no record.
 	unprocessed error
 }

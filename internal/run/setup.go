@@ -153,7 +153,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 }
 
 // writeInputs writes inputs.json. A turn that cannot be formatted ends the run; a file that cannot be
-// written does not.
+// written does not, and is told at the end.
 func (e *execution) writeInputs() error {
 	err := report.WriteInputs(e.cfg.Artifacts.Path(config.InputsJSON), e.redactor, e.inputs())
 	var payload *report.PayloadError
@@ -162,6 +162,7 @@ func (e *execution) writeInputs() error {
 		return payload
 	case err != nil:
 		e.log.Error("inputs.json could not be written", "error", err)
+		e.inputsError = err
 	}
 	return nil
 }

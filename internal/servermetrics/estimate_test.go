@@ -162,7 +162,7 @@ func TestBoundsAreFieldsOnRequest(t *testing.T) {
 		series h histogram le 0.1 1.0 +Inf: 0,0,0/0/0@0s 2,3,4/3/4@1s
 		window 0.5s..1s
 		bounds
-		expect h: p1_lower 0 p1_upper 0.1 p50_lower 0.05 p50_upper 0.55 p99_lower 0.97`)
+		expect h: p1_lower 0 p1_upper 0.1 p50_lower 0.05 p50_upper 0.55 p99_lower 0.973`)
 	store, _ := observe(nil, []float64{1, inf}, 1, 1, func() float64 { return 3 })
 	s := Compute(store, Settings{Phase: Window{0, hourInterval}, Bounds: true}).Families[0].Series[0]
 	if _, ok := s.Get("p99_upper"); ok {

@@ -1,0 +1,53 @@
+package servermetrics
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Values at the ends of the range of floats, and sums beyond it, leave no infinities and no NaN behind.
+func TestExtremeValuesHaveFiniteStatistics(t *testing.T) {
+	const huge = math.MaxFloat64
+	for _, values := range [][]float64{
+		{huge, huge, huge / 2}, {-huge, huge}, {1e-300, 2e-300}, {1e200, -1e200, 5}, {0, math.SmallestNonzeroFloat64},
+	} {
+		g := describeGauge(values)
+		for _, v := range append([]float64{g.Avg, g.Min, g.Max, g.Std}, g.Percentiles[:]...) {
+			// The deviation of the two ends of the range is beyond it by definition.
+			if v-v != 0 && !(values[0] == -huge && v == g.Std) {
+				t.Errorf("%v: %+v", values, g)
+			}
+		}
+	}
+	if g := describeGauge([]float64{1e-300, 2e-300}); math.Abs(g.Std/7.0710678118654755e-301-1) > 1e-12 {
+		t.Errorf("std of tiny values is %v", g.Std)
+	}
+}
+
+// Mean and deviation agree with exact arithmetic.
+func TestMeanAndDeviationAreAccurate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		offset := rapid.SampledFrom([]float64{0, 1e9, -1e6}).Draw(t, "offset")
+		values := rapid.SliceOfN(rapid.Map(rapid.Float64Range(-1, 1), func(v float64) float64 { return offset + v }), 2, 40).Draw(t, "values")
+		sum := new(big.Float).SetPrec(400)
+		for _, v := range values {
+			sum.Add(sum, big.NewFloat(v))
+		}
+		n := new(big.Float).SetPrec(400).SetInt64(int64(len(values)))
+		mean := new(big.Float).SetPrec(400).Quo(sum, n)
+		squares := new(big.Float).SetPrec(400)
+		for _, v := range values {
+			d := new(big.Float).SetPrec(400).Sub(big.NewFloat(v), mean)
+			squares.Add(squares, d.Mul(d, d))
+		}
+		exactMean, _ := mean.Float64()
+		variance, _ := squares.Quo(squares, n.Sub(n, big.NewFloat(1))).Float64()
+		g := describeGauge(values)
+		if math.Abs(g.Avg-exactMean) > 1e-15*math.Abs(exactMean)+1e-16 || math.Abs(g.Std-math.Sqrt(variance)) > 1e-9*math.Sqrt(variance)+1e-9 {
+			t.Fatalf("avg %v, std %v; exactly %v, %v", g.Avg, g.Std, exactMean, math.Sqrt(variance))
+		}
+	})
+}

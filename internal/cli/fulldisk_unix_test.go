@@ -70,6 +70,9 @@ func TestReportsThatDoNotFit(t *testing.T) {
 			p.says(p.stdout.String(), "LLM Metrics")
 			for _, file := range c.lost {
 				p.says(p.stderr.String(), file)
+				if strings.Contains(p.stdout.String(), "Export: "+filepath.Join(p.dir, file)) {
+					t.Errorf("the footer names %s, which was not written", file)
+				}
 			}
 			for _, file := range c.kept {
 				if _, err := os.Stat(filepath.Join(p.dir, file)); err != nil {

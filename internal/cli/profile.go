@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
@@ -88,19 +89,28 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts) int {
 	_ = console.Render(t.out, &outcome.Result, options)
 
 	code := ExitOK
-	if outcome.Problem != nil {
-		code = a.fail(fmt.Errorf("some files could not be written:\n%w", outcome.Problem))
-	}
-	if outcome.Aborted != nil {
-		code = a.fail(outcome.Aborted)
-	}
-	if counts := outcome.Result.Counts; counts.Successes == 0 && counts.Errors > 0 {
-		code = a.fail(fmt.Errorf("All %d requests failed. The errors are in the table above and in the files", counts.Errors))
+	if faults := faults(outcome); len(faults) > 0 {
+		code = a.fail(errors.New(strings.Join(faults, "\n")))
 	}
 	if interrupts.terminated.Load() {
 		return ExitTerminated
 	}
 	return code
+}
+
+// faults are the reasons for which a run that has results is not a success.
+func faults(outcome *run.Outcome) []string {
+	var list []string
+	if outcome.Aborted != nil {
+		list = append(list, outcome.Aborted.Error())
+	}
+	if outcome.Problem != nil {
+		list = append(list, "some files could not be written:", outcome.Problem.Error())
+	}
+	if counts := outcome.Result.Counts; counts.Successes == 0 && counts.Errors > 0 {
+		list = append(list, fmt.Sprintf("All %d requests failed. The errors are in the table above and in the files", counts.Errors))
+	}
+	return list
 }
 
 // errNotStarted is what a child process that did not come up is reported as.

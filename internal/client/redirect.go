@@ -46,7 +46,7 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	h.headers = without(h.headers, drop)
 	h.closes = false
 	if x.writing != nil {
-		h.wire = nil // the writer may not be through with it
+		h.wire, h.buffer = nil, nil // the writer may not be through with it
 	}
 	return true, h.encode()
 }

@@ -20,13 +20,14 @@ type hop struct {
 	body    []byte
 	// wire is the head as sent, with the body behind it if it is short.
 	wire    []byte
+	buffer  *[]byte // what wire is made of, if it is to be given back
 	headLen int
 	// closes is true when the request asks for the connection to be closed.
 	closes bool
 }
 
-func (x *exchange) firstHop(buf []byte) (hop, error) {
-	h := hop{method: x.req.Method, headers: x.req.Headers, body: x.req.Body, wire: buf}
+func (x *exchange) firstHop(buffer *[]byte) (hop, error) {
+	h := hop{method: x.req.Method, headers: x.req.Headers, body: x.req.Body, wire: *buffer, buffer: buffer}
 	if h.method == "" {
 		h.method = http.MethodPost
 	}

@@ -21,6 +21,9 @@ func (x *exchange) follow(h *hop) error {
 		if err := x.send(h); err != nil {
 			return err
 		}
+		if x.writing == nil {
+			x.client.release(h)
+		}
 		resp, err := x.readHead(h)
 		if err != nil {
 			return err

@@ -60,17 +60,26 @@ func (c *Client) Close() { c.pool.close() }
 func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
 	x := &exchange{client: c, req: req, sink: sink}
 	head := c.heads.Get().(*[]byte)
-	h, err := x.firstHop((*head)[:0])
+	h, err := x.firstHop(head)
 	x.out.StartNS = c.clock.NowNS()
 	if err == nil {
 		err = x.guarded(ctx, &h)
 	}
 	x.settle(err, &h)
-	if cap(h.wire) <= maxPooled {
-		*head = h.wire[:0]
-		c.heads.Put(head)
-	}
+	c.release(&h)
 	return x.out
+}
+
+// release gives the buffer of a written request to the next exchange: its own reply may take long.
+func (c *Client) release(h *hop) {
+	if h.buffer == nil {
+		return
+	}
+	if cap(h.wire) <= maxPooled {
+		*h.buffer = h.wire[:0]
+		c.heads.Put(h.buffer)
+	}
+	h.buffer, h.wire = nil, nil
 }
 
 // maxPooled bounds the buffers that are kept for reuse.

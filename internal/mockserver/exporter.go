@@ -63,7 +63,7 @@ type pageKey struct {
 
 // compiledPage is a page with only the numbers to fill in.
 type compiledPage struct {
-	writer
+	*writer
 	size int // of the page when it was written last
 }
 
@@ -206,13 +206,12 @@ func (e *exporter) compile(key pageKey, f *metricsFault) *compiledPage {
 	p := &e.pages[key.page]
 	families := slices.Clone(p.families)
 	f.vary(families, e.bounds, key)
-	w := writer{style: p.style, open: key.open, model: e.model, bounds: e.bounds}
+	w := &writer{style: p.style, open: key.open, model: e.model, bounds: e.bounds}
 	for i := range families {
 		w.family(&families[i], p.labels)
 		if f.duplicate && i == 0 {
-			again := families[i]
-			again.help, w.headless = "", true
-			w.family(&again, p.labels)
+			w.headless = true
+			w.family(&families[i], p.labels)
 			w.headless = false
 		}
 	}
@@ -221,6 +220,7 @@ func (e *exporter) compile(key pageKey, f *metricsFault) *compiledPage {
 			w.family(&e.pages[0].families[i], nil)
 		}
 	}
+	w.undated = true
 	for _, padding := range padding(e.padding) {
 		w.family(&padding, p.labels)
 	}

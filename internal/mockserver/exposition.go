@@ -128,8 +128,8 @@ type writer struct {
 	open   bool // OpenMetrics
 	model  string
 	bounds *[quantities][]int64
-	// headless leaves the header of a family away.
-	headless bool
+	// headless leaves the headers of families away, undated the times of creation.
+	headless, undated bool
 	text     strings.Builder
 	pieces   []piece
 }
@@ -188,7 +188,7 @@ func (w *writer) family(f *family, shared labels) {
 	if f.kind == kCounter && w.open {
 		sampleName += "_total"
 	}
-	dated := w.style.created && f.kind != kGauge
+	dated := w.style.created && f.kind != kGauge && !w.undated
 	for i := range f.series {
 		s := &f.series[i]
 		l := slices.Concat(shared, s.labels)

@@ -16,7 +16,7 @@ func TestDefaultOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{Host: "127.0.0.1", Port: 8000, TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond, MaxQueue: -1,
-		Models: []string{"mock-model"}, AuthHeader: "Authorization"}
+		Models: []string{"mock-model"}, AuthHeader: "Authorization", Backend: "vllm"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -26,14 +26,16 @@ func TestOptionsFromFlagsOverEnvironment(t *testing.T) {
 	env := map[string]string{"MOCK_SERVER_TTFT": "1.5", "MOCK_SERVER_ITL": "2", "MOCK_SERVER_FAST": "true", "MOCK_SERVER_RANDOM_SEED": "9",
 		"MOCK_SERVER_HOST": ""}
 	got, err := ParseOptions([]string{"-p", "0", "--itl=7", "-t3", "-fv", "-w", "2", "--fault", "never;rate=0.5", "--max-batch", "4", "--max-queue", "0",
-		"--model", "a, b", "--record-requests", "r", "--record-events", "--record-bodies=false", "--error-rate", "12.5", "--models-ready-delay-seconds", "1.5"},
+		"--model", "a, b", "--backend", "triton", "--metrics-ports", "0, 9002", "--metrics-fault", "html;rate=0.5", "--metrics-series", "7", "--openmetrics",
+		"--record-requests", "r", "--record-events", "--record-bodies=false", "--error-rate", "12.5", "--models-ready-delay-seconds", "1.5"},
 		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Options{Host: "127.0.0.1", TTFT: 3 * time.Millisecond, ITL: 7 * time.Millisecond, Fast: true, Seed: 9, Workers: 2,
 		MaxBatch: 4, Models: []string{"a", "b"}, AuthHeader: "Authorization", Fault: "never;rate=0.5", RecordRequests: "r",
-		RecordEvents: true, ErrorRate: 12.5, ModelsReadyDelay: 1500 * time.Millisecond, LogLevel: slog.LevelDebug}
+		RecordEvents: true, ErrorRate: 12.5, ModelsReadyDelay: 1500 * time.Millisecond, LogLevel: slog.LevelDebug,
+		Backend: "triton", MetricsPorts: []int{0, 9002}, MetricsFault: "html;rate=0.5", MetricsSeries: 7, OpenMetrics: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -55,6 +57,13 @@ func TestOptionErrors(t *testing.T) {
 		"--log-level LOUD":           "not a log level",
 		"--tokenizer gpt2":           "counts with builtin",
 		"--fault bogus":              "unknown fault",
+		"--metrics-fault bogus":      "unknown fault \"bogus\"; known are html",
+		"--metrics-fault html=1":     "takes no value",
+		"--metrics-fault labels":     "needs a value",
+		"--metrics-fault status=200": "from 300 to 599",
+		"--backend vlm":              "vllm, sglang, trtllm, dynamo, triton",
+		"--metrics-ports 1,x":        "from 0 to 65535",
+		"--metrics-series -1":        "whole number",
 		"--auth-header-name a:b":     "not the name of a header",
 		"--random-seed -1":           "whole number",
 		"--record-events":            "need --record-requests",
@@ -90,6 +99,12 @@ func TestHelpNamesEveryBuiltOption(t *testing.T) {
 	for _, k := range faultKeys {
 		if !strings.Contains(help, k.name) {
 			t.Errorf("fault %s is not in the help", k.name)
+		}
+	}
+	_, metrics, _ := strings.Cut(help, "--metrics-fault SPEC)")
+	for _, k := range metricsFaultKeys {
+		if !strings.Contains(metrics, " "+k.name) {
+			t.Errorf("fault %s of metrics pages is not in the help", k.name)
 		}
 	}
 }

@@ -150,9 +150,6 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("POST %s: %d %s", path, a.status, a.body)
 		}
 	}
-	if a := s.get("/metrics"); a.status != 404 {
-		t.Errorf("GET /metrics: %d", a.status)
-	}
 	if a := s.get(chatPath); a.status != 405 || a.header.Get("Allow") != "POST" {
 		t.Errorf("GET %s: %d, Allow %q", chatPath, a.status, a.header.Get("Allow"))
 	}

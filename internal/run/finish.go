@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"aiperf/internal/config"
@@ -41,19 +42,37 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	} else if err := e.sinkError.Load(); err != nil {
 		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
 	}
-	plain := out.Console
-	plain.Width = console.Width(false, 0, e.cfg.Env.UI.ConsoleExportWidth)
-	a := &e.cfg.Artifacts
-	problems = append(problems, report.ExportAll(context.Background(), &out.Result,
+	out.Problem = errors.Join(append(problems, e.export(out)...)...)
+	if out.Problem == nil {
+		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
+	}
+	return out, nil
+}
+
+// export writes the reports. What could not be written is an error, and not named in the footer.
+func (e *execution) export(out *Outcome) []error {
+	a, ctx := &e.cfg.Artifacts, context.Background()
+	tables := report.ExportAll(ctx, &out.Result,
 		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
 		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
 		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
-		console.Export{Path: a.Path(config.ConsoleText), Options: plain},
-	))
-	out.Problem = errors.Join(problems...)
-	e.log.Info("Results written", "directory", a.Dir)
-	return out, nil
+	)
+	f := &out.Console.Files
+	for _, path := range []*string{&f.CSV, &f.JSON, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
+		if _, err := os.Stat(*path); err != nil {
+			*path = ""
+		}
+	}
+	plain := out.Console
+	plain.Width = console.Width(false, 0, e.cfg.Env.UI.ConsoleExportWidth)
+	text := report.ExportAll(ctx, &out.Result, console.Export{Path: a.Path(config.ConsoleText), Options: plain})
+	for _, err := range []error{tables, text} {
+		if err != nil {
+			e.log.Error("Reports could not be written", "error", err)
+		}
+	}
+	return []error{tables, text}
 }
 
 // drain waits until the finished requests have become records.

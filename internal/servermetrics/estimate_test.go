@@ -83,6 +83,24 @@ func TestFirstBoundBelowZero(t *testing.T) {
 	}
 }
 
+// A learned spread that is tiny beside the bucket, with a mean near its lower bound, becomes two points.
+func TestTightBucketBecomesTwoPoints(t *testing.T) {
+	b := placed{lower: 0, upper: 1, count: 10, mean: 0.002, meanKnown: true, variance: 4e-6, varianceKnown: true}
+	got := b.place(nil, true, 0.5)
+	for i, v := range got {
+		want := 0.0 // half of them: the deviation equals the distance to the bound
+		if i >= 5 {
+			want = 0.004
+		}
+		if !near(v, want) {
+			t.Errorf("observation %d lies at %v, want %v", i, v, want)
+		}
+	}
+	if len(got) != 10 {
+		t.Errorf("%d observations", len(got))
+	}
+}
+
 // genDistribution draws a histogram of up to maxPlaced observations together with its observations' bounds.
 func genDistribution(t *rapid.T) Distribution {
 	d := Distribution{}

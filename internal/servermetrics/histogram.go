@@ -6,9 +6,6 @@ import "fmt"
 // last sample in the window (its last one, if there is none).
 func (w *worker) histogram(j *job) {
 	s := &w.samples
-	if s.Len() == 0 {
-		return
-	}
 	j.present = true
 	final := finalAt(s, j.stats.window)
 	h := HistogramStats{Count: int64(s.Count(final) - s.Count(0))}

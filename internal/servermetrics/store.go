@@ -98,25 +98,20 @@ type EndpointStore struct {
 	store *Store
 	url   string
 
-	mu       sync.Mutex
-	times    []int64 // of each slot
-	inOrder  bool    // times ascend
-	order    []int32 // the slots by time, while they are not in order; nil until asked for
-	updates  []int64 // times of the scrapes that were no duplicates
-	latency  total
-	series   []*Series // in order of first appearance
-	families map[string]*prom.Family
-	byKey    map[string]*Series
-	sources  map[*prom.Series]source
+	mu        sync.Mutex
+	times     []int64 // of each slot
+	inOrder   bool    // times ascend
+	order     []int32 // the slots by time, while they are not in order; nil until asked for
+	updates   []int64 // times of the scrapes that were no duplicates
+	latencyNS float64 // the sum of the known latencies
+	latencies int64
+	series    []*Series // in order of first appearance
+	families  map[string]*prom.Family
+	byKey     map[string]*Series
+	sources   map[*prom.Series]source
 
 	resolved []source // scratch of Add
 	row      []float64
-}
-
-// total is a sum and how many were summed.
-type total struct {
-	sum float64
-	n   int64
 }
 
 // source is what a series of a parser is called here.
@@ -154,8 +149,8 @@ func (e *EndpointStore) Add(sc Scrape) {
 		e.updates = append(e.updates, sc.TimestampNS)
 	}
 	if sc.LatencyNS > 0 {
-		e.latency.sum += float64(sc.LatencyNS)
-		e.latency.n++
+		e.latencyNS += float64(sc.LatencyNS)
+		e.latencies++
 	}
 	if repeat {
 		for _, s := range e.series {

@@ -1,7 +1,8 @@
 package servermetrics
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -260,15 +261,21 @@ func TestTrapMissingBucketInTheLastScrape(t *testing.T) {
 
 // Endpoints that expose the same families have their series side by side.
 func TestTrapSameFamiliesAtTwoEndpoints(t *testing.T) {
-	var text string
+	var text strings.Builder
 	for _, url := range []string{"b", "a"} {
-		text += "endpoint " + url + "\n"
-		for _, name := range []string{"g1 gauge", "g2 gauge", "g3 gauge", "c counter"} {
-			family, kind := name[:len(name)-len(name[slices.Index([]byte(name), ' '):])], name[slices.Index([]byte(name), ' '):]
+		fmt.Fprintf(&text, "endpoint %s\n", url)
+		for _, f := range []struct{ name, kind string }{{"g1", "gauge"}, {"g2", "gauge"}, {"g3", "gauge"}, {"c", "counter"}} {
 			for _, label := range []string{"1", "2"} {
-				text += "series " + family + `{l="` + label + `"}` + kind + ": 1@0s 2@1s\n"
+				fmt.Fprintf(&text, "series %s{l=%q} %s: 1@0s 2@1s\n", f.name, label, f.kind)
 			}
 		}
 	}
-	runScenario(t, text+"window 0s..1s\nfamilies c g1 g2 g3\nwarnings 0\nendpoint a\nexpect c{l=\"2\"}: total 1\nendpoint b\nexpect c{l=\"1\"}: total 1\n")
+	runScenario(t, text.String()+`
+		window 0s..1s
+		families c g1 g2 g3
+		warnings 0
+		endpoint a
+		expect c{l="2"}: total 1
+		endpoint b
+		expect c{l="1"}: total 1`)
 }

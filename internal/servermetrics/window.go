@@ -39,8 +39,8 @@ func (e *EndpointStore) Info() Info {
 		FirstFetchNS: slices.Min(e.times), LastFetchNS: slices.Max(e.times),
 		UniqueUpdates: int64(len(e.updates)),
 	}
-	if e.latency.n > 0 {
-		info.AvgFetchLatencyMS = e.latency.sum / float64(e.latency.n) / 1e6
+	if e.latencies > 0 {
+		info.AvgFetchLatencyMS = e.latencyNS / float64(e.latencies) / 1e6
 	}
 	if len(e.updates) == 0 {
 		return info

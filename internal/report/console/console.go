@@ -46,7 +46,9 @@ type Options struct {
 	// ShowTrace asks for the HTTP trace table.
 	ShowTrace  bool
 	Thresholds Thresholds
-	Files      Files
+	// ServerMetrics are the key figures of the servers; none when the run does not show them.
+	ServerMetrics []ServerMetric
+	Files         Files
 }
 
 // Thresholds are the limits that the warning panels quote.
@@ -116,6 +118,7 @@ func render(r *summary.Result, o Options) *page {
 	}
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
+	p.serverMetricsTable(o.ServerMetrics)
 	p.usageWarning(r, o.Thresholds)
 	p.outputLengthWarning(r, o.Thresholds)
 	p.footer(r, &o.Files)

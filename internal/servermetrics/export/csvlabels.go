@@ -9,7 +9,7 @@ import (
 // together: groups come by their smallest label, and within a group the labels of a single series come before
 // those that several series share.
 func labelColumns(series []csvSeries) []string {
-	used := map[string]int{}    // by how many series
+	used := map[string]int{}     // by how many series
 	group := map[string]string{} // a label of the same group, itself for the group's root
 	root := func(label string) string {
 		for group[label] != label {

@@ -94,4 +94,3 @@ func shortEndpoints(urls []string) []string {
 	}
 	return short
 }
-

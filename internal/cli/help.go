@@ -16,7 +16,7 @@ func (a *app) profileHelp() {
 	fmt.Fprint(w, `Usage: aiperf profile [flags]
 
 Runs a benchmark against an inference server and writes its reports. For example:
-  aiperf profile --model my-model --url localhost:8000 --streaming --concurrency 10 --request-count 100
+  aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100
 `)
 	for _, group := range config.Groups() {
 		fmt.Fprintf(w, "\n%s\n", group)
@@ -27,10 +27,10 @@ Runs a benchmark against an inference server and writes its reports. For example
 		}
 	}
 	fmt.Fprint(w, `
-Lists: a flag that takes several values takes them separated by commas or spaces, or may be repeated.
-Underscores and dashes in flag names are the same. "docs/cli.md" has this text with defaults and limits.
-Exit codes: 0 finished (if need be with some failed requests), 1 usage or start-up error, no results, a
-file that could not be written, or all requests failed; 130 second Ctrl-C; 143 SIGTERM.
+Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
+Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
+Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no results,
+a file that could not be written, or all requests failed; 130 second Ctrl-C; 143 SIGTERM.
 `)
 }
 

@@ -171,8 +171,12 @@ func reason(resp *http.Response) string {
 	return http.StatusText(resp.StatusCode)
 }
 
-// streamRoom is the least room of a read from a stream.
-const streamRoom = 1024
+// leastRoom and mostRoom bound the room of a read from a stream: many wait for one token at a time, and
+// a flood comes by the read buffer.
+const (
+	leastRoom = 512
+	mostRoom  = readBuffer / 2
+)
 
 // receiveStream hands over the events of a stream as they come.
 func (x *exchange) receiveStream(h *hop) error {
@@ -181,8 +185,12 @@ func (x *exchange) receiveStream(h *hop) error {
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
-	for {
-		n, err := x.readBody(sc.Space(streamRoom))
+	for room := leastRoom; ; {
+		p := sc.Space(room)
+		n, err := x.readBody(p)
+		if n == len(p) && room < mostRoom {
+			room *= 2
+		}
 		at := x.conn.wire.readNS
 		sc.Filled(n)
 		for ev, ok := sc.Next(); ok; ev, ok = sc.Next() {

@@ -137,7 +137,7 @@ func TestDecodeBody(t *testing.T) {
 	}
 }
 
-// Trap 13: a space is content, an empty delta is not; usage and [DONE] do not count.
+// A space is content, an empty delta is not; usage and [DONE] do not count.
 func TestTrapSpaceIsContent(t *testing.T) {
 	r := stream(t, "chat", delta(`"role":"assistant","content":""`), delta(`"content":" "`), delta(`"content":"Hi"`),
 		`{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":1}}`, "[DONE]")
@@ -146,7 +146,7 @@ func TestTrapSpaceIsContent(t *testing.T) {
 	}
 }
 
-// Trap 14: an empty reasoning_content gives way to reasoning; content goes along.
+// An empty reasoning_content gives way to reasoning; content goes along.
 func TestTrapReasoningWithContent(t *testing.T) {
 	r := stream(t, "chat", delta(`"reasoning_content":"","reasoning":"r","content":"c"`))
 	if string(r.Reasoning) != "r" || string(r.Output) != "c" || r.FirstOutputNS != 10 || len(r.ContentNS) != 1 {
@@ -154,7 +154,7 @@ func TestTrapReasoningWithContent(t *testing.T) {
 	}
 }
 
-// Trap 21: an empty message has no content although usage came.
+// An empty message has no content although usage came.
 func TestTrapEmptyMessageIsNoContent(t *testing.T) {
 	d := decoder(t, "chat")
 	d.Body("application/json", false, []byte(`{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`), 5)
@@ -163,7 +163,7 @@ func TestTrapEmptyMessageIsNoContent(t *testing.T) {
 	}
 }
 
-// Trap 24, the part of the decoder: a JSON reply to a streaming chat is one content response.
+// A JSON reply to a streaming chat is one content response.
 func TestTrapJSONReplyToStream(t *testing.T) {
 	d := decoder(t, "chat")
 	calls := 0

@@ -175,7 +175,7 @@ func TestStreamOptions(t *testing.T) {
 	}
 }
 
-// Trap 3: no escaped <>&, no sorted keys.
+// No escaped <>&, no sorted keys.
 func TestTrapWireOrderAndEscapes(t *testing.T) {
 	want := `{"messages":[{"role":"user","content":"a<b"}],"model":"m","stream":false}`
 	if got := string(encode(t, "chat", Options{}, turns(text("a<b"))).Bytes); got != want {
@@ -183,7 +183,6 @@ func TestTrapWireOrderAndEscapes(t *testing.T) {
 	}
 }
 
-// Trap 4.
 func TestTrapStreamingChatBody(t *testing.T) {
 	o := Options{Streaming: true, Extra: extra("temperature", "0.7")}
 	want := `{"messages":[{"role":"user","content":"hi"}],"model":"m","stream":true,"max_completion_tokens":4,"temperature":0.7,"stream_options":{"include_usage":true}}`
@@ -197,7 +196,7 @@ func TestTrapStreamingChatBody(t *testing.T) {
 	}
 }
 
-// Trap 5, the part of the wire: values of extra inputs are sent as they were typed.
+// Values of extra inputs are sent as they were typed.
 func TestTrapExtraInputValues(t *testing.T) {
 	o := Options{Extra: extra("a", "true", "b", `"007"`, "c", "1.5", "d", "null", "e", "-3", "f", `"1e5"`, "g", "1.0")}
 	want := `"stream":false,"a":true,"b":"007","c":1.5,"d":null,"e":-3,"f":"1e5","g":1.0}`
@@ -206,7 +205,6 @@ func TestTrapExtraInputValues(t *testing.T) {
 	}
 }
 
-// Trap 6.
 func TestTrapCompletionsPromptShape(t *testing.T) {
 	for _, c := range []struct {
 		turn *dataset.Turn
@@ -228,7 +226,7 @@ func TestTrapCompletionsPromptShape(t *testing.T) {
 	}
 }
 
-// Trap 7, chat and completions.
+// Chat sends a limit of 0, completions leaves it out.
 func TestTrapZeroMaxTokens(t *testing.T) {
 	if got := string(encode(t, "chat", Options{}, turns(limited(text("a"), 0))).Bytes); !strings.Contains(got, `"max_completion_tokens":0`) {
 		t.Errorf("chat sends a limit of 0: %s", got)

@@ -48,7 +48,7 @@ func (w *words) Count(text string) int {
 	return n
 }
 
-// Trap 16: one space joins; without text there is no count.
+// One space joins; without text there is no count.
 func TestTrapInputTokens(t *testing.T) {
 	for body, want := range map[string]int64{
 		`{"messages":[{"role":"system","content":"a b"},{"role":"user","content":"c"}]}`:                           3,

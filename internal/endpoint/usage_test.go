@@ -71,7 +71,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Trap 17.
+// Cached tokens that are counted apart belong to the prompt.
 func TestTrapDisjointPrompt(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"input_tokens":10,"cache_read_input_tokens":90,"cache_creation_input_tokens":5,"output_tokens":7}`: "prompt=105 completion=7 read=90 write=5",
@@ -83,7 +83,7 @@ func TestTrapDisjointPrompt(t *testing.T) {
 	}
 }
 
-// Trap 18, the part of the look-up.
+// A 0 is a value and null is none.
 func TestTrapUsageLookup(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"prompt_tokens":1,"prompt_tokens_details":null}`:                "prompt=1",
@@ -97,7 +97,7 @@ func TestTrapUsageLookup(t *testing.T) {
 	}
 }
 
-// Metrics trap 15 and trap 19: usage in pieces.
+// Usage in pieces is put together; a total is not made up.
 func TestTrapSplitUsage(t *testing.T) {
 	if got := shown(fold(`{"input_tokens":7}`, `{"output_tokens":3}`)); got != "prompt=7 completion=3" {
 		t.Errorf("got %s", got)

@@ -126,7 +126,7 @@ func TestContinuationsHaveNoCreditDrop(t *testing.T) {
 	wantFacts(t, New(options()).Record(j), map[record.Field]int64{record.CreditDrop: absent})
 }
 
-// Trap 13 and metrics trap 1: usage and [DONE] are no content.
+// Usage and [DONE] are no content.
 func TestTrapLatencyEndsAtContent(t *testing.T) {
 	r := New(options()).Record(streamed(t, event{10, delta(`"role":"assistant","content":""`)}, event{50, delta(`"content":" "`)}, event{300, delta(`"content":"Hi"`)},
 		event{303, `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":1}}`}, event{305, "[DONE]"}))
@@ -136,7 +136,31 @@ func TestTrapLatencyEndsAtContent(t *testing.T) {
 	}
 }
 
-// Trap 15: texts are joined before they are counted.
+// A delta with nothing but the role is no token: the first text is.
+func TestTrapRoleOnlyDeltaIsNoFirstToken(t *testing.T) {
+	r := New(options()).Record(streamed(t, event{20, delta(`"role":"assistant"`)}, event{40, delta(`"role":"assistant","content":""`)},
+		event{100, delta(`"content":"a"`)}, event{120, "[DONE]"}))
+	wantFacts(t, r, map[record.Field]int64{record.FirstContent: 100 * ms, record.FirstOutput: 100 * ms, record.LastContent: 100 * ms, record.Contents: 1})
+}
+
+// Reasoning is the first token but not the first output; the text of a tool call is both.
+func TestTrapToolCallIsOutputAndReasoningIsNot(t *testing.T) {
+	tool := delta(`"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]`)
+	for _, c := range []struct {
+		first                     string
+		firstContent, firstOutput int64
+	}{
+		{delta(`"reasoning_content":"r"`), 20 * ms, 60 * ms},
+		{tool, 20 * ms, 20 * ms},
+	} {
+		r := New(options()).Record(streamed(t, event{20, c.first}, event{60, delta(`"content":"a"`)}))
+		wantFacts(t, r, map[record.Field]int64{record.FirstContent: c.firstContent, record.FirstOutput: c.firstOutput})
+	}
+	only := New(options()).Record(streamed(t, event{20, delta(`"reasoning_content":"r"`)}))
+	wantFacts(t, only, map[record.Field]int64{record.FirstContent: 20 * ms, record.FirstOutput: absent})
+}
+
+// Texts are joined before they are counted.
 func TestTrapTokensAreCountedOnce(t *testing.T) {
 	r := New(options()).Record(streamed(t, event{1, delta(`"content":"Hel"`)}, event{2, delta(`"content":"lo wor"`)}, event{3, delta(`"content":"ld"`)}))
 	wantFacts(t, r, map[record.Field]int64{record.OutputTokens: 2, record.ReasoningTokens: absent})
@@ -144,14 +168,14 @@ func TestTrapTokensAreCountedOnce(t *testing.T) {
 	wantFacts(t, r, map[record.Field]int64{record.OutputTokens: 12, record.Contents: 1, record.SecondContent: absent})
 }
 
-// Trap 16: no text, no count.
+// No text, no count.
 func TestTrapInputWithoutText(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Body = &endpoint.Body{Bytes: []byte(`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}],"max_tokens":50}`)}
 	wantFacts(t, New(options()).Record(j), map[record.Field]int64{record.InputTokens: absent})
 }
 
-// Trap 18 and metrics trap 28: the server's counts.
+// The server's counts: completion without reasoning is the output, never below 0.
 func TestTrapServerTokens(t *testing.T) {
 	for _, c := range []struct {
 		usage                    string
@@ -231,7 +255,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Trap 12, the part of the record: earlier content does not rescue a request.
+// Earlier content does not rescue a request.
 func TestTrapContentDoesNotRescue(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Exchange.Err = &record.Error{Code: 502, HasCode: true, Type: "SSEResponseError", Message: "SSEResponseError('Error occurred in SSE response: server overloaded')"}
@@ -240,7 +264,7 @@ func TestTrapContentDoesNotRescue(t *testing.T) {
 	}
 }
 
-// Trap 21.
+// A reply without content is an error, though its status is 200 and it reports usage.
 func TestTrapEmptyMessageIsAnError(t *testing.T) {
 	r := New(options()).Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`))
 	if r.Err == nil || r.Err.Message != noContent || !r.IsError() {
@@ -248,7 +272,7 @@ func TestTrapEmptyMessageIsAnError(t *testing.T) {
 	}
 }
 
-// Trap 30, the part of error texts: the redactor sees every message before the record does.
+// The redactor sees every message before the record does.
 func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 	o := options()
 	o.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "<redacted>") }

@@ -120,6 +120,16 @@ func TestTrapMillisecondsKeepTheirLastDigit(t *testing.T) {
 	}
 }
 
+func TestTrapTokensAreIntegersAndLatenciesFloats(t *testing.T) {
+	r := with(success(0, 305*ms, 100*ms, 300*ms), map[record.Field]int64{record.OutputTokens: 105, record.InputTokens: 100})
+	line := string(mustSet(t, chatConfig()).AppendRecordMetrics(nil, r))
+	for _, want := range []string{`"output_sequence_length":{"value":105,`, `"input_sequence_length":{"value":100,`, `"request_latency":{"value":300.0,`, `"time_to_first_token":{"value":100.0,`} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%s is not in %s", want, line)
+		}
+	}
+}
+
 func TestTrapDurationAndThroughputKeepTheirLastDigit(t *testing.T) {
 	results := engineOf(t, chatConfig(), worked()...).Results()
 	if got := found(t, results, "benchmark_duration").Stats.Avg; got != 0.7300000000000001 {

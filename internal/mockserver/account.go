@@ -196,6 +196,7 @@ func (c *conn) settleRest(now int64) {
 	if c.x.settled {
 		return
 	}
+	c.x.closing = c.x.closing && c.x.outcome == "complete"
 	c.shard.mu.Lock()
 	c.settle(c.shard, now, 0)
 	c.shard.mu.Unlock()

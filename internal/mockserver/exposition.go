@@ -130,8 +130,8 @@ type writer struct {
 	bounds *[quantities][]int64
 	// headless leaves the headers of families away, undated the times of creation.
 	headless, undated bool
-	text     strings.Builder
-	pieces   []piece
+	text              strings.Builder
+	pieces            []piece
 }
 
 func (w *writer) put(p piece) {

@@ -79,7 +79,8 @@ func newPages() []page {
 	}
 }
 
-// boundsOf collects, for each quantity, the bounds of all pages, so that each layout is counted exactly.
+// boundsOf collects, for each quantity, the bounds of all pages, so that each layout is counted exactly,
+// and some that no page has, for layouts that change.
 func boundsOf(pages []page) *[quantities][]int64 {
 	var bounds [quantities][]int64
 	for i := range pages {
@@ -92,18 +93,14 @@ func boundsOf(pages []page) *[quantities][]int64 {
 			}
 		}
 	}
-	return &bounds
-}
-
-// routes are the paths of the pages, ascending.
-func routes(pages []page) []string {
-	var paths []string
-	for i := range pages {
-		if pages[i].path != "" && pages[i].path != prometheusPath {
-			paths = append(paths, pages[i].path)
+	for q := range bounds {
+		var spare []int64
+		for i := 2; i < len(bounds[q]); i += 4 {
+			spare = append(spare, (bounds[q][i-1]+bounds[q][i])/2)
 		}
+		bounds[q] = mergedBounds(bounds[q], spare)
 	}
-	return paths
+	return &bounds
 }
 
 // ownFamilies are what this server says of itself.

@@ -185,7 +185,7 @@ Request Throughput (requests/sec),4.11
 	}
 }
 
-func TestCSVSections(t *testing.T) {
+func TestTrapCSVSectionsAreSeparatedByOneEmptyLine(t *testing.T) {
 	latency, count := requestLatency(), scalar("request_count", "Request Count", "requests", 3)
 	for _, c := range []struct {
 		name     string

@@ -76,7 +76,7 @@ func header(p *Prepared, name string) string {
 	return strings.Join(values, "|")
 }
 
-// Trap 31.
+// The history grows by what the server replied; a failed turn leaves no reply behind.
 func TestTrapMultiTurnHistory(t *testing.T) {
 	s := store(t, "chat", talk("c", "", "u0", "u1", "u2"))
 	one := s.Session(7, 0)
@@ -235,7 +235,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Trap 34: a custom Content-Type and Accept lose, a custom User-Agent wins.
+// A custom Content-Type and Accept lose, a custom User-Agent wins.
 func TestTrapCustomHeaders(t *testing.T) {
 	h := Headers{Version: "9", Custom: []record.Header{{Name: "content-type", Value: "x"}, {Name: "ACCEPT", Value: "x"}, {Name: "user-agent", Value: "me"}}}
 	got := h.template(false, "application/json").fill("R", "S")
@@ -246,7 +246,7 @@ func TestTrapCustomHeaders(t *testing.T) {
 	}
 }
 
-// Trap 24, the part of the headers: what the body asks for decides on Accept.
+// What the body asks for decides on Accept.
 func TestTrapAcceptFollowsTheBody(t *testing.T) {
 	for value, want := range map[string]string{"true": "text/event-stream", "false": "application/json"} {
 		e, err := endpoint.New("chat", endpoint.Options{Model: "m", Streaming: value == "false", Extra: []endpoint.Member{{Key: "stream", Value: []byte(value)}}})

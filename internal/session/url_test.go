@@ -6,7 +6,6 @@ import (
 	"aiperf/internal/endpoint"
 )
 
-// Trap 1.
 func TestTrapURLJoins(t *testing.T) {
 	empty := ""
 	for _, c := range []struct {

@@ -65,7 +65,7 @@ func (s *Scanner) Space(n int) []byte {
 		s.shift(s.start)
 	}
 	if len(s.buf)-s.end < n {
-		grown := make([]byte, max(2*len(s.buf), s.end+n, 4096))
+		grown := make([]byte, max(2*len(s.buf), s.end+n, 2*n))
 		copy(grown, s.buf[:s.end])
 		s.buf = grown
 	}

@@ -196,6 +196,14 @@ func TestTrapHeaderOf30KeepsUnitOnTheLine(t *testing.T) {
 	}
 }
 
+func TestTrapPercentSignOfTheHeaderKeepsTheUnit(t *testing.T) {
+	m := distribution("osl_mismatch_diff_pct", "OSL Mismatch Diff %", "%", 1, -6.67, -20, 0, 0, 0, 0, 9.4)
+	r := &summary.Result{EndpointTitle: "LLM Metrics", Metrics: []metrics.Result{m}}
+	if got := text(t, r, Options{}); !strings.Contains(got, "│ OSL Mismatch Diff % (%) │") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestTrapNumbersRoundTheExactValue(t *testing.T) {
 	for _, c := range []struct {
 		v    float64

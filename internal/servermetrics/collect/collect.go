@@ -188,14 +188,14 @@ func (c *Collector) Configured() []string {
 	return shown
 }
 
-// Successful returns the endpoints that were reachable and not disabled later, in configured order, those on
-// their fallback path with that path.
+// Successful returns the endpoints that were reachable and not disabled before they said anything, in
+// configured order, those on their fallback path with that path.
 func (c *Collector) Successful() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var shown []string
 	for _, e := range c.endpoints {
-		if e.active {
+		if e.active || e.delivered {
 			shown = append(shown, e.shown)
 		}
 	}

@@ -22,6 +22,7 @@ type endpoint struct {
 	// Guarded by the collector's mu.
 	url, shown  string // what is scraped, and how exports show it
 	active      bool   // reachable and not disabled
+	delivered   bool   // something was stored
 	diverting   bool   // the fallback is being tried
 	diverted    bool   // it was tried
 	unreadable  int    // pages in a row that could not be read to their end
@@ -30,7 +31,7 @@ type endpoint struct {
 	told        map[prom.ErrorKey]bool
 	destination *servermetrics.EndpointStore // nil until the first scrape
 
-	// Guarded by the collector's work.
+	// Guarded by the collector's work; the parser is replaced with mu held as well.
 	parser     *prom.Parser
 	duplicates *prom.Duplicates
 	samples    []prom.Sample // of the last page kept

@@ -52,7 +52,6 @@ func (c *Collector) settle(e *endpoint, f *foreign, got page) {
 	defer c.work.Unlock()
 	c.mu.Lock()
 	over := c.over
-	before := e.url
 	c.mu.Unlock()
 	if over {
 		return
@@ -69,21 +68,25 @@ func (c *Collector) settle(e *endpoint, f *foreign, got page) {
 	}
 	c.relocate(e, got.url)
 	if again := c.read(e, got); again != nil {
-		c.relocate(e, before)
+		c.relocate(e, f.url)
 		c.disable(e, f, f.reason)
 		return
 	}
+	c.mu.Lock()
+	e.diverting = false
+	c.mu.Unlock()
 	c.log.Info(fmt.Sprintf("Prometheus fallback succeeded; collector swapped to '%s'.", prom.RedactURL(got.url)))
 }
 
 // relocate makes an endpoint go on at another URL, as if it had said nothing yet; the caller holds work.
 func (c *Collector) relocate(e *endpoint, to string) {
-	e.duplicates.Reset()
-	e.samples = nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.move(to)
-	e.diverting = false
+	e.parser = nil
+	c.prepare(e)
+	e.duplicates.Reset()
+	e.samples = nil
 }
 
 // disable ends the collection from an endpoint with one warning and one counted error.

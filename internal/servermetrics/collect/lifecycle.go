@@ -3,8 +3,12 @@ package collect
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"aiperf/internal/prom"
 )
 
 // Bounds of the steps.
@@ -34,7 +38,7 @@ func (c *Collector) Baseline(ctx context.Context) {
 		return
 	}
 	c.log.Info("Server Metrics: Capturing baseline metrics...")
-	c.scrapeAll(ctx, baselineBudget)
+	c.scrapeAll(ctx, "baseline", baselineBudget)
 }
 
 // Start begins the schedule: a scrape at once, then one at each interval, however long they take. A tick finds
@@ -103,6 +107,13 @@ func (c *Collector) remarkLate(e *endpoint) {
 
 // begin scrapes an endpoint in a goroutine; the slot that the caller holds is given back at its end.
 func (c *Collector) begin(e *endpoint, done func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over { // Close may be waiting already
+		<-e.slots
+		done()
+		return
+	}
 	c.running.Go(func() {
 		defer done()
 		defer func() { <-e.slots }()
@@ -112,7 +123,9 @@ func (c *Collector) begin(e *endpoint, done func()) {
 
 // Boundary scrapes each endpoint once more and waits for it, 5 s at most. Call it just before the first profiling
 // request is released.
-func (c *Collector) Boundary(ctx context.Context) { c.scrapeAll(ctx, boundaryBudget) }
+func (c *Collector) Boundary(ctx context.Context) {
+	c.scrapeAll(ctx, "boundary", boundaryBudget)
+}
 
 // Finish stops the schedule, scrapes each endpoint a last time, waits for it, 10 s at most, and ends whatever
 // is still under way. Call it also when the run is interrupted, with a context that the interruption did not
@@ -127,7 +140,7 @@ func (c *Collector) Finish(ctx context.Context) {
 	}
 	if len(c.actives()) > 0 {
 		c.log.Info("Server Metrics: Profiling complete, capturing final metrics...")
-		c.scrapeAll(ctx, finalBudget)
+		c.scrapeAll(ctx, "final", finalBudget)
 	}
 	c.finish()
 }
@@ -183,43 +196,69 @@ func (c *Collector) Close() error {
 }
 
 // scrapeAll scrapes each endpoint once and waits for it within a budget. What takes longer goes on.
-func (c *Collector) scrapeAll(ctx context.Context, budget time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
+func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Duration) {
+	bounded, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	endpoints := c.actives()
-	done := make(chan struct{}, len(endpoints))
+	done := make(chan *endpoint, len(endpoints))
 	var waiting sync.WaitGroup // for slots
 	defer waiting.Wait()
 	for _, e := range endpoints {
 		waiting.Go(func() {
 			select {
 			case e.slots <- struct{}{}:
-				c.begin(e, func() { done <- struct{}{} })
-			case <-ctx.Done():
+				c.begin(e, func() { done <- e })
+			case <-bounded.Done():
 			}
 		})
 	}
-	for range endpoints {
+	pending := slices.Clone(endpoints)
+	for len(pending) > 0 {
 		select {
-		case <-done:
-		case <-ctx.Done():
+		case e := <-done:
+			pending = slices.DeleteFunc(pending, func(other *endpoint) bool { return other == e })
+		case <-bounded.Done():
+			if ctx.Err() == nil {
+				c.log.Warn(fmt.Sprintf("Server metrics: no %s scrape within %s from %s", what, budget, strings.Join(c.shown(pending), ", ")))
+			}
 			return
 		}
 	}
 }
 
-// actives are the endpoints that are scraped. It gives each its place in the store and a parser on the way, so
-// that the store knows them in configured order.
+// shown are endpoints as exports show them.
+func (c *Collector) shown(endpoints []*endpoint) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []string
+	for _, e := range endpoints {
+		list = append(list, e.shown)
+	}
+	return list
+}
+
+// actives are the endpoints that are scraped.
 func (c *Collector) actives() []*endpoint {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []*endpoint
 	for _, e := range c.endpoints {
-		if !e.active || c.over {
-			continue
+		if e.active && !c.over {
+			c.prepare(e) // here, so that the store hears of them in configured order
+			list = append(list, e)
 		}
-		c.prepare(e)
-		list = append(list, e)
 	}
 	return list
+}
+
+// prepare gives an endpoint its place in the store and its parser; the caller holds mu.
+func (c *Collector) prepare(e *endpoint) {
+	if e.destination == nil {
+		e.destination = c.store.Endpoint(e.shown)
+	}
+	if e.parser == nil {
+		e.parser = prom.NewParser(prom.Options{Notice: func(kind prom.NoticeKind, name, message string) {
+			c.notice(e, kind, name, message)
+		}})
+	}
 }

@@ -22,7 +22,7 @@ type page struct {
 
 // foreign is a page that is not Prometheus.
 type foreign struct {
-	page
+	url    string
 	reason string // for the user
 	err    error
 }
@@ -85,7 +85,7 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 	var content *prom.ContentTypeError
 	switch {
 	case errors.As(got.err, &content):
-		return &foreign{page: got, reason: content.Error(), err: got.err}
+		return &foreign{url: got.url, reason: content.Error(), err: got.err}
 	case got.err != nil:
 		c.fail(e, got.err)
 		return nil
@@ -99,7 +99,7 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 		samples, err := e.parser.Parse(got.body.Text, got.body.OpenMetrics())
 		if err != nil {
 			e.samples = nil
-			return &foreign{page: got, reason: syntaxReason(err, got.body.Text), err: err}
+			return &foreign{url: got.url, reason: syntaxReason(err, got.body.Text), err: err}
 		}
 		e.samples = samples
 	}
@@ -134,9 +134,8 @@ func (c *Collector) add(e *endpoint, sc servermetrics.Scrape) (shown string, sto
 	if c.over {
 		return "", false
 	}
-	if e.destination == nil {
-		e.destination = c.store.Endpoint(e.shown)
-	}
+	c.prepare(e)
+	e.delivered = true
 	if sc.Duplicate {
 		sc.Samples = nil // as in the scrape before; the store repeats it at no cost
 	}

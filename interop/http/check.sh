@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Benchmarks HTTP servers that nobody here wrote, over every connection strategy, streaming and not:
+# uvicorn, hypercorn, aiohttp, node, Go's net/http, and nginx before the mock server.
+#
+#   INTEROP_CACHE=DIR  where the virtual environment and nginx are kept (default: a directory that is removed)
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+if [ -n "${INTEROP_CACHE:-}" ]; then
+    cache=$INTEROP_CACHE/http
+    mkdir -p "$cache"
+else
+    cache=$(mktemp -d)
+    trap 'rm -rf "$cache"' EXIT
+fi
+if [ ! -x "$cache/venv/bin/hypercorn" ]; then
+    python3 -m venv "$cache/venv"
+    "$cache/venv/bin/pip" install -q uvicorn hypercorn starlette aiohttp
+fi
+nginx=$(command -v nginx || true)
+if [ -z "$nginx" ]; then
+    # The package's program alone: nothing is installed and no service is started.
+    nginx=$cache/nginx/usr/sbin/nginx
+    if [ ! -x "$nginx" ]; then
+        (cd "$cache" && apt-get download -q nginx >/dev/null 2>&1 || (apt-get update -q >/dev/null && apt-get download -q nginx >/dev/null))
+        dpkg-deb -x "$cache"/nginx_*.deb "$cache/nginx"
+    fi
+fi
+(cd "$root" && CGO_ENABLED=0 go build -o "$cache/aiperf" ./cmd/aiperf)
+CGO_ENABLED=0 go build -o "$cache/server" server.go
+python3 check.py "$cache/aiperf" "$cache" "$nginx"

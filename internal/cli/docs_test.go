@@ -57,12 +57,16 @@ this release lacks is checked and then ends the run before the first request.
 			} else if built := builtValues(o); len(built) > 0 {
 				note = fmt.Sprintf(" *This release has %s.*", strings.Join(built, ", "))
 			}
+			limits := o.Limits.String()
+			if hasManyValues(o) {
+				limits = "one of " + strings.Join(o.Values, ", ")
+			}
 			def := o.Default
 			if o.DefaultNote != "" {
 				def = o.DefaultNote
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s%s |\n", strings.Join(o.Spellings(), "` `"),
-				cell(valueName(o)), cell(def), cell(o.Limits.String()), cell(o.Help), note)
+				cell(valueName(o)), cell(def), cell(limits), cell(o.Help), note)
 		}
 		b.WriteByte('\n')
 	}

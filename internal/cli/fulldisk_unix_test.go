@@ -60,8 +60,10 @@ func TestReportsThatDoNotFit(t *testing.T) {
 		flags        []string
 		lost, kept   []string
 	}{
-		{"summary", "4", []string{"--num-dataset-entries", "1"}, []string{"profile_export_aiperf.json", "profile_export_console.txt"}, []string{"inputs.json", "profile_export.jsonl"}},
-		{"inputs", "128", []string{"--num-dataset-entries", "2000"}, []string{"inputs.json"}, []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl"}},
+		{"summary", "6", []string{"--num-dataset-entries", "1"},
+			[]string{"profile_export_aiperf.json", "profile_export_console.txt"}, []string{"inputs.json", "profile_export.jsonl"}},
+		{"inputs", "128", []string{"--num-dataset-entries", "2000"},
+			[]string{"inputs.json"}, []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

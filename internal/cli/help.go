@@ -29,8 +29,8 @@ Runs a benchmark against an inference server and writes its reports. For example
 	fmt.Fprint(w, `
 Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
 Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
-Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no results,
-a file that could not be written, or all requests failed; 130 second Ctrl-C; 143 SIGTERM.
+Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no
+results, a file that could not be written, or all requests failed; 130 second Ctrl-C; 143 SIGTERM.
 `)
 }
 
@@ -55,7 +55,7 @@ func valueName(o config.Option) string {
 		return ""
 	case config.Enum:
 		name = strings.Join(o.Values, "|")
-		if len(o.Values) > 8 {
+		if hasManyValues(o) {
 			name = "TYPE"
 		}
 	default:
@@ -65,6 +65,11 @@ func valueName(o config.Option) string {
 		name += " …"
 	}
 	return name
+}
+
+// hasManyValues tells that the values are too many to stand behind the flag.
+func hasManyValues(o config.Option) bool {
+	return o.Type == config.Enum && len(strings.Join(o.Values, "|")) > helpWidth/2
 }
 
 // facts are the default, the limits and the state of a flag in words.
@@ -79,7 +84,7 @@ func facts(o config.Option) string {
 	if limits := o.Limits.String(); limits != "" {
 		list = append(list, limits)
 	}
-	if o.Type == config.Enum && len(o.Values) > 8 {
+	if hasManyValues(o) {
 		list = append(list, "one of "+strings.Join(o.Values, ", "))
 	}
 	if o.Env != "" {

@@ -219,8 +219,16 @@ func chunkSize(line []byte) (int64, error) {
 	return size, nil
 }
 
-// readBody reads the body and keeps account of its chunks: what came with one network read is one.
+// readBody reads the body, without its coding.
 func (x *exchange) readBody(p []byte) (int, error) {
+	if x.decoder != nil {
+		return x.decoder.Read(p)
+	}
+	return x.readCoded(p)
+}
+
+// readCoded reads the body and keeps account of its chunks: what came with one network read is one.
+func (x *exchange) readCoded(p []byte) (int, error) {
 	n, err := x.body.read(p)
 	if n == 0 {
 		return n, err

@@ -90,6 +90,18 @@ func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, e
 	return newConnection(o, w, top), nil
 }
 
+// dialAside dials on a goroutine of its own: dialling takes a deep stack, which the caller's would keep
+// for as long as its stream is open.
+func (d *dialer) dialAside(ctx context.Context, o *origin, t *stamps) (c *connection, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c, err = d.dial(ctx, o, t)
+	}()
+	<-done
+	return c, err
+}
+
 func (d *dialer) proxyFor(o *origin) (*url.URL, error) {
 	if d.proxy == nil {
 		return nil, nil

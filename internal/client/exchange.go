@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -36,7 +37,9 @@ type exchange struct {
 	out           Exchange
 	t             stamps
 	conn          *connection
+	hop           hop
 	body          body
+	decoder       io.Reader // of the body, nil if it is not compressed
 	slot          bool
 	writing       *writing // of the hop, where it is written beside the reading
 	refused       bool     // the reply came to a request of which only a part was written

@@ -26,16 +26,17 @@ type hop struct {
 	closes bool
 }
 
-func (x *exchange) firstHop(buffer *[]byte) (hop, error) {
-	h := hop{method: x.req.Method, headers: x.req.Headers, body: x.req.Body, wire: *buffer, buffer: buffer}
+func (x *exchange) firstHop(buffer *[]byte) error {
+	h := &x.hop
+	*h = hop{method: x.req.Method, headers: x.req.Headers, body: x.req.Body, wire: *buffer, buffer: buffer}
 	if h.method == "" {
 		h.method = http.MethodPost
 	}
 	var err error
 	if h.target, err = x.client.target(x.req.URL); err != nil {
-		return h, err
+		return err
 	}
-	return h, h.encode()
+	return h.encode()
 }
 
 // encode writes the head, headers in the order given. Host and Content-Length are the client's own

@@ -58,7 +58,9 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 			return nil, x.broken(h, typeResponse, "reading the response headers", err)
 		}
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
-			x.response = resp
+			if x.req.KeepTrace || x.req.KeepRaw {
+				x.response = resp
+			}
 			x.t.headersReceived = w.readNS
 			x.body = newBody(x.conn.br, resp, h)
 			x.conn.idleLimit = keepAliveLimit(resp.Header)
@@ -116,6 +118,9 @@ func isSuccess(status int) bool { return status >= 200 && status <= 299 }
 func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
 	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
+	if err := x.decodeBody(resp); err != nil {
+		return &wireError{origin: h.target.origin, typ: typePayload, what: "reading the response body", err: err}
+	}
 	if !isSuccess(resp.StatusCode) {
 		return x.receiveRefusal(h, resp, mediaType, charset)
 	}
@@ -171,12 +176,9 @@ func reason(resp *http.Response) string {
 	return http.StatusText(resp.StatusCode)
 }
 
-// leastRoom and mostRoom bound the room of a read from a stream: many wait for one token at a time, and
-// a flood comes by the read buffer.
-const (
-	leastRoom = 512
-	mostRoom  = readBuffer / 2
-)
+// streamRoom is the least room of a read from a stream: some two events of a token each. Thousands of
+// streams may be open, so the scanner's buffer only grows with an event that does not fit.
+const streamRoom = 512
 
 // receiveStream hands over the events of a stream as they come.
 func (x *exchange) receiveStream(h *hop) error {
@@ -185,16 +187,12 @@ func (x *exchange) receiveStream(h *hop) error {
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
-	for room := leastRoom; ; {
-		p := sc.Space(room)
-		n, err := x.readBody(p)
-		if n == len(p) && room < mostRoom {
-			room *= 2
-		}
+	for {
+		n, err := x.readBody(sc.Space(streamRoom))
 		at := x.conn.wire.readNS
 		sc.Filled(n)
-		for ev, ok := sc.Next(); ok; ev, ok = sc.Next() {
-			if err := x.event(&ev, at); err != nil {
+		for ev := sc.Next(); ev != nil; ev = sc.Next() {
+			if err := x.event(ev, at); err != nil {
 				return err
 			}
 		}
@@ -206,16 +204,16 @@ func (x *exchange) receiveStream(h *hop) error {
 		case err == io.EOF:
 			return x.endStream(sc, at)
 		}
-		if ev, ok := sc.End(); ok {
-			x.keepEvent(&ev, x.client.clock.NowNS())
+		if ev := sc.End(); ev != nil {
+			x.keepEvent(ev, x.client.clock.NowNS())
 		}
 		return x.broken(h, typePayload, "reading the event stream", err)
 	}
 }
 
 func (x *exchange) endStream(sc *sse.Scanner, at int64) error {
-	if ev, ok := sc.End(); ok {
-		if err := x.event(&ev, at); err != nil {
+	if ev := sc.End(); ev != nil {
+		if err := x.event(ev, at); err != nil {
 			return err
 		}
 	}

@@ -60,13 +60,14 @@ func (c *Client) Close() { c.pool.close() }
 func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
 	x := &exchange{client: c, req: req, sink: sink}
 	head := c.heads.Get().(*[]byte)
-	h, err := x.firstHop(head)
+	h := &x.hop
+	err := x.firstHop(head)
 	x.out.StartNS = c.clock.NowNS()
 	if err == nil {
-		err = x.guarded(ctx, &h)
+		err = x.guarded(ctx, h)
 	}
-	x.settle(err, &h)
-	c.release(&h)
+	x.settle(err, h)
+	c.release(h)
 	return x.out
 }
 

@@ -28,7 +28,7 @@ func (x *exchange) connect(o *origin) error {
 	}
 	ctx, done := x.setup()
 	defer done()
-	fresh, err := c.dialer.dial(ctx, o, &x.t)
+	fresh, err := c.dialer.dialAside(ctx, o, &x.t)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ const (
 	ServerMetricsCSV
 	ServerMetricsJSONL
 	ServerMetricsParquet
+	ServerMetricsRecording
+	ServerMetricsLegacyJSON
 	NetworkLatencyJSONL
 	AccuracyJSONL
 	MLflowJSON
@@ -64,31 +66,33 @@ type artifactName struct{ plain, suffix string }
 
 func artifactNames() [artifactCount]artifactName {
 	return [artifactCount]artifactName{
-		SummaryJSON:          {"profile_export_aiperf.json", ".json"},
-		SummaryCSV:           {"profile_export_aiperf.csv", ".csv"},
-		RecordsJSONL:         {"profile_export.jsonl", ".jsonl"},
-		RawJSONL:             {"profile_export_raw.jsonl", "_raw.jsonl"},
-		TimeslicesCSV:        {"profile_export_aiperf_timeslices.csv", "_timeslices.csv"},
-		TimeslicesJSON:       {"profile_export_aiperf_timeslices.json", "_timeslices.json"},
-		InputsJSON:           {"inputs.json", ""},
-		OutputsJSON:          {"outputs.json", "_outputs.json"},
-		ConsoleText:          {"profile_export_console.txt", "_console.txt"},
-		LogFile:              {"logs/aiperf.log", ""},
-		GPUTelemetryJSONL:    {"gpu_telemetry_export.jsonl", "_gpu_telemetry.jsonl"},
-		ServerMetricsJSON:    {"server_metrics_export.json", "_server_metrics.json"},
-		ServerMetricsCSV:     {"server_metrics_export.csv", "_server_metrics.csv"},
-		ServerMetricsJSONL:   {"server_metrics_export.jsonl", "_server_metrics.jsonl"},
-		ServerMetricsParquet: {"server_metrics_export.parquet", "_server_metrics.parquet"},
-		NetworkLatencyJSONL:  {"profile_export_network_latency.jsonl", "_network_latency.jsonl"},
-		AccuracyJSONL:        {"accuracy_export.jsonl", "_accuracy.jsonl"},
-		MLflowJSON:           {"mlflow_export.json", ""},
-		PhaseManifest:        {"phase_manifest.json", ""},
-		AggregateJSON:        {"aggregate/profile_export_aiperf_aggregate.json", ""},
-		AggregateCSV:         {"aggregate/profile_export_aiperf_aggregate.csv", ""},
-		CollatedJSON:         {"aggregate/profile_export_aiperf_collated.json", ""},
-		SweepJSON:            {"sweep_aggregate/profile_export_aiperf_sweep.json", ""},
-		SweepCSV:             {"sweep_aggregate/profile_export_aiperf_sweep.csv", ""},
-		RunConfigJSON:        {"run_config.json", ""},
+		SummaryJSON:             {"profile_export_aiperf.json", ".json"},
+		SummaryCSV:              {"profile_export_aiperf.csv", ".csv"},
+		RecordsJSONL:            {"profile_export.jsonl", ".jsonl"},
+		RawJSONL:                {"profile_export_raw.jsonl", "_raw.jsonl"},
+		TimeslicesCSV:           {"profile_export_aiperf_timeslices.csv", "_timeslices.csv"},
+		TimeslicesJSON:          {"profile_export_aiperf_timeslices.json", "_timeslices.json"},
+		InputsJSON:              {"inputs.json", ""},
+		OutputsJSON:             {"outputs.json", "_outputs.json"},
+		ConsoleText:             {"profile_export_console.txt", "_console.txt"},
+		LogFile:                 {"logs/aiperf.log", ""},
+		GPUTelemetryJSONL:       {"gpu_telemetry_export.jsonl", "_gpu_telemetry.jsonl"},
+		ServerMetricsJSON:       {"server_metrics_export.json", "_server_metrics.json"},
+		ServerMetricsCSV:        {"server_metrics_export.csv", "_server_metrics.csv"},
+		ServerMetricsJSONL:      {"server_metrics_export.jsonl", "_server_metrics.jsonl"},
+		ServerMetricsParquet:    {"server_metrics_export.parquet", "_server_metrics.parquet"},
+		ServerMetricsRecording:  {"server_metrics_recording.json", "_server_metrics_recording.json"},
+		ServerMetricsLegacyJSON: {"server_metrics_export_legacy.json", "_server_metrics_legacy.json"},
+		NetworkLatencyJSONL:     {"profile_export_network_latency.jsonl", "_network_latency.jsonl"},
+		AccuracyJSONL:           {"accuracy_export.jsonl", "_accuracy.jsonl"},
+		MLflowJSON:              {"mlflow_export.json", ""},
+		PhaseManifest:           {"phase_manifest.json", ""},
+		AggregateJSON:           {"aggregate/profile_export_aiperf_aggregate.json", ""},
+		AggregateCSV:            {"aggregate/profile_export_aiperf_aggregate.csv", ""},
+		CollatedJSON:            {"aggregate/profile_export_aiperf_collated.json", ""},
+		SweepJSON:               {"sweep_aggregate/profile_export_aiperf_sweep.json", ""},
+		SweepCSV:                {"sweep_aggregate/profile_export_aiperf_sweep.csv", ""},
+		RunConfigJSON:           {"run_config.json", ""},
 	}
 }
 

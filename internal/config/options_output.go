@@ -9,7 +9,6 @@ func outputOptions() []Option {
 		texts     = "the export of generated texts"
 		plots     = "plots"
 		gpu       = "the collection of GPU telemetry"
-		server    = "the collection of server metrics"
 		roundTrip = "the measurement of network latency"
 		otel      = "OTLP streaming"
 		mlflow    = "the upload to MLflow"
@@ -29,9 +28,9 @@ func outputOptions() []Option {
 		opt("plot-required", Bool, "false", 3, "Let a failing plot fail the run.", missing(plots), yaml("artifacts.plot_required")),
 		opt("gpu-telemetry", String, "", 1, "Show GPU tables, and collect from these places: exporter URLs, a metrics CSV file, pynvml, dashboard.", multi, address, missing(gpu), yaml("gpu_telemetry")),
 		opt("no-gpu-telemetry", Bool, "false", 1, "Do not collect GPU telemetry.", yaml("gpu_telemetry.enabled")),
-		opt("server-metrics", String, "", 1, "Collect server metrics from these URLs too.", multi, address, missing(server), yaml("server_metrics.urls")),
+		opt("server-metrics", String, "", 1, "Collect server metrics from these URLs too.", multi, address, yaml("server_metrics.urls")),
 		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),
-		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Files that server metrics are written to.", multi, values("json", "csv", "jsonl", "parquet"), missing(server), yaml("server_metrics.formats")),
+		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Files that server metrics are written to.", multi, values("json", "csv", "jsonl", "parquet"), yaml("server_metrics.formats")),
 		opt("network-latency-automatic", Bool, "false", 3, "Measure the network's round trip and report metrics without it.", missing(roundTrip), yaml("network_latency.automatic")),
 		opt("network-latency-mean", Float, "", 3, "Fixed round trip in milliseconds.", limits(atLeast(0)), missing(roundTrip), yaml("network_latency.mean")),
 		opt("network-latency-ping-interval", Float, "1", 3, "Seconds between two measurements of the round trip.", limits(above(0)), env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), missing(roundTrip), yaml("network_latency.ping_interval")),

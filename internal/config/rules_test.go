@@ -115,7 +115,6 @@ func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
 		"--gpu-telemetry":                                     "--gpu-telemetry is not available in this release: ",
-		"--server-metrics n:1":                                "--server-metrics is not available",
 		"--ui dashboard":                                      "--ui dashboard is not available in this release: use simple or none",
 		"--endpoint-type embeddings":                          "--endpoint-type embeddings is not available in this release: use chat or completions",
 		"--endpoint-type raw":                                 "--endpoint-type raw is not available",

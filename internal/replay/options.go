@@ -94,7 +94,7 @@ func addFormats(o *Options, v string) error {
 }
 
 func words(v string) []string {
-	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 }
 
 func addTypes(o *Options, v string) error {

@@ -162,26 +162,36 @@ func (s *scanner) token() []byte {
 	return s.text[start:s.at]
 }
 
-// skip reads any value and returns its text.
+// skip reads any value and returns its text; within lists and objects it only looks where they end.
 func (s *scanner) skip() []byte {
-	c := s.peek()
+	s.peek()
 	start := s.at
-	switch c {
-	case '"':
-		s.raw()
-	case '{':
-		s.each(func([]byte) { s.skip() })
-	case '[':
-		s.items(func() { s.skip() })
-	default:
-		if len(s.token()) == 0 {
-			s.fail("expected a value")
+	for depth := 0; s.err == nil; {
+		switch c := s.peek(); c {
+		case '"':
+			s.raw()
+		case '{', '[':
+			depth++
+			s.at++
+		case '}', ']':
+			depth--
+			s.at++
+		case ',', ':':
+			if depth > 0 {
+				s.at++
+				continue
+			}
+			fallthrough
+		default:
+			if len(s.token()) == 0 {
+				s.fail("expected a value")
+			}
+		}
+		if depth <= 0 && s.err == nil {
+			return s.text[start:s.at]
 		}
 	}
-	if s.err != nil {
-		return nil
-	}
-	return s.text[start:s.at]
+	return nil
 }
 
 // end wants nothing more to follow.

@@ -57,17 +57,23 @@ type dispatcher struct {
 	// events is load's engine; set before the first credit.
 	events load.Events
 
-	// exchanges ends when the exchanges in flight are to be cut off.
-	exchanges context.Context
-	cutOff    context.CancelFunc
-
 	preparing chan *turnState
 
-	mu     sync.Mutex
-	live   map[uint64]*turnState
-	idle   []chan load.Credit
-	closed bool
-	all    sync.WaitGroup
+	mu sync.Mutex
+	// exchanges ends when the exchanges in flight are to be cut off; those sent afterwards, in a later
+	// phase, get another one.
+	exchanges context.Context
+	cutOff    context.CancelFunc
+	live      map[uint64]*turnState
+	idle      []chan sending
+	closed    bool
+	all       sync.WaitGroup
+}
+
+// sending is a credit on its way out, with what ends its exchange from outside.
+type sending struct {
+	credit load.Credit
+	ctx    context.Context
 }
 
 // phaseName is what records say of a phase.
@@ -165,27 +171,33 @@ func (d *dispatcher) Forget(k uint64) {
 }
 
 // CutOff implements load.Sender.
-func (d *dispatcher) CutOff() { d.cutOff() }
+func (d *dispatcher) CutOff() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cutOff()
+	d.exchanges, d.cutOff = context.WithCancel(context.Background())
+}
 
 // Send implements load.Sender.
 func (d *dispatcher) Send(c load.Credit) {
 	d.mu.Lock()
+	s := sending{c, d.exchanges}
 	if n := len(d.idle); n > 0 {
 		waiting := d.idle[n-1]
 		d.idle = d.idle[:n-1]
 		d.mu.Unlock()
-		waiting <- c
+		waiting <- s
 		return
 	}
 	d.mu.Unlock()
-	d.all.Go(func() { d.work(c) })
+	d.all.Go(func() { d.work(s) })
 }
 
 // work is one sending goroutine: it carries out a credit and waits for the next one.
-func (d *dispatcher) work(c load.Credit) {
-	next := make(chan load.Credit, 1)
-	for more := true; more; c, more = <-next {
-		d.exchange(c)
+func (d *dispatcher) work(s sending) {
+	next := make(chan sending, 1)
+	for more := true; more; s, more = <-next {
+		d.exchange(s.ctx, s.credit)
 		d.mu.Lock()
 		if d.closed {
 			d.mu.Unlock()
@@ -197,7 +209,7 @@ func (d *dispatcher) work(c load.Credit) {
 }
 
 // exchange carries out one credit from pick-up to return.
-func (d *dispatcher) exchange(c load.Credit) {
+func (d *dispatcher) exchange(ctx context.Context, c load.Credit) {
 	pickedUpNS := d.clock.NowNS()
 	t := d.state(c.Session)
 	p := t.ready(c.Turn)
@@ -208,21 +220,9 @@ func (d *dispatcher) exchange(c load.Credit) {
 	if d.hearsContent {
 		decoder.OnFirstContent(func() { d.events.FirstContent(c) })
 	}
-	job := &intake.Job{
-		Identity: p.Identity, Decoder: decoder, Body: p.Body, RequestedTokens: p.RequestedTokens,
-		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS, PickedUpNS: pickedUpNS,
-	}
-	job.Identity.SessionNum = c.ID
-	phase := &d.phases[c.Phase]
-	job.Identity.Phase, job.Identity.PhaseName = phase.kind, phase.name
-	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.profiling
-	job.Identity.WorkerID = d.workers.name(t.worker)
-	job.Identity.ProcessorID = processorID
-	if p.Err == nil {
-		job.Exchange = d.client.Send(d.exchanges, &p.Request, decoder)
-	} else {
-		job.Exchange = client.Exchange{StartNS: pickedUpNS, EndNS: d.clock.NowNS(), Err: p.Err}
-	}
+	job := d.job(&c, t, p, decoder)
+	job.PickedUpNS = pickedUpNS
+	d.carry(ctx, job, p)
 	d.workers.give(t.worker)
 	outcome := load.CutOff
 	if !job.Exchange.CutOff {
@@ -237,13 +237,38 @@ func (d *dispatcher) exchange(c load.Credit) {
 	d.events.Returned(c, outcome)
 }
 
+// job is what becomes of the credit, but for its exchange.
+func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, decoder endpoint.Decoder) *intake.Job {
+	job := &intake.Job{
+		Identity: p.Identity, Decoder: decoder, Body: p.Body, RequestedTokens: p.RequestedTokens,
+		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS,
+	}
+	job.Identity.SessionNum = c.ID
+	phase := &d.phases[c.Phase]
+	job.Identity.Phase, job.Identity.PhaseName = phase.kind, phase.name
+	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.profiling
+	job.Identity.WorkerID = d.workers.name(t.worker)
+	job.Identity.ProcessorID = processorID
+	return job
+}
+
+// carry has the exchange carried out. The making of the job stands apart: the stack under an open
+// stream is part of its cost.
+func (d *dispatcher) carry(ctx context.Context, job *intake.Job, p *session.Prepared) {
+	if p.Err == nil {
+		job.Exchange = d.client.Send(ctx, &p.Request, job.Decoder)
+	} else {
+		job.Exchange = client.Exchange{StartNS: job.PickedUpNS, EndNS: d.clock.NowNS(), Err: p.Err}
+	}
+}
+
 // closeTimeout bounds the wait for exchanges that do not end although they were cut off.
 const closeTimeout = 5 * time.Second
 
 // close ends the goroutines; all credits must have returned or been given up.
 func (d *dispatcher) close() {
-	d.cutOff()
 	d.mu.Lock()
+	d.cutOff()
 	if d.closed {
 		d.mu.Unlock()
 		return

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/metrics"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
+	"aiperf/internal/servermetrics"
 	"aiperf/internal/summary"
 )
 
@@ -36,7 +37,12 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		e.log.Warn(w)
 	}
 	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
+	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
+	problems = append(problems, err)
 	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
+	if e.cfg.ServerMetrics.Given {
+		out.Console.ServerMetrics = highlightRows(highlights)
+	}
 	if t := e.aborted.Load(); t != nil {
 		out.Aborted = t
 	} else if err := e.sinkError.Load(); err != nil {
@@ -167,6 +173,13 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 		Files: console.Files{
 			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), LogFile: a.Path(config.LogFile),
 		},
+	}
+	for kind, path := range map[config.Artifact]*string{
+		config.ServerMetricsCSV: &o.Files.ServerMetricsCSV, config.ServerMetricsJSON: &o.Files.ServerMetricsJSON,
+	} {
+		if _, err := os.Stat(a.Path(kind)); err == nil {
+			*path = a.Path(kind)
+		}
 	}
 	if sliced {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = a.Path(config.TimeslicesCSV), a.Path(config.TimeslicesJSON)

@@ -106,6 +106,8 @@ type execution struct {
 	engine            *load.Engine
 	dispatcher        *dispatcher
 	sinks             []report.Sink
+	// servers is nil when no server metrics are collected.
+	servers *serverWatch
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -153,6 +155,10 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := e.openSinks(); err != nil {
+		return err
+	}
+	var err error
+	if e.servers, err = e.watchServers(ctx); err != nil {
 		return err
 	}
 	return e.assemble()
@@ -250,7 +256,7 @@ func (e *execution) assemble() error {
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase,
+		Observe: e.logPhase, Gates: e.servers.gates(),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -306,4 +312,5 @@ func (e *execution) close() {
 	for _, s := range e.sinks {
 		s.Close()
 	}
+	e.servers.close()
 }

@@ -23,23 +23,26 @@ func isData(line []byte) bool {
 // Fields splits the text of an event into its fields, repaired as the scanner does it.
 func Fields(text []byte) []Field { return appendFields(nil, text) }
 
-// parse makes an event of a message; false if there is no text in it.
-func (s *Scanner) parse(text []byte, lines int) (Event, bool) {
+// parse makes the event of a message; false if there is no text in it.
+func (s *Scanner) parse(text []byte, lines int) bool {
 	if !utf8.Valid(text) {
 		s.valid = appendValid(s.valid[:0], text)
 		text = s.valid
 	}
 	text = trim(text)
 	if len(text) == 0 {
-		return Event{}, false
+		return false
 	}
 	if lines == 1 && isData(text) {
-		return Event{Data: trim(text[len(dataColon):]), Text: text}, true
+		s.event = Event{Data: trim(text[len(dataColon):]), Text: text}
+		return true
 	}
 	s.fields = appendFields(s.fields[:0], text)
-	ev := Event{Text: text}
+	s.event = Event{Text: text}
+	ev := &s.event
 	joined := false
-	for _, f := range s.fields {
+	for i := range s.fields {
+		f := &s.fields[i]
 		if f.Value == nil {
 			continue
 		}
@@ -64,7 +67,7 @@ func (s *Scanner) parse(text []byte, lines int) (Event, bool) {
 			ev.Data = s.joined
 		}
 	}
-	return ev, true
+	return true
 }
 
 func appendFields(fields []Field, text []byte) []Field {

@@ -35,6 +35,7 @@ type Scanner struct {
 	skipLF     bool
 	begun      bool // the place of a byte order mark has passed
 
+	event  Event // handed out last
 	fields []Field
 	joined []byte // several data values
 	valid  []byte // a text that was not UTF-8
@@ -92,14 +93,14 @@ func (s *Scanner) Filled(n int) { s.end += n }
 // Pending is the number of bytes of the event that is not complete yet.
 func (s *Scanner) Pending() int { return s.end - s.start }
 
-// Next is the next complete event; false when more bytes are needed.
-func (s *Scanner) Next() (Event, bool) {
+// Next is the next complete event, valid until the next call; nil when more bytes are needed.
+func (s *Scanner) Next() *Event {
 	if !s.begun && !s.begin() {
-		return Event{}, false
+		return nil
 	}
 	if s.skipLF {
 		if s.line == s.end {
-			return Event{}, false
+			return nil
 		}
 		s.skipLF = false
 		if s.buf[s.line] == '\n' {
@@ -110,7 +111,7 @@ func (s *Scanner) Next() (Event, bool) {
 	for {
 		i, next := s.lineEnd()
 		if i < 0 {
-			return Event{}, false
+			return nil
 		}
 		blank := i == s.line
 		s.afterCRLF = next == i+2 && !blank
@@ -121,20 +122,23 @@ func (s *Scanner) Next() (Event, bool) {
 		}
 		text, lines := s.buf[s.start:i], s.lines
 		s.start, s.lines = next, 0
-		if ev, ok := s.parse(text, lines); ok {
-			return ev, true
+		if s.parse(text, lines) {
+			return &s.event
 		}
 		if s.skipLF {
-			return Event{}, false
+			return nil
 		}
 	}
 }
 
-// End is the event left over at the end of the stream; call it when Next has no more.
-func (s *Scanner) End() (Event, bool) {
+// End is the event left over at the end of the stream, if any; call it when Next has no more.
+func (s *Scanner) End() *Event {
 	text := s.buf[s.start:s.end]
 	s.start, s.line, s.scan, s.skipLF = s.end, s.end, s.end, false
-	return s.parse(text, s.lines+2)
+	if s.parse(text, s.lines+2) {
+		return &s.event
+	}
+	return nil
 }
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")

@@ -30,12 +30,12 @@ func scanAll(s *Scanner, reads ...string) []seen {
 	for i, r := range reads {
 		n := copy(s.Space(len(r)), r)
 		s.Filled(n)
-		for ev, ok := s.Next(); ok; ev, ok = s.Next() {
-			add(ev, i+1)
+		for ev := s.Next(); ev != nil; ev = s.Next() {
+			add(*ev, i+1)
 		}
 	}
-	if ev, ok := s.End(); ok {
-		add(ev, len(reads)+1)
+	if ev := s.End(); ev != nil {
+		add(*ev, len(reads)+1)
 	}
 	return out
 }
@@ -167,10 +167,10 @@ func TestScannerIsReusable(t *testing.T) {
 func TestPendingCountsTheOpenEvent(t *testing.T) {
 	var s Scanner
 	s.Filled(copy(s.Space(20), "data: a\n\ndata: 12345"))
-	if _, ok := s.Next(); !ok {
+	if s.Next() == nil {
 		t.Fatal("no event")
 	}
-	if _, ok := s.Next(); ok || s.Pending() != len("data: 12345") {
+	if s.Next() != nil || s.Pending() != len("data: 12345") {
 		t.Errorf("pending %d", s.Pending())
 	}
 }
@@ -181,7 +181,7 @@ func TestCommonEventsDoNotAllocate(t *testing.T) {
 		strings.Repeat("event: delta\ndata: {}\n\n", 20)
 	scan := func() {
 		s.Filled(copy(s.Space(len(stream)), stream))
-		for _, ok := s.Next(); ok; _, ok = s.Next() {
+		for s.Next() != nil {
 		}
 	}
 	scan()
@@ -230,7 +230,7 @@ func BenchmarkEvents(b *testing.B) {
 	b.SetBytes(int64(len(event)))
 	for i := 0; i < b.N; {
 		s.Filled(copy(s.Space(len(stream)), stream))
-		for _, ok := s.Next(); ok; _, ok = s.Next() {
+		for s.Next() != nil {
 			i++
 		}
 	}

@@ -80,7 +80,7 @@ func (c *Collector) tick(stop <-chan struct{}, stopped chan<- struct{}) {
 // tickEndpoint starts a scrape if the endpoint is up to it.
 func (c *Collector) tickEndpoint(e *endpoint) {
 	c.mu.Lock()
-	skip := e.skip > 0 || e.unreadable > 0 && len(e.slots) > 0
+	skip := e.diverting || e.skip > 0 || e.unreadable > 0 && len(e.slots) > 0
 	e.skip = max(e.skip-1, 0)
 	c.mu.Unlock()
 	if skip {

@@ -16,18 +16,15 @@ import (
 
 // write makes the row groups on all cores and puts them into the file in their order.
 func (t *table) write(ctx context.Context, out io.Writer, metadata map[string]string) error {
-	options := []parquet.WriterOption{
-		newSchema(t.labels), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("aiperf", metadata["aiperf.version"], ""),
-		parquet.DataPageStatistics(false),
+	file, err := newParquetFile(out)
+	if err != nil {
+		return err
 	}
-	for k, v := range metadata {
-		options = append(options, parquet.KeyValueMetadata(k, v))
-	}
-	file := parquet.NewWriter(out, options...)
+	schema := newSchema(t.labels)
 	groups := int((t.total + t.groupRows - 1) / t.groupRows)
 	queue := newTurns()
 	onAllCores(groups, func() func(int) {
-		f := newFiller(t, file.BeginRowGroup())
+		f := newFiller(t, newRowGroup(schema, metadata["aiperf.version"]))
 		return func(g int) {
 			if queue.failed() {
 				return
@@ -36,16 +33,13 @@ func (t *table) write(ctx context.Context, out io.Writer, metadata map[string]st
 			if err == nil {
 				err = f.fill(int64(g)*t.groupRows, min(int64(g+1)*t.groupRows, t.total))
 			}
-			queue.in(g, err, func() error {
-				_, err := f.group.Commit()
-				return err
-			})
+			queue.in(g, err, func() error { return file.add(f.group) })
 		}
 	})
 	if err := queue.err; err != nil {
 		return err
 	}
-	return file.Close()
+	return file.close(metadata)
 }
 
 // onAllCores does n things numbered from 0, taken up in that order; newWorker is called once for each core.
@@ -103,7 +97,7 @@ func (t *turns) in(n int, err error, do func() error) {
 // filler makes row groups, one after the other, in the same memory.
 type filler struct {
 	table   *table
-	group   *parquet.ConcurrentRowGroupWriter
+	group   *rowGroup
 	columns [][]parquet.Value
 	nulls   []parquet.Value // for each column
 
@@ -112,7 +106,7 @@ type filler struct {
 	bounds  []parquet.Value // of that series
 }
 
-func newFiller(t *table, g *parquet.ConcurrentRowGroupWriter) *filler {
+func newFiller(t *table, g *rowGroup) *filler {
 	f := &filler{table: t, group: g, series: -1}
 	n := len(leadingColumns) + len(t.labels) + len(trailingColumns)
 	f.columns = make([][]parquet.Value, n)
@@ -135,12 +129,7 @@ func (f *filler) fill(from, to int64) error {
 		f.rows(at, int(from-start), int(end-start))
 		from = end
 	}
-	for i, w := range f.group.ColumnWriters() {
-		if _, err := w.WriteRowValues(f.columns[i]); err != nil {
-			return err
-		}
-	}
-	return f.group.Flush()
+	return f.group.write(f.columns)
 }
 
 // rows appends rows of a series.

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"aiperf/internal/client"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/prom"
+	"aiperf/internal/report/console"
+	"aiperf/internal/servermetrics"
+	"aiperf/internal/servermetrics/collect"
+	"aiperf/internal/servermetrics/export"
+)
+
+// serverWatch collects the servers' own metrics beside the load of one run. A nil one does nothing.
+type serverWatch struct {
+	e         *execution
+	collector *collect.Collector
+	recorder  *export.Recorder
+	// lastPhase is the index of the last phase: after it the final scrape is taken.
+	firstProfiling, lastPhase int
+}
+
+// watchServers finds out which endpoints answer and takes the first scrape of each. It returns nil when
+// nothing is to be collected; only a setting that is wrong is an error.
+func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
+	s := &e.cfg.ServerMetrics
+	if !s.Enabled {
+		return nil, nil
+	}
+	w := &serverWatch{e: e, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling), lastPhase: len(e.cfg.Phases) - 1}
+	env := &e.cfg.Env.ServerMetrics
+	var err error
+	w.collector, err = collect.New(collect.Options{
+		URLs: e.cfg.Endpoint.URLs, Extra: s.URLs,
+		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod,
+		Fetch: e.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.collector.Discover(ctx)
+	if !w.collector.Probe(ctx) {
+		return nil, w.collector.Close()
+	}
+	if slices.Contains(s.Formats, "jsonl") {
+		path := e.cfg.Artifacts.Path(config.ServerMetricsJSONL)
+		w.recorder, err = export.NewRecorder(path, e.cfg.Artifacts.Path(config.ServerMetricsRecording), w.info(servermetrics.Window{}), export.RecorderOptions{
+			OnError: func(err error) { e.log.Error("Server metrics cannot be recorded any more", "error", err) },
+		})
+		if err != nil {
+			w.collector.Close()
+			return nil, err
+		}
+		e.log.Info("Server metrics JSONL export enabled: " + path)
+	}
+	w.collector.Baseline(ctx)
+	w.collector.Start()
+	return w, nil
+}
+
+func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
+
+func (e *execution) fetchOptions() prom.FetchOptions {
+	h, env := &e.cfg.Env.HTTP, &e.cfg.Env.ServerMetrics
+	o := prom.FetchOptions{
+		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
+		SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
+	}
+	if h.TrustEnv {
+		o.Proxy = client.ProxyFromEnvironment
+	}
+	return o
+}
+
+// Scraped implements collect.Sink.
+func (w *serverWatch) Scraped(s collect.Scrape) {
+	if w.recorder != nil {
+		w.recorder.Scraped(s.URL, s.Scrape)
+	}
+}
+
+// gates let the phases wait for the scrapes that stand at their ends.
+func (w *serverWatch) gates() load.Gates {
+	if w == nil {
+		return load.Gates{}
+	}
+	return load.Gates{
+		BeforeFirstCredit: func(ctx context.Context, phase int) {
+			if phase == w.firstProfiling {
+				w.collector.Boundary(ctx)
+			}
+		},
+		AfterLastReturn: func(ctx context.Context, phase int) {
+			if phase == w.lastPhase {
+				w.collector.Finish(ctx)
+			}
+		},
+	}
+}
+
+// close ends the collection of a run that has no results.
+func (w *serverWatch) close() {
+	if w != nil {
+		w.collector.Close()
+	}
+}
+
+// finish ends the collection, computes the statistics of the profiling phase and writes the files. The
+// highlights are for the console.
+func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]servermetrics.Highlight, error) {
+	if w == nil {
+		return nil, nil
+	}
+	ctx := context.Background()
+	w.collector.Finish(ctx)
+	if !cancelled {
+		w.collector.WaitFlush(ctx, time.Unix(0, phase.EndNS))
+	}
+	if err := w.collector.Close(); err != nil {
+		w.e.log.Warn(err.Error())
+	}
+	info := w.info(phase)
+	run := &export.Run{Store: w.collector.Store(), Results: servermetrics.Compute(w.collector.Store(), info.Settings()), Info: info}
+	for _, text := range run.Results.Warnings {
+		w.e.log.Warn("Server metrics: " + text)
+	}
+	for _, failure := range w.collector.Errors() {
+		w.e.log.Debug("Server metrics: failed scrapes", "count", failure.Count, "error", failure.Message)
+	}
+	err := export.All(ctx, w.exporters(run), func(x export.Exporter) {
+		w.e.log.Info("Exported server metrics: " + x.Target())
+	}, func(text string) { w.e.log.Warn(text) })
+	if w.recorder != nil {
+		if failed := w.recorder.Finish(info, w.collector.Store()); err == nil {
+			err = failed
+		}
+	}
+	return servermetrics.Highlights(run.Results), err
+}
+
+func (w *serverWatch) exporters(run *export.Run) []export.Exporter {
+	a, env := &w.e.cfg.Artifacts, &w.e.cfg.Env.ServerMetrics
+	var list []export.Exporter
+	for _, format := range w.e.cfg.ServerMetrics.Formats {
+		switch format {
+		case "json":
+			list = append(list, export.JSON{Path: a.Path(config.ServerMetricsJSON), Run: run})
+		case "csv":
+			list = append(list, export.CSV{Path: a.Path(config.ServerMetricsCSV), Run: run, Comments: env.CSVComments})
+		case "parquet":
+			list = append(list, export.Parquet{Path: a.Path(config.ServerMetricsParquet), Run: run})
+		}
+	}
+	if env.LegacyJSON {
+		list = append(list, export.LegacyJSON{Path: a.Path(config.ServerMetricsLegacyJSON), Run: run})
+	}
+	return list
+}
+
+// info is what the files say of the run.
+func (w *serverWatch) info(phase servermetrics.Window) export.Info {
+	cfg := w.e.cfg
+	host, _ := os.Hostname() // a machine without a name has none in the files
+	info := export.Info{
+		AIPerfVersion: w.e.options.Version, BenchmarkID: w.e.id,
+		Configured: w.collector.Configured(), Successful: w.collector.Successful(),
+		Window: phase, InputConfig: config.InputConfig(cfg, w.e.id), Models: cfg.Models,
+		ExportTime: time.Now(), Hostname: host,
+		SliceNS: int64(cfg.Artifacts.SliceDuration), Bounds: cfg.Env.ServerMetrics.Bounds,
+	}
+	if p := cfg.Profiling(); p != nil {
+		info.Concurrency = p.Concurrency
+		if p.Rate > 0 {
+			info.RequestRate = &p.Rate
+		}
+	}
+	return info
+}
+
+// highlightRows are the rows of the console's table.
+func highlightRows(list []servermetrics.Highlight) []console.ServerMetric {
+	var rows []console.ServerMetric
+	for _, h := range list {
+		unit := prom.InferUnit(h.Metric, h.Description)
+		if h.Stat == "rate" && unit != "" {
+			unit += "/s"
+		}
+		rows = append(rows, console.ServerMetric{
+			Backend: h.Backend, Endpoint: prom.Display(h.EndpointURL), Metric: h.Metric, Stat: h.Stat, Unit: unit, Value: h.Value,
+		})
+	}
+	return rows
+}

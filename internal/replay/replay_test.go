@@ -200,7 +200,7 @@ func TestMistakesAreNamedByFileAndLine(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{good + "{\n", "x.jsonl:2: column 2"},
 		{good + "\n" + good + "[1]\n", "x.jsonl:4: column 1: expected \"{\""},
-		{good + strings.Replace(good, `"value":1`, `"value":"1"`, 1), "x.jsonl:2: column 99: expected a number"},
+		{good + strings.Replace(good, `"value":1`, `"value":"1"`, 1), "x.jsonl:2: column 111: expected a number"},
 		{good + strings.Replace(good, `{"value":1}`, `{}`, 1), "x.jsonl:2: column "},
 		{strings.Replace(good, "endpoint_url", "x", 1), "x.jsonl:1: no endpoint_url"},
 		{strings.Replace(good, "timestamp_ns", "x", 1), "x.jsonl:1: no timestamp_ns"},

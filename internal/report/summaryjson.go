@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"aiperf/internal/artifact"
@@ -17,17 +16,6 @@ const SchemaVersion = "1.5"
 
 // isoMicros is local time without zone, as the published files have it.
 const isoMicros = "2006-01-02T15:04:05.000000"
-
-// leadingTags come first among the metric blocks, in this order; all others follow at the end of the
-// document, by tag.
-var leadingTags = [...]string{
-	"request_throughput", "request_latency", "request_count", "time_to_first_token", "time_to_second_token",
-	"inter_token_latency", "output_token_throughput", "output_token_throughput_per_user",
-	"output_sequence_length", "input_sequence_length", "goodput", "good_request_count", "output_token_count",
-	"reasoning_token_count", "min_request_timestamp", "max_response_timestamp", "inter_chunk_latency",
-	"total_output_tokens", "total_reasoning_tokens", "benchmark_duration", "total_isl", "total_osl",
-	"error_request_count", "error_isl", "total_error_isl",
-}
 
 // percentileKeys name the percentiles in files, in the order of metrics.PercentileRanks.
 var percentileKeys = [len(metrics.PercentileRanks)]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
@@ -84,29 +72,20 @@ func appendInstant(o artifact.Object, key string, ns int64, zone *time.Location)
 	return append(o, artifact.Member{Key: key, Value: time.Unix(0, ns).In(zone).Format(isoMicros)})
 }
 
-// splitBlocks returns the metric blocks of the leading tags in their order and the others by tag.
+// splitBlocks returns the metric blocks in the summary file's order: the leading ones and the others.
 func splitBlocks(results []metrics.Result) (leading, rest artifact.Object) {
-	for _, m := range results {
-		if !artifact.Finite(m.Stats.Avg) && !m.Distribution {
-			continue
-		}
-		member := artifact.Member{Key: m.Tag, Value: MetricBlock(&m)}
-		if rank(m.Tag) < len(leadingTags) {
-			leading = append(leading, member)
-		} else {
-			rest = append(rest, member)
-		}
-	}
-	slices.SortFunc(leading, func(a, b artifact.Member) int { return cmp.Compare(rank(a.Key), rank(b.Key)) })
-	slices.SortFunc(rest, func(a, b artifact.Member) int { return cmp.Compare(a.Key, b.Key) })
-	return leading, rest
+	first, others := summary.OrderedBlocks(results)
+	return blocks(first), blocks(others)
 }
 
-func rank(tag string) int {
-	if i := slices.Index(leadingTags[:], tag); i >= 0 {
-		return i
+func blocks(results []metrics.Result) artifact.Object {
+	var out artifact.Object
+	for i := range results {
+		if m := &results[i]; m.Distribution || artifact.Finite(m.Stats.Avg) {
+			out = append(out, artifact.Member{Key: m.Tag, Value: MetricBlock(m)})
+		}
 	}
-	return len(leadingTags)
+	return out
 }
 
 // MetricBlock is the JSON object of one metric. A wall instant is an exact integer. Statistics that

@@ -50,7 +50,7 @@ type parquetFile struct {
 	rows   int64
 	groups int
 	footer [][]byte // the descriptions of the groups, in blocks
-	like   *format.FileMetaData
+	like   format.FileMetaData // of a group's own file; all but the groups are the same in all
 }
 
 const footerBlock = 1 << 20
@@ -63,7 +63,7 @@ func newParquetFile(out io.Writer) (*parquetFile, error) {
 
 // add appends a group.
 func (f *parquetFile) add(g *rowGroup) error {
-	f.like = g.file.File().Metadata()
+	f.like = *g.file.File().Metadata()
 	group := &f.like.RowGroups[0]
 	group.Ordinal = int16(f.groups)
 	by := f.offset - int64(len(magic))
@@ -86,6 +86,8 @@ func (f *parquetFile) add(g *rowGroup) error {
 	if err != nil {
 		return err
 	}
+	// The writer would wipe what is described here before the next group, and with it names that it goes on using.
+	clear(group.Columns)
 	n := len(f.footer)
 	if n == 0 || len(f.footer[n-1])+len(text) > cap(f.footer[n-1]) {
 		f.footer = append(f.footer, make([]byte, 0, max(footerBlock, len(text))))

@@ -5,32 +5,15 @@
 #   INTEROP_CACHE=DIR  where the virtual environment and the model are kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(cd ../.. && pwd)
-if [ -n "${INTEROP_CACHE:-}" ]; then
-    cache=$INTEROP_CACHE/real-server
-    mkdir -p "$cache"
-else
-    cache=$(mktemp -d)
-fi
-server=
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    [ -n "${INTEROP_CACHE:-}" ] || rm -rf "$cache"
-}
-trap finish EXIT
-
-if [ ! -x "$cache/venv/bin/python" ]; then
-    python3 -m venv "$cache/venv"
-    CMAKE_ARGS=-DGGML_NATIVE=OFF "$cache/venv/bin/pip" install -q 'llama-cpp-python[server]==0.3.36' 'gguf==0.19.0'
-fi
-ranks=$(cd "$cache" && GOFLAGS=-mod=mod go mod download -json github.com/pkoukk/tiktoken-go-loader@v0.0.2 | python3 -c 'import json,sys; print(json.load(sys.stdin)["Dir"])')/assets/o200k_base.tiktoken
-[ -f "$cache/tiny.gguf" ] || "$cache/venv/bin/python" make_model.py "$ranks" "$cache/tiny.gguf"
-
-(cd "$root" && CGO_ENABLED=0 go build -o "$cache/aiperf" ./cmd/aiperf)
-port=$(python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
+. ../cache.sh real-server
+export CMAKE_ARGS=-DGGML_NATIVE=OFF
+venv 'llama-cpp-python[server]==0.3.36' 'gguf==0.19.0'
+[ -f "$cache/tiny.gguf" ] || "$cache/venv/bin/python" make_model.py "$(ranks)" "$cache/tiny.gguf"
+build
+port=$(free_port)
 "$cache/venv/bin/python" -m llama_cpp.server --model "$cache/tiny.gguf" --n_ctx 2048 --host 127.0.0.1 --port "$port" \
     --interrupt_requests false >"$cache/server.log" 2>&1 &
-server=$!
+on_exit "kill $!"
 for _ in $(seq 60); do
     curl -sf "http://127.0.0.1:$port/v1/models" >/dev/null && break
     sleep 1

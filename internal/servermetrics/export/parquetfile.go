@@ -49,7 +49,7 @@ type parquetFile struct {
 	offset int64
 	rows   int64
 	groups int
-	footer [][]byte // the descriptions of the groups, in blocks
+	footer [][]byte            // the descriptions of the groups, in blocks
 	like   format.FileMetaData // of a group's own file; all but the groups are the same in all
 }
 

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Reads our server metrics files with the libraries that their consumers use (pandas, Polars, DuckDB, PyArrow, jq):
+# every example of docs/server-metrics.md runs unchanged, and the formats must agree with each other.
+#
+#   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+if [ -n "${INTEROP_CACHE:-}" ]; then
+    cache=$INTEROP_CACHE/server-metrics
+    mkdir -p "$cache"
+else
+    cache=$(mktemp -d)
+    trap 'rm -rf "$cache"' EXIT
+fi
+if [ ! -x "$cache/venv/bin/python" ]; then
+    python3 -m venv "$cache/venv"
+    "$cache/venv/bin/pip" install -q pandas polars duckdb pyarrow
+fi
+rm -rf "$cache/files"
+mkdir "$cache/files"
+(cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files CGO_ENABLED=0 go test -count=1 -run FilesForConsumers ./internal/replay)
+"$cache/venv/bin/python" read.py "$root/docs/server-metrics.md" "$cache/files"

@@ -19,8 +19,8 @@ func TestFilesForConsumers(t *testing.T) {
 		l := newLive(t, "server_metrics_export.jsonl")
 		l.info.BenchmarkID = "00000000-0000-4000-8000-00000000000" + run[3:]
 		l.info.SliceNS = 2 * second
-		for n := range 70 {
-			at := start + int64(n-3)*second/3
+		for n := range 500 {
+			at := start + int64(n-10)*second/24
 			l.scrape(urlB, vllmPage(n*speed, "0", run), at)
 			l.scrape(urlA, vllmPage(n*speed/2, "1", run), at+1000)
 		}

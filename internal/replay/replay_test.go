@@ -330,3 +330,34 @@ func FuzzRecording(f *testing.F) {
 		_ = ServerMetrics(context.Background(), Options{Recordings: []string{path}, OutputDir: t.TempDir()})
 	})
 }
+
+// Two processes of one run recorded an endpoint each; the phase of the one ended later.
+func TestRecordingsOfOneRunAreMergedWithTheirSidecars(t *testing.T) {
+	var paths []string
+	for i, url := range []string{urlA, urlB} {
+		l := newLive(t, "server_metrics_export.jsonl")
+		l.info.Configured, l.info.Successful = []string{url}, []string{url}
+		l.info.Window.EndNS += int64(i) * second
+		for n := range 30 {
+			l.scrape(url, fmt.Sprintf("# HELP c help\n# TYPE c counter\nc_total %d\n", n), start+int64(n)*second)
+		}
+		l.exports()
+		paths = append(paths, filepath.Join(l.dir, "server_metrics_export.jsonl"))
+	}
+	var warnings []string
+	dir := replayed(t, Options{Recordings: paths, Warn: func(m string) { warnings = append(warnings, m) }})
+	out := read(t, dir, "server_metrics_export.json")
+	if got := strings.Join(out.Summary.Configured, " "); got != urlA+" "+urlB {
+		t.Errorf("configured: %s", got)
+	}
+	if c := out.Metrics["c"]; c.Type != "counter" || len(c.Series) != 2 {
+		t.Errorf("counter: %+v", c)
+	}
+	data, _ := os.ReadFile(filepath.Join(dir, "server_metrics_export.json"))
+	if !strings.Contains(string(data), `"end_time": "2025-12-10T19:07:34.596361"`) {
+		t.Errorf("the window does not end with the later phase:\n%.700s", data)
+	}
+	if len(warnings) > 0 {
+		t.Errorf("warnings: %q", warnings)
+	}
+}

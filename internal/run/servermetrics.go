@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -103,11 +104,25 @@ func (w *serverWatch) gates() load.Gates {
 	}
 }
 
-// close ends the collection of a run that has no results.
+// close ends the collection of a run that has no results; its recording stays.
 func (w *serverWatch) close() {
-	if w != nil {
-		w.collector.Close()
+	if w == nil {
+		return
 	}
+	w.collector.Close()
+	if err := w.closeRecording(w.info(servermetrics.Window{})); err != nil {
+		w.e.log.Error("Server metrics could not be recorded", "error", err)
+	}
+}
+
+// closeRecording ends the recording, once; the collection is over.
+func (w *serverWatch) closeRecording(info export.Info) error {
+	if w.recorder == nil {
+		return nil
+	}
+	r := w.recorder
+	w.recorder = nil
+	return r.Finish(info, w.collector.Store())
 }
 
 // finish ends the collection, computes the statistics of the profiling phase and writes the files. The
@@ -118,7 +133,7 @@ func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]serv
 	}
 	ctx := context.Background()
 	w.collector.Finish(ctx)
-	if !cancelled {
+	if !cancelled && len(w.collector.Successful()) > 0 {
 		w.collector.WaitFlush(ctx, time.Unix(0, phase.EndNS))
 	}
 	if err := w.collector.Close(); err != nil {
@@ -127,20 +142,25 @@ func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]serv
 	info := w.info(phase)
 	run := &export.Run{Store: w.collector.Store(), Results: servermetrics.Compute(w.collector.Store(), info.Settings()), Info: info}
 	for _, text := range run.Results.Warnings {
-		w.e.log.Warn("Server metrics: " + text)
+		w.e.log.Warn(text)
 	}
 	for _, failure := range w.collector.Errors() {
 		w.e.log.Debug("Server metrics: failed scrapes", "count", failure.Count, "error", failure.Message)
 	}
-	err := export.All(ctx, w.exporters(run), func(x export.Exporter) {
-		w.e.log.Info("Exported server metrics: " + x.Target())
-	}, func(text string) { w.e.log.Warn(text) })
-	if w.recorder != nil {
-		if failed := w.recorder.Finish(info, w.collector.Store()); err == nil {
-			err = failed
-		}
+	err := export.All(ctx, w.exporters(run), func(x export.Exporter) { w.e.log.Info(written(x)) }, func(text string) { w.e.log.Warn(text) })
+	err = errors.Join(err, w.closeRecording(info))
+	if err != nil {
+		w.e.log.Error("Server metrics could not be written", "error", err)
 	}
 	return servermetrics.Highlights(run.Results), err
+}
+
+// written is the log line of a file.
+func written(x export.Exporter) string {
+	if _, parquet := x.(export.Parquet); parquet {
+		return "Exported server metrics to Parquet: " + x.Target()
+	}
+	return x.Name() + ": " + x.Target()
 }
 
 func (w *serverWatch) exporters(run *export.Run) []export.Exporter {

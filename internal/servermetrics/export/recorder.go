@@ -15,7 +15,6 @@ import (
 // holds what the lines lack. The sidecar is written at the start, whenever a family appears, and complete at
 // the end, so that a killed run leaves a recording that can be read.
 type Recorder struct {
-	path    string
 	sidecar string
 	lines   *artifact.Lines
 
@@ -56,7 +55,6 @@ type recordedFamily struct {
 type recordedSeries struct {
 	family   *recordedFamily
 	position int
-	labels   []prom.Label
 	prefix   string   // up to the value, or to the first bucket
 	bounds   []string // the keys of the buckets
 	info     int      // its place among the endpoint's info series
@@ -69,7 +67,7 @@ func NewRecorder(path, sidecar string, info Info, o RecorderOptions) (*Recorder,
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{path: path, sidecar: sidecar, lines: lines, info: info, byURL: map[string]*recordedEndpoint{}}
+	r := &Recorder{sidecar: sidecar, lines: lines, info: info, byURL: map[string]*recordedEndpoint{}}
 	if err := r.writeSidecar(false); err != nil {
 		return nil, errors.Join(err, lines.Close())
 	}
@@ -238,7 +236,7 @@ func (e *recordedEndpoint) of(sample *prom.Sample) *recordedSeries {
 		copied := *known
 		s = &copied
 	}
-	s.family, s.labels = f, p.Labels
+	s.family = f
 	s.describe(p)
 	e.series[p] = s
 	return s

@@ -34,6 +34,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
+		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
 }

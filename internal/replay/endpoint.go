@@ -45,7 +45,6 @@ type series struct {
 	labels  []prom.Label
 	layouts []*layout // for histograms, the last one used first
 	scalar  *prom.Series
-	family  *prom.Family // of scalar
 }
 
 // layout is a histogram with certain buckets.

@@ -66,11 +66,14 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
 
+// maxPage bounds one metrics page in memory: some hundred times a large one.
+const maxPage = 32 << 20
+
 func (e *execution) fetchOptions() prom.FetchOptions {
 	h, env := &e.cfg.Env.HTTP, &e.cfg.Env.ServerMetrics
 	o := prom.FetchOptions{
 		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
-		SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
+		MaxBody: maxPage, SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
 	}
 	if h.TrustEnv {
 		o.Proxy = client.ProxyFromEnvironment

@@ -188,6 +188,20 @@ func TestTrapOutputLimitOnTheWire(t *testing.T) {
 	}
 }
 
+// scripted serves requests for inference with a handler; those for metrics find nothing.
+func scripted(t *testing.T, answer http.HandlerFunc) (url string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			http.NotFound(w, r)
+			return
+		}
+		answer(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
 // payloads are the request bodies of inputs.json.
 func payloads(t *testing.T, dir string) []map[string]any {
 	t.Helper()
@@ -425,7 +439,7 @@ func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
 		next[i] = make(chan bool)
 	}
 	close(next[requests])
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := scripted(t, func(w http.ResponseWriter, r *http.Request) {
 		n := came.Add(1) - 1
 		close(next[n])
 		if c := contents.Load(); c != n {
@@ -449,9 +463,8 @@ func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
 			}
 		}
 		fmt.Fprint(w, "data: [DONE]\n\n")
-	}))
-	t.Cleanup(server.Close)
-	list := instants(t, profile(t, server.URL, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1", "--isl", "5", "--request-count", fmt.Sprint(requests)))
+	})
+	list := instants(t, profile(t, url, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1", "--isl", "5", "--request-count", fmt.Sprint(requests)))
 	if len(list) != requests {
 		t.Fatalf("%d records", len(list))
 	}
@@ -479,14 +492,13 @@ func TestTrapFailuresDoNotBlockThePrefillSlot(t *testing.T) {
 // the run itself was not cancelled.
 func TestTrapCancellingEveryRequestIsNoCancelledRun(t *testing.T) {
 	bodies := make(chan []byte, 6)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	url := scripted(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		bodies <- body
 		<-r.Context().Done()
-	}))
-	t.Cleanup(server.Close)
+	})
 	dir := t.TempDir()
-	outcome, err := execute(t, resolve(t, dir, server.URL, "--concurrency", "3", "--isl", "5", "--request-count", "6", "--request-cancellation-rate", "100"), Options{})
+	outcome, err := execute(t, resolve(t, dir, url, "--concurrency", "3", "--isl", "5", "--request-count", "6", "--request-cancellation-rate", "100"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -545,7 +557,7 @@ func TestTrapRequestsCutOffAtTheEndLeaveNoTrace(t *testing.T) {
 // A warm-up whose last requests are cut off does not take the requests of the next phase with it.
 func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 	var came atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := scripted(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if came.Add(1) <= 2 {
 			<-r.Context().Done()
@@ -553,10 +565,9 @@ func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"object":"chat.completion","choices":[{"message":{"content":"a"}}]}`)
-	}))
-	t.Cleanup(server.Close)
+	})
 	dir := t.TempDir()
-	outcome, err := execute(t, resolve(t, dir, server.URL, "--concurrency", "2", "--isl", "5", "--request-count", "6",
+	outcome, err := execute(t, resolve(t, dir, url, "--concurrency", "2", "--isl", "5", "--request-count", "6",
 		"--warmup-duration", "0.05", "--warmup-grace-period", "0"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -581,14 +592,13 @@ func TestTrapErrorsAreGroupedByTheirBody(t *testing.T) {
 			requests := make(chan string, 2)
 			requests <- c.bodies[0]
 			requests <- c.bodies[1]
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			url := scripted(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				w.WriteHeader(http.StatusInternalServerError)
 				_, _ = io.WriteString(w, <-requests)
-			}))
-			t.Cleanup(server.Close)
+			})
 			dir := t.TempDir()
-			if _, err := execute(t, resolve(t, dir, server.URL, "--isl", "5", "--request-count", "2"), Options{}); err != nil {
+			if _, err := execute(t, resolve(t, dir, url, "--isl", "5", "--request-count", "2"), Options{}); err != nil {
 				t.Fatal(err)
 			}
 			groups, _ := summaryOf(t, dir)["error_summary"].([]any)

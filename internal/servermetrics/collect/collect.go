@@ -11,7 +11,7 @@
 // longer than the step's bound.
 //
 // The invariant: scrapes reach the store and the sink one at a time, in the order in which they were complete,
-// the same scrapes to both; after Finish there are none.
+// the same scrapes to both; after Finish there are none, unless the sink hung for so long that it was given up.
 package collect
 
 import (
@@ -109,8 +109,8 @@ type Collector struct {
 	running  sync.WaitGroup // scrapes
 	schedule schedule
 
-	// work is held while a page is parsed, stored and handed to the sink.
-	work sync.Mutex
+	// work holds a token while a page is parsed, stored and handed to the sink.
+	work chan struct{}
 
 	mu        sync.Mutex // guards what follows, and the endpoints where they say so
 	endpoints []*endpoint
@@ -138,7 +138,7 @@ func newCollector(o Options, p pages) (*Collector, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	c := &Collector{options: o, log: o.Log, pages: p}
+	c := &Collector{options: o, log: o.Log, pages: p, work: make(chan struct{}, 1)}
 	c.buffers.New = func() any { return new([]byte) }
 	c.store = servermetrics.NewStore(servermetrics.Options{Warn: func(message string) { c.log.Warn(message) }})
 	c.life, c.end = context.WithCancel(context.Background())

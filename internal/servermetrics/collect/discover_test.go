@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -28,7 +30,9 @@ type apiServer struct {
 func newAPIServer(t *testing.T, pods ...map[string]any) *apiServer {
 	t.Helper()
 	a := &apiServer{account: t.TempDir(), pods: pods, perPage: podsPerPage}
-	a.Server = httptest.NewTLSServer(http.HandlerFunc(a.serve))
+	a.Server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
+	a.Config.ErrorLog = log.New(io.Discard, "", 0) // of refused handshakes
+	a.StartTLS()
 	t.Cleanup(a.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate().Raw})
 	for name, text := range map[string]string{"token": "tk\n", "ca.crt": string(ca), "namespace": "own\n"} {

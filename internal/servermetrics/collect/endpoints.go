@@ -64,7 +64,8 @@ func (o *Options) endpoints() ([]*endpoint, error) {
 	for _, raw := range o.Extra {
 		e, err := extraEndpoint(raw)
 		if err != nil {
-			return nil, fmt.Errorf("Invalid server metrics endpoint: %s: %w", prom.RedactURL(raw), err) //nolint:staticcheck // a documented message
+			//lint:ignore ST1005 the documented text
+			return nil, fmt.Errorf("Invalid server metrics endpoint: %s: %w", prom.RedactURL(raw), err)
 		}
 		list, _ = appendNew(list, e)
 	}

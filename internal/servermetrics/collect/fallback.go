@@ -48,8 +48,8 @@ func (c *Collector) collects(url string) bool {
 
 // settle ends a diversion with the page of the fallback.
 func (c *Collector) settle(e *endpoint, f *foreign, got page) {
-	c.work.Lock()
-	defer c.work.Unlock()
+	c.work <- struct{}{}
+	defer func() { <-c.work }()
 	c.mu.Lock()
 	over := c.over
 	c.mu.Unlock()

@@ -17,6 +17,8 @@ const (
 	// boundaryBudget is short: the first profiling request waits for it.
 	boundaryBudget = 5 * time.Second
 	finalBudget    = 10 * time.Second
+	// sinkBudget is for a scrape that is being handed on at the end.
+	sinkBudget = time.Second
 	// closeBudget is for a sink that hangs; all else ends by itself.
 	closeBudget = 10 * time.Second
 )
@@ -129,7 +131,7 @@ func (c *Collector) Boundary(ctx context.Context) {
 
 // Finish stops the schedule, scrapes each endpoint a last time, waits for it, 10 s at most, and ends whatever
 // is still under way. Call it also when the run is interrupted, with a context that the interruption did not
-// end. Afterwards the store does not change any more.
+// end. Afterwards the store does not change any more, and the sink hears of nothing, unless it hangs.
 func (c *Collector) Finish(ctx context.Context) {
 	c.stopSchedule()
 	c.mu.Lock()
@@ -141,6 +143,13 @@ func (c *Collector) Finish(ctx context.Context) {
 	if len(c.actives()) > 0 {
 		c.log.Info("Server Metrics: Profiling complete, capturing final metrics...")
 		c.scrapeAll(ctx, "final", finalBudget)
+	}
+	timer := time.NewTimer(sinkBudget)
+	defer timer.Stop()
+	select {
+	case c.work <- struct{}{}: // no scrape is being handed on
+		defer func() { <-c.work }()
+	case <-timer.C:
 	}
 	c.finish()
 }

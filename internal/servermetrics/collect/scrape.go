@@ -63,8 +63,8 @@ func (c *Collector) get(ctx context.Context, url string) (got page, release func
 // take keeps a page, or counts its failure. A page that is not Prometheus is returned if it is the endpoint's
 // first: later ones, which were under way at the same time, are of no interest.
 func (c *Collector) take(e *endpoint, got page) *foreign {
-	c.work.Lock()
-	defer c.work.Unlock()
+	c.work <- struct{}{}
+	defer func() { <-c.work }()
 	c.mu.Lock()
 	stale := c.over || !e.active || e.diverting || e.url != got.url
 	c.mu.Unlock()

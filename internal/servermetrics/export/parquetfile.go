@@ -20,13 +20,13 @@ const magic = "PAR1"
 
 // rowGroup makes row groups, one after the other, in the same memory.
 type rowGroup struct {
-	file   *parquet.Writer
+	file   *parquet.GenericWriter[any]
 	buffer *bytes.Buffer
 }
 
 func newRowGroup(schema *parquet.Schema, createdBy string) *rowGroup {
 	g := &rowGroup{buffer: &bytes.Buffer{}}
-	g.file = parquet.NewWriter(g.buffer, schema, parquet.Compression(&parquet.Snappy),
+	g.file = parquet.NewGenericWriter[any](g.buffer, schema, parquet.Compression(&parquet.Snappy),
 		parquet.CreatedBy("aiperf", createdBy, ""), parquet.DataPageStatistics(false))
 	return g
 }

@@ -48,7 +48,6 @@ type recordedFamily struct {
 	name string
 	info bool
 	line int // the last line with it
-	done int // the last line in which its samples were complete
 }
 
 // recordedSeries is a series and what its samples begin with.

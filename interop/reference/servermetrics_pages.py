@@ -114,7 +114,9 @@ def odd(k):
         family("request_duration_us", "gauge", "Cumulative", "request_duration_us 5"),
         family("reserved", "gauge", "Labels named like columns.", 'reserved{count="1",value="2",unit="3",mine="4"} 6'),
         family("negative", "histogram", "Observations below 0.", *histogram("negative", [-2, 0.5] * k, ["-1.0", "0.0", "1.0"])),
-        family("a_state", "stateset", "Not a classic type.", 'a_state{a_state="on"} 1') if k < 0 else [],
+        # As in every Go program: the counter's name without its suffix is that of the gauge.
+        family("both_bytes", "gauge", "What is in use.", "both_bytes 5"),
+        family("both_bytes_total", "counter", "What was in use in all.", f"both_bytes_total {k}"),
     ]
     return "\n".join(line for row in rows for line in row) + "\n"
 

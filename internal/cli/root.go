@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"aiperf/internal/artifact"
@@ -42,8 +43,19 @@ func commands() []command {
 // missingCommands are documented commands that this release lacks.
 var missingCommands = []string{"plot", "analyze-trace", "synthesize", "validate", "plugins", "service", "speed-bench-report", "chat", "config", "analyze"}
 
+// heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
+// otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.
+const heapGrowth = 50
+
+func limitHeap(env func(string) (string, bool)) {
+	if _, given := env("GOGC"); !given {
+		debug.SetGCPercent(heapGrowth)
+	}
+}
+
 // Main runs the program with its arguments and returns the exit code.
 func Main(args []string, stdout, stderr *os.File) int {
+	limitHeap(os.LookupEnv)
 	a := &app{terminal: newTerminal(stdout, stderr, os.LookupEnv), env: os.LookupEnv}
 	return a.main(args)
 }

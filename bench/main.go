@@ -3,10 +3,11 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,million]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,scrape,million]
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -27,7 +28,7 @@ func main() {
 		return
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
-	only := flag.String("only", "unary,flood,paced,memory,start", "what to measure; also: million")
+	only := flag.String("only", "unary,flood,paced,memory,start", "what to measure; also: scrape, million")
 	flag.Parse()
 	b, err := newBench(*seconds)
 	if err == nil {
@@ -43,6 +44,7 @@ func main() {
 type bench struct {
 	dir, aiperf, self string
 	seconds           int
+	env               []string // further variables of aiperf profile
 }
 
 func newBench(seconds int) (*bench, error) {
@@ -67,7 +69,7 @@ func (b *bench) run(parts []string) error {
 	fmt.Printf("%s/%s, %d CPUs, %s, %d s a measurement\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.seconds)
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
-		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "million": b.million,
+		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "million": b.million,
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -261,24 +263,30 @@ type server struct {
 }
 
 func (b *bench) server(args ...string) (*server, error) {
+	s, _, err := b.serverOf(0, args...)
+	return s, err
+}
+
+// serverOf starts a mock server that has so many metrics pages on ports of their own.
+func (b *bench) serverOf(pages int, args ...string) (s *server, metrics []string, err error) {
 	cmd := exec.Command(b.aiperf, append([]string{"mock-server", "--port", "0"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	buf := make([]byte, 256)
-	n, err := out.Read(buf)
-	if err != nil {
-		return nil, fmt.Errorf("mock server did not start: %w", err)
+	var urls []string
+	for lines := bufio.NewScanner(out); len(urls) < 1+pages && lines.Scan(); {
+		if at := strings.Index(lines.Text(), "http://"); at >= 0 {
+			urls = append(urls, lines.Text()[at:])
+		}
 	}
-	at := strings.Index(string(buf[:n]), "http://")
-	if at < 0 {
-		return nil, fmt.Errorf("mock server printed %q", buf[:n])
+	if len(urls) < 1+pages {
+		return nil, nil, fmt.Errorf("mock server did not start: %v", cmd.Wait())
 	}
-	return &server{cmd, strings.TrimSpace(string(buf[at:n]))}, nil
+	return &server{cmd, urls[0]}, urls[1:], nil
 }
 
 func (s *server) stop() {
@@ -313,10 +321,15 @@ func (p *profiled) value(tag string) float64 {
 }
 
 func (b *bench) profile(procs int, url string, args ...string) (*profiled, error) {
+	return b.watched(procs, url, append([]string{"--no-server-metrics"}, args...)...)
+}
+
+// watched is profile with whatever the arguments say of server metrics.
+func (b *bench) watched(procs int, url string, args ...string) (*profiled, error) {
 	dir := filepath.Join(b.dir, "run")
 	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--random-seed", "1",
-		"--endpoint-type", "chat", "--ui", "none", "--no-server-metrics", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
+		"--endpoint-type", "chat", "--ui", "none", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
+	cmd.Env = append(os.Environ(), append(b.env, "GOMAXPROCS="+strconv.Itoa(procs))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("aiperf profile: %w\n%s", err, out)
 	}

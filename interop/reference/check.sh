@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the original, installed from PyPI as a black box, and ours against the same mock server with the same
-# settings, and compares their JSON, CSV and JSONL key by key.
+# settings, and compares their JSON, CSV and JSONL key by key; then the same for server metrics.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
 set -euo pipefail
@@ -60,4 +60,5 @@ both errors "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --re
 both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 --use-server-token-count
 both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
     --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1
+bash servermetrics.sh "$cache" || status=1
 exit $status

@@ -132,7 +132,7 @@ share = (phase_end - start) / 1e9 / (after["time"] - before["time"])
 for name, url in ("node_cpu_seconds", node), ("prometheus_tsdb_head_samples_appended", prometheus), ("prometheus_http_requests", prometheus):
     total = sum(s["stats"]["total"] for (u, n, _), s in series.items() if (u, n) == (url, name))
     (_, first), (_, last) = parse(before["pages"][url]), parse(after["pages"][url])
-    outer = sum(last[k] - v for k, v in first.items() if k[0] == name + "_total")
+    outer = sum(v - first.get(k, 0) for k, v in last.items() if k[0] == name + "_total")
     check(0.3 * share * outer <= total <= outer, f"{name}: {total} in the window, {outer} between the pages, which is {share:.0%} of the time")
     print(f"  {name}: {total:.2f} in the window, {outer:.2f} between the two pages ({share:.0%} of that time)")
 cpus = len({dict(k[2])["cpu"] for k in series if k[1] == "node_cpu_seconds"})

@@ -18,6 +18,10 @@ const (
 	KindAggregate Kind = "aggregate"
 	// KindDerived is a scalar computed from the results of other metrics.
 	KindDerived Kind = "derived"
+	// KindTimeline is a curve over the run's window, described by how long it had which value.
+	KindTimeline Kind = "timeline"
+	// KindAdjusted is the distribution of a record metric after a correction.
+	KindAdjusted Kind = "adjusted"
 )
 
 // Flags say when a metric applies and where it is shown.
@@ -43,6 +47,7 @@ const (
 	HTTPTraceOnly
 	PercentileIncludesFailedRequests
 	FixedScheduleOnly
+	OpenLoopOnly
 
 	StreamingTokensOnly = StreamingOnly | ProducesTokensOnly
 )
@@ -67,6 +72,7 @@ var flagNames = [...]string{
 	"HTTP_TRACE_ONLY",
 	"PERCENTILE_INCLUDES_FAILED_REQUESTS",
 	"FIXED_SCHEDULE_ONLY",
+	"OPEN_LOOP_ONLY",
 }
 
 // Has tells whether all of want are set.
@@ -115,6 +121,10 @@ type Definition struct {
 	increment func(*occurrence) (int64, bool)
 	// A derived metric reads results.
 	derive func(*scalars) (float64, bool)
+	// A timeline metric reads the curves; where during is set, only as long as that one is above 0.
+	curve, during curve
+	// An adjusted metric corrects the statistics of the only one that it requires.
+	adjust adjustment
 }
 
 // occurrence is what an aggregate sees of one request.

@@ -11,8 +11,8 @@ import (
 // results can be asked for while records arrive.
 //
 // Rows of facts and chunk gaps are kept exactly up to the limits of the configuration. Requests
-// beyond them go into one histogram per metric, so that memory stays bounded. Time slices add one
-// state per slice and nothing per request.
+// beyond them go into one histogram per metric and into bins of time, so that memory stays bounded. Time
+// slices add one state per slice and nothing per request.
 type Engine struct {
 	set *Set
 
@@ -25,6 +25,10 @@ type Engine struct {
 	errors     errorTally
 	watch      watch
 	slices     *sliceStore // nil when slices are off
+	// What timelines and the lag of a replay keep of the requests beyond the limit; nil below it.
+	bins    *timeBins
+	offsets *offsetBins
+	facts   RunFacts
 }
 
 // folded is the state of an aggregate.
@@ -94,7 +98,9 @@ func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 	}
 	if e.overflow == nil {
 		e.overflow = make([]stats.Histogram, e.set.recordMetrics)
+		e.bins, e.offsets = newTimeBins(), newOffsetBins()
 	}
+	e.addBeyond(f)
 	for _, m := range e.set.metrics {
 		if m.Kind != KindRecord || m.list || m.Flags.Has(ErrorOnly) != f.IsError() {
 			continue
@@ -107,6 +113,16 @@ func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 		}
 	}
 	return false
+}
+
+// addBeyond takes a request into the bins.
+func (e *Engine) addBeyond(f *record.Facts) {
+	if r, ok := newInterval(f); ok {
+		e.bins.add(&r)
+	}
+	if offset, ok := scheduleOffset(f); ok && !f.IsError() {
+		e.offsets.add(offset, 1)
+	}
 }
 
 // addGaps returns how many of the gaps went into the exact store: all or none.
@@ -141,8 +157,14 @@ func (e *Engine) Merge(o *Engine) {
 	e.watch.merge(&other.watch)
 	e.slices.merge(other.slices)
 	e.mergeRows(other)
-	if other.overflow != nil && e.overflow == nil {
-		e.overflow = make([]stats.Histogram, e.set.recordMetrics)
+	e.facts.merge(&other.facts)
+	if other.overflow != nil {
+		if e.overflow == nil {
+			e.overflow = make([]stats.Histogram, e.set.recordMetrics)
+			e.bins, e.offsets = newTimeBins(), newOffsetBins()
+		}
+		e.bins.merge(other.bins)
+		e.offsets.merge(other.offsets)
 	}
 	for i := range other.overflow {
 		e.overflow[i].Merge(&other.overflow[i])
@@ -186,6 +208,9 @@ type frozen struct {
 	aggregates []folded
 	errors     errorTally
 	watch      watch
+	bins       *timeBins
+	offsets    *offsetBins
+	facts      RunFacts
 	// slices is set by freezeSliced; outside counts the requests in no slice.
 	slices  *sliceStore
 	outside int64
@@ -211,6 +236,9 @@ func (e *Engine) state() *frozen {
 		rows:       e.rows.rows(),
 		gaps:       e.gaps.snapshot(),
 		aggregates: append([]folded(nil), e.aggregates...),
+		bins:       e.bins.clone(),
+		offsets:    e.offsets.clone(),
+		facts:      e.facts,
 	}
 	f.errors.merge(&e.errors)
 	f.watch.merge(&e.watch)

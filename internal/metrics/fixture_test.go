@@ -6,8 +6,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"aiperf/internal/record"
 )
+
+// nans compares statistics that a distribution does not have.
+var nans = cmpopts.EquateNaNs()
 
 const (
 	ms = int64(1e6)

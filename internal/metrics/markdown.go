@@ -36,17 +36,28 @@ Every metric that a run can report, in the order of results.
 
 - **Kind.** A *record* metric has one value per request and is reported as a distribution; an
   *aggregate* folds one number per request into a scalar; a *derived* metric is computed from the
-  results of others.
+  results of others; a *timeline* is a curve over the window of the run, described by how long it had
+  which value; an *adjusted* metric is the distribution of a record metric after a correction.
 - **Statistics** of a distribution: avg, min, max, sum, std (population, ddof 0), count and the
   percentiles %s by linear interpolation. Scalars have avg alone.
+  Timelines have avg, min, max, std, p50, p90, p95 and p99, weighted by time and without interpolation:
+  p90 is the smallest value that the curve did not exceed for 90 %% of the time. What a metric does not
+  have, or what is infinite, is left out of JSON, empty in CSV and N/A on the console.
+- **Window** of the timelines: the phase from its start to its end, idle time included. Failed requests
+  count in effective_concurrency; without token counts they do not count in any other curve.
 - **Exactness.** Statistics are exact up to %d requests and %d chunk gaps. Beyond, percentiles come
-  from a histogram with a relative error of at most %.3f %%; all other figures stay exact.
+  from a histogram with a relative error of at most %.3f %%; all other figures stay exact. Timelines
+  then come from averages over at most %d bins of time (effective concurrency, throughput and tokens in
+  flight keep an exact avg), and
+  the lag of a replay from at most %d bins of lag.
 - **No value** is not zero: a metric without any value is absent from every output.
 - **Units** are those of every output. A second unit in parentheses is the one of computing.
 - **Group** is the console table; *none* stands in the files only. Order sorts the rows.
+- Time slices have record, aggregate and derived metrics; timelines, adjusted metrics and the lag of a
+  replay are those of the whole run.
 - Successful requests count for all metrics but those flagged ERROR_ONLY, failed requests for those alone.
   Warm-up requests have results of their own.
-`, strings.Join(ranks, ", "), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError)
+`, strings.Join(ranks, ", "), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
 }
 
 func markdownRow(d *Definition) string {

@@ -12,7 +12,8 @@ type Result struct {
 	// ShortHidesUnit tells that Short already implies the unit.
 	ShortHidesUnit bool
 	Flags          Flags
-	// Distribution is true for record metrics; aggregate and derived metrics carry only Avg.
+	// Distribution is true for record, timeline and adjusted metrics; aggregate and derived ones carry
+	// only Avg.
 	Distribution bool
 	Stats        Stats
 	// Method says how the statistics of a distribution were made; "" for scalars.
@@ -31,9 +32,14 @@ const (
 	MethodExact     Method = "exact"
 	MethodHistogram Method = "histogram"
 	MethodSketch    Method = "sketch"
+	// MethodTimeBins marks a timeline made of averages over short stretches of time, whose lengths
+	// depend on that of the run.
+	MethodTimeBins Method = "time_bins"
 )
 
-// Stats are the statistics of a population in one unit. Only Avg is set for scalars.
+// Stats are the statistics of a population in one unit. Only Avg is set for scalars. A statistic that
+// a distribution does not have is NaN, one beyond all numbers +∞; neither is ever printed. A timeline
+// has no sum, no count (0) and of the percentiles only p50, p90, p95 and p99.
 type Stats struct {
 	Avg, Min, Max, Sum, Std float64
 	// Percentiles follow the order of PercentileRanks.

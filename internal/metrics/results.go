@@ -4,13 +4,15 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"aiperf/internal/stats"
 	"aiperf/internal/unit"
 )
 
-// Results computes the results of all records so far, in table order. It uses all cores, a copy of
-// one column per core at a time, and does not hold up Add meanwhile.
+// Results computes the results of all records so far, in table order. It uses up to maxDescribers cores,
+// memory for a copy of one column on each and some 160 bytes a request for the timelines, 50 to 100 more
+// for each that is computed at the same time, and does not hold up Add meanwhile.
 func (e *Engine) Results() []Result {
 	return e.results(func(*metric) bool { return true }, runtime.GOMAXPROCS(0))
 }
@@ -24,7 +26,7 @@ func (e *Engine) results(wanted func(*metric) bool, workers int) []Result {
 	f := e.freeze()
 	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
 	distributions := e.set.distributions(f, needed, workers)
-	scalars := e.set.evaluate(f.aggregates, distributions, 0)
+	scalars := e.set.evaluate(f.aggregates, distributions, wholeRun(f, e.set.needsReplayLag(needed)))
 	shown := func(m *metric) bool { return m.shown && wanted(m) }
 	return e.set.assemble(shown, distributions, scalars, f.method)
 }
@@ -36,7 +38,7 @@ func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats
 		if !wanted(m) {
 			continue
 		}
-		if m.Kind == KindRecord {
+		if m.hasDistribution() {
 			if s, ok := distributions[m.Tag]; ok {
 				out = append(out, m.distribution(&s, method(m)))
 			}
@@ -59,12 +61,12 @@ func (s *Set) closure(selected func(*metric) bool) map[string]bool {
 	}
 	var visit func(m *metric)
 	visit = func(m *metric) {
-		// A record metric computes itself from facts; it needs no other result.
 		if m == nil || need[m.Tag] {
 			return
 		}
 		need[m.Tag] = true
-		if m.Kind != KindDerived {
+		// The others compute themselves from facts; they need no result.
+		if m.Kind != KindDerived && m.Kind != KindAdjusted {
 			return
 		}
 		for _, tag := range slices.Concat(m.Requires, m.Uses) {
@@ -79,26 +81,43 @@ func (s *Set) closure(selected func(*metric) bool) map[string]bool {
 	return need
 }
 
-// distributions computes the statistics of record metrics in their internal units.
+// maxDescribers bounds the metrics that are computed at the same time, each of which takes memory for
+// all rows.
+const maxDescribers = 8
+
+// distributions computes the statistics of record metrics, adjusted ones and timelines in their
+// internal units.
 func (s *Set) distributions(f *frozen, needed map[string]bool, workers int) map[string]stats.Summary {
 	var mu sync.Mutex
 	out := map[string]stats.Summary{}
+	put := func(m *metric, sum stats.Summary) {
+		if !needed[m.Tag] {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		out[m.Tag] = sum
+	}
+	curves := f.curvesFor(s, needed)
 	jobs := make(chan *metric)
 	var group sync.WaitGroup
-	for range workers {
+	for range min(workers, maxDescribers) {
 		group.Go(func() {
 			d := describer{frozen: f}
 			for m := range jobs {
-				if sum := d.describe(m); sum.Count > 0 {
-					mu.Lock()
-					out[m.Tag] = sum
-					mu.Unlock()
+				if m.Kind == KindTimeline {
+					if sum, ok := d.curve.describe(curves, m.curve, m.during); ok {
+						put(m, sum)
+					}
+				} else if sum := d.describe(m); sum.Count > 0 {
+					put(m, sum)
+					d.adjustments(m, sum, s.adjusted[m.Tag], put)
 				}
 			}
 		})
 	}
 	for _, m := range s.metrics {
-		if m.Kind == KindRecord && needed[m.Tag] {
+		if (m.Kind == KindRecord || m.Kind == KindTimeline) && needed[m.Tag] {
 			jobs <- m
 		}
 	}
@@ -107,15 +126,24 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int) map[
 	return out
 }
 
+// hasDistribution tells whether the metric has more than one number.
+func (m *metric) hasDistribution() bool {
+	return m.Kind == KindRecord || m.Kind == KindAdjusted || m.Kind == KindTimeline
+}
+
 // describer computes one metric after the other with the same buffers.
 type describer struct {
 	*frozen
 	reader reader
 	values []float64
+	curve  pieces
 }
 
 func (d *describer) describe(m *metric) stats.Summary {
-	ranks := PercentileRanks[:]
+	return d.describeRanks(m, PercentileRanks[:])
+}
+
+func (d *describer) describeRanks(m *metric, ranks []float64) stats.Summary {
 	switch {
 	case m.list:
 		return d.describeGaps(ranks)
@@ -152,6 +180,12 @@ func (d *describer) describeGaps(ranks []float64) stats.Summary {
 }
 
 func (f *frozen) method(m *metric) Method {
+	if m.Kind == KindTimeline {
+		if f.bins != nil {
+			return MethodTimeBins
+		}
+		return MethodExact
+	}
 	if m.list && f.gapsBeyond != nil || !m.list && f.overflow != nil {
 		return MethodHistogram
 	}
@@ -163,8 +197,32 @@ func (f *frozen) method(m *metric) Method {
 type scalars struct {
 	values   map[string]float64
 	integers map[string]int64
+	scope
+}
+
+// scope is what derived metrics depend on beside the results of others.
+type scope struct {
 	// windowNS is what rates divide by in place of benchmark_duration; 0 = that.
 	windowNS int64
+	// The others exist for the whole run only.
+	networkRTT *time.Duration
+	replay     replayLag
+}
+
+// wholeRun is the scope of a run.
+func wholeRun(f *frozen, withReplay bool) scope {
+	s := scope{networkRTT: f.facts.NetworkRTT}
+	if withReplay {
+		s.replay = f.replayLag()
+	}
+	return s
+}
+
+// needsReplayLag tells whether a metric that is needed reads the lag of the replay.
+func (s *Set) needsReplayLag(needed map[string]bool) bool {
+	return slices.ContainsFunc(s.derived, func(m *metric) bool {
+		return m.Flags.Has(FixedScheduleOnly) && needed[m.Tag]
+	})
 }
 
 // rateDuration is the time in ns that rates divide by.
@@ -197,10 +255,9 @@ func (s *scalars) quotient(numerator, denominator string) (float64, bool) {
 	return n / d, true
 }
 
-// evaluate folds in the aggregates and computes the derived metrics. Rates divide by the window where
-// there is one, 0 being none.
-func (s *Set) evaluate(aggregates []folded, distributions map[string]stats.Summary, windowNS int64) *scalars {
-	out := &scalars{values: map[string]float64{}, integers: map[string]int64{}, windowNS: windowNS}
+// evaluate folds in the aggregates and computes the derived metrics.
+func (s *Set) evaluate(aggregates []folded, distributions map[string]stats.Summary, within scope) *scalars {
+	out := &scalars{values: map[string]float64{}, integers: map[string]int64{}, scope: within}
 	for tag, sum := range distributions {
 		out.values[tag] = sum.Sum
 	}

@@ -23,6 +23,8 @@ type Config struct {
 	// UseServerTokens tells that token counts come from usage, so that there is nothing to compare.
 	UseServerTokens bool
 	FixedSchedule   bool
+	// OpenLoop tells that requests are sent by a plan of arrivals, not as answers to replies.
+	OpenLoop bool
 	// ShowInternal and ShowExperimental are already resolved against the developer mode.
 	ShowInternal, ShowExperimental bool
 	// SLOs are the service level objectives; none = no goodput.
@@ -70,6 +72,8 @@ type Set struct {
 	// listMetric is the record metric of the chunk gaps; nil when the run has none.
 	listMetric *metric
 	objectives []objective
+	// adjusted lists the adjusted metrics by the one that they correct.
+	adjusted map[string][]*metric
 }
 
 // metric is a definition bound to a run.
@@ -90,7 +94,7 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metric table: %w", err)
 	}
-	s := &Set{cfg: cfg}
+	s := &Set{cfg: cfg, adjusted: map[string][]*metric{}}
 	active := make(map[string]*metric, len(defs))
 	for _, i := range order {
 		d := defs[i]
@@ -124,10 +128,13 @@ func (s *Set) bind(defs []Definition, active map[string]*metric) {
 		if m.list {
 			s.listMetric = m
 		}
-		if m.Kind == KindAggregate {
+		switch m.Kind {
+		case KindAggregate:
 			s.aggregates = append(s.aggregates, m)
+		case KindAdjusted:
+			s.adjusted[m.Requires[0]] = append(s.adjusted[m.Requires[0]], m)
 		}
-		if m.shown && (m.Kind == KindRecord || m.Kind == KindAggregate && !m.Flags.Has(NoIndividualRecords)) {
+		if m.shown && (m.Kind == KindRecord || m.Kind == KindAggregate) && !m.Flags.Has(NoIndividualRecords) {
 			s.lines = append(s.lines, newLine(m))
 		}
 	}
@@ -155,6 +162,7 @@ func (c *Config) applies(f Flags) bool {
 		{GoodputOnly, len(c.SLOs) > 0},
 		{UsageDiffOnly, !c.UseServerTokens},
 		{FixedScheduleOnly, c.FixedSchedule},
+		{OpenLoopOnly, c.OpenLoop},
 	} {
 		if f.Has(rule.flag) && !rule.met {
 			return false

@@ -36,6 +36,8 @@ type Slice struct {
 // Within the limits MaxRecords and MaxGaps of the run everything is exact. A run beyond them has the
 // percentiles of all its slices from sketches (MethodSketch), so that slices stay comparable and do
 // not depend on which request came first; counts, sums, averages, extremes and deviations stay exact.
+//
+// Timelines and adjusted metrics exist only for whole runs.
 func (e *Engine) Slices() []Slice {
 	s := e.set
 	if s.cfg.SliceNS <= 0 {
@@ -63,14 +65,16 @@ func (e *Engine) Slices() []Slice {
 				own[tag] = perSlice[i]
 			}
 		}
-		values := s.evaluate(d.slices.parts[number].aggregates, own, windowNS)
+		values := s.evaluate(d.slices.parts[number].aggregates, own, scope{windowNS: windowNS})
 		slice.Results = s.assemble((*metric).sliced, own, values, d.sliceMethod)
 	}
 	return out
 }
 
 // sliced tells whether slices report the metric.
-func (m *metric) sliced() bool { return m.shown && !m.Flags.Has(FixedScheduleOnly) }
+func (m *metric) sliced() bool {
+	return m.shown && !m.Flags.Has(FixedScheduleOnly) && m.Kind != KindTimeline && m.Kind != KindAdjusted
+}
 
 // slicing computes the slices of a frozen engine.
 type slicing struct {

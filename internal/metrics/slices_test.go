@@ -197,7 +197,7 @@ func TestSlicesAreIndependentOfTheRun(t *testing.T) {
 		t.Fatalf("%d slices, want %d", len(got), len(bySlice))
 	}
 	for i, s := range got {
-		want := fill(set.NewEngine(), bySlice[s.StartNS/length]).Results()
+		want := slices.DeleteFunc(fill(set.NewEngine(), bySlice[s.StartNS/length]).Results(), wholeRunOnly)
 		if diff := cmp.Diff(want, s.Results); diff != "" {
 			t.Errorf("slice %d: %s", i, diff)
 		}
@@ -424,6 +424,11 @@ func TestConcurrentSlices(t *testing.T) {
 }
 
 // A slice costs a bounded number of bytes beyond the exact limits, however many requests it has.
+func wholeRunOnly(r Result) bool {
+	d, _ := Lookup(r.Tag)
+	return d.Kind == KindTimeline || d.Kind == KindAdjusted
+}
+
 func TestMemoryOfSlicesBeyondTheLimits(t *testing.T) {
 	const parts = 50
 	cfg := slicedConfig(second)
@@ -433,7 +438,7 @@ func TestMemoryOfSlicesBeyondTheLimits(t *testing.T) {
 	fill(e, records[:1000])
 	before := heap()
 	fill(e, records)
-	perSlice := float64(heap()-before) / parts
+	perSlice := float64(heap()-before-binMemory(e)) / parts
 	t.Logf("%.0f bytes a slice", perSlice)
 	if perSlice > 64<<10 {
 		t.Errorf("a slice costs %.0f bytes", perSlice)

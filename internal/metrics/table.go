@@ -12,17 +12,29 @@ type section struct {
 }
 
 // sections are the catalogue; they are never changed.
-var sections = []section{
-	{"Streaming", streamingTable()},
-	{"Tokens", tokenTable()},
-	{"Reasoning", reasoningTable()},
-	{"Usage reported by the server", usageTable()},
-	{"Token count mismatches", mismatchTable()},
-	{"General", generalTable()},
-	{"Failed requests", errorTable()},
-	{"Goodput", goodputTable()},
-	{"HTTP trace", traceTable()},
-}
+var sections = func() []section {
+	list := []section{
+		{"Streaming", streamingTable()},
+		{"Tokens", tokenTable()},
+		{"Reasoning", reasoningTable()},
+		{"Usage reported by the server", usageTable()},
+		{"Token count mismatches", mismatchTable()},
+		{"General", generalTable()},
+		{"Failed requests", errorTable()},
+		{"Goodput", goodputTable()},
+		{"HTTP trace", traceTable()},
+		{"Waiting before the send", waitingTable()},
+		{"Fixed schedule", scheduleTable()},
+		{"Concurrency and throughput over time", timelineTable()},
+	}
+	var all []Definition
+	for _, s := range list {
+		all = append(all, s.rows...)
+	}
+	return append(list,
+		section{"Failures counted as infinitely slow", errorAdjustedTable(all)},
+		section{"Network latency taken off", networkTable(all)})
+}()
 
 // table is the metric table in catalogue order.
 var table = func() []Definition {
@@ -99,5 +111,5 @@ func evaluationOrder(defs []Definition) ([]int, error) {
 
 // stage orders the kinds by when they are computed.
 func stage(k Kind) int {
-	return slices.Index([]Kind{KindRecord, KindAggregate, KindDerived}, k)
+	return slices.Index([]Kind{KindRecord, KindAggregate, KindAdjusted, KindTimeline, KindDerived}, k)
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"aiperf/internal/record"
 )
@@ -187,11 +188,36 @@ func (e *Engine) Warnings() []string {
 		out = append(out, fmt.Sprintf("%d requests started after the first %d time slices of %v s and are in no slice; choose a longer --slice-duration",
 			f.outside, e.set.cfg.MaxSlices, float64(e.set.cfg.SliceNS)*nsToSeconds))
 	}
+	return append(out, e.doubts(f)...)
+}
+
+// doubts are the warnings that need results.
+func (e *Engine) doubts(f *frozen) []string {
+	var out []string
+	if rtt := f.facts.NetworkRTT; rtt != nil {
+		for _, m := range e.set.metrics {
+			if m.Kind != KindAdjusted || !strings.HasPrefix(m.Tag, networkPrefix) {
+				continue
+			}
+			of := m.Requires[0]
+			least := e.set.distributions(f, map[string]bool{of: true}, 1)[of]
+			if least.Count > 0 && least.Min < float64(*rtt) {
+				out = append(out, fmt.Sprintf("the smallest %s (%.3f ms) is below the network round trip of %.3f ms, so statistics of %s are cut off at 0; the calibration may be wrong",
+					of, least.Min*nsToMilliseconds, float64(*rtt)*nsToMilliseconds, m.Tag))
+			}
+		}
+	}
+	if e.set.cfg.FixedSchedule {
+		if lag := f.replayLag(); lag.present && lag.lagsMS[len(replayRanks)-1] > replayDegradedMS {
+			out = append(out, fmt.Sprintf("the replay fell behind its schedule: 1 %% of the requests were sent more than %.0f ms late (p99; more than %d ms is degraded), so the load was not that of the recording",
+				lag.lagsMS[len(replayRanks)-1], replayDegradedMS))
+		}
+	}
 	return out
 }
 
 // hasDuration tells whether benchmark_duration has a value.
 func (s *Set) hasDuration(f *frozen) bool {
-	_, ok := s.evaluate(f.aggregates, nil, 0).get("benchmark_duration")
+	_, ok := s.evaluate(f.aggregates, nil, scope{}).get("benchmark_duration")
 	return ok
 }

@@ -17,6 +17,9 @@ const (
 	CreditIssued
 	// IntendedSend is relative to StartWall: the arrival time by the plan; absent in closed loops.
 	IntendedSend
+	// Scheduled is when the turn stands in its own schedule, from the schedule's origin; absent
+	// without a schedule time of its own.
+	Scheduled
 	// CreditDrop is the time from pick-up by a worker to StartWall; first turns only.
 	CreditDrop
 	// Ack is when the 2xx response headers arrived.
@@ -70,6 +73,9 @@ const (
 	ChunksSent
 	BytesReceived
 	ChunksReceived
+	// ReadLag is the longest time that bytes of the response lay in the kernel before the program had
+	// read them; absent where the kernel gives no stamps.
+	ReadLag
 	// Good is 1 or 0 where the run has service level objectives.
 	Good
 	// Failed is 1 for an error record, absent otherwise.

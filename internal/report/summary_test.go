@@ -63,6 +63,42 @@ func TestTrapRequestCountIsUnitAndAverageOnly(t *testing.T) {
 	}
 }
 
+// What a distribution does not have is left out, as is what is infinite.
+func TestStatisticsThatAreAbsent(t *testing.T) {
+	none, infinite := math.NaN(), math.Inf(1)
+	curve := metrics.Result{
+		Tag: "active_decode_throughput", Header: "Active Decode Throughput", Unit: "tokens/sec", Distribution: true,
+		Stats: metrics.Stats{Avg: 443.6, Max: 1535.66, Sum: none, Std: 201.42,
+			Percentiles: [9]float64{none, none, none, none, 501.61, none, 633.07, 671.76, 709.76}},
+	}
+	adjusted := metrics.Result{
+		Tag: "adj_request_latency", Header: "Request Latency (error-adjusted)", Unit: "ms", Distribution: true,
+		Stats: metrics.Stats{Avg: infinite, Min: 200, Max: infinite, Sum: infinite, Std: none, Count: 4,
+			Percentiles: [9]float64{200, 200, 200, 300, 330, 330, infinite, infinite, infinite}},
+	}
+	for _, c := range []struct {
+		result metrics.Result
+		json   string
+		csv    string
+	}{
+		{curve, `{"unit":"tokens/sec","avg":443.6,"p50":501.61,"p90":633.07,"p95":671.76,"p99":709.76,"min":0.0,"max":1535.66,"std":201.42}`,
+			"Active Decode Throughput (tokens/sec),443.60,0.00,1535.66,,,,,,501.61,,633.07,671.76,709.76,201.42\r\n"},
+		{adjusted, `{"unit":"ms","p1":200.0,"p5":200.0,"p10":200.0,"p25":300.0,"p50":330.0,"p75":330.0,"min":200.0,"count":4}`,
+			"Request Latency (error-adjusted) (ms),,200.00,,,200.00,200.00,200.00,300.00,330.00,330.00,,,,\r\n"},
+	} {
+		if out, _ := artifact.AppendJSON(nil, MetricBlock(&c.result)); string(out) != c.json {
+			t.Errorf("got  %s\nwant %s", out, c.json)
+		}
+		if out := string(AppendSummaryCSV(nil, []metrics.Result{c.result})); !strings.HasSuffix(out, c.csv) {
+			t.Errorf("got  %s\nwant %s", out, c.csv)
+		}
+	}
+	curve.Method = metrics.MethodTimeBins
+	if out, _ := artifact.AppendJSON(nil, MetricBlock(&curve)); !strings.HasSuffix(string(out), `"std":201.42,"method":"time_bins"}`) {
+		t.Errorf("the method is not told: %s", out)
+	}
+}
+
 func TestTrapDistributionHasSum(t *testing.T) {
 	m := requestLatency()
 	out, _ := artifact.AppendJSON(nil, MetricBlock(&m))

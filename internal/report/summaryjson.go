@@ -88,8 +88,9 @@ func blocks(results []metrics.Result) artifact.Object {
 	return out
 }
 
-// MetricBlock is the JSON object of one metric. A wall instant is an exact integer. Statistics that
-// are not exact say so in a last member.
+// MetricBlock is the JSON object of one metric. A wall instant is an exact integer. Statistics that a
+// metric does not have, or that are infinite, are left out; those that are not exact say so in a last
+// member.
 func MetricBlock(m *metrics.Result) artifact.Object {
 	block := artifact.Object{{Key: "unit", Value: m.Unit}, {Key: "avg", Value: m.Stats.Avg}}
 	if m.EpochNS != 0 {
@@ -105,10 +106,12 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 		artifact.Member{Key: "min", Value: m.Stats.Min},
 		artifact.Member{Key: "max", Value: m.Stats.Max},
 		artifact.Member{Key: "std", Value: m.Stats.Std},
-		artifact.Member{Key: "count", Value: m.Stats.Count},
-		artifact.Member{Key: "sum", Value: m.Stats.Sum},
 	)
-	if m.Method == metrics.MethodHistogram || m.Method == metrics.MethodSketch {
+	if m.Stats.Count > 0 {
+		block = append(block, artifact.Member{Key: "count", Value: m.Stats.Count})
+	}
+	block = append(block, artifact.Member{Key: "sum", Value: m.Stats.Sum})
+	if m.Method != "" && m.Method != metrics.MethodExact {
 		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
 	}
 	return block

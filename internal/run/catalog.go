@@ -24,14 +24,14 @@ func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 // Metric implements config.Catalog.
 func (Catalog) Metric(tag string) (config.MetricFacts, bool) {
 	d, ok := metrics.Lookup(tag)
-	return config.MetricFacts{Derived: d.Kind == metrics.KindDerived}, ok
+	return config.MetricFacts{Derived: d.Kind != metrics.KindRecord && d.Kind != metrics.KindAggregate}, ok
 }
 
 // MetricTags implements config.Catalog.
 func (Catalog) MetricTags() []string {
 	var tags []string
 	for _, d := range metrics.Table() {
-		if d.Kind != metrics.KindDerived && !d.IsList() {
+		if d.Kind == metrics.KindRecord && !d.IsList() {
 			tags = append(tags, d.Tag)
 		}
 	}

@@ -36,6 +36,10 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	for _, w := range e.profiling.Warnings() {
 		e.log.Warn(w)
 	}
+	e.setWindow(e.profiling, phaseOf(phases, load.Profiling))
+	if e.warmup != nil {
+		e.setWindow(e.warmup, phaseOf(phases, load.Warmup))
+	}
 	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
 	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
 	problems = append(problems, err)
@@ -81,6 +85,13 @@ func (e *execution) export(out *Outcome) []error {
 	return []error{tables, text}
 }
 
+// setWindow tells an engine from when to when its phase ran.
+func (e *execution) setWindow(engine *metrics.Engine, phase *load.Stats) {
+	if phase != nil && phase.RequestsEndNS != 0 {
+		engine.SetRunFacts(metrics.RunFacts{WindowStartNS: e.clock.WallNS(phase.StartNS), WindowEndNS: e.clock.WallNS(phase.RequestsEndNS)})
+	}
+}
+
 // drain waits until the finished requests have become records.
 func (e *execution) drain(phases []load.Stats) {
 	limit := e.cfg.Env.Record.ProcessRecordsTimeout
@@ -106,7 +117,7 @@ func cancelled(phases []load.Stats) bool {
 }
 
 func emptyReason(phases []load.Stats) string {
-	p := profilingPhase(phases)
+	p := phaseOf(phases, load.Profiling)
 	switch {
 	case p == nil && cancelled(phases):
 		return "the run was cancelled before the profiling phase"
@@ -120,9 +131,10 @@ func emptyReason(phases []load.Stats) string {
 	return ""
 }
 
-func profilingPhase(phases []load.Stats) *load.Stats {
+// phaseOf is the first phase of a kind that has begun.
+func phaseOf(phases []load.Stats, kind load.Kind) *load.Stats {
 	for i := range phases {
-		if phases[i].Kind == load.Profiling {
+		if phases[i].Kind == kind {
 			return &phases[i]
 		}
 	}
@@ -148,7 +160,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	if err := e.sinkError.Load(); err != nil {
 		run.Incomplete = (*err).Error()
 	}
-	p := profilingPhase(phases)
+	p := phaseOf(phases, load.Profiling)
 	if p == nil {
 		return run
 	}

@@ -5,18 +5,8 @@
 #   INTEROP_CACHE=DIR  where the virtual environment and nginx are kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(cd ../.. && pwd)
-if [ -n "${INTEROP_CACHE:-}" ]; then
-    cache=$INTEROP_CACHE/http
-    mkdir -p "$cache"
-else
-    cache=$(mktemp -d)
-    trap 'rm -rf "$cache"' EXIT
-fi
-if [ ! -x "$cache/venv/bin/hypercorn" ]; then
-    python3 -m venv "$cache/venv"
-    "$cache/venv/bin/pip" install -q uvicorn hypercorn starlette aiohttp
-fi
+. ../cache.sh http
+venv uvicorn hypercorn starlette aiohttp
 nginx=$(command -v nginx || true)
 if [ -z "$nginx" ]; then
     # The package's program alone: nothing is installed and no service is started.
@@ -26,6 +16,6 @@ if [ -z "$nginx" ]; then
         dpkg-deb -x "$cache"/nginx_*.deb "$cache/nginx"
     fi
 fi
-(cd "$root" && CGO_ENABLED=0 go build -o "$cache/aiperf" ./cmd/aiperf)
+build
 CGO_ENABLED=0 go build -o "$cache/server" server.go
 python3 check.py "$cache/aiperf" "$cache" "$nginx"

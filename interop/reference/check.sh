@@ -5,33 +5,16 @@
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(cd ../.. && pwd)
-if [ -n "${INTEROP_CACHE:-}" ]; then
-    cache=$INTEROP_CACHE/reference
-    mkdir -p "$cache"
-else
-    cache=$(mktemp -d)
-fi
-server=
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    [ -n "${INTEROP_CACHE:-}" ] || rm -rf "$cache"
-}
-trap finish EXIT
-
-if [ ! -x "$cache/venv/bin/aiperf" ]; then
-    python3 -m venv "$cache/venv"
-    "$cache/venv/bin/pip" install -q 'aiperf==0.13.0'
-fi
+. ../cache.sh reference
+venv 'aiperf==0.13.0'
 # The original's built-in tokenizer looks for the o200k ranks under this name before it asks the network.
 mkdir -p "$cache/tiktoken"
-ranks=$(cd "$cache" && GOFLAGS=-mod=mod go mod download -json github.com/pkoukk/tiktoken-go-loader@v0.0.2 | python3 -c 'import json,sys; print(json.load(sys.stdin)["Dir"])')/assets/o200k_base.tiktoken
-cp -f "$ranks" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
+cp -f "$(ranks)" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
 export TIKTOKEN_CACHE_DIR=$cache/tiktoken
 
-(cd "$root" && CGO_ENABLED=0 go build -o "$cache/aiperf" ./cmd/aiperf)
+build
 "$cache/aiperf" mock-server --port 0 --ttft 10 --itl 2 >"$cache/server.log" 2>&1 &
-server=$!
+on_exit "kill $!"
 for _ in $(seq 50); do
     grep -q 'http://' "$cache/server.log" && break
     sleep 0.1

@@ -6,7 +6,8 @@ and without any code of ours, and compares them with its profile_export_aiperf.j
 
 What the original does in another way than the documentation says is not compared: effective_decode_throughput and what is
 made of it follow single chunks there, tokens_in_flight grows in steps, effective_latency and credit_to_start_latency count
-failed requests, and a run without streaming has curves that are 0 throughout.
+failed requests, and a run without streaming has curves that are 0 throughout. Simulated cancellations end later there than they
+did, and the curves are cut off at the end of the phase: such runs cannot be compared.
 """
 
 import json

@@ -5,18 +5,8 @@
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(cd ../.. && pwd)
-if [ -n "${INTEROP_CACHE:-}" ]; then
-    cache=$INTEROP_CACHE/server-metrics
-    mkdir -p "$cache"
-else
-    cache=$(mktemp -d)
-    trap 'rm -rf "$cache"' EXIT
-fi
-if [ ! -x "$cache/venv/bin/python" ]; then
-    python3 -m venv "$cache/venv"
-    "$cache/venv/bin/pip" install -q pandas polars duckdb pyarrow
-fi
+. ../cache.sh server-metrics
+venv pandas polars duckdb pyarrow
 rm -rf "$cache/files"
 mkdir "$cache/files"
 (cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files CGO_ENABLED=0 go test -count=1 -run FilesForConsumers ./internal/replay)

@@ -53,9 +53,9 @@ func sortedChanges(intervals []interval, originNS int64) []change {
 	changes := make([]change, 0, 3*len(intervals))
 	for i := range intervals {
 		r, ref := &intervals[i], uint32(i)<<changeBits
-		changes = append(changes, change{r.start - originNS, ref | requestStarts}, change{r.end - originNS, ref | requestEnds})
+		changes = append(changes, change{r.start - originNS, ref + requestStarts}, change{r.end - originNS, ref + requestEnds})
 		if r.hasFirst {
-			changes = append(changes, change{r.first - originNS, ref | requestDecodes})
+			changes = append(changes, change{r.first - originNS, ref + requestDecodes})
 		}
 	}
 	return sortByTime(changes)

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/report/console"
 	"aiperf/internal/run"
 	"aiperf/internal/runlog"
+	"aiperf/internal/trust"
 )
 
 // profile runs a benchmark.
@@ -65,7 +66,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		}
 		return ExitFailure
 	}
-	code := a.report(outcome, interrupts)
+	code := a.report(outcome, interrupts, cfg.RequireValid)
 	if err := log.Err(); err != nil && code == ExitOK {
 		code = a.fail(err)
 	}
@@ -80,7 +81,7 @@ func warningLevel(w config.Warning) slog.Level {
 }
 
 // report prints the final report and says how the run ended.
-func (a *app) report(outcome *run.Outcome, interrupts *interrupts) int {
+func (a *app) report(outcome *run.Outcome, interrupts *interrupts, requireValid bool) int {
 	t := a.terminal
 	options := outcome.Console
 	options.Width = console.Width(t.outTTY, t.width(), options.Width)
@@ -91,6 +92,9 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts) int {
 	code := ExitOK
 	if faults := faults(outcome); len(faults) > 0 {
 		code = a.fail(errors.New(strings.Join(faults, "\n")))
+	} else if requireValid && outcome.Verdict != trust.Valid {
+		a.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above and in client_health of the JSON summary", outcome.Verdict))
+		code = ExitNotValid
 	}
 	if interrupts.terminated.Load() {
 		return ExitTerminated

@@ -99,10 +99,5 @@ func (x *exchange) endWriting() {
 	}
 	<-x.writing.done
 	x.writing = nil
-	// The writer may have come late to its stamp: no request is being sent once it is answered.
-	t := &x.t
-	if t.headersReceived != 0 && t.sendEnd > t.headersReceived {
-		t.sendEnd = t.headersReceived
-		t.headersSent = min(t.headersSent, t.sendEnd)
-	}
+	x.t.answered()
 }

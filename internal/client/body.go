@@ -243,6 +243,7 @@ func (x *exchange) readCoded(p []byte) (int, error) {
 		t.chunksReceived++
 		t.receiveEnd = w.readNS
 		x.seenRead = w.reads
+		x.out.Arrival.read(w)
 	}
 	t.bytesReceived += int64(n)
 	if x.req.KeepTrace {

@@ -280,7 +280,7 @@ func TestDeadConnectionIsReplacedOnlyIfNothingWasWritten(t *testing.T) {
 		for range 3 {
 			ours, theirs := net.Pipe()
 			theirs.Close()
-			c.pool.put(newConnection(target.origin, &wire{Conn: ours, clock: c.clock, head: -1}, ours), "", false)
+			c.pool.put(newConnection(target.origin, newWire(ours, c.clock, c.sources), ours), "", false)
 		}
 		if _, x := send(c, post(pipeURL)); x.Err != nil || x.Timing.Reused != 0 {
 			t.Errorf("error %v, reused %d", x.Err, x.Timing.Reused)

@@ -1,5 +1,6 @@
 // Package client carries one HTTP exchange: it sends a prepared request at once and hands every
-// response to a sink, stamped with the instant at which the network read that completed it returned.
+// response to a sink, stamped with the instant of the network read that completed it: when the kernel
+// received its last byte, where the kernel tells (Linux), else when the read returned.
 //
 // Between the read and the stamp there is nothing. The package knows nothing of endpoints, tokens or
 // schedules; instants are those of the run's clock.Clock.
@@ -50,6 +51,8 @@ type Sink interface {
 type Exchange struct {
 	// StartNS is taken immediately before the request is handed to the transport.
 	StartNS int64
+	// SentNS is when the socket had taken the whole request.
+	SentNS int64
 	// AckNS is when the 2xx response headers had been read.
 	AckNS int64
 	// LastResponseNS is the stamp of the last response of any kind.
@@ -66,9 +69,28 @@ type Exchange struct {
 	// Err is nil when the exchange succeeded on the wire.
 	Err    *record.Error
 	Timing Timing
+	Arrival
 	// Trace and Raw are set as the request asked.
 	Trace *record.Trace
 	Raw   *record.Raw
+}
+
+// Arrival is the account of the network reads that brought the response.
+//
+// The read lag is how much later than the kernel received the last byte of a read that read returned
+// to the client: what the instants would be late by, were they taken from the read.
+type Arrival struct {
+	// KernelStamps is true when the instants of the response are the kernel's, every one of them.
+	KernelStamps bool
+	// Reads counts the reads that brought bytes of the body, StampedReads those of them whose lag is known.
+	Reads, StampedReads int64
+	// FirstReadLagNS is the lag of the read that completed the first response, ReadLagNS the largest of
+	// any read, ReadLagSumNS the sum over all; they mean nothing without StampedReads.
+	FirstReadLagNS, ReadLagNS, ReadLagSumNS int64
+	// CoalescedReads counts the reads that completed several events, or rather the instants that several
+	// events share; CoalescedEvents counts these events. Either the server sent them together or the
+	// client came so late that the kernel had joined them. The end mark [DONE] does not count.
+	CoalescedReads, CoalescedEvents int64
 }
 
 // Timing holds the trace facts that every exchange has, in nanoseconds and counts;

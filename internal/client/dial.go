@@ -19,14 +19,15 @@ import (
 // dialer opens connections.
 type dialer struct {
 	clock    *clock.Clock
+	sources  *sources
 	resolver *resolver
 	open     func(ctx context.Context, network, address string) (net.Conn, error)
 	tls      *tls.Config
 	proxy    func(*http.Request) (*url.URL, error)
 }
 
-func newDialer(opts *Options, clk *clock.Clock) *dialer {
-	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout}
+func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
+	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout, stamps: src.measured()}
 	system := net.Dialer{
 		Control: socket.control,
 		KeepAliveConfig: net.KeepAliveConfig{
@@ -35,6 +36,7 @@ func newDialer(opts *Options, clk *clock.Clock) *dialer {
 	}
 	return &dialer{
 		clock:    clk,
+		sources:  src,
 		resolver: newResolver(opts, clk.NowNS),
 		open:     system.DialContext,
 		tls: &tls.Config{
@@ -131,7 +133,7 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port string) (
 		var nc net.Conn
 		nc, err = d.open(ctx, "tcp", net.JoinHostPort(a.String(), port))
 		if err == nil {
-			return &wire{Conn: nc, clock: d.clock, head: -1}, nil
+			return newWire(nc, d.clock, d.sources), nil
 		}
 		if ctx.Err() != nil {
 			break

@@ -45,6 +45,8 @@ type exchange struct {
 	refused       bool     // the reply came to a request of which only a part was written
 	wrote         atomic.Bool
 	seenRead      int64 // the network read that the last body chunk came with
+	eventNS       int64 // the instant of the last event
+	coalesced     bool  // the last event shares its instant with one before
 	response      *http.Response
 	local, remote netip.AddrPort
 	// Collected for the trace and raw exports only.

@@ -57,6 +57,9 @@ type Options struct {
 	// HTTPS_PROXY and NO_PROXY.
 	Proxy func(*http.Request) (*url.URL, error)
 
+	// TimestampSource is where the instants of responses come from.
+	TimestampSource TimestampSource
+
 	// MaxBody bounds the memory that one response may take: a body that is not a stream, or one
 	// event of a stream. A larger one is a ClientPayloadError.
 	MaxBody int64
@@ -87,6 +90,7 @@ func DefaultOptions() Options {
 		TCPKeepCnt:        1,
 		TCPUserTimeout:    30 * time.Second,
 		SSLVerify:         true,
+		TimestampSource:   TimestampAuto,
 		MaxBody:           1 << 30,
 	}
 }
@@ -99,6 +103,11 @@ func (o *Options) check() error {
 	}
 	if _, ok := networks[o.IPVersion]; !ok {
 		return fmt.Errorf("IP version %q: choose 4, 6 or auto", o.IPVersion)
+	}
+	switch o.TimestampSource {
+	case TimestampAuto, TimestampKernel, TimestampUser:
+	default:
+		return fmt.Errorf("timestamp source %q: choose %s, %s or %s", o.TimestampSource, TimestampAuto, TimestampKernel, TimestampUser)
 	}
 	if o.ConnectionLimit < 1 {
 		return fmt.Errorf("connection limit %d: must be at least 1", o.ConnectionLimit)

@@ -62,6 +62,9 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 				x.response = resp
 			}
 			x.t.headersReceived = w.readNS
+			if x.writing == nil {
+				x.t.answered()
+			}
 			x.body = newBody(x.conn.br, resp, h)
 			x.conn.idleLimit = keepAliveLimit(resp.Header)
 			return resp, nil
@@ -141,6 +144,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 		x.keep(mediaType, binary, text)
 		return x.broken(h, typePayload, "reading the response body", err)
 	}
+	lag := x.conn.wire.lagNS
 	if !x.conclude() {
 		x.keep(mediaType, binary, text)
 		return errEnded
@@ -151,6 +155,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	}
 	x.keep(mediaType, binary, body)
 	x.out.Responses, x.out.LastResponseNS = 1, x.out.EndNS
+	x.out.FirstReadLagNS = lag
 	x.sink.Body(mediaType, binary, body, x.out.EndNS)
 	return nil
 }
@@ -230,6 +235,7 @@ func (x *exchange) event(ev *sse.Event, at int64) error {
 	if ev.Name != nil && bytes.EqualFold(ev.Name, []byte("error")) {
 		return newEventError(ev)
 	}
+	x.arrived(ev, at)
 	x.out.Responses++
 	x.sink.Event(ev.Name, ev.Data, at)
 	return nil

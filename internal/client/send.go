@@ -12,10 +12,11 @@ import (
 
 // Client sends requests over HTTP/1.1. It is safe for concurrent use and keeps no cookies.
 type Client struct {
-	opts   Options
-	clock  *clock.Clock
-	pool   *pool
-	dialer *dialer
+	opts    Options
+	clock   *clock.Clock
+	pool    *pool
+	dialer  *dialer
+	sources *sources
 
 	lastTarget atomic.Pointer[target]
 	targetsMu  sync.RWMutex
@@ -34,10 +35,15 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
+	src, err := newSources(opts.TimestampSource)
+	if err != nil {
+		return nil, err
+	}
 	c := &Client{
 		opts:    opts,
 		clock:   clk,
-		dialer:  newDialer(&opts, clk),
+		sources: src,
+		dialer:  newDialer(&opts, clk, src),
 		targets: map[string]*target{},
 		origins: map[origin]*origin{},
 		get:     &http.Request{Method: http.MethodGet},
@@ -52,7 +58,10 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 
 // Close closes the idle connections. A connection in use is closed when its exchange ends; end the
 // exchanges by their contexts.
-func (c *Client) Close() { c.pool.close() }
+func (c *Client) Close() {
+	c.pool.close()
+	c.sources.close()
+}
 
 // Send carries out one exchange and returns when it is over. The sink is called on this goroutine
 // only. The end of ctx cuts the exchange off. The request's body must not change afterwards if the

@@ -19,7 +19,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	serveIfAsked()
+	goleak.VerifyTestMain(m)
+}
 
 // recorder is a sink that writes down what it gets.
 type recorder struct {

@@ -7,4 +7,5 @@ import "time"
 type socketOptions struct {
 	rcvBuf, sndBuf int
 	userTimeout    time.Duration
+	stamps         bool // the kernel shall say when bytes came
 }

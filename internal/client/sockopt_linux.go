@@ -4,6 +4,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/client/stamp"
 )
 
 func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
@@ -11,6 +13,9 @@ func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
 		s := int(fd)
 		o.buffers(s)
 		_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+		if o.stamps {
+			_ = stamp.Enable(fd) // where it fails, reads have no stamp
+		}
 		if ms := o.userTimeout.Milliseconds(); ms > 0 {
 			_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(ms))
 		}

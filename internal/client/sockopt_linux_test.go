@@ -1,6 +1,7 @@
 package client
 
 import (
+	"net"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,7 @@ func TestSocketOptionsAreSet(t *testing.T) {
 		{"TCP_KEEPINTVL", unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 30},
 		{"TCP_KEEPCNT", unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 1},
 		{"TCP_USER_TIMEOUT", unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 30_000},
+		{"SO_TIMESTAMPING", unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE},
 	}
 	err = conn.raw.Control(func(fd uintptr) {
 		for _, o := range options {
@@ -46,4 +48,16 @@ func TestSocketOptionsAreSet(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// queuedBytes is how much a socket has to read.
+func queuedBytes(t *testing.T, c net.Conn) (n int) {
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.SIOCINQ) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -27,6 +27,15 @@ func (t *stamps) newConnection() {
 	*t = stamps{poolStart: t.poolStart, poolEnd: t.poolEnd}
 }
 
+// answered corrects the stamps of a writer that came late to them: no request is being sent once it is
+// answered. The kernel may have the reply before the write has returned to its caller.
+func (t *stamps) answered() {
+	if t.headersReceived != 0 && t.sendEnd > t.headersReceived {
+		t.sendEnd = t.headersReceived
+		t.headersSent = min(t.headersSent, t.sendEnd)
+	}
+}
+
 // span is the time from start to end: none if it never started, absent if it never ended.
 func span(start, end, none int64) int64 {
 	switch {
@@ -62,7 +71,8 @@ func (t *stamps) timing() Timing {
 
 // account fills in what the exchange looked like on the wire.
 func (x *exchange) account(h *hop) {
-	x.out.Timing = x.t.timing()
+	x.out.Timing, x.out.SentNS = x.t.timing(), x.t.sendEnd
+	x.out.KernelStamps = x.client.sources.kernel && x.out.Reads > 0 && x.out.StampedReads == x.out.Reads
 	if x.req.KeepTrace {
 		x.out.Trace = x.trace(h)
 	}

@@ -104,9 +104,11 @@ func (x *exchange) send(h *hop) error {
 		var n int
 		var err error
 		if x.mayBlock(h) {
+			x.conn.wire.floorNS = max(x.t.reused, x.t.connectEnd)
 			n, err = x.writeBeside(h)
 		} else {
 			n, err = x.write(h)
+			x.conn.wire.floorNS = x.t.sendStart
 		}
 		switch {
 		case x.ended():

@@ -1,44 +1,78 @@
 package client
 
 import (
-	"bufio"
 	"errors"
+	"fmt"
 	"net"
-	"net/netip"
 	"os"
-	"syscall"
 	"time"
 
+	"aiperf/internal/client/stamp"
 	"aiperf/internal/clock"
 )
 
 // maxHead bounds the bytes of a response head.
 const maxHead = 1 << 20
 
-// readBuffer is the size of a connection's read buffer: some ten events of a token each.
-const readBuffer = 4096
-
 var errHeadTooLarge = errors.New("response headers exceed 1 MiB")
 
 // wire is the socket of a connection: it stamps each read the moment it returned. Under TLS it lies
-// below the encryption. The stamp of whatever was read last is readNS; a stamp of the kernel, where
-// there is one, takes its place here and nowhere else.
+// below the encryption. The stamp of whatever was read last is readNS: the instant of arrival where the
+// kernel tells it and the run wants it, else the instant at which the read returned.
 type wire struct {
 	net.Conn
 	clock   *clock.Clock
+	sources *sources
 	readNS  int64
 	reads   int64
 	readErr error // the first, which is also the last; a deadline is none
 	// head counts down the bytes that a response head may still take; negative = not in a head.
 	head int
+
+	kernel *stamp.Reader // nil if the kernel gives no stamps
+	// stamped says whether the kernel told when the last read's bytes came, lagNS how long before the
+	// read returned that was.
+	stamped bool
+	lagNS   int64
+	// floorNS is an instant before which nothing that is read from now on can have come.
+	floorNS int64
+	// wallOffset is what the wall clock was ahead of the run's at the last stamp.
+	wallOffset int64
+	// silent counts the reads without a stamp up to the first with one; negative once there was one.
+	silent int
 }
 
-func (w *wire) Read(p []byte) (int, error) {
+func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
+	w := &wire{Conn: nc, clock: clk, sources: src, head: -1}
+	if !src.measured() {
+		return w
+	}
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		src.fellBack("a connection is not a TCP socket of the system")
+		return w
+	}
+	var err error
+	if w.kernel, err = stamp.NewReader(tcp); err != nil {
+		w.kernel = nil
+		src.fellBack(err.Error())
+		return w
+	}
+	_, w.wallOffset = w.bothClocks()
+	return w
+}
+
+func (w *wire) Read(p []byte) (n int, err error) {
 	if w.readErr != nil {
 		return 0, w.readErr
 	}
-	n, err := w.Conn.Read(p)
-	w.readNS = w.clock.NowNS()
+	if w.kernel == nil {
+		n, err = w.Conn.Read(p)
+		w.readNS = w.clock.NowNS()
+	} else {
+		n, err = w.kernel.Read(p)
+		w.stamp(n)
+	}
 	w.reads++
 	if err == nil && w.head >= 0 {
 		if w.head -= n; w.head < 0 {
@@ -51,82 +85,71 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// connection is one HTTP/1.1 connection. One exchange owns it at a time; only abort may be called by
-// another goroutine.
-type connection struct {
-	origin *origin
-	wire   *wire
-	top    net.Conn // the wire, or TLS over it
-	br     *bufio.Reader
-
-	peek      func(fd uintptr) bool
-	raw       syscall.RawConn
-	readable  bool // what peek found
-	reused    bool
-	idleSince int64
-	// idleLimit is how long the server said that it keeps the idle connection, in nanoseconds; 0 = it did not say.
-	idleLimit int64
-
-	local, remote netip.AddrPort
+// bothClocks reads the run's clock and the lead of the wall clock over it, together.
+func (w *wire) bothClocks() (nowNS, lead int64) {
+	now := time.Now()
+	nowNS = w.clock.MonoNS(now)
+	return nowNS, now.UnixNano() - nowNS
 }
 
-func newConnection(o *origin, w *wire, top net.Conn) *connection {
-	c := &connection{origin: o, wire: w, top: top, br: bufio.NewReaderSize(top, readBuffer)}
-	c.local, c.remote = addrPort(w.LocalAddr()), addrPort(w.RemoteAddr())
-	if sc, ok := w.Conn.(syscall.Conn); ok {
-		if raw, err := sc.SyscallConn(); err == nil {
-			c.raw = raw
-			c.peek = func(fd uintptr) bool {
-				c.readable = idleReadable(fd)
-				return true
-			}
+// stamp takes the stamps of a read of n bytes that has just returned.
+func (w *wire) stamp(n int) {
+	now, lead := w.bothClocks()
+	w.readNS, w.stamped, w.lagNS = now, false, 0
+	wall := w.kernel.WallNS()
+	if wall == 0 {
+		w.unstamped(n)
+		return
+	}
+	w.silent = -1
+	if !near(lead, w.wallOffset) && !w.pair(&lead) {
+		w.floorNS = now
+		return
+	}
+	// The conversion is exact to the time between two readings of a clock, which may not turn the order
+	// of things round.
+	arrived := min(max(wall-lead, w.floorNS), now)
+	w.floorNS, w.stamped, w.lagNS = arrived, true, now-arrived
+	if w.sources.kernel {
+		w.readNS = arrived
+	}
+}
+
+// StampError bounds the error of the conversion of a kernel stamp: two clocks read together must not
+// differ by more from how they differed before. Mostly it is a tenth of a microsecond.
+const StampError = 20 * time.Microsecond
+
+const pairTolerance = int64(StampError)
+
+func near(a, b int64) bool { return a-b <= pairTolerance && b-a <= pairTolerance }
+
+// pair reads the clocks again after a reading that does not fit the one before: the thread was held up
+// between them, or the wall clock was set. In the latter case the kernel's stamp, which may be from
+// before or after, is worth nothing: pair returns false.
+func (w *wire) pair(lead *int64) bool {
+	for range 3 {
+		last := *lead
+		if _, *lead = w.bothClocks(); near(*lead, w.wallOffset) {
+			return true
+		}
+		if near(*lead, last) {
+			break
 		}
 	}
-	return c
+	w.wallOffset = *lead
+	return false
 }
 
-// stale says whether the server ended the connection while it was idle, as far as the socket knows.
-func (c *connection) stale() bool {
-	if c.readAhead() {
-		return true
-	}
-	if c.raw == nil {
-		return false
-	}
-	c.readable = true
-	if err := c.raw.Read(c.peek); err != nil {
-		return true
-	}
-	return c.readable
-}
+// maxSilent is the number of reads after which a connection that yields no stamps is read plainly.
+const maxSilent = 16
 
-// longAgo is a deadline that lets a read return only what needs no waiting.
-var longAgo = time.Unix(1, 0)
-
-// readAhead says whether the end of the connection, or what nobody asked for, was read off the socket
-// already: TLS reads whole records, and may hold an alert or more data behind the end of a reply.
-func (c *connection) readAhead() bool {
-	if c.br.Buffered() > 0 || c.wire.readErr != nil {
-		return true
+func (w *wire) unstamped(n int) {
+	w.floorNS = w.readNS
+	if n <= 0 || w.silent < 0 {
+		return
 	}
-	if c.top == net.Conn(c.wire) {
-		return false
+	if w.silent++; w.silent == maxSilent {
+		w.kernel = nil
+		w.sources.fellBack(fmt.Sprintf("the kernel stamped none of the first %d reads of a connection", maxSilent))
 	}
-	_ = c.wire.SetReadDeadline(longAgo)
-	_, err := c.br.Peek(1)
-	_ = c.wire.SetReadDeadline(time.Time{})
-	return !errors.Is(err, os.ErrDeadlineExceeded)
-}
-
-// abort cuts the connection under whoever reads or writes it.
-func (c *connection) abort() { _ = c.wire.Conn.Close() }
-
-func (c *connection) close() { _ = c.top.Close() }
-
-func addrPort(a net.Addr) netip.AddrPort {
-	if t, ok := a.(*net.TCPAddr); ok {
-		ap := t.AddrPort()
-		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
-	}
-	return netip.AddrPort{}
 }

@@ -21,6 +21,8 @@ func (d *draft) run() *Run {
 		Dataset:                d.dataset(),
 		Artifacts:              d.artifacts(),
 		ServerMetrics:          d.serverMetrics(),
+		TimestampSource:        d.p.Text("timestamp-source"),
+		RequireValid:           d.p.Bool("require-valid"),
 		UI:                     d.ui(),
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),

@@ -28,6 +28,10 @@ type Run struct {
 	// FailedRequestThreshold is the share (0 to 1) of failed requests above which the run aborts.
 	FailedRequestThreshold *float64
 	Workers                Workers
+	// TimestampSource is "auto", "kernel" or "user".
+	TimestampSource string
+	// RequireValid makes a verdict other than valid a failure.
+	RequireValid bool
 	// CLICommand is the recorded command line, redacted.
 	CLICommand string
 	Env        Env

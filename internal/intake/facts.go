@@ -29,6 +29,10 @@ func (in *Intake) timing(r *record.Record, j *Job, reply *endpoint.Reply) {
 	since(record.Cancelled, ex.CancelledNS)
 	r.WasCancelled = ex.CancelledNS != 0
 
+	if ex.StampedReads > 0 {
+		f[record.ReadLag] = ex.ReadLagNS
+	}
+
 	content := reply.ContentNS
 	f[record.Contents] = int64(len(content))
 	since(record.FirstOutput, reply.FirstOutputNS)

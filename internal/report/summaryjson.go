@@ -47,8 +47,11 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	doc = append(doc,
 		artifact.Member{Key: "input_config", Value: r.InputConfig},
 		artifact.Member{Key: "run_info", Value: runInfo(r)},
-		artifact.Member{Key: "was_cancelled", Value: r.WasCancelled},
 	)
+	if r.ClientHealth != nil {
+		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
+	}
+	doc = append(doc, artifact.Member{Key: "was_cancelled", Value: r.WasCancelled})
 	if r.Incomplete != "" {
 		doc = append(doc, artifact.Member{Key: "is_complete", Value: false}, artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
 	}

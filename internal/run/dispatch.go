@@ -44,6 +44,7 @@ type wiring struct {
 	clock    *clock.Clock
 	pool     *intake.Pool
 	workers  *workers
+	health   *clientHealth
 	// phases are the plan's phases as records name them.
 	phases []phaseName
 	// hearsContent is false when no phase limits prefill: then first contents are not reported.
@@ -226,6 +227,9 @@ func (d *dispatcher) exchange(ctx context.Context, c load.Credit) {
 	d.workers.give(t.worker)
 	outcome := load.CutOff
 	if !job.Exchange.CutOff {
+		if p.Err == nil && d.phases[c.Phase].profiling >= 0 {
+			d.health.exchange(&c, job)
+		}
 		outcome = load.Failure
 		if intake.Failure(&job.Exchange, decoder.Reply()) == nil {
 			outcome = load.Success

@@ -47,6 +47,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	if e.cfg.ServerMetrics.Given {
 		out.Console.ServerMetrics = highlightRows(highlights)
 	}
+	e.judge(out, phases)
 	if t := e.aborted.Load(); t != nil {
 		out.Aborted = t
 	} else if err := e.sinkError.Load(); err != nil {

@@ -31,6 +31,7 @@ import (
 	"aiperf/internal/session"
 	"aiperf/internal/summary"
 	"aiperf/internal/tokenizer"
+	"aiperf/internal/trust"
 )
 
 // Options are what a run needs beside its configuration.
@@ -54,6 +55,8 @@ type Outcome struct {
 	Problem error
 	// Aborted is the reason for which the run ended itself early; nil otherwise.
 	Aborted error
+	// Verdict says whether the client itself may have bent the figures.
+	Verdict trust.Verdict
 	// Phases are the load generator's numbers.
 	Phases []load.Stats
 }
@@ -108,6 +111,7 @@ type execution struct {
 	sinks             []report.Sink
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
+	health  *clientHealth
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -250,10 +254,12 @@ func (e *execution) assemble() error {
 	if err != nil {
 		return err
 	}
+	e.health = &clientHealth{watch: trust.Start(e.clock)}
+	e.preflight(workers)
 	plan := e.plan()
 	e.dispatcher = newDispatcher(wiring{
 		schedule: schedule{e.data, sampler}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
-		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), phases: phaseNames(plan),
+		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), health: e.health, phases: phaseNames(plan),
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
@@ -289,6 +295,7 @@ func (e *execution) deliver(r *record.Record) {
 			e.warmup.Add(r)
 		} else {
 			e.profiling.Add(r)
+			e.health.record(r)
 			e.checkThreshold(r)
 		}
 	}
@@ -314,4 +321,7 @@ func (e *execution) close() {
 		s.Close()
 	}
 	e.servers.close()
+	if e.health != nil {
+		e.health.watch.Stop()
+	}
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -22,6 +23,8 @@ type serverWatch struct {
 	e         *execution
 	collector *collect.Collector
 	recorder  *export.Recorder
+	// unrecorded is why there is no recording though there should be one.
+	unrecorded error
 	// lastPhase is the index of the last phase: after it the final scrape is taken.
 	firstProfiling, lastPhase int
 }
@@ -53,11 +56,12 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 		w.recorder, err = export.NewRecorder(path, e.cfg.Artifacts.Path(config.ServerMetricsRecording), w.info(servermetrics.Window{}), export.RecorderOptions{
 			OnError: func(err error) { e.log.Error("Server metrics cannot be recorded any more", "error", err) },
 		})
-		if err != nil {
-			w.collector.Close()
-			return nil, err
+		if err == nil {
+			e.log.Info("Server metrics JSONL export enabled: " + path)
+		} else {
+			w.recorder, w.unrecorded = nil, fmt.Errorf("server metrics cannot be recorded: %w", err)
+			e.log.Error("Server metrics cannot be recorded; the run goes on without the recording", "error", err)
 		}
-		e.log.Info("Server metrics JSONL export enabled: " + path)
 	}
 	w.collector.Baseline(ctx)
 	w.collector.Start()
@@ -155,7 +159,7 @@ func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]serv
 	if err != nil {
 		w.e.log.Error("Server metrics could not be written", "error", err)
 	}
-	return servermetrics.Highlights(run.Results), err
+	return servermetrics.Highlights(run.Results), errors.Join(w.unrecorded, err)
 }
 
 // written is the log line of a file.

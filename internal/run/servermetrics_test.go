@@ -61,7 +61,17 @@ func watching(t *testing.T, dir, url string, args ...string) *config.Run {
 // watch runs a benchmark against url with server metrics on.
 func watch(t *testing.T, url string, o Options, args ...string) *watchedRun {
 	t.Helper()
-	w := &watchedRun{dir: t.TempDir()}
+	w := watchInto(t, t.TempDir(), url, o, args...)
+	if w.outcome.Problem != nil || w.outcome.Aborted != nil {
+		t.Errorf("problem %v, aborted %v", w.outcome.Problem, w.outcome.Aborted)
+	}
+	return w
+}
+
+// watchInto is watch with a directory, where the outcome may have a problem.
+func watchInto(t *testing.T, dir, url string, o Options, args ...string) *watchedRun {
+	t.Helper()
+	w := &watchedRun{dir: dir}
 	cfg := watching(t, w.dir, url, args...)
 	var lines bytes.Buffer
 	var err error
@@ -76,9 +86,6 @@ func watch(t *testing.T, url string, o Options, args ...string) *watchedRun {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if w.outcome.Problem != nil || w.outcome.Aborted != nil {
-		t.Errorf("problem %v, aborted %v", w.outcome.Problem, w.outcome.Aborted)
 	}
 	return w
 }
@@ -453,6 +460,35 @@ func TestEveryScrapeStandsInTheRecording(t *testing.T) {
 	}
 	if s := e.Metrics["vllm:generation_tokens"].Series[0]; len(s.Timeslices) == 0 {
 		t.Errorf("no timeslices: %+v", s)
+	}
+}
+
+func TestRecordingThatCannotBeOpenedIsAProblemOfTheOutcome(t *testing.T) {
+	for _, name := range []string{"server_metrics_export.jsonl", "server_metrics_recording.json"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			metrics := page("# TYPE temperature gauge\ntemperature 20\n")
+			f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, r *http.Request) {
+				// The first request is that of the probe, after the files of earlier runs were removed.
+				if err := os.MkdirAll(filepath.Join(dir, name, "in the way"), 0o777); err != nil {
+					t.Error(err)
+				}
+				metrics(w, r)
+			}})
+			w := watchInto(t, dir, f.URL, Options{}, "--concurrency", "2", "--request-count", "5", "--server-metrics-formats", "json,jsonl")
+			if err := w.outcome.Problem; err == nil || !strings.Contains(err.Error(), name) || w.outcome.Aborted != nil {
+				t.Errorf("problem %v, aborted %v", err, w.outcome.Aborted)
+			}
+			if strings.Count(w.lines, "ERROR") != 1 || !strings.Contains(w.lines, "cannot be recorded") || strings.Contains(w.lines, "JSONL export enabled") {
+				t.Errorf("log:\n%s", w.lines)
+			}
+			if e, n := w.export(t), w.avg(t, "request_count"); e.Summary.Info[f.URL+"/metrics"].Fetches < 3 || n != 5 {
+				t.Errorf("the run did not go on: %v requests, endpoints %v", n, e.Summary.Info)
+			}
+			if info, err := os.Stat(filepath.Join(dir, "server_metrics_export.jsonl")); err == nil && !info.IsDir() {
+				t.Error("a file for lines that never come")
+			}
+		})
 	}
 }
 

@@ -229,6 +229,7 @@ func (e *execution) clientOptions(workers int) client.Options {
 	if h.TrustEnv {
 		o.Proxy = client.ProxyFromEnvironment
 	}
+	o.TimestampSource = client.TimestampSource(e.cfg.TimestampSource)
 	o.Redact = e.redactor.Text
 	return o
 }

@@ -115,6 +115,9 @@ func (e *execution) logFigures() {
 // logPhase writes one line for each change of a phase's state.
 func (e *execution) logPhase(event load.PhaseEvent) {
 	s := &event.Stats
+	if s.State == load.Started && s.Kind == load.Profiling {
+		e.health.watch.Restart()
+	}
 	parts := []string{fmt.Sprintf("Phase %s %s", s.Name, strings.ReplaceAll(s.State.String(), "_", " "))}
 	switch s.State {
 	case load.Started:

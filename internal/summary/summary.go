@@ -19,7 +19,9 @@ type Result struct {
 	// Warmup are the results of the warm-up phase; nil when there was none.
 	Warmup []metrics.Result
 	// InputConfig is the resolved configuration, redacted.
-	InputConfig  artifact.Object
+	InputConfig artifact.Object
+	// ClientHealth says what the client itself may have bent; nil when nothing watched it.
+	ClientHealth artifact.Object
 	WasCancelled bool
 	// Incomplete is the reason why the run degraded; "" when it did not.
 	Incomplete string

@@ -48,7 +48,9 @@ type Options struct {
 	Thresholds Thresholds
 	// ServerMetrics are the key figures of the servers; none when the run does not show them.
 	ServerMetrics []ServerMetric
-	Files         Files
+	// Notes are lines between the tables and the footer.
+	Notes []string
+	Files Files
 }
 
 // Thresholds are the limits that the warning panels quote.
@@ -121,6 +123,7 @@ func render(r *summary.Result, o Options) *page {
 	p.serverMetricsTable(o.ServerMetrics)
 	p.usageWarning(r, o.Thresholds)
 	p.outputLengthWarning(r, o.Thresholds)
+	p.notes(o.Notes)
 	p.footer(r, &o.Files)
 	return p
 }

@@ -7,6 +7,18 @@ import (
 	"aiperf/internal/summary"
 )
 
+// notes appends lines of text after an empty one.
+func (p *page) notes(lines []string) {
+	if len(lines) > 0 {
+		p.blank(1)
+	}
+	for _, text := range lines {
+		for _, line := range wrap(safe(text), p.width) {
+			p.line(span{line, plain})
+		}
+	}
+}
+
 // footer appends the command, the duration and the files of the run. Its lines are never wrapped, so
 // that paths and the command can be copied.
 func (p *page) footer(r *summary.Result, files *Files) {

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+)
+
+// readBuffer is the size of a connection's read buffer: some ten events of a token each.
+const readBuffer = 4096
+
+// connection is one HTTP/1.1 connection. One exchange owns it at a time; only abort may be called by
+// another goroutine.
+type connection struct {
+	origin *origin
+	wire   *wire
+	top    net.Conn // the wire, or TLS over it
+	br     *bufio.Reader
+
+	peek      func(fd uintptr) bool
+	raw       syscall.RawConn
+	readable  bool // what peek found
+	reused    bool
+	idleSince int64
+	// idleLimit is how long the server said that it keeps the idle connection, in nanoseconds; 0 = it did not say.
+	idleLimit int64
+
+	local, remote netip.AddrPort
+}
+
+func newConnection(o *origin, w *wire, top net.Conn) *connection {
+	c := &connection{origin: o, wire: w, top: top, br: bufio.NewReaderSize(top, readBuffer)}
+	c.local, c.remote = addrPort(w.LocalAddr()), addrPort(w.RemoteAddr())
+	if sc, ok := w.Conn.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw = raw
+			c.peek = func(fd uintptr) bool {
+				c.readable = idleReadable(fd)
+				return true
+			}
+		}
+	}
+	return c
+}
+
+// stale says whether the server ended the connection while it was idle, as far as the socket knows.
+func (c *connection) stale() bool {
+	if c.readAhead() {
+		return true
+	}
+	if c.raw == nil {
+		return false
+	}
+	c.readable = true
+	if err := c.raw.Read(c.peek); err != nil {
+		return true
+	}
+	return c.readable
+}
+
+// longAgo is a deadline that lets a read return only what needs no waiting.
+var longAgo = time.Unix(1, 0)
+
+// readAhead says whether the end of the connection, or what nobody asked for, was read off the socket
+// already: TLS reads whole records, and may hold an alert or more data behind the end of a reply.
+func (c *connection) readAhead() bool {
+	if c.br.Buffered() > 0 || c.wire.readErr != nil {
+		return true
+	}
+	if c.top == net.Conn(c.wire) {
+		return false
+	}
+	_ = c.wire.SetReadDeadline(longAgo)
+	_, err := c.br.Peek(1)
+	_ = c.wire.SetReadDeadline(time.Time{})
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// abort cuts the connection under whoever reads or writes it.
+func (c *connection) abort() { _ = c.wire.Conn.Close() }
+
+func (c *connection) close() { _ = c.top.Close() }
+
+func addrPort(a net.Addr) netip.AddrPort {
+	if t, ok := a.(*net.TCPAddr); ok {
+		ap := t.AddrPort()
+		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,183 @@
+package run
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/client"
+	"aiperf/internal/intake"
+	"aiperf/internal/load"
+	"aiperf/internal/record"
+	"aiperf/internal/stats"
+	"aiperf/internal/summary"
+	"aiperf/internal/trust"
+)
+
+// shortBody is the length up to which writing a body to a socket does not wait for the network.
+const shortBody = 32 << 10
+
+// clientHealth gathers what this program itself may have bent: how late requests went out and
+// responses were read. It takes profiling exchanges, from any goroutine.
+type clientHealth struct {
+	watch *trust.Watch
+
+	mu                              sync.Mutex
+	schedule, admission, tool, send stats.Histogram
+	read, firstRead                 stats.Histogram
+	kernelStamped, userStamped      int64
+	withoutDescriptor, withoutPort  int64
+	gaps, sharedInstants            int64
+}
+
+// exchange takes a finished exchange.
+func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
+	ex := &j.Exchange
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c.IntendedNS != 0 {
+		h.schedule.Add(float64(ex.StartNS - c.IntendedNS))
+		h.admission.Add(float64(c.IssuedNS - c.IntendedNS))
+	}
+	h.tool.Add(float64(ex.StartNS - c.IssuedNS))
+	if ex.Timing.Reused == 1 && ex.Timing.Blocked == 0 && ex.SentNS != 0 && j.Body != nil && len(j.Body.Bytes) <= shortBody {
+		h.send.Add(float64(ex.SentNS - ex.StartNS))
+	}
+	if ex.StampedReads > 0 {
+		h.read.Add(float64(ex.ReadLagNS))
+		h.firstRead.Add(float64(ex.FirstReadLagNS))
+	}
+	switch {
+	case ex.Reads == 0:
+	case ex.KernelStamps:
+		h.kernelStamped++
+	default:
+		h.userStamped++
+	}
+	if ex.Err != nil {
+		h.failed(ex.Err)
+	}
+}
+
+func (h *clientHealth) failed(err *record.Error) {
+	text := err.Message + " " + err.Cause
+	switch {
+	case strings.Contains(text, "too many open files"):
+		h.withoutDescriptor++
+	case strings.Contains(text, "cannot assign requested address"):
+		h.withoutPort++
+	}
+}
+
+// record takes a profiling record.
+func (h *clientHealth) record(r *record.Record) {
+	shared := int64(0)
+	for _, gap := range r.GapsNS {
+		if gap == 0 {
+			shared++
+		}
+	}
+	h.mu.Lock()
+	h.gaps += int64(len(r.GapsNS))
+	h.sharedInstants += shared
+	h.mu.Unlock()
+}
+
+// report judges the run.
+func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	in := &trust.Inputs{
+		TimestampSource: h.source(), TimestampNote: source.Reason, StampError: client.StampError,
+		Requests: r.Counts.Successes + r.Counts.Errors, ConcurrencyLimited: limited,
+		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort,
+		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, SendTime: &h.send,
+		ReadLag: &h.read, FirstReadLag: &h.firstRead,
+	}
+	if h.gaps > 0 {
+		in.CoalescedShare = float64(h.sharedInstants) / float64(h.gaps)
+	}
+	if phase != nil {
+		in.TargetRate, in.DeliveredRate = r.Counts.TargetRate, r.Counts.DeliveredRate
+		in.SkippedArrivals, in.DroppedByCatchup = phase.SkippedArrivals, phase.DroppedByCatchup
+	}
+	if m, ok := r.Find("benchmark_duration"); ok {
+		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
+	}
+	if m, ok := r.Find("output_sequence_length"); ok {
+		in.OutputLength = m.Stats.Avg
+	}
+	for _, tag := range []string{trust.TTFT, trust.ITL, trust.Latency, trust.Throughput, trust.OutputThroughput} {
+		m, ok := r.Find(tag)
+		if !ok {
+			continue
+		}
+		metric := trust.Metric{Tag: tag, Avg: m.Stats.Avg, P50: m.Stats.Avg, P99: m.Stats.Avg}
+		if m.Distribution {
+			metric.P50, metric.P99 = m.Stats.Percentiles[4], m.Stats.Percentiles[8]
+		}
+		in.Metrics = append(in.Metrics, metric)
+	}
+	return h.watch.Report(in)
+}
+
+func (h *clientHealth) source() string {
+	switch {
+	case h.kernelStamped == 0:
+		return trust.SourceUser
+	case h.userStamped == 0:
+		return trust.SourceKernel
+	}
+	return trust.SourceMixed
+}
+
+// healthObject is a report as the summary file has it.
+func healthObject(members []trust.Member) artifact.Object {
+	out := artifact.Object{}
+	for _, m := range members {
+		value := m.Value
+		switch v := value.(type) {
+		case []trust.Member:
+			value = healthObject(v)
+		case [][]trust.Member:
+			list := make([]any, len(v))
+			for i := range v {
+				list[i] = healthObject(v[i])
+			}
+			value = list
+		}
+		out = append(out, artifact.Member{Key: m.Key, Value: value})
+	}
+	return out
+}
+
+// preflight warns when the run asks for more than the system's limits allow.
+func (e *execution) preflight(workers int) {
+	for i := range e.cfg.Phases {
+		concurrency := number(e.cfg.Phases[i].Concurrency)
+		if concurrency == 0 {
+			continue
+		}
+		for _, a := range trust.Preflight(concurrency, min(concurrency, workers*e.cfg.Env.HTTP.ConnectionLimit)) {
+			text := a.Message
+			if a.Command != "" {
+				text += "; to raise it: " + a.Command
+			}
+			e.log.Warn(text)
+		}
+	}
+}
+
+// judge adds what the client did to the result.
+func (e *execution) judge(out *Outcome, phases []load.Stats) {
+	p := e.cfg.Profiling()
+	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), p.Concurrency != nil || p.Prefill != nil, e.client.StampSource())
+	for _, w := range report.Warnings() {
+		e.log.Warn(w)
+	}
+	out.Result.ClientHealth = healthObject(report.Members())
+	lines := report.Lines()
+	out.Console.Notes = lines[:]
+	out.Verdict = report.Verdict
+}

@@ -1,0 +1,97 @@
+package trust
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// Advice is something to do before a run that asks for more than the machine has.
+type Advice struct {
+	// Code names the limit: "descriptors", "ports" or "memory".
+	Code string
+	// Message says what is asked for and what there is.
+	Message string
+	// Command raises the limit, as it is to be typed; "" where no command does.
+	Command string
+}
+
+// limits are those of this machine that a number of connections can exceed; 0 = not known.
+type limits struct {
+	system                     string
+	soft, hard                 int64
+	portFirst, portLast, inUse int64
+	memory                     int64
+}
+
+const (
+	// ownDescriptors are those that a run needs beside its connections: files, scrapes, timers.
+	ownDescriptors = 64
+	// streamBytes is the memory that an open stream takes.
+	streamBytes = 32 << 10
+	// firstFreePort is the first port that any process may use.
+	firstFreePort, lastPort = 1024, 65535
+)
+
+// Preflight compares a run of so many requests and connections at a time with the limits of this machine;
+// connections of 0 are as many as requests. It returns nothing where they suffice.
+func Preflight(concurrency, connections int) []Advice {
+	t := tree("/")
+	l := limits{system: runtime.GOOS, memory: t.availableMemory()}
+	l.soft, l.hard = descriptorLimits()
+	l.portFirst, l.portLast = t.portRange()
+	var use reading
+	t.readSockets(&use)
+	l.inUse = use.sockets
+	var rest reading
+	t.readMemoryLimit(&rest)
+	if rest.memoryLimit > 0 && (l.memory == 0 || rest.memoryLimit < l.memory) {
+		l.memory = rest.memoryLimit
+	}
+	return l.advise(int64(concurrency), int64(connections))
+}
+
+func (l *limits) advise(concurrency, connections int64) []Advice {
+	if connections <= 0 {
+		connections = concurrency
+	}
+	var out []Advice
+	if need := connections + ownDescriptors; l.soft > 0 && need > l.soft {
+		out = append(out, Advice{Code: "descriptors", Command: l.raiseDescriptors(need),
+			Message: fmt.Sprintf("%d connections need %d file descriptors, the limit is %d", connections, need, l.soft)})
+	}
+	if a, ok := l.ports(connections); ok {
+		out = append(out, a)
+	}
+	if need := concurrency * streamBytes; l.memory > 0 && need > l.memory {
+		out = append(out, Advice{Code: "memory",
+			Message: fmt.Sprintf("%d open streams take about %d MiB of memory, %d MiB are free: lower the concurrency or share the load among several machines",
+				concurrency, need>>20, l.memory>>20)})
+	}
+	return out
+}
+
+// raiseDescriptors is the command for the shell that starts the run.
+func (l *limits) raiseDescriptors(need int64) string {
+	switch {
+	case need <= l.hard || l.hard == 0:
+		return fmt.Sprintf("ulimit -n %d", need)
+	case l.system == "linux":
+		return fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", need, need)
+	}
+	return fmt.Sprintf("sudo launchctl limit maxfiles %d %d && ulimit -n %d", need, need, need)
+}
+
+func (l *limits) ports(connections int64) (Advice, bool) {
+	all := l.portLast - l.portFirst + 1
+	if l.portLast == 0 || connections+l.inUse <= all {
+		return Advice{}, false
+	}
+	a := Advice{Code: "ports", Message: fmt.Sprintf("%d connections to one address need a port each, of %d there are %d in use",
+		connections, all, l.inUse)}
+	if free := int64(lastPort - firstFreePort + 1); connections+l.inUse <= free && all < free {
+		a.Command = fmt.Sprintf(`sudo sysctl -w net.ipv4.ip_local_port_range="%d %d"`, firstFreePort, lastPort)
+	} else {
+		a.Message += ": send from several addresses with --source-address, or to several"
+	}
+	return a, true
+}

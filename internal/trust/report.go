@@ -1,0 +1,67 @@
+package trust
+
+// Verdict is what is to be thought of a run.
+type Verdict string
+
+// The verdicts.
+const (
+	// Valid: what was asked for was sent, and the client's share in the figures is small.
+	Valid Verdict = "valid"
+	// ClientLimited: the client was the bottleneck; the server may do better than the figures say.
+	ClientLimited Verdict = "client_limited"
+	// Inconclusive: nothing shows that the client was the bottleneck, but the figures cannot be relied on.
+	Inconclusive Verdict = "inconclusive"
+)
+
+// Report is what is known of the client's own part in a run.
+type Report struct {
+	Verdict Verdict
+	// Saturated is true when the tool lag's 99th percentile exceeds the larger of 5 ms and 5 % of the median
+	// TTFT (the median latency where there is none), or when the process used more than 85 % of its quota.
+	Saturated bool
+	Reasons   []Reason
+
+	Inputs *Inputs
+	Health *Health
+
+	// The lags in milliseconds.
+	ScheduleLag, AdmissionWait, ToolLag, SendTime, ReadLag Lags
+	// Bounds are the client's shares in the headline metrics.
+	Bounds []Bound
+
+	firstReadLag Lags
+}
+
+// Reason is one finding.
+type Reason struct {
+	// Code names the finding.
+	Code string
+	// Leads is the verdict that the finding leads to; Valid = it is only told.
+	Leads Verdict
+	// Message says what was seen, Advice what helps.
+	Message, Advice string
+}
+
+// Judge makes the report of a run.
+func Judge(h *Health, in *Inputs) *Report {
+	r := &Report{
+		Verdict: Valid, Inputs: in, Health: h,
+		ScheduleLag: lagsOf(in.ScheduleLag), AdmissionWait: lagsOf(in.AdmissionWait), ToolLag: lagsOf(in.ToolLag),
+		SendTime: lagsOf(in.SendTime), ReadLag: lagsOf(in.ReadLag), firstReadLag: lagsOf(in.FirstReadLag),
+	}
+	r.Bounds = bounds(h, in, r)
+	for i := range rules {
+		rule := &rules[i]
+		message, found := rule.find(r)
+		if !found {
+			continue
+		}
+		r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: rule.leads, Message: message, Advice: rule.advice})
+		r.Saturated = r.Saturated || rule.saturates
+		// Limited weighs more than inconclusive: it explains.
+		if rule.leads == ClientLimited || rule.leads == Inconclusive && r.Verdict == Valid {
+			r.Verdict = rule.leads
+		}
+	}
+	return r
+}

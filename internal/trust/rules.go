@@ -1,0 +1,178 @@
+package trust
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The thresholds.
+const (
+	// toolLagFloor and toolLagPart bound the tool lag: milliseconds, and part of the median TTFT.
+	toolLagFloor, toolLagPart = 5.0, 0.05
+	cpuFull                   = 0.85
+	// rateReached is the part of the target rate that counts as delivered.
+	rateReached = 0.99
+	// nearLimit is the part of a limit from which it is said to be near.
+	nearLimit = 0.95
+	// lateProbe is the delay of a timer, in milliseconds, from which the scheduler is said to be late, and
+	// standstill that from which the process is said to have stood still.
+	lateProbe, standstill = 25.0, 500.0
+	stolen                = 0.10
+	pressed               = 0.50
+	longPause             = 10 * time.Millisecond
+	manyCoalesced         = 0.05
+	// largeBound is the part of a metric's median from which the client's share makes it doubtful.
+	largeBound = 0.10
+	// smallBound is the share, in milliseconds, that makes no time doubtful.
+	smallBound = 1.0
+)
+
+// A rule finds one thing.
+type rule struct {
+	code      string
+	leads     Verdict
+	saturates bool
+	find      func(r *Report) (message string, found bool)
+	advice    string
+}
+
+const spread = "lower the rate or the concurrency, give the process more cores, or share the load among several machines"
+
+// rules in order of weight: the first finding is the one that is shown.
+var rules = [...]rule{
+	{"no_requests", Inconclusive, false, noRequests,
+		"look at the errors: no request of the measured phase completed"},
+	{"out_of_descriptors", ClientLimited, false, outOfDescriptors,
+		"raise the limit before the run: ulimit -n 65536"},
+	{"out_of_ports", ClientLimited, false, outOfPorts,
+		`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or send from several addresses with --source-address`},
+	{"tool_lag", ClientLimited, true, toolLag, spread},
+	{"cpu", ClientLimited, true, cpu, spread},
+	{"rate_missed", ClientLimited, false, rateMissed, spread},
+	{"standstill", Inconclusive, false, stoodStill,
+		"repeat the run; do not suspend the process or its machine meanwhile"},
+	{"scheduler_delay", Inconclusive, false, schedulerDelay,
+		"end what else runs on this machine, or give the process cores of its own"},
+	{"steal", Inconclusive, false, steal,
+		"use a machine whose processors are not shared with others"},
+	{"error_bound", Inconclusive, false, largeBounds,
+		"end what else runs on this machine; keep --timestamp-source at auto"},
+	{"late_timers", Valid, false, lateTimers,
+		"end what else runs on this machine, or give the process cores of its own"},
+	{"pressure", Valid, false, pressure,
+		"end what else runs on this machine, or give the process cores of its own"},
+	{"gc_pause", Valid, false, gcPause,
+		"give the process more memory: GOMEMLIMIT and GOGC set how often it collects"},
+	{"memory", Valid, false, memory,
+		"lower the concurrency, or raise the memory limit of the container"},
+	{"coalesced", Valid, false, coalesced,
+		"gaps of zero are the server's doing if it sends several events at a time; else use fewer streams for each core"},
+	{"skipped_arrivals", Valid, false, skipped,
+		"raise --concurrency if the rate is to be reached"},
+	{"timestamp_source", Valid, false, timestampSource,
+		"times include the client's own read lag; on Linux, with plain TCP connections, the kernel's stamps do not"},
+}
+
+func noRequests(r *Report) (string, bool) {
+	return "no request completed", r.Inputs.Requests == 0
+}
+
+func outOfDescriptors(r *Report) (string, bool) {
+	return fmt.Sprintf("%d requests failed because the process had no more file descriptors (limit %d)",
+		r.Inputs.FailedForDescriptors, r.Health.DescriptorLimit), r.Inputs.FailedForDescriptors > 0
+}
+
+func outOfPorts(r *Report) (string, bool) {
+	return fmt.Sprintf("%d requests failed because the machine had no more ports for outgoing connections (%d in all)",
+		r.Inputs.FailedForPorts, r.Health.PortRange), r.Inputs.FailedForPorts > 0
+}
+
+func toolLag(r *Report) (string, bool) {
+	limit := toolLagFloor
+	for _, tag := range []string{TTFT, Latency} {
+		if m, ok := r.Inputs.metric(tag); ok {
+			limit = max(limit, toolLagPart*m.P50)
+			break
+		}
+	}
+	return fmt.Sprintf("requests left the client late: tool lag p99 %s ms, the limit is %s ms", short(r.ToolLag.P99), short(limit)),
+		r.ToolLag.P99 > limit
+}
+
+func cpu(r *Report) (string, bool) {
+	return fmt.Sprintf("the client used %.0f %% of its %s cores", 100*r.Health.CPUShare, short(r.Health.CPUQuota)),
+		r.Health.CPUShare > cpuFull
+}
+
+func rateMissed(r *Report) (string, bool) {
+	in := r.Inputs
+	missed := in.TargetRate > 0 && !in.ConcurrencyLimited && in.DeliveredRate < rateReached*in.TargetRate
+	cause := "it sent late"
+	if in.DroppedByCatchup > 0 {
+		cause = fmt.Sprintf("it was held up and dropped %d arrivals", in.DroppedByCatchup)
+	}
+	late := in.Duration > 0 && r.ScheduleLag.Max > (1-rateReached)*float64(in.Duration.Milliseconds())
+	missed = missed && (late || in.DroppedByCatchup > 0) // chance arrivals may be few by themselves
+	return fmt.Sprintf("the client delivered %s of %s requests/sec: %s", short(in.DeliveredRate), short(in.TargetRate), cause), missed
+}
+
+func stoodStill(r *Report) (string, bool) {
+	return fmt.Sprintf("the process stood still for %s ms", short(r.Health.Probe.Max)), r.Health.Probe.Max > standstill
+}
+
+// schedulerDelay makes instants doubtful that are taken when a goroutine gets to run.
+func schedulerDelay(r *Report) (string, bool) {
+	return fmt.Sprintf("timers fired late: p99 %s ms", short(r.Health.Probe.P99)),
+		r.Health.Probe.P99 > lateProbe && r.Inputs.TimestampSource != SourceKernel
+}
+
+func lateTimers(r *Report) (string, bool) {
+	_, told := schedulerDelay(r)
+	return fmt.Sprintf("timers fired up to %s ms late", short(r.Health.Probe.Max)), r.Health.Probe.Max > lateProbe && !told
+}
+
+func steal(r *Report) (string, bool) {
+	return fmt.Sprintf("the hypervisor gave %.0f %% of this machine's processor time to others", 100*r.Health.StealShare),
+		r.Health.StealShare > stolen
+}
+
+func largeBounds(r *Report) (string, bool) {
+	var found []string
+	for i := range r.Bounds {
+		if b := &r.Bounds[i]; b.part() > largeBound && (b.Unit != "ms" || b.Value > smallBound) {
+			found = append(found, fmt.Sprintf("%s by up to %s %s (%.0f %%)", b.Label, short(b.Value), b.Unit, 100*b.part()))
+		}
+	}
+	return "the client may have bent " + strings.Join(found, ", "), len(found) > 0
+}
+
+func pressure(r *Report) (string, bool) {
+	return fmt.Sprintf("some task waited for a processor in %.0f %% of the time", 100*r.Health.PressureShare),
+		r.Health.PressureShare > pressed
+}
+
+func gcPause(r *Report) (string, bool) {
+	return fmt.Sprintf("garbage collection stopped the client for up to %s ms", short(float64(r.Health.GC.PauseMax)/1e6)),
+		r.Health.GC.PauseMax > longPause
+}
+
+func memory(r *Report) (string, bool) {
+	h := r.Health
+	return fmt.Sprintf("the client took %d of %d MiB of memory", h.RSS>>20, h.MemoryLimit>>20),
+		h.MemoryLimit > 0 && float64(h.RSS) > nearLimit*float64(h.MemoryLimit)
+}
+
+func coalesced(r *Report) (string, bool) {
+	return fmt.Sprintf("%.0f %% of the responses share their instant with another", 100*r.Inputs.CoalescedShare),
+		r.Inputs.CoalescedShare > manyCoalesced
+}
+
+func skipped(r *Report) (string, bool) {
+	return fmt.Sprintf("%d arrivals found no free slot and were skipped", r.Inputs.SkippedArrivals), r.Inputs.SkippedArrivals > 0
+}
+
+func timestampSource(r *Report) (string, bool) {
+	in := r.Inputs
+	return fmt.Sprintf("instants are from the %s source: %s", in.TimestampSource, in.TimestampNote), in.TimestampNote != ""
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 )
 
 // Limits of a Parser.
@@ -17,6 +18,9 @@ const (
 	boundSize = 48
 	// spareLines is how many lines of earlier bodies may be remembered beyond twice the current ones.
 	spareLines = 1024
+	// yieldLines is after how many lines others may run while a page is learned, which takes milliseconds; a known
+	// page takes a fraction of one.
+	yieldLines = 256
 )
 
 // Options shape a Parser.
@@ -172,6 +176,9 @@ func (p *Parser) walk(body []byte, learning bool) (at int, err error) {
 	types := 0
 	prev := &p.start
 	for pos := 0; ; p.count++ {
+		if learning && p.count%yieldLines == yieldLines-1 {
+			runtime.Gosched()
+		}
 		l := prev.next
 		if learning || !l.at(body, pos, p.epoch) {
 			if pos = skipSpace(body, pos); pos == len(body) {

@@ -176,7 +176,22 @@ func TestTypeChange(t *testing.T) {
 	check(t, "gauge a{} 1\nunknown b{} 1\n", []string{"incompatible a"}, gauge, histogram, gauge)
 	check(t, "histogram a{} 1:1 count 1 sum 0\n", []string{"incompatible a"},
 		lines("# TYPE a histogram", `a_bucket{le="1"} 1`, "a_count 1", "a 7"))
-	check(t, "gauge a{} 1\n", []string{"incompatible a"}, lines("# TYPE a gauge", "a 1", "# TYPE a_total counter", "a_total 5"))
+}
+
+func TestGaugeAndCounterOfOneName(t *testing.T) {
+	gauge, counter := lines("# TYPE a gauge", "a 1"), lines("# TYPE a_total counter", "a_total 5")
+	check(t, "gauge a{} 1\ncounter a_total{} 5\n", nil, gauge+counter)
+	check(t, "counter a_total{} 5\ngauge a{} 1\n", nil, counter+gauge)
+	check(t, "counter a{} 2\ncounter a_total{} 5\n", nil, lines("# TYPE a counter", "a 2")+counter)
+	check(t, "histogram a{} +Inf:1 count 1 sum 0\ncounter a_total{} 5\n", nil, lines("# TYPE a histogram", "a_bucket 1", "a_count 1")+counter)
+	check(t, "gauge a{} 1\ncounter a_total{} 5\n", nil, gauge+lines("# TYPE a_total counter", "a_total_total 5"))
+	check(t, "gauge b_info{} 1\ncounter b_info_total{} 5\n", nil, lines("# TYPE b info", "b_info 1", "# TYPE b_info_total counter", "b_info_total 5"))
+	// What is not kept takes no name.
+	check(t, "counter a{} 5\n", []string{"summary a"}, lines("# TYPE a summary", "a_count 1")+counter)
+	// The first body decides, whatever comes or goes later.
+	check(t, "counter a_total{} 5\n", nil, gauge+counter, counter)
+	check(t, "counter a{} 5\n", []string{"incompatible a"}, counter, gauge+counter)
+	check(t, "gauge a{} 1\ncounter a_total{} 5\n", nil, gauge, gauge+counter)
 }
 
 func TestTheSameLinesGiveTheSameSeries(t *testing.T) {

@@ -23,7 +23,8 @@ func (t Type) String() string { return [...]string{"unknown", "gauge", "counter"
 // Label is one label of a series. Label lists are sorted by name.
 type Label struct{ Name, Value string }
 
-// Family is a metric. Name is the exported one: a counter's _total is stripped.
+// Family is a metric. Name is the exported one: a counter's _total is stripped, unless another family of the page
+// has the name without.
 type Family struct {
 	Name, Help string
 	Type       Type

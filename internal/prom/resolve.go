@@ -131,7 +131,7 @@ func (p *Parser) resolve(sample string) meaning {
 		m := meaning{declared: sample, name: sample, kind: kinds[w], role: roleValue, word: w}
 		switch w {
 		case wordCounter:
-			m.name = strings.TrimSuffix(sample, "_total")
+			m.name = p.counterName(sample)
 		case wordInfo:
 			m.name = strings.TrimSuffix(sample, "_info") + "_info"
 			m.role = roleOne
@@ -149,7 +149,7 @@ func (p *Parser) resolve(sample string) meaning {
 			m := meaning{declared: base, name: base, kind: kinds[w], role: part.role, word: w}
 			switch w {
 			case wordCounter:
-				m.name = strings.TrimSuffix(base, "_total")
+				m.name = p.counterName(base)
 			case wordInfo:
 				m.name = strings.TrimSuffix(base, "_info") + "_info"
 			}
@@ -157,6 +157,34 @@ func (p *Parser) resolve(sample string) meaning {
 		}
 	}
 	return meaning{declared: sample, name: sample, role: roleValue}
+}
+
+// counterName is the exported name of a counter: without _total, unless that is the name of another family of the
+// body, as with go_memstats_alloc_bytes of every Go program. A counter keeps the name of its first body.
+func (p *Parser) counterName(declared string) string {
+	base, ok := strings.CutSuffix(declared, "_total")
+	if !ok {
+		return declared
+	}
+	if f := p.families[declared]; f != nil && f.Type == Counter {
+		return declared
+	}
+	if f := p.families[base]; f != nil && f.Type == Counter && p.declared[base] != wordCounter {
+		return base
+	}
+	if p.exports(base) {
+		return declared
+	}
+	return base
+}
+
+// exports says whether a TYPE line of the body stands for a family with this exported name.
+func (p *Parser) exports(name string) bool {
+	if w, ok := p.declared[name]; ok && w != wordSummary && w != wordInfo {
+		return true
+	}
+	info, ok := strings.CutSuffix(name, "_info")
+	return ok && (p.declared[name] == wordInfo || p.declared[info] == wordInfo)
 }
 
 // isSkipped says whether a family or sample of this name is never kept: times of creation and uptimes.

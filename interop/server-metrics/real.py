@@ -49,9 +49,9 @@ def parse(page):
     return types, samples
 
 
-def exported(family, kind):
-    """The name in the files, None for what is not collected."""
-    name = family.removesuffix("_total") if kind == "counter" else family
+def exported(family, kind, taken=()):
+    """The name in the files, None for what is not collected. A counter in taken keeps its _total."""
+    name = family.removesuffix("_total") if kind == "counter" and family not in taken else family
     if kind == "summary" or name.endswith(("_created", "_uptime")) or "_uptime_" in name:
         return None
     return name
@@ -70,17 +70,17 @@ for name, family in files["metrics"].items():
         series[s["endpoint_url"], name, labels_of(s)] = s
 
 # Each family and each series of the pages, with its type; what only comes with the first request may be missing.
+all_taken = set()
 for url in after["pages"]:
     types, samples = parse(before["pages"][url])
     later, ends = parse(after["pages"][url])
     check(later.items() >= types.items(), f"{url}: families vanished")
     summaries = 0
-    # Go programs have a gauge and a counter of the same exported name, go_memstats_alloc_bytes.
+    # Go programs have a gauge and a counter of the same name without _total, go_memstats_alloc_bytes.
     taken = {f for f, kind in types.items() if kind == "counter" and types.get(f.removesuffix("_total"), kind) != kind}
+    all_taken |= taken
     for family, kind in types.items():
-        if family in taken:
-            continue
-        name = exported(family, kind)
+        name = exported(family, kind, taken)
         if name is None:
             summaries += kind == "summary"
             check(family not in files["metrics"], f"{family} ({kind}) is exported")
@@ -92,8 +92,8 @@ for url in after["pages"]:
                 check((url, name, pairs) in series, f"{family}{pairs} of {url} is missing")
     # A total lies within what two pages read outside the window say.
     for (sample, pairs), value in samples.items():
-        family = sample if types.get(sample) == "counter" and sample not in taken else None
-        if family and (s := series.get((url, exported(family, "counter"), pairs))):
+        family = sample if types.get(sample) == "counter" else None
+        if family and (s := series.get((url, exported(family, "counter", taken), pairs))):
             outer = ends[sample, pairs] - value
             check(-1e-6 <= s["stats"]["total"] <= outer * (1 + 1e-9) + 1e-6, f"{sample}{pairs}: total {s['stats']['total']}, {outer} between the pages")
     for (sample, pairs), value in samples.items():
@@ -125,7 +125,9 @@ for name, url, kind, unit, labels in [
         mine = [s for s in family["series"] if s["endpoint_url"] == url]
         check((family["type"], family.get("unit")) == (kind, unit), f"{name}: {family['type']}, {family.get('unit')}")
         check(mine and all(set(s.get("labels") or {}) == labels for s in mine), f"{name}: labels {[s.get('labels') for s in mine[:1]]}")
-check(not [n for n in files["metrics"] if files["metrics"][n]["type"] == "counter" and n.endswith("_total")], "a counter ends in _total")
+check("go_memstats_alloc_bytes_total" in all_taken, "no counter shares its name with a gauge")
+totals = {n for n, f in files["metrics"].items() if f["type"] == "counter" and n.endswith("_total")}
+check(totals == all_taken, f"counters that end in _total: {totals}, {all_taken} share their names with others")
 
 # Totals in their order of magnitude: the run lasts most of the time between the pages.
 share = (phase_end - start) / 1e9 / (after["time"] - before["time"])

@@ -10,8 +10,9 @@
 // that an endpoint does is an error of a step: failures are counted, told once, and never hold up the run
 // longer than the step's bound.
 //
-// The invariant: scrapes reach the store and the sink one at a time, in the order in which they were complete,
-// the same scrapes to both; after Finish there are none, unless the sink hung for so long that it was given up.
+// The invariant: scrapes reach the store and the sink one at a time, those of an endpoint in the order in which
+// they were asked for, the same scrapes to both; after Finish there are none, unless the sink hung for so long
+// that it was given up. A page that comes when a later one is there already says nothing new and is dropped.
 package collect
 
 import (

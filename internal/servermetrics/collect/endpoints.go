@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"aiperf/internal/prom"
 	"aiperf/internal/servermetrics"
@@ -18,6 +19,7 @@ type endpoint struct {
 	// there is none.
 	configured, given string
 	slots             chan struct{} // one for each scrape under way
+	step              chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
 
 	// Guarded by the collector's mu.
 	url, shown  string // what is scraped, and how exports show it
@@ -29,17 +31,21 @@ type endpoint struct {
 	skip        int    // ticks to leave out because of them
 	late        bool   // it was told that ticks are skipped
 	told        map[prom.ErrorKey]bool
+	asked       int64                        // pages asked for
 	destination *servermetrics.EndpointStore // nil until the first scrape
 
 	// Guarded by the collector's work; the parser is replaced with mu held as well.
 	parser     *prom.Parser
 	duplicates *prom.Duplicates
 	samples    []prom.Sample // of the last page kept
+	last       turn          // of the last page kept
+	lastEnd    time.Time     // when it was kept
+	lastNS     int64         // its timestamp
 }
 
 func newEndpoint(configured string) *endpoint {
 	e := &endpoint{
-		configured: configured, slots: make(chan struct{}, inFlight), active: true,
+		configured: configured, slots: make(chan struct{}, inFlight), step: make(chan struct{}, 1), active: true,
 		told: map[prom.ErrorKey]bool{}, duplicates: prom.NewDuplicates(),
 	}
 	e.move(configured)

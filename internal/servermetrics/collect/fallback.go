@@ -31,7 +31,7 @@ func (c *Collector) divert(e *endpoint, f *foreign) {
 	c.log.Info(fmt.Sprintf("Endpoint '%s' returned non-Prometheus content; probing fallback '%s' (TRT-LLM compatibility path).", from, shown))
 	ctx, cancel := context.WithTimeout(c.life, c.options.Fetch.ReachabilityTimeout)
 	defer cancel()
-	got, release := c.get(ctx, to)
+	got, release := c.get(ctx, e, to)
 	defer release()
 	c.settle(e, f, got)
 }

@@ -43,13 +43,14 @@ func (c *Collector) Baseline(ctx context.Context) {
 	c.scrapeAll(ctx, "baseline", baselineBudget)
 }
 
-// Start begins the schedule: a scrape at once, then one at each interval, however long they take. A tick finds
-// an endpoint with two scrapes under way only if it is slow, and leaves it out.
+// Start begins the schedule: each endpoint is scraped at every interval, however long that takes, and the endpoints
+// take turns evenly within the interval, the first of them at once: all of them together would hold up the load.
+// A turn finds an endpoint with two scrapes under way only if it is slow, and leaves it out.
 func (c *Collector) Start() {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
-	active := len(c.actives())
-	if c.schedule.started || active == 0 {
+	endpoints := c.actives()
+	if c.schedule.started || len(endpoints) == 0 {
 		return
 	}
 	c.schedule.started = true
@@ -58,42 +59,55 @@ func (c *Collector) Start() {
 		c.log.Warn(fmt.Sprintf("Server metrics: a scrape may pause for %s, more than %d times the interval of %s; an endpoint that hangs is noticed late",
 			gap, longGap, c.options.Interval))
 	}
-	go c.tick(c.schedule.stop, c.schedule.stopped)
-	c.log.Info(fmt.Sprintf("Server Metrics: Started %d collector(s) successfully", active))
+	go c.tick(endpoints, c.schedule.stop, c.schedule.stopped)
+	c.log.Info(fmt.Sprintf("Server Metrics: Started %d collector(s) successfully", len(endpoints)))
 }
 
-// tick is the goroutine of the schedule.
-func (c *Collector) tick(stop <-chan struct{}, stopped chan<- struct{}) {
+// tick is the goroutine of the schedule. Turns stay on the grid of its start; those that are late by an interval or
+// more are left out.
+func (c *Collector) tick(endpoints []*endpoint, stop <-chan struct{}, stopped chan<- struct{}) {
 	defer close(stopped)
-	ticker := time.NewTicker(c.options.Interval) // its ticks stay on the grid of its start, late ones are dropped
-	defer ticker.Stop()
-	for {
-		for _, e := range c.actives() {
-			c.tickEndpoint(e)
+	start, interval := time.Now(), c.options.Interval
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for round := time.Duration(0); ; {
+		for i, e := range endpoints {
+			offset := round*interval + interval*time.Duration(i)/time.Duration(len(endpoints))
+			timer.Reset(offset - time.Since(start))
+			select {
+			case <-timer.C:
+			case <-stop:
+				return
+			}
+			if time.Since(start)-offset < interval {
+				c.tickEndpoint(e)
+			}
 		}
-		select {
-		case <-ticker.C:
-		case <-stop:
-			return
-		}
+		round = max(round+1, time.Since(start)/interval)
 	}
 }
 
 // tickEndpoint starts a scrape if the endpoint is up to it.
 func (c *Collector) tickEndpoint(e *endpoint) {
 	c.mu.Lock()
-	skip := e.diverting || e.skip > 0 || e.unreadable > 0 && len(e.slots) > 0
+	skip := !e.active || e.diverting || e.skip > 0 || e.unreadable > 0 && len(e.slots) > 0
 	e.skip = max(e.skip-1, 0)
 	c.mu.Unlock()
-	if skip {
+	if skip || len(e.step) > 0 {
 		return
 	}
 	select {
 	case e.slots <- struct{}{}:
-		c.begin(e, func() {})
 	default:
 		c.remarkLate(e)
+		return
 	}
+	// Looked at with the slot held: a step that begins from now on waits for the slot.
+	if len(e.step) > 0 {
+		<-e.slots
+		return
+	}
+	c.begin(e, func() {})
 }
 
 // remarkLate tells once that an endpoint is slow.
@@ -210,16 +224,10 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 	defer cancel()
 	endpoints := c.actives()
 	done := make(chan *endpoint, len(endpoints))
-	var waiting sync.WaitGroup // for slots
-	defer waiting.Wait()
+	var steps sync.WaitGroup
+	defer steps.Wait()
 	for _, e := range endpoints {
-		waiting.Go(func() {
-			select {
-			case e.slots <- struct{}{}:
-				c.begin(e, func() { done <- e })
-			case <-bounded.Done():
-			}
-		})
+		steps.Go(func() { c.scrapeAlone(bounded, e, budget/2, func() { done <- e }) })
 	}
 	pending := slices.Clone(endpoints)
 	for len(pending) > 0 {
@@ -232,6 +240,39 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 			}
 			return
 		}
+	}
+}
+
+// scrapeAlone scrapes an endpoint when no other scrape of it is under way, and lets none begin beside it before it
+// is complete or ctx is over. Scrapes that are under way have a while to end: if one of them hangs, what it brings
+// later is dropped. It returns after done was called or when ctx is over.
+func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Duration, done func()) {
+	select {
+	case e.step <- struct{}{}:
+		defer func() { <-e.step }()
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	quiet, cancel := context.WithTimeout(ctx, while)
+	defer cancel()
+	select {
+	case e.slots <- struct{}{}: // both: nothing else is under way
+		<-e.slots
+	case <-quiet.Done():
+	}
+	complete := make(chan struct{})
+	c.begin(e, func() {
+		close(complete)
+		done()
+	})
+	select {
+	case <-complete:
+	case <-ctx.Done():
 	}
 }
 

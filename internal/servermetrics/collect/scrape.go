@@ -13,9 +13,16 @@ import (
 	"aiperf/internal/servermetrics"
 )
 
+// turn says when a page was asked for, among those of its endpoint and by the monotonic clock.
+type turn struct {
+	number int64
+	start  time.Time
+}
+
 // page is an answer of an endpoint.
 type page struct {
 	url  string // that it was asked at
+	turn turn
 	body prom.Body
 	err  error
 }
@@ -33,7 +40,7 @@ func (c *Collector) scrape(e *endpoint) {
 	if !ok {
 		return
 	}
-	got, release := c.get(c.life, url)
+	got, release := c.get(c.life, e, url)
 	defer release()
 	if f := c.take(e, got); f != nil {
 		c.divert(e, f)
@@ -48,9 +55,13 @@ func (c *Collector) address(e *endpoint) (url string, ok bool) {
 }
 
 // get fetches a page into a buffer that release gives back.
-func (c *Collector) get(ctx context.Context, url string) (got page, release func()) {
+func (c *Collector) get(ctx context.Context, e *endpoint, url string) (got page, release func()) {
 	buffer := c.buffers.Get().(*[]byte)
 	got.url = url
+	c.mu.Lock()
+	e.asked++
+	got.turn = turn{number: e.asked, start: time.Now()}
+	c.mu.Unlock()
 	got.body, got.err = c.pages.FetchInto(ctx, url, *buffer)
 	return got, func() {
 		if got.body.Text != nil {
@@ -91,6 +102,9 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 		return nil
 	}
 	c.readable(e)
+	if got.turn.number < e.last.number {
+		return nil
+	}
 	if len(bytes.TrimSpace(got.body.Text)) == 0 {
 		return nil
 	}
@@ -107,12 +121,13 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 		e.samples = nil
 		return nil
 	}
-	c.keep(e, &got.body, duplicate)
+	c.keep(e, &got, duplicate)
 	return nil
 }
 
 // keep stores the samples of a page and hands them on.
-func (c *Collector) keep(e *endpoint, body *prom.Body, duplicate bool) {
+func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
+	body := &got.body
 	sc := servermetrics.Scrape{
 		TimestampNS: body.FirstByteNS, LatencyNS: body.LatencyNS,
 		RequestSentNS: body.RequestSentNS, FirstByteNS: body.FirstByteNS,
@@ -121,6 +136,11 @@ func (c *Collector) keep(e *endpoint, body *prom.Body, duplicate bool) {
 	if sc.TimestampNS == 0 {
 		sc.TimestampNS = time.Now().UnixNano()
 	}
+	// Two pages under way at once may begin to arrive the other way round.
+	if overlap := got.turn.start.Before(e.lastEnd); overlap && sc.TimestampNS <= e.lastNS {
+		sc.TimestampNS = e.lastNS + 1
+	}
+	e.last, e.lastEnd, e.lastNS = got.turn, time.Now(), sc.TimestampNS
 	shown, stored := c.add(e, sc)
 	if stored && c.options.Sink != nil {
 		c.options.Sink.Scraped(Scrape{URL: shown, Scrape: sc})

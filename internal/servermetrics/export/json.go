@@ -117,7 +117,7 @@ func (d *document) series(s *servermetrics.SeriesStats, t prom.Type) {
 	d.open('{')
 	d.fields(s.Fields())
 	d.close('}')
-	if s.Buckets != nil {
+	if s.Buckets != nil || unbucketed(t, s.Series.Bounds) {
 		d.buckets(s.Series.Bounds, s.Buckets)
 	}
 	if s.SliceCount > 0 {
@@ -154,6 +154,9 @@ func (d *document) fields(fields []servermetrics.Field) {
 	}
 }
 
+// unbucketed tells whether a series is a histogram that has no buckets at all: they are known, and none.
+func unbucketed(t prom.Type, bounds []string) bool { return t == prom.Histogram && len(bounds) == 0 }
+
 func (d *document) buckets(bounds []string, counts []int64) {
 	d.key("buckets")
 	d.open('{')
@@ -172,7 +175,7 @@ func (d *document) slice(s *servermetrics.Slice, bounds []string, t prom.Type) {
 		d.buf = append(d.buf, "false"...)
 	}
 	d.fields(s.Fields(t))
-	if s.Buckets != nil {
+	if s.Buckets != nil || unbucketed(t, bounds) {
 		d.buckets(bounds, s.Buckets)
 	}
 	d.close('}')

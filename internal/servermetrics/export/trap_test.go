@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -287,5 +288,36 @@ func TestSidecarPath(t *testing.T) {
 		if got := SidecarPath(recording); got != want {
 			t.Errorf("%s: %s, want %s", recording, got, want)
 		}
+	}
+}
+
+func TestHistogramWithoutBucketsKeepsAnEmptyMap(t *testing.T) {
+	c := newCollection(t)
+	for n := range 4 {
+		c.page(url, time.Duration(n)*time.Second, fmt.Sprintf("# TYPE h histogram\nh_sum %d\nh_count %d\n# TYPE g histogram\ng_bucket{le=\"+Inf\"} 1\ng_count 1\n", n, n))
+	}
+	c.info.SliceNS = int64(time.Second)
+	var out struct {
+		Metrics map[string]struct {
+			Series []struct {
+				Buckets    *map[string]int
+				Timeslices []struct{ Buckets *map[string]int }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(c.json()), &out); err != nil {
+		t.Fatal(err)
+	}
+	h, g := out.Metrics["h"].Series[0], out.Metrics["g"].Series[0]
+	if h.Buckets == nil || len(*h.Buckets) != 0 || len(h.Timeslices) == 0 {
+		t.Errorf("no buckets: %+v", h)
+	}
+	for _, s := range h.Timeslices {
+		if s.Buckets == nil || len(*s.Buckets) != 0 {
+			t.Errorf("a slice of no buckets: %v", s.Buckets)
+		}
+	}
+	if g.Buckets == nil || len(*g.Buckets) != 1 {
+		t.Errorf("a bucket: %v", g.Buckets)
 	}
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ const (
 	DefaultMaxCatchup         = 10 * time.Millisecond
 	DefaultCancelDrainTimeout = 10 * time.Second
 	DefaultGateTimeout        = 10 * time.Second
+	DefaultGatherTimeout      = time.Minute
 )
 
 // Options are what an Engine needs from outside.
@@ -26,12 +28,17 @@ type Options struct {
 	MaxCatchup time.Duration
 	// CancelDrainTimeout is how long requests that were cut off may take to return; 0 means the default.
 	CancelDrainTimeout time.Duration
-	Gates              Gates
+	// GatherTimeout bounds the wait of a phase with a barrier for its first requests to be ready; 0 means the default.
+	GatherTimeout time.Duration
+	Gates         Gates
 	// Observe hears of every change of state, in order, on a goroutine of its own.
 	Observe func(PhaseEvent)
+	// Windows tells adaptive phases how the service does.
+	Windows WindowSource
 }
 
 // Gates hold a phase up at its two ends. A gate must return when its context ends; the phase does not wait longer.
+// The last requests of the phase before a seamless one are in flight while its gate is waited for.
 type Gates struct {
 	// BeforeFirstCredit runs before the clock of the phase starts, AfterLastReturn after its last return.
 	BeforeFirstCredit, AfterLastReturn func(ctx context.Context, phase int)
@@ -42,6 +49,8 @@ type Gates struct {
 // Result is what became of the phases that were started.
 type Result struct {
 	Phases []Stats
+	// Adaptive is what the adaptive phases found, in their order.
+	Adaptive []AdaptiveResult
 	// Cancelled is true when Stop, Abort or the context ended the run.
 	Cancelled bool
 }
@@ -56,15 +65,24 @@ type Engine struct {
 	mail   *mailbox
 	// hearsContent is set when some phase limits prefill; otherwise first contents are not worth a message.
 	hearsContent bool
+	opener       Opener
+	branching    Branching
+	// entries are the sessions of the recording, where a phase has a schedule.
+	entries []entry
 
-	// What follows belongs to the loop. nextSession and the profiling credits go on over the phases;
-	// sessions up to prepared, exclusive, are announced to the sender.
+	// What follows belongs to the loop. The counts of sessions, children, begun sessions and profiling credits go on
+	// over the phases; sessions up to prepared, exclusive, are announced to the sender.
 	timer             clock.Timer
+	armedNS           int64
+	active            []*phaseRun
 	nextSession       uint64
+	nextChild         uint64
 	prepared          uint64
+	begun             uint64
 	profilingCredits  uint64
 	cancellationDraws random.Stream
 	watcher           *observer
+	adaptive          []AdaptiveResult
 
 	mu        sync.Mutex
 	published []Stats
@@ -75,31 +93,45 @@ func New(plan Plan, source Source, sender Sender, opt Options) *Engine {
 	if opt.Clock == nil {
 		opt.Clock = clock.New()
 	}
-	if opt.CancelDrainTimeout == 0 {
-		opt.CancelDrainTimeout = DefaultCancelDrainTimeout
-	}
-	if opt.Gates.Timeout == 0 {
-		opt.Gates.Timeout = DefaultGateTimeout
-	}
+	orDefault(&opt.CancelDrainTimeout, DefaultCancelDrainTimeout)
+	orDefault(&opt.GatherTimeout, DefaultGatherTimeout)
+	orDefault(&opt.Gates.Timeout, DefaultGateTimeout)
 	plan.URLs = max(1, plan.URLs)
-	return &Engine{
+	e := &Engine{
 		plan: plan, source: source, sender: sender, opt: opt, clock: opt.Clock,
 		mail:              newMailbox(),
 		hearsContent:      slices.ContainsFunc(plan.Phases, func(p Phase) bool { return p.Prefill > 0 }),
+		nextChild:         FirstChild,
 		cancellationDraws: plan.Seed.Stream("timing.request.cancellation"),
+	}
+	e.opener, _ = sender.(Opener)
+	if branching, ok := source.(Branching); ok && e.opener != nil {
+		e.branching = branching
+	}
+	return e
+}
+
+func orDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
 	}
 }
 
 // FirstContent implements Events.
 func (e *Engine) FirstContent(c Credit) {
 	if e.hearsContent {
-		e.mail.post(message{phase: c.Phase, id: c.ID, content: true})
+		e.mail.post(message{phase: c.Phase, id: c.ID, what: firstContent})
 	}
 }
 
 // Returned implements Events.
 func (e *Engine) Returned(c Credit, o Outcome) {
-	e.mail.post(message{phase: c.Phase, id: c.ID, outcome: o})
+	e.mail.post(message{phase: c.Phase, id: c.ID, what: returned, outcome: o})
+}
+
+// Started implements Events.
+func (e *Engine) Started(c Credit, startNS int64) {
+	e.mail.post(message{phase: c.Phase, id: c.ID, what: started, startNS: startNS})
 }
 
 // Stop ends the run early in good order: nothing more is sent, what is in flight is cut off and waited for as
@@ -137,7 +169,7 @@ func (e *Engine) publish(s *Stats) {
 // what is in flight. The result is valid whatever the error: that of the plan, the cause of the context's end or
 // the reason of Abort.
 func (e *Engine) Run(ctx context.Context) (Result, error) {
-	if err := e.plan.Validate(); err != nil {
+	if err := e.check(); err != nil {
 		return Result{}, err
 	}
 	e.timer = e.opt.Timer
@@ -149,13 +181,8 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	e.watcher = newObserver(e.opt.Observe, len(e.plan.Phases))
 	defer e.watcher.close()
 
-	for i := range e.plan.Phases {
-		e.runPhase(ctx, i)
-		if ctx.Err() != nil || e.mail.stopRequest() != nil {
-			break
-		}
-	}
-	res := Result{Phases: e.Snapshot()}
+	e.loop(ctx)
+	res := Result{Phases: e.Snapshot(), Adaptive: e.adaptive}
 	for _, s := range res.Phases {
 		res.Cancelled = res.Cancelled || s.WasCancelled
 	}
@@ -170,37 +197,30 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	return res, nil
 }
 
-func (e *Engine) runPhase(ctx context.Context, index int) {
-	p := newPhaseRun(e, index)
-	e.publish(&p.stats)
-	p.lookAhead() // requests are made ready while the gate is closed
-	e.passGate(ctx, e.opt.Gates.BeforeFirstCredit, index, true)
-	p.run(ctx)
-	e.passGate(ctx, e.opt.Gates.AfterLastReturn, index, false)
-}
-
-// passGate waits for a gate, no longer than its timeout; a gate that can be stopped is left at a stop.
-func (e *Engine) passGate(ctx context.Context, gate func(context.Context, int), phase int, stoppable bool) {
-	if gate == nil || ctx.Err() != nil || stoppable && e.mail.stopRequest() != nil {
-		return
+// check finds what the plan needs and nobody offers.
+func (e *Engine) check() error {
+	if err := e.plan.Validate(); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.opt.Gates.Timeout)
-	defer cancel()
-	passed := make(chan struct{})
-	go func() {
-		defer close(passed)
-		gate(ctx, phase)
-	}()
-	for {
-		select {
-		case <-passed:
-			return
-		case <-ctx.Done():
-			return
-		case <-e.mail.wake: // the loop takes the mail before it waits again
-			if stoppable && e.mail.stopRequest() != nil {
-				return
+	recorded, _ := e.source.(Recorded)
+	_, cuts := e.sender.(PhaseCutter)
+	for _, p := range e.plan.Phases {
+		switch {
+		case p.Schedule != nil && (recorded == nil || e.opener == nil):
+			return errors.New("a schedule needs a source with recorded times and a sender that plays them")
+		case p.Users != nil && e.opener == nil:
+			return errors.New("users need a sender that knows them")
+		case p.Seamless && !cuts:
+			return errors.New("a seamless phase needs a sender that can cut off one phase alone")
+		case p.Adaptive != nil && e.opt.Windows == nil:
+			return errors.New("an adaptive phase needs windows of metrics")
+		}
+		if p.Schedule != nil && e.entries == nil {
+			var err error
+			if e.entries, err = readRecording(recorded); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }

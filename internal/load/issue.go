@@ -1,5 +1,7 @@
 package load
 
+import "math"
+
 // expired tells whether the duration is over.
 func (p *phaseRun) expired(nowNS int64) bool {
 	return p.durationEndNS != 0 && nowNS >= p.durationEndNS
@@ -19,19 +21,89 @@ func (p *phaseRun) mayStart(nowNS int64) bool {
 
 // send issues every credit that is due and has its slots. It tells whether it stopped before it was through.
 func (p *phaseRun) send(nowNS int64) (more bool) {
-	for p.delayed.len() > 0 && p.delayed.dueNS() <= nowNS {
-		p.ready.push(p.delayed.pop())
+	if p.barrier != nil {
+		p.openBarrier(nowNS)
 	}
-	for p.admitted.len() > 0 {
-		// Time passes while credits are issued: each is judged by a fresh reading.
-		now := p.e.clock.NowNS()
-		if !p.maySend(now) || !p.prefill.take() {
+	for p.delayed.len() > 0 && p.delayed.dueNS() <= nowNS {
+		if due, any := p.nextStart(); any && due < p.delayed.dueNS() {
+			p.arriveStart()
+			continue
+		}
+		p.mature(p.delayed.pop(), nowNS)
+	}
+	for range maxIssues {
+		if due, any := p.nextStart(); !any || due > nowNS {
 			break
 		}
-		p.issue(p.admitted.pop(), now)
+		p.arriveStart()
 	}
+	for p.arrived.len() > 0 && p.sessions.take() {
+		p.admitted.push(p.arrived.pop())
+	}
+	// A new session may have children that lack only a prefill slot.
+	return p.issueAdmitted() || p.issueNew() || p.sending() && p.admitted.len() > 0 && p.prefill.free()
+}
+
+// mature has a turn whose time has come wait for what it needs next.
+func (p *phaseRun) mature(t turn, nowNS int64) {
+	switch {
+	case t.node != nil && t.node.silent(t.index):
+		p.nodeReturned(t, nowNS)
+	case p.timetable != nil || t.node != nil && t.node.parent != nil && t.index == 0:
+		p.admitted.push(t)
+	default:
+		p.ready.push(t)
+	}
+}
+
+// nextStart is when the timetable has the next session start.
+func (p *phaseRun) nextStart() (dueNS int64, any bool) {
+	if p.timetable == nil || p.phase.Sessions > 0 && p.opened >= p.phase.Sessions {
+		return 0, false
+	}
+	return p.timetable.next()
+}
+
+// arriveStart lets the next session of the timetable wait for its slots.
+func (p *phaseRun) arriveStart() {
+	p.opened++
+	t := p.timetable.pop()
+	p.e.nextSession = max(p.e.nextSession, t.session+1)
+	p.e.prepared = max(p.e.prepared, p.e.nextSession)
+	p.arrived.push(t)
+	p.lookAhead()
+}
+
+// issueAdmitted issues the turns that lack only a prefill slot, and tells whether it stopped before it was through.
+func (p *phaseRun) issueAdmitted() (more bool) {
+	for range maxIssues {
+		// Time passes while credits are issued: each is judged by a fresh reading.
+		now := p.e.clock.NowNS()
+		switch {
+		case p.admitted.len() == 0 || !p.sending():
+			return false
+		case !p.maySend(now):
+			// The end of the duration is the loop's to declare.
+			return p.expired(now)
+		case p.admitted.peek().gone():
+			p.admitted.pop()
+		case !p.prefill.take():
+			return false
+		default:
+			p.issue(p.admitted.pop(), now)
+		}
+	}
+	return true
+}
+
+// issueNew issues what an arrival or a free slot allows, and tells whether it stopped before it was through.
+func (p *phaseRun) issueNew() (more bool) {
 	step := p.arrive
-	if p.schedule == nil {
+	switch {
+	case p.timetable != nil:
+		due, any := p.nextStart()
+		return p.sending() && any && due <= p.e.clock.NowNS()
+	case p.schedule == nil:
 		step = p.fill
 	}
 	for range maxIssues {
@@ -46,9 +118,17 @@ func (p *phaseRun) send(nowNS int64) (more bool) {
 	return true
 }
 
+// anyReady tells whether a continuation waits.
+func (p *phaseRun) anyReady() bool {
+	for p.ready.len() > 0 && p.ready.peek().gone() {
+		p.ready.pop()
+	}
+	return p.ready.len() > 0
+}
+
 // fill issues one credit of a burst phase if a slot is free: continuations first, then new sessions.
 func (p *phaseRun) fill(nowNS int64) bool {
-	if p.ready.len() > 0 {
+	if p.anyReady() {
 		if !p.prefill.take() {
 			return false
 		}
@@ -68,7 +148,7 @@ func (p *phaseRun) arrive(nowNS int64) bool {
 	}
 	p.schedule.advance()
 	switch {
-	case p.ready.len() > 0:
+	case p.anyReady():
 		t := p.ready.pop()
 		t.intendedNS = due
 		if p.prefill.take() {
@@ -95,32 +175,59 @@ func (p *phaseRun) startSession(intendedNS, nowNS int64) bool {
 		p.sessions.give()
 		return false
 	}
-	t := turn{session: p.e.nextSession, count: max(1, p.e.source.Turns(p.e.nextSession)), intendedNS: intendedNS}
+	k := p.e.nextSession
 	p.e.nextSession++
-	p.stats.SentSessions++
-	p.stats.TotalSessionTurns += int64(t.count)
-	p.unsent += int64(t.count)
-	p.issue(t, nowNS)
+	if shape := p.shape(k); shape != nil {
+		p.prefill.give()
+		p.plant(k, shape, intendedNS, nowNS)
+	} else {
+		p.issue(turn{session: k, count: max(1, p.e.source.Turns(k)), intendedNS: intendedNS}, nowNS)
+	}
 	p.lookAhead()
 	return true
 }
 
+// begin counts a session whose first turn goes out, and gives it its address.
+func (p *phaseRun) begin(turns int) (url int) {
+	url = int(p.e.begun % uint64(p.e.plan.URLs))
+	p.e.begun++
+	p.stats.SentSessions++
+	p.stats.TotalSessionTurns += int64(turns)
+	p.unsent += int64(turns)
+	return url
+}
+
 // issue sends a turn that has its slots and may be sent.
 func (p *phaseRun) issue(t turn, nowNS int64) {
-	url := int(t.session % uint64(p.e.plan.URLs))
+	if t.index == 0 && t.node == nil {
+		t.url = p.begin(t.count)
+	}
 	c := Credit{
 		Phase: p.stats.Index, ID: p.stats.RequestsSent,
 		Session: t.session, Turn: t.index, Final: t.index == t.count-1,
-		URLIndex:   url,
+		URLIndex: t.url, User: t.user, Depth: t.node.depth(),
 		IntendedNS: t.intendedNS, IssuedNS: nowNS,
 		CancelAfterNS: p.cancelAfterNS(),
 	}
-	p.inFlight[c.ID] = flight{credit: c, count: t.count, prefill: true}
+	p.inFlight[c.ID] = flight{turn: t, issuedNS: nowNS, prefill: true}
 	p.stats.RequestsSent++
-	p.stats.RequestsPerURL[url]++
+	p.stats.RequestsPerURL[t.url]++
 	p.unsent--
-	p.e.sender.Send(c)
+	t.node.sent()
+	p.hand(c)
 	p.finishAfterFinalCredit(nowNS)
+}
+
+// hand gives a credit to the sender, or to the others that leave with it.
+func (p *phaseRun) hand(c Credit) {
+	if p.barrier != nil {
+		if p.barrier.gathers {
+			p.barrier.credits = append(p.barrier.credits, c)
+			return
+		}
+		p.stats.Barrier.released(c.IssuedNS)
+	}
+	p.e.sender.Send(c)
 }
 
 // finishAfterFinalCredit completes sending when no further credit can come.
@@ -151,6 +258,10 @@ func (p *phaseRun) lookAhead() {
 	if p.stats.State > Started {
 		return
 	}
+	if p.timetable != nil {
+		p.timetable.announce(p.aheadOf(), p.prepare)
+		return
+	}
 	ahead := p.aheadOf()
 	if p.phase.Sessions > 0 {
 		ahead = min(ahead, p.phase.Sessions-p.stats.SentSessions)
@@ -159,8 +270,22 @@ func (p *phaseRun) lookAhead() {
 		ahead = min(ahead, p.phase.Requests-p.stats.RequestsSent)
 	}
 	for end := p.e.nextSession + uint64(max(0, ahead)); p.e.prepared < end; p.e.prepared++ {
-		p.e.sender.Prepare(p.stats.Index, p.e.prepared, 0)
+		k := p.e.prepared
+		if shape := p.shape(k); shape != nil {
+			p.e.opener.Open(Opening{Session: k, Conversation: -1, Root: k})
+			if shape.Nodes[0].Turns[0].Silent {
+				continue
+			}
+		}
+		p.e.sender.Prepare(p.stats.Index, k, 0)
 	}
+}
+
+// prepare announces a session of a timetable.
+func (p *phaseRun) prepare(o Opening) {
+	p.e.opener.Open(o)
+	p.e.prepared = max(p.e.prepared, o.Session+1)
+	p.e.sender.Prepare(p.stats.Index, o.Session, 0)
 }
 
 // aheadOf is how many sessions are kept prepared: what starts at once in a burst, some time's worth of a rate.
@@ -169,8 +294,15 @@ func (p *phaseRun) aheadOf() int64 {
 		least, most    = 64, 256
 		stretchSeconds = 0.01
 	)
-	if p.phase.Concurrency > 0 {
+	switch {
+	case p.phase.Barrier:
+		return max(p.barrierSize(), least)
+	case p.phase.Concurrency > 0:
 		return min(int64(p.phase.Concurrency), most)
 	}
-	return int64(min(max(p.phase.Arrivals.Rate*stretchSeconds, least), most))
+	rate := p.phase.Arrivals.Rate
+	for _, point := range p.phase.Arrivals.Series {
+		rate = max(rate, point.Rate)
+	}
+	return int64(min(max(math.Ceil(rate*stretchSeconds), least), most))
 }

@@ -5,7 +5,8 @@
 //
 // Vocabulary: a session is one run of a conversation; a turn is one request of it; a continuation is
 // any turn after the first; a session slot is held from a session's first credit to the return of its
-// last, a prefill slot from a credit to the first content of its response.
+// last, a prefill slot from a credit to the first content of its response. A session may branch into child
+// sessions; together they are a tree, which holds one session slot until all of it is done.
 package load
 
 // Credit is the permission to send one request. Instants are monotonic nanoseconds of the run's clock.
@@ -13,13 +14,18 @@ type Credit struct {
 	// Phase indexes the plan's phases; ID counts the credits of the phase from 0 in order of issue.
 	Phase int
 	ID    int64
-	// Session is the number of the session in the run, from 0, warm-up included; Turn is 0-based.
+	// Session is the number of the session in the run, from 0, warm-up included; children have numbers from
+	// FirstChild on. Turn is 0-based.
 	Session uint64
 	Turn    int
 	// Final marks the last turn of the session.
 	Final bool
 	// URLIndex chooses among several base URLs; it advances once per session.
 	URLIndex int
+	// User is the number of the simulated user, from 1, whose decimal text is the correlation id; 0 = none.
+	User uint64
+	// Depth is how far below the root of its tree the session is.
+	Depth int
 	// IntendedNS is the arrival time by the plan, 0 in closed loops; IssuedNS is after all waits for slots.
 	IntendedNS, IssuedNS int64
 	// CancelAfterNS is the simulated client cancellation, negative = none.
@@ -35,14 +41,6 @@ const (
 	Failure
 	CutOff
 )
-
-// Source answers what can be sent. It is index-addressable: the answers are pure functions of the number.
-type Source interface {
-	// Turns is the number of turns of session k, at least 1.
-	Turns(k uint64) int
-	// DelayNS is waited between the return of the previous turn and this one.
-	DelayNS(k uint64, turn int) int64
-}
 
 // Sender carries out what the loop decides. Its methods are called from the loop and must not block.
 type Sender interface {
@@ -63,4 +61,6 @@ type Sender interface {
 type Events interface {
 	FirstContent(Credit)
 	Returned(Credit, Outcome)
+	// Started tells when the exchange of a credit really began; wanted only of those that left in a SendAll.
+	Started(c Credit, startNS int64)
 }

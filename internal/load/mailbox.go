@@ -6,9 +6,19 @@ import "sync"
 type message struct {
 	phase   int
 	id      int64
-	content bool // the first content, otherwise the return
+	what    news
 	outcome Outcome
+	startNS int64
 }
+
+// news is what a message tells.
+type news uint8
+
+const (
+	returned news = iota
+	firstContent
+	started
+)
 
 // stopping is a request to end before the plan does.
 type stopping struct {

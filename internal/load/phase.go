@@ -12,30 +12,50 @@ type phaseRun struct {
 	e     *Engine
 	phase Phase
 	stats Stats
+	stage stage
+	// gate is that of the stage.
+	gate *gate
 
-	// schedule is nil in a burst phase.
-	schedule          *schedule
-	sessions, prefill slots
+	// schedule paces the arrivals of a rate, timetable those of a recording or of users; neither is set in a burst.
+	schedule  *schedule
+	timetable timetable
+	// sessions and prefill are shared with the phases before a seamless one.
+	sessions, prefill *slots
+	ramps             []limitRamp
+	adaptive          *controller
+	barrier           *barrier
 	inFlight          map[int64]flight
-	// unsent counts the turns of started sessions that were not sent yet.
-	unsent int64
+	trees             map[*tree]struct{}
+	// unsent counts the turns of started sessions that were not sent yet; opened the first turns that a timetable
+	// has given.
+	unsent, opened int64
 
-	// delayed turns wait for their delay, ready ones for an arrival (in a burst for a prefill slot),
-	// admitted ones have taken their arrival and wait for a prefill slot.
+	// delayed turns wait for their time, ready ones for an arrival (in a burst for a prefill slot), arrived ones
+	// for a session slot; admitted ones lack only a prefill slot.
 	delayed  delays
 	ready    fifo
+	arrived  fifo
 	admitted fifo
 
 	// Instants, 0 = never: the end of the duration and of the wait for what was cut off.
 	durationEndNS, drainEndNS int64
-	armedNS                   int64
 }
+
+// stage is what the loop does with a phase.
+type stage uint8
+
+const (
+	opening stage = iota // waits at the start gate
+	running
+	closing // waits at the end gate
+	gone
+)
 
 // flight is a credit that has not returned.
 type flight struct {
-	credit  Credit
-	count   int  // turns of the session
-	prefill bool // holds a prefill slot
+	turn     turn
+	issuedNS int64
+	prefill  bool // holds a prefill slot
 }
 
 // maxIssues bounds the credits issued between two looks at the mailbox, so that a rate beyond what can be sent
@@ -44,37 +64,53 @@ const maxIssues = 256
 
 func newPhaseRun(e *Engine, index int) *phaseRun {
 	phase := e.plan.Phases[index]
-	return &phaseRun{
+	p := &phaseRun{
 		e:        e,
-		phase:    phase,
-		stats:    newStats(index, phase, e.plan.URLs),
-		sessions: slots{limit: phase.Concurrency},
-		prefill:  slots{limit: phase.Prefill},
+		sessions: &slots{},
+		prefill:  &slots{},
 		inFlight: make(map[int64]flight),
+		trees:    make(map[*tree]struct{}),
 	}
+	switch {
+	case phase.Schedule != nil:
+		replayed := newRecording(e.source.(Recorded), e.entries, *phase.Schedule, e.nextSession)
+		phase.Sessions, phase.Requests = replayed.limits(phase.Sessions, phase.Requests)
+		p.timetable = replayed
+	case phase.Users != nil:
+		users := *phase.Users
+		if phase.Adaptive != nil && phase.Adaptive.Variable == ControlUsers {
+			users.Count = int(phase.Adaptive.withDefaults(phase).Min)
+		}
+		p.timetable = newCast(users, e.nextSession, e.source.Turns)
+	}
+	p.phase = phase
+	p.stats = newStats(index, phase, e.plan.URLs)
+	if phase.Schedule != nil {
+		p.stats.FirstDueNS, _ = p.timetable.next()
+	}
+	if phase.Adaptive != nil {
+		p.adaptive = newController(phase, e.opt.Windows, e.clock, index)
+	}
+	return p
 }
 
-// run is the loop: it takes the mail, does what is due and waits. It returns with the phase complete.
-func (p *phaseRun) run(ctx context.Context) {
-	p.start()
-	for {
-		p.readMail()
-		more := p.act(ctx)
-		if p.stats.State == Complete {
-			return
-		}
-		p.e.publish(&p.stats)
-		if !more {
-			p.wait(ctx)
-		}
-	}
-}
-
+// start begins the clock of the phase.
 func (p *phaseRun) start() {
 	now := p.e.clock.NowNS()
+	p.stage = running
 	p.stats.StartNS = now
-	if process := newProcess(p.phase.Arrivals, p.e.plan.Seed); process != nil {
-		p.schedule = newSchedule(process, now)
+	p.startLimits()
+	changing := newPace(p.phase.Arrivals, p.e.plan.Seed)
+	if p.adaptive != nil && p.phase.Adaptive.Variable == ControlRequestRate {
+		changing = stretches{}.then(0, p.adaptive.value, 0)
+	}
+	p.schedule = newArrivals(p.phase.Arrivals, changing, p.e.plan.Seed, now)
+	if p.timetable != nil {
+		p.timetable.start(now)
+	}
+	if p.adaptive != nil {
+		p.adaptive.start(now)
+		p.setControl(now)
 	}
 	if p.phase.Duration > 0 {
 		p.durationEndNS = later(now, p.phase.Duration)
@@ -83,6 +119,29 @@ func (p *phaseRun) start() {
 		}
 	}
 	p.enter(Started)
+}
+
+// startLimits puts the limits of the phase in force, or the first ones of their ramps.
+func (p *phaseRun) startLimits() {
+	p.sessions.limit, p.prefill.limit = p.phase.Concurrency, p.phase.Prefill
+	seed := p.e.plan.Seed
+	for _, r := range []limitRamp{
+		{p.sessions, p.phase.ConcurrencyRamp.steps(p.phase.Concurrency, rampDraws(seed, concurrencyDraws))},
+		{p.prefill, p.phase.PrefillRamp.steps(p.phase.Prefill, rampDraws(seed, prefillDraws))},
+	} {
+		if len(r.steps) > 0 {
+			p.ramps = append(p.ramps, r)
+		}
+	}
+	p.ramp(p.stats.StartNS)
+}
+
+// ramp applies the steps of the limits that are due.
+func (p *phaseRun) ramp(nowNS int64) {
+	for i := range p.ramps {
+		p.ramps[i].apply(nowNS - p.stats.StartNS)
+	}
+	p.ramps = slices.DeleteFunc(p.ramps, func(r limitRamp) bool { return len(r.steps) == 0 })
 }
 
 // later adds without overflow.
@@ -106,6 +165,40 @@ func (p *phaseRun) sending() bool { return p.stats.State == Started }
 
 // act does what is due now and tells whether more of it is left.
 func (p *phaseRun) act(ctx context.Context) (more bool) {
+	switch p.stage {
+	case opening:
+		if !p.mayBegin(ctx) {
+			return false
+		}
+		p.start()
+		if p.e.mail.stopRequest() != nil {
+			p.stop()
+		}
+	case closing:
+		if p.gate.open.Load() {
+			p.stage = gone
+		}
+		return false
+	}
+	more = p.progress(ctx)
+	if p.stats.State == Complete {
+		p.stage = closing
+		p.gate = p.e.newGate(ctx, p.e.opt.Gates.AfterLastReturn, p.stats.Index)
+		return true
+	}
+	return more
+}
+
+// mayBegin tells whether nothing is waited for before the start; at an early end nothing is.
+func (p *phaseRun) mayBegin(ctx context.Context) bool {
+	if ctx.Err() != nil || p.e.mail.stopRequest() != nil {
+		p.gate.cancel()
+		return true
+	}
+	return p.gate.open.Load() && p.barrier.mayOpen(p.e.clock.NowNS())
+}
+
+func (p *phaseRun) progress(ctx context.Context) (more bool) {
 	now := p.e.clock.NowNS()
 	if ctx.Err() != nil {
 		p.endAtOnce(now)
@@ -114,6 +207,10 @@ func (p *phaseRun) act(ctx context.Context) (more bool) {
 	if p.sending() && p.expired(now) {
 		p.stats.TimeoutTriggered = true
 		p.finishSending(now)
+	}
+	if p.sending() {
+		p.ramp(now)
+		p.assess(now)
 	}
 	if p.sending() {
 		more = p.send(now)
@@ -125,26 +222,6 @@ func (p *phaseRun) act(ctx context.Context) (more bool) {
 	return more
 }
 
-// wait returns at the next deadline, at mail or at the end of the context. It may return early.
-func (p *phaseRun) wait(ctx context.Context) {
-	deadline := p.deadlineNS()
-	if deadline <= p.e.clock.NowNS() {
-		return
-	}
-	if deadline != p.armedNS {
-		p.armedNS = deadline
-		if deadline != math.MaxInt64 {
-			p.e.timer.Reset(deadline)
-		}
-	}
-	select {
-	case <-p.e.mail.wake:
-	case <-p.e.timer.C():
-		p.armedNS = 0
-	case <-ctx.Done():
-	}
-}
-
 // deadlineNS is the earliest instant at which something is to be done without mail.
 func (p *phaseRun) deadlineNS() int64 {
 	earliest := int64(math.MaxInt64)
@@ -153,7 +230,13 @@ func (p *phaseRun) deadlineNS() int64 {
 			earliest = ns
 		}
 	}
-	if !p.sending() {
+	switch {
+	case p.stage == opening:
+		consider(p.barrier.deadlineNS())
+		return earliest
+	case p.stage >= closing:
+		return earliest
+	case !p.sending():
 		if p.drainEndNS == 0 {
 			consider(p.stats.GraceEndNS)
 		}
@@ -164,8 +247,17 @@ func (p *phaseRun) deadlineNS() int64 {
 	if p.schedule != nil {
 		consider(p.schedule.dueNS())
 	}
+	if due, any := p.nextStart(); any {
+		consider(due)
+	}
 	if p.delayed.len() > 0 {
 		consider(p.delayed.dueNS())
+	}
+	for _, r := range p.ramps {
+		consider(p.stats.StartNS + r.steps[0].atNS)
+	}
+	if p.adaptive != nil {
+		consider(p.adaptive.dueNS)
 	}
 	return earliest
 }

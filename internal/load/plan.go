@@ -1,8 +1,6 @@
 package load
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -48,28 +46,67 @@ type Plan struct {
 	URLs int
 }
 
-// Phase is one stretch of load. A limit or stop condition of 0 is absent; at least one stop condition is needed.
+// Phase is one stretch of load. A limit or stop condition of 0 is absent; at least one stop condition is needed,
+// except by a schedule, which ends.
 type Phase struct {
-	Name     string
-	Kind     Kind
+	Name string
+	Kind Kind
+	// Arrivals, Schedule and Users exclude each other; without any of them the phase is a burst.
 	Arrivals Arrivals
-	// Concurrency limits sessions, Prefill requests before their first content.
-	Concurrency, Prefill int
+	Schedule *Schedule
+	Users    *Users
+	// Concurrency limits sessions, Prefill requests before their first content. Their ramps begin at 1.
+	Concurrency, Prefill         int
+	ConcurrencyRamp, PrefillRamp Ramp
 	// Requests, Sessions and Duration stop the phase, whichever comes first.
 	Requests, Sessions int64
 	Duration           time.Duration
 	// Grace is how long after Duration requests in flight may still finish. Without a Duration there is no limit.
 	Grace        time.Duration
 	Cancellation Cancellation
+	// Seamless phases start when the one before has sent its last credit. What that one has in flight counts
+	// against the limits of this one.
+	Seamless bool
+	// Barrier lets the first sessions of a burst, as many as its limits allow, go at the same instant.
+	Barrier bool
+	// Adaptive searches the load that the service bears; nil = no search.
+	Adaptive *Adaptive
 }
 
 // Arrivals describes an arrival process.
 type Arrivals struct {
 	Pattern Pattern
-	// Rate is the mean number of arrivals per second; unused by Burst.
+	// Rate is the mean number of arrivals per second; unused by Burst and with a Series.
 	Rate float64
 	// Smoothness is the shape of Gamma: the variation of the gaps is 1/√Smoothness. 0 means 1.
 	Smoothness float64
+	// Ramp lets the rate grow to Rate.
+	Ramp RateRamp
+	// Series is a rate that changes: linear between its points, constant outside of them.
+	Series []RatePoint
+}
+
+// RatePoint is the rate at an instant from the start of the phase.
+type RatePoint struct {
+	At   time.Duration
+	Rate float64
+}
+
+// Schedule replays the times of a Recorded source. Every conversation is played once, in the order of time.
+type Schedule struct {
+	// AutoOffset makes the earliest time the start of the phase; otherwise StartOffset is.
+	AutoOffset  bool
+	StartOffset time.Duration
+}
+
+// Users are simulated users who each send a turn every Count ÷ Rate seconds. One that has sent all its turns is
+// replaced. The phase begins in the midst of it, as if users had been coming for long.
+type Users struct {
+	Count int
+	// Rate is that of all users together, in requests per second.
+	Rate float64
+	// MeanTurns is the mean number of turns of the conversations.
+	MeanTurns float64
 }
 
 // Cancellation simulates clients that go away. It does nothing in a warm-up.
@@ -78,37 +115,4 @@ type Cancellation struct {
 	Percent float64
 	// Delay from the request written in full to the cancellation.
 	Delay time.Duration
-}
-
-// Validate names what makes a plan impossible to run.
-func (p Plan) Validate() error {
-	if len(p.Phases) == 0 {
-		return errors.New("the load plan has no phase")
-	}
-	for i, phase := range p.Phases {
-		if err := phase.validate(); err != nil {
-			return fmt.Errorf("phase %d (%s): %w", i, phase.Name, err)
-		}
-	}
-	return nil
-}
-
-func (p Phase) validate() error {
-	a := p.Arrivals
-	switch {
-	case p.Concurrency < 0 || p.Prefill < 0 || p.Requests < 0 || p.Sessions < 0 || p.Duration < 0 || p.Grace < 0:
-		return errors.New("a limit is negative")
-	case p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
-		return errors.New("no stop condition: give a number of requests, a number of sessions or a duration")
-	case a.Pattern == Burst && p.Concurrency == 0 && p.Prefill == 0:
-		return errors.New("without a rate a concurrency or prefill concurrency is needed")
-	case a.Pattern != Burst && (!(a.Rate > 0) || math.IsInf(a.Rate, 0)):
-		return fmt.Errorf("%s arrivals need a rate above 0, got %v", a.Pattern, a.Rate)
-	case a.Smoothness < 0 || math.IsNaN(a.Smoothness) || math.IsInf(a.Smoothness, 0):
-		return fmt.Errorf("arrival smoothness must be above 0, got %v", a.Smoothness)
-	case !(p.Cancellation.Percent >= 0 && p.Cancellation.Percent <= 100) || p.Cancellation.Delay < 0:
-		return fmt.Errorf("cancellation of %v %% after %v: the rate is 0 to 100, the delay not negative",
-			p.Cancellation.Percent, p.Cancellation.Delay)
-	}
-	return nil
 }

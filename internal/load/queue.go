@@ -7,6 +7,12 @@ type turn struct {
 	index, count int
 	// intendedNS is the arrival that the turn has taken, 0 before and in closed loops.
 	intendedNS int64
+	// url is chosen when the session begins.
+	url int
+	// entry is the session's place in a recording, user its user, node its place in a tree; each if it has one.
+	entry int
+	user  uint64
+	node  *node
 }
 
 // fifo is a queue of turns.
@@ -18,6 +24,9 @@ type fifo struct {
 func (q *fifo) len() int { return len(q.items) - q.head }
 
 func (q *fifo) push(t turn) { q.items = append(q.items, t) }
+
+// peek is the oldest; there must be one.
+func (q *fifo) peek() turn { return q.items[q.head] }
 
 func (q *fifo) pop() turn {
 	t := q.items[q.head]
@@ -89,8 +98,10 @@ func (h *delays) pop() turn {
 // a lowered one withholds them as they are given back. Limit 0 is none.
 type slots struct{ limit, used int }
 
+func (s *slots) free() bool { return s.limit == 0 || s.used < s.limit }
+
 func (s *slots) take() bool {
-	if s.limit > 0 && s.used >= s.limit {
+	if !s.free() {
 		return false
 	}
 	s.used++

@@ -31,6 +31,12 @@ type scenario struct {
 	turns func(session uint64) int
 	delay func(session uint64, turn int) time.Duration
 	serve func(Credit) answer
+	// recording and tree make the source Recorded and Branching.
+	recording [][]TurnTime
+	tree      func(session uint64) *Tree
+	// gathers makes the sender a Gatherer that is ready after gatherFor.
+	gathers   bool
+	gatherFor time.Duration
 	// deaf makes the server ignore being cut off.
 	deaf bool
 	opt  Options
@@ -54,6 +60,8 @@ type played struct {
 	// peaks are what was open at once, by phase.
 	peaks    []peak
 	returned map[Outcome]int64
+	// opened are the sessions that the sender was told of.
+	opened map[uint64]Opening
 }
 
 // peak counts the sessions and the requests before their first content that a phase has open, and the most it had.
@@ -70,8 +78,8 @@ func (s scenario) play() played {
 	s.opt.Timer = timer
 	f := &fakeSender{
 		scenario: s, clock: s.opt.Clock,
-		kept: map[uint64]int{}, inFlight: map[creditKey]*exchange{},
-		played: played{returned: map[Outcome]int64{}},
+		kept: map[uint64]int{}, living: map[uint64]int{}, inFlight: map[creditKey]*exchange{},
+		played: played{returned: map[Outcome]int64{}, opened: map[uint64]Opening{}},
 	}
 	for range s.plan.Phases {
 		f.peaks = append(f.peaks, peak{open: map[uint64]bool{}})
@@ -85,7 +93,11 @@ func (s scenario) play() played {
 			observe(e)
 		}
 	}
-	engine := New(s.plan, f, f, s.opt)
+	var sender Sender = f
+	if s.gathers {
+		sender = &gatheringSender{fakeSender: f}
+	}
+	engine := New(s.plan, f, sender, s.opt)
 	f.engine = engine
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -183,7 +195,8 @@ type fakeSender struct {
 
 	mu sync.Mutex
 	played
-	kept     map[uint64]int // prepared sessions → the turn prepared last
+	kept     map[uint64]int // known sessions → the turn prepared last, -1 = none
+	living   map[uint64]int // roots → known sessions of the tree
 	inFlight map[creditKey]*exchange
 }
 
@@ -205,6 +218,29 @@ func (f *fakeSender) DelayNS(k uint64, turn int) int64 {
 	return int64(f.delay(k, turn))
 }
 
+func (f *fakeSender) Conversations() int         { return len(f.recording) }
+func (f *fakeSender) Recording(c int) []TurnTime { return f.recording[c] }
+func (f *fakeSender) Tree(session uint64) *Tree {
+	if f.tree == nil {
+		return nil
+	}
+	return f.tree(session)
+}
+
+func (f *fakeSender) Open(o Opening) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.kept[o.Session]; ok {
+		f.fault("session %d was opened twice", o.Session)
+	}
+	if _, ok := f.kept[o.Root]; !ok && o.Root != o.Session && f.living[o.Root] == 0 {
+		f.fault("child %d was opened after its tree was forgotten", o.Session-FirstChild)
+	}
+	f.kept[o.Session] = -1
+	f.living[o.Root]++
+	f.opened[o.Session] = o
+}
+
 func (f *fakeSender) Prepare(_ int, session uint64, turn int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -218,8 +254,15 @@ func (f *fakeSender) Forget(session uint64) {
 		f.fault("session %d was forgotten without being prepared", session)
 	}
 	delete(f.kept, session)
+	root := session
+	if o, ok := f.opened[session]; ok {
+		root = o.Root
+		if f.living[root]--; f.living[root] > 0 {
+			return
+		}
+	}
 	for _, p := range f.peaks {
-		delete(p.open, session)
+		delete(p.open, root)
 	}
 }
 
@@ -235,8 +278,11 @@ func (f *fakeSender) Send(c Credit) {
 	x := &exchange{credit: c, prefill: true}
 	f.inFlight[creditKey{c.Phase, c.ID}] = x
 	at := &f.peaks[c.Phase]
-	at.open[c.Session] = true
+	if c.Session < FirstChild {
+		at.open[c.Session] = true
+	}
 	at.prefill++
+	f.checkCombined(c)
 	at.maxSessions = max(at.maxSessions, len(at.open))
 	at.maxPrefill = max(at.maxPrefill, at.prefill)
 	a := answer{}
@@ -252,6 +298,24 @@ func (f *fakeSender) Send(c Credit) {
 	f.mu.Unlock()
 	if a.after == 0 && !a.never {
 		f.end(x, a.outcome)
+	}
+}
+
+// checkCombined watches the limits over the phases that are active together.
+func (f *fakeSender) checkCombined(c Credit) {
+	sessions, prefill := 0, 0
+	for _, p := range f.peaks {
+		sessions, prefill = sessions+len(p.open), prefill+p.prefill
+	}
+	phase := f.plan.Phases[c.Phase]
+	if !phase.Seamless || f.deaf {
+		return
+	}
+	if c.Turn == 0 && phase.Concurrency > 0 && c.Session < FirstChild && sessions > phase.Concurrency {
+		f.fault("%d sessions over all phases, the limit is %d", sessions, phase.Concurrency)
+	}
+	if phase.Prefill > 0 && prefill > phase.Prefill {
+		f.fault("%d prefills over all phases, the limit is %d", prefill, phase.Prefill)
 	}
 }
 
@@ -280,7 +344,7 @@ func (f *fakeSender) end(x *exchange, o Outcome) {
 	if x.prefill {
 		f.peaks[x.credit.Phase].prefill--
 	}
-	if x.credit.Final || o == CutOff {
+	if _, tree := f.opened[x.credit.Session]; !tree && (x.credit.Final || o == CutOff) {
 		delete(f.peaks[x.credit.Phase].open, x.credit.Session)
 	}
 	f.returned[o]++
@@ -288,17 +352,49 @@ func (f *fakeSender) end(x *exchange, o Outcome) {
 	f.engine.Returned(x.credit, o)
 }
 
-func (f *fakeSender) CutOff() {
+func (f *fakeSender) CutOff() { f.fault("the sender was told to cut off every phase") }
+
+func (f *fakeSender) CutOffPhase(phase int) {
 	f.mu.Lock()
 	f.cutOff++
 	var all []*exchange
 	if !f.deaf {
 		for _, x := range f.inFlight {
-			all = append(all, x)
+			if x.credit.Phase == phase {
+				all = append(all, x)
+			}
 		}
 	}
 	f.mu.Unlock()
 	for _, x := range all {
 		f.end(x, CutOff)
+	}
+}
+
+// gatheringSender lets requests leave together, a microsecond apart.
+type gatheringSender struct {
+	*fakeSender
+	gathered []uint64
+}
+
+func (g *gatheringSender) Gather(_ int, sessions []uint64, ready func()) {
+	for _, session := range sessions {
+		if turn, ok := g.kept[session]; !ok || turn != 0 {
+			g.fault("session %d was gathered unprepared", session)
+		}
+	}
+	g.gathered = sessions
+	if g.gatherFor >= 0 {
+		time.AfterFunc(g.gatherFor, ready)
+	}
+}
+
+func (g *gatheringSender) SendAll(credits []Credit) {
+	for i, c := range credits {
+		if c.Session != g.gathered[i] {
+			g.fault("credit %d is not for a gathered session", c.ID)
+		}
+		g.engine.Started(c, c.IssuedNS+int64(i)*1000)
+		g.Send(c)
 	}
 }

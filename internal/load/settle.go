@@ -2,26 +2,10 @@ package load
 
 import "time"
 
-// readMail takes in what the sender reported and whether a stop was asked for.
-func (p *phaseRun) readMail() {
-	batch, stop := p.e.mail.take()
-	if len(batch) > 0 {
-		now := p.e.clock.NowNS()
-		for _, m := range batch {
-			p.receive(m, now)
-		}
-	}
-	if stop != nil && !p.stats.WasCancelled {
-		now := p.e.clock.NowNS()
-		p.stats.WasCancelled = true
-		p.finishSending(now)
-		p.cutOff(now)
-	}
-}
-
 // receive ignores what does not belong to a credit in flight: late returns and second ones.
 func (p *phaseRun) receive(m message, nowNS int64) {
-	if m.phase != p.stats.Index {
+	if m.what == started {
+		p.stats.Barrier.released(m.startNS)
 		return
 	}
 	f, ok := p.inFlight[m.id]
@@ -31,7 +15,7 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	if f.prefill {
 		p.prefill.give()
 	}
-	if m.content {
+	if m.what == firstContent {
 		f.prefill = false
 		p.inFlight[m.id] = f
 		return
@@ -44,39 +28,60 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		return
 	case Failure:
 		p.stats.RequestErrors++
+		f.turn.node.failed()
 	}
 	p.stats.RequestsCompleted++
-	p.proceed(f, nowNS)
+	p.proceed(f.turn, nowNS)
 }
 
 // proceed goes on with a session after one of its turns has returned; a failed turn does not end it.
-func (p *phaseRun) proceed(f flight, nowNS int64) {
-	session := f.credit.Session
-	if f.credit.Final {
+func (p *phaseRun) proceed(t turn, nowNS int64) {
+	if t.node != nil {
+		t.node.tree.flying--
+		p.nodeReturned(t, nowNS)
+		return
+	}
+	if t.index == t.count-1 {
 		p.stats.CompletedSessions++
+	}
+	if t.index == t.count-1 || !p.maySend(nowNS) {
 		p.sessions.give()
-		p.e.sender.Forget(session)
+		p.e.sender.Forget(t.session)
 		return
 	}
-	if !p.maySend(nowNS) {
-		p.e.sender.Forget(session)
+	next := t
+	next.index++
+	p.e.sender.Prepare(p.stats.Index, t.session, next.index)
+	if p.timetable != nil {
+		due, intended := p.timetable.follow(next, nowNS)
+		next.intendedNS = intended
+		p.delayed.push(due, next)
 		return
 	}
-	next := turn{session: session, index: f.credit.Turn + 1, count: f.count}
-	p.e.sender.Prepare(p.stats.Index, session, next.index)
-	if delay := p.e.source.DelayNS(session, next.index); delay > 0 {
-		p.delayed.push(later(nowNS, time.Duration(delay)), next)
+	next.intendedNS = 0
+	p.after(p.e.source.DelayNS(t.session, next.index), next, nowNS)
+}
+
+// after has a turn wait for its delay.
+func (p *phaseRun) after(delayNS int64, t turn, nowNS int64) {
+	if delayNS > 0 {
+		p.delayed.push(later(nowNS, time.Duration(delayNS)), t)
 	} else {
-		p.ready.push(next)
+		p.mature(t, nowNS)
 	}
 }
 
 // dropCutOff ends a session one of whose credits was cut off.
 func (p *phaseRun) dropCutOff(f flight, nowNS int64) {
-	p.stats.CancelledSessions++
-	p.sessions.give()
-	p.unsent -= int64(f.count - f.credit.Turn - 1)
-	p.e.sender.Forget(f.credit.Session)
+	if f.turn.node != nil {
+		f.turn.node.tree.flying--
+		p.fell(f.turn)
+	} else {
+		p.stats.CancelledSessions++
+		p.sessions.give()
+		p.unsent -= int64(f.turn.count - f.turn.index - 1)
+		p.e.sender.Forget(f.turn.session)
+	}
 	p.finishAfterFinalCredit(nowNS)
 }
 
@@ -87,19 +92,44 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	}
 	p.stats.SentEndNS = nowNS
 	p.stats.FinalSent = &SentTotals{Requests: p.stats.RequestsSent, Sessions: p.stats.SentSessions}
-	for _, q := range []*fifo{&p.admitted, &p.ready} {
-		for q.len() > 0 {
-			p.e.sender.Forget(q.pop().session)
-		}
+	p.stats.State = SendingComplete
+	p.stats.target(p.schedule, nowNS)
+	p.dropWaiting()
+	p.truncateTrees()
+	if p.timetable != nil {
+		p.timetable.drop(p.e.sender.Forget)
 	}
-	for p.delayed.len() > 0 {
-		p.e.sender.Forget(p.delayed.pop().session)
-	}
-	for p.e.prepared > p.e.nextSession {
+	for p.timetable == nil && p.e.prepared > p.e.nextSession {
 		p.e.prepared--
 		p.e.sender.Forget(p.e.prepared)
 	}
+	p.e.prepared = p.e.nextSession
+	if p.adaptive != nil {
+		p.adaptive.end(nowNS, p.stats.tally())
+		p.e.adaptive = append(p.e.adaptive, p.adaptive.result)
+	}
 	p.enter(SendingComplete)
+}
+
+// dropWaiting gives up the turns that wait for anything; those of trees fall with their trees.
+func (p *phaseRun) dropWaiting() {
+	for p.arrived.len() > 0 {
+		p.e.sender.Forget(p.arrived.pop().session)
+	}
+	drop := func(t turn) {
+		if t.node == nil {
+			p.sessions.give()
+			p.e.sender.Forget(t.session)
+		}
+	}
+	for _, q := range []*fifo{&p.admitted, &p.ready} {
+		for q.len() > 0 {
+			drop(q.pop())
+		}
+	}
+	for p.delayed.len() > 0 {
+		drop(p.delayed.pop())
+	}
 }
 
 // settle brings a phase that has sent its last credit to its end.
@@ -116,6 +146,17 @@ func (p *phaseRun) settle(nowNS int64) {
 	}
 }
 
+// stop ends the phase before its plan does.
+func (p *phaseRun) stop() {
+	if p.stage != running || p.stats.WasCancelled {
+		return
+	}
+	now := p.e.clock.NowNS()
+	p.stats.WasCancelled = true
+	p.finishSending(now)
+	p.cutOff(now)
+}
+
 // cutOff closes all requests in flight and begins to wait for their return.
 func (p *phaseRun) cutOff(nowNS int64) {
 	if p.drainEndNS != 0 || len(p.inFlight) == 0 {
@@ -123,11 +164,15 @@ func (p *phaseRun) cutOff(nowNS int64) {
 	}
 	oldest := nowNS
 	for _, f := range p.inFlight {
-		oldest = min(oldest, f.credit.IssuedNS)
+		oldest = min(oldest, f.issuedNS)
 	}
 	p.stats.OldestCutOff = time.Duration(nowNS - oldest)
 	p.drainEndNS = later(nowNS, p.e.opt.CancelDrainTimeout)
-	p.e.sender.CutOff()
+	if cutter, ok := p.e.sender.(PhaseCutter); ok {
+		cutter.CutOffPhase(p.stats.Index)
+	} else {
+		p.e.sender.CutOff()
+	}
 }
 
 // forceReturns gives up on the credits that did not return. What still comes of them is ignored.
@@ -136,8 +181,17 @@ func (p *phaseRun) forceReturns() {
 		delete(p.inFlight, id)
 		p.stats.ForcedReturns++
 		p.stats.RequestsCancelled++
+		if f.prefill {
+			p.prefill.give()
+		}
+		if f.turn.node != nil {
+			f.turn.node.tree.flying--
+			p.fell(f.turn)
+			continue
+		}
 		p.stats.CancelledSessions++
-		p.e.sender.Forget(f.credit.Session)
+		p.sessions.give()
+		p.e.sender.Forget(f.turn.session)
 	}
 }
 

@@ -48,7 +48,8 @@ type Stats struct {
 
 	TimeoutTriggered, GracePeriodTimeoutTriggered, WasCancelled bool
 
-	// TargetRate is the rate of the plan in requests per second, 0 in closed loops.
+	// TargetRate is the rate of the plan in requests per second, 0 in closed loops and recordings. Where the rate
+	// changes it is, from the end of sending on, the mean over the time in which was sent.
 	TargetRate float64
 	// SkippedArrivals found no free slot, DroppedByCatchup were missed while the loop was held up.
 	SkippedArrivals, DroppedByCatchup int64
@@ -58,7 +59,31 @@ type Stats struct {
 	OldestCutOff time.Duration
 	// ForcedReturns of RequestsCancelled never returned and were given up.
 	ForcedReturns int64
+	// FirstDueNS is when the first session of a recording is due, from the start of the phase.
+	FirstDueNS int64
+	Branches   Branches
+	Barrier    Barrier
 }
+
+// Branches count what became of child sessions. A child whose turns could not all be sent is truncated.
+type Branches struct {
+	ChildrenSpawned, ChildrenCompleted, ChildrenErrored int64
+	ChildrenTruncated, ChildrenDelayed                  int64
+	// ParentsSuspended waited for children; those that went on are ParentsResumed, the joins of the others were
+	// suppressed because no request may be sent any more.
+	ParentsSuspended, ParentsResumed, JoinsSuppressed int64
+}
+
+// Barrier tells how close together the requests of a barrier left: when their exchanges started if the sender lets
+// them go together, otherwise when they were issued.
+type Barrier struct {
+	// Size is how many were meant to leave together, Released how many did.
+	Size, Released  int
+	FirstNS, LastNS int64
+}
+
+// Spread is the time from the first to the last.
+func (b Barrier) Spread() time.Duration { return time.Duration(b.LastNS - b.FirstNS) }
 
 // SentTotals are the counts that are final when sending is complete.
 type SentTotals struct{ Requests, Sessions int64 }
@@ -76,11 +101,23 @@ func newStats(index int, p Phase, urls int) Stats {
 		ExpectedDuration: p.Duration, ExpectedGrace: p.Grace,
 		RequestsPerURL: make([]int64, max(1, urls)),
 	}
-	if p.Arrivals.Pattern != Burst {
+	switch {
+	case p.Users != nil:
+		s.TargetRate = p.Users.Rate
+	case p.Arrivals.Pattern != Burst:
 		s.TargetRate = p.Arrivals.Rate
 	}
 	return s
 }
+
+// target works out the mean rate that the plan had until now, if it changes.
+func (s *Stats) target(planned *schedule, nowNS int64) {
+	if planned != nil && planned.pace != nil && nowNS > s.StartNS {
+		s.TargetRate = planned.pace.units(float64(nowNS-s.StartNS)) / float64(nowNS-s.StartNS) * second
+	}
+}
+
+func (s *Stats) tally() tally { return tally{sent: s.RequestsSent, inFlight: s.RequestsInFlight()} }
 
 // RequestsInFlight were sent and have not returned.
 func (s *Stats) RequestsInFlight() int64 {

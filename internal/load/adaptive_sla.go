@@ -1,0 +1,290 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// SLA is a limit on a metric of a window.
+type SLA struct {
+	Metric, Stat string
+	// Op is lt, le, gt or ge.
+	Op        string
+	Threshold float64
+}
+
+// String names the limit as files do.
+func (s SLA) String() string {
+	return s.Metric + ":" + s.Stat + ":" + s.Op + ":" + strconv.FormatFloat(s.Threshold, 'g', -1, 64)
+}
+
+// latencies are the metrics of single requests.
+var latencies = map[string]func(Sample) float64{
+	"request_latency":     func(s Sample) float64 { return s.LatencyMS },
+	"time_to_first_token": func(s Sample) float64 { return s.TTFTMS },
+	"ttft":                func(s Sample) float64 { return s.TTFTMS },
+	"inter_token_latency": func(s Sample) float64 { return s.ITLMS },
+	"itl":                 func(s Sample) float64 { return s.ITLMS },
+	"tpot":                func(s Sample) float64 { return s.ITLMS },
+}
+
+// percentiles are the statistics of latencies beside avg, min and max.
+var percentiles = map[string]float64{
+	"p1": 1, "p5": 5, "p10": 10, "p25": 25, "p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
+}
+
+// rates are the metrics of a whole window; all their statistics are the same.
+var rates = map[string]func(assessment) float64{
+	"throughput":                   assessment.throughput,
+	"request_throughput":           assessment.throughput,
+	"completed_request_throughput": assessment.throughput,
+	"output_token_throughput":      assessment.tokenThroughput,
+	"goodput":                      func(a assessment) float64 { return a.perSecond(a.good) },
+	"goodput_ratio":                func(a assessment) float64 { return ratio(a.good, a.attempts()) },
+	"success_rate":                 assessment.successRate,
+	"request_success_rate":         assessment.successRate,
+	"cancellation_rate":            assessment.cancellationRate,
+	"request_cancellation_rate":    assessment.cancellationRate,
+	"error_rate":                   assessment.errorPercent,
+	"request_error_rate":           assessment.errorPercent,
+}
+
+func validateSLA(all []SLA) error {
+	if len(all) == 0 {
+		return errors.New("an adaptive phase needs at least one SLA")
+	}
+	needsLatency, hasLatency := false, false
+	for _, s := range all {
+		_, latency := latencies[s.Metric]
+		_, rate := rates[s.Metric]
+		_, percentile := percentiles[s.Stat]
+		simple := slices.Contains([]string{"avg", "min", "max"}, s.Stat)
+		switch {
+		case !latency && !rate:
+			names := slices.Sorted(maps.Keys(rates))
+			names = append(names, slices.Sorted(maps.Keys(latencies))...)
+			return fmt.Errorf("SLA %s: unknown metric %q, want one of %v", s, s.Metric, names)
+		case !simple && !(latency && percentile):
+			return fmt.Errorf("SLA %s: unknown statistic %q of %s", s, s.Stat, s.Metric)
+		case !slices.Contains([]string{"lt", "le", "gt", "ge"}, s.Op):
+			return fmt.Errorf("SLA %s: unknown comparison %q, want lt, le, gt or ge", s, s.Op)
+		case math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0):
+			return fmt.Errorf("SLA %s: the threshold must be finite", s)
+		}
+		hasLatency = hasLatency || latency
+		needsLatency = needsLatency || s.Metric == "goodput" || s.Metric == "goodput_ratio"
+	}
+	if needsLatency && !hasLatency {
+		return errors.New("goodput needs at least one SLA on a latency")
+	}
+	return nil
+}
+
+// holds tells whether a value keeps the limit.
+func (s SLA) holds(value float64) bool {
+	switch s.Op {
+	case "lt":
+		return value < s.Threshold
+	case "le":
+		return value <= s.Threshold
+	case "gt":
+		return value > s.Threshold
+	}
+	return value >= s.Threshold
+}
+
+// margin is by how much a value is better than the limit, as a fraction of it.
+func (s SLA) margin(value float64) float64 {
+	better := value - s.Threshold
+	if s.Op == "lt" || s.Op == "le" {
+		better = -better
+	}
+	if better == 0 {
+		return 0
+	}
+	return better / math.Abs(s.Threshold)
+}
+
+// verdict is what a window says of its value.
+type verdict uint8
+
+const (
+	inconclusive verdict = iota
+	passed
+	failedSLA
+)
+
+// assessment is one window, measured.
+type assessment struct {
+	Window
+	before   float64 // the value in the window
+	from, to int64
+	tally    tally
+	sent     int64
+	good     int64
+	values   []float64 // of the SLAs
+	binding  int       // the SLA with the smallest margin, -1 = none
+	margin   float64
+	verdict  verdict
+	// barren: nothing but errors and cancellations.
+	barren bool
+	// What was decided.
+	step       float64
+	discovered bool
+}
+
+// look takes the window that ends now.
+func (c *controller) look(nowNS int64, t tally) assessment {
+	a := assessment{
+		Window: c.windows.TakeWindow(c.phase), before: c.value,
+		from: c.sinceNS, to: nowNS, tally: t, sent: t.sent - c.sent, binding: -1, margin: math.Inf(1),
+	}
+	for _, s := range a.Successes {
+		if c.opt.isGood(s) {
+			a.good++
+		}
+	}
+	passes := true
+	for i, sla := range c.opt.SLA {
+		value := a.measure(sla)
+		a.values = append(a.values, value)
+		passes = passes && sla.holds(value)
+		if m := sla.margin(value); a.binding < 0 || m < a.margin {
+			a.binding, a.margin = i, m
+		}
+	}
+	enough := int64(len(a.Successes)) >= c.opt.MinCompleted
+	a.barren = len(a.Successes) == 0 && a.Errors+a.Cancelled > 0
+	switch {
+	case a.barren && !c.opt.covers(a.Window):
+		a.verdict = failedSLA
+	case !enough && !a.barren:
+		a.verdict = inconclusive
+	case passes:
+		a.verdict = passed
+	default:
+		a.verdict = failedSLA
+	}
+	return a
+}
+
+// covers tells whether the limits are all on errors or cancellations and speak of all that happened.
+func (a Adaptive) covers(w Window) bool {
+	var errorRate, cancellationRate bool
+	for _, s := range a.SLA {
+		switch s.Metric {
+		case "error_rate", "request_error_rate":
+			errorRate = true
+		case "cancellation_rate", "request_cancellation_rate":
+			cancellationRate = true
+		default:
+			return false
+		}
+	}
+	return (w.Errors == 0 || errorRate) && (w.Cancelled == 0 || cancellationRate)
+}
+
+// isGood tells whether a success meets every limit on a latency by itself.
+func (a Adaptive) isGood(s Sample) bool {
+	for _, sla := range a.SLA {
+		if of, ok := latencies[sla.Metric]; ok {
+			value := of(s)
+			if math.IsNaN(value) {
+				value = math.Inf(1)
+			}
+			if !sla.holds(value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (a assessment) measure(s SLA) float64 {
+	if rate, ok := rates[s.Metric]; ok {
+		return rate(a)
+	}
+	return statistic(a.latencies(s.Metric), s.Stat)
+}
+
+// latencies are the values of a metric in ascending order.
+func (a assessment) latencies(metric string) []float64 {
+	of := latencies[metric]
+	var values []float64
+	for _, s := range a.Successes {
+		if value := of(s); !math.IsNaN(value) {
+			values = append(values, value)
+		}
+	}
+	slices.Sort(values)
+	return values
+}
+
+// statistic is that of ascending values; without any it is infinite. Percentiles are interpolated linearly between
+// the ranks p/100·(n−1).
+func statistic(sorted []float64, stat string) float64 {
+	n := len(sorted)
+	if n == 0 {
+		return math.Inf(1)
+	}
+	switch stat {
+	case "avg":
+		sum := 0.0
+		for _, v := range sorted {
+			sum += v
+		}
+		return sum / float64(n)
+	case "min":
+		return sorted[0]
+	case "max":
+		return sorted[n-1]
+	}
+	rank := percentiles[stat] / 100 * float64(n-1)
+	below := int(rank)
+	if below == n-1 {
+		return sorted[below]
+	}
+	return sorted[below] + (rank-float64(below))*(sorted[below+1]-sorted[below])
+}
+
+func (a assessment) seconds() float64 { return float64(a.to-a.from) / second }
+
+func (a assessment) attempts() int64 {
+	return int64(len(a.Successes)) + a.Errors + a.Cancelled
+}
+
+func (a assessment) perSecond(n int64) float64 {
+	if a.to <= a.from {
+		return 0
+	}
+	return float64(n) / a.seconds()
+}
+
+func (a assessment) throughput() float64 { return a.perSecond(int64(len(a.Successes))) }
+
+func (a assessment) tokenThroughput() float64 {
+	var tokens int64
+	for _, s := range a.Successes {
+		tokens += s.OutputTokens
+	}
+	return a.perSecond(tokens)
+}
+
+func ratio(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+func (a assessment) successRate() float64 { return ratio(int64(len(a.Successes)), a.attempts()) }
+
+func (a assessment) cancellationRate() float64 { return ratio(a.Cancelled, a.attempts()) }
+
+func (a assessment) errorPercent() float64 {
+	return 100 * ratio(a.Errors, a.Errors+int64(len(a.Successes)))
+}

@@ -1,0 +1,92 @@
+package load
+
+import "sync/atomic"
+
+// barrier is the wait for the requests that leave together.
+type barrier struct {
+	size int
+	// ready is set by the sender; after endNS it is not waited for.
+	ready atomic.Bool
+	endNS int64
+	// gathers is set if the sender lets the credits go at once; they are collected for it.
+	gathers bool
+	credits []Credit
+}
+
+// gather has the first requests of a phase with a barrier made ready.
+func (p *phaseRun) gather() {
+	if !p.phase.Barrier {
+		return
+	}
+	size := p.barrierSize()
+	b := &barrier{size: int(size)}
+	p.barrier = b
+	p.stats.Barrier.Size = int(size)
+	gatherer, ok := p.e.sender.(Gatherer)
+	if !ok {
+		b.ready.Store(true)
+		return
+	}
+	b.gathers = true
+	b.endNS = later(p.e.clock.NowNS(), p.e.opt.GatherTimeout)
+	sessions := make([]uint64, 0, size)
+	for k := p.e.nextSession; k < p.e.nextSession+uint64(size); k++ {
+		if shape := p.shape(k); shape == nil || shape.sendsFirst() {
+			sessions = append(sessions, k)
+		}
+	}
+	gatherer.Gather(p.stats.Index, sessions, func() {
+		b.ready.Store(true)
+		p.e.mail.ring()
+	})
+}
+
+// barrierSize is the number of sessions that the limits let go at once.
+func (p *phaseRun) barrierSize() int64 {
+	size := int64(p.phase.Concurrency)
+	for _, limit := range []int64{int64(p.phase.Prefill), p.phase.Requests, p.phase.Sessions} {
+		if limit > 0 {
+			size = min(size, limit)
+		}
+	}
+	return size
+}
+
+// openBarrier issues the first credits together.
+func (p *phaseRun) openBarrier(nowNS int64) {
+	b := p.barrier
+	for range b.size {
+		if !p.mayStart(nowNS) || !p.startSession(nowNS, nowNS) {
+			break
+		}
+		if !b.gathers {
+			nowNS = p.e.clock.NowNS()
+		}
+	}
+	p.barrier = nil
+	if len(b.credits) > 0 {
+		p.e.sender.(Gatherer).SendAll(b.credits)
+	}
+}
+
+// mayOpen tells whether the barrier need not be waited for any longer; none need not.
+func (b *barrier) mayOpen(nowNS int64) bool {
+	return b == nil || b.ready.Load() || nowNS >= b.endNS
+}
+
+// deadlineNS is when the wait is given up, 0 = never.
+func (b *barrier) deadlineNS() int64 {
+	if b == nil || b.ready.Load() {
+		return 0
+	}
+	return b.endNS
+}
+
+// released notes when one of the requests left.
+func (b *Barrier) released(ns int64) {
+	b.Released++
+	if b.FirstNS == 0 || ns < b.FirstNS {
+		b.FirstNS = ns
+	}
+	b.LastNS = max(b.LastNS, ns)
+}

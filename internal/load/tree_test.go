@@ -1,0 +1,180 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func plainTurns(n int) []NodeTurn { return make([]NodeTurn, n) }
+
+// fork is a root with one turn after which two children begin.
+func forking(uint64) *Tree {
+	return &Tree{Nodes: []Node{
+		{Turns: []NodeTurn{{Branches: []Branch{{Nodes: []int{1, 2}, Fork: true}}}}},
+		{Turns: plainTurns(1)},
+		{Turns: plainTurns(2)},
+	}}
+}
+
+// joining is a root whose third turn waits for two children of the first.
+func joining(uint64) *Tree {
+	root := plainTurns(3)
+	root[0].Branches = []Branch{{Nodes: []int{1, 2}, JoinAt: 2}}
+	return &Tree{Nodes: []Node{{Turns: root}, {Turns: plainTurns(1)}, {Turns: plainTurns(1)}}}
+}
+
+// nodes lists root/node.turn of the credits.
+func (p played) nodes() string {
+	var b strings.Builder
+	for _, c := range p.sent {
+		o := p.opened[c.Session]
+		fmt.Fprintf(&b, "%d/%d.%d ", o.Root, o.Node, c.Turn)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestChildrenAreSentWhenTheParentTurnReturns(t *testing.T) {
+	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 2}), tree: forking, serve: within(time.Second)}.run(t)
+	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/2.0 0/2.1 1/0.0 1/1.0 1/2.0 1/2.1")
+	same(t, "sends", p.sends(0), "0s 1s 1s 2s 3s 4s 4s 5s")
+	s := p.result.Phases[0]
+	same(t, "requests, sessions", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions, s.TotalSessionTurns}, []int64{8, 2, 2, 8})
+	same(t, "children", s.Branches, Branches{ChildrenSpawned: 4, ChildrenCompleted: 4})
+	child := p.opened[p.sent[1].Session]
+	same(t, "child", child, Opening{Session: FirstChild, Conversation: -1, Root: 0, Node: 1, Parent: 0, Fork: true, Depth: 1})
+	same(t, "depth", p.sent[1].Depth, 1)
+	same(t, "final", []bool{p.sent[0].Final, p.sent[2].Final, p.sent[3].Final}, []bool{true, false, true})
+}
+
+func TestParentWaitsForItsChildren(t *testing.T) {
+	p := scenario{
+		plan: one(Phase{Concurrency: 1, Sessions: 1}), tree: joining,
+		serve: func(c Credit) answer {
+			if c.Session == FirstChild+1 {
+				return answer{after: 5 * time.Second, outcome: Failure}
+			}
+			return answer{after: time.Second}
+		},
+	}.run(t)
+	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/2.0 0/0.1 0/0.2")
+	same(t, "sends", p.sends(0), "0s 1s 1s 1s 6s")
+	same(t, "children", p.result.Phases[0].Branches,
+		Branches{ChildrenSpawned: 2, ChildrenCompleted: 1, ChildrenErrored: 1, ParentsSuspended: 1, ParentsResumed: 1})
+}
+
+// Children take no session slots, but prefill slots; the root holds its slot until all of its tree is done.
+func TestChildrenTakePrefillSlotsOnly(t *testing.T) {
+	p := scenario{
+		plan: one(Phase{Concurrency: 1, Prefill: 1, Sessions: 2}), tree: forking,
+		serve: within(time.Second),
+	}.run(t)
+	same(t, "sends", p.sends(0), "0s 1s 2s 3s 4s 5s 6s 7s")
+	same(t, "prefills at once", p.peaks[0].maxPrefill, 1)
+	p = scenario{plan: one(Phase{Concurrency: 1, Prefill: 2, Requests: 3}), tree: forking, serve: within(time.Second)}.run(t)
+	same(t, "sends with two", p.sends(0), "0s 1s 1s")
+}
+
+func TestRequestCountAppliesToChildren(t *testing.T) {
+	p := scenario{plan: one(Phase{Concurrency: 1, Requests: 2}), tree: forking, serve: within(time.Second)}.run(t)
+	same(t, "order", p.nodes(), "0/0.0 0/1.0")
+	s := p.result.Phases[0]
+	same(t, "sessions", []int64{s.SentSessions, s.CompletedSessions, s.CancelledSessions}, []int64{1, 0, 0})
+	same(t, "children", s.Branches, Branches{ChildrenSpawned: 2, ChildrenCompleted: 1, ChildrenTruncated: 1})
+
+	p = scenario{plan: one(Phase{Concurrency: 1, Requests: 3}), tree: joining, serve: within(time.Second)}.run(t)
+	same(t, "join without its children", p.nodes(), "0/0.0 0/1.0 0/2.0")
+	s = p.result.Phases[0]
+	same(t, "children of the join", s.Branches, Branches{ChildrenSpawned: 2, ChildrenCompleted: 2})
+	same(t, "took", p.took, 2*time.Second)
+}
+
+func TestJoinThatCannotFireIsSuppressed(t *testing.T) {
+	p := scenario{
+		plan: one(Phase{Concurrency: 1, Duration: 3500 * ms, Grace: Infinite}), tree: joining,
+		serve: func(c Credit) answer {
+			if c.Session == FirstChild {
+				return answer{after: time.Minute}
+			}
+			return answer{after: time.Second}
+		},
+	}.run(t)
+	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/2.0 0/0.1")
+	same(t, "children", p.result.Phases[0].Branches,
+		Branches{ChildrenSpawned: 2, ChildrenCompleted: 2, ParentsSuspended: 1, JoinsSuppressed: 1})
+}
+
+func TestOrchestratorSendsNothingItself(t *testing.T) {
+	rounds := func(uint64) *Tree {
+		return &Tree{Nodes: []Node{
+			{Turns: []NodeTurn{
+				{Silent: true, Branches: []Branch{{Nodes: []int{1, 2}, JoinAt: 1}}},
+				{Silent: true, DelayNS: int64(10 * time.Second), Branches: []Branch{{Nodes: []int{3}}}},
+			}},
+			{Turns: plainTurns(1)}, {Turns: plainTurns(1)}, {Turns: plainTurns(1)},
+		}}
+	}
+	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 2}), tree: rounds, serve: within(time.Second)}.run(t)
+	same(t, "order", p.nodes(), "0/1.0 0/2.0 0/3.0 1/1.0 1/2.0 1/3.0")
+	same(t, "sends", p.sends(0), "0s 0s 11s 12s 12s 23s")
+	s := p.result.Phases[0]
+	same(t, "requests, sessions, completed", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions}, []int64{6, 2, 2})
+}
+
+func TestChildrenBeforeTheFirstTurn(t *testing.T) {
+	before := func(uint64) *Tree {
+		child := plainTurns(1)
+		child[0].DelayNS = int64(3 * time.Second)
+		return &Tree{Nodes: []Node{{Turns: plainTurns(1), Before: []int{1, 2}}, {Turns: plainTurns(1)}, {Turns: child}}}
+	}
+	p := scenario{plan: one(Phase{Arrivals: constantly(1), Concurrency: 1, Sessions: 2}), tree: before, serve: within(600 * ms)}.run(t)
+	same(t, "order", p.nodes(), "0/1.0 0/0.0 0/2.0 1/1.0 1/0.0 1/2.0")
+	same(t, "sends", p.sends(0), "1s 1s 4s 5s 5s 8s")
+	same(t, "arrivals while the tree is busy", p.result.Phases[0].SkippedArrivals, 3)
+	same(t, "delayed", p.result.Phases[0].Branches.ChildrenDelayed, 2)
+}
+
+func TestBackgroundChildrenKeepNoParent(t *testing.T) {
+	grand := func(uint64) *Tree {
+		root, child := plainTurns(2), plainTurns(1)
+		root[0].Branches = []Branch{{Nodes: []int{1}, JoinAt: 1}}
+		child[0].Branches = []Branch{{Nodes: []int{2}, Background: true}}
+		return &Tree{Nodes: []Node{{Turns: root}, {Turns: child}, {Turns: plainTurns(1)}}}
+	}
+	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 2}), tree: grand, serve: func(c Credit) answer {
+		if c.Depth == 2 {
+			return answer{after: 10 * time.Second}
+		}
+		return answer{after: time.Second}
+	}}.run(t)
+	same(t, "sends", p.sends(0), "0s 1s 2s 2s 12s 13s 14s 14s")
+}
+
+func TestCutOffEndsTheTree(t *testing.T) {
+	p := scenario{
+		plan: one(Phase{Concurrency: 1, Sessions: 2}), tree: joining,
+		serve: func(c Credit) answer {
+			if c.Session == FirstChild {
+				return answer{after: time.Second, outcome: CutOff}
+			}
+			return answer{after: 2 * time.Second}
+		},
+	}.run(t)
+	s := p.result.Phases[0]
+	same(t, "sessions", []int64{s.SentSessions, s.CompletedSessions, s.CancelledSessions}, []int64{2, 1, 1})
+	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/2.0 0/0.1 1/0.0 1/1.0 1/2.0 1/0.1 1/0.2")
+}
+
+func TestStopForgetsTrees(t *testing.T) {
+	p := scenario{
+		plan: one(Phase{Concurrency: 3, Requests: 100}), tree: joining,
+		serve: within(time.Second), deaf: true,
+		opt:    Options{CancelDrainTimeout: 100 * ms},
+		during: func(_ context.CancelFunc, e *Engine) { time.Sleep(2500 * ms); e.Stop() },
+	}.run(t)
+	s := p.result.Phases[0]
+	same(t, "counts add up", s.RequestsSent, s.RequestsCompleted+s.RequestsCancelled)
+	same(t, "cancelled", s.RequestsCancelled > 0, true)
+}

@@ -1,0 +1,115 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Validate names what makes a plan impossible to run.
+func (p Plan) Validate() error {
+	if len(p.Phases) == 0 {
+		return errors.New("the load plan has no phase")
+	}
+	for i, phase := range p.Phases {
+		err := phase.validate()
+		if i == 0 && phase.Seamless {
+			err = errors.New("the first phase cannot be seamless")
+		}
+		if err != nil {
+			return fmt.Errorf("phase %d (%s): %w", i, phase.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p Phase) validate() error {
+	switch {
+	case p.Concurrency < 0 || p.Prefill < 0 || p.Requests < 0 || p.Sessions < 0 || p.Duration < 0 || p.Grace < 0:
+		return errors.New("a limit is negative")
+	case p.Schedule == nil && p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
+		return errors.New("no stop condition: give a number of requests, a number of sessions or a duration")
+	case p.burst() && p.Concurrency == 0 && p.Prefill == 0:
+		return errors.New("without a rate a concurrency or prefill concurrency is needed")
+	case !(p.Cancellation.Percent >= 0 && p.Cancellation.Percent <= 100) || p.Cancellation.Delay < 0:
+		return fmt.Errorf("cancellation of %v %% after %v: the rate is 0 to 100, the delay not negative",
+			p.Cancellation.Percent, p.Cancellation.Delay)
+	case p.Barrier && !(p.burst() && p.Concurrency > 0 && p.ConcurrencyRamp.Duration == 0):
+		return errors.New("a barrier needs a concurrency without a rate, a schedule, users or a ramp")
+	}
+	if err := p.validateMode(); err != nil {
+		return err
+	}
+	for _, ramp := range []Ramp{p.ConcurrencyRamp, p.PrefillRamp, p.Arrivals.Ramp.Ramp} {
+		if err := ramp.validate(); err != nil {
+			return err
+		}
+	}
+	if p.Adaptive != nil {
+		return p.Adaptive.validate(p)
+	}
+	return nil
+}
+
+// burst tells whether requests go out as soon as a slot is free.
+func (p Phase) burst() bool {
+	return p.Arrivals.Pattern == Burst && p.Schedule == nil && p.Users == nil
+}
+
+func (p Phase) validateMode() error {
+	modes := 0
+	for _, given := range []bool{p.Arrivals.Pattern != Burst, p.Schedule != nil, p.Users != nil} {
+		if given {
+			modes++
+		}
+	}
+	switch {
+	case modes > 1:
+		return errors.New("give one of a rate, a schedule and users")
+	case p.Users != nil:
+		return p.Users.validate()
+	case p.Arrivals.Pattern != Burst:
+		return p.Arrivals.validate()
+	case len(p.Arrivals.Series) > 0 || p.Arrivals.Ramp.Duration != 0:
+		return errors.New("a rate series or ramp needs an arrival pattern")
+	case p.Schedule != nil && p.Schedule.AutoOffset && p.Schedule.StartOffset != 0:
+		return errors.New("a schedule has an automatic offset or a start offset, not both")
+	}
+	return nil
+}
+
+func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
+
+func (a Arrivals) validate() error {
+	switch {
+	case a.Smoothness < 0 || math.IsNaN(a.Smoothness) || math.IsInf(a.Smoothness, 0):
+		return fmt.Errorf("arrival smoothness must be above 0, got %v", a.Smoothness)
+	case len(a.Series) == 0 && !positive(a.Rate):
+		return fmt.Errorf("%s arrivals need a rate above 0, got %v", a.Pattern, a.Rate)
+	case len(a.Series) > 0 && (a.Rate != 0 || a.Ramp.Duration != 0):
+		return errors.New("a rate series excludes a rate and a rate ramp")
+	case len(a.Series) == 1:
+		return errors.New("a rate series needs at least 2 points")
+	}
+	for i, point := range a.Series {
+		switch {
+		case !positive(point.Rate):
+			return fmt.Errorf("rate series, point %d: the rate must be above 0, got %v", i, point.Rate)
+		case point.At < 0 || i > 0 && point.At <= a.Series[i-1].At:
+			return fmt.Errorf("rate series, point %d: times must increase from 0 on, got %v", i, point.At)
+		}
+	}
+	return nil
+}
+
+func (u Users) validate() error {
+	switch {
+	case u.Count < 1:
+		return fmt.Errorf("the number of users must be at least 1, got %d", u.Count)
+	case !positive(u.Rate):
+		return fmt.Errorf("users need a rate above 0, got %v", u.Rate)
+	case !(u.MeanTurns >= 1) || math.IsInf(u.MeanTurns, 0):
+		return fmt.Errorf("users need conversations of at least 1 turn, got a mean of %v", u.MeanTurns)
+	}
+	return nil
+}

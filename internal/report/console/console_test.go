@@ -438,6 +438,7 @@ func TestWrap(t *testing.T) {
 func FuzzWrap(f *testing.F) {
 	f.Add("one two  three\nfour 東京 e\u0301\u200d🙂", 4)
 	f.Add("   indented text that is long", 10)
+	f.Add(" 㟍", 240)
 	f.Fuzz(func(t *testing.T, s string, room int) {
 		s = safe(s)
 		room = 2 + (room&0x7fffffff)%60

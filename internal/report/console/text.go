@@ -46,14 +46,15 @@ func wrap(s string, room int) []string {
 	return lines
 }
 
-// wrapParagraph keeps the indentation of the text on all of its lines.
+// wrapParagraph keeps the indentation of the text on all of its lines, as far as it leaves room for a
+// wide character.
 func wrapParagraph(s string, room int) []string {
 	s = strings.TrimRight(s, " ")
 	if columns(s) <= room {
 		return []string{s}
 	}
 	text := strings.TrimLeft(s, " ")
-	indent := pad(min(len(s)-len(text), room/2))
+	indent := pad(min(len(s)-len(text), room/2, max(room-2, 0)))
 	room -= len(indent)
 	var lines []string
 	line, used := "", 0

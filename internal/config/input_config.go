@@ -205,8 +205,19 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	if ph.Prefill != nil {
 		out = append(out, Member{Key: "prefill_concurrency", Value: int64(*ph.Prefill)})
 	}
-	if ph.Mode == Rate {
+	if ph.Mode == Rate || ph.Mode == UserCentric {
 		out = append(out, Member{Key: "rate", Value: ph.Rate})
+	}
+	if ph.Mode == UserCentric {
+		out = append(out, Member{Key: "users", Value: int64(ph.Users)})
+	}
+	for _, ramp := range []struct {
+		key      string
+		duration time.Duration
+	}{{"concurrency_ramp", ph.ConcurrencyRamp}, {"prefill_ramp", ph.PrefillRamp}, {"rate_ramp", ph.RateRamp}} {
+		if ramp.duration > 0 {
+			out = append(out, Member{Key: ramp.key, Value: ramp.duration.Seconds()})
+		}
 	}
 	if ph.Smoothness > 0 {
 		out = append(out, Member{Key: "smoothness", Value: ph.Smoothness})

@@ -6,9 +6,7 @@ func arrivalPatterns() []string {
 
 func loadOptions() []Option {
 	const (
-		ramps   = "ramps"
 		series  = "rate series"
-		users   = "user-centric load"
 		agentic = "agentic replay"
 		phase   = "phases.profiling."
 		warmup  = "phases.warmup."
@@ -26,11 +24,11 @@ func loadOptions() []Option {
 			derived("without any stop condition: at a rate max(10, concurrency), else max(10, 2 × concurrency)"), sweep, atLeastOne, yaml(phase+"requests")),
 		opt("benchmark-duration", Float, "", 1, "Stop sending after this many seconds.", sweep, positive, yaml(phase+"duration")),
 		opt("benchmark-grace-period", Float, "30", 1, "Seconds to wait for replies after the duration; inf waits for all.", infinite, limits(atLeast(0)), yaml(phase+"grace_period")),
-		opt("concurrency-ramp-duration", Float, "", 2, "Seconds in which the concurrency grows from 1.", positive, missing(ramps), yaml(phase+"concurrency_ramp")),
-		opt("prefill-concurrency-ramp-duration", Float, "", 2, "Seconds in which the prefill concurrency grows from 1.", positive, missing(ramps), yaml(phase+"prefill_ramp")),
-		opt("request-rate-ramp-duration", Float, "", 2, "Seconds in which the rate grows to its value.", positive, missing(ramps), yaml(phase+"rate_ramp")),
-		opt("user-centric-rate", Float, "", 2, "Requests per second over all users, each user at a pace of its own.", positive, missing(users), yaml(phase+"rate")),
-		opt("num-users", Int, "", 2, "Number of users of --user-centric-rate.", sweep, atLeastOne, missing(users), yaml(phase+"users")),
+		opt("concurrency-ramp-duration", Float, "", 2, "Seconds in which the concurrency grows from 1.", positive, yaml(phase+"concurrency_ramp")),
+		opt("prefill-concurrency-ramp-duration", Float, "", 2, "Seconds in which the prefill concurrency grows from 1.", positive, yaml(phase+"prefill_ramp")),
+		opt("request-rate-ramp-duration", Float, "", 2, "Seconds in which the rate grows to its value.", positive, yaml(phase+"rate_ramp")),
+		opt("user-centric-rate", Float, "", 2, "Requests per second over all users, each user at a pace of its own.", positive, yaml(phase+"rate")),
+		opt("num-users", Int, "", 2, "Number of users of --user-centric-rate.", sweep, atLeastOne, yaml(phase+"users")),
 		opt("request-cancellation-rate", Float, "", 2, "Percent of the requests that are cancelled on purpose.", limits(aboveUpTo(0, 100)), yaml(phase+"cancellation.rate")),
 		opt("request-cancellation-delay", Float, "0", 2, "Seconds from the sending of a request to its cancellation.", limits(atLeast(0)), yaml(phase+"cancellation.delay")),
 		opt("failed-request-threshold", Float, "", 2, "Share of failed requests above which the run ends early, with a non-zero exit.", share, yaml(phase+"failed_request_threshold")),
@@ -41,9 +39,9 @@ func loadOptions() []Option {
 		opt("warmup-prefill-concurrency", Int, "", 2, "Prefill concurrency of the warm-up.", derived("--prefill-concurrency"), atLeastOne, yaml(warmup+"prefill_concurrency")),
 		opt("warmup-request-rate", Float, "", 2, "Requests per second of the warm-up.", derived("--request-rate"), positive, yaml(warmup+"rate")),
 		opt("warmup-arrival-pattern", Enum, "", 2, "Arrival pattern of the warm-up.", derived("--arrival-pattern"), values(arrivalPatterns()...), yaml(warmup+"type")),
-		opt("warmup-concurrency-ramp-duration", Float, "", 2, "Concurrency ramp of the warm-up in seconds.", derived("--concurrency-ramp-duration"), positive, missing(ramps), yaml(warmup+"concurrency_ramp")),
-		opt("warmup-prefill-concurrency-ramp-duration", Float, "", 2, "Prefill concurrency ramp of the warm-up in seconds.", derived("--prefill-concurrency-ramp-duration"), positive, missing(ramps), yaml(warmup+"prefill_ramp")),
-		opt("warmup-request-rate-ramp-duration", Float, "", 2, "Rate ramp of the warm-up in seconds.", derived("--request-rate-ramp-duration"), positive, missing(ramps), yaml(warmup+"rate_ramp")),
+		opt("warmup-concurrency-ramp-duration", Float, "", 2, "Concurrency ramp of the warm-up in seconds.", derived("--concurrency-ramp-duration"), positive, yaml(warmup+"concurrency_ramp")),
+		opt("warmup-prefill-concurrency-ramp-duration", Float, "", 2, "Prefill concurrency ramp of the warm-up in seconds.", derived("--prefill-concurrency-ramp-duration"), positive, yaml(warmup+"prefill_ramp")),
+		opt("warmup-request-rate-ramp-duration", Float, "", 2, "Rate ramp of the warm-up in seconds.", derived("--request-rate-ramp-duration"), positive, yaml(warmup+"rate_ramp")),
 		opt("warmup-grace-period", Float, "inf", 2, "Seconds to wait for replies after the warm-up's duration.", infinite, limits(atLeast(0)), yaml(warmup+"grace_period")),
 		opt("scenario", String, "", 3, "Named set of conditions that a run must keep.", missing("scenarios"), yaml("scenario")),
 		opt("unsafe-override", Bool, "false", 3, "Turn violations of the scenario into warnings.", missing("scenarios"), yaml("unsafe_override")),

@@ -196,9 +196,15 @@ func (d *draft) profiling() Phase {
 	if d.mode == UserCentric && d.duration != nil && !d.given("benchmark-grace-period") {
 		ph.Grace = Unlimited
 	}
-	if d.mode == Rate {
+	switch d.mode {
+	case Rate:
 		ph.setArrivals(*d.rate, d.pattern, d.smoothness)
+	case UserCentric:
+		ph.Rate, ph.Users = *d.p.Float("user-centric-rate"), int(*d.p.Int("num-users"))
 	}
+	ph.ConcurrencyRamp = secondsOr0(d.p.Float("concurrency-ramp-duration"))
+	ph.PrefillRamp = secondsOr0(d.p.Float("prefill-concurrency-ramp-duration"))
+	ph.RateRamp = secondsOr0(d.p.Float("request-rate-ramp-duration"))
 	if rate := d.p.Float("request-cancellation-rate"); rate != nil {
 		ph.Cancellation = &Cancellation{Percent: *rate, Delay: secondsDuration(*d.p.Float("request-cancellation-delay"))}
 	}
@@ -230,6 +236,11 @@ func (d *draft) warmup() Phase {
 		}
 		ph.Mode = Rate
 		ph.setArrivals(*rate, pattern, d.smoothness)
+	}
+	ramp := func(name string) time.Duration { return secondsOr0(first(p.Float("warmup-"+name), p.Float(name))) }
+	ph.ConcurrencyRamp, ph.PrefillRamp = ramp("concurrency-ramp-duration"), ramp("prefill-concurrency-ramp-duration")
+	if ph.Mode == Rate {
+		ph.RateRamp = ramp("request-rate-ramp-duration")
 	}
 	if ph.Mode == Burst && ph.Concurrency == nil && ph.Prefill == nil {
 		one := 1
@@ -269,6 +280,14 @@ func intOr0(v *int64) int {
 		return 0
 	}
 	return int(*v)
+}
+
+// secondsOr0 is no duration where none was given.
+func secondsOr0(seconds *float64) time.Duration {
+	if d := durationOf(seconds); d != nil {
+		return *d
+	}
+	return 0
 }
 
 func durationOf(seconds *float64) *time.Duration {

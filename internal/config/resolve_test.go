@@ -133,3 +133,19 @@ func TestArtifactNamesWithoutPrefix(t *testing.T) {
 		t.Errorf("%s, %s", a.Name(SummaryJSON), a.Name(RecordsJSONL))
 	}
 }
+
+func TestRampsAndUsersReachTheirPhases(t *testing.T) {
+	run, _ := mustResolve(t, "-m m --request-rate 10 --concurrency 8 --request-rate-ramp-duration 3 --concurrency-ramp-duration 4 --warmup-request-count 5 --warmup-request-rate-ramp-duration 1")
+	p, w := run.Profiling(), run.Warmup()
+	if p.RateRamp != 3*time.Second || p.ConcurrencyRamp != 4*time.Second || p.PrefillRamp != 0 {
+		t.Errorf("profiling ramps %v %v %v", p.RateRamp, p.ConcurrencyRamp, p.PrefillRamp)
+	}
+	if w.RateRamp != time.Second || w.ConcurrencyRamp != 4*time.Second {
+		t.Errorf("warm-up ramps %v %v", w.RateRamp, w.ConcurrencyRamp)
+	}
+	users, _ := mustResolve(t, "-m m --user-centric-rate 2 --num-users 4 --session-turns-mean 3 --benchmark-duration 9")
+	u := users.Profiling()
+	if u.Mode != UserCentric || u.Rate != 2 || u.Users != 4 || u.Grace != Unlimited {
+		t.Errorf("users %+v", u)
+	}
+}

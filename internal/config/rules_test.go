@@ -122,10 +122,8 @@ func TestNotBuilt(t *testing.T) {
 		"--concurrency 1,2":                                   "a list for --concurrency is not available",
 		"--num-profile-runs 3":                                "--num-profile-runs is not available",
 		"--model-selection-strategy weighted":                 "use round_robin or random",
-		"--concurrency-ramp-duration 5":                       "--concurrency-ramp-duration is not available",
 		"--fixed-schedule --input-file FILE":                  "--fixed-schedule is not available",
 		"--custom-dataset-type random_pool --input-file FILE": "use single_turn or multi_turn",
-		"--user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 9": "--user-centric-rate is not available",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

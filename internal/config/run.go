@@ -209,6 +209,10 @@ type Phase struct {
 	Duration *time.Duration
 	// Grace is the wait for responses after Duration; Unlimited possible; meaningless without Duration.
 	Grace time.Duration
+	// Users is their number; UserCentric mode only, where Rate is that of all of them together.
+	Users int
+	// The ramps let a limit or the rate grow to its value; 0 is no ramp.
+	ConcurrencyRamp, PrefillRamp, RateRamp time.Duration
 	// Cancellation is nil when no request is cancelled on purpose.
 	Cancellation *Cancellation
 }

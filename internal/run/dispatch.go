@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -163,6 +164,17 @@ func (d *dispatcher) state(k uint64) *turnState {
 	return t
 }
 
+// Open implements load.Opener: a simulated user's session goes by the user's number.
+func (d *dispatcher) Open(o load.Opening) {
+	if o.User == 0 {
+		return
+	}
+	k := o.Session
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.live[k] = &turnState{session: d.sessions.Named(k, d.schedule.sampler.At(k), strconv.FormatInt(int64(o.User), 10)), worker: -1}
+}
+
 // Forget implements load.Sender.
 func (d *dispatcher) Forget(k uint64) {
 	d.mu.Lock()
@@ -215,6 +227,7 @@ func (d *dispatcher) exchange(ctx context.Context, c load.Credit) {
 	t := d.state(c.Session)
 	p := t.ready(c.Turn)
 	p.Aim(c.URLIndex, c.CancelAfterNS)
+	p.Request.FinalTurn = c.Final
 	t.worker = d.workers.take(t.worker)
 
 	decoder := d.endpoint.NewDecoder()

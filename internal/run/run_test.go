@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -222,5 +223,29 @@ func TestDirectoryThatCannotBeMade(t *testing.T) {
 	cfg := resolve(t, filepath.Join(file, "run"), "http://127.0.0.1:1")
 	if _, err := execute(t, cfg, Options{}); err == nil || !strings.Contains(err.Error(), "--artifact-dir") {
 		t.Fatalf("error %v", err)
+	}
+}
+
+func TestUsersKeepTheirNumbersAndTheirPace(t *testing.T) {
+	url := serve(t, mockserver.Options{})
+	dir := t.TempDir()
+	cfg := resolve(t, dir, url, "--user-centric-rate", "100", "--num-users", "5", "--session-turns-mean", "4", "--benchmark-duration", "0.5", "--isl", "10", "--osl", "1")
+	if _, err := execute(t, cfg, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	turns := map[string]int{}
+	for _, r := range records(t, dir) {
+		m := r["metadata"].(map[string]any)
+		user := m["x_correlation_id"].(string)
+		if _, err := strconv.Atoi(user); err != nil {
+			t.Fatalf("correlation id %q is no user's number", user)
+		}
+		if int(m["turn_index"].(float64)) != turns[user] {
+			t.Errorf("user %s: turn %v after %d turns", user, m["turn_index"], turns[user])
+		}
+		turns[user]++
+	}
+	if turns["1"] != 0 || turns["2"] == 0 || turns["6"] == 0 {
+		t.Errorf("turns by user: %v; the first user has none left, the second and the newcomer have", turns)
 	}
 }

@@ -254,9 +254,15 @@ func (e *execution) plan() load.Plan {
 		if p.Kind == config.WarmupPhase {
 			phase.Kind = load.Warmup
 		}
-		if p.Mode == config.Rate {
+		switch p.Mode {
+		case config.Rate:
 			phase.Arrivals = load.Arrivals{Pattern: pattern(p.Pattern), Rate: p.Rate, Smoothness: p.Smoothness}
+			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp}, Interval: e.cfg.Env.Timing.RateRampUpdateInterval}
+		case config.UserCentric:
+			turns := float64(e.data.Turns()) / float64(len(e.data.Conversations))
+			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: turns}
 		}
+		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp}, load.Ramp{Duration: p.PrefillRamp}
 		phase.Concurrency, phase.Prefill = number(p.Concurrency), number(p.Prefill)
 		phase.Requests, phase.Sessions = number(p.Requests), number(p.Sessions)
 		if p.Duration != nil {

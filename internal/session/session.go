@@ -78,6 +78,13 @@ func (s *Store) Session(k uint64, conversation int) *Session {
 	return started
 }
 
+// Named starts session k under an id of the caller's.
+func (s *Store) Named(k uint64, conversation int, correlationID string) *Session {
+	session := s.Session(k, conversation)
+	session.correlationID = correlationID
+	return session
+}
+
 // Forget drops session k.
 func (s *Store) Forget(k uint64) {
 	s.mu.Lock()

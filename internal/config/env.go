@@ -65,15 +65,12 @@ type MetricsEnv struct {
 	OSLMismatchPctThreshold      float64
 	OSLMismatchMaxTokenThreshold int
 	ExportFlushInterval          time.Duration
-	ListBackend                  string
-	TDigestCompression           int
 }
 
 // UIEnv tunes what is shown.
 type UIEnv struct {
 	// RealtimeMetricsInterval is nil when unset: 5 s on the dashboard, 30 s else.
 	RealtimeMetricsInterval *time.Duration
-	RealtimeMetricsEnabled  bool
 	MinUpdatePercent        float64
 	ConsoleExportWidth      int
 	// ConsoleGroups are the metric groups printed at the end.
@@ -90,21 +87,14 @@ type TimingEnv struct {
 
 // RecordEnv tunes the making and writing of records.
 type RecordEnv struct {
-	ExportBatchSize, RawExportBatchSize int
-	ProgressReportInterval              time.Duration
-	ProcessRecordsTimeout               time.Duration
-	ProcessorScaleFactor                int
+	ProcessRecordsTimeout time.Duration
 }
 
 // ServiceEnv bounds the steps of a run.
 type ServiceEnv struct {
 	// ProfileCancelTimeout is the time for results after the first interrupt.
-	ProfileCancelTimeout         time.Duration
-	ProfileConfigureTimeout      time.Duration
-	ProfileStartTimeout          time.Duration
-	CreditProgressReportInterval time.Duration
-	// WarmupProgressLogInterval of 0 is off.
-	WarmupProgressLogInterval time.Duration
+	ProfileCancelTimeout    time.Duration
+	ProfileConfigureTimeout time.Duration
 }
 
 // WorkerEnv sizes the pool of logical workers.
@@ -118,8 +108,6 @@ type DevEnv struct {
 	Mode                    bool
 	ShowInternalMetrics     bool
 	ShowExperimentalMetrics bool
-	DebugServices           []string
-	TraceServices           []string
 }
 
 func newEnv(v variables) Env {
@@ -162,12 +150,9 @@ func newEnv(v variables) Env {
 			OSLMismatchPctThreshold:      v.real("METRICS_OSL_MISMATCH_PCT_THRESHOLD"),
 			OSLMismatchMaxTokenThreshold: v.number("METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD"),
 			ExportFlushInterval:          v.seconds("METRICS_EXPORT_FLUSH_INTERVAL"),
-			ListBackend:                  v.text("METRICS_LIST_BACKEND"),
-			TDigestCompression:           v.number("METRICS_TDIGEST_COMPRESSION"),
 		},
 		UI: UIEnv{
 			RealtimeMetricsInterval: v.optionalSeconds("UI_REALTIME_METRICS_INTERVAL"),
-			RealtimeMetricsEnabled:  v.flag("UI_REALTIME_METRICS_ENABLED"),
 			MinUpdatePercent:        v.real("UI_MIN_UPDATE_PERCENT"),
 			ConsoleExportWidth:      v.number("UI_CONSOLE_EXPORT_WIDTH"),
 			ConsoleGroups:           v.list("UI_CONSOLE_GROUPS"),
@@ -178,18 +163,11 @@ func newEnv(v variables) Env {
 			RateRampUpdateInterval: v.seconds("TIMING_RATE_RAMP_UPDATE_INTERVAL"),
 		},
 		Record: RecordEnv{
-			ExportBatchSize:        v.number("RECORD_EXPORT_BATCH_SIZE"),
-			RawExportBatchSize:     v.number("RECORD_RAW_EXPORT_BATCH_SIZE"),
-			ProgressReportInterval: v.seconds("RECORD_PROGRESS_REPORT_INTERVAL"),
-			ProcessRecordsTimeout:  v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
-			ProcessorScaleFactor:   v.number("RECORD_PROCESSOR_SCALE_FACTOR"),
+			ProcessRecordsTimeout: v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
 		},
 		Service: ServiceEnv{
-			ProfileCancelTimeout:         v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
-			ProfileConfigureTimeout:      v.seconds("SERVICE_PROFILE_CONFIGURE_TIMEOUT"),
-			ProfileStartTimeout:          v.seconds("SERVICE_PROFILE_START_TIMEOUT"),
-			CreditProgressReportInterval: v.seconds("SERVICE_CREDIT_PROGRESS_REPORT_INTERVAL"),
-			WarmupProgressLogInterval:    v.seconds("SERVICE_WARMUP_PROGRESS_LOG_INTERVAL"),
+			ProfileCancelTimeout:    v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
+			ProfileConfigureTimeout: v.seconds("SERVICE_PROFILE_CONFIGURE_TIMEOUT"),
 		},
 		Worker: WorkerEnv{
 			CPUUtilizationFactor: v.real("WORKER_CPU_UTILIZATION_FACTOR"),
@@ -199,8 +177,6 @@ func newEnv(v variables) Env {
 			Mode:                    dev,
 			ShowInternalMetrics:     dev && v.flag("DEV_SHOW_INTERNAL_METRICS"),
 			ShowExperimentalMetrics: dev && v.flag("DEV_SHOW_EXPERIMENTAL_METRICS"),
-			DebugServices:           v.list("DEV_DEBUG_SERVICES"),
-			TraceServices:           v.list("DEV_TRACE_SERVICES"),
 		},
 	}
 }

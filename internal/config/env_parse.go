@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"sort"
@@ -20,7 +21,7 @@ const EnvPrefix = "AIPERF_"
 
 // ReadEnv reads and checks the environment. Its error is a Faults with one line for each bad variable.
 func ReadEnv(lookup Lookup) (Env, []Warning, error) {
-	values := variables{}
+	values := variables{values: map[string]any{}, read: map[string]bool{}}
 	var faults Faults
 	set := map[string]bool{}
 	for _, v := range Variables() {
@@ -36,7 +37,7 @@ func ReadEnv(lookup Lookup) (Env, []Warning, error) {
 			faults.add("", "environment variable %s%s=%q: %v", EnvPrefix, v.Name, text, err)
 			continue
 		}
-		values[v.Name] = value
+		values.values[v.Name] = value
 	}
 	if len(faults) > 0 {
 		return Env{}, nil, faults
@@ -54,7 +55,32 @@ func ReadEnv(lookup Lookup) (Env, []Warning, error) {
 			}
 		}
 	}
-	return newEnv(values), warnings, nil
+	env := newEnv(values)
+	if idle := withoutEffect(values, set); len(idle) > 0 {
+		warnings = append(warnings, Warning{LevelWarning, "these environment variables have no effect in this release: " + strings.Join(idle, ", ")})
+	}
+	return env, warnings, nil
+}
+
+// withoutEffect are the variables that were set to something else than their default and that nobody
+// reads. Those that describe the original's processes are meant to have none.
+func withoutEffect(values variables, set map[string]bool) []string {
+	inOptions := map[string]bool{}
+	for _, o := range Options() {
+		inOptions[o.Env] = true
+	}
+	var idle []string
+	for _, v := range Variables() {
+		name := EnvPrefix + v.Name
+		if !set[v.Name] || values.read[v.Name] || inOptions[name] || v.Group != VarProduct {
+			continue
+		}
+		if usual, err := v.parse(v.Default); err == nil && reflect.DeepEqual(usual, values.values[v.Name]) {
+			continue
+		}
+		idle = append(idle, name)
+	}
+	return idle
 }
 
 // UnknownVariables is one warning about the names that start with AIPERF_ and mean nothing here, each
@@ -82,23 +108,26 @@ func UnknownVariables(environ []string) []Warning {
 	return []Warning{{LevelWarning, "unknown environment variables are ignored: " + strings.Join(parts, ", ")}}
 }
 
-// variables are the parsed values by name.
-type variables map[string]any
+// variables are the parsed values by name, and which of them were asked for.
+type variables struct {
+	values map[string]any
+	read   map[string]bool
+}
 
-func (v variables) flag(name string) bool   { b, _ := v[name].(bool); return b }
-func (v variables) text(name string) string { s, _ := v[name].(string); return s }
-func (v variables) real(name string) float64 {
-	f, _ := v[name].(float64)
-	return f
+func (v variables) value(name string) any {
+	v.read[name] = true
+	return v.values[name]
 }
-func (v variables) number(name string) int { return int(v.real(name)) }
-func (v variables) list(name string) []string {
-	l, _ := v[name].([]string)
-	return l
-}
+
+func (v variables) flag(name string) bool     { b, _ := v.value(name).(bool); return b }
+func (v variables) text(name string) string   { s, _ := v.value(name).(string); return s }
+func (v variables) real(name string) float64  { f, _ := v.value(name).(float64); return f }
+func (v variables) number(name string) int    { return int(v.real(name)) }
+func (v variables) list(name string) []string { l, _ := v.value(name).([]string); return l }
+
 func (v variables) seconds(name string) time.Duration { return secondsDuration(v.real(name)) }
 func (v variables) optionalSeconds(name string) *time.Duration {
-	if _, ok := v[name]; !ok {
+	if v.value(name) == nil {
 		return nil
 	}
 	d := v.seconds(name)

@@ -20,7 +20,7 @@ func TestEnvDefaults(t *testing.T) {
 		{env.UI.ConsoleGroups, []string{"effective", "active", "cache", "prediction", "audio", "reasoning", "default"}},
 		{env.Timing.MaxCatchup, 10 * time.Millisecond}, {env.Timing.CancelDrainTimeout, 10 * time.Second},
 		{env.Service.ProfileCancelTimeout, 10 * time.Second}, {env.Worker.CPUUtilizationFactor, 0.75}, {env.Dev.Mode, false},
-		{env.Record.RawExportBatchSize, 10}, {env.Endpoint.ForceContentParts, false},
+		{env.Endpoint.ForceContentParts, false},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("got %v, want %v", c.got, c.want)
@@ -117,5 +117,24 @@ func TestVariableTableIsConsistent(t *testing.T) {
 		if v.Help == "" || v.Group == "" {
 			t.Errorf("%s: help %q, group %q", v.Name, v.Help, v.Group)
 		}
+	}
+}
+
+func TestVariablesWithoutEffectAreNamed(t *testing.T) {
+	lookup := func(set map[string]string) Lookup {
+		return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
+	}
+	_, warnings, err := ReadEnv(lookup(map[string]string{
+		"AIPERF_GPU_COLLECTION_INTERVAL":          "0.5",  // not collected yet
+		"AIPERF_HTTP_CONNECTION_LIMIT":            "7",    // read
+		"AIPERF_GPU_REACHABILITY_TIMEOUT":         "10",   // the default
+		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT":    "50",   // describes the original's processes
+		"AIPERF_SERVER_METRICS_PERCENTILE_BOUNDS": "true", // read
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Text, ": AIPERF_GPU_COLLECTION_INTERVAL") {
+		t.Errorf("warnings %+v", warnings)
 	}
 }

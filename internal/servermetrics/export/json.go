@@ -117,7 +117,8 @@ func (d *document) series(s *servermetrics.SeriesStats, t prom.Type) {
 	d.open('{')
 	d.fields(s.Fields())
 	d.close('}')
-	if s.Buckets != nil || unbucketed(t, s.Series.Bounds) {
+	// A histogram without buckets has them listed, as none; its timeslices do not repeat that.
+	if s.Buckets != nil || t == prom.Histogram && len(s.Series.Bounds) == 0 {
 		d.buckets(s.Series.Bounds, s.Buckets)
 	}
 	if s.SliceCount > 0 {
@@ -154,9 +155,6 @@ func (d *document) fields(fields []servermetrics.Field) {
 	}
 }
 
-// unbucketed tells whether a series is a histogram that has no buckets at all: they are known, and none.
-func unbucketed(t prom.Type, bounds []string) bool { return t == prom.Histogram && len(bounds) == 0 }
-
 func (d *document) buckets(bounds []string, counts []int64) {
 	d.key("buckets")
 	d.open('{')
@@ -175,7 +173,7 @@ func (d *document) slice(s *servermetrics.Slice, bounds []string, t prom.Type) {
 		d.buf = append(d.buf, "false"...)
 	}
 	d.fields(s.Fields(t))
-	if s.Buckets != nil || unbucketed(t, bounds) {
+	if s.Buckets != nil {
 		d.buckets(bounds, s.Buckets)
 	}
 	d.close('}')

@@ -1,20 +1,17 @@
 package client
 
 import (
-	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"aiperf/internal/client/sse"
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -84,65 +81,13 @@ func newEventError(ev *sse.Event) *eventError {
 	return &eventError{"Unknown error in SSE response: " + string(ev.Text)}
 }
 
-// Types of transport errors: names that reports of the reference use.
+// Types of errors that only this client has: names that reports of the reference use.
 const (
-	typeTimeout      = "TimeoutError"
-	typeConnector    = "ClientConnectorError"
-	typeDNS          = "ClientConnectorDNSError"
-	typeCertificate  = "ClientConnectorCertificateError"
-	typeSSL          = "ClientConnectorSSLError"
-	typeDisconnected = "ServerDisconnectedError"
-	typePayload      = "ClientPayloadError"
-	typeOS           = "ClientOSError"
-	typeResponse     = "ClientResponseError"
-	typeRedirects    = "TooManyRedirects"
-	typeSSE          = "SSEResponseError"
-	typeCancelled    = "RequestCancellationError"
-	typeSendTimeout  = "RequestSendTimeout"
-	typeValue        = "ValueError"
+	typeResponse    = "ClientResponseError"
+	typeSSE         = "SSEResponseError"
+	typeCancelled   = "RequestCancellationError"
+	typeSendTimeout = "RequestSendTimeout"
 )
-
-// errnos are the system errors that have a name of their own. Windows numbers its socket errors
-// differently: there they read as the system words them.
-var errnos = []struct {
-	err  syscall.Errno
-	name string
-	text string
-}{
-	{syscall.ECONNREFUSED, "ConnectionRefusedError", "connection refused"},
-	{syscall.ECONNRESET, "ConnectionResetError", "connection reset by peer"},
-	{syscall.ECONNABORTED, "ConnectionAbortedError", "connection aborted"},
-	{syscall.EPIPE, "BrokenPipeError", "broken pipe"},
-	{syscall.ETIMEDOUT, "TimeoutError", "connection timed out"},
-	{syscall.EHOSTUNREACH, "OSError", "no route to host"},
-	{syscall.ENETUNREACH, "OSError", "network is unreachable"},
-}
-
-// describe is the innermost text of err and the name of its kind. Addresses are left out: the port of
-// this side changes with each connection, and equal errors must read equal.
-func describe(err error) (text, kind string) {
-	for _, n := range errnos {
-		if errors.Is(err, n.err) {
-			return n.text, n.name
-		}
-	}
-	var dns *net.DNSError
-	var sys *os.SyscallError
-	var op *net.OpError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return "timed out", "TimeoutError"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "connection closed by server", "EOFError"
-	case errors.As(err, &dns):
-		return dns.Err, "gaierror"
-	case errors.As(err, &sys):
-		return sys.Err.Error(), "OSError"
-	case errors.As(err, &op):
-		return op.Err.Error(), "OSError"
-	}
-	return err.Error(), ""
-}
 
 // isBroken says whether the socket failed, as against an orderly end.
 func isBroken(err error) bool {
@@ -169,37 +114,29 @@ func describeError(err error) *record.Error {
 	case errors.As(err, &wire):
 		return describeWire(wire)
 	}
-	return &record.Error{Type: typeValue, Message: "ValueError(" + quote(err.Error()) + ")"}
+	return &record.Error{Type: neterr.Value, Message: "ValueError(" + quote(err.Error()) + ")"}
 }
 
 func describeDial(e *dialError) *record.Error {
-	text, kind := describe(e.err)
-	typ := typeConnector
+	text, kind := neterr.Describe(e.err)
+	typ := neterr.Connector
 	switch {
 	case e.step == stepDNS:
-		typ = typeDNS
-	case e.step == stepTLS && isCertificateError(e.err):
-		typ, kind = typeCertificate, "SSLCertVerificationError"
+		typ = neterr.DNS
+	case e.step == stepTLS && neterr.IsCertificate(e.err):
+		typ, kind = neterr.Certificate, "SSLCertVerificationError"
 	case e.step == stepTLS && !isBroken(e.err):
-		typ, kind = typeSSL, "SSLError"
+		typ, kind = neterr.SSL, "SSLError"
 	}
 	return chained(typ, "Cannot connect to host "+e.origin.hostPort()+" ["+text+"]", text, kind)
 }
 
-func isCertificateError(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid)
-}
-
 func describeWire(e *wireError) *record.Error {
-	text, kind := describe(e.err)
+	text, kind := neterr.Describe(e.err)
 	switch {
 	case isBroken(e.err):
-		return chained(typeOS, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
-	case e.typ == typeDisconnected:
+		return chained(neterr.OS, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
+	case e.typ == neterr.ServerDisconnected:
 		return &record.Error{Type: e.typ, Message: "ServerDisconnectedError('Server disconnected')"}
 	}
 	return chained(e.typ, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)

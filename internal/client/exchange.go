@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -267,5 +268,5 @@ func (x *exchange) describeEnd() *record.Error {
 		x.out.CutOff = true
 		return &record.Error{Code: 499, HasCode: true, Type: typeCancelled, Message: "Request cancelled by external signal"}
 	}
-	return &record.Error{Type: typeTimeout, Message: "TimeoutError()"}
+	return &record.Error{Type: neterr.Timeout, Message: "TimeoutError()"}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/client/sse"
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -36,7 +37,7 @@ func (x *exchange) follow(h *hop) error {
 			return x.receive(h, resp)
 		}
 		if redirects == maxRedirects {
-			return &wireError{origin: h.target.origin, typ: typeRedirects, what: "following redirects",
+			return &wireError{origin: h.target.origin, typ: neterr.Redirects, what: "following redirects",
 				err: fmt.Errorf("more than %d redirects", maxRedirects)}
 		}
 		if x.drain() {
@@ -110,7 +111,7 @@ func (x *exchange) broken(h *hop, typ, what string, err error) error {
 		err = readErr
 	}
 	if typ == typeResponse && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
-		typ = typeDisconnected
+		typ = neterr.ServerDisconnected
 	}
 	return &wireError{origin: h.target.origin, typ: typ, what: what, err: err}
 }
@@ -122,7 +123,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
 	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
 	if err := x.decodeBody(resp); err != nil {
-		return &wireError{origin: h.target.origin, typ: typePayload, what: "reading the response body", err: err}
+		return &wireError{origin: h.target.origin, typ: neterr.Payload, what: "reading the response body", err: err}
 	}
 	if !isSuccess(resp.StatusCode) {
 		return x.receiveRefusal(h, resp, mediaType, charset)
@@ -142,7 +143,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	binary := isBinary(mediaType)
 	if err != nil {
 		x.keep(mediaType, binary, text)
-		return x.broken(h, typePayload, "reading the response body", err)
+		return x.broken(h, neterr.Payload, "reading the response body", err)
 	}
 	lag := x.conn.wire.lagNS
 	if !x.conclude() {
@@ -212,7 +213,7 @@ func (x *exchange) receiveStream(h *hop) error {
 		if ev := sc.End(); ev != nil {
 			x.keepEvent(ev, x.client.clock.NowNS())
 		}
-		return x.broken(h, typePayload, "reading the event stream", err)
+		return x.broken(h, neterr.Payload, "reading the event stream", err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"aiperf/internal/clock"
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -333,7 +334,7 @@ func TestReadErrorsAreThoseOfThePlainSocket(t *testing.T) {
 		}
 	}
 	c := newTestClient(t, func(o *Options) { o.Timeout = 1 })
-	if _, x := send(c, post("http://"+newRawServer(t, silent).addr)); x.Err == nil || x.Err.Type != typeTimeout {
+	if _, x := send(c, post("http://"+newRawServer(t, silent).addr)); x.Err == nil || x.Err.Type != neterr.Timeout {
 		t.Errorf("%+v", x.Err)
 	}
 }

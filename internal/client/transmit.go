@@ -4,6 +4,7 @@ import (
 	"net"
 	"time"
 
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -120,7 +121,7 @@ func (x *exchange) send(h *hop) error {
 				x.refused = true
 				return nil
 			}
-			return &wireError{origin: h.target.origin, typ: typeOS, what: "sending the request", err: err}
+			return &wireError{origin: h.target.origin, typ: neterr.OS, what: "sending the request", err: err}
 		}
 		x.discard()
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"aiperf/internal/neterr"
 )
 
 // Limits of a fetch that are no options.
@@ -143,7 +145,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 func followRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
-		return &Error{Type: typeRedirects, Message: fmt.Sprintf("stopped after %d redirects", maxRedirects)}
+		return &Error{Type: neterr.Redirects, Message: fmt.Sprintf("stopped after %d redirects", maxRedirects)}
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
 		return &Error{Type: typeRedirectScheme, Message: fmt.Sprintf("redirect to a %q URL is not followed", req.URL.Scheme)}
 	}
@@ -224,7 +226,7 @@ func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (B
 func (f *Fetcher) get(ctx context.Context, endpoint string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, &Error{Type: typeValue, Message: fmt.Sprintf("%q is no http or https URL", RedactURL(endpoint))}
+		return nil, &Error{Type: neterr.Value, Message: fmt.Sprintf("%q is no http or https URL", RedactURL(endpoint))}
 	}
 	req.Header.Set("User-Agent", f.options.UserAgent)
 	req.Header.Set("Accept", "text/plain;version=0.0.4, */*;q=0.1")

@@ -3,32 +3,22 @@ package prom
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
+
+	"aiperf/internal/neterr"
 )
 
-// Types of failed fetches: names that reports of the reference use.
+// Types of errors that only a fetch has: names that reports of the reference use.
 const (
-	typeTimeout        = "TimeoutError"
-	typeConnector      = "ClientConnectorError"
-	typeDNS            = "ClientConnectorDNSError"
-	typeCertificate    = "ClientConnectorCertificateError"
-	typeSSL            = "ClientConnectorSSLError"
-	typeDisconnected   = "ServerDisconnectedError"
-	typePayload        = "ClientPayloadError"
-	typeOS             = "ClientOSError"
-	typeRedirects      = "TooManyRedirects"
 	typeRedirectScheme = "NonHttpUrlRedirectClientError"
 	typeCancelled      = "CancelledError"
-	typeValue          = "ValueError"
 )
 
 // Error is a failed fetch. Its three exported fields identify errors that count as the same: there is
@@ -62,7 +52,7 @@ func KeyOf(err error) ErrorKey {
 	case errors.As(err, &syntax):
 		return ErrorKey{0, "IncompatibleMetricsEndpointError", syntax.Error()}
 	}
-	return ErrorKey{0, typeValue, err.Error()}
+	return ErrorKey{0, neterr.Value, err.Error()}
 }
 
 // ContentTypeError is an answer that declares itself JSON; its body was not read.
@@ -83,47 +73,20 @@ func statusError(code int) *Error {
 	return &Error{Code: code, Type: reason, Message: fmt.Sprintf("answered with status %d %s", code, reason)}
 }
 
-// errnos are the system errors that read alike on every system.
-var errnos = [...]struct {
-	err  syscall.Errno
-	text string
-}{
-	{syscall.ECONNREFUSED, "connection refused"},
-	{syscall.ECONNRESET, "connection reset by peer"},
-	{syscall.ECONNABORTED, "connection aborted"},
-	{syscall.EPIPE, "broken pipe"},
-	{syscall.ETIMEDOUT, "connection timed out"},
-	{syscall.EHOSTUNREACH, "no route to host"},
-	{syscall.ENETUNREACH, "network is unreachable"},
-}
-
-// describe is the innermost text of err. Addresses are left out: the port of this side changes with
-// each connection, and equal errors must read equal.
+// describe is the innermost text of err, without addresses.
 func describe(err error) string {
-	for _, n := range errnos {
-		if errors.Is(err, n.err) {
-			return n.text
-		}
+	if text, _, ok := neterr.System(err); ok {
+		return text
 	}
-	var dns *net.DNSError
-	var sys *os.SyscallError
-	var op *net.OpError
-	var link *url.Error
-	switch {
-	case isTimeout(err):
+	if isTimeout(err) {
 		return "timed out"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "connection closed by server"
-	case errors.As(err, &dns):
-		return dns.Err
-	case errors.As(err, &sys):
-		return sys.Err.Error()
-	case errors.As(err, &op):
-		return op.Err.Error()
-	case errors.As(err, &link):
-		return link.Err.Error()
 	}
-	return err.Error()
+	var link *url.Error
+	if errors.As(err, &link) {
+		err = link.Err
+	}
+	text, _ := neterr.Describe(err)
+	return text
 }
 
 func isTimeout(err error) bool {
@@ -144,23 +107,23 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 	var dns *net.DNSError
 	var op *net.OpError
 	dialing := errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
-	e := &Error{Type: typeConnector, Message: fmt.Sprintf("cannot connect to %s [%s]", host, describe(err)), err: err}
+	e := &Error{Type: neterr.Connector, Message: fmt.Sprintf("cannot connect to %s [%s]", host, describe(err)), err: err}
 	switch {
 	case errors.As(err, &dns):
-		e.Type = typeDNS
-	case isCertificateError(err):
-		e.Type = typeCertificate
+		e.Type = neterr.DNS
+	case neterr.IsCertificate(err):
+		e.Type = neterr.Certificate
 	case isTLSError(err):
-		e.Type = typeSSL
+		e.Type = neterr.SSL
 	case dialing:
 	case isTimeout(err):
-		e.Type, e.Message = typeTimeout, fmt.Sprintf("%s did not answer within %s", host, f.options.ReadTimeout)
+		e.Type, e.Message = neterr.Timeout, fmt.Sprintf("%s did not answer within %s", host, f.options.ReadTimeout)
 	case isSystemError(err):
-		e.Type, e.Message = typeOS, fmt.Sprintf("%s: %s", host, describe(err))
+		e.Type, e.Message = neterr.OS, fmt.Sprintf("%s: %s", host, describe(err))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "server closed idle connection"):
-		e.Type, e.Message = typeDisconnected, host+" closed the connection without an answer"
+		e.Type, e.Message = neterr.ServerDisconnected, host+" closed the connection without an answer"
 	default:
-		e.Type, e.Message = typePayload, fmt.Sprintf("%s: %s", host, describe(err))
+		e.Type, e.Message = neterr.Payload, fmt.Sprintf("%s: %s", host, describe(err))
 	}
 	return e
 }
@@ -169,14 +132,14 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 func (f *Fetcher) describeRead(ctx context.Context, endpoint string, err error) error {
 	host := hostOf(endpoint)
 	if errors.Is(context.Cause(ctx), errGap) {
-		return &Error{Type: typeTimeout, Message: fmt.Sprintf("%s sent nothing for %s in the middle of the page", host, f.options.ReadTimeout), err: err}
+		return &Error{Type: neterr.Timeout, Message: fmt.Sprintf("%s sent nothing for %s in the middle of the page", host, f.options.ReadTimeout), err: err}
 	}
 	if e := f.describeContext(ctx, err); e != nil {
 		return e
 	}
-	e := &Error{Type: typePayload, Message: fmt.Sprintf("%s: %s while the page was read", host, describe(err)), err: err}
+	e := &Error{Type: neterr.Payload, Message: fmt.Sprintf("%s: %s while the page was read", host, describe(err)), err: err}
 	if isSystemError(err) {
-		e.Type = typeOS
+		e.Type = neterr.OS
 	}
 	return e
 }
@@ -185,7 +148,7 @@ func (f *Fetcher) describeRead(ctx context.Context, endpoint string, err error) 
 func (f *Fetcher) describeContext(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &Error{Type: typeTimeout, Message: "timed out", err: context.DeadlineExceeded}
+		return &Error{Type: neterr.Timeout, Message: "timed out", err: context.DeadlineExceeded}
 	case ctx.Err() != nil:
 		return &Error{Type: typeCancelled, Message: "cancelled", err: ctx.Err()}
 	case errors.Is(err, context.Canceled):
@@ -205,14 +168,6 @@ func hostOf(endpoint string) string {
 func isSystemError(err error) bool {
 	var errno syscall.Errno
 	return errors.As(err, &errno)
-}
-
-func isCertificateError(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
 func isTLSError(err error) bool {

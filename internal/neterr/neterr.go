@@ -1,0 +1,87 @@
+// Package neterr names and words the errors of connections alike wherever they are reported.
+package neterr
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// Types of errors: names that reports of the reference use.
+const (
+	Timeout            = "TimeoutError"
+	Connector          = "ClientConnectorError"
+	DNS                = "ClientConnectorDNSError"
+	Certificate        = "ClientConnectorCertificateError"
+	SSL                = "ClientConnectorSSLError"
+	ServerDisconnected = "ServerDisconnectedError"
+	Payload            = "ClientPayloadError"
+	OS                 = "ClientOSError"
+	Redirects          = "TooManyRedirects"
+	Value              = "ValueError"
+)
+
+// errnos are the system errors that have a name of their own. Windows numbers its socket errors
+// differently: there they read as the system words them.
+var errnos = [...]struct {
+	err  syscall.Errno
+	name string
+	text string
+}{
+	{syscall.ECONNREFUSED, "ConnectionRefusedError", "connection refused"},
+	{syscall.ECONNRESET, "ConnectionResetError", "connection reset by peer"},
+	{syscall.ECONNABORTED, "ConnectionAbortedError", "connection aborted"},
+	{syscall.EPIPE, "BrokenPipeError", "broken pipe"},
+	{syscall.ETIMEDOUT, "TimeoutError", "connection timed out"},
+	{syscall.EHOSTUNREACH, "OSError", "no route to host"},
+	{syscall.ENETUNREACH, "OSError", "network is unreachable"},
+}
+
+// System is the text and the name of the system error behind err, and whether it is one of those that
+// have a name.
+func System(err error) (text, kind string, ok bool) {
+	for _, n := range errnos {
+		if errors.Is(err, n.err) {
+			return n.text, n.name, true
+		}
+	}
+	return "", "", false
+}
+
+// Describe is the innermost text of err and the name of its kind, "" if it has none. Addresses are left
+// out: the port of this side changes with each connection, and equal errors must read equal.
+func Describe(err error) (text, kind string) {
+	if text, kind, ok := System(err); ok {
+		return text, kind
+	}
+	var dns *net.DNSError
+	var sys *os.SyscallError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timed out", "TimeoutError"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed by server", "EOFError"
+	case errors.As(err, &dns):
+		return dns.Err, "gaierror"
+	case errors.As(err, &sys):
+		return sys.Err.Error(), "OSError"
+	case errors.As(err, &op):
+		return op.Err.Error(), "OSError"
+	}
+	return err.Error(), ""
+}
+
+// IsCertificate says whether the certificate of the other side was refused.
+func IsCertificate(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid)
+}

@@ -225,6 +225,9 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	if ph.Duration != nil {
 		out = append(out, Member{Key: "grace_period", Value: secondsOf(ph.Grace)})
 	}
+	if ph.Simultaneous {
+		out = append(out, Member{Key: "simultaneous_start", Value: true})
+	}
 	if c := ph.Cancellation; c != nil {
 		out = append(out, Member{Key: "cancellation", Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsOf(c.Delay)}}})
 	}

@@ -15,6 +15,7 @@ func loadOptions() []Option {
 	return []Option{
 		opt("concurrency", Int, "", 1, "Sessions in flight at most. Without a rate they are sent as fast as slots get free.",
 			derived("1 without a rate, else unlimited"), sweep, atLeastOne, yaml(phase+"concurrency")),
+		opt("simultaneous-start", Bool, "false", 2, "Let the first requests, as many as the concurrency allows, leave at the same instant. The report says how far apart they left.", yaml(phase+"simultaneous_start")),
 		opt("prefill-concurrency", Int, "", 2, "Requests at most that wait for their first token. Needs --streaming.", sweep, atLeastOne, yaml(phase+"prefill_concurrency")),
 		opt("request-rate", Float, "", 1, "Requests per second.", sweep, positive, yaml(phase+"rate")),
 		opt("arrival-pattern request-rate-mode", Enum, "poisson", 1, "How requests are spaced at a rate.", derived("gamma when --arrival-smoothness is given"), values(arrivalPatterns()...), yaml(phase+"type")),

@@ -202,6 +202,7 @@ func (d *draft) profiling() Phase {
 	case UserCentric:
 		ph.Rate, ph.Users = *d.p.Float("user-centric-rate"), int(*d.p.Int("num-users"))
 	}
+	ph.Simultaneous = d.p.Bool("simultaneous-start")
 	ph.ConcurrencyRamp = secondsOr0(d.p.Float("concurrency-ramp-duration"))
 	ph.PrefillRamp = secondsOr0(d.p.Float("prefill-concurrency-ramp-duration"))
 	ph.RateRamp = secondsOr0(d.p.Float("request-rate-ramp-duration"))

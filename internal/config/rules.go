@@ -13,7 +13,7 @@ import (
 func rules() []func(*draft) {
 	return []func(*draft){
 		(*draft).checkModels, (*draft).checkURLs, (*draft).checkRequirements, (*draft).checkExclusions,
-		(*draft).checkSchedule, (*draft).checkGoodput, (*draft).checkConcurrency, (*draft).checkPrefill,
+		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkMedia, (*draft).checkTelemetry,
@@ -283,6 +283,18 @@ func (d *draft) checkArrivals() {
 		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"), d.flag("arrival-pattern"), pattern)
 	case !d.given("request-rate"):
 		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate", d.flag("arrival-smoothness"))
+	}
+}
+
+func (d *draft) checkSimultaneousStart() {
+	if !d.p.Bool("simultaneous-start") {
+		return
+	}
+	switch {
+	case d.mode != Burst || !d.given("concurrency"):
+		d.fault("", "%s needs --concurrency without a rate or a schedule", d.flag("simultaneous-start"))
+	case d.given("concurrency-ramp-duration"):
+		d.fault("", "%s and %s cannot be used together", d.flag("simultaneous-start"), d.flag("concurrency-ramp-duration"))
 	}
 }
 

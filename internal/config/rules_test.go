@@ -16,6 +16,8 @@ func TestRules(t *testing.T) {
 		{"V3", "-m m --fixed-schedule --input-file FILE --fixed-schedule-auto-offset --fixed-schedule-start-offset 5", "--fixed-schedule-start-offset --fixed-schedule-auto-offset", "-m m --fixed-schedule --input-file FILE --fixed-schedule-start-offset 5"},
 		{"V4", "-m m --fixed-schedule --input-file FILE --fixed-schedule-start-offset 5 --fixed-schedule-end-offset 4", "5 4", "-m m --fixed-schedule --input-file FILE --fixed-schedule-start-offset 5 --fixed-schedule-end-offset 5"},
 		{"V5", "-m m --fixed-schedule-end-offset 4 --fixed-schedule-auto-offset", "--fixed-schedule-end-offset --fixed-schedule-auto-offset", "-m m"},
+		{"", "-m m --simultaneous-start --request-rate 4 --concurrency 2", "--simultaneous-start --concurrency", "-m m --simultaneous-start --concurrency 2"},
+		{"", "-m m --simultaneous-start --concurrency 4 --concurrency-ramp-duration 2", "--simultaneous-start --concurrency-ramp-duration", "-m m --simultaneous-start=false --concurrency 4 --concurrency-ramp-duration 2"},
 		{"V6", "-m m --public-dataset sharegpt --custom-dataset-type single_turn", "--public-dataset --custom-dataset-type", "-m m --public-dataset sharegpt"},
 		{"V7", "-m m --custom-dataset-type single_turn", "--custom-dataset-type --input-file", "-m m --custom-dataset-type single_turn --input-file FILE"},
 		{"V8", "-m m --custom-dataset-type single_turn --input-file FILE --synthesis-max-isl 5", "--synthesis-max-isl --custom-dataset-type", "-m m --custom-dataset-type single_turn --input-file FILE --synthesis-speedup-ratio 1"},

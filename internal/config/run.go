@@ -201,6 +201,8 @@ type Phase struct {
 	Smoothness float64
 	// Concurrency caps sessions in flight; nil is no cap.
 	Concurrency *int
+	// Simultaneous lets the first requests leave together; Burst mode with a concurrency only.
+	Simultaneous bool
 	// Prefill caps requests before their first content; nil is no cap.
 	Prefill *int
 	// Requests, Sessions and Duration are the stop conditions; at least one is set.

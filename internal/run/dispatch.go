@@ -62,20 +62,27 @@ type dispatcher struct {
 	preparing chan *turnState
 
 	mu sync.Mutex
-	// exchanges ends when the exchanges in flight are to be cut off; those sent afterwards, in a later
-	// phase, get another one.
-	exchanges context.Context
-	cutOff    context.CancelFunc
+	// exchanges of each phase end when they are to be cut off; what is sent afterwards gets another context.
+	exchanges map[int]cutOff
+	gathered  *gathered
 	live      map[uint64]*turnState
 	idle      []chan sending
 	closed    bool
 	all       sync.WaitGroup
 }
 
+// cutOff is a context and what ends it.
+type cutOff struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
 // sending is a credit on its way out, with what ends its exchange from outside.
 type sending struct {
 	credit load.Credit
 	ctx    context.Context
+	// together: load wants to hear when the exchange started.
+	together bool
 }
 
 // phaseName is what records say of a phase.
@@ -124,8 +131,9 @@ const processorID = "record_processor_1"
 const preparers = 2
 
 func newDispatcher(w wiring) *dispatcher {
-	d := &dispatcher{wiring: w, live: map[uint64]*turnState{}, preparing: make(chan *turnState, 1024)}
-	d.exchanges, d.cutOff = context.WithCancel(context.Background())
+	d := &dispatcher{
+		wiring: w, live: map[uint64]*turnState{}, exchanges: map[int]cutOff{}, preparing: make(chan *turnState, 1024),
+	}
 	for range preparers {
 		d.all.Go(func() {
 			for t := range d.preparing {
@@ -187,14 +195,39 @@ func (d *dispatcher) Forget(k uint64) {
 func (d *dispatcher) CutOff() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.cutOff()
-	d.exchanges, d.cutOff = context.WithCancel(context.Background())
+	for phase := range d.exchanges {
+		d.endExchanges(phase)
+	}
+}
+
+// CutOffPhase implements load.PhaseCutter.
+func (d *dispatcher) CutOffPhase(phase int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.endExchanges(phase)
+}
+
+func (d *dispatcher) endExchanges(phase int) {
+	if c, any := d.exchanges[phase]; any {
+		c.end()
+		delete(d.exchanges, phase)
+	}
+}
+
+// exchangesOf is what ends the exchanges of a phase from outside.
+func (d *dispatcher) exchangesOf(phase int) context.Context {
+	c, any := d.exchanges[phase]
+	if !any {
+		c.ctx, c.end = context.WithCancel(context.Background())
+		d.exchanges[phase] = c
+	}
+	return c.ctx
 }
 
 // Send implements load.Sender.
 func (d *dispatcher) Send(c load.Credit) {
 	d.mu.Lock()
-	s := sending{c, d.exchanges}
+	s := sending{credit: c, ctx: d.exchangesOf(c.Phase)}
 	if n := len(d.idle); n > 0 {
 		waiting := d.idle[n-1]
 		d.idle = d.idle[:n-1]
@@ -210,7 +243,7 @@ func (d *dispatcher) Send(c load.Credit) {
 func (d *dispatcher) work(s sending) {
 	next := make(chan sending, 1)
 	for more := true; more; s, more = <-next {
-		d.exchange(s.ctx, s.credit)
+		d.exchange(s)
 		d.mu.Lock()
 		if d.closed {
 			d.mu.Unlock()
@@ -222,7 +255,8 @@ func (d *dispatcher) work(s sending) {
 }
 
 // exchange carries out one credit from pick-up to return.
-func (d *dispatcher) exchange(ctx context.Context, c load.Credit) {
+func (d *dispatcher) exchange(s sending) {
+	c := s.credit
 	pickedUpNS := d.clock.NowNS()
 	t := d.state(c.Session)
 	p := t.ready(c.Turn)
@@ -236,8 +270,11 @@ func (d *dispatcher) exchange(ctx context.Context, c load.Credit) {
 	}
 	job := d.job(&c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
-	d.carry(ctx, job, p)
+	d.carry(s.ctx, job, p)
 	d.workers.give(t.worker)
+	if s.together {
+		d.events.Started(c, job.Exchange.StartNS)
+	}
 	outcome := load.CutOff
 	if !job.Exchange.CutOff {
 		if p.Err == nil && d.phases[c.Phase].profiling >= 0 {
@@ -285,12 +322,15 @@ const closeTimeout = 5 * time.Second
 // close ends the goroutines; all credits must have returned or been given up.
 func (d *dispatcher) close() {
 	d.mu.Lock()
-	d.cutOff()
+	for phase := range d.exchanges {
+		d.endExchanges(phase)
+	}
 	if d.closed {
 		d.mu.Unlock()
 		return
 	}
 	d.closed = true
+	d.gathered.release()
 	for _, waiting := range d.idle {
 		close(waiting)
 	}

@@ -101,6 +101,7 @@ func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool
 	if phase != nil {
 		in.TargetRate, in.DeliveredRate = r.Counts.TargetRate, r.Counts.DeliveredRate
 		in.SkippedArrivals, in.DroppedByCatchup = phase.SkippedArrivals, phase.DroppedByCatchup
+		in.Together, in.TogetherSpread = int64(phase.Barrier.Released), phase.Barrier.Spread()
 	}
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))

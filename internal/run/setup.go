@@ -264,6 +264,7 @@ func (e *execution) plan() load.Plan {
 		}
 		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp}, load.Ramp{Duration: p.PrefillRamp}
 		phase.Concurrency, phase.Prefill = number(p.Concurrency), number(p.Prefill)
+		phase.Barrier = p.Simultaneous
 		phase.Requests, phase.Sessions = number(p.Requests), number(p.Sessions)
 		if p.Duration != nil {
 			phase.Duration, phase.Grace = *p.Duration, p.Grace

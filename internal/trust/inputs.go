@@ -24,6 +24,9 @@ type Inputs struct {
 	ConcurrencyLimited bool
 	// SkippedArrivals found no slot, DroppedByCatchup were missed while the client was held up.
 	SkippedArrivals, DroppedByCatchup int64
+	// Together requests left at the same instant, as far apart as TogetherSpread; 0 = none were asked to.
+	Together       int64
+	TogetherSpread time.Duration
 	// FailedForDescriptors and FailedForPorts count the requests that failed because the system had no
 	// more of them.
 	FailedForDescriptors, FailedForPorts int64

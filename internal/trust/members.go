@@ -32,6 +32,9 @@ func (r *Report) Members() []Member {
 	o.number("delivered_rate", in.DeliveredRate)
 	o.add("skipped_arrivals", in.SkippedArrivals)
 	o.add("dropped_by_catchup", in.DroppedByCatchup)
+	if in.Together > 0 {
+		o.add("simultaneous_start", []Member{{"requests", in.Together}, {"spread", float64(in.TogetherSpread) / 1e6}})
+	}
 	o.lags("schedule_lag", r.ScheduleLag)
 	o.lags("admission_wait", r.AdmissionWait)
 	o.lags("tool_lag", r.ToolLag)

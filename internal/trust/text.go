@@ -55,6 +55,9 @@ func (r *Report) figures() []string {
 			out = append(out, fmt.Sprintf("%s p99 %s ms", f.name, short(f.lags.P99)))
 		}
 	}
+	if n := r.Inputs.Together; n > 0 {
+		out = append(out, fmt.Sprintf("the first %d requests left within %s ms", n, short(float64(r.Inputs.TogetherSpread)/1e6)))
+	}
 	if !math.IsNaN(h.CPUShare) {
 		out = append(out, fmt.Sprintf("CPU %.0f %% of %s cores", 100*h.CPUShare, short(h.CPUQuota)))
 	}

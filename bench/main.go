@@ -3,7 +3,7 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,scrape,million]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,streams,scrape,million,reference]
 package main
 
 import (
@@ -28,10 +28,12 @@ func main() {
 		return
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
-	only := flag.String("only", "unary,flood,paced,memory,start", "what to measure; also: scrape, million")
+	only := flag.String("only", "unary,flood,paced,memory,start,pacing", "what to measure; also: streams, scrape, million, reference")
+	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
 	b, err := newBench(*seconds)
 	if err == nil {
+		b.original = *original
 		defer os.RemoveAll(b.dir)
 		err = b.run(strings.Split(*only, ","))
 	}
@@ -45,6 +47,8 @@ type bench struct {
 	dir, aiperf, self string
 	seconds           int
 	env               []string // further variables of aiperf profile
+	// original is the program of the implementation that ours is compared with.
+	original string
 }
 
 func newBench(seconds int) (*bench, error) {
@@ -70,6 +74,7 @@ func (b *bench) run(parts []string) error {
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
 		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "million": b.million,
+		"pacing": b.pacing, "streams": b.streams, "reference": b.reference,
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -326,8 +331,14 @@ func (b *bench) profile(procs int, url string, args ...string) (*profiled, error
 
 // watched is profile with whatever the arguments say of server metrics.
 func (b *bench) watched(procs int, url string, args ...string) (*profiled, error) {
+	return b.watchedOf(b.aiperf, procs, url, args...)
+}
+
+// watchedOf runs one of the two programs.
+func (b *bench) watchedOf(program string, procs int, url string, args ...string) (*profiled, error) {
 	dir := filepath.Join(b.dir, "run")
-	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--random-seed", "1",
+	os.RemoveAll(dir)
+	cmd := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--random-seed", "1",
 		"--endpoint-type", "chat", "--ui", "none", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
 	cmd.Env = append(os.Environ(), append(b.env, "GOMAXPROCS="+strconv.Itoa(procs))...)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -17,11 +17,6 @@ const (
 	VarJSON
 )
 
-// String names the type in documentation.
-func (t VarType) String() string {
-	return [...]string{"text", "boolean", "integer", "number", "choice", "list", "path", "JSON"}[t]
-}
-
 // VarGroup says to whom a variable speaks.
 type VarGroup string
 

@@ -1,11 +1,9 @@
 package metrics
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"aiperf/internal/record"
@@ -16,51 +14,6 @@ import (
 type SLO struct {
 	Tag   string
 	Value float64
-}
-
-// ParseSLOs reads the value of --goodput: TAG:VALUE pairs separated by white space. The last pair of
-// a tag counts.
-func ParseSLOs(text string) ([]SLO, error) {
-	items := strings.Fields(text)
-	if len(items) == 0 {
-		return nil, errors.New("empty: give TAG:VALUE pairs, for example time_to_first_token:100")
-	}
-	var slos []SLO
-	for _, item := range items {
-		tag, value, ok := strings.Cut(item, ":")
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("%q has no colon: write TAG:VALUE", item)
-		case tag == "":
-			return nil, fmt.Errorf("%q has no metric tag before the colon", item)
-		case value == "":
-			return nil, fmt.Errorf("%q has no value after the colon", item)
-		}
-		number, err := parseDecimal(value)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %q is not a number", item, value)
-		}
-		slo, err := NewSLO(tag, number)
-		if err != nil {
-			return nil, err
-		}
-		slos = slices.DeleteFunc(slos, func(s SLO) bool { return s.Tag == tag })
-		slos = append(slos, slo)
-	}
-	return slos, nil
-}
-
-// parseDecimal accepts decimal and exponent notation; the words for infinity and NaN are left to
-// NewSLO, which rejects them by value.
-func parseDecimal(s string) (float64, error) {
-	if strings.ContainsAny(s, "xX_") {
-		return 0, strconv.ErrSyntax
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if errors.Is(err, strconv.ErrRange) {
-		return v, nil
-	}
-	return v, err
 }
 
 // NewSLO checks that tag is a metric with one value per request and value a finite number ≥ 0.

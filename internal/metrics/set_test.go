@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -69,34 +70,26 @@ func TestApplicability(t *testing.T) {
 	}
 }
 
-func TestParseSLOs(t *testing.T) {
-	got, err := ParseSLOs(" time_to_first_token:100\n request_latency:2.5e3 time_to_first_token:50 ")
-	if want := []SLO{{"request_latency", 2500}, {"time_to_first_token", 50}}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %v, %v; want %v: the later of two counts", got, err, want)
-	}
-	for text, want := range map[string]string{
-		"":                             "empty",
-		"  ":                           "empty",
-		"request_latency":              "no colon",
-		":5":                           "no metric tag",
-		"request_latency:":             "no value",
-		"request_latency:fast":         "not a number",
-		"request_latency:0x10":         "not a number",
-		"request_latency:1_000":        "not a number",
-		"request_latency:1:2":          "not a number",
-		"request_latency:NaN":          "not a limit",
-		"request_latency:inf":          "not a limit",
-		"request_latency:1e999":        "not a limit",
-		"request_latency:-1":           "not a limit",
-		"latency:5":                    "not a metric tag",
-		"request_throughput:5":         "whole run (derived)",
-		"request_count:5":              "whole run (aggregate)",
-		"inter_chunk_latency:5":        "list of values",
-		"request_latency:5 throughput": "no colon",
+func TestObjectivesNeedOneValuePerRequest(t *testing.T) {
+	for _, c := range []struct {
+		tag   string
+		value float64
+		want  string
+	}{
+		{"request_latency", math.NaN(), "not a limit"},
+		{"request_latency", math.Inf(1), "not a limit"},
+		{"request_latency", -1, "not a limit"},
+		{"latency", 5, "not a metric tag"},
+		{"request_throughput", 5, "whole run (derived)"},
+		{"request_count", 5, "whole run (aggregate)"},
+		{"inter_chunk_latency", 5, "list of values"},
 	} {
-		if _, err := ParseSLOs(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want one with %q", text, err, want)
+		if _, err := NewSLO(c.tag, c.value); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:%v: error %v, want one with %q", c.tag, c.value, err, c.want)
 		}
+	}
+	if slo, err := NewSLO("request_latency", 2500); err != nil || slo != (SLO{"request_latency", 2500}) {
+		t.Errorf("%v, %v", slo, err)
 	}
 }
 

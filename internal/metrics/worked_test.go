@@ -92,11 +92,7 @@ func TestWorkedExampleScalars(t *testing.T) {
 
 func TestWorkedExampleGoodput(t *testing.T) {
 	cfg := chatConfig()
-	slos, err := ParseSLOs("time_to_first_token:100 inter_token_latency:15")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.SLOs = slos
+	cfg.SLOs = []SLO{{"time_to_first_token", 100}, {"inter_token_latency", 15}}
 	results := engineOf(t, cfg, worked()...).Results()
 	scalar(t, results, "good_request_count", 1)
 	scalar(t, results, "goodput", 1/0.73)

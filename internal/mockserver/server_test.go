@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -440,26 +439,6 @@ func TestRunPrintsItsAddress(t *testing.T) {
 	resp.Body.Close()
 	cancel()
 	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestHandlerServesInsideNetHTTP(t *testing.T) {
-	srv, err := New(Options{Fast: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	outer := httptest.NewServer(srv.Handler())
-	s := &testServer{t: t, url: outer.URL, client: outer.Client()}
-	for _, stream := range []bool{true, false, true} {
-		if r := assemble(t, s.post(chatPath, chat(text(6), stream, `"max_tokens":6,"ignore_eos":true`))); o200k.Count(r.content) != 6 {
-			t.Errorf("content %q", r.content)
-		}
-	}
-	outer.CloseClientConnections()
-	outer.Close()
-	s.client.CloseIdleConnections()
-	if err := srv.Close(); err != nil {
 		t.Error(err)
 	}
 }

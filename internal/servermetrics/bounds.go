@@ -47,31 +47,3 @@ func (d *Distribution) bucketOf(place int64) Bound {
 	}
 	return b
 }
-
-// Linear estimates the percentiles by interpolation within the bucket alone, observations above the last
-// finite bound being taken as at it; not known without observations or without a finite bound.
-func (d *Distribution) Linear() (Percentiles, bool) {
-	var out Percentiles
-	finite := d.finite()
-	if finite == 0 || d.Buckets[len(d.Buckets)-1] <= 0 {
-		return out, false
-	}
-	total := float64(d.Buckets[len(d.Buckets)-1])
-	for i, p := range Ranks {
-		rank := p / 100 * total
-		out[i] = d.Upper[finite-1]
-		bound, below := 0.0, 0.0
-		for k := range finite {
-			upTo := float64(d.Buckets[k])
-			if upTo >= rank {
-				out[i] = bound
-				if upTo != below {
-					out[i] = bound + (d.Upper[k]-bound)*(rank-below)/(upTo-below)
-				}
-				break
-			}
-			bound, below = d.Upper[k], upTo
-		}
-	}
-	return out, true
-}

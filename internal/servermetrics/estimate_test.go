@@ -193,14 +193,14 @@ func TestBoundsAreFieldsOnRequest(t *testing.T) {
 
 func TestLinearEstimates(t *testing.T) {
 	d := Distribution{Upper: []float64{0.1, 0.5, 1, inf}, Buckets: []int64{20, 60, 90, 100}}
-	got, ok := d.Linear()
+	got, ok := d.linear()
 	want := Percentiles{0.005, 0.025, 0.05, 0.15, 0.4, 0.75, 1, 1, 1}
 	for i := range want {
 		if !ok || !near(got[i], want[i]) {
 			t.Errorf("%s is %v, want %v", percentileKeys[i], got[i], want[i])
 		}
 	}
-	if _, ok := (&Distribution{Upper: []float64{1, inf}, Buckets: []int64{0, 0}}).Linear(); ok {
+	if _, ok := (&Distribution{Upper: []float64{1, inf}, Buckets: []int64{0, 0}}).linear(); ok {
 		t.Error("there are estimates of nothing")
 	}
 }

@@ -108,7 +108,7 @@ func measure(t *testing.T, draw func(*rand.Rand, float64) float64, typical float
 		store, truth := observe(r, upper, perScrape, scrapes, func() float64 { return draw(r, typical) })
 		stats := Compute(store, Settings{Phase: Window{0, int64(scrapes) * hourInterval}, Bounds: true}).Families[0].Series[0]
 		d := Distribution{Upper: upper, Buckets: stats.Buckets, Sum: stats.Histogram.Sum, Count: stats.Histogram.Count}
-		straight, _ := d.Linear()
+		straight, _ := d.linear()
 		slices.Sort(truth)
 		for i, want := range percentilesOfSorted(truth) {
 			estimate.add(stats.Histogram.Estimates[i], want)
@@ -119,4 +119,32 @@ func measure(t *testing.T, draw func(*rand.Rand, float64) float64, typical float
 		}
 	}
 	return estimate, linear
+}
+
+// linear estimates the percentiles by interpolation within the bucket alone, observations above the last
+// finite bound being taken as at it; not known without observations or without a finite bound.
+func (d *Distribution) linear() (Percentiles, bool) {
+	var out Percentiles
+	finite := d.finite()
+	if finite == 0 || d.Buckets[len(d.Buckets)-1] <= 0 {
+		return out, false
+	}
+	total := float64(d.Buckets[len(d.Buckets)-1])
+	for i, p := range Ranks {
+		rank := p / 100 * total
+		out[i] = d.Upper[finite-1]
+		bound, below := 0.0, 0.0
+		for k := range finite {
+			upTo := float64(d.Buckets[k])
+			if upTo >= rank {
+				out[i] = bound
+				if upTo != below {
+					out[i] = bound + (d.Upper[k]-bound)*(rank-below)/(upTo-below)
+				}
+				break
+			}
+			bound, below = d.Upper[k], upTo
+		}
+	}
+	return out, true
 }

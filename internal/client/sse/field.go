@@ -20,9 +20,6 @@ func isData(line []byte) bool {
 	return len(line) >= len(dataColon) && string(line[:len(dataColon)]) == dataColon
 }
 
-// Fields splits the text of an event into its fields, repaired as the scanner does it.
-func Fields(text []byte) []Field { return appendFields(nil, text) }
-
 // parse makes the event of a message; false if there is no text in it.
 func (s *Scanner) parse(text []byte, lines int) bool {
 	if !utf8.Valid(text) {

@@ -93,7 +93,7 @@ func TestFieldsOfAnEvent(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	fields := Fields([]byte("event: x\n: hello\nnovalue\r\ndata: a:b\ndata:"))
+	fields := appendFields(nil, []byte("event: x\n: hello\nnovalue\r\ndata: a:b\ndata:"))
 	var lines []string
 	for _, f := range fields {
 		lines = append(lines, string(f.Name)+"="+show(f.Value))

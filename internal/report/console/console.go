@@ -62,11 +62,6 @@ type Thresholds struct {
 	OSLTokens  int64
 }
 
-// DefaultThresholds are those of a run whose environment sets none.
-func DefaultThresholds() Thresholds {
-	return Thresholds{UsagePercent: 10, OSLPercent: 5, OSLTokens: 50}
-}
-
 // DefaultGroups are the groups printed unless the user names others: all but usage.
 func DefaultGroups() []metrics.Group {
 	return []metrics.Group{

@@ -123,7 +123,7 @@ func everything() *summary.Result {
 }
 
 func TestReportGolden(t *testing.T) {
-	got := text(t, everything(), Options{ShowTrace: true, Thresholds: DefaultThresholds()})
+	got := text(t, everything(), Options{ShowTrace: true, Thresholds: defaultThresholds})
 	golden(t, "everything.txt", got)
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
@@ -370,7 +370,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func TestTrapPlainTextIsTheStyledOneWithoutEscapes(t *testing.T) {
 	r := everything()
-	o := Options{ShowTrace: true, Thresholds: DefaultThresholds()}
+	o := Options{ShowTrace: true, Thresholds: defaultThresholds}
 	plain := text(t, r, o)
 	o.Styles = true
 	styled := text(t, r, o)
@@ -454,3 +454,6 @@ func FuzzWrap(f *testing.F) {
 		}
 	})
 }
+
+// defaultThresholds are those of a run whose environment sets none.
+var defaultThresholds = Thresholds{UsagePercent: 10, OSLPercent: 5, OSLTokens: 50}

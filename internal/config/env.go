@@ -8,6 +8,7 @@ type Env struct {
 	HTTP          HTTPEnv
 	ServerMetrics ServerMetricsEnv
 	Endpoint      EndpointEnv
+	Dataset       DatasetEnv
 	Metrics       MetricsEnv
 	UI            UIEnv
 	Timing        TimingEnv
@@ -57,6 +58,12 @@ type ServerMetricsEnv struct {
 type EndpointEnv struct {
 	// ForceContentParts writes message content as a list even for a single text.
 	ForceContentParts bool
+}
+
+// DatasetEnv bounds what is made of a dataset.
+type DatasetEnv struct {
+	// InputsMaxBytes is the size of inputs.json above which it is left out; 0 is no limit.
+	InputsMaxBytes int64
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -145,6 +152,7 @@ func newEnv(v variables) Env {
 			Namespace:             v.text("NAMESPACE"),
 		},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
+		Dataset:  DatasetEnv{InputsMaxBytes: int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES"))},
 		Metrics: MetricsEnv{
 			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),
 			OSLMismatchPctThreshold:      v.real("METRICS_OSL_MISMATCH_PCT_THRESHOLD"),

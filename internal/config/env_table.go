@@ -143,6 +143,7 @@ func datasetVariables() []Variable {
 		vInt("DATASET_PUBLIC_DATASET_TIMEOUT", "300", between(1, 100000), "Seconds for the download of a public data set."),
 		vInt("DATASET_MEDIA_DOWNLOAD_TIMEOUT", "60", between(1, 100000), "Seconds for the download of one media file."),
 		vInt("DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY", "10", between(1, 100), "Media downloads at a time."),
+		vInt("DATASET_INPUTS_JSON_MAX_BYTES", "1073741824", atLeast(0), "Size above which inputs.json is left out; 0 is no limit."),
 		internal(vText("DATASET_MMAP_BASE_PATH", VarPath, "", "Folder of memory-mapped data sets.")),
 		vBool("DATASET_MMAP_CACHE_ENABLED", "true", "Reuse generated data sets."),
 		vText("DATASET_MMAP_CACHE_DIR", VarPath, "", "Folder of generated data sets that are kept."),

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -26,10 +27,14 @@ func (e *PayloadError) Error() string { return e.Err.Error() }
 // Unwrap returns what the formatter said.
 func (e *PayloadError) Unwrap() error { return e.Err }
 
+// ErrInputsTooLarge tells that inputs.json would have passed its limit and was left out.
+var ErrInputsTooLarge = errors.New("larger than allowed")
+
 // WriteInputs writes inputs.json while the inputs come, so that a large dataset is never in memory
 // twice. Neighbouring inputs of one session form one entry. The file takes its place only when it is
-// complete; an error of the iterator comes back as a *PayloadError.
-func WriteInputs(path string, redactor *artifact.Redactor, inputs iter.Seq2[Input, error]) error {
+// complete; an error of the iterator comes back as a *PayloadError. A file that would pass maxBytes is left out
+// with ErrInputsTooLarge; 0 is no limit.
+func WriteInputs(path string, redactor *artifact.Redactor, maxBytes int64, inputs iter.Seq2[Input, error]) error {
 	file, err := artifact.CreateAtomic(path)
 	if err != nil {
 		return err
@@ -43,6 +48,9 @@ func WriteInputs(path string, redactor *artifact.Redactor, inputs iter.Seq2[Inpu
 		}
 		if err := w.add(input); err != nil {
 			return err
+		}
+		if maxBytes > 0 && w.written > maxBytes {
+			return ErrInputsTooLarge
 		}
 	}
 	if w.open {
@@ -63,6 +71,8 @@ type inputsWriter struct {
 	scratch  bytes.Buffer
 	open     bool
 	session  string
+	// written counts the bytes of the payloads, which are nearly all of the file.
+	written int64
 }
 
 func (w *inputsWriter) text(s string) { _, _ = w.out.WriteString(s) }
@@ -83,7 +93,8 @@ func (w *inputsWriter) add(input Input) error {
 	if err := json.Indent(&w.scratch, payload, "        ", "  "); err != nil {
 		return &PayloadError{fmt.Errorf("session %s: %w", input.SessionID, err)}
 	}
-	_, err := w.out.Write(bytes.ToValidUTF8(w.scratch.Bytes(), []byte("\uFFFD")))
+	n, err := w.out.Write(bytes.ToValidUTF8(w.scratch.Bytes(), []byte("\uFFFD")))
+	w.written += int64(n)
 	return err
 }
 

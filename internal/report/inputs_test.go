@@ -25,7 +25,7 @@ func inputsOf(inputs ...Input) iter.Seq2[Input, error] {
 func inputsText(t *testing.T, redactor *artifact.Redactor, inputs ...Input) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	if err := WriteInputs(path, redactor, inputsOf(inputs...)); err != nil {
+	if err := WriteInputs(path, redactor, 0, inputsOf(inputs...)); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -73,7 +73,7 @@ func TestInputsAreLaidOutLikeTheOtherDocuments(t *testing.T) {
 func TestFormattingErrorIsTellable(t *testing.T) {
 	dir := t.TempDir()
 	bad := errors.New("turn 3 has no text")
-	err := WriteInputs(filepath.Join(dir, "inputs.json"), nil, func(yield func(Input, error) bool) {
+	err := WriteInputs(filepath.Join(dir, "inputs.json"), nil, 0, func(yield func(Input, error) bool) {
 		if yield(Input{"s", []byte("{}")}, nil) {
 			yield(Input{}, bad)
 		}
@@ -85,8 +85,26 @@ func TestFormattingErrorIsTellable(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("%v was left behind", entries)
 	}
-	err = WriteInputs(filepath.Join(dir, "missing", "inputs.json"), nil, inputsOf())
+	err = WriteInputs(filepath.Join(dir, "missing", "inputs.json"), nil, 0, inputsOf())
 	if err == nil || errors.As(err, &payload) || !strings.Contains(err.Error(), "inputs.json") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+func TestInputsBeyondTheLimitAreLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "inputs.json")
+	big := Input{"s", []byte(`"` + strings.Repeat("x", 100) + `"`)}
+	if err := WriteInputs(path, nil, 300, inputsOf(big, big)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteInputs(path, nil, 300, inputsOf(big, big, big)); !errors.Is(err, ErrInputsTooLarge) {
+		t.Errorf("error is %v", err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("%v was left behind", entries)
 	}
 }

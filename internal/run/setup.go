@@ -155,11 +155,14 @@ func (e *execution) buildDataset(ctx context.Context) error {
 // writeInputs writes inputs.json. A turn that cannot be formatted ends the run; a file that cannot be
 // written does not, and is told at the end.
 func (e *execution) writeInputs() error {
-	err := report.WriteInputs(e.cfg.Artifacts.Path(config.InputsJSON), e.redactor, e.inputs())
+	err := report.WriteInputs(e.cfg.Artifacts.Path(config.InputsJSON), e.redactor, e.cfg.Env.Dataset.InputsMaxBytes, e.inputs())
 	var payload *report.PayloadError
 	switch {
 	case errors.As(err, &payload):
 		return payload
+	case errors.Is(err, report.ErrInputsTooLarge):
+		e.log.Warn(fmt.Sprintf("inputs.json is left out: it would be larger than %d bytes; AIPERF_DATASET_INPUTS_JSON_MAX_BYTES sets the limit, 0 is none",
+			e.cfg.Env.Dataset.InputsMaxBytes))
 	case err != nil:
 		e.log.Error("inputs.json could not be written", "error", err)
 		e.inputsError = err

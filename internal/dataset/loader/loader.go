@@ -7,6 +7,7 @@ package loader
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -34,21 +35,12 @@ type Result struct {
 
 // Load reads the file at path. An empty format is detected.
 func Load(ctx context.Context, path, format string) (*Result, error) {
-	format, err := chooseFormat(path, format)
+	f, err := chooseFormat(path, format)
 	if err != nil {
 		return nil, err
 	}
-	l := &load{path: path, format: format, sessions: map[string]int{}, unknown: map[string]bool{}}
-	row := rowReader(format)
-	err = eachLine(path, func(number int, line []byte) error {
-		if number%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		l.line = number
-		row(l, line)
-		return nil
-	})
-	if err != nil {
+	l := &load{ctx: ctx, path: path, format: f.name, sessions: map[string]int{}, unknown: map[string]bool{}}
+	if err := f.read(l); err != nil {
 		return nil, err
 	}
 	if err := l.err(); err != nil {
@@ -57,15 +49,17 @@ func Load(ctx context.Context, path, format string) (*Result, error) {
 	if len(l.conversations) == 0 {
 		return nil, fmt.Errorf("%s contains no records", path)
 	}
-	d := &dataset.Dataset{Conversations: l.conversations, Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses}
-	if format == singleTurn {
-		d.DefaultContextMode = dataset.MessageArrayWithResponses
+	d := &dataset.Dataset{
+		Conversations:      l.conversations,
+		Sampling:           cmp.Or(f.sampling, dataset.Sequential),
+		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
 	}
-	return &Result{Dataset: d, Format: format, Warnings: l.warnings}, nil
+	return &Result{Dataset: d, Format: f.name, Warnings: l.warnings}, nil
 }
 
 // load is one file being read.
 type load struct {
+	ctx           context.Context
 	path, format  string
 	line          int
 	conversations []dataset.Conversation

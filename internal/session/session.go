@@ -210,7 +210,7 @@ func (s *Session) context(turn int) *endpoint.Context {
 	}
 	c := &endpoint.Context{SystemMessage: s.conversation.SystemMessage, UserContext: s.conversation.UserContext}
 	for i := 0; i <= turn; i++ {
-		c.Turns = append(c.Turns, endpoint.Turn{Turn: &s.conversation.Turns[i]})
+		c.Turns = append(c.Turns, endpoint.Turn{Turn: s.conversation.Turns[i].Whole()})
 		if i < turn && i < len(s.replies) && s.replies[i] != nil {
 			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i]})
 		}
@@ -221,7 +221,7 @@ func (s *Session) context(turn int) *endpoint.Context {
 // alone is the context of a turn without any history.
 func alone(c *dataset.Conversation, turn int) *endpoint.Context {
 	return &endpoint.Context{
-		Turns:         []endpoint.Turn{{Turn: &c.Turns[turn]}},
+		Turns:         []endpoint.Turn{{Turn: c.Turns[turn].Whole()}},
 		SystemMessage: c.SystemMessage,
 		UserContext:   c.UserContext,
 	}

@@ -15,6 +15,10 @@ import (
 const (
 	singleTurn = "single_turn"
 	multiTurn  = "multi_turn"
+
+	mooncakeTrace = "mooncake_trace"
+	bailianTrace  = "bailian_trace"
+	burstGPTTrace = "burst_gpt_trace"
 )
 
 // format is one kind of dataset file.
@@ -29,6 +33,8 @@ type format struct {
 	mode dataset.ContextMode
 	// sampling is the preferred order; empty: sequential.
 	sampling dataset.Sampling
+	// blockSize is the number of tokens of a hash id; 0: no trace.
+	blockSize int
 }
 
 // formats is the table of the formats. A function: the readers refer to the table themselves.
@@ -37,9 +43,9 @@ func formats() []format {
 		{name: singleTurn, read: eachRow((*load).singleTurn), mode: dataset.MessageArrayWithResponses},
 		{name: multiTurn, read: eachRow((*load).multiTurn)},
 		{name: "random_pool"},
-		{name: "mooncake_trace"},
-		{name: "bailian_trace"},
-		{name: "burst_gpt_trace"},
+		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), blockSize: 512},
+		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), blockSize: 16},
+		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), blockSize: 512},
 		{name: "raw_payload"},
 		{name: "inputs_json"},
 		{name: "sagemaker_data_capture"},
@@ -127,6 +133,9 @@ func folderError(path string) error {
 
 var errFound = errors.New("found")
 
+// Detect tells the format of a file from its first record.
+func Detect(path string) (string, error) { return detect(path) }
+
 // detect tells the format from the first record.
 func detect(path string) (string, error) {
 	if format := formatByName(path); format != "" {
@@ -171,7 +180,7 @@ func formatByName(path string) string {
 // formatOfWhole recognises files that are not JSON Lines.
 func formatOfWhole(path, first string) string {
 	if strings.Contains(first, "Timestamp") && strings.Contains(first, "Request tokens") && strings.Contains(first, "Response tokens") {
-		return "burst_gpt_trace"
+		return burstGPTTrace
 	}
 	const enough = 64 << 20 // a larger document is not looked into
 	file, err := os.Open(path)
@@ -204,12 +213,12 @@ var wholeFormats = []recognised{
 
 // specific are the formats that also look like a more general one; the first that accepts wins.
 var specific = []recognised{
-	{"bailian_trace", func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
+	{bailianTrace, func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
 	{"sagemaker_data_capture", func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
 	{"inputs_json", isInputsJSON},
 	{"weka_trace", isWeka},
 	{"dag_jsonl", isDAG},
-	{"mooncake_trace", func(o *object) bool {
+	{mooncakeTrace, func(o *object) bool {
 		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") || o.has("session_id") || o.has("message_mode"))
 	}},
 	{"raw_payload", func(o *object) bool { return o.isList("messages") && !o.has("conversation_id") && !o.isList("data") }},
@@ -226,7 +235,7 @@ var general = []recognised{
 		return false
 	}},
 	{multiTurn, func(o *object) bool { return o.has("turns") }},
-	{"mooncake_trace", func(o *object) bool { return o.has("input_length") || o.has("text_input") || o.has("payload") }},
+	{mooncakeTrace, func(o *object) bool { return o.has("input_length") || o.has("text_input") || o.has("payload") }},
 }
 
 // formatsOf is every format that the first record may belong to. Whether it is right in all its

@@ -124,8 +124,8 @@ func TestNotBuilt(t *testing.T) {
 		"--concurrency 1,2":                                   "a list for --concurrency is not available",
 		"--num-profile-runs 3":                                "--num-profile-runs is not available",
 		"--model-selection-strategy weighted":                 "use round_robin or random",
-		"--fixed-schedule --input-file FILE":                  "--fixed-schedule is not available",
-		"--custom-dataset-type random_pool --input-file FILE": "use single_turn or multi_turn",
+		"--replay-speedup 2 --input-file FILE":                "--replay-speedup is not available",
+		"--custom-dataset-type random_pool --input-file FILE": "use single_turn, multi_turn, ",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

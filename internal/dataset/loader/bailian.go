@@ -65,7 +65,7 @@ func bailianRow(o *object) (r traceRow, chat, parent int64, err error) {
 	limit := max(1, int(output))
 	r.turn.MaxTokens = &limit
 	var seconds float64
-	if json.Unmarshal(o.members["timestamp"], &seconds) != nil || seconds < 0 {
+	if json.Unmarshal(o.members["timestamp"], &seconds) != nil || seconds < 0 || seconds > maxMS/1000 {
 		return r, 0, 0, o.wrong("timestamp", "a number of seconds of at least 0")
 	}
 	r.turn.TimestampMS = milliseconds(seconds)

@@ -80,7 +80,7 @@ func burstRow(fields []string, columns [3]int) (r traceRow, ok bool) {
 			return r, false
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(fields[column]), 64)
-		if err != nil || !(v >= 0) || i > 0 && (v != math.Trunc(v) || v > math.MaxInt32) || math.IsInf(v, 0) {
+		if err != nil || !(v >= 0) || i > 0 && (v != math.Trunc(v) || v > math.MaxInt32) || v > maxMS/1000 {
 			return r, false
 		}
 		values[i] = v

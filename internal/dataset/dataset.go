@@ -80,8 +80,8 @@ type Turn struct {
 	// RawTools goes with it.
 	RawMessages []json.RawMessage
 	RawTools    []json.RawMessage
-	// RawPayload is a whole request body, sent byte for byte.
-	RawPayload json.RawMessage `json:",omitzero"`
+	// RawPayload is a whole request body, sent as it is; nothing of the other fields goes into it.
+	RawPayload json.RawMessage `json:",omitempty"`
 	// Prompt is a text that is made when it is needed; it stands for Texts.
 	Prompt *Prompt `json:",omitzero"`
 	// Extra is merged into the request body last, in this order.

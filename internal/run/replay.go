@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/loader"
 	"aiperf/internal/load"
 )
@@ -49,6 +50,20 @@ func (e *execution) warnLateStart(s *load.Stats) {
 	if first := time.Duration(s.FirstDueNS); first > lateStart {
 		e.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: --fixed-schedule-auto-offset lets the first recorded time be the start", first.Seconds()))
 	}
+}
+
+// checkThreadedMessages refuses extra inputs that would replace the messages which replies are put into.
+func (e *execution) checkThreadedMessages(data *dataset.Dataset) error {
+	if _, ok := e.cfg.Endpoint.Extra.Get("messages"); !ok {
+		return nil
+	}
+	for i := range data.Conversations {
+		c := &data.Conversations[i]
+		if data.Mode(c) == dataset.DeltasWithoutResponses && len(c.Turns) > 0 && c.Turns[0].RawMessages != nil {
+			return fmt.Errorf("--extra-inputs messages cannot be used with %s: its rows of message_mode delta build the messages up", e.cfg.Dataset.Path)
+		}
+	}
+	return nil
 }
 
 // nanoseconds of a number of milliseconds. The whole ones are taken apart: times since 1970 leave a

@@ -150,6 +150,9 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	if n := d.Sessions; n != nil && e.cfg.Profiling().Schedule == nil && *n > int64(len(data.Conversations)) {
 		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", len(data.Conversations))
 	}
+	if err := e.checkThreadedMessages(data); err != nil {
+		return err
+	}
 	e.log.Info("Dataset ready", "conversations", len(data.Conversations), "turns", data.Turns())
 	e.data = data
 	return nil

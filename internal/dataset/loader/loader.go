@@ -55,6 +55,9 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		ctx: ctx, path: path, format: f.name, options: o, blockSize: cmp.Or(o.BlockSize, f.blockSize),
 		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{},
 	}
+	if o.BlockSize > 0 && f.blockSize == 0 {
+		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
+	}
 	if err := f.read(l); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,6 @@ func (o *Options) traceOnly() (flags []string) {
 	}{
 		{o.MaxISL > 0, "--synthesis-max-isl"}, {o.MaxOSL > 0, "--synthesis-max-osl"},
 		{o.Reshape != nil, "--synthesis-… ratios and multipliers"},
-		{o.BlockSize > 0, "--isl-block-size"},
 	} {
 		if x.on {
 			flags = append(flags, x.flag)

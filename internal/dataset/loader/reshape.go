@@ -131,9 +131,8 @@ func (s *Reshape) reshapeRow(r *traceRow, shared map[int64]bool, blockSize int, 
 	for range (prompt + blockSize - 1) / blockSize {
 		add()
 	}
-	r.ids = ids
-	if r.tokens == 0 { // a prompt of nothing cannot be sent
-		r.tokens = 1
+	if r.ids = ids; len(ids) == 0 {
+		r.ids, r.tokens = nil, 1 // a prompt of nothing cannot be sent
 	}
 	return fresh
 }

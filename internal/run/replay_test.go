@@ -294,3 +294,37 @@ func TestRateSeriesIsFollowed(t *testing.T) {
 		t.Errorf("the plan's mean rate is %v, the report has %s", rate, health)
 	}
 }
+
+// Rows of message_mode delta bring what is new; the server's replies stand between them, and tools
+// hold until others are declared.
+func TestDeltaRowsAreThreadedWithReplies(t *testing.T) {
+	url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
+	file := traceFile(t, "trace",
+		`{"session_id":"d","timestamp":0,"messages":[{"role":"system","content":"S"},{"role":"user","content":"one"}],"message_mode":"delta","output_length":3,"tools":[{"type":"function","function":{"name":"f"}}]}`,
+		`{"session_id":"d","delay":1,"messages":[{"role":"user","content":"two","name":"n"}],"message_mode":"delta","output_length":3}`)
+	if _, err := execute(t, resolve(t, t.TempDir(), url, "--input-file", file), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got := arrivals()
+	if len(got) != 2 {
+		t.Fatalf("%d requests", len(got))
+	}
+	var body struct {
+		Messages []struct{ Role, Content, Name string }
+		Tools    []any
+	}
+	if err := json.Unmarshal([]byte(got[1].Body), &body); err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, m := range body.Messages {
+		roles = append(roles, m.Role)
+	}
+	if strings.Join(roles, " ") != "system user assistant user" || body.Messages[2].Content == "" || body.Messages[3].Name != "n" || len(body.Tools) != 1 {
+		t.Errorf("the second request is %s", got[1].Body)
+	}
+	_, err := execute(t, resolve(t, t.TempDir(), url, "--input-file", file, "--extra-inputs", `{"messages":[]}`), Options{})
+	if err == nil || !strings.Contains(err.Error(), "--extra-inputs messages cannot be used") {
+		t.Errorf("extra inputs with messages: %v", err)
+	}
+}

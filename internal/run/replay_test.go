@@ -121,20 +121,22 @@ func TestTrapScheduleIsKept(t *testing.T) {
 		{"chats", "", `{"chat_id":7,"parent_chat_id":-1,"timestamp":0.05,"input_length":20,"output_length":1,"type":"text","turn":1,"hash_ids":[1,2]}
 {"chat_id":8,"parent_chat_id":7,"timestamp":0.1,"input_length":33,"output_length":1,"type":"text","turn":2,"hash_ids":[1,2,3]}`, 50, []int{50, 100}},
 	} {
-		url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
-		cfg := resolve(t, t.TempDir(), url, append([]string{"--input-file", traceFile(t, "trace", c.rows)}, strings.Fields(c.flags)...)...)
-		outcome, err := execute(t, cfg, Options{})
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		phase := outcome.Phases[len(outcome.Phases)-1]
-		// An instant of 0 means that there is none, so the first one possible is 1.
-		if first := phase.FirstDueNS; first != max(1, int64(c.firstMS)*1e6) {
-			t.Errorf("%s: the first request is due after %d ns, want %d ms", c.name, first, c.firstMS)
-		}
-		got := arrivals()
-		due(t, c.name, outcome.Result.StartNS, got[len(got)-int(phase.RequestsSent):], c.due...)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
+			cfg := resolve(t, t.TempDir(), url, append([]string{"--input-file", traceFile(t, "trace", c.rows)}, strings.Fields(c.flags)...)...)
+			outcome, err := execute(t, cfg, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			phase := outcome.Phases[len(outcome.Phases)-1]
+			// An instant of 0 means that there is none, so the first one possible is 1.
+			if first := phase.FirstDueNS; first != max(1, int64(c.firstMS)*1e6) {
+				t.Errorf("the first request is due after %d ns, want %d ms", first, c.firstMS)
+			}
+			got := arrivals()
+			due(t, "schedule", outcome.Result.StartNS, got[len(got)-int(phase.RequestsSent):], c.due...)
+		})
 	}
 }
 

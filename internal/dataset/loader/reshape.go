@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"fmt"
 	"math"
 
 	"aiperf/internal/random"
@@ -30,12 +31,14 @@ func (s *Reshape) Zero(ms int64) int64 {
 	return int64(float64(ms) / s.Speedup)
 }
 
-func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) {
+func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) error {
 	if s == nil {
-		return
+		return nil
 	}
 	if s.PrefixLen != 1 || s.PromptLen != 1 || s.PrefixRoots > 1 {
-		s.reshapePrompts(rows, blockSize, seed)
+		if err := s.reshapePrompts(rows, blockSize, seed); err != nil {
+			return err
+		}
 	}
 	for i := range rows {
 		t := &rows[i].turn
@@ -55,12 +58,33 @@ func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) {
 			t.DelayMS = &ms
 		}
 	}
+	return nil
 }
 
 // scale multiplies a length and rounds down; a product that exceeds any real prompt is cut.
 func scale(n int, by float64) int { return int(min(float64(n)*by, math.MaxInt32)) }
 
-func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.Seed) {
+// maxBlocks bounds the blocks of a reshaped trace: a gigabyte of ids.
+const maxBlocks = 1 << 27
+
+// checkSize refuses multipliers that would fill the memory.
+func (s *Reshape) checkSize(rows []traceRow, blockSize int) error {
+	blocks := 0.0
+	for i := range rows {
+		if len(rows[i].ids) > 0 {
+			blocks += float64(len(rows[i].ids))*max(1, s.PrefixLen) + float64(rows[i].tokens)*s.PromptLen/float64(blockSize)
+		}
+	}
+	if blocks > maxBlocks {
+		return fmt.Errorf("the reshaped trace would have about %.0f blocks, and the limit is %d: lower --synthesis-prefix-len-multiplier or --synthesis-prompt-len-multiplier", blocks, maxBlocks)
+	}
+	return nil
+}
+
+func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.Seed) error {
+	if err := s.checkSize(rows, blockSize); err != nil {
+		return err
+	}
 	shared := sharedIDs(rows)
 	whole := int64(max(1, s.PrefixLen)) // an id of a prefix becomes that many
 	fresh := int64(1)                   // ids above are free
@@ -76,6 +100,7 @@ func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.See
 	if s.PrefixRoots > 1 {
 		spread(rows, s.PrefixRoots, fresh+1, seed)
 	}
+	return nil
 }
 
 func sharedIDs(rows []traceRow) map[int64]bool {

@@ -1,6 +1,8 @@
 package loader
 
 import (
+	"fmt"
+
 	"aiperf/internal/dataset"
 )
 
@@ -47,7 +49,9 @@ func trace(read func(*load) error, group func(*load, []traceRow) error) func(*lo
 		}
 		rows := l.windowed(l.rows)
 		l.rows = nil
-		l.options.Reshape.apply(rows, l.blockSize, l.options.Seed)
+		if err := l.options.Reshape.apply(rows, l.blockSize, l.options.Seed); err != nil {
+			return fmt.Errorf("%s: %w", l.path, err)
+		}
 		return group(l, rows)
 	}
 }
@@ -80,8 +84,8 @@ func (l *load) checkBlocks() {
 	}
 }
 
-// windowed drops the rows outside of the window. A row without a time follows the rows of its session:
-// its delay means nothing without them.
+// windowed drops the rows outside of the window. A row without a time goes with the row of its session
+// before it, after which it was sent.
 func (l *load) windowed(rows []traceRow) []traceRow {
 	if l.options.Window.open() {
 		return rows
@@ -101,7 +105,7 @@ func (l *load) windowed(rows []traceRow) []traceRow {
 			left = append(left, r)
 		}
 		if r.session != "" {
-			kept[r.session] = kept[r.session] || keep
+			kept[r.session] = keep
 		}
 	}
 	clear(rows[len(left):])

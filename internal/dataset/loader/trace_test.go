@@ -215,8 +215,11 @@ func TestTrapOffsetsAreInclusive(t *testing.T) {
 {"session_id":"out","delay":2,"input_length":4}
 {"session_id":"in","timestamp":2000,"input_length":5}
 {"session_id":"in","delay":3,"input_length":6}
+{"session_id":"in","timestamp":5000,"input_length":7}
+{"session_id":"in","delay":4,"input_length":8}
+{"delay":4,"timestamp":3000,"input_length":9}
 `, "", o)
-	same(t, "sessions", shape(r.Dataset), "out(3@3000 4+2) in(5@2000 6+3)")
+	same(t, "sessions", shape(r.Dataset), "out(3@3000 4+2) in(5@2000 6+3) (9@3000+4)")
 	_, err := LoadWith(context.Background(), write(t, "trace.jsonl", "{\"timestamp\":1,\"input_length\":5}\n"), "", o)
 	if err == nil || !strings.Contains(err.Error(), "all 1 records are outside of --fixed-schedule-start-offset") {
 		t.Errorf("nothing left: %v", err)
@@ -288,6 +291,15 @@ func TestTrapSpeedup(t *testing.T) {
 		t.Errorf("the start offset becomes %d, the row at the offset is at 166", got)
 	}
 	same(t, "output lengths", reshaped(t, "{\"input_length\":5,\"output_length\":5}\n{\"input_length\":5,\"output_length\":1}\n", func(s *Reshape) { s.OutputLen = 0.5 }), "(5→2) (5→1)")
+}
+
+func TestReshapingIsBounded(t *testing.T) {
+	s := Unchanged()
+	s.PrefixLen = 1e12
+	_, err := LoadWith(context.Background(), write(t, "trace.jsonl", "{\"input_length\":5,\"hash_ids\":[1]}\n"), "", Options{Reshape: &s})
+	if err == nil || !strings.Contains(err.Error(), "lower --synthesis-prefix-len-multiplier") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // Copies of the prefix tree have no block in common, and a session stays in its copy.

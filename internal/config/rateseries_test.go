@@ -27,6 +27,18 @@ func TestRateSeriesFiles(t *testing.T) {
 	}
 }
 
+func TestWarmupBeforeARateSeries(t *testing.T) {
+	line := "-m m --warmup-request-count 3 --request-rate-series " + writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`)
+	run, _ := mustResolve(t, line)
+	if w := run.Warmup(); w.Mode != Rate || w.Rate != 5 || w.Pattern != PatternConstant || w.Series != nil {
+		t.Errorf("the warm-up goes at the first rate: %+v", w)
+	}
+	run, _ = mustResolve(t, line+" --warmup-request-rate 7")
+	if w := run.Warmup(); w.Rate != 7 {
+		t.Errorf("its own rate: %+v", w)
+	}
+}
+
 func TestMistakesInARateSeries(t *testing.T) {
 	for text, want := range map[string]string{
 		``: "not valid JSON",

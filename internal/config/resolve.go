@@ -237,8 +237,11 @@ func (d *draft) warmup() Phase {
 		Grace:    secondsDuration(*p.Float("warmup-grace-period")),
 	}
 	rate := first(p.Float("warmup-request-rate"), p.Float("request-rate"))
-	if d.mode == FixedSchedule {
+	switch {
+	case d.mode == FixedSchedule: // whose --request-rate has no effect
 		rate = p.Float("warmup-request-rate")
+	case rate == nil && d.series != nil:
+		rate = &d.series[0].Rate
 	}
 	if rate != nil {
 		pattern := p.Text("warmup-arrival-pattern")

@@ -8,6 +8,8 @@ type Catalog interface {
 	Metric(tag string) (MetricFacts, bool)
 	// MetricTags lists the tags a goodput threshold may name, for suggestions.
 	MetricTags() []string
+	// DatasetFormat tells the format of a file from its content, "" if it cannot.
+	DatasetFormat(path string) string
 }
 
 // EndpointFacts is what resolution needs to know about an endpoint type.

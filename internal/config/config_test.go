@@ -37,6 +37,14 @@ func (fakeCatalog) MetricTags() []string {
 	return []string{"request_latency", "inter_token_latency", "time_to_first_token"}
 }
 
+// DatasetFormat knows traces by one key.
+func (fakeCatalog) DatasetFormat(path string) string {
+	if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), `"input_length"`) {
+		return "mooncake_trace"
+	}
+	return ""
+}
+
 // environ makes a Lookup of NAME=value entries.
 func environ(entries ...string) Lookup {
 	return func(name string) (string, bool) {

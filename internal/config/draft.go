@@ -25,6 +25,7 @@ type draft struct {
 
 	concurrency, prefill          *int64
 	rate, duration                *float64
+	series                        []RatePoint
 	requests, sessions            *int64
 	requestsGiven                 bool
 	pattern                       string
@@ -103,7 +104,7 @@ func (d *draft) decideMode() {
 	case d.p.Bool("fixed-schedule"):
 		d.mode = FixedSchedule
 		if file := d.p.Text("input-file"); file != "" {
-			d.lines = readTrace(file).rows
+			d.lines = d.readRows(file, d.datasetFormat(file)).rows
 		}
 	case d.followsTrace():
 		d.mode = FixedSchedule
@@ -116,21 +117,6 @@ func (d *draft) decideMode() {
 	}
 }
 
-// followsTrace tells whether a trace with timestamps turns the fixed schedule on by itself.
-func (d *draft) followsTrace() bool {
-	if !d.given("custom-dataset-type") || !d.given("input-file") || d.p.Bool("no-fixed-schedule") ||
-		!slices.Contains(traceFormats(), d.p.Text("custom-dataset-type")) {
-		return false
-	}
-	trace := readTrace(d.p.Text("input-file"))
-	if !trace.timed {
-		return false
-	}
-	d.lines = trace.rows
-	d.info("%s holds timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", d.p.Text("input-file"))
-	return true
-}
-
 // decideLoad fills in what the timing mode leaves open.
 func (d *draft) decideLoad() {
 	p := d.p
@@ -141,6 +127,9 @@ func (d *draft) decideLoad() {
 	d.rate = p.Float("request-rate")
 	if d.mode == FixedSchedule || d.mode == UserCentric {
 		d.rate = nil
+	}
+	if d.mode == Rate && d.given("request-rate-series") {
+		d.readSeries()
 	}
 	if d.mode == Burst && d.concurrency == nil && d.prefill == nil {
 		one := int64(1)
@@ -216,3 +205,13 @@ func (d *draft) decidePattern() {
 
 // isRankings tells whether the endpoint type ranks passages.
 func (d *draft) isRankings() bool { return strings.Contains(d.endpointType, "rankings") }
+
+// readSeries reads the rate series; a file that holds none is a fault.
+func (d *draft) readSeries() {
+	path := d.p.Text("request-rate-series")
+	points, err := readRateSeries(path)
+	if err != nil {
+		d.fault("", "%s %s: %v", d.flag("request-rate-series"), shorten(path), err)
+	}
+	d.series = points
+}

@@ -134,6 +134,7 @@ func datasetConfig(r *Run) Object {
 	out = addGiven(out, p, "num-dataset-entries", "count", int64(d.Entries))
 	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
 	out = setNonEmpty(out, "prompts", promptsConfig(r))
+	out = setNonEmpty(out, "synthesis", synthesisConfig(r))
 	var prefix Object
 	prefix = addGiven(prefix, p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize))
 	prefix = addGiven(prefix, p, "prompt-prefix-length", "length", int64(d.PrefixLength))
@@ -162,6 +163,7 @@ func promptsConfig(r *Run) Object {
 		out = append(out, Member{Key: "osl", Value: distribution(*d.OSL, true)})
 	}
 	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.BatchSize))
+	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
 	if len(d.SequenceDistribution) > 0 {
 		pairs := []any{}
 		for _, pair := range d.SequenceDistribution {
@@ -174,6 +176,17 @@ func promptsConfig(r *Run) Object {
 		out = append(out, Member{Key: "sequence_distribution", Value: pairs})
 	}
 	return out
+}
+
+func synthesisConfig(r *Run) Object {
+	p, s := r.parsed, r.Dataset.Synthesis
+	out := addGiven(nil, p, "synthesis-speedup-ratio", "speedup_ratio", s.SpeedupRatio)
+	out = addGiven(out, p, "synthesis-prefix-len-multiplier", "prefix_len_multiplier", s.PrefixLenMultiplier)
+	out = addGiven(out, p, "synthesis-prefix-root-multiplier", "prefix_root_multiplier", int64(s.PrefixRootMultiplier))
+	out = addGiven(out, p, "synthesis-prompt-len-multiplier", "prompt_len_multiplier", s.PromptLenMultiplier)
+	out = addGiven(out, p, "synthesis-output-len-multiplier", "output_len_multiplier", s.OutputLenMultiplier)
+	out = addGiven(out, p, "synthesis-max-isl", "max_isl", int64(s.MaxISL))
+	return addGiven(out, p, "synthesis-max-osl", "max_osl", int64(s.MaxOSL))
 }
 
 // distribution is a plain number when it is fixed, else a mapping of mean and stddev.
@@ -192,6 +205,8 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	out := Object{{Key: "name", Value: ph.Name}, {Key: "type", Value: ph.yamlType()}}
 	if ph.Requests != nil {
 		out = append(out, Member{Key: "requests", Value: *ph.Requests})
+	} else if ph.Schedule != nil && ph.Sessions == nil && ph.Schedule.Rows > 0 {
+		out = append(out, Member{Key: "requests", Value: ph.Schedule.Rows})
 	}
 	if ph.Duration != nil {
 		out = append(out, Member{Key: "duration", Value: secondsOf(*ph.Duration)})
@@ -205,8 +220,23 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	if ph.Prefill != nil {
 		out = append(out, Member{Key: "prefill_concurrency", Value: int64(*ph.Prefill)})
 	}
-	if ph.Mode == Rate || ph.Mode == UserCentric {
+	if ph.Series != nil {
+		points := []any{}
+		for _, p := range ph.Series {
+			points = append(points, Object{{Key: "time_s", Value: p.Seconds}, {Key: "qps", Value: p.Rate}})
+		}
+		out = append(out, Member{Key: "rate_series", Value: points})
+	} else if ph.Mode == Rate || ph.Mode == UserCentric {
 		out = append(out, Member{Key: "rate", Value: ph.Rate})
+	}
+	if s := ph.Schedule; s != nil {
+		out = append(out, Member{Key: "auto_offset", Value: s.AutoOffset})
+		if s.StartMS != nil {
+			out = append(out, Member{Key: "start_offset", Value: *s.StartMS})
+		}
+		if s.EndMS != nil {
+			out = append(out, Member{Key: "end_offset", Value: *s.EndMS})
+		}
 	}
 	if ph.Mode == UserCentric {
 		out = append(out, Member{Key: "users", Value: int64(ph.Users)})

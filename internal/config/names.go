@@ -193,6 +193,9 @@ func (d *draft) stimulus() string {
 	if d.rate != nil {
 		parts = append(parts, "request_rate"+FormatFloat(*d.rate))
 	}
+	if d.series != nil {
+		parts = append(parts, "request_rate_series")
+	}
 	if len(parts) == 0 && d.prefill != nil {
 		parts = append(parts, fmt.Sprintf("prefill_concurrency%d", *d.prefill))
 	}

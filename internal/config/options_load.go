@@ -6,7 +6,6 @@ func arrivalPatterns() []string {
 
 func loadOptions() []Option {
 	const (
-		series  = "rate series"
 		agentic = "agentic replay"
 		phase   = "phases.profiling."
 		warmup  = "phases.warmup."
@@ -20,7 +19,7 @@ func loadOptions() []Option {
 		opt("request-rate", Float, "", 1, "Requests per second.", sweep, positive, yaml(phase+"rate")),
 		opt("arrival-pattern request-rate-mode", Enum, "poisson", 1, "How requests are spaced at a rate.", derived("gamma when --arrival-smoothness is given"), values(arrivalPatterns()...), yaml(phase+"type")),
 		opt("arrival-smoothness vllm-burstiness", Float, "", 2, "Shape of gamma arrivals: 1 is poisson, more is smoother, less is burstier.", derived("1.0 with gamma"), positive, yaml(phase+"smoothness")),
-		opt("request-rate-series", Path, "", 3, "JSON file with a rate that changes over time.", mustExist, missing(series), yaml(phase+"rate_series")),
+		opt("request-rate-series", Path, "", 3, "JSON file with a rate that changes over time: a list of {\"time_s\": t, \"qps\": r}, linear in between.", mustExist, yaml(phase+"rate_series")),
 		opt("request-count num-requests", Int, "", 1, "Stop after this many requests were sent.",
 			derived("without any stop condition: at a rate max(10, concurrency), else max(10, 2 × concurrency)"), sweep, atLeastOne, yaml(phase+"requests")),
 		opt("benchmark-duration", Float, "", 1, "Stop sending after this many seconds.", sweep, positive, yaml(phase+"duration")),

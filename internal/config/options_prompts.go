@@ -14,7 +14,7 @@ func promptOptions() []Option {
 		opt("prompt-input-tokens-mean synthetic-input-tokens-mean isl", Int, "550", 1, "Input length in tokens.", sweep, limits(atLeast(0)), yaml(data+"prompts.isl.mean")),
 		opt("prompt-input-tokens-stddev synthetic-input-tokens-stddev isl-stddev", Float, "0", 1, "Standard deviation of the input length.", sweep, limits(atLeast(0)), yaml(data+"prompts.isl.stddev")),
 		opt("prompt-input-tokens-block-size synthetic-input-tokens-block-size isl-block-size", Int, "", 2, "Tokens that one hash id of a trace stands for.",
-			derived("the trace format's own"), limits(atLeast(1)), missing("the replay of traces"), yaml(data+"prompts.block_size")),
+			derived("the trace format's own"), limits(atLeast(1)), yaml(data+"prompts.block_size")),
 		opt("seq-dist sequence-distribution", String, "", 2, `Mix of input and output lengths with weights in percent, as "256,128:40;512,256:60".`, yaml(data+"prompts.sequence_distribution")),
 		opt("random-range-ratio", String, "", 3, "Uniform window around the mean lengths: a number, or JSON with input and output.", missing("length windows"), yaml(data+"prompts.random_range_ratio")),
 		opt("random-range-ratio-mode", Enum, "vllm", 3, "Whose definition of the window is followed.", values("vllm", "sglang"), missing("length windows"), yaml(data+"prompts.random_range_ratio_mode")),
@@ -29,12 +29,11 @@ func promptOptions() []Option {
 
 func mediaOptions() []Option {
 	const (
-		audio     = "audio input"
-		image     = "image input"
-		video     = "video input"
-		rankings  = "ranking endpoints"
-		synthesis = "the reshaping of traces"
-		data      = "datasets.default."
+		audio    = "audio input"
+		image    = "image input"
+		video    = "video input"
+		rankings = "ranking endpoints"
+		data     = "datasets.default."
 	)
 	nonNegative, positive := limits(atLeast(0)), limits(atLeast(1))
 	return []Option{
@@ -72,12 +71,12 @@ func mediaOptions() []Option {
 		opt("rankings-passages-prompt-token-stddev", Int, "0", 2, "Standard deviation of the tokens of a passage.", nonNegative, missing(rankings), yaml(data+"rankings.passage_tokens.stddev")),
 		opt("rankings-query-prompt-token-mean", Int, "550", 2, "Tokens of a query.", positive, missing(rankings), yaml(data+"rankings.query_tokens.mean")),
 		opt("rankings-query-prompt-token-stddev", Int, "0", 2, "Standard deviation of the tokens of a query.", nonNegative, missing(rankings), yaml(data+"rankings.query_tokens.stddev")),
-		opt("synthesis-speedup-ratio", Float, "1.0", 2, "Factor by which a trace is replayed faster.", nonNegative, missing(synthesis), yaml(data+"synthesis.speedup_ratio")),
-		opt("synthesis-prefix-len-multiplier", Float, "1.0", 2, "Factor on the length of shared prefixes.", nonNegative, missing(synthesis), yaml(data+"synthesis.prefix_len_multiplier")),
-		opt("synthesis-prefix-root-multiplier", Int, "1", 2, "Number of independent copies of the prefix tree.", positive, missing(synthesis), yaml(data+"synthesis.prefix_root_multiplier")),
-		opt("synthesis-prompt-len-multiplier", Float, "1.0", 2, "Factor on the length of what is not shared.", nonNegative, missing(synthesis), yaml(data+"synthesis.prompt_len_multiplier")),
-		opt("synthesis-output-len-multiplier", Float, "1.0", 3, "Factor on output lengths.", nonNegative, missing(synthesis), yaml(data+"synthesis.output_len_multiplier")),
-		opt("synthesis-max-isl", Int, "", 2, "Leave out rows with longer input.", positive, missing(synthesis), yaml(data+"synthesis.max_isl")),
-		opt("synthesis-max-osl", Int, "", 2, "Cap on output lengths.", positive, missing(synthesis), yaml(data+"synthesis.max_osl")),
+		opt("synthesis-speedup-ratio", Float, "1.0", 2, "Factor by which a trace is replayed faster.", nonNegative, yaml(data+"synthesis.speedup_ratio")),
+		opt("synthesis-prefix-len-multiplier", Float, "1.0", 2, "Factor on the length of shared prefixes.", nonNegative, yaml(data+"synthesis.prefix_len_multiplier")),
+		opt("synthesis-prefix-root-multiplier", Int, "1", 2, "Number of independent copies of the prefix tree.", positive, yaml(data+"synthesis.prefix_root_multiplier")),
+		opt("synthesis-prompt-len-multiplier", Float, "1.0", 2, "Factor on the length of what is not shared.", nonNegative, yaml(data+"synthesis.prompt_len_multiplier")),
+		opt("synthesis-output-len-multiplier", Float, "1.0", 3, "Factor on output lengths.", nonNegative, yaml(data+"synthesis.output_len_multiplier")),
+		opt("synthesis-max-isl", Int, "", 2, "Leave out rows with longer input.", positive, yaml(data+"synthesis.max_isl")),
+		opt("synthesis-max-osl", Int, "", 2, "Cap on output lengths.", positive, yaml(data+"synthesis.max_osl")),
 	}
 }

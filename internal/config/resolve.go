@@ -95,6 +95,9 @@ func (d *draft) dataset() Dataset {
 		Format:                   p.Text("custom-dataset-type"),
 		Entries:                  int(*p.Int("num-dataset-entries")),
 		Sessions:                 d.sessions,
+		BlockSize:                intOr0(p.Int("isl-block-size")),
+		IgnoreTimes:              p.Bool("ignore-trace-delays"),
+		Synthesis:                d.synthesis(),
 		Sampling:                 p.Text("dataset-sampling-strategy"),
 		ISL:                      Normal{float64(*p.Int("isl")), *p.Float("isl-stddev")},
 		SequenceDistribution:     pairs,
@@ -198,11 +201,20 @@ func (d *draft) profiling() Phase {
 	}
 	switch d.mode {
 	case Rate:
-		ph.setArrivals(*d.rate, d.pattern, d.smoothness)
+		if ph.Series = d.series; ph.Series == nil {
+			ph.Rate = *d.rate
+		}
+		ph.setArrivals(ph.Rate, d.pattern, d.smoothness)
 	case UserCentric:
 		ph.Rate, ph.Users = *d.p.Float("user-centric-rate"), int(*d.p.Int("num-users"))
 	}
 	ph.Simultaneous = d.p.Bool("simultaneous-start")
+	if d.mode == FixedSchedule {
+		ph.Schedule = d.schedule()
+		if !d.requestsGiven {
+			ph.Requests = nil // the number of rows is only what is expected
+		}
+	}
 	ph.ConcurrencyRamp = secondsOr0(d.p.Float("concurrency-ramp-duration"))
 	ph.PrefillRamp = secondsOr0(d.p.Float("prefill-concurrency-ramp-duration"))
 	ph.RateRamp = secondsOr0(d.p.Float("request-rate-ramp-duration"))
@@ -224,7 +236,14 @@ func (d *draft) warmup() Phase {
 		Duration: durationOf(p.Float("warmup-duration")),
 		Grace:    secondsDuration(*p.Float("warmup-grace-period")),
 	}
-	if rate := first(p.Float("warmup-request-rate"), p.Float("request-rate")); rate != nil {
+	rate := first(p.Float("warmup-request-rate"), p.Float("request-rate"))
+	switch {
+	case d.mode == FixedSchedule: // whose --request-rate has no effect
+		rate = p.Float("warmup-request-rate")
+	case rate == nil && d.series != nil:
+		rate = &d.series[0].Rate
+	}
+	if rate != nil {
 		pattern := p.Text("warmup-arrival-pattern")
 		if pattern == "" {
 			pattern = d.pattern

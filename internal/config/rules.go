@@ -114,6 +114,9 @@ func exclusions() []struct{ rule, a, b, hint string } {
 		{"V47", "ignore-trace-delays", "use-think-time-only", ""},
 		{"V47", "network-latency-automatic", "network-latency-mean", ""},
 		{"V47", "request-rate", "request-rate-series", ""},
+		{"V16", "user-centric-rate", "request-rate-series", ""},
+		{"", "request-rate-series", "request-rate-ramp-duration", "the series says how the rate changes"},
+		{"", "fixed-schedule", "ignore-trace-delays", "without recorded times there is no schedule"},
 		{"V47", "random-range-ratio", "seq-dist", ""},
 		{"", "fixed-schedule", "no-fixed-schedule", "use only one"},
 		{"", "system-prompt", "system-prompt-file", "use only one"},
@@ -138,30 +141,6 @@ func (d *draft) checkExclusions() {
 	}
 	if d.active("open-loop-strict") && d.given("open-loop-replay") && !d.p.Bool("open-loop-replay") {
 		d.fault("V47", "%s and %s cannot be used together", d.flag("open-loop-strict"), d.flag("open-loop-replay"))
-	}
-}
-
-func (d *draft) checkSchedule() {
-	start, end := d.p.Int("fixed-schedule-start-offset"), d.p.Int("fixed-schedule-end-offset")
-	if start != nil && d.p.Bool("fixed-schedule-auto-offset") {
-		d.fault("V3", "%s and %s cannot be used together", d.flag("fixed-schedule-start-offset"), d.flag("fixed-schedule-auto-offset"))
-	}
-	if start != nil && end != nil && *start > *end {
-		d.fault("V4", "%s %d must be at most %s %d", d.flag("fixed-schedule-start-offset"), *start, d.flag("fixed-schedule-end-offset"), *end)
-	}
-	if d.mode != FixedSchedule {
-		if flags := d.givenOf("fixed-schedule-auto-offset", "fixed-schedule-start-offset", "fixed-schedule-end-offset"); len(flags) > 0 {
-			d.fault("V5", "%s can only be used together with --fixed-schedule", strings.Join(flags, ", "))
-		}
-		return
-	}
-	if d.given("dataset-sampling-strategy") {
-		d.fault("V26", "%s is not compatible with a fixed schedule, which sends every conversation exactly once", d.flag("dataset-sampling-strategy"))
-	}
-	if !d.p.Bool("fixed-schedule") {
-		if flags := d.givenOf("request-rate", "num-users", "arrival-smoothness"); len(flags) > 0 {
-			d.fault("", "%s cannot be used here: the trace holds timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", strings.Join(flags, ", "))
-		}
 	}
 }
 
@@ -272,8 +251,9 @@ func (d *draft) checkUsers() {
 
 func (d *draft) checkArrivals() {
 	pattern := d.p.Text("arrival-pattern")
-	if d.given("request-rate") && pattern == string(Burst) {
-		d.fault("V20", "%s %s is not allowed when %s is given", d.flag("arrival-pattern"), pattern, d.flag("request-rate"))
+	rates := d.givenOf("request-rate", "request-rate-series")
+	if len(rates) > 0 && pattern == string(Burst) {
+		d.fault("V20", "%s %s is not allowed when %s is given", d.flag("arrival-pattern"), pattern, rates[0])
 	}
 	if !d.given("arrival-smoothness") {
 		return
@@ -281,7 +261,7 @@ func (d *draft) checkArrivals() {
 	switch {
 	case d.given("arrival-pattern") && pattern != PatternGamma:
 		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"), d.flag("arrival-pattern"), pattern)
-	case !d.given("request-rate"):
+	case len(rates) == 0:
 		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate", d.flag("arrival-smoothness"))
 	}
 }

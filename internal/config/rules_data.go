@@ -99,25 +99,6 @@ func (d *draft) checkContentType() {
 	}
 }
 
-func (d *draft) checkTraces() {
-	format := d.p.Text("custom-dataset-type")
-	if format == "dynamo_trace" {
-		d.fault("", "%s dynamo_trace is not a format of its own; convert the file to mooncake_trace", d.flag("custom-dataset-type"))
-	}
-	if format == "" || slices.Contains(traceFormats(), format) {
-		return
-	}
-	var flags []string
-	for _, o := range table().options {
-		if strings.HasPrefix(o.Name, "synthesis-") && d.given(o.Name) && d.p.Value(o.Name) != defaultValue(o) {
-			flags = append(flags, d.flag(o.Name))
-		}
-	}
-	if len(flags) > 0 {
-		d.fault("V8", "%s require a trace dataset type, not %s %s", strings.Join(flags, ", "), d.flag("custom-dataset-type"), format)
-	}
-}
-
 func (d *draft) checkMedia() {
 	if d.given("video-width") != d.given("video-height") {
 		given, other := "video-width", "video-height"

@@ -10,6 +10,7 @@ import (
 func TestRules(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	timed := writeFile(t, "timed.jsonl", `{"timestamp":1}`+"\n")
+	series := writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`)
 	for _, c := range []struct{ rule, bad, names, good string }{
 		{"V1", "--streaming", "--model-names", "-m m"},
 		{"V2", "-m m --fixed-schedule", "--fixed-schedule --input-file", "-m m --fixed-schedule --input-file FILE"},
@@ -83,10 +84,16 @@ func TestRules(t *testing.T) {
 		{"", "-m m --per-chunk-usage", "--streaming", "-m m --per-chunk-usage --streaming"},
 		{"", "-m m --video-audio-sample-rate 1000", "8000", "-m m --video-audio-sample-rate 44.1"},
 		{"", "-m m --wandb-entity e", "--wandb-project", "-m m --wandb-entity e --wandb-project p"},
+		{"", "-m m --fixed-schedule --ignore-trace-delays --input-file TIMED", "--fixed-schedule --ignore-trace-delays", "-m m --fixed-schedule --input-file TIMED"},
+		{"V16", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 2 --request-rate-series SERIES", "--user-centric-rate --request-rate-series", "-m m --request-rate-series SERIES"},
+		{"", "-m m --request-rate-ramp-duration 1 --request-rate-series SERIES", "--request-rate-series --request-rate-ramp-duration", "-m m --request-rate-series SERIES"},
+		{"V20", "-m m --arrival-pattern concurrency_burst --request-rate-series SERIES", "--arrival-pattern --request-rate-series", "-m m --arrival-pattern poisson --request-rate-series SERIES"},
+		{"V25", "-m m --fixed-schedule --input-file TIMED --request-rate 5 --request-rate-ramp-duration 1", "--request-rate-ramp-duration", "-m m --request-rate 5 --request-rate-ramp-duration 1"},
+		{"V8", "-m m --synthesis-speedup-ratio 2", "--synthesis-speedup-ratio --input-file", "-m m --synthesis-speedup-ratio 2 --input-file TIMED"},
 		{"", "-m m --fixed-schedule --no-fixed-schedule --input-file TIMED", "--fixed-schedule --no-fixed-schedule", "-m m --no-fixed-schedule"},
 		{"", "-m m --server-metrics nonsense", "--server-metrics nonsense", "-m m --server-metrics n:1"},
 	} {
-		fill := strings.NewReplacer("FILE", file, "TIMED", timed)
+		fill := strings.NewReplacer("FILE", file, "TIMED", timed, "SERIES", series)
 		bad := check(t, fill.Replace(c.bad)).faults
 		found := Faults{}
 		for _, f := range bad {
@@ -124,8 +131,8 @@ func TestNotBuilt(t *testing.T) {
 		"--concurrency 1,2":                                   "a list for --concurrency is not available",
 		"--num-profile-runs 3":                                "--num-profile-runs is not available",
 		"--model-selection-strategy weighted":                 "use round_robin or random",
-		"--fixed-schedule --input-file FILE":                  "--fixed-schedule is not available",
-		"--custom-dataset-type random_pool --input-file FILE": "use single_turn or multi_turn",
+		"--replay-speedup 2 --input-file FILE":                "--replay-speedup is not available",
+		"--custom-dataset-type random_pool --input-file FILE": "use single_turn, multi_turn, ",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

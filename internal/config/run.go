@@ -112,6 +112,12 @@ type Dataset struct {
 	Kind DatasetKind
 	// Path and Format belong to a file; an empty format means that it is detected.
 	Path, Format string
+	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.
+	BlockSize int
+	// IgnoreTimes forgets recorded times and delays.
+	IgnoreTimes bool
+	// Synthesis changes a trace.
+	Synthesis Synthesis
 	// Entries is the number of conversations to generate (unused for files).
 	Entries int
 	// Sessions is the number of sessions to run, nil if the user gave none.
@@ -205,12 +211,16 @@ type Phase struct {
 	Simultaneous bool
 	// Prefill caps requests before their first content; nil is no cap.
 	Prefill *int
-	// Requests, Sessions and Duration are the stop conditions; at least one is set.
+	// Requests, Sessions and Duration are the stop conditions; at least one is set, but with a Schedule.
 	Requests *int64
 	Sessions *int64
 	Duration *time.Duration
 	// Grace is the wait for responses after Duration; Unlimited possible; meaningless without Duration.
 	Grace time.Duration
+	// Series is a rate that changes instead of Rate; Rate mode only.
+	Series []RatePoint
+	// Schedule is set in FixedSchedule mode, which ends with the recording.
+	Schedule *Schedule
 	// Users is their number; UserCentric mode only, where Rate is that of all of them together.
 	Users int
 	// The ramps let a limit or the rate grow to its value; 0 is no ramp.

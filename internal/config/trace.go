@@ -3,6 +3,7 @@ package config
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -46,7 +47,13 @@ func (t *traceFacts) read(path string) {
 		return
 	}
 	defer file.Close()
-	reader := bufio.NewReader(file)
+	var in io.Reader = file
+	if filepath.Ext(path) == ".gz" {
+		if in, err = gzip.NewReader(file); err != nil {
+			return
+		}
+	}
+	reader := bufio.NewReader(in)
 	probed := t.rows > 0
 	for {
 		line, blank, err := readLine(reader, !probed)

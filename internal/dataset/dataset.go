@@ -17,6 +17,8 @@ type Dataset struct {
 	Sampling Sampling
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
+	// Notes say how the source was read, for the log.
+	Notes []string
 }
 
 // Mode is the context mode of a conversation of this dataset.
@@ -78,6 +80,10 @@ type Turn struct {
 	// RawTools goes with it.
 	RawMessages []json.RawMessage
 	RawTools    []json.RawMessage
+	// RawPayload is a whole request body, sent as it is; nothing of the other fields goes into it.
+	RawPayload json.RawMessage `json:",omitempty"`
+	// Prompt is a text that is made when it is needed; it stands for Texts.
+	Prompt *Prompt `json:",omitzero"`
 	// Extra is merged into the request body last, in this order.
 	Extra []Field
 }
@@ -93,4 +99,28 @@ type Media struct {
 type Field struct {
 	Name  string
 	Value json.RawMessage
+}
+
+// Prompt describes a text of so many tokens, of which the first are those of the blocks.
+type Prompt struct {
+	Tokens int
+	// Blocks are ids; equal ids are equal text.
+	Blocks []int64
+	// Row is a number of its own, from which the text without blocks is drawn.
+	Row uint64
+	// By makes the text.
+	By Writer
+}
+
+// Writer makes the text of a prompt: the same at every call.
+type Writer interface{ Write(*Prompt) string }
+
+// Whole is the turn with its text made; the turn itself if it has no prompt to make.
+func (t *Turn) Whole() *Turn {
+	if t.Prompt == nil {
+		return t
+	}
+	whole := *t
+	whole.Texts = []Media{{Name: "text", Contents: []string{t.Prompt.By.Write(t.Prompt)}}}
+	return &whole
 }

@@ -20,6 +20,9 @@ func (in *Intake) timing(r *record.Record, j *Job, reply *endpoint.Reply) {
 	}
 	since(record.CreditIssued, j.IssuedNS)
 	since(record.IntendedSend, j.IntendedNS)
+	if j.Scheduled {
+		f[record.Scheduled] = j.ScheduledNS
+	}
 	if j.Identity.TurnIndex == 0 && j.PickedUpNS != 0 {
 		f[record.CreditDrop] = start - j.PickedUpNS
 	}

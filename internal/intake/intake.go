@@ -43,6 +43,9 @@ type Job struct {
 	// IssuedNS is when the credit was issued, IntendedNS the arrival by the plan (0: none), PickedUpNS
 	// when the sender took the credit over (0: unknown). Instants of the run's clock.
 	IssuedNS, IntendedNS, PickedUpNS int64
+	// ScheduledNS is the turn's own time in the schedule that is replayed; it counts only if Scheduled.
+	Scheduled   bool
+	ScheduledNS int64
 }
 
 // Intake makes records. It is safe for concurrent use.

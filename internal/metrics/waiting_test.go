@@ -124,7 +124,7 @@ func replayed(lagsMS ...int64) []*record.Record {
 	return append(records, success(0, 50*ms, 40*ms)) // a turn without a time of its own
 }
 
-func TestReplayScheduleLag(t *testing.T) {
+func TestTrapReplayScheduleLag(t *testing.T) {
 	cfg := chatConfig()
 	cfg.FixedSchedule = true
 	cfg.SliceNS = 500 * ms
@@ -136,6 +136,7 @@ func TestReplayScheduleLag(t *testing.T) {
 		{"in time", []int64{7, 7, 7}, 0, 0, 0, 0},
 		{"linear", []int64{10, 20, 110}, 10, 82, 98.2, 0},
 		{"at the limit", []int64{0, 500, 500}, 500, 500, 500, 0},
+		{"one far behind", []int64{10, 12, 5, 800}, 6, 558.6, 771.36, 1},
 		{"degraded", []int64{0, 501, 501}, 501, 501, 501, 1},
 	} {
 		for _, limit := range []int64{DefaultMaxRecords, 1} {

@@ -1,7 +1,10 @@
 package run
 
 import (
+	"os"
+
 	"aiperf/internal/config"
+	"aiperf/internal/dataset/loader"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metrics"
 )
@@ -36,4 +39,13 @@ func (Catalog) MetricTags() []string {
 		}
 	}
 	return tags
+}
+
+// DatasetFormat implements config.Catalog. What cannot be told is no fault here: the loader says it.
+func (Catalog) DatasetFormat(path string) string {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return ""
+	}
+	format, _ := loader.Detect(path)
+	return format
 }

@@ -31,7 +31,7 @@ func (s schedule) Turns(k uint64) int { return len(s.conversation(k).Turns) }
 // DelayNS implements load.Source.
 func (s schedule) DelayNS(k uint64, turn int) int64 {
 	if delay := s.conversation(k).Turns[turn].DelayMS; delay != nil {
-		return int64(*delay * 1e6)
+		return nanoseconds(*delay)
 	}
 	return 0
 }
@@ -89,13 +89,14 @@ type sending struct {
 type phaseName struct {
 	name, kind string
 	profiling  int // number among the profiling phases, -1 for a warm-up
+	scheduled  bool
 }
 
 func phaseNames(plan load.Plan) []phaseName {
 	var list []phaseName
 	profiling := 0
 	for _, p := range plan.Phases {
-		name := phaseName{p.Name, p.Kind.String(), -1}
+		name := phaseName{p.Name, p.Kind.String(), -1, p.Schedule != nil}
 		if p.Kind == load.Profiling {
 			name.profiling = profiling
 			profiling++
@@ -172,12 +173,19 @@ func (d *dispatcher) state(k uint64) *turnState {
 	return t
 }
 
-// Open implements load.Opener: a simulated user's session goes by the user's number.
+// Open implements load.Opener: a simulated user's session goes by the user's number, that of a schedule
+// plays the conversation of its entry.
 func (d *dispatcher) Open(o load.Opening) {
+	k := o.Session
+	if o.Conversation >= 0 {
+		d.mu.Lock()
+		d.live[k] = &turnState{session: d.sessions.Session(k, o.Conversation), worker: -1}
+		d.mu.Unlock()
+		return
+	}
 	if o.User == 0 {
 		return
 	}
-	k := o.Session
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.live[k] = &turnState{session: d.sessions.Named(k, d.schedule.sampler.At(k), strconv.FormatInt(int64(o.User), 10)), worker: -1}
@@ -301,6 +309,11 @@ func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, deco
 	phase := &d.phases[c.Phase]
 	job.Identity.Phase, job.Identity.PhaseName = phase.kind, phase.name
 	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.profiling
+	if phase.scheduled {
+		if at := t.session.Conversation().Turns[c.Turn].TimestampMS; at != nil {
+			job.Scheduled, job.ScheduledNS = true, nanoseconds(*at)
+		}
+	}
 	job.Identity.WorkerID = d.workers.name(t.worker)
 	job.Identity.ProcessorID = processorID
 	return job

@@ -227,6 +227,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
 	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
+	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
 	c.OpenLoop = e.cfg.Profiling().Mode != config.Burst
 	return c
 }

@@ -116,7 +116,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	}
 	d := &e.cfg.Dataset
 	options := compose.Options{
-		Path: d.Path, Format: d.Format, Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),
+		Path: d.Path, Format: d.Format, Reading: e.reading(), Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),
 		ISL: synthetic.Normal(d.ISL), BatchSize: d.BatchSize,
 		Turns: synthetic.Normal(d.Turns), DelayMS: synthetic.Normal(d.TurnDelayMS), DelayRatio: d.TurnDelayRatio,
 		PrefixPool: d.PrefixPoolSize, PrefixLength: d.PrefixLength,
@@ -144,8 +144,14 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	for _, w := range warnings {
 		e.log.Warn(w)
 	}
-	if n := d.Sessions; n != nil && *n > int64(len(data.Conversations)) {
+	for _, n := range data.Notes {
+		e.log.Info(n)
+	}
+	if n := d.Sessions; n != nil && e.cfg.Profiling().Schedule == nil && *n > int64(len(data.Conversations)) {
 		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", len(data.Conversations))
+	}
+	if err := e.checkThreadedMessages(data); err != nil {
+		return err
 	}
 	e.log.Info("Dataset ready", "conversations", len(data.Conversations), "turns", data.Turns())
 	e.data = data
@@ -261,6 +267,11 @@ func (e *execution) plan() load.Plan {
 		case config.Rate:
 			phase.Arrivals = load.Arrivals{Pattern: pattern(p.Pattern), Rate: p.Rate, Smoothness: p.Smoothness}
 			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp}, Interval: e.cfg.Env.Timing.RateRampUpdateInterval}
+			for _, point := range p.Series {
+				phase.Arrivals.Series = append(phase.Arrivals.Series, load.RatePoint{At: seconds(point.Seconds), Rate: point.Rate})
+			}
+		case config.FixedSchedule:
+			phase.Schedule = e.loadSchedule(p.Schedule)
 		case config.UserCentric:
 			turns := float64(e.data.Turns()) / float64(len(e.data.Conversations))
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: turns}

@@ -118,6 +118,9 @@ func (e *execution) logPhase(event load.PhaseEvent) {
 	if s.State == load.Started && s.Kind == load.Profiling {
 		e.health.watch.Restart()
 	}
+	if s.State == load.Started {
+		e.warnLateStart(s)
+	}
 	parts := []string{fmt.Sprintf("Phase %s %s", s.Name, strings.ReplaceAll(s.State.String(), "_", " "))}
 	switch s.State {
 	case load.Started:

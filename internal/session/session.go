@@ -190,17 +190,29 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 // body encodes a turn, or takes what was encoded for another session.
 func (s *Session) body(turn int) (*endpoint.Body, error) {
 	if s.Live() && turn > 0 {
-		return s.store.options.Endpoint.Encode(s.context(turn))
+		return s.encode(turn)
 	}
 	key := bodyKey{s.index, turn}
 	if body, ok := s.store.bodies.get(key); ok {
 		return body, nil
 	}
-	body, err := s.store.options.Endpoint.Encode(s.context(turn))
+	body, err := s.encode(turn)
 	if err != nil {
 		return nil, err
 	}
 	return s.store.bodies.put(key, body), nil
+}
+
+func (s *Session) encode(turn int) (*endpoint.Body, error) {
+	return encode(s.store.options.Endpoint, s.context(turn))
+}
+
+// encode makes a body; a turn that is a whole payload already stays as it is.
+func encode(e endpoint.Endpoint, c *endpoint.Context) (*endpoint.Body, error) {
+	if current := c.Turns[len(c.Turns)-1].Turn; current != nil && current.RawPayload != nil {
+		return endpoint.Verbatim(current.RawPayload), nil
+	}
+	return e.Encode(c)
 }
 
 // context collects what the request of a turn carries.
@@ -210,7 +222,7 @@ func (s *Session) context(turn int) *endpoint.Context {
 	}
 	c := &endpoint.Context{SystemMessage: s.conversation.SystemMessage, UserContext: s.conversation.UserContext}
 	for i := 0; i <= turn; i++ {
-		c.Turns = append(c.Turns, endpoint.Turn{Turn: &s.conversation.Turns[i]})
+		c.Turns = append(c.Turns, endpoint.Turn{Turn: s.conversation.Turns[i].Whole()})
 		if i < turn && i < len(s.replies) && s.replies[i] != nil {
 			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i]})
 		}
@@ -221,7 +233,7 @@ func (s *Session) context(turn int) *endpoint.Context {
 // alone is the context of a turn without any history.
 func alone(c *dataset.Conversation, turn int) *endpoint.Context {
 	return &endpoint.Context{
-		Turns:         []endpoint.Turn{{Turn: &c.Turns[turn]}},
+		Turns:         []endpoint.Turn{{Turn: c.Turns[turn].Whole()}},
 		SystemMessage: c.SystemMessage,
 		UserContext:   c.UserContext,
 	}
@@ -230,7 +242,7 @@ func alone(c *dataset.Conversation, turn int) *endpoint.Context {
 // Payload encodes a turn on its own, without earlier turns and replies and without members that are
 // null, as inputs.json lists it.
 func Payload(e endpoint.Endpoint, c *dataset.Conversation, turn int) ([]byte, error) {
-	body, err := e.Encode(alone(c, turn))
+	body, err := encode(e, alone(c, turn))
 	if err != nil {
 		return nil, fmt.Errorf("conversation %s, turn %d: %w", c.SessionID, turn, err)
 	}

@@ -51,8 +51,10 @@ type builder struct {
 	system   *string
 	// first is the index in the corpus stream of the first conversation; the shared texts stand
 	// before it, the user contexts behind the conversations.
-	first    uint64
-	inexact  atomic.Int64
+	first   uint64
+	inexact atomic.Int64
+	// writer makes the prompts of a trace; nil if there are none.
+	writer   *writer
 	warnings []string
 }
 
@@ -130,12 +132,18 @@ func (b *builder) continued(r *random.Rand, prefix string, n int) string {
 // conversations makes or reads the conversations and completes each of them.
 func (b *builder) conversations(ctx context.Context) error {
 	if b.Kind == File {
-		loaded, err := loader.Load(ctx, b.Path, b.Format)
+		reading := b.Reading
+		reading.Seed = b.Seed
+		loaded, err := loader.LoadWith(ctx, b.Path, b.Format, reading)
 		if err != nil {
 			return err
 		}
 		b.dataset = loaded.Dataset
+		b.dataset.Notes = loaded.Notes
 		b.warnings = append(b.warnings, loaded.Warnings...)
+		if err := b.promptWriter(loaded.BlockSize); err != nil {
+			return err
+		}
 	} else {
 		b.warnAboutCorpus()
 		b.dataset = &dataset.Dataset{
@@ -151,6 +159,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			c.Turns = b.generate(k)
 		}
 		b.limit(k, c.Turns)
+		b.letWrite(c.Turns)
 		c.SystemMessage = b.system
 		if b.UserContextLength > 0 {
 			text := b.text(b.first+uint64(len(all))+k, b.UserContextLength)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/loader"
 	"aiperf/internal/dataset/synthetic"
 	"aiperf/internal/random"
 )
@@ -43,6 +44,8 @@ type Options struct {
 	Kind Kind
 	// Path and Format belong to a file; an empty format is detected.
 	Path, Format string
+	// Reading says how a file is read.
+	Reading loader.Options
 	// Entries is the number of conversations to generate; a file has its own number.
 	Entries int
 	// Sampling overrides the preference of the source if it is not empty.

@@ -59,7 +59,7 @@ func (b *builder) limit(k uint64, turns []dataset.Turn) {
 		default:
 			return
 		}
-		if turns[i].MaxTokens == nil {
+		if turns[i].MaxTokens == nil && turns[i].RawPayload == nil {
 			turns[i].MaxTokens = &n
 		}
 	}

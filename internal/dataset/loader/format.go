@@ -7,61 +7,134 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"aiperf/internal/dataset"
 )
 
-// The formats that can be read.
 const (
 	singleTurn = "single_turn"
 	multiTurn  = "multi_turn"
+
+	mooncakeTrace = "mooncake_trace"
+	bailianTrace  = "bailian_trace"
+	burstGPTTrace = "burst_gpt_trace"
 )
 
-// rowReader is what reads one line of a format; nil if it cannot be read.
-func rowReader(format string) func(l *load, line []byte) {
-	switch format {
-	case singleTurn:
-		return (*load).singleTurn
-	case multiTurn:
-		return (*load).multiTurn
-	}
-	return nil
+// format is one kind of dataset file.
+type format struct {
+	name string
+	// read fills the load with the conversations of its path; nil: the format is recognised, so that the
+	// message can name it, and not read.
+	read func(*load) error
+	// folders tells that the path may also be a folder.
+	folders bool
+	// mode is how much history requests carry; empty: deltas without responses.
+	mode dataset.ContextMode
+	// sampling is the preferred order; empty: sequential.
+	sampling dataset.Sampling
+	// blockSize is the number of tokens of a hash id; 0: no trace.
+	blockSize int
 }
 
-// unreadable are the formats that are recognised, so that the message can name them, and not read.
-var unreadable = []string{
-	"random_pool", "mooncake_trace", "bailian_trace", "burst_gpt_trace", "raw_payload", "inputs_json",
-	"sagemaker_data_capture", "dag_jsonl", "baseten_trace", "weka_trace", "tracelab",
+// formats is the table of the formats. A function: the readers refer to the table themselves.
+func formats() []format {
+	return []format{
+		{name: singleTurn, read: eachRow((*load).singleTurn), mode: dataset.MessageArrayWithResponses},
+		{name: multiTurn, read: eachRow((*load).multiTurn)},
+		{name: "random_pool"},
+		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), blockSize: 512},
+		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), blockSize: 16},
+		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), blockSize: 512},
+		{name: "raw_payload"},
+		{name: "inputs_json"},
+		{name: "sagemaker_data_capture"},
+		{name: "dag_jsonl"},
+		{name: "baseten_trace"},
+		{name: "weka_trace"},
+		{name: "tracelab"},
+	}
+}
+
+func lookupFormat(name string) (format, bool) {
+	for _, f := range formats() {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return format{}, false
 }
 
 func isFormat(name string) bool {
-	return name == singleTurn || name == multiTurn || slices.Contains(unreadable, name)
+	_, ok := lookupFormat(name)
+	return ok
 }
 
-// chooseFormat is the readable format that the user named or the file shows.
-func chooseFormat(path, format string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("the input file cannot be read: %w", err)
-	}
-	if info.IsDir() {
-		return "", fmt.Errorf("%s is a directory: this release reads single files in the formats %s and %s", path, singleTurn, multiTurn)
-	}
-	if format == "" {
-		if format, err = detect(path); err != nil {
-			return "", err
+// readable lists the formats that can be read, of folders or of all.
+func readable(folders bool) string {
+	var names []string
+	for _, f := range formats() {
+		if f.read != nil && (f.folders || !folders) {
+			names = append(names, f.name)
 		}
 	}
-	switch {
-	case rowReader(format) != nil:
-		return format, nil
-	case isFormat(format):
-		return "", fmt.Errorf("%s: %s files cannot be read by this release: use %s or %s", path, format, singleTurn, multiTurn)
+	if len(names) < 2 {
+		return strings.Join(names, "")
 	}
-	return "", fmt.Errorf("unknown dataset format %q: want %s or %s", shorten(format), singleTurn, multiTurn)
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// eachRow reads JSON Lines.
+func eachRow(row func(l *load, line []byte)) func(*load) error {
+	return func(l *load) error {
+		return eachLine(l.path, func(number int, line []byte) error {
+			if number%1024 == 0 && l.ctx.Err() != nil {
+				return l.ctx.Err()
+			}
+			l.line = number
+			row(l, line)
+			return nil
+		})
+	}
+}
+
+// chooseFormat is the readable format that the user named or the path shows.
+func chooseFormat(path, name string) (format, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
+	}
+	f, known := lookupFormat(name)
+	if info.IsDir() && !f.folders {
+		return format{}, folderError(path)
+	}
+	if name == "" {
+		if name, err = detect(path); err != nil {
+			return format{}, err
+		}
+		f, known = lookupFormat(name)
+	}
+	switch {
+	case f.read != nil:
+		return f, nil
+	case known:
+		return format{}, fmt.Errorf("%s: %s files cannot be read by this release: use %s", path, name, readable(false))
+	}
+	return format{}, fmt.Errorf("unknown dataset format %q: want %s", shorten(name), readable(false))
+}
+
+func folderError(path string) error {
+	if folders := readable(true); folders != "" {
+		return fmt.Errorf("%s is a directory: give --custom-dataset-type %s, or a single file", path, folders)
+	}
+	return fmt.Errorf("%s is a directory: this release reads single files in the formats %s", path, readable(false))
 }
 
 var errFound = errors.New("found")
+
+// Detect tells the format of a file from its first record.
+func Detect(path string) (string, error) { return detect(path) }
 
 // detect tells the format from the first record.
 func detect(path string) (string, error) {
@@ -107,7 +180,7 @@ func formatByName(path string) string {
 // formatOfWhole recognises files that are not JSON Lines.
 func formatOfWhole(path, first string) string {
 	if strings.Contains(first, "Timestamp") && strings.Contains(first, "Request tokens") && strings.Contains(first, "Response tokens") {
-		return "burst_gpt_trace"
+		return burstGPTTrace
 	}
 	const enough = 64 << 20 // a larger document is not looked into
 	file, err := os.Open(path)
@@ -140,12 +213,12 @@ var wholeFormats = []recognised{
 
 // specific are the formats that also look like a more general one; the first that accepts wins.
 var specific = []recognised{
-	{"bailian_trace", func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
+	{bailianTrace, func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
 	{"sagemaker_data_capture", func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
 	{"inputs_json", isInputsJSON},
 	{"weka_trace", isWeka},
 	{"dag_jsonl", isDAG},
-	{"mooncake_trace", func(o *object) bool {
+	{mooncakeTrace, func(o *object) bool {
 		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") || o.has("session_id") || o.has("message_mode"))
 	}},
 	{"raw_payload", func(o *object) bool { return o.isList("messages") && !o.has("conversation_id") && !o.isList("data") }},
@@ -162,7 +235,7 @@ var general = []recognised{
 		return false
 	}},
 	{multiTurn, func(o *object) bool { return o.has("turns") }},
-	{"mooncake_trace", func(o *object) bool { return o.has("input_length") || o.has("text_input") || o.has("payload") }},
+	{mooncakeTrace, func(o *object) bool { return o.has("input_length") || o.has("text_input") || o.has("payload") }},
 }
 
 // formatsOf is every format that the first record may belong to. Whether it is right in all its

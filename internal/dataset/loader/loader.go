@@ -7,6 +7,7 @@ package loader
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -30,50 +31,87 @@ type Result struct {
 	Dataset  *dataset.Dataset
 	Format   string
 	Warnings []string
+	// Notes say how the file was read.
+	Notes []string
+	// BlockSize is the number of tokens of a hash id; traces only.
+	BlockSize int
 }
 
-// Load reads the file at path. An empty format is detected.
+// Load reads the file at path as it is. An empty format is detected.
 func Load(ctx context.Context, path, format string) (*Result, error) {
-	format, err := chooseFormat(path, format)
+	return LoadWith(ctx, path, format, Options{})
+}
+
+// LoadWith reads the file at path. An empty format is detected.
+func LoadWith(ctx context.Context, path, format string, o Options) (*Result, error) {
+	f, err := chooseFormat(path, format)
 	if err != nil {
 		return nil, err
 	}
-	l := &load{path: path, format: format, sessions: map[string]int{}, unknown: map[string]bool{}}
-	row := rowReader(format)
-	err = eachLine(path, func(number int, line []byte) error {
-		if number%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		l.line = number
-		row(l, line)
-		return nil
-	})
-	if err != nil {
+	if flags := o.traceOnly(); len(flags) > 0 && f.blockSize == 0 {
+		return nil, fmt.Errorf("%s: %s need a trace, and this is a %s file", path, strings.Join(flags, ", "), f.name)
+	}
+	l := &load{
+		ctx: ctx, path: path, format: f.name, options: o, blockSize: cmp.Or(o.BlockSize, f.blockSize),
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{},
+	}
+	if o.BlockSize > 0 && f.blockSize == 0 {
+		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
+	}
+	if err := f.read(l); err != nil {
+		return nil, err
+	}
+	if err := l.settleTimes(f.blockSize > 0); err != nil {
 		return nil, err
 	}
 	if err := l.err(); err != nil {
 		return nil, err
 	}
 	if len(l.conversations) == 0 {
-		return nil, fmt.Errorf("%s contains no records", path)
+		return nil, l.empty()
 	}
-	d := &dataset.Dataset{Conversations: l.conversations, Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses}
-	if format == singleTurn {
-		d.DefaultContextMode = dataset.MessageArrayWithResponses
+	d := &dataset.Dataset{
+		Conversations:      l.conversations,
+		Sampling:           cmp.Or(f.sampling, dataset.Sequential),
+		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
 	}
-	return &Result{Dataset: d, Format: format, Warnings: l.warnings}, nil
+	what := "conversations"
+	if f.blockSize > 0 {
+		what = "rows"
+	}
+	return &Result{
+		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(what)...), BlockSize: l.blockSize,
+	}, nil
 }
 
 // load is one file being read.
 type load struct {
+	ctx           context.Context
 	path, format  string
 	line          int
 	conversations []dataset.Conversation
 	sessions      map[string]int // session id → place in conversations
-	unknown       map[string]bool
-	warnings      []string
-	mistakes      []string
-	mistaken      int
+	// lines are the first lines of the conversations.
+	lines    []int
+	unknown  map[string]bool
+	warnings []string
+	mistakes []string
+	mistaken int
+	options  Options
+	notes    []string
+	dropped  dropped
+
+	// What the formats of traces work with: rows before they are grouped, the parent of each chat, and
+	// the lines that are no rows.
+	rows         []traceRow
+	blockSize    int
+	parents      map[int64]int64
+	skipped      int
+	skippedLines []string
+}
+
+func (l *load) notef(format string, args ...any) {
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
 }
 
 // errorf notes a mistake of the current line.
@@ -115,31 +153,51 @@ func (l *load) conversation(id string) *dataset.Conversation {
 		l.sessions[id] = len(l.conversations)
 	}
 	l.conversations = append(l.conversations, dataset.Conversation{SessionID: id})
+	l.lines = append(l.lines, l.line)
 	return &l.conversations[len(l.conversations)-1]
 }
 
-// eachLine calls f with every line that is not blank and its number, from 1. A byte order mark and
-// the white space around the line are taken away; a file that ends in .gz is unpacked.
-func eachLine(path string, f func(number int, line []byte) error) error {
+// text is an open file of text.
+type text struct {
+	io.Reader
+	file *os.File
+}
+
+func (t *text) Close() error { return t.file.Close() }
+
+// openText opens a file, unpacks it if it ends in .gz, and takes a byte order mark away.
+func openText(path string) (*text, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer file.Close()
 	var in io.Reader = file
 	if strings.HasSuffix(path, ".gz") {
 		if in, err = gzip.NewReader(file); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			file.Close()
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
+		buffered.Discard(3)
+	}
+	return &text{buffered, file}, nil
+}
+
+// eachLine calls f with every line that is not blank and its number, from 1, without the
+// white space around it.
+func eachLine(path string, f func(number int, line []byte) error) error {
+	in, err := openText(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s:%d: %w", path, number, err)
-		}
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := f(number, line); err != nil {

@@ -96,13 +96,16 @@ func (o *object) text(key string) (string, error) {
 	return s, nil
 }
 
-// milliseconds is a number of at least 0; nil if it is absent.
+// maxMS is about the largest time that nanoseconds can count: 285 years.
+const maxMS = 9e12
+
+// milliseconds is a number from 0 to maxMS; nil if it is absent.
 func (o *object) milliseconds(key string) (*float64, error) {
 	if !o.has(key) {
 		return nil, nil
 	}
 	var ms float64
-	if json.Unmarshal(o.members[key], &ms) != nil || ms < 0 {
+	if json.Unmarshal(o.members[key], &ms) != nil || ms < 0 || ms > maxMS {
 		return nil, o.wrong(key, "a number of milliseconds of at least 0")
 	}
 	return &ms, nil

@@ -1,0 +1,113 @@
+package loader
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The columns of a BurstGPT trace that are read.
+const (
+	burstTime   = "Timestamp"
+	burstInput  = "Request tokens"
+	burstOutput = "Response tokens"
+)
+
+// burstGPT reads CSV with a header. Rows that are no requests are left out and told.
+func (l *load) burstGPT() error {
+	in, err := openText(l.path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rows := csv.NewReader(in)
+	rows.FieldsPerRecord, rows.ReuseRecord, rows.TrimLeadingSpace = -1, true, true
+	header, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.path, err)
+	}
+	columns, err := burstColumns(header)
+	if err != nil {
+		return fmt.Errorf("%s:1: %w", l.path, err)
+	}
+	for n := 0; ; n++ {
+		if n%1024 == 0 && l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		fields, err := rows.Read()
+		var broken *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			l.warnSkipped()
+			return nil
+		case errors.As(err, &broken):
+			l.skip(broken.StartLine)
+			continue
+		case err != nil:
+			return fmt.Errorf("%s: %w", l.path, err)
+		}
+		l.line, _ = rows.FieldPos(0)
+		if r, ok := burstRow(fields, columns); ok {
+			l.addRow(r)
+		} else {
+			l.skip(l.line)
+		}
+	}
+}
+
+func burstColumns(header []string) (columns [3]int, err error) {
+	for i, name := range []string{burstTime, burstInput, burstOutput} {
+		columns[i] = slices.IndexFunc(header, func(h string) bool { return strings.TrimSpace(h) == name })
+		if columns[i] < 0 {
+			return columns, fmt.Errorf("the column %q is missing", name)
+		}
+	}
+	return columns, nil
+}
+
+func burstRow(fields []string, columns [3]int) (r traceRow, ok bool) {
+	var values [3]float64
+	for i, column := range columns {
+		if column >= len(fields) {
+			return r, false
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(fields[column]), 64)
+		if err != nil || !(v >= 0) || i > 0 && (v != math.Trunc(v) || v > math.MaxInt32) || v > maxMS/1000 {
+			return r, false
+		}
+		values[i] = v
+	}
+	if r.tokens = int(values[1]); r.tokens == 0 {
+		return r, false
+	}
+	limit := max(1, int(values[2]))
+	r.turn.TimestampMS, r.turn.MaxTokens = milliseconds(values[0]), &limit
+	return r, true
+}
+
+// skip notes a line that was left out.
+func (l *load) skip(line int) {
+	if l.skipped++; len(l.skippedLines) < maxErrors {
+		l.skippedLines = append(l.skippedLines, strconv.Itoa(line))
+	}
+}
+
+func (l *load) warnSkipped() {
+	if l.skipped == 0 {
+		return
+	}
+	more := ""
+	if l.skipped > len(l.skippedLines) {
+		more = " and others"
+	}
+	l.warnings = append(l.warnings, fmt.Sprintf("%s: %d rows are no requests and were left out: line %s%s",
+		l.path, l.skipped, strings.Join(l.skippedLines, ", "), more))
+}

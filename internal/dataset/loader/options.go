@@ -1,0 +1,45 @@
+package loader
+
+import "aiperf/internal/random"
+
+// Options say how a file is read, beside its format.
+type Options struct {
+	// Scheduled conversations go out at their recorded times: each needs one for its first turn.
+	Scheduled bool
+	// Window keeps what was recorded in it.
+	Window Window
+	// BlockSize is the number of tokens of a hash id; 0 is the format's own.
+	BlockSize int
+	// IgnoreTimes forgets recorded times and delays.
+	IgnoreTimes bool
+	// MaxISL leaves out trace rows with longer input, MaxOSL caps their output; 0 is no limit.
+	MaxISL, MaxOSL int
+	// Reshape changes a trace; nil leaves it as it is.
+	Reshape *Reshape
+	Seed    random.Seed
+}
+
+// Window is a stretch of recorded time in milliseconds, both ends included; nil is open.
+type Window struct{ StartMS, EndMS *int64 }
+
+func (w Window) open() bool { return w.StartMS == nil && w.EndMS == nil }
+
+func (w Window) holds(ms float64) bool {
+	return (w.StartMS == nil || ms >= float64(*w.StartMS)) && (w.EndMS == nil || ms <= float64(*w.EndMS))
+}
+
+// traceOnly lists the options that only traces know.
+func (o *Options) traceOnly() (flags []string) {
+	for _, x := range []struct {
+		on   bool
+		flag string
+	}{
+		{o.MaxISL > 0, "--synthesis-max-isl"}, {o.MaxOSL > 0, "--synthesis-max-osl"},
+		{o.Reshape != nil, "--synthesis-… ratios and multipliers"},
+	} {
+		if x.on {
+			flags = append(flags, x.flag)
+		}
+	}
+	return flags
+}

@@ -1,0 +1,90 @@
+package loader
+
+import (
+	"fmt"
+
+	"aiperf/internal/dataset"
+)
+
+// settleTimes applies the recorded times to the conversations of formats that are no traces; traces
+// were filtered row by row.
+func (l *load) settleTimes(trace bool) error {
+	if l.options.IgnoreTimes {
+		for i := range l.conversations {
+			for j := range l.conversations[i].Turns {
+				t := &l.conversations[i].Turns[j]
+				t.TimestampMS, t.DelayMS = nil, nil
+			}
+		}
+	}
+	if !l.options.Scheduled {
+		return nil
+	}
+	if !trace {
+		l.filterConversations()
+	}
+	for i := range l.conversations {
+		c := &l.conversations[i]
+		if len(c.Turns) > 0 && c.Turns[0].TimestampMS == nil {
+			l.line = l.lines[i]
+			l.errorf("%s has no timestamp for its first turn, which a fixed schedule needs", conversationName(c))
+		}
+	}
+	return nil
+}
+
+func conversationName(c *dataset.Conversation) string {
+	if c.SessionID == "" {
+		return "the conversation"
+	}
+	return fmt.Sprintf("the conversation %q", shorten(c.SessionID))
+}
+
+// filterConversations drops those whose first turn was recorded outside of the window.
+func (l *load) filterConversations() {
+	if l.options.Window.open() {
+		return
+	}
+	conversations, lines := l.conversations[:0], l.lines[:0]
+	for i, c := range l.conversations {
+		if t := c.Turns[0].TimestampMS; t != nil && !l.options.Window.holds(*t) {
+			l.dropped.outside++
+			continue
+		}
+		conversations, lines = append(conversations, c), append(lines, l.lines[i])
+	}
+	l.conversations, l.lines = conversations, lines
+}
+
+// dropped counts what the filters left out or changed.
+type dropped struct{ outside, long, capped int }
+
+// notes tell what the filters did.
+func (d dropped) notes(what string) (notes []string) {
+	for _, x := range []struct {
+		n    int
+		text string
+	}{
+		{d.outside, "%d " + what + " outside of the schedule's window left out"},
+		{d.long, "%d " + what + " with more input than --synthesis-max-isl left out"},
+		{d.capped, "%d " + what + " had their output lowered to --synthesis-max-osl"},
+	} {
+		if x.n > 0 {
+			notes = append(notes, fmt.Sprintf(x.text, x.n))
+		}
+	}
+	return notes
+}
+
+// empty is the error of a file from which nothing is left.
+func (l *load) empty() error {
+	switch d := l.dropped; {
+	case d.outside > 0 && d.long > 0:
+		return fmt.Errorf("%s: nothing is left: %d records are outside of --fixed-schedule-start-offset and --fixed-schedule-end-offset, %d are longer than --synthesis-max-isl", l.path, d.outside, d.long)
+	case d.outside > 0:
+		return fmt.Errorf("%s: nothing is left: all %d records are outside of --fixed-schedule-start-offset and --fixed-schedule-end-offset", l.path, d.outside)
+	case d.long > 0:
+		return fmt.Errorf("%s: nothing is left: all %d records are longer than --synthesis-max-isl %d", l.path, d.long, l.options.MaxISL)
+	}
+	return fmt.Errorf("%s contains no records", l.path)
+}

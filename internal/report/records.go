@@ -92,6 +92,7 @@ func appendMetadata(m *artifact.Members, r *record.Record) {
 	m.String("conversation_id", r.ConversationID)
 	m.Int("turn_index", int64(r.TurnIndex))
 	appendWall(m, "credit_issued_ns", r, record.CreditIssued)
+	appendWall(m, "intended_send_ns", r, record.IntendedSend)
 	m.Int("request_start_ns", start)
 	appendWall(m, "request_ack_ns", r, record.Ack)
 	m.Int("request_end_ns", start+endOffset(r))

@@ -172,6 +172,7 @@ func traced() *record.Record {
 
 func TestRecordsGolden(t *testing.T) {
 	reused := traced()
+	reused.Facts[record.IntendedSend] = -3000000
 	reused.Trace = &record.Trace{
 		RequestSendStartNS: 1000, RequestSendEndNS: 1250, RequestChunksCount: 1, RequestBytesTotal: 10,
 		ResponseReceiveStartNS: 2000, ResponseReceiveEndNS: 2000, ResponseChunksCount: 1, ResponseBytesTotal: 3,

@@ -9,10 +9,8 @@ import (
 	"syscall"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/mockserver/child"
 )
-
-// stopWithStdin is set for a mock server that ends with the program that started it.
-const stopWithStdin = "AIPERF_STOP_WITH_STDIN"
 
 const mockServerHelp = `Usage: aiperf mock-server [options]
 
@@ -33,7 +31,7 @@ func (a *app) mockServer(args []string) int {
 	options.Log = a.terminal.err
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if _, ok := a.env(stopWithStdin); ok {
+	if _, ok := a.env(child.StopWithStdin); ok {
 		// A parent's Ctrl-C reaches the whole terminal group; the parent decides when the server ends.
 		signal.Ignore(os.Interrupt)
 		var cancel context.CancelFunc

@@ -116,6 +116,3 @@ func faults(outcome *run.Outcome) []string {
 	}
 	return list
 }
-
-// errNotStarted is what a child process that did not come up is reported as.
-var errNotStarted = errors.New("the mock server did not start")

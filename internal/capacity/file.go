@@ -52,9 +52,9 @@ func Save(path string, c *Capacity) error {
 	return artifact.WriteFile(path, append(data, '\n'))
 }
 
-// Load reads the measurement if it belongs to the machine. nil without an error: there is none. An error says why
-// the one that is there cannot be used.
-func Load(path string, m Machine) (*Capacity, error) {
+// Load reads the measurement if it belongs to the machine, whose facts are asked for only then. nil without an error:
+// there is none. An error says why the one that is there cannot be used.
+func Load(path string, machine func() Machine) (*Capacity, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -71,7 +71,7 @@ func Load(path string, m Machine) (*Capacity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if other := c.Machine.differs(m); other != "" {
+	if other := c.Machine.differs(machine()); other != "" {
 		return nil, fmt.Errorf("%s was measured with another %s", path, other)
 	}
 	return c, nil

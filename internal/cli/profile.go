@@ -53,7 +53,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
 	outcome, err := run.Execute(context.Background(), cfg, run.Options{
-		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop,
+		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
 	})
 	view.clear()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"aiperf/internal/artifact"
@@ -143,4 +144,18 @@ func nearestSelftest(name string) string {
 		return "; did you mean " + near + "?"
 	}
 	return ""
+}
+
+// measuredCapacity is what the self-test found on this machine; nil if there is nothing that holds here.
+func measuredCapacity(log *slog.Logger) *capacity.Capacity {
+	path, err := capacity.Path()
+	if err != nil {
+		log.Debug("No measured capacity", "reason", err)
+		return nil
+	}
+	c, err := capacity.Load(path, func() capacity.Machine { return capacity.ThisMachine(Version) })
+	if err != nil {
+		log.Debug("The measured capacity is not used", "reason", err)
+	}
+	return c
 }

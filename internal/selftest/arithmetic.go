@@ -80,6 +80,9 @@ func (c *computed) request(d *differences, raw *rawLine, r *recordLine, s *serve
 	}
 	ms := func(from, to int64) float64 { return float64(to-from) / 1e6 }
 	first, last := content[0], content[len(content)-1]
+	c.firstNS, c.lastNS = min(c.firstNS, raw.StartPerfNS), max(c.lastNS, last)
+	c.requests++
+	c.outputs += float64(s.Output)
 	want := map[string]float64{
 		"time_to_first_token":    ms(raw.StartPerfNS, first),
 		"request_latency":        ms(raw.StartPerfNS, last),
@@ -107,9 +110,6 @@ func (c *computed) request(d *differences, raw *rawLine, r *recordLine, s *serve
 			d.add("request %s, gap %d: %v, it is %v", raw.Metadata.RequestID, i, gap, v)
 		}
 	}
-	c.firstNS, c.lastNS = min(c.firstNS, raw.StartPerfNS), max(c.lastNS, last)
-	c.requests++
-	c.outputs += float64(s.Output)
 	return len(want) + len(gaps)
 }
 

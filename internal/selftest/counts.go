@@ -160,16 +160,16 @@ func (d *differences) value(r *recordLine, tag string, want float64) {
 	case !ok && want == 0:
 		// An output of nothing has no value.
 	case !ok:
-		d.add("request %s has no %s, it is %s", r.Metadata.RequestID, tag, number(want))
+		d.add("request %s has no %s, it is %s", r.Metadata.RequestID, tag, exact(want))
 	case got != want:
-		d.add("request %s: %s %s, it is %s", r.Metadata.RequestID, tag, number(got), number(want))
+		d.add("request %s: %s %s, it is %s", r.Metadata.RequestID, tag, exact(got), exact(want))
 	}
 }
 
 // sum compares a total of the summary.
 func (d *differences) sum(s summaryFile, tag string, want float64) {
 	if got, ok := s.stat(tag, "avg"); !ok || got != want {
-		d.add("summary: %s is %s, it must be %s", tag, number(got), number(want))
+		d.add("summary: %s is %s, it must be %s", tag, exact(got), exact(want))
 	}
 }
 

@@ -33,8 +33,8 @@ type Options struct {
 const (
 	// searchUntil is when the search for the number of streams begins its last attempt.
 	searchUntil = 48 * time.Second
-	// stepTimeout bounds each run within a step.
-	stepTimeout = 25 * time.Second
+	// stepTimeout bounds each run within a step, testTimeout all of them on a machine that is far too slow.
+	stepTimeout, testTimeout = 25 * time.Second, 2 * time.Minute
 )
 
 // errStopped ends the test on request.
@@ -56,7 +56,7 @@ var steps = []step{
 
 // tester is a test on its way.
 type tester struct {
-	ctx     context.Context
+	ctx     context.Context // of all runs
 	options Options
 	dir     string
 	began   time.Time
@@ -70,6 +70,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("the self-test needs a directory for its files: %w; set TMPDIR to one that can be written", err)
 	}
 	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
 	t := &tester{ctx: ctx, options: o, dir: dir, began: time.Now()}
 	t.report = &Report{Version: o.Version, Machine: capacity.ThisMachine(o.Version), Started: t.began, Quick: o.Quick}
 	for i, s := range steps {

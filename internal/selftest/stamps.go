@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+
+	"aiperf/internal/trust"
 )
 
 // The limits of a good line, in milliseconds at the 99th percentile.
@@ -24,54 +27,62 @@ func (t *tester) stamps() ([]Section, error) {
 	s := Section{ID: "time_stamps", Title: "Time stamps",
 		Meaning: "the client's stamp of an event less the server's own right before its write, in ms",
 		Columns: []string{"count", "p50", "p95", "p99", "max"}}
+	bySource := map[string][]Line{}
 	for _, source := range []string{"kernel", "user"} {
-		lines, kernel, err := t.stamped(source)
+		lines, err := t.stamped(source)
 		if errors.Is(err, errStopped) {
-			return []Section{s}, err
+			return nil, err
 		}
 		if err != nil {
-			lines = []Line{{ID: source + "_run", Title: "run, " + source + " stamps", Grade: Fail, Note: err.Error()}}
+			lines = []Line{{ID: source + "_events", Title: "run: " + source, Grade: Fail, Note: err.Error()}}
 		}
-		s.Lines = append(s.Lines, lines...)
-		if source == "kernel" && err == nil && !kernel {
-			continue
-		}
+		bySource[source] = lines
 	}
+	s.Lines = sideBySide(bySource["kernel"], bySource["user"])
 	return []Section{s}, nil
 }
 
+// sideBySide puts the lines of two sources that say the same next to each other.
+func sideBySide(kernel, user []Line) []Line {
+	var list []Line
+	for _, part := range append([]string{"events"}, partIDs()...) {
+		for _, l := range slices.Concat(kernel, user) {
+			if strings.HasSuffix(l.ID, "_"+part) {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
+}
+
 // stamped runs the load with stamps of a source. Where the kernel has none, its line is skipped.
-func (t *tester) stamped(source string) (lines []Line, kernel bool, err error) {
-	flag := source
+func (t *tester) stamped(source string) ([]Line, error) {
+	flag, limit := source, userErrorLimit
 	if source == "kernel" {
-		flag = "auto"
+		flag, limit = "auto", kernelErrorLimit
 	}
 	out, truth, err := t.exchange("stamps-"+source, []string{"--ttft", "30", "--itl", strconv.Itoa(1000 / stampPace), "--record-events"},
 		[]string{"--streaming", "--concurrency", strconv.Itoa(stampStreams), "--request-count", strconv.Itoa(pick(t, 2, 1) * stampStreams),
 			"--isl", "32", "--osl", pick(t, "80", "40"), "--extra-inputs", "ignore_eos:true", "--export-level", "raw", "--timestamp-source", flag})
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	raw, err := out.raw()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	summary, err := out.summary()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	h, err := summary.health()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if source == "kernel" && h.Source == "user" {
-		return []Line{{ID: "kernel", Title: "kernel stamps", Grade: Skipped, Note: h.Note}}, false, nil
+	if source == "kernel" && h.Source == trust.SourceUser {
+		return []Line{{ID: "kernel_events", Title: "stamps of the kernel", Grade: Skipped, Note: h.Note}}, nil
 	}
-	limit := userErrorLimit
-	if source == "kernel" {
-		limit = kernelErrorLimit
-	}
-	return stampLines(source, limit, compareStamps(raw, truth)), true, nil
+	return stampLines(source, limit, compareStamps(raw, truth)), nil
 }
 
 // stampErrors are those of a run, in milliseconds.
@@ -144,31 +155,42 @@ func (e *stampErrors) stream(r *rawLine, s *serverLine) {
 	}
 }
 
+// stampParts are the distributions that are shown of a source.
+var stampParts = []struct {
+	id, title string
+	values    func(*stampErrors) []float64
+	grades    bool
+}{
+	{"ttft", "first token (TTFT)", func(e *stampErrors) []float64 { return e.first }, true},
+	{"token", "further tokens", func(e *stampErrors) []float64 { return e.tokens }, true},
+	{"gap", "gap between tokens, either way", func(e *stampErrors) []float64 { return e.gaps }, true},
+	{"itl", "ITL of a request, either way", func(e *stampErrors) []float64 { return e.mean }, true},
+	{"shared", "tokens that shared a read", func(e *stampErrors) []float64 { return e.shared }, false},
+}
+
+func partIDs() []string {
+	var list []string
+	for _, part := range stampParts {
+		list = append(list, part.id)
+	}
+	return list
+}
+
 // stampLines are the lines of a source.
 func stampLines(source string, limit float64, e *stampErrors) []Line {
-	lines := []Line{{ID: source + "_events", Title: source + ": every event arrived once", Grade: e.grade(), Note: e.note(),
+	lines := []Line{{ID: source + "_events", Title: "every event arrived once: " + source, Grade: e.grade(), Note: e.note(),
 		Cells: []string{whole(int64(e.events))}, Figures: []Figure{{"events", int64(e.events)}, {"differences", int64(e.count)}}}}
-	for _, part := range []struct {
-		id, title string
-		values    []float64
-		grades    bool
-	}{
-		{"ttft", "first token (TTFT)", e.first, true},
-		{"token", "further tokens", e.tokens, true},
-		{"gap", "gap between tokens, either way", e.gaps, true},
-		{"itl", "ITL of a request, either way", e.mean, true},
-		{"shared", "tokens that shared a read", e.shared, false},
-	} {
-		if len(part.values) == 0 {
+	for _, part := range stampParts {
+		values := slices.Sorted(slices.Values(part.values(e)))
+		if len(values) == 0 {
 			continue
 		}
-		slices.Sort(part.values)
-		p := func(rank float64) float64 { return percentile(part.values, rank) }
-		line := Line{ID: source + "_" + part.id, Title: source + ": " + part.title, Grade: Told,
-			Figures: []Figure{{"count", int64(len(part.values))}, {"min_ms", part.values[0]}, {"p50_ms", p(50)}, {"p95_ms", p(95)}, {"p99_ms", p(99)}, {"max_ms", p(100)}}}
-		line.Cells = []string{whole(int64(len(part.values))), number(p(50)), number(p(95)), number(p(99)), number(p(100))}
+		p := func(rank float64) float64 { return percentile(values, rank) }
+		line := Line{ID: source + "_" + part.id, Title: part.title + ": " + source, Grade: Told,
+			Figures: []Figure{{"count", int64(len(values))}, {"min_ms", values[0]}, {"p50_ms", p(50)}, {"p95_ms", p(95)}, {"p99_ms", p(99)}, {"max_ms", p(100)}}}
+		line.Cells = []string{whole(int64(len(values))), number(p(50)), number(p(95)), number(p(99)), number(p(100))}
 		if part.grades {
-			line.Grade = graded(p(99) <= limit && part.values[0] > -limit)
+			line.Grade = graded(p(99) <= limit && values[0] > -limit)
 		}
 		if line.Grade == Limited {
 			line.Note = "good is up to " + number(limit) + " ms at p99: end what else runs on this machine, or give it more cores"

@@ -79,7 +79,7 @@ func (t *tester) profile(name, url string, args ...string) (*outcome, error) {
 	case t.stopped():
 		return nil, errStopped
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("the run did not end within %s", stepTimeout)
+		return nil, fmt.Errorf("the run did not end within %s, or the test within %s", stepTimeout, testTimeout)
 	case err != nil:
 		return nil, err
 	case out.Problem != nil:
@@ -115,7 +115,10 @@ func (t *tester) exchange(name string, serverArgs, args []string) (*outcome, []s
 	}
 	out, runErr := t.profile(name, s.URL, args...)
 	lines, err := s.finish()
-	if runErr != nil {
+	switch {
+	case t.stopped():
+		return nil, nil, errStopped
+	case runErr != nil:
 		return nil, nil, runErr
 	}
 	return out, lines, err

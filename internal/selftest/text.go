@@ -102,6 +102,9 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
+// exact writes all digits.
+func exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
 // whole writes an integer with separators between thousands.
 func whole(n int64) string {
 	digits := strconv.FormatInt(n, 10)

@@ -32,8 +32,8 @@ func (a *app) mockServer(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if _, ok := a.env(child.StopWithStdin); ok {
-		// A parent's Ctrl-C reaches the whole terminal group; the parent decides when the server ends.
-		signal.Ignore(os.Interrupt)
+		// A parent's signals may reach its whole process group; the parent decides when the server ends.
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(context.Background())
 		go func() {

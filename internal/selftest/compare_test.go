@@ -215,3 +215,25 @@ func TestLateAndEarlyStampsAreLimited(t *testing.T) {
 		}
 	}
 }
+
+func TestSourcesStandSideBySide(t *testing.T) {
+	lines := func(source string) []Line {
+		x := faultless(t)
+		return stampLines(source, 1, compareStamps(x.raw, x.truth))
+	}
+	ids := func(list []Line) string {
+		var out []string
+		for _, l := range list {
+			out = append(out, l.ID)
+		}
+		return strings.Join(out, " ")
+	}
+	const want = "kernel_events user_events kernel_ttft user_ttft kernel_token user_token kernel_gap user_gap kernel_itl user_itl"
+	if got := ids(sideBySide(lines("kernel"), lines("user"))); got != want {
+		t.Errorf("%s", got)
+	}
+	skipped := []Line{{ID: "kernel_events", Grade: Skipped}}
+	if got := ids(sideBySide(skipped, lines("user"))); got != "kernel_events user_events user_ttft user_token user_gap user_itl" {
+		t.Errorf("%s", got)
+	}
+}

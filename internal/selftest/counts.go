@@ -22,10 +22,18 @@ var shapes = []shape{
 	{"completions_stream", "completions, streamed", []string{"--endpoint-type", "completions", "--streaming", "--isl", "90", "--osl", "16", "--osl-stddev", "6"}, 60, 12},
 	{"completions", "completions, whole replies", []string{"--endpoint-type", "completions", "--isl", "90", "--osl", "16", "--osl-stddev", "6"}, 60, 12},
 	{"turns", "several turns with history", []string{"--streaming", "--isl", "40", "--osl", "20", "--session-turns-mean", "4", "--extra-inputs", "ignore_eos:true"}, 20, 4},
-	{"reasoning", "reasoning and answer", []string{"--model", "qwen-mock", "--streaming", "--isl", "40", "--osl", "130", "--extra-inputs", `{"ignore_eos":true,"reasoning_effort":"low"}`}, 30, 6},
+	{"reasoning", "reasoning and answer", []string{"--streaming", "--isl", "40", "--osl", "130", "--extra-inputs", `{"ignore_eos":true,"reasoning_effort":"low"}`}, 30, 6},
 	{"system_prompt", "system prompt and user context", []string{"--streaming", "--isl", "30", "--osl", "8", "--shared-system-prompt-length", "50", "--user-context-prompt-length", "25", "--num-dataset-entries", "30"}, 30, 6},
 	{"long_prompt", "long prompt, one token", []string{"--streaming", "--isl", "6000", "--isl-stddev", "500", "--osl", "1"}, 16, 4},
 	{"server_counts", "the server's counts instead of ours", []string{"--streaming", "--use-server-token-count", "--isl", "80", "--osl", "16", "--osl-stddev", "4"}, 30, 6},
+}
+
+// model tells the requests of a shape from the others in the server's record; by its name a model reasons or does not.
+func (s *shape) model() string {
+	if s.id == "reasoning" {
+		return "qwen-" + s.id
+	}
+	return "mock-" + s.id
 }
 
 // counts compares the token counts of every request with those of the server's record.
@@ -33,13 +41,30 @@ func (t *tester) counts() ([]Section, error) {
 	s := Section{ID: "token_counts", Title: "Token counts",
 		Meaning: "tokens of each request, and their sums, against the server's record: no tolerance",
 		Columns: []string{"requests", "input", "output"}}
-	for _, shape := range shapes {
-		line, err := t.count(shape)
-		if errors.Is(err, errStopped) {
-			return []Section{s}, err
+	server, err := t.startServer("counts", "--fast")
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]*outcome, len(shapes))
+	errs := make([]error, len(shapes))
+	for i := range shapes {
+		if outcomes[i], errs[i] = t.send(&shapes[i], server.URL); errors.Is(errs[i], errStopped) {
+			server.Stop()
+			return nil, errStopped
 		}
-		if err != nil {
-			line = Line{Grade: Fail, Note: err.Error()}
+	}
+	truth, err := server.finish()
+	if err = t.cause(err); err != nil {
+		return nil, err
+	}
+	for i := range shapes {
+		shape := &shapes[i]
+		var line Line
+		if errs[i] == nil {
+			line, errs[i] = outcomes[i].countLine(shape, truth)
+		}
+		if errs[i] != nil {
+			line = Line{Grade: Fail, Note: errs[i].Error()}
 		}
 		line.ID, line.Title = shape.id, shape.title
 		s.Lines = append(s.Lines, line)
@@ -47,26 +72,33 @@ func (t *tester) counts() ([]Section, error) {
 	return []Section{s}, nil
 }
 
-func (t *tester) count(shape shape) (Line, error) {
-	n := strconv.Itoa(pick(t, shape.requests, shape.quick))
+// send sends the requests of a shape.
+func (t *tester) send(shape *shape, url string) (*outcome, error) {
 	limit := "--request-count"
 	if shape.id == "turns" {
 		limit = "--num-sessions"
 	}
-	args := append([]string{"--concurrency", "4", limit, n}, shape.args...)
-	out, truth, err := t.exchange(shape.id, []string{"--fast"}, args)
+	args := []string{"--model", shape.model(), "--concurrency", "4", limit, strconv.Itoa(pick(t, shape.requests, shape.quick))}
+	return t.profile(shape.id, url, append(args, shape.args...)...)
+}
+
+// countLine compares the files of a shape's run with the server's record.
+func (o *outcome) countLine(shape *shape, truth []serverLine) (Line, error) {
+	records, err := o.records()
 	if err != nil {
 		return Line{}, err
 	}
-	records, err := out.records()
+	summary, err := o.summary()
 	if err != nil {
 		return Line{}, err
 	}
-	summary, err := out.summary()
-	if err != nil {
-		return Line{}, err
+	var own []serverLine
+	for _, s := range truth {
+		if s.Model == shape.model() {
+			own = append(own, s)
+		}
 	}
-	return compareCounts(records, truth, summary), nil
+	return compareCounts(records, own, summary), nil
 }
 
 // compareCounts is the line of a run: every count of its records and their sums in its summary equal those of the server.

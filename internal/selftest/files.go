@@ -13,6 +13,7 @@ import (
 // serverLine is what the mock server recorded of a request. Instants are wall nanoseconds.
 type serverLine struct {
 	RequestID string  `json:"request_id"`
+	Model     string  `json:"model"`
 	Input     int64   `json:"isl"`
 	Output    int64   `json:"output_tokens"`
 	Status    int     `json:"status"`

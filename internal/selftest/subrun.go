@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver/child"
@@ -39,7 +40,24 @@ func (t *tester) startServer(name string, args ...string) (*server, error) {
 	}
 	var err error
 	s.Server, err = child.Start(child.Options{Env: env, Args: append([]string{"--record-requests", s.record, "--random-seed", "7"}, args...)})
-	return s, err
+	return s, t.cause(err)
+}
+
+// hearing is how long a signal that also struck the server may take to be heard here.
+const hearing = 200 * time.Millisecond
+
+// cause is errStopped for an error that comes with the request to stop: a signal to the process group reaches a
+// server that is about to start, too.
+func (t *tester) cause(err error) error {
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-t.options.Stop:
+		return errStopped
+	case <-time.After(hearing):
+		return err
+	}
 }
 
 // finish stops the server and reads its record.
@@ -81,9 +99,9 @@ func (t *tester) profile(name, url string, args ...string) (*outcome, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("the run did not end within %s, or the test within %s", stepTimeout, testTimeout)
 	case err != nil:
-		return nil, err
+		return nil, t.cause(err)
 	case out.Problem != nil:
-		return nil, out.Problem
+		return nil, t.cause(out.Problem)
 	}
 	return &outcome{out, &cfg.Artifacts}, nil
 }
@@ -121,7 +139,7 @@ func (t *tester) exchange(name string, serverArgs, args []string) (*outcome, []s
 	case runErr != nil:
 		return nil, nil, runErr
 	}
-	return out, lines, err
+	return out, lines, t.cause(err)
 }
 
 func (o *outcome) records() ([]recordLine, error) {

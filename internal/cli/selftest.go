@@ -61,6 +61,13 @@ func (a *app) selftest(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	if path != "" {
+		probe, err := artifact.CreateAtomic(path)
+		if err != nil {
+			return a.fail(fmt.Errorf("--json: %w", err))
+		}
+		probe.Abort()
+	}
 	t := a.terminal
 	interrupts := watchInterrupts(t, t.err)
 	defer interrupts.close()
@@ -82,9 +89,11 @@ func (a *app) selftest(args []string) int {
 func (a *app) finishSelftest(report *selftest.Report, path string) int {
 	// A closed pipe must not cost the file.
 	_ = report.Render(a.terminal.out)
+	code := map[string]int{"pass": ExitOK, "fail": ExitThreshold, "interrupted": ExitFailure}[report.Result()]
 	if path != "" {
 		if err := artifact.WriteObject(path, report.JSON()); err != nil {
-			return a.fail(fmt.Errorf("--json: %w", err))
+			a.fail(fmt.Errorf("--json: %w", err))
+			code = max(code, ExitFailure)
 		}
 	}
 	if report.Capacity != nil {
@@ -98,13 +107,7 @@ func (a *app) finishSelftest(report *selftest.Report, path string) int {
 			fmt.Fprintf(a.terminal.out, "The capacity is remembered in %s.\n", kept)
 		}
 	}
-	switch report.Result() {
-	case "pass":
-		return ExitOK
-	case "fail":
-		return ExitThreshold
-	}
-	return ExitFailure
+	return code
 }
 
 func selftestArgs(args []string) (quick bool, path string, err error) {

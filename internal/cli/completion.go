@@ -24,12 +24,25 @@ func completionTree() *cobra.Command {
 	for _, c := range commands() {
 		sub := &cobra.Command{Use: c.name, Short: c.summary, Run: func(*cobra.Command, []string) {}}
 		root.AddCommand(sub)
-		if c.name == "profile" || c.name == "demo" {
+		switch c.name {
+		case "profile", "demo":
 			addFlags(sub)
+		case "selftest":
+			addSelftestFlags(sub)
 		}
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
+}
+
+func addSelftestFlags(c *cobra.Command) {
+	for _, f := range selftestFlags {
+		if f.takesValue {
+			c.Flags().String(f.name, "", f.help)
+		} else {
+			c.Flags().Bool(f.name, false, f.help)
+		}
+	}
 }
 
 func addFlags(c *cobra.Command) {

@@ -1,15 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/mockserver/child"
 	"aiperf/internal/run"
 )
 
@@ -37,13 +35,14 @@ func (a *app) demo(args []string) int {
 		}
 		return ExitOK
 	}
-	server, err := startMockServer("--ttft", "40", "--itl", "8", "--ttft-jitter-cv", "0.2", "--itl-jitter-cv", "0.1", "--random-seed", "42")
+	server, err := child.Start(child.Options{Log: os.Stderr, Args: []string{
+		"--ttft", "40", "--itl", "8", "--ttft-jitter-cv", "0.2", "--itl-jitter-cv", "0.1", "--random-seed", "42"}})
 	if err != nil {
 		return a.fail(err)
 	}
-	defer server.stop()
-	fmt.Fprintf(a.terminal.err, "Mock server: %s\n", server.url)
-	parsed, err := config.Parse(overridden(demoArgs, append(args, "--url", server.url)), a.env)
+	defer server.Stop()
+	fmt.Fprintf(a.terminal.err, "Mock server: %s\n", server.URL)
+	parsed, err := config.Parse(overridden(demoArgs, append(args, "--url", server.URL)), a.env)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -101,69 +100,4 @@ func files(dir string) []string {
 		return nil
 	})
 	return list
-}
-
-// childServer is a mock server in a process of its own.
-type childServer struct {
-	url string
-	cmd *exec.Cmd
-	// alive is the child's standard input: it stops when the pipe closes, however this process ends.
-	alive *os.File
-}
-
-const childTimeout = 10 * time.Second
-
-func startMockServer(options ...string) (*childServer, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
-	}
-	stdin, alive, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
-	}
-	defer stdin.Close()
-	cmd := exec.Command(self, append([]string{"mock-server", "--port", "0"}, options...)...)
-	cmd.Env = append(os.Environ(), stopWithStdin+"=1")
-	cmd.Stdin, cmd.Stderr = stdin, os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		alive.Close()
-		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
-	}
-	s := &childServer{cmd: cmd, alive: alive}
-	first := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(out).ReadString('\n')
-		first <- line
-	}()
-	select {
-	case line := <-first:
-		if at := strings.Index(line, "http://"); at >= 0 {
-			s.url = strings.TrimSpace(line[at:])
-			return s, nil
-		}
-	case <-time.After(childTimeout):
-	}
-	s.stop()
-	return nil, errNotStarted
-}
-
-// stop ends the child: it stops by itself when the pipe closes, and is killed if it does not.
-func (s *childServer) stop() {
-	s.alive.Close()
-	ended := make(chan struct{})
-	go func() {
-		s.cmd.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(childTimeout):
-		s.cmd.Process.Kill()
-		<-ended
-	}
 }

@@ -6,6 +6,8 @@ const (
 	ExitOK = 0
 	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, or every request failed.
 	ExitFailure = 1
+	// ExitThreshold: a check did not hold; of the self-test, one of its lines of correctness.
+	ExitThreshold = 3
 	// ExitNotValid: --require-valid was given and the verdict on the client is another.
 	ExitNotValid = 4
 	// ExitForced: a second Ctrl-C ended the program at once.

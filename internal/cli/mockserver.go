@@ -9,10 +9,8 @@ import (
 	"syscall"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/mockserver/child"
 )
-
-// stopWithStdin is set for a mock server that ends with the program that started it.
-const stopWithStdin = "AIPERF_STOP_WITH_STDIN"
 
 const mockServerHelp = `Usage: aiperf mock-server [options]
 
@@ -33,9 +31,9 @@ func (a *app) mockServer(args []string) int {
 	options.Log = a.terminal.err
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if _, ok := a.env(stopWithStdin); ok {
-		// A parent's Ctrl-C reaches the whole terminal group; the parent decides when the server ends.
-		signal.Ignore(os.Interrupt)
+	if _, ok := a.env(child.StopWithStdin); ok {
+		// A parent's signals may reach its whole process group; the parent decides when the server ends.
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(context.Background())
 		go func() {

@@ -53,7 +53,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
 	outcome, err := run.Execute(context.Background(), cfg, run.Options{
-		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop,
+		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
 	})
 	view.clear()
 	if err != nil {
@@ -116,6 +116,3 @@ func faults(outcome *run.Outcome) []string {
 	}
 	return list
 }
-
-// errNotStarted is what a child process that did not come up is reported as.
-var errNotStarted = errors.New("the mock server did not start")

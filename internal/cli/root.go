@@ -35,6 +35,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
+		{"selftest", "hold this program against known truth and measure what this machine carries", (*app).selftest},
 		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"aiperf/internal/capacity"
 	"aiperf/internal/cli"
 )
 
@@ -35,6 +37,7 @@ func TestMain(m *testing.M) {
 //	show FILE path…          print members of the JSON documents of a file, one document a line
 //	tree DIR                 print the files below a directory, sorted
 //	[!] within DIR TEXT      some file below DIR holds TEXT
+//	capacity STREAMS UNARY   remember this as what the machine was measured to carry; "capacity spoilt" spoils the file
 //	refused FILE             nothing listens on the first loopback URL that a file names
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -59,6 +62,7 @@ func TestScripts(t *testing.T) {
 			"tree":       cmdTree,
 			"within":     cmdWithin,
 			"refused":    cmdRefused,
+			"capacity":   cmdCapacity,
 		},
 	})
 }
@@ -181,4 +185,32 @@ func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
 		c.Close()
 		ts.Fatalf("something still listens on %s", address)
 	}
+}
+
+// cmdCapacity writes into a cache directory of the script's own, which it puts into the environment.
+func cmdCapacity(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: capacity STREAMS UNARY, capacity spoilt")
+	}
+	dir, home := ts.MkAbs("cache"), ts.MkAbs("home")
+	ts.Setenv("XDG_CACHE_HOME", dir)
+	ts.Setenv("LocalAppData", dir)
+	ts.Setenv("HOME", home)
+	if runtime.GOOS == "darwin" {
+		dir = filepath.Join(home, "Library", "Caches")
+	}
+	path := filepath.Join(dir, "aiperf", "selftest.json")
+	if args[0] == "spoilt" {
+		ts.Check(os.WriteFile(path, []byte("{"), 0o644))
+		return
+	}
+	streams, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	rate, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	ts.Setenv("GOMAXPROCS", strconv.Itoa(runtime.GOMAXPROCS(0)))
+	ts.Check(capacity.Save(path, &capacity.Capacity{
+		Machine: capacity.ThisMachine(cli.Version), Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
+		Streams: streams, Pace: 50, UnaryRate: rate,
+	}))
 }

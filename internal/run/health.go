@@ -155,17 +155,15 @@ func healthObject(members []trust.Member) artifact.Object {
 
 // preflight warns when the run asks for more than the system's limits allow.
 func (e *execution) preflight(workers int) {
+	e.compareCapacity()
+	e.portsOfClosed()
 	for i := range e.cfg.Phases {
 		concurrency := number(e.cfg.Phases[i].Concurrency)
 		if concurrency == 0 {
 			continue
 		}
 		for _, a := range trust.Preflight(concurrency, min(concurrency, workers*e.cfg.Env.HTTP.ConnectionLimit)) {
-			text := a.Message
-			if a.Command != "" {
-				text += "; to raise it: " + a.Command
-			}
-			e.log.Warn(text)
+			e.warnAdvice(a)
 		}
 	}
 }

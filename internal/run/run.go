@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/capacity"
 	"aiperf/internal/client"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
@@ -44,6 +45,8 @@ type Options struct {
 	Observe func(Snapshot)
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
+	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
+	Capacity *capacity.Capacity
 }
 
 // Outcome is what a run yielded.

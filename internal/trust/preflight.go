@@ -3,6 +3,7 @@ package trust
 import (
 	"fmt"
 	"runtime"
+	"strings"
 )
 
 // Advice is something to do before a run that asks for more than the machine has.
@@ -19,6 +20,7 @@ type Advice struct {
 type limits struct {
 	system                     string
 	soft, hard                 int64
+	most                       int64 // to which the system lets the hard limit be raised
 	portFirst, portLast, inUse int64
 	memory                     int64
 }
@@ -38,6 +40,7 @@ func Preflight(concurrency, connections int) []Advice {
 	t := tree("/")
 	l := limits{system: runtime.GOOS, memory: t.availableMemory()}
 	l.soft, l.hard = descriptorLimits()
+	l.most = number(strings.TrimSpace(t.file("proc/sys/fs/nr_open")))
 	l.portFirst, l.portLast = t.portRange()
 	var use reading
 	t.readSockets(&use)
@@ -75,6 +78,8 @@ func (l *limits) raiseDescriptors(need int64) string {
 	switch {
 	case need <= l.hard || l.hard == 0:
 		return fmt.Sprintf("ulimit -n %d", need)
+	case l.system == "linux" && l.most > 0 && need > l.most:
+		return fmt.Sprintf("sudo sysctl -w fs.nr_open=%d && sudo prlimit --pid $$ --nofile=%d:%d", need, need, need)
 	case l.system == "linux":
 		return fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", need, need)
 	}

@@ -379,6 +379,8 @@ func TestPreflightAdvice(t *testing.T) {
 		{"soft limit", linux, 1000, 0, []string{"descriptors: ulimit -n 1064"}},
 		{"as many as the hard limit has", linux, 19936, 0, []string{"descriptors: ulimit -n 20000"}},
 		{"hard limit", linux, 19937, 0, []string{"descriptors: sudo prlimit --pid $$ --nofile=20001:20001"}},
+		{"more than the system allows", limits{system: "linux", soft: 1024, hard: 20000, most: 1 << 20}, 1<<20 + 1, 0,
+			[]string{"descriptors: sudo sysctl -w fs.nr_open=1048641 && sudo prlimit --pid $$ --nofile=1048641:1048641"}},
 		{"hard limit of a Mac", mac, 10000, 0, []string{"descriptors: sudo launchctl limit maxfiles 10064 10064 && ulimit -n 10064"}},
 		{"fewer connections than requests", linux, 5000, 100, nil},
 		{"ports", limits{portFirst: 32768, portLast: 60999, inUse: 1}, 28232, 0,
@@ -398,6 +400,37 @@ func TestPreflightAdvice(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestPreflightOfConnectionsThatAreClosed(t *testing.T) {
+	linux := limits{portFirst: 32768, portLast: 60999} // 28,232 ports
+	const command = "sudo sysctl -w net.ipv4.tcp_tw_reuse=1"
+	for _, test := range []struct {
+		name      string
+		limits    limits
+		perSecond float64
+		total     int64
+		reuse     string
+		want      string // the command, "none" for nothing to say
+	}{
+		{"slow", linux, 470, 0, "2", "none"},
+		{"too fast", linux, 471, 0, "2", command},
+		{"too fast, but few", linux, 5000, 28232, "0", "none"},
+		{"reused already", linux, 28232, 0, "1", "none"},
+		{"too fast for reuse too", linux, 28233, 0, "1", ""},
+		{"reuse would not do", linux, 28233, 0, "2", ""},
+		{"closed loop", linux, 0, 0, "2", "none"},
+		{"nothing known", limits{}, 1e6, 0, "", "none"},
+	} {
+		a, found := test.limits.closed(test.perSecond, test.total, test.reuse)
+		got := a.Command
+		if !found {
+			got = "none"
+		}
+		if got != test.want || found && !strings.Contains(a.Message, "--connection-reuse-strategy never") {
+			t.Errorf("%s: %+v, want %q", test.name, a, test.want)
 		}
 	}
 }

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/capacity"
+	"aiperf/internal/config"
+	"aiperf/internal/selftest"
+)
+
+const selftestHelp = `Usage: aiperf selftest [--quick] [--json FILE]
+
+Holds this program against known truth, in about a minute: it starts the embedded mock server as a
+process of its own on a free loopback port, runs benchmarks against it, and compares what they
+report with what the server recorded. Then it measures what this machine carries.
+
+  Token counts    each request's tokens against the server's: no tolerance
+  Arithmetic      records and statistics, computed again from the raw stamps
+  Time stamps     stamp of each event less the server's own stamp right before its write
+  Arrivals        100, 1,000 and 10,000 requests/s: rate, lateness of sends, gaps at the server
+  Capacity        short requests per second; streams of 50 tokens/s at a time, observed truthfully
+
+Token counts, events, requests and arithmetic pass or fail. Timing and capacity are graded good or
+limited: they depend on the machine and on what else runs on it, and never fail the test. End what
+else runs here first. The capacity is remembered in the user's cache directory, and aiperf profile
+warns when it is asked for more. docs/selftest.md explains each figure.
+
+  --quick
+        Short steps and no search for the number of streams: about 10 seconds. Nothing is
+        remembered.
+  --json FILE
+        Write the report as JSON too.
+  -h, --help
+        Show this text.
+
+Exit codes: 0 all lines of correctness passed; 3 one of them failed; 1 usage error, the test could
+not run or was interrupted; 130 second Ctrl-C; 143 SIGTERM.
+`
+
+// selftestFlags are the flags of selftest as completion offers them.
+var selftestFlags = []struct {
+	name, help string
+	takesValue bool
+}{
+	{"quick", "Short steps and no search for the number of streams", false},
+	{"json", "Write the report as JSON too", true},
+}
+
+// selftest tests the program on this machine.
+func (a *app) selftest(args []string) int {
+	if wantsHelp(args) {
+		fmt.Fprint(a.terminal.out, selftestHelp)
+		return ExitOK
+	}
+	quick, path, err := selftestArgs(args)
+	if err != nil {
+		return a.fail(err)
+	}
+	if path != "" {
+		probe, err := artifact.CreateAtomic(path)
+		if err != nil {
+			return a.fail(fmt.Errorf("--json: %w", err))
+		}
+		probe.Abort()
+	}
+	t := a.terminal
+	interrupts := watchInterrupts(t, t.err)
+	defer interrupts.close()
+	report, err := selftest.Run(context.Background(), selftest.Options{
+		Version: Version, Quick: quick, Stop: interrupts.Stop,
+		Progress: func(step string) { fmt.Fprintf(t.err, "Self-test: %s\n", step) },
+	})
+	if err != nil {
+		return a.fail(fmt.Errorf("the self-test could not run: %w", err))
+	}
+	code := a.finishSelftest(report, path)
+	if interrupts.terminated.Load() {
+		return ExitTerminated
+	}
+	return code
+}
+
+// finishSelftest prints and writes the report, and remembers the capacity.
+func (a *app) finishSelftest(report *selftest.Report, path string) int {
+	// A closed pipe must not cost the file.
+	_ = report.Render(a.terminal.out)
+	code := map[string]int{"pass": ExitOK, "fail": ExitThreshold, "interrupted": ExitFailure}[report.Result()]
+	if path != "" {
+		if err := artifact.WriteObject(path, report.JSON()); err != nil {
+			a.fail(fmt.Errorf("--json: %w", err))
+			code = max(code, ExitFailure)
+		}
+	}
+	if report.Capacity != nil {
+		kept, err := capacity.Path()
+		if err == nil {
+			err = capacity.Save(kept, report.Capacity)
+		}
+		if err != nil {
+			fmt.Fprintf(a.terminal.err, "The capacity is not remembered: %v\n", err)
+		} else {
+			fmt.Fprintf(a.terminal.out, "The capacity is remembered in %s.\n", kept)
+		}
+	}
+	return code
+}
+
+func selftestArgs(args []string) (quick bool, path string, err error) {
+	for i := 0; i < len(args); i++ {
+		name, value, inline := strings.Cut(args[i], "=")
+		switch name {
+		case "--quick":
+			if inline {
+				return false, "", errors.New("--quick takes no value")
+			}
+			quick = true
+		case "--json":
+			if !inline {
+				if i+1 == len(args) {
+					return false, "", errors.New("--json needs a FILE")
+				}
+				i++
+				value = args[i]
+			}
+			if value == "" || path != "" {
+				return false, "", errors.New("--json needs one FILE, once")
+			}
+			path = value
+		default:
+			return false, "", fmt.Errorf("selftest takes --quick and --json FILE, not %s%s", args[i], nearestSelftest(name))
+		}
+	}
+	return quick, path, nil
+}
+
+func nearestSelftest(name string) string {
+	var names []string
+	for _, f := range selftestFlags {
+		names = append(names, "--"+f.name)
+	}
+	if near := config.Nearest(name, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// measuredCapacity is what the self-test found on this machine; nil if there is nothing that holds here.
+func measuredCapacity(log *slog.Logger) *capacity.Capacity {
+	path, err := capacity.Path()
+	if err != nil {
+		log.Debug("No measured capacity", "reason", err)
+		return nil
+	}
+	c, err := capacity.Load(path, func() capacity.Machine { return capacity.ThisMachine(Version) })
+	if err != nil {
+		log.Debug("The measured capacity is not used", "reason", err)
+	}
+	return c
+}

@@ -1,0 +1,110 @@
+// Package selftest holds this program against known truth: it runs benchmarks, through the same rooms as any other
+// run, against a mock server in a process of its own, and compares the files that they write with the server's own
+// record of what it received and when it wrote what.
+//
+// Lines of the report are of two kinds. Correctness (token counts, events, requests, arithmetic) has no tolerance and
+// passes or fails. Timing and capacity depend on the machine and on what else it does: they are graded good or
+// limited, and a limited line never fails the test.
+//
+// Invariant: every step is bounded in time, and the whole test by about a minute.
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"aiperf/internal/capacity"
+)
+
+// Options are what a test needs.
+type Options struct {
+	Version string
+	// Quick leaves the search for the number of streams out and makes the other steps short.
+	Quick bool
+	// Stop asks the test to end with what it has: the first Ctrl-C. nil never asks.
+	Stop <-chan struct{}
+	// Progress hears what begins; nil = nobody.
+	Progress func(step string)
+}
+
+const (
+	// searchUntil is when the search for the number of streams begins its last attempt.
+	searchUntil = 48 * time.Second
+	// stepTimeout bounds each run within a step, testTimeout all of them on a machine that is far too slow.
+	stepTimeout, testTimeout = 25 * time.Second, 2 * time.Minute
+)
+
+// errStopped ends the test on request.
+var errStopped = errors.New("the self-test was interrupted")
+
+// step is a part of the test; what it returns beside an error is kept.
+type step struct {
+	title string
+	run   func(*tester) ([]Section, error)
+}
+
+var steps = []step{
+	{"token counts", (*tester).counts},
+	{"arithmetic", (*tester).arithmetic},
+	{"time stamps", (*tester).stamps},
+	{"arrivals", (*tester).arrivals},
+	{"capacity", (*tester).capacity},
+}
+
+// tester is a test on its way.
+type tester struct {
+	ctx     context.Context // of all runs
+	options Options
+	dir     string
+	began   time.Time
+	report  *Report
+}
+
+// Run tests this program on this machine. Its error means that there is no report.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	dir, err := os.MkdirTemp("", "aiperf-selftest-")
+	if err != nil {
+		return nil, fmt.Errorf("the self-test needs a directory for its files: %w; set TMPDIR to one that can be written", err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	t := &tester{ctx: ctx, options: o, dir: dir, began: time.Now()}
+	t.report = &Report{Version: o.Version, Machine: capacity.ThisMachine(o.Version), Started: t.began, Quick: o.Quick}
+	for i, s := range steps {
+		if o.Progress != nil {
+			o.Progress(fmt.Sprintf("%s (%d of %d)", s.title, i+1, len(steps)))
+		}
+		sections, err := s.run(t)
+		t.report.Sections = append(t.report.Sections, sections...)
+		if errors.Is(err, errStopped) || t.stopped() {
+			t.report.Interrupted = true
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.title, err)
+		}
+	}
+	t.report.Duration = time.Since(t.began)
+	return t.report, nil
+}
+
+func (t *tester) stopped() bool {
+	select {
+	case <-t.options.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// pick is the full or the quick value.
+func pick[T any](t *tester, full, quick T) T {
+	if t.options.Quick {
+		return quick
+	}
+	return full
+}

@@ -5,7 +5,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // health is what a run says of its own client.
@@ -56,6 +60,42 @@ func (b *bench) pacing() error {
 		row(name+"send lag p99, µs", 2, h.ScheduleLag.P99*1000, 0, 0, "%.0f")
 		row(name+"delivered / asked", 2, ours.value("request_count")/float64(rate*b.seconds), 0, 0, "%.4f")
 		row(name+"client cores", 2, ours.cpu.Seconds()/float64(b.seconds), 0, 0, "%.2f")
+	}
+	return nil
+}
+
+// stamps: what the client says of the instants of 500 streams, against the server's own stamp right before each write.
+func (b *bench) stamps() error {
+	file := filepath.Join(b.dir, "selftest.json")
+	if out, err := exec.Command(b.aiperf, "selftest", "--quick", "--streams", "500", "--json", file).CombinedOutput(); err != nil {
+		return fmt.Errorf("selftest: %w\n%s", err, out)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var report struct {
+		Sections []struct {
+			Lines []struct {
+				ID, Title string
+				Figures   struct {
+					P50 float64 `json:"p50_ms"`
+					P95 float64 `json:"p95_ms"`
+					P99 float64 `json:"p99_ms"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		return err
+	}
+	for _, s := range report.Sections {
+		for _, l := range s.Lines {
+			if l.Figures.P99 == 0 || !strings.HasPrefix(l.ID, "kernel_") && !strings.HasPrefix(l.ID, "user_") {
+				continue
+			}
+			fmt.Printf("500 streams, error in µs, %-40s p50 %8.0f   p95 %8.0f   p99 %8.0f\n", l.Title, 1000*l.Figures.P50, 1000*l.Figures.P95, 1000*l.Figures.P99)
+		}
 	}
 	return nil
 }

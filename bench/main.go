@@ -3,7 +3,7 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,streams,scrape,million,reference]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,million,reference]
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 		return
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
-	only := flag.String("only", "unary,flood,paced,memory,start,pacing", "what to measure; also: streams, scrape, million, reference")
+	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps", "what to measure; also: streams, scrape, million, reference")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
 	b, err := newBench(*seconds)
@@ -74,7 +74,7 @@ func (b *bench) run(parts []string) error {
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
 		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "million": b.million,
-		"pacing": b.pacing, "streams": b.streams, "reference": b.reference,
+		"pacing": b.pacing, "stamps": b.stamps, "streams": b.streams, "reference": b.reference,
 	}
 	for _, p := range parts {
 		f, ok := all[p]

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/artifact"
@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/selftest"
 )
 
-const selftestHelp = `Usage: aiperf selftest [--quick] [--json FILE]
+const selftestHelp = `Usage: aiperf selftest [--quick] [--streams N] [--json FILE]
 
 Holds this program against known truth, in about a minute: it starts the embedded mock server as a
 process of its own on a free loopback port, runs benchmarks against it, and compares what they
@@ -33,6 +33,8 @@ warns when it is asked for more. docs/selftest.md explains each figure.
   --quick
         Short steps and no search for the number of streams: about 10 seconds. Nothing is
         remembered.
+  --streams N
+        Streams whose time stamps are compared, 1 to 10,000 (default 32).
   --json FILE
         Write the report as JSON too.
   -h, --help
@@ -48,6 +50,7 @@ var selftestFlags = []struct {
 	takesValue bool
 }{
 	{"quick", "Short steps and no search for the number of streams", false},
+	{"streams", "Streams whose time stamps are compared", true},
 	{"json", "Write the report as JSON too", true},
 }
 
@@ -57,7 +60,7 @@ func (a *app) selftest(args []string) int {
 		fmt.Fprint(a.terminal.out, selftestHelp)
 		return ExitOK
 	}
-	quick, path, err := selftestArgs(args)
+	o, path, err := selftestArgs(args)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -71,10 +74,9 @@ func (a *app) selftest(args []string) int {
 	t := a.terminal
 	interrupts := watchInterrupts(t, t.err)
 	defer interrupts.close()
-	report, err := selftest.Run(context.Background(), selftest.Options{
-		Version: Version, Quick: quick, Stop: interrupts.Stop,
-		Progress: func(step string) { fmt.Fprintf(t.err, "Self-test: %s\n", step) },
-	})
+	o.Version, o.Stop = Version, interrupts.Stop
+	o.Progress = func(step string) { fmt.Fprintf(t.err, "Self-test: %s\n", step) }
+	report, err := selftest.Run(context.Background(), o)
 	if err != nil {
 		return a.fail(fmt.Errorf("the self-test could not run: %w", err))
 	}
@@ -110,32 +112,41 @@ func (a *app) finishSelftest(report *selftest.Report, path string) int {
 	return code
 }
 
-func selftestArgs(args []string) (quick bool, path string, err error) {
+func selftestArgs(args []string) (o selftest.Options, path string, err error) {
+	fail := func(format string, args ...any) (selftest.Options, string, error) {
+		return selftest.Options{}, "", fmt.Errorf(format, args...)
+	}
 	for i := 0; i < len(args); i++ {
 		name, value, inline := strings.Cut(args[i], "=")
-		switch name {
-		case "--quick":
-			if inline {
-				return false, "", errors.New("--quick takes no value")
+		if name == "--json" || name == "--streams" {
+			if !inline && i+1 == len(args) {
+				return fail("%s needs a value", name)
 			}
-			quick = true
-		case "--json":
 			if !inline {
-				if i+1 == len(args) {
-					return false, "", errors.New("--json needs a FILE")
-				}
 				i++
 				value = args[i]
 			}
+		}
+		switch name {
+		case "--quick":
+			if inline {
+				return fail("--quick takes no value")
+			}
+			o.Quick = true
+		case "--streams":
+			if o.Streams, err = strconv.Atoi(value); err != nil || o.Streams < 1 || o.Streams > selftest.MostStreams {
+				return fail("--streams %s: a number from 1 to %d is needed", value, selftest.MostStreams)
+			}
+		case "--json":
 			if value == "" || path != "" {
-				return false, "", errors.New("--json needs one FILE, once")
+				return fail("--json needs one FILE, once")
 			}
 			path = value
 		default:
-			return false, "", fmt.Errorf("selftest takes --quick and --json FILE, not %s%s", args[i], nearestSelftest(name))
+			return fail("selftest takes --quick, --streams N and --json FILE, not %s%s", args[i], nearestSelftest(name))
 		}
 	}
-	return quick, path, nil
+	return o, path, nil
 }
 
 func nearestSelftest(name string) string {

@@ -24,6 +24,8 @@ type Options struct {
 	Version string
 	// Quick leaves the search for the number of streams out and makes the other steps short.
 	Quick bool
+	// Streams is the number of streams whose instants are compared; 0 means DefaultStreams.
+	Streams int
 	// Stop asks the test to end with what it has: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
 	// Progress hears what begins; nil = nobody.
@@ -72,6 +74,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
+	if o.Streams == 0 {
+		o.Streams = DefaultStreams
+	}
 	t := &tester{ctx: ctx, options: o, dir: dir, began: time.Now()}
 	t.report = &Report{Version: o.Version, Machine: capacity.ThisMachine(o.Version), Started: t.began, Quick: o.Quick}
 	for i, s := range steps {

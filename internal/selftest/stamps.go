@@ -17,8 +17,10 @@ const (
 )
 
 const (
-	stampStreams = 32
-	stampPace    = 50 // tokens per second of a stream
+	// DefaultStreams is the number of streams whose instants are compared, MostStreams the largest.
+	DefaultStreams, MostStreams = 32, 10000
+
+	stampPace = 50 // tokens per second of a stream
 )
 
 // stamps holds the instants of the client's responses against the server's own, taken right before each write: once
@@ -61,8 +63,9 @@ func (t *tester) stamped(source string) ([]Line, error) {
 	if source == "kernel" {
 		flag, limit = "auto", kernelErrorLimit
 	}
+	streams := t.options.Streams
 	out, truth, err := t.exchange("stamps-"+source, []string{"--ttft", "30", "--itl", strconv.Itoa(1000 / stampPace), "--record-events"},
-		[]string{"--streaming", "--concurrency", strconv.Itoa(stampStreams), "--request-count", strconv.Itoa(pick(t, 2, 1) * stampStreams),
+		[]string{"--streaming", "--concurrency", strconv.Itoa(streams), "--request-count", strconv.Itoa(pick(t, 2, 1) * streams),
 			"--isl", "32", "--osl", pick(t, "80", "40"), "--extra-inputs", "ignore_eos:true", "--export-level", "raw", "--timestamp-source", flag})
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func (l *limits) ports(connections, sources, servers int64) (Advice, bool) {
 	}
 	what := fmt.Sprintf("%d connections to one address", connections)
 	if ways > 1 {
-		what = fmt.Sprintf("%d connections from %d source addresses to %d servers", connections, sources, servers)
+		what = fmt.Sprintf("%d connections (source addresses: %d, servers: %d)", connections, sources, servers)
 	}
 	a := Advice{Code: "ports", Message: fmt.Sprintf("%s need a port each, of %d there are %d in use", what, all*ways, l.inUse)}
 	if free := int64(lastPort - firstFreePort + 1); connections+l.inUse <= free*ways && all < free {

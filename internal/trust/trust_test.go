@@ -445,7 +445,7 @@ func TestAdviceOnPortsNamesTheFlagAndTheNumber(t *testing.T) {
 		want  string
 	}{
 		{Asked{Requests: 30000}, "30000 connections to one address need a port each, of 28232 there are 10 in use; send from several addresses with --source-address, or widen the range"},
-		{Asked{Requests: 150000, Sources: 2}, "150000 connections from 2 source addresses to 1 servers need a port each, of 56464 there are 10 in use: send from at least 6 addresses with --source-address, or to several servers"},
+		{Asked{Requests: 150000, Sources: 2}, "150000 connections (source addresses: 2, servers: 1) need a port each, of 56464 there are 10 in use: send from at least 6 addresses with --source-address, or to several servers"},
 	} {
 		if got := l.advise(test.asked); len(got) != 1 || got[0].Message != test.want {
 			t.Errorf("%+v: %q", test.asked, got)

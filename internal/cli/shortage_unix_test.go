@@ -25,7 +25,7 @@ func withDescriptors(t *testing.T, limit, url string, flags ...string) *program 
 // others succeed.
 func TestDescriptorsRunOut(t *testing.T) {
 	t.Parallel()
-	p := withDescriptors(t, "48", mock(t), "--concurrency", "80", "--request-count", "160", "--osl", "2", "--network-latency-automatic")
+	p := withDescriptors(t, "48", mock(t, "--fault", "delay_ms=400"), "--concurrency", "80", "--request-count", "160", "--osl", "2", "--network-latency-automatic")
 	p.ends(0)
 	p.says(p.stdout.String(), "80 connections need 144 file descriptors, the limit is 48; to raise it: ")
 	p.says(p.stdout.String(), "had no more file descriptors (limit 48)")

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // inNetwork runs a mock server and then a command in a network of their own with 20 ports for outgoing
@@ -24,7 +25,7 @@ func ports(t *testing.T, flags ...string) *program {
 	p.cmd = profileCommand("http://127.0.0.1:18000", p.dir, append(flags, "--concurrency", "30", "--request-count", "60", "--osl", "2")...)
 	p.cmd.Path = "/usr/bin/unshare"
 	p.cmd.Args = append([]string{"unshare", "--user", "--map-root-user", "--net", "sh", "-c", inNetwork, filepath.Join(t.TempDir(), "server.log")}, p.cmd.Args...)
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = &p.stdout, &p.stderr, time.Second
 	if err := p.cmd.Start(); err != nil {
 		t.Skip("no network of our own: ", err)
 	}
@@ -34,6 +35,8 @@ func ports(t *testing.T, flags ...string) *program {
 // skipsWithoutNetwork ends the test where the system lacks what it needs.
 func (p *program) skipsWithoutNetwork() {
 	p.t.Helper()
+	hung := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+	defer hung.Stop()
 	p.cmd.Wait()
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		if p.stdout.Len() == 0 {

@@ -16,6 +16,7 @@
 package client
 
 import (
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -67,8 +68,10 @@ type Exchange struct {
 	// CutOff is true when the run ended the exchange (grace over, Ctrl-C): no record is made.
 	CutOff bool
 	// Err is nil when the exchange succeeded on the wire.
-	Err    *record.Error
-	Timing Timing
+	Err *record.Error
+	// Shortage is what this machine had too little of, if the exchange failed of that.
+	Shortage neterr.Shortage
+	Timing   Timing
 	Arrival
 	// Trace and Raw are set as the request asked.
 	Trace *record.Trace

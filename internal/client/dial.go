@@ -24,21 +24,23 @@ type dialer struct {
 	open     func(ctx context.Context, network, address string) (net.Conn, error)
 	tls      *tls.Config
 	proxy    func(*http.Request) (*url.URL, error)
+	// attempts bounds the connections that are being opened at a time; nil does not.
+	attempts chan struct{}
 }
 
 func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
-	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout, stamps: src.measured()}
+	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout, stamps: src.measured(), sharePorts: len(opts.Sources) > 0}
 	system := net.Dialer{
 		Control: socket.control,
 		KeepAliveConfig: net.KeepAliveConfig{
 			Enable: opts.TCPKeepIdle > 0, Idle: opts.TCPKeepIdle, Interval: opts.TCPKeepIntvl, Count: opts.TCPKeepCnt,
 		},
 	}
-	return &dialer{
+	d := &dialer{
 		clock:    clk,
 		sources:  src,
 		resolver: newResolver(opts, clk.NowNS),
-		open:     system.DialContext,
+		open:     newOutgoing(system, opts.Sources).open,
 		tls: &tls.Config{
 			RootCAs:            opts.RootCAs,
 			InsecureSkipVerify: !opts.SSLVerify, //nolint:gosec // the user asked for it
@@ -47,29 +49,49 @@ func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
 		},
 		proxy: opts.Proxy,
 	}
+	if opts.ConnectLimit > 0 {
+		d.attempts = make(chan struct{}, opts.ConnectLimit)
+	}
+	return d
 }
 
-// dial opens a connection to o, through the proxy that o calls for.
+// mayTry takes the right to open a connection if it is free.
+func (d *dialer) mayTry() bool {
+	if d.attempts == nil {
+		return true
+	}
+	select {
+	case d.attempts <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits for the right to open a connection.
+func (d *dialer) await(ctx context.Context) error {
+	select {
+	case d.attempts <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tried gives that right back.
+func (d *dialer) tried() {
+	if d.attempts != nil {
+		<-d.attempts
+	}
+}
+
+// dial opens a connection to o, through the proxy that o calls for. The right to do so, which the
+// caller has, is given back as soon as the socket is connected.
 func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, error) {
-	proxy, err := d.proxyFor(o)
+	w, hop, proxy, err := d.reach(ctx, o, t)
+	d.tried()
 	if err != nil {
-		return nil, &dialError{origin: o, step: stepConnect, err: err}
-	}
-	hop := o
-	if proxy != nil {
-		hop = &origin{scheme: proxy.Scheme, host: proxy.Hostname(), port: proxy.Port()}
-		if hop.port == "" {
-			hop.port = map[string]string{"http": "80", "https": "443"}[hop.scheme]
-		}
-	}
-	addrs, err := d.resolver.resolve(ctx, hop.host, t)
-	if err != nil {
-		return nil, &dialError{origin: hop, step: stepDNS, err: err}
-	}
-	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
-	w, err := d.connect(ctx, addrs, hop.port)
-	if err != nil {
-		return nil, &dialError{origin: hop, step: stepConnect, err: err}
+		return nil, err
 	}
 	var top net.Conn = w
 	if hop.scheme == "https" {
@@ -90,6 +112,35 @@ func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, e
 	}
 	t.connectEnd = d.clock.NowNS()
 	return newConnection(o, w, top), nil
+}
+
+// reach opens the socket to o, or to the proxy that o calls for.
+func (d *dialer) reach(ctx context.Context, o *origin, t *stamps) (w *wire, hop *origin, proxy *url.URL, err error) {
+	if hop, proxy, err = d.firstHop(o); err != nil {
+		return nil, nil, nil, &dialError{origin: o, step: stepConnect, err: err}
+	}
+	addrs, err := d.resolver.resolve(ctx, hop.host, t)
+	if err != nil {
+		return nil, nil, nil, &dialError{origin: hop, step: stepDNS, err: err}
+	}
+	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
+	if w, err = d.connect(ctx, addrs, hop.port); err != nil {
+		return nil, nil, nil, &dialError{origin: hop, step: stepConnect, err: err}
+	}
+	return w, hop, proxy, nil
+}
+
+// firstHop is where the socket goes.
+func (d *dialer) firstHop(o *origin) (*origin, *url.URL, error) {
+	proxy, err := d.proxyFor(o)
+	if err != nil || proxy == nil {
+		return o, nil, err
+	}
+	hop := &origin{scheme: proxy.Scheme, host: proxy.Hostname(), port: proxy.Port()}
+	if hop.port == "" {
+		hop.port = map[string]string{"http": "80", "https": "443"}[hop.scheme]
+	}
+	return hop, proxy, nil
 }
 
 // dialAside dials on a goroutine of its own: dialling takes a deep stack, which the caller's would keep

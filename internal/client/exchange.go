@@ -223,6 +223,7 @@ func (x *exchange) settle(err error, h *hop) {
 			x.out.EndNS = c.clock.NowNS()
 		}
 		failure = x.failure(err)
+		x.out.Shortage = neterr.ShortageOf(err)
 	}
 	if failure != nil {
 		x.t.errorAt = x.out.EndNS

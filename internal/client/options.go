@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 )
@@ -28,6 +29,9 @@ type Options struct {
 	Workers int
 	// ConnectionLimit bounds the exchanges that hold a connection, per worker; more wait.
 	ConnectionLimit int
+	// ConnectLimit bounds the connections that are being opened at a time, so that a server's queue of
+	// those it has not yet accepted does not overflow; more wait. 0 = no bound.
+	ConnectLimit int
 	// Timeout is the total time of an exchange, from pool wait to last byte; 0 = none.
 	Timeout time.Duration
 	// CancelSendTimeout bounds the sending of a request that is to be cancelled, when there is no Timeout.
@@ -39,6 +43,9 @@ type Options struct {
 
 	// IPVersion is "4", "6" or "auto".
 	IPVersion string
+	// Sources are the addresses of this machine that connections start from, in turn; none leaves the
+	// choice to the system.
+	Sources []netip.Addr
 	// UseDNSCache keeps addresses for DNSCacheTTL.
 	UseDNSCache bool
 	DNSCacheTTL time.Duration
@@ -77,6 +84,7 @@ func DefaultOptions() Options {
 		Reuse:             ReusePooled,
 		Workers:           1,
 		ConnectionLimit:   2500,
+		ConnectLimit:      512,
 		Timeout:           21600 * time.Second,
 		CancelSendTimeout: 300 * time.Second,
 		KeepAliveTimeout:  300 * time.Second,
@@ -111,6 +119,11 @@ func (o *Options) check() error {
 	}
 	if o.ConnectionLimit < 1 {
 		return fmt.Errorf("connection limit %d: must be at least 1", o.ConnectionLimit)
+	}
+	for _, a := range o.Sources {
+		if err := CheckSource(a); err != nil {
+			return err
+		}
 	}
 	if o.MaxBody < 1 {
 		return fmt.Errorf("largest response body %d: must be at least 1 byte", o.MaxBody)

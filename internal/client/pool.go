@@ -176,7 +176,7 @@ func (p *pool) sweep() {
 	}
 }
 
-// close closes every idle connection; those in use are closed when they come back.
+// close closes every idle connection; those in use are closed when they come back. A second call does nothing.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -56,6 +56,9 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 	return c, nil
 }
 
+// CloseIdle closes the idle connections: nothing more will be sent.
+func (c *Client) CloseIdle() { c.pool.close() }
+
 // Close closes the idle connections. A connection in use is closed when its exchange ends; end the
 // exchanges by their contexts.
 func (c *Client) Close() {

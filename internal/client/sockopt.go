@@ -8,4 +8,7 @@ type socketOptions struct {
 	rcvBuf, sndBuf int
 	userTimeout    time.Duration
 	stamps         bool // the kernel shall say when bytes came
+	// sharePorts leaves the choice of the port to connect, which knows the other side: one port then
+	// serves for every address that is connected to (Linux).
+	sharePorts bool
 }

@@ -13,6 +13,9 @@ func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
 		s := int(fd)
 		o.buffers(s)
 		_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+		if o.sharePorts {
+			_ = unix.SetsockoptInt(s, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+		}
 		if o.stamps {
 			_ = stamp.Enable(fd) // where it fails, reads have no stamp
 		}

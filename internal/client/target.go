@@ -49,22 +49,13 @@ func (c *Client) target(raw string) (*target, error) {
 }
 
 func (c *Client) parseTarget(raw string) (*target, error) {
-	u, err := url.Parse(raw)
+	u, o, err := parseOrigin(raw)
 	if err != nil {
-		return nil, fmt.Errorf("URL %q cannot be read", redactUserinfo(raw))
+		return nil, err
 	}
 	t := &target{raw: raw, url: u, host: u.Host, path: u.RequestURI()}
-	o := origin{scheme: strings.ToLower(u.Scheme), host: lowerHost(u.Hostname()), port: u.Port()}
-	switch {
-	case o.scheme != "http" && o.scheme != "https":
-		return nil, fmt.Errorf("URL %q: scheme must be http or https", redactUserinfo(raw))
-	case o.host == "":
-		return nil, fmt.Errorf("URL %q has no host", redactUserinfo(raw))
-	case strings.ContainsAny(t.host+t.path, " \r\n\x00"):
+	if strings.ContainsAny(t.host+t.path, " \r\n\x00") {
 		return nil, errors.New("URL contains a space or a control character")
-	}
-	if o.port == "" {
-		o.port = map[string]string{"http": "80", "https": "443"}[o.scheme]
 	}
 	t.host = strings.TrimSuffix(t.host, ":")
 	if i := strings.IndexByte(t.host, '%'); i >= 0 && strings.HasPrefix(t.host, "[") {
@@ -90,6 +81,25 @@ func (c *Client) parseTarget(raw string) (*target, error) {
 		c.targets[raw] = t
 	}
 	return t, nil
+}
+
+// parseOrigin reads a URL as far as the connection needs it.
+func parseOrigin(raw string) (*url.URL, origin, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, origin{}, fmt.Errorf("URL %q cannot be read", redactUserinfo(raw))
+	}
+	o := origin{scheme: strings.ToLower(u.Scheme), host: lowerHost(u.Hostname()), port: u.Port()}
+	switch {
+	case o.scheme != "http" && o.scheme != "https":
+		return nil, o, fmt.Errorf("URL %q: scheme must be http or https", redactUserinfo(raw))
+	case o.host == "":
+		return nil, o, fmt.Errorf("URL %q has no host", redactUserinfo(raw))
+	}
+	if o.port == "" {
+		o.port = map[string]string{"http": "80", "https": "443"}[o.scheme]
+	}
+	return u, o, nil
 }
 
 // lowerHost leaves the zone of an IPv6 address as it is: interfaces have names in any case.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"net"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 // connect gets the exchange a connection to the hop's origin.
 func (x *exchange) connect(o *origin) error {
 	c := x.client
-	if !x.slot {
+	moved := x.slot
+	if !moved {
 		if err := x.waitForSlot(); err != nil {
 			return err
 		}
@@ -29,6 +31,9 @@ func (x *exchange) connect(o *origin) error {
 	}
 	ctx, done := x.setup()
 	defer done()
+	if err := x.waitToDial(ctx, moved); err != nil {
+		return err
+	}
 	fresh, err := c.dialer.dialAside(ctx, o, &x.t)
 	if err != nil {
 		return err
@@ -52,6 +57,23 @@ func (x *exchange) waitForSlot() error {
 		x.t.poolEnd = x.client.clock.NowNS()
 	}
 	x.slot = true
+	return nil
+}
+
+// waitToDial waits while too many connections are being opened. Such a wait follows that for a slot and
+// counts with it; one before another hop stands for itself, like all that belongs to a connection.
+func (x *exchange) waitToDial(ctx context.Context, moved bool) error {
+	d := x.client.dialer
+	if d.mayTry() {
+		return nil
+	}
+	if x.t.poolStart == 0 || moved {
+		x.t.poolStart, x.t.poolEnd = x.client.clock.NowNS(), 0
+	}
+	if err := d.await(ctx); err != nil {
+		return errEnded
+	}
+	x.t.poolEnd = x.client.clock.NowNS()
 	return nil
 }
 

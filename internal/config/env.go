@@ -7,6 +7,7 @@ import "time"
 type Env struct {
 	HTTP          HTTPEnv
 	ServerMetrics ServerMetricsEnv
+	Network       NetworkEnv
 	Endpoint      EndpointEnv
 	Dataset       DatasetEnv
 	Metrics       MetricsEnv
@@ -21,7 +22,9 @@ type Env struct {
 // HTTPEnv tunes connections.
 type HTTPEnv struct {
 	// ConnectionLimit is the number of open connections per logical worker.
-	ConnectionLimit  int
+	ConnectionLimit int
+	// ConnectLimit is the number of connections that are being opened at a time.
+	ConnectLimit     int
 	KeepaliveTimeout time.Duration
 	// SendBuffer and ReceiveBuffer are socket buffer sizes in bytes.
 	SendBuffer, ReceiveBuffer int
@@ -52,6 +55,14 @@ type ServerMetricsEnv struct {
 	Bounds bool
 	// Namespace is the Kubernetes namespace of the run.
 	Namespace string
+}
+
+// NetworkEnv tunes the probes of the network's round trip.
+type NetworkEnv struct {
+	// MinSamples is how many probes an estimate needs; TopUpTimeout bounds the time after the load in which
+	// missing ones are made up for.
+	MinSamples                   int
+	ConnectTimeout, TopUpTimeout time.Duration
 }
 
 // EndpointEnv shapes request bodies.
@@ -122,6 +133,7 @@ func newEnv(v variables) Env {
 	return Env{
 		HTTP: HTTPEnv{
 			ConnectionLimit:         v.number("HTTP_CONNECTION_LIMIT"),
+			ConnectLimit:            v.number("HTTP_CONNECT_LIMIT"),
 			KeepaliveTimeout:        v.seconds("HTTP_KEEPALIVE_TIMEOUT"),
 			SendBuffer:              v.number("HTTP_SO_SNDBUF"),
 			ReceiveBuffer:           v.number("HTTP_SO_RCVBUF"),
@@ -150,6 +162,11 @@ func newEnv(v variables) Env {
 			LegacyJSON:            v.flag("SERVER_METRICS_LEGACY_JSON"),
 			Bounds:                v.flag("SERVER_METRICS_PERCENTILE_BOUNDS"),
 			Namespace:             v.text("NAMESPACE"),
+		},
+		Network: NetworkEnv{
+			MinSamples:     v.number("NETWORK_LATENCY_MIN_SAMPLES"),
+			ConnectTimeout: v.seconds("NETWORK_LATENCY_CONNECT_TIMEOUT"),
+			TopUpTimeout:   v.seconds("NETWORK_LATENCY_COMPLETE_TOPUP_TIMEOUT"),
 		},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
 		Dataset:  DatasetEnv{InputsMaxBytes: int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES"))},

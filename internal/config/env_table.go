@@ -73,6 +73,7 @@ func internal(v Variable) Variable {
 func httpVariables() []Variable {
 	return []Variable{
 		vInt("HTTP_CONNECTION_LIMIT", "2500", between(1, 65000), "Open connections per logical worker; more requests wait."),
+		vInt("HTTP_CONNECT_LIMIT", "512", between(1, 65000), "Connections that are being opened at a time; more requests wait, so that the server's queue of connections does not overflow."),
 		vFloat("HTTP_KEEPALIVE_TIMEOUT", "300", between(0, 10000), "Seconds an idle connection is kept."),
 		vInt("HTTP_SO_RCVBUF", "10485760", atLeast(1024), "Receive buffer of a socket in bytes."),
 		vInt("HTTP_SO_SNDBUF", "10485760", atLeast(1024), "Send buffer of a socket in bytes."),

@@ -30,6 +30,7 @@ func InputConfig(r *Run, benchmarkID string) Object {
 	if p.Bool("no-gpu-telemetry") {
 		out = append(out, Member{Key: "gpu_telemetry", Value: Object{{Key: "enabled", Value: false}}})
 	}
+	out = setNonEmpty(out, "network_latency", networkConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
 		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
@@ -53,6 +54,14 @@ func serverMetricsConfig(r *Run) Object {
 		out = append(out, Member{Key: "urls", Value: texts(urls)})
 	}
 	return addGiven(out, r.parsed, "server-metrics-formats", "formats", texts(s.Formats))
+}
+
+func networkConfig(r *Run) Object {
+	out := addGiven(nil, r.parsed, "network-latency-automatic", "automatic", r.Network.Automatic)
+	if mean := r.parsed.Float("network-latency-mean"); mean != nil {
+		out = append(out, Member{Key: "mean", Value: *mean})
+	}
+	return addGiven(out, r.parsed, "network-latency-ping-interval", "ping_interval", r.Network.Interval.Seconds())
 }
 
 // setNonEmpty appends an object unless it is empty.
@@ -108,6 +117,9 @@ func endpointConfig(r *Run) Object {
 	out = addGiven(out, p, "streaming", "streaming", e.Streaming)
 	out = addGiven(out, p, "transport", "transport", p.Text("transport"))
 	out = addGiven(out, p, "connection-reuse-strategy", "connection_reuse", e.ConnectionReuse)
+	if len(e.SourceAddresses) > 0 {
+		out = append(out, Member{Key: "source_addresses", Value: texts(p.Texts("source-address"))})
+	}
 	out = addGiven(out, p, "use-legacy-max-tokens", "use_legacy_max_tokens", e.UseLegacyMaxTokens)
 	out = addGiven(out, p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
 	headers := Object{}
@@ -310,6 +322,9 @@ func runtimeConfig(r *Run) Object {
 	out := addGiven(nil, r.parsed, "ui-type", "ui", r.UI.Mode)
 	if r.Workers.Max != nil {
 		out = append(out, Member{Key: "workers", Value: int64(*r.Workers.Max)})
+	}
+	if r.Workers.Min != nil {
+		out = append(out, Member{Key: "workers_min", Value: int64(*r.Workers.Min)})
 	}
 	if r.Workers.RecordProcessors != nil {
 		out = append(out, Member{Key: "record_processors", Value: int64(*r.Workers.RecordProcessors)})

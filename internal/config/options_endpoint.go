@@ -33,6 +33,7 @@ func endpointOptions() []Option {
 		opt("use-server-token-count", Bool, "false", 1, "Take token counts from the server's usage report and count nothing here.", yaml("endpoint.use_server_token_count")),
 		opt("connection-reuse-strategy", Enum, "pooled", 2, "When connections are reused: by all requests, never, or within a session.",
 			values("pooled", "never", "sticky-user-sessions"), yaml("endpoint.connection_reuse")),
+		opt("source-address", String, "", 2, "IP addresses of this machine that connections start from in turn. Each has ports of its own: several take more connections than one has ports.", multi),
 		opt("request-content-type", Enum, "application/json", 3, "Encoding of request bodies; multipart/form-data only for types that take forms.",
 			values("application/json", "multipart/form-data"), builtOnly("application/json"), yaml("endpoint.request_content_type")),
 		opt("download-video-content", Bool, "false", 3, "Fetch generated videos; latency then includes the download.", missing("video generation"), yaml("endpoint.download_video_content")),

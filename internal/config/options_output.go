@@ -6,15 +6,14 @@ func logLevels() []string {
 
 func outputOptions() []Option {
 	const (
-		texts     = "the export of generated texts"
-		plots     = "plots"
-		gpu       = "the collection of GPU telemetry"
-		roundTrip = "the measurement of network latency"
-		otel      = "OTLP streaming"
-		mlflow    = "the upload to MLflow"
-		wandb     = "the upload to Weights & Biases"
-		api       = "the HTTP API"
-		accuracy  = "graded runs"
+		texts    = "the export of generated texts"
+		plots    = "plots"
+		gpu      = "the collection of GPU telemetry"
+		otel     = "OTLP streaming"
+		mlflow   = "the upload to MLflow"
+		wandb    = "the upload to Weights & Biases"
+		api      = "the HTTP API"
+		accuracy = "graded runs"
 	)
 	return []Option{
 		opt("output-artifact-dir artifact-dir", Path, "", 1, "Folder for all files of the run, used as it is.", derived("artifacts/<model>-<kind>-<type>-<load>"), yaml("artifacts.dir")),
@@ -33,9 +32,9 @@ func outputOptions() []Option {
 		opt("server-metrics", String, "", 1, "Collect server metrics from these URLs too.", multi, address, yaml("server_metrics.urls")),
 		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),
 		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Files that server metrics are written to.", multi, values("json", "csv", "jsonl", "parquet"), yaml("server_metrics.formats")),
-		opt("network-latency-automatic", Bool, "false", 3, "Measure the network's round trip and report metrics without it.", missing(roundTrip), yaml("network_latency.automatic")),
-		opt("network-latency-mean", Float, "", 3, "Fixed round trip in milliseconds.", limits(atLeast(0)), missing(roundTrip), yaml("network_latency.mean")),
-		opt("network-latency-ping-interval", Float, "1", 3, "Seconds between two measurements of the round trip.", limits(above(0)), env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), missing(roundTrip), yaml("network_latency.ping_interval")),
+		opt("network-latency-automatic", Bool, "false", 3, "Measure the network's round trip by TCP handshakes beside the load and also report latencies without it.", yaml("network_latency.automatic")),
+		opt("network-latency-mean", Float, "", 3, "Round trip in milliseconds, measured elsewhere; latencies are also reported without it.", limits(atLeast(0)), yaml("network_latency.mean")),
+		opt("network-latency-ping-interval", Float, "1", 3, "Seconds between two handshakes of --network-latency-automatic.", limits(above(0)), env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
 		opt("otel-url", String, "", 3, "OTLP collector to stream to.", address, missing(otel)),
 		opt("stream", Enum, "", 3, "What is streamed.", multi, values("metrics", "timing", "default"), missing(otel)),
 		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream as key=value.", multi, missing(otel)),
@@ -56,9 +55,9 @@ func outputOptions() []Option {
 		opt("verbose -v", Bool, "false", 1, "Log at DEBUG."),
 		opt("extra-verbose -vv", Bool, "false", 1, "Log at TRACE."),
 		opt("stats-interval", Float, "", 2, "Seconds between realtime statistics; 0 switches them off.", derived("5 on the dashboard, else 30"), limits(between(0, 1000)), env("UI_REALTIME_METRICS_INTERVAL")),
-		opt("workers-min", Int, "", 3, "Least number of logical workers. Accepted without effect.", limits(atLeast(1)), yaml("runtime.workers_min")),
+		opt("workers-min", Int, "", 3, "Least number of logical workers; it wins over --workers-max and the concurrency.", limits(atLeast(1)), yaml("runtime.workers_min")),
 		opt("workers-max max-workers", Int, "", 2, "Number of logical workers, each with a connection limit of its own; never more than the concurrency.",
-			derived("three quarters of the CPUs less one, at most 32"), limits(atLeast(1)), yaml("runtime.workers")),
+			derived("three quarters of the CPUs less one, at most 32; more if the concurrency needs more connections"), limits(atLeast(1)), yaml("runtime.workers")),
 		opt("record-processor-service-count record-processors", Int, "", 3, "Number of goroutines that make records.", derived("one per four workers"), limits(atLeast(1)), yaml("runtime.record_processors")),
 		opt("api-port", Int, "", 3, "Port of the HTTP API during a run.", limits(between(1, 65535)), env("API_SERVER_PORT"), missing(api), yaml("runtime.api_port")),
 		opt("api-host", String, "127.0.0.1", 3, "Address of the HTTP API.", env("API_SERVER_HOST"), missing(api), yaml("runtime.api_host")),

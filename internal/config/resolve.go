@@ -21,12 +21,13 @@ func (d *draft) run() *Run {
 		Dataset:                d.dataset(),
 		Artifacts:              d.artifacts(),
 		ServerMetrics:          d.serverMetrics(),
+		Network:                d.network(),
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
 		UI:                     d.ui(),
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),
-		Workers:                Workers{Max: smallInt(p.Int("workers-max")), RecordProcessors: smallInt(p.Int("record-processors"))},
+		Workers:                Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")), RecordProcessors: smallInt(p.Int("record-processors"))},
 		CLICommand:             CommandLine("profile", p.Args),
 		Env:                    p.Env,
 		parsed:                 p,
@@ -62,6 +63,7 @@ func (d *draft) endpoint() Endpoint {
 		ConnectionReuse:     p.Text("connection-reuse-strategy"),
 		SessionHeader:       p.Text("session-header"),
 	}
+	e.SourceAddresses, _ = sourceAddresses(p.Texts("source-address")) // checked before
 	for _, text := range p.Texts("url") {
 		e.URLs = append(e.URLs, withScheme(text))
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"net/netip"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type Run struct {
 	SLOs          []SLO
 	Artifacts     Artifacts
 	ServerMetrics ServerMetrics
+	Network       Network
 	UI            UI
 	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
 	LogLevel string
@@ -89,6 +91,8 @@ type Endpoint struct {
 	ConnectionReuse string
 	// SessionHeader is the name of the header that carries the correlation id.
 	SessionHeader string
+	// SourceAddresses are those that connections start from; none leaves the choice to the system.
+	SourceAddresses []netip.Addr
 }
 
 // Tokenizer names the vocabulary that counts. An empty name means that none is needed.
@@ -276,14 +280,24 @@ func (u UI) Pick(terminal bool) string {
 	}
 }
 
+// Network says how the network's round trip is known. Nothing set means that it is not.
+type Network struct {
+	// Automatic measures it each Interval; else Mean is the round trip, if it is not nil.
+	Automatic bool
+	Interval  time.Duration
+	Mean      *time.Duration
+}
+
 // Workers holds the limits of logical workers.
 type Workers struct {
-	// Max and RecordProcessors are nil when the user gave none.
-	Max, RecordProcessors *int
+	// Min, Max and RecordProcessors are nil when the user gave none.
+	Min, Max, RecordProcessors *int
 }
 
 // LogicalWorkers is the number of logical workers on a machine with that many CPUs: the user's own
-// number or max(1, min(int(cpus×factor)−1, cap)), and never more than the concurrency.
+// number or max(1, min(int(cpus×factor)−1, cap)), never more than the concurrency, and at least the
+// user's least number. Without a number of the user's there are as many as it takes for the connections
+// of the concurrency, so that the limit of a worker does not hold requests back.
 func (r *Run) LogicalWorkers(cpus int) int {
 	n := max(1, min(int(float64(cpus)*r.Env.Worker.CPUUtilizationFactor)-1, r.Env.Worker.MaxWorkersCap))
 	if r.Workers.Max != nil {
@@ -292,5 +306,25 @@ func (r *Run) LogicalWorkers(cpus int) int {
 	if p := r.Profiling(); p != nil && p.Concurrency != nil {
 		n = min(n, *p.Concurrency)
 	}
+	if r.Workers.Max == nil {
+		limit := max(1, r.Env.HTTP.ConnectionLimit)
+		n = max(n, (r.InFlight()+limit-1)/limit)
+	}
+	if r.Workers.Min != nil {
+		n = max(n, *r.Workers.Min)
+	}
 	return n
+}
+
+// InFlight is the most requests that a phase can have in flight, as far as options bound it; 0 = they do not.
+func (r *Run) InFlight() int {
+	most := 0
+	for i := range r.Phases {
+		p := &r.Phases[i]
+		most = max(most, p.Users)
+		if p.Concurrency != nil {
+			most = max(most, *p.Concurrency)
+		}
+	}
+	return most
 }

@@ -195,6 +195,7 @@ func (e *Engine) Warnings() []string {
 func (e *Engine) doubts(f *frozen) []string {
 	var out []string
 	if rtt := f.facts.NetworkRTT; rtt != nil {
+		var cut []string
 		for _, m := range e.set.metrics {
 			if m.Kind != KindAdjusted || !strings.HasPrefix(m.Tag, networkPrefix) {
 				continue
@@ -202,9 +203,12 @@ func (e *Engine) doubts(f *frozen) []string {
 			of := m.Requires[0]
 			least := e.set.distributions(f, map[string]bool{of: true}, 1)[of]
 			if least.Count > 0 && least.Min < float64(*rtt) {
-				out = append(out, fmt.Sprintf("the smallest %s (%.3f ms) is below the network round trip of %.3f ms, so statistics of %s are cut off at 0; the calibration may be wrong",
-					of, least.Min*nsToMilliseconds, float64(*rtt)*nsToMilliseconds, m.Tag))
+				cut = append(cut, fmt.Sprintf("%s (smallest %s: %.3f ms)", m.Tag, of, least.Min*nsToMilliseconds))
 			}
+		}
+		if len(cut) > 0 {
+			out = append(out, fmt.Sprintf("values below the network round trip of %.3f ms are cut off at 0 in %s; the calibration may be wrong",
+				float64(*rtt)*nsToMilliseconds, strings.Join(cut, ", ")))
 		}
 	}
 	if e.set.cfg.FixedSchedule {

@@ -42,6 +42,34 @@ var errnos = [...]struct {
 	{syscall.ENETUNREACH, "OSError", "network is unreachable"},
 }
 
+// Shortage is a thing of which this machine can have too little for a connection.
+type Shortage uint8
+
+// The shortages.
+const (
+	NoShortage Shortage = iota
+	// Descriptors are open files and sockets, of the process or of the system.
+	Descriptors
+	// Ports are the local ports of outgoing connections.
+	Ports
+)
+
+// shortageTexts say what is short and what helps.
+var shortageTexts = map[Shortage]string{
+	Descriptors: "too many open files: raise the limit of the process before the run, for example ulimit -n 65536",
+	Ports:       "no local port is free: widen the system's range of ports, or send from several addresses with --source-address",
+}
+
+// ShortageOf says what err lacked.
+func ShortageOf(err error) Shortage {
+	for _, s := range shortages {
+		if errors.Is(err, s.err) {
+			return s.of
+		}
+	}
+	return NoShortage
+}
+
 // System is the text and the name of the system error behind err, and whether it is one of those that
 // have a name.
 func System(err error) (text, kind string, ok bool) {
@@ -58,6 +86,9 @@ func System(err error) (text, kind string, ok bool) {
 func Describe(err error) (text, kind string) {
 	if text, kind, ok := System(err); ok {
 		return text, kind
+	}
+	if lack := ShortageOf(err); lack != NoShortage {
+		return shortageTexts[lack], "OSError"
 	}
 	var dns *net.DNSError
 	var sys *os.SyscallError

@@ -20,9 +20,13 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // finish turns what the load left into results and files.
 func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
+	// The descriptors and ports of idle connections may be what the last probes and the reports lack.
+	e.client.CloseIdle()
+	var unwritten error
+	e.rtt, unwritten = e.network.finish()
 	e.log.Info("Processing the records")
 	e.drain(phases)
-	problems := []error{e.inputsError}
+	problems := []error{e.inputsError, unwritten}
 	for _, s := range e.sinks {
 		if err := s.Close(); err != nil {
 			problems = append(problems, err)
@@ -33,12 +37,12 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	if seen.Successes+seen.Errors == 0 {
 		return nil, &NoResultsError{Reason: emptyReason(phases)}
 	}
+	e.setFacts(e.profiling, phaseOf(phases, load.Profiling))
+	if e.warmup != nil {
+		e.setFacts(e.warmup, phaseOf(phases, load.Warmup))
+	}
 	for _, w := range e.profiling.Warnings() {
 		e.log.Warn(w)
-	}
-	e.setWindow(e.profiling, phaseOf(phases, load.Profiling))
-	if e.warmup != nil {
-		e.setWindow(e.warmup, phaseOf(phases, load.Warmup))
 	}
 	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
 	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
@@ -86,11 +90,13 @@ func (e *execution) export(out *Outcome) []error {
 	return []error{tables, text}
 }
 
-// setWindow tells an engine from when to when its phase ran.
-func (e *execution) setWindow(engine *metrics.Engine, phase *load.Stats) {
+// setFacts tells an engine from when to when its phase ran, and over what network.
+func (e *execution) setFacts(engine *metrics.Engine, phase *load.Stats) {
+	facts := metrics.RunFacts{NetworkRTT: e.rtt}
 	if phase != nil && phase.RequestsEndNS != 0 {
-		engine.SetRunFacts(metrics.RunFacts{WindowStartNS: e.clock.WallNS(phase.StartNS), WindowEndNS: e.clock.WallNS(phase.RequestsEndNS)})
+		facts.WindowStartNS, facts.WindowEndNS = e.clock.WallNS(phase.StartNS), e.clock.WallNS(phase.RequestsEndNS)
 	}
+	engine.SetRunFacts(facts)
 }
 
 // drain waits until the finished requests have become records.

@@ -1,7 +1,7 @@
 package run
 
 import (
-	"strings"
+	"fmt"
 	"sync"
 	"time"
 
@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/client"
 	"aiperf/internal/intake"
 	"aiperf/internal/load"
+	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 	"aiperf/internal/stats"
 	"aiperf/internal/summary"
@@ -55,17 +56,10 @@ func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 	default:
 		h.userStamped++
 	}
-	if ex.Err != nil {
-		h.failed(ex.Err)
-	}
-}
-
-func (h *clientHealth) failed(err *record.Error) {
-	text := err.Message + " " + err.Cause
-	switch {
-	case strings.Contains(text, "too many open files"):
+	switch ex.Shortage {
+	case neterr.Descriptors:
 		h.withoutDescriptor++
-	case strings.Contains(text, "cannot assign requested address"):
+	case neterr.Ports:
 		h.withoutPort++
 	}
 }
@@ -157,14 +151,19 @@ func healthObject(members []trust.Member) artifact.Object {
 func (e *execution) preflight(workers int) {
 	e.compareCapacity()
 	e.portsOfClosed()
-	for i := range e.cfg.Phases {
-		concurrency := number(e.cfg.Phases[i].Concurrency)
-		if concurrency == 0 {
-			continue
-		}
-		for _, a := range trust.Preflight(concurrency, min(concurrency, workers*e.cfg.Env.HTTP.ConnectionLimit)) {
-			e.warnAdvice(a)
-		}
+	requests := e.cfg.InFlight()
+	if requests == 0 {
+		return
+	}
+	open := workers * e.cfg.Env.HTTP.ConnectionLimit
+	if open < requests {
+		e.log.Warn(fmt.Sprintf("%d requests at a time share %d connections (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
+			requests, open, workers, e.cfg.Env.HTTP.ConnectionLimit))
+	}
+	for _, a := range trust.Preflight(trust.Asked{
+		Requests: requests, Connections: min(requests, open), Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: len(servers(e.urls)),
+	}) {
+		e.warnAdvice(a)
 	}
 }
 

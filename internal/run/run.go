@@ -114,7 +114,11 @@ type execution struct {
 	sinks             []report.Sink
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
-	health  *clientHealth
+	// network is nil when the network's round trip is nobody's concern.
+	network *networkWatch
+	// rtt is that round trip, nil as long as it is not known.
+	rtt    *time.Duration
+	health *clientHealth
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -151,6 +155,11 @@ func (e *execution) prepare(ctx context.Context) error {
 	if err := e.bind(); err != nil {
 		return err
 	}
+	for _, a := range e.cfg.Endpoint.SourceAddresses {
+		if err := client.CheckSource(a); err != nil {
+			return fmt.Errorf("--source-address: %w", err)
+		}
+	}
 	if err := e.openDirectory(); err != nil {
 		return err
 	}
@@ -165,6 +174,9 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if e.network, err = e.watchNetwork(); err != nil {
+		return err
+	}
 	if e.servers, err = e.watchServers(ctx); err != nil {
 		return err
 	}
@@ -325,6 +337,7 @@ func (e *execution) close() {
 		s.Close()
 	}
 	e.servers.close()
+	e.network.close()
 	if e.health != nil {
 		e.health.watch.Stop()
 	}

@@ -193,8 +193,8 @@ func (e *execution) inputs() iter.Seq2[report.Input, error] {
 // openSinks creates the files that are written while the run goes on, so that a directory that
 // cannot be written shows before the first request.
 func (e *execution) openSinks() error {
-	a := &e.cfg.Artifacts
-	lines := artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval, OnError: e.sinkFailed}
+	a, lines := &e.cfg.Artifacts, e.linesOptions()
+	lines.OnError = e.sinkFailed
 	if a.ExportLevel == "summary" {
 		return nil
 	}
@@ -216,6 +216,10 @@ func (e *execution) openSinks() error {
 	return nil
 }
 
+func (e *execution) linesOptions() artifact.LinesOptions {
+	return artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval}
+}
+
 // sinkFailed ends the run: records that cannot be written are a run that is being lost. It is told
 // before the first request at the earliest, once per file.
 func (e *execution) sinkFailed(err error) {
@@ -227,7 +231,8 @@ func (e *execution) sinkFailed(err error) {
 func (e *execution) clientOptions(workers int) client.Options {
 	h, o := &e.cfg.Env.HTTP, client.DefaultOptions()
 	o.Reuse = client.Reuse(e.cfg.Endpoint.ConnectionReuse)
-	o.Workers, o.ConnectionLimit = workers, h.ConnectionLimit
+	o.Workers, o.ConnectionLimit, o.ConnectLimit = workers, h.ConnectionLimit, h.ConnectLimit
+	o.Sources = e.cfg.Endpoint.SourceAddresses
 	o.Timeout = seconds(e.cfg.Endpoint.TimeoutSeconds)
 	o.CancelSendTimeout = h.CancellationSendTimeout
 	o.KeepAliveTimeout, o.ForceClose = h.KeepaliveTimeout, h.ForceClose

@@ -117,6 +117,7 @@ func (e *execution) logPhase(event load.PhaseEvent) {
 	s := &event.Stats
 	if s.State == load.Started && s.Kind == load.Profiling {
 		e.health.watch.Restart()
+		e.network.start()
 	}
 	if s.State == load.Started {
 		e.warnLateStart(s)

@@ -176,7 +176,7 @@ func search(first, most int, over func() bool, try func(n int) (attempt, error))
 
 // attempt opens a number of streams and judges what the client saw of them.
 func (t *tester) attempt(n int) (attempt, error) {
-	for _, a := range trust.Preflight(2*n, n) { // the server keeps as many streams in memory as the client
+	for _, a := range trust.Preflight(trust.Asked{Requests: 2 * n, Connections: n}) { // the server keeps as many streams in memory as the client
 		if a.Code == "ports" {
 			continue // those in use lead elsewhere; this run's server has a port of its own
 		}

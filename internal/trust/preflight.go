@@ -34,9 +34,18 @@ const (
 	firstFreePort, lastPort = 1024, 65535
 )
 
-// Preflight compares a run of so many requests and connections at a time with the limits of this machine;
-// connections of 0 are as many as requests. It returns nothing where they suffice.
-func Preflight(concurrency, connections int) []Advice {
+// Asked is what a run asks of the machine.
+type Asked struct {
+	// Requests and Connections are those at a time; connections of 0 are as many as requests.
+	Requests, Connections int
+	// Sources is the number of addresses that connections start from, Servers that of those they go to;
+	// 0 is one.
+	Sources, Servers int
+}
+
+// Preflight compares what a run asks for with the limits of this machine. It returns nothing where they
+// suffice.
+func Preflight(a Asked) []Advice {
 	t := tree("/")
 	l := limits{system: runtime.GOOS, memory: t.availableMemory()}
 	l.soft, l.hard = descriptorLimits()
@@ -50,25 +59,26 @@ func Preflight(concurrency, connections int) []Advice {
 	if rest.memoryLimit > 0 && (l.memory == 0 || rest.memoryLimit < l.memory) {
 		l.memory = rest.memoryLimit
 	}
-	return l.advise(int64(concurrency), int64(connections))
+	return l.advise(a)
 }
 
-func (l *limits) advise(concurrency, connections int64) []Advice {
+func (l *limits) advise(a Asked) []Advice {
+	requests, connections := int64(a.Requests), int64(a.Connections)
 	if connections <= 0 {
-		connections = concurrency
+		connections = requests
 	}
 	var out []Advice
 	if need := connections + ownDescriptors; l.soft > 0 && need > l.soft {
 		out = append(out, Advice{Code: "descriptors", Command: l.raiseDescriptors(need),
 			Message: fmt.Sprintf("%d connections need %d file descriptors, the limit is %d", connections, need, l.soft)})
 	}
-	if a, ok := l.ports(connections); ok {
-		out = append(out, a)
+	if advice, ok := l.ports(connections, int64(max(1, a.Sources)), int64(max(1, a.Servers))); ok {
+		out = append(out, advice)
 	}
-	if need := concurrency * streamBytes; l.memory > 0 && need > l.memory {
+	if need := requests * streamBytes; l.memory > 0 && need > l.memory {
 		out = append(out, Advice{Code: "memory",
 			Message: fmt.Sprintf("%d open streams take about %d MiB of memory, %d MiB are free: lower the concurrency or share the load among several machines",
-				concurrency, need>>20, l.memory>>20)})
+				requests, need>>20, l.memory>>20)})
 	}
 	return out
 }
@@ -86,17 +96,23 @@ func (l *limits) raiseDescriptors(need int64) string {
 	return fmt.Sprintf("sudo launchctl limit maxfiles %d %d && ulimit -n %d", need, need, need)
 }
 
-func (l *limits) ports(connections int64) (Advice, bool) {
-	all := l.portLast - l.portFirst + 1
-	if l.portLast == 0 || connections+l.inUse <= all {
+// ports counts a port for each connection between the same two addresses; a connection to another server
+// or from another address may have the same port.
+func (l *limits) ports(connections, sources, servers int64) (Advice, bool) {
+	all, ways := l.portLast-l.portFirst+1, sources*servers
+	if l.portLast == 0 || connections+l.inUse <= all*ways {
 		return Advice{}, false
 	}
-	a := Advice{Code: "ports", Message: fmt.Sprintf("%d connections to one address need a port each, of %d there are %d in use",
-		connections, all, l.inUse)}
-	if free := int64(lastPort - firstFreePort + 1); connections+l.inUse <= free && all < free {
+	what := fmt.Sprintf("%d connections to one address", connections)
+	if ways > 1 {
+		what = fmt.Sprintf("%d connections (source addresses: %d, servers: %d)", connections, sources, servers)
+	}
+	a := Advice{Code: "ports", Message: fmt.Sprintf("%s need a port each, of %d there are %d in use", what, all*ways, l.inUse)}
+	if free := int64(lastPort - firstFreePort + 1); connections+l.inUse <= free*ways && all < free {
 		a.Command = fmt.Sprintf(`sudo sysctl -w net.ipv4.ip_local_port_range="%d %d"`, firstFreePort, lastPort)
+		a.Message += "; send from several addresses with --source-address, or widen the range"
 	} else {
-		a.Message += ": send from several addresses with --source-address, or to several"
+		a.Message += fmt.Sprintf(": send from at least %d addresses with --source-address, or to several servers", (connections+l.inUse+all*servers-1)/(all*servers))
 	}
 	return a, true
 }

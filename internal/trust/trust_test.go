@@ -184,7 +184,7 @@ func TestThisMachine(t *testing.T) {
 	if math.IsNaN(h.CPUShare) || h.CPUQuota <= 0 || h.Heap == 0 {
 		t.Errorf("%+v", h)
 	}
-	_ = Preflight(1, 0)
+	_ = Preflight(Asked{Requests: 1})
 }
 
 func TestRuntimeHistograms(t *testing.T) {
@@ -370,29 +370,32 @@ func TestPreflightAdvice(t *testing.T) {
 	linux := limits{system: "linux", soft: 1024, hard: 20000, portFirst: 32768, portLast: 60999, inUse: 100, memory: 1 << 30}
 	mac := limits{system: "darwin", soft: 256, hard: 10000}
 	tests := []struct {
-		name                     string
-		limits                   limits
-		concurrency, connections int64
-		want                     []string // code: command
+		name   string
+		limits limits
+		asked  Asked
+		want   []string // code: command
 	}{
-		{"enough", linux, 900, 0, nil},
-		{"soft limit", linux, 1000, 0, []string{"descriptors: ulimit -n 1064"}},
-		{"as many as the hard limit has", linux, 19936, 0, []string{"descriptors: ulimit -n 20000"}},
-		{"hard limit", linux, 19937, 0, []string{"descriptors: sudo prlimit --pid $$ --nofile=20001:20001"}},
-		{"more than the system allows", limits{system: "linux", soft: 1024, hard: 20000, most: 1 << 20}, 1<<20 + 1, 0,
+		{"enough", linux, Asked{Requests: 900}, nil},
+		{"soft limit", linux, Asked{Requests: 1000}, []string{"descriptors: ulimit -n 1064"}},
+		{"as many as the hard limit has", linux, Asked{Requests: 19936}, []string{"descriptors: ulimit -n 20000"}},
+		{"hard limit", linux, Asked{Requests: 19937}, []string{"descriptors: sudo prlimit --pid $$ --nofile=20001:20001"}},
+		{"more than the system allows", limits{system: "linux", soft: 1024, hard: 20000, most: 1 << 20}, Asked{Requests: 1<<20 + 1},
 			[]string{"descriptors: sudo sysctl -w fs.nr_open=1048641 && sudo prlimit --pid $$ --nofile=1048641:1048641"}},
-		{"hard limit of a Mac", mac, 10000, 0, []string{"descriptors: sudo launchctl limit maxfiles 10064 10064 && ulimit -n 10064"}},
-		{"fewer connections than requests", linux, 5000, 100, nil},
-		{"ports", limits{portFirst: 32768, portLast: 60999, inUse: 1}, 28232, 0,
+		{"hard limit of a Mac", mac, Asked{Requests: 10000}, []string{"descriptors: sudo launchctl limit maxfiles 10064 10064 && ulimit -n 10064"}},
+		{"fewer connections than requests", linux, Asked{Requests: 5000, Connections: 100}, nil},
+		{"ports", limits{portFirst: 32768, portLast: 60999, inUse: 1}, Asked{Requests: 28232},
 			[]string{`ports: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`}},
-		{"just enough ports", limits{portFirst: 32768, portLast: 60999}, 28232, 0, nil},
-		{"no range is wide enough", limits{portFirst: 32768, portLast: 60999}, 70000, 0, []string{"ports: "}},
-		{"memory", limits{memory: 1 << 30}, 40000, 10, []string{"memory: "}},
-		{"nothing known", limits{}, 1 << 20, 0, nil},
+		{"just enough ports", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 28232}, nil},
+		{"no range is wide enough", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 70000}, []string{"ports: "}},
+		{"several sources", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 60000, Sources: 3}, nil},
+		{"several servers", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 60000, Servers: 3}, nil},
+		{"too few sources", limits{portFirst: 1024, portLast: 65535}, Asked{Requests: 200000, Sources: 2}, []string{"ports: "}},
+		{"memory", limits{memory: 1 << 30}, Asked{Requests: 40000, Connections: 10}, []string{"memory: "}},
+		{"nothing known", limits{}, Asked{Requests: 1 << 20}, nil},
 	}
 	for _, test := range tests {
 		var got []string
-		for _, a := range test.limits.advise(test.concurrency, test.connections) {
+		for _, a := range test.limits.advise(test.asked) {
 			got = append(got, a.Code+": "+a.Command)
 			if a.Message == "" {
 				t.Errorf("%s: no message", test.name)
@@ -431,6 +434,21 @@ func TestPreflightOfConnectionsThatAreClosed(t *testing.T) {
 		}
 		if got != test.want || found && !strings.Contains(a.Message, "--connection-reuse-strategy never") {
 			t.Errorf("%s: %+v, want %q", test.name, a, test.want)
+		}
+	}
+}
+
+func TestAdviceOnPortsNamesTheFlagAndTheNumber(t *testing.T) {
+	l := limits{portFirst: 32768, portLast: 60999, inUse: 10}
+	for _, test := range []struct {
+		asked Asked
+		want  string
+	}{
+		{Asked{Requests: 30000}, "30000 connections to one address need a port each, of 28232 there are 10 in use; send from several addresses with --source-address, or widen the range"},
+		{Asked{Requests: 150000, Sources: 2}, "150000 connections (source addresses: 2, servers: 1) need a port each, of 56464 there are 10 in use: send from at least 6 addresses with --source-address, or to several servers"},
+	} {
+		if got := l.advise(test.asked); len(got) != 1 || got[0].Message != test.want {
+			t.Errorf("%+v: %q", test.asked, got)
 		}
 	}
 }

@@ -1,0 +1,215 @@
+// Package roundtrip calibrates the network: it probes the servers of a run beside its load, one
+// connection at a time for each, and tells the mean round trip. It decides when; how a probe is made is
+// the caller's.
+package roundtrip
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Options shape a Prober.
+type Options struct {
+	// Targets are the servers, each probed for itself.
+	Targets []string
+	// Connect makes one probe, from any goroutine; it ends with its context.
+	Connect func(ctx context.Context, target string) (Probe, error)
+	// Interval lies between the starts of two probes; a probe that takes longer delays the next one.
+	Interval time.Duration
+	// Timeout bounds a probe.
+	Timeout time.Duration
+	// MinSamples is how many probes of a target must have succeeded for an estimate. What a short run is
+	// short of is collected at its end, within TopUp.
+	MinSamples int
+	TopUp      time.Duration
+	// Sample gets every probe, one at a time; nil for none.
+	Sample func(Sample)
+	// Warn gets what the user should know; nil for nobody.
+	Warn func(message string)
+}
+
+// Probe is one measurement of a round trip.
+type Probe struct {
+	Remote string
+	RTT    time.Duration
+	// Kernel is true when the RTT has nothing of this program's own delays.
+	Kernel bool
+}
+
+// Sample is a probe and what became of it.
+type Sample struct {
+	Target string
+	// At is when the probe began.
+	At time.Time
+	Probe
+	Err error
+}
+
+// Prober probes from Start to Finish or Close.
+type Prober struct {
+	opts    Options
+	targets []*target
+
+	mu     sync.Mutex // also of what Sample and Warn are called under
+	cancel context.CancelFunc
+	loops  sync.WaitGroup
+}
+
+// target is the account of one server.
+type target struct {
+	name    string
+	samples int64
+	failed  int64
+	sumNS   int64
+	err     error // the last one
+}
+
+// New makes a prober.
+func New(opts Options) *Prober {
+	p := &Prober{opts: opts}
+	for _, name := range opts.Targets {
+		p.targets = append(p.targets, &target{name: name})
+	}
+	return p
+}
+
+// Start begins to probe, now and each interval; a second call does nothing.
+func (p *Prober) Start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cancel != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.cancel = cancel
+	for _, t := range p.targets {
+		p.loops.Go(func() { p.loop(ctx, t) })
+	}
+}
+
+func (p *Prober) loop(ctx context.Context, t *target) {
+	ticker := time.NewTicker(p.opts.Interval)
+	defer ticker.Stop()
+	for {
+		p.probe(ctx, t)
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// probe makes one probe; one that ctx cut off says nothing of the network.
+func (p *Prober) probe(ctx context.Context, t *target) (ok bool) {
+	s := Sample{Target: t.name, At: time.Now()}
+	limited, cancel := context.WithTimeout(ctx, p.opts.Timeout)
+	defer cancel()
+	s.Probe, s.Err = p.opts.Connect(limited, t.name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.Err == nil {
+		t.samples++
+		t.sumNS += int64(s.RTT)
+	} else {
+		if ctx.Err() != nil {
+			return false
+		}
+		if t.failed++; t.failed == 1 {
+			p.warn(fmt.Sprintf("a probe of the network's round trip to %s failed: %v", t.name, s.Err))
+		}
+		t.err = s.Err
+	}
+	if p.opts.Sample != nil {
+		p.opts.Sample(s)
+	}
+	return s.Err == nil
+}
+
+func (p *Prober) warn(message string) {
+	if p.opts.Warn != nil {
+		p.opts.Warn(message)
+	}
+}
+
+// Close ends the probing.
+func (p *Prober) Close() {
+	p.mu.Lock()
+	if p.cancel == nil {
+		p.cancel = func() {} // never started, and shall not be
+	}
+	cancel := p.cancel
+	p.mu.Unlock()
+	cancel()
+	p.loops.Wait()
+}
+
+// Finish ends the probing and tells the mean round trip over all targets, each with the same weight; ok
+// is false if there is none. Targets with too few samples are left out, with a warning. A prober that
+// was never started makes no probe.
+func (p *Prober) Finish(ctx context.Context) (mean time.Duration, ok bool) {
+	p.mu.Lock()
+	started := p.cancel != nil
+	p.mu.Unlock()
+	p.Close()
+	if !started {
+		return 0, false
+	}
+	p.topUp(ctx)
+	var sum float64
+	n := 0
+	for _, t := range p.targets {
+		if t.samples < int64(p.opts.MinSamples) {
+			p.warn(p.lacking(t))
+			continue
+		}
+		sum += float64(t.sumNS) / float64(t.samples)
+		n++
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return time.Duration(sum/float64(n) + 0.5), true
+}
+
+// topUpPause lies between two probes at the end of a run.
+const topUpPause = 20 * time.Millisecond
+
+// topUp collects what targets are short of, with as many attempts again for failures.
+func (p *Prober) topUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, p.opts.TopUp)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, t := range p.targets {
+		missing := p.opts.MinSamples - int(t.samples)
+		if missing <= 0 || p.opts.TopUp <= 0 {
+			continue
+		}
+		all.Go(func() {
+			for attempts := 2 * missing; attempts > 0 && missing > 0 && ctx.Err() == nil; attempts-- {
+				if p.probe(ctx, t) {
+					missing--
+				}
+				select {
+				case <-time.After(topUpPause):
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// lacking says why a target has no estimate.
+func (p *Prober) lacking(t *target) string {
+	text := fmt.Sprintf("the network's round trip to %s is not known: %d of %d probes succeeded, %d must", t.name, t.samples, t.samples+t.failed, p.opts.MinSamples)
+	if t.err != nil {
+		text += fmt.Sprintf(" (%v)", t.err)
+	}
+	if len(p.targets) == 1 {
+		return text + "; the report has no network-adjusted metrics. --network-latency-mean gives them a round trip measured elsewhere"
+	}
+	return text + "; the mean leaves it out"
+}

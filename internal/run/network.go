@@ -1,0 +1,115 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"aiperf/internal/client"
+	"aiperf/internal/config"
+	"aiperf/internal/report"
+	"aiperf/internal/roundtrip"
+)
+
+// networkWatch knows the network's round trip: as given, or by probes beside the load. A nil one knows
+// of none.
+type networkWatch struct {
+	mean   *time.Duration
+	prober *roundtrip.Prober
+	file   *report.NetworkLatency
+}
+
+// watchNetwork makes the probes ready.
+func (e *execution) watchNetwork() (*networkWatch, error) {
+	n, env := &e.cfg.Network, &e.cfg.Env.Network
+	if !n.Automatic {
+		if n.Mean == nil {
+			return nil, nil
+		}
+		return &networkWatch{mean: n.Mean}, nil
+	}
+	probes, err := client.NewProber(e.clientOptions(1), e.clock)
+	if err != nil {
+		return nil, err
+	}
+	w := &networkWatch{}
+	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), e.linesOptions())
+	if err != nil {
+		return nil, err
+	}
+	w.prober = roundtrip.New(roundtrip.Options{
+		Targets:  servers(e.urls),
+		Interval: n.Interval, Timeout: env.ConnectTimeout, MinSamples: env.MinSamples, TopUp: env.TopUpTimeout,
+		Connect: func(ctx context.Context, target string) (roundtrip.Probe, error) {
+			h, err := probes.Handshake(ctx, target)
+			return roundtrip.Probe{Remote: h.Remote.String(), RTT: h.RTT, Kernel: h.Kernel}, err
+		},
+		Sample: w.write,
+		Warn:   func(message string) { e.log.Warn(e.redactor.Text(message)) },
+	})
+	return w, nil
+}
+
+// servers are the different servers behind URLs, each as a URL without secrets and path.
+func servers(urls []string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, text := range urls {
+		u, err := url.Parse(text)
+		if err != nil {
+			continue // refused before
+		}
+		server := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+		if !seen[server] {
+			seen[server] = true
+			list = append(list, server)
+		}
+	}
+	return list
+}
+
+func (w *networkWatch) write(s roundtrip.Sample) {
+	line := report.NetworkProbe{URL: s.Target, Remote: s.Remote, StartNS: s.At.UnixNano(), RTTNS: int64(s.RTT), Source: "client"}
+	if s.Kernel {
+		line.Source = "kernel"
+	}
+	if s.Err != nil {
+		line.Error = s.Err.Error()
+	}
+	w.file.Add(&line)
+}
+
+// start begins to probe.
+func (w *networkWatch) start() {
+	if w != nil && w.prober != nil {
+		w.prober.Start()
+	}
+}
+
+// finish ends the probing and tells the round trip, nil if it is not known.
+func (w *networkWatch) finish() (*time.Duration, error) {
+	switch {
+	case w == nil:
+		return nil, nil
+	case w.prober == nil:
+		return w.mean, nil
+	}
+	mean, ok := w.prober.Finish(context.Background())
+	err := w.file.Close()
+	if err != nil {
+		err = fmt.Errorf("the probes of the network could not be written: %w", err)
+	}
+	if !ok {
+		return nil, err
+	}
+	return &mean, err
+}
+
+// close ends the probing of a run that has no results.
+func (w *networkWatch) close() {
+	if w != nil && w.prober != nil {
+		w.prober.Close()
+		_ = w.file.Close() // nobody asks for probes without results
+	}
+}

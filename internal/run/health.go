@@ -24,12 +24,12 @@ const shortBody = 32 << 10
 type clientHealth struct {
 	watch *trust.Watch
 
-	mu                              sync.Mutex
-	schedule, admission, tool, send stats.Histogram
-	read, firstRead                 stats.Histogram
-	kernelStamped, userStamped      int64
-	withoutDescriptor, withoutPort  int64
-	gaps, sharedInstants            int64
+	mu                                    sync.Mutex
+	schedule, admission, tool, wait, send stats.Histogram
+	read, firstRead                       stats.Histogram
+	kernelStamped, userStamped            int64
+	withoutDescriptor, withoutPort        int64
+	gaps, sharedInstants                  int64
 }
 
 // exchange takes a finished exchange.
@@ -42,6 +42,7 @@ func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 		h.admission.Add(float64(c.IssuedNS - c.IntendedNS))
 	}
 	h.tool.Add(float64(ex.StartNS - c.IssuedNS))
+	h.wait.Add(float64(max(0, ex.Timing.Blocked)))
 	if ex.Timing.Reused == 1 && ex.Timing.Blocked == 0 && ex.SentNS != 0 && j.Body != nil && len(j.Body.Bytes) <= shortBody {
 		h.send.Add(float64(ex.SentNS - ex.StartNS))
 	}
@@ -86,7 +87,7 @@ func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool
 		TimestampSource: h.source(), TimestampNote: source.Reason, StampError: client.StampError,
 		Requests: r.Counts.Successes + r.Counts.Errors, ConcurrencyLimited: limited,
 		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort,
-		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, SendTime: &h.send,
+		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait, SendTime: &h.send,
 		ReadLag: &h.read, FirstReadLag: &h.firstRead,
 	}
 	if h.gaps > 0 {

@@ -39,6 +39,9 @@ type Inputs struct {
 	// requests that found an open connection and whose body is short (32 KiB), so that neither the set-up of
 	// connections nor the network is in it.
 	SendTime *stats.Histogram
+	// ConnectionWait is how long a request waited until it had a connection or might open one: the limit of
+	// connections and that of connects at a time hold it up.
+	ConnectionWait *stats.Histogram
 	// ReadLag has each request's largest, FirstReadLag that of its first response.
 	ReadLag, FirstReadLag *stats.Histogram
 	// CoalescedShare is the part of the content responses, 0 to 1, that share their instant with another:

@@ -38,6 +38,9 @@ func (r *Report) Members() []Member {
 	o.lags("schedule_lag", r.ScheduleLag)
 	o.lags("admission_wait", r.AdmissionWait)
 	o.lags("tool_lag", r.ToolLag)
+	if r.ConnectionWait.Max > 0 {
+		o.lags("connection_wait", r.ConnectionWait)
+	}
 	o.lags("send_time", r.SendTime)
 	o.lags("read_lag", r.ReadLag)
 	o.number("coalesced_share", in.CoalescedShare)

@@ -25,7 +25,7 @@ type Report struct {
 	Health *Health
 
 	// The lags in milliseconds.
-	ScheduleLag, AdmissionWait, ToolLag, SendTime, ReadLag Lags
+	ScheduleLag, AdmissionWait, ToolLag, ConnectionWait, SendTime, ReadLag Lags
 	// Bounds are the client's shares in the headline metrics.
 	Bounds []Bound
 
@@ -47,7 +47,8 @@ func Judge(h *Health, in *Inputs) *Report {
 	r := &Report{
 		Verdict: Valid, Inputs: in, Health: h,
 		ScheduleLag: lagsOf(in.ScheduleLag), AdmissionWait: lagsOf(in.AdmissionWait), ToolLag: lagsOf(in.ToolLag),
-		SendTime: lagsOf(in.SendTime), ReadLag: lagsOf(in.ReadLag), firstReadLag: lagsOf(in.FirstReadLag),
+		ConnectionWait: lagsOf(in.ConnectionWait),
+		SendTime:       lagsOf(in.SendTime), ReadLag: lagsOf(in.ReadLag), firstReadLag: lagsOf(in.FirstReadLag),
 	}
 	r.Bounds = bounds(h, in, r)
 	for i := range rules {

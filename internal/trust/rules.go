@@ -48,6 +48,8 @@ var rules = [...]rule{
 	{"out_of_ports", ClientLimited, false, outOfPorts,
 		`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or send from several addresses with --source-address`},
 	{"tool_lag", ClientLimited, true, toolLag, spread},
+	{"connection_wait", ClientLimited, false, connectionWait,
+		"allow more connections with --workers-max or AIPERF_HTTP_CONNECTION_LIMIT, or let the load grow with --concurrency-ramp-duration or --request-rate-ramp-duration"},
 	{"cpu", ClientLimited, true, cpu, spread},
 	{"rate_missed", ClientLimited, false, rateMissed, spread},
 	{"standstill", Inconclusive, false, stoodStill,
@@ -89,15 +91,25 @@ func outOfPorts(r *Report) (string, bool) {
 }
 
 func toolLag(r *Report) (string, bool) {
-	limit := toolLagFloor
-	for _, tag := range []string{TTFT, Latency} {
-		if m, ok := r.Inputs.metric(tag); ok {
-			limit = max(limit, toolLagPart*m.P50)
-			break
-		}
-	}
+	limit := r.lagLimit()
 	return fmt.Sprintf("requests left the client late: tool lag p99 %s ms, the limit is %s ms", short(r.ToolLag.P99), short(limit)),
 		r.ToolLag.P99 > limit
+}
+
+// lagLimit is what the client may add to the times of a request, in milliseconds.
+func (r *Report) lagLimit() float64 {
+	for _, tag := range []string{TTFT, Latency} {
+		if m, ok := r.Inputs.metric(tag); ok {
+			return max(toolLagFloor, toolLagPart*m.P50)
+		}
+	}
+	return toolLagFloor
+}
+
+func connectionWait(r *Report) (string, bool) {
+	limit := r.lagLimit()
+	return fmt.Sprintf("requests waited in the client for a connection: p99 %s ms, the limit is %s ms; their latency holds the wait",
+		short(r.ConnectionWait.P99), short(limit)), r.ConnectionWait.P99 > limit
 }
 
 func cpu(r *Report) (string, bool) {

@@ -47,7 +47,7 @@ func boolean(b bool) float64 {
 
 // bounds are those of the metrics that the run has.
 //
-// With s the 99th percentile of the send time, l and ε of late and exact as above (l₁ for the first
+// With s the sum of the 99th percentiles of the send time and of the wait for a connection, l and ε of late and exact as above (l₁ for the first
 // response), n the average output length, in milliseconds:
 //
 //	time_to_first_token      s + l₁ + ε             it starts before the send and ends with a stamp
@@ -59,12 +59,12 @@ func boolean(b bool) float64 {
 //	open loop      dropped / (requests + dropped) + (s + l + ε) / duration
 //	closed loop    z / (latency + z) + (s + l + ε) / duration
 //
-// dropped are the arrivals that the client missed, z is the average of tool lag plus read lag, which in a
-// closed loop lengthen each request's turn.
+// dropped are the arrivals that the client missed, z is the average of tool lag, wait for a connection
+// and read lag, which in a closed loop lengthen each request's turn.
 func bounds(h *Health, in *Inputs, report *Report) []Bound {
 	late, exact := in.late(report.ReadLag, h)
 	first, _ := in.late(report.firstReadLag, h)
-	send := report.SendTime.P99
+	send := report.SendTime.P99 + report.ConnectionWait.P99
 	gaps := max(1, in.OutputLength-1)
 	rate := in.rateError(report, send+late+exact)
 	var out []Bound
@@ -94,7 +94,7 @@ func (in *Inputs) rateError(report *Report, ends float64) float64 {
 			part = float64(in.DroppedByCatchup) / float64(all)
 		}
 	} else if latency, ok := in.metric(Latency); ok {
-		if z := report.ToolLag.Avg + report.ReadLag.Avg; z > 0 {
+		if z := report.ToolLag.Avg + report.ConnectionWait.Avg + report.ReadLag.Avg; z > 0 {
 			part = z / (latency.Avg + z)
 		}
 	}

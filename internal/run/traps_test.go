@@ -568,7 +568,7 @@ func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 	})
 	dir := t.TempDir()
 	outcome, err := execute(t, resolve(t, dir, url, "--concurrency", "2", "--isl", "5", "--request-count", "6",
-		"--warmup-duration", "0.05", "--warmup-grace-period", "0"), Options{})
+		"--warmup-duration", "0.3", "--warmup-grace-period", "0", "--request-timeout-seconds", "20"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

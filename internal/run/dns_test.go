@@ -23,7 +23,9 @@ func named(t *testing.T, names *nameServer) (url string) {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: names.dial}
 	t.Cleanup(func() {
 		net.DefaultResolver = before
+		names.mu.Lock()
 		close(names.over)
+		names.mu.Unlock()
 		names.all.Wait()
 	})
 	return "http://bench.test:" + port
@@ -79,6 +81,8 @@ type nameServer struct {
 }
 
 func (s *nameServer) dial(context.Context, string, string) (net.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
 	case <-s.over:
 		return nil, net.ErrClosed

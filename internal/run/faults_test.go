@@ -204,7 +204,8 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 func TestHalfCloseBehindAWholeReplyIsASuccess(t *testing.T) {
 	for _, reply := range []string{wholeReply(""), wholeReply("Connection: close\r\n"), streamHead + chunk(streamBody) + "0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + wholeBody} {
-		r := againstFault(t, wire(t, after(reply, halfClose)), Options{}, "--streaming", "--concurrency", "2", "--request-count", "8")
+		r := againstFault(t, wire(t, after(reply, halfClose)), Options{}, "--streaming", "--concurrency", "2", "--request-count", "8",
+			"--connection-reuse-strategy", "never")
 		r.failed(8, 0, "")
 	}
 }

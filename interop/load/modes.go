@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -41,6 +42,10 @@ var modes = []mode{
 	{"concurrency ramp", words("--concurrency 5 --concurrency-ramp-duration 2 --request-count 5 --osl 1 --streaming"), words("--ttft 3000"), steps},
 	{"start of a burst", words("--concurrency 64 --request-count 64 --osl 1 --streaming"), words("--ttft 1000"),
 		func(v *verdict, a arrivals) { v.within("spread of 64 arrivals in s", a.seconds()[63], 0, 0.3) }},
+	{"simultaneous start", words("--concurrency 64 --simultaneous-start --request-count 64 --osl 1 --streaming"), words("--ttft 1000"),
+		func(v *verdict, a arrivals) { v.within("spread of 64 arrivals in ms", 1e3*a.seconds()[63], 0, 150) }},
+	{"fixed schedule", words("--input-file trace.jsonl --custom-dataset-type mooncake_trace --fixed-schedule"), words("--fast"), replayed},
+	{"rate series", words("--request-rate-series series.json --request-count 250"), words("--fast"), followed},
 	{"user-centric", words("--user-centric-rate 50 --num-users 10 --session-turns-mean 5 --benchmark-duration 4 --osl 1"), words("--fast"), users},
 	{"cancellation", words("--request-rate 200 --request-count 100 --request-cancellation-rate 50 --request-cancellation-delay 0.05 --osl 1 --streaming"), words("--ttft 1000"), cancelled},
 }
@@ -114,6 +119,47 @@ func sessions(v *verdict, a arrivals) {
 	v.check(len(a) == 180 && len(list) == 60, "%d requests of %d sessions", len(a), len(list))
 	v.check(overtaken == 0, "%d turns before the end of the one before", overtaken)
 	v.within("sessions open at once", float64(list.overlap((*arrival).last)), 3, 5)
+}
+
+// trace is a recording of 80 requests in bursts of four, 100 ms apart, that begins at 300 ms.
+func trace() (lines string) {
+	for k := range 80 {
+		lines += fmt.Sprintf("{\"timestamp\": %d, \"input_length\": 10, \"output_length\": 1}\n", 300+100*(k/4))
+	}
+	return lines
+}
+
+func replayed(v *verdict, a arrivals) {
+	v.check(len(a) == 80, "%d requests", len(a))
+	var late []float64
+	for k, s := range a.seconds() {
+		late = append(late, math.Abs(s-0.1*float64(k/4)))
+	}
+	slices.Sort(late)
+	v.within("median deviation in ms", 1e3*late[len(late)/2], 0, 5)
+	v.within("90th percentile", 1e3*late[len(late)*9/10], 0, 20)
+}
+
+// series is a rate that grows evenly from 50 to 150 within 2 s and stays there.
+const series = `[{"time_s": 0, "qps": 50}, {"time_s": 2, "qps": 150}]`
+
+// followed judges the arrivals by the integral: 200 within the 2 s, one each 1/150 s afterwards.
+func followed(v *verdict, a arrivals) {
+	var late []float64
+	at := a.seconds()
+	instant := func(k float64) float64 {
+		if k > 200 {
+			return 2 + (k-200)/150
+		}
+		return math.Sqrt(1+k/25) - 1 // 50 t + 25 t² = k
+	}
+	for k, s := range at {
+		late = append(late, math.Abs(s+instant(1)-instant(float64(k+1))))
+	}
+	slices.Sort(late)
+	v.check(len(a) == 250, "%d requests", len(a))
+	v.within("median deviation in ms", 1e3*late[len(late)/2], 0, 5)
+	v.within("90th percentile", 1e3*late[len(late)*9/10], 0, 20)
 }
 
 // steps judges a limit that grows from 1 to 5 in 2 s, with requests that take longer.

@@ -34,6 +34,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: verify AIPERF DIRECTORY")
 		os.Exit(2)
 	}
+	for name, content := range map[string]string{"trace.jsonl": trace(), "series.json": series} {
+		if err := os.WriteFile(filepath.Join(os.Args[2], name), []byte(content), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	failed := 0
 	for _, m := range modes {
 		v := &verdict{}
@@ -237,6 +243,12 @@ func listening(out io.Reader) (string, error) {
 }
 
 func profile(program, dir, url string, flags []string) error {
+	flags = slices.Clone(flags)
+	for i, f := range flags {
+		if f == "trace.jsonl" || f == "series.json" {
+			flags[i] = filepath.Join(filepath.Dir(dir), f)
+		}
+	}
 	client := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none", "--random-seed", "42",
 		"--artifact-dir", dir, "--no-server-metrics", "--isl", "16", "--extra-inputs", "ignore_eos:true"}, flags...)...)
 	// What a stall of the machine holds up is sent late, not dropped: the plan is judged, not the machine.

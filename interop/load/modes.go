@@ -86,9 +86,9 @@ func ramped(v *verdict, a arrivals) {
 // capped judges the requests that were open at once, and those before their first token.
 func capped(limit, prefill int) func(*verdict, arrivals) {
 	return func(v *verdict, a arrivals) {
-		v.within("open at once", float64(a.overlap((*arrival).last)), float64(limit)/2, float64(limit))
+		v.full("open at once", a.overlap((*arrival).last), limit)
 		if prefill > 0 {
-			v.within("before their first token", float64(a.overlap((*arrival).first)), 1, float64(prefill))
+			v.full("before their first token", a.overlap((*arrival).first), prefill)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func sessions(v *verdict, a arrivals) {
 	}
 	v.check(len(a) == 180 && len(list) == 60, "%d requests of %d sessions", len(a), len(list))
 	v.check(overtaken == 0, "%d turns before the end of the one before", overtaken)
-	v.within("sessions open at once", float64(list.overlap((*arrival).last)), 3, 5)
+	v.full("sessions open at once", list.overlap((*arrival).last), 5)
 }
 
 // trace is a recording of 80 requests in bursts of four, 100 ms apart, that begins at 300 ms.

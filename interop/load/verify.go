@@ -51,7 +51,7 @@ func main() {
 				break
 			}
 			m.judge(v, log)
-			if !v.failed || !held {
+			if !v.failed || v.broken || !held {
 				break
 			}
 			fmt.Printf("     %-24s the program says that the machine held it up, attempt %d: %s\n", m.name, attempt+1, strings.Join(v.notes, "; "))
@@ -71,11 +71,18 @@ func main() {
 
 // verdict collects what was measured.
 type verdict struct {
-	notes  []string
-	failed bool
+	notes []string
+	// failed asks for another attempt where the machine may be the cause; broken does not.
+	failed, broken bool
 }
 
+// check is for what no machine may change: counts, orders and limits.
 func (v *verdict) check(ok bool, format string, args ...any) {
+	v.broken = v.broken || !ok
+	v.note(ok, format, args...)
+}
+
+func (v *verdict) note(ok bool, format string, args ...any) {
 	note := fmt.Sprintf(format, args...)
 	if !ok {
 		v.failed = true
@@ -84,9 +91,14 @@ func (v *verdict) check(ok bool, format string, args ...any) {
 	v.notes = append(v.notes, note)
 }
 
-// within checks a figure against its bounds.
+// within checks a time against its bounds.
 func (v *verdict) within(what string, got, low, high float64) {
-	v.check(got >= low && got <= high, "%s %.4g in [%.4g, %.4g]", what, got, low, high)
+	v.note(got >= low && got <= high, "%s %.4g in [%.4g, %.4g]", what, got, low, high)
+}
+
+// full checks that a limit was reached and not passed.
+func (v *verdict) full(what string, got, limit int) {
+	v.check(got <= limit && 2*got >= limit, "%s %d of %d", what, got, limit)
 }
 
 // arrival is one request as the server saw it. The first event is the first token, the last ends the reply; both are

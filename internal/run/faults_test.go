@@ -87,7 +87,7 @@ func TestSilentServerDoesNotHoldUpTheEnd(t *testing.T) {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"--streaming", "--concurrency", "4", "--extra-inputs", padding(stage.name)}
-			r := againstFault(t, stage.serve(t), Options{}, append(args, "--benchmark-duration", "0.2", "--benchmark-grace-period", "0.05")...)
+			r := againstFault(t, stage.serve(t), Options{}, append(args, "--benchmark-duration", "0.1", "--benchmark-grace-period", "0.05")...)
 			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 || r.outcome.Result.WasCancelled {
 				t.Errorf("grace over: %+v, cancelled %t", c, r.outcome.Result.WasCancelled)
 			}
@@ -276,7 +276,7 @@ func TestReplyBeforeTheRequestIsSent(t *testing.T) {
 // A request that is to be cancelled after it was sent, but cannot be sent.
 func TestCancellationOfARequestThatIsNeverRead(t *testing.T) {
 	var stage = stalls[len(stalls)-1]
-	r := againstFault(t, stage.serve(t), Options{}, "--concurrency", "2", "--request-count", "4", "--request-timeout-seconds", "1",
+	r := againstFault(t, stage.serve(t), Options{}, "--concurrency", "4", "--request-count", "4", "--request-timeout-seconds", "0.7",
 		"--request-cancellation-rate", "100", "--request-cancellation-delay", "5", "--extra-inputs", padding(stage.name))
 	r.failed(2, 2, "0 RequestSendTimeout")
 }

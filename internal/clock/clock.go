@@ -19,6 +19,9 @@ func New() *Clock {
 	return &Clock{base: now, wallNS: now.UnixNano()}
 }
 
+// NewAt starts a clock at this instant, which it calls wallNS: the system's wall clock has no part in it.
+func NewAt(wallNS int64) *Clock { return &Clock{base: time.Now(), wallNS: wallNS} }
+
 // NowNS is the monotonic instant.
 func (c *Clock) NowNS() int64 { return int64(time.Since(c.base)) + 1 }
 

@@ -249,9 +249,11 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 	if d := check(t, line+" --dataset-sampling-strategy random"); !d.faults.Has("V26") {
 		t.Errorf("%v, want V26", d.faults)
 	}
-	untimed := writeFile(t, "untimed.jsonl", "{\"timestamp\":null}\n{\"timestamp\":7}\n")
-	if d := check(t, "-m m --custom-dataset-type mooncake_trace --input-file "+untimed); d.mode != Burst {
-		t.Errorf("a null timestamp turned the schedule on")
+	for first, what := range map[string]string{`{"timestamp":null}`: "a null timestamp", `{"input_length":5}`: "a first line without timestamp"} {
+		untimed := writeFile(t, "untimed.jsonl", first+"\n{\"timestamp\":7}\n")
+		if d := check(t, "-m m --custom-dataset-type mooncake_trace --input-file "+untimed); d.mode != Burst {
+			t.Errorf("%s turned the schedule on", what)
+		}
 	}
 }
 

@@ -232,6 +232,32 @@ func TestPhaseThatEndsBeforeItsSearch(t *testing.T) {
 	same(t, "sent", r.Summary.Totals.Sent, p.result.Phases[0].RequestsSent)
 }
 
+// Windows are looked at when they are over, also where nothing else happens.
+func TestSearchGoesOnWhileNothingReturns(t *testing.T) {
+	phase := Phase{Concurrency: 50, Duration: time.Minute, Adaptive: adaptive(SLA{"request_latency", "avg", "le", 1})}
+	p := scenario{plan: one(phase), serve: never, opt: Options{Windows: fixedWindow{Window{Errors: 1}}}}.run(t)
+	r, s := p.result.Adaptive[0], p.result.Phases[0]
+	same(t, "end", r.Summary.CompletedReason, "no_sustainable_concurrency_found")
+	same(t, "after one window", time.Duration(s.SentEndNS-s.StartNS), time.Second)
+}
+
+// The search of users begins with the smallest number: each sends more often than with all of them.
+func TestSearchOfUsersBeginsWithTheFewest(t *testing.T) {
+	phase := users(10, 10, 3)
+	phase.Duration = 900 * ms
+	phase.Adaptive = adaptive(SLA{"request_latency", "avg", "le", 1})
+	phase.Adaptive.Variable, phase.Adaptive.Min = ControlUsers, 2
+	p := scenario{plan: one(phase), turns: turns(3), opt: Options{Windows: steady{}}}.run(t)
+	last := map[uint64]int64{}
+	for _, c := range p.sent {
+		if c.Turn > 0 {
+			same(t, "gap of a user", time.Duration(c.IssuedNS-last[c.User]), 200*ms)
+		}
+		last[c.User] = c.IssuedNS
+	}
+	same(t, "requests", len(p.sent), 9)
+}
+
 func TestKeysOfAdaptiveFilesAreSortedAndComplete(t *testing.T) {
 	phase := Phase{Concurrency: 100, Adaptive: adaptive(SLA{"itl", "p99", "le", 100})}
 	r := search(phase, &capacity{limit: 35, load: func() float64 { return 0 }})

@@ -371,3 +371,37 @@ func TestSlotsFollowAChangingLimit(t *testing.T) {
 	s.give()
 	same(t, "paid back", s.take(), true)
 }
+
+// What is announced beyond what can be sent is made in vain.
+func TestNoMoreIsPreparedThanCanBeSent(t *testing.T) {
+	for name, phase := range map[string]Phase{
+		"requests": {Concurrency: 50, Requests: 3},
+		"sessions": {Concurrency: 50, Sessions: 3},
+		"rate":     {Arrivals: constantly(1000), Requests: 3},
+	} {
+		s := scenario{plan: one(phase)}
+		synctest.Test(t, func(t *testing.T) {
+			s.opt.Clock = clock.New()
+			s.opt.Timer = clock.NewPlainTimer(s.opt.Clock)
+			f := &countingSender{prepared: map[uint64]bool{}}
+			f.engine = New(s.plan, f, f, s.opt)
+			if _, err := f.engine.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+			same(t, name, len(f.prepared), 3)
+		})
+	}
+}
+
+// countingSender answers at once.
+type countingSender struct {
+	engine   *Engine
+	prepared map[uint64]bool
+}
+
+func (s *countingSender) Turns(uint64) int                     { return 1 }
+func (s *countingSender) DelayNS(uint64, int) int64            { return 0 }
+func (s *countingSender) Prepare(_ int, session uint64, _ int) { s.prepared[session] = true }
+func (s *countingSender) Forget(uint64)                        {}
+func (s *countingSender) CutOff()                              {}
+func (s *countingSender) Send(c Credit)                        { s.engine.Returned(c, Success) }

@@ -24,9 +24,11 @@ func (p *phaseRun) send(nowNS int64) (more bool) {
 	if p.barrier != nil {
 		p.openBarrier(nowNS)
 	}
+	p.admitArrived()
 	for p.delayed.len() > 0 && p.delayed.dueNS() <= nowNS {
 		if due, any := p.nextStart(); any && due < p.delayed.dueNS() {
 			p.arriveStart()
+			p.admitArrived()
 			continue
 		}
 		p.mature(p.delayed.pop(), nowNS)
@@ -37,11 +39,16 @@ func (p *phaseRun) send(nowNS int64) (more bool) {
 		}
 		p.arriveStart()
 	}
+	p.admitArrived()
+	// A new session may have children that lack only a prefill slot.
+	return p.issueAdmitted() || p.issueNew() || p.sending() && p.admitted.len() > 0 && p.prefill.free()
+}
+
+// admitArrived gives session slots to those who wait for one, in the order of their time.
+func (p *phaseRun) admitArrived() {
 	for p.arrived.len() > 0 && p.sessions.take() {
 		p.admitted.push(p.arrived.pop())
 	}
-	// A new session may have children that lack only a prefill slot.
-	return p.issueAdmitted() || p.issueNew() || p.sending() && p.admitted.len() > 0 && p.prefill.free()
 }
 
 // mature has a turn whose time has come wait for what it needs next.

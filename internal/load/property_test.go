@@ -154,13 +154,15 @@ func drawPhase(rt *rapid.T, recorded bool) Phase {
 }
 
 func TestAnyPlanKeepsItsPromises(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		s := drawScenario(rt)
-		var p played
-		synctest.Test(t, func(*testing.T) { p = s.play() })
-		for _, broken := range slices.Concat(p.faults, brokenCounts(s, p), brokenCredits(s, p)) {
-			rt.Error(broken)
-		}
+	withProcessors(t, func(t *testing.T) {
+		rapid.Check(t, func(rt *rapid.T) {
+			s := drawScenario(rt)
+			var p played
+			synctest.Test(t, func(*testing.T) { p = s.play() })
+			for _, broken := range slices.Concat(p.faults, brokenCounts(s, p), brokenCredits(s, p)) {
+				rt.Error(broken)
+			}
+		})
 	})
 }
 

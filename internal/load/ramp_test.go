@@ -51,6 +51,11 @@ func TestConcurrencyRampOpensSlots(t *testing.T) {
 	phase.Concurrency, phase.ConcurrencyRamp, phase.Requests = 10, Ramp{}, 10
 	p = scenario{plan: one(phase), serve: within(time.Minute)}.run(t)
 	same(t, "sends by prefill", p.sends(0), "0s 3s 6s 9s")
+
+	// The time of a ramp runs from the start of its phase.
+	late := Phase{Kind: Profiling, Concurrency: 3, ConcurrencyRamp: Ramp{Duration: 4 * time.Second}, Requests: 3}
+	p = scenario{plan: Plan{Phases: []Phase{{Concurrency: 1, Requests: 2}, late}}, serve: within(time.Minute)}.run(t)
+	same(t, "sends of a later phase", p.sends(1), "0s 2s 4s")
 }
 
 func TestTrapRateRampIsPacedByTheIntegral(t *testing.T) {

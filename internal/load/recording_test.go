@@ -105,6 +105,18 @@ func TestScheduleIsPlayedOnceInTheOrderOfTime(t *testing.T) {
 	same(t, "sends", p.sends(1), "100ms 100ms 200ms 300ms")
 }
 
+// What became due while the process was held up goes in the order of its time, whatever kind of turn it is.
+func TestTurnsThatBecameDueTogetherGoInTheOrderOfTheirTime(t *testing.T) {
+	for start, want := range map[int]string{300: "0.0 1.0 0.1", 550: "0.0 0.1 1.0"} {
+		p := scenario{
+			plan:      one(replay(Schedule{})),
+			recording: [][]TurnTime{{at(0), at(500 * ms)}, {at(time.Duration(start) * ms)}},
+			stallFrom: 100 * ms, stallTo: 600 * ms,
+		}.run(t)
+		same(t, "order", p.turnOrder(0), want)
+	}
+}
+
 func TestScheduleStopsAtTheCountsOfTheUser(t *testing.T) {
 	recording := [][]TurnTime{{at(0), at(100 * ms)}, {at(10 * ms), at(110 * ms)}, {at(20 * ms)}}
 	for _, test := range []struct {

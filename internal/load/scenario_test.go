@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,7 +15,10 @@ import (
 	"aiperf/internal/clock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "400") // each takes some 100 µs
+	goleak.VerifyTestMain(m)
+}
 
 // answer is how the scripted server responds to one credit.
 type answer struct {

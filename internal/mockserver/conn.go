@@ -77,6 +77,10 @@ func (c *conn) serve() {
 		if c.dispatch(body) != nil || !c.keep {
 			return
 		}
+		if idle := c.x.fault.closeIdle; idle >= 0 {
+			c.wait(c.srv.clock.NowNS() + int64(idle))
+			return
+		}
 		c.shrink()
 	}
 }
@@ -293,9 +297,20 @@ func (c *conn) flush() error {
 	case err != nil:
 		return errGone
 	case cut:
-		return errCut
+		return c.breakOff()
 	}
 	return nil
+}
+
+// breakOff ends a reply that is not whole, in the way that the fault asks for.
+func (c *conn) breakOff() error {
+	if c.x.fault.stall {
+		return c.hang()
+	}
+	if tcp, ok := c.nc.(interface{ SetLinger(int) error }); ok && c.x.fault.reset {
+		tcp.SetLinger(0) // the close that follows is a reset
+	}
+	return errCut
 }
 
 // linger closes the sending side and reads what the client still sends for a moment: closing at

@@ -21,6 +21,9 @@ type fault struct {
 	never          bool          // no answer; the connection stays open
 	contentType    string        // instead of the right one
 	dropAfterBytes int           // close the connection after that many bytes of the reply, head included; -1 = off
+	stall          bool          // where the connection would be closed within a reply, it stays open and silent
+	reset          bool          // it is reset instead of closed
+	closeIdle      time.Duration // the connection is closed that long after the reply, unannounced; -1 = off
 	rate           float64       // the fraction of requests that is hit
 
 	spec string
@@ -45,6 +48,9 @@ var faultKeys = []faultKey[fault]{
 	{name: "never", flag: func(f *fault) { f.never = true }},
 	{name: "content_type", set: func(f *fault, v string) error { return setMediaType(&f.contentType, v) }},
 	{name: "drop_after_bytes", set: func(f *fault, v string) error { return setInt(&f.dropAfterBytes, v, 0, math.MaxInt32) }},
+	{name: "stall", flag: func(f *fault) { f.stall = true }},
+	{name: "reset", flag: func(f *fault) { f.reset = true }},
+	{name: "close_idle_ms", set: func(f *fault, v string) error { return setMillis(&f.closeIdle, v) }},
 	{name: "rate", set: func(f *fault, v string) error { return setFloat(&f.rate, v, 0, 1) }},
 }
 
@@ -58,6 +64,12 @@ func parseFault(spec string) (fault, error) {
 	}
 	if f.cutMidEvent && f.cutAfterEvents < 0 {
 		f.cutAfterEvents = 1
+	}
+	if (f.stall || f.reset) && f.cutAfterEvents < 0 && f.dropAfterBytes < 0 {
+		return fault{}, errors.New(`faults "stall" and "reset" need a place: cut_after_events=…, cut_mid_event or drop_after_bytes=…`)
+	}
+	if f.stall && f.reset {
+		return fault{}, errors.New(`faults "stall" and "reset" exclude each other`)
 	}
 	return f, nil
 }
@@ -103,7 +115,7 @@ func setKey[F any](keys []faultKey[F], item string, f *F) error {
 }
 
 // noFault is the fault that spoils nothing.
-func noFault() fault { return fault{cutAfterEvents: -1, dropAfterBytes: -1, rate: 1} }
+func noFault() fault { return fault{cutAfterEvents: -1, dropAfterBytes: -1, closeIdle: -1, rate: 1} }
 
 func setMediaType(field *string, v string) error {
 	if v == "" || strings.ContainsAny(v, "\r\n") {

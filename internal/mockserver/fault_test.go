@@ -18,9 +18,10 @@ func TestFaultSpecifications(t *testing.T) {
 		t.Errorf("charset is accepted as a fault: %+v", f)
 	}
 	f, err = parseFault(" status=503; delay_ms=1.5;cut_after_events=3;;cut_mid_event;error_200;malformed_json;" +
-		"slow_headers_ms=500;never;content_type=text/html;drop_after_bytes=1000;rate=0.1")
+		"slow_headers_ms=500;never;content_type=text/html;drop_after_bytes=1000;stall;close_idle_ms=5;rate=0.1")
 	want := fault{status: 503, delay: 1500 * time.Microsecond, cutAfterEvents: 3, cutMidEvent: true, error200: true, malformedJSON: true,
-		slowHeaders: 500 * time.Millisecond, never: true, contentType: "text/html", dropAfterBytes: 1000, rate: 0.1, spec: f.spec}
+		slowHeaders: 500 * time.Millisecond, never: true, contentType: "text/html", dropAfterBytes: 1000,
+		stall: true, closeIdle: 5 * time.Millisecond, rate: 0.1, spec: f.spec}
 	if err != nil || f != want {
 		t.Errorf("got %+v, %v", f, err)
 	}
@@ -30,7 +31,8 @@ func TestFaultSpecifications(t *testing.T) {
 	for spec, want := range map[string]string{
 		"statuss=503": "unknown fault", "status": "needs a value", "status=abc": "whole number", "status=100": "from 200 to 599",
 		"never=1": "takes no value", "rate=2": "from 0 to 1", "rate=NaN": "number", "delay_ms=-1": "number", "content_type=": "media type",
-		"cut_after_events=-1": "whole number",
+		"cut_after_events=-1": "whole number", "stall": "need a place", "reset": "need a place", "cut_mid_event;stall;reset": "exclude each other",
+		"close_idle_ms": "needs a value",
 	} {
 		if _, err := parseFault(spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", spec, err)
@@ -151,6 +153,62 @@ func TestFaultDropAfterBytes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A stall is silent until the client leaves, or the server stops.
+func TestFaultStall(t *testing.T) {
+	for _, spec := range []string{"cut_after_events=0", "cut_after_events=3", "cut_after_events=12", "cut_mid_event", "drop_after_bytes=50"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := servePipe(t, Options{Fast: true})
+			cut, err := s.try(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec)
+			ends := make(chan answer)
+			go func() {
+				stalled, _ := s.try(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec+";stall")
+				ends <- stalled
+			}()
+			time.Sleep(time.Hour)
+			select {
+			case a := <-ends:
+				t.Errorf("%s: the reply ended: %+v", spec, a)
+			default:
+			}
+			s.stop()
+			if stalled := <-ends; err == nil && len(stalled.body) != len(cut.body) {
+				t.Errorf("%s: %q came, want %q", spec, stalled.body, cut.body)
+			}
+		})
+	}
+}
+
+func TestFaultReset(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	for _, spec := range []string{"cut_after_events=3;reset", "cut_mid_event;reset", "drop_after_bytes=300;reset"} {
+		stream, plain := s.spoilt(spec)
+		if !isReset(stream.err) || strings.HasPrefix(spec, "cut_mid_event") && !isReset(plain.err) {
+			t.Errorf("%s: stream ends by %v, plain reply by %v", spec, stream.err, plain.err)
+		}
+	}
+	if stream, _ := s.spoilt("cut_after_events=3"); isReset(stream.err) {
+		t.Error("a cut is a reset unasked")
+	}
+}
+
+// isReset tells whether the peer reset the connection, in the words of any system.
+func isReset(err error) bool { return err != nil && strings.Contains(err.Error(), "reset") }
+
+func TestFaultCloseIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, Options{Fast: true})
+		nc, _ := s.dial()
+		body := chat("x", false)
+		start := time.Now()
+		fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: close_idle_ms=1500\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+		got, err := io.ReadAll(nc)
+		if took := time.Since(start); err != nil || took != 1500*time.Millisecond || !strings.HasPrefix(string(got), "HTTP/1.1 200") || strings.Contains(string(got), "close") {
+			t.Errorf("%q, %v after %v", got, err, took)
+		}
+		s.stop()
+	})
 }
 
 func TestFaultTimes(t *testing.T) {

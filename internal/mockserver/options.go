@@ -290,7 +290,8 @@ func Help() string {
 	}
 	b.WriteString("\nFaults (--fault SPEC and X-Mock-Fault: SPEC), separated by semicolons, in any combination:\n" +
 		"  status=503 delay_ms=100 cut_after_events=3 cut_mid_event error_200 malformed_json\n" +
-		"  slow_headers_ms=500 never content_type=text/html drop_after_bytes=1000 rate=0.1\n" +
+		"  slow_headers_ms=500 never content_type=text/html drop_after_bytes=1000 stall reset close_idle_ms=5\n" +
+		"  rate=0.1\n" +
 		"\nFaults of metrics pages (--metrics-fault SPEC):\n" +
 		"  html json binary truncated status=500 content_type=text/html huge huge=500 slow slow=10 delay_ms=100 never\n" +
 		"  drop_after_bytes=1000 gzip nan inf duplicate labels=10000 constant reset_after_s=5 relayout_after_s=5\n" +

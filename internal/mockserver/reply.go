@@ -116,7 +116,7 @@ func (c *conn) send(status int, contentType string, body []byte) error {
 		return err
 	}
 	if f.cutMidEvent {
-		return errCut
+		return c.breakOff()
 	}
 	return nil
 }

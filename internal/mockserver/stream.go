@@ -116,7 +116,7 @@ func (s *stream) cut(k int) error {
 	if err := s.c.flush(); err != nil {
 		return err
 	}
-	return errCut
+	return s.c.breakOff()
 }
 
 // finish sends the usage, if asked for, and the end of the stream in one write.
@@ -139,7 +139,7 @@ func (s *stream) finish() error {
 		if err := c.flush(); err != nil {
 			return err
 		}
-		return errCut
+		return c.breakOff()
 	}
 	if !c.head.http10 {
 		c.out = append(c.out, "0\r\n\r\n"...)

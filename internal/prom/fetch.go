@@ -50,6 +50,9 @@ type FetchOptions struct {
 	UserAgent string
 	// Dial replaces the opening of connections; nil = the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// WallNS is the wall clock of an instant, Unix nanoseconds; nil = the system's. A run gives its own, which no
+	// step of the system's clock moves.
+	WallNS func(time.Time) int64
 }
 
 // networks are the networks of the IP versions.
@@ -103,6 +106,9 @@ func NewFetcher(o FetchOptions) (*Fetcher, error) {
 	}
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{}).DialContext
+	}
+	if o.WallNS == nil {
+		o.WallNS = time.Time.UnixNano
 	}
 	f := &Fetcher{options: o}
 	transport := &http.Transport{
@@ -189,7 +195,7 @@ func (f *Fetcher) Fetch(ctx context.Context, endpoint string) (Body, error) {
 // FetchInto is Fetch with the text of the page in buf, as far as it has room.
 func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (Body, error) {
 	start := time.Now()
-	b := Body{RequestSentNS: start.UnixNano()}
+	b := Body{RequestSentNS: f.options.WallNS(start)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	resp, err := f.get(ctx, endpoint)

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func newFetcher(t *testing.T, o FetchOptions) *Fetcher {
@@ -364,5 +365,21 @@ func TestDuplicates(t *testing.T) {
 	got = append(got, d.Same([]byte("a 1")))
 	if want := "[false false true false false true false]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// The system's clock may be set while a run goes on; the run's own wall clock is not.
+func TestInstantsAreThoseOfTheClockGiven(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") })
+	ahead := time.Hour
+	f := newFetcher(t, FetchOptions{WallNS: func(at time.Time) int64 { return at.Add(ahead).UnixNano() }})
+	before := time.Now()
+	b, err := f.Fetch(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := before.Add(ahead).UnixNano(), time.Now().Add(ahead).UnixNano()
+	if b.RequestSentNS < from || b.FirstByteNS < b.RequestSentNS || b.FirstByteNS > to {
+		t.Errorf("sent at %d, first byte at %d, the clock went from %d to %d", b.RequestSentNS, b.FirstByteNS, from, to)
 	}
 }

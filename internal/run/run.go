@@ -77,7 +77,12 @@ func (e *NoResultsError) Error() string {
 // Execute runs one benchmark. Its error means that there is no outcome: the run could not start or
 // yielded no record.
 func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) {
-	e := &execution{cfg: cfg, options: o, log: o.Log.Logger("run"), clock: clock.New(), id: newBenchmarkID()}
+	return executeBy(ctx, cfg, o, clock.New())
+}
+
+// executeBy runs a benchmark by a clock.
+func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) (*Outcome, error) {
+	e := &execution{cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: newBenchmarkID()}
 	defer e.close()
 	if err := e.prepareUntilStopped(ctx); err != nil {
 		return nil, err

@@ -78,6 +78,7 @@ func (e *execution) fetchOptions() prom.FetchOptions {
 	o := prom.FetchOptions{
 		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
 		MaxBody: maxPage, SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
+		WallNS: func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) },
 	}
 	if h.TrustEnv {
 		o.Proxy = client.ProxyFromEnvironment

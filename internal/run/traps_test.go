@@ -568,7 +568,7 @@ func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 	})
 	dir := t.TempDir()
 	outcome, err := execute(t, resolve(t, dir, url, "--concurrency", "2", "--isl", "5", "--request-count", "6",
-		"--warmup-duration", "0.05", "--warmup-grace-period", "0"), Options{})
+		"--warmup-duration", "0.3", "--warmup-grace-period", "0", "--request-timeout-seconds", "20"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -645,5 +645,35 @@ func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
 				t.Errorf("%d warm-up requests in %s, want %d", n, file, phases)
 			}
 		}
+	}
+}
+
+// The warm-up of a user-centric run is a burst at concurrency 1 whose sessions go by UUIDs, not by numbers of users.
+func TestTrapWarmupOfUsersIsABurst(t *testing.T) {
+	dir := profile(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), "--user-centric-rate", "200", "--num-users", "4", "--session-turns-mean", "2",
+		"--warmup-request-count", "8", "--request-count", "8", "--isl", "5", "--osl", "1", "--export-level", "raw")
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	kinds := map[string]int{}
+	var ended float64
+	for line := range bytes.Lines(fileOf(t, dir, "profile_export_raw.jsonl")) {
+		var r struct{ Metadata map[string]any }
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		id, phase := r.Metadata["x_correlation_id"].(string), r.Metadata["benchmark_phase"].(string)
+		kinds[phase]++
+		if uuid.MatchString(id) != (phase == "warmup") {
+			t.Errorf("a session of the %s phase is called %s", phase, id)
+		}
+		if phase != "warmup" {
+			continue
+		}
+		if start := r.Metadata["request_start_ns"].(float64); start < ended {
+			t.Errorf("a request of the warm-up started %v ns before the end of the one before", ended-start)
+		}
+		ended = r.Metadata["request_end_ns"].(float64)
+	}
+	if kinds["warmup"] != 8 || kinds["profiling"] != 8 {
+		t.Errorf("requests by phase: %v", kinds)
 	}
 }

@@ -125,6 +125,13 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 	return nil
 }
 
+func (c *Collector) wallNS(t time.Time) int64 {
+	if wall := c.options.Fetch.WallNS; wall != nil {
+		return wall(t)
+	}
+	return t.UnixNano()
+}
+
 // keep stores the samples of a page and hands them on.
 func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 	body := &got.body
@@ -134,7 +141,7 @@ func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 		Duplicate: duplicate, Samples: e.samples,
 	}
 	if sc.TimestampNS == 0 {
-		sc.TimestampNS = time.Now().UnixNano()
+		sc.TimestampNS = c.wallNS(time.Now())
 	}
 	// Two pages under way at once may begin to arrive the other way round.
 	if overlap := got.turn.start.Before(e.lastEnd); overlap && sc.TimestampNS <= e.lastNS {

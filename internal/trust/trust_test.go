@@ -275,8 +275,8 @@ func TestVerdicts(t *testing.T) {
 		codes     string
 	}{
 		{"calm", func(*Health, *Inputs) {}, Valid, false, ""},
-		{"wait for connections at the limit", func(_ *Health, in *Inputs) { in.ConnectionWait = times(5) }, Valid, false, ""},
-		{"longer wait for connections", func(_ *Health, in *Inputs) { in.ConnectionWait = times(5.1) }, ClientLimited, false, "connection_wait error_bound"},
+		{"wait for connections at the limit", func(_ *Health, in *Inputs) { in.ConnectionWait, in.Metrics[0].P50 = times(5), 100 }, Valid, false, ""},
+		{"longer wait for connections", func(_ *Health, in *Inputs) { in.ConnectionWait, in.Metrics[0].P50 = times(5.1), 100 }, ClientLimited, false, "connection_wait"},
 		{"tool lag at the limit", func(_ *Health, in *Inputs) { in.ToolLag = times(5) }, Valid, false, ""},
 		{"tool lag over 5 ms", func(_ *Health, in *Inputs) { in.ToolLag = times(5.1) }, ClientLimited, true, "tool_lag"},
 		{"5 % of a long TTFT", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics[0].P50 = times(9), 200 }, Valid, false, ""},

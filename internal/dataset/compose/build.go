@@ -55,6 +55,7 @@ type builder struct {
 	inexact atomic.Int64
 	// writer makes the prompts of a trace; nil if there are none.
 	writer   *writer
+	media    studio
 	warnings []string
 }
 
@@ -82,7 +83,7 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 	if o.PrefixPool > 0 && o.Kind == File {
 		b.warnf("--num-prefix-prompts has no effect on the conversations of a file")
 	}
-	if o.Kind == Synthetic || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
+	if o.Kind == Synthetic && o.hasText() || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
 		if tok == nil {
 			return nil, errors.New("generating text needs a tokenizer")
 		}
@@ -91,7 +92,7 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
 	}
 	b.sharedTexts()
-	return b, nil
+	return b, b.prepareMedia()
 }
 
 func (b *builder) warnf(format string, args ...any) {
@@ -145,7 +146,9 @@ func (b *builder) conversations(ctx context.Context) error {
 			return err
 		}
 	} else {
-		b.warnAboutCorpus()
+		if b.hasText() {
+			b.warnAboutCorpus()
+		}
 		b.dataset = &dataset.Dataset{
 			Conversations:      make([]dataset.Conversation, b.Entries),
 			Sampling:           dataset.Shuffle,
@@ -153,10 +156,12 @@ func (b *builder) conversations(ctx context.Context) error {
 		}
 	}
 	all := b.dataset.Conversations
-	return parallel(ctx, len(all), func(i int) {
+	return parallel(ctx, len(all), func(i int) (err error) {
 		c, k := &all[i], uint64(i)
 		if b.Kind == Synthetic {
-			c.Turns = b.generate(k)
+			if c.Turns, err = b.generate(ctx, k); err != nil {
+				return err
+			}
 		}
 		b.limit(k, c.Turns)
 		b.letWrite(c.Turns)
@@ -165,6 +170,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			text := b.text(b.first+uint64(len(all))+k, b.UserContextLength)
 			c.UserContext = &text
 		}
+		return nil
 	})
 }
 
@@ -182,9 +188,11 @@ func (b *builder) warnAboutCorpus() {
 	}
 }
 
-// parallel calls f for 0…n-1 on all cores, until the context ends.
-func parallel(ctx context.Context, n int, f func(i int)) error {
+// parallel calls f for 0…n-1 on all cores, until the context ends or a call fails.
+func parallel(ctx context.Context, n int, f func(i int) error) error {
 	const stretch = 16 // indices taken at a time
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), (n+stretch-1)/stretch) {
@@ -194,12 +202,14 @@ func parallel(ctx context.Context, n int, f func(i int)) error {
 				if from >= n {
 					return
 				}
-				for i := from; i < min(n, from+stretch); i++ {
-					f(i)
+				for i := from; i < min(n, from+stretch) && ctx.Err() == nil; i++ {
+					if err := f(i); err != nil {
+						cancel(err)
+					}
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return ctx.Err()
+	return context.Cause(ctx)
 }

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"math"
 
 	"aiperf/internal/dataset"
@@ -9,10 +10,28 @@ import (
 )
 
 // generate makes the turns of synthetic conversation k.
-func (b *builder) generate(k uint64) []dataset.Turn {
-	counts, lengths, delays := b.streams.turns.At(k), b.streams.lengths.At(k), b.streams.delays.At(k)
-	corpus, prefixes := b.streams.corpus.At(b.first+k), b.streams.prefix.At(k)
-	turns := make([]dataset.Turn, b.Turns.Draw(&counts))
+func (b *builder) generate(ctx context.Context, k uint64) ([]dataset.Turn, error) {
+	delays := b.streams.delays.At(k)
+	turns := make([]dataset.Turn, b.turnCount(k))
+	if b.hasText() {
+		b.writeTexts(k, turns)
+	}
+	for i := 1; i < len(turns); i++ {
+		turns[i].DelayMS = b.delay(&delays)
+	}
+	return turns, b.addMedia(ctx, k, turns)
+}
+
+// turnCount is the number of turns of synthetic conversation k.
+func (b *builder) turnCount(k uint64) int {
+	r := b.streams.turns.At(k)
+	return b.Turns.Draw(&r)
+}
+
+// writeTexts gives the turns of conversation k their texts.
+func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
+	lengths, prefixes := b.streams.lengths.At(k), b.streams.prefix.At(k)
+	corpus := b.streams.corpus.At(b.first + k)
 	pairs := b.drawPairs(k, len(turns))
 	for i := range turns {
 		texts := make([]string, b.BatchSize)
@@ -29,11 +48,7 @@ func (b *builder) generate(k uint64) []dataset.Turn {
 			texts[j] = b.continued(&corpus, prefix, n)
 		}
 		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
-		if i > 0 {
-			turns[i].DelayMS = b.delay(&delays)
-		}
 	}
-	return turns
 }
 
 // delay is the wait before a turn in milliseconds, nil for none.

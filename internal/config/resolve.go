@@ -103,7 +103,10 @@ func (d *draft) dataset() Dataset {
 		Sampling:                 p.Text("dataset-sampling-strategy"),
 		ISL:                      Normal{float64(*p.Int("isl")), *p.Float("isl-stddev")},
 		SequenceDistribution:     pairs,
-		BatchSize:                int(*p.Int("prompt-batch-size")),
+		Batches:                  d.batches(),
+		Images:                   d.images(),
+		Audio:                    d.audio(),
+		Video:                    d.video(),
 		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
 		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
 		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),
@@ -120,7 +123,7 @@ func (d *draft) dataset() Dataset {
 		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}
 	}
 	if !d.facts.TakesText {
-		data.ISL, data.BatchSize = Normal{}, 0
+		data.ISL, data.Batches.Text = Normal{}, 0
 	}
 	return data
 }

@@ -134,8 +134,12 @@ type Dataset struct {
 	OSL *Normal
 	// SequenceDistribution draws both lengths together; when present it replaces ISL and OSL.
 	SequenceDistribution []LengthPair
-	// BatchSize is the number of texts per turn.
-	BatchSize int
+	// Batches are the numbers of contents of each modality in a turn.
+	Batches BatchSizes
+	// Images, Audio and Video are nil where generated turns have none.
+	Images *Images
+	Audio  *Audio
+	Video  *Video
 	// Turns is the number of turns of a conversation.
 	Turns Normal
 	// TurnDelayMS is the think time before a turn that is not the first, in milliseconds.

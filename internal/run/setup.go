@@ -117,7 +117,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	d := &e.cfg.Dataset
 	options := compose.Options{
 		Path: d.Path, Format: d.Format, Reading: e.reading(), Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),
-		ISL: synthetic.Normal(d.ISL), BatchSize: d.BatchSize,
+		ISL: synthetic.Normal(d.ISL), BatchSize: d.Batches.Text,
 		Turns: synthetic.Normal(d.Turns), DelayMS: synthetic.Normal(d.TurnDelayMS), DelayRatio: d.TurnDelayRatio,
 		PrefixPool: d.PrefixPoolSize, PrefixLength: d.PrefixLength,
 		SharedSystemLength: d.SharedSystemPromptLength, SystemPrompt: d.SystemPrompt, UserContextLength: d.UserContextPromptLength,
@@ -134,6 +134,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	for _, p := range d.SequenceDistribution {
 		options.SeqDist = append(options.SeqDist, compose.LengthPair(p))
 	}
+	addMedia(&options, d)
 	data, warnings, err := compose.Build(ctx, options, e.tokenizer)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -141,7 +142,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		}
 		return err
 	}
-	for _, w := range warnings {
+	for _, w := range append(warnings, unsentMedia(data, e.descriptor)...) {
 		e.log.Warn(w)
 	}
 	for _, n := range data.Notes {

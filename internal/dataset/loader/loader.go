@@ -53,7 +53,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	}
 	l := &load{
 		ctx: ctx, path: path, format: f.name, options: o, blockSize: cmp.Or(o.BlockSize, f.blockSize),
-		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{},
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
 	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
@@ -94,6 +94,7 @@ type load struct {
 	// lines are the first lines of the conversations.
 	lines    []int
 	unknown  map[string]bool
+	media    map[string]string // what the media of the file resolve to, by kind and text
 	warnings []string
 	mistakes []string
 	mistaken int

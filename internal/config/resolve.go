@@ -107,6 +107,7 @@ func (d *draft) dataset() Dataset {
 		Images:                   d.images(),
 		Audio:                    d.audio(),
 		Video:                    d.video(),
+		Baseten:                  d.baseten(),
 		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
 		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
 		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),

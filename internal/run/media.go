@@ -2,10 +2,13 @@ package run
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/compose"
+	"aiperf/internal/dataset/loader"
 	"aiperf/internal/dataset/media"
 	"aiperf/internal/dataset/synthetic"
 	"aiperf/internal/endpoint"
@@ -35,6 +38,16 @@ func addMedia(o *compose.Options, d *config.Dataset) {
 	}
 }
 
+// addReading says to the loader what single formats need.
+func addReading(o *compose.Options, d *config.Dataset) {
+	b := d.Batches
+	o.Reading.Batches = &loader.Batches{b.Text, b.Image, b.Audio, b.Video}
+	if d.Sessions != nil {
+		o.Reading.Draws = int(min(*d.Sessions, math.MaxInt32))
+	}
+	o.Reading.Baseten = loader.Baseten(d.Baseten)
+}
+
 // unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.
 func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 	var warnings []string
@@ -58,6 +71,46 @@ func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 		if turns > 0 && !m.taken {
 			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", turns, m.what, d.Name))
 		}
+	}
+	return warnings
+}
+
+// verbatimWarnings tell what does not reach turns that are whole request bodies.
+func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
+	turns, otherwise := 0, 0
+	for i := range data.Conversations {
+		for j := range data.Conversations[i].Turns {
+			if payload := data.Conversations[i].Turns[j].RawPayload; payload != nil {
+				turns++
+				if endpoint.Verbatim(payload).Stream != cfg.Endpoint.Streaming {
+					otherwise++
+				}
+			}
+		}
+	}
+	if turns == 0 {
+		return nil
+	}
+	d := &cfg.Dataset
+	var idle, warnings []string
+	for _, x := range []struct {
+		given bool
+		flag  string
+	}{
+		{d.OSL != nil, "--osl"}, {len(d.SequenceDistribution) > 0, "--seq-dist"}, {len(cfg.Endpoint.Extra) > 0, "--extra-inputs"}, {len(cfg.Models) > 1, "--model"},
+		{d.SystemPrompt != nil, "--system-prompt"}, {d.SharedSystemPromptLength > 0, "--shared-system-prompt-length"},
+		{d.UserContextPromptLength > 0, "--user-context-prompt-length"},
+	} {
+		if x.given {
+			idle = append(idle, x.flag)
+		}
+	}
+	if len(idle) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d turns are whole request bodies and sent as they are: %s has no effect on them", turns, strings.Join(idle, ", ")))
+	}
+	if otherwise > 0 {
+		says := map[bool]string{true: `do not say "stream":true although --streaming is given`, false: `say "stream":true although --streaming is not given`}
+		warnings = append(warnings, fmt.Sprintf("%d of %d request bodies %s: they are sent as they are", otherwise, turns, says[cfg.Endpoint.Streaming]))
 	}
 	return warnings
 }

@@ -135,6 +135,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		options.SeqDist = append(options.SeqDist, compose.LengthPair(p))
 	}
 	addMedia(&options, d)
+	addReading(&options, d)
 	data, warnings, err := compose.Build(ctx, options, e.tokenizer)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -142,7 +143,8 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		}
 		return err
 	}
-	for _, w := range append(warnings, unsentMedia(data, e.descriptor)...) {
+	warnings = append(append(warnings, unsentMedia(data, e.descriptor)...), verbatimWarnings(data, e.cfg)...)
+	for _, w := range warnings {
 		e.log.Warn(w)
 	}
 	for _, n := range data.Notes {

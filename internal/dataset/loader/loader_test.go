@@ -221,7 +221,7 @@ func TestTrapDetection(t *testing.T) {
 		{"dag", `{"session_id":"r","turns":[{"messages":[],"forks":["a"]}]}`, "dag_jsonl"},
 		{"sagemaker", `{"captureData":{},"eventMetadata":{}}`, "sagemaker_data_capture"},
 		{"inputs.json, one line", `{"data":[{"session_id":"a","payloads":[{"messages":[]}]}]}`, "inputs_json"},
-		{"inputs.json, indented", "{\n  \"data\": [\n    {\"session_id\": \"a\", \"payloads\": []}\n  ]\n}\n", "inputs_json"},
+		{"inputs.json, indented", "{\n  \"data\": [\n    {\"session_id\": \"a\", \"payloads\": [{}]}\n  ]\n}\n", "inputs_json"},
 		{"weka", "{\n\"requests\": [], \"hash_id_scope\": \"local\"}", "weka_trace"},
 		{"burst gpt", "Timestamp,Model,Request tokens,Response tokens\n0.25,x,10,3\n", "burst_gpt_trace"},
 		{"named", `{"type":"random_pool","text":"a"}`, "random_pool"},
@@ -231,7 +231,8 @@ func TestTrapDetection(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, path, content, format, want string }{
-		{"parquet", "a.parquet", "PAR1", "", "baseten_trace files cannot be read"},
+		{"parquet", "a.parquet", "PAR1", "", "a.parquet is not a Parquet file"},
+		{"arrow", "a.arrow", "ARROW1", "", "a.arrow: Arrow files are not read: convert it to Parquet"},
 		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", "tracelab files cannot be read"},
 		{"unknown format", "a.jsonl", `{"text":"a"}`, "sharegpt", `unknown dataset format "sharegpt"`},
 		{"nothing known", "a.jsonl", `{"prompt":"a"}`, "", `:1: cannot tell the format from the first record, pass --custom-dataset-type`},
@@ -242,7 +243,7 @@ func TestTrapDetection(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
-	if _, err := Load(context.Background(), t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := Load(context.Background(), t.TempDir(), "single_turn"); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("directory: %v", err)
 	}
 	if _, err := Load(context.Background(), filepath.Join(t.TempDir(), "absent"), ""); err == nil || !strings.Contains(err.Error(), "absent") {

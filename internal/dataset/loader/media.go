@@ -9,7 +9,7 @@ import (
 
 // contents reads the four modalities of a turn. Media that are local files become their content.
 func (l *load) contents(o *object, t *dataset.Turn) error {
-	for i, list := range []*[]dataset.Media{&t.Texts, &t.Images, &t.Audios, &t.Videos} {
+	for i, list := range media4(t) {
 		m := modalities[i]
 		one, err := o.text(m.singular)
 		if err != nil {
@@ -34,12 +34,18 @@ func (l *load) contents(o *object, t *dataset.Turn) error {
 			return fmt.Errorf("field %q: %w", key, err)
 		}
 	}
+	t.AudioSeconds = audioSeconds(t)
+	return nil
+}
+
+// audioSeconds is the length of all sound of a turn, as far as it is known.
+func audioSeconds(t *dataset.Turn) (sum float64) {
 	for _, m := range t.Audios {
 		for _, sound := range m.Contents {
-			t.AudioSeconds += media.Seconds(sound)
+			sum += media.Seconds(sound)
 		}
 	}
-	return nil
+	return sum
 }
 
 // resolve replaces the names of local files by their content, in place; a file that several turns

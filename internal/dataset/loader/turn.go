@@ -103,6 +103,8 @@ func (l *load) checkKeys(o *object, known []string) {
 	}
 }
 
+var errNoContent = errors.New("the turn has no content: want a text, image, audio or video that is not empty")
+
 // turnOf reads a turn from its object.
 func (l *load) turnOf(o *object) (dataset.Turn, error) {
 	var t dataset.Turn
@@ -128,7 +130,7 @@ func (l *load) turnOf(o *object) (dataset.Turn, error) {
 		err = errors.New(`fields "timestamp" and "delay" exclude each other`)
 	}
 	if err == nil && len(t.Texts)+len(t.Images)+len(t.Audios)+len(t.Videos) == 0 {
-		err = errors.New(`the turn has no content: want a text, image, audio or video that is not empty`)
+		err = errNoContent
 	}
 	return t, err
 }

@@ -177,6 +177,9 @@ func promptsConfig(r *Run) Object {
 	}
 	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
 	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	if d.CacheBust != "" {
+		out = append(out, Member{Key: "cache_bust", Value: Object{{Key: "target", Value: d.CacheBust}}})
+	}
 	if len(d.SequenceDistribution) > 0 {
 		pairs := []any{}
 		for _, pair := range d.SequenceDistribution {

@@ -71,7 +71,7 @@ func inputOptions() []Option {
 		opt("force-min-tokens", Bool, "true", 3, "Ask for the recorded output length as a minimum.", negated),
 		opt("cache-bust", Enum, "none", 3, "Put a unique mark into each conversation so that no cache helps.",
 			values("none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix", "warmup_isolation_system", "warmup_isolation_first_turn"),
-			missing("cache busting"), yaml("datasets.default.prompts.cache_bust.target")),
+			yaml("datasets.default.prompts.cache_bust.target")),
 		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
 		opt("system-prompt-file", Path, "", 2, "File that holds the system text.", mustExist),
 		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), missing(corpus), yaml("datasets.default.prompts.corpus")),

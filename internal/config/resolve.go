@@ -108,6 +108,7 @@ func (d *draft) dataset() Dataset {
 		Audio:                    d.audio(),
 		Video:                    d.video(),
 		Baseten:                  d.baseten(),
+		CacheBust:                d.cacheBust(),
 		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
 		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
 		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),

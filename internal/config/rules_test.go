@@ -96,6 +96,8 @@ func TestRules(t *testing.T) {
 		{"", "-m m --replay-speedup 2", "--replay-speedup --input-file", "-m m --replay-speedup 2 --input-file FILE"},
 		{"", "-m m --omit-kv-hints --custom-dataset-type single_turn --input-file FILE", "--omit-kv-hints baseten_trace single_turn", "-m m --omit-kv-hints --custom-dataset-type baseten_trace --input-file FILE"},
 		{"", "-m m --no-force-min-tokens", "--no-force-min-tokens --input-file", "-m m --force-min-tokens"},
+		{"", "-m m --cache-bust first_turn_prefix --endpoint-type completions", "--cache-bust first_turn_prefix completions", "-m m --cache-bust first_turn_prefix"},
+		{"", "-m m --cache-bust warmup_isolation_system --warmup-request-count 1", "--cache-bust --system-prompt", "-m m --cache-bust warmup_isolation_system --system-prompt s --warmup-request-count 1"},
 		{"", "-m m --wandb-entity e", "--wandb-project", "-m m --wandb-entity e --wandb-project p"},
 		{"", "-m m --fixed-schedule --ignore-trace-delays --input-file TIMED", "--fixed-schedule --ignore-trace-delays", "-m m --fixed-schedule --input-file TIMED"},
 		{"V16", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 2 --request-rate-series SERIES", "--user-centric-rate --request-rate-series", "-m m --request-rate-series SERIES"},

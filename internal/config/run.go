@@ -152,6 +152,8 @@ type Dataset struct {
 	SharedSystemPromptLength int
 	// UserContextPromptLength is the length in tokens of each entry's own context; 0 means none.
 	UserContextPromptLength int
+	// CacheBust is the target of marks against caches; empty is none.
+	CacheBust string
 	// Baseten belongs to that format alone.
 	Baseten Baseten
 	// SystemPrompt is a verbatim system text; nil means none.

@@ -17,6 +17,8 @@ type Dataset struct {
 	Sampling Sampling
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
+	// NoInputs: recorded traffic that is not written out again.
+	NoInputs bool
 	// Notes say how the source was read, for the log.
 	Notes []string
 }

@@ -56,6 +56,7 @@ type builder struct {
 	// writer makes the prompts of a trace; nil if there are none.
 	writer   *writer
 	media    studio
+	markCost int // tokens that the first text of a conversation leaves to its mark
 	warnings []string
 }
 
@@ -91,6 +92,7 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		// A tokenizer that adds special tokens makes the prompt longer on the server.
 		b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
 	}
+	b.chargeMarks()
 	b.sharedTexts()
 	return b, b.prepareMedia()
 }

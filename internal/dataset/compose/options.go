@@ -74,6 +74,9 @@ type Options struct {
 	Sounds   *Sounds
 	Films    *Films
 
+	// CacheBust is the target of marks that are put into requests later, for which room is left.
+	CacheBust string
+
 	Models         []string
 	ModelSelection string // empty: RoundRobin
 	Seed           random.Seed

@@ -45,6 +45,9 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 			if i == 0 && len(b.prefixes) > 0 {
 				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
 			}
+			if i == 0 && j == 0 {
+				n = b.lessMark(n, prefix)
+			}
 			texts[j] = b.continued(&corpus, prefix, n)
 		}
 		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}

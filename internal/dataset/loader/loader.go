@@ -78,6 +78,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		Conversations:      l.conversations,
 		Sampling:           cmp.Or(f.sampling, dataset.Sequential),
 		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
+		NoInputs:           f.name == basetenTrace,
 	}
 	what := "conversations"
 	if f.blockSize > 0 {

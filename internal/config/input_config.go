@@ -177,6 +177,11 @@ func promptsConfig(r *Run) Object {
 	}
 	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
 	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	out = addGiven(out, p, "prompt-corpus", "corpus", d.Corpus)
+	if r := d.Range; r != nil {
+		out = append(out, Member{Key: "random_range_ratio", Value: Object{{Key: "input", Value: r.Input}, {Key: "output", Value: r.Output}}},
+			Member{Key: "random_range_ratio_mode", Value: r.Mode})
+	}
 	if d.CacheBust != "" {
 		out = append(out, Member{Key: "cache_bust", Value: Object{{Key: "target", Value: d.CacheBust}}})
 	}

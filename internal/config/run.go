@@ -152,6 +152,11 @@ type Dataset struct {
 	SharedSystemPromptLength int
 	// UserContextPromptLength is the length in tokens of each entry's own context; 0 means none.
 	UserContextPromptLength int
+	// Corpus is "sonnet" or "random", the tokens of the vocabulary; special ones take part with the style
+	// "sglang".
+	Corpus, CorpusStyle string
+	// Range draws lengths uniformly around their means; nil: not.
+	Range *LengthRange
 	// CacheBust is the target of marks against caches; empty is none.
 	CacheBust string
 	// Baseten belongs to that format alone.

@@ -48,6 +48,20 @@ func addReading(o *compose.Options, d *config.Dataset) {
 	o.Reading.Baseten = loader.Baseten(d.Baseten)
 }
 
+// addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
+func addCorpus(o *compose.Options, d *config.Dataset) {
+	if d.Corpus == "random" {
+		o.Corpus = compose.OrdinaryTokens
+		if d.CorpusStyle == config.StyleSGLang {
+			o.Corpus = compose.AllTokens
+		}
+	}
+	if r := d.Range; r != nil {
+		upTo := r.Mode == config.StyleSGLang
+		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: r.Input, UpTo: upTo}, &synthetic.Window{Ratio: r.Output, UpTo: upTo}
+	}
+}
+
 // unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.
 func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 	var warnings []string

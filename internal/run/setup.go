@@ -136,6 +136,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	}
 	addMedia(&options, d)
 	addReading(&options, d)
+	addCorpus(&options, d)
 	data, warnings, err := compose.Build(ctx, options, e.tokenizer)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {

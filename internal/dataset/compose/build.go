@@ -88,13 +88,22 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		if tok == nil {
 			return nil, errors.New("generating text needs a tokenizer")
 		}
-		b.source = synthetic.NewSource(tok)
+		b.source = newSource(o.Corpus, tok)
 		// A tokenizer that adds special tokens makes the prompt longer on the server.
-		b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
+		if w := o.ISLWindow; w == nil || !w.UpTo {
+			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
+		}
 	}
 	b.chargeMarks()
 	b.sharedTexts()
 	return b, b.prepareMedia()
+}
+
+func newSource(c Corpus, tok tokenizer.Tokenizer) *synthetic.Source {
+	if c == "" {
+		return synthetic.NewSource(tok)
+	}
+	return synthetic.NewVocabulary(tok, c == AllTokens)
 }
 
 func (b *builder) warnf(format string, args ...any) {
@@ -180,6 +189,9 @@ func (b *builder) conversations(ctx context.Context) error {
 // beginning in another.
 func (b *builder) warnAboutCorpus() {
 	corpus := float64(b.source.CorpusTokens())
+	if b.Corpus != "" {
+		return // neighbouring tokens are no beginning that prompts share by more than chance
+	}
 	if b.ISL.Mean > corpus {
 		b.warnf("prompts of %v tokens repeat the corpus, which has %v", b.ISL.Mean, corpus)
 	}

@@ -27,7 +27,9 @@ func TestMarksAreChargedToTheFirstText(t *testing.T) {
 }
 
 func TestMarksInTheSystemPromptAreChargedToIt(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.SharedSystemLength, o.CacheBust = 2, 100, 50, "system_suffix" })
+	o := defaults(func(o *Options) {
+		o.Entries, o.ISL.Mean, o.SharedSystemLength, o.CacheBust = 2, 100, 50, "system_suffix"
+	})
 	d := build(t, o)
 	wantCounts(t, prompts(d), 100)
 	b, _ := newBuilder(o, tokenizer.Builtin())

@@ -30,6 +30,16 @@ const (
 	RandomModel = "random"
 )
 
+// Corpus is what texts are cut from.
+type Corpus string
+
+// The corpora beside the bundled plays: the tokens of the vocabulary, without the special ones or with
+// them.
+const (
+	OrdinaryTokens Corpus = "ordinary tokens"
+	AllTokens      Corpus = "all tokens"
+)
+
 // LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
 type LengthPair struct {
 	ISL       int
@@ -73,6 +83,11 @@ type Options struct {
 	Pictures *Pictures
 	Sounds   *Sounds
 	Films    *Films
+
+	// Corpus is what texts are cut from; empty: the bundled plays.
+	Corpus Corpus
+	// ISLWindow and OSLWindow draw lengths around the means of ISL and OSL; nil: their own distribution.
+	ISLWindow, OSLWindow *synthetic.Window
 
 	// CacheBust is the target of marks that are put into requests later, for which room is left.
 	CacheBust string

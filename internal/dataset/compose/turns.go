@@ -40,7 +40,7 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 			if pairs != nil {
 				n = pairs[i].isl
 			} else {
-				n = b.ISL.Draw(&lengths)
+				n = b.promptLength(&lengths)
 			}
 			if i == 0 && len(b.prefixes) > 0 {
 				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
@@ -52,6 +52,26 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 		}
 		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
 	}
+}
+
+// promptLength draws the length of a text. The window below a largest size counts what the tokenizer
+// adds as part of it.
+func (b *builder) promptLength(r *random.Rand) int {
+	switch w := b.ISLWindow; {
+	case w == nil:
+		return b.ISL.Draw(r)
+	case w.UpTo:
+		return max(1, w.Draw(r, b.ISL.Mean)-max(0, b.tok.Specials().Added))
+	default:
+		return w.Draw(r, b.ISL.Mean)
+	}
+}
+
+func (b *builder) outputLength(r *random.Rand) int {
+	if b.OSLWindow != nil {
+		return b.OSLWindow.Draw(r, b.OSL.Mean)
+	}
+	return b.OSL.Draw(r)
 }
 
 // delay is the wait before a turn in milliseconds, nil for none.
@@ -73,7 +93,7 @@ func (b *builder) limit(k uint64, turns []dataset.Turn) {
 		case pairs != nil:
 			n = pairs[i].osl
 		case b.OSL != nil:
-			n = b.OSL.Draw(&limits)
+			n = b.outputLength(&limits)
 		default:
 			return
 		}

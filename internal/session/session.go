@@ -142,6 +142,8 @@ type Prepared struct {
 	Identity record.Identity
 	// RequestedTokens is the output limit of the turn, record.Absent without one.
 	RequestedTokens int64
+	// Images and AudioNS are what the request shows and plays, 0 for none.
+	Images, AudioNS int64
 	// Err says that the turn cannot be sent; the request then fails with it.
 	Err *record.Error
 
@@ -174,6 +176,7 @@ func (s *Session) Prepare(turn int) *Prepared {
 		return p
 	}
 	p.Body = body
+	p.Images, p.AudioNS = s.shown(turn, body)
 	p.Request = client.Request{
 		Method:        "POST",
 		Headers:       s.store.template(body).fill(p.Identity.RequestID, s.correlationID),

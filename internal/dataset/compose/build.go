@@ -54,8 +54,10 @@ type builder struct {
 	first   uint64
 	inexact atomic.Int64
 	// writer makes the prompts of a trace; nil if there are none.
-	writer   *writer
-	media    studio
+	writer *writer
+	media  studio
+	// texts tells that synthetic turns have text, however short special tokens make it.
+	texts    bool
 	markCost int // tokens that the first text of a conversation leaves to its mark
 	warnings []string
 }
@@ -66,7 +68,7 @@ type streams struct {
 }
 
 func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
-	b := &builder{Options: o, tok: tok, system: o.SystemPrompt}
+	b := &builder{Options: o, tok: tok, system: o.SystemPrompt, texts: o.hasText()}
 	b.streams = streams{
 		corpus:  o.Seed.Stream("dataset.prompt.corpus"),
 		lengths: o.Seed.Stream("dataset.prompt.length"),
@@ -84,7 +86,7 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 	if o.PrefixPool > 0 && o.Kind == File {
 		b.warnf("--num-prefix-prompts has no effect on the conversations of a file")
 	}
-	if o.Kind == Synthetic && o.hasText() || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
+	if o.Kind == Synthetic && b.texts || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
 		if tok == nil {
 			return nil, errors.New("generating text needs a tokenizer")
 		}
@@ -157,7 +159,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			return err
 		}
 	} else {
-		if b.hasText() {
+		if b.texts {
 			b.warnAboutCorpus()
 		}
 		b.dataset = &dataset.Dataset{

@@ -13,7 +13,7 @@ import (
 func (b *builder) generate(ctx context.Context, k uint64) ([]dataset.Turn, error) {
 	delays := b.streams.delays.At(k)
 	turns := make([]dataset.Turn, b.turnCount(k))
-	if b.hasText() {
+	if b.texts {
 		b.writeTexts(k, turns)
 	}
 	for i := 1; i < len(turns); i++ {

@@ -42,6 +42,9 @@ type Video struct {
 	AudioChannels, AudioRateHz, AudioDepth int
 }
 
+// Rankings says which queries and passages are generated.
+type Rankings struct{ Passages, PassageTokens, QueryTokens Normal }
+
 // BatchSizes are the numbers of contents of each modality in one turn.
 type BatchSizes struct{ Text, Image, Audio, Video int }
 
@@ -118,6 +121,17 @@ func (d *draft) video() *Video {
 		v.AudioCodec = map[string]string{"webm": "libvorbis", "mp4": "libopus"}[v.Format]
 	}
 	return v
+}
+
+// rankings is nil for endpoints that rank nothing and for conversations of a file.
+func (d *draft) rankings() *Rankings {
+	if !d.isRankings() || d.given("input-file") {
+		return nil
+	}
+	normal := func(name string) Normal {
+		return Normal{float64(*d.p.Int(name + "-mean")), float64(*d.p.Int(name + "-stddev"))}
+	}
+	return &Rankings{normal("rankings-passages"), normal("rankings-passages-prompt-token"), normal("rankings-query-prompt-token")}
 }
 
 // numbers are the values of a list of numbers.

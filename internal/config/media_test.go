@@ -31,6 +31,16 @@ func TestMediaOptions(t *testing.T) {
 	}
 }
 
+func TestRankingsOptions(t *testing.T) {
+	if r := check(t, "-m m").dataset().Rankings; r != nil {
+		t.Errorf("rankings of chat: %+v", r)
+	}
+	r := check(t, "-m m --endpoint-type cohere_rankings --rankings-passages-mean 5 --rankings-query-prompt-token-stddev 3").dataset().Rankings
+	if want := (&Rankings{Normal{5, 0}, Normal{550, 0}, Normal{550, 3}}); !reflect.DeepEqual(r, want) {
+		t.Errorf("%+v, want %+v", r, want)
+	}
+}
+
 func TestTrapWidthAloneMakesNoImages(t *testing.T) {
 	c := check(t, "-m m --image-width-mean 64")
 	if c.dataset().Images != nil {

@@ -104,6 +104,7 @@ func (d *draft) dataset() Dataset {
 		ISL:                      Normal{float64(*p.Int("isl")), *p.Float("isl-stddev")},
 		SequenceDistribution:     pairs,
 		Batches:                  d.batches(),
+		Rankings:                 d.rankings(),
 		Images:                   d.images(),
 		Audio:                    d.audio(),
 		Video:                    d.video(),

@@ -136,6 +136,8 @@ type Dataset struct {
 	SequenceDistribution []LengthPair
 	// Batches are the numbers of contents of each modality in a turn.
 	Batches BatchSizes
+	// Rankings is nil where generated turns have prompts.
+	Rankings *Rankings
 	// Images, Audio and Video are nil where generated turns have none.
 	Images *Images
 	Audio  *Audio

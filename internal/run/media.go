@@ -14,8 +14,13 @@ import (
 	"aiperf/internal/endpoint"
 )
 
-// addMedia says to the composer which media generated turns have.
+// addMedia says to the composer what generated turns have besides prompts, or instead of them.
 func addMedia(o *compose.Options, d *config.Dataset) {
+	if r := d.Rankings; r != nil {
+		o.Rankings = &compose.Rankings{
+			Passages: synthetic.Normal(r.Passages), PassageTokens: synthetic.Normal(r.PassageTokens), QueryTokens: synthetic.Normal(r.QueryTokens),
+		}
+	}
 	if i := d.Images; i != nil {
 		o.Pictures = &compose.Pictures{
 			Width: synthetic.Normal(i.Width), Height: synthetic.Normal(i.Height), BatchSize: d.Batches.Image,

@@ -65,6 +65,7 @@ type builder struct {
 // streams are the random streams, one for each concern, so that none disturbs another.
 type streams struct {
 	corpus, lengths, prefix, pairs, turns, delays, limits, models random.Stream
+	passages, passageTokens, queryTokens                          random.Stream
 }
 
 func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
@@ -78,6 +79,10 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		delays:  o.Seed.Stream("composer.conversation.turn_delay"),
 		limits:  o.Seed.Stream("composer.turn.max_tokens"),
 		models:  o.Seed.Stream("composer.turn.model_selection"),
+
+		passages:      o.Seed.Stream("dataset.rankings.passages"),
+		passageTokens: o.Seed.Stream("dataset.rankings.passages.tokens"),
+		queryTokens:   o.Seed.Stream("dataset.rankings.query.tokens"),
 	}
 	if o.PrefixPool > 0 && o.PrefixLength == 0 {
 		b.warnf("--num-prefix-prompts %d has no effect without --prefix-prompt-length", o.PrefixPool)

@@ -79,6 +79,8 @@ type Options struct {
 	// UserContextLength is the length of each conversation's own context.
 	UserContextLength int
 
+	// Rankings replace the prompts of synthetic conversations; nil: none.
+	Rankings *Rankings
 	// Pictures, Sounds and Films are what each turn of a synthetic conversation has besides text; nil: none.
 	Pictures *Pictures
 	Sounds   *Sounds
@@ -99,7 +101,7 @@ type Options struct {
 
 // hasText tells whether turns of a synthetic conversation have text.
 func (o *Options) hasText() bool {
-	return o.BatchSize > 0 && (o.ISL.Mean > 0 || len(o.SeqDist) > 0)
+	return o.Rankings != nil || o.BatchSize > 0 && (o.ISL.Mean > 0 || len(o.SeqDist) > 0)
 }
 
 // check rejects what cannot be built.

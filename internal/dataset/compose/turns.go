@@ -11,6 +11,9 @@ import (
 
 // generate makes the turns of synthetic conversation k.
 func (b *builder) generate(ctx context.Context, k uint64) ([]dataset.Turn, error) {
+	if b.Rankings != nil {
+		return []dataset.Turn{b.rank(k)}, nil
+	}
 	delays := b.streams.delays.At(k)
 	turns := make([]dataset.Turn, b.turnCount(k))
 	if b.texts {

@@ -211,15 +211,16 @@ func (b *builder) warnAboutCorpus() {
 
 // parallel calls f for 0…n-1 on all cores, until the context ends or a call fails.
 func parallel(ctx context.Context, n int, f func(i int) error) error {
-	const stretch = 16 // indices taken at a time
+	workers := runtime.GOMAXPROCS(0)
+	stretch := max(1, min(16, n/(8*workers))) // indices taken at a time
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+stretch-1)/stretch) {
+	for range min(workers, (n+stretch-1)/stretch) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				from := int(next.Add(stretch)) - stretch
+				from := int(next.Add(int64(stretch))) - stretch
 				if from >= n {
 					return
 				}

@@ -24,6 +24,8 @@ type EndpointFacts struct {
 	TokenizesInput bool
 	// TakesText: requests are made from texts.
 	TakesText bool
+	// TakesImages, TakesAudio and TakesVideo: requests may hold them.
+	TakesImages, TakesAudio, TakesVideo bool
 	// FormData: multipart bodies are possible.
 	FormData bool
 }

@@ -13,7 +13,7 @@ type fakeCatalog struct{}
 
 func (fakeCatalog) Endpoint(name string) (EndpointFacts, bool) {
 	facts, ok := map[string]EndpointFacts{
-		"chat":             {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true},
+		"chat":             {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true},
 		"completions":      {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true},
 		"embeddings":       {TokenizesInput: true, TakesText: true},
 		"cohere_rankings":  {TokenizesInput: true, TakesText: true},

@@ -88,7 +88,7 @@ func (d *draft) decideEndpoint() {
 	facts, known := d.catalog.Endpoint(d.endpointType)
 	if !known {
 		// Nothing may be concluded about a type that nobody describes; it is refused as not built.
-		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, FormData: true}
+		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, FormData: true}
 	}
 	d.facts = facts
 	d.streaming = d.p.Bool("streaming")

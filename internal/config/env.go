@@ -75,6 +75,9 @@ type EndpointEnv struct {
 type DatasetEnv struct {
 	// InputsMaxBytes is the size of inputs.json above which it is left out; 0 is no limit.
 	InputsMaxBytes int64
+	// BasetenSessionColumn names the column that groups the rows of a baseten trace; empty: the one that
+	// is there.
+	BasetenSessionColumn string
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -169,7 +172,10 @@ func newEnv(v variables) Env {
 			TopUpTimeout:   v.seconds("NETWORK_LATENCY_COMPLETE_TOPUP_TIMEOUT"),
 		},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
-		Dataset:  DatasetEnv{InputsMaxBytes: int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES"))},
+		Dataset: DatasetEnv{
+			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
+			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
+		},
 		Metrics: MetricsEnv{
 			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),
 			OSLMismatchPctThreshold:      v.real("METRICS_OSL_MISMATCH_PCT_THRESHOLD"),

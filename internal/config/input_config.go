@@ -162,7 +162,8 @@ func datasetConfig(r *Run) Object {
 	if p.IsSet("conversation-turn-delay-mean") || p.IsSet("conversation-turn-delay-stddev") {
 		out = append(out, Member{Key: "turn_delay", Value: distribution(d.TurnDelayMS, false)})
 	}
-	return addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
+	out = addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
+	return mediaConfig(out, r)
 }
 
 func promptsConfig(r *Run) Object {
@@ -174,8 +175,16 @@ func promptsConfig(r *Run) Object {
 	if d.OSL != nil {
 		out = append(out, Member{Key: "osl", Value: distribution(*d.OSL, true)})
 	}
-	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.BatchSize))
+	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
 	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	out = addGiven(out, p, "prompt-corpus", "corpus", d.Corpus)
+	if r := d.Range; r != nil {
+		out = append(out, Member{Key: "random_range_ratio", Value: Object{{Key: "input", Value: r.Input}, {Key: "output", Value: r.Output}}},
+			Member{Key: "random_range_ratio_mode", Value: r.Mode})
+	}
+	if d.CacheBust != "" {
+		out = append(out, Member{Key: "cache_bust", Value: Object{{Key: "target", Value: d.CacheBust}}})
+	}
 	if len(d.SequenceDistribution) > 0 {
 		pairs := []any{}
 		for _, pair := range d.SequenceDistribution {

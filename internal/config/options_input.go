@@ -34,14 +34,14 @@ func inputOptions() []Option {
 	const (
 		replay = "the replay of traces"
 		public = "public data sets"
-		corpus = "other prompt corpora"
 	)
 	return []Option{
 		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object.", multi, yaml("endpoint.extra")),
 		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),
 		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.", mustExist, yaml("datasets.default.path")),
 		opt("custom-dataset-type", Enum, "", 1, "Format of --input-file.", derived("detected from the file"), values(datasetFormats()...),
-			builtOnly("single_turn", "multi_turn", "mooncake_trace", "bailian_trace", "burst_gpt_trace"), yaml("datasets.default.format")),
+			builtOnly("single_turn", "multi_turn", "mooncake_trace", "bailian_trace", "burst_gpt_trace",
+				"random_pool", "raw_payload", "inputs_json", "sagemaker_data_capture", "baseten_trace"), yaml("datasets.default.format")),
 		opt("public-dataset", Enum, "", 2, "Download a public data set and send it.", values(publicDatasets()...), missing(public), yaml("datasets.default.dataset")),
 		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"), missing(public), yaml("datasets.default.hf_subset")),
 		opt("dataset-sampling-strategy", Enum, "", 2, "Order in which sessions take conversations.", derived("shuffle for generated data, sequential for files"),
@@ -60,20 +60,20 @@ func inputOptions() []Option {
 		opt("allow-dataset-wrap", Bool, "false", 3, "Let agentic replay use traces again when they run out.", negated, missing(replay)),
 		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka form; implies --public-dataset weka_hf.", missing(public)),
 		opt("dataset-filter", String, "", 3, "Filter of the loader as key=value.", repeat, missing(public)),
-		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.", limits(aboveUpTo(0, 1)), missing(replay)),
-		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", limits(atLeast(0)), missing(replay)),
-		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", limits(above(0)), missing(replay)),
-		opt("replay-speedup", Float, "", 3, "Factor by which recorded times shrink.", limits(above(0)), missing(replay)),
-		opt("open-loop-replay", Bool, "true", 3, "Send recorded requests without waiting for earlier replies.", negated, missing(replay)),
-		opt("open-loop-strict", Bool, "false", 3, "Never wait for an earlier reply in open-loop replay.", missing(replay)),
-		opt("omit-kv-hints", Bool, "false", 3, "Leave cache hints of a trace out.", missing(replay)),
-		opt("force-min-tokens", Bool, "true", 3, "Ask for the recorded output length as a minimum.", negated, missing(replay)),
+		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.", limits(aboveUpTo(0, 1))),
+		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", limits(atLeast(0))),
+		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", limits(above(0))),
+		opt("replay-speedup", Float, "", 3, "Factor by which recorded times shrink.", limits(above(0))),
+		opt("open-loop-replay", Bool, "true", 3, "Send recorded requests without waiting for earlier replies.", negated),
+		opt("open-loop-strict", Bool, "false", 3, "Never wait for an earlier reply in open-loop replay."),
+		opt("omit-kv-hints", Bool, "false", 3, "Leave cache hints of a trace out."),
+		opt("force-min-tokens", Bool, "true", 3, "Ask for the recorded output length as a minimum.", negated),
 		opt("cache-bust", Enum, "none", 3, "Put a unique mark into each conversation so that no cache helps.",
 			values("none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix", "warmup_isolation_system", "warmup_isolation_first_turn"),
-			missing("cache busting"), yaml("datasets.default.prompts.cache_bust.target")),
+			yaml("datasets.default.prompts.cache_bust.target")),
 		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
 		opt("system-prompt-file", Path, "", 2, "File that holds the system text.", mustExist),
-		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), missing(corpus), yaml("datasets.default.prompts.corpus")),
-		opt("random-corpus-style", Enum, "vllm", 3, "Whose way of making random prompts is followed.", values("vllm", "sglang"), missing(corpus)),
+		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), builtOnly("sonnet", "random"), yaml("datasets.default.prompts.corpus")),
+		opt("random-corpus-style", Enum, "vllm", 3, "Whose way of making random prompts is followed.", values("vllm", "sglang")),
 	}
 }

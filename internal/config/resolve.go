@@ -103,7 +103,16 @@ func (d *draft) dataset() Dataset {
 		Sampling:                 p.Text("dataset-sampling-strategy"),
 		ISL:                      Normal{float64(*p.Int("isl")), *p.Float("isl-stddev")},
 		SequenceDistribution:     pairs,
-		BatchSize:                int(*p.Int("prompt-batch-size")),
+		Batches:                  d.batches(),
+		Rankings:                 d.rankings(),
+		Images:                   d.images(),
+		Audio:                    d.audio(),
+		Video:                    d.video(),
+		Baseten:                  d.baseten(),
+		CacheBust:                d.cacheBust(),
+		Corpus:                   p.Text("prompt-corpus"),
+		CorpusStyle:              p.Text("random-corpus-style"),
+		Range:                    d.lengthRange(),
 		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
 		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
 		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),
@@ -120,7 +129,7 @@ func (d *draft) dataset() Dataset {
 		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}
 	}
 	if !d.facts.TakesText {
-		data.ISL, data.BatchSize = Normal{}, 0
+		data.ISL, data.Batches.Text = Normal{}, 0
 	}
 	return data
 }

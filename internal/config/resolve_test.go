@@ -19,7 +19,7 @@ func TestResolvedRun(t *testing.T) {
 	}
 	d := run.Dataset
 	if d.Kind != SyntheticDataset || d.ISL != (Normal{100, 5}) || *d.OSL != (Normal{20, 0}) || d.Entries != 7 || d.Turns != (Normal{3, 0}) ||
-		d.TurnDelayMS != (Normal{50.5, 0}) || d.TurnDelayRatio != 1 || d.BatchSize != 1 {
+		d.TurnDelayMS != (Normal{50.5, 0}) || d.TurnDelayRatio != 1 || d.Batches.Text != 1 {
 		t.Errorf("dataset %+v", d)
 	}
 	p := run.Profiling()
@@ -53,7 +53,7 @@ func TestWarnings(t *testing.T) {
 
 func TestNonTextEndpointHasNoText(t *testing.T) {
 	d := check(t, "-m m --endpoint-type image_retrieval")
-	if data := d.dataset(); data.ISL != (Normal{}) || data.BatchSize != 0 {
+	if data := d.dataset(); data.ISL != (Normal{}) || data.Batches.Text != 0 {
 		t.Errorf("dataset %+v", data)
 	}
 	if tok := d.tokenizer(); tok.Name != "" {

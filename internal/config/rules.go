@@ -16,7 +16,7 @@ func rules() []func(*draft) {
 		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
-		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkMedia, (*draft).checkTelemetry,
+		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkBaseten, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
 		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
 	}
 }
@@ -138,9 +138,6 @@ func (d *draft) checkExclusions() {
 			hint = "; " + hint
 		}
 		d.fault(x.rule, "%s and %s cannot be used together%s", d.flag(x.a), d.flag(x.b), hint)
-	}
-	if d.active("open-loop-strict") && d.given("open-loop-replay") && !d.p.Bool("open-loop-replay") {
-		d.fault("V47", "%s and %s cannot be used together", d.flag("open-loop-strict"), d.flag("open-loop-replay"))
 	}
 }
 

@@ -1,9 +1,6 @@
 package config
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 func (d *draft) positive(name string) bool {
 	switch v := d.p.Value(name).(type) {
@@ -96,28 +93,6 @@ func (d *draft) checkContentType() {
 	}
 	if d.active("per-chunk-usage") && d.endpointType != "chat" {
 		d.fault("", "%s is only supported for --endpoint-type chat", d.flag("per-chunk-usage"))
-	}
-}
-
-func (d *draft) checkMedia() {
-	if d.given("video-width") != d.given("video-height") {
-		given, other := "video-width", "video-height"
-		if d.given(other) {
-			given, other = other, given
-		}
-		d.fault("V36", "%s is specified but --%s is not", d.flag(given), other)
-	}
-	if channels := d.p.Int("video-audio-num-channels"); d.given("video-audio-codec") && *channels == 0 {
-		d.fault("V37", "%s has no effect: audio is disabled by --video-audio-num-channels 0", d.flag("video-audio-codec"))
-	}
-	if rate := *d.p.Float("video-audio-sample-rate"); rate > 96 && rate < 8000 {
-		d.fault("", "%s must be from 8000 to 96000 Hz, or from 8 to 96 kHz", d.flag("video-audio-sample-rate"))
-	}
-	if depth := *d.p.Int("video-audio-depth"); !slices.Contains([]int64{8, 16, 24, 32}, depth) {
-		d.fault("", "%s must be 8, 16, 24 or 32", d.flag("video-audio-depth"))
-	}
-	if d.p.Text("image-source-sampling") != "random-with-replacement" && d.p.Text("image-source") == "noise" {
-		d.fault("V47", "%s needs a finite source of images: --image-source assets or a folder", d.flag("image-source-sampling"))
 	}
 }
 

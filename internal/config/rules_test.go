@@ -83,6 +83,21 @@ func TestRules(t *testing.T) {
 		{"", "-m m --custom-dataset-type dynamo_trace --input-file FILE", "mooncake_trace", "-m m --custom-dataset-type mooncake_trace --input-file FILE"},
 		{"", "-m m --per-chunk-usage", "--streaming", "-m m --per-chunk-usage --streaming"},
 		{"", "-m m --video-audio-sample-rate 1000", "8000", "-m m --video-audio-sample-rate 44.1"},
+		{"", "-m m --endpoint-type completions --image-width-mean 9 --image-height-mean 9", "--image-width-mean --image-height-mean completions", "-m m --endpoint-type completions --image-width-mean 9"},
+		{"", "-m m --endpoint-type completions --audio-length-mean 1", "--audio-length-mean completions", "-m m --endpoint-type completions --audio-length-mean 1 --audio-batch-size 0"},
+		{"", "-m m --endpoint-type completions --video-width 8 --video-height 8", "--video-width --video-height completions", "-m m --video-width 8 --video-height 8"},
+		{"", "-m m --image-width-mean 65536", "--image-width-mean 65535", "-m m --image-width-mean 65535"},
+		{"", "-m m --audio-length-mean 0.005", "--audio-length-mean 0.01", "-m m --audio-length-mean 0.01"},
+		{"", "-m m --audio-depths 16,12", "--audio-depths 12", "-m m --audio-depths 8,16,24,32"},
+		{"", "-m m --audio-depths 16.5", "--audio-depths 16.5", "-m m --audio-depths 16.0"},
+		{"", "-m m --audio-format mp3 --audio-sample-rates 16,96", "--audio-sample-rates 96 11.025 44.1", "-m m --audio-format mp3 --audio-sample-rates 11.025,44.1,8"},
+		{"", "-m m --audio-sample-rates 16000", "--audio-sample-rates 16000 kHz", "-m m --audio-sample-rates 96"},
+		{"", "-m m --video-width 8 --video-height 8 --video-duration 0.2", "--video-duration --video-fps 4", "-m m --video-width 8 --video-height 8 --video-duration 0.25"},
+		{"", "-m m --replay-speedup 2", "--replay-speedup --input-file", "-m m --replay-speedup 2 --input-file FILE"},
+		{"", "-m m --omit-kv-hints --custom-dataset-type single_turn --input-file FILE", "--omit-kv-hints baseten_trace single_turn", "-m m --omit-kv-hints --custom-dataset-type baseten_trace --input-file FILE"},
+		{"", "-m m --no-force-min-tokens", "--no-force-min-tokens --input-file", "-m m --force-min-tokens"},
+		{"", "-m m --cache-bust first_turn_prefix --endpoint-type completions", "--cache-bust first_turn_prefix completions", "-m m --cache-bust first_turn_prefix"},
+		{"", "-m m --cache-bust warmup_isolation_system --warmup-request-count 1", "--cache-bust --system-prompt", "-m m --cache-bust warmup_isolation_system --system-prompt s --warmup-request-count 1"},
 		{"", "-m m --wandb-entity e", "--wandb-project", "-m m --wandb-entity e --wandb-project p"},
 		{"", "-m m --fixed-schedule --ignore-trace-delays --input-file TIMED", "--fixed-schedule --ignore-trace-delays", "-m m --fixed-schedule --input-file TIMED"},
 		{"V16", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 2 --request-rate-series SERIES", "--user-centric-rate --request-rate-series", "-m m --request-rate-series SERIES"},
@@ -123,16 +138,16 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
-		"--gpu-telemetry":                                     "--gpu-telemetry is not available in this release: ",
-		"--ui dashboard":                                      "--ui dashboard is not available in this release: use simple or none",
-		"--endpoint-type embeddings":                          "--endpoint-type embeddings is not available in this release: use chat or completions",
-		"--endpoint-type raw":                                 "--endpoint-type raw is not available",
-		"--tokenizer gpt2":                                    "use --tokenizer builtin",
-		"--concurrency 1,2":                                   "a list for --concurrency is not available",
-		"--num-profile-runs 3":                                "--num-profile-runs is not available",
-		"--model-selection-strategy weighted":                 "use round_robin or random",
-		"--replay-speedup 2 --input-file FILE":                "--replay-speedup is not available",
-		"--custom-dataset-type random_pool --input-file FILE": "use single_turn, multi_turn, ",
+		"--gpu-telemetry":                                    "--gpu-telemetry is not available in this release: ",
+		"--ui dashboard":                                     "--ui dashboard is not available in this release: use simple or none",
+		"--endpoint-type embeddings":                         "--endpoint-type embeddings is not available in this release: use chat or completions",
+		"--endpoint-type raw":                                "--endpoint-type raw is not available",
+		"--tokenizer gpt2":                                   "use --tokenizer builtin",
+		"--concurrency 1,2":                                  "a list for --concurrency is not available",
+		"--num-profile-runs 3":                               "--num-profile-runs is not available",
+		"--model-selection-strategy weighted":                "use round_robin or random",
+		"--use-think-time-only --input-file FILE":            "--use-think-time-only is not available",
+		"--custom-dataset-type weka_trace --input-file FILE": "use single_turn, multi_turn, ",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {
@@ -156,7 +171,7 @@ func TestAskingForNothingIsAccepted(t *testing.T) {
 		"--cache-bust none", "--no-export-outputs-json", "--reset-kv-cache=false", "--server-metrics-formats json csv parquet",
 		"--zmq-host 10.0.0.1 --record-processors 4 --workers-max 8 --workers-min 1", "--tokenizer-revision main --tokenizer-trust-remote-code",
 		"--audio-depths 16 --audio-sample-rates 16.0", "--prompt-corpus SONNET", "--transport http --request-content-type application/json",
-		"--fixed-schedule=false --no-fixed-schedule", "--stats-interval 0", "--no-force-min-tokens",
+		"--fixed-schedule=false --no-fixed-schedule", "--stats-interval 0",
 	} {
 		mustResolve(t, "-m m "+line)
 	}

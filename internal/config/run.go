@@ -134,8 +134,14 @@ type Dataset struct {
 	OSL *Normal
 	// SequenceDistribution draws both lengths together; when present it replaces ISL and OSL.
 	SequenceDistribution []LengthPair
-	// BatchSize is the number of texts per turn.
-	BatchSize int
+	// Batches are the numbers of contents of each modality in a turn.
+	Batches BatchSizes
+	// Rankings is nil where generated turns have prompts.
+	Rankings *Rankings
+	// Images, Audio and Video are nil where generated turns have none.
+	Images *Images
+	Audio  *Audio
+	Video  *Video
 	// Turns is the number of turns of a conversation.
 	Turns Normal
 	// TurnDelayMS is the think time before a turn that is not the first, in milliseconds.
@@ -148,6 +154,15 @@ type Dataset struct {
 	SharedSystemPromptLength int
 	// UserContextPromptLength is the length in tokens of each entry's own context; 0 means none.
 	UserContextPromptLength int
+	// Corpus is "sonnet" or "random", the tokens of the vocabulary; special ones take part with the style
+	// "sglang".
+	Corpus, CorpusStyle string
+	// Range draws lengths uniformly around their means; nil: not.
+	Range *LengthRange
+	// CacheBust is the target of marks against caches; empty is none.
+	CacheBust string
+	// Baseten belongs to that format alone.
+	Baseten Baseten
 	// SystemPrompt is a verbatim system text; nil means none.
 	SystemPrompt *string
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -52,7 +53,7 @@ func (d *draft) synthesis() Synthesis {
 
 // timedByType are the formats whose every row has a time, so that no row is looked at.
 func timedByType() []string {
-	return []string{"burst_gpt_trace", "sagemaker_data_capture", "tracelab"}
+	return []string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "tracelab"}
 }
 
 // followsTrace tells whether a trace with timestamps turns the fixed schedule on by itself.
@@ -83,6 +84,9 @@ func (d *draft) datasetFormat(file string) string {
 }
 
 func (d *draft) readRows(file, format string) traceFacts {
+	if format == "baseten_trace" && filepath.Ext(file) != ".jsonl" {
+		return traceFacts{} // no lines to count
+	}
 	trace := readTrace(file)
 	if format == "burst_gpt_trace" {
 		trace.rows = max(0, trace.rows-1) // the header

@@ -17,6 +17,8 @@ type Dataset struct {
 	Sampling Sampling
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
+	// NoInputs: recorded traffic that is not written out again.
+	NoInputs bool
 	// Notes say how the source was read, for the log.
 	Notes []string
 }
@@ -86,6 +88,8 @@ type Turn struct {
 	Prompt *Prompt `json:",omitzero"`
 	// Extra is merged into the request body last, in this order.
 	Extra []Field
+	// AudioSeconds is the length of all sound of the turn; 0: unknown or none.
+	AudioSeconds float64 `json:",omitempty"`
 }
 
 // Media is one object of a modality: a list of contents under an optional name. Text is a modality

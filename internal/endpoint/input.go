@@ -29,6 +29,24 @@ func InputText(body []byte) (text string, ids int) {
 	return c.text.String(), c.ids
 }
 
+// Images is the number of image parts in the messages of an encoded body.
+func Images(body []byte) (n int) {
+	for m := range members(body) {
+		if key := string(m.key); key != "messages" && key != "input" {
+			continue
+		}
+		for item := range elements(m.value) {
+			for part := range elements(find(item, "content")) {
+				switch textOf(find(part, "type")) {
+				case "image_url", "input_image", "image":
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
 // bodyFields are the members of a body that can hold text.
 type bodyFields struct {
 	messages, input, tools, instructions, system      []byte

@@ -40,6 +40,8 @@ type Job struct {
 	Body *endpoint.Body
 	// RequestedTokens is the output limit that was sent, record.Absent without one.
 	RequestedTokens int64
+	// Images and AudioNS are what the request showed and played, 0 for none.
+	Images, AudioNS int64
 	// IssuedNS is when the credit was issued, IntendedNS the arrival by the plan (0: none), PickedUpNS
 	// when the sender took the credit over (0: unknown). Instants of the run's clock.
 	IssuedNS, IntendedNS, PickedUpNS int64
@@ -87,6 +89,12 @@ func (in *Intake) Record(j *Job) *record.Record {
 		r.Facts[record.Failed] = 1
 	}
 	r.Facts[record.RequestedTokens] = j.RequestedTokens
+	if j.Images > 0 {
+		r.Facts[record.Images] = j.Images
+	}
+	if j.AudioNS > 0 {
+		r.Facts[record.Audio] = j.AudioNS
+	}
 	in.tokens(r, j, reply)
 	in.oddities(r, reply)
 	return r

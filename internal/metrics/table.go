@@ -17,6 +17,7 @@ var sections = func() []section {
 		{"Streaming", streamingTable()},
 		{"Tokens", tokenTable()},
 		{"Reasoning", reasoningTable()},
+		{"Images and sound", mediaTable()},
 		{"Usage reported by the server", usageTable()},
 		{"Token count mismatches", mismatchTable()},
 		{"General", generalTable()},

@@ -40,6 +40,8 @@ type request struct {
 	// ids counts prompt tokens that came as numbers.
 	ids     int
 	hasText bool
+	// media tells that the prompt shows or plays something; it counts no tokens.
+	media bool
 }
 
 // limit is the requested length, 0 if there is none.
@@ -282,6 +284,8 @@ func (r *request) part(s *scanner) {
 		if text != nil {
 			r.addString(&scanner{data: text})
 		}
+	case `"image_url"`, `"input_audio"`, `"video_url"`:
+		r.media = true
 	}
 }
 

@@ -25,7 +25,7 @@ func (p plan) tokens() int { return p.reasoning + p.content }
 // (B if a limit was given, else 120 % of P) that is drawn from the prompt.
 func newPlan(a api, r *request, promptTokens, defaultLength int, draw uint64) plan {
 	p := plan{promptTokens: promptTokens, finish: "stop", draw: draw}
-	if promptTokens == 0 {
+	if promptTokens == 0 && !r.media {
 		return p
 	}
 	limited := r.limit() > 0 || r.minTokens > 0

@@ -91,6 +91,20 @@ func TestEmptyPromptHasNoOutput(t *testing.T) {
 	}
 }
 
+// A picture or a sound is a prompt although it has no text.
+func TestMediaAloneAreAnswered(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	for _, part := range []string{
+		`{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}`, `{"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}}`,
+		`{"type":"video_url","video_url":{"url":"http://h/v.mp4"}}`,
+	} {
+		r := assemble(t, s.post(chatPath, `{"messages":[{"role":"user","content":[`+part+`]}],"max_tokens":7,"ignore_eos":true}`))
+		if r.usage.Completion != 7 || r.usage.Prompt != 0 {
+			t.Errorf("%s: usage %+v", part, r.usage)
+		}
+	}
+}
+
 func TestUsageOnEveryChunk(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	a := s.post(chatPath, chat(text(4), true, `"max_tokens":3,"ignore_eos":true`,

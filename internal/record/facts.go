@@ -45,6 +45,10 @@ const (
 	ReasoningTokens
 	// RequestedTokens is the output limit of the last turn sent.
 	RequestedTokens
+	// Images is the number of images sent, Audio the length of the sound sent in nanoseconds; absent for
+	// none.
+	Images
+	Audio
 	// The usage facts are what the server reported.
 	UsagePrompt
 	UsageCompletion

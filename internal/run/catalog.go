@@ -1,8 +1,6 @@
 package run
 
 import (
-	"os"
-
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/loader"
 	"aiperf/internal/endpoint"
@@ -20,7 +18,7 @@ func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 	}
 	return config.EndpointFacts{
 		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
-		TakesText: d.TakesText, FormData: d.FormData,
+		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo, FormData: d.FormData,
 	}, true
 }
 
@@ -43,9 +41,6 @@ func (Catalog) MetricTags() []string {
 
 // DatasetFormat implements config.Catalog. What cannot be told is no fault here: the loader says it.
 func (Catalog) DatasetFormat(path string) string {
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
-		return ""
-	}
 	format, _ := loader.Detect(path)
 	return format
 }

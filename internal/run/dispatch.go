@@ -119,6 +119,21 @@ type turnState struct {
 func (t *turnState) ready(turn int) *session.Prepared {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.make(turn)
+}
+
+// readyIn is ready for a phase that may be another one than the request was made for.
+func (t *turnState) readyIn(warmup bool, turn int) *session.Prepared {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.session.Warm(warmup) {
+		t.prepared = nil
+	}
+	return t.make(turn)
+}
+
+// make makes the request; the state is locked.
+func (t *turnState) make(turn int) *session.Prepared {
 	if t.prepared == nil || t.turn != turn {
 		t.turn, t.prepared = turn, t.session.Prepare(turn)
 	}
@@ -149,10 +164,10 @@ func newDispatcher(w wiring) *dispatcher {
 }
 
 // Prepare implements load.Sender. When the preparers are busy the sending goroutine does the work.
-func (d *dispatcher) Prepare(_ int, k uint64, turn int) {
+func (d *dispatcher) Prepare(phase int, k uint64, turn int) {
 	t := d.state(k)
 	t.mu.Lock()
-	if t.turn != turn {
+	if t.session.Warm(d.phases[phase].profiling < 0) || t.turn != turn {
 		t.turn, t.prepared = turn, nil
 	}
 	t.mu.Unlock()
@@ -267,7 +282,7 @@ func (d *dispatcher) exchange(s sending) {
 	c := s.credit
 	pickedUpNS := d.clock.NowNS()
 	t := d.state(c.Session)
-	p := t.ready(c.Turn)
+	p := t.readyIn(d.phases[c.Phase].profiling < 0, c.Turn)
 	p.Aim(c.URLIndex, c.CancelAfterNS)
 	p.Request.FinalTurn = c.Final
 	t.worker = d.workers.take(t.worker)
@@ -302,7 +317,7 @@ func (d *dispatcher) exchange(s sending) {
 // job is what becomes of the credit, but for its exchange.
 func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, decoder endpoint.Decoder) *intake.Job {
 	job := &intake.Job{
-		Identity: p.Identity, Decoder: decoder, Body: p.Body, RequestedTokens: p.RequestedTokens,
+		Identity: p.Identity, Decoder: decoder, Body: p.Body, RequestedTokens: p.RequestedTokens, Images: p.Images, AudioNS: p.AudioNS,
 		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS,
 	}
 	job.Identity.SessionNum = c.ID

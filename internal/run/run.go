@@ -263,7 +263,7 @@ func (e *execution) assemble() error {
 	keepRaw := e.cfg.Artifacts.ExportLevel == "raw"
 	e.sessions = session.NewStore(session.Options{
 		Dataset: e.data, Endpoint: e.endpoint, URLs: e.urls, Headers: e.headers(),
-		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw,
+		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.cacheBust(),
 	})
 	e.pool = intake.NewPool(intake.New(intake.Options{
 		Tokenizer: e.tokenizer, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,

@@ -117,11 +117,11 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	d := &e.cfg.Dataset
 	options := compose.Options{
 		Path: d.Path, Format: d.Format, Reading: e.reading(), Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),
-		ISL: synthetic.Normal(d.ISL), BatchSize: d.BatchSize,
+		ISL: synthetic.Normal(d.ISL), BatchSize: d.Batches.Text,
 		Turns: synthetic.Normal(d.Turns), DelayMS: synthetic.Normal(d.TurnDelayMS), DelayRatio: d.TurnDelayRatio,
 		PrefixPool: d.PrefixPoolSize, PrefixLength: d.PrefixLength,
 		SharedSystemLength: d.SharedSystemPromptLength, SystemPrompt: d.SystemPrompt, UserContextLength: d.UserContextPromptLength,
-		Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, Seed: seed(e.cfg),
+		CacheBust: d.CacheBust, Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, Seed: seed(e.cfg),
 	}
 	options.Kind = compose.Synthetic
 	if d.Kind == config.FileDataset {
@@ -134,6 +134,9 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	for _, p := range d.SequenceDistribution {
 		options.SeqDist = append(options.SeqDist, compose.LengthPair(p))
 	}
+	addMedia(&options, d)
+	addReading(&options, d)
+	addCorpus(&options, d)
 	data, warnings, err := compose.Build(ctx, options, e.tokenizer)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -141,6 +144,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		}
 		return err
 	}
+	warnings = append(append(warnings, unsentMedia(data, e.descriptor)...), verbatimWarnings(data, e.cfg)...)
 	for _, w := range warnings {
 		e.log.Warn(w)
 	}
@@ -149,6 +153,9 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	}
 	if n := d.Sessions; n != nil && e.cfg.Profiling().Schedule == nil && *n > int64(len(data.Conversations)) {
 		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", len(data.Conversations))
+	}
+	if err := checkCacheBust(data, d.CacheBust); err != nil {
+		return err
 	}
 	if err := e.checkThreadedMessages(data); err != nil {
 		return err
@@ -161,6 +168,10 @@ func (e *execution) buildDataset(ctx context.Context) error {
 // writeInputs writes inputs.json. A turn that cannot be formatted ends the run; a file that cannot be
 // written does not, and is told at the end.
 func (e *execution) writeInputs() error {
+	if e.data.NoInputs {
+		e.log.Info("inputs.json is left out: the requests are those of the recording")
+		return nil
+	}
 	err := report.WriteInputs(e.cfg.Artifacts.Path(config.InputsJSON), e.redactor, e.cfg.Env.Dataset.InputsMaxBytes, e.inputs())
 	var payload *report.PayloadError
 	switch {

@@ -27,6 +27,8 @@ type Options struct {
 	Headers Headers
 	// KeepTrace and KeepRaw are asked of every exchange.
 	KeepTrace, KeepRaw bool
+	// CacheBust is nil where requests are not marked.
+	CacheBust *CacheBust
 }
 
 // Store holds the running sessions and the encoded bodies that they share. It is safe for concurrent
@@ -74,6 +76,9 @@ func (s *Store) Session(k uint64, conversation int) *Session {
 		mode:          s.options.Dataset.Mode(c),
 		correlationID: s.ids.next(),
 	}
+	if b := s.options.CacheBust; b != nil && b.plays() {
+		started.playMark = b.playMark(k, conversation, len(s.options.Dataset.Conversations), c.SessionID)
+	}
 	s.sessions[k] = started
 	return started
 }
@@ -99,6 +104,10 @@ type Session struct {
 	conversation  *dataset.Conversation
 	mode          dataset.ContextMode
 	correlationID string
+	// playMark is the mark of this play against caches, empty without one; warm says that requests are
+	// those of a warm-up.
+	playMark string
+	warm     bool
 	// replies are the captured replies by turn; nil where a turn left none.
 	replies [][]byte
 }
@@ -133,6 +142,8 @@ type Prepared struct {
 	Identity record.Identity
 	// RequestedTokens is the output limit of the turn, record.Absent without one.
 	RequestedTokens int64
+	// Images and AudioNS are what the request shows and plays, 0 for none.
+	Images, AudioNS int64
 	// Err says that the turn cannot be sent; the request then fails with it.
 	Err *record.Error
 
@@ -165,6 +176,7 @@ func (s *Session) Prepare(turn int) *Prepared {
 		return p
 	}
 	p.Body = body
+	p.Images, p.AudioNS = s.shown(turn, body)
 	p.Request = client.Request{
 		Method:        "POST",
 		Headers:       s.store.template(body).fill(p.Identity.RequestID, s.correlationID),
@@ -189,22 +201,22 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 
 // body encodes a turn, or takes what was encoded for another session.
 func (s *Session) body(turn int) (*endpoint.Body, error) {
-	if s.Live() && turn > 0 {
-		return s.encode(turn)
+	marks, key := s.marks(), bodyKey{s.index, turn}
+	shared := !marks && !(s.Live() && turn > 0)
+	if shared {
+		if body, ok := s.store.bodies.get(key); ok {
+			return body, nil
+		}
 	}
-	key := bodyKey{s.index, turn}
-	if body, ok := s.store.bodies.get(key); ok {
-		return body, nil
+	c := s.context(turn)
+	if marks {
+		s.mark(c)
 	}
-	body, err := s.encode(turn)
-	if err != nil {
-		return nil, err
+	body, err := encode(s.store.options.Endpoint, c)
+	if err != nil || !shared {
+		return body, err
 	}
 	return s.store.bodies.put(key, body), nil
-}
-
-func (s *Session) encode(turn int) (*endpoint.Body, error) {
-	return encode(s.store.options.Endpoint, s.context(turn))
 }
 
 // encode makes a body; a turn that is a whole payload already stays as it is.

@@ -54,17 +54,22 @@ type builder struct {
 	first   uint64
 	inexact atomic.Int64
 	// writer makes the prompts of a trace; nil if there are none.
-	writer   *writer
+	writer *writer
+	media  studio
+	// texts tells that synthetic turns have text, however short special tokens make it.
+	texts    bool
+	markCost int // tokens that the first text of a conversation leaves to its mark
 	warnings []string
 }
 
 // streams are the random streams, one for each concern, so that none disturbs another.
 type streams struct {
 	corpus, lengths, prefix, pairs, turns, delays, limits, models random.Stream
+	passages, passageTokens, queryTokens                          random.Stream
 }
 
 func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
-	b := &builder{Options: o, tok: tok, system: o.SystemPrompt}
+	b := &builder{Options: o, tok: tok, system: o.SystemPrompt, texts: o.hasText()}
 	b.streams = streams{
 		corpus:  o.Seed.Stream("dataset.prompt.corpus"),
 		lengths: o.Seed.Stream("dataset.prompt.length"),
@@ -74,6 +79,10 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		delays:  o.Seed.Stream("composer.conversation.turn_delay"),
 		limits:  o.Seed.Stream("composer.turn.max_tokens"),
 		models:  o.Seed.Stream("composer.turn.model_selection"),
+
+		passages:      o.Seed.Stream("dataset.rankings.passages"),
+		passageTokens: o.Seed.Stream("dataset.rankings.passages.tokens"),
+		queryTokens:   o.Seed.Stream("dataset.rankings.query.tokens"),
 	}
 	if o.PrefixPool > 0 && o.PrefixLength == 0 {
 		b.warnf("--num-prefix-prompts %d has no effect without --prefix-prompt-length", o.PrefixPool)
@@ -82,16 +91,26 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 	if o.PrefixPool > 0 && o.Kind == File {
 		b.warnf("--num-prefix-prompts has no effect on the conversations of a file")
 	}
-	if o.Kind == Synthetic || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
+	if o.Kind == Synthetic && b.texts || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
 		if tok == nil {
 			return nil, errors.New("generating text needs a tokenizer")
 		}
-		b.source = synthetic.NewSource(tok)
+		b.source = newSource(o.Corpus, tok)
 		// A tokenizer that adds special tokens makes the prompt longer on the server.
-		b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
+		if w := o.ISLWindow; w == nil || !w.UpTo {
+			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
+		}
 	}
+	b.chargeMarks()
 	b.sharedTexts()
-	return b, nil
+	return b, b.prepareMedia()
+}
+
+func newSource(c Corpus, tok tokenizer.Tokenizer) *synthetic.Source {
+	if c == "" {
+		return synthetic.NewSource(tok)
+	}
+	return synthetic.NewVocabulary(tok, c == AllTokens)
 }
 
 func (b *builder) warnf(format string, args ...any) {
@@ -145,7 +164,9 @@ func (b *builder) conversations(ctx context.Context) error {
 			return err
 		}
 	} else {
-		b.warnAboutCorpus()
+		if b.texts {
+			b.warnAboutCorpus()
+		}
 		b.dataset = &dataset.Dataset{
 			Conversations:      make([]dataset.Conversation, b.Entries),
 			Sampling:           dataset.Shuffle,
@@ -153,10 +174,12 @@ func (b *builder) conversations(ctx context.Context) error {
 		}
 	}
 	all := b.dataset.Conversations
-	return parallel(ctx, len(all), func(i int) {
+	return parallel(ctx, len(all), func(i int) (err error) {
 		c, k := &all[i], uint64(i)
 		if b.Kind == Synthetic {
-			c.Turns = b.generate(k)
+			if c.Turns, err = b.generate(ctx, k); err != nil {
+				return err
+			}
 		}
 		b.limit(k, c.Turns)
 		b.letWrite(c.Turns)
@@ -165,6 +188,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			text := b.text(b.first+uint64(len(all))+k, b.UserContextLength)
 			c.UserContext = &text
 		}
+		return nil
 	})
 }
 
@@ -172,6 +196,9 @@ func (b *builder) conversations(ctx context.Context) error {
 // beginning in another.
 func (b *builder) warnAboutCorpus() {
 	corpus := float64(b.source.CorpusTokens())
+	if b.Corpus != "" {
+		return // neighbouring tokens are no beginning that prompts share by more than chance
+	}
 	if b.ISL.Mean > corpus {
 		b.warnf("prompts of %v tokens repeat the corpus, which has %v", b.ISL.Mean, corpus)
 	}
@@ -182,24 +209,29 @@ func (b *builder) warnAboutCorpus() {
 	}
 }
 
-// parallel calls f for 0…n-1 on all cores, until the context ends.
-func parallel(ctx context.Context, n int, f func(i int)) error {
-	const stretch = 16 // indices taken at a time
+// parallel calls f for 0…n-1 on all cores, until the context ends or a call fails.
+func parallel(ctx context.Context, n int, f func(i int) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	stretch := max(1, min(16, n/(8*workers))) // indices taken at a time
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+stretch-1)/stretch) {
+	for range min(workers, (n+stretch-1)/stretch) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				from := int(next.Add(stretch)) - stretch
+				from := int(next.Add(int64(stretch))) - stretch
 				if from >= n {
 					return
 				}
-				for i := from; i < min(n, from+stretch); i++ {
-					f(i)
+				for i := from; i < min(n, from+stretch) && ctx.Err() == nil; i++ {
+					if err := f(i); err != nil {
+						cancel(err)
+					}
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return ctx.Err()
+	return context.Cause(ctx)
 }

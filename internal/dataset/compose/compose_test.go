@@ -117,6 +117,12 @@ func TestTrapAddedSpecialTokensAreSubtracted(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantCounts(t, prompts(d), 98)
+	o.ISL.Mean = 2
+	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
+		t.Fatal(err)
+	}
+	wantCounts(t, prompts(d), 1)
+	o.ISL.Mean = 100
 	o.SeqDist = []LengthPair{{ISL: 100, OSL: 5, Percent: 100}}
 	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
 		t.Fatal(err)

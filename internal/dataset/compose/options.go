@@ -30,6 +30,16 @@ const (
 	RandomModel = "random"
 )
 
+// Corpus is what texts are cut from.
+type Corpus string
+
+// The corpora beside the bundled plays: the tokens of the vocabulary, without the special ones or with
+// them.
+const (
+	OrdinaryTokens Corpus = "ordinary tokens"
+	AllTokens      Corpus = "all tokens"
+)
+
 // LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
 type LengthPair struct {
 	ISL       int
@@ -69,9 +79,29 @@ type Options struct {
 	// UserContextLength is the length of each conversation's own context.
 	UserContextLength int
 
+	// Rankings replace the prompts of synthetic conversations; nil: none.
+	Rankings *Rankings
+	// Pictures, Sounds and Films are what each turn of a synthetic conversation has besides text; nil: none.
+	Pictures *Pictures
+	Sounds   *Sounds
+	Films    *Films
+
+	// Corpus is what texts are cut from; empty: the bundled plays.
+	Corpus Corpus
+	// ISLWindow and OSLWindow draw lengths around the means of ISL and OSL; nil: their own distribution.
+	ISLWindow, OSLWindow *synthetic.Window
+
+	// CacheBust is the target of marks that are put into requests later, for which room is left.
+	CacheBust string
+
 	Models         []string
 	ModelSelection string // empty: RoundRobin
 	Seed           random.Seed
+}
+
+// hasText tells whether turns of a synthetic conversation have text.
+func (o *Options) hasText() bool {
+	return o.Rankings != nil || o.BatchSize > 0 && (o.ISL.Mean > 0 || len(o.SeqDist) > 0)
 }
 
 // check rejects what cannot be built.
@@ -81,8 +111,9 @@ func (o *Options) check() error {
 		return fmt.Errorf("unknown kind of dataset %q", string(o.Kind))
 	case o.Kind == Synthetic && o.Entries < 1:
 		return fmt.Errorf("--num-dataset-entries is %d: want at least 1", o.Entries)
-	case o.Kind == Synthetic && (o.BatchSize < 1 || o.ISL.Mean == 0 && len(o.SeqDist) == 0):
-		return fmt.Errorf("a synthetic dataset without text has no content: raise --isl (now %v) and --batch-size (now %d) above 0", o.ISL.Mean, o.BatchSize)
+	case o.Kind == Synthetic && !o.hasText() && o.Pictures == nil && o.Sounds == nil && o.Films == nil:
+		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl (now %v) and --batch-size (now %d) above 0,"+
+			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and --video-height", o.ISL.Mean, o.BatchSize)
 	case o.PrefixLength > 0 && o.PrefixPool == 0:
 		return fmt.Errorf("--prefix-prompt-length %d needs --num-prefix-prompts above 0", o.PrefixLength)
 	case o.SystemPrompt != nil && o.SharedSystemLength > 0:

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"context"
 	"math"
 
 	"aiperf/internal/dataset"
@@ -9,10 +10,31 @@ import (
 )
 
 // generate makes the turns of synthetic conversation k.
-func (b *builder) generate(k uint64) []dataset.Turn {
-	counts, lengths, delays := b.streams.turns.At(k), b.streams.lengths.At(k), b.streams.delays.At(k)
-	corpus, prefixes := b.streams.corpus.At(b.first+k), b.streams.prefix.At(k)
-	turns := make([]dataset.Turn, b.Turns.Draw(&counts))
+func (b *builder) generate(ctx context.Context, k uint64) ([]dataset.Turn, error) {
+	if b.Rankings != nil {
+		return []dataset.Turn{b.rank(k)}, nil
+	}
+	delays := b.streams.delays.At(k)
+	turns := make([]dataset.Turn, b.turnCount(k))
+	if b.texts {
+		b.writeTexts(k, turns)
+	}
+	for i := 1; i < len(turns); i++ {
+		turns[i].DelayMS = b.delay(&delays)
+	}
+	return turns, b.addMedia(ctx, k, turns)
+}
+
+// turnCount is the number of turns of synthetic conversation k.
+func (b *builder) turnCount(k uint64) int {
+	r := b.streams.turns.At(k)
+	return b.Turns.Draw(&r)
+}
+
+// writeTexts gives the turns of conversation k their texts.
+func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
+	lengths, prefixes := b.streams.lengths.At(k), b.streams.prefix.At(k)
+	corpus := b.streams.corpus.At(b.first + k)
 	pairs := b.drawPairs(k, len(turns))
 	for i := range turns {
 		texts := make([]string, b.BatchSize)
@@ -21,19 +43,38 @@ func (b *builder) generate(k uint64) []dataset.Turn {
 			if pairs != nil {
 				n = pairs[i].isl
 			} else {
-				n = b.ISL.Draw(&lengths)
+				n = b.promptLength(&lengths)
 			}
 			if i == 0 && len(b.prefixes) > 0 {
 				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
 			}
+			if i == 0 && j == 0 {
+				n = b.lessMark(n, prefix)
+			}
 			texts[j] = b.continued(&corpus, prefix, n)
 		}
 		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
-		if i > 0 {
-			turns[i].DelayMS = b.delay(&delays)
-		}
 	}
-	return turns
+}
+
+// promptLength draws the length of a text. The window below a largest size counts what the tokenizer
+// adds as part of it.
+func (b *builder) promptLength(r *random.Rand) int {
+	switch w := b.ISLWindow; {
+	case w == nil:
+		return b.ISL.Draw(r)
+	case w.UpTo:
+		return max(1, w.Draw(r, b.ISL.Mean)-max(0, b.tok.Specials().Added))
+	default:
+		return w.Draw(r, b.ISL.Mean)
+	}
+}
+
+func (b *builder) outputLength(r *random.Rand) int {
+	if b.OSLWindow != nil {
+		return b.OSLWindow.Draw(r, b.OSL.Mean)
+	}
+	return b.OSL.Draw(r)
 }
 
 // delay is the wait before a turn in milliseconds, nil for none.
@@ -55,7 +96,7 @@ func (b *builder) limit(k uint64, turns []dataset.Turn) {
 		case pairs != nil:
 			n = pairs[i].osl
 		case b.OSL != nil:
-			n = b.OSL.Draw(&limits)
+			n = b.outputLength(&limits)
 		default:
 			return
 		}

@@ -19,6 +19,12 @@ const (
 	mooncakeTrace = "mooncake_trace"
 	bailianTrace  = "bailian_trace"
 	burstGPTTrace = "burst_gpt_trace"
+
+	randomPool   = "random_pool"
+	rawPayload   = "raw_payload"
+	inputsJSON   = "inputs_json"
+	sageMaker    = "sagemaker_data_capture"
+	basetenTrace = "baseten_trace"
 )
 
 // format is one kind of dataset file.
@@ -42,15 +48,15 @@ func formats() []format {
 	return []format{
 		{name: singleTurn, read: eachRow((*load).singleTurn), mode: dataset.MessageArrayWithResponses},
 		{name: multiTurn, read: eachRow((*load).multiTurn)},
-		{name: "random_pool"},
+		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
 		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), blockSize: 512},
 		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), blockSize: 16},
 		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), blockSize: 512},
-		{name: "raw_payload"},
-		{name: "inputs_json"},
-		{name: "sagemaker_data_capture"},
+		{name: rawPayload, read: (*load).rawPayloads, folders: true, mode: dataset.MessageArrayWithResponses},
+		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
+		{name: sageMaker, read: trace((*load).sageMaker, nil), folders: true, blockSize: 512},
 		{name: "dag_jsonl"},
-		{name: "baseten_trace"},
+		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: "weka_trace"},
 		{name: "tracelab"},
 	}
@@ -105,8 +111,13 @@ func chooseFormat(path, name string) (format, error) {
 	if err != nil {
 		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
 	}
+	if info.IsDir() && name == "" {
+		if name, err = detectFolder(path); err != nil {
+			return format{}, err
+		}
+	}
 	f, known := lookupFormat(name)
-	if info.IsDir() && !f.folders {
+	if info.IsDir() && known && !f.folders {
 		return format{}, folderError(path)
 	}
 	if name == "" {
@@ -134,7 +145,12 @@ func folderError(path string) error {
 var errFound = errors.New("found")
 
 // Detect tells the format of a file from its first record.
-func Detect(path string) (string, error) { return detect(path) }
+func Detect(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return detectFolder(path)
+	}
+	return detect(path)
+}
 
 // detect tells the format from the first record.
 func detect(path string) (string, error) {
@@ -182,6 +198,9 @@ func formatOfWhole(path, first string) string {
 	if strings.Contains(first, "Timestamp") && strings.Contains(first, "Request tokens") && strings.Contains(first, "Response tokens") {
 		return burstGPTTrace
 	}
+	if startsInputsJSON(path) {
+		return inputsJSON
+	}
 	const enough = 64 << 20 // a larger document is not looked into
 	file, err := os.Open(path)
 	if err != nil {
@@ -207,7 +226,6 @@ type recognised struct {
 }
 
 var wholeFormats = []recognised{
-	{"inputs_json", isInputsJSON},
 	{"weka_trace", isWeka},
 }
 

@@ -51,9 +51,13 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if flags := o.traceOnly(); len(flags) > 0 && f.blockSize == 0 {
 		return nil, fmt.Errorf("%s: %s need a trace, and this is a %s file", path, strings.Join(flags, ", "), f.name)
 	}
+	if o.Baseten.given() && f.name != basetenTrace {
+		return nil, fmt.Errorf("%s: --replay-speedup, --trace-session-sample-ratio, --max-idle-gap-cap-seconds, --no-open-loop-replay, --open-loop-strict,"+
+			" --omit-kv-hints and --no-force-min-tokens need a %s, and this is a %s file", path, basetenTrace, f.name)
+	}
 	l := &load{
 		ctx: ctx, path: path, format: f.name, options: o, blockSize: cmp.Or(o.BlockSize, f.blockSize),
-		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{},
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
 	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
@@ -74,6 +78,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		Conversations:      l.conversations,
 		Sampling:           cmp.Or(f.sampling, dataset.Sequential),
 		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
+		NoInputs:           f.name == basetenTrace,
 	}
 	what := "conversations"
 	if f.blockSize > 0 {
@@ -94,6 +99,7 @@ type load struct {
 	// lines are the first lines of the conversations.
 	lines    []int
 	unknown  map[string]bool
+	media    map[string]string // what the media of the file resolve to, by kind and text
 	warnings []string
 	mistakes []string
 	mistaken int
@@ -108,6 +114,8 @@ type load struct {
 	parents      map[int64]int64
 	skipped      int
 	skippedLines []string
+	// earliest is the time of the first captured record, in milliseconds.
+	earliest float64
 }
 
 func (l *load) notef(format string, args ...any) {

@@ -172,8 +172,9 @@ func TestMistakes(t *testing.T) {
 		{"delay", `{"text":"a","delay":"5"}`, "", `:1: field "delay": want a number of milliseconds of at least 0, got "5"`},
 		{"timestamp", `{"text":"a","timestamp":-1}`, "", `:1: field "timestamp": want a number of milliseconds of at least 0, got -1`},
 		{"extra", `{"text":"a","extra":[1]}`, "", `:1: field "extra": want an object, got [1]`},
-		{"image", "{\"text\":\"a\"}\n{\"text\":\"a\",\"image\":\"http://h/x.png\"}", "", `:2: field "image": image content is not available in this release, only text`},
-		{"videos", `{"videos":["v.mp4"]}`, "", `:1: field "videos": video content is not available in this release`},
+		{"image", "{\"text\":\"a\"}\n{\"text\":\"a\",\"image\":\"file:///x.png\"}", "", `:2: field "image": file:///x.png: this is neither a URL`},
+		{"audio as data URL", `{"audio":"data:audio/wav;base64,QQ=="}`, "", `:1: field "audio": data:audio/wav;base64,QQ==: audio is written as`},
+		{"videos", `{"videos":["v.mp4"]}`, "", `:1: field "videos": v.mp4: the video file cannot be read`},
 		{"no turns", `{"turns":[]}`, "", `:1: field "turns": want a list of at least one turn, got []`},
 		{"turns missing", `{"session_id":"a"}`, "multi_turn", `:1: field "turns" is missing`},
 		{"bad turn", `{"turns":[{"text":"a"},{"text":""}]}`, "", `:1: turns[1]: the turn has no content`},
@@ -220,7 +221,7 @@ func TestTrapDetection(t *testing.T) {
 		{"dag", `{"session_id":"r","turns":[{"messages":[],"forks":["a"]}]}`, "dag_jsonl"},
 		{"sagemaker", `{"captureData":{},"eventMetadata":{}}`, "sagemaker_data_capture"},
 		{"inputs.json, one line", `{"data":[{"session_id":"a","payloads":[{"messages":[]}]}]}`, "inputs_json"},
-		{"inputs.json, indented", "{\n  \"data\": [\n    {\"session_id\": \"a\", \"payloads\": []}\n  ]\n}\n", "inputs_json"},
+		{"inputs.json, indented", "{\n  \"data\": [\n    {\"session_id\": \"a\", \"payloads\": [{}]}\n  ]\n}\n", "inputs_json"},
 		{"weka", "{\n\"requests\": [], \"hash_id_scope\": \"local\"}", "weka_trace"},
 		{"burst gpt", "Timestamp,Model,Request tokens,Response tokens\n0.25,x,10,3\n", "burst_gpt_trace"},
 		{"named", `{"type":"random_pool","text":"a"}`, "random_pool"},
@@ -230,7 +231,8 @@ func TestTrapDetection(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, path, content, format, want string }{
-		{"parquet", "a.parquet", "PAR1", "", "baseten_trace files cannot be read"},
+		{"parquet", "a.parquet", "PAR1", "", "a.parquet is not a Parquet file"},
+		{"arrow", "a.arrow", "ARROW1", "", "a.arrow: Arrow files are not read: convert it to Parquet"},
 		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", "tracelab files cannot be read"},
 		{"unknown format", "a.jsonl", `{"text":"a"}`, "sharegpt", `unknown dataset format "sharegpt"`},
 		{"nothing known", "a.jsonl", `{"prompt":"a"}`, "", `:1: cannot tell the format from the first record, pass --custom-dataset-type`},
@@ -241,7 +243,7 @@ func TestTrapDetection(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
-	if _, err := Load(context.Background(), t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := Load(context.Background(), t.TempDir(), "single_turn"); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("directory: %v", err)
 	}
 	if _, err := Load(context.Background(), filepath.Join(t.TempDir(), "absent"), ""); err == nil || !strings.Contains(err.Error(), "absent") {

@@ -17,6 +17,12 @@ type Options struct {
 	// Reshape changes a trace; nil leaves it as it is.
 	Reshape *Reshape
 	Seed    random.Seed
+	// Draws is the number of conversations drawn from pools, 0 for their default; Batches are the
+	// contents of each, nil for one entry of each pool.
+	Draws   int
+	Batches *Batches
+	// Baseten belongs to that format alone.
+	Baseten Baseten
 }
 
 // Window is a stretch of recorded time in milliseconds, both ends included; nil is open.

@@ -3,7 +3,6 @@ package loader
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"aiperf/internal/dataset"
@@ -30,7 +29,7 @@ func (l *load) singleTurn(line []byte) {
 	if !ok {
 		return
 	}
-	turn, err := turnOf(o)
+	turn, err := l.turnOf(o)
 	if err != nil {
 		l.errorf("%v", err)
 		return
@@ -73,7 +72,7 @@ func (l *load) innerTurn(text []byte) (dataset.Turn, error) {
 		return dataset.Turn{}, err
 	}
 	l.checkKeys(o, turnKeys)
-	return turnOf(o)
+	return l.turnOf(o)
 }
 
 // row reads what the lines of all formats have in common.
@@ -104,8 +103,10 @@ func (l *load) checkKeys(o *object, known []string) {
 	}
 }
 
+var errNoContent = errors.New("the turn has no content: want a text, image, audio or video that is not empty")
+
 // turnOf reads a turn from its object.
-func turnOf(o *object) (dataset.Turn, error) {
+func (l *load) turnOf(o *object) (dataset.Turn, error) {
 	var t dataset.Turn
 	var err error
 	keep := func(e error) { // the first error of several fields
@@ -124,48 +125,14 @@ func turnOf(o *object) (dataset.Turn, error) {
 	keep(e)
 	t.Extra, e = o.fields("extra")
 	keep(e)
-	t.Texts, e = contents(o)
-	keep(e)
+	keep(l.contents(o, &t))
 	if err == nil && t.TimestampMS != nil && t.DelayMS != nil {
 		err = errors.New(`fields "timestamp" and "delay" exclude each other`)
 	}
-	if err == nil && len(t.Texts) == 0 {
-		err = errors.New(`the turn has no content: want a non-empty "text" or "texts"`)
+	if err == nil && len(t.Texts)+len(t.Images)+len(t.Audios)+len(t.Videos) == 0 {
+		err = errNoContent
 	}
 	return t, err
-}
-
-// contents is the texts of a turn; media are refused.
-func contents(o *object) ([]dataset.Media, error) {
-	var texts []dataset.Media
-	for _, m := range modalities {
-		one, err := o.text(m.singular)
-		if err != nil {
-			return nil, err
-		}
-		several, err := o.media(m.plural)
-		if err != nil {
-			return nil, err
-		}
-		if one != "" && len(several) > 0 {
-			return nil, fmt.Errorf("fields %q and %q exclude each other", m.singular, m.plural)
-		}
-		if one != "" {
-			several = []dataset.Media{{Contents: []string{one}}}
-		}
-		if m.singular == "text" {
-			texts = several
-			continue
-		}
-		if len(several) > 0 {
-			key := m.singular
-			if one == "" {
-				key = m.plural
-			}
-			return nil, fmt.Errorf("field %q: %s content is not available in this release, only text", key, m.singular)
-		}
-	}
-	return texts, nil
 }
 
 // media reads a list of strings, which are the contents of one object, or a list of objects.

@@ -28,3 +28,15 @@ func (d Normal) Draw(r *random.Rand) int {
 	}
 	return max(1, int(math.Ceil(x)))
 }
+
+// Bounded is a draw between lo and hi: the mean, or a draw that is repeated while it is outside.
+func (d Normal) Bounded(r *random.Rand, lo, hi float64) float64 {
+	if d.Stddev > 0 {
+		for range maxRedraws {
+			if x := d.Mean + float64(d.Stddev*r.Normal()); x >= lo && x <= hi {
+				return x
+			}
+		}
+	}
+	return min(hi, max(lo, d.Mean))
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/compose"
+	"aiperf/internal/dataset/loader"
+	"aiperf/internal/dataset/media"
+	"aiperf/internal/dataset/synthetic"
+	"aiperf/internal/endpoint"
+)
+
+// addMedia says to the composer what generated turns have besides prompts, or instead of them.
+func addMedia(o *compose.Options, d *config.Dataset) {
+	if r := d.Rankings; r != nil {
+		o.Rankings = &compose.Rankings{
+			Passages: synthetic.Normal(r.Passages), PassageTokens: synthetic.Normal(r.PassageTokens), QueryTokens: synthetic.Normal(r.QueryTokens),
+		}
+	}
+	if i := d.Images; i != nil {
+		o.Pictures = &compose.Pictures{
+			Width: synthetic.Normal(i.Width), Height: synthetic.Normal(i.Height), BatchSize: d.Batches.Image,
+			Format: i.Format, Source: i.Source, Sampling: i.Sampling,
+		}
+	}
+	if a := d.Audio; a != nil {
+		o.Sounds = &compose.Sounds{
+			Seconds: synthetic.Normal(a.Seconds), BatchSize: d.Batches.Audio,
+			Format: a.Format, Depths: a.Depths, RatesHz: a.RatesHz, Channels: a.Channels,
+		}
+	}
+	if v := d.Video; v != nil {
+		film := media.Film{
+			Width: v.Width, Height: v.Height, Seconds: v.Seconds, FPS: v.FPS, Show: v.Show,
+			Format: v.Format, Codec: v.Codec, AudioCodec: v.AudioCodec,
+			Sound: media.Clip{Format: "wav", Seconds: v.Seconds, RateHz: v.AudioRateHz, Depth: v.AudioDepth, Channels: v.AudioChannels},
+		}
+		o.Films = &compose.Films{Film: film, BatchSize: d.Batches.Video}
+	}
+}
+
+// addReading says to the loader what single formats need.
+func addReading(o *compose.Options, d *config.Dataset) {
+	b := d.Batches
+	o.Reading.Batches = &loader.Batches{b.Text, b.Image, b.Audio, b.Video}
+	if d.Sessions != nil {
+		o.Reading.Draws = int(min(*d.Sessions, math.MaxInt32))
+	}
+	o.Reading.Baseten = loader.Baseten(d.Baseten)
+}
+
+// addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
+func addCorpus(o *compose.Options, d *config.Dataset) {
+	if d.Corpus == "random" {
+		o.Corpus = compose.OrdinaryTokens
+		if d.CorpusStyle == config.StyleSGLang {
+			o.Corpus = compose.AllTokens
+		}
+	}
+	if r := d.Range; r != nil {
+		upTo := r.Mode == config.StyleSGLang
+		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: r.Input, UpTo: upTo}, &synthetic.Window{Ratio: r.Output, UpTo: upTo}
+	}
+}
+
+// unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.
+func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
+	var warnings []string
+	for _, m := range []struct {
+		what  string
+		taken bool
+		of    func(*dataset.Turn) []dataset.Media
+	}{
+		{"images", d.SupportsImage, func(t *dataset.Turn) []dataset.Media { return t.Images }},
+		{"audio", d.SupportsAudio, func(t *dataset.Turn) []dataset.Media { return t.Audios }},
+		{"video", d.SupportsVideo, func(t *dataset.Turn) []dataset.Media { return t.Videos }},
+	} {
+		turns := 0
+		for i := range data.Conversations {
+			for j := range data.Conversations[i].Turns {
+				if len(m.of(&data.Conversations[i].Turns[j])) > 0 {
+					turns++
+				}
+			}
+		}
+		if turns > 0 && !m.taken {
+			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", turns, m.what, d.Name))
+		}
+	}
+	return warnings
+}
+
+// verbatimWarnings tell what does not reach turns that are whole request bodies.
+func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
+	turns, otherwise := 0, 0
+	for i := range data.Conversations {
+		for j := range data.Conversations[i].Turns {
+			if payload := data.Conversations[i].Turns[j].RawPayload; payload != nil {
+				turns++
+				if endpoint.Verbatim(payload).Stream != cfg.Endpoint.Streaming {
+					otherwise++
+				}
+			}
+		}
+	}
+	if turns == 0 {
+		return nil
+	}
+	d := &cfg.Dataset
+	var idle, warnings []string
+	for _, x := range []struct {
+		given bool
+		flag  string
+	}{
+		{d.OSL != nil, "--osl"}, {len(d.SequenceDistribution) > 0, "--seq-dist"}, {len(cfg.Endpoint.Extra) > 0, "--extra-inputs"}, {len(cfg.Models) > 1, "--model"},
+		{d.SystemPrompt != nil, "--system-prompt"}, {d.SharedSystemPromptLength > 0, "--shared-system-prompt-length"},
+		{d.UserContextPromptLength > 0, "--user-context-prompt-length"},
+	} {
+		if x.given {
+			idle = append(idle, x.flag)
+		}
+	}
+	if len(idle) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d turns are whole request bodies and sent as they are: %s has no effect on them", turns, strings.Join(idle, ", ")))
+	}
+	if otherwise > 0 {
+		says := map[bool]string{true: `do not say "stream":true although --streaming is given`, false: `say "stream":true although --streaming is not given`}
+		warnings = append(warnings, fmt.Sprintf("%d of %d request bodies %s: they are sent as they are", otherwise, turns, says[cfg.Endpoint.Streaming]))
+	}
+	return warnings
+}

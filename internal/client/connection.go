@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// readBuffer is the size of a connection's read buffer: some ten events of a token each.
-const readBuffer = 4096
+// readBuffer is the size of a connection's read buffer: some five events of a token each.
+const readBuffer = 2048
 
 // connection is one HTTP/1.1 connection. One exchange owns it at a time; only abort may be called by
 // another goroutine.

@@ -25,8 +25,8 @@ type Health struct {
 	// those that wait out their end included, PortRange the number of ports for outgoing connections.
 	Descriptors, DescriptorLimit int64
 	Sockets, PortRange           int64
-	// RSS and Heap are the largest in bytes; MemoryLimit is the control group's, or what the machine has.
-	RSS, Heap, MemoryLimit int64
+	// RSS and Heap are the largest in bytes, LiveHeap what a collection found in use; MemoryLimit is the control group's, or what the machine has.
+	RSS, Heap, LiveHeap, MemoryLimit int64
 }
 
 // GC is the garbage collector's part.
@@ -46,6 +46,7 @@ func (h *Health) level(r *reading) {
 	h.Sockets = max(h.Sockets, r.sockets)
 	h.RSS = max(h.RSS, r.rss)
 	h.Heap = max(h.Heap, r.heap)
+	h.LiveHeap = max(h.LiveHeap, r.live)
 	h.DescriptorLimit = r.descriptorLimit
 }
 

@@ -92,6 +92,7 @@ func (h *Health) limitMembers() []Member {
 	o.known("ephemeral_ports", h.PortRange)
 	o.known("rss_bytes", h.RSS)
 	o.known("heap_bytes", h.Heap)
+	o.known("heap_live_bytes", h.LiveHeap)
 	o.known("memory_limit_bytes", h.MemoryLimit)
 	return o
 }

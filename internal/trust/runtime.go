@@ -91,6 +91,7 @@ var runtimeNames = [...]string{
 	"/gc/cycles/total:gc-cycles",
 	"/cpu/classes/gc/mark/assist:cpu-seconds",
 	"/memory/classes/heap/objects:bytes",
+	"/gc/heap/live:bytes",
 }
 
 func readRuntime(r *reading) {
@@ -113,6 +114,9 @@ func readRuntime(r *reading) {
 	}
 	if samples[4].Value.Kind() == metrics.KindUint64 {
 		r.heap = int64(samples[4].Value.Uint64())
+	}
+	if samples[5].Value.Kind() == metrics.KindUint64 {
+		r.live = int64(samples[5].Value.Uint64())
 	}
 	r.procs = runtime.GOMAXPROCS(0)
 }

@@ -19,7 +19,7 @@ type reading struct {
 	runnable, pauses classes
 	cycles           int64
 	assistSeconds    float64
-	heap             int64
+	heap, live       int64
 }
 
 // system reads the machine: the process's own figures from the runtime and the operating system, the

@@ -43,5 +43,11 @@ both errors "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --re
 both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 --use-server-token-count
 both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
     --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1
+seq 0 50 1950 | while read -r ms; do
+    echo "{\"timestamp\": $ms, \"input_length\": $((40 + ms % 300)), \"output_length\": $((5 + ms % 20)), \"hash_ids\": [$((ms / 50))]}"
+done >"$cache/trace.jsonl"
+both schedule "${common[@]}" --endpoint-type chat --streaming --input-file "$cache/trace.jsonl" --custom-dataset-type mooncake_trace --fixed-schedule
+both users "${common[@]}" --endpoint-type chat --streaming --user-centric-rate 20 --num-users 4 --session-turns-mean 3 --isl 30 --osl 5 \
+    --request-count 40
 bash servermetrics.sh "$cache" || status=1
 exit $status

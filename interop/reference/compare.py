@@ -10,8 +10,6 @@ import sys
 name, theirs_dir, ours_dir = sys.argv[1:]
 failures = []
 
-# Metrics of the original that this release does not have; docs/compatibility.md names them.
-NOT_BUILT = ("replay_",)
 # Without streaming the original reports token curves that are zero throughout; here they are absent.
 CURVES = ("effective_decode", "effective_prefill", "effective_total", "active_", "tokens_in_flight")
 # The original shows these in KB, the documentation says bytes.
@@ -42,8 +40,8 @@ def kind(value):
     return "number" if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value).__name__
 
 
-def not_built(tag):
-    return tag.startswith(NOT_BUILT) or (name == "chat" and tag.startswith(CURVES))
+def left_out(tag):
+    return name == "chat" and tag.startswith(CURVES)
 
 
 def load(path):
@@ -54,7 +52,7 @@ def load(path):
 def summary():
     a, b = load(f"{theirs_dir}/profile_export_aiperf.json"), load(f"{ours_dir}/profile_export_aiperf.json")
     for key, value in a.items():
-        if not_built(key):
+        if left_out(key):
             continue
         if key not in b:
             fail(f"JSON: {key} is missing")
@@ -74,7 +72,7 @@ def summary():
                         fail(f"JSON: {key}.{stat}: {value.get(stat)} there, {mine.get(stat)} here")
         elif kind(value) != kind(b[key]):
             fail(f"JSON: {key}: {kind(value)} there, {kind(b[key])} here")
-    theirs_blocks = [k for k, v in a.items() if isinstance(v, dict) and "unit" in v and not not_built(k)]
+    theirs_blocks = [k for k, v in a.items() if isinstance(v, dict) and "unit" in v and not left_out(k)]
     ours_blocks = [k for k, v in b.items() if isinstance(v, dict) and "unit" in v]
     print(f"  JSON: {len(theirs_blocks)} metric blocks there, {len(ours_blocks)} here; only here: {sorted(set(ours_blocks) - set(theirs_blocks))}")
     for key in a.get("run_info", {}):
@@ -89,7 +87,7 @@ def exact_here(key):
         return False
     if key.startswith(("usage_", "output", "total_o", "osl_")) and name != "chat-streaming":
         return False
-    return name != "multi-turn" or key in ("request_count", "completed_request_count")
+    return name not in ("multi-turn", "users") or key in ("request_count", "completed_request_count")
 
 
 def same_leading_order(a, b):
@@ -111,7 +109,7 @@ def table():
     for row in a:
         if row and row[0] not in labels:
             tag = row[0].lower().replace(" ", "_").replace("-", "_")
-            if not not_built(tag) and "(KB)" not in row[0]:
+            if not left_out(tag) and "(KB)" not in row[0]:
                 fail(f"CSV: row {row[0]!r} is missing")
     order = [r[0] for r in a if r and r[0] in labels]
     mine = [r[0] for r in b if r and r[0] in set(order)]
@@ -130,7 +128,7 @@ def records():
     theirs, ours = shapes(a), shapes(b)
     for path, kinds in theirs.items():
         tag = path.split(".")[1] if path.startswith("metrics.") else ""
-        if not_built(tag):
+        if left_out(tag):
             continue
         if path not in ours:
             fail(f"JSONL: {path} is missing")

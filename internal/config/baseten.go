@@ -39,7 +39,7 @@ func (d *draft) baseten() Baseten {
 		IdleCapMS:   milliseconds("max-idle-gap-cap-seconds"),
 		NoMinTokens: !p.Bool("force-min-tokens"), NoHints: p.Bool("omit-kv-hints"),
 	}
-	if p.Float("inter-turn-delay-cap-seconds") != nil {
+	if p.Float("inter-turn-delay-cap-seconds") != nil && !d.branching {
 		limit := milliseconds("inter-turn-delay-cap-seconds")
 		b.DelayCapMS = &limit
 	}

@@ -7,6 +7,9 @@ import (
 
 // cacheBust is the target of the marks against caches, empty for none.
 func (d *draft) cacheBust() string {
+	if d.scenarioBust != "" {
+		return d.scenarioBust
+	}
 	if target := d.p.Text("cache-bust"); target != "none" {
 		return target
 	}

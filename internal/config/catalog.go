@@ -10,6 +10,8 @@ type Catalog interface {
 	MetricTags() []string
 	// DatasetFormat tells the format of a file from its content, "" if it cannot.
 	DatasetFormat(path string) string
+	// DatasetRoots is the number of sessions of a dag_jsonl file that no other one refers to, 0 if it cannot be read.
+	DatasetRoots(path string) int64
 }
 
 // EndpointFacts is what resolution needs to know about an endpoint type.

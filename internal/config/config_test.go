@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,12 @@ func (fakeCatalog) Metric(tag string) (MetricFacts, bool) {
 
 func (fakeCatalog) MetricTags() []string {
 	return []string{"request_latency", "inter_token_latency", "time_to_first_token"}
+}
+
+// DatasetRoots finds as many as the name of the file says.
+func (fakeCatalog) DatasetRoots(path string) (n int64) {
+	fmt.Sscanf(filepath.Base(path), "roots%d", &n)
+	return n
 }
 
 // DatasetFormat knows traces by one key.

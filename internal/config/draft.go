@@ -23,6 +23,19 @@ type draft struct {
 	// lines is the number of rows of a file whose recorded times are followed.
 	lines int64
 
+	// branching tells that sessions of the file branch; roots is the number of roots where that is the number of
+	// sessions, else 0.
+	branching, weka, ofBaseten bool
+	roots                      int64
+
+	// What a scenario has set: its submission, the seed that it drew, and values that were not given.
+	submission *Submission
+	seed       *uint64
+	ignoreEOS  bool
+	// scenarioBust is the target of marks against caches.
+	scenarioBust string
+	treeIdle     *float64
+
 	concurrency, prefill          *int64
 	rate, duration                *float64
 	series                        []RatePoint
@@ -100,7 +113,11 @@ func (d *draft) decideEndpoint() {
 
 // decideMode chooses the timing mode; the first rule that fits wins.
 func (d *draft) decideMode() {
+	d.treeIdle = d.p.Float("trace-idle-gap-cap-seconds")
+	d.duration = d.p.Float("benchmark-duration")
+	d.decideScenario()
 	switch {
+	case d.mode == AgenticReplay:
 	case d.p.Bool("fixed-schedule"):
 		d.mode = FixedSchedule
 		if file := d.p.Text("input-file"); file != "" {
@@ -123,13 +140,18 @@ func (d *draft) decideLoad() {
 	d.concurrency, d.prefill = p.Int("concurrency"), p.Int("prefill-concurrency")
 	d.requests, d.sessions = p.Int("request-count"), p.Int("num-sessions")
 	d.requestsGiven = d.requests != nil
-	d.duration = p.Float("benchmark-duration")
+	d.decideRoots()
 	d.rate = p.Float("request-rate")
-	if d.mode == FixedSchedule || d.mode == UserCentric {
+	if d.mode == FixedSchedule || d.mode == UserCentric || d.mode == AgenticReplay {
 		d.rate = nil
 	}
 	if d.mode == Rate && d.given("request-rate-series") {
 		d.readSeries()
+	}
+	if d.mode == AgenticReplay && d.concurrency == nil {
+		one := int64(1)
+		d.concurrency = &one
+		d.warn("no --concurrency given: running with one lane")
 	}
 	if d.mode == Burst && d.concurrency == nil && d.prefill == nil {
 		one := int64(1)
@@ -157,7 +179,7 @@ func (d *draft) defaultRequests(concurrency *int64) *int64 {
 			return nil
 		}
 		n = d.lines
-	case d.mode == UserCentric || d.duration != nil:
+	case d.mode == UserCentric || d.mode == AgenticReplay || d.duration != nil:
 		return nil
 	case d.mode == Rate:
 		if concurrency != nil {

@@ -13,10 +13,13 @@ type Env struct {
 	Metrics       MetricsEnv
 	UI            UIEnv
 	Timing        TimingEnv
-	Record        RecordEnv
-	Service       ServiceEnv
-	Worker        WorkerEnv
-	Dev           DevEnv
+	Weka          WekaEnv
+	// ContextOverflow says when a context was too long, and the share of such requests that a scenario tolerates.
+	ContextOverflow ContextOverflowEnv
+	Record          RecordEnv
+	Service         ServiceEnv
+	Worker          WorkerEnv
+	Dev             DevEnv
 }
 
 // HTTPEnv tunes connections.
@@ -104,6 +107,24 @@ type TimingEnv struct {
 	// MaxCatchup is the lateness that is made up for.
 	MaxCatchup             time.Duration
 	RateRampUpdateInterval time.Duration
+	// DAGFailFast ends a run at the first failed request of a child session.
+	DAGFailFast bool
+}
+
+// ContextOverflowEnv recognises requests whose context was too long.
+type ContextOverflowEnv struct {
+	Substrings []string
+	RateLimit  float64
+}
+
+// WekaEnv says how recorded agents are taken apart. The fields are those of the loader's options.
+type WekaEnv struct {
+	Split                                  bool
+	SeamSeconds, SeamOverlap               float64
+	AuxRequests, AuxFloor, ReductionOutput int
+	AuxShare, ReductionRatio               float64
+	AuxCrossModel                          bool
+	GroupSize                              int
 }
 
 // RecordEnv tunes the making and writing of records.
@@ -188,10 +209,26 @@ func newEnv(v variables) Env {
 			ConsoleExportWidth:      v.number("UI_CONSOLE_EXPORT_WIDTH"),
 			ConsoleGroups:           v.list("UI_CONSOLE_GROUPS"),
 		},
+		ContextOverflow: ContextOverflowEnv{
+			Substrings: v.list("AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS"), RateLimit: v.real("AGENTX_CONTEXT_OVERFLOW_RATE_LIMIT"),
+		},
+		Weka: WekaEnv{
+			Split:           v.flag("DATASET_WEKA_SPLIT_FLATTENED_AGENTS"),
+			SeamSeconds:     v.real("DATASET_WEKA_SEAM_MAX_GAP_SECONDS"),
+			SeamOverlap:     v.real("DATASET_WEKA_SEAM_MIN_OVERLAP_RATIO"),
+			AuxRequests:     v.number("DATASET_WEKA_AUX_MAX_REQUESTS"),
+			AuxFloor:        v.number("DATASET_WEKA_AUX_ISL_FLOOR"),
+			ReductionOutput: v.number("DATASET_WEKA_AUX_REDUCTION_OSL_MAX"),
+			AuxShare:        v.real("DATASET_WEKA_AUX_ISL_RATIO"),
+			ReductionRatio:  v.real("DATASET_WEKA_AUX_REDUCTION_RATIO"),
+			AuxCrossModel:   v.flag("DATASET_WEKA_AUX_CROSS_MODEL"),
+			GroupSize:       v.number("DATASET_WEKA_WORKER_GROUP_MIN"),
+		},
 		Timing: TimingEnv{
 			CancelDrainTimeout:     v.seconds("TIMING_CANCEL_DRAIN_TIMEOUT"),
 			MaxCatchup:             v.seconds("TIMING_MAX_CATCHUP_SECONDS"),
 			RateRampUpdateInterval: v.seconds("TIMING_RATE_RAMP_UPDATE_INTERVAL"),
+			DAGFailFast:            v.flag("DAG_FAIL_FAST"),
 		},
 		Record: RecordEnv{
 			ProcessRecordsTimeout: v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),

@@ -38,6 +38,10 @@ func InputConfig(r *Run, benchmarkID string) Object {
 	if r.RandomSeed != nil {
 		out = append(out, Member{Key: "random_seed", Value: int64(*r.RandomSeed)})
 	}
+	if s := r.Submission; s != nil {
+		out = append(out, Member{Key: "scenario", Value: s.Scenario})
+		out = addGiven(out, p, "unsafe-override", "unsafe_override", p.Bool("unsafe-override"))
+	}
 	return append(out, Member{Key: "cli_command", Value: r.CLICommand}, Member{Key: "benchmark_id", Value: benchmarkID})
 }
 
@@ -250,6 +254,9 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	} else if ph.Mode == Rate || ph.Mode == UserCentric {
 		out = append(out, Member{Key: "rate", Value: ph.Rate})
 	}
+	if l := ph.Lanes; l != nil && ph.Kind == ProfilingPhase {
+		out = append(out, lanesConfig(l)...)
+	}
 	if s := ph.Schedule; s != nil {
 		out = append(out, Member{Key: "auto_offset", Value: s.AutoOffset})
 		if s.StartMS != nil {
@@ -284,6 +291,18 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	}
 	if r.FailedRequestThreshold != nil && ph.Kind == ProfilingPhase {
 		out = append(out, Member{Key: "failed_request_threshold", Value: *r.FailedRequestThreshold})
+	}
+	return out
+}
+
+// lanesConfig is what agentic replay adds to its measured phase.
+func lanesConfig(l *Lanes) Object {
+	out := Object{
+		{Key: "trajectory_start_min_ratio", Value: l.MinStart}, {Key: "trajectory_start_max_ratio", Value: l.MaxStart},
+		{Key: "burst_phase_starts", Value: l.Together}, {Key: "system_idle_gap_cap_seconds", Value: secondsOf(l.SystemIdle)},
+	}
+	if l.TreeIdle != Unlimited {
+		out = append(out, Member{Key: "trace_idle_gap_cap_seconds", Value: secondsOf(l.TreeIdle)})
 	}
 	return out
 }

@@ -6,9 +6,8 @@ func arrivalPatterns() []string {
 
 func loadOptions() []Option {
 	const (
-		agentic = "agentic replay"
-		phase   = "phases.profiling."
-		warmup  = "phases.warmup."
+		phase  = "phases.profiling."
+		warmup = "phases.warmup."
 	)
 	atLeastOne, positive, share := limits(atLeast(1)), limits(above(0)), limits(between(0, 1))
 	return []Option{
@@ -43,15 +42,15 @@ func loadOptions() []Option {
 		opt("warmup-prefill-concurrency-ramp-duration", Float, "", 2, "Prefill concurrency ramp of the warm-up in seconds.", derived("--prefill-concurrency-ramp-duration"), positive, yaml(warmup+"prefill_ramp")),
 		opt("warmup-request-rate-ramp-duration", Float, "", 2, "Rate ramp of the warm-up in seconds.", derived("--request-rate-ramp-duration"), positive, yaml(warmup+"rate_ramp")),
 		opt("warmup-grace-period", Float, "inf", 2, "Seconds to wait for replies after the warm-up's duration.", infinite, limits(atLeast(0)), yaml(warmup+"grace_period")),
-		opt("scenario", String, "", 3, "Named set of conditions that a run must keep.", missing("scenarios"), yaml("scenario")),
-		opt("unsafe-override", Bool, "false", 3, "Turn violations of the scenario into warnings.", missing("scenarios"), yaml("unsafe_override")),
-		opt("trajectory-start-min-ratio", Float, "0.25", 3, "Earliest start inside a trajectory, as a share of it.", share, missing(agentic)),
-		opt("trajectory-start-max-ratio", Float, "0.75", 3, "Latest start inside a trajectory, as a share of it.", share, missing(agentic)),
-		opt("burst-phase-starts", Bool, "false", 3, "Start all trajectories of a phase at once.", missing(agentic)),
-		opt("trace-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap inside a trajectory in seconds.", limits(atLeast(0)), missing(agentic)),
-		opt("system-idle-gap-cap-seconds", Float, "", 3, "Longest time in seconds without any request.", limits(atLeast(0)), missing(agentic)),
-		opt("agentic-cache-warmup-duration", Float, "", 3, "Seconds in which the server's cache is warmed.", positive, missing(agentic)),
-		opt("agentic-warmup-grace-period", Float, "", 3, "Grace period of that warm-up in seconds.", infinite, limits(atLeast(0)), missing(agentic)),
-		opt("warmup-requests-per-lane", Int, "", 3, "Warm-up requests per lane, instead of a duration.", atLeastOne, missing(agentic)),
+		opt("scenario", String, "", 3, "Named set of conditions that a run must keep.", yaml("scenario")),
+		opt("unsafe-override", Bool, "false", 3, "Turn violations of the scenario into warnings.", yaml("unsafe_override")),
+		opt("trajectory-start-min-ratio", Float, "0.25", 3, "Earliest start inside a trajectory, as a share of it.", share, yaml(phase+"trajectory_start_min_ratio")),
+		opt("trajectory-start-max-ratio", Float, "0.75", 3, "Latest start inside a trajectory, as a share of it.", share, yaml(phase+"trajectory_start_max_ratio")),
+		opt("burst-phase-starts", Bool, "false", 3, "Start all trajectories of a phase at once.", yaml(phase+"burst_phase_starts")),
+		opt("trace-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap inside a trajectory in seconds.", limits(atLeast(0))),
+		opt("system-idle-gap-cap-seconds", Float, "10", 3, "Longest time in seconds without any request in flight; inf is no limit.", infinite, limits(atLeast(0))),
+		opt("agentic-cache-warmup-duration", Float, "", 3, "Seconds in which the server's cache is warmed.", positive, yaml(phase+"agentic_cache_warmup_duration")),
+		opt("agentic-warmup-grace-period", Float, "", 3, "Grace period of that warm-up in seconds.", infinite, limits(atLeast(0)), yaml(phase+"agentic_warmup_grace_period")),
+		opt("warmup-requests-per-lane", Int, "", 3, "Warm-up requests per lane, instead of a duration.", atLeastOne),
 	}
 }

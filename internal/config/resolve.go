@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -30,18 +31,25 @@ func (d *draft) run() *Run {
 		Workers:                Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")), RecordProcessors: smallInt(p.Int("record-processors"))},
 		CLICommand:             CommandLine("profile", p.Args),
 		Env:                    p.Env,
+		Submission:             d.submission,
 		parsed:                 p,
 	}
 	if d.warmsUp() {
 		r.Phases = append(r.Phases, d.warmup())
 	}
-	r.Phases = append(r.Phases, d.profiling())
+	if d.mode == AgenticReplay {
+		r.Phases = d.agentic(d.profiling())
+	} else {
+		r.Phases = append(r.Phases, d.profiling())
+	}
 	if p.Given("goodput") {
 		r.SLOs, _ = ParseSLOs(p.Text("goodput")) // checked before
 	}
 	if seed := p.Int("random-seed"); seed != nil {
 		root := uint64(*seed)
 		r.RandomSeed = &root
+	} else {
+		r.RandomSeed = d.seed
 	}
 	if p.Bool("tokenizer-trust-remote-code") {
 		d.warn("%s has no effect: no code of a tokenizer is ever run", d.flag("tokenizer-trust-remote-code"))
@@ -70,6 +78,9 @@ func (d *draft) endpoint() Endpoint {
 	if p.Given("custom-endpoint") {
 		path := p.Text("custom-endpoint")
 		e.CustomPath = &path
+	}
+	if d.ignoreEOS {
+		e.Extra = append(slices.Clone(e.Extra), Member{Key: "ignore_eos", Value: true})
 	}
 	for _, h := range p.Pairs("header") {
 		e.Headers = append(e.Headers, Header{h.Key, h.Value.(string)})
@@ -121,9 +132,18 @@ func (d *draft) dataset() Dataset {
 		SharedSystemPromptLength: intOr0(p.Int("shared-system-prompt-length")),
 		UserContextPromptLength:  intOr0(p.Int("user-context-prompt-length")),
 		SystemPrompt:             d.systemPrompt(),
+		MaxContext:               intOr0(p.Int("max-context-length")),
+		ThinkOnly:                p.Bool("use-think-time-only"),
 	}
 	if data.Path != "" {
 		data.Kind = FileDataset
+		if d.given("num-dataset-entries") && d.weka {
+			data.MaxTraces = data.Entries
+		}
+	}
+	if s := p.Float("inter-turn-delay-cap-seconds"); s != nil {
+		ms := *s * 1000
+		data.MaxDelayMS = &ms
 	}
 	if osl := p.Int("osl"); osl != nil {
 		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}

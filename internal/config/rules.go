@@ -16,7 +16,7 @@ func rules() []func(*draft) {
 		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
-		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkBaseten, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
+		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
 		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
 	}
 }
@@ -185,6 +185,9 @@ func (d *draft) checkConcurrency() {
 		bounds, what := d.intValues("num-sessions"), d.flag("num-sessions")
 		if len(bounds) == 0 {
 			bounds, what = d.intValues("request-count"), d.flag("request-count")
+		}
+		if len(bounds) == 0 && d.roots > 0 {
+			bounds, what = []int64{d.roots}, "the derived --num-sessions, one for each root session of the file,"
 		}
 		if len(bounds) == 0 {
 			if n := d.defaultRequests(&c); n != nil {

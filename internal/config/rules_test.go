@@ -138,16 +138,15 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
-		"--gpu-telemetry":                                    "--gpu-telemetry is not available in this release: ",
-		"--ui dashboard":                                     "--ui dashboard is not available in this release: use simple or none",
-		"--endpoint-type embeddings":                         "--endpoint-type embeddings is not available in this release: use chat or completions",
-		"--endpoint-type raw":                                "--endpoint-type raw is not available",
-		"--tokenizer gpt2":                                   "use --tokenizer builtin",
-		"--concurrency 1,2":                                  "a list for --concurrency is not available",
-		"--num-profile-runs 3":                               "--num-profile-runs is not available",
-		"--model-selection-strategy weighted":                "use round_robin or random",
-		"--use-think-time-only --input-file FILE":            "--use-think-time-only is not available",
-		"--custom-dataset-type weka_trace --input-file FILE": "use single_turn, multi_turn, ",
+		"--gpu-telemetry":                                  "--gpu-telemetry is not available in this release: ",
+		"--ui dashboard":                                   "--ui dashboard is not available in this release: use simple or none",
+		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat or completions",
+		"--endpoint-type raw":                              "--endpoint-type raw is not available",
+		"--tokenizer gpt2":                                 "use --tokenizer builtin",
+		"--concurrency 1,2":                                "a list for --concurrency is not available",
+		"--num-profile-runs 3":                             "--num-profile-runs is not available",
+		"--model-selection-strategy weighted":              "use round_robin or random",
+		"--custom-dataset-type tracelab --input-file FILE": "use single_turn, multi_turn, ",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

@@ -38,6 +38,8 @@ type Run struct {
 	CLICommand string
 	Env        Env
 
+	// Submission is nil without a scenario.
+	Submission *Submission
 	// parsed tells InputConfig which values the user gave.
 	parsed *Parsed
 }
@@ -113,7 +115,12 @@ const (
 
 // Dataset says which conversations are made or read.
 type Dataset struct {
-	Kind DatasetKind
+	// MaxTraces is the number of recordings to read, MaxContext leaves out longer ones; 0 is no limit.
+	MaxTraces, MaxContext int
+	// ThinkOnly takes the recorded think time for the delay, MaxDelayMS caps the delays of recordings; nil is no cap.
+	ThinkOnly  bool
+	MaxDelayMS *float64
+	Kind       DatasetKind
 	// Path and Format belong to a file; an empty format means that it is detected.
 	Path, Format string
 	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.
@@ -199,6 +206,8 @@ const (
 	Rate Mode = "request_rate"
 	// UserCentric gives every user a rate of its own.
 	UserCentric Mode = "user_centric"
+	// AgenticReplay plays recorded agents, one whole tree of sessions per slot of the concurrency.
+	AgenticReplay Mode = "agentic_replay"
 	// FixedSchedule replays recorded timestamps.
 	FixedSchedule Mode = "fixed_schedule"
 )
@@ -238,6 +247,8 @@ type Phase struct {
 	Grace time.Duration
 	// Series is a rate that changes instead of Rate; Rate mode only.
 	Series []RatePoint
+	// Lanes is set in AgenticReplay mode.
+	Lanes *Lanes
 	// Schedule is set in FixedSchedule mode, which ends with the recording.
 	Schedule *Schedule
 	// Users is their number; UserCentric mode only, where Rate is that of all of them together.

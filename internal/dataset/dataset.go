@@ -13,6 +13,8 @@ import "encoding/json"
 // Dataset is everything that can be sent.
 type Dataset struct {
 	Conversations []Conversation
+	// Roots are the conversations that sessions take, in order; nil: all of them. The others are their children.
+	Roots []int
 	// Sampling is the order in which sessions take conversations.
 	Sampling Sampling
 	// DefaultContextMode holds for conversations that state none.
@@ -34,11 +36,15 @@ func (d *Dataset) Mode(c *Conversation) ContextMode {
 	return DeltasWithoutResponses
 }
 
-// Turns is the number of turns of all conversations.
+// Turns is the number of turns of all conversations that are requests.
 func (d *Dataset) Turns() int {
 	n := 0
 	for i := range d.Conversations {
-		n += len(d.Conversations[i].Turns)
+		for t := range d.Conversations[i].Turns {
+			if !d.Conversations[i].Turns[t].Silent {
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -65,6 +71,8 @@ type Conversation struct {
 	// of its own right behind it. nil: none.
 	SystemMessage *string
 	UserContext   *string
+	// Before are children, by index, that begin before the first turn; nothing waits for them.
+	Before []int
 }
 
 // Turn is what one request adds to its conversation.
@@ -90,6 +98,11 @@ type Turn struct {
 	Extra []Field
 	// AudioSeconds is the length of all sound of the turn; 0: unknown or none.
 	AudioSeconds float64 `json:",omitempty"`
+	// Silent turns send nothing, they only branch; Think is a random wait before one.
+	Silent bool
+	Think  *Think
+	// Branches begin when the turn has returned.
+	Branches []Branch
 }
 
 // Media is one object of a modality: a list of contents under an optional name. Text is a modality

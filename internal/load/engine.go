@@ -19,6 +19,9 @@ const (
 	DefaultGatherTimeout      = time.Minute
 )
 
+// ErrChildFailed ends a plan that fails fast.
+var ErrChildFailed = errors.New("a request of a child session failed")
+
 // Options are what an Engine needs from outside.
 type Options struct {
 	Clock *clock.Clock
@@ -72,13 +75,16 @@ type Engine struct {
 
 	// What follows belongs to the loop. The counts of sessions, children, begun sessions and profiling credits go on
 	// over the phases; sessions up to prepared, exclusive, are announced to the sender.
-	timer             clock.Timer
-	armedNS           int64
-	active            []*phaseRun
-	nextSession       uint64
-	nextChild         uint64
-	prepared          uint64
-	begun             uint64
+	timer       clock.Timer
+	armedNS     int64
+	active      []*phaseRun
+	nextSession uint64
+	nextChild   uint64
+	prepared    uint64
+	begun       uint64
+	// lanes are shared by the phases that have them; traces is the queue of recordings that wait for a lane.
+	lanes             []*lane
+	traces            []int
 	profilingCredits  uint64
 	cancellationDraws random.Stream
 	watcher           *observer
@@ -182,6 +188,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	defer e.watcher.close()
 
 	e.loop(ctx)
+	e.abandonLanes()
 	res := Result{Phases: e.Snapshot(), Adaptive: e.adaptive}
 	for _, s := range res.Phases {
 		res.Cancelled = res.Cancelled || s.WasCancelled
@@ -203,11 +210,14 @@ func (e *Engine) check() error {
 		return err
 	}
 	recorded, _ := e.source.(Recorded)
+	trees, _ := e.source.(Trees)
 	_, cuts := e.sender.(PhaseCutter)
 	for _, p := range e.plan.Phases {
 		switch {
 		case p.Schedule != nil && (recorded == nil || e.opener == nil):
 			return errors.New("a schedule needs a source with recorded times and a sender that plays them")
+		case p.Lanes != nil && (trees == nil || trees.Traces() == 0 || e.opener == nil):
+			return errors.New("lanes need a source with recorded trees and a sender that plays them")
 		case p.Users != nil && e.opener == nil:
 			return errors.New("users need a sender that knows them")
 		case p.Seamless && !cuts:

@@ -56,7 +56,7 @@ func (p *phaseRun) mature(t turn, nowNS int64) {
 	switch {
 	case t.node != nil && t.node.silent(t.index):
 		p.nodeReturned(t, nowNS)
-	case p.timetable != nil || t.node != nil && t.node.parent != nil && t.index == 0:
+	case p.timetable != nil || p.phase.Lanes != nil || t.node != nil && t.node.parent != nil && t.index == 0:
 		p.admitted.push(t)
 	default:
 		p.ready.push(t)
@@ -107,6 +107,8 @@ func (p *phaseRun) issueAdmitted() (more bool) {
 func (p *phaseRun) issueNew() (more bool) {
 	step := p.arrive
 	switch {
+	case p.phase.Lanes != nil:
+		return false
 	case p.timetable != nil:
 		due, any := p.nextStart()
 		return p.sending() && any && due <= p.e.clock.NowNS()
@@ -263,6 +265,10 @@ func (p *phaseRun) cancelAfterNS() int64 {
 // lookAhead announces the next sessions to the sender.
 func (p *phaseRun) lookAhead() {
 	if p.stats.State > Started {
+		return
+	}
+	if p.phase.Lanes != nil {
+		p.prepareSeeds()
 		return
 	}
 	if p.timetable != nil {

@@ -82,6 +82,11 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 			users.Count = int(phase.Adaptive.withDefaults(phase).Min)
 		}
 		p.timetable = newCast(users, e.nextSession, e.source.Turns)
+	case phase.Lanes != nil:
+		if e.lanes == nil {
+			e.makeLanes(phase)
+		}
+		phase.Requests = e.laneRequests(phase)
 	}
 	p.phase = phase
 	p.stats = newStats(index, phase, e.plan.URLs)
@@ -119,6 +124,9 @@ func (p *phaseRun) start() {
 		}
 	}
 	p.enter(Started)
+	if p.phase.Lanes != nil {
+		p.startLanes(now)
+	}
 }
 
 // startLimits puts the limits of the phase in force, or the first ones of their ramps.
@@ -214,6 +222,7 @@ func (p *phaseRun) progress(ctx context.Context) (more bool) {
 	}
 	if p.sending() {
 		more = p.send(now)
+		p.capSystemIdle(now)
 	}
 	if !p.sending() {
 		p.settle(p.e.clock.NowNS())

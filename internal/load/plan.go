@@ -44,6 +44,8 @@ type Plan struct {
 	Seed   random.Seed
 	// URLs is the number of base URLs among which sessions alternate; 0 means 1.
 	URLs int
+	// FailFast ends the run at the first failed request of a child session.
+	FailFast bool
 }
 
 // Phase is one stretch of load. A limit or stop condition of 0 is absent; at least one stop condition is needed,
@@ -51,10 +53,12 @@ type Plan struct {
 type Phase struct {
 	Name string
 	Kind Kind
-	// Arrivals, Schedule and Users exclude each other; without any of them the phase is a burst.
+	// Arrivals, Schedule, Users and Lanes exclude each other; without any of them the phase is a burst.
 	Arrivals Arrivals
 	Schedule *Schedule
 	Users    *Users
+	// Lanes replays recorded trees; their number is the Concurrency.
+	Lanes *Lanes
 	// Concurrency limits sessions, Prefill requests before their first content. Their ramps begin at 1.
 	Concurrency, Prefill         int
 	ConcurrencyRamp, PrefillRamp Ramp

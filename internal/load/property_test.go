@@ -320,6 +320,41 @@ func TestDelaysComeOutByTimeThenOrder(t *testing.T) {
 	})
 }
 
+func TestDelaysThatArePulledForwardKeepTheirOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var h delays
+		due := map[uint64]int64{}
+		for i, at := range rapid.SliceOfN(rapid.Int64Range(0, 100), 1, 40).Draw(rt, "due") {
+			due[uint64(i)] = at
+			h.push(at, turn{session: uint64(i)})
+		}
+		latest, kind := rapid.Int64Range(0, 100).Draw(rt, "latest"), rapid.Uint64Range(1, 4).Draw(rt, "kind")
+		mine := func(t turn) bool { return t.session%kind == 0 }
+		h.pullForward(latest, mine)
+		by, last := int64(-1), int64(-1000)
+		for h.len() > 0 {
+			at := h.dueNS()
+			t := h.pop()
+			if at < last {
+				rt.Fatalf("%d comes after %d", at, last)
+			}
+			last = at
+			moved := due[t.session] - at
+			switch {
+			case !mine(t) && moved != 0:
+				rt.Fatalf("turn %d moved by %d, but is another's", t.session, moved)
+			case mine(t) && by >= 0 && moved != by:
+				rt.Fatalf("turn %d moved by %d, another one by %d", t.session, moved, by)
+			case mine(t):
+				if by < 0 && at > latest {
+					rt.Fatalf("the first is due at %d, want %d at the latest", at, latest)
+				}
+				by = moved
+			}
+		}
+	})
+}
+
 func TestFIFOKeepsOrderAndMemory(t *testing.T) {
 	var q fifo
 	next := uint64(0)

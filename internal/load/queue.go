@@ -79,19 +79,8 @@ func (h *delays) pop() turn {
 	last := len(h.items) - 1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
-			if h.items[child].before(h.items[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return t
-		}
-		h.items[i], h.items[least] = h.items[least], h.items[i]
-		i = least
-	}
+	h.sink(0)
+	return t
 }
 
 // slots counts what is in use against a limit that may change meanwhile: a raised one opens slots at once,

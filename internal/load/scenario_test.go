@@ -38,6 +38,8 @@ type scenario struct {
 	// recording and tree make the source Recorded and Branching.
 	recording [][]TurnTime
 	tree      func(session uint64) *Tree
+	// traces make it Trees.
+	traces []*Tree
 	// gathers makes the sender a Gatherer that is ready after gatherFor.
 	gathers   bool
 	gatherFor time.Duration
@@ -230,6 +232,9 @@ func (f *fakeSender) Tree(session uint64) *Tree {
 	}
 	return f.tree(session)
 }
+
+func (f *fakeSender) Traces() int                     { return len(f.traces) }
+func (f *fakeSender) Trace(trace int, _ uint64) *Tree { return f.traces[trace] }
 
 func (f *fakeSender) Open(o Opening) {
 	f.mu.Lock()

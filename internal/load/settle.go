@@ -21,6 +21,10 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		return
 	}
 	delete(p.inFlight, m.id)
+	if p.stageIs(SeedLanes) {
+		f.turn.node.tree.flying--
+		p.seeded(f.turn, m.outcome)
+	}
 	switch m.outcome {
 	case CutOff:
 		p.stats.RequestsCancelled++
@@ -32,10 +36,18 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	}
 	p.stats.RequestsCompleted++
 	p.proceed(f.turn, nowNS)
+	if m.outcome == Failure && p.e.plan.FailFast && f.turn.node.depth() > 0 {
+		p.stats.Branches.ParentsFailed++
+		p.e.Abort(ErrChildFailed)
+		p.stop()
+	}
 }
 
 // proceed goes on with a session after one of its turns has returned; a failed turn does not end it.
 func (p *phaseRun) proceed(t turn, nowNS int64) {
+	if p.stageIs(SeedLanes) {
+		return
+	}
 	if t.node != nil {
 		t.node.tree.flying--
 		p.nodeReturned(t, nowNS)
@@ -73,6 +85,9 @@ func (p *phaseRun) after(delayNS int64, t turn, nowNS int64) {
 
 // dropCutOff ends a session one of whose credits was cut off.
 func (p *phaseRun) dropCutOff(f flight, nowNS int64) {
+	if p.stageIs(SeedLanes) {
+		return
+	}
 	if f.turn.node != nil {
 		f.turn.node.tree.flying--
 		p.fell(f.turn)
@@ -95,7 +110,12 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	p.stats.State = SendingComplete
 	p.stats.target(p.schedule, nowNS)
 	p.dropWaiting()
-	p.truncateTrees()
+	if !p.parks() {
+		p.truncateTrees()
+	}
+	if p.stageIs(SeedLanes) && p.phase.Grace < Infinite {
+		p.stats.GraceEndNS = later(nowNS, p.phase.Grace)
+	}
 	if p.timetable != nil {
 		p.timetable.drop(p.e.sender.Forget)
 	}
@@ -117,7 +137,9 @@ func (p *phaseRun) dropWaiting() {
 		p.e.sender.Forget(p.arrived.pop().session)
 	}
 	drop := func(t turn) {
-		if t.node == nil {
+		if p.stageIs(FillLanes) {
+			t.node.park(t.index)
+		} else if t.node == nil {
 			p.sessions.give()
 			p.e.sender.Forget(t.session)
 		}
@@ -184,6 +206,11 @@ func (p *phaseRun) forceReturns() {
 		if f.prefill {
 			p.prefill.give()
 		}
+		if p.stageIs(SeedLanes) {
+			f.turn.node.tree.flying--
+			p.seeded(f.turn, CutOff)
+			continue
+		}
 		if f.turn.node != nil {
 			f.turn.node.tree.flying--
 			p.fell(f.turn)
@@ -205,6 +232,9 @@ func (p *phaseRun) endAtOnce(nowNS int64) {
 }
 
 func (p *phaseRun) complete(nowNS int64) {
+	if p.parks() {
+		p.leaveLanes()
+	}
 	p.stats.RequestsEndNS = nowNS
 	p.stats.FinalReturned = &ReturnedTotals{
 		RequestsCompleted: p.stats.RequestsCompleted, RequestsCancelled: p.stats.RequestsCancelled,

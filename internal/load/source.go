@@ -48,6 +48,9 @@ type Node struct {
 
 // NodeTurn is one turn of a node.
 type NodeTurn struct {
+	// AtNS is when the turn began in a recording, on the clock of its tree; it counts only if Timed.
+	Timed bool
+	AtNS  int64
 	// DelayNS is waited before the turn: after the return of the turn before, or of the last child it waited for.
 	DelayNS int64
 	// Silent turns send nothing: they only branch. They are no requests.
@@ -74,7 +77,7 @@ const FirstChild = 1 << 63
 // Opening says what a session is, where its number alone does not.
 type Opening struct {
 	Session uint64
-	// Conversation is that of a schedule, -1 for the one that the source gives to the number.
+	// Conversation is that of a schedule or the trace of a lane, -1 for the one that the source gives to the number.
 	Conversation int
 	// User is the simulated user, 0 = none.
 	User uint64

@@ -72,6 +72,8 @@ type Branches struct {
 	// ParentsSuspended waited for children; those that went on are ParentsResumed, the joins of the others were
 	// suppressed because no request may be sent any more.
 	ParentsSuspended, ParentsResumed, JoinsSuppressed int64
+	// ParentsFailed ended with a plan that fails fast.
+	ParentsFailed int64
 }
 
 // Barrier tells how close together the requests of a barrier left: when their exchanges started if the sender lets

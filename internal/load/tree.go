@@ -8,6 +8,8 @@ type tree struct {
 	// open counts the nodes that are not done, flying the requests in flight, unsent those that are still to be sent.
 	open, flying int
 	unsent       int64
+	// lane is where a recorded tree is played, nil for others.
+	lane *lane
 	// over: the session slot is given back and no node goes on.
 	over bool
 }
@@ -29,6 +31,9 @@ type node struct {
 	kids int
 	// flying: a request is in flight. played: all turns have returned. forgotten: no turn will be sent.
 	flying, played, forgotten, errored bool
+	// parked: the turn next is left to the next phase.
+	parked bool
+	next   int
 }
 
 func (n *node) turns() []NodeTurn { return n.tree.shape.Nodes[n.at].Turns }
@@ -98,7 +103,7 @@ func (p *phaseRun) plant(session uint64, shape *Tree, intendedNS, nowNS int64) {
 	first := turn{session: session, count: len(root.turns()), url: tr.url, node: root, intendedNS: intendedNS}
 	switch {
 	case root.silent(0):
-		p.nodeReturned(first, nowNS)
+		p.after(root.turns()[0].DelayNS, first, nowNS)
 	case len(before) == 0 && p.prefill.take():
 		p.issue(first, nowNS)
 	default:
@@ -111,26 +116,10 @@ func (p *phaseRun) spawn(parent *node, b Branch, parentTurn int, nowNS int64) {
 	tr := parent.tree
 	for _, at := range b.Nodes {
 		p.stats.Branches.ChildrenSpawned++
-		tr.open++
-		if !b.Background {
-			parent.kids++
-		}
+		child := p.e.bear(parent, at, b, parentTurn)
 		if b.JoinAt > 0 {
-			if parent.waits == nil {
-				parent.waits = map[int]int{}
-			}
-			parent.waits[b.JoinAt]++
+			parent.awaits(child, b.JoinAt)
 		}
-		child := &node{
-			tree: tr, at: at, session: p.e.nextChild, parent: parent, level: parent.level + 1,
-			gate: b.JoinAt, background: b.Background,
-		}
-		p.e.nextChild++
-		tr.nodes = append(tr.nodes, child)
-		p.e.opener.Open(Opening{
-			Session: child.session, Conversation: -1, Root: tr.nodes[0].session, Node: at,
-			Parent: parent.session, ParentTurn: parentTurn, Fork: b.Fork, Depth: child.level,
-		})
 	}
 	for _, child := range tr.nodes[len(tr.nodes)-len(b.Nodes):] {
 		p.spawn(child, Branch{Nodes: tr.shape.Nodes[child.at].Before, Background: true}, 0, nowNS)
@@ -138,20 +127,59 @@ func (p *phaseRun) spawn(parent *node, b Branch, parentTurn int, nowNS int64) {
 	}
 }
 
-// enterTurn has a turn that waits for no child wait for its delay.
+// bear makes a child of a session.
+func (e *Engine) bear(parent *node, at int, b Branch, parentTurn int) *node {
+	tr := parent.tree
+	tr.open++
+	if !b.Background {
+		parent.kids++
+	}
+	child := &node{tree: tr, at: at, session: e.nextChild, parent: parent, level: parent.level + 1, background: b.Background}
+	e.nextChild++
+	tr.nodes = append(tr.nodes, child)
+	e.opener.Open(Opening{
+		Session: child.session, Conversation: -1, Root: tr.nodes[0].session, Node: at,
+		Parent: parent.session, ParentTurn: parentTurn, Fork: b.Fork, Depth: child.level,
+	})
+	return child
+}
+
+// awaits has a turn wait for a child.
+func (n *node) awaits(child *node, turn int) {
+	if n.waits == nil {
+		n.waits = map[int]int{}
+	}
+	n.waits[turn]++
+	child.gate = turn
+}
+
+// enterTurn has a turn that waits for no child wait for its delay; lanes that are filled know none.
 func (p *phaseRun) enterTurn(n *node, index int, nowNS int64) {
+	delay := n.turns()[index].DelayNS
+	if p.stageIs(FillLanes) {
+		delay = 0
+	}
+	p.enterAfter(n, index, delay, nowNS)
+}
+
+// enterAfter has a turn wait for a while.
+func (p *phaseRun) enterAfter(n *node, index int, delayNS, nowNS int64) {
 	next := n.turns()[index]
-	if !p.maySend(nowNS) && (!next.Silent || next.DelayNS > 0) {
+	if p.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
+		n.park(index)
+		return
+	}
+	if !p.maySend(nowNS) && (!next.Silent || delayNS > 0) {
 		p.truncate(n)
 		return
 	}
 	if !next.Silent {
 		p.e.sender.Prepare(p.stats.Index, n.session, index)
 	}
-	if n.parent != nil && index == 0 && next.DelayNS > 0 {
+	if n.parent != nil && index == 0 && delayNS > 0 {
 		p.stats.Branches.ChildrenDelayed++
 	}
-	p.after(next.DelayNS, turn{session: n.session, index: index, count: len(n.turns()), url: n.tree.url, node: n}, nowNS)
+	p.after(delayNS, turn{session: n.session, index: index, count: len(n.turns()), url: n.tree.url, node: n}, nowNS)
 }
 
 // nodeReturned goes on with a tree after one of its turns has returned, or was silent.
@@ -178,9 +206,10 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 		p.enterTurn(n, next, nowNS)
 	}
 	p.finishAfterFinalCredit(nowNS)
-	if !p.sending() {
+	if !p.sending() && !p.parks() {
 		p.prune(n.tree)
 	}
+	p.capTreeIdle(n.tree, nowNS)
 }
 
 // finishNode tells what waits for a node that it is done, if it is.
@@ -278,6 +307,9 @@ func (p *phaseRun) releaseTree(tr *tree) {
 	tr.over = true
 	p.sessions.give()
 	delete(p.trees, tr)
+	if tr.lane != nil {
+		p.freeLane(tr.lane)
+	}
 }
 
 func (p *phaseRun) forget(n *node) {

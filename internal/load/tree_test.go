@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -121,6 +122,42 @@ func TestOrchestratorSendsNothingItself(t *testing.T) {
 	same(t, "sends", p.sends(0), "0s 0s 11s 12s 12s 23s")
 	s := p.result.Phases[0]
 	same(t, "requests, sessions, completed", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions}, []int64{6, 2, 2})
+}
+
+func TestOrchestratorWaitsBeforeItsFirstRound(t *testing.T) {
+	thinking := func(uint64) *Tree {
+		return &Tree{Nodes: []Node{
+			{Turns: []NodeTurn{{Silent: true, DelayNS: int64(3 * time.Second), Branches: []Branch{{Nodes: []int{1}}}}}}, {Turns: plainTurns(1)},
+		}}
+	}
+	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 2}), tree: thinking, serve: within(time.Second)}.run(t)
+	same(t, "sends", p.sends(0), "3s 7s")
+	p = scenario{plan: one(Phase{Concurrency: 1, Duration: 2 * time.Second}), tree: thinking, serve: within(time.Second)}.run(t)
+	same(t, "stopped meanwhile", p.result.Phases[0].RequestsSent, 0)
+}
+
+func TestFirstFailedChildEndsAPlanThatFailsFast(t *testing.T) {
+	plan := one(Phase{Concurrency: 1, Sessions: 5})
+	plan.FailFast = true
+	run := func(fails func(Credit) bool) played {
+		return scenario{plan: plan, tree: joining, serve: func(c Credit) answer {
+			a := answer{after: time.Second}
+			if fails(c) {
+				a.outcome = Failure
+			}
+			return a
+		}}.run(t)
+	}
+	p := run(func(c Credit) bool { return c.Session == FirstChild })
+	if !errors.Is(p.err, ErrChildFailed) {
+		t.Errorf("error %v", p.err)
+	}
+	same(t, "sent", p.nodes(), "0/0.0 0/1.0 0/2.0 0/0.1")
+	same(t, "parents failed", p.result.Phases[0].Branches.ParentsFailed, 1)
+	p = run(func(c Credit) bool { return c.Session < FirstChild })
+	if p.err != nil || p.result.Phases[0].CompletedSessions != 5 {
+		t.Errorf("failed roots: %v, %+v", p.err, p.result.Phases[0])
+	}
 }
 
 func TestChildrenBeforeTheFirstTurn(t *testing.T) {

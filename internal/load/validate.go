@@ -27,7 +27,7 @@ func (p Phase) validate() error {
 	switch {
 	case p.Concurrency < 0 || p.Prefill < 0 || p.Requests < 0 || p.Sessions < 0 || p.Duration < 0 || p.Grace < 0:
 		return errors.New("a limit is negative")
-	case p.Schedule == nil && p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
+	case p.Schedule == nil && !p.endsItself() && p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
 		return errors.New("no stop condition: give a number of requests, a number of sessions or a duration")
 	case p.burst() && p.Concurrency == 0 && p.Prefill == 0:
 		return errors.New("without a rate a concurrency or prefill concurrency is needed")
@@ -53,19 +53,42 @@ func (p Phase) validate() error {
 
 // burst tells whether requests go out as soon as a slot is free.
 func (p Phase) burst() bool {
-	return p.Arrivals.Pattern == Burst && p.Schedule == nil && p.Users == nil
+	return p.Arrivals.Pattern == Burst && p.Schedule == nil && p.Users == nil && p.Lanes == nil
+}
+
+// endsItself tells whether the stage of the lanes has an end of its own.
+func (p Phase) endsItself() bool {
+	return p.Lanes != nil && (p.Lanes.Stage == SeedLanes || p.Lanes.Stage == FillLanes && p.Lanes.PerLane > 0)
+}
+
+func (l *Lanes) validate(p Phase) error {
+	switch {
+	case p.Concurrency < 1:
+		return errors.New("lanes need a concurrency: it is their number")
+	case p.ConcurrencyRamp.Duration != 0 || p.Barrier || p.Seamless || p.Adaptive != nil:
+		return errors.New("lanes know no ramp of the concurrency, no barrier, no seamless start and no search")
+	case !(l.MinStart >= 0 && l.MinStart <= l.MaxStart && l.MaxStart <= 1):
+		return fmt.Errorf("lanes start from %v to %v of a recording: want shares from 0 to 1, the smaller one first", l.MinStart, l.MaxStart)
+	case l.TreeIdle < 0 || l.SystemIdle < 0 || l.PerLane < 0:
+		return errors.New("a limit of the lanes is negative")
+	case l.PerLane > 0 && (l.Stage != FillLanes || p.Duration != 0):
+		return errors.New("a number of requests per lane stands for the duration of the phase that fills the lanes")
+	}
+	return nil
 }
 
 func (p Phase) validateMode() error {
 	modes := 0
-	for _, given := range []bool{p.Arrivals.Pattern != Burst, p.Schedule != nil, p.Users != nil} {
+	for _, given := range []bool{p.Arrivals.Pattern != Burst, p.Schedule != nil, p.Users != nil, p.Lanes != nil} {
 		if given {
 			modes++
 		}
 	}
 	switch {
 	case modes > 1:
-		return errors.New("give one of a rate, a schedule and users")
+		return errors.New("give one of a rate, a schedule, users and lanes")
+	case p.Lanes != nil:
+		return p.Lanes.validate(p)
 	case p.Users != nil:
 		return p.Users.validate()
 	case p.Arrivals.Pattern != Burst:

@@ -38,6 +38,9 @@ type Identity struct {
 	// PhaseIndex counts the run's phases from 0, ProfilingIndex its profiling phases (-1 in a warm-up).
 	PhaseIndex, ProfilingIndex int
 	PhaseName                  string
+	// AgentDepth is how far below the root of its tree the session is. The two ids are empty for a root.
+	AgentDepth                             int
+	ParentCorrelationID, RootCorrelationID string
 	// WasCancelled is true for a simulated client cancellation.
 	WasCancelled bool
 }

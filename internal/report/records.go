@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"sync"
 
 	"aiperf/internal/artifact"
@@ -108,8 +109,11 @@ func appendMetadata(m *artifact.Members, r *record.Record) {
 	m.Bool("was_cancelled", r.WasCancelled)
 	appendWall(m, "cancellation_time_ns", r, record.Cancelled)
 	m.Bool("context_overflow_skip", false)
-	m.Int("agent_depth", 0)
-	m.String("root_correlation_id", r.CorrelationID)
+	m.Int("agent_depth", int64(r.AgentDepth))
+	if r.ParentCorrelationID != "" {
+		m.String("parent_correlation_id", r.ParentCorrelationID)
+	}
+	m.String("root_correlation_id", cmp.Or(r.RootCorrelationID, r.CorrelationID))
 	if r.Raw != nil && r.Raw.CutOff {
 		m.Bool("was_cut_off", true)
 	}

@@ -58,6 +58,20 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	doc = append(doc, artifact.Member{Key: "error_summary", Value: errorSummary(r.Errors)})
 	doc = appendInstant(doc, "start_time", r.StartNS, zone)
 	doc = appendInstant(doc, "end_time", r.EndNS, zone)
+	if s := r.Submission; s != nil {
+		reasons := make([]any, len(s.Reasons))
+		for i, reason := range s.Reasons {
+			reasons[i] = reason
+		}
+		doc = append(doc,
+			artifact.Member{Key: "scenario", Value: s.Scenario},
+			artifact.Member{Key: "submission_valid", Value: len(s.Reasons) == 0},
+			artifact.Member{Key: "runtime_submission_invalid_reasons", Value: reasons},
+		)
+	}
+	if r.Branches != nil {
+		doc = append(doc, artifact.Member{Key: "branch_stats", Value: branchStats(r.Branches)})
+	}
 	if r.Warmup != nil {
 		first, others := splitBlocks(r.Warmup)
 		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: append(first, others...)})
@@ -163,6 +177,20 @@ func countMembers(c *summary.Counts) artifact.Object {
 		artifact.Member{Key: "target_rate", Value: c.TargetRate},
 		artifact.Member{Key: "delivered_rate", Value: c.DeliveredRate},
 	)
+}
+
+func branchStats(b *summary.Branches) artifact.Object {
+	return artifact.Object{
+		{Key: "children_spawned", Value: b.ChildrenSpawned},
+		{Key: "children_completed", Value: b.ChildrenCompleted},
+		{Key: "children_errored", Value: b.ChildrenErrored},
+		{Key: "children_truncated", Value: b.ChildrenTruncated},
+		{Key: "children_delayed", Value: b.ChildrenDelayed},
+		{Key: "parents_suspended", Value: b.ParentsSuspended},
+		{Key: "parents_resumed", Value: b.ParentsResumed},
+		{Key: "parents_failed_due_to_child_error", Value: b.ParentsFailed},
+		{Key: "joins_suppressed", Value: b.JoinsSuppressed},
+	}
 }
 
 func errorSummary(errors []summary.ErrorCount) []any {

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/loader"
 	"aiperf/internal/endpoint"
@@ -43,4 +45,13 @@ func (Catalog) MetricTags() []string {
 func (Catalog) DatasetFormat(path string) string {
 	format, _ := loader.Detect(path)
 	return format
+}
+
+// DatasetRoots implements config.Catalog.
+func (Catalog) DatasetRoots(path string) int64 {
+	r, err := loader.Load(context.Background(), path, "dag_jsonl")
+	if err != nil {
+		return 0
+	}
+	return int64(r.Dataset.RootCount())
 }

@@ -15,14 +15,18 @@ import (
 	"aiperf/internal/session"
 )
 
-// schedule answers load's questions about the dataset: session k plays conversation sampler.At(k).
+// schedule answers load's questions about the dataset: session k plays the root that the sampler gives to it.
 type schedule struct {
 	data    *dataset.Dataset
 	sampler *dataset.Sampler
+	forest  *forest
 }
 
+// at is the index of the conversation of session k.
+func (s schedule) at(k uint64) int { return s.data.RootAt(s.sampler.At(k)) }
+
 func (s schedule) conversation(k uint64) *dataset.Conversation {
-	return &s.data.Conversations[s.sampler.At(k)]
+	return &s.data.Conversations[s.at(k)]
 }
 
 // Turns implements load.Source.
@@ -30,11 +34,11 @@ func (s schedule) Turns(k uint64) int { return len(s.conversation(k).Turns) }
 
 // DelayNS implements load.Source.
 func (s schedule) DelayNS(k uint64, turn int) int64 {
-	if delay := s.conversation(k).Turns[turn].DelayMS; delay != nil {
-		return nanoseconds(*delay)
-	}
-	return 0
+	return delayNS(&s.conversation(k).Turns[turn])
 }
+
+// Tree implements load.Branching.
+func (s schedule) Tree(k uint64) *load.Tree { return s.forest.tree(k, s.at(k)) }
 
 // wiring is what a dispatcher works with.
 type wiring struct {
@@ -90,13 +94,15 @@ type phaseName struct {
 	name, kind string
 	profiling  int // number among the profiling phases, -1 for a warm-up
 	scheduled  bool
+	play       session.Play
 }
 
 func phaseNames(plan load.Plan) []phaseName {
 	var list []phaseName
 	profiling := 0
 	for _, p := range plan.Phases {
-		name := phaseName{p.Name, p.Kind.String(), -1, p.Schedule != nil}
+		name := phaseName{name: p.Name, kind: p.Kind.String(), profiling: -1, scheduled: p.Schedule != nil}
+		name.play = session.Play{OneToken: p.Lanes != nil && p.Lanes.Stage == load.FillLanes}
 		if p.Kind == load.Profiling {
 			name.profiling = profiling
 			profiling++
@@ -108,10 +114,13 @@ func phaseNames(plan load.Plan) []phaseName {
 
 // turnState is the next request of a session.
 type turnState struct {
-	mu       sync.Mutex
-	session  *session.Session
+	mu      sync.Mutex
+	session *session.Session
+	// root is the conversation of the root of the session's tree: its own unless it is a child.
+	root     int
 	worker   int
 	turn     int
+	play     session.Play
 	prepared *session.Prepared
 }
 
@@ -135,7 +144,7 @@ func (t *turnState) readyIn(warmup bool, turn int) *session.Prepared {
 // make makes the request; the state is locked.
 func (t *turnState) make(turn int) *session.Prepared {
 	if t.prepared == nil || t.turn != turn {
-		t.turn, t.prepared = turn, t.session.Prepare(turn)
+		t.turn, t.prepared = turn, t.session.PrepareFor(turn, t.play)
 	}
 	return t.prepared
 }
@@ -167,8 +176,9 @@ func newDispatcher(w wiring) *dispatcher {
 func (d *dispatcher) Prepare(phase int, k uint64, turn int) {
 	t := d.state(k)
 	t.mu.Lock()
-	if t.session.Warm(d.phases[phase].profiling < 0) || t.turn != turn {
-		t.turn, t.prepared = turn, nil
+	play := d.phases[phase].play
+	if t.session.Warm(d.phases[phase].profiling < 0) || t.turn != turn || t.play != play {
+		t.turn, t.play, t.prepared = turn, play, nil
 	}
 	t.mu.Unlock()
 	select {
@@ -183,27 +193,40 @@ func (d *dispatcher) state(k uint64) *turnState {
 	if t, ok := d.live[k]; ok {
 		return t
 	}
-	t := &turnState{session: d.sessions.Session(k, d.schedule.sampler.At(k)), worker: -1}
+	at := d.schedule.at(k)
+	t := &turnState{session: d.sessions.Session(k, at), root: at, worker: -1}
 	d.live[k] = t
 	return t
 }
 
-// Open implements load.Opener: a simulated user's session goes by the user's number, that of a schedule
-// plays the conversation of its entry.
+// Open implements load.Opener: a simulated user's session goes by the user's number, that of a schedule or of a
+// lane plays the conversation of its entry, and a child has parents.
 func (d *dispatcher) Open(o load.Opening) {
 	k := o.Session
-	if o.Conversation >= 0 {
-		d.mu.Lock()
-		d.live[k] = &turnState{session: d.sessions.Session(k, o.Conversation), worker: -1}
-		d.mu.Unlock()
-		return
-	}
-	if o.User == 0 {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.live[k] = &turnState{session: d.sessions.Named(k, d.schedule.sampler.At(k), strconv.FormatInt(int64(o.User), 10)), worker: -1}
+	t := &turnState{worker: -1}
+	switch {
+	case o.Root != k:
+		parent := d.live[o.Parent]
+		t.root = parent.root
+		if o.Fork {
+			t.worker = parent.worker // which the history may be warm for
+		}
+		t.session = d.sessions.Child(k, d.schedule.forest.shape(t.root).conversations[o.Node], session.Lineage{
+			Parent: o.Parent, ParentTurn: o.ParentTurn, Fork: o.Fork, Depth: o.Depth,
+		})
+	case o.User > 0:
+		t.root = d.schedule.at(k)
+		t.session = d.sessions.Named(k, t.root, strconv.FormatInt(int64(o.User), 10))
+	default:
+		t.root = d.schedule.at(k)
+		if o.Conversation >= 0 {
+			t.root = d.schedule.at(uint64(o.Conversation))
+		}
+		t.session = d.sessions.Session(k, t.root)
+	}
+	d.live[k] = t
 }
 
 // Forget implements load.Sender.

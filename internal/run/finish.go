@@ -45,6 +45,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		e.log.Warn(w)
 	}
 	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
+	e.settleSubmission(&result)
 	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
 	problems = append(problems, err)
 	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
@@ -54,6 +55,8 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	e.judge(out, phases)
 	if t := e.aborted.Load(); t != nil {
 		out.Aborted = t
+	} else if e.childFailed != nil {
+		out.Aborted = e.childFailed
 	} else if err := e.sinkError.Load(); err != nil {
 		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
 	}
@@ -161,17 +164,21 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	switch t := e.aborted.Load(); {
 	case t != nil:
 		run.Incomplete = t.Error()
+	case e.childFailed != nil:
+		run.Incomplete = e.childFailed.Error()
 	case e.unprocessed != nil:
 		run.Incomplete = e.unprocessed.Error()
 	}
 	if err := e.sinkError.Load(); err != nil {
 		run.Incomplete = (*err).Error()
 	}
+	run.Submission = e.submission(&run)
 	p := phaseOf(phases, load.Profiling)
 	if p == nil {
 		return run
 	}
 	run.StartNS = e.clock.WallNS(p.StartNS)
+	run.Branches = e.branches(phases)
 	run.Counts = summary.Counts{
 		Sent: p.RequestsSent, CutOff: p.RequestsCancelled,
 		SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,

@@ -14,7 +14,10 @@ import (
 // reading says how an input file is read.
 func (e *execution) reading() loader.Options {
 	d := &e.cfg.Dataset
-	o := loader.Options{BlockSize: d.BlockSize, IgnoreTimes: d.IgnoreTimes, MaxISL: d.Synthesis.MaxISL, MaxOSL: d.Synthesis.MaxOSL, Reshape: e.reshape()}
+	o := loader.Options{
+		Entries: d.MaxTraces, MaxContext: d.MaxContext, ThinkOnly: d.ThinkOnly, MaxDelayMS: d.MaxDelayMS, Models: e.cfg.Models,
+		Weka: loader.WekaOptions(e.cfg.Env.Weka), BlockSize: d.BlockSize, IgnoreTimes: d.IgnoreTimes, MaxISL: d.Synthesis.MaxISL, MaxOSL: d.Synthesis.MaxOSL, Reshape: e.reshape(),
+	}
 	if s := e.cfg.Profiling().Schedule; s != nil {
 		o.Scheduled, o.Window = true, loader.Window{StartMS: s.StartMS, EndMS: s.EndMS}
 	}
@@ -60,7 +63,7 @@ func (e *execution) checkThreadedMessages(data *dataset.Dataset) error {
 	for i := range data.Conversations {
 		c := &data.Conversations[i]
 		if data.Mode(c) == dataset.DeltasWithoutResponses && len(c.Turns) > 0 && c.Turns[0].RawMessages != nil {
-			return fmt.Errorf("--extra-inputs messages cannot be used with %s: its rows of message_mode delta build the messages up", e.cfg.Dataset.Path)
+			return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages", e.cfg.Dataset.Path)
 		}
 	}
 	return nil

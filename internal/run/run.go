@@ -130,6 +130,8 @@ type execution struct {
 	aborted                             atomic.Pointer[thresholdError]
 	// sinkError is why records could not be written.
 	sinkError atomic.Pointer[error]
+	// childFailed is why a run that fails fast ended.
+	childFailed error
 	// inputsError is why inputs.json could not be written.
 	inputsError error
 	// unprocessed is why some finished requests have no record.
@@ -247,8 +249,10 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
 	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
+	c.ContextOverflow = env.ContextOverflow.Substrings
 	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
-	c.OpenLoop = e.cfg.Profiling().Mode != config.Burst
+	mode := e.cfg.Profiling().Mode
+	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay
 	return c
 }
 
@@ -271,15 +275,18 @@ func (e *execution) assemble() error {
 		WallNS: e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },
 	}), e.processors(), recordQueue, e.deliver)
-	sampler, err := dataset.NewSampler(e.data.Sampling, len(e.data.Conversations), seed(e.cfg))
+	sampler, err := dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg))
 	if err != nil {
 		return err
 	}
 	e.health = &clientHealth{watch: trust.Start(e.clock)}
 	e.preflight(workers)
 	plan := e.plan()
+	if err := e.checkLanes(); err != nil {
+		return err
+	}
 	e.dispatcher = newDispatcher(wiring{
-		schedule: schedule{e.data, sampler}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
+		schedule: schedule{e.data, sampler, newForest(e.data, seed(e.cfg))}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
 		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), health: e.health, phases: phaseNames(plan),
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
@@ -298,6 +305,13 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
+	if errors.Is(err, load.ErrChildFailed) {
+		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
+		return result.Phases, nil
+	}
+	if errors.Is(err, load.ErrLaneWarmup) {
+		return nil, fmt.Errorf("%w: without it the server's cache is not what the recording had, so nothing was measured; -v logs the failed request", err)
+	}
 	if err != nil && !e.endedItself() {
 		return nil, err
 	}

@@ -151,8 +151,8 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	for _, n := range data.Notes {
 		e.log.Info(n)
 	}
-	if n := d.Sessions; n != nil && e.cfg.Profiling().Schedule == nil && *n > int64(len(data.Conversations)) {
-		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", len(data.Conversations))
+	if n := d.Sessions; n != nil && e.cfg.Profiling().Schedule == nil && e.cfg.Profiling().Lanes == nil && *n > int64(data.RootCount()) {
+		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", data.RootCount())
 	}
 	if err := checkCacheBust(data, d.CacheBust); err != nil {
 		return err
@@ -192,6 +192,9 @@ func (e *execution) inputs() iter.Seq2[report.Input, error] {
 		for i := range e.data.Conversations {
 			c := &e.data.Conversations[i]
 			for turn := range c.Turns {
+				if c.Turns[turn].Silent {
+					continue
+				}
 				payload, err := session.Payload(e.endpoint, c, turn)
 				if !yield(report.Input{SessionID: c.SessionID, Payload: payload}, err) {
 					return
@@ -273,7 +276,7 @@ func (e *execution) headers() session.Headers {
 
 // plan brings the phases into load's terms.
 func (e *execution) plan() load.Plan {
-	plan := load.Plan{Seed: seed(e.cfg), URLs: len(e.urls)}
+	plan := load.Plan{Seed: seed(e.cfg), URLs: len(e.urls), FailFast: e.cfg.Env.Timing.DAGFailFast}
 	for _, p := range e.cfg.Phases {
 		phase := load.Phase{Name: p.Name, Kind: load.Profiling, Grace: load.Infinite}
 		if p.Kind == config.WarmupPhase {
@@ -288,6 +291,8 @@ func (e *execution) plan() load.Plan {
 			}
 		case config.FixedSchedule:
 			phase.Schedule = e.loadSchedule(p.Schedule)
+		case config.AgenticReplay:
+			phase.Lanes, phase.Grace = lanes(p.Lanes), p.Grace
 		case config.UserCentric:
 			turns := float64(e.data.Turns()) / float64(len(e.data.Conversations))
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: turns}

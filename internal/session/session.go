@@ -41,6 +41,8 @@ type Store struct {
 	mu       sync.Mutex
 	sessions map[uint64]*Session
 
+	noSystem sync.Once
+
 	headersMu sync.RWMutex
 	headers   map[headerKind]*headerTemplate
 }
@@ -68,11 +70,16 @@ func (s *Store) Session(k uint64, conversation int) *Session {
 	if running, ok := s.sessions[k]; ok {
 		return running
 	}
+	return s.start(k, conversation)
+}
+
+func (s *Store) start(k uint64, conversation int) *Session {
 	c := &s.options.Dataset.Conversations[conversation]
 	started := &Session{
 		store:         s,
 		index:         conversation,
 		conversation:  c,
+		seed:          c,
 		mode:          s.options.Dataset.Mode(c),
 		correlationID: s.ids.next(),
 	}
@@ -99,9 +106,11 @@ func (s *Store) Forget(k uint64) {
 
 // Session is one run of a conversation.
 type Session struct {
-	store         *Store
-	index         int
-	conversation  *dataset.Conversation
+	store        *Store
+	index        int
+	conversation *dataset.Conversation
+	// seed is the conversation with which the history begins.
+	seed          *dataset.Conversation
 	mode          dataset.ContextMode
 	correlationID string
 	// playMark is the mark of this play against caches, empty without one; warm says that requests are
@@ -110,6 +119,7 @@ type Session struct {
 	warm     bool
 	// replies are the captured replies by turn; nil where a turn left none.
 	replies [][]byte
+	ancestry
 }
 
 // CorrelationID is the session's id, the same for all its turns.
@@ -124,11 +134,11 @@ func (s *Session) Live() bool { return s.mode == dataset.DeltasWithoutResponses 
 // Capture keeps the reply of a turn for the requests that follow. It does nothing where no request
 // will carry it; a failed turn has no reply and is not captured.
 func (s *Session) Capture(turn int, reply *endpoint.Reply) {
-	if !s.Live() || turn >= len(s.conversation.Turns)-1 {
+	if !s.Live() || turn >= len(s.conversation.Turns)-1 && !forks(&s.conversation.Turns[turn]) {
 		return
 	}
 	if s.replies == nil {
-		s.replies = make([][]byte, len(s.conversation.Turns)-1)
+		s.replies = make([][]byte, len(s.conversation.Turns))
 	}
 	s.replies[turn] = reply.AppendAssistant(nil)
 }
@@ -150,8 +160,11 @@ type Prepared struct {
 	store *Store
 }
 
-// Prepare makes the request of a turn. Address and cancellation are the credit's and set by Aim.
-func (s *Session) Prepare(turn int) *Prepared {
+// Prepare makes the request of a turn as it is profiled. Address and cancellation are the credit's and set by Aim.
+func (s *Session) Prepare(turn int) *Prepared { return s.PrepareFor(turn, Play{}) }
+
+// PrepareFor makes the request of a turn for a phase.
+func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	o := &s.store.options
 	p := &Prepared{
 		store:           s.store,
@@ -161,6 +174,7 @@ func (s *Session) Prepare(turn int) *Prepared {
 			CorrelationID:  s.correlationID,
 			ConversationID: s.conversation.SessionID,
 			TurnIndex:      turn,
+			AgentDepth:     s.depth, ParentCorrelationID: s.parentID, RootCorrelationID: s.rootID,
 		},
 	}
 	if turn < 0 || turn >= len(s.conversation.Turns) {
@@ -170,7 +184,10 @@ func (s *Session) Prepare(turn int) *Prepared {
 	if limit := s.conversation.Turns[turn].MaxTokens; limit != nil {
 		p.RequestedTokens = int64(*limit)
 	}
-	body, err := s.body(turn)
+	if play.OneToken {
+		p.RequestedTokens = 1
+	}
+	body, err := s.body(turn, play)
 	if err != nil {
 		p.Err = encodeError(err)
 		return p
@@ -200,9 +217,9 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 }
 
 // body encodes a turn, or takes what was encoded for another session.
-func (s *Session) body(turn int) (*endpoint.Body, error) {
+func (s *Session) body(turn int, play Play) (*endpoint.Body, error) {
 	marks, key := s.marks(), bodyKey{s.index, turn}
-	shared := !marks && !(s.Live() && turn > 0)
+	shared := !marks && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0)
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {
 			return body, nil
@@ -211,6 +228,11 @@ func (s *Session) body(turn int) (*endpoint.Body, error) {
 	c := s.context(turn)
 	if marks {
 		s.mark(c)
+	}
+	if last := &c.Turns[len(c.Turns)-1]; play.OneToken && last.Turn != nil {
+		short, one := *last.Turn, 1
+		short.MaxTokens = &one
+		last.Turn = &short
 	}
 	body, err := encode(s.store.options.Endpoint, c)
 	if err != nil || !shared {
@@ -232,7 +254,8 @@ func (s *Session) context(turn int) *endpoint.Context {
 	if s.mode == dataset.MessageArrayWithResponses {
 		return alone(s.conversation, turn)
 	}
-	c := &endpoint.Context{SystemMessage: s.conversation.SystemMessage, UserContext: s.conversation.UserContext}
+	c := &endpoint.Context{SystemMessage: s.seed.SystemMessage, UserContext: s.seed.UserContext}
+	c.Turns = append(c.Turns, s.inherited...)
 	for i := 0; i <= turn; i++ {
 		c.Turns = append(c.Turns, endpoint.Turn{Turn: s.conversation.Turns[i].Whole()})
 		if i < turn && i < len(s.replies) && s.replies[i] != nil {

@@ -22,6 +22,10 @@ type Run struct {
 	StartNS int64
 	// Counts are the load generator's totals; successes and errors are filled in from the records.
 	Counts Counts
+	// Submission is nil without a scenario.
+	Submission *Submission
+	// Branches is nil where no session may branch.
+	Branches *Branches
 }
 
 // Build makes the result of a run from its facts and the engines of its phases. Warmup is nil when
@@ -46,6 +50,8 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 		UsageReported: seen.UsageReported,
 		CacheReported: seen.CacheReported,
 		Counts:        counts,
+		Branches:      run.Branches,
+		Submission:    run.Submission,
 	}
 	if result.EndNS == 0 {
 		result.EndNS = result.StartNS

@@ -33,6 +33,10 @@ type Result struct {
 	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it.
 	UsageReported, CacheReported bool
 	Counts                       Counts
+	// Submission is nil without a scenario.
+	Submission *Submission
+	// Branches are the child sessions of the profiling phase; nil where no session may branch.
+	Branches *Branches
 }
 
 // RunInfo identifies the run within its series.
@@ -55,4 +59,18 @@ type Counts struct {
 	// Skipped arrivals found no slot; Dropped arrivals were given up after a stall.
 	SkippedArrivals, DroppedByCatchup int64
 	TargetRate, DeliveredRate         float64
+}
+
+// Branches count child sessions and the parents that waited for them. A child whose turns could not all be sent is
+// truncated; a join whose requests may not be sent any more is suppressed.
+type Branches struct {
+	ChildrenSpawned, ChildrenCompleted, ChildrenErrored              int64
+	ChildrenTruncated, ChildrenDelayed                               int64
+	ParentsSuspended, ParentsResumed, ParentsFailed, JoinsSuppressed int64
+}
+
+// Submission says whether the run keeps its scenario: it does without reasons against it.
+type Submission struct {
+	Scenario string
+	Reasons  []string
 }

@@ -162,7 +162,33 @@ func TestDatasetOfASeedIsFrozen(t *testing.T) {
 		o.Turns, o.DelayMS = synthetic.Normal{Mean: 3, Stddev: 1}, synthetic.Normal{Mean: 100, Stddev: 10}
 		o.PrefixPool, o.PrefixLength = 4, 20
 	})
-	text, err := json.Marshal(build(t, o).Conversations)
+	// What a generator fills; fields that it leaves alone may come and go.
+	type turn struct {
+		Model, Role                   string
+		TimestampMS, DelayMS          *float64
+		MaxTokens                     *int
+		Texts, Images, Audios, Videos []dataset.Media
+		RawMessages, RawTools         []json.RawMessage
+		Extra                         []dataset.Field
+	}
+	type conversation struct {
+		SessionID                  string
+		Turns                      []turn
+		ContextMode                dataset.ContextMode
+		SystemMessage, UserContext *string
+	}
+	var all []conversation
+	for _, c := range build(t, o).Conversations {
+		kept := conversation{c.SessionID, nil, c.ContextMode, c.SystemMessage, c.UserContext}
+		for _, t := range c.Turns {
+			kept.Turns = append(kept.Turns, turn{
+				t.Model, t.Role, t.TimestampMS, t.DelayMS, t.MaxTokens,
+				t.Texts, t.Images, t.Audios, t.Videos, t.RawMessages, t.RawTools, t.Extra,
+			})
+		}
+		all = append(all, kept)
+	}
+	text, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}

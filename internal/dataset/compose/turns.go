@@ -100,7 +100,7 @@ func (b *builder) limit(k uint64, turns []dataset.Turn) {
 		default:
 			return
 		}
-		if turns[i].MaxTokens == nil && turns[i].RawPayload == nil {
+		if turns[i].MaxTokens == nil && turns[i].RawPayload == nil && !turns[i].Silent {
 			turns[i].MaxTokens = &n
 		}
 	}
@@ -152,6 +152,9 @@ func (b *builder) chooseModels() {
 		r := b.streams.models.At(uint64(k))
 		for i := range b.dataset.Conversations[k].Turns {
 			turn := &b.dataset.Conversations[k].Turns[i]
+			if turn.Silent {
+				continue
+			}
 			at := counter % len(b.Models)
 			if b.ModelSelection == RandomModel {
 				at = r.IntN(len(b.Models))

@@ -55,9 +55,9 @@ func formats() []format {
 		{name: rawPayload, read: (*load).rawPayloads, folders: true, mode: dataset.MessageArrayWithResponses},
 		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
 		{name: sageMaker, read: trace((*load).sageMaker, nil), folders: true, blockSize: 512},
-		{name: "dag_jsonl"},
+		{name: dagJSONL, read: readDAG},
 		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: "weka_trace"},
+		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: "tracelab"},
 	}
 }

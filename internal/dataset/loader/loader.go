@@ -76,6 +76,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	}
 	d := &dataset.Dataset{
 		Conversations:      l.conversations,
+		Roots:              l.roots,
 		Sampling:           cmp.Or(f.sampling, dataset.Sequential),
 		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
 		NoInputs:           f.name == basetenTrace,
@@ -95,6 +96,7 @@ type load struct {
 	path, format  string
 	line          int
 	conversations []dataset.Conversation
+	roots         []int          // nil: all conversations
 	sessions      map[string]int // session id → place in conversations
 	// lines are the first lines of the conversations.
 	lines    []int

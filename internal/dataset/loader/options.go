@@ -14,6 +14,14 @@ type Options struct {
 	IgnoreTimes bool
 	// MaxISL leaves out trace rows with longer input, MaxOSL caps their output; 0 is no limit.
 	MaxISL, MaxOSL int
+	// Entries is the number of recordings to read, MaxContext leaves out those with a longer context; 0 is no limit.
+	Entries, MaxContext int
+	// ThinkOnly takes the recorded think time for the delay, MaxDelayMS caps the delays; nil is no cap.
+	ThinkOnly  bool
+	MaxDelayMS *float64
+	// Models are those of the run; recorded ones stand for them in order.
+	Models []string
+	Weka   WekaOptions
 	// Reshape changes a trace; nil leaves it as it is.
 	Reshape *Reshape
 	Seed    random.Seed

@@ -13,7 +13,7 @@ func (l *load) settleTimes(trace bool) error {
 		for i := range l.conversations {
 			for j := range l.conversations[i].Turns {
 				t := &l.conversations[i].Turns[j]
-				t.TimestampMS, t.DelayMS = nil, nil
+				t.TimestampMS, t.DelayMS, t.Think = nil, nil, nil
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (l *load) filterConversations() {
 }
 
 // dropped counts what the filters left out or changed.
-type dropped struct{ outside, long, capped int }
+type dropped struct{ outside, long, capped, contexts, agents int }
 
 // notes tell what the filters did.
 func (d dropped) notes(what string) (notes []string) {
@@ -68,6 +68,8 @@ func (d dropped) notes(what string) (notes []string) {
 		{d.outside, "%d " + what + " outside of the schedule's window left out"},
 		{d.long, "%d " + what + " with more input than --synthesis-max-isl left out"},
 		{d.capped, "%d " + what + " had their output lowered to --synthesis-max-osl"},
+		{d.contexts, "%d recordings with a context longer than --max-context-length left out"},
+		{d.agents, "%d agents without requests, or called before the first request, left out"},
 	} {
 		if x.n > 0 {
 			notes = append(notes, fmt.Sprintf(x.text, x.n))
@@ -85,6 +87,9 @@ func (l *load) empty() error {
 		return fmt.Errorf("%s: nothing is left: all %d records are outside of --fixed-schedule-start-offset and --fixed-schedule-end-offset", l.path, d.outside)
 	case d.long > 0:
 		return fmt.Errorf("%s: nothing is left: all %d records are longer than --synthesis-max-isl %d", l.path, d.long, l.options.MaxISL)
+	}
+	if n := l.dropped.contexts; n > 0 {
+		return fmt.Errorf("%s: nothing is left: all %d recordings have a context longer than --max-context-length %d", l.path, n, l.options.MaxContext)
 	}
 	return fmt.Errorf("%s contains no records", l.path)
 }

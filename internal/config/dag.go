@@ -1,0 +1,46 @@
+package config
+
+import "strings"
+
+// The formats whose sessions branch.
+const (
+	dagJSONL  = "dag_jsonl"
+	wekaTrace = "weka_trace"
+)
+
+// decideRoots looks for a file of branching sessions. Without a count each root of a dag_jsonl file is played once.
+func (d *draft) decideRoots() {
+	path := d.p.Text("input-file")
+	if path == "" {
+		return
+	}
+	format := d.datasetFormat(path)
+	d.weka, d.ofBaseten = format == wekaTrace, format == "baseten_trace"
+	d.branching = d.weka || format == dagJSONL
+	if format != dagJSONL || d.requests != nil || d.sessions != nil || d.mode == AgenticReplay {
+		return
+	}
+	if d.roots = d.catalog.DatasetRoots(path); d.roots > 0 {
+		d.sessions = &d.roots
+		d.info("%s has %d root sessions and no count is given: running with --num-sessions %d", path, d.roots, d.roots)
+	}
+}
+
+// checkRoots refuses the timing modes that play conversations as lists of turns, and options that only recorded
+// agents know.
+func (d *draft) checkRoots() {
+	if flags := d.activeOf("use-think-time-only", "max-context-length"); len(flags) > 0 && !d.weka {
+		d.fault("", "%s can only be used with a %s file", strings.Join(flags, ", "), wekaTrace)
+	}
+	if flags := d.activeOf("inter-turn-delay-cap-seconds"); len(flags) > 0 && !d.branching && !d.ofBaseten {
+		d.fault("", "%s can only be used with a baseten_trace, %s or %s file", strings.Join(flags, ", "), wekaTrace, dagJSONL)
+	}
+	if !d.branching || d.mode != UserCentric && d.mode != FixedSchedule {
+		return
+	}
+	mode := "--user-centric-rate"
+	if d.mode == FixedSchedule {
+		mode = "a fixed schedule"
+	}
+	d.fault("", "%s cannot be used with the branching sessions of %s: give --concurrency or --request-rate", mode, d.p.Text("input-file"))
+}

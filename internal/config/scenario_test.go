@@ -1,0 +1,135 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const agentXLine = "-m m --scenario inferencex-agentx-mvp --custom-dataset-type weka_trace --input-file FILE "
+
+func agentXFile(t *testing.T) string { return writeFile(t, "a.json", "{}") }
+
+func TestScenarioSetsWhatItDemands(t *testing.T) {
+	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
+	r, notes := mustResolve(t, line+"--concurrency 3")
+	p := r.Profiling()
+	if p.Mode != AgenticReplay || *p.Duration != 900*time.Second || *p.Concurrency != 3 || p.Requests != nil || p.Sessions != nil {
+		t.Errorf("profiling %+v", p)
+	}
+	want := Lanes{Stage: ReplayLanes, MinStart: 0.25, MaxStart: 0.75, TreeIdle: time.Minute, SystemIdle: 10 * time.Second}
+	if *p.Lanes != want {
+		t.Errorf("lanes %+v", p.Lanes)
+	}
+	if v, ok := r.Endpoint.Extra.Get("ignore_eos"); !ok || v != true || r.Dataset.CacheBust != "first_turn_prefix" || r.RandomSeed == nil {
+		t.Errorf("extra %v, cache bust %s, seed %v", r.Endpoint.Extra, r.Dataset.CacheBust, r.RandomSeed)
+	}
+	if len(r.Phases) != 2 || r.Phases[0].Lanes.Stage != SeedLanes || r.Phases[0].Grace != Unlimited {
+		t.Errorf("phases %+v", r.Phases)
+	}
+	if r.Submission.Scenario != agentX || len(r.Submission.Reasons) != 0 {
+		t.Errorf("submission %+v", r.Submission)
+	}
+	infos := 0
+	for _, n := range notes {
+		if n.Level == LevelInfo && strings.HasPrefix(n.Text, "scenario ") {
+			infos++
+		}
+	}
+	if infos != 5 {
+		t.Errorf("%d values were set with a note, want 5: %v", infos, notes)
+	}
+}
+
+func TestScenarioKeepsWhatAgreesWithIt(t *testing.T) {
+	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
+	r, _ := mustResolve(t, line+"--benchmark-duration 1200 --extra-inputs ignore_eos:true --cache-bust first_turn_prefix --trace-idle-gap-cap-seconds 60 --random-seed 7 --num-sessions 5")
+	if *r.Profiling().Duration != 1200*time.Second || *r.RandomSeed != 7 || *r.Profiling().Sessions != 5 || len(r.Endpoint.Extra) != 1 || len(r.Submission.Reasons) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestScenarioReportsAllViolationsTogether(t *testing.T) {
+	file := writeFile(t, "data.jsonl", `{"text":"x"}`)
+	line := "-m m --scenario inferencex-agentx-mvp --custom-dataset-type single_turn --input-file " + file +
+		" --request-rate 5 --benchmark-duration 60 --extra-inputs ignore_eos:false --cache-bust none --trace-idle-gap-cap-seconds 5 --concurrency 1,2"
+	faults := resolveError(t, line)
+	for _, want := range []string{
+		"--request-rate is 5, the scenario demands agentic replay",
+		"--benchmark-duration is 60, the scenario demands at least 900",
+		"ignore_eos is false, the scenario demands true",
+		"--cache-bust is none, the scenario demands first_turn_prefix",
+		"--trace-idle-gap-cap-seconds is 5, the scenario demands 60",
+		"--input-file is single_turn, the scenario demands weka_trace or weka_hf",
+		"--concurrency is a list, the scenario demands one value",
+	} {
+		wantText(t, line, faults.Error(), want)
+	}
+}
+
+func TestUnsafeOverrideTurnsViolationsIntoWarnings(t *testing.T) {
+	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
+	r, notes := mustResolve(t, line+"--benchmark-duration 60 --unsafe-override")
+	if *r.Profiling().Duration != time.Minute || r.Profiling().Mode != AgenticReplay || !slices.Equal(r.Submission.Reasons, []string{"unsafe_override"}) {
+		t.Errorf("%+v, %+v", r.Profiling(), r.Submission)
+	}
+	if !slices.ContainsFunc(notes, func(w Warning) bool {
+		return w.Level == LevelWarning && strings.Contains(w.Text, "--benchmark-duration is 60")
+	}) {
+		t.Errorf("no warning in %v", notes)
+	}
+	r, _ = mustResolve(t, line+"--unsafe-override")
+	if len(r.Submission.Reasons) != 0 {
+		t.Errorf("a run that keeps the scenario: %+v", r.Submission)
+	}
+	r, _ = mustResolve(t, "-m m --scenario inferencex-agentx-mvp --unsafe-override --request-rate 5 --request-count 5")
+	if r.Profiling().Mode != Rate || *r.Profiling().Duration != 900*time.Second {
+		t.Errorf("an explicit rate wins: %+v", r.Profiling())
+	}
+}
+
+func TestLanePhases(t *testing.T) {
+	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
+	r, _ := mustResolve(t, line+"--concurrency 2 --agentic-cache-warmup-duration 30 --agentic-warmup-grace-period 5 --burst-phase-starts --trajectory-start-min-ratio 0.5 --trajectory-start-max-ratio 0.5 --system-idle-gap-cap-seconds 3")
+	if len(r.Phases) != 3 {
+		t.Fatalf("phases %+v", r.Phases)
+	}
+	fill, last := r.Phases[1], r.Phases[2]
+	if fill.Kind != WarmupPhase || fill.Lanes.Stage != FillLanes || *fill.Duration != 30*time.Second || fill.Grace != 5*time.Second || r.Phases[0].Grace != 5*time.Second {
+		t.Errorf("fill %+v", fill)
+	}
+	if !last.Lanes.Together || last.Lanes.MinStart != 0.5 || last.Lanes.SystemIdle != 3*time.Second || last.Grace != 30*time.Second {
+		t.Errorf("profiling %+v, %+v", last, last.Lanes)
+	}
+	r, _ = mustResolve(t, line+"--concurrency 2 --warmup-requests-per-lane 4")
+	if fill := r.Phases[1]; fill.Lanes.PerLane != 4 || fill.Duration != nil {
+		t.Errorf("fill %+v, %+v", fill, fill.Lanes)
+	}
+}
+
+func TestFlagsOfAgenticReplay(t *testing.T) {
+	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
+	for args, want := range map[string]string{
+		"-m m --burst-phase-starts":                                             "can only be used with agentic replay: give --scenario inferencex-agentx-mvp",
+		"-m m --trace-idle-gap-cap-seconds 4":                                   "can only be used with agentic replay",
+		"-m m --scenario other":                                                 "--scenario other is unknown: want inferencex-agentx-mvp",
+		"-m m --use-think-time-only":                                            "can only be used with a weka_trace file",
+		"-m m --cache-bust warmup_isolation_system":                             "needs a system prompt",
+		"-m m --cache-bust first_turn_prefix --endpoint-type completions":       "can only be used with --endpoint-type chat or responses",
+		line + "--warmup-request-count 3":                                       "whose warm-up is that of its lanes",
+		line + "--agentic-cache-warmup-duration 3 --warmup-requests-per-lane 2": "cannot be used together",
+		line + "--trajectory-start-min-ratio 0.9":                               "must be at most --trajectory-start-max-ratio 0.75",
+		line + "--concurrency 4 --concurrency-ramp-duration 3":                  "cannot be used with agentic replay",
+		line + "--dataset-sampling-strategy random":                             "plays every recording in turn",
+		line + "--unsafe-override --cache-bust warmup_isolation_first_turn":     "whose warm-up is to fill the caches",
+		line + "--use-think-time-only --ignore-trace-delays":                    "cannot be used together",
+		"-m m --scenario inferencex-agentx-mvp --unsafe-override":               "agentic replay needs recorded sessions",
+	} {
+		wantText(t, args, resolveError(t, args).Error(), want)
+	}
+	_, notes := mustResolve(t, "-m m --unsafe-override")
+	if !slices.ContainsFunc(notes, func(w Warning) bool { return strings.Contains(w.Text, "no effect without --scenario") }) {
+		t.Errorf("notes %v", notes)
+	}
+}

@@ -1,0 +1,56 @@
+package dataset
+
+import "slices"
+
+// Branch is a group of conversations that begin when a turn has returned.
+type Branch struct {
+	// Children are indices of Dataset.Conversations.
+	Children []int
+	// Fork children inherit the history of their parent, others begin empty.
+	Fork bool
+	// JoinAt is the turn of the parent that waits for the children; 0: none does.
+	JoinAt int
+	// Background children are not waited for where the parent itself is.
+	Background bool
+}
+
+// Think is a random wait of an orchestrator: lognormal around its median, within limits.
+type Think struct {
+	MedianMS, Sigma float64
+	// MinMS and MaxMS are nil without a limit.
+	MinMS, MaxMS *float64
+}
+
+// RootCount is the number of conversations that sessions take.
+func (d *Dataset) RootCount() int {
+	if d.Roots != nil {
+		return len(d.Roots)
+	}
+	return len(d.Conversations)
+}
+
+// RootAt is the index of the i-th conversation that sessions take.
+func (d *Dataset) RootAt(i int) int {
+	if d.Roots != nil {
+		return d.Roots[i]
+	}
+	return i
+}
+
+// Branches tells whether any conversation branches.
+func (d *Dataset) Branches() bool {
+	return slices.ContainsFunc(d.Conversations, func(c Conversation) bool { return c.Branching() })
+}
+
+// Branching tells whether other conversations grow out of this one, or some of its turns send nothing.
+func (c *Conversation) Branching() bool {
+	if len(c.Before) > 0 {
+		return true
+	}
+	for i := range c.Turns {
+		if c.Turns[i].Silent || len(c.Turns[i].Branches) > 0 {
+			return true
+		}
+	}
+	return false
+}

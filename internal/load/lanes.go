@@ -1,0 +1,313 @@
+package load
+
+import (
+	"errors"
+	"time"
+)
+
+// ErrLaneWarmup ends a run whose lanes could not be warmed up.
+var ErrLaneWarmup = errors.New("the warm-up request of a lane failed")
+
+// Trees is a Source of recorded trees; a Phase with Lanes needs one.
+type Trees interface {
+	Source
+	// Traces is how many recordings there are.
+	Traces() int
+	// Trace is the tree of a recording, played as session k. Its turns are Timed where the recording has times.
+	Trace(trace int, k uint64) *Tree
+}
+
+// LaneStage is what a phase does with its lanes.
+type LaneStage uint8
+
+// The stages, in the order in which the phases of a plan have them. Only the last one is needed.
+const (
+	// SeedLanes sends, for each session that goes on, the turn before the point at which its lane begins.
+	SeedLanes LaneStage = iota
+	// FillLanes goes on from there without delays, to fill the caches of the service.
+	FillLanes
+	// ReplayLanes goes on from there with the gaps of the recording.
+	ReplayLanes
+)
+
+// Lanes replays recordings of agents: each of the Phase's Concurrency lanes plays one tree at a time, whole. The first
+// tree of a lane begins somewhere in its midst, those that follow at their start. A recording whose tree is done goes
+// to the end of the queue of recordings; the one in front takes its lane. Phases that follow each other share the
+// lanes; what the first of them says of the start holds.
+type Lanes struct {
+	Stage LaneStage
+	// MinStart and MaxStart bound the start of a lane as a share of the recorded duration, or of the root's turns
+	// where there are no times.
+	MinStart, MaxStart float64
+	// Together lets all lanes of a replay begin at once; otherwise their first requests keep the distances that they
+	// have from the points at which the lanes begin.
+	Together bool
+	// TreeIdle is the longest a tree waits with nothing in flight, SystemIdle the longest all of them do; Infinite is
+	// no limit.
+	TreeIdle, SystemIdle time.Duration
+	// PerLane ends FillLanes after so many requests of each lane; 0 leaves it to the phase's duration.
+	PerLane int64
+}
+
+// lane plays one tree at a time.
+type lane struct {
+	number uint64
+	trace  int
+	// tree is nil until the lane's next trace begins.
+	tree *tree
+	// atNS is the instant of the recording at which the lane's tree is.
+	atNS int64
+	// planned counts the requests of a FillLanes phase.
+	planned int64
+}
+
+func (p *phaseRun) stageIs(s LaneStage) bool { return p.phase.Lanes != nil && p.phase.Lanes.Stage == s }
+
+// parks tells whether the sessions of the phase go on in a later one.
+func (p *phaseRun) parks() bool { return p.phase.Lanes != nil && p.phase.Lanes.Stage != ReplayLanes }
+
+// park leaves a turn to the next phase.
+func (n *node) park(index int) { n.parked, n.next = true, index }
+
+// makeLanes puts every lane at its point of start.
+func (e *Engine) makeLanes(phase Phase) {
+	source := e.source.(Trees)
+	for i := range max(source.Traces(), phase.Concurrency) {
+		e.traces = append(e.traces, i%source.Traces())
+	}
+	draws := e.plan.Seed.Stream("timing.trajectory_start")
+	for i := range phase.Concurrency {
+		l := &lane{number: uint64(i)}
+		e.lanes = append(e.lanes, l)
+		draw := draws.At(l.number)
+		e.seed(l, phase.Lanes.MinStart+(phase.Lanes.MaxStart-phase.Lanes.MinStart)*draw.Float64())
+	}
+}
+
+// take gives the trace in front of the queue to a lane.
+func (e *Engine) take(l *lane) *node {
+	l.trace, e.traces = e.traces[0], e.traces[1:]
+	session := e.nextSession
+	e.nextSession++
+	e.prepared = max(e.prepared, e.nextSession)
+	l.tree = &tree{shape: e.source.(Trees).Trace(l.trace, session), lane: l, open: 1, url: int(e.begun % uint64(e.plan.URLs))}
+	e.begun++
+	e.opener.Open(Opening{Session: session, Conversation: l.trace, Root: session})
+	root := &node{tree: l.tree, session: session}
+	l.tree.nodes = append(l.tree.nodes, root)
+	return root
+}
+
+// startLanes lets the lanes go on from where they are.
+func (p *phaseRun) startLanes(nowNS int64) {
+	switch p.phase.Lanes.Stage {
+	case SeedLanes:
+		p.seedLanes(nowNS)
+	case FillLanes:
+		for _, l := range p.e.lanes {
+			l.atNS = unplaced
+			if l.tree == nil {
+				p.startTrace(l, nowNS)
+				continue
+			}
+			p.adopt(l.tree, l.tree.remaining())
+			for _, n := range l.tree.parked() {
+				n.parked = false
+				p.enterTurn(n, n.next, nowNS)
+			}
+		}
+	case ReplayLanes:
+		p.replayLanes(nowNS)
+	}
+}
+
+// seedLanes sends the warm-up requests.
+func (p *phaseRun) seedLanes(nowNS int64) {
+	for _, l := range p.e.lanes {
+		seeds := l.tree.seeds()
+		p.adopt(l.tree, int64(len(seeds)))
+		for _, n := range seeds {
+			p.admitted.push(turn{session: n.session, index: n.next - 1, count: len(n.turns()), url: l.tree.url, node: n})
+		}
+	}
+	if p.phase.Requests == 0 {
+		p.finishSending(nowNS)
+	}
+}
+
+// seeded takes the return of a warm-up request: its session waits for the next phase. A stop that was asked for
+// before counts for more than the requests that it cut off.
+func (p *phaseRun) seeded(t turn, outcome Outcome) {
+	t.node.flying = false
+	if t.node.parent == nil && outcome != Success {
+		p.e.Abort(ErrLaneWarmup)
+	}
+}
+
+// replayLanes has each session that goes on do so at the distance which its next turn has from the start of its lane,
+// less the smallest of them.
+func (p *phaseRun) replayLanes(nowNS int64) {
+	type start struct {
+		offset int64
+		node   *node
+	}
+	var starts []start
+	smallest := int64(0)
+	for _, l := range p.e.lanes {
+		if l.tree == nil {
+			p.startTrace(l, nowNS)
+			continue
+		}
+		p.adopt(l.tree, l.tree.remaining())
+		parked := l.tree.parked()
+		l.place(parked)
+		for _, n := range parked {
+			s := start{offset: l.offset(n), node: n}
+			if p.phase.Lanes.Together {
+				s.offset = 0
+			}
+			if len(starts) == 0 || s.offset < smallest {
+				smallest = s.offset
+			}
+			starts = append(starts, s)
+		}
+	}
+	for _, s := range starts {
+		s.node.parked = false
+		p.enterAfter(s.node, s.node.next, s.offset-smallest, nowNS)
+	}
+	for _, l := range p.e.lanes {
+		p.capTreeIdle(l.tree, nowNS)
+	}
+}
+
+// unplaced is the instant of a lane that went on since it was placed.
+const unplaced = -1
+
+// place finds the instant of a lane that went on: the first of the turns that are to be sent.
+func (l *lane) place(parked []*node) {
+	if l.atNS != unplaced {
+		return
+	}
+	for i, n := range parked {
+		if at := n.turns()[n.next].AtNS; i == 0 || at < l.atNS {
+			l.atNS = at
+		}
+	}
+}
+
+// offset is the distance of a session's next turn from the instant of its lane.
+func (l *lane) offset(n *node) int64 {
+	next := n.turns()[n.next]
+	if !next.Timed {
+		return next.DelayNS
+	}
+	return max(0, next.AtNS-l.atNS)
+}
+
+// adopt makes a tree of an earlier phase one of this phase, with as many requests.
+func (p *phaseRun) adopt(tr *tree, requests int64) {
+	p.trees[tr] = struct{}{}
+	p.sessions.take()
+	p.stats.SentSessions++
+	p.stats.TotalSessionTurns += requests
+	p.unsent += requests
+	tr.unsent = requests
+	if p.stageIs(SeedLanes) {
+		return
+	}
+	for _, n := range tr.nodes {
+		if n.parent != nil && !n.done() {
+			p.stats.Branches.ChildrenSpawned++
+		}
+		if n.held > 0 {
+			p.stats.Branches.ParentsSuspended++
+		}
+	}
+}
+
+// startTrace has the next trace begin in a lane.
+func (p *phaseRun) startTrace(l *lane, nowNS int64) {
+	root := p.e.take(l)
+	p.adopt(l.tree, int64(l.tree.shape.requests()))
+	p.spawn(root, Branch{Nodes: l.tree.shape.Nodes[0].Before, Background: true}, 0, nowNS)
+	p.enterTurn(root, 0, nowNS)
+	p.capTreeIdle(l.tree, nowNS)
+}
+
+// freeLane takes the lane from a tree that is over. The next trace begins if one may.
+func (p *phaseRun) freeLane(l *lane) {
+	p.e.traces = append(p.e.traces, l.trace)
+	l.tree = nil
+	if now := p.e.clock.NowNS(); p.mayStart(now) {
+		p.startTrace(l, now)
+	}
+}
+
+// laneFull tells whether a turn is left to the next phase because its lane has sent enough; it counts the turn if not.
+func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
+	most := int64(0)
+	if p.stageIs(FillLanes) {
+		most = p.phase.Lanes.PerLane
+	}
+	if most == 0 || next.Silent {
+		return false
+	}
+	if n.tree.lane.planned == most {
+		return true
+	}
+	n.tree.lane.planned++
+	return false
+}
+
+// leaveLanes ends the phase for trees that go on in the next one.
+func (p *phaseRun) leaveLanes() {
+	for tr := range p.trees {
+		p.sessions.give()
+		delete(p.trees, tr)
+	}
+}
+
+// abandonLanes forgets what no phase will play any more.
+func (e *Engine) abandonLanes() {
+	for _, l := range e.lanes {
+		if l.tree == nil {
+			continue
+		}
+		for _, n := range l.tree.nodes {
+			if !n.forgotten {
+				n.forgotten = true
+				e.sender.Forget(n.session)
+			}
+		}
+	}
+}
+
+// laneRequests is the number of requests after which a phase ends, 0 = no such number.
+func (e *Engine) laneRequests(phase Phase) int64 {
+	switch phase.Lanes.Stage {
+	case SeedLanes:
+		n := 0
+		for _, l := range e.lanes {
+			n += len(l.tree.seeds())
+		}
+		return int64(n)
+	case FillLanes:
+		if phase.Lanes.PerLane > 0 {
+			return phase.Lanes.PerLane * int64(phase.Concurrency)
+		}
+	}
+	return phase.Requests
+}
+
+// prepareSeeds announces the warm-up requests.
+func (p *phaseRun) prepareSeeds() {
+	if !p.stageIs(SeedLanes) || p.stage != opening {
+		return
+	}
+	for _, l := range p.e.lanes {
+		for _, n := range l.tree.seeds() {
+			p.e.sender.Prepare(p.stats.Index, n.session, n.next-1)
+		}
+	}
+}

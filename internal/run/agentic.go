@@ -1,0 +1,67 @@
+package run
+
+import (
+	"fmt"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/summary"
+)
+
+// lanes brings the lanes of a phase into load's terms.
+func lanes(l *config.Lanes) *load.Lanes {
+	stages := map[config.LaneStage]load.LaneStage{
+		config.SeedLanes: load.SeedLanes, config.FillLanes: load.FillLanes, config.ReplayLanes: load.ReplayLanes,
+	}
+	return &load.Lanes{
+		Stage: stages[l.Stage], MinStart: l.MinStart, MaxStart: l.MaxStart, Together: l.Together,
+		TreeIdle: l.TreeIdle, SystemIdle: l.SystemIdle, PerLane: l.PerLane,
+	}
+}
+
+// checkLanes refuses more lanes than recordings unless a recording may be in several of them.
+func (e *execution) checkLanes() error {
+	p := e.cfg.Profiling()
+	if p.Lanes == nil || p.Lanes.Wrap || *p.Concurrency <= e.data.RootCount() {
+		return nil
+	}
+	return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give --allow-dataset-wrap to play a recording in several lanes at once",
+		*p.Concurrency, e.cfg.Dataset.Path, e.data.RootCount())
+}
+
+// Traces implements load.Trees.
+func (s schedule) Traces() int { return s.data.RootCount() }
+
+// Trace implements load.Trees: the recordings come in the order of the sampler's first pass.
+func (s schedule) Trace(trace int, k uint64) *load.Tree {
+	return s.forest.recorded(k, s.at(uint64(trace)))
+}
+
+// submission says whether the run keeps its scenario, nil without one.
+func (e *execution) submission(run *summary.Run) *summary.Submission {
+	asked := e.cfg.Submission
+	if asked == nil {
+		return nil
+	}
+	s := &summary.Submission{Scenario: asked.Scenario, Reasons: append([]string(nil), asked.Reasons...)}
+	if run.WasCancelled {
+		s.Reasons = append(s.Reasons, "was_cancelled")
+	}
+	if run.Incomplete != "" {
+		s.Reasons = append(s.Reasons, "incomplete")
+	}
+	return s
+}
+
+// settleSubmission adds what only the results show: too many requests whose context was too long.
+func (e *execution) settleSubmission(r *summary.Result) {
+	total := r.Counts.Successes + r.Counts.Errors
+	if r.Submission == nil || total == 0 {
+		return
+	}
+	for i := range r.Metrics {
+		if m := &r.Metrics[i]; m.Tag == "context_overflow_count" && m.Stats.Avg/float64(total) > e.cfg.Env.ContextOverflow.RateLimit {
+			r.Submission.Reasons = append(r.Submission.Reasons, "context_overflow_rate")
+		}
+	}
+}

@@ -178,14 +178,26 @@ func (b *body) skipTrailer() error {
 	}
 }
 
-// line is the next line without its end.
+// maxLine bounds a line between the data of two chunks.
+const maxLine = 4096
+
+// line is the next line without its end. Of one that is longer than the buffer, only an extension may be cut.
 func (b *body) line() ([]byte, error) {
 	line, err := b.br.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		size, _, extended := bytes.Cut(line, []byte(";"))
+		size = bytes.Clone(size)
+		for n := len(line); err == bufio.ErrBufferFull; n += len(line) {
+			if !extended || n > maxLine {
+				return nil, errChunkedCoded
+			}
+			line, err = b.br.ReadSlice('\n')
+		}
+		line = append(size, '\n')
+	}
 	switch {
 	case err == io.EOF:
 		return nil, io.ErrUnexpectedEOF
-	case err == bufio.ErrBufferFull:
-		return nil, errChunkedCoded
 	case err != nil:
 		return nil, err
 	}

@@ -93,7 +93,8 @@ func TestCacheBustMarksDifferBetweenPlaysAndRunsNotInATree(t *testing.T) {
 		}
 		return mark
 	}
-	if of("a", 1) != of("a", 1) || of("a", 1) == of("a", 2) || of("a", 1) == of("b", 1) {
+	first, again := of("a", 1), of("a", 1)
+	if first != again || first == of("a", 2) || first == of("b", 1) {
 		t.Error("a mark is that of a play and a run")
 	}
 }

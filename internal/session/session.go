@@ -41,7 +41,6 @@ type Store struct {
 	mu       sync.Mutex
 	sessions map[uint64]*Session
 
-	noSystem sync.Once
 
 	headersMu sync.RWMutex
 	headers   map[headerKind]*headerTemplate

@@ -41,7 +41,6 @@ type Store struct {
 	mu       sync.Mutex
 	sessions map[uint64]*Session
 
-
 	headersMu sync.RWMutex
 	headers   map[headerKind]*headerTemplate
 }

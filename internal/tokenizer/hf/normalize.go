@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/charsmap"
 )
 
 // normalizer changes a text. dropped tells that its first characters went away.
@@ -56,11 +58,11 @@ func newNormalizer(s *spec) (normalizer, error) {
 	case "BertNormalizer":
 		return newBert(s), nil
 	case "Precompiled":
-		m, err := newCharsmap(s.Charsmap)
+		m, err := charsmap.FromBase64(s.Charsmap)
 		if err != nil {
 			return nil, err
 		}
-		return func(t string) (string, bool) { return m.apply(t), false }, nil
+		return func(t string) (string, bool) { return applyCharsmap(m, t), false }, nil
 	case "ByteLevel":
 		return func(t string) (string, bool) { return toByteChars(t), false }, nil
 	case "Nmt":

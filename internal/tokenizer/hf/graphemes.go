@@ -6,7 +6,7 @@ import (
 
 	"aiperf/internal/tokenizer/charsmap"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 // applyCharsmap replaces grapheme by grapheme where a short one has a replacement as a whole, else code point by
@@ -17,14 +17,8 @@ func applyCharsmap(m *charsmap.Map, s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	state := -1
-	for rest := s; rest != ""; {
-		var cluster string
-		if rest[0] < utf8.RuneSelf && (len(rest) == 1 || rest[1] < utf8.RuneSelf && rest[0] != '\r') {
-			cluster, rest, state = rest[:1], rest[1:], -1
-		} else {
-			cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		}
+	for clusters := graphemes.FromString(s); clusters.Next(); {
+		cluster := clusters.Value()
 		if len(cluster) < 6 {
 			if text, ok := m.Shortest(cluster); ok {
 				b.WriteString(text)

@@ -30,8 +30,8 @@ type Tokenizer struct {
 	user     *prefixes        // user-defined pieces
 	bytes    [256]int32       // ids of the byte pieces, -1 without
 	least    float32          // the worst score of a normal piece
-	all      *prefixes // for unigram models: every piece of ids
-	wordCuts bool      // blanks stand only at the start of pieces, so that words can be merged one by one
+	all      *prefixes        // for unigram models: every piece of ids
+	wordCuts bool             // blanks stand only at the start of pieces, so that words can be merged one by one
 	added    int
 	workers  sync.Pool
 }

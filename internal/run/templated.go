@@ -3,13 +3,13 @@ package run
 import (
 	"sync"
 
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/endpoint"
 	"aiperf/internal/tokenizer/chat"
 )
 
 // templated counts conversations with their chat template, other texts as they are.
 type templated struct {
-	tokenizer.Tokenizer
+	endpoint.Counter
 	template *chat.Template
 	warn     func(error)
 	once     sync.Once // a refusal is told once

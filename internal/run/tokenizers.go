@@ -68,20 +68,21 @@ func (e *execution) countModel(i int, counter endpoint.Counter) {
 // chatCounter counts conversations as the chat template spells them, if that is asked for and there is a
 // template.
 func (e *execution) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint.Counter, error) {
+	memo := tokenizer.NewMemo(tok)
 	if !e.cfg.Tokenizer.ChatTemplate {
-		return tok, nil
+		return memo, nil
 	}
 	text, ok := b.ChatTemplate()
 	if !ok {
 		e.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted without it", "tokenizer", tok.Name())
-		return tok, nil
+		return memo, nil
 	}
 	bos, eos := b.SpecialTokens()
 	template, err := chat.Parse(text, bos, eos)
 	if err != nil {
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
-	return &templated{Tokenizer: tok, template: template, warn: func(err error) {
+	return &templated{Counter: memo, template: template, warn: func(err error) {
 		e.log.Warn("The chat template refuses a conversation; such inputs are counted without it", "error", err)
 	}}, nil
 }

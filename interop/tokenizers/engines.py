@@ -136,7 +136,7 @@ def trained_cases(texts):
     u["model"]["vocab"] += [[f"<0x{i:02X}>", -20.0] for i in range(256)]
     yield "unigram_bytes", Tokenizer.from_str(json.dumps(u))
     yield "wordlevel", flagged(trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(vocab_size=4000, special_tokens=["<unk>"], show_progress=False), pre=pre_tokenizers.Whitespace(), texts=texts))
-    yield "wordlevel_ctc", trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(vocab_size=400, special_tokens=["<unk>", "<pad>", "|"], show_progress=False), pre=pre_tokenizers.Split("", "isolated") if False else pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.FixedLength(length=1)]), decoder=decoders.CTC(), texts=few)
+    yield "wordlevel_ctc", trained(models.WordLevel(unk_token="<unk>"), trainers.WordLevelTrainer(vocab_size=400, special_tokens=["<unk>", "<pad>", "|"], show_progress=False), pre=pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.FixedLength(length=1)]), decoder=decoders.CTC(), texts=few)
 
 
 def sentencepiece_cases(texts, folder):
@@ -155,11 +155,11 @@ def sentencepiece_cases(texts, folder):
         "bpe_bytes": dict(model_type="bpe", vocab_size=3000, byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False, character_coverage=0.99, allow_whitespace_only_pieces=True),
         "suffix": dict(model_type="unigram", vocab_size=2000, treat_whitespace_as_suffix=True),
         "char": dict(model_type="char", vocab_size=400),
-        "word": dict(model_type="word", vocab_size=2000, use_all_vocab=False, hard_vocab_limit=False),
+        "word": dict(model_type="word", vocab_size=2000, hard_vocab_limit=False),
     }
     for name, options in kinds.items():
         model = io.BytesIO()
-        spm.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **{k: v for k, v in options.items() if k != "use_all_vocab"})
+        spm.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **options)
         path = os.path.join(folder, name + ".model")
         open(path, "wb").write(model.getvalue())
         yield "spm_" + name, path
@@ -177,6 +177,44 @@ def charsmap_case(path):
     t.pre_tokenizer = pre_tokenizers.Metaspace()
     t.decoder = decoders.Metaspace()
     return flagged(t)
+
+
+CONVERSATIONS = [
+    [{"role": "user", "content": "hi"}],
+    [{"role": "system", "content": "You are  nice.\n"}, {"role": "user", "content": "a <b> & 'c' \"d\""}, {"role": "assistant", "content": "ok"}, {"role": "user", "content": "é 漢\n"}],
+    [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]}, {"role": "tool", "tool_call_id": "1", "content": "42"}, {"role": "user", "content": "and?"}],
+    [{"role": "user", "content": "x"}, {"role": "assistant", "content": "<think>\nabc\n</think>\n\ny"}, {"role": "user", "content": "z"}],
+    [{"role": "user", "content": "x"}, {"role": "user", "content": "y"}],
+]
+
+
+def chat_templates(folders, path):
+    """What Jinja makes of the published chat templates, null where a template refuses."""
+    import datetime
+
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def refuse(message):
+        raise ValueError(message)
+
+    text = lambda token: (token if isinstance(token, str) else (token or {}).get("content")) or ""
+    out = []
+    for config in sorted(f for parent in folders for f in glob.glob(os.path.join(parent, "*", "models", "tokenizer_config.json"))):
+        c = json.load(open(config))
+        if not c.get("chat_template"):
+            continue
+        env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
+        env.filters["tojson"] = lambda x, ensure_ascii=False, indent=None, separators=None, sort_keys=False: json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+        env.globals["raise_exception"] = refuse
+        env.globals["strftime_now"] = lambda f: datetime.datetime.now().strftime(f)
+        template = env.from_string(c["chat_template"])
+        for messages in CONVERSATIONS:
+            try:
+                want = template.render(messages=messages, tools=None, documents=None, add_generation_prompt=True, bos_token=text(c.get("bos_token")), eos_token=text(c.get("eos_token")))
+            except Exception:
+                want = None
+            out.append({"name": config.split(os.sep)[-3], "template": c["chat_template"], "bos": text(c.get("bos_token")), "eos": text(c.get("eos_token")), "messages": messages, "want": want})
+    json.dump(out, open(path, "w"))
 
 
 def texts_for(r, count, tokens, prose):
@@ -210,9 +248,12 @@ def main():
     options.add_argument("--published", action="append", default=[], help="folder whose subfolders hold a tokenizer.json")
     options.add_argument("--tiktoken", help="folder of rank files")
     options.add_argument("--only", default="")
+    options.add_argument("--templates", help="file to write what Jinja makes of the published chat templates to")
     args = options.parse_args()
-    code = corpus()
-    training = [p for t in code for p in t.split("\n\n")] + foreign()
+    if args.templates:
+        chat_templates(args.published, args.templates)
+    code = corpus(1_500_000 if args.count >= 5000 else 300_000)
+    training = [p for t in code for p in t.split("\n\n")] + foreign(3000 if args.count >= 5000 else 800)
     prose = [t[i : i + 1500] for t in code[::9] for i in range(0, len(t), 1500)][:300]
     total = [0, 0]
 

@@ -21,6 +21,7 @@ type Tokenizer struct {
 	normalize normalizer
 	steps     []step
 	leads     bool // a step asks which piece is the first one
+	cuts      bool // see CutsAtBlanks
 	model     model
 	decode    []decoder
 	tokens    []string // text of every id; empty for a hole

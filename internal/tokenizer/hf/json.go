@@ -156,7 +156,7 @@ func small(s string) (int, bool) {
 }
 
 // maxID bounds the ids of a file; tables are made as long as the largest id.
-const maxID = 1 << 24
+const maxID = 1 << 22
 
 // readVocab takes an object of tokens and their ids.
 func readVocab(raw json.RawMessage) (map[string]int32, error) {

@@ -55,6 +55,7 @@ func New(data []byte, o Options) (*Tokenizer, error) {
 	if f.Decoder != nil && f.Decoder.Type == "ByteLevel" {
 		t.bytes = sync.OnceValue(t.rawTokens)
 	}
+	t.cuts = bytes && cutsAtBlanks(&f)
 	t.specials = tokenizer.Specials{BOS: -1, EOS: -1, Added: addedCount(f.PostProcessor)}
 	t.nameSpecials(o, f.AddedTokens)
 	return t, nil

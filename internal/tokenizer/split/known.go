@@ -1,6 +1,9 @@
 package split
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Names of the splitters that vocabularies of ranks use.
 const (
@@ -40,16 +43,18 @@ const (
 	endSpaces         = `|\s*[\r\n]+|\s+(?!\S)|\s+`
 	casedEnd          = `| ?[^\s\p{L}\p{N}]+[\r\n/]*` + endSpaces
 	cl100kMiddle      = `|[^\r\n\p{L}\p{N}]?\p{L}+|`
+	newerEnd          = `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]+|\s+(?!\S)|\s`
 	cl100kEnd         = `| ?[^\s\p{L}\p{N}]+[\r\n]*` + endSpaces
-	newer             = `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]+|\s+(?!\S)|\s`
 )
 
-// patterns are the published patterns that a scanner knows, in their plain spelling.
-func patterns() map[string]Func {
+// patterns are the published patterns that a scanner knows, by their plain spelling.
+var patterns = sync.OnceValue(func() map[string]Func {
 	t := Table()
-	return map[string]Func{
+	known := map[string]Func{}
+	for pattern, find := range map[string]Func{
 		contractions + `| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`:                                Named(GPT2),
-		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + cl100kEnd:                                         Named(CL100k),
+		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + cl100kEnd:                                         Named(Llama3),
+		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + newerEnd:                                          Named(CL100k),
 		foldedContraction + cl100kMiddle + `\p{N}` + cl100kEnd:                                              Named(Qwen),
 		casedFirst + foldedContraction + `?|` + casedSecond + foldedContraction + `?|\p{N}{1,3}` + casedEnd: Named(O200k),
 		casedFirst + `|` + casedSecond + `|\p{N}` + casedEnd:                                                Named(Tekken),
@@ -57,18 +62,24 @@ func patterns() map[string]Func {
 		`\p{N}`:        t.digitGroups(1),
 		"[一-龥぀-ゟ゠-ヿ]+": eastAsian,
 		"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*" + endSpaces: t.deepSeekWords,
+	} {
+		known[plain(pattern)] = find
 	}
-}
+	return known
+})
 
 // Known is the scanner of a pattern, or nil if there is none for it. Spellings that match the same
-// text count as the same pattern: line breaks written raw or escaped, possessive quantifiers, other
-// ways to write the contractions.
+// text count as the same pattern: line breaks written raw or escaped, possessive ?, * and +, other ways to
+// write the contractions. A + behind {1,3} repeats it in the reference engine, which is another pattern.
 func Known(pattern string) Func {
-	plain := strings.NewReplacer(
-		"\r", `\r`, "\n", `\n`, "?+", "?", "*+", "*", "++", "+", "{1,3}+", "{1,3}",
+	return patterns()[plain(pattern)]
+}
+
+// plain is one spelling of all that match the same text.
+func plain(pattern string) string {
+	return strings.NewReplacer(
+		"\r", `\r`, "\n", `\n`, "?+", "?", "*+", "*", "++", "+",
 		`\s*[\r\n]|`, `\s*[\r\n]+|`,
 		`'(?i:[sdmt]|ll|ve|re)`, foldedContraction, `(?i:[sdmt]|ll|ve|re)`, `(?i:[sdmt]|ll|ve|re)`,
-		`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`, foldedContraction,
 	).Replace(pattern)
-	return patterns()[plain]
 }

@@ -7,8 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"aiperf/internal/tokenizer/lines"
 	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/tokenizer/lines"
 )
 
 // tokenizer packs a tokenizer, or counts and encodes lines of text with it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -107,8 +108,22 @@ var later = map[string]string{
 	"Han": "2ebf0-2ee5d",
 }
 
+// properties are the sets that were made already. They are shared and must not be changed.
+var properties sync.Map
+
 // property is the set of \p{name}; names are compared without case, blanks, - and _.
 func property(name string) (runeSet, error) {
+	if s, ok := properties.Load(name); ok {
+		return s.(runeSet), nil
+	}
+	s, err := makeProperty(name)
+	if err == nil {
+		properties.Store(name, s)
+	}
+	return s, err
+}
+
+func makeProperty(name string) (runeSet, error) {
 	plain := func(s string) string {
 		return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(s))
 	}

@@ -3,6 +3,8 @@ package hf
 import (
 	"strings"
 	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/trie"
 )
 
 // addedToken is an entry of "added_tokens": text that becomes one id before the model is asked.
@@ -18,18 +20,18 @@ type addedToken struct {
 
 // added finds added tokens, the longest of those that start first.
 type added struct {
-	tree   *trie
+	tree   *trie.Trie
 	tokens []addedToken
 }
 
-func newAdded() *added { return &added{tree: newTrie()} }
+func newAdded() *added { return &added{tree: trie.New()} }
 
 // add makes content stand for the token.
 func (a *added) add(content string, token addedToken) {
 	if content == "" {
 		return
 	}
-	a.tree.put(content, int32(len(a.tokens)))
+	a.tree.Put(content, int32(len(a.tokens)))
 	a.tokens = append(a.tokens, token)
 }
 
@@ -41,6 +43,10 @@ func (a *added) cut(text string, part func(text string, start, id int)) {
 	}
 	done := 0 // everything before is handed out
 	for at := 0; at < len(text); {
+		if !a.tree.Starts(text[at]) {
+			at++
+			continue
+		}
 		token, end := a.match(text, at)
 		if token == nil {
 			at++
@@ -70,18 +76,11 @@ func (a *added) cut(text string, part func(text string, start, id int)) {
 
 // match is the longest token that starts at text[at], and its end.
 func (a *added) match(text string, at int) (*addedToken, int) {
-	var found *addedToken
-	end := at
-	node := uint32(0)
-	for i := at; i < len(text); i++ {
-		if node = a.tree.step(node, text[i]); node == 0 {
-			break
-		}
-		if v := a.tree.values[node]; v >= 0 {
-			found, end = &a.tokens[v], i+1
-		}
+	n, v := a.tree.Longest(text[at:])
+	if v < 0 {
+		return nil, at
 	}
-	return found, end
+	return &a.tokens[v], at + n
 }
 
 func endsWord(s string) bool {

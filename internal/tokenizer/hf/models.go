@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/trie"
 )
 
 // newModel reads the model, whatever its type; older files name none. It returns the tokens and their
@@ -72,7 +74,7 @@ func (m *wordLevel) encode(w *worker, piece string) {
 // wordPiece takes the longest token from the left, again and again; behind the first one only tokens
 // with the prefix fit. A piece that cannot be covered is unknown as a whole.
 type wordPiece struct {
-	tree  *trie
+	tree  *trie.Trie
 	rest  uint32 // node of the prefix; 0 if no token has it
 	bare  bool   // there is no prefix
 	unk   int32
@@ -80,13 +82,13 @@ type wordPiece struct {
 }
 
 func newWordPiece(s *modelSpec, vocab map[string]int32) *wordPiece {
-	m := &wordPiece{tree: newTrie(), unk: -1, limit: or(s.MaxInputCharsPerWord, 100)}
+	m := &wordPiece{tree: trie.New(), unk: -1, limit: or(s.MaxInputCharsPerWord, 100)}
 	for token, id := range vocab {
-		m.tree.put(token, id)
+		m.tree.Put(token, id)
 	}
 	prefix := or(s.ContinuingSubwordPrefix, "##")
 	m.bare = prefix == ""
-	m.rest, _ = m.tree.find(prefix)
+	m.rest, _ = m.tree.Find(prefix)
 	if id, ok := vocab[or(s.UnkToken, "[UNK]")]; ok {
 		m.unk = id
 	}
@@ -113,10 +115,10 @@ func (m *wordPiece) cover(w *worker, piece string) bool {
 		}
 		end, id := at, int32(-1)
 		for i := at; i < len(piece); i++ {
-			if node = m.tree.step(node, piece[i]); node == 0 {
+			if node = m.tree.Step(node, piece[i]); node == 0 {
 				break
 			}
-			if v := m.tree.values[node]; v >= 0 {
+			if v := m.tree.Value(node); v >= 0 {
 				end, id = i+1, v
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/trie"
 )
 
 // unknownPenalty is how much less than the worst token an unknown character scores.
@@ -12,7 +14,7 @@ const unknownPenalty = 10
 
 // unigram takes the way through a piece whose tokens have the highest sum of scores.
 type unigram struct {
-	tree     *trie
+	tree     *trie.Trie
 	scores   []float64
 	ids      map[string]int32
 	unk      int32
@@ -28,7 +30,7 @@ type pathNode struct {
 }
 
 func newUnigram(s *modelSpec) (model, map[string]int32, error) {
-	m := &unigram{tree: newTrie(), ids: map[string]int32{}, unk: -1, least: math.Inf(1)}
+	m := &unigram{tree: trie.New(), ids: map[string]int32{}, unk: -1, least: math.Inf(1)}
 	r := newReader(s.Vocab)
 	if err := r.enter('['); err != nil {
 		return nil, nil, fmt.Errorf("model.vocab: %w", err)
@@ -40,7 +42,7 @@ func newUnigram(s *modelSpec) (model, map[string]int32, error) {
 		}
 		id := int32(len(m.scores))
 		m.ids[token] = id
-		m.tree.put(token, id)
+		m.tree.Put(token, id)
 		m.scores = append(m.scores, score)
 		m.least = min(m.least, score)
 	}
@@ -53,7 +55,6 @@ func newUnigram(s *modelSpec) (model, map[string]int32, error) {
 	if s.ByteFallback {
 		m.fallback = byteTokens(m.ids)
 	}
-	m.tree.values[0] = -1 // an empty token never fits
 	return m, m.ids, nil
 }
 
@@ -88,18 +89,10 @@ func (m *unigram) encode(w *worker, piece string) {
 		here := path[at].score
 		_, size := utf8.DecodeRuneInString(piece[at:])
 		single := false
-		node := uint32(0)
-		for i := at; i < len(piece); i++ {
-			if node = m.tree.step(node, piece[i]); node == 0 {
-				break
-			}
-			id := m.tree.values[node]
-			if id < 0 {
-				continue
-			}
-			path[i+1].offer(here+m.scores[id], at, id)
-			single = single || i+1-at == size
-		}
+		m.tree.Each(piece[at:], func(n int, id int32) {
+			path[at+n].offer(here+m.scores[id], at, id)
+			single = single || n == size
+		})
 		if !single {
 			path[at+size].offer(here+m.least-unknownPenalty, at, m.unk)
 		}

@@ -37,7 +37,7 @@ func (t *Tokenizer) unigram(w *worker, text string) {
 		here := path[at].score
 		_, size := utf8.DecodeRuneInString(text[at:])
 		single := false
-		t.all.each(text[at:], func(n int, id int32) {
+		t.all.Each(text[at:], func(n int, id int32) {
 			piece := &t.p.pieces[id]
 			if piece.kind == unused {
 				return
@@ -92,7 +92,7 @@ const (
 
 // bpe merges neighbours that form a piece, the one of the highest score first.
 func (t *Tokenizer) bpe(w *worker, text string) {
-	if !t.wordCuts || t.user.count > 0 {
+	if !t.wordCuts || !t.user.Empty() {
 		t.merge(w, text)
 		return
 	}
@@ -130,7 +130,7 @@ func (t *Tokenizer) merge(w *worker, text string) {
 	}
 	clear(w.split)
 	for at := 0; at < len(text); {
-		n, _ := t.user.longest(text[at:])
+		n, _ := t.user.Longest(text[at:])
 		frozen := n > 0
 		if !frozen {
 			_, n = utf8.DecodeRuneInString(text[at:])

@@ -61,7 +61,7 @@ func (t *Tokenizer) normalize(text string) string {
 
 // normalPrefix is what the start of text becomes and how much of text that is. User-defined pieces stay.
 func (t *Tokenizer) normalPrefix(text string) (string, int) {
-	if n, _ := t.user.longest(text); n > 0 {
+	if n, _ := t.user.Longest(text); n > 0 {
 		return text[:n], n
 	}
 	if !t.chars.Empty() {

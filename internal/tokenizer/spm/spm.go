@@ -15,6 +15,7 @@ import (
 
 	"aiperf/internal/tokenizer"
 	"aiperf/internal/tokenizer/charsmap"
+	"aiperf/internal/tokenizer/trie"
 )
 
 // blank is the character that stands for white space in pieces.
@@ -27,10 +28,10 @@ type Tokenizer struct {
 	chars    *charsmap.Map
 	ids      map[string]int32 // of normal, user-defined and unused pieces
 	reserved map[string]int32 // of the others
-	user     *prefixes        // user-defined pieces
+	user     *trie.Trie       //  user-defined pieces
 	bytes    [256]int32       // ids of the byte pieces, -1 without
 	least    float32          // the worst score of a normal piece
-	all      *prefixes        // for unigram models: every piece of ids
+	all      *trie.Trie       //  for unigram models: every piece of ids
 	wordCuts bool             // blanks stand only at the start of pieces, so that words can be merged one by one
 	added    int
 	workers  sync.Pool
@@ -46,7 +47,7 @@ func New(name string, data []byte, added int) (*Tokenizer, error) {
 	if p.modelType < unigramModel || p.modelType > charModel {
 		return nil, fmt.Errorf("the SentencePiece model type %d is not known", p.modelType)
 	}
-	t := &Tokenizer{name: name, p: p, ids: map[string]int32{}, reserved: map[string]int32{}, user: newPrefixes(), all: newPrefixes(), wordCuts: !p.whitespaceSuffix && p.escapeWhitespace}
+	t := &Tokenizer{name: name, p: p, ids: map[string]int32{}, reserved: map[string]int32{}, user: trie.New(), all: trie.New(), wordCuts: !p.whitespaceSuffix && p.escapeWhitespace}
 	if t.chars, err = charsmap.Parse(p.charsmap); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (t *Tokenizer) sortPieces() error {
 				return fmt.Errorf("piece %d is empty", i)
 			}
 			t.ids[piece.text] = id
-			t.all.put(piece.text, id)
+			t.all.Put(piece.text, id)
 			if at := strings.LastIndex(piece.text, blank); at > 0 && strings.Trim(piece.text[:at], blank) != "" {
 				t.wordCuts = false
 			}
@@ -88,7 +89,7 @@ func (t *Tokenizer) sortPieces() error {
 		case normal:
 			t.least = min(t.least, piece.score)
 		case userDefined:
-			t.user.put(piece.text, id)
+			t.user.Put(piece.text, id)
 		case unknown:
 			t.p.unk, foundUnknown = i, true
 		case byteKind:
@@ -176,7 +177,7 @@ func (t *Tokenizer) run(w *worker, text string) {
 		t.bpe(w, text)
 	case charModel:
 		for text != "" {
-			n, _ := t.user.longest(text)
+			n, _ := t.user.Longest(text)
 			if n == 0 {
 				_, n = utf8.DecodeRuneInString(text)
 			}

@@ -94,7 +94,7 @@ func (m *unigram) encode(w *worker, piece string) {
 			single = single || n == size
 		})
 		if !single {
-			path[at+size].offer(here+m.least-unknownPenalty, at, m.unk)
+			path[at+size].offer(here+(m.least-unknownPenalty), at, m.unk) // in this order: ties depend on it
 		}
 		at += size
 	}

@@ -274,5 +274,3 @@ func (b *bpe) fallBack(m *merger, s string) bool {
 	}
 	return true
 }
-
-func (b *bpe) vocabulary() map[string]int32 { return b.vocab }

@@ -106,3 +106,6 @@ func runs(set func(rune) bool) pattern {
 		}
 	}
 }
+
+// gpt2 is the splitter of the ByteLevel pre-tokenizer.
+var gpt2 = split.Named(split.GPT2)

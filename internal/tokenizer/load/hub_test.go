@@ -64,7 +64,7 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 	if revision, ok := strings.CutPrefix(r.URL.Path, "/api/models/org/model/revision/"); ok {
 		if revision != "main" && revision != commit {
 			w.Header().Set("X-Error-Code", "RevisionNotFound")
-			http.Error(w, "no", 404)
+			http.Error(w, "no", http.StatusNotFound)
 			return
 		}
 		answer := map[string]any{"id": "org/model", "sha": commit}
@@ -85,7 +85,7 @@ func (h *fakeHub) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-Error-Code", "RepoNotFound")
-	http.Error(w, "no", 401)
+	http.Error(w, "no", http.StatusUnauthorized)
 }
 
 func (h *fakeHub) file(w http.ResponseWriter, r *http.Request, name string) {

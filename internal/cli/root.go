@@ -37,6 +37,7 @@ func commands() []command {
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
 		{"selftest", "hold this program against known truth and measure what this machine carries", (*app).selftest},
 		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
+		{"tokenizer", "pack a tokenizer into one file; count or encode lines of text with it", (*app).tokenizer},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
 }
@@ -119,7 +120,12 @@ Try it: aiperf demo
 // fail prints an error in a box and returns the exit code for it.
 func (a *app) fail(err error) int {
 	var redactor *artifact.Redactor // knows no values; hides user information in URLs
-	a.terminal.panel("Error", redactor.URL(err.Error()))
+	title := "Error"
+	var titled interface{ PanelTitle() string }
+	if errors.As(err, &titled) {
+		title = titled.PanelTitle()
+	}
+	a.terminal.panel(title, redactor.URL(err.Error()))
 	return ExitFailure
 }
 

@@ -46,6 +46,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serversKey{}] = map[string]*mockServer{}
+			// No script reaches for the network, nor into the user's own cache.
+			env.Setenv("HF_HUB_OFFLINE", "1")
+			env.Setenv("HF_HOME", env.WorkDir+"/hf")
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

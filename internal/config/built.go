@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,10 +30,6 @@ func (d *draft) checkBuilt() {
 	}
 	if origin := d.p.Origin("api-port"); origin.Source == FromEnvironment {
 		d.unavailable(origin.Name, "it lacks "+option("api-port").Missing)
-	}
-	if name := d.p.Text("tokenizer"); d.given("tokenizer") && name != BuiltinTokenizer {
-		d.unavailable(fmt.Sprintf("%s %s", d.flag("tokenizer"), shorten(name)),
-			"use --tokenizer builtin (o200k_base), or --use-server-token-count to report the server's own counts")
 	}
 }
 

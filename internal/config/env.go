@@ -137,6 +137,8 @@ type ServiceEnv struct {
 	// ProfileCancelTimeout is the time for results after the first interrupt.
 	ProfileCancelTimeout    time.Duration
 	ProfileConfigureTimeout time.Duration
+	// TokenizerPreloadTimeout bounds how long a tokenizer may take to be found, fetched and loaded.
+	TokenizerPreloadTimeout time.Duration
 }
 
 // WorkerEnv sizes the pool of logical workers.
@@ -236,6 +238,7 @@ func newEnv(v variables) Env {
 		Service: ServiceEnv{
 			ProfileCancelTimeout:    v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
 			ProfileConfigureTimeout: v.seconds("SERVICE_PROFILE_CONFIGURE_TIMEOUT"),
+			TokenizerPreloadTimeout: v.seconds("TOKENIZER_PRELOAD_TIMEOUT"),
 		},
 		Worker: WorkerEnv{
 			CPUUtilizationFactor: v.real("WORKER_CPU_UTILIZATION_FACTOR"),

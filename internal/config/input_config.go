@@ -24,7 +24,8 @@ func InputConfig(r *Run, benchmarkID string) Object {
 		out = append(out, Member{Key: "slos", Value: slos})
 	}
 	if r.Tokenizer.Name != "" {
-		out = append(out, Member{Key: "tokenizer", Value: Object{{Key: "name", Value: r.Tokenizer.Name}}})
+		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision", r.Tokenizer.Revision)
+		out = append(out, Member{Key: "tokenizer", Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
 	}
 	out = setNonEmpty(out, "server_metrics", serverMetricsConfig(r))
 	if p.Bool("no-gpu-telemetry") {

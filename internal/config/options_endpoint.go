@@ -63,10 +63,10 @@ func endpointOptions() []Option {
 
 func tokenizerOptions() []Option {
 	return []Option{
-		opt("tokenizer", String, "", 1, "Vocabulary that counts tokens: a hub id, a local path, or builtin (o200k_base, works offline). This release has builtin only.",
-			derived("the model name; builtin in this release"), yaml("tokenizer.name")),
-		opt("tokenizer-revision", String, "main", 2, "Branch, tag or commit of a hub tokenizer.", missing("tokenizers from the hub"), yaml("tokenizer.revision")),
+		opt("tokenizer", String, "", 1, "Vocabulary that counts tokens: a hub id, a local folder or file, or builtin (o200k_base, works offline), cl100k_base, o200k_harmony, p50k_base, p50k_edit, r50k_base.",
+			derived("the model name"), yaml("tokenizer.name")),
+		opt("tokenizer-revision", String, "main", 2, "Branch, tag or commit of a hub tokenizer.", yaml("tokenizer.revision")),
 		opt("tokenizer-trust-remote-code", Bool, "false", 3, "Accepted without effect: no code of a tokenizer is ever run.", yaml("tokenizer.trust_remote_code")),
-		opt("apply-chat-template", Bool, "false", 3, "Count the chat template in input lengths.", missing("chat templates"), yaml("tokenizer.apply_chat_template")),
+		opt("apply-chat-template", Bool, "false", 3, "Count the chat template in input lengths.", yaml("tokenizer.apply_chat_template")),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -89,14 +90,39 @@ func (d *draft) endpoint() Endpoint {
 }
 
 func (d *draft) tokenizer() Tokenizer {
-	switch {
-	case !d.facts.ProducesTokens && !d.facts.TokenizesInput:
+	if !d.facts.ProducesTokens && !d.facts.TokenizesInput || !d.needsTokenizer() {
 		return Tokenizer{}
-	case d.given("tokenizer"):
-		return Tokenizer{Name: d.p.Text("tokenizer"), Given: true}
 	}
-	d.warn("--tokenizer is not given and this release has only the built-in vocabulary: token counts follow o200k_base, not the tokenizer of %s", d.models[0])
-	return Tokenizer{Name: BuiltinTokenizer}
+	t := Tokenizer{Given: d.given("tokenizer"), Revision: d.p.Text("tokenizer-revision"), ChatTemplate: d.p.Bool("apply-chat-template")}
+	for _, model := range d.models {
+		name := model
+		switch {
+		case t.Given:
+			name = d.p.Text("tokenizer")
+		case isPlaceholder(model):
+			d.warn("the model %s is a placeholder and --tokenizer is not given: token counts follow %s (o200k_base)", model, BuiltinTokenizer)
+			name = BuiltinTokenizer
+		}
+		t.ByModel = append(t.ByModel, name)
+	}
+	t.Name = t.ByModel[0]
+	return t
+}
+
+// needsTokenizer is false where the server counts and no text is generated.
+func (d *draft) needsTokenizer() bool {
+	p := d.p
+	return !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
+		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
+}
+
+// isPlaceholder tells whether a model is named as nobody names a real one.
+func isPlaceholder(model string) bool {
+	switch strings.ToLower(model) {
+	case "mock-model", "test-model", "fake-model", "dummy-model", "example-model", "sample-model", "placeholder-model":
+		return true
+	}
+	return false
 }
 
 func (d *draft) dataset() Dataset {

@@ -27,7 +27,7 @@ func TestResolvedRun(t *testing.T) {
 		*p.Cancellation != (Cancellation{10, 500 * time.Millisecond}) {
 		t.Errorf("phase %+v", p)
 	}
-	if run.Tokenizer != (Tokenizer{"builtin", true}) || *run.FailedRequestThreshold != 0.1 || *run.UI.StatsInterval != 0 || run.Artifacts.Dir != "out" || run.ModelSelection != "round_robin" {
+	if run.Tokenizer.Name != "builtin" || !run.Tokenizer.Given || *run.FailedRequestThreshold != 0.1 || *run.UI.StatsInterval != 0 || run.Artifacts.Dir != "out" || run.ModelSelection != "round_robin" {
 		t.Errorf("run %+v", run)
 	}
 }

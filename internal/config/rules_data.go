@@ -82,7 +82,7 @@ func (d *draft) checkTokenizer() {
 	if d.facts.ProducesTokens || d.facts.TokenizesInput {
 		return
 	}
-	if flags := d.givenOf("tokenizer", "tokenizer-revision", "tokenizer-trust-remote-code"); len(flags) > 0 {
+	if flags := d.givenOf("tokenizer", "tokenizer-revision", "tokenizer-trust-remote-code", "apply-chat-template"); len(flags) > 0 {
 		d.fault("V32", "%s cannot be used with --endpoint-type %s, which counts no tokens", strings.Join(flags, ", "), d.endpointType)
 	}
 }

@@ -142,7 +142,6 @@ func TestNotBuilt(t *testing.T) {
 		"--ui dashboard":                                   "--ui dashboard is not available in this release: use simple or none",
 		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat or completions",
 		"--endpoint-type raw":                              "--endpoint-type raw is not available",
-		"--tokenizer gpt2":                                 "use --tokenizer builtin",
 		"--concurrency 1,2":                                "a list for --concurrency is not available",
 		"--num-profile-runs 3":                             "--num-profile-runs is not available",
 		"--model-selection-strategy weighted":              "use round_robin or random",

@@ -99,9 +99,16 @@ type Endpoint struct {
 
 // Tokenizer names the vocabulary that counts. An empty name means that none is needed.
 type Tokenizer struct {
+	// Name is the user's own choice or that of the first model.
 	Name string
 	// Given tells that the user chose it.
 	Given bool
+	// ByModel names the vocabulary of each model in their order.
+	ByModel []string
+	// Revision is the branch, tag or commit of a tokenizer from the hub.
+	Revision string
+	// ChatTemplate counts input as the model's chat template spells it.
+	ChatTemplate bool
 }
 
 // DatasetKind is where conversations come from.

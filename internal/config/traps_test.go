@@ -15,7 +15,10 @@ func TestTrapModelOnly(t *testing.T) {
 	if want := filepath.FromSlash("artifacts/Qwen_Qwen3-0.6B-openai-chat-concurrency1"); run.Artifacts.Dir != want {
 		t.Errorf("directory %s, want %s", run.Artifacts.Dir, want)
 	}
-	wantText(t, "warnings", texting(warnings), "WARNING no stop condition", "--concurrency 1", "--request-count 10", "o200k_base")
+	wantText(t, "warnings", texting(warnings), "WARNING no stop condition", "--concurrency 1", "--request-count 10")
+	if run.Tokenizer.Name != "Qwen/Qwen3-0.6B" || run.Tokenizer.Given {
+		t.Errorf("tokenizer %+v, want the model's own", run.Tokenizer)
+	}
 }
 
 func TestTrapRateModeIgnoresTwiceConcurrency(t *testing.T) {

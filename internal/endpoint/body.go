@@ -25,11 +25,25 @@ type Body struct {
 // Counter counts the tokens of a text.
 type Counter interface{ Count(text string) int }
 
+// MessageCounter is a Counter that counts conversations as a whole, with what a chat template puts between
+// the texts.
+type MessageCounter interface {
+	Counter
+	// CountMessages counts the JSON list of messages; false leaves it to the texts.
+	CountMessages(messages []byte) (int, bool)
+}
+
 // InputTokens is the number of tokens of the body's texts; false when it holds neither text nor token
 // ids. The text is collected and counted once, at the first call.
 func (b *Body) InputTokens(c Counter) (int64, bool) {
 	b.count.Do(func() {
 		b.tokens = -1
+		if m, ok := c.(MessageCounter); ok {
+			if n, ok := countMessages(b.Bytes, m); ok {
+				b.tokens = int64(n)
+				return
+			}
+		}
 		text, ids := InputText(b.Bytes)
 		if text != "" {
 			b.tokens = int64(ids + c.Count(text))

@@ -47,6 +47,30 @@ func Images(body []byte) (n int) {
 	return n
 }
 
+// countMessages counts the messages of a body as one conversation, and the texts of its tools; false for a
+// body of another shape.
+func countMessages(body []byte, c MessageCounter) (int, bool) {
+	var f bodyFields
+	for m := range members(body) {
+		f.note(m)
+	}
+	if !hasMessages(f.messages) {
+		return 0, false
+	}
+	n, ok := c.CountMessages(f.messages)
+	if !ok {
+		return 0, false
+	}
+	var tools textCollector
+	tools.leading(f.instructions)
+	tools.leading(f.system)
+	tools.tools(f.tools)
+	if text := tools.text.String(); text != "" {
+		n += c.Count(text)
+	}
+	return n, true
+}
+
 // bodyFields are the members of a body that can hold text.
 type bodyFields struct {
 	messages, input, tools, instructions, system      []byte

@@ -104,6 +104,9 @@ func (in *Intake) tokens(r *record.Record, j *Job, reply *endpoint.Reply) {
 		return
 	}
 	t := in.options.Tokenizer
+	if own, ok := in.options.ByModel[j.Model]; ok {
+		t = own
+	}
 	if t == nil {
 		return
 	}

@@ -18,6 +18,8 @@ import (
 type Options struct {
 	// Tokenizer counts tokens; nil counts none.
 	Tokenizer endpoint.Counter
+	// ByModel counts the tokens of the models that have a tokenizer of their own.
+	ByModel map[string]endpoint.Counter
 	// ServerTokens takes the token counts from the server's usage; the tokenizer is not asked then.
 	ServerTokens bool
 	// CountsOutput and CountsInput say which tokens the endpoint has at all.
@@ -38,6 +40,8 @@ type Job struct {
 	Decoder endpoint.Decoder
 	// Body is what was sent; nil if it could not be made.
 	Body *endpoint.Body
+	// Model is the model that was asked; empty for the primary one.
+	Model string
 	// RequestedTokens is the output limit that was sent, record.Absent without one.
 	RequestedTokens int64
 	// Images and AudioNS are what the request showed and played, 0 for none.

@@ -104,6 +104,7 @@ type execution struct {
 
 	redactor   *artifact.Redactor
 	tokenizer  tokenizer.Tokenizer
+	counters   map[string]endpoint.Counter // by model, where there are several
 	data       *dataset.Dataset
 	descriptor endpoint.Descriptor
 	endpoint   endpoint.Endpoint
@@ -166,6 +167,9 @@ func (e *execution) prepare(ctx context.Context) error {
 		if err := client.CheckSource(a); err != nil {
 			return fmt.Errorf("--source-address: %w", err)
 		}
+	}
+	if err := e.loadTokenizers(ctx); err != nil {
+		return err
 	}
 	if err := e.openDirectory(); err != nil {
 		return err
@@ -270,7 +274,7 @@ func (e *execution) assemble() error {
 		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.cacheBust(),
 	})
 	e.pool = intake.NewPool(intake.New(intake.Options{
-		Tokenizer: e.tokenizer, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,
+		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,
 		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
 		WallNS: e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },

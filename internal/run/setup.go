@@ -24,7 +24,6 @@ import (
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/session"
-	"aiperf/internal/tokenizer"
 )
 
 // recordQueue bounds the exchanges that wait to become records.
@@ -111,9 +110,6 @@ func (e *execution) openDirectory() error {
 func (e *execution) buildDataset(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.ProfileConfigureTimeout)
 	defer cancel()
-	if e.cfg.Tokenizer.Name != "" {
-		e.tokenizer = tokenizer.Builtin()
-	}
 	d := &e.cfg.Dataset
 	options := compose.Options{
 		Path: d.Path, Format: d.Format, Reading: e.reading(), Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),

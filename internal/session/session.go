@@ -152,6 +152,8 @@ type Prepared struct {
 	RequestedTokens int64
 	// Images and AudioNS are what the request shows and plays, 0 for none.
 	Images, AudioNS int64
+	// Model is the model that the turn names; empty for the primary one.
+	Model string
 	// Err says that the turn cannot be sent; the request then fails with it.
 	Err *record.Error
 
@@ -179,6 +181,7 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 		p.Err = encodeError(fmt.Errorf("conversation %s has no turn %d", s.conversation.SessionID, turn))
 		return p
 	}
+	p.Model = s.conversation.Turns[turn].Model
 	if limit := s.conversation.Turns[turn].MaxTokens; limit != nil {
 		p.RequestedTokens = int64(*limit)
 	}

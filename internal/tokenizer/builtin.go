@@ -1,14 +1,28 @@
 package tokenizer
 
 import (
+	"bytes"
+	"compress/flate"
 	_ "embed"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/split"
 )
 
 //go:embed data/o200k_base.bin
 var o200kBase string
+
+// The others are compressed: they are asked for less often than the built-in one.
+var (
+	//go:embed data/cl100k_base.bin.z
+	cl100kBase []byte
+	//go:embed data/r50k_base.bin.z
+	r50kBase []byte
+)
 
 // Builtin is the vocabulary that comes with the program: o200k_base. It needs no file and no
 // network. Its tables are made when it is first used, not when it is asked for.
@@ -17,11 +31,10 @@ func Builtin() Tokenizer { return builtin{} }
 // builtin stands for the shared tables of o200k_base.
 type builtin struct{}
 
+const endOfText = "<|endoftext|>"
+
 var o200k = sync.OnceValue(func() *byteLevel {
-	return newByteLevel(newRanks(o200kBase), classes(), []special{
-		{"<|endoftext|>", 199999},
-		{"<|endofprompt|>", 200018},
-	})
+	return newByteLevel(newRanks(o200kBase), split.Named(split.O200k), []Special{{endOfText, 199999}, {"<|endofprompt|>", 200018}})
 })
 
 func (builtin) Name() string                        { return "builtin" }
@@ -31,96 +44,101 @@ func (builtin) Decode(ids []int) string             { return o200k().Decode(ids)
 func (builtin) VocabSize() int                      { return 200019 }
 func (builtin) Specials() Specials                  { return Specials{BOS: -1, EOS: 199999} }
 
-// special is a token that stands outside the merges and is found in the text before it is split.
-type special struct {
-	text string
-	id   int
+// named is a vocabulary of the tiktoken family under its own name.
+type named struct {
+	name   string
+	eos    int
+	engine func() *byteLevel
 }
 
-// byteLevel encodes by byte-pair merging of the bytes of each piece of the text.
-type byteLevel struct {
-	ranks    *ranks
-	classes  *classTable
-	specials []special
-	mergers  sync.Pool
-}
-
-func newByteLevel(r *ranks, c *classTable, specials []special) *byteLevel {
-	t := &byteLevel{ranks: r, classes: c, specials: specials}
-	t.mergers.New = func() any { return &merger{ranks: r} }
-	return t
-}
-
-func (t *byteLevel) Encode(dst []int, text string) []int {
-	t.each(text, func(ranks []uint32) {
-		for _, rank := range ranks {
-			dst = append(dst, int(rank))
-		}
-	}, func(id int) { dst = append(dst, id) })
-	return dst
-}
-
-func (t *byteLevel) Count(text string) int {
-	n := 0
-	t.each(text, func(ranks []uint32) { n += len(ranks) }, func(int) { n++ })
-	return n
-}
-
-// each walks over the pieces of text and the special tokens between them.
-func (t *byteLevel) each(text string, piece func([]uint32), special func(id int)) {
-	text = lossy(text)
-	m := t.mergers.Get().(*merger)
-	defer t.mergers.Put(m)
-	for len(text) > 0 {
-		at, found := t.nextSpecial(text)
-		for ordinary, i := text[:at], 0; i < len(ordinary); {
-			end := t.classes.splitO200k(ordinary, i)
-			piece(m.piece(ordinary[i:end]))
-			i = end
-		}
-		if found == nil {
-			return
-		}
-		special(found.id)
-		text = text[at+len(found.text):]
+// BuiltinNames are the names that need no file and no network.
+func BuiltinNames() []string {
+	list := []string{"builtin"}
+	for i := range families {
+		list = append(list, families[i].name)
 	}
+	return list
 }
 
-// nextSpecial is where the first special token of text starts, or the length of text and nil.
-func (t *byteLevel) nextSpecial(text string) (int, *special) {
-	for from := 0; ; {
-		at := strings.Index(text[from:], "<|")
-		if at < 0 {
-			return len(text), nil
-		}
-		from += at
-		for i := range t.specials {
-			if strings.HasPrefix(text[from:], t.specials[i].text) {
-				return from, &t.specials[i]
-			}
-		}
-		from += 2
+// Named is the vocabulary of one of the BuiltinNames.
+func Named(name string) (Tokenizer, bool) {
+	if name == "builtin" {
+		return Builtin(), true
 	}
-}
-
-func (t *byteLevel) Decode(ids []int) string {
-	var b strings.Builder
-	b.Grow(4 * len(ids))
-	for _, id := range ids {
-		if id >= 0 && id < t.ranks.len() {
-			b.WriteString(t.ranks.token(uint32(id)))
-			continue
-		}
-		b.WriteString(t.specialText(id))
-	}
-	return lossy(b.String())
-}
-
-func (t *byteLevel) specialText(id int) string {
-	for _, s := range t.specials {
-		if s.id == id {
-			return s.text
+	for i := range families {
+		if families[i].name == name {
+			return &families[i], true
 		}
 	}
-	return string(utf8.RuneError)
+	return nil, false
 }
+
+func (n *named) Name() string                        { return n.name }
+func (n *named) Encode(dst []int, text string) []int { return n.engine().Encode(dst, text) }
+func (n *named) Count(text string) int               { return n.engine().Count(text) }
+func (n *named) Decode(ids []int) string             { return n.engine().Decode(ids) }
+func (n *named) VocabSize() int                      { return n.engine().size }
+func (n *named) Specials() Specials                  { return Specials{BOS: -1, EOS: n.eos} }
+
+var families = [...]named{
+	{"cl100k_base", 100257, sync.OnceValue(func() *byteLevel {
+		return newByteLevel(newRanks(inflate(cl100kBase)), split.Named(split.CL100k), []Special{
+			{endOfText, 100257}, {"<|fim_prefix|>", 100258}, {"<|fim_middle|>", 100259}, {"<|fim_suffix|>", 100260},
+			{"<|endofprompt|>", 100276},
+		})
+	})},
+	{"o200k_base", 199999, o200k},
+	{"o200k_harmony", 199999, sync.OnceValue(func() *byteLevel {
+		return newByteLevel(o200k().ranks, split.Named(split.O200k), harmonySpecials())
+	})},
+	{"p50k_base", 50256, sync.OnceValue(func() *byteLevel {
+		return newByteLevel(p50k(), split.Named(split.GPT2), []Special{{endOfText, 50256}})
+	})},
+	{"p50k_edit", 50256, sync.OnceValue(func() *byteLevel {
+		return newByteLevel(p50k(), split.Named(split.GPT2), []Special{
+			{endOfText, 50256}, {"<|fim_prefix|>", 50281}, {"<|fim_middle|>", 50282}, {"<|fim_suffix|>", 50283},
+		})
+	})},
+	{"r50k_base", 50256, sync.OnceValue(func() *byteLevel {
+		return newByteLevel(newRanks(inflate(r50kBase)), split.Named(split.GPT2), []Special{{endOfText, 50256}})
+	})},
+}
+
+// p50k is r50k_base and, behind the end of text, the runs of two to 25 spaces.
+var p50k = sync.OnceValue(func() *ranks {
+	tokens := append(newRanks(inflate(r50kBase)).all(), "") // 50256 is the end of text
+	for n := 2; n <= 25; n++ {
+		tokens = append(tokens, strings.Repeat(" ", n))
+	}
+	return newRanksOf(tokens)
+})
+
+// harmonySpecials are the special tokens of o200k_harmony; the numbers between the named ones are
+// reserved ones.
+func harmonySpecials() []Special {
+	names := map[int]string{
+		199998: "<|startoftext|>", 199999: endOfText, 200002: "<|return|>", 200003: "<|constrain|>", 200005: "<|channel|>",
+		200006: "<|start|>", 200007: "<|end|>", 200008: "<|message|>", 200012: "<|call|>",
+	}
+	list := []Special{{"<|endofprompt|>", 200018}}
+	for id := 199998; id < 201088; id++ {
+		text := names[id]
+		if text == "" {
+			text = fmt.Sprintf("<|reserved_%d|>", id)
+		}
+		list = append(list, Special{text, id})
+	}
+	return list
+}
+
+// inflate unpacks an embedded vocabulary. It cannot fail but for a broken build.
+func inflate(packed []byte) string {
+	data, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// IsBuiltin tells whether a name is one of the BuiltinNames.
+func IsBuiltin(name string) bool { return slices.Contains(BuiltinNames(), name) }

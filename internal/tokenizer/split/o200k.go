@@ -1,54 +1,72 @@
-package tokenizer
+package split
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// splitO200k is the end of the piece that starts at s[i]. Pieces are never merged with each other.
-// It is the o200k pattern without a regular expression engine; in the order of preference:
+// O200k is the end of the piece of the o200k_base vocabulary that starts at s[i]. Pieces are never
+// merged with each other. s must be valid UTF-8 and i < len(s).
+func (t *Classes) O200k(s string, i int) int { return t.cased(s, i, 3, true) }
+
+// cased is the o200k family, which tells capitals from small letters; in the order of preference:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
-//	\p{N}{1,3}
+//	\p{N}{1,digits}
 //	 ?[^\s\p{L}\p{N}]+[\r\n/]*
 //	\s*[\r\n]+
 //	\s+(?!\S)
 //	\s+
 //
-// s must be valid UTF-8 and i < len(s).
-func (t *classTable) splitO200k(s string, i int) int {
+// The contractions belong to it if contracts is set.
+func (t *Classes) cased(s string, i, digits int, contracts bool) int {
 	c, size := t.at(s, i)
 	if end := t.word(s, i, c, size); end > 0 {
-		return end + contraction(s[end:])
-	}
-	if c&number != 0 {
-		end := i + size
-		for range 2 {
-			if end == len(s) {
-				break
-			}
-			c, size := t.at(s, end)
-			if c&number == 0 {
-				break
-			}
-			end += size
+		if contracts {
+			end += contraction(s[end:])
 		}
 		return end
 	}
-	from := i
-	if s[i] == ' ' {
-		from++
+	if c&number != 0 {
+		return t.numbers(s, i, digits)
 	}
-	if end := t.runWithout(s, from, space|letter|number); end > from {
+	if end := t.marks(s, i); end > i {
 		for end < len(s) && (s[end] == '\n' || s[end] == '\r' || s[end] == '/') {
 			end++
 		}
 		return end
 	}
-	return t.spaces(s, i)
+	return t.spaces(s, i, true)
+}
+
+// numbers is the end of a run of at most limit numbers from i.
+func (t *Classes) numbers(s string, i, limit int) int {
+	for ; limit > 0 && i < len(s); limit-- {
+		c, size := t.at(s, i)
+		if c&number == 0 {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// marks is the end of " ?[^\s\p{L}\p{N}]+" from i, or i.
+func (t *Classes) marks(s string, i int) int {
+	from := i
+	if s[i] == ' ' {
+		from++
+	}
+	if end := t.runWithout(s, from, space|letter|number); end > from {
+		return end
+	}
+	return i
 }
 
 // word is the end of the first two alternatives without the contraction, or -1: each is tried
 // behind the optional one-character prefix, then without it.
-func (t *classTable) word(s string, i int, c class, size int) int {
+func (t *Classes) word(s string, i int, c class, size int) int {
 	prefix := c&(letter|number|newline) == 0
 	if prefix {
 		if end := t.mixed(s, i+size); end > 0 {
@@ -73,7 +91,7 @@ func (t *classTable) word(s string, i int, c class, size int) int {
 }
 
 // mixed is the end of U*W+ from i, or -1, where U is upper and W is lower; some classes are both.
-func (t *classTable) mixed(s string, i int) int {
+func (t *Classes) mixed(s string, i int) int {
 	end, last := i, -1 // last: the end of the last character of the U run that is also W
 	for end < len(s) {
 		c, size := t.at(s, end)
@@ -92,23 +110,19 @@ func (t *classTable) mixed(s string, i int) int {
 }
 
 // spaces is the end of a white space piece from i. Of a run it leaves the last character to the
-// word that follows, unless the run holds a line break, after the last of which it ends.
-func (t *classTable) spaces(s string, i int) int {
+// word that follows, unless breaks is set and the run holds a line break, after the last of which it ends.
+func (t *Classes) spaces(s string, i int, breaks bool) int {
 	end := t.run(s, i, space)
-	if at := strings.LastIndexAny(s[i:end], "\r\n"); at >= 0 {
-		return i + at + 1
+	if breaks {
+		if at := strings.LastIndexAny(s[i:end], "\r\n"); at >= 0 {
+			return i + at + 1
+		}
 	}
 	if end == len(s) {
 		return end
 	}
-	last := i
-	for at := i; at < end; {
-		last = at
-		_, size := t.at(s, at)
-		at += size
-	}
-	if last > i {
-		return last
+	if _, size := utf8.DecodeLastRuneInString(s[i:end]); end-size > i {
+		return end - size
 	}
 	return end
 }

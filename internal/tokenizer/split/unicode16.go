@@ -1,6 +1,6 @@
-package tokenizer
+package split
 
-// assignedSince15 holds the letters, marks and numbers that Unicode 15.1 and 16.0 added. The engine
+// assignedSince15 holds the letters, marks, numbers, punctuation and symbols that Unicode 15.1 and 16.0 added. The engine
 // that defined the built-in vocabularies knows them, the standard library's tables (15.0) do not.
 var assignedSince15 = [...]struct {
 	lo, hi uint32
@@ -54,4 +54,29 @@ var assignedSince15 = [...]struct {
 	{0x1e5f0, 0x1e5f0, letter | upper | lower},
 	{0x1e5f1, 0x1e5fa, number},
 	{0x2ebf0, 0x2ee5d, letter | upper | lower},
+	{0x1b4e, 0x1b4f, symbol},
+	{0x1b7f, 0x1b7f, symbol},
+	{0x10d6e, 0x10d6e, symbol},
+	{0x113d4, 0x113d5, symbol},
+	{0x113d7, 0x113d8, symbol},
+	{0x11be1, 0x11be1, symbol},
+	{0x16d6d, 0x16d6f, symbol},
+	{0x1e5ff, 0x1e5ff, symbol},
+	{0x2427, 0x2429, symbol},
+	{0x2ffc, 0x2fff, symbol},
+	{0x31e4, 0x31e5, symbol},
+	{0x31ef, 0x31ef, symbol},
+	{0x10d8e, 0x10d8f, symbol},
+	{0x1cc00, 0x1ccef, symbol},
+	{0x1cd00, 0x1ceb3, symbol},
+	{0x1f8b2, 0x1f8bb, symbol},
+	{0x1f8c0, 0x1f8c1, symbol},
+	{0x1fa89, 0x1fa89, symbol},
+	{0x1fa8f, 0x1fa8f, symbol},
+	{0x1fabe, 0x1fabe, symbol},
+	{0x1fac6, 0x1fac6, symbol},
+	{0x1fadc, 0x1fadc, symbol},
+	{0x1fadf, 0x1fadf, symbol},
+	{0x1fae9, 0x1fae9, symbol},
+	{0x1fbcb, 0x1fbef, symbol},
 }

@@ -1,4 +1,6 @@
-package tokenizer
+// Package split cuts text into the pieces that a vocabulary's splitting pattern finds, without a
+// regular expression engine: one scanner for each family of published patterns.
+package split
 
 import (
 	"sync"
@@ -16,19 +18,21 @@ const (
 	upper                     // \p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}
 	lower                     // \p{Ll}\p{Lm}\p{Lo}\p{M}
 	newline                   // CR, LF
+	symbol                    // \p{P}\p{S}
 )
 
 const pageSize = 256
 
-// classTable holds the class of every code point in two stages; equal pages are shared.
-type classTable struct {
+// Classes holds the class of every code point in two stages; equal pages are shared.
+type Classes struct {
 	ascii [utf8.RuneSelf]class
 	pages [(unicode.MaxRune + 1) / pageSize]*[pageSize]class
 }
 
-var classes = sync.OnceValue(newClassTable)
+// Table is the table of all code points, made when it is first asked for.
+var Table = sync.OnceValue(newClasses)
 
-func newClassTable() *classTable {
+func newClasses() *Classes {
 	marks := []struct {
 		table *unicode.RangeTable
 		class class
@@ -41,8 +45,10 @@ func newClassTable() *classTable {
 		{unicode.M, upper | lower},
 		{unicode.N, number},
 		{unicode.White_Space, space},
+		{unicode.P, symbol},
+		{unicode.S, symbol},
 	}
-	t := &classTable{}
+	t := &Classes{}
 	empty := new([pageSize]class)
 	for i := range t.pages {
 		t.pages[i] = empty
@@ -91,7 +97,7 @@ func fullPage(full map[class]*[pageSize]class, c class) *[pageSize]class {
 }
 
 // at is the class and the size in bytes of the code point at s[i], which must exist and be valid.
-func (t *classTable) at(s string, i int) (class, int) {
+func (t *Classes) at(s string, i int) (class, int) {
 	if s[i] < utf8.RuneSelf {
 		return t.ascii[s[i]], 1
 	}
@@ -100,7 +106,7 @@ func (t *classTable) at(s string, i int) (class, int) {
 }
 
 // run is the end of the longest run from i whose classes all have a bit of any.
-func (t *classTable) run(s string, i int, any class) int {
+func (t *Classes) run(s string, i int, any class) int {
 	for i < len(s) {
 		if b := s[i]; b < utf8.RuneSelf {
 			if t.ascii[b]&any == 0 {
@@ -119,7 +125,7 @@ func (t *classTable) run(s string, i int, any class) int {
 }
 
 // runWithout is the end of the longest run from i whose classes have no bit of none.
-func (t *classTable) runWithout(s string, i int, none class) int {
+func (t *Classes) runWithout(s string, i int, none class) int {
 	for i < len(s) {
 		c, size := t.at(s, i)
 		if c&none != 0 {

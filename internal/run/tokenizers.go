@@ -1,0 +1,91 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"aiperf/internal/endpoint"
+	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/chat"
+	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/tokenizer/load"
+)
+
+// loadTokenizers makes the tokenizers ready that the run counts with: the user's own, or one for each
+// model. Each name is looked up once; whatever a run needs of the network, it needs here.
+func (e *execution) loadTokenizers(ctx context.Context) error {
+	t := &e.cfg.Tokenizer
+	if t.Name == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
+	defer cancel()
+	h := hub.FromEnv(os.LookupEnv)
+	h.UserAgent = "aiperf/" + e.options.Version
+	begin, resolved := time.Now(), 0
+	loaded := map[string]endpoint.Counter{}
+	for i, name := range t.ByModel {
+		if counter, ok := loaded[name]; ok {
+			e.countModel(i, counter)
+			continue
+		}
+		tok, bundle, err := load.Load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, Info: func(message string) {
+			e.log.Info(message)
+			resolved++
+		}})
+		if err != nil {
+			return err
+		}
+		counter, err := e.chatCounter(tok, bundle)
+		if err != nil {
+			return err
+		}
+		loaded[name] = counter
+		if i == 0 {
+			e.tokenizer = tok
+		}
+		e.countModel(i, counter)
+	}
+	if resolved > 0 {
+		e.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
+	}
+	return nil
+}
+
+// countModel has the counter count what the i-th model reads and writes.
+func (e *execution) countModel(i int, counter endpoint.Counter) {
+	if e.counters == nil {
+		e.counters = map[string]endpoint.Counter{}
+	}
+	if i == 0 {
+		e.counters[""] = counter
+	}
+	e.counters[e.cfg.Models[i]] = counter
+}
+
+// chatCounter counts conversations as the chat template spells them, if that is asked for and there is a
+// template.
+func (e *execution) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint.Counter, error) {
+	memo := tokenizer.NewMemo(tok)
+	if !e.cfg.Tokenizer.ChatTemplate {
+		return memo, nil
+	}
+	text, ok := b.ChatTemplate()
+	if !ok {
+		e.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted without it", "tokenizer", tok.Name())
+		return memo, nil
+	}
+	bos, eos := b.SpecialTokens()
+	template, err := chat.Parse(text, bos, eos)
+	if err != nil {
+		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
+	}
+	return &templated{Counter: memo, template: template, warn: func(err error) {
+		e.log.Warn("The chat template refuses a conversation; such inputs are counted without it", "error", err)
+	}}, nil
+}
+
+// counter counts for the primary model; nil counts nothing.
+func (e *execution) counter() endpoint.Counter { return e.counters[""] }

@@ -1,0 +1,117 @@
+package tokenizer
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/split"
+)
+
+// Special is a token that stands outside the merges and is found in the text before it is split. Its
+// text has the form <|name|>.
+type Special struct {
+	Text string
+	ID   int
+}
+
+// byteLevel encodes by byte-pair merging of the bytes of each piece of the text.
+type byteLevel struct {
+	ranks    *ranks
+	split    split.Func
+	specials map[string]int
+	names    map[int]string // the first text of each special id
+	longest  int            // bytes of the longest special text
+	size     int            // one more than the largest id
+	offset   int            // id of rank 0
+	mergers  sync.Pool
+}
+
+func newByteLevel(r *ranks, pieces split.Func, specials []Special) *byteLevel {
+	t := &byteLevel{ranks: r, split: pieces, specials: map[string]int{}, names: map[int]string{}, size: r.len()}
+	for _, s := range specials {
+		t.specials[s.Text] = s.ID
+		if _, known := t.names[s.ID]; !known {
+			t.names[s.ID] = s.Text
+		}
+		t.longest = max(t.longest, len(s.Text))
+		t.size = max(t.size, s.ID+1)
+	}
+	t.mergers.New = func() any { return &merger{ranks: r} }
+	return t
+}
+
+func (t *byteLevel) Encode(dst []int, text string) []int {
+	t.each(text, func(ranks []uint32) {
+		for _, rank := range ranks {
+			dst = append(dst, t.offset+int(rank))
+		}
+	}, func(id int) { dst = append(dst, id) })
+	return dst
+}
+
+func (t *byteLevel) Count(text string) int {
+	n := 0
+	t.each(text, func(ranks []uint32) { n += len(ranks) }, func(int) { n++ })
+	return n
+}
+
+// each walks over the pieces of text and the special tokens between them.
+func (t *byteLevel) each(text string, piece func([]uint32), special func(id int)) {
+	text = Lossy(text)
+	m := t.mergers.Get().(*merger)
+	defer t.mergers.Put(m)
+	for len(text) > 0 {
+		at, size, id := t.nextSpecial(text)
+		for ordinary, i := text[:at], 0; i < len(ordinary); {
+			start, end := t.split(ordinary, i)
+			if start > i {
+				piece(m.piece(ordinary[i:start]))
+			}
+			if end > start {
+				piece(m.piece(ordinary[start:end]))
+			}
+			i = end
+		}
+		if size == 0 {
+			return
+		}
+		special(id)
+		text = text[at+size:]
+	}
+}
+
+// nextSpecial is where the first special token of text starts, its length and id; without one the
+// length of text and 0.
+func (t *byteLevel) nextSpecial(text string) (at, size, id int) {
+	for from := 0; t.longest > 0; {
+		open := strings.Index(text[from:], "<|")
+		if open < 0 {
+			break
+		}
+		from += open
+		near := text[from:min(len(text), from+t.longest)]
+		if end := strings.Index(near, "|>"); end > 0 {
+			if id, ok := t.specials[near[:end+2]]; ok {
+				return from, end + 2, id
+			}
+		}
+		from += 2
+	}
+	return len(text), 0, 0
+}
+
+func (t *byteLevel) Decode(ids []int) string {
+	var b strings.Builder
+	b.Grow(4 * len(ids))
+	for _, id := range ids {
+		if name, ok := t.names[id]; ok {
+			b.WriteString(name)
+		} else if rank := id - t.offset; rank >= 0 && rank < t.ranks.len() {
+			b.WriteString(t.ranks.token(uint32(rank)))
+		} else {
+			b.WriteRune(utf8.RuneError)
+		}
+	}
+	return Lossy(b.String())
+}

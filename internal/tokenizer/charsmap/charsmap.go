@@ -1,0 +1,110 @@
+// Package charsmap reads the table by which SentencePiece normalizes text, which tokenizer.json files
+// carry, too.
+package charsmap
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Map is the replacement table: a double-array trie over bytes and the
+// replacements, each ended by a zero.
+type Map struct {
+	units    []uint32
+	replaced string
+}
+
+// FromBase64 reads a table as tokenizer.json has it.
+func FromBase64(text string) (*Map, error) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("precompiled_charsmap: %w", err)
+	}
+	return Parse(raw)
+}
+
+// Parse reads a table as a .model file has it.
+func Parse(raw []byte) (*Map, error) {
+	if len(raw) == 0 {
+		return &Map{}, nil
+	}
+	if len(raw) < 4 {
+		return nil, errors.New("precompiled_charsmap is too short")
+	}
+	size := int(binary.LittleEndian.Uint32(raw))
+	if size > len(raw)-4 || size%4 != 0 {
+		return nil, errors.New("precompiled_charsmap is cut off")
+	}
+	m := &Map{units: make([]uint32, size/4), replaced: string(raw[4+size:])}
+	for i := range m.units {
+		m.units[i] = binary.LittleEndian.Uint32(raw[4+4*i:])
+	}
+	return m, nil
+}
+
+// Prefixes calls found for every key that s starts with, the shortest first.
+func (m *Map) Prefixes(s string, found func(length int, value uint32) (more bool)) {
+	if len(m.units) == 0 {
+		return
+	}
+	offset := func(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
+	at := offset(m.units[0])
+	for i := range len(s) {
+		if s[i] == 0 {
+			return
+		}
+		at ^= uint32(s[i])
+		if int(at) >= len(m.units) {
+			return
+		}
+		unit := m.units[at]
+		if unit&(1<<31|0xff) != uint32(s[i]) {
+			return
+		}
+		at ^= offset(unit)
+		if int(at) >= len(m.units) {
+			return
+		}
+		if unit>>8&1 == 1 && !found(i+1, m.units[at]&(1<<31-1)) {
+			return
+		}
+	}
+}
+
+// Empty tells whether the table changes nothing.
+func (m *Map) Empty() bool { return len(m.units) == 0 }
+
+// Longest is the replacement for the longest key that s starts with, and the length of that key.
+func (m *Map) Longest(s string) (text string, length int) {
+	m.Prefixes(s, func(n int, value uint32) bool {
+		text, length = m.Text(value), n
+		return true
+	})
+	return text, length
+}
+
+// Text is the replacement at an offset.
+func (m *Map) Text(at uint32) string {
+	if int(at) > len(m.replaced) {
+		return ""
+	}
+	s := m.replaced[at:]
+	if end := strings.IndexByte(s, 0); end >= 0 {
+		return s[:end]
+	}
+	return s
+}
+
+// Shortest is the text for the shortest key that s starts with.
+func (m *Map) Shortest(s string) (string, bool) {
+	var out string
+	ok := false
+	m.Prefixes(s, func(_ int, value uint32) bool {
+		out, ok = m.Text(value), true
+		return false
+	})
+	return out, ok
+}

@@ -1,0 +1,71 @@
+package hf
+
+import "unicode/utf8"
+
+// cutter cuts a text where no merge can reach across: between two characters that no merge brings
+// together. Where a vocabulary has no pre-tokenizer this is what keeps words short, and it changes no id.
+type cutter struct {
+	possible bool
+	b        *bpe
+	bridges  map[[2]rune]struct{}
+	ascii    [utf8.RuneSelf][utf8.RuneSelf / 64]uint64
+	bytes    bool // characters that become bytes may be cut off, too
+}
+
+func newCutter(b *bpe) *cutter {
+	c := &cutter{b: b, bridges: map[[2]rune]struct{}{}, possible: b.prefix == "" && b.suffix == "", bytes: b.fallback != nil}
+	if c.bytes {
+		for _, id := range b.fallback {
+			c.bytes = c.bytes && id >= 0
+		}
+	}
+	return c
+}
+
+// bridge notes a merge.
+func (c *cutter) bridge(left, right string, l, r int32) {
+	if !c.possible {
+		return
+	}
+	if l == c.b.unk || r == c.b.unk {
+		c.possible = false
+	}
+	if c.b.fallback != nil && (isByteToken(left) || isByteToken(right)) {
+		c.possible = false
+	}
+	a, _ := utf8.DecodeLastRuneInString(left)
+	b, _ := utf8.DecodeRuneInString(right)
+	if a < utf8.RuneSelf && b < utf8.RuneSelf {
+		c.ascii[a][b/64] |= 1 << (b % 64)
+		return
+	}
+	c.bridges[[2]rune{a, b}] = struct{}{}
+}
+
+func isByteToken(s string) bool { return len(s) == 6 && s[:3] == "<0x" && s[5] == '>' }
+
+func (c *cutter) each(s string, part func(string)) {
+	start := 0
+	previous, known := rune(-1), false
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		known2 := c.bytes || c.b.char(r) >= 0
+		if known && known2 && !c.joins(previous, r) {
+			part(s[start:i])
+			start = i
+		}
+		previous, known = r, known2
+		i += size
+	}
+	if start < len(s) {
+		part(s[start:])
+	}
+}
+
+func (c *cutter) joins(a, b rune) bool {
+	if a < utf8.RuneSelf && b < utf8.RuneSelf {
+		return c.ascii[a][b/64]>>(b%64)&1 != 0
+	}
+	_, ok := c.bridges[[2]rune{a, b}]
+	return ok
+}

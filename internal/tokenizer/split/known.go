@@ -1,0 +1,85 @@
+package split
+
+import (
+	"strings"
+	"sync"
+)
+
+// Names of the splitters that vocabularies of ranks use.
+const (
+	GPT2   = "gpt2"
+	CL100k = "cl100k"
+	Llama3 = "llama3"
+	Qwen   = "qwen"
+	O200k  = "o200k"
+	Tekken = "tekken"
+)
+
+// Named is the splitter of that name.
+func Named(name string) Func {
+	t := Table()
+	switch name {
+	case GPT2:
+		return covering(t.GPT2)
+	case CL100k:
+		return covering(func(s string, i int) int { return t.CL100k(s, i, 3, true) })
+	case Llama3:
+		return covering(func(s string, i int) int { return t.CL100k(s, i, 3, false) })
+	case Qwen:
+		return covering(func(s string, i int) int { return t.CL100k(s, i, 1, false) })
+	case O200k:
+		return covering(t.O200k)
+	case Tekken:
+		return covering(func(s string, i int) int { return t.cased(s, i, 1, false) })
+	}
+	return nil
+}
+
+const (
+	contractions      = `'s|'t|'re|'ve|'m|'ll|'d`
+	foldedContraction = `(?i:` + contractions + `)`
+	casedFirst        = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
+	casedSecond       = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
+	endSpaces         = `|\s*[\r\n]+|\s+(?!\S)|\s+`
+	casedEnd          = `| ?[^\s\p{L}\p{N}]+[\r\n/]*` + endSpaces
+	cl100kMiddle      = `|[^\r\n\p{L}\p{N}]?\p{L}+|`
+	newerEnd          = `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]+|\s+(?!\S)|\s`
+	cl100kEnd         = `| ?[^\s\p{L}\p{N}]+[\r\n]*` + endSpaces
+)
+
+// patterns are the published patterns that a scanner knows, by their plain spelling.
+var patterns = sync.OnceValue(func() map[string]Func {
+	t := Table()
+	known := map[string]Func{}
+	for pattern, find := range map[string]Func{
+		contractions + `| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`:                                Named(GPT2),
+		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + cl100kEnd:                                         Named(Llama3),
+		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + newerEnd:                                          Named(CL100k),
+		foldedContraction + cl100kMiddle + `\p{N}` + cl100kEnd:                                              Named(Qwen),
+		casedFirst + foldedContraction + `?|` + casedSecond + foldedContraction + `?|\p{N}{1,3}` + casedEnd: Named(O200k),
+		casedFirst + `|` + casedSecond + `|\p{N}` + casedEnd:                                                Named(Tekken),
+		`\p{N}{1,3}`:   t.digitGroups(3),
+		`\p{N}`:        t.digitGroups(1),
+		"[一-龥぀-ゟ゠-ヿ]+": eastAsian,
+		"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*" + endSpaces: t.deepSeekWords,
+	} {
+		known[plain(pattern)] = find
+	}
+	return known
+})
+
+// Known is the scanner of a pattern, or nil if there is none for it. Spellings that match the same
+// text count as the same pattern: line breaks written raw or escaped, possessive ?, * and +, other ways to
+// write the contractions. A + behind {1,3} repeats it in the reference engine, which is another pattern.
+func Known(pattern string) Func {
+	return patterns()[plain(pattern)]
+}
+
+// plain is one spelling of all that match the same text.
+func plain(pattern string) string {
+	return strings.NewReplacer(
+		"\r", `\r`, "\n", `\n`, "?+", "?", "*+", "*", "++", "+",
+		`\s*[\r\n]|`, `\s*[\r\n]+|`,
+		`'(?i:[sdmt]|ll|ve|re)`, foldedContraction, `(?i:[sdmt]|ll|ve|re)`, `(?i:[sdmt]|ll|ve|re)`,
+	).Replace(pattern)
+}

@@ -1,0 +1,74 @@
+package spm
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Decode is the text of ids; control pieces are kept as they are spelled.
+func (t *Tokenizer) Decode(ids []int) string {
+	var b strings.Builder
+	atStart := true
+	for i := 0; i < len(ids); i++ {
+		if row := t.byteRow(ids[i:]); len(row) > 0 {
+			writeBytes(&b, row)
+			i += len(row) - 1
+			atStart = false
+			continue
+		}
+		text, sawBlank := t.surface(ids[i], atStart)
+		b.WriteString(text)
+		if sawBlank || text != "" {
+			atStart = false
+		}
+	}
+	return b.String()
+}
+
+// surface is the text of one piece; at the start of the text the blank of a word goes.
+func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
+	if id < 0 || id >= len(t.p.pieces) {
+		return string(utf8.RuneError), false
+	}
+	piece := &t.p.pieces[id]
+	switch piece.kind {
+	case control:
+		return piece.text, false
+	case unknown:
+		return t.p.unkSurface, false
+	}
+	text = piece.text
+	if atStart && (t.p.dummyPrefix || t.p.removeExtra) {
+		text, sawBlank = strings.CutPrefix(text, blank)
+		if t.p.removeExtra {
+			sawBlank = false
+		}
+	}
+	return strings.ReplaceAll(text, blank, " "), sawBlank
+}
+
+// byteRow is the bytes of the byte pieces that ids start with.
+func (t *Tokenizer) byteRow(ids []int) []byte {
+	var row []byte
+	for _, id := range ids {
+		if id < 0 || id >= len(t.p.pieces) || t.p.pieces[id].kind != byteKind {
+			break
+		}
+		for b, known := range t.bytes {
+			if int(known) == id {
+				row = append(row, byte(b))
+				break
+			}
+		}
+	}
+	return row
+}
+
+// writeBytes writes text; a byte that belongs to none becomes U+FFFD.
+func writeBytes(b *strings.Builder, row []byte) {
+	for len(row) > 0 {
+		r, size := utf8.DecodeRune(row)
+		b.WriteRune(r)
+		row = row[size:]
+	}
+}

@@ -1,0 +1,180 @@
+package spm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// kind is the type of a piece.
+type kind uint8
+
+const (
+	normal      kind = 1
+	unknown     kind = 2
+	control     kind = 3
+	userDefined kind = 4
+	unused      kind = 5
+	byteKind    kind = 6
+)
+
+// The types of models.
+const (
+	unigramModel = 1
+	bpeModel     = 2
+	wordModel    = 3
+	charModel    = 4
+)
+
+type piece struct {
+	text  string
+	score float32
+	kind  kind
+}
+
+// proto is what is read of a model file.
+type proto struct {
+	pieces []piece
+
+	modelType                uint64
+	whitespaceSuffix         bool
+	allowWhitespaceOnly      bool
+	byteFallback             bool
+	unk, bos, eos            int
+	unkSurface               string
+	charsmap                 []byte
+	dummyPrefix, removeExtra bool
+	escapeWhitespace         bool
+	denormalizes             bool
+}
+
+// readProto reads a ModelProto. Fields that do not bear on the ids are skipped.
+func readProto(data []byte) (*proto, error) {
+	p := &proto{modelType: unigramModel, unk: 0, bos: 1, eos: 2, unkSurface: " \u2047 ", dummyPrefix: true, removeExtra: true, escapeWhitespace: true}
+	err := fields(data, func(number, _ uint64, value []byte) error {
+		switch number {
+		case 1:
+			one := piece{kind: normal}
+			err := fields(value, func(number, n uint64, value []byte) error {
+				switch number {
+				case 1:
+					one.text = string(value)
+				case 2:
+					one.score = math.Float32frombits(uint32(n))
+				case 3:
+					one.kind = kind(n)
+				}
+				return nil
+			})
+			if !utf8.ValidString(one.text) {
+				return fmt.Errorf("piece %d is not UTF-8", len(p.pieces))
+			}
+			p.pieces = append(p.pieces, one)
+			return err
+		case 2:
+			return p.trainer(value)
+		case 3:
+			return p.normalizer(value)
+		case 5:
+			return fields(value, func(number, _ uint64, value []byte) error {
+				p.denormalizes = p.denormalizes || number == 2 && len(value) > 0
+				return nil
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("it is not a SentencePiece model: %w", err)
+	}
+	if len(p.pieces) == 0 {
+		return nil, errors.New("it is not a SentencePiece model: it has no pieces")
+	}
+	return p, nil
+}
+
+func (p *proto) trainer(data []byte) error {
+	return fields(data, func(number, n uint64, value []byte) error {
+		switch number {
+		case 3:
+			p.modelType = n
+		case 24:
+			p.whitespaceSuffix = n != 0
+		case 26:
+			p.allowWhitespaceOnly = n != 0
+		case 35:
+			p.byteFallback = n != 0
+		case 40:
+			p.unk = int(int32(n))
+		case 41:
+			p.bos = int(int32(n))
+		case 42:
+			p.eos = int(int32(n))
+		case 44:
+			p.unkSurface = string(value)
+		}
+		return nil
+	})
+}
+
+func (p *proto) normalizer(data []byte) error {
+	return fields(data, func(number, n uint64, value []byte) error {
+		switch number {
+		case 2:
+			p.charsmap = value
+		case 3:
+			p.dummyPrefix = n != 0
+		case 4:
+			p.removeExtra = n != 0
+		case 5:
+			p.escapeWhitespace = n != 0
+		}
+		return nil
+	})
+}
+
+var errCut = errors.New("a field is cut off")
+
+// fields walks over the fields of a message: n is the value of a number, value that of the others.
+func fields(data []byte, field func(number, n uint64, value []byte) error) error {
+	for len(data) > 0 {
+		tag, size := binary.Uvarint(data)
+		if size <= 0 {
+			return errCut
+		}
+		data = data[size:]
+		var n uint64
+		var value []byte
+		switch tag & 7 {
+		case 0:
+			if n, size = binary.Uvarint(data); size <= 0 {
+				return errCut
+			}
+		case 1:
+			if size = 8; len(data) < size {
+				return errCut
+			}
+			n = binary.LittleEndian.Uint64(data)
+		case 2:
+			length, head := binary.Uvarint(data)
+			if head <= 0 || length > uint64(len(data)-head) {
+				return errCut
+			}
+			size = head + int(length)
+			value = data[head:size]
+		case 5:
+			if size = 4; len(data) < size {
+				return errCut
+			}
+			n = uint64(binary.LittleEndian.Uint32(data))
+		default:
+			return fmt.Errorf("a field has the unknown wire type %d", tag&7)
+		}
+		data = data[size:]
+		if err := field(tag>>3, n, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

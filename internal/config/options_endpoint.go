@@ -12,10 +12,7 @@ func endpointTypes() []string {
 
 func endpointOptions() []Option {
 	const (
-		reset    = "the cache reset before a run"
-		profiler = "the control of the server's profiler"
-		signing  = "request signing and SageMaker"
-		readying = "the readiness probe"
+		signing = "request signing and SageMaker"
 	)
 	return []Option{
 		opt("model-names model -m", String, "", 1, "Model name or names that requests ask for. The first one names the run.", repeat, yaml("models")),
@@ -37,17 +34,17 @@ func endpointOptions() []Option {
 		opt("request-content-type", Enum, "application/json", 3, "Encoding of request bodies; multipart/form-data only for types that take forms.",
 			values("application/json", "multipart/form-data"), builtOnly("application/json"), yaml("endpoint.request_content_type")),
 		opt("download-video-content", Bool, "false", 3, "Fetch generated videos; latency then includes the download.", missing("video generation"), yaml("endpoint.download_video_content")),
-		opt("wait-for-model-timeout", Float, "0", 2, "Seconds to wait for the server to be ready before the run; 0 does not ask.", limits(atLeast(0)), missing(readying), yaml("endpoint.wait_for_model_timeout")),
-		opt("wait-for-model-mode", Enum, "inference", 2, "Ask the list of models, send a request of one token, or do both.", values("models", "inference", "both"), missing(readying), yaml("endpoint.wait_for_model_mode")),
-		opt("wait-for-model-interval", Float, "5", 2, "Seconds between two questions whether the server is ready.", limits(above(0)), missing(readying), yaml("endpoint.wait_for_model_interval")),
+		opt("wait-for-model-timeout", Float, "0", 2, "Seconds to wait for the server to be ready before the run; 0 does not ask.", limits(atLeast(0)), yaml("endpoint.wait_for_model_timeout")),
+		opt("wait-for-model-mode", Enum, "inference", 2, "Ask the list of models, send a request of one token, or do both.", values("models", "inference", "both"), yaml("endpoint.wait_for_model_mode")),
+		opt("wait-for-model-interval", Float, "5", 2, "Seconds between two questions whether the server is ready.", limits(above(0)), yaml("endpoint.wait_for_model_interval")),
 		opt("session-header", String, "X-Correlation-ID", 3, "Name of the header that is the same for all turns of a session.", yaml("endpoint.session_header")),
-		opt("reset-kv-cache", Bool, "false", 3, "Ask the server to forget its prefix cache before each run.", missing(reset)),
-		opt("reset-kv-cache-path", String, "/reset_prefix_cache", 3, "Path of that request.", missing(reset)),
-		opt("reset-kv-cache-timeout-seconds", Float, "30", 3, "Limit on that request in seconds.", limits(above(0)), missing(reset)),
-		opt("server-profiler", Bool, "false", 3, "Start the server's profiler with profiling and stop it afterwards.", missing(profiler)),
-		opt("server-profiler-start-path", String, "/start_profile", 3, "Path that starts the server's profiler.", missing(profiler)),
-		opt("server-profiler-stop-path", String, "/stop_profile", 3, "Path that stops the server's profiler.", missing(profiler)),
-		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0)), missing(profiler)),
+		opt("reset-kv-cache", Bool, "false", 3, "Ask the server to forget its prefix cache before each run."),
+		opt("reset-kv-cache-path", String, "/reset_prefix_cache", 3, "Path of that request."),
+		opt("reset-kv-cache-timeout-seconds", Float, "30", 3, "Limit on that request in seconds.", limits(above(0))),
+		opt("server-profiler", Bool, "false", 3, "Start the server's profiler with profiling and stop it afterwards."),
+		opt("server-profiler-start-path", String, "/start_profile", 3, "Path that starts the server's profiler."),
+		opt("server-profiler-stop-path", String, "/stop_profile", 3, "Path that stops the server's profiler."),
+		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0))),
 		opt("uuid-and-strip", Bool, "false", 3, "Send an image that repeats within a session only once (single_turn data).", missing("image input"), yaml("endpoint.uuid_and_strip")),
 		opt("per-chunk-usage", Bool, "false", 3, "Ask for usage on every chunk (streaming chat); implies server token counts.", missing("usage on every chunk")),
 		opt("auth-type", Enum, "", 3, "Sign requests.", values("sigv4"), missing(signing)),

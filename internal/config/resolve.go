@@ -73,6 +73,7 @@ func (d *draft) endpoint() Endpoint {
 		SessionHeader:       p.Text("session-header"),
 	}
 	e.SourceAddresses, _ = sourceAddresses(p.Texts("source-address")) // checked before
+	d.controls(&e)
 	for _, text := range p.Texts("url") {
 		e.URLs = append(e.URLs, withScheme(text))
 	}

@@ -17,6 +17,7 @@ func rules() []func(*draft) {
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
+		(*draft).checkControls,
 		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
 	}
 }

@@ -95,6 +95,32 @@ type Endpoint struct {
 	SessionHeader string
 	// SourceAddresses are those that connections start from; none leaves the choice to the system.
 	SourceAddresses []netip.Addr
+	// Ready is nil when the server is not asked whether it is ready.
+	Ready *Readiness
+	// ResetCache and Profiler are nil when these hooks are off.
+	ResetCache *CacheReset
+	Profiler   *Profiler
+}
+
+// Readiness says how the server is waited for.
+type Readiness struct {
+	// Mode is "models", "inference" or "both".
+	Mode              string
+	Timeout, Interval time.Duration
+}
+
+// CacheReset is a request before the run: the server forgets its prefix cache.
+type CacheReset struct {
+	Path    string
+	Timeout time.Duration
+	// Retry is how long a busy server is asked again.
+	Retry time.Duration
+}
+
+// Profiler starts and stops the server's profiler around profiling.
+type Profiler struct {
+	StartPath, StopPath string
+	Timeout             time.Duration
 }
 
 // Tokenizer names the vocabulary that counts. An empty name means that none is needed.

@@ -123,8 +123,10 @@ type execution struct {
 	// network is nil when the network's round trip is nobody's concern.
 	network *networkWatch
 	// rtt is that round trip, nil as long as it is not known.
-	rtt    *time.Duration
-	health *clientHealth
+	rtt *time.Duration
+	// controls is nil when nothing is asked of the servers beside the load.
+	controls *controls
+	health   *clientHealth
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -185,6 +187,12 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if e.controls, err = e.newControls(); err != nil {
+		return err
+	}
+	if err := e.controls.prepare(ctx); err != nil {
+		return err
+	}
 	if e.network, err = e.watchNetwork(); err != nil {
 		return err
 	}
@@ -295,7 +303,7 @@ func (e *execution) assemble() error {
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.servers.gates(),
+		Observe: e.logPhase, Gates: e.controls.gates(e.servers.gates()),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -309,6 +317,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
+	e.controls.finish()
 	if errors.Is(err, load.ErrChildFailed) {
 		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
 		return result.Phases, nil
@@ -353,6 +362,7 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
+	e.controls.close()
 	if e.client != nil {
 		e.client.Close()
 	}

@@ -58,6 +58,13 @@ func (l *headerList) set(name, value string, fill filler) {
 	*l = append(*l, h)
 }
 
+// List is the headers of one request that belongs to no session. An empty content type is left out.
+func (h *Headers) List(stream bool, contentType string) []record.Header {
+	ids := newIDSource()
+	list := h.template(stream, contentType).fill(ids.next(), ids.next())
+	return slices.DeleteFunc(list, func(o record.Header) bool { return o.Value == "" && strings.EqualFold(o.Name, "Content-Type") })
+}
+
 // template lists the headers in the order in which they are built: the user's own replace the first
 // three and are replaced by what follows them.
 func (h *Headers) template(stream bool, contentType string) *headerTemplate {

@@ -139,7 +139,7 @@ func endpointConfig(r *Run) Object {
 	extra, _ := redactValue(e.Extra).(Object)
 	out = setNonEmpty(out, "extra", extra)
 	out = addGiven(out, p, "session-header", "session_header", e.SessionHeader)
-	return controlConfig(out, &e)
+	return controlConfig(transportConfig(out, &e), &e)
 }
 
 func datasetConfig(r *Run) Object {

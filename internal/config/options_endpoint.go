@@ -11,9 +11,6 @@ func endpointTypes() []string {
 }
 
 func endpointOptions() []Option {
-	const (
-		signing = "request signing and SageMaker"
-	)
 	return []Option{
 		opt("model-names model -m", String, "", 1, "Model name or names that requests ask for. The first one names the run.", repeat, yaml("models")),
 		opt("model-selection-strategy", Enum, "round_robin", 2, "How a turn gets its model when there are several. Decided when the data set is built.",
@@ -47,14 +44,19 @@ func endpointOptions() []Option {
 		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0))),
 		opt("uuid-and-strip", Bool, "false", 3, "Send an image that repeats within a session only once (single_turn data).", missing("image input"), yaml("endpoint.uuid_and_strip")),
 		opt("per-chunk-usage", Bool, "false", 3, "Ask for usage on every chunk (streaming chat); implies server token counts.", missing("usage on every chunk")),
-		opt("auth-type", Enum, "", 3, "Sign requests.", values("sigv4"), missing(signing)),
-		opt("aws-region", String, "", 3, "AWS region for signing.", missing(signing)),
-		opt("aws-service", String, "", 3, "AWS service for signing.", missing(signing)),
-		opt("aws-profile", String, "", 3, "AWS profile that holds the credentials.", missing(signing)),
-		opt("sagemaker-endpoint-name", String, "", 3, "SageMaker endpoint to invoke.", missing(signing)),
-		opt("sagemaker-target-model", String, "", 3, "Model of a SageMaker multi-model endpoint.", missing(signing)),
-		opt("sagemaker-inference-component-name", String, "", 3, "SageMaker inference component.", missing(signing)),
-		opt("sagemaker-target-variant", String, "", 3, "SageMaker production variant.", missing(signing)),
+		opt("http2", Bool, "false", 2, "Speak HTTP/2, and nothing else: over TLS for https, in clear text for http.", yaml("endpoint.http2")),
+		opt("unix-socket", Path, "", 2, "Connect through this Unix socket; the URL still gives path and Host.", mustExist, yaml("endpoint.uds_path")),
+		opt("tls-ca-file", Path, "", 2, "PEM file of the authorities that server certificates are checked against, instead of the system's.", mustExist),
+		opt("tls-client-cert", Path, "", 2, "PEM file of the client's own certificate, for servers that ask for one.", mustExist),
+		opt("tls-client-key", Path, "", 2, "PEM file of the key of that certificate.", mustExist),
+		opt("auth-type", Enum, "", 3, "Sign requests.", values("sigv4")),
+		opt("aws-region", String, "", 3, "AWS region for signing."),
+		opt("aws-service", String, "", 3, "AWS service name for signing, such as bedrock or sagemaker."),
+		opt("aws-profile", String, "", 3, "AWS profile that holds the credentials."),
+		opt("sagemaker-endpoint-name", String, "", 3, "SageMaker endpoint to invoke."),
+		opt("sagemaker-target-model", String, "", 3, "Model of a SageMaker multi-model endpoint."),
+		opt("sagemaker-inference-component-name", String, "", 3, "SageMaker inference component."),
+		opt("sagemaker-target-variant", String, "", 3, "SageMaker production variant."),
 	}
 }
 

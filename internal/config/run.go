@@ -95,12 +95,29 @@ type Endpoint struct {
 	SessionHeader string
 	// SourceAddresses are those that connections start from; none leaves the choice to the system.
 	SourceAddresses []netip.Addr
+	// HTTP2 speaks HTTP/2 alone; UnixSocket is the path that every connection goes through, "" = TCP.
+	HTTP2      bool
+	UnixSocket string
+	TLS        TLS
+	// Signing is nil when requests are not signed.
+	Signing *Signing
+	// SageMaker is nil for other servers.
+	SageMaker *SageMaker
 	// Ready is nil when the server is not asked whether it is ready.
 	Ready *Readiness
 	// ResetCache and Profiler are nil when these hooks are off.
 	ResetCache *CacheReset
 	Profiler   *Profiler
 }
+
+// TLS names PEM files; empty = none.
+type TLS struct{ CAFile, CertFile, KeyFile string }
+
+// Signing is AWS signature version 4.
+type Signing struct{ Region, Service, Profile string }
+
+// SageMaker says what of an endpoint is invoked; empty = whatever it takes.
+type SageMaker struct{ EndpointName, TargetModel, InferenceComponent, TargetVariant string }
 
 // Readiness says how the server is waited for.
 type Readiness struct {

@@ -20,7 +20,7 @@ func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 	}
 	return config.EndpointFacts{
 		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
-		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo, FormData: d.FormData,
+		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo, FormData: d.FormData, FormDataOnly: d.FormDataOnly,
 	}, true
 }
 

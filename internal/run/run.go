@@ -109,6 +109,7 @@ type execution struct {
 	descriptor endpoint.Descriptor
 	endpoint   endpoint.Endpoint
 	urls       []string
+	identity   identity
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
@@ -169,6 +170,9 @@ func (e *execution) prepare(ctx context.Context) error {
 		if err := client.CheckSource(a); err != nil {
 			return fmt.Errorf("--source-address: %w", err)
 		}
+	}
+	if err := e.identify(ctx); err != nil {
+		return err
 	}
 	if err := e.loadTokenizers(ctx); err != nil {
 		return err

@@ -17,6 +17,9 @@ type Headers struct {
 	APIKey string
 	// SessionName names the header of the session's id; empty: X-Correlation-ID.
 	SessionName string
+	// RequestIDNames carry the request's id besides; Fixed are the service's own headers.
+	RequestIDNames []string
+	Fixed          []record.Header
 	// The following add the session's id under further names.
 	SessionAffinity, SessionID, SMGRoutingKey, DynamoSessionID bool
 }
@@ -100,6 +103,12 @@ func (h *Headers) template(stream bool, contentType string) *headerTemplate {
 		if more.on {
 			l.set(more.name, "", correlationID)
 		}
+	}
+	for _, name := range h.RequestIDNames {
+		l.set(name, "", requestID)
+	}
+	for _, f := range h.Fixed {
+		l.set(f.Name, f.Value, fixed)
 	}
 	t := &headerTemplate{}
 	for i, e := range l {

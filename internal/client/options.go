@@ -37,6 +37,8 @@ type Options struct {
 	ConnectLimit int
 	// Timeout is the total time of an exchange, from pool wait to last byte; 0 = none.
 	Timeout time.Duration
+	// ConnectTimeout bounds the opening of a socket; 0 leaves it to Timeout and the system.
+	ConnectTimeout time.Duration
 	// CancelSendTimeout bounds the sending of a request that is to be cancelled, when there is no Timeout.
 	CancelSendTimeout time.Duration
 	// KeepAliveTimeout is the life of an idle connection; 0 keeps none.

@@ -18,6 +18,7 @@ func endpointOptions() []Option {
 		opt("url -u", String, "http://localhost:8000", 1, "Base URL or URLs of the server; http:// is added where there is no scheme.", multi, address, yaml("endpoint.urls")),
 		opt("url-strategy", Enum, "round_robin", 2, "How sessions spread over several URLs.", values("round_robin"), yaml("endpoint.url_strategy")),
 		opt("endpoint-type", Enum, "chat", 1, "The API that is spoken: the form of requests and replies.", values(endpointTypes()...), yaml("endpoint.type")),
+		opt("endpoint-plugin", String, "", 2, "Program that encodes requests and decodes replies, with its arguments; it stands in place of --endpoint-type.", yaml("endpoint.plugin")),
 		opt("custom-endpoint endpoint", String, "", 1, "Path that replaces the endpoint type's own; an empty one appends nothing to the URL.", mayBeEmpty, yaml("endpoint.path")),
 		opt("streaming", Bool, "false", 1, "Ask for replies as a stream of events. Switched off with a warning for types that cannot stream.", yaml("endpoint.streaming")),
 		opt("request-timeout-seconds", Float, "21600", 1, "Limit on a whole request in seconds; a request that reaches it is an error.", limits(above(0)), yaml("endpoint.timeout")),

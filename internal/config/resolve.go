@@ -62,6 +62,7 @@ func (d *draft) endpoint() Endpoint {
 	p := d.p
 	e := Endpoint{
 		Type:                d.endpointType,
+		Plugin:              p.Text("endpoint-plugin"),
 		URLStrategy:         p.Text("url-strategy"),
 		Streaming:           d.streaming,
 		TimeoutSeconds:      *p.Float("request-timeout-seconds"),

@@ -117,6 +117,7 @@ func exclusions() []struct{ rule, a, b, hint string } {
 		{"V16", "user-centric-rate", "arrival-pattern", ""},
 		{"V34", "gpu-telemetry", "no-gpu-telemetry", "use only one"},
 		{"V34", "server-metrics", "no-server-metrics", "use only one"},
+		{"", "endpoint-plugin", "endpoint-type", "the program is the endpoint"},
 		{"", "sagemaker-endpoint-name", "custom-endpoint", "the endpoint's name makes the path"},
 		{"", "sagemaker-endpoint-name", "unix-socket", ""},
 		{"", "sagemaker-endpoint-name", "http2", "the service is spoken to in HTTP/1.1"},

@@ -75,6 +75,8 @@ type Endpoint struct {
 	URLs []string
 	// URLStrategy is "round_robin".
 	URLStrategy string
+	// Plugin is the command of the program that is the endpoint, "" = none; Type is then "plugin".
+	Plugin string
 	// CustomPath replaces the type's own path when it is not nil.
 	CustomPath *string
 	// Streaming is off for types that cannot stream, whatever was asked.

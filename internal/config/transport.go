@@ -113,6 +113,9 @@ func (d *draft) checkAWS() {
 
 // transportConfig is what input_config says of it.
 func transportConfig(out Object, e *Endpoint) Object {
+	if e.Plugin != "" {
+		out = append(out, Member{Key: "plugin", Value: e.Plugin})
+	}
 	if e.HTTP2 {
 		out = append(out, Member{Key: "http2", Value: true})
 	}

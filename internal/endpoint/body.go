@@ -17,6 +17,9 @@ type Body struct {
 	// Stream tells what the merged body asks for.
 	Stream bool
 
+	// text is what counts instead of what the body shows; nil = that.
+	text *string
+
 	count sync.Once
 	// tokens is valid after count has run; negative without text.
 	tokens int64
@@ -38,13 +41,13 @@ type MessageCounter interface {
 func (b *Body) InputTokens(c Counter) (int64, bool) {
 	b.count.Do(func() {
 		b.tokens = -1
-		if m, ok := c.(MessageCounter); ok {
+		if m, ok := c.(MessageCounter); ok && b.text == nil {
 			if n, ok := countMessages(b.Bytes, m); ok {
 				b.tokens = int64(n)
 				return
 			}
 		}
-		text, ids := InputText(b.Bytes)
+		text, ids := b.input()
 		if text != "" {
 			b.tokens = int64(ids + c.Count(text))
 		} else if ids > 0 {
@@ -52,6 +55,14 @@ func (b *Body) InputTokens(c Counter) (int64, bool) {
 		}
 	})
 	return b.tokens, b.tokens >= 0
+}
+
+// input is the text that counts, and the number of token ids.
+func (b *Body) input() (text string, ids int) {
+	if b.text != nil {
+		return *b.text, 0
+	}
+	return InputText(b.Bytes)
 }
 
 // overrides are the members that replace or extend the generated ones: the user's extra inputs, then

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"aiperf/internal/intake"
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
+	"aiperf/internal/plugin"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
@@ -110,6 +112,9 @@ type execution struct {
 	endpoint   endpoint.Endpoint
 	urls       []string
 	identity   identity
+	// plugin is the program that is the endpoint; nil if none is.
+	plugin    *plugin.Host
+	unencoded sync.Once
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
@@ -163,7 +168,7 @@ func (e *execution) prepareUntilStopped(ctx context.Context) error {
 // prepare does everything that happens before the first request. Nothing is written before the
 // configuration has proved possible.
 func (e *execution) prepare(ctx context.Context) error {
-	if err := e.bind(); err != nil {
+	if err := e.bind(ctx); err != nil {
 		return err
 	}
 	for _, a := range e.cfg.Endpoint.SourceAddresses {
@@ -207,28 +212,29 @@ func (e *execution) prepare(ctx context.Context) error {
 }
 
 // bind finds the endpoint and the metrics that the configuration asks for.
-func (e *execution) bind() error {
+func (e *execution) bind(ctx context.Context) error {
 	c := &e.cfg.Endpoint
-	descriptor, built := endpoint.Lookup(c.Type)
-	if !built {
-		return fmt.Errorf("--endpoint-type %s is not available in this release", c.Type)
-	}
-	e.descriptor = descriptor
+	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
 	extra, err := members(c.Extra)
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
-	e.endpoint, err = endpoint.New(c.Type, endpoint.Options{
+	options := endpoint.Options{
 		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
 		ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
-	})
+	}
+	if c.Plugin != "" {
+		err = e.startPlugin(ctx, options)
+	} else {
+		e.endpoint, err = endpoint.New(c.Type, options)
+	}
 	if err != nil {
 		return err
 	}
-	if e.urls, err = session.URLs(descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
+	e.descriptor = e.endpoint.Descriptor()
+	if e.urls, err = session.URLs(e.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
-	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
 	e.set, err = metrics.NewSet(e.metricsConfig())
 	if err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
@@ -367,6 +373,9 @@ func (e *execution) close() {
 		cancel()
 	}
 	e.controls.close()
+	if e.plugin != nil {
+		e.plugin.Close()
+	}
 	if e.client != nil {
 		e.client.Close()
 	}

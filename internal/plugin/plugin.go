@@ -301,7 +301,8 @@ func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
 		read <- first{text, err}
 	}()
 	send := p.out
-	for {
+	var m *Manifest
+	for m == nil || send != nil { // a program may say what it is before it is told
 		select {
 		case send <- append(line, '\n'):
 			send = nil
@@ -309,21 +310,19 @@ func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
 			if got.err != nil {
 				return nil, p.ending(got.err)
 			}
-			m := new(Manifest)
+			m = new(Manifest)
 			if err := json.Unmarshal(got.line, m); err != nil {
-				return nil, fmt.Errorf("its first line is not JSON: %s", clip(string(got.line)))
+				return nil, fmt.Errorf("its first line is not JSON: %s", clip(strings.TrimSpace(string(got.line))))
 			}
-			return m, nil
 		case <-timer.C:
 			p.kill()
-			<-read
 			return nil, fmt.Errorf("it said nothing within %s", o.StartLimit)
 		case <-ctx.Done():
 			p.kill()
-			<-read
 			return nil, ctx.Err()
 		}
 	}
+	return m, nil
 }
 
 // line is the next line of the program.

@@ -72,7 +72,7 @@ func registry() []Descriptor {
 		llm.with("kserve_completions", "/openai/v1/completions", ""),
 		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings),
 		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream),
-		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", ""),
+		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", "", noStream),
 		input.with("kserve_v2_embeddings", "/v2/models/{model}/infer", titleEmbeddings),
 		input.with("kserve_v2_rankings", "/v2/models/{model}/infer", "Rankings Metrics"),
 		llm.with("kserve_v2_vlm", "/v2/models/{model}/infer", "", images),
@@ -115,6 +115,11 @@ func builders() map[string]func(Descriptor, Options) Endpoint {
 	return map[string]func(Descriptor, Options) Endpoint{
 		"chat":        newChat,
 		"completions": newCompletions,
+
+		"kserve_chat":        newChat,
+		"kserve_completions": newCompletions,
+		"kserve_v1_predict":  newKServe,
+		"kserve_v2_infer":    newKServe,
 	}
 }
 

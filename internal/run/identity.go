@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 
 	"aiperf/internal/client/sigv4"
 )
@@ -69,4 +70,18 @@ func throughSocket(socket string, bases []string) func(ctx context.Context, netw
 		}
 		return dialer.DialContext(ctx, network, address)
 	}
+}
+
+// nameModelInPath puts the model into the path of an API that has it there.
+func (e *execution) nameModelInPath() error {
+	const place = "{model}"
+	d := &e.descriptor
+	if !strings.Contains(d.Path, place) || e.cfg.Endpoint.CustomPath != nil {
+		return nil
+	}
+	if len(e.cfg.Models) > 1 {
+		return fmt.Errorf("--endpoint-type %s has the model in its path: give one --model", d.Name)
+	}
+	d.Path = strings.ReplaceAll(d.Path, place, url.PathEscape(e.cfg.Models[0]))
+	return nil
 }

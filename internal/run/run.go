@@ -232,6 +232,9 @@ func (e *execution) bind(ctx context.Context) error {
 		return err
 	}
 	e.descriptor = e.endpoint.Descriptor()
+	if err := e.nameModelInPath(); err != nil {
+		return err
+	}
 	if e.urls, err = session.URLs(e.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}

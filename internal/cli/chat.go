@@ -15,6 +15,8 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/session"
 	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/tokenizer/load"
 )
 
 // chat talks to a model.
@@ -27,8 +29,15 @@ func (a *app) chat(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	if name := arguments.Tokenizer; name != "" && name != config.BuiltinTokenizer {
-		return a.fail(fmt.Errorf("--tokenizer %s is not available in this release: use --tokenizer builtin, or leave it out; servers that report usage need none", name))
+	count := tokenizer.Builtin().Count
+	if name := arguments.Tokenizer; name != "" {
+		h := hub.FromEnv(a.env)
+		h.UserAgent = "aiperf/" + Version
+		tok, _, err := load.Load(context.Background(), load.Options{Name: name, Hub: h})
+		if err != nil {
+			return a.fail(err)
+		}
+		count = tok.Count
 	}
 	env, _, err := config.ReadEnv(a.env)
 	if err != nil {
@@ -43,7 +52,7 @@ func (a *app) chat(args []string) int {
 	headers := session.Headers{Version: Version, APIKey: arguments.APIKey}
 	s := &chat.Session{
 		Arguments: arguments, Sender: own, Headers: headers.List(true, "application/json"),
-		Count: tokenizer.Builtin().Count, Out: a.terminal.out, Err: a.terminal.err, Redact: redactor.Text,
+		Count: count, Out: a.terminal.out, Err: a.terminal.err, Redact: redactor.Text,
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)

@@ -120,6 +120,8 @@ func exclusions() []struct{ rule, a, b, hint string } {
 		{"", "endpoint-plugin", "endpoint-type", "the program is the endpoint"},
 		{"", "sagemaker-endpoint-name", "custom-endpoint", "the endpoint's name makes the path"},
 		{"", "sagemaker-endpoint-name", "unix-socket", ""},
+		{"", "unix-socket", "network-latency-automatic", "there is no network between the program and a socket"},
+		{"", "unix-socket", "source-address", "a socket has no addresses"},
 		{"", "sagemaker-endpoint-name", "http2", "the service is spoken to in HTTP/1.1"},
 		{"V47", "ignore-trace-delays", "use-think-time-only", ""},
 		{"V47", "network-latency-automatic", "network-latency-mean", ""},

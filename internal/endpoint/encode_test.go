@@ -3,6 +3,7 @@ package endpoint
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -314,7 +315,7 @@ func TestRegistry(t *testing.T) {
 		if d.Name != n || seen[n] || d.MetricsTitle == "" {
 			t.Errorf("%s: got %+v", n, d)
 		}
-		if built != (n == "chat" || n == "completions") {
+		if want := slices.Contains([]string{"chat", "completions", "kserve_chat", "kserve_completions", "kserve_v1_predict", "kserve_v2_infer"}, n); built != want {
 			t.Errorf("%s: built is %v", n, built)
 		}
 		seen[n] = true

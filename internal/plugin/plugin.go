@@ -289,6 +289,7 @@ func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	line = append(line, '\n')
 	timer := time.NewTimer(o.StartLimit)
 	defer timer.Stop()
 	type first struct {
@@ -304,7 +305,7 @@ func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
 	var m *Manifest
 	for m == nil || send != nil { // a program may say what it is before it is told
 		select {
-		case send <- append(line, '\n'):
+		case send <- line:
 			send = nil
 		case got := <-read:
 			if got.err != nil {

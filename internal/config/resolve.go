@@ -71,6 +71,8 @@ func (d *draft) endpoint() Endpoint {
 		UseServerTokenCount: p.Bool("use-server-token-count"),
 		ConnectionReuse:     p.Text("connection-reuse-strategy"),
 		SessionHeader:       p.Text("session-header"),
+		Form:                p.Text("request-content-type") == formType,
+		DownloadVideo:       p.Bool("download-video-content"),
 	}
 	e.SourceAddresses, _ = sourceAddresses(p.Texts("source-address")) // checked before
 	for _, text := range p.Texts("url") {

@@ -14,7 +14,7 @@ type sglang struct {
 	options    Options
 	over       overrides
 	decoders   *sync.Pool
-	// prompts are the ids of the turns' texts, as JSON numbers joined by commas.
+	// prompts are the ids of the turns' texts (by the first of them), as JSON numbers joined by commas.
 	prompts sync.Map
 }
 
@@ -110,10 +110,13 @@ func (e *sglang) ids(t *Turn) ([]byte, error) {
 	case t.RawMessages != nil:
 		return nil, valueError("The sglang_generate endpoint sends token ids and takes no ready messages.")
 	}
-	if ids, ok := e.prompts.Load(t.Turn); ok {
-		return ids.([]byte), nil
+	if len(t.Texts) == 0 {
+		return nil, nil
 	}
 	made := t.Prompt != nil // anew for each request: there is nothing to find again
+	if ids, ok := e.prompts.Load(&t.Texts[0]); ok && !made {
+		return ids.([]byte), nil
+	}
 	var text []byte
 	for i, id := range e.options.Encode(nil, strings.Join(filled(t.Texts), " ")) {
 		if i > 0 {
@@ -122,7 +125,7 @@ func (e *sglang) ids(t *Turn) ([]byte, error) {
 		text = strconv.AppendInt(text, int64(id), 10)
 	}
 	if !made {
-		e.prompts.Store(t.Turn, text)
+		e.prompts.Store(&t.Texts[0], text)
 	}
 	return text, nil
 }

@@ -111,10 +111,10 @@ func (d *draft) tokenizer() Tokenizer {
 	return t
 }
 
-// needsTokenizer is false where the server counts and no text is generated.
+// needsTokenizer is false where the server counts, no text is generated and none is sent as ids.
 func (d *draft) needsTokenizer() bool {
 	p := d.p
-	return !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
+	return d.facts.TokenIDs || !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
 }
 

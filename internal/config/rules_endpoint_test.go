@@ -24,6 +24,11 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 	} {
 		mustResolve(t, "-m m "+line)
 	}
+	// Ids are made here, whoever counts.
+	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
+	if run, _ := mustResolve(t, "-m m --endpoint-type sglang_generate --streaming --tokenizer builtin --use-server-token-count --input-file "+file); run.Tokenizer.Name == "" {
+		t.Error("no tokenizer makes the ids")
+	}
 	run, warnings := mustResolve(t, "-m m --endpoint-type image_edit --request-content-type multipart/form-data --download-video-content")
 	if !run.Endpoint.Form || !run.Endpoint.DownloadVideo {
 		t.Errorf("%+v", run.Endpoint)

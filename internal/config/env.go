@@ -41,6 +41,8 @@ type HTTPEnv struct {
 	SSLVerify                 bool
 	// CancellationSendTimeout bounds the sending of a request that is to be cancelled afterwards.
 	CancellationSendTimeout time.Duration
+	// VideoPollInterval lies between two polls of a video job.
+	VideoPollInterval time.Duration
 	// IPVersion is "4", "6" or "auto".
 	IPVersion string
 	// TrustEnv honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
@@ -172,6 +174,7 @@ func newEnv(v variables) Env {
 			ForceClose:              v.flag("HTTP_FORCE_CLOSE"),
 			SSLVerify:               v.flag("HTTP_SSL_VERIFY"),
 			CancellationSendTimeout: v.seconds("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT"),
+			VideoPollInterval:       v.seconds("HTTP_VIDEO_POLL_INTERVAL"),
 			IPVersion:               v.text("HTTP_IP_VERSION"),
 			TrustEnv:                v.flag("HTTP_TRUST_ENV"),
 			XSessionID:              v.flag("HTTP_X_SESSION_ID_FROM_CORRELATION_ID"),

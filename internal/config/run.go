@@ -95,6 +95,10 @@ type Endpoint struct {
 	SessionHeader string
 	// SourceAddresses are those that connections start from; none leaves the choice to the system.
 	SourceAddresses []netip.Addr
+	// Form asks for multipart bodies; types that know no others send them anyway.
+	Form bool
+	// DownloadVideo fetches generated videos.
+	DownloadVideo bool
 }
 
 // Tokenizer names the vocabulary that counts. An empty name means that none is needed.

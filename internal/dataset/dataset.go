@@ -90,6 +90,8 @@ type Turn struct {
 	// RawTools goes with it.
 	RawMessages []json.RawMessage
 	RawTools    []json.RawMessage
+	// RawSystem is a list of system blocks, for the API that has them apart.
+	RawSystem json.RawMessage `json:",omitempty"`
 	// RawPayload is a whole request body, sent as it is; nothing of the other fields goes into it.
 	RawPayload json.RawMessage `json:",omitempty"`
 	// Prompt is a text that is made when it is needed; it stands for Texts.

@@ -66,7 +66,7 @@ func encode(t *testing.T, name string, o Options, c *Context) *Body {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !json.Valid(b.Bytes) {
+	if !json.Valid(b.JSON()) {
 		t.Fatalf("the body is not JSON: %s", b.Bytes)
 	}
 	return b
@@ -314,7 +314,7 @@ func TestRegistry(t *testing.T) {
 		if d.Name != n || seen[n] || d.MetricsTitle == "" {
 			t.Errorf("%s: got %+v", n, d)
 		}
-		if built != (n == "chat" || n == "completions") {
+		if built == strings.HasPrefix(n, "kserve_") {
 			t.Errorf("%s: built is %v", n, built)
 		}
 		seen[n] = true
@@ -325,7 +325,7 @@ func TestRegistry(t *testing.T) {
 	if _, err := New("nope", Options{}); err == nil || !strings.Contains(err.Error(), "chat, completions") {
 		t.Errorf("unknown type: %v", err)
 	}
-	if _, err := New("embeddings", Options{}); err == nil || !strings.Contains(err.Error(), "not available") {
+	if _, err := New("kserve_v2_infer", Options{}); err == nil || !strings.Contains(err.Error(), "not available") {
 		t.Errorf("a type to come: %v", err)
 	}
 	for _, c := range []struct {

@@ -17,7 +17,9 @@ type messageWriter struct {
 	buf         []byte
 	part        func(dst []byte, kind mediaKind, content string) ([]byte, error)
 	alwaysParts bool
-	some        bool
+	// typed gives the messages that are made here the type of an item.
+	typed bool
+	some  bool
 }
 
 // systemSeparator stands between the run's system prompt and one that the data set brings itself.
@@ -45,10 +47,8 @@ func (w *messageWriter) write(c *Context) error {
 	return nil
 }
 
-// system writes the system message. If the turns begin with a system message of their own the two
-// become one; merged then tells that the first message of the turns is spent.
-func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err error) {
-	w.begin("system")
+// authoredSystem is the system message with which the turns begin: a raw one, or a turn.
+func authoredSystem(turns []Turn) (raw []byte, turn *dataset.Turn) {
 	for i := range turns {
 		t := &turns[i]
 		switch {
@@ -58,13 +58,27 @@ func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err er
 				continue
 			}
 			if first := t.RawMessages[0]; textOf(find(first, "role")) == "system" {
-				w.joinRaw(prefix, first)
-				return true, nil
+				return first, nil
 			}
 		case t.Role == "system":
-			return true, w.joinTurn(prefix, t.Turn)
+			return nil, t.Turn
 		}
 		break
+	}
+	return nil, nil
+}
+
+// system writes the system message. If the turns begin with a system message of their own the two
+// become one; merged then tells that the first message of the turns is spent.
+func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err error) {
+	w.begin("system")
+	raw, turn := authoredSystem(turns)
+	switch {
+	case raw != nil:
+		w.joinRaw(prefix, raw)
+		return true, nil
+	case turn != nil:
+		return true, w.joinTurn(prefix, turn)
 	}
 	w.buf = append(appendString(w.buf, prefix), '}')
 	return false, nil
@@ -107,7 +121,11 @@ func (w *messageWriter) joinTurn(prefix string, t *dataset.Turn) error {
 // begin opens a message up to the value of its content.
 func (w *messageWriter) begin(role string) {
 	w.comma()
-	w.buf = append(w.buf, `{"role":`...)
+	w.buf = append(w.buf, '{')
+	if w.typed {
+		w.buf = append(w.buf, `"type":"message",`...)
+	}
+	w.buf = append(w.buf, `"role":`...)
 	w.buf = appendString(w.buf, role)
 	w.buf = append(w.buf, `,"content":`...)
 }

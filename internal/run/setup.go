@@ -261,7 +261,7 @@ func (e *execution) clientOptions(workers int) client.Options {
 func (e *execution) headers() session.Headers {
 	c, h := &e.cfg.Endpoint, &e.cfg.Env.HTTP
 	s := session.Headers{
-		Version: e.options.Version, APIKey: c.APIKey, SessionName: c.SessionHeader,
+		Version: e.options.Version, APIKey: c.APIKey, KeyName: e.descriptor.KeyHeader, Usual: e.descriptor.Headers, SessionName: c.SessionHeader,
 		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey, DynamoSessionID: h.XDynamoSessionID,
 	}
 	for _, header := range c.Headers {

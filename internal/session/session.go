@@ -115,9 +115,15 @@ type Session struct {
 	// those of a warm-up.
 	playMark string
 	warm     bool
-	// replies are the captured replies by turn; nil where a turn left none.
-	replies [][]byte
+	// replies are the captured replies by turn.
+	replies []captured
 	ancestry
+}
+
+// captured is a reply as later requests carry it; its message is nil where a turn left none.
+type captured struct {
+	message []byte
+	id      string
 }
 
 // CorrelationID is the session's id, the same for all its turns.
@@ -136,9 +142,9 @@ func (s *Session) Capture(turn int, reply *endpoint.Reply) {
 		return
 	}
 	if s.replies == nil {
-		s.replies = make([][]byte, len(s.conversation.Turns))
+		s.replies = make([]captured, len(s.conversation.Turns))
 	}
-	s.replies[turn] = reply.AppendAssistant(nil)
+	s.replies[turn] = captured{reply.AppendAssistant(nil), reply.ID}
 }
 
 // Prepared is a request that waits for its instant.
@@ -188,7 +194,7 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	if play.OneToken {
 		p.RequestedTokens = 1
 	}
-	body, err := s.body(turn, play)
+	body, err := s.body(turn, play, p.Identity.RequestID)
 	if err != nil {
 		p.Err = encodeError(err)
 		return p
@@ -205,6 +211,9 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 		KeepTrace:     o.KeepTrace,
 		KeepRaw:       o.KeepRaw,
 	}
+	if poller, ok := o.Endpoint.(endpoint.Poller); ok {
+		p.Request.FollowUp = followUp{poller.NewJob()}
+	}
 	p.Aim(0, -1)
 	return p
 }
@@ -218,9 +227,10 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 }
 
 // body encodes a turn, or takes what was encoded for another session.
-func (s *Session) body(turn int, play Play) (*endpoint.Body, error) {
-	marks, key := s.marks(), bodyKey{s.index, turn}
-	shared := !marks && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0)
+func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, error) {
+	e, marks, key := s.store.options.Endpoint, s.marks(), bodyKey{s.index, turn}
+	individual, _ := e.(endpoint.Individual)
+	shared := !marks && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) && (individual == nil || !individual.PerRequest())
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {
 			return body, nil
@@ -235,7 +245,10 @@ func (s *Session) body(turn int, play Play) (*endpoint.Body, error) {
 		short.MaxTokens = &one
 		last.Turn = &short
 	}
-	body, err := encode(s.store.options.Endpoint, c)
+	if !shared {
+		c.RequestID, c.CorrelationID = requestID, s.correlationID
+	}
+	body, err := encode(e, c)
 	if err != nil || !shared {
 		return body, err
 	}
@@ -255,12 +268,15 @@ func (s *Session) context(turn int) *endpoint.Context {
 	if s.mode == dataset.MessageArrayWithResponses {
 		return alone(s.conversation, turn)
 	}
-	c := &endpoint.Context{SystemMessage: s.seed.SystemMessage, UserContext: s.seed.UserContext}
+	c := &endpoint.Context{
+		SystemMessage: s.seed.SystemMessage, UserContext: s.seed.UserContext,
+		ConversationID: s.conversation.SessionID, TurnIndex: turn,
+	}
 	c.Turns = append(c.Turns, s.inherited...)
 	for i := 0; i <= turn; i++ {
 		c.Turns = append(c.Turns, endpoint.Turn{Turn: s.conversation.Turns[i].Whole()})
-		if i < turn && i < len(s.replies) && s.replies[i] != nil {
-			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i]})
+		if i < turn && i < len(s.replies) && s.replies[i].message != nil {
+			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i].message, AssistantID: s.replies[i].id})
 		}
 	}
 	return c
@@ -272,6 +288,9 @@ func alone(c *dataset.Conversation, turn int) *endpoint.Context {
 		Turns:         []endpoint.Turn{{Turn: c.Turns[turn].Whole()}},
 		SystemMessage: c.SystemMessage,
 		UserContext:   c.UserContext,
+
+		ConversationID: c.SessionID,
+		TurnIndex:      turn,
 	}
 }
 
@@ -282,7 +301,7 @@ func Payload(e endpoint.Endpoint, c *dataset.Conversation, turn int) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("conversation %s, turn %d: %w", c.SessionID, turn, err)
 	}
-	return endpoint.WithoutNulls(body.Bytes), nil
+	return endpoint.WithoutNulls(body.JSON()), nil
 }
 
 func (s *Store) template(b *endpoint.Body) *headerTemplate {

@@ -83,6 +83,9 @@ type DatasetEnv struct {
 	// BasetenSessionColumn names the column that groups the rows of a baseten trace; empty: the one that
 	// is there.
 	BasetenSessionColumn string
+	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
+	PublicTimeout  time.Duration
+	PublicCacheDir string
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -201,6 +204,7 @@ func newEnv(v variables) Env {
 		Dataset: DatasetEnv{
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
 			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
+			PublicTimeout:        v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
 		},
 		Metrics: MetricsEnv{
 			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),

@@ -173,6 +173,9 @@ func (d *draft) dataset() Dataset {
 		ms := *s * 1000
 		data.MaxDelayMS = &ms
 	}
+	if data.Public = d.public(); data.Public.Name != "" {
+		data.Kind = PublicDataset
+	}
 	if osl := p.Int("osl"); osl != nil {
 		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}
 	}

@@ -122,6 +122,7 @@ type DatasetKind string
 const (
 	SyntheticDataset DatasetKind = "synthetic"
 	FileDataset      DatasetKind = "file"
+	PublicDataset    DatasetKind = "public"
 )
 
 // Dataset says which conversations are made or read.
@@ -134,6 +135,8 @@ type Dataset struct {
 	Kind       DatasetKind
 	// Path and Format belong to a file; an empty format means that it is detected.
 	Path, Format string
+	// Public names the published data set, where that is the kind.
+	Public Public
 	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.
 	BlockSize int
 	// IgnoreTimes forgets recorded times and delays.

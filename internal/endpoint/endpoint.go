@@ -10,6 +10,7 @@ package endpoint
 import (
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/dataset"
@@ -62,7 +63,12 @@ type Turn struct {
 	Assistant []byte
 	// AssistantID is the captured reply's Reply.ID.
 	AssistantID string
+	// Kept remembers the encoded form of a turn that is sent again and again; nil: it is made each time.
+	Kept *Kept
 }
+
+// Kept is the encoded form of one turn of a history, for one endpoint. It is safe for concurrent use.
+type Kept struct{ messages atomic.Pointer[[]byte] }
 
 // Endpoint is one API bound to the options of a run. It is safe for concurrent use.
 type Endpoint interface {

@@ -137,8 +137,32 @@ func (w *messageWriter) comma() {
 	w.some = true
 }
 
+// kept writes a turn of the history from its encoded form, which it makes at the first time.
+func (w *messageWriter) kept(t *Turn) error {
+	text := t.Kept.messages.Load()
+	if text == nil {
+		alone := *w
+		alone.buf, alone.some = nil, false
+		fresh := *t
+		fresh.Kept = nil
+		if err := alone.turn(&fresh, new(bool)); err != nil {
+			return err
+		}
+		text = &alone.buf
+		t.Kept.messages.Store(text)
+	}
+	if len(*text) > 0 {
+		w.comma()
+		w.buf = append(w.buf, *text...)
+	}
+	return nil
+}
+
 // turn writes what one turn contributes; skipFirst leaves the first message out, once.
 func (w *messageWriter) turn(t *Turn, skipFirst *bool) error {
+	if t.Kept != nil && !*skipFirst {
+		return w.kept(t)
+	}
 	switch {
 	case t.Assistant != nil:
 		w.comma()

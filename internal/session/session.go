@@ -72,7 +72,7 @@ func (s *Store) Session(k uint64, conversation int) *Session {
 }
 
 func (s *Store) start(k uint64, conversation int) *Session {
-	c := &s.options.Dataset.Conversations[conversation]
+	c := s.options.Dataset.At(conversation)
 	started := &Session{
 		store:         s,
 		index:         conversation,
@@ -82,7 +82,7 @@ func (s *Store) start(k uint64, conversation int) *Session {
 		correlationID: s.ids.next(),
 	}
 	if b := s.options.CacheBust; b != nil && b.plays() {
-		started.playMark = b.playMark(k, conversation, len(s.options.Dataset.Conversations), c.SessionID)
+		started.playMark = b.playMark(k, conversation, s.options.Dataset.Len(), c.SessionID)
 	}
 	s.sessions[k] = started
 	return started
@@ -117,6 +117,9 @@ type Session struct {
 	warm     bool
 	// replies are the captured replies by turn.
 	replies []captured
+	// past are the turns that have been sent, as the history of later requests carries them.
+	past   []pastTurn
+	pastMu sync.Mutex
 	ancestry
 }
 
@@ -124,6 +127,22 @@ type Session struct {
 type captured struct {
 	message []byte
 	id      string
+}
+
+// pastTurn is a turn with its text made, and its encoded form.
+type pastTurn struct {
+	turn *dataset.Turn
+	kept *endpoint.Kept
+}
+
+// turnOf is turn i as a part of later requests: neither its text nor its messages are made again.
+func (s *Session) turnOf(i int) endpoint.Turn {
+	s.pastMu.Lock()
+	defer s.pastMu.Unlock()
+	for len(s.past) <= i {
+		s.past = append(s.past, pastTurn{s.conversation.Turns[len(s.past)].Whole(), new(endpoint.Kept)})
+	}
+	return endpoint.Turn{Turn: s.past[i].turn, Kept: s.past[i].kept}
 }
 
 // CorrelationID is the session's id, the same for all its turns.
@@ -185,6 +204,10 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	}
 	if turn < 0 || turn >= len(s.conversation.Turns) {
 		p.Err = encodeError(fmt.Errorf("conversation %s has no turn %d", s.conversation.SessionID, turn))
+		return p
+	}
+	if err := s.conversation.Broken; err != nil {
+		p.Err = encodeError(err)
 		return p
 	}
 	p.Model = s.conversation.Turns[turn].Model
@@ -272,9 +295,14 @@ func (s *Session) context(turn int) *endpoint.Context {
 		SystemMessage: s.seed.SystemMessage, UserContext: s.seed.UserContext,
 		ConversationID: s.conversation.SessionID, TurnIndex: turn,
 	}
+	c.Turns = make([]endpoint.Turn, 0, len(s.inherited)+2*turn+1)
 	c.Turns = append(c.Turns, s.inherited...)
 	for i := 0; i <= turn; i++ {
-		c.Turns = append(c.Turns, endpoint.Turn{Turn: s.conversation.Turns[i].Whole()})
+		current := s.turnOf(i)
+		if i == turn {
+			current.Kept = nil // it is encoded once as it is, and kept when it is history
+		}
+		c.Turns = append(c.Turns, current)
 		if i < turn && i < len(s.replies) && s.replies[i].message != nil {
 			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i].message, AssistantID: s.replies[i].id})
 		}

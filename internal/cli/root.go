@@ -37,6 +37,9 @@ func commands() []command {
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
 		{"selftest", "hold this program against known truth and measure what this machine carries", (*app).selftest},
 		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
+		{"analyze-trace", "tell what a trace is like: lengths, shared prefixes, hit rates", (*app).analyzeTrace},
+		{"synthesize", "make up a trace of coding sessions", (*app).synthesize},
+		{"validate", "hold a trace against its format", (*app).validate},
 		{"tokenizer", "pack a tokenizer into one file; count or encode lines of text with it", (*app).tokenizer},
 		{"chat", "talk to a model by hand and see how fast it answers", (*app).chat},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
@@ -44,7 +47,7 @@ func commands() []command {
 }
 
 // missingCommands are documented commands that this release lacks.
-var missingCommands = []string{"plot", "analyze-trace", "synthesize", "validate", "plugins", "service", "speed-bench-report", "config", "analyze"}
+var missingCommands = []string{"plot", "plugins", "service", "speed-bench-report", "config", "analyze"}
 
 // heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
 // otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.

@@ -16,6 +16,8 @@
 package client
 
 import (
+	"time"
+
 	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
@@ -36,6 +38,11 @@ type Request struct {
 	KeepTrace bool
 	// KeepRaw keeps every response's bytes.
 	KeepRaw bool
+	// FollowUp says what is asked after the reply; nil: nothing.
+	FollowUp FollowUp
+
+	// limit replaces Options.Timeout; 0 = that.
+	limit time.Duration
 }
 
 // Sink receives the responses of one exchange in order, on one goroutine. Byte slices are valid only

@@ -82,6 +82,9 @@ func (x *exchange) guarded(ctx context.Context, h *hop) error {
 
 // limit is how long the exchange may take, or its sending if nothing else bounds it; 0 = for ever.
 func (x *exchange) limit() time.Duration {
+	if x.req.limit > 0 {
+		return x.req.limit
+	}
 	if x.client.opts.Timeout > 0 || x.req.CancelAfterNS < 0 {
 		return x.client.opts.Timeout
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -68,17 +69,24 @@ func fromPorts(first, last uint32, sources []netip.Addr) (out *outgoing, ok bool
 }
 
 // within waits for what must come soon.
-func within[T any](c <-chan T) (v T) {
+func within[T any](t *testing.T, c <-chan T) (v T) {
+	t.Helper()
 	select {
 	case v = <-c:
 	case <-time.After(10 * time.Second):
-		panic("nothing came")
+		t.Fatal("nothing came")
 	}
 	return v
 }
 
+// ownAddress is a loopback address whose ports no other process of this test takes at the same time.
+func ownAddress(n byte) netip.Addr {
+	pid := os.Getpid()
+	return netip.AddrFrom4([4]byte{127, 100 + n, byte(pid >> 8), byte(pid)})
+}
+
 func TestPortsRunOut(t *testing.T) {
-	two := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3")}
+	two := []netip.Addr{ownAddress(0), ownAddress(1)}
 	for _, tt := range []struct {
 		sources []netip.Addr
 		room    int
@@ -94,9 +102,12 @@ func TestPortsRunOut(t *testing.T) {
 			arrived <- struct{}{}
 			<-hold
 		})
+		release := sync.OnceFunc(func() { close(hold) })
+		t.Cleanup(release)
 		c := newTestClient(t, nil)
 		c.dialer.open = out.open
 		ctx, cancel := context.WithCancel(context.Background())
+		t.Cleanup(cancel)
 		var all sync.WaitGroup
 		failed := make(chan Exchange, 20)
 		for range tt.room + 3 {
@@ -107,10 +118,10 @@ func TestPortsRunOut(t *testing.T) {
 			})
 		}
 		for range tt.room {
-			within(arrived)
+			within(t, arrived)
 		}
 		for range 3 {
-			x := within(failed)
+			x := within(t, failed)
 			want := "Cannot connect to host " + s.addr + " [no local port is free: widen the system's range of ports, or send from several addresses with --source-address]"
 			if x.Shortage != neterr.Ports || x.Err == nil || x.Err.Type != "ClientConnectorError" || x.Err.Message != want {
 				t.Errorf("shortage %d, error %+v", x.Shortage, x.Err)
@@ -118,7 +129,7 @@ func TestPortsRunOut(t *testing.T) {
 		}
 		cancel()
 		all.Wait()
-		close(hold)
+		release()
 		if len(arrived) != 0 || len(failed) != 0 {
 			t.Errorf("%d sources: %d connections and %d failures too many", len(tt.sources), len(arrived), len(failed))
 		}
@@ -126,7 +137,7 @@ func TestPortsRunOut(t *testing.T) {
 }
 
 func TestPortIsSharedBetweenServers(t *testing.T) {
-	out, ok := fromPorts(32810, 32810, []netip.Addr{netip.MustParseAddr("127.0.0.4")})
+	out, ok := fromPorts(32810, 32810, []netip.Addr{ownAddress(2)})
 	if !ok {
 		t.Skip("this kernel has no port range for a socket")
 	}

@@ -78,6 +78,13 @@ func (c *Client) Close() {
 // only. The end of ctx cuts the exchange off. The request's body must not change afterwards if the
 // request keeps its raw exchange.
 func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
+	if req.FollowUp != nil {
+		return c.sendAll(ctx, req, sink)
+	}
+	return c.sendOne(ctx, req, sink)
+}
+
+func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange {
 	x := &exchange{client: c, req: req, sink: sink}
 	head := c.heads.Get().(*[]byte)
 	h := &x.hop

@@ -28,8 +28,12 @@ type EndpointFacts struct {
 	TakesText bool
 	// TakesImages, TakesAudio and TakesVideo: requests may hold them.
 	TakesImages, TakesAudio, TakesVideo bool
-	// FormData: multipart bodies are possible; FormDataOnly: there are no others.
+	// FormData: multipart bodies are possible. FormDataOnly: there are no others.
 	FormData, FormDataOnly bool
+	// StreamsOnly: there is no reply but a streamed one.
+	StreamsOnly bool
+	// TokenIDs: the prompt is sent as token ids.
+	TokenIDs bool
 }
 
 // MetricFacts is what resolution needs to know about a metric.

@@ -20,6 +20,8 @@ func (fakeCatalog) Endpoint(name string) (EndpointFacts, bool) {
 		"cohere_rankings":  {TokenizesInput: true, TakesText: true},
 		"image_retrieval":  {},
 		"video_generation": {TokenizesInput: true, TakesText: true, FormData: true},
+		"image_edit":       {Built: true, TokenizesInput: true, TakesText: true, FormData: true, FormDataOnly: true},
+		"sglang_generate":  {Built: true, Streams: true, StreamsOnly: true, TokenIDs: true, ProducesTokens: true, TokenizesInput: true, TakesText: true},
 	}[name]
 	return facts, ok
 }

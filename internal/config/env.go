@@ -42,6 +42,8 @@ type HTTPEnv struct {
 	SSLVerify                 bool
 	// CancellationSendTimeout bounds the sending of a request that is to be cancelled afterwards.
 	CancellationSendTimeout time.Duration
+	// VideoPollInterval lies between two polls of a video job.
+	VideoPollInterval time.Duration
 	// IPVersion is "4", "6" or "auto".
 	IPVersion string
 	// TrustEnv honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
@@ -85,6 +87,9 @@ type DatasetEnv struct {
 	// BasetenSessionColumn names the column that groups the rows of a baseten trace; empty: the one that
 	// is there.
 	BasetenSessionColumn string
+	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
+	PublicTimeout  time.Duration
+	PublicCacheDir string
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -176,6 +181,7 @@ func newEnv(v variables) Env {
 			ForceClose:              v.flag("HTTP_FORCE_CLOSE"),
 			SSLVerify:               v.flag("HTTP_SSL_VERIFY"),
 			CancellationSendTimeout: v.seconds("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT"),
+			VideoPollInterval:       v.seconds("HTTP_VIDEO_POLL_INTERVAL"),
 			IPVersion:               v.text("HTTP_IP_VERSION"),
 			TrustEnv:                v.flag("HTTP_TRUST_ENV"),
 			XSessionID:              v.flag("HTTP_X_SESSION_ID_FROM_CORRELATION_ID"),
@@ -203,6 +209,7 @@ func newEnv(v variables) Env {
 		Dataset: DatasetEnv{
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
 			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
+			PublicTimeout:        v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
 		},
 		Metrics: MetricsEnv{
 			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),

@@ -149,6 +149,9 @@ func datasetConfig(r *Run) Object {
 		out = append(out, Member{Key: "path", Value: d.Path})
 		out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
 	}
+	if d.Kind == PublicDataset {
+		out = append(out, publicConfig(d.Public)...)
+	}
 	out = addGiven(out, p, "num-dataset-entries", "count", int64(d.Entries))
 	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
 	out = setNonEmpty(out, "prompts", promptsConfig(r))

@@ -23,17 +23,34 @@ func speedBenchFormats() []string {
 	return names
 }
 
+// publicDatasets are the names that this release can read; internal/dataset/public has the same.
 func publicDatasets() []string {
-	return append([]string{
+	names := []string{
 		"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena", "llava_onevision",
-		"spec_bench", "instruct_coder", "blazedit_5k", "blazedit_10k", "librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech", "weka_hf",
-	}, speedBenchFormats()...)
+		"spec_bench", "instruct_coder", "blazedit_5k", "blazedit_10k", "librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech",
+		"spec_al_gsm8k", "spec_al_math500", "spec_al_humaneval", "spec_al_mbpp", "spec_al_mtbench",
+		"semianalysis_cc_traces_weka", "semianalysis_cc_traces_weka_no_subagents", "semianalysis_cc_traces_weka_with_subagents",
+		"semianalysis_cc_traces_weka_with_subagents_256k", wekaHub, "speed_bench_qualitative",
+	}
+	names = append(names, speedBenchFormats()[:speedBenchCategories]...)
+	for _, length := range []string{"1k", "2k", "8k", "16k", "32k"} {
+		for _, kind := range []string{"", "_low_entropy", "_mixed", "_high_entropy"} {
+			names = append(names, "speed_bench_throughput_"+length+kind)
+		}
+	}
+	return names
 }
+
+const (
+	// wekaHub is the public data set whose repository the user names.
+	wekaHub = "weka_hf"
+	// speedBenchCategories of speedBenchFormats are subjects; the others are kinds of text.
+	speedBenchCategories = 11
+)
 
 func inputOptions() []Option {
 	const (
 		replay = "the replay of traces"
-		public = "public data sets"
 	)
 	return []Option{
 		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object.", multi, yaml("endpoint.extra")),
@@ -42,8 +59,10 @@ func inputOptions() []Option {
 		opt("custom-dataset-type", Enum, "", 1, "Format of --input-file.", derived("detected from the file"), values(datasetFormats()...),
 			builtOnly("single_turn", "multi_turn", "mooncake_trace", "bailian_trace", "burst_gpt_trace",
 				"random_pool", "raw_payload", "inputs_json", "sagemaker_data_capture", "baseten_trace", "dag_jsonl", "weka_trace"), yaml("datasets.default.format")),
-		opt("public-dataset", Enum, "", 2, "Download a public data set and send it.", values(publicDatasets()...), missing(public), yaml("datasets.default.dataset")),
-		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"), missing(public), yaml("datasets.default.hf_subset")),
+		opt("public-dataset", Enum, "", 2, "Send a published data set, from a copy on this machine or downloaded.",
+			values(append(publicDatasets(), "exgentic", "exgentic_v2")...), builtOnly(publicDatasets()...), yaml("datasets.default.dataset")),
+		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"), yaml("datasets.default.hf_subset")),
+		opt("dataset-path", Path, "", 3, "File, folder or hub cache that holds the public data set.", derived("the caches, then a download"), mustExist),
 		opt("dataset-sampling-strategy", Enum, "", 2, "Order in which sessions take conversations.", derived("shuffle for generated data, sequential for files"),
 			values("sequential", "random", "shuffle"), yaml("datasets.default.sampling")),
 		opt("random-seed", Int, "", 1, "Seed of everything random; the same seed gives the same data, order and arrivals.", limits(atLeast(0)), yaml("/random_seed")),
@@ -58,8 +77,8 @@ func inputOptions() []Option {
 		opt("use-think-time-only", Bool, "false", 3, "Take only the think time of a weka trace as delay."),
 		opt("max-context-length", Int, "", 3, "Leave out weka traces longer than this.", limits(atLeast(1))),
 		opt("allow-dataset-wrap", Bool, "false", 3, "Let agentic replay play a trace in several lanes at once where there are more lanes than traces.", negated),
-		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka form; implies --public-dataset weka_hf.", missing(public)),
-		opt("dataset-filter", String, "", 3, "Filter of the loader as key=value.", repeat, missing(public)),
+		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka form; implies --public-dataset weka_hf.", yaml("datasets.default.hf_weka_dataset")),
+		opt("dataset-filter", String, "", 3, "Keep only the rows of a public data set whose column has a value: column=value.", repeat, yaml("datasets.default.filters")),
 		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.", limits(aboveUpTo(0, 1))),
 		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", limits(atLeast(0))),
 		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", limits(above(0))),

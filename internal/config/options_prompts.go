@@ -29,8 +29,7 @@ func promptOptions() []Option {
 
 func mediaOptions() []Option {
 	const (
-		rankings = "ranking endpoints"
-		data     = "datasets.default."
+		data = "datasets.default."
 	)
 	nonNegative, positive := limits(atLeast(0)), limits(atLeast(1))
 	return []Option{
@@ -62,12 +61,12 @@ func mediaOptions() []Option {
 		opt("video-audio-num-channels", Int, "0", 3, "Channels of a video's sound; 0 is silent.", limits(between(0, 2))),
 		opt("video-audio-codec", String, "auto", 3, "Codec of a video's sound.", derived("libvorbis for webm, libopus for mp4")),
 		opt("video-audio-depth", Int, "16", 3, "Bit depth of a video's sound: 8, 16, 24 or 32.", limits(between(8, 32))),
-		opt("rankings-passages-mean", Int, "1", 2, "Passages to rank.", positive, missing(rankings), yaml(data+"rankings.passages.mean")),
-		opt("rankings-passages-stddev", Int, "0", 2, "Standard deviation of their number.", nonNegative, missing(rankings), yaml(data+"rankings.passages.stddev")),
-		opt("rankings-passages-prompt-token-mean", Int, "550", 2, "Tokens of a passage.", positive, missing(rankings), yaml(data+"rankings.passage_tokens.mean")),
-		opt("rankings-passages-prompt-token-stddev", Int, "0", 2, "Standard deviation of the tokens of a passage.", nonNegative, missing(rankings), yaml(data+"rankings.passage_tokens.stddev")),
-		opt("rankings-query-prompt-token-mean", Int, "550", 2, "Tokens of a query.", positive, missing(rankings), yaml(data+"rankings.query_tokens.mean")),
-		opt("rankings-query-prompt-token-stddev", Int, "0", 2, "Standard deviation of the tokens of a query.", nonNegative, missing(rankings), yaml(data+"rankings.query_tokens.stddev")),
+		opt("rankings-passages-mean", Int, "1", 2, "Passages to rank.", positive, yaml(data+"rankings.passages.mean")),
+		opt("rankings-passages-stddev", Int, "0", 2, "Standard deviation of their number.", nonNegative, yaml(data+"rankings.passages.stddev")),
+		opt("rankings-passages-prompt-token-mean", Int, "550", 2, "Tokens of a passage.", positive, yaml(data+"rankings.passage_tokens.mean")),
+		opt("rankings-passages-prompt-token-stddev", Int, "0", 2, "Standard deviation of the tokens of a passage.", nonNegative, yaml(data+"rankings.passage_tokens.stddev")),
+		opt("rankings-query-prompt-token-mean", Int, "550", 2, "Tokens of a query.", positive, yaml(data+"rankings.query_tokens.mean")),
+		opt("rankings-query-prompt-token-stddev", Int, "0", 2, "Standard deviation of the tokens of a query.", nonNegative, yaml(data+"rankings.query_tokens.stddev")),
 		opt("synthesis-speedup-ratio", Float, "1.0", 2, "Factor by which a trace is replayed faster.", nonNegative, yaml(data+"synthesis.speedup_ratio")),
 		opt("synthesis-prefix-len-multiplier", Float, "1.0", 2, "Factor on the length of shared prefixes.", nonNegative, yaml(data+"synthesis.prefix_len_multiplier")),
 		opt("synthesis-prefix-root-multiplier", Int, "1", 2, "Number of independent copies of the prefix tree.", positive, yaml(data+"synthesis.prefix_root_multiplier")),

@@ -72,6 +72,8 @@ func (d *draft) endpoint() Endpoint {
 		UseServerTokenCount: p.Bool("use-server-token-count"),
 		ConnectionReuse:     p.Text("connection-reuse-strategy"),
 		SessionHeader:       p.Text("session-header"),
+		Form:                p.Text("request-content-type") == formType,
+		DownloadVideo:       p.Bool("download-video-content"),
 	}
 	e.SourceAddresses, _ = sourceAddresses(p.Texts("source-address")) // checked before
 	d.controls(&e)
@@ -113,10 +115,10 @@ func (d *draft) tokenizer() Tokenizer {
 	return t
 }
 
-// needsTokenizer is false where the server counts and no text is generated.
+// needsTokenizer is false where the server counts, no text is generated and none is sent as ids.
 func (d *draft) needsTokenizer() bool {
 	p := d.p
-	return !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
+	return d.facts.TokenIDs || !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
 }
 
@@ -174,6 +176,9 @@ func (d *draft) dataset() Dataset {
 	if s := p.Float("inter-turn-delay-cap-seconds"); s != nil {
 		ms := *s * 1000
 		data.MaxDelayMS = &ms
+	}
+	if data.Public = d.public(); data.Public.Name != "" {
+		data.Kind = PublicDataset
 	}
 	if osl := p.Int("osl"); osl != nil {
 		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}

@@ -2,6 +2,9 @@ package config
 
 import "strings"
 
+// formType is the content type of multipart bodies.
+const formType = "multipart/form-data"
+
 func (d *draft) positive(name string) bool {
 	switch v := d.p.Value(name).(type) {
 	case int64:
@@ -88,11 +91,32 @@ func (d *draft) checkTokenizer() {
 }
 
 func (d *draft) checkContentType() {
-	if d.p.Text("request-content-type") == "multipart/form-data" && !d.facts.FormData {
-		d.fault("V33", "%s multipart/form-data is only supported for endpoint types that take forms, such as video_generation", d.flag("request-content-type"))
+	switch asked := d.p.Text("request-content-type"); {
+	case asked == formType && !d.facts.FormData:
+		d.fault("V33", "%s multipart/form-data is only supported for endpoint types that support form-data encoding (e.g., video_generation), but --endpoint-type %s does not support it.",
+			d.flag("request-content-type"), d.endpointType)
+	case asked != formType && d.given("request-content-type") && d.facts.FormDataOnly:
+		d.fault("", "%s %s: the requests of --endpoint-type %s are forms; leave the option out", d.flag("request-content-type"), asked, d.endpointType)
 	}
+	if d.active("download-video-content") && d.endpointType != "video_generation" {
+		d.warn("%s has no effect: --endpoint-type %s makes no videos", d.flag("download-video-content"), d.endpointType)
+	}
+	d.checkTokenIDs()
 	if d.active("per-chunk-usage") && d.endpointType != "chat" {
 		d.fault("", "%s is only supported for --endpoint-type chat", d.flag("per-chunk-usage"))
+	}
+}
+
+// checkTokenIDs holds the demands of types that send token ids.
+func (d *draft) checkTokenIDs() {
+	if d.facts.StreamsOnly && !d.streaming {
+		d.fault("", "--endpoint-type %s has no replies but streams: add --streaming", d.endpointType)
+	}
+	if !d.facts.TokenIDs {
+		return
+	}
+	if flags := d.givenOf("system-prompt", "system-prompt-file", "shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
+		d.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids and knows no messages", strings.Join(flags, ", "), d.endpointType)
 	}
 }
 

@@ -140,7 +140,7 @@ func TestNotBuilt(t *testing.T) {
 	for line, want := range map[string]string{
 		"--gpu-telemetry":                                  "--gpu-telemetry is not available in this release: ",
 		"--ui dashboard":                                   "--ui dashboard is not available in this release: use simple or none",
-		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat or completions",
+		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
 		"--endpoint-type raw":                              "--endpoint-type raw is not available",
 		"--concurrency 1,2":                                "a list for --concurrency is not available",
 		"--num-profile-runs 3":                             "--num-profile-runs is not available",

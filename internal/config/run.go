@@ -97,6 +97,10 @@ type Endpoint struct {
 	SessionHeader string
 	// SourceAddresses are those that connections start from; none leaves the choice to the system.
 	SourceAddresses []netip.Addr
+	// Form asks for multipart bodies; types that know no others send them anyway.
+	Form bool
+	// DownloadVideo fetches generated videos.
+	DownloadVideo bool
 	// HTTP2 speaks HTTP/2 alone; UnixSocket is the path that every connection goes through, "" = TCP.
 	HTTP2      bool
 	UnixSocket string
@@ -163,6 +167,7 @@ type DatasetKind string
 const (
 	SyntheticDataset DatasetKind = "synthetic"
 	FileDataset      DatasetKind = "file"
+	PublicDataset    DatasetKind = "public"
 )
 
 // Dataset says which conversations are made or read.
@@ -175,6 +180,8 @@ type Dataset struct {
 	Kind       DatasetKind
 	// Path and Format belong to a file; an empty format means that it is detected.
 	Path, Format string
+	// Public names the published data set, where that is the kind.
+	Public Public
 	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.
 	BlockSize int
 	// IgnoreTimes forgets recorded times and delays.

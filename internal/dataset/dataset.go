@@ -12,7 +12,9 @@ import "encoding/json"
 
 // Dataset is everything that can be sent.
 type Dataset struct {
+	// Conversations are in memory, unless there is a Store of them.
 	Conversations []Conversation
+	Store         Store `json:"-"`
 	// Roots are the conversations that sessions take, in order; nil: all of them. The others are their children.
 	Roots []int
 	// Sampling is the order in which sessions take conversations.
@@ -36,8 +38,55 @@ func (d *Dataset) Mode(c *Conversation) ContextMode {
 	return DeltasWithoutResponses
 }
 
+// Store makes conversations when they are asked for, always the same. It is safe for concurrent use.
+type Store interface {
+	// Len is the number of conversations, Turns that of one and AllTurns that of all.
+	Len() int
+	Turns(conversation int) int
+	AllTurns() int
+	// FirstMS is the time of a first turn; nil: none.
+	FirstMS(conversation int) *float64
+	At(conversation int) *Conversation
+}
+
+// Len is the number of conversations.
+func (d *Dataset) Len() int {
+	if d.Store != nil {
+		return d.Store.Len()
+	}
+	return len(d.Conversations)
+}
+
+// At is conversation i.
+func (d *Dataset) At(i int) *Conversation {
+	if d.Store != nil {
+		return d.Store.At(i)
+	}
+	return &d.Conversations[i]
+}
+
+// TurnsOf is the number of turns of conversation i.
+func (d *Dataset) TurnsOf(i int) int {
+	if d.Store != nil {
+		return d.Store.Turns(i)
+	}
+	return len(d.Conversations[i].Turns)
+}
+
+// Time is when a turn goes out: an instant of the recording, or a delay, in milliseconds; nil: neither.
+func (d *Dataset) Time(conversation, turn int) (atMS, delayMS *float64) {
+	if d.Store != nil && turn == 0 {
+		return d.Store.FirstMS(conversation), nil
+	}
+	t := &d.At(conversation).Turns[turn]
+	return t.TimestampMS, t.DelayMS
+}
+
 // Turns is the number of turns of all conversations that are requests.
 func (d *Dataset) Turns() int {
+	if d.Store != nil {
+		return d.Store.AllTurns()
+	}
 	n := 0
 	for i := range d.Conversations {
 		for t := range d.Conversations[i].Turns {
@@ -71,6 +120,8 @@ type Conversation struct {
 	// of its own right behind it. nil: none.
 	SystemMessage *string
 	UserContext   *string
+	// Broken says why the conversation could not be read any more; it cannot be sent.
+	Broken error `json:"-"`
 	// Before are children, by index, that begin before the first turn; nothing waits for them.
 	Before []int
 }
@@ -90,6 +141,8 @@ type Turn struct {
 	// RawTools goes with it.
 	RawMessages []json.RawMessage
 	RawTools    []json.RawMessage
+	// RawSystem is a list of system blocks, for the API that has them apart.
+	RawSystem json.RawMessage `json:",omitempty"`
 	// RawPayload is a whole request body, sent as it is; nothing of the other fields goes into it.
 	RawPayload json.RawMessage `json:",omitempty"`
 	// Prompt is a text that is made when it is needed; it stands for Texts.

@@ -26,7 +26,7 @@ func (d *Dataset) RootCount() int {
 	if d.Roots != nil {
 		return len(d.Roots)
 	}
-	return len(d.Conversations)
+	return d.Len()
 }
 
 // RootAt is the index of the i-th conversation that sessions take.

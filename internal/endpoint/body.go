@@ -17,12 +17,47 @@ type Body struct {
 	// Stream tells what the merged body asks for.
 	Stream bool
 
-	// text is what counts instead of what the body shows; nil = that.
-	text *string
+	// text is what counts instead of the body's own texts, where these hold media; fallback where
+	// the body shows no text.
+	text     *string
+	fallback string
+	// form is the JSON object that stands for a body that is not JSON.
+	form []byte
+	// images is what the encoder counted, where the body itself does not show it; negative: look.
+	images int
+	// audio is the length of the audio in seconds; 0: look.
+	audio float64
 
-	count sync.Once
+	count, look sync.Once
 	// tokens is valid after count has run; negative without text.
 	tokens int64
+}
+
+// newBody is a body of JSON text that shows by itself what it holds.
+func newBody(text []byte, stream bool) *Body {
+	return &Body{Bytes: text, ContentType: contentTypeJSON, Stream: stream, images: -1}
+}
+
+// JSON is the body as JSON text: a form is an object of its fields, with files as the data set holds them.
+func (b *Body) JSON() []byte {
+	if b.form != nil {
+		return b.form
+	}
+	return b.Bytes
+}
+
+// Media is what the body carries beside text: the number of its images and the seconds of audio whose
+// length can be told.
+func (b *Body) Media() (images int, audioSeconds float64) {
+	b.look.Do(func() {
+		if b.images < 0 {
+			b.images = countImages(b.JSON())
+		}
+		if b.audio == 0 {
+			b.audio = audioSeconds64(b.JSON())
+		}
+	})
+	return b.images, b.audio
 }
 
 // Counter counts the tokens of a text.
@@ -42,7 +77,7 @@ func (b *Body) InputTokens(c Counter) (int64, bool) {
 	b.count.Do(func() {
 		b.tokens = -1
 		if m, ok := c.(MessageCounter); ok && b.text == nil {
-			if n, ok := countMessages(b.Bytes, m); ok {
+			if n, ok := countMessages(b.JSON(), m); ok {
 				b.tokens = int64(n)
 				return
 			}
@@ -57,13 +92,19 @@ func (b *Body) InputTokens(c Counter) (int64, bool) {
 	return b.tokens, b.tokens >= 0
 }
 
-// input is the text that counts, and the number of token ids.
+// input is the body's text and its token ids.
 func (b *Body) input() (text string, ids int) {
 	if b.text != nil {
 		return *b.text, 0
 	}
-	return InputText(b.Bytes)
+	if text, ids = InputText(b.JSON()); text == "" && ids == 0 {
+		text = b.fallback
+	}
+	return text, ids
 }
+
+// Alone tells that the body holds the current turn only: a form has no place for a history.
+func (b *Body) Alone() bool { return b.form != nil }
 
 // overrides are the members that replace or extend the generated ones: the user's extra inputs, then
 // the turn's own. A key stands once, at its first position, with its last value.
@@ -168,17 +209,20 @@ func (w *objectWriter) raws(name string, values []json.RawMessage) {
 
 // finish writes the remaining overrides and closes the body. Where a merged stream is true, usage is
 // asked for.
-func (w *objectWriter) finish(streaming bool) *Body {
+func (w *objectWriter) finish(streaming bool) *Body { return w.end(streaming, true) }
+
+// end is finish for the APIs that report usage unasked, unless askUsage.
+func (w *objectWriter) end(streaming, askUsage bool) *Body {
 	if value, ok := w.over.get("stream"); ok {
 		streaming = string(value) == "true"
 	}
-	asked := false
+	asked := !askUsage
 	for _, m := range w.over {
 		if w.wrote(m.Key) {
 			continue
 		}
 		w.name(m.Key)
-		if m.Key == "stream_options" && streaming {
+		if m.Key == "stream_options" && streaming && !asked {
 			asked = true
 			w.buf = appendStreamOptions(w.buf, m.Value)
 			continue
@@ -189,8 +233,11 @@ func (w *objectWriter) finish(streaming bool) *Body {
 		w.name("stream_options")
 		w.buf = appendStreamOptions(w.buf, nil)
 	}
+	if len(w.buf) == 0 {
+		w.buf = append(w.buf, '{')
+	}
 	w.buf = append(w.buf, '}')
-	return &Body{Bytes: w.buf, ContentType: contentTypeJSON, Stream: streaming}
+	return newBody(w.buf, streaming)
 }
 
 func (w *objectWriter) wrote(key string) bool {

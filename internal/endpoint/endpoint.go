@@ -7,7 +7,14 @@
 // leaves no trace but its count.
 package endpoint
 
-import "aiperf/internal/dataset"
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/dataset"
+)
 
 // Options shape every request of a run.
 type Options struct {
@@ -15,8 +22,21 @@ type Options struct {
 	Streaming          bool
 	UseLegacyMaxTokens bool // chat: max_tokens instead of max_completion_tokens
 	ForceContentParts  bool // chat: a lone text is a part list too
+	// ServerTokens: the run takes its token counts from usage.
+	ServerTokens bool
+	// Form asks for a multipart body where the API takes both.
+	Form bool
+	// PollInterval is the time between two questions for a result; DownloadVideo fetches a video that
+	// is ready.
+	PollInterval  time.Duration
+	DownloadVideo bool
+	// Encode appends the token ids of a text; nil without a tokenizer.
+	Encode func(dst []int, text string) []int
 	// Extra are the user's extra inputs, merged over the generated fields in order.
 	Extra []Member
+	// Warn is told of what is odd about requests, each oddity once; nil drops warnings. It may be
+	// called from any goroutine.
+	Warn func(message string)
 }
 
 // Member is one member of an ordered JSON object; Value is JSON text.
@@ -31,6 +51,9 @@ type Context struct {
 	Turns         []Turn
 	SystemMessage *string
 	UserContext   *string
+	// The ids of the request; empty where a body is made that belongs to no request.
+	RequestID, CorrelationID, ConversationID string
+	TurnIndex                                int
 }
 
 // Turn is a turn of the dataset or a captured reply.
@@ -38,7 +61,14 @@ type Turn struct {
 	*dataset.Turn
 	// Assistant is set for a captured reply: the complete JSON message to send back.
 	Assistant []byte
+	// AssistantID is the captured reply's Reply.ID.
+	AssistantID string
+	// Kept remembers the encoded form of a turn that is sent again and again; nil: it is made each time.
+	Kept *Kept
 }
+
+// Kept is the encoded form of one turn of a history, for one endpoint. It is safe for concurrent use.
+type Kept struct{ messages atomic.Pointer[[]byte] }
 
 // Endpoint is one API bound to the options of a run. It is safe for concurrent use.
 type Endpoint interface {
@@ -48,6 +78,10 @@ type Endpoint interface {
 	// NewDecoder returns the sink of one exchange; Release gives it back for reuse.
 	NewDecoder() Decoder
 }
+
+// Individual is implemented by endpoints whose bodies may depend on the ids of the request, so that
+// requests cannot share one.
+type Individual interface{ PerRequest() bool }
 
 // Decoder is a client sink.
 type Decoder interface {
@@ -73,3 +107,43 @@ func (e *EncodeError) Error() string { return e.Message }
 func valueError(message string) *EncodeError {
 	return &EncodeError{Type: "ValueError", Message: message}
 }
+
+func notImplemented(message string) *EncodeError {
+	return &EncodeError{Type: "NotImplementedError", Message: message}
+}
+
+// current is the turn that the request is for; nil if there is none.
+func (c *Context) current() *dataset.Turn {
+	if len(c.Turns) == 0 {
+		return nil
+	}
+	return c.Turns[len(c.Turns)-1].Turn
+}
+
+// contents walks the contents of a turn's texts.
+func contents(list []dataset.Media) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for _, m := range list {
+			for _, content := range m.Contents {
+				if !yield(content) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// once is a warning that is given once.
+type once struct {
+	said sync.Once
+	warn func(string)
+}
+
+func (o *once) say(message string) {
+	if o.warn != nil {
+		o.said.Do(func() { o.warn(message) })
+	}
+}
+
+// secondsOf writes a duration as a plain number of seconds.
+func secondsOf(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

@@ -29,24 +29,6 @@ func InputText(body []byte) (text string, ids int) {
 	return c.text.String(), c.ids
 }
 
-// Images is the number of image parts in the messages of an encoded body.
-func Images(body []byte) (n int) {
-	for m := range members(body) {
-		if key := string(m.key); key != "messages" && key != "input" {
-			continue
-		}
-		for item := range elements(m.value) {
-			for part := range elements(find(item, "content")) {
-				switch textOf(find(part, "type")) {
-				case "image_url", "input_image", "image":
-					n++
-				}
-			}
-		}
-	}
-	return n
-}
-
 // countMessages counts the messages of a body as one conversation, and the texts of its tools; false for a
 // body of another shape.
 func countMessages(body []byte, c MessageCounter) (int, bool) {
@@ -75,6 +57,7 @@ func countMessages(body []byte, c MessageCounter) (int, bool) {
 type bodyFields struct {
 	messages, input, tools, instructions, system      []byte
 	prompt, query, passages, documents, texts, inputs []byte
+	inputIDs                                          []byte
 }
 
 func (f *bodyFields) note(m rawMember) {
@@ -101,6 +84,8 @@ func (f *bodyFields) note(m rawMember) {
 		f.texts = m.value
 	case "inputs":
 		f.inputs = m.value
+	case "input_ids":
+		f.inputIDs = m.value
 	}
 }
 
@@ -221,12 +206,14 @@ func (c *textCollector) tools(raw []byte) {
 // flat adds the texts of a body without messages.
 func (c *textCollector) flat(f *bodyFields) {
 	switch {
+	case f.inputIDs != nil:
+		c.list(f.inputIDs)
 	case f.prompt != nil:
 		c.list(f.prompt)
 	case f.input != nil:
 		c.list(f.input)
 	case f.query != nil:
-		c.item(f.query)
+		c.list(f.query)
 		for _, raw := range [][]byte{f.passages, f.documents, f.texts} {
 			c.list(raw)
 		}

@@ -61,13 +61,13 @@ func (c *Context) markFirst(role string, m Mark) bool {
 				marked := *t
 				marked.RawMessages = append([]json.RawMessage(nil), t.RawMessages...)
 				marked.RawMessages[j] = m.message(raw)
-				c.Turns[i].Turn = &marked
+				c.Turns[i].Turn, c.Turns[i].Kept = &marked, nil
 				return true
 			}
 		case t.Role == role || t.Role == "" && role == "user":
 			marked := *t
 			marked.Texts = m.texts(t)
-			c.Turns[i].Turn = &marked
+			c.Turns[i].Turn, c.Turns[i].Kept = &marked, nil
 			return true
 		}
 	}

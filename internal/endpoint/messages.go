@@ -17,7 +17,9 @@ type messageWriter struct {
 	buf         []byte
 	part        func(dst []byte, kind mediaKind, content string) ([]byte, error)
 	alwaysParts bool
-	some        bool
+	// typed gives the messages that are made here the type of an item.
+	typed bool
+	some  bool
 }
 
 // systemSeparator stands between the run's system prompt and one that the data set brings itself.
@@ -45,10 +47,8 @@ func (w *messageWriter) write(c *Context) error {
 	return nil
 }
 
-// system writes the system message. If the turns begin with a system message of their own the two
-// become one; merged then tells that the first message of the turns is spent.
-func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err error) {
-	w.begin("system")
+// authoredSystem is the system message with which the turns begin: a raw one, or a turn.
+func authoredSystem(turns []Turn) (raw []byte, turn *dataset.Turn) {
 	for i := range turns {
 		t := &turns[i]
 		switch {
@@ -58,13 +58,27 @@ func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err er
 				continue
 			}
 			if first := t.RawMessages[0]; textOf(find(first, "role")) == "system" {
-				w.joinRaw(prefix, first)
-				return true, nil
+				return first, nil
 			}
 		case t.Role == "system":
-			return true, w.joinTurn(prefix, t.Turn)
+			return nil, t.Turn
 		}
 		break
+	}
+	return nil, nil
+}
+
+// system writes the system message. If the turns begin with a system message of their own the two
+// become one; merged then tells that the first message of the turns is spent.
+func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err error) {
+	w.begin("system")
+	raw, turn := authoredSystem(turns)
+	switch {
+	case raw != nil:
+		w.joinRaw(prefix, raw)
+		return true, nil
+	case turn != nil:
+		return true, w.joinTurn(prefix, turn)
 	}
 	w.buf = append(appendString(w.buf, prefix), '}')
 	return false, nil
@@ -107,7 +121,11 @@ func (w *messageWriter) joinTurn(prefix string, t *dataset.Turn) error {
 // begin opens a message up to the value of its content.
 func (w *messageWriter) begin(role string) {
 	w.comma()
-	w.buf = append(w.buf, `{"role":`...)
+	w.buf = append(w.buf, '{')
+	if w.typed {
+		w.buf = append(w.buf, `"type":"message",`...)
+	}
+	w.buf = append(w.buf, `"role":`...)
 	w.buf = appendString(w.buf, role)
 	w.buf = append(w.buf, `,"content":`...)
 }
@@ -119,8 +137,32 @@ func (w *messageWriter) comma() {
 	w.some = true
 }
 
+// kept writes a turn of the history from its encoded form, which it makes at the first time.
+func (w *messageWriter) kept(t *Turn) error {
+	text := t.Kept.messages.Load()
+	if text == nil {
+		alone := *w
+		alone.buf, alone.some = nil, false
+		fresh := *t
+		fresh.Kept = nil
+		if err := alone.turn(&fresh, new(bool)); err != nil {
+			return err
+		}
+		text = &alone.buf
+		t.Kept.messages.Store(text)
+	}
+	if len(*text) > 0 {
+		w.comma()
+		w.buf = append(w.buf, *text...)
+	}
+	return nil
+}
+
 // turn writes what one turn contributes; skipFirst leaves the first message out, once.
 func (w *messageWriter) turn(t *Turn, skipFirst *bool) error {
+	if t.Kept != nil && !*skipFirst {
+		return w.kept(t)
+	}
 	switch {
 	case t.Assistant != nil:
 		w.comma()

@@ -23,6 +23,11 @@ type Descriptor struct {
 	Polls                                       bool // the result is polled for
 	InlineMedia                                 bool // media must be data URIs
 	TokenIDs                                    bool // the prompt is sent as token ids
+	SingleTurn                                  bool // requests carry no history
+	// KeyHeader carries the API key instead of Authorization.
+	KeyHeader string
+	// Headers go with every request unless the user sets them.
+	Headers []Header
 
 	MetricsTitle string // title of the console's main table
 	// ServiceKind stands in the artifact directory's name.
@@ -36,6 +41,9 @@ const (
 	serviceKind = "openai"
 )
 
+// Header is a request header.
+type Header struct{ Name, Value string }
+
 // registry is the only list of endpoint types.
 func registry() []Descriptor {
 	llm := Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, MetricsTitle: titleLLM}
@@ -43,18 +51,20 @@ func registry() []Descriptor {
 	media := Descriptor{}
 	return []Descriptor{
 		llm.with("chat", "/v1/chat/completions", "", images, audios, videos),
-		llm.with("completions", "/v1/completions", ""),
-		input.with("embeddings", "/v1/embeddings", titleEmbeddings),
+		llm.with("completions", "/v1/completions", "", singleTurn),
+		input.with("embeddings", "/v1/embeddings", titleEmbeddings, singleTurn),
 		llm.with("responses", "/v1/responses", "", images, audios),
-		llm.with("messages", "/v1/messages", "", images),
-		llm.with("huggingface_generate", "/generate", "", streamingPath("/generate_stream")),
+		llm.with("messages", "/v1/messages", "", images, func(d *Descriptor) {
+			d.KeyHeader, d.Headers = "x-api-key", []Header{{"anthropic-version", "2023-06-01"}}
+		}),
+		llm.with("huggingface_generate", "/generate", "", singleTurn, streamingPath("/generate_stream")),
 		llm.with("template", "", "", images, audios, videos),
 		llm.with("raw", "", "", images, audios, videos),
-		input.with("cohere_rankings", "/v2/rerank", "Ranking Metrics"),
-		input.with("hf_tei_rankings", "/rerank", "Ranking Metrics"),
-		input.with("nim_rankings", "/v1/ranking", "Rankings Metrics"),
+		input.with("cohere_rankings", "/v2/rerank", "Ranking Metrics", singleTurn),
+		input.with("hf_tei_rankings", "/rerank", "Ranking Metrics", singleTurn),
+		input.with("nim_rankings", "/v1/ranking", "Rankings Metrics", singleTurn),
 		input.with("chat_embeddings", "/v1/embeddings", titleEmbeddings, images),
-		input.with("nim_embeddings", "/v1/embeddings", "NIM Embeddings Metrics", images),
+		input.with("nim_embeddings", "/v1/embeddings", "NIM Embeddings Metrics", images, singleTurn),
 		input.with("image_generation", "/v1/images/generations", "Image Generation Metrics",
 			func(d *Descriptor) { d.Streams, d.ProducesImages = true, true }),
 		input.with("image_edit", "/v1/images/edits", "Image Edit Metrics", images,
@@ -69,10 +79,10 @@ func registry() []Descriptor {
 		llm.with("sglang_generate", "/generate", "",
 			func(d *Descriptor) { d.StreamsOnly, d.TokenIDs = true, true }),
 		llm.with("kserve_chat", "/openai/v1/chat/completions", "", images, audios, videos),
-		llm.with("kserve_completions", "/openai/v1/completions", ""),
-		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings),
-		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream),
-		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", "", noStream),
+		llm.with("kserve_completions", "/openai/v1/completions", "", singleTurn),
+		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings, singleTurn),
+		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream, singleTurn),
+		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", "", noStream, singleTurn),
 		input.with("kserve_v2_embeddings", "/v2/models/{model}/infer", titleEmbeddings),
 		input.with("kserve_v2_rankings", "/v2/models/{model}/infer", "Rankings Metrics"),
 		llm.with("kserve_v2_vlm", "/v2/models/{model}/infer", "", images),
@@ -81,10 +91,11 @@ func registry() []Descriptor {
 	}
 }
 
-func images(d *Descriptor)   { d.SupportsImage = true }
-func audios(d *Descriptor)   { d.SupportsAudio = true }
-func videos(d *Descriptor)   { d.SupportsVideo = true }
-func noStream(d *Descriptor) { d.Streams = false }
+func images(d *Descriptor)     { d.SupportsImage = true }
+func audios(d *Descriptor)     { d.SupportsAudio = true }
+func videos(d *Descriptor)     { d.SupportsVideo = true }
+func noStream(d *Descriptor)   { d.Streams = false }
+func singleTurn(d *Descriptor) { d.SingleTurn = true }
 
 func streamingPath(path string) func(*Descriptor) {
 	return func(d *Descriptor) { d.StreamingPath = path }
@@ -111,16 +122,39 @@ func (d Descriptor) with(name, path, title string, more ...func(*Descriptor)) De
 }
 
 // builders make the endpoints that this release can drive.
-func builders() map[string]func(Descriptor, Options) Endpoint {
-	return map[string]func(Descriptor, Options) Endpoint{
-		"chat":        newChat,
-		"completions": newCompletions,
-
-		"kserve_chat":        newChat,
-		"kserve_completions": newCompletions,
-		"kserve_v1_predict":  newKServe,
-		"kserve_v2_infer":    newKServe,
+func builders() map[string]func(Descriptor, Options) (Endpoint, error) {
+	return map[string]func(Descriptor, Options) (Endpoint, error){
+		"kserve_chat":          always(newChat),
+		"kserve_completions":   always(newCompletions),
+		"kserve_embeddings":    always(newEmbeddings),
+		"kserve_v1_predict":    always(newKServe),
+		"kserve_v2_infer":      always(newKServe),
+		"chat":                 always(newChat),
+		"completions":          always(newCompletions),
+		"embeddings":           always(newEmbeddings),
+		"responses":            always(newResponses),
+		"messages":             always(newAnthropic),
+		"huggingface_generate": always(newTGI),
+		"template":             newTemplate,
+		"raw":                  always(newRaw),
+		"cohere_rankings":      always(newRankings),
+		"hf_tei_rankings":      always(newRankings),
+		"nim_rankings":         always(newRankings),
+		"chat_embeddings":      always(newChatEmbeddings),
+		"nim_embeddings":       always(newEmbeddings),
+		"image_generation":     always(newImageGeneration),
+		"image_edit":           always(newImageEdit),
+		"video_generation":     always(newVideoGeneration),
+		"image_retrieval":      always(newImageRetrieval),
+		"audio_transcription":  always(newTranscription),
+		"solido_rag":           always(newSolido),
+		"sglang_generate":      always(newSGLang),
 	}
+}
+
+// always makes a builder of one that cannot fail.
+func always(build func(Descriptor, Options) Endpoint) func(Descriptor, Options) (Endpoint, error) {
+	return func(d Descriptor, o Options) (Endpoint, error) { return build(d, o), nil }
 }
 
 // Names lists the endpoint types in the order of the registry.
@@ -154,5 +188,5 @@ func New(name string, o Options) (Endpoint, error) {
 	case !built:
 		return nil, fmt.Errorf("endpoint type %s is not available in this release", d.Name)
 	}
-	return builders()[d.Name](d, o), nil
+	return builders()[d.Name](d, o)
 }

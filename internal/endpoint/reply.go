@@ -19,15 +19,28 @@ type Reply struct {
 	// OtherChoices counts the choices beside the first; they are not read.
 	OtherChoices int
 
+	// Images counts the images that the server made.
+	Images int
+	// InferenceSeconds and PeakMemoryMB are what the server says of its work; nil if it does not.
+	InferenceSeconds, PeakMemoryMB *float64
+	// OutputIDs counts the token ids of a reply that came as such, instead of Output.
+	OutputIDs int
+	// ID names the reply where the next turn may refer to it instead of repeating it.
+	ID string
+
 	// text is Output without the tool calls, kept apart once there is a tool call.
 	text  []byte
 	tools toolCalls
+	form  replayer
 }
 
-// AppendAssistant appends the JSON message by which the next turn's history repeats this reply:
-// its text, or its reasoning if there is nothing else, and its tool calls. A reply without any of
-// them adds nothing.
+// AppendAssistant appends the JSON message by which the next turn's history repeats this reply (several
+// are separated by commas): its text, or its reasoning if there is nothing else, and its tool calls. A
+// reply without any of them adds nothing.
 func (r *Reply) AppendAssistant(dst []byte) []byte {
+	if r.form != nil {
+		return r.form.replay(r, dst)
+	}
 	text := r.Output
 	if len(r.tools) > 0 {
 		text = r.text
@@ -57,6 +70,7 @@ func (r *Reply) reset() {
 		Output:    r.Output[:0],
 		Reasoning: r.Reasoning[:0],
 		text:      r.text[:0],
+		form:      r.form,
 	}
 }
 

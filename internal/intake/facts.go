@@ -118,11 +118,26 @@ func (in *Intake) tokens(r *record.Record, j *Job, reply *endpoint.Reply) {
 	if failed || !in.options.CountsOutput {
 		return
 	}
-	if len(reply.Output) > 0 {
+	if reply.OutputIDs > 0 {
+		f[record.OutputTokens] = int64(reply.OutputIDs)
+	} else if len(reply.Output) > 0 {
 		f[record.OutputTokens] = int64(t.Count(string(reply.Output)))
 	}
 	if len(reply.Reasoning) > 0 {
 		f[record.ReasoningTokens] = int64(t.Count(string(reply.Reasoning)))
+	}
+}
+
+// made fills what is known of the images and the video of the reply.
+func (in *Intake) made(f *record.Facts, reply *endpoint.Reply) {
+	if in.options.MakesImages && reply.Images > 0 {
+		f[record.Images] = int64(reply.Images)
+	}
+	if v := reply.InferenceSeconds; v != nil {
+		f[record.InferenceSeconds] = int64(math.Float64bits(*v))
+	}
+	if v := reply.PeakMemoryMB; v != nil {
+		f[record.PeakMemoryMB] = int64(math.Float64bits(*v))
 	}
 }
 

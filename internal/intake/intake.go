@@ -24,6 +24,8 @@ type Options struct {
 	ServerTokens bool
 	// CountsOutput and CountsInput say which tokens the endpoint has at all.
 	CountsOutput, CountsInput bool
+	// MakesImages tells that the images of replies count, not those of requests.
+	MakesImages bool
 	// WallNS converts an instant of the run's clock.
 	WallNS func(monoNS int64) int64
 	// Redact hides secrets in an error message; nil leaves messages as they are.
@@ -82,7 +84,7 @@ func (in *Intake) Record(j *Job) *record.Record {
 	r := &record.Record{Identity: j.Identity, Facts: record.NewFacts(), Trace: j.Exchange.Trace, Raw: j.Exchange.Raw}
 	in.timing(r, j, reply)
 	if r.Raw != nil && r.Raw.Payload == nil && j.Body != nil {
-		r.Raw.Payload = j.Body.Bytes
+		r.Raw.Payload = j.Body.JSON()
 	}
 	if j.Exchange.CutOff {
 		r.Raw.CutOff = true
@@ -100,6 +102,9 @@ func (in *Intake) Record(j *Job) *record.Record {
 		r.Facts[record.Audio] = j.AudioNS
 	}
 	in.tokens(r, j, reply)
+	if r.Err == nil {
+		in.made(&r.Facts, reply)
+	}
 	in.oddities(r, reply)
 	return r
 }

@@ -71,7 +71,7 @@ type Engine struct {
 	opener       Opener
 	branching    Branching
 	// entries are the sessions of the recording, where a phase has a schedule.
-	entries []entry
+	entries *entries
 
 	// What follows belongs to the loop. The counts of sessions, children, begun sessions and profiling credits go on
 	// over the phases; sessions up to prepared, exclusive, are announced to the sender.

@@ -73,7 +73,7 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	}
 	switch {
 	case phase.Schedule != nil:
-		replayed := newRecording(e.source.(Recorded), e.entries, *phase.Schedule, e.nextSession)
+		replayed := newRecording(e.entries, *phase.Schedule, e.nextSession)
 		phase.Sessions, phase.Requests = replayed.limits(phase.Sessions, phase.Requests)
 		p.timetable = replayed
 	case phase.Users != nil:

@@ -1,7 +1,9 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -21,44 +23,76 @@ type timetable interface {
 	drop(to func(session uint64))
 }
 
-// entry is one conversation of a recording.
-type entry struct {
-	conversation, turns int
-	atNS                int64
+// entries are the conversations of a recording in the order of their first times. There may be many millions: what is
+// kept of each is its number, and not even that where they stand in order.
+type entries struct {
+	source Recorded
+	// order lists the conversations; nil: as they are, all of them.
+	order []int32
+	// total counts the turns.
+	total int64
 }
 
-// readRecording lists the conversations in the order of their first times.
-func readRecording(source Recorded) ([]entry, error) {
-	var entries []entry
-	for c := range source.Conversations() {
-		times := source.Recording(c)
-		if len(times) == 0 {
+func (e *entries) len() int {
+	if e.order != nil {
+		return len(e.order)
+	}
+	return e.source.Conversations()
+}
+
+// conversation is the number of an entry's.
+func (e *entries) conversation(i int) int {
+	if e.order != nil {
+		return int(e.order[i])
+	}
+	return i
+}
+
+func (e *entries) atNS(i int) int64 { return e.source.TurnTime(e.conversation(i), 0).AtNS }
+
+// readRecording puts the conversations in order.
+func readRecording(source Recorded) (*entries, error) {
+	e := &entries{source: source}
+	n := source.Conversations()
+	if n > math.MaxInt32 {
+		return nil, fmt.Errorf("the recording holds %d conversations, and at most %d can be replayed", n, math.MaxInt32)
+	}
+	sorted, all, last := true, true, int64(math.MinInt64)
+	for c := range n {
+		turns := source.ConversationTurns(c)
+		if turns == 0 {
+			all = false
 			continue
 		}
-		if !times[0].Timed {
+		first := source.TurnTime(c, 0)
+		if !first.Timed {
 			return nil, fmt.Errorf("conversation %d cannot be replayed: its first turn has no timestamp", c)
 		}
-		entries = append(entries, entry{c, len(times), times[0].AtNS})
+		e.total += int64(turns)
+		sorted = sorted && first.AtNS >= last
+		last = first.AtNS
 	}
-	if len(entries) == 0 {
+	if e.total == 0 {
 		return nil, fmt.Errorf("the recording holds no conversation to replay")
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int {
-		switch {
-		case a.atNS < b.atNS:
-			return -1
-		case a.atNS > b.atNS:
-			return 1
+	if sorted && all {
+		return e, nil
+	}
+	e.order = make([]int32, 0, n)
+	for c := range n {
+		if source.ConversationTurns(c) > 0 {
+			e.order = append(e.order, int32(c))
 		}
-		return 0
+	}
+	slices.SortStableFunc(e.order, func(a, b int32) int {
+		return cmp.Compare(source.TurnTime(int(a), 0).AtNS, source.TurnTime(int(b), 0).AtNS)
 	})
-	return entries, nil
+	return e, nil
 }
 
 // recording is the timetable of a schedule: each entry once, in order.
 type recording struct {
-	source  Recorded
-	entries []entry
+	entries *entries
 	// session is the number of the first entry's session.
 	session uint64
 	// zeroNS is the recorded time of the phase's start, which is at startNS.
@@ -67,27 +101,23 @@ type recording struct {
 	started, announced int
 }
 
-func newRecording(source Recorded, entries []entry, s Schedule, session uint64) *recording {
-	r := &recording{source: source, entries: entries, session: session, zeroNS: int64(s.StartOffset)}
+func newRecording(entries *entries, s Schedule, session uint64) *recording {
+	r := &recording{entries: entries, session: session, zeroNS: int64(s.StartOffset)}
 	if s.AutoOffset {
-		r.zeroNS = entries[0].atNS
+		r.zeroNS = entries.atNS(0)
 	}
 	return r
 }
 
 // limits are the counts at which the replay ends: its own unless lower ones are asked for.
 func (r *recording) limits(sessions, requests int64) (int64, int64) {
-	turns := int64(0)
-	for _, e := range r.entries {
-		turns += int64(e.turns)
-	}
 	least := func(asked, own int64) int64 {
 		if asked == 0 {
 			return own
 		}
 		return min(asked, own)
 	}
-	return least(sessions, int64(len(r.entries))), least(requests, turns)
+	return least(sessions, int64(r.entries.len())), least(requests, r.entries.total)
 }
 
 func (r *recording) start(nowNS int64) { r.startNS = nowNS }
@@ -98,24 +128,23 @@ func (r *recording) dueNS(atNS int64) int64 {
 }
 
 func (r *recording) next() (int64, bool) {
-	if r.started == len(r.entries) {
+	if r.started == r.entries.len() {
 		return 0, false
 	}
-	return r.dueNS(r.entries[r.started].atNS), true
+	return r.dueNS(r.entries.atNS(r.started)), true
 }
 
 func (r *recording) pop() turn {
-	e := r.entries[r.started]
 	t := turn{
 		session: r.session + uint64(r.started), entry: r.started,
-		count: e.turns, intendedNS: r.dueNS(e.atNS),
+		count: r.entries.source.ConversationTurns(r.entries.conversation(r.started)), intendedNS: r.dueNS(r.entries.atNS(r.started)),
 	}
 	r.started++
 	return t
 }
 
 func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
-	recorded := r.source.Recording(r.entries[t.entry].conversation)[t.index]
+	recorded := r.entries.source.TurnTime(r.entries.conversation(t.entry), t.index)
 	switch {
 	case recorded.Timed:
 		intendedNS = r.dueNS(recorded.AtNS)
@@ -126,9 +155,9 @@ func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
 }
 
 func (r *recording) announce(ahead int64, to func(Opening)) {
-	for end := min(len(r.entries), r.started+int(ahead)); r.announced < end; r.announced++ {
+	for end := min(r.entries.len(), r.started+int(ahead)); r.announced < end; r.announced++ {
 		session := r.session + uint64(r.announced)
-		to(Opening{Session: session, Conversation: r.entries[r.announced].conversation, Root: session})
+		to(Opening{Session: session, Conversation: r.entries.conversation(r.announced), Root: session})
 	}
 }
 

@@ -224,8 +224,10 @@ func (f *fakeSender) DelayNS(k uint64, turn int) int64 {
 	return int64(f.delay(k, turn))
 }
 
-func (f *fakeSender) Conversations() int         { return len(f.recording) }
-func (f *fakeSender) Recording(c int) []TurnTime { return f.recording[c] }
+func (f *fakeSender) Conversations() int          { return len(f.recording) }
+func (f *fakeSender) ConversationTurns(c int) int { return len(f.recording[c]) }
+
+func (f *fakeSender) TurnTime(c, turn int) TurnTime { return f.recording[c][turn] }
 func (f *fakeSender) Tree(session uint64) *Tree {
 	if f.tree == nil {
 		return nil

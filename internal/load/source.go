@@ -13,8 +13,10 @@ type Recorded interface {
 	Source
 	// Conversations is how many there are.
 	Conversations() int
-	// Recording holds the times of a conversation's turns, in order.
-	Recording(conversation int) []TurnTime
+	// ConversationTurns is the number of turns of a conversation.
+	ConversationTurns(conversation int) int
+	// TurnTime is when a turn of a conversation goes out.
+	TurnTime(conversation, turn int) TurnTime
 }
 
 // TurnTime is when a recorded turn goes out.

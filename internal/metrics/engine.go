@@ -264,7 +264,8 @@ type Snapshot struct {
 	// StartNS is the wall instant of the first send, EndNS that of the last response, error or
 	// cancellation, failed requests included; 0 before the first record.
 	StartNS, EndNS int64
-	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it.
+	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it,
+	// where the endpoint generates tokens.
 	UsageReported, CacheReported bool
 }
 
@@ -272,7 +273,10 @@ type Snapshot struct {
 func (e *Engine) Snapshot() Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.watch.snapshot()
+	s := e.watch.snapshot()
+	s.UsageReported = s.UsageReported && e.set.cfg.ProducesTokens
+	s.CacheReported = s.CacheReported && e.set.cfg.ProducesTokens
+	return s
 }
 
 // Errors returns the groups of equal errors, in order of first occurrence.

@@ -125,13 +125,16 @@ func thinkingEfficiency(f *record.Facts) (float64, bool) {
 	return float64(reasoning) / float64(output), true
 }
 
-func promptAudioSeconds(f *record.Facts) (float64, bool) {
-	bits, ok := f.Get(record.UsagePromptAudioSeconds)
-	if !ok {
-		return 0, false
+// floatFact is the formula that reads a fact that holds the bits of a float.
+func floatFact(i record.Field) floatFormula {
+	return func(f *record.Facts) (float64, bool) {
+		bits, ok := f.Get(i)
+		if !ok {
+			return 0, false
+		}
+		v := math.Float64frombits(uint64(bits))
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 	}
-	v := math.Float64frombits(uint64(bits))
-	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // differencePercent is the formula of |reported − counted| / counted × 100.

@@ -14,11 +14,13 @@ type interval struct {
 	prefillRate, decodeRate float64
 	// input is held all the time. Of output one token is there at first, the others come evenly.
 	input, output float64
+	// imageRate is images per second in [start, end).
+	imageRate float64
 }
 
 // intervalFields are the facts that newInterval looks at.
 var intervalFields = [...]record.Field{record.StartWall, record.FirstContent, record.LastResponse, record.End,
-	record.Failed, record.InputTokens, record.OutputTokens, record.ReasoningTokens}
+	record.Failed, record.InputTokens, record.OutputTokens, record.ReasoningTokens, record.Images}
 
 // newInterval is false for a row that never started.
 func newInterval(f *record.Facts) (interval, bool) {
@@ -32,6 +34,9 @@ func newInterval(f *record.Facts) (interval, bool) {
 	}
 	if n, ok := inputLength(f); ok {
 		r.input = float64(n)
+	}
+	if n, ok := imageCount(f); ok && r.end > r.start {
+		r.imageRate = float64(n) / seconds(r.end-r.start)
 	}
 	ttft, ok := timeToFirstToken(f)
 	if !ok {

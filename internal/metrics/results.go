@@ -106,7 +106,8 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int) map[
 			d := describer{frozen: f}
 			for m := range jobs {
 				if m.Kind == KindTimeline {
-					if sum, ok := d.curve.describe(curves, m.curve, m.during); ok {
+					// Images that never were there make no curve.
+					if sum, ok := d.curve.describe(curves, m.curve, m.during); ok && (sum.Max > 0 || !m.Flags.Has(SupportsImageOnly)) {
 						put(m, sum)
 					}
 				} else if sum := d.describe(m); sum.Count > 0 {

@@ -93,6 +93,7 @@ func sortByTime(list []change) []change {
 type state struct {
 	requests, prefilling, decoding int64
 	prefillRate, decodeRate        pair
+	imageRate                      pair
 	// Tokens in flight are tokens + growth × seconds since the window's start.
 	tokens, growth pair
 }
@@ -100,6 +101,7 @@ type state struct {
 func (s *state) start(r *interval) {
 	s.requests++
 	s.tokens.add(r.input)
+	s.imageRate.add(r.imageRate)
 	if r.hasFirst {
 		s.prefilling++
 		s.prefillRate.add(r.prefillRate)
@@ -118,6 +120,7 @@ func (s *state) decode(r *interval, atNS int64) {
 func (s *state) end(r *interval, atNS int64) {
 	s.requests--
 	s.tokens.add(-r.input)
+	s.imageRate.add(-r.imageRate)
 	if r.hasFirst {
 		s.decoding--
 		s.decodeRate.add(-r.decodeRate)
@@ -140,7 +143,7 @@ func (s *state) level(l *level, fromNS, toNS int64) {
 	*l = level{}
 	if s.requests > 0 {
 		tokens, growth := s.tokens.value(), s.growth.value()
-		l.concurrency = float64(s.requests)
+		l.concurrency, l.imageRate = float64(s.requests), s.imageRate.value()
 		l.tokensFrom, l.tokensTo = tokens, tokens
 		if s.decoding > 0 && growth != 0 {
 			l.tokensFrom, l.tokensTo = math.FMA(growth, seconds(fromNS), tokens), math.FMA(growth, seconds(toNS), tokens)

@@ -17,7 +17,7 @@ var sections = func() []section {
 		{"Streaming", streamingTable()},
 		{"Tokens", tokenTable()},
 		{"Reasoning", reasoningTable()},
-		{"Images and sound", mediaTable()},
+		{"Images, audio and video", mediaTable()},
 		{"Usage reported by the server", usageTable()},
 		{"Token count mismatches", mismatchTable()},
 		{"General", generalTable()},

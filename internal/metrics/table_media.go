@@ -10,7 +10,7 @@ var (
 	audioNS    = fact(record.Audio)
 )
 
-// mediaTable holds what requests show and play to the model.
+// mediaTable holds what requests show and play to the model, and what it shows in return.
 func mediaTable() []Definition {
 	images := total("total_num_images", "Total Number of Images", "Total Images", "num_images", SupportsImageOnly|LargerIsBetter)
 	images.Unit, images.Display = unit.Images, unit.Images
@@ -18,9 +18,9 @@ func mediaTable() []Definition {
 		{
 			Tag: "num_images", Header: "Number of Images", Short: "Num Images", ShortHidesUnit: true,
 			Kind: KindRecord, Unit: unit.Images, Display: unit.Images, Group: GroupNone, Flags: SupportsImageOnly,
-			Doc:     "Images of the request, earlier turns of the conversation included.",
-			Formula: "images of all turns sent",
-			Absent:  "the request has none",
+			Doc:     "Images of the request, or those of the reply where the endpoint makes images of text.",
+			Formula: "image parts of the body that was sent, references to cached images included; else images of the reply",
+			Absent:  "there are none",
 			reads:   []record.Field{record.Images}, integer: imageCount,
 		},
 		images,
@@ -71,6 +71,22 @@ func mediaTable() []Definition {
 			Absent:   "either is missing, or the latency is 0",
 			Requires: []string{"audio_duration", "request_latency"},
 			reads:    []record.Field{record.Audio, record.LastContent}, float: realTimeFactor,
+		},
+		{
+			Tag: "video_inference_time", Header: "Video Inference Time", Short: "Inference Time",
+			Kind: KindRecord, Unit: unit.Seconds, Display: unit.Milliseconds, Order: 310, Group: GroupDefault, Flags: ProducesVideoOnly,
+			Doc:     "Time that the server says it worked on the video.",
+			Formula: "the first inference_time_s of the replies",
+			Absent:  "the server does not report it",
+			reads:   []record.Field{record.InferenceSeconds}, float: floatFact(record.InferenceSeconds),
+		},
+		{
+			Tag: "video_peak_memory", Header: "Video Peak Memory", Short: "Peak Memory",
+			Kind: KindRecord, Unit: unit.Megabytes, Display: unit.Megabytes, Order: 311, Group: GroupDefault, Flags: ProducesVideoOnly,
+			Doc:     "Largest memory that the server says the video took.",
+			Formula: "the first peak_memory_mb of the replies",
+			Absent:  "the server does not report it",
+			reads:   []record.Field{record.PeakMemoryMB}, float: floatFact(record.PeakMemoryMB),
 		},
 	}
 }

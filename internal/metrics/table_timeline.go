@@ -16,6 +16,7 @@ type timelineRow struct {
 const (
 	prefillFlags = StreamingTokensOnly | TokenizesInputOnly | LargerIsBetter
 	decodeFlags  = StreamingTokensOnly | LargerIsBetter
+	imageFlags   = SupportsImageOnly | LargerIsBetter
 )
 
 var timelineRows = []timelineRow{
@@ -58,6 +59,14 @@ var timelineRows = []timelineRow{
 	{"active_total_throughput", "Active Total Throughput", "Act Total TPS", unit.TokensPerSecond, 3104, GroupActive, prefillFlags,
 		totalRateCurve, concurrencyCurve, "Effective total throughput while any request is in flight.",
 		"effective_total_throughput where effective_concurrency > 0"},
+	{"effective_image_samples_per_second", "Effective Image Samples Per Second", "Eff Images/sec", unit.ImagesPerSecond, 0, GroupEffective, imageFlags,
+		imageRateCurve, nil, "Images per second of all successful requests in flight.", "num_images / (end − start) in [start, end)"},
+	{"effective_image_samples_per_second_per_user", "Effective Image Samples Per Second Per User", "Eff Images/sec/User", unit.ImagesPerSecondPerUser, 0,
+		GroupEffective, imageFlags, imagePerUserCurve, nil, "Images per second of one request in flight.",
+		"effective_image_samples_per_second / effective_concurrency at each instant, 0 where there is none"},
+	{"active_image_samples_per_second", "Active Image Samples Per Second", "Act Images/sec", unit.ImagesPerSecond, 0, GroupActive, imageFlags,
+		imageRateCurve, concurrencyCurve, "Effective image samples per second while any request is in flight.",
+		"effective_image_samples_per_second where effective_concurrency > 0"},
 }
 
 // timelineTable holds the curves over the run's window.
@@ -67,6 +76,9 @@ func timelineTable() []Definition {
 		absent := "no request was made, or the window has no length"
 		if r.during != nil {
 			absent = "there was no such time"
+		}
+		if r.flags.Has(SupportsImageOnly) {
+			absent = "no request had images"
 		}
 		out[i] = Definition{
 			Tag: r.tag, Header: r.header, Short: r.short, ShortHidesUnit: r.unit != unit.Requests && r.unit != unit.Tokens,

@@ -78,7 +78,7 @@ func (r usageRow) definition() Definition {
 	}
 	if r.field == record.UsagePromptAudioSeconds {
 		d.Unit, d.Display = unit.Seconds, unit.Seconds
-		d.integer, d.float = nil, promptAudioSeconds
+		d.integer, d.float = nil, floatFact(record.UsagePromptAudioSeconds)
 	}
 	return d
 }

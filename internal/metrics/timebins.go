@@ -34,6 +34,7 @@ type timeBin struct{ own, step integrals }
 type integrals struct {
 	requests, prefill, decode       int64
 	prefillRate, decodeRate, tokens pair
+	imageRate                       pair
 }
 
 // add adds k times o.
@@ -44,6 +45,7 @@ func (b *integrals) add(o *integrals, k int64) {
 	b.prefillRate.addTimes(o.prefillRate, float64(k))
 	b.decodeRate.addTimes(o.decodeRate, float64(k))
 	b.tokens.addTimes(o.tokens, float64(k))
+	b.imageRate.addTimes(o.imageRate, float64(k))
 }
 
 // addTimes adds k times o, exactly but for the precision of p.
@@ -60,7 +62,7 @@ func newTimeBins() *timeBins { return &timeBins{lengthNS: finestBinNS} }
 // add takes a request.
 func (t *timeBins) add(r *interval) {
 	t.cover(r.start, r.end)
-	t.interval(r.start, r.end, &integrals{requests: 1, tokens: pair{high: r.input}})
+	t.interval(r.start, r.end, &integrals{requests: 1, tokens: pair{high: r.input}, imageRate: pair{high: r.imageRate}})
 	if !r.hasFirst {
 		return
 	}
@@ -203,6 +205,7 @@ func (b *integrals) level(l *level, ns int64) {
 	if b.requests > 0 {
 		tokens := b.tokens.value() / d
 		l.concurrency, l.tokensFrom, l.tokensTo = float64(b.requests)/d, tokens, tokens
+		l.imageRate = b.imageRate.value() / d
 	}
 	if b.prefill > 0 {
 		l.prefill, l.prefillRate = float64(b.prefill)/d, b.prefillRate.value()/d

@@ -12,6 +12,7 @@ import (
 type level struct {
 	concurrency, prefill, decode float64 // requests in flight
 	prefillRate, decodeRate      float64 // tokens per second
+	imageRate                    float64 // images per second
 	// tokens in flight grow evenly from the segment's start to its end.
 	tokensFrom, tokensTo float64
 }
@@ -44,6 +45,8 @@ var (
 	totalRateCurve      = flat(func(l *level) float64 { return l.prefillRate + l.decodeRate })
 	prefillPerUserCurve = flat(func(l *level) float64 { return per(l.prefillRate, l.prefill) })
 	decodePerUserCurve  = flat(func(l *level) float64 { return per(l.decodeRate, l.decode) })
+	imageRateCurve      = flat(func(l *level) float64 { return l.imageRate })
+	imagePerUserCurve   = flat(func(l *level) float64 { return per(l.imageRate, l.concurrency) })
 	tokensCurve         = curve(func(l *level) (float64, float64) { return l.tokensFrom, l.tokensTo })
 )
 

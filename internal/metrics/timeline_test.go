@@ -171,6 +171,7 @@ func levelAt(list []interval, from, to int64) (l level) {
 			continue
 		}
 		l.concurrency++
+		l.imageRate += r.imageRate
 		l.tokensFrom += r.input
 		l.tokensTo += r.input
 		switch {
@@ -195,6 +196,7 @@ func sameLevel(a, b level) bool {
 	close := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x)) }
 	return a.concurrency == b.concurrency && a.prefill == b.prefill && a.decode == b.decode &&
 		close(a.prefillRate, b.prefillRate) && close(a.decodeRate, b.decodeRate) &&
+		close(a.imageRate, b.imageRate) &&
 		close(a.tokensFrom, b.tokensFrom) && close(a.tokensTo, b.tokensTo)
 }
 
@@ -282,7 +284,7 @@ func TestTimeBinsMerge(t *testing.T) {
 	for i := range 3000 {
 		start := t0 + rng.Int64N(int64(1+i)*100*ms)
 		r := interval{start: start, first: start + 50*ms, end: start + rng.Int64N(90_000)*ms + 60*ms, hasFirst: true,
-			prefillRate: rng.Float64(), decodeRate: rng.Float64(), input: 10, output: 20}
+			prefillRate: rng.Float64(), decodeRate: rng.Float64(), imageRate: rng.Float64(), input: 10, output: 20}
 		one.add(&r)
 		if i%3 == 0 {
 			left.add(&r)

@@ -5,22 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// api is one of the inference routes.
-type api uint8
-
-const (
-	apiChat api = iota
-	apiCompletions
-)
-
-// apis describes the inference routes; an api is an index into it.
-var apis = [...]struct {
-	path, name, idPrefix, object, chunkObject string
-}{
-	apiChat:        {"/v1/chat/completions", "chat", "chatcmpl-", "chat.completion", "chat.completion.chunk"},
-	apiCompletions: {"/v1/completions", "completions", "cmpl-", "text_completion", "text_completion"},
-}
-
 // defaultModel answers requests that name no model.
 const defaultModel = `"mock-model"`
 
@@ -42,6 +26,17 @@ type request struct {
 	hasText bool
 	// media tells that the prompt shows or plays something; it counts no tokens.
 	media bool
+
+	// inputs counts what an API answers one by one: texts to embed, passages, images; n the images to
+	// make. query and passages are those of a ranking, as JSON texts.
+	inputs, n int
+	query     []byte
+	passages  [][]byte
+	// dimensions and base64 shape embeddings; seconds is the length of an audio.
+	dimensions int
+	base64     bool
+	seconds    float64
+	format     string // of a transcription
 }
 
 // limit is the requested length, 0 if there is none.
@@ -54,7 +49,10 @@ func (r *request) limit() int {
 
 // parse reads body. The buffer of text is reused between requests.
 func (r *request) parse(a api, body []byte) *httpError {
-	*r = request{text: r.text[:0]}
+	*r = request{text: r.text[:0], format: r.format}
+	if a > apiCompletions {
+		return r.parseOther(a, body)
+	}
 	if !utf8.Valid(body) {
 		return badRequest("the body is not valid UTF-8")
 	}
@@ -268,6 +266,7 @@ func (r *request) part(s *scanner) {
 		return
 	}
 	var kind, text []byte
+	part := s.data[s.pos:]
 	s.open()
 	for first := true; s.more(first, '}'); first = false {
 		switch string(s.key()) {
@@ -284,8 +283,15 @@ func (r *request) part(s *scanner) {
 		if text != nil {
 			r.addString(&scanner{data: text})
 		}
-	case `"image_url"`, `"input_audio"`, `"video_url"`:
+	case `"image_url"`, `"input_image"`, `"image"`:
 		r.media = true
+		r.inputs++
+	case `"input_audio"`, `"video_url"`:
+		r.media = true
+	case `"tool_use"`:
+		r.call(part, "input")
+	case `"tool_result"`:
+		r.content(member(part, "content"))
 	}
 }
 

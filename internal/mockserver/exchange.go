@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"strconv"
@@ -121,6 +122,9 @@ func (c *conn) answer(body []byte) error {
 		start = max(start, s.clock.NowNS())
 	}
 	due := s.latency.schedule(start, x.plan.promptTokens, x.sequence)
+	if work := s.opts.work(x.api, &c.req); work >= 0 {
+		due = s.latency.fixed(start, work)
+	}
 	if bodiless(x.fault.status) {
 		return c.send(x.fault.status, jsonType, nil)
 	}
@@ -133,6 +137,10 @@ func (c *conn) answer(body []byte) error {
 // read parses the body and plans the reply, so that the record knows both whatever happens next.
 func (c *conn) read(body []byte) *httpError {
 	s, x := c.srv, &c.x
+	if x.api == apiTGI && bytes.Contains(body, []byte(`"input_ids"`)) {
+		x.api = apiSGLang
+	}
+	c.req.format = string(c.head.contentType)
 	if err := c.req.parse(x.api, body); err != nil {
 		return err
 	}

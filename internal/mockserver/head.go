@@ -40,6 +40,7 @@ type head struct {
 	hasFault     bool
 	openMetrics  bool // among what the client accepts
 	requestID    []byte
+	contentType  []byte
 }
 
 // headEnd is the length of the request head at the start of data including its empty line,
@@ -156,6 +157,9 @@ func (h *head) field(name, value []byte, authHeader string) *httpError {
 	if len(name) == len(authHeader) && equalFold(name, authHeader) {
 		h.credential = value
 	}
+	if len(name) == len("x-api-key") && h.credential == nil && equalFold(name, "x-api-key") {
+		h.credential = value // where the messages API has it
+	}
 	switch len(name) {
 	case len("expect"): // as long as "accept"
 		if equalFold(name, "accept") {
@@ -175,6 +179,8 @@ func (h *head) field(name, value []byte, authHeader string) *httpError {
 			h.fault, h.hasFault = value, true
 		} else if equalFold(name, "x-request-id") {
 			h.requestID = value
+		} else if equalFold(name, "content-type") {
+			h.contentType = value
 		}
 	case len("content-length"):
 		if equalFold(name, "content-length") {

@@ -66,6 +66,11 @@ func (l *latency) schedule(start int64, promptTokens int, sequence uint64) sched
 	return s
 }
 
+// fixed starts the schedule of a reply that takes as long as its API's work.
+func (l *latency) fixed(start int64, work time.Duration) schedule {
+	return schedule{first: start + int64(work)}
+}
+
 // at is the instant after k gaps; k never decreases from call to call.
 func (s *schedule) at(k int) int64 {
 	if s.sigma == 0 {

@@ -33,6 +33,11 @@ type Options struct {
 	MaxQueue                            int // requests waiting for that; -1 = any number
 	OutputTokens                        int // length where the request gives none; 0 = by the prompt
 	Seed                                uint64
+	// How long the work of APIs takes that have no tokens to wait for: base, and for each input.
+	EmbeddingBase, EmbeddingPerInput time.Duration
+	RankingBase, RankingPerPassage   time.Duration
+	ImageInferBase, ImageInferPer    time.Duration
+	ImageLatency, VideoLatency       time.Duration
 
 	Tokenizer   tokenizer.Tokenizer // nil = the built-in one
 	NoTokenizer bool                // cut text every four characters instead
@@ -90,6 +95,22 @@ var optionTable = []option{
 		func(o *Options, v string) error { return setMillis(&o.TTFTPerInputToken, v) }},
 	{"itl-per-input-token", "", "MS", "0", "added to the time between two tokens for each prompt token",
 		func(o *Options, v string) error { return setMillis(&o.ITLPerInputToken, v) }},
+	{"embedding-base-latency", "", "MS", "10", "time to answer an embeddings request",
+		func(o *Options, v string) error { return setMillis(&o.EmbeddingBase, v) }},
+	{"embedding-per-input-latency", "", "MS", "2", "added to that for each text",
+		func(o *Options, v string) error { return setMillis(&o.EmbeddingPerInput, v) }},
+	{"ranking-base-latency", "", "MS", "10", "time to answer a rankings request",
+		func(o *Options, v string) error { return setMillis(&o.RankingBase, v) }},
+	{"ranking-per-passage-latency", "", "MS", "1", "added to that for each passage",
+		func(o *Options, v string) error { return setMillis(&o.RankingPerPassage, v) }},
+	{"image-retrieval-base-latency", "", "MS", "10", "time to answer an image retrieval request",
+		func(o *Options, v string) error { return setMillis(&o.ImageInferBase, v) }},
+	{"image-retrieval-per-image-latency", "", "MS", "5", "added to that for each image",
+		func(o *Options, v string) error { return setMillis(&o.ImageInferPer, v) }},
+	{"image-latency", "", "MS", "50", "time to make or edit an image",
+		func(o *Options, v string) error { return setMillis(&o.ImageLatency, v) }},
+	{"video-latency", "", "MS", "200", "time until a video that was asked for is ready",
+		func(o *Options, v string) error { return setMillis(&o.VideoLatency, v) }},
 	{"ttft-jitter-cv", "", "CV", "0", "spread of the time to the first token (0-10): lognormal, mean 1",
 		func(o *Options, v string) error { return setFloat(&o.TTFTJitterCV, v, 0, 10) }},
 	{"itl-jitter-cv", "", "CV", "0", "spread of the time between two tokens (0-10): lognormal, mean 1",
@@ -138,9 +159,6 @@ var optionTable = []option{
 	{"log-level", "", "LEVEL", "INFO", "TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL", setLogLevel},
 	{"verbose", "v", "", "false", "the same as --log-level DEBUG", setVerbose},
 
-	{name: "embedding-base-latency", value: "MS"}, {name: "embedding-per-input-latency", value: "MS"},
-	{name: "ranking-base-latency", value: "MS"}, {name: "ranking-per-passage-latency", value: "MS"},
-	{name: "image-retrieval-base-latency", value: "MS"}, {name: "image-retrieval-per-image-latency", value: "MS"},
 	{name: "tokenizer-revision", value: "NAME"}, {name: "tokenizer-trust-remote-code"},
 	{name: "dcgm-gpu-name", value: "NAME"}, {name: "dcgm-num-gpus", value: "N"},
 	{name: "dcgm-auto-load"}, {name: "no-dcgm-auto-load"}, {name: "dcgm-min-throughput", value: "N"},

@@ -16,6 +16,8 @@ func TestDefaultOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{Host: "127.0.0.1", Port: 8000, TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond, MaxQueue: -1,
+		EmbeddingBase: 10 * time.Millisecond, EmbeddingPerInput: 2 * time.Millisecond, RankingBase: 10 * time.Millisecond, RankingPerPassage: time.Millisecond,
+		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond, ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond,
 		Models: []string{"mock-model"}, AuthHeader: "Authorization", Backend: "vllm"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -33,6 +35,8 @@ func TestOptionsFromFlagsOverEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{Host: "127.0.0.1", TTFT: 3 * time.Millisecond, ITL: 7 * time.Millisecond, Fast: true, Seed: 9, Workers: 2,
+		EmbeddingBase: 10 * time.Millisecond, EmbeddingPerInput: 2 * time.Millisecond, RankingBase: 10 * time.Millisecond, RankingPerPassage: time.Millisecond,
+		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond, ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond,
 		MaxBatch: 4, Models: []string{"a", "b"}, AuthHeader: "Authorization", Fault: "never;rate=0.5", RecordRequests: "r",
 		RecordEvents: true, ErrorRate: 12.5, ModelsReadyDelay: 1500 * time.Millisecond, LogLevel: slog.LevelDebug,
 		Backend: "triton", MetricsPorts: []int{0, 9002}, MetricsFault: "html;rate=0.5", MetricsSeries: 7, OpenMetrics: true}
@@ -71,7 +75,6 @@ func TestOptionErrors(t *testing.T) {
 		"--dcgm-num-gpus 4":          "--dcgm-num-gpus is not supported",
 		"--scheduler-enabled":        "--scheduler-enabled is not supported",
 		"--tokenizer-revision x":     "--tokenizer-revision is not supported",
-		"--embedding-base-latency 3": "--embedding-base-latency is not supported",
 	} {
 		_, err := ParseOptions(strings.Fields(args), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

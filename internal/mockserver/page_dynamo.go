@@ -29,12 +29,19 @@ func dynamoFrontendFamilies() []family {
 
 func dynamoRequests(t *totals, emit func(labels, float64)) {
 	type key struct{ endpoint, request, status, errorType string }
-	names := [...]string{apiChat: "chat_completions", apiCompletions: "completions"}
+	name := func(a api) string {
+		if a == apiChat {
+			return "chat_completions"
+		}
+		return apis[a].name
+	}
 	kinds := map[bool]string{false: "unary", true: "stream"}
 	sums := map[key]int64{}
 	for a := range apis {
 		for stream, request := range kinds {
-			sums[key{names[a], request, "success", ""}] += t.count[cDoneOf(api(a), stream)]
+			if n := t.count[cDoneOf(api(a), stream)]; n > 0 || api(a) <= apiCompletions {
+				sums[key{name(api(a)), request, "success", ""}] += n
+			}
 		}
 	}
 	for f, n := range t.failures {
@@ -45,7 +52,7 @@ func dynamoRequests(t *totals, emit func(labels, float64)) {
 		case f.status >= 400 && f.status < 500:
 			what = "validation"
 		}
-		sums[key{names[f.api], kinds[f.stream], "error", what}] += n
+		sums[key{name(f.api), kinds[f.stream], "error", what}] += n
 	}
 	for k, n := range sums {
 		emit(labels{{"endpoint", k.endpoint}, {"request_type", k.request}, {"status", k.status}, {"error_type", k.errorType}}, float64(n))

@@ -134,7 +134,9 @@ func ownRequests(t *totals, emit func(labels, float64)) {
 	byStatus := map[[2]string]int64{}
 	for a := range apis {
 		n := t.count[cDoneOf(api(a), false)] + t.count[cDoneOf(api(a), true)]
-		byStatus[[2]string{apis[a].path, "200"}] += n
+		if n > 0 || api(a) <= apiCompletions {
+			byStatus[[2]string{apis[a].path, "200"}] += n
+		}
 	}
 	for f, n := range t.failures {
 		if f.status != 0 {

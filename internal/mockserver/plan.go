@@ -25,6 +25,13 @@ func (p plan) tokens() int { return p.reasoning + p.content }
 // (B if a limit was given, else 120 % of P) that is drawn from the prompt.
 func newPlan(a api, r *request, promptTokens, defaultLength int, draw uint64) plan {
 	p := plan{promptTokens: promptTokens, finish: "stop", draw: draw}
+	switch apis[a].output {
+	case noTokens:
+		return p
+	case transcript:
+		p.content = transcriptTokens(r.seconds)
+		return p
+	}
 	if promptTokens == 0 && !r.media {
 		return p
 	}
@@ -39,7 +46,7 @@ func newPlan(a api, r *request, promptTokens, defaultLength int, draw uint64) pl
 	default:
 		budget = max(2*promptTokens, 16)
 	}
-	if a == apiChat && reasons(r.model) {
+	if apis[a].thinks && reasons(r.model) {
 		p.reasoning = min(effortTokens(r.effort), budget)
 		budget -= p.reasoning
 	}

@@ -172,17 +172,25 @@ func (c *conn) whole(due schedule) error {
 		status = x.fault.status
 	}
 	c.text = c.appendWhole(c.text[:0])
+	contentType := jsonType
+	if x.api == apiTranscriptions && c.text[0] != '{' {
+		contentType = "text/plain; charset=utf-8"
+	}
 	x.output = x.plan.tokens()
 	if x.fault.error200 {
 		c.text = append(c.text[:0], errorInside...)
+		contentType = jsonType
 		x.output = 0
 	}
-	return c.send(status, jsonType, c.text)
+	return c.send(status, contentType, c.text)
 }
 
 // appendWhole builds the body of a reply that does not stream.
 func (c *conn) appendWhole(b []byte) []byte {
-	a, p := apis[c.x.api], c.x.plan
+	a, p := &apis[c.x.api], c.x.plan
+	if a.whole != nil {
+		return a.whole(c, b)
+	}
 	b = c.appendOpening(b, a.object)
 	if c.x.api == apiChat {
 		b = append(b, `"message":{"role":"assistant","content":"`...)

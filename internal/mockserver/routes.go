@@ -20,6 +20,9 @@ func (c *conn) dispatch(body []byte) error {
 		}
 	}
 	path, method := string(c.head.path), string(c.head.method)
+	if strings.HasPrefix(path, videoJobs) && method == http.MethodGet && c.port == "" {
+		return c.videoJob(strings.TrimPrefix(path, videoJobs))
+	}
 	if allowed := c.allowedMethods(); allowed == "" {
 		return c.refuse(&httpError{http.StatusNotFound, "no such route: " + method + " " + path})
 	} else if method != allowed && (method != http.MethodHead || allowed != http.MethodGet) {

@@ -158,7 +158,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("POST %s: %d %s", path, a.status, a.body)
 		}
 	}
-	for _, path := range []string{"/v1/embeddings", "/nope"} {
+	for _, path := range []string{"/v1/images/variations", "/nope"} {
 		if a := s.post(path, "{}"); a.status != 404 || decode(t, a.body).Error == nil {
 			t.Errorf("POST %s: %d %s", path, a.status, a.body)
 		}

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -83,9 +84,7 @@ func (s *stream) event(k int) error {
 		return s.cut(k)
 	}
 	s.build(k)
-	if x.fault.malformedJSON && x.events == 0 {
-		s.c.out = append(s.c.out[:len(s.c.out)-len("}\n\n")], "\n\n"...)
-	}
+	s.spoilFirst()
 	x.events++
 	x.unstamped++
 	if k >= 0 {
@@ -96,6 +95,14 @@ func (s *stream) event(k int) error {
 	}
 	s.closeChunk()
 	return s.c.flush()
+}
+
+// spoilFirst takes the last brace off the first event, if the fault asks for it.
+func (s *stream) spoilFirst() {
+	x, out := &s.c.x, s.c.out
+	if x.fault.malformedJSON && x.events == 0 && bytes.HasSuffix(out, []byte("}\n\n")) {
+		s.c.out = append(out[:len(out)-len("}\n\n")], "\n\n"...)
+	}
 }
 
 // cut ends the connection where event k would be: before it, within it, or after an error in its place.
@@ -122,8 +129,8 @@ func (s *stream) cut(k int) error {
 // finish sends the usage, if asked for, and the end of the stream in one write.
 func (s *stream) finish() error {
 	c, x := s.c, &s.c.x
-	ends := []int{kindDone}
-	if c.req.includeUsage && !x.fault.error200 {
+	ends := apis[c.x.api].ends
+	if apis[c.x.api].event == nil && c.req.includeUsage && !x.fault.error200 {
 		ends = []int{kindUsage, kindDone}
 	}
 	for _, kind := range ends {
@@ -131,6 +138,7 @@ func (s *stream) finish() error {
 			return s.cut(kind)
 		}
 		s.build(kind)
+		s.spoilFirst()
 		x.events++
 		x.unstamped++
 	}
@@ -153,12 +161,19 @@ const (
 	kindError = -1
 	kindUsage = -2
 	kindDone  = -3
+	// A preview of an image, and the image.
+	kindPartial = -4
+	kindImage   = -5
 )
 
 // build appends one event to the open chunk.
 func (s *stream) build(kind int) {
 	s.openChunk()
 	c := s.c
+	if write := apis[c.x.api].event; write != nil {
+		write(s, kind)
+		return
+	}
 	switch kind {
 	case kindError:
 		c.out = append(append(c.out, "data: "...), errorInside...)

@@ -23,7 +23,7 @@ const (
 	cBytesIn                  // of request bodies
 	cBytesOut                 // of replies, heads included
 	cDone                     // whole replies of api 0, plain and streaming; those of the next api follow
-	counters   = cDone + 2*counter(len(apis))
+	counters   = cDone + 2*numAPIs
 )
 
 func cDoneOf(a api, stream bool) counter {

@@ -45,7 +45,7 @@ const (
 	ReasoningTokens
 	// RequestedTokens is the output limit of the last turn sent.
 	RequestedTokens
-	// Images is the number of images sent, Audio the length of the sound sent in nanoseconds; absent for
+	// Images is the number of images sent, or made where the server makes images of text; Audio is the length of the sound sent in nanoseconds; absent for
 	// none.
 	Images
 	Audio
@@ -64,6 +64,10 @@ const (
 	UsageToolUsePrompt
 	// UsagePromptAudioSeconds holds math.Float64bits of the seconds.
 	UsagePromptAudioSeconds
+	// InferenceSeconds and PeakMemoryMB hold math.Float64bits: what the server says of the video that it
+	// made.
+	InferenceSeconds
+	PeakMemoryMB
 	// The trace facts: durations of the exchange's phases, bytes and calls.
 	Blocked
 	DNSLookup

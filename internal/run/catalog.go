@@ -20,7 +20,8 @@ func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 	}
 	return config.EndpointFacts{
 		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
-		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo, FormData: d.FormData, FormDataOnly: d.FormDataOnly,
+		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo,
+		FormData: d.FormData, FormDataOnly: d.FormDataOnly, StreamsOnly: d.StreamsOnly, TokenIDs: d.TokenIDs,
 	}, true
 }
 

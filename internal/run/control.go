@@ -114,8 +114,8 @@ const (
 func (e *execution) probeTurn() *dataset.Turn {
 	d := &e.descriptor
 	switch {
-	case d.Name == "raw" || d.TokenIDs || e.data.Conversations[0].Turns[0].RawPayload != nil:
-		first := *e.data.Conversations[0].Turns[0].Whole()
+	case d.Name == "raw" || d.TokenIDs || e.data.At(0).Turns[0].RawPayload != nil:
+		first := *e.data.At(0).Turns[0].Whole()
 		return &first
 	case d.TakesText && e.cfg.Endpoint.Type != "image_edit":
 		return &dataset.Turn{Texts: probeTexts(d.Name)}

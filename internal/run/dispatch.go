@@ -26,11 +26,11 @@ type schedule struct {
 func (s schedule) at(k uint64) int { return s.data.RootAt(s.sampler.At(k)) }
 
 func (s schedule) conversation(k uint64) *dataset.Conversation {
-	return &s.data.Conversations[s.at(k)]
+	return s.data.At(s.at(k))
 }
 
 // Turns implements load.Source.
-func (s schedule) Turns(k uint64) int { return len(s.conversation(k).Turns) }
+func (s schedule) Turns(k uint64) int { return s.data.TurnsOf(s.sampler.At(k)) }
 
 // DelayNS implements load.Source.
 func (s schedule) DelayNS(k uint64, turn int) int64 {

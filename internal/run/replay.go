@@ -77,18 +77,19 @@ func nanoseconds(ms float64) int64 {
 }
 
 // Conversations implements load.Recorded.
-func (s schedule) Conversations() int { return len(s.data.Conversations) }
+func (s schedule) Conversations() int { return s.data.Len() }
 
-// Recording implements load.Recorded.
-func (s schedule) Recording(conversation int) []load.TurnTime {
-	turns := s.data.Conversations[conversation].Turns
-	times := make([]load.TurnTime, len(turns))
-	for i := range turns {
-		if at := turns[i].TimestampMS; at != nil {
-			times[i] = load.TurnTime{Timed: true, AtNS: nanoseconds(*at)}
-		} else if delay := turns[i].DelayMS; delay != nil {
-			times[i].DelayNS = nanoseconds(*delay)
-		}
+// ConversationTurns implements load.Recorded.
+func (s schedule) ConversationTurns(conversation int) int { return s.data.TurnsOf(conversation) }
+
+// TurnTime implements load.Recorded.
+func (s schedule) TurnTime(conversation, turn int) load.TurnTime {
+	at, delay := s.data.Time(conversation, turn)
+	switch {
+	case at != nil:
+		return load.TurnTime{Timed: true, AtNS: nanoseconds(*at)}
+	case delay != nil:
+		return load.TurnTime{DelayNS: nanoseconds(*delay)}
 	}
-	return times
+	return load.TurnTime{}
 }

@@ -186,7 +186,12 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
-	if err := e.buildDataset(ctx); err != nil {
+	if e.data == nil {
+		if err := e.buildDataset(ctx); err != nil {
+			return err
+		}
+	}
+	if err := e.fitDataset(ctx); err != nil {
 		return err
 	}
 	if err := e.writeInputs(); err != nil {
@@ -219,7 +224,10 @@ func (e *execution) bind(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
+	descriptor, _ := endpoint.Lookup(c.Type)
 	options := endpoint.Options{
+		ServerTokens: c.UseServerTokenCount, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
+		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
 		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
 		ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
 	}
@@ -264,7 +272,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	d, c, env := &e.descriptor, metrics.DefaultConfig(), &e.cfg.Env
 	c.Streaming = e.cfg.Endpoint.Streaming
 	c.ProducesTokens, c.TokenizesInput = d.ProducesTokens, d.TokenizesInput
-	c.SupportsAudio, c.SupportsImage, c.SupportsVideo, c.ProducesVideo = d.SupportsAudio, d.SupportsImage, d.SupportsVideo, d.ProducesVideo
+	c.SupportsAudio, c.SupportsImage, c.SupportsVideo, c.ProducesVideo = d.SupportsAudio, d.SupportsImage || d.ProducesImages, d.SupportsVideo, d.ProducesVideo
 	c.UseServerTokens = e.cfg.Endpoint.UseServerTokenCount
 	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
 	for _, slo := range e.cfg.SLOs {
@@ -297,7 +305,8 @@ func (e *execution) assemble() error {
 	e.pool = intake.NewPool(intake.New(intake.Options{
 		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,
 		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
-		WallNS: e.clock.WallNS, Redact: e.redactor.Text,
+		MakesImages: e.descriptor.ProducesImages && !e.descriptor.SupportsImage,
+		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },
 	}), e.processors(), recordQueue, e.deliver)
 	sampler, err := dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg))

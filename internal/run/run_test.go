@@ -52,7 +52,13 @@ func noEnv(string) (string, bool) { return "", false }
 // resolve makes a configuration of command line flags.
 func resolve(t *testing.T, dir, url string, args ...string) *config.Run {
 	t.Helper()
-	args = append([]string{"--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none", "--artifact-dir", dir, "--no-server-metrics"}, args...)
+	return resolveBare(t, dir, url, append([]string{"--tokenizer", "builtin"}, args...)...)
+}
+
+// resolveBare leaves the tokenizer to the endpoint type.
+func resolveBare(t *testing.T, dir, url string, args ...string) *config.Run {
+	t.Helper()
+	args = append([]string{"--model", "mock-model", "--url", url, "--ui", "none", "--artifact-dir", dir, "--no-server-metrics"}, args...)
 	parsed, err := config.Parse(args, noEnv)
 	if err != nil {
 		t.Fatal(err)

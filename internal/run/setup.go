@@ -5,7 +5,6 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -120,8 +119,11 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		CacheBust: d.CacheBust, Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, Seed: seed(e.cfg),
 	}
 	options.Kind = compose.Synthetic
-	if d.Kind == config.FileDataset {
+	switch d.Kind {
+	case config.FileDataset:
 		options.Kind = compose.File
+	case config.PublicDataset:
+		options.Kind, options.Published = compose.Public, e.published()
 	}
 	if d.OSL != nil {
 		osl := synthetic.Normal(*d.OSL)
@@ -156,52 +158,9 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	if err := e.checkThreadedMessages(data); err != nil {
 		return err
 	}
-	e.log.Info("Dataset ready", "conversations", len(data.Conversations), "turns", data.Turns())
+	e.log.Info("Dataset ready", "conversations", data.Len(), "turns", data.Turns())
 	e.data = data
 	return nil
-}
-
-// writeInputs writes inputs.json. A turn that cannot be formatted ends the run; a file that cannot be
-// written does not, and is told at the end.
-func (e *execution) writeInputs() error {
-	if e.data.NoInputs {
-		e.log.Info("inputs.json is left out: the requests are those of the recording")
-		return nil
-	}
-	err := report.WriteInputs(e.cfg.Artifacts.Path(config.InputsJSON), e.redactor, e.cfg.Env.Dataset.InputsMaxBytes, e.inputs())
-	var payload *report.PayloadError
-	switch {
-	case errors.As(err, &payload):
-		return payload
-	case errors.Is(err, report.ErrInputsTooLarge):
-		e.log.Warn(fmt.Sprintf("inputs.json is left out: it would be larger than %d bytes; AIPERF_DATASET_INPUTS_JSON_MAX_BYTES sets the limit, 0 is none",
-			e.cfg.Env.Dataset.InputsMaxBytes))
-	case err != nil:
-		e.log.Error("inputs.json could not be written", "error", err)
-		e.inputsError = err
-	}
-	return nil
-}
-
-func (e *execution) inputs() iter.Seq2[report.Input, error] {
-	return func(yield func(report.Input, error) bool) {
-		for i := range e.data.Conversations {
-			c := &e.data.Conversations[i]
-			for turn := range c.Turns {
-				if c.Turns[turn].Silent {
-					continue
-				}
-				payload, err := session.Payload(e.endpoint, c, turn)
-				payload, ok := e.pluginPayload(payload, err)
-				if !ok {
-					continue
-				}
-				if !yield(report.Input{SessionID: c.SessionID, Payload: payload}, err) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // openSinks creates the files that are written while the run goes on, so that a directory that
@@ -270,7 +229,7 @@ func (e *execution) clientOptions(workers int) client.Options {
 func (e *execution) headers() session.Headers {
 	c, h := &e.cfg.Endpoint, &e.cfg.Env.HTTP
 	s := session.Headers{
-		Version: e.options.Version, APIKey: c.APIKey, SessionName: c.SessionHeader,
+		Version: e.options.Version, APIKey: c.APIKey, KeyName: e.descriptor.KeyHeader, Usual: e.descriptor.Headers, SessionName: c.SessionHeader,
 		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey, DynamoSessionID: h.XDynamoSessionID,
 	}
 	if m := c.SageMaker; m != nil {
@@ -311,7 +270,7 @@ func (e *execution) plan() load.Plan {
 		case config.AgenticReplay:
 			phase.Lanes, phase.Grace = lanes(p.Lanes), p.Grace
 		case config.UserCentric:
-			turns := float64(e.data.Turns()) / float64(len(e.data.Conversations))
+			turns := float64(e.data.Turns()) / float64(e.data.Len())
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: turns}
 		}
 		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp}, load.Ramp{Duration: p.PrefillRamp}

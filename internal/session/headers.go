@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
 )
 
@@ -13,8 +14,10 @@ type Headers struct {
 	Version string
 	// Custom are the user's own headers; values are sent as they are.
 	Custom []record.Header
-	// APIKey is sent as a bearer token; empty: none.
-	APIKey string
+	// APIKey is sent as a bearer token, or as it is in the header KeyName; empty: none.
+	APIKey, KeyName string
+	// Usual are those of the API, which the user's own replace.
+	Usual []endpoint.Header
 	// SessionName names the header of the session's id; empty: X-Correlation-ID.
 	SessionName string
 	// RequestIDNames carry the request's id besides; Fixed are the service's own headers.
@@ -79,10 +82,17 @@ func (h *Headers) template(stream bool, contentType string) *headerTemplate {
 		name = defaultSessionName
 	}
 	l.set(name, "", correlationID)
+	for _, u := range h.Usual {
+		l.set(u.Name, u.Value, fixed)
+	}
 	for _, c := range h.Custom {
 		l.set(c.Name, c.Value, fixed)
 	}
-	if h.APIKey != "" {
+	switch {
+	case h.APIKey == "":
+	case h.KeyName != "":
+		l.set(h.KeyName, h.APIKey, fixed)
+	default:
 		l.set("Authorization", "Bearer "+h.APIKey, fixed)
 	}
 	if stream {

@@ -54,8 +54,8 @@ func (s *Store) Child(k uint64, conversation int, l Lineage) *Session {
 // history is what was said up to a turn, its reply included where the mode keeps replies.
 func (s *Session) history(turn int) []endpoint.Turn {
 	turns := s.context(turn).Turns
-	if s.Live() && turn < len(s.replies) && s.replies[turn] != nil {
-		turns = append(turns, endpoint.Turn{Assistant: s.replies[turn]})
+	if s.Live() && turn < len(s.replies) && s.replies[turn].message != nil {
+		turns = append(turns, endpoint.Turn{Assistant: s.replies[turn].message, AssistantID: s.replies[turn].id})
 	}
 	return slices.Clip(turns)
 }

@@ -6,27 +6,17 @@ import (
 )
 
 // shown is what a request shows and plays: the number of its images and the nanoseconds of its sound,
-// 0 for none.
+// 0 for none. The body itself tells, but for sound whose length only the dataset knows.
 func (s *Session) shown(turn int, body *endpoint.Body) (images, audioNS int64) {
-	turns := s.conversation.Turns[:turn+1]
-	if s.mode == dataset.MessageArrayWithResponses {
-		turns = turns[turn:]
-	}
-	ready, seconds := false, 0.0
-	for i := range turns {
-		t := &turns[i]
-		ready = ready || t.RawMessages != nil || t.RawPayload != nil
-		seconds += t.AudioSeconds
-		for _, m := range t.Images {
-			for _, content := range m.Contents {
-				if content != "" {
-					images++
-				}
-			}
+	n, seconds := body.Media()
+	if seconds == 0 {
+		turns := s.conversation.Turns[:turn+1]
+		if s.mode == dataset.MessageArrayWithResponses || body.Alone() {
+			turns = turns[turn:]
+		}
+		for i := range turns {
+			seconds += turns[i].AudioSeconds
 		}
 	}
-	if ready { // the dataset does not say what ready messages hold
-		images = int64(endpoint.Images(body.Bytes))
-	}
-	return images, int64(seconds * 1e9)
+	return int64(n), int64(seconds * 1e9)
 }

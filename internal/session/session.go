@@ -72,7 +72,7 @@ func (s *Store) Session(k uint64, conversation int) *Session {
 }
 
 func (s *Store) start(k uint64, conversation int) *Session {
-	c := &s.options.Dataset.Conversations[conversation]
+	c := s.options.Dataset.At(conversation)
 	started := &Session{
 		store:         s,
 		index:         conversation,
@@ -82,7 +82,7 @@ func (s *Store) start(k uint64, conversation int) *Session {
 		correlationID: s.ids.next(),
 	}
 	if b := s.options.CacheBust; b != nil && b.plays() {
-		started.playMark = b.playMark(k, conversation, len(s.options.Dataset.Conversations), c.SessionID)
+		started.playMark = b.playMark(k, conversation, s.options.Dataset.Len(), c.SessionID)
 	}
 	s.sessions[k] = started
 	return started
@@ -115,9 +115,34 @@ type Session struct {
 	// those of a warm-up.
 	playMark string
 	warm     bool
-	// replies are the captured replies by turn; nil where a turn left none.
-	replies [][]byte
+	// replies are the captured replies by turn.
+	replies []captured
+	// past are the turns that have been sent, as the history of later requests carries them.
+	past   []pastTurn
+	pastMu sync.Mutex
 	ancestry
+}
+
+// captured is a reply as later requests carry it; its message is nil where a turn left none.
+type captured struct {
+	message []byte
+	id      string
+}
+
+// pastTurn is a turn with its text made, and its encoded form.
+type pastTurn struct {
+	turn *dataset.Turn
+	kept *endpoint.Kept
+}
+
+// turnOf is turn i as a part of later requests: neither its text nor its messages are made again.
+func (s *Session) turnOf(i int) endpoint.Turn {
+	s.pastMu.Lock()
+	defer s.pastMu.Unlock()
+	for len(s.past) <= i {
+		s.past = append(s.past, pastTurn{s.conversation.Turns[len(s.past)].Whole(), new(endpoint.Kept)})
+	}
+	return endpoint.Turn{Turn: s.past[i].turn, Kept: s.past[i].kept}
 }
 
 // CorrelationID is the session's id, the same for all its turns.
@@ -136,9 +161,9 @@ func (s *Session) Capture(turn int, reply *endpoint.Reply) {
 		return
 	}
 	if s.replies == nil {
-		s.replies = make([][]byte, len(s.conversation.Turns))
+		s.replies = make([]captured, len(s.conversation.Turns))
 	}
-	s.replies[turn] = reply.AppendAssistant(nil)
+	s.replies[turn] = captured{reply.AppendAssistant(nil), reply.ID}
 }
 
 // Prepared is a request that waits for its instant.
@@ -181,6 +206,10 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 		p.Err = encodeError(fmt.Errorf("conversation %s has no turn %d", s.conversation.SessionID, turn))
 		return p
 	}
+	if err := s.conversation.Broken; err != nil {
+		p.Err = encodeError(err)
+		return p
+	}
 	p.Model = s.conversation.Turns[turn].Model
 	if limit := s.conversation.Turns[turn].MaxTokens; limit != nil {
 		p.RequestedTokens = int64(*limit)
@@ -188,7 +217,7 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	if play.OneToken {
 		p.RequestedTokens = 1
 	}
-	body, err := s.body(turn, play)
+	body, err := s.body(turn, play, p.Identity.RequestID)
 	if err != nil {
 		p.Err = encodeError(err)
 		return p
@@ -205,6 +234,9 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 		KeepTrace:     o.KeepTrace,
 		KeepRaw:       o.KeepRaw,
 	}
+	if poller, ok := o.Endpoint.(endpoint.Poller); ok {
+		p.Request.FollowUp = followUp{poller.NewJob()}
+	}
 	p.Aim(0, -1)
 	return p
 }
@@ -218,9 +250,10 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 }
 
 // body encodes a turn, or takes what was encoded for another session.
-func (s *Session) body(turn int, play Play) (*endpoint.Body, error) {
-	marks, key := s.marks(), bodyKey{s.index, turn}
-	shared := !marks && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0)
+func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, error) {
+	e, marks, key := s.store.options.Endpoint, s.marks(), bodyKey{s.index, turn}
+	individual, _ := e.(endpoint.Individual)
+	shared := !marks && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) && (individual == nil || !individual.PerRequest())
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {
 			return body, nil
@@ -235,7 +268,10 @@ func (s *Session) body(turn int, play Play) (*endpoint.Body, error) {
 		short.MaxTokens = &one
 		last.Turn = &short
 	}
-	body, err := encode(s.store.options.Endpoint, c)
+	if !shared {
+		c.RequestID, c.CorrelationID = requestID, s.correlationID
+	}
+	body, err := encode(e, c)
 	if err != nil || !shared {
 		return body, err
 	}
@@ -255,12 +291,20 @@ func (s *Session) context(turn int) *endpoint.Context {
 	if s.mode == dataset.MessageArrayWithResponses {
 		return alone(s.conversation, turn)
 	}
-	c := &endpoint.Context{SystemMessage: s.seed.SystemMessage, UserContext: s.seed.UserContext}
+	c := &endpoint.Context{
+		SystemMessage: s.seed.SystemMessage, UserContext: s.seed.UserContext,
+		ConversationID: s.conversation.SessionID, TurnIndex: turn,
+	}
+	c.Turns = make([]endpoint.Turn, 0, len(s.inherited)+2*turn+1)
 	c.Turns = append(c.Turns, s.inherited...)
 	for i := 0; i <= turn; i++ {
-		c.Turns = append(c.Turns, endpoint.Turn{Turn: s.conversation.Turns[i].Whole()})
-		if i < turn && i < len(s.replies) && s.replies[i] != nil {
-			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i]})
+		current := s.turnOf(i)
+		if i == turn {
+			current.Kept = nil // it is encoded once as it is, and kept when it is history
+		}
+		c.Turns = append(c.Turns, current)
+		if i < turn && i < len(s.replies) && s.replies[i].message != nil {
+			c.Turns = append(c.Turns, endpoint.Turn{Assistant: s.replies[i].message, AssistantID: s.replies[i].id})
 		}
 	}
 	return c
@@ -272,6 +316,9 @@ func alone(c *dataset.Conversation, turn int) *endpoint.Context {
 		Turns:         []endpoint.Turn{{Turn: c.Turns[turn].Whole()}},
 		SystemMessage: c.SystemMessage,
 		UserContext:   c.UserContext,
+
+		ConversationID: c.SessionID,
+		TurnIndex:      turn,
 	}
 }
 
@@ -282,7 +329,7 @@ func Payload(e endpoint.Endpoint, c *dataset.Conversation, turn int) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("conversation %s, turn %d: %w", c.SessionID, turn, err)
 	}
-	return endpoint.WithoutNulls(body.Bytes), nil
+	return endpoint.WithoutNulls(body.JSON()), nil
 }
 
 func (s *Store) template(b *endpoint.Body) *headerTemplate {

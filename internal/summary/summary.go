@@ -30,7 +30,8 @@ type Result struct {
 	StartNS, EndNS int64
 	// EndpointTitle is the console title's second half, e.g. "LLM Metrics".
 	EndpointTitle string
-	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it.
+	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it,
+	// where the endpoint generates tokens.
 	UsageReported, CacheReported bool
 	Counts                       Counts
 	// Submission is nil without a scenario.

@@ -42,6 +42,7 @@ const (
 	TokensPerSecond        Unit = "tokens/sec"
 	TokensPerSecondPerUser Unit = "tokens/sec/user"
 	ImagesPerSecond        Unit = "images/sec"
+	ImagesPerSecondPerUser Unit = "images/sec/user"
 	MillisecondsPerImage   Unit = "ms/image"
 	VideosPerSecond        Unit = "videos/sec"
 	MillisecondsPerVideo   Unit = "ms/video"

@@ -88,8 +88,8 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		b.warnf("--num-prefix-prompts %d has no effect without --prefix-prompt-length", o.PrefixPool)
 		b.PrefixPool = 0
 	}
-	if o.PrefixPool > 0 && o.Kind == File {
-		b.warnf("--num-prefix-prompts has no effect on the conversations of a file")
+	if o.PrefixPool > 0 && o.Kind != Synthetic {
+		b.warnf("--num-prefix-prompts has no effect on conversations that are not generated")
 	}
 	if o.Kind == Synthetic && b.texts || o.SharedSystemLength > 0 || o.UserContextLength > 0 {
 		if tok == nil {
@@ -150,7 +150,14 @@ func (b *builder) continued(r *random.Rand, prefix string, n int) string {
 
 // conversations makes or reads the conversations and completes each of them.
 func (b *builder) conversations(ctx context.Context) error {
-	if b.Kind == File {
+	if b.Kind == Public {
+		if err := b.publish(ctx); err != nil {
+			return err
+		}
+	}
+	switch b.Kind {
+	case Public: // is there
+	case File:
 		reading := b.Reading
 		reading.Seed = b.Seed
 		loaded, err := loader.LoadWith(ctx, b.Path, b.Format, reading)
@@ -160,10 +167,13 @@ func (b *builder) conversations(ctx context.Context) error {
 		b.dataset = loaded.Dataset
 		b.dataset.Notes = loaded.Notes
 		b.warnings = append(b.warnings, loaded.Warnings...)
+		if loaded.Indexed != nil {
+			b.dataset.Store = newStored(b, loaded.Indexed)
+		}
 		if err := b.promptWriter(loaded.BlockSize); err != nil {
 			return err
 		}
-	} else {
+	default:
 		if b.texts {
 			b.warnAboutCorpus()
 		}

@@ -440,7 +440,7 @@ func TestOptionsThatCannotBeBuilt(t *testing.T) {
 		"model selection":          func(o *Options) { o.ModelSelection = "best" },
 		"--conversation-turn-mean": func(o *Options) { o.Turns.Mean = -1 },
 		"--osl":                    func(o *Options) { o.OSL = &synthetic.Normal{Mean: -1} },
-		"kind of dataset":          func(o *Options) { o.Kind = "public" },
+		"kind of dataset":          func(o *Options) { o.Kind = "cloud" },
 		"cannot be read":           func(o *Options) { o.Kind, o.Path = File, "/nowhere" },
 	} {
 		_, _, err := Build(context.Background(), defaults(change), tokenizer.Builtin())

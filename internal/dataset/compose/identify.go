@@ -34,6 +34,11 @@ func (b *builder) identify() {
 func newUUID() string {
 	var u [16]byte
 	rand.Read(u[:]) // never fails: crypto/rand ends the program if the OS has no entropy
+	return uuidOf(u)
+}
+
+// uuidOf makes a UUID of random bytes.
+func uuidOf(u [16]byte) string {
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])

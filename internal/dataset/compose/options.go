@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/dataset/loader"
+	"aiperf/internal/dataset/public"
 	"aiperf/internal/dataset/synthetic"
 	"aiperf/internal/random"
 )
@@ -22,6 +23,7 @@ type Kind string
 const (
 	Synthetic Kind = "synthetic"
 	File      Kind = "file"
+	Public    Kind = "public"
 )
 
 // How models are given to turns.
@@ -54,6 +56,8 @@ type Options struct {
 	Kind Kind
 	// Path and Format belong to a file; an empty format is detected.
 	Path, Format string
+	// Published names a public data set and its place.
+	Published public.Options
 	// Reading says how a file is read.
 	Reading loader.Options
 	// Entries is the number of conversations to generate; a file has its own number.
@@ -107,7 +111,7 @@ func (o *Options) hasText() bool {
 // check rejects what cannot be built.
 func (o *Options) check() error {
 	switch {
-	case o.Kind != Synthetic && o.Kind != File:
+	case o.Kind != Synthetic && o.Kind != File && o.Kind != Public:
 		return fmt.Errorf("unknown kind of dataset %q", string(o.Kind))
 	case o.Kind == Synthetic && o.Entries < 1:
 		return fmt.Errorf("--num-dataset-entries is %d: want at least 1", o.Entries)

@@ -23,7 +23,7 @@ func (w *writer) Write(p *dataset.Prompt) string {
 
 // promptWriter makes the writer if the dataset has prompts to make.
 func (b *builder) promptWriter(blockSize int) error {
-	if !makesPrompts(b.dataset) {
+	if s, ok := b.dataset.Store.(*stored); ok && !s.MakesPrompts() || !ok && !makesPrompts(b.dataset) {
 		return nil
 	}
 	if b.tok == nil {

@@ -149,20 +149,33 @@ func (b *builder) chooseModels() {
 	}
 	counter := 0
 	for k := range b.dataset.Conversations {
-		r := b.streams.models.At(uint64(k))
-		for i := range b.dataset.Conversations[k].Turns {
-			turn := &b.dataset.Conversations[k].Turns[i]
-			if turn.Silent {
-				continue
+		turns := b.dataset.Conversations[k].Turns
+		b.chooseModelsOf(uint64(k), counter, turns)
+		for i := range turns {
+			if !turns[i].Silent {
+				counter++
 			}
-			at := counter % len(b.Models)
-			if b.ModelSelection == RandomModel {
-				at = r.IntN(len(b.Models))
-			}
-			counter++
-			if turn.Model == "" {
-				turn.Model = b.Models[at]
-			}
+		}
+	}
+}
+
+// chooseModelsOf does so for conversation k, before which there are so many turns.
+func (b *builder) chooseModelsOf(k uint64, before int, turns []dataset.Turn) {
+	if len(b.Models) == 0 {
+		return
+	}
+	r := b.streams.models.At(k)
+	for i := range turns {
+		if turns[i].Silent {
+			continue
+		}
+		at := before % len(b.Models)
+		before++
+		if b.ModelSelection == RandomModel {
+			at = r.IntN(len(b.Models))
+		}
+		if turns[i].Model == "" {
+			turns[i].Model = b.Models[at]
 		}
 	}
 }

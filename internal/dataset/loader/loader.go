@@ -31,6 +31,8 @@ type Result struct {
 	Dataset  *dataset.Dataset
 	Format   string
 	Warnings []string
+	// Indexed holds the conversations of a large trace; then the dataset has none.
+	Indexed *Indexed
 	// Notes say how the file was read.
 	Notes []string
 	// BlockSize is the number of tokens of a hash id; traces only.
@@ -61,6 +63,17 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
+	}
+	if l.indexable() {
+		indexed, err := l.index()
+		switch {
+		case errors.Is(err, errNotIndexed):
+			l = l.anew()
+		case err != nil:
+			return nil, err
+		default:
+			return l.indexedResult(f, indexed)
+		}
 	}
 	if err := f.read(l); err != nil {
 		return nil, err
@@ -99,15 +112,18 @@ type load struct {
 	roots         []int          // nil: all conversations
 	sessions      map[string]int // session id → place in conversations
 	// lines are the first lines of the conversations.
-	lines    []int
-	unknown  map[string]bool
-	media    map[string]string // what the media of the file resolve to, by kind and text
-	warnings []string
-	mistakes []string
-	mistaken int
-	options  Options
-	notes    []string
-	dropped  dropped
+	lines   []int
+	unknown map[string]bool
+	// unknownAt are the keys of unknown where they were met first; takenNumbers those of ids like generated ones.
+	unknownAt    []unknownKey
+	takenNumbers []int
+	media        map[string]string // what the media of the file resolve to, by kind and text
+	warnings     []string
+	mistakes     []string
+	mistaken     int
+	options      Options
+	notes        []string
+	dropped      dropped
 
 	// What the formats of traces work with: rows before they are grouped, the parent of each chat, and
 	// the lines that are no rows.
@@ -118,6 +134,33 @@ type load struct {
 	skippedLines []string
 	// earliest is the time of the first captured record, in milliseconds.
 	earliest float64
+}
+
+type unknownKey struct {
+	key  string
+	line int
+}
+
+// anew is the load before anything was read.
+func (l *load) anew() *load {
+	return &load{
+		ctx: l.ctx, path: l.path, format: l.format, options: l.options, blockSize: l.blockSize,
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
+	}
+}
+
+// indexedResult is the result of a trace that stays in its file; nil if nothing of it can be sent.
+func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
+	if err := l.err(); err != nil {
+		return nil, err
+	}
+	if indexed == nil || indexed.Len() == 0 {
+		return nil, l.empty()
+	}
+	return &Result{
+		Dataset: &dataset.Dataset{Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses},
+		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes("rows")...), BlockSize: l.blockSize,
+	}, nil
 }
 
 func (l *load) notef(format string, args ...any) {
@@ -147,6 +190,7 @@ func (l *load) warnUnknown(key string) {
 		return
 	}
 	l.unknown[key] = true
+	l.unknownAt = append(l.unknownAt, unknownKey{key, l.line})
 	if len(l.unknown) > maxUnknown {
 		l.warnings = append(l.warnings, fmt.Sprintf("%s:%d: here and below are more unknown keys", l.path, l.line))
 		return

@@ -31,6 +31,8 @@ type Options struct {
 	Batches *Batches
 	// Baseten belongs to that format alone.
 	Baseten Baseten
+	// IndexFrom is the size from which a trace stays in its file; 0 is the usual one.
+	IndexFrom int64
 }
 
 // Window is a stretch of recorded time in milliseconds, both ends included; nil is open.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"aiperf/internal/dataset"
 	"aiperf/internal/random"
 )
 
@@ -41,24 +42,31 @@ func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) error 
 		}
 	}
 	for i := range rows {
-		t := &rows[i].turn
-		if n := t.MaxTokens; n != nil && s.OutputLen != 1 {
-			scaled := max(1, scale(*n, s.OutputLen))
-			t.MaxTokens = &scaled
-		}
-		if s.Speedup == 0 {
-			continue
-		}
-		if t.TimestampMS != nil {
-			ms := math.Trunc(*t.TimestampMS / s.Speedup)
-			t.TimestampMS = &ms
-		}
-		if t.DelayMS != nil {
-			ms := *t.DelayMS / s.Speedup
-			t.DelayMS = &ms
-		}
+		s.scaleTurn(&rows[i].turn)
 	}
 	return nil
+}
+
+// scaleTurn changes what needs no other rows: the times and the output.
+func (s *Reshape) scaleTurn(t *dataset.Turn) {
+	if s == nil {
+		return
+	}
+	if n := t.MaxTokens; n != nil && s.OutputLen != 1 {
+		scaled := max(1, scale(*n, s.OutputLen))
+		t.MaxTokens = &scaled
+	}
+	if s.Speedup == 0 {
+		return
+	}
+	if t.TimestampMS != nil {
+		ms := math.Trunc(*t.TimestampMS / s.Speedup)
+		t.TimestampMS = &ms
+	}
+	if t.DelayMS != nil {
+		ms := *t.DelayMS / s.Speedup
+		t.DelayMS = &ms
+	}
 }
 
 // scale multiplies a length and rounds down; a product that exceeds any real prompt is cut.

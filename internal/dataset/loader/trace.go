@@ -76,11 +76,16 @@ func (l *load) addRow(r traceRow) {
 func (l *load) checkBlocks() {
 	for i := range l.rows {
 		r := &l.rows[i]
-		if m := len(r.ids); m > 0 && r.tokens <= (m-1)*l.blockSize {
-			l.line = r.line
-			l.errorf("field \"hash_ids\": %d ids of %d tokens do not fit into an input length of %d: the last block would have %d tokens",
-				m, l.blockSize, r.tokens, r.tokens-(m-1)*l.blockSize)
-		}
+		l.line = r.line
+		l.checkFit(r.tokens, len(r.ids))
+	}
+}
+
+// checkFit holds the number of ids of the current row against its length.
+func (l *load) checkFit(tokens, ids int) {
+	if last := tokens - (ids-1)*l.blockSize; ids > 0 && last <= 0 {
+		l.errorf("field \"hash_ids\": %d ids of %d tokens do not fit into an input length of %d: the last block would have %d tokens",
+			ids, l.blockSize, tokens, last)
 	}
 }
 

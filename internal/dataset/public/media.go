@@ -1,0 +1,198 @@
+package public
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif" // pictures of rows may be such
+	"image/jpeg"
+	_ "image/png" // and such
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mewkiz/flac"
+)
+
+// content is what a media value of a row holds: its bytes, or the address under which the server finds them.
+func (a *ask) content(v any) (data []byte, address string, err error) {
+	for {
+		list, ok := v.([]any)
+		if !ok {
+			break
+		}
+		if len(list) == 0 {
+			return nil, "", nil
+		}
+		v = list[0]
+	}
+	if m, ok := v.(map[string]any); ok {
+		if data, ok := m["bytes"].([]byte); ok && len(data) > 0 {
+			return data, "", nil
+		}
+		if v = m["path"]; v == nil {
+			v = m["src"]
+		}
+	}
+	switch v := v.(type) {
+	case nil:
+		return nil, "", nil
+	case []byte:
+		return v, "", nil
+	case string:
+		if u, err := url.Parse(v); v == "" || err == nil && u.Scheme != "" && len(u.Scheme) > 1 {
+			return nil, v, nil
+		}
+		if !filepath.IsLocal(filepath.FromSlash(v)) {
+			return nil, v, nil
+		}
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(a.reading.file), filepath.FromSlash(v)))
+		if err != nil {
+			return nil, v, nil // a name that means something to the server alone
+		}
+		return data, "", nil
+	}
+	return nil, "", errors.New("neither bytes nor an address")
+}
+
+func dataURL(kind string, data []byte) string {
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
+// image is a picture as JPEG.
+func (a *ask) image(v any) (string, error) {
+	data, address, err := a.content(v)
+	if err != nil || len(data) == 0 {
+		return address, err
+	}
+	if http.DetectContentType(data) == "image/jpeg" {
+		return dataURL("image/jpeg", data), nil
+	}
+	picture, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return "", fmt.Errorf("a picture that cannot be decoded: %w", err)
+	}
+	const quality = 85
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: quality}); err != nil {
+		return "", err
+	}
+	return dataURL("image/jpeg", out.Bytes()), nil
+}
+
+// video is an address, or the video itself.
+func (a *ask) video(v any) (string, error) {
+	data, address, err := a.content(v)
+	if err != nil {
+		return "", err
+	}
+	if len(data) > 0 {
+		kind := http.DetectContentType(data)
+		if !strings.HasPrefix(kind, "video/") {
+			kind = "video/mp4"
+		}
+		return dataURL(kind, data), nil
+	}
+	if address != "" && !strings.Contains(address, ":") {
+		return "file://" + address, nil
+	}
+	return address, nil
+}
+
+// audio is a recording as a wav or mp3 file, and its seconds; 0 if they are not known.
+func (a *ask) audio(v any) (string, float64, error) {
+	data, address, err := a.content(v)
+	if err != nil || len(data) == 0 {
+		return address, 0, err
+	}
+	encoded := func(kind string) string { return kind + "," + base64.StdEncoding.EncodeToString(data) }
+	switch {
+	case bytes.HasPrefix(data, []byte("fLaC")):
+		var seconds float64
+		if data, seconds, err = unpackFLAC(data); err != nil {
+			return "", 0, fmt.Errorf("a FLAC recording that cannot be decoded: %w", err)
+		}
+		return encoded("wav"), seconds, nil
+	case bytes.HasPrefix(data, []byte("RIFF")):
+		return encoded("wav"), wavSeconds(data), nil
+	case bytes.HasPrefix(data, []byte("ID3")), len(data) > 1 && data[0] == 0xff && data[1]&0xe0 == 0xe0:
+		return encoded("mp3"), 0, nil
+	}
+	return "", 0, errors.New("a recording that is neither WAV nor MP3 nor FLAC")
+}
+
+// wavSeconds is the length of a wav file: the bytes of its data over those of a second.
+func wavSeconds(data []byte) float64 {
+	perSecond := 0.0
+	for at := 12; at+8 <= len(data); {
+		size := int(binary.LittleEndian.Uint32(data[at+4:]))
+		body := data[at+8:]
+		switch string(data[at : at+4]) {
+		case "fmt ":
+			if len(body) >= 12 {
+				perSecond = float64(binary.LittleEndian.Uint32(body[8:]))
+			}
+		case "data":
+			if perSecond == 0 {
+				return 0
+			}
+			return float64(min(size, len(body))) / perSecond
+		}
+		at += 8 + size + size&1
+	}
+	return 0
+}
+
+// unpackFLAC is the recording as a wav file, for servers know that.
+func unpackFLAC(data []byte) ([]byte, float64, error) {
+	stream, err := flac.New(bytes.NewReader(data))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer stream.Close()
+	info := stream.Info
+	width := (int(info.BitsPerSample) + 7) / 8
+	if width < 2 || width > 4 || info.SampleRate == 0 {
+		return nil, 0, fmt.Errorf("%d bits at %d Hz", info.BitsPerSample, info.SampleRate)
+	}
+	shift := width*8 - int(info.BitsPerSample)
+	var pcm []byte
+	for {
+		frame, err := stream.ParseNext()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range int(frame.BlockSize) {
+			for _, channel := range frame.Subframes {
+				v := uint32(channel.Samples[i] << shift)
+				for k := range width {
+					pcm = append(pcm, byte(v>>(8*k)))
+				}
+			}
+		}
+	}
+	channels := int(info.NChannels)
+	head := make([]byte, 0, 44+len(pcm))
+	head = append(head, "RIFF"...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(36+len(pcm)))
+	head = append(head, "WAVEfmt "...)
+	head = binary.LittleEndian.AppendUint32(head, 16)
+	head = binary.LittleEndian.AppendUint16(head, 1)
+	head = binary.LittleEndian.AppendUint16(head, uint16(channels))
+	head = binary.LittleEndian.AppendUint32(head, info.SampleRate)
+	head = binary.LittleEndian.AppendUint32(head, info.SampleRate*uint32(channels*width))
+	head = binary.LittleEndian.AppendUint16(head, uint16(channels*width))
+	head = binary.LittleEndian.AppendUint16(head, uint16(8*width))
+	head = append(head, "data"...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(pcm)))
+	return append(head, pcm...), float64(len(pcm)) / float64(width*channels) / float64(info.SampleRate), nil
+}

@@ -1,0 +1,242 @@
+package rows
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const parquetBatch = 64
+
+func eachParquet(path string, f func(Row) error) (err error) {
+	defer func() { // the library gives up on a broken file that way here and there
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s is not a Parquet file that can be read: %v", path, p)
+		}
+	}()
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if err := checkFooter(in, info.Size()); err != nil {
+		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, err)
+	}
+	file, err := parquet.OpenFile(in, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, err)
+	}
+	shape := newShape(file.Root())
+	for _, group := range file.RowGroups() {
+		if err := eachOfGroup(path, group, shape, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func eachOfGroup(path string, group parquet.RowGroup, shape *shape, f func(Row) error) error {
+	reader := group.Rows()
+	defer reader.Close()
+	buffer := make([]parquet.Row, parquetBatch)
+	for {
+		n, err := reader.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			if err := f(shape.row(row)); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF), err == nil && n == 0:
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+}
+
+// checkFooter looks at the end of a file: the library would make room for any footer that is announced.
+func checkFooter(in io.ReaderAt, size int64) error {
+	const tail = 8 // the footer's length and the magic bytes
+	var end [tail]byte
+	if _, err := in.ReadAt(end[:], max(0, size-tail)); err != nil || string(end[4:]) != "PAR1" {
+		return errors.New("it does not end with PAR1")
+	}
+	if n := int64(binary.LittleEndian.Uint32(end[:])); n+tail+4 > size {
+		return fmt.Errorf("its footer of %d bytes is longer than the file", n)
+	}
+	return nil
+}
+
+// shape is a node of the schema. Rows come as columns of values with levels; the shape puts them together again: a
+// value whose definition level is below that of a node says that the node, or what is around it, is absent there.
+type shape struct {
+	name               string
+	leaf               int // number of the column, -1 for a group
+	def, rep           int // levels from which the node is present, and at which it repeats
+	optional, repeated bool
+	list               bool // a group that stands for a list
+	text               bool
+	children           []*shape
+	// first and last are the leaves below, last excluded.
+	first, last int
+}
+
+func newShape(root *parquet.Column) *shape {
+	leaves := 0
+	return grow(root, 0, 0, &leaves)
+}
+
+func grow(c *parquet.Column, def, rep int, leaves *int) *shape {
+	s := &shape{name: c.Name(), leaf: -1, optional: c.Optional(), repeated: c.Repeated(), first: *leaves}
+	if s.optional || s.repeated {
+		def++
+	}
+	if s.repeated {
+		rep++
+	}
+	s.def, s.rep = def, rep
+	if c.Leaf() {
+		s.leaf = *leaves
+		*leaves++
+		switch logical(c) {
+		case "STRING", "UTF8", "ENUM", "JSON":
+			s.text = true
+		}
+	} else {
+		for _, child := range c.Columns() {
+			s.children = append(s.children, grow(child, def, rep, leaves))
+		}
+		s.list = !s.repeated && len(s.children) == 1 && s.children[0].repeated && isList(c)
+	}
+	s.last = *leaves
+	return s
+}
+
+func logical(c *parquet.Column) string {
+	if t := c.Type().LogicalType(); t != nil {
+		return t.String()
+	}
+	return ""
+}
+
+func isList(c *parquet.Column) bool {
+	if logical(c) == "LIST" {
+		return true
+	}
+	name := c.Columns()[0].Name() // files without the mark
+	return name == "list" || name == "array" || name == "bag"
+}
+
+// cursor is the unread part of each column of a row.
+type cursor [][]parquet.Value
+
+func (s *shape) row(row parquet.Row) Row {
+	columns := make(cursor, s.last)
+	row.Range(func(column int, values []parquet.Value) bool {
+		columns[column] = values
+		return true
+	})
+	out := Row{}
+	for _, child := range s.children {
+		out[child.name] = child.read(columns)
+	}
+	return out
+}
+
+// read takes the next value of a node.
+func (s *shape) read(c cursor) any {
+	if s.repeated {
+		return s.repeat(c)
+	}
+	return s.one(c)
+}
+
+func (s *shape) repeat(c cursor) []any {
+	list := []any{}
+	if s.absent(c) {
+		s.skip(c)
+		return list
+	}
+	for {
+		list = append(list, s.one(c))
+		rest := c[s.first]
+		if len(rest) == 0 || rest[0].RepetitionLevel() != s.rep {
+			return list
+		}
+	}
+}
+
+func (s *shape) one(c cursor) any {
+	switch {
+	case s.leaf >= 0:
+		if len(c[s.leaf]) == 0 {
+			return nil
+		}
+		v := c[s.leaf][0]
+		c[s.leaf] = c[s.leaf][1:]
+		if v.DefinitionLevel() < s.def {
+			return nil
+		}
+		return s.value(v)
+	case s.absent(c):
+		s.skip(c)
+		return nil
+	case s.list:
+		list := s.children[0].repeat(c)
+		if element := s.children[0]; element.leaf < 0 && len(element.children) == 1 {
+			for i := range list {
+				object, _ := list[i].(map[string]any)
+				list[i] = object[element.children[0].name]
+			}
+		}
+		return list
+	}
+	object := map[string]any{}
+	for _, child := range s.children {
+		object[child.name] = child.read(c)
+	}
+	return object
+}
+
+func (s *shape) absent(c cursor) bool {
+	return s.first == s.last || len(c[s.first]) == 0 || c[s.first][0].DefinitionLevel() < s.def
+}
+
+// skip takes the one value that stands for the absence of the node in each column below it.
+func (s *shape) skip(c cursor) {
+	for i := s.first; i < s.last; i++ {
+		if len(c[i]) > 0 {
+			c[i] = c[i][1:]
+		}
+	}
+}
+
+func (s *shape) value(v parquet.Value) any {
+	switch v.Kind() {
+	case parquet.Boolean:
+		return v.Boolean()
+	case parquet.Int32:
+		return int64(v.Int32())
+	case parquet.Int64:
+		return v.Int64()
+	case parquet.Float:
+		return float64(v.Float())
+	case parquet.Double:
+		return v.Double()
+	case parquet.ByteArray, parquet.FixedLenByteArray:
+		if s.text {
+			return string(v.ByteArray())
+		}
+		return append([]byte(nil), v.ByteArray()...)
+	}
+	return v.String()
+}

@@ -1,0 +1,195 @@
+// Package rows reads tables: the rows of Parquet, JSON, JSON Lines and CSV files, one after the other, as nested
+// values. Files that end in .gz are unpacked on the way.
+package rows
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Row is one row. Values are nil, bool, json.Number, int64, float64, string, []byte, []any and map[string]any. A row
+// of a CSV file has only strings.
+type Row map[string]any
+
+// Stop ends the reading without an error.
+var Stop = errors.New("enough rows")
+
+// Kind is the table format that a file's name states, "" if it is none.
+func Kind(path string) string {
+	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
+	case ".parquet":
+		return "parquet"
+	case ".jsonl", ".ndjson":
+		return "jsonl"
+	case ".json":
+		return "json"
+	case ".csv":
+		return "csv"
+	}
+	return ""
+}
+
+// Each calls f with every row and its number, from 1 on. An error of f ends the reading; Stop is none.
+func Each(ctx context.Context, path string, f func(number int, row Row) error) error {
+	number := 0
+	counted := func(row Row) error {
+		if number++; number%256 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return f(number, row)
+	}
+	var err error
+	if kind := Kind(path); kind == "parquet" {
+		err = eachParquet(path, counted)
+	} else {
+		err = eachText(path, kind, counted)
+	}
+	if errors.Is(err, Stop) {
+		return nil
+	}
+	return err
+}
+
+func eachText(path, kind string, f func(Row) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var in io.Reader = file
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		if in, err = gzip.NewReader(file); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	buffered := bufio.NewReaderSize(in, 1<<18)
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
+		buffered.Discard(3)
+	}
+	switch kind {
+	case "csv":
+		return eachCSV(path, buffered, f)
+	case "json", "jsonl":
+		return eachJSON(path, buffered, f)
+	}
+	return fmt.Errorf("%s: want a file that ends in .parquet, .jsonl, .json or .csv, each also with .gz", path)
+}
+
+func eachCSV(path string, in io.Reader, f func(Row) error) error {
+	table := csv.NewReader(in)
+	table.LazyQuotes = true
+	header, err := table.Read()
+	if err != nil {
+		return fmt.Errorf("%s: the header cannot be read: %w", path, err)
+	}
+	for {
+		fields, err := table.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		row := Row{}
+		for i, name := range header {
+			row[name] = fields[i]
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+}
+
+// eachJSON reads objects one after the other, or a list of them, or the list in the member "data" or "rows" of one.
+func eachJSON(path string, in *bufio.Reader, f func(Row) error) error {
+	dec := json.NewDecoder(in)
+	dec.UseNumber()
+	wrong := func(err error) error {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return fmt.Errorf("%s: not valid JSON behind byte %d: %w", path, dec.InputOffset(), err)
+	}
+	first := firstByte(in)
+	if first == '[' {
+		if _, err := dec.Token(); err != nil {
+			return wrong(err)
+		}
+		for dec.More() {
+			var row Row
+			if err := dec.Decode(&row); err != nil {
+				return wrong(err)
+			}
+			if err := f(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for n := 0; ; n++ {
+		var row Row
+		err := dec.Decode(&row)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return wrong(err)
+		}
+		if list, ok := wrapped(row); ok && n == 0 && !dec.More() {
+			return eachWrapped(path, list, f)
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+}
+
+func firstByte(in *bufio.Reader) byte {
+	for {
+		b, err := in.ReadByte()
+		if err != nil {
+			return 0
+		}
+		if b != ' ' && b != '\t' && b != '\n' && b != '\r' {
+			in.UnreadByte()
+			return b
+		}
+	}
+}
+
+func wrapped(row Row) ([]any, bool) {
+	if len(row) > 4 {
+		return nil, false
+	}
+	for _, name := range []string{"data", "rows"} {
+		if list, ok := row[name].([]any); ok {
+			return list, true
+		}
+	}
+	return nil, false
+}
+
+func eachWrapped(path string, list []any, f func(Row) error) error {
+	for i, item := range list {
+		row, ok := item.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s: item %d of the list is no object", path, i+1)
+		}
+		if inner, ok := row["row"].(map[string]any); ok { // as the hub's viewer hands rows out
+			row = inner
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

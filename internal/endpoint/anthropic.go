@@ -1,0 +1,267 @@
+package endpoint
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// anthropic is the messages API.
+type anthropic struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+	decoders   *sync.Pool
+}
+
+// defaultMaxTokens is sent where a turn gives no limit: the API demands one.
+const defaultMaxTokens = 1024
+
+func newAnthropic(d Descriptor, o Options) Endpoint {
+	return &anthropic{descriptor: d, options: o, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return &anthropicReader{} })}
+}
+
+func (e *anthropic) Descriptor() Descriptor { return e.descriptor }
+
+func (e *anthropic) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
+func (e *anthropic) Encode(c *Context) (*Body, error) {
+	turn := c.current()
+	if turn == nil {
+		return nil, valueError("The request has no current turn.")
+	}
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(turn.Extra)}
+	w.text("model", modelOf(turn.Model, e.options.Model))
+	if w.key("messages") {
+		apart := *c
+		apart.SystemMessage = nil
+		m := messageWriter{buf: w.buf, part: appendAnthropicPart, alwaysParts: e.options.ForceContentParts}
+		if err := m.write(&apart); err != nil {
+			return nil, err
+		}
+		w.buf = m.buf
+	}
+	limit := defaultMaxTokens
+	if turn.MaxTokens != nil {
+		limit = *turn.MaxTokens
+	}
+	w.literal("max_tokens", strconv.Itoa(limit))
+	if e.options.Streaming {
+		w.literal("stream", "true")
+	}
+	e.system(&w, c)
+	for i := len(c.Turns) - 1; i >= 0; i-- {
+		if t := c.Turns[i].Turn; t != nil && len(t.RawTools) > 0 {
+			w.raws("tools", t.RawTools)
+			break
+		}
+	}
+	return w.end(e.options.Streaming, false), nil
+}
+
+// system writes the system blocks of the latest turn that has any, else the system message.
+func (e *anthropic) system(w *objectWriter, c *Context) {
+	for i := len(c.Turns) - 1; i >= 0; i-- {
+		if t := c.Turns[i].Turn; t != nil && !isNull(t.RawSystem) {
+			if w.key("system") {
+				w.buf = appendValue(w.buf, t.RawSystem)
+			}
+			return
+		}
+	}
+	if c.SystemMessage != nil {
+		w.text("system", *c.SystemMessage)
+	}
+}
+
+// appendAnthropicPart appends one content block.
+func appendAnthropicPart(dst []byte, kind mediaKind, content string) ([]byte, error) {
+	switch kind {
+	case mediaText:
+		dst = append(dst, `{"type":"text","text":`...)
+		return append(appendString(dst, content), '}'), nil
+	case mediaAudio:
+		return nil, notImplemented("The messages API does not support audio input.")
+	case mediaVideo:
+		return nil, notImplemented("The messages API does not support video input.")
+	}
+	if media, data, ok := splitDataURI(content); ok {
+		if media == "" {
+			media = "image/png"
+		}
+		dst = append(dst, `{"type":"image","source":{"type":"base64","media_type":`...)
+		dst = append(appendString(dst, media), `,"data":`...)
+		return append(appendString(dst, data), "}}"...), nil
+	}
+	dst = append(dst, `{"type":"image","source":{"type":"url","url":`...)
+	return append(appendString(dst, content), "}}"...), nil
+}
+
+// splitDataURI takes a data URI apart; ok is false for anything else.
+func splitDataURI(content string) (media, data string, ok bool) {
+	rest, ok := strings.CutPrefix(content, "data:")
+	if !ok {
+		return "", "", false
+	}
+	head, data, ok := strings.Cut(rest, ",")
+	if !ok {
+		return "", "", false
+	}
+	media, _, _ = strings.Cut(head, ";")
+	return strings.ToLower(strings.TrimSpace(media)), data, true
+}
+
+// anthropicReader collects the blocks of a reply, streamed or whole.
+type anthropicReader struct {
+	text      []byte
+	signature []byte
+	scratch   []byte
+}
+
+func (a *anthropicReader) reset() {
+	a.text, a.signature = a.text[:0], a.signature[:0]
+	if cap(a.text)+cap(a.scratch) > maxKept {
+		a.text, a.scratch = nil, nil
+	}
+}
+
+func (a *anthropicReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
+	switch string(name(r.kind)) {
+	case "message":
+		a.whole(d, r, atNS)
+	case "message_start":
+		d.reply.Usage.Fold(find(r.message, "usage"))
+	case "content_block_start":
+		a.start(d, r)
+	case "content_block_delta":
+		a.delta(d, r, atNS)
+	case "message_delta":
+		d.reply.Finished = d.reply.Finished || !isNull(find(r.delta, "stop_reason"))
+	case "message_stop":
+		d.reply.Finished = true
+	}
+}
+
+// start notes the name and id of a tool call; a block starts without content of its own.
+func (a *anthropicReader) start(d *documentDecoder, r *root) {
+	if textOf(find(r.contentBlock, "type")) == "tool_use" {
+		call := d.reply.tools.at(blockIndex(r))
+		call.id, call.name = textOf(find(r.contentBlock, "id")), textOf(find(r.contentBlock, "name"))
+	}
+}
+
+func blockIndex(r *root) int {
+	n, _ := strconv.Atoi(string(r.index)) // a missing index is the first
+	return n
+}
+
+func (a *anthropicReader) delta(d *documentDecoder, r *root, atNS int64) {
+	var kind, text, thinking, partial, signature []byte
+	for m := range members(r.delta) {
+		switch string(m.key) {
+		case "type":
+			kind = name(m.value)
+		case "text":
+			text = m.value
+		case "thinking":
+			thinking = m.value
+		case "partial_json":
+			partial = m.value
+		case "signature":
+			signature = m.value
+		}
+	}
+	switch string(kind) {
+	case "text_delta":
+		if d.output(text, atNS) {
+			a.text = appendText(a.text, text)
+		}
+	case "thinking_delta":
+		d.reasoning(thinking, atNS)
+	case "signature_delta":
+		if isText(signature) {
+			a.signature = appendText(a.signature, signature)
+		}
+	case "input_json_delta":
+		if d.output(partial, atNS) {
+			call := d.reply.tools.at(blockIndex(r))
+			call.arguments = appendText(call.arguments, partial)
+		}
+	}
+}
+
+// whole reads a reply that did not stream.
+func (a *anthropicReader) whole(d *documentDecoder, r *root, atNS int64) {
+	reply := &d.reply
+	a.scratch = a.scratch[:0]
+	index, hasTool := 0, false
+	thought := len(reply.Reasoning)
+	for block := range elements(r.content) {
+		switch textOf(find(block, "type")) {
+		case "text":
+			if text := find(block, "text"); isText(text) {
+				a.text = appendText(a.text, text)
+			}
+		case "thinking":
+			if text := find(block, "thinking"); isText(text) {
+				reply.Reasoning = appendText(reply.Reasoning, text)
+			}
+			a.signature = append(a.signature, textOf(find(block, "signature"))...)
+		case "tool_use":
+			call := reply.tools.at(index)
+			call.id, call.name = textOf(find(block, "id")), textOf(find(block, "name"))
+			call.arguments = appendValue(call.arguments, find(block, "input"))
+			a.scratch = append(append(a.scratch, call.name...), call.arguments...)
+			hasTool = true
+		}
+		index++
+	}
+	if len(a.text) == 0 && len(reply.Reasoning) == thought && !hasTool {
+		return
+	}
+	// All of them count, as they do when the same reply is streamed.
+	reply.Output = append(append(reply.Output, a.text...), a.scratch...)
+	d.content(atNS, len(reply.Output) > 0)
+}
+
+// replay repeats the reply as blocks: thinking, text, tool calls.
+func (a *anthropicReader) replay(r *Reply, dst []byte) []byte {
+	if len(r.Reasoning)+len(a.text)+len(r.tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `{"role":"assistant","content":[`...)
+	n := 0
+	block := func(start string) {
+		if n++; n > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, start...)
+	}
+	if len(r.Reasoning) > 0 {
+		block(`{"type":"thinking","thinking":`)
+		dst = appendString(dst, r.Reasoning)
+		dst = append(dst, `,"signature":`...)
+		dst = append(appendString(dst, a.signature), '}')
+	}
+	if len(a.text) > 0 {
+		block(`{"type":"text","text":`)
+		dst = append(appendString(dst, a.text), '}')
+	}
+	for i := range r.tools {
+		call := &r.tools[i]
+		block(`{"type":"tool_use","id":`)
+		dst = append(appendString(dst, call.id), `,"name":`...)
+		dst = append(appendString(dst, call.name), `,"input":`...)
+		switch {
+		case len(call.arguments) == 0:
+			dst = append(dst, "{}"...)
+		case skipDocument(call.arguments, 0):
+			dst = appendValue(dst, call.arguments)
+		default:
+			dst = appendString(dst, call.arguments)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, "]}"...)
+}

@@ -1,0 +1,144 @@
+package endpoint
+
+import (
+	"encoding/json"
+
+	"github.com/jmespath-community/go-jmespath"
+)
+
+// autoReader finds the answer in replies whose form nobody told: by an expression of the user's, else by
+// the names that servers give to embeddings, rankings and texts.
+type autoReader struct{ field jmespath.JMESPath }
+
+func (autoReader) reset() {}
+
+// plain takes a reply that is not JSON for its text.
+func (autoReader) plain(d *documentDecoder, text []byte, atNS int64) {
+	d.reply.Finished = true
+	d.reply.Output = append(d.reply.Output, text...)
+	d.content(atNS, true)
+}
+
+func (a autoReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
+	d.reply.Finished = true // nothing is known of how such streams end
+	switch string(data) {
+	case "{}", "[]", "0", `""`, "null", "false":
+		a.plain(d, data, atNS)
+		return
+	}
+	if a.field != nil && a.search(d, data, atNS) {
+		return
+	}
+	switch {
+	case r.array != nil:
+		take(d, kindOf(r.array), "", atNS)
+	case data[0] == '"':
+		d.output(data, atNS)
+	case holdsEmbeddings(r), isList(r.rankings), isList(r.results):
+		d.content(atNS, true)
+	default:
+		a.text(d, r, atNS)
+	}
+}
+
+// search looks where the user's expression points; false if that leads to nothing that is an answer.
+func (a autoReader) search(d *documentDecoder, data []byte, atNS int64) bool {
+	var tree any
+	if json.Unmarshal(data, &tree) != nil {
+		return false
+	}
+	found, err := a.field.Search(tree)
+	if err != nil {
+		return false
+	}
+	if text, ok := found.(string); ok {
+		return take(d, aText, text, atNS)
+	}
+	raw, err := json.Marshal(found)
+	return err == nil && take(d, kindOf(raw), "", atNS)
+}
+
+// answerKind is what a value means by its form alone.
+type answerKind uint8
+
+const (
+	noAnswer answerKind = iota
+	aText
+	someEmbeddings
+	someRankings
+)
+
+// kindOf tells lists of numbers, or of such lists, from lists of objects.
+func kindOf(raw []byte) answerKind {
+	kind, n := noAnswer, 0
+	for e := range elements(raw) {
+		k := noAnswer
+		switch {
+		case isNumber(e):
+			k = someEmbeddings
+		case e[0] == '[':
+			if k = kindOf(e); k != someEmbeddings {
+				return noAnswer
+			}
+		case e[0] == '{':
+			k = someRankings
+		}
+		if n++; k == noAnswer || n > 1 && k != kind {
+			return noAnswer
+		}
+		kind = k
+	}
+	return kind
+}
+
+func take(d *documentDecoder, kind answerKind, text string, atNS int64) bool {
+	if kind == noAnswer || kind == aText && text == "" {
+		return false
+	}
+	d.reply.Output = append(d.reply.Output, text...)
+	d.content(atNS, true)
+	return true
+}
+
+func isList(raw []byte) bool { return len(raw) > 0 && raw[0] == '[' }
+
+func holdsEmbeddings(r *root) bool {
+	for first := range elements(r.data) {
+		return textOf(find(first, "object")) == "embedding"
+	}
+	return isList(r.embeddings) || isList(r.embedding)
+}
+
+// text takes the first member that is a text, or else the first choice's.
+func (autoReader) text(d *documentDecoder, r *root, atNS int64) {
+	for _, raw := range [...][]byte{r.text, r.content, r.response, r.output, r.result} {
+		if d.output(raw, atNS) || d.joined(raw, atNS) {
+			return
+		}
+	}
+	for choice := range elements(r.choices) {
+		for _, raw := range [...][]byte{find(choice, "text"), find(find(choice, "message"), "content"), find(find(choice, "delta"), "content")} {
+			if d.output(raw, atNS) {
+				return
+			}
+		}
+		return
+	}
+}
+
+// joined takes a list of strings as one text.
+func (d *documentDecoder) joined(raw []byte, atNS int64) bool {
+	start := len(d.reply.Output)
+	for e := range elements(raw) {
+		if e[0] != '"' {
+			d.reply.Output = d.reply.Output[:start]
+			return false
+		}
+		d.reply.Output = appendText(d.reply.Output, e)
+	}
+	if len(d.reply.Output) == start {
+		return false
+	}
+	d.content(atNS, true)
+	return true
+}

@@ -1,0 +1,155 @@
+package endpoint
+
+import (
+	"bytes"
+	"sync"
+)
+
+// reader finds in a document what it carries and tells the decoder. It may remember what it needs over
+// the documents of one exchange.
+type reader interface {
+	// read takes over one document; data is its text.
+	read(d *documentDecoder, r *root, data []byte, atNS int64)
+	// reset forgets the exchange.
+	reset()
+}
+
+// plainReader is a reader that also takes replies that are not JSON.
+type plainReader interface {
+	plain(d *documentDecoder, text []byte, atNS int64)
+}
+
+// replayer is a reader whose API repeats replies in a form of its own.
+type replayer interface {
+	// replay appends what the next turn's history carries for the reply.
+	replay(r *Reply, dst []byte) []byte
+}
+
+// documentDecoder decodes replies by the members of their documents.
+type documentDecoder struct {
+	home  *sync.Pool
+	api   reader
+	root  root
+	reply Reply
+	first func()
+}
+
+// newDecoders is a pool of decoders, each with a reader of its own.
+func newDecoders(api func() reader) *sync.Pool {
+	home := &sync.Pool{}
+	home.New = func() any {
+		d := &documentDecoder{home: home, api: api()}
+		d.reply.form, _ = d.api.(replayer)
+		return d
+	}
+	return home
+}
+
+func (d *documentDecoder) OnFirstContent(f func()) { d.first = f }
+
+func (d *documentDecoder) Reply() *Reply { return &d.reply }
+
+func (d *documentDecoder) Release() {
+	r := &d.reply
+	if cap(r.Output)+cap(r.Reasoning)+cap(r.text)+8*cap(r.ContentNS) > maxKept {
+		d.reply = Reply{form: r.form}
+	} else {
+		r.reset()
+	}
+	d.api.reset()
+	d.first, d.root = nil, root{}
+	d.home.Put(d)
+}
+
+// Event decodes the data of one server-sent event.
+func (d *documentDecoder) Event(_, data []byte, atNS int64) {
+	data = bytes.TrimSpace(data)
+	switch string(data) {
+	case "":
+	case "[DONE]":
+		d.reply.Finished = true
+	default:
+		d.document(data, atNS)
+	}
+}
+
+// Body decodes a whole reply.
+func (d *documentDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
+	if body = bytes.TrimSpace(body); binary || len(body) == 0 {
+		return
+	}
+	d.reply.Finished = true
+	d.document(body, atNS)
+}
+
+func (d *documentDecoder) document(data []byte, atNS int64) {
+	r := &d.root
+	if !r.scan(data) {
+		if p, ok := d.api.(plainReader); ok {
+			p.plain(d, data, atNS)
+		} else {
+			d.reply.Malformed++
+		}
+		return
+	}
+	if d.reply.Err == nil && (!isNull(r.err) || string(name(r.object)) == "error" || string(name(r.kind)) == "error") {
+		d.reply.Err = r.failure(data)
+	}
+	switch {
+	case len(r.usage) > 2:
+		d.reply.Usage.Fold(r.usage)
+	case r.foreignUsage:
+		d.reply.Usage.Fold(data)
+	}
+	d.api.read(d, r, data, atNS)
+}
+
+// failure is the error that a document reports; nil if it says nothing.
+func (r *root) failure(data []byte) *DecodeError {
+	e := readError(&chunk{err: r.err, object: []byte("error")}, data)
+	if e != nil && e.Type == "" {
+		e.Type = textOf(r.errorType)
+	}
+	return e
+}
+
+// fail notes an error of the reply's content unless the server reported one before.
+func (d *documentDecoder) fail(kind, message string) {
+	if d.reply.Err == nil {
+		d.reply.Err = &DecodeError{Type: kind, Message: message}
+	}
+}
+
+// output takes over text that is not reasoning: the raw string of a content response.
+func (d *documentDecoder) output(raw []byte, atNS int64) bool {
+	if !isText(raw) {
+		return false
+	}
+	d.reply.Output = appendText(d.reply.Output, raw)
+	d.content(atNS, true)
+	return true
+}
+
+// reasoning takes over text of reasoning.
+func (d *documentDecoder) reasoning(raw []byte, atNS int64) bool {
+	if !isText(raw) {
+		return false
+	}
+	d.reply.Reasoning = appendText(d.reply.Reasoning, raw)
+	d.content(atNS, false)
+	return true
+}
+
+// content notes a content response; output tells that it carries more than reasoning.
+func (d *documentDecoder) content(atNS int64, output bool) {
+	r := &d.reply
+	r.ContentNS = append(r.ContentNS, atNS)
+	if r.FirstOutputNS == 0 && output {
+		r.FirstOutputNS = atNS
+	}
+	if d.first != nil {
+		first := d.first
+		d.first = nil
+		first()
+	}
+}

@@ -1,0 +1,247 @@
+package endpoint
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// responses is the OpenAI responses API.
+type responses struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+	decoders   *sync.Pool
+	// chains: the server keeps replies, and requests refer to them.
+	chains  bool
+	chained once
+}
+
+func newResponses(d Descriptor, o Options) Endpoint {
+	e := &responses{descriptor: d, options: o, over: newOverrides(o.Extra), chained: once{warn: o.Warn}}
+	store, asked := e.over.get("store")
+	e.chains = string(store) == "true"
+	e.decoders = newDecoders(func() reader { return &responsesReader{chains: e.chains, mayChain: !asked} })
+	return e
+}
+
+func (e *responses) Descriptor() Descriptor { return e.descriptor }
+
+func (e *responses) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
+func (e *responses) Encode(c *Context) (*Body, error) {
+	turn := c.current()
+	if turn == nil {
+		return nil, valueError("The request has no current turn.")
+	}
+	sent, previous := e.chain(c)
+	// A system text that the turns bring themselves takes the run's own in; otherwise that stands apart.
+	instructions := sent.SystemMessage
+	if raw, own := authoredSystem(sent.Turns); raw != nil || own != nil {
+		instructions = nil
+	} else {
+		sent.SystemMessage = nil
+	}
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(turn.Extra)}
+	if w.key("input") {
+		m := messageWriter{buf: w.buf, part: appendResponsesPart, alwaysParts: e.options.ForceContentParts, typed: true}
+		if err := m.write(&sent); err != nil {
+			return nil, err
+		}
+		w.buf = m.buf
+	}
+	w.text("model", modelOf(turn.Model, e.options.Model))
+	w.literal("stream", strconv.FormatBool(e.options.Streaming))
+	if previous != "" {
+		w.text("previous_response_id", previous)
+	}
+	if instructions != nil {
+		w.text("instructions", *instructions)
+	}
+	if turn.MaxTokens != nil {
+		w.literal("max_output_tokens", strconv.Itoa(*turn.MaxTokens))
+	}
+	for i := len(c.Turns) - 1; i >= 0; i-- {
+		if t := c.Turns[i].Turn; t != nil && len(t.RawTools) > 0 {
+			w.raws("tools", t.RawTools)
+			break
+		}
+	}
+	return w.end(e.options.Streaming, e.options.ServerTokens), nil
+}
+
+// chain leaves out what the server knows by the id of its last reply.
+func (e *responses) chain(c *Context) (sent Context, previous string) {
+	sent = *c
+	for i := len(c.Turns) - 2; i >= 0; i-- {
+		if c.Turns[i].Assistant == nil {
+			continue
+		}
+		if previous = c.Turns[i].AssistantID; previous != "" {
+			sent.Turns, sent.UserContext = c.Turns[i+1:], nil
+			e.chained.say("Requests refer to the server's stored replies and carry only what is new: input lengths that are counted here are too short. " +
+				"Use --use-server-token-count for those of the server.")
+		}
+		break
+	}
+	return sent, previous
+}
+
+// appendResponsesPart appends one content part.
+func appendResponsesPart(dst []byte, kind mediaKind, content string) ([]byte, error) {
+	switch kind {
+	case mediaText:
+		dst = append(dst, `{"type":"input_text","text":`...)
+	case mediaImage:
+		dst = append(dst, `{"type":"input_image","image_url":`...)
+	case mediaAudio:
+		return appendChatPart(dst, kind, content)
+	case mediaVideo:
+		return nil, notImplemented("Responses API does not support video input.")
+	}
+	return append(appendString(dst, content), '}'), nil
+}
+
+// responsesReader collects the items of a reply, streamed or whole.
+type responsesReader struct {
+	chains, mayChain bool
+	// said are the parts of which a delta came, as output index and content index.
+	said [][2]int
+	// items are the output items in order, as the next request repeats them.
+	items []byte
+}
+
+func (p *responsesReader) reset() {
+	p.said, p.items = p.said[:0], p.items[:0]
+	if cap(p.items) > maxKept {
+		p.items = nil
+	}
+}
+
+func (p *responsesReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
+	if string(name(r.object)) == "response" {
+		p.whole(d, r, atNS)
+		return
+	}
+	switch string(name(r.kind)) {
+	case "response.output_text.delta":
+		if d.output(r.delta, atNS) {
+			p.say(r)
+		}
+	case "response.reasoning_text.delta":
+		d.reasoning(r.delta, atNS)
+	case "response.function_call_arguments.delta":
+		d.output(r.delta, atNS)
+	case "response.output_text.done":
+		// The whole text of a part, once more if it came in deltas: then only the instant counts.
+		switch {
+		case !isText(r.text):
+		case slices.Contains(p.said, partOf(r)):
+			d.content(atNS, true)
+		default:
+			d.output(r.text, atNS)
+		}
+	case "response.output_item.done":
+		p.keep(r.item)
+	case "response.completed", "response.incomplete", "response.failed":
+		d.reply.Finished = true
+		d.reply.Usage.Fold(find(r.response, "usage"))
+		p.end(d, r.response)
+		if err := find(r.response, "error"); !isNull(err) && d.reply.Err == nil {
+			d.reply.Err = readError(&chunk{err: err}, data)
+		}
+	}
+}
+
+func (p *responsesReader) say(r *root) {
+	if part := partOf(r); !slices.Contains(p.said, part) {
+		p.said = append(p.said, part)
+	}
+}
+
+func partOf(r *root) [2]int {
+	// Missing numbers are those of the first part.
+	output, _ := strconv.Atoi(string(r.outputIndex))
+	content, _ := strconv.Atoi(string(r.contentIndex))
+	return [2]int{output, content}
+}
+
+// end notes by which id the reply can be referred to.
+func (p *responsesReader) end(d *documentDecoder, response []byte) {
+	if status := textOf(find(response, "status")); status == "failed" || status == "incomplete" {
+		return
+	}
+	if p.chains || p.mayChain && string(find(response, "store")) == "true" {
+		d.reply.ID = textOf(find(response, "id"))
+	}
+}
+
+// whole reads a reply that did not stream.
+func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
+	reply := &d.reply
+	output, reasoning := len(reply.Output), len(reply.Reasoning)
+	for item := range elements(r.output) {
+		p.keep(item)
+		switch textOf(find(item, "type")) {
+		case "reasoning":
+			for _, list := range [...]string{"summary", "content"} {
+				for part := range elements(find(item, list)) {
+					if kind := textOf(find(part, "type")); kind == "summary_text" || kind == "reasoning_text" {
+						reply.Reasoning = append(reply.Reasoning, textOf(find(part, "text"))...)
+					}
+				}
+			}
+		case "message":
+			for part := range elements(find(item, "content")) {
+				if textOf(find(part, "type")) == "output_text" {
+					reply.Output = append(reply.Output, textOf(find(part, "text"))...)
+				}
+			}
+		case "function_call":
+			reply.Output = append(reply.Output, textOf(find(item, "name"))...)
+			reply.Output = append(reply.Output, textOf(find(item, "arguments"))...)
+		}
+	}
+	if len(reply.Output) == output && len(reply.Reasoning) == reasoning && isText(r.outputText) {
+		reply.Output = appendText(reply.Output, r.outputText)
+	}
+	if len(reply.Output) > output || len(reply.Reasoning) > reasoning {
+		d.content(atNS, len(reply.Output) > output)
+	}
+	if status := string(name(r.status)); status == "failed" || status == "incomplete" {
+		return
+	}
+	if p.chains || p.mayChain && string(r.store) == "true" {
+		reply.ID = textOf(r.id)
+	}
+}
+
+// unrepeatable are the types of items that a request cannot hold.
+var unrepeatable = []string{"web_search_call", "file_search_call", "image_generation_call", "code_interpreter_call", "computer_call", "reasoning"}
+
+// keep notes an output item for the next request.
+func (p *responsesReader) keep(item []byte) {
+	if kind := textOf(find(item, "type")); kind == "" || slices.Contains(unrepeatable, kind) {
+		return
+	}
+	if len(p.items) > 0 {
+		p.items = append(p.items, ',')
+	}
+	p.items = appendValue(p.items, item)
+}
+
+// replay repeats the output items, or the text where the stream named none.
+func (p *responsesReader) replay(r *Reply, dst []byte) []byte {
+	if len(p.items) > 0 {
+		return append(dst, p.items...)
+	}
+	text := r.Output
+	if len(text) == 0 {
+		text = r.Reasoning
+	}
+	if len(text) == 0 {
+		return dst
+	}
+	dst = append(dst, `{"type":"message","role":"assistant","content":`...)
+	return append(appendString(dst, text), '}')
+}

@@ -1,0 +1,131 @@
+package endpoint
+
+// root is what one walk over the members of a document found: raw values that point into its bytes.
+// It knows the members of all APIs but chat and completions, which have a scanner of their own (chunk).
+type root struct {
+	object, kind, err, errorType, usage []byte
+	// foreignUsage tells that token counts stand at the root, where some vendors put them.
+	foreignUsage bool
+	// array is the document itself when it is a list, number of its members otherwise.
+	array   []byte
+	members int
+
+	id, status, store                                                    []byte
+	data, embeddings, embedding, rankings, results                       []byte
+	choices, text, content, response, output, result                     []byte
+	outputText, generatedText, token, details                            []byte
+	delta, item, message, contentBlock, index, outputIndex, contentIndex []byte
+	metaInfo, outputIDs                                                  []byte
+	b64, url, inferenceTime, peakMemory                                  []byte
+}
+
+// place is where the value of a member goes; nil for members that nobody reads.
+func (r *root) place(key []byte) *[]byte {
+	switch string(key) {
+	case "object":
+		return &r.object
+	case "type":
+		return &r.kind
+	case "error":
+		return &r.err
+	case "error_type":
+		return &r.errorType
+	case "usage":
+		return &r.usage
+	case "id":
+		return &r.id
+	case "status":
+		return &r.status
+	case "store":
+		return &r.store
+	case "data":
+		return &r.data
+	case "embeddings":
+		return &r.embeddings
+	case "embedding":
+		return &r.embedding
+	case "rankings":
+		return &r.rankings
+	case "results":
+		return &r.results
+	case "choices":
+		return &r.choices
+	case "text":
+		return &r.text
+	case "content":
+		return &r.content
+	case "response":
+		return &r.response
+	case "output":
+		return &r.output
+	case "result":
+		return &r.result
+	case "output_text":
+		return &r.outputText
+	case "generated_text":
+		return &r.generatedText
+	case "token":
+		return &r.token
+	case "details":
+		return &r.details
+	case "delta":
+		return &r.delta
+	case "item":
+		return &r.item
+	case "message":
+		return &r.message
+	case "content_block":
+		return &r.contentBlock
+	case "index":
+		return &r.index
+	case "output_index":
+		return &r.outputIndex
+	case "content_index":
+		return &r.contentIndex
+	case "meta_info":
+		return &r.metaInfo
+	case "output_ids":
+		return &r.outputIDs
+	case "b64_json":
+		return &r.b64
+	case "url":
+		return &r.url
+	case "inference_time_s":
+		return &r.inferenceTime
+	case "peak_memory_mb":
+		return &r.peakMemory
+	}
+	return nil
+}
+
+// scan reads a whole document; false tells that it is not JSON.
+func (r *root) scan(b []byte) bool {
+	*r = root{}
+	i := skipSpace(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		if i < len(b) && b[i] == '[' {
+			r.array = b[i:]
+		}
+		return skipDocument(b, i)
+	}
+	i, more := open(b, i, '}', 1)
+	for more {
+		key, at := member(b, i)
+		if at == bad {
+			return false
+		}
+		if i = skipValue(b, at, 1); i == bad {
+			return false
+		}
+		r.members++
+		if place := r.place(key); place != nil {
+			*place = b[at:i]
+		}
+		switch string(key) {
+		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
+			r.foreignUsage = true
+		}
+		i, more = next(b, i, '}')
+	}
+	return i != bad && skipSpace(b, i) == len(b)
+}

@@ -1,0 +1,60 @@
+package endpoint
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// tgi is the generate API of text-generation-inference.
+type tgi struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+	decoders   *sync.Pool
+}
+
+func newTGI(d Descriptor, o Options) Endpoint {
+	return &tgi{descriptor: d, options: o, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return tgiReader{} })}
+}
+
+func (e *tgi) Descriptor() Descriptor { return e.descriptor }
+
+func (e *tgi) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
+// Encode takes exactly one turn. What the user adds goes among the parameters; the path says whether
+// the reply streams.
+func (e *tgi) Encode(c *Context) (*Body, error) {
+	turn := c.current()
+	if len(c.Turns) != 1 || turn == nil {
+		return nil, valueError("Huggingface generate endpoint only supports one turn.")
+	}
+	p := objectWriter{over: e.over.with(turn.Extra)}
+	if turn.MaxTokens != nil {
+		p.literal("max_new_tokens", strconv.Itoa(*turn.MaxTokens))
+	}
+	parameters := p.end(false, false)
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c))}
+	w.text("inputs", strings.Join(filled(turn.Texts), " "))
+	w.literal("parameters", string(parameters.Bytes))
+	return w.end(e.options.Streaming, false), nil
+}
+
+type tgiReader struct{}
+
+func (tgiReader) reset() {}
+
+func (tgiReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
+	if !isNull(r.token) {
+		d.output(find(r.token, "text"), atNS)
+		// The last event repeats the whole text.
+		d.reply.Finished = d.reply.Finished || !isNull(r.generatedText)
+		return
+	}
+	text := r.generatedText
+	for first := range elements(r.array) {
+		text = find(first, "generated_text")
+		break
+	}
+	d.output(text, atNS)
+}

@@ -41,12 +41,13 @@ func commands() []command {
 		{"synthesize", "make up a trace of coding sessions", (*app).synthesize},
 		{"validate", "hold a trace against its format", (*app).validate},
 		{"tokenizer", "pack a tokenizer into one file; count or encode lines of text with it", (*app).tokenizer},
+		{"chat", "talk to a model by hand and see how fast it answers", (*app).chat},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
 }
 
 // missingCommands are documented commands that this release lacks.
-var missingCommands = []string{"plot", "plugins", "service", "speed-bench-report", "chat", "config", "analyze"}
+var missingCommands = []string{"plot", "plugins", "service", "speed-bench-report", "config", "analyze"}
 
 // heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
 // otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.

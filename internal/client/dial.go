@@ -23,6 +23,7 @@ type dialer struct {
 	resolver *resolver
 	open     func(ctx context.Context, network, address string) (net.Conn, error)
 	tls      *tls.Config
+	unix     string // path of the socket that stands for every address, "" = none
 	proxy    func(*http.Request) (*url.URL, error)
 	// attempts bounds the connections that are being opened at a time; nil does not.
 	attempts chan struct{}
@@ -31,6 +32,7 @@ type dialer struct {
 func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
 	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout, stamps: src.measured(), sharePorts: len(opts.Sources) > 0}
 	system := net.Dialer{
+		Timeout: opts.ConnectTimeout,
 		Control: socket.control,
 		KeepAliveConfig: net.KeepAliveConfig{
 			Enable: opts.TCPKeepIdle > 0, Idle: opts.TCPKeepIdle, Interval: opts.TCPKeepIntvl, Count: opts.TCPKeepCnt,
@@ -43,16 +45,26 @@ func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
 		open:     newOutgoing(system, opts.Sources).open,
 		tls: &tls.Config{
 			RootCAs:            opts.RootCAs,
+			Certificates:       opts.Certificates,
 			InsecureSkipVerify: !opts.SSLVerify, //nolint:gosec // the user asked for it
-			NextProtos:         []string{"http/1.1"},
+			NextProtos:         alpn(opts.HTTP2),
 			MinVersion:         tls.VersionTLS12,
 		},
 		proxy: opts.Proxy,
+		unix:  opts.UnixSocket,
 	}
 	if opts.ConnectLimit > 0 {
 		d.attempts = make(chan struct{}, opts.ConnectLimit)
 	}
 	return d
+}
+
+// alpn is what the client offers to speak.
+func alpn(http2 bool) []string {
+	if http2 {
+		return []string{"h2"}
+	}
+	return []string{"http/1.1"}
 }
 
 // mayTry takes the right to open a connection if it is free.
@@ -88,6 +100,10 @@ func (d *dialer) tried() {
 // dial opens a connection to o, through the proxy that o calls for. The right to do so, which the
 // caller has, is given back as soon as the socket is connected.
 func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, error) {
+	if d.unix != "" {
+		defer d.tried()
+		return d.dialUnix(ctx, o, t)
+	}
 	w, hop, proxy, err := d.reach(ctx, o, t)
 	d.tried()
 	if err != nil {
@@ -156,7 +172,7 @@ func (d *dialer) dialAside(ctx context.Context, o *origin, t *stamps) (c *connec
 }
 
 func (d *dialer) proxyFor(o *origin) (*url.URL, error) {
-	if d.proxy == nil {
+	if d.proxy == nil || d.unix != "" {
 		return nil, nil
 	}
 	u, err := d.proxy(&http.Request{Method: "GET", URL: &url.URL{Scheme: o.scheme, Host: o.hostPort(), Path: "/"}})

@@ -2,6 +2,7 @@ package client
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
@@ -28,8 +29,16 @@ const (
 // dialError is a connection that did not come about.
 type dialError struct {
 	origin *origin
+	socket string // path of the Unix socket, "" = none
 	step   int
 	err    error
+}
+
+func (e *dialError) to() string {
+	if e.socket != "" {
+		return "Unix socket " + e.socket
+	}
+	return "host " + e.origin.hostPort()
 }
 
 func (e *dialError) Error() string { return "cannot connect to " + e.origin.hostPort() }
@@ -89,6 +98,19 @@ const (
 	typeSendTimeout = "RequestSendTimeout"
 )
 
+// explainTLS adds the way out to the words of a certificate problem.
+func explainTLS(err error, text string) string {
+	var unknown x509.UnknownAuthorityError
+	var alert tls.AlertError
+	switch {
+	case errors.As(err, &unknown):
+		return text + "; --tls-ca-file names the authority to trust"
+	case errors.As(err, &alert) && strings.Contains(text, "certificate required"):
+		return text + "; --tls-client-cert and --tls-client-key name the client's own"
+	}
+	return text
+}
+
 // isBroken says whether the socket failed, as against an orderly end.
 func isBroken(err error) bool {
 	var op *net.OpError
@@ -119,6 +141,9 @@ func describeError(err error) *record.Error {
 
 func describeDial(e *dialError) *record.Error {
 	text, kind := neterr.Describe(e.err)
+	if e.step == stepTLS {
+		text = explainTLS(e.err, text)
+	}
 	typ := neterr.Connector
 	switch {
 	case e.step == stepDNS:
@@ -128,7 +153,7 @@ func describeDial(e *dialError) *record.Error {
 	case e.step == stepTLS && !isBroken(e.err):
 		typ, kind = neterr.SSL, "SSLError"
 	}
-	return chained(typ, "Cannot connect to host "+e.origin.hostPort()+" ["+text+"]", text, kind)
+	return chained(typ, "Cannot connect to "+e.to()+" ["+text+"]", text, kind)
 }
 
 func describeWire(e *wireError) *record.Error {

@@ -74,6 +74,9 @@ func (x *exchange) guarded(ctx context.Context, h *hop) error {
 	if limit := x.limit(); limit > 0 {
 		defer time.AfterFunc(limit, x.expire).Stop()
 	}
+	if x.client.streams != nil {
+		return x.multiplex(h)
+	}
 	return x.follow(h)
 }
 
@@ -243,6 +246,7 @@ func (x *exchange) settle(err error, h *hop) {
 	x.releaseSlot()
 	if failure != nil || x.req.FinalTurn {
 		c.pool.drop(x.req.Session)
+		c.streams.drop(x.req.Session)
 	}
 	x.account(h)
 }
@@ -251,9 +255,12 @@ func (x *exchange) settle(err error, h *hop) {
 func (x *exchange) failure(err error) *record.Error {
 	var status *statusError
 	var event *eventError
+	var exception *streamException
 	switch {
 	case errors.As(err, &status):
-		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body}
+		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body, Details: x.client.signatureHint(status.body)}
+	case errors.As(err, &exception):
+		return &record.Error{Type: exception.typ, Message: exception.message}
 	case errors.As(err, &event):
 		return &record.Error{Code: 502, HasCode: true, Type: typeSSE, Message: typeSSE + "(" + quote(event.message) + ")"}
 	}

@@ -1,12 +1,15 @@
 package client
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"time"
+
+	"aiperf/internal/record"
 )
 
 // Reuse is a connection strategy.
@@ -34,6 +37,8 @@ type Options struct {
 	ConnectLimit int
 	// Timeout is the total time of an exchange, from pool wait to last byte; 0 = none.
 	Timeout time.Duration
+	// ConnectTimeout bounds the opening of a socket; 0 leaves it to Timeout and the system.
+	ConnectTimeout time.Duration
 	// CancelSendTimeout bounds the sending of a request that is to be cancelled, when there is no Timeout.
 	CancelSendTimeout time.Duration
 	// KeepAliveTimeout is the life of an idle connection; 0 keeps none.
@@ -60,6 +65,15 @@ type Options struct {
 	// SSLVerify checks server certificates, against RootCAs if set, else against the system's roots.
 	SSLVerify bool
 	RootCAs   *x509.CertPool
+	// Certificates prove the client's own identity to servers that ask for it.
+	Certificates []tls.Certificate
+	// UnixSocket is the path of the socket through which every connection goes; "" = TCP.
+	UnixSocket string
+	// HTTP2 speaks HTTP/2 and nothing else: over TLS where the URL says https, in clear text otherwise.
+	HTTP2 bool
+	// Sign adds the headers that prove the request's author to a request whose other headers and body are
+	// as they will be sent; nil signs nothing. A client that signs follows no redirects.
+	Sign func(method string, u *url.URL, headers []record.Header, body []byte) ([]record.Header, error)
 	// Proxy names the proxy for a request, nil for none; ProxyFromEnvironment honours HTTP_PROXY,
 	// HTTPS_PROXY and NO_PROXY.
 	Proxy func(*http.Request) (*url.URL, error)

@@ -36,7 +36,32 @@ func (x *exchange) firstHop(buffer *[]byte) error {
 	if h.target, err = x.client.target(x.req.URL); err != nil {
 		return err
 	}
+	if sign := x.client.opts.Sign; sign != nil {
+		extra, err := sign(h.method, h.target.url, h.signable(), h.body)
+		if err != nil {
+			return err
+		}
+		h.headers = append(without(h.headers, namesOf(extra)), extra...)
+	}
 	return h.encode()
+}
+
+// signable is the headers that a signature covers, Host included.
+func (h *hop) signable() []record.Header {
+	for _, hd := range h.headers {
+		if strings.EqualFold(hd.Name, "Host") {
+			return h.headers
+		}
+	}
+	return append([]record.Header{{Name: "Host", Value: h.target.host}}, h.headers...)
+}
+
+func namesOf(headers []record.Header) []string {
+	names := make([]string, len(headers))
+	for i, hd := range headers {
+		names[i] = hd.Name
+	}
+	return names
 }
 
 // encode writes the head, headers in the order given. Host and Content-Length are the client's own

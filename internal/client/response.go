@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/client/eventstream"
 	"aiperf/internal/client/sse"
 	"aiperf/internal/neterr"
 	"aiperf/internal/record"
@@ -129,8 +130,11 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 		return x.receiveRefusal(h, resp, mediaType, charset)
 	}
 	x.out.AckNS = x.t.headersReceived
-	if mediaType == "text/event-stream" && h.method == http.MethodPost {
-		return x.receiveStream(h)
+	switch {
+	case mediaType == "text/event-stream" && h.method == http.MethodPost:
+		return x.receiveStream(h, x.readBody)
+	case mediaType == eventstream.MediaType:
+		return x.receiveStream(h, (&frames{x: x}).read)
 	}
 	pooled := x.client.bodies.Get().(*[]byte)
 	text, err := x.readAll((*pooled)[:0])
@@ -187,14 +191,14 @@ func reason(resp *http.Response) string {
 const streamRoom = 512
 
 // receiveStream hands over the events of a stream as they come.
-func (x *exchange) receiveStream(h *hop) error {
+func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 	sc := x.client.scanners.Get().(*sse.Scanner)
 	defer func() {
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
 	for {
-		n, err := x.readBody(sc.Space(streamRoom))
+		n, err := read(sc.Space(streamRoom))
 		at := x.conn.wire.readNS
 		sc.Filled(n)
 		for ev := sc.Next(); ev != nil; ev = sc.Next() {
@@ -212,6 +216,10 @@ func (x *exchange) receiveStream(h *hop) error {
 		}
 		if ev := sc.End(); ev != nil {
 			x.keepEvent(ev, x.client.clock.NowNS())
+		}
+		var exception *streamException
+		if errors.As(err, &exception) {
+			return err
 		}
 		return x.broken(h, neterr.Payload, "reading the event stream", err)
 	}

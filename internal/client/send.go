@@ -10,11 +10,12 @@ import (
 	"aiperf/internal/clock"
 )
 
-// Client sends requests over HTTP/1.1. It is safe for concurrent use and keeps no cookies.
+// Client sends requests over HTTP/1.1, or over HTTP/2 if it was told to. It is safe for concurrent use and keeps no cookies.
 type Client struct {
 	opts    Options
 	clock   *clock.Clock
 	pool    *pool
+	streams *streams // HTTP/2; nil = HTTP/1.1
 	dialer  *dialer
 	sources *sources
 
@@ -36,6 +37,9 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 		return nil, err
 	}
 	src, err := newSources(opts.TimestampSource)
+	if opts.HTTP2 {
+		src, err = sharedSources(opts.TimestampSource, src)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +54,9 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 		post:    &http.Request{Method: http.MethodPost},
 	}
 	c.pool = newPool(&c.opts, clk.NowNS)
+	if opts.HTTP2 {
+		c.streams = newStreams(c)
+	}
 	c.heads.New = func() any { b := make([]byte, 0, 4096); return &b }
 	c.bodies.New = func() any { b := make([]byte, 0, 4096); return &b }
 	c.scanners.New = func() any { return new(sse.Scanner) }
@@ -63,6 +70,7 @@ func (c *Client) CloseIdle() { c.pool.close() }
 // exchanges by their contexts.
 func (c *Client) Close() {
 	c.pool.close()
+	c.streams.close()
 	c.sources.close()
 }
 
@@ -80,7 +88,7 @@ func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange 
 	x := &exchange{client: c, req: req, sink: sink}
 	head := c.heads.Get().(*[]byte)
 	h := &x.hop
-	err := x.firstHop(head)
+	err := x.firstHop(head) // signing included: it is no part of the exchange
 	x.out.StartNS = c.clock.NowNS()
 	if err == nil {
 		err = x.guarded(ctx, h)

@@ -38,6 +38,8 @@ type wire struct {
 	floorNS int64
 	// wallOffset is what the wall clock was ahead of the run's at the last stamp.
 	wallOffset int64
+	// dialled is how the connection came about, where its exchanges did not open it themselves.
+	dialled *stamps
 	// silent counts the reads without a stamp up to the first with one; negative once there was one.
 	silent int
 }

@@ -94,11 +94,19 @@ func (d *draft) givenOf(names ...string) []string {
 	return flags
 }
 
+// PluginType is the endpoint type of a run whose endpoint is a program.
+const PluginType = "plugin"
+
 // decideEndpoint looks the endpoint type up and switches streaming off where it cannot be.
 func (d *draft) decideEndpoint() {
 	d.models = d.p.Texts("model-names")
 	d.endpointType = d.p.Text("endpoint-type")
 	facts, known := d.catalog.Endpoint(d.endpointType)
+	if d.given("endpoint-plugin") {
+		// What the program can do it says when it is started.
+		d.endpointType, known = PluginType, true
+		facts = EndpointFacts{Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true}
+	}
 	if !known {
 		// Nothing may be concluded about a type that nobody describes; it is refused as not built.
 		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, FormData: true}

@@ -9,6 +9,7 @@ type Env struct {
 	ServerMetrics ServerMetricsEnv
 	Network       NetworkEnv
 	Endpoint      EndpointEnv
+	Plugin        PluginEnv
 	Dataset       DatasetEnv
 	Metrics       MetricsEnv
 	UI            UIEnv
@@ -75,6 +76,9 @@ type EndpointEnv struct {
 	// ForceContentParts writes message content as a list even for a single text.
 	ForceContentParts bool
 }
+
+// PluginEnv bounds the calls of a program.
+type PluginEnv struct{ CallTimeout, StartTimeout time.Duration }
 
 // DatasetEnv bounds what is made of a dataset.
 type DatasetEnv struct {
@@ -200,6 +204,7 @@ func newEnv(v variables) Env {
 			ConnectTimeout: v.seconds("NETWORK_LATENCY_CONNECT_TIMEOUT"),
 			TopUpTimeout:   v.seconds("NETWORK_LATENCY_COMPLETE_TOPUP_TIMEOUT"),
 		},
+		Plugin:   PluginEnv{CallTimeout: v.seconds("PLUGIN_CALL_TIMEOUT"), StartTimeout: v.seconds("PLUGIN_START_TIMEOUT")},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
 		Dataset: DatasetEnv{
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),

@@ -97,6 +97,8 @@ func httpVariables() []Variable {
 		vBool("HTTP_X_DYNAMO_SESSION_ID_FROM_CORRELATION_ID", "false", "Also send the correlation id as X-Dynamo-Session-ID."),
 		vBool("HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID", "true", "Also send the correlation id as X-Session-Affinity."),
 		vFloat("HTTP_METRICS_SCRAPE_READ_TIMEOUT", "30", above(0), "Seconds between two pieces of a metrics page."),
+		vFloat("PLUGIN_CALL_TIMEOUT", "30", above(0), "Seconds that a call of an endpoint plugin may take."),
+		vFloat("PLUGIN_START_TIMEOUT", "10", above(0), "Seconds in which an endpoint plugin must say what it is."),
 	}
 }
 

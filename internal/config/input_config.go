@@ -138,7 +138,8 @@ func endpointConfig(r *Run) Object {
 	out = setNonEmpty(out, "headers", headers)
 	extra, _ := redactValue(e.Extra).(Object)
 	out = setNonEmpty(out, "extra", extra)
-	return addGiven(out, p, "session-header", "session_header", e.SessionHeader)
+	out = addGiven(out, p, "session-header", "session_header", e.SessionHeader)
+	return controlConfig(transportConfig(out, &e), &e)
 }
 
 func datasetConfig(r *Run) Object {

@@ -11,12 +11,6 @@ func endpointTypes() []string {
 }
 
 func endpointOptions() []Option {
-	const (
-		reset    = "the cache reset before a run"
-		profiler = "the control of the server's profiler"
-		signing  = "request signing and SageMaker"
-		readying = "the readiness probe"
-	)
 	return []Option{
 		opt("model-names model -m", String, "", 1, "Model name or names that requests ask for. The first one names the run.", repeat, yaml("models")),
 		opt("model-selection-strategy", Enum, "round_robin", 2, "How a turn gets its model when there are several. Decided when the data set is built.",
@@ -24,6 +18,7 @@ func endpointOptions() []Option {
 		opt("url -u", String, "http://localhost:8000", 1, "Base URL or URLs of the server; http:// is added where there is no scheme.", multi, address, yaml("endpoint.urls")),
 		opt("url-strategy", Enum, "round_robin", 2, "How sessions spread over several URLs.", values("round_robin"), yaml("endpoint.url_strategy")),
 		opt("endpoint-type", Enum, "chat", 1, "The API that is spoken: the form of requests and replies.", values(endpointTypes()...), yaml("endpoint.type")),
+		opt("endpoint-plugin", String, "", 2, "Program that encodes requests and decodes replies, with its arguments; it stands in place of --endpoint-type.", yaml("endpoint.plugin")),
 		opt("custom-endpoint endpoint", String, "", 1, "Path that replaces the endpoint type's own; an empty one appends nothing to the URL.", mayBeEmpty, yaml("endpoint.path")),
 		opt("streaming", Bool, "false", 1, "Ask for replies as a stream of events. Switched off with a warning for types that cannot stream.", yaml("endpoint.streaming")),
 		opt("request-timeout-seconds", Float, "21600", 1, "Limit on a whole request in seconds; a request that reaches it is an error.", limits(above(0)), yaml("endpoint.timeout")),
@@ -37,27 +32,32 @@ func endpointOptions() []Option {
 		opt("request-content-type", Enum, "application/json", 3, "Encoding of request bodies; multipart/form-data only for types that take forms.",
 			values("application/json", "multipart/form-data"), yaml("endpoint.request_content_type")),
 		opt("download-video-content", Bool, "false", 3, "Fetch generated videos; latency then includes the download.", yaml("endpoint.download_video_content")),
-		opt("wait-for-model-timeout", Float, "0", 2, "Seconds to wait for the server to be ready before the run; 0 does not ask.", limits(atLeast(0)), missing(readying), yaml("endpoint.wait_for_model_timeout")),
-		opt("wait-for-model-mode", Enum, "inference", 2, "Ask the list of models, send a request of one token, or do both.", values("models", "inference", "both"), missing(readying), yaml("endpoint.wait_for_model_mode")),
-		opt("wait-for-model-interval", Float, "5", 2, "Seconds between two questions whether the server is ready.", limits(above(0)), missing(readying), yaml("endpoint.wait_for_model_interval")),
+		opt("wait-for-model-timeout", Float, "0", 2, "Seconds to wait for the server to be ready before the run; 0 does not ask.", limits(atLeast(0)), yaml("endpoint.wait_for_model_timeout")),
+		opt("wait-for-model-mode", Enum, "inference", 2, "Ask the list of models, send a request of one token, or do both.", values("models", "inference", "both"), yaml("endpoint.wait_for_model_mode")),
+		opt("wait-for-model-interval", Float, "5", 2, "Seconds between two questions whether the server is ready.", limits(above(0)), yaml("endpoint.wait_for_model_interval")),
 		opt("session-header", String, "X-Correlation-ID", 3, "Name of the header that is the same for all turns of a session.", yaml("endpoint.session_header")),
-		opt("reset-kv-cache", Bool, "false", 3, "Ask the server to forget its prefix cache before each run.", missing(reset)),
-		opt("reset-kv-cache-path", String, "/reset_prefix_cache", 3, "Path of that request.", missing(reset)),
-		opt("reset-kv-cache-timeout-seconds", Float, "30", 3, "Limit on that request in seconds.", limits(above(0)), missing(reset)),
-		opt("server-profiler", Bool, "false", 3, "Start the server's profiler with profiling and stop it afterwards.", missing(profiler)),
-		opt("server-profiler-start-path", String, "/start_profile", 3, "Path that starts the server's profiler.", missing(profiler)),
-		opt("server-profiler-stop-path", String, "/stop_profile", 3, "Path that stops the server's profiler.", missing(profiler)),
-		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0)), missing(profiler)),
+		opt("reset-kv-cache", Bool, "false", 3, "Ask the server to forget its prefix cache before each run."),
+		opt("reset-kv-cache-path", String, "/reset_prefix_cache", 3, "Path of that request."),
+		opt("reset-kv-cache-timeout-seconds", Float, "30", 3, "Limit on that request in seconds.", limits(above(0))),
+		opt("server-profiler", Bool, "false", 3, "Start the server's profiler with profiling and stop it afterwards."),
+		opt("server-profiler-start-path", String, "/start_profile", 3, "Path that starts the server's profiler."),
+		opt("server-profiler-stop-path", String, "/stop_profile", 3, "Path that stops the server's profiler."),
+		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0))),
 		opt("uuid-and-strip", Bool, "false", 3, "Send an image that repeats within a session only once (single_turn data).", missing("image input"), yaml("endpoint.uuid_and_strip")),
 		opt("per-chunk-usage", Bool, "false", 3, "Ask for usage on every chunk (streaming chat); implies server token counts.", missing("usage on every chunk")),
-		opt("auth-type", Enum, "", 3, "Sign requests.", values("sigv4"), missing(signing)),
-		opt("aws-region", String, "", 3, "AWS region for signing.", missing(signing)),
-		opt("aws-service", String, "", 3, "AWS service for signing.", missing(signing)),
-		opt("aws-profile", String, "", 3, "AWS profile that holds the credentials.", missing(signing)),
-		opt("sagemaker-endpoint-name", String, "", 3, "SageMaker endpoint to invoke.", missing(signing)),
-		opt("sagemaker-target-model", String, "", 3, "Model of a SageMaker multi-model endpoint.", missing(signing)),
-		opt("sagemaker-inference-component-name", String, "", 3, "SageMaker inference component.", missing(signing)),
-		opt("sagemaker-target-variant", String, "", 3, "SageMaker production variant.", missing(signing)),
+		opt("http2", Bool, "false", 2, "Speak HTTP/2, and nothing else: over TLS for https, in clear text for http.", yaml("endpoint.http2")),
+		opt("unix-socket", Path, "", 2, "Connect through this Unix socket; the URL still gives path and Host.", mustExist, yaml("endpoint.uds_path")),
+		opt("tls-ca-file", Path, "", 2, "PEM file of the authorities that server certificates are checked against, instead of the system's.", mustExist),
+		opt("tls-client-cert", Path, "", 2, "PEM file of the client's own certificate, for servers that ask for one.", mustExist),
+		opt("tls-client-key", Path, "", 2, "PEM file of the key of that certificate.", mustExist),
+		opt("auth-type", Enum, "", 3, "Sign requests.", values("sigv4")),
+		opt("aws-region", String, "", 3, "AWS region for signing."),
+		opt("aws-service", String, "", 3, "AWS service name for signing, such as bedrock or sagemaker."),
+		opt("aws-profile", String, "", 3, "AWS profile that holds the credentials."),
+		opt("sagemaker-endpoint-name", String, "", 3, "SageMaker endpoint to invoke."),
+		opt("sagemaker-target-model", String, "", 3, "Model of a SageMaker multi-model endpoint."),
+		opt("sagemaker-inference-component-name", String, "", 3, "SageMaker inference component."),
+		opt("sagemaker-target-variant", String, "", 3, "SageMaker production variant."),
 	}
 }
 

@@ -62,6 +62,7 @@ func (d *draft) endpoint() Endpoint {
 	p := d.p
 	e := Endpoint{
 		Type:                d.endpointType,
+		Plugin:              p.Text("endpoint-plugin"),
 		URLStrategy:         p.Text("url-strategy"),
 		Streaming:           d.streaming,
 		TimeoutSeconds:      *p.Float("request-timeout-seconds"),
@@ -75,9 +76,12 @@ func (d *draft) endpoint() Endpoint {
 		DownloadVideo:       p.Bool("download-video-content"),
 	}
 	e.SourceAddresses, _ = sourceAddresses(p.Texts("source-address")) // checked before
+	d.controls(&e)
+	d.transport(&e)
 	for _, text := range p.Texts("url") {
 		e.URLs = append(e.URLs, withScheme(text))
 	}
+	d.sageMaker(&e)
 	if p.Given("custom-endpoint") {
 		path := p.Text("custom-endpoint")
 		e.CustomPath = &path
@@ -205,7 +209,8 @@ func (d *draft) systemPrompt() *string {
 func (d *draft) serverMetrics() ServerMetrics {
 	p := d.p
 	return ServerMetrics{
-		Enabled: !p.Bool("no-server-metrics"), Given: p.Given("server-metrics"),
+		// SageMaker passes nothing on but invocations.
+		Enabled: !p.Bool("no-server-metrics") && (p.Given("server-metrics") || !p.Given("sagemaker-endpoint-name")), Given: p.Given("server-metrics"),
 		URLs: p.Texts("server-metrics"), Formats: p.Texts("server-metrics-formats"),
 	}
 }

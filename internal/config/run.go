@@ -75,6 +75,8 @@ type Endpoint struct {
 	URLs []string
 	// URLStrategy is "round_robin".
 	URLStrategy string
+	// Plugin is the command of the program that is the endpoint, "" = none; Type is then "plugin".
+	Plugin string
 	// CustomPath replaces the type's own path when it is not nil.
 	CustomPath *string
 	// Streaming is off for types that cannot stream, whatever was asked.
@@ -99,6 +101,49 @@ type Endpoint struct {
 	Form bool
 	// DownloadVideo fetches generated videos.
 	DownloadVideo bool
+	// HTTP2 speaks HTTP/2 alone; UnixSocket is the path that every connection goes through, "" = TCP.
+	HTTP2      bool
+	UnixSocket string
+	TLS        TLS
+	// Signing is nil when requests are not signed.
+	Signing *Signing
+	// SageMaker is nil for other servers.
+	SageMaker *SageMaker
+	// Ready is nil when the server is not asked whether it is ready.
+	Ready *Readiness
+	// ResetCache and Profiler are nil when these hooks are off.
+	ResetCache *CacheReset
+	Profiler   *Profiler
+}
+
+// TLS names PEM files; empty = none.
+type TLS struct{ CAFile, CertFile, KeyFile string }
+
+// Signing is AWS signature version 4.
+type Signing struct{ Region, Service, Profile string }
+
+// SageMaker says what of an endpoint is invoked; empty = whatever it takes.
+type SageMaker struct{ EndpointName, TargetModel, InferenceComponent, TargetVariant string }
+
+// Readiness says how the server is waited for.
+type Readiness struct {
+	// Mode is "models", "inference" or "both".
+	Mode              string
+	Timeout, Interval time.Duration
+}
+
+// CacheReset is a request before the run: the server forgets its prefix cache.
+type CacheReset struct {
+	Path    string
+	Timeout time.Duration
+	// Retry is how long a busy server is asked again.
+	Retry time.Duration
+}
+
+// Profiler starts and stops the server's profiler around profiling.
+type Profiler struct {
+	StartPath, StopPath string
+	Timeout             time.Duration
 }
 
 // Tokenizer names the vocabulary that counts. An empty name means that none is needed.

@@ -76,7 +76,7 @@ type MessageCounter interface {
 func (b *Body) InputTokens(c Counter) (int64, bool) {
 	b.count.Do(func() {
 		b.tokens = -1
-		if m, ok := c.(MessageCounter); ok {
+		if m, ok := c.(MessageCounter); ok && b.text == nil {
 			if n, ok := countMessages(b.JSON(), m); ok {
 				b.tokens = int64(n)
 				return

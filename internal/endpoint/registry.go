@@ -79,10 +79,10 @@ func registry() []Descriptor {
 		llm.with("sglang_generate", "/generate", "",
 			func(d *Descriptor) { d.StreamsOnly, d.TokenIDs = true, true }),
 		llm.with("kserve_chat", "/openai/v1/chat/completions", "", images, audios, videos),
-		llm.with("kserve_completions", "/openai/v1/completions", ""),
-		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings),
-		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream),
-		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", ""),
+		llm.with("kserve_completions", "/openai/v1/completions", "", singleTurn),
+		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings, singleTurn),
+		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream, singleTurn),
+		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", "", noStream, singleTurn),
 		input.with("kserve_v2_embeddings", "/v2/models/{model}/infer", titleEmbeddings),
 		input.with("kserve_v2_rankings", "/v2/models/{model}/infer", "Rankings Metrics"),
 		llm.with("kserve_v2_vlm", "/v2/models/{model}/infer", "", images),
@@ -124,6 +124,11 @@ func (d Descriptor) with(name, path, title string, more ...func(*Descriptor)) De
 // builders make the endpoints that this release can drive.
 func builders() map[string]func(Descriptor, Options) (Endpoint, error) {
 	return map[string]func(Descriptor, Options) (Endpoint, error){
+		"kserve_chat":          always(newChat),
+		"kserve_completions":   always(newCompletions),
+		"kserve_embeddings":    always(newEmbeddings),
+		"kserve_v1_predict":    always(newKServe),
+		"kserve_v2_infer":      always(newKServe),
 		"chat":                 always(newChat),
 		"completions":          always(newCompletions),
 		"embeddings":           always(newEmbeddings),

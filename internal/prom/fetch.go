@@ -42,6 +42,8 @@ type FetchOptions struct {
 	// SSLVerify checks server certificates, against RootCAs if set, else against the system's roots.
 	SSLVerify bool
 	RootCAs   *x509.CertPool
+	// Certificates prove the client's identity to servers that ask for it.
+	Certificates []tls.Certificate
 	// IPVersion is "4", "6" or "auto"; "" = "4". Addresses given as numbers are always used.
 	IPVersion string
 	// Proxy names the proxy for a request, nil for none.
@@ -118,6 +120,7 @@ func NewFetcher(o FetchOptions) (*Fetcher, error) {
 		},
 		TLSClientConfig: &tls.Config{
 			RootCAs:            o.RootCAs,
+			Certificates:       o.Certificates,
 			InsecureSkipVerify: !o.SSLVerify, //nolint:gosec // the user asked for it
 			MinVersion:         tls.VersionTLS12,
 		},

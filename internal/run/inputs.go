@@ -44,6 +44,10 @@ func (e *execution) inputs() iter.Seq2[report.Input, error] {
 					continue
 				}
 				payload, err := session.Payload(e.endpoint, c, turn)
+				payload, ok := e.pluginPayload(payload, err)
+				if !ok {
+					continue
+				}
 				if !yield(report.Input{SessionID: c.SessionID, Payload: payload}, err) {
 					return
 				}

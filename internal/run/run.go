@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"aiperf/internal/intake"
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
+	"aiperf/internal/plugin"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
@@ -109,6 +111,10 @@ type execution struct {
 	descriptor endpoint.Descriptor
 	endpoint   endpoint.Endpoint
 	urls       []string
+	identity   identity
+	// plugin is the program that is the endpoint; nil if none is.
+	plugin    *plugin.Host
+	unencoded sync.Once
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
@@ -123,8 +129,10 @@ type execution struct {
 	// network is nil when the network's round trip is nobody's concern.
 	network *networkWatch
 	// rtt is that round trip, nil as long as it is not known.
-	rtt    *time.Duration
-	health *clientHealth
+	rtt *time.Duration
+	// controls is nil when nothing is asked of the servers beside the load.
+	controls *controls
+	health   *clientHealth
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -160,13 +168,16 @@ func (e *execution) prepareUntilStopped(ctx context.Context) error {
 // prepare does everything that happens before the first request. Nothing is written before the
 // configuration has proved possible.
 func (e *execution) prepare(ctx context.Context) error {
-	if err := e.bind(); err != nil {
+	if err := e.bind(ctx); err != nil {
 		return err
 	}
 	for _, a := range e.cfg.Endpoint.SourceAddresses {
 		if err := client.CheckSource(a); err != nil {
 			return fmt.Errorf("--source-address: %w", err)
 		}
+	}
+	if err := e.identify(ctx); err != nil {
+		return err
 	}
 	if err := e.loadTokenizers(ctx); err != nil {
 		return err
@@ -190,6 +201,12 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
+	if e.controls, err = e.newControls(); err != nil {
+		return err
+	}
+	if err := e.controls.prepare(ctx); err != nil {
+		return err
+	}
 	if e.network, err = e.watchNetwork(); err != nil {
 		return err
 	}
@@ -200,30 +217,35 @@ func (e *execution) prepare(ctx context.Context) error {
 }
 
 // bind finds the endpoint and the metrics that the configuration asks for.
-func (e *execution) bind() error {
+func (e *execution) bind(ctx context.Context) error {
 	c := &e.cfg.Endpoint
-	descriptor, built := endpoint.Lookup(c.Type)
-	if !built {
-		return fmt.Errorf("--endpoint-type %s is not available in this release", c.Type)
-	}
-	e.descriptor = descriptor
+	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
 	extra, err := members(c.Extra)
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
-	e.endpoint, err = endpoint.New(c.Type, endpoint.Options{
+	descriptor, _ := endpoint.Lookup(c.Type)
+	options := endpoint.Options{
 		ServerTokens: c.UseServerTokenCount, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
 		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
 		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
 		ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
-	})
+	}
+	if c.Plugin != "" {
+		err = e.startPlugin(ctx, options)
+	} else {
+		e.endpoint, err = endpoint.New(c.Type, options)
+	}
 	if err != nil {
 		return err
 	}
-	if e.urls, err = session.URLs(descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
+	e.descriptor = e.endpoint.Descriptor()
+	if err := e.nameModelInPath(); err != nil {
+		return err
+	}
+	if e.urls, err = session.URLs(e.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
-	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
 	e.set, err = metrics.NewSet(e.metricsConfig())
 	if err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
@@ -303,7 +325,7 @@ func (e *execution) assemble() error {
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.servers.gates(),
+		Observe: e.logPhase, Gates: e.controls.gates(e.servers.gates()),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -317,6 +339,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
+	e.controls.finish()
 	if errors.Is(err, load.ErrChildFailed) {
 		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
 		return result.Phases, nil
@@ -360,6 +383,10 @@ func (e *execution) close() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		e.pool.Close(ctx)
 		cancel()
+	}
+	e.controls.close()
+	if e.plugin != nil {
+		e.plugin.Close()
 	}
 	if e.client != nil {
 		e.client.Close()

@@ -78,10 +78,14 @@ func (e *execution) fetchOptions() prom.FetchOptions {
 	o := prom.FetchOptions{
 		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
 		MaxBody: maxPage, SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
+		RootCAs: e.identity.roots, Certificates: e.identity.certificates,
 		WallNS: func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) },
 	}
 	if h.TrustEnv {
 		o.Proxy = client.ProxyFromEnvironment
+	}
+	if socket := e.cfg.Endpoint.UnixSocket; socket != "" {
+		o.Dial = throughSocket(socket, e.cfg.Endpoint.URLs)
 	}
 	return o
 }

@@ -218,6 +218,11 @@ func (e *execution) clientOptions(workers int) client.Options {
 	}
 	o.TimestampSource = client.TimestampSource(e.cfg.TimestampSource)
 	o.Redact = e.redactor.Text
+	o.HTTP2, o.UnixSocket = e.cfg.Endpoint.HTTP2, e.cfg.Endpoint.UnixSocket
+	o.RootCAs, o.Certificates = e.identity.roots, e.identity.certificates
+	if e.identity.signer != nil {
+		o.Sign = e.identity.signer.Sign
+	}
 	return o
 }
 
@@ -226,6 +231,18 @@ func (e *execution) headers() session.Headers {
 	s := session.Headers{
 		Version: e.options.Version, APIKey: c.APIKey, KeyName: e.descriptor.KeyHeader, Usual: e.descriptor.Headers, SessionName: c.SessionHeader,
 		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey, DynamoSessionID: h.XDynamoSessionID,
+	}
+	if m := c.SageMaker; m != nil {
+		s.RequestIDNames = []string{"X-Amzn-SageMaker-Inference-Id"}
+		for _, h := range []record.Header{
+			{Name: "X-Amzn-SageMaker-Target-Model", Value: m.TargetModel},
+			{Name: "X-Amzn-SageMaker-Inference-Component", Value: m.InferenceComponent},
+			{Name: "X-Amzn-SageMaker-Target-Variant", Value: m.TargetVariant},
+		} {
+			if h.Value != "" {
+				s.Fixed = append(s.Fixed, h)
+			}
+		}
 	}
 	for _, header := range c.Headers {
 		s.Custom = append(s.Custom, record.Header{Name: header.Name, Value: header.Value})

@@ -20,6 +20,9 @@ type Headers struct {
 	Usual []endpoint.Header
 	// SessionName names the header of the session's id; empty: X-Correlation-ID.
 	SessionName string
+	// RequestIDNames carry the request's id besides; Fixed are the service's own headers.
+	RequestIDNames []string
+	Fixed          []record.Header
 	// The following add the session's id under further names.
 	SessionAffinity, SessionID, SMGRoutingKey, DynamoSessionID bool
 }
@@ -59,6 +62,13 @@ func (l *headerList) set(name, value string, fill filler) {
 		return
 	}
 	*l = append(*l, h)
+}
+
+// List is the headers of one request that belongs to no session. An empty content type is left out.
+func (h *Headers) List(stream bool, contentType string) []record.Header {
+	ids := newIDSource()
+	list := h.template(stream, contentType).fill(ids.next(), ids.next())
+	return slices.DeleteFunc(list, func(o record.Header) bool { return o.Value == "" && strings.EqualFold(o.Name, "Content-Type") })
 }
 
 // template lists the headers in the order in which they are built: the user's own replace the first
@@ -103,6 +113,12 @@ func (h *Headers) template(stream bool, contentType string) *headerTemplate {
 		if more.on {
 			l.set(more.name, "", correlationID)
 		}
+	}
+	for _, name := range h.RequestIDNames {
+		l.set(name, "", requestID)
+	}
+	for _, f := range h.Fixed {
+		l.set(f.Name, f.Value, fixed)
 	}
 	t := &headerTemplate{}
 	for i, e := range l {

@@ -1,0 +1,217 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"aiperf/internal/client"
+	"aiperf/internal/dataset"
+	"aiperf/internal/endpoint"
+	"aiperf/internal/record"
+)
+
+// ReadGap is the longest silence of a server that is answering; ConnectTimeout bounds the connecting.
+const (
+	ReadGap        = 300 * time.Second
+	ConnectTimeout = 10 * time.Second
+)
+
+// Sender carries out one exchange.
+type Sender interface {
+	Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange
+}
+
+// Session is a conversation.
+type Session struct {
+	Arguments *Arguments
+	Sender    Sender
+	Headers   []record.Header
+	// Count counts the tokens of a text, for servers that do not report them.
+	Count func(text string) int
+	// Out gets prompts, replies and figures, Err what went wrong.
+	Out, Err io.Writer
+	// Redact hides secrets in messages; nil leaves them.
+	Redact func(string) string
+	// Gap replaces ReadGap; 0 = ReadGap.
+	Gap time.Duration
+
+	history []endpoint.Turn
+}
+
+// errSilent is the end of a server that stopped answering.
+var errSilent = errors.New("the server was silent for too long")
+
+// printer prints a reply as it comes and keeps its figures.
+type printer struct {
+	endpoint.Decoder
+	out              io.Writer
+	reasoning, shown int
+	alive            func()
+}
+
+// Event implements client.Sink.
+func (p *printer) Event(name, data []byte, atNS int64) {
+	p.Decoder.Event(name, data, atNS)
+	p.print()
+}
+
+// Body implements client.Sink.
+func (p *printer) Body(contentType string, binary bool, body []byte, atNS int64) {
+	p.Decoder.Body(contentType, binary, body, atNS)
+	p.print()
+}
+
+func (p *printer) print() {
+	p.alive()
+	r := p.Reply()
+	if n := len(r.Reasoning); n > p.reasoning {
+		io.WriteString(p.out, plain(string(r.Reasoning[p.reasoning:n])))
+		p.reasoning = n
+	}
+	if n := len(r.Output); n > p.shown {
+		if p.shown == 0 && p.reasoning > 0 {
+			io.WriteString(p.out, "\n\n")
+		}
+		io.WriteString(p.out, plain(string(r.Output[p.shown:n])))
+		p.shown = n
+	}
+}
+
+// plain leaves out what would steer the terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7F && r < 0xA0 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// Say sends a message, prints the reply and its figures (all of them if detailed).
+func (s *Session) Say(ctx context.Context, message string, detailed bool) error {
+	api, err := endpoint.New("chat", endpoint.Options{Model: s.Arguments.Model, Streaming: true})
+	if err != nil {
+		return err
+	}
+	turn := endpoint.Turn{Turn: &dataset.Turn{Texts: []dataset.Media{{Contents: []string{message}}}}}
+	said := &endpoint.Context{SystemMessage: s.Arguments.SystemPrompt, Turns: append(s.history[:len(s.history):len(s.history)], turn)}
+	body, err := api.Encode(said)
+	if err != nil {
+		return err
+	}
+	gap := s.Gap
+	if gap == 0 {
+		gap = ReadGap
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(gap, func() { cancel(errSilent) })
+	defer watch.Stop()
+	p := &printer{Decoder: api.NewDecoder(), out: s.Out, alive: func() { watch.Reset(gap) }}
+	defer p.Release()
+	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes, CancelAfterNS: -1}, p)
+	reply := p.Reply()
+	if p.reasoning+p.shown > 0 {
+		fmt.Fprintln(s.Out)
+	}
+	switch {
+	case ex.CutOff && errors.Is(context.Cause(ctx), errSilent):
+		return fmt.Errorf("%w (%s)", errSilent, gap)
+	case ex.CutOff:
+		return errors.New("interrupted")
+	case ex.Err != nil:
+		return errors.New(s.clean(wordOf(ex.Err, ex.Status)))
+	case reply.Err != nil:
+		return errors.New(s.clean("the server reports: " + reply.Err.Message))
+	}
+	figures := measure(&ex, reply, s.Count)
+	figures.write(s.Out, detailed)
+	if s.Arguments.History {
+		s.history = append(s.history, turn)
+		if assistant := reply.AppendAssistant(nil); len(assistant) > 0 {
+			s.history = append(s.history, endpoint.Turn{Assistant: assistant})
+		}
+	}
+	return nil
+}
+
+func (s *Session) clean(text string) string {
+	if s.Redact == nil {
+		return text
+	}
+	return s.Redact(text)
+}
+
+// maxBody is how much of a refusal's body a message repeats, in characters.
+const maxBody = 500
+
+func wordOf(e *record.Error, status int) string {
+	if !e.HasCode || e.Code != status {
+		return e.Message
+	}
+	text := []rune(strings.TrimSpace(e.Message))
+	if len(text) > maxBody {
+		text = append(text[:maxBody], '…')
+	}
+	return fmt.Sprintf("HTTP %d %s: %s", e.Code, e.Type, string(text))
+}
+
+// figures are how fast a reply was.
+type figures struct {
+	ttft, latency          time.Duration
+	tokens, reasoning      int64
+	cached, prompt         int64
+	hasContent, knowsCache bool
+}
+
+func measure(ex *client.Exchange, r *endpoint.Reply, count func(string) int) figures {
+	f := figures{}
+	n := len(r.ContentNS)
+	if n == 0 {
+		return f
+	}
+	f.hasContent = true
+	f.ttft = time.Duration(r.ContentNS[0] - ex.StartNS)
+	f.latency = time.Duration(r.ContentNS[n-1] - ex.StartNS)
+	if completion, ok := r.Usage.Value(endpoint.UsageCompletion); ok {
+		f.tokens = completion
+		f.reasoning, _ = r.Usage.Value(endpoint.UsageReasoning)
+	} else {
+		f.reasoning = int64(count(string(r.Reasoning)))
+		f.tokens = f.reasoning + int64(count(string(r.Output)))
+	}
+	cached, hasCached := r.Usage.Value(endpoint.UsageCacheRead)
+	prompt, hasPrompt := r.Usage.Value(endpoint.UsagePrompt)
+	if hasCached && hasPrompt && prompt > 0 {
+		f.cached, f.prompt, f.knowsCache = cached, prompt, true
+	}
+	return f
+}
+
+func (f *figures) write(w io.Writer, detailed bool) {
+	if !f.hasContent || f.tokens == 0 {
+		fmt.Fprintln(w, "(no tokens received)")
+		return
+	}
+	milliseconds := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	fmt.Fprintf(w, "TTFT: %.2f ms\n", milliseconds(f.ttft))
+	reasoning := ""
+	if f.reasoning > 0 {
+		reasoning = fmt.Sprintf(", %d reasoning", f.reasoning)
+	}
+	fmt.Fprintf(w, "TPS:  %.2f tokens/s (%d tokens%s in %.2fs)\n", float64(f.tokens)/f.latency.Seconds(), f.tokens, reasoning, f.latency.Seconds())
+	if !detailed {
+		return
+	}
+	if f.tokens > 1 && f.latency > f.ttft {
+		gap := milliseconds(f.latency-f.ttft) / float64(f.tokens-1)
+		fmt.Fprintf(w, "ITL:  %.2f ms/token (decode %.2f tokens/s)\n", gap, 1000/gap)
+	}
+	if f.knowsCache {
+		fmt.Fprintf(w, "Cache: %d/%d prompt tokens cached (%.1f%%)\n", f.cached, f.prompt, 100*float64(f.cached)/float64(f.prompt))
+	}
+}

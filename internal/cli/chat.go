@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/chat"
+	"aiperf/internal/client"
+	"aiperf/internal/clock"
+	"aiperf/internal/config"
+	"aiperf/internal/session"
+	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/tokenizer/load"
+)
+
+// chat talks to a model.
+func (a *app) chat(args []string) int {
+	if wantsHelp(args) {
+		fmt.Fprint(a.terminal.out, chat.Help())
+		return ExitOK
+	}
+	arguments, err := chat.ParseArguments(args, a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	count := tokenizer.Builtin().Count
+	if name := arguments.Tokenizer; name != "" {
+		h := hub.FromEnv(a.env)
+		h.UserAgent = "aiperf/" + Version
+		tok, _, err := load.Load(context.Background(), load.Options{Name: name, Hub: h})
+		if err != nil {
+			return a.fail(err)
+		}
+		count = tok.Count
+	}
+	env, _, err := config.ReadEnv(a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	redactor := artifact.NewRedactor(arguments.APIKey)
+	own, err := client.New(chatOptions(&env, redactor), clock.New())
+	if err != nil {
+		return a.fail(err)
+	}
+	defer own.Close()
+	headers := session.Headers{Version: Version, APIKey: arguments.APIKey}
+	s := &chat.Session{
+		Arguments: arguments, Sender: own, Headers: headers.List(true, "application/json"),
+		Count: count, Out: a.terminal.out, Err: a.terminal.err, Redact: redactor.Text,
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if arguments.Quick != nil {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			select {
+			case <-signals:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		if err := s.Quick(ctx); err != nil {
+			return a.fail(fmt.Errorf("request failed: %w", err))
+		}
+		return ExitOK
+	}
+	interrupts, done := make(chan struct{}), make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case <-signals:
+			case <-done:
+				return
+			}
+			select {
+			case interrupts <- struct{}{}:
+			case <-done:
+				return
+			}
+		}
+	}()
+	if err := s.Run(ctx, os.Stdin, interrupts); err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}
+
+// chatOptions are those of a connection on which a person waits: no limit in total.
+func chatOptions(env *config.Env, redactor *artifact.Redactor) client.Options {
+	o := client.DefaultOptions()
+	o.Timeout, o.ConnectTimeout = 0, chat.ConnectTimeout
+	// A person may think longer than a server keeps an idle connection.
+	o.KeepAliveTimeout = 30 * time.Second
+	o.SSLVerify, o.IPVersion = env.HTTP.SSLVerify, env.HTTP.IPVersion
+	if env.HTTP.TrustEnv {
+		o.Proxy = client.ProxyFromEnvironment
+	}
+	o.Redact = redactor.Text
+	return o
+}

@@ -1,0 +1,58 @@
+package client
+
+import (
+	"io"
+	"strings"
+
+	"aiperf/internal/client/eventstream"
+)
+
+// streamException is a frame by which an AWS service says that the request failed.
+type streamException struct{ typ, message string }
+
+func (e *streamException) Error() string { return e.typ + ": " + e.message }
+
+// frames reads the payload of an AWS event stream: the server-sent events that the model's container
+// wrote, cut anywhere. A read returns what one network read brought.
+type frames struct {
+	x       *exchange
+	decoder eventstream.Decoder
+	left    []byte // of a payload
+	end     error
+	buf     [streamRoom]byte
+}
+
+func (f *frames) read(p []byte) (int, error) {
+	for {
+		if len(f.left) > 0 {
+			n := copy(p, f.left)
+			f.left = f.left[n:]
+			return n, nil
+		}
+		m, err := f.decoder.Next()
+		switch {
+		case err != nil:
+			return 0, err
+		case m != nil && m.Kind == "event":
+			f.left = m.Payload
+			continue
+		case m != nil:
+			return 0, &streamException{m.Name, m.Text()}
+		case f.end == io.EOF && f.decoder.Pending() > 0:
+			return 0, io.ErrUnexpectedEOF
+		case f.end != nil:
+			return 0, f.end
+		}
+		var n int
+		n, f.end = f.x.readBody(f.buf[:])
+		f.decoder.Feed(f.buf[:n])
+	}
+}
+
+// signatureHint says what a refused signature mostly comes from.
+func (c *Client) signatureHint(body string) string {
+	if c.opts.Sign == nil || !strings.Contains(body, "SignatureDoesNotMatch") {
+		return ""
+	}
+	return "the signature was refused: check --aws-service (the signing name), --aws-region, and that this machine's clock is less than 5 minutes wrong"
+}

@@ -1,0 +1,237 @@
+package client
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// serveHTTP2 serves HTTP/2 alone and counts its connections; with a certificate over TLS.
+func serveHTTP2(t *testing.T, cert *tls.Certificate, handler http.HandlerFunc) (base string, conns *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conns = new(atomic.Int64)
+	protocols := new(http.Protocols)
+	s := &http.Server{Handler: handler, Protocols: protocols, ConnState: func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			conns.Add(1)
+		}
+	}}
+	var wg sync.WaitGroup
+	if cert != nil {
+		protocols.SetHTTP2(true)
+		s.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*cert}}
+		base = "https://" + l.Addr().String()
+		wg.Go(func() { _ = s.ServeTLS(l, "", "") })
+	} else {
+		protocols.SetUnencryptedHTTP2(true)
+		base = "http://" + l.Addr().String()
+		wg.Go(func() { _ = s.Serve(l) })
+	}
+	t.Cleanup(func() {
+		s.Close()
+		wg.Wait()
+	})
+	return base, conns
+}
+
+// api answers like a small inference server.
+func api(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	switch r.URL.Path {
+	case "/stream":
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range 3 {
+			fmt.Fprintf(w, "data: %d\n\n", i)
+			w.(http.Flusher).Flush()
+			time.Sleep(5 * time.Millisecond)
+		}
+		io.WriteString(w, "data: [DONE]\n\n")
+	case "/echo":
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, "%s %s %s %d", r.Proto, r.Header.Get("User-Agent"), r.Header.Get("Accept-Encoding"), len(body))
+	case "/moved":
+		http.Redirect(w, r, "/echo", http.StatusTemporaryRedirect)
+	case "/busy":
+		http.Error(w, "slow down", http.StatusTooManyRequests)
+	case "/endless":
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			io.WriteString(w, "data: x\n\n")
+			w.(http.Flusher).Flush()
+			time.Sleep(2 * time.Millisecond)
+		}
+	case "/cut":
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: x\n\n")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func TestHTTP2(t *testing.T) {
+	cert, roots := certificate(t)
+	for _, scheme := range []string{"http", "https"} {
+		t.Run(scheme, func(t *testing.T) {
+			var server *tls.Certificate
+			if scheme == "https" {
+				server = &cert
+			}
+			base, conns := serveHTTP2(t, server, api)
+			c := newTestClient(t, func(o *Options) { o.HTTP2, o.RootCAs = true, roots })
+			rec, x := send(c, post(base+"/stream"))
+			if x.Err != nil || len(rec.events) != 4 || x.Status != 200 {
+				t.Fatalf("stream: %+v %v", x.Err, rec.events)
+			}
+			if gap := rec.stamps[1] - rec.stamps[0]; gap < int64(2*time.Millisecond) {
+				t.Errorf("events of a stream came %s apart", time.Duration(gap))
+			}
+			tm := x.Timing
+			if x.StartNS <= 0 || x.SentNS < x.StartNS || x.AckNS < x.SentNS || rec.stamps[0] < x.AckNS || x.EndNS < rec.stamps[3] {
+				t.Errorf("instants out of order: %+v, events %v", x, rec.stamps)
+			}
+			if tm.Reused != 0 || tm.Connecting <= 0 || tm.BytesSent != 7 || tm.BytesReceived == 0 || x.KernelStamps {
+				t.Errorf("timing of the first exchange %+v", tm)
+			}
+			r := post(base + "/echo")
+			r.KeepTrace, r.KeepRaw = true, true
+			rec, x = send(c, r)
+			if x.Err != nil || rec.body != "HTTP/2.0 aiperf/test  7" || x.Timing.Reused != 1 || x.Timing.Connecting != 0 {
+				t.Errorf("body %q, %+v %+v", rec.body, x.Err, x.Timing)
+			}
+			if x.Trace == nil || x.Trace.RemotePort == 0 || x.Trace.ResponseStatus != 200 || len(x.Trace.ResponseHeaders) == 0 || x.Raw == nil {
+				t.Errorf("trace %+v", x.Trace)
+			}
+			big := post(base + "/echo")
+			big.Body = []byte(strings.Repeat("x", 3<<20))
+			if rec, x = send(c, big); x.Err != nil || !strings.HasSuffix(rec.body, " 3145728") {
+				t.Errorf("large body: %q %+v", rec.body, x.Err)
+			}
+			if rec, x = send(c, post(base+"/moved")); x.Err != nil || !strings.HasSuffix(rec.body, " 7") {
+				t.Errorf("redirect: %q %+v", rec.body, x.Err)
+			}
+			if _, x = send(c, post(base+"/busy")); x.Err == nil || x.Err.Code != 429 || x.Err.Message != "slow down\n" {
+				t.Errorf("refusal: %+v", x.Err)
+			}
+			if rec, x = send(c, post(base+"/cut")); x.Err == nil || x.Err.Type != "ClientPayloadError" || len(rec.events) != 1 {
+				t.Errorf("cut stream: %+v %v", x.Err, rec.events)
+			}
+			if n := conns.Load(); n != 1 {
+				t.Errorf("%d connections for exchanges in turn", n)
+			}
+			if s := c.StampSource(); s.Source != TimestampUser || !strings.Contains(s.Reason, "HTTP/2") {
+				t.Errorf("stamps %+v", s)
+			}
+		})
+	}
+}
+
+func TestHTTP2EndsFromOutside(t *testing.T) {
+	base, _ := serveHTTP2(t, nil, api)
+	c := newTestClient(t, func(o *Options) { o.HTTP2, o.Timeout = true, 50*time.Millisecond })
+	rec, x := send(c, post(base+"/endless"))
+	if x.Err == nil || x.Err.Type != "TimeoutError" || len(rec.events) == 0 {
+		t.Errorf("an endless stream: %+v after %d events", x.Err, len(rec.events))
+	}
+	r := post(base + "/endless")
+	r.CancelAfterNS = int64(10 * time.Millisecond)
+	if _, x = send(c, r); x.Err == nil || x.Err.Code != 499 || x.CancelledNS == 0 {
+		t.Errorf("a cancelled stream: %+v", x.Err)
+	}
+	if _, x = send(c, post(base+"/echo")); x.Err != nil {
+		t.Errorf("the connection after them: %+v", x.Err)
+	}
+}
+
+func TestHTTP2Strategies(t *testing.T) {
+	for _, c := range []struct {
+		reuse Reuse
+		conns int64
+	}{{ReusePooled, 1}, {ReuseNever, 6}, {ReuseSticky, 2}} {
+		t.Run(string(c.reuse), func(t *testing.T) {
+			base, conns := serveHTTP2(t, nil, api)
+			client := newTestClient(t, func(o *Options) { o.HTTP2, o.Reuse = true, c.reuse })
+			for turn := range 3 {
+				for _, session := range []string{"a", "b"} {
+					r := post(base + "/echo")
+					r.Session, r.FinalTurn = session, turn == 2
+					if _, x := send(client, r); x.Err != nil {
+						t.Fatal(x.Err)
+					}
+				}
+			}
+			if n := conns.Load(); n != c.conns {
+				t.Errorf("%d connections, want %d", n, c.conns)
+			}
+		})
+	}
+}
+
+func TestHTTP2StreamsShareAConnection(t *testing.T) {
+	base, conns := serveHTTP2(t, nil, api)
+	c := newTestClient(t, func(o *Options) { o.HTTP2 = true })
+	if _, x := send(c, post(base+"/echo")); x.Err != nil {
+		t.Fatal(x.Err)
+	}
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if rec, x := send(c, post(base+"/stream")); x.Err != nil || len(rec.events) != 4 {
+				t.Errorf("%+v, %d events", x.Err, len(rec.events))
+			}
+		})
+	}
+	wg.Wait()
+	if n := conns.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestServersWithoutHTTP2(t *testing.T) {
+	cert, roots := certificate(t)
+	reply := answer(text("200 OK", "application/json", "{}"))
+	for _, c := range []struct {
+		name, scheme string
+		serve        func(net.Conn, int64)
+		fault        string
+	}{
+		{"over TLS", "https", secured(cert, reply), "does not offer HTTP/2"},
+		{"in clear text", "http", answer("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), "HTTP/2"},
+		{"nobody", "http", nil, "connection refused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			addr := "127.0.0.1:1"
+			if c.serve != nil {
+				addr = newRawServer(t, func(conn net.Conn, n int64) {
+					if c.scheme == "http" {
+						// Whatever a server of HTTP/1.1 is asked in HTTP/2, this is its answer.
+						_, _ = conn.Read(make([]byte, 4096))
+						_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+						return
+					}
+					c.serve(conn, n)
+				}).addr
+			}
+			client := newTestClient(t, func(o *Options) { o.HTTP2, o.RootCAs = true, roots })
+			_, x := send(client, post(c.scheme+"://"+addr+"/x"))
+			if x.Err == nil || !strings.Contains(x.Err.Message, c.fault) {
+				t.Errorf("%+v", x.Err)
+			}
+		})
+	}
+	o := DefaultOptions()
+	o.HTTP2, o.TimestampSource = true, TimestampKernel
+	if _, err := New(o, newTestClient(t, nil).clock); err == nil || !strings.Contains(err.Error(), "HTTP/2") {
+		t.Errorf("kernel stamps with HTTP/2: %v", err)
+	}
+}

@@ -1,0 +1,26 @@
+package client
+
+import (
+	"context"
+	"net"
+)
+
+// dialUnix opens a connection through the Unix socket; the URL still gives path, Host and, under TLS, the
+// name that the certificate must hold.
+func (d *dialer) dialUnix(ctx context.Context, o *origin, t *stamps) (*connection, error) {
+	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
+	nc, err := (&net.Dialer{}).DialContext(ctx, "unix", d.unix)
+	if err != nil {
+		return nil, &dialError{origin: o, socket: d.unix, step: stepConnect, err: err}
+	}
+	w := newWire(nc, d.clock, d.sources)
+	var top net.Conn = w
+	if o.scheme == "https" {
+		if top, err = d.secure(ctx, top, o.host); err != nil {
+			_ = w.Close()
+			return nil, &dialError{origin: o, socket: d.unix, step: stepTLS, err: err}
+		}
+	}
+	t.connectEnd = d.clock.NowNS()
+	return newConnection(o, w, top), nil
+}

@@ -1,0 +1,267 @@
+// Package plugin makes an outside program one of the endpoints: it encodes requests and decodes replies
+// over its standard input and output, one JSON document a line.
+//
+// Nothing of it stands in a timed path: encode is asked while requests are prepared, decode when the
+// exchange is over, with every event and its instant. A program that crashes, hangs or writes what is no
+// reply fails the requests that waited for it, and is started anew for the next one.
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Version is that of the protocol.
+const Version = 1
+
+// Limits of a program.
+const (
+	// CallLimit bounds one call, StartLimit the greeting, endLimit the end of the program once its input
+	// is closed.
+	CallLimit  = 30 * time.Second
+	StartLimit = 10 * time.Second
+	endLimit   = 2 * time.Second
+	// MaxLine bounds a line of the program in bytes.
+	MaxLine = 64 << 20
+	// maxFailures in a row end the trust in a program: every later call fails at once.
+	maxFailures = 5
+	// maxTold bounds a line of the program's standard error in the log.
+	maxTold = 2000
+)
+
+// Options are what a program is started with.
+type Options struct {
+	// Command is the program and its arguments; quotes keep words together.
+	Command string
+	// Greeting is told to the program first.
+	Greeting Greeting
+	// Log gets the lines of the program's standard error; nil drops them.
+	Log func(line string)
+	// CallLimit and StartLimit replace the constants of these names; 0 = those.
+	CallLimit, StartLimit time.Duration
+}
+
+// Greeting is the first line to a program.
+type Greeting struct {
+	Plugin    int               `json:"aiperf_plugin"`
+	Model     string            `json:"model"`
+	Models    []string          `json:"models"`
+	Streaming bool              `json:"streaming"`
+	Extra     json.RawMessage   `json:"extra_inputs"`
+	Limits    map[string]string `json:"limits,omitempty"`
+}
+
+// Manifest is the first line of a program.
+type Manifest struct {
+	Plugin int    `json:"aiperf_plugin"`
+	Name   string `json:"name"`
+	// Path is appended to the URL.
+	Path string `json:"path"`
+	// Streams, ProducesTokens and TokenizesInput are capabilities; absent means true.
+	Streams        *bool `json:"streams"`
+	ProducesTokens *bool `json:"produces_tokens"`
+	TokenizesInput *bool `json:"tokenizes_input"`
+}
+
+// Host runs the program. It is safe for concurrent use.
+type Host struct {
+	options  Options
+	words    []string
+	manifest Manifest
+
+	mu       sync.Mutex
+	process  *process
+	next     uint64
+	failures int
+	closed   bool
+}
+
+// Start starts the program and exchanges greetings.
+func Start(ctx context.Context, o Options) (*Host, error) {
+	if o.CallLimit == 0 {
+		o.CallLimit = CallLimit
+	}
+	if o.StartLimit == 0 {
+		o.StartLimit = StartLimit
+	}
+	o.Greeting.Plugin = Version
+	words, err := split(o.Command)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{options: o, words: words}
+	p, m, err := h.launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.process, h.manifest = p, *m
+	return h, nil
+}
+
+// Manifest is what the program said of itself.
+func (h *Host) Manifest() Manifest { return h.manifest }
+
+// Close ends the program: its input is closed, and if that does not end it, it is killed.
+func (h *Host) Close() {
+	h.mu.Lock()
+	p := h.process
+	h.process, h.closed = nil, true
+	h.mu.Unlock()
+	if p != nil {
+		p.end(endLimit)
+	}
+}
+
+// errClosed ends calls after Close.
+var errClosed = errors.New("the run is over")
+
+// call asks the program and waits for its reply. Its error is of this call alone.
+func (h *Host) call(method string, params, result any) error {
+	p, id, err := h.running()
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(struct {
+		ID     uint64 `json:"id"`
+		Method string `json:"method"`
+		Params any    `json:"params"`
+	}{id, method, params})
+	if err != nil {
+		return err
+	}
+	reply, err := p.ask(id, append(line, '\n'), h.options.CallLimit)
+	if err != nil {
+		h.failed(p)
+		return err
+	}
+	h.mu.Lock()
+	h.failures = 0
+	h.mu.Unlock()
+	if reply.Error != nil {
+		return errors.New(*reply.Error)
+	}
+	if err := json.Unmarshal(reply.Result, result); err != nil {
+		return fmt.Errorf("the result of %s is not what the protocol asks for: %w", method, err)
+	}
+	return nil
+}
+
+// running is the program, started anew if it ended, and the number of the next call.
+func (h *Host) running() (*process, uint64, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return nil, 0, errClosed
+	case h.failures >= maxFailures:
+		return nil, 0, fmt.Errorf("the plugin failed %d times in a row and is not asked any more", maxFailures)
+	}
+	if h.process == nil || h.process.over() {
+		p, _, err := h.launch(context.Background())
+		if err != nil {
+			h.failures++
+			return nil, 0, err
+		}
+		h.process = p
+	}
+	h.next++
+	return h.process, h.next, nil
+}
+
+// failed ends a program that failed a call.
+func (h *Host) failed(p *process) {
+	h.mu.Lock()
+	if h.process == p {
+		h.process = nil
+		h.failures++
+	}
+	h.mu.Unlock()
+	p.end(0)
+}
+
+// launch starts a process and exchanges greetings.
+func (h *Host) launch(ctx context.Context) (*process, *Manifest, error) {
+	p, err := newProcess(h.words, h.options.Log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the plugin %s cannot be started: %w", h.words[0], err)
+	}
+	m, err := p.greet(ctx, &h.options)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		p.end(0)
+		return nil, nil, fmt.Errorf("the plugin %s: %w", h.words[0], err)
+	}
+	go p.listen()
+	return p, m, nil
+}
+
+func (m *Manifest) check() error {
+	switch {
+	case m.Plugin == 0:
+		return errors.New(`the first line has no "aiperf_plugin": is this an endpoint plugin?`)
+	case m.Plugin != Version:
+		return fmt.Errorf("it speaks version %d of the protocol, this program version %d", m.Plugin, Version)
+	case m.Path != "" && !strings.HasPrefix(m.Path, "/"):
+		return fmt.Errorf("its path %q does not begin with /", m.Path)
+	}
+	return nil
+}
+
+// clip shortens what a message repeats.
+func clip(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// split cuts a command into words; single and double quotes keep words together, a backslash keeps the
+// character behind it, but within single quotes.
+func split(command string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	escaped := false
+	for _, r := range command {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if begun {
+				words = append(words, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, errors.New("a quote in the plugin's command is not closed")
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	if len(words) == 0 || words[0] == "" {
+		return nil, errors.New("the plugin's command is empty")
+	}
+	return words, nil
+}

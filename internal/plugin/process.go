@@ -1,0 +1,263 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// reply is a line of the program.
+type reply struct {
+	ID     uint64          `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *string         `json:"error"`
+}
+
+// answer is what a call gets: a reply, or why there is none.
+type answer struct {
+	reply reply
+	err   error
+}
+
+// process is one life of the program.
+type process struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Reader
+	out   chan []byte
+	dead  chan struct{} // closed when nothing more is read
+	once  sync.Once
+	// waited is done when the process has ended.
+	waited sync.Once
+
+	mu      sync.Mutex
+	waiting map[uint64]chan answer
+	why     error
+}
+
+func newProcess(words []string, log func(string)) (*process, error) {
+	cmd := exec.Command(words[0], words[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stderr = &teller{tell: log}
+	// A child of the program may hold the pipes open after its end.
+	cmd.WaitDelay = endLimit
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, in: in, lines: bufio.NewReaderSize(out, 64<<10), out: make(chan []byte),
+		dead: make(chan struct{}), waiting: map[uint64]chan answer{}}
+	go p.write()
+	return p, nil
+}
+
+// write hands lines to the program, on a goroutine of its own: a program that does not read must not
+// hold up who waits for it.
+func (p *process) write() {
+	for {
+		select {
+		case line := <-p.out:
+			if _, err := p.in.Write(line); err != nil {
+				return
+			}
+		case <-p.dead:
+			return
+		}
+	}
+}
+
+// greet sends the greeting and reads the manifest.
+func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
+	line, err := json.Marshal(o.Greeting)
+	if err != nil {
+		return nil, err
+	}
+	line = append(line, '\n')
+	timer := time.NewTimer(o.StartLimit)
+	defer timer.Stop()
+	type first struct {
+		line []byte
+		err  error
+	}
+	read := make(chan first, 1)
+	go func() {
+		text, err := p.line()
+		read <- first{text, err}
+	}()
+	send := p.out
+	var m *Manifest
+	for m == nil || send != nil { // a program may say what it is before it is told
+		select {
+		case send <- line:
+			send = nil
+		case got := <-read:
+			if got.err != nil {
+				return nil, p.ending(got.err)
+			}
+			m = new(Manifest)
+			if err := json.Unmarshal(got.line, m); err != nil {
+				return nil, fmt.Errorf("its first line is not JSON: %s", clip(strings.TrimSpace(string(got.line))))
+			}
+		case <-timer.C:
+			p.kill()
+			return nil, fmt.Errorf("it said nothing within %s", o.StartLimit)
+		case <-ctx.Done():
+			p.kill()
+			return nil, ctx.Err()
+		}
+	}
+	return m, nil
+}
+
+// line is the next line of the program.
+func (p *process) line() ([]byte, error) {
+	var whole []byte
+	for {
+		part, err := p.lines.ReadSlice('\n')
+		whole = append(whole, part...)
+		switch {
+		case err == bufio.ErrBufferFull && len(whole) <= MaxLine:
+			continue
+		case err == bufio.ErrBufferFull:
+			return nil, fmt.Errorf("it wrote a line of more than %d bytes", MaxLine)
+		case err != nil:
+			return nil, err
+		}
+		return whole, nil
+	}
+}
+
+// ending words the end of the program's output.
+func (p *process) ending(err error) error {
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	p.end(endLimit)
+	if state := p.cmd.ProcessState; state != nil {
+		return fmt.Errorf("it ended (%s)", state)
+	}
+	return errors.New("it ended")
+}
+
+// listen hands replies to those who wait for them, until the program ends or writes what is none.
+func (p *process) listen() {
+	for {
+		line, err := p.line()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the plugin ended")
+			}
+			p.fail(err)
+			return
+		}
+		var r reply
+		if err := json.Unmarshal(line, &r); err != nil || r.ID == 0 || r.Result == nil && r.Error == nil {
+			p.fail(fmt.Errorf("the plugin wrote a line that is no reply: %s", clip(strings.TrimSpace(string(line)))))
+			return
+		}
+		p.mu.Lock()
+		to := p.waiting[r.ID]
+		delete(p.waiting, r.ID)
+		p.mu.Unlock()
+		if to != nil {
+			to <- answer{reply: r}
+		}
+	}
+}
+
+// fail ends all calls that wait.
+func (p *process) fail(err error) {
+	p.mu.Lock()
+	if p.why == nil {
+		p.why = err
+	}
+	waiting := p.waiting
+	p.waiting = map[uint64]chan answer{}
+	p.mu.Unlock()
+	for _, to := range waiting {
+		to <- answer{err: err}
+	}
+	p.once.Do(func() { close(p.dead) })
+}
+
+func (p *process) over() bool {
+	select {
+	case <-p.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// ask sends a call and waits for its reply.
+func (p *process) ask(id uint64, line []byte, limit time.Duration) (*reply, error) {
+	to := make(chan answer, 1)
+	p.mu.Lock()
+	if p.why != nil {
+		p.mu.Unlock()
+		return nil, p.why
+	}
+	p.waiting[id] = to
+	p.mu.Unlock()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	send := p.out
+	for {
+		select {
+		case send <- line:
+			send = nil
+		case a := <-to:
+			return &a.reply, a.err
+		case <-timer.C:
+			return nil, fmt.Errorf("the plugin did not reply within %s", limit)
+		}
+	}
+}
+
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// end closes the program's input, gives it some time, kills it, and waits for it.
+func (p *process) end(grace time.Duration) {
+	p.fail(errors.New("the plugin was ended after another call of it failed"))
+	_ = p.in.Close()
+	timer := time.AfterFunc(grace, p.kill)
+	defer timer.Stop()
+	p.waited.Do(func() { _ = p.cmd.Wait() }) // killed or not: its end is all that counts
+}
+
+// teller hands whole lines on.
+type teller struct {
+	tell func(string)
+	buf  []byte
+}
+
+func (t *teller) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		line, rest, whole := strings.Cut(string(b), "\n")
+		if room := maxTold - len(t.buf); room > 0 {
+			t.buf = append(t.buf, line[:min(len(line), room)]...)
+		}
+		if !whole {
+			break
+		}
+		if text := strings.TrimSpace(string(t.buf)); text != "" && t.tell != nil {
+			t.tell(text)
+		}
+		t.buf, b = t.buf[:0], []byte(rest)
+	}
+	return n, nil
+}

@@ -120,6 +120,8 @@ type execution struct {
 	sinks             []report.Sink
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
+	// gpus is nil when no GPU telemetry is collected.
+	gpus *gpuWatch
 	// network is nil when the network's round trip is nobody's concern.
 	network *networkWatch
 	// rtt is that round trip, nil as long as it is not known.
@@ -194,6 +196,9 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	if e.servers, err = e.watchServers(ctx); err != nil {
+		return err
+	}
+	if e.gpus, err = e.watchGPUs(ctx); err != nil {
 		return err
 	}
 	return e.assemble()
@@ -303,7 +308,7 @@ func (e *execution) assemble() error {
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.servers.gates(),
+		Observe: e.logPhase, Gates: bothGates(e.servers.gates(), e.gpus.gates()),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -368,6 +373,7 @@ func (e *execution) close() {
 		s.Close()
 	}
 	e.servers.close()
+	e.gpus.close()
 	e.network.close()
 	if e.health != nil {
 		e.health.watch.Stop()

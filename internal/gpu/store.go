@@ -139,6 +139,18 @@ func (d *Series) growth(field int, startNS, endNS int64) (float64, bool) {
 	return max(in[len(in)-1]-base, 0), true
 }
 
+// Late are the devices whose last reading came more than slack before the end of the phase: what they did afterwards
+// is not known, and not in their energy.
+func (s *Store) Late(w Window, slackNS int64) []Device {
+	var late []Device
+	for _, d := range s.devices {
+		if last := d.times[len(d.times)-1]; last >= w.StartNS && last < w.EndNS-slackNS {
+			late = append(late, d.Device)
+		}
+	}
+	return late
+}
+
 // stats describes a field of a device, if there is anything to say.
 func (s *Store) stats(d *Series, field int, w Window) (Stats, bool) {
 	if s.catalog.fields[field].Kind == Counter {

@@ -218,6 +218,10 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 		return err
 	}
 	result.Telemetry = t
+	for _, d := range w.store.Late(window, max(3*int64(w.e.cfg.Env.GPU.CollectionInterval), int64(time.Second))) {
+		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
+			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
+	}
 	for _, f := range w.store.Efficiency(window, w.e.gpuLoad(result)) {
 		result.Metrics = append(result.Metrics, efficiencyResult(f))
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {

@@ -198,6 +198,19 @@ func TestTrapAnExporterIsScrapedAndListedOnce(t *testing.T) {
 	}
 }
 
+func TestTrapADefaultThatIsDownIsNeverMentioned(t *testing.T) {
+	url := serve(t, mockserver.Options{Fast: true})
+	gpuEnv(t, "http://127.0.0.1:1/metrics", url+"/dcgm1/metrics")
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry", "127.0.0.1:2")
+	s := w.gpus(t).Telemetry.Summary
+	if want := []string{"http://127.0.0.1:2/metrics", url + "/dcgm1/metrics"}; !slices.Equal(s.Configured, want) || !slices.Equal(s.Successful, want[1:]) {
+		t.Errorf("got %+v", s)
+	}
+	if !strings.Contains(w.lines, "GPU telemetry enabled - 1/2 endpoint(s) reachable") || strings.Contains(w.lines, "127.0.0.1:1/") {
+		t.Error("the log is wrong")
+	}
+}
+
 func TestWithoutExportersNothingIsWritten(t *testing.T) {
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{Fast: true})

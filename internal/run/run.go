@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -195,13 +196,21 @@ func (e *execution) prepare(ctx context.Context) error {
 	if e.network, err = e.watchNetwork(); err != nil {
 		return err
 	}
-	if e.servers, err = e.watchServers(ctx); err != nil {
-		return err
-	}
-	if e.gpus, err = e.watchGPUs(ctx); err != nil {
+	if err := e.watchBeside(ctx); err != nil {
 		return err
 	}
 	return e.assemble()
+}
+
+// watchBeside starts what is collected beside the load. Servers and GPUs are asked at the same time: either may take as
+// long as its reachability timeout.
+func (e *execution) watchBeside(ctx context.Context) error {
+	var gpus sync.WaitGroup
+	var ofGPUs, ofServers error
+	gpus.Go(func() { e.gpus, ofGPUs = e.watchGPUs(ctx) })
+	e.servers, ofServers = e.watchServers(ctx)
+	gpus.Wait()
+	return errors.Join(ofServers, ofGPUs)
 }
 
 // bind finds the endpoint and the metrics that the configuration asks for.

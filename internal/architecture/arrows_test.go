@@ -45,7 +45,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-var code = regexp.MustCompile("`([a-z0-9/]+)`")
+var code = regexp.MustCompile("`([a-z0-9/-]+)`")
 
 // readTable reads the rows "| `package` | purpose | `import` `import` |".
 func readTable(t *testing.T) map[string][]string {

@@ -7,6 +7,7 @@ import "time"
 type Env struct {
 	HTTP          HTTPEnv
 	ServerMetrics ServerMetricsEnv
+	GPU           GPUEnv
 	Network       NetworkEnv
 	Endpoint      EndpointEnv
 	Plugin        PluginEnv
@@ -61,6 +62,19 @@ type ServerMetricsEnv struct {
 	Bounds bool
 	// Namespace is the Kubernetes namespace of the run.
 	Namespace string
+}
+
+// GPUEnv tunes the collection of GPU telemetry.
+type GPUEnv struct {
+	CollectionInterval, ReachabilityTimeout time.Duration
+	// Endpoints are exporters that are tried by default.
+	Endpoints []string
+	// FinalGrace is how long after the end of the load an energy counter is still read.
+	FinalGrace time.Duration
+	// ShutdownTimeout bounds the end of a local collector.
+	ShutdownTimeout time.Duration
+	// VendorScoped asks for vendor-prefixed names of fields.
+	VendorScoped bool
 }
 
 // NetworkEnv tunes the probes of the network's round trip.
@@ -198,6 +212,14 @@ func newEnv(v variables) Env {
 			LegacyJSON:            v.flag("SERVER_METRICS_LEGACY_JSON"),
 			Bounds:                v.flag("SERVER_METRICS_PERCENTILE_BOUNDS"),
 			Namespace:             v.text("NAMESPACE"),
+		},
+		GPU: GPUEnv{
+			CollectionInterval:  v.seconds("GPU_COLLECTION_INTERVAL"),
+			ReachabilityTimeout: v.seconds("GPU_REACHABILITY_TIMEOUT"),
+			Endpoints:           v.list("GPU_DEFAULT_DCGM_ENDPOINTS"),
+			FinalGrace:          time.Duration(v.real("GPU_FINAL_SCRAPE_GRACE_NS")),
+			ShutdownTimeout:     v.seconds("GPU_SHUTDOWN_DELAY"),
+			VendorScoped:        v.flag("GPU_VENDOR_SCOPED"),
 		},
 		Network: NetworkEnv{
 			MinSamples:     v.number("NETWORK_LATENCY_MIN_SAMPLES"),

@@ -125,7 +125,8 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 		return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
 	}
 	_, warnings, err := ReadEnv(lookup(map[string]string{
-		"AIPERF_GPU_COLLECTION_INTERVAL":          "0.5",  // not collected yet
+		"AIPERF_GPU_COLLECTION_INTERVAL":          "0.5",  // read
+		"AIPERF_OTEL_MAX_BATCH_RECORDS":           "7",    // nothing is pushed yet
 		"AIPERF_HTTP_CONNECTION_LIMIT":            "7",    // read
 		"AIPERF_GPU_REACHABILITY_TIMEOUT":         "10",   // the default
 		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT":    "50",   // describes the original's processes
@@ -134,7 +135,7 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Text, ": AIPERF_GPU_COLLECTION_INTERVAL") {
+	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Text, ": AIPERF_OTEL_MAX_BATCH_RECORDS") {
 		t.Errorf("warnings %+v", warnings)
 	}
 }

@@ -28,9 +28,7 @@ func InputConfig(r *Run, benchmarkID string) Object {
 		out = append(out, Member{Key: "tokenizer", Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
 	}
 	out = setNonEmpty(out, "server_metrics", serverMetricsConfig(r))
-	if p.Bool("no-gpu-telemetry") {
-		out = append(out, Member{Key: "gpu_telemetry", Value: Object{{Key: "enabled", Value: false}}})
-	}
+	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
 	out = setNonEmpty(out, "network_latency", networkConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
@@ -59,6 +57,28 @@ func serverMetricsConfig(r *Run) Object {
 		out = append(out, Member{Key: "urls", Value: texts(urls)})
 	}
 	return addGiven(out, r.parsed, "server-metrics-formats", "formats", texts(s.Formats))
+}
+
+func gpuConfig(r *Run) Object {
+	g := r.GPU
+	if !g.Enabled {
+		return Object{{Key: "enabled", Value: false}}
+	}
+	var out Object
+	if len(g.Exporters) > 0 {
+		urls := make([]string, len(g.Exporters))
+		for i, e := range g.Exporters {
+			urls[i] = RedactURL(e.URL)
+		}
+		out = append(out, Member{Key: "urls", Value: texts(urls)})
+	}
+	if g.Collector != "" {
+		out = append(out, Member{Key: "collector", Value: g.Collector})
+	}
+	if g.MetricsFile != "" {
+		out = append(out, Member{Key: "metrics_file", Value: g.MetricsFile})
+	}
+	return out
 }
 
 func networkConfig(r *Run) Object {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -192,38 +191,4 @@ func itemURL(item string) (string, bool) {
 		return "http://" + item, true
 	}
 	return "", false
-}
-
-// gpuItems are the items of --gpu-telemetry by their meaning.
-type gpuItems struct {
-	urls      []string
-	csv       string
-	collector string
-	dashboard bool
-}
-
-func parseGPUItems(items []string) (gpuItems, error) {
-	var out gpuItems
-	for _, item := range items {
-		url, isURL := itemURL(item)
-		switch lower := strings.ToLower(item); {
-		case strings.HasSuffix(lower, ".csv"):
-			if _, err := os.Stat(item); err != nil {
-				return out, fmt.Errorf("the metrics file %s does not exist", shorten(item))
-			}
-			out.csv = item
-		case lower == "pynvml" || lower == "amdsmi":
-			out.collector = lower
-		case lower == "dashboard":
-			out.dashboard = true
-		case isURL:
-			out.urls = append(out.urls, url)
-		default:
-			return out, fmt.Errorf("%s is not understood; give exporter URLs, a metrics .csv file, pynvml, amdsmi or dashboard", shorten(item))
-		}
-	}
-	if out.collector != "" && len(out.urls) > 0 {
-		return out, fmt.Errorf("%s reads the local GPUs and cannot be combined with URLs", out.collector)
-	}
-	return out, nil
 }

@@ -8,7 +8,6 @@ func outputOptions() []Option {
 	const (
 		texts    = "the export of generated texts"
 		plots    = "plots"
-		gpu      = "the collection of GPU telemetry"
 		otel     = "OTLP streaming"
 		mlflow   = "the upload to MLflow"
 		wandb    = "the upload to Weights & Biases"
@@ -27,7 +26,7 @@ func outputOptions() []Option {
 		opt("export-outputs-json", Bool, "false", 3, "Write generated texts to outputs.json.", negated, missing(texts), yaml("artifacts.export_outputs_json")),
 		opt("auto-plot", Bool, "false", 3, "Draw plots after the run.", negated, missing(plots), yaml("artifacts.auto_plot")),
 		opt("plot-required", Bool, "false", 3, "Let a failing plot fail the run.", missing(plots), yaml("artifacts.plot_required")),
-		opt("gpu-telemetry", String, "", 1, "Show GPU tables, and collect from these places: exporter URLs, a metrics CSV file, pynvml, dashboard.", multi, address, missing(gpu), yaml("gpu_telemetry")),
+		opt("gpu-telemetry", String, "", 1, "Show GPU tables, and collect from these places too: exporter URLs, a metrics CSV file, pynvml or amdsmi for the GPUs of this machine.", multi, address, yaml("gpu_telemetry")),
 		opt("no-gpu-telemetry", Bool, "false", 1, "Do not collect GPU telemetry.", yaml("gpu_telemetry.enabled")),
 		opt("server-metrics", String, "", 1, "Collect server metrics from these URLs too.", multi, address, yaml("server_metrics.urls")),
 		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),

@@ -23,6 +23,7 @@ func (d *draft) run() *Run {
 		Dataset:                d.dataset(),
 		Artifacts:              d.artifacts(),
 		ServerMetrics:          d.serverMetrics(),
+		GPU:                    d.gpu(),
 		Network:                d.network(),
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
@@ -212,6 +213,14 @@ func (d *draft) serverMetrics() ServerMetrics {
 		// SageMaker passes nothing on but invocations.
 		Enabled: !p.Bool("no-server-metrics") && (p.Given("server-metrics") || !p.Given("sagemaker-endpoint-name")), Given: p.Given("server-metrics"),
 		URLs: p.Texts("server-metrics"), Formats: p.Texts("server-metrics-formats"),
+	}
+}
+
+func (d *draft) gpu() GPU {
+	items, _ := parseGPUItems(d.p.Texts("gpu-telemetry")) // checked before
+	return GPU{
+		Enabled: !d.p.Bool("no-gpu-telemetry"), Given: d.p.Given("gpu-telemetry"),
+		Exporters: items.exporters, Collector: items.collector, MetricsFile: items.csv,
 	}
 }
 

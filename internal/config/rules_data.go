@@ -127,7 +127,10 @@ func (d *draft) checkTelemetry() {
 			d.fault("V35", "%s: %v", d.flag("gpu-telemetry"), err)
 		}
 		if items.collector != "" && !d.allLocal() {
-			d.warn("%s %s reads the GPUs of this machine, but the server is elsewhere", d.flag("gpu-telemetry"), items.collector)
+			d.warn("%s %s reads only the GPUs of this machine, but the server is elsewhere: %s", d.flag("gpu-telemetry"), items.collector, strings.Join(d.remoteURLs(), ", "))
+		}
+		if items.dashboard {
+			d.unavailable(d.flag("gpu-telemetry")+" dashboard", "it lacks the dashboard; leave dashboard out for tables at the end")
 		}
 	}
 	if d.given("server-metrics") {
@@ -138,11 +141,15 @@ func (d *draft) checkTelemetry() {
 }
 
 // allLocal tells whether every server runs on this machine, as far as its name says.
-func (d *draft) allLocal() bool {
+func (d *draft) allLocal() bool { return len(d.remoteURLs()) == 0 }
+
+// remoteURLs are those of servers elsewhere, redacted.
+func (d *draft) remoteURLs() []string {
+	var list []string
 	for _, text := range d.p.Texts("url") {
 		if !isLoopback(withScheme(text)) {
-			return false
+			list = append(list, RedactURL(text))
 		}
 	}
-	return true
+	return list
 }

@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 		{"V33", "-m m --request-content-type multipart/form-data", "--request-content-type", "-m m --endpoint-type video_generation --request-content-type multipart/form-data"},
 		{"V34", "-m m --gpu-telemetry --no-gpu-telemetry", "--gpu-telemetry --no-gpu-telemetry", "-m m --no-gpu-telemetry"},
 		{"V34", "-m m --server-metrics a:1 --no-server-metrics", "--server-metrics --no-server-metrics", "-m m --no-server-metrics"},
-		{"V35", "-m m --gpu-telemetry missing.csv", "--gpu-telemetry missing.csv", "-m m --gpu-telemetry n:1 dashboard"},
+		{"V35", "-m m --gpu-telemetry missing.csv", "--gpu-telemetry missing.csv", "-m m --gpu-telemetry n:1"},
 		{"V36", "-m m --video-width 64", "--video-width --video-height", "-m m --video-width 64 --video-height 64"},
 		{"V37", "-m m --video-audio-codec opus", "--video-audio-codec", "-m m --video-audio-codec opus --video-audio-num-channels 1"},
 		{"V39", "-m m --concurrency 1,2 --fixed-schedule --input-file FILE", "--concurrency", "-m m --concurrency 1,2"},
@@ -138,7 +138,7 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
-		"--gpu-telemetry":                                  "--gpu-telemetry is not available in this release: ",
+		"--gpu-telemetry dashboard":                        "--gpu-telemetry dashboard is not available in this release: ",
 		"--ui dashboard":                                   "--ui dashboard is not available in this release: use simple or none",
 		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
 		"--endpoint-type raw":                              "--endpoint-type raw is not available",

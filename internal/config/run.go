@@ -21,6 +21,7 @@ type Run struct {
 	SLOs          []SLO
 	Artifacts     Artifacts
 	ServerMetrics ServerMetrics
+	GPU           GPU
 	Network       Network
 	UI            UI
 	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
@@ -341,6 +342,19 @@ type ServerMetrics struct {
 	URLs []string
 	// Formats are the files to write: json, csv, jsonl, parquet.
 	Formats []string
+}
+
+// GPU says what is collected from GPUs beside the load.
+type GPU struct {
+	Enabled bool
+	// Given tells that the user asked for telemetry, which also shows it on the console.
+	Given bool
+	// Exporters are tried beside the default ones.
+	Exporters []GPUExporter
+	// Collector is "pynvml" or "amdsmi" to read the GPUs of this machine instead of exporters.
+	Collector string
+	// MetricsFile names further metrics of DCGM; "" for none.
+	MetricsFile string
 }
 
 // UI holds what decides how progress is shown.

@@ -139,10 +139,18 @@ func TestFormatFloat(t *testing.T) {
 func TestGPUItems(t *testing.T) {
 	csv := writeFile(t, "m.csv", "x")
 	got, err := parseGPUItems([]string{csv, "dashboard", "n1:9400", "http://n2/metrics"})
-	if err != nil || got.csv != csv || !got.dashboard || !reflect.DeepEqual(got.urls, []string{"http://n1:9400", "http://n2/metrics"}) {
+	if err != nil || got.csv != csv || !got.dashboard || !reflect.DeepEqual(got.exporters, []GPUExporter{{URL: "http://n1:9400"}, {URL: "http://n2/metrics"}}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, items := range [][]string{{"missing.csv"}, {"foo"}, {"pynvml", "n1:9400"}} {
+	got, err = parseGPUItems([]string{"dcgm:n1:9400", "amd_dme:https://n2/metrics", "dcgm:9400", "amd_dme:9400/x"})
+	want := []GPUExporter{{"http://n1:9400", "dcgm"}, {"https://n2/metrics", "amd_dme"}, {"http://dcgm:9400", ""}, {"http://amd_dme:9400/x", ""}}
+	if err != nil || !reflect.DeepEqual(got.exporters, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := parseGPUItems([]string{"adm_dme:http://n1:9400"}); err == nil || !strings.Contains(err.Error(), "Unknown GPU telemetry collector 'adm_dme'") || !strings.Contains(err.Error(), "amd_dme") {
+		t.Errorf("got %v", err)
+	}
+	for _, items := range [][]string{{"missing.csv"}, {"foo"}, {"pynvml", "n1:9400"}, {"pynvml", "amdsmi"}, {t.TempDir() + "/"}, {"amdsmi", "http://n1"}} {
 		if _, err := parseGPUItems(items); err == nil {
 			t.Errorf("%v: accepted", items)
 		}

@@ -55,6 +55,7 @@ Every metric that a run can report, in the order of results.
 - **Group** is the console table; *none* stands in the files only. Order sorts the rows.
 - Time slices have record, aggregate and derived metrics; timelines, adjusted metrics and the lag of a
   replay are those of the whole run.
+- Figures of power and energy are not in this table: docs/gpu-telemetry.md.
 - Successful requests count for all metrics but those flagged ERROR_ONLY, failed requests for those alone.
   Warm-up requests have results of their own.
 `, strings.Join(ranks, ", "), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)

@@ -66,4 +66,8 @@ const (
 	GroupDefault    Group = "default"
 	// GroupHTTPTrace is printed as its own table when asked for.
 	GroupHTTPTrace Group = "http_trace"
+	// The groups of power efficiency: of all GPUs, and of each vendor's.
+	GroupGPU       Group = "gpu_power_efficiency"
+	GroupGPUNVIDIA Group = "gpu_power_efficiency_nvidia"
+	GroupGPUAMD    Group = "gpu_power_efficiency_amd"
 )

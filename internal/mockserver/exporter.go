@@ -36,6 +36,7 @@ type exporter struct {
 	open    bool // OpenMetrics whatever the client accepts
 	model   string
 	padding int
+	gpus    *gpuPages
 
 	mu              sync.Mutex
 	compiled        map[pageKey]*compiledPage
@@ -53,6 +54,7 @@ type target struct {
 	page int
 	own  bool // the server's own families follow
 	json bool // statistics in JSON instead of a page
+	gpu  int  // 1 + index of gpuPaths; 0 = none
 }
 
 // pageKey tells the forms of a page apart.
@@ -80,11 +82,15 @@ func newExporter(o *Options, c *clock.Clock) (*exporter, error) {
 	if len(o.Models) > 0 {
 		model = o.Models[0]
 	}
+	gpus, err := newGPUPages(o.GPU, c)
+	if err != nil {
+		return nil, err
+	}
 	pages := newPages()
 	bounds := boundsOf(pages)
 	return &exporter{
 		clock: c, tally: newTally(bounds), pages: pages, bounds: bounds, backend: b, apart: b.apart && len(o.MetricsPorts) > 0,
-		fault: fault, open: o.OpenMetrics, model: model, padding: o.MetricsSeries,
+		fault: fault, open: o.OpenMetrics, model: model, padding: o.MetricsSeries, gpus: gpus,
 		compiled: map[pageKey]*compiledPage{}, frozen: map[pageKey][]byte{},
 	}, nil
 }
@@ -106,7 +112,20 @@ func (e *exporter) find(path []byte, port string) (target, bool) {
 			return target{page: i}, true
 		}
 	}
+	for i := range gpuPaths {
+		if gpuPaths[i] == string(path) {
+			return target{gpu: i + 1}, true
+		}
+	}
 	return target{}, false
+}
+
+// faultOf is what spoils a page.
+func (e *exporter) faultOf(at target) *metricsFault {
+	if at.gpu > 0 {
+		return &e.gpus.fault
+	}
+	return &e.fault
 }
 
 func (e *exporter) pageNamed(name string) int {
@@ -114,16 +133,19 @@ func (e *exporter) pageNamed(name string) int {
 }
 
 // spoilt tells whether the fault hits the next scrape.
-func (e *exporter) spoilt(draw func(uint64) float64) bool {
+func (e *exporter) spoilt(f *metricsFault, draw func(uint64) float64) bool {
 	e.mu.Lock()
 	e.scrapes++
 	n := e.scrapes
 	e.mu.Unlock()
-	return e.fault.spec != "" && (e.fault.rate >= 1 || draw(n) < e.fault.rate)
+	return f.spec != "" && (f.rate >= 1 || draw(n) < f.rate)
 }
 
 // body is what a target shows now. f is the fault of this scrape.
 func (e *exporter) body(dst []byte, at target, open bool, f *metricsFault) (body []byte, contentType string) {
+	if at.gpu > 0 {
+		return e.gpus.body(dst, at.gpu-1, e.tally.collect().count[cGenerated], f), classicType
+	}
 	since := time.Duration(e.clock.NowNS())
 	key := pageKey{target: at, open: open && !at.json, relaid: f.relayoutAfter.passed(since), retyped: f.retypeAfter.passed(since)}
 	contentType = classicType

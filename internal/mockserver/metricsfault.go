@@ -28,6 +28,10 @@ type metricsFault struct {
 	relayoutAfter  instant       // histograms have other bounds
 	retypeAfter    instant       // the first gauge is a counter
 	dieAfter       instant       // connections are closed without an answer
+	backAfter      instant       // until then, if it is set
+	gpuGoneAfter   instant       // the last GPU of a page is gone
+	gpuBackAfter   instant       // until then, if it is set
+	noEnergy       bool          // GPUs have no energy counter
 	rate           float64       // the fraction of scrapes that is hit
 
 	spec string

@@ -59,6 +59,7 @@ type Options struct {
 	MetricsFault  string
 	MetricsSeries int  // further series on each page
 	OpenMetrics   bool // whatever the client accepts
+	GPU           GPUOptions
 	AccessLogs    bool
 	LogLevel      slog.Level
 	// Log takes the log lines; nil = nowhere.
@@ -154,15 +155,27 @@ var optionTable = []option{
 		func(o *Options, v string) error { return setInt(&o.MetricsSeries, v, 0, 1<<20) }},
 	{"openmetrics", "", "", "false", "metrics pages in the OpenMetrics format, also for clients that do not ask for it",
 		func(o *Options, v string) error { return setBool(&o.OpenMetrics, v) }},
+	{"dcgm-gpu-name", "", "NAME", "h200", "GPUs of the DCGM pages: rtx6000, a100, h100, h100-sxm, h200, b200 or gb200", setGPUModel},
+	{"dcgm-num-gpus", "", "N", "2", "GPUs of each page (1-8)",
+		func(o *Options, v string) error { return setInt(&o.GPU.Count, v, 1, 8) }},
+	{"dcgm-auto-load", "", "", "true", "GPUs follow the tokens per second", setAutoLoad(true)},
+	{"no-dcgm-auto-load", "", "", "false", "GPUs are idle, or follow --dcgm-load", setAutoLoad(false)},
+	{"dcgm-load", "", "CURVE", "", "load of all GPUs instead: from 0 to 1, or SECONDS:LOAD,SECONDS:LOAD… since the start", setGPULoad},
+	{"dcgm-min-throughput", "", "N", "100", "least tokens per second that are full load",
+		func(o *Options, v string) error { return setFloat(&o.GPU.MinThroughput, v, 0, 1e12) }},
+	{"dcgm-window-sec", "", "S", "1", "time over which the tokens per second are taken",
+		func(o *Options, v string) error { return setSeconds(&o.GPU.Window, v) }},
+	{"dcgm-hostname", "", "NAME", "localhost", "host that the GPU pages name",
+		func(o *Options, v string) error { o.GPU.Hostname = v; return nil }},
+	{"dcgm-seed", "", "N", "0", "seed of the GPUs' identities and differences",
+		func(o *Options, v string) error { return setUint(&o.GPU.Seed, v) }},
+	{"dcgm-fault", "", "SPEC", "", "spoil the GPU pages", setGPUFault},
 	{"access-logs", "", "", "false", "log one line per request",
 		func(o *Options, v string) error { return setBool(&o.AccessLogs, v) }},
 	{"log-level", "", "LEVEL", "INFO", "TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL", setLogLevel},
 	{"verbose", "v", "", "false", "the same as --log-level DEBUG", setVerbose},
 
 	{name: "tokenizer-revision", value: "NAME"}, {name: "tokenizer-trust-remote-code"},
-	{name: "dcgm-gpu-name", value: "NAME"}, {name: "dcgm-num-gpus", value: "N"},
-	{name: "dcgm-auto-load"}, {name: "no-dcgm-auto-load"}, {name: "dcgm-min-throughput", value: "N"},
-	{name: "dcgm-window-sec", value: "S"}, {name: "dcgm-hostname", value: "NAME"}, {name: "dcgm-seed", value: "N"},
 	{name: "scheduler-enabled"}, {name: "scheduler-step-ms", value: "MS"},
 	{name: "scheduler-max-batch-size", value: "N"}, {name: "scheduler-prefill-chunk-tokens", value: "N"},
 	{name: "scheduler-max-prefill-chunks-per-step", value: "N"},
@@ -313,7 +326,9 @@ func Help() string {
 		"\nFaults of metrics pages (--metrics-fault SPEC):\n" +
 		"  html json binary truncated status=500 content_type=text/html huge huge=500 slow slow=10 delay_ms=100 never\n" +
 		"  drop_after_bytes=1000 gzip nan inf duplicate labels=10000 constant reset_after_s=5 relayout_after_s=5\n" +
-		"  retype_after_s=5 die_after_s=5 rate=0.1\n")
+		"  retype_after_s=5 die_after_s=5 rate=0.1\n" +
+		"\nFurther faults of GPU pages (--dcgm-fault SPEC):\n" +
+		"  die_after_s=5;back_after_s=9 gpu_gone_after_s=5 gpu_back_after_s=9 no_energy\n")
 	return b.String()
 }
 

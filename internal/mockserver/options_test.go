@@ -18,7 +18,8 @@ func TestDefaultOptions(t *testing.T) {
 	want := Options{Host: "127.0.0.1", Port: 8000, TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond, MaxQueue: -1,
 		EmbeddingBase: 10 * time.Millisecond, EmbeddingPerInput: 2 * time.Millisecond, RankingBase: 10 * time.Millisecond, RankingPerPassage: time.Millisecond,
 		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond, ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond,
-		Models: []string{"mock-model"}, AuthHeader: "Authorization", Backend: "vllm"}
+		Models: []string{"mock-model"}, AuthHeader: "Authorization", Backend: "vllm",
+		GPU: GPUOptions{Model: "h200", Count: 2, Hostname: "localhost", MinThroughput: 100, Window: time.Second}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -29,7 +30,8 @@ func TestOptionsFromFlagsOverEnvironment(t *testing.T) {
 		"MOCK_SERVER_HOST": ""}
 	got, err := ParseOptions([]string{"-p", "0", "--itl=7", "-t3", "-fv", "-w", "2", "--fault", "never;rate=0.5", "--max-batch", "4", "--max-queue", "0",
 		"--model", "a, b", "--backend", "triton", "--metrics-ports", "0, 9002", "--metrics-fault", "html;rate=0.5", "--metrics-series", "7", "--openmetrics",
-		"--record-requests", "r", "--record-events", "--record-bodies=false", "--error-rate", "12.5", "--models-ready-delay-seconds", "1.5"},
+		"--record-requests", "r", "--record-events", "--record-bodies=false", "--error-rate", "12.5", "--models-ready-delay-seconds", "1.5",
+		"--dcgm-gpu-name", "a100", "--dcgm-num-gpus", "4", "--dcgm-hostname", "n1", "--dcgm-seed", "3", "--dcgm-load", "0.5,2:1", "--dcgm-fault", "nan;gpu_gone_after_s=2"},
 		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +41,9 @@ func TestOptionsFromFlagsOverEnvironment(t *testing.T) {
 		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond, ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond,
 		MaxBatch: 4, Models: []string{"a", "b"}, AuthHeader: "Authorization", Fault: "never;rate=0.5", RecordRequests: "r",
 		RecordEvents: true, ErrorRate: 12.5, ModelsReadyDelay: 1500 * time.Millisecond, LogLevel: slog.LevelDebug,
-		Backend: "triton", MetricsPorts: []int{0, 9002}, MetricsFault: "html;rate=0.5", MetricsSeries: 7, OpenMetrics: true}
+		Backend: "triton", MetricsPorts: []int{0, 9002}, MetricsFault: "html;rate=0.5", MetricsSeries: 7, OpenMetrics: true,
+		GPU: GPUOptions{Model: "a100", Count: 4, Hostname: "n1", Seed: 3, Load: &LoadCurve{{0, 0.5}, {2, 1}}, MinThroughput: 100, Window: time.Second,
+			Fault: "nan;gpu_gone_after_s=2"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -72,7 +76,13 @@ func TestOptionErrors(t *testing.T) {
 		"--random-seed -1":           "whole number",
 		"--record-events":            "need --record-requests",
 		"positional":                 "unexpected argument",
-		"--dcgm-num-gpus 4":          "--dcgm-num-gpus is not supported",
+		"--dcgm-num-gpus 9":          "from 1 to 8",
+		"--dcgm-gpu-name h900":       "\"h900\" is not a GPU: rtx6000, ",
+		"--dcgm-load 2":              "--dcgm-load: ",
+		"--dcgm-load 3:0.5,2:1":      "do not ascend",
+		"--dcgm-load ,":              "the curve is empty",
+		"--dcgm-fault bogus":         "unknown fault",
+		"--metrics-fault no_energy":  "unknown fault",
 		"--scheduler-enabled":        "--scheduler-enabled is not supported",
 		"--tokenizer-revision x":     "--tokenizer-revision is not supported",
 	} {
@@ -81,7 +91,7 @@ func TestOptionErrors(t *testing.T) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
-	for name, value := range map[string]string{"MOCK_SERVER_PORT": "x", "MOCK_SERVER_DCGM_SEED": "1"} {
+	for name, value := range map[string]string{"MOCK_SERVER_PORT": "x", "MOCK_SERVER_DCGM_SEED": "-1"} {
 		_, err := ParseOptions(nil, func(n string) (string, bool) { return value, n == name })
 		if err == nil || !strings.HasPrefix(err.Error(), name+": ") {
 			t.Errorf("%s: %v", name, err)

@@ -10,10 +10,10 @@ import (
 func (c *conn) scrape(at target) error {
 	e := c.srv.exporter
 	f := noMetricsFault()
-	if e.spoilt(func(n uint64) float64 { draw := c.srv.scrapeFaults.At(n); return draw.Float64() }) {
-		f = e.fault
+	if e.spoilt(e.faultOf(at), func(n uint64) float64 { draw := c.srv.scrapeFaults.At(n); return draw.Float64() }) {
+		f = *e.faultOf(at)
 	}
-	if f.dieAfter.passed(time.Duration(c.srv.clock.NowNS())) {
+	if now := time.Duration(c.srv.clock.NowNS()); f.dieAfter.passed(now) && !f.backAfter.passed(now) {
 		return errCut
 	}
 	if err := c.wait(c.srv.clock.NowNS() + int64(f.delay)); err != nil {

@@ -23,7 +23,7 @@ var schemes = [...]struct{ given, used string }{
 func NormalizeURL(raw string) (string, error) {
 	rest := strings.TrimSpace(raw)
 	if rest == "" {
-		return "", errors.New("server metrics endpoint is empty: give HOST:PORT or a URL")
+		return "", errors.New("metrics endpoint is empty: give HOST:PORT or a URL")
 	}
 	scheme := "http://"
 	if i := strings.Index(rest, "://"); i >= 0 && !strings.ContainsAny(rest[:i], "/?#@") {
@@ -34,7 +34,7 @@ func NormalizeURL(raw string) (string, error) {
 			}
 		}
 		if scheme == "" {
-			return "", fmt.Errorf("server metrics endpoint %q: scheme must be http or https", RedactURL(rest))
+			return "", fmt.Errorf("metrics endpoint %q: scheme must be http or https", RedactURL(rest))
 		}
 		rest = rest[i+3:]
 	}
@@ -55,7 +55,7 @@ func NormalizeURL(raw string) (string, error) {
 	}
 	u, err := url.Parse(normal)
 	if err != nil || u.Hostname() == "" || strings.ContainsAny(normal, " \t\r\n") {
-		return "", fmt.Errorf("server metrics endpoint %q is no URL: give HOST:PORT or http://HOST:PORT/PATH", RedactURL(strings.TrimSpace(raw)))
+		return "", fmt.Errorf("metrics endpoint %q is no URL: give HOST:PORT or http://HOST:PORT/PATH", RedactURL(strings.TrimSpace(raw)))
 	}
 	return normal, nil
 }

@@ -17,7 +17,11 @@ func (SummaryCSV) Name() string { return "CSV summary" }
 
 // Export implements Exporter.
 func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
-	return artifact.WriteFile(s.Path, AppendSummaryCSV(nil, r.Metrics))
+	text := AppendSummaryCSV(nil, r.Metrics)
+	if r.Telemetry != nil {
+		text = appendTelemetryCSV(text, r.Telemetry)
+	}
+	return artifact.WriteFile(s.Path, text)
 }
 
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an

@@ -44,6 +44,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		{Key: "benchmark_id", Value: r.BenchmarkID},
 	}
 	doc = append(doc, leading...)
+	if r.Telemetry != nil {
+		doc = append(doc, artifact.Member{Key: "telemetry_data", Value: telemetryObject(r.Telemetry, zone)})
+	}
 	doc = append(doc,
 		artifact.Member{Key: "input_config", Value: r.InputConfig},
 		artifact.Member{Key: "run_info", Value: runInfo(r)},

@@ -48,9 +48,13 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	e.settleSubmission(&result)
 	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
 	problems = append(problems, err)
+	problems = append(problems, e.gpus.finish(&result))
 	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
 	if e.cfg.ServerMetrics.Given {
 		out.Console.ServerMetrics = highlightRows(highlights)
+	}
+	if e.cfg.GPU.Given {
+		out.Console.GPU = &console.GPU{Telemetry: e.gpus.telemetry}
 	}
 	e.judge(out, phases)
 	if t := e.aborted.Load(); t != nil {

@@ -126,6 +126,8 @@ type execution struct {
 	sinks             []report.Sink
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
+	// gpus is nil when no GPU telemetry is collected.
+	gpus *gpuWatch
 	// network is nil when the network's round trip is nobody's concern.
 	network *networkWatch
 	// rtt is that round trip, nil as long as it is not known.
@@ -210,10 +212,21 @@ func (e *execution) prepare(ctx context.Context) error {
 	if e.network, err = e.watchNetwork(); err != nil {
 		return err
 	}
-	if e.servers, err = e.watchServers(ctx); err != nil {
+	if err := e.watchBeside(ctx); err != nil {
 		return err
 	}
 	return e.assemble()
+}
+
+// watchBeside starts what is collected beside the load. Servers and GPUs are asked at the same time: either may take as
+// long as its reachability timeout.
+func (e *execution) watchBeside(ctx context.Context) error {
+	var gpus sync.WaitGroup
+	var ofGPUs, ofServers error
+	gpus.Go(func() { e.gpus, ofGPUs = e.watchGPUs(ctx) })
+	e.servers, ofServers = e.watchServers(ctx)
+	gpus.Wait()
+	return errors.Join(ofServers, ofGPUs)
 }
 
 // bind finds the endpoint and the metrics that the configuration asks for.
@@ -325,7 +338,7 @@ func (e *execution) assemble() error {
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.controls.gates(e.servers.gates()),
+		Observe: e.logPhase, Gates: e.controls.gates(bothGates(e.servers.gates(), e.gpus.gates())),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -395,6 +408,7 @@ func (e *execution) close() {
 		s.Close()
 	}
 	e.servers.close()
+	e.gpus.close()
 	e.network.close()
 	if e.health != nil {
 		e.health.watch.Stop()

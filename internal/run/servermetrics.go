@@ -36,7 +36,8 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	if !s.Enabled {
 		return nil, nil
 	}
-	w := &serverWatch{e: e, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling), lastPhase: len(e.cfg.Phases) - 1}
+	w := &serverWatch{e: e}
+	w.firstProfiling, w.lastPhase = e.gatePhases()
 	env := &e.cfg.Env.ServerMetrics
 	var err error
 	w.collector, err = collect.New(collect.Options{
@@ -66,6 +67,11 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	w.collector.Baseline(ctx)
 	w.collector.Start()
 	return w, nil
+}
+
+// gatePhases are the indexes of the phase before which, and of the one after which, there is a scrape.
+func (e *execution) gatePhases() (firstProfiling, last int) {
+	return slices.IndexFunc(e.cfg.Phases, isProfiling), len(e.cfg.Phases) - 1
 }
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"aiperf/internal/artifact"
@@ -61,7 +62,11 @@ func Secrets(cfg *config.Run) []string {
 			list = append(list, h.Value, strings.TrimSpace(strings.TrimPrefix(h.Value, "Bearer ")))
 		}
 	}
-	for _, base := range cfg.Endpoint.URLs {
+	addresses := slices.Clone(cfg.Endpoint.URLs)
+	for _, x := range cfg.GPU.Exporters {
+		addresses = append(addresses, x.URL)
+	}
+	for _, base := range addresses {
 		if u, err := url.Parse(base); err == nil && u.User != nil {
 			if password, ok := u.User.Password(); ok {
 				list = append(list, password)

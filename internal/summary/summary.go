@@ -4,6 +4,7 @@ package summary
 
 import (
 	"aiperf/internal/artifact"
+	"aiperf/internal/gpu"
 	"aiperf/internal/metrics"
 )
 
@@ -22,6 +23,8 @@ type Result struct {
 	InputConfig artifact.Object
 	// ClientHealth says what the client itself may have bent; nil when nothing watched it.
 	ClientHealth artifact.Object
+	// Telemetry is what the GPUs did; nil when nothing was collected of any.
+	Telemetry    *gpu.Telemetry
 	WasCancelled bool
 	// Incomplete is the reason why the run degraded; "" when it did not.
 	Incomplete string

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the original, installed from PyPI as a black box, and ours against the same mock server with the same
-# settings, and compares their JSON, CSV and JSONL key by key; then the same for server metrics.
+# settings, and compares their JSON, CSV and JSONL key by key; then the same for server metrics and GPU telemetry.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
 set -euo pipefail
@@ -50,4 +50,5 @@ both schedule "${common[@]}" --endpoint-type chat --streaming --input-file "$cac
 both users "${common[@]}" --endpoint-type chat --streaming --user-centric-rate 20 --num-users 4 --session-turns-mean 3 --isl 30 --osl 5 \
     --request-count 40
 bash servermetrics.sh "$cache" || status=1
+bash gpu.sh "$cache" || status=1
 exit $status

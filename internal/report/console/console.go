@@ -48,6 +48,8 @@ type Options struct {
 	Thresholds Thresholds
 	// ServerMetrics are the key figures of the servers; none when the run does not show them.
 	ServerMetrics []ServerMetric
+	// GPU is nil when the run does not show GPUs.
+	GPU *GPU
 	// Notes are lines between the tables and the footer.
 	Notes []string
 	Files Files
@@ -115,6 +117,8 @@ func render(r *summary.Result, o Options) *page {
 	}
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
+	p.efficiencyTables(r, o.GPU)
+	p.gpuTables(o.GPU)
 	p.serverMetricsTable(o.ServerMetrics)
 	p.usageWarning(r, o.Thresholds)
 	p.outputLengthWarning(r, o.Thresholds)

@@ -70,15 +70,32 @@ type Options struct {
 	Fetch prom.FetchOptions
 	// Sink hears of every scrape that is kept; nil is nobody.
 	Sink Sink
+	// SinkOnly leaves the store empty.
+	SinkOnly bool
+	// Exporters says that the pages are those of exporters, which have one path each and may be restarted beside the
+	// load: a malformed page is a failed scrape, and only JSON ends the collection. What the probe found is told by
+	// the caller.
+	Exporters bool
+	// Words name the collection in log lines; the zero value speaks of server metrics.
+	Words Words
 	// Log takes the lines for the user; nil discards them.
 	Log *slog.Logger
 	// Env reads the environment that a cluster injects; nil is os.LookupEnv.
 	Env func(name string) (value string, set bool)
 }
 
+// Words name a collection in log lines.
+type Words struct {
+	Title   string // "Server Metrics"
+	Subject string // "Server metrics"
+	Flag    string // that switches the collection off
+}
+
 // Scrape is a successful, non-empty page of an endpoint.
 type Scrape struct {
 	URL string // as exports show it
+	// Step tells that a step of the run asked for it, not the schedule.
+	Step bool
 	// Scrape holds the samples also where the page was a duplicate.
 	servermetrics.Scrape
 }
@@ -162,6 +179,9 @@ func (o *Options) complete() error {
 		return fmt.Errorf("server metrics discovery is disabled: remove its label_selector %q", d.LabelSelector)
 	case d.Mode == Disabled && d.Namespace != "":
 		return fmt.Errorf("server metrics discovery is disabled: remove its namespace %q", d.Namespace)
+	}
+	if o.Words == (Words{}) {
+		o.Words = Words{"Server Metrics", "Server metrics", "--no-server-metrics"}
 	}
 	if o.Interval <= 0 {
 		o.Interval = defaultInterval

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"aiperf/internal/prom"
 )
@@ -13,7 +14,7 @@ import (
 func (c *Collector) divert(e *endpoint, f *foreign) {
 	to := ""
 	c.mu.Lock()
-	if !e.diverted {
+	if !e.diverted && !c.options.Exporters {
 		to = fallbackOf(f.url)
 	}
 	e.diverted = true
@@ -89,6 +90,14 @@ func (c *Collector) relocate(e *endpoint, to string) {
 	e.samples = nil
 }
 
+// lowerFirst is a subject within a sentence; what is spelled in capitals stays.
+func lowerFirst(subject string) string {
+	if len(subject) > 1 && subject[1] >= 'a' {
+		return strings.ToLower(subject[:1]) + subject[1:]
+	}
+	return subject
+}
+
 // disable ends the collection from an endpoint with one warning and one counted error.
 func (c *Collector) disable(e *endpoint, f *foreign, reason string) {
 	key := prom.KeyOf(f.err)
@@ -98,7 +107,7 @@ func (c *Collector) disable(e *endpoint, f *foreign, reason string) {
 	shown := e.shown
 	c.failures.count(key)
 	c.mu.Unlock()
-	c.log.Warn(fmt.Sprintf("Disabling server metrics collection for %s: %s. To suppress this warning, pass --no-server-metrics.", shown, reason))
+	c.log.Warn(fmt.Sprintf("Disabling %s collection for %s: %s. To suppress this warning, pass %s.", lowerFirst(c.options.Words.Subject), shown, reason, c.options.Words.Flag))
 }
 
 // leave ends the collection from an endpoint that is no loss.

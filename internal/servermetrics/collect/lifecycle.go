@@ -39,7 +39,7 @@ func (c *Collector) Baseline(ctx context.Context) {
 	if len(c.actives()) == 0 {
 		return
 	}
-	c.log.Info("Server Metrics: Capturing baseline metrics...")
+	c.log.Info(c.options.Words.Title + ": Capturing baseline metrics...")
 	c.scrapeAll(ctx, "baseline", baselineBudget)
 }
 
@@ -56,11 +56,11 @@ func (c *Collector) Start() {
 	c.schedule.started = true
 	c.schedule.stop, c.schedule.stopped = make(chan struct{}), make(chan struct{})
 	if gap := c.options.Fetch.ReadTimeout; gap > longGap*c.options.Interval {
-		c.log.Warn(fmt.Sprintf("Server metrics: a scrape may pause for %s, more than %d times the interval of %s; an endpoint that hangs is noticed late",
-			gap, longGap, c.options.Interval))
+		c.log.Warn(fmt.Sprintf("%s: a scrape may pause for %s, more than %d times the interval of %s; an endpoint that hangs is noticed late",
+			c.options.Words.Subject, gap, longGap, c.options.Interval))
 	}
 	go c.tick(endpoints, c.schedule.stop, c.schedule.stopped)
-	c.log.Info(fmt.Sprintf("Server Metrics: Started %d collector(s) successfully", len(endpoints)))
+	c.log.Info(fmt.Sprintf("%s: Started %d collector(s) successfully", c.options.Words.Title, len(endpoints)))
 }
 
 // tick is the goroutine of the schedule. Turns stay on the grid of its start; those that are late by an interval or
@@ -107,7 +107,7 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 		<-e.slots
 		return
 	}
-	c.begin(e, func() {})
+	c.begin(e, false, func() {})
 }
 
 // remarkLate tells once that an endpoint is slow.
@@ -117,12 +117,12 @@ func (c *Collector) remarkLate(e *endpoint) {
 	e.late = true
 	c.mu.Unlock()
 	if !told {
-		c.log.Warn(fmt.Sprintf("Server metrics: %s takes longer to answer than two intervals of %s; it is scraped less often", shown, c.options.Interval))
+		c.log.Warn(fmt.Sprintf("%s: %s takes longer to answer than two intervals of %s; it is scraped less often", c.options.Words.Subject, shown, c.options.Interval))
 	}
 }
 
 // begin scrapes an endpoint in a goroutine; the slot that the caller holds is given back at its end.
-func (c *Collector) begin(e *endpoint, done func()) {
+func (c *Collector) begin(e *endpoint, step bool, done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over { // Close may be waiting already
@@ -133,7 +133,7 @@ func (c *Collector) begin(e *endpoint, done func()) {
 	c.running.Go(func() {
 		defer done()
 		defer func() { <-e.slots }()
-		c.scrape(e)
+		c.scrape(e, step)
 	})
 }
 
@@ -155,7 +155,7 @@ func (c *Collector) Finish(ctx context.Context) {
 		return
 	}
 	if len(c.actives()) > 0 {
-		c.log.Info("Server Metrics: Profiling complete, capturing final metrics...")
+		c.log.Info(c.options.Words.Title + ": Profiling complete, capturing final metrics...")
 		c.scrapeAll(ctx, "final", finalBudget)
 	}
 	timer := time.NewTimer(sinkBudget)
@@ -214,7 +214,7 @@ func (c *Collector) Close() error {
 	case <-ended:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("server metrics: a scrape could not be written within %s", closeBudget)
+		return fmt.Errorf("%s: a scrape could not be written within %s", strings.ToLower(c.options.Words.Title), closeBudget)
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 			pending = slices.DeleteFunc(pending, func(other *endpoint) bool { return other == e })
 		case <-bounded.Done():
 			if ctx.Err() == nil {
-				c.log.Warn(fmt.Sprintf("Server metrics: no %s scrape within %s from %s", what, budget, strings.Join(c.shown(pending), ", ")))
+				c.log.Warn(fmt.Sprintf("%s: no %s scrape within %s from %s", c.options.Words.Subject, what, budget, strings.Join(c.shown(pending), ", ")))
 			}
 			return
 		}
@@ -266,7 +266,7 @@ func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Dur
 	case <-quiet.Done():
 	}
 	complete := make(chan struct{})
-	c.begin(e, func() {
+	c.begin(e, true, func() {
 		close(complete)
 		done()
 	})

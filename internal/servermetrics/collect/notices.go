@@ -29,7 +29,7 @@ func (c *Collector) notice(e *endpoint, kind prom.NoticeKind, name, message stri
 	key := noticeKey{kind: kind, name: name}
 	if !everywhere[kind] {
 		key.url = e.shown
-		message = fmt.Sprintf("Server metrics: %s (%s)", message, e.shown)
+		message = fmt.Sprintf("%s: %s (%s)", c.options.Words.Subject, message, e.shown)
 	}
 	if c.notices.given == nil {
 		c.notices.given, c.notices.count = map[noticeKey]bool{}, map[prom.NoticeKind]int{}
@@ -41,7 +41,7 @@ func (c *Collector) notice(e *endpoint, kind prom.NoticeKind, name, message stri
 	c.notices.given[key] = true
 	c.notices.count[kind]++
 	if c.notices.count[kind] > maxNotices {
-		message = fmt.Sprintf("Server metrics: more than %d notices of the kind %q; further ones are not shown", maxNotices, kind)
+		message = fmt.Sprintf("%s: more than %d notices of the kind %q; further ones are not shown", c.options.Words.Subject, maxNotices, kind)
 	}
 	c.mu.Unlock()
 	if kind == prom.SkippedSummary {

@@ -28,7 +28,7 @@ func (c *Collector) Probe(ctx context.Context) (enabled bool) {
 	if len(endpoints) == 0 {
 		return false
 	}
-	c.log.Info(fmt.Sprintf("Server Metrics: Discovered %d endpoints: [%s]", len(endpoints), strings.Join(c.Configured(), ", ")))
+	c.announce(fmt.Sprintf("Server Metrics: Discovered %d endpoints: [%s]", len(endpoints), strings.Join(c.Configured(), ", ")))
 	found := make([]finding, len(endpoints))
 	var probes sync.WaitGroup
 	for i, e := range endpoints {
@@ -36,6 +36,13 @@ func (c *Collector) Probe(ctx context.Context) (enabled bool) {
 	}
 	probes.Wait()
 	return c.conclude(endpoints, found)
+}
+
+// announce tells what the probe found, unless the caller does.
+func (c *Collector) announce(line string) {
+	if !c.options.Exporters {
+		c.log.Info(line)
+	}
 }
 
 func (c *Collector) probe(ctx context.Context, e *endpoint) finding {
@@ -85,7 +92,7 @@ func (c *Collector) conclude(endpoints []*endpoint, found []finding) (enabled bo
 			before := e.shown
 			e.configured = e.given
 			e.move(e.given)
-			lines = append(lines, fmt.Sprintf("Server Metrics: no metrics at '%s'; using '%s' as it was given.", before, e.shown))
+			lines = append(lines, fmt.Sprintf("%s: no metrics at '%s'; using '%s' as it was given.", c.options.Words.Title, before, e.shown))
 		}
 		e.active = found[i].reachable
 		var fresh bool
@@ -101,11 +108,11 @@ func (c *Collector) conclude(endpoints []*endpoint, found []finding) (enabled bo
 	}
 	reachable := len(kept) - len(unreachable)
 	if reachable == 0 {
-		c.log.Info("Server metrics disabled - no Prometheus endpoints reachable")
+		c.announce("Server metrics disabled - no Prometheus endpoints reachable")
 		return false
 	}
-	c.log.Info(fmt.Sprintf("Server metrics enabled - %d/%d endpoint(s) reachable.", reachable, len(kept)))
-	if len(unreachable) > 0 {
+	c.announce(fmt.Sprintf("Server metrics enabled - %d/%d endpoint(s) reachable.", reachable, len(kept)))
+	if len(unreachable) > 0 && !c.options.Exporters {
 		c.log.Warn("Unreachable endpoints: " + strings.Join(unreachable, ", "))
 	}
 	return true

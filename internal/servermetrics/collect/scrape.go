@@ -22,6 +22,7 @@ type turn struct {
 // page is an answer of an endpoint.
 type page struct {
 	url  string // that it was asked at
+	step bool   // a step of the run asked
 	turn turn
 	body prom.Body
 	err  error
@@ -35,13 +36,14 @@ type foreign struct {
 }
 
 // scrape gets a page of an endpoint and keeps what it says; the caller holds a slot of the endpoint.
-func (c *Collector) scrape(e *endpoint) {
+func (c *Collector) scrape(e *endpoint, step bool) {
 	url, ok := c.address(e)
 	if !ok {
 		return
 	}
 	got, release := c.get(c.life, e, url)
 	defer release()
+	got.step = step
 	if f := c.take(e, got); f != nil {
 		c.divert(e, f)
 	}
@@ -113,6 +115,10 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 		samples, err := e.parser.Parse(got.body.Text, got.body.OpenMetrics())
 		if err != nil {
 			e.samples = nil
+			if c.options.Exporters {
+				c.fail(e, err)
+				return nil
+			}
 			return &foreign{url: got.url, reason: syntaxReason(err, got.body.Text), err: err}
 		}
 		e.samples = samples
@@ -150,7 +156,7 @@ func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 	e.last, e.lastEnd, e.lastNS = got.turn, time.Now(), sc.TimestampNS
 	shown, stored := c.add(e, sc)
 	if stored && c.options.Sink != nil {
-		c.options.Sink.Scraped(Scrape{URL: shown, Scrape: sc})
+		c.options.Sink.Scraped(Scrape{URL: shown, Step: got.step, Scrape: sc})
 	}
 }
 
@@ -166,7 +172,9 @@ func (c *Collector) add(e *endpoint, sc servermetrics.Scrape) (shown string, sto
 	if sc.Duplicate {
 		sc.Samples = nil // as in the scrape before; the store repeats it at no cost
 	}
-	e.destination.Add(sc)
+	if !c.options.SinkOnly {
+		e.destination.Add(sc)
+	}
 	return e.shown, true
 }
 

@@ -1,0 +1,48 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ebitengine/purego"
+)
+
+// library is a shared library and what was found in it.
+type library struct {
+	name    string
+	handle  uintptr
+	symbols map[string]uintptr
+}
+
+// openLibrary opens the first of several libraries that is there.
+func openLibrary(names []string) (*library, error) {
+	var reasons []string
+	for _, name := range names {
+		handle, err := load(name)
+		if err == nil {
+			return &library{name: name, handle: handle, symbols: map[string]uintptr{}}, nil
+		}
+		reasons = append(reasons, err.Error())
+	}
+	return nil, fmt.Errorf("the library %s cannot be loaded (%s)", names[0], strings.Join(reasons, "; "))
+}
+
+// notFound is the status of a function that the library lacks.
+const notFound = 0xffff
+
+// call calls the first of several functions, newest first, that the library has, and returns its status. All take
+// and return words only.
+func (l *library) call(names string, args ...uintptr) uint32 {
+	for name := range strings.FieldsSeq(names) {
+		address, known := l.symbols[name]
+		if !known {
+			address, _ = find(l.handle, name)
+			l.symbols[name] = address
+		}
+		if address != 0 {
+			status, _, _ := purego.SyscallN(address, args...)
+			return uint32(status)
+		}
+	}
+	return notFound
+}

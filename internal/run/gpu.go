@@ -1,0 +1,270 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/gpu"
+	"aiperf/internal/gpu/collect"
+	"aiperf/internal/load"
+	"aiperf/internal/metrics"
+	"aiperf/internal/summary"
+)
+
+// gpuWatch collects GPU telemetry beside the load of one run. A nil one does nothing.
+type gpuWatch struct {
+	e         *execution
+	catalog   *gpu.Catalog
+	collector collect.Collector
+	enabled   bool
+
+	mu    sync.Mutex
+	store *gpu.Store
+	lines *artifact.Lines // nil when nothing is recorded
+	line  []byte
+	// unrecorded is why there is no recording though there should be one.
+	unrecorded error
+	// telemetry is what was found, after finish.
+	telemetry *gpu.Telemetry
+}
+
+// watchGPUs finds out which exporters answer, or opens the driver, and takes the first reading. It returns nil when
+// nothing is to be collected; only a setting that is wrong is an error.
+func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
+	if !e.cfg.GPU.Enabled {
+		return nil, nil
+	}
+	custom, err := e.customMetrics()
+	if err != nil {
+		return nil, err
+	}
+	catalog := gpu.NewCatalog(custom, e.cfg.Env.GPU.VendorScoped)
+	w := &gpuWatch{e: e, catalog: catalog, store: gpu.NewStore(catalog)}
+	if w.collector, err = w.newCollector(); err != nil {
+		return nil, err
+	}
+	if w.enabled, err = w.collector.Probe(ctx); err != nil {
+		return nil, errors.Join(err, w.collector.Close())
+	}
+	if !w.enabled {
+		return w, nil
+	}
+	w.lines, err = artifact.CreateLines(e.cfg.Artifacts.Path(config.GPUTelemetryJSONL), artifact.LinesOptions{
+		OnError: func(err error) { e.log.Error("GPU telemetry cannot be recorded any more", "error", err) },
+	})
+	if err != nil {
+		w.lines, w.unrecorded = nil, fmt.Errorf("GPU telemetry cannot be recorded: %w", err)
+		e.log.Error("GPU telemetry cannot be recorded; the run goes on without the recording", "error", err)
+	}
+	w.collector.Baseline(ctx)
+	w.collector.Start()
+	return w, nil
+}
+
+func (w *gpuWatch) newCollector() (collect.Collector, error) {
+	e := w.e
+	g, env, log := &e.cfg.GPU, &e.cfg.Env.GPU, e.options.Log.Logger("gpu_telemetry")
+	fetch := e.fetchOptions()
+	fetch.ReachabilityTimeout = env.ReachabilityTimeout
+	if g.Collector != "" {
+		return collect.NewLocal(collect.LocalOptions{
+			Vendor: g.Collector, Interval: env.CollectionInterval, OpenTimeout: env.ReachabilityTimeout, CloseTimeout: env.ShutdownTimeout,
+			Catalog: w.catalog, Sink: w, WallNS: fetch.WallNS, Log: log,
+		}), nil
+	}
+	dialects := map[string]gpu.Dialect{"dcgm": gpu.DCGM, "amd_dme": gpu.DeviceMetricsExporter}
+	var given []collect.Exporter
+	for _, x := range g.Exporters {
+		given = append(given, collect.Exporter{URL: x.URL, Dialect: dialects[x.Collector]})
+	}
+	return collect.NewExporters(collect.ExporterOptions{
+		Defaults: env.Endpoints, Given: given, Interval: env.CollectionInterval, Fetch: fetch, Catalog: w.catalog, Sink: w, Log: log,
+	})
+}
+
+// customMetrics reads the metrics file that the user named.
+func (e *execution) customMetrics() ([]gpu.Custom, error) {
+	path := e.cfg.GPU.MetricsFile
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("GPU Metrics Configuration Error: --gpu-telemetry: %w", err)
+	}
+	defer file.Close()
+	custom, warnings, err := gpu.ParseCustom(path, file)
+	if err != nil {
+		return nil, fmt.Errorf("GPU Metrics Configuration Error: --gpu-telemetry: %w", err)
+	}
+	for _, text := range warnings {
+		e.log.Warn("GPU metrics: " + text)
+	}
+	e.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
+	return custom, nil
+}
+
+// Read implements collect.Sink.
+func (w *gpuWatch) Read(readings []gpu.Reading) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range readings {
+		w.store.Add(readings[i])
+		if w.lines != nil {
+			w.line = w.catalog.AppendLine(w.line[:0], &readings[i])
+			_ = w.lines.Add(w.line) // told by OnError, once
+		}
+	}
+}
+
+// gates let the phases wait for the readings that stand at their ends.
+func (w *gpuWatch) gates() load.Gates {
+	if w == nil || !w.enabled {
+		return load.Gates{}
+	}
+	first, last := w.e.gatePhases()
+	return load.Gates{
+		BeforeFirstCredit: func(ctx context.Context, phase int) {
+			if phase == first {
+				w.collector.Boundary(ctx)
+			}
+		},
+		AfterLastReturn: func(ctx context.Context, phase int) {
+			if phase == last {
+				w.collector.Finish(ctx)
+			}
+		},
+	}
+}
+
+// bothGates are passed when both are.
+func bothGates(a, b load.Gates) load.Gates {
+	both := func(f, g func(context.Context, int)) func(context.Context, int) {
+		switch {
+		case f == nil:
+			return g
+		case g == nil:
+			return f
+		}
+		return func(ctx context.Context, phase int) {
+			var wait sync.WaitGroup
+			wait.Go(func() { f(ctx, phase) })
+			g(ctx, phase)
+			wait.Wait()
+		}
+	}
+	return load.Gates{
+		BeforeFirstCredit: both(a.BeforeFirstCredit, b.BeforeFirstCredit),
+		AfterLastReturn:   both(a.AfterLastReturn, b.AfterLastReturn),
+	}
+}
+
+// close ends the collection of a run that has no results; its recording stays.
+func (w *gpuWatch) close() {
+	if w == nil {
+		return
+	}
+	if err := w.end(); err != nil {
+		w.e.log.Error("GPU telemetry could not be recorded", "error", err)
+	}
+}
+
+// end stops the collection and closes the recording; a second call does nothing.
+func (w *gpuWatch) end() error {
+	if w.collector == nil {
+		return nil
+	}
+	if err := w.collector.Close(); err != nil {
+		w.e.log.Warn(err.Error())
+	}
+	w.mu.Lock()
+	lines := w.lines
+	w.lines = nil
+	w.mu.Unlock()
+	if lines == nil {
+		return nil
+	}
+	return lines.Close()
+}
+
+// finish ends the collection, and puts what the GPUs did into the result: their figures, and the efficiency of the
+// requests.
+func (w *gpuWatch) finish(result *summary.Result) error {
+	if w == nil {
+		return nil
+	}
+	if w.enabled {
+		w.collector.Finish(context.Background())
+	}
+	err := errors.Join(w.unrecorded, w.end())
+	if err != nil {
+		w.e.log.Error("GPU telemetry could not be recorded", "error", err)
+	}
+	window := gpu.Window{StartNS: result.StartNS, EndNS: result.EndNS, GraceNS: int64(w.e.cfg.Env.GPU.FinalGrace)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.store.Telemetry(window)
+	t.SetSources(w.collector.Configured(), w.collector.Successful())
+	t.Errors = w.collector.Errors()
+	t.EndNS = time.Now().UnixNano()
+	w.telemetry = t
+	if len(t.Endpoints) == 0 {
+		return err
+	}
+	result.Telemetry = t
+	for _, d := range w.store.Late(window, max(3*int64(w.e.cfg.Env.GPU.CollectionInterval), int64(time.Second))) {
+		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
+			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
+	}
+	for _, f := range w.store.Efficiency(window, w.e.gpuLoad(result)) {
+		result.Metrics = append(result.Metrics, efficiencyResult(f))
+		if f.Tag == "total_gpu_energy" && f.Value == 0 {
+			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
+		}
+	}
+	return err
+}
+
+var efficiencyGroups = map[string]metrics.Group{"": metrics.GroupGPU, gpu.NVIDIA: metrics.GroupGPUNVIDIA, gpu.AMD: metrics.GroupGPUAMD}
+
+func efficiencyResult(f gpu.Efficiency) metrics.Result {
+	r := metrics.Result{
+		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
+		Group: efficiencyGroups[f.Platform], Stats: metrics.Stats{Avg: f.Value},
+	}
+	if f.LargerIsBetter {
+		r.Flags = metrics.LargerIsBetter
+	}
+	return r
+}
+
+// gpuLoad is what the requests did, for the figures of efficiency.
+func (e *execution) gpuLoad(result *summary.Result) gpu.Load {
+	value := func(tag string, scale float64) *float64 {
+		m, found := result.Find(tag)
+		if !found || !artifact.Finite(m.Stats.Avg) {
+			return nil
+		}
+		v := m.Stats.Avg * scale
+		return &v
+	}
+	l := gpu.Load{
+		OutputLength: value("total_osl", 1), InputLength: value("total_isl", 1), OutputTokens: value("total_output_tokens", 1),
+		Requests: value("request_count", 1), MeanLatencySeconds: value("request_latency", 1e-3),
+		RequestRate: value("request_throughput", 1), TokenRate: value("output_token_throughput", 1), Goodput: value("goodput", 1),
+	}
+	if p := e.cfg.Profiling(); p.Concurrency != nil {
+		c := float64(*p.Concurrency)
+		l.Concurrency = &c
+	} else if p.Mode == config.Burst {
+		one := 1.0
+		l.Concurrency = &one
+	}
+	return l
+}

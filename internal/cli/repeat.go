@@ -49,7 +49,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 		code = a.aggregate(cfg, runs, log)
 	}
 	if stopped {
-		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete, and only they are aggregated (from 2 on)", good, cfg.Series.Runs))
+		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, and takes 2", good, cfg.Series.Runs))
 	}
 	if interrupts.terminated.Load() {
 		return ExitTerminated

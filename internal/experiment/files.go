@@ -29,8 +29,10 @@ func Prepare(a config.Artifacts) error {
 		}
 		own := a
 		own.Dir = filepath.Join(a.Dir, RunsDir, folder.Name())
-		for _, kind := range config.ArtifactKinds() {
-			stale = append(stale, own.Path(kind))
+		for _, own.Prefix = range []string{"", a.Prefix} {
+			for _, kind := range config.ArtifactKinds() {
+				stale = append(stale, own.Path(kind))
+			}
 		}
 		emptied = append(emptied, filepath.Dir(own.Path(config.LogFile)), own.Dir)
 	}

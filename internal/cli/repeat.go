@@ -29,6 +29,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	log := options.Log.Logger("series")
 	writeBlock(out, announcement(&cfg.Series))
 	plan := experiment.NewRepeats(cfg, log)
+	options.Tokenizers = new(run.Tokenizers)
 	runs, stopped := experiment.Execute(context.Background(), plan, experiment.Options{
 		Stop: interrupts.Stop,
 		Progress: func(number int, step *experiment.Step) {

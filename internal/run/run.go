@@ -47,6 +47,8 @@ type Options struct {
 	Observe func(Snapshot)
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
+	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
+	Tokenizers *Tokenizers
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
 	Capacity *capacity.Capacity
 }

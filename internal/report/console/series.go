@@ -56,7 +56,7 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 		})
 	}
 	t.print(p)
-	p.line(span{"cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; else more runs or a look at the system help.", dim})
+	p.line(span{"cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, make more runs or find what disturbs them.", dim})
 	_, err := w.Write(p.bytes(o.Styles))
 	return err
 }

@@ -73,7 +73,7 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 	f.Code = a.report(f.Outcome, interrupts, cfg.RequireValid)
 	if list := faults(f.Outcome); len(list) > 0 {
 		f.Err = errors.New(strings.Join(list, "\n"))
-	} else if f.Code == ExitNotValid {
+	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
 		f.Err = fmt.Errorf("the verdict on the client's own influence is %q", f.Outcome.Verdict)
 	}
 	if err := options.Log.Err(); err != nil && f.Code == ExitOK {

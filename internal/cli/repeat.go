@@ -39,7 +39,11 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 			own := options
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
 			defer own.Log.Close()
-			return a.single(ctx, step.Config, own, view, interrupts)
+			f := a.single(ctx, step.Config, own, view, interrupts)
+			if f.Code == ExitTerminated && f.Err == nil {
+				f.Code = ExitOK // a signal to the series makes no run that was complete by then a failure
+			}
+			return f
 		},
 		Failed: func(r *experiment.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
 	})

@@ -4,7 +4,8 @@ package cli
 const (
 	// ExitOK: the run finished, if need be with some failed requests, or one Ctrl-C ended it with results.
 	ExitOK = 0
-	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, or every request failed.
+	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, or every request failed;
+	// of a series of runs: fewer than two that count, or a signal before its end.
 	ExitFailure = 1
 	// ExitThreshold: a check did not hold; of the self-test, one of its lines of correctness.
 	ExitThreshold = 3

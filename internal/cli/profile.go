@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment"
 	"aiperf/internal/report/console"
 	"aiperf/internal/run"
 	"aiperf/internal/runlog"
@@ -39,11 +40,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	view := newView(t, cfg)
 	interrupts := watchInterrupts(t, view.logWriter(t.err))
 	defer interrupts.close()
-	level, _ := runlog.ParseLevel(cfg.LogLevel)
-	log := runlog.New(runlog.Options{
-		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
-		Redactor: artifact.NewRedactor(run.Secrets(cfg)...),
-	})
+	log := newLog(t, cfg, view)
 	defer log.Close()
 	logger := log.Logger("config")
 	for _, w := range warnings {
@@ -52,25 +49,45 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	if cfg.Env.Dev.Mode {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
-	outcome, err := run.Execute(context.Background(), cfg, run.Options{
-		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
-	})
+	options := run.Options{Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger)}
+	if cfg.Several() {
+		return a.repeat(cfg, options, view, interrupts)
+	}
+	return a.single(context.Background(), cfg, options, view, interrupts).Code
+}
+
+// single makes one run, reports it and says how it ended.
+func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f experiment.Finished) {
+	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
 	view.clear()
-	if err != nil {
-		a.fail(err)
-		if path := log.Path(); path != "" {
-			fmt.Fprintln(t.err, "Log File:", path)
+	if f.Err != nil {
+		f.Code = a.fail(f.Err)
+		if path := options.Log.Path(); path != "" {
+			fmt.Fprintln(a.terminal.err, "Log File:", path)
 		}
 		if interrupts.terminated.Load() {
-			return ExitTerminated
+			f.Code = ExitTerminated
 		}
-		return ExitFailure
+		return f
 	}
-	code := a.report(outcome, interrupts, cfg.RequireValid)
-	if err := log.Err(); err != nil && code == ExitOK {
-		code = a.fail(err)
+	f.Code = a.report(f.Outcome, interrupts, cfg.RequireValid)
+	if list := faults(f.Outcome); len(list) > 0 {
+		f.Err = errors.New(strings.Join(list, "\n"))
+	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
+		f.Err = fmt.Errorf("the verdict on the client's own influence is %q", f.Outcome.Verdict)
 	}
-	return code
+	if err := options.Log.Err(); err != nil && f.Code == ExitOK {
+		f.Code, f.Err = a.fail(err), err
+	}
+	return f
+}
+
+func newLog(t *terminal, cfg *config.Run, view view) *runlog.Log {
+	level, _ := runlog.ParseLevel(cfg.LogLevel)
+	return runlog.New(runlog.Options{
+		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
+		Redactor: artifact.NewRedactor(run.Secrets(cfg)...),
+	})
 }
 
 func warningLevel(w config.Warning) slog.Level {

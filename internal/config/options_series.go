@@ -4,7 +4,6 @@ func statNames() []string { return []string{"avg", "p50", "p90", "p95", "p99", "
 
 func seriesOptions() []Option {
 	const (
-		runs      = "runs in series"
 		sweeps    = "parameter sweeps"
 		search    = "adaptive search"
 		multiRun  = "/multi_run."
@@ -12,16 +11,16 @@ func seriesOptions() []Option {
 	)
 	share, positive := limits(within(0, 1)), limits(above(0))
 	options := []Option{
-		opt("num-profile-runs", Int, "1", 2, "Number of runs with the same settings, for confidence intervals.", limits(between(1, 10)), missing(runs), yaml(multiRun+"num_runs")),
-		opt("profile-run-cooldown-seconds", Float, "0", 2, "Pause between these runs in seconds.", limits(atLeast(0)), missing(runs), yaml(multiRun+"cooldown_seconds")),
-		opt("confidence-level", Float, "0.95", 2, "Confidence of the intervals.", share, missing(runs), yaml(multiRun+"confidence_level")),
-		opt("profile-run-disable-warmup-after-first", Bool, "true", 2, "Warm up before the first run only.", negation("no-profile-run-disable-warmup-after-first"), missing(runs), yaml(multiRun+"disable_warmup_after_first")),
-		opt("set-consistent-seed", Bool, "true", 2, "Use seed 42 for a series of runs when none is given.", negated, missing(runs), yaml(multiRun+"set_consistent_seed")),
-		opt("vary-seed-per-trial", Bool, "false", 3, "Give each run of a series a seed of its own.", negated, missing(runs), yaml(multiRun+"vary_seed_per_trial")),
-		opt("convergence-metric", String, "", 3, "End a series early once this metric is stable.", missing(runs)),
-		opt("convergence-stat", Enum, "avg", 3, "Statistic of that metric.", values(statNames()...), missing(runs)),
-		opt("convergence-mode", Enum, "ci_width", 3, "How stability is judged.", values("ci_width", "cv", "distribution"), missing(runs)),
-		opt("convergence-threshold", Float, "0.10", 3, "Bound below which the metric is stable.", share, missing(runs)),
+		opt("num-profile-runs", Int, "1", 2, "Number of runs with the same settings, for confidence intervals.", limits(between(1, 10)), yaml(multiRun+"num_runs")),
+		opt("profile-run-cooldown-seconds", Float, "0", 2, "Pause between these runs in seconds.", limits(atLeast(0)), yaml(multiRun+"cooldown_seconds")),
+		opt("confidence-level", Float, "0.95", 2, "Confidence of the intervals.", share, yaml(multiRun+"confidence_level")),
+		opt("profile-run-disable-warmup-after-first", Bool, "true", 2, "Warm up before the first run only.", negation("no-profile-run-disable-warmup-after-first"), yaml(multiRun+"disable_warmup_after_first")),
+		opt("set-consistent-seed", Bool, "true", 2, "Use seed 42 for a series of runs when none is given.", negated, yaml(multiRun+"set_consistent_seed")),
+		opt("vary-seed-per-trial", Bool, "false", 3, "Give each run of a series a seed of its own.", negated, yaml(multiRun+"vary_seed_per_trial")),
+		opt("convergence-metric", String, "", 3, "End a series early once this metric is stable."),
+		opt("convergence-stat", Enum, "avg", 3, "Statistic of that metric.", values(statNames()...)),
+		opt("convergence-mode", Enum, "ci_width", 3, "How stability is judged.", values("ci_width", "cv", "distribution")),
+		opt("convergence-threshold", Float, "0.10", 3, "Bound below which the metric is stable.", share),
 		opt("parameter-sweep-mode", Enum, "repeated", 2, "Repeat the whole sweep, or each value before the next.", values("repeated", "independent"), missing(sweeps), yaml(sweepPath+"iteration_order")),
 		opt("parameter-sweep-cooldown-seconds", Float, "0", 2, "Pause between values in seconds.", limits(atLeast(0)), missing(sweeps), yaml(sweepPath+"cooldown_seconds")),
 		opt("parameter-sweep-same-seed", Bool, "false", 2, "Use one seed for all values.", negated, missing(sweeps), yaml(sweepPath+"same_seed")),

@@ -53,6 +53,7 @@ func (d *draft) run() *Run {
 	} else {
 		r.RandomSeed = d.seed
 	}
+	d.repeats(r)
 	if p.Bool("tokenizer-trust-remote-code") {
 		d.warn("%s has no effect: no code of a tokenizer is ever run", d.flag("tokenizer-trust-remote-code"))
 	}

@@ -53,7 +53,7 @@ func (d *draft) checkSeries() {
 			"convergence-metric", "convergence-stat", "convergence-mode", "convergence-threshold"}
 		// A sweep of single runs takes its seed from the same option.
 		if flags, _ := d.sweeps(); len(flags) == 0 && !d.given("variant") {
-			names = append(names, "set-consistent-seed")
+			names = append(names, "set-consistent-seed", "vary-seed-per-trial")
 		}
 		if flags := d.givenOf(names...); len(flags) > 0 {
 			d.fault("V41", "%s only applies when --num-profile-runs is greater than 1", strings.Join(flags, ", "))

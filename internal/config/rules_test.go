@@ -143,7 +143,6 @@ func TestNotBuilt(t *testing.T) {
 		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
 		"--endpoint-type raw":                              "--endpoint-type raw is not available",
 		"--concurrency 1,2":                                "a list for --concurrency is not available",
-		"--num-profile-runs 3":                             "--num-profile-runs is not available",
 		"--model-selection-strategy weighted":              "use round_robin or random",
 		"--custom-dataset-type tracelab --input-file FILE": "use single_turn, multi_turn, ",
 	} {

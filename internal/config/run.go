@@ -30,6 +30,7 @@ type Run struct {
 	RandomSeed *uint64
 	// FailedRequestThreshold is the share (0 to 1) of failed requests above which the run aborts.
 	FailedRequestThreshold *float64
+	Series                 Series
 	Workers                Workers
 	// TimestampSource is "auto", "kernel" or "user".
 	TimestampSource string

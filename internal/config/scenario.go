@@ -112,7 +112,7 @@ func (d *draft) agentX() (violations []violation) {
 			violations = append(violations, violation{d.flag(o.Name), "a list", "one value: no parameter sweep"})
 		}
 	}
-	if d.p.Int("random-seed") == nil {
+	if d.p.Int("random-seed") == nil && *d.p.Int("num-profile-runs") == 1 {
 		seed := rand.Uint64N(1 << 53) // what every JSON reader can read
 		d.seed = &seed
 		d.info("scenario %s: --random-seed %d", agentX, seed)

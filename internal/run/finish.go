@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,11 +161,13 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	run := summary.Run{
 		AIPerfVersion: e.options.Version,
 		BenchmarkID:   e.id,
-		Info:          summary.RunInfo{RandomSeed: e.cfg.RandomSeed, VariationLabel: "base", CLICommand: e.cfg.CLICommand},
+		Info:          e.options.Info,
 		InputConfig:   config.InputConfig(e.cfg, e.id),
 		WasCancelled:  cancelled(phases),
 		EndpointTitle: e.descriptor.MetricsTitle,
 	}
+	run.Info.RandomSeed, run.Info.CLICommand = e.cfg.RandomSeed, e.cfg.CLICommand
+	run.Info.VariationLabel = cmp.Or(run.Info.VariationLabel, "base")
 	switch t := e.aborted.Load(); {
 	case t != nil:
 		run.Incomplete = t.Error()

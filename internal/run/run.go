@@ -43,10 +43,14 @@ type Options struct {
 	Version string
 	// Log takes the run's lines; Execute opens its file in the artifact directory.
 	Log *runlog.Log
+	// Info places the run in its series; a run without a label stands alone.
+	Info summary.RunInfo
 	// Observe gets a snapshot a few times a second, on one goroutine; nil for none.
 	Observe func(Snapshot)
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
+	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
+	Tokenizers *Tokenizers
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
 	Capacity *capacity.Capacity
 }
@@ -186,6 +190,11 @@ func (e *execution) prepare(ctx context.Context) error {
 	}
 	if err := e.openDirectory(); err != nil {
 		return err
+	}
+	if e.options.Info.RunLabel != "" {
+		if err := artifact.WriteObject(e.cfg.Artifacts.Path(config.RunConfigJSON), config.InputConfig(e.cfg, e.id)); err != nil {
+			return err
+		}
 	}
 	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
 	if e.data == nil {

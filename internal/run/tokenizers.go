@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"aiperf/internal/endpoint"
@@ -31,7 +32,7 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 			e.countModel(i, counter)
 			continue
 		}
-		tok, bundle, err := load.Load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, Info: func(message string) {
+		tok, bundle, err := e.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, Info: func(message string) {
 			e.log.Info(message)
 			resolved++
 		}})
@@ -52,6 +53,38 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 		e.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
 	}
 	return nil
+}
+
+// Tokenizers keeps what runs have loaded, so that those of a series look it up once. nil keeps nothing.
+type Tokenizers struct {
+	mu   sync.Mutex
+	kept map[[2]string]loadedTokenizer // by name and revision
+}
+
+type loadedTokenizer struct {
+	tokenizer tokenizer.Tokenizer
+	bundle    *load.Bundle
+}
+
+func (t *Tokenizers) load(ctx context.Context, o load.Options) (tokenizer.Tokenizer, *load.Bundle, error) {
+	if t == nil {
+		return load.Load(ctx, o)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := [2]string{o.Name, o.Revision}
+	if k, ok := t.kept[key]; ok {
+		return k.tokenizer, k.bundle, nil
+	}
+	tok, bundle, err := load.Load(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.kept == nil {
+		t.kept = map[[2]string]loadedTokenizer{}
+	}
+	t.kept[key] = loadedTokenizer{tok, bundle}
+	return tok, bundle, nil
 }
 
 // countModel has the counter count what the i-th model reads and writes.

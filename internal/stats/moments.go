@@ -66,8 +66,20 @@ func (m *Moments) Summary() Summary {
 	}
 }
 
-// std is the population standard deviation: √(n·Σx² − (Σx)²) / n, the difference taken exactly.
-func (m *Moments) std() float64 {
+// std is the population standard deviation: √(n·Σx² − (Σx)²) / n.
+func (m *Moments) std() float64 { return m.deviation(m.count) }
+
+// SampleStd is the standard deviation of the population of which these values are a sample:
+// √((n·Σx² − (Σx)²) / (n·(n−1))); NaN below two values.
+func (m *Moments) SampleStd() float64 {
+	if m.count < 2 {
+		return math.NaN()
+	}
+	return m.deviation(m.count - 1)
+}
+
+// deviation is √((n·Σx² − (Σx)²) / (n·divisor)), the difference taken exactly.
+func (m *Moments) deviation(divisor int64) float64 {
 	if m.min == m.max {
 		return 0
 	}
@@ -78,7 +90,7 @@ func (m *Moments) std() float64 {
 	spread.Lsh(spread, -smallestExp2)
 	spread.Sub(spread, sum.Mul(sum, sum))
 	variance := new(big.Float).SetInt(spread)
-	variance.Quo(variance, new(big.Float).SetInt(n.Mul(n, n)))
+	variance.Quo(variance, new(big.Float).SetInt(n.Mul(n, big.NewInt(divisor))))
 	variance.SetMantExp(variance, 2*smallestExp2)
 	v, _ := variance.Float64()
 	return math.Sqrt(max(v, 0))

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/experiment"
+	"aiperf/internal/report/console"
+	"aiperf/internal/run"
+)
+
+// bannerRule frames what is said about the series as a whole.
+var bannerRule = strings.Repeat("=", 80)
+
+// repeat makes the runs of a series and reports what they say together.
+func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
+	out := a.terminal.out
+	if err := experiment.Prepare(cfg.Artifacts); err != nil {
+		return a.fail(err)
+	}
+	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {
+		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
+	}
+	log := options.Log.Logger("series")
+	writeBlock(out, announcement(&cfg.Series))
+	plan := experiment.NewRepeats(cfg, log)
+	options.Tokenizers = new(run.Tokenizers)
+	runs, stopped := experiment.Execute(context.Background(), plan, experiment.Options{
+		Stop: interrupts.Stop,
+		Progress: func(number int, step *experiment.Step) {
+			writeLines(out, []string{"", fmt.Sprintf("Run %d of %d: %s", number, cfg.Series.Runs, step.Info.RunLabel)})
+		},
+		Execute: func(ctx context.Context, step *experiment.Step) experiment.Finished {
+			own := options
+			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
+			defer own.Log.Close()
+			f := a.single(ctx, step.Config, own, view, interrupts)
+			if f.Code == ExitTerminated && f.Err == nil {
+				f.Code = ExitOK // a signal to the series makes no run that was complete by then a failure
+			}
+			return f
+		},
+		Failed: func(r *experiment.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
+	})
+	writeBlock(out, conclusion(runs, plan.Converged))
+	good := len(experiment.Successes(runs))
+	code := ExitOK
+	if good >= 2 || !stopped {
+		code = a.aggregate(cfg, runs, log)
+	}
+	if stopped {
+		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, and takes 2", good, cfg.Series.Runs))
+	}
+	if interrupts.terminated.Load() {
+		return ExitTerminated
+	}
+	return code
+}
+
+// aggregate writes and prints what the successful runs say together.
+func (a *app) aggregate(cfg *config.Run, runs []experiment.Run, log *slog.Logger) int {
+	if good := len(experiment.Successes(runs)); good < 2 {
+		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals take at least 2, so there is no aggregate; the files of each run are in %s",
+			good, len(runs), filepath.Join(cfg.Artifacts.Dir, experiment.RunsDir))
+		log.Warn(message)
+		return a.fail(fmt.Errorf("%s", message))
+	}
+	whole := experiment.NewAggregate(Version, runs, cfg.Series.Confidence, cfg.Series.Cooldown)
+	collated := cfg.Series.Convergence != nil && cfg.Artifacts.ExportLevel != "summary"
+	paths, warnings, err := whole.Write(cfg.Artifacts, collated)
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	t := a.terminal
+	// A closed pipe must not cost the files.
+	_ = console.RenderSeries(t.out, tableRows(whole.Rows), whole.Level, console.Options{
+		Width: console.Width(t.outTTY, t.width(), cfg.Env.UI.ConsoleExportWidth), Styles: t.outTTY && t.colour,
+	})
+	for _, path := range paths {
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute
+		}
+		fmt.Fprintln(t.out, "Aggregate:", path)
+	}
+	if err != nil {
+		log.Error("The aggregate could not be written", "error", err)
+		return a.fail(fmt.Errorf("some files could not be written:\n%w", err))
+	}
+	return ExitOK
+}
+
+// tableRows are those of the metrics that the report of one run shows: their averages, and the slowest percent.
+func tableRows(rows []experiment.Row) (list []console.SeriesRow) {
+	for _, r := range rows {
+		if r.Shown && (r.Stat == "avg" || r.Stat == "p99") {
+			list = append(list, console.SeriesRow{
+				Header: r.Header, Unit: r.Unit, Stat: r.Stat, Order: r.Order,
+				Mean: r.Mean, Std: r.Std, CV: r.CV, Low: r.Low, High: r.High, Runs: r.N,
+			})
+		}
+	}
+	return list
+}
+
+// announcement says what the series is about to do.
+func announcement(s *config.Series) []string {
+	lines := []string{
+		"Multi-run benchmark",
+		fmt.Sprintf("  Runs: %d", s.Runs),
+		"  Confidence level: " + console.Percent(s.Confidence),
+		fmt.Sprintf("  Cooldown between runs: %g s", s.Cooldown.Seconds()),
+	}
+	if c := s.Convergence; c != nil {
+		lines[1] = fmt.Sprintf("  Runs: %d at most, fewer on convergence", s.Runs)
+		metric := c.Metric
+		if c.Mode != config.ConvergeDistribution {
+			metric += " " + c.Stat
+		}
+		lines = append(lines, "  Convergence mode: "+c.Mode, "  Convergence metric: "+metric, fmt.Sprintf("  Convergence threshold: %g", c.Threshold))
+		if c.Mode == config.ConvergeDistribution {
+			lines = append(lines, "  A higher threshold is stricter: the p-value of the comparison must exceed it")
+		}
+	}
+	return lines
+}
+
+// conclusion says how the runs went.
+func conclusion(runs []experiment.Run, converged string) []string {
+	good := experiment.Successes(runs)
+	lines := []string{fmt.Sprintf("All runs complete: %d/%d successful", len(good), len(runs))}
+	for _, r := range runs {
+		if !r.Succeeded() {
+			lines = append(lines, fmt.Sprintf("  Failed: %s (%s)", r.Info.RunLabel, firstLine(r.Err)))
+		}
+	}
+	if converged != "" {
+		lines = append(lines, converged)
+	}
+	return lines
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func writeBlock(out io.Writer, lines []string) {
+	writeLines(out, append(append([]string{"", bannerRule}, lines...), bannerRule))
+}

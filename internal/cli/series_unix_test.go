@@ -1,0 +1,102 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// answersThenHangs answers that many requests and keeps the others waiting.
+func answersThenHangs(t *testing.T, answers int64) string {
+	t.Helper()
+	var seen atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if seen.Add(1) > answers {
+			<-r.Context().Done()
+			return
+		}
+		io.WriteString(w, `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestTrapInterruptedSeries: the run under way is cut off and reported, no further one begins, what is complete is
+// aggregated, and the exit code is not 0. The server answers five requests: the third run of two hangs in its second.
+func TestTrapInterruptedSeries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"Ctrl-C", syscall.SIGINT, 1},
+		{"SIGTERM", syscall.SIGTERM, 143},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := startProfile(t, answersThenHangs(t, 5), "--osl", "2", "--concurrency", "1", "--request-count", "2",
+				"--num-profile-runs", "5", "--log-level", "trace")
+			p.waitFor("Run 3 of 5")
+			p.waitFor("Request finished")
+			p.signal(c.signal)
+			p.ends(c.code)
+			p.says(p.stderr.String(), "Cancellation in Progress")
+			p.says(p.stdout.String(), "All runs complete: 2/3 successful")
+			p.says(p.stdout.String(), "Failed: trial_0003 (cancelled before it was complete)")
+			if got, want := p.show("aggregate/profile_export_aiperf_aggregate.json", "metadata.num_profile_runs", "metadata.run_labels.*", "metadata.failed_runs.0.label"),
+				"3 trial_0001,trial_0002 trial_0003"; got != want {
+				t.Errorf("the aggregate has %s, want %s", got, want)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, "profile_runs", "trial_0004")); err == nil {
+				t.Error("a fourth run was begun")
+			}
+		})
+	}
+}
+
+// TestInterruptBetweenRuns: the pause ends at once.
+func TestInterruptBetweenRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"Ctrl-C", syscall.SIGINT, 1},
+		{"SIGTERM", syscall.SIGTERM, 143},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := startProfile(t, mock(t), "--osl", "2", "--request-count", "2", "--num-profile-runs", "3", "--profile-run-cooldown-seconds", "3600")
+			p.waitFor("Log File: ")
+			p.signal(c.signal)
+			p.ends(c.code)
+			p.says(p.stdout.String(), "All runs complete: 1/1 successful")
+			if got := p.show("profile_runs/trial_0001/profile_export_aiperf.json", "was_cancelled"); got != "false" {
+				t.Errorf("was_cancelled is %s", got)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, "aggregate")); err == nil {
+				t.Error("one run was aggregated")
+			}
+		})
+	}
+}
+
+// TestSecondInterruptOfASeries ends the program at once, whichever run is under way.
+func TestSecondInterruptOfASeries(t *testing.T) {
+	t.Parallel()
+	p := startProfile(t, mock(t, "--fault", "never"), "--osl", "2", "--request-count", "2", "--num-profile-runs", "2")
+	p.waitFor("Phase profiling started")
+	p.signal(syscall.SIGINT)
+	p.signal(syscall.SIGTERM) // of another kind, so that the system cannot merge the two
+	p.ends(130)
+}

@@ -1,0 +1,73 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+)
+
+// trialFolder is what a run's folder may be called; the original writes run_NNNN.
+var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
+
+// Prepare makes the folder of an experiment and removes what an earlier one left there: its aggregates, and the
+// known files of its runs, which would pass for those of this one.
+func Prepare(a config.Artifacts) error {
+	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
+		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+	}
+	stale := []string{a.Path(config.AggregateJSON), a.Path(config.AggregateCSV), a.Path(config.CollatedJSON)}
+	folders, _ := os.ReadDir(filepath.Join(a.Dir, RunsDir)) // none when it cannot be read
+	var emptied []string
+	for _, folder := range folders {
+		if !folder.IsDir() || !trialFolder.MatchString(folder.Name()) {
+			continue
+		}
+		own := a
+		own.Dir = filepath.Join(a.Dir, RunsDir, folder.Name())
+		for _, own.Prefix = range []string{"", a.Prefix} {
+			for _, kind := range config.ArtifactKinds() {
+				stale = append(stale, own.Path(kind))
+			}
+		}
+		emptied = append(emptied, filepath.Dir(own.Path(config.LogFile)), own.Dir)
+	}
+	if err := artifact.RemoveStale(stale...); err != nil {
+		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+	}
+	for _, dir := range append(emptied, filepath.Dir(a.Path(config.AggregateJSON))) {
+		_ = os.Remove(dir) // which fails, as it should, when it holds anything else
+	}
+	return nil
+}
+
+// Write writes the files of a series: the aggregate and, where convergence was asked for, the collated requests.
+// It returns their paths, in this order. The warnings say what was left out.
+func (a *Aggregate) Write(to config.Artifacts, collated bool) (paths, warnings []string, err error) {
+	if err := os.MkdirAll(filepath.Dir(to.Path(config.AggregateJSON)), 0o755); err != nil {
+		return nil, nil, fmt.Errorf("the folder of the aggregate cannot be made: %w", err)
+	}
+	var failures []error
+	keep := func(path string, err error) {
+		if err != nil {
+			failures = append(failures, err)
+			return
+		}
+		paths = append(paths, path)
+	}
+	keep(to.Path(config.AggregateJSON), artifact.WriteObject(to.Path(config.AggregateJSON), a.Document()))
+	keep(to.Path(config.AggregateCSV), artifact.WriteFile(to.Path(config.AggregateCSV), a.CSV()))
+	if collated {
+		document, left, err := Collated(a.AIPerfVersion, a.Runs, a.Cooldown)
+		warnings = left
+		if err == nil {
+			err = artifact.WriteObject(to.Path(config.CollatedJSON), document)
+		}
+		keep(to.Path(config.CollatedJSON), err)
+	}
+	return paths, warnings, errors.Join(failures...)
+}

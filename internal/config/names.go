@@ -21,6 +21,8 @@ type Artifacts struct {
 	HTTPTrace bool
 	// SliceDuration is the length of a time slice; 0 is off.
 	SliceDuration time.Duration
+	// Percentiles are the ranks of further percentiles, in (0, 100).
+	Percentiles []float64
 	// ShowTraceTiming prints a table of these times.
 	ShowTraceTiming bool
 }

@@ -26,6 +26,7 @@ func (d *draft) run() *Run {
 		Network:                d.network(),
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
+		FailIf:                 d.p.Texts("fail-if"),
 		UI:                     d.ui(),
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),
@@ -226,6 +227,7 @@ func (d *draft) artifacts() Artifacts {
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))
 	}
+	a.Percentiles, _ = ParsePercentiles(p.Texts("percentiles")) // checked before
 	if a.Dir == "" {
 		a.Dir = d.artifactDir()
 	} else {

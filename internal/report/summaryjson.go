@@ -51,6 +51,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	if r.ClientHealth != nil {
 		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
 	}
+	if bounds := percentileBounds(r.Metrics); len(bounds) > 0 {
+		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
+	}
 	doc = append(doc, artifact.Member{Key: "was_cancelled", Value: r.WasCancelled})
 	if r.Incomplete != "" {
 		doc = append(doc, artifact.Member{Key: "is_complete", Value: false}, artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
@@ -119,6 +122,9 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 	for i, key := range percentileKeys {
 		block = append(block, artifact.Member{Key: key, Value: m.Stats.Percentiles[i]})
 	}
+	for _, p := range m.Further {
+		block = append(block, artifact.Member{Key: metrics.RankKey(p.Rank), Value: p.Value})
+	}
 	block = append(block,
 		artifact.Member{Key: "min", Value: m.Stats.Min},
 		artifact.Member{Key: "max", Value: m.Stats.Max},
@@ -132,6 +138,22 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
 	}
 	return block
+}
+
+// percentileBounds are the confidence bounds of percentiles, by tag and percentile. A side without a
+// bound is left out.
+func percentileBounds(results []metrics.Result) artifact.Object {
+	var out artifact.Object
+	for _, m := range byTag(results) {
+		var of artifact.Object
+		for _, b := range m.Bounds {
+			of = append(of, artifact.Member{Key: metrics.RankKey(b.Rank), Value: artifact.Object{{Key: "low", Value: b.Low}, {Key: "high", Value: b.High}}})
+		}
+		if of != nil {
+			out = append(out, artifact.Member{Key: m.Tag, Value: of})
+		}
+	}
+	return out
 }
 
 func runInfo(r *summary.Result) artifact.Object {

@@ -283,6 +283,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
 	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
 	c.ContextOverflow = env.ContextOverflow.Substrings
+	c.Percentiles = e.cfg.Artifacts.Percentiles
 	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
 	mode := e.cfg.Profiling().Mode
 	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay

@@ -36,6 +36,7 @@ func commands() []command {
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
 		{"selftest", "hold this program against known truth and measure what this machine carries", (*app).selftest},
+		{"report", "compute the summaries of a run anew from its records", (*app).reportAgain},
 		{"gate", "hold a finished run against thresholds", (*app).gate},
 		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
 		{"analyze-trace", "tell what a trace is like: lengths, shared prefixes, hit rates", (*app).analyzeTrace},

@@ -50,6 +50,7 @@ const (
 	ServerMetricsRecording
 	ServerMetricsLegacyJSON
 	NetworkLatencyJSONL
+	RunState
 	AccuracyJSONL
 	MLflowJSON
 	PhaseManifest
@@ -86,6 +87,7 @@ func artifactNames() [artifactCount]artifactName {
 		ServerMetricsRecording:  {"server_metrics_recording.json", "_server_metrics_recording.json"},
 		ServerMetricsLegacyJSON: {"server_metrics_export_legacy.json", "_server_metrics_legacy.json"},
 		NetworkLatencyJSONL:     {"profile_export_network_latency.jsonl", "_network_latency.jsonl"},
+		RunState:                {"run_state.json", "_run_state.json"},
 		AccuracyJSONL:           {"accuracy_export.jsonl", "_accuracy.jsonl"},
 		MLflowJSON:              {"mlflow_export.json", ""},
 		PhaseManifest:           {"phase_manifest.json", ""},

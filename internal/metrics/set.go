@@ -76,6 +76,10 @@ type Set struct {
 	objectives []objective
 	// adjusted lists the adjusted metrics by the one that they correct.
 	adjusted map[string][]*metric
+	// mirrors are the metrics of the lines whose value is a fact, by that; listsGaps tells that the lines
+	// have the chunk gaps.
+	mirrors   [record.NumFields]*metric
+	listsGaps bool
 	// ranks are those of the percentiles: PercentileRanks and what was asked for besides, ascending.
 	ranks []float64
 }
@@ -150,6 +154,7 @@ func (s *Set) bind(defs []Definition, active map[string]*metric) {
 		}
 	}
 	s.recordMetrics = slots[KindRecord]
+	s.bindMirrors()
 }
 
 func allActive(active map[string]*metric, tags []string) bool {

@@ -48,6 +48,12 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		artifact.Member{Key: "input_config", Value: r.InputConfig},
 		artifact.Member{Key: "run_info", Value: runInfo(r)},
 	)
+	if r.Recomputed != nil {
+		doc = append(doc, artifact.Member{Key: "recomputed", Value: r.Recomputed})
+	}
+	if r.Provenance != nil {
+		doc = append(doc, artifact.Member{Key: "provenance", Value: r.Provenance})
+	}
 	if r.ClientHealth != nil {
 		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
 	}
@@ -76,8 +82,7 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "branch_stats", Value: branchStats(r.Branches)})
 	}
 	if r.Warmup != nil {
-		first, others := splitBlocks(r.Warmup)
-		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: append(first, others...)})
+		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
 	}
 	return append(doc, rest...)
 }
@@ -96,6 +101,12 @@ func appendInstant(o artifact.Object, key string, ns int64, zone *time.Location)
 func splitBlocks(results []metrics.Result) (leading, rest artifact.Object) {
 	first, others := summary.OrderedBlocks(results)
 	return blocks(first), blocks(others)
+}
+
+// Blocks is the object of metric blocks by tag, in the summary file's order.
+func Blocks(results []metrics.Result) artifact.Object {
+	first, others := splitBlocks(results)
+	return append(first, others...)
 }
 
 func blocks(results []metrics.Result) artifact.Object {

@@ -44,7 +44,8 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	for _, w := range e.profiling.Warnings() {
 		e.log.Warn(w)
 	}
-	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
+	facts := e.facts(phases)
+	result := summary.Build(facts, e.profiling, e.warmup)
 	e.settleSubmission(&result)
 	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
 	problems = append(problems, err)
@@ -60,6 +61,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	} else if err := e.sinkError.Load(); err != nil {
 		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
 	}
+	problems = append(problems, e.writeState(e.finalState(facts, out)))
 	out.Problem = errors.Join(append(problems, e.export(out)...)...)
 	if out.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
@@ -95,11 +97,7 @@ func (e *execution) export(out *Outcome) []error {
 
 // setFacts tells an engine from when to when its phase ran, and over what network.
 func (e *execution) setFacts(engine *metrics.Engine, phase *load.Stats) {
-	facts := metrics.RunFacts{NetworkRTT: e.rtt}
-	if phase != nil && phase.RequestsEndNS != 0 {
-		facts.WindowStartNS, facts.WindowEndNS = e.clock.WallNS(phase.StartNS), e.clock.WallNS(phase.RequestsEndNS)
-	}
-	engine.SetRunFacts(facts)
+	engine.SetRunFacts(e.window(phase))
 }
 
 // drain waits until the finished requests have become records.
@@ -158,6 +156,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 		BenchmarkID:   e.id,
 		Info:          summary.RunInfo{RandomSeed: e.cfg.RandomSeed, VariationLabel: "base", CLICommand: e.cfg.CLICommand},
 		InputConfig:   config.InputConfig(e.cfg, e.id),
+		Provenance:    e.origin,
 		WasCancelled:  cancelled(phases),
 		EndpointTitle: e.descriptor.MetricsTitle,
 	}

@@ -38,6 +38,7 @@ func commands() []command {
 		{"selftest", "hold this program against known truth and measure what this machine carries", (*app).selftest},
 		{"report", "compute the summaries of a run anew from its records", (*app).reportAgain},
 		{"gate", "hold a finished run against thresholds", (*app).gate},
+		{"compare", "hold runs against a base: better, worse, no difference", (*app).compare},
 		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
 		{"analyze-trace", "tell what a trace is like: lengths, shared prefixes, hit rates", (*app).analyzeTrace},
 		{"synthesize", "make up a trace of coding sessions", (*app).synthesize},

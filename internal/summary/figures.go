@@ -12,6 +12,10 @@ type Figures struct {
 	// Incomplete is the reason why the run degraded; "" when it did not.
 	Incomplete   string
 	WasCancelled bool
+	// Verdict is that on the client's own influence; "" when the file has none.
+	Verdict string
+	// Kinds are the hashes that tell what was measured: config, dataset, tokenizer; those that the file has.
+	Kinds map[string]string
 	// Blocks are in the order of the file.
 	Blocks []Block
 }

@@ -40,6 +40,12 @@ func ParseFigures(data []byte) (Figures, error) {
 			err = json.Unmarshal(m.value, &f.WasCancelled)
 		case "incomplete_reason":
 			err = json.Unmarshal(m.value, &f.Incomplete)
+		case "client_health":
+			var health struct{ Verdict string }
+			err = json.Unmarshal(m.value, &health)
+			f.Verdict = health.Verdict
+		case "provenance":
+			err = f.addKinds(m.value)
 		case "percentile_bounds":
 			err = json.Unmarshal(m.value, &bounds)
 		case "records":
@@ -66,6 +72,27 @@ func ParseFigures(data []byte) (Figures, error) {
 		return f, errors.New("no summary of a run: it holds no metric")
 	}
 	return f, nil
+}
+
+// addKinds takes the hashes of the provenance.
+func (f *Figures) addKinds(text []byte) error {
+	var p struct {
+		Config    string `json:"config_sha256"`
+		Dataset   string `json:"dataset_sha256"`
+		Tokenizer struct {
+			Fingerprint string `json:"fingerprint_sha256"`
+		} `json:"tokenizer"`
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	f.Kinds = map[string]string{}
+	for name, hash := range map[string]string{"configuration": p.Config, "dataset": p.Dataset, "tokenizer": p.Tokenizer.Fingerprint} {
+		if hash != "" {
+			f.Kinds[name] = hash
+		}
+	}
+	return nil
 }
 
 func orNaN(v *float64) float64 {

@@ -15,6 +15,9 @@ func StructObject(structure any) (Object, error) {
 	v := reflect.ValueOf(structure)
 	for i := range v.NumField() {
 		text, err := json.Marshal(v.Field(i).Interface())
+		if v.Field(i).Kind() == reflect.Slice && v.Field(i).IsNil() {
+			text = []byte("[]")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Type().Field(i).Name, err)
 		}

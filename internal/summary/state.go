@@ -132,7 +132,7 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 		WasCancelled: r.WasCancelled, Incomplete: r.Incomplete, StartNS: r.StartNS,
 		WindowStartNS: s.Window.WindowStartNS, WindowEndNS: s.Window.WindowEndNS, NetworkRTTNS: (*int64)(s.Window.NetworkRTT),
 		Counts: countsState{r.Counts.Sent, r.Counts.CutOff, r.Counts.SkippedArrivals, r.Counts.DroppedByCatchup, r.Counts.TargetRate, r.Counts.DeliveredRate},
-		Phases: s.Phases, Console: s.Console,
+		Phases: append([]PhaseState{}, s.Phases...), Console: s.Console,
 	}
 	var warmup artifact.Object
 	if s.Warmup != nil {

@@ -65,7 +65,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 	if len(latency.Further) != 1 || latency.Stats.Percentiles[8] != 9 || !math.IsNaN(latency.Stats.Percentiles[0]) || latency.Header != "Request Latency" {

@@ -47,6 +47,7 @@ func reportFlags(o *replay.ReportOptions) []option {
 			}
 			return nil
 		}},
+		{"parquet", "", "write all records as Parquet too (profile_export.parquet)", func(string) error { o.Parquet = true; return nil }},
 	}
 }
 

@@ -21,6 +21,8 @@ type Artifacts struct {
 	HTTPTrace bool
 	// SliceDuration is the length of a time slice; 0 is off.
 	SliceDuration time.Duration
+	// RecordsParquet asks for the per-request file as Parquet too.
+	RecordsParquet bool
 	// Percentiles are the ranks of further percentiles, in (0, 100).
 	Percentiles []float64
 	// ShowTraceTiming prints a table of these times.
@@ -35,6 +37,7 @@ const (
 	SummaryJSON Artifact = iota
 	SummaryCSV
 	RecordsJSONL
+	RecordsParquet
 	RawJSONL
 	TimeslicesCSV
 	TimeslicesJSON
@@ -72,6 +75,7 @@ func artifactNames() [artifactCount]artifactName {
 		SummaryJSON:             {"profile_export_aiperf.json", ".json"},
 		SummaryCSV:              {"profile_export_aiperf.csv", ".csv"},
 		RecordsJSONL:            {"profile_export.jsonl", ".jsonl"},
+		RecordsParquet:          {"profile_export.parquet", ".parquet"},
 		RawJSONL:                {"profile_export_raw.jsonl", "_raw.jsonl"},
 		TimeslicesCSV:           {"profile_export_aiperf_timeslices.csv", "_timeslices.csv"},
 		TimeslicesJSON:          {"profile_export_aiperf_timeslices.json", "_timeslices.json"},

@@ -223,6 +223,7 @@ func (d *draft) artifacts() Artifacts {
 		ExportLevel:     p.Text("export-level"),
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
+		RecordsParquet:  p.Bool("export-records-parquet"),
 	}
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))

@@ -178,6 +178,9 @@ func (d *draft) checkGoodput() {
 
 // checkResults checks what is asked of the results.
 func (d *draft) checkResults() {
+	if d.active("export-records-parquet") && d.p.Text("export-level") == "summary" {
+		d.fault("", "%s and %s summary cannot be used together: there are no records then", d.flag("export-records-parquet"), d.flag("export-level"))
+	}
 	var percentiles []float64
 	if d.given("percentiles") {
 		var err error

@@ -38,6 +38,8 @@ type ReportOptions struct {
 	From, To *time.Duration
 	// ExcludeErrors are codes and types of errors that do not count as requests at all; "all" is each.
 	ExcludeErrors []string
+	// Parquet asks for the records as Parquet, all of them.
+	Parquet bool
 	// ExportWidth is the width of the console's text; 0 is the default.
 	ExportWidth int
 }
@@ -263,13 +265,17 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 	options := r.console(result, from, to)
 	plain := *options
 	plain.Width = console.Width(false, 0, r.o.ExportWidth)
-	return options, report.ExportAll(ctx, result,
+	exporters := []report.Exporter{
 		report.SummaryJSON{Path: to.Path(config.SummaryJSON)},
 		report.SummaryCSV{Path: to.Path(config.SummaryCSV)},
 		report.TimeslicesJSON{Path: to.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: to.Path(config.TimeslicesCSV)},
 		console.Export{Path: to.Path(config.ConsoleText), Options: plain},
-	)
+	}
+	if r.o.Parquet {
+		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL), Path: to.Path(config.RecordsParquet)})
+	}
+	return options, report.ExportAll(ctx, result, exporters...)
 }
 
 func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {

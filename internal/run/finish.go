@@ -72,12 +72,16 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 // export writes the reports. What could not be written is an error, and not named in the footer.
 func (e *execution) export(out *Outcome) []error {
 	a, ctx := &e.cfg.Artifacts, context.Background()
-	tables := report.ExportAll(ctx, &out.Result,
+	exporters := []report.Exporter{
 		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
 		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
 		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
-	)
+	}
+	if a.RecordsParquet {
+		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
+	}
+	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
 	for _, path := range []*string{&f.CSV, &f.JSON, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
 		if _, err := os.Stat(*path); err != nil {

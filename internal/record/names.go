@@ -35,6 +35,8 @@ var fieldNames = [NumFields]string{
 	UsageRejectedPrediction: "usage_rejected_prediction",
 	UsageToolUsePrompt:      "usage_tool_use_prompt",
 	UsagePromptAudioSeconds: "usage_prompt_audio_seconds_bits",
+	InferenceSeconds:        "inference_seconds_bits",
+	PeakMemoryMB:            "peak_memory_mb_bits",
 	Blocked:                 "blocked",
 	DNSLookup:               "dns_lookup",
 	Connecting:              "connecting",

@@ -102,3 +102,13 @@ func TestFactsThatAreNoNumbers(t *testing.T) {
 		t.Errorf("a fact of a later version: %v", err)
 	}
 }
+
+func BenchmarkAppendRecordFacts(b *testing.B) {
+	set := mustSet(b, chatConfig())
+	rec := worked()[0]
+	var line []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		line = set.AppendRecordFacts(line[:0], rec)
+	}
+}

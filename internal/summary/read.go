@@ -176,7 +176,7 @@ const summaryName = "profile_export_aiperf.json"
 type NoSummaryError struct{ Dir string }
 
 func (e *NoSummaryError) Error() string {
-	return fmt.Sprintf("%s holds no summary of a run (%s)", e.Dir, summaryName)
+	return fmt.Sprintf("%s holds no summary of a run (%s); aiperf report makes that of one that was killed", e.Dir, summaryName)
 }
 
 // FindSummary returns the summary file that a path names: itself, or that of the run in a directory,

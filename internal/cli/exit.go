@@ -7,9 +7,11 @@ const (
 	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, or every request failed;
 	// of a series of runs: fewer than two that count, or a signal before its end.
 	ExitFailure = 1
-	// ExitThreshold: a check did not hold; of the self-test, one of its lines of correctness.
+	// ExitThreshold: a condition of --fail-if makes the result a failure, or a comparison found a figure
+	// worse that must not be; of the self-test, one of its lines of correctness did not hold.
 	ExitThreshold = 3
-	// ExitNotValid: --require-valid was given and the verdict on the client is another.
+	// ExitNotValid: --require-valid was given and the verdict on the client is another; what failed
+	// besides may then be the client's fault.
 	ExitNotValid = 4
 	// ExitForced: a second Ctrl-C ended the program at once.
 	ExitForced = 130

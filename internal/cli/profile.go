@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/compare"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment"
 	"aiperf/internal/report/console"
 	"aiperf/internal/run"
 	"aiperf/internal/runlog"
+	"aiperf/internal/summary"
 	"aiperf/internal/trust"
 )
 
@@ -70,7 +72,7 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 		}
 		return f
 	}
-	f.Code = a.report(f.Outcome, interrupts, cfg.RequireValid)
+	f.Code = a.report(f.Outcome, interrupts, cfg)
 	if list := faults(f.Outcome); len(list) > 0 {
 		f.Err = errors.New(strings.Join(list, "\n"))
 	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
@@ -98,7 +100,7 @@ func warningLevel(w config.Warning) slog.Level {
 }
 
 // report prints the final report and says how the run ended.
-func (a *app) report(outcome *run.Outcome, interrupts *interrupts, requireValid bool) int {
+func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
 	t := a.terminal
 	options := outcome.Console
 	options.Width = console.Width(t.outTTY, t.width(), options.Width)
@@ -107,16 +109,35 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, requireValid 
 	_ = console.Render(t.out, &outcome.Result, options)
 
 	code := ExitOK
+	thresholds := a.failedThresholds(outcome, cfg)
 	if faults := faults(outcome); len(faults) > 0 {
 		code = a.fail(errors.New(strings.Join(faults, "\n")))
-	} else if requireValid && outcome.Verdict != trust.Valid {
+	} else if cfg.RequireValid && outcome.Verdict != trust.Valid {
 		a.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above and in client_health of the JSON summary", outcome.Verdict))
 		code = ExitNotValid
+	} else if thresholds > 0 {
+		code = ExitThreshold
 	}
 	if interrupts.terminated.Load() {
 		return ExitTerminated
 	}
 	return code
+}
+
+// failedThresholds prints a line for each condition of --fail-if under which the result is a failure,
+// and counts them.
+func (a *app) failedThresholds(outcome *run.Outcome, cfg *config.Run) int {
+	var thresholds []compare.Threshold
+	for _, text := range cfg.FailIf {
+		t, _ := compare.ParseThreshold(text, cfg.Artifacts.Percentiles, nil) // checked before
+		thresholds = append(thresholds, t)
+	}
+	figures := summary.FiguresOf(&outcome.Result)
+	failed := compare.Check(thresholds, &figures)
+	for _, line := range failed {
+		fmt.Fprintln(a.terminal.err, "--fail-if", line)
+	}
+	return len(failed)
 }
 
 // faults are the reasons for which a run that has results is not a success.

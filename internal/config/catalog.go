@@ -8,6 +8,8 @@ type Catalog interface {
 	Metric(tag string) (MetricFacts, bool)
 	// MetricTags lists the tags a goodput threshold may name, for suggestions.
 	MetricTags() []string
+	// Threshold checks a condition of --fail-if; percentiles are the ranks of --percentiles.
+	Threshold(text string, percentiles []float64) error
 	// DatasetFormat tells the format of a file from its content, "" if it cannot.
 	DatasetFormat(path string) string
 	// DatasetRoots is the number of sessions of a dag_jsonl file that no other one refers to, 0 if it cannot be read.

@@ -46,6 +46,14 @@ func (fakeCatalog) DatasetRoots(path string) (n int64) {
 	return n
 }
 
+// Threshold refuses those that begin with an exclamation mark.
+func (fakeCatalog) Threshold(text string, _ []float64) error {
+	if strings.HasPrefix(text, "!") {
+		return errors.New(text + " is no threshold")
+	}
+	return nil
+}
+
 // DatasetFormat knows traces by one key.
 func (fakeCatalog) DatasetFormat(path string) string {
 	if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), `"input_length"`) {

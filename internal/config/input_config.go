@@ -367,6 +367,9 @@ func artifactsConfig(r *Run) Object {
 	if a.SliceDuration > 0 {
 		out = append(out, Member{Key: "slice_duration", Value: a.SliceDuration.Seconds()})
 	}
+	if len(a.Percentiles) > 0 {
+		out = append(out, Member{Key: "percentiles", Value: a.Percentiles})
+	}
 	out = addGiven(out, r.parsed, "export-http-trace", "trace", a.HTTPTrace)
 	return addGiven(out, r.parsed, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
 }

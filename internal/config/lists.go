@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,6 +40,23 @@ func setSLO(slos []SLO, slo SLO) []SLO {
 		}
 	}
 	return append(slos, slo)
+}
+
+// ParsePercentiles reads the ranks of percentiles; p99.9 is 99.9 too. They come ascending, once each.
+func ParsePercentiles(items []string) ([]float64, error) {
+	var ranks []float64
+	for _, item := range items {
+		rank, err := parseNumber(strings.TrimPrefix(item, "p"))
+		if err != nil || !(rank > 0 && rank < 100) {
+			return nil, fmt.Errorf("%s is not a percentile: give numbers above 0 and below 100, such as 99.9", shorten(item))
+		}
+		ranks = append(ranks, rank)
+	}
+	if len(ranks) == 0 {
+		return nil, errors.New("no percentile given; write for example 99.9,99.99")
+	}
+	slices.Sort(ranks)
+	return slices.Compact(ranks), nil
 }
 
 var (

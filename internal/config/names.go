@@ -21,6 +21,10 @@ type Artifacts struct {
 	HTTPTrace bool
 	// SliceDuration is the length of a time slice; 0 is off.
 	SliceDuration time.Duration
+	// RecordsParquet asks for the per-request file as Parquet too.
+	RecordsParquet bool
+	// Percentiles are the ranks of further percentiles, in (0, 100).
+	Percentiles []float64
 	// ShowTraceTiming prints a table of these times.
 	ShowTraceTiming bool
 }
@@ -33,6 +37,7 @@ const (
 	SummaryJSON Artifact = iota
 	SummaryCSV
 	RecordsJSONL
+	RecordsParquet
 	RawJSONL
 	TimeslicesCSV
 	TimeslicesJSON
@@ -48,6 +53,7 @@ const (
 	ServerMetricsRecording
 	ServerMetricsLegacyJSON
 	NetworkLatencyJSONL
+	RunState
 	AccuracyJSONL
 	MLflowJSON
 	PhaseManifest
@@ -69,6 +75,7 @@ func artifactNames() [artifactCount]artifactName {
 		SummaryJSON:             {"profile_export_aiperf.json", ".json"},
 		SummaryCSV:              {"profile_export_aiperf.csv", ".csv"},
 		RecordsJSONL:            {"profile_export.jsonl", ".jsonl"},
+		RecordsParquet:          {"profile_export.parquet", ".parquet"},
 		RawJSONL:                {"profile_export_raw.jsonl", "_raw.jsonl"},
 		TimeslicesCSV:           {"profile_export_aiperf_timeslices.csv", "_timeslices.csv"},
 		TimeslicesJSON:          {"profile_export_aiperf_timeslices.json", "_timeslices.json"},
@@ -84,6 +91,7 @@ func artifactNames() [artifactCount]artifactName {
 		ServerMetricsRecording:  {"server_metrics_recording.json", "_server_metrics_recording.json"},
 		ServerMetricsLegacyJSON: {"server_metrics_export_legacy.json", "_server_metrics_legacy.json"},
 		NetworkLatencyJSONL:     {"profile_export_network_latency.jsonl", "_network_latency.jsonl"},
+		RunState:                {"run_state.json", "_run_state.json"},
 		AccuracyJSONL:           {"accuracy_export.jsonl", "_accuracy.jsonl"},
 		MLflowJSON:              {"mlflow_export.json", ""},
 		PhaseManifest:           {"phase_manifest.json", ""},

@@ -27,6 +27,7 @@ func (d *draft) run() *Run {
 		Network:                d.network(),
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
+		FailIf:                 d.p.Texts("fail-if"),
 		UI:                     d.ui(),
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),
@@ -232,10 +233,12 @@ func (d *draft) artifacts() Artifacts {
 		ExportLevel:     p.Text("export-level"),
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
+		RecordsParquet:  p.Bool("export-records-parquet"),
 	}
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))
 	}
+	a.Percentiles, _ = ParsePercentiles(p.Texts("percentiles")) // checked before
 	if a.Dir == "" {
 		a.Dir = d.artifactDir()
 	} else {

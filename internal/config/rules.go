@@ -13,7 +13,7 @@ import (
 func rules() []func(*draft) {
 	return []func(*draft){
 		(*draft).checkModels, (*draft).checkURLs, (*draft).checkConnections, (*draft).checkRequirements, (*draft).checkExclusions,
-		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkConcurrency, (*draft).checkPrefill,
+		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
@@ -172,6 +172,25 @@ func (d *draft) checkGoodput() {
 			d.fault("V9", "%s: unknown metric tag %s%s", d.flag("goodput"), shorten(slo.Tag), hint)
 		case facts.Derived:
 			d.fault("V9", "%s: %s is a derived metric and cannot be used; use a per-record metric such as request_latency", d.flag("goodput"), slo.Tag)
+		}
+	}
+}
+
+// checkResults checks what is asked of the results.
+func (d *draft) checkResults() {
+	if d.active("export-records-parquet") && d.p.Text("export-level") == "summary" {
+		d.fault("", "%s and %s summary cannot be used together: there are no records then", d.flag("export-records-parquet"), d.flag("export-level"))
+	}
+	var percentiles []float64
+	if d.given("percentiles") {
+		var err error
+		if percentiles, err = ParsePercentiles(d.p.Texts("percentiles")); err != nil {
+			d.fault("", "%s: %v", d.flag("percentiles"), err)
+		}
+	}
+	for _, text := range d.p.Texts("fail-if") {
+		if err := d.catalog.Threshold(text, percentiles); err != nil {
+			d.fault("", "%s: %v", d.flag("fail-if"), err)
 		}
 	}
 }

@@ -36,6 +36,8 @@ type Run struct {
 	TimestampSource string
 	// RequireValid makes a verdict other than valid a failure.
 	RequireValid bool
+	// FailIf are conditions under which a result is a failure, as written.
+	FailIf []string
 	// CLICommand is the recorded command line, redacted.
 	CLICommand string
 	Env        Env

@@ -71,7 +71,7 @@ func (e *Engine) Add(rec *record.Record) {
 		}
 	}
 	if failed && rec.Err != nil {
-		e.errors.add(rec.Err, 1)
+		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + requestEnd(&rec.Facts), rec.RequestID}, 1)
 	}
 	e.watch.add(e.set, rec)
 	var gaps []int64
@@ -279,7 +279,7 @@ func (e *Engine) Snapshot() Snapshot {
 	return s
 }
 
-// Errors returns the groups of equal errors, in order of first occurrence.
+// Errors returns the groups of equal errors, in order of first occurrence, which is when a request failed.
 func (e *Engine) Errors() []ErrorCount {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"aiperf/internal/record"
 	"aiperf/internal/stats"
@@ -140,6 +141,14 @@ func TestBeyondTheLimits(t *testing.T) {
 		}
 		got.Method = want.Method
 		got.Stats.Percentiles = want.Stats.Percentiles
+		for j, b := range got.Bounds {
+			for _, side := range [...][2]float64{{b.Low, want.Bounds[j].Low}, {b.High, want.Bounds[j].High}} {
+				if math.Abs(side[0]-side[1]) > stats.RelativeError*(1+1e-9)*math.Abs(side[1]) {
+					t.Errorf("%s: bounds of p%v are %+v, exact %+v", got.Tag, b.Rank, b, want.Bounds[j])
+				}
+			}
+		}
+		got.Bounds = want.Bounds
 		if !cmp.Equal(got, want, nans) {
 			t.Errorf("%s = %+v, want %+v", got.Tag, got, want)
 		}
@@ -226,8 +235,10 @@ func TestResultsOfSomeMetrics(t *testing.T) {
 	}
 	all := e.Results()
 	for _, r := range got {
-		if r != found(t, all, r.Tag) {
-			t.Errorf("%s = %+v, alone; %+v among all", r.Tag, r, found(t, all, r.Tag))
+		among := found(t, all, r.Tag)
+		among.Bounds = nil // a live view has none
+		if diff := cmp.Diff(among, r); diff != "" {
+			t.Errorf("%s alone is not what it is among all:\n%s", r.Tag, diff)
 		}
 	}
 }
@@ -300,12 +311,89 @@ func TestErrorsAreGroupedInOrderOfFirstOccurrence(t *testing.T) {
 	}
 }
 
+// Records come in the order in which they are processed, which is not that in which requests fail.
+func TestErrorsStandInTheOrderOfFailureWhateverTheOrderOfRecords(t *testing.T) {
+	early := record.Error{Type: "Early", Message: "m", Cause: "first"}
+	late := record.Error{Type: "Late", Message: "m"}
+	again := early
+	again.Cause = "second"
+	records := []*record.Record{failure(30, 1, late), failure(20, 1, again), failure(10, 1, early)}
+	want := []ErrorCount{{early, 2}, {late, 1}}
+	for range 2 {
+		if diff := cmp.Diff(want, engineOf(t, chatConfig(), records...).Errors()); diff != "" {
+			t.Error(diff)
+		}
+		slices.Reverse(records)
+	}
+}
+
+func TestFurtherPercentiles(t *testing.T) {
+	c := chatConfig()
+	c.Percentiles = []float64{99.9, 2, 99, 99.9}
+	c.SliceNS = 1e9
+	e := engineOf(t, c, worked()...)
+	for name, results := range map[string][]Result{"run": e.Results(), "slice": e.Slices()[0].Results} {
+		latency := found(t, results, "request_latency") // 200, 300, 330 ms
+		if diff := cmp.Diff([]Percentile{{2, 204}, {99.9, 329.94}}, latency.Further, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if scalar := found(t, results, "request_count"); scalar.Further != nil {
+			t.Errorf("%s: a scalar has percentiles: %v", name, scalar.Further)
+		}
+	}
+	adjusted := found(t, e.Results(), "adj_request_latency") // one request of four failed
+	if got := adjusted.Further; len(got) != 2 || got[0].Value != 200 || !math.IsInf(got[1].Value, 1) {
+		t.Errorf("percentiles of the adjusted latency: %v", got)
+	}
+}
+
+func TestBoundsOfPercentiles(t *testing.T) {
+	var records []*record.Record
+	for i := range int64(400) {
+		records = append(records, success(i*ms, (i+2)*ms, (i+1)*ms))
+	}
+	for _, limit := range []int64{DefaultMaxRecords, 100} { // exact, and by histogram
+		c := chatConfig()
+		c.MaxRecords = limit
+		e := engineOf(t, c, records...)
+		latency := found(t, e.Results(), "request_latency")
+		if len(latency.Bounds) != len(PercentileRanks) {
+			t.Fatalf("%d bounds, want one for each percentile", len(latency.Bounds))
+		}
+		for i, b := range latency.Bounds {
+			if p := latency.Stats.Percentiles[i]; b.Rank != PercentileRanks[i] || !(b.Low <= p && p <= b.High) {
+				t.Errorf("limit %d: p%v is %v, its bounds are %+v", limit, PercentileRanks[i], p, b)
+			}
+		}
+		p50 := latency.Bounds[4]
+		if math.Abs(p50.Low-180) > 1 || math.Abs(p50.High-221) > 1 { // 1.96·√(400/4) = 19.6 places
+			t.Errorf("limit %d: bounds of p50: %+v", limit, p50)
+		}
+		for _, r := range e.Results() {
+			if !r.Distribution && r.Bounds != nil || r.Stats.Count == 0 && r.Bounds != nil {
+				t.Errorf("%s has bounds: %v", r.Tag, r.Bounds)
+			}
+		}
+	}
+}
+
+func TestTrapP99OfAHundredRequestsHasNoUpperBound(t *testing.T) {
+	var records []*record.Record
+	for i := range int64(100) {
+		records = append(records, success(i*ms, (i+2)*ms, (i+1)*ms))
+	}
+	b := found(t, engineOf(t, chatConfig(), records...).Results(), "request_latency").Bounds[8]
+	if b.Rank != 99 || math.IsNaN(b.Low) || !math.IsNaN(b.High) {
+		t.Errorf("bounds of p99: %+v, want a lower one alone", b)
+	}
+}
+
 func TestDistinctErrorsAreBounded(t *testing.T) {
 	var tally errorTally
 	for i := range MaxDistinctErrors + 500 {
-		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, 1)
+		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, occurred{atNS: int64(i)}, 1)
 	}
-	tally.add(&record.Error{Type: "T", Message: "3"}, 1)
+	tally.add(&record.Error{Type: "T", Message: "3"}, occurred{atNS: 10}, 1)
 	groups := tally.list()
 	last := groups[len(groups)-1]
 	if len(groups) != MaxDistinctErrors+1 || last.Error.Type != OtherErrorsType || last.Count != 500 || groups[3].Count != 2 {

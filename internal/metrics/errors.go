@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,17 +21,38 @@ type ErrorCount struct {
 	Count int64
 }
 
-// errorTally counts errors by what makes them equal, in order of first occurrence.
+// errorTally counts errors by what makes them equal. Its list does not depend on the order in which
+// they come in, as long as there are no more than MaxDistinctErrors.
 type errorTally struct {
 	index  map[record.Key]int
-	groups []ErrorCount
+	groups []errorGroup
 	others int64
 }
 
-func (t *errorTally) add(err *record.Error, n int64) {
+// errorGroup are equal errors, the first of which occurred at an instant.
+type errorGroup struct {
+	ErrorCount
+	first occurred
+}
+
+// occurred is when an error happened and, where several did at once, in which request.
+type occurred struct {
+	atNS      int64
+	requestID string
+}
+
+func (a occurred) compare(b occurred) int {
+	return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.requestID, b.requestID))
+}
+
+func (t *errorTally) add(err *record.Error, at occurred, n int64) {
 	key := err.Key()
 	if i, known := t.index[key]; known {
-		t.groups[i].Count += n
+		g := &t.groups[i]
+		g.Count += n
+		if at.compare(g.first) < 0 {
+			g.Error, g.first = *err, at
+		}
 		return
 	}
 	if len(t.groups) == MaxDistinctErrors {
@@ -41,18 +63,24 @@ func (t *errorTally) add(err *record.Error, n int64) {
 		t.index = make(map[record.Key]int)
 	}
 	t.index[key] = len(t.groups)
-	t.groups = append(t.groups, ErrorCount{*err, n})
+	t.groups = append(t.groups, errorGroup{ErrorCount{*err, n}, at})
 }
 
 func (t *errorTally) merge(o *errorTally) {
 	for i := range o.groups {
-		t.add(&o.groups[i].Error, o.groups[i].Count)
+		g := &o.groups[i]
+		t.add(&g.Error, g.first, g.Count)
 	}
 	t.others += o.others
 }
 
 func (t *errorTally) list() []ErrorCount {
-	out := slices.Clone(t.groups)
+	sorted := slices.Clone(t.groups)
+	slices.SortStableFunc(sorted, func(a, b errorGroup) int { return a.first.compare(b.first) })
+	var out []ErrorCount
+	for i := range sorted {
+		out = append(out, sorted[i].ErrorCount)
+	}
 	if t.others > 0 {
 		out = append(out, ErrorCount{record.Error{
 			Type:    OtherErrorsType,

@@ -75,6 +75,12 @@ func (c *gapCursor) word() uint32 {
 // describe returns the exact figures of all gaps without copying them: the values at the needed
 // places are found digit by digit, counting.
 func (g *gapStore) describe(ranks []float64) stats.Summary {
+	s, _ := g.describeWith(ranks, nil)
+	return s
+}
+
+// describeWith also returns the gaps at the other places that it is asked for.
+func (g *gapStore) describeWith(ranks []float64, others []int64) (stats.Summary, map[int64]float64) {
 	var m stats.Moments
 	var long []float64
 	var digits [1 << 16]int64
@@ -93,12 +99,12 @@ func (g *gapStore) describe(ranks []float64) stats.Summary {
 	slices.Sort(long)
 	s := m.Summary()
 	if s.Count == 0 {
-		return s
+		return s, nil
 	}
-	places := stats.Places(ranks, s.Count)
+	places := append(stats.Places(ranks, s.Count), others...)
 	found := g.at(places, &digits, long)
 	s.Percentiles = stats.Interpolate(ranks, s.Count, func(place int64) float64 { return found[place] })
-	return s
+	return s, found
 }
 
 // at returns the gaps at the given places of the sorted population. High counts the gaps by their

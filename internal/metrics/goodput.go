@@ -12,8 +12,8 @@ import (
 // SLO is a service level objective: a record metric and its limit in the metric's display unit. The
 // limit is a minimum for metrics of which larger is better, else a maximum, and passes itself.
 type SLO struct {
-	Tag   string
-	Value float64
+	Tag   string  `json:"tag"`
+	Value float64 `json:"value"`
 }
 
 // NewSLO checks that tag is a metric with one value per request and value a finite number ≥ 0.

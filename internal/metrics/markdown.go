@@ -24,6 +24,7 @@ func Markdown() string {
 }
 
 func markdownIntroduction() string {
+	needed := func(rank float64) int64 { return stats.SamplesForBounds(rank, BoundsConfidence) }
 	ranks := make([]string, len(PercentileRanks))
 	for i, q := range PercentileRanks {
 		ranks[i] = "p" + strconv.FormatFloat(q, 'f', -1, 64)
@@ -43,6 +44,12 @@ Every metric that a run can report, in the order of results.
   Timelines have avg, min, max, std, p50, p90, p95 and p99, weighted by time and without interpolation:
   p90 is the smallest value that the curve did not exceed for 90 %% of the time. What a metric does not
   have, or what is infinite, is left out of JSON, empty in CSV and N/A on the console.
+- **Further percentiles** come with --percentiles, for example 99.9; timelines have none of them.
+- **Bounds** of percentiles (percentile_bounds in the JSON summary) say between which values the true
+  percentile lies with a confidence of %.0f %%: order statistics, which suppose nothing of the distribution,
+  but that the values are independent. The chunk gaps of one response are not quite, so that the bounds of
+  inter_chunk_latency are too narrow. A side for which there are too few values is left out: p90 has an
+  upper bound from %d values on, p99 from %d, p99.9 from %d.
 - **Window** of the timelines: the phase from its start to its end, idle time included. Failed requests
   count in effective_concurrency; without token counts they do not count in any other curve.
 - **Exactness.** Statistics are exact up to %d requests and %d chunk gaps. Beyond, percentiles come
@@ -58,7 +65,7 @@ Every metric that a run can report, in the order of results.
 - Figures of power and energy are not in this table: docs/gpu-telemetry.md.
 - Successful requests count for all metrics but those flagged ERROR_ONLY, failed requests for those alone.
   Warm-up requests have results of their own.
-`, strings.Join(ranks, ", "), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
+`, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
 }
 
 func markdownRow(d *Definition) string {

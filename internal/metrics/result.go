@@ -1,5 +1,7 @@
 package metrics
 
+import "strconv"
+
 // Result is one metric of a run in display units: what every report prints.
 type Result struct {
 	Tag    string
@@ -18,6 +20,11 @@ type Result struct {
 	Stats        Stats
 	// Method says how the statistics of a distribution were made; "" for scalars.
 	Method Method
+	// Further are the percentiles that were asked for beside PercentileRanks, ascending.
+	Further []Percentile
+	// Bounds are the confidence bounds of all percentiles, those of PercentileRanks first; nil where
+	// there are none: scalars, timelines, time slices.
+	Bounds []Bound
 	// EpochNS is the exact value of a metric that is a wall instant, else 0; Avg is its nearest float.
 	EpochNS int64
 }
@@ -49,6 +56,20 @@ type Stats struct {
 
 // PercentileRanks are the percentiles of every distribution.
 var PercentileRanks = [9]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
+
+// Percentile is the value of one rank.
+type Percentile struct{ Rank, Value float64 }
+
+// Bound is between which values the true percentile of a rank lies with BoundsConfidence, if requests
+// are independent of one another: order statistics, which suppose nothing of the distribution. A side
+// for which there are too few samples is NaN, or infinite.
+type Bound struct{ Rank, Low, High float64 }
+
+// BoundsConfidence is the confidence of every Bound.
+const BoundsConfidence = 0.95
+
+// RankKey is the name of a percentile in files: p50, p99.9.
+func RankKey(rank float64) string { return "p" + strconv.FormatFloat(rank, 'f', -1, 64) }
 
 // Group is the console table a metric belongs to.
 type Group string

@@ -14,18 +14,18 @@ import (
 // memory for a copy of one column on each and some 160 bytes a request for the timelines, 50 to 100 more
 // for each that is computed at the same time, and does not hold up Add meanwhile.
 func (e *Engine) Results() []Result {
-	return e.results(func(*metric) bool { return true }, runtime.GOMAXPROCS(0))
+	return e.results(func(*metric) bool { return true }, runtime.GOMAXPROCS(0), true)
 }
 
 // ResultsOf computes the results of some metrics only, on one core: what a live view needs.
 func (e *Engine) ResultsOf(tags ...string) []Result {
-	return e.results(func(m *metric) bool { return slices.Contains(tags, m.Tag) }, 1)
+	return e.results(func(m *metric) bool { return slices.Contains(tags, m.Tag) }, 1, false)
 }
 
-func (e *Engine) results(wanted func(*metric) bool, workers int) []Result {
+func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []Result {
 	f := e.freeze()
 	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
-	distributions := e.set.distributions(f, needed, workers)
+	distributions := e.set.distributions(f, needed, workers, bounds)
 	scalars := e.set.evaluate(f.aggregates, distributions, wholeRun(f, e.set.needsReplayLag(needed)))
 	shown := func(m *metric) bool { return m.shown && wanted(m) }
 	return e.set.assemble(shown, distributions, scalars, f.method)
@@ -34,13 +34,14 @@ func (e *Engine) results(wanted func(*metric) bool, workers int) []Result {
 // assemble lists the results of the metrics wanted that have a value, in table order.
 func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats.Summary, scalars *scalars, method func(*metric) Method) []Result {
 	var out []Result
+	ranks := s.ranks
 	for _, m := range s.metrics {
 		if !wanted(m) {
 			continue
 		}
 		if m.hasDistribution() {
 			if s, ok := distributions[m.Tag]; ok {
-				out = append(out, m.distribution(&s, method(m)))
+				out = append(out, m.distribution(&s, method(m), ranks))
 			}
 			continue
 		}
@@ -86,8 +87,8 @@ func (s *Set) closure(selected func(*metric) bool) map[string]bool {
 const maxDescribers = 8
 
 // distributions computes the statistics of record metrics, adjusted ones and timelines in their
-// internal units.
-func (s *Set) distributions(f *frozen, needed map[string]bool, workers int) map[string]stats.Summary {
+// internal units, on request with the bounds of percentiles.
+func (s *Set) distributions(f *frozen, needed map[string]bool, workers int, bounds bool) map[string]stats.Summary {
 	var mu sync.Mutex
 	out := map[string]stats.Summary{}
 	put := func(m *metric, sum stats.Summary) {
@@ -103,7 +104,7 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int) map[
 	var group sync.WaitGroup
 	for range min(workers, maxDescribers) {
 		group.Go(func() {
-			d := describer{frozen: f}
+			d := describer{frozen: f, ranks: s.ranks, bounds: bounds}
 			for m := range jobs {
 				if m.Kind == KindTimeline {
 					// Images that never were there make no curve.
@@ -135,49 +136,73 @@ func (m *metric) hasDistribution() bool {
 // describer computes one metric after the other with the same buffers.
 type describer struct {
 	*frozen
+	ranks  []float64
+	bounds bool
 	reader reader
 	values []float64
 	curve  pieces
 }
 
+// describe leaves the values of an exact metric in d.values, reordered.
 func (d *describer) describe(m *metric) stats.Summary {
-	return d.describeRanks(m, PercentileRanks[:])
-}
-
-func (d *describer) describeRanks(m *metric, ranks []float64) stats.Summary {
 	switch {
-	case m.list:
-		return d.describeGaps(ranks)
-	case d.overflow != nil:
-		var h stats.Histogram
-		h.Merge(&d.overflow[m.slot])
-		for _, b := range d.blocks {
-			d.values = d.reader.collect(d.values[:0], b, m)
-			for _, v := range d.values {
-				h.Add(v)
-			}
+	case m.list && d.gapsBeyond == nil:
+		var places []int64
+		if d.bounds {
+			places = stats.BoundPlaces(d.ranks, d.gaps.count, BoundsConfidence)
 		}
-		return h.Summary(ranks)
-	default:
-		d.values = slices.Grow(d.values[:0], int(d.rows))
-		for _, b := range d.blocks {
-			d.values = d.reader.collect(d.values, b, m)
+		s, found := d.gaps.describeWith(d.ranks, places)
+		if d.bounds && s.Count > 0 {
+			s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence, func(place int64) float64 { return found[place] })
 		}
-		return stats.Describe(d.values, ranks)
+		return s
+	case m.list || d.overflow != nil:
+		h := d.histogram(m)
+		s := h.Summary(d.ranks)
+		d.bound(&s, h.At)
+		return s
 	}
+	d.values = slices.Grow(d.values[:0], int(d.rows))
+	for _, b := range d.blocks {
+		d.values = d.reader.collect(d.values, b, m)
+	}
+	s := stats.Describe(d.values, d.ranks)
+	d.bound(&s, func(places []int64) []float64 { return stats.Select(d.values, places) })
+	return s
 }
 
-func (d *describer) describeGaps(ranks []float64) stats.Summary {
-	if d.gapsBeyond == nil {
-		return d.gaps.describe(ranks)
+// bound adds the bounds of the percentiles, if they are wanted, from the values at ascending places.
+func (d *describer) bound(s *stats.Summary, at func(places []int64) []float64) {
+	if !d.bounds || s.Count == 0 {
+		return
 	}
-	var h stats.Histogram
-	h.Merge(d.gapsBeyond)
-	cursor := d.gaps.cursor()
-	for ns, ok := cursor.next(); ok; ns, ok = cursor.next() {
-		h.Add(float64(ns))
+	places := stats.BoundPlaces(d.ranks, s.Count, BoundsConfidence)
+	values := at(places)
+	s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence, func(place int64) float64 {
+		i, _ := slices.BinarySearch(places, place)
+		return values[i]
+	})
+}
+
+// histogram holds all values of a metric of which not all were kept.
+func (d *describer) histogram(m *metric) *stats.Histogram {
+	h := new(stats.Histogram)
+	if m.list {
+		h.Merge(d.gapsBeyond)
+		cursor := d.gaps.cursor()
+		for ns, ok := cursor.next(); ok; ns, ok = cursor.next() {
+			h.Add(float64(ns))
+		}
+		return h
 	}
-	return h.Summary(ranks)
+	h.Merge(&d.overflow[m.slot])
+	for _, b := range d.blocks {
+		d.values = d.reader.collect(d.values[:0], b, m)
+		for _, v := range d.values {
+			h.Add(v)
+		}
+	}
+	return h
 }
 
 func (f *frozen) method(m *metric) Method {
@@ -284,7 +309,7 @@ func (m *metric) result() Result {
 }
 
 // distribution converts statistics to the display unit.
-func (m *metric) distribution(s *stats.Summary, method Method) Result {
+func (m *metric) distribution(s *stats.Summary, method Method, ranks []float64) Result {
 	r := m.result()
 	r.Distribution, r.Method = true, method
 	r.Stats = Stats{
@@ -292,7 +317,14 @@ func (m *metric) distribution(s *stats.Summary, method Method) Result {
 		Sum: s.Sum * m.ratio, Std: s.Std * m.ratio, Count: s.Count,
 	}
 	for i, p := range s.Percentiles {
-		r.Stats.Percentiles[i] = p * m.ratio
+		if i < len(PercentileRanks) {
+			r.Stats.Percentiles[i] = p * m.ratio
+		} else {
+			r.Further = append(r.Further, Percentile{ranks[i], p * m.ratio})
+		}
+	}
+	for i, b := range s.Bounds {
+		r.Bounds = append(r.Bounds, Bound{ranks[i], b.Low * m.ratio, b.High * m.ratio})
 	}
 	return r
 }

@@ -12,6 +12,15 @@ type RunFacts struct {
 	NetworkRTT *time.Duration
 }
 
+// SetNetworkRTT sets the round trip in ns; nil is none.
+func (f *RunFacts) SetNetworkRTT(ns *int64) {
+	f.NetworkRTT = nil
+	if ns != nil {
+		rtt := time.Duration(*ns)
+		f.NetworkRTT = &rtt
+	}
+}
+
 // SetRunFacts tells the engine the facts of its run.
 func (e *Engine) SetRunFacts(f RunFacts) {
 	e.mu.Lock()

@@ -36,6 +36,8 @@ type Config struct {
 	OSLMismatchTokens  int64
 	// ContextOverflow are the phrases that tell a context overflow in an error message, case ignored.
 	ContextOverflow []string
+	// Percentiles are the ranks of further percentiles, in (0, 100), beside PercentileRanks.
+	Percentiles []float64
 	// MaxRecords and MaxGaps bound what is kept exactly.
 	MaxRecords, MaxGaps int64
 	// SliceNS is the length of a time slice; 0 = no slices. MaxSlices bounds their number: requests
@@ -74,6 +76,12 @@ type Set struct {
 	objectives []objective
 	// adjusted lists the adjusted metrics by the one that they correct.
 	adjusted map[string][]*metric
+	// mirrors are the metrics of the lines whose value is a fact, by that; listsGaps tells that the lines
+	// have the chunk gaps.
+	mirrors   [record.NumFields]*metric
+	listsGaps bool
+	// ranks are those of the percentiles: PercentileRanks and what was asked for besides, ascending.
+	ranks []float64
 }
 
 // metric is a definition bound to a run.
@@ -94,7 +102,7 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metric table: %w", err)
 	}
-	s := &Set{cfg: cfg, adjusted: map[string][]*metric{}}
+	s := &Set{cfg: cfg, adjusted: map[string][]*metric{}, ranks: slices.Concat(PercentileRanks[:], furtherRanks(cfg.Percentiles))}
 	active := make(map[string]*metric, len(defs))
 	for _, i := range order {
 		d := defs[i]
@@ -112,6 +120,13 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// furtherRanks are those that are none of PercentileRanks, ascending, once each.
+func furtherRanks(asked []float64) []float64 {
+	further := slices.DeleteFunc(slices.Clone(asked), func(q float64) bool { return slices.Contains(PercentileRanks[:], q) })
+	slices.Sort(further)
+	return slices.Compact(further)
 }
 
 // bind lists the active metrics in table order and numbers them.
@@ -139,6 +154,7 @@ func (s *Set) bind(defs []Definition, active map[string]*metric) {
 		}
 	}
 	s.recordMetrics = slots[KindRecord]
+	s.bindMirrors()
 }
 
 func allActive(active map[string]*metric, tags []string) bool {

@@ -17,7 +17,7 @@ func (d *sliceDescriber) describeGaps(m *metric) []stats.Summary {
 		}
 		d.eachGap(func(slice int, ns int64) { sketches[slice].add(float64(ns)) })
 		for i, s := range sketches {
-			out[i] = s.summary(PercentileRanks[:])
+			out[i] = s.summary(d.set.ranks)
 		}
 		return out
 	}
@@ -44,7 +44,7 @@ func (d *sliceDescriber) describeGapsOf(first int, counts []int, out []stats.Sum
 				own.add(ns)
 			}
 		})
-		out[0] = own.describe(PercentileRanks[:])
+		out[0] = own.describe(d.set.ranks)
 		return
 	}
 	next := make([]int, len(counts))
@@ -64,7 +64,7 @@ func (d *sliceDescriber) describeGapsOf(first int, counts []int, out []stats.Sum
 	})
 	start := 0
 	for i, end := range next {
-		out[i] = stats.Describe(d.ordered[start:end], PercentileRanks[:])
+		out[i] = stats.Describe(d.ordered[start:end], d.set.ranks)
 		start = end
 	}
 }

@@ -172,13 +172,13 @@ func (d *sliceDescriber) describe(m *metric) []stats.Summary {
 // summarize describes the values of a slice and what only its sketch knows.
 func (d *sliceDescriber) summarize(m *metric, i int, values []float64) stats.Summary {
 	if !d.sketched(m) {
-		return stats.Describe(values, PercentileRanks[:])
+		return stats.Describe(values, d.set.ranks)
 	}
 	all := d.overflowOf(m, i)
 	for _, v := range values {
 		all.add(v)
 	}
-	return all.summary(PercentileRanks[:])
+	return all.summary(d.set.ranks)
 }
 
 // overflowOf returns a copy of what a slice keeps of a metric beyond the exact limits.

@@ -198,6 +198,9 @@ func TestSlicesAreIndependentOfTheRun(t *testing.T) {
 	}
 	for i, s := range got {
 		want := slices.DeleteFunc(fill(set.NewEngine(), bySlice[s.StartNS/length]).Results(), wholeRunOnly)
+		for k := range want {
+			want[k].Bounds = nil // those of slices are not computed
+		}
 		if diff := cmp.Diff(want, s.Results); diff != "" {
 			t.Errorf("slice %d: %s", i, diff)
 		}

@@ -389,6 +389,6 @@ func BenchmarkTimelinesMillion(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		e.results(func(m *metric) bool { return slices.Contains(tags, m.Tag) }, 2)
+		e.results(func(m *metric) bool { return slices.Contains(tags, m.Tag) }, 2, false)
 	}
 }

@@ -201,7 +201,7 @@ func (e *Engine) doubts(f *frozen) []string {
 				continue
 			}
 			of := m.Requires[0]
-			least := e.set.distributions(f, map[string]bool{of: true}, 1)[of]
+			least := e.set.distributions(f, map[string]bool{of: true}, 1, false)[of]
 			if least.Count > 0 && least.Min < float64(*rtt) {
 				cut = append(cut, fmt.Sprintf("%s (smallest %s: %.3f ms)", m.Tag, of, least.Min*nsToMilliseconds))
 			}

@@ -23,6 +23,9 @@ func figures(m *metrics.Result) []figure {
 	for i, key := range percentileKeys {
 		list = append(list, figure{key, s.Percentiles[i]})
 	}
+	for _, p := range m.Further {
+		list = append(list, figure{metrics.RankKey(p.Rank), p.Value})
+	}
 	return append(list, figure{"std", s.Std})
 }
 

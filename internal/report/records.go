@@ -15,18 +15,18 @@ type AppendMetrics func(dst []byte, r *record.Record) []byte
 type RecordsOptions struct {
 	Path  string
 	Lines artifact.LinesOptions
-	// Metrics writes the metrics of a record.
-	Metrics  AppendMetrics
-	Redactor *artifact.Redactor
+	// Metrics writes the metrics of a record, Facts what is known of it besides; nil writes no facts.
+	Metrics, Facts AppendMetrics
+	Redactor       *artifact.Redactor
 }
 
 // Records writes profile_export.jsonl: one line per request of the profiling phase, in the order in
 // which records arrive.
 type Records struct {
-	lines    *artifact.Lines
-	metrics  AppendMetrics
-	redactor *artifact.Redactor
-	buffers  *sync.Pool
+	lines          *artifact.Lines
+	metrics, facts AppendMetrics
+	redactor       *artifact.Redactor
+	buffers        *sync.Pool
 }
 
 // OpenRecords creates the file.
@@ -35,7 +35,7 @@ func OpenRecords(o RecordsOptions) (*Records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Records{lines: lines, metrics: o.Metrics, redactor: o.Redactor, buffers: newBuffers()}, nil
+	return &Records{lines: lines, metrics: o.Metrics, facts: o.Facts, redactor: o.Redactor, buffers: newBuffers()}, nil
 }
 
 // newBuffers pools the buffers in which lines are built outside of the file's lock.
@@ -78,6 +78,10 @@ func (s *Records) appendLine(dst []byte, r *record.Record) ([]byte, bool) {
 		appendTrace(&m, r.Trace, s.redactor)
 	}
 	appendError(&m, r.Err)
+	if s.facts != nil {
+		m.Key("facts")
+		m.Dst = s.facts(m.Dst, r)
+	}
 	m.Close()
 	return m.Dst, true
 }

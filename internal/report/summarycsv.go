@@ -28,6 +28,7 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 // empty line between them when both exist.
 func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 	sorted := byTag(results)
+	further := furtherKeys(results)
 	start := len(dst)
 	for _, m := range sorted {
 		if !m.Distribution {
@@ -35,9 +36,10 @@ func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 		}
 		if len(dst) == start {
 			header := append([]string{"Metric", "avg", "min", "max", "sum"}, percentileKeys[:]...)
+			header = append(header, further...)
 			dst = artifact.AppendCSVRow(dst, append(header, "std")...)
 		}
-		dst = artifact.AppendCSVRow(dst, distributionCells(&m)...)
+		dst = artifact.AppendCSVRow(dst, distributionCells(&m, further)...)
 	}
 	scalars := false
 	for _, m := range sorted {
@@ -56,12 +58,30 @@ func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 	return dst
 }
 
-func distributionCells(m *metrics.Result) []string {
+// furtherKeys are the percentiles beside the usual ones. A timeline has none.
+func furtherKeys(results []metrics.Result) []string {
+	var keys []string
+	for i := range results {
+		if m := &results[i]; len(m.Further) > len(keys) {
+			keys = nil
+			for _, p := range m.Further {
+				keys = append(keys, metrics.RankKey(p.Rank))
+			}
+		}
+	}
+	return keys
+}
+
+func distributionCells(m *metrics.Result, further []string) []string {
 	cells := []string{csvLabel(m)}
-	for _, f := range figures(m) {
+	list := figures(m)
+	for _, f := range list[:len(list)-1] {
 		cells = append(cells, artifact.Fixed2(f.value))
 	}
-	return cells
+	for range len(further) - len(m.Further) {
+		cells = append(cells, "")
+	}
+	return append(cells, artifact.Fixed2(list[len(list)-1].value))
 }
 
 // csvLabel is the header with its unit, but for units that the header already says.

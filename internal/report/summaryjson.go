@@ -51,8 +51,17 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		artifact.Member{Key: "input_config", Value: r.InputConfig},
 		artifact.Member{Key: "run_info", Value: runInfo(r)},
 	)
+	if r.Recomputed != nil {
+		doc = append(doc, artifact.Member{Key: "recomputed", Value: r.Recomputed})
+	}
+	if r.Provenance != nil {
+		doc = append(doc, artifact.Member{Key: "provenance", Value: r.Provenance})
+	}
 	if r.ClientHealth != nil {
 		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
+	}
+	if bounds := percentileBounds(r.Metrics); len(bounds) > 0 {
+		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
 	}
 	doc = append(doc, artifact.Member{Key: "was_cancelled", Value: r.WasCancelled})
 	if r.Incomplete != "" {
@@ -76,8 +85,7 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "branch_stats", Value: branchStats(r.Branches)})
 	}
 	if r.Warmup != nil {
-		first, others := splitBlocks(r.Warmup)
-		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: append(first, others...)})
+		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
 	}
 	return append(doc, rest...)
 }
@@ -96,6 +104,12 @@ func appendInstant(o artifact.Object, key string, ns int64, zone *time.Location)
 func splitBlocks(results []metrics.Result) (leading, rest artifact.Object) {
 	first, others := summary.OrderedBlocks(results)
 	return blocks(first), blocks(others)
+}
+
+// Blocks is the object of metric blocks by tag, in the summary file's order.
+func Blocks(results []metrics.Result) artifact.Object {
+	first, others := splitBlocks(results)
+	return append(first, others...)
 }
 
 func blocks(results []metrics.Result) artifact.Object {
@@ -122,6 +136,9 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 	for i, key := range percentileKeys {
 		block = append(block, artifact.Member{Key: key, Value: m.Stats.Percentiles[i]})
 	}
+	for _, p := range m.Further {
+		block = append(block, artifact.Member{Key: metrics.RankKey(p.Rank), Value: p.Value})
+	}
 	block = append(block,
 		artifact.Member{Key: "min", Value: m.Stats.Min},
 		artifact.Member{Key: "max", Value: m.Stats.Max},
@@ -135,6 +152,22 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
 	}
 	return block
+}
+
+// percentileBounds are the confidence bounds of percentiles, by tag and percentile. A side without a
+// bound is left out.
+func percentileBounds(results []metrics.Result) artifact.Object {
+	var out artifact.Object
+	for _, m := range byTag(results) {
+		var of artifact.Object
+		for _, b := range m.Bounds {
+			of = append(of, artifact.Member{Key: metrics.RankKey(b.Rank), Value: artifact.Object{{Key: "low", Value: b.Low}, {Key: "high", Value: b.High}}})
+		}
+		if of != nil {
+			out = append(out, artifact.Member{Key: m.Tag, Value: of})
+		}
+	}
+	return out
 }
 
 func runInfo(r *summary.Result) artifact.Object {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"aiperf/internal/compare"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/loader"
 	"aiperf/internal/endpoint"
@@ -40,6 +41,12 @@ func (Catalog) MetricTags() []string {
 		}
 	}
 	return tags
+}
+
+// Threshold implements config.Catalog.
+func (Catalog) Threshold(text string, percentiles []float64) error {
+	_, err := compare.ParseThreshold(text, percentiles, nil)
+	return err
 }
 
 // DatasetFormat implements config.Catalog. What cannot be told is no fault here: the loader says it.

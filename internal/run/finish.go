@@ -45,7 +45,8 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	for _, w := range e.profiling.Warnings() {
 		e.log.Warn(w)
 	}
-	result := summary.Build(e.facts(phases), e.profiling, e.warmup)
+	facts := e.facts(phases)
+	result := summary.Build(facts, e.profiling, e.warmup)
 	e.settleSubmission(&result)
 	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
 	problems = append(problems, err)
@@ -65,6 +66,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	} else if err := e.sinkError.Load(); err != nil {
 		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
 	}
+	problems = append(problems, e.writeState(e.finalState(facts, out)))
 	out.Problem = errors.Join(append(problems, e.export(out)...)...)
 	if out.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
@@ -75,12 +77,16 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 // export writes the reports. What could not be written is an error, and not named in the footer.
 func (e *execution) export(out *Outcome) []error {
 	a, ctx := &e.cfg.Artifacts, context.Background()
-	tables := report.ExportAll(ctx, &out.Result,
+	exporters := []report.Exporter{
 		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
 		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
 		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
-	)
+	}
+	if a.RecordsParquet {
+		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
+	}
+	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
 	for _, path := range []*string{&f.CSV, &f.JSON, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
 		if _, err := os.Stat(*path); err != nil {
@@ -100,11 +106,7 @@ func (e *execution) export(out *Outcome) []error {
 
 // setFacts tells an engine from when to when its phase ran, and over what network.
 func (e *execution) setFacts(engine *metrics.Engine, phase *load.Stats) {
-	facts := metrics.RunFacts{NetworkRTT: e.rtt}
-	if phase != nil && phase.RequestsEndNS != 0 {
-		facts.WindowStartNS, facts.WindowEndNS = e.clock.WallNS(phase.StartNS), e.clock.WallNS(phase.RequestsEndNS)
-	}
-	engine.SetRunFacts(facts)
+	engine.SetRunFacts(e.window(phase))
 }
 
 // drain waits until the finished requests have become records.
@@ -163,6 +165,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 		BenchmarkID:   e.id,
 		Info:          e.options.Info,
 		InputConfig:   config.InputConfig(e.cfg, e.id),
+		Provenance:    e.origin,
 		WasCancelled:  cancelled(phases),
 		EndpointTitle: e.descriptor.MetricsTitle,
 	}

@@ -149,6 +149,11 @@ type execution struct {
 	childFailed error
 	// inputsError is why inputs.json could not be written.
 	inputsError error
+	// origin is the provenance of the results.
+	origin artifact.Object
+	// warmupResults are those of the warm-up when its engine had seen warmupSeen; the state keeper's own.
+	warmupSeen    metrics.Snapshot
+	warmupResults []metrics.Result
 	// unprocessed is why some finished requests have no record.
 	unprocessed error
 }
@@ -224,6 +229,7 @@ func (e *execution) prepare(ctx context.Context) error {
 	if err := e.watchBeside(ctx); err != nil {
 		return err
 	}
+	e.origin = e.provenance()
 	return e.assemble()
 }
 
@@ -305,6 +311,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
 	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
 	c.ContextOverflow = env.ContextOverflow.Substrings
+	c.Percentiles = e.cfg.Artifacts.Percentiles
 	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
 	mode := e.cfg.Profiling().Mode
 	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay
@@ -357,10 +364,11 @@ func (e *execution) assemble() error {
 // generate lets the load run from the first phase to the last.
 func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	done := make(chan struct{})
-	watched := e.watch(done)
+	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
+	<-kept
 	e.controls.finish()
 	if errors.Is(err, load.ErrChildFailed) {
 		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)

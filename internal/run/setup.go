@@ -177,7 +177,7 @@ func (e *execution) openSinks() error {
 		return nil
 	}
 	records, err := report.OpenRecords(report.RecordsOptions{
-		Path: a.Path(config.RecordsJSONL), Lines: lines, Metrics: e.set.AppendRecordMetrics, Redactor: e.redactor,
+		Path: a.Path(config.RecordsJSONL), Lines: lines, Metrics: e.set.AppendRecordMetrics, Facts: e.set.AppendRecordFacts, Redactor: e.redactor,
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ type Summary struct {
 	Avg, Min, Max, Sum, Std float64 // Std is the population's (ddof 0)
 	// Percentiles are in the order of the ranks asked for; nil for an empty population.
 	Percentiles []float64
+	// Bounds are the confidence bounds of the percentiles; nil unless they were asked for.
+	Bounds []Range
 }
 
 // Describe returns the exact figures of values, with the percentiles of the given ranks (0–100). It

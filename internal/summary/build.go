@@ -14,7 +14,9 @@ type Run struct {
 	BenchmarkID   string
 	Info          RunInfo
 	InputConfig   artifact.Object
-	WasCancelled  bool
+	// Provenance says what measured what: versions, hashes, the machine.
+	Provenance   artifact.Object
+	WasCancelled bool
 	// Incomplete is the reason why the run degraded; "" when it did not.
 	Incomplete    string
 	EndpointTitle string
@@ -41,6 +43,7 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 		Metrics:       profiling.Results(),
 		Slices:        profiling.Slices(),
 		InputConfig:   run.InputConfig,
+		Provenance:    run.Provenance,
 		WasCancelled:  run.WasCancelled,
 		Incomplete:    run.Incomplete,
 		Errors:        profiling.Errors(),

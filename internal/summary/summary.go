@@ -21,6 +21,10 @@ type Result struct {
 	Warmup []metrics.Result
 	// InputConfig is the resolved configuration, redacted.
 	InputConfig artifact.Object
+	// Provenance says what measured what: versions, hashes, the machine; nil when it is not known.
+	Provenance artifact.Object
+	// Recomputed says how the result differs from that of the live run; nil when it does not.
+	Recomputed artifact.Object
 	// ClientHealth says what the client itself may have bent; nil when nothing watched it.
 	ClientHealth artifact.Object
 	// Telemetry is what the GPUs did; nil when nothing was collected of any.

@@ -2,12 +2,15 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/metrics"
+	"aiperf/internal/stats"
 	"aiperf/internal/summary"
 )
 
@@ -86,7 +89,36 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 		t.rows = append(t.rows, metricRow(&rows[i]))
 	}
 	t.print(p)
+	if note := fewSamples(rows); note != "" {
+		p.line(span{note, dim})
+	}
 	return true
+}
+
+// fewSamples says which of the table's percentiles have no upper bound, because there are too few
+// requests: what stands there is then about the largest value seen, and little is known of the next.
+func fewSamples(rows []metrics.Result) string {
+	var parts []string
+	for _, rank := range [...]float64{99, 90, 50} {
+		n := 0
+		for i := range rows {
+			for _, b := range rows[i].Bounds {
+				if b.Rank == rank && math.IsNaN(b.High) {
+					n++
+				}
+			}
+		}
+		switch {
+		case n == 1:
+			parts = append(parts, fmt.Sprintf("%s of 1 metric (%d needed)", metrics.RankKey(rank), stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%s of %d metrics (%d needed)", metrics.RankKey(rank), n, stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("Too few samples for an upper bound at %.0f %% confidence: %s", 100*metrics.BoundsConfidence, strings.Join(parts, ", "))
 }
 
 func order(m *metrics.Result) int {

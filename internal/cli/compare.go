@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/compare"
+)
+
+const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
+
+Says of each figure whether a run is better or worse than the base, or not different. BASE and NEW are
+folders of runs, JSON summaries, of this program or of the original one, or folders that hold repeats of a
+run. With repeats the difference is held against that between runs of the same kind; with single runs
+against that between their requests, in pairs where both asked the same.
+`
+
+type compareOptions struct {
+	compare.Options
+	format      string
+	failOnWorse bool
+}
+
+func compareFlags(o *compareOptions) []option {
+	list := func(into *[]string) func(string) error {
+		return func(v string) error {
+			for item := range strings.SplitSeq(v, ",") {
+				if item = strings.TrimSpace(item); item == "" {
+					return fmt.Errorf("%q has an empty item", v)
+				}
+				*into = append(*into, item)
+			}
+			return nil
+		}
+	}
+	return []option{
+		{"metrics", "LIST", "tags of the metrics to compare; default: those of the main table", list(&o.Tags)},
+		{"stats", "LIST", "statistics of distributions; default: avg,p50,p99", list(&o.Stats)},
+		{"confidence", "LEVEL", "confidence of the intervals, above 0 and below 1; default: 0.95", func(v string) (err error) {
+			o.Confidence, err = numberBetween(v, 0, 1)
+			return err
+		}},
+		{"min-effect", "PERCENT", "differences smaller than this share of the base are none; default: 0", func(v string) (err error) {
+			o.MinPercent, err = numberBetween(v, 0, 1e6)
+			return err
+		}},
+		{"format", "NAME", "console, markdown or json; default: console", func(v string) error {
+			if !slices.Contains([]string{"console", "markdown", "json"}, v) {
+				return fmt.Errorf("%q is none of console, markdown, json", v)
+			}
+			o.format = v
+			return nil
+		}},
+		{"fail-on-worse", "", "end with exit code 3 if any figure is worse", func(string) error { o.failOnWorse = true; return nil }},
+	}
+}
+
+func numberBetween(text string, above, below float64) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > above && v < below) {
+		return 0, fmt.Errorf("%q is no number above %v and below %v", text, above, below)
+	}
+	return v, nil
+}
+
+// compare holds runs against a base.
+func (a *app) compare(args []string) int {
+	o := compareOptions{format: "console"}
+	table := compareFlags(&o)
+	if wantsHelp(args) {
+		a.commandHelp(compareHelp, table)
+		return ExitOK
+	}
+	paths, err := parseOptions("compare", table, args)
+	if err != nil {
+		return a.fail(err)
+	}
+	if len(paths) < 2 {
+		return a.fail(errors.New("aiperf compare needs a base and at least one run to hold against it: aiperf compare BASE NEW"))
+	}
+	comparisons, err := compareAll(paths, o.Options)
+	if err != nil {
+		return a.fail(err)
+	}
+	if err := a.printComparisons(comparisons, o.format); err != nil {
+		return a.fail(err)
+	}
+	if o.failOnWorse && slices.ContainsFunc(comparisons, func(c *compare.Comparison) bool { return c.Worse() > 0 }) {
+		return ExitThreshold
+	}
+	return ExitOK
+}
+
+func compareAll(paths []string, o compare.Options) ([]*compare.Comparison, error) {
+	var systems []compare.System
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return nil, err
+		}
+		s, err := compare.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		systems = append(systems, s)
+	}
+	var out []*compare.Comparison
+	for i := range systems[1:] {
+		c, err := compare.Compare(&systems[0], &systems[i+1], o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (a *app) printComparisons(list []*compare.Comparison, format string) error {
+	w := a.terminal.out
+	if format == "json" {
+		objects := make([]any, len(list))
+		for i, c := range list {
+			objects[i] = c.Object()
+		}
+		return artifact.WriteIndented(w, artifact.Object{{Key: "schema_version", Value: "1.0"}, {Key: "comparisons", Value: objects}})
+	}
+	for i, c := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		text := c.Text
+		if format == "markdown" {
+			text = c.Markdown
+		}
+		if _, err := fmt.Fprint(w, text()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

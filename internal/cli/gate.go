@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"aiperf/internal/compare"
+	"aiperf/internal/summary"
+)
+
+const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITION …]
+
+Holds a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this program
+or of the original one. The exit code is 3 if a condition is met or a figure is missing, one line each; 0
+if all is well.
+`
+
+// gate holds a finished run against thresholds.
+func (a *app) gate(args []string) int {
+	var conditions []string
+	table := []option{{"fail-if", "CONDITION", "the result is a failure if it is like this: TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms'; STAT is avg unless given, the unit that of the result",
+		func(v string) error { conditions = append(conditions, v); return nil }}}
+	if wantsHelp(args) {
+		a.commandHelp(gateHelp, table)
+		return ExitOK
+	}
+	runs, err := parseOptions("gate", table, args)
+	switch {
+	case err != nil:
+		return a.fail(err)
+	case len(runs) != 1:
+		return a.fail(fmt.Errorf("aiperf gate takes one run, the folder or its JSON summary, not %d", len(runs)))
+	case len(conditions) == 0:
+		return a.fail(errors.New("no condition given: aiperf gate RUN --fail-if 'time_to_first_token:p99>250ms'"))
+	}
+	figures, err := summary.ReadFigures(runs[0])
+	if err != nil {
+		return a.fail(err)
+	}
+	thresholds, err := parseThresholds(conditions, &figures)
+	if err != nil {
+		return a.fail(err)
+	}
+	if figures.Incomplete != "" {
+		fmt.Fprintln(a.terminal.err, "warning: the run is not complete:", figures.Incomplete)
+	}
+	failed := compare.Check(thresholds, &figures)
+	for _, line := range failed {
+		fmt.Fprintln(a.terminal.err, "--fail-if", line)
+	}
+	if len(failed) > 0 {
+		return ExitThreshold
+	}
+	fmt.Fprintf(a.terminal.out, "%s: passed %d of %d conditions\n", runs[0], len(thresholds), len(thresholds))
+	return ExitOK
+}
+
+// parseThresholds reads all conditions and joins what is wrong with them.
+func parseThresholds(conditions []string, figures *summary.Figures) ([]compare.Threshold, error) {
+	var thresholds []compare.Threshold
+	var faults []error
+	for _, text := range conditions {
+		t, err := compare.ParseThreshold(text, nil, figures)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--fail-if: %w", err))
+		}
+		thresholds = append(thresholds, t)
+	}
+	return thresholds, errors.Join(faults...)
+}

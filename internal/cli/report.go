@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/metrics"
+	"aiperf/internal/replay"
+	"aiperf/internal/report/console"
+)
+
+const reportHelp = `Usage: aiperf report RUN_DIR [options]
+
+Computes the summaries of a run anew from its records (profile_export.jsonl and run_state.json), without a
+server: JSON, CSV, time slices and the console's report. Without any option they are those of the run, byte
+by byte. A run that was killed has no summaries of its own: this makes them of all but its last second, and
+says that they are incomplete.
+`
+
+// reportFlags are the options of the command.
+func reportFlags(o *replay.ReportOptions) []option {
+	return []option{
+		{"output-dir", "DIR", "where the files go; default: report below the run's folder", func(v string) error { o.OutputDir = v; return nil }},
+		{"goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`, func(v string) (err error) { o.SLOs, err = objectives(v); return err }},
+		{"slice-duration", "SECONDS", "length of time slices; 0 for none; default: that of the run", func(v string) (err error) { o.Slice, err = length(v, 0); return err }},
+		{"percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run", func(v string) (err error) {
+			o.Percentiles, err = config.ParsePercentiles(strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }))
+			return err
+		}},
+		{"from", "SECONDS", "leave out requests that were sent earlier than this after the start of profiling", func(v string) (err error) { o.From, err = length(v, 0); return err }},
+		{"to", "SECONDS", "leave out requests that were sent at this time after the start of profiling, or later", func(v string) (err error) { o.To, err = length(v, 1); return err }},
+		{"exclude-errors", "LIST", "leave out failed requests with these codes or error types, as if they had not been sent: 429,TimeoutError, or all", func(v string) error {
+			for what := range strings.SplitSeq(v, ",") {
+				if what = strings.TrimSpace(what); what == "" {
+					return fmt.Errorf("%q has an empty item", v)
+				}
+				o.ExcludeErrors = append(o.ExcludeErrors, strings.TrimSpace(what))
+			}
+			return nil
+		}},
+		{"parquet", "", "write all records as Parquet too (profile_export.parquet)", func(string) error { o.Parquet = true; return nil }},
+	}
+}
+
+// objectives reads the value of --goodput.
+func objectives(text string) ([]metrics.SLO, error) {
+	slos, err := config.ParseSLOs(text)
+	if err != nil {
+		return nil, err
+	}
+	var out []metrics.SLO
+	for _, s := range slos {
+		slo, err := metrics.NewSLO(s.Tag, s.Value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slo)
+	}
+	return out, nil
+}
+
+// length reads a number of seconds of at least so many ns.
+func length(text string, least time.Duration) (*time.Duration, error) {
+	seconds, err := strconv.ParseFloat(strings.TrimSuffix(text, "s"), 64)
+	if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
+		return nil, fmt.Errorf("%q is no number of seconds", text)
+	}
+	d := time.Duration(math.Round(seconds * 1e9))
+	if d < least || d == 0 && seconds > 0 {
+		return nil, fmt.Errorf("%q is too short", text)
+	}
+	return &d, nil
+}
+
+// reportAgain computes the summaries of a run anew.
+func (a *app) reportAgain(args []string) int {
+	var o replay.ReportOptions
+	table := reportFlags(&o)
+	if wantsHelp(args) {
+		a.commandHelp(reportHelp, table)
+		return ExitOK
+	}
+	runs, err := parseOptions("report", table, args)
+	if err != nil {
+		return a.fail(err)
+	}
+	if len(runs) != 1 {
+		return a.fail(errors.New("aiperf report takes the folder of one run: aiperf report RUN_DIR"))
+	}
+	env, _, err := config.ReadEnv(a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	o.Dir, o.ExportWidth = runs[0], env.UI.ConsoleExportWidth
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	result, options, err := replay.Report(ctx, o)
+	if result != nil && options != nil {
+		t := a.terminal
+		options.Width = console.Width(t.outTTY, t.width(), o.ExportWidth)
+		options.Styles = t.outTTY && t.colour
+		_ = console.Render(t.out, result, *options) // a closed pipe must not cost the files
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}

@@ -1,0 +1,246 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+	"aiperf/internal/unit"
+)
+
+// Verdict says how the new figure stands to the old one.
+type Verdict string
+
+// The verdicts. A figure that has no better or worse differs or does not; one without an interval of
+// its own is not decided.
+const (
+	Better    Verdict = "better"
+	Worse     Verdict = "worse"
+	Differs   Verdict = "differs"
+	Same      Verdict = "no difference"
+	Undecided Verdict = "undecided"
+)
+
+// Options shape a comparison.
+type Options struct {
+	// Tags are the metrics; none means those of the main console table.
+	Tags []string
+	// Stats are the statistics of distributions; none means avg, p50 and p99.
+	Stats []string
+	// Confidence of the intervals, in (0, 1); 0 is 0.95.
+	Confidence float64
+	// MinPercent is the smallest difference, in percent of the base, that is one.
+	MinPercent float64
+}
+
+// Figure is one line of a comparison.
+type Figure struct {
+	Tag, Stat, Header, Unit string
+	Base, New               float64
+	// Low and High are the interval of New − Base; NaN where there is none.
+	Low, High float64
+	Method    Method
+	Verdict   Verdict
+	// Noise is the coefficient of variation among the runs of the base, NaN for a single one.
+	Noise float64
+}
+
+// Percent is the difference in percent of the base.
+func (f *Figure) Percent() float64 { return 100 * (f.New - f.Base) / math.Abs(f.Base) }
+
+// Comparison is that of one system with the base.
+type Comparison struct {
+	Base, New  *System
+	Confidence float64
+	// Notes say why the runs may not be comparable.
+	Notes   []string
+	Figures []Figure
+}
+
+// Compare holds a system against the base.
+func Compare(base, next *System, o Options) (*Comparison, error) {
+	if o.Confidence == 0 {
+		o.Confidence = 0.95
+	}
+	if len(o.Stats) == 0 {
+		o.Stats = []string{"avg", "p50", "p99"}
+	}
+	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next)}
+	for _, tag := range tagsOf(base, next, o.Tags) {
+		for _, stat := range o.Stats {
+			f, ok, err := c.figure(tag, stat)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				f.Verdict = verdict(&f, o.MinPercent)
+				c.Figures = append(c.Figures, f)
+			}
+		}
+	}
+	if len(c.Figures) == 0 {
+		return nil, fmt.Errorf("%s and %s have no metric in common", base.Name, next.Name)
+	}
+	within := slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method != MethodRepeats && f.Method != MethodNone })
+	if within {
+		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same kind may differ by more; give folders of repeats to know")
+	}
+	return c, nil
+}
+
+// tagsOf are the metrics to compare, in the order of the metric table.
+func tagsOf(base, next *System, asked []string) []string {
+	var out []string
+	for _, d := range metrics.Table() {
+		wanted := d.Group == metrics.GroupDefault && d.Kind != metrics.KindAdjusted
+		if len(asked) > 0 {
+			wanted = slices.Contains(asked, d.Tag)
+		}
+		if wanted {
+			out = append(out, d.Tag)
+		}
+	}
+	for _, tag := range asked {
+		if _, known := metrics.Lookup(tag); !known {
+			out = append(out, tag)
+		}
+	}
+	return slices.DeleteFunc(out, func(tag string) bool {
+		return len(base.values(tag, "avg")) == 0 || len(next.values(tag, "avg")) == 0
+	})
+}
+
+// figure compares one statistic of a metric; false when a side has none.
+func (c *Comparison) figure(tag, stat string) (Figure, bool, error) {
+	x, y := c.Base.values(tag, stat), c.New.values(tag, stat)
+	if len(x) == 0 || len(y) == 0 {
+		return Figure{}, false, nil
+	}
+	a, b := momentsOf(x), momentsOf(y)
+	block, _ := c.Base.Runs[0].Figures.Find(tag)
+	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: block.Unit, Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
+	if d, known := metrics.Lookup(tag); known {
+		f.Header = d.Header
+	}
+	if len(x) > 1 && a.mean != 0 {
+		f.Noise = math.Sqrt(a.variance) / math.Abs(a.mean)
+	}
+	found, ok := fromRepeats(x, y, c.Confidence)
+	if !ok {
+		var err error
+		if found, ok, err = c.fromSingleRuns(tag, stat); err != nil {
+			return f, false, err
+		}
+	}
+	if ok {
+		f.Low, f.High, f.Method = found.low, found.high, found.method
+	}
+	return f, true, nil
+}
+
+// fromSingleRuns compares one run with one run.
+func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
+	if len(c.Base.Runs) != 1 || len(c.New.Runs) != 1 {
+		return interval{}, false, nil
+	}
+	x, err := c.Base.Runs[0].readRequests()
+	if err != nil {
+		return interval{}, false, err
+	}
+	y, err := c.New.Runs[0].readRequests()
+	if err != nil {
+		return interval{}, false, err
+	}
+	if found, ok := fromRequests(x, y, tag, stat, c.Confidence); ok {
+		return found, true, nil
+	}
+	a, _ := c.Base.Runs[0].Figures.Find(tag)
+	b, _ := c.New.Runs[0].Figures.Find(tag)
+	found, ok := fromBounds(a, b, stat, c.Confidence)
+	return found, ok, nil
+}
+
+// direction is which way a metric improves: 1 up, −1 down, 0 neither, as lengths and counts.
+func direction(tag, display string) int {
+	d, known := metrics.Lookup(tag)
+	switch {
+	case tag == "benchmark_duration":
+		return 0
+	case tag == "request_error_rate" || tag == "error_request_count":
+		return -1
+	case tag == "good_request_count":
+		return 1
+	}
+	switch unit.Unit(display) {
+	case unit.Milliseconds, unit.Seconds, unit.Microseconds, unit.MillisecondsPerImage, unit.MillisecondsPerVideo:
+		return -1
+	case unit.Tokens, unit.Requests, unit.Count, unit.Bytes, unit.Images, unit.Image, unit.Videos, unit.Video, unit.None:
+		return 0
+	}
+	if known && d.LargerIsBetter() {
+		return 1
+	}
+	return 0
+}
+
+func verdict(f *Figure, minPercent float64) Verdict {
+	switch {
+	case f.Method == MethodNone:
+		if f.Base == f.New {
+			return Same
+		}
+		return Undecided
+	case (interval{low: f.Low, high: f.High}).holdsZero(), math.Abs(f.Percent()) < minPercent:
+		return Same
+	}
+	switch sign := direction(f.Tag, f.Unit); {
+	case sign == 0:
+		return Differs
+	case (f.New > f.Base) == (sign > 0):
+		return Better
+	default:
+		return Worse
+	}
+}
+
+// Worse counts the figures that are.
+func (c *Comparison) Worse() int {
+	n := 0
+	for i := range c.Figures {
+		if c.Figures[i].Verdict == Worse {
+			n++
+		}
+	}
+	return n
+}
+
+// Object is the comparison as JSON.
+func (c *Comparison) Object() artifact.Object {
+	runs := func(s *System) artifact.Object {
+		var files []string
+		for i := range s.Runs {
+			files = append(files, s.Runs[i].Summary)
+		}
+		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: files}}
+	}
+	var list []any
+	for i := range c.Figures {
+		f := &c.Figures[i]
+		o := artifact.Object{
+			{Key: "tag", Value: f.Tag}, {Key: "stat", Value: f.Stat}, {Key: "unit", Value: f.Unit},
+			{Key: "base", Value: f.Base}, {Key: "new", Value: f.New}, {Key: "difference", Value: f.New - f.Base},
+			{Key: "difference_percent", Value: f.Percent()}, {Key: "low", Value: f.Low}, {Key: "high", Value: f.High},
+			{Key: "base_noise", Value: f.Noise}, {Key: "verdict", Value: string(f.Verdict)},
+		}
+		if f.Method != MethodNone {
+			o = append(o, artifact.Member{Key: "method", Value: string(f.Method)})
+		}
+		list = append(list, o)
+	}
+	return artifact.Object{
+		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
+		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "figures", Value: list},
+	}
+}

@@ -1,0 +1,308 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+	"aiperf/internal/report"
+	"aiperf/internal/report/console"
+	"aiperf/internal/summary"
+)
+
+// ReportOptions say which run is computed anew, and what is different this time.
+type ReportOptions struct {
+	// Dir is the folder of the run, OutputDir where the files go; "" is "report" below the run's.
+	Dir, OutputDir string
+	// SLOs replace the objectives of goodput; nil keeps those of the run.
+	SLOs []metrics.SLO
+	// Slice is the length of time slices, 0 none; nil keeps that of the run.
+	Slice *time.Duration
+	// Percentiles are the ranks of further percentiles; nil keeps those of the run.
+	Percentiles []float64
+	// From and To bound when requests were sent that count, from the start of the profiling phase: From
+	// belongs to it, To does not.
+	From, To *time.Duration
+	// ExcludeErrors are codes and types of errors that do not count as requests at all; "all" is each.
+	ExcludeErrors []string
+	// Parquet asks for the records as Parquet, all of them.
+	Parquet bool
+	// ExportWidth is the width of the console's text; 0 is the default.
+	ExportWidth int
+}
+
+// Report computes the summaries of a run anew from its records and writes them. Without a change they
+// are those of the live run, byte by byte.
+func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Options, error) {
+	from, state, err := findState(o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if state.ExportLevel == "summary" {
+		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute anything from", o.Dir)
+	}
+	r := recomputation{o: o, state: state, config: state.Config}
+	if err := r.configure(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.read(from.Path(config.RecordsJSONL)); err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	result := r.result()
+	to := config.Artifacts{Dir: cmp.Or(o.OutputDir, filepath.Join(o.Dir, "report")), Prefix: filepath.Base(from.Prefix)}
+	if from.Prefix == "" {
+		to.Prefix = ""
+	}
+	options, err := r.export(ctx, result, from, to)
+	return result, options, err
+}
+
+// findState finds the state file of a run, whatever its prefix.
+func findState(dir string) (config.Artifacts, *summary.State, error) {
+	usual := config.Artifacts{Dir: dir}
+	found := usual
+	if _, err := os.Stat(usual.Path(config.RunState)); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return usual, nil, err
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usual, nil, fmt.Errorf("%s is no folder of a run", dir)
+		}
+		suffix := config.Artifacts{Prefix: "x"}.Name(config.RunState)[1:]
+		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), "*"+suffix))
+		switch len(matches) {
+		case 0:
+			return usual, nil, fmt.Errorf("%s holds no %s: only runs of this program can be computed anew, from the version on that writes it", dir, usual.Name(config.RunState))
+		case 1:
+			found.Prefix = strings.TrimSuffix(filepath.Base(matches[0]), suffix)
+		default:
+			return usual, nil, fmt.Errorf("%s holds several runs (%s): give each a folder of its own", dir, strings.Join(matches, ", "))
+		}
+	}
+	state, err := summary.ReadState(found.Path(config.RunState))
+	return found, state, err
+}
+
+// globEscape makes a path match itself alone.
+func globEscape(path string) string {
+	if os.PathSeparator == '\\' {
+		return path // there is no escape; brackets in it match wrongly
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// recomputation is one report on its way.
+type recomputation struct {
+	o      ReportOptions
+	state  *summary.State
+	config metrics.Config
+	set    *metrics.Set
+	engine *metrics.Engine
+	// startNS and endNS are the window of o, wall epoch ns; 0 = open.
+	startNS, endNS int64
+	// records counts the lines, excluded those of errors that do not count.
+	records, excluded atomic.Int64
+	cut               bool
+}
+
+// configure brings what is different into the run's configuration.
+func (r *recomputation) configure() error {
+	if r.o.SLOs != nil {
+		r.config.SLOs = r.o.SLOs
+	}
+	if r.o.Slice != nil {
+		r.config.SliceNS = int64(*r.o.Slice)
+	}
+	if r.o.Percentiles != nil {
+		r.config.Percentiles = r.o.Percentiles
+	}
+	if (r.o.From != nil || r.o.To != nil) && r.state.Run.StartNS == 0 {
+		return errors.New("the run ended before its profiling phase began: there is no window")
+	}
+	if r.o.From != nil {
+		r.startNS = r.state.Run.StartNS + int64(*r.o.From)
+	}
+	if r.o.To != nil {
+		r.endNS = r.state.Run.StartNS + int64(*r.o.To)
+	}
+	if r.startNS != 0 && r.endNS != 0 && r.startNS >= r.endNS {
+		return fmt.Errorf("the window is empty: --from %s is not before --to %s", *r.o.From, *r.o.To)
+	}
+	var err error
+	if r.set, err = metrics.NewSet(r.config); err != nil {
+		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
+	}
+	r.engine = r.set.NewEngine()
+	return nil
+}
+
+func (r *recomputation) read(path string) error {
+	var err error
+	r.cut, err = report.ReadRecords(path, func(rec *record.Record) {
+		if rec.Phase != record.PhaseProfiling {
+			return
+		}
+		r.records.Add(1)
+		start := rec.Facts[record.StartWall]
+		if r.startNS != 0 && start < r.startNS || r.endNS != 0 && start >= r.endNS {
+			return
+		}
+		if rec.Err != nil && r.excludes(rec.Err) {
+			r.excluded.Add(1)
+			return
+		}
+		r.set.Judge(rec)
+		r.engine.Add(rec)
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
+	case err != nil:
+		return err
+	}
+	if seen := r.engine.Snapshot(); seen.Successes+seen.Errors == 0 {
+		return errors.New("no request is left: widen --from and --to, or exclude fewer errors")
+	}
+	return nil
+}
+
+// excludes tells whether an error is one of those that do not count.
+func (r *recomputation) excludes(e *record.Error) bool {
+	return slices.ContainsFunc(r.o.ExcludeErrors, func(what string) bool {
+		return strings.EqualFold(what, "all") || strings.EqualFold(what, e.Type) || e.HasCode && what == strconv.Itoa(e.Code)
+	})
+}
+
+// selects tells that not all requests of the run count.
+func (r *recomputation) selects() bool {
+	return r.startNS != 0 || r.endNS != 0 || len(r.o.ExcludeErrors) > 0
+}
+
+// result builds the result as the live run does, of what was read.
+func (r *recomputation) result() *summary.Result {
+	run, window := r.state.Run, r.state.Window
+	seen := r.engine.Snapshot()
+	completed := seen.Successes + seen.Errors
+	if r.state.Status != summary.StateFinished {
+		run.Incomplete = cmp.Or(run.Incomplete, "the run was killed; its last state was written "+
+			time.Unix(0, r.state.UpdatedNS).UTC().Format(time.RFC3339)+", and at most the last second of records is missing")
+		run.Counts.Sent = max(run.Counts.Sent, r.records.Load())
+	} else if missing := run.Counts.Sent - run.Counts.CutOff - r.records.Load(); missing > 0 || r.cut {
+		run.Incomplete = cmp.Or(run.Incomplete, fmt.Sprintf("%d records are missing from the per-request file", missing))
+	}
+	if r.startNS != 0 {
+		run.StartNS = max(run.StartNS, r.startNS)
+		window.WindowStartNS = max(window.WindowStartNS, r.startNS)
+	}
+	if r.endNS != 0 && window.WindowEndNS != 0 {
+		window.WindowEndNS = min(window.WindowEndNS, r.endNS)
+	}
+	if r.selects() {
+		run.Counts = summary.Counts{Sent: completed}
+	}
+	r.engine.SetRunFacts(window)
+	result := summary.Build(run, r.engine, nil)
+	result.Warmup, result.ClientHealth = r.state.Warmup, r.state.ClientHealth
+	result.Recomputed = r.changes()
+	return &result
+}
+
+// changes say what is different from the live run.
+func (r *recomputation) changes() artifact.Object {
+	var out artifact.Object
+	if r.o.SLOs != nil {
+		var slos artifact.Object
+		for _, slo := range r.o.SLOs {
+			slos = append(slos, artifact.Member{Key: slo.Tag, Value: slo.Value})
+		}
+		out = append(out, artifact.Member{Key: "slos", Value: slos})
+	}
+	if r.o.Slice != nil {
+		out = append(out, artifact.Member{Key: "slice_duration", Value: r.o.Slice.Seconds()})
+	}
+	if r.o.Percentiles != nil {
+		out = append(out, artifact.Member{Key: "percentiles", Value: r.o.Percentiles})
+	}
+	if r.startNS != 0 {
+		out = append(out, artifact.Member{Key: "from_ns", Value: r.startNS})
+	}
+	if r.endNS != 0 {
+		out = append(out, artifact.Member{Key: "to_ns", Value: r.endNS})
+	}
+	if len(r.o.ExcludeErrors) > 0 {
+		out = append(out, artifact.Member{Key: "excluded_errors", Value: r.o.ExcludeErrors},
+			artifact.Member{Key: "excluded_requests", Value: r.excluded.Load()})
+	}
+	return out
+}
+
+// export writes the files and returns how the console shows the result.
+func (r *recomputation) export(ctx context.Context, result *summary.Result, from, to config.Artifacts) (*console.Options, error) {
+	if err := os.MkdirAll(to.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	if len(result.Slices) == 0 {
+		if err := artifact.RemoveStale(to.Path(config.TimeslicesJSON), to.Path(config.TimeslicesCSV)); err != nil {
+			return nil, err
+		}
+	}
+	options := r.console(result, from, to)
+	plain := *options
+	plain.Width = console.Width(false, 0, r.o.ExportWidth)
+	exporters := []report.Exporter{
+		report.SummaryJSON{Path: to.Path(config.SummaryJSON)},
+		report.SummaryCSV{Path: to.Path(config.SummaryCSV)},
+		report.TimeslicesJSON{Path: to.Path(config.TimeslicesJSON)},
+		report.TimeslicesCSV{Path: to.Path(config.TimeslicesCSV)},
+		console.Export{Path: to.Path(config.ConsoleText), Options: plain},
+	}
+	if r.o.Parquet {
+		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL), Path: to.Path(config.RecordsParquet)})
+	}
+	return options, report.ExportAll(ctx, result, exporters...)
+}
+
+func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {
+	c := &r.state.Console
+	o := &console.Options{
+		ShowTrace:  c.ShowTrace,
+		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent, OSLTokens: r.config.OSLMismatchTokens},
+		Notes:      c.Notes,
+		Files:      console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
+	}
+	for _, g := range c.Groups {
+		o.Groups = append(o.Groups, metrics.Group(g))
+	}
+	for _, row := range c.ServerMetrics {
+		o.ServerMetrics = append(o.ServerMetrics, console.ServerMetric(row))
+	}
+	if len(result.Slices) > 0 {
+		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)
+	}
+	// What is not computed anew is that of the run.
+	for kind, path := range map[config.Artifact]*string{
+		config.ServerMetricsCSV: &o.Files.ServerMetricsCSV, config.ServerMetricsJSON: &o.Files.ServerMetricsJSON,
+		config.RawJSONL: &o.Files.Raw, config.LogFile: &o.Files.LogFile,
+	} {
+		if _, err := os.Stat(from.Path(kind)); err == nil {
+			*path = from.Path(kind)
+		}
+	}
+	return o
+}

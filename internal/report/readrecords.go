@@ -1,0 +1,195 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+)
+
+// recordLine is a line of the per-request file as it is read back.
+type recordLine struct {
+	Metadata struct {
+		SessionNum     int64  `json:"session_num"`
+		RequestID      string `json:"x_request_id"`
+		CorrelationID  string `json:"x_correlation_id"`
+		ConversationID string `json:"conversation_id"`
+		TurnIndex      int    `json:"turn_index"`
+		CreditIssuedNS *int64 `json:"credit_issued_ns"`
+		IntendedSendNS *int64 `json:"intended_send_ns"`
+		StartNS        *int64 `json:"request_start_ns"`
+		AckNS          *int64 `json:"request_ack_ns"`
+		WorkerID       string `json:"worker_id"`
+		ProcessorID    string `json:"record_processor_id"`
+		Phase          string `json:"benchmark_phase"`
+		PhaseIndex     int    `json:"phase_index"`
+		ProfilingIndex *int   `json:"profiling_index"`
+		PhaseName      string `json:"phase_name"`
+		WasCancelled   bool   `json:"was_cancelled"`
+		AgentDepth     int    `json:"agent_depth"`
+		ParentID       string `json:"parent_correlation_id"`
+		RootID         string `json:"root_correlation_id"`
+		CancelledNS    *int64 `json:"cancellation_time_ns"`
+	} `json:"metadata"`
+	Metrics map[string]struct {
+		Value json.RawMessage `json:"value"`
+	} `json:"metrics"`
+	Error *struct {
+		Code       *int     `json:"code"`
+		Type       string   `json:"type"`
+		Message    string   `json:"message"`
+		Cause      string   `json:"cause"`
+		CauseChain []string `json:"cause_chain"`
+		Details    string   `json:"details"`
+	} `json:"error"`
+	Facts map[string]json.RawMessage `json:"facts"`
+}
+
+// ErrNoFacts is the error of a line that another program wrote, or an old version of this one: it does
+// not tell all that the metrics are computed from.
+var ErrNoFacts = errors.New(`it has no "facts": this program, or a version of it, that does not keep them wrote the file`)
+
+// ParseRecord reads a line of the per-request file back.
+func ParseRecord(line []byte) (*record.Record, error) {
+	var l recordLine
+	if err := json.Unmarshal(line, &l); err != nil {
+		return nil, err
+	}
+	m := &l.Metadata
+	switch {
+	case m.StartNS == nil:
+		return nil, errors.New("it has no request_start_ns")
+	case l.Facts == nil:
+		return nil, ErrNoFacts
+	}
+	r := &record.Record{
+		Identity: record.Identity{
+			SessionNum: m.SessionNum, RequestID: m.RequestID, CorrelationID: m.CorrelationID, ConversationID: m.ConversationID,
+			TurnIndex: m.TurnIndex, WorkerID: m.WorkerID, ProcessorID: m.ProcessorID,
+			Phase: m.Phase, PhaseIndex: m.PhaseIndex, ProfilingIndex: -1, PhaseName: m.PhaseName, WasCancelled: m.WasCancelled,
+			AgentDepth: m.AgentDepth, ParentCorrelationID: m.ParentID, RootCorrelationID: m.RootID,
+		},
+		Facts: record.NewFacts(),
+	}
+	if m.ProfilingIndex != nil {
+		r.ProfilingIndex = *m.ProfilingIndex
+	}
+	r.Facts[record.StartWall] = *m.StartNS
+	for field, at := range map[record.Field]*int64{
+		record.CreditIssued: m.CreditIssuedNS, record.IntendedSend: m.IntendedSendNS, record.Ack: m.AckNS, record.Cancelled: m.CancelledNS,
+	} {
+		if at != nil {
+			r.Facts[field] = *at - *m.StartNS
+		}
+	}
+	if e := l.Error; e != nil {
+		r.Err = &record.Error{Type: e.Type, Message: e.Message, Cause: e.Cause, CauseChain: e.CauseChain, Details: e.Details}
+		if e.Code != nil {
+			r.Err.HasCode, r.Err.Code = true, *e.Code
+		}
+		r.Facts[record.Failed] = 1
+	}
+	for tag, value := range l.Metrics {
+		if r.Err != nil {
+			break // metrics of failures are other ones, and all facts stand apart
+		}
+		if err := metrics.RestoreMetric(r, tag, value.Value); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range l.Facts {
+		if err := metrics.RestoreFact(r, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// batchLines is how many lines are handed to a reader at a time.
+const batchLines = 256
+
+// numbered is a line and its number in the file, from 1.
+type numbered struct {
+	text   []byte
+	number int
+}
+
+// ReadRecords reads a per-request file and hands its records to take, from several goroutines and in
+// no order. A last line that is not whole, of a run that was killed, is left out: cut tells. Any other
+// line that cannot be read is an error that names it.
+func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	batches := make(chan []numbered, 2)
+	var faults faultKeeper
+	var group sync.WaitGroup
+	for range max(1, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for batch := range batches {
+				for _, line := range batch {
+					r, err := ParseRecord(line.text)
+					if err != nil {
+						faults.keep(line.number, fmt.Errorf("%s:%d: %w", path, line.number, err))
+						break
+					}
+					take(r)
+				}
+			}
+		})
+	}
+	lines, cut, err := splitLines(bufio.NewReaderSize(file, 1<<20), batches)
+	close(batches)
+	group.Wait()
+	if err != nil {
+		return cut, fmt.Errorf("%s: %w", path, err)
+	}
+	var syntax *json.SyntaxError
+	if faults.number == lines && errors.As(faults.err, &syntax) {
+		return true, nil
+	}
+	return cut, faults.err
+}
+
+// splitLines sends the lines of a file in batches and counts them. The last one may lack its end.
+func splitLines(in *bufio.Reader, batches chan<- []numbered) (lines int, cut bool, err error) {
+	var batch []numbered
+	defer func() { batches <- batch }()
+	for number := 1; ; number++ {
+		text, err := in.ReadBytes('\n')
+		switch {
+		case err == io.EOF:
+			return number - 1, len(text) > 0, nil
+		case err != nil:
+			return number - 1, false, err
+		}
+		if batch = append(batch, numbered{text, number}); len(batch) == batchLines {
+			batches <- batch
+			batch = nil
+		}
+	}
+}
+
+// faultKeeper keeps the error of the first line.
+type faultKeeper struct {
+	mu     sync.Mutex
+	number int
+	err    error
+}
+
+func (k *faultKeeper) keep(number int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err == nil || number < k.number {
+		k.number, k.err = number, err
+	}
+}

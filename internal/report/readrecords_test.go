@@ -1,0 +1,127 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+)
+
+// streamed is a valid record with gaps, usage and a trace.
+func streamed() *record.Record {
+	r := exchange()
+	r.WorkerID, r.ProfilingIndex, r.PhaseName, r.TurnIndex, r.SessionNum = "w", 0, "profiling", 2, 9
+	for field, v := range map[record.Field]int64{
+		record.IntendedSend: -2e6, record.FirstContent: 10e6 + 1, record.SecondContent: 20e6 + 3, record.FirstOutput: 10e6 + 1,
+		record.LastContent: 300e6 + 7, record.Contents: 3, record.InputTokens: 100, record.OutputTokens: 3, record.RequestedTokens: 3,
+		record.UsagePrompt: 101, record.Blocked: 0, record.BytesSent: 900, record.ReadLag: 12_345,
+	} {
+		r.Facts[field] = v
+	}
+	r.GapsNS = []int64{10e6 + 2, 280e6 + 4}
+	return r
+}
+
+func broken() *record.Record {
+	r := exchange()
+	r.ProfilingIndex, r.WasCancelled = -1, true
+	r.Facts[record.Failed], r.Facts[record.Cancelled], r.Facts[record.InputTokens], r.Facts[record.Connecting] = 1, 7e6, 40, 5
+	r.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "m\n\"ü", Cause: "c", CauseChain: []string{"A", "B"}, Details: "d"}
+	return r
+}
+
+// linesOf is the per-request file of records.
+func linesOf(t *testing.T, records ...*record.Record) string {
+	t.Helper()
+	c := metrics.DefaultConfig()
+	c.Streaming, c.ProducesTokens, c.TokenizesInput = true, true, true
+	set, err := metrics.NewSet(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "profile_export.jsonl")
+	s, err := OpenRecords(RecordsOptions{Path: path, Metrics: set.AppendRecordMetrics, Facts: set.AppendRecordFacts, Redactor: artifact.NewRedactor()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return drained(t, s, path, records)
+}
+
+func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
+	for name, want := range map[string]*record.Record{"valid": streamed(), "failed": broken()} {
+		line := linesOf(t, want)
+		want.RootCorrelationID = want.CorrelationID // as files have it for a session of its own
+		got, err := ParseRecord([]byte(line))
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, line)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, line)
+		}
+	}
+}
+
+func TestReadRecords(t *testing.T) {
+	line := linesOf(t, streamed())
+	var many strings.Builder
+	for range 3 * batchLines {
+		many.WriteString(line)
+	}
+	for _, c := range []struct {
+		name, text string
+		records    int
+		cut        bool
+		err        string
+	}{
+		{"all", many.String(), 3 * batchLines, false, ""},
+		{"none", "", 0, false, ""},
+		{"a last line without an end", many.String() + line[:len(line)-1], 3 * batchLines, true, ""},
+		{"half a last line", line + line[:100], 1, true, ""},
+		{"half a last line with an end", line + line[:100] + "\n", 1, true, ""},
+		{"half a line before another", line + line[:100] + "\n" + line, 0, false, "f.jsonl:2: "},
+		{"the original's", line + `{"metadata":{"request_start_ns":1},"metrics":{}}` + "\n" + line, 0, false, `f.jsonl:2: it has no "facts"`},
+		{"no start", `{"metadata":{},"facts":{}}` + "\n", 0, false, "f.jsonl:1: it has no request_start_ns"},
+		{"a fact that is none", strings.Replace(line, `"facts":{`, `"facts":{"good":"x",`, 1), 0, false, "fact good"},
+		{"several faults", many.String() + "{}\n" + many.String() + "[]\n", 0, false, fmt.Sprintf("f.jsonl:%d: ", 3*batchLines+1)},
+	} {
+		path := filepath.Join(t.TempDir(), "f.jsonl")
+		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		n := 0
+		cut, err := ReadRecords(path, func(*record.Record) { mu.Lock(); n++; mu.Unlock() })
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.err)
+		}
+		if err == nil && (n != c.records || cut != c.cut) {
+			t.Errorf("%s: %d records, cut %v; want %d, %v", c.name, n, cut, c.records, c.cut)
+		}
+	}
+	if _, err := ReadRecords(filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func FuzzParseRecord(f *testing.F) {
+	f.Add(`{"metadata":{"request_start_ns":1,"request_ack_ns":2},"metrics":{"inter_chunk_latency":{"value":[1.5],"unit":"ms"}},"facts":{"end":3}}`)
+	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{},"error":{"code":0,"type":"T"},"facts":{"gaps":[-1]}}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		r, err := ParseRecord([]byte(line))
+		if err != nil {
+			return
+		}
+		if _, started := r.Get(record.StartWall); !started && !strings.Contains(line, "start_wall") {
+			t.Errorf("%s is read as a request without a start", line)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/capacity"
+	"aiperf/internal/config"
+	"aiperf/internal/tokenizer"
+)
+
+// provenance says what measured what, so that two results can be told to be of the same kind: the
+// versions, hashes of what was asked and of what was sent, the machine and its clock.
+func (e *execution) provenance() artifact.Object {
+	out := artifact.Object{
+		{Key: "aiperf_version", Value: e.options.Version},
+		{Key: "go_version", Value: runtime.Version()},
+		{Key: "config_sha256", Value: configHash(config.InputConfig(e.cfg, ""))},
+	}
+	if hash, ok := e.datasetHash(); ok {
+		out = append(out, artifact.Member{Key: "dataset_sha256", Value: hash})
+	}
+	if e.tokenizer != nil {
+		out = append(out, artifact.Member{Key: "tokenizer", Value: artifact.Object{
+			{Key: "name", Value: e.tokenizer.Name()},
+			{Key: "fingerprint_sha256", Value: fingerprint(e.tokenizer)},
+		}})
+	}
+	m := capacity.ThisMachine(e.options.Version)
+	host := artifact.Object{{Key: "system", Value: m.System}, {Key: "processors", Value: runtime.NumCPU()}, {Key: "gomaxprocs", Value: m.CPUs}}
+	if m.Model != "" {
+		host = append(host, artifact.Member{Key: "processor_model", Value: m.Model})
+	}
+	if m.Kernel != "" {
+		host = append(host, artifact.Member{Key: "kernel", Value: m.Kernel})
+	}
+	return append(out,
+		artifact.Member{Key: "host", Value: host},
+		artifact.Member{Key: "clock_source", Value: clockSource()},
+	)
+}
+
+// ownMembers are those of the configuration that differ between two runs of the same benchmark.
+var ownMembers = []string{"cli_command", "benchmark_id", "artifacts", "runtime"}
+
+// configHash is the hash of what the benchmark is: where its files go and how it is shown are left out.
+func configHash(o artifact.Object) string {
+	o = slices.DeleteFunc(slices.Clone(o), func(m artifact.Member) bool { return slices.Contains(ownMembers, m.Key) })
+	text, err := artifact.AppendJSON(nil, o)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// datasetHash is the hash of inputs.json, which holds every payload; of a dataset file where that is
+// left out.
+func (e *execution) datasetHash() (string, bool) {
+	for _, path := range []string{e.cfg.Artifacts.Path(config.InputsJSON), e.cfg.Dataset.Path} {
+		if path == "" {
+			continue
+		}
+		if hash, err := fileHash(path); err == nil {
+			return hash, true
+		}
+	}
+	return "", false
+}
+
+func fileHash(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// probe is text on which tokenizers differ: scripts, digits, blanks, code, emoji.
+const probe = "The quick brown fox, 1234567890 times; don't — naïve café\n\n\tfor (i = 0; i < 10; i++) {}\r\n" +
+	"東京で 한국어 Ελληνικά русский العربية हिन्दी ไทย 👩‍💻🇩🇪   <|endoftext|> \u00a0\u2028 a̐éö̲"
+
+// fingerprint tells tokenizers apart by what they do: the hash of the ids of a fixed text and of the
+// size of the vocabulary.
+func fingerprint(t tokenizer.Tokenizer) string {
+	var data []byte
+	for _, id := range append(t.Encode(nil, probe), t.VocabSize()) {
+		data = binary.LittleEndian.AppendUint64(data, uint64(id))
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// clockSource is what the system's clock is made of, where it tells; intervals are taken from its
+// monotonic clock everywhere.
+func clockSource() string {
+	text, err := os.ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+	if name := strings.TrimSpace(string(text)); err == nil && name != "" {
+		return "monotonic (" + name + ")"
+	}
+	return "monotonic"
+}

@@ -1,0 +1,111 @@
+package summary
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+)
+
+// blocks stands for those of the report: all that RestoreResult reads.
+func blocks(results []metrics.Result) artifact.Object {
+	var out artifact.Object
+	for _, m := range results {
+		b := artifact.Object{{Key: "unit", Value: m.Unit}, {Key: "avg", Value: m.Stats.Avg}}
+		if m.Distribution {
+			for i, rank := range metrics.PercentileRanks {
+				b = append(b, artifact.Member{Key: metrics.RankKey(rank), Value: m.Stats.Percentiles[i]})
+			}
+			for _, p := range m.Further {
+				b = append(b, artifact.Member{Key: metrics.RankKey(p.Rank), Value: p.Value})
+			}
+			b = append(b, artifact.Member{Key: "min", Value: m.Stats.Min}, artifact.Member{Key: "max", Value: m.Stats.Max},
+				artifact.Member{Key: "std", Value: m.Stats.Std}, artifact.Member{Key: "count", Value: m.Stats.Count}, artifact.Member{Key: "sum", Value: m.Stats.Sum})
+		}
+		out = append(out, artifact.Member{Key: m.Tag, Value: b})
+	}
+	return out
+}
+
+func TestStateIsReadBackAsItWas(t *testing.T) {
+	seed, rtt := uint64(1)<<63, 1500*time.Microsecond
+	config := metrics.DefaultConfig()
+	config.SLOs = []metrics.SLO{{Tag: "request_latency", Value: 10}}
+	latency, err := metrics.RestoreResult("request_latency", []byte(`{"unit":"ms","avg":2.5,"p99":9,"p99.9":9.5,"min":1,"max":10,"std":1,"count":4,"sum":10}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &State{
+		Status: StateFinished, UpdatedNS: 1 << 60, ExportLevel: "raw", Prefix: "p",
+		Run: Run{
+			AIPerfVersion: "1", BenchmarkID: "b", EndpointTitle: "LLM <Metrics>", WasCancelled: true, Incomplete: "r", StartNS: 5,
+			Info:        RunInfo{RandomSeed: &seed, Trial: 2, RunLabel: "l", VariationLabel: "v", VariationIndex: 3, VariationValues: artifact.Object{{Key: "a", Value: "x"}}, CLICommand: "aiperf 'ü' <&>"},
+			InputConfig: artifact.Object{{Key: "z", Value: "1"}, {Key: "a", Value: []any{true, nil}}},
+			Provenance:  artifact.Object{{Key: "k", Value: "v"}},
+			Submission:  &Submission{Scenario: "s", Reasons: []string{"a"}},
+			Branches:    &Branches{ChildrenSpawned: 3, JoinsSuppressed: 1},
+			Counts:      Counts{Sent: 9, CutOff: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: 10.5, DeliveredRate: 1.0 / 3},
+		},
+		Config: config, Window: metrics.RunFacts{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
+		Phases: []PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
+		Warmup: []metrics.Result{latency}, ClientHealth: artifact.Object{{Key: "verdict", Value: "valid"}},
+		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Value: 0.5}}},
+	}
+	text, err := want.Encode(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseState(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+	if len(latency.Further) != 1 || latency.Stats.Percentiles[8] != 9 || !math.IsNaN(latency.Stats.Percentiles[0]) || latency.Header != "Request Latency" {
+		t.Errorf("the block is read as %+v", latency)
+	}
+}
+
+func TestStatesThatCannotBe(t *testing.T) {
+	const good = `{"schema_version":"1.0","status":"running","metrics_config":{}}`
+	if _, err := ParseState([]byte(good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "unexpected end"},
+		{"{}", "no schema_version"},
+		{strings.Replace(good, "running", "asleep", 1), `status is "asleep"`},
+		{strings.Replace(good, `,"metrics_config":{}`, "", 1), "no metrics_config"},
+		{strings.Replace(good, "{}", `{"streaming":1}`, 1), "metrics_config"},
+		{strings.Replace(good, "{}}", `{},"warmup_metrics":{"nothing":{"unit":"ms"}}}`, 1), "metric nothing is not known"},
+		{strings.Replace(good, "{}}", `{},"input_config":[]}`, 1), "input_config"},
+	} {
+		if _, err := ParseState([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzParseState(f *testing.F) {
+	f.Add([]byte(`{"schema_version":"1.0","status":"running","metrics_config":{"slice_ns":1},"input_config":{},"warmup_metrics":{"request_latency":{"unit":"ms","avg":1,"p50":2}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseState(data)
+		if err != nil {
+			return
+		}
+		text, err := s.Encode(blocks)
+		if err != nil {
+			return // input_config may hold what cannot be written, such as numbers beyond all bounds
+		}
+		if _, err := ParseState(text); err != nil {
+			t.Errorf("%s cannot be read again: %v", text, err)
+		}
+	})
+}

@@ -220,6 +220,16 @@ func TestTrapLimitsOfTheAPIs(t *testing.T) {
 	}
 }
 
+// A system item that brings its type along has one type.
+func TestItemsHaveOneType(t *testing.T) {
+	authored := &dataset.Turn{RawMessages: raw(`{"type":"message","role":"system","content":"own","id":"i"}`)}
+	c := with(turns(authored, text("q")), "S", "")
+	want := `{"input":[{"role":"system","content":"S\n\nown","id":"i","type":"message"},{"role":"user","content":"q","type":"message"}],"model":"m","stream":false}`
+	if got := string(encode(t, "responses", Options{}, c).Bytes); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // Where user inputs go, whether a model is sent and what a score is called differs.
 func TestTrapShapesOfTheAPIs(t *testing.T) {
 	ranking := func() *Context { return turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p")}) }

@@ -194,6 +194,34 @@ func TestTrapTypesWithoutTokensLoadNoTokenizer(t *testing.T) {
 	}
 }
 
+// Sessions take the servers in turn and stay with theirs; the metrics of every server are read.
+func TestTrapSessionsStayWithTheirServer(t *testing.T) {
+	one, atOne := recorded(t, mockserver.Options{Fast: true})
+	two, atTwo := recorded(t, mockserver.Options{Fast: true})
+	w := watch(t, one+","+two, Options{}, "--num-sessions", "2", "--session-turns-mean", "3", "--concurrency", "2")
+	seen := map[string]bool{}
+	for _, list := range [][]asked{atOne(), atTwo()} {
+		var sessions []string
+		for _, r := range list {
+			var h struct {
+				Session string `json:"x-correlation-id"`
+			}
+			if err := json.Unmarshal(r.Headers, &h); err != nil {
+				t.Fatal(err)
+			}
+			sessions = append(sessions, h.Session)
+		}
+		if len(sessions) != 3 || sessions[0] == "" || seen[sessions[0]] || len(slices.Compact(slices.Clone(sessions))) != 1 {
+			t.Errorf("a server saw the sessions %q, want three requests of one", sessions)
+			continue
+		}
+		seen[sessions[0]] = true
+	}
+	if got := w.export(t).Summary.Successful; len(got) != 2 {
+		t.Errorf("metrics of %v", got)
+	}
+}
+
 // videoServer plays the states of a job.
 func videoServer(t *testing.T, submit string, states ...string) (url string, polls func() int) {
 	var mu sync.Mutex

@@ -48,6 +48,7 @@ FILES = {
     "sounds": [{"audio": wav()}],
     "ranked": RANKED,
     "talk": TALK,
+    "payloads": [{"model": "m", "messages": [{"role": "user", "content": HARD}], "top_p": 1.0, "seed": None}, {"messages": [], "model": "other"}],
 }
 
 EXTRA = ["--extra-inputs", '{"temperature": 0.7, "stop": ["x", "y"], "logit_bias": {"50256": -100}, "n": 1, "seed": null, "top_p": 1.0}']
@@ -110,6 +111,7 @@ CASES = {
     "solido-rag": ("solido_rag", "lists", EXTRA),
     "template": ("template", "lists", ["--osl", "7", "--custom-endpoint", "/v1/custom-multimodal", "--extra-inputs",
                                        json.dumps({"payload_template": TEMPLATE, "temperature": 0.5})]),
+    "raw": ("raw", "payloads", ["--custom-endpoint", "/v1/chat/completions"]),
     "template-named": ("template", "lists", ["--custom-endpoint", "/v1/custom-multimodal", "--extra-inputs", '{"payload_template": "nv-embedqa"}']),
 }
 
@@ -120,8 +122,12 @@ EXPLAINED = {
     "responses-talk-streaming": REPLY,
     "responses-thinking-streaming": REPLY,
     "responses-only-thinking": r"body\.input: ",
+    "raw": "form of the JSON: ",
     "video-generation": "header content-type: 'multipart/|body: '--",
 }
+
+# Formats of the files; the others are single turns.
+FORMATS = {"talk": "multi_turn", "payloads": "raw_payload"}
 
 # Types that refuse a tokenizer.
 NO_TOKENS = {"image_retrieval", "audio_transcription"}
@@ -142,7 +148,7 @@ def arguments(folder, name, url, who):
     model = [] if "--model" in more else ["--model", "mock-model"]
     tokenizer = [] if kind in NO_TOKENS else ["--tokenizer", "builtin"]
     return [*model, *tokenizer, "--url", url, "--ui", "none", "--no-server-metrics", "--no-gpu-telemetry",
-            "--endpoint-type", kind, "--input-file", f"{folder}/{file}.jsonl", "--custom-dataset-type", "multi_turn" if talk else "single_turn",
+            "--endpoint-type", kind, "--input-file", f"{folder}/{file}.jsonl", "--custom-dataset-type", FORMATS.get(file, "single_turn"),
             "--dataset-sampling-strategy", "sequential", "--concurrency", "1", *limit, "--header", f"X-Case:{who}-{name}", *more]
 
 

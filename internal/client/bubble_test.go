@@ -241,6 +241,35 @@ func TestTrapConnectionLimitBlocks(t *testing.T) {
 	})
 }
 
+// One worker has 2500 connections unless told otherwise.
+func TestTrapThreeThousandRequestsOfOneWorker(t *testing.T) {
+	bubble(t, nil, slowly(time.Second, text("200 OK", "application/json", "{}")), func(t *testing.T, c *Client) {
+		results := make(chan Exchange)
+		for range 3000 {
+			go func() {
+				_, x := send(c, post(pipeURL))
+				results <- x
+			}()
+		}
+		waited := 0
+		for range 3000 {
+			x := <-results
+			if x.Err != nil {
+				t.Fatal(x.Err)
+			}
+			if x.Timing.Blocked > 0 {
+				waited++
+			}
+			if took := x.EndNS - x.StartNS; took != second+x.Timing.Blocked {
+				t.Errorf("a request took %d and waited for %d of it", took, x.Timing.Blocked)
+			}
+		}
+		if waited != 500 {
+			t.Errorf("%d requests waited for a connection, want 500", waited)
+		}
+	})
+}
+
 func TestIdleConnectionsExpire(t *testing.T) {
 	for _, reuse := range []Reuse{ReusePooled, ReuseSticky} {
 		t.Run(string(reuse), func(t *testing.T) {

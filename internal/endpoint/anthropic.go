@@ -225,10 +225,14 @@ func (a *anthropicReader) whole(d *documentDecoder, r *root, atNS int64) {
 	d.content(atNS, len(reply.Output) > 0)
 }
 
-// replay repeats the reply as blocks: thinking, text, tool calls.
+// replay repeats the reply: a text alone as it is, else blocks of thinking, text and tool calls.
 func (a *anthropicReader) replay(r *Reply, dst []byte) []byte {
 	if len(r.Reasoning)+len(a.text)+len(r.tools) == 0 {
 		return dst
+	}
+	if len(r.Reasoning)+len(r.tools) == 0 {
+		dst = append(dst, `{"role":"assistant","content":`...)
+		return append(appendString(dst, a.text), '}')
 	}
 	dst = append(dst, `{"role":"assistant","content":[`...)
 	n := 0

@@ -208,7 +208,7 @@ func TestTrapLimitsOfTheAPIs(t *testing.T) {
 		"chat":                 `{"messages":[{"role":"user","content":"x"}],"model":"m","stream":false,"max_completion_tokens":0}`,
 		"completions":          `{"prompt":"x","model":"m","stream":false}`,
 		"messages":             `{"model":"m","messages":[{"role":"user","content":"x"}],"max_tokens":0}`,
-		"responses":            `{"input":[{"type":"message","role":"user","content":"x"}],"model":"m","stream":false,"max_output_tokens":0}`,
+		"responses":            `{"input":[{"role":"user","content":"x","type":"message"}],"model":"m","stream":false,"max_output_tokens":0}`,
 		"huggingface_generate": `{"inputs":"x","parameters":{"max_new_tokens":0}}`,
 	} {
 		if got := string(encode(t, name, Options{}, zero()).Bytes); got != want {
@@ -217,6 +217,16 @@ func TestTrapLimitsOfTheAPIs(t *testing.T) {
 	}
 	if got := string(encode(t, "messages", Options{}, turns(text("x"))).Bytes); !strings.Contains(got, `"max_tokens":1024`) {
 		t.Errorf("messages without a limit: %s", got)
+	}
+}
+
+// A system item that brings its type along has one type.
+func TestItemsHaveOneType(t *testing.T) {
+	authored := &dataset.Turn{RawMessages: raw(`{"type":"message","role":"system","content":"own","id":"i"}`)}
+	c := with(turns(authored, text("q")), "S", "")
+	want := `{"input":[{"role":"system","content":"S\n\nown","id":"i","type":"message"},{"role":"user","content":"q","type":"message"}],"model":"m","stream":false}`
+	if got := string(encode(t, "responses", Options{}, c).Bytes); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
@@ -278,8 +288,9 @@ func TestRepliesAreRepeated(t *testing.T) {
 		{"messages", []string{`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"i","name":"f"}}`,
 			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\""}}`},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"i","name":"f","input":"{\"a\""}]}`},
+		{"messages", []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"T"}}`}, `{"role":"assistant","content":"T"}`},
 		{"messages", []string{`{"type":"ping"}`}, ""},
-		{"responses", []string{`{"type":"response.output_text.delta","delta":"T"}`}, `{"type":"message","role":"assistant","content":"T"}`},
+		{"responses", []string{`{"type":"response.output_text.delta","delta":"T"}`}, `{"role":"assistant","content":"T","type":"message"}`},
 		{"responses", []string{`{"type":"response.output_item.done","item":{"type":"reasoning","summary":[]}}`,
 			`{"type":"response.output_item.done","item":{"type":"message", "id":"m","content":[]}}`,
 			`{"type":"response.output_item.done","item":{"type":"function_call","name":"f"}}`},
@@ -314,7 +325,7 @@ func TestResponsesChain(t *testing.T) {
 	}
 	c := with(turns(text("a"), text("b")), "S", "U")
 	c.Turns = []Turn{c.Turns[0], {Assistant: []byte(`{"role":"assistant"}`), AssistantID: "r1"}, c.Turns[1]}
-	want := `{"input":[{"type":"message","role":"user","content":"b"}],"model":"m","stream":false,"previous_response_id":"r1","instructions":"S","store":true}`
+	want := `{"input":[{"role":"user","content":"b","type":"message"}],"model":"m","stream":false,"previous_response_id":"r1","instructions":"S","store":true}`
 	o.Model = "m"
 	e, err := New("responses", o)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"aiperf/internal/tokenizer"
 )
 
 // benchChunk is a chunk as vLLM sends it, 262 bytes long.
@@ -50,6 +52,54 @@ func BenchmarkEncode(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// prose is English text of about n tokens.
+func prose(n int) string {
+	const sentence = "The quick brown fox jumps over the lazy dog, and \"nobody\" was surprised.\n" // 17 tokens
+	return strings.Repeat(sentence, n/17)
+}
+
+// A chat request of 10,000 tokens, encoded.
+func BenchmarkEncodeLong(b *testing.B) {
+	e, err := New("chat", Options{Model: "m", Streaming: true, Extra: extra("temperature", "0.7")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := turns(limited(text(prose(10_000)), 32))
+	b.SetBytes(int64(len(c.Turns[0].Texts[0].Contents[0])))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Encode(c); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A streamed reply of 1,000 tokens, decoded and counted.
+func BenchmarkStreamOfAThousandTokens(b *testing.B) {
+	e, err := New("chat", Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := strings.SplitAfter(prose(2000), " ")[:1000]
+	var events [][]byte
+	for _, w := range words {
+		events = append(events, []byte(strings.Replace(string(benchChunk), `" hello"`, string(appendString(nil, w)), 1)))
+	}
+	events = append(events, []byte(`{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1000}}`), []byte("[DONE]"))
+	vocabulary := tokenizer.Builtin()
+	tokens := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		d := e.NewDecoder()
+		for i, data := range events {
+			d.Event(nil, data, int64(i+1))
+		}
+		tokens = vocabulary.Count(string(d.Reply().Output))
+		d.Release()
+	}
+	b.ReportMetric(float64(tokens), "tokens")
 }
 
 func BenchmarkInputText(b *testing.B) {

@@ -174,6 +174,19 @@ func TestTrapJSONReplyToStream(t *testing.T) {
 	}
 }
 
+// Lines of an event that were joined, or repaired, are JSON that is read.
+func TestTrapEventsOfSeveralLines(t *testing.T) {
+	for data, want := range map[string]string{
+		"{\"object\":\n\"chat.completion.chunk\",\"choices\":\n[{\"delta\":\n{\"content\":\"x\"}}]}": "x",
+		delta(`"content":"x\ny"`):          "x\ny",
+		delta("\"content\":\"a\u2028b€\""): "a\u2028b€",
+	} {
+		if r := stream(t, "chat", data); string(r.Output) != want || r.Malformed != 0 {
+			t.Errorf("%q: output %q, %d malformed", data, r.Output, r.Malformed)
+		}
+	}
+}
+
 func TestErrorsInside200(t *testing.T) {
 	for _, c := range []struct {
 		data string

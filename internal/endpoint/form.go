@@ -28,8 +28,11 @@ type formPart struct {
 // newForm merges the overrides over the fields; reserved ones among them must be gone already.
 func newForm(over overrides) *formWriter { return &formWriter{json: objectWriter{over: over}} }
 
-func (f *formWriter) part(name, more string, value []byte) {
-	f.parts = append(f.parts, formPart{`Content-Disposition: form-data; name="` + quoted.Replace(name) + `"` + more, value})
+// textPart is the type of a field that is no file.
+const textPart = "text/plain; charset=utf-8"
+
+func (f *formWriter) part(contentType, name, more string, value []byte) {
+	f.parts = append(f.parts, formPart{"Content-Type: " + contentType + "\r\nContent-Disposition: form-data; name=\"" + quoted.Replace(name) + `"` + more, value})
 }
 
 var quoted = strings.NewReplacer("\"", "%22", "\r", "%0D", "\n", "%0A")
@@ -56,9 +59,9 @@ func (f *formWriter) value(name string, raw []byte) {
 			f.value(name, e)
 		}
 	case raw[0] == '"':
-		f.part(name, "", appendText(nil, raw))
+		f.part(textPart, name, "", appendText(nil, raw))
 	default:
-		f.part(name, "", raw)
+		f.part(textPart, name, "", raw)
 	}
 }
 
@@ -70,7 +73,7 @@ func (f *formWriter) file(name string, file formFile) error {
 			return valueError("The " + name + " is not valid base64: " + err.Error())
 		}
 	}
-	f.part(name, `; filename="`+quoted.Replace(file.name)+"\"\r\nContent-Type: "+file.contentType, data)
+	f.part(file.contentType, name, `; filename="`+quoted.Replace(file.name)+`"`, data)
 	if f.json.key(name) {
 		f.json.buf = append(appendString(append(f.json.buf, `{"filename":`...), file.name), `,"content_type":`...)
 		f.json.buf = append(appendString(f.json.buf, file.contentType), `,"data":`...)

@@ -36,7 +36,8 @@ func (w *messageWriter) write(c *Context) error {
 	}
 	if c.UserContext != nil {
 		w.begin("user")
-		w.buf = append(appendString(w.buf, *c.UserContext), '}')
+		w.buf = appendString(w.buf, *c.UserContext)
+		w.end()
 	}
 	for i := range c.Turns {
 		if err := w.turn(&c.Turns[i], &merged); err != nil {
@@ -80,7 +81,8 @@ func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err er
 	case turn != nil:
 		return true, w.joinTurn(prefix, turn)
 	}
-	w.buf = append(appendString(w.buf, prefix), '}')
+	w.buf = appendString(w.buf, prefix)
+	w.end()
 	return false, nil
 }
 
@@ -100,21 +102,22 @@ func (w *messageWriter) joinRaw(prefix string, raw []byte) {
 		w.buf = appendString(w.buf, prefix)
 	}
 	for m := range members(raw) {
-		if k := string(m.key); k != "role" && k != "content" {
+		if k := string(m.key); k != "role" && k != "content" && (k != "type" || !w.typed) {
 			w.buf = append(appendString(append(w.buf, ','), m.key), ':')
 			w.buf = appendValue(w.buf, m.value)
 		}
 	}
-	w.buf = append(w.buf, '}')
+	w.end()
 }
 
 func (w *messageWriter) joinTurn(prefix string, t *dataset.Turn) error {
 	if text, ok := soleText(t); ok && !w.alwaysParts {
-		w.buf = append(appendString(w.buf, prefix+systemSeparator+text), '}')
+		w.buf = appendString(w.buf, prefix+systemSeparator+text)
+		w.end()
 		return nil
 	}
 	err := w.parts(t, prefix+systemSeparator)
-	w.buf = append(w.buf, '}')
+	w.end()
 	return err
 }
 
@@ -122,12 +125,17 @@ func (w *messageWriter) joinTurn(prefix string, t *dataset.Turn) error {
 func (w *messageWriter) begin(role string) {
 	w.comma()
 	w.buf = append(w.buf, '{')
-	if w.typed {
-		w.buf = append(w.buf, `"type":"message",`...)
-	}
 	w.buf = append(w.buf, `"role":`...)
 	w.buf = appendString(w.buf, role)
 	w.buf = append(w.buf, `,"content":`...)
+}
+
+// end closes a message after its content.
+func (w *messageWriter) end() {
+	if w.typed {
+		w.buf = append(w.buf, `,"type":"message"`...)
+	}
+	w.buf = append(w.buf, '}')
 }
 
 func (w *messageWriter) comma() {
@@ -193,7 +201,7 @@ func (w *messageWriter) turn(t *Turn, skipFirst *bool) error {
 	} else {
 		err = w.parts(t.Turn, "")
 	}
-	w.buf = append(w.buf, '}')
+	w.end()
 	return err
 }
 

@@ -19,17 +19,17 @@ type rankings struct {
 
 // rankingShape is what tells the ranking APIs apart.
 type rankingShape struct {
-	sendsModel     bool
-	passages       string // key of the passages
-	objects        bool   // texts stand in objects
-	results, score string // keys of the reply
+	sendsModel bool
+	passages   string // key of the passages
+	objects    bool   // texts stand in objects
+	results    string // key of the reply
 }
 
 // rankingShapes are the shapes by endpoint type.
 var rankingShapes = map[string]rankingShape{
-	"nim_rankings":    {sendsModel: true, passages: "passages", objects: true, results: "rankings", score: "logit"},
-	"cohere_rankings": {sendsModel: true, passages: "documents", results: "results", score: "relevance_score"},
-	"hf_tei_rankings": {passages: "texts", results: "results", score: "score"},
+	"nim_rankings":    {sendsModel: true, passages: "passages", objects: true, results: "rankings"},
+	"cohere_rankings": {sendsModel: true, passages: "documents", results: "results"},
+	"hf_tei_rankings": {passages: "texts", results: "results"},
 }
 
 func newRankings(d Descriptor, o Options) Endpoint {

@@ -242,6 +242,6 @@ func (p *responsesReader) replay(r *Reply, dst []byte) []byte {
 	if len(text) == 0 {
 		return dst
 	}
-	dst = append(dst, `{"type":"message","role":"assistant","content":`...)
-	return append(appendString(dst, text), '}')
+	dst = append(dst, `{"role":"assistant","content":`...)
+	return append(appendString(dst, text), `,"type":"message"}`...)
 }

@@ -70,9 +70,9 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 		want     string // in the second request
 		lacks    string
 	}{
-		{"messages", []string{"--streaming"}, `"role":"assistant","content":[{"type":"text","text":"`, ""},
-		{"messages", nil, `"role":"assistant","content":[{"type":"text","text":"`, ""},
-		{"responses", []string{"--streaming"}, `{"type":"message","role":"user","content":"one two three four"},{"id":"msg_1","type":"message","role":"assistant"`, ""},
+		{"messages", []string{"--streaming"}, `"role":"assistant","content":"`, ""},
+		{"messages", nil, `"role":"assistant","content":"`, ""},
+		{"responses", []string{"--streaming"}, `{"role":"user","content":"one two three four","type":"message"},{"id":"msg_1","type":"message","role":"assistant"`, ""},
 		{"responses", nil, `{"id":"msg_1","type":"message","role":"assistant"`, "previous_response_id"},
 		{"responses", []string{"--extra-inputs", "store:true"}, `"previous_response_id":"resp_`, "one two three four"},
 		{"solido_rag", nil, `"query":["five six seven eight"]`, "one two"},
@@ -194,6 +194,34 @@ func TestTrapTypesWithoutTokensLoadNoTokenizer(t *testing.T) {
 	}
 }
 
+// Sessions take the servers in turn and stay with theirs; the metrics of every server are read.
+func TestTrapSessionsStayWithTheirServer(t *testing.T) {
+	one, atOne := recorded(t, mockserver.Options{Fast: true})
+	two, atTwo := recorded(t, mockserver.Options{Fast: true})
+	w := watch(t, one+","+two, Options{}, "--num-sessions", "2", "--session-turns-mean", "3", "--concurrency", "2")
+	seen := map[string]bool{}
+	for _, list := range [][]asked{atOne(), atTwo()} {
+		var sessions []string
+		for _, r := range list {
+			var h struct {
+				Session string `json:"x-correlation-id"`
+			}
+			if err := json.Unmarshal(r.Headers, &h); err != nil {
+				t.Fatal(err)
+			}
+			sessions = append(sessions, h.Session)
+		}
+		if len(sessions) != 3 || sessions[0] == "" || seen[sessions[0]] || len(slices.Compact(slices.Clone(sessions))) != 1 {
+			t.Errorf("a server saw the sessions %q, want three requests of one", sessions)
+			continue
+		}
+		seen[sessions[0]] = true
+	}
+	if got := w.export(t).Summary.Successful; len(got) != 2 {
+		t.Errorf("metrics of %v", got)
+	}
+}
+
 // videoServer plays the states of a job.
 func videoServer(t *testing.T, submit string, states ...string) (url string, polls func() int) {
 	var mu sync.Mutex
@@ -259,7 +287,7 @@ func TestTrapVideoFailures(t *testing.T) {
 			t.Fatalf("%v %s", err, log)
 		}
 		e := at(records(t, dir)[0], "error")
-		if at(e, "type") != c.kind || c.code != 0 && at(e, "code") != c.code || !strings.Contains(fmt.Sprint(at(e, "message")), c.message) || polls() < c.polls {
+		if at(e, "type") != c.kind || c.code != 0 && at(e, "code") != c.code || !strings.Contains(fmt.Sprint(at(e, "message")), c.message) || polls() < c.polls || c.polls == 0 && polls() > 0 {
 			t.Errorf("%s %s: %v after %d polls", c.submit, c.state, e, polls())
 		}
 	}

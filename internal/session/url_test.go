@@ -7,7 +7,7 @@ import (
 )
 
 func TestTrapURLJoins(t *testing.T) {
-	empty := ""
+	empty, custom, query := "", "/my/chat", "/v1/x?api-version=2"
 	for _, c := range []struct {
 		base, name string
 		streaming  bool
@@ -22,6 +22,8 @@ func TestTrapURLJoins(t *testing.T) {
 		{"http://h/v1", "cohere_rankings", false, nil, "http://h/v1/v2/rerank"},
 		{"http://h/base", "chat", false, &empty, "http://h/base"},
 		{"http://h", "huggingface_generate", true, nil, "http://h/generate_stream"},
+		{"http://h", "huggingface_generate", true, &custom, "http://h/my/chat"},
+		{"http://h", "chat", true, &query, "http://h/v1/x?api-version=2"},
 		{"http://h", "template", false, nil, "http://h"},
 	} {
 		d, _ := endpoint.Lookup(c.name)

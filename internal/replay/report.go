@@ -219,6 +219,9 @@ func (r *recomputation) result() *summary.Result {
 	r.engine.SetRunFacts(window)
 	result := summary.Build(run, r.engine, nil)
 	result.Warmup, result.ClientHealth = r.state.Warmup, r.state.ClientHealth
+	if !r.selects() {
+		result.AddGPUs(r.state.GPU)
+	}
 	result.Recomputed = r.changes()
 	return &result
 }
@@ -244,6 +247,9 @@ func (r *recomputation) changes() artifact.Object {
 	}
 	if r.endNS != 0 {
 		out = append(out, artifact.Member{Key: "to_ns", Value: r.endNS})
+	}
+	if r.selects() && r.state.GPU != nil {
+		out = append(out, artifact.Member{Key: "without_gpu_telemetry", Value: true}) // it is that of the whole run
 	}
 	if len(r.o.ExcludeErrors) > 0 {
 		out = append(out, artifact.Member{Key: "excluded_errors", Value: r.o.ExcludeErrors},
@@ -285,6 +291,9 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent, OSLTokens: r.config.OSLMismatchTokens},
 		Notes:      c.Notes,
 		Files:      console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
+	}
+	if g := r.state.GPU; g != nil && g.Telemetry != nil && g.Shown && !r.selects() {
+		o.GPU = &console.GPU{Telemetry: g.Telemetry}
 	}
 	for _, g := range c.Groups {
 		o.Groups = append(o.Groups, metrics.Group(g))

@@ -56,7 +56,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		out.Console.ServerMetrics = highlightRows(highlights)
 	}
 	if e.cfg.GPU.Given {
-		out.Console.GPU = &console.GPU{Telemetry: e.gpus.telemetry}
+		out.Console.GPU = &console.GPU{Telemetry: e.gpus.state.Telemetry}
 	}
 	e.judge(out, phases)
 	if t := e.aborted.Load(); t != nil {

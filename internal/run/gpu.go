@@ -30,8 +30,8 @@ type gpuWatch struct {
 	line  []byte
 	// unrecorded is why there is no recording though there should be one.
 	unrecorded error
-	// telemetry is what was found, after finish.
-	telemetry *gpu.Telemetry
+	// state is what there is to report, nil until the load is over.
+	state *summary.GPUState
 }
 
 // watchGPUs finds out which exporters answer, or opens the driver, and takes the first reading. It returns nil when
@@ -213,36 +213,27 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 	t.SetSources(w.collector.Configured(), w.collector.Successful())
 	t.Errors = w.collector.Errors()
 	t.EndNS = time.Now().UnixNano()
-	w.telemetry = t
+	w.state = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
 	if len(t.Endpoints) == 0 {
 		return err
 	}
-	result.Telemetry = t
 	for _, d := range w.store.Late(window, max(3*int64(w.e.cfg.Env.GPU.CollectionInterval), int64(time.Second))) {
 		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
 	for _, f := range w.store.Efficiency(window, w.e.gpuLoad(result)) {
-		result.Metrics = append(result.Metrics, efficiencyResult(f))
+		w.state.Efficiency = append(w.state.Efficiency, summary.GPUFigure{
+			Tag: f.Tag, Header: f.Header, Unit: f.Unit, Order: f.Order, Group: efficiencyGroups[f.Platform], Value: f.Value, LargerIsBetter: f.LargerIsBetter,
+		})
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
 			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
 		}
 	}
+	result.AddGPUs(w.state)
 	return err
 }
 
 var efficiencyGroups = map[string]metrics.Group{"": metrics.GroupGPU, gpu.NVIDIA: metrics.GroupGPUNVIDIA, gpu.AMD: metrics.GroupGPUAMD}
-
-func efficiencyResult(f gpu.Efficiency) metrics.Result {
-	r := metrics.Result{
-		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
-		Group: efficiencyGroups[f.Platform], Stats: metrics.Stats{Avg: f.Value},
-	}
-	if f.LargerIsBetter {
-		r.Flags = metrics.LargerIsBetter
-	}
-	return r
-}
 
 // gpuLoad is what the requests did, for the figures of efficiency.
 func (e *execution) gpuLoad(result *summary.Result) gpu.Load {

@@ -101,6 +101,9 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = out.Result.Warmup, out.Result.ClientHealth
 	s.Console.Notes = out.Console.Notes
+	if e.gpus != nil {
+		s.GPU = e.gpus.state
+	}
 	for _, row := range out.Console.ServerMetrics {
 		s.Console.ServerMetrics = append(s.Console.ServerMetrics, summary.ServerFigure(row))
 	}

@@ -37,7 +37,9 @@ type State struct {
 	Warmup []metrics.Result
 	// ClientHealth is known when the run is over.
 	ClientHealth artifact.Object
-	Console      ConsoleState
+	// GPU is known when the run is over, nil where no GPU was looked for.
+	GPU     *GPUState
+	Console ConsoleState
 }
 
 // PhaseState is what became of a phase, in wall epoch ns and requests.
@@ -99,6 +101,7 @@ type stateFile struct {
 	ClientHealth  json.RawMessage `json:"client_health,omitempty"`
 	Submission    json.RawMessage `json:"submission,omitempty"`
 	Branches      json.RawMessage `json:"branch_stats,omitempty"`
+	GPU           *GPUState       `json:"gpu_telemetry,omitempty"`
 	Console       ConsoleState    `json:"console"`
 }
 
@@ -132,7 +135,7 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 		WasCancelled: r.WasCancelled, Incomplete: r.Incomplete, StartNS: r.StartNS,
 		WindowStartNS: s.Window.WindowStartNS, WindowEndNS: s.Window.WindowEndNS, NetworkRTTNS: (*int64)(s.Window.NetworkRTT),
 		Counts: countsState{r.Counts.Sent, r.Counts.CutOff, r.Counts.SkippedArrivals, r.Counts.DroppedByCatchup, r.Counts.TargetRate, r.Counts.DeliveredRate},
-		Phases: append([]PhaseState{}, s.Phases...), Console: s.Console,
+		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Console: s.Console,
 	}
 	var warmup artifact.Object
 	if s.Warmup != nil {
@@ -197,7 +200,7 @@ func ParseState(data []byte) (*State, error) {
 			Counts: Counts{Sent: f.Counts.Sent, CutOff: f.Counts.CutOff, SkippedArrivals: f.Counts.SkippedArrivals,
 				DroppedByCatchup: f.Counts.DroppedByCatchup, TargetRate: f.Counts.TargetRate, DeliveredRate: f.Counts.DeliveredRate},
 		},
-		Phases: f.Phases, Console: f.Console,
+		Phases: f.Phases, GPU: f.GPU, Console: f.Console,
 	}
 	s.Window.WindowStartNS, s.Window.WindowEndNS = f.WindowStartNS, f.WindowEndNS
 	s.Window.SetNetworkRTT(f.NetworkRTTNS)

@@ -1,0 +1,52 @@
+package summary
+
+import (
+	"slices"
+
+	"aiperf/internal/gpu"
+	"aiperf/internal/metrics"
+)
+
+// GPUState is what the GPUs did in the whole run.
+type GPUState struct {
+	Telemetry *gpu.Telemetry `json:"telemetry"`
+	// Efficiency are the figures of energy and power, in result order.
+	Efficiency []GPUFigure `json:"efficiency,omitempty"`
+	// Shown tells that the final report shows them.
+	Shown bool `json:"shown,omitempty"`
+}
+
+// GPUFigure is a figure of efficiency.
+type GPUFigure struct {
+	Tag            string        `json:"tag"`
+	Header         string        `json:"header"`
+	Unit           string        `json:"unit"`
+	Order          int           `json:"order"`
+	Group          metrics.Group `json:"group"`
+	Value          float64       `json:"value"`
+	LargerIsBetter bool          `json:"larger_is_better,omitempty"`
+}
+
+// Result is the figure as a metric.
+func (f GPUFigure) Result() metrics.Result {
+	r := metrics.Result{
+		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
+		Group: f.Group, Stats: metrics.Stats{Avg: f.Value},
+	}
+	if f.LargerIsBetter {
+		r.Flags = metrics.LargerIsBetter
+	}
+	return r
+}
+
+// AddGPUs puts what the GPUs did into a result of the whole run; nil adds nothing.
+func (r *Result) AddGPUs(s *GPUState) {
+	if s == nil || s.Telemetry == nil || len(s.Telemetry.Endpoints) == 0 {
+		return
+	}
+	r.Telemetry = s.Telemetry
+	r.Metrics = slices.Clip(r.Metrics)
+	for _, f := range s.Efficiency {
+		r.Metrics = append(r.Metrics, f.Result())
+	}
+}

@@ -35,9 +35,10 @@ const (
 // Corpus is what texts are cut from.
 type Corpus string
 
-// The corpora beside the bundled plays: the tokens of the vocabulary, without the special ones or with
-// them.
+// The corpora beside the bundled plays: made-up code, and the tokens of the vocabulary, without the special
+// ones or with them.
 const (
+	Code           Corpus = "code"
 	OrdinaryTokens Corpus = "ordinary tokens"
 	AllTokens      Corpus = "all tokens"
 )

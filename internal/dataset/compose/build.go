@@ -59,7 +59,9 @@ type builder struct {
 	// texts tells that synthetic turns have text, however short special tokens make it.
 	texts    bool
 	markCost int // tokens that the first text of a conversation leaves to its mark
-	warnings []string
+	// fixedCost and wrapCost are tokens that a chat template adds once and to each message.
+	fixedCost, wrapCost int
+	warnings            []string
 }
 
 // streams are the random streams, one for each concern, so that none disturbs another.
@@ -96,8 +98,9 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 			return nil, errors.New("generating text needs a tokenizer")
 		}
 		b.source = b.newSource()
-		// A tokenizer that adds special tokens makes the prompt longer on the server.
-		if w := o.ISLWindow; w == nil || !w.UpTo {
+		b.fixedCost, b.wrapCost = b.measureTemplate()
+		// A tokenizer that adds special tokens makes the prompt longer on the server. A chat template writes them itself.
+		if w := o.ISLWindow; (w == nil || !w.UpTo) && b.fixedCost+b.wrapCost == 0 {
 			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
 		}
 	}

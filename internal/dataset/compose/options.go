@@ -99,6 +99,9 @@ type Options struct {
 	// CacheBust is the target of marks that are put into requests later, for which room is left.
 	CacheBust string
 
+	// Template counts with the chat template that requests are held against, for which room is left; nil: none.
+	Template ChatCounter
+
 	Models         []string
 	ModelSelection string // empty: RoundRobin
 	Seed           random.Seed

@@ -44,3 +44,11 @@ func (d *draft) checkRoots() {
 	}
 	d.fault("", "%s cannot be used with the branching sessions of %s: give --concurrency or --request-rate", mode, d.p.Text("input-file"))
 }
+
+// corpus is what texts are cut from: code for agents that were recorded at work, unless the user names another.
+func (d *draft) corpus() string {
+	if d.weka && !d.given("prompt-corpus") {
+		return "coding"
+	}
+	return d.p.Text("prompt-corpus")
+}

@@ -104,6 +104,9 @@ type DatasetEnv struct {
 	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
 	PublicTimeout  time.Duration
 	PublicCacheDir string
+	// MediaTimeout bounds the download of one media file, MediaParallel how many run at a time.
+	MediaTimeout  time.Duration
+	MediaParallel int
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -232,6 +235,7 @@ func newEnv(v variables) Env {
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
 			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
 			PublicTimeout:        v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
+			MediaTimeout: v.seconds("DATASET_MEDIA_DOWNLOAD_TIMEOUT"), MediaParallel: v.number("DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY"),
 		},
 		Metrics: MetricsEnv{
 			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),

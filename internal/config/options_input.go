@@ -92,7 +92,7 @@ func inputOptions() []Option {
 			yaml("datasets.default.prompts.cache_bust.target")),
 		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
 		opt("system-prompt-file", Path, "", 2, "File that holds the system text.", mustExist),
-		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), builtOnly("sonnet", "random"), yaml("datasets.default.prompts.corpus")),
+		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), yaml("datasets.default.prompts.corpus")),
 		opt("random-corpus-style", Enum, "vllm", 3, "Whose way of making random prompts is followed.", values("vllm", "sglang")),
 	}
 }

@@ -156,7 +156,7 @@ func (d *draft) dataset() Dataset {
 		Video:                    d.video(),
 		Baseten:                  d.baseten(),
 		CacheBust:                d.cacheBust(),
-		Corpus:                   p.Text("prompt-corpus"),
+		Corpus:                   d.corpus(),
 		CorpusStyle:              p.Text("random-corpus-style"),
 		Range:                    d.lengthRange(),
 		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},

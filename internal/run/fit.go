@@ -38,19 +38,15 @@ func (e *execution) fitDataset(ctx context.Context) error {
 		}
 	}
 	if e.descriptor.InlineMedia {
-		return inlineImages(ctx, e.data)
+		return inlineImages(ctx, e.data, e.cfg.Env.Dataset.MediaTimeout, e.cfg.Env.Dataset.MediaParallel)
 	}
 	return nil
 }
 
-const (
-	inlineTimeout  = 60 * time.Second
-	inlineParallel = 10
-	inlineLimit    = 256 << 20
-)
+const inlineLimit = 256 << 20 // bytes of one image
 
-// inlineImages replaces the web addresses of images by their content, each address once.
-func inlineImages(ctx context.Context, data *dataset.Dataset) error {
+// inlineImages replaces the web addresses of images by their content, each address once and some of them at a time.
+func inlineImages(ctx context.Context, data *dataset.Dataset, timeout time.Duration, atATime int) error {
 	places := map[string][]*string{}
 	for i := range data.Conversations {
 		for j := range data.Conversations[i].Turns {
@@ -68,11 +64,11 @@ func inlineImages(ctx context.Context, data *dataset.Dataset) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	transport := &http.Transport{MaxIdleConnsPerHost: inlineParallel}
+	transport := &http.Transport{MaxIdleConnsPerHost: atATime}
 	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, Timeout: inlineTimeout}
+	client := &http.Client{Transport: transport, Timeout: timeout}
 	var all sync.WaitGroup
-	free := make(chan struct{}, inlineParallel)
+	free := make(chan struct{}, atATime)
 	for address, list := range places {
 		free <- struct{}{}
 		all.Go(func() {

@@ -55,11 +55,13 @@ func addReading(o *compose.Options, d *config.Dataset) {
 
 // addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
 func addCorpus(o *compose.Options, d *config.Dataset) {
-	if d.Corpus == "random" {
+	switch {
+	case d.Corpus == "coding":
+		o.Corpus = compose.Code
+	case d.Corpus == "random" && d.CorpusStyle == config.StyleSGLang:
+		o.Corpus = compose.AllTokens
+	case d.Corpus == "random":
 		o.Corpus = compose.OrdinaryTokens
-		if d.CorpusStyle == config.StyleSGLang {
-			o.Corpus = compose.AllTokens
-		}
 	}
 	if r := d.Range; r != nil {
 		upTo := r.Mode == config.StyleSGLang

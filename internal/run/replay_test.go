@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,28 @@ func TestTrapLaterTurnsWaitForTheirPredecessor(t *testing.T) {
 	}
 	if got[1].ISL <= 11 || got[2].ISL <= got[1].ISL+12 {
 		t.Errorf("input lengths %d, %d, %d: later turns carry what was said", got[0].ISL, got[1].ISL, got[2].ISL)
+	}
+}
+
+// The length of a later row is what it adds: the request carries the conversation so far as well.
+func TestTrapLaterLengthsAreIncrements(t *testing.T) {
+	url, _ := recordedServer(t, mockserver.Options{Fast: true})
+	dir := profile(t, url, "--export-level", "raw", "--input-file", traceFile(t, "trace",
+		`{"session_id":"x","timestamp":0,"input_length":64,"output_length":8}`, `{"session_id":"x","delay":1,"input_length":32,"output_length":8}`))
+	raw := rawRecords(t, dir)
+	if len(raw) != 2 {
+		t.Fatalf("%d requests", len(raw))
+	}
+	roles, text := messages(at(raw[1], "payload"))
+	var counts []int
+	for _, m := range at(raw[1], "payload", "messages").([]any) {
+		counts = append(counts, tokenizer.Builtin().Count(at(m, "content").(string)))
+	}
+	if roles != "uau" || !slices.Equal(counts, []int{64, 8, 32}) {
+		t.Errorf("the second request has %s with %v tokens, want uau with 64, 8, 32", roles, counts)
+	}
+	if got, want := at(records(t, dir)[1], "metrics", "input_sequence_length", "value"), float64(tokenizer.Builtin().Count(text)); got != want {
+		t.Errorf("the input counts %v tokens, want %v", got, want)
 	}
 }
 

@@ -123,6 +123,9 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		SharedSystemLength: d.SharedSystemPromptLength, SystemPrompt: d.SystemPrompt, UserContextLength: d.UserContextPromptLength,
 		CacheBust: d.CacheBust, Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, Seed: seed(e.cfg),
 	}
+	if t, ok := e.counter().(*templated); ok && e.descriptor.Name == "chat" {
+		options.Template = t
+	}
 	options.Kind = compose.Synthetic
 	switch d.Kind {
 	case config.FileDataset:

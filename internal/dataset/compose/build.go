@@ -59,7 +59,9 @@ type builder struct {
 	// texts tells that synthetic turns have text, however short special tokens make it.
 	texts    bool
 	markCost int // tokens that the first text of a conversation leaves to its mark
-	warnings []string
+	// fixedCost and wrapCost are tokens that a chat template adds once and to each message.
+	fixedCost, wrapCost int
+	warnings            []string
 }
 
 // streams are the random streams, one for each concern, so that none disturbs another.
@@ -95,9 +97,10 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		if tok == nil {
 			return nil, errors.New("generating text needs a tokenizer")
 		}
-		b.source = newSource(o.Corpus, tok)
-		// A tokenizer that adds special tokens makes the prompt longer on the server.
-		if w := o.ISLWindow; w == nil || !w.UpTo {
+		b.source = b.newSource()
+		b.fixedCost, b.wrapCost = b.measureTemplate()
+		// A tokenizer that adds special tokens makes the prompt longer on the server. A chat template writes them itself.
+		if w := o.ISLWindow; (w == nil || !w.UpTo) && b.fixedCost+b.wrapCost == 0 {
 			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
 		}
 	}
@@ -106,11 +109,15 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 	return b, b.prepareMedia()
 }
 
-func newSource(c Corpus, tok tokenizer.Tokenizer) *synthetic.Source {
-	if c == "" {
-		return synthetic.NewSource(tok)
+func (b *builder) newSource() *synthetic.Source {
+	switch b.Corpus {
+	case "":
+		return synthetic.NewSource(b.tok)
+	case Code:
+		r := b.Seed.Stream("dataset.prompt.code").At(0)
+		return synthetic.NewCode(b.tok, &r)
 	}
-	return synthetic.NewVocabulary(tok, c == AllTokens)
+	return synthetic.NewVocabulary(b.tok, b.Corpus == AllTokens)
 }
 
 func (b *builder) warnf(format string, args ...any) {
@@ -206,7 +213,7 @@ func (b *builder) conversations(ctx context.Context) error {
 // beginning in another.
 func (b *builder) warnAboutCorpus() {
 	corpus := float64(b.source.CorpusTokens())
-	if b.Corpus != "" {
+	if b.Corpus == OrdinaryTokens || b.Corpus == AllTokens {
 		return // neighbouring tokens are no beginning that prompts share by more than chance
 	}
 	if b.ISL.Mean > corpus {

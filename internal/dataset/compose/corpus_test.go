@@ -2,6 +2,7 @@ package compose
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"aiperf/internal/dataset/synthetic"
@@ -53,5 +54,17 @@ func TestTokensOfTheVocabularyAsCorpus(t *testing.T) {
 	o.Corpus = ""
 	if slices.Equal(random, prompts(build(t, o))) {
 		t.Error("the corpus makes no difference")
+	}
+}
+
+func TestCodeAsCorpus(t *testing.T) {
+	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Corpus = 20, 300, Code })
+	texts := prompts(build(t, o))
+	wantCounts(t, texts, 300)
+	if all := strings.Join(texts, ""); strings.Count(all, "return ") < 10 || strings.Count(all, "\n") < 200 {
+		t.Errorf("this is no code: %.500s", all)
+	}
+	if !slices.Equal(texts, prompts(build(t, o))) {
+		t.Error("the same seed made other code")
 	}
 }

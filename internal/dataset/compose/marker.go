@@ -41,12 +41,3 @@ func (b *builder) markTokens() int {
 	}
 	return int(math.RoundToEven(float64(sum) / markerSamples))
 }
-
-// lessMark is the length of the first text of a conversation without its mark.
-func (b *builder) lessMark(n int, prefix string) int {
-	floor := 1
-	if prefix != "" {
-		floor = 0
-	}
-	return max(floor, n-b.markCost)
-}

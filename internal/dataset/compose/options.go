@@ -35,9 +35,10 @@ const (
 // Corpus is what texts are cut from.
 type Corpus string
 
-// The corpora beside the bundled plays: the tokens of the vocabulary, without the special ones or with
-// them.
+// The corpora beside the bundled plays: made-up code, and the tokens of the vocabulary, without the special
+// ones or with them.
 const (
+	Code           Corpus = "code"
 	OrdinaryTokens Corpus = "ordinary tokens"
 	AllTokens      Corpus = "all tokens"
 )
@@ -97,6 +98,9 @@ type Options struct {
 
 	// CacheBust is the target of marks that are put into requests later, for which room is left.
 	CacheBust string
+
+	// Template counts with the chat template that requests are held against, for which room is left; nil: none.
+	Template ChatCounter
 
 	Models         []string
 	ModelSelection string // empty: RoundRobin

@@ -30,7 +30,7 @@ func (b *builder) promptWriter(blockSize int) error {
 		return fmt.Errorf("%s: making prompts of the recorded lengths needs a tokenizer, and this endpoint type uses none", b.Path)
 	}
 	if b.source == nil {
-		b.source = newSource(b.Corpus, b.tok)
+		b.source = b.newSource()
 	}
 	b.writer = &writer{
 		blocks: synthetic.NewBlocks(b.source, b.Seed.Stream("dataset.prompt.blocks"), blockSize),

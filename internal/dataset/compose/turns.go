@@ -48,8 +48,8 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 			if i == 0 && len(b.prefixes) > 0 {
 				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
 			}
-			if i == 0 && j == 0 {
-				n = b.lessMark(n, prefix)
+			if j == 0 {
+				n = b.lessAround(n, i, prefix)
 			}
 			texts[j] = b.continued(&corpus, prefix, n)
 		}

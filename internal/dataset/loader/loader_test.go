@@ -199,6 +199,25 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// A misspelt key is no mistake, contents that contradict each other are.
+func TestTrapContentsOfATurn(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"text":"a","texts":["b"]}`:               "exclude each other",
+		`{"image":"http://h/x","images":["b"]}`:    "exclude each other",
+		`{"text":""}`:                              "has no content",
+		`{"timestamp":0,"delay":5,"text":"a"}`:     "exclude each other",
+		`{"type":"single_turn","input_length":5}`:  "has no content",
+		`{"text":"a","foo":1}`:                     "",
+		`{"timestamp":0,"text":"a"}`:               "",
+		`{"text":"","image":"http://h/x","foo":1}`: "",
+	} {
+		_, err := Load(context.Background(), write(t, "data.jsonl", content), "")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", content, err, want)
+		}
+	}
+}
+
 func TestFirstTenMistakesAreListed(t *testing.T) {
 	content := strings.Repeat("{\"text\":1}\n", 14)
 	_, err := Load(context.Background(), write(t, "data.jsonl", content), "")

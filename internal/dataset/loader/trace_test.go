@@ -191,6 +191,22 @@ func TestBurstGPTRowsThatAreNoRequestsAreTold(t *testing.T) {
 	}
 }
 
+// Times of traces are milliseconds, whatever the file counts in.
+func TestTrapTimesOfTraces(t *testing.T) {
+	const capture = `{"captureData":{"endpointInput":{"data":"{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}","encoding":"JSON"}},"eventMetadata":{"eventId":"e","inferenceTime":"2025-01-01T00:00:%sZ"}}` + "\n"
+	end := int64(1500) // counts from the earliest record
+	for _, c := range []struct {
+		rows, want string
+		window     Window
+	}{
+		{`{"chat_id":1,"parent_chat_id":-1,"timestamp":61.114,"input_length":5,"output_length":1,"type":"text","turn":1}`, "1(5→1@61114)", Window{}},
+		{"Timestamp,Request tokens,Response tokens\n0.25,10,3\n", "(10→3@250)", Window{}},
+		{fmt.Sprintf(capture, "12.5") + fmt.Sprintf(capture, "11") + fmt.Sprintf(capture, "14"), "(given@0) (given@1500)", Window{EndMS: &end}},
+	} {
+		same(t, "times", shape(loadWith(t, c.rows, "", Options{Scheduled: true, Window: c.window}).Dataset), c.want)
+	}
+}
+
 func TestTrapOffsetsAreInclusive(t *testing.T) {
 	start, end := int64(2000), int64(4000)
 	o := Options{Scheduled: true, Window: Window{StartMS: &start, EndMS: &end}}

@@ -9,7 +9,6 @@ package synthetic
 import (
 	_ "embed"
 	"encoding/binary"
-	"runtime"
 	"sync"
 
 	"aiperf/internal/random"
@@ -72,36 +71,20 @@ func unpackCorpus(packed string) *corpus {
 	return c
 }
 
-// encode is the same text in the tokens of another vocabulary. The chunks are the same whatever the
-// number of cores, so the tokens are too.
+// encode is the same text in the tokens of another vocabulary.
 func (c *corpus) encode(tok tokenizer.Tokenizer) *corpus {
-	chunks := make([][]int, len(c.lengths))
 	starts := make([]int, len(c.lengths))
 	for i, start := 0, 0; i < len(starts); i++ {
 		starts[i] = start
 		start += c.lengths[i]
 	}
-	var wg sync.WaitGroup
-	for worker, workers := 0, runtime.GOMAXPROCS(0); worker < workers; worker++ {
-		wg.Go(func() {
-			for i := worker; i < len(chunks); i += workers {
-				var ids []int
-				for _, id := range c.ids[starts[i] : starts[i]+c.lengths[i]] {
-					ids = append(ids, int(id))
-				}
-				chunks[i] = tok.Encode(nil, tokenizer.Builtin().Decode(ids))
-			}
-		})
-	}
-	wg.Wait()
-	other := &corpus{lengths: make([]int, len(chunks))}
-	for i, ids := range chunks {
-		other.lengths[i] = len(ids)
-		for _, id := range ids {
-			other.ids = append(other.ids, int32(id))
+	return encodeAll(tok, len(starts), func(i int) string {
+		var ids []int
+		for _, id := range c.ids[starts[i] : starts[i]+c.lengths[i]] {
+			ids = append(ids, int(id))
 		}
-	}
-	return other
+		return tokenizer.Builtin().Decode(ids)
+	})
 }
 
 // sample appends n consecutive tokens from a random place on, from the beginning again after the end.

@@ -1,6 +1,7 @@
 package synthetic
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,26 @@ func TestCorpus(t *testing.T) {
 	}
 	if strings.ContainsAny(text, "\n*_#\\") || strings.Contains(text, "  ") {
 		t.Errorf("the first chunk is not plain text: %q", text[:300])
+	}
+}
+
+// TestWriteProse gives the corpus to interop/tokenizers/speed.sh.
+func TestWriteProse(t *testing.T) {
+	path := os.Getenv("AIPERF_PROSE")
+	if path == "" {
+		t.Skip("AIPERF_PROSE names no file")
+	}
+	c, text, from := builtinCorpus(), "", 0
+	for _, n := range c.lengths {
+		var ids []int
+		for _, id := range c.ids[from : from+n] {
+			ids = append(ids, int(id))
+		}
+		text += tokenizer.Builtin().Decode(ids) + "\n"
+		from += n
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

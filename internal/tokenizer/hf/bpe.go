@@ -1,25 +1,24 @@
 package hf
 
 import (
-	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
 // modelSpec is the "model" of a tokenizer.json, whatever its type.
 type modelSpec struct {
-	Type                    string          `json:"type"`
-	Vocab                   json.RawMessage `json:"vocab"`
-	Merges                  json.RawMessage `json:"merges"`
-	UnkToken                *string         `json:"unk_token"`
-	UnkID                   *int            `json:"unk_id"`
-	FuseUnk                 bool            `json:"fuse_unk"`
-	ByteFallback            bool            `json:"byte_fallback"`
-	IgnoreMerges            bool            `json:"ignore_merges"`
-	Dropout                 *float64        `json:"dropout"`
-	ContinuingSubwordPrefix *string         `json:"continuing_subword_prefix"`
-	EndOfWordSuffix         *string         `json:"end_of_word_suffix"`
-	MaxInputCharsPerWord    *int            `json:"max_input_chars_per_word"`
+	Type                    string   `json:"type"`
+	Vocab, Merges           string   `json:"-"` // as they are spelled: they are long
+	UnkToken                *string  `json:"unk_token"`
+	UnkID                   *int     `json:"unk_id"`
+	FuseUnk                 bool     `json:"fuse_unk"`
+	ByteFallback            bool     `json:"byte_fallback"`
+	IgnoreMerges            bool     `json:"ignore_merges"`
+	Dropout                 *float64 `json:"dropout"`
+	ContinuingSubwordPrefix *string  `json:"continuing_subword_prefix"`
+	EndOfWordSuffix         *string  `json:"end_of_word_suffix"`
+	MaxInputCharsPerWord    *int     `json:"max_input_chars_per_word"`
 }
 
 // bpe merges the symbols of a piece pair by pair.
@@ -73,14 +72,16 @@ func newBPE(s *modelSpec, vocab map[string]int32) (*bpe, error) {
 	return b, b.readMerges(s.Merges)
 }
 
-func (b *bpe) readMerges(raw json.RawMessage) error {
-	n := 0
-	if err := readMerges(raw, func(string, string) error { n++; return nil }); err != nil {
-		return err
+func (b *bpe) readMerges(raw string) error {
+	n := strings.Count(raw, `"`) / 2 // at least: an entry is one string, or two in a list
+	if strings.HasPrefix(strings.TrimLeft(raw[min(1, len(raw)):], " \t\r\n"), "[") {
+		n /= 2
 	}
 	b.pairs = newPairTable(n)
 	cuts := newCutter(b)
 	rank := uint32(0)
+	tokens := byID(b.vocab)
+	next := int32(0) // what merges make mostly has one id after another, which spares a search
 	err := readMerges(raw, func(left, right string) error {
 		l, ok := b.vocab[left]
 		if !ok {
@@ -94,10 +95,13 @@ func (b *bpe) readMerges(raw json.RawMessage) error {
 		if len(right) >= len(b.prefix) {
 			joined += right[len(b.prefix):]
 		}
-		id, ok := b.vocab[joined]
-		if !ok {
-			return fmt.Errorf("%q is not in the vocabulary", joined)
+		id := next
+		if joined == "" || int(id) >= len(tokens) || tokens[id] != joined {
+			if id, ok = b.vocab[joined]; !ok {
+				return fmt.Errorf("%q is not in the vocabulary", joined)
+			}
 		}
+		next = id + 1
 		b.pairs.put(l, r, rank, uint32(id))
 		cuts.bridge(left, right, l, r)
 		rank++
@@ -107,6 +111,19 @@ func (b *bpe) readMerges(raw json.RawMessage) error {
 		b.cuts = cuts
 	}
 	return err
+}
+
+// byID lists tokens by their ids; an id without a token has an empty text.
+func byID(vocab map[string]int32) []string {
+	size := int32(0)
+	for _, id := range vocab {
+		size = max(size, id+1)
+	}
+	tokens := make([]string, size)
+	for token, id := range vocab {
+		tokens[id] = token
+	}
+	return tokens
 }
 
 // byteTokens are the ids of <0x00> to <0xFF>, -1 for a missing one.

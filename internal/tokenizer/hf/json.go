@@ -17,7 +17,67 @@ type reader struct {
 	at int
 }
 
-func newReader(raw json.RawMessage) *reader { return &reader{s: string(raw)} }
+// value takes a value as it is spelled. Strings inside it are skipped, nothing else is looked at.
+func (r *reader) value() string {
+	r.next()
+	start, depth := r.at, 0
+	for r.at < len(r.s) {
+		switch c := r.s[r.at]; c {
+		case '"':
+			for r.at++; r.at < len(r.s) && r.s[r.at] != '"'; r.at++ {
+				if r.s[r.at] == '\\' {
+					r.at++
+				}
+			}
+			if r.at = min(r.at+1, len(r.s)); depth == 0 {
+				return r.s[start:r.at]
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return r.s[start:r.at]
+			}
+			if depth--; depth == 0 {
+				r.at++
+				return r.s[start:r.at]
+			}
+		case ',':
+			if depth == 0 {
+				return strings.TrimRight(r.s[start:r.at], " \t\r\n")
+			}
+		}
+		r.at++
+	}
+	return r.s[start:]
+}
+
+// object takes the members of an object: large ones are kept as they are spelled, the others are read into to.
+func (r *reader) object(to any, large map[string]*string) error {
+	if err := r.enter('{'); err != nil {
+		return err
+	}
+	rest := []byte{'{'}
+	for !r.leaves('}') {
+		start := r.at
+		key, err := r.text()
+		if err != nil {
+			return err
+		}
+		name := r.s[start:r.at]
+		value := r.value()
+		if place, ok := large[key]; ok {
+			*place = value
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(append(rest, name...), ':'), value...)
+	}
+	return json.Unmarshal(append(rest, '}'), to)
+}
 
 // next is the next character that is no white space or separator, 0 at the end.
 func (r *reader) next() byte {
@@ -159,8 +219,8 @@ func small(s string) (int, bool) {
 const maxID = 1 << 22
 
 // readVocab takes an object of tokens and their ids.
-func readVocab(raw json.RawMessage) (map[string]int32, error) {
-	r := newReader(raw)
+func readVocab(raw string) (map[string]int32, error) {
+	r := &reader{s: raw}
 	if err := r.enter('{'); err != nil {
 		return nil, fmt.Errorf("model.vocab: %w", err)
 	}
@@ -180,11 +240,11 @@ func readVocab(raw json.RawMessage) (map[string]int32, error) {
 }
 
 // readMerges calls merge with the two parts of each entry: "a b" or ["a","b"].
-func readMerges(raw json.RawMessage, merge func(left, right string) error) error {
-	if len(raw) == 0 || string(raw) == "null" {
+func readMerges(raw string, merge func(left, right string) error) error {
+	if raw == "" || raw == "null" {
 		return nil
 	}
-	r := newReader(raw)
+	r := &reader{s: raw}
 	if err := r.enter('['); err != nil {
 		return fmt.Errorf("model.merges: %w", err)
 	}

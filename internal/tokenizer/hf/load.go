@@ -20,10 +20,22 @@ type Options struct {
 	Guess bool
 }
 
-// New makes a tokenizer of the text of a tokenizer.json.
+// New makes a tokenizer of the text of a tokenizer.json. Whether the text is JSON at all is found out beside: the
+// reader only needs it to be nearly so.
 func New(data []byte, o Options) (*Tokenizer, error) {
+	valid := make(chan bool, 1)
+	go func() { valid <- json.Valid(data) }()
+	t, err := read(data, o)
+	if !<-valid {
+		var nothing struct{}
+		return nil, fmt.Errorf("it is not a tokenizer.json: %w", json.Unmarshal(data, &nothing))
+	}
+	return t, err
+}
+
+func read(data []byte, o Options) (*Tokenizer, error) {
 	var f file
-	if err := json.Unmarshal(data, &f); err != nil {
+	if err := (&reader{s: string(data)}).object(&f, map[string]*string{"model": &f.Model}); err != nil {
 		return nil, fmt.Errorf("it is not a tokenizer.json: %w", err)
 	}
 	m, vocab, err := newModel(f.Model)

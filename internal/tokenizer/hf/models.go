@@ -1,7 +1,6 @@
 package hf
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -11,12 +10,12 @@ import (
 
 // newModel reads the model, whatever its type; older files name none. It returns the tokens and their
 // ids, too.
-func newModel(raw json.RawMessage) (model, map[string]int32, error) {
-	if len(raw) == 0 {
+func newModel(raw string) (model, map[string]int32, error) {
+	if raw == "" {
 		return nil, nil, errors.New("it has no model")
 	}
 	var s modelSpec
-	if err := json.Unmarshal(raw, &s); err != nil {
+	if err := (&reader{s: raw}).object(&s, map[string]*string{"vocab": &s.Vocab, "merges": &s.Merges}); err != nil {
 		return nil, nil, fmt.Errorf("model: %w", err)
 	}
 	if s.Type == "" {

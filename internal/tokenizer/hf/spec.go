@@ -1,15 +1,13 @@
 package hf
 
-import "encoding/json"
-
 // file is the top of a tokenizer.json.
 type file struct {
-	AddedTokens   []addedToken    `json:"added_tokens"`
-	Normalizer    *spec           `json:"normalizer"`
-	PreTokenizer  *spec           `json:"pre_tokenizer"`
-	PostProcessor *spec           `json:"post_processor"`
-	Decoder       *spec           `json:"decoder"`
-	Model         json.RawMessage `json:"model"`
+	AddedTokens   []addedToken `json:"added_tokens"`
+	Normalizer    *spec        `json:"normalizer"`
+	PreTokenizer  *spec        `json:"pre_tokenizer"`
+	PostProcessor *spec        `json:"post_processor"`
+	Decoder       *spec        `json:"decoder"`
+	Model         string       `json:"-"` // as it is spelled
 }
 
 // spec is any component: its type and the fields of all types.

@@ -31,7 +31,7 @@ type pathNode struct {
 
 func newUnigram(s *modelSpec) (model, map[string]int32, error) {
 	m := &unigram{tree: trie.New(), ids: map[string]int32{}, unk: -1, least: math.Inf(1)}
-	r := newReader(s.Vocab)
+	r := &reader{s: s.Vocab}
 	if err := r.enter('['); err != nil {
 		return nil, nil, fmt.Errorf("model.vocab: %w", err)
 	}

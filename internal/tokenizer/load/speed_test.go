@@ -1,0 +1,65 @@
+package load
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// BenchmarkSpeed is our side of interop/tokenizers/speed.sh, which makes the tokenizers and the prose.
+func BenchmarkSpeed(b *testing.B) {
+	root := os.Getenv("AIPERF_TOKENIZER_SPEED")
+	if root == "" {
+		b.Skip("AIPERF_TOKENIZER_SPEED names no folder")
+	}
+	prose, err := os.ReadFile(filepath.Join(root, "prose.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var texts []string
+	for from := 0; from < 400_000; from += 4000 {
+		texts = append(texts, strings.ToValidUTF8(string(prose[from:from+4000]), ""))
+	}
+	open := func(b *testing.B, path string) *Bundle {
+		bundle, err := openPath(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return bundle
+	}
+	for _, name := range []string{"bytelevel", "wordpiece", "unigram"} {
+		path := filepath.Join(root, name)
+		b.Run("encode/"+name, func(b *testing.B) {
+			tok, err := open(b, path).Tokenizer()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var ids []int
+			b.SetBytes(400_000)
+			for b.Loop() {
+				for _, text := range texts {
+					ids = tok.Encode(ids[:0], text)
+				}
+			}
+		})
+		b.Run("load/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := open(b, path).Tokenizer(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("packed", func(b *testing.B) {
+		packed := filepath.Join(b.TempDir(), "packed.tokenizer")
+		if err := open(b, filepath.Join(root, "bytelevel")).Pack(packed); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := open(b, packed).Tokenizer(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -55,6 +55,7 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 			"--export-http-trace", "--random-seed", "3", "--slice-duration", "1"},
 		{"--request-rate", "300", "--request-cancellation-rate", "30", "--network-latency-mean", "0.01", "--use-server-token-count"},
 		{"--conversation-turn-mean", "2", "--export-level", "raw"},
+		{"--gpu-telemetry", url + "/dcgm1/metrics"},
 	} {
 		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30"}, args...)...)
 		for file, schema := range all {

@@ -101,7 +101,7 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = out.Result.Warmup, out.Result.ClientHealth
 	s.Console.Notes = out.Console.Notes
-	if e.gpus != nil {
+	if e.gpus != nil && (e.cfg.GPU.Given || out.Result.Telemetry != nil) {
 		s.GPU = e.gpus.state
 	}
 	for _, row := range out.Console.ServerMetrics {

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,9 +11,33 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
+// parquetBatch is how many rows are in memory beside what is made of them.
 const parquetBatch = 64
 
-func eachParquet(path string, f func(Row) error) (err error) {
+// Column is a column of a Parquet file.
+type Column struct {
+	Name string
+	// Plain tells that it holds values or lists of values, and nothing deeper.
+	Plain bool
+}
+
+// EachParquet calls f with the columns of a Parquet file, in their order, and every row and its number, from 1 on. An
+// error of f ends the reading; Stop is none.
+func EachParquet(ctx context.Context, path string, f func(number int, columns []Column, row Row) error) error {
+	number := 0
+	err := eachParquet(path, func(columns []Column, row Row) error {
+		if number++; number%checked == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return f(number, columns, row)
+	})
+	if errors.Is(err, Stop) {
+		return nil
+	}
+	return err
+}
+
+func eachParquet(path string, f func([]Column, Row) error) (err error) {
 	defer func() { // the library gives up on a broken file that way here and there
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s is not a Parquet file that can be read: %v", path, p)
@@ -35,22 +60,35 @@ func eachParquet(path string, f func(Row) error) (err error) {
 		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, err)
 	}
 	shape := newShape(file.Root())
+	columns := shape.columns()
+	number := 0
 	for _, group := range file.RowGroups() {
-		if err := eachOfGroup(path, group, shape, f); err != nil {
+		err := eachOfGroup(group, func(row parquet.Row) error {
+			number++
+			return f(columns, shape.row(row))
+		})
+		var broken unreadable
+		if errors.As(err, &broken) {
+			return fmt.Errorf("%s: row %d cannot be read: %w", path, number+1, broken.error)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func eachOfGroup(path string, group parquet.RowGroup, shape *shape, f func(Row) error) error {
+// unreadable is an error of the file, not of the caller.
+type unreadable struct{ error }
+
+func eachOfGroup(group parquet.RowGroup, f func(parquet.Row) error) error {
 	reader := group.Rows()
 	defer reader.Close()
 	buffer := make([]parquet.Row, parquetBatch)
 	for {
 		n, err := reader.ReadRows(buffer)
 		for _, row := range buffer[:n] {
-			if err := f(shape.row(row)); err != nil {
+			if err := f(row); err != nil {
 				return err
 			}
 		}
@@ -58,7 +96,7 @@ func eachOfGroup(path string, group parquet.RowGroup, shape *shape, f func(Row) 
 		case errors.Is(err, io.EOF), err == nil && n == 0:
 			return nil
 		case err != nil:
-			return fmt.Errorf("%s: %w", path, err)
+			return unreadable{err}
 		}
 	}
 }
@@ -93,6 +131,20 @@ type shape struct {
 func newShape(root *parquet.Column) *shape {
 	leaves := 0
 	return grow(root, 0, 0, &leaves)
+}
+
+// columns are the children of the root.
+func (s *shape) columns() []Column {
+	var list []Column
+	for _, child := range s.children {
+		plain := child.leaf >= 0
+		if child.list {
+			element := child.children[0]
+			plain = element.leaf >= 0 || len(element.children) == 1 && element.children[0].leaf >= 0 && !element.children[0].repeated
+		}
+		list = append(list, Column{child.name, plain})
+	}
+	return list
 }
 
 func grow(c *parquet.Column, def, rep int, leaves *int) *shape {

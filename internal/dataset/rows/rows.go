@@ -38,21 +38,22 @@ func Kind(path string) string {
 	return ""
 }
 
+// checked is after how many rows it is looked whether the reading shall end.
+const checked = 256
+
 // Each calls f with every row and its number, from 1 on. An error of f ends the reading; Stop is none.
 func Each(ctx context.Context, path string, f func(number int, row Row) error) error {
+	kind := Kind(path)
+	if kind == "parquet" {
+		return EachParquet(ctx, path, func(number int, _ []Column, row Row) error { return f(number, row) })
+	}
 	number := 0
-	counted := func(row Row) error {
-		if number++; number%256 == 0 && ctx.Err() != nil {
+	err := eachText(path, kind, func(row Row) error {
+		if number++; number%checked == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return f(number, row)
-	}
-	var err error
-	if kind := Kind(path); kind == "parquet" {
-		err = eachParquet(path, counted)
-	} else {
-		err = eachText(path, kind, counted)
-	}
+	})
 	if errors.Is(err, Stop) {
 		return nil
 	}

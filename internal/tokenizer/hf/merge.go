@@ -3,6 +3,8 @@ package hf
 import (
 	"hash/maphash"
 	"math/bits"
+
+	"aiperf/internal/tokenizer/agenda"
 )
 
 // pairTable holds the merges: a pair of ids → its rank and the id it becomes. Open addressing; an
@@ -66,7 +68,8 @@ type merger struct {
 	ranks []uint32 // of each symbol with the next one
 	into  []uint32
 	parts []part
-	heap  []offer
+	// heap has the pairs noted with what they become: one is out of date when that has changed.
+	heap  agenda.Heap
 	cache []cachedWord
 	spare []int
 }
@@ -115,14 +118,6 @@ func (m *merger) merge(pairs *pairTable) {
 // part is a symbol in a linked list; a merged one has the id -1.
 type part struct{ id, prev, next int32 }
 
-// offer is two neighbours that can be joined. It is out of date when they would become another id.
-type offer struct {
-	rank, into uint32
-	at         int32
-}
-
-func (o offer) before(p offer) bool { return o.rank < p.rank || o.rank == p.rank && o.at < p.at }
-
 func (m *merger) long(pairs *pairTable) {
 	n := int32(len(m.ids))
 	m.parts, m.heap = m.parts[:0], m.heap[:0]
@@ -133,21 +128,22 @@ func (m *merger) long(pairs *pairTable) {
 		m.offer(pairs, i, n)
 	}
 	for len(m.heap) > 0 {
-		o := m.pop()
-		left := &m.parts[o.at]
+		o := m.heap.Pop()
+		at := o.At()
+		left := &m.parts[at]
 		if left.id < 0 || left.next >= n {
 			continue
 		}
 		right := &m.parts[left.next]
-		if rank, into := pairs.get(left.id, right.id); rank == noRank || into != o.into {
+		if rank, into := pairs.get(left.id, right.id); rank == noRank || into != o.Note {
 			continue
 		}
-		left.id, left.next = int32(o.into), right.next
+		left.id, left.next = int32(o.Note), right.next
 		right.id = -1
 		if left.next < n {
-			m.parts[left.next].prev = o.at
+			m.parts[left.next].prev = at
 		}
-		m.offer(pairs, o.at, n)
+		m.offer(pairs, at, n)
 		if left.prev >= 0 {
 			m.offer(pairs, left.prev, n)
 		}
@@ -167,42 +163,7 @@ func (m *merger) offer(pairs *pairTable, at, n int32) {
 	if rank == noRank {
 		return
 	}
-	o := offer{rank, into, at}
-	m.heap = append(m.heap, o)
-	i := len(m.heap) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !o.before(m.heap[up]) {
-			break
-		}
-		m.heap[i] = m.heap[up]
-		i = up
-	}
-	m.heap[i] = o
-}
-
-func (m *merger) pop() offer {
-	top, last := m.heap[0], m.heap[len(m.heap)-1]
-	m.heap = m.heap[:len(m.heap)-1]
-	n, i := len(m.heap), 0
-	for {
-		down := 2*i + 1
-		if down >= n {
-			break
-		}
-		if down+1 < n && m.heap[down+1].before(m.heap[down]) {
-			down++
-		}
-		if !m.heap[down].before(last) {
-			break
-		}
-		m.heap[i] = m.heap[down]
-		i = down
-	}
-	if n > 0 {
-		m.heap[i] = last
-	}
-	return top
+	m.heap.Push(agenda.Item{Order: agenda.Ranked(rank, at), Note: into})
 }
 
 const (

@@ -3,6 +3,8 @@ package spm
 import (
 	"strings"
 	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/agenda"
 )
 
 // unknownPenalty is how much less than the worst piece an unknown character scores.
@@ -73,17 +75,6 @@ type symbol struct {
 	frozen     bool // a user-defined piece, which never merges
 }
 
-// candidate is two neighbours that form a piece.
-type candidate struct {
-	score       float32
-	left, right int32
-	size        int32
-}
-
-func (c candidate) before(d candidate) bool {
-	return c.score > d.score || c.score == d.score && c.left < d.left
-}
-
 // maxCached bounds the words that a worker remembers, maxCachedWord their length.
 const (
 	maxCached     = 8192
@@ -147,18 +138,23 @@ func (t *Tokenizer) merge(w *worker, text string) {
 		t.offer(w, text, int32(i-1), int32(i))
 	}
 	for len(w.agenda) > 0 {
-		c := w.pop()
-		left, right := &w.symbols[c.left], &w.symbols[c.right]
-		if left.start == left.end || right.start == right.end || right.end-left.start != c.size {
+		c := w.agenda.Pop()
+		at := c.At()
+		left := &w.symbols[at]
+		if left.start == left.end || left.next < 0 {
+			continue
+		}
+		right := &w.symbols[left.next]
+		if right.end-left.start != int32(c.Note) { // out of date
 			continue
 		}
 		left.end, left.next = right.end, right.next
 		if right.next >= 0 {
-			w.symbols[right.next].prev = c.left
+			w.symbols[right.next].prev = at
 		}
 		right.start = right.end
-		t.offer(w, text, left.prev, c.left)
-		t.offer(w, text, c.left, left.next)
+		t.offer(w, text, left.prev, at)
+		t.offer(w, text, at, left.next)
 	}
 	for i := int32(0); i >= 0; i = w.symbols[i].next {
 		s := w.symbols[i]
@@ -180,7 +176,7 @@ func (t *Tokenizer) offer(w *worker, text string, left, right int32) {
 	if piece.kind == unused {
 		w.split[joined] = [2]string{text[l.start:l.end], text[r.start:r.end]}
 	}
-	w.push(candidate{piece.score, left, right, r.end - l.start})
+	w.agenda.Push(agenda.Item{Order: agenda.Scored(piece.score, left), Note: uint32(r.end - l.start)})
 }
 
 // resegment adds a piece; an unused one is taken apart again.
@@ -194,42 +190,4 @@ func (t *Tokenizer) resegment(w *worker, text string, depth int) {
 		}
 	}
 	t.emit(w, text, id)
-}
-
-func (w *worker) push(c candidate) {
-	w.agenda = append(w.agenda, c)
-	i := len(w.agenda) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !c.before(w.agenda[up]) {
-			break
-		}
-		w.agenda[i] = w.agenda[up]
-		i = up
-	}
-	w.agenda[i] = c
-}
-
-func (w *worker) pop() candidate {
-	top, last := w.agenda[0], w.agenda[len(w.agenda)-1]
-	w.agenda = w.agenda[:len(w.agenda)-1]
-	n, i := len(w.agenda), 0
-	for {
-		down := 2*i + 1
-		if down >= n {
-			break
-		}
-		if down+1 < n && w.agenda[down+1].before(w.agenda[down]) {
-			down++
-		}
-		if !w.agenda[down].before(last) {
-			break
-		}
-		w.agenda[i] = w.agenda[down]
-		i = down
-	}
-	if n > 0 {
-		w.agenda[i] = last
-	}
-	return top
 }

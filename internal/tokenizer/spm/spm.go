@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/agenda"
 	"aiperf/internal/tokenizer/charsmap"
 	"aiperf/internal/tokenizer/trie"
 )
@@ -162,7 +163,7 @@ type worker struct {
 	path       []node
 	ends       []int32
 	symbols    []symbol
-	agenda     []candidate
+	agenda     agenda.Heap
 	split      map[string][2]string
 	cache      map[string][]int
 }

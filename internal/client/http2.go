@@ -40,7 +40,6 @@ type streams struct {
 	mu     sync.Mutex
 	shared *lane
 	sticky map[string]*lane
-	closed bool
 }
 
 // lane is a set of connections of its own.

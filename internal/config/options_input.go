@@ -49,9 +49,6 @@ const (
 )
 
 func inputOptions() []Option {
-	const (
-		replay = "the replay of traces"
-	)
 	return []Option{
 		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object.", multi, yaml("endpoint.extra")),
 		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),

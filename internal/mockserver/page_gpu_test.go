@@ -76,7 +76,8 @@ func TestGPUsAreTheSameForASeed(t *testing.T) {
 		}
 		return g.uuid(page, 0) + g.uuid(page, 1)
 	}
-	if names(GPUOptions{Seed: 1}, 0) != names(GPUOptions{Seed: 1}, 0) {
+	first, again := names(GPUOptions{Seed: 1}, 0), names(GPUOptions{Seed: 1}, 0)
+	if first != again {
 		t.Error("identities change between runs")
 	}
 	if names(GPUOptions{Seed: 1}, 0) == names(GPUOptions{Seed: 1}, 1) || names(GPUOptions{Seed: 1}, 0) == names(GPUOptions{Seed: 2}, 0) {

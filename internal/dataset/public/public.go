@@ -154,7 +154,6 @@ type reading struct {
 	made    []dataset.Conversation
 	// What became of the rows that are not in made.
 	empty, filtered, unfit int
-	seconds                float64
 }
 
 func (r *reading) full() bool {
@@ -163,7 +162,7 @@ func (r *reading) full() bool {
 
 func (r *reading) row(number int, row rows.Row) error {
 	if r.full() {
-		return rows.Stop
+		return rows.ErrEnough
 	}
 	for _, f := range r.options.Filters {
 		value, ok := row[f.Column]

@@ -31,7 +31,7 @@ func EachParquet(ctx context.Context, path string, f func(number int, columns []
 		}
 		return f(number, columns, row)
 	})
-	if errors.Is(err, Stop) {
+	if errors.Is(err, ErrEnough) {
 		return nil
 	}
 	return err

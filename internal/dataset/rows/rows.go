@@ -20,8 +20,8 @@ import (
 // of a CSV file has only strings.
 type Row map[string]any
 
-// Stop ends the reading without an error.
-var Stop = errors.New("enough rows")
+// ErrEnough ends the reading without an error.
+var ErrEnough = errors.New("enough rows")
 
 // Kind is the table format that a file's name states, "" if it is none.
 func Kind(path string) string {
@@ -54,7 +54,7 @@ func Each(ctx context.Context, path string, f func(number int, row Row) error) e
 		}
 		return f(number, row)
 	})
-	if errors.Is(err, Stop) {
+	if errors.Is(err, ErrEnough) {
 		return nil
 	}
 	return err

@@ -174,7 +174,7 @@ func TestStopIsNoError(t *testing.T) {
 	n := 0
 	err := Each(context.Background(), write(t, "t.jsonl", "{}\n{}\n{}\n"), func(int, Row) error {
 		if n++; n == 2 {
-			return Stop
+			return ErrEnough
 		}
 		return nil
 	})

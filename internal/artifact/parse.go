@@ -11,9 +11,7 @@ import (
 // ParseObject reads a JSON object so that it can be written again as it was: members keep their order,
 // numbers their spelling, null stays null.
 func ParseObject(data []byte) (Object, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	v, err := parseValue(d)
+	v, err := Parse(data)
 	if err != nil {
 		return nil, err
 	}
@@ -21,10 +19,21 @@ func ParseObject(data []byte) (Object, error) {
 	if !ok {
 		return nil, errors.New("it is no JSON object")
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("something follows the JSON object at byte %d", d.InputOffset())
-	}
 	return o, nil
+}
+
+// Parse is ParseObject for any JSON value.
+func Parse(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := parseValue(d)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("something follows the JSON value at byte %d", d.InputOffset())
+	}
+	return v, nil
 }
 
 func parseValue(d *json.Decoder) (any, error) {

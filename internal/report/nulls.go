@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"aiperf/internal/artifact"
 )
@@ -13,54 +12,31 @@ func withoutNulls(doc []byte) []byte {
 	if !bytes.Contains(doc, []byte("null")) {
 		return doc
 	}
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	tree, err := readTree(d)
+	tree, err := artifact.Parse(doc)
 	if err != nil {
 		return doc
 	}
-	out, err := artifact.AppendJSON(nil, tree)
+	out, err := artifact.AppendJSON(nil, dropNulls(tree))
 	if err != nil {
 		return doc
 	}
 	return out
 }
 
-// readTree reads one value into the types that artifact writes.
-func readTree(d *json.Decoder) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch token {
-	case json.Delim('{'):
-		o := artifact.Object{}
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			value, err := readTree(d)
-			if err != nil {
-				return nil, err
-			}
-			if value != nil {
-				o = append(o, artifact.Member{Key: key.(string), Value: value})
+func dropNulls(v any) any {
+	switch v := v.(type) {
+	case artifact.Object:
+		kept := v[:0]
+		for _, m := range v {
+			if m.Value != nil {
+				kept = append(kept, artifact.Member{Key: m.Key, Value: dropNulls(m.Value)})
 			}
 		}
-		_, err := d.Token()
-		return o, err
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			value, err := readTree(d)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
+		return kept
+	case []any:
+		for i := range v {
+			v[i] = dropNulls(v[i])
 		}
-		_, err := d.Token()
-		return list, err
 	}
-	return token, nil
+	return v
 }

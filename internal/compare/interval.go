@@ -55,7 +55,7 @@ func fromRepeats(base, next []float64, confidence float64) (interval, bool) {
 	if spread == 0 {
 		return interval{d, d, MethodRepeats}, true
 	}
-	half := stats.StudentQuantile(1-(1-confidence)/2, df) * spread
+	half := stats.StudentT(confidence, df) * spread
 	return interval{d - half, d + half, MethodRepeats}, true
 }
 
@@ -206,7 +206,7 @@ func figureBounds(b summary.Block, stat string, confidence float64) (summary.Int
 		if n < 2 {
 			return summary.Interval{}, false
 		}
-		half := stats.StudentQuantile(1-(1-confidence)/2, n-1) * std / math.Sqrt(n-1)
+		half := stats.StudentT(confidence, n-1) * std / math.Sqrt(n-1)
 		return summary.Interval{Low: avg - half, High: avg + half}, true
 	}
 	of, ok := b.Bounds[stat]

@@ -24,7 +24,7 @@ func Confidence(values []float64, level float64) Estimate {
 		m.Add(v)
 	}
 	s := m.Summary()
-	e := Estimate{N: len(values), Mean: s.Avg, Min: s.Min, Max: s.Max, Std: m.SampleStd(), T: StudentT(level, len(values)-1)}
+	e := Estimate{N: len(values), Mean: s.Avg, Min: s.Min, Max: s.Max, Std: m.SampleStd(), T: StudentT(level, float64(len(values)-1))}
 	e.SE = e.Std / math.Sqrt(float64(e.N))
 	e.CV = e.Std / math.Abs(e.Mean)
 	if e.Mean == 0 && e.N > 1 {
@@ -43,12 +43,12 @@ func (e *Estimate) Width() float64 {
 }
 
 // StudentT is the critical value of Student's t for a two-sided level: the quantile at (1+level)/2, to a
-// relative error of 1e-12. It is NaN without a degree of freedom.
-func StudentT(level float64, freedom int) float64 {
-	if freedom < 1 {
+// relative error of 1e-12. It is NaN without freedom and for a level that is not between 0 and 1.
+func StudentT(level, freedom float64) float64 {
+	if !(freedom > 0) || !(level > 0 && level < 1) {
 		return math.NaN()
 	}
-	nu, alpha := float64(freedom), 1-level
+	nu, alpha := freedom, 1-level
 	tails := func(t float64) float64 { return incompleteBeta(nu/2, 0.5, nu/(nu+t*t), t*t/(nu+t*t)) }
 	low, high := 0.0, 1.0
 	for tails(high) > alpha && high < math.MaxFloat64/4 {

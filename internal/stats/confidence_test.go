@@ -24,7 +24,7 @@ func TestStudentT(t *testing.T) {
 		9: {1.8331129326536335, 2.2621571627409915, 3.2498355440153697},
 	} {
 		for i, level := range levels {
-			if got := stats.StudentT(level, freedom); !near(got, row[i]) {
+			if got := stats.StudentT(level, float64(freedom)); !near(got, row[i]) {
 				t.Errorf("t(%v, %d) = %.16g, want %.16g", level, freedom, got, row[i])
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
@@ -139,6 +138,3 @@ func inflate(packed []byte) string {
 	}
 	return string(data)
 }
-
-// IsBuiltin tells whether a name is one of the BuiltinNames.
-func IsBuiltin(name string) bool { return slices.Contains(BuiltinNames(), name) }

@@ -62,9 +62,6 @@ func IsWeka(name string) bool {
 	return ok && s.weka
 }
 
-// NeedsTokenizer tells whether rows are chosen by their number of tokens.
-func NeedsTokenizer(name string) bool { return name == shareGPT }
-
 func lookup(name string) (set, bool) {
 	for _, s := range sets() {
 		if s.name == name {

@@ -30,7 +30,7 @@ func (s schedule) conversation(k uint64) *dataset.Conversation {
 }
 
 // Turns implements load.Source.
-func (s schedule) Turns(k uint64) int { return s.data.TurnsOf(s.sampler.At(k)) }
+func (s schedule) Turns(k uint64) int { return s.data.TurnsOf(s.at(k)) }
 
 // DelayNS implements load.Source.
 func (s schedule) DelayNS(k uint64, turn int) int64 {

@@ -146,6 +146,15 @@ func errorTable() []Definition {
 			Absent:  "the request succeeded or holds no text",
 			reads:   []record.Field{record.InputTokens}, integer: inputLength,
 		},
+		{
+			Tag: "error_latency", Header: "Error Latency", Short: "Error Latency",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Flags:   ErrorOnly | NoIndividualRecords,
+			Doc:     "Time from sending a request that failed to its failure; request_latency has the successful ones only.",
+			Formula: "end − start",
+			Absent:  "no request failed",
+			reads:   []record.Field{record.End, record.LastResponse}, integer: errorLatency,
+		},
 		total("total_error_isl", "Total Error Input Sequence Length", "Total Error ISL", "error_isl",
 			TokenizesInputOnly|LargerIsBetter|ErrorOnly),
 	}

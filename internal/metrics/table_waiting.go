@@ -89,6 +89,12 @@ func requestEnd(f *record.Facts) int64 {
 	return firstPresent(f, record.LastResponse, record.End)
 }
 
+// errorLatency has no value where a request failed before it was sent.
+func errorLatency(f *record.Facts) (int64, bool) {
+	end := firstPresent(f, record.End, record.LastResponse)
+	return end, end > 0
+}
+
 // firstPresent is the first of the facts that the request yielded, 0 where there is none.
 func firstPresent(f *record.Facts, fields ...record.Field) int64 {
 	for _, i := range fields {

@@ -55,7 +55,7 @@ func TestTrapCleanRunHasNoErrorCount(t *testing.T) {
 	cfg := chatConfig()
 	cfg.SLOs = []SLO{{"request_latency", 1000}}
 	results := engineOf(t, cfg, worked()[:3]...).Results()
-	absent(t, results, "error_request_count", "error_isl", "total_error_isl", "context_overflow_count")
+	absent(t, results, "error_request_count", "error_isl", "total_error_isl", "error_latency", "context_overflow_count")
 	scalar(t, results, "good_request_fraction", 1)
 	scalar(t, results, "request_error_rate", 0)
 }
@@ -88,7 +88,7 @@ func TestTrapFailedRequestsCountAsErrorsOnly(t *testing.T) {
 		record.Blocked: 4, record.UsagePrompt: 7, record.Contents: 2})
 	bad.GapsNS = []int64{1}
 	results := engineOf(t, chatConfig(), append(worked()[:3], bad)...).Results()
-	mayDiffer := []string{"error_request_count", "error_isl", "total_error_isl", "completed_request_count", "request_error_rate"}
+	mayDiffer := []string{"error_request_count", "error_isl", "total_error_isl", "error_latency", "completed_request_count", "request_error_rate"}
 	for _, r := range results {
 		if slices.Contains(mayDiffer, r.Tag) || wholeRunOnly(r) {
 			continue
@@ -98,8 +98,8 @@ func TestTrapFailedRequestsCountAsErrorsOnly(t *testing.T) {
 		}
 	}
 	adjusted := func(r Result) bool { return strings.HasPrefix(r.Tag, "adj_") }
-	if n := len(slices.DeleteFunc(results, adjusted)); n != len(clean)+3 {
-		t.Errorf("%d results, want the %d of the clean run and three of the error", n, len(clean))
+	if n := len(slices.DeleteFunc(results, adjusted)); n != len(clean)+4 {
+		t.Errorf("%d results, want the %d of the clean run and four of the error", n, len(clean))
 	}
 }
 

@@ -88,6 +88,9 @@ func TestWorkedExampleScalars(t *testing.T) {
 	if got := found(t, results, "error_isl").Stats; got.Count != 1 || got.Avg != 40 {
 		t.Errorf("error_isl = %+v, want 40 once", got)
 	}
+	if got := found(t, results, "error_latency").Stats; got.Count != 1 || got.Avg != 10 {
+		t.Errorf("error_latency = %+v, want 10 ms once", got)
+	}
 }
 
 func TestWorkedExampleGoodput(t *testing.T) {

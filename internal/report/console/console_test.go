@@ -107,6 +107,9 @@ func everything() *summary.Result {
 		{Error: record.Error{Message: "first line | with a bar\nsecond\x1b[31m line\ttabbed"}, Count: 1},
 	}
 	with := func(m metrics.Result, g metrics.Group) { m.Group = g; r.Metrics = append(r.Metrics, m) }
+	failed := distribution("error_latency", "Error Latency", "ms", 0, 12.5, 3, 40, 39, 30, 10, 8)
+	failed.Flags = metrics.ErrorOnly
+	with(failed, metrics.GroupNone)
 	with(distribution("http_req_waiting", "HTTP Waiting (TTFB)", "ms", 2040, 45, 45, 45, 45, 45, 45, 0), metrics.GroupHTTPTrace)
 	with(distribution("http_req_blocked", "HTTP Blocked", "ms", 2000, 0, 0, 0, 0, 0, 0, 0), metrics.GroupHTTPTrace)
 	with(scalar("usage_prompt_tokens", "Usage Prompt Tokens", "tokens", 1000, 12), metrics.GroupUsage)

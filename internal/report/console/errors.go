@@ -2,9 +2,12 @@ package console
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/metrics"
 	"aiperf/internal/summary"
 )
 
@@ -38,6 +41,27 @@ func (p *page) errorTable(r *summary.Result) {
 		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message)}, {text: integer(r.Errors[i].Count)}})
 	}
 	t.print(p)
+	p.errorLatency(r)
+}
+
+// errorLatency appends how long failed requests took, which no latency of the tables holds.
+func (p *page) errorLatency(r *summary.Result) {
+	i := slices.IndexFunc(r.Metrics, func(m metrics.Result) bool { return m.Tag == "error_latency" })
+	if i < 0 {
+		return
+	}
+	s := &r.Metrics[i].Stats
+	median, p99 := math.NaN(), math.NaN()
+	for j, rank := range metrics.PercentileRanks {
+		switch rank {
+		case 50:
+			median = s.Percentiles[j]
+		case 99:
+			p99 = s.Percentiles[j]
+		}
+	}
+	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", r.Metrics[i].Unit,
+		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(p99), fixed2(median)), plain})
 }
 
 func errorMessage(s string) string {

@@ -124,6 +124,9 @@ func (c *conn) answer(body []byte) error {
 	due := s.latency.schedule(start, x.plan.promptTokens, x.sequence)
 	if work := s.opts.work(x.api, &c.req); work >= 0 {
 		due = s.latency.fixed(start, work)
+	} else if s.scheduler.opts.Enabled && x.plan.tokens() > 0 {
+		due.job = s.scheduler.add(c, x.plan.promptTokens, x.plan.tokens())
+		defer s.scheduler.remove(due.job)
 	}
 	if bodiless(x.fault.status) {
 		return c.send(x.fault.status, jsonType, nil)

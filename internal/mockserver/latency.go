@@ -46,6 +46,7 @@ type schedule struct {
 	rng   random.Rand
 	k     int
 	drift float64 // of the first k gaps, with jitter
+	job   *job    // set where the scheduler decides instead
 }
 
 // schedule starts a schedule at an instant; sequence tells equal requests apart.
@@ -83,4 +84,4 @@ func (s *schedule) at(k int) int64 {
 }
 
 // floods tells whether tokens follow each other without any gap.
-func (s *schedule) floods() bool { return s.gap == 0 }
+func (s *schedule) floods() bool { return s.gap == 0 && s.job == nil }

@@ -31,6 +31,7 @@ type Options struct {
 	TTFTJitterCV, ITLJitterCV           float64
 	MaxBatch                            int // requests served at a time; 0 = any number
 	MaxQueue                            int // requests waiting for that; -1 = any number
+	Scheduler                           SchedulerOptions
 	OutputTokens                        int // length where the request gives none; 0 = by the prompt
 	Seed                                uint64
 	// How long the work of APIs takes that have no tokens to wait for: base, and for each input.
@@ -120,6 +121,23 @@ var optionTable = []option{
 		func(o *Options, v string) error { return setInt(&o.MaxBatch, v, 0, 1<<20) }},
 	{"max-queue", "", "N", "-1", "requests in the queue; more are answered with 429 (-1 = no limit)",
 		func(o *Options, v string) error { return setInt(&o.MaxQueue, v, -1, 1<<20) }},
+	{"scheduler-enabled", "", "", "false", "work in steps that all requests share, instead of --ttft and --itl: the server can be saturated",
+		func(o *Options, v string) error { return setBool(&o.Scheduler.Enabled, v) }},
+	{"scheduler-step-ms", "", "MS", "5", "time of a step", setStep},
+	{"scheduler-max-batch-size", "", "N", "256", "replies that advance by a token in a step; the others wait",
+		func(o *Options, v string) error { return setInt(&o.Scheduler.MaxBatch, v, 1, 1<<20) }},
+	{"scheduler-prefill-chunk-tokens", "", "N", "512", "prompt tokens that are one piece of work",
+		func(o *Options, v string) error { return setInt(&o.Scheduler.PrefillChunk, v, 1, 1<<20) }},
+	{"scheduler-max-prefill-chunks-per-step", "", "N", "8", "such pieces in a step",
+		func(o *Options, v string) error { return setInt(&o.Scheduler.PrefillChunks, v, 1, 1<<20) }},
+	{"scheduler-goodput-collapse", "", "", "false", "let a long queue make the batch smaller",
+		func(o *Options, v string) error { return setBool(&o.Scheduler.Collapse, v) }},
+	{"scheduler-collapse-threshold", "", "X", "1.5", "waiting replies, in batches, from which on it shrinks",
+		func(o *Options, v string) error { return setFloat(&o.Scheduler.Threshold, v, 0, 1e6) }},
+	{"scheduler-collapse-slope", "", "X", "0.5", "share of the batch that each further waiting batch takes away",
+		func(o *Options, v string) error { return setFloat(&o.Scheduler.Slope, v, 0, 1e6) }},
+	{"scheduler-collapse-floor", "", "X", "0.3", "share of the batch that always remains (0-1)",
+		func(o *Options, v string) error { return setFloat(&o.Scheduler.Floor, v, 0, 1) }},
 	{"output-tokens", "", "N", "0", "length of a reply where the request gives no limit (0 = about the prompt's length)",
 		func(o *Options, v string) error { return setInt(&o.OutputTokens, v, 0, 1<<20) }},
 	{"random-seed", "", "N", "0", "seed of the replies' text and length, of jitter, errors and faults",
@@ -176,9 +194,6 @@ var optionTable = []option{
 	{"verbose", "v", "", "false", "the same as --log-level DEBUG", setVerbose},
 
 	{name: "tokenizer-revision", value: "NAME"}, {name: "tokenizer-trust-remote-code"},
-	{name: "scheduler-enabled"}, {name: "scheduler-step-ms", value: "MS"},
-	{name: "scheduler-max-batch-size", value: "N"}, {name: "scheduler-prefill-chunk-tokens", value: "N"},
-	{name: "scheduler-max-prefill-chunks-per-step", value: "N"},
 }
 
 // env is the option's name in the environment.

@@ -159,12 +159,16 @@ const errorInside = `{"error":{"message":"injected fault: error inside a success
 func (c *conn) whole(due schedule) error {
 	x := &c.x
 	if !due.floods() && x.plan.tokens() > 0 && !x.fault.error200 {
-		if err := c.wait(due.at(0)); err != nil {
+		if err := c.await(&due, 0); err != nil {
 			return err
 		}
 		c.generateFirst()
 	}
-	if err := c.wait(due.at(x.plan.tokens())); err != nil {
+	last := x.plan.tokens()
+	if due.job != nil {
+		last-- // there is no gap after the last token
+	}
+	if err := c.await(&due, last); err != nil {
 		return err
 	}
 	status := http.StatusOK

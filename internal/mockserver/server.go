@@ -28,6 +28,7 @@ type Server struct {
 	latency    latency
 	fault      fault // of every request without one of its own
 	batch      batch
+	scheduler  scheduler
 	rec        *recorder // nil = none
 	authHeader string    // lower-case
 	idBase     uint64
@@ -74,6 +75,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		opts: o, clock: clk, exporter: exporter, tally: exporter.tally, log: newLogger(&o), vocabulary: vocab,
 		latency: newLatency(&o, seed), fault: f,
+		scheduler:  scheduler{opts: o.Scheduler, clock: clk},
 		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue},
 		authHeader: strings.ToLower(cmp.Or(o.AuthHeader, "Authorization")),
 		words:      seed.Stream("mockserver.words"), thoughts: seed.Stream("mockserver.thoughts"),

@@ -41,7 +41,7 @@ func (c *conn) stream(due schedule) error {
 		if err := c.slowHead(); err != nil {
 			return err
 		}
-	case due.at(0) > c.srv.clock.NowNS():
+	case due.job != nil || due.at(0) > c.srv.clock.NowNS():
 		if err := c.flush(); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *stream) tokens(due *schedule) error {
 	c := s.c
 	c.scratch = append(c.scratch[:0], "data: "...)
 	c.scratch = c.appendOpening(c.scratch, apis[c.x.api].chunkObject)
-	if err := c.wait(due.at(0)); err != nil {
+	if err := c.await(due, 0); err != nil {
 		return err
 	}
 	if c.x.fault.error200 && c.x.fault.cutAfterEvents < 0 {
@@ -65,7 +65,7 @@ func (s *stream) tokens(due *schedule) error {
 	}
 	for k := range s.p.tokens() {
 		if !s.floods && k > 0 {
-			if err := c.wait(due.at(k)); err != nil {
+			if err := c.await(due, k); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,135 @@
+package mockserver
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/clock"
+)
+
+// SchedulerOptions describe a server that works in steps, as engines with continuous batching do, and that
+// can be saturated.
+type SchedulerOptions struct {
+	Enabled bool
+	Step    time.Duration
+	// MaxBatch is how many replies advance by a token in one step.
+	MaxBatch int
+	// PrefillChunk is how many prompt tokens are one piece of work; a step does PrefillChunks of them.
+	PrefillChunk, PrefillChunks int
+	// Collapse lets a long queue make the batch smaller: by slope for each batch of waiting replies beyond
+	// the threshold, down to the floor, a share of MaxBatch.
+	Collapse                bool
+	Threshold, Slope, Floor float64
+}
+
+// effectiveBatch is the size of the batch while queue replies wait for a place in it.
+func (o *SchedulerOptions) effectiveBatch(queue int) int {
+	if !o.Collapse {
+		return o.MaxBatch
+	}
+	overload := max(0, float64(queue)/float64(o.MaxBatch)-o.Threshold)
+	shrink := min(1-o.Floor, overload*o.Slope)
+	return max(1, int(float64(o.MaxBatch)*(1-shrink)))
+}
+
+// scheduler advances all replies in common steps. It runs only while there are any.
+type scheduler struct {
+	opts  SchedulerOptions
+	clock *clock.Clock
+
+	mu      sync.Mutex
+	running bool
+	prefill []*job // in order of arrival
+	decode  []*job // in order of arrival; the first ones are the batch
+}
+
+// job is a reply in the scheduler.
+type job struct {
+	c       *conn
+	chunks  int // of the prompt, still to be worked on
+	tokens  int // of the reply, still to be made
+	granted atomic.Int64
+}
+
+// add enters a reply of some tokens, at least one, to a prompt.
+func (s *scheduler) add(c *conn, promptTokens, tokens int) *job {
+	j := &job{c: c, chunks: max(1, (promptTokens+s.opts.PrefillChunk-1)/s.opts.PrefillChunk), tokens: tokens}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prefill = append(s.prefill, j)
+	if !s.running {
+		s.running = true
+		go s.run()
+	}
+	return j
+}
+
+// remove takes a reply out whose client may have left.
+func (s *scheduler) remove(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gone := func(other *job) bool { return other == j }
+	s.prefill = slices.DeleteFunc(s.prefill, gone)
+	s.decode = slices.DeleteFunc(s.decode, gone)
+}
+
+// run takes steps at fixed instants until nothing is left to do.
+func (s *scheduler) run() {
+	for due := s.clock.NowNS(); ; {
+		due += int64(s.opts.Step)
+		time.Sleep(time.Duration(due - s.clock.NowNS()))
+		if !s.step() {
+			return
+		}
+	}
+}
+
+// step advances the batch, then the prompts, so that a prompt's first token comes a step after its last
+// piece. It tells whether anything is left.
+func (s *scheduler) step() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	batch := min(len(s.decode), s.opts.effectiveBatch(max(0, len(s.decode)-s.opts.MaxBatch)))
+	for _, j := range s.decode[:batch] {
+		j.tokens--
+		j.granted.Add(1)
+		j.c.poke()
+	}
+	s.decode = slices.DeleteFunc(s.decode, func(j *job) bool { return j.tokens == 0 })
+	for budget := s.opts.PrefillChunks; budget > 0 && len(s.prefill) > 0; {
+		j := s.prefill[0]
+		done := min(budget, j.chunks)
+		budget -= done
+		if j.chunks -= done; j.chunks == 0 {
+			s.prefill = slices.Delete(s.prefill, 0, 1)
+			s.decode = append(s.decode, j)
+		}
+	}
+	s.running = len(s.prefill)+len(s.decode) > 0
+	return s.running
+}
+
+// await lets the time pass until token k is due, for as long as the client stays.
+func (c *conn) await(due *schedule, k int) error {
+	if due.job == nil {
+		return c.wait(due.at(k))
+	}
+	made := func() bool { return due.job.granted.Load() > int64(k) }
+	for !made() {
+		if err := c.listen(time.Minute, made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setStep(o *Options, v string) error {
+	ms := float64(0)
+	if err := setFloat(&ms, v, 0.1, 60_000); err != nil {
+		return err
+	}
+	o.Scheduler.Step = time.Duration(ms * float64(time.Millisecond))
+	return nil
+}

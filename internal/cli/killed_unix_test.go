@@ -70,7 +70,8 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 		answered[r.Header.Get("X-Request-ID")] = time.Now()
 	}))
 	t.Cleanup(s.Close)
-	p := startProfile(t, s.URL, "--osl", "2", "--request-rate", "50", "--benchmark-duration", "60", "--warmup-request-count", "3")
+	p := startProfile(t, s.URL, "--osl", "2", "--request-rate", "50", "--benchmark-duration", "60", "--warmup-request-count", "3",
+		"--gpu-telemetry", mock(t, "--dcgm-load", "0.5")+"/dcgm1/metrics")
 	records := filepath.Join(p.dir, "profile_export.jsonl")
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		if data, err := os.ReadFile(records); err == nil && strings.Count(string(data), "\n") >= 120 {
@@ -114,5 +115,8 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 	}
 	if got := p.show("report/profile_export_aiperf.json", "warmup_metrics.request_latency.keys", "client_health.tool_lag.keys"); !strings.Contains(got, "p99.9") || !strings.Contains(got, "p50") {
 		t.Errorf("the warm-up has %s", got)
+	}
+	if got := p.show("report/profile_export_aiperf.json", "telemetry_data.endpoints"); !strings.Contains(got, `"gpu_power_usage"`) {
+		t.Errorf("the GPUs are %s", got)
 	}
 }

@@ -63,6 +63,7 @@ func (e *execution) runningState() *summary.State {
 		s.Warmup, s.WarmupRecords = e.warmupResults, e.warmupRows.all()
 	}
 	if profiling := phaseOf(phases, load.Profiling); profiling != nil {
+		s.GPU = e.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
 		s.ClientHealth = healthObject(e.health.soFar(&s.Run, profiling, e.client.StampSource()).Members())
 	}
 	return s

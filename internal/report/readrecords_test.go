@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +141,16 @@ func TestUsualLinesAreScanned(t *testing.T) {
 	}
 }
 
+// duplicates tells that a tag stands twice, of which the general reader sees the last alone.
+func duplicates(values []tagged) bool {
+	for i := 1; i < len(values); i++ {
+		if values[i].tag == values[i-1].tag {
+			return true
+		}
+	}
+	return false
+}
+
 func FuzzParseRecord(f *testing.F) {
 	f.Add(`{"metadata":{"request_start_ns":1,"request_ack_ns":2},"metrics":{"inter_chunk_latency":{"value":[1.5],"unit":"ms"}},"facts":{"end":3}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{},"error":{"code":0,"type":"T"},"facts":{"gaps":[-1]}}`)
@@ -149,6 +160,16 @@ func FuzzParseRecord(f *testing.F) {
 			slow, err := parseRecord([]byte(line))
 			if diff := cmp.Diff(slow, fast); err != nil || diff != "" {
 				t.Fatalf("%s is read differently: %v %s", line, err, diff)
+			}
+		}
+		var fast, slow row
+		if v := (&Values{names: map[string]string{}}); v.scanRow([]byte(line), &fast) {
+			err := parseRow([]byte(line), &slow)
+			byTag := func(a, b tagged) int { return strings.Compare(a.tag, b.tag) }
+			slices.SortFunc(fast.values, byTag)
+			slices.SortFunc(slow.values, byTag)
+			if err != nil || fast.key != slow.key || fast.warmup != slow.warmup || !slices.Equal(fast.values, slow.values) && !duplicates(fast.values) {
+				t.Fatalf("%s: %+v or %+v, %v", line, fast, slow, err)
 			}
 		}
 		r, err := ParseRecord([]byte(line))

@@ -117,13 +117,18 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 	return true
 }
 
-// metric reads {"value":…,"unit":"…"}.
-func (s *lineScanner) metric(r *record.Record, tag []byte) {
+// quantity reads {"value":…,"unit":"…"} and returns the value.
+func (s *lineScanner) quantity() []byte {
 	s.literal(`{"value":`)
 	value := s.value(0)
 	s.literal(`,"unit":"`)
 	s.quoted()
 	s.literal(`}`)
+	return value
+}
+
+func (s *lineScanner) metric(r *record.Record, tag []byte) {
+	value := s.quantity()
 	if s.good && metrics.RestoreMetric(r, string(tag), value) != nil {
 		s.good = false
 	}

@@ -114,26 +114,27 @@ func tagsOf(base, next *System, asked []string) []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(tag string) bool {
-		return len(base.values(tag, "avg")) == 0 || len(next.values(tag, "avg")) == 0
+		_, a := base.moments(tag, "avg")
+		_, b := next.moments(tag, "avg")
+		return !a || !b
 	})
 }
 
 // figure compares one statistic of a metric; false when a side has none.
 func (c *Comparison) figure(tag, stat string) (Figure, bool, error) {
-	x, y := c.Base.values(tag, stat), c.New.values(tag, stat)
-	if len(x) == 0 || len(y) == 0 {
+	a, okA := c.Base.moments(tag, stat)
+	b, okB := c.New.moments(tag, stat)
+	if !okA || !okB {
 		return Figure{}, false, nil
 	}
-	a, b := momentsOf(x), momentsOf(y)
-	block, _ := c.Base.Runs[0].Figures.Find(tag)
-	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: block.Unit, Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
+	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: c.Base.unitOf(tag, stat), Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
 	if d, known := metrics.Lookup(tag); known {
 		f.Header = d.Header
 	}
-	if len(x) > 1 && a.mean != 0 {
+	if a.n > 1 && a.mean != 0 {
 		f.Noise = math.Sqrt(a.variance) / math.Abs(a.mean)
 	}
-	found, ok := fromRepeats(x, y, c.Confidence)
+	found, ok := fromRepeats(a, b, c.Confidence)
 	if !ok {
 		var err error
 		if found, ok, err = c.fromSingleRuns(tag, stat); err != nil {
@@ -231,11 +232,7 @@ func (c *Comparison) Worse() int {
 // Object is the comparison as JSON.
 func (c *Comparison) Object() artifact.Object {
 	runs := func(s *System) artifact.Object {
-		var files []string
-		for i := range s.Runs {
-			files = append(files, s.Runs[i].Summary)
-		}
-		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: files}}
+		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: s.files()}}
 	}
 	var list []any
 	for i := range c.Figures {

@@ -41,17 +41,16 @@ type interval struct {
 
 // fromRepeats is Welch's interval of the difference of two means; where one side is a single run, that
 // of one more run of the other's kind. It needs two runs on one side at least.
-func fromRepeats(base, next []float64, confidence float64) (interval, bool) {
-	if len(base) == 0 || len(next) == 0 || len(base) < 2 && len(next) < 2 {
+func fromRepeats(a, b sampleMoments, confidence float64) (interval, bool) {
+	if a.n < 1 || b.n < 1 || a.n < 2 && b.n < 2 {
 		return interval{}, false
 	}
-	a, b := momentsOf(base), momentsOf(next)
 	d := b.mean - a.mean
 	var spread, df float64
 	switch {
-	case len(base) == 1 || len(next) == 1:
+	case a.n == 1 || b.n == 1:
 		many := a
-		if len(base) == 1 {
+		if a.n == 1 {
 			many = b
 		}
 		spread, df = math.Sqrt(many.variance*(1+1/many.n)), many.n-1

@@ -168,10 +168,10 @@ func restoreGaps(rec *record.Record, value []byte) error {
 
 // numbers reads a compact JSON array of numbers; false where it is anything else.
 func numbers(text []byte) ([]float64, bool) {
-	inner, ok := bytes.CutPrefix(text, []byte{'['})
-	if inner, ok = bytes.CutSuffix(inner, []byte{']'}); !ok || len(inner) == 0 {
+	if len(text) < 3 || text[0] != '[' || text[len(text)-1] != ']' {
 		return nil, false
 	}
+	inner := text[1 : len(text)-1]
 	list := make([]float64, 0, bytes.Count(inner, []byte{','})+1)
 	for len(inner) > 0 {
 		end := bytes.IndexByte(inner, ',')

@@ -139,7 +139,7 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 		return false, err
 	}
 	defer file.Close()
-	batches, empty := make(chan batch, 2), &sync.Pool{New: func() any { return []byte(nil) }}
+	batches, empty := make(chan batch, 2), make(buffers, 8)
 	var faults faultKeeper
 	var group sync.WaitGroup
 	for range max(1, runtime.GOMAXPROCS(0)) {
@@ -155,7 +155,7 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 					take(r)
 					number++
 				}
-				empty.Put(b.text[:0])
+				empty.put(b.text)
 			}
 		})
 	}
@@ -173,8 +173,8 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 }
 
 // splitLines sends a file in batches of whole lines and counts them. The last one may lack its end.
-func splitLines(in io.Reader, batches chan<- batch, empty *sync.Pool) (lines int, cut bool, err error) {
-	text := empty.Get().([]byte)
+func splitLines(in io.Reader, batches chan<- batch, empty buffers) (lines int, cut bool, err error) {
+	text := empty.get()
 	for {
 		text = slices.Grow(text, batchSize)
 		n, err := in.Read(text[len(text) : len(text)+batchSize])
@@ -182,7 +182,7 @@ func splitLines(in io.Reader, batches chan<- batch, empty *sync.Pool) (lines int
 		text = text[:len(text)+n]
 		if last := bytes.LastIndexByte(fresh, '\n'); last >= 0 {
 			whole := len(text) - len(fresh) + last + 1
-			rest := append(empty.Get().([]byte), text[whole:]...)
+			rest := append(empty.get(), text[whole:]...)
 			batches <- batch{text[:whole], lines + 1}
 			lines += bytes.Count(fresh, []byte{'\n'})
 			text = rest
@@ -193,6 +193,25 @@ func splitLines(in io.Reader, batches chan<- batch, empty *sync.Pool) (lines int
 		case err != nil:
 			return lines, false, err
 		}
+	}
+}
+
+// buffers are memory to be used again.
+type buffers chan []byte
+
+func (b buffers) get() []byte {
+	select {
+	case text := <-b:
+		return text[:0]
+	default:
+		return nil
+	}
+}
+
+func (b buffers) put(text []byte) {
+	select {
+	case b <- text:
+	default:
 	}
 }
 

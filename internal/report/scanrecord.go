@@ -54,7 +54,7 @@ type lineScanner struct {
 // metadata reads which request it was; it tells whether a start was among it.
 func (s *lineScanner) metadata(r *record.Record) bool {
 	const absent = record.Absent
-	var start, credit, intended, ack, cancelled int64 = absent, absent, absent, absent, absent
+	start, credit, intended, ack, cancelled := absent, absent, absent, absent, absent
 	whole := func(into *int) { *into = int(s.integer()) }
 	s.object(func(key []byte) {
 		switch string(key) {

@@ -3,7 +3,7 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,million,trace,reference]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,million,ten-million,records,trace,reference]
 package main
 
 import (
@@ -27,8 +27,12 @@ func main() {
 		bare(os.Args[2:])
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "feed" {
+		feed(os.Args[2:])
+		return
+	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
-	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps", "what to measure; also: streams, scrape, million, trace, reference")
+	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps", "what to measure; also: streams, scrape, million, ten-million, records, trace, reference")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
 	b, err := newBench(*seconds)
@@ -74,7 +78,7 @@ func (b *bench) run(parts []string) error {
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
 		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "million": b.million, "trace": b.trace,
-		"pacing": b.pacing, "stamps": b.stamps, "streams": b.streams, "reference": b.reference,
+		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams, "reference": b.reference,
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -314,6 +318,9 @@ func usageOf(s *os.ProcessState) usage {
 
 type profiled struct {
 	usage
+	dir string
+	// tail is the time from the end of the last request to that of the program.
+	tail    time.Duration
 	summary map[string]json.RawMessage
 }
 
@@ -344,12 +351,21 @@ func (b *bench) watchedOf(program string, procs int, url string, args ...string)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("aiperf profile: %w\n%s", err, out)
 	}
+	ended := time.Now()
 	data, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.json"))
 	if err != nil {
 		return nil, err
 	}
-	p := &profiled{usage: usageOf(cmd.ProcessState)}
-	return p, json.Unmarshal(data, &p.summary)
+	p := &profiled{usage: usageOf(cmd.ProcessState), dir: dir}
+	if err := json.Unmarshal(data, &p.summary); err != nil {
+		return nil, err
+	}
+	var info struct {
+		EndNS int64 `json:"end_time_ns"`
+	}
+	err = json.Unmarshal(p.summary["run_info"], &info)
+	p.tail = ended.Sub(time.Unix(0, info.EndNS))
+	return p, err
 }
 
 type bareResult struct {

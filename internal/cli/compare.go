@@ -15,8 +15,8 @@ import (
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
 
 Says of each figure whether a run is better or worse than the base, or not different. BASE and NEW are
-folders of runs, JSON summaries, of this program or of the original one, or folders that hold repeats of a
-run. With repeats the difference is held against that between runs of the same kind; with single runs
+folders of runs, JSON summaries, of this program or of the original one, folders that hold repeats of a run,
+or the aggregate files of repeats. With repeats the difference is held against that between runs of the same kind; with single runs
 against that between their requests, in pairs where both asked the same.
 `
 

@@ -100,7 +100,7 @@ func (a *app) reportAgain(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	o.Dir, o.ExportWidth = runs[0], env.UI.ConsoleExportWidth
+	o.Dir, o.Version, o.ExportWidth = runs[0], Version, env.UI.ConsoleExportWidth
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	result, options, err := replay.Report(ctx, o)

@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 			"stopserver": cmdStopServer,
 			"exits":      cmdExits,
 			"show":       cmdShow,
+			"lines":      cmdLines,
 			"tree":       cmdTree,
 			"within":     cmdWithin,
 			"refused":    cmdRefused,
@@ -126,6 +127,19 @@ func cmdShow(ts *testscript.TestScript, neg bool, args []string) {
 			values = append(values, pick(document, path))
 		}
 		fmt.Fprintln(ts.Stdout(), strings.Join(values, " "))
+	}
+}
+
+// cmdLines prints the first lines of files.
+func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: lines COUNT FILE…")
+	}
+	count, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for _, name := range args[1:] {
+		all := strings.SplitAfter(ts.ReadFile(name), "\n")
+		fmt.Fprint(ts.Stdout(), strings.Join(all[:min(count, len(all))], ""))
 	}
 }
 

@@ -100,3 +100,30 @@ func TestSecondInterruptOfASeries(t *testing.T) {
 	p.signal(syscall.SIGTERM) // of another kind, so that the system cannot merge the two
 	p.ends(130)
 }
+
+// TestTrapOneSuccessIsNoAggregate: intervals take two; what each run wrote stays, and the exit code tells.
+func TestTrapOneSuccessIsNoAggregate(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if seen.Add(1) > 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
+	}))
+	t.Cleanup(s.Close)
+	p := startProfile(t, s.URL, "--osl", "2", "--concurrency", "1", "--request-count", "2", "--num-profile-runs", "2")
+	p.ends(1)
+	p.says(p.stdout.String(), "All runs complete: 1/2 successful")
+	p.says(p.stderr.String(), "1 of 2 runs succeeded: confidence intervals take at least 2")
+	if _, err := os.Stat(filepath.Join(p.dir, "aggregate")); err == nil {
+		t.Error("one run was aggregated")
+	}
+	for _, trial := range []string{"trial_0001", "trial_0002"} {
+		if got := p.show(filepath.Join("profile_runs", trial, "profile_export_aiperf.json"), "was_cancelled"); got != "false" {
+			t.Errorf("%s has no summary: %s", trial, got)
+		}
+	}
+}

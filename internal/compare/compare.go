@@ -2,12 +2,13 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/metrics"
-	"aiperf/internal/unit"
 )
 
 // Verdict says how the new figure stands to the old one.
@@ -83,9 +84,14 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 	if len(c.Figures) == 0 {
 		return nil, fmt.Errorf("%s and %s have no metric in common", base.Name, next.Name)
 	}
-	within := slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method != MethodRepeats && f.Method != MethodNone })
-	if within {
+	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
 		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same kind may differ by more; give folders of repeats to know")
+	}
+	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method == MethodTooFew }) {
+		c.Notes = append(c.Notes, tooFewNote(c))
+	}
+	if n := c.judged(); n > 1 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would differ by chance alone; --metrics and --stats name those that matter", n, 100*o.Confidence, float64(n)*(1-o.Confidence)))
 	}
 	return c, nil
 }
@@ -108,34 +114,38 @@ func tagsOf(base, next *System, asked []string) []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(tag string) bool {
-		return len(base.values(tag, "avg")) == 0 || len(next.values(tag, "avg")) == 0
+		_, a := base.moments(tag, "avg")
+		_, b := next.moments(tag, "avg")
+		return !a || !b
 	})
 }
 
 // figure compares one statistic of a metric; false when a side has none.
 func (c *Comparison) figure(tag, stat string) (Figure, bool, error) {
-	x, y := c.Base.values(tag, stat), c.New.values(tag, stat)
-	if len(x) == 0 || len(y) == 0 {
+	a, okA := c.Base.moments(tag, stat)
+	b, okB := c.New.moments(tag, stat)
+	if !okA || !okB {
 		return Figure{}, false, nil
 	}
-	a, b := momentsOf(x), momentsOf(y)
-	block, _ := c.Base.Runs[0].Figures.Find(tag)
-	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: block.Unit, Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
+	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: c.Base.unitOf(tag, stat), Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
 	if d, known := metrics.Lookup(tag); known {
 		f.Header = d.Header
 	}
-	if len(x) > 1 && a.mean != 0 {
+	if a.n > 1 && a.mean != 0 {
 		f.Noise = math.Sqrt(a.variance) / math.Abs(a.mean)
 	}
-	found, ok := fromRepeats(x, y, c.Confidence)
+	found, ok := fromRepeats(a, b, c.Confidence)
 	if !ok {
 		var err error
 		if found, ok, err = c.fromSingleRuns(tag, stat); err != nil {
 			return f, false, err
 		}
 	}
-	if ok {
+	switch {
+	case ok:
 		f.Low, f.High, f.Method = found.low, found.high, found.method
+	case found.method == MethodTooFew:
+		f.Method = MethodTooFew
 	}
 	return f, true, nil
 }
@@ -153,8 +163,8 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 	if err != nil {
 		return interval{}, false, err
 	}
-	if found, ok := fromRequests(x, y, tag, stat, c.Confidence); ok {
-		return found, true, nil
+	if found, ok := fromRequests(x, y, tag, stat, c.Confidence); ok || found.method == MethodTooFew {
+		return found, ok, nil
 	}
 	a, _ := c.Base.Runs[0].Figures.Find(tag)
 	b, _ := c.New.Runs[0].Figures.Find(tag)
@@ -162,32 +172,9 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 	return found, ok, nil
 }
 
-// direction is which way a metric improves: 1 up, −1 down, 0 neither, as lengths and counts.
-func direction(tag, display string) int {
-	d, known := metrics.Lookup(tag)
-	switch {
-	case tag == "benchmark_duration":
-		return 0
-	case tag == "request_error_rate" || tag == "error_request_count":
-		return -1
-	case tag == "good_request_count":
-		return 1
-	}
-	switch unit.Unit(display) {
-	case unit.Milliseconds, unit.Seconds, unit.Microseconds, unit.MillisecondsPerImage, unit.MillisecondsPerVideo:
-		return -1
-	case unit.Tokens, unit.Requests, unit.Count, unit.Bytes, unit.Images, unit.Image, unit.Videos, unit.Video, unit.None:
-		return 0
-	}
-	if known && d.LargerIsBetter() {
-		return 1
-	}
-	return 0
-}
-
 func verdict(f *Figure, minPercent float64) Verdict {
 	switch {
-	case f.Method == MethodNone:
+	case f.Method == MethodNone, f.Method == MethodTooFew:
 		if f.Base == f.New {
 			return Same
 		}
@@ -205,6 +192,32 @@ func verdict(f *Figure, minPercent float64) Verdict {
 	}
 }
 
+// judged counts the figures that have an interval.
+func (c *Comparison) judged() int {
+	n := 0
+	for i := range c.Figures {
+		if !math.IsNaN(c.Figures[i].Low) {
+			n++
+		}
+	}
+	return n
+}
+
+// tooFewNote says which statistics lack requests, and how many they need.
+func tooFewNote(c *Comparison) string {
+	need := map[string]int64{}
+	for i := range c.Figures {
+		if f := &c.Figures[i]; f.Method == MethodTooFew {
+			need[f.Stat] = fewest(f.Stat, c.Confidence)
+		}
+	}
+	var parts []string
+	for _, stat := range slices.Sorted(maps.Keys(need)) {
+		parts = append(parts, fmt.Sprintf("%s takes %d in each run", stat, need[stat]))
+	}
+	return "too few requests to judge: " + strings.Join(parts, ", ")
+}
+
 // Worse counts the figures that are.
 func (c *Comparison) Worse() int {
 	n := 0
@@ -219,11 +232,7 @@ func (c *Comparison) Worse() int {
 // Object is the comparison as JSON.
 func (c *Comparison) Object() artifact.Object {
 	runs := func(s *System) artifact.Object {
-		var files []string
-		for i := range s.Runs {
-			files = append(files, s.Runs[i].Summary)
-		}
-		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: files}}
+		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: s.files()}}
 	}
 	var list []any
 	for i := range c.Figures {
@@ -234,7 +243,7 @@ func (c *Comparison) Object() artifact.Object {
 			{Key: "difference_percent", Value: f.Percent()}, {Key: "low", Value: f.Low}, {Key: "high", Value: f.High},
 			{Key: "base_noise", Value: f.Noise}, {Key: "verdict", Value: string(f.Verdict)},
 		}
-		if f.Method != MethodNone {
+		if f.Method != MethodNone && f.Method != MethodTooFew {
 			o = append(o, artifact.Member{Key: "method", Value: string(f.Method)})
 		}
 		list = append(list, o)

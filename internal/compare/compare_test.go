@@ -160,12 +160,12 @@ func TestIntervalsOfRepeats(t *testing.T) {
 		{[]float64{110}, []float64{100, 102, 98}, -10 - 4.302653*2*math.Sqrt(4.0/3), -10 + 4.302653*2*math.Sqrt(4.0/3)},
 		{[]float64{7, 7}, []float64{7, 7}, 0, 0},
 	} {
-		got, ok := fromRepeats(c.base, c.next, 0.95)
+		got, ok := fromRepeats(momentsOf(c.base), momentsOf(c.next), 0.95)
 		if !ok || math.Abs(got.low-c.low) > 1e-4 || math.Abs(got.high-c.high) > 1e-4 {
 			t.Errorf("%v and %v: %+v, want %v … %v", c.base, c.next, got, c.low, c.high)
 		}
 	}
-	if _, ok := fromRepeats([]float64{1}, []float64{2}, 0.95); ok {
+	if _, ok := fromRepeats(momentsOf([]float64{1}), momentsOf([]float64{2}), 0.95); ok {
 		t.Error("one run each has an interval")
 	}
 }

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"aiperf/internal/report"
 	"aiperf/internal/stats"
@@ -23,7 +24,14 @@ const (
 	MethodBootstrap Method = "bootstrap"
 	MethodBounds    Method = "bounds"
 	MethodNone      Method = ""
+	// MethodTooFew finds no interval: there are too few requests for the statistic.
+	MethodTooFew Method = "too few requests"
 )
+
+// within tells methods that know the noise between the requests of a run, not that between runs.
+func (m Method) within() bool {
+	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds
+}
 
 // interval is that of new − base.
 type interval struct {
@@ -33,17 +41,16 @@ type interval struct {
 
 // fromRepeats is Welch's interval of the difference of two means; where one side is a single run, that
 // of one more run of the other's kind. It needs two runs on one side at least.
-func fromRepeats(base, next []float64, confidence float64) (interval, bool) {
-	if len(base) == 0 || len(next) == 0 || len(base) < 2 && len(next) < 2 {
+func fromRepeats(a, b sampleMoments, confidence float64) (interval, bool) {
+	if a.n < 1 || b.n < 1 || a.n < 2 && b.n < 2 {
 		return interval{}, false
 	}
-	a, b := momentsOf(base), momentsOf(next)
 	d := b.mean - a.mean
 	var spread, df float64
 	switch {
-	case len(base) == 1 || len(next) == 1:
+	case a.n == 1 || b.n == 1:
 		many := a
-		if len(base) == 1 {
+		if a.n == 1 {
 			many = b
 		}
 		spread, df = math.Sqrt(many.variance*(1+1/many.n)), many.n-1
@@ -73,15 +80,25 @@ func momentsOf(values []float64) sampleMoments {
 }
 
 const (
-	// fewestRequests is the size from which resampling means anything.
-	fewestRequests = 10
+	// fewestRequests is the size from which resampling means anything; percentiles need more, see fewest.
+	fewestRequests = 20
 	// pairedShare of the requests of both runs must be pairs.
 	pairedShare = 0.9
 	// resamplingBudget bounds the values drawn for a figure; resamples are within their own bounds.
-	resamplingBudget            = 20_000_000
+	resamplingBudget            = 8_000_000
 	minResamples, maxResamples  = 200, 2000
 	seedOfBootstrap, streamSeed = 0x61697065726600, 0x636f6d70617265
 )
+
+// fewest is how many requests of each run a statistic takes: a percentile needs values beyond it on both sides, as
+// many as its own bounds do. The largest of fewer requests say next to nothing about it.
+func fewest(stat string, confidence float64) int64 {
+	rank, ok := percentileOf(stat)
+	if !ok {
+		return fewestRequests
+	}
+	return max(fewestRequests, stats.SamplesForBounds(max(rank, 100-rank), confidence))
+}
 
 // fromRequests resamples the requests of two runs.
 func fromRequests(base, next *report.Values, tag, stat string, confidence float64) (interval, bool) {
@@ -89,42 +106,82 @@ func fromRequests(base, next *report.Values, tag, stat string, confidence float6
 	if !ok {
 		return interval{}, false
 	}
-	if a, b := pairs(base, next, tag); len(a) >= fewestRequests {
-		return resample(len(a), len(a), confidence, func(r *rand.Rand, x, y []float64) {
-			for i := range x {
-				k := r.IntN(len(a))
-				x[i], y[i] = a[k], b[k]
-			}
-		}, statistic, MethodPaired), true
+	few := fewest(stat, confidence)
+	if a, b := pairs(base, next, tag); int64(len(a)) >= few {
+		return resample(sample{a, b}, true, stat, confidence, statistic), true
 	}
 	a, b := valuesOf(base, tag), valuesOf(next, tag)
-	if len(a) < fewestRequests || len(b) < fewestRequests {
+	switch {
+	case len(a) == 0 || len(b) == 0:
 		return interval{}, false
+	case int64(min(len(a), len(b))) < few:
+		return interval{method: MethodTooFew}, false
 	}
-	return resample(len(a), len(b), confidence, func(r *rand.Rand, x, y []float64) {
-		for i := range x {
-			x[i] = a[r.IntN(len(a))]
-		}
-		for i := range y {
-			y[i] = b[r.IntN(len(b))]
-		}
-	}, statistic, MethodBootstrap), true
+	return resample(sample{a, b}, false, stat, confidence, statistic), true
 }
 
-// resample is the percentile interval of the bootstrap. Its random numbers are always the same, so
+// sample are the values of the base and of the new run.
+type sample struct{ a, b []float64 }
+
+// resampledAtMost bounds what is drawn from a large run; percentiles take what leaves this many values beyond them.
+const resampledAtMost, resampledBeyond = 5000, 50
+
+// partOf is the part of n values that a resample needs.
+func partOf(n int, stat string) float64 {
+	size := float64(resampledAtMost)
+	if rank, ok := percentileOf(stat); ok {
+		size = max(size, resampledBeyond/(1-max(rank, 100-rank)/100))
+	}
+	return min(1, size/float64(n))
+}
+
+// resample is the percentile interval of the bootstrap, expanded for its size as Student's t is. Of a large run it
+// draws a part (the m out of n bootstrap: deviations shrink with √(m/n)). Its random numbers are always the same, so
 // that a comparison can be repeated.
-func resample(n, m int, confidence float64, draw func(*rand.Rand, []float64, []float64), statistic func([]float64) float64, method Method) interval {
+func resample(s sample, paired bool, stat string, confidence float64, statistic func([]float64) float64) interval {
 	r := rand.New(rand.NewPCG(seedOfBootstrap, streamSeed))
+	part := max(partOf(len(s.a), stat), partOf(len(s.b), stat))
+	n, m := int(math.Ceil(part*float64(len(s.a)))), int(math.Ceil(part*float64(len(s.b))))
 	rounds := min(max(resamplingBudget/(n+m), minResamples), maxResamples)
 	x, y := make([]float64, n), make([]float64, m)
 	differences := make([]float64, rounds)
 	for i := range differences {
-		draw(r, x, y)
+		if paired {
+			for k := range x {
+				at := r.IntN(len(s.a))
+				x[k], y[k] = s.a[at], s.b[at]
+			}
+		} else {
+			draw(r, x, s.a)
+			draw(r, y, s.b)
+		}
 		differences[i] = statistic(y) - statistic(x)
 	}
-	tail := 100 * (1 - confidence) / 2
+	tail := 100 * expandedTail(confidence, min(len(s.a), len(s.b)))
 	ends := stats.Percentiles(differences, []float64{tail, 100 - tail})
-	return interval{ends[0], ends[1], method}
+	found := interval{ends[0], ends[1], MethodBootstrap}
+	if paired {
+		found.method = MethodPaired
+	}
+	if part < 1 {
+		centre, shrink := statistic(slices.Clone(s.b))-statistic(slices.Clone(s.a)), math.Sqrt(part)
+		found.low, found.high = centre+(found.low-centre)*shrink, centre+(found.high-centre)*shrink
+	}
+	return found
+}
+
+func draw(r *rand.Rand, into, from []float64) {
+	for k := range into {
+		into[k] = from[r.IntN(len(from))]
+	}
+}
+
+// expandedTail is the share of resamples beyond each end. Resampling understates the spread by √((n−1)/n) and knows no
+// heavier tails than the normal ones; both matter for few values (Hesterberg, 2015).
+func expandedTail(confidence float64, n int) float64 {
+	size := float64(n)
+	reach := math.Sqrt(size/(size-1)) * stats.StudentT(confidence, size-1)
+	return math.Erfc(reach/math.Sqrt2) / 2
 }
 
 // statisticOf computes a statistic of values, which it may reorder.
@@ -203,7 +260,7 @@ func fromBounds(base, next summary.Block, stat string, confidence float64) (inte
 func figureBounds(b summary.Block, stat string, confidence float64) (summary.Interval, bool) {
 	if stat == "avg" {
 		n, std, avg := b.Stats["count"], b.Stats["std"], b.Stats["avg"]
-		if n < 2 {
+		if _, known := b.Stats["std"]; !known || n < fewestRequests {
 			return summary.Interval{}, false
 		}
 		half := stats.StudentT(confidence, n-1) * std / math.Sqrt(n-1)

@@ -17,6 +17,11 @@ import (
 type System struct {
 	Name string
 	Runs []Run
+	// aggregate is what is known where only the aggregate of repeats is there: figures by tag and statistic. It stands for
+	// the runs then, repeats of them, in file.
+	aggregate map[string]aggregated
+	repeats   int
+	file      string
 }
 
 // Run is one finished run.
@@ -28,10 +33,13 @@ type Run struct {
 	requests *report.Values
 }
 
-// Load reads what a path names: a summary file, the folder of a run, or a folder whose sub-folders
-// (or those of its folder profile_runs) are repeats.
+// Load reads what a path names: a summary file, the folder of a run, a folder whose sub-folders
+// (or those of its folder profile_runs) are repeats, or their aggregate file.
 func Load(path string) (System, error) {
 	s := System{Name: path}
+	if s.readAggregate(path) {
+		return s, nil
+	}
 	file, err := summary.FindSummary(path)
 	var none *summary.NoSummaryError
 	switch {

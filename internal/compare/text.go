@@ -79,10 +79,10 @@ func (c *Comparison) Text() string {
 }
 
 func runs(s *System) string {
-	if len(s.Runs) == 1 {
+	if s.count() == 1 {
 		return "1 run"
 	}
-	return fmt.Sprintf("%d runs", len(s.Runs))
+	return fmt.Sprintf("%d runs", s.count())
 }
 
 // Markdown is the comparison as a table of a Markdown page.

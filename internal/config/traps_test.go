@@ -182,6 +182,29 @@ func TestTrapPrefixes(t *testing.T) {
 	}
 }
 
+// A prefix takes the place of the whole usual stem; what is no export keeps its name. Both flags are one option.
+func TestTrapPrefixNamesEveryExport(t *testing.T) {
+	want := map[Artifact]string{
+		SummaryJSON: "myrun.json", SummaryCSV: "myrun.csv", RecordsJSONL: "myrun.jsonl", RawJSONL: "myrun_raw.jsonl",
+		TimeslicesJSON: "myrun_timeslices.json", TimeslicesCSV: "myrun_timeslices.csv", ConsoleText: "myrun_console.txt",
+		ServerMetricsJSON: "myrun_server_metrics.json", GPUTelemetryJSONL: "myrun_gpu_telemetry.jsonl",
+		InputsJSON: "inputs.json", LogFile: "logs/aiperf.log",
+	}
+	for _, flag := range []string{"--profile-export-prefix", "--profile-export-file"} {
+		run, _ := mustResolve(t, "-m m --artifact-dir out "+flag+" myrun")
+		for kind, name := range want {
+			if got := run.Artifacts.Path(kind); got != filepath.Join("out", filepath.FromSlash(name)) {
+				t.Errorf("%s: %s, want out/%s", flag, got, name)
+			}
+		}
+	}
+	_, err := Parse(words("-m m --profile-export-prefix a --profile-export-file b"), environ())
+	if err == nil {
+		t.Fatal("two values of one option are accepted")
+	}
+	wantText(t, "both names", err.Error(), "the same option, given twice")
+}
+
 func TestTrapRecordedCommandLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"--model m/x --streaming --request-rate 5 --concurrency 5,10 --random-seed 007 --osl 1.50 --url localhost:8000": "aiperf profile --model 'm/x' --streaming --request-rate 5 --concurrency '5,10' --random-seed '007' --osl 1.5 --url 'localhost:8000'",

@@ -90,6 +90,9 @@ func TestTrapUsageLookup(t *testing.T) {
 		`{"prompt_tokens":0,"input_tokens":9}`:                            "prompt=0",
 		`{"prompt_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}`: "prompt=3 read=0",
 		`{"prompt_tokens":3,"prompt_tokens_details":"x"}`:                 "prompt=3",
+		`{"prompt_audio_seconds":{}}`:                                     "",
+		`{"prompt_audio_seconds":12}`:                                     "seconds=12",
+		`{"prompt_tokens":null,"input_tokens":9}`:                         "prompt=9",
 	} {
 		if got := shown(fold(object)); got != want {
 			t.Errorf("%s: got %s, want %s", object, got, want)

@@ -118,6 +118,34 @@ func TestTrapMeanOfZero(t *testing.T) {
 	wantText(t, "the CSV", string(a.CSV()), "request_throughput_avg,0.00,0.00,0.00,0.00,inf,0.0000,0.00,0.00,2.7764,requests/sec\r\n")
 }
 
+// TestTrapSpreadOfRunsIsTheSamples: over runs n − 1 counts, in the results of one run n. Neither interval nor figures are
+// clamped or rounded in JSON.
+func TestTrapSpreadOfRunsIsTheSamples(t *testing.T) {
+	row := func(values ...float64) artifact.Object {
+		rows := member(t, NewAggregate("0.1.0", successes(values...), 0.95, 0).Document(), "metrics")
+		return member(t, rows, "request_latency_avg").(artifact.Object)
+	}
+	near := func(object artifact.Object, key string, want float64) {
+		t.Helper()
+		if got := member(t, object, key).(float64); math.Abs(got-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s is %.17g, want %.17g", key, got, want)
+		}
+	}
+	spread := row(100, 110, 120)
+	near(spread, "std", 10)
+	near(spread, "se", 5.773502691896258)
+	near(spread, "ci_low", 110-4.302652729911275*5.773502691896258)
+	two := row(10, 12)
+	near(two, "ci_low", -1.7062047364320954)
+	near(two, "t_critical", 12.706204736432095)
+	near(row(-10, -12, -8), "cv", 0.2)
+	text, err := artifact.AppendJSON(nil, row(1, 0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, "the JSON", string(text), `"mean":0.3333333333333333`)
+}
+
 // TestTrapMetricOfSomeRuns: n is that of the key, be it 2 or 1.
 func TestTrapMetricOfSomeRuns(t *testing.T) {
 	a := NewAggregate("0.1.0", fiveRuns(), 0.95, 0)

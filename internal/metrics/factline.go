@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -142,24 +143,49 @@ func RestoreMetric(rec *record.Record, tag string, value []byte) error {
 	return nil
 }
 
-// listTag is the metric of the chunk gaps.
-var listTag = table[slices.IndexFunc(table, func(d Definition) bool { return d.list })].Tag
+// listTag is the metric of the chunk gaps, listToInternal the way back from its display unit.
+var listTag, listToInternal = func() (string, float64) {
+	d := &table[slices.IndexFunc(table, func(d Definition) bool { return d.list })]
+	return d.Tag, d.toInternal()
+}()
 
 func restoreGaps(rec *record.Record, value []byte) error {
-	var list []float64
-	if err := json.Unmarshal(value, &list); err != nil {
-		return fmt.Errorf("metric %s: %w", listTag, err)
+	list, ok := numbers(value)
+	if !ok {
+		if err := json.Unmarshal(value, &list); err != nil {
+			return fmt.Errorf("metric %s: %w", listTag, err)
+		}
 	}
-	d, _ := Lookup(listTag)
-	back := d.toInternal()
 	rec.GapsNS = make([]int64, len(list))
 	for i, v := range list {
-		rec.GapsNS[i] = int64(math.Round(v * back))
+		rec.GapsNS[i] = int64(math.Round(v * listToInternal))
 	}
 	if len(list) > 0 {
 		rec.Facts[record.Contents] = int64(len(list)) + 1
 	}
 	return nil
+}
+
+// numbers reads a compact JSON array of numbers; false where it is anything else.
+func numbers(text []byte) ([]float64, bool) {
+	if len(text) < 3 || text[0] != '[' || text[len(text)-1] != ']' {
+		return nil, false
+	}
+	inner := text[1 : len(text)-1]
+	list := make([]float64, 0, bytes.Count(inner, []byte{','})+1)
+	for len(inner) > 0 {
+		end := bytes.IndexByte(inner, ',')
+		if end < 0 {
+			end = len(inner)
+		}
+		v, err := strconv.ParseFloat(string(inner[:end]), 64)
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, v)
+		inner = inner[min(end+1, len(inner)):]
+	}
+	return list, true
 }
 
 // RestoreFact takes a member of the facts of a line into a record. One that this program does not know

@@ -1,6 +1,10 @@
 package metrics
 
-import "strconv"
+import (
+	"strconv"
+
+	"aiperf/internal/stats"
+)
 
 // Result is one metric of a run in display units: what every report prints.
 type Result struct {
@@ -43,6 +47,17 @@ const (
 	// depend on that of the run.
 	MethodTimeBins Method = "time_bins"
 )
+
+// RelativeError bounds the relative error of the method's percentiles; 0 where they are exact or no bound is known.
+func (m Method) RelativeError() float64 {
+	switch m {
+	case MethodHistogram:
+		return stats.RelativeError
+	case MethodSketch:
+		return SketchRelativeError
+	}
+	return 0
+}
 
 // Stats are the statistics of a population in one unit. Only Avg is set for scalars. A statistic that
 // a distribution does not have is NaN, one beyond all numbers +∞; neither is ever printed. A timeline

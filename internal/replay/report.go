@@ -40,6 +40,8 @@ type ReportOptions struct {
 	ExcludeErrors []string
 	// Parquet asks for the records as Parquet, all of them.
 	Parquet bool
+	// Version is that of this program; "" is that of the run.
+	Version string
 	// ExportWidth is the width of the console's text; 0 is the default.
 	ExportWidth int
 }
@@ -59,6 +61,9 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 		return nil, nil, err
 	}
 	if err := r.read(from.Path(config.RecordsJSONL)); err != nil {
+		return nil, nil, err
+	}
+	if err := r.warmup(); err != nil {
 		return nil, nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -119,6 +124,7 @@ type recomputation struct {
 	// records counts the lines, excluded those of errors that do not count.
 	records, excluded atomic.Int64
 	cut               bool
+	warmupResults     []metrics.Result
 }
 
 // configure brings what is different into the run's configuration.
@@ -154,10 +160,12 @@ func (r *recomputation) configure() error {
 
 func (r *recomputation) read(path string) error {
 	var err error
+	others := newStranger(r.state)
 	r.cut, err = report.ReadRecords(path, func(rec *record.Record) {
 		if rec.Phase != record.PhaseProfiling {
 			return
 		}
+		others.see(rec)
 		r.records.Add(1)
 		start := rec.Facts[record.StartWall]
 		if r.startNS != 0 && start < r.startNS || r.endNS != 0 && start >= r.endNS {
@@ -175,6 +183,12 @@ func (r *recomputation) read(path string) error {
 		return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
 	case err != nil:
 		return err
+	}
+	if err := others.err(path); err != nil {
+		return err
+	}
+	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished && r.records.Load() > sent {
+		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of another run", path, r.records.Load(), sent)
 	}
 	if seen := r.engine.Snapshot(); seen.Successes+seen.Errors == 0 {
 		return errors.New("no request is left: widen --from and --to, or exclude fewer errors")
@@ -219,6 +233,9 @@ func (r *recomputation) result() *summary.Result {
 	r.engine.SetRunFacts(window)
 	result := summary.Build(run, r.engine, nil)
 	result.Warmup, result.ClientHealth = r.state.Warmup, r.state.ClientHealth
+	if r.warmupResults != nil {
+		result.Warmup = r.warmupResults
+	}
 	if !r.selects() {
 		result.AddGPUs(r.state.GPU)
 	}
@@ -229,6 +246,9 @@ func (r *recomputation) result() *summary.Result {
 // changes say what is different from the live run.
 func (r *recomputation) changes() artifact.Object {
 	var out artifact.Object
+	if v := r.o.Version; v != "" && v != r.state.Run.AIPerfVersion {
+		out = append(out, artifact.Member{Key: "aiperf_version", Value: v})
+	}
 	if r.o.SLOs != nil {
 		var slos artifact.Object
 		for _, slo := range r.o.SLOs {

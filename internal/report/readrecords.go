@@ -1,13 +1,14 @@
 package report
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 
 	"aiperf/internal/metrics"
@@ -58,6 +59,14 @@ var ErrNoFacts = errors.New(`it has no "facts": this program, or a version of it
 
 // ParseRecord reads a line of the per-request file back.
 func ParseRecord(line []byte) (*record.Record, error) {
+	if r, ok := scanRecord(line); ok {
+		return r, nil
+	}
+	return parseRecord(line)
+}
+
+// parseRecord reads a line of any shape.
+func parseRecord(line []byte) (*record.Record, error) {
 	var l recordLine
 	if err := json.Unmarshal(line, &l); err != nil {
 		return nil, err
@@ -112,13 +121,13 @@ func ParseRecord(line []byte) (*record.Record, error) {
 	return r, nil
 }
 
-// batchLines is how many lines are handed to a reader at a time.
-const batchLines = 256
+// batchSize is how much of a file is handed to a reader at a time, where no line is longer.
+const batchSize = 256 << 10
 
-// numbered is a line and its number in the file, from 1.
-type numbered struct {
-	text   []byte
-	number int
+// batch are whole lines of a file, and the number of the first of them, from 1.
+type batch struct {
+	text  []byte
+	first int
 }
 
 // ReadRecords reads a per-request file and hands its records to take, from several goroutines and in
@@ -130,24 +139,27 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 		return false, err
 	}
 	defer file.Close()
-	batches := make(chan []numbered, 2)
+	batches, empty := make(chan batch, 2), make(buffers, 8)
 	var faults faultKeeper
 	var group sync.WaitGroup
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		group.Go(func() {
-			for batch := range batches {
-				for _, line := range batch {
-					r, err := ParseRecord(line.text)
+			for b := range batches {
+				number := b.first
+				for line := range bytes.Lines(b.text) {
+					r, err := ParseRecord(line[:len(line)-1])
 					if err != nil {
-						faults.keep(line.number, fmt.Errorf("%s:%d: %w", path, line.number, err))
+						faults.keep(number, fmt.Errorf("%s:%d: %w", path, number, err))
 						break
 					}
 					take(r)
+					number++
 				}
+				empty.put(b.text)
 			}
 		})
 	}
-	lines, cut, err := splitLines(bufio.NewReaderSize(file, 1<<20), batches)
+	lines, cut, err := splitLines(file, batches, empty)
 	close(batches)
 	group.Wait()
 	if err != nil {
@@ -160,22 +172,46 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 	return cut, faults.err
 }
 
-// splitLines sends the lines of a file in batches and counts them. The last one may lack its end.
-func splitLines(in *bufio.Reader, batches chan<- []numbered) (lines int, cut bool, err error) {
-	var batch []numbered
-	defer func() { batches <- batch }()
-	for number := 1; ; number++ {
-		text, err := in.ReadBytes('\n')
+// splitLines sends a file in batches of whole lines and counts them. The last one may lack its end.
+func splitLines(in io.Reader, batches chan<- batch, empty buffers) (lines int, cut bool, err error) {
+	text := empty.get()
+	for {
+		text = slices.Grow(text, batchSize)
+		n, err := in.Read(text[len(text) : len(text)+batchSize])
+		fresh := text[len(text) : len(text)+n]
+		text = text[:len(text)+n]
+		if last := bytes.LastIndexByte(fresh, '\n'); last >= 0 {
+			whole := len(text) - len(fresh) + last + 1
+			rest := append(empty.get(), text[whole:]...)
+			batches <- batch{text[:whole], lines + 1}
+			lines += bytes.Count(fresh, []byte{'\n'})
+			text = rest
+		}
 		switch {
 		case err == io.EOF:
-			return number - 1, len(text) > 0, nil
+			return lines, len(text) > 0, nil
 		case err != nil:
-			return number - 1, false, err
+			return lines, false, err
 		}
-		if batch = append(batch, numbered{text, number}); len(batch) == batchLines {
-			batches <- batch
-			batch = nil
-		}
+	}
+}
+
+// buffers are memory to be used again.
+type buffers chan []byte
+
+func (b buffers) get() []byte {
+	select {
+	case text := <-b:
+		return text[:0]
+	default:
+		return nil
+	}
+}
+
+func (b buffers) put(text []byte) {
+	select {
+	case b <- text:
+	default:
 	}
 }
 

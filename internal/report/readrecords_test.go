@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,10 +71,13 @@ func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
+// manyLines are more than one batch.
+const manyLines = 500
+
 func TestReadRecords(t *testing.T) {
 	line := linesOf(t, streamed())
 	var many strings.Builder
-	for range 3 * batchLines {
+	for range 3 * manyLines {
 		many.WriteString(line)
 	}
 	for _, c := range []struct {
@@ -82,16 +86,16 @@ func TestReadRecords(t *testing.T) {
 		cut        bool
 		err        string
 	}{
-		{"all", many.String(), 3 * batchLines, false, ""},
+		{"all", many.String(), 3 * manyLines, false, ""},
 		{"none", "", 0, false, ""},
-		{"a last line without an end", many.String() + line[:len(line)-1], 3 * batchLines, true, ""},
+		{"a last line without an end", many.String() + line[:len(line)-1], 3 * manyLines, true, ""},
 		{"half a last line", line + line[:100], 1, true, ""},
 		{"half a last line with an end", line + line[:100] + "\n", 1, true, ""},
 		{"half a line before another", line + line[:100] + "\n" + line, 0, false, "f.jsonl:2: "},
 		{"the original's", line + `{"metadata":{"request_start_ns":1},"metrics":{}}` + "\n" + line, 0, false, `f.jsonl:2: it has no "facts"`},
 		{"no start", `{"metadata":{},"facts":{}}` + "\n", 0, false, "f.jsonl:1: it has no request_start_ns"},
 		{"a fact that is none", strings.Replace(line, `"facts":{`, `"facts":{"good":"x",`, 1), 0, false, "fact good"},
-		{"several faults", many.String() + "{}\n" + many.String() + "[]\n", 0, false, fmt.Sprintf("f.jsonl:%d: ", 3*batchLines+1)},
+		{"several faults", many.String() + "{}\n" + many.String() + "[]\n", 0, false, fmt.Sprintf("f.jsonl:%d: ", 3*manyLines+1)},
 	} {
 		path := filepath.Join(t.TempDir(), "f.jsonl")
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
@@ -112,10 +116,62 @@ func TestReadRecords(t *testing.T) {
 	}
 }
 
+// The usual lines take the short way, and it leads to the same place.
+func TestUsualLinesAreScanned(t *testing.T) {
+	traced := streamed()
+	traced.Trace = &record.Trace{}
+	for _, r := range []*record.Record{streamed(), traced} {
+		line := strings.TrimSuffix(linesOf(t, r), "\n")
+		fast, ok := scanRecord([]byte(line))
+		if !ok {
+			t.Fatalf("%s is not scanned", line)
+		}
+		slow, err := parseRecord([]byte(line))
+		if diff := cmp.Diff(slow, fast); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", line, err, diff)
+		}
+		for end := range len(line) {
+			if _, ok := scanRecord([]byte(line[:end])); ok {
+				t.Errorf("%s is taken for a whole line", line[:end])
+			}
+		}
+	}
+	if _, ok := scanRecord([]byte(strings.TrimSpace(linesOf(t, broken())))); ok {
+		t.Error("a failed request is scanned")
+	}
+}
+
+// duplicates tells that a tag stands twice, of which the general reader sees the last alone.
+func duplicates(values []tagged) bool {
+	for i := 1; i < len(values); i++ {
+		if values[i].tag == values[i-1].tag {
+			return true
+		}
+	}
+	return false
+}
+
 func FuzzParseRecord(f *testing.F) {
 	f.Add(`{"metadata":{"request_start_ns":1,"request_ack_ns":2},"metrics":{"inter_chunk_latency":{"value":[1.5],"unit":"ms"}},"facts":{"end":3}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{},"error":{"code":0,"type":"T"},"facts":{"gaps":[-1]}}`)
+	f.Add(`{"metadata":{"session_num":1,"x_request_id":"r","request_start_ns":170,"was_cancelled":true,"phase_kind":"x"},"metrics":{"request_latency":{"value":1.5,"unit":"ms"},"input_sequence_length":{"value":3,"unit":"tokens"}},"trace_data":{"a":[1,{"b":null}]},"facts":{"end":3}}`)
 	f.Fuzz(func(t *testing.T, line string) {
+		if fast, ok := scanRecord([]byte(line)); ok {
+			slow, err := parseRecord([]byte(line))
+			if diff := cmp.Diff(slow, fast); err != nil || diff != "" {
+				t.Fatalf("%s is read differently: %v %s", line, err, diff)
+			}
+		}
+		var fast, slow row
+		if v := (&Values{names: map[string]string{}}); v.scanRow([]byte(line), &fast) {
+			err := parseRow([]byte(line), &slow)
+			byTag := func(a, b tagged) int { return strings.Compare(a.tag, b.tag) }
+			slices.SortFunc(fast.values, byTag)
+			slices.SortFunc(slow.values, byTag)
+			if err != nil || fast.key != slow.key || fast.warmup != slow.warmup || !slices.Equal(fast.values, slow.values) && !duplicates(fast.values) {
+				t.Fatalf("%s: %+v or %+v, %v", line, fast, slow, err)
+			}
+		}
 		r, err := ParseRecord([]byte(line))
 		if err != nil {
 			return

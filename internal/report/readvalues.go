@@ -2,10 +2,12 @@ package report
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 )
 
 // RequestKey names a request by what it asked, so that two runs of one dataset can be paired: the turn
@@ -21,6 +23,9 @@ type Values struct {
 	// ByTag holds for each metric the values of the requests, in the order of Keys; NaN is impossible,
 	// so that present tells which requests have one.
 	ByTag map[string]*Column
+
+	names   map[string]string
+	scratch row
 }
 
 // Column are the values of one metric.
@@ -37,7 +42,7 @@ func ReadValues(path string) (*Values, error) {
 		return nil, err
 	}
 	defer file.Close()
-	v := &Values{ByTag: map[string]*Column{}}
+	v := &Values{ByTag: map[string]*Column{}, names: map[string]string{}}
 	times := map[RequestKey]int{}
 	in := bufio.NewReaderSize(file, 1<<20)
 	for number := 1; ; number++ {
@@ -54,7 +59,97 @@ func ReadValues(path string) (*Values, error) {
 	}
 }
 
+// row is a line as it is compared.
+type row struct {
+	key    RequestKey
+	warmup bool
+	values []tagged
+}
+
+// tagged is a value of a metric.
+type tagged struct {
+	tag   string
+	value float64
+}
+
+// scanRow reads a usual line, see scanRecord. Names of metrics are those of the columns so far.
+func (v *Values) scanRow(line []byte, r *row) bool {
+	s := lineScanner{text: line, good: true}
+	*r = row{values: r.values[:0]}
+	s.object(func(key []byte) {
+		switch string(key) {
+		case "metadata":
+			s.object(func(key []byte) {
+				switch string(key) {
+				case "conversation_id":
+					r.key.Conversation = s.string()
+				case "turn_index":
+					r.key.Turn = int(s.integer())
+				case "benchmark_phase":
+					r.warmup = s.string() == "warmup"
+				default:
+					s.value(0)
+				}
+			})
+		case "metrics":
+			s.object(func(tag []byte) { s.good = s.good && v.scanMetric(&s, tag, r) })
+		case "trace_data", "facts":
+			s.value(0)
+		default:
+			s.good = false
+		}
+	})
+	return s.good && s.at == len(line)
+}
+
+func (v *Values) scanMetric(s *lineScanner, tag []byte, r *row) bool {
+	value := s.quantity()
+	if !s.good || len(value) == 0 || value[0] == '[' {
+		return s.good
+	}
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil {
+		return false
+	}
+	name := v.names[string(tag)]
+	if name == "" {
+		name = string(tag)
+		v.names[name] = name
+	}
+	r.values = append(r.values, tagged{name, n})
+	return true
+}
+
 func (v *Values) add(text []byte, times map[RequestKey]int) error {
+	if !v.scanRow(bytes.TrimSuffix(text, []byte{'\n'}), &v.scratch) {
+		if err := parseRow(text, &v.scratch); err != nil {
+			return err
+		}
+	}
+	r := &v.scratch
+	if r.warmup {
+		return nil
+	}
+	key := r.key
+	key.Time, times[r.key] = times[r.key], times[r.key]+1
+	v.Keys = append(v.Keys, key)
+	at := len(v.Keys) - 1
+	for _, m := range r.values {
+		c := v.ByTag[m.tag]
+		if c == nil {
+			c = &Column{}
+			v.ByTag[m.tag] = c
+		}
+		for len(c.Values) < at {
+			c.Values, c.Present = append(c.Values, 0), append(c.Present, false)
+		}
+		c.Values, c.Present = append(c.Values, m.value), append(c.Present, true)
+	}
+	return nil
+}
+
+// parseRow reads a line of any shape. A failed request counts as little as one of the warm-up.
+func parseRow(text []byte, r *row) error {
 	var line struct {
 		Metadata struct {
 			Conversation string `json:"conversation_id"`
@@ -68,27 +163,13 @@ func (v *Values) add(text []byte, times map[RequestKey]int) error {
 		return err
 	}
 	m := &line.Metadata
-	if m.Phase == "warmup" || line.Error != nil && string(line.Error) != "null" {
-		return nil
-	}
-	key := RequestKey{Conversation: m.Conversation, Turn: m.Turn}
-	key.Time, times[key] = times[key], times[key]+1
-	v.Keys = append(v.Keys, key)
-	row := len(v.Keys) - 1
+	*r = row{key: RequestKey{Conversation: m.Conversation, Turn: m.Turn}, values: r.values[:0]}
+	r.warmup = m.Phase == "warmup" || line.Error != nil && string(line.Error) != "null"
 	for tag, metric := range line.Metrics {
 		var n float64
-		if json.Unmarshal(metric.Value, &n) != nil {
-			continue // a list
+		if string(metric.Value) != "null" && json.Unmarshal(metric.Value, &n) == nil { // not a list
+			r.values = append(r.values, tagged{tag, n})
 		}
-		c := v.ByTag[tag]
-		if c == nil {
-			c = &Column{}
-			v.ByTag[tag] = c
-		}
-		for len(c.Values) < row {
-			c.Values, c.Present = append(c.Values, 0), append(c.Present, false)
-		}
-		c.Values, c.Present = append(c.Values, n), append(c.Present, true)
 	}
 	return nil
 }

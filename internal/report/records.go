@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
 	"aiperf/internal/record"
 )
 
@@ -84,6 +85,20 @@ func (s *Records) appendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	}
 	m.Close()
 	return m.Dst, true
+}
+
+// AppendRow appends a record as a line that tells its facts and no metric; ParseRecord reads it.
+func AppendRow(dst []byte, r *record.Record) []byte {
+	m := artifact.Members{Dst: dst}
+	m.Open()
+	appendMetadata(&m, r)
+	m.Key("metrics")
+	m.Dst = append(m.Dst, "{}"...)
+	appendError(&m, r.Err)
+	m.Key("facts")
+	m.Dst = new(metrics.Set).AppendRecordFacts(m.Dst, r)
+	m.Close()
+	return m.Dst
 }
 
 // appendMetadata appends the member that says which request it was. All instants are wall clock

@@ -109,7 +109,7 @@ func TestTrapDistributionHasSum(t *testing.T) {
 	}
 	m.Method = metrics.MethodHistogram
 	out, _ = artifact.AppendJSON(nil, MetricBlock(&m))
-	if !strings.HasSuffix(string(out), `"sum":830.0,"method":"histogram"}`) {
+	if !strings.HasSuffix(string(out), `"sum":830.0,"method":"histogram","relative_error":0.00048828125}`) {
 		t.Errorf("the method is not told: %s", out)
 	}
 	if csv := string(AppendSummaryCSV(nil, []metrics.Result{m})); !strings.Contains(csv, ",830.00,") {

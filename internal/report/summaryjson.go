@@ -150,6 +150,9 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 	block = append(block, artifact.Member{Key: "sum", Value: m.Stats.Sum})
 	if m.Method != "" && m.Method != metrics.MethodExact {
 		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
+		if e := m.Method.RelativeError(); e > 0 {
+			block = append(block, artifact.Member{Key: "relative_error", Value: e})
+		}
 	}
 	return block
 }

@@ -32,6 +32,10 @@ type gpuWatch struct {
 	unrecorded error
 	// state is what there is to report, nil until the load is over.
 	state *summary.GPUState
+	// running is the state while the load goes on, runningAt when it was computed and runningCost how long that took.
+	running     *summary.GPUState
+	runningAt   time.Time
+	runningCost time.Duration
 }
 
 // watchGPUs finds out which exporters answer, or opens the driver, and takes the first reading. It returns nil when
@@ -191,6 +195,29 @@ func (w *gpuWatch) end() error {
 		return nil
 	}
 	return lines.Close()
+}
+
+// runningShare bounds the part of the time in which the state of a run that goes on is computed.
+const runningShare = 100
+
+// soFar is what the GPUs did since the start of the profiling phase, without the efficiency of requests that are not over;
+// nil where there is nothing to tell. Of many readings it is as old as the computing must be seldom.
+func (w *gpuWatch) soFar(startNS, nowNS int64) *summary.GPUState {
+	if w == nil || !w.enabled || startNS == 0 {
+		return nil
+	}
+	began := time.Now()
+	if began.Sub(w.runningAt) < runningShare*w.runningCost {
+		return w.running
+	}
+	w.mu.Lock()
+	t := w.store.Telemetry(gpu.Window{StartNS: startNS, EndNS: nowNS})
+	w.mu.Unlock()
+	t.SetSources(w.collector.Configured(), w.collector.Successful())
+	t.Errors, t.EndNS = w.collector.Errors(), nowNS
+	w.running = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
+	w.runningAt, w.runningCost = began, time.Since(began)
+	return w.running
 }
 
 // finish ends the collection, and puts what the GPUs did into the result: their figures, and the efficiency of the

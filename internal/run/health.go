@@ -79,13 +79,11 @@ func (h *clientHealth) record(r *record.Record) {
 	h.mu.Unlock()
 }
 
-// report judges the run.
-func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// inputs are what is known without the results; the lock is held.
+func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source client.StampSource) *trust.Inputs {
 	in := &trust.Inputs{
 		TimestampSource: h.source(), TimestampNote: source.Reason, StampError: client.StampError,
-		Requests: r.Counts.Successes + r.Counts.Errors, ConcurrencyLimited: limited,
+		Requests:             counts.Successes + counts.Errors,
 		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort,
 		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait, SendTime: &h.send,
 		ReadLag: &h.read, FirstReadLag: &h.firstRead,
@@ -94,10 +92,27 @@ func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool
 		in.CoalescedShare = float64(h.sharedInstants) / float64(h.gaps)
 	}
 	if phase != nil {
-		in.TargetRate, in.DeliveredRate = r.Counts.TargetRate, r.Counts.DeliveredRate
+		in.TargetRate, in.DeliveredRate = counts.TargetRate, counts.DeliveredRate
 		in.SkippedArrivals, in.DroppedByCatchup = phase.SkippedArrivals, phase.DroppedByCatchup
 		in.Together, in.TogetherSpread = int64(phase.Barrier.Released), phase.Barrier.Spread()
 	}
+	return in
+}
+
+// soFar is the report of a run that goes on: without its results nothing can be judged.
+func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats, source client.StampSource) *trust.Report {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seen := h.watch.SoFar()
+	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase, source))
+}
+
+// report judges the run.
+func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	in := h.inputs(&r.Counts, phase, source)
+	in.ConcurrencyLimited = limited
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
 	}

@@ -154,6 +154,7 @@ type execution struct {
 	// warmupResults are those of the warm-up when its engine had seen warmupSeen; the state keeper's own.
 	warmupSeen    metrics.Snapshot
 	warmupResults []metrics.Result
+	warmupRows    warmupRows
 	// unprocessed is why some finished requests have no record.
 	unprocessed error
 }
@@ -393,6 +394,7 @@ func (e *execution) deliver(r *record.Record) {
 		e.set.Judge(r)
 		if r.Phase == record.PhaseWarmup {
 			e.warmup.Add(r)
+			e.warmupRows.add(r)
 		} else {
 			e.profiling.Add(r)
 			e.health.record(r)

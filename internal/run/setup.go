@@ -24,6 +24,7 @@ import (
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/session"
+	"aiperf/internal/summary"
 )
 
 // recordQueue bounds the exchanges that wait to become records.
@@ -96,6 +97,7 @@ func (e *execution) openDirectory() error {
 	if err := os.MkdirAll(filepath.Dir(a.Path(config.SummaryJSON)), 0o755); err != nil {
 		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
+	replaced := replacedRun(a.Path(config.SummaryJSON))
 	var stale []string
 	for _, kind := range config.ArtifactKinds() {
 		if kind != config.LogFile {
@@ -108,7 +110,20 @@ func (e *execution) openDirectory() error {
 	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
 		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
 	}
+	if replaced != "" {
+		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
+			"directory", a.Dir, "benchmark_id", replaced)
+	}
 	return nil
+}
+
+// replacedRun is the id of the run whose summary stands at path; "" if there is none.
+func replacedRun(path string) string {
+	old, err := summary.ReadFigures(path)
+	if err != nil {
+		return ""
+	}
+	return old.BenchmarkID
 }
 
 func (e *execution) buildDataset(ctx context.Context) error {

@@ -60,7 +60,11 @@ func (e *execution) runningState() *summary.State {
 			e.setFacts(e.warmup, warmup)
 			e.warmupSeen, e.warmupResults = seen, e.warmup.Results()
 		}
-		s.Warmup = e.warmupResults
+		s.Warmup, s.WarmupRecords = e.warmupResults, e.warmupRows.all()
+	}
+	if profiling := phaseOf(phases, load.Profiling); profiling != nil {
+		s.GPU = e.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
+		s.ClientHealth = healthObject(e.health.soFar(&s.Run, profiling, e.client.StampSource()).Members())
 	}
 	return s
 }
@@ -100,6 +104,9 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 	s := e.state(run, out.Phases)
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = out.Result.Warmup, out.Result.ClientHealth
+	if s.Warmup != nil {
+		s.WarmupRecords = e.warmupRows.all()
+	}
 	s.Console.Notes = out.Console.Notes
 	if e.gpus != nil && (e.cfg.GPU.Given || out.Result.Telemetry != nil) {
 		s.GPU = e.gpus.state

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/dataset"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/tokenizer"
 )
@@ -579,6 +580,20 @@ func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 	}
 	if n := len(records(t, dir)); n != 6 {
 		t.Errorf("%d records, want 6", n)
+	}
+}
+
+// Images are counted by their contents, not by the items that hold them.
+func TestTrapImagesOfATurnAreItsContents(t *testing.T) {
+	url := serve(t, mockserver.Options{})
+	dir := t.TempDir()
+	picture := "data:image/png;base64," + tinyPNG
+	turn := dataset.Turn{Texts: texts("", "What is this?"), Images: []dataset.Media{{Contents: []string{picture, picture, picture}}, {Contents: []string{picture}}}}
+	if _, log, err := executeOn(t, one(turn), dir, url, "--request-count", "1"); err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	if got := at(summaryOf(t, dir), "num_images", "avg"); got != 4.0 {
+		t.Errorf("num_images is %v, want 4", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/metrics"
@@ -35,7 +36,9 @@ type State struct {
 	Phases []PhaseState
 	// Warmup are the results of the warm-up; nil when there was none, or it has not ended.
 	Warmup []metrics.Result
-	// ClientHealth is known when the run is over.
+	// WarmupRecords are the lines that Warmup is computed from; none where they would be too many.
+	WarmupRecords [][]byte
+	// ClientHealth is judged when the run is over.
 	ClientHealth artifact.Object
 	// GPU is known when the run is over, nil where no GPU was looked for.
 	GPU     *GPUState
@@ -77,32 +80,33 @@ type ServerFigure struct {
 
 // stateFile is the shape of the state file.
 type stateFile struct {
-	SchemaVersion string          `json:"schema_version"`
-	Status        string          `json:"status"`
-	AIPerfVersion string          `json:"aiperf_version"`
-	BenchmarkID   string          `json:"benchmark_id"`
-	UpdatedNS     int64           `json:"updated_ns"`
-	ExportLevel   string          `json:"export_level"`
-	Prefix        string          `json:"prefix,omitempty"`
-	EndpointTitle string          `json:"endpoint_title"`
-	RunInfo       runInfoState    `json:"run_info"`
-	WasCancelled  bool            `json:"was_cancelled"`
-	Incomplete    string          `json:"incomplete_reason,omitempty"`
-	StartNS       int64           `json:"start_ns,omitempty"`
-	WindowStartNS int64           `json:"window_start_ns,omitempty"`
-	WindowEndNS   int64           `json:"window_end_ns,omitempty"`
-	NetworkRTTNS  *int64          `json:"network_rtt_ns,omitempty"`
-	Counts        countsState     `json:"counts"`
-	Phases        []PhaseState    `json:"phases"`
-	Metrics       json.RawMessage `json:"metrics_config"`
-	InputConfig   json.RawMessage `json:"input_config"`
-	Provenance    json.RawMessage `json:"provenance,omitempty"`
-	Warmup        json.RawMessage `json:"warmup_metrics,omitempty"`
-	ClientHealth  json.RawMessage `json:"client_health,omitempty"`
-	Submission    json.RawMessage `json:"submission,omitempty"`
-	Branches      json.RawMessage `json:"branch_stats,omitempty"`
-	GPU           *GPUState       `json:"gpu_telemetry,omitempty"`
-	Console       ConsoleState    `json:"console"`
+	SchemaVersion string            `json:"schema_version"`
+	Status        string            `json:"status"`
+	AIPerfVersion string            `json:"aiperf_version"`
+	BenchmarkID   string            `json:"benchmark_id"`
+	UpdatedNS     int64             `json:"updated_ns"`
+	ExportLevel   string            `json:"export_level"`
+	Prefix        string            `json:"prefix,omitempty"`
+	EndpointTitle string            `json:"endpoint_title"`
+	RunInfo       runInfoState      `json:"run_info"`
+	WasCancelled  bool              `json:"was_cancelled"`
+	Incomplete    string            `json:"incomplete_reason,omitempty"`
+	StartNS       int64             `json:"start_ns,omitempty"`
+	WindowStartNS int64             `json:"window_start_ns,omitempty"`
+	WindowEndNS   int64             `json:"window_end_ns,omitempty"`
+	NetworkRTTNS  *int64            `json:"network_rtt_ns,omitempty"`
+	Counts        countsState       `json:"counts"`
+	Phases        []PhaseState      `json:"phases"`
+	Metrics       json.RawMessage   `json:"metrics_config"`
+	InputConfig   json.RawMessage   `json:"input_config"`
+	Provenance    json.RawMessage   `json:"provenance,omitempty"`
+	Warmup        json.RawMessage   `json:"warmup_metrics,omitempty"`
+	WarmupRecords []json.RawMessage `json:"warmup_records,omitempty"`
+	ClientHealth  json.RawMessage   `json:"client_health,omitempty"`
+	Submission    json.RawMessage   `json:"submission,omitempty"`
+	Branches      json.RawMessage   `json:"branch_stats,omitempty"`
+	GPU           *GPUState         `json:"gpu_telemetry,omitempty"`
+	Console       ConsoleState      `json:"console"`
 }
 
 type runInfoState struct {
@@ -172,8 +176,26 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err = e.Encode(&f)
-	return out.Bytes(), err
+	if err = e.Encode(&f); err != nil {
+		return nil, err
+	}
+	return appendRecords(out.Bytes(), s.WarmupRecords), nil
+}
+
+// appendRecords puts the lines of the warm-up at the end of the document, each on a line as it is.
+func appendRecords(document []byte, lines [][]byte) []byte {
+	if len(lines) == 0 {
+		return document
+	}
+	document = append(bytes.TrimSuffix(document, []byte("\n}\n")), ",\n  \"warmup_records\": [\n    "...)
+	document = append(document, bytes.Join(lines, []byte(",\n    "))...)
+	return append(document, "\n  ]\n}\n"...)
+}
+
+// major is what a version has before its first dot.
+func major(version string) string {
+	m, _, _ := strings.Cut(version, ".")
+	return m
 }
 
 // ParseState reads a state file.
@@ -185,6 +207,9 @@ func ParseState(data []byte) (*State, error) {
 	switch {
 	case f.SchemaVersion == "":
 		return nil, errors.New("it has no schema_version")
+	case major(f.SchemaVersion) != major(StateVersion):
+		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: take the version that made the run, %.40s",
+			f.SchemaVersion, major(StateVersion), f.AIPerfVersion)
 	case f.Status != StateRunning && f.Status != StateFinished:
 		return nil, fmt.Errorf("its status is %.40q", f.Status)
 	case f.Metrics == nil:
@@ -234,6 +259,9 @@ func ParseState(data []byte) (*State, error) {
 		if err := artifact.ParseStruct(f.Branches, s.Run.Branches); err != nil {
 			return nil, fmt.Errorf("branch_stats: %w", err)
 		}
+	}
+	for _, line := range f.WarmupRecords {
+		s.WarmupRecords = append(s.WarmupRecords, line)
 	}
 	return s, s.parseWarmup(f.Warmup)
 }

@@ -54,7 +54,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 		},
 		Config: config, Window: metrics.RunFacts{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
 		Phases: []PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
-		Warmup: []metrics.Result{latency}, ClientHealth: artifact.Object{{Key: "verdict", Value: "valid"}},
+		Warmup: []metrics.Result{latency}, WarmupRecords: [][]byte{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)}, ClientHealth: artifact.Object{{Key: "verdict", Value: "valid"}},
 		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Value: 0.5}}},
 	}
 	text, err := want.Encode(blocks)
@@ -78,9 +78,13 @@ func TestStatesThatCannotBe(t *testing.T) {
 	if _, err := ParseState([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := ParseState([]byte(strings.Replace(good, "1.0", "1.7", 1))); err != nil {
+		t.Errorf("a later version of the same shape: %v", err)
+	}
 	for _, c := range []struct{ text, want string }{
 		{"", "unexpected end"},
 		{"{}", "no schema_version"},
+		{strings.Replace(good, "1.0", "2.0", 1), "schema_version 2.0, and this program reads 1.x"},
 		{strings.Replace(good, "running", "asleep", 1), `status is "asleep"`},
 		{strings.Replace(good, `,"metrics_config":{}`, "", 1), "no metrics_config"},
 		{strings.Replace(good, "{}", `{"streaming":1}`, 1), "metrics_config"},

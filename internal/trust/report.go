@@ -44,12 +44,7 @@ type Reason struct {
 
 // Judge makes the report of a run.
 func Judge(h *Health, in *Inputs) *Report {
-	r := &Report{
-		Verdict: Valid, Inputs: in, Health: h,
-		ScheduleLag: lagsOf(in.ScheduleLag), AdmissionWait: lagsOf(in.AdmissionWait), ToolLag: lagsOf(in.ToolLag),
-		ConnectionWait: lagsOf(in.ConnectionWait),
-		SendTime:       lagsOf(in.SendTime), ReadLag: lagsOf(in.ReadLag), firstReadLag: lagsOf(in.FirstReadLag),
-	}
+	r := reportOf(h, in)
 	r.Bounds = bounds(h, in, r)
 	for i := range rules {
 		rule := &rules[i]
@@ -64,5 +59,23 @@ func Judge(h *Health, in *Inputs) *Report {
 			r.Verdict = rule.leads
 		}
 	}
+	return r
+}
+
+func reportOf(h *Health, in *Inputs) *Report {
+	return &Report{
+		Verdict: Valid, Inputs: in, Health: h,
+		ScheduleLag: lagsOf(in.ScheduleLag), AdmissionWait: lagsOf(in.AdmissionWait), ToolLag: lagsOf(in.ToolLag),
+		ConnectionWait: lagsOf(in.ConnectionWait),
+		SendTime:       lagsOf(in.SendTime), ReadLag: lagsOf(in.ReadLag), firstReadLag: lagsOf(in.FirstReadLag),
+	}
+}
+
+// Unjudged is the report of a run that has not ended: what was seen, and that nobody held it against the results.
+func Unjudged(h *Health, in *Inputs) *Report {
+	r := reportOf(h, in)
+	r.Verdict = Inconclusive
+	r.Reasons = []Reason{{Code: "run_not_ended", Leads: Inconclusive,
+		Message: "the run did not come to its end, where the client's share in its figures is judged", Advice: "let it end, or stop it with one Ctrl-C"}}
 	return r
 }

@@ -104,6 +104,18 @@ func (w *Watch) Stop() Health {
 	return w.health
 }
 
+// SoFar is what was seen up to the last probe.
+func (w *Watch) SoFar() Health {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.health
+	if !w.done {
+		h.window(&w.since, &w.last)
+		h.Probe = lagsOf(&w.late)
+	}
+	return h
+}
+
 // Report ends the watch and judges the run.
 func (w *Watch) Report(in *Inputs) *Report {
 	h := w.Stop()

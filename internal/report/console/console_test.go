@@ -460,3 +460,21 @@ func FuzzWrap(f *testing.F) {
 
 // defaultThresholds are those of a run whose environment sets none.
 var defaultThresholds = Thresholds{UsagePercent: 10, OSLPercent: 5, OSLTokens: 50}
+
+// A run of more requests than are kept one by one says how far its percentiles may be off; an exact one does not.
+func TestInexactPercentilesAreNoted(t *testing.T) {
+	r := example()
+	const note = "percentiles of 1 of these metrics have a relative error of up to 0.049 %"
+	if got := text(t, r, Options{}); strings.Contains(got, "relative error") {
+		t.Errorf("an exact run has a note:\n%s", got)
+	}
+	for i := range r.Metrics {
+		if r.Metrics[i].Distribution {
+			r.Metrics[i].Method = metrics.MethodHistogram
+			break
+		}
+	}
+	if got := text(t, r, Options{}); strings.Count(got, note) != 1 {
+		t.Errorf("no note in\n%s", got)
+	}
+}

@@ -89,8 +89,10 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 		t.rows = append(t.rows, metricRow(&rows[i]))
 	}
 	t.print(p)
-	if note := fewSamples(rows); note != "" {
-		p.line(span{note, dim})
+	for _, note := range []string{fewSamples(rows), inexact(rows)} {
+		if note != "" {
+			p.line(span{note, dim})
+		}
 	}
 	return true
 }
@@ -119,6 +121,20 @@ func fewSamples(rows []metrics.Result) string {
 		return ""
 	}
 	return fmt.Sprintf("Too few samples for an upper bound at %.0f %% confidence: %s", 100*metrics.BoundsConfidence, strings.Join(parts, ", "))
+}
+
+// inexact says that percentiles of the table are those of a distribution of bounded size.
+func inexact(rows []metrics.Result) string {
+	n, worst := 0, 0.0
+	for i := range rows {
+		if e := rows[i].Method.RelativeError(); e > 0 {
+			n, worst = n+1, max(worst, e)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative error of up to %.2g %%", n, 100*worst)
 }
 
 func order(m *metrics.Result) int {

@@ -28,7 +28,7 @@ type byteLevel struct {
 }
 
 func newByteLevel(r *ranks, pieces split.Func, specials []Special) *byteLevel {
-	t := &byteLevel{ranks: r, split: pieces, specials: map[string]int{}, names: map[int]string{}, size: r.len()}
+	t := &byteLevel{ranks: r, split: pieces, specials: map[string]int{}, names: map[int]string{}, size: r.Len()}
 	for _, s := range specials {
 		t.specials[s.Text] = s.ID
 		if _, known := t.names[s.ID]; !known {
@@ -107,7 +107,7 @@ func (t *byteLevel) Decode(ids []int) string {
 	for _, id := range ids {
 		if name, ok := t.names[id]; ok {
 			b.WriteString(name)
-		} else if rank := id - t.offset; rank >= 0 && rank < t.ranks.len() {
+		} else if rank := id - t.offset; rank >= 0 && rank < t.ranks.Len() {
 			b.WriteString(t.ranks.token(uint32(rank)))
 		} else {
 			b.WriteRune(utf8.RuneError)

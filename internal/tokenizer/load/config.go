@@ -14,7 +14,7 @@ type tokenizerConfig struct {
 	// Template is the chat template; Custom tells that the class is code of the repository.
 	Template string
 	Custom   bool
-	found    bool
+	Found    bool
 }
 
 // added is the number of tokens that a SentencePiece model's class puts around a text; -1 is the usual.
@@ -33,6 +33,9 @@ func (c *tokenizerConfig) added() int {
 }
 
 func (b *Bundle) config() *tokenizerConfig {
+	if b.packed != nil {
+		return b.label.Config
+	}
 	c := &tokenizerConfig{}
 	for _, name := range []string{configJSON, specialsJSON} {
 		data, err := fs.ReadFile(b.files, name)
@@ -52,7 +55,7 @@ func (b *Bundle) config() *tokenizerConfig {
 		if json.Unmarshal(data, &raw) != nil {
 			continue
 		}
-		c.found = true
+		c.Found = true
 		if c.BOS == "" {
 			c.BOS = string(raw.BOS)
 		}
@@ -115,6 +118,9 @@ func templateOf(raw json.RawMessage) string {
 func (b *Bundle) ChatTemplate() (string, bool) {
 	if b.builtin != nil {
 		return "", false
+	}
+	if b.packed != nil {
+		return b.label.Template, b.label.Template != ""
 	}
 	if data, err := fs.ReadFile(b.files, templateJinja); err == nil {
 		return string(data), true

@@ -37,7 +37,7 @@ var tekkenNames = []string{
 
 // Tekken makes a tokenizer of the text of a tekken.json. The special tokens come first; text that spells
 // one is text.
-func Tekken(name string, data []byte) (tokenizer.Tokenizer, error) {
+func Tekken(name string, data []byte) (*tokenizer.Ranked, error) {
 	var f tekken
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("it is not a tekken.json: %w", err)
@@ -87,6 +87,6 @@ func Tekken(name string, data []byte) (tokenizer.Tokenizer, error) {
 		added = 1
 	}
 	return tokenizer.FromRanks(tokenizer.RankOptions{
-		Name: name, Tokens: tokens, Offset: offset, Split: pieces, Names: names, BOS: bos, EOS: eos, Added: added,
+		Name: name, Tokens: tokens, Offset: offset, Split: pieces, Pattern: f.Config.Pattern, Names: names, BOS: bos, EOS: eos, Added: added,
 	})
 }

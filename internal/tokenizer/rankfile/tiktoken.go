@@ -75,7 +75,7 @@ func IsRanks(data []byte) bool {
 }
 
 // Tiktoken makes a tokenizer of a rank file of one of the known vocabularies.
-func Tiktoken(name string, data []byte) (tokenizer.Tokenizer, error) {
+func Tiktoken(name string, data []byte) (*tokenizer.Ranked, error) {
 	tokens, err := readRanks(data)
 	if err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func Tiktoken(name string, data []byte) (tokenizer.Tokenizer, error) {
 	return nil, fmt.Errorf("a rank file does not say how text is split, and %d ranks are those of no known vocabulary; use the tokenizer.json of the model", len(tokens))
 }
 
-func (f *family) make(name string, tokens []string) (tokenizer.Tokenizer, error) {
+func (f *family) make(name string, tokens []string) (*tokenizer.Ranked, error) {
 	specials := f.specials(len(tokens))
-	o := tokenizer.RankOptions{Name: name, Tokens: tokens, Split: split.Named(f.split), InText: specials, BOS: -1, EOS: -1}
+	o := tokenizer.RankOptions{Name: name, Tokens: tokens, Split: split.Named(f.split), Pattern: f.split, InText: specials, BOS: -1, EOS: -1}
 	for _, s := range specials {
 		if s.Text == f.bos {
 			o.BOS, o.Added = s.ID, 1
@@ -100,6 +100,17 @@ func (f *family) make(name string, tokens []string) (tokenizer.Tokenizer, error)
 		}
 	}
 	return tokenizer.FromRanks(o)
+}
+
+// Splitter makes the splitter of a name or pattern that a packed file holds.
+func Splitter(pattern string) (split.Func, error) {
+	if f := split.Named(pattern); f != nil {
+		return f, nil
+	}
+	if f := split.Known(pattern); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("the splitting pattern %q is not known", pattern)
 }
 
 func readRanks(data []byte) ([]string, error) {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"aiperf/internal/endpoint"
+	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer"
 	"aiperf/internal/tokenizer/chat"
-	"aiperf/internal/tokenizer/hub"
 	"aiperf/internal/tokenizer/load"
 )
 
@@ -23,7 +23,7 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
 	defer cancel()
-	h := hub.FromEnv(os.LookupEnv)
+	h := hub.FromEnv(os.LookupEnv, hub.Models)
 	h.UserAgent = "aiperf/" + e.options.Version
 	begin, resolved := time.Now(), 0
 	loaded := map[string]endpoint.Counter{}

@@ -116,7 +116,7 @@ func (e *execution) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoi
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
 	return &templated{Counter: memo, template: template, warn: func(err error) {
-		e.log.Warn("The chat template refuses a conversation; such inputs are counted without it", "error", err)
+		e.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it", "error", err)
 	}}, nil
 }
 

@@ -44,6 +44,7 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 			return err
 		}
 		loaded[name] = counter
+		e.tokenizers = append(e.tokenizers, tok)
 		if i == 0 {
 			e.tokenizer = tok
 		}
@@ -51,6 +52,16 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 	}
 	if resolved > 0 {
 		e.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
+	}
+	return nil
+}
+
+// tokenizersFailed tells that a tokenizer counts wrongly.
+func (e *execution) tokenizersFailed() error {
+	for _, t := range e.tokenizers {
+		if err := tokenizer.Err(t); err != nil {
+			return fmt.Errorf("the tokenizer %s: %w", t.Name(), err)
+		}
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type Tokenizer struct {
 	file      *file // what it was made of but for the tables
 	spec      *modelSpec
 	options   Options
+	slow      []*expression
 }
 
 // model turns a piece into ids, which it appends to w.out.

@@ -66,6 +66,9 @@ func newTokenizer(f *file, s *modelSpec, v *vocab.Vocab, o Options) (*Tokenizer,
 	if err := t.fillTokens(f.AddedTokens); err != nil {
 		return nil, err
 	}
+	for _, s := range []*spec{f.Normalizer, f.PreTokenizer, f.Decoder} {
+		t.slow = expressions(t.slow, s)
+	}
 	t.bytes = f.Decoder != nil && f.Decoder.Type == "ByteLevel"
 	t.cuts = t.raw && cutsAtBlanks(f)
 	t.specials = tokenizer.Specials{BOS: -1, EOS: -1, Added: addedCount(f.PostProcessor)}

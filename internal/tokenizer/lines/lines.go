@@ -174,6 +174,9 @@ func (o *Options) answer(out *bufio.Writer, t tokenizer.Tokenizer, text string) 
 		}
 		line = append(line, ']')
 	}
+	if err := tokenizer.Err(t); err != nil {
+		return err
+	}
 	_, err := out.Write(append(line, '\n'))
 	return err
 }

@@ -109,8 +109,8 @@ type execution struct {
 	id      string
 
 	redactor   *artifact.Redactor
-	tokenizer  tokenizer.Tokenizer   // of the primary model
-	tokenizers []tokenizer.Tokenizer // of all models
+	tokenizer  tokenizer.Tokenizer         // of the primary model
+	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
 	data       *dataset.Dataset
 	descriptor endpoint.Descriptor

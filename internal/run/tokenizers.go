@@ -21,8 +21,12 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 	if t.Name == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
-	defer cancel()
+	asNamed := e.cfg.Env.Service.TokenizerSkipPreload
+	if !asNamed {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
+		defer cancel()
+	}
 	h := hub.FromEnv(os.LookupEnv, hub.Models)
 	h.UserAgent = "aiperf/" + e.options.Version
 	begin, resolved := time.Now(), 0
@@ -32,7 +36,7 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 			e.countModel(i, counter)
 			continue
 		}
-		tok, bundle, err := e.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, Info: func(message string) {
+		tok, bundle, err := e.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
 			e.log.Info(message)
 			resolved++
 		}})

@@ -9,6 +9,19 @@ import (
 	"aiperf/internal/tokenizer/vocab"
 )
 
+// Splitter cuts a text into pieces, by Split or by Match.
+type Splitter struct {
+	// Pattern is the name or expression that it was made of.
+	Pattern string
+	Split   split.Func `json:"-"`
+	// Match calls match for each piece of a text, from left to right. Err tells why
+	// it fails.
+	Match func(text string, match func(start, end int)) `json:"-"`
+	Err   func() error                                  `json:"-"`
+	// CutsAtBlanks tells that a piece ends before a blank behind a letter or digit of ASCII.
+	CutsAtBlanks bool `json:"-"`
+}
+
 // RankOptions describe a vocabulary of ranked byte strings, as tiktoken has them.
 type RankOptions struct {
 	Name string `json:"-"`
@@ -16,9 +29,7 @@ type RankOptions struct {
 	Tokens []string `json:"-"`
 	// Offset is the id of rank 0.
 	Offset int
-	// Split cuts a text into pieces; Pattern is the name or expression that it was made of.
-	Split   split.Func `json:"-"`
-	Pattern string
+	Splitter
 	// InText are the special tokens that become one id where a text spells them, Names those that only have a name.
 	InText, Names []Special
 	BOS, EOS      int // -1 for none
@@ -40,6 +51,7 @@ func newRanked(r *ranks, o RankOptions) (*Ranked, error) {
 		}
 	}
 	t := newByteLevel(r, o.Split, o.InText)
+	t.match = o.Match
 	t.offset = o.Offset
 	t.size = max(t.size, o.Offset+r.Len())
 	for _, s := range o.Names {
@@ -66,6 +78,17 @@ func (r *Ranked) Specials() Specials {
 	return Specials{BOS: r.o.BOS, EOS: r.o.EOS, Added: r.o.Added}
 }
 
+// CutsAtBlanks implements Cuttable.
+func (r *Ranked) CutsAtBlanks() bool { return r.o.CutsAtBlanks && !r.blankSpecials }
+
+// Err implements Fallible.
+func (r *Ranked) Err() error {
+	if r.o.Splitter.Err == nil {
+		return nil
+	}
+	return r.o.Splitter.Err()
+}
+
 // Save adds the tokenizer to a packed file.
 func (r *Ranked) Save(w *image.Writer) error {
 	data, err := json.Marshal(r.o)
@@ -76,8 +99,8 @@ func (r *Ranked) Save(w *image.Writer) error {
 	return r.ranks.Save(w, "ranks")
 }
 
-// LoadRanks takes a tokenizer out of a packed file. splitter makes the Split of a Pattern.
-func LoadRanks(f *image.File, name string, splitter func(pattern string) (split.Func, error)) (*Ranked, error) {
+// LoadRanks takes a tokenizer out of a packed file. splitter makes the one of a pattern.
+func LoadRanks(f *image.File, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
 	data, err := f.Bytes("ranks")
 	if err != nil {
 		return nil, err
@@ -94,7 +117,7 @@ func LoadRanks(f *image.File, name string, splitter func(pattern string) (split.
 			return nil, fmt.Errorf("the section \"ranks\" of the packed file: the id %d is outside 0…%d", s.ID, maxID)
 		}
 	}
-	if o.Split, err = splitter(o.Pattern); err != nil {
+	if o.Splitter, err = splitter(o.Pattern); err != nil {
 		return nil, err
 	}
 	v, err := vocab.Load(f, "ranks")

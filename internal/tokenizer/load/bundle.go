@@ -222,12 +222,14 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	case b.has(modelFile):
 		file, make = modelFile, func(data []byte) (tokenizer.Tokenizer, error) {
 			if rankfile.IsRanks(data) {
-				return some(rankfile.Tiktoken(b.Name, data))
+				return b.ranked(data, config)
 			}
 			return some(spm.New(b.Name, data, config.added()))
 		}
 	case ranks != "":
-		file, make = ranks, func(data []byte) (tokenizer.Tokenizer, error) { return some(rankfile.Tiktoken(b.Name, data)) }
+		file, make = ranks, func(data []byte) (tokenizer.Tokenizer, error) {
+			return b.ranked(data, config)
+		}
 	case b.has(vocabJSON) && b.has(mergesTXT):
 		file, make = mergesTXT, func(data []byte) (tokenizer.Tokenizer, error) { return b.slowBPE(data, options) }
 	case b.has(vocabTXT):
@@ -244,6 +246,15 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
+}
+
+// ranked is the tokenizer of a rank file.
+func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, error) {
+	beside, err := c.beside()
+	if err != nil {
+		return nil, err
+	}
+	return some(rankfile.Tiktoken(b.Name, data, beside))
 }
 
 // some is a nil interface where there is an error.

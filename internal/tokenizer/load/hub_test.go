@@ -269,6 +269,9 @@ func TestANameIsFoundBySearching(t *testing.T) {
 	if fmt.Sprint(told) != "[✓ Tokenizer org/model detected for Model]" {
 		t.Errorf("told %q", told)
 	}
+	o = h.options(t, "model")
+	o.AsNamed = true
+	wantFailure(t, o, "Repository Not Found")
 	h.found = []hub.Model{{ID: "a/xmodel", Downloads: 12_300}, {ID: "b/ymodel", Downloads: 8_400_000}}
 	err := wantFailure(t, h.options(t, "mode"), "Ambiguous Tokenizer Name")
 	if want := "b/ymodel (8.4M downloads)\n  a/xmodel (12.3K downloads)"; !strings.Contains(err.Error(), want) {

@@ -20,6 +20,8 @@ type Options struct {
 	// Revision is a branch, tag or commit; empty is main.
 	Revision string
 	Hub      *hub.Client
+	// AsNamed leaves out the search for a repository that a name which is no id may stand for.
+	AsNamed bool
 	// Info is told what a name was found to be; nil drops it.
 	Info func(message string)
 }
@@ -126,7 +128,7 @@ func (o *Options) detected(id string) {
 func (o *Options) fetch(ctx context.Context, id string) (*Bundle, error) {
 	repo := hub.Repo{Kind: hub.Models, ID: id, Revision: o.Revision}
 	listing, err := o.Hub.List(ctx, repo)
-	if hub.IsNotFound(err) {
+	if hub.IsNotFound(err) && !o.AsNamed {
 		found, searched := o.search(ctx)
 		if searched != nil {
 			return nil, searched

@@ -42,6 +42,9 @@ func (r *reader) tokens() (*vocab.Vocab, error) {
 				id = -1
 			}
 		}
+		if r.peek() == 0 {
+			return nil, errors.New("model.vocab: the text ends before it does")
+		}
 		if id < 0 || id >= maxID {
 			return nil, fmt.Errorf("model.vocab: the id of %q is no number below %d", token, maxID)
 		}

@@ -70,6 +70,9 @@ func openPath(name string) (*Bundle, error) {
 	if info.IsDir() {
 		return &Bundle{Name: name, Where: "the folder " + name, files: os.DirFS(name)}, nil
 	}
+	if err := fits(info); err != nil {
+		return nil, fmt.Errorf("%s %w", name, err)
+	}
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -86,6 +89,19 @@ func openPath(name string) (*Bundle, error) {
 	}
 	// A single file: what lies beside it (tokenizer_config.json, a chat template) belongs to it.
 	return &Bundle{Name: name, Where: "the file " + name, files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
+}
+
+// fits refuses a file that is no tokenizer by its size alone.
+func fits(info fs.FileInfo) error {
+	switch size := info.Size(); {
+	case !info.Mode().IsRegular():
+		return errors.New("is not a file with contents")
+	case size == 0:
+		return errors.New("is empty")
+	case size > maxFile:
+		return fmt.Errorf("has %d bytes, which no tokenizer has; %d are the limit", size, maxFile)
+	}
+	return nil
 }
 
 // kindOf is the usual name of a file with that content.
@@ -236,6 +252,13 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 		file, make = vocabTXT, func(data []byte) (tokenizer.Tokenizer, error) { return b.slowBERT(data, options) }
 	default:
 		return nil, ErrNoFiles
+	}
+	info, err := fs.Stat(b.files, file)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(info); err != nil {
+		return nil, fmt.Errorf("%s %w", file, err)
 	}
 	data, err := fs.ReadFile(b.files, file)
 	if err != nil {

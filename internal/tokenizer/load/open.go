@@ -90,7 +90,7 @@ func (o *Options) open(ctx context.Context) (*Bundle, error) {
 	return o.fetch(ctx, o.Name)
 }
 
-// maxFile bounds a file of a tokenizer on the hub.
+// maxFile bounds a file of a tokenizer.
 const maxFile = 1 << 30
 
 // isPath tells whether a name is one of this machine's files: by its form, or because there is one.

@@ -13,9 +13,9 @@ import (
 	"aiperf/internal/client"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/hub"
 	"aiperf/internal/session"
 	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/hub"
 	"aiperf/internal/tokenizer/load"
 )
 
@@ -31,7 +31,7 @@ func (a *app) chat(args []string) int {
 	}
 	count := tokenizer.Builtin().Count
 	if name := arguments.Tokenizer; name != "" {
-		h := hub.FromEnv(a.env)
+		h := hub.FromEnv(a.env, hub.Models)
 		h.UserAgent = "aiperf/" + Version
 		tok, _, err := load.Load(context.Background(), load.Options{Name: name, Hub: h})
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer/lines"
 )
 
@@ -21,7 +21,7 @@ func (a *app) tokenizer(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	options.Hub = hub.FromEnv(a.env)
+	options.Hub = hub.FromEnv(a.env, hub.Models)
 	options.Hub.UserAgent = "aiperf/" + Version
 	options.Stdin, options.Stdout = os.Stdin, a.terminal.out
 	options.Info = func(message string) { fmt.Fprintln(a.terminal.err, message) }

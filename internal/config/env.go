@@ -165,6 +165,8 @@ type ServiceEnv struct {
 	ProfileConfigureTimeout time.Duration
 	// TokenizerPreloadTimeout bounds how long a tokenizer may take to be found, fetched and loaded.
 	TokenizerPreloadTimeout time.Duration
+	// TokenizerSkipPreload leaves out the look-ups before that: no search for another name, no bound in time.
+	TokenizerSkipPreload bool
 }
 
 // WorkerEnv sizes the pool of logical workers.
@@ -277,6 +279,7 @@ func newEnv(v variables) Env {
 			ProfileCancelTimeout:    v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
 			ProfileConfigureTimeout: v.seconds("SERVICE_PROFILE_CONFIGURE_TIMEOUT"),
 			TokenizerPreloadTimeout: v.seconds("TOKENIZER_PRELOAD_TIMEOUT"),
+			TokenizerSkipPreload:    v.flag("TOKENIZER_SKIP_PRELOAD"),
 		},
 		Worker: WorkerEnv{
 			CPUUtilizationFactor: v.real("WORKER_CPU_UTILIZATION_FACTOR"),

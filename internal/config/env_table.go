@@ -225,7 +225,7 @@ func serviceVariables() []Variable {
 		vFloat("CHAT_CONNECT_TIMEOUT", "10", above(0), "Seconds the chat command waits for a connection."),
 		vFloat("CHAT_READ_TIMEOUT", "300", above(0), "Seconds the chat command waits for more of a reply."),
 		vInt("TOKENIZER_PRELOAD_TIMEOUT", "120", between(1, 100000), "Seconds in which a tokenizer must be loaded."),
-		vBool("TOKENIZER_SKIP_PRELOAD", "false", "Load the tokenizer only when it is needed."),
+		vBool("TOKENIZER_SKIP_PRELOAD", "false", "Take the name of a tokenizer as it is: no search for others on the hub, and no AIPERF_TOKENIZER_PRELOAD_TIMEOUT."),
 	}
 }
 

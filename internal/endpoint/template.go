@@ -63,7 +63,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 		where, e.source = e.source, string(text)
 	}
 	var err error
-	if e.compiled, err = jinja.Compile(e.source, true); err != nil {
+	if e.compiled, err = jinja.Compile(e.source, jinja.Options{Escape: true}); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	e.decoders = newDecoders(func() reader { return read })

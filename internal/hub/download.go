@@ -36,7 +36,7 @@ func (c *Client) Download(ctx context.Context, address, target, checksum string)
 		if attempt > 0 {
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
+				return unreachable(address, ctx.Err())
 			case <-time.After(c.Pause << (attempt - 1)):
 			}
 		}
@@ -48,10 +48,10 @@ func (c *Client) Download(ctx context.Context, address, target, checksum string)
 			return final.error
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s: %w", address, ctx.Err())
+			return unreachable(address, ctx.Err())
 		}
 	}
-	return fmt.Errorf("%s could not be fetched in %d attempts: %w", address, attempts, err)
+	return fail(HubError, "%s could not be fetched in %d attempts: %w; the next run goes on where this one ended", address, attempts, err)
 }
 
 // transfer goes on with the incomplete file, or begins it.
@@ -88,9 +88,9 @@ func (c *Client) transfer(ctx context.Context, address, target, checksum string)
 		have = 0
 	case http.StatusRequestedRangeNotSatisfiable:
 		os.Remove(tagFile)
-		return c.status(address, response.StatusCode)
+		return c.status(response, address)
 	default:
-		err := c.status(address, response.StatusCode)
+		err := c.status(response, address)
 		if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusRequestTimeout {
 			return permanent{err}
 		}
@@ -108,12 +108,19 @@ func (c *Client) transfer(ctx context.Context, address, target, checksum string)
 	if _, err := file.Seek(have, io.SeekStart); err != nil {
 		return permanent{err}
 	}
-	n, err := io.Copy(file, response.Body)
+	body := io.Reader(response.Body)
+	if c.MaxFile > 0 {
+		body = io.LimitReader(body, max(0, c.MaxFile-have+1))
+	}
+	n, err := io.Copy(file, body)
+	if c.MaxFile > 0 && have+n > c.MaxFile {
+		return permanent{fail(HubError, "%s is larger than %d bytes", address, c.MaxFile)}
+	}
 	if err != nil {
-		return fmt.Errorf("after %d bytes: %w", have+n, err)
+		return fmt.Errorf("the transfer broke off after %d bytes: %w", have+n, err)
 	}
 	if response.ContentLength >= 0 && n != response.ContentLength {
-		return fmt.Errorf("%d of %d bytes came", n, response.ContentLength)
+		return fmt.Errorf("the transfer broke off: %d of %d bytes came", n, response.ContentLength)
 	}
 	if err := verify(file, checksum); err != nil {
 		file.Close()
@@ -160,29 +167,41 @@ func verify(file *os.File, checksum string) error {
 	return nil
 }
 
-// get sends the token to the hub itself alone; net/http drops it on a redirect to another host.
+// get asks for an address, and follows where it leads. It is the only way to the network.
 func (c *Client) get(ctx context.Context, address string, header http.Header) (*http.Response, error) {
+	if err := c.allowed(); err != nil {
+		return nil, err
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, err
+		return nil, fail(HubError, "%s: %w", address, err)
 	}
 	for name, values := range header {
 		request.Header[name] = values
 	}
-	request.Header.Set("User-Agent", "aiperf")
-	if c.Token != "" && strings.HasPrefix(address, c.Endpoint+"/") {
+	request.Header.Set("User-Agent", c.UserAgent)
+	request.Header.Set("Accept-Encoding", "identity")
+	if c.Token != "" && c.isHub(address) {
 		request.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	return c.HTTP.Do(request)
+	client := *c.HTTP
+	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
+		if !c.isHub(next.URL.String()) {
+			next.Header.Del("Authorization") // net/http takes it along to other ports and subdomains
+		}
+		if len(via) >= maxRedirects {
+			return fmt.Errorf("it redirects more than %d times", maxRedirects)
+		}
+		return nil
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, unreachable(address, err)
+	}
+	return response, nil
 }
 
-func (c *Client) status(address string, code int) error {
-	switch code {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		if c.Token == "" {
-			return fmt.Errorf("%s answered %d: access needs a token in HF_TOKEN", address, code)
-		}
-		return fmt.Errorf("%s answered %d: the token in HF_TOKEN has no access; some repositories want their terms accepted on their page first", address, code)
-	}
-	return fmt.Errorf("%s answered %d %s", address, code, http.StatusText(code))
-}
+const maxRedirects = 10
+
+// isHub tells whether an address is one of the hub itself.
+func (c *Client) isHub(address string) bool { return strings.HasPrefix(address, c.Endpoint+"/") }

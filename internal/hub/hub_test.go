@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -72,11 +73,11 @@ func TestFetchResumesAndFillsTheCacheInTheHubsLayout(t *testing.T) {
 	large := strings.Repeat("0123456789\n", 1000)
 	s, requests := server(t, large)
 	c, repo := client(t, s.URL), Repo{Kind: "datasets", ID: "o/n"}
-	got, files, err := c.List(context.Background(), repo)
-	if err != nil || got != commit || len(files) != 2 {
-		t.Fatalf("List: %s, %v, %v", got, files, err)
+	listing, err := c.List(context.Background(), repo)
+	if err != nil || listing.Commit != commit || len(listing.Files) != 2 {
+		t.Fatalf("List: %v, %v", listing, err)
 	}
-	dir, err := c.Fetch(context.Background(), repo, commit, files)
+	dir, err := c.Fetch(context.Background(), repo, commit, listing.Files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestFetchResumesAndFillsTheCacheInTheHubsLayout(t *testing.T) {
 		}
 	}
 	before := requests.Load()
-	if _, err := c.Fetch(context.Background(), repo, commit, files); err != nil || requests.Load() != before {
+	if _, err := c.Fetch(context.Background(), repo, commit, listing.Files); err != nil || requests.Load() != before {
 		t.Errorf("a second Fetch asked the server %d times: %v", requests.Load()-before, err)
 	}
 }
@@ -101,8 +102,8 @@ func TestTrapOfflineAsksNobody(t *testing.T) {
 	s, requests := server(t, "x")
 	for _, name := range []string{"HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"} {
 		env := map[string]string{name: "1", "HF_ENDPOINT": s.URL, "HF_HOME": t.TempDir()}
-		c := FromEnvironment(func(n string) (string, bool) { v, ok := env[n]; return v, ok })
-		_, _, listed := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"})
+		c := FromEnv(func(n string) (string, bool) { v, ok := env[n]; return v, ok }, Datasets)
+		_, listed := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"})
 		fetched := c.Download(context.Background(), s.URL+"/page", filepath.Join(t.TempDir(), "f"), "")
 		for _, err := range []error{listed, fetched} {
 			if !errors.Is(err, ErrOffline) || !strings.Contains(err.Error(), name) {
@@ -146,23 +147,113 @@ func TestRefusalsNameTheToken(t *testing.T) {
 	defer s.Close()
 	c := client(t, s.URL)
 	c.Token = ""
-	if _, _, err := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"}); err == nil || !strings.Contains(err.Error(), "HF_TOKEN") {
+	if _, err := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"}); err == nil || !strings.Contains(err.Error(), "HF_TOKEN") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestPlacesOfTheEnvironment(t *testing.T) {
-	for _, test := range []struct {
-		env        map[string]string
-		dir, token string
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "token"), []byte("of-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	type places struct{ Dir, Token, Endpoint, Offline string }
+	for name, test := range map[string]struct {
+		env  map[string]string
+		kind string
+		want places
 	}{
-		{map[string]string{"HF_HOME": "/h", "HF_TOKEN": "t"}, filepath.Join("/h", "hub"), "t"},
-		{map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/c"}, "/c", ""},
-		{map[string]string{"XDG_CACHE_HOME": "/x"}, filepath.Join("/x", "huggingface", "hub"), ""},
+		"home":             {map[string]string{"HF_HOME": home, "HF_TOKEN": "t"}, Models, places{filepath.Join(home, "hub"), "t", DefaultEndpoint, ""}},
+		"the token's file": {map[string]string{"HF_HOME": home, "HF_ENDPOINT": "http://mirror/"}, Models, places{filepath.Join(home, "hub"), "of-file", "http://mirror", ""}},
+		"another file":     {map[string]string{"HF_HOME": "/h", "HF_TOKEN_PATH": filepath.Join(home, "token")}, Models, places{filepath.Join("/h", "hub"), "of-file", DefaultEndpoint, ""}},
+		"cache":            {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/c"}, Models, places{"/c", "", DefaultEndpoint, ""}},
+		"older names":      {map[string]string{"HF_HOME": "/h", "HUGGINGFACE_HUB_CACHE": "/c", "HUGGING_FACE_HUB_TOKEN": "o"}, Models, places{"/c", "o", DefaultEndpoint, ""}},
+		"newer before older": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/n", "HUGGINGFACE_HUB_CACHE": "/c", "HF_TOKEN": "n", "HUGGING_FACE_HUB_TOKEN": "o"}, Models,
+			places{"/n", "n", DefaultEndpoint, ""}},
+		"caches of the user":      {map[string]string{"XDG_CACHE_HOME": "/x"}, Models, places{filepath.Join("/x", "huggingface", "hub"), "", DefaultEndpoint, ""}},
+		"offline":                 {map[string]string{"HF_HOME": "/h", "TRANSFORMERS_OFFLINE": "yes"}, Datasets, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, "TRANSFORMERS_OFFLINE"}},
+		"not offline":             {map[string]string{"HF_HOME": "/h", "HF_HUB_OFFLINE": "0"}, Models, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, ""}},
+		"data sets offline":       {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Datasets, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, "HF_DATASETS_OFFLINE"}},
+		"which says no more than": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Models, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, ""}},
 	} {
-		c := FromEnvironment(func(n string) (string, bool) { v, ok := test.env[n]; return v, ok })
-		if c.Dir != test.dir || c.Token != test.token || c.Endpoint != defaultEndpoint {
-			t.Errorf("%v: %+v", test.env, c)
+		c := FromEnv(func(n string) (string, bool) { v, ok := test.env[n]; return v, ok }, test.kind)
+		if got := (places{c.Dir, c.Token, c.Endpoint, c.Offline}); got != test.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
+	}
+}
+
+// TestTrapTheTokenGoesToTheHubAlone redirects to another port of the same host, where net/http would take it along.
+func TestTrapTheTokenGoesToTheHubAlone(t *testing.T) {
+	seen := map[string]string{}
+	storage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen["storage"+r.URL.Path] = r.Header.Get("Authorization")
+		fmt.Fprint(w, "text")
+	}))
+	defer storage.Close()
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen["hub"+r.URL.Path] = r.Header.Get("Authorization")
+		if r.URL.Path == "/renamed" {
+			http.Redirect(w, r, "/file", http.StatusTemporaryRedirect)
+			return
+		}
+		http.Redirect(w, r, storage.URL+"/file", http.StatusFound)
+	}))
+	defer hub.Close()
+	c, dir := client(t, hub.URL), t.TempDir()
+	for i, address := range []string{hub.URL + "/renamed", storage.URL + "/other"} {
+		if err := c.Download(context.Background(), address, filepath.Join(dir, fmt.Sprint(i)), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{"hub/renamed": "Bearer secret", "hub/file": "Bearer secret", "storage/file": "", "storage/other": ""}
+	if !maps.Equal(seen, want) {
+		t.Errorf("seen %q, want %q", seen, want)
+	}
+}
+
+func TestACacheIsReadAtItsRevision(t *testing.T) {
+	dir := t.TempDir()
+	snapshots := filepath.Join(dir, "models--o--n", "snapshots")
+	if err := os.MkdirAll(filepath.Join(snapshots, commit), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	repo := func(revision string) Repo { return Repo{Kind: Models, ID: "o/n", Revision: revision} }
+	for revision, want := range map[string][2]bool{commit: {true, true}, "": {false, true}, "v1": {false, true}, "../..": {false, true}} {
+		_, exact := Snapshot(dir, repo(revision))
+		_, any := AnySnapshot(dir, repo(revision))
+		if exact != want[0] || any != want[1] {
+			t.Errorf("%q: found %v, as the only one %v; want %v", revision, exact, any, want)
+		}
+	}
+	refs := filepath.Join(dir, "models--o--n", "refs")
+	if err := os.MkdirAll(refs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for ref, text := range map[string]string{"main": commit + "\n", "evil": "../../.."} {
+		if err := os.WriteFile(filepath.Join(refs, ref), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, ok := Snapshot(dir, repo("main")); !ok || found != filepath.Join(snapshots, commit) {
+		t.Errorf("main: %s, %v", found, ok)
+	}
+	if found, ok := Snapshot(dir, repo("evil")); ok {
+		t.Errorf("a revision leads out of the cache: %s", found)
+	}
+}
+
+func TestAFileBeyondTheBoundIsRefused(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "0123456789") }))
+	defer s.Close()
+	c := client(t, s.URL)
+	target := filepath.Join(t.TempDir(), "f")
+	c.MaxFile = 9
+	if err := c.Download(context.Background(), s.URL+"/f", target, ""); err == nil || !strings.Contains(err.Error(), "larger than 9 bytes") {
+		t.Errorf("got %v", err)
+	}
+	c.MaxFile = 10
+	if err := c.Download(context.Background(), s.URL+"/f", target, ""); err != nil {
+		t.Error(err)
 	}
 }

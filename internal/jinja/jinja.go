@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"reflect"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
@@ -26,25 +28,49 @@ type none struct{}
 var None any = (*none)(nil)
 
 // Template is a parsed template. It is safe for concurrent use.
-type Template struct{ parsed *exec.Template }
+type Template struct {
+	parsed *exec.Template
+	chat   bool
+	steps  int
+}
 
-// Compile parses a template; autoescape has printed values escaped for HTML. Its error tells the line
-// where the engine knows it.
-func Compile(source string, autoescape bool) (t *Template, err error) {
+// Options say how a template is read.
+type Options struct {
+	// Escape has printed values escaped for HTML.
+	Escape bool
+	// Chat reads a template as those of models are read: a block takes its line with it, tojson escapes
+	// nothing. Such a template is a stranger's: what it may use is bounded.
+	Chat bool
+}
+
+// Compile parses a template. Its error tells the line where the engine knows it.
+func Compile(source string, o Options) (t *Template, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t, err = nil, fmt.Errorf("the template cannot be parsed: %v", p)
 		}
 	}()
-	c := config.New()
-	c.AutoEscape = autoescape
-	parsed, err := exec.NewTemplate(home, c, onlyTemplate(source), environment())
-	if err != nil {
-		text := strings.TrimPrefix(err.Error(), "failed to parse template '"+source+"': ")
-		return nil, errors.New("the template cannot be parsed: " + where(source, text))
+	text := inline
+	if o.Chat {
+		if err := sane(source); err != nil {
+			return nil, err
+		}
+		text = trimmed
 	}
-	printsNone(reflect.ValueOf(parsed.Root()), map[uintptr]bool{})
-	return &Template{parsed}, nil
+	c := config.New()
+	c.AutoEscape = o.Escape
+	rewritten := text(source)
+	parsed, err := exec.NewTemplate(home, c, onlyTemplate(rewritten), environment(o.Chat))
+	if err != nil {
+		text := strings.TrimPrefix(err.Error(), "failed to parse template '"+rewritten+"': ")
+		if !o.Chat { // else the lines are not those of the source
+			text = where(source, text)
+		}
+		return nil, errors.New("the template cannot be parsed: " + text)
+	}
+	a := amender{chat: o.Chat, seen: map[uintptr]bool{}}
+	a.amend(reflect.ValueOf(parsed.Root()))
+	return &Template{parsed, o.Chat, maxSteps}, nil
 }
 
 // home is the only file that a template knows: itself.
@@ -70,14 +96,22 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 			text, err = "", fmt.Errorf("the template cannot be rendered: %v", p)
 		}
 	}()
-	all := make(map[string]any, len(variables)+2)
+	all := make(map[string]any, len(variables)+4)
 	maps.Copy(all, variables)
-	all["none"], all["None"] = None, None
-	text, err = t.parsed.ExecuteToString(exec.NewContext(all))
-	if err != nil {
+	all["none"], all["None"], all["pick"] = None, None, pick
+	out := &output{limit: math.MaxInt}
+	left := &budget{steps: t.steps, end: time.Now().Add(maxTime)}
+	if t.chat {
+		all[budgetName] = left
+		out.limit = maxText
+	}
+	if err := t.parsed.Execute(out, exec.NewContext(all)); err != nil {
+		if left.spent != nil {
+			return "", left.spent
+		}
 		return "", errors.New(plainly(err.Error()))
 	}
-	return text, nil
+	return out.String(), nil
 }
 
 var (
@@ -93,13 +127,20 @@ func plainly(text string) string {
 	text = renderPlace.ReplaceAllString(text, "line $1: ")
 	text = noItem.ReplaceAllString(text, "$1: its parent is undefined or none")
 	text = filterName.ReplaceAllString(text, "")
-	text = strings.ReplaceAll(text, "invalid call to filter '"+printFilter+"': ", "")
-	text = strings.ReplaceAll(text, "invalid call to filter 'tojson': ", "")
+	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter} {
+		text = strings.ReplaceAll(text, "invalid call to filter '"+name+"': ", "")
+	}
 	for nodeNames.MatchString(text) {
 		text = nodeNames.ReplaceAllString(text, "$1")
 	}
+	if len(text) > maxMessage { // calls within calls: what matters stands at both ends
+		text = strings.ToValidUTF8(text[:maxMessage/2], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessage/2:], "")
+	}
 	return text
 }
+
+// maxMessage bounds an error's text in bytes.
+const maxMessage = 600
 
 var position = regexp.MustCompile(`Line: (\d+)`)
 
@@ -112,4 +153,27 @@ func where(source, message string) string {
 		return message
 	}
 	return "line " + line + ": " + message
+}
+
+// pick is "a if condition else b".
+func pick(condition, a, b *exec.Value) *exec.Value {
+	if condition.IsTrue() {
+		return a
+	}
+	return b
+}
+
+// output is a text of limited length.
+type output struct {
+	strings.Builder
+	limit int
+}
+
+func (o *output) Write(p []byte) (int, error) { return o.WriteString(string(p)) }
+
+func (o *output) WriteString(s string) (int, error) {
+	if len(s) > o.limit-o.Len() {
+		return 0, fmt.Errorf("the text would be longer than %d MiB", o.limit>>20)
+	}
+	return o.Builder.WriteString(s)
 }

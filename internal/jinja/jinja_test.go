@@ -49,7 +49,7 @@ func TestVectors(t *testing.T) {
 }
 
 func render(source string) (string, error) {
-	tmpl, err := Compile(source, true)
+	tmpl, err := Compile(source, Options{Escape: true})
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func TestErrorsNameLineAndVariable(t *testing.T) {
 }
 
 func TestPlainTextIsNotEscaped(t *testing.T) {
-	tmpl, err := Compile("{{ text }}", false)
+	tmpl, err := Compile("{{ text }}", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestPlainTextIsNotEscaped(t *testing.T) {
 }
 
 func TestOneTemplateServesManyGoroutines(t *testing.T) {
-	tmpl, err := Compile(`{% set a = n + 1 %}{% for x in xs %}{{ loop.index }}{{ x }}{{ a }}{% endfor %}`, true)
+	tmpl, err := Compile(`{% set a = n + 1 %}{% for x in xs %}{{ loop.index }}{{ x }}{{ a }}{% endfor %}`, Options{Escape: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,16 @@ import (
 	"aiperf/internal/artifact"
 )
 
-// jsonWriter writes JSON as Python's json module does, keys sorted and only ASCII, with the characters
-// escaped that mean something in HTML.
+// jsonWriter writes JSON as Python's json module does, keys sorted, and as Jinja wants it: only ASCII, with the
+// characters escaped that mean something in HTML.
 type jsonWriter struct {
 	buf    []byte
-	indent int // negative: on one line
+	indent int  // negative: on one line
+	plain  bool // only quotes, backslashes and control characters are escaped
 }
+
+// maxIndent bounds the indentation of a level.
+const maxIndent = 64
 
 // maxNesting ends a value that contains itself.
 const maxNesting = 200
@@ -161,6 +165,8 @@ func (w *jsonWriter) string(s string) {
 			b = append(b, `\b`...)
 		case r == '\f':
 			b = append(b, `\f`...)
+		case w.plain && r >= ' ':
+			b = utf8.AppendRune(b, r)
 		case r < ' ' || r >= 0x7f || r == '<' || r == '>' || r == '&' || r == '\'':
 			for _, unit := range utf16.Encode([]rune{r}) {
 				b = fmt.Appendf(b, `\u%04x`, unit)

@@ -6,60 +6,22 @@ import (
 
 	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/nodes"
-	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// printFilter prints the values of expressions.
-const printFilter = "print"
-
-// printsNone rewrites a parsed template so that all that is printed passes printFilter: the engine itself
-// takes None for undefined.
-func printsNone(v reflect.Value, seen map[uintptr]bool) {
-	switch v.Kind() {
-	case reflect.Interface:
-		printsNone(v.Elem(), seen)
-	case reflect.Pointer:
-		if v.IsNil() || seen[v.Pointer()] || v.Type() == reflect.TypeFor[*tokens.Token]() {
-			return
-		}
-		seen[v.Pointer()] = true
-		printsNone(v.Elem(), seen)
-		if out, ok := v.Interface().(*nodes.Output); ok {
-			out.Expression = printed(out.Expression)
-			if out.Alternative != nil {
-				out.Alternative = printed(out.Alternative)
-			}
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				printsNone(v.Field(i), seen)
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			printsNone(v.Index(i), seen)
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			printsNone(v.MapIndex(key), seen)
-		}
-	}
-}
-
-func printed(e nodes.Expression) nodes.Expression {
-	return &nodes.FilteredExpression{Expression: e, Filters: []*nodes.FilterCall{{Name: printFilter}}}
-}
-
 // environment is gonja's own with Python's ways on top.
-func environment() *exec.Environment {
+func environment(chat bool) *exec.Environment {
 	filters := exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(builtins.Filters)
 	tests := exec.NewTestSet(map[string]exec.TestFunction{}).Update(builtins.Tests)
 	for name, f := range map[string]exec.FilterFunction{
 		printFilter: printing, "tojson": toJSON, "default": orDefault, "d": orDefault,
+		sizeFilter: sized, repeatFilter: repeated, stepFilter: stepped,
 	} {
 		set(filters, name, f)
+	}
+	globals := exec.EmptyContext().Update(builtins.GlobalFunctions)
+	globals.Set("range", span)
+	if chat {
+		set(filters, "tojson", toPlainJSON)
 	}
 	for name, f := range map[string]func(*exec.Value) bool{
 		"defined":   func(v *exec.Value) bool { return v.Val.IsValid() },
@@ -74,7 +36,7 @@ func environment() *exec.Environment {
 		}
 	}
 	return &exec.Environment{
-		Context: exec.EmptyContext().Update(builtins.GlobalFunctions), Filters: filters, Tests: tests,
+		Context: globals, Filters: filters, Tests: tests,
 		ControlStructures: builtins.ControlStructures, Methods: builtins.Methods,
 	}
 }
@@ -124,16 +86,24 @@ func orDefault(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Va
 
 // toJSON is the filter tojson(indent=None).
 func toJSON(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
+	return writeJSON(jsonWriter{indent: -1}, in, params)
+}
+
+// toPlainJSON is the filter as chat templates know it.
+func toPlainJSON(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
+	return writeJSON(jsonWriter{indent: -1, plain: true}, in, params)
+}
+
+func writeJSON(w jsonWriter, in *exec.Value, params *exec.VarArgs) *exec.Value {
 	if in.IsError() {
 		return in
 	}
-	w := jsonWriter{indent: -1}
 	indent, given := params.KwArgs["indent"]
 	if !given && len(params.Args) > 0 {
 		indent, given = params.Args[0], true
 	}
 	if given && !isNone(indent) {
-		w.indent = indent.Integer()
+		w.indent = min(indent.Integer(), maxIndent)
 	}
 	if !in.Val.IsValid() {
 		return exec.AsValue(errors.New("tojson: the value is undefined"))

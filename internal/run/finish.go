@@ -27,7 +27,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	e.rtt, unwritten = e.network.finish()
 	e.log.Info("Processing the records")
 	e.drain(phases)
-	problems := []error{e.inputsError, unwritten}
+	problems := []error{e.inputsError, unwritten, e.tokenizersFailed()}
 	for _, s := range e.sinks {
 		if err := s.Close(); err != nil {
 			problems = append(problems, err)

@@ -109,7 +109,8 @@ type execution struct {
 	id      string
 
 	redactor   *artifact.Redactor
-	tokenizer  tokenizer.Tokenizer
+	tokenizer  tokenizer.Tokenizer         // of the primary model
+	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
 	data       *dataset.Dataset
 	descriptor endpoint.Descriptor
@@ -207,6 +208,9 @@ func (e *execution) prepare(ctx context.Context) error {
 		if err := e.buildDataset(ctx); err != nil {
 			return err
 		}
+	}
+	if err := e.tokenizersFailed(); err != nil {
+		return err
 	}
 	if err := e.fitDataset(ctx); err != nil {
 		return err

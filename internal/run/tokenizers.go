@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"aiperf/internal/endpoint"
+	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer"
 	"aiperf/internal/tokenizer/chat"
-	"aiperf/internal/tokenizer/hub"
 	"aiperf/internal/tokenizer/load"
 )
 
@@ -21,9 +21,13 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 	if t.Name == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
-	defer cancel()
-	h := hub.FromEnv(os.LookupEnv)
+	asNamed := e.cfg.Env.Service.TokenizerSkipPreload
+	if !asNamed {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
+		defer cancel()
+	}
+	h := hub.FromEnv(os.LookupEnv, hub.Models)
 	h.UserAgent = "aiperf/" + e.options.Version
 	begin, resolved := time.Now(), 0
 	loaded := map[string]endpoint.Counter{}
@@ -32,7 +36,7 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 			e.countModel(i, counter)
 			continue
 		}
-		tok, bundle, err := e.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, Info: func(message string) {
+		tok, bundle, err := e.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
 			e.log.Info(message)
 			resolved++
 		}})
@@ -44,6 +48,7 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 			return err
 		}
 		loaded[name] = counter
+		e.tokenizers = append(e.tokenizers, tok)
 		if i == 0 {
 			e.tokenizer = tok
 		}
@@ -51,6 +56,16 @@ func (e *execution) loadTokenizers(ctx context.Context) error {
 	}
 	if resolved > 0 {
 		e.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
+	}
+	return nil
+}
+
+// tokenizersFailed tells that a tokenizer counts wrongly.
+func (e *execution) tokenizersFailed() error {
+	for _, t := range e.tokenizers {
+		if err := tokenizer.Err(t); err != nil {
+			return fmt.Errorf("the tokenizer %s: %w", t.Name(), err)
+		}
 	}
 	return nil
 }
@@ -116,7 +131,7 @@ func (e *execution) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoi
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
 	return &templated{Counter: memo, template: template, warn: func(err error) {
-		e.log.Warn("The chat template refuses a conversation; such inputs are counted without it", "error", err)
+		e.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it", "error", err)
 	}}, nil
 }
 

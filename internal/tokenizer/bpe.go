@@ -1,5 +1,7 @@
 package tokenizer
 
+import "aiperf/internal/tokenizer/vocab"
+
 // Pieces up to this length are merged by searching the smallest rank in a row; beyond, where that
 // would be quadratic, by a heap.
 const maxLinear = 64
@@ -17,11 +19,11 @@ type merger struct {
 // piece is the ranks of the tokens of one piece, valid until the next call.
 func (m *merger) piece(s string) []uint32 {
 	m.out = m.out[:0]
-	if len(s) > m.ranks.longest {
+	if len(s) > m.ranks.Longest() {
 		return m.merge(s)
 	}
-	h := hashBytes(s)
-	if rank := m.ranks.rankHashed(s, h); rank != noRank {
+	h := vocab.Hash(s)
+	if rank := uint32(m.ranks.FindHashed(s, h)); rank != noRank {
 		m.out = append(m.out, rank)
 		return m.out
 	}

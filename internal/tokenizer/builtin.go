@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"aiperf/internal/tokenizer/split"
+	"aiperf/internal/tokenizer/vocab"
 )
 
 //go:embed data/o200k_base.bin
@@ -109,7 +110,7 @@ var p50k = sync.OnceValue(func() *ranks {
 	for n := 2; n <= 25; n++ {
 		tokens = append(tokens, strings.Repeat(" ", n))
 	}
-	return newRanksOf(tokens)
+	return &ranks{vocab.Of(tokens)}
 })
 
 // harmonySpecials are the special tokens of o200k_harmony; the numbers between the named ones are

@@ -21,6 +21,21 @@ type Tokenizer interface {
 	Specials() Specials
 }
 
+// Fallible is a Tokenizer that may fail while it is used, as one with a splitting pattern of its own may.
+type Fallible interface {
+	Tokenizer
+	// Err tells why it failed; its ids are wrong since. nil: it has not.
+	Err() error
+}
+
+// Err is the failure of any Tokenizer.
+func Err(t Tokenizer) error {
+	if f, ok := t.(Fallible); ok {
+		return f.Err()
+	}
+	return nil
+}
+
 // Specials names the special ids of a vocabulary; an id of -1 means that there is none.
 type Specials struct {
 	BOS, EOS int

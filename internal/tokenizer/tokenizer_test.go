@@ -90,19 +90,19 @@ func TestBuiltinFacts(t *testing.T) {
 	if s := b.Specials(); s != (Specials{BOS: -1, EOS: 199999}) || s.Separator() != 199999 {
 		t.Errorf("specials %+v", s)
 	}
-	if n := o200k().ranks.len(); n != 199998 {
+	if n := o200k().ranks.Len(); n != 199998 {
 		t.Errorf("%d mergeable tokens", n)
 	}
 }
 
 func TestEveryTokenHasItsRank(t *testing.T) {
 	r := o200k().ranks
-	for i := range uint32(r.len()) {
+	for i := range uint32(r.Len()) {
 		if got := r.rank(r.token(i)); got != i {
 			t.Fatalf("rank of %q is %d, want %d", r.token(i), got, i)
 		}
 	}
-	for _, s := range []string{"\xff\xfe\xfd", "zqxjkvbw", strings.Repeat("q", r.longest+1)} {
+	for _, s := range []string{"\xff\xfe\xfd", "zqxjkvbw", strings.Repeat("q", r.Longest()+1)} {
 		if got := r.rank(s); got != noRank {
 			t.Errorf("rank of %q is %d, want none", s, got)
 		}

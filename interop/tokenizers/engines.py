@@ -343,6 +343,27 @@ def main():
                 e = tiktoken.get_encoding(name)
                 open(os.path.join(folder, "builtin"), "w").write(name)
                 write(folder, texts(name, sorted(e.special_tokens_set)[:12]), lambda t: e.encode(t, allowed_special="all"), lambda ids: e.decode(ids))
+        # Rank files whose folder says how they split: by the name of the repository's code, or by an expression.
+        named = {"[BOS]": 0, "[EOS]": 1, "<|im_end|>": 2, "a b": 7}
+        for name, pattern in {"ranks_kimi": PATTERNS["kimi"], "ranks_marks": PATTERNS["marks"], "ranks_words": PATTERNS["words"]}.items():
+            folder = case(name)
+            if folder:
+                ranks = tiktoken.get_encoding("cl100k_base")._mergeable_ranks
+                first = 100_300
+                special = {text: first + i for text, i in named.items()}
+                config = {"added_tokens_decoder": {str(i): {"content": text, "special": True} for text, i in special.items()}, "bos_token": "[BOS]", "eos_token": "[EOS]"}
+                if name == "ranks_kimi":
+                    first = max(ranks.values()) + 1
+                    special = {text: first + i for text, i in named.items()}
+                    config["added_tokens_decoder"] = {str(i): {"content": text, "special": True} for text, i in special.items()}
+                    config["auto_map"] = {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]}
+                    special |= {f"<|reserved_token_{i}|>": i for i in range(first, first + 256) if i - first not in named.values()}
+                else:
+                    config["pat_str"] = pattern
+                e = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+                shutil.copyfile(os.path.join(args.tiktoken, "cl100k_base.tiktoken"), os.path.join(folder, "tiktoken.model"))
+                json.dump(config, open(os.path.join(folder, "tokenizer_config.json"), "w"))
+                write(folder, texts(name, sorted(named) + ["<|reserved_token_100260|>"]), lambda t: e.encode(t, allowed_special="all"), lambda ids: e.decode(ids))
     shutil.rmtree(models_folder)
     print(f"{total[0]} tokenizers, {total[1]} texts")
 

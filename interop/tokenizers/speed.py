@@ -103,7 +103,7 @@ def compare(folder, output):
         load = best(lambda: Tokenizer.from_file(path), 2) * 1000
         mine = ours["Speed/load/" + name][0]
         print(f"{name + ', load':24}{load:11.0f} ms{mine:11.1f} ms{load / mine:8.1f}")
-    print(f"{'bytelevel, packed, load':24}{'':14}{ours['Speed/packed'][0]:11.1f} ms")
+        print(f"{name + ', packed, load':24}{'':14}{ours['Speed/packed/' + name][0]:11.1f} ms")
     print(f"{'built-in, load':24}{'':14}{ours['Load'][0]:11.1f} ms")
 
 

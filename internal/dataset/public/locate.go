@@ -20,7 +20,7 @@ import (
 // converted is the revision in which the hub keeps every data set as Parquet files, by subset and split.
 const converted = "refs/convert/parquet"
 
-func (s *set) repository() hub.Repo { return hub.Repo{Kind: "datasets", ID: s.repo} }
+func (s *set) repository() hub.Repo { return hub.Repo{Kind: hub.Datasets, ID: s.repo} }
 
 // locate finds the files of a data set, or fetches them.
 func (o *Options) locate(ctx context.Context, s set) ([]string, error) {
@@ -40,7 +40,7 @@ func (o *Options) locate(ctx context.Context, s set) ([]string, error) {
 		for _, revision := range []string{"main", converted} {
 			repo := s.repository()
 			repo.Revision = revision
-			if dir, ok := hub.Snapshot(o.Hub.Dir, repo); ok {
+			if dir, ok := hub.AnySnapshot(o.Hub.Dir, repo); ok {
 				if files, err := s.local(dir); err == nil {
 					return files, nil
 				}
@@ -82,12 +82,12 @@ func (s *set) local(place string) ([]string, error) {
 	}
 	if s.repo != "" {
 		for _, cache := range []string{place, filepath.Join(place, "hub"), filepath.Join(place, "huggingface", "hub")} {
-			if dir, ok := hub.Snapshot(cache, s.repository()); ok {
+			if dir, ok := hub.AnySnapshot(cache, s.repository()); ok {
 				place = dir
 				break
 			}
 		}
-		if dir, ok := hub.SnapshotIn(place, "main"); ok {
+		if dir, ok := hub.AnySnapshotIn(place, "main"); ok {
 			place = dir
 		}
 	}
@@ -251,13 +251,13 @@ func (o *Options) downloadWithin(ctx context.Context, s set) ([]string, error) {
 // fetch brings the files of a split. Of a streamed data set the first one is enough: a table of a repository holds far
 // more rows than a run asks for.
 func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) ([]string, error) {
-	commit, files, err := o.Hub.List(ctx, repo)
+	listing, err := o.Hub.List(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
 	byName := map[string]hub.File{}
 	var names []string
-	for _, f := range files {
+	for _, f := range listing.Files {
 		byName[f.Path] = f
 		names = append(names, f.Path)
 	}
@@ -272,7 +272,7 @@ func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) ([]string, er
 	for _, name := range chosen {
 		wanted = append(wanted, byName[name])
 	}
-	dir, err := o.Hub.Fetch(ctx, repo, commit, wanted)
+	dir, err := o.Hub.Fetch(ctx, repo, listing.Commit, wanted)
 	if err != nil {
 		return nil, err
 	}

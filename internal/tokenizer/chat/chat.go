@@ -3,45 +3,27 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"maps"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nikolalohinski/gonja/v2/builtins"
-	"github.com/nikolalohinski/gonja/v2/config"
-	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/loaders"
+	"aiperf/internal/jinja"
 )
 
 // Template is a chat template made ready. It is safe for concurrent use.
 type Template struct {
-	template *exec.Template
+	template *jinja.Template
 	bos, eos string
 	// parts tells that the template looks at the parts of a content; else their texts are joined for it.
 	parts bool
 }
 
-// maxRendered bounds a rendered conversation: a template may loop.
-const maxRendered = 64 << 20
-
-const root = "/chat_template"
-
-// Parse reads a template. It can reach no file: a template is text from a stranger.
+// Parse reads a template.
 func Parse(text, bos, eos string) (*Template, error) {
-	loader, err := loaders.NewMemoryLoader(map[string]string{root: rewrite(plainBlocks(text))})
-	if err != nil {
-		return nil, err
-	}
-	filters := exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(builtins.Filters).
-		Update(exec.NewFilterSet(map[string]exec.FilterFunction{"tojson": toJSON}))
-	template, err := exec.NewTemplate(root, config.New(), loader, &exec.Environment{
-		Context: exec.EmptyContext().Update(builtins.GlobalFunctions), Filters: filters, Tests: builtins.Tests,
-		ControlStructures: builtins.ControlStructures, Methods: builtins.Methods,
-	})
+	template, err := jinja.Compile(plainBlocks(text), jinja.Options{Chat: true})
 	if err != nil {
 		return nil, err
 	}
@@ -59,34 +41,42 @@ func plainBlocks(text string) string {
 // Render is the text of messages (the JSON of a request's "messages") up to where the reply begins.
 func (t *Template) Render(messages []byte) (text string, err error) {
 	var list []any
-	if err := json.Unmarshal(messages, &list); err != nil {
+	d := json.NewDecoder(bytes.NewReader(messages))
+	d.UseNumber()
+	if err := d.Decode(&list); err != nil {
 		return "", err
 	}
 	if !t.parts {
 		joinParts(list)
 	}
-	// The library may panic on what it does not expect.
-	defer func() {
-		if p := recover(); p != nil {
-			text, err = "", fmt.Errorf("the template fails: %v", p)
-		}
-	}()
-	out := &limited{}
-	data := map[string]any{
-		"messages": list, "add_generation_prompt": true, "bos_token": t.bos, "eos_token": t.eos, "tools": nil, "documents": nil,
+	return t.template.Render(map[string]any{
+		"messages": python(list), "add_generation_prompt": true, "bos_token": t.bos, "eos_token": t.eos, "tools": jinja.None, "documents": jinja.None,
 		"raise_exception": func(message string) (string, error) { return "", errors.New(message) },
-		"pick": func(condition, a, b *exec.Value) *exec.Value {
-			if condition.IsTrue() {
-				return a
-			}
-			return b
-		},
-		"strftime_now": func(format string) string { return strftime(time.Now(), format) },
+		"strftime_now":    func(format string) string { return strftime(time.Now(), format) },
+	})
+}
+
+// python is a value of JSON as a template in Python would have it.
+func python(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return jinja.None
+	case json.Number:
+		if n, err := strconv.Atoi(v.String()); err == nil {
+			return n
+		}
+		f, _ := v.Float64() // what is too large is infinite, as in Python
+		return f
+	case []any:
+		for i := range v {
+			v[i] = python(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = python(v[name])
+		}
 	}
-	if err := t.template.Execute(out, exec.NewContext(maps.Clone(data))); err != nil {
-		return "", err
-	}
-	return out.String(), nil
+	return v
 }
 
 // typesParts tells whether a template looks at the types of content parts.
@@ -124,18 +114,6 @@ func joinParts(messages []any) {
 		message["content"] = strings.Join(texts, "\n")
 	}
 }
-
-// limited is a text of at most maxRendered bytes.
-type limited struct{ strings.Builder }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxRendered {
-		return 0, io.ErrShortWrite
-	}
-	return l.Builder.Write(p)
-}
-
-func (l *limited) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
 
 // strftime knows the directives that templates use.
 func strftime(t time.Time, format string) string {

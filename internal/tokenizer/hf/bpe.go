@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"aiperf/internal/tokenizer/vocab"
 )
 
 // modelSpec is the "model" of a tokenizer.json, whatever its type.
 type modelSpec struct {
 	Type                    string   `json:"type"`
-	Vocab, Merges           string   `json:"-"` // as they are spelled: they are long
 	UnkToken                *string  `json:"unk_token"`
 	UnkID                   *int     `json:"unk_id"`
 	FuseUnk                 bool     `json:"fuse_unk"`
@@ -23,7 +24,7 @@ type modelSpec struct {
 
 // bpe merges the symbols of a piece pair by pair.
 type bpe struct {
-	vocab          map[string]int32
+	vocab          *vocab.Vocab
 	pairs          *pairTable
 	prefix, suffix string
 	unk            int32 // -1 without
@@ -32,126 +33,103 @@ type bpe struct {
 	ignoreMerges   bool
 
 	// raw: the pieces are bytes, each of which is a symbol.
-	raw      bool
-	symbols  [256]int32       // of each byte, -1 for none
-	whole    map[string]int32 // tokens by their bytes, for ignoreMerges
-	cuts     *cutter          // nil where a piece must be merged as one
-	ascii    [utf8.RuneSelf]int32
-	nonASCII map[rune]int32
+	raw     bool
+	symbols [256]int32 // of each byte, -1 for none
+	cuts    *cutter    // nil where a piece must be merged as one
+	ascii   [utf8.RuneSelf]int32
 }
 
-func newBPE(s *modelSpec, vocab map[string]int32) (*bpe, error) {
+// canBeRaw tells whether the pieces of a model may be bytes.
+func (s *modelSpec) canBeRaw() bool {
+	return s.Type == "BPE" && or(s.ContinuingSubwordPrefix, "") == "" && or(s.EndOfWordSuffix, "") == "" && !s.ByteFallback
+}
+
+// newBPE makes the model but for its merges. raw tells that the pieces are bytes.
+func newBPE(s *modelSpec, v *vocab.Vocab, raw bool) (*bpe, error) {
 	b := &bpe{
-		vocab: vocab, prefix: or(s.ContinuingSubwordPrefix, ""), suffix: or(s.EndOfWordSuffix, ""), unk: -1,
-		fuseUnk: s.FuseUnk, ignoreMerges: s.IgnoreMerges, nonASCII: map[rune]int32{},
+		vocab: v, prefix: or(s.ContinuingSubwordPrefix, ""), suffix: or(s.EndOfWordSuffix, ""), unk: -1,
+		fuseUnk: s.FuseUnk, ignoreMerges: s.IgnoreMerges, raw: raw,
 	}
 	if or(s.Dropout, 0) != 0 {
 		return nil, fmt.Errorf("the model drops merges at random (dropout %v), so that no count is certain", *s.Dropout)
 	}
 	if s.UnkToken != nil {
-		id, ok := vocab[*s.UnkToken]
-		if ok {
-			b.unk = id
-		}
+		b.unk = v.Find(*s.UnkToken)
 	}
 	if s.ByteFallback {
-		b.fallback = byteTokens(vocab)
+		b.fallback = byteTokens(v)
 	}
 	for i := range b.ascii {
-		b.ascii[i] = -1
+		b.ascii[i] = v.Find(string(rune(i)))
 	}
-	for token, id := range vocab {
-		if isOneChar(token) {
-			if r, _ := utf8.DecodeRuneInString(token); r < utf8.RuneSelf {
-				b.ascii[r] = id
-			} else {
-				b.nonASCII[r] = id
-			}
-		}
-	}
-	return b, b.readMerges(s.Merges)
-}
-
-func (b *bpe) readMerges(raw string) error {
-	n := strings.Count(raw, `"`) / 2 // at least: an entry is one string, or two in a list
-	if strings.HasPrefix(strings.TrimLeft(raw[min(1, len(raw)):], " \t\r\n"), "[") {
-		n /= 2
-	}
-	b.pairs = newPairTable(n)
-	cuts := newCutter(b)
-	rank := uint32(0)
-	tokens := byID(b.vocab)
-	next := int32(0) // what merges make mostly has one id after another, which spares a search
-	err := readMerges(raw, func(left, right string) error {
-		l, ok := b.vocab[left]
-		if !ok {
-			return fmt.Errorf("%q is not in the vocabulary", left)
-		}
-		r, ok := b.vocab[right]
-		if !ok {
-			return fmt.Errorf("%q is not in the vocabulary", right)
-		}
-		joined := left
-		if len(right) >= len(b.prefix) {
-			joined += right[len(b.prefix):]
-		}
-		id := next
-		if joined == "" || int(id) >= len(tokens) || tokens[id] != joined {
-			if id, ok = b.vocab[joined]; !ok {
-				return fmt.Errorf("%q is not in the vocabulary", joined)
-			}
-		}
-		next = id + 1
-		b.pairs.put(l, r, rank, uint32(id))
-		cuts.bridge(left, right, l, r)
-		rank++
-		return nil
-	})
-	if cuts.possible {
-		b.cuts = cuts
-	}
-	return err
-}
-
-// byID lists tokens by their ids; an id without a token has an empty text.
-func byID(vocab map[string]int32) []string {
-	size := int32(0)
-	for _, id := range vocab {
-		size = max(size, id+1)
-	}
-	tokens := make([]string, size)
-	for token, id := range vocab {
-		tokens[id] = token
-	}
-	return tokens
-}
-
-// byteTokens are the ids of <0x00> to <0xFF>, -1 for a missing one.
-func byteTokens(vocab map[string]int32) *[256]int32 {
-	ids := new([256]int32)
-	for i := range ids {
-		ids[i] = -1
-		if id, ok := vocab[fmt.Sprintf("<0x%02X>", i)]; ok {
-			ids[i] = id
-		}
-	}
-	return ids
-}
-
-// useBytes prepares for pieces of raw bytes.
-func (b *bpe) useBytes() {
-	b.raw = true
 	for i, r := range byteChars {
 		b.symbols[i] = b.char(r)
 	}
-	if b.ignoreMerges {
-		b.whole = make(map[string]int32, len(b.vocab))
-		for token, id := range b.vocab {
-			if bytes, ok := fromByteChars(token); ok {
-				b.whole[bytes] = id
+	return b, nil
+}
+
+func (b *bpe) readMerges(raw string) error {
+	n := strings.Count(raw, `"`) / 2 // at least half as many: an entry is one string, or two in a list
+	pairs, into := make([]uint64, 0, n), make([]uint32, 0, n)
+	var cuts *cutter
+	if !b.raw {
+		cuts = newCutter(b)
+	}
+	next := int32(0) // what merges make mostly has one id after another, which spares a search
+	err := readMerges(raw, func(left, right string) error {
+		l, r := b.vocab.Find(left), b.vocab.Find(right)
+		if l < 0 {
+			return fmt.Errorf("%q is not in the vocabulary", left)
+		}
+		if r < 0 {
+			return fmt.Errorf("%q is not in the vocabulary", right)
+		}
+		rest := right
+		if len(right) >= len(b.prefix) {
+			rest = right[len(b.prefix):]
+		}
+		if len(pairs) == maxMerges {
+			return fmt.Errorf("there are more than %d merges", maxMerges)
+		}
+		id := next
+		if !b.isJoined(id, left, rest) {
+			if id = b.vocab.Find(left + rest); id < 0 {
+				return fmt.Errorf("%q is not in the vocabulary", left+rest)
 			}
 		}
+		next = id + 1
+		pairs, into = append(pairs, uint64(l)<<32|uint64(r)), append(into, uint32(id))
+		if cuts != nil {
+			cuts.bridge(left, right, l, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	b.pairs = newPairTable(pairs, into, b.vocab.Len())
+	if cuts != nil && cuts.possible {
+		b.cuts = cuts
+	}
+	return nil
+}
+
+// isJoined tells whether a token is left and rest.
+func (b *bpe) isJoined(id int32, left, rest string) bool {
+	if int(id) >= b.vocab.Len() {
+		return false
+	}
+	t := b.vocab.Text(id)
+	return t != "" && len(t) == len(left)+len(rest) && t[:len(left)] == left && t[len(left):] == rest
+}
+
+// byteTokens are the ids of <0x00> to <0xFF>, -1 for a missing one.
+func byteTokens(v *vocab.Vocab) *[256]int32 {
+	ids := new([256]int32)
+	for i := range ids {
+		ids[i] = v.Find(fmt.Sprintf("<0x%02X>", i))
+	}
+	return ids
 }
 
 // char is the id of a code point as a token, or -1.
@@ -159,19 +137,13 @@ func (b *bpe) char(r rune) int32 {
 	if r < utf8.RuneSelf {
 		return b.ascii[r]
 	}
-	if id, ok := b.nonASCII[r]; ok {
-		return id
-	}
-	return -1
+	var spelled [utf8.UTFMax]byte
+	return b.vocab.FindBytes(spelled[:utf8.EncodeRune(spelled[:], r)])
 }
 
 func (b *bpe) encode(w *worker, piece string) {
-	if b.ignoreMerges {
-		words := b.vocab
-		if b.raw {
-			words = b.whole
-		}
-		if id, ok := words[piece]; ok {
+	if b.ignoreMerges && !b.raw {
+		if id := b.vocab.Find(piece); id >= 0 {
 			w.out = append(w.out, int(id))
 			return
 		}
@@ -183,6 +155,15 @@ func (b *bpe) encode(w *worker, piece string) {
 	b.cuts.each(piece, func(part string) { b.word(w, part) })
 }
 
+// whole is the id of a piece of bytes that is a token, or -1.
+func (b *bpe) whole(m *merger, piece string) int32 {
+	m.spelled = m.spelled[:0]
+	for i := range len(piece) {
+		m.spelled = utf8.AppendRune(m.spelled, byteChars[piece[i]])
+	}
+	return b.vocab.FindBytes(m.spelled)
+}
+
 // word encodes what is merged as one.
 func (b *bpe) word(w *worker, s string) {
 	place, known := w.merge.recall(s)
@@ -192,6 +173,14 @@ func (b *bpe) word(w *worker, s string) {
 		}
 		return
 	}
+	start := len(w.out)
+	if b.ignoreMerges && b.raw {
+		if id := b.whole(&w.merge, s); id >= 0 {
+			w.out = append(w.out, int(id))
+			place.set(s, w.out[start:])
+			return
+		}
+	}
 	m := &w.merge
 	m.ids = m.ids[:0]
 	if b.raw {
@@ -200,7 +189,6 @@ func (b *bpe) word(w *worker, s string) {
 		b.charSymbols(m, s)
 	}
 	m.merge(b.pairs)
-	start := len(w.out)
 	for _, id := range m.ids {
 		w.out = append(w.out, int(id))
 	}
@@ -247,9 +235,7 @@ func (b *bpe) charSymbols(m *merger, s string) {
 			if last {
 				spelled += b.suffix
 			}
-			if v, ok := b.vocab[spelled]; ok {
-				id = v
-			}
+			id = b.vocab.Find(spelled)
 		} else {
 			id = b.char(r)
 		}

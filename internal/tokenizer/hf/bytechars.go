@@ -7,8 +7,10 @@ import (
 
 // byteChars are the printable characters that stand for the bytes in a byte-level vocabulary: bytes
 // that are printable in Latin-1 stand for themselves, the others for the code points from U+0100 on.
-var byteChars, charBytes = func() (chars [256]rune, bytes map[rune]byte) {
-	bytes = map[rune]byte{}
+var byteChars, charBytes = func() (chars [256]rune, bytes [0x180]int16) {
+	for i := range bytes {
+		bytes[i] = -1
+	}
 	next := rune(0x100)
 	for b := range 256 {
 		r := rune(b)
@@ -16,7 +18,7 @@ var byteChars, charBytes = func() (chars [256]rune, bytes map[rune]byte) {
 			r = next
 			next++
 		}
-		chars[b], bytes[r] = r, byte(b)
+		chars[b], bytes[r] = r, int16(b)
 	}
 	return chars, bytes
 }()
@@ -30,17 +32,16 @@ func toByteChars(s string) string {
 	return b.String()
 }
 
-// fromByteChars is the bytes that a token stands for, unless one of its characters stands for none.
-func fromByteChars(s string) (string, bool) {
-	out := make([]byte, 0, len(s))
+// appendBytes adds the bytes that a token stands for, or the token itself where one of its characters stands for none.
+func appendBytes(out []byte, s string) []byte {
+	start := len(out)
 	for _, r := range s {
-		b, ok := charBytes[r]
-		if !ok {
-			return "", false
+		if r >= rune(len(charBytes)) || charBytes[r] < 0 {
+			return append(out[:start], s...)
 		}
-		out = append(out, b)
+		out = append(out, byte(charBytes[r]))
 	}
-	return string(out), true
+	return out
 }
 
 // isOneChar tells whether s is a single code point.

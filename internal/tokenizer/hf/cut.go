@@ -7,13 +7,13 @@ import "unicode/utf8"
 type cutter struct {
 	possible bool
 	b        *bpe
-	bridges  map[[2]rune]struct{}
-	ascii    [utf8.RuneSelf][utf8.RuneSelf / 64]uint64
-	bytes    bool // characters that become bytes may be cut off, too
+	bridges  *runePairs
+	ascii    [utf8.RuneSelf][utf8.RuneSelf / 64]uint64 // bridges between two of ASCII
+	bytes    bool                                      // characters that become bytes may be cut off, too
 }
 
 func newCutter(b *bpe) *cutter {
-	c := &cutter{b: b, bridges: map[[2]rune]struct{}{}, possible: b.prefix == "" && b.suffix == "", bytes: b.fallback != nil}
+	c := &cutter{b: b, bridges: newRunePairs(), possible: b.prefix == "" && b.suffix == "", bytes: b.fallback != nil}
 	if c.bytes {
 		for _, id := range b.fallback {
 			c.bytes = c.bytes && id >= 0
@@ -35,11 +35,15 @@ func (c *cutter) bridge(left, right string, l, r int32) {
 	}
 	a, _ := utf8.DecodeLastRuneInString(left)
 	b, _ := utf8.DecodeRuneInString(right)
+	c.bridges.add(a, b)
+	c.short(a, b)
+}
+
+// short notes a bridge where it is found fastest.
+func (c *cutter) short(a, b rune) {
 	if a < utf8.RuneSelf && b < utf8.RuneSelf {
 		c.ascii[a][b/64] |= 1 << (b % 64)
-		return
 	}
-	c.bridges[[2]rune{a, b}] = struct{}{}
 }
 
 func isByteToken(s string) bool { return len(s) == 6 && s[:3] == "<0x" && s[5] == '>' }
@@ -66,6 +70,5 @@ func (c *cutter) joins(a, b rune) bool {
 	if a < utf8.RuneSelf && b < utf8.RuneSelf {
 		return c.ascii[a][b/64]>>(b%64)&1 != 0
 	}
-	_, ok := c.bridges[[2]rune{a, b}]
-	return ok
+	return c.bridges.has(a, b)
 }

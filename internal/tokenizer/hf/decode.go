@@ -54,11 +54,11 @@ func newDecoder(s *spec) (decoder, error) {
 	switch s.Type {
 	case "ByteLevel":
 		return func(tokens []string) []string {
-			var b strings.Builder
+			var out []byte
 			for _, t := range tokens {
-				b.WriteString(bytesOf(t))
+				out = appendBytes(out, t)
 			}
-			return []string{strings.ToValidUTF8(b.String(), "\ufffd")}
+			return []string{strings.ToValidUTF8(string(out), "\ufffd")}
 		}, nil
 	case "WordPiece":
 		prefix, clean := or(s.Prefix, "##"), or(s.Cleanup, true)
@@ -130,14 +130,6 @@ func newDecoder(s *spec) (decoder, error) {
 		}), nil
 	}
 	return nil, fmt.Errorf("the decoder %q is not known", s.Type)
-}
-
-// bytesOf is the bytes that a token of a byte-level vocabulary stands for.
-func bytesOf(token string) string {
-	if bytes, ok := fromByteChars(token); ok {
-		return bytes
-	}
-	return token
 }
 
 // cleanup removes the blanks that word pieces leave before punctuation and English contractions.

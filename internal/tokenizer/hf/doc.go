@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/vocab"
 )
 
 // Tokenizer is a tokenizer.json made ready. It is safe for concurrent use.
@@ -20,15 +21,22 @@ type Tokenizer struct {
 	inNormal  *added // tokens found in the normalized text
 	normalize normalizer
 	steps     []step
+	raw       bool // the pieces are bytes for a byte-level model
 	leads     bool // a step asks which piece is the first one
 	cuts      bool // see CutsAtBlanks
 	model     model
 	decode    []decoder
-	tokens    []string // text of every id; empty for a hole
-	known     []bool   // which ids have a token
-	bytes     func() []string
+	vocab     *vocab.Vocab
+	over      map[int]string // texts of added tokens, before those of the vocabulary
+	overFrom  int            // the lowest id of over
+	size      int
+	bytes     bool // decoding only turns byte characters into bytes
 	specials  tokenizer.Specials
 	workers   sync.Pool
+	file      *file // what it was made of but for the tables
+	spec      *modelSpec
+	options   Options
+	slow      []*expression
 }
 
 // model turns a piece into ids, which it appends to w.out.
@@ -68,7 +76,7 @@ func (t *Tokenizer) newWorker() any {
 func (t *Tokenizer) Name() string { return t.name }
 
 // VocabSize is one more than the largest id.
-func (t *Tokenizer) VocabSize() int { return len(t.tokens) }
+func (t *Tokenizer) VocabSize() int { return t.size }
 
 // Specials lists the special tokens.
 func (t *Tokenizer) Specials() tokenizer.Specials { return t.specials }
@@ -126,12 +134,11 @@ func (t *Tokenizer) run(w *worker, text string) {
 
 // Decode is the text of ids, special tokens included.
 func (t *Tokenizer) Decode(ids []int) string {
-	if t.bytes != nil {
-		table := t.bytes()
+	if t.bytes {
 		out := make([]byte, 0, 4*len(ids))
 		for _, id := range ids {
-			if t.has(id) {
-				out = append(out, table[id]...)
+			if text, ok := t.Token(id); ok {
+				out = appendBytes(out, text)
 			} else {
 				out = utf8.AppendRune(out, utf8.RuneError)
 			}
@@ -140,31 +147,38 @@ func (t *Tokenizer) Decode(ids []int) string {
 	}
 	list := make([]string, 0, len(ids))
 	for _, id := range ids {
-		text := string(utf8.RuneError)
-		if t.has(id) {
-			text = t.tokens[id]
+		text, ok := t.Token(id)
+		if !ok {
+			text = string(utf8.RuneError)
 		}
 		list = append(list, text)
 	}
 	return tokenizer.Lossy(decodeAll(t.decode, list))
 }
 
-func (t *Tokenizer) has(id int) bool { return id >= 0 && id < len(t.known) && t.known[id] }
-
 // Token is the text of an id as the vocabulary spells it.
 func (t *Tokenizer) Token(id int) (string, bool) {
-	if !t.has(id) {
-		return "", false
-	}
-	return t.tokens[id], true
-}
-
-// ID is the id of an added token or of a token of the vocabulary, or -1.
-func (t *Tokenizer) ID(token string) int {
-	for id, text := range t.tokens {
-		if text == token && t.known[id] {
-			return id
+	if id >= t.overFrom {
+		if text, ok := t.over[id]; ok {
+			return text, true
 		}
 	}
-	return -1
+	if !t.vocab.Has(id) {
+		return "", false
+	}
+	return t.vocab.Text(int32(id)), true
+}
+
+// ID is the lowest id of an added token or of a token of the vocabulary, or -1.
+func (t *Tokenizer) ID(token string) int {
+	best := int(t.vocab.Find(token))
+	if text, ok := t.over[best]; ok && text != token {
+		best = -1
+	}
+	for id, text := range t.over {
+		if text == token && (best < 0 || id < best) {
+			best = id
+		}
+	}
+	return best
 }

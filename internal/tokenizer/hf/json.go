@@ -10,122 +10,192 @@ import (
 	"unicode/utf8"
 )
 
-// reader walks over JSON text that is known to be valid, without building a tree: vocabularies hold
-// hundreds of thousands of entries.
+// reader walks over JSON text without building a tree: vocabularies hold hundreds of thousands of entries.
 type reader struct {
 	s  string
 	at int
 }
 
-// value takes a value as it is spelled. Strings inside it are skipped, nothing else is looked at.
-func (r *reader) value() string {
-	r.next()
+func (r *reader) blanks() {
+	for r.at < len(r.s) {
+		switch r.s[r.at] {
+		case ' ', '\t', '\n', '\r':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// peek is the next character that is no white space, 0 at the end.
+func (r *reader) peek() byte {
+	r.blanks()
+	if r.at < len(r.s) {
+		return r.s[r.at]
+	}
+	return 0
+}
+
+// take takes a character.
+func (r *reader) take(want byte) error {
+	if r.peek() != want {
+		return r.want(strconv.Quote(string(want)))
+	}
+	r.at++
+	return nil
+}
+
+func (r *reader) want(what string) error {
+	if r.at >= len(r.s) {
+		return fmt.Errorf("want %s where the text ends", what)
+	}
+	c, _ := utf8.DecodeRuneInString(r.s[r.at:])
+	return fmt.Errorf("want %s where %q stands, at byte %d", what, c, r.at)
+}
+
+// more goes to the n-th element of an object or array; at its end it takes the closing character.
+func (r *reader) more(n int, end byte) (bool, error) {
+	c := r.peek()
+	if c == end {
+		r.at++
+		return false, nil
+	}
+	if n == 0 {
+		return true, nil
+	}
+	if c != ',' {
+		return false, r.want("',' or '" + string(end) + "'")
+	}
+	r.at++
+	if r.peek() == end {
+		return false, r.want("an element behind ','")
+	}
+	return true, nil
+}
+
+// value takes a value as it is spelled. Strings inside it are skipped and brackets counted, nothing else is
+// looked at.
+func (r *reader) value() (string, error) {
+	r.blanks()
 	start, depth := r.at, 0
 	for r.at < len(r.s) {
-		switch c := r.s[r.at]; c {
+		switch r.s[r.at] {
 		case '"':
-			for r.at++; r.at < len(r.s) && r.s[r.at] != '"'; r.at++ {
-				if r.s[r.at] == '\\' {
-					r.at++
-				}
+			if !r.skipString() {
+				return "", errors.New("a string is not closed")
 			}
-			if r.at = min(r.at+1, len(r.s)); depth == 0 {
-				return r.s[start:r.at]
+			if depth == 0 {
+				return r.s[start:r.at], nil
 			}
 			continue
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 {
-				return r.s[start:r.at]
+			if depth--; depth < 0 {
+				return r.s[start:r.at], nil
 			}
-			if depth--; depth == 0 {
+			if depth == 0 {
 				r.at++
-				return r.s[start:r.at]
+				return r.s[start:r.at], nil
 			}
-		case ',':
+		case ',', ' ', '\t', '\n', '\r':
 			if depth == 0 {
-				return strings.TrimRight(r.s[start:r.at], " \t\r\n")
+				return r.s[start:r.at], nil
 			}
 		}
 		r.at++
 	}
-	return r.s[start:]
+	if depth > 0 {
+		return "", errors.New("the text ends before a bracket is closed")
+	}
+	return r.s[start:], nil
 }
 
-// object takes the members of an object: large ones are kept as they are spelled, the others are read into to.
-func (r *reader) object(to any, large map[string]*string) error {
-	if err := r.enter('{'); err != nil {
+// skipString goes behind the string that starts here.
+func (r *reader) skipString() bool {
+	for r.at++; ; r.at++ {
+		n := strings.IndexByte(r.s[r.at:], '"')
+		if n < 0 {
+			r.at = len(r.s)
+			return false
+		}
+		r.at += n
+		slashes := 0
+		for r.s[r.at-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			r.at++
+			return true
+		}
+	}
+}
+
+// object takes the members of an object: large ones are taken by their own function, the others are read into to.
+func (r *reader) object(to any, large map[string]func() error) error {
+	if err := r.take('{'); err != nil {
 		return err
 	}
 	rest := []byte{'{'}
-	for !r.leaves('}') {
+	for n := 0; ; n++ {
+		if more, err := r.more(n, '}'); err != nil {
+			return err
+		} else if !more {
+			return json.Unmarshal(append(rest, '}'), to)
+		}
 		start := r.at
 		key, err := r.text()
 		if err != nil {
 			return err
 		}
 		name := r.s[start:r.at]
-		value := r.value()
-		if place, ok := large[key]; ok {
-			*place = value
+		if err := r.take(':'); err != nil {
+			return err
+		}
+		if take, ok := large[key]; ok {
+			if err := take(); err != nil {
+				return err
+			}
 			continue
+		}
+		value, err := r.value()
+		if err != nil {
+			return err
 		}
 		if len(rest) > 1 {
 			rest = append(rest, ',')
 		}
 		rest = append(append(append(rest, name...), ':'), value...)
 	}
-	return json.Unmarshal(append(rest, '}'), to)
 }
 
-// next is the next character that is no white space or separator, 0 at the end.
-func (r *reader) next() byte {
-	for r.at < len(r.s) {
-		switch c := r.s[r.at]; c {
-		case ' ', '\t', '\n', '\r', ',', ':':
-			r.at++
-		default:
-			return c
-		}
+// end fails where something follows.
+func (r *reader) end() error {
+	if r.peek() != 0 || r.at < len(r.s) {
+		return r.want("the end of the text")
 	}
-	return 0
-}
-
-// enter takes the character that opens an object or array.
-func (r *reader) enter(open byte) error {
-	if c := r.next(); c != open {
-		return fmt.Errorf("want %q where %q stands", string(open), string(c))
-	}
-	r.at++
 	return nil
-}
-
-// leaves takes the closing character if it is next.
-func (r *reader) leaves(end byte) bool {
-	if r.next() == end {
-		r.at++
-		return true
-	}
-	return false
 }
 
 // text takes a string.
 func (r *reader) text() (string, error) {
-	if r.next() != '"' {
-		return "", errors.New("want a string")
+	if r.peek() != '"' {
+		return "", r.want("a string")
 	}
 	r.at++
 	start := r.at
-	for r.at < len(r.s) {
-		switch r.s[r.at] {
-		case '"':
-			r.at++
-			return r.s[start : r.at-1], nil
-		case '\\':
+	for i := start; i < len(r.s); i++ {
+		switch c := r.s[i]; {
+		case c == '"':
+			r.at = i + 1
+			return r.s[start:i], nil
+		case c == '\\':
+			r.at = i
 			return r.escaped(start)
+		case c < ' ':
+			r.at = i
+			return "", r.want("no control character in a string")
 		}
-		r.at++
 	}
 	return "", errors.New("a string is not closed")
 }
@@ -136,143 +206,89 @@ func (r *reader) escaped(start int) (string, error) {
 	for r.at < len(r.s) {
 		c := r.s[r.at]
 		r.at++
-		switch c {
-		case '"':
+		switch {
+		case c == '"':
 			return b.String(), nil
-		case '\\':
-			if r.at >= len(r.s) {
-				return "", errors.New("a string is not closed")
-			}
+		case c < ' ':
+			r.at--
+			return "", r.want("no control character in a string")
+		case c != '\\':
+			b.WriteByte(c)
+		case r.at < len(r.s):
 			e := r.s[r.at]
 			r.at++
 			switch e {
 			case 'u':
-				b.WriteRune(r.unicode())
+				c, ok := r.unicode()
+				if !ok {
+					return "", r.want(`four digits behind \u`)
+				}
+				b.WriteRune(c)
 			case 'n', 't', 'r', 'b', 'f':
 				b.WriteByte("\n\t\r\b\f"[strings.IndexByte("ntrbf", e)])
-			default:
+			case '"', '\\', '/':
 				b.WriteByte(e)
+			default:
+				r.at--
+				return "", r.want(`an escape behind \`)
 			}
-		default:
-			b.WriteByte(c)
 		}
 	}
 	return "", errors.New("a string is not closed")
 }
 
 // unicode takes the digits of a \u escape, and a second one if they make a pair.
-func (r *reader) unicode() rune {
-	one := r.hex(r.at)
-	r.at = min(r.at+4, len(r.s))
-	if utf16.IsSurrogate(one) && strings.HasPrefix(r.s[r.at:], `\u`) {
-		if c := utf16.DecodeRune(one, r.hex(r.at+2)); c != utf8.RuneError {
-			r.at += 6
-			return c
+func (r *reader) unicode() (rune, bool) {
+	one, ok := r.hex(r.at)
+	if !ok {
+		return 0, false
+	}
+	r.at += 4
+	if !utf16.IsSurrogate(one) {
+		return one, true
+	}
+	if strings.HasPrefix(r.s[r.at:], `\u`) {
+		if two, ok := r.hex(r.at + 2); ok {
+			if c := utf16.DecodeRune(one, two); c != utf8.RuneError {
+				r.at += 6
+				return c, true
+			}
 		}
 	}
-	if utf16.IsSurrogate(one) {
-		return utf8.RuneError
-	}
-	return one
+	return utf8.RuneError, true
 }
 
-func (r *reader) hex(at int) rune {
+func (r *reader) hex(at int) (rune, bool) {
 	if at+4 > len(r.s) {
-		return utf8.RuneError
+		return 0, false
 	}
-	v, err := strconv.ParseUint(r.s[at:at+4], 16, 32)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(v)
+	v, err := strconv.ParseUint(r.s[at:at+4], 16, 16)
+	return rune(v), err == nil
 }
 
 // number takes a number.
 func (r *reader) number() (float64, error) {
-	r.next()
+	r.blanks()
 	start := r.at
 	for r.at < len(r.s) && strings.IndexByte("+-0123456789.eE", r.s[r.at]) >= 0 {
 		r.at++
 	}
-	if n, ok := small(r.s[start:r.at]); ok {
-		return float64(n), nil
+	if r.at == start {
+		return 0, r.want("a number")
 	}
 	return strconv.ParseFloat(r.s[start:r.at], 64)
 }
 
-// small reads up to nine digits.
-func small(s string) (int, bool) {
-	if s == "" || len(s) > 9 {
+// small takes up to nine digits; ok tells that they are a whole number.
+func (r *reader) small() (n int32, ok bool) {
+	r.blanks()
+	start := r.at
+	for r.at < len(r.s) && r.at-start < 10 && r.s[r.at] >= '0' && r.s[r.at] <= '9' {
+		n = n*10 + int32(r.s[r.at]-'0')
+		r.at++
+	}
+	if size := r.at - start; size == 0 || size > 9 || r.at < len(r.s) && strings.IndexByte(".eE+-", r.s[r.at]) >= 0 {
 		return 0, false
 	}
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
 	return n, true
-}
-
-// maxID bounds the ids of a file; tables are made as long as the largest id.
-const maxID = 1 << 22
-
-// readVocab takes an object of tokens and their ids.
-func readVocab(raw string) (map[string]int32, error) {
-	r := &reader{s: raw}
-	if err := r.enter('{'); err != nil {
-		return nil, fmt.Errorf("model.vocab: %w", err)
-	}
-	vocab := make(map[string]int32, len(raw)/24)
-	for !r.leaves('}') {
-		token, err := r.text()
-		if err != nil {
-			return nil, fmt.Errorf("model.vocab: %w", err)
-		}
-		id, err := r.number()
-		if err != nil || id < 0 || id >= maxID || id != float64(int32(id)) {
-			return nil, fmt.Errorf("model.vocab: the id of %q is no number below %d", token, maxID)
-		}
-		vocab[token] = int32(id)
-	}
-	return vocab, nil
-}
-
-// readMerges calls merge with the two parts of each entry: "a b" or ["a","b"].
-func readMerges(raw string, merge func(left, right string) error) error {
-	if raw == "" || raw == "null" {
-		return nil
-	}
-	r := &reader{s: raw}
-	if err := r.enter('['); err != nil {
-		return fmt.Errorf("model.merges: %w", err)
-	}
-	for n := 0; !r.leaves(']'); n++ {
-		var left, right string
-		var err error
-		if r.leaves('[') {
-			if left, err = r.text(); err == nil {
-				right, err = r.text()
-			}
-			if err == nil && !r.leaves(']') {
-				err = errors.New("want two strings")
-			}
-		} else {
-			var both string
-			if both, err = r.text(); err == nil {
-				var ok bool
-				if left, right, ok = strings.Cut(both, " "); !ok || strings.Contains(right, " ") {
-					err = fmt.Errorf("%q is not two tokens", both)
-				}
-			}
-		}
-		if err == nil {
-			err = merge(left, right)
-		}
-		if err != nil {
-			return fmt.Errorf("model.merges, entry %d: %w", n, err)
-		}
-	}
-	return nil
 }

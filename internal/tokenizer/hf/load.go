@@ -1,12 +1,12 @@
 package hf
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
+	"unsafe"
 
 	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/vocab"
 )
 
 // Options say what a tokenizer.json does not.
@@ -20,88 +20,85 @@ type Options struct {
 	Guess bool
 }
 
-// New makes a tokenizer of the text of a tokenizer.json. Whether the text is JSON at all is found out beside: the
-// reader only needs it to be nearly so.
+// New makes a tokenizer of the text of a tokenizer.json.
 func New(data []byte, o Options) (*Tokenizer, error) {
-	valid := make(chan bool, 1)
-	go func() { valid <- json.Valid(data) }()
-	t, err := read(data, o)
-	if !<-valid {
-		var nothing struct{}
-		return nil, fmt.Errorf("it is not a tokenizer.json: %w", json.Unmarshal(data, &nothing))
+	r := &reader{s: unsafe.String(unsafe.SliceData(data), len(data))}
+	var f file
+	var m *source
+	err := r.object(&f, map[string]func() error{"model": func() (err error) {
+		m, err = r.model()
+		return err
+	}})
+	if err == nil {
+		err = r.end()
 	}
+	if err != nil {
+		return nil, fmt.Errorf("it is not a tokenizer.json: %w", err)
+	}
+	if m == nil {
+		return nil, errors.New("it has no model")
+	}
+	t, err := newTokenizer(&f, &m.spec, m.vocab, o)
+	if err != nil {
+		return nil, err
+	}
+	t.model, err = m.ready(t.raw)
 	return t, err
 }
 
-func read(data []byte, o Options) (*Tokenizer, error) {
-	var f file
-	if err := (&reader{s: string(data)}).object(&f, map[string]*string{"model": &f.Model}); err != nil {
-		return nil, fmt.Errorf("it is not a tokenizer.json: %w", err)
-	}
-	m, vocab, err := newModel(f.Model)
-	if err != nil {
-		return nil, err
-	}
-	t := &Tokenizer{name: o.Name, model: m, verbatim: newAdded(), inNormal: newAdded()}
+// newTokenizer makes all but the model.
+func newTokenizer(f *file, s *modelSpec, v *vocab.Vocab, o Options) (*Tokenizer, error) {
+	t := &Tokenizer{name: o.Name, verbatim: newAdded(), inNormal: newAdded(), file: f, spec: s, vocab: v, options: o}
 	t.workers.New = t.newWorker
+	var err error
 	if t.normalize, err = newNormalizer(f.Normalizer); err != nil {
 		return nil, err
 	}
-	b, isBPE := m.(*bpe)
-	steps, bytes, err := newSteps(f.PreTokenizer, isBPE && b.prefix == "" && b.suffix == "" && b.fallback == nil)
-	if err != nil {
+	if t.steps, t.raw, err = newSteps(f.PreTokenizer, s.canBeRaw()); err != nil {
 		return nil, err
 	}
 	for _, one := range flatten(nil, f.PreTokenizer) {
 		t.leads = t.leads || one.PrependScheme == "first"
 	}
-	if t.steps = steps; bytes {
-		b.useBytes()
-	}
 	if t.decode, err = newDecoders(f.Decoder); err != nil {
 		return nil, err
 	}
-	if err := t.fillTokens(vocab, f.AddedTokens); err != nil {
+	if err := t.fillTokens(f.AddedTokens); err != nil {
 		return nil, err
 	}
-	if f.Decoder != nil && f.Decoder.Type == "ByteLevel" {
-		t.bytes = sync.OnceValue(t.rawTokens)
+	for _, s := range []*spec{f.Normalizer, f.PreTokenizer, f.Decoder} {
+		t.slow = expressions(t.slow, s)
 	}
-	t.cuts = bytes && cutsAtBlanks(&f)
+	t.bytes = f.Decoder != nil && f.Decoder.Type == "ByteLevel"
+	t.cuts = t.raw && cutsAtBlanks(f)
 	t.specials = tokenizer.Specials{BOS: -1, EOS: -1, Added: addedCount(f.PostProcessor)}
 	t.nameSpecials(o, f.AddedTokens)
 	return t, nil
 }
 
-// fillTokens lists the tokens by id and sorts the added ones into those found before and after the
-// normalizer.
-func (t *Tokenizer) fillTokens(vocab map[string]int32, list []addedToken) error {
-	size := 0
-	for _, id := range vocab {
-		size = max(size, int(id)+1)
-	}
+// fillTokens sorts the added tokens into those found before and after the normalizer.
+func (t *Tokenizer) fillTokens(list []addedToken) error {
+	t.size, t.over = t.vocab.Len(), make(map[int]string, len(list))
 	for _, a := range list {
 		if a.ID < 0 || a.ID >= maxID {
 			return fmt.Errorf("added_tokens: the id %d of %q is not below %d", a.ID, a.Content, maxID)
 		}
-		size = max(size, a.ID+1)
+		t.size = max(t.size, a.ID+1)
 	}
-	if size == 0 {
+	if t.size == 0 {
 		return errors.New("its vocabulary is empty")
 	}
-	t.tokens, t.known = make([]string, size), make([]bool, size)
-	for token, id := range vocab {
-		t.tokens[id], t.known[id] = token, true
-	}
+	t.overFrom = t.size
 	for _, a := range list {
 		if a.Content == "" {
 			continue
 		}
 		// A token that the vocabulary has, too, keeps the vocabulary's id.
-		if id, ok := vocab[a.Content]; ok {
+		if id := t.vocab.Find(a.Content); id >= 0 {
 			a.ID = int(id)
 		}
-		t.tokens[a.ID], t.known[a.ID] = a.Content, true
+		t.overFrom = min(t.overFrom, a.ID)
+		t.over[a.ID] = a.Content
 		if !a.Normalized {
 			t.verbatim.add(a.Content, a)
 			continue
@@ -110,18 +107,10 @@ func (t *Tokenizer) fillTokens(vocab map[string]int32, list []addedToken) error 
 		if t.normalize != nil {
 			content, _ = t.normalize(content)
 		}
-		t.tokens[a.ID] = content // decoding gives what was matched
+		t.over[a.ID] = content // decoding gives what was matched
 		t.inNormal.add(content, a)
 	}
 	return nil
-}
-
-func (t *Tokenizer) rawTokens() []string {
-	raw := make([]string, len(t.tokens))
-	for i, token := range t.tokens {
-		raw[i] = bytesOf(token)
-	}
-	return raw
 }
 
 // The usual names of the tokens that begin and end a sequence.
@@ -149,4 +138,27 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 		return -1
 	}
 	t.specials.BOS, t.specials.EOS = find(o.BOS, usualBOS), find(o.EOS, usualEOS)
+}
+
+// Members tells which of two names the object that data spells has among its members. It looks no closer, and no
+// further than it must: an object that is wrong behind them has them, too.
+func Members(data []byte, one, other string) (hasOne, hasOther bool) {
+	r := &reader{s: unsafe.String(unsafe.SliceData(data), len(data))}
+	if r.take('{') != nil {
+		return false, false
+	}
+	for n := 0; !hasOther; n++ {
+		if more, err := r.more(n, '}'); err != nil || !more {
+			break
+		}
+		key, err := r.text()
+		if err != nil || r.take(':') != nil {
+			break
+		}
+		hasOne, hasOther = hasOne || key == one, hasOther || key == other
+		if _, err := r.value(); err != nil {
+			break
+		}
+	}
+	return hasOne, hasOther
 }

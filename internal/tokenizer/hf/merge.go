@@ -7,55 +7,59 @@ import (
 	"aiperf/internal/tokenizer/agenda"
 )
 
-// pairTable holds the merges: a pair of ids → its rank and the id it becomes. Open addressing; an
-// empty slot has the key emptyPair.
+// pairTable holds the merges: a pair of ids → its rank, and the id that it becomes. Open addressing in single words:
+// the pair above, then its rank+1; 0 is empty.
 type pairTable struct {
-	slots []pairSlot
-	shift uint
+	slots  []uint64
+	into   []uint32 // by rank
+	shift  uint
+	idBits uint // of each id of a pair
+	bits   uint // of rank+1
 }
 
-type pairSlot struct {
-	key      uint64
-	rank, id uint32
-}
+const noRank = ^uint32(0)
 
-const (
-	emptyPair = ^uint64(0)
-	noRank    = ^uint32(0)
-)
+// maxMerges bounds the merges: a slot has room for two ids and a rank.
+const maxMerges = 1<<(64-2*21) - 1
 
-func newPairTable(n int) *pairTable {
-	log := uint(bits.Len(uint(2*n + 1)))
-	t := &pairTable{slots: make([]pairSlot, 1<<log), shift: 64 - log}
-	for i := range t.slots {
-		t.slots[i].key = emptyPair
+// newPairTable makes the table of pairs (the left id in the upper half) by rank; the later one of equal pairs counts.
+func newPairTable(pairs []uint64, into []uint32, size int) *pairTable {
+	t := &pairTable{into: into}
+	t.measure(size)
+	for rank, pair := range pairs {
+		key := pair>>32<<t.idBits | pair&(1<<32-1)
+		at := t.place(key)
+		for t.slots[at] != 0 && t.slots[at]>>t.bits != key {
+			at = (at + 1) & uint64(len(t.slots)-1)
+		}
+		t.slots[at] = key<<t.bits | uint64(rank+1)
 	}
 	return t
 }
 
-func (t *pairTable) slot(key uint64) *pairSlot {
-	at := key * 0x9e3779b97f4a7c15 >> t.shift
-	for {
-		if s := &t.slots[at]; s.key == key || s.key == emptyPair {
-			return s
+// measure makes the slots for ids below size.
+func (t *pairTable) measure(size int) {
+	log := uint(bits.Len(uint(2*len(t.into) + 1))) // at most half full
+	t.shift, t.idBits, t.bits = 64-log, max(1, uint(bits.Len(uint(size-1)))), uint(bits.Len(uint(len(t.into))))
+	if t.slots == nil {
+		t.slots = make([]uint64, 1<<log)
+	}
+}
+
+func (t *pairTable) place(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> t.shift }
+
+// rank is the rank of a pair, or noRank.
+func (t *pairTable) rank(left, right int32) uint32 {
+	key := uint64(uint32(left))<<t.idBits | uint64(uint32(right))
+	for at := t.place(key); ; at = (at + 1) & uint64(len(t.slots)-1) {
+		slot := t.slots[at]
+		if slot>>t.bits == key && slot != 0 {
+			return uint32(slot&(1<<t.bits-1)) - 1
 		}
-		at = (at + 1) & uint64(len(t.slots)-1)
+		if slot == 0 {
+			return noRank
+		}
 	}
-}
-
-// put keeps the later one of equal pairs.
-func (t *pairTable) put(left, right int32, rank, id uint32) {
-	key := uint64(uint32(left))<<32 | uint64(uint32(right))
-	*t.slot(key) = pairSlot{key, rank, id}
-}
-
-// get is the rank of a pair, or noRank, and the id it becomes.
-func (t *pairTable) get(left, right int32) (rank, id uint32) {
-	s := t.slot(uint64(uint32(left))<<32 | uint64(uint32(right)))
-	if s.key == emptyPair {
-		return noRank, 0
-	}
-	return s.rank, s.id
 }
 
 // Words up to this many symbols are merged by searching the smallest rank in a row; beyond, where that
@@ -66,12 +70,13 @@ const maxLinear = 48
 type merger struct {
 	ids   []int32
 	ranks []uint32 // of each symbol with the next one
-	into  []uint32
 	parts []part
 	// heap has the pairs noted with what they become: one is out of date when that has changed.
 	heap  agenda.Heap
 	cache []cachedWord
 	spare []int
+	// spelled is a piece of bytes in byte characters.
+	spelled []byte
 }
 
 // merge joins neighbours of the smallest rank, the leftmost of equals, until none can be joined.
@@ -80,16 +85,15 @@ func (m *merger) merge(pairs *pairTable) {
 		m.long(pairs)
 		return
 	}
-	ids := m.ids
-	m.ranks, m.into = m.ranks[:0], m.into[:0]
+	ids, ranks := m.ids, m.ranks[:0]
 	for i := range ids {
-		rank, id := noRank, uint32(0)
+		rank := noRank
 		if i+1 < len(ids) {
-			rank, id = pairs.get(ids[i], ids[i+1])
+			rank = pairs.rank(ids[i], ids[i+1])
 		}
-		m.ranks, m.into = append(m.ranks, rank), append(m.into, id)
+		ranks = append(ranks, rank)
 	}
-	ranks, into := m.ranks, m.into
+	m.ranks = ranks
 	for len(ids) > 1 {
 		best, rank := 0, ranks[0]
 		for i := 1; i < len(ids); i++ {
@@ -100,16 +104,15 @@ func (m *merger) merge(pairs *pairTable) {
 		if rank == noRank {
 			break
 		}
-		ids[best] = int32(into[best])
+		ids[best] = int32(pairs.into[rank])
 		ids = append(ids[:best+1], ids[best+2:]...)
 		ranks = append(ranks[:best+1], ranks[best+2:]...)
-		into = append(into[:best+1], into[best+2:]...)
 		ranks[best] = noRank
 		if best+1 < len(ids) {
-			ranks[best], into[best] = pairs.get(ids[best], ids[best+1])
+			ranks[best] = pairs.rank(ids[best], ids[best+1])
 		}
 		if best > 0 {
-			ranks[best-1], into[best-1] = pairs.get(ids[best-1], ids[best])
+			ranks[best-1] = pairs.rank(ids[best-1], ids[best])
 		}
 	}
 	m.ids = ids
@@ -135,7 +138,7 @@ func (m *merger) long(pairs *pairTable) {
 			continue
 		}
 		right := &m.parts[left.next]
-		if rank, into := pairs.get(left.id, right.id); rank == noRank || into != o.Note {
+		if rank := pairs.rank(left.id, right.id); rank == noRank || pairs.into[rank] != o.Note {
 			continue
 		}
 		left.id, left.next = int32(o.Note), right.next
@@ -159,11 +162,9 @@ func (m *merger) offer(pairs *pairTable, at, n int32) {
 	if next >= n {
 		return
 	}
-	rank, into := pairs.get(m.parts[at].id, m.parts[next].id)
-	if rank == noRank {
-		return
+	if rank := pairs.rank(m.parts[at].id, m.parts[next].id); rank != noRank {
+		m.heap.Push(agenda.Item{Order: agenda.Ranked(rank, at), Note: pairs.into[rank]})
 	}
-	m.heap.Push(agenda.Item{Order: agenda.Ranked(rank, at), Note: into})
 }
 
 const (

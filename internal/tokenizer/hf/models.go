@@ -1,69 +1,103 @@
 package hf
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"aiperf/internal/tokenizer/trie"
+	"aiperf/internal/tokenizer/vocab"
 )
 
-// newModel reads the model, whatever its type; older files name none. It returns the tokens and their
-// ids, too.
-func newModel(raw string) (model, map[string]int32, error) {
-	if raw == "" {
-		return nil, nil, errors.New("it has no model")
-	}
-	var s modelSpec
-	if err := (&reader{s: raw}).object(&s, map[string]*string{"vocab": &s.Vocab, "merges": &s.Merges}); err != nil {
-		return nil, nil, fmt.Errorf("model: %w", err)
-	}
-	if s.Type == "" {
-		s.Type = guessType(&s)
-	}
-	if s.Type == "Unigram" {
-		return newUnigram(&s)
-	}
-	vocab, err := readVocab(s.Vocab)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch s.Type {
-	case "BPE":
-		m, err := newBPE(&s, vocab)
-		return m, vocab, err
-	case "WordPiece":
-		return newWordPiece(&s, vocab), vocab, nil
-	case "WordLevel":
-		m := &wordLevel{vocab: vocab, unk: -1}
-		if id, ok := vocab[or(s.UnkToken, "<unk>")]; ok {
-			m.unk = id
-		}
-		return m, vocab, nil
-	}
-	return nil, nil, fmt.Errorf("the model %q is not known", s.Type)
+// source is a model as its file has it.
+type source struct {
+	spec   modelSpec
+	vocab  *vocab.Vocab
+	scores []float64 // of the tokens of a Unigram model; else nil
+	merges string    // as they are spelled
 }
 
-func guessType(s *modelSpec) string {
+// model takes the model, whatever its type; older files name none.
+func (r *reader) model() (*source, error) {
+	m := &source{}
+	err := r.object(&m.spec, map[string]func() error{
+		"vocab": func() (err error) {
+			switch r.peek() {
+			case '{':
+				m.vocab, err = r.tokens()
+			case '[':
+				m.vocab, m.scores, err = r.pieces()
+			default:
+				err = r.want("model.vocab as an object or array")
+			}
+			return err
+		},
+		"merges": func() (err error) {
+			m.merges, err = r.value()
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	if m.spec.Type == "" {
+		m.spec.Type = m.guessType()
+	}
+	if !slices.Contains([]string{"BPE", "Unigram", "WordPiece", "WordLevel"}, m.spec.Type) {
+		return nil, fmt.Errorf("the model %q is not known", m.spec.Type)
+	}
+	if m.vocab == nil {
+		m.vocab = vocab.Of(nil)
+	}
+	if (m.spec.Type == "Unigram") != (m.scores != nil) {
+		return nil, fmt.Errorf("model.vocab does not fit the model %q", m.spec.Type)
+	}
+	return m, nil
+}
+
+func (m *source) guessType() string {
 	switch {
-	case len(s.Merges) > 0:
+	case m.merges != "":
 		return "BPE"
-	case len(s.Vocab) > 0 && s.Vocab[0] == '[':
+	case m.scores != nil:
 		return "Unigram"
-	case s.MaxInputCharsPerWord != nil:
+	case m.spec.MaxInputCharsPerWord != nil:
 		return "WordPiece"
 	}
 	return "WordLevel"
 }
 
+// ready makes the model ready. raw tells that the pieces of a BPE model are bytes.
+func (m *source) ready(raw bool) (model, error) {
+	switch m.spec.Type {
+	case "BPE":
+		b, err := newBPE(&m.spec, m.vocab, raw)
+		if err != nil {
+			return nil, err
+		}
+		return b, b.readMerges(m.merges)
+	case "Unigram":
+		return newUnigram(&m.spec, m.vocab, m.scores)
+	case "WordPiece":
+		tree := trie.New()
+		m.vocab.Each(tree.Put)
+		return newWordPiece(&m.spec, m.vocab, tree), nil
+	}
+	return newWordLevel(&m.spec, m.vocab), nil
+}
+
 // wordLevel knows whole pieces only.
 type wordLevel struct {
-	vocab map[string]int32
+	vocab *vocab.Vocab
 	unk   int32
 }
 
+func newWordLevel(s *modelSpec, v *vocab.Vocab) *wordLevel {
+	return &wordLevel{v, v.Find(or(s.UnkToken, "<unk>"))}
+}
+
 func (m *wordLevel) encode(w *worker, piece string) {
-	if id, ok := m.vocab[piece]; ok {
+	if id := m.vocab.Find(piece); id >= 0 {
 		w.out = append(w.out, int(id))
 	} else if m.unk >= 0 {
 		w.out = append(w.out, int(m.unk))
@@ -80,17 +114,11 @@ type wordPiece struct {
 	limit int
 }
 
-func newWordPiece(s *modelSpec, vocab map[string]int32) *wordPiece {
-	m := &wordPiece{tree: trie.New(), unk: -1, limit: or(s.MaxInputCharsPerWord, 100)}
-	for token, id := range vocab {
-		m.tree.Put(token, id)
-	}
+func newWordPiece(s *modelSpec, v *vocab.Vocab, tree *trie.Trie) *wordPiece {
+	m := &wordPiece{tree: tree, unk: v.Find(or(s.UnkToken, "[UNK]")), limit: or(s.MaxInputCharsPerWord, 100)}
 	prefix := or(s.ContinuingSubwordPrefix, "##")
 	m.bare = prefix == ""
 	m.rest, _ = m.tree.Find(prefix)
-	if id, ok := vocab[or(s.UnkToken, "[UNK]")]; ok {
-		m.unk = id
-	}
 	return m
 }
 

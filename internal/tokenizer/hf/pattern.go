@@ -2,12 +2,9 @@ package hf
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"aiperf/internal/tokenizer/split"
-
-	"github.com/dlclark/regexp2/v2"
 )
 
 // pattern calls match for each match in s, from left to right.
@@ -26,7 +23,12 @@ func newPattern(p *patternSpec) (pattern, error) {
 	if known := split.Known(*p.Regex); known != nil {
 		return scan(known), nil
 	}
-	return expression(*p.Regex)
+	x, err := newExpression(*p.Regex)
+	if err != nil {
+		return nil, err
+	}
+	p.slow = x
+	return x.each, nil
 }
 
 func scan(find split.Func) pattern {
@@ -56,27 +58,6 @@ func literal(text string) pattern {
 			i += at + len(text)
 		}
 	}
-}
-
-// expression runs an expression of the reference engine's dialect by a backtracking matcher.
-func expression(text string) (pattern, error) {
-	translated, err := translate(text)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q: %w", text, err)
-	}
-	re, err := regexp2.Compile(translated, regexp2.Multiline)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q: %w", text, err)
-	}
-	return func(s string, match func(start, end int)) {
-		all, err := re.FindAllStringIndex(s, -1)
-		if err != nil { // no time limit is set: there is no other cause
-			return
-		}
-		for _, m := range all {
-			match(m[0], m[1])
-		}
-	}, nil
 }
 
 // oneChar matches each code point of a set, runs a run of them.

@@ -58,6 +58,7 @@ type spec struct {
 type patternSpec struct {
 	String *string `json:"String"`
 	Regex  *string `json:"Regex"`
+	slow   *expression
 }
 
 type templatePiece struct {

@@ -2,11 +2,11 @@ package hf
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"unicode/utf8"
 
 	"aiperf/internal/tokenizer/trie"
+	"aiperf/internal/tokenizer/vocab"
 )
 
 // unknownPenalty is how much less than the worst token an unknown character scores.
@@ -16,7 +16,7 @@ const unknownPenalty = 10
 type unigram struct {
 	tree     *trie.Trie
 	scores   []float64
-	ids      map[string]int32
+	vocab    *vocab.Vocab
 	unk      int32
 	least    float64
 	fallback *[256]int32
@@ -29,52 +29,28 @@ type pathNode struct {
 	id    int32
 }
 
-func newUnigram(s *modelSpec) (model, map[string]int32, error) {
-	m := &unigram{tree: trie.New(), ids: map[string]int32{}, unk: -1, least: math.Inf(1)}
-	r := &reader{s: s.Vocab}
-	if err := r.enter('['); err != nil {
-		return nil, nil, fmt.Errorf("model.vocab: %w", err)
-	}
-	for !r.leaves(']') {
-		token, score, err := r.scored()
-		if err != nil {
-			return nil, nil, fmt.Errorf("model.vocab, entry %d: %w", len(m.scores), err)
-		}
-		id := int32(len(m.scores))
-		m.ids[token] = id
-		m.tree.Put(token, id)
-		m.scores = append(m.scores, score)
+func newUnigram(s *modelSpec, v *vocab.Vocab, scores []float64) (*unigram, error) {
+	tree := trie.New()
+	v.Each(tree.Put)
+	return unigramOf(s, v, scores, tree)
+}
+
+// unigramOf is newUnigram where the trie is there.
+func unigramOf(s *modelSpec, v *vocab.Vocab, scores []float64, tree *trie.Trie) (*unigram, error) {
+	m := &unigram{tree: tree, vocab: v, scores: scores, unk: -1, least: math.Inf(1)}
+	for _, score := range scores {
 		m.least = min(m.least, score)
 	}
 	if s.UnkID != nil {
 		if *s.UnkID < 0 || *s.UnkID >= len(m.scores) {
-			return nil, nil, errors.New("model.unk_id is outside the vocabulary")
+			return nil, errors.New("model.unk_id is outside the vocabulary")
 		}
 		m.unk = int32(*s.UnkID)
 	}
 	if s.ByteFallback {
-		m.fallback = byteTokens(m.ids)
+		m.fallback = byteTokens(v)
 	}
-	return m, m.ids, nil
-}
-
-// scored takes a token and its score: ["a", -1.5].
-func (r *reader) scored() (string, float64, error) {
-	if err := r.enter('['); err != nil {
-		return "", 0, err
-	}
-	token, err := r.text()
-	if err != nil {
-		return "", 0, err
-	}
-	score, err := r.number()
-	if err != nil {
-		return "", 0, err
-	}
-	if !r.leaves(']') {
-		return "", 0, errors.New("want a token and its score")
-	}
-	return token, score, nil
+	return m, nil
 }
 
 func (m *unigram) encode(w *worker, piece string) {
@@ -127,7 +103,7 @@ func (m *unigram) token(w *worker, text string, node pathNode) {
 		w.out = append(w.out, int(node.id))
 		return
 	}
-	if id, ok := m.ids[text]; ok {
+	if id := m.vocab.Find(text); id >= 0 {
 		w.out = append(w.out, int(id))
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/hub"
 	"aiperf/internal/tokenizer/load"
 )
 
@@ -48,7 +48,7 @@ type Options struct {
 	Action         string
 	Name, Revision string
 	Input, Output  string
-	Hub            *hub.Hub
+	Hub            *hub.Client
 	Stdin          io.Reader
 	Stdout         io.Writer
 	Info           func(message string)
@@ -173,6 +173,9 @@ func (o *Options) answer(out *bufio.Writer, t tokenizer.Tokenizer, text string) 
 			line = strconv.AppendInt(line, int64(id), 10)
 		}
 		line = append(line, ']')
+	}
+	if err := tokenizer.Err(t); err != nil {
+		return err
 	}
 	_, err := out.Write(append(line, '\n'))
 	return err

@@ -5,9 +5,9 @@ package load
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/tokenizer"
 	"aiperf/internal/tokenizer/hf"
+	"aiperf/internal/tokenizer/image"
 	"aiperf/internal/tokenizer/rankfile"
 	"aiperf/internal/tokenizer/spm"
 )
@@ -29,6 +30,8 @@ type Bundle struct {
 	Commit  string
 	files   fs.FS
 	builtin tokenizer.Tokenizer
+	packed  *image.File // in place of files
+	label   label
 }
 
 // The files that bear on a tokenizer. A rank file may have any name that ends with .tiktoken.
@@ -67,11 +70,17 @@ func openPath(name string) (*Bundle, error) {
 	if info.IsDir() {
 		return &Bundle{Name: name, Where: "the folder " + name, files: os.DirFS(name)}, nil
 	}
+	if err := fits(info); err != nil {
+		return nil, fmt.Errorf("%s %w", name, err)
+	}
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte("PK")) {
+	if bytes.HasPrefix(data, []byte(image.Magic[:6])) {
+		return openPacked(name, data)
+	}
+	if bytes.HasPrefix(data, []byte("PK")) { // as earlier releases packed
 		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -79,7 +88,20 @@ func openPath(name string) (*Bundle, error) {
 		return &Bundle{Name: name, Where: "the packed file " + name, files: bounded{archive}}, nil
 	}
 	// A single file: what lies beside it (tokenizer_config.json, a chat template) belongs to it.
-	return &Bundle{Name: name, Where: "the file " + name, files: single{os.DirFS(filepath.Dir(name)), filepath.Base(name), kindOf(data)}}, nil
+	return &Bundle{Name: name, Where: "the file " + name, files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
+}
+
+// fits refuses a file that is no tokenizer by its size alone.
+func fits(info fs.FileInfo) error {
+	switch size := info.Size(); {
+	case !info.Mode().IsRegular():
+		return errors.New("is not a file with contents")
+	case size == 0:
+		return errors.New("is empty")
+	case size > maxFile:
+		return fmt.Errorf("has %d bytes, which no tokenizer has; %d are the limit", size, maxFile)
+	}
+	return nil
 }
 
 // kindOf is the usual name of a file with that content.
@@ -88,11 +110,7 @@ func kindOf(data []byte) string {
 	case rankfile.IsRanks(data):
 		return "ranks.tiktoken"
 	case bytes.HasPrefix(trimmed, []byte("{")):
-		var top struct {
-			Config *json.RawMessage `json:"config"`
-			Model  *json.RawMessage `json:"model"`
-		}
-		if json.Unmarshal(data, &top) == nil && top.Config != nil && top.Model == nil {
+		if config, model := hf.Members(data, "config", "model"); config && !model {
 			return tekkenJSON
 		}
 		return tokenizerJSON
@@ -102,19 +120,43 @@ func kindOf(data []byte) string {
 
 // single shows a file under its usual name and the files beside it, but no other tokenizer.
 type single struct {
-	dir      fs.FS
-	base, as string
+	dir  fs.FS
+	data []byte
+	info fs.FileInfo
+	as   string
 }
 
 func (s single) Open(name string) (fs.File, error) {
 	switch name {
 	case s.as:
-		return s.dir.Open(s.base)
+		return &read{bytes.NewReader(s.data), s.info}, nil
 	case configJSON, specialsJSON, templateJinja, templateJSON:
 		return s.dir.Open(name)
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
+
+// ReadFile spares a second reading.
+func (s single) ReadFile(name string) ([]byte, error) {
+	if name == s.as {
+		return s.data, nil
+	}
+	f, err := s.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// read is a file that was read already.
+type read struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+func (r *read) Stat() (fs.FileInfo, error) { return r.info, nil }
+func (r *read) Close() error               { return nil }
 
 // maxPacked bounds a file of an archive, which might unpack to any size.
 const maxPacked = 512 << 20
@@ -180,8 +222,11 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	if b.builtin != nil {
 		return b.builtin, nil
 	}
+	if b.packed != nil {
+		return b.unpacked()
+	}
 	config := b.config()
-	options := hf.Options{Name: b.Name, BOS: config.BOS, EOS: config.EOS, Guess: !config.found}
+	options := hf.Options{Name: b.Name, BOS: config.BOS, EOS: config.EOS, Guess: !config.Found}
 	ranks := b.rankFile()
 	var file string
 	var make func(data []byte) (tokenizer.Tokenizer, error)
@@ -189,22 +234,31 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	case b.has(tokenizerJSON):
 		file, make = tokenizerJSON, func(data []byte) (tokenizer.Tokenizer, error) { return some(hf.New(data, options)) }
 	case b.has(tekkenJSON):
-		file, make = tekkenJSON, func(data []byte) (tokenizer.Tokenizer, error) { return rankfile.Tekken(b.Name, data) }
+		file, make = tekkenJSON, func(data []byte) (tokenizer.Tokenizer, error) { return some(rankfile.Tekken(b.Name, data)) }
 	case b.has(modelFile):
 		file, make = modelFile, func(data []byte) (tokenizer.Tokenizer, error) {
 			if rankfile.IsRanks(data) {
-				return rankfile.Tiktoken(b.Name, data)
+				return b.ranked(data, config)
 			}
 			return some(spm.New(b.Name, data, config.added()))
 		}
 	case ranks != "":
-		file, make = ranks, func(data []byte) (tokenizer.Tokenizer, error) { return rankfile.Tiktoken(b.Name, data) }
+		file, make = ranks, func(data []byte) (tokenizer.Tokenizer, error) {
+			return b.ranked(data, config)
+		}
 	case b.has(vocabJSON) && b.has(mergesTXT):
 		file, make = mergesTXT, func(data []byte) (tokenizer.Tokenizer, error) { return b.slowBPE(data, options) }
 	case b.has(vocabTXT):
 		file, make = vocabTXT, func(data []byte) (tokenizer.Tokenizer, error) { return b.slowBERT(data, options) }
 	default:
 		return nil, ErrNoFiles
+	}
+	info, err := fs.Stat(b.files, file)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(info); err != nil {
+		return nil, fmt.Errorf("%s %w", file, err)
 	}
 	data, err := fs.ReadFile(b.files, file)
 	if err != nil {
@@ -215,6 +269,15 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
+}
+
+// ranked is the tokenizer of a rank file.
+func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, error) {
+	beside, err := c.beside()
+	if err != nil {
+		return nil, err
+	}
+	return some(rankfile.Tiktoken(b.Name, data, beside))
 }
 
 // some is a nil interface where there is an error.

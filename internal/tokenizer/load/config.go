@@ -2,7 +2,11 @@ package load
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
+
+	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/rankfile"
 )
 
 // tokenizerConfig is what is used of tokenizer_config.json and special_tokens_map.json.
@@ -14,7 +18,31 @@ type tokenizerConfig struct {
 	// Template is the chat template; Custom tells that the class is code of the repository.
 	Template string
 	Custom   bool
-	found    bool
+	Found    bool
+	// Code names the code of the repository.
+	Code string
+	// pattern says how text is split, tokens are the special ones by id: rank files need them.
+	pattern, tokens json.RawMessage
+}
+
+// beside is what a rank file needs of the configuration.
+func (c *tokenizerConfig) beside() (rankfile.Beside, error) {
+	b := rankfile.Beside{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
+	if len(c.pattern) > 0 {
+		if err := json.Unmarshal(c.pattern, &b.Pattern); err != nil {
+			return b, fmt.Errorf("%s: pat_str: %w", configJSON, err)
+		}
+	}
+	if len(c.tokens) > 0 {
+		var tokens map[int]token
+		if err := json.Unmarshal(c.tokens, &tokens); err != nil {
+			return b, fmt.Errorf("%s: added_tokens_decoder: %w", configJSON, err)
+		}
+		for id, text := range tokens {
+			b.Specials = append(b.Specials, tokenizer.Special{Text: string(text), ID: id})
+		}
+	}
+	return b, nil
 }
 
 // added is the number of tokens that a SentencePiece model's class puts around a text; -1 is the usual.
@@ -33,6 +61,9 @@ func (c *tokenizerConfig) added() int {
 }
 
 func (b *Bundle) config() *tokenizerConfig {
+	if b.packed != nil {
+		return b.label.Config
+	}
 	c := &tokenizerConfig{}
 	for _, name := range []string{configJSON, specialsJSON} {
 		data, err := fs.ReadFile(b.files, name)
@@ -48,11 +79,13 @@ func (b *Bundle) config() *tokenizerConfig {
 			Class        string          `json:"tokenizer_class"`
 			ChatTemplate json.RawMessage `json:"chat_template"`
 			AutoMap      json.RawMessage `json:"auto_map"`
+			Pattern      json.RawMessage `json:"pat_str"`
+			Tokens       json.RawMessage `json:"added_tokens_decoder"`
 		}
 		if json.Unmarshal(data, &raw) != nil {
 			continue
 		}
-		c.found = true
+		c.Found = true
 		if c.BOS == "" {
 			c.BOS = string(raw.BOS)
 		}
@@ -65,8 +98,31 @@ func (b *Bundle) config() *tokenizerConfig {
 		c.AddBOS, c.AddEOS, c.DoLowerCase, c.Class = raw.AddBOS, raw.AddEOS, raw.DoLowerCase, raw.Class
 		c.Template = templateOf(raw.ChatTemplate)
 		c.Custom = len(raw.AutoMap) > 0 && string(raw.AutoMap) != "null"
+		c.Code = codeOf(raw.AutoMap)
+		c.pattern, c.tokens = raw.Pattern, raw.Tokens
 	}
 	return c
+}
+
+// codeOf is the name of the tokenizer's code in an auto_map: {"AutoTokenizer": ["FILE.CLASS", null]}, or that alone.
+func codeOf(raw json.RawMessage) string {
+	var byUse struct {
+		Tokenizer json.RawMessage `json:"AutoTokenizer"`
+	}
+	if json.Unmarshal(raw, &byUse) != nil {
+		return ""
+	}
+	var names []*string
+	if json.Unmarshal(byUse.Tokenizer, &names) == nil {
+		for _, n := range names {
+			if n != nil {
+				return *n
+			}
+		}
+	}
+	var name string
+	_ = json.Unmarshal(byUse.Tokenizer, &name) // else it stays empty
+	return name
 }
 
 // token is a string, an object with the content, or null.
@@ -115,6 +171,9 @@ func templateOf(raw json.RawMessage) string {
 func (b *Bundle) ChatTemplate() (string, bool) {
 	if b.builtin != nil {
 		return "", false
+	}
+	if b.packed != nil {
+		return b.label.Template, b.label.Template != ""
 	}
 	if data, err := fs.ReadFile(b.files, templateJinja); err == nil {
 		return string(data), true

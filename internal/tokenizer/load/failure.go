@@ -7,10 +7,13 @@ import (
 	"io/fs"
 	"strings"
 
-	"aiperf/internal/tokenizer/hub"
+	"aiperf/internal/hub"
 )
 
 var errCustomCode = errors.New("its tokenizer is code of the repository, which this program does not run")
+
+// missingFiles is the title where the place of a tokenizer lacks it.
+const missingFiles = "Missing Tokenizer Files"
 
 // Failure says why a tokenizer could not be had and what can be done.
 type Failure struct {
@@ -34,7 +37,9 @@ func failure(name, revision string, err error) error {
 	var known *hub.Error
 	switch {
 	case errors.As(err, &known):
-		f.Title = string(known.Kind)
+		if f.Title = string(known.Kind); known.Kind == hub.MissingFile {
+			f.Title = missingFiles
+		}
 		if known.Kind == hub.BadRevision {
 			f.Err = fmt.Errorf("%w (--tokenizer-revision %s)", err, revision)
 		}
@@ -45,7 +50,7 @@ func failure(name, revision string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Title = string(hub.Timeout)
 	case errors.Is(err, fs.ErrNotExist):
-		f.Title = string(hub.MissingFiles)
+		f.Title = missingFiles
 	}
 	return f
 }
@@ -69,7 +74,7 @@ var advices = map[string]advice{
 		[]string{"look at the repository's list of branches and tags"},
 		[]string{"leave --tokenizer-revision out to take main"},
 	},
-	string(hub.MissingFiles): {
+	missingFiles: {
 		[]string{"the path is wrong, or the place holds weights only"},
 		[]string{"see whether a tokenizer.json, tokenizer.model, tekken.json or vocab.txt is there"},
 		[]string{"--tokenizer with the repository or folder that holds the tokenizer"},

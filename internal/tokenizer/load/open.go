@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/hub"
 	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/hub"
 )
 
 // Options say which tokenizer is wanted.
@@ -19,7 +19,9 @@ type Options struct {
 	Name string
 	// Revision is a branch, tag or commit; empty is main.
 	Revision string
-	Hub      *hub.Hub
+	Hub      *hub.Client
+	// AsNamed leaves out the search for a repository that a name which is no id may stand for.
+	AsNamed bool
 	// Info is told what a name was found to be; nil drops it.
 	Info func(message string)
 }
@@ -32,6 +34,11 @@ func Open(ctx context.Context, o Options) (*Bundle, error) {
 	}
 	if o.Info == nil {
 		o.Info = func(string) {}
+	}
+	if o.Hub != nil {
+		h := *o.Hub
+		h.MaxFile = maxFile
+		o.Hub = &h
 	}
 	b, err := o.open(ctx)
 	if err != nil {
@@ -65,23 +72,26 @@ func (o *Options) open(ctx context.Context) (*Bundle, error) {
 		return openPath(o.Name)
 	}
 	if id, ok := o.Hub.InCache(o.Name); ok {
-		if dir, commit, ok := o.Hub.Cached(id, o.Revision); ok {
-			b := snapshot(id, dir, commit)
-			if o.Hub.Offline || len(b.names()) > 0 && b.complete() {
+		if dir, ok := hub.Snapshot(o.Hub.Dir, hub.Repo{Kind: hub.Models, ID: id, Revision: o.Revision}); ok {
+			b := snapshot(dir)
+			if o.Hub.Offline != "" || len(b.names()) > 0 && b.complete() {
 				o.detected(id)
 				return b, nil
 			}
 		}
-		if o.Hub.Offline {
+		if o.Hub.Offline != "" {
 			return nil, &hub.Error{Kind: hub.NotCached, Err: fmt.Errorf("the cache has %s, but not its revision %s", id, o.Revision)}
 		}
 		return o.fetch(ctx, id)
 	}
-	if o.Hub.Offline {
-		return nil, &hub.Error{Kind: hub.NotCached, Err: fmt.Errorf("%s is not in the cache %s, and the hub may not be asked (HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set)", o.Name, o.Hub.Cache)}
+	if o.Hub.Offline != "" {
+		return nil, &hub.Error{Kind: hub.NotCached, Err: fmt.Errorf("%s is not in the cache %s, and the hub may not be asked: %w by %s", o.Name, o.Hub.Dir, hub.ErrOffline, o.Hub.Offline)}
 	}
 	return o.fetch(ctx, o.Name)
 }
+
+// maxFile bounds a file of a tokenizer.
+const maxFile = 1 << 30
 
 // isPath tells whether a name is one of this machine's files: by its form, or because there is one.
 func isPath(name string) bool {
@@ -97,8 +107,8 @@ func isPath(name string) bool {
 	return err == nil
 }
 
-func snapshot(id, dir, commit string) *Bundle {
-	return &Bundle{Where: "the cached snapshot " + dir, Commit: commit, files: os.DirFS(dir)}
+func snapshot(dir string) *Bundle {
+	return &Bundle{Where: "the cached snapshot " + dir, Commit: filepath.Base(dir), files: os.DirFS(dir)}
 }
 
 // complete tells whether a tokenizer can be made of the files.
@@ -116,8 +126,9 @@ func (o *Options) detected(id string) {
 
 // fetch asks the hub for a repository, under the given name or the nearest to it, and fetches its files.
 func (o *Options) fetch(ctx context.Context, id string) (*Bundle, error) {
-	model, err := o.Hub.Info(ctx, id, o.Revision)
-	if hub.IsNotFound(err) {
+	repo := hub.Repo{Kind: hub.Models, ID: id, Revision: o.Revision}
+	listing, err := o.Hub.List(ctx, repo)
+	if hub.IsNotFound(err) && !o.AsNamed {
 		found, searched := o.search(ctx)
 		if searched != nil {
 			return nil, searched
@@ -125,48 +136,42 @@ func (o *Options) fetch(ctx context.Context, id string) (*Bundle, error) {
 		if found == "" {
 			return nil, err
 		}
-		model, err = o.Hub.Info(ctx, found, o.Revision)
+		repo.ID = found
+		listing, err = o.Hub.List(ctx, repo)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if model.ID == "" || strings.EqualFold(model.ID, id) && model.ID != id {
-		model.ID = id // the cache's folder is named as it was asked for
+	if !strings.EqualFold(listing.ID, repo.ID) { // else the cache's folder is named as it was asked for
+		repo.ID = listing.ID
 	}
-	o.detected(model.ID)
-	names := choose(model)
-	if len(names) == 0 {
-		return nil, &hub.Error{Kind: hub.MissingFiles, Err: fmt.Errorf("%s: %w", model.ID, ErrNoFiles)}
+	o.detected(repo.ID)
+	files := choose(listing.Files)
+	if len(files) == 0 {
+		return nil, &hub.Error{Kind: hub.MissingFile, Err: fmt.Errorf("%s: %w", repo.ID, ErrNoFiles)}
 	}
-	dir, commit, err := o.Hub.Fetch(ctx, model, o.Revision, names)
+	dir, err := o.Hub.Fetch(ctx, repo, listing.Commit, files)
 	if err != nil {
 		return nil, err
 	}
-	return snapshot(model.ID, dir, commit), nil
+	return snapshot(dir), nil
 }
 
-// choose lists the files to fetch: with a tokenizer.json the older forms are not needed.
-func choose(m *hub.Model) []string {
-	var names []string
-	whole := slices.ContainsFunc(m.Files, func(f struct {
-		Name string `json:"rfilename"`
-	}) bool {
-		return f.Name == tokenizerJSON
-	})
-	for _, f := range m.Files {
-		if !wanted(f.Name) {
-			continue
-		}
-		switch f.Name {
+// choose takes the files to fetch: with a tokenizer.json the older forms are not needed.
+func choose(all []hub.File) []hub.File {
+	whole := slices.ContainsFunc(all, func(f hub.File) bool { return f.Path == tokenizerJSON })
+	var files []hub.File
+	for _, f := range all {
+		switch f.Path {
 		case tokenizerJSON, configJSON, specialsJSON, templateJinja, templateJSON:
 		default:
-			if whole {
+			if whole || !wanted(f.Path) {
 				continue
 			}
 		}
-		names = append(names, f.Name)
+		files = append(files, f)
 	}
-	return names
+	return files
 }
 
 // Ambiguous is a name that the hub knows in several forms.

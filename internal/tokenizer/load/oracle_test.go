@@ -25,29 +25,27 @@ func TestOracle(t *testing.T) {
 	for _, path := range paths {
 		dir := filepath.Dir(path)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			total += checkVectors(t, caseTokenizer(t, dir), path)
+			tok, bundle := caseTokenizer(t, dir)
+			total += checkVectors(t, tok, path)
+			if bundle != nil {
+				_, packed := repacked(t, bundle)
+				checkVectors(t, packed, path)
+			}
 		})
 	}
 	t.Logf("%d tokenizers, %d texts", len(paths), total)
 }
 
-func caseTokenizer(t *testing.T, dir string) tokenizer.Tokenizer {
+func caseTokenizer(t *testing.T, dir string) (tokenizer.Tokenizer, *Bundle) {
 	if name, err := os.ReadFile(filepath.Join(dir, "builtin")); err == nil {
 		tok, ok := tokenizer.Named(string(name))
 		if !ok {
 			t.Fatalf("%s is not built in", name)
 		}
-		return tok
+		return tok, nil
 	}
-	b, err := openPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := b.Tokenizer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
+	b, tok := mustOpen(t, dir)
+	return tok, b
 }
 
 func checkVectors(t *testing.T, tok tokenizer.Tokenizer, path string) int {

@@ -51,15 +51,17 @@ func BenchmarkSpeed(b *testing.B) {
 			}
 		})
 	}
-	b.Run("packed", func(b *testing.B) {
+	for _, name := range []string{"bytelevel", "wordpiece", "unigram"} {
 		packed := filepath.Join(b.TempDir(), "packed.tokenizer")
-		if err := open(b, filepath.Join(root, "bytelevel")).Pack(packed); err != nil {
+		if err := open(b, filepath.Join(root, name)).Pack(packed); err != nil {
 			b.Fatal(err)
 		}
-		for b.Loop() {
-			if _, err := open(b, packed).Tokenizer(); err != nil {
-				b.Fatal(err)
+		b.Run("packed/"+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := open(b, packed).Tokenizer(); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/tokenizer"
 )
 
 // ranks writes n ranks: the bytes, then made-up tokens.
@@ -35,7 +37,7 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 		if !IsRanks(data) {
 			t.Errorf("%d ranks are not recognised", n)
 		}
-		tok, err := Tiktoken("file", data)
+		tok, err := Tiktoken("file", data, Beside{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +45,7 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 			t.Errorf("%d ranks: %v, %+v", n, got, tok.Specials())
 		}
 	}
-	if s := func() int { tok, _ := Tiktoken("x", ranks(128000)); return tok.Specials().Added }(); s != 1 {
+	if s := func() int { tok, _ := Tiktoken("x", ranks(128000), Beside{}); return tok.Specials().Added }(); s != 1 {
 		t.Errorf("Llama 3 adds %d", s)
 	}
 }
@@ -57,7 +59,7 @@ func TestRankFilesThatCannotBeUsedSayWhy(t *testing.T) {
 		"YQ== 99999999":  "line 1: the rank",
 		"YQ== 0\n":       "1 ranks are those of no known vocabulary",
 	} {
-		if _, err := Tiktoken("x", []byte(data)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Tiktoken("x", []byte(data), Beside{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", data, err, want)
 		}
 	}
@@ -97,7 +99,7 @@ func TestTekken(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"not a tekken.json": []byte("{"),
 		"lacks":             []byte("{}"),
-		"is not known":      tekkenFile(267, "x"),
+		"not closed":        tekkenFile(267, "("),
 		"cannot be taken":   tekkenFile(5, tekkenPattern),
 	} {
 		if _, err := Tekken("x", data); err == nil || !strings.Contains(err.Error(), want) {
@@ -119,8 +121,43 @@ func FuzzTiktoken(f *testing.F) {
 	f.Add(ranks(300))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		IsRanks(data)
-		if tok, err := Tiktoken("x", data); err == nil {
+		if tok, err := Tiktoken("x", data, Beside{}); err == nil {
 			tok.Decode(tok.Encode(nil, "Hello wörld\n 12"))
 		}
 	})
+}
+
+func TestWhatIsBesideARankFileSaysHowToReadIt(t *testing.T) {
+	no := false
+	special := []tokenizer.Special{{Text: "[BOS]", ID: 300}, {Text: "[EOS]", ID: 301}, {Text: "two words", ID: 310}}
+	for name, c := range map[string]struct {
+		beside Beside
+		text   string
+		want   []int
+		s      tokenizer.Specials
+	}{
+		"code that is known": {Beside{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special, BOS: "[BOS]", EOS: "[EOS]"},
+			"中a[BOS]1<|reserved_token_302|>", []int{228, 184, 173, 'a', 300, '1', 302}, tokenizer.Specials{BOS: 300, EOS: 301}},
+		"an expression":                        {Beside{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"}, "a, two words b", []int{'a', ',', 310, 'b'}, tokenizer.Specials{BOS: 300, EOS: -1}},
+		"one that a scanner knows, and no BOS": {Beside{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no}, "a12", []int{'1', '2'}, tokenizer.Specials{BOS: -1, EOS: -1}},
+	} {
+		tok, err := Tiktoken("x", ranks(300), c.beside)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := tok.Encode(nil, c.text); !slices.Equal(got, c.want) || tok.Specials() != c.s {
+			t.Errorf("%s: got %v, %+v; want %v, %+v", name, got, tok.Specials(), c.want, c.s)
+		}
+	}
+	for want, beside := range map[string]Beside{
+		"tokenization_odd.Odd, is not run": {Code: "tokenization_odd.Odd"},
+		`as "pat_str"`:                     {},
+		"not closed":                       {Pattern: "("},
+		"is not below":                     {Pattern: "x", Specials: []tokenizer.Special{{Text: "[X]", ID: 1 << 30}}},
+	} {
+		if _, err := Tiktoken("x", ranks(300), beside); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
 }

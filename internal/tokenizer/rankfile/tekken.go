@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/split"
 )
 
 // tekken is a tekken.json.
@@ -37,7 +36,7 @@ var tekkenNames = []string{
 
 // Tekken makes a tokenizer of the text of a tekken.json. The special tokens come first; text that spells
 // one is text.
-func Tekken(name string, data []byte) (tokenizer.Tokenizer, error) {
+func Tekken(name string, data []byte) (*tokenizer.Ranked, error) {
 	var f tekken
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("it is not a tekken.json: %w", err)
@@ -45,9 +44,9 @@ func Tekken(name string, data []byte) (tokenizer.Tokenizer, error) {
 	if len(f.Vocab) == 0 || f.Config.Pattern == "" {
 		return nil, errors.New("it is not a tekken.json: it lacks a vocabulary or its pattern")
 	}
-	pieces := split.Known(f.Config.Pattern)
-	if pieces == nil {
-		return nil, fmt.Errorf("the splitting pattern %q is not known; use the tokenizer.json of the model", f.Config.Pattern)
+	pieces, err := Splitter(f.Config.Pattern)
+	if err != nil {
+		return nil, fmt.Errorf("config.pattern: %w", err)
 	}
 	offset := f.Config.SpecialTokens
 	size := f.Config.DefaultVocabSize - offset
@@ -87,6 +86,6 @@ func Tekken(name string, data []byte) (tokenizer.Tokenizer, error) {
 		added = 1
 	}
 	return tokenizer.FromRanks(tokenizer.RankOptions{
-		Name: name, Tokens: tokens, Offset: offset, Split: pieces, Names: names, BOS: bos, EOS: eos, Added: added,
+		Name: name, Tokens: tokens, Offset: offset, Splitter: pieces, Names: names, BOS: bos, EOS: eos, Added: added,
 	})
 }

@@ -2,12 +2,16 @@ package rankfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/hf"
 	"aiperf/internal/tokenizer/split"
 )
 
@@ -50,6 +54,27 @@ var families = []family{
 	}},
 }
 
+// coded are vocabularies whose repositories have code in place of a description, by a part of its name.
+var coded = []family{
+	{name: "tokenization_kimi", split: kimi, specials: reserved},
+}
+
+const (
+	kimiWord = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]`
+	kimiTail = `[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]`
+	kimi     = `[\p{Han}]+|` + kimiWord + `*` + kimiTail + `+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` + kimiWord + `+` + kimiTail + `*(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
+		`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+)
+
+// reserved are the 256 special tokens of Kimi; its configuration names some of them.
+func reserved(first int) []tokenizer.Special {
+	var list []tokenizer.Special
+	for id := first; id < first+256; id++ {
+		list = append(list, tokenizer.Special{Text: fmt.Sprintf("<|reserved_token_%d|>", id), ID: id})
+	}
+	return list
+}
+
 // llama3 are the 256 special tokens behind the ranks of Llama 3.
 func llama3(first int) []tokenizer.Special {
 	names := []string{
@@ -74,32 +99,108 @@ func IsRanks(data []byte) bool {
 	return err1 == nil && err2 == nil
 }
 
-// Tiktoken makes a tokenizer of a rank file of one of the known vocabularies.
-func Tiktoken(name string, data []byte) (tokenizer.Tokenizer, error) {
+// Beside is what the files beside a rank file say. All of it may be empty.
+type Beside struct {
+	// Pattern is an expression that says how text is split.
+	Pattern string
+	// Code names the code of the repository that makes the tokenizer, such as "tokenization_kimi.TikTokenTokenizer".
+	Code     string
+	Specials []tokenizer.Special
+	BOS, EOS string
+	// AddBOS and AddEOS tell whether they are put around a sequence; nil: the usual.
+	AddBOS, AddEOS *bool
+}
+
+// Tiktoken makes a tokenizer of a rank file. The file holds neither pattern nor special tokens: these are told beside it,
+// or known by the repository's code or by the number of ranks.
+func Tiktoken(name string, data []byte, beside Beside) (*tokenizer.Ranked, error) {
 	tokens, err := readRanks(data)
 	if err != nil {
 		return nil, err
 	}
-	for i := range families {
-		if f := &families[i]; f.ranks == len(tokens) {
-			return f.make(name, tokens)
-		}
+	f, err := beside.family(len(tokens))
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("a rank file does not say how text is split, and %d ranks are those of no known vocabulary; use the tokenizer.json of the model", len(tokens))
+	return f.make(name, tokens, beside)
 }
 
-func (f *family) make(name string, tokens []string) (tokenizer.Tokenizer, error) {
-	specials := f.specials(len(tokens))
-	o := tokenizer.RankOptions{Name: name, Tokens: tokens, Split: split.Named(f.split), InText: specials, BOS: -1, EOS: -1}
-	for _, s := range specials {
-		if s.Text == f.bos {
-			o.BOS, o.Added = s.ID, 1
+// family is how a vocabulary of so many ranks splits text, and its special tokens.
+func (b *Beside) family(ranks int) (*family, error) {
+	for i := range coded {
+		if strings.Contains(b.Code, coded[i].name) {
+			return &coded[i], nil
 		}
-		if s.Text == f.eos {
+	}
+	if b.Pattern != "" {
+		return &family{ranks: ranks, split: b.Pattern, specials: listed()}, nil
+	}
+	for i := range families {
+		if families[i].ranks == ranks {
+			return &families[i], nil
+		}
+	}
+	if b.Code != "" {
+		return nil, fmt.Errorf("a rank file does not say how text is split, and the code that would, %s, is not run: this program knows neither it nor a vocabulary of %d ranks; "+
+			"use the tokenizer.json of the model, or put the expression into tokenizer_config.json as \"pat_str\"", b.Code, ranks)
+	}
+	return nil, fmt.Errorf("a rank file does not say how text is split, and %d ranks are those of no known vocabulary; use the tokenizer.json of the model, "+
+		"or put the expression into a tokenizer_config.json beside it as \"pat_str\"", ranks)
+}
+
+func (f *family) make(name string, tokens []string, beside Beside) (*tokenizer.Ranked, error) {
+	s, err := Splitter(f.split)
+	if err != nil {
+		return nil, err
+	}
+	o := tokenizer.RankOptions{Name: name, Tokens: tokens, Splitter: s, BOS: -1, EOS: -1}
+	named := map[int]bool{}
+	for _, s := range append(slices.Clone(beside.Specials), f.specials(len(tokens))...) {
+		if s.Text != "" && !named[s.ID] {
+			named[s.ID] = true
+			o.InText = append(o.InText, s)
+		}
+	}
+	slices.SortFunc(o.InText, func(a, b tokenizer.Special) int { return cmp.Compare(a.ID, b.ID) })
+	bos, eos := cmp.Or(beside.BOS, f.bos), cmp.Or(beside.EOS, f.eos)
+	for _, s := range o.InText {
+		if s.ID < 0 || s.ID >= maxRank {
+			return nil, fmt.Errorf("the special token %q has the id %d, which is not below %d", s.Text, s.ID, maxRank)
+		}
+		if s.Text == bos {
+			o.BOS = s.ID
+		}
+		if s.Text == eos {
 			o.EOS = s.ID
 		}
 	}
+	addBOS := f.bos != ""
+	if beside.AddBOS != nil {
+		addBOS = *beside.AddBOS
+	}
+	if addBOS && o.BOS >= 0 {
+		o.Added++
+	}
+	if beside.AddEOS != nil && *beside.AddEOS && o.EOS >= 0 {
+		o.Added++
+	}
 	return tokenizer.FromRanks(o)
+}
+
+// Splitter makes the splitter of a name or expression.
+func Splitter(pattern string) (tokenizer.Splitter, error) {
+	s := tokenizer.Splitter{Pattern: pattern, CutsAtBlanks: true}
+	if s.Split = split.Named(pattern); s.Split != nil {
+		return s, nil
+	}
+	s.CutsAtBlanks = strings.HasSuffix(pattern, `|\s+`) || strings.HasSuffix(pattern, `|\s`)
+	if s.Split = split.Known(pattern); s.Split != nil {
+		return s, nil
+	}
+	var err error
+	s.CutsAtBlanks = pattern == kimi
+	s.Match, s.Err, err = hf.Splitter(pattern)
+	return s, err
 }
 
 func readRanks(data []byte) ([]string, error) {

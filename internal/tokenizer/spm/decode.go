@@ -27,20 +27,19 @@ func (t *Tokenizer) Decode(ids []int) string {
 
 // surface is the text of one piece; at the start of the text the blank of a word goes.
 func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
-	if id < 0 || id >= len(t.p.pieces) {
+	if id < 0 || id >= len(t.kinds) {
 		return string(utf8.RuneError), false
 	}
-	piece := &t.p.pieces[id]
-	switch piece.kind {
+	text = t.text(id)
+	switch t.kind(int32(id)) {
 	case control:
-		return piece.text, false
+		return text, false
 	case unknown:
-		return t.p.unkSurface, false
+		return t.p.UnkSurface, false
 	}
-	text = piece.text
-	if atStart && (t.p.dummyPrefix || t.p.removeExtra) {
+	if atStart && (t.p.DummyPrefix || t.p.RemoveExtra) {
 		text, sawBlank = strings.CutPrefix(text, blank)
-		if t.p.removeExtra {
+		if t.p.RemoveExtra {
 			sawBlank = false
 		}
 	}
@@ -51,7 +50,7 @@ func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
 func (t *Tokenizer) byteRow(ids []int) []byte {
 	var row []byte
 	for _, id := range ids {
-		if id < 0 || id >= len(t.p.pieces) || t.p.pieces[id].kind != byteKind {
+		if id < 0 || id >= len(t.kinds) || t.kind(int32(id)) != byteKind {
 			break
 		}
 		for b, known := range t.bytes {

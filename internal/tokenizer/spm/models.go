@@ -40,19 +40,19 @@ func (t *Tokenizer) unigram(w *worker, text string) {
 		_, size := utf8.DecodeRuneInString(text[at:])
 		single := false
 		t.all.Each(text[at:], func(n int, id int32) {
-			piece := &t.p.pieces[id]
-			if piece.kind == unused {
+			kind := t.kind(id)
+			if kind == unused {
 				return
 			}
-			score := piece.score
-			if piece.kind == userDefined { // always better than its parts
+			score := t.scores[id]
+			if kind == userDefined { // always better than its parts
 				score = float32(n-1) * 0.1
 			}
 			path[at+n].offer(score+here, at, id)
 			single = single || n == size
 		})
 		if !single {
-			path[at+size].offer(unk+here, at, int32(t.p.unk))
+			path[at+size].offer(unk+here, at, int32(t.p.Unk))
 		}
 		at += size
 	}
@@ -168,21 +168,20 @@ func (t *Tokenizer) offer(w *worker, text string, left, right int32) {
 	}
 	l, r := w.symbols[left], w.symbols[right]
 	joined := text[l.start:r.end]
-	id, ok := t.ids[joined]
-	if !ok {
+	id := t.pieces.Find(joined)
+	if id < 0 {
 		return
 	}
-	piece := &t.p.pieces[id]
-	if piece.kind == unused {
+	if t.kind(id) == unused {
 		w.split[joined] = [2]string{text[l.start:l.end], text[r.start:r.end]}
 	}
-	w.agenda.Push(agenda.Item{Order: agenda.Scored(piece.score, left), Note: uint32(r.end - l.start)})
+	w.agenda.Push(agenda.Item{Order: agenda.Scored(t.scores[id], left), Note: uint32(r.end - l.start)})
 }
 
 // resegment adds a piece; an unused one is taken apart again.
 func (t *Tokenizer) resegment(w *worker, text string, depth int) {
 	id := t.id(text)
-	if t.p.pieces[id].kind == unused && depth < 100 {
+	if t.kind(id) == unused && depth < 100 {
 		if parts, ok := w.split[text]; ok {
 			t.resegment(w, parts[0], depth+1)
 			t.resegment(w, parts[1], depth+1)

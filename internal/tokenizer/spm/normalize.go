@@ -8,7 +8,7 @@ import (
 // normalize replaces characters by the model's table, joins and trims white space, and marks where words
 // begin, as the model asks.
 func (t *Tokenizer) normalize(text string) string {
-	if t.p.removeExtra {
+	if t.p.RemoveExtra {
 		for text != "" {
 			part, n := t.normalPrefix(text)
 			if part != " " {
@@ -21,14 +21,14 @@ func (t *Tokenizer) normalize(text string) string {
 		return ""
 	}
 	space := " "
-	if t.p.escapeWhitespace {
+	if t.p.EscapeWhitespace {
 		space = blank
 	}
 	b := make([]byte, 0, len(text)+len(text)/2+8)
-	if !t.p.whitespaceSuffix && t.p.dummyPrefix {
+	if !t.p.WhitespaceSuffix && t.p.DummyPrefix {
 		b = append(b, space...)
 	}
-	afterSpace := t.p.removeExtra
+	afterSpace := t.p.RemoveExtra
 	for text != "" {
 		part, n := t.normalPrefix(text)
 		if afterSpace {
@@ -45,15 +45,15 @@ func (t *Tokenizer) normalize(text string) string {
 			afterSpace = strings.HasSuffix(part, " ")
 		}
 		text = text[n:]
-		afterSpace = afterSpace && t.p.removeExtra
+		afterSpace = afterSpace && t.p.RemoveExtra
 	}
 	out := string(b)
-	if t.p.removeExtra {
+	if t.p.RemoveExtra {
 		for strings.HasSuffix(out, space) {
 			out = out[:len(out)-len(space)]
 		}
 	}
-	if t.p.whitespaceSuffix && t.p.dummyPrefix {
+	if t.p.WhitespaceSuffix && t.p.DummyPrefix {
 		out += space
 	}
 	return out

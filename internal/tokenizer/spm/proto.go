@@ -36,23 +36,23 @@ type piece struct {
 
 // proto is what is read of a model file.
 type proto struct {
-	pieces []piece
+	pieces   []piece
+	charsmap []byte
 
-	modelType                uint64
-	whitespaceSuffix         bool
-	allowWhitespaceOnly      bool
-	byteFallback             bool
-	unk, bos, eos            int
-	unkSurface               string
-	charsmap                 []byte
-	dummyPrefix, removeExtra bool
-	escapeWhitespace         bool
-	denormalizes             bool
+	ModelType                uint64
+	WhitespaceSuffix         bool
+	AllowWhitespaceOnly      bool
+	ByteFallback             bool
+	Unk, BOS, EOS            int
+	UnkSurface               string
+	DummyPrefix, RemoveExtra bool
+	EscapeWhitespace         bool
+	Denormalizes             bool
 }
 
 // readProto reads a ModelProto. Fields that do not bear on the ids are skipped.
 func readProto(data []byte) (*proto, error) {
-	p := &proto{modelType: unigramModel, unk: 0, bos: 1, eos: 2, unkSurface: " \u2047 ", dummyPrefix: true, removeExtra: true, escapeWhitespace: true}
+	p := &proto{ModelType: unigramModel, Unk: 0, BOS: 1, EOS: 2, UnkSurface: " \u2047 ", DummyPrefix: true, RemoveExtra: true, EscapeWhitespace: true}
 	err := fields(data, func(number, _ uint64, value []byte) error {
 		switch number {
 		case 1:
@@ -79,7 +79,7 @@ func readProto(data []byte) (*proto, error) {
 			return p.normalizer(value)
 		case 5:
 			return fields(value, func(number, _ uint64, value []byte) error {
-				p.denormalizes = p.denormalizes || number == 2 && len(value) > 0
+				p.Denormalizes = p.Denormalizes || number == 2 && len(value) > 0
 				return nil
 			})
 		}
@@ -98,21 +98,21 @@ func (p *proto) trainer(data []byte) error {
 	return fields(data, func(number, n uint64, value []byte) error {
 		switch number {
 		case 3:
-			p.modelType = n
+			p.ModelType = n
 		case 24:
-			p.whitespaceSuffix = n != 0
+			p.WhitespaceSuffix = n != 0
 		case 26:
-			p.allowWhitespaceOnly = n != 0
+			p.AllowWhitespaceOnly = n != 0
 		case 35:
-			p.byteFallback = n != 0
+			p.ByteFallback = n != 0
 		case 40:
-			p.unk = int(int32(n))
+			p.Unk = int(int32(n))
 		case 41:
-			p.bos = int(int32(n))
+			p.BOS = int(int32(n))
 		case 42:
-			p.eos = int(int32(n))
+			p.EOS = int(int32(n))
 		case 44:
-			p.unkSurface = string(value)
+			p.UnkSurface = string(value)
 		}
 		return nil
 	})
@@ -124,11 +124,11 @@ func (p *proto) normalizer(data []byte) error {
 		case 2:
 			p.charsmap = value
 		case 3:
-			p.dummyPrefix = n != 0
+			p.DummyPrefix = n != 0
 		case 4:
-			p.removeExtra = n != 0
+			p.RemoveExtra = n != 0
 		case 5:
-			p.escapeWhitespace = n != 0
+			p.EscapeWhitespace = n != 0
 		}
 		return nil
 	})

@@ -3,18 +3,15 @@ package trie
 
 // Trie is a set of byte strings. Node 0 is the root.
 type Trie struct {
-	slots  []slot
+	slots  []uint64 // an edge: the node and the byte above, the child below; an empty one has child 0
 	mask   uint32
 	values []int32 // by node; -1 where no string ends
 	roots  [256]uint32
 }
 
-// slot leads from a node by a byte to a child; an empty one has child 0, which no edge leads to.
-type slot struct{ key, child uint32 }
-
 // New is an empty trie.
 func New() *Trie {
-	return &Trie{slots: make([]slot, 64), mask: 63, values: []int32{-1}}
+	return &Trie{slots: make([]uint64, 64), mask: 63, values: []int32{-1}}
 }
 
 // Put adds a string, over an earlier value.
@@ -39,8 +36,8 @@ func (t *Trie) Step(node uint32, b byte) uint32 {
 	}
 	key := node<<8 | uint32(b)
 	for at := hashKey(key) & t.mask; ; at = (at + 1) & t.mask {
-		if s := t.slots[at]; s.child == 0 || s.key == key {
-			return s.child
+		if s := t.slots[at]; uint32(s) == 0 || uint32(s>>32) == key {
+			return uint32(s)
 		}
 	}
 }
@@ -92,20 +89,20 @@ func (t *Trie) link(node uint32, b byte, child uint32) {
 	}
 	if 2*len(t.values) > len(t.slots) {
 		old := t.slots
-		t.slots = make([]slot, 4*len(old))
+		t.slots = make([]uint64, 4*len(old))
 		t.mask = uint32(len(t.slots) - 1)
 		for _, s := range old {
-			if s.child != 0 {
+			if s != 0 {
 				t.place(s)
 			}
 		}
 	}
-	t.place(slot{node<<8 | uint32(b), child})
+	t.place(uint64(node<<8|uint32(b))<<32 | uint64(child))
 }
 
-func (t *Trie) place(s slot) {
-	at := hashKey(s.key) & t.mask
-	for t.slots[at].child != 0 {
+func (t *Trie) place(s uint64) {
+	at := hashKey(uint32(s>>32)) & t.mask
+	for t.slots[at] != 0 {
 		at = (at + 1) & t.mask
 	}
 	t.slots[at] = s

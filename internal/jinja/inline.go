@@ -1,17 +1,36 @@
-package chat
+package jinja
 
 import (
 	"fmt"
 	"strings"
 )
 
-// What the template library reads otherwise than Jinja is rewritten before: it knows "a if b else c" as a
+// What the engine reads otherwise than Jinja is rewritten before: it knows "a if b else c" as a
 // whole expression only, not inside brackets, where chat templates like to have it (they become calls:
 // pick(b, a, c)); and it strips blanks before a block anywhere, not only at the start of a line.
 
-// rewrite makes of a template one that the library reads as Jinja reads the original with trim_blocks and
-// lstrip_blocks. Comments go.
-func rewrite(text string) string {
+// inline rewrites the choices inside brackets. Line breaks stay where they are.
+func inline(text string) string {
+	var b strings.Builder
+	for {
+		start, end := nextTag(text)
+		if start < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:start])
+		if tag := text[start:end]; tag[1] == '#' {
+			b.WriteString(tag)
+		} else {
+			b.WriteString(brackets(tag))
+		}
+		text = text[end:]
+	}
+}
+
+// trimmed makes of a template one that the engine reads as Jinja reads the original with trim_blocks and
+// lstrip_blocks, and rewrites the choices. Comments go.
+func trimmed(text string) string {
 	var b strings.Builder
 	lineStart := true // nothing but the template's start or a line break stands before
 	for {

@@ -1,0 +1,86 @@
+package jinja
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/nikolalohinski/gonja/v2/nodes"
+	"github.com/nikolalohinski/gonja/v2/tokens"
+)
+
+// amender rewrites a parsed template. All that is printed passes printFilter: the engine itself takes None for undefined.
+// In a stranger's template each body first takes a step from the budget, and texts that are put together are measured.
+type amender struct {
+	chat bool
+	seen map[uintptr]bool
+}
+
+func (a *amender) amend(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface:
+		a.amend(v.Elem())
+		if a.chat && v.CanSet() && !v.IsNil() {
+			if e, ok := v.Interface().(*nodes.BinaryExpression); ok {
+				v.Set(reflect.ValueOf(measured(e)))
+			}
+		}
+	case reflect.Pointer:
+		if v.IsNil() || a.seen[v.Pointer()] || v.Type() == reflect.TypeFor[*tokens.Token]() {
+			return
+		}
+		a.seen[v.Pointer()] = true
+		a.amend(v.Elem())
+		switch n := v.Interface().(type) {
+		case *nodes.Output:
+			n.Expression = filtered(n.Expression, printFilter)
+			if n.Alternative != nil {
+				n.Alternative = filtered(n.Alternative, printFilter)
+			}
+		case *nodes.Wrapper:
+			if a.chat {
+				n.Nodes = append([]nodes.Node{step(n.Location)}, n.Nodes...)
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Field(i)
+			if !f.CanInterface() && f.CanAddr() { // some of the engine's nodes hide their parts
+				f = reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+			}
+			if f.CanInterface() {
+				a.amend(f)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			a.amend(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			a.amend(v.MapIndex(key))
+		}
+	}
+}
+
+func filtered(e nodes.Expression, name string, args ...nodes.Expression) nodes.Expression {
+	return &nodes.FilteredExpression{Expression: e, Filters: []*nodes.FilterCall{{Name: name, Args: args}}}
+}
+
+// measured is an operation whose result, if it is a text, has a bounded length.
+func measured(e *nodes.BinaryExpression) nodes.Expression {
+	switch e.Operator.Token.Type {
+	case tokens.Multiply:
+		return filtered(e.Left, repeatFilter, e.Right)
+	case tokens.Addition, tokens.Tilde:
+		return filtered(e, sizeFilter)
+	}
+	return e
+}
+
+// step prints nothing.
+func step(at *tokens.Token) nodes.Node {
+	if at == nil {
+		at = &tokens.Token{}
+	}
+	return &nodes.Output{Start: at, Expression: filtered(&nodes.String{Location: at}, stepFilter), End: at}
+}

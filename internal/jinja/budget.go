@@ -1,0 +1,163 @@
+package jinja
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/nikolalohinski/gonja/v2/exec"
+)
+
+// The filters that amended templates use. Their names cannot be spelled in a template.
+const (
+	printFilter  = " print"
+	sizeFilter   = " size"
+	repeatFilter = " repeat"
+	stepFilter   = " step"
+	budgetName   = " budget"
+)
+
+// What a stranger's template may use.
+const (
+	maxSource  = 256 << 10 // bytes of the template; published ones have some 20,000
+	maxDepth   = 200       // brackets within brackets
+	maxText    = 64 << 20  // bytes of a text
+	maxSteps   = 500_000   // bodies of loops, choices and macros
+	maxFrames  = 6_000     // calls within calls of the program
+	maxSpan    = 1_000_000 // numbers of a range
+	maxTime    = 10 * time.Second
+	checkEvery = 64 // steps
+)
+
+// sane refuses a template that only a parser's end of memory would stop.
+func sane(source string) error {
+	if len(source) > maxSource {
+		return fmt.Errorf("the template has %d bytes, and %d are the limit", len(source), maxSource)
+	}
+	for rest := source; ; {
+		start, end := nextTag(rest)
+		if start < 0 {
+			return nil
+		}
+		depth, tag := 0, rest[start:end]
+		if tag[1] == '#' {
+			tag = ""
+		}
+		for i := 0; i < len(tag); i = skipString(tag, i) {
+			switch tag[i] {
+			case '(', '[', '{':
+				depth++
+			case ')', ']', '}':
+				depth--
+			}
+			if depth > maxDepth {
+				return fmt.Errorf("the template has more than %d brackets within each other", maxDepth)
+			}
+		}
+		rest = rest[end:]
+	}
+}
+
+// ErrEndless is the error of a stranger's template that does not end by itself.
+var ErrEndless = errors.New("the template does not end by itself")
+
+// budget is what is left to one rendering.
+type budget struct {
+	steps int
+	end   time.Time
+	spent error // why nothing is left
+}
+
+// take takes a step.
+func (b *budget) take() error {
+	if b.spent == nil {
+		if err := b.step(); err != nil {
+			b.spent = fmt.Errorf("%w: %w", ErrEndless, err)
+		}
+	}
+	return b.spent
+}
+
+func (b *budget) step() error {
+	if b.steps--; b.steps < 0 {
+		return errors.New("it takes more steps than any conversation needs")
+	}
+	if b.steps%checkEvery != 0 {
+		return nil
+	}
+	if time.Now().After(b.end) {
+		return fmt.Errorf("it takes more than %s", maxTime)
+	}
+	if runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
+		return errors.New("its macros call each other without end")
+	}
+	return nil
+}
+
+// stepped takes a step from the budget of the rendering.
+func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
+	value, _ := e.Environment.Context.Get(budgetName)
+	b, ok := value.(*budget)
+	if !ok {
+		return exec.AsValue(errors.New("the rendering has no budget"))
+	}
+	if err := b.take(); err != nil {
+		return exec.AsValue(err)
+	}
+	return in
+}
+
+var errText = fmt.Errorf("a text would be longer than %d MiB", maxText>>20)
+
+// sized refuses a long text.
+func sized(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
+	if in.IsString() && len(in.String()) > maxText {
+		return exec.AsValue(errText)
+	}
+	return in
+}
+
+// repeated is the operator *.
+func repeated(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
+	by := params.Args[0]
+	switch {
+	case in.IsError():
+		return in
+	case in.IsFloat() || by.IsFloat():
+		return exec.AsValue(in.Float() * by.Float())
+	case in.IsString():
+		text, n := in.String(), max(0, by.Integer())
+		if len(text) > 0 && n > maxText/len(text) {
+			return exec.AsValue(errText)
+		}
+		return exec.AsValue(strings.Repeat(text, n))
+	}
+	return exec.AsValue(in.Integer() * by.Integer())
+}
+
+// span is the function range([start, ]stop[, step]).
+func span(_ *exec.Evaluator, params *exec.VarArgs) ([]int, error) {
+	list := []int{0, 0, 1}
+	for i, arg := range params.Args {
+		if !arg.IsInteger() || i > 2 {
+			return nil, errors.New("range wants one to three whole numbers")
+		}
+		list[i] = arg.Integer()
+	}
+	if len(params.Args) == 1 {
+		list[0], list[1] = 0, list[0]
+	}
+	if len(params.Args) == 0 || list[2] == 0 {
+		return nil, errors.New("range wants one to three whole numbers, the third not 0")
+	}
+	numbers := []int{}
+	for i := list[0]; i < list[1] == (list[2] > 0) && i != list[1]; i += list[2] {
+		if len(numbers) == maxSpan {
+			return nil, fmt.Errorf("range would have more than %d numbers", maxSpan)
+		}
+		numbers = append(numbers, i)
+	}
+	return numbers, nil
+}

@@ -1,0 +1,26 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"aiperf/internal/tokenizer"
+	"aiperf/internal/tokenizer/chat"
+)
+
+func TestAnEndlessChatTemplateIsGivenUp(t *testing.T) {
+	template, err := chat.Parse("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	counter := &templated{Counter: tokenizer.NewMemo(tokenizer.Builtin()), template: template, warn: func(err error) { told = append(told, err.Error()) }}
+	for range 2 {
+		if n, ok := counter.CountMessages([]byte(`[{"role":"user","content":"a"}]`)); ok {
+			t.Errorf("counted %d", n)
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "does not end by itself") || !counter.off.Load() {
+		t.Errorf("told %q", told)
+	}
+}

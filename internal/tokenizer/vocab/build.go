@@ -1,0 +1,99 @@
+package vocab
+
+import "strings"
+
+// Of makes the table of tokens in the order of their ids; an empty one leaves its id out.
+func Of(tokens []string) *Vocab {
+	return FromLengths(strings.Join(tokens, ""), len(tokens), func(i int) int { return len(tokens[i]) })
+}
+
+// FromLengths makes the table of n tokens whose bytes follow each other. Of equal tokens the first is found.
+func FromLengths(blob string, n int, length func(i int) int) *Vocab {
+	v := &Vocab{blob: blob, ends: make([]uint32, n+1), empty: None}
+	end := 0
+	for i := range n {
+		end += length(i)
+		v.ends[i+1] = uint32(end)
+	}
+	v.fill()
+	return v
+}
+
+// Builder gathers tokens in any order of their ids. Of equal tokens the last counts.
+type Builder struct {
+	blob []byte
+	ends []uint32
+	ids  []int32
+	out  bool // the ids do not rise
+}
+
+// NewBuilder expects about n tokens of size bytes together.
+func NewBuilder(n, size int) *Builder {
+	return &Builder{blob: make([]byte, 0, size), ends: make([]uint32, 1, n+1), ids: make([]int32, 0, n)}
+}
+
+// Put adds a token. An id is not negative.
+func (b *Builder) Put(token string, id int32) {
+	for !b.out && int(id) > len(b.ids) { // ids without a token
+		b.ends, b.ids = append(b.ends, uint32(len(b.blob))), append(b.ids, None)
+	}
+	b.out = b.out || int(id) != len(b.ids) || token == ""
+	b.blob = append(b.blob, token...)
+	b.ends, b.ids = append(b.ends, uint32(len(b.blob))), append(b.ids, id)
+}
+
+// Vocab is the table of what was put.
+func (b *Builder) Vocab() *Vocab {
+	if !b.out {
+		v := &Vocab{blob: string(b.blob), ends: b.ends, empty: None}
+		if !v.fill() {
+			return v
+		}
+	}
+	last := map[string]int{} // the entry that counts, of each token
+	size := int32(0)
+	for e, id := range b.ids {
+		if id == None {
+			continue
+		}
+		last[b.entry(e)] = e
+		size = max(size, id+1)
+	}
+	tokens, entries := make([]string, size), make([]int, size)
+	v := &Vocab{empty: None}
+	for token, e := range last {
+		id := b.ids[e]
+		if token == "" {
+			v.empty = id
+			continue
+		}
+		// An id shows the last of its tokens; the others are only found.
+		if tokens[id] != "" && entries[id] > e {
+			v.also(token, id)
+			continue
+		}
+		if tokens[id] != "" {
+			v.also(tokens[id], id)
+		}
+		tokens[id], entries[id] = token, e
+	}
+	made := Of(tokens)
+	made.empty, made.more = v.empty, v.more
+	if made.empty != None && tokens[made.empty] != "" {
+		made.also("", made.empty)
+		made.empty = None
+	}
+	for token := range made.more {
+		made.longest = max(made.longest, len(token))
+	}
+	return made
+}
+
+func (b *Builder) entry(e int) string { return string(b.blob[b.ends[e]:b.ends[e+1]]) }
+
+func (v *Vocab) also(token string, id int32) {
+	if v.more == nil {
+		v.more = map[string]int32{}
+	}
+	v.more[token] = id
+}

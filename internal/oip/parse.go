@@ -32,7 +32,7 @@ func (m *Message) ParseReply(data []byte) error { return m.parse(data, fRawOutpu
 // ends some streams, has no tensors.
 func (m *Message) ParseStreamReply(data []byte) (fault []byte, err error) {
 	m.reset()
-	err = fields(data, func(n protowire.Number, value []byte, _ uint64) error {
+	err = texts(data, func(n protowire.Number, value []byte) error {
 		switch n {
 		case fErrorMessage:
 			fault = value
@@ -46,7 +46,7 @@ func (m *Message) ParseStreamReply(data []byte) (fault []byte, err error) {
 
 // ParseModelReady reads the name of the model that is asked for.
 func ParseModelReady(data []byte) (model string, err error) {
-	err = fields(data, func(n protowire.Number, value []byte, _ uint64) error {
+	err = texts(data, func(n protowire.Number, value []byte) error {
 		if n == fName {
 			model = string(value)
 		}
@@ -57,8 +57,8 @@ func ParseModelReady(data []byte) (model string, err error) {
 
 // ParseReady reads the answer to a question for readiness.
 func ParseReady(data []byte) (ready bool, err error) {
-	err = fields(data, func(n protowire.Number, _ []byte, value uint64) error {
-		if n == fReady {
+	err = fields(data, func(n protowire.Number, kind protowire.Type, _ []byte, value uint64) error {
+		if n == fReady && kind == protowire.VarintType {
 			ready = value != 0
 		}
 		return nil
@@ -66,8 +66,19 @@ func ParseReady(data []byte) (ready bool, err error) {
 	return ready, err
 }
 
+// texts walks the fields of a message that have a length: texts and messages. Others of their numbers are not
+// those that are known.
+func texts(data []byte, yield func(n protowire.Number, value []byte) error) error {
+	return fields(data, func(n protowire.Number, kind protowire.Type, value []byte, _ uint64) error {
+		if kind != protowire.BytesType {
+			return nil
+		}
+		return yield(n, value)
+	})
+}
+
 // fields walks the fields of a message: value is that of a field with a length, number that of any other.
-func fields(data []byte, yield func(n protowire.Number, value []byte, number uint64) error) error {
+func fields(data []byte, yield func(n protowire.Number, kind protowire.Type, value []byte, number uint64) error) error {
 	for len(data) > 0 {
 		n, kind, size := protowire.ConsumeTag(data)
 		if size < 0 {
@@ -94,7 +105,7 @@ func fields(data []byte, yield func(n protowire.Number, value []byte, number uin
 			return broken("field " + strconv.Itoa(int(n)) + " cannot be read")
 		}
 		data = data[size:]
-		if err := yield(n, value, number); err != nil {
+		if err := yield(n, kind, value, number); err != nil {
 			return err
 		}
 	}
@@ -104,7 +115,7 @@ func fields(data []byte, yield func(n protowire.Number, value []byte, number uin
 func (m *Message) parse(data []byte, raws, asked protowire.Number) error {
 	m.reset()
 	raw := 0
-	err := fields(data, func(n protowire.Number, value []byte, _ uint64) error {
+	err := texts(data, func(n protowire.Number, value []byte) error {
 		switch n {
 		case fModel:
 			m.Model = value
@@ -120,7 +131,7 @@ func (m *Message) parse(data []byte, raws, asked protowire.Number) error {
 			// They may stand before the tensors that they belong to: each has its place by number.
 			raw++
 		case asked:
-			return fields(value, func(n protowire.Number, value []byte, _ uint64) error {
+			return texts(value, func(n protowire.Number, value []byte) error {
 				if n == fName {
 					m.Asked = append(m.Asked, value)
 				}
@@ -136,7 +147,7 @@ func (m *Message) parse(data []byte, raws, asked protowire.Number) error {
 		return broken(strconv.Itoa(raw) + " raw contents for " + strconv.Itoa(len(m.Tensors)) + " tensors")
 	}
 	at := 0
-	return fields(data, func(n protowire.Number, value []byte, _ uint64) error {
+	return texts(data, func(n protowire.Number, value []byte) error {
 		if n == raws {
 			m.Tensors[at].Raw = value
 			at++
@@ -157,19 +168,18 @@ func (m *Message) next() *Tensor {
 }
 
 func (t *Tensor) parse(data []byte) error {
-	return fields(data, func(n protowire.Number, value []byte, number uint64) error {
-		switch n {
-		case fName:
+	return fields(data, func(n protowire.Number, kind protowire.Type, value []byte, number uint64) error {
+		packed := kind == protowire.BytesType
+		switch {
+		case n == fName && packed:
 			t.Name = value
-		case fDatatype:
+		case n == fDatatype && packed:
 			t.Datatype = value
-		case fShape:
-			if value == nil { // not packed
-				t.Shape = append(t.Shape, int64(number))
-				return nil
-			}
+		case n == fShape && packed:
 			return varints(value, func(d uint64) { t.Shape = append(t.Shape, int64(d)) })
-		case fContents:
+		case n == fShape && kind == protowire.VarintType:
+			t.Shape = append(t.Shape, int64(number))
+		case n == fContents && packed:
 			return t.contents(value)
 		}
 		return nil
@@ -188,50 +198,54 @@ func varints(data []byte, yield func(uint64)) error {
 	return nil
 }
 
+// contents reads lists of numbers, packed or one by one, and texts.
 func (t *Tensor) contents(data []byte) error {
-	return fields(data, func(n protowire.Number, value []byte, number uint64) error {
-		switch n {
-		case fBytesContents:
+	return fields(data, func(n protowire.Number, kind protowire.Type, value []byte, number uint64) error {
+		packed := kind == protowire.BytesType
+		switch {
+		case n == fBytesContents && packed:
 			t.Texts = append(t.Texts, value)
-		case fFP32Contents:
-			if value == nil {
-				t.Numbers = append(t.Numbers, float64(math.Float32frombits(uint32(number))))
-			}
-			for ; len(value) >= 4; value = value[4:] {
+		case n == fFP32Contents && packed && len(value)%4 == 0:
+			for ; len(value) > 0; value = value[4:] {
 				t.Numbers = append(t.Numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(value))))
 			}
-		case fFP64Contents:
-			if value == nil {
-				t.Numbers = append(t.Numbers, math.Float64frombits(number))
-			}
-			for ; len(value) >= 8; value = value[8:] {
+		case n == fFP32Contents && kind == protowire.Fixed32Type:
+			t.Numbers = append(t.Numbers, float64(math.Float32frombits(uint32(number))))
+		case n == fFP64Contents && packed && len(value)%8 == 0:
+			for ; len(value) > 0; value = value[8:] {
 				t.Numbers = append(t.Numbers, math.Float64frombits(binary.LittleEndian.Uint64(value)))
 			}
-		case fUint64Contents:
-			if value == nil {
-				t.Numbers = append(t.Numbers, float64(number))
-				return nil
-			}
-			return varints(value, func(d uint64) { t.Numbers = append(t.Numbers, float64(d)) })
-		case 1, 2, 3, 4:
-			if value == nil {
-				t.Numbers = append(t.Numbers, float64(int64(number)))
-				return nil
-			}
-			return varints(value, func(d uint64) { t.Numbers = append(t.Numbers, float64(int64(d))) })
+		case n == fFP64Contents && kind == protowire.Fixed64Type:
+			t.Numbers = append(t.Numbers, math.Float64frombits(number))
+		case n == fFP32Contents || n == fFP64Contents:
+			return broken("the numbers of a tensor are cut")
+		case n > fBytesContents:
+		case packed:
+			return varints(value, func(d uint64) { t.number(n, d) })
+		case kind == protowire.VarintType:
+			t.number(n, number)
 		}
 		return nil
 	})
 }
 
+// number takes an integer of a list.
+func (t *Tensor) number(list protowire.Number, x uint64) {
+	if list == fUint64Contents {
+		t.Numbers = append(t.Numbers, float64(x))
+		return
+	}
+	t.Numbers = append(t.Numbers, float64(int64(x)))
+}
+
 func (m *Message) parameter(entry []byte) error {
 	var p Parameter
-	err := fields(entry, func(n protowire.Number, value []byte, _ uint64) error {
+	err := texts(entry, func(n protowire.Number, value []byte) error {
 		switch n {
 		case 1:
 			p.Name = string(value)
 		case 2:
-			return fields(value, func(n protowire.Number, value []byte, number uint64) error {
+			return fields(value, func(n protowire.Number, _ protowire.Type, value []byte, number uint64) error {
 				p.Value = appendJSONParameter(nil, n, value, number)
 				return nil
 			})

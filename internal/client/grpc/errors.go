@@ -2,7 +2,9 @@ package grpc
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"slices"
 	"strings"
 
@@ -58,20 +60,30 @@ func (x *call) broken(code codes.Code, text string) *record.Error {
 		typ, what = neterr.Payload, "reading the reply"
 	}
 	cause := errors.New(text)
-	switch {
-	case strings.Contains(text, "RST_STREAM"):
-		if _, after, found := strings.Cut(text, "error code: "); found {
-			cause = errors.New("the server reset the call: " + after)
-		}
-	case code == codes.Unavailable && x.channel.lost.Load() != nil && !strings.Contains(text, "preface"):
-		cause = *x.channel.lost.Load()
+	switch _, reset, isReset := strings.Cut(text, "RST_STREAM with error code: "); {
+	case isReset:
+		cause = errors.New("the server reset the call: " + reset)
+	case x.headersNS.Load() == 0: // the connection was opened, and no HTTP/2 came of it
+		cause = errNoGRPC
+	case strings.HasPrefix(text, "unexpected HTTP status"):
+		cause = fmt.Errorf("%w: %s", errNoGRPC, text)
+	case code == codes.Unavailable:
+		cause = x.lost()
 		if typ == client.ResponseError && errors.Is(cause, io.EOF) {
 			typ = neterr.ServerDisconnected
 		}
-	case strings.Contains(text, "preface") || strings.Contains(text, "unexpected HTTP status") || strings.Contains(text, "content-type"):
-		cause = errors.New("the server does not speak gRPC here: " + text)
 	}
 	return client.Broken(typ, x.target.host, x.target.port, what, cause)
+}
+
+var errNoGRPC = errors.New("the server does not speak gRPC here")
+
+// lost is how the call's connection ended.
+func (x *call) lost() error {
+	if p := x.channel.lost.Load(); p != nil && !errors.Is(*p, net.ErrClosed) {
+		return *p
+	}
+	return io.EOF
 }
 
 // headerList is metadata in order of names.

@@ -201,7 +201,7 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 			return nil, err
 		}
 		h.refused.Store(nil)
-		return &watched{nc, h}, nil
+		return &watched{Conn: nc, channel: h}, nil
 	}
 	conn, err := rpc.NewClient("passthrough:///"+t.address(),
 		rpc.WithContextDialer(dial), rpc.WithTransportCredentials(dialled{secure: t.secure}), rpc.WithAuthority(t.address()),
@@ -224,11 +224,13 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 type watched struct {
 	net.Conn
 	channel *channel
+	over    bool // the first error says how it ended
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
-	if err != nil {
+	if err != nil && !w.over {
+		w.over = true
 		w.channel.lost.Store(&err)
 	}
 	return n, err

@@ -44,7 +44,7 @@ func oipModel(path string) string {
 var inferOutputs = map[api]string{apiInfer: "text_output", apiInferEmbeddings: "embedding", apiInferRankings: "scores", apiInferImages: "image"}
 
 // infer reads the tensors of a request and tells what is asked for: rankings if there are passages, else what
-// the model's name says, else text.
+// the names of the model and of the output say, else text.
 func (r *request) infer(path string, body []byte) (api, *httpError) {
 	*r = request{text: r.text[:0], format: r.format}
 	if !utf8.Valid(body) {
@@ -68,7 +68,7 @@ func (r *request) infer(path string, body []byte) (api, *httpError) {
 			return apiInfer, err
 		}
 	}
-	kind := kindOfModel(model)
+	kind := kindOf(model + " " + r.asked)
 	for i := range m.Tensors {
 		t := &m.Tensors[i]
 		switch name := string(t.Name); {
@@ -96,12 +96,13 @@ func (r *request) infer(path string, body []byte) (api, *httpError) {
 	return kind, nil
 }
 
-func kindOfModel(name string) api {
-	name = strings.ToLower(name)
+// kindOf tells by the names of a model and of the output that is asked for what they are.
+func kindOf(names string) api {
+	name := strings.ToLower(names)
 	switch {
 	case strings.Contains(name, "embed"):
 		return apiInferEmbeddings
-	case strings.Contains(name, "rank"):
+	case strings.Contains(name, "rank"), strings.Contains(name, "score"):
 		return apiInferRankings
 	case strings.Contains(name, "diffusion"), strings.Contains(name, "image"):
 		return apiInferImages

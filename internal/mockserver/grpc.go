@@ -168,6 +168,11 @@ func replyOf(text []byte, streamed bool) []byte {
 	case fault != "":
 		m = nil
 	}
+	if m != nil {
+		for i := range m.Tensors {
+			m.Tensors[i].Pack()
+		}
+	}
 	if streamed {
 		return oip.AppendStreamReply(nil, m, fault)
 	}

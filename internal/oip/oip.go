@@ -106,6 +106,24 @@ func (t *Tensor) EachText(yield func([]byte)) bool {
 	return true
 }
 
+// Pack turns the elements of texts and floats into raw contents, the form in which servers send them.
+func (t *Tensor) Pack() {
+	raw := []byte{}
+	switch string(t.Datatype) {
+	case Bytes:
+		for _, text := range t.Texts {
+			raw = append(binary.LittleEndian.AppendUint32(raw, uint32(len(text))), text...)
+		}
+	case Float:
+		for _, x := range t.Numbers {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(x)))
+		}
+	default:
+		return
+	}
+	t.Raw, t.Texts, t.Numbers = raw, nil, nil
+}
+
 // Field numbers that requests and replies share, and those of their own.
 const (
 	fModel, fVersion, fID, fParameters, fTensors = 1, 2, 3, 4, 5

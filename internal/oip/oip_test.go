@@ -271,3 +271,21 @@ func BenchmarkParseStreamReply(b *testing.B) {
 		m.Tensors[0].EachText(func(text []byte) { out.Write(text) })
 	}
 }
+
+func TestPackedTensorsHoldTheSame(t *testing.T) {
+	texts := Text("o", "a", "", "é")
+	texts.Pack()
+	var got []string
+	if !texts.EachText(func(b []byte) { got = append(got, string(b)) }) || !slices.Equal(got, []string{"a", "", "é"}) {
+		t.Error(got)
+	}
+	floats := Tensor{Datatype: []byte(Float), Shape: []int64{2}, Numbers: []float64{0.5, 1}}
+	floats.Pack()
+	if !bytes.Equal(floats.Raw, []byte{0, 0, 0, 63, 0, 0, 128, 63}) || floats.Elements() != 2 {
+		t.Errorf("%x", floats.Raw)
+	}
+	integers := Tensor{Datatype: []byte("INT8"), Numbers: []float64{1}}
+	if integers.Pack(); integers.Raw != nil || len(integers.Numbers) != 1 {
+		t.Error("integers are packed")
+	}
+}

@@ -50,7 +50,7 @@ func startMock(dir string, flags ...string) (*mockServer, error) {
 		cmd.Wait()
 	})}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	at := strings.Index(line, "http://")
+	at := strings.Index(line, "http")
 	if err != nil || at < 0 {
 		s.stop()
 		return nil, fmt.Errorf("the mock server did not start: %s", complaints.String())

@@ -81,6 +81,8 @@ func cmdMockServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Value(serversKey{}).(map[string]*mockServer)[args[0]] = server
 	ts.Setenv(args[0], server.url)
+	_, host, _ := strings.Cut(server.url, "://")
+	ts.Setenv(args[0]+"_HOST", host)
 	ts.Defer(server.stop)
 }
 

@@ -233,13 +233,7 @@ func (x *exchange) settle(err error, h *hop) {
 	}
 	if failure != nil {
 		x.t.errorAt = x.out.EndNS
-		if c.opts.Redact != nil {
-			failure.Message = c.opts.Redact(failure.Message)
-			failure.Cause = c.opts.Redact(failure.Cause)
-		}
-		if !ok || !isStatus(err) {
-			failure.Message = cut(failure.Message)
-		}
+		c.opts.Publish(failure, ok && isStatus(err))
 		x.out.Err = failure
 	}
 	x.discard()
@@ -271,13 +265,12 @@ func (x *exchange) describeEnd() *record.Error {
 	switch x.outcome {
 	case cancelled:
 		x.out.CancelledNS = x.outcomeNS
-		return &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
-			Message: "Request cancelled " + secondsText(x.req.CancelAfterNS) + "s after being sent"}
+		return Cancelled(x.req.CancelAfterNS)
 	case notSentInTime:
-		return &record.Error{Code: 0, HasCode: true, Type: typeSendTimeout, Message: "Timed out waiting for request to be sent"}
+		return SendTimedOut()
 	case cutOff:
 		x.out.CutOff = true
-		return &record.Error{Code: 499, HasCode: true, Type: typeCancelled, Message: "Request cancelled by external signal"}
+		return CutOff()
 	}
-	return &record.Error{Type: neterr.Timeout, Message: "TimeoutError()"}
+	return TimedOut()
 }

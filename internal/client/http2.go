@@ -150,11 +150,9 @@ func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error)
 	if err != nil {
 		return nil, err
 	}
-	if tc, ok := c.top.(*tls.Conn); ok {
-		if got := tc.ConnectionState().NegotiatedProtocol; got != "h2" {
-			c.close()
-			return nil, &dialError{origin: o, step: stepTLS, err: errors.New("the server does not offer HTTP/2: leave --http2 out")}
-		}
+	if speaksHTTP2(c) != nil {
+		c.close()
+		return nil, &dialError{origin: o, step: stepTLS, err: errors.New("the server does not offer HTTP/2: leave --http2 out")}
 	}
 	c.wire.dialled = t
 	l.mu.Lock()
@@ -165,6 +163,16 @@ func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error)
 	}
 	l.conns[c.top] = struct{}{}
 	return c.top, nil
+}
+
+var errPlainProxy = errors.New("HTTP/2 in clear text does not go through a proxy")
+
+// speaksHTTP2 says what is wrong with a connection that was to speak HTTP/2.
+func speaksHTTP2(c *connection) error {
+	if tc, ok := c.top.(*tls.Conn); ok && tc.ConnectionState().NegotiatedProtocol != "h2" {
+		return errors.New("the server does not offer HTTP/2")
+	}
+	return nil
 }
 
 // wireOf is the socket below a connection of a lane.
@@ -237,7 +245,7 @@ func (x *exchange) multiplex(h *hop) error {
 func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response, error) {
 	c := x.client
 	if h.target.proxyAuth != "" || h.target.path != "" && h.target.path[0] != '/' {
-		return nil, &dialError{origin: h.target.origin, step: stepConnect, err: errors.New("HTTP/2 in clear text does not go through a proxy")}
+		return nil, &dialError{origin: h.target.origin, step: stepConnect, err: errPlainProxy}
 	}
 	x.t.newConnection()
 	x.requestChunks, x.responseChunks = nil, nil

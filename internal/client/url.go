@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -45,7 +46,7 @@ func parseBase(base string) (*url.URL, error) {
 	switch {
 	case !found:
 		base = "http://" + base
-	case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
+	case !slices.Contains([]string{"http", "https", "grpc", "grpcs"}, strings.ToLower(scheme)):
 		//lint:ignore ST1005 the documented text
 		return nil, fmt.Errorf("No transport found for URL scheme '%s' in: %s", scheme, redactUserinfo(base))
 	}

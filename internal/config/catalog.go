@@ -34,6 +34,8 @@ type EndpointFacts struct {
 	FormData, FormDataOnly bool
 	// StreamsOnly: there is no reply but a streamed one.
 	StreamsOnly bool
+	// GRPC: gRPC carries it as well. GRPCStreams: replies may be streamed there.
+	GRPC, GRPCStreams bool
 	// TokenIDs: the prompt is sent as token ids.
 	TokenIDs bool
 }

@@ -18,6 +18,7 @@ type draft struct {
 	endpointType string
 	facts        EndpointFacts
 	streaming    bool
+	grpc         bool // the first URL is one of gRPC
 
 	mode Mode
 	// lines is the number of rows of a file whose recorded times are followed.
@@ -113,7 +114,14 @@ func (d *draft) decideEndpoint() {
 	}
 	d.facts = facts
 	d.streaming = d.p.Bool("streaming")
-	if d.streaming && !facts.Streams {
+	urls := d.p.Texts("url")
+	d.grpc = len(urls) > 0 && isGRPC(urls[0])
+	switch {
+	case !d.streaming || d.grpc && facts.GRPCStreams || !d.grpc && facts.Streams:
+	case facts.GRPCStreams:
+		d.streaming = false
+		d.warn("Streaming is not supported for --endpoint-type %s over HTTP, setting streaming to False; it streams over grpc://", d.endpointType)
+	default:
 		d.streaming = false
 		d.warn("Streaming is not supported for --endpoint-type %s, setting streaming to False", d.endpointType)
 	}

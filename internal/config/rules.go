@@ -17,7 +17,7 @@ func rules() []func(*draft) {
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
-		(*draft).checkControls, (*draft).checkTransport, (*draft).checkAWS,
+		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
 		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
 	}
 }
@@ -61,8 +61,8 @@ func checkURL(text string) error {
 	switch {
 	case err != nil: // the parser's own error would repeat the URL, secrets included
 		return fmt.Errorf("this is not a URL; write http://host:port")
-	case !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https"):
-		return fmt.Errorf("the scheme must be http or https")
+	case !slices.Contains([]string{"http", "https", "grpc", "grpcs"}, strings.ToLower(u.Scheme)):
+		return fmt.Errorf("the scheme must be http, https, grpc or grpcs")
 	case u.Hostname() == "":
 		return fmt.Errorf("the URL has no host; write http://host:port")
 	}

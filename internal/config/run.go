@@ -105,6 +105,8 @@ type Endpoint struct {
 	Form bool
 	// DownloadVideo fetches generated videos.
 	DownloadVideo bool
+	// GRPC: calls of gRPC carry the requests.
+	GRPC bool
 	// HTTP2 speaks HTTP/2 alone; UnixSocket is the path that every connection goes through, "" = TCP.
 	HTTP2      bool
 	UnixSocket string

@@ -9,6 +9,7 @@ import (
 // transport fills in how the server is reached.
 func (d *draft) transport(e *Endpoint) {
 	p := d.p
+	e.GRPC = d.grpc
 	e.HTTP2, e.UnixSocket = p.Bool("http2"), p.Text("unix-socket")
 	e.TLS = TLS{CAFile: p.Text("tls-ca-file"), CertFile: p.Text("tls-client-cert"), KeyFile: p.Text("tls-client-key")}
 	if d.signs() {
@@ -61,12 +62,9 @@ func (d *draft) checkTransport() {
 	if len(d.givenOf("tls-ca-file", "tls-client-cert")) == 0 {
 		return
 	}
-	secure := func(text string) bool {
-		scheme, _, _ := strings.Cut(withScheme(text), "://")
-		return strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "grpcs")
-	}
+	secure := func(text string) bool { return schemeOf(text) == "https" || schemeOf(text) == "grpcs" }
 	if !slices.ContainsFunc(d.p.Texts("url"), secure) && !d.given("sagemaker-endpoint-name") {
-		d.warn("%s has no effect: no --url begins with https://", strings.Join(d.givenOf("tls-ca-file", "tls-client-cert", "tls-client-key"), ", "))
+		d.warn("%s has no effect: no --url begins with https:// or grpcs://", strings.Join(d.givenOf("tls-ca-file", "tls-client-cert", "tls-client-key"), ", "))
 	}
 }
 

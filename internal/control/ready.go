@@ -42,6 +42,8 @@ type Readiness struct {
 	// Models are the names that the list of models must hold.
 	Models []string
 	Probes []Probe
+	// GRPC asks for readiness by the calls of the open inference protocol: there is no list.
+	GRPC bool
 }
 
 // Limits of a single question: a server on its way up may take a connection and never answer.
@@ -89,7 +91,11 @@ const (
 func (w *waiting) server(ctx context.Context) error {
 	probe := w.r.Mode != Models
 	if w.r.Mode != Inference {
-		last, err := w.until(ctx, w.listed)
+		ask := w.listed
+		if w.r.GRPC {
+			ask = w.saysReady
+		}
+		last, err := w.until(ctx, ask)
 		if err != nil {
 			return err
 		}

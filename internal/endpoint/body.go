@@ -46,6 +46,9 @@ func (b *Body) JSON() []byte {
 	return b.Bytes
 }
 
+// Message tells that the body is a message of gRPC: its JSON form is what people read.
+func (b *Body) Message() bool { return b.ContentType == contentTypeGRPC }
+
 // Media is what the body carries beside text: the number of its images and the seconds of audio whose
 // length can be told.
 func (b *Body) Media() (images int, audioSeconds float64) {

@@ -314,8 +314,7 @@ func TestRegistry(t *testing.T) {
 		if d.Name != n || seen[n] || d.MetricsTitle == "" {
 			t.Errorf("%s: got %+v", n, d)
 		}
-		toCome := n == "kserve_v2_embeddings" || n == "kserve_v2_rankings" || n == "kserve_v2_vlm" || n == "kserve_v2_images"
-		if built == toCome {
+		if !built {
 			t.Errorf("%s: built is %v", n, built)
 		}
 		seen[n] = true
@@ -326,8 +325,8 @@ func TestRegistry(t *testing.T) {
 	if _, err := New("nope", Options{}); err == nil || !strings.Contains(err.Error(), "chat, completions") {
 		t.Errorf("unknown type: %v", err)
 	}
-	if _, err := New("kserve_v2_vlm", Options{}); err == nil || !strings.Contains(err.Error(), "not available") {
-		t.Errorf("a type to come: %v", err)
+	if _, err := New("chat", Options{GRPC: true}); err == nil || !strings.Contains(err.Error(), "not carried by gRPC") {
+		t.Errorf("chat over gRPC: %v", err)
 	}
 	for _, c := range []struct {
 		name              string

@@ -24,6 +24,8 @@ type Options struct {
 	ForceContentParts  bool // chat: a lone text is a part list too
 	// ServerTokens: the run takes its token counts from usage.
 	ServerTokens bool
+	// GRPC: the requests are carried by gRPC.
+	GRPC bool
 	// Form asks for a multipart body where the API takes both.
 	Form bool
 	// PollInterval is the time between two questions for a result; DownloadVideo fetches a video that
@@ -82,6 +84,20 @@ type Endpoint interface {
 // Individual is implemented by endpoints whose bodies may depend on the ids of the request, so that
 // requests cannot share one.
 type Individual interface{ PerRequest() bool }
+
+// Recoder is implemented by endpoints whose wire form is not that of recorded payloads.
+type Recoder interface {
+	// Verbatim makes the body of a request that is sent as it was recorded.
+	Verbatim(payload []byte) (*Body, error)
+}
+
+// Recorded is the body of a request that is sent as it was recorded, as the endpoint puts it on the wire.
+func Recorded(e Endpoint, payload []byte) (*Body, error) {
+	if r, ok := e.(Recoder); ok {
+		return r.Verbatim(payload)
+	}
+	return Verbatim(payload), nil
+}
 
 // Decoder is a client sink.
 type Decoder interface {

@@ -6,44 +6,35 @@ import (
 	"strings"
 )
 
-// kserve is the predict API of KServe's first protocol and the infer API of the open inference protocol.
+// kserve is the predict API of KServe's first protocol.
 type kserve struct {
 	descriptor Descriptor
 	options    Options
-	v2         bool
-	// input and output name the tensor, or the field of an instance, that carries the text; asks tells that
-	// the output was named, and is asked for.
+	// input and output name the fields of an instance and a prediction that carry text.
 	input, output string
-	asks          bool
 	over          overrides
 }
 
-// The names of servers that give theirs to nobody, and the extra inputs that replace them.
-const (
-	kserveV1Input, kserveV1Output = "text", "output"
-	kserveV2Input, kserveV2Output = "text_input", "text_output"
-)
+// The fields of servers that give theirs no names, and the extra inputs that replace them.
+const kserveV1Input, kserveV1Output = "text", "output"
 
 func newKServe(d Descriptor, o Options) Endpoint {
-	e := &kserve{descriptor: d, options: o, v2: strings.HasPrefix(d.Name, "kserve_v2"), input: kserveV1Input, output: kserveV1Output}
-	inputKey, outputKey := "v1_input_field", "v1_output_field"
-	if e.v2 {
-		e.input, e.output = kserveV2Input, kserveV2Output
-		inputKey, outputKey = "v2_input_name", "v2_output_name"
-	}
-	var rest []Member
-	for _, m := range o.Extra {
-		switch name := textOf(m.Value); {
-		case m.Key == inputKey && name != "":
-			e.input = name
-		case m.Key == outputKey && name != "":
-			e.output, e.asks = name, true
-		default:
-			rest = append(rest, m)
-		}
-	}
+	e := &kserve{descriptor: d, options: o, input: kserveV1Input, output: kserveV1Output}
+	rest := takeNames(o.Extra, map[string]*string{"v1_input_field": &e.input, "v1_output_field": &e.output})
 	e.over = newOverrides(rest)
 	return e
+}
+
+// takeNames takes the extra inputs that name something, and returns the others.
+func takeNames(extra []Member, names map[string]*string) (rest []Member) {
+	for _, m := range extra {
+		if to, text := names[m.Key], textOf(m.Value); to != nil && text != "" {
+			*to = text
+			continue
+		}
+		rest = append(rest, m)
+	}
+	return rest
 }
 
 func (e *kserve) Descriptor() Descriptor { return e.descriptor }
@@ -53,57 +44,44 @@ func (e *kserve) NewDecoder() Decoder { return &kserveDecoder{api: e} }
 // Encode takes exactly one turn; its texts are joined by a space. What the user adds becomes parameters of
 // the request.
 func (e *kserve) Encode(c *Context) (*Body, error) {
-	if len(c.Turns) != 1 || c.Turns[0].Turn == nil {
+	turn := c.current()
+	if len(c.Turns) != 1 || turn == nil {
 		return nil, valueError("KServe inference only supports one turn.")
 	}
-	turn := c.Turns[0].Turn
-	var texts []string
-	for _, m := range turn.Texts {
-		for _, content := range m.Contents {
-			if content != "" {
-				texts = append(texts, content)
-			}
-		}
-	}
-	text := strings.Join(texts, " ")
-	parameters := e.parameters(turn.MaxTokens, e.over.with(turn.Extra))
+	text := strings.Join(filled(turn.Texts), " ")
 	b := make([]byte, 0, sizeHint(c))
-	if e.v2 {
-		b = appendString(append(b, `{"inputs":[{"name":`...), e.input)
-		b = append(b, `,"shape":[1],"datatype":"BYTES","data":[`...)
-		b = append(appendString(b, text), `]}]`...)
-		if e.asks {
-			b = append(appendString(append(b, `,"outputs":[{"name":`...), e.output), `}]`...)
+	b = appendString(append(b, `{"instances":[{`...), e.input)
+	b = append(appendString(append(b, ':'), text), `}]`...)
+	if list := parameters(turn.MaxTokens, e.over.with(turn.Extra)); len(list) > 0 {
+		b = append(b, `,"parameters":`...)
+		for i, m := range list {
+			b = append(b, "{,"[min(i, 1)])
+			b = append(append(appendString(b, m.Key), ':'), m.Value...)
 		}
-	} else {
-		b = appendString(append(b, `{"instances":[{`...), e.input)
-		b = append(appendString(append(b, ':'), text), `}]`...)
+		b = append(b, '}')
 	}
-	if len(parameters) > len("{}") {
-		b = append(append(b, `,"parameters":`...), parameters...)
-	}
-	body := Made(append(b, '}'), contentTypeJSON, false, &text)
-	return body, nil
+	return Made(append(b, '}'), contentTypeJSON, false, &text), nil
 }
 
-func (e *kserve) parameters(maxTokens *int, over overrides) []byte {
-	w := objectWriter{over: over}
-	if maxTokens != nil {
-		w.literal("max_tokens", strconv.Itoa(*maxTokens))
+// parameters are the output limit, unless the user sets it, and what the user adds.
+func parameters(maxTokens *int, over overrides) []Member {
+	if maxTokens == nil {
+		return over
 	}
-	for _, m := range w.over {
-		if !w.wrote(m.Key) {
-			w.name(m.Key)
-			w.buf = append(w.buf, m.Value...)
+	limit := Member{"max_tokens", []byte(strconv.Itoa(*maxTokens))}
+	if value, given := over.get(limit.Key); given {
+		limit.Value = value
+	}
+	list := []Member{limit}
+	for _, m := range over {
+		if m.Key != limit.Key {
+			list = append(list, m)
 		}
 	}
-	if len(w.buf) == 0 {
-		return []byte("{}")
-	}
-	return append(w.buf, '}')
+	return list
 }
 
-// kserveDecoder decodes replies of both protocols.
+// kserveDecoder decodes replies of the first protocol.
 type kserveDecoder struct {
 	api   *kserve
 	first func()
@@ -116,7 +94,7 @@ func (d *kserveDecoder) Reply() *Reply { return &d.reply }
 
 func (d *kserveDecoder) Release() { *d = kserveDecoder{api: d.api} }
 
-// Event implements Decoder: neither API streams over HTTP, but some servers do.
+// Event implements Decoder: the API does not stream, but some servers do.
 func (d *kserveDecoder) Event(_, data []byte, atNS int64) {
 	switch data = bytes.TrimSpace(data); string(data) {
 	case "":
@@ -136,60 +114,11 @@ func (d *kserveDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
 }
 
 func (d *kserveDecoder) document(data []byte, atNS int64) {
-	if data[0] != '{' || !skipDocument(data, 0) {
-		d.reply.Malformed++
+	if !d.reply.open(data) {
 		return
-	}
-	if e := find(data, "error"); d.reply.Err == nil && !isNull(e) {
-		d.reply.Err = readError(&chunk{err: e, object: []byte("error")}, data)
-	}
-	if usage := find(data, "usage"); len(usage) > 2 && usage[0] == '{' {
-		d.reply.Usage.Fold(usage)
 	}
 	start := len(d.reply.Output)
-	if d.api.v2 {
-		d.tensors(find(data, "outputs"))
-	} else {
-		d.predictions(find(data, "predictions"))
-	}
-	if len(d.reply.Output) == start {
-		return
-	}
-	d.reply.ContentNS = append(d.reply.ContentNS, atNS)
-	if d.reply.FirstOutputNS == 0 {
-		d.reply.FirstOutputNS = atNS
-	}
-	if first := d.first; first != nil {
-		d.first = nil
-		first()
-	}
-}
-
-// tensors takes the text tensor: the one of the name, or the only one of bytes.
-func (d *kserveDecoder) tensors(outputs []byte) {
-	var found, only []byte
-	n := 0
-	for t := range elements(outputs) {
-		if textOf(find(t, "name")) == d.api.output {
-			found = t
-		}
-		if textOf(find(t, "datatype")) == "BYTES" {
-			only, n = t, n+1
-		}
-	}
-	if found == nil && n == 1 {
-		found = only
-	}
-	for item := range elements(find(found, "data")) {
-		if isText(item) {
-			d.reply.Output = appendText(d.reply.Output, item)
-		}
-	}
-}
-
-// predictions takes the text of each: itself, or its field.
-func (d *kserveDecoder) predictions(list []byte) {
-	for p := range elements(list) {
+	for p := range elements(find(data, "predictions")) {
 		switch {
 		case isText(p):
 			d.reply.Output = appendText(d.reply.Output, p)
@@ -200,5 +129,35 @@ func (d *kserveDecoder) predictions(list []byte) {
 		case !isNull(p) && p[0] != '[' && p[0] != '"':
 			d.reply.Output = append(d.reply.Output, p...)
 		}
+	}
+	if len(d.reply.Output) > start {
+		d.reply.content(atNS, &d.first)
+	}
+}
+
+// open takes over what every JSON reply may hold beside its content; false if it cannot be read.
+func (r *Reply) open(data []byte) bool {
+	if data[0] != '{' || !skipDocument(data, 0) {
+		r.Malformed++
+		return false
+	}
+	if e := find(data, "error"); r.Err == nil && !isNull(e) {
+		r.Err = readError(&chunk{err: e, object: []byte("error")}, data)
+	}
+	if usage := find(data, "usage"); len(usage) > 2 && usage[0] == '{' {
+		r.Usage.Fold(usage)
+	}
+	return true
+}
+
+// content notes a content response, and tells of the first one.
+func (r *Reply) content(atNS int64, first *func()) {
+	r.ContentNS = append(r.ContentNS, atNS)
+	if r.FirstOutputNS == 0 {
+		r.FirstOutputNS = atNS
+	}
+	if tell := *first; tell != nil {
+		*first = nil
+		tell()
 	}
 }

@@ -82,6 +82,12 @@ func (e *rankings) appendText(dst []byte, text string) []byte {
 
 // split tells query and passages apart.
 func (e *rankings) split(texts []dataset.Media) (query string, passages []string, err error) {
+	return splitRanking(texts, &e.others, &e.queries2, &e.passages0)
+}
+
+// splitRanking tells query and passages apart by the names of a turn's texts; the warnings are for other names,
+// for several queries and for no passages.
+func splitRanking(texts []dataset.Media, others, queries2, passages0 *once) (query string, passages []string, err error) {
 	var queries []string
 	for _, m := range texts {
 		switch m.Name {
@@ -90,17 +96,17 @@ func (e *rankings) split(texts []dataset.Media) (query string, passages []string
 		case "passages":
 			passages = append(passages, m.Contents...)
 		default:
-			e.others.say("A text named " + string(appendString(nil, m.Name)) + " is ignored: rankings are made of texts named query and passages.")
+			others.say("A text named " + string(appendString(nil, m.Name)) + " is ignored: rankings are made of texts named query and passages.")
 		}
 	}
 	if len(queries) == 0 {
 		return "", nil, valueError("Rankings request requires a text named 'query'.")
 	}
 	if len(queries) > 1 {
-		e.queries2.say("A turn has several queries; only the first one is sent.")
+		queries2.say("A turn has several queries; only the first one is sent.")
 	}
 	if len(passages) == 0 {
-		e.passages0.say("A turn has no text named passages; its request has nothing to rank.")
+		passages0.say("A turn has no text named passages; its request has nothing to rank.")
 	}
 	return queries[0], passages, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"aiperf/internal/oip"
 )
 
 // Descriptor says what an API can do. A false capability removes metrics, it does not zero them.
@@ -24,6 +26,7 @@ type Descriptor struct {
 	InlineMedia                                 bool // media must be data URIs
 	TokenIDs                                    bool // the prompt is sent as token ids
 	SingleTurn                                  bool // requests carry no history
+	GRPC, GRPCStreams                           bool // gRPC carries it as well, and streams
 	// KeyHeader carries the API key instead of Authorization.
 	KeyHeader string
 	// Headers go with every request unless the user sets them.
@@ -82,11 +85,11 @@ func registry() []Descriptor {
 		llm.with("kserve_completions", "/openai/v1/completions", "", singleTurn),
 		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings, singleTurn),
 		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream, singleTurn),
-		llm.with("kserve_v2_infer", "/v2/models/{model}/infer", "", noStream, singleTurn),
-		input.with("kserve_v2_embeddings", "/v2/models/{model}/infer", titleEmbeddings),
-		input.with("kserve_v2_rankings", "/v2/models/{model}/infer", "Rankings Metrics"),
-		llm.with("kserve_v2_vlm", "/v2/models/{model}/infer", "", images),
-		input.with("kserve_v2_images", "/v2/models/{model}/infer", "Image Generation Metrics",
+		llm.with("kserve_v2_infer", kserveV2Path, "", noStream, singleTurn, grpcStreams),
+		input.with("kserve_v2_embeddings", kserveV2Path, titleEmbeddings, singleTurn, grpc),
+		input.with("kserve_v2_rankings", kserveV2Path, "Rankings Metrics", singleTurn, grpc),
+		llm.with("kserve_v2_vlm", kserveV2Path, "", noStream, images, singleTurn, grpcStreams),
+		input.with("kserve_v2_images", kserveV2Path, "Image Generation Metrics", singleTurn, grpc,
 			func(d *Descriptor) { d.ProducesImages = true }),
 	}
 }
@@ -96,6 +99,17 @@ func audios(d *Descriptor)     { d.SupportsAudio = true }
 func videos(d *Descriptor)     { d.SupportsVideo = true }
 func noStream(d *Descriptor)   { d.Streams = false }
 func singleTurn(d *Descriptor) { d.SingleTurn = true }
+
+func grpc(d *Descriptor)        { d.GRPC = true }
+func grpcStreams(d *Descriptor) { d.GRPC, d.GRPCStreams = true, true }
+
+const kserveV2Path = "/v2/models/{model}/infer"
+
+// overGRPC is the descriptor of the type where gRPC carries it: calls stand in place of paths.
+func (d Descriptor) overGRPC() Descriptor {
+	d.Path, d.StreamingPath, d.Streams = oip.ModelInfer, oip.ModelStreamInfer, d.GRPCStreams
+	return d
+}
 
 func streamingPath(path string) func(*Descriptor) {
 	return func(d *Descriptor) { d.StreamingPath = path }
@@ -128,7 +142,11 @@ func builders() map[string]func(Descriptor, Options) (Endpoint, error) {
 		"kserve_completions":   always(newCompletions),
 		"kserve_embeddings":    always(newEmbeddings),
 		"kserve_v1_predict":    always(newKServe),
-		"kserve_v2_infer":      always(newKServe),
+		"kserve_v2_infer":      always(newInference),
+		"kserve_v2_embeddings": always(newInference),
+		"kserve_v2_rankings":   always(newInference),
+		"kserve_v2_vlm":        always(newInference),
+		"kserve_v2_images":     always(newInference),
 		"chat":                 always(newChat),
 		"completions":          always(newCompletions),
 		"embeddings":           always(newEmbeddings),
@@ -187,6 +205,10 @@ func New(name string, o Options) (Endpoint, error) {
 		return nil, fmt.Errorf("unknown endpoint type %q: want one of %s", name, strings.Join(Names(), ", "))
 	case !built:
 		return nil, fmt.Errorf("endpoint type %s is not available in this release", d.Name)
+	case o.GRPC && !d.GRPC:
+		return nil, fmt.Errorf("endpoint type %s is not carried by gRPC", d.Name)
+	case o.GRPC:
+		d = d.overGRPC()
 	}
 	return builders()[d.Name](d, o)
 }

@@ -25,6 +25,10 @@ const (
 	apiVideos
 	apiSolido
 	apiMultimodal
+	apiInfer // tensors of text; the kinds below are told by what the request holds
+	apiInferEmbeddings
+	apiInferRankings
+	apiInferImages
 	numAPIs = iota
 )
 
@@ -76,6 +80,10 @@ func init() { // some of them refer to the table
 		apiVideos:           {path: "/v1/videos", name: "videos", idPrefix: "video-", output: noTokens, whole: wholeVideo},
 		apiSolido:           {path: "/rag/api/prompt", name: "rag", idPrefix: "rag-", whole: wholeAnswer, event: answerEvent},
 		apiMultimodal:       {path: "/v1/custom-multimodal", name: "custom_multimodal", idPrefix: "mm-", whole: wholeMultimodal, event: answerEvent},
+		apiInfer:            {path: oipPath, name: "oip_infer", idPrefix: "oip-", whole: wholeInferText, event: inferEvent},
+		apiInferEmbeddings:  {path: oipPath, name: "oip_embeddings", idPrefix: "oip-", output: noTokens, whole: wholeInferEmbeddings},
+		apiInferRankings:    {path: oipPath, name: "oip_rankings", idPrefix: "oip-", output: noTokens, whole: wholeInferRanking},
+		apiInferImages:      {path: oipPath, name: "oip_images", idPrefix: "oip-", output: noTokens, whole: wholeInferImages},
 	}
 }
 
@@ -83,13 +91,13 @@ func init() { // some of them refer to the table
 func (o *Options) work(a api, r *request) time.Duration {
 	work := time.Duration(-1)
 	switch a {
-	case apiEmbeddings:
+	case apiEmbeddings, apiInferEmbeddings:
 		work = o.EmbeddingBase + time.Duration(r.inputs)*o.EmbeddingPerInput
-	case apiCohere, apiTEI, apiNIMRanking:
+	case apiCohere, apiTEI, apiNIMRanking, apiInferRankings:
 		work = o.RankingBase + time.Duration(r.inputs)*o.RankingPerPassage
 	case apiImageInfer, apiImageInferClient:
 		work = o.ImageInferBase + time.Duration(r.inputs)*o.ImageInferPer
-	case apiImages, apiImageEdits:
+	case apiImages, apiImageEdits, apiInferImages:
 		work = o.ImageLatency
 	case apiVideos:
 		work = 0 // the job takes its time, not its submission

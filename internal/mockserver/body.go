@@ -37,6 +37,7 @@ type request struct {
 	base64     bool
 	seconds    float64
 	format     string // of a transcription
+	asked      string // name of the output, "" for the usual one
 }
 
 // limit is the requested length, 0 if there is none.

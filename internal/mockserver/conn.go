@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -50,6 +51,7 @@ type conn struct {
 	x       exchange
 	keep    bool // the connection outlives this reply
 	granted atomic.Bool
+	fronted atomic.Bool // the front has it
 
 	// Instants at which the deadlines were set last; 0 = set anew.
 	readArmed, writeArmed int64
@@ -64,6 +66,10 @@ func (c *conn) serve() {
 		body, err := c.readRequest()
 		var refusal *httpError
 		switch {
+		case errors.Is(err, errHTTP2):
+			c.fronted.Store(true)
+			c.srv.front.serve(c)
+			return
 		case errors.As(err, &refusal):
 			c.head, c.keep = head{}, false
 			c.x.begin()
@@ -93,6 +99,9 @@ func (c *conn) readRequest() (body []byte, err error) {
 	size, err := c.readHead()
 	if err != nil {
 		return nil, err
+	}
+	if size == len(preface) && string(c.buf[c.r:c.r+size]) == preface {
+		return nil, errHTTP2
 	}
 	start := c.r
 	c.r += size
@@ -258,7 +267,11 @@ func (c *conn) listen(d time.Duration, enough func() bool) error {
 }
 
 // poke ends a read of the connection from another goroutine.
-func (c *conn) poke() { c.nc.SetReadDeadline(time.Unix(1, 0)) }
+func (c *conn) poke() {
+	if !c.fronted.Load() {
+		c.nc.SetReadDeadline(time.Unix(1, 0))
+	}
+}
 
 // hang never answers: it ends when the client leaves or the server drains.
 func (c *conn) hang() error {
@@ -307,10 +320,19 @@ func (c *conn) breakOff() error {
 	if c.x.fault.stall {
 		return c.hang()
 	}
-	if tcp, ok := c.nc.(interface{ SetLinger(int) error }); ok && c.x.fault.reset {
+	if tcp := lingers(c.nc); tcp != nil && c.x.fault.reset {
 		tcp.SetLinger(0) // the close that follows is a reset
 	}
 	return errCut
+}
+
+// lingers is the connection as one that can be reset, below TLS; nil if it cannot.
+func lingers(nc net.Conn) interface{ SetLinger(int) error } {
+	if tc, ok := nc.(*tls.Conn); ok {
+		nc = tc.NetConn()
+	}
+	tcp, _ := nc.(interface{ SetLinger(int) error })
+	return tcp
 }
 
 // linger closes the sending side and reads what the client still sends for a moment: closing at

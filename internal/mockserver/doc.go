@@ -16,5 +16,6 @@
 // a client which scrapes after its last reply finds all of its own.
 //
 // The package speaks HTTP/1.1 itself (head.go, conn.go): one goroutine per connection and no
-// allocation per request or event, so that it is not the bottleneck of what it measures.
+// allocation per request or event, so that it is not the bottleneck of what it measures. HTTP/2 (front.go) and
+// gRPC (grpc.go) are turned into requests to connections of that kind within the process.
 package mockserver

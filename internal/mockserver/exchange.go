@@ -144,7 +144,13 @@ func (c *conn) read(body []byte) *httpError {
 		x.api = apiSGLang
 	}
 	c.req.format = string(c.head.contentType)
-	if err := c.req.parse(x.api, body); err != nil {
+	var err *httpError
+	if x.api == apiInfer {
+		x.api, err = c.req.infer(string(c.head.path), body)
+	} else {
+		err = c.req.parse(x.api, body)
+	}
+	if err != nil {
 		return err
 	}
 	hash := hashBytes(s.opts.Seed, c.req.text)

@@ -162,7 +162,7 @@ func TestWireForms(t *testing.T) {
 		"head too large":     {"GET / HTTP/1.1\r\nHost: x\r\na: " + strings.Repeat("x", maxHeadBytes+100), "HTTP/1.1 431 "},
 		"body too large":     {post + "Content-Length: 1000000000\r\n\r\n", "HTTP/1.1 413 "},
 		"bad chunk":          {post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 "},
-		"HTTP/2":             {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1 505 "},
+		"HTTP/3 by word":     {"GET / HTTP/3.0\r\n\r\n", "HTTP/1.1 505 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.raw(test.send)

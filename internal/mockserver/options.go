@@ -22,6 +22,11 @@ var ErrHelp = pflag.ErrHelp
 type Options struct {
 	Host string
 	Port int // 0 = any free one
+	// UnixSocket is the path of a socket to listen on instead of the port; "" = none.
+	UnixSocket string
+	// PEM files of the server's certificate and key, of the authority of clients that must have one too, and the
+	// file for a certificate that the server makes itself; "" = none. TLS is spoken with a certificate only.
+	TLSCert, TLSKey, TLSClientCA, TLSMake string
 	// Workers limits the processors that Run lets the process use; 0 = all.
 	Workers int
 
@@ -85,6 +90,16 @@ var optionTable = []option{
 		func(o *Options, v string) error { return setInt(&o.Port, v, 0, 65535) }},
 	{"host", "", "ADDR", "127.0.0.1", "address to listen on",
 		func(o *Options, v string) error { o.Host = v; return nil }},
+	{"unix-socket", "", "PATH", "", "listen on this Unix socket instead",
+		func(o *Options, v string) error { o.UnixSocket = v; return nil }},
+	{"tls-cert", "", "PATH", "", "PEM file of the certificate to speak TLS with",
+		func(o *Options, v string) error { o.TLSCert = v; return nil }},
+	{"tls-key", "", "PATH", "", "PEM file of its key",
+		func(o *Options, v string) error { o.TLSKey = v; return nil }},
+	{"tls-make", "", "PATH", "", "speak TLS with a certificate made for localhost, and write it to this file for --tls-ca-file of clients",
+		func(o *Options, v string) error { o.TLSMake = v; return nil }},
+	{"tls-client-ca", "", "PATH", "", "PEM file of the authorities of client certificates, which are then demanded",
+		func(o *Options, v string) error { o.TLSClientCA = v; return nil }},
 	{"workers", "w", "N", "", "processors to use at most (1-32; default all)",
 		func(o *Options, v string) error { return setInt(&o.Workers, v, 1, 32) }},
 	{"fast", "f", "", "false", "no latencies: answer at once, flood streams",
@@ -231,6 +246,9 @@ func ParseOptions(args []string, env func(string) (string, bool)) (Options, erro
 	}
 	if o.RecordRequests == "" && (o.RecordBodies || o.RecordEvents) {
 		return Options{}, errors.New("--record-bodies and --record-events need --record-requests PATH")
+	}
+	if err := o.checkTLS(); err != nil {
+		return Options{}, err
 	}
 	return o, nil
 }

@@ -20,6 +20,14 @@ func (c *conn) dispatch(body []byte) error {
 		}
 	}
 	path, method := string(c.head.path), string(c.head.method)
+	if method == http.MethodPost && c.port == "" && isInfer(path) {
+		return c.infer(apiInfer, body)
+	}
+	if method == http.MethodGet && c.port == "" {
+		if known, err := c.oipGet(path); known {
+			return err
+		}
+	}
 	if strings.HasPrefix(path, videoJobs) && method == http.MethodGet && c.port == "" {
 		return c.videoJob(strings.TrimPrefix(path, videoJobs))
 	}
@@ -59,6 +67,9 @@ func (c *conn) allowedMethods() string {
 		if string(path) == apis[i].path {
 			return http.MethodPost
 		}
+	}
+	if isInfer(string(path)) {
+		return http.MethodPost
 	}
 	for i := range hookPaths {
 		if string(path) == hookPaths[i] {

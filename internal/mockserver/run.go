@@ -17,7 +17,8 @@ type metricsPort struct {
 	ln   net.Listener
 }
 
-// Run listens as the options say, tells the addresses on stdout ("listening on http://HOST:PORT", then
+// Run listens as the options say, tells the addresses on stdout ("listening on http://HOST:PORT", https://HOST:PORT or
+// unix:PATH, then
 // "metrics PAGE on http://HOST:PORT/metrics" for each page on a port of its own) and serves until ctx ends.
 func Run(ctx context.Context, o Options, stdout io.Writer) error {
 	if o.Workers > 0 {
@@ -27,13 +28,13 @@ func Run(ctx context.Context, o Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
+	ln, err := o.listen()
 	if err != nil {
 		return errors.Join(fmt.Errorf("mock-server: %w", err), s.Close())
 	}
 	ports, err := s.listenMetrics()
 	if err == nil {
-		err = announce(stdout, ln, ports)
+		err = o.announce(stdout, ln, ports)
 	}
 	if err != nil {
 		for _, p := range ports {
@@ -64,8 +65,23 @@ func (s *Server) listenMetrics() (ports []metricsPort, err error) {
 	return ports, nil
 }
 
-func announce(stdout io.Writer, ln net.Listener, ports []metricsPort) error {
-	_, err := fmt.Fprintf(stdout, "listening on http://%s\n", ln.Addr())
+// listen opens the socket of inference.
+func (o *Options) listen() (net.Listener, error) {
+	if o.UnixSocket != "" {
+		return net.Listen("unix", o.UnixSocket)
+	}
+	return net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
+}
+
+func (o *Options) announce(stdout io.Writer, ln net.Listener, ports []metricsPort) error {
+	address := "http://" + ln.Addr().String()
+	switch {
+	case o.UnixSocket != "":
+		address = "unix:" + o.UnixSocket
+	case o.TLSCert != "" || o.TLSMake != "":
+		address = "https://" + ln.Addr().String()
+	}
+	_, err := fmt.Fprintf(stdout, "listening on %s\n", address)
 	for _, p := range ports {
 		if err == nil {
 			_, err = fmt.Fprintf(stdout, "metrics %s on http://%s%s\n", p.page, p.ln.Addr(), metricsPath)

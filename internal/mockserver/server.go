@@ -3,6 +3,7 @@ package mockserver
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,8 @@ type Server struct {
 
 	exporter *exporter
 	tally    *tally
+	front    *front
+	tls      *tls.Config // nil = plain text
 
 	words, thoughts, errors, faults, scrapeFaults random.Stream
 
@@ -83,6 +86,10 @@ func New(o Options) (*Server, error) {
 		scrapeFaults: seed.Stream("mockserver.scrapes"),
 		conns:        map[*conn]struct{}{},
 	}
+	if s.tls, err = o.tlsConfig(); err != nil {
+		return nil, err
+	}
+	s.front = newFront(s)
 	// Ids differ between servers that run after each other: the upper half comes from the clock.
 	s.idBase = uint64(s.clock.WallNS(1)) << 24
 	if o.RecordRequests != "" {
@@ -108,7 +115,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ln.Close()
 	})
 	defer stop()
-	err := s.accept(ln, "")
+	err := s.accept(s.secured(ln), "")
 	if ctx.Err() != nil {
 		err = nil
 	}
@@ -198,11 +205,15 @@ func (s *Server) drain() {
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})
+	limit := cmp.Or(s.opts.ShutdownGrace, defaultGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	go func() {
+		s.front.stop(ctx)
 		s.running.Wait()
 		close(done)
 	}()
-	grace := time.NewTimer(cmp.Or(s.opts.ShutdownGrace, defaultGrace))
+	grace := time.NewTimer(limit)
 	defer grace.Stop()
 	select {
 	case <-done:

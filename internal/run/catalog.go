@@ -23,6 +23,7 @@ func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
 		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo,
 		FormData: d.FormData, FormDataOnly: d.FormDataOnly, StreamsOnly: d.StreamsOnly, TokenIDs: d.TokenIDs,
+		GRPC: d.GRPC, GRPCStreams: d.GRPCStreams,
 	}, true
 }
 

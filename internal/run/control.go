@@ -17,7 +17,7 @@ import (
 type controls struct {
 	control.Options
 	e              *execution
-	client         *client.Client
+	client         transport
 	start, stop    control.Hook
 	firstProfiling int
 	// profiling tells that profilers were started and are to be stopped.
@@ -33,7 +33,7 @@ func (e *execution) newControls() (*controls, error) {
 	}
 	options := e.clientOptions(1)
 	options.Reuse, options.Timeout = client.ReuseNever, 0
-	own, err := client.New(options, e.clock)
+	own, err := e.newTransport(options)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (k *controls) prepare(ctx context.Context) error {
 		}
 		err = k.WaitReady(ctx, control.Readiness{
 			Mode: control.Mode(r.Mode), Timeout: r.Timeout, Interval: r.Interval,
-			Bases: c.URLs, Inference: k.e.urls, Models: k.e.cfg.Models, Probes: probes,
+			Bases: c.URLs, Inference: k.e.urls, Models: k.e.cfg.Models, Probes: probes, GRPC: c.GRPC,
 		})
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (e *execution) probes() ([]control.Probe, error) {
 		turn.Model, turn.MaxTokens = model, &one
 		body, err := e.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
 		if turn.RawPayload != nil {
-			body, err = endpoint.Verbatim(turn.RawPayload), nil
+			body, err = endpoint.Recorded(e.endpoint, turn.RawPayload)
 		}
 		if err != nil {
 			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use --wait-for-model-mode models"), err)

@@ -44,7 +44,7 @@ func (s schedule) Tree(k uint64) *load.Tree { return s.forest.tree(k, s.at(k)) }
 type wiring struct {
 	schedule schedule
 	sessions *session.Store
-	client   *client.Client
+	client   transport
 	endpoint endpoint.Endpoint
 	clock    *clock.Clock
 	pool     *intake.Pool
@@ -362,6 +362,9 @@ func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, deco
 func (d *dispatcher) carry(ctx context.Context, job *intake.Job, p *session.Prepared) {
 	if p.Err == nil {
 		job.Exchange = d.client.Send(ctx, &p.Request, job.Decoder)
+		if raw := job.Exchange.Raw; raw != nil && p.Body.Message() {
+			raw.Payload = p.Body.JSON()
+		}
 	} else {
 		job.Exchange = client.Exchange{StartNS: job.PickedUpNS, EndNS: d.clock.NowNS(), Err: p.Err}
 	}

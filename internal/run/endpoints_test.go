@@ -82,6 +82,7 @@ type apiCase struct {
 	// otherUsage: the server counts otherwise than the client.
 	otherUsage bool
 	streams    bool
+	grpc       bool     // gRPC carries it as well, and it streams there only
 	metrics    []string // further metrics that must be there
 }
 
@@ -118,6 +119,13 @@ func apiCases() []apiCase {
 		{name: "image_edit", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, usage: true, metrics: []string{"num_images"}},
 		{name: "image_retrieval", turn: dataset.Turn{Images: image}, metrics: []string{"num_images", "image_throughput"}},
 		{name: "audio_transcription", turn: dataset.Turn{Audios: []dataset.Media{{Contents: []string{wav(2.5)}}}}, metrics: []string{"audio_duration", "rtfx"}},
+		{name: "kserve_v2_infer", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, grpc: true, streams: true},
+		{name: "kserve_v2_vlm", args: []string{"--extra-inputs", sixTokens}, turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), osl: 6, isl: isl,
+			grpc: true, streams: true, metrics: []string{"num_images"}},
+		{name: "kserve_v2_embeddings", args: []string{"--extra-inputs", "v2_output_name:embedding"}, turn: prompt, isl: isl, grpc: true},
+		{name: "kserve_v2_rankings", turn: ranking, isl: ranked, grpc: true},
+		{name: "kserve_v2_images", args: []string{"--extra-inputs", "v2_output_name:image"}, turn: prompt, isl: isl, grpc: true,
+			metrics: []string{"num_images"}},
 		{name: "video_generation", turn: prompt, isl: isl, metrics: []string{"video_inference_time", "video_peak_memory"}},
 	}
 }
@@ -132,6 +140,10 @@ func (c *apiCase) run(t *testing.T, url string, more ...string) (*Outcome, []map
 	t.Helper()
 	dir := t.TempDir()
 	args := append([]string{"--endpoint-type", c.name}, c.args...)
+	if overGRPC := func(arg string) bool { return arg == grpcMode }; slices.ContainsFunc(more, overGRPC) {
+		more = slices.DeleteFunc(slices.Clone(more), overGRPC)
+		url = strings.Replace(url, "http://", "grpc://", 1)
+	}
 	if !slices.Contains(more, "--request-count") {
 		args = append(args, "--request-count", "2")
 	}
@@ -142,11 +154,18 @@ func (c *apiCase) run(t *testing.T, url string, more ...string) (*Outcome, []map
 	return outcome, records(t, dir)
 }
 
+// grpcMode stands among the arguments of a mode and asks for gRPC.
+const grpcMode = "grpc"
+
 // modes are the ways in which a type is asked.
 func (c *apiCase) modes() []string {
 	switch {
 	case c.name == "sglang_generate":
 		return []string{"--streaming"}
+	case c.grpc && c.streams:
+		return []string{"", grpcMode, grpcMode + " --streaming"}
+	case c.grpc:
+		return []string{"", grpcMode}
 	case c.streams:
 		return []string{"", "--streaming"}
 	}
@@ -166,7 +185,7 @@ func TestEveryEndpointTypeMeasuresWhatTheServerCounts(t *testing.T) {
 					t.Fatalf("counts %+v: %v", n, at(list[0], "error"))
 				}
 				for _, r := range list {
-					c.check(t, r, mode != "")
+					c.check(t, r, strings.Contains(mode, "--streaming"))
 				}
 			})
 		}
@@ -212,10 +231,11 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 		name, fault string
 		args        string
 		types       []string // the types of error that it may be; empty: whatever the API calls it
+		grpc        []string // over gRPC
 	}{
-		{name: "status", fault: "status=503", types: []string{"Service Unavailable"}},
+		{name: "status", fault: "status=503", types: []string{"Service Unavailable"}, grpc: []string{"UNAVAILABLE"}},
 		{name: "error inside", fault: "error_200"},
-		{name: "cut inside the reply", fault: "cut_after_events=1;cut_mid_event", types: []string{"ClientPayloadError"}},
+		{name: "cut inside the reply", fault: "cut_after_events=1;cut_mid_event", types: []string{"ClientPayloadError"}, grpc: []string{"ClientPayloadError", "ClientResponseError"}},
 		{name: "malformed", fault: "malformed_json;cut_after_events=1"},
 		{name: "cancelled", fault: "delay_ms=5000", args: "--request-cancellation-rate 100 --request-cancellation-delay 0.02", types: []string{"RequestCancellationError"}},
 		{name: "too slow", fault: "delay_ms=5000", args: "--request-timeout-seconds 0.05", types: []string{"TimeoutError"}},
@@ -234,7 +254,11 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 					}
 					for _, r := range list {
 						kind, _ := at(r, "error", "type").(string)
-						if len(f.types) > 0 && !slices.Contains(f.types, kind) {
+						types := f.types
+						if strings.HasPrefix(mode, grpcMode) && f.grpc != nil {
+							types = f.grpc
+						}
+						if len(types) > 0 && !slices.Contains(types, kind) {
 							t.Errorf("error %v", at(r, "error"))
 						}
 						for _, tag := range []string{"request_latency", "output_sequence_length", "usage_prompt_tokens", "num_images"} {

@@ -58,7 +58,7 @@ func throughSocket(socket string, bases []string) func(ctx context.Context, netw
 		if u, err := url.Parse(base); err == nil {
 			port := u.Port()
 			if port == "" {
-				port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+				port = map[string]string{"http": "80", "https": "443", "grpc": "80", "grpcs": "443"}[strings.ToLower(u.Scheme)]
 			}
 			own = append(own, net.JoinHostPort(u.Hostname(), port))
 		}

@@ -103,7 +103,7 @@ func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
 		for j := range data.Conversations[i].Turns {
 			if payload := data.Conversations[i].Turns[j].RawPayload; payload != nil {
 				turns++
-				if endpoint.Verbatim(payload).Stream != cfg.Endpoint.Streaming {
+				if !cfg.Endpoint.GRPC && endpoint.Verbatim(payload).Stream != cfg.Endpoint.Streaming {
 					otherwise++
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"aiperf/internal/client"
@@ -42,13 +43,23 @@ func (e *execution) watchNetwork() (*networkWatch, error) {
 		Targets:  servers(e.urls),
 		Interval: n.Interval, Timeout: env.ConnectTimeout, MinSamples: env.MinSamples, TopUp: env.TopUpTimeout,
 		Connect: func(ctx context.Context, target string) (roundtrip.Probe, error) {
-			h, err := probes.Handshake(ctx, target)
+			h, err := probes.Handshake(ctx, overHTTP(target))
 			return roundtrip.Probe{Remote: h.Remote.String(), RTT: h.RTT, Kernel: h.Kernel}, err
 		},
 		Sample: w.write,
 		Warn:   func(message string) { e.log.Warn(e.redactor.Text(message)) },
 	})
 	return w, nil
+}
+
+// overHTTP is the URL of a server with the scheme of HTTP that opens the same connections.
+func overHTTP(target string) string {
+	for grpc, http := range map[string]string{"grpc://": "http://", "grpcs://": "https://"} {
+		if len(target) > len(grpc) && strings.EqualFold(target[:len(grpc)], grpc) {
+			return http + target[len(grpc):]
+		}
+	}
+	return target
 }
 
 // servers are the different servers behind URLs, each as a URL without secrets and path.

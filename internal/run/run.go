@@ -123,7 +123,7 @@ type execution struct {
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
-	client            *client.Client
+	client            transport
 	sessions          *session.Store
 	pool              *intake.Pool
 	engine            *load.Engine
@@ -262,7 +262,7 @@ func (e *execution) bind(ctx context.Context) error {
 		ServerTokens: c.UseServerTokenCount, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
 		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
 		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
-		ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
+		GRPC: c.GRPC, ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
 	}
 	if c.Plugin != "" {
 		err = e.startPlugin(ctx, options)
@@ -327,7 +327,7 @@ func (e *execution) metricsConfig() metrics.Config {
 func (e *execution) assemble() error {
 	var err error
 	workers := e.cfg.LogicalWorkers(cpus())
-	e.client, err = client.New(e.clientOptions(workers), e.clock)
+	e.client, err = e.newTransport(e.clientOptions(workers))
 	if err != nil {
 		return err
 	}

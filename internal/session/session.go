@@ -281,7 +281,7 @@ func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, e
 // encode makes a body; a turn that is a whole payload already stays as it is.
 func encode(e endpoint.Endpoint, c *endpoint.Context) (*endpoint.Body, error) {
 	if current := c.Turns[len(c.Turns)-1].Turn; current != nil && current.RawPayload != nil {
-		return endpoint.Verbatim(current.RawPayload), nil
+		return endpoint.Recorded(e, current.RawPayload)
 	}
 	return e.Encode(c)
 }

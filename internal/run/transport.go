@@ -1,0 +1,35 @@
+package run
+
+import (
+	"context"
+
+	"aiperf/internal/client"
+	"aiperf/internal/client/grpc"
+)
+
+// transport carries requests: over HTTP or as calls of gRPC.
+type transport interface {
+	// Send carries out one exchange; the end of ctx cuts it off.
+	Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange
+	// StampSource says where the instants of responses come from.
+	StampSource() client.StampSource
+	// CloseIdle closes what nobody uses, Close everything.
+	CloseIdle()
+	Close()
+}
+
+// newTransport makes the transport that the URLs ask for.
+func (e *execution) newTransport(o client.Options) (transport, error) {
+	if e.cfg.Endpoint.GRPC {
+		c, err := grpc.New(o, e.clock)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+	c, err := client.New(o, e.clock)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}

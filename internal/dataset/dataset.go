@@ -163,6 +163,9 @@ type Turn struct {
 type Media struct {
 	Name     string
 	Contents []string
+	// IDs are names of the contents by which a server may know them from before; such a content may be empty.
+	// nil: they have none.
+	IDs []string `json:",omitempty"`
 }
 
 // Field is one member of a JSON object whose order counts.

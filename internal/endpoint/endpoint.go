@@ -24,6 +24,8 @@ type Options struct {
 	ForceContentParts  bool // chat: a lone text is a part list too
 	// ServerTokens: the run takes its token counts from usage.
 	ServerTokens bool
+	// ChunkUsage asks for usage with every chunk of a stream.
+	ChunkUsage bool
 	// Form asks for a multipart body where the API takes both.
 	Form bool
 	// PollInterval is the time between two questions for a result; DownloadVideo fetches a video that

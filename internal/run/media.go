@@ -51,6 +51,7 @@ func addReading(o *compose.Options, d *config.Dataset) {
 		o.Reading.Draws = int(min(*d.Sessions, math.MaxInt32))
 	}
 	o.Reading.Baseten = loader.Baseten(d.Baseten)
+	o.Reading.StripImages = d.StripImages
 }
 
 // addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.

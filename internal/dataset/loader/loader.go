@@ -61,6 +61,9 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		ctx: ctx, path: path, format: f.name, options: o, blockSize: cmp.Or(o.BlockSize, f.blockSize),
 		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
 	}
+	if o.StripImages && f.name != singleTurn {
+		return nil, fmt.Errorf("%s: --uuid-and-strip needs %s data, and this is a %s file", path, singleTurn, f.name)
+	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
 	}
@@ -80,6 +83,11 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	}
 	if err := l.settleTimes(f.blockSize > 0); err != nil {
 		return nil, err
+	}
+	if o.StripImages {
+		for i := range l.conversations {
+			stripImages(&l.conversations[i])
+		}
 	}
 	if err := l.err(); err != nil {
 		return nil, err

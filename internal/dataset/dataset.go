@@ -47,7 +47,12 @@ type Store interface {
 	// FirstMS is the time of a first turn; nil: none.
 	FirstMS(conversation int) *float64
 	At(conversation int) *Conversation
+	Holds() Holds
 }
+
+// Holds counts the turns that have something beside text: media, whole payloads and those of them that ask for a
+// stream, and raw messages that are added to the history.
+type Holds struct{ Images, Audios, Videos, Payloads, Streams, Threaded int }
 
 // Len is the number of conversations.
 func (d *Dataset) Len() int {

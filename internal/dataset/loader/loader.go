@@ -67,8 +67,8 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
 	}
-	if l.indexable() {
-		indexed, err := l.index()
+	if l.indexable(f) {
+		indexed, err := l.index(f)
 		switch {
 		case errors.Is(err, errNotIndexed):
 			l = l.anew()
@@ -102,12 +102,8 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
 		NoInputs:           f.name == basetenTrace,
 	}
-	what := "conversations"
-	if f.blockSize > 0 {
-		what = "rows"
-	}
 	return &Result{
-		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(what)...), BlockSize: l.blockSize,
+		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...), BlockSize: l.blockSize,
 	}, nil
 }
 
@@ -122,16 +118,15 @@ type load struct {
 	// lines are the first lines of the conversations.
 	lines   []int
 	unknown map[string]bool
-	// unknownAt are the keys of unknown where they were met first; takenNumbers those of ids like generated ones.
-	unknownAt    []unknownKey
-	takenNumbers []int
-	media        map[string]string // what the media of the file resolve to, by kind and text
-	warnings     []string
-	mistakes     []string
-	mistaken     int
-	options      Options
-	notes        []string
-	dropped      dropped
+	// unknownAt are the keys of unknown where they were met first.
+	unknownAt []unknownKey
+	media     map[string]string // what the media of the file resolve to, by kind and text
+	warnings  []string
+	mistakes  []string
+	mistaken  int
+	options   Options
+	notes     []string
+	dropped   dropped
 
 	// What the formats of traces work with: rows before they are grouped, the parent of each chat, and
 	// the lines that are no rows.
@@ -142,6 +137,10 @@ type load struct {
 	skippedLines []string
 	// earliest is the time of the first captured record, in milliseconds.
 	earliest float64
+	// columns are those of a CSV file that are read.
+	columns [3]int
+	// notIndexed tells that a row cannot be read alone.
+	notIndexed bool
 }
 
 type unknownKey struct {
@@ -153,11 +152,11 @@ type unknownKey struct {
 func (l *load) anew() *load {
 	return &load{
 		ctx: l.ctx, path: l.path, format: l.format, options: l.options, blockSize: l.blockSize,
-		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{}, columns: l.columns,
 	}
 }
 
-// indexedResult is the result of a trace that stays in its file; nil if nothing of it can be sent.
+// indexedResult is the result of rows that stay in their file; nil if nothing of it can be sent.
 func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
 	if err := l.err(); err != nil {
 		return nil, err
@@ -166,8 +165,8 @@ func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
 		return nil, l.empty()
 	}
 	return &Result{
-		Dataset: &dataset.Dataset{Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses},
-		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes("rows")...), BlockSize: l.blockSize,
+		Dataset: &dataset.Dataset{Sampling: dataset.Sequential, DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses)},
+		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...), BlockSize: l.blockSize,
 	}, nil
 }
 

@@ -138,9 +138,14 @@ func (l *load) groupRows(rows []traceRow) error {
 	return nil
 }
 
+// sameKind tells whether rows go together in a session.
+func sameKind(first, next contentKind) bool {
+	return first == next || !first.verbatim() && !next.verbatim()
+}
+
 func (l *load) mixable(first, next contentKind, session string) bool {
 	switch {
-	case first == next, !first.verbatim() && !next.verbatim():
+	case sameKind(first, next):
 		return true
 	case (first == messageDelta) != (next == messageDelta) && first.verbatim() && next.verbatim():
 		l.errorf(`field "message_mode": every row of the session %q must say delta, or none`, shorten(session))

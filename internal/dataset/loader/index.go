@@ -63,7 +63,7 @@ func (l *load) index(f format) (*Indexed, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &indexer{load: l, Indexed: newIndexed(l, f, file), keys: map[sessionKey]uint32{}}
+	x := &indexer{load: l, Indexed: newIndexed(l, f, file)}
 	from := chunk{}
 	if f.header != nil {
 		if from, err = f.header(l); err != nil {
@@ -100,13 +100,13 @@ func (x *indexer) readAll(file *os.File, from chunk) error {
 	defer cancel()
 	workers := runtime.GOMAXPROCS(0)
 	tasks, order := make(chan task), make(chan *parsed, 2*workers)
-	seeds := [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	seed := maphash.MakeSeed()
 	pool := &sync.Pool{New: func() any { b := make([]byte, 0, chunkBytes); return &b }}
 	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
 			for t := range tasks {
-				t.parse(x.Indexed, seeds)
+				t.parse(x.Indexed, seed)
 				pool.Put(t.text)
 				close(t.done)
 			}

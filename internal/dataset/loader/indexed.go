@@ -136,6 +136,9 @@ func (x *Indexed) Conversation(i int) *dataset.Conversation {
 			c.Broken = err
 			continue
 		}
+		if k > 0 && x.rootIDs == nil && row.session != c.SessionID {
+			c.Broken = x.changed(row.line, fmt.Errorf("the sessions %q and %q are taken for one", shorten(c.SessionID), shorten(row.session)))
+		}
 		c.SessionID = row.session
 		c.Turns = append(c.Turns, row.turns...)
 		if row.kind == messageList || row.kind == wholePayload {

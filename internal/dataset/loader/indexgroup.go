@@ -12,7 +12,7 @@ import (
 type indexer struct {
 	*load
 	*Indexed
-	keys    map[sessionKey]uint32
+	keys    keyTable
 	kept    []bool // by conversation, where a window is open
 	rowConv []uint32
 	// first is the row of each conversation, kinds what its rows are.
@@ -116,9 +116,9 @@ func (x *indexer) keeps(n *notedRow, seen bool, known uint32) bool {
 // addRow gives a row to its conversation. As long as every row is its own, nothing but its time is kept.
 func (x *indexer) addRow(row int, n *notedRow) {
 	known, seen := uint32(0), false
-	named := n.key != sessionKey{}
+	named := n.key != 0
 	if named {
-		known, seen = x.keys[n.key]
+		known, seen = x.keys.find(n.key)
 	}
 	keep := x.keeps(n, seen, known)
 	if !keep && !n.absent && (x.form.blockSize > 0 || !seen) {
@@ -156,7 +156,7 @@ func (x *indexer) addRow(row int, n *notedRow) {
 		x.kinds = append(x.kinds, noKind)
 		x.times.add(x.transformed(n.at))
 		if named {
-			x.keys[n.key] = conversation
+			x.keys.add(n.key, conversation)
 			x.named.set(int(conversation))
 		}
 	}
@@ -207,6 +207,13 @@ func (x *indexer) transformed(at float64) float64 {
 // group lists the rows of each conversation. Conversations of whose rows none is kept vanish.
 func (x *indexer) group() {
 	if x.rowConv == nil {
+		x.sumTurns()
+		return
+	}
+	x.keys, x.kinds, x.kept = keyTable{}, nil, nil
+	if slices.Sort(x.taken); x.eachItsOwn() {
+		x.rowConv, x.first = nil, nil
+		x.named.count(x.count)
 		x.sumTurns()
 		return
 	}
@@ -262,10 +269,22 @@ func (x *indexer) group() {
 			next[place[c]]++
 		}
 	}
-	slices.Sort(x.taken)
 	x.taken = slices.Compact(x.taken)
-	x.rowConv, x.first, x.kept, x.kinds, x.keys = nil, nil, nil, nil, nil
+	x.rowConv, x.first = nil, nil
 	x.sumTurns()
+}
+
+// eachItsOwn tells whether every row is a conversation of its own.
+func (x *indexer) eachItsOwn() bool {
+	if len(x.first) != x.count {
+		return false
+	}
+	for row, c := range x.rowConv {
+		if int(c) != row {
+			return false
+		}
+	}
+	return true
 }
 
 // sumTurns adds up the turns before each conversation, where rows have several.

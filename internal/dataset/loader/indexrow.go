@@ -10,8 +10,9 @@ import (
 	"aiperf/internal/dataset"
 )
 
-// sessionKey stands for a session id: two hashes of it.
-type sessionKey [2]uint64
+// sessionKey stands for a session id: a hash of it, 0 for none. That two ids have the same one shows when their rows
+// are read together.
+type sessionKey uint64
 
 // notedRow is what the index asks of a row.
 type notedRow struct {
@@ -51,7 +52,7 @@ type task struct {
 	text *[]byte
 }
 
-func (t task) parse(x *Indexed, seeds [2]maphash.Seed) {
+func (t task) parse(x *Indexed, seed maphash.Seed) {
 	l := x.load.anew()
 	t.load = l
 	r := scannedRow{ignoresMember: func(key []byte) bool { return l.unknown[string(key)] }}
@@ -74,14 +75,14 @@ func (t task) parse(x *Indexed, seeds [2]maphash.Seed) {
 		if len(t.rows)%markEvery == 0 {
 			t.marks = append(t.marks, mark{uint32(start), uint32(number - 1 - t.line)})
 		}
-		if t.err = t.row(x, &r, line, seeds); t.err != nil {
+		if t.err = t.row(x, &r, line, seed); t.err != nil {
 			return
 		}
 	}
 }
 
 // row notes what is kept of a row. Those of the common shape of a trace are not taken apart any further.
-func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seeds [2]maphash.Seed) error {
+func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seed maphash.Seed) error {
 	n := notedRow{at: math.NaN(), turns: 1}
 	if x.form.name == mooncakeTrace && r.scan(line) && r.has&hasInput != 0 {
 		limit := 0
@@ -101,7 +102,7 @@ func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seeds [2]maphash.Se
 		}
 		if !n.absent {
 			p.load.checkFit(r.input, len(r.ids))
-			p.made, n.key, n.number = true, keyOf(r.session, seeds), numberOf(r.session)
+			p.made, n.key, n.number = true, keyOf(r.session, seed), numberOf(r.session)
 		}
 		p.rows = append(p.rows, n)
 		return nil
@@ -122,7 +123,7 @@ func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seeds [2]maphash.Se
 		p.load.checkFit(row.tokens, len(row.ids))
 		p.made = p.made || row.tokens > 0
 		n.turns, n.kind, n.held = uint32(len(row.turns)), row.kind, heldBy(row.turns, row.kind)
-		n.key, n.number = keyOf([]byte(row.session), seeds), numberOf([]byte(row.session))
+		n.key, n.number = keyOf([]byte(row.session), seed), numberOf([]byte(row.session))
 	}
 	p.rows = append(p.rows, n)
 	return nil
@@ -197,11 +198,11 @@ func streams(payload []byte) bool {
 }
 
 // keyOf stands for a session.
-func keyOf(session []byte, seeds [2]maphash.Seed) sessionKey {
+func keyOf(session []byte, seed maphash.Seed) sessionKey {
 	if len(session) == 0 {
-		return sessionKey{}
+		return 0
 	}
-	return sessionKey{maphash.Bytes(seeds[0], session), maphash.Bytes(seeds[1], session)}
+	return sessionKey(max(1, maphash.Bytes(seed, session)))
 }
 
 func numberOf(session []byte) int {

@@ -83,8 +83,7 @@ func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok 
 		l.errorf("%v", err)
 		return nil, "", false
 	}
-	var named string
-	if json.Unmarshal(o.members["type"], &named) == nil && named != l.format && isFormat(named) {
+	if named, ok := plain(o.members["type"]); ok && named != l.format && isFormat(named) {
 		l.errorf("field \"type\": this is a %s record, but the file is read as %s", named, l.format)
 		return nil, "", false
 	}

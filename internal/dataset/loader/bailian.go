@@ -28,7 +28,11 @@ func (l *load) bailian(line []byte) {
 	}
 	r, chat, parent, err := bailianRow(o)
 	if err != nil {
-		l.errorf("%v", err)
+		if o.has("chat_id") {
+			l.errorf("%v", err)
+		} else {
+			l.errorOf(o, err)
+		}
 		return
 	}
 	if first, twice := l.parents[chat]; twice {

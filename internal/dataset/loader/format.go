@@ -186,7 +186,7 @@ func detect(path string) (string, error) {
 		if format := formatOfWhole(path, first); format != "" {
 			return format, nil
 		}
-		return "", fmt.Errorf("%s:%d: %w", path, number, err)
+		return "", fmt.Errorf("%s:%d: %w; a file of records has one JSON object a line", path, number, err)
 	}
 	formats := formatsOf(record)
 	switch len(formats) {
@@ -288,6 +288,23 @@ func formatsOf(o *object) []string {
 		}
 	}
 	return formats
+}
+
+// otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.
+func (l *load) otherFormat(o *object) string {
+	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format && !(l.format == randomPool && formats[0] == singleTurn) {
+		return formats[0]
+	}
+	return ""
+}
+
+// errorOf notes a mistake of a record, which may be one of another format.
+func (l *load) errorOf(o *object, err error) {
+	if other := l.otherFormat(o); other != "" {
+		l.errorf("this looks like a %s record, but the file is read as %s: %v", other, l.format, err)
+		return
+	}
+	l.errorf("%v", err)
 }
 
 func isInputsJSON(o *object) bool {

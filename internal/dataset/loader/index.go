@@ -176,7 +176,7 @@ func splitLines(ctx context.Context, in io.Reader, from chunk, size int, pool *s
 		text := pool.Get().(*[]byte)
 		*text = append((*text)[:0], rest...)
 		have := len(*text)
-		room := max(size, have+size/4)
+		room := max(size, 2*have) // a long line is not copied again and again
 		*text = slices.Grow(*text, room-have)
 		n, err := io.ReadFull(in, (*text)[have:room])
 		*text = (*text)[:have+n]

@@ -120,7 +120,6 @@ func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seed maphash.Seed) 
 	case row.turns == nil:
 		n.absent = true
 	default:
-		p.load.checkFit(row.tokens, len(row.ids))
 		p.made = p.made || row.tokens > 0
 		n.turns, n.kind, n.held = uint32(len(row.turns)), row.kind, heldBy(row.turns, row.kind)
 		n.key, n.number = keyOf([]byte(row.session), seed), numberOf([]byte(row.session))

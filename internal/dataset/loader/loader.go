@@ -236,7 +236,7 @@ func openText(path string) (*text, error) {
 	if strings.HasSuffix(path, ".gz") {
 		if in, err = gzip.NewReader(file); err != nil {
 			file.Close()
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s is not gzip data, which its name says: %w", path, err)
 		}
 	}
 	buffered := bufio.NewReaderSize(in, 1<<16)

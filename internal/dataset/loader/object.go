@@ -23,6 +23,9 @@ var errNoObject = errors.New("want a JSON object")
 
 func parseObject(text []byte) (*object, error) {
 	if !utf8.Valid(text) {
+		if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+			return nil, errors.New("the file is UTF-16 text: convert it to UTF-8")
+		}
 		return nil, errors.New("the line is not UTF-8 text")
 	}
 	if o := splitObject(text); o != nil {

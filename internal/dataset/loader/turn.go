@@ -32,7 +32,7 @@ func (l *load) singleTurn(line []byte) {
 	}
 	turn, err := l.turnOf(o)
 	if err != nil {
-		l.errorf("%v", err)
+		l.errorOf(o, err)
 		return
 	}
 	c := l.conversation(id)
@@ -48,7 +48,7 @@ func (l *load) multiTurn(line []byte) {
 	var list []json.RawMessage
 	if !o.has("turns") || json.Unmarshal(o.members["turns"], &list) != nil || len(list) == 0 {
 		if !o.has("turns") {
-			l.errorf(`field "turns" is missing: want a list of at least one turn`)
+			l.errorOf(o, errors.New(`field "turns" is missing: want a list of at least one turn`))
 		} else {
 			l.errorf("%v", o.wrong("turns", "a list of at least one turn"))
 		}

@@ -71,7 +71,7 @@ func formats() []format {
 		{name: dagJSONL, read: readDAG},
 		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: "tracelab"},
+		{name: traceLab, read: trace((*load).traceLabRows, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 	}
 }
 

@@ -142,13 +142,13 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
-		"--gpu-telemetry dashboard":                        "--gpu-telemetry dashboard is not available in this release: ",
-		"--ui dashboard":                                   "--ui dashboard is not available in this release: use simple or none",
-		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
-		"--endpoint-type raw":                              "--endpoint-type raw is not available",
-		"--concurrency 1,2":                                "a list for --concurrency is not available",
-		"--model-selection-strategy weighted":              "use round_robin or random",
-		"--custom-dataset-type tracelab --input-file FILE": "use single_turn, multi_turn, ",
+		"--gpu-telemetry dashboard":           "--gpu-telemetry dashboard is not available in this release: ",
+		"--ui dashboard":                      "--ui dashboard is not available in this release: use simple or none",
+		"--endpoint-type embeddings":          "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
+		"--endpoint-type raw":                 "--endpoint-type raw is not available",
+		"--concurrency 1,2":                   "a list for --concurrency is not available",
+		"--model-selection-strategy weighted": "use round_robin or random",
+		"--custom-dataset-type speed_bench_coding --input-file FILE": "use single_turn, multi_turn, ",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

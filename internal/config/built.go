@@ -28,6 +28,9 @@ func (d *draft) checkBuilt() {
 			d.unavailable("a list for "+d.flag(o.Name), "it lacks parameter sweeps; give one value")
 		}
 	}
+	if d.p.Env.Dataset.TraceLabJoin {
+		d.unavailable("AIPERF_DATASET_TRACELAB_SUBAGENT_JOIN or …_CODEX_SUBAGENT_JOIN", "sessions of sub-agents are played beside those of their parents")
+	}
 	if origin := d.p.Origin("api-port"); origin.Source == FromEnvironment {
 		d.unavailable(origin.Name, "it lacks "+option("api-port").Missing)
 	}

@@ -47,7 +47,7 @@ func (d *draft) checkRoots() {
 
 // corpus is what texts are cut from: code for agents that were recorded at work, unless the user names another.
 func (d *draft) corpus() string {
-	if d.weka && !d.given("prompt-corpus") {
+	if (d.weka || d.p.Text("custom-dataset-type") == "tracelab") && !d.given("prompt-corpus") {
 		return "coding"
 	}
 	return d.p.Text("prompt-corpus")

@@ -101,6 +101,8 @@ type DatasetEnv struct {
 	// BasetenSessionColumn names the column that groups the rows of a baseten trace; empty: the one that
 	// is there.
 	BasetenSessionColumn string
+	// TraceLabJoin is asked to find the sub-agents of a tracelab trace.
+	TraceLabJoin bool
 	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
 	PublicTimeout  time.Duration
 	PublicCacheDir string
@@ -236,6 +238,7 @@ func newEnv(v variables) Env {
 		Dataset: DatasetEnv{
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
 			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
+			TraceLabJoin:         v.flag("DATASET_TRACELAB_SUBAGENT_JOIN") || v.flag("DATASET_TRACELAB_CODEX_SUBAGENT_JOIN"),
 			PublicTimeout:        v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
 			MediaTimeout: v.seconds("DATASET_MEDIA_DOWNLOAD_TIMEOUT"), MediaParallel: v.number("DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY"),
 		},

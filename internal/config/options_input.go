@@ -55,7 +55,7 @@ func inputOptions() []Option {
 		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.", mustExist, yaml("datasets.default.path")),
 		opt("custom-dataset-type", Enum, "", 1, "Format of --input-file.", derived("detected from the file"), values(datasetFormats()...),
 			builtOnly("single_turn", "multi_turn", "mooncake_trace", "bailian_trace", "burst_gpt_trace",
-				"random_pool", "raw_payload", "inputs_json", "sagemaker_data_capture", "baseten_trace", "dag_jsonl", "weka_trace"), yaml("datasets.default.format")),
+				"random_pool", "raw_payload", "inputs_json", "sagemaker_data_capture", "baseten_trace", "dag_jsonl", "weka_trace", "tracelab"), yaml("datasets.default.format")),
 		opt("public-dataset", Enum, "", 2, "Send a published data set, from a copy on this machine or downloaded.",
 			values(append(publicDatasets(), "exgentic", "exgentic_v2")...), builtOnly(publicDatasets()...), yaml("datasets.default.dataset")),
 		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"), yaml("datasets.default.hf_subset")),

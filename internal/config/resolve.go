@@ -72,7 +72,8 @@ func (d *draft) endpoint() Endpoint {
 		APIKey:              p.Text("api-key"),
 		Extra:               p.Pairs("extra-inputs"),
 		UseLegacyMaxTokens:  p.Bool("use-legacy-max-tokens"),
-		UseServerTokenCount: p.Bool("use-server-token-count"),
+		UseServerTokenCount: d.serverCounts(),
+		ChunkUsage:          p.Bool("per-chunk-usage"),
 		ConnectionReuse:     p.Text("connection-reuse-strategy"),
 		SessionHeader:       p.Text("session-header"),
 		Form:                p.Text("request-content-type") == formType,
@@ -118,10 +119,15 @@ func (d *draft) tokenizer() Tokenizer {
 	return t
 }
 
+// serverCounts tells whether token counts are those of the server; per-chunk usage implies it.
+func (d *draft) serverCounts() bool {
+	return d.p.Bool("use-server-token-count") || d.p.Bool("per-chunk-usage")
+}
+
 // needsTokenizer is false where the server counts, no text is generated and none is sent as ids.
 func (d *draft) needsTokenizer() bool {
 	p := d.p
-	return d.facts.TokenIDs || !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
+	return d.facts.TokenIDs || !d.serverCounts() || p.Text("input-file") == "" ||
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
 }
 
@@ -155,6 +161,7 @@ func (d *draft) dataset() Dataset {
 		Audio:                    d.audio(),
 		Video:                    d.video(),
 		Baseten:                  d.baseten(),
+		StripImages:              d.p.Bool("uuid-and-strip"),
 		CacheBust:                d.cacheBust(),
 		Corpus:                   d.corpus(),
 		CorpusStyle:              p.Text("random-corpus-style"),

@@ -105,6 +105,24 @@ func (d *draft) checkContentType() {
 	if d.active("per-chunk-usage") && d.endpointType != "chat" {
 		d.fault("", "%s is only supported for --endpoint-type chat", d.flag("per-chunk-usage"))
 	}
+	d.checkStrip()
+}
+
+// checkStrip: only the chat API knows ids of images, and only single_turn rows have them ready to strip.
+func (d *draft) checkStrip() {
+	if !d.active("uuid-and-strip") {
+		return
+	}
+	flag := d.flag("uuid-and-strip")
+	if d.endpointType != "chat" {
+		d.fault("", "%s is only supported for --endpoint-type chat", flag)
+	}
+	switch format := d.p.Text("custom-dataset-type"); {
+	case !d.given("input-file"):
+		d.fault("", "%s needs images with uuids: give single_turn data with --input-file", flag)
+	case format != "" && format != "single_turn":
+		d.fault("", "%s can only be used with --custom-dataset-type single_turn, not with %s", flag, format)
+	}
 }
 
 // checkTokenIDs holds the demands of types that send token ids.

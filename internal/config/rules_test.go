@@ -82,6 +82,10 @@ func TestRules(t *testing.T) {
 		{"", "-m m --profile-export-prefix ../x", "inside the artifact directory", "-m m --profile-export-prefix a/../x"},
 		{"", "-m m --custom-dataset-type dynamo_trace --input-file FILE", "mooncake_trace", "-m m --custom-dataset-type mooncake_trace --input-file FILE"},
 		{"", "-m m --per-chunk-usage", "--streaming", "-m m --per-chunk-usage --streaming"},
+		{"", "-m m --uuid-and-strip --endpoint-type responses --input-file FILE", "--uuid-and-strip chat", "-m m --uuid-and-strip --input-file FILE"},
+		{"", "-m m --uuid-and-strip --custom-dataset-type multi_turn --input-file FILE", "--uuid-and-strip single_turn multi_turn", "-m m --uuid-and-strip --custom-dataset-type single_turn --input-file FILE"},
+		{"", "-m m --uuid-and-strip", "--uuid-and-strip --input-file", "-m m"},
+		{"", "-m m --per-chunk-usage --streaming --endpoint-type completions", "--per-chunk-usage chat", "-m m --per-chunk-usage --streaming --endpoint-type chat"},
 		{"", "-m m --video-audio-sample-rate 1000", "8000", "-m m --video-audio-sample-rate 44.1"},
 		{"", "-m m --endpoint-type completions --image-width-mean 9 --image-height-mean 9", "--image-width-mean --image-height-mean completions", "-m m --endpoint-type completions --image-width-mean 9"},
 		{"", "-m m --endpoint-type completions --audio-length-mean 1", "--audio-length-mean completions", "-m m --endpoint-type completions --audio-length-mean 1 --audio-batch-size 0"},
@@ -138,13 +142,13 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
-		"--gpu-telemetry dashboard":                        "--gpu-telemetry dashboard is not available in this release: ",
-		"--ui dashboard":                                   "--ui dashboard is not available in this release: use simple or none",
-		"--endpoint-type embeddings":                       "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
-		"--endpoint-type raw":                              "--endpoint-type raw is not available",
-		"--concurrency 1,2":                                "a list for --concurrency is not available",
-		"--model-selection-strategy weighted":              "use round_robin or random",
-		"--custom-dataset-type tracelab --input-file FILE": "use single_turn, multi_turn, ",
+		"--gpu-telemetry dashboard":           "--gpu-telemetry dashboard is not available in this release: ",
+		"--ui dashboard":                      "--ui dashboard is not available in this release: use simple or none",
+		"--endpoint-type embeddings":          "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
+		"--endpoint-type raw":                 "--endpoint-type raw is not available",
+		"--concurrency 1,2":                   "a list for --concurrency is not available",
+		"--model-selection-strategy weighted": "use round_robin or random",
+		"--custom-dataset-type speed_bench_coding --input-file FILE": "use single_turn, multi_turn, ",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

@@ -95,6 +95,8 @@ type Endpoint struct {
 	Extra               Object
 	UseLegacyMaxTokens  bool
 	UseServerTokenCount bool
+	// ChunkUsage asks for usage with every chunk of a stream.
+	ChunkUsage bool
 	// ConnectionReuse is "pooled", "never" or "sticky-user-sessions".
 	ConnectionReuse string
 	// SessionHeader is the name of the header that carries the correlation id.
@@ -233,6 +235,8 @@ type Dataset struct {
 	Range *LengthRange
 	// CacheBust is the target of marks against caches; empty is none.
 	CacheBust string
+	// StripImages sends an image that repeats within a session only once.
+	StripImages bool
 	// Baseten belongs to that format alone.
 	Baseten Baseten
 	// SystemPrompt is a verbatim system text; nil means none.

@@ -275,6 +275,9 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 	if d := check(t, line+" --dataset-sampling-strategy random"); !d.faults.Has("V26") {
 		t.Errorf("%v, want V26", d.faults)
 	}
+	if d := check(t, line+" --no-fixed-schedule --dataset-sampling-strategy random"); len(d.faults) > 0 {
+		t.Errorf("a trace without a schedule is sampled in any order: %v", d.faults)
+	}
 	for first, what := range map[string]string{`{"timestamp":null}`: "a null timestamp", `{"input_length":5}`: "a first line without timestamp"} {
 		untimed := writeFile(t, "untimed.jsonl", first+"\n{\"timestamp\":7}\n")
 		if d := check(t, "-m m --custom-dataset-type mooncake_trace --input-file "+untimed); d.mode != Burst {
@@ -365,6 +368,15 @@ func TestTrapServerMetricsURLs(t *testing.T) {
 	}
 	if _, err := serverMetricsURLs([]string{"nonsense"}); err == nil {
 		t.Error("an item that is no URL must be refused")
+	}
+}
+
+func TestTrapUserContextsNeedANumberOfEntries(t *testing.T) {
+	if d := check(t, "-m m --user-context-prompt-length 30"); !d.faults.Has("V27") {
+		t.Errorf("%v, want V27", d.faults)
+	}
+	if d := check(t, "-m m --user-context-prompt-length 30 --num-dataset-entries 5"); len(d.faults) > 0 {
+		t.Errorf("faults %v", d.faults)
 	}
 }
 

@@ -47,7 +47,12 @@ type Store interface {
 	// FirstMS is the time of a first turn; nil: none.
 	FirstMS(conversation int) *float64
 	At(conversation int) *Conversation
+	Holds() Holds
 }
+
+// Holds counts the turns that have something beside text: media, whole payloads and those of them that ask for a
+// stream, and raw messages that are added to the history.
+type Holds struct{ Images, Audios, Videos, Payloads, Streams, Threaded int }
 
 // Len is the number of conversations.
 func (d *Dataset) Len() int {
@@ -163,6 +168,9 @@ type Turn struct {
 type Media struct {
 	Name     string
 	Contents []string
+	// IDs are names of the contents by which a server may know them from before; such a content may be empty.
+	// nil: they have none.
+	IDs []string `json:",omitempty"`
 }
 
 // Field is one member of a JSON object whose order counts.

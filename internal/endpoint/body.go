@@ -159,6 +159,8 @@ type objectWriter struct {
 	buf       []byte
 	over      overrides
 	generated []string
+	// chunkUsage asks for usage with every chunk, where usage is asked for.
+	chunkUsage bool
 }
 
 // key begins a generated member; false tells that the overrides' value was written instead.
@@ -227,14 +229,14 @@ func (w *objectWriter) end(streaming, askUsage bool) *Body {
 		w.name(m.Key)
 		if m.Key == "stream_options" && streaming && !asked {
 			asked = true
-			w.buf = appendStreamOptions(w.buf, m.Value)
+			w.buf = appendStreamOptions(w.buf, m.Value, w.chunkUsage)
 			continue
 		}
 		w.buf = append(w.buf, m.Value...)
 	}
 	if streaming && !asked {
 		w.name("stream_options")
-		w.buf = appendStreamOptions(w.buf, nil)
+		w.buf = appendStreamOptions(w.buf, nil, w.chunkUsage)
 	}
 	if len(w.buf) == 0 {
 		w.buf = append(w.buf, '{')
@@ -252,27 +254,33 @@ func (w *objectWriter) wrote(key string) bool {
 	return false
 }
 
-const includeUsage = `"include_usage":true`
-
-// appendStreamOptions completes the author's stream options: an explicit include_usage stays, a value
-// that is no object stays as it is, null counts as none.
-func appendStreamOptions(dst, authored []byte) []byte {
+// appendStreamOptions completes the author's stream options: what they say of usage stays, a value that is
+// no object stays as it is, null counts as none.
+func appendStreamOptions(dst, authored []byte, chunkUsage bool) []byte {
 	if isNull(authored) {
-		return append(dst, "{"+includeUsage+"}"...)
+		authored = []byte("{}")
 	}
 	if authored[0] != '{' {
 		return append(dst, authored...)
 	}
-	explicit := false
+	explicit, explicitChunks := false, false
 	for m := range members(authored) {
 		explicit = explicit || string(m.key) == "include_usage"
-	}
-	if explicit {
-		return append(dst, authored...)
+		explicitChunks = explicitChunks || string(m.key) == "continuous_usage_stats"
 	}
 	dst = append(dst, authored[:len(authored)-1]...)
-	if len(authored) > len("{}") {
-		dst = append(dst, ',')
+	empty := len(authored) == len("{}")
+	ask := func(member string) {
+		if !empty {
+			dst = append(dst, ',')
+		}
+		dst, empty = append(dst, member...), false
 	}
-	return append(dst, includeUsage+"}"...)
+	if !explicit {
+		ask(`"include_usage":true`)
+	}
+	if chunkUsage && !explicitChunks {
+		ask(`"continuous_usage_stats":true`)
+	}
+	return append(dst, '}')
 }

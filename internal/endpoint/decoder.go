@@ -79,8 +79,15 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if !isNull(c.choice.finish) {
 		d.reply.Finished = true
 	}
-	if m := d.read(c); m != nil {
-		d.message(m, atNS)
+	m := d.read(c)
+	if m == nil {
+		return
+	}
+	before := len(d.reply.ContentNS)
+	d.message(m, atNS)
+	if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
+		d.reply.chunkUsage = true
+		d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
 	}
 }
 

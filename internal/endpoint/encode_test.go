@@ -144,6 +144,22 @@ func TestChatBodies(t *testing.T) {
 	}
 }
 
+// Ids of images stand beside them; an image that the server has needs no content. Other APIs know no ids.
+func TestImageIDs(t *testing.T) {
+	turn := text("a")
+	turn.Images = []dataset.Media{{Contents: []string{"http://h/x", "", "http://h/y"}, IDs: []string{"U1", "U2", ""}}, {Contents: []string{""}}}
+	for api, want := range map[string]string{
+		"chat": `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"http://h/x"},"uuid":"U1"},` +
+			`{"type":"image_url","image_url":{"url":""},"uuid":"U2"},{"type":"image_url","image_url":{"url":"http://h/y"}}]}],"model":"m","stream":false}`,
+		"responses": `{"input":[{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"http://h/x"},` +
+			`{"type":"input_image","image_url":"http://h/y"}],"type":"message"}],"model":"m","stream":false}`,
+	} {
+		if got := string(encode(t, api, Options{}, turns(turn)).Bytes); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", api, got, want)
+		}
+	}
+}
+
 func TestStreamOptions(t *testing.T) {
 	const start = `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":true`
 	for _, c := range []struct {
@@ -156,13 +172,18 @@ func TestStreamOptions(t *testing.T) {
 		{"other keys stay", extra("stream_options", `{"a":1}`), start + `,"stream_options":{"a":1,"include_usage":true}}`},
 		{"empty object", extra("stream_options", `{ }`), start + `,"stream_options":{"include_usage":true}}`},
 		{"explicit wins", extra("stream_options", `{"include_usage":false}`), start + `,"stream_options":{"include_usage":false}}`},
+		{"each chunk", nil, start + `,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`},
+		{"each chunk, and the author's", extra("stream_options", `{"x":1,"include_usage":false}`), start + `,"stream_options":{"x":1,"include_usage":false,"continuous_usage_stats":true}}`},
+		{"each chunk unless the author says otherwise", extra("stream_options", `{"continuous_usage_stats":false}`),
+			start + `,"stream_options":{"continuous_usage_stats":false,"include_usage":true}}`},
+		{"each chunk of a stream only", extra("stream", "false"), `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
 		{"no object is left alone", extra("stream_options", `"x"`), start + `,"stream_options":"x"}`},
 		{"stream switched off", extra("stream", "false"), `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
 		{"stream switched off keeps the author's", extra("stream", "false", "stream_options", "null"),
 			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false,"stream_options":null}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := Options{Streaming: true, Extra: c.extra}
+			o := Options{Streaming: true, Extra: c.extra, ChunkUsage: strings.HasPrefix(c.name, "each chunk")}
 			for range 2 { // the shared extras must not change
 				if got := string(encode(t, "chat", o, turns(text("a"))).Bytes); got != c.want {
 					t.Errorf("got  %s\nwant %s", got, c.want)

@@ -17,6 +17,8 @@ type messageWriter struct {
 	buf         []byte
 	part        func(dst []byte, kind mediaKind, content string) ([]byte, error)
 	alwaysParts bool
+	// ids gives images their ids.
+	ids bool
 	// typed gives the messages that are made here the type of an item.
 	typed bool
 	some  bool
@@ -218,26 +220,35 @@ func soleText(t *dataset.Turn) (string, bool) {
 func (w *messageWriter) parts(t *dataset.Turn, lead string) error {
 	start, n := len(w.buf), 0
 	w.buf = append(w.buf, '[')
-	add := func(kind mediaKind, content string) error {
-		if content == "" {
+	add := func(kind mediaKind, content, id string) error {
+		if content == "" && id == "" {
 			return nil
 		}
 		if n++; n > 1 {
 			w.buf = append(w.buf, ',')
 		}
 		buf, err := w.part(w.buf, kind, content)
-		if err == nil {
-			w.buf = buf
+		if err != nil {
+			return err
 		}
-		return err
+		if id != "" {
+			buf = appendString(append(buf[:len(buf)-1], `,"uuid":`...), id)
+			buf = append(buf, '}')
+		}
+		w.buf = buf
+		return nil
 	}
-	if err := add(mediaText, lead); err != nil {
+	if err := add(mediaText, lead, ""); err != nil {
 		return err
 	}
 	for kind, list := range [...][]dataset.Media{mediaText: t.Texts, mediaImage: t.Images, mediaAudio: t.Audios, mediaVideo: t.Videos} {
 		for _, m := range list {
-			for _, content := range m.Contents {
-				if err := add(mediaKind(kind), content); err != nil {
+			for i, content := range m.Contents {
+				id := ""
+				if w.ids && kind == int(mediaImage) && i < len(m.IDs) {
+					id = m.IDs[i]
+				}
+				if err := add(mediaKind(kind), content, id); err != nil {
 					return err
 				}
 			}

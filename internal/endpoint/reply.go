@@ -10,6 +10,9 @@ type Reply struct {
 	// likewise. Empty tells that no response carried any.
 	Output, Reasoning []byte
 	Usage             Usage
+	// FirstChunkTokens is the completion count of the first content response that carries usage, reasoning
+	// included; 0: none did, or it reported none.
+	FirstChunkTokens int64
 	// Err is the first error that the server reported inside a successful response.
 	Err *DecodeError
 	// Finished is true when a finish reason, [DONE] or a whole body was seen.
@@ -32,6 +35,8 @@ type Reply struct {
 	text  []byte
 	tools toolCalls
 	form  replayer
+	// chunkUsage tells that a content response with usage was seen.
+	chunkUsage bool
 }
 
 // AppendAssistant appends the JSON message by which the next turn's history repeats this reply (several

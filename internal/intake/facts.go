@@ -166,4 +166,7 @@ func (in *Intake) serverTokens(f *record.Facts, reply *endpoint.Reply, failed bo
 		}
 	}
 	f[record.OutputTokens] = completion
+	if in.options.ChunkUsage && reply.FirstChunkTokens > 0 {
+		f[record.FirstChunkTokens] = reply.FirstChunkTokens
+	}
 }

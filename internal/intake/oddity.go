@@ -14,6 +14,7 @@ const (
 	streamUnfinished
 	malformedEvents
 	otherChoices
+	chunkUsageMissing
 	numOddities
 )
 
@@ -28,6 +29,8 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 		"A response held data that is not valid JSON; it was skipped."},
 	otherChoices: {"other_choices",
 		"The server returned several choices; only the first one is counted."},
+	chunkUsageMissing: {"chunk_usage_missing",
+		"The server does not say with each chunk how many tokens it has made so far; with --per-chunk-usage the inter token latency of such requests takes the first chunk for one token."},
 }
 
 // warn reports an oddity, once per run.
@@ -53,4 +56,14 @@ func (in *Intake) oddities(r *record.Record, reply *endpoint.Reply) {
 	if in.options.ServerTokens && !reply.Usage.Present() {
 		in.warn(usageMissing)
 	}
+	if in.options.ChunkUsage && len(reply.ContentNS) > 1 && firstChunkUnknown(&r.Facts) {
+		in.warn(chunkUsageMissing)
+	}
+}
+
+// firstChunkUnknown tells that it is not known how many of a request's tokens came with its first content
+// response: the server did not say, or says all of them.
+func firstChunkUnknown(f *record.Facts) bool {
+	n := max(f[record.OutputTokens], 0) + max(f[record.ReasoningTokens], 0)
+	return n > 1 && (f[record.FirstChunkTokens] <= 0 || f[record.FirstChunkTokens] >= n)
 }

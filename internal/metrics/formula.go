@@ -76,11 +76,21 @@ func perToken(duration integerFormula, f *record.Facts) (float64, bool) {
 	return float64(d) / float64(n-1), true
 }
 
+// interTokenLatency counts the tokens of the first chunk where the server tells them; elsewhere it is one.
 func interTokenLatency(f *record.Facts) (float64, bool) {
 	if f[record.Contents] < 2 {
 		return 0, false
 	}
-	return perToken(decodeDuration, f)
+	d, ok := decodeDuration(f)
+	n, counted := outputLength(f)
+	if !ok || !counted || n < 2 {
+		return 0, false
+	}
+	first := int64(1)
+	if told := f[record.FirstChunkTokens]; told > 0 && told < n {
+		first = told
+	}
+	return float64(d) / float64(n-first), true
 }
 
 func fullResponseInterTokenLatency(f *record.Facts) (float64, bool) {

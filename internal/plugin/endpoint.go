@@ -36,6 +36,7 @@ func (a *api) Descriptor() endpoint.Descriptor { return a.descriptor }
 type media struct {
 	Name     string   `json:"name,omitempty"`
 	Contents []string `json:"contents"`
+	IDs      []string `json:"uuids,omitempty"`
 }
 
 // turnParams is a turn as the program sees it.

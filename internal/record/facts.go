@@ -45,6 +45,9 @@ const (
 	ReasoningTokens
 	// RequestedTokens is the output limit of the last turn sent.
 	RequestedTokens
+	// FirstChunkTokens is how many tokens the server had made, by its own count, with the first content
+	// response; absent where it does not say so with each.
+	FirstChunkTokens
 	// Images is the number of images sent, or made where the server makes images of text; Audio is the length of the sound sent in nanoseconds; absent for
 	// none.
 	Images

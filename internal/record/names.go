@@ -20,6 +20,7 @@ var fieldNames = [NumFields]string{
 	OutputTokens:            "output_tokens",
 	ReasoningTokens:         "reasoning_tokens",
 	RequestedTokens:         "requested_tokens",
+	FirstChunkTokens:        "first_chunk_tokens",
 	Images:                  "images",
 	Audio:                   "audio",
 	UsagePrompt:             "usage_prompt",

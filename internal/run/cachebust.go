@@ -23,12 +23,8 @@ func checkCacheBust(data *dataset.Dataset, target string) error {
 	if target == "" {
 		return nil
 	}
-	for i := range data.Conversations {
-		for j := range data.Conversations[i].Turns {
-			if data.Conversations[i].Turns[j].RawPayload != nil {
-				return fmt.Errorf("--cache-bust %s cannot mark whole request bodies: conversation %s is sent as it is", target, data.Conversations[i].SessionID)
-			}
-		}
+	if n := holds(data).Payloads; n > 0 {
+		return fmt.Errorf("--cache-bust %s cannot mark whole request bodies: %d turns are sent as they are", target, n)
 	}
 	return nil
 }

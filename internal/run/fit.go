@@ -28,14 +28,8 @@ func (e *execution) encoder(d endpoint.Descriptor) func([]int, string) []int {
 // fitDataset refuses conversations that the endpoint cannot carry, before the first request, and brings
 // media into the form it takes.
 func (e *execution) fitDataset(ctx context.Context) error {
-	if e.descriptor.SingleTurn {
-		for i := range e.data.Conversations {
-			c := &e.data.Conversations[i]
-			if len(c.Turns) > 1 && e.data.Mode(c) != dataset.MessageArrayWithResponses {
-				return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests have no place for a history; "+
-					"use --session-turns-mean 1, or data with one turn each", e.descriptor.Name, c.SessionID, len(c.Turns))
-			}
-		}
+	if err := checkHistories(e.data, e.descriptor); err != nil {
+		return err
 	}
 	if e.descriptor.InlineMedia {
 		return inlineImages(ctx, e.data, e.cfg.Env.Dataset.MediaTimeout, e.cfg.Env.Dataset.MediaParallel)

@@ -31,6 +31,9 @@ func newForest(data *dataset.Dataset, seed random.Seed) *forest {
 
 // shape is that of a conversation, nil if nothing grows out of it.
 func (f *forest) shape(conversation int) *shape {
+	if f.data.Store != nil {
+		return nil // rows of a file never branch
+	}
 	if s, known := f.shapes[conversation]; known {
 		return s
 	}
@@ -61,7 +64,7 @@ func (s *shape) grow(data *dataset.Dataset, conversation int) int {
 	at := len(s.tree.Nodes)
 	s.conversations = append(s.conversations, conversation)
 	s.tree.Nodes = append(s.tree.Nodes, load.Node{})
-	c := &data.Conversations[conversation]
+	c := data.At(conversation)
 	node := load.Node{Turns: make([]load.NodeTurn, len(c.Turns)), Before: s.growAll(data, c.Before)}
 	for i := range c.Turns {
 		t := &c.Turns[i]

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"aiperf/internal/config"
+	"aiperf/internal/random"
 	"aiperf/internal/report"
 	"aiperf/internal/session"
 )
@@ -61,22 +63,19 @@ func (e *execution) warnInputsLeftOut() {
 		e.cfg.Env.Dataset.InputsMaxBytes))
 }
 
-// Conversations that are formatted to guess the size of inputs.json, and by how much the guess must exceed the limit:
-// a file near it is written until the limit shows.
-const (
-	inputSamples = 32
-	inputMargin  = 2
-)
+// inputSamples conversations are formatted to guess the size of inputs.json.
+const inputSamples = 128
 
-// inputsWillBeTooLarge guesses from some conversations, so that gigabytes are not formatted in vain.
+// inputsWillBeTooLarge guesses from some conversations, so that gigabytes are not formatted in vain. A file that may
+// just be small enough is written until the limit shows.
 func (e *execution) inputsWillBeTooLarge() bool {
 	limit, n := e.cfg.Env.Dataset.InputsMaxBytes, e.data.Len()
 	if limit == 0 || n < 2*inputSamples {
 		return false
 	}
-	bytes, turns := int64(0), int64(0)
-	for i := range inputSamples {
-		c := e.data.At(i * n / inputSamples)
+	sum, squares, pick := 0.0, 0.0, random.Root(uint64(n)).Stream("inputs.samples").At(0)
+	for range inputSamples {
+		c, bytes := e.data.At(pick.IntN(n)), 0.0
 		for turn := range c.Turns {
 			if c.Turns[turn].Silent {
 				continue
@@ -85,11 +84,15 @@ func (e *execution) inputsWillBeTooLarge() bool {
 			if err != nil {
 				return false // the writer tells of it
 			}
-			bytes, turns = bytes+int64(len(payload)), turns+1
-			if bytes > limit {
-				return true
-			}
+			bytes += float64(len(payload))
+		}
+		sum, squares = sum+bytes, squares+bytes*bytes
+		if sum > float64(limit) {
+			return true
 		}
 	}
-	return turns > 0 && float64(bytes)/float64(turns)*float64(e.data.Turns()) > inputMargin*float64(limit)
+	const k, sure = inputSamples, 4 // standard errors
+	mean := sum / k
+	spread := math.Sqrt(max(0, squares/k-mean*mean) / k)
+	return (mean-sure*spread)*float64(n) > float64(limit)
 }

@@ -10,6 +10,7 @@ import (
 
 // endless is a dataset that must not be formatted as a whole.
 type endless struct {
+	holds    dataset.Holds
 	n, asked int
 	text     string
 }
@@ -18,6 +19,8 @@ func (e *endless) Len() int             { return e.n }
 func (e *endless) Turns(int) int        { return 1 }
 func (e *endless) AllTurns() int        { return e.n }
 func (e *endless) FirstMS(int) *float64 { return nil }
+
+func (e *endless) Holds() dataset.Holds { return e.holds }
 
 func (e *endless) At(int) *dataset.Conversation {
 	e.asked++

@@ -51,6 +51,7 @@ func addReading(o *compose.Options, d *config.Dataset) {
 		o.Reading.Draws = int(min(*d.Sessions, math.MaxInt32))
 	}
 	o.Reading.Baseten = loader.Baseten(d.Baseten)
+	o.Reading.StripImages = d.StripImages
 }
 
 // addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
@@ -72,25 +73,18 @@ func addCorpus(o *compose.Options, d *config.Dataset) {
 // unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.
 func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 	var warnings []string
+	h := holds(data)
 	for _, m := range []struct {
 		what  string
 		taken bool
-		of    func(*dataset.Turn) []dataset.Media
+		turns int
 	}{
-		{"images", d.SupportsImage, func(t *dataset.Turn) []dataset.Media { return t.Images }},
-		{"audio", d.SupportsAudio, func(t *dataset.Turn) []dataset.Media { return t.Audios }},
-		{"video", d.SupportsVideo, func(t *dataset.Turn) []dataset.Media { return t.Videos }},
+		{"images", d.SupportsImage, h.Images},
+		{"audio", d.SupportsAudio, h.Audios},
+		{"video", d.SupportsVideo, h.Videos},
 	} {
-		turns := 0
-		for i := range data.Conversations {
-			for j := range data.Conversations[i].Turns {
-				if len(m.of(&data.Conversations[i].Turns[j])) > 0 {
-					turns++
-				}
-			}
-		}
-		if turns > 0 && !m.taken {
-			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", turns, m.what, d.Name))
+		if m.turns > 0 && !m.taken {
+			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", m.turns, m.what, d.Name))
 		}
 	}
 	return warnings
@@ -98,16 +92,13 @@ func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 
 // verbatimWarnings tell what does not reach turns that are whole request bodies.
 func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
-	turns, otherwise := 0, 0
-	for i := range data.Conversations {
-		for j := range data.Conversations[i].Turns {
-			if payload := data.Conversations[i].Turns[j].RawPayload; payload != nil {
-				turns++
-				if !cfg.Endpoint.GRPC && endpoint.Verbatim(payload).Stream != cfg.Endpoint.Streaming {
-					otherwise++
-				}
-			}
-		}
+	h := holds(data)
+	turns, otherwise := h.Payloads, h.Streams
+	switch {
+	case cfg.Endpoint.GRPC:
+		otherwise = 0 // the kind of call says it
+	case cfg.Endpoint.Streaming:
+		otherwise = h.Payloads - h.Streams
 	}
 	if turns == 0 {
 		return nil

@@ -18,6 +18,9 @@ func (e *execution) reading() loader.Options {
 		Entries: d.MaxTraces, MaxContext: d.MaxContext, ThinkOnly: d.ThinkOnly, MaxDelayMS: d.MaxDelayMS, Models: e.cfg.Models,
 		Weka: loader.WekaOptions(e.cfg.Env.Weka), BlockSize: d.BlockSize, IgnoreTimes: d.IgnoreTimes, MaxISL: d.Synthesis.MaxISL, MaxOSL: d.Synthesis.MaxOSL, Reshape: e.reshape(),
 	}
+	if e.descriptor.InlineMedia {
+		o.IndexFrom = math.MaxInt64 // media are fetched into the dataset
+	}
 	if s := e.cfg.Profiling().Schedule; s != nil {
 		o.Scheduled, o.Window = true, loader.Window{StartMS: s.StartMS, EndMS: s.EndMS}
 	}
@@ -60,11 +63,8 @@ func (e *execution) checkThreadedMessages(data *dataset.Dataset) error {
 	if _, ok := e.cfg.Endpoint.Extra.Get("messages"); !ok {
 		return nil
 	}
-	for i := range data.Conversations {
-		c := &data.Conversations[i]
-		if data.Mode(c) == dataset.DeltasWithoutResponses && len(c.Turns) > 0 && c.Turns[0].RawMessages != nil {
-			return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages", e.cfg.Dataset.Path)
-		}
+	if holds(data).Threaded > 0 {
+		return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages", e.cfg.Dataset.Path)
 	}
 	return nil
 }

@@ -95,11 +95,14 @@ func profile(t *testing.T, url string, args ...string) string {
 // A seed of 0 is a seed: the content is fixed and the ids are counted.
 func TestTrapSeedZeroFixesTheContent(t *testing.T) {
 	url := serve(t, mockserver.Options{})
-	args := []string{"--isl", "10", "--osl", "2", "--request-count", "1", "--random-seed", "0"}
-	one, two := profile(t, url, args...), profile(t, url, append(args, "--concurrency", "1")...)
+	args := []string{"--isl", "10", "--osl", "2", "--request-count", "64", "--random-seed", "0"}
+	one, two := profile(t, url, args...), profile(t, url, append(args, "--concurrency", "64", "--workers-max", "3")...)
 	inputs := fileOf(t, one, "inputs.json")
 	if !bytes.Equal(inputs, fileOf(t, two, "inputs.json")) {
 		t.Error("two runs with seed 0 have different inputs")
+	}
+	if bytes.Equal(inputs, fileOf(t, profile(t, url, append(args[:len(args)-1:len(args)-1], "1")...), "inputs.json")) {
+		t.Error("seeds 0 and 1 have the same inputs")
 	}
 	if !bytes.Contains(inputs, []byte(`"session_000099"`)) {
 		t.Error("the sessions are not numbered")
@@ -331,6 +334,24 @@ func TestTrapTurnDelayCountsFromTheReply(t *testing.T) {
 }
 
 // More sessions than conversations: 100 synthetic ones by default, each played equally often.
+// The next session takes the next conversation, however many turns the running ones have.
+func TestTrapTurnsDoNotAdvanceTheSampler(t *testing.T) {
+	url := serve(t, mockserver.Options{Fast: true})
+	file := traceFile(t, "talks", `{"session_id":"1","turns":[{"text":"a"},{"text":"b"}]}
+{"session_id":"2","turns":[{"text":"a"}]}
+{"session_id":"3","turns":[{"text":"a"},{"text":"b"},{"text":"c"}]}`)
+	dir := profile(t, url, "--input-file", file, "--num-sessions", "5", "--concurrency", "1")
+	var played []any
+	for _, r := range records(t, dir) {
+		if at(r, "metadata", "turn_index") == 0.0 {
+			played = append(played, at(r, "metadata", "conversation_id"))
+		}
+	}
+	if got := fmt.Sprint(played); got != "[1 2 3 1 2]" || len(records(t, dir)) != 9 {
+		t.Errorf("conversations %s, %d requests", got, len(records(t, dir)))
+	}
+}
+
 func TestTrapSessionsRepeatTheDefaultDataset(t *testing.T) {
 	url := serve(t, mockserver.Options{})
 	dir := profile(t, url, "--num-sessions", "500", "--concurrency", "8", "--isl", "5", "--osl", "1")

@@ -2,11 +2,15 @@ package run
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // usageServer answers chat requests with given members at the root of the reply.
@@ -112,5 +116,78 @@ func TestUsageDiscrepancyIsCounted(t *testing.T) {
 		if got := at(summaryOf(t, dir), "usage_discrepancy_count", "avg"); got != want {
 			t.Errorf("%s: %v, want %v", members, got, want)
 		}
+	}
+}
+
+// bundling answers chat requests with a stream of which the first chunk holds three tokens of seven, and usage as asked.
+func bundling(t *testing.T, eachChunk bool, asked *atomic.Pointer[string]) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		text := string(body)
+		asked.Store(&text)
+		w.Header().Set("Content-Type", "text/event-stream")
+		chunk := func(delta string, completion int) {
+			usage := ""
+			if eachChunk {
+				usage = fmt.Sprintf(`,"usage":{"prompt_tokens":5,"completion_tokens":%d,"total_tokens":%d}`, completion, completion+5)
+			}
+			fmt.Fprintf(w, `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{%s}}]%s}`+"\n\n", delta, usage)
+			w.(http.Flusher).Flush()
+			time.Sleep(5 * time.Millisecond)
+		}
+		chunk(`"role":"assistant","content":""`, 0)
+		chunk(`"content":"one two three"`, 3)
+		chunk(`"content":" four five"`, 5)
+		chunk(`"content":" six seven"`, 7)
+		fmt.Fprint(w, `data: {"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}`+"\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// Usage on every chunk is cumulative: the last one is the request's, and the first one takes the tokens of the first
+// chunk out of the inter token latency.
+func TestUsageOfEveryChunk(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		eachChunk bool
+		args      []string
+		tokens    float64 // over which the time from first to last content is spread
+		warned    bool
+	}{
+		{"asked and told", true, []string{"--per-chunk-usage"}, 4, false},
+		{"asked and not told", false, []string{"--per-chunk-usage"}, 6, true},
+		{"told and not asked", true, []string{"--use-server-token-count"}, 6, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var body atomic.Pointer[string]
+			dir := t.TempDir()
+			_, log, err := executeOn(t, conversation("", "a b c"), dir, bundling(t, c.eachChunk, &body), append([]string{"--request-count", "1", "--streaming"}, c.args...)...)
+			if err != nil {
+				t.Fatalf("%v %s", err, log)
+			}
+			if asks := strings.Contains(*body.Load(), `"stream_options":{"include_usage":true,"continuous_usage_stats":true}`); asks != (c.args[0] == "--per-chunk-usage") {
+				t.Errorf("sent %s", *body.Load())
+			}
+			line := records(t, dir)[0]
+			for tag, want := range map[string]float64{"input_sequence_length": 5, "output_sequence_length": 7, "usage_completion_tokens": 7, "usage_prompt_tokens": 5} {
+				if got, ok := metric(line, tag); !ok || got != want {
+					t.Errorf("%s is %v, want %v", tag, got, want)
+				}
+			}
+			decode, _ := metric(line, "decode_duration")
+			itl, ok := metric(line, "inter_token_latency")
+			if !ok || math.Abs(decode/itl-c.tokens) > 1e-6 {
+				t.Errorf("an inter token latency of %v for %v: spread over %v tokens, want %v", itl, decode, decode/itl, c.tokens)
+			}
+			rate, _ := metric(line, "output_token_throughput_per_user")
+			if math.Abs(rate*itl-1000) > 1e-6 {
+				t.Errorf("%v tokens a second for %v ms", rate, itl)
+			}
+			if warned := strings.Contains(log, "does not say with each chunk"); warned != c.warned {
+				t.Errorf("warned: %v: %s", warned, log)
+			}
+		})
 	}
 }

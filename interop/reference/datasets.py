@@ -81,6 +81,17 @@ def files(folder):
         {"text": "encoded sound", "audio": "wav," + base64.b64encode(wav(3)).decode()},
         {"text": "video", "video": "https://host/v.mp4"},
     ])
+    picture = "https://host/a.png"
+    lines("uuids.jsonl", [
+        {"session_id": "s", "text": "twice", "images": [{"name": "n", "contents": [picture, picture], "uuids": ["U1", "U1"]}]},
+        {"session_id": "s", "text": "again", "images": [{"contents": ["https://host/b.png", picture], "uuids": ["U2", "U1"]}]},
+        {"session_id": "s", "text": "no id", "images": [{"contents": [picture]}]},
+        {"session_id": "s", "text": "other content", "images": [{"contents": ["https://host/c.png"], "uuids": ["U2"]}]},
+        {"session_id": "t", "text": "reference", "images": [{"uuids": ["U1"]}]},
+        {"session_id": "t", "text": "first", "images": [{"contents": [picture], "uuids": ["U1"]}]},
+        {"session_id": "t", "text": "empty", "images": [{"contents": [""], "uuids": ["U1"]}]},
+        {"text": "alone", "images": [{"contents": [picture], "uuids": ["U1"]}]},
+    ])
     lines("timed.jsonl", [{"text": "third", "timestamp": 90}, {"text": "first", "timestamp": 30}, {"text": "second", "timestamp": 60}])
     lines("mooncake_trace.jsonl", [
         {"timestamp": 0, "input_length": 1200, "output_length": 52, "hash_ids": [0, 1, 2]},

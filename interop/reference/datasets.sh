@@ -53,6 +53,9 @@ file single_turn-completions --num-conversations 2 --endpoint-type completions
 file single_turn-prompts --num-conversations 3 --system-prompt 'Be brief.'
 file multi_turn --num-conversations 3
 both media --input-file media.jsonl --custom-dataset-type single_turn --osl 4 --num-conversations 5
+both uuids --input-file uuids.jsonl --custom-dataset-type single_turn --osl 4 --num-conversations 3
+both uuids-strip --input-file uuids.jsonl --custom-dataset-type single_turn --osl 4 --num-conversations 5 --uuid-and-strip
+both chunks --input-file timed.jsonl --custom-dataset-type single_turn --osl 4 --num-conversations 2 --streaming --use-server-token-count --per-chunk-usage
 both timed --input-file timed.jsonl --custom-dataset-type single_turn --osl 4 "${schedule[@]}"
 file mooncake_trace "${schedule[@]}"
 file mooncake_trace-fast "${schedule[@]}" --synthesis-speedup-ratio 2

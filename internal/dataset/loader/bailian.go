@@ -28,16 +28,24 @@ func (l *load) bailian(line []byte) {
 	}
 	r, chat, parent, err := bailianRow(o)
 	if err != nil {
-		l.errorf("%v", err)
+		if o.has("chat_id") {
+			l.errorf("%v", err)
+		} else {
+			l.errorOf(o, err)
+		}
 		return
 	}
 	if first, twice := l.parents[chat]; twice {
-		l.errorf("field \"chat_id\": %d was used before, with the parent %d", chat, first)
+		l.chatTwice(chat, first)
 		return
 	}
 	l.parents[chat] = parent
 	r.session = strconv.FormatInt(chat, 10)
 	l.addRow(r)
+}
+
+func (l *load) chatTwice(chat, parent int64) {
+	l.errorf("field \"chat_id\": %d was used before, with the parent %d", chat, parent)
 }
 
 func bailianRow(o *object) (r traceRow, chat, parent int64, err error) {
@@ -131,6 +139,11 @@ func (l *load) rootOf(chat int64, roots map[int64]int64) int64 {
 	return chat
 }
 
+// goesOn tells whether ids begin with those of the turn before.
+func goesOn(before, ids []int64) bool {
+	return len(before) > 0 && len(ids) >= len(before) && slices.Equal(before, ids[:len(before)])
+}
+
 // bailianGroups makes conversations. Where each turn's ids go on from those of the turn before, its
 // length counts the whole history, and sending that once more would count it twice.
 func (l *load) bailianGroups(rows []traceRow) error {
@@ -141,7 +154,7 @@ func (l *load) bailianGroups(rows []traceRow) error {
 		before, again := last[r.session]
 		switch {
 		case again && cumulative[r.session]:
-			cumulative[r.session] = len(before) > 0 && len(r.ids) >= len(before) && slices.Equal(before, r.ids[:len(before)])
+			cumulative[r.session] = goesOn(before, r.ids)
 		case !again:
 			cumulative[r.session] = true
 		}

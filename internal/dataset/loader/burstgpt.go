@@ -1,11 +1,14 @@
 package loader
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,10 +60,66 @@ func (l *load) burstGPT() error {
 		l.line, _ = rows.FieldPos(0)
 		if r, ok := burstRow(fields, columns); ok {
 			l.addRow(r)
-		} else {
+		} else if len(fields) > 1 || strings.TrimSpace(fields[0]) != "" {
 			l.skip(l.line)
 		}
 	}
+}
+
+// burstHeader finds the columns in the first line of a file that stays where it is.
+func burstHeader(l *load) (chunk, error) {
+	in, err := os.Open(l.path)
+	if err != nil {
+		return chunk{}, err
+	}
+	defer in.Close()
+	lines, from := bufio.NewReader(in), chunk{}
+	for {
+		text, err := lines.ReadBytes('\n')
+		from.line++
+		from.offset += int64(len(text))
+		if from.line == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 && err == nil {
+			continue
+		}
+		header, csvErr := burstFields(text)
+		if csvErr != nil || err != nil {
+			return chunk{}, errNotIndexed
+		}
+		if l.columns, err = burstColumns(header); err != nil {
+			return chunk{}, fmt.Errorf("%s:1: %w", l.path, err)
+		}
+		return from, nil
+	}
+}
+
+// burstLine reads a line alone. One with a field of several lines is not known as such.
+func (l *load) burstLine(line []byte) {
+	fields, err := burstFields(line)
+	if errors.Is(err, csv.ErrQuote) {
+		l.notIndexed = true
+		return
+	}
+	if r, ok := burstRow(fields, l.columns); ok && err == nil {
+		l.addRow(r)
+	} else {
+		l.skip(l.line)
+	}
+}
+
+func burstFields(line []byte) ([]string, error) {
+	if bytes.IndexByte(line, '"') < 0 {
+		fields := strings.Split(string(line), ",")
+		for i := range fields {
+			fields[i] = strings.TrimLeft(fields[i], " \t")
+		}
+		return fields, nil
+	}
+	rows := csv.NewReader(bytes.NewReader(line))
+	rows.FieldsPerRecord, rows.TrimLeadingSpace = -1, true
+	return rows.Read()
 }
 
 func burstColumns(header []string) (columns [3]int, err error) {

@@ -41,24 +41,37 @@ type format struct {
 	sampling dataset.Sampling
 	// blockSize is the number of tokens of a hash id; 0: no trace.
 	blockSize int
+	// line reads one line of a file whose lines can be read one by one, in any order; nil: they cannot. order says
+	// when their place is known, header reads what stands before them.
+	line   func(*load, []byte)
+	order  rowOrder
+	header func(*load) (chunk, error)
+}
+
+// unit is what filters leave out.
+func (f format) unit() string {
+	if f.blockSize > 0 {
+		return "rows"
+	}
+	return "conversations"
 }
 
 // formats is the table of the formats. A function: the readers refer to the table themselves.
 func formats() []format {
 	return []format{
-		{name: singleTurn, read: eachRow((*load).singleTurn), mode: dataset.MessageArrayWithResponses},
-		{name: multiTurn, read: eachRow((*load).multiTurn)},
+		{name: singleTurn, read: eachRow((*load).singleTurn), line: (*load).singleTurn, mode: dataset.MessageArrayWithResponses},
+		{name: multiTurn, read: eachRow((*load).multiTurn), line: (*load).multiTurn},
 		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
-		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), blockSize: 512},
-		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), blockSize: 16},
-		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), blockSize: 512},
-		{name: rawPayload, read: (*load).rawPayloads, folders: true, mode: dataset.MessageArrayWithResponses},
+		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), line: (*load).mooncake, blockSize: 512},
+		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), line: (*load).bailian, order: chatOrder, blockSize: 16},
+		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), line: (*load).burstLine, header: burstHeader, blockSize: 512},
+		{name: rawPayload, read: (*load).rawPayloads, line: (*load).payloadLine, folders: true, mode: dataset.MessageArrayWithResponses},
 		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
-		{name: sageMaker, read: trace((*load).sageMaker, nil), folders: true, blockSize: 512},
+		{name: sageMaker, read: trace((*load).sageMaker, nil), line: (*load).capture, order: timeOrder, folders: true, blockSize: 512},
 		{name: dagJSONL, read: readDAG},
 		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: "tracelab"},
+		{name: traceLab, read: trace((*load).traceLabRows, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 	}
 }
 
@@ -173,7 +186,7 @@ func detect(path string) (string, error) {
 		if format := formatOfWhole(path, first); format != "" {
 			return format, nil
 		}
-		return "", fmt.Errorf("%s:%d: %w", path, number, err)
+		return "", fmt.Errorf("%s:%d: %w; a file of records has one JSON object a line", path, number, err)
 	}
 	formats := formatsOf(record)
 	switch len(formats) {
@@ -275,6 +288,23 @@ func formatsOf(o *object) []string {
 		}
 	}
 	return formats
+}
+
+// otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.
+func (l *load) otherFormat(o *object) string {
+	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format && !(l.format == randomPool && formats[0] == singleTurn) {
+		return formats[0]
+	}
+	return ""
+}
+
+// errorOf notes a mistake of a record, which may be one of another format.
+func (l *load) errorOf(o *object, err error) {
+	if other := l.otherFormat(o); other != "" {
+		l.errorf("this looks like a %s record, but the file is read as %s: %v", other, l.format, err)
+		return
+	}
+	l.errorf("%v", err)
 }
 
 func isInputsJSON(o *object) bool {

@@ -2,37 +2,54 @@ package loader
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/bits"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 
 	"aiperf/internal/dataset"
 )
 
-// Indexed is a trace whose rows stay in the file. Every row was read and found right once; it is read again when its
+// Indexed is a file whose rows stay where they are. Every row was read and found right once; it is read again when its
 // conversation is played. Only times and places are in memory, some ten bytes a row.
 type Indexed struct {
 	load   *load
+	form   format
 	file   *os.File
 	count  int
 	chunks []chunk
 	made   bool
-	// times are those of first turns, NaN where there is none.
-	times floats
+	holds  dataset.Holds
+	// times are those of first turns, NaN where there is none; origin is taken off the times of rows.
+	times  floats
+	origin float64
 	// The rows of conversation i are list[starts[i]:starts[i+1]]; without a list row i is conversation i.
 	starts, list []uint32
+	// turnStarts are the turns before each conversation, where rows have several; rowTurns those of each row, while
+	// they are counted.
+	turnStarts []uint64
+	rowTurns   []uint32
 	// named are the conversations with an id of their own, taken the numbers of such ids as generated ones would have.
-	named   bitset
-	taken   []int
+	named bitset
+	taken []int
+	// rootIDs are the ids of conversations that are no row's; grown tells that turns may hold those before them.
+	rootIDs []int64
+	grown   bool
 	buffers sync.Pool
+	loads   sync.Pool
 }
 
-func newIndexed(l *load, file *os.File) *Indexed {
-	return &Indexed{load: l, file: file, buffers: sync.Pool{New: func() any { return new([]byte) }}}
+func newIndexed(l *load, f format, file *os.File) *Indexed {
+	return &Indexed{
+		load: l, form: f, file: file,
+		buffers: sync.Pool{New: func() any { return new([]byte) }},
+		loads:   sync.Pool{New: func() any { return l.anew() }},
+	}
 }
 
 // Len is the number of conversations.
@@ -43,17 +60,28 @@ func (x *Indexed) Len() int {
 	return len(x.starts) - 1
 }
 
-// Turns is the number of turns of a conversation.
-func (x *Indexed) Turns(i int) int {
+// rowsOf is the number of rows of a conversation.
+func (x *Indexed) rowsOf(i int) int {
 	if x.starts == nil {
 		return 1
 	}
 	return int(x.starts[i+1] - x.starts[i])
 }
 
+// Turns is the number of turns of a conversation.
+func (x *Indexed) Turns(i int) int {
+	if x.turnStarts != nil {
+		return int(x.turnStarts[i+1] - x.turnStarts[i])
+	}
+	return x.rowsOf(i)
+}
+
 // TurnsBefore is the number of turns of all conversations before one.
 func (x *Indexed) TurnsBefore(i int) int {
-	if x.starts == nil {
+	switch {
+	case x.turnStarts != nil:
+		return int(x.turnStarts[i])
+	case x.starts == nil:
 		return i
 	}
 	return int(x.starts[i])
@@ -64,6 +92,9 @@ func (x *Indexed) AllTurns() int { return x.TurnsBefore(x.Len()) }
 
 // MakesPrompts tells whether there are such texts.
 func (x *Indexed) MakesPrompts() bool { return x.made }
+
+// Holds counts what the turns hold.
+func (x *Indexed) Holds() dataset.Holds { return x.holds }
 
 // FirstMS is the time of a first turn.
 func (x *Indexed) FirstMS(i int) *float64 {
@@ -86,30 +117,56 @@ func (x *Indexed) Number(i int) int {
 	return n
 }
 
-func (x *Indexed) rowOf(i, turn int) int {
+func (x *Indexed) rowOf(i, k int) int {
 	if x.list == nil {
 		return i
 	}
-	return int(x.list[int(x.starts[i])+turn])
+	return int(x.list[int(x.starts[i])+k])
 }
 
 // Conversation reads a conversation.
 func (x *Indexed) Conversation(i int) *dataset.Conversation {
-	c := &dataset.Conversation{Turns: make([]dataset.Turn, x.Turns(i))}
-	for t := range c.Turns {
-		row, err := x.readRow(x.rowOf(i, t))
+	n := x.rowsOf(i)
+	c := &dataset.Conversation{Turns: make([]dataset.Turn, 0, x.Turns(i))}
+	holdsPast := x.grown && n > 1
+	var before []int64
+	for k := range n {
+		row, err := x.readRow(x.rowOf(i, k))
 		if err != nil {
 			c.Broken = err
 			continue
 		}
+		if k > 0 && x.rootIDs == nil && row.session != c.SessionID {
+			c.Broken = x.changed(row.line, fmt.Errorf("the sessions %q and %q are taken for one", shorten(c.SessionID), shorten(row.session)))
+		}
 		c.SessionID = row.session
-		c.Turns[t] = row.asTurn()
+		c.Turns = append(c.Turns, row.turns...)
+		if row.kind == messageList || row.kind == wholePayload {
+			c.ContextMode = dataset.MessageArrayWithResponses
+		}
+		holdsPast = holdsPast && (k == 0 || goesOn(before, row.ids))
+		before = row.ids
+	}
+	if holdsPast {
+		c.ContextMode = dataset.MessageArrayWithResponses
+	}
+	if x.rootIDs != nil {
+		c.SessionID = strconv.FormatInt(x.rootIDs[i], 10)
+	}
+	if missing := x.Turns(i) - len(c.Turns); missing != 0 {
+		if c.Broken == nil {
+			c.Broken = fmt.Errorf("%s: the file has changed since it was read", x.load.path)
+		}
+		c.Turns = append(c.Turns, make([]dataset.Turn, max(0, missing))...)[:x.Turns(i)]
+	}
+	if x.load.options.StripImages {
+		stripImages(c)
 	}
 	return c
 }
 
 // readRow reads a row again.
-func (x *Indexed) readRow(number int) (row traceRow, err error) {
+func (x *Indexed) readRow(number int) (row aloneRow, err error) {
 	at, _ := slices.BinarySearchFunc(x.chunks, number, func(c chunk, row int) int {
 		if c.row <= row {
 			return -1
@@ -128,10 +185,10 @@ func (x *Indexed) readRow(number int) (row traceRow, err error) {
 	if _, err := x.file.ReadAt(*buffer, c.offset+from); err != nil && err != io.EOF {
 		return row, err
 	}
-	line := c.line + int(c.marks[m].line)
+	line, left := c.line+int(c.marks[m].line), *buffer
 	for skip := (number - c.row) % markEvery; ; {
 		line++
-		text, rest, more := bytes.Cut(*buffer, []byte{'\n'})
+		text, rest, more := bytes.Cut(left, []byte{'\n'})
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			if skip == 0 {
 				return x.parseRow(text, line)
@@ -139,38 +196,64 @@ func (x *Indexed) readRow(number int) (row traceRow, err error) {
 			skip--
 		}
 		if !more {
-			return row, fmt.Errorf("%s:%d: the file has changed since it was read", x.load.path, line)
+			return row, x.changed(line, nil)
 		}
-		*buffer = rest
+		left = rest
 	}
 }
 
-func (x *Indexed) parseRow(text []byte, line int) (row traceRow, err error) {
+func (x *Indexed) changed(line int, why error) error {
+	if why == nil {
+		return fmt.Errorf("%s:%d: the file has changed since it was read", x.load.path, line)
+	}
+	return fmt.Errorf("%s:%d: the file has changed since it was read: %w", x.load.path, line, why)
+}
+
+func (x *Indexed) parseRow(text []byte, line int) (aloneRow, error) {
 	var r scannedRow
-	if r.scan(text) && r.has&hasInput != 0 {
-		row = r.row()
-	} else {
-		o, err := parseObject(text)
-		if err == nil {
-			row.session, err = o.text("session_id")
+	if x.form.name == mooncakeTrace && r.scan(text) && r.has&hasInput != 0 {
+		quick := r.row()
+		quick.line = line
+		if o := &x.load.options; o.MaxOSL > 0 && quick.turn.MaxTokens != nil && *quick.turn.MaxTokens > o.MaxOSL {
+			*quick.turn.MaxTokens = o.MaxOSL
 		}
-		if err == nil {
-			err = row.mooncakeFields(o)
-		}
-		if err != nil {
-			return row, fmt.Errorf("%s:%d: the file has changed since it was read: %w", x.load.path, line, err)
-		}
+		row := aloneRow{line: line, session: quick.session, kind: quick.kind, tokens: quick.tokens, ids: quick.ids, turns: []dataset.Turn{quick.asTurn()}}
+		x.settle(&row)
+		return row, nil
 	}
-	row.line = line
-	o := &x.load.options
-	if n := row.turn.MaxTokens; n != nil && o.MaxOSL > 0 && *n > o.MaxOSL {
-		*n = o.MaxOSL
+	l := x.loads.Get().(*load)
+	defer x.loads.Put(l)
+	l.line, l.mistakes, l.mistaken, l.warnings = line, nil, 0, nil
+	row, ok := l.lineAlone(x.form, text)
+	switch {
+	case !ok:
+		return row, x.changed(line, errors.New(l.takeMistake()))
+	case row.turns == nil:
+		return row, x.changed(line, nil)
 	}
-	o.Reshape.scaleTurn(&row.turn)
-	if o.IgnoreTimes {
-		row.turn.TimestampMS, row.turn.DelayMS = nil, nil
-	}
+	x.settle(&row)
 	return row, nil
+}
+
+// settle applies what is asked of the times and lengths of a row.
+func (x *Indexed) settle(row *aloneRow) {
+	for t := range row.turns {
+		turn := &row.turns[t]
+		if x.origin != 0 && turn.TimestampMS != nil {
+			at := *turn.TimestampMS - x.origin
+			turn.TimestampMS = &at
+		}
+		if x.form.blockSize > 0 {
+			x.load.options.Reshape.scaleTurn(turn)
+		}
+		if x.load.options.IgnoreTimes {
+			turn.TimestampMS, turn.DelayMS = nil, nil
+		}
+	}
+	row.at = math.NaN()
+	if at := row.turns[0].TimestampMS; at != nil {
+		row.at = *at
+	}
 }
 
 // floats is a column that grows without being copied.

@@ -61,11 +61,14 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		ctx: ctx, path: path, format: f.name, options: o, blockSize: cmp.Or(o.BlockSize, f.blockSize),
 		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
 	}
+	if o.StripImages && f.name != singleTurn {
+		return nil, fmt.Errorf("%s: --uuid-and-strip needs %s data, and this is a %s file", path, singleTurn, f.name)
+	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
 	}
-	if l.indexable() {
-		indexed, err := l.index()
+	if l.indexable(f) {
+		indexed, err := l.index(f)
 		switch {
 		case errors.Is(err, errNotIndexed):
 			l = l.anew()
@@ -81,6 +84,11 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if err := l.settleTimes(f.blockSize > 0); err != nil {
 		return nil, err
 	}
+	if o.StripImages {
+		for i := range l.conversations {
+			stripImages(&l.conversations[i])
+		}
+	}
 	if err := l.err(); err != nil {
 		return nil, err
 	}
@@ -94,12 +102,8 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
 		NoInputs:           f.name == basetenTrace,
 	}
-	what := "conversations"
-	if f.blockSize > 0 {
-		what = "rows"
-	}
 	return &Result{
-		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(what)...), BlockSize: l.blockSize,
+		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...), BlockSize: l.blockSize,
 	}, nil
 }
 
@@ -114,16 +118,15 @@ type load struct {
 	// lines are the first lines of the conversations.
 	lines   []int
 	unknown map[string]bool
-	// unknownAt are the keys of unknown where they were met first; takenNumbers those of ids like generated ones.
-	unknownAt    []unknownKey
-	takenNumbers []int
-	media        map[string]string // what the media of the file resolve to, by kind and text
-	warnings     []string
-	mistakes     []string
-	mistaken     int
-	options      Options
-	notes        []string
-	dropped      dropped
+	// unknownAt are the keys of unknown where they were met first.
+	unknownAt []unknownKey
+	media     map[string]string // what the media of the file resolve to, by kind and text
+	warnings  []string
+	mistakes  []string
+	mistaken  int
+	options   Options
+	notes     []string
+	dropped   dropped
 
 	// What the formats of traces work with: rows before they are grouped, the parent of each chat, and
 	// the lines that are no rows.
@@ -134,6 +137,10 @@ type load struct {
 	skippedLines []string
 	// earliest is the time of the first captured record, in milliseconds.
 	earliest float64
+	// columns are those of a CSV file that are read.
+	columns [3]int
+	// notIndexed tells that a row cannot be read alone.
+	notIndexed bool
 }
 
 type unknownKey struct {
@@ -145,11 +152,11 @@ type unknownKey struct {
 func (l *load) anew() *load {
 	return &load{
 		ctx: l.ctx, path: l.path, format: l.format, options: l.options, blockSize: l.blockSize,
-		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{}, columns: l.columns,
 	}
 }
 
-// indexedResult is the result of a trace that stays in its file; nil if nothing of it can be sent.
+// indexedResult is the result of rows that stay in their file; nil if nothing of it can be sent.
 func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
 	if err := l.err(); err != nil {
 		return nil, err
@@ -158,8 +165,8 @@ func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
 		return nil, l.empty()
 	}
 	return &Result{
-		Dataset: &dataset.Dataset{Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses},
-		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes("rows")...), BlockSize: l.blockSize,
+		Dataset: &dataset.Dataset{Sampling: dataset.Sequential, DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses)},
+		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...), BlockSize: l.blockSize,
 	}, nil
 }
 
@@ -229,7 +236,7 @@ func openText(path string) (*text, error) {
 	if strings.HasSuffix(path, ".gz") {
 		if in, err = gzip.NewReader(file); err != nil {
 			file.Close()
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s is not gzip data, which its name says: %w", path, err)
 		}
 	}
 	buffered := bufio.NewReaderSize(in, 1<<16)

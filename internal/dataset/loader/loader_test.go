@@ -251,7 +251,7 @@ func TestTrapDetection(t *testing.T) {
 	for _, c := range []struct{ name, path, content, format, want string }{
 		{"parquet", "a.parquet", "PAR1", "", "a.parquet is not a Parquet file"},
 		{"arrow", "a.arrow", "ARROW1", "", "a.arrow: Arrow files are not read: convert it to Parquet"},
-		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", "tracelab files cannot be read"},
+		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", `a.jsonl:1: field "session_id" is missing`},
 		{"unknown format", "a.jsonl", `{"text":"a"}`, "sharegpt", `unknown dataset format "sharegpt"`},
 		{"nothing known", "a.jsonl", `{"prompt":"a"}`, "", `:1: cannot tell the format from the first record, pass --custom-dataset-type`},
 		{"two formats", "a.jsonl", `{"text":"a","input_length":5}`, "", "could be single_turn or mooncake_trace"},

@@ -1,10 +1,12 @@
 package loader
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -59,6 +61,58 @@ func TestLengthOfSoundIsKnownFromItsFile(t *testing.T) {
 }
 
 // Rows that name the same file share its content.
+// Images have ids; with --uuid-and-strip one that an earlier turn of the session sent goes without its content.
+func TestImagesWithIDs(t *testing.T) {
+	const rows = `{"session_id":"s","text":"1","images":[{"name":"n","contents":["http://h/a","http://h/a"],"uuids":["U1","U1"]}]}
+{"session_id":"s","text":"2","images":[{"contents":["http://h/b","http://h/a"],"uuids":["U2","U1"]}]}
+{"session_id":"s","text":"3","images":[{"contents":["http://h/a"]}]}
+{"session_id":"t","images":[{"uuids":["U1"]}]}
+{"session_id":"t","text":"5","images":[{"contents":["http://h/a"],"uuids":["U1"]}]}
+{"session_id":"t","text":"6","images":[{"contents":["http://h/other"],"uuids":["U1"]}]}
+{"text":"7","images":[{"contents":["http://h/a",null],"uuids":["U1","U3"]}]}
+`
+	for strip, want := range map[bool]string{
+		false: "U1=http://h/a U1=http://h/a|U2=http://h/b U1=http://h/a|=http://h/a|U1=|U1=http://h/a|U1=http://h/other|U1=http://h/a U3=",
+		true:  "U1=http://h/a U1=http://h/a|U2=http://h/b U1=|=http://h/a|U1=|U1=http://h/a|U1=|U1=http://h/a U3=",
+	} {
+		r, err := LoadWith(context.Background(), write(t, "data.jsonl", rows), "", Options{StripImages: strip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var turns []string
+		for _, c := range r.Dataset.Conversations {
+			for _, turn := range c.Turns {
+				var images []string
+				for _, m := range turn.Images {
+					for i, content := range m.Contents {
+						id := ""
+						if m.IDs != nil {
+							id = m.IDs[i]
+						}
+						images = append(images, id+"="+content)
+					}
+				}
+				turns = append(turns, strings.Join(images, " "))
+			}
+		}
+		if got := strings.Join(turns, "|"); got != want {
+			t.Errorf("strip %v:\ngot  %s\nwant %s", strip, got, want)
+		}
+	}
+	for row, want := range map[string]string{
+		`{"images":[{"contents":["http://h/a"],"uuids":["U1","U2"]}]}`: ":1: field \"images\": want as many uuids as contents, none of them empty, got 2 for 1 contents",
+		`{"images":[{"contents":["http://h/a"],"uuids":[""]}]}`:        "none of them empty",
+		`{"images":[{"contents":["http://h/a"],"uuids":[7]}]}`:         "want a list of strings or of objects",
+		`{"images":[{"contents":["http://h/a"],"uuids":["U1",null]}]}`: "as many uuids",
+		`{"turns":[{"text":"a"}]}`:                                     "--uuid-and-strip needs single_turn data, and this is a multi_turn file",
+	} {
+		_, err := LoadWith(context.Background(), write(t, "data.jsonl", row), "", Options{StripImages: true})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", row, err)
+		}
+	}
+}
+
 func TestMediaAreKeptOnce(t *testing.T) {
 	inFolder(t, map[string]string{"x.wav": "W"})
 	lines := ""

@@ -18,7 +18,7 @@ func (l *load) mooncake(line []byte) {
 	}
 	r := traceRow{session: session}
 	if err := r.mooncakeFields(o); err != nil {
-		l.errorf("%v", err)
+		l.errorOf(o, err)
 		return
 	}
 	if r.kind == messageDelta && !l.options.Window.open() {

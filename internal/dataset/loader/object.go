@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"aiperf/internal/dataset"
@@ -22,8 +23,19 @@ var errNoObject = errors.New("want a JSON object")
 
 func parseObject(text []byte) (*object, error) {
 	if !utf8.Valid(text) {
+		if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+			return nil, errors.New("the file is UTF-16 text: convert it to UTF-8")
+		}
 		return nil, errors.New("the line is not UTF-8 text")
 	}
+	if o := splitObject(text); o != nil {
+		return o, nil
+	}
+	return decodeObject(text)
+}
+
+// decodeObject is parseObject for text that may be wrong.
+func decodeObject(text []byte) (*object, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	token, err := dec.Token()
 	if err != nil {
@@ -61,6 +73,78 @@ func parseObject(text []byte) (*object, error) {
 	return o, nil
 }
 
+// splitObject takes a right object apart, without a decoder; nil: the decoder finds out what is wrong.
+func splitObject(text []byte) *object {
+	if len(text) == 0 || text[0] != '{' || !json.Valid(text) {
+		return nil
+	}
+	text = bytes.Clone(text) // the members outlive the line
+	o := &object{members: make(map[string]json.RawMessage, 8)}
+	for at := skipBlanks(text, 1); text[at] != '}'; {
+		if text[at] == ',' {
+			at = skipBlanks(text, at+1)
+		}
+		end := skipJSON(text, at)
+		key := string(text[at+1 : end-1])
+		if bytes.IndexByte(text[at:end], '\\') >= 0 && json.Unmarshal(text[at:end], &key) != nil {
+			return nil
+		}
+		at = skipBlanks(text, skipBlanks(text, end)+1) // behind the colon
+		end = skipJSON(text, at)
+		if _, twice := o.members[key]; twice {
+			return nil
+		}
+		o.keys = append(o.keys, key)
+		o.members[key] = json.RawMessage(text[at:end:end])
+		at = skipBlanks(text, end)
+	}
+	return o
+}
+
+func skipBlanks(text []byte, at int) int {
+	for text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' {
+		at++
+	}
+	return at
+}
+
+// skipJSON is the place behind the value at a place of right JSON.
+func skipJSON(text []byte, at int) int {
+	depth := 0
+	for {
+		switch c := text[at]; c {
+		case '"':
+			for at++; text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ' ', '\t', '\n', '\r', ',', ':':
+			at++
+			continue
+		default: // a number or a word
+			for at+1 < len(text) && !bytes.ContainsAny(text[at+1:at+2], " \t\n\r,:]}") {
+				at++
+			}
+		}
+		if at++; depth == 0 {
+			return at
+		}
+	}
+}
+
+// plain is a string without escapes, as it is.
+func plain(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
+		return "", false
+	}
+	return string(raw[1 : len(raw)-1]), true
+}
+
 func jsonError(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("not valid JSON: the text ends too early")
@@ -89,11 +173,21 @@ func (o *object) text(key string) (string, error) {
 	if !o.has(key) {
 		return "", nil
 	}
-	var s string
-	if json.Unmarshal(o.members[key], &s) != nil {
+	s, ok := plain(o.members[key])
+	if !ok && json.Unmarshal(o.members[key], &s) != nil {
 		return "", o.wrong(key, "a string")
 	}
 	return s, nil
+}
+
+// number is a member that is a number.
+func (o *object) number(key string) (float64, bool) {
+	raw := o.members[key]
+	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(string(raw), 64)
+	return x, err == nil
 }
 
 // maxMS is about the largest time that nanoseconds can count: 285 years.
@@ -104,8 +198,8 @@ func (o *object) milliseconds(key string) (*float64, error) {
 	if !o.has(key) {
 		return nil, nil
 	}
-	var ms float64
-	if json.Unmarshal(o.members[key], &ms) != nil || ms < 0 || ms > maxMS {
+	ms, ok := o.number(key)
+	if !ok || ms < 0 || ms > maxMS {
 		return nil, o.wrong(key, "a number of milliseconds of at least 0")
 	}
 	return &ms, nil
@@ -116,8 +210,8 @@ func (o *object) positive(key string) (*int, error) {
 	if !o.has(key) {
 		return nil, nil
 	}
-	var x float64
-	if json.Unmarshal(o.members[key], &x) != nil || x < 1 || x != math.Trunc(x) || x > math.MaxInt32 {
+	x, ok := o.number(key)
+	if !ok || x < 1 || x != math.Trunc(x) || x > math.MaxInt32 {
 		return nil, o.wrong(key, "a whole number above 0")
 	}
 	n := int(x)

@@ -31,6 +31,8 @@ type Options struct {
 	Batches *Batches
 	// Baseten belongs to that format alone.
 	Baseten Baseten
+	// StripImages sends an image that has an id without its content when an earlier turn of the session sent it.
+	StripImages bool
 	// IndexFrom is the size from which a trace stays in its file; 0 is the usual one.
 	IndexFrom int64
 }

@@ -49,6 +49,14 @@ func (l *load) rawPayloads() error {
 	return nil
 }
 
+// payloadLine is a conversation of one turn.
+func (l *load) payloadLine(line []byte) {
+	if turn, ok := l.payload(line); ok {
+		c := l.conversation("")
+		c.Turns = append(c.Turns, turn)
+	}
+}
+
 // payload is a turn that is sent exactly as text says.
 func (l *load) payload(text []byte) (dataset.Turn, bool) {
 	o, err := parseObject(text)

@@ -76,7 +76,7 @@ func (l *load) poolEntry(p *pool, line []byte) {
 		err = errNoContent
 	}
 	if err != nil {
-		l.errorf("%v", err)
+		l.errorOf(o, err)
 		return
 	}
 	p.entries = append(p.entries, t)

@@ -43,7 +43,6 @@ func trace(read func(*load) error, group func(*load, []traceRow) error) func(*lo
 		if err := read(l); err != nil {
 			return err
 		}
-		l.checkBlocks()
 		if l.mistaken > 0 {
 			return nil
 		}
@@ -68,20 +67,12 @@ func (l *load) addRow(r traceRow) {
 		r.turn.MaxTokens = &limit
 		l.dropped.capped++
 	}
+	l.checkFit(r.tokens, len(r.ids))
 	r.line = l.line
 	l.rows = append(l.rows, r)
 }
 
-// checkBlocks refuses rows whose hash ids stand for more tokens than the row has.
-func (l *load) checkBlocks() {
-	for i := range l.rows {
-		r := &l.rows[i]
-		l.line = r.line
-		l.checkFit(r.tokens, len(r.ids))
-	}
-}
-
-// checkFit holds the number of ids of the current row against its length.
+// checkFit refuses a row whose hash ids stand for more tokens than it has.
 func (l *load) checkFit(tokens, ids int) {
 	if last := tokens - (ids-1)*l.blockSize; ids > 0 && last <= 0 {
 		l.errorf("field \"hash_ids\": %d ids of %d tokens do not fit into an input length of %d: the last block would have %d tokens",
@@ -138,9 +129,14 @@ func (l *load) groupRows(rows []traceRow) error {
 	return nil
 }
 
+// sameKind tells whether rows go together in a session.
+func sameKind(first, next contentKind) bool {
+	return first == next || !first.verbatim() && !next.verbatim()
+}
+
 func (l *load) mixable(first, next contentKind, session string) bool {
 	switch {
-	case first == next, !first.verbatim() && !next.verbatim():
+	case sameKind(first, next):
 		return true
 	case (first == messageDelta) != (next == messageDelta) && first.verbatim() && next.verbatim():
 		l.errorf(`field "message_mode": every row of the session %q must say delta, or none`, shorten(session))

@@ -3,6 +3,7 @@ package loader
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"aiperf/internal/dataset"
@@ -31,7 +32,7 @@ func (l *load) singleTurn(line []byte) {
 	}
 	turn, err := l.turnOf(o)
 	if err != nil {
-		l.errorf("%v", err)
+		l.errorOf(o, err)
 		return
 	}
 	c := l.conversation(id)
@@ -47,7 +48,7 @@ func (l *load) multiTurn(line []byte) {
 	var list []json.RawMessage
 	if !o.has("turns") || json.Unmarshal(o.members["turns"], &list) != nil || len(list) == 0 {
 		if !o.has("turns") {
-			l.errorf(`field "turns" is missing: want a list of at least one turn`)
+			l.errorOf(o, errors.New(`field "turns" is missing: want a list of at least one turn`))
 		} else {
 			l.errorf("%v", o.wrong("turns", "a list of at least one turn"))
 		}
@@ -82,8 +83,7 @@ func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok 
 		l.errorf("%v", err)
 		return nil, "", false
 	}
-	var named string
-	if json.Unmarshal(o.members["type"], &named) == nil && named != l.format && isFormat(named) {
+	if named, ok := plain(o.members["type"]); ok && named != l.format && isFormat(named) {
 		l.errorf("field \"type\": this is a %s record, but the file is read as %s", named, l.format)
 		return nil, "", false
 	}
@@ -150,16 +150,50 @@ func (o *object) media(key string) ([]dataset.Media, error) {
 	var objects []struct {
 		Name     string   `json:"name"`
 		Contents []string `json:"contents"`
+		UUIDs    []string `json:"uuids"`
 	}
 	if json.Unmarshal(o.members[key], &objects) != nil {
 		return nil, o.wrong(key, "a list of strings or of objects with a name and contents")
 	}
 	var media []dataset.Media
 	for _, m := range objects {
-		if len(m.Contents) == 0 {
+		if key != imagesKey {
+			m.UUIDs = nil
+		}
+		switch {
+		case len(m.UUIDs) > 0 && len(m.Contents) == 0:
+			m.Contents = make([]string, len(m.UUIDs)) // the server has them all
+		case len(m.Contents) == 0:
 			return nil, o.wrong(key, "objects with at least one content")
 		}
-		media = append(media, dataset.Media{Name: m.Name, Contents: m.Contents})
+		if len(m.UUIDs) > 0 && (len(m.UUIDs) != len(m.Contents) || slices.Contains(m.UUIDs, "")) {
+			return nil, fmt.Errorf("field %q: want as many uuids as contents, none of them empty, got %d for %d contents", key, len(m.UUIDs), len(m.Contents))
+		}
+		media = append(media, dataset.Media{Name: m.Name, Contents: m.Contents, IDs: m.UUIDs})
 	}
 	return media, nil
+}
+
+// imagesKey is the only list whose contents have ids.
+const imagesKey = "images"
+
+// stripImages empties the images whose ids an earlier turn of the conversation sent with their content.
+func stripImages(c *dataset.Conversation) {
+	sent := map[string]bool{}
+	for t := range c.Turns {
+		var now []string
+		for _, m := range c.Turns[t].Images {
+			for i, id := range m.IDs {
+				switch {
+				case sent[id]:
+					m.Contents[i] = ""
+				case m.Contents[i] != "":
+					now = append(now, id)
+				}
+			}
+		}
+		for _, id := range now {
+			sent[id] = true
+		}
+	}
 }

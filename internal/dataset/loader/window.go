@@ -2,6 +2,8 @@ package loader
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"aiperf/internal/dataset"
 )
@@ -23,6 +25,7 @@ func (l *load) settleTimes(trace bool) error {
 	if !trace {
 		l.filterConversations()
 	}
+	l.warnBackwards()
 	for i := range l.conversations {
 		c := &l.conversations[i]
 		if len(c.Turns) > 0 && c.Turns[0].TimestampMS == nil {
@@ -31,6 +34,30 @@ func (l *load) settleTimes(trace bool) error {
 		}
 	}
 	return nil
+}
+
+// warnBackwards warns of conversations whose times go back: a turn never goes out before the one ahead of it is answered.
+func (l *load) warnBackwards() {
+	count, first := 0, ""
+	for i := range l.conversations {
+		c, last := &l.conversations[i], math.Inf(-1)
+		for t := range c.Turns {
+			at := c.Turns[t].TimestampMS
+			if at == nil {
+				continue
+			}
+			if *at < last {
+				if count++; count == 1 {
+					first = fmt.Sprintf("%s:%d: the times of %s go back: turn %d at %v ms stands behind one at %v ms", l.path, l.lines[i], conversationName(c), t+1, *at, last)
+				}
+				break
+			}
+			last = *at
+		}
+	}
+	if count > 0 {
+		l.warnings = append(l.warnings, fmt.Sprintf("%s; it goes out when that is answered (%d conversations are like this)", first, count))
+	}
 }
 
 func conversationName(c *dataset.Conversation) string {
@@ -90,6 +117,9 @@ func (l *load) empty() error {
 	}
 	if n := l.dropped.contexts; n > 0 {
 		return fmt.Errorf("%s: nothing is left: all %d recordings have a context longer than --max-context-length %d", l.path, n, l.options.MaxContext)
+	}
+	if l.skipped > 0 {
+		return fmt.Errorf("%s: none of its %d rows is a request: see line %s", l.path, l.skipped, strings.Join(l.skippedLines, ", "))
 	}
 	return fmt.Errorf("%s contains no records", l.path)
 }

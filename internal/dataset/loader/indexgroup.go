@@ -1,0 +1,326 @@
+package loader
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"aiperf/internal/dataset"
+)
+
+// indexer puts the chunks together.
+type indexer struct {
+	*load
+	*Indexed
+	keys    keyTable
+	kept    []bool // by conversation, where a window is open
+	rowConv []uint32
+	// first is the row of each conversation, kinds what its rows are.
+	first []uint32
+	kinds []contentKind
+	// What the orders that are known at the end are made of, by row.
+	rowTimes floats
+	chats    []chatRow
+	absent   bitset
+	earliest float64
+}
+
+// take adds a chunk behind those before it.
+func (x *indexer) take(p *parsed) error {
+	if p.err != nil {
+		return p.err
+	}
+	x.mistaken += p.load.mistaken
+	x.mistakes = append(x.mistakes, p.load.mistakes[:min(len(p.load.mistakes), max(0, maxErrors-len(x.mistakes)))]...)
+	for _, u := range p.load.unknownAt {
+		x.load.line = u.line
+		x.warnUnknown(u.key)
+	}
+	x.dropped.long += p.load.dropped.long
+	x.dropped.capped += p.load.dropped.capped
+	x.skipped += p.load.skipped
+	x.skippedLines = append(x.skippedLines, p.load.skippedLines[:min(len(p.load.skippedLines), maxErrors-len(x.skippedLines))]...)
+	x.made = x.made || p.made
+	p.chunk.row = x.count
+	p.chunk.marks = slices.Clip(p.chunk.marks)
+	x.chunks = append(x.chunks, p.chunk)
+	for i := range p.rows {
+		if x.mistaken == 0 {
+			x.add(x.count+i, &p.rows[i])
+		}
+	}
+	x.count += len(p.rows)
+	if x.count > math.MaxInt32 {
+		return fmt.Errorf("%s holds more than %d rows", x.load.path, math.MaxInt32)
+	}
+	return nil
+}
+
+// add notes a row; where the order is that of the file, its conversation is known at once.
+func (x *indexer) add(row int, n *notedRow) {
+	if x.form.order == fileOrder {
+		x.addRow(row, n)
+		return
+	}
+	x.rowTimes.add(n.at)
+	if n.absent {
+		x.absent.set(row)
+	} else {
+		x.countHeld(n)
+	}
+	switch x.form.order {
+	case chatOrder:
+		x.chats = append(x.chats, n.chat)
+	case timeOrder:
+		if row == 0 || n.at < x.earliest {
+			x.earliest = n.at
+		}
+	}
+}
+
+// countHeld adds what the turns of a row hold.
+func (x *indexer) countHeld(n *notedRow) {
+	h := &x.holds
+	for i, to := range [...]*int{&h.Images, &h.Audios, &h.Videos, &h.Payloads, &h.Streams, &h.Threaded} {
+		*to += int(n.held[i])
+	}
+}
+
+// leftOut is the conversation of rows that are left out.
+const leftOut = math.MaxUint32
+
+// noKind is the kind of a conversation without rows.
+const noKind = contentKind(math.MaxUint8)
+
+// keeps tells whether a row lies in the window. A row of a trace without a time goes with the one of its session
+// before it; conversations of other formats go with their first row.
+func (x *indexer) keeps(n *notedRow, seen bool, known uint32) bool {
+	w := x.load.options.Window
+	switch {
+	case n.absent:
+		return false
+	case w.open(), x.form.blockSize == 0 && !x.load.options.Scheduled:
+		return true
+	case x.form.blockSize == 0 && seen:
+		return x.kept[known]
+	case x.form.blockSize == 0:
+		return math.IsNaN(n.at) || x.load.options.IgnoreTimes || w.holds(n.at)
+	case !math.IsNaN(n.at):
+		return w.holds(n.at)
+	case seen:
+		return x.kept[known]
+	}
+	return true
+}
+
+// addRow gives a row to its conversation. As long as every row is its own, nothing but its time is kept.
+func (x *indexer) addRow(row int, n *notedRow) {
+	known, seen := uint32(0), false
+	named := n.key != 0
+	if named {
+		known, seen = x.keys.find(n.key)
+	}
+	keep := x.keeps(n, seen, known)
+	if !keep && !n.absent && (x.form.blockSize > 0 || !seen) {
+		x.dropped.outside++
+	}
+	if keep {
+		x.countHeld(n)
+		x.countTurns(row, n.turns)
+		if n.number > 0 {
+			x.taken = append(x.taken, n.number-1)
+		}
+	}
+	if !named && keep && x.rowConv == nil {
+		x.times.add(x.transformed(n.at))
+		return
+	}
+	if x.rowConv == nil { // from here on rows and conversations differ
+		for i := range row {
+			x.rowConv = append(x.rowConv, uint32(i))
+			x.first = append(x.first, uint32(i))
+		}
+		x.kept = make([]bool, row)
+		x.kinds = make([]contentKind, row)
+	}
+	conversation := uint32(leftOut)
+	switch {
+	case n.absent:
+	case seen:
+		conversation = known
+		x.kept[known] = keep
+	case keep || named:
+		conversation = uint32(len(x.first))
+		x.first = append(x.first, uint32(row))
+		x.kept = append(x.kept, keep)
+		x.kinds = append(x.kinds, noKind)
+		x.times.add(x.transformed(n.at))
+		if named {
+			x.keys.add(n.key, conversation)
+			x.named.set(int(conversation))
+		}
+	}
+	switch {
+	case !keep:
+		conversation = leftOut
+	case x.kinds[conversation] == noKind:
+		x.kinds[conversation] = n.kind
+	case named && !sameKind(x.kinds[conversation], n.kind):
+		x.mixed(row, x.kinds[conversation], n.kind)
+	}
+	x.rowConv = append(x.rowConv, conversation)
+}
+
+// mixed refuses a row whose session has rows of another kind.
+func (x *indexer) mixed(row int, first, next contentKind) {
+	r, err := x.readRow(row)
+	if err != nil {
+		x.errorf("%v", err)
+		return
+	}
+	x.load.line = r.line
+	x.mixable(first, next, r.session)
+}
+
+// countTurns keeps the numbers of turns of rows once one has several.
+func (x *indexer) countTurns(row int, turns uint32) {
+	if turns == 1 && x.rowTurns == nil {
+		return
+	}
+	for len(x.rowTurns) < row {
+		x.rowTurns = append(x.rowTurns, 1)
+	}
+	x.rowTurns = append(x.rowTurns, turns)
+}
+
+func (x *indexer) transformed(at float64) float64 {
+	s := x.load.options.Reshape
+	if x.load.options.IgnoreTimes {
+		return math.NaN()
+	}
+	if s != nil && s.Speedup != 0 {
+		return math.Trunc(at / s.Speedup)
+	}
+	return at
+}
+
+// group lists the rows of each conversation. Conversations of whose rows none is kept vanish.
+func (x *indexer) group() {
+	if x.rowConv == nil {
+		x.sumTurns()
+		return
+	}
+	x.keys, x.kinds, x.kept = keyTable{}, nil, nil
+	if slices.Sort(x.taken); x.eachItsOwn() {
+		x.rowConv, x.first = nil, nil
+		x.named.count(x.count)
+		x.sumTurns()
+		return
+	}
+	counts := make([]uint32, len(x.first)+1)
+	for _, c := range x.rowConv {
+		if c != leftOut {
+			counts[c]++
+		}
+	}
+	// A conversation whose first rows are left out begins with a later one: its place and time are that one's.
+	firstKept := make([]uint32, len(x.first))
+	for i := range firstKept {
+		firstKept[i] = leftOut
+	}
+	for row, c := range x.rowConv {
+		if c != leftOut && firstKept[c] == leftOut {
+			firstKept[c] = uint32(row)
+		}
+	}
+	var order []uint32
+	for c, row := range firstKept {
+		if row != leftOut {
+			order = append(order, uint32(c))
+		}
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return int(firstKept[a]) - int(firstKept[b]) })
+	place := make([]uint32, len(x.first))
+	x.starts = make([]uint32, 1, len(order)+1)
+	var times floats
+	var named bitset
+	for i, c := range order {
+		place[c] = uint32(i)
+		x.starts = append(x.starts, x.starts[i]+counts[c])
+		at := x.times.at(int(c))
+		if firstKept[c] != x.first[c] {
+			at = math.NaN()
+			if row, err := x.readRow(int(firstKept[c])); err == nil {
+				at = row.at
+			}
+		}
+		times.add(at)
+		if x.named.has(int(c)) {
+			named.set(i)
+		}
+	}
+	x.times, x.named = times, named
+	x.named.count(len(order))
+	x.list = make([]uint32, x.starts[len(order)])
+	next := slices.Clone(x.starts)
+	for row, c := range x.rowConv {
+		if c != leftOut {
+			x.list[next[place[c]]] = uint32(row)
+			next[place[c]]++
+		}
+	}
+	x.taken = slices.Compact(x.taken)
+	x.rowConv, x.first = nil, nil
+	x.sumTurns()
+}
+
+// eachItsOwn tells whether every row is a conversation of its own.
+func (x *indexer) eachItsOwn() bool {
+	if len(x.first) != x.count {
+		return false
+	}
+	for row, c := range x.rowConv {
+		if int(c) != row {
+			return false
+		}
+	}
+	return true
+}
+
+// sumTurns adds up the turns before each conversation, where rows have several.
+func (x *indexer) sumTurns() {
+	if x.rowTurns == nil {
+		return
+	}
+	for len(x.rowTurns) < x.count {
+		x.rowTurns = append(x.rowTurns, 1)
+	}
+	x.turnStarts = make([]uint64, 1, x.Len()+1)
+	for i := range x.Len() {
+		n := uint64(0)
+		for k := range x.rowsOf(i) {
+			n += uint64(x.rowTurns[x.rowOf(i, k)])
+		}
+		x.turnStarts = append(x.turnStarts, x.turnStarts[i]+n)
+	}
+	x.rowTurns = nil
+}
+
+// checkTimes refuses conversations that a schedule cannot place.
+func (x *indexer) checkTimes() {
+	if !x.load.options.Scheduled {
+		return
+	}
+	for i := range x.Len() {
+		if !math.IsNaN(x.times.at(i)) {
+			continue
+		}
+		row, err := x.readRow(x.rowOf(i, 0))
+		if err != nil {
+			x.errorf("%v", err)
+			return
+		}
+		x.load.line = row.line
+		x.errorf("%s has no timestamp for its first turn, which a fixed schedule needs", conversationName(&dataset.Conversation{SessionID: row.session}))
+	}
+}

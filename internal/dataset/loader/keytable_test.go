@@ -1,0 +1,23 @@
+package loader
+
+import "testing"
+
+func TestKeyTable(t *testing.T) {
+	var table keyTable
+	// Keys that begin at the same slots and others; each is found, no other is.
+	key := func(i int) sessionKey { return sessionKey(1 + i%7 + i<<40) }
+	for i := range 5000 {
+		if at, ok := table.find(key(i)); ok {
+			t.Fatalf("key %d is there as %d before it was added", i, at)
+		}
+		table.add(key(i), uint32(3*i))
+	}
+	for i := range 5000 {
+		if at, ok := table.find(key(i)); !ok || at != uint32(3*i) {
+			t.Fatalf("key %d is %d, %v", i, at, ok)
+		}
+	}
+	if _, ok := table.find(9); ok {
+		t.Error("a key that was never added is there")
+	}
+}

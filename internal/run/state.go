@@ -73,7 +73,7 @@ func (e *execution) runningState() *summary.State {
 func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
 	a := &e.cfg.Artifacts
 	s := &summary.State{
-		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix,
+		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: e.cfg.FailIf,
 		Run: run, Config: e.metricsConfig(),
 		Window:  e.window(phaseOf(phases, load.Profiling)),
 		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups},
@@ -108,6 +108,10 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 		s.WarmupRecords = e.warmupRows.all()
 	}
 	s.Console.Notes = out.Console.Notes
+	for _, look := range e.health.watch.Looks() {
+		look.AtNS = e.clock.WallNS(look.AtNS)
+		s.Looks = append(s.Looks, look)
+	}
 	if e.gpus != nil && (e.cfg.GPU.Given || out.Result.Telemetry != nil) {
 		s.GPU = e.gpus.state
 	}

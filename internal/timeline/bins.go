@@ -7,18 +7,14 @@ import (
 	"aiperf/internal/record"
 )
 
-// widths are the lengths of bins; each is a multiple of the one before.
-var widths = [...]int64{
-	int64(10 * time.Millisecond), int64(50 * time.Millisecond), int64(100 * time.Millisecond), int64(500 * time.Millisecond),
-	int64(time.Second), int64(5 * time.Second), int64(10 * time.Second), int64(30 * time.Second),
-	int64(time.Minute), int64(5 * time.Minute), int64(10 * time.Minute), int64(30 * time.Minute),
-	int64(time.Hour), int64(6 * time.Hour), int64(24 * time.Hour), int64(240 * time.Hour), int64(2400 * time.Hour),
-}
+// finest is the length of bins at first, a 64th of a second; it doubles as often as it must.
+const finest = int64(time.Second) / 64
 
-// maxBins bounds the bins of a recorder, lastInstant what they can reach.
-const maxBins = 1024
-
-var lastInstant = widths[len(widths)-1] * (maxBins - 2)
+// maxBins bounds the bins of a recorder; lastInstant is what a request can reach, beyond which stamps are wrong.
+const (
+	maxBins     = 1024
+	lastInstant = int64(10*365*24) * int64(time.Hour)
+)
 
 // bandPrecision is that of the sketches of a bin: 1.6 % on average.
 const bandPrecision = 5
@@ -50,11 +46,11 @@ type bin struct {
 
 // bins are those from the start on.
 type bins struct {
-	width int // index in widths
+	width int // how often the length has doubled
 	list  []bin
 }
 
-func (b *bins) length() int64 { return widths[b.width] }
+func (b *bins) length() int64 { return finest << b.width }
 
 // at is the bin of an instant after the start; earlier ones are in the first.
 func (b *bins) at(ns int64) *bin { return &b.list[b.index(ns)] }
@@ -63,28 +59,27 @@ func (b *bins) index(ns int64) int { return int(max(0, ns) / b.length()) }
 
 // reach makes room for an instant, and one more bin for the last step down.
 func (b *bins) reach(ns int64) {
-	for b.index(ns)+2 > maxBins && b.width+1 < len(widths) {
+	for b.index(ns)+2 > maxBins {
 		b.coarsen()
 	}
-	if more := min(b.index(ns)+2, maxBins) - len(b.list); more > 0 {
+	if more := b.index(ns) + 2 - len(b.list); more > 0 {
 		b.list = append(b.list, make([]bin, more)...)
 	}
 }
 
-// coarsen takes the next longer bins.
+// coarsen takes bins that are twice as long.
 func (b *bins) coarsen() {
 	short := b.length()
 	b.width++
-	ratio := int(b.length() / short)
-	list := make([]bin, (len(b.list)+ratio-1)/ratio)
+	list := make([]bin, (len(b.list)+1)/2)
 	for i := range b.list {
-		from, into := &b.list[i], &list[i/ratio]
+		from, into := &b.list[i], &list[i/2]
 		into.sent += from.sent
 		into.done += from.done
 		into.failed += from.failed
 		into.input += from.input
 		into.output += from.output
-		into.own += from.own - from.step*int64(i%ratio)*short // the step came later in the new bin
+		into.own += from.own - from.step*int64(i%2)*short // the step came in the middle of the new bin
 		into.step += from.step
 		for k := range from.bands {
 			into.bands[k].merge(&from.bands[k])

@@ -23,11 +23,10 @@ func (r *Recorder) Grid(fromNS, toNS int64) curve.Grid {
 		requests += r.bins.list[i].sent
 	}
 	points := min(max(requests/requestsPerPoint, leastPoints), mostPoints)
-	width := r.bins.width
-	for width+1 < len(widths) && (to-from)/widths[width] > points {
-		width++
+	g := curve.Grid{OriginNS: r.originNS, WidthNS: r.bins.length(), EndNS: to}
+	for (to-from)/g.WidthNS > points {
+		g.WidthNS *= 2
 	}
-	g := curve.Grid{OriginNS: r.originNS, WidthNS: widths[width], EndNS: to}
 	g.First = int(math.Floor(float64(from) / float64(g.WidthNS)))
 	g.Count = int(math.Ceil(float64(to)/float64(g.WidthNS))) - g.First
 	return g

@@ -43,9 +43,9 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g curve.Grid) {
 		Note: "average over each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
 	d.add(inFlight)
 	rates := chart{ID: "rates", Group: groupRequests, Title: "Requests sent and completed", Unit: "requests/s",
-		Series: []series{{"sent", "step", p.Sent}, {"completed", "step", p.Done}}}
+		Series: []series{{"sent", "line", p.Sent}, {"completed", "line", p.Done}}}
 	if r.Counts.Errors > 0 {
-		rates.Series = append(rates.Series, series{"failed", "step", p.Failed})
+		rates.Series = append(rates.Series, series{"failed", "line", p.Failed})
 	}
 	if r.Counts.TargetRate > 0 {
 		target := make(numbers, g.Count)
@@ -68,7 +68,7 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g curve.Grid) {
 		}
 		d.add(chart{ID: "latency-" + strconv.Itoa(band) + "-" + tag, Group: groupRequests, Title: m.Header, Unit: "ms",
 			Note:   "of the requests sent at that time",
-			Series: []series{{"p99", "thin", b.P99}, {"p50", "line", b.P50}, {"p90", "line", b.P90}}, Bands: [][2]int{{0, 1}}})
+			Series: []series{{"p50", "line", b.P50}, {"p90", "line", b.P90}, {"p99", "thin", b.P99}}, Bands: [][2]int{{2, 0}}})
 	}
 	slices.SortStableFunc(d.Charts, func(a, b chart) int { return strings.Compare(chartRank(&a), chartRank(&b)) })
 }
@@ -154,20 +154,23 @@ func (d *data) gpus(curves []curve.Curve, g curve.Grid) {
 
 // panels adds the charts of a group, and a choice of all that is not in them.
 func (d *data) panels(group, title string, panels []panel, curves []curve.Curve, g curve.Grid) {
-	several := severalSources(curves)
+	names := lineNames(curves)
 	shown := map[int]bool{}
 	for _, p := range panels {
 		c := chart{ID: p.id, Group: group, Title: p.title, Unit: p.unit}
+		var own []curve.Curve
 		for i := range curves {
-			if len(c.Series) == mostLines || !p.names.MatchString(curves[i].Name) {
-				continue
+			if len(own) < mostLines && p.names.MatchString(curves[i].Name) {
+				own = append(own, curves[i])
+				shown[i] = true
 			}
-			values := numbers(curves[i].On(g))
+		}
+		for i, name := range lineNames(own) {
+			values := numbers(own[i].On(g))
 			for k := range values {
 				values[k] *= p.scale
 			}
-			c.Series = append(c.Series, series{lineName(&curves[i], several), "line", values})
-			shown[i] = true
+			c.Series = append(c.Series, series{name, "line", values})
 		}
 		d.add(c)
 	}
@@ -182,33 +185,37 @@ func (d *data) panels(group, title string, panels []panel, curves []curve.Curve,
 			list.Hidden++
 			continue
 		}
-		name := lineName(c, several)
-		list.Lines = append(list.Lines, chart{ID: group + "-" + strconv.Itoa(i), Title: name, Unit: c.Unit, Series: []series{{name, "line", values}}})
+		list.Lines = append(list.Lines, chart{ID: group + "-" + strconv.Itoa(i), Title: names[i], Unit: c.Unit, Series: []series{{names[i], "line", values}}})
 	}
 	if len(list.Lines) > 0 {
 		d.Choices = append(d.Choices, list)
 	}
 }
 
-func severalSources(curves []curve.Curve) bool {
-	return slices.ContainsFunc(curves, func(c curve.Curve) bool { return c.Source != curves[0].Source })
-}
-
-// lineName is a curve in a legend.
-func lineName(c *curve.Curve, several bool) string {
-	name := c.Name
-	if c.What == curve.Rate {
-		name += " per second"
-	} else if c.What == curve.Mean {
-		name += ", mean"
+// lineNames are the curves in a legend: labels and sources are named where they tell curves apart.
+func lineNames(curves []curve.Curve) []string {
+	names := make([]string, len(curves))
+	differ := func(of func(*curve.Curve) string) {
+		by := map[string]string{}
+		several := map[string]bool{}
+		for i := range curves {
+			value, known := by[names[i]]
+			several[names[i]] = several[names[i]] || known && value != of(&curves[i])
+			by[names[i]] = of(&curves[i])
+		}
+		for i, name := range slices.Clone(names) {
+			if several[name] {
+				names[i] += of(&curves[i])
+			}
+		}
 	}
-	if c.Labels != "" {
-		name += " {" + shorten(c.Labels, 120) + "}"
+	for i := range curves {
+		c := &curves[i]
+		names[i] = c.Name + map[string]string{curve.Rate: " per second", curve.Mean: ", mean"}[c.What]
 	}
-	if several {
-		name += " @ " + c.Source
-	}
-	return name
+	differ(func(c *curve.Curve) string { return " {" + shorten(c.Labels, 120) + "}" })
+	differ(func(c *curve.Curve) string { return " @ " + c.Source })
+	return names
 }
 
 // constant tells that a curve never moved: there is nothing to see.

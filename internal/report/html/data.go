@@ -23,6 +23,8 @@ type data struct {
 	Charts        []chart         `json:"charts"`
 	Choices       []choice        `json:"choices"`
 	Distributions []distribution  `json:"distributions"`
+	// Constant are sentences on metrics that were the same in all requests.
+	Constant []string `json:"-"`
 }
 
 // axis is the time axis: bins of equal length, in seconds from the start of profiling.
@@ -53,7 +55,7 @@ type chart struct {
 	Bands [][2]int `json:"bands,omitempty"`
 }
 
-// series is a line of a chart; Look is line, area, step, thin or dash.
+// series is a line of a chart; Look is line, area, thin or dash.
 type series struct {
 	Label  string  `json:"label"`
 	Look   string  `json:"look"`
@@ -194,6 +196,10 @@ func (d *data) distributions(r *summary.Result, requests *timeline.Recorder) {
 	for _, of := range requests.Distributions() {
 		m, ok := r.Find(of.Tag)
 		if !ok {
+			continue
+		}
+		if m.Stats.Min == m.Stats.Max {
+			d.Constant = append(d.Constant, m.Header+" was "+short(m.Stats.Min)+" "+of.Unit+" in every request.")
 			continue
 		}
 		out := distribution{ID: "distribution-" + of.Tag, Title: m.Header, Unit: of.Unit, Count: of.Count, Lin: histogramOf(&of.Linear)}

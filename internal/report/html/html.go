@@ -92,8 +92,6 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 var functions = template.FuncMap{
 	"short": short,
 	"minor": minor,
-	// span is the number of columns between the average and the end of a table of metrics.
-	"span": func(ranks []string) int { return len(ranks) + 4 },
 	"dict": func(pairs ...any) map[string]any {
 		out := map[string]any{}
 		for i := 0; i+1 < len(pairs); i += 2 {

@@ -32,9 +32,9 @@ func (v *view) status(r *summary.Result, run *Run) {
 		v.Status = append(v.Status, s)
 	}
 	if s := r.Submission; s != nil {
-		state := status{good, "Scenario " + s.Scenario, "The run keeps it.", nil}
+		state := status{good, "Scenario " + s.Scenario, "The run keeps it.", nil, false}
 		if len(s.Reasons) > 0 {
-			state = status{bad, "Scenario " + s.Scenario, "The run does not keep it:", s.Reasons}
+			state = status{bad, "Scenario " + s.Scenario, "The run does not keep it:", s.Reasons, false}
 		}
 		v.Status = append(v.Status, state)
 	}
@@ -47,15 +47,15 @@ func completeness(r *summary.Result) status {
 	}
 	switch {
 	case r.Incomplete != "":
-		return status{bad, "Run incomplete", r.Incomplete + "." + errors, nil}
+		return status{bad, "Run incomplete", r.Incomplete + "." + errors, nil, false}
 	case r.WasCancelled:
-		return status{warn, "Run cancelled", "It was ended early; the figures are those of the requests until then." + errors, nil}
+		return status{warn, "Run cancelled", "It was ended early; the figures are those of the requests until then." + errors, nil, false}
 	case errors != "" && r.Counts.Successes == 0:
-		return status{bad, "All requests failed", strings.TrimSpace(errors), nil}
+		return status{bad, "All requests failed", strings.TrimSpace(errors), nil, false}
 	case errors != "":
-		return status{warn, "Run complete, with errors", strings.TrimSpace(errors), nil}
+		return status{warn, "Run complete, with errors", strings.TrimSpace(errors), nil, false}
 	}
-	return status{good, "Run complete", "All " + integer(r.Counts.Successes) + " requests succeeded.", nil}
+	return status{good, "Run complete", "All " + integer(r.Counts.Successes) + " requests succeeded.", nil, false}
 }
 
 // clientStatus is the verdict on the client's own influence.
@@ -65,7 +65,7 @@ func clientStatus(health artifact.Object) (status, bool) {
 	if !ok {
 		return status{}, false
 	}
-	s := status{Level: warn, Title: "Client " + strings.ReplaceAll(text(verdict), "_", " "), Text: "The figures cannot be relied on without a look at this:"}
+	s := status{Level: warn, Title: "Client: " + strings.ReplaceAll(text(verdict), "_", " "), Text: "The figures cannot be relied on without a look at this:"}
 	switch text(verdict) {
 	case "valid":
 		s.Level, s.Text = good, "What was asked for was sent, and the client's own share in the figures is small."
@@ -87,21 +87,21 @@ func thresholdStatus(list []compare.Judgement) (status, bool) {
 	if len(list) == 0 {
 		return status{}, false
 	}
-	s := status{Level: good}
+	s := status{Level: good, Marked: true}
 	failed := 0
 	for _, t := range list {
 		if t.Failure != "" {
 			failed++
-			s.Items = append(s.Items, "✗ fails if "+t.Failure)
+			s.Items = append(s.Items, "✗\u00a0"+t.Failure)
 		} else {
-			s.Items = append(s.Items, "✓ fails if "+t.Text)
+			s.Items = append(s.Items, "✓\u00a0"+t.Text)
 		}
 	}
 	s.Title = "Thresholds kept"
-	s.Text = fmt.Sprintf("%d of %d", len(list)-failed, len(list))
+	s.Text = fmt.Sprintf("None of %d conditions for a failure is met:", len(list))
 	if failed > 0 {
 		s.Level, s.Title = bad, "Thresholds failed"
-		s.Text = fmt.Sprintf("%d of %d failed", failed, len(list))
+		s.Text = fmt.Sprintf("%d of %d conditions for a failure met:", failed, len(list))
 	}
 	return s, true
 }
@@ -113,10 +113,7 @@ func goodputStatus(r *summary.Result) (status, bool) {
 	}
 	s := status{Level: plain, Title: "Goodput " + short(goodput.Stats.Avg) + " " + goodput.Unit}
 	if fraction, ok := r.Find("good_request_fraction"); ok {
-		s.Text = short(fraction.Stats.Avg) + " " + fraction.Unit + " of the requests kept every objective."
-		if fraction.Unit == "" {
-			s.Text = short(100*fraction.Stats.Avg) + " % of the requests kept every objective."
-		}
+		s.Text = short(100*fraction.Stats.Avg) + " % of the requests kept every objective:"
 	}
 	o, _ := normal(r.InputConfig).(artifact.Object)
 	slos, _ := o.Get("slos")

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/gpu"
@@ -20,7 +19,10 @@ var notKnown = math.NaN()
 // metricGroup is the metrics of a group with all their statistics.
 type metricGroup struct {
 	Title string
-	Rows  []metricRow
+	// Rows are distributions, Values single numbers.
+	Rows, Values []metricRow
+	// Folded ones are shown when asked for.
+	Folded bool
 }
 
 type metricRow struct {
@@ -50,11 +52,15 @@ var groupTitles = []struct {
 	{metrics.GroupGPU, "GPU power efficiency"}, {metrics.GroupGPUNVIDIA, "GPU power efficiency, NVIDIA"}, {metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
 }
 
-// ranks are the names of the percentiles that any metric has.
+// ranks are the names of the percentiles that any metric has, those most looked at first.
 func ranks(list []metrics.Result) []string {
-	var out []string
+	var out, last []string
 	for _, r := range metrics.PercentileRanks {
-		out = append(out, metrics.RankKey(r))
+		if name := metrics.RankKey(r); minor(name) {
+			last = append(last, name)
+		} else {
+			out = append(out, name)
+		}
 	}
 	for i := range list {
 		for _, p := range list[i].Further {
@@ -63,7 +69,7 @@ func ranks(list []metrics.Result) []string {
 			}
 		}
 	}
-	return out
+	return append(out, last...)
 }
 
 // metricGroups are the tables of all metrics: those of no known group come last.
@@ -81,9 +87,13 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 		}
 		slices.SortStableFunc(members, func(a, b metrics.Result) int { return cmp.Compare(order(&a), order(&b)) })
 		for i := range members {
-			g.Rows = append(g.Rows, newMetricRow(&members[i], ranks))
+			if row := newMetricRow(&members[i], ranks); row.Scalar {
+				g.Values = append(g.Values, row)
+			} else {
+				g.Rows = append(g.Rows, row)
+			}
 		}
-		if len(g.Rows) > 0 {
+		if len(members) > 0 {
 			out = append(out, g)
 		}
 	}
@@ -91,6 +101,9 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 		take(t.title, func(m *metrics.Result) bool { return m.Group == t.group })
 	}
 	take("Others", func(m *metrics.Result) bool { return m.Distribution || artifact.Finite(m.Stats.Avg) })
+	for i := range out {
+		out[i].Folded = i > 0
+	}
 	return out
 }
 
@@ -246,7 +259,7 @@ func newSliceTable(r *summary.Result) *sliceTable {
 			t.Hidden = len(r.Slices) - mostSlices
 			break
 		}
-		cells := []string{fmt.Sprint(s.Index), time.Duration(s.StartNS - r.StartNS).Round(time.Millisecond).String()}
+		cells := []string{fmt.Sprint(s.Index), trimmed(float64(s.StartNS-r.StartNS)/1e9, 3) + " s"}
 		if !s.Complete {
 			cells[0] += " (not whole)"
 		}

@@ -24,6 +24,7 @@ type view struct {
 	Cards                       []card
 	Confidence                  string
 	Distributions               []figure
+	Constant                    []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
 	Requests, Servers, GPUs, Client section
 	ServerFigures                   []summary.ServerFigure
@@ -49,6 +50,8 @@ type row struct{ Name, Value string }
 type status struct {
 	Level, Title, Text string
 	Items              []string
+	// Marked items begin with a mark of their own.
+	Marked bool
 }
 
 // section holds the charts of a group and the choices of further lines.
@@ -81,6 +84,7 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.identify(r)
 	v.status(r, run)
 	v.Cards = cards(r)
+	v.Constant = d.Constant
 	for i := range d.Distributions {
 		of := &d.Distributions[i]
 		v.Distributions = append(v.Distributions, figure{of.ID, of.Title, of.Unit, beyond(of), of.describe()})

@@ -123,24 +123,31 @@
     ctx.restore();
   }
 
-  let moving = false;
+  // view is the part of the run that all time lines show.
+  const view = data.axis ? {min: data.axis.from, max: data.axis.to} : null;
+  function look(min, max) {
+    Object.assign(view, {min, max});
+    for (const p of timed()) p.u.setScale("x", {min, max});
+    zoomed(min > data.axis.from + 1e-9 || max < data.axis.to - 1e-9);
+  }
   function timeline(figure, chart) {
     const el = figure.querySelector(".plot");
     const colours = chart.series.map((s, i) => () => s.look === "dash" ? colour("soft") : line(i));
     const names = legend(figure.querySelector(".legend"), chart.series.map((s, i) => ({label: s.label, colour: colours[i], unit: chart.unit})), true);
-    const paths = {step: uPlot.paths.stepped({align: 0}), other: uPlot.paths.linear()};
     const options = {
       width: widthOf(el), height: 178, legend: {show: false}, pxAlign: false,
-      cursor: {sync: {key: "time"}, drag: {x: true, y: false}, points: {size: 6}},
-      scales: {x: {time: false, range: (u, lo, hi) => [lo, hi]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : hi * 1.08]}},
-      axes: [axis({values: (u, list) => list.map(clock), space: 70}), axis({size: 56, values: (u, list) => list.map(tick)})],
+      cursor: {
+        sync: {key: "time", filters: {pub: type => type === "mousemove" || type === "mouseleave"}},
+        drag: {x: true, y: false, setScale: false}, points: {size: 6},
+      },
+      scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : hi * 1.08]}},
+      axes: [axis({values: (u, list) => list.map(clock), space: 70, size: 30}), axis({size: 56, values: (u, list) => list.map(tick)})],
       series: [{}, ...chart.series.map((s, i) => ({
-        label: s.label, stroke: colours[i], spanGaps: s.look !== "step", points: {show: false},
+        label: s.label, stroke: colours[i], spanGaps: true, points: {show: false},
         width: s.look === "thin" || s.look === "dash" ? 1 : 1.6, dash: s.look === "dash" ? [6, 5] : undefined,
         fill: s.look === "area" ? () => alpha(line(i), +colour("fill")) : undefined,
-        paths: s.look === "step" ? paths.step : paths.other,
       }))],
-      bands: (chart.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[0]), +colour("fill"))})),
+      bands: (chart.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[1]), +colour("fill"))})),
       hooks: {
         drawClear: [shadePhases],
         setCursor: [u => {
@@ -148,22 +155,16 @@
           if (i === null || i === undefined || u.cursor.left < 0) names.show(null);
           else names.show(clock(u.data[0][i]), chart.series.map((s, k) => u.data[k + 1][i]));
         }],
-        setScale: [(u, key) => {
-          if (key !== "x" || moving) return;
-          moving = true;
-          const {min, max} = u.scales.x;
-          for (const p of timed()) if (p.u !== u && (p.u.scales.x.min !== min || p.u.scales.x.max !== max)) p.u.setScale("x", {min, max});
-          moving = false;
-          zoomed(min > data.axis.from + 1e-9 || max < data.axis.to - 1e-9);
+        setSelect: [u => {
+          const {left, width} = u.select;
+          if (width < 4) return;
+          const from = u.posToVal(left, "x"), to = u.posToVal(left + width, "x");
+          u.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
+          look(from, to);
         }],
       },
     };
     const plot = add({timed: true, figure, repaint: names.repaint}, el, options, [xs, ...chart.series.map(s => s.values)]);
-    const other = timed().find(p => p !== plot);
-    const range = other ? {min: other.u.scales.x.min, max: other.u.scales.x.max} : {min: data.axis.from, max: data.axis.to};
-    moving = true;
-    plot.u.setScale("x", range);
-    queueMicrotask(() => { moving = false; });
     behind(figure, ["time", ...chart.series.map(s => s.label + " (" + chart.unit + ")")], [xs.map(clock), ...chart.series.map(s => s.values)]);
     return plot;
   }
@@ -228,9 +229,9 @@
       width: widthOf(el), height: 210, legend: {show: false}, pxAlign: false,
       cursor: {drag: {x: false, y: false}, points: {show: false}},
       scales: {x: {time: false, distr: isLog ? 3 : 1, range: () => [lo, hi]}, y: {range: (u, a, b) => [0, (b || 1) * 1.05]}, share: {range: () => [0, 100]}},
-      axes: [axis({space: 50, values: (u, list) => list.map(v => v === null ? "" : tick(v)), ...(isLog ? {splits: () => logSplits(lo, hi), filter: (u, s) => s} : {})}),
+      axes: [axis({space: 50, size: 30, values: (u, list) => list.map(v => v === null ? "" : tick(v)), ...(isLog ? {splits: () => logSplits(lo, hi), filter: (u, s) => s} : {})}),
         axis({size: 52, values: (u, list) => list.map(tick)}),
-        axis({scale: "share", side: 1, size: 42, grid: {show: false}, values: (u, list) => list.map(v => v + " %")})],
+        axis({scale: "share", side: 1, size: 50, grid: {show: false}, values: (u, list) => list.map(v => v + " %")})],
       series: [{}, {label: "requests", stroke: () => line(0), width: 1, fill: () => alpha(line(0), 0.35), paths: uPlot.paths.stepped({align: 1}), points: {show: false}},
         {label: "below", scale: "share", stroke: () => line(1), width: 1.6, points: {show: false}}],
       hooks: {
@@ -272,7 +273,7 @@
       for (const d of data.distributions) distribution(document.getElementById(d.id), d, log);
     };
   }
-  for (const b of document.querySelectorAll(".reset")) b.onclick = () => { for (const p of timed()) p.u.setScale("x", {min: data.axis.from, max: data.axis.to}); };
+  for (const b of document.querySelectorAll(".reset")) b.onclick = () => look(data.axis.from, data.axis.to);
 
   const repaint = () => { for (const p of plots) { p.repaint(); p.u.redraw(true, true); } };
   const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -339,6 +339,9 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 	for _, row := range c.ServerMetrics {
 		o.ServerMetrics = append(o.ServerMetrics, console.ServerMetric(row))
 	}
+	if r.o.HTML {
+		o.Files.HTML = to.Path(config.HTMLReport)
+	}
 	if len(result.Slices) > 0 {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)
 	}

@@ -93,7 +93,7 @@ func (e *execution) export(out *Outcome, state *summary.State) []error {
 	}
 	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
-	for _, path := range []*string{&f.CSV, &f.JSON, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
+	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
 		if _, err := os.Stat(*path); err != nil {
 			*path = ""
 		}
@@ -224,6 +224,9 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 	}
 	if sliced {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = a.Path(config.TimeslicesCSV), a.Path(config.TimeslicesJSON)
+	}
+	if a.HTMLReport {
+		o.Files.HTML = a.Path(config.HTMLReport)
 	}
 	if a.ExportLevel == "raw" {
 		o.Files.Raw = a.Path(config.RawJSONL)

@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,7 +111,11 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.errors(r, run)
 	v.Ranks = ranks(r.Metrics)
 	v.Groups = metricGroups(r.Metrics, v.Ranks)
-	v.Warmup = metricGroups(r.Warmup, v.Ranks)
+	warmup := slices.Clone(r.Warmup) // whose bounds are in no file
+	for i := range warmup {
+		warmup[i].Bounds = nil
+	}
+	v.Warmup = metricGroups(warmup, v.Ranks)
 	v.Slices = newSliceTable(r)
 	v.Health = healthRows(r.ClientHealth)
 	v.Provenance, v.Recomputed = rows(r.Provenance), rows(r.Recomputed)

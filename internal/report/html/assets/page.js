@@ -143,7 +143,7 @@
       scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : hi * 1.08]}},
       axes: [axis({values: (u, list) => list.map(clock), space: 70, size: 30}), axis({size: 56, values: (u, list) => list.map(tick)})],
       series: [{}, ...chart.series.map((s, i) => ({
-        label: s.label, stroke: colours[i], spanGaps: true, points: {show: false},
+        label: s.label, stroke: colours[i], spanGaps: true, points: {show: s.values.filter(v => v !== null).length < 12, size: 6, fill: colours[i]},
         width: s.look === "thin" || s.look === "dash" ? 1 : 1.6, dash: s.look === "dash" ? [6, 5] : undefined,
         fill: s.look === "area" ? () => alpha(line(i), +colour("fill")) : undefined,
       }))],

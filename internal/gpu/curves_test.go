@@ -9,6 +9,17 @@ import (
 	"aiperf/internal/curve"
 )
 
+func FuzzParseLine(f *testing.F) {
+	f.Add([]byte(`{"gpu_index":0,"gpu_uuid":"GPU-a","timestamp_ns":5,"telemetry_data":{"gpu_power_usage":1.5,"other":2}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		catalog := NewCatalog(nil, false)
+		r, err := parseLine(text, map[string]int{"gpu_power_usage": 0}, catalog.Len())
+		if err == nil && len(r.Values) != catalog.Len() {
+			t.Errorf("%d values", len(r.Values))
+		}
+	})
+}
+
 func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 	for _, scoped := range []bool{false, true} {
 		catalog := NewCatalog(nil, scoped)

@@ -178,8 +178,9 @@ func phaseEnds(phases []summary.PhaseState, from, to int64) (int64, int64) {
 func (d *data) phases(phases []summary.PhaseState, g curve.Grid) {
 	seconds := func(ns int64) float64 { return float64(ns-g.OriginNS) / 1e9 }
 	add := func(name string, from, to int64) {
-		if from != 0 && to > from {
-			d.Phases = append(d.Phases, span{name, math.Max(seconds(from), d.Axis.From), math.Min(seconds(to), d.Axis.To)})
+		s := span{name, math.Max(seconds(from), d.Axis.From), math.Min(seconds(to), d.Axis.To)}
+		if from != 0 && s.To > s.From {
+			d.Phases = append(d.Phases, s)
 		}
 	}
 	for i := range phases {

@@ -85,7 +85,9 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 				members = append(members, list[i])
 			}
 		}
-		slices.SortStableFunc(members, func(a, b metrics.Result) int { return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(a.Tag, b.Tag)) })
+		slices.SortStableFunc(members, func(a, b metrics.Result) int {
+			return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(a.Tag, b.Tag))
+		})
 		for i := range members {
 			if row := newMetricRow(&members[i], ranks); row.Scalar {
 				g.Values = append(g.Values, row)

@@ -41,6 +41,10 @@ func ReadCurves(path string) ([]curve.Curve, error) {
 		for {
 			n, err := in.ReadRows(rows)
 			for _, row := range rows[:n] {
+				if len(row) != len(r.labels) {
+					in.Close()
+					return nil, fmt.Errorf("%s: a row has %d values in %d columns", path, len(row), len(r.labels))
+				}
 				r.row(row)
 			}
 			if errors.Is(err, io.EOF) {

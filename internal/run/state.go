@@ -78,6 +78,10 @@ func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
 		Window:  e.window(phaseOf(phases, load.Profiling)),
 		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups},
 	}
+	for _, look := range e.health.watch.Looks() {
+		look.AtNS = e.clock.WallNS(look.AtNS)
+		s.Looks = append(s.Looks, look)
+	}
 	wall := func(ns int64) int64 {
 		if ns == 0 {
 			return 0
@@ -108,10 +112,6 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 		s.WarmupRecords = e.warmupRows.all()
 	}
 	s.Console.Notes = out.Console.Notes
-	for _, look := range e.health.watch.Looks() {
-		look.AtNS = e.clock.WallNS(look.AtNS)
-		s.Looks = append(s.Looks, look)
-	}
 	if e.gpus != nil && (e.cfg.GPU.Given || out.Result.Telemetry != nil) {
 		s.GPU = e.gpus.state
 	}

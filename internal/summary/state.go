@@ -43,7 +43,7 @@ type State struct {
 	ClientHealth artifact.Object
 	// GPU is known when the run is over, nil where no GPU was looked for.
 	GPU *GPUState
-	// Looks are what the client did over time, at wall instants; known when the run is over.
+	// Looks are what the client did over time, at wall instants.
 	Looks []trust.Look
 	// FailIf are the conditions under which the result is a failure, as written.
 	FailIf  []string

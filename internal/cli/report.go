@@ -47,6 +47,7 @@ func reportFlags(o *replay.ReportOptions) []option {
 			}
 			return nil
 		}},
+		{"html", "", "write the report as one HTML file with charts too (profile_export_aiperf.html)", func(string) error { o.HTML = true; return nil }},
 		{"parquet", "", "write all records as Parquet too (profile_export.parquet)", func(string) error { o.Parquet = true; return nil }},
 	}
 }

@@ -213,6 +213,24 @@ func Check(thresholds []Threshold, f *summary.Figures) []string {
 	return out
 }
 
+// Judgement is a condition, and why it is met; "" when it is not.
+type Judgement struct{ Text, Failure string }
+
+// Judge evaluates conditions as they were written; further are the ranks of further percentiles. One that cannot be
+// read counts as met.
+func Judge(texts []string, further []float64, f *summary.Figures) []Judgement {
+	var out []Judgement
+	for _, text := range texts {
+		t, err := ParseThreshold(text, further, f)
+		if err != nil {
+			out = append(out, Judgement{text, err.Error()})
+			continue
+		}
+		out = append(out, Judgement{t.Text, t.Check(f)})
+	}
+	return out
+}
+
 // Number writes a figure as tables do, but so that a small one does not become 0.00.
 func Number(v float64) string {
 	if v != 0 && math.Abs(v) < 0.1 {

@@ -23,6 +23,8 @@ type Artifacts struct {
 	SliceDuration time.Duration
 	// RecordsParquet asks for the per-request file as Parquet too.
 	RecordsParquet bool
+	// HTMLReport asks for the report as a page.
+	HTMLReport bool
 	// Percentiles are the ranks of further percentiles, in (0, 100).
 	Percentiles []float64
 	// ShowTraceTiming prints a table of these times.
@@ -36,6 +38,7 @@ type Artifact uint8
 const (
 	SummaryJSON Artifact = iota
 	SummaryCSV
+	HTMLReport
 	RecordsJSONL
 	RecordsParquet
 	RawJSONL
@@ -74,6 +77,7 @@ func artifactNames() [artifactCount]artifactName {
 	return [artifactCount]artifactName{
 		SummaryJSON:             {"profile_export_aiperf.json", ".json"},
 		SummaryCSV:              {"profile_export_aiperf.csv", ".csv"},
+		HTMLReport:              {"profile_export_aiperf.html", ".html"},
 		RecordsJSONL:            {"profile_export.jsonl", ".jsonl"},
 		RecordsParquet:          {"profile_export.parquet", ".parquet"},
 		RawJSONL:                {"profile_export_raw.jsonl", "_raw.jsonl"},

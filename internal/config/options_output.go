@@ -21,6 +21,7 @@ func outputOptions() []Option {
 		opt("slice-duration", Float, "", 1, "Length of a time slice in seconds; metrics are then also computed per slice.", limits(above(0)), yaml("artifacts.slice_duration")),
 		opt("percentiles", String, "", 2, "Further percentiles of every distribution, for example 99.9,99.99; the files have them after p99.", multi),
 		opt("export-records-parquet", Bool, "false", 2, "Write the line per request as Parquet too, with a column for each metric."),
+		opt("html-report", Bool, "false", 2, "Write the report as one HTML file with charts too (profile_export_aiperf.html); it opens without a network."),
 		opt("fail-if", String, "", 2, "End with exit code 3 if the result is like this, for example 'time_to_first_token:p99>250ms' (TAG[:STAT]OP NUMBER[UNIT]), or lacks the figure; may be repeated.", repeat),
 		opt("timestamp-source", Enum, "auto", 2, "Where the instants of responses come from: the kernel where it stamps what arrives, or this program, as the original has it.", values("auto", "kernel", "user")),
 		opt("require-valid", Bool, "false", 2, "End with exit code 4 unless the verdict on the client's own influence is \"valid\"."),

@@ -241,6 +241,7 @@ func (d *draft) artifacts() Artifacts {
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
+		HTMLReport:      p.Bool("html-report"),
 	}
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))

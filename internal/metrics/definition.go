@@ -178,6 +178,15 @@ func (d *Definition) value(f *record.Facts) (float64, bool) {
 	return d.float(f)
 }
 
+// ValueOf is the number of a request in Unit; false for what is no record metric of one number, and for a request
+// that does not have it.
+func (d *Definition) ValueOf(f *record.Facts) (float64, bool) {
+	if d.integer == nil && d.float == nil {
+		return 0, false
+	}
+	return d.value(f)
+}
+
 // toInternal is the factor from Display to Unit.
 func (d *Definition) toInternal() float64 {
 	ratio, err := unit.RatioOf(d.Display, d.Unit)

@@ -20,7 +20,9 @@ import (
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
+	"aiperf/internal/report/html"
 	"aiperf/internal/summary"
+	"aiperf/internal/timeline"
 )
 
 // ReportOptions say which run is computed anew, and what is different this time.
@@ -42,6 +44,8 @@ type ReportOptions struct {
 	Parquet bool
 	// Version is that of this program; "" is that of the run.
 	Version string
+	// HTML asks for the report as a page.
+	HTML bool
 	// ExportWidth is the width of the console's text; 0 is the default.
 	ExportWidth int
 }
@@ -125,6 +129,8 @@ type recomputation struct {
 	records, excluded atomic.Int64
 	cut               bool
 	warmupResults     []metrics.Result
+	// requests are those of the page; nil where none is asked for.
+	requests *timeline.Recorder
 }
 
 // configure brings what is different into the run's configuration.
@@ -155,6 +161,9 @@ func (r *recomputation) configure() error {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
 	r.engine = r.set.NewEngine()
+	if r.o.HTML {
+		r.requests = timeline.New(r.state.Run.StartNS)
+	}
 	return nil
 }
 
@@ -177,6 +186,9 @@ func (r *recomputation) read(path string) error {
 		}
 		r.set.Judge(rec)
 		r.engine.Add(rec)
+		if r.requests != nil {
+			r.requests.Add(rec)
+		}
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -301,7 +313,13 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 	if r.o.Parquet {
 		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL), Path: to.Path(config.RecordsParquet)})
 	}
-	return options, report.ExportAll(ctx, result, exporters...)
+	var unread error
+	if r.o.HTML {
+		var run html.Run
+		run, unread = r.page(ctx, result, from)
+		exporters = append(exporters, html.Export{Path: to.Path(config.HTMLReport), Run: run})
+	}
+	return options, errors.Join(report.ExportAll(ctx, result, exporters...), unread)
 }
 
 func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {
@@ -320,6 +338,9 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 	}
 	for _, row := range c.ServerMetrics {
 		o.ServerMetrics = append(o.ServerMetrics, console.ServerMetric(row))
+	}
+	if r.o.HTML {
+		o.Files.HTML = to.Path(config.HTMLReport)
 	}
 	if len(result.Slices) > 0 {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)

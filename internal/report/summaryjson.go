@@ -60,7 +60,7 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	if r.ClientHealth != nil {
 		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
 	}
-	if bounds := percentileBounds(r.Metrics); len(bounds) > 0 {
+	if bounds := PercentileBounds(r.Metrics); len(bounds) > 0 {
 		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
 	}
 	doc = append(doc, artifact.Member{Key: "was_cancelled", Value: r.WasCancelled})
@@ -157,9 +157,9 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 	return block
 }
 
-// percentileBounds are the confidence bounds of percentiles, by tag and percentile. A side without a
+// PercentileBounds are the confidence bounds of percentiles, by tag and percentile. A side without a
 // bound is left out.
-func percentileBounds(results []metrics.Result) artifact.Object {
+func PercentileBounds(results []metrics.Result) artifact.Object {
 	var out artifact.Object
 	for _, m := range byTag(results) {
 		var of artifact.Object

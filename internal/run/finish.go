@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/metrics"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
+	"aiperf/internal/report/html"
 	"aiperf/internal/servermetrics"
 	"aiperf/internal/summary"
 )
@@ -66,8 +67,9 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	} else if err := e.sinkError.Load(); err != nil {
 		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
 	}
-	problems = append(problems, e.writeState(e.finalState(facts, out)))
-	out.Problem = errors.Join(append(problems, e.export(out)...)...)
+	state := e.finalState(facts, out)
+	problems = append(problems, e.writeState(state))
+	out.Problem = errors.Join(append(problems, e.export(out, state)...)...)
 	if out.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
 	}
@@ -75,7 +77,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 }
 
 // export writes the reports. What could not be written is an error, and not named in the footer.
-func (e *execution) export(out *Outcome) []error {
+func (e *execution) export(out *Outcome, state *summary.State) []error {
 	a, ctx := &e.cfg.Artifacts, context.Background()
 	exporters := []report.Exporter{
 		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
@@ -86,9 +88,12 @@ func (e *execution) export(out *Outcome) []error {
 	if a.RecordsParquet {
 		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
 	}
+	if a.HTMLReport {
+		exporters = append(exporters, html.Export{Path: a.Path(config.HTMLReport), Run: e.page.run(&out.Result, state)})
+	}
 	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
-	for _, path := range []*string{&f.CSV, &f.JSON, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
+	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
 		if _, err := os.Stat(*path); err != nil {
 			*path = ""
 		}
@@ -219,6 +224,9 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 	}
 	if sliced {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = a.Path(config.TimeslicesCSV), a.Path(config.TimeslicesJSON)
+	}
+	if a.HTMLReport {
+		o.Files.HTML = a.Path(config.HTMLReport)
 	}
 	if a.ExportLevel == "raw" {
 		o.Files.Raw = a.Path(config.RawJSONL)

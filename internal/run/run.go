@@ -129,6 +129,8 @@ type execution struct {
 	engine            *load.Engine
 	dispatcher        *dispatcher
 	sinks             []report.Sink
+	// page gathers what the HTML report shows; nil where none is asked for.
+	page *pageData
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
 	// gpus is nil when no GPU telemetry is collected.
@@ -401,6 +403,7 @@ func (e *execution) deliver(r *record.Record) {
 			e.warmupRows.add(r)
 		} else {
 			e.profiling.Add(r)
+			e.page.add(r)
 			e.health.record(r)
 			e.checkThreshold(r)
 		}

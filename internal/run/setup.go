@@ -190,6 +190,9 @@ func (e *execution) buildDataset(ctx context.Context) error {
 // cannot be written shows before the first request.
 func (e *execution) openSinks() error {
 	a, lines := &e.cfg.Artifacts, e.linesOptions()
+	if a.HTMLReport {
+		e.page = &pageData{e: e}
+	}
 	lines.OnError = e.sinkFailed
 	if a.ExportLevel == "summary" {
 		return nil

@@ -73,10 +73,14 @@ func (e *execution) runningState() *summary.State {
 func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
 	a := &e.cfg.Artifacts
 	s := &summary.State{
-		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix,
+		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: e.cfg.FailIf,
 		Run: run, Config: e.metricsConfig(),
 		Window:  e.window(phaseOf(phases, load.Profiling)),
 		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups},
+	}
+	for _, look := range e.health.watch.Looks() {
+		look.AtNS = e.clock.WallNS(look.AtNS)
+		s.Looks = append(s.Looks, look)
 	}
 	wall := func(ns int64) int64 {
 		if ns == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/metrics"
+	"aiperf/internal/trust"
 )
 
 // StateVersion is the version of the state file's shape.
@@ -41,7 +42,11 @@ type State struct {
 	// ClientHealth is judged when the run is over.
 	ClientHealth artifact.Object
 	// GPU is known when the run is over, nil where no GPU was looked for.
-	GPU     *GPUState
+	GPU *GPUState
+	// Looks are what the client did over time, at wall instants.
+	Looks []trust.Look
+	// FailIf are the conditions under which the result is a failure, as written.
+	FailIf  []string
 	Console ConsoleState
 }
 
@@ -106,6 +111,8 @@ type stateFile struct {
 	Submission    json.RawMessage   `json:"submission,omitempty"`
 	Branches      json.RawMessage   `json:"branch_stats,omitempty"`
 	GPU           *GPUState         `json:"gpu_telemetry,omitempty"`
+	Looks         []trust.Look      `json:"client_looks,omitempty"`
+	FailIf        []string          `json:"fail_if,omitempty"`
 	Console       ConsoleState      `json:"console"`
 }
 
@@ -139,7 +146,7 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 		WasCancelled: r.WasCancelled, Incomplete: r.Incomplete, StartNS: r.StartNS,
 		WindowStartNS: s.Window.WindowStartNS, WindowEndNS: s.Window.WindowEndNS, NetworkRTTNS: (*int64)(s.Window.NetworkRTT),
 		Counts: countsState{r.Counts.Sent, r.Counts.CutOff, r.Counts.SkippedArrivals, r.Counts.DroppedByCatchup, r.Counts.TargetRate, r.Counts.DeliveredRate},
-		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Console: s.Console,
+		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Looks: s.Looks, FailIf: s.FailIf, Console: s.Console,
 	}
 	var warmup artifact.Object
 	if s.Warmup != nil {
@@ -225,7 +232,7 @@ func ParseState(data []byte) (*State, error) {
 			Counts: Counts{Sent: f.Counts.Sent, CutOff: f.Counts.CutOff, SkippedArrivals: f.Counts.SkippedArrivals,
 				DroppedByCatchup: f.Counts.DroppedByCatchup, TargetRate: f.Counts.TargetRate, DeliveredRate: f.Counts.DeliveredRate},
 		},
-		Phases: f.Phases, GPU: f.GPU, Console: f.Console,
+		Phases: f.Phases, GPU: f.GPU, Looks: f.Looks, FailIf: f.FailIf, Console: f.Console,
 	}
 	s.Window.WindowStartNS, s.Window.WindowEndNS = f.WindowStartNS, f.WindowEndNS
 	s.Window.SetNetworkRTT(f.NetworkRTTNS)

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type Watch struct {
 	last   reading
 	late   stats.Histogram // nanoseconds by which the probe's timer was late
 	health Health
+	looks  looks
 	done   bool
 }
 
@@ -50,6 +52,7 @@ func (w *Watch) restart() {
 	w.last = w.since
 	w.late = stats.Histogram{}
 	w.health = Health{}
+	w.looks = looks{}
 	w.health.level(&w.since)
 }
 
@@ -82,6 +85,7 @@ func (w *Watch) probe(now, late int64) {
 	w.late.Add(float64(max(0, late)))
 	w.health.level(&r)
 	w.health.peak(&w.last, &r)
+	w.looks.add(&w.last, &r, max(0, late))
 	w.last = r
 }
 
@@ -114,6 +118,13 @@ func (w *Watch) SoFar() Health {
 		h.Probe = lagsOf(&w.late)
 	}
 	return h
+}
+
+// Looks are what was seen over time so far.
+func (w *Watch) Looks() []Look {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.looks.list)
 }
 
 // Report ends the watch and judges the run.

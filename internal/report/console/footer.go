@@ -34,6 +34,7 @@ func (p *page) footer(r *summary.Result, files *Files) {
 	for _, f := range [...]struct{ label, path string }{
 		{"CSV Export", files.CSV},
 		{"JSON Export", files.JSON},
+		{"HTML Report", files.HTML},
 		{"Raw Records", files.Raw},
 		{"Server Metrics CSV Export", files.ServerMetricsCSV},
 		{"Server Metrics JSON Export", files.ServerMetricsJSON},

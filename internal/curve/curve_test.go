@@ -1,0 +1,35 @@
+package curve
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func equal(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
+}
+
+var none = math.NaN()
+
+func TestOnAGridIsTheMeanOfEachBin(t *testing.T) {
+	g := Grid{OriginNS: 1000, First: -1, Count: 4, WidthNS: 10, EndNS: 25}
+	c := Curve{TimeNS: []int64{980, 991, 1000, 1009, 1010, 1025, 1040}, Values: []float64{9, 1, 2, 4, 7, none, 8}}
+	if got := c.On(g); !equal(got, []float64{1, 3, 7, none}) {
+		t.Error(got)
+	}
+	if g.Covered(3) != 5 || g.Covered(0) != 10 || (Grid{WidthNS: 100, Count: 1, EndNS: 3}).Covered(0) != 25 {
+		t.Error("covered")
+	}
+}
+
+func TestRatesOfWhatCountsUp(t *testing.T) {
+	second := int64(1e9)
+	got := Rates([]int64{0, second, 3 * second, 4 * second, 4 * second}, []float64{5, 7, 7, 1, 3})
+	if !equal(got, []float64{none, 2, 0, none, none}) {
+		t.Error(got)
+	}
+	if got := Means([]float64{1, 4, 4, 0}, []float64{1, 3, 3, 1}); !equal(got, []float64{none, 1.5, none, none}) {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,310 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const colour = name => getComputedStyle(root).getPropertyValue("--" + name).trim();
+  const line = i => colour("c" + (i % 8 + 1));
+  const alpha = (hex, a) => {
+    const n = parseInt(hex.slice(1), 16);
+    return `rgba(${n >> 16},${n >> 8 & 255},${n & 255},${a})`;
+  };
+  const make = (tag, props, ...children) => {
+    const e = Object.assign(document.createElement(tag), props);
+    e.append(...children);
+    return e;
+  };
+  const short = v => {
+    if (v === null || v === undefined || !isFinite(v)) return "–";
+    const a = Math.abs(v);
+    if (a >= 1000) return Math.round(v).toLocaleString("en-US");
+    if (a >= 100) return String(+v.toFixed(1));
+    if (a >= 1 || a === 0) return String(+v.toFixed(2));
+    return String(+v.toPrecision(3));
+  };
+  const tick = v => {
+    const a = Math.abs(v);
+    if (a >= 1e6) return +(v / 1e6).toPrecision(4) + "M";
+    if (a >= 1e4) return +(v / 1e3).toPrecision(4) + "k";
+    return String(+v.toPrecision(6));
+  };
+  const clock = s => {
+    const end = data.axis ? data.axis.to : 0;
+    if (end <= 180) return +s.toFixed(3) + " s";
+    const sign = s < 0 ? "-" : "", t = Math.round(Math.abs(s)), p = n => String(n).padStart(2, "0");
+    if (end < 7200) return sign + Math.floor(t / 60) + ":" + p(t % 60);
+    return sign + Math.floor(t / 3600) + ":" + p(Math.floor(t / 60) % 60) + ":" + p(t % 60);
+  };
+
+  const plots = [];      // every chart on the page
+  const timed = () => plots.filter(p => p.timed);
+  const widthOf = el => Math.max(200, el.clientWidth);
+  const axis = (extra) => Object.assign({
+    stroke: () => colour("soft"), font: "11px system-ui,sans-serif", labelFont: "11px system-ui,sans-serif",
+    grid: {stroke: () => colour("faint"), width: 1}, ticks: {stroke: () => colour("line"), width: 1, size: 4},
+  }, extra);
+
+  // The legend names the lines and shows the values under the cursor.
+  function legend(el, entries, lead) {
+    el.textContent = "";
+    const at = make("span", {className: "at"});
+    if (lead) el.append(at);
+    const spans = entries.map(e => {
+      const key = make("span", {className: "key"});
+      key.style.background = e.colour();
+      const value = make("span");
+      el.append(make("span", {}, key, e.label + " ", value));
+      return {key, value, e};
+    });
+    return {
+      show(place, values) {
+        at.textContent = place === null ? "" : place;
+        spans.forEach((s, i) => { s.value.textContent = values ? short(values[i]) + (s.e.unit ? " " + s.e.unit : "") : ""; });
+      },
+      repaint() { spans.forEach(s => { s.key.style.background = s.e.colour(); }); },
+    };
+  }
+
+  // A table of what a chart shows is made when it is asked for.
+  function behind(figure, head, columns) {
+    const details = figure.querySelector("details");
+    details.hidden = false;
+    details.ontoggle = () => {
+      if (!details.open || details.querySelector("table")) return;
+      const names = make("tr", {}, ...head.map(h => make("th", {scope: "col", className: "n", textContent: h})));
+      const body = make("tbody");
+      columns[0].forEach((x, i) => body.append(make("tr", {}, ...columns.map(c => make("td", {className: "n", textContent: typeof c[i] === "string" ? c[i] : short(c[i])})))));
+      details.append(make("div", {className: "scroll tall", tabIndex: 0}, make("table", {}, make("thead", {}, names), body)));
+    };
+    details.querySelector("div.scroll")?.remove();
+    details.open = false;
+  }
+
+  // Arrow keys move the cursor of a chart that has the focus.
+  function keys(el, plot) {
+    el.onkeydown = ev => {
+      const step = {ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20}[ev.key];
+      if (!step) return;
+      ev.preventDefault();
+      const u = plot.u, n = u.data[0].length;
+      plot.at = Math.min(n - 1, Math.max(0, (plot.at ?? (step > 0 ? -1 : n)) + step));
+      u.setCursor({left: u.valToPos(u.data[0][plot.at], "x"), top: u.bbox.height / devicePixelRatio / 2});
+    };
+  }
+
+  function add(plot, el, options, values) {
+    plot.el = el;
+    plot.u = new uPlot(options, values, el);
+    plots.push(plot);
+    keys(el, plot);
+    return plot;
+  }
+
+  const xs = data.axis ? Array.from({length: data.axis.count}, (_, i) => data.axis.first + i * data.axis.step) : [];
+  const zoomed = on => document.querySelectorAll(".reset").forEach(b => { b.hidden = !on; });
+
+  function shadePhases(u) {
+    const {ctx, bbox} = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const p of data.phases) {
+      const a = u.valToPos(p.from, "x", true), b = u.valToPos(p.to, "x", true);
+      ctx.fillStyle = colour("shade");
+      ctx.fillRect(a, bbox.top, b - a, bbox.height);
+      if (b - a > 50 * devicePixelRatio) {
+        ctx.fillStyle = colour("soft");
+        ctx.font = 10 * devicePixelRatio + "px system-ui,sans-serif";
+        ctx.textAlign = "left";
+        ctx.textBaseline = "top";
+        ctx.fillText(p.name, a + 4 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
+      }
+    }
+    ctx.restore();
+  }
+
+  // view is the part of the run that all time lines show.
+  const view = data.axis ? {min: data.axis.from, max: data.axis.to} : null;
+  function look(min, max) {
+    Object.assign(view, {min, max});
+    for (const p of timed()) p.u.setScale("x", {min, max});
+    zoomed(min > data.axis.from + 1e-9 || max < data.axis.to - 1e-9);
+  }
+  function timeline(figure, chart) {
+    const el = figure.querySelector(".plot");
+    const colours = chart.series.map((s, i) => () => s.look === "dash" ? colour("soft") : line(i));
+    const names = legend(figure.querySelector(".legend"), chart.series.map((s, i) => ({label: s.label, colour: colours[i], unit: chart.unit})), true);
+    const options = {
+      width: widthOf(el), height: 178, legend: {show: false}, pxAlign: false,
+      cursor: {
+        sync: {key: "time", filters: {pub: type => type === "mousemove" || type === "mouseleave"}},
+        drag: {x: true, y: false, setScale: false}, points: {size: 6},
+      },
+      scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : hi * 1.08]}},
+      axes: [axis({values: (u, list) => list.map(clock), space: 70, size: 30}), axis({size: 56, values: (u, list) => list.map(tick)})],
+      series: [{}, ...chart.series.map((s, i) => ({
+        label: s.label, stroke: colours[i], spanGaps: true, points: {show: s.values.filter(v => v !== null).length < 12, size: 6, fill: colours[i]},
+        width: s.look === "thin" || s.look === "dash" ? 1 : 1.6, dash: s.look === "dash" ? [6, 5] : undefined,
+        fill: s.look === "area" ? () => alpha(line(i), +colour("fill")) : undefined,
+      }))],
+      bands: (chart.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[1]), +colour("fill"))})),
+      hooks: {
+        drawClear: [shadePhases],
+        setCursor: [u => {
+          const i = u.cursor.idx;
+          if (i === null || i === undefined || u.cursor.left < 0) names.show(null);
+          else names.show(clock(u.data[0][i]), chart.series.map((s, k) => u.data[k + 1][i]));
+        }],
+        setSelect: [u => {
+          const {left, width} = u.select;
+          if (width < 4) return;
+          const from = u.posToVal(left, "x"), to = u.posToVal(left + width, "x");
+          u.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
+          look(from, to);
+        }],
+      },
+    };
+    const plot = add({timed: true, figure, repaint: names.repaint}, el, options, [xs, ...chart.series.map(s => s.values)]);
+    behind(figure, ["time", ...chart.series.map(s => s.label + " (" + chart.unit + ")")], [xs.map(clock), ...chart.series.map(s => s.values)]);
+    return plot;
+  }
+
+  // Marks are percentiles with their bounds.
+  const marks = d => u => {
+    const {ctx, bbox} = u, r = devicePixelRatio;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    let row = 0;
+    for (const m of d.marks) {
+      if (m.value === null) continue;
+      const x = u.valToPos(m.value, "x", true);
+      if (x > bbox.left + bbox.width) continue;
+      if (m.low !== null || m.high !== null) {
+        const a = m.low === null ? x : u.valToPos(m.low, "x", true), b = m.high === null ? bbox.left + bbox.width : u.valToPos(m.high, "x", true);
+        ctx.fillStyle = colour("shade");
+        ctx.fillRect(a, bbox.top, Math.max(1, b - a), bbox.height);
+      }
+      ctx.strokeStyle = colour("ink");
+      ctx.lineWidth = r;
+      ctx.setLineDash([3 * r, 3 * r]);
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.font = 10.5 * r + "px system-ui,sans-serif";
+      ctx.fillStyle = colour("ink");
+      ctx.textBaseline = "top";
+      const text = m.label + " " + short(m.value), room = bbox.left + bbox.width - x;
+      const left = ctx.measureText(text).width + 6 * r > room;
+      ctx.textAlign = left ? "right" : "left";
+      ctx.fillText(text, x + (left ? -4 : 4) * r, bbox.top + (2 + 13 * row++) * r);
+    }
+    ctx.restore();
+  };
+
+  const logSplits = (lo, hi) => {
+    const out = [];
+    for (let e = Math.floor(Math.log10(lo)); e <= Math.log10(hi) + 1; e++) for (const m of [1, 2, 5]) {
+      const v = m * 10 ** e;
+      if (v >= lo && v <= hi) out.push(v);
+    }
+    if (out.length < 3) { // less than a decade: even steps
+      const step = (hi - lo) / 4;
+      return [0, 1, 2, 3, 4].map(i => +(lo + i * step).toPrecision(3)).filter(v => v >= lo && v <= hi);
+    }
+    return out;
+  };
+
+  function distribution(figure, d, log) {
+    const el = figure.querySelector(".plot");
+    const h = log && d.log ? d.log : d.linear, isLog = h === d.log;
+    const old = plots.findIndex(p => p.el === el);
+    if (old >= 0) { plots[old].u.destroy(); plots.splice(old, 1); }
+    const names = legend(figure.querySelector(".legend"), [{label: "requests", colour: () => line(0)}, {label: "below", colour: () => line(1), unit: "%"}], true);
+    const lo = h.edges[0], hi = h.edges[h.edges.length - 1];
+    const counts = [...h.counts, h.counts[h.counts.length - 1]];
+    const options = {
+      width: widthOf(el), height: 210, legend: {show: false}, pxAlign: false,
+      cursor: {drag: {x: false, y: false}, points: {show: false}},
+      scales: {x: {time: false, distr: isLog ? 3 : 1, range: () => [lo, hi]}, y: {range: (u, a, b) => [0, (b || 1) * 1.05]}, share: {range: () => [0, 100]}},
+      axes: [axis({space: 50, size: 30, values: (u, list) => list.map(v => v === null ? "" : tick(v)), ...(isLog ? {splits: () => logSplits(lo, hi), filter: (u, s) => s} : {})}),
+        axis({size: 52, values: (u, list) => list.map(tick)}),
+        axis({scale: "share", side: 1, size: 50, grid: {show: false}, values: (u, list) => list.map(v => v + " %")})],
+      series: [{}, {label: "requests", stroke: () => line(0), width: 1, fill: () => alpha(line(0), 0.35), paths: uPlot.paths.stepped({align: 1}), points: {show: false}},
+        {label: "below", scale: "share", stroke: () => line(1), width: 1.6, points: {show: false}}],
+      hooks: {
+        draw: [marks(d)],
+        setCursor: [u => {
+          if (u.cursor.left < 0 || u.cursor.left === undefined) { names.show(null); return; }
+          const x = u.posToVal(u.cursor.left, "x");
+          let i = h.edges.findIndex(e => e > x) - 1;
+          if (i < 0) i = h.counts.length - 1;
+          names.show(short(h.edges[i]) + " – " + short(h.edges[i + 1]) + " " + d.unit, [h.counts[i], h.below[i + 1]]);
+        }],
+      },
+    };
+    add({figure, repaint: names.repaint}, el, options, [h.edges, counts, h.below]);
+    behind(figure, ["from (" + d.unit + ")", "to", "requests", "below (%)"], [h.edges.slice(0, -1), h.edges.slice(1), h.counts, h.below.slice(1)]);
+  }
+
+  for (const d of data.distributions) distribution(document.getElementById(d.id), d, false);
+  for (const c of data.charts) timeline(document.getElementById(c.id), c);
+  for (const c of data.choices) {
+    const figure = document.getElementById(c.id), select = figure.querySelector("select");
+    figure.hidden = false;
+    const show = () => {
+      const chosen = c.lines[+select.value];
+      const el = figure.querySelector(".plot"), old = plots.findIndex(p => p.el === el);
+      if (old >= 0) { plots[old].u.destroy(); plots.splice(old, 1); }
+      el.setAttribute("aria-label", chosen.title + " over time");
+      timeline(figure, chosen);
+    };
+    select.onchange = show;
+    show();
+  }
+
+  const scale = document.getElementById("scale");
+  if (scale && data.distributions.some(d => d.log)) {
+    scale.hidden = false;
+    scale.onchange = () => {
+      const log = scale.querySelector("input:checked").value === "log";
+      for (const d of data.distributions) distribution(document.getElementById(d.id), d, log);
+    };
+  }
+  for (const b of document.querySelectorAll(".reset")) b.onclick = () => look(data.axis.from, data.axis.to);
+
+  const repaint = () => { for (const p of plots) { p.repaint(); p.u.redraw(true, true); } };
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const button = document.getElementById("theme");
+  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
+  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", "Switch to the " + (isDark() ? "light" : "dark") + " theme"); };
+  button.hidden = false;
+  label();
+  button.onclick = () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); repaint(); };
+  dark.addEventListener("change", () => { label(); repaint(); });
+
+  const fit = () => { for (const p of plots) { const w = widthOf(p.el); if (w !== p.u.width) p.u.setSize({width: w, height: p.u.height}); } };
+  new ResizeObserver(() => requestAnimationFrame(fit)).observe(document.body);
+
+  // Paper is light and some 700 pixels wide; what is folded is shown.
+  let before = null;
+  addEventListener("beforeprint", () => {
+    before = {theme: root.dataset.theme, open: [...document.querySelectorAll("details:not(.screen):not([open])")]};
+    root.dataset.theme = "light";
+    before.open.forEach(d => { d.open = true; });
+    const paper = Math.min(680, document.body.clientWidth);
+    for (const p of plots) p.u.setSize({width: p.figure.parentElement.classList.contains("two") ? Math.floor((paper - 12) / 2) - 30 : paper - 30, height: p.u.height});
+    repaint();
+  });
+  addEventListener("afterprint", () => {
+    if (!before) return;
+    if (before.theme) root.dataset.theme = before.theme; else delete root.dataset.theme;
+    before.open.forEach(d => { d.open = false; });
+    before = null;
+    fit();
+    repaint();
+  });
+  root.dataset.drawn = plots.length;
+})();

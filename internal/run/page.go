@@ -1,0 +1,57 @@
+package run
+
+import (
+	"sync"
+
+	"aiperf/internal/compare"
+	"aiperf/internal/load"
+	"aiperf/internal/record"
+	"aiperf/internal/report/html"
+	"aiperf/internal/servermetrics"
+	"aiperf/internal/summary"
+	"aiperf/internal/timeline"
+)
+
+// pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one
+// does nothing.
+type pageData struct {
+	e        *execution
+	once     sync.Once
+	requests *timeline.Recorder
+}
+
+// add takes a profiling record, from several goroutines at once.
+func (p *pageData) add(r *record.Record) {
+	if p == nil {
+		return
+	}
+	p.once.Do(p.begin)
+	p.requests.Add(r)
+}
+
+// begin finds out when the profiling phase began: it has, where there are records of it.
+func (p *pageData) begin() {
+	start := int64(0)
+	if phase := phaseOf(p.e.engine.Snapshot(), load.Profiling); phase != nil {
+		start = p.e.clock.WallNS(phase.StartNS)
+	}
+	p.requests = timeline.New(start)
+}
+
+// run is everything that the page shows beside the result.
+func (p *pageData) run(result *summary.Result, state *summary.State) html.Run {
+	figures := summary.FiguresOf(result)
+	run := html.Run{
+		Phases: state.Phases, Requests: p.requests, Looks: state.Looks, ServerFigures: state.Console.ServerMetrics,
+		Thresholds: compare.Judge(state.FailIf, state.Config.Percentiles, &figures),
+	}
+	if s := p.e.servers; s != nil {
+		run.Servers = servermetrics.Curves(s.collector.Store())
+	}
+	if g := p.e.gpus; g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		run.GPUs = g.store.Curves()
+	}
+	return run
+}

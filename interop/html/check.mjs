@@ -1,0 +1,120 @@
+// Opens HTML reports from the disk in a real browser and looks at them: no console message, no request but for the
+// file, charts with ink, no page wider than the window, tables behind charts, zoom, a print to PDF. Screenshots and
+// PDF go to a folder, for people to look at.
+//
+// usage: node check.mjs CHROMIUM OUT NAME=REPORT.html…   (NAME may end in ! for a report without charts)
+import {mkdirSync, statSync} from "node:fs";
+import {resolve} from "node:path";
+import {pathToFileURL} from "node:url";
+import {chromium} from "playwright-core";
+
+const [executablePath, out, ...reports] = process.argv.slice(2);
+mkdirSync(out, {recursive: true});
+const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu"]});
+const failures = [];
+const views = [
+  {name: "wide", width: 1280, height: 900, colorScheme: "light"},
+  {name: "phone", width: 360, height: 740, colorScheme: "light", deviceScaleFactor: 2, isMobile: true, hasTouch: true},
+  {name: "dark", width: 1280, height: 900, colorScheme: "dark"},
+];
+
+for (const report of reports) {
+  let [name, path] = report.split("=");
+  const bare = name.endsWith("!");
+  name = name.replace("!", "");
+  const url = pathToFileURL(resolve(path)).href;
+  for (const view of views) {
+    const wrong = message => failures.push(`${name} ${view.name}: ${message}`);
+    const context = await browser.newContext({
+      viewport: {width: view.width, height: view.height}, colorScheme: view.colorScheme,
+      deviceScaleFactor: view.deviceScaleFactor ?? 1, isMobile: view.isMobile ?? false, hasTouch: view.hasTouch ?? false,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    page.on("console", m => wrong(`console ${m.type()}: ${m.text()}`));
+    page.on("pageerror", e => wrong(`error: ${e.message}`));
+    page.on("dialog", d => { wrong(`dialog: ${d.message()}`); d.dismiss(); });
+    page.on("request", r => { if (r.url() !== url) wrong(`request of ${r.url()}`); });
+    await page.goto(url);
+    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    await page.waitForTimeout(200);
+
+    const seen = await page.evaluate(() => {
+      // Lines are coloured, axes are grey: a chart without a line has next to no colour.
+      const inked = c => {
+        const {data} = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+        let n = 0;
+        for (let i = 0; i < data.length; i += 4)
+          if (data[i + 3] > 100 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60) n++;
+        return n;
+      };
+      const canvases = [...document.querySelectorAll("canvas")];
+      return {
+        drawn: +document.documentElement.dataset.drawn, figures: document.querySelectorAll("figure").length,
+        blank: canvases.filter(c => inked(c) < 8).map(c => c.closest("figure").id), canvases: canvases.length,
+        scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
+        unnamed: [...document.querySelectorAll("[role=img],[role=region]")].filter(e => !e.getAttribute("aria-label")).length,
+        ids: [...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i),
+        policy: document.querySelector("meta[http-equiv]").content,
+      };
+    });
+    if (seen.scrollWidth > seen.clientWidth) wrong(`the page is ${seen.scrollWidth} pixels wide in a window of ${seen.clientWidth}`);
+    if (seen.blank.length) wrong(`blank charts: ${seen.blank}`);
+    if (seen.drawn !== seen.figures || seen.canvases !== seen.figures) wrong(`${seen.figures} figures, ${seen.drawn} charts, ${seen.canvases} canvases`);
+    if (!bare && seen.figures < 6) wrong(`only ${seen.figures} figures`);
+    if (seen.unnamed) wrong(`${seen.unnamed} regions without a name`);
+    if (seen.ids.length) wrong(`ids used twice: ${seen.ids}`);
+    if (!seen.policy.startsWith("default-src 'none'")) wrong(`policy ${seen.policy}`);
+    await page.screenshot({path: `${out}/${name}-${view.name}.png`, fullPage: true});
+
+    if (view.name === "wide" && !bare) await interact(page, wrong, name);
+    if (view.name === "dark") {
+      const bytes = (await page.pdf({path: `${out}/${name}-print.pdf`, format: "A4"})).length;
+      if (bytes < 20_000) wrong(`the print has only ${bytes} bytes`);
+      const theme = await page.evaluate(() => document.documentElement.dataset.theme);
+      if (theme !== undefined) wrong(`after printing the theme is ${theme}`);
+    }
+    await context.close();
+  }
+  console.log(`${name}: ${(statSync(path).size / 1e6).toFixed(2)} MB`);
+}
+
+// interact uses the page as a reader does: tables, keyboard, zoom, axis, theme.
+async function interact(page, wrong, name) {
+  const details = page.locator("figure:has(canvas) details:not([hidden])").first();
+  await details.locator("summary").click();
+  await details.locator("tbody tr").nth(4).waitFor({timeout: 3000}).catch(() => wrong("the table behind a chart has no rows"));
+  await details.locator("summary").click();
+
+  const plot = page.locator("#in-flight .plot");
+  await plot.focus();
+  for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowRight");
+  const legend = await page.locator("#in-flight .legend").innerText();
+  if (!/\d/.test(legend)) wrong(`arrow keys show no value: ${legend}`);
+
+  const over = page.locator("#in-flight .u-over");
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 40, {steps: 6});
+  await page.mouse.up();
+  const reset = page.locator(".reset").first();
+  if (!await reset.isVisible()) wrong("dragging over a chart does not zoom");
+  else await reset.click();
+  if (await reset.isVisible()) wrong("the whole run does not come back");
+
+  const select = page.locator(".choice select").first();
+  if (await select.count()) await select.selectOption({index: 1});
+  await page.locator("#scale input[value=log]").check();
+  await page.waitForTimeout(100);
+  await page.locator("#h-distributions").scrollIntoViewIfNeeded();
+  await page.screenshot({path: `${out}/${name}-log.png`});
+  await page.locator("#theme").click();
+  if (await page.evaluate(() => document.documentElement.dataset.theme) !== "dark") wrong("the theme does not change");
+}
+
+await browser.close();
+for (const f of failures) console.error(f);
+console.log(failures.length ? `${failures.length} failures` : "all reports pass");
+process.exit(failures.length ? 1 : 0);

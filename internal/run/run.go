@@ -137,8 +137,9 @@ type execution struct {
 	// rtt is that round trip, nil as long as it is not known.
 	rtt *time.Duration
 	// controls is nil when nothing is asked of the servers beside the load.
-	controls *controls
-	health   *clientHealth
+	controls   *controls
+	health     *clientHealth
+	publishers publishers
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -359,7 +360,8 @@ func (e *execution) assemble() error {
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
-	return nil
+	e.publishers, err = e.newPublishers()
+	return err
 }
 
 // generate lets the load run from the first phase to the last.
@@ -400,6 +402,7 @@ func (e *execution) deliver(r *record.Record) {
 			e.health.record(r)
 			e.checkThreshold(r)
 		}
+		e.publishers.record(r)
 	}
 	for _, s := range e.sinks {
 		s.Add(r)
@@ -416,6 +419,7 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
+	e.publishers.close()
 	e.controls.close()
 	if e.plugin != nil {
 		e.plugin.Close()

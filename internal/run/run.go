@@ -27,6 +27,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
 	"aiperf/internal/plugin"
+	"aiperf/internal/publish/otlp"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
@@ -140,6 +141,7 @@ type execution struct {
 	controls   *controls
 	health     *clientHealth
 	publishers publishers
+	otel       otlp.Environment
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -279,6 +281,9 @@ func (e *execution) bind(ctx context.Context) error {
 	e.set, err = metrics.NewSet(e.metricsConfig())
 	if err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
+	}
+	if err := e.readOTel(); err != nil {
+		return err
 	}
 	e.profiling = e.set.NewEngine()
 	if e.cfg.Warmup() != nil {

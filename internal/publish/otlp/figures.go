@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"aiperf/internal/metrics"
 	"aiperf/internal/record"
@@ -32,6 +33,7 @@ type figures struct {
 	labels      labels
 	instruments []instrument
 	classes     map[class]*classOptions
+	sets        []attribute.Set
 	values      []float64
 }
 
@@ -56,6 +58,10 @@ type class struct {
 
 // classOptions are the options of a class by the type of token, made once.
 type classOptions struct{ plain, input, output []metric.RecordOption }
+
+// setNumber is the only attribute of a measurement: the number of the set that takes its place when it is pushed. The SDK
+// looks at every attribute of every measurement, which costs three times as much as the measurement itself.
+const setNumber = attribute.Key("set")
 
 func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figures, error) {
 	f := &figures{labels: l, classes: map[class]*classOptions{}}
@@ -135,11 +141,36 @@ func (f *figures) options(r *record.Record) *classOptions {
 		list = append(list, attribute.String("error.type", c.errorType))
 	}
 	with := func(more ...attribute.KeyValue) []metric.RecordOption {
-		return []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(append(more, list...)...))}
+		f.sets = append(f.sets, attribute.NewSet(append(more, list...)...))
+		return []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(setNumber.Int(len(f.sets) - 1)))}
 	}
 	o := &classOptions{
 		plain: with(), input: with(attribute.String("gen_ai.token.type", "input")), output: with(attribute.String("gen_ai.token.type", "output")),
 	}
 	f.classes[c] = o
 	return o
+}
+
+// restore puts the sets of attributes in place of their numbers.
+func (f *figures) restore(data *metricdata.ResourceMetrics) {
+	for _, scope := range data.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch h := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				for i := range h.DataPoints {
+					f.restoreSet(&h.DataPoints[i].Attributes)
+				}
+			case metricdata.ExponentialHistogram[float64]:
+				for i := range h.DataPoints {
+					f.restoreSet(&h.DataPoints[i].Attributes)
+				}
+			}
+		}
+	}
+}
+
+func (f *figures) restoreSet(to *attribute.Set) {
+	if n, ok := to.Value(setNumber); ok {
+		*to = f.sets[n.AsInt64()]
+	}
 }

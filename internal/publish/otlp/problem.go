@@ -92,17 +92,17 @@ func classifyStatus(answer refusal) *problem {
 }
 
 func classifyGRPC(err error, t *target) *problem {
-	s, ok := status.FromError(err)
-	if !ok {
+	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
+	if !errors.As(err, &grpcError) {
 		if isTimeout(err) {
 			return &problem{"did not answer in time", hung}
 		}
 		return &problem{"cannot be reached: " + describe(err, t), unreachable}
 	}
-	message := oneLine(s.Message())
+	s := grpcError.GRPCStatus()
 	answered := func(kind problemKind, hint string) *problem {
 		text := fmt.Sprintf("answered %s", s.Code())
-		if message != "" {
+		if message := oneLine(s.Message()); message != "" {
 			text += ": " + message
 		}
 		if hint != "" {
@@ -120,8 +120,8 @@ func classifyGRPC(err error, t *target) *problem {
 	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
 		return answered(busy, "")
 	case codes.Unavailable:
-		if isConnection(message) {
-			return &problem{"cannot be reached: " + describe(errors.New(message), t), unreachable}
+		if isConnection(s.Message()) {
+			return &problem{"cannot be reached: " + describe(errors.New(s.Message()), t), unreachable}
 		}
 		return answered(busy, "")
 	}

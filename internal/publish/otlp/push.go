@@ -119,6 +119,11 @@ func (s *Stream) pushOnce() *problem {
 	if err := s.reader.Collect(s.ctx, data); err != nil {
 		return &problem{"cannot be served: " + err.Error(), refused}
 	}
+	if s.figures != nil {
+		s.adding.Lock()
+		s.figures.restore(data)
+		s.adding.Unlock()
+	}
 	s.collected, added = added, added-s.collected
 	if s.o.Environment.delta || len(s.backlog) == 0 {
 		s.backlog = append(s.backlog, batch{data, added})

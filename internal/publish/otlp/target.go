@@ -25,6 +25,7 @@ type target struct {
 	// address is host:port, path begins with a slash and belongs to HTTP.
 	address, path string
 	headers       map[string]string
+	password      string
 }
 
 // newTarget finds the collector of an address as the user wrote it. What he left out: the protocol, which the environment
@@ -55,8 +56,8 @@ func newTarget(u *url.URL, e *Environment) target {
 		if t.headers == nil {
 			t.headers = map[string]string{}
 		}
-		password, _ := u.User.Password()
-		t.headers["authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+		t.password, _ = u.User.Password()
+		t.headers["authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+t.password))
 	}
 	return t
 }
@@ -73,6 +74,9 @@ func (t *target) String() string {
 // secrets are what must not be shown.
 func (t *target) secrets() []string {
 	var list []string
+	if t.password != "" {
+		list = append(list, t.password)
+	}
 	for name, value := range t.headers {
 		if value == "" || name == "user-agent" {
 			continue

@@ -322,6 +322,28 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 	}
 }
 
+func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
+	for _, scheme := range []string{"http://", "grpc://"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			o, log := testOptions(t, parse(t, scheme+silent(t)))
+			o.Timeout = time.Minute
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			s.Finish()
+			if took := time.Since(began); took > hungPatience+time.Second {
+				t.Errorf("the end took %v", took)
+			}
+			if w := log.warnings(); len(w) != 1 || !strings.HasSuffix(w[0], " did not answer in time; nothing was streamed") {
+				t.Errorf("warnings %q", w)
+			}
+		})
+	}
+}
+
 func TestARunWithoutResultsEndsAtOnce(t *testing.T) {
 	o, log := testOptions(t, parse(t, "http://"+silent(t)))
 	o.Timeout = time.Minute

@@ -120,6 +120,9 @@ func classifyGRPC(err error, t *target) *problem {
 	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
 		return answered(busy, "")
 	case codes.Unavailable:
+		if strings.Contains(s.Message(), "deadline exceeded") || strings.Contains(s.Message(), "i/o timeout") {
+			return &problem{"did not answer in time", hung}
+		}
 		if isConnection(s.Message()) {
 			return &problem{"cannot be reached: " + describe(errors.New(s.Message()), t), unreachable}
 		}

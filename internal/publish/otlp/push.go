@@ -17,7 +17,9 @@ const (
 	// lastTries is how often the last push is tried, lastPause lies after the first of them.
 	lastTries = 3
 	lastPause = 250 * time.Millisecond
-	// hungPatience is the time for the last push to a collector that did not answer before.
+	// probeTimeout bounds the first, empty push.
+	probeTimeout = 5 * time.Second
+	// hungPatience is the time for the last push to a collector that did not answer before, or not yet.
 	hungPatience = 2 * time.Second
 )
 
@@ -62,7 +64,7 @@ func (s *Stream) pause() time.Duration {
 
 // patience is the time for what is pushed after the run.
 func (s *Stream) patience() time.Duration {
-	if f := s.failing.Load(); f != nil && f.kind == hung {
+	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == hung {
 		return min(hungPatience, s.o.Timeout)
 	}
 	return s.o.Timeout
@@ -70,7 +72,8 @@ func (s *Stream) patience() time.Duration {
 
 // probe asks with an empty push whether there is a collector. A collector that is busy may take figures later.
 func (s *Stream) probe() bool {
-	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()})
+	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
+	s.answered.Store(problem == nil || problem.kind != hung)
 	switch {
 	case s.ctx.Err() != nil:
 		if s.isFinishing() {
@@ -89,8 +92,8 @@ func (s *Stream) probe() bool {
 }
 
 // export passes one collection on.
-func (s *Stream) export(data *metricdata.ResourceMetrics) *problem {
-	ctx, cancel := context.WithTimeout(s.ctx, s.o.Timeout)
+func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	err := s.exporter.Export(ctx, data)
 	p := classify(err, s.exporter.answers.last(), &s.target)
@@ -140,7 +143,7 @@ func (s *Stream) pushOnce() *problem {
 // pushBacklog passes on what was collected, the oldest first.
 func (s *Stream) pushBacklog() *problem {
 	for len(s.backlog) > 0 {
-		problem := s.export(s.backlog[0].data)
+		problem := s.export(s.backlog[0].data, s.o.Timeout)
 		if problem != nil && problem.kind != partial {
 			return problem
 		}

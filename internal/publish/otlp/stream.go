@@ -233,6 +233,8 @@ var _ publish.Publisher = (*Stream)(nil)
 type pushing struct {
 	// added counts the records in the figures.
 	added atomic.Int64
+	// answered tells that the collector has answered the first push.
+	answered atomic.Bool
 	// failing is set while pushes fail.
 	failing atomic.Pointer[failure]
 

@@ -14,17 +14,24 @@ import (
 // telemetryGPUs are read every 333 ms.
 const telemetryGPUs = 8
 
-// telemetry: what reading GPUs and pushing OpenTelemetry metrics cost the machine and the load.
-func (b *bench) telemetry() error {
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
-	defer collector.Close()
+// watchers starts GPUs and a collector, and hands over the arguments that have them watched.
+func (b *bench) watchers() (url string, gpus, otlp []string, stop func(), err error) {
 	server, err := b.server("--fast", "--dcgm-num-gpus", strconv.Itoa(telemetryGPUs), "--dcgm-load", "0.5")
+	if err != nil {
+		return "", nil, nil, nil, err
+	}
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	stop = func() { server.stop(); collector.Close() }
+	return server.url, []string{"--gpu-telemetry", server.url + "/dcgm1/metrics"}, []string{"--otel-url", collector.URL}, stop, nil
+}
+
+// telemetry: what reading GPUs and pushing OpenTelemetry metrics cost the machine.
+func (b *bench) telemetry() error {
+	url, gpus, otlp, stop, err := b.watchers()
 	if err != nil {
 		return err
 	}
-	defer server.stop()
-	gpus := []string{"--gpu-telemetry", server.url + "/dcgm1/metrics"}
-	otlp := []string{"--otel-url", collector.URL}
+	defer stop()
 	for _, c := range []struct {
 		name string
 		args []string
@@ -33,16 +40,16 @@ func (b *bench) telemetry() error {
 		{"OTLP", slices.Concat([]string{"--no-gpu-telemetry"}, otlp)},
 		{"both", slices.Concat(gpus, otlp)},
 	} {
-		cores, err := b.telemetryCores(server.url, c.args)
+		cores, err := b.telemetryCores(url, c.args)
 		if err != nil {
 			return err
 		}
 		row(fmt.Sprintf("%d GPUs, %d requests/s: cores for %s", telemetryGPUs, sendRate, c.name), 2, cores, 0, 0, "%.4f")
 	}
-	return b.telemetryLag(slices.Concat(gpus, otlp))
+	return nil
 }
 
-// telemetryCores: CPU time of the whole process with telemetry minus that without, the middle of five pairs. What is done
+// telemetryCores: CPU time of the whole process with telemetry minus that without, the middle of three pairs. What is done
 // once costs the same in a run of half the time.
 func (b *bench) telemetryCores(url string, args []string) (float64, error) {
 	half := max(b.seconds/2, 1)
@@ -60,7 +67,7 @@ func (b *bench) telemetryCores(url string, args []string) (float64, error) {
 		return with.cpu.Seconds() - without.cpu.Seconds(), nil
 	}
 	var all []float64
-	for range 5 {
+	for range 3 {
 		short, err := cost(half)
 		if err != nil {
 			return 0, err
@@ -76,7 +83,13 @@ func (b *bench) telemetryCores(url string, args []string) (float64, error) {
 }
 
 // telemetryLag: how late requests arrive with and without telemetry; the best of three rounds.
-func (b *bench) telemetryLag(args []string) error {
+func (b *bench) telemetryLag() error {
+	_, gpus, otlp, stop, err := b.watchers()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	args := slices.Concat(gpus, otlp)
 	var with, without struct{ p50, p99 float64 }
 	for range 3 {
 		for _, c := range []struct {

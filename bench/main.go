@@ -3,7 +3,7 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,million,ten-million,records,trace,reference]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,million,ten-million,records,trace,reference]
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 		return
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
-	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps", "what to measure; also: streams, scrape, million, ten-million, records, trace, reference")
+	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps", "what to measure; also: streams, scrape, telemetry, telemetrylag, million, ten-million, records, trace, reference")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
 	b, err := newBench(*seconds)
@@ -77,7 +77,7 @@ func (b *bench) run(parts []string) error {
 	fmt.Printf("%s/%s, %d CPUs, %s, %d s a measurement\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.seconds)
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
-		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "million": b.million, "trace": b.trace,
+		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "million": b.million, "trace": b.trace,
 		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams, "reference": b.reference,
 	}
 	for _, p := range parts {
@@ -343,10 +343,19 @@ func (b *bench) watched(procs int, url string, args ...string) (*profiled, error
 
 // watchedOf runs one of the two programs.
 func (b *bench) watchedOf(program string, procs int, url string, args ...string) (*profiled, error) {
+	return b.measuredOf(program, procs, url, append([]string{"--no-gpu-telemetry"}, args...)...)
+}
+
+// measured is watched with whatever the arguments say of GPUs, too.
+func (b *bench) measured(procs int, url string, args ...string) (*profiled, error) {
+	return b.measuredOf(b.aiperf, procs, url, args...)
+}
+
+func (b *bench) measuredOf(program string, procs int, url string, args ...string) (*profiled, error) {
 	dir := filepath.Join(b.dir, "run")
 	os.RemoveAll(dir)
 	cmd := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--random-seed", "1",
-		"--endpoint-type", "chat", "--ui", "none", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
+		"--endpoint-type", "chat", "--ui", "none", "--artifact-dir", dir}, args...)...)
 	cmd.Env = append(os.Environ(), append(b.env, "GOMAXPROCS="+strconv.Itoa(procs))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("aiperf profile: %w\n%s", err, out)

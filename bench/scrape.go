@@ -72,9 +72,9 @@ func (b *bench) sendLag(metrics []string) error {
 		args     []string
 		p50, p99 float64
 	}{
-		{name: "no metrics", args: []string{"--no-server-metrics"}},
-		{name: "1 page", args: []string{"--server-metrics-formats", "csv"}},
-		{name: fmt.Sprintf("%d pages", scrapedPages), args: append([]string{"--server-metrics-formats", "csv", "--server-metrics"}, metrics...)},
+		{name: "no metrics", args: []string{"--no-gpu-telemetry", "--no-server-metrics"}},
+		{name: "1 page", args: []string{"--no-gpu-telemetry", "--server-metrics-formats", "csv"}},
+		{name: fmt.Sprintf("%d pages", scrapedPages), args: append([]string{"--no-gpu-telemetry", "--server-metrics-formats", "csv", "--server-metrics"}, metrics...)},
 	}
 	for range 3 {
 		for i := range cases {
@@ -110,7 +110,7 @@ func (b *bench) lags(args ...string) ([]float64, error) {
 		return nil, err
 	}
 	b.env = []string{"AIPERF_TIMING_MAX_CATCHUP_SECONDS=10"}
-	_, err = b.watched(2, server.url, append([]string{"--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant",
+	_, err = b.measured(2, server.url, append([]string{"--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant",
 		"--request-count", strconv.Itoa(sendRate * b.seconds), "--isl", "32", "--osl", "1"}, args...)...)
 	b.env = nil
 	server.stop()

@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"exits":      cmdExits,
 			"show":       cmdShow,
 			"lines":      cmdLines,
+			"collector":  cmdCollector,
 			"tree":       cmdTree,
 			"within":     cmdWithin,
 			"refused":    cmdRefused,

@@ -9,6 +9,7 @@ type Env struct {
 	ServerMetrics ServerMetricsEnv
 	GPU           GPUEnv
 	Network       NetworkEnv
+	OTel          OTelEnv
 	Endpoint      EndpointEnv
 	Plugin        PluginEnv
 	Dataset       DatasetEnv
@@ -155,6 +156,14 @@ type WekaEnv struct {
 	GroupSize                              int
 }
 
+// OTelEnv tunes the pushes to an OpenTelemetry collector.
+type OTelEnv struct {
+	// FlushInterval lies between two pushes, RequestTimeout bounds one.
+	FlushInterval, RequestTimeout time.Duration
+	// MaxBatch records are added to the figures at the latest when so many wait; MaxBuffered wait at most, more are left out.
+	MaxBatch, MaxBuffered int
+}
+
 // RecordEnv tunes the making and writing of records.
 type RecordEnv struct {
 	ProcessRecordsTimeout time.Duration
@@ -232,6 +241,10 @@ func newEnv(v variables) Env {
 			MinSamples:     v.number("NETWORK_LATENCY_MIN_SAMPLES"),
 			ConnectTimeout: v.seconds("NETWORK_LATENCY_CONNECT_TIMEOUT"),
 			TopUpTimeout:   v.seconds("NETWORK_LATENCY_COMPLETE_TOPUP_TIMEOUT"),
+		},
+		OTel: OTelEnv{
+			FlushInterval: v.seconds("OTEL_FLUSH_INTERVAL_SECONDS"), RequestTimeout: v.seconds("OTEL_REQUEST_TIMEOUT_SECONDS"),
+			MaxBatch: v.number("OTEL_MAX_BATCH_RECORDS"), MaxBuffered: v.number("OTEL_MAX_BUFFERED_RECORDS"),
 		},
 		Plugin:   PluginEnv{CallTimeout: v.seconds("PLUGIN_CALL_TIMEOUT"), StartTimeout: v.seconds("PLUGIN_START_TIMEOUT")},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},

@@ -30,6 +30,7 @@ func InputConfig(r *Run, benchmarkID string) Object {
 	out = setNonEmpty(out, "server_metrics", serverMetricsConfig(r))
 	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
 	out = setNonEmpty(out, "network_latency", networkConfig(r))
+	out = setNonEmpty(out, "otel", otelConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
 		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})

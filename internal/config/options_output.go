@@ -8,7 +8,6 @@ func outputOptions() []Option {
 	const (
 		texts    = "the export of generated texts"
 		plots    = "plots"
-		otel     = "OTLP streaming"
 		mlflow   = "the upload to MLflow"
 		wandb    = "the upload to Weights & Biases"
 		api      = "the HTTP API"
@@ -38,10 +37,10 @@ func outputOptions() []Option {
 		opt("network-latency-automatic", Bool, "false", 3, "Measure the network's round trip by TCP handshakes beside the load and also report latencies without it.", yaml("network_latency.automatic")),
 		opt("network-latency-mean", Float, "", 3, "Round trip in milliseconds, measured elsewhere; latencies are also reported without it.", limits(atLeast(0)), yaml("network_latency.mean")),
 		opt("network-latency-ping-interval", Float, "1", 3, "Seconds between two handshakes of --network-latency-automatic.", limits(above(0)), env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
-		opt("otel-url", String, "", 3, "OTLP collector to stream to.", address, missing(otel)),
-		opt("stream", Enum, "", 3, "What is streamed.", multi, values("metrics", "timing", "default"), missing(otel)),
-		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream as key=value.", multi, missing(otel)),
-		opt("gen-ai-provider", String, "", 3, "Provider name in the stream.", missing(otel)),
+		opt("otel-url", String, "", 3, "OpenTelemetry collector that gets the figures while the run goes on: host, host:port (4318), or a URL; grpc://host for OTLP over gRPC (4317).", address, yaml("otel.url")),
+		opt("stream", Enum, "", 3, "What is streamed: the figures of requests (metrics), those of the load (timing), or both.", multi, values("metrics", "timing", "default"), derived("both"), yaml("otel.stream")),
+		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream's resource as key=value.", multi, yaml("otel.resource_attributes")),
+		opt("gen-ai-provider", String, "", 3, "Name of the provider in the stream (gen_ai.provider.name).", derived("found by the host of --url, else _OTHER"), yaml("otel.gen_ai_provider")),
 		opt("mlflow-tracking-uri", String, "", 3, "MLflow server to upload to.", address, missing(mlflow)),
 		opt("mlflow-experiment", String, "", 3, "MLflow experiment.", missing(mlflow)),
 		opt("mlflow-run-name", String, "", 3, "Name of the MLflow run.", missing(mlflow)),

@@ -16,7 +16,7 @@ func rules() []func(*draft) {
 		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
-		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry,
+		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
 		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
 	}
@@ -90,6 +90,9 @@ func requirements() []struct{ rule, flag, needs string } {
 		{"V42", "convergence-threshold", "convergence-metric"},
 		{"V42", "convergence-stat", "convergence-metric"},
 		{"", "per-chunk-usage", "streaming"},
+		{"", "stream", "otel-url"},
+		{"", "otel-resource-attributes", "otel-url"},
+		{"", "gen-ai-provider", "otel-url"},
 		{"", "wandb-entity", "wandb-project"},
 		{"", "wandb-run-name", "wandb-project"},
 		{"", "wandb-tag", "wandb-project"},

@@ -23,6 +23,7 @@ type Run struct {
 	ServerMetrics ServerMetrics
 	GPU           GPU
 	Network       Network
+	OTel          OTel
 	UI            UI
 	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
 	LogLevel string

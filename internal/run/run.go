@@ -27,6 +27,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
 	"aiperf/internal/plugin"
+	"aiperf/internal/publish/otlp"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
@@ -140,8 +141,10 @@ type execution struct {
 	// rtt is that round trip, nil as long as it is not known.
 	rtt *time.Duration
 	// controls is nil when nothing is asked of the servers beside the load.
-	controls *controls
-	health   *clientHealth
+	controls   *controls
+	health     *clientHealth
+	publishers publishers
+	otel       otlp.Environment
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -285,6 +288,9 @@ func (e *execution) bind(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
+	if err := e.readOTel(); err != nil {
+		return err
+	}
 	e.profiling = e.set.NewEngine()
 	if e.cfg.Warmup() != nil {
 		e.warmup, err = e.warmupEngine()
@@ -365,7 +371,8 @@ func (e *execution) assemble() error {
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
-	return nil
+	e.publishers, err = e.newPublishers()
+	return err
 }
 
 // generate lets the load run from the first phase to the last.
@@ -407,6 +414,7 @@ func (e *execution) deliver(r *record.Record) {
 			e.health.record(r)
 			e.checkThreshold(r)
 		}
+		e.publishers.record(r)
 	}
 	for _, s := range e.sinks {
 		s.Add(r)
@@ -423,6 +431,7 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
+	e.publishers.close()
 	e.controls.close()
 	if e.plugin != nil {
 		e.plugin.Close()

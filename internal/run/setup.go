@@ -67,6 +67,9 @@ func Secrets(cfg *config.Run) []string {
 	for _, x := range cfg.GPU.Exporters {
 		addresses = append(addresses, x.URL)
 	}
+	if u := cfg.OTel.URL; u != nil {
+		addresses = append(addresses, u.String())
+	}
 	for _, base := range addresses {
 		if u, err := url.Parse(base); err == nil && u.User != nil {
 			if password, ok := u.User.Password(); ok {

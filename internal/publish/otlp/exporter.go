@@ -1,0 +1,97 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+)
+
+// connectTimeout bounds the opening of a connection to the collector.
+const connectTimeout = 5 * time.Second
+
+// exporter pushes what was collected. A push that failed is not repeated here: the stream does that.
+type exporter struct {
+	metric.Exporter
+	// answers is nil for gRPC.
+	answers *witness
+}
+
+func newExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
+	if t.grpc {
+		x, err := newGRPCExporter(t, e, timeout)
+		return &exporter{Exporter: x}, err
+	}
+	return newHTTPExporter(t, e, timeout)
+}
+
+func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
+	w := newWitness(e.tls)
+	options := []otlpmetrichttp.Option{
+		otlpmetrichttp.WithEndpoint(t.address), otlpmetrichttp.WithURLPath(t.path), otlpmetrichttp.WithHeaders(t.headers),
+		otlpmetrichttp.WithTimeout(timeout), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}),
+		otlpmetrichttp.WithTemporalitySelector(e.temporality), otlpmetrichttp.WithAggregationSelector(e.aggregation),
+		otlpmetrichttp.WithCompression(otlpmetrichttp.NoCompression),
+		otlpmetrichttp.WithTLSClientConfig(nil), // the client below has its own
+		otlpmetrichttp.WithHTTPClient(&http.Client{
+			Transport: w, Timeout: timeout,
+			// A redirect would turn the push into a GET, or take credentials elsewhere.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}),
+	}
+	if e.compress {
+		options = append(options, otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
+	}
+	if !t.secure {
+		options = append(options, otlpmetrichttp.WithInsecure())
+	}
+	x, err := otlpmetrichttp.New(context.Background(), options...)
+	return &exporter{x, w}, err
+}
+
+func newGRPCExporter(t *target, e *Environment, timeout time.Duration) (metric.Exporter, error) {
+	reconnect := backoff.DefaultConfig
+	reconnect.MaxDelay = maxPause
+	options := []otlpmetricgrpc.Option{
+		otlpmetricgrpc.WithEndpoint(t.address), otlpmetricgrpc.WithHeaders(t.headers),
+		otlpmetricgrpc.WithTimeout(timeout), otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}),
+		otlpmetricgrpc.WithTemporalitySelector(e.temporality), otlpmetricgrpc.WithAggregationSelector(e.aggregation),
+		otlpmetricgrpc.WithDialOption(grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: connectTimeout})),
+	}
+	if e.compress {
+		options = append(options, otlpmetricgrpc.WithCompressor("gzip"))
+	}
+	if t.secure {
+		options = append(options, otlpmetricgrpc.WithTLSCredentials(credentials.NewTLS(e.tls)))
+	} else {
+		options = append(options, otlpmetricgrpc.WithInsecure())
+	}
+	return otlpmetricgrpc.New(context.Background(), options...)
+}
+
+// close lets the connection go.
+func (x *exporter) close(ctx context.Context) error {
+	err := x.Shutdown(ctx)
+	if x.answers != nil {
+		x.answers.CloseIdleConnections()
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// aggregation is that of an instrument.
+func (e *Environment) aggregation(kind metric.InstrumentKind) metric.Aggregation {
+	if e.exponential && kind == metric.InstrumentKindHistogram {
+		return metric.AggregationBase2ExponentialHistogram{MaxSize: 160, MaxScale: 20}
+	}
+	return metric.DefaultAggregationSelector(kind)
+}

@@ -1,0 +1,362 @@
+package otlp
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+func serveHandler(tb testing.TB, h http.Handler) *url.URL {
+	tb.Helper()
+	server := httptest.NewServer(h)
+	tb.Cleanup(server.Close)
+	return parse(tb, server.URL)
+}
+
+// unused is an address at which nobody listens.
+func unused(tb testing.TB) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// silent accepts connections and never says a word.
+func silent(tb testing.TB) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+func refusing(status int, contentType, body string) *received {
+	return &received{answer: func(int) error { return &statusError{status, contentType, body} }}
+}
+
+func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
+	secured := httptest.NewUnstartedServer(&received{})
+	secured.EnableHTTP2 = true
+	secured.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secured.StartTLS()
+	t.Cleanup(secured.Close)
+	redirect := serveHandler(t, http.RedirectHandler("http://127.0.0.1:1/", http.StatusMovedPermanently))
+	overHTTP, overGRPC := serveHTTP(t, &received{}), serveGRPC(t, &received{})
+	denying := serveGRPC(t, &received{answer: func(int) error { return status.Error(codes.Unauthenticated, "no token") }})
+	for name, tt := range map[string]struct{ url, want string }{
+		"nobody listens":          {"http://" + unused(t), "cannot be reached: connection refused;"},
+		"nobody listens, gRPC":    {"grpc://" + unused(t), "cannot be reached: connection refused;"},
+		"never answers":           {"http://" + silent(t), "did not answer in time;"},
+		"never answers, gRPC":     {"grpc://" + silent(t), "did not answer in time;"},
+		"no such host":            {"http://no-such-host.invalid", "cannot be reached: "},
+		"credentials":             {serveHTTP(t, refusing(401, "text/plain", "who are you?")).String(), "answered 401 Unauthorized: who are you?; " + hintCredentials + ";"},
+		"credentials, gRPC":       {denying.String(), "answered Unauthenticated: no token; " + hintCredentials + ";"},
+		"another path":            {overHTTP.String() + "/else", "answered 404 Not Found: 404 page not found; there is no OTLP receiver at this path;"},
+		"a web page":              {serveHTTP(t, refusing(403, "text/html", "<html>")).String(), "answered 403 Forbidden; " + hintCredentials + ";"},
+		"a redirect":              {redirect.String(), "answered 301 Moved Permanently; redirects are not followed: give the address that it leads to;"},
+		"gRPC asked over HTTP":    {"http://" + overGRPC.Host, hintGRPC},
+		"HTTP asked over gRPC":    {"grpc://" + overHTTP.Host, hintHTTP},
+		"unknown authority":       {secured.URL, hintTrust},
+		"unknown authority, gRPC": {"grpcs://" + strings.TrimPrefix(secured.URL, "https://"), hintTrust},
+		"no TLS":                  {"https://" + overHTTP.Host, hintPlain},
+		"no TLS, gRPC":            {"grpcs://" + overHTTP.Host, hintPlain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, log := testOptions(t, parse(t, tt.url))
+			o.Timeout = 700 * time.Millisecond
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "a warning", func() bool { return len(log.warnings()) > 0 })
+			eventually(t, "the end of the stream", s.off.Load)
+			for range 100 {
+				s.Record(sampleRecord(3))
+			}
+			began := time.Now()
+			s.Finish()
+			if wait := time.Since(began); wait > 500*time.Millisecond {
+				t.Errorf("the run waited %v for a stream that is off", wait)
+			}
+			w := log.warnings()
+			if len(w) != 1 || !strings.HasPrefix(w[0], "--otel-url "+strings.TrimSuffix(tt.url, "/")) || !strings.Contains(w[0], tt.want) || !strings.HasSuffix(w[0], "; nothing is streamed in this run") {
+				t.Errorf("warnings %q\nwant one with %q", w, tt.want)
+			}
+		})
+	}
+}
+
+func TestABusyCollectorIsAskedAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		serve  func(testing.TB, *received) *url.URL
+		answer error
+		want   string
+	}{
+		"HTTP": {serveHTTP, &statusError{503, "text/plain", "starting"}, "answered 503 Service Unavailable: starting; it is tried again"},
+		"gRPC": {serveGRPC, status.Error(codes.Unavailable, "starting"), "answered Unavailable: starting; it is tried again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &received{answer: func(n int) error {
+				if n < 3 {
+					return tt.answer
+				}
+				return nil
+			}}
+			o, log := testOptions(t, tt.serve(t, c))
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Record(sampleRecord(3))
+			eventually(t, "a push", func() bool { return c.count() > 0 })
+			s.Finish()
+			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], tt.want) {
+				t.Errorf("warnings %q", w)
+			}
+			if !strings.Contains(log.String(), "takes figures again, after 3 failed pushes") {
+				t.Errorf("log:\n%s", log)
+			}
+			if p := histogram(t, c.metrics(-1)["aiperf.request_count"]); p.Count != 1 {
+				t.Errorf("%d requests arrived", p.Count)
+			}
+		})
+	}
+}
+
+// restartable is a collector at one address that goes and comes back.
+type restartable struct {
+	t       *testing.T
+	address string
+	c       *received
+	server  *http.Server
+}
+
+func (r *restartable) start() {
+	r.t.Helper()
+	var l net.Listener
+	eventually(r.t, "listening", func() bool {
+		var err error
+		l, err = net.Listen("tcp", r.address)
+		return err == nil
+	})
+	r.address = l.Addr().String()
+	r.server = &http.Server{Handler: r.c}
+	go func(s *http.Server) { _ = s.Serve(l) }(r.server)
+}
+
+func (r *restartable) stop() { r.server.Close() }
+
+func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
+	for _, temporality := range []string{"cumulative", "delta"} {
+		t.Run(temporality, func(t *testing.T) {
+			r := &restartable{t: t, address: "127.0.0.1:0", c: &received{}}
+			r.start()
+			o, log := testOptions(t, parse(t, "http://"+r.address))
+			o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": temporality})
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Record(sampleRecord(3))
+			eventually(t, "a push", func() bool { return c2(r.c, "aiperf.request_count") >= 1 })
+			r.stop()
+			s.Record(sampleRecord(3))
+			eventually(t, "a failed push", func() bool { return s.failing.Load() != nil })
+			s.Record(sampleRecord(3))
+			r.start()
+			defer func() { r.stop() }()
+			eventually(t, "recovery", func() bool { return s.failing.Load() == nil })
+			s.Record(sampleRecord(3))
+			s.Finish()
+			if got := total(r.c, temporality); got != 4 {
+				t.Errorf("%d requests arrived, want 4", got)
+			}
+			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "; it is tried again, the run goes on") {
+				t.Errorf("warnings %q", w)
+			}
+			if !strings.Contains(log.String(), "takes figures again") || !strings.Contains(log.String(), "has the figures of 4 requests") {
+				t.Errorf("log:\n%s", log)
+			}
+		})
+	}
+}
+
+// c2 is the number of pushes that have a metric.
+func c2(c *received, name string) int {
+	n := 0
+	for i := range c.count() {
+		if c.metrics(i)[name] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// total is the number of requests that arrived.
+func total(c *received, temporality string) (n uint64) {
+	for i := range c.count() {
+		if h := c.metrics(i)["aiperf.request_count"].GetHistogram(); h != nil {
+			sum := h.DataPoints[0].Count
+			if temporality == "delta" {
+				n += sum
+			} else {
+				n = sum
+			}
+			if (h.AggregationTemporality == metricpb.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA) != (temporality == "delta") {
+				return 0
+			}
+		}
+	}
+	return n
+}
+
+func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
+	release := make(chan struct{})
+	var hang atomic.Bool
+	c := &received{}
+	o, log := testOptions(t, serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hang.Load() {
+			<-release
+			return
+		}
+		c.ServeHTTP(w, r)
+	})))
+	t.Cleanup(func() { close(release) })
+	o.Timeout = 300 * time.Millisecond
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Record(sampleRecord(3))
+	eventually(t, "a push", func() bool { return c2(c, "aiperf.request_count") > 0 })
+	hang.Store(true)
+	began := time.Now()
+	for range 500 {
+		s.Record(sampleRecord(3))
+	}
+	if took := time.Since(began); took > 200*time.Millisecond {
+		t.Errorf("500 requests were handed over in %v", took)
+	}
+	eventually(t, "a failed push", func() bool { return s.failing.Load() != nil })
+	began = time.Now()
+	s.Finish()
+	if took := time.Since(began); took > o.Timeout+time.Second {
+		t.Errorf("the end took %v", took)
+	}
+	w := log.warnings()
+	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; it is tried again") ||
+		!strings.Contains(w[1], "the last push failed, ") || !strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the last figures of the load") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestACollectorThatComesBackInTheEndGetsEverything(t *testing.T) {
+	var asked atomic.Int64
+	c := &received{answer: func(int) error {
+		if n := asked.Add(1); n == 2 || n == 3 { // the probe, then two of three tries
+			return &statusError{503, "text/plain", "later"}
+		}
+		return nil
+	}}
+	o, log := testOptions(t, serveHTTP(t, c))
+	o.Interval = time.Hour
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Record(sampleRecord(3))
+	s.Finish()
+	if total(c, "cumulative") != 1 || len(log.warnings()) > 0 {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
+	var refuse atomic.Bool
+	c := &received{answer: func(int) error {
+		if refuse.Load() {
+			return &statusError{503, "text/plain", "full"}
+		}
+		return nil
+	}}
+	o, log := testOptions(t, serveHTTP(t, c))
+	o.Interval = time.Hour
+	o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the probe", func() bool { return c.count() == 1 })
+	refuse.Store(true)
+	const more = 3
+	for range maxBacklog + more {
+		s.Record(sampleRecord(2))
+		s.pushOnce()
+	}
+	refuse.Store(false)
+	s.Finish()
+	// The last push makes one collection more.
+	if got := total(c, "delta"); got != maxBacklog-1 {
+		t.Errorf("%d requests arrived, want %d", got, maxBacklog-1)
+	}
+	if !slices.ContainsFunc(log.warnings(), func(w string) bool { return strings.Contains(w, "the figures of 4 requests were given up") }) {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
+func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
+	for _, scheme := range []string{"http://", "grpc://"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			o, log := testOptions(t, parse(t, scheme+silent(t)))
+			o.Timeout = time.Minute
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			s.Finish()
+			if took := time.Since(began); took > hungPatience+time.Second {
+				t.Errorf("the end took %v", took)
+			}
+			if w := log.warnings(); len(w) != 1 || !strings.HasSuffix(w[0], " did not answer in time; nothing was streamed") {
+				t.Errorf("warnings %q", w)
+			}
+		})
+	}
+}
+
+func TestARunWithoutResultsEndsAtOnce(t *testing.T) {
+	o, log := testOptions(t, parse(t, "http://"+silent(t)))
+	o.Timeout = time.Minute
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Record(sampleRecord(2))
+	began := time.Now()
+	s.Close()
+	s.Finish()
+	s.Close()
+	if took := time.Since(began); took > 5*time.Second || len(log.warnings()) > 0 {
+		t.Errorf("it took %v; log:\n%s", took, log)
+	}
+}

@@ -1,0 +1,176 @@
+package otlp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+)
+
+// labels are the attributes of everything that is pushed.
+type labels struct{ operation, provider, model string }
+
+func (l labels) list() []attribute.KeyValue {
+	list := []attribute.KeyValue{
+		attribute.String("gen_ai.operation.name", l.operation),
+		attribute.String("gen_ai.provider.name", l.provider),
+	}
+	if l.model != "" {
+		list = append(list, attribute.String("gen_ai.request.model", l.model))
+	}
+	return list
+}
+
+// figures are the histograms of requests. One goroutine at a time adds to them.
+type figures struct {
+	labels      labels
+	instruments []instrument
+	classes     map[class]*classOptions
+	sets        []attribute.Set
+	values      []float64
+}
+
+// instrument is a metric and where its values go.
+type instrument struct {
+	sample metrics.Sample
+	to     []destination
+}
+
+type destination struct {
+	histogram metric.Float64Histogram
+	scale     float64
+	tokenType string
+}
+
+// class are the attributes in which requests differ.
+type class struct {
+	phase             string
+	failed, cancelled bool
+	errorType         string
+}
+
+// classOptions are the options of a class by the type of token, made once.
+type classOptions struct{ plain, input, output []metric.RecordOption }
+
+// setNumber is the only attribute of a measurement: the number of the set that takes its place when it is pushed. The SDK
+// looks at every attribute of every measurement, which costs three times as much as the measurement itself.
+const setNumber = attribute.Key("set")
+
+func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figures, error) {
+	f := &figures{labels: l, classes: map[class]*classOptions{}}
+	for _, s := range samples {
+		one := instrument{sample: s}
+		add := func(name, description string, to standard) error {
+			h, err := meter.Float64Histogram(name, metric.WithUnit(to.unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(to.bounds...))
+			if err != nil {
+				return fmt.Errorf("instrument %s: %w", name, err)
+			}
+			one.to = append(one.to, destination{h, to.scale, to.tokenType})
+			return nil
+		}
+		named, known := standards[s.Tag]
+		if known {
+			description := s.Doc
+			if named.tokenType != "" {
+				description = "Tokens of requests and of their replies."
+			}
+			if err := add(named.name, description, named); err != nil {
+				return nil, err
+			}
+		}
+		if !known || named.own {
+			if err := add("aiperf."+s.Tag, s.Doc, standard{unit: string(s.Unit), scale: 1, bounds: ownBounds[s.Unit]}); err != nil {
+				return nil, err
+			}
+		}
+		f.instruments = append(f.instruments, one)
+	}
+	return f, nil
+}
+
+// addAll takes finished requests, in small steps: whoever sends requests may want the processor in between.
+func (f *figures) addAll(records []*record.Record) {
+	const step = 32
+	for i, r := range records {
+		f.add(r)
+		if i%step == step-1 {
+			runtime.Gosched()
+		}
+	}
+}
+
+func (f *figures) add(r *record.Record) {
+	options := f.options(r)
+	ctx := context.Background()
+	for i := range f.instruments {
+		one := &f.instruments[i]
+		f.values = one.sample.AppendValues(f.values[:0], r)
+		for _, to := range one.to {
+			set := options.plain
+			switch to.tokenType {
+			case "input":
+				set = options.input
+			case "output":
+				set = options.output
+			}
+			for _, v := range f.values {
+				to.histogram.Record(ctx, v*to.scale, set...)
+			}
+		}
+	}
+}
+
+func (f *figures) options(r *record.Record) *classOptions {
+	c := class{phase: cmp.Or(r.Phase, record.PhaseProfiling), failed: r.IsError(), cancelled: r.WasCancelled}
+	if c.failed {
+		c.errorType = errorType(r)
+	}
+	if o, ok := f.classes[c]; ok {
+		return o
+	}
+	list := append(f.labels.list(),
+		attribute.String("aiperf.benchmark_phase", c.phase), attribute.Bool("aiperf.has_error", c.failed), attribute.Bool("aiperf.was_cancelled", c.cancelled))
+	if c.failed {
+		list = append(list, attribute.String("error.type", c.errorType))
+	}
+	with := func(more ...attribute.KeyValue) []metric.RecordOption {
+		f.sets = append(f.sets, attribute.NewSet(append(more, list...)...))
+		return []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(setNumber.Int(len(f.sets) - 1)))}
+	}
+	o := &classOptions{
+		plain: with(), input: with(attribute.String("gen_ai.token.type", "input")), output: with(attribute.String("gen_ai.token.type", "output")),
+	}
+	f.classes[c] = o
+	return o
+}
+
+// restore puts the sets of attributes in place of their numbers.
+func (f *figures) restore(data *metricdata.ResourceMetrics) {
+	for _, scope := range data.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			switch h := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				for i := range h.DataPoints {
+					f.restoreSet(&h.DataPoints[i].Attributes)
+				}
+			case metricdata.ExponentialHistogram[float64]:
+				for i := range h.DataPoints {
+					f.restoreSet(&h.DataPoints[i].Attributes)
+				}
+			}
+		}
+	}
+}
+
+func (f *figures) restoreSet(to *attribute.Set) {
+	if n, ok := to.Value(setNumber); ok {
+		*to = f.sets[n.AsInt64()]
+	}
+}

@@ -1,0 +1,180 @@
+package otlp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"aiperf/internal/neterr"
+)
+
+// problem is why a push failed, and what to think of it.
+type problem struct {
+	text string
+	kind problemKind
+}
+
+type problemKind uint8
+
+const (
+	// unreachable: there is no connection, or nothing that speaks OTLP behind it.
+	unreachable problemKind = iota
+	// refused: the collector answers, but does not take the push and will not take it later.
+	refused
+	// busy: it may take the push later.
+	busy
+	// hung: it did not answer in time.
+	hung
+	// partial: it took the push except for some points.
+	partial
+)
+
+// classify words the error of a push; nil for nil.
+func classify(err error, answer refusal, t *target) *problem {
+	if err == nil {
+		return nil
+	}
+	if text := err.Error(); strings.Contains(text, "OTLP partial success") {
+		_, said, _ := strings.Cut(text, "OTLP partial success: ")
+		return &problem{oneLine("took the push only in part: " + said), partial}
+	}
+	if t.grpc {
+		return classifyGRPC(err, t)
+	}
+	if answer.status != 0 {
+		return classifyStatus(answer)
+	}
+	if isTimeout(err) {
+		return &problem{"did not answer in time", hung}
+	}
+	return &problem{"cannot be reached: " + describe(err, t), unreachable}
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// Hints, by what went wrong.
+const (
+	hintCredentials = "check the credentials in OTEL_EXPORTER_OTLP_HEADERS"
+	hintTrust       = "give the file of its authority in OTEL_EXPORTER_OTLP_CERTIFICATE"
+	hintIdentity    = "it asks for a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY"
+	hintGRPC        = "this is no HTTP server; for OTLP over gRPC write grpc://host:port"
+	hintHTTP        = "this is no gRPC server; for OTLP over HTTP write http://host:port"
+	hintPlain       = "this server speaks no TLS; write the URL without the s"
+)
+
+func classifyStatus(answer refusal) *problem {
+	text := fmt.Sprintf("answered %d %s", answer.status, http.StatusText(answer.status))
+	if answer.message != "" {
+		text += ": " + answer.message
+	}
+	kind := refused
+	switch s := answer.status; {
+	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
+		text += "; " + hintCredentials
+	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
+		text += "; there is no OTLP receiver at this path"
+	case s/100 == 3:
+		text += "; redirects are not followed: give the address that it leads to"
+	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s/100 == 5:
+		kind = busy
+	}
+	return &problem{text, kind}
+}
+
+func classifyGRPC(err error, t *target) *problem {
+	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
+	if !errors.As(err, &grpcError) {
+		if isTimeout(err) {
+			return &problem{"did not answer in time", hung}
+		}
+		return &problem{"cannot be reached: " + describe(err, t), unreachable}
+	}
+	s := grpcError.GRPCStatus()
+	answered := func(kind problemKind, hint string) *problem {
+		text := fmt.Sprintf("answered %s", s.Code())
+		if message := oneLine(s.Message()); message != "" {
+			text += ": " + message
+		}
+		if hint != "" {
+			text += "; " + hint
+		}
+		return &problem{text, kind}
+	}
+	switch s.Code() {
+	case codes.DeadlineExceeded, codes.Canceled:
+		return &problem{"did not answer in time", hung}
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return answered(refused, hintCredentials)
+	case codes.Unimplemented:
+		return answered(refused, "there is no OTLP receiver for metrics here")
+	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
+		return answered(busy, "")
+	case codes.Unavailable:
+		if strings.Contains(s.Message(), "deadline exceeded") || strings.Contains(s.Message(), "i/o timeout") {
+			return &problem{"did not answer in time", hung}
+		}
+		if isConnection(s.Message()) {
+			return &problem{"cannot be reached: " + describe(errors.New(s.Message()), t), unreachable}
+		}
+		return answered(busy, "")
+	}
+	return answered(refused, "")
+}
+
+// isConnection tells whether gRPC means the connection, not an answer of the server.
+func isConnection(message string) bool {
+	for _, sign := range []string{"connection error", "error reading", "name resolver", "no children to pick from", "transport is closing", "dial tcp", "connection closed", "EOF"} {
+		if strings.Contains(message, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// describe words a failed connection and what helps. gRPC hands the error on as a text.
+func describe(err error, t *target) string {
+	text, _ := neterr.Describe(err)
+	whole := err.Error()
+	says := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(whole, part) {
+				return true
+			}
+		}
+		return false
+	}
+	var header tls.RecordHeaderError
+	switch {
+	case says("connection refused"):
+		return "connection refused"
+	case neterr.IsCertificate(err), says("x509:", "certificate signed by unknown authority"):
+		return oneLine(last(whole, "tls: ")) + "; " + hintTrust
+	case says("certificate required", "bad certificate", "unknown certificate"):
+		return oneLine(last(whole, "remote error: ")) + "; " + hintIdentity
+	case errors.As(err, &header), says("server gave HTTP response to HTTPS client", "first record does not look like a TLS handshake"):
+		return hintPlain
+	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header"):
+		return hintGRPC
+	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code", "invalid header"):
+		return hintHTTP
+	}
+	return oneLine(last(text, "desc = "))
+}
+
+// last is what follows the last occurrence of a mark, the whole text without one.
+func last(text, mark string) string {
+	if at := strings.LastIndex(text, mark); at >= 0 {
+		return strings.Trim(text[at+len(mark):], `" `)
+	}
+	return text
+}

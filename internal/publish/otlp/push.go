@@ -1,0 +1,241 @@
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+const (
+	// maxPause is the longest pause between two pushes to a collector that fails.
+	maxPause = 10 * time.Second
+	// maxBacklog is how many collections of deltas are kept for such a collector.
+	maxBacklog = 60
+	// lastTries is how often the last push is tried, lastPause lies after the first of them.
+	lastTries = 3
+	lastPause = 250 * time.Millisecond
+	// probeTimeout bounds the first, empty push.
+	probeTimeout = 5 * time.Second
+	// hungPatience is the time for the last push to a collector that did not answer before, or not yet.
+	hungPatience = 2 * time.Second
+)
+
+// push pushes until the run is over.
+func (s *Stream) push() {
+	if !s.probe() {
+		s.off.Store(true)
+		s.mu.Lock()
+		s.waiting = nil
+		s.mu.Unlock()
+		return
+	}
+	ticker := time.NewTicker(s.o.Interval)
+	defer ticker.Stop()
+	var notBefore time.Time
+	for {
+		select {
+		case <-s.ctx.Done():
+			s.abandon()
+			return
+		case <-s.finishing:
+			s.last()
+			return
+		case now := <-ticker.C:
+			if now.Before(notBefore) {
+				continue
+			}
+			s.report(s.pushOnce())
+			notBefore = time.Now().Add(s.pause())
+		}
+	}
+}
+
+// pause is how long a collector that fails is left alone, beside the interval.
+func (s *Stream) pause() time.Duration {
+	f := s.failing.Load()
+	if f == nil || f.count < 2 {
+		return 0
+	}
+	return min(s.o.Interval<<min(f.count-1, 10), maxPause) - s.o.Interval/2
+}
+
+// patience is the time for what is pushed after the run.
+func (s *Stream) patience() time.Duration {
+	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == hung {
+		return min(hungPatience, s.o.Timeout)
+	}
+	return s.o.Timeout
+}
+
+// probe asks with an empty push whether there is a collector. A collector that is busy may take figures later.
+func (s *Stream) probe() bool {
+	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
+	s.answered.Store(problem == nil || problem.kind != hung)
+	switch {
+	case s.ctx.Err() != nil:
+		if s.isFinishing() {
+			s.o.Log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
+		}
+		return false
+	case problem == nil, problem.kind == partial:
+		s.o.Log.Info("Streaming figures to " + s.target.String())
+	case problem.kind == busy:
+		s.report(problem)
+	default:
+		s.o.Log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.text))
+		return false
+	}
+	return true
+}
+
+// export passes one collection on.
+func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
+	ctx, cancel := context.WithTimeout(s.ctx, timeout)
+	defer cancel()
+	err := s.exporter.Export(ctx, data)
+	p := classify(err, s.exporter.answers.last(), &s.target)
+	if err != nil && s.ctx.Err() != nil {
+		p = &problem{"did not answer in time", hung}
+	}
+	if p != nil {
+		p.text = s.redact(s.o.Redact(p.text))
+	}
+	return p
+}
+
+// pushOnce collects the figures so far and passes them on.
+func (s *Stream) pushOnce() *problem {
+	if s.figures != nil {
+		s.spare = s.take(s.spare)
+	}
+	if s.timing != nil {
+		s.timing.observe(s.o.Source.Phases(), s.o.Source.NowNS())
+	}
+	added := s.added.Load()
+	data := &s.reused
+	if s.o.Environment.delta {
+		data = new(metricdata.ResourceMetrics)
+	}
+	if err := s.reader.Collect(s.ctx, data); err != nil {
+		return &problem{"cannot be served: " + err.Error(), refused}
+	}
+	if s.figures != nil {
+		s.adding.Lock()
+		s.figures.restore(data)
+		s.adding.Unlock()
+	}
+	s.collected, added = added, added-s.collected
+	if s.o.Environment.delta || len(s.backlog) == 0 {
+		s.backlog = append(s.backlog, batch{data, added})
+	} else {
+		s.backlog[0].records += added // the sums are those of all records so far
+	}
+	if len(s.backlog) > maxBacklog {
+		s.lost += s.backlog[0].records
+		s.backlog = s.backlog[1:]
+	}
+	return s.pushBacklog()
+}
+
+// pushBacklog passes on what was collected, the oldest first.
+func (s *Stream) pushBacklog() *problem {
+	for len(s.backlog) > 0 {
+		problem := s.export(s.backlog[0].data, s.o.Timeout)
+		if problem != nil && problem.kind != partial {
+			return problem
+		}
+		s.pushes++
+		s.arrived += s.backlog[0].records
+		s.backlog[0].data = nil
+		s.backlog = s.backlog[1:]
+		if problem != nil {
+			return problem
+		}
+	}
+	s.backlog = nil
+	return nil
+}
+
+// report tells how it went, once for each change.
+func (s *Stream) report(p *problem) {
+	before := s.failing.Load()
+	switch {
+	case p != nil && p.kind == partial:
+		if !s.toldPartial {
+			s.toldPartial = true
+			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.text))
+		}
+	case p != nil:
+		if before == nil {
+			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; it is tried again, the run goes on", s.target.String(), p.text))
+			before = &failure{since: time.Now()}
+		}
+		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.kind})
+		return
+	}
+	if before != nil {
+		s.failing.Store(nil)
+		s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s", s.target.String(), before.count, time.Since(before.since).Seconds()))
+	}
+}
+
+func (s *Stream) isFinishing() bool {
+	select {
+	case <-s.finishing:
+		return true
+	default:
+		return false
+	}
+}
+
+// abandon ends a stream whose collector took all the time that there was; one that was closed has nothing to tell.
+func (s *Stream) abandon() {
+	if s.isFinishing() {
+		s.conclude(&problem{"did not answer in time", hung})
+	}
+}
+
+// last pushes the rest, and tells what did not arrive.
+func (s *Stream) last() {
+	if s.ctx.Err() != nil {
+		s.abandon()
+		return
+	}
+	tries := lastTries
+	if s.failing.Load() != nil {
+		tries = 1
+	}
+	p := s.pushOnce()
+	for pause := lastPause; p != nil && (p.kind == busy || p.kind == unreachable) && tries > 1; pause *= 2 {
+		tries--
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(pause):
+		}
+		p = s.pushBacklog()
+	}
+	s.conclude(p)
+}
+
+// conclude tells the end of the stream.
+func (s *Stream) conclude(p *problem) {
+	s.mu.Lock()
+	dropped := s.dropped
+	s.mu.Unlock()
+	if dropped > 0 {
+		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
+	}
+	if s.lost > 0 {
+		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them", s.lost, s.target.String()))
+	}
+	if p != nil && p.kind != partial {
+		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the last figures of the load",
+			s.target.String(), p.text, s.added.Load()-s.arrived, s.added.Load()))
+		return
+	}
+	s.report(p)
+	s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(), s.arrived, s.pushes))
+}

@@ -1,0 +1,264 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/exemplar"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+
+	othermetric "go.opentelemetry.io/otel/metric"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/metrics"
+	"aiperf/internal/publish"
+	"aiperf/internal/record"
+)
+
+// Options say what is pushed, where and how.
+type Options struct {
+	// URL is the collector's, as the user wrote it: without a scheme where he gave none.
+	URL         *url.URL
+	Environment Environment
+	// Requests asks for the figures of requests, Timing for those of the load.
+	Requests, Timing bool
+	// Interval lies between two pushes, Timeout bounds one and the last ones all together.
+	Interval, Timeout time.Duration
+	// MaxBatch records wait before they are added to the figures, MaxBuffered at most where that takes time.
+	MaxBatch, MaxBuffered int
+
+	// Set are the metrics of the run.
+	Set *metrics.Set
+	// EndpointType, Model (the first, if any) and URLs say what is asked; Provider, unless empty, who serves it.
+	EndpointType, Model, Provider string
+	URLs                          []string
+	// BenchmarkID and Version describe the run, Attributes are what the user adds to that.
+	BenchmarkID, Version string
+	Attributes           []Attribute
+
+	Source publish.Source
+	Log    *slog.Logger
+	// Redact hides the run's secrets in foreign texts.
+	Redact func(string) string
+}
+
+// Attribute is an attribute of the resource.
+type Attribute struct{ Name, Value string }
+
+// Stream pushes the figures of one run.
+type Stream struct {
+	o        Options
+	target   target
+	exporter *exporter
+	provider *metric.MeterProvider
+	reader   *metric.ManualReader
+	figures  *figures // nil without Requests
+	timing   *timing  // nil without Timing
+	redact   func(string) string
+
+	ctx       context.Context
+	cancel    context.CancelFunc
+	finishing chan struct{}
+	finish    sync.Once
+	ended     sync.WaitGroup
+	// adding is held while records go from the buffer into the figures.
+	adding sync.Mutex
+	// full wakes the goroutine that adds records.
+	full chan struct{}
+	// off tells that nothing is taken any more.
+	off atomic.Bool
+
+	mu      sync.Mutex // of what follows
+	waiting []*record.Record
+	dropped int64
+
+	pushing
+}
+
+// New starts a stream. It waits for nothing: whether the collector answers shows later, in the log.
+func New(o Options) (*Stream, error) {
+	s := &Stream{o: o, finishing: make(chan struct{}), full: make(chan struct{}, 1)}
+	s.target = newTarget(o.URL, &o.Environment)
+	s.redact = artifact.NewRedactor(s.target.secrets()...).Text
+	var err error
+	if s.exporter, err = newExporter(&s.target, &o.Environment, o.Timeout); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.target.String(), err)
+	}
+	if err := s.instrument(); err != nil {
+		return nil, err
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.ended.Go(s.push)
+	if s.figures != nil {
+		s.ended.Go(s.addWaiting)
+	}
+	return s, nil
+}
+
+// instrument makes the instruments.
+func (s *Stream) instrument() error {
+	o := &s.o
+	s.reader = metric.NewManualReader(metric.WithTemporalitySelector(o.Environment.temporality), metric.WithAggregationSelector(o.Environment.aggregation))
+	described, err := describeRun(o)
+	if err != nil {
+		return err
+	}
+	s.provider = metric.NewMeterProvider(metric.WithReader(s.reader), metric.WithResource(described), metric.WithExemplarFilter(exemplar.AlwaysOffFilter))
+	meter := s.provider.Meter(scope, othermetric.WithInstrumentationVersion(o.Version))
+	l := labels{operation: operation(o.EndpointType), provider: o.Provider, model: o.Model}
+	if l.provider == "" {
+		l.provider = provider(o.URLs)
+	}
+	if o.Requests {
+		if s.figures, err = newFigures(meter, o.Set.Samples(), l); err != nil {
+			return err
+		}
+	}
+	if o.Timing {
+		s.timing, err = newTiming(meter, l)
+	}
+	return err
+}
+
+// describeRun is the resource: what the environment says goes before what is known anyway, the user's own before both.
+func describeRun(o *Options) (*resource.Resource, error) {
+	list := []attribute.KeyValue{
+		attribute.String("service.name", "aiperf"), attribute.String("service.version", o.Version),
+		// Sums of two runs at the same time must not be taken for those of one.
+		attribute.String("service.instance.id", o.BenchmarkID),
+		attribute.String("aiperf.benchmark.id", o.BenchmarkID), attribute.String("aiperf.endpoint.type", o.EndpointType),
+	}
+	if o.Model != "" {
+		list = append(list, attribute.String("aiperf.model.name", o.Model))
+	}
+	list = append(list, o.Environment.attributes...)
+	for _, a := range o.Attributes {
+		list = append(list, attribute.String(a.Name, a.Value))
+	}
+	return resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithAttributes(list...))
+}
+
+// Record implements publish.Publisher.
+func (s *Stream) Record(r *record.Record) {
+	if s.figures == nil || s.off.Load() {
+		return
+	}
+	s.mu.Lock()
+	full := len(s.waiting)+1 >= s.o.MaxBatch
+	if len(s.waiting) < s.o.MaxBuffered {
+		s.waiting = append(s.waiting, r)
+	} else {
+		s.dropped++
+	}
+	s.mu.Unlock()
+	if full {
+		select {
+		case s.full <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// addWaiting adds records whenever a batch of them waits.
+func (s *Stream) addWaiting() {
+	var spare []*record.Record
+	for {
+		select {
+		case <-s.full:
+			spare = s.take(spare)
+		case <-s.finishing:
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// take adds the waiting records to the figures; spare is memory that may be used, as is what is returned.
+func (s *Stream) take(spare []*record.Record) []*record.Record {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.mu.Lock()
+	list := s.waiting
+	s.waiting = spare[:0]
+	s.mu.Unlock()
+	s.figures.addAll(list)
+	s.added.Add(int64(len(list)))
+	clear(list)
+	return list
+}
+
+// Finish implements publish.Publisher: the rest is pushed, within the timeout of a push.
+func (s *Stream) Finish() {
+	s.finish.Do(func() {
+		bound := time.AfterFunc(s.patience(), s.cancel)
+		close(s.finishing)
+		s.ended.Wait()
+		bound.Stop()
+		s.release()
+	})
+}
+
+// Close implements publish.Publisher.
+func (s *Stream) Close() {
+	s.finish.Do(func() {
+		s.cancel()
+		s.ended.Wait()
+		s.release()
+	})
+}
+
+func (s *Stream) release() {
+	s.off.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := errors.Join(s.provider.Shutdown(ctx), s.exporter.close(ctx)); err != nil {
+		s.o.Log.Debug("The OTLP exporter did not end as it should", "error", err)
+	}
+	s.cancel()
+}
+
+var _ publish.Publisher = (*Stream)(nil)
+
+// pushing is the state of the goroutine that pushes.
+type pushing struct {
+	// added counts the records in the figures.
+	added atomic.Int64
+	// answered tells that the collector has answered the first push.
+	answered atomic.Bool
+	// failing is set while pushes fail.
+	failing atomic.Pointer[failure]
+
+	pushes int64
+	// backlog are collections that were not pushed yet: with deltas the next one does not bring them again.
+	backlog []batch
+	// arrived counts the records that the collector has; lost those that it will never have.
+	arrived, lost int64
+	collected     int64
+	toldPartial   bool
+	spare         []*record.Record
+	reused        metricdata.ResourceMetrics
+}
+
+// failure is a row of pushes that failed.
+type failure struct {
+	since time.Time
+	count int
+	kind  problemKind
+}
+
+// batch is one collection.
+type batch struct {
+	data *metricdata.ResourceMetrics
+	// records are those that it brings beside the one before.
+	records int64
+}

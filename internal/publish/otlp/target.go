@@ -1,0 +1,90 @@
+package otlp
+
+import (
+	"encoding/base64"
+	"maps"
+	"net"
+	"net/url"
+	"strings"
+
+	"aiperf/internal/artifact"
+)
+
+// The ports of collectors.
+const (
+	portHTTP = "4318"
+	portGRPC = "4317"
+)
+
+// metricsPath is where OTLP over HTTP takes metrics.
+const metricsPath = "/v1/metrics"
+
+// target is the collector that is pushed to.
+type target struct {
+	grpc, secure bool
+	// address is host:port, path begins with a slash and belongs to HTTP.
+	address, path string
+	headers       map[string]string
+	password      string
+}
+
+// newTarget finds the collector of an address as the user wrote it. What he left out: the protocol, which the environment
+// may say and which is else HTTP; the port, which is that of the protocol, but with https that of https; and the path.
+func newTarget(u *url.URL, e *Environment) target {
+	t := target{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: strings.HasSuffix(u.Scheme, "s"), headers: maps.Clone(e.headers)}
+	if !t.grpc && e.grpc {
+		t.grpc = true
+	}
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	case t.grpc:
+		port = portGRPC
+	default:
+		port = portHTTP
+	}
+	t.address = net.JoinHostPort(u.Hostname(), port)
+	if !t.grpc {
+		t.path = strings.TrimRight(u.Path, "/")
+		if !strings.HasSuffix(t.path, metricsPath) {
+			t.path += metricsPath
+		}
+	}
+	if u.User != nil {
+		if t.headers == nil {
+			t.headers = map[string]string{}
+		}
+		t.password, _ = u.User.Password()
+		t.headers["authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+t.password))
+	}
+	return t
+}
+
+// String is the collector without secrets.
+func (t *target) String() string {
+	scheme := map[bool]string{false: "http", true: "grpc"}[t.grpc]
+	if t.secure {
+		scheme += "s"
+	}
+	return scheme + "://" + t.address + t.path
+}
+
+// secrets are what must not be shown.
+func (t *target) secrets() []string {
+	var list []string
+	if t.password != "" {
+		list = append(list, t.password)
+	}
+	for name, value := range t.headers {
+		if value == "" || name == "user-agent" {
+			continue
+		}
+		list = append(list, value)
+		if _, credentials, found := strings.Cut(value, " "); found && artifact.IsCredentialHeader(name) {
+			list = append(list, credentials)
+		}
+	}
+	return list
+}

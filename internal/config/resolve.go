@@ -25,6 +25,7 @@ func (d *draft) run() *Run {
 		ServerMetrics:          d.serverMetrics(),
 		GPU:                    d.gpu(),
 		Network:                d.network(),
+		MetricsListen:          d.metricsListen,
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
 		FailIf:                 d.p.Texts("fail-if"),

@@ -47,6 +47,8 @@ type Options struct {
 	Info summary.RunInfo
 	// Observe gets a snapshot a few times a second, on one goroutine; nil for none.
 	Observe func(Snapshot)
+	// Observers follow the run beside Observe.
+	Observers []Observer
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
@@ -66,6 +68,8 @@ type Outcome struct {
 	Aborted error
 	// Verdict says whether the client itself may have bent the figures.
 	Verdict trust.Verdict
+	// Client is the report from which the verdict comes.
+	Client *trust.Report
 	// Phases are the load generator's numbers.
 	Phases []load.Stats
 }
@@ -93,11 +97,15 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	if err := e.prepareUntilStopped(ctx); err != nil {
 		return nil, err
 	}
+	e.begin()
+	defer e.end(nil) // unless it has ended with an outcome
 	phases, err := e.generate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return e.finish(phases)
+	out, err := e.finish(phases)
+	e.end(out)
+	return out, err
 }
 
 // execution is one run on its way.
@@ -140,6 +148,9 @@ type execution struct {
 	// controls is nil when nothing is asked of the servers beside the load.
 	controls *controls
 	health   *clientHealth
+	// observed is true from begin to end; seen is what the observers saw of the client.
+	observed bool
+	seen     clientView
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -403,6 +414,9 @@ func (e *execution) deliver(r *record.Record) {
 			e.profiling.Add(r)
 			e.health.record(r)
 			e.checkThreshold(r)
+		}
+		for _, o := range e.options.Observers {
+			o.Record(r)
 		}
 	}
 	for _, s := range e.sinks {

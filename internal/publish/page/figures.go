@@ -80,6 +80,42 @@ var totals = [...]total{
 	{"aiperf_reasoning_tokens_total", "Reasoning tokens of successful requests.", "reasoning_token_count"},
 }
 
+var (
+	outcomes = total{name: "aiperf_requests_total", help: "Finished requests. Those that the end of a phase cut off are in aiperf_requests_cut_off_total."}
+	good     = total{name: "aiperf_good_requests_total", help: "Successful requests that kept all service level objectives of --goodput."}
+	failures = total{name: "aiperf_request_errors_total", help: "Failed requests by what went wrong."}
+)
+
+// Family is what can stand on a page. The label "run" is on all of them where there are several runs.
+type Family struct {
+	Name, Type, Help string
+	Labels           []string
+}
+
+// Families lists all that can stand on a page.
+func Families() []Family {
+	phase := []string{"phase"}
+	list := []Family{infoFamily}
+	for _, t := range []total{outcomes, good} {
+		list = append(list, Family{t.name, "counter", t.help, phase})
+	}
+	list[1].Labels = []string{"phase", "outcome"}
+	list = append(list, Family{failures.name, "counter", failures.help, []string{"phase", "type", "code"}})
+	for _, t := range totals {
+		list = append(list, Family{t.name, "counter", t.help, phase})
+	}
+	for _, d := range distributions {
+		list = append(list, Family{d.name, "histogram", d.help, phase})
+	}
+	for _, l := range lags {
+		list = append(list, Family{l.name, "histogram", l.help, phase})
+	}
+	for _, l := range levels {
+		list = append(list, l.Family)
+	}
+	return list
+}
+
 // figures are the families that records go into.
 type figures struct {
 	distributions [len(distributions)]*prometheus.HistogramVec
@@ -114,9 +150,7 @@ func newFigures(register prometheus.Registerer) *figures {
 	for i, t := range totals {
 		f.totals[i] = counter(t.name, t.help)
 	}
-	f.outcomes = counter("aiperf_requests_total", "Finished requests. Those that the end of a phase cut off are in aiperf_requests_cut_off_total.", "outcome")
-	f.good = counter("aiperf_good_requests_total", "Successful requests that kept all service level objectives of --goodput.")
-	f.errors = counter("aiperf_request_errors_total", "Failed requests by what went wrong.", "type", "code")
+	f.outcomes, f.good, f.errors = counter(outcomes.name, outcomes.help, "outcome"), counter(good.name, good.help), counter(failures.name, failures.help, "type", "code")
 	return f
 }
 

@@ -5,8 +5,8 @@
 // that the last figures of a run can still be scraped when the next one has begun. Records go into histograms and
 // counters as they are finished; what the load and the client do is taken from snapshots.
 //
-// The invariant: a page is one instant. All figures of a request appear on it together, and after the end of a run
-// they equal its summary. Taking a record costs some 50 ns per chunk under one lock that a scrape holds for about a
+// The invariant: all figures of a finished request appear on a page together, and after the end of a run they equal
+// its summary; what was sent and is in flight is up to a tenth of a second older. Taking a record costs some 50 ns per chunk under one lock that a scrape holds for about a
 // millisecond, and nothing here is on the path of a request.
 package page
 

@@ -84,6 +84,9 @@ func (r *Run) phase(kind string) *phaseFigures {
 	return p
 }
 
+var infoFamily = Family{"aiperf_info", "gauge", "1; the labels say what is being measured.",
+	[]string{"benchmark_id", "model", "endpoint_type", "streaming", "concurrency", "request_rate", "version"}}
+
 // infoGauge is constant 1; its labels say what the run is.
 func (r *Run) infoGauge() prometheus.Collector {
 	models := slices.Sorted(slices.Values(r.info.Models))
@@ -102,7 +105,7 @@ func (r *Run) infoGauge() prometheus.Collector {
 			labels["request_rate"] = strconv.FormatFloat(*l.Rate, 'g', -1, 64)
 		}
 	}
-	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "aiperf_info", Help: "What is being measured, in labels.", ConstLabels: labels})
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: infoFamily.Name, Help: infoFamily.Help, ConstLabels: labels})
 	g.Set(1)
 	return g
 }

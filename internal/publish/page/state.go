@@ -13,15 +13,19 @@ import (
 type level struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
+	Family
 }
 
-// The families of snapshots. Descriptions are shared by all runs.
-var descriptions []*prometheus.Desc
+// levels are the families of snapshots, which all runs share.
+var levels []level
 
 func family(kind prometheus.ValueType, name, help string, labels ...string) level {
-	d := prometheus.NewDesc(name, help, labels, nil)
-	descriptions = append(descriptions, d)
-	return level{d, kind}
+	l := level{prometheus.NewDesc(name, help, labels, nil), kind, Family{name, "gauge", help, labels}}
+	if kind == prometheus.CounterValue {
+		l.Type = "counter"
+	}
+	levels = append(levels, l)
+	return l
 }
 
 func gauge(name, help string, labels ...string) level {
@@ -82,8 +86,8 @@ type stateCollector struct{ run *Run }
 
 // Describe implements prometheus.Collector.
 func (c *stateCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range descriptions {
-		out <- d
+	for _, l := range levels {
+		out <- l.desc
 	}
 }
 

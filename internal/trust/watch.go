@@ -49,7 +49,7 @@ func (w *Watch) restart() {
 	w.since = w.system.all(w.clock.NowNS())
 	w.last = w.since
 	w.late = stats.Histogram{}
-	w.health = Health{}
+	w.health = Health{availableMin: -1, peaks: peaks{}}
 	w.health.level(&w.since)
 }
 

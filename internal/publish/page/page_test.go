@@ -205,6 +205,11 @@ func stateOf() State {
 		CPUShare: 0.25, CPUPeak: 0.5, CPUQuota: 4, StealShare: math.NaN(), Heap: 1 << 20, RSS: 1 << 21, Descriptors: 30, DescriptorLimit: 1024,
 		Probe: trust.Lags{Count: 3, P99: 2, Max: 3}, GC: trust.GC{Cycles: 5, PauseTotal: 2 * time.Millisecond, PauseMax: time.Millisecond, AssistShare: 0.01},
 	}
+	h.Host = &trust.Host{
+		Processors: 8, BusyShare: 0.5, OthersShare: 0.125, Memory: 1 << 30, AvailableMin: 1 << 29, SwappedIn: -1, SwappedOut: -1, RetransmitShare: 0.001,
+		CPUSome: 0.25, MemorySome: 0, MemoryFull: 0, IOSome: math.NaN(), IOFull: math.NaN(),
+		Links: []trust.Link{{Name: "eth0", ReceivedBytes: 1000, SentBytes: 50, Lost: 3, Speed: 1e9}},
+	}
 	var lag stats.Histogram
 	lag.Add(50e6)
 	return State{
@@ -236,8 +241,13 @@ func TestStateOfTheRun(t *testing.T) {
 		`aiperf_client_verdict{verdict="client_limited"} 1`, `aiperf_client_verdict{verdict="valid"} 0`,
 		`aiperf_client_finding{code="tool_lag",leads_to="client_limited"} 1`,
 		`aiperf_client_cpu_ratio 0.25`, `aiperf_client_cpu_quota_cores 4`, `aiperf_client_gc_pause_seconds_total 0.002`, `aiperf_client_gc_cycles_total 5`,
+		`aiperf_host_cpu_busy_ratio 0.5`, `aiperf_host_network_received_bytes_total{device="eth0"} 1000`, `aiperf_host_pressure_ratio{kind="some",resource="cpu"} 0.25`,
+		`aiperf_host_memory_available_min_bytes 5.36870912e+08`,
 		`aiperf_client_timer_delay_p99_seconds 0.002`, `aiperf_client_open_descriptors_peak 30`,
 	)
+	if strings.Contains(page, `resource="io"`) || strings.Contains(page, "aiperf_host_cpu_steal_ratio ") {
+		t.Error("what the system does not tell is on the page")
+	}
 	// A snapshot without a look at the client keeps the last one.
 	s := stateOf()
 	s.Client = nil

@@ -81,6 +81,22 @@ var (
 	descriptorsLimit = gauge("aiperf_client_descriptor_limit", "File descriptors that the client may have open.")
 )
 
+// What the machine that the client runs on does, all programs together, since the start of the profiling phase.
+var (
+	hostBusy        = gauge("aiperf_host_cpu_busy_ratio", "Part of the time of the machine's processors in which they worked.")
+	hostOthers      = gauge("aiperf_host_cpu_others_ratio", "The part of it that other programs used.")
+	hostSteal       = gauge("aiperf_host_cpu_steal_ratio", "Part of the processors' time that the hypervisor gave to others.")
+	hostProcessors  = gauge("aiperf_host_processors", "Processors of the machine.")
+	hostMemory      = gauge("aiperf_host_memory_bytes", "Memory of the machine.")
+	hostAvailable   = gauge("aiperf_host_memory_available_min_bytes", "The least memory that could still be used.")
+	hostReceived    = counter("aiperf_host_network_received_bytes_total", "Bytes that an interface received.", "device")
+	hostSent        = counter("aiperf_host_network_sent_bytes_total", "Bytes that an interface sent.", "device")
+	hostLost        = counter("aiperf_host_network_lost_packets_total", "Packets that an interface dropped or that were broken, both ways.", "device")
+	hostSpeed       = gauge("aiperf_host_network_speed_bytes", "Bytes per second that an interface can carry.", "device")
+	hostRetransmits = gauge("aiperf_host_tcp_retransmit_ratio", "Part of the TCP segments sent that were sent again.")
+	hostPressure    = gauge("aiperf_host_pressure_ratio", "Part of the time in which some tasks, or all (full), stood still for lack of cpu, memory or io.", "resource", "kind")
+)
+
 // stateCollector makes figures of a run's last snapshot. The page is locked while it does.
 type stateCollector struct{ run *Run }
 
@@ -228,6 +244,40 @@ func (e emitter) client(r *trust.Report, ended bool) {
 	e.known(residentBytes, h.RSS)
 	e.known(descriptorsOpen, h.Descriptors)
 	e.known(descriptorsLimit, h.DescriptorLimit)
+	e.put(hostSteal, h.StealShare)
+	if h.Host != nil {
+		e.host(h.Host)
+	}
+}
+
+func (e emitter) host(h *trust.Host) {
+	e.known(hostProcessors, int64(h.Processors))
+	e.put(hostBusy, h.BusyShare)
+	e.put(hostOthers, h.OthersShare)
+	if h.Memory > 0 {
+		e.put(hostMemory, float64(h.Memory))
+		if h.AvailableMin >= 0 {
+			e.put(hostAvailable, float64(h.AvailableMin))
+		}
+	}
+	for i := range h.Links {
+		l := &h.Links[i]
+		e.put(hostReceived, float64(l.ReceivedBytes), l.Name)
+		e.put(hostSent, float64(l.SentBytes), l.Name)
+		e.put(hostLost, float64(l.Lost), l.Name)
+		if l.Speed > 0 {
+			e.put(hostSpeed, l.Speed, l.Name)
+		}
+	}
+	e.put(hostRetransmits, h.RetransmitShare)
+	for _, p := range []struct {
+		resource, kind string
+		share          float64
+	}{
+		{"cpu", "some", h.CPUSome}, {"memory", "some", h.MemorySome}, {"memory", "full", h.MemoryFull}, {"io", "some", h.IOSome}, {"io", "full", h.IOFull},
+	} {
+		e.put(hostPressure, p.share, p.resource, p.kind)
+	}
 }
 
 func one(is bool) float64 {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,10 +237,37 @@ func TestNoGPUTelemetryAsksNobody(t *testing.T) {
 	}
 }
 
+// smiScript stands in for nvidia-smi: a line of one GPU, again and again with -lms.
+const smiScript = `#!/bin/sh
+PATH=/bin:/usr/bin
+line="0, GPU-local, NVIDIA H200, 00000000:02:00.0, 250.50, 66, 33, 16384, 55, 1, 2, 3"
+for a in "$@"; do case "$a" in -lms*) again=1 ;; esac; done
+echo "$line"
+while [ -n "$again" ]; do sleep 0.02; echo "$line" || exit; done
+`
+
 func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
-	url := serve(t, mockserver.Options{Fast: true})
+	url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond})
 	f := before(t, url, nil)
 	gpuEnv(t, f.URL+"/dcgm1/metrics")
+	if runtime.GOOS != "windows" {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(smiScript), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "6", "--concurrency", "1", "--gpu-telemetry", "pynvml")
+		lines := w.gpuLines(t)
+		if f.asked("/dcgm1/metrics") != 0 || len(lines) == 0 || lines[0]["dcgm_url"] != "pynvml://localhost" {
+			t.Errorf("an exporter was asked %d times; %d lines", f.asked("/dcgm1/metrics"), len(lines))
+		}
+		if s := w.gpus(t).Telemetry.Summary; !slices.Equal(s.Configured, []string{"pynvml://localhost"}) {
+			t.Errorf("configured %v", s.Configured)
+		}
+		if got := w.avg(t, "total_gpu_power"); got != 250.5 {
+			t.Errorf("power %v", got)
+		}
+	}
 	t.Setenv("PATH", t.TempDir())
 	cfg := watching(t, t.TempDir(), url, "--no-server-metrics", "--gpu-telemetry", "pynvml")
 	_, err := executeQuietly(t, cfg)

@@ -407,15 +407,23 @@ func TestAPageHasWholeRequests(t *testing.T) {
 	p := &Page{}
 	r := p.Begin(infoOf(t, ""))
 	var all sync.WaitGroup
-	for range 4 {
+	done := make(chan struct{})
+	for range 2 {
 		all.Go(func() {
 			rec := streamed(record.PhaseProfiling, 20, 25, 45)
-			for range 500 {
-				r.Record(rec)
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					r.Record(rec)
+				}
 			}
 		})
 	}
-	for range 20 {
+	defer all.Wait()
+	defer close(done)
+	for range 100 {
 		families, err := p.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -438,7 +446,6 @@ func TestAPageHasWholeRequests(t *testing.T) {
 			t.Fatalf("figures of half a request: %v", counts)
 		}
 	}
-	all.Wait()
 }
 
 // promtool's rules.

@@ -6,9 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"io/fs"
+	"log"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -191,7 +194,7 @@ func TestTrapAnExporterIsScrapedAndListedOnce(t *testing.T) {
 	if want := []string{f.URL + "/dcgm1/metrics", "http://127.0.0.1:1/metrics"}; !slices.Equal(e.Telemetry.Summary.Configured, want) || len(e.Telemetry.Summary.Successful) != 1 {
 		t.Errorf("got %+v", e.Telemetry.Summary)
 	}
-	if w.warnings("no answer from http://127.0.0.1:1/metrics") != 1 {
+	if w.warnings("no metrics from http://127.0.0.1:1/metrics (") != 1 {
 		t.Error("the exporter that is down is not told once")
 	}
 	if text := w.console(t); !strings.Contains(text, "1/2 telemetry sources reachable") || !strings.Contains(text, "127.0.0.1:1 ✘ (unreachable)") {
@@ -340,6 +343,15 @@ func TestFaultsOfExporters(t *testing.T) {
 				t.Error("what was read is lost")
 			}
 		}},
+		{"an exporter that dies for good", "die_after_s=0.2", func(t *testing.T, w *watchedRun) {
+			e := w.gpus(t)
+			if len(e.Telemetry.Errors) == 0 || w.warnings("GPU telemetry: scraping") != 1 || len(only(t, w)) != 2 {
+				t.Errorf("errors %+v", e.Telemetry.Errors)
+			}
+			if w.avg(t, "total_gpu_power") != 770 || w.avg(t, "total_gpu_energy") <= 0 {
+				t.Error("what was read before is lost")
+			}
+		}},
 		{"half a page now and then", "truncated;rate=0.5", func(t *testing.T, w *watchedRun) {
 			if len(only(t, w)) != 2 || w.warnings("Disabling") != 0 {
 				t.Error("a malformed page ended the collection")
@@ -379,6 +391,29 @@ func only(t *testing.T, w *watchedRun) map[string]struct {
 		return x.GPUs
 	}
 	return nil
+}
+
+// An exporter that refuses is one line with its reason, and no failure.
+func TestExportersThatRefuseAreToldWithTheirReason(t *testing.T) {
+	url := serve(t, mockserver.Options{Fast: true})
+	refused := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }})
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	gpuEnv(t)
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", refused.URL, secure.URL, "127.0.0.1:1")
+	for _, part := range []string{
+		refused.URL + "/metrics (answered with status 401 Unauthorized)",
+		secure.URL + "/metrics (cannot connect to " + strings.TrimPrefix(secure.URL, "https://") + " [",
+		"http://127.0.0.1:1/metrics (cannot connect to 127.0.0.1:1 [",
+	} {
+		if w.warnings(part) != 1 {
+			t.Errorf("the log does not say once: %s", part)
+		}
+	}
+	if w.warnings("GPU telemetry") != 1 || w.outcome.Result.Counts.Successes != 2 {
+		t.Errorf("%d lines, counts %+v", w.warnings("GPU telemetry"), w.outcome.Result.Counts)
+	}
 }
 
 func TestTrapEnergyRestartIsNotNegative(t *testing.T) {

@@ -69,7 +69,6 @@ type nvmlDevice struct {
 	seen    uint64 // time stamp of the last process sample
 }
 
-
 func openNVML() (Reader, error) {
 	lib, err := openLibrary(nvmlLibraries())
 	if err != nil {

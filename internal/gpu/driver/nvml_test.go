@@ -85,9 +85,10 @@ func TestReadingsOfNVMLAreScaled(t *testing.T) {
 // The processes of a GPU may add up to more than the GPU has.
 func TestSMsOfProcessesAreCapped(t *testing.T) {
 	type sample struct {
-		pid, padding        uint32
-		stamp               uint64
-		sm, memory, enc, de uint32
+		_     [2]uint32 // process, padding
+		stamp uint64
+		sm    uint32
+		_     [3]uint32 // memory, encoder, decoder
 	}
 	var asked []uint64
 	n := fakeNVML(map[string]any{

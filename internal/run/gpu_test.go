@@ -264,8 +264,8 @@ func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
 		if f.asked("/dcgm1/metrics") != 0 || len(lines) == 0 || lines[0]["dcgm_url"] != "pynvml://localhost" {
 			t.Errorf("an exporter was asked %d times; %d lines", f.asked("/dcgm1/metrics"), len(lines))
 		}
-		if s := w.gpus(t).Telemetry.Summary; !slices.Equal(s.Configured, []string{"pynvml://localhost"}) {
-			t.Errorf("configured %v", s.Configured)
+		if e := w.gpus(t); e.Telemetry == nil || !slices.Equal(e.Telemetry.Summary.Configured, []string{"pynvml://localhost"}) {
+			t.Fatalf("telemetry %+v", e.Telemetry)
 		}
 		if got := w.avg(t, "total_gpu_power"); got != 250.5 {
 			t.Errorf("power %v", got)
@@ -343,15 +343,6 @@ func TestFaultsOfExporters(t *testing.T) {
 				t.Error("what was read is lost")
 			}
 		}},
-		{"an exporter that dies for good", "die_after_s=0.2", func(t *testing.T, w *watchedRun) {
-			e := w.gpus(t)
-			if len(e.Telemetry.Errors) == 0 || w.warnings("GPU telemetry: scraping") != 1 || len(only(t, w)) != 2 {
-				t.Errorf("errors %+v", e.Telemetry.Errors)
-			}
-			if w.avg(t, "total_gpu_power") != 770 || w.avg(t, "total_gpu_energy") <= 0 {
-				t.Error("what was read before is lost")
-			}
-		}},
 		{"half a page now and then", "truncated;rate=0.5", func(t *testing.T, w *watchedRun) {
 			if len(only(t, w)) != 2 || w.warnings("Disabling") != 0 {
 				t.Error("a malformed page ended the collection")
@@ -391,6 +382,31 @@ func only(t *testing.T, w *watchedRun) map[string]struct {
 		return x.GPUs
 	}
 	return nil
+}
+
+// An exporter that dies for good costs the readings from then on, the final one included, and nothing else.
+func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
+	var mu sync.Mutex
+	pages := 0
+	exporter := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if pages++; pages > 10 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte(powerLine("DCGM_FI_DEV_POWER_USAGE", 385) + powerLine("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 1e6*float64(pages))))
+	}})
+	gpuEnv(t, exporter.URL)
+	url := serve(t, mockserver.Options{TTFT: 40 * time.Millisecond})
+	w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", "15")
+	e := w.gpus(t)
+	if e.Telemetry == nil || len(e.Telemetry.Errors) != 1 || w.warnings("GPU telemetry: scraping") != 1 {
+		t.Fatalf("telemetry %+v", e.Telemetry)
+	}
+	if w.avg(t, "total_gpu_power") != 385 || w.avg(t, "total_gpu_energy") <= 0 || w.outcome.Result.Counts.Successes != 15 {
+		t.Error("what was read before is lost")
+	}
 }
 
 // An exporter that refuses is one line with its reason, and no failure.

@@ -45,6 +45,7 @@ type draft struct {
 	pattern                       string
 	smoothness                    float64
 	requestsDefaulted, burstOfOne bool
+	metricsListen                 string
 }
 
 // Resolve derives every default, checks the options against one another and makes the Run. It touches

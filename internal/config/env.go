@@ -118,6 +118,7 @@ type MetricsEnv struct {
 	OSLMismatchPctThreshold      float64
 	OSLMismatchMaxTokenThreshold int
 	ExportFlushInterval          time.Duration
+	ListenLinger                 time.Duration
 }
 
 // UIEnv tunes what is shown.
@@ -260,6 +261,7 @@ func newEnv(v variables) Env {
 			OSLMismatchPctThreshold:      v.real("METRICS_OSL_MISMATCH_PCT_THRESHOLD"),
 			OSLMismatchMaxTokenThreshold: v.number("METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD"),
 			ExportFlushInterval:          v.seconds("METRICS_EXPORT_FLUSH_INTERVAL"),
+			ListenLinger:                 v.seconds("METRICS_LISTEN_LINGER"),
 		},
 		UI: UIEnv{
 			RealtimeMetricsInterval: v.optionalSeconds("UI_REALTIME_METRICS_INTERVAL"),

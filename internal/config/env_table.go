@@ -124,6 +124,7 @@ func telemetryVariables() []Variable {
 		vBool("SERVER_METRICS_CSV_COMMENTS", "false", "Comment lines in the server metrics CSV."),
 		vBool("SERVER_METRICS_PERCENTILE_BOUNDS", "false", "Add the bucket bounds of each estimated percentile of a server's histogram (p99_lower, p99_upper)."),
 		vBool("SERVER_METRICS_LEGACY_JSON", "false", "An additional server metrics file in the older layout."),
+		vFloat("METRICS_LISTEN_LINGER", "60", between(0, 3600), "Seconds that the page of --metrics-listen stays at most after the end, for a Prometheus that has scraped it to read the final figures."),
 		vBool("GPU_VENDOR_SCOPED", "false", "Vendor-prefixed names of GPU fields."),
 		vFloat("GPU_COLLECTION_INTERVAL", "0.333", between(0.01, 300), "Seconds between two readings of GPU metrics."),
 		vText("GPU_DEFAULT_DCGM_ENDPOINTS", VarList, "http://localhost:9400/metrics,http://localhost:9401/metrics", "DCGM exporters that are tried by default."),

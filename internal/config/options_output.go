@@ -37,6 +37,7 @@ func outputOptions() []Option {
 		opt("network-latency-automatic", Bool, "false", 3, "Measure the network's round trip by TCP handshakes beside the load and also report latencies without it.", yaml("network_latency.automatic")),
 		opt("network-latency-mean", Float, "", 3, "Round trip in milliseconds, measured elsewhere; latencies are also reported without it.", limits(atLeast(0)), yaml("network_latency.mean")),
 		opt("network-latency-ping-interval", Float, "1", 3, "Seconds between two handshakes of --network-latency-automatic.", limits(above(0)), env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
+		opt("metrics-listen", String, "", 2, "Serve the run's own figures at this address while it runs, for Prometheus to scrape at /metrics: HOST:PORT, :PORT for all addresses of the machine, or PORT for 127.0.0.1 alone; 0 takes a free port."),
 		opt("otel-url", String, "", 3, "OpenTelemetry collector that gets the figures while the run goes on: host, host:port (4318), or a URL; grpc://host for OTLP over gRPC (4317).", address, yaml("otel.url")),
 		opt("stream", Enum, "", 3, "What is streamed: the figures of requests (metrics), those of the load (timing), or both.", multi, values("metrics", "timing", "default"), derived("both"), yaml("otel.stream")),
 		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream's resource as key=value.", multi, yaml("otel.resource_attributes")),

@@ -26,6 +26,7 @@ func (d *draft) run() *Run {
 		GPU:                    d.gpu(),
 		Network:                d.network(),
 		OTel:                   d.otel(),
+		MetricsListen:          d.metricsListen,
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
 		FailIf:                 d.p.Texts("fail-if"),

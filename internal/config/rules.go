@@ -12,7 +12,7 @@ import (
 // rules are the checks of options against one another, in the order in which faults are reported.
 func rules() []func(*draft) {
 	return []func(*draft){
-		(*draft).checkModels, (*draft).checkURLs, (*draft).checkConnections, (*draft).checkRequirements, (*draft).checkExclusions,
+		(*draft).checkModels, (*draft).checkURLs, (*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
 		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,

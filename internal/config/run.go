@@ -33,6 +33,8 @@ type Run struct {
 	FailedRequestThreshold *float64
 	Series                 Series
 	Workers                Workers
+	// MetricsListen is where the run's own figures are served, HOST:PORT; "" for nowhere.
+	MetricsListen string
 	// TimestampSource is "auto", "kernel" or "user".
 	TimestampSource string
 	// RequireValid makes a verdict other than valid a failure.

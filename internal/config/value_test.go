@@ -155,7 +155,25 @@ func TestGPUItems(t *testing.T) {
 			t.Errorf("%v: accepted", items)
 		}
 	}
-	if got, err := parseGPUItems([]string{"PyNVML"}); err != nil || got.collector != "pynvml" {
+}
+
+// The word dashboard is exact, the names of the local collectors are not.
+func TestTrapDashboardIsAnExactWord(t *testing.T) {
+	for _, item := range []string{"Dashboard", "DASHBOARD", " dashboard", "dash"} {
+		if got, err := parseGPUItems([]string{item}); err == nil || !strings.HasPrefix(err.Error(), "Invalid GPU telemetry item: "+item+". Valid options are: 'pynvml', 'amdsmi', 'dashboard', '.csv' file, and URLs.") {
+			t.Errorf("%q: %+v, %v", item, got, err)
+		}
+	}
+	if got, err := parseGPUItems([]string{"dashboard"}); err != nil || !got.dashboard || got.collector != "" || got.exporters != nil {
 		t.Errorf("got %+v, %v", got, err)
+	}
+	for item, want := range map[string]string{"pynvml": "pynvml", "PYNVML": "pynvml", "PyNVML": "pynvml", "amdsmi": "amdsmi", "AMDSMI": "amdsmi"} {
+		if got, err := parseGPUItems([]string{item}); err != nil || got.collector != want || got.dashboard {
+			t.Errorf("%s: %+v, %v", item, got, err)
+		}
+	}
+	// The order of the tests: a name that ends in .csv is a file, whatever else it looks like.
+	if _, err := parseGPUItems([]string{"http://n1:9400/pynvml.csv"}); err == nil || !strings.HasPrefix(err.Error(), "GPU metrics file not found: ") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -6,11 +6,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"io/fs"
+	"log"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,7 +194,7 @@ func TestTrapAnExporterIsScrapedAndListedOnce(t *testing.T) {
 	if want := []string{f.URL + "/dcgm1/metrics", "http://127.0.0.1:1/metrics"}; !slices.Equal(e.Telemetry.Summary.Configured, want) || len(e.Telemetry.Summary.Successful) != 1 {
 		t.Errorf("got %+v", e.Telemetry.Summary)
 	}
-	if w.warnings("no answer from http://127.0.0.1:1/metrics") != 1 {
+	if w.warnings("no metrics from http://127.0.0.1:1/metrics (") != 1 {
 		t.Error("the exporter that is down is not told once")
 	}
 	if text := w.console(t); !strings.Contains(text, "1/2 telemetry sources reachable") || !strings.Contains(text, "127.0.0.1:1 ✘ (unreachable)") {
@@ -236,10 +240,37 @@ func TestNoGPUTelemetryAsksNobody(t *testing.T) {
 	}
 }
 
+// smiScript stands in for nvidia-smi: a line of one GPU, again and again with -lms.
+const smiScript = `#!/bin/sh
+PATH=/bin:/usr/bin
+line="0, GPU-local, NVIDIA H200, 00000000:02:00.0, 250.50, 66, 33, 16384, 55, 1, 2, 3"
+for a in "$@"; do case "$a" in -lms*) again=1 ;; esac; done
+echo "$line"
+while [ -n "$again" ]; do sleep 0.02; echo "$line" || exit; done
+`
+
 func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
-	url := serve(t, mockserver.Options{Fast: true})
+	url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond})
 	f := before(t, url, nil)
 	gpuEnv(t, f.URL+"/dcgm1/metrics")
+	if runtime.GOOS != "windows" {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(smiScript), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir)
+		w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "6", "--concurrency", "1", "--gpu-telemetry", "pynvml")
+		lines := w.gpuLines(t)
+		if f.asked("/dcgm1/metrics") != 0 || len(lines) == 0 || lines[0]["dcgm_url"] != "pynvml://localhost" {
+			t.Errorf("an exporter was asked %d times; %d lines", f.asked("/dcgm1/metrics"), len(lines))
+		}
+		if e := w.gpus(t); e.Telemetry == nil || !slices.Equal(e.Telemetry.Summary.Configured, []string{"pynvml://localhost"}) {
+			t.Fatalf("telemetry %+v", e.Telemetry)
+		}
+		if got := w.avg(t, "total_gpu_power"); got != 250.5 {
+			t.Errorf("power %v", got)
+		}
+	}
 	t.Setenv("PATH", t.TempDir())
 	cfg := watching(t, t.TempDir(), url, "--no-server-metrics", "--gpu-telemetry", "pynvml")
 	_, err := executeQuietly(t, cfg)
@@ -351,6 +382,54 @@ func only(t *testing.T, w *watchedRun) map[string]struct {
 		return x.GPUs
 	}
 	return nil
+}
+
+// An exporter that dies for good costs the readings from then on, the final one included, and nothing else.
+func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
+	var mu sync.Mutex
+	pages := 0
+	exporter := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if pages++; pages > 10 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte(powerLine("DCGM_FI_DEV_POWER_USAGE", 385) + powerLine("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 1e6*float64(pages))))
+	}})
+	gpuEnv(t, exporter.URL)
+	url := serve(t, mockserver.Options{TTFT: 40 * time.Millisecond})
+	w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", "15")
+	e := w.gpus(t)
+	if e.Telemetry == nil || len(e.Telemetry.Errors) != 1 || w.warnings("GPU telemetry: scraping") != 1 {
+		t.Fatalf("telemetry %+v", e.Telemetry)
+	}
+	if w.avg(t, "total_gpu_power") != 385 || w.avg(t, "total_gpu_energy") <= 0 || w.outcome.Result.Counts.Successes != 15 {
+		t.Error("what was read before is lost")
+	}
+}
+
+// An exporter that refuses is one line with its reason, and no failure.
+func TestExportersThatRefuseAreToldWithTheirReason(t *testing.T) {
+	url := serve(t, mockserver.Options{Fast: true})
+	refused := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }})
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	gpuEnv(t)
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", refused.URL, secure.URL, "127.0.0.1:1")
+	for _, part := range []string{
+		refused.URL + "/metrics (answered with status 401 Unauthorized)",
+		secure.URL + "/metrics (cannot connect to " + strings.TrimPrefix(secure.URL, "https://") + " [",
+		"http://127.0.0.1:1/metrics (cannot connect to 127.0.0.1:1 [",
+	} {
+		if w.warnings(part) != 1 {
+			t.Errorf("the log does not say once: %s", part)
+		}
+	}
+	if w.warnings("GPU telemetry") != 1 || w.outcome.Result.Counts.Successes != 2 {
+		t.Errorf("%d lines, counts %+v", w.warnings("GPU telemetry"), w.outcome.Result.Counts)
+	}
 }
 
 func TestTrapEnergyRestartIsNotNegative(t *testing.T) {

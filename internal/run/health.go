@@ -19,6 +19,12 @@ import (
 // shortBody is the length up to which writing a body to a socket does not wait for the network.
 const shortBody = 32 << 10
 
+// bounded are the metrics in which the client's share has a bound, headlines those that judging the client takes.
+var (
+	bounded   = []string{trust.TTFT, trust.ITL, trust.Latency, trust.Throughput, trust.OutputThroughput}
+	headlines = append([]string{"benchmark_duration", "output_sequence_length"}, bounded...)
+)
+
 // clientHealth gathers what this program itself may have bent: how late requests went out and
 // responses were read. It takes profiling exchanges, from any goroutine.
 type clientHealth struct {
@@ -101,14 +107,25 @@ func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source 
 
 // soFar is the report of a run that goes on: without its results nothing can be judged.
 func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats, source client.StampSource) *trust.Report {
+	seen := h.watch.SoFar()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	seen := h.watch.SoFar()
 	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase, source))
 }
 
-// report judges the run.
+// judgeSoFar judges a run on its way by the results so far.
+func (h *clientHealth) judgeSoFar(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
+	seen := h.watch.SoFar()
+	return h.judge(&seen, r, phase, limited, source)
+}
+
+// report ends the watch and judges the run.
 func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
+	seen := h.watch.Stop()
+	return h.judge(&seen, r, phase, limited, source)
+}
+
+func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in := h.inputs(&r.Counts, phase, source)
@@ -119,7 +136,7 @@ func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool
 	if m, ok := r.Find("output_sequence_length"); ok {
 		in.OutputLength = m.Stats.Avg
 	}
-	for _, tag := range []string{trust.TTFT, trust.ITL, trust.Latency, trust.Throughput, trust.OutputThroughput} {
+	for _, tag := range bounded {
 		m, ok := r.Find(tag)
 		if !ok {
 			continue
@@ -130,7 +147,7 @@ func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool
 		}
 		in.Metrics = append(in.Metrics, metric)
 	}
-	return h.watch.Report(in)
+	return trust.Judge(seen, in)
 }
 
 func (h *clientHealth) source() string {
@@ -185,13 +202,12 @@ func (e *execution) preflight(workers int) {
 
 // judge adds what the client did to the result.
 func (e *execution) judge(out *Outcome, phases []load.Stats) {
-	p := e.cfg.Profiling()
-	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), p.Concurrency != nil || p.Prefill != nil, e.client.StampSource())
+	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), e.limited(), e.client.StampSource())
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}
 	out.Result.ClientHealth = healthObject(report.Members())
 	lines := report.Lines()
 	out.Console.Notes = lines[:]
-	out.Verdict = report.Verdict
+	out.Verdict, out.Client = report.Verdict, report
 }

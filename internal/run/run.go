@@ -48,6 +48,8 @@ type Options struct {
 	Info summary.RunInfo
 	// Observe gets a snapshot a few times a second, on one goroutine; nil for none.
 	Observe func(Snapshot)
+	// Observers follow the run beside Observe.
+	Observers []Observer
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
@@ -67,6 +69,8 @@ type Outcome struct {
 	Aborted error
 	// Verdict says whether the client itself may have bent the figures.
 	Verdict trust.Verdict
+	// Client is the report from which the verdict comes.
+	Client *trust.Report
 	// Phases are the load generator's numbers.
 	Phases []load.Stats
 }
@@ -94,11 +98,15 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	if err := e.prepareUntilStopped(ctx); err != nil {
 		return nil, err
 	}
+	e.begin()
+	defer e.end(nil) // unless it has ended with an outcome
 	phases, err := e.generate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return e.finish(phases)
+	out, err := e.finish(phases)
+	e.end(out)
+	return out, err
 }
 
 // execution is one run on its way.
@@ -141,8 +149,11 @@ type execution struct {
 	// rtt is that round trip, nil as long as it is not known.
 	rtt *time.Duration
 	// controls is nil when nothing is asked of the servers beside the load.
-	controls   *controls
-	health     *clientHealth
+	controls *controls
+	health   *clientHealth
+	// observed is true from begin to end; seen is what the observers saw of the client.
+	observed   bool
+	seen       clientView
 	publishers publishers
 	otel       otlp.Environment
 
@@ -415,6 +426,9 @@ func (e *execution) deliver(r *record.Record) {
 			e.checkThreshold(r)
 		}
 		e.publishers.record(r)
+		for _, o := range e.options.Observers {
+			o.Record(r)
+		}
 	}
 	for _, s := range e.sinks {
 		s.Add(r)

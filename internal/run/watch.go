@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/metrics"
 	"aiperf/internal/record"
 	"aiperf/internal/runlog"
+	"aiperf/internal/trust"
 )
 
 // Snapshot is what an observer sees of a run.
@@ -20,6 +21,8 @@ type Snapshot struct {
 	NowNS int64
 	// Records counts the records made so far in the profiling phase.
 	Records metrics.Snapshot
+	// Client is how the client itself does, at most a second old; nil as long as that is not known, and for Observe.
+	Client *trust.Report
 }
 
 // snapshotInterval is how often observers see the run.
@@ -52,12 +55,6 @@ func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 		}
 	}()
 	return ended
-}
-
-func (e *execution) show() {
-	if e.options.Observe != nil {
-		e.options.Observe(Snapshot{Phases: e.engine.Snapshot(), NowNS: e.clock.NowNS(), Records: e.profiling.Snapshot()})
-	}
 }
 
 // optionalTicker never fires when its interval is 0.

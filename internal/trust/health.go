@@ -27,6 +27,11 @@ type Health struct {
 	Sockets, PortRange           int64
 	// RSS and Heap are the largest in bytes, LiveHeap what a collection found in use; MemoryLimit is the control group's, or what the machine has.
 	RSS, Heap, LiveHeap, MemoryLimit int64
+	// Host is the whole machine; nil before the end of a window.
+	Host *Host
+
+	availableMin int64 // -1 = not told
+	peaks        peaks
 }
 
 // GC is the garbage collector's part.
@@ -48,6 +53,9 @@ func (h *Health) level(r *reading) {
 	h.Heap = max(h.Heap, r.heap)
 	h.LiveHeap = max(h.LiveHeap, r.live)
 	h.DescriptorLimit = r.descriptorLimit
+	if a := r.host.available; a >= 0 && (h.availableMin < 0 || a < h.availableMin) {
+		h.availableMin = a
+	}
 }
 
 // peak notes the load of one probe interval.
@@ -55,6 +63,7 @@ func (h *Health) peak(from, to *reading) {
 	if share := cpuShare(from, to); share > h.CPUPeak {
 		h.CPUPeak = share
 	}
+	h.peaks.note(from, to)
 }
 
 func cpuShare(from, to *reading) float64 {
@@ -77,12 +86,13 @@ func (h *Health) window(from, to *reading) {
 	h.CPUQuota, h.CPUShare = to.quota, cpuShare(from, to)
 	h.CPUPeak = max(h.CPUPeak, orZero(h.CPUShare))
 	h.StealShare, h.PressureShare = math.NaN(), math.NaN()
-	if from.jiffies > 0 {
+	if from.hasSteal && to.hasSteal {
 		h.StealShare = ratio(to.steal-from.steal, float64(to.jiffies-from.jiffies))
 	}
 	if from.hasPressure && to.hasPressure {
 		h.PressureShare = ratio((to.pressureUS-from.pressureUS)*1000, float64(elapsed))
 	}
+	h.Host = hostOf(from, to, h.availableMin, h.peaks)
 	h.Runnable = to.runnable.since(&from.runnable).lags()
 	pauses := to.pauses.since(&from.pauses)
 	h.GC = GC{

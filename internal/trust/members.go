@@ -53,6 +53,9 @@ func (r *Report) Members() []Member {
 	}{{"cpu", h.cpuMembers()}, {"gc", h.gcMembers()}, {"limits", h.limitMembers()}} {
 		o.add(m.key, m.value)
 	}
+	if host := h.Host.members(); len(host) > 0 {
+		o.add("host", host)
+	}
 	return o
 }
 
@@ -112,6 +115,13 @@ func (o *object) number(key string, v float64) {
 // known leaves out what the system does not tell.
 func (o *object) known(key string, n int64) {
 	if n > 0 {
+		o.add(key, n)
+	}
+}
+
+// told leaves out what is below 0, which stands for what the system does not tell.
+func (o *object) told(key string, n int64) {
+	if n >= 0 {
 		o.add(key, n)
 	}
 }

@@ -22,6 +22,11 @@ const (
 	pressed               = 0.50
 	longPause             = 10 * time.Millisecond
 	manyCoalesced         = 0.05
+	// othersBusy is the part of the machine's processors that other programs may use untold, linkFull that of an
+	// interface's speed, stalledForMemory that of the time.
+	othersBusy, linkFull, stalledForMemory = 0.25, 0.90, 0.10
+	// fewLost packets and segments that were sent again are nothing to tell.
+	fewLost, lostShare, resent = 100, 0.001, 0.01
 	// largeBound is the part of a metric's median from which the client's share makes it doubtful.
 	largeBound = 0.10
 	// smallBound is the share, in milliseconds, that makes no time doubtful.
@@ -51,6 +56,8 @@ var rules = [...]rule{
 	{"connection_wait", ClientLimited, false, connectionWait,
 		"allow more connections with --workers-max or AIPERF_HTTP_CONNECTION_LIMIT, or let the load grow with --concurrency-ramp-duration or --request-rate-ramp-duration"},
 	{"cpu", ClientLimited, true, cpu, spread},
+	{"link_full", ClientLimited, false, fullLink,
+		"use a faster link, or share the load among several machines"},
 	{"rate_missed", ClientLimited, false, rateMissed, spread},
 	{"standstill", Inconclusive, false, stoodStill,
 		"repeat the run; do not suspend the process or its machine meanwhile"},
@@ -58,12 +65,20 @@ var rules = [...]rule{
 		"end what else runs on this machine, or give the process cores of its own"},
 	{"steal", Inconclusive, false, steal,
 		"use a machine whose processors are not shared with others"},
+	{"memory_pressure", Inconclusive, false, memoryPressure,
+		"lower the concurrency, or end what else takes memory on this machine"},
 	{"error_bound", Inconclusive, false, largeBounds,
 		"end what else runs on this machine; keep --timestamp-source at auto"},
 	{"late_timers", Valid, false, lateTimers,
 		"end what else runs on this machine, or give the process cores of its own"},
 	{"pressure", Valid, false, pressure,
 		"end what else runs on this machine, or give the process cores of its own"},
+	{"others_busy", Valid, false, busyOthers,
+		"end what else runs on this machine, or give the process cores of its own"},
+	{"packets_lost", Valid, false, lostPackets,
+		"look at the link and the receive queues of its interface: ip -s link"},
+	{"retransmits", Valid, false, retransmits,
+		"look at the network between this machine and the server: what is sent again arrives late"},
 	{"gc_pause", Valid, false, gcPause,
 		"give the process more memory: GOMEMLIMIT and GOGC set how often it collects"},
 	{"memory", Valid, false, memory,
@@ -162,6 +177,64 @@ func largeBounds(r *Report) (string, bool) {
 func pressure(r *Report) (string, bool) {
 	return fmt.Sprintf("some task waited for a processor in %.0f %% of the time", 100*r.Health.PressureShare),
 		r.Health.PressureShare > pressed
+}
+
+// busiest is the interface that was used most by its speed; nil if no speed is known.
+func (h *Host) busiest() *Link {
+	var most *Link
+	for i := range h.Links {
+		if l := &h.Links[i]; l.Speed > 0 && (most == nil || l.AverageShare > most.AverageShare) {
+			most = l
+		}
+	}
+	return most
+}
+
+func fullLink(r *Report) (string, bool) {
+	if r.Health.Host == nil {
+		return "", false
+	}
+	l := r.Health.Host.busiest()
+	if l == nil || !(l.AverageShare > linkFull) {
+		return "", false
+	}
+	return fmt.Sprintf("the network interface %s carried %.0f %% of its %s Gbit/s throughout", l.Name, 100*l.AverageShare, short(l.Speed*8/1e9)), true
+}
+
+func memoryPressure(r *Report) (string, bool) {
+	h := r.Health.Host
+	if h == nil || !(h.MemorySome > stalledForMemory) {
+		return "", false
+	}
+	return fmt.Sprintf("some task stood still for lack of memory in %.0f %% of the time", 100*h.MemorySome), true
+}
+
+func busyOthers(r *Report) (string, bool) {
+	h := r.Health.Host
+	if h == nil || !(h.OthersShare > othersBusy) {
+		return "", false
+	}
+	return fmt.Sprintf("other programs used %.0f %% of this machine's %d processors", 100*h.OthersShare, h.Processors), true
+}
+
+func lostPackets(r *Report) (string, bool) {
+	if r.Health.Host == nil {
+		return "", false
+	}
+	for _, l := range r.Health.Host.Links {
+		if l.Lost > fewLost && l.LostShare > lostShare {
+			return fmt.Sprintf("the network interface %s lost %d packets (%.1f %%)", l.Name, l.Lost, 100*l.LostShare), true
+		}
+	}
+	return "", false
+}
+
+func retransmits(r *Report) (string, bool) {
+	h := r.Health.Host
+	if h == nil || !(h.RetransmitShare > resent) {
+		return "", false
+	}
+	return fmt.Sprintf("%.1f %% of this machine's TCP segments had to be sent again", 100*h.RetransmitShare), true
 }
 
 func gcPause(r *Report) (string, bool) {

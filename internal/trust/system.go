@@ -9,6 +9,7 @@ type reading struct {
 
 	// jiffies is the machine's processor time so far, steal the part that others got.
 	jiffies, steal int64
+	hasSteal       bool
 	hasPressure    bool
 	pressureUS     int64
 
@@ -20,6 +21,8 @@ type reading struct {
 	cycles           int64
 	assistSeconds    float64
 	heap, live       int64
+
+	host hostReading
 }
 
 // system reads the machine: the process's own figures from the runtime and the operating system, the
@@ -30,11 +33,16 @@ type system struct {
 	own func(r *reading)
 }
 
-func thisSystem() system { return system{root: "/", own: readProcess} }
+func thisSystem() system {
+	return system{root: "/", own: func(r *reading) {
+		readProcess(r)
+		readMachine(r)
+	}}
+}
 
 // use reads what changes all the time.
 func (s system) use(atNS int64) reading {
-	r := reading{atNS: atNS}
+	r := reading{atNS: atNS, host: unknownHost()}
 	readRuntime(&r)
 	s.own(&r)
 	tree(s.root).readUse(&r)

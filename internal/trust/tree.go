@@ -20,12 +20,17 @@ func (t tree) readUse(r *reading) {
 		r.rss = number(words[1]) * int64(os.Getpagesize())
 	}
 	r.descriptors = t.openDescriptors()
+	t.readLinks(&r.host)
+	if n := t.availableMemory(); n > 0 {
+		r.host.available = n
+	}
 }
 
 // readRest takes the limits, and what counts only from end to end.
 func (t tree) readRest(r *reading) {
 	t.readStat(r)
 	t.readPressure(r)
+	t.readMachine(&r.host)
 	t.readMemoryLimit(r)
 	if first, last := t.portRange(); last >= first && last > 0 {
 		r.portRange = last - first + 1
@@ -64,26 +69,46 @@ func number(s string) int64 {
 // readStat takes the machine's times: user nice system idle iowait irq softirq steal. Guest times, which
 // follow, are part of the first two.
 func (t tree) readStat(r *reading) {
-	const steal = 7
+	const idle, waiting, steal = 3, 4, 7
 	for i, word := range fieldsAfter(t.file("proc/stat"), "cpu") {
 		if i > steal {
 			break
 		}
 		n := number(word)
 		r.jiffies += n
-		if i == steal {
-			r.steal = n
+		switch i {
+		case idle:
+			r.host.idle = n
+		case waiting:
+			r.host.waiting = n
+		case steal:
+			r.steal, r.hasSteal = n, true
 		}
 	}
 }
 
 // readPressure takes "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", the total in microseconds.
 func (t tree) readPressure(r *reading) {
-	for _, word := range fieldsAfter(t.file("proc/pressure/cpu"), "some") {
+	if total := stalled(t.file("proc/pressure/cpu"), "some"); total >= 0 {
+		r.pressureUS, r.hasPressure = total, true
+	}
+	for _, p := range []struct {
+		file       string
+		some, full *int64
+	}{{"memory", &r.host.memorySome, &r.host.memoryFull}, {"io", &r.host.ioSome, &r.host.ioFull}} {
+		text := t.file("proc/pressure/" + p.file)
+		*p.some, *p.full = stalled(text, "some"), stalled(text, "full")
+	}
+}
+
+// stalled is the total of a line of pressure in microseconds, -1 if there is none.
+func stalled(text, line string) int64 {
+	for _, word := range fieldsAfter(text, line) {
 		if total, ok := strings.CutPrefix(word, "total="); ok {
-			r.pressureUS, r.hasPressure = number(total), true
+			return number(total)
 		}
 	}
+	return -1
 }
 
 // readSockets takes "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1" and the like of IPv6.

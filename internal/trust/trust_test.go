@@ -96,6 +96,9 @@ func TestEmptyTreeTellsNothing(t *testing.T) {
 	var h Health
 	h.level(&to)
 	h.window(&from, &to)
+	if members := h.Host.members(); len(members) != 0 {
+		t.Errorf("of the machine: %v", members)
+	}
 	if !math.IsNaN(h.StealShare) || !math.IsNaN(h.PressureShare) || h.Descriptors != 0 || h.Sockets != 0 {
 		t.Errorf("%+v", h)
 	}
@@ -307,6 +310,21 @@ func TestVerdicts(t *testing.T) {
 		{"memory", func(h *Health, _ *Inputs) { h.RSS, h.MemoryLimit = 99, 100 }, Valid, false, "memory"},
 		{"fall-back", func(_ *Health, in *Inputs) { in.TimestampSource, in.TimestampNote = SourceUser, "not here" }, Valid, false, "timestamp_source"},
 		{"pressure", func(h *Health, _ *Inputs) { h.PressureShare = 0.6 }, Valid, false, "pressure"},
+		{"link at the limit", func(h *Health, _ *Inputs) {
+			h.Host = &Host{Links: []Link{{Name: "eth0", Speed: 1e9, AverageShare: 0.9}}}
+		}, Valid, false, ""},
+		{"full link", func(h *Health, _ *Inputs) {
+			h.Host = &Host{Links: []Link{{Name: "lo", AverageShare: math.NaN()}, {Name: "eth0", Speed: 1e9, AverageShare: 0.91}}}
+		}, ClientLimited, false, "link_full"},
+		{"pressure on memory", func(h *Health, _ *Inputs) { h.Host = &Host{MemorySome: 0.11} }, Inconclusive, false, "memory_pressure"},
+		{"other programs", func(h *Health, _ *Inputs) { h.Host = &Host{OthersShare: 0.3} }, Valid, false, "others_busy"},
+		{"lost packets", func(h *Health, _ *Inputs) {
+			h.Host = &Host{Links: []Link{{Name: "lo", Lost: 90, LostShare: 0.5}, {Name: "eth0", Lost: 101, LostShare: 0.002}}}
+		}, Valid, false, "packets_lost"},
+		{"segments sent again", func(h *Health, _ *Inputs) { h.Host = &Host{RetransmitShare: 0.02} }, Valid, false, "retransmits"},
+		{"nothing told of the machine", func(h *Health, _ *Inputs) {
+			h.Host = &Host{OthersShare: math.NaN(), MemorySome: math.NaN(), RetransmitShare: math.NaN()}
+		}, Valid, false, ""},
 		{"joined", func(_ *Health, in *Inputs) { in.CoalescedShare = 0.06 }, Valid, false, "coalesced"},
 	}
 	for _, test := range tests {

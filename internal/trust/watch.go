@@ -51,7 +51,7 @@ func (w *Watch) restart() {
 	w.since = w.system.all(w.clock.NowNS())
 	w.last = w.since
 	w.late = stats.Histogram{}
-	w.health = Health{}
+	w.health = Health{availableMin: -1, peaks: peaks{}}
 	w.looks = looks{}
 	w.health.level(&w.since)
 }
@@ -89,6 +89,22 @@ func (w *Watch) probe(now, late int64) {
 	w.last = r
 }
 
+// SoFar is what the watch has seen since the start or the last Restart. It reads the machine, which may take half a
+// millisecond.
+func (w *Watch) SoFar() Health {
+	now := w.system.all(w.clock.NowNS())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return w.health
+	}
+	h := w.health
+	h.level(&now)
+	h.window(&w.since, &now)
+	h.Probe = lagsOf(&w.late)
+	return h
+}
+
 // Stop ends the watch and returns what it saw since the start or the last Restart.
 func (w *Watch) Stop() Health {
 	w.mu.Lock()
@@ -101,6 +117,8 @@ func (w *Watch) Stop() Health {
 	<-w.ended
 	if first {
 		end := w.system.all(w.clock.NowNS())
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.health.level(&end)
 		w.health.window(&w.since, &end)
 		w.health.Probe = lagsOf(&w.late)
@@ -108,27 +126,9 @@ func (w *Watch) Stop() Health {
 	return w.health
 }
 
-// SoFar is what was seen up to the last probe.
-func (w *Watch) SoFar() Health {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	h := w.health
-	if !w.done {
-		h.window(&w.since, &w.last)
-		h.Probe = lagsOf(&w.late)
-	}
-	return h
-}
-
 // Looks are what was seen over time so far.
 func (w *Watch) Looks() []Look {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.looks.list)
-}
-
-// Report ends the watch and judges the run.
-func (w *Watch) Report(in *Inputs) *Report {
-	h := w.Stop()
-	return Judge(&h, in)
 }

@@ -134,11 +134,14 @@ func (x *exporters) Probe(ctx context.Context) (bool, error) {
 	var lost []string
 	for _, c := range configured {
 		if !slices.Contains(successful, c) {
+			if reason := x.Refusal(c); reason != "" {
+				c += " (" + reason + ")"
+			}
 			lost = append(lost, c)
 		}
 	}
 	if len(lost) > 0 {
-		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no answer from %s; the run goes on without", andList(lost)))
+		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run goes on without", andList(lost)))
 	}
 	return len(successful) > 0, nil
 }

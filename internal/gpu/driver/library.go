@@ -3,6 +3,8 @@ package driver
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -25,6 +27,17 @@ func openLibrary(names []string) (*library, error) {
 		reasons = append(reasons, err.Error())
 	}
 	return nil, fmt.Errorf("the library %s cannot be loaded (%s)", names[0], strings.Join(reasons, "; "))
+}
+
+// lastAddress makes what address is asked for outlive the stack of its goroutine.
+var lastAddress unsafe.Pointer
+
+// address is where a library may write to. It forces the value onto the heap: the stack, where it could be otherwise,
+// may move when it grows, and the library would then write where it was. The caller reads the value after the call,
+// which keeps it alive.
+func address[T any](v *T) uintptr {
+	atomic.StorePointer(&lastAddress, unsafe.Pointer(v))
+	return uintptr(unsafe.Pointer(v))
 }
 
 // notFound is the status of a function that the library lacks.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"strconv"
-	"unsafe"
 
 	"aiperf/internal/gpu"
 )
@@ -69,8 +68,6 @@ type nvmlDevice struct {
 	samples [2]uintptr
 	seen    uint64 // time stamp of the last process sample
 }
-
-func address[T any](v *T) uintptr { return uintptr(unsafe.Pointer(v)) }
 
 func openNVML() (Reader, error) {
 	lib, err := openLibrary(nvmlLibraries())

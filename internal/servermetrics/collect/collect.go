@@ -209,6 +209,18 @@ func (c *Collector) Configured() []string {
 	return shown
 }
 
+// Refusal says why an endpoint, as exports show it, was not reachable; "" if it was.
+func (c *Collector) Refusal(shown string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.endpoints {
+		if e.shown == shown {
+			return e.refusal
+		}
+	}
+	return ""
+}
+
 // Successful returns the endpoints that were reachable and not disabled before they said anything, in
 // configured order, those on their fallback path with that path.
 func (c *Collector) Successful() []string {

@@ -24,6 +24,7 @@ type endpoint struct {
 	// Guarded by the collector's mu.
 	url, shown  string // what is scraped, and how exports show it
 	active      bool   // reachable and not disabled
+	refusal     string // why it was not reachable
 	delivered   bool   // something was stored
 	diverting   bool   // the fallback is being tried
 	diverted    bool   // it was tried

@@ -16,6 +16,7 @@ import (
 type finding struct {
 	reachable bool
 	useGiven  bool // the address as given has metrics where the normalised one has none
+	err       error
 }
 
 // Probe finds out which endpoints answer and says whether there is any to collect from. It takes no longer than
@@ -47,7 +48,8 @@ func (c *Collector) announce(line string) {
 
 func (c *Collector) probe(ctx context.Context, e *endpoint) finding {
 	if e.given == "" {
-		return finding{reachable: c.pages.Probe(ctx, e.configured) == nil}
+		err := c.pages.Probe(ctx, e.configured)
+		return finding{reachable: err == nil, err: err}
 	}
 	text, err := c.look(ctx, e.configured)
 	var content *prom.ContentTypeError
@@ -58,10 +60,10 @@ func (c *Collector) probe(ctx context.Context, e *endpoint) finding {
 	if err == nil {
 		return finding{reachable: true}
 	}
-	if text, err = c.look(ctx, e.given); err == nil && declaresType(text) {
+	if text, err := c.look(ctx, e.given); err == nil && declaresType(text) {
 		return finding{reachable: true, useGiven: true}
 	}
-	return finding{reachable: reachable}
+	return finding{reachable: reachable, err: err}
 }
 
 // look gets a page within the reachability timeout.
@@ -95,6 +97,9 @@ func (c *Collector) conclude(endpoints []*endpoint, found []finding) (enabled bo
 			lines = append(lines, fmt.Sprintf("%s: no metrics at '%s'; using '%s' as it was given.", c.options.Words.Title, before, e.shown))
 		}
 		e.active = found[i].reachable
+		if err := found[i].err; err != nil && !e.active {
+			e.refusal = prom.KeyOf(err).Message
+		}
 		var fresh bool
 		if kept, fresh = appendNew(kept, e); fresh && !e.active {
 			unreachable = append(unreachable, e.shown)

@@ -234,6 +234,7 @@ func (d *draft) artifacts() Artifacts {
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
+		Outputs:         p.Bool("export-outputs-json") || !p.Given("export-outputs-json") && p.Text("export-level") == "raw",
 	}
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))

@@ -129,6 +129,8 @@ type execution struct {
 	engine            *load.Engine
 	dispatcher        *dispatcher
 	sinks             []report.Sink
+	// outputs is nil when generated texts are not exported.
+	outputs *report.OutputsSpool
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
 	// gpus is nil when no GPU telemetry is collected.
@@ -340,6 +342,7 @@ func (e *execution) assemble() error {
 		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,
 		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
 		MakesImages: e.descriptor.ProducesImages && !e.descriptor.SupportsImage,
+		KeepText:    e.cfg.Artifacts.Outputs,
 		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },
 	}), e.processors(), recordQueue, e.deliver)

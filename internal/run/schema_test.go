@@ -19,6 +19,7 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	out := map[string]*jsonschema.Schema{}
 	for file, name := range map[string]string{
 		"profile_export_aiperf.json": "profile_export_aiperf", "profile_export.jsonl": "profile_export", "run_state.json": "run_state",
+		"outputs.json": "outputs",
 	} {
 		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas", name+".schema.json"))
 		if err != nil {
@@ -57,7 +58,7 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 		{"--conversation-turn-mean", "2", "--export-level", "raw"},
 		{"--gpu-telemetry", url + "/dcgm1/metrics"},
 	} {
-		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30"}, args...)...)
+		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30", "--export-outputs-json"}, args...)...)
 		for file, schema := range all {
 			for _, doc := range documents(t, file, fileOf(t, dir, file)) {
 				if err := schema.Validate(doc); err != nil {
@@ -72,7 +73,7 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 // A schema that accepts anything would prove nothing: each of these changes must break it.
 func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 	all := schemas(t)
-	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3")
+	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3", "--export-outputs-json")
 	for file, changes := range map[string][]func(map[string]any){
 		"profile_export_aiperf.json": {
 			func(o map[string]any) { delete(o, "run_info") },
@@ -89,6 +90,14 @@ func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 			func(o map[string]any) { delete(o["metadata"].(map[string]any), "request_start_ns") },
 			func(o map[string]any) { o["metadata"].(map[string]any)["benchmark_phase"] = "warmup" },
 			func(o map[string]any) { o["metrics"].(map[string]any)["request_latency"] = 3 },
+		},
+		"outputs.json": {
+			func(o map[string]any) { delete(o, "warmup") },
+			func(o map[string]any) { o["omitted"] = 0 },
+			func(o map[string]any) { o["data"].([]any)[0].(map[string]any)["response_text"] = "" },
+			func(o map[string]any) {
+				o["data"].([]any)[0].(map[string]any)["metrics"].(map[string]any)["output_sequence_length"] = 1.5
+			},
 		},
 		"run_state.json": {
 			func(o map[string]any) { o["status"] = "asleep" },

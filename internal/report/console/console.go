@@ -74,7 +74,7 @@ func DefaultGroups() []metrics.Group {
 
 // Files are the paths of the footer; an empty one has no line.
 type Files struct {
-	CSV, JSON, Raw                       string
+	CSV, JSON, Raw, Outputs              string
 	ServerMetricsCSV, ServerMetricsJSON  string
 	TimesliceCSV, TimesliceJSON, LogFile string
 }

@@ -106,6 +106,10 @@ func (in *Intake) Record(j *Job) *record.Record {
 	in.tokens(r, j, reply)
 	if r.Err == nil {
 		in.made(&r.Facts, reply)
+		if s, ok := record.ParseSpecDecode(reply.SpecDecode); ok {
+			r.SpecDecode = s
+			s.Fill(&r.Facts)
+		}
 		if in.options.KeepText {
 			r.Text = append(append(r.Text, reply.Reasoning...), reply.Output...)
 		}

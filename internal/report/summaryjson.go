@@ -87,6 +87,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	if r.Warmup != nil {
 		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
 	}
+	if r.Acceptance != nil {
+		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: acceptanceBuckets(r.Acceptance)})
+	}
 	return append(doc, rest...)
 }
 

@@ -50,7 +50,7 @@ func documents(t *testing.T, file string, data []byte) []any {
 
 func TestFilesKeepTheirSchemas(t *testing.T) {
 	all := schemas(t)
-	url := serve(t, mockserver.Options{ErrorRate: 30})
+	url := serve(t, mockserver.Options{ErrorRate: 30, SpecTokens: 3, SpecAcceptance: 0.5})
 	for _, args := range [][]string{
 		{"--streaming", "--concurrency", "3", "--warmup-request-count", "3", "--goodput", "request_latency:5 time_to_first_token:1", "--percentiles", "99.9",
 			"--export-http-trace", "--random-seed", "3", "--slice-duration", "1"},

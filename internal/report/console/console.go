@@ -117,6 +117,7 @@ func render(r *summary.Result, o Options) *page {
 	}
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
+	p.specDecodeTable(r)
 	p.efficiencyTables(r, o.GPU)
 	p.gpuTables(o.GPU)
 	p.serverMetricsTable(o.ServerMetrics)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,8 +68,20 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 				}
 			}
 		}
+		for file := range all {
+			text := fileOf(t, dir, file)
+			if file == "outputs.json" {
+				text = bytes.ReplaceAll(text, []byte(`"response_text": null`), nil)
+			}
+			if nullValue.Match(text) {
+				t.Errorf("%v: %s holds a null", args, file)
+			}
+		}
 	}
 }
+
+// nullValue finds an explicit null; no text of these runs holds one.
+var nullValue = regexp.MustCompile(`[:\[,]\s*null\b`)
 
 // A schema that accepts anything would prove nothing: each of these changes must break it.
 func TestSchemasRefuseWhatIsWrong(t *testing.T) {

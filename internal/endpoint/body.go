@@ -159,6 +159,16 @@ type objectWriter struct {
 	buf       []byte
 	over      overrides
 	generated []string
+	// chunkUsage asks for usage on every chunk, not on the last one alone.
+	chunkUsage bool
+}
+
+// usageOptions are the stream options that ask for usage.
+func (w *objectWriter) usageOptions() []string {
+	if w.chunkUsage {
+		return []string{"include_usage", "continuous_usage_stats"}
+	}
+	return []string{"include_usage"}
 }
 
 // key begins a generated member; false tells that the overrides' value was written instead.
@@ -227,14 +237,14 @@ func (w *objectWriter) end(streaming, askUsage bool) *Body {
 		w.name(m.Key)
 		if m.Key == "stream_options" && streaming && !asked {
 			asked = true
-			w.buf = appendStreamOptions(w.buf, m.Value)
+			w.buf = appendStreamOptions(w.buf, m.Value, w.usageOptions()...)
 			continue
 		}
 		w.buf = append(w.buf, m.Value...)
 	}
 	if streaming && !asked {
 		w.name("stream_options")
-		w.buf = appendStreamOptions(w.buf, nil)
+		w.buf = appendStreamOptions(w.buf, nil, w.usageOptions()...)
 	}
 	if len(w.buf) == 0 {
 		w.buf = append(w.buf, '{')
@@ -252,27 +262,30 @@ func (w *objectWriter) wrote(key string) bool {
 	return false
 }
 
-const includeUsage = `"include_usage":true`
-
-// appendStreamOptions completes the author's stream options: an explicit include_usage stays, a value
+// appendStreamOptions completes the author's stream options: what the author says of one that is wanted stays, a value
 // that is no object stays as it is, null counts as none.
-func appendStreamOptions(dst, authored []byte) []byte {
+func appendStreamOptions(dst, authored []byte, wanted ...string) []byte {
+	if !isNull(authored) && authored[0] != '{' {
+		return append(dst, authored...)
+	}
+	explicit := map[string]bool{}
+	start := len(dst)
 	if isNull(authored) {
-		return append(dst, "{"+includeUsage+"}"...)
+		dst = append(dst, '{')
+	} else {
+		for m := range members(authored) {
+			explicit[string(m.key)] = true
+		}
+		dst = append(dst, authored[:len(authored)-1]...)
 	}
-	if authored[0] != '{' {
-		return append(dst, authored...)
+	for _, name := range wanted {
+		if explicit[name] {
+			continue
+		}
+		if len(dst)-start > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), name...), `":true`...)
 	}
-	explicit := false
-	for m := range members(authored) {
-		explicit = explicit || string(m.key) == "include_usage"
-	}
-	if explicit {
-		return append(dst, authored...)
-	}
-	dst = append(dst, authored[:len(authored)-1]...)
-	if len(authored) > len("{}") {
-		dst = append(dst, ',')
-	}
-	return append(dst, includeUsage+"}"...)
+	return append(dst, '}')
 }

@@ -66,25 +66,26 @@ func outputLength(f *record.Facts) (int64, bool) {
 	}
 }
 
-// perToken spreads a duration over the tokens after the first.
-func perToken(duration integerFormula, f *record.Facts) (float64, bool) {
+// perToken spreads a duration over the tokens after the first ones.
+func perToken(duration integerFormula, f *record.Facts, first int64) (float64, bool) {
 	d, ok := duration(f)
 	n, counted := outputLength(f)
-	if !ok || !counted || n < 2 {
+	if !ok || !counted || n < 2 || n <= first {
 		return 0, false
 	}
-	return float64(d) / float64(n-1), true
+	return float64(d) / float64(n-first), true
 }
 
+// interTokenLatency takes off the tokens of the first content response, which is one unless its usage says more.
 func interTokenLatency(f *record.Facts) (float64, bool) {
 	if f[record.Contents] < 2 {
 		return 0, false
 	}
-	return perToken(decodeDuration, f)
+	return perToken(decodeDuration, f, max(1, f[record.FirstChunkTokens]))
 }
 
 func fullResponseInterTokenLatency(f *record.Facts) (float64, bool) {
-	return perToken(fullDecodeDuration, f)
+	return perToken(fullDecodeDuration, f, 1)
 }
 
 // rateOf is the formula of 1 / latency, the latency in seconds.

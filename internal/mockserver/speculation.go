@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"aiperf/internal/artifact"
 	"aiperf/internal/random"
 )
 
@@ -66,9 +65,9 @@ func (c *conn) appendSpeculation(b []byte, place string) []byte {
 		b = append(b, `,"speculative_decoding_stats":`...)
 	}
 	b = append(b, `{"engine":"vllm","mean_acceptance_length":`...)
-	b = artifact.AppendFloat(b, 1+float64(s.accepted)/float64(s.steps))
+	b = strconv.AppendFloat(b, 1+float64(s.accepted)/float64(s.steps), 'f', -1, 64)
 	b = append(b, `,"draft_acceptance_rate":`...)
-	b = artifact.AppendFloat(b, float64(s.accepted)/float64(s.drafted))
+	b = strconv.AppendFloat(b, float64(s.accepted)/float64(s.drafted), 'f', -1, 64)
 	b = append(b, `,"acceptance_histogram":{`...)
 	first := true
 	for accepted, steps := range s.buckets[:o.SpecTokens+1] {

@@ -147,7 +147,6 @@ func endpointConfig(r *Run) Object {
 	}
 	out = addGiven(out, p, "use-legacy-max-tokens", "use_legacy_max_tokens", e.UseLegacyMaxTokens)
 	out = addGiven(out, p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
-	out = addGiven(out, p, "per-chunk-usage", "per_chunk_usage", e.ChunkUsage)
 	headers := Object{}
 	for _, h := range e.Headers {
 		value := RedactURL(h.Value)

@@ -44,7 +44,7 @@ func endpointOptions() []Option {
 		opt("server-profiler-stop-path", String, "/stop_profile", 3, "Path that stops the server's profiler."),
 		opt("server-profiler-timeout-seconds", Float, "30", 3, "Limit on these requests in seconds.", limits(above(0))),
 		opt("uuid-and-strip", Bool, "false", 3, "Send an image that repeats within a session only once (single_turn data).", missing("image input"), yaml("endpoint.uuid_and_strip")),
-		opt("per-chunk-usage", Bool, "false", 3, "Ask for usage on every chunk (streaming chat); implies server token counts. The inter token latency then knows how many tokens the first chunk brought."),
+		opt("per-chunk-usage", Bool, "false", 3, "Ask for usage on every chunk (streaming chat); implies server token counts.", missing("usage on every chunk")),
 		opt("http2", Bool, "false", 2, "Speak HTTP/2, and nothing else: over TLS for https, in clear text for http.", yaml("endpoint.http2")),
 		opt("unix-socket", Path, "", 2, "Connect through this Unix socket; the URL still gives path and Host.", mustExist, yaml("endpoint.uds_path")),
 		opt("tls-ca-file", Path, "", 2, "PEM file of the authorities that server certificates are checked against, instead of the system's.", mustExist),

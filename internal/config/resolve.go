@@ -72,8 +72,7 @@ func (d *draft) endpoint() Endpoint {
 		APIKey:              p.Text("api-key"),
 		Extra:               p.Pairs("extra-inputs"),
 		UseLegacyMaxTokens:  p.Bool("use-legacy-max-tokens"),
-		UseServerTokenCount: d.serverTokens(),
-		ChunkUsage:          p.Bool("per-chunk-usage"),
+		UseServerTokenCount: p.Bool("use-server-token-count"),
 		ConnectionReuse:     p.Text("connection-reuse-strategy"),
 		SessionHeader:       p.Text("session-header"),
 		Form:                p.Text("request-content-type") == formType,
@@ -122,13 +121,8 @@ func (d *draft) tokenizer() Tokenizer {
 // needsTokenizer is false where the server counts, no text is generated and none is sent as ids.
 func (d *draft) needsTokenizer() bool {
 	p := d.p
-	return d.facts.TokenIDs || !d.serverTokens() || p.Text("input-file") == "" ||
+	return d.facts.TokenIDs || !p.Bool("use-server-token-count") || p.Text("input-file") == "" ||
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
-}
-
-// serverTokens tells whether token counts are the server's.
-func (d *draft) serverTokens() bool {
-	return d.p.Bool("use-server-token-count") || d.p.Bool("per-chunk-usage")
 }
 
 // isPlaceholder tells whether a model is named as nobody names a real one.

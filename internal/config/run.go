@@ -95,8 +95,6 @@ type Endpoint struct {
 	Extra               Object
 	UseLegacyMaxTokens  bool
 	UseServerTokenCount bool
-	// ChunkUsage asks for usage on every chunk of a stream.
-	ChunkUsage bool
 	// ConnectionReuse is "pooled", "never" or "sticky-user-sessions".
 	ConnectionReuse string
 	// SessionHeader is the name of the header that carries the correlation id.

@@ -159,16 +159,6 @@ type objectWriter struct {
 	buf       []byte
 	over      overrides
 	generated []string
-	// chunkUsage asks for usage on every chunk, not on the last one alone.
-	chunkUsage bool
-}
-
-// usageOptions are the stream options that ask for usage.
-func (w *objectWriter) usageOptions() []string {
-	if w.chunkUsage {
-		return []string{"include_usage", "continuous_usage_stats"}
-	}
-	return []string{"include_usage"}
 }
 
 // key begins a generated member; false tells that the overrides' value was written instead.
@@ -237,14 +227,14 @@ func (w *objectWriter) end(streaming, askUsage bool) *Body {
 		w.name(m.Key)
 		if m.Key == "stream_options" && streaming && !asked {
 			asked = true
-			w.buf = appendStreamOptions(w.buf, m.Value, w.usageOptions()...)
+			w.buf = appendStreamOptions(w.buf, m.Value)
 			continue
 		}
 		w.buf = append(w.buf, m.Value...)
 	}
 	if streaming && !asked {
 		w.name("stream_options")
-		w.buf = appendStreamOptions(w.buf, nil, w.usageOptions()...)
+		w.buf = appendStreamOptions(w.buf, nil)
 	}
 	if len(w.buf) == 0 {
 		w.buf = append(w.buf, '{')
@@ -262,30 +252,27 @@ func (w *objectWriter) wrote(key string) bool {
 	return false
 }
 
-// appendStreamOptions completes the author's stream options: what the author says of one that is wanted stays, a value
+const includeUsage = `"include_usage":true`
+
+// appendStreamOptions completes the author's stream options: an explicit include_usage stays, a value
 // that is no object stays as it is, null counts as none.
-func appendStreamOptions(dst, authored []byte, wanted ...string) []byte {
-	if !isNull(authored) && authored[0] != '{' {
+func appendStreamOptions(dst, authored []byte) []byte {
+	if isNull(authored) {
+		return append(dst, "{"+includeUsage+"}"...)
+	}
+	if authored[0] != '{' {
 		return append(dst, authored...)
 	}
-	explicit := map[string]bool{}
-	start := len(dst)
-	if isNull(authored) {
-		dst = append(dst, '{')
-	} else {
-		for m := range members(authored) {
-			explicit[string(m.key)] = true
-		}
-		dst = append(dst, authored[:len(authored)-1]...)
+	explicit := false
+	for m := range members(authored) {
+		explicit = explicit || string(m.key) == "include_usage"
 	}
-	for _, name := range wanted {
-		if explicit[name] {
-			continue
-		}
-		if len(dst)-start > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(append(dst, '"'), name...), `":true`...)
+	if explicit {
+		return append(dst, authored...)
 	}
-	return append(dst, '}')
+	dst = append(dst, authored[:len(authored)-1]...)
+	if len(authored) > len("{}") {
+		dst = append(dst, ',')
+	}
+	return append(dst, includeUsage+"}"...)
 }

@@ -29,7 +29,7 @@ func (e *chat) Encode(c *Context) (*Body, error) {
 		return nil, valueError("The request has no current turn.")
 	}
 	current := c.Turns[len(c.Turns)-1].Turn
-	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(current.Extra), chunkUsage: e.options.ChunkUsage}
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(current.Extra)}
 	if w.key("messages") {
 		m := messageWriter{buf: w.buf, part: appendChatPart, alwaysParts: e.options.ForceContentParts}
 		if err := m.write(c); err != nil {

@@ -82,12 +82,8 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if !isNull(c.choice.finish) {
 		d.reply.Finished = true
 	}
-	before := len(d.reply.ContentNS)
 	if m := d.read(c); m != nil {
 		d.message(m, atNS)
-	}
-	if len(c.usage) > 2 && d.reply.FirstChunkTokens == 0 && len(d.reply.ContentNS) > before {
-		d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion)
 	}
 }
 

@@ -345,19 +345,3 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 }
-
-// What the author says of a stream option stays; what is wanted besides is added.
-func TestStreamOptionsThatAskForUsage(t *testing.T) {
-	for _, c := range []struct{ authored, want string }{
-		{``, `{"include_usage":true,"continuous_usage_stats":true}`},
-		{`null`, `{"include_usage":true,"continuous_usage_stats":true}`},
-		{`{}`, `{"include_usage":true,"continuous_usage_stats":true}`},
-		{`{"include_usage":false}`, `{"include_usage":false,"continuous_usage_stats":true}`},
-		{`{"x":1,"continuous_usage_stats":false}`, `{"x":1,"continuous_usage_stats":false,"include_usage":true}`},
-		{`[1]`, `[1]`},
-	} {
-		if got := string(appendStreamOptions(nil, []byte(c.authored), "include_usage", "continuous_usage_stats")); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.authored, got, c.want)
-		}
-	}
-}

@@ -26,8 +26,6 @@ type Options struct {
 	ServerTokens bool
 	// GRPC: the requests are carried by gRPC.
 	GRPC bool
-	// ChunkUsage asks for usage on every chunk of a stream.
-	ChunkUsage bool
 	// Form asks for a multipart body where the API takes both.
 	Form bool
 	// PollInterval is the time between two questions for a result; DownloadVideo fetches a video that

@@ -23,8 +23,6 @@ type Reply struct {
 	Images int
 	// InferenceSeconds and PeakMemoryMB are what the server says of its work; nil if it does not.
 	InferenceSeconds, PeakMemoryMB *float64
-	// FirstChunkTokens are the completion tokens so far by the first content response that reports usage; 0 if none does.
-	FirstChunkTokens int64
 	// SpecDecode is the server's record of speculative decoding, as JSON; the last one counts. Empty if there is none.
 	SpecDecode []byte
 	// OutputIDs counts the token ids of a reply that came as such, instead of Output.

@@ -166,21 +166,4 @@ func (in *Intake) serverTokens(f *record.Facts, reply *endpoint.Reply, failed bo
 		}
 	}
 	f[record.OutputTokens] = completion
-	if in.options.ChunkUsage && f[record.Contents] > 1 {
-		in.firstChunk(f, reply)
-	}
-}
-
-// firstChunk keeps how many tokens the first content response brought, if that is some but not all of them: the time
-// after it is that of the others.
-func (in *Intake) firstChunk(f *record.Facts, reply *endpoint.Reply) {
-	all := f[record.OutputTokens]
-	if reasoning, ok := f.Get(record.ReasoningTokens); ok {
-		all += reasoning
-	}
-	if first := reply.FirstChunkTokens; first > 0 && first < all {
-		f[record.FirstChunkTokens] = first
-	} else if all > 1 {
-		in.warn(chunkUsageMissing)
-	}
 }

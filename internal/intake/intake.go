@@ -22,8 +22,6 @@ type Options struct {
 	ByModel map[string]endpoint.Counter
 	// ServerTokens takes the token counts from the server's usage; the tokenizer is not asked then.
 	ServerTokens bool
-	// ChunkUsage tells that usage was asked for on every chunk.
-	ChunkUsage bool
 	// CountsOutput and CountsInput say which tokens the endpoint has at all.
 	CountsOutput, CountsInput bool
 	// MakesImages tells that the images of replies count, not those of requests.

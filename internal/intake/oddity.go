@@ -14,7 +14,6 @@ const (
 	streamUnfinished
 	malformedEvents
 	otherChoices
-	chunkUsageMissing
 	numOddities
 )
 
@@ -29,8 +28,6 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 		"A response held data that is not valid JSON; it was skipped."},
 	otherChoices: {"other_choices",
 		"The server returned several choices; only the first one is counted."},
-	chunkUsageMissing: {"chunk_usage_missing",
-		"--per-chunk-usage: the first content chunk of a stream does not report how many of its tokens it brought; its inter token latency supposes one."},
 }
 
 // warn reports an oddity, once per run.

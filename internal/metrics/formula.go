@@ -66,26 +66,25 @@ func outputLength(f *record.Facts) (int64, bool) {
 	}
 }
 
-// perToken spreads a duration over the tokens after the first ones.
-func perToken(duration integerFormula, f *record.Facts, first int64) (float64, bool) {
+// perToken spreads a duration over the tokens after the first.
+func perToken(duration integerFormula, f *record.Facts) (float64, bool) {
 	d, ok := duration(f)
 	n, counted := outputLength(f)
-	if !ok || !counted || n < 2 || n <= first {
+	if !ok || !counted || n < 2 {
 		return 0, false
 	}
-	return float64(d) / float64(n-first), true
+	return float64(d) / float64(n-1), true
 }
 
-// interTokenLatency takes off the tokens of the first content response, which is one unless its usage says more.
 func interTokenLatency(f *record.Facts) (float64, bool) {
 	if f[record.Contents] < 2 {
 		return 0, false
 	}
-	return perToken(decodeDuration, f, max(1, f[record.FirstChunkTokens]))
+	return perToken(decodeDuration, f)
 }
 
 func fullResponseInterTokenLatency(f *record.Facts) (float64, bool) {
-	return perToken(fullDecodeDuration, f, 1)
+	return perToken(fullDecodeDuration, f)
 }
 
 // rateOf is the formula of 1 / latency, the latency in seconds.

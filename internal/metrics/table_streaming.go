@@ -59,11 +59,11 @@ func streamingTable() []Definition {
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 400, Group: GroupDefault,
 			Flags:    StreamingTokensOnly | PercentileIncludesFailedRequests,
 			Doc:      "Mean time per output token after the first, reasoning tokens included.",
-			Formula:  "(request_latency − time_to_first_token) / (output_sequence_length − 1); with --per-chunk-usage less the tokens that the first chunk brought, by its own usage",
+			Formula:  "(request_latency − time_to_first_token) / (output_sequence_length − 1)",
 			Absent:   "fewer than 2 content responses, or fewer than 2 tokens",
 			Requires: []string{"request_latency", "time_to_first_token", "output_sequence_length"},
 			reads: []record.Field{record.Contents, record.FirstContent, record.LastContent,
-				record.OutputTokens, record.ReasoningTokens, record.FirstChunkTokens},
+				record.OutputTokens, record.ReasoningTokens},
 			float: interTokenLatency,
 		},
 		{
@@ -97,7 +97,7 @@ func streamingTable() []Definition {
 			Absent:   "inter_token_latency is missing or 0",
 			Requires: []string{"inter_token_latency"},
 			reads: []record.Field{record.Contents, record.FirstContent, record.LastContent,
-				record.OutputTokens, record.ReasoningTokens, record.FirstChunkTokens},
+				record.OutputTokens, record.ReasoningTokens},
 			float: rateOf(interTokenLatency),
 		},
 		{

@@ -43,9 +43,6 @@ const (
 	InputTokens
 	OutputTokens
 	ReasoningTokens
-	// FirstChunkTokens are the completion tokens that the first content response carried, by its own usage; only where
-	// the run asks for usage on every chunk.
-	FirstChunkTokens
 	// RequestedTokens is the output limit of the last turn sent.
 	RequestedTokens
 	// Images is the number of images sent, or made where the server makes images of text; Audio is the length of the sound sent in nanoseconds; absent for

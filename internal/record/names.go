@@ -19,7 +19,6 @@ var fieldNames = [NumFields]string{
 	InputTokens:             "input_tokens",
 	OutputTokens:            "output_tokens",
 	ReasoningTokens:         "reasoning_tokens",
-	FirstChunkTokens:        "first_chunk_tokens",
 	RequestedTokens:         "requested_tokens",
 	Images:                  "images",
 	Audio:                   "audio",

@@ -261,7 +261,7 @@ func (e *execution) bind(ctx context.Context) error {
 	}
 	descriptor, _ := endpoint.Lookup(c.Type)
 	options := endpoint.Options{
-		ServerTokens: c.UseServerTokenCount, ChunkUsage: c.ChunkUsage, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
+		ServerTokens: c.UseServerTokenCount, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
 		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
 		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
 		GRPC: c.GRPC, ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
@@ -339,7 +339,7 @@ func (e *execution) assemble() error {
 		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.cacheBust(),
 	})
 	e.pool = intake.NewPool(intake.New(intake.Options{
-		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount, ChunkUsage: e.cfg.Endpoint.ChunkUsage,
+		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount,
 		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
 		MakesImages: e.descriptor.ProducesImages && !e.descriptor.SupportsImage,
 		KeepText:    e.cfg.Artifacts.Outputs,

@@ -22,13 +22,19 @@ type LinesOptions struct {
 	// OnError is told the first write error, once, on the goroutine that met it. It must return soon
 	// and must not close the file.
 	OnError func(error)
+	// MaxBytes is the size that the file does not pass: a line that would is left out and counted, and OnFull is told of
+	// the first one. 0 is no limit.
+	MaxBytes int64
+	OnFull   func()
 }
 
 // Lines is a file of lines, one JSON document each, written as they come and safe for concurrent use.
 // After the first error nothing more is written: what is in the file ends with a whole line.
 type Lines struct {
-	path    string
-	onError func(error)
+	path     string
+	onError  func(error)
+	maxBytes int64
+	onFull   func()
 
 	mu      sync.Mutex
 	file    linesFile
@@ -37,6 +43,7 @@ type Lines struct {
 	lines   int64 // lines accepted
 	pending int64 // lines in buf
 	dropped int64
+	omitted int64 // lines beyond the limit
 	err     error
 	closed  bool
 
@@ -63,7 +70,7 @@ func CreateLines(path string, o LinesOptions) (*Lines, error) {
 
 func newLines(path string, file linesFile, o LinesOptions) *Lines {
 	l := &Lines{
-		path: path, onError: o.OnError, file: file,
+		path: path, onError: o.OnError, maxBytes: o.MaxBytes, onFull: o.OnFull, file: file,
 		buf:  make([]byte, 0, linesBuffer+linesBuffer/4),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -92,6 +99,15 @@ func (l *Lines) flushPeriodically(interval time.Duration) {
 // Add appends one line; the newline is added here. After an error the line is counted as dropped.
 func (l *Lines) Add(line []byte) error {
 	l.mu.Lock()
+	if l.beyond(len(line) + 1) {
+		l.omitted++
+		first := l.omitted == 1
+		l.mu.Unlock()
+		if first && l.onFull != nil {
+			l.onFull()
+		}
+		return nil
+	}
 	defer l.unlockReporting(l.err == nil)
 	if l.closed && l.err == nil {
 		l.err = fmt.Errorf("cannot write %s: the file is closed", l.path)
@@ -107,6 +123,21 @@ func (l *Lines) Add(line []byte) error {
 		l.flush()
 	}
 	return l.err
+}
+
+// beyond tells whether n more bytes would pass the limit, or earlier ones have.
+func (l *Lines) beyond(n int) bool {
+	if l.maxBytes <= 0 || l.err != nil || l.closed {
+		return false
+	}
+	return l.omitted > 0 || l.good+int64(len(l.buf)+n) > l.maxBytes
+}
+
+// Omitted is the number of lines that the limit left out.
+func (l *Lines) Omitted() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.omitted
 }
 
 // Flush hands what is buffered to the file.

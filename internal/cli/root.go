@@ -39,6 +39,8 @@ func commands() []command {
 		{"report", "compute the summaries of a run anew from its records", (*app).reportAgain},
 		{"gate", "hold a finished run against thresholds", (*app).gate},
 		{"compare", "hold runs against a base: better, worse, no difference", (*app).compare},
+		{"speed-bench-report", "lay runs of SPEED-Bench categories out as a matrix", (*app).speedBenchReport},
+		{"analyze", "draw the sessions of a run, or show what its requests said", (*app).analyze},
 		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
 		{"analyze-trace", "tell what a trace is like: lengths, shared prefixes, hit rates", (*app).analyzeTrace},
 		{"synthesize", "make up a trace of coding sessions", (*app).synthesize},
@@ -50,7 +52,7 @@ func commands() []command {
 }
 
 // missingCommands are documented commands that this release lacks.
-var missingCommands = []string{"plot", "plugins", "service", "speed-bench-report", "config", "analyze"}
+var missingCommands = []string{"plot", "plugins", "service", "config"}
 
 // heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
 // otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.
@@ -111,7 +113,7 @@ func (a *app) help() {
 	fmt.Fprint(w, "An independent implementation, compatible with AIPerf; not affiliated with NVIDIA.\n\n")
 	fmt.Fprint(w, "Usage: aiperf <command> [flags]\n\nCommands:\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-14s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %-18s %s\n", c.name, c.summary)
 	}
 	fmt.Fprint(w, `
 Flags:

@@ -168,6 +168,9 @@ type OTelEnv struct {
 // RecordEnv tunes the making and writing of records.
 type RecordEnv struct {
 	ProcessRecordsTimeout time.Duration
+	// RawMaxBytes and OutputsMaxBytes are the sizes of the raw export and of outputs.json beyond which
+	// requests are left out; 0 is no limit.
+	RawMaxBytes, OutputsMaxBytes int64
 }
 
 // ServiceEnv bounds the steps of a run.
@@ -292,6 +295,8 @@ func newEnv(v variables) Env {
 		},
 		Record: RecordEnv{
 			ProcessRecordsTimeout: v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
+			RawMaxBytes:           int64(v.number("RECORD_RAW_MAX_BYTES")),
+			OutputsMaxBytes:       int64(v.number("RECORD_OUTPUTS_JSON_MAX_BYTES")),
 		},
 		Service: ServiceEnv{
 			ProfileCancelTimeout:    v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),

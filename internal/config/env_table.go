@@ -196,6 +196,8 @@ func runVariables() []Variable {
 		vFloat("TIMING_RATE_RAMP_UPDATE_INTERVAL", "0.1", between(0.01, 10), "Seconds between steps of a rate ramp; its first rate is target × this ÷ duration."),
 		vInt("RECORD_EXPORT_BATCH_SIZE", "100", between(1, 1000000), "Records written at a time."),
 		vInt("RECORD_RAW_EXPORT_BATCH_SIZE", "10", between(1, 1000000), "Raw records written at a time."),
+		vInt("RECORD_RAW_MAX_BYTES", "0", atLeast(0), "Size of the raw export beyond which further requests are left out; 0 is no limit."),
+		vInt("RECORD_OUTPUTS_JSON_MAX_BYTES", "1073741824", atLeast(0), "Size of outputs.json beyond which further requests are left out; 0 is no limit."),
 		vFloat("RECORD_PROGRESS_REPORT_INTERVAL", "2", between(0.1, 600), "Seconds between progress reports about records."),
 		vFloat("RECORD_PROCESS_RECORDS_TIMEOUT", "300", between(1, 100000), "Seconds for the processing of the last records."),
 		vInt("RECORD_PROCESSOR_SCALE_FACTOR", "4", between(1, 100), "Workers per record processor."),

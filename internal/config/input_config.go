@@ -374,6 +374,7 @@ func artifactsConfig(r *Run) Object {
 		out = append(out, Member{Key: "percentiles", Value: a.Percentiles})
 	}
 	out = addGiven(out, r.parsed, "export-http-trace", "trace", a.HTTPTrace)
+	out = addGiven(out, r.parsed, "export-outputs-json", "export_outputs_json", a.Outputs)
 	return addGiven(out, r.parsed, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
 }
 

@@ -25,6 +25,8 @@ type Artifacts struct {
 	RecordsParquet bool
 	// HTMLReport asks for the report as a page.
 	HTMLReport bool
+	// Outputs asks for the generated texts in outputs.json.
+	Outputs bool
 	// Percentiles are the ranks of further percentiles, in (0, 100).
 	Percentiles []float64
 	// ShowTraceTiming prints a table of these times.
@@ -46,6 +48,8 @@ const (
 	TimeslicesJSON
 	InputsJSON
 	OutputsJSON
+	// OutputsSpool holds the entries of outputs.json until the run is over.
+	OutputsSpool
 	ConsoleText
 	LogFile
 	GPUTelemetryJSONL
@@ -85,6 +89,7 @@ func artifactNames() [artifactCount]artifactName {
 		TimeslicesJSON:          {"profile_export_aiperf_timeslices.json", "_timeslices.json"},
 		InputsJSON:              {"inputs.json", ""},
 		OutputsJSON:             {"outputs.json", "_outputs.json"},
+		OutputsSpool:            {"outputs_spool.jsonl", "_outputs_spool.jsonl"},
 		ConsoleText:             {"profile_export_console.txt", "_console.txt"},
 		LogFile:                 {"logs/aiperf.log", ""},
 		GPUTelemetryJSONL:       {"gpu_telemetry_export.jsonl", "_gpu_telemetry.jsonl"},

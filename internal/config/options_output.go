@@ -6,7 +6,6 @@ func logLevels() []string {
 
 func outputOptions() []Option {
 	const (
-		texts    = "the export of generated texts"
 		plots    = "plots"
 		mlflow   = "the upload to MLflow"
 		wandb    = "the upload to Weights & Biases"
@@ -26,7 +25,7 @@ func outputOptions() []Option {
 		opt("require-valid", Bool, "false", 2, "End with exit code 4 unless the verdict on the client's own influence is \"valid\"."),
 		opt("export-http-trace", Bool, "false", 2, "Write the times of each step of a request into the per-request file.", yaml("artifacts.trace")),
 		opt("show-trace-timing", Bool, "false", 2, "Show a table of these times at the end.", yaml("artifacts.show_trace_timing")),
-		opt("export-outputs-json", Bool, "false", 3, "Write generated texts to outputs.json.", negated, missing(texts), yaml("artifacts.export_outputs_json")),
+		opt("export-outputs-json", Bool, "", 3, "Write generated texts to outputs.json.", derived("on with --export-level raw"), negated, yaml("artifacts.export_outputs_json")),
 		opt("auto-plot", Bool, "false", 3, "Draw plots after the run.", negated, missing(plots), yaml("artifacts.auto_plot")),
 		opt("plot-required", Bool, "false", 3, "Let a failing plot fail the run.", missing(plots), yaml("artifacts.plot_required")),
 		opt("gpu-telemetry", String, "", 1, "Show GPU tables, and collect from these places too: exporter URLs, a metrics CSV file, pynvml or amdsmi for the GPUs of this machine.", multi, address, yaml("gpu_telemetry")),

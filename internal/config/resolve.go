@@ -244,6 +244,7 @@ func (d *draft) artifacts() Artifacts {
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
 		HTMLReport:      p.Bool("html-report"),
+		Outputs:         p.Bool("export-outputs-json") || !p.Given("export-outputs-json") && p.Text("export-level") == "raw",
 	}
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))

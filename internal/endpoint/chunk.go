@@ -5,7 +5,7 @@ import "bytes"
 // chunk is what one scan of an event or a body found: raw values that point into its bytes, and the
 // object's name. A key that stands twice counts with its last value.
 type chunk struct {
-	object, usage, err []byte
+	object, usage, err, metrics []byte
 	// foreignUsage tells that token counts stand at the root, where some vendors put them.
 	foreignUsage bool
 	choice       choice
@@ -15,7 +15,9 @@ type chunk struct {
 
 // choice is the choice of index 0.
 type choice struct {
-	index, finish        []byte
+	index, finish []byte
+	// speculation is what the server says of its speculative decoding.
+	speculation          []byte
 	message, delta, text spans
 }
 
@@ -53,6 +55,8 @@ func (c *chunk) scan(b []byte) bool {
 			c.usage = b[at:i]
 		case "error":
 			c.err = b[at:i]
+		case "metrics":
+			c.metrics = b[at:i]
 		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
 			c.foreignUsage = true
 		}
@@ -133,6 +137,8 @@ func (c *choice) scan(b []byte, i int) int {
 			c.index = b[at:i]
 		case "finish_reason":
 			c.finish = b[at:i]
+		case "speculative_decoding_stats":
+			c.speculation = b[at:i]
 		}
 		i, more = next(b, i, '}')
 	}

@@ -75,6 +75,9 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	case c.foreignUsage:
 		d.reply.Usage.Fold(data)
 	}
+	if len(c.choice.speculation) > 0 || len(c.metrics) > 0 {
+		d.reply.keepSpecDecode(c.choice.speculation, c.metrics)
+	}
 	d.reply.OtherChoices += c.others
 	if !isNull(c.choice.finish) {
 		d.reply.Finished = true

@@ -26,6 +26,8 @@ type Reply struct {
 	Images int
 	// InferenceSeconds and PeakMemoryMB are what the server says of its work; nil if it does not.
 	InferenceSeconds, PeakMemoryMB *float64
+	// SpecDecode is the server's record of speculative decoding, as JSON; the last one counts. Empty if there is none.
+	SpecDecode []byte
 	// OutputIDs counts the token ids of a reply that came as such, instead of Output.
 	OutputIDs int
 	// ID names the reply where the next turn may refer to it instead of repeating it.
@@ -68,6 +70,16 @@ func (r *Reply) AppendAssistant(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// keepSpecDecode takes the record of speculative decoding of a choice, or of the metrics at the root of a document.
+func (r *Reply) keepSpecDecode(choice, metrics []byte) {
+	if isNull(choice) {
+		choice = find(metrics, "speculative_decoding")
+	}
+	if len(choice) > 0 && choice[0] == '{' {
+		r.SpecDecode = append(r.SpecDecode[:0], choice...)
+	}
+}
+
 // reset empties the reply and keeps its buffers.
 func (r *Reply) reset() {
 	*r = Reply{
@@ -75,7 +87,9 @@ func (r *Reply) reset() {
 		Output:    r.Output[:0],
 		Reasoning: r.Reasoning[:0],
 		text:      r.text[:0],
-		form:      r.form,
+		// Most servers have none.
+		SpecDecode: r.SpecDecode[:0],
+		form:       r.form,
 	}
 }
 

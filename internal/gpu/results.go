@@ -16,7 +16,7 @@ type Telemetry struct {
 	// StartNS is the start of the profiling phase, EndNS the time of the export.
 	StartNS, EndNS int64
 	Endpoints      []Endpoint
-	Errors         []Failure
+	Errors         []Failure `json:",omitempty"`
 	// Platforms of the devices, sorted; Scoped asks for a word on them.
 	Platforms []string
 	Scoped    bool

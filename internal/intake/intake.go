@@ -28,6 +28,8 @@ type Options struct {
 	CountsOutput, CountsInput bool
 	// MakesImages tells that the images of replies count, not those of requests.
 	MakesImages bool
+	// KeepText keeps the generated text of a successful request in its record.
+	KeepText bool
 	// WallNS converts an instant of the run's clock.
 	WallNS func(monoNS int64) int64
 	// Redact hides secrets in an error message; nil leaves messages as they are.
@@ -106,6 +108,13 @@ func (in *Intake) Record(j *Job) *record.Record {
 	in.tokens(r, j, reply)
 	if r.Err == nil {
 		in.made(&r.Facts, reply)
+		if s, ok := record.ParseSpecDecode(reply.SpecDecode); ok {
+			r.SpecDecode = s
+			s.Fill(&r.Facts)
+		}
+		if in.options.KeepText {
+			r.Text = append(append(r.Text, reply.Reasoning...), reply.Output...)
+		}
 	}
 	in.oddities(r, reply)
 	return r

@@ -24,6 +24,7 @@ type Engine struct {
 	aggregates []folded // by slot of the aggregates
 	errors     errorTally
 	watch      watch
+	acceptance acceptance
 	slices     *sliceStore // nil when slices are off
 	// What timelines and the lag of a replay keep of the requests beyond the limit; nil below it.
 	bins    *timeBins
@@ -74,6 +75,9 @@ func (e *Engine) Add(rec *record.Record) {
 		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + requestEnd(&rec.Facts), rec.RequestID}, 1)
 	}
 	e.watch.add(e.set, rec)
+	if rec.SpecDecode != nil && !failed {
+		e.acceptance.add(rec.SpecDecode.Histogram)
+	}
 	var gaps []int64
 	if !failed && usable(rec.GapsNS) {
 		gaps = rec.GapsNS
@@ -155,6 +159,7 @@ func (e *Engine) Merge(o *Engine) {
 	}
 	e.errors.merge(&other.errors)
 	e.watch.merge(&other.watch)
+	e.acceptance.add(other.acceptance.list())
 	e.slices.merge(other.slices)
 	e.mergeRows(other)
 	e.facts.merge(&other.facts)
@@ -208,6 +213,7 @@ type frozen struct {
 	aggregates []folded
 	errors     errorTally
 	watch      watch
+	acceptance acceptance
 	bins       *timeBins
 	offsets    *offsetBins
 	facts      RunFacts
@@ -242,6 +248,7 @@ func (e *Engine) state() *frozen {
 	}
 	f.errors.merge(&e.errors)
 	f.watch.merge(&e.watch)
+	f.acceptance.add(e.acceptance.list())
 	if e.slices != nil {
 		f.outside = e.slices.outside
 	}

@@ -23,6 +23,8 @@ const gapsKey = "gaps"
 var inMetadata = [record.NumFields]bool{
 	record.StartWall: true, record.CreditIssued: true, record.IntendedSend: true, record.Ack: true, record.Cancelled: true,
 	record.Good: true, record.Failed: true,
+	// It follows from the line's record of speculative decoding.
+	record.SpecMeanLength: true,
 }
 
 // mirror is a record metric whose value is one fact as it is.

@@ -47,6 +47,29 @@ func (s *Set) AppendRecordMetrics(dst []byte, rec *record.Record) []byte {
 	return append(dst, '}')
 }
 
+// AppendRecordValues appends the metrics of some tags of one request as a compact JSON object, tag → number
+// in its display unit, in the order of tags; {} when there is none.
+func (s *Set) AppendRecordValues(dst []byte, rec *record.Record, tags ...string) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	for _, tag := range tags {
+		i := slices.IndexFunc(s.lines, func(l line) bool { return l.Tag == tag })
+		if i < 0 || s.lines[i].Flags.Has(ErrorOnly) != rec.IsError() {
+			continue
+		}
+		mark := len(dst)
+		if mark > start {
+			dst = append(dst, ',')
+		}
+		dst = append(artifact.AppendString(dst, tag), ':')
+		value := len(dst)
+		if dst = s.lines[i].appendValue(dst, s, rec); len(dst) == value {
+			dst = dst[:mark]
+		}
+	}
+	return append(dst, '}')
+}
+
 // appendValue appends nothing when the request has no value.
 func (l *line) appendValue(dst []byte, s *Set, rec *record.Record) []byte {
 	switch {

@@ -32,6 +32,8 @@ func TestMediaMetrics(t *testing.T) {
 		"image_samples_per_second": 7 / 0.5, "audio_duration": 2.5, "rtfx": 12.5, "video_inference_time": 1500, "video_peak_memory": 1024.5,
 		// 4 images over 200 ms, 3 over the 400 ms from 100 ms on; the window is 500 ms.
 		"effective_image_samples_per_second": 7 / 0.5, "active_image_samples_per_second": 7 / 0.5,
+		// Over all requests under way: one for 100 ms, three for 100, two for 300.
+		"effective_image_samples_per_second_per_user": (100*20 + 100*(20+7.5)/3 + 300*7.5/2) / 500,
 	}
 	got := map[string]float64{}
 	for _, r := range e.Results() {

@@ -100,6 +100,8 @@ const (
 	GroupAudio      Group = "audio"
 	GroupReasoning  Group = "reasoning"
 	GroupDefault    Group = "default"
+	// GroupSpecDecode is printed as its own table wherever there is anything in it.
+	GroupSpecDecode Group = "spec_decode"
 	// GroupHTTPTrace is printed as its own table when asked for.
 	GroupHTTPTrace Group = "http_trace"
 	// The groups of power efficiency: of all GPUs, and of each vendor's.

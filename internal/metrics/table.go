@@ -20,6 +20,7 @@ var sections = func() []section {
 		{"Images, audio and video", mediaTable()},
 		{"Usage reported by the server", usageTable()},
 		{"Token count mismatches", mismatchTable()},
+		{"Speculative decoding", specDecodeTable()},
 		{"General", generalTable()},
 		{"Failed requests", errorTable()},
 		{"Goodput", goodputTable()},

@@ -172,6 +172,7 @@ func (c *conn) success(s *shard, now int64) {
 	}
 	s.count[finish]++
 	s.count[cDoneOf(x.api, c.req.stream)]++
+	c.countSpeculation(s)
 	s.hist[qE2E].observe(now-x.arrival, 1)
 	s.hist[qQueue].observe(x.queued, 1)
 	s.hist[qInference].observe(now-x.arrival-x.queued, 1)

@@ -20,6 +20,7 @@ type exchange struct {
 	fault     fault
 	parsed    bool // the body could be read
 	plan      plan
+	spec      speculation
 	output    int // tokens built into the reply
 	sent      int // bytes
 	events    int // events built into the reply
@@ -156,6 +157,7 @@ func (c *conn) read(body []byte) *httpError {
 	hash := hashBytes(s.opts.Seed, c.req.text)
 	tokens := s.vocabulary.promptTokens(c.req.text, hash) + c.req.ids
 	x.plan = newPlan(x.api, &c.req, tokens, s.opts.OutputTokens, hash+uint64(c.req.ids))
+	c.speculate()
 	x.parsed = true
 	return nil
 }

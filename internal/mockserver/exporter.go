@@ -87,6 +87,9 @@ func newExporter(o *Options, c *clock.Clock) (*exporter, error) {
 		return nil, err
 	}
 	pages := newPages()
+	if o.SpecTokens > 0 {
+		speculating(pages, o.SpecTokens)
+	}
 	bounds := boundsOf(pages)
 	return &exporter{
 		clock: c, tally: newTally(bounds), pages: pages, bounds: bounds, backend: b, apart: b.apart && len(o.MetricsPorts) > 0,

@@ -39,6 +39,11 @@ type Options struct {
 	Scheduler                           SchedulerOptions
 	OutputTokens                        int // length where the request gives none; 0 = by the prompt
 	Seed                                uint64
+	// SpecTokens is how many tokens each step drafts, 0 = none; SpecAcceptance the share of them that is accepted where
+	// those before it were; SpecStats where replies tell of it.
+	SpecTokens     int
+	SpecAcceptance float64
+	SpecStats      string
 	// How long the work of APIs takes that have no tokens to wait for: base, and for each input.
 	EmbeddingBase, EmbeddingPerInput time.Duration
 	RankingBase, RankingPerPassage   time.Duration
@@ -157,6 +162,11 @@ var optionTable = []option{
 		func(o *Options, v string) error { return setInt(&o.OutputTokens, v, 0, 1<<20) }},
 	{"random-seed", "", "N", "0", "seed of the replies' text and length, of jitter, errors and faults",
 		func(o *Options, v string) error { return setUint(&o.Seed, v) }},
+	{"spec-tokens", "", "N", "0", "speculative decoding: tokens that each step drafts (0-8; 0 = none); latencies do not change",
+		func(o *Options, v string) error { return setInt(&o.SpecTokens, v, 0, maxSpecTokens) }},
+	{"spec-acceptance", "", "SHARE", "0.7", "share of the drafted tokens that are accepted if those before them were (0-1)",
+		func(o *Options, v string) error { return setFloat(&o.SpecAcceptance, v, 0, 1) }},
+	{"spec-stats", "", "PLACE", "choice", "where replies tell of it: choice (speculative_decoding_stats), root (metrics.speculative_decoding) or none", setSpecStats},
 	{"tokenizer", "", "NAME", "builtin", "vocabulary that counts tokens (only builtin: o200k_base)", setTokenizer},
 	{"no-tokenizer", "", "", "false", "count by cutting text every four characters",
 		func(o *Options, v string) error { return setBool(&o.NoTokenizer, v) }},

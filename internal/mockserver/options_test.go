@@ -15,7 +15,7 @@ func TestDefaultOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Options{Host: "127.0.0.1", Port: 8000, TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond, MaxQueue: -1,
+	want := Options{Host: "127.0.0.1", Port: 8000, TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond, MaxQueue: -1, SpecAcceptance: 0.7, SpecStats: "choice",
 		EmbeddingBase: 10 * time.Millisecond, EmbeddingPerInput: 2 * time.Millisecond, RankingBase: 10 * time.Millisecond, RankingPerPassage: time.Millisecond,
 		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond, ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond,
 		Models: []string{"mock-model"}, AuthHeader: "Authorization", Backend: "vllm",
@@ -38,7 +38,7 @@ func TestOptionsFromFlagsOverEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Options{Host: "127.0.0.1", TTFT: 3 * time.Millisecond, ITL: 7 * time.Millisecond, Fast: true, Seed: 9, Workers: 2,
+	want := Options{Host: "127.0.0.1", TTFT: 3 * time.Millisecond, ITL: 7 * time.Millisecond, Fast: true, Seed: 9, Workers: 2, SpecAcceptance: 0.7, SpecStats: "choice",
 		EmbeddingBase: 10 * time.Millisecond, EmbeddingPerInput: 2 * time.Millisecond, RankingBase: 10 * time.Millisecond, RankingPerPassage: time.Millisecond,
 		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond, ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond,
 		MaxBatch: 4, Models: []string{"a", "b"}, AuthHeader: "Authorization", Fault: "never;rate=0.5", RecordRequests: "r",

@@ -211,8 +211,11 @@ func (c *conn) appendWhole(b []byte) []byte {
 	}
 	b = append(b, `,"finish_reason":"`...)
 	b = append(b, p.finish...)
-	b = append(b, `"}],"usage":`...)
+	b = append(b, '"')
+	b = c.appendSpeculation(b, specInChoice)
+	b = append(b, `}],"usage":`...)
 	b = appendUsage(b, p.promptTokens, p.content, p.reasoning)
+	b = c.appendSpeculation(b, specAtRoot)
 	return append(b, '}')
 }
 

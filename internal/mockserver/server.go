@@ -39,7 +39,7 @@ type Server struct {
 	front    *front
 	tls      *tls.Config // nil = plain text
 
-	words, thoughts, errors, faults, scrapeFaults random.Stream
+	words, thoughts, drafts, errors, faults, scrapeFaults random.Stream
 
 	sequence atomic.Uint64
 	inFlight atomic.Int64
@@ -82,6 +82,7 @@ func New(o Options) (*Server, error) {
 		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue},
 		authHeader: strings.ToLower(cmp.Or(o.AuthHeader, "Authorization")),
 		words:      seed.Stream("mockserver.words"), thoughts: seed.Stream("mockserver.thoughts"),
+		drafts: seed.Stream("mockserver.drafts"),
 		errors: seed.Stream("mockserver.errors"), faults: seed.Stream("mockserver.faults"),
 		scrapeFaults: seed.Stream("mockserver.scrapes"),
 		conns:        map[*conn]struct{}{},

@@ -215,7 +215,10 @@ func (s *stream) token(k int) {
 	if k >= s.p.reasoning && k == s.p.tokens()-1 {
 		b = append(b, `,"finish_reason":"`...)
 		b = append(b, s.p.finish...)
-		b = append(b, `"}]`...)
+		b = append(b, '"')
+		b = c.appendSpeculation(b, specInChoice)
+		b = append(b, "}]"...)
+		b = c.appendSpeculation(b, specAtRoot)
 	} else {
 		b = append(b, `,"finish_reason":null}]`...)
 	}

@@ -22,8 +22,13 @@ const (
 	cGone                     // clients that left, whatever their request had come to
 	cBytesIn                  // of request bodies
 	cBytesOut                 // of replies, heads included
+	cDrafts                   // steps of speculative decoding in whole replies
+	cDrafted                  // tokens that they drafted
+	cAccepted                 // of those, accepted ones
 	cDone                     // whole replies of api 0, plain and streaming; those of the next api follow
-	counters   = cDone + 2*numAPIs
+	// accepted tokens at the first place of a draft; those at the next places follow
+	cAcceptedAt = cDone + 2*numAPIs
+	counters    = cAcceptedAt + maxSpecTokens
 )
 
 func cDoneOf(a api, stream bool) counter {

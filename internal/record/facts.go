@@ -71,6 +71,12 @@ const (
 	// made.
 	InferenceSeconds
 	PeakMemoryMB
+	// SpecSteps, SpecDrafted and SpecAccepted are what the server says of speculative decoding: steps, drafted tokens,
+	// accepted ones. SpecMeanLength holds math.Float64bits of the mean acceptance length as the server has it.
+	SpecSteps
+	SpecDrafted
+	SpecAccepted
+	SpecMeanLength
 	// The trace facts: durations of the exchange's phases, bytes and calls.
 	Blocked
 	DNSLookup

@@ -22,6 +22,10 @@ type Record struct {
 	Trace *Trace
 	// Raw is set when the run exports raw records.
 	Raw *Raw
+	// SpecDecode is what the server says of speculative decoding; nil if nothing.
+	SpecDecode *SpecDecode
+	// Text is the generated text, reasoning first; set when the run exports outputs and there is some.
+	Text []byte
 }
 
 // Identity says which request it was.

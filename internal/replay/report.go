@@ -310,6 +310,8 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 		report.TimeslicesCSV{Path: to.Path(config.TimeslicesCSV)},
 		console.Export{Path: to.Path(config.ConsoleText), Options: plain},
 	}
+	// What was spooled stands there as long as the run has not made its file of it: it was killed.
+	exporters = append(exporters, report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON), Keep: true})
 	if r.o.Parquet {
 		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL), Path: to.Path(config.RecordsParquet)})
 	}
@@ -348,11 +350,14 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 	// What is not computed anew is that of the run.
 	for kind, path := range map[config.Artifact]*string{
 		config.ServerMetricsCSV: &o.Files.ServerMetricsCSV, config.ServerMetricsJSON: &o.Files.ServerMetricsJSON,
-		config.RawJSONL: &o.Files.Raw, config.LogFile: &o.Files.LogFile,
+		config.RawJSONL: &o.Files.Raw, config.OutputsJSON: &o.Files.Outputs, config.LogFile: &o.Files.LogFile,
 	} {
 		if _, err := os.Stat(from.Path(kind)); err == nil {
 			*path = from.Path(kind)
 		}
+	}
+	if _, err := os.Stat(from.Path(config.OutputsSpool)); err == nil {
+		o.Files.Outputs = to.Path(config.OutputsJSON)
 	}
 	return o
 }

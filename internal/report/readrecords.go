@@ -50,7 +50,8 @@ type recordLine struct {
 		CauseChain []string `json:"cause_chain"`
 		Details    string   `json:"details"`
 	} `json:"error"`
-	Facts map[string]json.RawMessage `json:"facts"`
+	SpecDecode json.RawMessage            `json:"spec_decode_acceptance"`
+	Facts      map[string]json.RawMessage `json:"facts"`
 }
 
 // ErrNoFacts is the error of a line that another program wrote, or an old version of this one: it does
@@ -104,6 +105,14 @@ func parseRecord(line []byte) (*record.Record, error) {
 			r.Err.HasCode, r.Err.Code = true, *e.Code
 		}
 		r.Facts[record.Failed] = 1
+	}
+	if l.SpecDecode != nil {
+		s, ok := record.ParseSpecDecode(l.SpecDecode)
+		if !ok {
+			return nil, fmt.Errorf("its %s cannot be read", specDecodeKey)
+		}
+		r.SpecDecode = s
+		s.Fill(&r.Facts)
 	}
 	for tag, value := range l.Metrics {
 		if r.Err != nil {

@@ -75,6 +75,7 @@ func (s *Records) appendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	if string(m.Dst[start:]) == "{}" && r.Err == nil {
 		return dst, false
 	}
+	appendSpecDecode(&m, r.SpecDecode)
 	if r.Trace != nil {
 		appendTrace(&m, r.Trace, s.redactor)
 	}

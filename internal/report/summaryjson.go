@@ -70,6 +70,15 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	doc = append(doc, artifact.Member{Key: "error_summary", Value: errorSummary(r.Errors)})
 	doc = appendInstant(doc, "start_time", r.StartNS, zone)
 	doc = appendInstant(doc, "end_time", r.EndNS, zone)
+	if r.Branches != nil {
+		doc = append(doc, artifact.Member{Key: "branch_stats", Value: branchStats(r.Branches)})
+	}
+	if r.Warmup != nil {
+		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
+	}
+	if r.Acceptance != nil {
+		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: acceptanceBuckets(r.Acceptance)})
+	}
 	if s := r.Submission; s != nil {
 		reasons := make([]any, len(s.Reasons))
 		for i, reason := range s.Reasons {
@@ -80,12 +89,6 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 			artifact.Member{Key: "submission_valid", Value: len(s.Reasons) == 0},
 			artifact.Member{Key: "runtime_submission_invalid_reasons", Value: reasons},
 		)
-	}
-	if r.Branches != nil {
-		doc = append(doc, artifact.Member{Key: "branch_stats", Value: branchStats(r.Branches)})
-	}
-	if r.Warmup != nil {
-		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
 	}
 	return append(doc, rest...)
 }

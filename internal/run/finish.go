@@ -38,6 +38,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	e.sinks = nil
 	seen := e.profiling.Snapshot()
 	if seen.Successes+seen.Errors == 0 {
+		e.writeOutputs()
 		return nil, &NoResultsError{Reason: emptyReason(phases)}
 	}
 	e.setFacts(e.profiling, phaseOf(phases, load.Profiling))
@@ -86,6 +87,9 @@ func (e *execution) export(out *Outcome, state *summary.State) []error {
 		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
 	}
+	if a.Outputs {
+		exporters = append(exporters, e.outputsExporter())
+	}
 	if a.RecordsParquet {
 		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
 	}
@@ -94,7 +98,7 @@ func (e *execution) export(out *Outcome, state *summary.State) []error {
 	}
 	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
-	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Raw, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
+	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
 		if _, err := os.Stat(*path); err != nil {
 			*path = ""
 		}
@@ -228,6 +232,9 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 	}
 	if a.HTMLReport {
 		o.Files.HTML = a.Path(config.HTMLReport)
+	}
+	if a.Outputs {
+		o.Files.Outputs = a.Path(config.OutputsJSON)
 	}
 	if a.ExportLevel == "raw" {
 		o.Files.Raw = a.Path(config.RawJSONL)

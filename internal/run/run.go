@@ -140,6 +140,8 @@ type execution struct {
 	sinks             []report.Sink
 	// page gathers what the HTML report shows; nil where none is asked for.
 	page *pageData
+	// outputs is nil when generated texts are not exported.
+	outputs *report.OutputsSpool
 	// servers is nil when no server metrics are collected.
 	servers *serverWatch
 	// gpus is nil when no GPU telemetry is collected.
@@ -359,6 +361,7 @@ func (e *execution) assemble() error {
 		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount, ChunkUsage: e.cfg.Endpoint.ChunkUsage,
 		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
 		MakesImages: e.descriptor.ProducesImages && !e.descriptor.SupportsImage,
+		KeepText:    e.cfg.Artifacts.Outputs,
 		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },
 	}), e.processors(), recordQueue, e.deliver)

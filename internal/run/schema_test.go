@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	out := map[string]*jsonschema.Schema{}
 	for file, name := range map[string]string{
 		"profile_export_aiperf.json": "profile_export_aiperf", "profile_export.jsonl": "profile_export", "run_state.json": "run_state",
+		"outputs.json": "outputs",
 	} {
 		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas", name+".schema.json"))
 		if err != nil {
@@ -49,7 +51,7 @@ func documents(t *testing.T, file string, data []byte) []any {
 
 func TestFilesKeepTheirSchemas(t *testing.T) {
 	all := schemas(t)
-	url := serve(t, mockserver.Options{ErrorRate: 30})
+	url := serve(t, mockserver.Options{ErrorRate: 30, SpecTokens: 3, SpecAcceptance: 0.5})
 	for _, args := range [][]string{
 		{"--streaming", "--concurrency", "3", "--warmup-request-count", "3", "--goodput", "request_latency:5 time_to_first_token:1", "--percentiles", "99.9",
 			"--export-http-trace", "--random-seed", "3", "--slice-duration", "1"},
@@ -57,7 +59,7 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 		{"--conversation-turn-mean", "2", "--export-level", "raw"},
 		{"--gpu-telemetry", url + "/dcgm1/metrics"},
 	} {
-		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30"}, args...)...)
+		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30", "--export-outputs-json"}, args...)...)
 		for file, schema := range all {
 			for _, doc := range documents(t, file, fileOf(t, dir, file)) {
 				if err := schema.Validate(doc); err != nil {
@@ -66,13 +68,25 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 				}
 			}
 		}
+		for file := range all {
+			text := fileOf(t, dir, file)
+			if file == "outputs.json" {
+				text = bytes.ReplaceAll(text, []byte(`"response_text": null`), nil)
+			}
+			if nullValue.Match(text) {
+				t.Errorf("%v: %s holds a null", args, file)
+			}
+		}
 	}
 }
+
+// nullValue finds an explicit null; no text of these runs holds one.
+var nullValue = regexp.MustCompile(`[:\[,]\s*null\b`)
 
 // A schema that accepts anything would prove nothing: each of these changes must break it.
 func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 	all := schemas(t)
-	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3")
+	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3", "--export-outputs-json")
 	for file, changes := range map[string][]func(map[string]any){
 		"profile_export_aiperf.json": {
 			func(o map[string]any) { delete(o, "run_info") },
@@ -89,6 +103,14 @@ func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 			func(o map[string]any) { delete(o["metadata"].(map[string]any), "request_start_ns") },
 			func(o map[string]any) { o["metadata"].(map[string]any)["benchmark_phase"] = "warmup" },
 			func(o map[string]any) { o["metrics"].(map[string]any)["request_latency"] = 3 },
+		},
+		"outputs.json": {
+			func(o map[string]any) { delete(o, "warmup") },
+			func(o map[string]any) { o["omitted"] = 0 },
+			func(o map[string]any) { o["data"].([]any)[0].(map[string]any)["response_text"] = "" },
+			func(o map[string]any) {
+				o["data"].([]any)[0].(map[string]any)["metrics"].(map[string]any)["output_sequence_length"] = 1.5
+			},
 		},
 		"run_state.json": {
 			func(o map[string]any) { o["status"] = "asleep" },

@@ -197,6 +197,11 @@ func (e *execution) openSinks() error {
 		e.page = &pageData{e: e}
 	}
 	lines.OnError = e.sinkFailed
+	if a.Outputs {
+		if err := e.openOutputs(lines); err != nil {
+			return err
+		}
+	}
 	if a.ExportLevel == "summary" {
 		return nil
 	}
@@ -210,6 +215,7 @@ func (e *execution) openSinks() error {
 	if a.ExportLevel != "raw" {
 		return nil
 	}
+	e.limit(&lines, e.cfg.Env.Record.RawMaxBytes, config.RawJSONL, "AIPERF_RECORD_RAW_MAX_BYTES")
 	raw, err := report.OpenRawRecords(report.RawRecordsOptions{Path: a.Path(config.RawJSONL), Lines: lines, Redactor: e.redactor})
 	if err != nil {
 		return err

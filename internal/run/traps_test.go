@@ -659,7 +659,7 @@ func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
 	for level, want := range map[string]string{
 		"summary": "inputs.json logs p.csv p.json p_console.txt p_run_state.json",
 		"records": "inputs.json logs p.csv p.json p.jsonl p_console.txt p_run_state.json",
-		"raw":     "inputs.json logs p.csv p.json p.jsonl p_console.txt p_raw.jsonl p_run_state.json",
+		"raw":     "inputs.json logs p.csv p.json p.jsonl p_console.txt p_outputs.json p_raw.jsonl p_run_state.json",
 	} {
 		dir := profile(t, url, "--isl", "5", "--osl", "1", "--request-count", "2", "--warmup-request-count", "1", "--profile-export-prefix", "p", "--export-level", level)
 		entries, err := os.ReadDir(dir)

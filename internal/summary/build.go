@@ -55,6 +55,7 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 		Counts:        counts,
 		Branches:      run.Branches,
 		Submission:    run.Submission,
+		Acceptance:    profiling.Acceptance(),
 	}
 	if result.EndNS == 0 {
 		result.EndNS = result.StartNS

@@ -41,6 +41,8 @@ type Result struct {
 	// where the endpoint generates tokens.
 	UsageReported, CacheReported bool
 	Counts                       Counts
+	// Acceptance is the pooled histogram of speculative decoding; nil where servers said nothing of it.
+	Acceptance []metrics.AcceptedSteps
 	// Submission is nil without a scenario.
 	Submission *Submission
 	// Branches are the child sessions of the profiling phase; nil where no session may branch.

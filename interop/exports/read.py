@@ -50,6 +50,21 @@ assert table["Request Latency (ms)"]["avg"] == f"{summary['request_latency']['av
 values = dict(list(csv.reader(second.splitlines()))[1:])
 assert values["Request Count"] == f"{valid:.2f}"
 
+# outputs.json holds the texts of the same requests, sorted, with the same figures.
+outputs = json.load(open(f"{run}/outputs.json"))
+texts = pd.json_normalize(outputs["data"]).set_index("x_request_id")
+assert len(texts) == 80 and len(outputs["warmup"]) == 8 and list(texts["session_num"]) == sorted(texts["session_num"])
+for record in records:
+    entry = texts.loc[record["metadata"]["x_request_id"]]
+    assert pd.isna(entry["response_text"]) == ("error" in record)
+    if "error" not in record:
+        assert entry["metrics.request_latency"] == record["metrics"]["request_latency"]["value"]
+        assert entry["metrics.output_sequence_length"] == record["metrics"]["output_sequence_length"]["value"]
+spoken = next(r for r in raw if "error" not in r and r["metadata"]["benchmark_phase"] == "profiling")
+events = [p["value"] for item in spoken["responses"] for p in item["packets"] if p["name"] == "data" and '"content"' in p["value"]]
+said = "".join(json.loads(e)["choices"][0]["delta"]["content"] for e in events)
+assert texts.loc[spoken["metadata"]["x_request_id"]]["response_text"] == said
+
 # inputs.json lists what was sent.
 inputs = json.load(open(f"{run}/inputs.json"))["data"]
 assert len(inputs) == 100 and all(len(c["payloads"]) == 1 for c in inputs)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the original, installed from PyPI as a black box, and ours against the same mock server with the same
-# settings, and compares their JSON, CSV and JSONL key by key; then the aggregates of repeated runs, server metrics and
-# GPU telemetry.
+# settings, and compares their JSON, CSV and JSONL key by key; then the aggregates of repeated runs, server metrics,
+# GPU telemetry, outputs.json and the commands that analyze runs.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
 set -euo pipefail
@@ -60,4 +60,5 @@ done
 python3 repeats.py "$cache/theirs-repeats" "$cache/ours-repeats" || status=1
 bash servermetrics.sh "$cache" || status=1
 bash gpu.sh "$cache" || status=1
+bash analysis.sh || status=1
 exit $status

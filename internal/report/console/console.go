@@ -74,7 +74,7 @@ func DefaultGroups() []metrics.Group {
 
 // Files are the paths of the footer; an empty one has no line.
 type Files struct {
-	CSV, JSON, HTML, Raw                 string
+	CSV, JSON, HTML, Raw, Outputs        string
 	ServerMetricsCSV, ServerMetricsJSON  string
 	TimesliceCSV, TimesliceJSON, LogFile string
 }
@@ -117,6 +117,7 @@ func render(r *summary.Result, o Options) *page {
 	}
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
+	p.specDecodeTable(r)
 	p.efficiencyTables(r, o.GPU)
 	p.gpuTables(o.GPU)
 	p.serverMetricsTable(o.ServerMetrics)

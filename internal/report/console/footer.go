@@ -36,6 +36,7 @@ func (p *page) footer(r *summary.Result, files *Files) {
 		{"JSON Export", files.JSON},
 		{"HTML Report", files.HTML},
 		{"Raw Records", files.Raw},
+		{"Outputs JSON", files.Outputs},
 		{"Server Metrics CSV Export", files.ServerMetricsCSV},
 		{"Server Metrics JSON Export", files.ServerMetricsJSON},
 		{"Timeslice CSV Export", files.TimesliceCSV},

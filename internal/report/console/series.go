@@ -61,6 +61,32 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 	return err
 }
 
+// RenderTable writes a table of which the first row are the headings and the first column names.
+func RenderTable(w io.Writer, heading string, rows [][]string, o Options) error {
+	if o.Width <= 0 {
+		o.Width = DefaultWidth
+	}
+	p := &page{width: o.Width}
+	t := table{title: heading, titleStyle: title}
+	for i, name := range rows[0] {
+		c := column{header: name, style: green}
+		if i == 0 {
+			c = column{header: name, style: cyan, left: true, wraps: true}
+		}
+		t.columns = append(t.columns, c)
+	}
+	for _, row := range rows[1:] {
+		var cells []cell
+		for _, text := range row {
+			cells = append(cells, cell{text: text})
+		}
+		t.rows = append(t.rows, cells)
+	}
+	t.print(p)
+	_, err := w.Write(p.bytes(o.Styles))
+	return err
+}
+
 // Percent writes a share as a percentage without trailing zeros.
 func Percent(share float64) string {
 	text := strings.TrimRight(fmt.Sprintf("%.6f", 100*share), "0")

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/summary"
+	"aiperf/internal/swimlane"
+)
+
+const analyzeHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]
+       aiperf analyze turn-messages RUN_DIR [RUN_DIR …] [options]
+
+Pictures of finished runs: their sessions over time, and what their requests said.
+`
+
+const swimLaneHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]
+
+Draws a lane for each session of a run, with a bar for each request, and below them how many requests and
+sessions were under way: swim_lane.png in the run's folder. More than 100 sessions share lanes. It reads
+profile_export.jsonl, of this program or of the original one.
+`
+
+// analyze draws what a run did.
+func (a *app) analyze(args []string) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "swim-lane":
+			return a.swimLane(args[1:])
+		case "turn-messages":
+			return a.turnMessages(args[1:])
+		}
+	}
+	if wantsHelp(args) {
+		fmt.Fprint(a.terminal.out, analyzeHelp)
+		return ExitOK
+	}
+	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze turn-messages RUN_DIR"))
+}
+
+type swimLaneOptions struct {
+	out               string
+	concurrency, ramp *float64
+	html              bool
+}
+
+func swimLaneFlags(o *swimLaneOptions) []option {
+	positive := func(into **float64) func(string) error {
+		return func(v string) error {
+			n, err := strconv.ParseFloat(v, 64)
+			if err != nil || !(n >= 0) || n > 1e12 {
+				return fmt.Errorf("%q is no number of at least 0", v)
+			}
+			*into = &n
+			return nil
+		}
+	}
+	return []option{
+		{"out", "FILE", "the picture, of a single run; default: swim_lane.png in the run's folder; -o is the same", func(v string) error { o.out = v; return nil }},
+		{"concurrency", "N", "a reference line; default: the concurrency that the run had; -c is the same", positive(&o.concurrency)},
+		{"ramp", "SECONDS", "when the ramp was over; default: as the run was configured", positive(&o.ramp)},
+		{"html", "", "write a page that zooms and tells of each request, too (.html)", func(string) error { o.html = true; return nil }},
+		{"no-html", "", "do not; the default", func(string) error { o.html = false; return nil }},
+	}
+}
+
+// withShort spells options of one letter out.
+func withShort(args []string, long map[string]string) []string {
+	var out []string
+	for i, arg := range args {
+		if arg == "--" {
+			return append(out, args[i:]...)
+		}
+		name, value, given := strings.Cut(arg, "=")
+		if l, ok := long[name]; ok {
+			if arg = l; given {
+				arg += "=" + value
+			}
+		}
+		out = append(out, arg)
+	}
+	return out
+}
+
+func (a *app) swimLane(args []string) int {
+	var o swimLaneOptions
+	table := swimLaneFlags(&o)
+	if wantsHelp(args) {
+		a.commandHelp(swimLaneHelp, table)
+		return ExitOK
+	}
+	runs, err := parseOptions("analyze swim-lane", table, withShort(args, map[string]string{"-o": "--out", "-c": "--concurrency"}))
+	if err != nil {
+		return a.fail(err)
+	}
+	return a.eachRun("swim-lane", runs, o.out, func(dir string) ([]string, error) {
+		chart, err := swimlane.Read(runFile(dir, "profile_export.jsonl", ".jsonl"), runTitle(dir))
+		if err != nil {
+			return nil, err
+		}
+		var configured summary.Configured
+		if file, err := summary.FindSummary(dir); err == nil { // a run that was killed has none
+			if configured, err = summary.ReadConfigured(file); err != nil {
+				return nil, err
+			}
+		}
+		chart.Concurrency, chart.RampNS = configured.Concurrency, int64(configured.RampSeconds*1e9)
+		if o.concurrency != nil {
+			chart.Concurrency = *o.concurrency
+		}
+		if o.ramp != nil {
+			chart.RampNS = int64(*o.ramp * 1e9)
+		}
+		picture := o.out
+		if picture == "" {
+			picture = filepath.Join(dir, "swim_lane.png")
+		}
+		written := []string{picture}
+		if err := writeDrawn(picture, chart.WritePNG); err != nil || !o.html {
+			return written, err
+		}
+		page := strings.TrimSuffix(picture, filepath.Ext(picture)) + ".html"
+		return append(written, page), writeDrawn(page, chart.WriteHTML)
+	})
+}
+
+// eachRun carries out a command for each folder of a run. One that cannot be read does not stop the others; the exit
+// code tells of it.
+func (a *app) eachRun(command string, runs []string, out string, work func(dir string) (written []string, err error)) int {
+	switch {
+	case len(runs) == 0:
+		return a.fail(fmt.Errorf("no run given: aiperf analyze %s RUN_DIR [RUN_DIR …]", command))
+	case len(runs) > 1 && out != "":
+		return a.fail(errors.New("--out is for a single run: without it each run's files go to its own folder"))
+	}
+	code := ExitOK
+	for _, dir := range runs {
+		written, err := work(dir)
+		if err != nil {
+			fmt.Fprintf(a.terminal.err, "skip %s: %v\n", dir, err)
+			code = ExitFailure
+			continue
+		}
+		for _, path := range written {
+			fmt.Fprintln(a.terminal.out, "saved "+path)
+		}
+	}
+	return code
+}
+
+// runFile is a file of a run: by its usual name, or by the prefix that the summary has.
+func runFile(dir, name, suffix string) string {
+	usual := filepath.Join(dir, name)
+	if _, err := os.Stat(usual); err == nil {
+		return usual
+	}
+	if file, err := summary.FindSummary(dir); err == nil {
+		if prefixed := strings.TrimSuffix(file, ".json") + suffix; filepath.Base(file) != "profile_export_aiperf.json" {
+			return prefixed
+		}
+	}
+	return usual
+}
+
+// runTitle is what a picture calls a run.
+func runTitle(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	return filepath.Base(dir)
+}
+
+// writeDrawn replaces a file by what draw writes, as a whole or not at all.
+func writeDrawn(path string, draw func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := artifact.CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	if err := draw(file); err != nil {
+		return err
+	}
+	return file.Commit()
+}

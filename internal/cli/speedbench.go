@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/report/console"
+	"aiperf/internal/speedbench"
+)
+
+const speedBenchHelp = `Usage: aiperf speed-bench-report PATH [PATH …] [options]
+
+Lays runs, one for each category of SPEED-Bench, out as a matrix of models and categories. A path is the
+folder of a run or one that holds such folders. Acceptance lengths and rates are those of the server
+metrics; where there are none, those of the requests.
+`
+
+type speedBenchOptions struct {
+	paths                  []string
+	output, format, metric string
+}
+
+func speedBenchFlags(o *speedBenchOptions) []option {
+	choice := func(into *string, values ...string) func(string) error {
+		return func(v string) error {
+			if *into = strings.ToLower(v); !slices.Contains(values, *into) {
+				return fmt.Errorf("%q is none of %s", v, strings.Join(values, ", "))
+			}
+			return nil
+		}
+	}
+	return []option{
+		{"paths", "PATH", "the same as PATH; may be repeated", func(v string) error { o.paths = append(o.paths, v); return nil }},
+		{"output", "FILE", "the CSV file; default: speed_bench_report.csv", func(v string) error { o.output = v; return nil }},
+		{"format", "NAME", "csv, table or both; default: both", choice(&o.format, "csv", "table", "both")},
+		{"metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", choice(&o.metric, speedbench.Metrics()...)},
+	}
+}
+
+// speedBenchReport lays runs out as a matrix.
+func (a *app) speedBenchReport(args []string) int {
+	o := speedBenchOptions{output: "speed_bench_report.csv", format: "both", metric: speedbench.AcceptLength}
+	table := speedBenchFlags(&o)
+	if wantsHelp(args) {
+		a.commandHelp(speedBenchHelp, table)
+		return ExitOK
+	}
+	paths, err := parseOptions("speed-bench-report", table, args)
+	if err != nil {
+		return a.fail(err)
+	}
+	if paths = append(paths, o.paths...); len(paths) == 0 {
+		return a.fail(fmt.Errorf("no run given: aiperf speed-bench-report PATH [PATH …]"))
+	}
+	t := a.terminal
+	runs, err := speedbench.FindRuns(paths)
+	if err != nil {
+		return a.fail(err)
+	}
+	if len(runs) == 0 {
+		fmt.Fprintln(t.err, "Error: no aiperf run directories found.")
+		return ExitFailure
+	}
+	fmt.Fprintf(t.out, "Found %d run %s.\n", len(runs), plural(len(runs), "directory", "directories"))
+	matrix := speedbench.Assemble(runs, o.metric, func(text string) { fmt.Fprintln(t.err, "Warning: "+text) })
+	if len(matrix.Rows) == 0 {
+		fmt.Fprintln(t.err, "Error: no SPEED-Bench results extracted.")
+		return ExitFailure
+	}
+	if o.format != "csv" {
+		if err := console.RenderTable(t.out, speedbench.Title(o.metric), matrix.Table("-"), console.Options{
+			Width: console.Width(t.outTTY, t.width(), 0), Styles: t.outTTY && t.colour,
+		}); err != nil {
+			return a.fail(err)
+		}
+	}
+	if o.format != "table" {
+		if err := matrix.WriteCSV(o.output); err != nil {
+			return a.fail(err)
+		}
+		fmt.Fprintln(t.out, "CSV written to "+o.output)
+	}
+	return ExitOK
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

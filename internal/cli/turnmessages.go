@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"aiperf/internal/turnmessages"
+)
+
+const turnMessagesHelp = `Usage: aiperf analyze turn-messages RUN_DIR [RUN_DIR …] [options]
+
+Makes a page of what the requests of a run said, conversation by conversation and turn by turn:
+turn_messages.html in the run's folder. It reads profile_export_raw.jsonl, so the run needs --export-level raw;
+replies are those of outputs.json, where it is there.
+`
+
+type turnMessagesOptions struct {
+	out    string
+	limits turnmessages.Limits
+}
+
+func turnMessagesFlags(o *turnMessagesOptions) []option {
+	count := func(into *int) func(string) error {
+		return func(v string) error {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q is no whole number of at least 1", v)
+			}
+			*into = n
+			return nil
+		}
+	}
+	return []option{
+		{"out", "FILE", "the page, of a single run; default: turn_messages.html in the run's folder; -o is the same", func(v string) error { o.out = v; return nil }},
+		{"limit-conversations", "N", "conversations at most, roots first, then those that began first; default: 40; -n is the same", count(&o.limits.Conversations)},
+		{"max-turns", "N", "turns of a conversation at most; default: 60", count(&o.limits.Turns)},
+		{"content-cap", "N", "characters of a text at most; default: 8000", count(&o.limits.Content)},
+	}
+}
+
+func (a *app) turnMessages(args []string) int {
+	o := turnMessagesOptions{limits: turnmessages.DefaultLimits()}
+	table := turnMessagesFlags(&o)
+	if wantsHelp(args) {
+		a.commandHelp(turnMessagesHelp, table)
+		return ExitOK
+	}
+	runs, err := parseOptions("analyze turn-messages", table, withShort(args, map[string]string{"-o": "--out", "-n": "--limit-conversations"}))
+	if err != nil {
+		return a.fail(err)
+	}
+	return a.eachRun("turn-messages", runs, o.out, func(dir string) ([]string, error) {
+		book, err := turnmessages.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"), runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
+		if err != nil {
+			return nil, err
+		}
+		page := o.out
+		if page == "" {
+			page = filepath.Join(dir, "turn_messages.html")
+		}
+		return []string{page}, writeDrawn(page, book.WriteHTML)
+	})
+}

@@ -1,0 +1,33 @@
+package summary
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestConfiguredOfEveryShape(t *testing.T) {
+	want := Configured{Models: []string{"a", "b"}, Dataset: "speed_bench_qa", Concurrency: 8, RampSeconds: 2.5}
+	for name, text := range map[string]string{
+		"as the YAML file": `{"models":["a","b"],"datasets":[{"name":"default","type":"public","dataset":"speed_bench_qa"}],
+			"phases":[{"name":"warmup","concurrency":1},{"name":"profiling","concurrency":8,"concurrency_ramp":2.5}]}`,
+		"with items and kinds": `{"models":{"strategy":"random","items":[{"name":"a"},{"name":"b"}]},"datasets":[{"dataset":"speed_bench_qa"}],
+			"phases":[{"kind":"warmup","name":"x","concurrency":1},{"kind":"profiling","concurrency":8,"concurrency_ramp":{"duration":2.5,"strategy":"linear"}}]}`,
+		"in an envelope": `{"benchmark":{"models":["a","b"],"dataset":{"dataset":"speed_bench_qa"},"phases":{"concurrency":8,"concurrency_ramp":2.5}}}`,
+		"by sections":    `{"endpoint":{"model_names":["a","b"]},"input":{"public_dataset":"speed_bench_qa"},"loadgen":{"concurrency":8,"concurrency_ramp_duration":2.5}}`,
+		"flat":           `{"model":["a","b"],"custom_dataset_type":"speed_bench_qa","concurrency":8,"concurrency_ramp_duration":2.5}`,
+	} {
+		if got := ParseConfigured([]byte(text)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+	for _, text := range []string{``, `null`, `[]`, `{}`, `{"models":5,"datasets":"x","phases":[1]}`} {
+		if got := ParseConfigured([]byte(text)); len(got.Models) > 0 || got.Concurrency != 0 {
+			t.Errorf("%s: got %+v", text, got)
+		}
+	}
+}
+
+func FuzzParseConfigured(f *testing.F) {
+	f.Add([]byte(`{"models":{"items":[{"name":"a"}]},"datasets":[{"dataset":"x"},3],"phases":[{"kind":"warmup"},null]}`))
+	f.Fuzz(func(t *testing.T, text []byte) { ParseConfigured(text) })
+}

@@ -16,11 +16,12 @@ finish() {
 }
 trap finish EXIT
 
-# venv PACKAGE... makes the check's virtual environment, once.
+# venv PACKAGE... makes the check's virtual environment, once for each list of packages.
 venv() {
-    if [ ! -x "$cache/venv/bin/python" ]; then
-        python3 -m venv "$cache/venv"
+    if [ "$(cat "$cache/venv/packages" 2>/dev/null)" != "$*" ]; then
+        [ -x "$cache/venv/bin/python" ] || python3 -m venv "$cache/venv"
         "$cache/venv/bin/pip" install -q "$@"
+        echo "$*" >"$cache/venv/packages"
     fi
 }
 

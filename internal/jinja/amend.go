@@ -20,8 +20,13 @@ func (a *amender) amend(v reflect.Value) {
 	case reflect.Interface:
 		a.amend(v.Elem())
 		if a.chat && v.CanSet() && !v.IsNil() {
-			if e, ok := v.Interface().(*nodes.BinaryExpression); ok {
+			switch e := v.Interface().(type) {
+			case *nodes.BinaryExpression:
 				v.Set(reflect.ValueOf(measured(e)))
+			case *nodes.Call: // of a method or macro
+				if v.Type() == reflect.TypeFor[nodes.Expression]() {
+					v.Set(reflect.ValueOf(filtered(e, sizeFilter)))
+				}
 			}
 		}
 	case reflect.Pointer:
@@ -71,7 +76,10 @@ func measured(e *nodes.BinaryExpression) nodes.Expression {
 	switch e.Operator.Token.Type {
 	case tokens.Multiply:
 		return filtered(e.Left, repeatFilter, e.Right)
-	case tokens.Addition, tokens.Tilde:
+	case tokens.Tilde:
+		e.Left, e.Right = filtered(e.Left, textualFilter), filtered(e.Right, textualFilter)
+		return filtered(e, sizeFilter)
+	case tokens.Addition:
 		return filtered(e, sizeFilter)
 	}
 	return e

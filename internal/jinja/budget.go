@@ -12,11 +12,12 @@ import (
 
 // The filters that amended templates use. Their names cannot be spelled in a template.
 const (
-	printFilter  = " print"
-	sizeFilter   = " size"
-	repeatFilter = " repeat"
-	stepFilter   = " step"
-	budgetName   = " budget"
+	printFilter   = " print"
+	sizeFilter    = " size"
+	repeatFilter  = " repeat"
+	stepFilter    = " step"
+	textualFilter = " text"
+	budgetName    = " budget"
 )
 
 // What a stranger's template may use.
@@ -24,6 +25,7 @@ const (
 	maxSource  = 256 << 10 // bytes of the template; published ones have some 20,000
 	maxDepth   = 200       // brackets within brackets
 	maxText    = 64 << 20  // bytes of a text
+	maxTexts   = 4 << 30   // bytes of all texts that are put together
 	maxSteps   = 500_000   // bodies of loops, choices and macros
 	maxFrames  = 6_000     // calls within calls of the program
 	maxSpan    = 1_000_000 // numbers of a range
@@ -66,6 +68,7 @@ var ErrEndless = errors.New("the template does not end by itself")
 // budget is what is left to one rendering.
 type budget struct {
 	steps int
+	bytes int
 	end   time.Time
 	spent error // why nothing is left
 }
@@ -96,14 +99,22 @@ func (b *budget) step() error {
 	return nil
 }
 
+// budgetOf is the budget of the rendering.
+func budgetOf(e *exec.Evaluator) (*budget, error) {
+	value, _ := e.Environment.Context.Get(budgetName)
+	if b, ok := value.(*budget); ok {
+		return b, nil
+	}
+	return nil, errors.New("the rendering has no budget")
+}
+
 // stepped takes a step from the budget of the rendering.
 func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
-	value, _ := e.Environment.Context.Get(budgetName)
-	b, ok := value.(*budget)
-	if !ok {
-		return exec.AsValue(errors.New("the rendering has no budget"))
+	b, err := budgetOf(e)
+	if err == nil {
+		err = b.take()
 	}
-	if err := b.take(); err != nil {
+	if err != nil {
 		return exec.AsValue(err)
 	}
 	return in
@@ -112,8 +123,27 @@ func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 var errText = fmt.Errorf("a text would be longer than %d MiB", maxText>>20)
 
 // sized refuses a long text.
-func sized(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
-	if in.IsString() && len(in.String()) > maxText {
+func sized(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
+	if !in.IsString() {
+		return in
+	}
+	n := len(in.String())
+	if n > maxText {
+		return exec.AsValue(errText)
+	}
+	b, err := budgetOf(e)
+	if err != nil {
+		return exec.AsValue(err)
+	}
+	if b.bytes += n; b.bytes > maxTexts {
+		return exec.AsValue(fmt.Errorf("the texts that are put together have more than %d GiB", maxTexts>>30))
+	}
+	return in
+}
+
+// textual refuses a value that as a text would be too long.
+func textual(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
+	if !in.IsError() && size(in, maxText) > maxText {
 		return exec.AsValue(errText)
 	}
 	return in

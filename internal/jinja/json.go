@@ -15,12 +15,14 @@ import (
 	"aiperf/internal/artifact"
 )
 
-// jsonWriter writes JSON as Python's json module does, keys sorted, and as Jinja wants it: only ASCII, with the
-// characters escaped that mean something in HTML.
+// jsonWriter writes JSON as Python's json module does, and as Jinja wants it: keys sorted, only ASCII, with the characters
+// escaped that mean something in HTML.
 type jsonWriter struct {
 	buf    []byte
-	indent int  // negative: on one line
-	plain  bool // only quotes, backslashes and control characters are escaped
+	indent int // negative: on one line
+	// chat: as templates of models have it. Keys keep their order, only quotes, backslashes and control characters are
+	// escaped, and the length is bounded.
+	chat bool
 }
 
 // maxIndent bounds the indentation of a level.
@@ -32,6 +34,9 @@ const maxNesting = 200
 func (w *jsonWriter) value(v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return fmt.Errorf("tojson: the value is nested deeper than %d levels", maxNesting)
+	}
+	if w.chat && len(w.buf) > maxText {
+		return errText
 	}
 	for v.IsValid() && v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -50,6 +55,9 @@ func (w *jsonWriter) value(v reflect.Value, depth int) error {
 		var pairs []pair
 		for _, p := range x.Pairs {
 			pairs = append(pairs, pair{p.Key.String(), p.Value.Val})
+		}
+		if !w.chat {
+			sortPairs(pairs)
 		}
 		return w.object(pairs, depth)
 	}
@@ -81,6 +89,7 @@ func (w *jsonWriter) value(v reflect.Value, depth int) error {
 		for _, key := range v.MapKeys() {
 			pairs = append(pairs, pair{fmt.Sprint(key.Interface()), v.MapIndex(key)})
 		}
+		sortPairs(pairs)
 		return w.object(pairs, depth)
 	default:
 		return fmt.Errorf("tojson: a %s has no form in JSON", v.Type())
@@ -105,8 +114,11 @@ type pair struct {
 	value reflect.Value
 }
 
-func (w *jsonWriter) object(pairs []pair, depth int) error {
+func sortPairs(pairs []pair) {
 	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.key, b.key) })
+}
+
+func (w *jsonWriter) object(pairs []pair, depth int) error {
 	w.buf = append(w.buf, '{')
 	for i, p := range pairs {
 		w.separate(i, depth+1)
@@ -165,7 +177,7 @@ func (w *jsonWriter) string(s string) {
 			b = append(b, `\b`...)
 		case r == '\f':
 			b = append(b, `\f`...)
-		case w.plain && r >= ' ':
+		case w.chat && r >= ' ':
 			b = utf8.AppendRune(b, r)
 		case r < ' ' || r >= 0x7f || r == '<' || r == '>' || r == '&' || r == '\'':
 			for _, unit := range utf16.Encode([]rune{r}) {

@@ -13,8 +13,8 @@ func environment(chat bool) *exec.Environment {
 	filters := exec.NewFilterSet(map[string]exec.FilterFunction{}).Update(builtins.Filters)
 	tests := exec.NewTestSet(map[string]exec.TestFunction{}).Update(builtins.Tests)
 	for name, f := range map[string]exec.FilterFunction{
-		printFilter: printing, "tojson": toJSON, "default": orDefault, "d": orDefault,
-		sizeFilter: sized, repeatFilter: repeated, stepFilter: stepped,
+		printFilter: printing, "tojson": toJSON, "default": orDefault, "d": orDefault, "items": itemList,
+		sizeFilter: sized, repeatFilter: repeated, stepFilter: stepped, textualFilter: textual,
 	} {
 		set(filters, name, f)
 	}
@@ -22,6 +22,10 @@ func environment(chat bool) *exec.Environment {
 	globals.Set("range", span)
 	if chat {
 		set(filters, "tojson", toPlainJSON)
+		for name, f := range boundedFilters() {
+			set(filters, name, f)
+		}
+		globals.Set("lipsum", func() (string, error) { return "", errors.New("a conversation has no random text") })
 	}
 	for name, f := range map[string]func(*exec.Value) bool{
 		"defined":   func(v *exec.Value) bool { return v.Val.IsValid() },
@@ -35,9 +39,11 @@ func environment(chat bool) *exec.Environment {
 			_ = tests.Register(name, test) // it is not
 		}
 	}
+	methods := builtins.Methods
+	methods.Str, methods.Dict = strMethods(), dictMethods()
 	return &exec.Environment{
 		Context: globals, Filters: filters, Tests: tests,
-		ControlStructures: builtins.ControlStructures, Methods: builtins.Methods,
+		ControlStructures: builtins.ControlStructures, Methods: methods,
 	}
 }
 
@@ -57,6 +63,9 @@ func isNone(v *exec.Value) bool {
 func printing(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	if isNone(in) {
 		return exec.AsSafeValue("None")
+	}
+	if size(in, maxText) > maxText {
+		return exec.AsValue(errText)
 	}
 	return in
 }
@@ -91,7 +100,7 @@ func toJSON(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value
 
 // toPlainJSON is the filter as chat templates know it.
 func toPlainJSON(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
-	return writeJSON(jsonWriter{indent: -1, plain: true}, in, params)
+	return writeJSON(jsonWriter{indent: -1, chat: true}, in, params)
 }
 
 func writeJSON(w jsonWriter, in *exec.Value, params *exec.VarArgs) *exec.Value {

@@ -17,6 +17,7 @@ func (e *execution) reading() loader.Options {
 	o := loader.Options{
 		Entries: d.MaxTraces, MaxContext: d.MaxContext, ThinkOnly: d.ThinkOnly, MaxDelayMS: d.MaxDelayMS, Models: e.cfg.Models,
 		Weka: loader.WekaOptions(e.cfg.Env.Weka), BlockSize: d.BlockSize, IgnoreTimes: d.IgnoreTimes, MaxISL: d.Synthesis.MaxISL, MaxOSL: d.Synthesis.MaxOSL, Reshape: e.reshape(),
+		IndexFrom: e.indexFrom,
 	}
 	if e.descriptor.InlineMedia {
 		o.IndexFrom = math.MaxInt64 // media are fetched into the dataset

@@ -122,6 +122,8 @@ type execution struct {
 	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
 	data       *dataset.Dataset
+	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.
+	indexFrom  int64
 	descriptor endpoint.Descriptor
 	endpoint   endpoint.Endpoint
 	urls       []string

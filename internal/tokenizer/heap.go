@@ -1,6 +1,10 @@
 package tokenizer
 
-import "aiperf/internal/tokenizer/agenda"
+import (
+	"slices"
+
+	"aiperf/internal/tokenizer/agenda"
+)
 
 // heapMerger merges long pieces: the parts are a linked list, the joinable pairs a heap.
 type heapMerger struct {
@@ -13,15 +17,19 @@ type heapMerger struct {
 // the part at index len(piece) is the end of the list.
 type part struct{ prev, next, end int32 }
 
+// keptParts bounds the room that is kept for the next piece.
+const keptParts = 1 << 20
+
 func (m *heapMerger) merge(r *ranks, s string, out []uint32) []uint32 {
-	m.parts, m.pairs = m.parts[:0], m.pairs[:0]
+	m.parts = slices.Grow(m.parts[:0], len(s))
+	m.pairs.Reset()
 	for i := range int32(len(s)) {
 		m.parts = append(m.parts, part{i - 1, i + 1, i + 1})
 	}
 	for i := range int32(len(s)) {
 		m.offer(r, s, i)
 	}
-	for len(m.pairs) > 0 {
+	for !m.pairs.Empty() {
 		p := m.pairs.Pop()
 		start, end := p.At(), int32(p.Note)
 		left := &m.parts[start]
@@ -41,6 +49,9 @@ func (m *heapMerger) merge(r *ranks, s string, out []uint32) []uint32 {
 	}
 	for i := int32(0); i < int32(len(s)); i = m.parts[i].next {
 		out = append(out, r.rank(s[i:m.parts[i].end]))
+	}
+	if cap(m.parts) > keptParts {
+		m.parts = nil
 	}
 	return out
 }

@@ -389,3 +389,41 @@ func TestAFileThatChangesBreaksItsConversations(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Chats whose parents stand behind them, are each other's or their own have the same roots from a file as from memory.
+func TestRootsOfChatsInAnyOrder(t *testing.T) {
+	var text strings.Builder
+	row := func(chat, parent, turn int) {
+		fmt.Fprintf(&text, `{"chat_id":%d,"parent_chat_id":%d,"timestamp":1,"input_length":20,"output_length":1,"turn":%d,"hash_ids":[1,%d]}`+"\n", chat, parent, turn, chat)
+	}
+	for i := range 2000 {
+		row(5000-i, 4999-i, 2000-i) // 3001 is the root
+	}
+	row(3001-1, -1, 0)
+	for i := range 3 { // in a circle
+		row(10+i, 10+(i+1)%3, i)
+	}
+	row(20, 20, 0)
+	row(21, 20, 1)
+	row(22, 12, 5)
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{}
+	for _, from := range []int64{1 << 40, 1} {
+		d, _, err := Build(context.Background(), Options{Kind: File, Path: path, Format: "bailian_trace", Reading: loader.Options{IndexFrom: from}, Seed: random.Root(1)}, tokenizer.Builtin())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i := range d.Len() {
+			got = append(got, fmt.Sprintf("%s: %d turns", d.At(i).SessionID, d.TurnsOf(i)))
+		}
+		if from > 1 {
+			want = got
+		} else if diff := cmp.Diff(want, got); diff != "" || len(got) != 3 || got[0] != "3000: 2001 turns" {
+			t.Errorf("%q %s", got, diff)
+		}
+	}
+}

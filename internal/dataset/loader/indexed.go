@@ -32,13 +32,12 @@ type Indexed struct {
 	starts, list []uint32
 	// turnStarts are the turns before each conversation, where rows have several; rowTurns those of each row, while
 	// they are counted.
-	turnStarts []uint64
-	rowTurns   []uint32
+	turnStarts, rowTurns ints
 	// named are the conversations with an id of their own, taken the numbers of such ids as generated ones would have.
 	named bitset
 	taken []int
 	// rootIDs are the ids of conversations that are no row's; grown tells that turns may hold those before them.
-	rootIDs []int64
+	rootIDs ints
 	grown   bool
 	buffers sync.Pool
 	loads   sync.Pool
@@ -70,8 +69,8 @@ func (x *Indexed) rowsOf(i int) int {
 
 // Turns is the number of turns of a conversation.
 func (x *Indexed) Turns(i int) int {
-	if x.turnStarts != nil {
-		return int(x.turnStarts[i+1] - x.turnStarts[i])
+	if x.turnStarts.n > 0 {
+		return int(x.turnStarts.at(i+1) - x.turnStarts.at(i))
 	}
 	return x.rowsOf(i)
 }
@@ -79,8 +78,8 @@ func (x *Indexed) Turns(i int) int {
 // TurnsBefore is the number of turns of all conversations before one.
 func (x *Indexed) TurnsBefore(i int) int {
 	switch {
-	case x.turnStarts != nil:
-		return int(x.turnStarts[i])
+	case x.turnStarts.n > 0:
+		return int(x.turnStarts.at(i))
 	case x.starts == nil:
 		return i
 	}
@@ -136,7 +135,7 @@ func (x *Indexed) Conversation(i int) *dataset.Conversation {
 			c.Broken = err
 			continue
 		}
-		if k > 0 && x.rootIDs == nil && row.session != c.SessionID {
+		if k > 0 && x.rootIDs.n == 0 && row.session != c.SessionID {
 			c.Broken = x.changed(row.line, fmt.Errorf("the sessions %q and %q are taken for one", shorten(c.SessionID), shorten(row.session)))
 		}
 		c.SessionID = row.session
@@ -150,8 +149,8 @@ func (x *Indexed) Conversation(i int) *dataset.Conversation {
 	if holdsPast {
 		c.ContextMode = dataset.MessageArrayWithResponses
 	}
-	if x.rootIDs != nil {
-		c.SessionID = strconv.FormatInt(x.rootIDs[i], 10)
+	if x.rootIDs.n > 0 {
+		c.SessionID = strconv.FormatInt(x.rootIDs.at(i), 10)
 	}
 	if missing := x.Turns(i) - len(c.Turns); missing != 0 {
 		if c.Broken == nil {
@@ -255,25 +254,6 @@ func (x *Indexed) settle(row *aloneRow) {
 		row.at = *at
 	}
 }
-
-// floats is a column that grows without being copied.
-type floats struct {
-	pages [][]float64
-	n     int
-}
-
-const pageSize = 1 << 16
-
-func (f *floats) add(v float64) {
-	if f.n%pageSize == 0 {
-		f.pages = append(f.pages, make([]float64, 0, pageSize))
-	}
-	last := len(f.pages) - 1
-	f.pages[last] = append(f.pages[last], v)
-	f.n++
-}
-
-func (f *floats) at(i int) float64 { return f.pages[i/pageSize][i%pageSize] }
 
 // bitset is a set of numbers that knows how many of them are below another.
 type bitset struct {

@@ -12,17 +12,18 @@ import (
 type indexer struct {
 	*load
 	*Indexed
-	keys    keyTable
-	kept    []bool // by conversation, where a window is open
-	rowConv []uint32
-	// first is the row of each conversation, kinds what its rows are.
-	first []uint32
-	kinds []contentKind
+	keys keyTable
+	kept []bool // by conversation, where a window is open
+	// rowConv is the conversation of each row, first the row of each conversation. Both are empty as long as every row
+	// is its own.
+	rowConv, first ints
+	kinds          []contentKind // of the rows of each conversation
 	// What the orders that are known at the end are made of, by row.
 	rowTimes floats
-	chats    []chatRow
-	absent   bitset
-	earliest float64
+	// chatIDs, parents and orders are those of rows.
+	chatIDs, parents, orders ints
+	absent                   bitset
+	earliest                 float64
 }
 
 // take adds a chunk behind those before it.
@@ -70,7 +71,9 @@ func (x *indexer) add(row int, n *notedRow) {
 	}
 	switch x.form.order {
 	case chatOrder:
-		x.chats = append(x.chats, n.chat)
+		x.chatIDs.add(n.chat.chat)
+		x.parents.add(n.chat.parent)
+		x.orders.add(int64(n.chat.order))
 	case timeOrder:
 		if row == 0 || n.at < x.earliest {
 			x.earliest = n.at
@@ -86,8 +89,11 @@ func (x *indexer) countHeld(n *notedRow) {
 	}
 }
 
-// leftOut is the conversation of rows that are left out.
-const leftOut = math.MaxUint32
+// leftOut is the conversation of rows that are left out, noRow where no row is known.
+const (
+	leftOut = -1
+	noRow   = math.MaxUint32
+)
 
 // noKind is the kind of a conversation without rows.
 const noKind = contentKind(math.MaxUint8)
@@ -131,32 +137,38 @@ func (x *indexer) addRow(row int, n *notedRow) {
 			x.taken = append(x.taken, n.number-1)
 		}
 	}
-	if !named && keep && x.rowConv == nil {
+	if keep && !seen && x.rowConv.n == 0 {
 		x.times.add(x.transformed(n.at))
+		if named {
+			x.keys.add(n.key, uint32(row))
+			x.named.set(row)
+			x.kinds = append(x.kinds, slices.Repeat([]contentKind{0}, row-len(x.kinds))...)
+			x.kinds = append(x.kinds, n.kind)
+		}
 		return
 	}
-	if x.rowConv == nil { // from here on rows and conversations differ
+	if x.rowConv.n == 0 { // from here on rows and conversations differ
 		for i := range row {
-			x.rowConv = append(x.rowConv, uint32(i))
-			x.first = append(x.first, uint32(i))
+			x.rowConv.add(int64(i))
+			x.first.add(int64(i))
 		}
-		x.kept = make([]bool, row)
-		x.kinds = make([]contentKind, row)
+		x.kept = slices.Repeat([]bool{true}, row)
+		x.kinds = append(x.kinds, slices.Repeat([]contentKind{0}, row-len(x.kinds))...)
 	}
-	conversation := uint32(leftOut)
+	conversation := int64(leftOut)
 	switch {
 	case n.absent:
 	case seen:
-		conversation = known
+		conversation = int64(known)
 		x.kept[known] = keep
 	case keep || named:
-		conversation = uint32(len(x.first))
-		x.first = append(x.first, uint32(row))
+		conversation = int64(x.first.n)
+		x.first.add(int64(row))
 		x.kept = append(x.kept, keep)
 		x.kinds = append(x.kinds, noKind)
 		x.times.add(x.transformed(n.at))
 		if named {
-			x.keys.add(n.key, conversation)
+			x.keys.add(n.key, uint32(conversation))
 			x.named.set(int(conversation))
 		}
 	}
@@ -168,7 +180,7 @@ func (x *indexer) addRow(row int, n *notedRow) {
 	case named && !sameKind(x.kinds[conversation], n.kind):
 		x.mixed(row, x.kinds[conversation], n.kind)
 	}
-	x.rowConv = append(x.rowConv, conversation)
+	x.rowConv.add(conversation)
 }
 
 // mixed refuses a row whose session has rows of another kind.
@@ -184,13 +196,13 @@ func (x *indexer) mixed(row int, first, next contentKind) {
 
 // countTurns keeps the numbers of turns of rows once one has several.
 func (x *indexer) countTurns(row int, turns uint32) {
-	if turns == 1 && x.rowTurns == nil {
+	if turns == 1 && x.rowTurns.n == 0 {
 		return
 	}
-	for len(x.rowTurns) < row {
-		x.rowTurns = append(x.rowTurns, 1)
+	for x.rowTurns.n < row {
+		x.rowTurns.add(1)
 	}
-	x.rowTurns = append(x.rowTurns, turns)
+	x.rowTurns.add(int64(turns))
 }
 
 func (x *indexer) transformed(at float64) float64 {
@@ -206,49 +218,40 @@ func (x *indexer) transformed(at float64) float64 {
 
 // group lists the rows of each conversation. Conversations of whose rows none is kept vanish.
 func (x *indexer) group() {
-	if x.rowConv == nil {
-		x.sumTurns()
-		return
-	}
 	x.keys, x.kinds, x.kept = keyTable{}, nil, nil
-	if slices.Sort(x.taken); x.eachItsOwn() {
-		x.rowConv, x.first = nil, nil
+	slices.Sort(x.taken)
+	x.taken = slices.Compact(x.taken)
+	if x.rowConv.n == 0 {
 		x.named.count(x.count)
 		x.sumTurns()
 		return
 	}
-	counts := make([]uint32, len(x.first)+1)
-	for _, c := range x.rowConv {
-		if c != leftOut {
-			counts[c]++
-		}
-	}
+	conversations := x.first.n
+	counts := make([]uint32, conversations)
 	// A conversation whose first rows are left out begins with a later one: its place and time are that one's.
-	firstKept := make([]uint32, len(x.first))
-	for i := range firstKept {
-		firstKept[i] = leftOut
-	}
-	for row, c := range x.rowConv {
-		if c != leftOut && firstKept[c] == leftOut {
-			firstKept[c] = uint32(row)
+	firstKept := slices.Repeat([]uint32{noRow}, conversations)
+	for row := range x.count {
+		if c := x.rowConv.at(row); c != leftOut {
+			counts[c]++
+			firstKept[c] = min(firstKept[c], uint32(row))
 		}
 	}
-	var order []uint32
+	order := make([]uint32, 0, conversations)
 	for c, row := range firstKept {
-		if row != leftOut {
+		if row != noRow {
 			order = append(order, uint32(c))
 		}
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return int(firstKept[a]) - int(firstKept[b]) })
-	place := make([]uint32, len(x.first))
+	next := make([]uint32, conversations) // where the next row of each goes
 	x.starts = make([]uint32, 1, len(order)+1)
 	var times floats
 	var named bitset
 	for i, c := range order {
-		place[c] = uint32(i)
+		next[c] = x.starts[i]
 		x.starts = append(x.starts, x.starts[i]+counts[c])
 		at := x.times.at(int(c))
-		if firstKept[c] != x.first[c] {
+		if int64(firstKept[c]) != x.first.at(int(c)) {
 			at = math.NaN()
 			if row, err := x.readRow(int(firstKept[c])); err == nil {
 				at = row.at
@@ -262,48 +265,33 @@ func (x *indexer) group() {
 	x.times, x.named = times, named
 	x.named.count(len(order))
 	x.list = make([]uint32, x.starts[len(order)])
-	next := slices.Clone(x.starts)
-	for row, c := range x.rowConv {
-		if c != leftOut {
-			x.list[next[place[c]]] = uint32(row)
-			next[place[c]]++
+	for row := range x.count {
+		if c := x.rowConv.at(row); c != leftOut {
+			x.list[next[c]] = uint32(row)
+			next[c]++
 		}
 	}
-	x.taken = slices.Compact(x.taken)
-	x.rowConv, x.first = nil, nil
+	x.rowConv, x.first = ints{}, ints{}
 	x.sumTurns()
-}
-
-// eachItsOwn tells whether every row is a conversation of its own.
-func (x *indexer) eachItsOwn() bool {
-	if len(x.first) != x.count {
-		return false
-	}
-	for row, c := range x.rowConv {
-		if int(c) != row {
-			return false
-		}
-	}
-	return true
 }
 
 // sumTurns adds up the turns before each conversation, where rows have several.
 func (x *indexer) sumTurns() {
-	if x.rowTurns == nil {
+	if x.rowTurns.n == 0 {
 		return
 	}
-	for len(x.rowTurns) < x.count {
-		x.rowTurns = append(x.rowTurns, 1)
+	for x.rowTurns.n < x.count {
+		x.rowTurns.add(1)
 	}
-	x.turnStarts = make([]uint64, 1, x.Len()+1)
+	sum := int64(0)
+	x.turnStarts.add(0)
 	for i := range x.Len() {
-		n := uint64(0)
 		for k := range x.rowsOf(i) {
-			n += uint64(x.rowTurns[x.rowOf(i, k)])
+			sum += x.rowTurns.at(x.rowOf(i, k))
 		}
-		x.turnStarts = append(x.turnStarts, x.turnStarts[i]+n)
+		x.turnStarts.add(sum)
 	}
-	x.rowTurns = nil
+	x.rowTurns = ints{}
 }
 
 // checkTimes refuses conversations that a schedule cannot place.

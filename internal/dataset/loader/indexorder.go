@@ -44,40 +44,43 @@ func (x *indexer) groupByTime() {
 // groupChats finds the root of each chat; the chats of one root are a conversation.
 func (x *indexer) groupChats() {
 	byChat := make([]uint32, x.count)
+	sorted := true
 	for i := range byChat {
 		byChat[i] = uint32(i)
+		sorted = sorted && (i == 0 || x.chatIDs.at(i-1) < x.chatIDs.at(i))
 	}
-	slices.SortFunc(byChat, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(x.chats[a].chat, x.chats[b].chat), cmp.Compare(a, b))
-	})
+	if !sorted {
+		slices.SortFunc(byChat, func(a, b uint32) int {
+			return cmp.Or(cmp.Compare(x.chatIDs.at(int(a)), x.chatIDs.at(int(b))), cmp.Compare(a, b))
+		})
+	}
 	if x.refuseTwins(byChat); x.mistaken > 0 {
 		return
 	}
 	find := func(chat int64) (uint32, bool) {
-		at, ok := slices.BinarySearchFunc(byChat, chat, func(row uint32, chat int64) int { return cmp.Compare(x.chats[row].chat, chat) })
+		at, ok := slices.BinarySearchFunc(byChat, chat, func(row uint32, chat int64) int { return cmp.Compare(x.chatIDs.at(int(row)), chat) })
 		if !ok {
 			return 0, false
 		}
 		return byChat[at], true
 	}
-	roots := make([]uint32, x.count)
-	for i := range roots {
-		roots[i] = leftOut
-	}
+	roots := slices.Repeat([]uint32{noRow}, x.count)
 	for row := range x.count {
 		x.findRoot(uint32(row), roots, find)
 	}
-	x.listChats(roots)
-	x.chats, x.rowTimes = nil, floats{}
+	x.parents = ints{}
+	x.listChats(roots, byChat)
+	x.chatIDs, x.orders, x.rowTimes = ints{}, ints{}, floats{}
 }
 
 // refuseTwins refuses rows whose chat an earlier row has.
 func (x *indexer) refuseTwins(byChat []uint32) {
 	type twin struct{ row, first uint32 }
 	var twins []twin
+	chat := func(i int) int64 { return x.chatIDs.at(int(byChat[i])) }
 	for i := 1; i < len(byChat); i++ {
 		first := i - 1
-		for i < len(byChat) && x.chats[byChat[i]].chat == x.chats[byChat[first]].chat {
+		for i < len(byChat) && chat(i) == chat(first) {
 			twins = append(twins, twin{byChat[i], byChat[first]})
 			i++
 		}
@@ -89,23 +92,25 @@ func (x *indexer) refuseTwins(byChat []uint32) {
 				x.load.line = row.line
 			}
 		}
-		x.chatTwice(x.chats[t.row].chat, x.chats[t.first].parent)
+		x.chatTwice(x.chatIDs.at(int(t.row)), x.parents.at(int(t.first)))
 	}
 }
 
 // findRoot walks up the parents. A missing parent, a chat that is its own parent and a cycle end the walk.
 func (x *indexer) findRoot(row uint32, roots []uint32, find func(int64) (uint32, bool)) {
+	const walking = noRow - 1 // a row of the path
 	var path []uint32
-	for roots[row] == leftOut {
+	for roots[row] == noRow {
+		roots[row] = walking
 		path = append(path, row)
-		parent, ok := find(x.chats[row].parent)
-		if !ok || slices.Contains(path, parent) {
+		parent, ok := find(x.parents.at(int(row)))
+		if !ok || roots[parent] == walking {
 			break
 		}
 		row = parent
 	}
 	root := row
-	if roots[row] != leftOut {
+	if roots[row] < walking {
 		root = roots[row]
 	}
 	for _, r := range path {
@@ -113,20 +118,20 @@ func (x *indexer) findRoot(row uint32, roots []uint32, find func(int64) (uint32,
 	}
 }
 
-// listChats makes conversations of the rows of each root: in the order of their first rows, each sorted by turn.
-func (x *indexer) listChats(roots []uint32) {
-	number := make([]uint32, x.count) // of the conversation of a root
-	for i := range number {
-		number[i] = leftOut
+// listChats makes conversations of the rows of each root: in the order of their first rows, each sorted by turn. number
+// is room for as many values as there are rows.
+func (x *indexer) listChats(roots, number []uint32) {
+	for i := range number { // the conversation of a root
+		number[i] = noRow
 	}
 	conversations := uint32(0)
 	for row, root := range roots {
-		if !x.absent.has(row) && number[root] == leftOut {
+		if !x.absent.has(row) && number[root] == noRow {
 			number[root] = conversations
 			conversations++
 		}
 	}
-	w, sizes := x.load.options.Window, make([]uint32, conversations+1)
+	w, sizes := x.load.options.Window, make([]uint32, conversations)
 	keeps := func(row int) bool {
 		return !x.absent.has(row) && (w.open() || w.holds(x.rowTimes.at(row)))
 	}
@@ -139,8 +144,8 @@ func (x *indexer) listChats(roots []uint32) {
 		}
 	}
 	next, at := make([]uint32, conversations), uint32(0)
-	x.starts = []uint32{0}
-	for c, n := range sizes[:conversations] {
+	x.starts = make([]uint32, 1, conversations+1)
+	for c, n := range sizes {
 		next[c] = at
 		if at += n; n > 0 {
 			x.starts = append(x.starts, at)
@@ -156,8 +161,8 @@ func (x *indexer) listChats(roots []uint32) {
 	}
 	for i := range x.Len() {
 		rows := x.list[x.starts[i]:x.starts[i+1]]
-		slices.SortStableFunc(rows, func(a, b uint32) int { return int(x.chats[a].order) - int(x.chats[b].order) })
-		x.rootIDs = append(x.rootIDs, x.chats[roots[rows[0]]].chat)
+		slices.SortStableFunc(rows, func(a, b uint32) int { return int(x.orders.at(int(a))) - int(x.orders.at(int(b))) })
+		x.rootIDs.add(x.chatIDs.at(int(roots[rows[0]])))
 		x.times.add(x.transformed(x.rowTimes.at(int(rows[0]))))
 		x.named.set(i)
 		x.grown = x.grown || len(rows) > 1

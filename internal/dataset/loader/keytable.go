@@ -3,9 +3,10 @@ package loader
 // keyTable finds the conversations of sessions. A map of them would take several times the memory.
 type keyTable struct {
 	// slots hold one more than a place in keys; the number of slots is a power of 2.
-	slots         []uint32
-	keys          []sessionKey
-	conversations []uint32
+	slots []uint32
+	keys  ints
+	// conversations are those of the keys; empty as long as key i is that of conversation i.
+	conversations ints
 }
 
 func (t *keyTable) find(key sessionKey) (conversation uint32, ok bool) {
@@ -16,27 +17,40 @@ func (t *keyTable) find(key sessionKey) (conversation uint32, ok bool) {
 		switch entry := t.slots[at]; {
 		case entry == 0:
 			return 0, false
-		case t.keys[entry-1] == key:
-			return t.conversations[entry-1], true
+		case t.key(int(entry-1)) == key:
+			if t.conversations.n == 0 {
+				return entry - 1, true
+			}
+			return uint32(t.conversations.at(int(entry - 1))), true
 		}
 	}
 }
 
+func (t *keyTable) key(i int) sessionKey { return sessionKey(t.keys.at(i)) }
+
 // add adds a key that is not there.
 func (t *keyTable) add(key sessionKey, conversation uint32) {
-	t.keys, t.conversations = append(t.keys, key), append(t.conversations, conversation)
-	if 4*len(t.keys) > 3*len(t.slots) {
+	if t.conversations.n == 0 && int(conversation) != t.keys.n {
+		for i := range t.keys.n {
+			t.conversations.add(int64(i))
+		}
+	}
+	if t.conversations.n > 0 || int(conversation) != t.keys.n {
+		t.conversations.add(int64(conversation))
+	}
+	t.keys.add(int64(key))
+	if 4*t.keys.n > 3*len(t.slots) {
 		t.slots = make([]uint32, max(64, 2*len(t.slots)))
-		for i := range t.keys {
+		for i := range t.keys.n {
 			t.place(i)
 		}
 		return
 	}
-	t.place(len(t.keys) - 1)
+	t.place(t.keys.n - 1)
 }
 
 func (t *keyTable) place(i int) {
-	at := t.home(t.keys[i])
+	at := t.home(t.key(i))
 	for t.slots[at] != 0 {
 		at = (at + 1) % len(t.slots)
 	}

@@ -31,3 +31,49 @@ func TestItemsComeInOrder(t *testing.T) {
 		t.Error("ranks come before places")
 	}
 }
+
+// Many items, pushed in stretches from left to right as a long text has them and out of order between pops, come as a
+// sorted list has them.
+func TestManyItemsComeInOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, ranks := range []int{1, 3, 2 * maxRows} {
+		var h Heap
+		var held []uint64 // sorted
+		push := func(rank, at int) {
+			item := Item{Ranked(uint32(rank), int32(at)), uint32(at)}
+			i, _ := slices.BinarySearch(held, item.Order)
+			held = slices.Insert(held, i, item.Order)
+			h.Push(item)
+		}
+		for at := range 3 * fewItems {
+			push(at%ranks, at)
+		}
+		if h.used == 0 {
+			t.Fatal("no item is in a row")
+		}
+		for n := 0; !h.Empty(); n++ {
+			got := h.Pop()
+			if got.Order != held[0] || got.Note != uint32(got.At()) {
+				t.Fatalf("%d ranks, item %d: %x, want %x", ranks, n, got.Order, held[0])
+			}
+			held = held[1:]
+			if n < 4*fewItems && n%3 < 2 {
+				push(r.IntN(ranks+2), r.IntN(2)*n+r.IntN(20))
+			}
+		}
+		if len(held) != 0 {
+			t.Fatalf("%d items are missing", len(held))
+		}
+	}
+	var h Heap
+	for at := range int32(3 * fewItems) {
+		h.Push(Item{Ranked(1, at), 0})
+	}
+	if h.Reset(); !h.Empty() {
+		t.Error("items are left after a reset")
+	}
+	h.Push(Item{Ranked(7, 7), 7})
+	if got := h.Pop(); got.Note != 7 || !h.Empty() {
+		t.Errorf("after a reset: %+v", got)
+	}
+}

@@ -3,10 +3,7 @@
 package chat
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,10 +37,8 @@ func plainBlocks(text string) string {
 
 // Render is the text of messages (the JSON of a request's "messages") up to where the reply begins.
 func (t *Template) Render(messages []byte) (text string, err error) {
-	var list []any
-	d := json.NewDecoder(bytes.NewReader(messages))
-	d.UseNumber()
-	if err := d.Decode(&list); err != nil {
+	list, err := decode(messages)
+	if err != nil {
 		return "", err
 	}
 	if !t.parts {
@@ -54,29 +49,6 @@ func (t *Template) Render(messages []byte) (text string, err error) {
 		"raise_exception": func(message string) (string, error) { return "", errors.New(message) },
 		"strftime_now":    func(format string) string { return strftime(time.Now(), format) },
 	})
-}
-
-// python is a value of JSON as a template in Python would have it.
-func python(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return jinja.None
-	case json.Number:
-		if n, err := strconv.Atoi(v.String()); err == nil {
-			return n
-		}
-		f, _ := v.Float64() // what is too large is infinite, as in Python
-		return f
-	case []any:
-		for i := range v {
-			v[i] = python(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = python(v[name])
-		}
-	}
-	return v
 }
 
 // typesParts tells whether a template looks at the types of content parts.
@@ -92,11 +64,11 @@ func typesParts(text string) bool {
 // joinParts makes one text of the text parts of each content, as servers do for templates that know no parts.
 func joinParts(messages []any) {
 	for _, m := range messages {
-		message, ok := m.(map[string]any)
+		message, ok := m.(*object)
 		if !ok {
 			continue
 		}
-		parts, ok := message["content"].([]any)
+		parts, ok := message.members["content"].([]any)
 		if !ok {
 			continue
 		}
@@ -105,13 +77,13 @@ func joinParts(messages []any) {
 			switch part := p.(type) {
 			case string:
 				texts = append(texts, part)
-			case map[string]any:
-				if text, ok := part["text"].(string); ok {
+			case *object:
+				if text, ok := part.members["text"].(string); ok {
 					texts = append(texts, text)
 				}
 			}
 		}
-		message["content"] = strings.Join(texts, "\n")
+		message.members["content"] = strings.Join(texts, "\n")
 	}
 }
 

@@ -3,6 +3,7 @@ package hf
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"aiperf/internal/tokenizer/agenda"
 )
@@ -66,6 +67,9 @@ func (t *pairTable) rank(left, right int32) uint32 {
 // would be quadratic, by a heap.
 const maxLinear = 48
 
+// keptParts bounds the room that is kept for the next word.
+const keptParts = 1 << 20
+
 // merger merges the symbols of a word.
 type merger struct {
 	ids   []int32
@@ -123,14 +127,15 @@ type part struct{ id, prev, next int32 }
 
 func (m *merger) long(pairs *pairTable) {
 	n := int32(len(m.ids))
-	m.parts, m.heap = m.parts[:0], m.heap[:0]
+	m.parts = slices.Grow(m.parts[:0], len(m.ids))
+	m.heap.Reset()
 	for i, id := range m.ids {
 		m.parts = append(m.parts, part{id, int32(i) - 1, int32(i) + 1})
 	}
 	for i := range n {
 		m.offer(pairs, i, n)
 	}
-	for len(m.heap) > 0 {
+	for !m.heap.Empty() {
 		o := m.heap.Pop()
 		at := o.At()
 		left := &m.parts[at]
@@ -154,6 +159,9 @@ func (m *merger) long(pairs *pairTable) {
 	m.ids = m.ids[:0]
 	for i := int32(0); i < n; i = m.parts[i].next {
 		m.ids = append(m.ids, m.parts[i].id)
+	}
+	if cap(m.parts) > keptParts {
+		m.parts = nil
 	}
 }
 

@@ -115,7 +115,8 @@ func (t *Tokenizer) bpe(w *worker, text string) {
 }
 
 func (t *Tokenizer) merge(w *worker, text string) {
-	w.symbols, w.agenda = w.symbols[:0], w.agenda[:0]
+	w.symbols = w.symbols[:0]
+	w.agenda.Reset()
 	if w.split == nil {
 		w.split = map[string][2]string{}
 	}
@@ -137,7 +138,7 @@ func (t *Tokenizer) merge(w *worker, text string) {
 	for i := 1; i < len(w.symbols); i++ {
 		t.offer(w, text, int32(i-1), int32(i))
 	}
-	for len(w.agenda) > 0 {
+	for !w.agenda.Empty() {
 		c := w.agenda.Pop()
 		at := c.At()
 		left := &w.symbols[at]

@@ -101,7 +101,7 @@ func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 		p = &problem{"did not answer in time", hung}
 	}
 	if p != nil {
-		p.text = s.redact(s.o.Redact(p.text))
+		p.text = s.redact(p.text)
 	}
 	return p
 }
@@ -111,8 +111,8 @@ func (s *Stream) pushOnce() *problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
 	}
-	if s.timing != nil {
-		s.timing.observe(s.o.Source.Phases(), s.o.Source.NowNS())
+	if seen := s.seen.Load(); s.timing != nil && seen != nil {
+		s.timing.observe(seen.phases, seen.nowNS)
 	}
 	added := s.added.Load()
 	data := &s.reused

@@ -61,13 +61,11 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			c := &received{}
 			o, log := testOptions(t, serve(t, c))
 			o.Attributes = []Attribute{{"team", "perf"}, {"service.name", "mine"}}
-			o.Source.Phases = func() []load.Stats {
-				return []load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14, RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}
-			}
 			s, err := New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
+			s.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14, RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}, 4e9)
 			for range 12 {
 				s.Record(sampleRecord(5))
 			}
@@ -183,13 +181,12 @@ func TestTrapDurationsAreSeconds(t *testing.T) {
 }
 
 func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
-	var stats atomic.Pointer[load.Stats]
-	stats.Store(&load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 5, RequestsCompleted: 3, SentSessions: 5})
 	s, c := newTestStream(t, func(o *Options) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
-		o.Source.Phases = func() []load.Stats { return []load.Stats{*stats.Load()} }
 	})
 	defer s.Close()
+	show := func(now load.Stats) { s.Show([]load.Stats{now}, 0) }
+	show(load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 5, RequestsCompleted: 3, SentSessions: 5})
 	push := func() map[string]*metricpb.Metric {
 		t.Helper()
 		if p := s.pushOnce(); p != nil {
@@ -212,7 +209,7 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 			}
 		}
 	}
-	stats.Store(&load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 7, RequestsCompleted: 7, SentSessions: 5})
+	show(load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 7, RequestsCompleted: 7, SentSessions: 5})
 	third := push()
 	if got := third["aiperf.timing.requests.sent"].GetSum().DataPoints[0].GetAsInt(); got != 2 {
 		t.Errorf("the difference of sent is %d, want 2", got)
@@ -239,10 +236,8 @@ func TestExponentialHistogramsWhereAskedFor(t *testing.T) {
 
 func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
 	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false}, "timing": {false, true}} {
-		s, c := newTestStream(t, func(o *Options) {
-			o.Requests, o.Timing = ask.requests, ask.timing
-			o.Source.Phases = func() []load.Stats { return []load.Stats{{Kind: load.Profiling, State: load.Started, RequestsSent: 1}} }
-		})
+		s, c := newTestStream(t, func(o *Options) { o.Requests, o.Timing = ask.requests, ask.timing })
+		s.Show([]load.Stats{{Kind: load.Profiling, State: load.Started, RequestsSent: 1}}, 0)
 		s.Record(sampleRecord(3))
 		s.Finish()
 		got := c.metrics(-1)

@@ -163,7 +163,7 @@ func (s *Stream) Record(r *record.Record) {
 		return
 	}
 	s.mu.Lock()
-	full := len(s.waiting)+1 >= s.o.MaxBatch
+	full := len(s.waiting)+1 >= min(s.o.MaxBatch, s.o.MaxBuffered)
 	if len(s.waiting) < s.o.MaxBuffered {
 		s.waiting = append(s.waiting, r)
 	} else {

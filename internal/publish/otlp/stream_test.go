@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	colmetricpb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
@@ -295,6 +296,26 @@ func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
 	s.Finish()
 	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "took the push only in part: too old (3 ") {
 		t.Errorf("warnings %q", w)
+	}
+}
+
+// A buffer that is smaller than a batch is emptied in time.
+func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
+	o, log := testOptions(t, serveHTTP(t, &received{}))
+	o.MaxBatch, o.MaxBuffered, o.Interval = 1000, 5, time.Hour
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range int64(3) {
+		for range o.MaxBuffered {
+			s.Record(sampleRecord(2))
+		}
+		eventually(t, "the records being added", func() bool { return s.added.Load() == 5*(n+1) })
+	}
+	s.Finish()
+	if w := log.warnings(); len(w) > 0 || !strings.Contains(log.String(), "has the figures of 15 requests") {
+		t.Errorf("log:\n%s", log)
 	}
 }
 

@@ -85,7 +85,8 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	if want := []string{"begin", "show", "end"}; !slices.Equal(f.order, want) {
 		t.Errorf("order %v", f.order)
 	}
-	if b := f.beginnings[0]; b.BenchmarkID != out.Result.BenchmarkID || b.Config != cfg || b.Metrics.Reader("time_to_first_token") == nil {
+	b := f.beginnings[0]
+	if _, has := b.Metrics.Sample("time_to_first_token"); !has || b.BenchmarkID != out.Result.BenchmarkID || b.Config != cfg || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
 		t.Errorf("beginning %+v", b)
 	}
 	if len(f.ends) != 1 || f.ends[0] != out || f.last.Client != out.Client || out.Client.Verdict != out.Verdict {

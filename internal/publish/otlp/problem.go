@@ -169,7 +169,8 @@ func describe(err error, t *target) string {
 		return oneLine(last(whole, "remote error: ")) + "; " + hintIdentity
 	case errors.As(err, &header), says("server gave HTTP response to HTTPS client", "first record does not look like a TLS handshake"):
 		return hintPlain
-	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header"):
+	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header", "readLoopPeekFailLocked: %!w(<nil>)"):
+		// The last is what net/http says where a server speaks before it is asked, as one of gRPC does.
 		return hintGRPC
 	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code", "invalid header"):
 		return hintHTTP

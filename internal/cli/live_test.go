@@ -78,7 +78,7 @@ func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 	t.Cleanup(live.page.Close)
 	log := runlog.New(runlog.Options{Console: io.Discard})
 	defer log.Close()
-	out, err := run.Execute(context.Background(), cfg, run.Options{Version: "test", Log: log, Observers: live.observers(log.Logger("test"))})
+	out, err := run.Execute(context.Background(), cfg, run.Options{Version: "test", Log: log, Observers: live.observers(log.Logger("test")), WatchClient: true})
 	if err != nil {
 		t.Fatal(err)
 	}

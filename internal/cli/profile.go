@@ -52,12 +52,17 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
 	options := run.Options{Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger)}
+	stream, err := a.readTelemetry(cfg)
+	if err != nil {
+		return a.fail(err)
+	}
 	live, err := openLivePage(cfg)
 	if err != nil {
 		return a.fail(err)
 	}
 	defer live.close(cfg, interrupts, log.Logger("metrics"))
-	options.Observers = live.observers(log.Logger("metrics"))
+	options.Observers = append(stream.observers(), live.observers(log.Logger("metrics"))...)
+	options.WatchClient = live != nil
 	if cfg.Several() {
 		return a.repeat(cfg, options, view, interrupts)
 	}

@@ -35,8 +35,8 @@ func (d *Series) curve(f Field, column []float64) curve.Curve {
 	return c
 }
 
-// ReadCurves reads the recording of a run, gpu_telemetry_export.jsonl. Fields that are not built in have no unit. A
-// last line that is not whole is left out.
+// ReadCurves reads the recording of a run, gpu_telemetry_export.jsonl. Fields that are not built in are left out: the
+// recording does not say what they are. So is a last line that is not whole.
 func ReadCurves(path string) ([]curve.Curve, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -80,9 +80,12 @@ func (s *Set) isGood(f *record.Facts) bool {
 	return true
 }
 
+// HasObjectives tells whether the run has service level objectives.
+func (s *Set) HasObjectives() bool { return len(s.objectives) > 0 }
+
 // Judge writes the fact record.Good into a valid record of a run with objectives.
 func (s *Set) Judge(rec *record.Record) {
-	if len(s.objectives) > 0 && !rec.IsError() {
+	if s.HasObjectives() && !rec.IsError() {
 		rec.Facts[record.Good] = count(s.isGood(&rec.Facts))
 	}
 }

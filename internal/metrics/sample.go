@@ -20,6 +20,16 @@ func (s *Set) Samples() []Sample {
 	return list
 }
 
+// Sample is the one of a tag; false if the run has none.
+func (s *Set) Sample(tag string) (Sample, bool) {
+	for _, one := range s.Samples() {
+		if one.Tag == tag {
+			return one, true
+		}
+	}
+	return Sample{}, false
+}
+
 // AppendValues appends what a request says of the metric, in its Unit; nothing where it has no value.
 func (s Sample) AppendValues(dst []float64, rec *record.Record) []float64 {
 	if s.Flags.Has(ErrorOnly) != rec.IsError() {

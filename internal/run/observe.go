@@ -1,23 +1,28 @@
 package run
 
 import (
+	"sync"
 	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
 	"aiperf/internal/record"
+	"aiperf/internal/runlog"
 	"aiperf/internal/summary"
 	"aiperf/internal/trust"
 )
 
-// Observer follows a run from outside. Its methods return at once: they must not wait for anything but a short lock.
+// Observer follows a run from outside: a page that is scraped, a stream to a collector, a tracker of experiments. It never
+// holds the load up and never decides how a run ends: what it cannot pass on in time it drops, counts and tells, and its
+// failures are lines of the log. Its methods return at once: they must not wait for anything but a short lock.
+//
 // Begin comes first, then Record and Show, End last; a run that fails before its first request has none of them.
 type Observer interface {
 	// Begin tells what is about to be measured.
 	Begin(Beginning)
 	// Record takes each request that succeeded or failed, warm-up included, from several goroutines at once. The
-	// record belongs to the run: nothing of it may be kept or changed.
+	// record is shared: it may be kept for a moment, and nothing of it may be changed.
 	Record(*record.Record)
 	// Show takes a snapshot a few times a second.
 	Show(Snapshot)
@@ -25,13 +30,25 @@ type Observer interface {
 	End(*Outcome, Snapshot)
 }
 
+// Flusher is an observer that takes time to pass on what it has.
+type Flusher interface {
+	Observer
+	// Flush comes once there are no more records, with the last snapshot, on a goroutine of its own beside the writing
+	// of the run's files. The run waits for it before its end, so it bounds itself. A run that fails under way has none.
+	Flush(Snapshot)
+}
+
 // Beginning is what is known of a run before its first request.
 type Beginning struct {
 	BenchmarkID string
 	Info        summary.RunInfo
 	Config      *config.Run
+	// URLs are what is asked, paths included.
+	URLs []string
 	// Metrics are those that the run measures.
 	Metrics *metrics.Set
+	// Log is the run's own.
+	Log *runlog.Log
 }
 
 // clientInterval is how often observers see how the client itself does.
@@ -52,10 +69,23 @@ type clientView struct {
 // begin tells the observers.
 func (e *execution) begin() {
 	e.observed = len(e.options.Observers) > 0
-	b := Beginning{BenchmarkID: e.id, Info: e.options.Info, Config: e.cfg, Metrics: e.set}
+	b := Beginning{BenchmarkID: e.id, Info: e.options.Info, Config: e.cfg, URLs: e.urls, Metrics: e.set, Log: e.options.Log}
 	for _, o := range e.options.Observers {
 		o.Begin(b)
 	}
+}
+
+// flush lets those observers that need time for it pass on what they have, all at the same time; the returned function
+// waits for them.
+func (e *execution) flush() (wait func()) {
+	last := e.snapshot()
+	var flushing sync.WaitGroup
+	for _, o := range e.options.Observers {
+		if f, ok := o.(Flusher); ok {
+			flushing.Go(func() { f.Flush(last) })
+		}
+	}
+	return flushing.Wait
 }
 
 // end tells the observers; a second call does nothing.
@@ -86,7 +116,9 @@ func (e *execution) show() {
 	if len(e.options.Observers) == 0 {
 		return
 	}
-	s.Client = e.lookAtClient(&s)
+	if e.options.WatchClient {
+		s.Client = e.lookAtClient(&s)
+	}
 	for _, o := range e.options.Observers {
 		o.Show(s)
 	}

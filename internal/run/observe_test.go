@@ -1,11 +1,14 @@
 package run
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/record"
 	"aiperf/internal/trust"
@@ -68,7 +71,7 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond, ErrorRate: 30, Seed: 3})
 	f, second := &follower{}, &follower{}
 	cfg := resolve(t, t.TempDir(), url, "--request-rate", "100", "--request-count", "130", "--warmup-request-count", "4", "--streaming", "--no-gpu-telemetry")
-	out, err := execute(t, cfg, Options{Observers: []Observer{f, second}})
+	out, err := execute(t, cfg, Options{Observers: []Observer{f, second}, WatchClient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +82,11 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	if f.failed == 0 {
 		t.Error("no failure was seen")
 	}
-	if want := []string{"begin", "show", "end"}; len(f.order) != 3 || f.order[0] != want[0] || f.order[1] != want[1] || f.order[2] != want[2] {
+	if want := []string{"begin", "show", "end"}; !slices.Equal(f.order, want) {
 		t.Errorf("order %v", f.order)
 	}
-	if b := f.beginnings[0]; b.BenchmarkID != out.Result.BenchmarkID || b.Config != cfg || b.Metrics.Reader("time_to_first_token") == nil {
+	b := f.beginnings[0]
+	if _, has := b.Metrics.Sample("time_to_first_token"); !has || b.BenchmarkID != out.Result.BenchmarkID || b.Config != cfg || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
 		t.Errorf("beginning %+v", b)
 	}
 	if len(f.ends) != 1 || f.ends[0] != out || f.last.Client != out.Client || out.Client.Verdict != out.Verdict {
@@ -91,6 +95,41 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	// The client was judged on the way, by the requests so far.
 	if j := f.judged; j == nil || j.Inputs.Requests == 0 || j.Inputs.Requests > counts.Successes+counts.Errors || j.ToolLag.Count == 0 || len(j.Bounds) == 0 || j.Health.Duration <= 0 {
 		t.Errorf("judged on the way: %+v", j)
+	}
+}
+
+// flusher is a follower that passes on what it has when the summary lies there.
+type flusher struct {
+	follower
+	summary string
+	beside  bool
+	told    Snapshot
+}
+
+func (f *flusher) Flush(s Snapshot) {
+	for deadline := time.Now().Add(5 * time.Second); !f.beside && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		_, err := os.Stat(f.summary)
+		f.beside = err == nil
+	}
+	time.Sleep(50 * time.Millisecond) // the files are all written by then
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.note("flush")
+	f.told = s
+}
+
+func TestFlushIsBesideTheFilesAndBeforeTheEnd(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
+	cfg := resolve(t, t.TempDir(), url, "--request-count", "3", "--no-gpu-telemetry")
+	f := &flusher{summary: cfg.Artifacts.Path(config.SummaryJSON)}
+	if _, err := execute(t, cfg, Options{Observers: []Observer{&follower{}, f}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"begin", "show", "flush", "end"}; !slices.Equal(f.order, want) {
+		t.Errorf("order %v", f.order)
+	}
+	if !f.beside || f.told.Records.Successes != 3 || f.told.Phases[0].RequestsCompleted != 3 {
+		t.Errorf("beside the files: %v, told %+v", f.beside, f.told)
 	}
 }
 

@@ -27,7 +27,6 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
 	"aiperf/internal/plugin"
-	"aiperf/internal/publish/otlp"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/report/console"
@@ -50,6 +49,8 @@ type Options struct {
 	Observe func(Snapshot)
 	// Observers follow the run beside Observe.
 	Observers []Observer
+	// WatchClient has their snapshots tell how the client itself does, which may take a hundredth of a processor.
+	WatchClient bool
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
@@ -156,10 +157,8 @@ type execution struct {
 	controls *controls
 	health   *clientHealth
 	// observed is true from begin to end; seen is what the observers saw of the client.
-	observed   bool
-	seen       clientView
-	publishers publishers
-	otel       otlp.Environment
+	observed bool
+	seen     clientView
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
@@ -303,9 +302,6 @@ func (e *execution) bind(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
-	if err := e.readOTel(); err != nil {
-		return err
-	}
 	e.profiling = e.set.NewEngine()
 	if e.cfg.Warmup() != nil {
 		e.warmup, err = e.warmupEngine()
@@ -387,8 +383,7 @@ func (e *execution) assemble() error {
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
-	e.publishers, err = e.newPublishers()
-	return err
+	return nil
 }
 
 // generate lets the load run from the first phase to the last.
@@ -430,7 +425,6 @@ func (e *execution) deliver(r *record.Record) {
 			e.health.record(r)
 			e.checkThreshold(r)
 		}
-		e.publishers.record(r)
 		for _, o := range e.options.Observers {
 			o.Record(r)
 		}
@@ -450,7 +444,6 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
-	e.publishers.close()
 	e.controls.close()
 	if e.plugin != nil {
 		e.plugin.Close()

@@ -21,7 +21,8 @@ type Snapshot struct {
 	NowNS int64
 	// Records counts the records made so far in the profiling phase.
 	Records metrics.Snapshot
-	// Client is how the client itself does, at most a second old; nil as long as that is not known, and for Observe.
+	// Client is how the client itself does, at most a second old; nil as long as that is not known, for Observe, and
+	// without Options.WatchClient. The last snapshot of a run with an outcome has it always.
 	Client *trust.Report
 }
 

@@ -144,7 +144,7 @@ func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 		if before == nil || seconds <= 0 {
 			continue
 		}
-		l := Link{Name: now.name, ReceivedBytes: now.received - before.received, SentBytes: now.sent - before.sent, Lost: now.lost - before.lost,
+		l := Link{Name: now.name, ReceivedBytes: now.received - before.received, SentBytes: now.sent - before.sent, Lost: max(0, now.lost-before.lost),
 			PeakShare: math.NaN(), AverageShare: math.NaN()}
 		packets := now.packets - before.packets
 		if l.ReceivedBytes < 0 || l.SentBytes < 0 || packets <= 0 {
@@ -153,7 +153,7 @@ func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 		l.ReceivedRate, l.SentRate = float64(l.ReceivedBytes)/seconds, float64(l.SentBytes)/seconds
 		peak := most[now.name]
 		l.ReceivedPeak, l.SentPeak = max(peak[0], l.ReceivedRate), max(peak[1], l.SentRate)
-		l.LostShare = float64(max(0, l.Lost)) / float64(packets+max(0, l.Lost))
+		l.LostShare = float64(l.Lost) / float64(packets+l.Lost)
 		if t.speed != nil {
 			l.Speed = t.speed(now.name)
 		}

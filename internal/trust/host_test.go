@@ -27,7 +27,7 @@ func hostFiles(late bool) map[string]string {
 		"proc/net/dev": "Inter-|   Receive  |  Transmit\n face |bytes packets\n" +
 			pick("    lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n  eth0:1000 10 0 0 0 0 0 0 2000 10 0 0 0 0 0 0\nidle0: 5 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 				"    lo: 20 2 0 0 0 0 0 0 20 2 0 0 0 0 0 0\n  eth0:11000 60 1 2 0 0 0 0 52000 50 3 4 0 0 0 0\nidle0: 5 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"),
-		"sys/class/net/eth0/speed": "1000\n", "sys/class/net/lo/speed": "-1\n",
+		"sys/class/net/eth0/speed": "1000\n", "sys/class/net/eth0/device/vendor": "0x8086\n", "sys/class/net/lo/speed": "-1\n",
 		"proc/pressure/cpu":    "some avg10=0 avg60=0 avg300=0 total=" + pick("0", "5000000") + "\n",
 		"proc/pressure/memory": "some avg10=0 total=" + pick("0", "2000000") + "\nfull avg10=0 total=" + pick("0", "1000000") + "\n",
 		"proc/pressure/io":     "some avg10=0 total=" + pick("5", "100005") + "\nfull avg10=0 total=" + pick("7", "7") + "\n",
@@ -77,6 +77,18 @@ func TestTheMachineIsTold(t *testing.T) {
 	}
 }
 
+// Tunnels and pairs of virtual interfaces tell a speed that means nothing: that of a tunnel is 10 Mbit/s.
+func TestOnlyHardwareHasASpeed(t *testing.T) {
+	root := tree(files(t, map[string]string{
+		"sys/class/net/tun0/speed": "10\n", "sys/class/net/eth0/speed": "10000\n", "sys/class/net/eth0/device/vendor": "x\n", "sys/class/net/wlan0/device/vendor": "x\n",
+	}))
+	for name, want := range map[string]float64{"tun0": 0, "eth0": 1.25e9, "wlan0": 0, "gone": 0} {
+		if got := root.linkSpeed(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // A counter that began anew, an interface that came or went, tell nothing.
 func TestInterfacesThatComeAndGo(t *testing.T) {
 	from := reading{host: hostReading{links: []counters{{name: "gone", received: 5, packets: 1}, {name: "reset", received: 50, packets: 50}}}}
@@ -85,6 +97,12 @@ func TestInterfacesThatComeAndGo(t *testing.T) {
 	most.note(&from, &to)
 	if got := linksOf(&from.host, &to.host, 1, most); len(got) != 0 || len(most) != 0 {
 		t.Errorf("%+v, %v", got, most)
+	}
+	// Drivers may forget what they lost.
+	from.host.links = []counters{{name: "fewer", received: 5, packets: 5, lost: 9}}
+	to.host.links = []counters{{name: "fewer", received: 50, packets: 50, lost: 2}}
+	if got := linksOf(&from.host, &to.host, 1, most); len(got) != 1 || got[0].Lost != 0 || got[0].LostShare != 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package trust
 import (
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -67,7 +68,12 @@ func (t tree) readLinks(m *hostReading) {
 	}
 }
 
-// linkSpeed is that of an interface in bytes per second, from megabits; 0 = not known.
+// linkSpeed is that of an interface in bytes per second, from megabits; 0 = not known. Those without a device, such as
+// tunnels and the ends of containers' links, tell a number that no hardware stands behind.
 func (t tree) linkSpeed(name string) float64 {
-	return max(0, float64(number(strings.TrimSpace(t.file(path.Join("sys/class/net", name, "speed")))))) * 1e6 / 8
+	dir := path.Join("sys/class/net", name)
+	if _, err := os.Stat(filepath.Join(string(t), dir, "device")); err != nil {
+		return 0
+	}
+	return max(0, float64(number(strings.TrimSpace(t.file(path.Join(dir, "speed")))))) * 1e6 / 8
 }

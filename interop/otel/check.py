@@ -121,9 +121,9 @@ for tag in sorted({tag for r in records for tag in r["metrics"]}):
         if abs(got - want) > 1e-6 * abs(want) + 1e-9:
             problems.append(f"{metric} sum: {got!r}, expected {want!r}")
         expect(f"{metric} kind and unit", meta.get(metric, (None, None))[:2], ("histogram", unit_wanted))
-        if bounds and s.bounds:
-            expect(f"{metric} bounds", len(s.bounds), len(bounds))
-            for a, b in zip(s.bounds, bounds):
+        if bounds:
+            expect(f"{metric} bounds", len(s.bounds or []), len(bounds))
+            for a, b in zip(s.bounds or [], bounds):
                 expect(f"{metric} bound", float(a), float(b))
         if s.bounds:
             limits = s.bounds

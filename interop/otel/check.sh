@@ -74,7 +74,8 @@ run http "127.0.0.1:$http" --
 run grpc "grpc://127.0.0.1:$grpc" --
 run grpc-by-variable "http://127.0.0.1:$grpc" OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_EXPORTER_OTLP_COMPRESSION=gzip -- --gen-ai-provider acme
 run delta "127.0.0.1:$http" OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta OTEL_EXPORTER_OTLP_COMPRESSION=gzip --
-run mutual-tls "https://127.0.0.1:$tls" OTEL_EXPORTER_OTLP_CERTIFICATE="$cache/cert.pem" OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE="$cache/cert.pem" \
+# The SDK's own address, of which nothing may come through, is one without TLS.
+run mutual-tls "https://127.0.0.1:$tls" OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1 OTEL_EXPORTER_OTLP_CERTIFICATE="$cache/cert.pem" OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE="$cache/cert.pem" \
     OTEL_EXPORTER_OTLP_CLIENT_KEY="$cache/key.pem" --
 
 # The collector dies in mid-run and comes back.

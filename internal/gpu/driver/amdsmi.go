@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"runtime"
 	"strconv"
 
 	"aiperf/internal/gpu"
@@ -94,6 +95,7 @@ func (a *amdsmi) device(index int, handle uintptr) *amdDevice {
 	if a.call("amdsmi_get_gpu_device_uuid", handle, address(length), address(&text[0])) == 0 && present(cstring(text)) {
 		d.identity.UUID = cstring(text)
 	}
+	runtime.KeepAlive(length)
 	bdf := new(uint64)
 	if a.call("amdsmi_get_gpu_device_bdf", handle, address(bdf)) == 0 {
 		d.identity.PCIBusID = fmt.Sprintf("%04x:%02x:%02x.%d", *bdf>>16, *bdf>>8&0xff, *bdf>>3&0x1f, *bdf&7)
@@ -139,6 +141,7 @@ func (a *amdsmi) read(d *amdDevice) map[string]float64 {
 	if a.call("amdsmi_get_energy_count amdsmi_get_power_ave", d.handle, address(energy), address(resolution), address(stamp)) == 0 {
 		set("amd_energy_consumption", float64(*energy)*float64(*resolution)*1e-12, *energy != amdUnsupported64)
 	}
+	runtime.KeepAlive(stamp)
 	activity := new([16]uint32) // gfx, memory controller, multimedia
 	if a.call("amdsmi_get_gpu_activity", d.handle, address(activity)) == 0 {
 		for i, field := range []string{"amd_gfx_activity", "amd_umc_activity", "amd_mm_activity"} {

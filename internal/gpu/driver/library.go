@@ -34,7 +34,7 @@ var lastAddress unsafe.Pointer
 
 // address is where a library may write to. It forces the value onto the heap: the stack, where it could be otherwise,
 // may move when it grows, and the library would then write where it was. The caller reads the value after the call,
-// which keeps it alive.
+// which keeps it alive, or says so with runtime.KeepAlive.
 func address[T any](v *T) uintptr {
 	atomic.StorePointer(&lastAddress, unsafe.Pointer(v))
 	return uintptr(unsafe.Pointer(v))

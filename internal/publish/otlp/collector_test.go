@@ -18,9 +18,6 @@ import (
 	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-
-	"aiperf/internal/load"
-	"aiperf/internal/publish"
 )
 
 // received is what a collector of the tests got, by any protocol.
@@ -204,8 +201,7 @@ func testOptions(tb testing.TB, u *url.URL) (Options, *lines) {
 		Interval: 20 * time.Millisecond, Timeout: 5 * time.Second, MaxBatch: 10, MaxBuffered: 1000,
 		Set: streamingSet(tb), EndpointType: "chat", Model: "mock-model", URLs: []string{"http://127.0.0.1:1/v1/chat/completions"},
 		BenchmarkID: "id-1", Version: "1.2.3",
-		Source: publish.Source{Phases: func() []load.Stats { return nil }, NowNS: func() int64 { return 0 }},
-		Log:    slog.New(lineHandler{log}), Redact: func(s string) string { return s },
+		Log: slog.New(lineHandler{log}),
 	}, log
 }
 

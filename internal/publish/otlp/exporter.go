@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 // connectTimeout bounds the opening of a connection to the collector.
@@ -35,7 +36,8 @@ func newExporter(t *target, e *Environment, timeout time.Duration) (*exporter, e
 func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
 	w := newWitness(e.tls)
 	options := []otlpmetrichttp.Option{
-		otlpmetrichttp.WithEndpoint(t.address), otlpmetrichttp.WithURLPath(t.path), otlpmetrichttp.WithHeaders(t.headers),
+		// With its scheme: the SDK's own variables would else decide whether the connection is secured.
+		otlpmetrichttp.WithEndpointURL(t.url()), otlpmetrichttp.WithHeaders(t.headers),
 		otlpmetrichttp.WithTimeout(timeout), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}),
 		otlpmetrichttp.WithTemporalitySelector(e.temporality), otlpmetrichttp.WithAggregationSelector(e.aggregation),
 		otlpmetrichttp.WithCompression(otlpmetrichttp.NoCompression),
@@ -48,9 +50,6 @@ func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporte
 	}
 	if e.compress {
 		options = append(options, otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
-	}
-	if !t.secure {
-		options = append(options, otlpmetrichttp.WithInsecure())
 	}
 	x, err := otlpmetrichttp.New(context.Background(), options...)
 	return &exporter{x, w}, err
@@ -71,7 +70,8 @@ func newGRPCExporter(t *target, e *Environment, timeout time.Duration) (metric.E
 	if t.secure {
 		options = append(options, otlpmetricgrpc.WithTLSCredentials(credentials.NewTLS(e.tls)))
 	} else {
-		options = append(options, otlpmetricgrpc.WithInsecure())
+		// Not WithInsecure, before which a certificate of the SDK's own variables goes.
+		options = append(options, otlpmetricgrpc.WithTLSCredentials(insecure.NewCredentials()))
 	}
 	return otlpmetricgrpc.New(context.Background(), options...)
 }

@@ -322,6 +322,79 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 	}
 }
 
+// What a collector will never take is given up and told; it does not keep those behind it.
+func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
+	for name, tt := range map[string]struct {
+		serve  func(testing.TB, *received) *url.URL
+		answer error
+	}{
+		"HTTP": {serveHTTP, &statusError{400, "text/plain", "bad point"}},
+		"gRPC": {serveGRPC, status.Error(codes.InvalidArgument, "bad point")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &received{answer: func(n int) error {
+				if n == 1 || n == 2 { // the probe, then the first push as often as it is tried
+					return tt.answer
+				}
+				return nil
+			}}
+			o, log := testOptions(t, tt.serve(t, c))
+			o.Interval = time.Hour
+			o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
+			s, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the probe", func() bool { return c.count() == 1 })
+			for range 3 {
+				s.Record(sampleRecord(2))
+				s.report(s.pushOnce())
+			}
+			s.Record(sampleRecord(2))
+			s.Finish()
+			if got := total(c, "delta"); got != 2 {
+				t.Errorf("%d requests arrived, want 2", got)
+			}
+			w := log.warnings()
+			if len(w) != 2 || !strings.Contains(w[0], "bad point; these figures are given up, the run goes on") || !strings.Contains(w[1], "the figures of 2 requests were given up") {
+				t.Errorf("warnings %q", w)
+			}
+		})
+	}
+}
+
+// Requests that nobody had the time to add are not there either.
+func TestTheLastWordCountsWhatWasNeverAdded(t *testing.T) {
+	release := make(chan struct{})
+	var hang atomic.Bool
+	c := &received{}
+	o, log := testOptions(t, serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hang.Load() {
+			<-release
+			return
+		}
+		c.ServeHTTP(w, r)
+	})))
+	t.Cleanup(func() { close(release) })
+	o.Timeout, o.MaxBatch = 300*time.Millisecond, 1000
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the probe", func() bool { return c.count() > 0 })
+	hang.Store(true)
+	s.Record(sampleRecord(2))
+	eventually(t, "a push under way", func() bool { return s.added.Load() == 1 })
+	for range 20 {
+		s.Record(sampleRecord(2))
+	}
+	s.Finish()
+	w := log.warnings()
+	if len(w) == 0 || !strings.Contains(w[len(w)-1], "it lacks 21 of 21 requests") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
 func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
 	for _, scheme := range []string{"http://", "grpc://"} {
 		t.Run(scheme, func(t *testing.T) {

@@ -28,6 +28,8 @@ const (
 	unreachable problemKind = iota
 	// refused: the collector answers, but does not take the push and will not take it later.
 	refused
+	// rejected: it does not take this push, whenever it comes; another one may be good.
+	rejected
 	// busy: it may take the push later.
 	busy
 	// hung: it did not answer in time.
@@ -83,6 +85,8 @@ func classifyStatus(answer refusal) *problem {
 		text += "; " + hintCredentials
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		text += "; there is no OTLP receiver at this path"
+	case s == http.StatusBadRequest, s == http.StatusRequestEntityTooLarge, s == http.StatusUnprocessableEntity:
+		kind = rejected
 	case s/100 == 3:
 		text += "; redirects are not followed: give the address that it leads to"
 	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s/100 == 5:
@@ -115,6 +119,8 @@ func classifyGRPC(err error, t *target) *problem {
 		return &problem{"did not answer in time", hung}
 	case codes.Unauthenticated, codes.PermissionDenied:
 		return answered(refused, hintCredentials)
+	case codes.InvalidArgument:
+		return answered(rejected, "")
 	case codes.Unimplemented:
 		return answered(refused, "there is no OTLP receiver for metrics here")
 	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
@@ -163,7 +169,8 @@ func describe(err error, t *target) string {
 		return oneLine(last(whole, "remote error: ")) + "; " + hintIdentity
 	case errors.As(err, &header), says("server gave HTTP response to HTTPS client", "first record does not look like a TLS handshake"):
 		return hintPlain
-	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header"):
+	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header", "readLoopPeekFailLocked: %!w(<nil>)"):
+		// The last is what net/http says where a server speaks before it is asked, as one of gRPC does.
 		return hintGRPC
 	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code", "invalid header"):
 		return hintHTTP

@@ -91,6 +91,9 @@ func (s *Stream) probe() bool {
 	return true
 }
 
+// outOfTime is why a push failed that the end of the stream cut off.
+var outOfTime = &problem{"did not answer in time", hung}
+
 // export passes one collection on.
 func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
@@ -98,10 +101,10 @@ func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 	err := s.exporter.Export(ctx, data)
 	p := classify(err, s.exporter.answers.last(), &s.target)
 	if err != nil && s.ctx.Err() != nil {
-		p = &problem{"did not answer in time", hung}
+		return outOfTime
 	}
 	if p != nil {
-		p.text = s.redact(s.o.Redact(p.text))
+		p.text = s.redact(p.text)
 	}
 	return p
 }
@@ -111,8 +114,8 @@ func (s *Stream) pushOnce() *problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
 	}
-	if s.timing != nil {
-		s.timing.observe(s.o.Source.Phases(), s.o.Source.NowNS())
+	if seen := s.seen.Load(); s.timing != nil && seen != nil {
+		s.timing.observe(seen.phases, seen.nowNS)
 	}
 	added := s.added.Load()
 	data := &s.reused
@@ -120,6 +123,9 @@ func (s *Stream) pushOnce() *problem {
 		data = new(metricdata.ResourceMetrics)
 	}
 	if err := s.reader.Collect(s.ctx, data); err != nil {
+		if s.ctx.Err() != nil {
+			return outOfTime
+		}
 		return &problem{"cannot be served: " + err.Error(), refused}
 	}
 	if s.figures != nil {
@@ -140,23 +146,28 @@ func (s *Stream) pushOnce() *problem {
 	return s.pushBacklog()
 }
 
-// pushBacklog passes on what was collected, the oldest first.
-func (s *Stream) pushBacklog() *problem {
+// pushBacklog passes on what was collected, the oldest first. Deltas that the collector rejects are given up: they would
+// keep back all others. It returns what went wrong last.
+func (s *Stream) pushBacklog() (worst *problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
-		if problem != nil && problem.kind != partial {
+		switch {
+		case problem == nil || problem.kind == partial:
+			s.pushes++
+			s.arrived += s.backlog[0].records
+		case problem.kind == rejected && s.o.Environment.delta:
+			s.lost += s.backlog[0].records
+		default:
 			return problem
 		}
-		s.pushes++
-		s.arrived += s.backlog[0].records
+		if problem != nil {
+			worst = problem
+		}
 		s.backlog[0].data = nil
 		s.backlog = s.backlog[1:]
-		if problem != nil {
-			return problem
-		}
 	}
 	s.backlog = nil
-	return nil
+	return worst
 }
 
 // report tells how it went, once for each change.
@@ -170,7 +181,11 @@ func (s *Stream) report(p *problem) {
 		}
 	case p != nil:
 		if before == nil {
-			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; it is tried again, the run goes on", s.target.String(), p.text))
+			next := "it is tried again"
+			if p.kind == rejected && s.o.Environment.delta {
+				next = "these figures are given up"
+			}
+			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run goes on", s.target.String(), p.text, next))
 			before = &failure{since: time.Now()}
 		}
 		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.kind})
@@ -194,7 +209,7 @@ func (s *Stream) isFinishing() bool {
 // abandon ends a stream whose collector took all the time that there was; one that was closed has nothing to tell.
 func (s *Stream) abandon() {
 	if s.isFinishing() {
-		s.conclude(&problem{"did not answer in time", hung})
+		s.conclude(outOfTime)
 	}
 }
 
@@ -222,9 +237,11 @@ func (s *Stream) last() {
 
 // conclude tells the end of the stream.
 func (s *Stream) conclude(p *problem) {
+	s.adding.Lock() // a batch that is being added counts as added
 	s.mu.Lock()
-	dropped := s.dropped
+	dropped, all := s.dropped, s.added.Load()+int64(len(s.waiting))
 	s.mu.Unlock()
+	s.adding.Unlock()
 	if dropped > 0 {
 		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
 	}
@@ -233,7 +250,7 @@ func (s *Stream) conclude(p *problem) {
 	}
 	if p != nil && p.kind != partial {
 		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the last figures of the load",
-			s.target.String(), p.text, s.added.Load()-s.arrived, s.added.Load()))
+			s.target.String(), p.text, all-s.arrived, all))
 		return
 	}
 	s.report(p)

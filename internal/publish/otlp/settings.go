@@ -14,6 +14,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric"
+	"golang.org/x/net/http/httpguts"
 )
 
 // Environment are the OTEL_ variables that this program heeds. Where a variable has a form for metrics alone, that one
@@ -106,7 +107,7 @@ func (e *Environment) setProtocol(text string) error {
 func (e *Environment) addHeaders(text string) error {
 	pairs, err := parsePairs(text)
 	for _, p := range pairs {
-		if strings.ContainsAny(p.name, " \t\r\n:") || strings.ContainsAny(p.value, "\r\n\x00") {
+		if !httpguts.ValidHeaderFieldName(p.name) || !httpguts.ValidHeaderFieldValue(p.value) {
 			return errors.New("an item is no header; write name=value,name=value")
 		}
 		e.headers[strings.ToLower(p.name)] = p.value
@@ -125,10 +126,13 @@ func (e *Environment) setCompression(text string) error {
 	return nil
 }
 
+// maxTimeout bounds a push, and with it the end of a run.
+const maxTimeout = time.Hour
+
 func (e *Environment) setTimeout(text string) error {
-	ms, err := strconv.Atoi(text)
-	if err != nil || ms < 1 {
-		return fmt.Errorf("%q is no number of milliseconds above 0", text)
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 1 || ms > maxTimeout.Milliseconds() {
+		return fmt.Errorf("%q is no number of milliseconds from 1 to %d", text, maxTimeout.Milliseconds())
 	}
 	e.timeout = time.Duration(ms) * time.Millisecond
 	return nil

@@ -19,8 +19,8 @@ import (
 	othermetric "go.opentelemetry.io/otel/metric"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/load"
 	"aiperf/internal/metrics"
-	"aiperf/internal/publish"
 	"aiperf/internal/record"
 )
 
@@ -45,10 +45,7 @@ type Options struct {
 	BenchmarkID, Version string
 	Attributes           []Attribute
 
-	Source publish.Source
-	Log    *slog.Logger
-	// Redact hides the run's secrets in foreign texts.
-	Redact func(string) string
+	Log *slog.Logger
 }
 
 // Attribute is an attribute of the resource.
@@ -64,6 +61,8 @@ type Stream struct {
 	figures  *figures // nil without Requests
 	timing   *timing  // nil without Timing
 	redact   func(string) string
+	// seen is what the load was last seen to do.
+	seen atomic.Pointer[sight]
 
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -147,13 +146,24 @@ func describeRun(o *Options) (*resource.Resource, error) {
 	return resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithAttributes(list...))
 }
 
-// Record implements publish.Publisher.
+// sight is what the load does at an instant of the run's clock.
+type sight struct {
+	phases []load.Stats
+	nowNS  int64
+}
+
+// Show takes what the load does at an instant of the run's clock: the phases that have begun, the running one last.
+// The next push tells of it.
+func (s *Stream) Show(phases []load.Stats, nowNS int64) { s.seen.Store(&sight{phases, nowNS}) }
+
+// Record takes a finished request of a warm-up or of profiling, from several goroutines at once. It returns at once and
+// changes nothing of the record.
 func (s *Stream) Record(r *record.Record) {
 	if s.figures == nil || s.off.Load() {
 		return
 	}
 	s.mu.Lock()
-	full := len(s.waiting)+1 >= s.o.MaxBatch
+	full := len(s.waiting)+1 >= min(s.o.MaxBatch, s.o.MaxBuffered)
 	if len(s.waiting) < s.o.MaxBuffered {
 		s.waiting = append(s.waiting, r)
 	} else {
@@ -197,7 +207,7 @@ func (s *Stream) take(spare []*record.Record) []*record.Record {
 	return list
 }
 
-// Finish implements publish.Publisher: the rest is pushed, within the timeout of a push.
+// Finish pushes the rest, within the timeout of a push, and ends the stream.
 func (s *Stream) Finish() {
 	s.finish.Do(func() {
 		bound := time.AfterFunc(s.patience(), s.cancel)
@@ -208,7 +218,7 @@ func (s *Stream) Finish() {
 	})
 }
 
-// Close implements publish.Publisher.
+// Close ends the stream of a run without results at once; after Finish it does nothing.
 func (s *Stream) Close() {
 	s.finish.Do(func() {
 		s.cancel()
@@ -226,8 +236,6 @@ func (s *Stream) release() {
 	}
 	s.cancel()
 }
-
-var _ publish.Publisher = (*Stream)(nil)
 
 // pushing is the state of the goroutine that pushes.
 type pushing struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	colmetricpb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
@@ -61,13 +62,11 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			c := &received{}
 			o, log := testOptions(t, serve(t, c))
 			o.Attributes = []Attribute{{"team", "perf"}, {"service.name", "mine"}}
-			o.Source.Phases = func() []load.Stats {
-				return []load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14, RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}
-			}
 			s, err := New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
+			s.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14, RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}, 4e9)
 			for range 12 {
 				s.Record(sampleRecord(5))
 			}
@@ -183,13 +182,12 @@ func TestTrapDurationsAreSeconds(t *testing.T) {
 }
 
 func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
-	var stats atomic.Pointer[load.Stats]
-	stats.Store(&load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 5, RequestsCompleted: 3, SentSessions: 5})
 	s, c := newTestStream(t, func(o *Options) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
-		o.Source.Phases = func() []load.Stats { return []load.Stats{*stats.Load()} }
 	})
 	defer s.Close()
+	show := func(now load.Stats) { s.Show([]load.Stats{now}, 0) }
+	show(load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 5, RequestsCompleted: 3, SentSessions: 5})
 	push := func() map[string]*metricpb.Metric {
 		t.Helper()
 		if p := s.pushOnce(); p != nil {
@@ -212,7 +210,7 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 			}
 		}
 	}
-	stats.Store(&load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 7, RequestsCompleted: 7, SentSessions: 5})
+	show(load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 7, RequestsCompleted: 7, SentSessions: 5})
 	third := push()
 	if got := third["aiperf.timing.requests.sent"].GetSum().DataPoints[0].GetAsInt(); got != 2 {
 		t.Errorf("the difference of sent is %d, want 2", got)
@@ -239,10 +237,8 @@ func TestExponentialHistogramsWhereAskedFor(t *testing.T) {
 
 func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
 	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false}, "timing": {false, true}} {
-		s, c := newTestStream(t, func(o *Options) {
-			o.Requests, o.Timing = ask.requests, ask.timing
-			o.Source.Phases = func() []load.Stats { return []load.Stats{{Kind: load.Profiling, State: load.Started, RequestsSent: 1}} }
-		})
+		s, c := newTestStream(t, func(o *Options) { o.Requests, o.Timing = ask.requests, ask.timing })
+		s.Show([]load.Stats{{Kind: load.Profiling, State: load.Started, RequestsSent: 1}}, 0)
 		s.Record(sampleRecord(3))
 		s.Finish()
 		got := c.metrics(-1)
@@ -300,6 +296,26 @@ func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
 	s.Finish()
 	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "took the push only in part: too old (3 ") {
 		t.Errorf("warnings %q", w)
+	}
+}
+
+// A buffer that is smaller than a batch is emptied in time.
+func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
+	o, log := testOptions(t, serveHTTP(t, &received{}))
+	o.MaxBatch, o.MaxBuffered, o.Interval = 1000, 5, time.Hour
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range int64(3) {
+		for range o.MaxBuffered {
+			s.Record(sampleRecord(2))
+		}
+		eventually(t, "the records being added", func() bool { return s.added.Load() == 5*(n+1) })
+	}
+	s.Finish()
+	if w := log.warnings(); len(w) > 0 || !strings.Contains(log.String(), "has the figures of 15 requests") {
+		t.Errorf("log:\n%s", log)
 	}
 }
 

@@ -71,6 +71,15 @@ func (t *target) String() string {
 	return scheme + "://" + t.address + t.path
 }
 
+// url is the address of metrics over HTTP.
+func (t *target) url() string {
+	u := url.URL{Scheme: "http", Host: t.address, Path: t.path}
+	if t.secure {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
 // secrets are what must not be shown.
 func (t *target) secrets() []string {
 	var list []string

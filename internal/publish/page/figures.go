@@ -12,11 +12,9 @@ import (
 
 // distribution is a histogram of a record metric.
 type distribution struct {
-	name, help string
-	// tag is the metric; "" is the chunk gaps.
-	tag    string
-	scale  float64
-	bounds []float64
+	name, help, tag string
+	scale           float64
+	bounds          []float64
 }
 
 // Bounds of the classic histograms. The native ones, which a scraper gets that asks for them, need none.
@@ -35,12 +33,9 @@ const (
 	errorKinds = 50
 )
 
-// chunkGaps marks the distribution of the gaps between chunks.
-const chunkGaps = ""
-
 var distributions = [...]distribution{
 	{"aiperf_time_to_first_token_seconds", "Time from sending a request to its first content.", "time_to_first_token", seconds, latencyBounds},
-	{"aiperf_inter_chunk_latency_seconds", "Time between neighbouring chunks of content; all gaps of all requests.", chunkGaps, seconds, gapBounds},
+	{"aiperf_inter_chunk_latency_seconds", "Time between neighbouring chunks of content; all gaps of all requests.", "inter_chunk_latency", seconds, gapBounds},
 	{"aiperf_inter_token_latency_seconds", "Mean time per output token after the first, one value per request.", "inter_token_latency", seconds, gapBounds},
 	{"aiperf_request_latency_seconds", "Time from sending a request to its last content.", "request_latency", seconds, latencyBounds},
 	{"aiperf_output_sequence_length_tokens", "Output tokens of a request, reasoning included.", "output_sequence_length", 1, lengthBounds},
@@ -156,12 +151,12 @@ func newFigures(register prometheus.Registerer) *figures {
 
 // phaseFigures are the families of one phase.
 type phaseFigures struct {
-	set             *metrics.Set
-	distributions   [len(distributions)]prometheus.Observer
-	readers         [len(distributions)]metrics.Reader
+	distributions   [len(distributions)]prometheus.Observer // nil where the run has no such metric
+	samples         [len(distributions)]metrics.Sample
 	lags            [len(lags)]prometheus.Observer
-	totals          [len(totals)]prometheus.Counter
-	counted         [len(totals)]metrics.Reader
+	totals          [len(totals)]prometheus.Counter // as distributions
+	counted         [len(totals)]metrics.Sample
+	values          []float64 // reused
 	success, failed prometheus.Counter
 	good            prometheus.Counter // nil without objectives
 	errors          *prometheus.CounterVec
@@ -172,15 +167,12 @@ type phaseFigures struct {
 func (f *figures) phase(kind string, set *metrics.Set) *phaseFigures {
 	labels := prometheus.Labels{"phase": kind}
 	p := &phaseFigures{
-		set: set, success: f.outcomes.WithLabelValues(kind, "success"), failed: f.outcomes.WithLabelValues(kind, "error"),
+		success: f.outcomes.WithLabelValues(kind, "success"), failed: f.outcomes.WithLabelValues(kind, "error"),
 		errors: f.errors.MustCurryWith(labels), kinds: map[[2]string]prometheus.Counter{},
 	}
 	for i, d := range distributions {
-		if d.tag != chunkGaps {
-			p.readers[i] = set.Reader(d.tag)
-		}
-		if p.readers[i] != nil || d.tag == chunkGaps && set.HasChunkGaps() {
-			p.distributions[i] = f.distributions[i].With(labels)
+		if sample, has := set.Sample(d.tag); has {
+			p.samples[i], p.distributions[i] = sample, f.distributions[i].With(labels)
 		}
 	}
 	for i := range lags {
@@ -190,8 +182,8 @@ func (f *figures) phase(kind string, set *metrics.Set) *phaseFigures {
 		p.good = f.good.With(labels)
 	}
 	for i, t := range totals {
-		if p.counted[i] = set.Reader(t.tag); p.counted[i] != nil {
-			p.totals[i] = f.totals[i].With(labels)
+		if sample, has := set.Sample(t.tag); has {
+			p.counted[i], p.totals[i] = sample, f.totals[i].With(labels)
 		}
 	}
 	return p
@@ -215,24 +207,22 @@ func (p *phaseFigures) add(r *record.Record) {
 	if good, _ := r.Get(record.Good); good == 1 && p.good != nil {
 		p.good.Inc()
 	}
-	for i := range distributions {
-		switch d := &distributions[i]; {
-		case d.tag == chunkGaps:
-			for _, ns := range p.set.ChunkGaps(r) {
-				p.distributions[i].Observe(float64(ns) * d.scale)
-			}
-		case p.readers[i] != nil:
-			if v, ok := p.readers[i](r); ok {
-				p.distributions[i].Observe(v * d.scale)
-			}
-		}
-	}
-	for i, read := range p.counted {
-		if read == nil {
+	for i, to := range p.distributions {
+		if to == nil {
 			continue
 		}
-		if v, ok := read(r); ok {
-			p.totals[i].Add(v)
+		p.values = p.samples[i].AppendValues(p.values[:0], r)
+		for _, v := range p.values {
+			to.Observe(v * distributions[i].scale)
+		}
+	}
+	for i, to := range p.totals {
+		if to == nil {
+			continue
+		}
+		p.values = p.counted[i].AppendValues(p.values[:0], r)
+		for _, v := range p.values {
+			to.Add(v)
 		}
 	}
 }

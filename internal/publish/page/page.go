@@ -6,8 +6,8 @@
 // counters as they are finished; what the load and the client do is taken from snapshots.
 //
 // The invariant: all figures of a finished request appear on a page together, and after the end of a run they equal
-// its summary; what was sent and is in flight is up to a tenth of a second older. Taking a record costs some 50 ns per chunk under one lock that a scrape holds for about a
-// millisecond, and nothing here is on the path of a request.
+// its summary; what was sent and is in flight is up to a tenth of a second older. Taking a record costs some 50 ns per
+// chunk under one lock that a scrape holds for about a millisecond, and nothing here is on the path of a request.
 package page
 
 import (

@@ -256,6 +256,18 @@ func TestStateOfTheRun(t *testing.T) {
 	contains(t, page, `aiperf_client_cpu_ratio 0.25`)
 }
 
+// The progress is that of the phase under way, whatever those before it did.
+func TestProgressOfTheSecondOfTwoPhases(t *testing.T) {
+	p := open(t)
+	r := p.Begin(infoOf(t, ""))
+	r.Show(State{NowNS: 7e9, Phases: []load.Stats{
+		{Index: 0, Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 40, RequestsCompleted: 40, ExpectedRequests: 40},
+		{Index: 1, Kind: load.Warmup, State: load.Started, StartNS: 4e9, RequestsSent: 10, RequestsCompleted: 5, ExpectedRequests: 50},
+	}})
+	page, _ := get(t, p, "")
+	contains(t, page, `aiperf_phase_progress_ratio{phase="warmup"} 0.1`, `aiperf_requests_sent_total{phase="warmup"} 50`, `aiperf_phase_elapsed_seconds{phase="warmup"} 3`)
+}
+
 // There is no verdict on requests that have not come yet; at the end their absence is one.
 func TestNoVerdictBeforeTheFirstRequest(t *testing.T) {
 	p := open(t)

@@ -114,41 +114,44 @@ func (c *stateCollector) Collect(out chan<- prometheus.Metric) {
 		e.configured(&l)
 	}
 	s := &c.run.state
-	for _, phase := range byKind(s.Phases) {
-		e.phase(&phase, s.NowNS)
+	for _, k := range byKind(s.Phases) {
+		e.phase(&k, s.NowNS)
 	}
 	if s.Client != nil {
 		e.client(s.Client, s.Ended)
 	}
 }
 
-// byKind adds up the phases of each kind: the state is that of the last one that has begun.
-func byKind(phases []load.Stats) []load.Stats {
-	var kinds []load.Stats
+// kindOfPhases are the phases of a kind.
+type kindOfPhases struct {
+	// last is the last one that has begun.
+	last *load.Stats
+	// all has the counts of all of them.
+	all load.Stats
+}
+
+// byKind adds up the phases of each kind.
+func byKind(phases []load.Stats) []kindOfPhases {
+	var kinds []kindOfPhases
 	for _, kind := range []load.Kind{load.Warmup, load.Profiling} {
-		var all *load.Stats
+		var k kindOfPhases
 		for i := range phases {
-			p := phases[i]
-			if p.Kind != kind {
+			p := &phases[i]
+			if p.Kind != kind || k.last != nil && p.State == load.Created {
 				continue
 			}
-			if all == nil {
-				kinds = append(kinds, p)
-				all = &kinds[len(kinds)-1]
-				continue
-			}
-			if p.State == load.Created {
-				continue
-			}
-			p.RequestsSent += all.RequestsSent
-			p.RequestsCompleted += all.RequestsCompleted
-			p.RequestsCancelled += all.RequestsCancelled
-			p.SentSessions += all.SentSessions
-			p.CompletedSessions += all.CompletedSessions
-			p.CancelledSessions += all.CancelledSessions
-			p.SkippedArrivals += all.SkippedArrivals
-			p.DroppedByCatchup += all.DroppedByCatchup
-			*all = p
+			k.last = p
+			k.all.RequestsSent += p.RequestsSent
+			k.all.RequestsCompleted += p.RequestsCompleted
+			k.all.RequestsCancelled += p.RequestsCancelled
+			k.all.SentSessions += p.SentSessions
+			k.all.CompletedSessions += p.CompletedSessions
+			k.all.CancelledSessions += p.CancelledSessions
+			k.all.SkippedArrivals += p.SkippedArrivals
+			k.all.DroppedByCatchup += p.DroppedByCatchup
+		}
+		if k.last != nil {
+			kinds = append(kinds, k)
 		}
 	}
 	return kinds
@@ -189,12 +192,14 @@ func (e emitter) configured(l *PhaseLoad) {
 	}
 }
 
-func (e emitter) phase(s *load.Stats, nowNS int64) {
-	kind := s.Kind.String()
+// phase tells of the last phase of a kind, but counts all of them.
+func (e emitter) phase(k *kindOfPhases, nowNS int64) {
+	last, s := k.last, &k.all
+	kind := last.Kind.String()
 	for state := load.Created; state <= load.Complete; state++ {
-		e.put(phaseState, one(state == s.State), kind, state.String())
+		e.put(phaseState, one(state == last.State), kind, state.String())
 	}
-	if percent, known := s.Progress(nowNS); known {
+	if percent, known := last.Progress(nowNS); known {
 		e.put(phaseProgress, percent/100, kind)
 	}
 	for _, f := range []struct {
@@ -207,9 +212,9 @@ func (e emitter) phase(s *load.Stats, nowNS int64) {
 	} {
 		e.put(f.of, float64(f.n), kind)
 	}
-	e.put(phaseElapsed, s.Elapsed(nowNS).Seconds(), kind)
-	if s.TargetRate > 0 {
-		e.put(targetRate, s.TargetRate, kind)
+	e.put(phaseElapsed, last.Elapsed(nowNS).Seconds(), kind)
+	if last.TargetRate > 0 {
+		e.put(targetRate, last.TargetRate, kind)
 	}
 }
 

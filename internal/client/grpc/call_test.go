@@ -85,7 +85,7 @@ func TestMessagesOfAnyLengthAreCarriedWhole(t *testing.T) {
 	ln := serve(t, func(_ string, m []byte, s rpc.ServerStream) error { return s.SendMsg(m) })
 	c := newClient(t, nil)
 	var all sync.WaitGroup
-	for i, n := range []int{0, 1, 1023, 1024, 1025, 2048, 2049, 70_000, 3 << 20} {
+	for i, n := range []int{0, 1, 1023, 1024, 1025, 2048, 2049, 70_000, 5 << 20} {
 		for range 4 {
 			all.Go(func() {
 				body := strings.Repeat(string(rune('a'+i)), n)

@@ -50,8 +50,12 @@ func (d *draft) checkGRPC() {
 		d.fault("", "--timestamp-source kernel cannot be used with %s://: calls share a connection and its stamps", schemeOf(urls[0]))
 	}
 	for _, h := range d.p.Pairs("header") {
-		if strings.HasSuffix(strings.ToLower(h.Key), "-bin") {
+		value, _ := h.Value.(string)
+		switch {
+		case strings.HasSuffix(strings.ToLower(h.Key), "-bin"):
 			d.fault("", "%s %s: gRPC keeps names that end in -bin for values that are no text", d.flag("header"), shorten(h.Key))
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+			d.fault("", "%s %s: values in gRPC have printable ASCII characters only", d.flag("header"), shorten(h.Key))
 		}
 	}
 }

@@ -2,10 +2,8 @@ package endpoint
 
 import (
 	"bytes"
-	"strings"
 	"sync"
 
-	"aiperf/internal/dataset"
 	"aiperf/internal/oip"
 )
 
@@ -76,7 +74,7 @@ func (e *inference) Descriptor() Descriptor { return e.descriptor }
 
 func (e *inference) NewDecoder() Decoder { return e.decoders.Get().(*inferenceDecoder) }
 
-// Encode takes exactly one turn. What the user adds becomes parameters of the request.
+// Encode takes exactly one turn. What the user adds becomes tensors and parameters of the request.
 func (e *inference) Encode(c *Context) (*Body, error) {
 	turn := c.current()
 	if len(c.Turns) != 1 || turn == nil {
@@ -94,44 +92,12 @@ func (e *inference) Encode(c *Context) (*Body, error) {
 	if !e.descriptor.ProducesTokens {
 		limit = nil
 	}
-	for _, p := range parameters(limit, e.over.with(turn.Extra)) {
-		m.Parameters = append(m.Parameters, oip.Parameter{Name: p.Key, Value: p.Value})
+	if err := extend(m, parameters(limit, e.over.with(turn.Extra))); err != nil {
+		return nil, err
 	}
 	body := e.body(m, m.AppendRequestJSON(make([]byte, 0, sizeHint(c))))
 	body.text, body.images = &text, images
 	return body, nil
-}
-
-// inputs makes the tensors of a turn. text is what is counted.
-func (e *inference) inputs(m *oip.Message, turn *dataset.Turn) (text string, images int, err error) {
-	n := &e.tensors
-	switch e.kind {
-	case infersEmbeddings:
-		inputs := filled(turn.Texts)
-		m.Tensors = []oip.Tensor{oip.Text(n.input, inputs...)}
-		return strings.Join(inputs, " "), 0, nil
-	case infersRankings:
-		query, passages, err := e.split(turn.Texts)
-		if err != nil {
-			return "", 0, err
-		}
-		m.Tensors = []oip.Tensor{oip.Text(n.query, query), oip.Text(n.passages, passages...)}
-		return strings.Join(append([]string{query}, passages...), " "), 0, nil
-	}
-	text = strings.Join(filled(turn.Texts), " ")
-	m.Tensors = []oip.Tensor{oip.Text(n.input, text)}
-	if e.kind == infersFromImages {
-		if list := filled(turn.Images); len(list) > 0 {
-			m.Tensors = append(m.Tensors, oip.Text(n.image, list...))
-			images = len(list)
-		}
-	}
-	return text, images, nil
-}
-
-// split tells query and passages apart as the other types of rankings do.
-func (e *inference) split(texts []dataset.Media) (query string, passages []string, err error) {
-	return splitRanking(texts, &e.others, &e.queries2, &e.passages0)
 }
 
 // body makes the wire form of a message; text is its JSON form.

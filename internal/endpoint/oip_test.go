@@ -5,11 +5,30 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"aiperf/internal/dataset"
 	"aiperf/internal/oip"
 )
+
+func TestTensorsThatCannotBeSentAreNamed(t *testing.T) {
+	for value, says := range map[string]string{
+		`{"datatype":"FP16","data":[1]}`:                "FP16",
+		`{"datatype":"INT32","data":["a"]}`:             "INT32",
+		`{"datatype":"BYTES","data":["a",1]}`:           "BYTES",
+		`{"datatype":"BOOL","data":[true],"shape":[2]}`: "shape [2]",
+		`{"datatype":"BOOL","data":{}}`:                 "no element",
+	} {
+		e, err := New("kserve_v2_infer", Options{Model: "m", Extra: extra("x", value)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Encode(kserveContext(0, "a")); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "extra input x") {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
 
 func TestInferenceBodies(t *testing.T) {
 	limit := 4
@@ -27,7 +46,11 @@ func TestInferenceBodies(t *testing.T) {
 		{"rankings", "kserve_v2_rankings", extra("v2_query_name", `"Q"`, "v2_output_name", `"s"`, "top", "3"), pair,
 			`{"inputs":[{"name":"Q","shape":[1],"datatype":"BYTES","data":["q"]},{"name":"passages","shape":[2],"datatype":"BYTES","data":["p1","p2"]}],"outputs":[{"name":"s"}],"parameters":{"top":3}}`, "q p1 p2", 0},
 		{"vlm", "kserve_v2_vlm", extra("v2_image_name", `"pixels"`), &dataset.Turn{Texts: media("see"), Images: media(pngURI, jpegURI), MaxTokens: &limit},
-			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]},{"name":"pixels","shape":[2],"datatype":"BYTES","data":["` + pngURI + `","` + jpegURI + `"]}],"parameters":{"max_tokens":4}}`, "see", 2},
+			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]},{"name":"pixels","shape":[2],"datatype":"BYTES","data":["` + strings.TrimPrefix(pngURI, "data:image/png;base64,") + `","` + strings.TrimPrefix(jpegURI, "data:image/jpeg;base64,") + `"]}],"parameters":{"max_tokens":4}}`, "see", 2},
+		{"vlm with the tensor of a URL", "kserve_v2_vlm", extra("v2_image_name", `"image_url"`), &dataset.Turn{Texts: media("see"), Images: media(pngURI, "http://h/p.png")},
+			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]},{"name":"image_url","shape":[2],"datatype":"BYTES","data":["` + pngURI + `","http://h/p.png"]}]}`, "see", 2},
+		{"tensors of one's own", "kserve_v2_infer", extra("stream", `{"datatype":"BOOL","data":[true]}`, "shape", `{"datatype":"INT32","data":[[1,-2]],"shape":[1,2]}`, "seed", "7"), &dataset.Turn{Texts: media("a")},
+			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["a"]},{"name":"stream","shape":[1],"datatype":"BOOL","data":[true]},{"name":"shape","shape":[1,2],"datatype":"INT32","data":[1,-2]}],"parameters":{"seed":7}}`, "a", 0},
 		{"vlm without pictures", "kserve_v2_vlm", nil, &dataset.Turn{Texts: media("see")},
 			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]}]}`, "see", 0},
 		{"images", "kserve_v2_images", extra("v2_input_name", `"PROMPT"`), &dataset.Turn{Texts: media("a cat"), MaxTokens: &limit},

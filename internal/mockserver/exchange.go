@@ -181,6 +181,9 @@ func (c *conn) chooseFault() *httpError {
 		}
 	}
 	c.x.fault = f
+	if e, ok := c.nc.(engineEnd); ok && f.closeIdle >= 0 {
+		e.leaveAfter(f.closeIdle)
+	}
 	return nil
 }
 

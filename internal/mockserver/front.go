@@ -29,12 +29,14 @@ const maxStreams = 1 << 20
 
 // front serves HTTP/2 connections.
 type front struct {
-	srv   *Server
-	http  *http.Server
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-	begun sync.Once
+	srv    *Server
+	http   *http.Server
+	conns  chan net.Conn
+	done   chan struct{}
+	once   sync.Once
+	begun  sync.Once
+	held   atomic.Int64 // connections
+	active atomic.Int64 // of them, those with streams, and writes under way
 }
 
 func newFront(s *Server) *front {
@@ -44,7 +46,12 @@ func newFront(s *Server) *front {
 	f.http = &http.Server{
 		Handler: f, Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ConnContext: func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) },
-		ErrorLog:    discardLog(),
+		ConnState: func(nc net.Conn, state http.ConnState) {
+			if h, ok := nc.(*handed); ok {
+				h.is(state)
+			}
+		},
+		ErrorLog: discardLog(),
 	}
 	return f
 }
@@ -54,10 +61,50 @@ type connKey struct{}
 // handed is a connection that the engine gave to the front, with what it had read of it.
 type handed struct {
 	net.Conn
+	front  *front
 	head   *bytes.Reader
 	closed chan struct{}
 	once   sync.Once
 	port   string
+
+	active, writing atomic.Bool
+	// closeIdle is what a fault asked for: the time without streams after which the connection is closed; -1 = none.
+	closeIdle atomic.Int64
+}
+
+// is hears of streams: there are some, or none any more.
+func (h *handed) is(state http.ConnState) {
+	switch active := state == http.StateActive; {
+	case active == h.active.Swap(active):
+	case active:
+		h.front.active.Add(1)
+	default:
+		h.front.active.Add(-1)
+		if idle := time.Duration(h.closeIdle.Load()); state == http.StateIdle && idle >= 0 {
+			time.AfterFunc(max(idle, flushTime), h.leave)
+		}
+	}
+}
+
+// leave closes the connection unless it has got work again.
+func (h *handed) leave() {
+	switch {
+	case h.active.Load():
+	case h.writing.Load():
+		time.AfterFunc(flushTime, h.leave)
+	default:
+		h.Close()
+	}
+}
+
+func (h *handed) Write(p []byte) (int, error) {
+	h.front.active.Add(1)
+	h.writing.Store(true)
+	defer func() {
+		h.writing.Store(false)
+		h.front.active.Add(-1)
+	}()
+	return h.Conn.Write(p)
 }
 
 func (h *handed) Read(p []byte) (int, error) {
@@ -92,7 +139,10 @@ func (f *front) Addr() net.Addr { return &net.UnixAddr{Name: "front", Net: "pipe
 func (f *front) serve(c *conn) {
 	f.begun.Do(func() { f.srv.running.Go(func() { f.http.Serve(f) }) })
 	c.nc.SetDeadline(time.Time{})
-	h := &handed{Conn: c.nc, head: bytes.NewReader(append([]byte(nil), c.buf[c.r:c.w]...)), closed: make(chan struct{}), port: c.port}
+	h := &handed{Conn: c.nc, front: f, head: bytes.NewReader(append([]byte(nil), c.buf[c.r:c.w]...)), closed: make(chan struct{}), port: c.port}
+	h.closeIdle.Store(-1)
+	f.held.Add(1)
+	defer f.held.Add(-1)
 	select {
 	case f.conns <- h:
 		<-h.closed
@@ -100,18 +150,34 @@ func (f *front) serve(c *conn) {
 	}
 }
 
-// stop lets running streams finish until ctx ends, and cuts the others.
+// flushTime is how long the last frames of a stream may take from net/http's buffer to the connection.
+const flushTime = 5 * time.Millisecond
+
+// stop lets running streams finish until ctx ends, and cuts the others. Clients are told, and need not leave: the
+// connections are closed once nothing happens on them.
 func (f *front) stop(ctx context.Context) {
 	f.Close()
-	if f.http.Shutdown(ctx) != nil {
-		f.http.Close()
+	telling, told := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { f.http.Shutdown(telling) })
+	look := time.NewTicker(flushTime)
+	defer look.Stop()
+	for quiet := 0; quiet < 4 && f.held.Load() > 0 && ctx.Err() == nil; {
+		<-look.C
+		if quiet++; f.active.Load() > 0 {
+			quiet = 0
+		}
 	}
+	f.http.Close()
+	told()
+	all.Wait()
 }
 
 // inner is a connection to the engine.
 type inner struct {
 	net.Conn
 	reset atomic.Bool // the fault asks for a reset
+	front *handed     // whose stream it is
 }
 
 // engineEnd is the engine's side of it.
@@ -123,6 +189,13 @@ type engineEnd struct {
 // SetLinger is how the engine asks for a reset.
 func (e engineEnd) SetLinger(int) error { e.inner.reset.Store(true); return nil }
 
+// leaveAfter has the client's connection closed once it was without streams for some time.
+func (e engineEnd) leaveAfter(d time.Duration) {
+	if h := e.inner.front; h != nil {
+		h.closeIdle.Store(int64(d))
+	}
+}
+
 // open gives a request to the engine and returns the head of its reply. The end of the client's interest ends
 // the connection.
 func (f *front) open(r *http.Request, method, path string, header http.Header, body []byte) (*http.Response, *inner, func(), error) {
@@ -130,7 +203,7 @@ func (f *front) open(r *http.Request, method, path string, header http.Header, b
 	in := &inner{Conn: near}
 	port := ""
 	if h, ok := r.Context().Value(connKey{}).(*handed); ok {
-		port = h.port
+		in.front, port = h, h.port
 	}
 	c := f.srv.open(engineEnd{far, in}, port)
 	if c == nil {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -350,6 +351,54 @@ func TestCallsOutliveTheStop(t *testing.T) {
 	}
 	if a := <-done; a.status != "0" || len(a.messages) != 1 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// Nobody waits for a client that keeps its connection open: the library gives it a second.
+func TestIdleClientsDoNotHoldTheStopUp(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	c := s.http2(nil)
+	for range 3 {
+		if a := call(t, c, t.Context(), s.url, oip.ModelInfer, inference("m", fiveTokens...)); a.status != "0" {
+			t.Fatalf("%+v", a)
+		}
+	}
+	begun := time.Now()
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begun); took > 900*time.Millisecond {
+		t.Errorf("the stop took %s", took)
+	}
+}
+
+func TestTrapAConnectionOfManyStreamsIsClosedWhenItIsIdle(t *testing.T) {
+	s := serve(t, Options{TTFT: 200 * time.Millisecond})
+	var dials atomic.Int64
+	dial := s.dial
+	s.dial = func() (net.Conn, error) { dials.Add(1); return dial() }
+	c := s.http2(nil)
+	if a := call(t, c, t.Context(), s.url, oip.ServerReady, nil); a.status != "0" {
+		t.Fatalf("%+v", a)
+	}
+	running := make(chan grpcAnswer, 1)
+	go func() { running <- call(t, c, t.Context(), s.url, oip.ModelInfer, inference("m", fiveTokens...)) }()
+	for s.srv.inFlight.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if a := call(t, c, t.Context(), s.url, oip.ModelInfer, inference("m", fiveTokens...), "X-Mock-Fault", "close_idle_ms=10"); a.status != "0" || a.err != nil {
+		t.Errorf("the reply before the close: %+v", a)
+	}
+	if a := <-running; a.status != "0" || a.err != nil {
+		t.Errorf("a call beside it: %+v", a)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for dials.Load() == 1 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+		call(t, c, t.Context(), s.url, oip.ServerReady, nil) // may meet the close
+	}
+	if n := dials.Load(); n != 2 {
+		t.Errorf("%d connections", n)
 	}
 }
 

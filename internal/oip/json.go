@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -73,7 +74,9 @@ func (t *Tensor) appendJSON(dst []byte) []byte {
 	}
 	for _, x := range t.Numbers {
 		comma()
-		if b, err := json.Marshal(x); err == nil {
+		if string(t.Datatype) == Bool {
+			dst = strconv.AppendBool(dst, x != 0)
+		} else if b, err := json.Marshal(x); err == nil {
 			dst = append(dst, b...)
 		} else {
 			dst = append(dst, "null"...)
@@ -149,6 +152,48 @@ func tensorsFromJSON(list []jsonTensor) ([]Tensor, error) {
 		}
 	}
 	return tensors, nil
+}
+
+// TensorFromJSON makes a tensor of an object with a datatype and data; its shape may be left out for a list. It tells
+// whether the value is meant as one.
+func TensorFromJSON(name string, value []byte) (t Tensor, isTensor bool, err error) {
+	if len(value) == 0 || value[0] != '{' {
+		return t, false, nil
+	}
+	var from jsonTensor
+	if json.Unmarshal(value, &from) != nil || from.Datatype == "" || from.Data == nil {
+		return t, false, nil
+	}
+	if contentsOf[from.Datatype] == 0 && from.Datatype != Bytes {
+		return t, true, fmt.Errorf("a tensor of %s cannot be sent", clip([]byte(from.Datatype)))
+	}
+	t = Tensor{Name: []byte(name), Datatype: []byte(from.Datatype), Shape: from.Shape}
+	if err := t.flatten(from.Data, 0); err != nil {
+		return t, true, err
+	}
+	n, wrong := len(t.Texts)+len(t.Numbers), len(t.Numbers)
+	if from.Datatype != Bytes {
+		wrong = len(t.Texts)
+	}
+	if t.Shape == nil {
+		t.Shape = []int64{int64(n)}
+	}
+	if wrong > 0 || t.size() != int64(n) {
+		return t, true, fmt.Errorf("its data is not what a tensor of %s and shape %v holds", from.Datatype, t.Shape)
+	}
+	return t, true, nil
+}
+
+// size is the number of elements that the shape asks for; -1 if it makes no sense.
+func (t *Tensor) size() int64 {
+	n := int64(1)
+	for _, d := range t.Shape {
+		if d < 0 || d > 0 && n > math.MaxInt32/d {
+			return -1
+		}
+		n *= d
+	}
+	return n
 }
 
 // maxNesting bounds the lists in lists of a tensor's data.

@@ -30,6 +30,7 @@ const (
 // The data types that this program makes and reads; others stay bytes.
 const (
 	Bytes  = "BYTES"
+	Bool   = "BOOL"
 	Float  = "FP32"
 	Double = "FP64"
 )
@@ -74,14 +75,8 @@ func (t *Tensor) Elements() int {
 	if t.Raw == nil {
 		return len(t.Texts) + len(t.Numbers)
 	}
-	n := int64(1)
-	for _, d := range t.Shape {
-		if d < 0 || d > 0 && n > math.MaxInt32/d {
-			return len(t.Raw)
-		}
-		n *= d
-	}
-	if n > int64(len(t.Raw)) {
+	n := t.size()
+	if n < 0 || n > int64(len(t.Raw)) {
 		return len(t.Raw) // every type has a byte for each element at least
 	}
 	return int(n)
@@ -140,7 +135,7 @@ const (
 
 // contentsOf are the contents of numbers, by data type.
 var contentsOf = map[string]protowire.Number{
-	"BOOL": 1, "INT8": 2, "INT16": 2, "INT32": 2, "INT64": 3, "UINT8": 4, "UINT16": 4, "UINT32": 4, "UINT64": fUint64Contents,
+	Bool: 1, "INT8": 2, "INT16": 2, "INT32": 2, "INT64": 3, "UINT8": 4, "UINT16": 4, "UINT32": 4, "UINT64": fUint64Contents,
 	Float: fFP32Contents, Double: fFP64Contents,
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/client"
+	"aiperf/internal/config"
 	"aiperf/internal/intake"
 	"aiperf/internal/load"
 	"aiperf/internal/neterr"
@@ -188,16 +189,32 @@ func (e *execution) preflight(workers int) {
 	if requests == 0 {
 		return
 	}
-	open := workers * e.cfg.Env.HTTP.ConnectionLimit
+	open, servers := workers*e.cfg.Env.HTTP.ConnectionLimit, len(servers(e.urls))
+	connections := min(requests, open)
+	shared := sharesConnections(e.cfg)
 	if open < requests {
-		e.log.Warn(fmt.Sprintf("%d requests at a time share %d connections (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
-			requests, open, workers, e.cfg.Env.HTTP.ConnectionLimit))
+		places := "connections"
+		if shared {
+			places = "places on their connections"
+		}
+		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
+			requests, open, places, workers, e.cfg.Env.HTTP.ConnectionLimit))
+	}
+	if shared {
+		connections = min(connections, servers)
 	}
 	for _, a := range trust.Preflight(trust.Asked{
-		Requests: requests, Connections: min(requests, open), Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: len(servers(e.urls)),
+		Requests: requests, Connections: connections, Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: servers,
 	}) {
 		e.warnAdvice(a)
 	}
+}
+
+// sharesConnections tells whether all requests to a server go over one connection, unless the server bounds the streams
+// of one.
+func sharesConnections(cfg *config.Run) bool {
+	once := cfg.Env.HTTP.ForceClose || !cfg.Endpoint.GRPC && cfg.Env.HTTP.KeepaliveTimeout <= 0
+	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) && client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
 }
 
 // judge adds what the client did to the result.

@@ -1,6 +1,7 @@
 """Triton's own client package against the mock server, and aiperf against a server made of that package's messages.
 
 Usage: check.py MOCK_HOST:PORT AIPERF DIRECTORY"""
+import base64
 import concurrent.futures
 import json
 import os
@@ -134,6 +135,14 @@ def aiperf_reads_the_server():
             same("contents", len(request.inputs[0].contents.bytes_contents), 1)
             same("parameters", (request.parameters["max_tokens"].int64_param, request.parameters["temperature"].double_param), (5, 0.5))
         same("metadata", servicer.metadata[-1]["x-team"], "blue")
+    servicer.asked.clear()
+    code, lines = profile(url, "m", "kserve_v2_vlm", "--streaming", "--image-width-mean", "8", "--image-height-mean", "8",
+                          "--extra-inputs", '{"stream": {"datatype": "BOOL", "data": [true]}, "top_k": {"datatype": "INT32", "data": [[7]], "shape": [1, 1]}}')
+    same("pictures", (code, len(servicer.asked)), (0, 4))
+    for request in servicer.asked:
+        same("inputs", [i.name for i in request.inputs], ["text_input", "image", "stream", "top_k"])
+        same("picture", base64.b64decode(request.inputs[1].contents.bytes_contents[0], validate=True)[:4] in (b"\x89PNG", b"\xff\xd8\xff\xe0", b"\xff\xd8\xff\xdb"), True)
+        same("tensors", (list(request.inputs[2].contents.bool_contents), list(request.inputs[3].contents.int_contents), list(request.inputs[3].shape)), ([True], [7], [1, 1]))
     code, lines = profile(url, "numbers", "kserve_v2_embeddings")
     same("embeddings", (code, [line["error"] for line in lines if line.get("error")]), (0, []))
     for model, flags, want in (("bad", [], ("INVALID_ARGUMENT", 400, "no such thing")), ("fails", ["--streaming"], (None, None, "out of memory"))):

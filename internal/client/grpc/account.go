@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"aiperf/internal/client"
-	"aiperf/internal/neterr"
 	"aiperf/internal/record"
 )
 
@@ -19,9 +18,6 @@ func (x *call) settle(err error) {
 		failure = x.describeEnd()
 	case err != nil:
 		failure = x.failure(err)
-		if x.channel != nil && x.channel.refused.Load() != nil {
-			x.out.Shortage = neterr.ShortageOf(*x.channel.refused.Load())
-		}
 	default:
 		x.out.Status = statusOK
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ func TestMessagesOfAnyLengthAreCarriedWhole(t *testing.T) {
 	ln := serve(t, func(_ string, m []byte, s rpc.ServerStream) error { return s.SendMsg(m) })
 	c := newClient(t, nil)
 	var all sync.WaitGroup
-	for i, n := range []int{0, 1, 1023, 1024, 1025, 2048, 2049, 70_000, 3 << 20} {
+	for i, n := range []int{0, 1, 1023, 1024, 1025, 2048, 2049, 70_000, 5 << 20} {
 		for range 4 {
 			all.Go(func() {
 				body := strings.Repeat(string(rune('a'+i)), n)
@@ -258,6 +259,45 @@ func TestConnectionsThatBreak(t *testing.T) {
 				t.Errorf("%+v after %d messages", x.Err, len(h.messages))
 			}
 		})
+	}
+}
+
+func TestErrorsTellWhatHappenedToTheCall(t *testing.T) {
+	refused := error(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
+	unavailable := status.Error(codes.Unavailable, "error reading from server: EOF")
+	for _, c := range []struct {
+		name           string
+		begun, trailed bool
+		err            error
+		typ, says      string
+	}{
+		{"a connection was refused", false, false, unavailable, "", "connection refused"},
+		{"the connection broke, and another was refused since", true, false, unavailable, "ServerDisconnectedError", ""},
+		{"the server's own status", true, true, status.Error(codes.ResourceExhausted, "full"), "RESOURCE_EXHAUSTED", "full"},
+		{"a message too long for us, and the server's status behind it", true, true, status.Error(codes.ResourceExhausted, "grpc: received message larger than max (2 vs. 1)"), "ClientResponseError", "larger than max"},
+	} {
+		h := &channel{}
+		h.refused.Store(&refused)
+		x := &call{channel: h, target: &target{host: "h", port: "1"}}
+		if c.begun {
+			x.headersNS.Store(1)
+		}
+		x.trailers.Store(c.trailed)
+		if e := x.failure(c.err); c.typ != "" && e.Type != c.typ || !strings.Contains(e.Message, c.says) {
+			t.Errorf("%s: %+v", c.name, e)
+		}
+	}
+}
+
+func TestMetadataThatCannotBeSentIsNamed(t *testing.T) {
+	ln := serve(t, say("x"))
+	for _, h := range []record.Header{{Name: "X-Team", Value: "bl\u00fc"}, {Name: "X Team", Value: "blue"}} {
+		r := request(ln, "q")
+		r.Headers = append(r.Headers, h)
+		x, _ := send(newClient(t, nil), r)
+		if x.Err == nil || x.Err.Type != "ValueError" || !strings.Contains(x.Err.Message, strings.ToLower(h.Name)) || strings.Contains(x.Err.Message, h.Value) {
+			t.Errorf("%+v", x.Err)
+		}
 	}
 }
 

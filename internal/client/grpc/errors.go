@@ -17,7 +17,11 @@ import (
 	"aiperf/internal/record"
 )
 
-const statusOK = 200
+const (
+	statusOK = 200
+	// tooLong begins the library's own refusal of a message, which may come after the server's status.
+	tooLong = "grpc: received message larger than max"
+)
 
 // statuses are the names of gRPC's codes and the HTTP statuses that say the same.
 var statuses = [...]struct {
@@ -36,19 +40,23 @@ var statuses = [...]struct {
 // failure makes the record's error of how a call ended: the server's status if it gave one, else what broke.
 func (x *call) failure(err error) *record.Error {
 	s, isStatus := status.FromError(err)
-	code := s.Code()
+	code, unsent := s.Code(), x.headersNS.Load() == 0
 	switch {
 	case !isStatus:
 		return client.Describe(err)
-	case x.trailers.Load():
+	case unsent && code == codes.Internal: // the library refuses to make a call of such metadata
+		return &record.Error{Type: neterr.Value, Message: s.Message()}
+	case x.trailers.Load() && !strings.HasPrefix(s.Message(), tooLong):
 		known := statuses[codes.Unknown]
 		if int(code) < len(statuses) {
 			known = statuses[code]
 		}
 		x.out.Status = known.status
 		return &record.Error{Code: known.status, HasCode: true, Type: known.name, Message: s.Message()}
-	case code == codes.Unavailable && x.out.Responses == 0 && x.channel.refused.Load() != nil:
-		return client.Describe(*x.channel.refused.Load())
+	case unsent && x.channel.refused.Load() != nil:
+		refused := *x.channel.refused.Load()
+		x.out.Shortage = neterr.ShortageOf(refused)
+		return client.Describe(refused)
 	}
 	return x.broken(code, s.Message())
 }
@@ -63,7 +71,7 @@ func (x *call) broken(code codes.Code, text string) *record.Error {
 	switch _, reset, isReset := strings.Cut(text, "RST_STREAM with error code: "); {
 	case isReset:
 		cause = errors.New("the server reset the call: " + reset)
-	case x.headersNS.Load() == 0: // the connection was opened, and no HTTP/2 came of it
+	case x.headersNS.Load() == 0 && code == codes.Unavailable: // the connection was opened, and no HTTP/2 came of it
 		cause = errNoGRPC
 	case strings.HasPrefix(text, "unexpected HTTP status"):
 		cause = fmt.Errorf("%w: %s", errNoGRPC, text)

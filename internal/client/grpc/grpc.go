@@ -9,6 +9,9 @@
 // many calls share a connection, so the kernel's stamps belong to none of them. A request counts as sent when
 // its last byte was written into the connection's buffer, which is flushed at once. Nothing is ever sent
 // twice: a call moves to another connection only before anything of its message was handed over.
+//
+// A connection is watched by the keep-alive of TCP, not by pings: a server that is asked for a sign of life more
+// often than it allows, by default every five minutes, ends the connection with all its calls.
 package grpc
 
 import (
@@ -24,7 +27,6 @@ import (
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/keepalive"
 
 	"aiperf/internal/client"
 	"aiperf/internal/clock"
@@ -35,9 +37,6 @@ const (
 	MaxMessage = 256 << 20
 	// connectLimit bounds the opening of a connection.
 	connectLimit = 30 * time.Second
-	// A connection that carries calls and is silent that long is asked for a sign of life, and is given
-	// the other to answer.
-	keepAliveAfter, keepAliveLimit = 30 * time.Second, 10 * time.Second
 	// After a failed attempt to connect the next one follows within these.
 	firstRetry, lastRetry = 50 * time.Millisecond, time.Second
 	streamWindow          = 1 << 20
@@ -48,10 +47,10 @@ const stampReason = "gRPC calls share a connection: the kernel's stamps belong t
 
 // Client carries exchanges. It is safe for concurrent use.
 type Client struct {
-	opts   client.Options
-	clock  *clock.Clock
-	dialer *client.Dialer
-	slots  chan struct{}
+	opts  client.Options
+	clock *clock.Clock
+	dial  func(ctx context.Context, secure bool, host, port string) (net.Conn, error)
+	slots chan struct{}
 
 	targets sync.Map // by URL
 	bodies  sync.Pool
@@ -78,7 +77,7 @@ func New(o client.Options, clk *clock.Clock) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		opts: o, clock: clk, dialer: d, slots: make(chan struct{}, o.ConnectionLimit*max(1, o.Workers)),
+		opts: o, clock: clk, dial: d.Dial, slots: make(chan struct{}, o.ConnectionLimit*max(1, o.Workers)),
 		shared: map[string]*channel{}, sticky: map[string]*channel{},
 	}
 	c.bodies.New = func() any { b := make([]byte, 0, smallBody); return &b }
@@ -195,7 +194,7 @@ func (c *Client) drop(session string) {
 func (c *Client) open(t *target, agent string) (*channel, error) {
 	h := &channel{}
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
-		nc, err := c.dialer.Dial(ctx, t.secure, t.host, t.port)
+		nc, err := c.dial(ctx, t.secure, t.host, t.port)
 		if err != nil {
 			h.refused.Store(&err)
 			return nil, err
@@ -206,7 +205,6 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 	conn, err := rpc.NewClient("passthrough:///"+t.address(),
 		rpc.WithContextDialer(dial), rpc.WithTransportCredentials(dialled{secure: t.secure}), rpc.WithAuthority(t.address()),
 		rpc.WithUserAgent(agent), rpc.WithStatsHandler(watcher{}), rpc.WithDisableRetry(), rpc.WithDisableServiceConfig(), rpc.WithIdleTimeout(0),
-		rpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepAliveAfter, Timeout: keepAliveLimit}),
 		rpc.WithConnectParams(rpc.ConnectParams{MinConnectTimeout: connectLimit,
 			Backoff: backoff.Config{BaseDelay: firstRetry, Multiplier: 1.6, Jitter: 0.2, MaxDelay: lastRetry}}),
 		rpc.WithInitialWindowSize(streamWindow), rpc.WithInitialConnWindowSize(connectionWindow),

@@ -83,11 +83,13 @@ func listen(t *testing.T) *counted {
 
 type handler func(call string, message []byte, s rpc.ServerStream) error
 
-// serve runs a gRPC server of the library whose every call is answered by h.
-func serve(t *testing.T, h handler, options ...rpc.ServerOption) *counted {
-	t.Helper()
-	ln := listen(t)
-	s := rpc.NewServer(append(options, rpc.ForceServerCodecV2(raw{}), rpc.MaxRecvMsgSize(MaxMessage), rpc.UnknownServiceHandler(func(_ any, stream rpc.ServerStream) error {
+// newServer makes a gRPC server of the library whose every call is answered by h; without one it does not even read.
+func newServer(h handler, options ...rpc.ServerOption) *rpc.Server {
+	return rpc.NewServer(append(options, rpc.ForceServerCodecV2(raw{}), rpc.MaxRecvMsgSize(MaxMessage), rpc.UnknownServiceHandler(func(_ any, stream rpc.ServerStream) error {
+		if h == nil {
+			<-stream.Context().Done()
+			return nil
+		}
 		call, _ := rpc.MethodFromServerStream(stream)
 		var message []byte
 		if err := stream.RecvMsg(&message); err != nil {
@@ -95,6 +97,13 @@ func serve(t *testing.T, h handler, options ...rpc.ServerOption) *counted {
 		}
 		return h(call, message, stream)
 	}))...)
+}
+
+// serve runs one.
+func serve(t *testing.T, h handler, options ...rpc.ServerOption) *counted {
+	t.Helper()
+	ln := listen(t)
+	s := newServer(h, options...)
 	done := make(chan struct{})
 	go func() { defer close(done); s.Serve(ln) }()
 	t.Cleanup(func() { s.Stop(); <-done })

@@ -81,6 +81,21 @@ func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
+// The rows of the warm-up in the state file tell as much as lines with metrics.
+func TestRowsAreReadBackAsTheyWere(t *testing.T) {
+	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
+		row := AppendRow(nil, want)
+		want.RootCorrelationID = want.CorrelationID
+		got, err := ParseRecord(row)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, row)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, row)
+		}
+	}
+}
+
 // manyLines are more than one batch.
 const manyLines = 500
 

@@ -69,7 +69,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 			},
 			Efficiency: []GPUFigure{{Tag: "t", Value: 1}}, Shown: true,
 		},
-		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Value: 0.5}}},
+		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
 	}
 	text, err := want.Encode(blocks)
 	if err != nil {
@@ -87,6 +87,19 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 	}
 	if len(latency.Further) != 1 || latency.Stats.Percentiles[8] != 9 || !math.IsNaN(latency.Stats.Percentiles[0]) || latency.Header != "Request Latency" {
 		t.Errorf("the block is read as %+v", latency)
+	}
+}
+
+// A server that says a figure is infinite must not cost the run its state.
+func TestInfiniteFiguresOfServersAreNull(t *testing.T) {
+	s := State{Status: StateFinished, Config: metrics.DefaultConfig(), Console: ConsoleState{ServerMetrics: []ServerFigure{{Backend: "vllm", Value: math.Inf(1)}}}}
+	text, err := s.Encode(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseState(text)
+	if err != nil || len(got.Console.ServerMetrics) != 1 || !math.IsNaN(got.Console.ServerMetrics[0].Value) || got.Console.ServerMetrics[0].Backend != "vllm" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

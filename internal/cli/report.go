@@ -101,6 +101,7 @@ func (a *app) reportAgain(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	limitMemory(a.env)
 	o.Dir, o.Version, o.ExportWidth = runs[0], Version, env.UI.ConsoleExportWidth
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

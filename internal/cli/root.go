@@ -64,6 +64,16 @@ func limitHeap(env func(string) (string, bool)) {
 	}
 }
 
+// reportMemory is from how many bytes on a report collects as often as it must to stay there, unless GOMEMLIMIT says
+// otherwise. Nothing waits for a report, and what it keeps of a million requests is less.
+const reportMemory = 320 << 20
+
+func limitMemory(env func(string) (string, bool)) {
+	if _, given := env("GOMEMLIMIT"); !given {
+		debug.SetMemoryLimit(reportMemory)
+	}
+}
+
 // Main runs the program with its arguments and returns the exit code.
 func Main(args []string, stdout, stderr *os.File) int {
 	limitHeap(os.LookupEnv)

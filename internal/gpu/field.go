@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +16,21 @@ const (
 	Counter
 )
 
+var kindNames = [...]string{Gauge: "gauge", Counter: "counter"}
+
+// MarshalText implements encoding.TextMarshaler.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown kind of field %.20q", text)
+	}
+	*k = Kind(i)
+	return nil
+}
+
 // Platforms of devices.
 const (
 	NVIDIA  = "nvidia"
@@ -23,10 +40,12 @@ const (
 
 // Field is one quantity of a GPU.
 type Field struct {
-	Name, Display, Unit string
-	Kind                Kind
+	Name    string `json:"name"`
+	Display string `json:"display_name"`
+	Unit    string `json:"unit"`
+	Kind    Kind   `json:"kind"`
 	// Platform whose devices have the field.
-	Platform string
+	Platform string `json:"platform"`
 }
 
 // builtin are the fields that need no configuration, in the order of exports.

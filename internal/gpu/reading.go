@@ -13,18 +13,19 @@ import (
 // Device is one GPU, or one MIG instance of it, at one source.
 type Device struct {
 	// Source is the exporter's URL, redacted, or the id of a local driver.
-	Source   string
-	Platform string
-	Index    int
+	Source   string `json:"telemetry_source_url"`
+	Platform string `json:"platform"`
+	Index    int    `json:"gpu_index"`
 	// UUID and Model are never empty: they are made up where the source does not tell.
-	UUID, Model string
-	PCIBusID    string
-	Device      string
-	Hostname    string
-	Namespace   string
-	Pod         string
+	UUID      string `json:"gpu_uuid"`
+	Model     string `json:"gpu_model_name"`
+	PCIBusID  string `json:"pci_bus_id,omitempty"`
+	Device    string `json:"device,omitempty"`
+	Hostname  string `json:"hostname,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Pod       string `json:"pod_name,omitempty"`
 	// Instance is the id of the MIG instance, "" for the GPU as a whole.
-	Instance string
+	Instance string `json:"gpu_instance_id,omitempty"`
 }
 
 // key identifies a device among those of all sources.

@@ -12,28 +12,30 @@ import (
 // Telemetry is what the exports say of the GPUs of a run.
 type Telemetry struct {
 	// Configured and Successful are sources; an exporter that nobody asked for is named only if it answers.
-	Configured, Successful []string
+	Configured []string `json:"endpoints_configured"`
+	Successful []string `json:"endpoints_successful"`
 	// StartNS is the start of the profiling phase, EndNS the time of the export.
-	StartNS, EndNS int64
-	Endpoints      []Endpoint
-	Errors         []Failure `json:",omitempty"`
+	StartNS   int64      `json:"start_ns"`
+	EndNS     int64      `json:"end_ns"`
+	Endpoints []Endpoint `json:"endpoints"`
+	Errors    []Failure  `json:"errors,omitempty"`
 	// Platforms of the devices, sorted; Scoped asks for a word on them.
-	Platforms []string
-	Scoped    bool
+	Platforms []string `json:"platforms"`
+	Scoped    bool     `json:"scoped,omitempty"`
 }
 
 // Endpoint is the devices of a source.
 type Endpoint struct {
-	Name string // as tables show the source
-	GPUs []Result
+	Name string   `json:"name"` // as tables show the source
+	GPUs []Result `json:"gpus"`
 }
 
 // Result is the figures of a device.
 type Result struct {
 	Device
 	// Key is the device's name among those of its endpoint.
-	Key     string
-	Metrics []Metric
+	Key     string   `json:"key"`
+	Metrics []Metric `json:"metrics"`
 }
 
 // Title is the device as tables call it.
@@ -49,9 +51,10 @@ type Metric struct {
 
 // Failure is how often a collection failed alike.
 type Failure struct {
-	Code          int
-	Type, Message string
-	Count         int64
+	Code    int    `json:"code,omitempty"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Count   int64  `json:"count"`
 }
 
 // DisplaySource is a source as tables show it: an exporter without scheme and /metrics, a local driver by its host.

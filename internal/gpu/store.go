@@ -78,9 +78,12 @@ var Ranks = [...]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
 
 // Stats are the figures of a field of a device. A counter has only Avg: its growth.
 type Stats struct {
-	Avg, Min, Max, Std float64 // Std divides by n−1; 0 for one sample
-	Percentiles        [len(Ranks)]float64
-	Count              int
+	Avg         float64             `json:"avg"`
+	Min         float64             `json:"min"`
+	Max         float64             `json:"max"`
+	Std         float64             `json:"std"` // divides by n−1; 0 for one sample
+	Percentiles [len(Ranks)]float64 `json:"percentiles"`
+	Count       int                 `json:"count"`
 }
 
 // from is the index of the first reading at or after ns.

@@ -1,21 +1,42 @@
 package metrics
 
-import "aiperf/internal/record"
+import (
+	"math"
+
+	"aiperf/internal/record"
+)
 
 // interval is what one request contributes to the curves: when it was in flight, in wall ns, and what
 // was going on meanwhile.
 type interval struct {
 	start, end int64
 	// first is the first content response of a successful request, from which on it is decoded. A
-	// failed request has none: it holds its place, but no tokens of it are counted.
-	first    int64
-	hasFirst bool
-	// prefillRate and decodeRate are tokens per second in [start, first) and [first, end).
-	prefillRate, decodeRate float64
+	// failed request has none (noFirst): it holds its place, but no tokens of it are counted.
+	first int64
 	// input is held all the time. Of output one token is there at first, the others come evenly.
 	input, output float64
 	// imageRate is images per second in [start, end).
 	imageRate float64
+}
+
+const noFirst = math.MinInt64
+
+func (r *interval) hasFirst() bool { return r.first != noFirst }
+
+// prefillRate is tokens per second in [start, first).
+func (r *interval) prefillRate() float64 {
+	if r.first <= r.start {
+		return 0
+	}
+	return r.input / seconds(r.first-r.start)
+}
+
+// decodeRate is tokens per second in [first, end).
+func (r *interval) decodeRate() float64 {
+	if r.output == 0 || r.end <= r.first {
+		return 0
+	}
+	return (r.output - 1) / seconds(r.end-r.first)
 }
 
 // intervalFields are the facts that newInterval looks at.
@@ -28,7 +49,7 @@ func newInterval(f *record.Facts) (interval, bool) {
 	if !ok {
 		return interval{}, false
 	}
-	r := interval{start: start, end: start + max(0, requestEnd(f))}
+	r := interval{start: start, end: start + max(0, requestEnd(f)), first: noFirst}
 	if f.IsError() {
 		return r, true
 	}
@@ -42,15 +63,9 @@ func newInterval(f *record.Facts) (interval, bool) {
 	if !ok {
 		return r, true
 	}
-	r.first, r.hasFirst = min(start+ttft, r.end), true
-	if r.first > r.start {
-		r.prefillRate = r.input / seconds(r.first-r.start)
-	}
+	r.first = min(start+ttft, r.end)
 	if n, ok := outputLength(f); ok && n > 0 {
 		r.output = float64(n)
-		if r.end > r.first {
-			r.decodeRate = (r.output - 1) / seconds(r.end-r.first)
-		}
 	}
 	return r, true
 }

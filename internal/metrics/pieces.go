@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -10,35 +11,43 @@ import (
 // the curve rose is its mean and half of its rise, of which it had all values equally long.
 type pieces struct {
 	mean []float64
-	half []float64 // nil as long as all pieces are flat
+	half []float64 // empty as long as all pieces are flat
 	ns   []int64
 	// total is the sum of ns.
 	total int64
+	// within is memory for a search.
+	within []slope
 }
 
 // reset empties c and makes room for n pieces.
 func (c *pieces) reset(n int) {
-	c.mean, c.ns, c.half, c.total = slices.Grow(c.mean[:0], n), slices.Grow(c.ns[:0], n), nil, 0
+	c.mean, c.ns, c.half, c.total = slices.Grow(c.mean[:0], n), slices.Grow(c.ns[:0], n), c.half[:0], 0
 }
+
+// rises tells that not all pieces are flat.
+func (c *pieces) rises() bool { return len(c.half) > 0 }
 
 func (c *pieces) add(from, to float64, ns int64) {
 	c.total += ns
 	last := len(c.mean) - 1
-	if from == to && c.half == nil && last >= 0 && c.mean[last] == from {
+	if from == to && !c.rises() && last >= 0 && c.mean[last] == from {
 		c.ns[last] += ns
 		return
 	}
-	if from != to && c.half == nil {
-		c.half = make([]float64, len(c.mean), max(cap(c.mean), 1))
+	rises := c.rises()
+	if from != to && !rises {
+		rises = true
+		c.half = slices.Grow(c.half, cap(c.mean))[:last+1]
+		clear(c.half)
 	}
 	c.mean, c.ns = append(c.mean, from+(to-from)/2), append(c.ns, ns)
-	if c.half != nil {
+	if rises {
 		c.half = append(c.half, (to-from)/2)
 	}
 }
 
 func (c *pieces) spread(i int) float64 {
-	if c.half == nil {
+	if !c.rises() {
 		return 0
 	}
 	return c.half[i]
@@ -53,7 +62,7 @@ func (c *pieces) dropNegligible() {
 	for i, v := range c.mean {
 		if v != 0 && math.Abs(v)+c.spread(i) < negligible*peak {
 			c.mean[i] = 0
-			if c.half != nil {
+			if c.rises() {
 				c.half[i] = 0
 			}
 		}
@@ -99,13 +108,13 @@ func (c *pieces) share(q int64) int64 {
 // that long. It reorders the pieces.
 func (c *pieces) quantiles(targets []int64) []float64 {
 	out := make([]float64, len(targets))
-	if c.half == nil {
+	if !c.rises() {
 		weighted{c.mean, c.ns}.find(0, targets, out)
 		return out
 	}
-	slopes := c.slopes()
+	low, high := c.min(), c.max()
 	for i, target := range targets {
-		out[i] = rising(slopes, float64(target), c.min(), c.max())
+		out[i] = c.rising(float64(target), low, high)
 	}
 	return out
 }
@@ -191,33 +200,44 @@ const (
 // slope is a piece as a density over values: ns from low to high, at one value where they are equal.
 type slope struct{ low, high, ns float64 }
 
-func (c *pieces) slopes() []slope {
-	list := make([]slope, len(c.mean))
+// slopes yields the pieces.
+func (c *pieces) slopes(yield func(slope) bool) {
 	for i, v := range c.mean {
-		list[i] = slope{v - math.Abs(c.half[i]), v + math.Abs(c.half[i]), float64(c.ns[i])}
+		if half := math.Abs(c.spread(i)); !yield(slope{v - half, v + half, float64(c.ns[i])}) {
+			return
+		}
 	}
-	return list
 }
 
 // rising is the quantile of pieces of which some rise, with values from low to high.
-func rising(list []slope, target, low, high float64) float64 {
-	for i := 0; i < maxNarrowings && len(list) > valueRanges; i++ {
-		list, target, low, high = narrow(list, target, low, high)
+func (c *pieces) rising(target, low, high float64) float64 {
+	if len(c.mean) <= valueRanges {
+		return crossing(slices.Collect(c.slopes), target, high)
 	}
+	list := c.within[:0]
+	list, target, low, high = narrow(c.slopes, list, target, low, high)
+	for i := 1; i < maxNarrowings && len(list) > valueRanges; i++ {
+		list, target, low, high = narrow(slices.Values(list), list[:0], target, low, high)
+	}
+	c.within = list
 	return crossing(list, target, high)
 }
 
 // narrow finds the range of values in which the time reaches the target and returns the parts of the
-// pieces within and what is left of the target there.
-func narrow(list []slope, target, low, high float64) (within []slope, rest, from, to float64) {
+// pieces within, appended to into, and what is left of the target there. A piece has one part at most, so that into
+// may be the memory of what list yields.
+func narrow(list iter.Seq[slope], into []slope, target, low, high float64) (within []slope, rest, from, to float64) {
 	width := (high - low) / valueRanges
 	if width <= 0 || low+width == low {
-		return list, target, low, high
+		for s := range list {
+			into = append(into, s)
+		}
+		return into, target, low, high
 	}
 	place := func(v float64) int { return min(max(int((v-low)/width), 0), valueRanges-1) }
 	edge := func(i int) float64 { return low + float64(i)*width }
 	var own, density [valueRanges + 1]float64 // time in a range itself, and per value in all from it on
-	for _, s := range list {
+	for s := range list {
 		i, j := place(s.low), place(s.high)
 		if i == j {
 			own[i] += s.ns
@@ -239,8 +259,8 @@ func narrow(list []slope, target, low, high float64) (within []slope, rest, from
 		}
 		sum += here
 	}
-	rest, from, to = target, edge(at), edge(at+1)
-	for _, s := range list {
+	within, rest, from, to = into, target, edge(at), edge(at+1)
+	for s := range list {
 		i, j := place(s.low), place(s.high)
 		switch {
 		case j < at:

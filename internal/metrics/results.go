@@ -11,8 +11,8 @@ import (
 )
 
 // Results computes the results of all records so far, in table order. It uses up to maxDescribers cores,
-// memory for a copy of one column on each and some 160 bytes a request for the timelines, 50 to 100 more
-// for each that is computed at the same time, and does not hold up Add meanwhile.
+// memory for a copy of one column on each and up to 150 bytes a request for the timelines, and does not hold up Add
+// meanwhile.
 func (e *Engine) Results() []Result {
 	return e.results(func(*metric) bool { return true }, runtime.GOMAXPROCS(0), true)
 }
@@ -83,7 +83,7 @@ func (s *Set) closure(selected func(*metric) bool) map[string]bool {
 }
 
 // maxDescribers bounds the metrics that are computed at the same time, each of which takes memory for
-// all rows.
+// a number of each row.
 const maxDescribers = 8
 
 // distributions computes the statistics of record metrics, adjusted ones and timelines in their
@@ -99,19 +99,16 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int, boun
 		defer mu.Unlock()
 		out[m.Tag] = sum
 	}
-	curves := f.curvesFor(s, needed)
 	jobs := make(chan *metric)
 	var group sync.WaitGroup
-	for range min(workers, maxDescribers) {
+	for i := range min(workers, maxDescribers) {
 		group.Go(func() {
+			if i == 0 {
+				s.timelines(f, needed, put)
+			}
 			d := describer{frozen: f, ranks: s.ranks, bounds: bounds}
 			for m := range jobs {
-				if m.Kind == KindTimeline {
-					// Images that never were there make no curve.
-					if sum, ok := d.curve.describe(curves, m.curve, m.during); ok && (sum.Max > 0 || !m.Flags.Has(SupportsImageOnly)) {
-						put(m, sum)
-					}
-				} else if sum := d.describe(m); sum.Count > 0 {
+				if sum := d.describe(m); sum.Count > 0 {
 					put(m, sum)
 					d.adjustments(m, sum, s.adjusted[m.Tag], put)
 				}
@@ -119,13 +116,28 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int, boun
 		})
 	}
 	for _, m := range s.metrics {
-		if (m.Kind == KindRecord || m.Kind == KindTimeline) && needed[m.Tag] {
+		if m.Kind == KindRecord && needed[m.Tag] {
 			jobs <- m
 		}
 	}
 	close(jobs)
 	group.Wait()
 	return out
+}
+
+// timelines computes those that are needed, one after the other: each takes as much memory as all rows.
+func (s *Set) timelines(f *frozen, needed map[string]bool, put func(*metric, stats.Summary)) {
+	var curve pieces
+	curves := f.curvesFor(s, needed)
+	for _, m := range s.metrics {
+		if m.Kind != KindTimeline || !needed[m.Tag] {
+			continue
+		}
+		// Images that never were there make no curve.
+		if sum, ok := curve.describe(curves, m.curve, m.during); ok && (sum.Max > 0 || !m.Flags.Has(SupportsImageOnly)) {
+			put(m, sum)
+		}
+	}
 }
 
 // hasDistribution tells whether the metric has more than one number.
@@ -140,7 +152,6 @@ type describer struct {
 	bounds bool
 	reader reader
 	values []float64
-	curve  pieces
 }
 
 // describe leaves the values of an exact metric in d.values, reordered.

@@ -126,7 +126,7 @@ func (d *slicing) distributions(needed map[string]bool, workers int) map[string]
 	out := map[string][]stats.Summary{}
 	jobs := make(chan *metric)
 	var group sync.WaitGroup
-	for range workers {
+	for range min(workers, maxDescribers) {
 		group.Go(func() {
 			w := sliceDescriber{slicing: d}
 			for m := range jobs {

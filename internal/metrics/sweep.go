@@ -1,42 +1,68 @@
 package metrics
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
 
-// What happens to a request in the sweep.
+// change is one event of the sweep: the index of an interval << changeBits | what happens to that request.
+type change uint32
+
 const (
-	requestEnds = iota
+	requestEnds change = iota
 	requestDecodes
 	requestStarts
 	changeBits = 2
 )
 
-// change is one event of the sweep: an instant, from the window's start, and the request and what
-// happens to it.
-type change struct {
-	atNS int64
-	ref  uint32 // index of the interval << changeBits | what
+func (c change) what() change { return c & (1<<changeBits - 1) }
+
+// events are the changes of intervals in order of time. They are small, and their instants stand in the
+// intervals: a run of a million requests has three millions of them.
+type events struct {
+	intervals []interval
+	originNS  int64
+	changes   []change
+}
+
+func (e *events) request(c change) *interval { return &e.intervals[c>>changeBits] }
+
+// at is the instant of a change, from the origin.
+func (e *events) at(c change) int64 {
+	r := e.request(c)
+	switch c.what() {
+	case requestEnds:
+		return r.end - e.originNS
+	case requestDecodes:
+		return r.first - e.originNS
+	default:
+		return r.start - e.originNS
+	}
 }
 
 // sweep returns the segments of the curves over the window, exactly, in one pass over the events of the
 // intervals in order of time.
 func sweep(intervals []interval, window span) segments {
-	changes := sortedChanges(intervals, window.start)
-	return segments{len(changes) + 1, func(yield func(int64, *level)) {
+	e := newEvents(intervals, window.start)
+	return segments{len(e.changes) + 1, func(yield func(int64, *level)) {
 		var s state
 		var l level
 		at := int64(0)
-		for _, c := range changes {
-			if c.atNS > at {
-				s.level(&l, at, c.atNS)
-				yield(c.atNS-at, &l)
-				at = c.atNS
+		for _, c := range e.changes {
+			now := e.at(c)
+			if now > at {
+				s.level(&l, at, now)
+				yield(now-at, &l)
+				at = now
 			}
-			r := &intervals[c.ref>>changeBits]
-			switch c.ref & (1<<changeBits - 1) {
+			r := e.request(c)
+			switch c.what() {
 			case requestEnds:
-				s.end(r, c.atNS)
+				s.end(r, now)
 			case requestDecodes:
-				s.decode(r, c.atNS)
+				s.decode(r, now)
 			default:
 				s.start(r)
 			}
@@ -48,44 +74,79 @@ func sweep(intervals []interval, window span) segments {
 	}}
 }
 
-// sortedChanges lists the events of the intervals in order of time.
-func sortedChanges(intervals []interval, originNS int64) []change {
-	changes := make([]change, 0, 3*len(intervals))
+func newEvents(intervals []interval, originNS int64) *events {
+	n := 2 * len(intervals)
 	for i := range intervals {
-		r, ref := &intervals[i], uint32(i)<<changeBits
-		changes = append(changes, change{r.start - originNS, ref + requestStarts}, change{r.end - originNS, ref + requestEnds})
-		if r.hasFirst {
-			changes = append(changes, change{r.first - originNS, ref + requestDecodes})
+		if intervals[i].hasFirst() {
+			n++
 		}
 	}
-	return sortByTime(changes)
+	e := &events{intervals: intervals, originNS: originNS, changes: make([]change, 0, n)}
+	for i := range intervals {
+		of := change(i) << changeBits
+		e.changes = append(e.changes, of|requestStarts, of|requestEnds)
+		if intervals[i].hasFirst() {
+			e.changes = append(e.changes, of|requestDecodes)
+		}
+	}
+	e.sort(e.changes, make([]change, n), new([fewChanges]timed))
+	return e
 }
 
-// sortByTime sorts by radix. Instants are not negative.
-func sortByTime(list []change) []change {
-	const digitBits = 11
-	var latest int64
-	for i := range list {
-		latest = max(latest, list[i].atNS)
-	}
-	spare := make([]change, len(list))
-	for shift := 0; latest>>shift > 0; shift += digitBits {
-		var next [1 << digitBits]int
+const (
+	// Changes are dealt out by the leading bits of their instants, until few are left to be compared.
+	dealBits   = 11
+	fewChanges = 2048
+)
+
+type timed struct {
+	at int64
+	c  change
+}
+
+// sort orders changes by their instants; spare is as long. Neighbours in the list are near each other in time, so
+// that looking at their intervals is cheap.
+func (e *events) sort(list, spare []change, few *[fewChanges]timed) {
+	if len(list) <= fewChanges {
+		for i, c := range list {
+			few[i] = timed{e.at(c), c}
+		}
+		slices.SortFunc(few[:len(list)], func(a, b timed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.c, b.c)) })
 		for i := range list {
-			next[list[i].atNS>>shift&(1<<digitBits-1)]++
+			list[i] = few[i].c
 		}
-		total := 0
-		for digit, n := range next {
-			next[digit], total = total, total+n
-		}
-		for _, c := range list {
-			digit := c.atNS >> shift & (1<<digitBits - 1)
-			spare[next[digit]] = c
-			next[digit]++
-		}
-		list, spare = spare, list
+		return
 	}
-	return list
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, c := range list {
+		at := e.at(c)
+		first, last = min(first, at), max(last, at)
+	}
+	after := func(at int64) uint64 { return uint64(at) - uint64(first) }
+	shift := max(0, bits.Len64(after(last))-dealBits)
+	var ends [1 << dealBits]int
+	hand := func(c change) *int { return &ends[after(e.at(c))>>shift] }
+	for _, c := range list {
+		*hand(c)++
+	}
+	total := 0
+	for i, n := range ends {
+		ends[i], total = total, total+n
+	}
+	for _, c := range list {
+		next := hand(c)
+		spare[*next] = c
+		*next++
+	}
+	copy(list, spare)
+	if shift == 0 {
+		return
+	}
+	from := 0
+	for _, to := range ends {
+		e.sort(list[from:to], spare[from:to], few)
+		from = to
+	}
 }
 
 // state is where the sweep stands. Sums are kept in twice the precision, so that what was added and
@@ -102,30 +163,32 @@ func (s *state) start(r *interval) {
 	s.requests++
 	s.tokens.add(r.input)
 	s.imageRate.add(r.imageRate)
-	if r.hasFirst {
+	if r.hasFirst() {
 		s.prefilling++
-		s.prefillRate.add(r.prefillRate)
+		s.prefillRate.add(r.prefillRate())
 	}
 }
 
 func (s *state) decode(r *interval, atNS int64) {
 	s.prefilling--
-	s.prefillRate.add(-r.prefillRate)
+	s.prefillRate.add(-r.prefillRate())
 	s.decoding++
-	s.decodeRate.add(r.decodeRate)
+	rate := r.decodeRate()
+	s.decodeRate.add(rate)
 	s.tokens.add(r.outputAtOrigin(atNS))
-	s.growth.add(r.decodeRate)
+	s.growth.add(rate)
 }
 
 func (s *state) end(r *interval, atNS int64) {
 	s.requests--
 	s.tokens.add(-r.input)
 	s.imageRate.add(-r.imageRate)
-	if r.hasFirst {
+	if r.hasFirst() {
 		s.decoding--
-		s.decodeRate.add(-r.decodeRate)
+		rate := r.decodeRate()
+		s.decodeRate.add(-rate)
 		s.tokens.add(-r.outputAtOrigin(atNS - (r.end - r.first)))
-		s.growth.add(-r.decodeRate)
+		s.growth.add(-rate)
 	}
 }
 
@@ -135,7 +198,7 @@ func (r *interval) outputAtOrigin(firstNS int64) float64 {
 	if r.output == 0 {
 		return 0
 	}
-	return 1 - r.decodeRate*seconds(firstNS)
+	return 1 - r.decodeRate()*seconds(firstNS)
 }
 
 // level writes the level between two instants from the window's start.

@@ -63,11 +63,11 @@ func newTimeBins() *timeBins { return &timeBins{lengthNS: finestBinNS} }
 func (t *timeBins) add(r *interval) {
 	t.cover(r.start, r.end)
 	t.interval(r.start, r.end, &integrals{requests: 1, tokens: pair{high: r.input}, imageRate: pair{high: r.imageRate}})
-	if !r.hasFirst {
+	if !r.hasFirst() {
 		return
 	}
-	t.interval(r.start, r.first, &integrals{prefill: 1, prefillRate: pair{high: r.prefillRate}})
-	decode := integrals{decode: 1, decodeRate: pair{high: r.decodeRate}}
+	t.interval(r.start, r.first, &integrals{prefill: 1, prefillRate: pair{high: r.prefillRate()}})
+	decode := integrals{decode: 1, decodeRate: pair{high: r.decodeRate()}}
 	if r.output > 0 {
 		decode.tokens.high = 1 + (r.output-1)/2 // the mean of even growth
 	}

@@ -127,7 +127,10 @@ func TestSweepEqualsTheDefinition(t *testing.T) {
 		var instants []int64
 		for _, r := range list {
 			window.include(r.start, r.end)
-			instants = append(instants, r.start, r.first, r.end)
+			instants = append(instants, r.start, r.end)
+			if r.hasFirst() {
+				instants = append(instants, r.first)
+			}
 		}
 		instants = append(instants, window.start, window.end)
 		slices.Sort(instants)
@@ -165,9 +168,6 @@ func randomIntervals(rng *rand.Rand, n int) []interval {
 			f[record.FirstContent] = rng.Int64N(f[record.LastResponse] + 1)
 		}
 		list[i], _ = newInterval(&f)
-		if !list[i].hasFirst {
-			list[i].first = list[i].start
-		}
 	}
 	return list
 }
@@ -182,7 +182,7 @@ func levelAt(list []interval, from, to int64) (l level) {
 		l.tokensFrom += r.input
 		l.tokensTo += r.input
 		switch {
-		case !r.hasFirst:
+		case !r.hasFirst():
 		case from < r.first:
 			l.prefill++
 			l.prefillRate += r.input / (float64(r.first-r.start) * 1e-9)
@@ -290,8 +290,8 @@ func TestTimeBinsMerge(t *testing.T) {
 	one, left, right := newTimeBins(), newTimeBins(), newTimeBins()
 	for i := range 3000 {
 		start := t0 + rng.Int64N(int64(1+i)*100*ms)
-		r := interval{start: start, first: start + 50*ms, end: start + rng.Int64N(90_000)*ms + 60*ms, hasFirst: true,
-			prefillRate: rng.Float64(), decodeRate: rng.Float64(), imageRate: rng.Float64(), input: 10, output: 20}
+		r := interval{start: start, first: start + 50*ms, end: start + rng.Int64N(90_000)*ms + 60*ms,
+			imageRate: rng.Float64(), input: 100 * rng.Float64(), output: 100 * rng.Float64()}
 		one.add(&r)
 		if i%3 == 0 {
 			left.add(&r)
@@ -356,7 +356,7 @@ func TestQuantilesOfRisingPieces(t *testing.T) {
 			list = append(list, slope{from, to, float64(ns)})
 		}
 		for _, q := range []int64{1, 50, 90, 99} {
-			got := rising(c.slopes(), float64(c.share(q)), c.min(), c.max())
+			got := c.rising(float64(c.share(q)), c.min(), c.max())
 			if want := crossing(list, float64(c.share(q)), c.max()); math.Abs(got-want) > 1e-6*want {
 				t.Errorf("round %d p%d = %v, want %v", round, q, got, want)
 			}
@@ -364,16 +364,41 @@ func TestQuantilesOfRisingPieces(t *testing.T) {
 	}
 }
 
+// Changes are in order whether they are spread, crowded at an instant, or both.
 func TestSortByTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	list := make([]change, 5000)
-	for i := range list {
-		list[i] = change{rng.Int64N(1 << (1 + rng.IntN(50))), uint32(i)}
-	}
-	want := slices.Clone(list)
-	slices.SortStableFunc(want, func(a, b change) int { return int(min(1, max(-1, a.atNS-b.atNS))) })
-	if got := sortByTime(list); !slices.Equal(got, want) {
-		t.Error("out of order")
+	for _, c := range []struct {
+		name    string
+		instant func() int64
+	}{
+		{"few", func() int64 { return rng.Int64N(1 << (1 + rng.IntN(50))) }},
+		{"spread", func() int64 { return rng.Int64N(1 << (1 + rng.IntN(50))) }},
+		{"crowded", func() int64 { return t0 + rng.Int64N(2) }},
+		{"crowded and far apart", func() int64 { return t0 + rng.Int64N(3)<<40 + rng.Int64N(300) }},
+		{"one outlier", func() int64 { return t0 + rng.Int64N(1000)*rng.Int64N(1000)<<(39*(rng.Int64N(4000)/3999)) }},
+	} {
+		list := make([]interval, 10_000)
+		if c.name == "few" {
+			list = list[:500]
+		}
+		for i := range list {
+			start := c.instant()
+			list[i] = interval{start: start, first: noFirst, end: start + rng.Int64N(1000)}
+			if i%3 == 0 {
+				list[i].first = start + rng.Int64N(list[i].end-start+1)
+			}
+		}
+		e := newEvents(list, t0)
+		seen := map[change]bool{}
+		for i, c2 := range e.changes {
+			if i > 0 && e.at(c2) < e.at(e.changes[i-1]) {
+				t.Fatalf("%s: change %d at %d is after one at %d", c.name, i, e.at(c2), e.at(e.changes[i-1]))
+			}
+			seen[c2] = true
+		}
+		if want := 2*len(list) + (len(list)+2)/3; len(seen) != want || len(e.changes) != want {
+			t.Errorf("%s: %d changes, %d of them different, want %d", c.name, len(e.changes), len(seen), want)
+		}
 	}
 }
 

@@ -32,6 +32,16 @@ func streamed() *record.Record {
 	return r
 }
 
+// speculated is a valid record of a server with speculative decoding.
+func speculated() *record.Record {
+	r := streamed()
+	length, tokens := 2.6, int64(13)
+	r.SpecDecode = &record.SpecDecode{Engine: "vllm", MeanAcceptanceLength: &length, Accepted: 8, Drafted: 15, Steps: 5, SpecTokens: &tokens,
+		Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 2, Steps: 4}}, PerStepAccepted: []int64{2, 2, 0, 2, 2}}
+	r.SpecDecode.Fill(&r.Facts)
+	return r
+}
+
 func broken() *record.Record {
 	r := exchange()
 	r.ProfilingIndex, r.WasCancelled = -1, true
@@ -58,7 +68,7 @@ func linesOf(t *testing.T, records ...*record.Record) string {
 }
 
 func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
-	for name, want := range map[string]*record.Record{"valid": streamed(), "failed": broken()} {
+	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
 		line := linesOf(t, want)
 		want.RootCorrelationID = want.CorrelationID // as files have it for a session of its own
 		got, err := ParseRecord([]byte(line))
@@ -67,6 +77,21 @@ func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s\n%s", name, diff, line)
+		}
+	}
+}
+
+// The rows of the warm-up in the state file tell as much as lines with metrics.
+func TestRowsAreReadBackAsTheyWere(t *testing.T) {
+	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
+		row := AppendRow(nil, want)
+		want.RootCorrelationID = want.CorrelationID
+		got, err := ParseRecord(row)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, row)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, row)
 		}
 	}
 }
@@ -120,7 +145,7 @@ func TestReadRecords(t *testing.T) {
 func TestUsualLinesAreScanned(t *testing.T) {
 	traced := streamed()
 	traced.Trace = &record.Trace{}
-	for _, r := range []*record.Record{streamed(), traced} {
+	for _, r := range []*record.Record{streamed(), traced, speculated()} {
 		line := strings.TrimSuffix(linesOf(t, r), "\n")
 		fast, ok := scanRecord([]byte(line))
 		if !ok {
@@ -135,6 +160,9 @@ func TestUsualLinesAreScanned(t *testing.T) {
 				t.Errorf("%s is taken for a whole line", line[:end])
 			}
 		}
+	}
+	if v := (&Values{names: map[string]string{}}); !v.scanRow([]byte(strings.TrimSuffix(linesOf(t, speculated()), "\n")), new(row)) {
+		t.Error("the values of a request with speculative decoding are not scanned")
 	}
 	if _, ok := scanRecord([]byte(strings.TrimSpace(linesOf(t, broken())))); ok {
 		t.Error("a failed request is scanned")
@@ -154,6 +182,7 @@ func duplicates(values []tagged) bool {
 func FuzzParseRecord(f *testing.F) {
 	f.Add(`{"metadata":{"request_start_ns":1,"request_ack_ns":2},"metrics":{"inter_chunk_latency":{"value":[1.5],"unit":"ms"}},"facts":{"end":3}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{},"error":{"code":0,"type":"T"},"facts":{"gaps":[-1]}}`)
+	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{"spec_decode_steps":{"value":9,"unit":"count"}},"spec_decode_acceptance":{"mean_acceptance_length":2,"acceptance_histogram":{"1":5},"num_accepted_draft_tokens":4,"num_draft_tokens":8,"num_spec_steps":5},"facts":{"end":3}}`)
 	f.Add(`{"metadata":{"session_num":1,"x_request_id":"r","request_start_ns":170,"was_cancelled":true,"phase_kind":"x"},"metrics":{"request_latency":{"value":1.5,"unit":"ms"},"input_sequence_length":{"value":3,"unit":"tokens"}},"trace_data":{"a":[1,{"b":null}]},"facts":{"end":3}}`)
 	f.Fuzz(func(t *testing.T, line string) {
 		if fast, ok := scanRecord([]byte(line)); ok {

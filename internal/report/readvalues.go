@@ -93,7 +93,7 @@ func (v *Values) scanRow(line []byte, r *row) bool {
 			})
 		case "metrics":
 			s.object(func(tag []byte) { s.good = s.good && v.scanMetric(&s, tag, r) })
-		case "trace_data", "facts":
+		case specDecodeKey, "trace_data", "facts":
 			s.value(0)
 		default:
 			s.good = false

@@ -95,6 +95,7 @@ func AppendRow(dst []byte, r *record.Record) []byte {
 	appendMetadata(&m, r)
 	m.Key("metrics")
 	m.Dst = append(m.Dst, "{}"...)
+	appendSpecDecode(&m, r.SpecDecode)
 	appendError(&m, r.Err)
 	m.Key("facts")
 	m.Dst = new(metrics.Set).AppendRecordFacts(m.Dst, r)

@@ -22,11 +22,14 @@ func scanRecord(line []byte) (*record.Record, bool) {
 		case "metrics":
 			order = 2
 			s.object(func(tag []byte) { s.metric(r, tag) })
-		case "trace_data":
+		case specDecodeKey:
 			order = 3
+			s.specDecode(r)
+		case "trace_data":
+			order = 4
 			s.value(0)
 		case "facts":
-			order = 4
+			order = 5
 			s.object(func(name []byte) {
 				if value := s.value(0); s.good && metrics.RestoreFact(r, string(name), value) != nil {
 					s.good = false
@@ -38,7 +41,7 @@ func scanRecord(line []byte) (*record.Record, bool) {
 		}
 		seen = order
 	})
-	if s.at != len(line) || seen != 4 || !started {
+	if s.at != len(line) || seen != 5 || !started {
 		return nil, false
 	}
 	return r, s.good
@@ -131,6 +134,25 @@ func (s *lineScanner) metric(r *record.Record, tag []byte) {
 	value := s.quantity()
 	if s.good && metrics.RestoreMetric(r, string(tag), value) != nil {
 		s.good = false
+	}
+}
+
+// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts counts
+// before it.
+func (s *lineScanner) specDecode(r *record.Record) {
+	text := s.value(0)
+	if !s.good {
+		return
+	}
+	told := r.Facts
+	if r.SpecDecode, s.good = record.ParseSpecDecode(text); !s.good {
+		return
+	}
+	r.SpecDecode.Fill(&r.Facts)
+	for _, field := range [...]record.Field{record.SpecAccepted, record.SpecDrafted, record.SpecSteps} {
+		if v, ok := told.Get(field); ok {
+			r.Facts[field] = v
+		}
 	}
 }
 

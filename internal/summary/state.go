@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 
@@ -73,7 +74,8 @@ type ConsoleState struct {
 	ServerMetrics []ServerFigure `json:"server_metrics,omitempty"`
 }
 
-// ServerFigure is a key figure of a server.
+// ServerFigure is a key figure of a server. A server may say that one is infinite: files have null then, and it is read
+// back as NaN.
 type ServerFigure struct {
 	Backend  string  `json:"backend"`
 	Endpoint string  `json:"endpoint"`
@@ -81,6 +83,35 @@ type ServerFigure struct {
 	Stat     string  `json:"stat"`
 	Unit     string  `json:"unit,omitempty"`
 	Value    float64 `json:"value"`
+}
+
+type plainFigure ServerFigure
+
+type serverFigure struct {
+	plainFigure
+	Value *float64 `json:"value"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f ServerFigure) MarshalJSON() ([]byte, error) {
+	out := serverFigure{plainFigure: plainFigure(f)}
+	if artifact.Finite(f.Value) {
+		out.Value = &f.Value
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *ServerFigure) UnmarshalJSON(text []byte) error {
+	var in serverFigure
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*f = ServerFigure(in.plainFigure)
+	if f.Value = math.NaN(); in.Value != nil {
+		f.Value = *in.Value
+	}
+	return nil
 }
 
 // stateFile is the shape of the state file.

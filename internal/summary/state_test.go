@@ -2,6 +2,7 @@ package summary
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/gpu"
 	"aiperf/internal/metrics"
 )
 
@@ -55,7 +57,19 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 		Config: config, Window: metrics.RunFacts{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
 		Phases: []PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
 		Warmup: []metrics.Result{latency}, WarmupRecords: [][]byte{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)}, ClientHealth: artifact.Object{{Key: "verdict", Value: "valid"}},
-		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Value: 0.5}}},
+		GPU: &GPUState{
+			Telemetry: &gpu.Telemetry{
+				Configured: []string{"http://h:9400/metrics"}, StartNS: 5, EndNS: 7, Platforms: []string{gpu.NVIDIA}, Scoped: true,
+				Errors: []gpu.Failure{{Code: 500, Type: "t", Message: "m", Count: 2}},
+				Endpoints: []gpu.Endpoint{{Name: "h:9400", GPUs: []gpu.Result{{Key: "gpu_0",
+					Device: gpu.Device{Source: "s", Platform: gpu.NVIDIA, UUID: "u", Model: "M", PCIBusID: "p", Device: "nvidia0", Hostname: "h", Namespace: "n", Pod: "o", Instance: "3"},
+					Metrics: []gpu.Metric{{
+						Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter, Platform: gpu.NVIDIA},
+						Stats: gpu.Stats{Avg: 1, Min: 2, Max: 3, Std: 4, Percentiles: [9]float64{5}, Count: 6}}}}}}},
+			},
+			Efficiency: []GPUFigure{{Tag: "t", Value: 1}}, Shown: true,
+		},
+		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
 	}
 	text, err := want.Encode(blocks)
 	if err != nil {
@@ -68,8 +82,24 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
+	if names := regexp.MustCompile(`"[a-z0-9_]*[A-Z][A-Za-z_]*":`).FindAllString(string(text), -1); names != nil {
+		t.Errorf("the file has members named %v", names)
+	}
 	if len(latency.Further) != 1 || latency.Stats.Percentiles[8] != 9 || !math.IsNaN(latency.Stats.Percentiles[0]) || latency.Header != "Request Latency" {
 		t.Errorf("the block is read as %+v", latency)
+	}
+}
+
+// A server that says a figure is infinite must not cost the run its state.
+func TestInfiniteFiguresOfServersAreNull(t *testing.T) {
+	s := State{Status: StateFinished, Config: metrics.DefaultConfig(), Console: ConsoleState{ServerMetrics: []ServerFigure{{Backend: "vllm", Value: math.Inf(1)}}}}
+	text, err := s.Encode(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseState(text)
+	if err != nil || len(got.Console.ServerMetrics) != 1 || !math.IsNaN(got.Console.ServerMetrics[0].Value) || got.Console.ServerMetrics[0].Backend != "vllm" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -21,6 +21,8 @@ const (
 	lanesHeight  = 560
 	maxLane      = 34
 	minLane      = 5
+	// tallest is how high all lanes may be: thousands of them are thinner than minLane, and then than a pixel.
+	tallest = 20_000
 )
 
 var (
@@ -66,15 +68,21 @@ type layout struct {
 
 func (l *layout) x(ns int64) float64 { return l.left + float64(ns)*l.perNS }
 
-// WritePNG draws the chart.
-func (c *Chart) WritePNG(w io.Writer) error {
-	lane := math.Max(minLane, math.Min(maxLane, lanesHeight/float64(c.Lanes)))
+func (c *Chart) layout() *layout {
+	lanes := float64(c.Lanes)
+	lane := math.Min(math.Max(minLane, math.Min(maxLane, lanesHeight/lanes)), tallest/lanes)
 	l := &layout{laneHeight: lane, lanesTop: headHeight, left: marginLeft, right: pictureWidth - marginRight}
 	l.lanesBottom = l.lanesTop + lane*float64(c.Lanes)
 	l.curveTop = l.lanesBottom + between
 	l.curveBottom = l.curveTop + curveHeight
 	l.perNS = (l.right - l.left) / float64(max(c.EndNS, 1))
 	l.perValue = curveHeight / (1.08 * math.Max(1, math.Max(c.Concurrency, float64(max(c.PeakActive, c.PeakRequests)))))
+	return l
+}
+
+// WritePNG draws the chart.
+func (c *Chart) WritePNG(w io.Writer) error {
+	l := c.layout()
 	p, err := newCanvas(pictureWidth, int(l.curveBottom)+footHeight)
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func Read(path, title string) (*Chart, error) {
 			b.State = Failed
 		}
 		if r.FirstTokenMS != nil {
-			b.FirstNS = min(r.EndNS, r.StartNS+int64(*r.FirstTokenMS*1e6))
+			b.FirstNS = r.StartNS + int64(min(max(*r.FirstTokenMS*1e6, 0), float64(r.EndNS-r.StartNS)))
 		}
 		c.Bars = append(c.Bars, b)
 	})

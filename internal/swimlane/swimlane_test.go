@@ -207,3 +207,13 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+func TestPictureOfManyLanesIsBounded(t *testing.T) {
+	for _, lanes := range []int{1, 100, 4000, 1_000_000} {
+		c := Chart{Lanes: lanes, EndNS: 1}
+		l := c.layout()
+		if height := l.lanesBottom - l.lanesTop; height > tallest+1 || lanes <= 4000 && l.laneHeight < minLane {
+			t.Errorf("%d lanes of %v are %v high", lanes, l.laneHeight, height)
+		}
+	}
+}

@@ -368,6 +368,35 @@ func TestGPUsAndServersHaveTheirPlaces(t *testing.T) {
 	}
 }
 
+// A group that the page does not know would stand among the others.
+func TestEveryGroupOfMetricsHasItsTitle(t *testing.T) {
+	for _, d := range metrics.Table() {
+		if d.Group != metrics.GroupNone && !slices.ContainsFunc(groupTitles, func(g groupTitle) bool { return g.group == d.Group }) {
+			t.Errorf("%s: the group %q has no title", d.Tag, d.Group)
+		}
+	}
+}
+
+func TestSpeculativeDecodingHasItsPlace(t *testing.T) {
+	r, run := result(t, 20)
+	rate, err := metrics.RestoreResult("spec_decode_overall_draft_acceptance_rate", []byte(`{"unit":"%","avg":53.3}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Metrics = append(r.Metrics, rate)
+	r.Acceptance = []metrics.AcceptedSteps{{Accepted: 0, Steps: 1000}, {Accepted: 1, Steps: 0}, {Accepted: 3, Steps: 3000}}
+	page := render(t, r, run)
+	for _, want := range []string{"<summary>Speculative decoding</summary>", "Drafted tokens accepted per step",
+		`<tr><th scope="row">0</th><td>1,000 steps, 25 %</td></tr>`, `<tr><th scope="row">3</th><td>3,000 steps, 75 %</td></tr>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(page, "0 steps, 0 %") {
+		t.Error("a bucket without steps is listed")
+	}
+}
+
 func TestShadesLieOnTheAxis(t *testing.T) {
 	r, run := result(t, 300)
 	r.Recomputed = artifact.Object{{Key: "from_ns", Value: origin + 5*second}}

@@ -41,14 +41,16 @@ type rankCell struct {
 	Minor bool
 }
 
-// groupTitles are the groups of the table in their order.
-var groupTitles = []struct {
+type groupTitle struct {
 	group metrics.Group
 	title string
-}{
+}
+
+// groupTitles are the groups of the table in their order.
+var groupTitles = []groupTitle{
 	{metrics.GroupDefault, "Main figures"}, {metrics.GroupEffective, "Effective: over the whole run"}, {metrics.GroupActive, "Active: while requests were in flight"},
 	{metrics.GroupReasoning, "Reasoning"}, {metrics.GroupUsage, "Usage that the server reported"}, {metrics.GroupCache, "Prefix cache"},
-	{metrics.GroupPrediction, "Prediction"}, {metrics.GroupAudio, "Audio"}, {metrics.GroupHTTPTrace, "HTTP exchange"},
+	{metrics.GroupPrediction, "Prediction"}, {metrics.GroupSpecDecode, "Speculative decoding"}, {metrics.GroupAudio, "Audio"}, {metrics.GroupHTTPTrace, "HTTP exchange"},
 	{metrics.GroupGPU, "GPU power efficiency"}, {metrics.GroupGPUNVIDIA, "GPU power efficiency, NVIDIA"}, {metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
 }
 
@@ -148,6 +150,21 @@ func newMetricRow(m *metrics.Result, ranks []string) metricRow {
 
 // minor tells that a percentile is left out in print.
 func minor(name string) bool { return slices.Contains([]string{"p1", "p5", "p10", "p25", "p75"}, name) }
+
+// acceptanceRows say in how many steps of the target model so many drafted tokens were accepted.
+func acceptanceRows(list []metrics.AcceptedSteps) []row {
+	var total int64
+	for _, b := range list {
+		total += b.Steps
+	}
+	var out []row
+	for _, b := range list {
+		if b.Steps > 0 {
+			out = append(out, row{integer(b.Accepted), integer(b.Steps) + " steps, " + short(100*float64(b.Steps)/float64(total)) + " %"})
+		}
+	}
+	return out
+}
 
 // device is a GPU with its figures.
 type device struct {

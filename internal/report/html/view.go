@@ -34,6 +34,7 @@ type view struct {
 	MoreErrors, MoreFailed          string
 	Ranks                           []string
 	Groups, Warmup                  []metricGroup
+	Acceptance                      []row
 	Slices                          *sliceTable
 	Health                          []row
 	Command                         string
@@ -111,6 +112,7 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.errors(r, run)
 	v.Ranks = ranks(r.Metrics)
 	v.Groups = metricGroups(r.Metrics, v.Ranks)
+	v.Acceptance = acceptanceRows(r.Acceptance)
 	warmup := slices.Clone(r.Warmup) // whose bounds are in no file
 	for i := range warmup {
 		warmup[i].Bounds = nil

@@ -99,7 +99,11 @@
     return plot;
   }
 
-  const xs = data.axis ? Array.from({length: data.axis.count}, (_, i) => data.axis.first + i * data.axis.step) : [];
+  // A bin stands in the middle of what of it lies on the axis: that of a run of milliseconds is longer than the run.
+  const xs = data.axis ? Array.from({length: data.axis.count}, (_, i) => {
+    const at = data.axis.first + i * data.axis.step, half = data.axis.step / 2;
+    return (Math.max(data.axis.from, at - half) + Math.min(data.axis.to, at + half)) / 2;
+  }) : [];
   const zoomed = on => document.querySelectorAll(".reset").forEach(b => { b.hidden = !on; });
 
   function shadePhases(u) {

@@ -60,6 +60,8 @@ func (e *wireError) Unwrap() error { return e.err }
 type statusError struct {
 	code         int
 	reason, body string
+	// more tells that body is only the beginning.
+	more bool
 }
 
 func (e *statusError) Error() string { return strconv.Itoa(e.code) + " " + e.reason }

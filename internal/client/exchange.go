@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -252,7 +253,7 @@ func (x *exchange) failure(err error) *record.Error {
 	var exception *streamException
 	switch {
 	case errors.As(err, &status):
-		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body, Details: x.client.signatureHint(status.body)}
+		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body, Details: x.client.hint(status)}
 	case errors.As(err, &exception):
 		return &record.Error{Type: exception.typ, Message: exception.message}
 	case errors.As(err, &event):
@@ -272,5 +273,9 @@ func (x *exchange) describeEnd() *record.Error {
 		x.out.CutOff = true
 		return CutOff()
 	}
-	return TimedOut()
+	e := TimedOut()
+	if x.req.limit <= 0 {
+		e.Details = "the exchange took longer than --request-timeout-seconds " + strconv.FormatFloat(x.client.opts.Timeout.Seconds(), 'f', -1, 64)
+	}
+	return e
 }

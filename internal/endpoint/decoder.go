@@ -52,8 +52,12 @@ func (d *openAIDecoder) Event(_, data []byte, atNS int64) {
 }
 
 // Body decodes a whole reply.
-func (d *openAIDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
-	if body = bytes.TrimSpace(body); binary || len(body) == 0 {
+func (d *openAIDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
+	if binary {
+		d.reply.binary(contentType, body)
+		return
+	}
+	if body = bytes.TrimSpace(body); len(body) == 0 {
 		return
 	}
 	d.reply.Finished = true
@@ -64,6 +68,7 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	c := &d.chunk
 	if !c.scan(data) {
 		d.reply.Malformed++
+		d.reply.empty(data)
 		return
 	}
 	if d.reply.Err == nil && (c.err != nil || string(c.object) == "error") {
@@ -91,6 +96,9 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
 		d.reply.chunkUsage = true
 		d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
+	}
+	if len(d.reply.ContentNS) == 0 {
+		d.reply.empty(data)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -273,9 +272,9 @@ func (x *exchange) describeEnd() *record.Error {
 		x.out.CutOff = true
 		return CutOff()
 	}
-	e := TimedOut()
-	if x.req.limit <= 0 {
-		e.Details = "the exchange took longer than --request-timeout-seconds " + strconv.FormatFloat(x.client.opts.Timeout.Seconds(), 'f', -1, 64)
+	e := x.client.opts.TimedOut()
+	if x.req.limit > 0 {
+		e.Details = "" // a bound of the request's own
 	}
 	return e
 }

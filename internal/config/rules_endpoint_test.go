@@ -35,3 +35,19 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 	}
 	wantText(t, "warnings", texting(warnings), "--download-video-content has no effect")
 }
+
+// What no header can hold is told before the run, and a key is not repeated.
+func TestHeadersThatCannotBeSent(t *testing.T) {
+	for line, want := range map[string]string{
+		"--api-key 'sk-1\nsecret'":      "--api-key contains a line break",
+		"--session-header 'a b'":        "--session-header a b",
+		"--custom-endpoint https://h/x": "given by --url",
+		"--url http://h:0":              "between 1 and 65535",
+		"--url http://h:65536":          "between 1 and 65535",
+	} {
+		if faults := resolveError(t, "-m m "+line); !strings.Contains(faults.Error(), want) || strings.Contains(faults.Error(), "secret") {
+			t.Errorf("%s: %v", line, faults)
+		}
+	}
+	mustResolve(t, "-m m --url http://h:65535 --url h --custom-endpoint v1/x --session-header X-Session")
+}

@@ -68,7 +68,7 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	c := &d.chunk
 	if !c.scan(data) {
 		d.reply.Malformed++
-		d.reply.empty(data)
+		d.reply.lacks(data)
 		return
 	}
 	if d.reply.Err == nil && (c.err != nil || string(c.object) == "error") {
@@ -87,19 +87,15 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if !isNull(c.choice.finish) {
 		d.reply.Finished = true
 	}
-	m := d.read(c)
-	if m == nil {
-		return
+	if m := d.read(c); m != nil {
+		before := len(d.reply.ContentNS)
+		d.message(m, atNS)
+		if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
+			d.reply.chunkUsage = true
+			d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
+		}
 	}
-	before := len(d.reply.ContentNS)
-	d.message(m, atNS)
-	if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
-		d.reply.chunkUsage = true
-		d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
-	}
-	if len(d.reply.ContentNS) == 0 {
-		d.reply.empty(data)
-	}
+	d.reply.lacks(data)
 }
 
 // message takes over the data of a message: reasoning before tool calls before text. Content goes

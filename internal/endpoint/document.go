@@ -93,7 +93,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 			p.plain(d, data, atNS)
 		} else {
 			d.reply.Malformed++
-			d.reply.empty(data)
+			d.reply.lacks(data)
 		}
 		return
 	}
@@ -107,9 +107,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 		d.reply.Usage.Fold(data)
 	}
 	d.api.read(d, r, data, atNS)
-	if len(d.reply.ContentNS) == 0 {
-		d.reply.empty(data)
-	}
+	d.reply.lacks(data)
 }
 
 // failure is the error that a document reports; nil if it says nothing.

@@ -115,8 +115,11 @@ func (r *Reply) binary(contentType string, body []byte) {
 	r.sample = fmt.Appendf(r.sample[:0], "%d bytes of %s", len(body), contentType)
 }
 
-// empty notes a response that brought the reply no content.
-func (r *Reply) empty(data []byte) {
+// lacks keeps the beginning of a response while the reply has no content.
+func (r *Reply) lacks(data []byte) {
+	if len(r.ContentNS) > 0 {
+		return
+	}
 	if r.sampled++; r.sampled <= 2 {
 		r.sample = append(r.sample[:0], data[:min(len(data), maxSample)]...)
 	}

@@ -96,6 +96,41 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 	}
 }
 
+// Turns of a session share an id and have one each; a reply that failed, content or not, is no part of
+// what was said.
+func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
+	var roles, sessions, requests []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Messages []struct{ Role string } }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		list := ""
+		for _, m := range asked.Messages {
+			list += m.Role[:1]
+		}
+		roles = append(roles, list)
+		sessions, requests = append(sessions, r.Header.Get("X-Correlation-Id")), append(requests, r.Header.Get("X-Request-Id"))
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}`+"\n\n")
+		if len(roles) == 2 {
+			fmt.Fprint(w, `data: {"error":{"message":"no memory"}}`+"\n\n")
+		}
+		fmt.Fprint(w, "data: [DONE]\n\n")
+	}))
+	defer s.Close()
+	outcome, log, err := executeOn(t, conversation("", "one", "two", "three"), t.TempDir(), s.URL, "--streaming", "--num-sessions", "1")
+	if err != nil || outcome.Result.Counts.Successes != 2 || outcome.Result.Counts.Errors != 1 {
+		t.Fatalf("%v %s", err, log)
+	}
+	if got := strings.Join(roles, " "); got != "u uau uauu" {
+		t.Errorf("roles %s", got)
+	}
+	if slices.Sort(requests); sessions[0] == "" || len(slices.Compact(sessions)) != 1 || len(slices.Compact(requests)) != 3 {
+		t.Errorf("sessions %q, requests %q", sessions, requests)
+	}
+}
+
 // APIs without a place for a history refuse conversations before the first request.
 func TestSingleTurnTypesRefuseConversations(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})

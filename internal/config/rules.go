@@ -19,7 +19,7 @@ func rules() []func(*draft) {
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
-		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
+		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnStream, (*draft).warnWarmup,
 	}
 }
 
@@ -366,6 +366,20 @@ func (d *draft) warnOutputLength() {
 		n = *osl
 	}
 	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d if the server knows them", d.flag("osl"), n)
+}
+
+// warnStream tells that an extra input and --streaming say different things: the server follows the
+// former, the metrics the latter.
+func (d *draft) warnStream() {
+	value, given := d.p.Pairs("extra-inputs").Get("stream")
+	asked, isBool := value.(bool)
+	switch {
+	case !given || !isBool || asked == d.streaming:
+	case asked:
+		d.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead", d.flag("extra-inputs"))
+	default:
+		d.warn("%s stream:false asks for whole replies: with --streaming the time to first token is that of the whole reply, and there is none between tokens", d.flag("extra-inputs"))
+	}
 }
 
 func truthy(value any) bool {

@@ -55,13 +55,12 @@ func TestHeadersThatCannotBeSent(t *testing.T) {
 // The server does what the body says, the metrics are those of --streaming: who sets them apart is told.
 func TestTrapExtraInputsAgainstStreaming(t *testing.T) {
 	for line, want := range map[string]string{
-		"--extra-inputs stream:true":                                        "use --streaming instead",
-		"--streaming --extra-inputs stream:false":                           "that of the whole reply",
-		"--streaming --extra-inputs stream:true":                            "",
-		"--extra-inputs stream:false":                                       "",
-		"--extra-inputs stream:null":                                        "",
-		"--extra-inputs stream:yes":                                         "",
-		"--endpoint-type embeddings --streaming --extra-inputs stream:true": "use --streaming instead",
+		"--extra-inputs stream:true":              "use --streaming instead",
+		"--streaming --extra-inputs stream:false": "that of the whole reply",
+		"--streaming --extra-inputs stream:true":  "",
+		"--extra-inputs stream:false":             "",
+		"--extra-inputs stream:null":              "",
+		"--extra-inputs stream:yes":               "",
 	} {
 		_, warnings := mustResolve(t, "-m m --request-count 1 --concurrency 1 "+line)
 		text := texting(warnings)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the official client packages of OpenAI, Anthropic, Cohere and Hugging Face against the mock server:
-# the golden conversations must be of their classes, and each must read every reply and stream of its API, with the counts that the server says it made; and the requests
-# of aiperf must be requests of those packages.
+# each must read every reply and stream of its API, with the counts that the server says it made; the requests of
+# aiperf must be requests of those packages, and the golden conversations replies of theirs.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh sdk

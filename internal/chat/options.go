@@ -46,7 +46,8 @@ Talks to a model and says how fast it answers. For example:
       --history             send the conversation so far with each message (the default)
       --no-history          send each message alone
       --api-key KEY         key sent as a bearer token; else OPENAI_API_KEY
-      --tokenizer NAME      vocabulary that counts tokens where the server reports none [default: builtin]
+      --tokenizer NAME      tokenizer that counts tokens where the server reports none [default: the model's,
+                            or builtin where that cannot be had]
 
 Messages are lines of the standard input; Ctrl-D ends. Settings of the connection are those of the environment
 (AIPERF_HTTP_SSL_VERIFY, AIPERF_HTTP_TRUST_ENV, AIPERF_HTTP_IP_VERSION).

@@ -13,10 +13,7 @@ import (
 	"aiperf/internal/client"
 	"aiperf/internal/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/hub"
 	"aiperf/internal/session"
-	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/load"
 )
 
 // chat talks to a model.
@@ -29,17 +26,11 @@ func (a *app) chat(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	count := tokenizer.Builtin().Count
-	if name := arguments.Tokenizer; name != "" {
-		h := hub.FromEnv(a.env, hub.Models)
-		h.UserAgent = "aiperf/" + Version
-		tok, _, err := load.Load(context.Background(), load.Options{Name: name, Hub: h})
-		if err != nil {
-			return a.fail(err)
-		}
-		count = tok.Count
-	}
 	env, _, err := config.ReadEnv(a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	count, err := a.chatCounter(arguments, &env)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -19,10 +20,12 @@ const (
 	framedByClose
 )
 
-var (
-	errTooLarge     = errors.New("response exceeds the largest size accepted")
-	errChunkedCoded = errors.New("malformed chunked encoding")
-)
+var errChunkedCoded = errors.New("malformed chunked encoding")
+
+// tooLarge is the error of a response beyond n bytes.
+func tooLarge(n int64) error {
+	return fmt.Errorf("response exceeds %d bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES)", n)
+}
 
 // The parts of a chunked body; all but the data are lines.
 const (
@@ -272,7 +275,7 @@ func (x *exchange) readAll(buf []byte) ([]byte, error) {
 	limit := x.client.opts.MaxBody
 	if x.body.framing == framedByLength {
 		if x.body.left > limit {
-			return buf, errTooLarge
+			return buf, tooLarge(limit)
 		}
 		buf = slices.Grow(buf, int(min(x.body.left, maxPooled)))
 	}
@@ -284,13 +287,45 @@ func (x *exchange) readAll(buf []byte) ([]byte, error) {
 		buf = buf[:len(buf)+n]
 		switch {
 		case int64(len(buf)) > limit:
-			return buf, errTooLarge
+			return buf, tooLarge(limit)
 		case err == io.EOF:
 			return buf, nil
 		case err != nil:
 			return buf, err
 		}
 	}
+}
+
+// Of the body of a refusal maxRefusal bytes are kept; maxSkipped more are read to keep its connection.
+const (
+	maxRefusal = 64 << 10
+	maxSkipped = 1 << 20
+)
+
+// readRefusal reads the body of a refusal; more tells that text is not all of it. An error tells that it
+// was not read to its end.
+func (x *exchange) readRefusal() (text []byte, more bool, err error) {
+	var scrap [4096]byte
+	for skipped := 0; skipped <= maxSkipped; {
+		into := scrap[:]
+		if len(text) < maxRefusal {
+			text = slices.Grow(text, min(readBuffer, maxRefusal-len(text)))
+			into = text[len(text):min(cap(text), maxRefusal)]
+		}
+		n, err := x.readBody(into)
+		if len(text) < maxRefusal {
+			text = text[:len(text)+n]
+		} else {
+			skipped += n
+		}
+		switch {
+		case err == io.EOF:
+			return text, skipped > 0, nil
+		case err != nil:
+			return text, skipped > 0, err
+		}
+	}
+	return text, true, tooLarge(maxRefusal + maxSkipped)
 }
 
 // maxDrain bounds what is read of a redirect's body to keep its connection.

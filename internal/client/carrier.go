@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net"
+	"strconv"
 
 	"aiperf/internal/clock"
 	"aiperf/internal/neterr"
@@ -76,8 +77,11 @@ func SendTimedOut() *record.Error {
 	return &record.Error{Code: 0, HasCode: true, Type: typeSendTimeout, Message: "Timed out waiting for request to be sent"}
 }
 
-// TimedOut is that of an exchange which took too long.
-func TimedOut() *record.Error { return &record.Error{Type: neterr.Timeout, Message: "TimeoutError()"} }
+// TimedOut is that of an exchange which took longer than the limit of the options.
+func (o *Options) TimedOut() *record.Error {
+	return &record.Error{Type: neterr.Timeout, Message: "TimeoutError()",
+		Details: "the exchange took longer than --request-timeout-seconds " + strconv.FormatFloat(o.Timeout.Seconds(), 'f', -1, 64)}
+}
 
 // Publish removes secrets from an error and, unless its text is whole by rule, what is too long.
 func (o *Options) Publish(e *record.Error, whole bool) {

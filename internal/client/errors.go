@@ -60,6 +60,8 @@ func (e *wireError) Unwrap() error { return e.err }
 type statusError struct {
 	code         int
 	reason, body string
+	// more tells that body is only the beginning.
+	more bool
 }
 
 func (e *statusError) Error() string { return strconv.Itoa(e.code) + " " + e.reason }
@@ -101,11 +103,13 @@ const (
 // explainTLS adds the way out to the words of a certificate problem.
 func explainTLS(err error, text string) string {
 	var unknown x509.UnknownAuthorityError
-	var alert tls.AlertError
+	var name x509.HostnameError
 	switch {
+	case errors.As(err, &name):
+		return text + "; --url must name the server as its certificate does"
 	case errors.As(err, &unknown):
 		return text + "; --tls-ca-file names the authority to trust"
-	case errors.As(err, &alert) && strings.Contains(text, "certificate required"):
+	case refusedTLS(err) && (strings.HasSuffix(text, "certificate required") || strings.HasSuffix(text, "bad certificate")):
 		return text + "; --tls-client-cert and --tls-client-key name the client's own"
 	}
 	return text
@@ -124,6 +128,11 @@ func isBroken(err error) bool {
 func isAlert(op *net.OpError) bool {
 	var alert tls.AlertError
 	return op.Op == "remote error" || op.Op == "local error" || errors.As(op, &alert)
+}
+
+func refusedTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && isAlert(op)
 }
 
 // describeError makes the error of a record of what went wrong.
@@ -161,6 +170,10 @@ func describeWire(e *wireError) *record.Error {
 	switch {
 	case isBroken(e.err):
 		return chained(neterr.OS, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
+	case refusedTLS(e.err):
+		// A server looks at the client's certificate when the client takes the connection for open.
+		text = explainTLS(e.err, text)
+		return chained(neterr.SSL, e.origin.hostPort()+": "+text+" while "+e.what, text, "SSLError")
 	case e.typ == neterr.ServerDisconnected:
 		return &record.Error{Type: e.typ, Message: "ServerDisconnectedError('Server disconnected')"}
 	}

@@ -61,11 +61,11 @@ func TestErrorsOfTheWire(t *testing.T) {
 		{"endless headers", after("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20), false), "ClientResponseError",
 			"ADDR: response headers exceed 1 MiB while reading the response headers"},
 		{"larger than accepted", after(text("200 OK", "text/plain", strings.Repeat("x", 5000)), false), "ClientPayloadError",
-			"ADDR: response exceeds the largest size accepted while reading the response body"},
+			"ADDR: response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the response body"},
 		{"larger than accepted, no length", after("HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 5000), false), "ClientPayloadError",
-			"ADDR: response exceeds the largest size accepted while reading the response body"},
+			"ADDR: response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the response body"},
 		{"event larger than accepted", after(sseHead+chunk("data: "+strings.Repeat("x", 9000)), false), "ClientPayloadError",
-			"ADDR: response exceeds the largest size accepted while reading the event stream"},
+			"ADDR: response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the event stream"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

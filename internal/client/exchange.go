@@ -252,7 +252,7 @@ func (x *exchange) failure(err error) *record.Error {
 	var exception *streamException
 	switch {
 	case errors.As(err, &status):
-		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body, Details: x.client.signatureHint(status.body)}
+		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body, Details: x.client.hint(status)}
 	case errors.As(err, &exception):
 		return &record.Error{Type: exception.typ, Message: exception.message}
 	case errors.As(err, &event):
@@ -272,5 +272,9 @@ func (x *exchange) describeEnd() *record.Error {
 		x.out.CutOff = true
 		return CutOff()
 	}
-	return TimedOut()
+	e := x.client.opts.TimedOut()
+	if x.req.limit > 0 {
+		e.Details = "" // a bound of the request's own
+	}
+	return e
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -49,9 +50,13 @@ func (f *frames) read(p []byte) (int, error) {
 	}
 }
 
-// signatureHint says what a refused signature mostly comes from.
-func (c *Client) signatureHint(body string) string {
-	if c.opts.Sign == nil || !strings.Contains(body, "SignatureDoesNotMatch") {
+// hint says what a refusal does not say itself: what a refused signature mostly comes from, and that its
+// body goes on.
+func (c *Client) hint(e *statusError) string {
+	switch {
+	case e.more:
+		return fmt.Sprintf("the first %d bytes of a longer body", maxRefusal)
+	case c.opts.Sign == nil || !strings.Contains(e.body, "SignatureDoesNotMatch"):
 		return ""
 	}
 	return "the signature was refused: check --aws-service (the signing name), --aws-region, and that this machine's clock is less than 5 minutes wrong"

@@ -82,7 +82,8 @@ type Options struct {
 	TimestampSource TimestampSource
 
 	// MaxBody bounds the memory that one response may take: a body that is not a stream, or one
-	// event of a stream. A larger one is a ClientPayloadError.
+	// event of a stream. A larger one is a ClientPayloadError, as is a stream of maxStreamed times as much.
+	// Of a refusal's body much less is kept.
 	MaxBody int64
 	// Redact removes secrets from error texts; nil leaves them.
 	Redact func(string) string
@@ -113,7 +114,7 @@ func DefaultOptions() Options {
 		TCPUserTimeout:    30 * time.Second,
 		SSLVerify:         true,
 		TimestampSource:   TimestampAuto,
-		MaxBody:           1 << 30,
+		MaxBody:           256 << 20,
 	}
 }
 

@@ -167,14 +167,14 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 
 // receiveRefusal makes an error of a reply that is not 2xx; what could be read of its body is the message.
 func (x *exchange) receiveRefusal(h *hop, resp *http.Response, mediaType, charset string) error {
-	text, err := x.readAll(nil)
+	text, more, err := x.readRefusal()
 	if x.ended() || err == nil && !x.conclude() {
 		x.keep(mediaType, false, text)
 		return errEnded
 	}
 	body := decode(text, charset)
 	x.keep(mediaType, false, body)
-	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body)}
+	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more}
 }
 
 // reason is the reason phrase that the server sent, else the usual one.
@@ -190,6 +190,9 @@ func reason(resp *http.Response) string {
 // streams may be open, so the scanner's buffer only grows with an event that does not fit.
 const streamRoom = 512
 
+// maxStreamed is how many times the largest body a stream may bring in all.
+const maxStreamed = 4
+
 // receiveStream hands over the events of a stream as they come.
 func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 	sc := x.client.scanners.Get().(*sse.Scanner)
@@ -197,20 +200,24 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
-	for {
+	limit := x.client.opts.MaxBody
+	for total := int64(0); ; {
 		n, err := read(sc.Space(streamRoom))
 		at := x.conn.wire.readNS
 		sc.Filled(n)
+		total += int64(n)
 		for ev := sc.Next(); ev != nil; ev = sc.Next() {
 			if err := x.event(ev, at); err != nil {
 				return err
 			}
 		}
 		switch {
-		case err == nil && int64(sc.Pending()) <= x.client.opts.MaxBody:
+		case err == nil && int64(sc.Pending()) <= limit && total/maxStreamed <= limit:
 			continue
+		case err == nil && total/maxStreamed > limit:
+			err = tooLarge(maxStreamed * limit)
 		case err == nil:
-			err = errTooLarge
+			err = tooLarge(limit)
 		case err == io.EOF:
 			return x.endStream(sc, at)
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -138,5 +140,34 @@ func TestProxies(t *testing.T) {
 	want := "POST http://plain.test/x?y HTTP/1.1 (u:p)\nCONNECT " + secure.addr + " HTTP/1.1 (u:p)\nCONNECT other.test:443 HTTP/1.1 (u:p)"
 	if got := strings.Join(asked, "\n"); got != want {
 		t.Errorf("proxy was asked\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A server that asks for the client's certificate says so only after the handshake; the way out is told.
+func TestMissingClientCertificate(t *testing.T) {
+	cert, roots := certificate(t)
+	s := newRawServer(t, func(c net.Conn, _ int64) {
+		conn := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert})
+		_ = conn.Handshake()
+		_, _ = io.Copy(io.Discard, c)
+	})
+	_, x := send(newTestClient(t, func(o *Options) { o.RootCAs = roots }), post("https://"+s.addr))
+	if x.Err == nil || x.Err.Type != "ClientConnectorSSLError" || !strings.Contains(x.Err.Message, "certificate required; --tls-client-cert and --tls-client-key") {
+		t.Errorf("%+v", x.Err)
+	}
+}
+
+// A certificate of another name says how to name the server.
+func TestCertificateOfAnotherName(t *testing.T) {
+	cert, roots := certificate(t)
+	s := newRawServer(t, secured(cert, answer(text("200 OK", "text/plain", "x"))))
+	c := newTestClient(t, func(o *Options) { o.RootCAs = roots })
+	c.dialer.resolver.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+	}
+	_, port, _ := net.SplitHostPort(s.addr)
+	_, x := send(c, post("https://elsewhere.test:"+port))
+	if x.Err == nil || x.Err.Type != "ClientConnectorCertificateError" || !strings.Contains(x.Err.Message, "--url must name the server") {
+		t.Errorf("%+v", x.Err)
 	}
 }

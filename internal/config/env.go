@@ -48,6 +48,8 @@ type HTTPEnv struct {
 	VideoPollInterval time.Duration
 	// IPVersion is "4", "6" or "auto".
 	IPVersion string
+	// MaxResponseBytes bounds the memory that a reply takes.
+	MaxResponseBytes int
 	// TrustEnv honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 	TrustEnv bool
 	// Further headers that carry the correlation id.
@@ -215,6 +217,7 @@ func newEnv(v variables) Env {
 			ForceClose:              v.flag("HTTP_FORCE_CLOSE"),
 			SSLVerify:               v.flag("HTTP_SSL_VERIFY"),
 			CancellationSendTimeout: v.seconds("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT"),
+			MaxResponseBytes:        v.number("HTTP_MAX_RESPONSE_BYTES"),
 			VideoPollInterval:       v.seconds("HTTP_VIDEO_POLL_INTERVAL"),
 			IPVersion:               v.text("HTTP_IP_VERSION"),
 			TrustEnv:                v.flag("HTTP_TRUST_ENV"),

@@ -91,6 +91,7 @@ func httpVariables() []Variable {
 		vFloat("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT", "300", between(10, 3600), "Seconds to finish sending a request that is to be cancelled."),
 		vEnum("HTTP_IP_VERSION", "4", "Address family of connections.", "4", "6", "auto"),
 		vBool("HTTP_TRUST_ENV", "false", "Honour HTTP_PROXY, HTTPS_PROXY and NO_PROXY."),
+		vInt("HTTP_MAX_RESPONSE_BYTES", "268435456", atLeast(1024), "Largest reply, and largest event of a stream, that is accepted; a stream may be four times as long in all."),
 		vFloat("HTTP_VIDEO_POLL_INTERVAL", "0.1", between(0.001, 10), "Seconds between two polls of a video job."),
 		vBool("HTTP_X_SESSION_ID_FROM_CORRELATION_ID", "false", "Also send the correlation id as X-Session-ID."),
 		vBool("HTTP_X_SMG_ROUTING_KEY_FROM_CORRELATION_ID", "false", "Also send the correlation id as X-SMG-Routing-Key."),

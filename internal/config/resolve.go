@@ -111,7 +111,7 @@ func (d *draft) tokenizer() Tokenizer {
 		switch {
 		case t.Given:
 			name = d.p.Text("tokenizer")
-		case isPlaceholder(model):
+		case IsPlaceholder(model):
 			d.warn("the model %s is a placeholder and --tokenizer is not given: token counts follow %s (o200k_base)", model, BuiltinTokenizer)
 			name = BuiltinTokenizer
 		}
@@ -133,8 +133,8 @@ func (d *draft) needsTokenizer() bool {
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
 }
 
-// isPlaceholder tells whether a model is named as nobody names a real one.
-func isPlaceholder(model string) bool {
+// IsPlaceholder tells whether a model is named as nobody names a real one.
+func IsPlaceholder(model string) bool {
 	switch strings.ToLower(model) {
 	case "mock-model", "test-model", "fake-model", "dummy-model", "example-model", "sample-model", "placeholder-model":
 		return true

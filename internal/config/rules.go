@@ -6,19 +6,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // rules are the checks of options against one another, in the order in which faults are reported.
 func rules() []func(*draft) {
 	return []func(*draft){
-		(*draft).checkModels, (*draft).checkURLs, (*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
+		(*draft).checkModels, (*draft).checkURLs, (*draft).checkHeaders, (*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
 		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults, (*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
 		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
-		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnWarmup,
+		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnStream, (*draft).warnWarmup,
 	}
 }
 
@@ -65,8 +66,29 @@ func checkURL(text string) error {
 		return fmt.Errorf("the scheme must be http, https, grpc or grpcs")
 	case u.Hostname() == "":
 		return fmt.Errorf("the URL has no host; write http://host:port")
+	case !inPortRange(u.Port()):
+		return fmt.Errorf("the port must lie between 1 and 65535")
 	}
 	return nil
+}
+
+// inPortRange tells whether text is the number of a port, or nothing.
+func inPortRange(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
+}
+
+// checkHeaders refuses what no header can hold; values may be secrets and are not repeated.
+func (d *draft) checkHeaders() {
+	if strings.ContainsAny(d.p.Text("api-key"), "\r\n\x00") {
+		d.fault("", "%s contains a line break, which no header can hold; see how the key was read", d.flag("api-key"))
+	}
+	if name := d.p.Text("session-header"); name != "" && !headerName.MatchString(name) {
+		d.fault("", "%s %s: the name of a header is letters, digits and dashes", d.flag("session-header"), shorten(name))
+	}
+	if strings.Contains(d.p.Text("custom-endpoint"), "://") {
+		d.fault("", "%s %s: this is a path below the address; the address itself is given by --url", d.flag("custom-endpoint"), shorten(redactAddress(d.p.Text("custom-endpoint"))))
+	}
 }
 
 // requirements: the first option is allowed only together with the second.
@@ -344,6 +366,20 @@ func (d *draft) warnOutputLength() {
 		n = *osl
 	}
 	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d if the server knows them", d.flag("osl"), n)
+}
+
+// warnStream tells that an extra input and --streaming say different things: the server follows the
+// former, the metrics the latter.
+func (d *draft) warnStream() {
+	value, given := d.p.Pairs("extra-inputs").Get("stream")
+	asked, isBool := value.(bool)
+	switch {
+	case !given || !isBool || asked == d.streaming:
+	case asked:
+		d.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead", d.flag("extra-inputs"))
+	default:
+		d.warn("%s stream:false asks for whole replies: with --streaming the time to first token is that of the whole reply, and there is none between tokens", d.flag("extra-inputs"))
+	}
 }
 
 func truthy(value any) bool {

@@ -35,3 +35,37 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 	}
 	wantText(t, "warnings", texting(warnings), "--download-video-content has no effect")
 }
+
+// What no header can hold is told before the run, and a key is not repeated.
+func TestHeadersThatCannotBeSent(t *testing.T) {
+	for line, want := range map[string]string{
+		"--api-key 'sk-1\nsecret'":      "--api-key contains a line break",
+		"--session-header 'a b'":        "--session-header a b",
+		"--custom-endpoint https://h/x": "given by --url",
+		"--url http://h:0":              "between 1 and 65535",
+		"--url http://h:65536":          "between 1 and 65535",
+	} {
+		if faults := resolveError(t, "-m m "+line); !strings.Contains(faults.Error(), want) || strings.Contains(faults.Error(), "secret") {
+			t.Errorf("%s: %v", line, faults)
+		}
+	}
+	mustResolve(t, "-m m --url http://h:65535 --url h --custom-endpoint v1/x --session-header X-Session")
+}
+
+// The server does what the body says, the metrics are those of --streaming: who sets them apart is told.
+func TestTrapExtraInputsAgainstStreaming(t *testing.T) {
+	for line, want := range map[string]string{
+		"--extra-inputs stream:true":              "use --streaming instead",
+		"--streaming --extra-inputs stream:false": "that of the whole reply",
+		"--streaming --extra-inputs stream:true":  "",
+		"--extra-inputs stream:false":             "",
+		"--extra-inputs stream:null":              "",
+		"--extra-inputs stream:yes":               "",
+	} {
+		_, warnings := mustResolve(t, "-m m --request-count 1 --concurrency 1 "+line)
+		text := texting(warnings)
+		if want != "" && !strings.Contains(text, want) || want == "" && strings.Contains(text, "stream:") {
+			t.Errorf("%s: %s", line, text)
+		}
+	}
+}

@@ -52,8 +52,12 @@ func (d *openAIDecoder) Event(_, data []byte, atNS int64) {
 }
 
 // Body decodes a whole reply.
-func (d *openAIDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
-	if body = bytes.TrimSpace(body); binary || len(body) == 0 {
+func (d *openAIDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
+	if binary {
+		d.reply.binary(contentType, body)
+		return
+	}
+	if body = bytes.TrimSpace(body); len(body) == 0 {
 		return
 	}
 	d.reply.Finished = true
@@ -64,6 +68,7 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	c := &d.chunk
 	if !c.scan(data) {
 		d.reply.Malformed++
+		d.reply.lacks(data)
 		return
 	}
 	if d.reply.Err == nil && (c.err != nil || string(c.object) == "error") {
@@ -82,16 +87,15 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if !isNull(c.choice.finish) {
 		d.reply.Finished = true
 	}
-	m := d.read(c)
-	if m == nil {
-		return
+	if m := d.read(c); m != nil {
+		before := len(d.reply.ContentNS)
+		d.message(m, atNS)
+		if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
+			d.reply.chunkUsage = true
+			d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
+		}
 	}
-	before := len(d.reply.ContentNS)
-	d.message(m, atNS)
-	if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
-		d.reply.chunkUsage = true
-		d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
-	}
+	d.reply.lacks(data)
 }
 
 // message takes over the data of a message: reasoning before tool calls before text. Content goes

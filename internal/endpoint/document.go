@@ -74,8 +74,12 @@ func (d *documentDecoder) Event(_, data []byte, atNS int64) {
 }
 
 // Body decodes a whole reply.
-func (d *documentDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
-	if body = bytes.TrimSpace(body); binary || len(body) == 0 {
+func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
+	if binary {
+		d.reply.binary(contentType, body)
+		return
+	}
+	if body = bytes.TrimSpace(body); len(body) == 0 {
 		return
 	}
 	d.reply.Finished = true
@@ -89,6 +93,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 			p.plain(d, data, atNS)
 		} else {
 			d.reply.Malformed++
+			d.reply.lacks(data)
 		}
 		return
 	}
@@ -102,6 +107,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 		d.reply.Usage.Fold(data)
 	}
 	d.api.read(d, r, data, atNS)
+	d.reply.lacks(data)
 }
 
 // failure is the error that a document reports; nil if it says nothing.

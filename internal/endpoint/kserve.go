@@ -102,14 +102,18 @@ func (d *kserveDecoder) Event(_, data []byte, atNS int64) {
 		d.reply.Finished = true
 	default:
 		d.document(data, atNS)
+		d.reply.lacks(data)
 	}
 }
 
 // Body implements Decoder.
-func (d *kserveDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
-	if body = bytes.TrimSpace(body); !binary && len(body) > 0 {
+func (d *kserveDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
+	if binary {
+		d.reply.binary(contentType, body)
+	} else if body = bytes.TrimSpace(body); len(body) > 0 {
 		d.reply.Finished = true
 		d.document(body, atNS)
+		d.reply.lacks(body)
 	}
 }
 

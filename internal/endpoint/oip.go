@@ -149,7 +149,9 @@ func (d *inferenceDecoder) Release() {
 // Event implements Decoder: a message of gRPC, or an event of a server that streams over HTTP.
 func (d *inferenceDecoder) Event(_, data []byte, atNS int64) {
 	if d.api.options.GRPC {
-		d.messageIn(data, atNS)
+		if d.messageIn(data, atNS); len(d.reply.ContentNS) == 0 {
+			d.reply.binary("a message of gRPC", data)
+		}
 		return
 	}
 	switch data = bytes.TrimSpace(data); string(data) {
@@ -158,14 +160,18 @@ func (d *inferenceDecoder) Event(_, data []byte, atNS int64) {
 		d.reply.Finished = true
 	default:
 		d.document(data, atNS)
+		d.reply.lacks(data)
 	}
 }
 
 // Body implements Decoder.
-func (d *inferenceDecoder) Body(_ string, binary bool, body []byte, atNS int64) {
-	if body = bytes.TrimSpace(body); !binary && len(body) > 0 {
+func (d *inferenceDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
+	if binary {
+		d.reply.binary(contentType, body)
+	} else if body = bytes.TrimSpace(body); len(body) > 0 {
 		d.reply.Finished = true
 		d.document(body, atNS)
+		d.reply.lacks(body)
 	}
 }
 

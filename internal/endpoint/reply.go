@@ -1,5 +1,10 @@
 package endpoint
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Reply is a decoded exchange.
 type Reply struct {
 	// ContentNS are the instants of the content responses, in order.
@@ -32,6 +37,10 @@ type Reply struct {
 	OutputIDs int
 	// ID names the reply where the next turn may refer to it instead of repeating it.
 	ID string
+
+	// sample is the beginning of a response without content, while none had any; sampled counts those.
+	sample  []byte
+	sampled int
 
 	// text is Output without the tool calls, kept apart once there is a tool call.
 	text  []byte
@@ -90,6 +99,29 @@ func (r *Reply) reset() {
 		// Most servers have none.
 		SpecDecode: r.SpecDecode[:0],
 		form:       r.form,
+		sample:     r.sample[:0],
+	}
+}
+
+// maxSample is the length of a sample in bytes.
+const maxSample = 200
+
+// Sample is the beginning of a response of a reply that had no content: of the second one if there
+// are several, since the first of a stream seldom says anything. Empty tells that there was no text.
+func (r *Reply) Sample() string { return strings.ToValidUTF8(string(r.sample), "") }
+
+// binary notes a reply that is no text.
+func (r *Reply) binary(contentType string, body []byte) {
+	r.sample = fmt.Appendf(r.sample[:0], "%d bytes of %s", len(body), contentType)
+}
+
+// lacks keeps the beginning of a response while the reply has no content.
+func (r *Reply) lacks(data []byte) {
+	if len(r.ContentNS) > 0 {
+		return
+	}
+	if r.sampled++; r.sampled <= 2 {
+		r.sample = append(r.sample[:0], data[:min(len(data), maxSample)]...)
 	}
 }
 

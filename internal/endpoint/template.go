@@ -18,10 +18,12 @@ type template struct {
 	descriptor Descriptor
 	options    Options
 	source     string
-	compiled   *jinja.Template
-	over       overrides
-	decoders   *sync.Pool
-	escaped    once
+	// file is the source's, empty for a text of the command line.
+	file     string
+	compiled *jinja.Template
+	over     overrides
+	decoders *sync.Pool
+	escaped  once
 }
 
 // The extra inputs that configure the template; they are not sent.
@@ -60,7 +62,10 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	if named, ok := namedTemplates[e.source]; ok {
 		e.source = named
 	} else if text, err := os.ReadFile(e.source); err == nil {
-		where, e.source = e.source, string(text)
+		where, e.file, e.source = e.source, e.source, string(text)
+	} else if !strings.Contains(e.source, "{") && !skipDocument([]byte(e.source), 0) {
+		// Whatever it is filled in with, it is no JSON: the name of a file was meant.
+		return nil, fmt.Errorf("%s: %s is no template, and no file that can be read: %w", where, clip(e.source, 200), err)
 	}
 	var err error
 	if e.compiled, err = jinja.Compile(e.source, jinja.Options{Escape: true}); err != nil {
@@ -84,7 +89,11 @@ func (e *template) Encode(c *Context) (*Body, error) {
 	}
 	text, err := e.compiled.Render(e.variables(c))
 	if err != nil {
-		return nil, valueError("Template could not be rendered: " + err.Error())
+		name := "Template"
+		if e.file != "" {
+			name += " " + e.file
+		}
+		return nil, valueError(name + " could not be rendered: " + err.Error())
 	}
 	rendered := []byte(text)
 	if !skipDocument(rendered, 0) {

@@ -20,7 +20,13 @@ func Failure(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 	case ex.Responses == 0:
 		return invalid("No responses were received")
 	case len(reply.ContentNS) == 0:
-		return invalid("No responses with actual content were received from the server (only usage/metadata, null/empty data, or [DONE] markers)")
+		e := invalid("No responses with actual content were received from the server (only usage/metadata, null/empty data, or [DONE] markers)")
+		if sample := reply.Sample(); sample != "" {
+			e.Details = "the server sent: " + sample
+		} else {
+			e.Details = "the server sent nothing"
+		}
+		return e
 	case ex.StartNS < 0 || ex.EndNS <= ex.StartNS:
 		return invalid("The end of the request does not lie after its start")
 	}

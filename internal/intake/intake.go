@@ -34,7 +34,7 @@ type Options struct {
 	WallNS func(monoNS int64) int64
 	// Redact hides secrets in an error message; nil leaves messages as they are.
 	Redact func(string) string
-	// Warn is told of each kind of oddity once; nil drops warnings. It may be called from any goroutine.
+	// Warn is told of the first oddity of each kind; nil drops warnings. It may be called from any goroutine.
 	Warn func(kind, message string)
 }
 
@@ -63,7 +63,8 @@ type Job struct {
 // Intake makes records. It is safe for concurrent use.
 type Intake struct {
 	options Options
-	warned  [numOddities]atomic.Bool
+	// odd counts the requests with each oddity.
+	odd [numOddities]atomic.Int64
 }
 
 // New makes an intake.

@@ -272,6 +272,20 @@ func TestTrapEmptyMessageIsAnError(t *testing.T) {
 	}
 }
 
+// A reply without content is told from another by what came instead; secrets in it are hidden.
+func TestRepliesWithoutContentShowWhatCame(t *testing.T) {
+	o := options()
+	o.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "<redacted>") }
+	for body, want := range map[string]string{
+		`{"detail":"the key secret is wrong"}`: `the server sent: {"detail":"the key <redacted> is wrong"}`,
+		"":                                     "the server sent nothing",
+	} {
+		if r := New(o).Record(whole(t, body)); r.Err == nil || r.Err.Message != noContent || r.Err.Details != want {
+			t.Errorf("%q: %+v", body, r.Err)
+		}
+	}
+}
+
 // The redactor sees every message before the record does.
 func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 	o := options()
@@ -365,6 +379,9 @@ func TestOddities(t *testing.T) {
 		in.Record(streamed(t, c.events...))
 		if got := strings.Join(warnings, " "); got != c.want {
 			t.Errorf("%v: warnings %q, want %q", c.events, got, c.want)
+		}
+		if counts := in.Oddities(); len(counts) != len(warnings) || len(counts) > 0 && !strings.HasSuffix(counts[0], " (2 requests in all)") {
+			t.Errorf("%v: counts %q", c.events, counts)
 		}
 	}
 }

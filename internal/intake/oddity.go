@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"fmt"
+
 	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
 )
@@ -33,11 +35,22 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 		"The server does not say with each chunk how many tokens it has made so far; with --per-chunk-usage the inter token latency of such requests takes the first chunk for one token."},
 }
 
-// warn reports an oddity, once per run.
+// warn counts an oddity of a request; the first one of its kind is told at once.
 func (in *Intake) warn(o oddity) {
-	if in.options.Warn != nil && !in.warned[o].Load() && in.warned[o].CompareAndSwap(false, true) {
+	if in.odd[o].Add(1) == 1 && in.options.Warn != nil {
 		in.options.Warn(oddityTexts[o].kind, oddityTexts[o].message)
 	}
+}
+
+// Oddities tells how many requests had each kind of oddity that more than one had.
+func (in *Intake) Oddities() []string {
+	var list []string
+	for o := range in.odd {
+		if n := in.odd[o].Load(); n > 1 {
+			list = append(list, fmt.Sprintf("%s (%d requests in all)", oddityTexts[o].message, n))
+		}
+	}
+	return list
 }
 
 func (in *Intake) oddities(r *record.Record, reply *endpoint.Reply) {

@@ -401,6 +401,19 @@ func TestDistinctErrorsAreBounded(t *testing.T) {
 	}
 }
 
+// Long error pages that are all different cannot fill the memory.
+func TestMessagesOfErrorsAreBounded(t *testing.T) {
+	var tally errorTally
+	page := strings.Repeat("x", maxErrorBytes/4)
+	for i := range 6 {
+		tally.add(&record.Error{Message: page[i:]}, occurred{atNS: int64(i)}, 1)
+	}
+	groups := tally.list()
+	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != OtherErrorsType || last.Count != 2 || !strings.Contains(last.Error.Message, "first 4 ") {
+		t.Errorf("%d groups, the last %.100s", len(groups), fmt.Sprint(groups[len(groups)-1]))
+	}
+}
+
 func TestSnapshot(t *testing.T) {
 	e := engineOf(t, chatConfig(), worked()...)
 	want := Snapshot{Successes: 3, Errors: 1, StartNS: t0, EndNS: t0 + 730*ms, UsageReported: true}

@@ -8,10 +8,11 @@ import (
 	"aiperf/internal/record"
 )
 
-// MaxDistinctErrors bounds the groups of equal errors that are told apart. Later new ones are counted
-// together in one last group of type OtherErrorsType.
+// MaxDistinctErrors bounds the groups of equal errors that are told apart, maxErrorBytes the length of
+// their messages together. Later new ones are counted together in one last group of type OtherErrorsType.
 const (
 	MaxDistinctErrors = 10_000
+	maxErrorBytes     = 64 << 20
 	OtherErrorsType   = "OtherErrors"
 )
 
@@ -22,10 +23,11 @@ type ErrorCount struct {
 }
 
 // errorTally counts errors by what makes them equal. Its list does not depend on the order in which
-// they come in, as long as there are no more than MaxDistinctErrors.
+// they come in, as long as there are no more of them than can be told apart.
 type errorTally struct {
 	index  map[record.Key]int
 	groups []errorGroup
+	bytes  int
 	others int64
 }
 
@@ -55,7 +57,7 @@ func (t *errorTally) add(err *record.Error, at occurred, n int64) {
 		}
 		return
 	}
-	if len(t.groups) == MaxDistinctErrors {
+	if len(t.groups) == MaxDistinctErrors || t.bytes+len(err.Message) > maxErrorBytes {
 		t.others += n
 		return
 	}
@@ -63,6 +65,7 @@ func (t *errorTally) add(err *record.Error, at occurred, n int64) {
 		t.index = make(map[record.Key]int)
 	}
 	t.index[key] = len(t.groups)
+	t.bytes += len(err.Message)
 	t.groups = append(t.groups, errorGroup{ErrorCount{*err, n}, at})
 }
 
@@ -84,7 +87,7 @@ func (t *errorTally) list() []ErrorCount {
 	if t.others > 0 {
 		out = append(out, ErrorCount{record.Error{
 			Type:    OtherErrorsType,
-			Message: fmt.Sprintf("errors other than the first %d distinct ones", MaxDistinctErrors),
+			Message: fmt.Sprintf("errors other than the first %d distinct ones", len(t.groups)),
 		}, t.others})
 	}
 	return out

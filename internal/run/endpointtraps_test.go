@@ -96,6 +96,41 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 	}
 }
 
+// Turns of a session share an id and have one each; a reply that failed, content or not, is no part of
+// what was said.
+func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
+	var roles, sessions, requests []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Messages []struct{ Role string } }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		list := ""
+		for _, m := range asked.Messages {
+			list += m.Role[:1]
+		}
+		roles = append(roles, list)
+		sessions, requests = append(sessions, r.Header.Get("X-Correlation-Id")), append(requests, r.Header.Get("X-Request-Id"))
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}`+"\n\n")
+		if len(roles) == 2 {
+			fmt.Fprint(w, `data: {"error":{"message":"no memory"}}`+"\n\n")
+		}
+		fmt.Fprint(w, "data: [DONE]\n\n")
+	}))
+	defer s.Close()
+	outcome, log, err := executeOn(t, conversation("", "one", "two", "three"), t.TempDir(), s.URL, "--streaming", "--num-sessions", "1")
+	if err != nil || outcome.Result.Counts.Successes != 2 || outcome.Result.Counts.Errors != 1 {
+		t.Fatalf("%v %s", err, log)
+	}
+	if got := strings.Join(roles, " "); got != "u uau uauu" {
+		t.Errorf("roles %s", got)
+	}
+	if slices.Sort(requests); sessions[0] == "" || len(slices.Compact(sessions)) != 1 || len(slices.Compact(requests)) != 3 {
+		t.Errorf("sessions %q, requests %q", sessions, requests)
+	}
+}
+
 // APIs without a place for a history refuse conversations before the first request.
 func TestSingleTurnTypesRefuseConversations(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
@@ -362,5 +397,63 @@ func TestConsoleTitles(t *testing.T) {
 		if err := console.Render(&text, &outcome.Result, o); err != nil || !strings.Contains(text.String(), "| "+want) {
 			t.Errorf("%s: %v, no %q in\n%s", c.name, err, want, text.String())
 		}
+	}
+}
+
+// However a request fails, the time that it took is known, and is in no latency of replies.
+func TestEveryFailureHasItsLatency(t *testing.T) {
+	faulty := func(fault string) func(*testing.T) string {
+		return func(t *testing.T) string {
+			return serve(t, mockserver.Options{Fault: fault, TTFT: time.Millisecond, ITL: time.Millisecond})
+		}
+	}
+	nobody := func(t *testing.T) string {
+		s := httptest.NewServer(nil)
+		s.Close()
+		return s.URL
+	}
+	for _, c := range []struct {
+		name    string
+		server  func(*testing.T) string
+		args    string
+		kind    string
+		leastMS float64
+	}{
+		{"refused connection", nobody, "", "ClientConnectorError", 0},
+		{"refusal", faulty("delay_ms=30;status=429"), "", "Too Many Requests", 30},
+		{"timed out", faulty("delay_ms=5000"), "--request-timeout-seconds 0.05", "TimeoutError", 50},
+		{"cancelled", faulty("delay_ms=5000"), "--request-cancellation-rate 100 --request-cancellation-delay 0.03", "RequestCancellationError", 30},
+		{"cut", faulty("delay_ms=30;cut_after_events=1;cut_mid_event"), "--streaming", "ClientPayloadError", 30},
+		{"error inside", faulty("delay_ms=30;error_200"), "", "", 30},
+		{"no content", func(t *testing.T) string {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(30 * time.Millisecond)
+				fmt.Fprint(w, "{}")
+			}))
+			t.Cleanup(s.Close)
+			return s.URL
+		}, "", "InvalidInferenceResultError", 30},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			_, log, err := executeOn(t, conversation("", "a"), dir, c.server(t), append([]string{"--request-count", "2"}, arguments(c.args)...)...)
+			if err != nil {
+				t.Fatalf("%v %s", err, log)
+			}
+			sum := summaryOf(t, dir)
+			group := at(sum["error_summary"].([]any)[0], "error_details")
+			if kind := at(group, "type"); c.kind != "" && kind != c.kind {
+				t.Errorf("error %v", group)
+			}
+			least, _ := at(sum, "error_latency", "min").(float64)
+			most, _ := at(sum, "error_latency", "max").(float64)
+			if count := at(sum, "error_latency", "count"); count != 2.0 || least <= c.leastMS || most > 4000 {
+				t.Errorf("%v of 2 failures took %v to %v ms, want more than %v", count, least, most, c.leastMS)
+			}
+			if sum["request_latency"] != nil {
+				t.Error("a failure has the latency of a reply")
+			}
+		})
 	}
 }

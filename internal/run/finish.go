@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"aiperf/internal/config"
@@ -45,7 +46,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	if e.warmup != nil {
 		e.setFacts(e.warmup, phaseOf(phases, load.Warmup))
 	}
-	for _, w := range e.profiling.Warnings() {
+	for _, w := range slices.Concat(e.intake.Oddities(), e.profiling.Warnings()) {
 		e.log.Warn(w)
 	}
 	facts := e.facts(phases)

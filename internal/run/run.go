@@ -137,6 +137,7 @@ type execution struct {
 	profiling, warmup *metrics.Engine
 	client            transport
 	sessions          *session.Store
+	intake            *intake.Intake
 	pool              *intake.Pool
 	engine            *load.Engine
 	dispatcher        *dispatcher
@@ -355,14 +356,15 @@ func (e *execution) assemble() error {
 		Dataset: e.data, Endpoint: e.endpoint, URLs: e.urls, Headers: e.headers(),
 		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.cacheBust(),
 	})
-	e.pool = intake.NewPool(intake.New(intake.Options{
+	e.intake = intake.New(intake.Options{
 		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount, ChunkUsage: e.cfg.Endpoint.ChunkUsage,
 		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
 		MakesImages: e.descriptor.ProducesImages && !e.descriptor.SupportsImage,
 		KeepText:    e.cfg.Artifacts.Outputs,
 		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },
-	}), e.processors(), recordQueue, e.deliver)
+	})
+	e.pool = intake.NewPool(e.intake, e.processors(), recordQueue, e.deliver)
 	sampler, err := dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg))
 	if err != nil {
 		return err

@@ -251,6 +251,7 @@ func (e *execution) clientOptions(workers int) client.Options {
 	if h.TrustEnv {
 		o.Proxy = client.ProxyFromEnvironment
 	}
+	o.MaxBody = int64(h.MaxResponseBytes)
 	o.TimestampSource = client.TimestampSource(e.cfg.TimestampSource)
 	o.Redact = e.redactor.Text
 	o.HTTP2, o.UnixSocket = e.cfg.Endpoint.HTTP2, e.cfg.Endpoint.UnixSocket

@@ -83,6 +83,10 @@ def connections(strategy, requests_each):
     return 1, CONCURRENCY
 
 
+# The ports of the client that a server knows: most servers tell connections by them, and the system uses a port again.
+known = {}
+
+
 def check(name, url, tally, strategy, streaming, requests_each):
     label = f"{name} {strategy} {'stream' if streaming else 'unary'}"
     run = f"{cache}/run"
@@ -92,7 +96,7 @@ def check(name, url, tally, strategy, streaming, requests_each):
     done = subprocess.run(
         [aiperf, "profile", "--model", "m", "--tokenizer", "builtin", "--url", url, "--endpoint-type", "chat", "--concurrency", str(CONCURRENCY),
          "--isl", "32", "--osl", str(TOKENS), "--random-seed", "1", "--ui", "none", "--no-server-metrics",
-         "--no-gpu-telemetry", "--connection-reuse-strategy", strategy, "--artifact-dir", run, "--extra-inputs", "ignore_eos:true",
+         "--no-gpu-telemetry", "--connection-reuse-strategy", strategy, "--export-http-trace", "--artifact-dir", run, "--extra-inputs", "ignore_eos:true",
          "--conversation-num", str(SESSIONS), "--conversation-turn-mean", str(REQUESTS // SESSIONS), "--conversation-turn-stddev", "0"]
         + ["--streaming"] * streaming, env=os.environ | {"AIPERF_HTTP_SSL_VERIFY": "false"}, capture_output=True, text=True)
     assert done.returncode == 0, f"{label}: aiperf ended with {done.returncode}\n{done.stdout}{done.stderr}"
@@ -114,10 +118,17 @@ def check(name, url, tally, strategy, streaming, requests_each):
     else:
         assert total("usage_prompt_tokens") == total("input_sequence_length"), f"{label}: prompt tokens differ"
     least, most = connections(strategy, requests_each)
-    assert least <= seen["connections"] <= most, f"{label}: {seen['connections']} connections, want {least} to {most}"
     fresh = REQUESTS - total("http_req_connection_reused")
-    assert fresh == seen["connections"], f"{label}: {fresh} connections by our records, {seen['connections']} by the server's"
-    print(f"{label:44} {seen['connections']:4} connections, {time.time() - began:.1f} s")
+    assert least <= fresh <= most, f"{label}: {fresh} connections, want {least} to {most}"
+    if requests_each:
+        want = fresh
+    else:
+        ports = {r["trace_data"]["local_port"] for r in records}
+        want = len(ports - known.setdefault(url, set()))
+        known[url] |= ports
+        assert len(ports) <= fresh, f"{label}: {len(ports)} ports, {fresh} connections"
+    assert want == seen["connections"], f"{label}: {want} connections by our records, {seen['connections']} by the server's"
+    print(f"{label:44} {fresh:4.0f} connections, {time.time() - began:.1f} s")
 
 
 def main():

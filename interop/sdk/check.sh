@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the official client packages of OpenAI, Anthropic, Cohere and Hugging Face against the mock server:
-# each must read every reply and stream of its API, with the counts that the server says it made; and the requests
-# of aiperf must be requests of those packages.
+# each must read every reply and stream of its API, with the counts that the server says it made; the requests of
+# aiperf must be requests of those packages, and the golden conversations replies of theirs.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh sdk
@@ -15,6 +15,7 @@ for _ in $(seq 100); do
     if python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/health')" 2>/dev/null; then break; fi
     sleep 0.1
 done
+"$cache/venv/bin/python" conversations.py ../../internal/endpoint/testdata/conversations
 "$cache/venv/bin/python" check.py "http://127.0.0.1:$port"
 kill $server
 wait $server || true

@@ -42,7 +42,7 @@ func (x *call) describeEnd() *record.Error {
 		x.out.CutOff = true
 		return client.CutOff()
 	}
-	return client.TimedOut()
+	return x.client.opts.TimedOut()
 }
 
 // span is the time from start to end, absent without either.

@@ -247,6 +247,15 @@ func TestNarrowConsoleWrapsTheMetricColumn(t *testing.T) {
 	}
 }
 
+// What the first error of a kind tells besides stands below its message.
+func TestDetailsOfErrors(t *testing.T) {
+	r := &summary.Result{Errors: []summary.ErrorCount{{Error: record.Error{Type: "T", Message: "no content", Details: "the server sent: <html>\n</html>\x1b[2J"}, Count: 2}}}
+	got := text(t, r, Options{Width: 100})
+	if !strings.Contains(got, "no content ") || !strings.Contains(got, "│ the server sent: <html> </html>") || strings.Contains(got, "\x1b[2J") {
+		t.Error(got)
+	}
+}
+
 func TestTrapMessagesCannotBreakTheTable(t *testing.T) {
 	r := &summary.Result{Errors: []summary.ErrorCount{{
 		Error: record.Error{Code: 500, HasCode: true, Type: "Kind\nof", Message: "a|b, \"c\"\r\nsecond\rthird \x1b[2J\u202e\u0085 東京 🙂 " + strings.Repeat("語", 200) + "\xff"},

@@ -38,7 +38,7 @@ func (p *page) errorTable(r *summary.Result) {
 		if e.Type != "" {
 			kind = cell{text: strings.ReplaceAll(safe(e.Type), "\n", " ")}
 		}
-		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message)}, {text: integer(r.Errors[i].Count)}})
+		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message) + errorDetails(e.Details)}, {text: integer(r.Errors[i].Count)}})
 	}
 	t.print(p)
 	p.errorLatency(r)
@@ -62,6 +62,14 @@ func (p *page) errorLatency(r *summary.Result) {
 	}
 	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", r.Metrics[i].Unit,
 		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(p99), fixed2(median)), plain})
+}
+
+// errorDetails is what the first error of its kind tells besides, on a line of its own.
+func errorDetails(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "\n" + strings.ReplaceAll(errorMessage(s), "\n", " ")
 }
 
 func errorMessage(s string) string {

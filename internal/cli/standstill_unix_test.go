@@ -43,8 +43,9 @@ func TestStandstillIsSeenAndAccountedFor(t *testing.T) {
 	if dropped < 30 || dropped > 125-5 {
 		t.Errorf("%v arrivals were dropped, want about 50", dropped)
 	}
-	// 125 arrivals lie in 2.5 s; each was sent or dropped, but for those around the standstill.
-	if all := dropped + done; all < 122 || all > 125 {
+	// 125 arrivals lie in 2.5 s; each was sent or dropped, but for those around the standstill, and for those that a
+	// busy machine had not sent when the time was over.
+	if all := dropped + done; all < 110 || all > 125 {
 		t.Errorf("%v sent and %v dropped, want 125 in all", done, dropped)
 	}
 	if lines := strings.Count(p.show("profile_export.jsonl", "metadata.session_num"), "\n") + 1; float64(lines) != done {

@@ -84,9 +84,9 @@ func newEvents(intervals []interval, originNS int64) *events {
 	e := &events{intervals: intervals, originNS: originNS, changes: make([]change, 0, n)}
 	for i := range intervals {
 		of := change(i) << changeBits
-		e.changes = append(e.changes, of|requestStarts, of|requestEnds)
+		e.changes = append(e.changes, of+requestStarts, of+requestEnds)
 		if intervals[i].hasFirst() {
-			e.changes = append(e.changes, of|requestDecodes)
+			e.changes = append(e.changes, of+requestDecodes)
 		}
 	}
 	e.sort(e.changes, make([]change, n), new([fewChanges]timed))

@@ -177,6 +177,59 @@ func TestHeapMergesLikeTheRowSearch(t *testing.T) {
 	}
 }
 
+// rowSearch is linear without its limit of length.
+func rowSearch(r *ranks, s string) (out []uint32) {
+	starts, pair := make([]int, 0, len(s)+1), make([]uint32, 0, len(s))
+	for i := range len(s) + 1 {
+		starts = append(starts, i)
+	}
+	set := func(i int) uint32 {
+		if i+2 >= len(starts) {
+			return noRank
+		}
+		return r.rank(s[starts[i]:starts[i+2]])
+	}
+	for i := range len(s) {
+		pair = append(pair, set(i))
+	}
+	for {
+		best := 0
+		for i, rank := range pair {
+			if rank < pair[best] {
+				best = i
+			}
+		}
+		if pair[best] == noRank {
+			break
+		}
+		starts, pair = slices.Delete(starts, best+1, best+2), slices.Delete(pair, best+1, best+2)
+		pair[best] = set(best)
+		if best > 0 {
+			pair[best-1] = set(best - 1)
+		}
+	}
+	for i := range len(starts) - 1 {
+		out = append(out, r.rank(s[starts[i]:starts[i+1]]))
+	}
+	return out
+}
+
+// A long piece has more pairs than a heap sorts quickly; those of one rank wait in rows.
+func TestLongPiecesMergeLikeTheRowSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	vocabulary, heap := o200k().ranks, &heapMerger{}
+	const n = 9001
+	mixed := make([]byte, n)
+	for i := range mixed {
+		mixed[i] = "aaaaaaabc"[r.IntN(9)]
+	}
+	for _, s := range []string{strings.Repeat("a", n), strings.Repeat("abc", n/3), strings.Repeat(" ", n), strings.Repeat("\xf0\x9f\x98\x80", n/4), string(mixed)} {
+		if got, want := heap.merge(vocabulary, s, nil), rowSearch(vocabulary, s); !slices.Equal(got, want) {
+			t.Errorf("%q…: heap %d tokens, row %d", s[:9], len(got), len(want))
+		}
+	}
+}
+
 func TestLongRunsStayFast(t *testing.T) {
 	// Quadratic merging would need minutes for these.
 	for _, s := range []string{"a", "ab", "=", " ", "\u4e2d", "zqxj"} {

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"os"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 
@@ -107,13 +108,8 @@ func (x *Indexed) FirstMS(i int) *float64 {
 // Number is which of the generated ids a conversation without an id of its own has.
 func (x *Indexed) Number(i int) int {
 	n := i - x.named.before(i)
-	for _, taken := range x.taken {
-		if taken > n {
-			break
-		}
-		n++
-	}
-	return n
+	// Below taken number k are taken[k]-k free ones.
+	return n + sort.Search(len(x.taken), func(k int) bool { return x.taken[k]-k > n })
 }
 
 func (x *Indexed) rowOf(i, k int) int {

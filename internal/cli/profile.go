@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	standardlog "log"
 	"log/slog"
 	"os"
 	"strings"
@@ -44,6 +45,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	defer interrupts.close()
 	log := newLog(t, cfg, view)
 	defer log.Close()
+	defer adoptStandardLog(log)()
 	logger := log.Logger("config")
 	for _, w := range warnings {
 		logger.Log(context.Background(), warningLevel(w), w.Text)
@@ -101,6 +103,18 @@ func newLog(t *terminal, cfg *config.Run, view view) *runlog.Log {
 		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
 		Redactor: artifact.NewRedactor(run.Secrets(cfg)...),
 	})
+}
+
+// adoptStandardLog makes what libraries say on the standard logger lines of a log: on the terminal they would stand in
+// the midst of the progress. The returned function ends that.
+func adoptStandardLog(l *runlog.Log) (end func()) {
+	to, flags := standardlog.Writer(), standardlog.Flags()
+	standardlog.SetFlags(0)
+	standardlog.SetOutput(slog.NewLogLogger(l.Logger("library").Handler(), slog.LevelDebug).Writer())
+	return func() {
+		standardlog.SetOutput(to)
+		standardlog.SetFlags(flags)
+	}
 }
 
 func warningLevel(w config.Warning) slog.Level {

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"aiperf/internal/clock"
 )
 
 // hostFiles are those of a Linux machine with two processors at one of two instants, ten seconds apart.
@@ -173,5 +175,24 @@ func TestThisMachineIsTold(t *testing.T) {
 	r := s.all(int64(time.Second))
 	if m := &r.host; m.processors < 1 || m.memory < 1<<20 {
 		t.Errorf("%d processors, %d bytes", m.processors, m.memory)
+	}
+}
+
+// A phase that begins while the machine is being read makes no window that ends before it began.
+func TestARestartDuringALook(t *testing.T) {
+	var w *Watch
+	during := false
+	w = start(clock.New(), system{root: t.TempDir(), own: func(*reading) {
+		if during {
+			during = false
+			time.Sleep(time.Millisecond)
+			runtime.GC()
+			w.Restart()
+		}
+	}})
+	defer w.Stop()
+	during = true
+	if h := w.SoFar(); h.Duration < 0 || h.GC.Cycles < 0 {
+		t.Errorf("%v, %d cycles", h.Duration, h.GC.Cycles)
 	}
 }

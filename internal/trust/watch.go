@@ -98,6 +98,9 @@ func (w *Watch) SoFar() Health {
 	if w.done {
 		return w.health
 	}
+	if now.atNS < w.since.atNS { // a Restart came in between
+		now = w.since
+	}
 	h := w.health
 	h.level(&now)
 	h.window(&w.since, &now)

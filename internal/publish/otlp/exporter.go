@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/sdk/metric"
@@ -25,7 +28,15 @@ type exporter struct {
 	answers *witness
 }
 
+// silence keeps the SDK's logger, of which a process has one, off the terminal: it repeats variables that are not heeded
+// here, secrets included. What goes wrong with a push comes back as an error.
+var silence = sync.OnceFunc(func() {
+	otel.SetLogger(logr.Discard())
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
+})
+
 func newExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
+	silence()
 	if t.grpc {
 		x, err := newGRPCExporter(t, e, timeout)
 		return &exporter{Exporter: x}, err

@@ -79,11 +79,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 // single makes one run, reports it and says how it ended.
 func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f experiment.Finished) {
 	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
-	for _, o := range options.Observers {
-		if t, ok := o.(*tracking); ok {
-			t.wait(interrupts.Stop)
-		}
-	}
+	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
 	view.clear()
 	if f.Err != nil {
 		f.Code = a.fail(f.Err)

@@ -43,7 +43,7 @@ func (t *tracking) Begin(b run.Beginning) {
 	m := &cfg.MLflow
 	o := mlflow.Options{
 		URI: m.URI, Environment: t.environment, Experiment: m.Experiment, ParentRunID: m.ParentRunID,
-		RunName: runName(m.RunName, &b), User: userName(), Params: parameters(cfg),
+		RunName: runName(m.RunName, &b), User: cmp.Or(t.environment.User(), userName()), Params: parameters(cfg),
 		Dir: cfg.Artifacts.Dir, Globs: m.Globs, Export: cfg.Artifacts.Path(config.MLflowJSON),
 		Interval: cfg.Env.OTel.FlushInterval, Timeout: cfg.Env.MLflow.Timeout,
 		BenchmarkID: b.BenchmarkID, Version: Version, Set: b.Metrics, Log: t.log, Redact: t.redactor.Text,
@@ -142,6 +142,15 @@ func (t *tracking) End(out *run.Outcome, s run.Snapshot) {
 		ending.Failed = len(faults(out)) > 0
 	}
 	t.tracker.Finish(ending)
+}
+
+// waitForUploads waits until the observers that upload something have done so.
+func waitForUploads(observers []run.Observer, i *interrupts) {
+	for _, o := range observers {
+		if t, ok := o.(*tracking); ok {
+			t.wait(i.Stop)
+		}
+	}
 }
 
 // wait waits for the upload; a run that failed before its first request has none.

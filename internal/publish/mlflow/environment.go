@@ -62,6 +62,9 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 	return e, e.check()
 }
 
+// User is the name that the server knows the user by, "" if the environment does not tell.
+func (e *Environment) User() string { return e.username }
+
 // check refuses what cannot stand in a header; the error does not repeat it.
 func (e *Environment) check() error {
 	for name, v := range map[string]string{variableUser: e.username, variablePassword: e.password, variableToken: e.token} {

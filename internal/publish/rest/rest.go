@@ -224,12 +224,13 @@ func (c *Client) refused(response *http.Response, body []byte) *Problem {
 }
 
 func (c *Client) oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	text = strings.ToValidUTF8(text, "�")
+	if c.Redact != nil {
+		text = c.Redact(text) // before it is cut, which would spoil a secret but not hide it
+	}
+	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > maxMessage {
 		text = string(runes[:maxMessage]) + "…"
-	}
-	if c.Redact != nil {
-		text = c.Redact(text)
 	}
 	return text
 }

@@ -63,7 +63,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	defer live.close(cfg, interrupts, log.Logger("metrics"))
 	options.Observers = append(stream.observers(), live.observers(log.Logger("metrics"))...)
 	options.WatchClient = live != nil
-	tracking, err := newTracking(cfg, log.Logger("mlflow"))
+	tracking, err := a.newTracking(cfg)
 	if err != nil {
 		return a.fail(err)
 	}

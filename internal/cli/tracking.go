@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"log/slog"
-	"os"
 	"os/user"
 	"path"
 	"path/filepath"
@@ -21,20 +19,19 @@ import (
 type tracking struct {
 	environment *mlflow.Environment
 	redactor    *artifact.Redactor
-	log         *slog.Logger
 	tracker     *mlflow.Tracker
 }
 
 // newTracking reads what the environment says of the server; nil is for runs that are not tracked.
-func newTracking(cfg *config.Run, log *slog.Logger) (*tracking, error) {
+func (a *app) newTracking(cfg *config.Run) (*tracking, error) {
 	if cfg.MLflow.URI == nil {
 		return nil, nil
 	}
-	environment, err := mlflow.ReadEnvironment(os.LookupEnv)
+	environment, err := mlflow.ReadEnvironment(a.env)
 	if err != nil {
 		return nil, err
 	}
-	return &tracking{environment: environment, redactor: artifact.NewRedactor(run.Secrets(cfg)...), log: log}, nil
+	return &tracking{environment: environment, redactor: artifact.NewRedactor(run.Secrets(cfg)...)}, nil
 }
 
 // Begin implements run.Observer.
@@ -46,7 +43,7 @@ func (t *tracking) Begin(b run.Beginning) {
 		RunName: runName(m.RunName, &b), User: cmp.Or(t.environment.User(), userName()), Params: parameters(cfg),
 		Dir: cfg.Artifacts.Dir, Globs: m.Globs, Export: cfg.Artifacts.Path(config.MLflowJSON),
 		Interval: cfg.Env.OTel.FlushInterval, Timeout: cfg.Env.MLflow.Timeout,
-		BenchmarkID: b.BenchmarkID, Version: Version, Set: b.Metrics, Log: t.log, Redact: t.redactor.Text,
+		BenchmarkID: b.BenchmarkID, Version: Version, Set: b.Metrics, Log: b.Log.Logger("mlflow"), Redact: t.redactor.Text,
 	}
 	if o.Globs == nil {
 		o.Globs = mlflow.DefaultGlobs(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))

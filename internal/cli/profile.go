@@ -65,6 +65,13 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	defer live.close(cfg, interrupts, log.Logger("metrics"))
 	options.Observers = append(stream.observers(), live.observers(log.Logger("metrics"))...)
 	options.WatchClient = live != nil
+	tracking, err := a.newTracking(cfg)
+	if err != nil {
+		return a.fail(err)
+	}
+	if tracking != nil {
+		options.Observers = append(options.Observers, tracking)
+	}
 	if cfg.Several() {
 		return a.repeat(cfg, options, view, interrupts)
 	}
@@ -74,6 +81,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 // single makes one run, reports it and says how it ended.
 func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f experiment.Finished) {
 	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
+	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
 	view.clear()
 	if f.Err != nil {
 		f.Code = a.fail(f.Err)

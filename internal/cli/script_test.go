@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"show":       cmdShow,
 			"lines":      cmdLines,
 			"collector":  cmdCollector,
+			"mlflow":     cmdMLflow,
 			"tree":       cmdTree,
 			"within":     cmdWithin,
 			"refused":    cmdRefused,

@@ -10,13 +10,15 @@ type Env struct {
 	GPU           GPUEnv
 	Network       NetworkEnv
 	OTel          OTelEnv
-	Endpoint      EndpointEnv
-	Plugin        PluginEnv
-	Dataset       DatasetEnv
-	Metrics       MetricsEnv
-	UI            UIEnv
-	Timing        TimingEnv
-	Weka          WekaEnv
+	// MLflow bounds the upload to an MLflow server.
+	MLflow   UploadEnv
+	Endpoint EndpointEnv
+	Plugin   PluginEnv
+	Dataset  DatasetEnv
+	Metrics  MetricsEnv
+	UI       UIEnv
+	Timing   TimingEnv
+	Weka     WekaEnv
 	// ContextOverflow says when a context was too long, and the share of such requests that a scenario tolerates.
 	ContextOverflow ContextOverflowEnv
 	Record          RecordEnv
@@ -159,6 +161,9 @@ type WekaEnv struct {
 	GroupSize                              int
 }
 
+// UploadEnv bounds an upload after the run.
+type UploadEnv struct{ Timeout time.Duration }
+
 // OTelEnv tunes the pushes to an OpenTelemetry collector.
 type OTelEnv struct {
 	// FlushInterval lies between two pushes, RequestTimeout bounds one.
@@ -253,6 +258,7 @@ func newEnv(v variables) Env {
 			FlushInterval: v.seconds("OTEL_FLUSH_INTERVAL_SECONDS"), RequestTimeout: v.seconds("OTEL_REQUEST_TIMEOUT_SECONDS"),
 			MaxBatch: v.number("OTEL_MAX_BATCH_RECORDS"), MaxBuffered: v.number("OTEL_MAX_BUFFERED_RECORDS"),
 		},
+		MLflow:   UploadEnv{Timeout: v.seconds("MLFLOW_EXPORT_TIMEOUT_SECONDS")},
 		Plugin:   PluginEnv{CallTimeout: v.seconds("PLUGIN_CALL_TIMEOUT"), StartTimeout: v.seconds("PLUGIN_START_TIMEOUT")},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
 		Dataset: DatasetEnv{

@@ -126,7 +126,7 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 	}
 	_, warnings, err := ReadEnv(lookup(map[string]string{
 		"AIPERF_GPU_COLLECTION_INTERVAL":          "0.5",  // read
-		"AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS":    "7",    // nothing is uploaded yet
+		"AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS":     "7",    // nothing is uploaded yet
 		"AIPERF_HTTP_CONNECTION_LIMIT":            "7",    // read
 		"AIPERF_GPU_REACHABILITY_TIMEOUT":         "10",   // the default
 		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT":    "50",   // describes the original's processes
@@ -135,7 +135,7 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Text, ": AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS") {
+	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Text, ": AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS") {
 		t.Errorf("warnings %+v", warnings)
 	}
 }

@@ -31,6 +31,7 @@ func InputConfig(r *Run, benchmarkID string) Object {
 	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
 	out = setNonEmpty(out, "network_latency", networkConfig(r))
 	out = setNonEmpty(out, "otel", otelConfig(r))
+	out = setNonEmpty(out, "mlflow", mlflowConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
 		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
@@ -255,7 +256,7 @@ func distribution(n Normal, whole bool) any {
 }
 
 func phaseConfig(ph *Phase, r *Run) Object {
-	out := Object{{Key: "name", Value: ph.Name}, {Key: "type", Value: ph.yamlType()}}
+	out := Object{{Key: "name", Value: ph.Name}, {Key: "type", Value: ph.YAMLType()}}
 	if ph.Requests != nil {
 		out = append(out, Member{Key: "requests", Value: *ph.Requests})
 	} else if ph.Schedule != nil && ph.Sessions == nil && ph.Schedule.Rows > 0 {
@@ -335,8 +336,8 @@ func lanesConfig(l *Lanes) Object {
 	return out
 }
 
-// yamlType is the phase's type in a configuration file.
-func (ph *Phase) yamlType() string {
+// YAMLType is the phase's type in a configuration file.
+func (ph *Phase) YAMLType() string {
 	switch ph.Mode {
 	case Rate:
 		return ph.Pattern

@@ -7,7 +7,6 @@ func logLevels() []string {
 func outputOptions() []Option {
 	const (
 		plots    = "plots"
-		mlflow   = "the upload to MLflow"
 		wandb    = "the upload to Weights & Biases"
 		api      = "the HTTP API"
 		accuracy = "graded runs"
@@ -41,12 +40,12 @@ func outputOptions() []Option {
 		opt("stream", Enum, "", 3, "What is streamed: the figures of requests (metrics), those of the load (timing), or both.", multi, values("metrics", "timing", "default"), derived("both"), yaml("otel.stream")),
 		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream's resource as key=value.", multi, yaml("otel.resource_attributes")),
 		opt("gen-ai-provider", String, "", 3, "Name of the provider in the stream (gen_ai.provider.name).", derived("found by the host of --url, else _OTHER"), yaml("otel.gen_ai_provider")),
-		opt("mlflow-tracking-uri", String, "", 3, "MLflow server to upload to.", address, missing(mlflow)),
-		opt("mlflow-experiment", String, "", 3, "MLflow experiment.", missing(mlflow)),
-		opt("mlflow-run-name", String, "", 3, "Name of the MLflow run.", missing(mlflow)),
-		opt("mlflow-tag", Pairs, "", 3, "Tags of the MLflow run.", multi, missing(mlflow)),
-		opt("mlflow-parent-run-id", String, "", 3, "Parent of the MLflow run.", missing(mlflow)),
-		opt("mlflow-artifact-glob", String, "", 3, "Files that are uploaded.", repeat, missing(mlflow)),
+		opt("mlflow-tracking-uri", String, "", 3, "MLflow server that the run is tracked on, and its results and files uploaded to: http://host:port.", address, yaml("mlflow.tracking_uri")),
+		opt("mlflow-experiment", String, "aiperf", 3, "MLflow experiment; it is created if there is none of that name.", yaml("mlflow.experiment")),
+		opt("mlflow-run-name", String, "", 3, "Name of the MLflow run.", derived("aiperf- and the first 8 characters of the benchmark's id"), yaml("mlflow.run_name")),
+		opt("mlflow-tag", Pairs, "", 3, "Tags of the MLflow run: key:value items or a JSON object.", multi, yaml("mlflow.tags")),
+		opt("mlflow-parent-run-id", String, "", 3, "MLflow run under which this one stands.", yaml("mlflow.parent_run_id")),
+		opt("mlflow-artifact-glob", String, "", 3, "Files that are uploaded, instead of results, pictures and pages: patterns below the run's folder, with ** for any folders.", repeat, yaml("mlflow.artifact_globs")),
 		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
 		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
 		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),

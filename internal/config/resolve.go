@@ -27,6 +27,7 @@ func (d *draft) run() *Run {
 		Network:                d.network(),
 		OTel:                   d.otel(),
 		MetricsListen:          d.metricsListen,
+		MLflow:                 d.mlflow(),
 		TimestampSource:        d.p.Text("timestamp-source"),
 		RequireValid:           d.p.Bool("require-valid"),
 		FailIf:                 d.p.Texts("fail-if"),

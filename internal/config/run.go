@@ -24,6 +24,7 @@ type Run struct {
 	GPU           GPU
 	Network       Network
 	OTel          OTel
+	MLflow        MLflow
 	UI            UI
 	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
 	LogLevel string

@@ -70,6 +70,9 @@ func Secrets(cfg *config.Run) []string {
 	if u := cfg.OTel.URL; u != nil {
 		addresses = append(addresses, u.String())
 	}
+	if u := cfg.MLflow.URI; u != nil {
+		addresses = append(addresses, u.String())
+	}
 	for _, base := range addresses {
 		if u, err := url.Parse(base); err == nil && u.User != nil {
 			if password, ok := u.User.Password(); ok {

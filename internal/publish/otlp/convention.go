@@ -31,6 +31,35 @@ var standards = map[string]standard{
 	"output_token_count":    {name: tokenUsage, unit: "{token}", scale: 1, bounds: powers(1, 4, 13), tokenType: "output"},
 }
 
+// instruments are what a metric is passed on as: the instrument of the conventions first, then its own.
+func instruments(tag string, of unit.Unit) []standard {
+	named, known := standards[tag]
+	own := standard{name: "aiperf." + tag, unit: string(of), scale: 1, bounds: ownBounds[of]}
+	switch {
+	case !known:
+		return []standard{own}
+	case named.own:
+		return []standard{named, own}
+	}
+	return []standard{named}
+}
+
+// Name is what a metric is called, and the factor from its unit to the one there. TokenType tells the metrics of one name
+// apart, "" where there is only one.
+type Name struct {
+	Name, TokenType string
+	Scale           float64
+}
+
+// Names are the names of a metric: for those who pass figures on in another way.
+func Names(tag string, of unit.Unit) []Name {
+	var list []Name
+	for _, i := range instruments(tag, of) {
+		list = append(list, Name{i.name, i.tokenType, i.scale})
+	}
+	return list
+}
+
 const tokenUsage = "gen_ai.client.token.usage"
 
 var chunkBounds = []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.75, 1, 2, 5}

@@ -67,28 +67,16 @@ func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figure
 	f := &figures{labels: l, classes: map[class]*classOptions{}}
 	for _, s := range samples {
 		one := instrument{sample: s}
-		add := func(name, description string, to standard) error {
-			h, err := meter.Float64Histogram(name, metric.WithUnit(to.unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(to.bounds...))
-			if err != nil {
-				return fmt.Errorf("instrument %s: %w", name, err)
-			}
-			one.to = append(one.to, destination{h, to.scale, to.tokenType})
-			return nil
-		}
-		named, known := standards[s.Tag]
-		if known {
+		for _, to := range instruments(s.Tag, s.Unit) {
 			description := s.Doc
-			if named.tokenType != "" {
+			if to.tokenType != "" {
 				description = "Tokens of requests and of their replies."
 			}
-			if err := add(named.name, description, named); err != nil {
-				return nil, err
+			h, err := meter.Float64Histogram(to.name, metric.WithUnit(to.unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(to.bounds...))
+			if err != nil {
+				return nil, fmt.Errorf("instrument %s: %w", to.name, err)
 			}
-		}
-		if !known || named.own {
-			if err := add("aiperf."+s.Tag, s.Doc, standard{unit: string(s.Unit), scale: 1, bounds: ownBounds[s.Unit]}); err != nil {
-				return nil, err
-			}
+			one.to = append(one.to, destination{h, to.scale, to.tokenType})
 		}
 		f.instruments = append(f.instruments, one)
 	}

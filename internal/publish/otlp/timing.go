@@ -3,6 +3,7 @@ package otlp
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -40,6 +41,22 @@ var levels = []struct {
 	{"phase.grace_timeout_triggered", "1", "1 once its grace period is over, too.", func(s *load.Stats, _ int64) float64 { return bit(s.GracePeriodTimeoutTriggered) }},
 	{"phase.was_cancelled", "1", "1 once the phase was cancelled.", func(s *load.Stats, _ int64) float64 { return bit(s.WasCancelled) }},
 	{"phase.elapsed_sec", "s", "Age of the phase, at its end if it has ended.", func(s *load.Stats, nowNS int64) float64 { return s.Elapsed(nowNS).Seconds() }},
+}
+
+// TimingValues are the figures of a phase, each with its name: for those who pass them on in another way.
+func TimingValues(s *load.Stats, nowNS int64) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for _, c := range counters {
+			if !yield(timingPrefix+c.name, float64(c.value(s))) {
+				return
+			}
+		}
+		for _, l := range levels {
+			if !yield(timingPrefix+l.name, l.value(s, nowNS)) {
+				return
+			}
+		}
+	}
 }
 
 // unchanged is the difference up to which a level counts as the same.

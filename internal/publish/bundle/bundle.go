@@ -1,0 +1,100 @@
+// Package bundle finds the files of a run that are uploaded, by patterns.
+package bundle
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Find lists the regular files below dir that match a pattern, each once, as paths with slashes: in the order of the
+// patterns, then by name.
+func Find(dir string, patterns []string) ([]string, error) {
+	var all []string
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.Type().IsRegular() {
+			relative, err := filepath.Rel(dir, name)
+			if err != nil {
+				return err
+			}
+			all = append(all, filepath.ToSlash(relative))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(all)
+	var found []string
+	taken := map[string]bool{}
+	for _, pattern := range patterns {
+		parts := strings.Split(pattern, "/")
+		for _, name := range all {
+			if !taken[name] && Matches(parts, strings.Split(name, "/")) {
+				taken[name] = true
+				found = append(found, name)
+			}
+		}
+	}
+	return found, nil
+}
+
+// Matches tells whether the elements of a path match those of a pattern; ** stands for any number of folders.
+func Matches(pattern, name []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := range len(name) + 1 {
+				if Matches(pattern[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, err := path.Match(pattern[0], name[0]); err != nil || !ok {
+			return false
+		}
+		pattern, name = pattern[1:], name[1:]
+	}
+	return len(name) == 0
+}
+
+// Size is the size of a file now.
+func Size(dir, name string) (int64, error) {
+	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// MediaType is the type of a file by its name.
+func MediaType(name string) string {
+	for _, t := range mediaTypes {
+		if strings.EqualFold(path.Ext(name), t.ext) {
+			return t.media
+		}
+	}
+	return "application/octet-stream"
+}
+
+// mediaTypes do not depend on what the machine's own tables say.
+var mediaTypes = [...]struct{ ext, media string }{
+	{".json", "application/json"}, {".jsonl", "application/x-ndjson"}, {".csv", "text/csv"}, {".txt", "text/plain"}, {".log", "text/plain"},
+	{".parquet", "application/vnd.apache.parquet"}, {".html", "text/html"}, {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".svg", "image/svg+xml"},
+	{".gif", "image/gif"}, {".webp", "image/webp"}, {".yaml", "application/yaml"}, {".yml", "application/yaml"},
+}
+
+// IsPicture tells whether a file is looked at rather than read: pictures and pages.
+func IsPicture(name string) bool {
+	t := MediaType(name)
+	return strings.HasPrefix(t, "image/") || t == "text/html"
+}

@@ -1,0 +1,102 @@
+package mlflow
+
+import (
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"aiperf/internal/metrics"
+	"aiperf/internal/summary"
+)
+
+// diagnostics begins the keys of metrics that say how something was measured; MLflow shows them apart.
+const diagnostics = "system/"
+
+// key is the key of a metric.
+func key(m *metrics.Result) string {
+	if isDiagnostic(m) {
+		return diagnostics + m.Tag
+	}
+	return m.Tag
+}
+
+// isDiagnostic tells whether a metric is about the steps of the exchange, what servers say of their tokens, where these
+// differ from ours, or the power of GPUs.
+func isDiagnostic(m *metrics.Result) bool {
+	switch m.Group {
+	case metrics.GroupHTTPTrace, metrics.GroupUsage, metrics.GroupCache, metrics.GroupPrediction, metrics.GroupGPU, metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD:
+		return true
+	}
+	if m.Flags&(metrics.HTTPTraceOnly|metrics.Internal|metrics.Experimental|metrics.UsageDiffOnly) != 0 {
+		return true
+	}
+	for _, prefix := range []string{"usage_", "total_usage_", "osl_mismatch_"} {
+		if strings.HasPrefix(m.Tag, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// The keys of counts beside the metrics.
+const (
+	keyCompleted = "aiperf.completed_requests"
+	keyExpected  = "aiperf.total_expected_requests"
+)
+
+// finals are the metrics of a result: what the files have of them, under their tags. NaN and infinities have no place in
+// JSON and are left out, as they are there.
+func finals(r *summary.Result, expected int64, at time.Time) []point {
+	var list []point
+	add := func(key string, v float64) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) && len(key) <= maxKey {
+			list = append(list, point{Key: key, Value: v, Timestamp: at.UnixMilli()})
+		}
+	}
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		k := key(m)
+		add(k, m.Stats.Avg)
+		if !m.Distribution {
+			continue
+		}
+		for n, rank := range metrics.PercentileRanks {
+			add(k+"."+metrics.RankKey(rank), m.Stats.Percentiles[n])
+		}
+		for _, p := range m.Further {
+			add(k+"."+metrics.RankKey(p.Rank), p.Value)
+		}
+		add(k+".min", m.Stats.Min)
+		add(k+".max", m.Stats.Max)
+		add(k+".std", m.Stats.Std)
+		if m.Stats.Count > 0 {
+			add(k+".count", float64(m.Stats.Count))
+			add(k+".sum", m.Stats.Sum)
+		}
+	}
+	add(keyCompleted, float64(r.Counts.Successes+r.Counts.Errors))
+	if expected > 0 {
+		add(keyExpected, float64(expected))
+	}
+	return list
+}
+
+// fit cuts values to the lengths that the server takes.
+func fit(list []entry, limit int) []entry {
+	var out []entry
+	for _, e := range list {
+		if len(e.Key) > maxKey {
+			continue
+		}
+		out = append(out, entry{e.Key, cut(e.Value, limit)})
+	}
+	return out
+}
+
+func cut(text string, limit int) string {
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return string([]rune(text)[:limit-1]) + "…"
+}

@@ -1,0 +1,116 @@
+package mlflow
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// Environment is what the variables of MLflow's own client say of the way to the server.
+type Environment struct {
+	username, password, token string
+	tls                       tls.Config
+}
+
+// The variables. They are MLflow's, so that a shell that is set up for its client needs nothing more.
+const (
+	variableUser     = "MLFLOW_TRACKING_USERNAME"
+	variablePassword = "MLFLOW_TRACKING_PASSWORD"
+	variableToken    = "MLFLOW_TRACKING_TOKEN"
+	variableInsecure = "MLFLOW_TRACKING_INSECURE_TLS"
+	variableTrust    = "MLFLOW_TRACKING_SERVER_CERT_PATH"
+	variableIdentity = "MLFLOW_TRACKING_CLIENT_CERT_PATH"
+)
+
+// ReadEnvironment reads the variables; an error names the one that is wrong.
+func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
+	get := func(name string) string { v, _ := lookup(name); return strings.TrimSpace(v) }
+	e := &Environment{username: get(variableUser), password: get(variablePassword), token: get(variableToken)}
+	switch v := get(variableInsecure); strings.ToLower(v) {
+	case "", "false", "0", "no":
+	case "true", "1", "yes":
+		e.tls.InsecureSkipVerify = true
+	default:
+		return nil, fmt.Errorf("environment variable %s: %q is neither true nor false", variableInsecure, v)
+	}
+	if file := get(variableTrust); file != "" {
+		if e.tls.InsecureSkipVerify {
+			return nil, fmt.Errorf("environment variables %s and %s cannot be used together", variableInsecure, variableTrust)
+		}
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("environment variable %s: %w", variableTrust, err)
+		}
+		e.tls.RootCAs = x509.NewCertPool()
+		if !e.tls.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("environment variable %s: %s holds no certificate in PEM form", variableTrust, file)
+		}
+	}
+	if file := get(variableIdentity); file != "" {
+		pair, err := tls.LoadX509KeyPair(file, file)
+		if err != nil {
+			return nil, fmt.Errorf("environment variable %s: %w; the file holds a certificate and its key in PEM form", variableIdentity, err)
+		}
+		e.tls.Certificates = []tls.Certificate{pair}
+	}
+	return e, e.check()
+}
+
+// User is the name that the server knows the user by, "" if the environment does not tell.
+func (e *Environment) User() string { return e.username }
+
+// check refuses what cannot stand in a header; the error does not repeat it.
+func (e *Environment) check() error {
+	for name, v := range map[string]string{variableUser: e.username, variablePassword: e.password, variableToken: e.token} {
+		if strings.ContainsAny(v, "\r\n") {
+			return fmt.Errorf("environment variable %s holds a line break", name)
+		}
+	}
+	if e.password != "" && e.username == "" {
+		return errors.New("environment variable " + variablePassword + " needs " + variableUser)
+	}
+	return nil
+}
+
+// authorization is the header that the server is asked with; user information of the address goes first, as it does with
+// MLflow's own client.
+func (e *Environment) authorization(u *url.URL) string {
+	basic := func(user, password string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	}
+	switch {
+	case u.User != nil:
+		password, _ := u.User.Password()
+		return basic(u.User.Username(), password)
+	case e.username != "" && e.password != "":
+		return basic(e.username, e.password)
+	case e.token != "":
+		return "Bearer " + e.token
+	}
+	return ""
+}
+
+// secrets are the values that must not be shown.
+func (e *Environment) secrets(u *url.URL) []string {
+	list := []string{e.password, e.token}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		list = append(list, password)
+	}
+	if _, encoded, found := strings.Cut(e.authorization(u), " "); found {
+		list = append(list, encoded)
+	}
+	return list
+}
+
+func (e *Environment) transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = e.tls.Clone()
+	return t
+}

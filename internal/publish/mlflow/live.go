@@ -1,0 +1,150 @@
+package mlflow
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/load"
+	"aiperf/internal/metrics"
+	"aiperf/internal/publish/otlp"
+	"aiperf/internal/record"
+)
+
+// livePrefix begins the keys of what is added while the load runs.
+const livePrefix = "live."
+
+// live gathers scalars: of each metric the mean over the requests that finished since the last time, of each count of
+// requests the sum of the whole run, and of each phase its numbers.
+type live struct {
+	samples []metrics.Sample
+	// keys are those of each sample, with the factor to the unit there.
+	keys [][]scaledKey
+
+	mu     sync.Mutex // of what follows
+	sums   []sum
+	values []float64
+	phases []load.Stats
+	nowNS  int64
+
+	step int64
+	told map[string]float64
+}
+
+type scaledKey struct {
+	key   string
+	scale float64
+}
+
+type sum struct {
+	total float64
+	count int64
+}
+
+func newLive(set *metrics.Set) *live {
+	l := &live{samples: set.Samples(), told: map[string]float64{}}
+	l.sums = make([]sum, len(l.samples))
+	for _, s := range l.samples {
+		var keys []scaledKey
+		for _, n := range otlp.Names(s.Tag, s.Unit) {
+			key := livePrefix + n.Name
+			if n.TokenType != "" {
+				key += "." + n.TokenType
+			}
+			keys = append(keys, scaledKey{key, n.Scale})
+		}
+		l.keys = append(l.keys, keys)
+	}
+	return l
+}
+
+// record takes a finished request of profiling.
+func (l *live) record(r *record.Record) {
+	if r.Phase == record.PhaseWarmup {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.samples {
+		l.values = l.samples[i].AppendValues(l.values[:0], r)
+		for _, v := range l.values {
+			l.sums[i].total += v
+		}
+		l.sums[i].count += int64(len(l.values))
+	}
+}
+
+// show takes a snapshot of the load.
+func (l *live) show(phases []load.Stats, nowNS int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.phases, l.nowNS = phases, nowNS
+}
+
+// points are the scalars since the last time; a count or a number of the load that has not changed is not among them.
+func (l *live) points(now time.Time) []point {
+	l.mu.Lock()
+	sums := slices.Clone(l.sums)
+	for i := range l.sums {
+		if l.samples[i].Kind == metrics.KindRecord {
+			l.sums[i] = sum{}
+		}
+	}
+	phases, nowNS := l.phases, l.nowNS
+	l.mu.Unlock()
+	var list []point
+	add := func(key string, v float64) {
+		list = append(list, point{key, v, now.UnixMilli(), l.step})
+	}
+	l.step++
+	changed := func(key string, v float64) {
+		if before, told := l.told[key]; !told || before != v {
+			l.told[key] = v
+			add(key, v)
+		}
+	}
+	for i, s := range sums {
+		if s.count == 0 {
+			continue
+		}
+		for _, k := range l.keys[i] {
+			if l.samples[i].Kind == metrics.KindRecord {
+				add(k.key, s.total/float64(s.count)*k.scale)
+			} else {
+				changed(k.key, s.total*k.scale)
+			}
+		}
+	}
+	for i := range phases {
+		p := &phases[i]
+		for name, v := range otlp.TimingValues(p, nowNS) {
+			key := livePrefix + name + "." + phaseName(phases, i)
+			if _, told := l.told[key]; told || v != 0 { // what never happens is not there
+				changed(key, v)
+			}
+		}
+	}
+	return list
+}
+
+// phaseName is the name of a phase as the end of a key, unique among the phases.
+func phaseName(phases []load.Stats, i int) string {
+	name := strings.Map(keyRune, phases[i].Name)
+	for k := range i {
+		if phases[k].Name == phases[i].Name {
+			return name + "_" + strconv.Itoa(i)
+		}
+	}
+	return name
+}
+
+// keyRune leaves in a key what the server allows there.
+func keyRune(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-. /", r):
+		return r
+	}
+	return '_'
+}

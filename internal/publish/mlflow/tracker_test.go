@@ -1,0 +1,377 @@
+package mlflow
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"aiperf/internal/load"
+	"aiperf/internal/record"
+)
+
+func finish(tr *Tracker, e Ending) {
+	tr.Finish(e)
+	tr.Wait(nil)
+}
+
+func exported(t *testing.T, o *Options) map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(o.Export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestARunIsTracked(t *testing.T) {
+	f, u := newFake(t)
+	o, log := testOptions(t, u)
+	o.ParentRunID = "parent"
+	tr := New(o)
+	warmup := sampleRecord(1e9)
+	warmup.Phase = record.PhaseWarmup
+	tr.Record(warmup)
+	tr.Record(sampleRecord(20e6))
+	tr.Record(sampleRecord(40e6))
+	tr.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", RequestsSent: 3, StartNS: 1}}, 2e9)
+	all := batch{}
+	eventually(t, "live scalar", func() bool { all = f.all(); return len(all.history("live.gen_ai.client.operation.duration")) > 0 })
+	finish(tr, Ending{Result: resultOf(t), Expected: 12})
+
+	all = f.all()
+	if got := all.history("live.gen_ai.client.operation.duration"); len(got) != 1 || math.Abs(got[0]-0.03) > 1e-12 {
+		t.Errorf("live latency %v", got)
+	}
+	for key, want := range map[string]float64{
+		"live.aiperf.timing.requests.sent.profiling": 3, "live.aiperf.request_count": 2, "live.gen_ai.client.token.usage.input": 50,
+		"request_latency": 5.5, "request_latency.p50": 5.5, "request_latency.min": 1, "request_latency.max": 10, "request_latency.count": 10, "request_latency.sum": 55,
+		"request_count": 10, "system/http_req_duration": 5.5, "system/usage_prompt_tokens": 50, "aiperf.completed_requests": 10, "aiperf.total_expected_requests": 12,
+	} {
+		if got := all.history(key); len(got) != 1 || math.Abs(got[0]-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+	for _, p := range all.Metrics {
+		if strings.HasPrefix(p.Key, "live.aiperf.timing.requests.errors") || p.Key == "request_count.count" {
+			t.Errorf("%s is there", p.Key)
+		}
+	}
+	if !slices.Equal(all.Params, []entry{{"endpoint.type", "chat"}}) {
+		t.Errorf("parameters %v", all.Params)
+	}
+	tags, _ := json.Marshal(f.created["tags"])
+	for _, want := range []string{`"mlflow.parentRunId","value":"parent"`, `"mlflow.runName","value":"aiperf-01234567"`, `"team","value":"perf"`, `"benchmark_id","value":"0123456789"`} {
+		if !strings.Contains(string(tags), want) {
+			t.Errorf("no %s in %s", want, tags)
+		}
+	}
+	want := []string{
+		"exports/empty.json", "exports/profile_export_aiperf.json", "exports/profile_export_aiperf.csv", "exports/profile_export.jsonl",
+		"plots/sub/plot.png", "plots/a b.svg", "plots/report.html", "exports/mlflow_export.json",
+	}
+	if !slices.Equal(f.order, want) {
+		t.Errorf("files\n%q, want\n%q", f.order, want)
+	}
+	if f.ended["status"] != "FINISHED" || f.ended["end_time"] == nil {
+		t.Errorf("ended %v", f.ended)
+	}
+	m := exported(t, &o)
+	if m["reused_live_run"] != true || m["live_streaming"] != true || m["parent_run_id"] != "parent" || len(m["uploaded_artifacts"].([]any)) != len(want) {
+		t.Errorf("mlflow_export.json %v", m)
+	}
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "..", "docs", "schemas", "mlflow_export.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(any(m)); err != nil {
+		t.Error(err)
+	}
+	if w := log.warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestBatchesKeepTheLimits(t *testing.T) {
+	f, u := newFake(t)
+	o, _ := testOptions(t, u)
+	s := newServer(u, o.Environment, "1", o.Redact)
+	points, params, tags := make([]point, 2500), make([]entry, 150), make([]entry, 120)
+	if p := s.logBatch(context.Background(), "r1", points, params, tags); p != nil {
+		t.Fatal(p)
+	}
+	all := f.all()
+	if len(f.batches) != 3 || len(all.Metrics) != 2500 || len(all.Params) != 150 || len(all.Tags) != 120 {
+		t.Errorf("%d batches, %d, %d, %d", len(f.batches), len(all.Metrics), len(all.Params), len(all.Tags))
+	}
+}
+
+func TestLongValuesAreCut(t *testing.T) {
+	got := fit([]entry{{"a", strings.Repeat("ü", 7000)}, {strings.Repeat("k", 251), "x"}, {"b", "short"}}, maxParamValue)
+	if len(got) != 2 || len([]rune(got[0].Value)) != maxParamValue || !strings.HasSuffix(got[0].Value, "ü…") || got[1].Value != "short" {
+		t.Errorf("%d entries", len(got))
+	}
+}
+
+func TestHowARunEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		ending func(*testing.T) Ending
+		want   string
+		files  bool
+	}{
+		"complete":                   {func(t *testing.T) Ending { return Ending{Result: resultOf(t)} }, "FINISHED", true},
+		"cancelled":                  {func(t *testing.T) Ending { return Ending{Result: resultOf(t), Cancelled: true} }, "KILLED", true},
+		"failed with results":        {func(t *testing.T) Ending { return Ending{Result: resultOf(t), Failed: true} }, "FAILED", true},
+		"without results":            {func(*testing.T) Ending { return Ending{} }, "FAILED", false},
+		"cancelled, without results": {func(*testing.T) Ending { return Ending{Cancelled: true} }, "KILLED", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, u := newFake(t)
+			o, log := testOptions(t, u)
+			tr := New(o)
+			eventually(t, "run", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.created != nil })
+			finish(tr, c.ending(t))
+			if f.ended["status"] != c.want || (len(f.files) > 0) != c.files || len(log.warnings()) > 0 {
+				t.Errorf("%v, %d files, %q", f.ended, len(f.files), log.warnings())
+			}
+		})
+	}
+}
+
+// on answers requests whose path ends in a text.
+func on(end string, answer http.HandlerFunc) func(http.ResponseWriter, *http.Request, int) bool {
+	return func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		if !strings.HasSuffix(r.URL.Path, end) {
+			return false
+		}
+		answer(w, r)
+		return true
+	}
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { reject(w, code, "SOME_ERROR", "for a reason") }
+}
+
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func TestEachFaultIsOneLine(t *testing.T) {
+	deadline := func(o *Options) { o.Timeout = 300 * time.Millisecond }
+	for name, c := range map[string]struct {
+		before func(http.ResponseWriter, *http.Request, int) bool
+		change func(*fake)
+		option func(*Options)
+		want   string
+		// uploaded tells that mlflow_export.json is new all the same.
+		uploaded bool
+	}{
+		"no credentials":   {before: on("", status(401)), want: "answered 401 Unauthorized: for a reason; check MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN; nothing is uploaded in this run"},
+		"forbidden":        {before: on("runs/create", status(403)), want: "answered 403 Forbidden: for a reason; check MLFLOW"},
+		"broken":           {before: on("", status(500)), want: "answered 500 Internal Server Error: for a reason; nothing was uploaded"},
+		"hangs":            {before: on("", hang), option: deadline, want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); nothing was uploaded"},
+		"hangs at the end": {before: on("runs/log-batch", hang), option: deadline, want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); the results were not uploaded"},
+		"no MLflow": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }),
+			want: "answered with something that is no JSON of this interface; is the address right?; nothing is uploaded"},
+		"other JSON": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }), want: "is this an MLflow server?"},
+		"redirect":   {before: on("", status(302)), want: "redirects are not followed: give the address that it leads to"},
+		"deleted experiment": {before: on("get-by-name", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"experiment": {"experiment_id": "7", "lifecycle_stage": "deleted"}}`)
+		}), want: "has deleted the experiment aiperf; restore it there or give another --mlflow-experiment"},
+		"deleted run": {change: func(f *fake) { f.deleted = true }, want: "has the run r1 no more: it was deleted there; nothing is uploaded in this run"},
+		"one file refused": {before: on("profile_export.jsonl", status(507)), uploaded: true,
+			want: "answered 507 Insufficient Storage: for a reason; 1 of 8 files were not uploaded, profile_export.jsonl first; metrics, parameters and tags were"},
+		"all files refused": {before: func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			if r.Method == http.MethodPut {
+				status(403)(w, r)
+			}
+			return r.Method == http.MethodPut
+		}, uploaded: true, want: "8 of 8 files were not uploaded, empty.json first"},
+		"files hang":        {before: on("profile_export.jsonl", hang), option: deadline, uploaded: true, want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); 4 of 7 files were not uploaded"},
+		"store of its own":  {change: func(f *fake) { f.artifactURI = "s3://bucket/x" }, uploaded: true, want: "keeps files in a store of its own (s3) that only MLflow's client writes to; metrics, parameters and tags were uploaded, files were not"},
+		"cannot be ended":   {before: on("runs/update", status(400)), uploaded: true, want: "answered 400 Bad Request: for a reason; the run is there, but not ended"},
+		"parent is missing": {option: func(o *Options) { o.ParentRunID = "nobody" }, uploaded: true, want: "has no run nobody; the run is created without a parent (--mlflow-parent-run-id)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, u := newFake(t)
+			f.before = c.before
+			if c.change != nil {
+				c.change(f)
+			}
+			o, log := testOptions(t, u)
+			o.URI.User = url.UserPassword("joe", "pw-5555-z")
+			if c.option != nil {
+				c.option(&o)
+			}
+			tr := New(o)
+			tr.Record(sampleRecord(20e6))
+			time.Sleep(30 * time.Millisecond) // some ticks
+			finish(tr, Ending{Result: resultOf(t)})
+			w := log.warnings()
+			if len(w) != 1 || !strings.Contains(w[0], c.want) || !strings.Contains(w[0], Address(u)) {
+				t.Errorf("warnings %q\nwant %s\nlog %s", w, c.want, log)
+			}
+			if strings.Contains(log.String(), "pw-5555-z") {
+				t.Errorf("the password is in the log: %s", log)
+			}
+			data, _ := os.ReadFile(o.Export)
+			if (string(data) != "old") != c.uploaded || strings.Contains(string(data), "pw-5555-z") {
+				t.Errorf("mlflow_export.json: %.60s", data)
+			}
+		})
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &url.URL{Scheme: "http", Host: l.Addr().String()}
+	l.Close()
+	o, log := testOptions(t, u)
+	finish(New(o), Ending{Result: resultOf(t)})
+	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "cannot be reached: connection refused; nothing was uploaded") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestTLSWithoutAuthority(t *testing.T) {
+	f, _ := newFake(t)
+	s := newTLS(t, f)
+	o, log := testOptions(t, s)
+	tr := New(o)
+	eventually(t, "warning", func() bool { return len(log.warnings()) > 0 })
+	finish(tr, Ending{Result: resultOf(t)})
+	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "give the file of its authority in MLFLOW_TRACKING_SERVER_CERT_PATH, or set MLFLOW_TRACKING_INSECURE_TLS=true") {
+		t.Errorf("warnings %q", w)
+	}
+	var err error
+	if o.Environment, err = ReadEnvironment(variables(map[string]string{"MLFLOW_TRACKING_INSECURE_TLS": "true", "MLFLOW_TRACKING_TOKEN": "tok-6666"})); err != nil {
+		t.Fatal(err)
+	}
+	finish(New(o), Ending{Result: resultOf(t)})
+	if f.ended["status"] != "FINISHED" || !f.auth["Bearer tok-6666"] || len(f.auth) != 1 {
+		t.Errorf("ended %v, asked as %v", f.ended, f.auth)
+	}
+}
+
+func TestAServerThatComesBackGetsEverything(t *testing.T) {
+	f, u := newFake(t)
+	down := make(chan struct{})
+	f.before = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+		select {
+		case <-down:
+			return false
+		default:
+			status(503)(w, r)
+			return true
+		}
+	}
+	o, log := testOptions(t, u)
+	tr := New(o)
+	eventually(t, "line", func() bool {
+		return strings.Contains(log.String(), "answered 503 Service Unavailable: for a reason; it is tried again")
+	})
+	tr.Record(sampleRecord(20e6))
+	close(down)
+	finish(tr, Ending{Result: resultOf(t)})
+	all := f.all()
+	if got := all.history("live.gen_ai.client.operation.duration"); !slices.Equal(got, []float64{0.02}) || f.ended["status"] != "FINISHED" || len(log.warnings()) > 0 {
+		t.Errorf("live %v, ended %v, warnings %q", got, f.ended, log.warnings())
+	}
+	if n := strings.Count(log.String(), "it is tried again"); n != 1 {
+		t.Errorf("told %d times:\n%s", n, log)
+	}
+}
+
+func TestStoppingGivesTheUploadUp(t *testing.T) {
+	f, u := newFake(t)
+	f.before = on("runs/log-batch", hang)
+	o, log := testOptions(t, u)
+	tr := New(o)
+	tr.Finish(Ending{Result: resultOf(t)})
+	stop := make(chan struct{})
+	time.AfterFunc(50*time.Millisecond, func() { close(stop) })
+	tr.Wait(stop)
+	if w := log.warnings(); len(w) != 1 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestAuthorization(t *testing.T) {
+	plain, user := &url.URL{Scheme: "http", Host: "h"}, &url.URL{Scheme: "http", Host: "h", User: url.UserPassword("u", "p")}
+	for _, c := range []struct {
+		variables map[string]string
+		u         *url.URL
+		want      string
+	}{
+		{nil, plain, ""},
+		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t"}, plain, "Bearer t"},
+		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t", "MLFLOW_TRACKING_USERNAME": "a", "MLFLOW_TRACKING_PASSWORD": "b"}, plain, "Basic YTpi"},
+		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t"}, user, "Basic dTpw"},
+	} {
+		e, err := ReadEnvironment(variables(c.variables))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.authorization(c.u); got != c.want {
+			t.Errorf("%v: %q, want %q", c.variables, got, c.want)
+		}
+	}
+}
+
+func TestEnvironmentThatIsWrong(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []map[string]string{
+		{"MLFLOW_TRACKING_INSECURE_TLS": "maybe"},
+		{"MLFLOW_TRACKING_SERVER_CERT_PATH": empty},
+		{"MLFLOW_TRACKING_SERVER_CERT_PATH": empty + ".none"},
+		{"MLFLOW_TRACKING_CLIENT_CERT_PATH": empty},
+		{"MLFLOW_TRACKING_SERVER_CERT_PATH": empty, "MLFLOW_TRACKING_INSECURE_TLS": "true"},
+		{"MLFLOW_TRACKING_PASSWORD": "s3cret"},
+		{"MLFLOW_TRACKING_TOKEN": "s3cret\nx"},
+	} {
+		_, err := ReadEnvironment(variables(v))
+		if err == nil || !strings.Contains(err.Error(), "environment variable") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%v: %v", v, err)
+		}
+	}
+}
+
+func TestWhereFilesGo(t *testing.T) {
+	s := &server{base: "http://h:1/x"}
+	for uri, want := range map[string]string{
+		"mlflow-artifacts:/7/r/artifacts":                                "http://h:1/x/api/2.0/mlflow-artifacts/artifacts/7/r/artifacts",
+		"mlflow-artifacts://other:2/7/a b":                               "http://other:2/api/2.0/mlflow-artifacts/artifacts/7/a%20b",
+		"https://o/api/2.0/mlflow-artifacts/artifacts/7/r/artifacts":     "https://o/api/2.0/mlflow-artifacts/artifacts/7/r/artifacts",
+		"https://u:p@o/api/2.0/mlflow-artifacts/artifacts/7/r/artifacts": "https://o/api/2.0/mlflow-artifacts/artifacts/7/r/artifacts",
+		"s3://bucket/7": "", "file:///x": "", "/x/mlruns": "", "https://elsewhere/x": "", "%zz": "",
+	} {
+		if got := s.artifactRoot(uri); got != want {
+			t.Errorf("%s: %q, want %q", uri, got, want)
+		}
+	}
+}
+
+func variables(m map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { v, ok := m[name]; return v, ok }
+}

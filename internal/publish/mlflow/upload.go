@@ -1,0 +1,261 @@
+package mlflow
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/publish/bundle"
+	"aiperf/internal/publish/rest"
+)
+
+// How a run ended, in the words of the server.
+const (
+	statusFinished = "FINISHED"
+	statusFailed   = "FAILED"
+	statusKilled   = "KILLED"
+)
+
+func (e *Ending) status() string {
+	switch {
+	case e.Cancelled:
+		return statusKilled
+	case e.Failed || e.Result == nil:
+		return statusFailed
+	}
+	return statusFinished
+}
+
+// variableTimeout is the limit of an upload.
+const variableTimeout = "AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS"
+
+// upload passes everything on that is to be had of the run.
+func (t *Tracker) upload() {
+	if t.off {
+		return
+	}
+	if t.ending.Result == nil {
+		if t.created {
+			t.stopped(t.server.endRun(t.ctx, t.run.ID, t.ending.status(), time.Now()))
+		}
+		return
+	}
+	e := export{t: t, reused: t.created}
+	t.gather()
+	if !t.created {
+		if p := t.create(); p != nil {
+			t.stopped(p)
+			return
+		}
+	}
+	if p := t.stream(); p != nil {
+		t.lost(p)
+		return
+	}
+	r := t.ending.Result
+	points := finals(r, t.ending.Expected, time.Now())
+	params := t.params()
+	tags := append(t.identity(), entry{"aiperf.was_cancelled", fmt.Sprint(r.WasCancelled)})
+	if p := t.server.logBatch(t.ctx, t.run.ID, points, params, tags); p != nil {
+		t.lost(p)
+		return
+	}
+	e.points, e.params, e.tags = points, params, tags
+	for _, tag := range t.o.Tags {
+		e.tags = append(e.tags, entry(tag))
+	}
+	problem := t.putFiles(&e)
+	if err := e.write(t.o.Export); err != nil {
+		t.o.Log.Error("mlflow_export.json could not be written", "error", err)
+	}
+	end := t.server.endRun(t.ctx, t.run.ID, t.ending.status(), time.Now())
+	if problem == nil && end != nil {
+		problem = &failure{fmt.Sprintf("MLflow: %s %s; the run is there, but not ended", t.server.base, t.words(end))}
+	}
+	if problem != nil {
+		t.o.Log.Warn(problem.text)
+		return
+	}
+	t.o.Log.Info(fmt.Sprintf("MLflow: %d metrics and %d files are at %s", len(points), len(e.files), t.page()))
+}
+
+// stopped tells of a run that could not be created, or ended; nil is no problem.
+func (t *Tracker) stopped(p *rest.Problem) {
+	if p != nil {
+		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; nothing was uploaded", t.server.base, t.words(p)))
+	}
+}
+
+// lost tells of a run whose results could not be passed on.
+func (t *Tracker) lost(p *rest.Problem) {
+	if p.Later() || t.ctx.Err() != nil {
+		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; the results were not uploaded", t.server.base, t.words(p)))
+		return
+	}
+	t.refused(p)
+}
+
+// words are those of a problem, with what helps where time was short.
+func (t *Tracker) words(p *rest.Problem) string {
+	if p.Kind == rest.Hung && t.ctx.Err() != nil {
+		return fmt.Sprintf("took longer than %g s (%s)", t.o.Timeout.Seconds(), variableTimeout)
+	}
+	return p.Text
+}
+
+func (t *Tracker) params() []entry {
+	var list []entry
+	for _, p := range t.o.Params {
+		if p.Value != "" {
+			list = append(list, entry(p))
+		}
+	}
+	return fit(list, maxParamValue)
+}
+
+// DefaultGlobs are the files that are uploaded unless others are asked for: results in the run's folder, and, if their
+// names begin with a path, in that folder; pictures and pages anywhere.
+func DefaultGlobs(prefixFolder string) []string {
+	results := []string{"*.json", "*.csv", "*.jsonl", "*.parquet"}
+	list := slices.Clone(results)
+	if prefixFolder != "" && prefixFolder != "." {
+		for _, pattern := range results {
+			list = append(list, prefixFolder+"/"+pattern)
+		}
+	}
+	return append(list, "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg", "**/*.html")
+}
+
+// place is where a file stands among the run's artifacts.
+func place(name string) string {
+	if bundle.IsPicture(name) {
+		return "plots/" + strings.TrimPrefix(name, "plots/")
+	}
+	return "exports/" + name
+}
+
+// failure is what is told of an upload that is not complete.
+type failure struct{ text string }
+
+// putFiles uploads the files. One that is refused does not keep the others back; a server that does not answer does.
+func (t *Tracker) putFiles(e *export) *failure {
+	root := t.server.artifactRoot(t.run.Artifact)
+	if root == "" {
+		scheme, _, _ := strings.Cut(t.run.Artifact, ":")
+		return &failure{fmt.Sprintf("MLflow: %s keeps files in a store of its own (%s) that only MLflow's client writes to; metrics, parameters and tags were uploaded, files were not (start the server with --serve-artifacts)", t.server.base, scheme)}
+	}
+	names, err := bundle.Find(t.o.Dir, t.o.Globs)
+	if err != nil {
+		return &failure{"MLflow: the files of the run cannot be listed: " + err.Error()}
+	}
+	own := ""
+	if relative, err := filepath.Rel(t.o.Dir, t.o.Export); err == nil {
+		own = filepath.ToSlash(relative)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == own }) // one of an earlier run, if any
+	var firstName string
+	var first *rest.Problem
+	failed := 0
+	for i, name := range names {
+		p := t.server.putFile(t.ctx, root, place(name), t.o.Dir, name)
+		if p == nil {
+			e.files = append(e.files, name)
+			continue
+		}
+		if first == nil {
+			firstName, first = name, p
+		}
+		failed++
+		if p.Kind == rest.Hung || p.Kind == rest.Unreachable {
+			failed += len(names) - i - 1
+			break
+		}
+	}
+	if first != nil && (first.Kind == rest.Hung || first.Kind == rest.Unreachable) {
+		return t.unfinished(failed, len(names), firstName, first)
+	}
+	if p := t.putExport(e, root, own); p != nil {
+		failed++
+		if first == nil {
+			firstName, first = own, p
+		}
+	}
+	if first != nil {
+		return t.unfinished(failed, len(names)+1, firstName, first)
+	}
+	return nil
+}
+
+func (t *Tracker) unfinished(failed, all int, name string, p *rest.Problem) *failure {
+	return &failure{fmt.Sprintf("MLflow: %s %s; %d of %d files were not uploaded, %s first; metrics, parameters and tags were", t.server.base, t.words(p), failed, all, name)}
+}
+
+// putExport writes and uploads mlflow_export.json, the last file.
+func (t *Tracker) putExport(e *export, root, name string) *rest.Problem {
+	if name == "" {
+		return nil
+	}
+	e.files = append(e.files, name)
+	p := &rest.Problem{Text: "lacks it: it could not be written", Kind: rest.Refused}
+	if e.write(t.o.Export) == nil {
+		p = t.server.putFile(t.ctx, root, "exports/"+path.Base(name), t.o.Dir, name)
+	}
+	if p != nil {
+		e.files = e.files[:len(e.files)-1]
+	}
+	return p
+}
+
+// export is the content of mlflow_export.json.
+type export struct {
+	t            *Tracker
+	reused       bool
+	points       []point
+	params, tags []entry
+	files        []string
+}
+
+func (e *export) write(path string) error {
+	t := e.t
+	var parent any
+	if t.parent != "" {
+		parent = t.parent
+	}
+	return artifact.WriteObject(path, artifact.Object{
+		{Key: "tracking_uri", Value: artifact.NewRedactor().URL(t.o.URI.String())},
+		{Key: "experiment", Value: t.o.Experiment},
+		{Key: "run_id", Value: t.run.ID},
+		{Key: "run_name", Value: t.run.Name},
+		{Key: "benchmark_id", Value: t.o.BenchmarkID},
+		{Key: "parent_run_id", Value: parent},
+		{Key: "live_streaming", Value: t.streamed},
+		{Key: "reused_live_run", Value: e.reused},
+		{Key: "metric_keys", Value: keys(e.points, func(p point) string { return p.Key })},
+		{Key: "param_keys", Value: keys(e.params, func(p entry) string { return p.Key })},
+		{Key: "tag_keys", Value: keys(e.tags, func(p entry) string { return p.Key })},
+		{Key: "uploaded_artifacts", Value: values(e.files)},
+		{Key: "exported_at_ns", Value: time.Now().UnixNano()},
+	})
+}
+
+// keys are the keys of a list, sorted, each once.
+func keys[T any](list []T, key func(T) string) []any {
+	names := make([]string, len(list))
+	for i, one := range list {
+		names[i] = key(one)
+	}
+	slices.Sort(names)
+	return values(slices.Compact(names))
+}
+
+func values(list []string) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = list[i]
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+// Package rest makes requests to the services that results are uploaded to: JSON bodies and files, some more tries for a
+// service that is busy, and errors in words for users that never hold credentials.
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"aiperf/internal/neterr"
+)
+
+// Kind is what to think of a failed request.
+type Kind uint8
+
+const (
+	// Unreachable: there is no connection.
+	Unreachable Kind = iota
+	// Refused: the service answers, but does not take the request and will not take it later.
+	Refused
+	// Busy: it may take the request later.
+	Busy
+	// Hung: it did not answer in time.
+	Hung
+)
+
+// Problem is why a request failed. Its text continues a sentence that begins with the service's address.
+type Problem struct {
+	Text string
+	Kind Kind
+	// Status is that of the answer, 0 without one; Code is the service's own name of the error.
+	Status int
+	Code   string
+}
+
+func (p *Problem) Error() string { return p.Text }
+
+// Later tells whether the same request may succeed later.
+func (p *Problem) Later() bool { return p.Kind != Refused }
+
+const (
+	// tries is how often a request is made, firstPause lies after the first time.
+	tries      = 3
+	firstPause = 250 * time.Millisecond
+	// maxAnswer is how much of an answer is read, maxMessage how much of its message is shown.
+	maxAnswer  = 16 << 20
+	maxMessage = 300
+)
+
+// Client talks to one service.
+type Client struct {
+	HTTP *http.Client
+	// Header goes with every request.
+	Header http.Header
+	// Timeout bounds one request beside its context; 0 = the context alone.
+	Timeout time.Duration
+	// Explain finds the service's own code and message in the body of an answer that is an error.
+	Explain func(body []byte) (code, message string)
+	// Credentials and Trust say what helps where the service knows no user, or has an unknown certificate.
+	Credentials, Trust string
+	// Redact hides secrets in foreign texts.
+	Redact func(string) string
+}
+
+// Request is one request. Its body is either JSON, or a file that Open gives anew for every try.
+type Request struct {
+	Method, URL string
+	JSON        any
+	Open        func() (io.ReadCloser, error)
+	Size        int64
+	ContentType string
+	Header      http.Header
+	// Once tells that a try of which the outcome is not known must not be repeated.
+	Once bool
+}
+
+// Do makes a request and reads its answer into out, unless that is nil.
+func (c *Client) Do(ctx context.Context, r Request, out any) *Problem {
+	var body []byte
+	if r.JSON != nil {
+		var err error
+		if body, err = json.Marshal(r.JSON); err != nil {
+			return &Problem{Text: "cannot be asked: " + err.Error(), Kind: Refused}
+		}
+	}
+	pause := firstPause
+	for try := 1; ; try++ {
+		p, again := c.once(ctx, r, body, out)
+		if p == nil || !again || try == tries || ctx.Err() != nil {
+			return p
+		}
+		select {
+		case <-ctx.Done():
+			return p
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
+}
+
+// once makes one try and tells whether another one may help.
+func (c *Client) once(ctx context.Context, r Request, body []byte, out any) (p *Problem, again bool) {
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	request, p := c.request(ctx, r, body)
+	if p != nil {
+		return p, false
+	}
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		return c.failed(err, r.Once)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return c.failed(err, r.Once)
+	}
+	if response.StatusCode/100 != 2 {
+		p = c.refused(response, answer)
+		return p, p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable || p.Kind == Busy && !r.Once
+	}
+	if out == nil {
+		return nil, false
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return &Problem{Text: "answered with something that is no JSON of this interface; is the address right?", Kind: Refused, Status: response.StatusCode}, false
+	}
+	return nil, false
+}
+
+func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Request, *Problem) {
+	var content io.Reader
+	size := r.Size
+	switch {
+	case body != nil:
+		content, size = bytes.NewReader(body), int64(len(body))
+	case r.Open != nil:
+		file, err := r.Open()
+		if err != nil {
+			return nil, &Problem{Text: "cannot be sent a file: " + err.Error(), Kind: Refused}
+		}
+		content = file // closed by the transport
+	}
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, content)
+	if err != nil {
+		return nil, &Problem{Text: "cannot be asked: this is no address", Kind: Refused}
+	}
+	for _, header := range []http.Header{c.Header, r.Header} {
+		for name, values := range header {
+			request.Header[name] = values
+		}
+	}
+	if content != nil {
+		request.ContentLength = size
+		if size == 0 {
+			request.Body = http.NoBody
+		}
+		contentType := r.ContentType
+		if contentType == "" {
+			contentType = "application/json"
+		}
+		request.Header.Set("Content-Type", contentType)
+	}
+	return request, nil
+}
+
+// failed words a request without an answer.
+func (c *Client) failed(err error, once bool) (p *Problem, again bool) {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) && timeout.Timeout():
+		return &Problem{Text: "did not answer in time", Kind: Hung}, false
+	case neterr.IsCertificate(err):
+		return &Problem{Text: "cannot be reached: " + c.words(err) + "; " + c.Trust, Kind: Refused}, false
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"), strings.Contains(err.Error(), "first record does not look like a TLS handshake"):
+		return &Problem{Text: "cannot be reached: this server speaks no TLS; write the address with http://", Kind: Refused}, false
+	}
+	var operation *net.OpError
+	connected := !errors.As(err, &operation) || operation.Op != "dial"
+	return &Problem{Text: "cannot be reached: " + c.words(err), Kind: Unreachable}, !once || !connected
+}
+
+// words is an error without the address, which the reader is told anyway.
+func (c *Client) words(err error) string {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	text, _ := neterr.Describe(err)
+	return c.oneLine(text)
+}
+
+// refused words an answer that is an error.
+func (c *Client) refused(response *http.Response, body []byte) *Problem {
+	status := response.StatusCode
+	p := &Problem{Kind: Refused, Status: status, Text: fmt.Sprintf("answered %d %s", status, http.StatusText(status))}
+	if c.Explain != nil {
+		code, message := c.Explain(body)
+		p.Code = code
+		if message = c.oneLine(message); message != "" {
+			p.Text += ": " + message
+		}
+	}
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
+		p.Text += "; " + c.Credentials
+	case status/100 == 3:
+		p.Text += "; redirects are not followed: give the address that it leads to"
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status/100 == 5:
+		p.Kind = Busy
+	}
+	return p
+}
+
+func (c *Client) oneLine(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	if c.Redact != nil {
+		text = c.Redact(text) // before it is cut, which would spoil a secret but not hide it
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > maxMessage {
+		text = string(runes[:maxMessage]) + "…"
+	}
+	return text
+}
+
+// NoRedirects is for clients that must not carry credentials elsewhere.
+func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

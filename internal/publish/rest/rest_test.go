@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+func TestTries(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status   []int
+		once     bool
+		asked    int64
+		problem  string
+		wantKind Kind
+	}{
+		"at once":                       {[]int{200}, false, 1, "", 0},
+		"busy, then ready":              {[]int{503, 429, 200}, false, 3, "", 0},
+		"busy all the time":             {[]int{500, 500, 500, 200}, false, 3, "answered 500 Internal Server Error", Busy},
+		"refused":                       {[]int{400, 200}, false, 1, "answered 400 Bad Request", Refused},
+		"not known whether it was done": {[]int{500, 200}, true, 1, "answered 500 Internal Server Error", Busy},
+		"known that it was not":         {[]int{503, 200}, true, 2, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			var last atomic.Value
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				last.Store(string(body))
+				w.WriteHeader(c.status[asked.Add(1)-1])
+			}))
+			defer s.Close()
+			client := Client{HTTP: s.Client()}
+			p := client.Do(context.Background(), Request{
+				Method: http.MethodPut, URL: s.URL, Once: c.once, Size: 4,
+				Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("file")), nil },
+			}, nil)
+			if asked.Load() != c.asked || (p == nil) != (c.problem == "") || p != nil && (p.Text != c.problem || p.Kind != c.wantKind) || last.Load() != "file" {
+				t.Errorf("asked %d times, %v, last body %q", asked.Load(), p, last.Load())
+			}
+		})
+	}
+}
+
+func TestMessagesOfOthersAreOneShortLineWithoutSecrets(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write(bytes.Repeat([]byte("no\nway s3cret \xff"), 100))
+	}))
+	defer s.Close()
+	client := Client{
+		HTTP: s.Client(), Credentials: "log in", Explain: func(body []byte) (string, string) { return "", string(body) },
+		Redact: func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
+	}
+	p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil)
+	if p == nil || strings.Contains(p.Text, "\n") || !utf8.ValidString(p.Text) || strings.Contains(p.Text, "s3cret") || len([]rune(p.Text)) > 400 || !strings.HasSuffix(p.Text, "…; log in") {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAnEndlessAnswerEndsInTime(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	client := Client{HTTP: s.Client(), Timeout: 50 * time.Millisecond}
+	if p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil); p == nil || p.Kind != Hung {
+		t.Errorf("%+v", p)
+	}
+}

@@ -89,7 +89,7 @@ var rules = []rule{
 	{"-key", regexp.MustCompile(`(?i)(api-key|ocp-apim-subscription-key|x-functions-key|aeg-sas-key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
 	{"x-amz-security-token", regexp.MustCompile(`(?i)(x-amz-security-token)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
 	{"key", regexp.MustCompile(`(?i)(api_?key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
-	{"api key", regexp.MustCompile(`(?i)(api key[^:\r\n]{0,40}:\s*)` + value), "${1}" + Redacted},
+	{"api key", regexp.MustCompile(`(?i)(api key[^:"\r\n]{0,40}:\s*)` + value), "${1}" + Redacted},
 	{"token", regexp.MustCompile(`(?i)(token)(\s*=\s*)` + value), "${1}${2}" + Redacted},
 	{"secret", regexp.MustCompile(`(?i)(secret)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
 	{"_token", regexp.MustCompile(`(?i)((?:access|auth|refresh)_token)(["']\s*:\s*)` + value), "${1}${2}" + Redacted},

@@ -100,3 +100,15 @@ func TestLongestSecretWins(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A message about a key is no key.
+func TestMessagesAboutKeysStay(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"message":"the API key is missing or wrong","type":"authentication_error"}`: `{"message":"the API key is missing or wrong","type":"authentication_error"}`,
+		"Incorrect API key provided: sk-abc.":                                         "Incorrect API key provided: <redacted>",
+	} {
+		if got := NewRedactor().Text(text); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

@@ -312,7 +312,9 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 		},
 		WroteHeaders: func() { p.note(func(t *stamps) { t.headersSent = now() }) },
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil && p.note(func(t *stamps) { t.sendEnd = now() }) {
+			if info.Err == nil {
+				p.note(func(t *stamps) { t.sendEnd = now() })
+				// Also when the reply was faster than this word, and its stamps were taken.
 				x.wrote.Store(true)
 				x.armCancellation()
 			}

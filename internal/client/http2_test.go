@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,11 +139,13 @@ func TestHTTP2(t *testing.T) {
 
 func TestHTTP2EndsFromOutside(t *testing.T) {
 	base, _ := serveHTTP2(t, nil, api)
-	c := newTestClient(t, func(o *Options) { o.HTTP2, o.Timeout = true, 50*time.Millisecond })
-	rec, x := send(c, post(base+"/endless"))
+	// The first event must come before the time is over, on a busy machine too.
+	short := newTestClient(t, func(o *Options) { o.HTTP2, o.Timeout = true, 400*time.Millisecond })
+	rec, x := send(short, post(base+"/endless"))
 	if x.Err == nil || x.Err.Type != "TimeoutError" || len(rec.events) == 0 {
 		t.Errorf("an endless stream: %+v after %d events", x.Err, len(rec.events))
 	}
+	c := newTestClient(t, func(o *Options) { o.HTTP2 = true })
 	r := post(base + "/endless")
 	r.CancelAfterNS = int64(10 * time.Millisecond)
 	if _, x = send(c, r); x.Err == nil || x.Err.Code != 499 || x.CancelledNS == 0 {
@@ -151,6 +154,28 @@ func TestHTTP2EndsFromOutside(t *testing.T) {
 	if _, x = send(c, post(base+"/echo")); x.Err != nil {
 		t.Errorf("the connection after them: %+v", x.Err)
 	}
+}
+
+// net/http may tell that a request is written only after the reply has come: the cancellation starts then, too.
+func TestHTTP2CancellationAfterAFastReply(t *testing.T) {
+	c := newTestClient(t, func(o *Options) { o.HTTP2 = true })
+	r := post("http://127.0.0.1:1/x")
+	r.CancelAfterNS = int64(time.Hour)
+	x := &exchange{client: c, req: r}
+	if err := x.firstHop(c.heads.Get().(*[]byte)); err != nil {
+		t.Fatal(err)
+	}
+	p := &progress{}
+	request, err := x.http2Request(t.Context(), &x.hop, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.seal()
+	httptrace.ContextClientTrace(request.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+	if !x.wrote.Load() || x.cancelTimer == nil {
+		t.Fatalf("written %v, timer %v", x.wrote.Load(), x.cancelTimer)
+	}
+	x.cancelTimer.Stop()
 }
 
 func TestHTTP2Strategies(t *testing.T) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -31,7 +32,43 @@ var (
 
 // RedactURL hides the user information of every URL in a text.
 func RedactURL(text string) string {
-	return userinfo.ReplaceAllString(text, "://"+artifact.Redacted+"@")
+	return redactQuery(userinfo.ReplaceAllString(text, "://"+artifact.Redacted+"@"))
+}
+
+var queryItem = regexp.MustCompile(`([?&][^=&#?\s"']+=)([^&#\s"']+)`)
+
+// isSecretOfQuery tells whether a parameter of a URL is a credential: some services take their key so.
+func isSecretOfQuery(name string) bool {
+	switch strings.ToLower(name) {
+	case "key", "sig", "signature", "subscription-key", "x-amz-signature", "x-amz-credential":
+		return true
+	}
+	return IsSensitiveKey(name)
+}
+
+// redactQuery hides the credentials among the parameters of a URL.
+func redactQuery(text string) string {
+	if !strings.Contains(text, "?") {
+		return text
+	}
+	return queryItem.ReplaceAllStringFunc(text, func(item string) string {
+		name, _, _ := strings.Cut(item[1:], "=")
+		if isSecretOfQuery(name) {
+			return item[:len(name)+2] + artifact.Redacted
+		}
+		return item
+	})
+}
+
+// QuerySecrets are the credentials among the parameters of a URL.
+func QuerySecrets(u *url.URL) []string {
+	var list []string
+	for name, values := range u.Query() {
+		if isSecretOfQuery(name) {
+			list = append(list, values...)
+		}
+	}
+	return list
 }
 
 // redactAddress does the same for the value of a flag that takes an address with or without a scheme.
@@ -39,7 +76,7 @@ func redactAddress(text string) string {
 	if strings.Contains(text, "://") {
 		return RedactURL(text)
 	}
-	return bareUserinfo.ReplaceAllString(text, artifact.Redacted+"@")
+	return redactQuery(bareUserinfo.ReplaceAllString(text, artifact.Redacted+"@"))
 }
 
 // redactValue hides credentials in a JSON value.

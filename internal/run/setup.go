@@ -74,11 +74,14 @@ func Secrets(cfg *config.Run) []string {
 		addresses = append(addresses, u.String())
 	}
 	for _, base := range addresses {
-		if u, err := url.Parse(base); err == nil && u.User != nil {
-			if password, ok := u.User.Password(); ok {
-				list = append(list, password)
-			}
+		u, err := url.Parse(base)
+		if err != nil {
+			continue
 		}
+		if password, ok := u.User.Password(); ok {
+			list = append(list, password)
+		}
+		list = append(list, config.QuerySecrets(u)...)
 	}
 	return list
 }

@@ -321,7 +321,7 @@ func TestFaultsOfExporters(t *testing.T) {
 				t.Errorf("got %+v", m)
 			}
 		}},
-		{"a GPU that disappears", "gpu_gone_after_s=0.15", func(t *testing.T, w *watchedRun) {
+		{"a GPU that disappears", "gpu_gone_after_s=1", func(t *testing.T, w *watchedRun) {
 			gpus := only(t, w)
 			if len(gpus) != 2 || gpus["gpu_0"].Metrics["gpu_power_usage"]["count"].(float64) <= gpus["gpu_1"].Metrics["gpu_power_usage"]["count"].(float64) {
 				t.Errorf("got %v", gpus)
@@ -334,8 +334,11 @@ func TestFaultsOfExporters(t *testing.T) {
 				t.Errorf("got %+v, want %v", m, want)
 			}
 		}},
-		{"an exporter that dies and comes back", "die_after_s=0.1;back_after_s=0.2", func(t *testing.T, w *watchedRun) {
+		{"an exporter that dies and comes back", "die_after_s=1;back_after_s=1.5", func(t *testing.T, w *watchedRun) {
 			e := w.gpus(t)
+			if e.Telemetry == nil {
+				t.Fatal("the exporter was not there at the start")
+			}
 			if len(e.Telemetry.Errors) == 0 || w.warnings("GPU telemetry: scraping") != 1 {
 				t.Errorf("errors %+v", e.Telemetry.Errors)
 			}
@@ -357,11 +360,15 @@ func TestFaultsOfExporters(t *testing.T) {
 				scrapeEnv["AIPERF_GPU_REACHABILITY_TIMEOUT"] = "1"
 			}
 			began := time.Now()
-			w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", "12")
+			requests := int64(12)
+			if strings.Contains(x.fault, "_after_s=1") {
+				requests = 60 // some 2 s
+			}
+			w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", strconv.FormatInt(requests, 10))
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("the run took %s", took)
 			}
-			if w.outcome.Result.Counts.Successes != 12 {
+			if w.outcome.Result.Counts.Successes != requests {
 				t.Errorf("counts %+v", w.outcome.Result.Counts)
 			}
 			x.check(t, w)

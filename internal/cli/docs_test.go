@@ -54,12 +54,12 @@ this release lacks is checked and then ends the run before the first request.
 			note := ""
 			if !o.Built() {
 				note = " *Not in this release.*"
-			} else if built := builtValues(o); len(built) > 0 {
-				note = fmt.Sprintf(" *This release has %s.*", strings.Join(built, ", "))
+			} else if missing := missingValues(o); len(missing) > 0 {
+				note = fmt.Sprintf(" *Not in this release: %s.*", strings.Join(missing, ", "))
 			}
 			limits := o.Limits.String()
 			if hasManyValues(o) {
-				limits = "one of " + strings.Join(o.Values, ", ")
+				limits = "one of " + strings.Join(without(o.Values, missingValues(o)), ", ")
 			}
 			def := o.Default
 			if o.DefaultNote != "" {

@@ -344,6 +344,9 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 	if r.o.HTML {
 		o.Files.HTML = to.Path(config.HTMLReport)
 	}
+	if r.o.Parquet {
+		o.Files.Parquet = to.Path(config.RecordsParquet)
+	}
 	if len(result.Slices) > 0 {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)
 	}

@@ -183,6 +183,9 @@ func (e *NoSummaryError) Error() string {
 // whatever its prefix.
 func FindSummary(path string) (string, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no file or folder %s", path)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -85,16 +85,28 @@ func WriteFile(path string, data []byte) error {
 
 // RemoveStale removes the outputs of an earlier run. Empty paths and missing files are fine.
 func RemoveStale(paths ...string) error {
-	var errs []error
+	var first error
+	var of string
+	more := 0
 	for _, path := range paths {
 		if path == "" {
 			continue
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("cannot remove %s left by an earlier run: %w", path, reason(err)))
+		switch err := os.Remove(path); {
+		case err == nil, errors.Is(err, fs.ErrNotExist):
+		case first == nil:
+			first, of = reason(err), path
+		default:
+			more++
 		}
 	}
-	return errors.Join(errs...)
+	if first == nil {
+		return nil
+	}
+	if more > 0 {
+		of += fmt.Sprintf(" and %d more files", more)
+	}
+	return fmt.Errorf("cannot remove %s left by an earlier run: %w", of, first)
 }
 
 // reason strips the operation and the path from a file error: the message around it names the path

@@ -97,6 +97,9 @@ func TestRemoveStale(t *testing.T) {
 	if err := os.MkdirAll(full, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := RemoveStale(filepath.Dir(full), a, filepath.Dir(full)); err == nil || !strings.Contains(err.Error(), filepath.Dir(full)+" and 1 more files left by an earlier run") {
+		t.Errorf("what cannot be removed is counted: %v", err)
+	}
 	if err := RemoveStale(filepath.Dir(full)); err == nil {
 		t.Error("a directory with contents was removed")
 	}

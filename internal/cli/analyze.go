@@ -17,7 +17,8 @@ import (
 const analyzeHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]
        aiperf analyze turn-messages RUN_DIR [RUN_DIR …] [options]
 
-Pictures of finished runs: their sessions over time, and what their requests said.
+Pictures of finished runs: their sessions over time, and what their requests said. The options of each:
+aiperf analyze swim-lane --help, aiperf analyze turn-messages --help.
 `
 
 const swimLaneHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +13,11 @@ import (
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
 
-Says of each figure whether a run is better or worse than the base, or not different. BASE and NEW are
-folders of runs, JSON summaries, of this program or of the original one, folders that hold repeats of a run,
-or the aggregate files of repeats. With repeats the difference is held against that between runs of the same kind; with single runs
-against that between their requests, in pairs where both asked the same.
+Says of each figure whether a run is better or worse than the base, or not different. BASE and NEW
+are folders of runs, JSON summaries, of this program or of the original one, folders that hold
+repeats of a run, or the aggregate files of repeats. With repeats the difference is held against
+that between runs of the same kind; with single runs against that between their requests, in pairs
+where both asked the same.
 `
 
 type compareOptions struct {
@@ -56,7 +56,7 @@ func compareFlags(o *compareOptions) []option {
 			o.format = v
 			return nil
 		}},
-		{"fail-on-worse", "", "end with exit code 3 if any figure is worse", func(string) error { o.failOnWorse = true; return nil }},
+		{"fail-on-worse", "", "end with exit code 3 if any figure is worse, or a run lacks a metric of the base", func(string) error { o.failOnWorse = true; return nil }},
 	}
 }
 
@@ -90,7 +90,7 @@ func (a *app) compare(args []string) int {
 	if err := a.printComparisons(comparisons, o.format); err != nil {
 		return a.fail(err)
 	}
-	if o.failOnWorse && slices.ContainsFunc(comparisons, func(c *compare.Comparison) bool { return c.Worse() > 0 }) {
+	if o.failOnWorse && slices.ContainsFunc(comparisons, func(c *compare.Comparison) bool { return c.Worse()+len(c.Missing) > 0 }) {
 		return ExitThreshold
 	}
 	return ExitOK
@@ -99,9 +99,6 @@ func (a *app) compare(args []string) int {
 func compareAll(paths []string, o compare.Options) ([]*compare.Comparison, error) {
 	var systems []compare.System
 	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil {
-			return nil, err
-		}
 		s, err := compare.Load(path)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,12 +56,12 @@ this release lacks is checked and then ends the run before the first request.
 			note := ""
 			if !o.Built() {
 				note = " *Not in this release.*"
-			} else if built := builtValues(o); len(built) > 0 {
-				note = fmt.Sprintf(" *This release has %s.*", strings.Join(built, ", "))
+			} else if missing := missingValues(o); len(missing) > 0 {
+				note = fmt.Sprintf(" *Not in this release: %s.*", strings.Join(missing, ", "))
 			}
 			limits := o.Limits.String()
 			if hasManyValues(o) {
-				limits = "one of " + strings.Join(o.Values, ", ")
+				limits = "one of " + strings.Join(without(o.Values, missingValues(o)), ", ")
 			}
 			def := o.Default
 			if o.DefaultNote != "" {
@@ -108,4 +110,45 @@ func TestEndpointNamesAgree(t *testing.T) {
 		return
 	}
 	t.Fatal("there is no option endpoint-type")
+}
+
+// TestMissingCapabilitiesAreListed holds the list of what is missing against the tables.
+func TestMissingCapabilitiesAreListed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/compatibility.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "| Capability |")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var listed []string
+	for i, part := range strings.Split(section, "`") {
+		if i%2 == 1 {
+			listed = append(listed, part)
+		}
+	}
+	has := func(what string) bool {
+		return slices.ContainsFunc(listed, func(pattern string) bool {
+			ok, err := path.Match(pattern, what)
+			return err == nil && ok
+		})
+	}
+	for _, o := range config.Options() {
+		named := func(spelling string) bool {
+			return has(spelling) || slices.ContainsFunc(missingValues(o), func(v string) bool { return has(spelling + " " + v) })
+		}
+		if (!o.Built() || len(missingValues(o)) > 0) && !slices.ContainsFunc(o.Spellings(), named) {
+			t.Errorf("docs/compatibility.md does not list --%s as missing", o.Name)
+		}
+	}
+	for _, name := range missingCommands {
+		if !has("aiperf " + name) {
+			t.Errorf("docs/compatibility.md does not list aiperf %s as missing", name)
+		}
+	}
+	// And nothing that is there.
+	for _, o := range config.Options() {
+		if o.Built() && len(missingValues(o)) == 0 && slices.Contains(listed, "--"+o.Name) && !slices.Contains([]string{"tokenizer-trust-remote-code", "metrics-listen", "input-file"}, o.Name) {
+			t.Errorf("docs/compatibility.md lists --%s as missing", o.Name)
+		}
+	}
 }

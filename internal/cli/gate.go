@@ -10,9 +10,9 @@ import (
 
 const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITION …]
 
-Holds a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this program
-or of the original one. The exit code is 3 if a condition is met or a figure is missing, one line each; 0
-if all is well.
+Holds a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this
+program or of the original one. The exit code is 3 if a condition is met or a figure is missing, one
+line each; 0 if all is well.
 `
 
 // gate holds a finished run against thresholds.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -30,7 +31,8 @@ Runs a benchmark against an inference server and writes its reports. For example
 Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
 Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
 Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no
-results, a file that could not be written, or all requests failed; 130 second Ctrl-C; 143 SIGTERM.
+results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
+met; 4 --require-valid, and the verdict is another; 130 second Ctrl-C; 143 SIGTERM.
 `)
 }
 
@@ -84,16 +86,17 @@ func facts(o config.Option) string {
 	if limits := o.Limits.String(); limits != "" {
 		list = append(list, limits)
 	}
+	missing := missingValues(o)
 	if hasManyValues(o) {
-		list = append(list, "one of "+strings.Join(o.Values, ", "))
+		list = append(list, "one of "+strings.Join(without(o.Values, missing), ", "))
 	}
 	if o.Env != "" {
 		list = append(list, "environment: "+o.Env)
 	}
 	if !o.Built() {
 		list = append(list, "not available in this release")
-	} else if built := builtValues(o); len(built) > 0 {
-		list = append(list, "this release has "+strings.Join(built, ", "))
+	} else if len(missing) > 0 {
+		list = append(list, "not in this release: "+strings.Join(missing, ", "))
 	}
 	if len(list) == 0 {
 		return ""
@@ -101,16 +104,19 @@ func facts(o config.Option) string {
 	return " [" + strings.Join(list, "; ") + "]"
 }
 
-// builtValues are the values of a flag that this release can do, nil when it can do all.
-func builtValues(o config.Option) []string {
-	if o.Name != "endpoint-type" {
-		return o.BuiltValues
+// missingValues are the values of a flag that this release cannot do.
+func missingValues(o config.Option) []string {
+	switch {
+	case o.Name == "endpoint-type":
+		return without(o.Values, endpoint.Names())
+	case len(o.BuiltValues) > 0:
+		return without(o.Values, o.BuiltValues)
+	default:
+		return nil
 	}
-	var built []string
-	for _, name := range o.Values {
-		if _, ok := endpoint.Lookup(name); ok {
-			built = append(built, name)
-		}
-	}
-	return built
+}
+
+// without are the values that the others lack.
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(others, v) })
 }

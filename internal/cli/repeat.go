@@ -20,7 +20,7 @@ var bannerRule = strings.Repeat("=", 80)
 // repeat makes the runs of a series and reports what they say together.
 func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
 	out := a.terminal.out
-	if err := experiment.Prepare(cfg.Artifacts); err != nil {
+	if err := experiment.Prepare(cfg.Artifacts, cfg.Dataset.Path); err != nil {
 		return a.fail(err)
 	}
 	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {

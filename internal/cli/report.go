@@ -20,10 +20,10 @@ import (
 
 const reportHelp = `Usage: aiperf report RUN_DIR [options]
 
-Computes the summaries of a run anew from its records (profile_export.jsonl and run_state.json), without a
-server: JSON, CSV, time slices and the console's report. Without any option they are those of the run, byte
-by byte. A run that was killed has no summaries of its own: this makes them of all but its last second, and
-says that they are incomplete.
+Computes the summaries of a run anew from its records (profile_export.jsonl and run_state.json),
+without a server: JSON, CSV, time slices and the console's report. Without any option they are those
+of the run, byte by byte. A run that was killed has no summaries of its own: this makes them of all
+but its last second, and says that they are incomplete.
 `
 
 // reportFlags are the options of the command.

@@ -86,6 +86,9 @@ func (a *app) main(args []string) int {
 		a.help()
 		return ExitOK
 	}
+	if len(args) > 1 && args[0] == "help" {
+		args = []string{args[1], "--help"}
+	}
 	switch name := args[0]; {
 	case name == "--help" || name == "-h" || name == "help":
 		a.help()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 )
 
 // aggregateFile is the aggregate of repeats, of this program or of the original.
@@ -62,6 +63,29 @@ func (s *System) moments(tag, stat string) (sampleMoments, bool) {
 	}
 	values := s.values(tag, stat)
 	return momentsOf(values), len(values) > 0
+}
+
+// has tells whether a metric is there.
+func (s *System) has(tag string) bool {
+	_, ok := s.moments(tag, "avg")
+	return ok
+}
+
+// hasStat tells whether any metric has the statistic.
+func (s *System) hasStat(stat string) bool {
+	for key := range s.aggregate {
+		if strings.HasSuffix(key, "_"+stat) {
+			return true
+		}
+	}
+	for i := range s.Runs {
+		for _, b := range s.Runs[i].Figures.Blocks {
+			if _, ok := b.Stats[stat]; ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unitOf is the unit of a metric.

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -58,10 +59,15 @@ type Comparison struct {
 	// Notes say why the runs may not be comparable.
 	Notes   []string
 	Figures []Figure
+	// Missing are the metrics that were to be compared and that the base has, but not the new system.
+	Missing []string
 }
 
 // Compare holds a system against the base.
 func Compare(base, next *System, o Options) (*Comparison, error) {
+	if err := checkAsked(base, next, o); err != nil {
+		return nil, err
+	}
 	if o.Confidence == 0 {
 		o.Confidence = 0.95
 	}
@@ -69,7 +75,10 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 		o.Stats = []string{"avg", "p50", "p99"}
 	}
 	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next)}
-	for _, tag := range tagsOf(base, next, o.Tags) {
+	for _, tag := range tagsOf(o.Tags) {
+		if !next.has(tag) && base.has(tag) {
+			c.Missing = append(c.Missing, tag)
+		}
 		for _, stat := range o.Stats {
 			f, ok, err := c.figure(tag, stat)
 			if err != nil {
@@ -82,7 +91,10 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 		}
 	}
 	if len(c.Figures) == 0 {
-		return nil, fmt.Errorf("%s and %s have no metric in common", base.Name, next.Name)
+		return nil, fmt.Errorf("%s and %s have no figure in common", base.Name, next.Name)
+	}
+	if len(c.Missing) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "), base.Name))
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
 		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same kind may differ by more; give folders of repeats to know")
@@ -96,8 +108,36 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 	return c, nil
 }
 
+// checkAsked refuses metrics and statistics that were asked for and that neither side has.
+func checkAsked(base, next *System, o Options) error {
+	var faults []error
+	for _, tag := range o.Tags {
+		if base.has(tag) || next.has(tag) {
+			continue
+		}
+		hint := ""
+		if _, known := metrics.Lookup(tag); !known {
+			hint = near(tag) + "; docs/metrics.md lists the metrics"
+		}
+		faults = append(faults, fmt.Errorf("neither %s nor %s has %s%s", base.Name, next.Name, quote(tag), hint))
+	}
+	for _, stat := range o.Stats {
+		_, percentile := percentileOf(stat)
+		switch {
+		case !percentile && !slices.Contains(distributionStats, stat):
+			faults = append(faults, fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99", quote(stat), strings.Join(distributionStats, ", ")))
+		case base.hasStat(stat) || next.hasStat(stat):
+		case percentile:
+			faults = append(faults, fmt.Errorf("neither %s nor %s has a %s; aiperf report RUN --percentiles %s computes it", base.Name, next.Name, stat, stat[1:]))
+		default:
+			faults = append(faults, fmt.Errorf("neither %s nor %s has the statistic %s", base.Name, next.Name, stat))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // tagsOf are the metrics to compare, in the order of the metric table.
-func tagsOf(base, next *System, asked []string) []string {
+func tagsOf(asked []string) []string {
 	var out []string
 	for _, d := range metrics.Table() {
 		wanted := d.Group == metrics.GroupDefault && d.Kind != metrics.KindAdjusted
@@ -113,11 +153,7 @@ func tagsOf(base, next *System, asked []string) []string {
 			out = append(out, tag)
 		}
 	}
-	return slices.DeleteFunc(out, func(tag string) bool {
-		_, a := base.moments(tag, "avg")
-		_, b := next.moments(tag, "avg")
-		return !a || !b
-	})
+	return out
 }
 
 // figure compares one statistic of a metric; false when a side has none.
@@ -250,6 +286,6 @@ func (c *Comparison) Object() artifact.Object {
 	}
 	return artifact.Object{
 		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
-		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "figures", Value: list},
+		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
 	}
 }

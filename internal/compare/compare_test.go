@@ -230,8 +230,12 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 	writeRun(t, filepath.Join(dir, "a"), []float64{1}, 1, "")
 	a, _ := Load(filepath.Join(dir, "a"))
-	if _, err := Compare(&a, &a, Options{Tags: []string{"image_latency"}}); err == nil || !strings.Contains(err.Error(), "no metric in common") {
+	if _, err := Compare(&a, &a, Options{Tags: []string{"image_latency"}}); err == nil || !strings.Contains(err.Error(), `has "image_latency"`) {
 		t.Errorf("a metric that neither has: %v", err)
+	}
+	_, err := Compare(&a, &a, Options{Tags: []string{"request_latency", "request_latenci"}, Stats: []string{"p99", "p42"}})
+	if err == nil || !strings.Contains(err.Error(), `"request_latenci", did you mean request_latency?`) || !strings.Contains(err.Error(), "has a p42") || strings.Contains(err.Error(), "p99") {
+		t.Errorf("a metric and a statistic that neither has: %v", err)
 	}
 }
 

@@ -19,11 +19,11 @@ func (f *Figure) cells() []string {
 	}
 	change := "N/A"
 	if p := f.Percent(); artifact.Finite(p) {
-		change = fmt.Sprintf("%+.2f %%", p)
+		change = signed(p, artifact.Fixed2) + " %"
 	}
 	between := "N/A"
 	if !math.IsNaN(f.Low) && !math.IsNaN(f.High) {
-		between = signed(f.Low) + " … " + signed(f.High)
+		between = signed(f.Low, Number) + " … " + signed(f.High, Number)
 	}
 	by := string(f.Method)
 	if f.Method == MethodNone {
@@ -32,11 +32,11 @@ func (f *Figure) cells() []string {
 	return []string{label, f.Stat, Number(f.Base), Number(f.New), change, between, string(f.Verdict), by}
 }
 
-func signed(v float64) string {
+func signed(v float64, number func(float64) string) string {
 	if v < 0 {
-		return "−" + Number(-v)
+		return "−" + number(-v)
 	}
-	return "+" + Number(v)
+	return "+" + number(v)
 }
 
 // Text is the comparison as a table for the console.

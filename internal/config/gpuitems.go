@@ -88,7 +88,8 @@ func gpuExporter(item string) (GPUExporter, error) {
 		//lint:ignore ST1005 the documented text
 		return GPUExporter{}, fmt.Errorf("Unknown GPU telemetry collector '%s'; the known ones are %s", shorten(name), strings.Join(gpuCollectors, " and "))
 	}
-	if url, ok := itemURL(item); ok {
+	foreign := strings.HasPrefix(rest, "//") && !strings.EqualFold(name, "http") && !strings.EqualFold(name, "https")
+	if url, ok := itemURL(item); ok && !foreign {
 		return GPUExporter{URL: url}, nil
 	}
 	//lint:ignore ST1005 the documented text

@@ -16,7 +16,7 @@ func loadOptions() []Option {
 		opt("simultaneous-start", Bool, "false", 2, "Let the first requests, as many as the concurrency allows, leave at the same instant. The report says how far apart they left.", yaml(phase+"simultaneous_start")),
 		opt("prefill-concurrency", Int, "", 2, "Requests at most that wait for their first token. Needs --streaming.", sweep, atLeastOne, yaml(phase+"prefill_concurrency")),
 		opt("request-rate", Float, "", 1, "Requests per second.", sweep, positive, yaml(phase+"rate")),
-		opt("arrival-pattern request-rate-mode", Enum, "poisson", 1, "How requests are spaced at a rate.", derived("gamma when --arrival-smoothness is given"), values(arrivalPatterns()...), yaml(phase+"type")),
+		opt("arrival-pattern request-rate-mode", Enum, "poisson", 1, "How requests are spaced at a rate.", derived("poisson; gamma when --arrival-smoothness is given"), values(arrivalPatterns()...), yaml(phase+"type")),
 		opt("arrival-smoothness vllm-burstiness", Float, "", 2, "Shape of gamma arrivals: 1 is poisson, more is smoother, less is burstier.", derived("1.0 with gamma"), positive, yaml(phase+"smoothness")),
 		opt("request-rate-series", Path, "", 3, "JSON file with a rate that changes over time: a list of {\"time_s\": t, \"qps\": r}, linear in between.", mustExist, yaml(phase+"rate_series")),
 		opt("request-count num-requests", Int, "", 1, "Stop after this many requests were sent.",

@@ -150,7 +150,7 @@ func TestGPUItems(t *testing.T) {
 	if _, err := parseGPUItems([]string{"adm_dme:http://n1:9400"}); err == nil || !strings.Contains(err.Error(), "Unknown GPU telemetry collector 'adm_dme'") || !strings.Contains(err.Error(), "amd_dme") {
 		t.Errorf("got %v", err)
 	}
-	for _, items := range [][]string{{"missing.csv"}, {"foo"}, {"pynvml", "n1:9400"}, {"pynvml", "amdsmi"}, {t.TempDir() + "/"}, {"amdsmi", "http://n1"}} {
+	for _, items := range [][]string{{"missing.csv"}, {"foo"}, {"pynvml", "n1:9400"}, {"pynvml", "amdsmi"}, {t.TempDir() + "/"}, {"amdsmi", "http://n1"}, {"ftp://n1:9400"}, {"grpc://n1"}} {
 		if _, err := parseGPUItems(items); err == nil {
 			t.Errorf("%v: accepted", items)
 		}

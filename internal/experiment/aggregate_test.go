@@ -307,7 +307,11 @@ func TestPrepareRemovesEarlierRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Prepare(a); err != nil {
+	data := filepath.Join(a.Dir, "profile_runs", "trial_0003", "profile_export.jsonl")
+	if err := Prepare(a, data); err == nil || !strings.Contains(err.Error(), "--input-file "+data) {
+		t.Errorf("the data would be removed: %v", err)
+	}
+	if err := Prepare(a, filepath.Join(a.Dir, "elsewhere.jsonl")); err != nil {
 		t.Fatal(err)
 	}
 	var left []string
@@ -327,7 +331,7 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := Prepare(config.Artifacts{Dir: filepath.Join(file, "out")})
+	err := Prepare(config.Artifacts{Dir: filepath.Join(file, "out")}, "")
 	if err == nil {
 		t.Fatal("it was made")
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
@@ -15,8 +16,8 @@ import (
 var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
 
 // Prepare makes the folder of an experiment and removes what an earlier one left there: its aggregates, and the
-// known files of its runs, which would pass for those of this one.
-func Prepare(a config.Artifacts) error {
+// known files of its runs, which would pass for those of this one. The data of the experiment must not be among them.
+func Prepare(a config.Artifacts, data string) error {
 	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
 		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
@@ -36,6 +37,9 @@ func Prepare(a config.Artifacts) error {
 		}
 		emptied = append(emptied, filepath.Dir(own.Path(config.LogFile)), own.Dir)
 	}
+	if slices.ContainsFunc(stale, func(path string) bool { return sameFile(path, data) }) {
+		return fmt.Errorf("--input-file %s is a file of the earlier runs in %s, which are replaced; choose another directory with --artifact-dir", data, a.Dir)
+	}
 	if err := artifact.RemoveStale(stale...); err != nil {
 		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
 	}
@@ -43,6 +47,12 @@ func Prepare(a config.Artifacts) error {
 		_ = os.Remove(dir) // which fails, as it should, when it holds anything else
 	}
 	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // Write writes the files of a series: the aggregate and, where convergence was asked for, the collated requests.

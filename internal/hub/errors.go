@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 )
@@ -57,6 +58,11 @@ func (c *Client) allowed() error {
 
 // unreachable is an error of the network.
 func unreachable(address string, err error) error {
+	// The address is told once.
+	var around *url.Error
+	if errors.As(err, &around) {
+		err = around.Err
+	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) {
 		return fail(Timeout, "%s did not answer in time: %w", address, err)

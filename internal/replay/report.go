@@ -192,7 +192,7 @@ func (r *recomputation) read(path string) error {
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
+		return r.noRecords(path)
 	case err != nil:
 		return err
 	}
@@ -203,9 +203,20 @@ func (r *recomputation) read(path string) error {
 		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of another run", path, r.records.Load(), sent)
 	}
 	if seen := r.engine.Snapshot(); seen.Successes+seen.Errors == 0 {
+		if !r.selects() {
+			return r.noRecords(path)
+		}
 		return errors.New("no request is left: widen --from and --to, or exclude fewer errors")
 	}
 	return nil
+}
+
+// noRecords says that the file of records is empty or absent, and whether it should be.
+func (r *recomputation) noRecords(path string) error {
+	if ended := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; ended > 0 && r.state.Status == summary.StateFinished {
+		return fmt.Errorf("%s holds no records, and %d requests of the run came to an end", path, ended)
+	}
+	return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
 }
 
 // excludes tells whether an error is one of those that do not count.
@@ -230,7 +241,11 @@ func (r *recomputation) result() *summary.Result {
 			time.Unix(0, r.state.UpdatedNS).UTC().Format(time.RFC3339)+", and at most the last second of records is missing")
 		run.Counts.Sent = max(run.Counts.Sent, r.records.Load())
 	} else if missing := run.Counts.Sent - run.Counts.CutOff - r.records.Load(); missing > 0 || r.cut {
-		run.Incomplete = cmp.Or(run.Incomplete, fmt.Sprintf("%d records are missing from the per-request file", missing))
+		lost := fmt.Sprintf("%d records are missing", missing)
+		if missing == 1 {
+			lost = "a record is missing"
+		}
+		run.Incomplete = cmp.Or(run.Incomplete, lost+" from the per-request file")
 	}
 	if r.startNS != 0 {
 		run.StartNS = max(run.StartNS, r.startNS)
@@ -343,6 +358,9 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 	}
 	if r.o.HTML {
 		o.Files.HTML = to.Path(config.HTMLReport)
+	}
+	if r.o.Parquet {
+		o.Files.Parquet = to.Path(config.RecordsParquet)
 	}
 	if len(result.Slices) > 0 {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)

@@ -99,7 +99,7 @@ func (e *execution) export(out *Outcome, state *summary.State) []error {
 	}
 	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
-	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
+	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Parquet, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
 		if _, err := os.Stat(*path); err != nil {
 			*path = ""
 		}
@@ -233,6 +233,9 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 	}
 	if a.HTMLReport {
 		o.Files.HTML = a.Path(config.HTMLReport)
+	}
+	if a.RecordsParquet {
+		o.Files.Parquet = a.Path(config.RecordsParquet)
 	}
 	if a.Outputs {
 		o.Files.Outputs = a.Path(config.OutputsJSON)

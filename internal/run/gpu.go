@@ -110,6 +110,9 @@ func (e *execution) customMetrics() ([]gpu.Custom, error) {
 	for _, text := range warnings {
 		e.log.Warn("GPU metrics: " + text)
 	}
+	if len(custom) == 0 {
+		e.log.Warn("GPU metrics: " + path + " holds no metric: a line is FIELD, type, help text")
+	}
 	e.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
 	return custom, nil
 }

@@ -493,6 +493,19 @@ func TestCustomMetricsFile(t *testing.T) {
 	}
 }
 
+func TestCustomMetricsFileWithoutAMetric(t *testing.T) {
+	url := serve(t, mockserver.Options{Fast: true})
+	gpuEnv(t, url+"/dcgm1/metrics")
+	file := filepath.Join(t.TempDir(), "empty.csv")
+	if err := os.WriteFile(file, []byte("# nothing\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", file)
+	if w.warnings("empty.csv holds no metric") != 1 {
+		t.Error("the log does not tell")
+	}
+}
+
 func TestAMDExporterIsKnownByItsPage(t *testing.T) {
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 1}}}})

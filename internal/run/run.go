@@ -218,11 +218,6 @@ func (e *execution) prepare(ctx context.Context) error {
 	if err := e.openDirectory(); err != nil {
 		return err
 	}
-	if e.options.Info.RunLabel != "" {
-		if err := artifact.WriteObject(e.cfg.Artifacts.Path(config.RunConfigJSON), config.InputConfig(e.cfg, e.id)); err != nil {
-			return err
-		}
-	}
 	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
 	if e.data == nil {
 		if err := e.buildDataset(ctx); err != nil {
@@ -234,6 +229,14 @@ func (e *execution) prepare(ctx context.Context) error {
 	}
 	if err := e.fitDataset(ctx); err != nil {
 		return err
+	}
+	if err := e.clearDirectory(); err != nil {
+		return err
+	}
+	if e.options.Info.RunLabel != "" {
+		if err := artifact.WriteObject(e.cfg.Artifacts.Path(config.RunConfigJSON), config.InputConfig(e.cfg, e.id)); err != nil {
+			return err
+		}
 	}
 	if err := e.writeInputs(); err != nil {
 		return err

@@ -99,13 +99,22 @@ func members(extra artifact.Object) ([]endpoint.Member, error) {
 	return list, nil
 }
 
-// openDirectory makes the artifact directory, removes what an earlier run left under the same names,
-// and opens the log file.
+// openDirectory makes the artifact directory and opens the log file.
 func (e *execution) openDirectory() error {
 	a := &e.cfg.Artifacts
 	if err := os.MkdirAll(filepath.Dir(a.Path(config.SummaryJSON)), 0o755); err != nil {
 		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
+	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
+		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
+	}
+	return nil
+}
+
+// clearDirectory removes what an earlier run left under the same names. That is done when the dataset is known: a mistake
+// in it must not cost older results, and it may be made of one of them.
+func (e *execution) clearDirectory() error {
+	a := &e.cfg.Artifacts
 	replaced := replacedRun(a.Path(config.SummaryJSON))
 	var stale []string
 	for _, kind := range config.ArtifactKinds() {
@@ -115,9 +124,6 @@ func (e *execution) openDirectory() error {
 	}
 	if err := artifact.RemoveStale(stale...); err != nil {
 		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
-	}
-	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
-		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
 	}
 	if replaced != "" {
 		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -29,7 +30,7 @@ func ParseFigures(data []byte) (Figures, error) {
 	var f Figures
 	members, err := objectMembers(data)
 	if err != nil {
-		return f, fmt.Errorf("no summary of a run: %w", err)
+		return f, fmt.Errorf("no summary of a run: %w", ended(err))
 	}
 	var bounds map[string]map[string]struct{ Low, High *float64 }
 	for _, m := range members {
@@ -93,6 +94,14 @@ func (f *Figures) addKinds(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// ended says in words that the text is cut off.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends in the middle")
+	}
+	return err
 }
 
 func orNaN(v *float64) float64 {
@@ -183,6 +192,9 @@ func (e *NoSummaryError) Error() string {
 // whatever its prefix.
 func FindSummary(path string) (string, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no file or folder %s", path)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -24,7 +24,13 @@ func openLibrary(names []string) (*library, error) {
 		if err == nil {
 			return &library{name: name, handle: handle, symbols: map[string]uintptr{}}, nil
 		}
-		reasons = append(reasons, err.Error())
+		// Of a library that is there but lacks another one, the loader names the other.
+		if reason := err.Error(); !strings.HasPrefix(reason, name+":") || !strings.HasSuffix(reason, "No such file or directory") {
+			reasons = append(reasons, reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return nil, fmt.Errorf("the library %s is not installed", names[0])
 	}
 	return nil, fmt.Errorf("the library %s cannot be loaded (%s)", names[0], strings.Join(reasons, "; "))
 }

@@ -74,7 +74,8 @@ func DefaultGroups() []metrics.Group {
 
 // Files are the paths of the footer; an empty one has no line.
 type Files struct {
-	CSV, JSON, HTML, Raw, Outputs        string
+	CSV, JSON, HTML                      string
+	Parquet, Raw, Outputs                string
 	ServerMetricsCSV, ServerMetricsJSON  string
 	TimesliceCSV, TimesliceJSON, LogFile string
 }

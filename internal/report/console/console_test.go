@@ -348,7 +348,7 @@ func TestWarningsNeedACount(t *testing.T) {
 func TestFooter(t *testing.T) {
 	dir := t.TempDir()
 	files := Files{
-		CSV: filepath.Join(dir, "a b.csv"), JSON: filepath.Join(dir, "j"), Raw: filepath.Join(dir, "r"),
+		CSV: filepath.Join(dir, "a b.csv"), JSON: filepath.Join(dir, "j"), Parquet: filepath.Join(dir, "p"), Raw: filepath.Join(dir, "r"),
 		ServerMetricsCSV: filepath.Join(dir, "sc"), ServerMetricsJSON: filepath.Join(dir, "sj"),
 		TimesliceCSV: filepath.Join(dir, "tc"), TimesliceJSON: filepath.Join(dir, "tj"), LogFile: "relative.log",
 	}
@@ -362,7 +362,7 @@ func TestFooter(t *testing.T) {
 	}
 	_, footer, _ := strings.Cut(got, "CLI Command: ")
 	want := r.RunInfo.CLICommand + "\nBenchmark Duration: 1.50 sec (cancelled early)\nCSV Export: " + files.CSV +
-		"\nJSON Export: " + files.JSON + "\nRaw Records: " + files.Raw + "\nServer Metrics CSV Export: " + files.ServerMetricsCSV +
+		"\nJSON Export: " + files.JSON + "\nRecords Parquet: " + files.Parquet + "\nRaw Records: " + files.Raw + "\nServer Metrics CSV Export: " + files.ServerMetricsCSV +
 		"\nServer Metrics JSON Export: " + files.ServerMetricsJSON + "\nTimeslice CSV Export: " + files.TimesliceCSV +
 		"\nTimeslice JSON Export: " + files.TimesliceJSON + "\nLog File: " + filepath.Join(cwd, "relative.log") +
 		"\nThe run was cancelled early; the results may be incomplete.\n\n"

@@ -35,6 +35,7 @@ func (p *page) footer(r *summary.Result, files *Files) {
 		{"CSV Export", files.CSV},
 		{"JSON Export", files.JSON},
 		{"HTML Report", files.HTML},
+		{"Records Parquet", files.Parquet},
 		{"Raw Records", files.Raw},
 		{"Outputs JSON", files.Outputs},
 		{"Server Metrics CSV Export", files.ServerMetricsCSV},

@@ -53,15 +53,7 @@ func (d *openAIDecoder) Event(_, data []byte, atNS int64) {
 
 // Body decodes a whole reply.
 func (d *openAIDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
-	if binary {
-		d.reply.binary(contentType, body)
-		return
-	}
-	if body = bytes.TrimSpace(body); len(body) == 0 {
-		return
-	}
-	d.reply.Finished = true
-	d.document(body, atNS)
+	d.reply.body(contentType, binary, body, atNS, d.document)
 }
 
 func (d *openAIDecoder) document(data []byte, atNS int64) {

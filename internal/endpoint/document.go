@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"sync"
 )
 
@@ -63,27 +62,12 @@ func (d *documentDecoder) Release() {
 
 // Event decodes the data of one server-sent event.
 func (d *documentDecoder) Event(_, data []byte, atNS int64) {
-	data = bytes.TrimSpace(data)
-	switch string(data) {
-	case "":
-	case "[DONE]":
-		d.reply.Finished = true
-	default:
-		d.document(data, atNS)
-	}
+	d.reply.event(data, atNS, d.document)
 }
 
 // Body decodes a whole reply.
 func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
-	if binary {
-		d.reply.binary(contentType, body)
-		return
-	}
-	if body = bytes.TrimSpace(body); len(body) == 0 {
-		return
-	}
-	d.reply.Finished = true
-	d.document(body, atNS)
+	d.reply.body(contentType, binary, body, atNS, d.document)
 }
 
 func (d *documentDecoder) document(data []byte, atNS int64) {

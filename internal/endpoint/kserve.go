@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 )
@@ -96,25 +95,17 @@ func (d *kserveDecoder) Release() { *d = kserveDecoder{api: d.api} }
 
 // Event implements Decoder: the API does not stream, but some servers do.
 func (d *kserveDecoder) Event(_, data []byte, atNS int64) {
-	switch data = bytes.TrimSpace(data); string(data) {
-	case "":
-	case "[DONE]":
-		d.reply.Finished = true
-	default:
-		d.document(data, atNS)
-		d.reply.lacks(data)
-	}
+	d.reply.event(data, atNS, d.take)
 }
 
 // Body implements Decoder.
 func (d *kserveDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
-	if binary {
-		d.reply.binary(contentType, body)
-	} else if body = bytes.TrimSpace(body); len(body) > 0 {
-		d.reply.Finished = true
-		d.document(body, atNS)
-		d.reply.lacks(body)
-	}
+	d.reply.body(contentType, binary, body, atNS, d.take)
+}
+
+func (d *kserveDecoder) take(data []byte, atNS int64) {
+	d.document(data, atNS)
+	d.reply.lacks(data)
 }
 
 func (d *kserveDecoder) document(data []byte, atNS int64) {

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"sync"
 
 	"aiperf/internal/oip"
@@ -154,25 +153,17 @@ func (d *inferenceDecoder) Event(_, data []byte, atNS int64) {
 		}
 		return
 	}
-	switch data = bytes.TrimSpace(data); string(data) {
-	case "":
-	case "[DONE]":
-		d.reply.Finished = true
-	default:
-		d.document(data, atNS)
-		d.reply.lacks(data)
-	}
+	d.reply.event(data, atNS, d.take)
 }
 
 // Body implements Decoder.
 func (d *inferenceDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
-	if binary {
-		d.reply.binary(contentType, body)
-	} else if body = bytes.TrimSpace(body); len(body) > 0 {
-		d.reply.Finished = true
-		d.document(body, atNS)
-		d.reply.lacks(body)
-	}
+	d.reply.body(contentType, binary, body, atNS, d.take)
+}
+
+func (d *inferenceDecoder) take(data []byte, atNS int64) {
+	d.document(data, atNS)
+	d.reply.lacks(data)
 }
 
 // messageIn reads a message of gRPC in place. Whether a call is complete its status tells.

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -131,4 +132,27 @@ type DecodeError struct {
 	HasCode bool
 	Type    string
 	Message string
+}
+
+// event hands the data of a server-sent event on, unless it is the word that ends a stream.
+func (r *Reply) event(data []byte, atNS int64, document func([]byte, int64)) {
+	switch data = bytes.TrimSpace(data); string(data) {
+	case "":
+	case "[DONE]":
+		r.Finished = true
+	default:
+		document(data, atNS)
+	}
+}
+
+// body hands a whole reply on.
+func (r *Reply) body(contentType string, binary bool, body []byte, atNS int64, document func([]byte, int64)) {
+	if binary {
+		r.binary(contentType, body)
+		return
+	}
+	if body = bytes.TrimSpace(body); len(body) > 0 {
+		r.Finished = true
+		document(body, atNS)
+	}
 }

@@ -59,13 +59,16 @@ func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
 	if !w.enabled {
 		return w, nil
 	}
-	w.lines, err = artifact.CreateLines(e.cfg.Artifacts.Path(config.GPUTelemetryJSONL), artifact.LinesOptions{
+	lines, err := artifact.CreateLines(e.cfg.Artifacts.Path(config.GPUTelemetryJSONL), artifact.LinesOptions{
 		OnError: func(err error) { e.log.Error("GPU telemetry cannot be recorded any more", "error", err) },
 	})
 	if err != nil {
-		w.lines, w.unrecorded = nil, fmt.Errorf("GPU telemetry cannot be recorded: %w", err)
+		lines, w.unrecorded = nil, fmt.Errorf("GPU telemetry cannot be recorded: %w", err)
 		e.log.Error("GPU telemetry cannot be recorded; the run goes on without the recording", "error", err)
 	}
+	w.mu.Lock() // a program of a driver tells its readings already
+	w.lines = lines
+	w.mu.Unlock()
 	w.collector.Baseline(ctx)
 	w.collector.Start()
 	return w, nil

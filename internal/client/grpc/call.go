@@ -233,7 +233,11 @@ func (x *call) Get(n int) *[]byte { b := make([]byte, n); return &b }
 
 // Put implements mem.BufferPool: the connection has the whole message.
 func (x *call) Put(*[]byte) {
-	x.sentNS.CompareAndSwap(0, x.client.clock.NowNS())
+	x.mu.Lock()
+	if x.outcome == running || x.outcome == finished { // else the end of the call gave the message back, unsent
+		x.sentNS.CompareAndSwap(0, x.client.clock.NowNS())
+	}
+	x.mu.Unlock()
 	if x.buffer != nil {
 		x.client.bodies.Put(x.buffer)
 	}

@@ -230,7 +230,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 		// What was on its way to a closed connection resets it.
 		{"closed before the reply", 0, false, []string{"ServerDisconnectedError", "ClientOSError"}, ""},
 		{"closed within the reply", 2, false, []string{"ClientPayloadError", "ClientOSError"}, " while reading the reply"},
-		{"reset before the reply", 0, true, []string{"ClientOSError"}, "connection reset by peer while waiting for the reply"},
+		{"reset before the reply", 0, true, []string{"ClientOSError", "ServerDisconnectedError"}, ""}, // the library may hear of the end before of the reset
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var ln *counted

@@ -51,16 +51,8 @@ func (a *Analysis) Print(w io.Writer) {
 
 // grouped writes two decimals, with commas between thousands.
 func grouped(v float64) string {
-	text := strconv.FormatFloat(v, 'f', 2, 64)
-	whole, fraction, _ := strings.Cut(text, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return sign + whole + "." + fraction
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(v, 'f', 2, 64), ".")
+	return artifact.GroupThousands(whole) + "." + fraction
 }
 
 // printTable draws a table with its title in the middle above it; numbers stand at the right.

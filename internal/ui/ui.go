@@ -5,9 +5,12 @@ package ui
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"aiperf/internal/artifact"
 )
 
 // Progress is one snapshot of what the run is doing.
@@ -179,14 +182,4 @@ func minutes(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", s/60, s%60)
 }
 
-func thousands(n int64) string {
-	digits := fmt.Sprint(n)
-	var b strings.Builder
-	for i, c := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 && c != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
+func thousands(n int64) string { return artifact.GroupThousands(strconv.FormatInt(n, 10)) }

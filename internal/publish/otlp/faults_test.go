@@ -228,18 +228,25 @@ func total(c *received, temporality string) (n uint64) {
 	return n
 }
 
-func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
-	release := make(chan struct{})
-	var hang atomic.Bool
-	c := &received{}
-	o, log := testOptions(t, serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// serveUntilHung serves by next until it is told to hang; what hangs ends with the test.
+func serveUntilHung(t *testing.T, next http.Handler) (*url.URL, *atomic.Bool) {
+	t.Helper()
+	release, hang := make(chan struct{}), new(atomic.Bool)
+	at := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if hang.Load() {
 			<-release
 			return
 		}
-		c.ServeHTTP(w, r)
-	})))
+		next.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() { close(release) })
+	return at, hang
+}
+
+func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
+	c := &received{}
+	at, hang := serveUntilHung(t, c)
+	o, log := testOptions(t, at)
 	o.Timeout = 300 * time.Millisecond
 	s, err := New(o)
 	if err != nil {
@@ -365,17 +372,9 @@ func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
 
 // Requests that nobody had the time to add are not there either.
 func TestTheLastWordCountsWhatWasNeverAdded(t *testing.T) {
-	release := make(chan struct{})
-	var hang atomic.Bool
 	c := &received{}
-	o, log := testOptions(t, serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if hang.Load() {
-			<-release
-			return
-		}
-		c.ServeHTTP(w, r)
-	})))
-	t.Cleanup(func() { close(release) })
+	at, hang := serveUntilHung(t, c)
+	o, log := testOptions(t, at)
 	o.Timeout, o.MaxBatch = 300*time.Millisecond, 1000
 	s, err := New(o)
 	if err != nil {

@@ -18,22 +18,10 @@ func fixed2(v float64) string {
 	}
 	text := strconv.FormatFloat(v, 'f', 2, 64)
 	whole, decimals, _ := strings.Cut(text, ".")
-	return groupThousands(whole) + "." + decimals
+	return artifact.GroupThousands(whole) + "." + decimals
 }
 
-func integer(v int64) string { return groupThousands(strconv.FormatInt(v, 10)) }
-
-// groupThousands puts a comma before every third digit from the right.
-func groupThousands(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
+func integer(v int64) string { return artifact.GroupThousands(strconv.FormatInt(v, 10)) }
 
 // shortest formats a threshold without trailing zeros.
 func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -14,7 +14,7 @@ func fixed(v float64) string {
 		return ""
 	}
 	whole, decimals, _ := strings.Cut(strconv.FormatFloat(v, 'f', 2, 64), ".")
-	return group(whole) + "." + decimals
+	return artifact.GroupThousands(whole) + "." + decimals
 }
 
 // short writes a figure with some four digits that matter.
@@ -24,7 +24,7 @@ func short(v float64) string {
 	case !artifact.Finite(v):
 		return ""
 	case a >= 1000:
-		return group(strconv.FormatFloat(v, 'f', 0, 64))
+		return artifact.GroupThousands(strconv.FormatFloat(v, 'f', 0, 64))
 	case a >= 100:
 		return trimmed(v, 1)
 	case a >= 1 || a == 0:
@@ -40,16 +40,4 @@ func trimmed(v float64, decimals int) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-func integer(n int64) string { return group(strconv.FormatInt(n, 10)) }
-
-// group puts a comma before every third digit from the right.
-func group(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
+func integer(n int64) string { return artifact.GroupThousands(strconv.FormatInt(n, 10)) }

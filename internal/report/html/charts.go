@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"aiperf/internal/curve"
 	"aiperf/internal/summary"
@@ -123,21 +124,26 @@ type panel struct {
 	scale           float64
 }
 
-// serverPanels show first what tells most of a server's state.
-var serverPanels = []panel{
-	{"server-queue", "Requests at the servers", "requests", regexp.MustCompile(
-		`^(vllm:num_requests_(running|waiting)|sglang:num_(running|queue)_reqs|trtllm[_:]num_requests_(running|waiting)|dynamo_frontend_(active|inflight|queued)_requests|nv_inference_pending_request_count)$`), 1},
-	{"server-cache", "KV cache in use", "%", regexp.MustCompile(
-		`^(vllm:(kv|gpu)_cache_usage_perc|sglang:token_usage|trtllm[_:]kv_cache_utilization|dynamo_component_(kvstats_)?gpu_cache_usage_percent)$`), 100},
-	{"server-tokens", "Tokens at the servers", "tokens/s", regexp.MustCompile(
-		`^(vllm:(prompt|generation)_tokens|sglang:(prompt|generation)_tokens|trtllm[_:](prompt|generation)_tokens|dynamo_frontend_output_tokens)$`), 1},
-}
+// serverPanels show first what tells most of a server's state. Their patterns are compiled for a page only, not at every
+// start of the program.
+var serverPanels = sync.OnceValue(func() []panel {
+	return []panel{
+		{"server-queue", "Requests at the servers", "requests", regexp.MustCompile(
+			`^(vllm:num_requests_(running|waiting)|sglang:num_(running|queue)_reqs|trtllm[_:]num_requests_(running|waiting)|dynamo_frontend_(active|inflight|queued)_requests|nv_inference_pending_request_count)$`), 1},
+		{"server-cache", "KV cache in use", "%", regexp.MustCompile(
+			`^(vllm:(kv|gpu)_cache_usage_perc|sglang:token_usage|trtllm[_:]kv_cache_utilization|dynamo_component_(kvstats_)?gpu_cache_usage_percent)$`), 100},
+		{"server-tokens", "Tokens at the servers", "tokens/s", regexp.MustCompile(
+			`^(vllm:(prompt|generation)_tokens|sglang:(prompt|generation)_tokens|trtllm[_:](prompt|generation)_tokens|dynamo_frontend_output_tokens)$`), 1},
+	}
+})
 
-var gpuPanels = []panel{
-	{"gpu-utilization", "GPU utilization", "%", regexp.MustCompile(`^(NVIDIA )?(GPU Utilization|AMD GFX Activity)$`), 1},
-	{"gpu-power", "GPU power", "W", regexp.MustCompile(`^(NVIDIA )?(GPU )?(Power Usage|AMD Power)$`), 1},
-	{"gpu-memory", "GPU memory in use", "GB", regexp.MustCompile(`^(NVIDIA )?(GPU Memory Used|AMD Memory Used)$`), 1},
-}
+var gpuPanels = sync.OnceValue(func() []panel {
+	return []panel{
+		{"gpu-utilization", "GPU utilization", "%", regexp.MustCompile(`^(NVIDIA )?(GPU Utilization|AMD GFX Activity)$`), 1},
+		{"gpu-power", "GPU power", "W", regexp.MustCompile(`^(NVIDIA )?(GPU )?(Power Usage|AMD Power)$`), 1},
+		{"gpu-memory", "GPU memory in use", "GB", regexp.MustCompile(`^(NVIDIA )?(GPU Memory Used|AMD Memory Used)$`), 1},
+	}
+})
 
 const (
 	// mostLines of a panel: more cannot be told apart. mostChoices bounds the lines that one may choose from.
@@ -145,11 +151,11 @@ const (
 )
 
 func (d *data) servers(curves []curve.Curve, g curve.Grid) {
-	d.panels(groupServers, "Server metric", serverPanels, curves, g)
+	d.panels(groupServers, "Server metric", serverPanels(), curves, g)
 }
 
 func (d *data) gpus(curves []curve.Curve, g curve.Grid) {
-	d.panels(groupGPUs, "GPU figure", gpuPanels, curves, g)
+	d.panels(groupGPUs, "GPU figure", gpuPanels(), curves, g)
 }
 
 // panels adds the charts of a group, and a choice of all that is not in them.

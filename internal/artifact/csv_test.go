@@ -23,6 +23,15 @@ func TestTrapCommaAndQuoteDoNotBreakCSV(t *testing.T) {
 	}
 }
 
+// A spreadsheet must not run what a server put into a label; figures stay figures.
+func TestTextsThatLookLikeFormulasAndControlCharacters(t *testing.T) {
+	out := string(AppendCSVRow(nil, "=1+2", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "-1.50", "+Inf", "-", "1e-5", "-1e300", "--flag", "a=b", "\x1b[31m\u202e", "\ttab"))
+	want := "'=1+2,'+cmd|' /C calc'!A0,'-x,'@SUM(A1),-1.50,+Inf,-,1e-5,-1e300,'--flag,a=b,\\x1b[31m\\u202e,\ttab\r\n"
+	if out != want {
+		t.Errorf("got  %q\nwant %q", out, want)
+	}
+}
+
 func TestEmptyRowIsOneLineEnd(t *testing.T) {
 	if out := string(AppendCSVRow(nil)); out != "\r\n" {
 		t.Errorf("got %q", out)

@@ -2,6 +2,11 @@
 // files, atomic replacement, file names, redaction of secrets.
 package artifact
 
+import (
+	"slices"
+	"strings"
+)
+
 // Object is a JSON object that keeps the order of its members. Values may be nil, bool, string, any
 // integer or float type, json.RawMessage, Object, []any, or slices of the former.
 type Object []Member
@@ -20,6 +25,31 @@ func (o Object) Get(key string) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Sorted returns the object with its members, and those of the objects in it, in the order of their keys.
+func (o Object) Sorted() Object {
+	out := make(Object, len(o))
+	for i, m := range o {
+		out[i] = Member{m.Key, Sorted(m.Value)}
+	}
+	slices.SortStableFunc(out, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}
+
+// Sorted returns a value with the members of all objects in it in the order of their keys.
+func Sorted(v any) any {
+	switch v := v.(type) {
+	case Object:
+		return v.Sorted()
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = Sorted(v[i])
+		}
+		return out
+	}
+	return v
 }
 
 // Set replaces the value of a key in its place or appends the key.

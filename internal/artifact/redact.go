@@ -3,7 +3,6 @@ package artifact
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,46 +11,32 @@ import (
 // Redacted stands wherever a secret was.
 const Redacted = "<redacted>"
 
-// credentialHeaders are the header names, in lower case, whose values are secrets.
-var credentialHeaders = [...]string{
-	"proxy-authorization", "authorization", "ocp-apim-subscription-key", "x-functions-key",
-	"x-goog-api-key", "x-amz-security-token", "aeg-sas-key", "x-api-key", "api-key",
-}
-
-// IsCredentialHeader tells whether the value of a header is a secret, whatever its case.
-func IsCredentialHeader(name string) bool {
-	name = strings.TrimSpace(name)
-	for _, h := range credentialHeaders {
-		if strings.EqualFold(h, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // Redactor hides secrets in what goes to files, logs and the screen: by name where a text names them,
 // and by value for those that the run knows. A nil Redactor knows no values but hides by name. It is
 // safe for concurrent use.
 type Redactor struct {
-	values  []string
+	values  []string // all spellings, longest first
+	plain   map[string]bool
+	members map[string]bool
 	replace *strings.Replacer
 }
 
-// minSecret is the shortest known value that is searched for in texts: replacing a shorter one would
-// make a text unreadable and tell the secret by its gaps.
-const minSecret = 4
+// MinSecret is the length in bytes of the shortest value that is searched for in texts. A shorter one is
+// hidden only where its name stands: replacing it everywhere would make a text unreadable, and would
+// tell the secret by the gaps.
+const MinSecret = 6
 
 // NewRedactor returns a redactor that also replaces the given values, such as API keys, wherever they
-// appear, as they are or escaped in a URL or in JSON.
+// appear, in every spelling that Spellings lists.
 func NewRedactor(secrets ...string) *Redactor {
-	r := &Redactor{}
+	r := &Redactor{plain: map[string]bool{}}
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
-		if len(s) < minSecret {
+		if len(s) < MinSecret || s == Redacted {
 			continue
 		}
-		quoted := string(AppendString(nil, s))
-		r.values = append(r.values, s, url.QueryEscape(s), url.PathEscape(s), quoted[1:len(quoted)-1])
+		r.plain[s] = true
+		r.values = append(r.values, Spellings(s)...)
 	}
 	slices.SortFunc(r.values, func(a, b string) int {
 		if len(a) != len(b) {
@@ -70,6 +55,16 @@ func NewRedactor(secrets ...string) *Redactor {
 	return r
 }
 
+// WithMembers has JSON hide the values of the members with these names, too: those that the user gave
+// as secrets of the request body.
+func (r *Redactor) WithMembers(names ...string) *Redactor {
+	r.members = map[string]bool{}
+	for _, name := range names {
+		r.members[name] = true
+	}
+	return r
+}
+
 // rule hides what follows a name. The cue, in lower case, says cheaply that the rule cannot match.
 type rule struct {
 	cue     string
@@ -82,8 +77,9 @@ type rule struct {
 const value = `(?:"[^"]*"|'[^']*'|[^\s,;&"'<>(){}\[\]]+)`
 
 var rules = []rule{
-	{"://", regexp.MustCompile(`(://)[^/?#\s"'<>]*@`), "${1}" + Redacted + "@"},
 	{"authorization", regexp.MustCompile(`(?i)(authorization\s*["']?\s*[:=])[^\r\n]*`), "${1} " + Redacted},
+	{"cookie", regexp.MustCompile(`(?i)(\bcookie["']\s*:\s*)` + value), "${1}" + Redacted},
+	{"cookie:", regexp.MustCompile(`(?i)(\bcookie:)[^\r\n]*`), "${1} " + Redacted},
 	{"bearer", regexp.MustCompile(`(?i)\b(bearer)[ \t:]+[^\r\n]*`), "${1} " + Redacted},
 	{"--api-key", regexp.MustCompile(`(?i)(--api-key)(\s+)` + value), "${1}${2}" + Redacted},
 	{"-key", regexp.MustCompile(`(?i)(api-key|ocp-apim-subscription-key|x-functions-key|aeg-sas-key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
@@ -95,9 +91,13 @@ var rules = []rule{
 	{"_token", regexp.MustCompile(`(?i)((?:access|auth|refresh)_token)(["']\s*:\s*)` + value), "${1}${2}" + Redacted},
 }
 
-// Text hides secrets in free text: an error message, a log line, a command line.
+// Text hides secrets in free text: an error message, a log line, a command line. In a JSON document, such as
+// the body of a refusal, texts are also searched for what they say behind their escapes.
 func (r *Redactor) Text(s string) string {
-	s = r.Values(s)
+	if r != nil && strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
+		s = string(r.JSON([]byte(s)))
+	}
+	s = RedactURLs(r.Values(s))
 	lower := strings.ToLower(s)
 	for _, rule := range rules {
 		if !strings.Contains(lower, rule.cue) {
@@ -117,42 +117,161 @@ func (r *Redactor) Values(s string) string {
 	return r.replace.Replace(s)
 }
 
-// Bytes is Values for data that is mostly clean: without a hit it returns b itself.
-func (r *Redactor) Bytes(b []byte) []byte {
-	if r == nil {
-		return b
-	}
-	for _, v := range r.values {
-		if bytes.Contains(b, []byte(v)) {
-			return []byte(r.replace.Replace(string(b)))
-		}
-	}
-	return b
+// URL hides the credentials in every URL in s, and known values.
+func (r *Redactor) URL(s string) string { return RedactURLs(r.Values(s)) }
+
+// knows reports whether b holds a known value.
+func (r *Redactor) knows(b []byte) bool {
+	return slices.ContainsFunc(r.values, func(v string) bool { return bytes.Contains(b, []byte(v)) })
 }
 
-// JSON is Bytes for a JSON document. What is no document, or is none any more after a secret that
-// stood for more than text was replaced, becomes a JSON string.
-func (r *Redactor) JSON(b []byte) []byte {
-	b = r.Bytes(b)
-	if json.Valid(b) {
+// Bytes is Values for data that is mostly clean: without a hit it returns b itself.
+func (r *Redactor) Bytes(b []byte) []byte {
+	if r == nil || !r.knows(b) {
 		return b
 	}
-	return AppendString(nil, b)
+	return []byte(r.replace.Replace(string(b)))
 }
 
 // Header returns the value of a header as it may be written.
 func (r *Redactor) Header(name, value string) string {
-	if IsCredentialHeader(name) {
+	if IsSensitiveName(name) {
 		return Redacted
 	}
-	return r.URL(r.Values(value))
+	return r.URL(value)
 }
 
-// URL hides the user information of every URL in s, and known values.
-func (r *Redactor) URL(s string) string {
-	s = r.Values(s)
-	if !strings.Contains(s, "://") {
-		return s
+// Strings hides known values in the texts of a JSON value; names and numbers stay.
+func (r *Redactor) Strings(v any) any { return mapTexts(v, nil, r.Values) }
+
+// HideSensitive hides, in a JSON value, what stands under sensitive names and the credentials in URLs.
+func HideSensitive(v any) any { return mapTexts(v, IsSensitiveName, RedactURLs) }
+
+// mapTexts is v with every text changed by text and every member that hide names replaced.
+func mapTexts(v any, hide func(name string) bool, text func(string) string) any {
+	switch v := v.(type) {
+	case Object:
+		out := make(Object, len(v))
+		for i, m := range v {
+			out[i] = Member{Key: m.Key, Value: mapTexts(m.Value, hide, text)}
+			if hide != nil && hide(m.Key) {
+				out[i].Value = Redacted
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = mapTexts(v[i], hide, text)
+		}
+		return out
+	case []string:
+		out := make([]string, len(v))
+		for i := range v {
+			out[i] = text(v[i])
+		}
+		return out
+	case string:
+		return text(v)
+	default:
+		return v
 	}
-	return rules[0].pattern.ReplaceAllString(s, rules[0].with)
+}
+
+// JSON hides known values in the names and texts of a JSON document, a number that is a known value, and
+// the values of the members given to WithMembers. Other numbers stay as they are. What is no document
+// becomes a JSON string.
+func (r *Redactor) JSON(b []byte) []byte {
+	switch {
+	case !json.Valid(b):
+		return AppendString(nil, r.Bytes(b))
+	case r == nil || len(r.members) == 0 && !r.mayHold(b):
+		return b
+	}
+	s := jsonRedactor{r: r, in: b, out: make([]byte, 0, len(b))}
+	s.value()
+	s.space()
+	return s.out
+}
+
+// mayHold reports whether a document may hold a known value: as it is, or behind escapes.
+func (r *Redactor) mayHold(b []byte) bool {
+	return len(r.values) > 0 && (bytes.IndexByte(b, '\\') >= 0 || r.knows(b))
+}
+
+// jsonRedactor copies a valid document.
+type jsonRedactor struct {
+	r   *Redactor
+	in  []byte
+	at  int
+	out []byte
+}
+
+func (s *jsonRedactor) space() {
+	start := s.at
+	for s.at < len(s.in) && strings.IndexByte(" \t\r\n,:", s.in[s.at]) >= 0 {
+		s.at++
+	}
+	s.out = append(s.out, s.in[start:s.at]...)
+}
+
+// text copies a string and returns what it says.
+func (s *jsonRedactor) text() string {
+	start := s.at
+	for s.at++; s.in[s.at] != '"'; s.at++ {
+		if s.in[s.at] == '\\' {
+			s.at++
+		}
+	}
+	s.at++
+	literal := s.in[start:s.at]
+	said := string(literal[1 : len(literal)-1])
+	if bytes.IndexByte(literal, '\\') >= 0 {
+		_ = json.Unmarshal(literal, &said) // valid, as the document is
+	}
+	if hidden := s.r.Values(said); hidden != said {
+		s.out = AppendString(s.out, hidden)
+	} else {
+		s.out = append(s.out, literal...)
+	}
+	return said
+}
+
+func (s *jsonRedactor) value() {
+	s.space()
+	switch s.in[s.at] {
+	case '"':
+		s.text()
+	case '{', '[':
+		s.list(s.in[s.at] == '{')
+	default:
+		start := s.at
+		for s.at < len(s.in) && strings.IndexByte(" \t\r\n,:]}", s.in[s.at]) < 0 {
+			s.at++
+		}
+		if scalar := s.in[start:s.at]; s.r.plain[string(scalar)] {
+			s.out = AppendString(s.out, Redacted)
+		} else {
+			s.out = append(s.out, scalar...)
+		}
+	}
+}
+
+func (s *jsonRedactor) list(object bool) {
+	s.out = append(s.out, s.in[s.at])
+	s.at++
+	for s.space(); s.in[s.at] != '}' && s.in[s.at] != ']'; s.space() {
+		if !object {
+			s.value()
+			continue
+		}
+		name := s.text()
+		s.space()
+		kept := len(s.out)
+		if s.value(); s.r.members[name] {
+			s.out = AppendString(s.out[:kept], Redacted)
+		}
+	}
+	s.out = append(s.out, s.in[s.at])
+	s.at++
 }

@@ -1,6 +1,11 @@
 package artifact
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -76,16 +81,23 @@ func TestNilRedactorHidesByName(t *testing.T) {
 }
 
 func TestShortSecretsDoNotShredTexts(t *testing.T) {
-	if got := NewRedactor("a", " ").Text("banana"); got != "banana" {
-		t.Error(got)
+	for _, s := range []string{"a", " ", "null", "EMPTY"} {
+		if got := NewRedactor(s).Text("a null EMPTY banana"); got != "a null EMPTY banana" {
+			t.Errorf("%q: %s", s, got)
+		}
 	}
 }
 
 func TestRedactJSONStaysJSON(t *testing.T) {
-	r := NewRedactor("1234")
+	r := NewRedactor("123456").WithMembers("pin")
 	for _, c := range []struct{ in, want string }{
-		{`{"a":"x 1234"}`, `{"a":"x <redacted>"}`},
-		{`{"a":1234}`, `"{\"a\":<redacted>}"`},
+		{`{"a":"x 123456"}`, `{"a":"x <redacted>"}`},
+		{`{"a":123456}`, `{"a":"<redacted>"}`},
+		{`{"a":1234567,"b":[0.123456,123456]}`, `{"a":1234567,"b":[0.123456,"<redacted>"]}`},
+		{` {"x123456" : {"\u0031\u0032\u0033456":"\n123456"} } `, ` {"x<redacted>" : {"<redacted>":"\n<redacted>"} } `},
+		{`{"pin":[1,{"a":2}],"b":{"pin":"x"},"c":"pin","d":"a\\"}`, `{"pin":"<redacted>","b":{"pin":"<redacted>"},"c":"pin","d":"a\\"}`},
+		{`123456`, `"<redacted>"`},
+		{`{"a":{},"b":[],"c":"","d":null,"e":true}`, `{"a":{},"b":[],"c":"","d":null,"e":true}`},
 		{`not json`, `"not json"`},
 	} {
 		if got := string(r.JSON([]byte(c.in))); got != c.want {
@@ -109,6 +121,78 @@ func TestMessagesAboutKeysStay(t *testing.T) {
 	} {
 		if got := NewRedactor().Text(text); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestEverySpellingIsHidden(t *testing.T) {
+	const secret = `s3"c/r'e t&é<x>+ü🙂\`
+	quoted, _ := json.Marshal(secret)
+	again, _ := json.Marshal(string(quoted))
+	user := url.URL{Scheme: "http", User: url.UserPassword("u", secret), Host: "h"}
+	r := NewRedactor(secret)
+	for name, text := range map[string]string{
+		"plain": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret), "lower hex": strings.ToLower(url.QueryEscape(secret)),
+		"space as %20": strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"), "JSON": string(AppendString(nil, secret)),
+		"JSON for HTML": string(quoted), "Go": strconv.Quote(secret), "HTML": html.EscapeString(secret), "user": user.String(),
+		"Base64": base64.StdEncoding.EncodeToString([]byte(secret)), "URL Base64": base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		"shell": "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'",
+		"ASCII": `"s3\"c/r'e t&\u00e9<x>+\u00fc\ud83d\ude42\\"`, "JSON in JSON": string(AppendString(nil, string(AppendString(nil, secret)))),
+	} {
+		if name == "lower hex" {
+			text = percent.ReplaceAllStringFunc(url.QueryEscape(secret), strings.ToLower)
+		}
+		if got := r.Values("<" + text + ">"); !strings.Contains(got, Redacted) || strings.Contains(got, "s3") || strings.Contains(got, "czMi") {
+			t.Errorf("%s: %s gave %s", name, text, got)
+		}
+	}
+	if got := string(r.JSON([]byte(`[` + string(again) + `]`))); strings.Contains(got, "s3") {
+		t.Error(got)
+	}
+}
+
+func TestRedactURLsHidesSensitiveParameters(t *testing.T) {
+	for in, want := range map[string]string{
+		"see https://me:pw@h:1/x?a=1&key=K&sig=S#f, http://h/?api%5Fkey=K": "see https://<redacted>@h:1/x?a=1&key=<redacted>&sig=<redacted>#f, http://h/?api%5Fkey=<redacted>",
+		"what? a=1&b=2": "what? a=1&b=2", "/v1?max_tokens=5&prompt_cache_key=x": "/v1?max_tokens=5&prompt_cache_key=x",
+		"http://h/?token=<redacted>&a=1": "http://h/?token=<redacted>&a=1",
+	} {
+		if got := RedactURLs(in); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+	if got := RedactAddress("me:pw@h:1/x?token=K"); got != "<redacted>@h:1/x?token=<redacted>" {
+		t.Error(got)
+	}
+}
+
+func TestHideSensitiveAndStringsKeepNumbers(t *testing.T) {
+	in := Object{{"password", int64(5)}, {"n", int64(123456)}, {"l", []any{"x 123456", Object{{"token", "t"}}}}, {"u", "http://a:b@h"}}
+	b, _ := AppendJSON(nil, HideSensitive(in))
+	if got, want := string(b), `{"password":"<redacted>","n":123456,"l":["x 123456",{"token":"<redacted>"}],"u":"http://<redacted>@h"}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	b, _ = AppendJSON(nil, NewRedactor("123456").Strings(in))
+	if got, want := string(b), `{"password":5,"n":123456,"l":["x <redacted>",{"token":"t"}],"u":"http://a:b@h"}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestWriterHidesSecretsThatComeInPieces(t *testing.T) {
+	r := NewRedactor("sk-12345678", "5678-other")
+	const text = "a sk-12345678 b sk-1234x, sk-12345678-other\nsk-"
+	for size := 1; size <= len(text); size++ {
+		var out strings.Builder
+		w := r.Writer(&out)
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			if _, err := w.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if w.Flush(); out.String() != "a <redacted> b sk-1234x, <redacted>-other\nsk-" {
+			t.Errorf("pieces of %d: %q", size, out.String())
 		}
 	}
 }

@@ -36,6 +36,7 @@ func (s *Session) Run(ctx context.Context, in io.Reader, interrupts <-chan struc
 	fmt.Fprintf(s.Out, "Talking to %s. A line is a message; Ctrl-D ends, Ctrl-C ends a reply.\n", s.Arguments.Model)
 	for {
 		fmt.Fprint(s.Out, "> ")
+		s.flush()
 		select {
 		case <-interrupts:
 			fmt.Fprintln(s.Out)
@@ -45,6 +46,7 @@ func (s *Session) Run(ctx context.Context, in io.Reader, interrupts <-chan struc
 		case line, more := <-lines:
 			if !more {
 				fmt.Fprintln(s.Out)
+				s.flush()
 				if err := <-fault; err != nil {
 					return fmt.Errorf("the input cannot be read: %w", err)
 				}

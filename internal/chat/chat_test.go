@@ -46,7 +46,7 @@ func delta(field, text string) string {
 func session(s *server, a Arguments) (*Session, *strings.Builder, *strings.Builder) {
 	a.Model, a.URL = "m", "http://h/v1/chat/completions"
 	out, errs := new(strings.Builder), new(strings.Builder)
-	return &Session{Arguments: &a, Sender: s, Out: out, Err: errs, Count: func(t string) int { return len(strings.Fields(t)) }}, out, errs
+	return &Session{Arguments: &a, Sender: s, Out: out, Err: errs, Count: func(t string) int { return len(strings.Fields(t)) }, ReadGap: 300 * time.Second}, out, errs
 }
 
 func TestReplyAndItsFigures(t *testing.T) {
@@ -63,7 +63,7 @@ func TestReplyAndItsFigures(t *testing.T) {
 		{"counted here", []string{delta("content", "a b"), delta("content", " c")}, true,
 			"a b c\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (3 tokens in 0.03s)\nITL:  5.00 ms/token (decode 200.00 tokens/s)\n"},
 		{"nothing", []string{delta("content", ""), "[DONE]"}, true, "(no tokens received)\n"},
-		{"what would steer the terminal", []string{delta("content", "a\x1b[2J\tb")}, false, "a[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
+		{"what would steer the terminal", []string{delta("content", "a\x1b[2J\tb")}, false, "a\\x1b[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, out, _ := session(&server{events: c.events}, Arguments{})
@@ -135,7 +135,7 @@ func TestFailedRequestsAreToldAndForgotten(t *testing.T) {
 	if err := s.Run(t.Context(), strings.NewReader("one\ntwo"), nil); err != nil {
 		t.Fatal(err)
 	}
-	want := "request failed: HTTP 500 Internal Server Error: " + strings.Repeat("x", 500) + "…\n"
+	want := "request failed: HTTP 500 Internal Server Error: " + strings.Repeat("x", 500) + "…\nThe server failed\n"
 	if errs.String() != want+want || strings.Count(out.String(), "> ") != 3 {
 		t.Errorf("out %q\nerr %q", out, errs)
 	}
@@ -148,7 +148,7 @@ func TestSilenceAndInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := session(&server{hang: true}, Arguments{})
 		begun := time.Now()
-		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") || time.Since(begun) != ReadGap {
+		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") || time.Since(begun) != s.ReadGap {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		interrupts := make(chan struct{})
@@ -206,18 +206,15 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	env := func(name string) (string, bool) {
-		return map[string]string{"OPENAI_API_KEY": "k"}[name], name == "OPENAI_API_KEY"
-	}
-	a, err := ParseArguments([]string{"-m", "x", "--no_history", "-q", "hi", "--system-prompt", ""}, env)
-	if err != nil || a.History || *a.Quick != "hi" || a.APIKey != "k" || a.SystemPrompt == nil || a.URL != "http://localhost:8000/v1/chat/completions" {
+	a, err := ParseArguments([]string{"-m", "x", "--no_history", "-q", "hi", "--system-prompt", ""})
+	if err != nil || a.History || *a.Quick != "hi" || a.APIKey != "" || a.SystemPrompt == nil || a.URL != "http://localhost:8000/v1/chat/completions" {
 		t.Errorf("%+v %v", a, err)
 	}
-	if a, err := ParseArguments([]string{"--model=x", "--api-key", "mine"}, env); err != nil || !a.History || a.Quick != nil || a.APIKey != "mine" {
+	if a, err := ParseArguments([]string{"--model=x", "--api-key", "mine"}); err != nil || !a.History || a.Quick != nil || a.APIKey != "mine" {
 		t.Errorf("%+v %v", a, err)
 	}
 	for _, args := range [][]string{{}, {"-m", "x", "hello"}, {"-m", "x", "--history", "--no-history"}, {"-m", "x", "-q", " "}, {"-m", "x", "--nothing"}, {"-m", "x", "-u", "ftp://h"}} {
-		if _, err := ParseArguments(args, env); err == nil {
+		if _, err := ParseArguments(args); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
 	}

@@ -45,7 +45,8 @@ Talks to a model and says how fast it answers. For example:
   -q, --quick MESSAGE       send this one message and end; a failure is exit code 1
       --history             send the conversation so far with each message (the default)
       --no-history          send each message alone
-      --api-key KEY         key sent as a bearer token; else OPENAI_API_KEY
+      --api-key KEY         key sent as a bearer token; @FILE reads it from a file. Else the key is that of AIPERF_API_KEY or
+                            OPENAI_API_KEY; the latter goes only to https addresses and to this machine
       --tokenizer NAME      tokenizer that counts tokens where the server reports none [default: the model's,
                             or builtin where that cannot be had]
 
@@ -54,8 +55,8 @@ Messages are lines of the standard input; Ctrl-D ends. Settings of the connectio
 `
 }
 
-// ParseArguments reads the command's arguments; env finds the variables.
-func ParseArguments(args []string, env func(string) (string, bool)) (*Arguments, error) {
+// ParseArguments reads the command's arguments. The key is as it was typed.
+func ParseArguments(args []string) (*Arguments, error) {
 	a := &Arguments{}
 	f := pflag.NewFlagSet("chat", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -91,9 +92,6 @@ func ParseArguments(args []string, env func(string) (string, bool)) (*Arguments,
 	}
 	if f.Changed("quick") {
 		a.Quick = quick
-	}
-	if a.APIKey == "" && env != nil {
-		a.APIKey, _ = env("OPENAI_API_KEY")
 	}
 	var err error
 	a.URL, err = address(a.URL)

@@ -5,19 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"aiperf/internal/client"
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/hint"
 	"aiperf/internal/record"
-)
-
-// ReadGap is the longest silence of a server that is answering; ConnectTimeout bounds the connecting.
-const (
-	ReadGap        = 300 * time.Second
-	ConnectTimeout = 10 * time.Second
+	"aiperf/internal/terminal"
 )
 
 // Sender carries out one exchange.
@@ -36,8 +33,8 @@ type Session struct {
 	Out, Err io.Writer
 	// Redact hides secrets in messages; nil leaves them.
 	Redact func(string) string
-	// Gap replaces ReadGap; 0 = ReadGap.
-	Gap time.Duration
+	// ReadGap is the longest silence of a server that is answering.
+	ReadGap time.Duration
 
 	history []endpoint.Turn
 }
@@ -69,26 +66,16 @@ func (p *printer) print() {
 	p.alive()
 	r := p.Reply()
 	if n := len(r.Reasoning); n > p.reasoning {
-		io.WriteString(p.out, plain(string(r.Reasoning[p.reasoning:n])))
+		p.out.Write(r.Reasoning[p.reasoning:n])
 		p.reasoning = n
 	}
 	if n := len(r.Output); n > p.shown {
 		if p.shown == 0 && p.reasoning > 0 {
 			io.WriteString(p.out, "\n\n")
 		}
-		io.WriteString(p.out, plain(string(r.Output[p.shown:n])))
+		p.out.Write(r.Output[p.shown:n])
 		p.shown = n
 	}
-}
-
-// plain leaves out what would steer the terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7F && r < 0xA0 {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // Say sends a message, prints the reply and its figures (all of them if detailed).
@@ -103,33 +90,33 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	if err != nil {
 		return err
 	}
-	gap := s.Gap
-	if gap == 0 {
-		gap = ReadGap
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(gap, func() { cancel(errSilent) })
+	watch := time.AfterFunc(s.ReadGap, func() { cancel(errSilent) })
 	defer watch.Stop()
-	p := &printer{Decoder: api.NewDecoder(), out: s.Out, alive: func() { watch.Reset(gap) }}
+	out := terminal.NewWriter(s.Out)
+	p := &printer{Decoder: api.NewDecoder(), out: out, alive: func() { watch.Reset(s.ReadGap) }}
 	defer p.Release()
 	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes, CancelAfterNS: -1}, p)
 	reply := p.Reply()
+	out.Flush() // what cannot be written is not seen
 	if p.reasoning+p.shown > 0 {
 		fmt.Fprintln(s.Out)
 	}
+	s.flush()
 	switch {
 	case ex.CutOff && errors.Is(context.Cause(ctx), errSilent):
-		return fmt.Errorf("%w (%s)", errSilent, gap)
+		return fmt.Errorf("%w (%s)", errSilent, s.ReadGap)
 	case ex.CutOff:
 		return errors.New("interrupted")
 	case ex.Err != nil:
-		return errors.New(s.clean(wordOf(ex.Err, ex.Status)))
+		return errors.New(s.clean(wordOf(ex.Err, ex.Status) + advice(ex.Err)))
 	case reply.Err != nil:
 		return errors.New(s.clean("the server reports: " + reply.Err.Message))
 	}
 	figures := measure(&ex, reply, s.Count)
 	figures.write(s.Out, detailed)
+	s.flush()
 	if s.Arguments.History {
 		s.history = append(s.history, turn)
 		if assistant := reply.AppendAssistant(nil); len(assistant) > 0 {
@@ -139,11 +126,36 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	return nil
 }
 
+// clean is a text of the server as it may be shown.
 func (s *Session) clean(text string) string {
-	if s.Redact == nil {
-		return text
+	if s.Redact != nil {
+		text = s.Redact(text)
 	}
-	return s.Redact(text)
+	return terminal.Text(text)
+}
+
+// flush shows what a writer still keeps.
+func (s *Session) flush() {
+	if w, ok := s.Out.(interface{ Flush() error }); ok {
+		_ = w.Flush()
+	}
+}
+
+// flags are those of advice that a conversation has.
+var flags = []string{"--url", "--api-key", "--model"}
+
+// advice is what to try against an error, on a line of its own: of a benchmark's advice only what can be done here.
+func advice(e *record.Error) string {
+	h, ok := hint.For(e)
+	if !ok {
+		return ""
+	}
+	for word := range strings.FieldsSeq(h.Try) {
+		if strings.HasPrefix(word, "--") && !slices.Contains(flags, strings.TrimRight(word, ",;.")) {
+			return "\n" + h.Cause
+		}
+	}
+	return "\n" + h.String()
 }
 
 // maxBody is how much of a refusal's body a message repeats, in characters.

@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/scalar"
 	"aiperf/internal/summary"
 	"aiperf/internal/swimlane"
 )
@@ -45,16 +47,40 @@ func (a *app) analyze(args []string) int {
 	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze turn-messages RUN_DIR"))
 }
 
+// runDirs are the folders that an analysis reads.
+type runDirs struct {
+	named []string
+	empty bool
+}
+
+// runFlags are the options that name folders, which may also stand alone.
+func runFlags(r *runDirs) []option {
+	return []option{
+		{"run-dirs", "DIR", "a folder to read, which may also stand without the option", func(v string) error { r.named = append(r.named, v); return nil }},
+		{"empty-run-dirs", "", "no folder at all: nothing is done", func(string) error { r.empty = true; return nil }},
+	}
+}
+
+// all are the folders that were named in either way, in that order.
+func (r *runDirs) all(alone []string) ([]string, error) {
+	dirs := slices.Concat(r.named, alone)
+	if r.empty && len(dirs) > 0 {
+		return nil, errors.New("--empty-run-dirs says that there is no folder, but one is given")
+	}
+	return dirs, nil
+}
+
 type swimLaneOptions struct {
+	runDirs
 	out               string
 	concurrency, ramp *float64
 	html              bool
 }
 
 func swimLaneFlags(o *swimLaneOptions) []option {
-	positive := func(into **float64) func(string) error {
+	positive := func(into **float64, read func(string) (float64, error)) func(string) error {
 		return func(v string) error {
-			n, err := strconv.ParseFloat(v, 64)
+			n, err := read(v)
 			if err != nil || !(n >= 0) || n > 1e12 {
 				return fmt.Errorf("%q is no number of at least 0", v)
 			}
@@ -62,13 +88,13 @@ func swimLaneFlags(o *swimLaneOptions) []option {
 			return nil
 		}
 	}
-	return []option{
+	return append(runFlags(&o.runDirs), []option{
 		{"out", "FILE", "the picture, of a single run; default: swim_lane.png in the run's folder; -o is the same", func(v string) error { o.out = v; return nil }},
-		{"concurrency", "N", "a reference line; default: the concurrency that the run had; -c is the same", positive(&o.concurrency)},
-		{"ramp", "SECONDS", "when the ramp was over; default: as the run was configured", positive(&o.ramp)},
+		{"concurrency", "N", "a reference line; default: the concurrency that the run had; -c is the same", positive(&o.concurrency, scalar.Number)},
+		{"ramp", "SECONDS", "when the ramp was over; default: as the run was configured", positive(&o.ramp, func(v string) (float64, error) { return scalar.In(time.Second, v) })},
 		{"html", "", "write a page that zooms and tells of each request, too (.html)", func(string) error { o.html = true; return nil }},
 		{"no-html", "", "do not; the default", func(string) error { o.html = false; return nil }},
-	}
+	}...)
 }
 
 // withShort spells options of one letter out.
@@ -100,7 +126,7 @@ func (a *app) swimLane(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	return a.eachRun("swim-lane", runs, o.out, func(dir string) ([]string, error) {
+	return a.eachRun("swim-lane", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
 		chart, err := swimlane.Read(runFile(dir, "profile_export.jsonl", ".jsonl"), runTitle(dir))
 		if err != nil {
 			return nil, err
@@ -133,8 +159,13 @@ func (a *app) swimLane(args []string) int {
 
 // eachRun carries out a command for each folder of a run. One that cannot be read does not stop the others; the exit
 // code tells of it.
-func (a *app) eachRun(command string, runs []string, out string, work func(dir string) (written []string, err error)) int {
+func (a *app) eachRun(command string, dirs *runDirs, alone []string, out string, work func(dir string) (written []string, err error)) int {
+	runs, err := dirs.all(alone)
 	switch {
+	case err != nil:
+		return a.fail(err)
+	case dirs.empty:
+		return ExitOK
 	case len(runs) == 0:
 		return a.fail(fmt.Errorf("no run given: aiperf analyze %s RUN_DIR [RUN_DIR …]", command))
 	case len(runs) > 1 && out != "":

@@ -22,10 +22,20 @@ func (a *app) chat(args []string) int {
 		fmt.Fprint(a.terminal.out, chat.Help())
 		return ExitOK
 	}
-	arguments, err := chat.ParseArguments(args, a.env)
+	a.hideSecrets(args)
+	arguments, err := chat.ParseArguments(args)
 	if err != nil {
 		return a.fail(err)
 	}
+	key, err := config.FindKey(arguments.APIKey, []string{arguments.URL}, a.env)
+	if err != nil {
+		return a.fail(fmt.Errorf("--api-key: %w", err))
+	}
+	if key.Withheld {
+		fmt.Fprintf(a.terminal.err, "The key in %s is not sent: --url is neither https nor on this machine; --api-key or AIPERF_API_KEY sends a key anywhere\n", key.Variable)
+	}
+	redactor := artifact.NewRedactor(append(config.SecretsOf(args, a.env), key.Value)...)
+	a.redactor = redactor
 	env, _, err := config.ReadEnv(a.env)
 	if err != nil {
 		return a.fail(err)
@@ -34,16 +44,16 @@ func (a *app) chat(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	redactor := artifact.NewRedactor(arguments.APIKey)
 	own, err := client.New(chatOptions(&env, redactor), clock.New())
 	if err != nil {
 		return a.fail(err)
 	}
 	defer own.Close()
-	headers := session.Headers{Version: Version, APIKey: arguments.APIKey}
+	headers := session.Headers{Version: Version, APIKey: key.Value}
 	s := &chat.Session{
 		Arguments: arguments, Sender: own, Headers: headers.List(true, "application/json"),
-		Count: count, Out: a.terminal.out, Err: a.terminal.err, Redact: redactor.Text,
+		Count: count, Out: redactor.Writer(a.terminal.styledOut), Err: a.terminal.err, Redact: redactor.Text,
+		ReadGap: env.Chat.ReadTimeout,
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
@@ -90,7 +100,7 @@ func (a *app) chat(args []string) int {
 // chatOptions are those of a connection on which a person waits: no limit in total.
 func chatOptions(env *config.Env, redactor *artifact.Redactor) client.Options {
 	o := client.DefaultOptions()
-	o.Timeout, o.ConnectTimeout = 0, chat.ConnectTimeout
+	o.Timeout, o.ConnectTimeout = 0, env.Chat.ConnectTimeout
 	// A person may think longer than a server keeps an idle connection.
 	o.KeepAliveTimeout = 30 * time.Second
 	o.SSLVerify, o.IPVersion = env.HTTP.SSLVerify, env.HTTP.IPVersion

@@ -39,6 +39,9 @@ func shellOf(t *testing.T, page, heading string) []string {
 // TestExamplesForCIRun: the commands of the page are those of the program, and their exit codes those that it names. A
 // machine that is busy may fail a threshold; it must not be told that it was called wrongly.
 func TestExamplesForCIRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several benchmarks")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	url := mock(t)
@@ -58,7 +61,7 @@ func TestExamplesForCIRun(t *testing.T) {
 	for _, line := range lines {
 		line = strings.ReplaceAll(line, `--url "$SERVER"`, `--url "$SERVER" --tokenizer builtin --no-server-metrics --isl 8 --osl 2 --ui none`)
 		cmd := exec.Command("/bin/sh", "-c", strings.TrimSpace(line))
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "SERVER="+url, "GITHUB_STEP_SUMMARY="+summary)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "SERVER="+url, "MODEL=m", "GITHUB_STEP_SUMMARY="+summary)
 		out, err := cmd.CombinedOutput()
 		code := 0
 		var exit *exec.ExitError

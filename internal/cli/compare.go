@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/compare"
+	"aiperf/internal/scalar"
 )
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
@@ -56,12 +56,12 @@ func compareFlags(o *compareOptions) []option {
 			o.format = v
 			return nil
 		}},
-		{"fail-on-worse", "", "end with exit code 3 if any figure is worse, or a run lacks a metric of the base", func(string) error { o.failOnWorse = true; return nil }},
+		{"fail-on-worse", "", "end with exit code 3 if any figure is worse, a run lacks a metric of the base, or is not complete", func(string) error { o.failOnWorse = true; return nil }},
 	}
 }
 
 func numberBetween(text string, above, below float64) (float64, error) {
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := scalar.Number(text)
 	if err != nil || !(v > above && v < below) {
 		return 0, fmt.Errorf("%q is no number above %v and below %v", text, above, below)
 	}
@@ -90,7 +90,7 @@ func (a *app) compare(args []string) int {
 	if err := a.printComparisons(comparisons, o.format); err != nil {
 		return a.fail(err)
 	}
-	if o.failOnWorse && slices.ContainsFunc(comparisons, func(c *compare.Comparison) bool { return c.Worse()+len(c.Missing) > 0 }) {
+	if o.failOnWorse && slices.ContainsFunc(comparisons, func(c *compare.Comparison) bool { return c.Incomplete || c.Worse()+len(c.Missing) > 0 }) {
 		return ExitThreshold
 	}
 	return ExitOK

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
+	"aiperf/internal/metrics"
+	"aiperf/internal/run"
 )
 
 // isCompletion tells whether a shell's completion script is asking.
@@ -58,10 +60,31 @@ func addFlags(c *cobra.Command) {
 				continue
 			}
 			c.Flags().String(name, "", help)
-			if o.Type == config.Enum {
+			switch {
+			case o.Type == config.Enum:
 				c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(o.Values, cobra.ShellCompDirectiveNoFileComp))
+			case o.Name == "goodput":
+				c.RegisterFlagCompletionFunc(name, metricCompletion(run.Catalog{}.MetricTags(), ":"))
+			case o.Name == "fail-if":
+				c.RegisterFlagCompletionFunc(name, metricCompletion(metrics.Names(), ""))
+			case o.Name == "convergence-metric":
+				c.RegisterFlagCompletionFunc(name, metricCompletion(metrics.Names(), ""))
 			}
 		}
+	}
+}
+
+// metricCompletion offers the names of metrics for the last word of a value, each with what follows it.
+func metricCompletion(names []string, ending string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, value string) ([]string, cobra.ShellCompDirective) {
+		before := value[:strings.LastIndexByte(value, ' ')+1]
+		var out []string
+		for _, name := range names {
+			if word := before + name + ending; strings.HasPrefix(word, value) {
+				out = append(out, word)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }
 
@@ -69,7 +92,7 @@ func addFlags(c *cobra.Command) {
 func (a *app) complete(args []string) int {
 	root := completionTree()
 	root.SetArgs(args)
-	root.SetOut(a.terminal.out)
+	root.SetOut(a.terminal.styledOut)
 	root.SetErr(io.Discard)
 	if root.Execute() != nil {
 		return ExitFailure

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -16,7 +17,7 @@ var demoArgs = []string{
 	"--model", "mock-model", "--tokenizer", "builtin", "--endpoint-type", "chat", "--streaming",
 	"--concurrency", "8", "--request-count", "80", "--warmup-request-count", "8", "--isl", "128", "--osl", "32",
 	"--extra-inputs", "ignore_eos:true", "--goodput", "time_to_first_token:100 inter_token_latency:20",
-	"--random-seed", "42", "--no-server-metrics", "--no-gpu-telemetry",
+	"--random-seed", "42", "--no-server-metrics", "--no-gpu-telemetry", "--artifact-dir", "artifacts/demo",
 }
 
 const demoHelp = `Usage: aiperf demo [profile flags]
@@ -42,6 +43,7 @@ func (a *app) demo(args []string) int {
 	}
 	defer server.Stop()
 	fmt.Fprintf(a.terminal.err, "Mock server: %s\n", server.URL)
+	a.hideSecrets(args)
 	parsed, err := config.Parse(overridden(demoArgs, append(args, "--url", server.URL)), a.env)
 	if err != nil {
 		return a.fail(err)
@@ -58,12 +60,14 @@ func (a *app) demo(args []string) int {
 	return code
 }
 
-// overridden leaves out of base each flag, with its values, that given names too.
+// overridden leaves out of base each flag, with its values, that given names too, in whatever spelling.
 func overridden(base, given []string) []string {
 	named := map[string]bool{}
 	for _, arg := range given {
-		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "--") {
-			named[strings.ReplaceAll(name, "_", "-")] = true
+		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "-") {
+			for _, spelling := range spellings(strings.ReplaceAll(name, "_", "-")) {
+				named[spelling] = true
+			}
 		}
 	}
 	var args []string
@@ -77,6 +81,16 @@ func overridden(base, given []string) []string {
 		}
 	}
 	return append(args, given...)
+}
+
+// spellings are all ways to write a flag.
+func spellings(flag string) []string {
+	for _, o := range config.Options() {
+		if list := o.Spellings(); slices.Contains(list, flag) {
+			return list
+		}
+	}
+	return nil
 }
 
 func quoted(args []string) []string {

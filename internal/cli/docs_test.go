@@ -4,8 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +44,14 @@ Flags may be written with dashes or underscores, ` + "`--flag value` or `--flag=
 where the table says "…", by spaces; the flag may also be repeated. Other flags are given once. A flag of a capability that
 this release lacks is checked and then ends the run before the first request.
 
+- **Numbers** may have underscores between digits, as 100_000. Whole numbers also take the endings k (or K), M and G, which are
+  decimal: 100k is 100000, 1.5M is 1500000.
+- **Times** (SECONDS, MILLISECONDS) are numbers of that unit, or have units of their own: ns, us, ms, s, m, h and d, as in 500ms, 10s
+  or 1h30m.
+- **Booleans** are set by the flag alone, or by =true, t, yes, y, on or 1, and =false, f, no, n, off or 0, in any case.
+- **Metrics** may be named by their tags or by short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl
+  (docs/metrics.md). The limit of a time may have a unit there: ` + "`--goodput 'ttft:300ms e2e:2s'`" + `.
+
 `)
 	for _, group := range config.Groups() {
 		fmt.Fprintf(&b, "## %s\n\n| Flag | Value | Default | Limits | Meaning |\n|---|---|---|---|---|\n", group)
@@ -78,10 +84,15 @@ this release lacks is checked and then ends the run before the first request.
 func environmentPage() string {
 	var b strings.Builder
 	b.WriteString("# Environment variables\n\nThis page is generated from the variable table. A flag wins over its variable. A value that cannot be read or lies outside\n" +
-		"its range ends the program with an error that names the variable. Booleans are 1/0, true/false, yes/no, on/off; lists are\n" +
-		"JSON arrays or comma lists.\n\n| Variable | Default | Range | Meaning |\n|---|---|---|---|\n")
+		"its range ends the program with an error that names the variable. Booleans are true/false, t/f, yes/no, y/n, on/off or 1/0 in any case; lists are\n" +
+		"JSON arrays or comma lists. Numbers and times are written as for flags: 100_000, 64M, 500ms, 5m.\n" +
+		"Variables marked *No effect* are known and checked; a run that sets one to something else than its default says so in a warning.\n\n| Variable | Default | Range | Meaning |\n|---|---|---|---|\n")
 	for _, v := range config.Variables() {
-		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s |\n", config.EnvPrefix, v.Name, cell(v.Default), cell(v.Limits.String()), cell(v.Help))
+		note := ""
+		if !v.HasEffect() {
+			note = " *No effect.*"
+		}
+		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s%s |\n", config.EnvPrefix, v.Name, cell(v.Default), cell(v.Limits.String()), cell(v.Help), note)
 	}
 	return b.String()
 }
@@ -110,45 +121,4 @@ func TestEndpointNamesAgree(t *testing.T) {
 		return
 	}
 	t.Fatal("there is no option endpoint-type")
-}
-
-// TestMissingCapabilitiesAreListed holds the list of what is missing against the tables.
-func TestMissingCapabilitiesAreListed(t *testing.T) {
-	text, err := os.ReadFile("../../docs/compatibility.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "| Capability |")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var listed []string
-	for i, part := range strings.Split(section, "`") {
-		if i%2 == 1 {
-			listed = append(listed, part)
-		}
-	}
-	has := func(what string) bool {
-		return slices.ContainsFunc(listed, func(pattern string) bool {
-			ok, err := path.Match(pattern, what)
-			return err == nil && ok
-		})
-	}
-	for _, o := range config.Options() {
-		named := func(spelling string) bool {
-			return has(spelling) || slices.ContainsFunc(missingValues(o), func(v string) bool { return has(spelling + " " + v) })
-		}
-		if (!o.Built() || len(missingValues(o)) > 0) && !slices.ContainsFunc(o.Spellings(), named) {
-			t.Errorf("docs/compatibility.md does not list --%s as missing", o.Name)
-		}
-	}
-	for _, name := range missingCommands {
-		if !has("aiperf " + name) {
-			t.Errorf("docs/compatibility.md does not list aiperf %s as missing", name)
-		}
-	}
-	// And nothing that is there.
-	for _, o := range config.Options() {
-		if o.Built() && len(missingValues(o)) == 0 && slices.Contains(listed, "--"+o.Name) && !slices.Contains([]string{"tokenizer-trust-remote-code", "metrics-listen", "input-file"}, o.Name) {
-			t.Errorf("docs/compatibility.md lists --%s as missing", o.Name)
-		}
-	}
 }

@@ -4,8 +4,9 @@ package cli
 const (
 	// ExitOK: the run finished, if need be with some failed requests, or one Ctrl-C ended it with results.
 	ExitOK = 0
-	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, or every request failed;
-	// of a series of runs: fewer than two that count, or a signal before its end.
+	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, every request
+	// failed, or results that cover only a part of the run; of a series of runs: fewer than two that count, or a signal
+	// before its end.
 	ExitFailure = 1
 	// ExitThreshold: a condition of --fail-if makes the result a failure, or a comparison found a figure
 	// worse that must not be; of the self-test, one of its lines of correctness did not hold.
@@ -13,6 +14,8 @@ const (
 	// ExitNotValid: --require-valid was given and the verdict on the client is another; what failed
 	// besides may then be the client's fault.
 	ExitNotValid = 4
+	// ExitHungUp: SIGHUP, such as the end of the terminal, ended the run; the results were written.
+	ExitHungUp = 129
 	// ExitForced: a second Ctrl-C ended the program at once.
 	ExitForced = 130
 	// ExitTerminated: SIGTERM ended the run; the results were written.

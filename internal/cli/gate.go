@@ -12,7 +12,7 @@ const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITIO
 
 Holds a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this
 program or of the original one. The exit code is 3 if a condition is met or a figure is missing, one
-line each; 0 if all is well.
+line each; 1 if the run is not complete; 0 if all is well.
 `
 
 // gate holds a finished run against thresholds.
@@ -41,12 +41,15 @@ func (a *app) gate(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	if figures.Incomplete != "" {
-		fmt.Fprintln(a.terminal.err, "warning: the run is not complete:", figures.Incomplete)
+	if figures.WasCancelled {
+		fmt.Fprintln(a.terminal.err, "warning: the run was cancelled early; its figures are those of the requests until then")
 	}
 	failed := compare.Check(thresholds, &figures)
 	for _, line := range failed {
 		fmt.Fprintln(a.terminal.err, "--fail-if", line)
+	}
+	if figures.Incomplete != "" {
+		return a.fail(fmt.Errorf("the run is not complete: %s. %s", figures.Incomplete, summary.PartOnly))
 	}
 	if len(failed) > 0 {
 		return ExitThreshold

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/endpoint"
@@ -29,6 +30,9 @@ Runs a benchmark against an inference server and writes its reports. For example
 	}
 	fmt.Fprint(w, `
 Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
+Numbers may be written as 100_000; whole numbers also as 100k, 2M or 1G (decimal); times with units,
+as 500ms, 10s, 5m or 1h30m; booleans as true/false, t/f, yes/no, y/n, on/off or 1/0 in any case.
+Metrics have short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl: docs/metrics.md.
 Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
 Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no
 results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
@@ -62,6 +66,12 @@ func valueName(o config.Option) string {
 		}
 	default:
 		name = strings.ToUpper(o.Type.String())
+		switch o.Unit {
+		case time.Second:
+			name = "SECONDS"
+		case time.Millisecond:
+			name = "MILLISECONDS"
+		}
 	}
 	if o.Arity == config.Multi {
 		name += " …"

@@ -51,7 +51,7 @@ func (l *livePage) close(cfg *config.Run, i *interrupts, log *slog.Logger) {
 // Begin implements run.Observer.
 func (l *livePage) Begin(b run.Beginning) {
 	info := page.Info{
-		Label: b.Info.RunLabel, BenchmarkID: b.BenchmarkID, Version: Version, Models: b.Config.Models,
+		Label: b.Info.RunLabel, BenchmarkID: b.BenchmarkID, Version: Version, Models: redacted(b.Config),
 		EndpointType: b.Config.Endpoint.Type, Streaming: b.Config.Endpoint.Streaming, Metrics: b.Metrics,
 	}
 	for i := range b.Config.Phases {
@@ -86,4 +86,14 @@ func (l *livePage) Show(s run.Snapshot) {
 // End implements run.Observer.
 func (l *livePage) End(_ *run.Outcome, s run.Snapshot) {
 	l.run.Show(page.State{Phases: s.Phases, NowNS: s.NowNS, Client: s.Client, Ended: true})
+}
+
+// redacted are the models of a run as they may be shown.
+func redacted(cfg *config.Run) []string {
+	hide := cfg.Redactor().Values
+	list := make([]string, len(cfg.Models))
+	for i, m := range cfg.Models {
+		list[i] = hide(m)
+	}
+	return list
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/publish/otlp"
 	"aiperf/internal/record"
@@ -46,13 +47,17 @@ func (t *telemetry) Begin(b run.Beginning) {
 	if timeout == ownPushTimeout {
 		timeout = t.environment.Timeout(timeout)
 	}
+	hide := b.Config.Redactor().Values
 	o := otlp.Options{
 		URL: c.URL, Environment: t.environment, Requests: c.Metrics, Timing: c.Timing,
 		Interval: env.FlushInterval, Timeout: timeout, MaxBatch: env.MaxBatch, MaxBuffered: env.MaxBuffered,
-		Set: b.Metrics, EndpointType: b.Config.Endpoint.Type, Model: b.Config.Models[0], Provider: c.Provider, URLs: b.URLs,
+		Set: b.Metrics, EndpointType: b.Config.Endpoint.Type, Model: hide(b.Config.Models[0]), Provider: c.Provider, URLs: b.URLs,
 		BenchmarkID: b.BenchmarkID, Version: Version, Log: log,
 	}
 	for _, a := range c.Attributes {
+		if a.Value = hide(a.Value); artifact.IsSensitiveName(a.Name) {
+			a.Value = artifact.Redacted
+		}
 		o.Attributes = append(o.Attributes, otlp.Attribute(a))
 	}
 	var err error

@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait for a process; only a hang reaches it.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // mockServer is an "aiperf mock-server" process.
 type mockServer struct {

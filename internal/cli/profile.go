@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"aiperf/internal/artifact"
 	"aiperf/internal/compare"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment"
@@ -18,6 +17,7 @@ import (
 	"aiperf/internal/runlog"
 	"aiperf/internal/summary"
 	"aiperf/internal/trust"
+	"aiperf/internal/ui"
 )
 
 // profile runs a benchmark.
@@ -26,22 +26,48 @@ func (a *app) profile(args []string) int {
 		a.profileHelp()
 		return ExitOK
 	}
+	a.hideSecrets(args)
 	parsed, err := config.Parse(args, a.env)
 	if err != nil {
 		return a.fail(err)
 	}
-	cfg, warnings, err := config.Resolve(parsed, run.Catalog{})
+	cfg, warnings, err := a.resolve(parsed)
 	if err != nil {
 		return a.fail(err)
 	}
 	return a.execute(cfg, append(config.UnknownVariables(os.Environ()), warnings...))
 }
 
+// resolve makes the configuration of a run. Where no model is named the server is asked for its only one, after
+// everything else has proved right.
+func (a *app) resolve(parsed *config.Parsed) (*config.Run, []config.Warning, error) {
+	if !parsed.LacksModel() {
+		return config.Resolve(parsed, run.Catalog{})
+	}
+	cfg, _, err := config.Resolve(parsed.WithModel("unnamed"), run.Catalog{})
+	if err != nil {
+		return config.Resolve(parsed, run.Catalog{}) // which says of the model too
+	}
+	log := newLog(a.terminal, cfg, view{ui.None{}})
+	defer log.Close()
+	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: Version, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, warnings, err := config.Resolve(parsed.WithModel(model), run.Catalog{})
+	return cfg, append([]config.Warning{{Level: config.LevelInfo, Text: note}}, warnings...), err
+}
+
 // execute runs a resolved benchmark and reports it.
 func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	t := a.terminal
+	a.redactor = cfg.Redactor()
+	note, err := run.ChooseFolder(cfg)
+	if err != nil {
+		return a.fail(err)
+	}
 	view := newView(t, cfg)
-	interrupts := watchInterrupts(t, view.logWriter(t.err))
+	interrupts := watchInterrupts(t, view.logWriter(t.styledErr))
 	defer interrupts.close()
 	log := newLog(t, cfg, view)
 	defer log.Close()
@@ -50,10 +76,16 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 	for _, w := range warnings {
 		logger.Log(context.Background(), warningLevel(w), w.Text)
 	}
+	if note != "" {
+		logger.Info(note)
+	}
 	if cfg.Env.Dev.Mode {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
-	options := run.Options{Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger)}
+	options := run.Options{
+		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
+		Ready: func() { a.announce(view, "PROFILING") },
+	}
 	stream, err := a.readTelemetry(cfg)
 	if err != nil {
 		return a.fail(err)
@@ -80,6 +112,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 
 // single makes one run, reports it and says how it ended.
 func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f experiment.Finished) {
+	a.announce(view, "CONFIGURING")
 	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
 	view.clear()
@@ -88,9 +121,7 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 		if path := options.Log.Path(); path != "" {
 			fmt.Fprintln(a.terminal.err, "Log File:", path)
 		}
-		if interrupts.terminated.Load() {
-			f.Code = ExitTerminated
-		}
+		f.Code = interrupts.exit(f.Code)
 		return f
 	}
 	f.Code = a.report(f.Outcome, interrupts, cfg)
@@ -105,11 +136,17 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 	return f
 }
 
+// announce prints the line by which scripts know how far a run is. It is not a line of the log: it is printed whatever
+// the level, and to the standard output.
+func (a *app) announce(v view, state string) {
+	fmt.Fprintln(v.logWriter(a.terminal.styledOut), "AIPerf System is "+state)
+}
+
 func newLog(t *terminal, cfg *config.Run, view view) *runlog.Log {
 	level, _ := runlog.ParseLevel(cfg.LogLevel)
 	return runlog.New(runlog.Options{
-		Level: level, Console: view.logWriter(t.out), Terminal: t.outTTY, Color: t.colour, Columns: t.width(),
-		Redactor: artifact.NewRedactor(run.Secrets(cfg)...),
+		Level: level, Console: view.logWriter(t.styledErr), Terminal: t.errTTY, Color: t.colour, Columns: t.errWidth(),
+		Redactor: cfg.Redactor(),
 	})
 }
 
@@ -139,7 +176,7 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 	options.Width = console.Width(t.outTTY, t.width(), options.Width)
 	options.Styles = t.outTTY && t.colour
 	// A closed pipe must not cost the files: they are written, so the error changes nothing.
-	_ = console.Render(t.out, &outcome.Result, options)
+	_ = console.Render(t.styledOut, &outcome.Result, options)
 
 	code := ExitOK
 	thresholds := a.failedThresholds(outcome, cfg)
@@ -151,10 +188,7 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 	} else if thresholds > 0 {
 		code = ExitThreshold
 	}
-	if interrupts.terminated.Load() {
-		return ExitTerminated
-	}
-	return code
+	return interrupts.exit(code)
 }
 
 // failedThresholds prints a line for each condition of --fail-if under which the result is a failure,
@@ -182,8 +216,15 @@ func faults(outcome *run.Outcome) []string {
 	if outcome.Problem != nil {
 		list = append(list, "some files could not be written:", outcome.Problem.Error())
 	}
-	if counts := outcome.Result.Counts; counts.Successes == 0 && counts.Errors > 0 {
-		list = append(list, fmt.Sprintf("All %d requests failed. The errors are in the table above and in the files", counts.Errors))
+	if counts := &outcome.Result.Counts; counts.AllFailed() {
+		failed := "The only request failed"
+		if n := counts.Completed(); n > 1 {
+			failed = fmt.Sprintf("All %d requests failed", n)
+		}
+		list = append(list, failed+". The errors are in the table above and in the files")
+		for _, h := range outcome.Hints {
+			list = append(list, h.String())
+		}
 	}
 	return list
 }

@@ -20,9 +20,11 @@ var bannerRule = strings.Repeat("=", 80)
 // repeat makes the runs of a series and reports what they say together.
 func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
 	out := a.terminal.out
-	if err := experiment.Prepare(cfg.Artifacts, cfg.Dataset.Path); err != nil {
+	lock, err := experiment.Prepare(cfg.Artifacts, cfg.Dataset.Path)
+	if err != nil {
 		return a.fail(err)
 	}
+	defer lock.Release()
 	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
@@ -40,7 +42,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
 			defer own.Log.Close()
 			f := a.single(ctx, step.Config, own, view, interrupts)
-			if f.Code == ExitTerminated && f.Err == nil {
+			if f.Err == nil && interrupts.code.Load() != 0 {
 				f.Code = ExitOK // a signal to the series makes no run that was complete by then a failure
 			}
 			return f
@@ -56,10 +58,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	if stopped {
 		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, and takes 2", good, cfg.Series.Runs))
 	}
-	if interrupts.terminated.Load() {
-		return ExitTerminated
-	}
-	return code
+	return interrupts.exit(code)
 }
 
 // aggregate writes and prints what the successful runs say together.
@@ -78,7 +77,7 @@ func (a *app) aggregate(cfg *config.Run, runs []experiment.Run, log *slog.Logger
 	}
 	t := a.terminal
 	// A closed pipe must not cost the files.
-	_ = console.RenderSeries(t.out, tableRows(whole.Rows), whole.Level, console.Options{
+	_ = console.RenderSeries(t.styledOut, tableRows(whole.Rows), whole.Level, console.Options{
 		Width: console.Width(t.outTTY, t.width(), cfg.Env.UI.ConsoleExportWidth), Styles: t.outTTY && t.colour,
 	})
 	for _, path := range paths {

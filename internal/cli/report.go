@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +15,8 @@ import (
 	"aiperf/internal/metrics"
 	"aiperf/internal/replay"
 	"aiperf/internal/report/console"
+	"aiperf/internal/run"
+	"aiperf/internal/scalar"
 )
 
 const reportHelp = `Usage: aiperf report RUN_DIR [options]
@@ -23,7 +24,8 @@ const reportHelp = `Usage: aiperf report RUN_DIR [options]
 Computes the summaries of a run anew from its records (profile_export.jsonl and run_state.json),
 without a server: JSON, CSV, time slices and the console's report. Without any option they are those
 of the run, byte by byte. A run that was killed has no summaries of its own: this makes them of all
-but its last second, and says that they are incomplete.
+but its last second, and says that they are incomplete. Runs of the original AIPerf are read too:
+their records, their summary and their GPU telemetry.
 `
 
 // reportFlags are the options of the command.
@@ -54,7 +56,7 @@ func reportFlags(o *replay.ReportOptions) []option {
 
 // objectives reads the value of --goodput.
 func objectives(text string) ([]metrics.SLO, error) {
-	slos, err := config.ParseSLOs(text)
+	slos, err := config.ParseSLOs(text, run.Catalog{}.Metric)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func objectives(text string) ([]metrics.SLO, error) {
 
 // length reads a number of seconds of at least so many ns.
 func length(text string, least time.Duration) (*time.Duration, error) {
-	seconds, err := strconv.ParseFloat(strings.TrimSuffix(text, "s"), 64)
+	seconds, err := scalar.In(time.Second, text)
 	if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
 		return nil, fmt.Errorf("%q is no number of seconds", text)
 	}
@@ -102,7 +104,7 @@ func (a *app) reportAgain(args []string) int {
 		return a.fail(err)
 	}
 	limitMemory(a.env)
-	o.Dir, o.Version, o.ExportWidth = runs[0], Version, env.UI.ConsoleExportWidth
+	o.Dir, o.Version, o.ExportWidth, o.GPUGrace = runs[0], Version, env.UI.ConsoleExportWidth, env.GPU.FinalGrace
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	result, options, err := replay.Report(ctx, o)
@@ -110,7 +112,7 @@ func (a *app) reportAgain(args []string) int {
 		t := a.terminal
 		options.Width = console.Width(t.outTTY, t.width(), o.ExportWidth)
 		options.Styles = t.outTTY && t.colour
-		_ = console.Render(t.out, result, *options) // a closed pipe must not cost the files
+		_ = console.Render(t.styledOut, result, *options) // a closed pipe must not cost the files
 	}
 	if err != nil {
 		return a.fail(err)

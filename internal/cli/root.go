@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/suggest"
 )
 
 // Version is the program's version; a release build sets it.
@@ -21,6 +22,8 @@ var Version = "0.1.0"
 type app struct {
 	terminal *terminal
 	env      func(string) (string, bool)
+	// redactor knows the secrets of the command, as far as they are known so far.
+	redactor *artifact.Redactor
 }
 
 // command is an entry of the command table.
@@ -51,8 +54,15 @@ func commands() []command {
 	}
 }
 
-// missingCommands are documented commands that this release lacks.
-var missingCommands = []string{"plot", "plugins", "service", "config"}
+// missingCommands are documented commands that this release lacks, and what to do without them.
+var missingCommands = []struct{ name, instead string }{
+	{"config", "it lacks the YAML configuration; give the flags to aiperf profile"},
+	{"plot", "charts are in the HTML report: aiperf profile --html-report, or aiperf report --html for a finished run"},
+	{"plugins", "a program of your own is an endpoint with aiperf profile --endpoint-plugin"},
+	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
+	{"service", "a run is one process; start it with aiperf profile"},
+	{"proxy", "a run is one process and needs none; start it with aiperf profile"},
+}
 
 // heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
 // otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.
@@ -108,13 +118,13 @@ func (a *app) main(args []string) int {
 		}
 		names = append(names, c.name)
 	}
-	for _, name := range missingCommands {
-		if name == args[0] {
-			return a.fail(fmt.Errorf("the command %q is not available in this release", name))
+	for _, c := range missingCommands {
+		if c.name == args[0] {
+			return a.fail(fmt.Errorf("the command %q is not available in this release: %s", c.name, c.instead))
 		}
 	}
 	message := fmt.Sprintf("there is no command %q", args[0])
-	if near := config.Nearest(args[0], names); near != "" {
+	if near := suggest.Nearest(args[0], names); near != "" {
 		message += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return a.fail(errors.New(message + "\nThe commands are: " + strings.Join(names, ", ")))
@@ -141,14 +151,18 @@ Try it: aiperf demo
 
 // fail prints an error in a box and returns the exit code for it.
 func (a *app) fail(err error) int {
-	var redactor *artifact.Redactor // knows no values; hides user information in URLs
 	title := "Error"
 	var titled interface{ PanelTitle() string }
 	if errors.As(err, &titled) {
 		title = titled.PanelTitle()
 	}
-	a.terminal.panel(title, redactor.URL(err.Error()))
+	a.terminal.panel(title, a.redactor.URL(err.Error()))
 	return ExitFailure
+}
+
+// hideSecrets has errors show none of the secrets among the arguments and in the environment.
+func (a *app) hideSecrets(args []string) {
+	a.redactor = artifact.NewRedactor(config.SecretsOf(args, a.env)...)
 }
 
 // wantsHelp tells whether the arguments ask for the help text.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,26 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// alsoShort is the line of a transcript in which goroutines of this package meet: with -short, which the check with the
+// race detector sets, only those run. What the others do is in the tests of the packages below.
+const alsoShort = "\n# Also with -short.\n"
+
+// transcripts are the files that TestScripts runs.
+func transcripts(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d transcripts: %v", len(all), err)
+	}
+	if !testing.Short() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && !strings.Contains(string(text), alsoShort)
+	})
+}
+
 // TestScripts runs the transcripts. Beside testscript's own commands they have:
 //
 //	mockserver VAR [flag…]   start "aiperf mock-server" and put its URL into VAR
@@ -38,10 +59,11 @@ func TestMain(m *testing.M) {
 //	tree DIR                 print the files below a directory, sorted
 //	[!] within DIR TEXT      some file below DIR holds TEXT
 //	capacity STREAMS UNARY   remember this as what the machine was measured to carry; "capacity spoilt" spoils the file
+//	warmingup VAR URL        a server before that of URL that answers the first requests of each path with 503
 //	refused FILE             nothing listens on the first loopback URL that a file names
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               transcripts(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
@@ -65,6 +87,7 @@ func TestScripts(t *testing.T) {
 			"lines":      cmdLines,
 			"collector":  cmdCollector,
 			"mlflow":     cmdMLflow,
+			"warmingup":  cmdWarmingUp,
 			"tree":       cmdTree,
 			"within":     cmdWithin,
 			"refused":    cmdRefused,

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/capacity"
-	"aiperf/internal/config"
+	"aiperf/internal/scalar"
 	"aiperf/internal/selftest"
+	"aiperf/internal/suggest"
 )
 
 const selftestHelp = `Usage: aiperf selftest [--quick] [--streams N] [--json FILE]
@@ -72,7 +72,7 @@ func (a *app) selftest(args []string) int {
 		probe.Abort()
 	}
 	t := a.terminal
-	interrupts := watchInterrupts(t, t.err)
+	interrupts := watchInterrupts(t, t.styledErr)
 	defer interrupts.close()
 	o.Version, o.Stop = Version, interrupts.Stop
 	o.Progress = func(step string) { fmt.Fprintf(t.err, "Self-test: %s\n", step) }
@@ -80,11 +80,7 @@ func (a *app) selftest(args []string) int {
 	if err != nil {
 		return a.fail(fmt.Errorf("the self-test could not run: %w", err))
 	}
-	code := a.finishSelftest(report, path)
-	if interrupts.terminated.Load() {
-		return ExitTerminated
-	}
-	return code
+	return interrupts.exit(a.finishSelftest(report, path))
 }
 
 // finishSelftest prints and writes the report, and remembers the capacity.
@@ -134,7 +130,8 @@ func selftestArgs(args []string) (o selftest.Options, path string, err error) {
 			}
 			o.Quick = true
 		case "--streams":
-			if o.Streams, err = strconv.Atoi(value); err != nil || o.Streams < 1 || o.Streams > selftest.MostStreams {
+			n, err := scalar.Count(value)
+			if o.Streams = int(n); err != nil || n < 1 || n > selftest.MostStreams {
 				return fail("--streams %s: a number from 1 to %d is needed", value, selftest.MostStreams)
 			}
 		case "--json":
@@ -154,7 +151,7 @@ func nearestSelftest(name string) string {
 	for _, f := range selftestFlags {
 		names = append(names, "--"+f.name)
 	}
-	if near := config.Nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

@@ -40,6 +40,7 @@ func TestTrapInterruptedSeries(t *testing.T) {
 	}{
 		{"Ctrl-C", syscall.SIGINT, 1},
 		{"SIGTERM", syscall.SIGTERM, 143},
+		{"SIGHUP", syscall.SIGHUP, 129},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +57,7 @@ func TestTrapInterruptedSeries(t *testing.T) {
 				"3 trial_0001,trial_0002 trial_0003"; got != want {
 				t.Errorf("the aggregate has %s, want %s", got, want)
 			}
-			if _, err := os.Stat(filepath.Join(p.dir, "profile_runs", "trial_0004")); err == nil {
+			if _, err := os.Stat(filepath.Join(p.dir, "profile_runs", "run_0004")); err == nil {
 				t.Error("a fourth run was begun")
 			}
 		})
@@ -73,6 +74,7 @@ func TestInterruptBetweenRuns(t *testing.T) {
 	}{
 		{"Ctrl-C", syscall.SIGINT, 1},
 		{"SIGTERM", syscall.SIGTERM, 143},
+		{"SIGHUP", syscall.SIGHUP, 129},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +83,7 @@ func TestInterruptBetweenRuns(t *testing.T) {
 			p.signal(c.signal)
 			p.ends(c.code)
 			p.says(p.stdout.String(), "All runs complete: 1/1 successful")
-			if got := p.show("profile_runs/trial_0001/profile_export_aiperf.json", "was_cancelled"); got != "false" {
+			if got := p.show("profile_runs/run_0001/profile_export_aiperf.json", "was_cancelled"); got != "false" {
 				t.Errorf("was_cancelled is %s", got)
 			}
 			if _, err := os.Stat(filepath.Join(p.dir, "aggregate")); err == nil {
@@ -121,7 +123,7 @@ func TestTrapOneSuccessIsNoAggregate(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.dir, "aggregate")); err == nil {
 		t.Error("one run was aggregated")
 	}
-	for _, trial := range []string{"trial_0001", "trial_0002"} {
+	for _, trial := range []string{"run_0001", "run_0002"} {
 		if got := p.show(filepath.Join("profile_runs", trial, "profile_export_aiperf.json"), "was_cancelled"); got != "false" {
 			t.Errorf("%s has no summary: %s", trial, got)
 		}

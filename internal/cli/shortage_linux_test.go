@@ -10,9 +10,9 @@ import (
 // connections. It ends with 77 where the system does not let us have one.
 const inNetwork = `
 ip link set lo up && echo "40000 40019" > /proc/sys/net/ipv4/ip_local_port_range || exit 77
-aiperf mock-server --port 18000 --ttft 400 > "$0" &
+aiperf mock-server --port 18000 --ttft 1500 > "$0" &
 server=$!
-for i in 1 2 3 4 5 6 7 8 9 10; do grep -q listening "$0" && break; sleep 0.2; done
+for i in $(seq 300); do grep -q listening "$0" && break; sleep 0.2; done
 "$@"
 code=$?
 kill $server
@@ -51,8 +51,8 @@ func TestPortsRunOut(t *testing.T) {
 	t.Parallel()
 	p := ports(t)
 	p.skipsWithoutNetwork()
-	p.says(p.stdout.String(), "30 connections to one address need a port each, of 20 there are")
-	p.says(p.stdout.String(), "--source-address")
+	p.says(p.stderr.String(), "30 connections to one address need a port each, of 20 there are")
+	p.says(p.stderr.String(), "--source-address")
 	p.says(p.stdout.String(), "had no more ports for outgoing connections (20 in all)")
 	p.addsUp(60, "no local port is free: widen the system's range of ports, or send from several addresses with --source-address")
 }

@@ -25,9 +25,9 @@ func withDescriptors(t *testing.T, limit, url string, flags ...string) *program 
 // others succeed.
 func TestDescriptorsRunOut(t *testing.T) {
 	t.Parallel()
-	p := withDescriptors(t, "48", mock(t, "--fault", "delay_ms=400"), "--concurrency", "80", "--request-count", "160", "--osl", "2", "--network-latency-automatic")
+	p := withDescriptors(t, "48", mock(t, "--fault", "delay_ms=1500"), "--concurrency", "80", "--request-count", "160", "--osl", "2", "--network-latency-automatic")
 	p.ends(0)
-	p.says(p.stdout.String(), "80 connections need 144 file descriptors, the limit is 48; to raise it: ")
+	p.says(p.stderr.String(), "80 connections need 144 file descriptors, the limit is 48; to raise it: ")
 	p.says(p.stdout.String(), "had no more file descriptors (limit 48)")
 	p.addsUp(160, "too many open files: raise the limit of the process before the run, for example ulimit -n 65536")
 	if got := p.show("profile_export_aiperf.json", "client_health.verdict"); got != "client_limited" {

@@ -12,14 +12,18 @@ import (
 // interrupts turns signals into a request to stop: the first one asks, the second one ends the program.
 type interrupts struct {
 	// Stop is closed by the first signal.
-	Stop       chan struct{}
-	terminated atomic.Bool
-	signals    chan os.Signal
-	quiet      chan os.Signal
-	done       chan struct{}
-	ended      chan struct{}
-	panel      func(title string, lines ...string)
+	Stop chan struct{}
+	// code is the exit code of a signal that ends the run with its results; 0 for none and for Ctrl-C.
+	code    atomic.Int32
+	signals chan os.Signal
+	quiet   chan os.Signal
+	done    chan struct{}
+	ended   chan struct{}
+	panel   func(title string, lines ...string)
 }
+
+// exitCodes are those of the signals that end a run as the first Ctrl-C does, but not as a success.
+var exitCodes = map[os.Signal]int{syscall.SIGTERM: ExitTerminated, syscall.SIGHUP: ExitHungUp}
 
 // watchInterrupts listens until close is called. Panels go to out as they happen. While it listens, a
 // failed write is an error of that write and does not end the program: files are still to be written.
@@ -30,11 +34,22 @@ func watchInterrupts(t *terminal, out io.Writer) *interrupts {
 		panel: func(title string, lines ...string) { t.panelOn(out, title, lines...) },
 	}
 	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored: the run is to outlive its terminal
+		signal.Notify(i.signals, syscall.SIGHUP)
+	}
 	if len(quietSignals) > 0 {
 		signal.Notify(i.quiet, quietSignals...)
 	}
 	go i.watch()
 	return i
+}
+
+// exit is the exit code of a program that would end with code: that of the signal which ended it, if that has one.
+func (i *interrupts) exit(code int) int {
+	if own := i.code.Load(); own != 0 {
+		return int(own)
+	}
+	return code
 }
 
 func (i *interrupts) watch() {
@@ -50,9 +65,7 @@ func (i *interrupts) watch() {
 				os.Exit(ExitForced)
 			}
 			asked = true
-			if s == syscall.SIGTERM {
-				i.terminated.Store(true)
-			}
+			i.code.Store(int32(exitCodes[s]))
 			i.say("Cancellation in Progress",
 				"The benchmark was cancelled: no new requests, requests in flight are cut off.",
 				"The results so far are being written. Press Ctrl-C again to quit at once.")

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,8 +28,13 @@ type program struct {
 	read   sync.WaitGroup
 }
 
+// hearHangUps catches SIGHUP in this process: under nohup it would be ignored, and the programs that the tests start would
+// inherit that. What is caught they start with as usual.
+var hearHangUps = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
+
 // profileCommand is a benchmark of a server that writes to dir.
 func profileCommand(url, dir string, flags ...string) *exec.Cmd {
+	hearHangUps()
 	return exec.Command("aiperf", append([]string{"profile", "--model", "m", "--url", url, "--tokenizer", "builtin",
 		"--isl", "8", "--no-server-metrics", "--ui", "none", "--artifact-dir", dir}, flags...)...)
 }
@@ -38,23 +44,32 @@ func startProfile(t *testing.T, url string, flags ...string) *program {
 	t.Helper()
 	p := &program{t: t, dir: filepath.Join(t.TempDir(), "out"), lines: make(chan string, 1000)}
 	p.cmd = profileCommand(url, p.dir, flags...)
-	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.read.Go(func() {
-		defer close(p.lines)
-		scanner := bufio.NewScanner(io.TeeReader(out, &p.stdout))
-		for scanner.Scan() {
-			select {
-			case p.lines <- scanner.Text():
-			default:
+	var streams sync.WaitGroup
+	for from, to := range map[io.Reader]io.Writer{out: &p.stdout, errors: &p.stderr} {
+		streams.Go(func() {
+			scanner := bufio.NewScanner(io.TeeReader(from, to))
+			for scanner.Scan() {
+				select {
+				case p.lines <- scanner.Text():
+				default:
+				}
 			}
-		}
+		})
+	}
+	p.read.Go(func() {
+		streams.Wait()
+		close(p.lines)
 	})
 	t.Cleanup(func() {
 		p.cmd.Process.Kill()
@@ -64,7 +79,7 @@ func startProfile(t *testing.T, url string, flags ...string) *program {
 	return p
 }
 
-// waitFor reads the log until a line holds text.
+// waitFor reads both outputs until a line holds text.
 func (p *program) waitFor(text string) {
 	p.t.Helper()
 	timeout := time.After(patience)
@@ -152,6 +167,7 @@ func TestTrapFirstInterruptKeepsWhatIsFinished(t *testing.T) {
 	}{
 		{"Ctrl-C", syscall.SIGINT, 0},
 		{"SIGTERM", syscall.SIGTERM, 143},
+		{"SIGHUP", syscall.SIGHUP, 129},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +236,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	}
 	hung := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	defer hung.Stop()
-	readUntil(t, reader, "Phase profiling started")
+	readUntil(t, reader, "AIPerf System is PROFILING")
 	fill(t, fifo)
 	for _, panel := range []string{"Cancellation in Progress", "Force Quit"} {
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -310,11 +326,11 @@ func TestDemoLeavesNoServerBehind(t *testing.T) {
 			cmd := exec.Command("aiperf", "demo", "--ui", "none", "--artifact-dir", t.TempDir(), "--request-count", "1000000", "--log-level", "trace")
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			out, err := cmd.StdoutPipe()
+			pipe, err := cmd.StderrPipe()
 			if err != nil {
 				t.Fatal(err)
 			}
+			out := io.TeeReader(pipe, &stderr)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

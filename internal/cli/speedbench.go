@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ metrics; where there are none, those of the requests.
 
 type speedBenchOptions struct {
 	paths                  []string
+	empty                  bool
 	output, format, metric string
 }
 
@@ -32,6 +34,7 @@ func speedBenchFlags(o *speedBenchOptions) []option {
 	}
 	return []option{
 		{"paths", "PATH", "the same as PATH; may be repeated", func(v string) error { o.paths = append(o.paths, v); return nil }},
+		{"empty-paths", "", "no path at all", func(string) error { o.empty = true; return nil }},
 		{"output", "FILE", "the CSV file; default: speed_bench_report.csv", func(v string) error { o.output = v; return nil }},
 		{"format", "NAME", "csv, table or both; default: both", choice(&o.format, "csv", "table", "both")},
 		{"metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", choice(&o.metric, speedbench.Metrics()...)},
@@ -50,7 +53,10 @@ func (a *app) speedBenchReport(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	if paths = append(paths, o.paths...); len(paths) == 0 {
+	switch paths = append(paths, o.paths...); {
+	case o.empty && len(paths) > 0:
+		return a.fail(errors.New("--empty-paths says that there is no path, but one is given"))
+	case len(paths) == 0 && !o.empty:
 		return a.fail(fmt.Errorf("no run given: aiperf speed-bench-report PATH [PATH …]"))
 	}
 	t := a.terminal
@@ -69,7 +75,7 @@ func (a *app) speedBenchReport(args []string) int {
 		return ExitFailure
 	}
 	if o.format != "csv" {
-		if err := console.RenderTable(t.out, speedbench.Title(o.metric), matrix.Table("-"), console.Options{
+		if err := console.RenderTable(t.styledOut, speedbench.Title(o.metric), matrix.Table("-"), console.Options{
 			Width: console.Width(t.outTTY, t.width(), 0), Styles: t.outTTY && t.colour,
 		}); err != nil {
 			return a.fail(err)

@@ -8,11 +8,16 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	safe "aiperf/internal/terminal"
 )
 
 // terminal is where the program talks to the user.
 type terminal struct {
+	// out and err show control characters of foreign texts as escapes.
 	out, err io.Writer
+	// styledOut and styledErr take text that is safe already and may hold styles, and data.
+	styledOut, styledErr io.Writer
 	// outTTY and errTTY tell whether a person reads them; colour whether styles are wanted there.
 	outTTY, errTTY bool
 	colour         bool
@@ -25,36 +30,41 @@ func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
 	kind, _ := env("TERM")
 	dumb := kind == "dumb"
 	return &terminal{
-		out: out, err: err,
+		out: safe.NewWriter(out), err: safe.NewWriter(err), styledOut: out, styledErr: err,
 		outTTY: term.IsTerminal(int(out.Fd())), errTTY: term.IsTerminal(int(err.Fd())),
 		colour: noColour == "" && !dumb,
 		dumb:   dumb,
 	}
 }
 
-// width is the terminal's width in columns, 0 when the output is no terminal.
-func (t *terminal) width() int {
-	f, ok := t.out.(*os.File)
-	if !ok || !t.outTTY {
+// width is the width of the terminal that the output goes to, in columns; 0 when it goes elsewhere.
+func (t *terminal) width() int { return columns(t.styledOut, t.outTTY) }
+
+// errWidth is width for the error output.
+func (t *terminal) errWidth() int { return columns(t.styledErr, t.errTTY) }
+
+func columns(w io.Writer, terminal bool) int {
+	f, ok := w.(*os.File)
+	if !ok || !terminal {
 		return 0
 	}
-	w, _, err := term.GetSize(int(f.Fd()))
+	n, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}
-	return w
+	return n
 }
 
 const panelWidth = 100
 
 // panel prints lines in a titled box on stderr.
-func (t *terminal) panel(title string, lines ...string) { t.panelOn(t.err, title, lines...) }
+func (t *terminal) panel(title string, lines ...string) { t.panelOn(t.styledErr, title, lines...) }
 
-// panelOn prints a panel on a writer that leads to stderr, in one piece.
+// panelOn prints a panel on a writer that leads to stderr, in one piece. Foreign texts in it are made safe here.
 func (t *terminal) panelOn(out io.Writer, title string, lines ...string) {
 	var wrapped []string
 	for _, line := range lines {
-		for part := range strings.SplitSeq(line, "\n") {
+		for part := range strings.SplitSeq(strings.ReplaceAll(safe.Text(line), "\t", " "), "\n") {
 			wrapped = append(wrapped, wrap(part, panelWidth-4)...)
 		}
 	}

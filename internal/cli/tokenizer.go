@@ -23,7 +23,7 @@ func (a *app) tokenizer(args []string) int {
 	}
 	options.Hub = hub.FromEnv(a.env, hub.Models)
 	options.Hub.UserAgent = "aiperf/" + Version
-	options.Stdin, options.Stdout = os.Stdin, a.terminal.out
+	options.Stdin, options.Stdout = os.Stdin, a.terminal.styledOut
 	options.Info = func(message string) { fmt.Fprintln(a.terminal.err, message) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

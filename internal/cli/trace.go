@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"aiperf/internal/dataset/loader"
@@ -43,11 +44,23 @@ func (a *app) analyzeTrace(args []string) int {
 	return ExitOK
 }
 
+// withTarget takes the target of a command from its arguments: the first word, or the value of --target anywhere.
+func withTarget(args []string, target string) (rest []string, named bool) {
+	for i, arg := range args {
+		switch {
+		case i == 0 && arg == target, arg == "--target="+target:
+			return slices.Delete(slices.Clone(args), i, i+1), true
+		case arg == "--target" && i+1 < len(args) && args[i+1] == target:
+			return slices.Delete(slices.Clone(args), i, i+2), true
+		}
+	}
+	return args, false
+}
+
 // validate holds a file against a format.
 func (a *app) validate(args []string) int {
-	if len(args) > 0 && args[0] == "mooncake-trace" {
-		args = args[1:]
-	} else if !wantsHelp(args) {
+	args, named := withTarget(args, "mooncake-trace")
+	if !named && !wantsHelp(args) {
 		return a.fail(errors.New("what is to be validated? aiperf validate mooncake-trace --input FILE"))
 	}
 	if wantsHelp(args) {
@@ -84,9 +97,8 @@ func (a *app) validate(args []string) int {
 
 // synthesize makes up a trace.
 func (a *app) synthesize(args []string) int {
-	if len(args) > 0 && args[0] == "agentic-code" {
-		args = args[1:]
-	} else if !wantsHelp(args) {
+	args, named := withTarget(args, "agentic-code")
+	if !named && !wantsHelp(args) {
 		return a.fail(errors.New("what is to be made? aiperf synthesize agentic-code"))
 	}
 	if wantsHelp(args) {

@@ -31,7 +31,7 @@ func (a *app) newTracking(cfg *config.Run) (*tracking, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tracking{environment: environment, redactor: artifact.NewRedactor(run.Secrets(cfg)...)}, nil
+	return &tracking{environment: environment, redactor: cfg.Redactor()}, nil
 }
 
 // Begin implements run.Observer.
@@ -39,8 +39,8 @@ func (t *tracking) Begin(b run.Beginning) {
 	cfg := b.Config
 	m := &cfg.MLflow
 	o := mlflow.Options{
-		URI: m.URI, Environment: t.environment, Experiment: m.Experiment, ParentRunID: m.ParentRunID,
-		RunName: runName(m.RunName, &b), User: cmp.Or(t.environment.User(), userName()), Params: parameters(cfg),
+		URI: m.URI, Environment: t.environment, Experiment: t.redactor.Values(m.Experiment), ParentRunID: m.ParentRunID,
+		RunName: t.redactor.Values(runName(m.RunName, &b)), User: cmp.Or(t.environment.User(), userName()), Params: parameters(cfg, t.redactor),
 		Dir: cfg.Artifacts.Dir, Globs: m.Globs, Export: cfg.Artifacts.Path(config.MLflowJSON),
 		Interval: cfg.Env.OTel.FlushInterval, Timeout: cfg.Env.MLflow.Timeout,
 		BenchmarkID: b.BenchmarkID, Version: Version, Set: b.Metrics, Log: b.Log.Logger("mlflow"), Redact: t.redactor.Text,
@@ -49,7 +49,11 @@ func (t *tracking) Begin(b run.Beginning) {
 		o.Globs = mlflow.DefaultGlobs(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))
 	}
 	for _, tag := range m.Tags {
-		o.Tags = append(o.Tags, mlflow.Entry{Key: tag.Name, Value: t.redactor.Values(tag.Value)})
+		value := t.redactor.Values(tag.Value)
+		if artifact.IsSensitiveName(tag.Name) {
+			value = artifact.Redacted
+		}
+		o.Tags = append(o.Tags, mlflow.Entry{Key: tag.Name, Value: value})
 	}
 	if label := b.Info.RunLabel; label != "" {
 		o.Tags = append(o.Tags, mlflow.Entry{Key: "aiperf.run_label", Value: label})
@@ -78,7 +82,7 @@ func userName() string {
 }
 
 // parameters are what a tracker is told of the configuration.
-func parameters(cfg *config.Run) []mlflow.Entry {
+func parameters(cfg *config.Run, redactor *artifact.Redactor) []mlflow.Entry {
 	p := cfg.Profiling()
 	text := func(v any) string {
 		b, err := artifact.AppendJSON(nil, v)
@@ -89,7 +93,7 @@ func parameters(cfg *config.Run) []mlflow.Entry {
 	}
 	urls := make([]string, len(cfg.Endpoint.URLs))
 	for i, u := range cfg.Endpoint.URLs {
-		urls[i] = config.RedactURL(u)
+		urls[i] = artifact.RedactURLs(u)
 	}
 	directory, err := filepath.Abs(cfg.Artifacts.Dir)
 	if err != nil {
@@ -114,7 +118,11 @@ func parameters(cfg *config.Run) []mlflow.Entry {
 	if p.Duration != nil {
 		list = append(list, mlflow.Entry{Key: "loadgen.benchmark_duration", Value: text(p.Duration.Seconds())})
 	}
-	return append(list, mlflow.Entry{Key: "aiperf.cli_command", Value: cfg.CLICommand})
+	list = append(list, mlflow.Entry{Key: "aiperf.cli_command", Value: cfg.CLICommand})
+	for i := range list {
+		list[i].Value = redactor.Values(list[i].Value)
+	}
+	return list
 }
 
 // Record implements run.Observer.

@@ -2,9 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
-	"strconv"
 
+	"aiperf/internal/scalar"
 	"aiperf/internal/turnmessages"
 )
 
@@ -16,6 +17,7 @@ replies are those of outputs.json, where it is there.
 `
 
 type turnMessagesOptions struct {
+	runDirs
 	out    string
 	limits turnmessages.Limits
 }
@@ -23,20 +25,20 @@ type turnMessagesOptions struct {
 func turnMessagesFlags(o *turnMessagesOptions) []option {
 	count := func(into *int) func(string) error {
 		return func(v string) error {
-			n, err := strconv.Atoi(v)
-			if err != nil || n < 1 {
+			n, err := scalar.Count(v)
+			if err != nil || n < 1 || n > math.MaxInt32 {
 				return fmt.Errorf("%q is no whole number of at least 1", v)
 			}
-			*into = n
+			*into = int(n)
 			return nil
 		}
 	}
-	return []option{
+	return append(runFlags(&o.runDirs), []option{
 		{"out", "FILE", "the page, of a single run; default: turn_messages.html in the run's folder; -o is the same", func(v string) error { o.out = v; return nil }},
 		{"limit-conversations", "N", "conversations at most, roots first, then those that began first; default: 40; -n is the same", count(&o.limits.Conversations)},
 		{"max-turns", "N", "turns of a conversation at most; default: 60", count(&o.limits.Turns)},
 		{"content-cap", "N", "characters of a text at most; default: 8000", count(&o.limits.Content)},
-	}
+	}...)
 }
 
 func (a *app) turnMessages(args []string) int {
@@ -50,7 +52,7 @@ func (a *app) turnMessages(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	return a.eachRun("turn-messages", runs, o.out, func(dir string) ([]string, error) {
+	return a.eachRun("turn-messages", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
 		book, err := turnmessages.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"), runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ func newView(t *terminal, cfg *config.Run) view {
 	if cfg.UI.Pick(t.outTTY) != "simple" {
 		return view{ui.None{}}
 	}
-	return view{ui.NewSimple(t.err, t.errTTY && !t.dumb, t.colour, cfg.Env.UI.MinUpdatePercent)}
+	return view{ui.NewSimple(t.styledErr, t.errTTY && !t.dumb, t.colour, cfg.Env.UI.MinUpdatePercent)}
 }
 
 // logWriter is where log lines go so that they and the progress do not overwrite each other.
@@ -48,14 +48,14 @@ func progress(s run.Snapshot) (ui.Progress, bool) {
 	if current == nil {
 		return ui.Progress{}, false
 	}
-	p := ui.Progress{Stage: ui.Profiling, Elapsed: current.Elapsed(s.NowNS)}
+	p := ui.Progress{Stage: ui.Profiling, Elapsed: current.Elapsed(s.NowNS), Errors: current.RequestErrors}
 	if current.Kind == load.Warmup {
 		p.Stage = ui.Warmup
 	}
 	switch {
 	case current.State == load.Complete && current.Kind == load.Profiling:
 		p.Stage = ui.ProcessingRecords
-		p.Done, p.Total = s.Records.Successes+s.Records.Errors, current.RequestsCompleted
+		p.Done, p.Total = s.Records.Requests(), current.RequestsCompleted
 	case current.State == load.SendingComplete && current.TimeoutTriggered:
 		p.Stage++ // the grace period follows its phase
 		p.Done, p.Total = current.RequestsCompleted+current.RequestsCancelled, current.RequestsSent

@@ -8,7 +8,6 @@ import (
 // it has read the whole body, and may never read the rest: who only wrote would wait for ever.
 type writing struct {
 	done chan struct{} // closed when nothing more is written
-	n    int
 	err  error
 }
 
@@ -32,7 +31,7 @@ func (x *exchange) mayBlock(h *hop) bool {
 
 // writeBeside starts the writing of the hop and returns at the first byte of the reply, or when the
 // connection fails.
-func (x *exchange) writeBeside(h *hop) (int, error) {
+func (x *exchange) writeBeside(h *hop) error {
 	w := &writing{done: make(chan struct{})}
 	c := x.conn
 	x.writing = w
@@ -40,7 +39,7 @@ func (x *exchange) writeBeside(h *hop) (int, error) {
 	replied := false
 	go func() {
 		defer close(w.done)
-		if w.n, w.err = x.write(&request); w.err == nil {
+		if w.err = x.write(&request); w.err == nil {
 			return
 		}
 		x.mu.Lock()
@@ -55,18 +54,18 @@ func (x *exchange) writeBeside(h *hop) (int, error) {
 		defer x.mu.Unlock()
 		replied = true
 		_ = c.wire.SetReadDeadline(time.Time{})
-		return 0, nil
+		return nil
 	}
 	unfinished := !w.over()
 	c.abort()
 	<-w.done
 	switch {
 	case w.err == nil:
-		return w.n, nil // whoever reads the reply finds the same error
+		return nil // whoever reads the reply finds the same error
 	case unfinished:
-		return w.n, err
+		return err
 	}
-	return w.n, w.err
+	return w.err
 }
 
 // writeGrace bounds the wait for the end of a writing whose reply was read to its end: the reply to the

@@ -97,7 +97,7 @@ func TestUploadGoesOnBehindAnEarlyReply(t *testing.T) {
 				if x.Err != nil || rec.body != "all" && strings.Join(rec.events, " ") != "=a =b" {
 					t.Fatalf("error %v, body %q, events %v", x.Err, rec.body, rec.events)
 				}
-				if x.Timing.BytesSent != int64(len(r.Body)) || x.Timing.Reused != int64(i) || x.Timing.Sending < 0 || x.Timing.Waiting < 0 {
+				if x.Timing.BytesSent <= int64(len(r.Body)) || x.Timing.Reused != int64(i) || x.Timing.Sending < 0 || x.Timing.Waiting < 0 {
 					t.Errorf("timing %+v", x.Timing)
 				}
 			}
@@ -122,7 +122,7 @@ func TestRedirectOfABodyThatIsNeverRead(t *testing.T) {
 	})
 	r := longPost("http://" + s.addr)
 	_, x := send(newTestClient(t, nil), r)
-	if n := <-bodies; x.Err != nil || n != len(r.Body) || x.Timing.BytesSent != int64(n) {
+	if n := <-bodies; x.Err != nil || n != len(r.Body) || x.Timing.BytesSent <= int64(n) {
 		t.Errorf("error %v, %d bytes arrived, timing %+v", x.Err, n, x.Timing)
 	}
 }
@@ -175,7 +175,7 @@ func TestCancellationOfALongUploadStartsWhenItIsWritten(t *testing.T) {
 			r := longPost(pipeURL)
 			r.CancelAfterNS = after
 			_, x := send(c, r)
-			if x.CancelledNS-x.StartNS != 3*second+after || x.Timing.BytesSent != int64(len(r.Body)) {
+			if x.CancelledNS-x.StartNS != 3*second+after || x.Timing.BytesSent <= int64(len(r.Body)) {
 				t.Errorf("error %+v, cancelled after %d", x.Err, x.CancelledNS-x.StartNS)
 			}
 		})

@@ -260,7 +260,7 @@ func (x *exchange) readCoded(p []byte) (int, error) {
 		x.seenRead = w.reads
 		x.out.Arrival.read(w)
 	}
-	t.bytesReceived += int64(n)
+	t.bodyReceived += int64(n)
 	if x.req.KeepTrace {
 		if fresh {
 			x.responseChunks = append(x.responseChunks, record.Chunk{AtNS: x.client.clock.WallNS(w.readNS)})

@@ -76,3 +76,30 @@ func TestStreamsAndBodiesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// An event of lines without end is given up by their number, with what raw exports ask for of it.
+func TestLinesOfAnEventAreBounded(t *testing.T) {
+	s := newRawServer(t, func(conn net.Conn, _ int64) {
+		readRequest(bufio.NewReader(conn))
+		_, err := io.WriteString(conn, sseHead+chunk("data: x\n\n"))
+		for piece := chunk(strings.Repeat("a:\n", 10000)); err == nil; {
+			_, err = io.WriteString(conn, piece)
+		}
+	})
+	for _, raw := range []bool{false, true} {
+		req := post("http://" + s.addr)
+		req.KeepRaw = raw
+		rec, x := send(newTestClient(t, nil), req)
+		want := "an event of more than 65536 lines while reading the event stream"
+		if x.Err == nil || x.Err.Type != "ClientPayloadError" || !strings.HasSuffix(x.Err.Message, want) || len(rec.events) != 1 {
+			t.Errorf("raw %t: %d events, %+v", raw, len(rec.events), x.Err)
+		}
+		kept := 0
+		if x.Raw != nil {
+			kept = len(x.Raw.Responses)
+		}
+		if raw && kept != 2 {
+			t.Errorf("%d responses are kept", kept)
+		}
+	}
+}

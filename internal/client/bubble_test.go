@@ -300,7 +300,7 @@ func TestIdleConnectionsExpire(t *testing.T) {
 	}
 }
 
-func TestDeadConnectionIsReplacedOnlyIfNothingWasWritten(t *testing.T) {
+func TestDeadConnectionIsReplacedByANewOne(t *testing.T) {
 	bubble(t, nil, slowly(0, text("200 OK", "application/json", "{}")), func(t *testing.T, c *Client) {
 		target, err := c.target(pipeURL)
 		if err != nil {
@@ -309,10 +309,11 @@ func TestDeadConnectionIsReplacedOnlyIfNothingWasWritten(t *testing.T) {
 		for range 3 {
 			ours, theirs := net.Pipe()
 			theirs.Close()
-			c.pool.put(newConnection(target.origin, newWire(ours, c.clock, c.sources), ours), "", false)
+			w := newWire(ours, c.clock, c.sources)
+			c.pool.put(newConnection(target.origin, w, w), "", false)
 		}
-		if _, x := send(c, post(pipeURL)); x.Err != nil || x.Timing.Reused != 0 {
-			t.Errorf("error %v, reused %d", x.Err, x.Timing.Reused)
+		if _, x := send(c, post(pipeURL)); x.Err != nil || x.Timing.Reused != 0 || x.Resends != 1 {
+			t.Errorf("error %v, reused %d, resent %d", x.Err, x.Timing.Reused, x.Resends)
 		}
 	})
 }

@@ -11,8 +11,10 @@
 // completed it (net/http's reader holds all of them back until the chunk is whole), a request is known
 // to be written when its last byte was, and headers keep the order they were given in.
 //
-// Nothing is ever sent twice. The one request that moves to another connection is one of which not a
-// byte was written, because the server had closed the idle connection it was to use.
+// A request is sent once more, on a new connection, when the connection that was kept for it ended before a byte
+// of the reply came: servers close idle connections unannounced, and such a close may cross the request. One that
+// a new connection lost is never sent again, nor one whose reply has begun, nor any a third time. Over HTTP/2 that
+// holds for the streams that the server says it did not take.
 package client
 
 import (
@@ -57,7 +59,8 @@ type Sink interface {
 
 // Exchange is what happened on the wire. Instants are monotonic nanoseconds of the run's clock; 0 = did not happen.
 type Exchange struct {
-	// StartNS is taken immediately before the request is handed to the transport.
+	// StartNS is taken immediately before the request is handed to the transport; for a request that was sent
+	// again, for the second time.
 	StartNS int64
 	// SentNS is when the socket had taken the whole request.
 	SentNS int64
@@ -72,6 +75,8 @@ type Exchange struct {
 	// Responses counts the responses handed to the sink.
 	Responses int
 	Status    int
+	// Resends counts the requests that were sent once more, on a new connection.
+	Resends int64
 	// CutOff is true when the run ended the exchange (grace over, Ctrl-C): no record is made.
 	CutOff bool
 	// Err is nil when the exchange succeeded on the wire.
@@ -105,6 +110,9 @@ type Arrival struct {
 
 // Timing holds the trace facts that every exchange has, in nanoseconds and counts;
 // record.Absent where an event did not complete, 0 where it did not apply (metrics reference: HTTP trace).
+//
+// BytesSent and BytesReceived are of whole messages: request or status line, headers, body as coded and its chunk
+// framing, without what TLS adds. Of HTTP/2 and gRPC they are what the library tells: see those.
 type Timing struct {
 	Blocked, DNSLookup, Connecting, Sending, Waiting, Receiving, Duration int64
 	Reused                                                                int64

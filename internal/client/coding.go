@@ -42,10 +42,17 @@ func (x *exchange) addDecoder(coding string) error {
 	return nil
 }
 
-// codedBody is the body as it came.
+// codedBody is the body as it came. A coding may yield nothing of what it reads, without end, so what it reads is
+// bounded like what it yields.
 type codedBody struct{ x *exchange }
 
-func (c codedBody) Read(p []byte) (int, error) { return c.x.readCoded(p) }
+func (c codedBody) Read(p []byte) (int, error) {
+	n, err := c.x.readCoded(p)
+	if limit := c.x.codedLimit; c.x.t.bodyReceived > limit {
+		return n, tooLarge(limit)
+	}
+	return n, err
+}
 
 // decoder undoes one coding; it reads nothing before it is read.
 type decoder struct {

@@ -52,7 +52,7 @@ func TestServerThatCompressesUnasked(t *testing.T) {
 					if x.Err != nil && x.Status == 500 {
 						got = x.Err.Message
 					}
-					if got != body || x.Timing.BytesReceived != int64(len(whole)) {
+					if got != body || x.Timing.BytesReceived != int64(len(reply)) {
 						t.Fatalf("error %.200v, body of %d, timing %+v", x.Err, len(got), x.Timing)
 					}
 				}

@@ -21,6 +21,10 @@ type connection struct {
 	top    net.Conn // the wire, or TLS over it
 	br     *bufio.Reader
 
+	// received counts the bytes that were read, without those of TLS itself; mark is their number when the
+	// exchange began.
+	received, mark int64
+
 	peek      func(fd uintptr) bool
 	raw       syscall.RawConn
 	readable  bool // what peek found
@@ -33,7 +37,8 @@ type connection struct {
 }
 
 func newConnection(o *origin, w *wire, top net.Conn) *connection {
-	c := &connection{origin: o, wire: w, top: top, br: bufio.NewReaderSize(top, readBuffer)}
+	c := &connection{origin: o, wire: w, top: top}
+	c.br = bufio.NewReaderSize(c, readBuffer)
 	c.local, c.remote = addrPort(w.LocalAddr()), addrPort(w.RemoteAddr())
 	if sc, ok := w.Conn.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
@@ -46,6 +51,16 @@ func newConnection(o *origin, w *wire, top net.Conn) *connection {
 	}
 	return c
 }
+
+// Read implements io.Reader for the connection's own buffer.
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.top.Read(p)
+	c.received += int64(n)
+	return n, err
+}
+
+// taken is the number of bytes that the exchange read; what lies in the buffer is not its own.
+func (c *connection) taken() int64 { return c.received - c.mark - int64(c.br.Buffered()) }
 
 // stale says whether the server ended the connection while it was idle, as far as the socket knows.
 func (c *connection) stale() bool {

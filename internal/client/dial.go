@@ -2,16 +2,20 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
+	"time"
 
 	"aiperf/internal/clock"
 )
@@ -25,6 +29,8 @@ type dialer struct {
 	tls      *tls.Config
 	unix     string // path of the socket that stands for every address, "" = none
 	proxy    func(*http.Request) (*url.URL, error)
+	// limit bounds the opening of a socket, and a TLS handshake; 0 does not.
+	limit time.Duration
 	// attempts bounds the connections that are being opened at a time; nil does not.
 	attempts chan struct{}
 }
@@ -52,6 +58,7 @@ func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
 		},
 		proxy: opts.Proxy,
 		unix:  opts.UnixSocket,
+		limit: max(0, opts.ConnectTimeout),
 	}
 	if opts.ConnectLimit > 0 {
 		d.attempts = make(chan struct{}, opts.ConnectLimit)
@@ -111,19 +118,19 @@ func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, e
 	}
 	var top net.Conn = w
 	if hop.scheme == "https" {
-		if top, err = d.secure(ctx, top, hop.host); err != nil {
+		if top, err = d.secure(ctx, top, hop); err != nil {
 			_ = w.Close()
-			return nil, &dialError{origin: hop, step: stepTLS, err: err}
+			return nil, err
 		}
 	}
 	if proxy != nil && o.scheme == "https" {
-		if err := tunnel(ctx, top, w, o, basicAuth(proxy)); err != nil {
+		if err := d.tunnel(ctx, top, w, o, basicAuth(proxy)); err != nil {
 			_ = w.Close()
-			return nil, &dialError{origin: hop, step: stepConnect, err: err}
+			return nil, d.failed(ctx, hop, stepConnect, err)
 		}
-		if top, err = d.secure(ctx, top, o.host); err != nil {
+		if top, err = d.secure(ctx, top, o); err != nil {
 			_ = w.Close()
-			return nil, &dialError{origin: o, step: stepTLS, err: err}
+			return nil, err
 		}
 	}
 	t.connectEnd = d.clock.NowNS()
@@ -141,7 +148,7 @@ func (d *dialer) reach(ctx context.Context, o *origin, t *stamps) (w *wire, hop 
 	}
 	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
 	if w, err = d.connect(ctx, addrs, hop.port); err != nil {
-		return nil, nil, nil, &dialError{origin: hop, step: stepConnect, err: err}
+		return nil, nil, nil, d.failed(ctx, hop, stepConnect, err)
 	}
 	return w, hop, proxy, nil
 }
@@ -209,18 +216,40 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port string) (
 	return nil, err
 }
 
-func (d *dialer) secure(ctx context.Context, nc net.Conn, host string) (net.Conn, error) {
+// secure begins TLS with o.
+func (d *dialer) secure(ctx context.Context, nc net.Conn, o *origin) (net.Conn, error) {
 	config := d.tls.Clone()
-	config.ServerName, _, _ = strings.Cut(host, "%") // a zone is of this machine only
+	config.ServerName, _, _ = strings.Cut(o.host, "%") // a zone is of this machine only
 	tc := tls.Client(nc, config)
-	if err := tc.HandshakeContext(ctx); err != nil {
-		return nil, err
+	bounded, done := d.bounded(ctx)
+	defer done()
+	if err := tc.HandshakeContext(bounded); err != nil {
+		return nil, d.failed(ctx, o, stepTLS, err)
 	}
 	return tc, nil
 }
 
+// bounded is ctx with the limit of one step.
+func (d *dialer) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d.limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d.limit)
+}
+
+// failed is the error of a step; one that took all its time, and not that of ctx, is named so.
+func (d *dialer) failed(ctx context.Context, o *origin, step int, err error) *dialError {
+	e := &dialError{origin: o, socket: d.unix, step: step, err: err}
+	if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) {
+		e.limit = d.limit
+	}
+	return e
+}
+
 // tunnel asks a proxy for a way to o.
-func tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, auth string) error {
+func (d *dialer) tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, auth string) error {
+	ctx, done := d.bounded(ctx)
+	defer done()
 	stop := context.AfterFunc(ctx, func() { _ = w.Conn.Close() })
 	defer stop()
 	head := "CONNECT " + o.hostPort() + " HTTP/1.1\r\nHost: " + o.hostPort() + "\r\n"
@@ -228,14 +257,14 @@ func tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, auth string) 
 		head += "Proxy-Authorization: " + auth + "\r\n"
 	}
 	if _, err := io.WriteString(top, head+"\r\n"); err != nil {
-		return err
+		return cmp.Or(ctx.Err(), err)
 	}
 	w.head = maxHead
 	defer func() { w.head = -1 }()
 	// The server says nothing before the handshake, so what is left in the buffer is nothing.
 	resp, err := http.ReadResponse(bufio.NewReader(top), &http.Request{Method: http.MethodConnect})
 	if err != nil {
-		return err
+		return cmp.Or(ctx.Err(), err)
 	}
 	if !isSuccess(resp.StatusCode) {
 		return fmt.Errorf("proxy answered CONNECT with %s", resp.Status)

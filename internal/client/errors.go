@@ -9,6 +9,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"aiperf/internal/client/sse"
@@ -31,7 +33,9 @@ type dialError struct {
 	origin *origin
 	socket string // path of the Unix socket, "" = none
 	step   int
-	err    error
+	// limit is the time that the step took in full, 0 if it ended before.
+	limit time.Duration
+	err   error
 }
 
 func (e *dialError) to() string {
@@ -51,6 +55,8 @@ type wireError struct {
 	typ  string
 	what string
 	err  error
+	// unanswered is true when not a byte of a reply came.
+	unanswered bool
 }
 
 func (e *wireError) Error() string { return e.what }
@@ -60,6 +66,8 @@ func (e *wireError) Unwrap() error { return e.err }
 type statusError struct {
 	code         int
 	reason, body string
+	// retryAfter is how long the server wants to be left alone, as it wrote it; "" if it did not.
+	retryAfter string
 	// more tells that body is only the beginning.
 	more bool
 }
@@ -96,7 +104,7 @@ func newEventError(ev *sse.Event) *eventError {
 const (
 	typeResponse    = "ClientResponseError"
 	typeSSE         = "SSEResponseError"
-	typeCancelled   = "RequestCancellationError"
+	typeCancelled   = neterr.Cancelled
 	typeSendTimeout = "RequestSendTimeout"
 )
 
@@ -155,6 +163,17 @@ func describeDial(e *dialError) *record.Error {
 	}
 	typ := neterr.Connector
 	switch {
+	case e.limit > 0 && e.step == stepTLS:
+		typ, kind = neterr.TLSTimeout, "TimeoutError"
+		text = "no TLS handshake within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT); if the server speaks plain HTTP, use http://" + e.origin.hostPort()
+	case e.limit > 0:
+		typ, kind = neterr.ConnectTimeout, "TimeoutError"
+		text = "no connection within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT)"
+	case e.step == stepConnect && errors.Is(e.err, syscall.ETIMEDOUT):
+		typ = neterr.ConnectTimeout
+	case e.step == stepTLS && isPlainHTTP(e.err):
+		typ, kind = neterr.SSL, "SSLError"
+		text = "the server answered in plain HTTP: use http://" + e.origin.hostPort()
 	case e.step == stepDNS:
 		typ = neterr.DNS
 	case e.step == stepTLS && neterr.IsCertificate(e.err):
@@ -165,7 +184,26 @@ func describeDial(e *dialError) *record.Error {
 	return chained(typ, "Cannot connect to "+e.to()+" ["+text+"]", text, kind)
 }
 
+// isPlainHTTP reports whether a handshake failed of a reply of HTTP.
+func isPlainHTTP(err error) bool {
+	var header tls.RecordHeaderError
+	return errors.As(err, &header) && string(header.RecordHeader[:]) == "HTTP/"
+}
+
+// endedHint is what to try when servers end connections that they have just taken.
+const endedHint = "the server ended a new connection without an answer: its log may say why; try --connection-reuse-strategy never"
+
 func describeWire(e *wireError) *record.Error {
+	out := wordWire(e)
+	if e.unanswered && neterr.Ended(e.err) {
+		if out.Details = endedHint; e.origin.scheme == "http" {
+			out.Details += ", or https:// if it speaks TLS"
+		}
+	}
+	return out
+}
+
+func wordWire(e *wireError) *record.Error {
 	text, kind := neterr.Describe(e.err)
 	switch {
 	case isBroken(e.err):

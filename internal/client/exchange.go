@@ -41,9 +41,11 @@ type exchange struct {
 	hop           hop
 	body          body
 	decoder       io.Reader // of the body, nil if it is not compressed
+	codedLimit    int64     // bounds the compressed body
 	slot          bool
 	writing       *writing // of the hop, where it is written beside the reading
 	refused       bool     // the reply came to a request of which only a part was written
+	resending     bool     // the hop is on its second connection
 	wrote         atomic.Bool
 	seenRead      int64 // the network read that the last body chunk came with
 	eventNS       int64 // the instant of the last event
@@ -163,6 +165,7 @@ func (x *exchange) adopt(c *connection) bool {
 		return false
 	}
 	x.conn, x.live = c, c
+	c.mark = c.received
 	x.local, x.remote = c.local, c.remote
 	return true
 }
@@ -177,6 +180,7 @@ func (x *exchange) discard() {
 	x.mu.Unlock()
 	x.conn.close()
 	x.endWriting()
+	x.t.bytesReceived += x.conn.taken()
 	x.conn = nil
 }
 
@@ -192,6 +196,7 @@ func (x *exchange) recycle(failed bool) {
 		x.discard()
 		return
 	}
+	x.t.bytesReceived += c.taken()
 	x.conn = nil
 	x.client.pool.put(c, x.req.Session, x.req.FinalTurn || failed)
 }

@@ -179,6 +179,7 @@ func (f *follower) ask(ctx context.Context, address string, reply *caught, disca
 	}
 	step := f.client.sendOne(bounded, &one, reply)
 	f.out.EndNS, f.out.Status = step.EndNS, step.Status
+	f.out.Resends += step.Resends
 	if step.Err != nil {
 		if !f.over(ctx) {
 			f.out.Err = step.Err

@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"aiperf/internal/client/eventstream"
@@ -50,12 +51,17 @@ func (f *frames) read(p []byte) (int, error) {
 	}
 }
 
-// hint says what a refusal does not say itself: what a refused signature mostly comes from, and that its
+// hint says what a refusal does not say itself: what a refused signature mostly comes from, which scheme a server
+// of TLS wants, when to come again, and that its
 // body goes on.
 func (c *Client) hint(e *statusError) string {
 	switch {
 	case e.more:
 		return fmt.Sprintf("the first %d bytes of a longer body", maxRefusal)
+	case e.code == http.StatusBadRequest && (strings.Contains(e.body, "HTTPS server") || strings.Contains(e.body, "HTTPS port")):
+		return "the server speaks TLS here: use https:// in --url"
+	case e.retryAfter != "":
+		return "Retry-After: " + e.retryAfter
 	case c.opts.Sign == nil || !strings.Contains(e.body, "SignatureDoesNotMatch"):
 		return ""
 	}

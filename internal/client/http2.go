@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,139 +33,6 @@ func sharedSources(asked TimestampSource, s *sources) (*sources, error) {
 	return &sources{reason: sharedReason}, nil
 }
 
-// streams carries exchanges as streams of HTTP/2 connections, framed by net/http. The strategies choose
-// the lane: one for all, one for each session, one for each exchange.
-type streams struct {
-	client *Client
-
-	mu     sync.Mutex
-	shared *lane
-	sticky map[string]*lane
-}
-
-// lane is a set of connections of its own.
-type lane struct {
-	transport *http.Transport
-
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
-	over  bool
-}
-
-func newStreams(c *Client) *streams { return &streams{client: c, sticky: map[string]*lane{}} }
-
-// lane finds the connections of an exchange; once tells that they are of no use afterwards.
-func (s *streams) lane(session string) (l *lane, once bool) {
-	o := &s.client.opts
-	if o.Reuse == ReuseNever || o.ForceClose || o.KeepAliveTimeout <= 0 {
-		return s.newLane(), true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.Reuse == ReuseSticky {
-		if s.sticky[session] == nil {
-			s.sticky[session] = s.newLane()
-		}
-		return s.sticky[session], false
-	}
-	if s.shared == nil {
-		s.shared = s.newLane()
-	}
-	return s.shared, false
-}
-
-// drop ends the connections of a session.
-func (s *streams) drop(session string) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	l := s.sticky[session]
-	delete(s.sticky, session)
-	s.mu.Unlock()
-	l.close()
-}
-
-func (s *streams) close() {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	lanes := []*lane{s.shared}
-	for _, l := range s.sticky {
-		lanes = append(lanes, l)
-	}
-	s.shared, s.sticky = nil, map[string]*lane{}
-	s.mu.Unlock()
-	for _, l := range lanes {
-		l.close()
-	}
-}
-
-func (l *lane) close() {
-	if l == nil {
-		return
-	}
-	l.transport.CloseIdleConnections()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = true
-	for c := range l.conns {
-		c.Close()
-	}
-	l.conns = nil
-}
-
-func (s *streams) newLane() *lane {
-	c := s.client
-	l := &lane{conns: map[net.Conn]struct{}{}}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP2(true)
-	protocols.SetUnencryptedHTTP2(true)
-	dial := func(scheme string) func(context.Context, string, string) (net.Conn, error) {
-		return func(ctx context.Context, _, address string) (net.Conn, error) {
-			host, port, err := net.SplitHostPort(address)
-			if err != nil {
-				return nil, err
-			}
-			return l.dial(ctx, c.dialer, &origin{scheme: scheme, host: host, port: port})
-		}
-	}
-	l.transport = &http.Transport{
-		Protocols: protocols, DialContext: dial("http"), DialTLSContext: dial("https"),
-		DisableCompression: true, IdleConnTimeout: c.opts.KeepAliveTimeout, MaxResponseHeaderBytes: maxHead,
-		MaxIdleConns: 0, MaxIdleConnsPerHost: c.opts.ConnectionLimit,
-	}
-	return l
-}
-
-// dial opens a connection of the lane.
-func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error) {
-	if !d.mayTry() {
-		if err := d.await(ctx); err != nil {
-			return nil, err
-		}
-	}
-	t := new(stamps)
-	c, err := d.dial(ctx, o, t)
-	if err != nil {
-		return nil, err
-	}
-	if speaksHTTP2(c) != nil {
-		c.close()
-		return nil, &dialError{origin: o, step: stepTLS, err: errors.New("the server does not offer HTTP/2: leave --http2 out")}
-	}
-	c.wire.dialled = t
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		c.close()
-		return nil, net.ErrClosed
-	}
-	l.conns[c.top] = struct{}{}
-	return c.top, nil
-}
-
 var errPlainProxy = errors.New("HTTP/2 in clear text does not go through a proxy")
 
 // speaksHTTP2 says what is wrong with a connection that was to speak HTTP/2.
@@ -173,15 +41,6 @@ func speaksHTTP2(c *connection) error {
 		return errors.New("the server does not offer HTTP/2")
 	}
 	return nil
-}
-
-// wireOf is the socket below a connection of a lane.
-func wireOf(c net.Conn) *wire {
-	if tc, ok := c.(*tls.Conn); ok {
-		c = tc.NetConn()
-	}
-	w, _ := c.(*wire)
-	return w
 }
 
 // progress collects what net/http tells of an exchange, on goroutines of its own, until it is sealed.
@@ -222,22 +81,41 @@ func (x *exchange) multiplex(h *hop) error {
 		defer l.close()
 	}
 	for redirects := 0; ; redirects++ {
-		resp, err := x.stream(ctx, h, l)
-		if err != nil {
-			return err
+		begun := x.client.clock.NowNS()
+		again, err := x.carry(ctx, h, l)
+		if x.wasRefused(err) {
+			x.discard()
+			if !x.disarmCancellation() {
+				return errEnded
+			}
+			x.out.Status, x.out.AckNS, x.response = 0, 0, nil
+			x.lostTry(begun, redirects == 0)
+			own := x.client.streams.newLane()
+			defer own.close()
+			again, err = x.carry(ctx, h, own)
+			x.resending = false
 		}
-		again, err := x.redirected(h, resp)
 		switch {
-		case err != nil:
+		case err != nil || !again:
 			return err
-		case !again:
-			return x.receive(h, resp)
 		case redirects == maxRedirects:
 			return &wireError{origin: h.target.origin, typ: neterr.Redirects, what: "following redirects",
 				err: fmt.Errorf("more than %d redirects", maxRedirects)}
 		}
 		x.discard()
 	}
+}
+
+// carry sends the hop as a stream and takes its reply; again says that the reply led to another hop.
+func (x *exchange) carry(ctx context.Context, h *hop, l *lane) (again bool, err error) {
+	resp, err := x.stream(ctx, h, l)
+	if err != nil {
+		return false, err
+	}
+	if again, err = x.redirected(h, resp); err != nil || again {
+		return again, err
+	}
+	return false, x.receive(h, resp)
 }
 
 // stream sends the hop and returns the head of its reply; the body is then read like that of a
@@ -272,8 +150,10 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 		x.t.sendEnd, x.t.headersSent = x.t.headersReceived, x.t.headersReceived
 	}
 	x.t.answered()
+	x.t.bytesReceived = int64(len(":status200")) + fieldBytes(resp.Header)
 	if sent := int64(len(h.body)); sent > 0 {
-		x.t.bytesSent, x.t.chunksSent = sent, 1
+		x.t.bytesSent += sent
+		x.t.bodySent, x.t.chunksSent = sent, 1
 		if x.req.KeepTrace {
 			x.requestChunks = []record.Chunk{{AtNS: c.clock.WallNS(x.t.sendEnd), Bytes: sent}}
 		}
@@ -281,9 +161,8 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 	if x.req.KeepTrace || x.req.KeepRaw {
 		x.response = resp
 	}
-	conn := newConnection(h.target.origin, newWire(&streamConn{body: resp.Body, local: local, remote: remote}, c.clock, c.sources), nil)
-	conn.top = conn.wire
-	conn.br.Reset(conn.wire)
+	w := newWire(&streamConn{body: resp.Body, local: local, remote: remote}, c.clock, c.sources)
+	conn := newConnection(h.target.origin, w, w)
 	if !x.adopt(conn) {
 		conn.close()
 		return nil, errEnded
@@ -306,8 +185,15 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 					t.dnsStart, t.dnsEnd, t.dnsHit, t.dnsMiss = d.dnsStart, d.dnsEnd, d.dnsHit, d.dnsMiss
 					t.connectStart, t.connectEnd = d.connectStart, d.connectEnd
 				}
-				t.sendStart = now()
+				t.sendStart, t.bytesSent = now(), 0
 				p.local, p.remote = info.Conn.LocalAddr(), info.Conn.RemoteAddr()
+			})
+		},
+		WroteHeaderField: func(name string, values []string) {
+			p.note(func(t *stamps) {
+				for _, value := range values {
+					t.bytesSent += int64(len(name) + len(value))
+				}
 			})
 		},
 		WroteHeaders: func() { p.note(func(t *stamps) { t.headersSent = now() }) },
@@ -337,7 +223,7 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 		r.Header.Set("Authorization", auth)
 	}
 	if len(h.body) > 0 {
-		// No GetBody: nothing is ever sent twice.
+		// No GetBody: net/http would send the request as often as it likes, and nobody would know.
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(h.body)), int64(len(h.body))
 	}
 	return r.WithContext(ctx), nil
@@ -356,11 +242,57 @@ func (x *exchange) unanswered(h *hop, err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
+	if reason, refused := refusedStream(err); refused {
+		return &wireError{origin: h.target.origin, typ: typeResponse, what: waitingHTTP2, err: errors.New(reason), unanswered: true}
+	}
 	typ := typeResponse
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		typ = neterr.ServerDisconnected
 	}
-	return &wireError{origin: h.target.origin, typ: typ, what: "waiting for the response over HTTP/2", err: err}
+	return &wireError{origin: h.target.origin, typ: typ, what: waitingHTTP2, err: err}
+}
+
+const waitingHTTP2 = "waiting for the response over HTTP/2"
+
+// refusedStream reports whether net/http gave up a request that it holds to be unread, which it would repeat if it
+// had a second body, and why: the server reset the stream, or named an earlier one as its last; or no connection
+// would take it.
+func refusedStream(err error) (reason string, refused bool) {
+	if err.Error() == "net/http: cannot rewind body after connection loss" {
+		return notTaken, true
+	}
+	_, rest, found := strings.Cut(err.Error(), "cannot retry err [")
+	reason, _, closed := strings.Cut(rest, "] after Request.Body was written")
+	return reason, found && closed
+}
+
+const notTaken = "the connection ended before it took the request"
+
+// wasRefused reports whether err is that of a stream which the server did not take, by its own word. A protocol error
+// is none. A head that crosses that word does not count, where nothing follows it.
+func (x *exchange) wasRefused(err error) bool {
+	var lost *wireError
+	if !errors.As(err, &lost) {
+		return false
+	}
+	text := lost.err.Error()
+	if !lost.unanswered {
+		return strings.HasSuffix(text, goneAway) && x.t.bodyReceived == 0
+	}
+	return text == notTaken || strings.HasSuffix(text, goneAway) || strings.Contains(text, "REFUSED_STREAM")
+}
+
+// goneAway ends net/http's word for a stream above the last one that a server takes.
+const goneAway = "graceful shutdown GOAWAY"
+
+// fieldBytes is the length of header fields, names and values.
+func fieldBytes(h http.Header) (n int64) {
+	for name, values := range h {
+		for _, value := range values {
+			n += int64(len(name) + len(value))
+		}
+	}
+	return n
 }
 
 // streamConn is the body of a stream in the shape of a connection that ends with it.

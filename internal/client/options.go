@@ -37,7 +37,8 @@ type Options struct {
 	ConnectLimit int
 	// Timeout is the total time of an exchange, from pool wait to last byte; 0 = none.
 	Timeout time.Duration
-	// ConnectTimeout bounds the opening of a socket; 0 leaves it to Timeout and the system.
+	// ConnectTimeout bounds the opening of a socket to one address, and again the TLS handshake; 0 leaves both to
+	// Timeout and the system.
 	ConnectTimeout time.Duration
 	// CancelSendTimeout bounds the sending of a request that is to be cancelled, when there is no Timeout.
 	CancelSendTimeout time.Duration
@@ -82,7 +83,8 @@ type Options struct {
 	TimestampSource TimestampSource
 
 	// MaxBody bounds the memory that one response may take: a body that is not a stream, or one
-	// event of a stream. A larger one is a ClientPayloadError, as is a stream of maxStreamed times as much.
+	// event of a stream. A larger one is a ClientPayloadError, as is a stream of maxStreamed times as much;
+	// a compressed one is bounded in the same way before and after its decoding.
 	// Of a refusal's body much less is kept.
 	MaxBody int64
 	// Redact removes secrets from error texts; nil leaves them.
@@ -101,6 +103,7 @@ func DefaultOptions() Options {
 		ConnectionLimit:   2500,
 		ConnectLimit:      512,
 		Timeout:           21600 * time.Second,
+		ConnectTimeout:    30 * time.Second,
 		CancelSendTimeout: 300 * time.Second,
 		KeepAliveTimeout:  300 * time.Second,
 		IPVersion:         "4",

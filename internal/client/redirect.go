@@ -3,6 +3,7 @@ package client
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"aiperf/internal/record"
@@ -11,9 +12,9 @@ import (
 // maxRedirects bounds the redirects of one exchange.
 const maxRedirects = 10
 
-// credentials are the headers that stay behind when a redirect leaves the origin.
-var credentials = []string{"Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "Api-Key", "X-Goog-Api-Key",
-	"Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Amz-Security-Token", "Aeg-Sas-Key"}
+// portable are the headers that go along when a redirect leaves the origin: they describe the request. All others stay
+// behind, those that the user gave above all: what they hold is meant for the server that he named.
+var portable = []string{"Accept", "Accept-Encoding", "Content-Encoding", "Content-Type", "User-Agent", "X-Request-ID", "X-Correlation-ID"}
 
 // redirected is the hop that a reply sends the exchange to; false if the reply is none of that kind.
 func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
@@ -37,16 +38,14 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var drop []string
 	if to.origin != h.target.origin {
-		drop = append(append(drop, credentials...), "Host")
+		h.headers = only(h.headers, portable)
 	}
 	if resp.StatusCode == 303 && h.method != http.MethodHead || resp.StatusCode < 303 && h.method == http.MethodPost {
 		h.method, h.body = http.MethodGet, nil
-		drop = append(drop, "Content-Type", "Content-Encoding")
+		h.headers = without(h.headers, []string{"Content-Type", "Content-Encoding"})
 	}
 	h.target = to
-	h.headers = without(h.headers, drop)
 	h.closes = false
 	if x.writing != nil {
 		h.wire, h.buffer = nil, nil // the writer may not be through with it
@@ -54,16 +53,25 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	return true, h.encode()
 }
 
+// only are the headers with one of the names, without are the others; each a list of its own.
+func only(headers []record.Header, names []string) []record.Header {
+	return selected(headers, func(name string) bool { return isOneOf(names, name) })
+}
+
 func without(headers []record.Header, names []string) []record.Header {
+	return selected(headers, func(name string) bool { return !isOneOf(names, name) })
+}
+
+func selected(headers []record.Header, keep func(name string) bool) []record.Header {
 	out := make([]record.Header, 0, len(headers))
-next:
 	for _, hd := range headers {
-		for _, name := range names {
-			if strings.EqualFold(hd.Name, name) {
-				continue next
-			}
+		if keep(hd.Name) {
+			out = append(out, hd)
 		}
-		out = append(out, hd)
 	}
 	return out
+}
+
+func isOneOf(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

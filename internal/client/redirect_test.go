@@ -49,6 +49,37 @@ func newRedirector(t *testing.T, location func(path string) string) *redirector 
 	return r
 }
 
+// What the user gave for one server does not go to another one; what describes the request does.
+func TestRedirectToAnotherOriginLeavesTheUsersHeadersBehind(t *testing.T) {
+	heads := make(chan string, 1)
+	other := newRawServer(t, func(c net.Conn, _ int64) {
+		if head, _, ok := readRequest(bufio.NewReader(c)); ok {
+			heads <- head
+			_, _ = io.WriteString(c, text("200 OK", "application/json", "{}"))
+		}
+	})
+	s := newRedirector(t, func(string) string { return "http://" + other.addr + "/end" })
+	request := secretPost("http://" + s.addr + "/307-end")
+	for _, name := range []string{"Cookie", "X-Auth-Token", "X-Tenant", "Host"} {
+		request.Headers = append(request.Headers, record.Header{Name: name, Value: "of-the-user"})
+	}
+	request.Headers = append(request.Headers, record.Header{Name: "X-Request-ID", Value: "r1"}, record.Header{Name: "user-agent", Value: "aiperf/1"})
+	if _, x := send(newTestClient(t, nil), request); x.Err != nil {
+		t.Fatal(x.Err)
+	}
+	head := <-heads
+	for _, name := range []string{"of-the-user", "Authorization", "x-api-key"} {
+		if strings.Contains(head, name) {
+			t.Errorf("another origin got %s:\n%s", name, head)
+		}
+	}
+	for _, want := range []string{"Content-Type: ", "X-Request-ID: r1", "user-agent: aiperf/1"} {
+		if !strings.Contains(head, want) {
+			t.Errorf("%s is missing:\n%s", want, head)
+		}
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	rest := func(path string) string { _, r, _ := strings.Cut(path, "-"); return "/" + r }
 	all := "Authorization,x-api-key,Content-Type"

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,13 +22,13 @@ import (
 // follow carries the exchange through its redirects to its reply.
 func (x *exchange) follow(h *hop) error {
 	for redirects := 0; ; redirects++ {
-		if err := x.send(h); err != nil {
-			return err
+		resp, err := x.try(h)
+		if x.wasLost(err) {
+			if err = x.sendAgain(h, redirects == 0); err == nil {
+				resp, err = x.try(h)
+			}
+			x.resending = false
 		}
-		if x.writing == nil {
-			x.client.release(h)
-		}
-		resp, err := x.readHead(h)
 		if err != nil {
 			return err
 		}
@@ -49,15 +51,29 @@ func (x *exchange) follow(h *hop) error {
 	}
 }
 
+// try sends the hop and reads the head of its reply.
+func (x *exchange) try(h *hop) (*http.Response, error) {
+	if err := x.send(h); err != nil {
+		return nil, err
+	}
+	if x.writing == nil {
+		x.client.release(h)
+	}
+	return x.readHead(h)
+}
+
 // readHead reads the reply's head; interim replies are skipped.
 func (x *exchange) readHead(h *hop) (*http.Response, error) {
 	w := x.conn.wire
 	w.head = maxHead // interim replies included
 	defer func() { w.head = -1 }()
+	if err := x.awaitReply(h); err != nil {
+		return nil, err
+	}
 	for {
 		resp, err := http.ReadResponse(x.conn.br, x.client.methodOf(h.method))
 		if err != nil {
-			return nil, x.broken(h, typeResponse, "reading the response headers", err)
+			return nil, x.broken(h, typeResponse, readingHeaders, err, false)
 		}
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			if x.req.KeepTrace || x.req.KeepRaw {
@@ -73,6 +89,23 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 		}
 	}
 }
+
+// awaitReply waits for the first byte of the reply.
+func (x *exchange) awaitReply(h *hop) error {
+	first, err := x.conn.br.Peek(1)
+	switch {
+	case err != nil:
+		return x.broken(h, typeResponse, readingHeaders, err, true)
+	case isTLS(first[0]) && x.conn.top == net.Conn(x.conn.wire):
+		return x.broken(h, typeResponse, readingHeaders, fmt.Errorf("the server answered in TLS: use https://%s", h.target.origin.hostPort()), false)
+	}
+	return nil
+}
+
+const readingHeaders = "reading the response headers"
+
+// isTLS reports whether a record of TLS begins with b, an alert or a handshake; no reply of HTTP does.
+func isTLS(b byte) bool { return b == 21 || b == 22 }
 
 // keepAliveLimit is how long a connection may be idle before its server closes it, if the reply says so,
 // less what a request needs to get there: one that meets the server's close on the way is lost.
@@ -102,8 +135,9 @@ func (c *Client) methodOf(method string) *http.Request {
 	return &http.Request{Method: method}
 }
 
-// broken is the error of a connection that failed while it was read.
-func (x *exchange) broken(h *hop, typ, what string, err error) error {
+// broken is the error of a connection that failed while it was read; unanswered says that nothing was read of a
+// reply.
+func (x *exchange) broken(h *hop, typ, what string, err error, unanswered bool) error {
 	if x.ended() {
 		return errEnded
 	}
@@ -114,7 +148,7 @@ func (x *exchange) broken(h *hop, typ, what string, err error) error {
 	if typ == typeResponse && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		typ = neterr.ServerDisconnected
 	}
-	return &wireError{origin: h.target.origin, typ: typ, what: what, err: err}
+	return &wireError{origin: h.target.origin, typ: typ, what: what, err: err, unanswered: unanswered}
 }
 
 func isSuccess(status int) bool { return status >= 200 && status <= 299 }
@@ -123,6 +157,13 @@ func isSuccess(status int) bool { return status >= 200 && status <= 299 }
 func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
 	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
+	streamed := mediaType == "text/event-stream" && h.method == http.MethodPost || mediaType == eventstream.MediaType
+	switch x.codedLimit = x.client.opts.MaxBody; {
+	case !isSuccess(resp.StatusCode):
+		x.codedLimit = maxRefusal + maxSkipped
+	case streamed:
+		x.codedLimit = min(x.codedLimit, math.MaxInt64/maxStreamed) * maxStreamed
+	}
 	if err := x.decodeBody(resp); err != nil {
 		return &wireError{origin: h.target.origin, typ: neterr.Payload, what: "reading the response body", err: err}
 	}
@@ -131,10 +172,10 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	}
 	x.out.AckNS = x.t.headersReceived
 	switch {
-	case mediaType == "text/event-stream" && h.method == http.MethodPost:
-		return x.receiveStream(h, x.readBody)
 	case mediaType == eventstream.MediaType:
 		return x.receiveStream(h, (&frames{x: x}).read)
+	case streamed:
+		return x.receiveStream(h, x.readBody)
 	}
 	pooled := x.client.bodies.Get().(*[]byte)
 	text, err := x.readAll((*pooled)[:0])
@@ -147,7 +188,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	binary := isBinary(mediaType)
 	if err != nil {
 		x.keep(mediaType, binary, text)
-		return x.broken(h, neterr.Payload, "reading the response body", err)
+		return x.broken(h, neterr.Payload, "reading the response body", err, false)
 	}
 	lag := x.conn.wire.lagNS
 	if !x.conclude() {
@@ -174,7 +215,18 @@ func (x *exchange) receiveRefusal(h *hop, resp *http.Response, mediaType, charse
 	}
 	body := decode(text, charset)
 	x.keep(mediaType, false, body)
-	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more}
+	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more, retryAfter: retryAfter(resp)}
+}
+
+// maxRetryAfter is the longest value of the header that is taken: a date has 29 characters.
+const maxRetryAfter = 40
+
+func retryAfter(resp *http.Response) string {
+	v := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	if len(v) > maxRetryAfter {
+		return ""
+	}
+	return v
 }
 
 // reason is the reason phrase that the server sent, else the usual one.
@@ -193,6 +245,10 @@ const streamRoom = 512
 // maxStreamed is how many times the largest body a stream may bring in all.
 const maxStreamed = 4
 
+// eventsUnasked is how many events of one read are handed over before it is asked whether the exchange
+// is over.
+const eventsUnasked = 1024
+
 // receiveStream hands over the events of a stream as they come.
 func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 	sc := x.client.scanners.Get().(*sse.Scanner)
@@ -206,12 +262,21 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 		at := x.conn.wire.readNS
 		sc.Filled(n)
 		total += int64(n)
-		for ev := sc.Next(); ev != nil; ev = sc.Next() {
+		for i := 1; ; i++ {
+			ev := sc.Next()
+			if ev == nil {
+				break
+			}
 			if err := x.event(ev, at); err != nil {
 				return err
 			}
+			if i%eventsUnasked == 0 && x.ended() {
+				return errEnded
+			}
 		}
 		switch {
+		case sc.Err() != nil:
+			err = sc.Err()
 		case err == nil && int64(sc.Pending()) <= limit && total/maxStreamed <= limit:
 			continue
 		case err == nil && total/maxStreamed > limit:
@@ -221,14 +286,12 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 		case err == io.EOF:
 			return x.endStream(sc, at)
 		}
-		if ev := sc.End(); ev != nil {
-			x.keepEvent(ev, x.client.clock.NowNS())
-		}
+		x.keepRest(sc)
 		var exception *streamException
 		if errors.As(err, &exception) {
 			return err
 		}
-		return x.broken(h, neterr.Payload, "reading the event stream", err)
+		return x.broken(h, neterr.Payload, "reading the event stream", err, false)
 	}
 }
 
@@ -273,6 +336,16 @@ func (x *exchange) keepEvent(ev *sse.Event, at int64) {
 	if x.req.KeepRaw {
 		x.responses = append(x.responses, record.RawResponse{PerfNS: at, IsEvent: true,
 			ContentType: "text/event-stream", Bytes: bytes.Clone(ev.Text)})
+	}
+}
+
+// keepRest stores what came of an event that never will be whole.
+func (x *exchange) keepRest(sc *sse.Scanner) {
+	if !x.req.KeepRaw {
+		return
+	}
+	if rest := sc.Rest(); len(rest) > 0 {
+		x.keepEvent(&sse.Event{Text: rest}, x.client.clock.NowNS())
 	}
 }
 

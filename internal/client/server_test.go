@@ -62,6 +62,11 @@ func newRawServer(t testing.TB, serve func(c net.Conn, n int64)) *rawServer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveRaw(t, l, serve)
+}
+
+func serveRaw(t testing.TB, l net.Listener, serve func(c net.Conn, n int64)) *rawServer {
+	t.Helper()
 	s := &rawServer{addr: l.Addr().String()}
 	var wg sync.WaitGroup
 	var mu sync.Mutex

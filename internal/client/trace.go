@@ -19,7 +19,10 @@ type stamps struct {
 	receiveStart, receiveEnd          int64
 	errorAt                           int64
 
-	bytesSent, chunksSent, bytesReceived, chunksReceived int64
+	// bytesSent and bytesReceived are of the whole messages, bodySent and bodyReceived of what is in them,
+	// as coded.
+	bytesSent, bodySent, chunksSent             int64
+	bytesReceived, bodyReceived, chunksReceived int64
 }
 
 // newConnection forgets what belonged to the connection before.
@@ -100,13 +103,13 @@ func (x *exchange) trace(h *hop) *record.Trace {
 		RequestSendEndNS:          wall(t.sendEnd),
 		RequestChunks:             x.requestChunks,
 		RequestChunksCount:        t.chunksSent,
-		RequestBytesTotal:         t.bytesSent,
+		RequestBytesTotal:         t.bodySent,
 		ResponseHeadersReceivedNS: wall(t.headersReceived),
 		ResponseReceiveStartNS:    wall(t.receiveStart),
 		ResponseReceiveEndNS:      wall(t.receiveEnd),
 		ResponseChunks:            x.responseChunks,
 		ResponseChunksCount:       t.chunksReceived,
-		ResponseBytesTotal:        t.bytesReceived,
+		ResponseBytesTotal:        t.bodyReceived,
 		ErrorNS:                   wall(t.errorAt),
 		PoolWaitStartNS:           wall(t.poolStart),
 		PoolWaitEndNS:             wall(t.poolEnd),

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/record"
 )
 
-// connect gets the exchange a connection to the hop's origin.
+// connect gets the exchange a connection to the hop's origin, a new one if the hop is sent again.
 func (x *exchange) connect(o *origin) error {
 	c := x.client
 	moved := x.slot
@@ -21,7 +21,7 @@ func (x *exchange) connect(o *origin) error {
 	x.t.newConnection()
 	x.refused = false
 	x.requestChunks, x.responseChunks = nil, nil
-	if idle := c.pool.take(o, x.req.Session); idle != nil {
+	if idle := x.idle(o); idle != nil {
 		x.t.reused = c.clock.NowNS()
 		if !x.adopt(idle) {
 			idle.close()
@@ -45,6 +45,14 @@ func (x *exchange) connect(o *origin) error {
 	return nil
 }
 
+// idle is a connection that was kept, nil if the exchange needs a new one.
+func (x *exchange) idle(o *origin) *connection {
+	if x.resending {
+		return nil
+	}
+	return x.client.pool.take(o, x.req.Session)
+}
+
 func (x *exchange) waitForSlot() error {
 	p := x.client.pool
 	if !p.tryAcquire() {
@@ -61,13 +69,14 @@ func (x *exchange) waitForSlot() error {
 }
 
 // waitToDial waits while too many connections are being opened. Such a wait follows that for a slot and
-// counts with it; one before another hop stands for itself, like all that belongs to a connection.
+// counts with it, as does one that follows a lost try; one before another hop stands for itself, like all
+// that belongs to a connection.
 func (x *exchange) waitToDial(ctx context.Context, moved bool) error {
 	d := x.client.dialer
 	if d.mayTry() {
 		return nil
 	}
-	if x.t.poolStart == 0 || moved {
+	if x.t.poolStart == 0 || moved && !x.resending {
 		x.t.poolStart, x.t.poolEnd = x.client.clock.NowNS(), 0
 	}
 	if err := d.await(ctx); err != nil {
@@ -77,16 +86,17 @@ func (x *exchange) waitToDial(ctx context.Context, moved bool) error {
 	return nil
 }
 
-// write sends the hop and says how many bytes of it the socket took.
-func (x *exchange) write(h *hop) (int, error) {
+// write sends the hop and notes how many bytes of it the socket took.
+func (x *exchange) write(h *hop) error {
 	x.t.sendStart = x.client.clock.NowNS()
 	n, err := x.conn.write(h)
 	now := x.client.clock.NowNS()
+	x.t.bytesSent = int64(n)
 	if n >= h.headLen {
 		x.t.headersSent = now
 	}
 	if sent := int64(n - h.headLen); sent > 0 {
-		x.t.bytesSent, x.t.chunksSent = sent, 1
+		x.t.bodySent, x.t.chunksSent = sent, 1
 		if x.req.KeepTrace {
 			x.requestChunks = []record.Chunk{{AtNS: x.client.clock.WallNS(now), Bytes: sent}}
 		}
@@ -96,7 +106,7 @@ func (x *exchange) write(h *hop) (int, error) {
 		x.wrote.Store(true)
 		x.armCancellation()
 	}
-	return n, err
+	return err
 }
 
 func (c *connection) write(h *hop) (int, error) {
@@ -116,37 +126,30 @@ func (c *connection) write(h *hop) (int, error) {
 	return n + m, err
 }
 
-// send gets the whole hop onto a connection. It moves to another connection only from one that was
-// idle and turns out dead before a byte was written. A write that broke midway is not yet the end: a
-// server may refuse a body without reading it, and its reply is then waiting.
+// send gets the whole hop onto a connection. A write that broke midway is not yet the end: a server may
+// refuse a body without reading it, and its reply is then waiting.
 func (x *exchange) send(h *hop) error {
-	for {
-		if err := x.connect(h.target.origin); err != nil {
-			return err
-		}
-		var n int
-		var err error
-		if x.mayBlock(h) {
-			x.conn.wire.floorNS = max(x.t.reused, x.t.connectEnd)
-			n, err = x.writeBeside(h)
-		} else {
-			n, err = x.write(h)
-			x.conn.wire.floorNS = x.t.sendStart
-		}
-		switch {
-		case x.ended():
-			return errEnded
-		case err == nil:
-			return nil
-		case n > 0 || !x.conn.reused:
-			if x.conn.hasReply() {
-				x.refused = true
-				return nil
-			}
-			return &wireError{origin: h.target.origin, typ: neterr.OS, what: "sending the request", err: err}
-		}
-		x.discard()
+	if err := x.connect(h.target.origin); err != nil {
+		return err
 	}
+	var err error
+	if x.mayBlock(h) {
+		x.conn.wire.floorNS = max(x.t.reused, x.t.connectEnd)
+		err = x.writeBeside(h)
+	} else {
+		err = x.write(h)
+		x.conn.wire.floorNS = x.t.sendStart
+	}
+	switch {
+	case x.ended():
+		return errEnded
+	case err == nil:
+		return nil
+	case x.conn.hasReply():
+		x.refused = true
+		return nil
+	}
+	return &wireError{origin: h.target.origin, typ: neterr.OS, what: "sending the request", err: err, unanswered: true}
 }
 
 // replyGrace bounds the wait for the reply of a server that refused the request midway.

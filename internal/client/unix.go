@@ -9,16 +9,16 @@ import (
 // name that the certificate must hold.
 func (d *dialer) dialUnix(ctx context.Context, o *origin, t *stamps) (*connection, error) {
 	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
-	nc, err := (&net.Dialer{}).DialContext(ctx, "unix", d.unix)
+	nc, err := (&net.Dialer{Timeout: d.limit}).DialContext(ctx, "unix", d.unix)
 	if err != nil {
-		return nil, &dialError{origin: o, socket: d.unix, step: stepConnect, err: err}
+		return nil, d.failed(ctx, o, stepConnect, err)
 	}
 	w := newWire(nc, d.clock, d.sources)
 	var top net.Conn = w
 	if o.scheme == "https" {
-		if top, err = d.secure(ctx, top, o.host); err != nil {
+		if top, err = d.secure(ctx, top, o); err != nil {
 			_ = w.Close()
-			return nil, &dialError{origin: o, socket: d.unix, step: stepTLS, err: err}
+			return nil, err
 		}
 	}
 	t.connectEnd = d.clock.NowNS()

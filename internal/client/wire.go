@@ -38,6 +38,8 @@ type wire struct {
 	floorNS int64
 	// wallOffset is what the wall clock was ahead of the run's at the last stamp.
 	wallOffset int64
+	// closed is called when the socket is closed; nil = nothing is.
+	closed func()
 	// dialled is how the connection came about, where its exchanges did not open it themselves.
 	dialled *stamps
 	// silent counts the reads without a stamp up to the first with one; negative once there was one.
@@ -62,6 +64,14 @@ func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	}
 	_, w.wallOffset = w.bothClocks()
 	return w
+}
+
+// Close implements net.Conn.
+func (w *wire) Close() error {
+	if w.closed != nil {
+		w.closed()
+	}
+	return w.Conn.Close()
 }
 
 func (w *wire) Read(p []byte) (n int, err error) {

@@ -3,8 +3,9 @@ package compare
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"strings"
+
+	"aiperf/internal/bounded"
 )
 
 // aggregateFile is the aggregate of repeats, of this program or of the original.
@@ -27,7 +28,7 @@ type aggregated struct {
 
 // readAggregate reads the file at path, which may be of any kind: false if it is no aggregate of repeats.
 func (s *System) readAggregate(path string) bool {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path)
 	if err != nil {
 		return false
 	}

@@ -61,10 +61,16 @@ type Comparison struct {
 	Figures []Figure
 	// Missing are the metrics that were to be compared and that the base has, but not the new system.
 	Missing []string
+	// Incomplete tells that a run of either system did not come to its end.
+	Incomplete bool
 }
 
 // Compare holds a system against the base.
 func Compare(base, next *System, o Options) (*Comparison, error) {
+	o.Tags = slices.Clone(o.Tags)
+	for i, name := range o.Tags {
+		o.Tags[i] = metrics.Canonical(name)
+	}
 	if err := checkAsked(base, next, o); err != nil {
 		return nil, err
 	}
@@ -74,7 +80,7 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 	if len(o.Stats) == 0 {
 		o.Stats = []string{"avg", "p50", "p99"}
 	}
-	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next)}
+	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next), Incomplete: incomplete(base, next)}
 	for _, tag := range tagsOf(o.Tags) {
 		if !next.has(tag) && base.has(tag) {
 			c.Missing = append(c.Missing, tag)

@@ -208,7 +208,11 @@ func TestNotesOfRunsOfDifferentKinds(t *testing.T) {
 	kind := `, "provenance": {"config_sha256": "%s", "dataset_sha256": "d", "tokenizer": {"fingerprint_sha256": "t"}}, "client_health": {"verdict": "%s"}`
 	writeRun(t, base, []float64{200}, 10, fmt.Sprintf(kind, "a", "valid"))
 	writeRun(t, next, []float64{200}, 10, fmt.Sprintf(kind, "b", "client_limited")+`, "incomplete_reason": "killed"`)
-	all := strings.Join(compared(t, base, next, Options{}).Notes, "\n")
+	c := compared(t, base, next, Options{})
+	if !c.Incomplete || compared(t, base, base, Options{}).Incomplete {
+		t.Errorf("a killed run: incomplete %t", c.Incomplete)
+	}
+	all := strings.Join(c.Notes, "\n")
 	for _, want := range []string{"differ in their configuration", "verdict on the client's own influence is client_limited", "is not complete: killed"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q among\n%s", want, all)

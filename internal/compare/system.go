@@ -125,7 +125,7 @@ func notes(base, next *System) []string {
 		for i := range s.Runs {
 			f := &s.Runs[i].Figures
 			if f.Incomplete != "" {
-				out = append(out, fmt.Sprintf("%s is not complete: %s", s.Runs[i].Summary, f.Incomplete))
+				out = append(out, fmt.Sprintf("%s is not complete: %s. %s", s.Runs[i].Summary, f.Incomplete, summary.PartOnly))
 			}
 			if f.WasCancelled {
 				out = append(out, fmt.Sprintf("%s was cancelled early", s.Runs[i].Summary))
@@ -141,6 +141,13 @@ func notes(base, next *System) []string {
 		}
 	}
 	return out
+}
+
+// incomplete reports whether a run of the systems did not come to its end.
+func incomplete(systems ...*System) bool {
+	return slices.ContainsFunc(systems, func(s *System) bool {
+		return slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Figures.Incomplete != "" })
+	})
 }
 
 // kinds are the different hashes of a kind among the runs, sorted.

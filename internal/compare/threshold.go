@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/metrics"
+	"aiperf/internal/scalar"
+	"aiperf/internal/suggest"
 	"aiperf/internal/summary"
 	"aiperf/internal/unit"
 )
@@ -27,7 +30,7 @@ type Threshold struct {
 }
 
 // shape of a threshold: tag, statistic, operator, number, unit.
-var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*([^\s].*?)?\s*$`)
+var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
 // grammar is what an error tells of the shape.
 const grammar = "write TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms', with one of < <= > >="
@@ -44,6 +47,7 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	if t.Stat == "" {
 		t.Stat = "avg"
 	}
+	t.Tag = metrics.Canonical(t.Tag)
 	d, known := metrics.Lookup(t.Tag)
 	block, present := summary.Block{}, false
 	if figures != nil {
@@ -63,19 +67,22 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	if err := checkStat(t.Stat, &d, known, further, figures != nil); err != nil {
 		return Threshold{}, fmt.Errorf("%s: %w", quote(text), err)
 	}
-	limit, err := strconv.ParseFloat(parts[4], 64)
+	limit, err := scalar.Number(parts[4])
 	if err != nil || math.IsInf(limit, 0) {
 		return Threshold{}, fmt.Errorf("%s: %s is no finite number", quote(text), parts[4])
 	}
-	if t.Limit, err = inUnit(limit, parts[5], t.Unit); err != nil {
+	if t.Limit, err = inUnit(limit, parts[4], parts[5], t.Unit); err != nil {
 		return Threshold{}, fmt.Errorf("%s: %s is measured in %s: %w", quote(text), t.Tag, unitName(t.Unit), err)
 	}
 	return t, nil
 }
 
-// near is a hint at the tag that was perhaps meant: the one that shares the longest beginning.
+// near is a hint at the tag or alias that was perhaps meant: the nearest, or the one that shares the longest beginning.
 func near(tag string) string {
-	best, shared := "", 3
+	best, shared := suggest.Nearest(tag, metrics.Names()), 3
+	if best != "" {
+		return ", did you mean " + best + "?"
+	}
 	for _, d := range metrics.Table() {
 		n := 0
 		for n < min(len(tag), len(d.Tag)) && tag[n] == d.Tag[n] {
@@ -138,8 +145,8 @@ var unitSpellings = map[string]unit.Unit{
 	"tokens/s/user": unit.TokensPerSecondPerUser, "percent": unit.Percent,
 }
 
-// inUnit brings a number into the display unit; without a unit it is in it.
-func inUnit(v float64, written, display string) (float64, error) {
+// inUnit brings a number into the display unit; without a unit it is in it. Times may be written as 1m30s.
+func inUnit(v float64, number, written, display string) (float64, error) {
 	if written == "" || written == display {
 		return v, nil
 	}
@@ -149,6 +156,11 @@ func inUnit(v float64, written, display string) (float64, error) {
 	}
 	ratio, err := unit.RatioOf(from, unit.Unit(display))
 	if err != nil {
+		if ns, isTime := unit.RatioOf(unit.Unit(display), unit.Nanoseconds); isTime == nil {
+			if v, err := scalar.In(time.Duration(ns), number+written); err == nil {
+				return v, nil
+			}
+		}
 		return 0, fmt.Errorf("%s is no unit of that", quote(written))
 	}
 	return v * ratio, nil

@@ -62,6 +62,7 @@ func TestThresholdsThatCannotBe(t *testing.T) {
 		{"time_to_first_token>", "is no condition"},
 		{"time_to_first_token>ms", "is no condition"},
 		{"time_to_first_token>1e999", "no finite number"},
+		{"tfft>5", "did you mean ttft?"},
 		{"time_to_first_tokens>5", `"time_to_first_tokens" is not a metric tag, did you mean time_to_first_token?`},
 		{"xyz>5", `"xyz" is not a metric tag; docs`},
 		{"time_to_first_token:p100>5", `"p100" is not a statistic`},

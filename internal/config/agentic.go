@@ -47,7 +47,7 @@ func (d *draft) checkAgentic() {
 		}
 		return
 	}
-	if low, high := *d.p.Float("trajectory-start-min-ratio"), *d.p.Float("trajectory-start-max-ratio"); low > high {
+	if low, high := d.minStart, d.maxStart; low > high {
 		d.fault("", "%s %v must be at most %s %v", d.flag("trajectory-start-min-ratio"), low, d.flag("trajectory-start-max-ratio"), high)
 	}
 	if d.given("warmup-requests-per-lane") && d.given("agentic-cache-warmup-duration") {
@@ -68,9 +68,6 @@ func (d *draft) checkAgentic() {
 	if flags := d.activeOf("concurrency-ramp-duration", "simultaneous-start", "session-turns-mean"); len(flags) > 0 {
 		d.fault("", "%s cannot be used with agentic replay, whose lanes play recorded sessions", strings.Join(flags, ", "))
 	}
-	if !d.given("input-file") && !d.given("public-dataset") {
-		d.fault("", "agentic replay needs recorded sessions: give them with --input-file")
-	}
 }
 
 // activeOf lists those options that were given and ask for something.
@@ -88,9 +85,9 @@ func (d *draft) agentic(profiling Phase) []Phase {
 	p := d.p
 	lanes := Lanes{
 		Stage:    ReplayLanes,
-		MinStart: *p.Float("trajectory-start-min-ratio"), MaxStart: *p.Float("trajectory-start-max-ratio"),
+		MinStart: d.minStart, MaxStart: d.maxStart,
 		Together: p.Bool("burst-phase-starts"), Wrap: p.Bool("allow-dataset-wrap"),
-		TreeIdle: Unlimited, SystemIdle: secondsDuration(*p.Float("system-idle-gap-cap-seconds")),
+		TreeIdle: Unlimited, SystemIdle: secondsDuration(d.systemIdle),
 	}
 	if d.treeIdle != nil {
 		lanes.TreeIdle = secondsDuration(*d.treeIdle)

@@ -6,33 +6,37 @@ import (
 	"strings"
 )
 
-// checkBuilt refuses what this release cannot do. An option that repeats its default or says no asks for
-// nothing and is accepted.
+// checkMissing refuses the options of capabilities that this release lacks. An option that repeats its
+// default or says no asks for nothing and is accepted.
+func (d *draft) checkMissing() {
+	for _, o := range table().options {
+		if o.Built() || !d.given(o.Name) {
+			continue
+		}
+		if value := d.p.Value(o.Name); value != false && !reflect.DeepEqual(value, defaultValue(o)) {
+			d.unavailable(d.flag(o.Name), "it lacks "+o.Missing)
+		}
+	}
+	if origin := d.p.Origin("api-port"); origin.Source == FromEnvironment {
+		d.unavailable(origin.Name, "it lacks "+option("api-port").Missing)
+	}
+}
+
+// checkBuilt refuses the values that this release lacks, and lists of them.
 func (d *draft) checkBuilt() {
 	for _, o := range table().options {
 		if !d.given(o.Name) {
 			continue
 		}
-		value := d.p.Value(o.Name)
-		text, isText := value.(string)
+		text, isText := d.p.Value(o.Name).(string)
 		switch {
 		case o.Name == "endpoint-type":
 			d.checkEndpointBuilt()
-		case !o.Built():
-			if value != false && !reflect.DeepEqual(value, defaultValue(o)) {
-				d.unavailable(d.flag(o.Name), "it lacks "+o.Missing)
-			}
 		case len(o.BuiltValues) > 0 && isText && !slices.Contains(o.BuiltValues, text):
 			d.unavailable(d.flag(o.Name)+" "+text, "use "+orList(o.BuiltValues))
 		case d.p.Swept(o.Name) != nil:
 			d.unavailable("a list for "+d.flag(o.Name), "it lacks parameter sweeps; give one value")
 		}
-	}
-	if d.p.Env.Dataset.TraceLabJoin {
-		d.unavailable("AIPERF_DATASET_TRACELAB_SUBAGENT_JOIN or …_CODEX_SUBAGENT_JOIN", "sessions of sub-agents are played beside those of their parents")
-	}
-	if origin := d.p.Origin("api-port"); origin.Source == FromEnvironment {
-		d.unavailable(origin.Name, "it lacks "+option("api-port").Missing)
 	}
 }
 

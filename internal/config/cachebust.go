@@ -1,9 +1,6 @@
 package config
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // cacheBust is the target of the marks against caches, empty for none.
 func (d *draft) cacheBust() string {
@@ -23,8 +20,9 @@ func (d *draft) checkCacheBust() {
 		return
 	}
 	flag := d.flag("cache-bust") + " " + target
-	if !slices.Contains([]string{"chat", "responses"}, d.endpointType) {
-		d.fault("", "%s can only be used with --endpoint-type chat or responses, not with %s", flag, d.endpointType)
+	if !d.facts.Marks {
+		types := d.typesThat(func(f EndpointFacts) bool { return f.Marks })
+		d.fault("", "%s can only be used with --endpoint-type %s, not with %s", flag, orList(types), d.endpointType)
 	}
 	if !strings.HasPrefix(target, "warmup_") {
 		return
@@ -32,8 +30,8 @@ func (d *draft) checkCacheBust() {
 	if !d.warmsUp() {
 		d.warn("%s has no effect without a warm-up: give --warmup-request-count, --num-warmup-sessions or --warmup-duration", flag)
 	}
-	system := d.given("system-prompt") || d.given("system-prompt-file") || d.given("shared-system-prompt-length")
-	if target == "warmup_isolation_system" && !system && !d.given("input-file") {
+	system := len(d.givenOf("system-prompt", "system-prompt-file", "shared-system-prompt-length")) > 0
+	if target == "warmup_isolation_system" && !system && !d.given("input-file") && d.publicName() == "" {
 		d.fault("", "%s needs a system prompt: give --system-prompt, --system-prompt-file or --shared-system-prompt-length", flag)
 	}
 }

@@ -1,12 +1,14 @@
 package config
 
+import "time"
+
 // Catalog answers questions about things that live in other rooms.
 type Catalog interface {
 	// Endpoint finds an endpoint type by its canonical name.
 	Endpoint(name string) (EndpointFacts, bool)
-	// Metric finds a metric by its tag.
-	Metric(tag string) (MetricFacts, bool)
-	// MetricTags lists the tags a goodput threshold may name, for suggestions.
+	// Metric finds a metric by its tag or an alias of it.
+	Metric(name string) (MetricFacts, bool)
+	// MetricTags lists the tags a goodput threshold may name, and their aliases, for suggestions.
 	MetricTags() []string
 	// Threshold checks a condition of --fail-if; percentiles are the ranks of --percentiles.
 	Threshold(text string, percentiles []float64) error
@@ -38,10 +40,18 @@ type EndpointFacts struct {
 	GRPC, GRPCStreams bool
 	// TokenIDs: the prompt is sent as token ids.
 	TokenIDs bool
+	// SystemMessage: requests may begin with a system message.
+	SystemMessage bool
+	// Marks: a message may bear a mark against caches.
+	Marks bool
 }
 
 // MetricFacts is what resolution needs to know about a metric.
 type MetricFacts struct {
+	// Tag is the metric's tag, also where it was found by an alias.
+	Tag string
+	// Unit is the unit in which a time is displayed; 0 for metrics that are no times.
+	Unit time.Duration
 	// Derived metrics are computed from aggregates and have no value for a single request.
 	Derived bool
 }

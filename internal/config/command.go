@@ -35,9 +35,9 @@ func recordFlag(arg string) (string, *Option) {
 	o, _, ok := findOption(name)
 	if !ok {
 		if inline {
-			return name + "=" + shellWord(RedactURL(value)), nil
+			return name + "=" + shellWord(artifact.RedactURLs(value)), nil
 		}
-		return shellWord(RedactURL(arg)), nil
+		return shellWord(artifact.RedactURLs(arg)), nil
 	}
 	if inline {
 		redacted := redactArgument(&o, value)
@@ -85,24 +85,24 @@ func recordValue(o *Option, arg string) string {
 func redactArgument(o *Option, arg string) string {
 	switch {
 	case o == nil:
-		return RedactURL(arg)
+		return artifact.RedactURLs(arg)
 	case o.Secret:
 		return artifact.Redacted
 	case o.Type == Headers:
 		if hasSensitiveHeader(arg) {
 			return artifact.Redacted
 		}
-		return RedactURL(arg)
+		return artifact.RedactURLs(arg)
 	case o.Type == Pairs:
 		return redactPairs(arg)
 	case o.Address:
 		var items []string
 		for item := range strings.SplitSeq(arg, ",") {
-			items = append(items, redactAddress(item))
+			items = append(items, artifact.RedactAddress(item))
 		}
 		return strings.Join(items, ",")
 	default:
-		return RedactURL(arg)
+		return artifact.RedactURLs(arg)
 	}
 }
 
@@ -112,7 +112,7 @@ func hasSensitiveHeader(token string) bool {
 		return true // not understood, so not known to be harmless
 	}
 	for _, h := range headers {
-		if artifact.IsCredentialHeader(h.Key) {
+		if artifact.IsSensitiveName(h.Key) {
 			return true
 		}
 	}
@@ -126,22 +126,22 @@ func redactPairs(token string) string {
 		if err != nil || holdsCredential(object) {
 			return artifact.Redacted
 		}
-		return RedactURL(token)
+		return artifact.RedactURLs(token)
 	}
 	items := splitItems(token, nextPair)
 	for i, item := range items {
-		if key, _, ok := strings.Cut(item, ":"); ok && IsSensitiveKey(key) {
+		if key, _, ok := strings.Cut(item, ":"); ok && artifact.IsSensitiveName(key) {
 			items[i] = key + ":" + artifact.Redacted
 		}
 	}
-	return RedactURL(strings.Join(items, ","))
+	return artifact.RedactURLs(strings.Join(items, ","))
 }
 
 func holdsCredential(value any) bool {
 	switch v := value.(type) {
 	case Object:
 		for _, m := range v {
-			if IsSensitiveKey(m.Key) || holdsCredential(m.Value) {
+			if artifact.IsSensitiveName(m.Key) || holdsCredential(m.Value) {
 				return true
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // fakeCatalog describes a few endpoint types and metrics.
@@ -14,7 +15,7 @@ type fakeCatalog struct{}
 
 func (fakeCatalog) Endpoint(name string) (EndpointFacts, bool) {
 	facts, ok := map[string]EndpointFacts{
-		"chat":             {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true},
+		"chat":             {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, SystemMessage: true, Marks: true},
 		"completions":      {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true},
 		"embeddings":       {TokenizesInput: true, TakesText: true},
 		"cohere_rankings":  {TokenizesInput: true, TakesText: true},
@@ -28,10 +29,13 @@ func (fakeCatalog) Endpoint(name string) (EndpointFacts, bool) {
 
 func (fakeCatalog) Metric(tag string) (MetricFacts, bool) {
 	switch tag {
+	case "ttft":
+		tag = "time_to_first_token"
+		fallthrough
 	case "request_latency", "inter_token_latency", "time_to_first_token":
-		return MetricFacts{}, true
+		return MetricFacts{Tag: tag, Unit: time.Millisecond}, true
 	case "goodput", "request_throughput":
-		return MetricFacts{Derived: true}, true
+		return MetricFacts{Tag: tag, Derived: true}, true
 	}
 	return MetricFacts{}, false
 }

@@ -63,7 +63,8 @@ func controlConfig(out Object, e *Endpoint) Object {
 			Member{Key: "wait_for_model_mode", Value: r.Mode}, Member{Key: "wait_for_model_interval", Value: r.Interval.Seconds()})
 	}
 	if r := e.ResetCache; r != nil {
-		out = append(out, Member{Key: "reset_kv_cache", Value: Object{{Key: "path", Value: r.Path}, {Key: "timeout_seconds", Value: r.Timeout.Seconds()}}})
+		out = append(out, Member{Key: "reset_kv_cache", Value: Object{{Key: "path", Value: r.Path}, {Key: "timeout_seconds", Value: r.Timeout.Seconds()},
+			{Key: "max_retry_seconds", Value: r.Retry.Seconds()}}})
 	}
 	if p := e.Profiler; p != nil {
 		out = append(out, Member{Key: "server_profiler", Value: Object{

@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func resolvedRun(t *testing.T, line string) *Run {
 	t.Helper()
@@ -30,8 +33,27 @@ func TestEachRootIsPlayedOnceWithoutACount(t *testing.T) {
 		faults := resolveError(t, "-m m --custom-dataset-type dag_jsonl --input-file "+file+" "+line)
 		wantText(t, line, faults.Error(), "branching sessions")
 	}
-	faults := resolveError(t, "-m m --custom-dataset-type dag_jsonl --input-file "+file+" --concurrency 4")
-	if !faults.Has("V12") {
-		t.Errorf("more slots than roots: %v", faults)
+	d := check(t, "-m m --custom-dataset-type dag_jsonl --input-file "+file+" --concurrency 4")
+	if len(d.faults) > 0 || !warns(d, "--concurrency 4 has no effect beyond 3") {
+		t.Errorf("more slots than roots: %v, %v", d.faults, d.warnings)
 	}
+}
+
+// A tracelab recording follows its times; played otherwise, its sessions branch like those of other recorded agents.
+func TestTraceLabIsARecordingOfAgents(t *testing.T) {
+	line := "-m m --custom-dataset-type tracelab --input-file " + writeFile(t, "lab.jsonl", "{}\n")
+	r := resolvedRun(t, line+" --num-dataset-entries 7 --max-context-length 1000")
+	if r.Profiling().Mode != FixedSchedule || r.Dataset.MaxTraces != 7 || r.Dataset.MaxContext != 1000 || r.Dataset.Corpus != "coding" {
+		t.Errorf("%s, %+v", r.Profiling().Mode, r.Dataset)
+	}
+	if lab := r.Env.Dataset.TraceLab; lab != (TraceLabEnv{Join: true, JoinCodex: true, MinSpawn: 10 * time.Second}) {
+		t.Errorf("%+v", lab)
+	}
+	if d := check(t, line+" --inter-turn-delay-cap-seconds 3"); len(d.faults) > 0 || !warns(d, "no effect in a fixed schedule") {
+		t.Errorf("%v, %v", d.faults, d.warnings)
+	}
+	if r := resolvedRun(t, line+" --no-fixed-schedule --use-think-time-only --inter-turn-delay-cap-seconds 3 --concurrency 2"); r.Profiling().Mode != Burst || *r.Dataset.MaxDelayMS != 3000 {
+		t.Errorf("%s, %+v", r.Profiling().Mode, r.Dataset)
+	}
+	wantText(t, line, resolveError(t, line+" --no-fixed-schedule --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 4").Error(), "branching sessions")
 }

@@ -24,10 +24,10 @@ type draft struct {
 	// lines is the number of rows of a file whose recorded times are followed.
 	lines int64
 
-	// branching tells that sessions of the file branch; roots is the number of roots where that is the number of
-	// sessions, else 0.
-	branching, weka, ofBaseten bool
-	roots                      int64
+	// branching tells that sessions of the file branch, recorded that they are those of recorded agents, coders of such at work on code; roots is the
+	// number of roots where that is the number of sessions, else 0.
+	branching, recorded, coders, ofBaseten bool
+	roots                                  int64
 
 	// What a scenario has set: its submission, the seed that it drew, and values that were not given.
 	submission *Submission
@@ -36,6 +36,8 @@ type draft struct {
 	// scenarioBust is the target of marks against caches.
 	scenarioBust string
 	treeIdle     *float64
+	// minStart and maxStart bound the start within a recording; systemIdle is the cap of a wait of all.
+	minStart, maxStart, systemIdle float64
 
 	concurrency, prefill          *int64
 	rate, duration                *float64
@@ -46,18 +48,25 @@ type draft struct {
 	smoothness                    float64
 	requestsDefaulted, burstOfOne bool
 	metricsListen                 string
+	// apiKey is the key that is sent, wherever it comes from.
+	apiKey string
 }
 
 // Resolve derives every default, checks the options against one another and makes the Run. It touches
-// nothing but the files that the options name. Its error is a Faults with everything that is wrong; what
-// this release cannot do is looked for only when nothing else is wrong.
+// nothing but the files that the options name. Its error is a Faults with everything that is wrong. Options
+// of capabilities that this release lacks are refused before all else, since what they need would not help;
+// values that it lacks are looked for only when nothing else is wrong.
 func Resolve(p *Parsed, catalog Catalog) (*Run, []Warning, error) {
 	d := &draft{p: p, catalog: catalog, warnings: slices.Clone(p.Warnings)}
 	d.decideEndpoint()
+	d.findKey()
 	d.decideMode()
 	d.decideLoad()
-	for _, check := range rules() {
-		check(d)
+	d.checkMissing()
+	if len(d.faults) == 0 {
+		for _, check := range rules() {
+			check(d)
+		}
 	}
 	if len(d.faults) == 0 {
 		d.checkBuilt()
@@ -107,18 +116,18 @@ func (d *draft) decideEndpoint() {
 	if d.given("endpoint-plugin") {
 		// What the program can do it says when it is started.
 		d.endpointType, known = PluginType, true
-		facts = EndpointFacts{Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true}
+		facts = EndpointFacts{Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, SystemMessage: true}
 	}
 	if !known {
 		// Nothing may be concluded about a type that nobody describes; it is refused as not built.
-		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, FormData: true}
+		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, FormData: true, SystemMessage: true, Marks: true}
 	}
 	d.facts = facts
 	d.streaming = d.p.Bool("streaming")
 	urls := d.p.Texts("url")
 	d.grpc = len(urls) > 0 && isGRPC(urls[0])
 	switch {
-	case !d.streaming || d.grpc && facts.GRPCStreams || !d.grpc && facts.Streams:
+	case !d.streaming || d.canStream():
 	case facts.GRPCStreams:
 		d.streaming = false
 		d.warn("Streaming is not supported for --endpoint-type %s over HTTP, setting streaming to False; it streams over grpc://", d.endpointType)
@@ -128,9 +137,19 @@ func (d *draft) decideEndpoint() {
 	}
 }
 
+// canStream reports whether the endpoint type streams over the transport.
+func (d *draft) canStream() bool {
+	if d.grpc {
+		return d.facts.GRPCStreams
+	}
+	return d.facts.Streams
+}
+
 // decideMode chooses the timing mode; the first rule that fits wins.
 func (d *draft) decideMode() {
 	d.treeIdle = d.p.Float("trace-idle-gap-cap-seconds")
+	d.minStart, d.maxStart = *d.p.Float("trajectory-start-min-ratio"), *d.p.Float("trajectory-start-max-ratio")
+	d.systemIdle = *d.p.Float("system-idle-gap-cap-seconds")
 	d.duration = d.p.Float("benchmark-duration")
 	d.decideScenario()
 	switch {

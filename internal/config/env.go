@@ -14,6 +14,7 @@ type Env struct {
 	MLflow   UploadEnv
 	Endpoint EndpointEnv
 	Plugin   PluginEnv
+	Chat     ChatEnv
 	Dataset  DatasetEnv
 	Metrics  MetricsEnv
 	UI       UIEnv
@@ -34,6 +35,8 @@ type HTTPEnv struct {
 	// ConnectLimit is the number of connections that are being opened at a time.
 	ConnectLimit     int
 	KeepaliveTimeout time.Duration
+	// ConnectTimeout bounds the opening of a connection, and again the TLS handshake.
+	ConnectTimeout time.Duration
 	// SendBuffer and ReceiveBuffer are socket buffer sizes in bytes.
 	SendBuffer, ReceiveBuffer int
 	TCPKeepCount              int
@@ -62,7 +65,9 @@ type HTTPEnv struct {
 type ServerMetricsEnv struct {
 	CollectionInterval, CollectionFlushPeriod time.Duration
 	ReachabilityTimeout, ScrapeReadTimeout    time.Duration
-	CSVComments, LegacyJSON                   bool
+	// ScrapeTimeout bounds the scrapes that something waits for; 0 is the usual bound of each.
+	ScrapeTimeout           time.Duration
+	CSVComments, LegacyJSON bool
 	// Bounds adds the limits within which each estimated percentile must lie.
 	Bounds bool
 	// Namespace is the Kubernetes namespace of the run.
@@ -99,21 +104,32 @@ type EndpointEnv struct {
 // PluginEnv bounds the calls of a program.
 type PluginEnv struct{ CallTimeout, StartTimeout time.Duration }
 
+// ChatEnv bounds the chat command's wait for a connection and for more of a reply.
+type ChatEnv struct{ ConnectTimeout, ReadTimeout time.Duration }
+
 // DatasetEnv bounds what is made of a dataset.
 type DatasetEnv struct {
 	// InputsMaxBytes is the size of inputs.json above which it is left out; 0 is no limit.
 	InputsMaxBytes int64
+	// MaxLineBytes bounds a line of an input file.
+	MaxLineBytes int64
 	// BasetenSessionColumn names the column that groups the rows of a baseten trace; empty: the one that
 	// is there.
 	BasetenSessionColumn string
-	// TraceLabJoin is asked to find the sub-agents of a tracelab trace.
-	TraceLabJoin bool
+	// TraceLab says how the sub-agents of a tracelab trace are found.
+	TraceLab TraceLabEnv
 	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
 	PublicTimeout  time.Duration
 	PublicCacheDir string
 	// MediaTimeout bounds the download of one media file, MediaParallel how many run at a time.
 	MediaTimeout  time.Duration
 	MediaParallel int
+}
+
+// TraceLabEnv says how the sub-agents of a tracelab trace are found.
+type TraceLabEnv struct {
+	Join, JoinCodex bool
+	MinSpawn        time.Duration
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -175,6 +191,9 @@ type OTelEnv struct {
 // RecordEnv tunes the making and writing of records.
 type RecordEnv struct {
 	ProcessRecordsTimeout time.Duration
+	// CompletionStallTimeout is how long finished requests may wait without any of them becoming a record; 0 is no limit.
+	// CompletionStallCheckInterval lies between two looks.
+	CompletionStallTimeout, CompletionStallCheckInterval time.Duration
 	// RawMaxBytes and OutputsMaxBytes are the sizes of the raw export and of outputs.json beyond which
 	// requests are left out; 0 is no limit.
 	RawMaxBytes, OutputsMaxBytes int64
@@ -210,6 +229,7 @@ func newEnv(v variables) Env {
 		HTTP: HTTPEnv{
 			ConnectionLimit:         v.number("HTTP_CONNECTION_LIMIT"),
 			ConnectLimit:            v.number("HTTP_CONNECT_LIMIT"),
+			ConnectTimeout:          v.seconds("HTTP_CONNECT_TIMEOUT"),
 			KeepaliveTimeout:        v.seconds("HTTP_KEEPALIVE_TIMEOUT"),
 			SendBuffer:              v.number("HTTP_SO_SNDBUF"),
 			ReceiveBuffer:           v.number("HTTP_SO_RCVBUF"),
@@ -236,6 +256,7 @@ func newEnv(v variables) Env {
 			CollectionFlushPeriod: v.seconds("SERVER_METRICS_COLLECTION_FLUSH_PERIOD"),
 			ReachabilityTimeout:   v.seconds("SERVER_METRICS_REACHABILITY_TIMEOUT"),
 			ScrapeReadTimeout:     v.seconds("HTTP_METRICS_SCRAPE_READ_TIMEOUT"),
+			ScrapeTimeout:         v.seconds("SERVER_METRICS_SCRAPE_TIMEOUT"),
 			CSVComments:           v.flag("SERVER_METRICS_CSV_COMMENTS"),
 			LegacyJSON:            v.flag("SERVER_METRICS_LEGACY_JSON"),
 			Bounds:                v.flag("SERVER_METRICS_PERCENTILE_BOUNDS"),
@@ -260,12 +281,17 @@ func newEnv(v variables) Env {
 		},
 		MLflow:   UploadEnv{Timeout: v.seconds("MLFLOW_EXPORT_TIMEOUT_SECONDS")},
 		Plugin:   PluginEnv{CallTimeout: v.seconds("PLUGIN_CALL_TIMEOUT"), StartTimeout: v.seconds("PLUGIN_START_TIMEOUT")},
+		Chat:     ChatEnv{ConnectTimeout: v.seconds("CHAT_CONNECT_TIMEOUT"), ReadTimeout: v.seconds("CHAT_READ_TIMEOUT")},
 		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
 		Dataset: DatasetEnv{
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
+			MaxLineBytes:         int64(v.number("DATASET_MAX_LINE_BYTES")),
 			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
-			TraceLabJoin:         v.flag("DATASET_TRACELAB_SUBAGENT_JOIN") || v.flag("DATASET_TRACELAB_CODEX_SUBAGENT_JOIN"),
-			PublicTimeout:        v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
+			TraceLab: TraceLabEnv{
+				Join: v.flag("DATASET_TRACELAB_SUBAGENT_JOIN"), JoinCodex: v.flag("DATASET_TRACELAB_CODEX_SUBAGENT_JOIN"),
+				MinSpawn: time.Duration(v.number("DATASET_TRACELAB_MIN_SPAWN_MS")) * time.Millisecond,
+			},
+			PublicTimeout: v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
 			MediaTimeout: v.seconds("DATASET_MEDIA_DOWNLOAD_TIMEOUT"), MediaParallel: v.number("DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY"),
 		},
 		Metrics: MetricsEnv{
@@ -303,9 +329,11 @@ func newEnv(v variables) Env {
 			DAGFailFast:            v.flag("DAG_FAIL_FAST"),
 		},
 		Record: RecordEnv{
-			ProcessRecordsTimeout: v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
-			RawMaxBytes:           int64(v.number("RECORD_RAW_MAX_BYTES")),
-			OutputsMaxBytes:       int64(v.number("RECORD_OUTPUTS_JSON_MAX_BYTES")),
+			ProcessRecordsTimeout:        v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
+			CompletionStallTimeout:       v.seconds("RECORD_COMPLETION_STALL_TIMEOUT"),
+			CompletionStallCheckInterval: v.seconds("RECORD_COMPLETION_STALL_CHECK_INTERVAL"),
+			RawMaxBytes:                  int64(v.number("RECORD_RAW_MAX_BYTES")),
+			OutputsMaxBytes:              int64(v.number("RECORD_OUTPUTS_JSON_MAX_BYTES")),
 		},
 		Service: ServiceEnv{
 			ProfileCancelTimeout:    v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
@@ -319,8 +347,8 @@ func newEnv(v variables) Env {
 		},
 		Dev: DevEnv{
 			Mode:                    dev,
-			ShowInternalMetrics:     dev && v.flag("DEV_SHOW_INTERNAL_METRICS"),
-			ShowExperimentalMetrics: dev && v.flag("DEV_SHOW_EXPERIMENTAL_METRICS"),
+			ShowInternalMetrics:     v.flag("DEV_SHOW_INTERNAL_METRICS") && dev,
+			ShowExperimentalMetrics: v.flag("DEV_SHOW_EXPERIMENTAL_METRICS") && dev,
 		},
 	}
 }

@@ -2,15 +2,17 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/scalar"
+	"aiperf/internal/suggest"
 )
 
 // Lookup finds an environment variable; os.LookupEnv is one.
@@ -57,28 +59,22 @@ func ReadEnv(lookup Lookup) (Env, []Warning, error) {
 	}
 	env := newEnv(values)
 	if idle := withoutEffect(values, set); len(idle) > 0 {
-		warnings = append(warnings, Warning{LevelWarning, "these environment variables have no effect in this release: " + strings.Join(idle, ", ")})
+		warnings = append(warnings, Warning{LevelWarning, "these environment variables have no effect in this program: " + strings.Join(idle, ", ")})
 	}
 	return env, warnings, nil
 }
 
-// withoutEffect are the variables that were set to something else than their default and that nobody
-// reads. Those that describe the original's processes are meant to have none.
+// withoutEffect are the variables that were set to something else than their default and that nobody reads.
 func withoutEffect(values variables, set map[string]bool) []string {
-	inOptions := map[string]bool{}
-	for _, o := range Options() {
-		inOptions[o.Env] = true
-	}
 	var idle []string
 	for _, v := range Variables() {
-		name := EnvPrefix + v.Name
-		if !set[v.Name] || values.read[v.Name] || inOptions[name] || v.Group != VarProduct {
+		if !set[v.Name] || v.HasEffect() {
 			continue
 		}
 		if usual, err := v.parse(v.Default); err == nil && reflect.DeepEqual(usual, values.values[v.Name]) {
 			continue
 		}
-		idle = append(idle, name)
+		idle = append(idle, EnvPrefix+v.Name)
 	}
 	return idle
 }
@@ -90,13 +86,18 @@ func UnknownVariables(environ []string) []Warning {
 	for _, v := range Variables() {
 		known = append(known, EnvPrefix+v.Name)
 	}
+	for _, o := range Options() {
+		if o.Env != "" {
+			known = append(known, o.Env)
+		}
+	}
 	var parts []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(known, name) {
 			continue
 		}
-		if near := Nearest(name, known); near != "" {
+		if near := suggest.Nearest(name, known); near != "" {
 			name += " (did you mean " + near + "?)"
 		}
 		parts = append(parts, name)
@@ -146,9 +147,13 @@ func secondsDuration(s float64) time.Duration {
 func (v Variable) parse(text string) (any, error) {
 	switch v.Type {
 	case VarBool:
-		return parseEnvBool(text)
+		b, err := scalar.Bool(text)
+		if err != nil {
+			return nil, errNotBool
+		}
+		return b, nil
 	case VarInt, VarFloat:
-		n, err := parseNumber(text)
+		n, err := v.number(text)
 		if err != nil || math.IsInf(n, 0) {
 			return nil, fmt.Errorf("is not a number%s", v.rangeHint())
 		}
@@ -176,6 +181,19 @@ func (v Variable) parse(text string) (any, error) {
 	}
 }
 
+// number reads a number: of units of time, or a count, or any.
+func (v Variable) number(text string) (float64, error) {
+	if v.Unit > 0 {
+		return scalar.In(v.Unit, text)
+	}
+	if v.Type == VarInt {
+		if n, err := scalar.Count(text); err == nil {
+			return float64(n), nil
+		}
+	}
+	return scalar.Number(text)
+}
+
 func (v Variable) rangeHint() string {
 	if r := v.Limits.String(); r != "" {
 		return "; it must be " + r
@@ -183,15 +201,7 @@ func (v Variable) rangeHint() string {
 	return ""
 }
 
-func parseEnvBool(text string) (any, error) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "1", "true", "yes", "on":
-		return true, nil
-	case "0", "false", "no", "off":
-		return false, nil
-	}
-	return nil, fmt.Errorf("is not a boolean; use 1/0, true/false, yes/no or on/off")
-}
+var errNotBool = errors.New("is not a boolean; use true/false, t/f, yes/no, y/n, on/off or 1/0")
 
 // parseEnvList reads a JSON array of strings or a comma list; blank text is an empty list.
 func parseEnvList(text string) (any, error) {
@@ -210,25 +220,6 @@ func parseEnvList(text string) (any, error) {
 		}
 	}
 	return list, nil
-}
-
-var number = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
-
-// parseNumber reads a decimal number or "inf"; Go's other spellings (hexadecimal, underscores) are refused.
-func parseNumber(text string) (float64, error) {
-	text = strings.TrimSpace(text)
-	switch strings.ToLower(strings.TrimLeft(text, "+")) {
-	case "inf", "infinity":
-		return math.Inf(1), nil
-	}
-	if !number.MatchString(text) {
-		return 0, fmt.Errorf("%q is not a number", text)
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is too large a number", text)
-	}
-	return v, nil
 }
 
 // matchEnum finds the canonical spelling of an enum value: case does not matter, "-" equals "_".

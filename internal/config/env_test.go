@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,21 +122,78 @@ func TestVariableTableIsConsistent(t *testing.T) {
 }
 
 func TestVariablesWithoutEffectAreNamed(t *testing.T) {
-	lookup := func(set map[string]string) Lookup {
-		return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
-	}
-	_, warnings, err := ReadEnv(lookup(map[string]string{
-		"AIPERF_GPU_COLLECTION_INTERVAL":          "0.5",  // read
-		"AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS":     "7",    // nothing is uploaded yet
-		"AIPERF_HTTP_CONNECTION_LIMIT":            "7",    // read
-		"AIPERF_GPU_REACHABILITY_TIMEOUT":         "10",   // the default
-		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT":    "50",   // describes the original's processes
-		"AIPERF_SERVER_METRICS_PERCENTILE_BOUNDS": "true", // read
-	}))
+	_, warnings, err := ReadEnv(environ(
+		"AIPERF_GPU_COLLECTION_INTERVAL=0.5",           // read
+		"AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS=7",        // nothing is uploaded yet
+		"AIPERF_HTTP_CONNECTION_LIMIT=7",               // read
+		"AIPERF_GPU_REACHABILITY_TIMEOUT=10",           // the default
+		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT=50",      // describes several processes
+		"AIPERF_WORKER_CLOCK_PROBE_COUNT=9",            // describes several machines
+		"AIPERF_WORKER_MIN_ALIVE_FRACTION=0.0",         // the default, in other words
+		"AIPERF_SERVER_METRICS_PERCENTILE_BOUNDS=true", // read
+		"AIPERF_DEV_SHOW_INTERNAL_METRICS=0",           // the default
+		"AIPERF_DEV_MODE=1",                            // read
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Text, ": AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS") {
+	want := []string{"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT", "AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS", "AIPERF_WORKER_CLOCK_PROBE_COUNT"}
+	_, list, _ := strings.Cut(texting(warnings), "no effect in this program: ")
+	got := strings.Split(list, ", ")
+	slices.Sort(got)
+	if len(warnings) != 1 || !slices.Equal(got, want) {
 		t.Errorf("warnings %+v", warnings)
+	}
+}
+
+// Variables of clusters are known and checked like all others.
+func TestVariablesOfClusters(t *testing.T) {
+	for _, v := range clusterVariables() {
+		if v.HasEffect() || v.Group != VarInternal {
+			t.Errorf("%s: group %q, effect %v", v.Name, v.Group, v.HasEffect())
+		}
+		if got := UnknownVariables([]string{EnvPrefix + v.Name + "=1"}); got != nil {
+			t.Errorf("%s: %v", v.Name, got)
+		}
+		if v.Type == VarInt || v.Type == VarFloat {
+			if _, err := v.parse("-1"); err == nil {
+				t.Errorf("%s takes -1", v.Name)
+			}
+		}
+	}
+	for entry, want := range map[string]string{
+		"AIPERF_POD_FAILURE_ABORT_THRESHOLD_PERCENT=101": "from 0 to 100",
+		"AIPERF_DATASET_REBROADCAST_INTERVAL=0":          "above 0 and at most 60",
+		"AIPERF_RECORD_COMPLETION_STALL_TIMEOUT=86401":   "from 0 to 86400",
+		"AIPERF_DATASET_MMAP_PREFAULT=maybe":             "is not a boolean",
+		"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT=0.5":    "from 1 to 3600",
+		"AIPERF_SERVER_METRICS_SCRAPE_TIMEOUT=601":       "from 0.1 to 600",
+	} {
+		_, _, err := ReadEnv(environ(entry))
+		if err == nil {
+			t.Errorf("%s: accepted", entry)
+			continue
+		}
+		wantText(t, entry, err.Error(), want)
+	}
+}
+
+func TestBoundOfScrapes(t *testing.T) {
+	for entry, want := range map[string]time.Duration{"AIPERF_SERVER_METRICS_SCRAPE_TIMEOUT=2.5": 2500 * time.Millisecond, "X=1": 0} {
+		env, warnings, err := ReadEnv(environ(entry))
+		if err != nil || len(warnings) > 0 || env.ServerMetrics.ScrapeTimeout != want {
+			t.Errorf("%s: %s, %v, %v", entry, env.ServerMetrics.ScrapeTimeout, warnings, err)
+		}
+	}
+}
+
+// A variable of an option is no unknown one, in the table or not.
+func TestVariablesOfOptionsAreKnown(t *testing.T) {
+	for _, o := range Options() {
+		if o.Env != "" {
+			if got := UnknownVariables([]string{o.Env + "=1"}); got != nil {
+				t.Errorf("%v", got)
+			}
+		}
 	}
 }

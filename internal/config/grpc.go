@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"aiperf/internal/artifact"
 )
 
 // schemeOf is the scheme of a URL as the user wrote it, in lower case.
@@ -32,7 +34,7 @@ func (d *draft) checkGRPC() {
 	}
 	for _, text := range urls {
 		if _, rest, _ := strings.Cut(text, "://"); strings.ContainsAny(strings.TrimSuffix(rest, "/"), "/?#") {
-			d.fault("", "%s %s: a URL of gRPC is scheme, host and port; the call is the endpoint type's, or --custom-endpoint's", url, shorten(redactAddress(text)))
+			d.fault("", "%s %s: a URL of gRPC is scheme, host and port; the call is the endpoint type's, or --custom-endpoint's", url, shorten(artifact.RedactAddress(text)))
 		}
 	}
 	for _, o := range []struct{ flag, why string }{

@@ -2,13 +2,31 @@ package config
 
 import (
 	"aiperf/internal/artifact"
-	"math"
 	"time"
 )
 
 // InputConfig is the configuration as exports carry it: the shape of the "benchmark:" body, what was
-// given or derived, without secrets.
-func InputConfig(r *Run, benchmarkID string) Object {
+// given or derived, without secrets. Settings that the schema has no key for stand in [FurtherConfig].
+func InputConfig(r *Run) Object {
+	known, _ := exportedConfig(r)
+	return known
+}
+
+// FurtherConfig holds the settings that the schema of the "benchmark:" body has no key for, in mappings as there;
+// datasets and phases are under their names. It is empty where there are none.
+func FurtherConfig(r *Run) Object {
+	_, further := exportedConfig(r)
+	return further
+}
+
+// exportedConfig separates the settings that the schema has keys for from the others.
+func exportedConfig(r *Run) (known, further Object) {
+	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
+	return splitConfig(clean, "")
+}
+
+// resolvedConfig is everything that was given or derived, in the order of the "benchmark:" body.
+func resolvedConfig(r *Run) Object {
 	p := r.parsed
 	out := Object{{Key: "models", Value: modelsConfig(r)}, {Key: "endpoint", Value: endpointConfig(r)}, {Key: "datasets", Value: []any{datasetConfig(r)}}}
 	phases := []any{}
@@ -27,23 +45,20 @@ func InputConfig(r *Run, benchmarkID string) Object {
 		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision", r.Tokenizer.Revision)
 		out = append(out, Member{Key: "tokenizer", Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
 	}
-	out = setNonEmpty(out, "server_metrics", serverMetricsConfig(r))
+	out = append(out, Member{Key: "server_metrics", Value: serverMetricsConfig(r)})
 	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
-	out = setNonEmpty(out, "network_latency", networkConfig(r))
+	out = append(out, Member{Key: "network_latency", Value: networkConfig(r)})
 	out = setNonEmpty(out, "otel", otelConfig(r))
 	out = setNonEmpty(out, "mlflow", mlflowConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
 		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
 	}
-	if r.RandomSeed != nil {
-		out = append(out, Member{Key: "random_seed", Value: int64(*r.RandomSeed)})
-	}
 	if s := r.Submission; s != nil {
 		out = append(out, Member{Key: "scenario", Value: s.Scenario})
 		out = addGiven(out, p, "unsafe-override", "unsafe_override", p.Bool("unsafe-override"))
 	}
-	return append(out, Member{Key: "cli_command", Value: r.CLICommand}, Member{Key: "benchmark_id", Value: benchmarkID})
+	return out
 }
 
 func serverMetricsConfig(r *Run) Object {
@@ -51,14 +66,11 @@ func serverMetricsConfig(r *Run) Object {
 	if !s.Enabled {
 		return Object{{Key: "enabled", Value: false}}
 	}
-	var out Object
-	if urls, err := serverMetricsURLs(s.URLs); err == nil && len(urls) > 0 {
-		for i := range urls {
-			urls[i] = RedactURL(urls[i])
-		}
-		out = append(out, Member{Key: "urls", Value: texts(urls)})
+	urls, _ := serverMetricsURLs(s.URLs) // checked before
+	for i := range urls {
+		urls[i] = artifact.RedactURLs(urls[i])
 	}
-	return addGiven(out, r.parsed, "server-metrics-formats", "formats", texts(s.Formats))
+	return Object{{Key: "enabled", Value: true}, {Key: "urls", Value: texts(urls)}, {Key: "formats", Value: texts(s.Formats)}}
 }
 
 func gpuConfig(r *Run) Object {
@@ -70,7 +82,7 @@ func gpuConfig(r *Run) Object {
 	if len(g.Exporters) > 0 {
 		urls := make([]string, len(g.Exporters))
 		for i, e := range g.Exporters {
-			urls[i] = RedactURL(e.URL)
+			urls[i] = artifact.RedactURLs(e.URL)
 		}
 		out = append(out, Member{Key: "urls", Value: texts(urls)})
 	}
@@ -84,9 +96,9 @@ func gpuConfig(r *Run) Object {
 }
 
 func networkConfig(r *Run) Object {
-	out := addGiven(nil, r.parsed, "network-latency-automatic", "automatic", r.Network.Automatic)
+	out := Object{{Key: "enabled", Value: r.Network.Automatic || r.Network.Mean != nil}}
 	if mean := r.parsed.Float("network-latency-mean"); mean != nil {
-		out = append(out, Member{Key: "mean", Value: *mean})
+		out = append(out, Member{Key: "mean_ms", Value: *mean})
 	}
 	return addGiven(out, r.parsed, "network-latency-ping-interval", "ping_interval", r.Network.Interval.Seconds())
 }
@@ -107,15 +119,17 @@ func addGiven(o Object, p *Parsed, name, key string, value any) Object {
 	return append(o, Member{Key: key, Value: value})
 }
 
-func modelsConfig(r *Run) any {
-	if !r.parsed.Given("model-selection-strategy") {
-		return texts(r.Models)
-	}
+func modelsConfig(r *Run) Object {
+	out := addGiven(nil, r.parsed, "model-selection-strategy", "strategy", r.ModelSelection)
 	items := []any{}
-	for _, name := range r.Models {
-		items = append(items, Object{{Key: "name", Value: name}})
+	for i, name := range r.Models {
+		item := Object{{Key: "name", Value: name}}
+		if r.ModelWeights != nil {
+			item = append(item, Member{Key: "weight", Value: r.ModelWeights[i]})
+		}
+		items = append(items, item)
 	}
-	return Object{{Key: "strategy", Value: r.ModelSelection}, {Key: "items", Value: items}}
+	return append(out, Member{Key: "items", Value: items})
 }
 
 func texts(list []string) []any {
@@ -130,7 +144,7 @@ func endpointConfig(r *Run) Object {
 	p, e := r.parsed, r.Endpoint
 	urls := make([]string, len(e.URLs))
 	for i, u := range e.URLs {
-		urls[i] = RedactURL(u)
+		urls[i] = artifact.RedactURLs(u)
 	}
 	out := Object{{Key: "urls", Value: texts(urls)}, {Key: "type", Value: e.Type}}
 	out = addGiven(out, p, "url-strategy", "url_strategy", e.URLStrategy)
@@ -141,8 +155,12 @@ func endpointConfig(r *Run) Object {
 		out = append(out, Member{Key: "api_key", Value: artifact.Redacted})
 	}
 	out = addGiven(out, p, "request-timeout-seconds", "timeout", e.TimeoutSeconds)
-	out = addGiven(out, p, "streaming", "streaming", e.Streaming)
-	out = addGiven(out, p, "transport", "transport", p.Text("transport"))
+	if p.IsSet("streaming") || e.Streaming { // a scenario streams unasked
+		out = append(out, Member{Key: "streaming", Value: e.Streaming})
+	}
+	if e.GRPC {
+		out = append(out, Member{Key: "grpc", Value: true})
+	}
 	out = addGiven(out, p, "connection-reuse-strategy", "connection_reuse", e.ConnectionReuse)
 	if len(e.SourceAddresses) > 0 {
 		out = append(out, Member{Key: "source_addresses", Value: texts(p.Texts("source-address"))})
@@ -153,110 +171,49 @@ func endpointConfig(r *Run) Object {
 	out = addGiven(out, p, "per-chunk-usage", "per_chunk_usage", e.ChunkUsage)
 	headers := Object{}
 	for _, h := range e.Headers {
-		value := RedactURL(h.Value)
-		if artifact.IsCredentialHeader(h.Name) {
+		value := artifact.RedactURLs(h.Value)
+		if artifact.IsSensitiveName(h.Name) {
 			value = artifact.Redacted
 		}
 		headers = append(headers, Member{Key: h.Name, Value: value})
 	}
 	out = setNonEmpty(out, "headers", headers)
-	extra, _ := redactValue(e.Extra).(Object)
+	extra, _ := artifact.HideSensitive(e.Extra).(Object)
+	template, extra := templateConfig(e.Type, extra)
+	out = setNonEmpty(out, "template", template)
 	out = setNonEmpty(out, "extra", extra)
+	out = addGiven(out, p, "request-content-type", "request_content_type", p.Text("request-content-type"))
+	out = addGiven(out, p, "download-video-content", "download_video_content", e.DownloadVideo)
 	out = addGiven(out, p, "session-header", "session_header", e.SessionHeader)
 	return controlConfig(transportConfig(out, &e), &e)
 }
 
-func datasetConfig(r *Run) Object {
-	p, d := r.parsed, r.Dataset
-	out := Object{{Key: "name", Value: "default"}, {Key: "type", Value: string(d.Kind)}}
-	if d.Kind == FileDataset {
-		out = append(out, Member{Key: "path", Value: d.Path})
-		out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
+// templateConfig takes what makes the bodies of a template endpoint out of the extra inputs.
+func templateConfig(kind string, extra Object) (template, rest Object) {
+	if kind != "template" {
+		return nil, extra
 	}
-	if d.Kind == PublicDataset {
-		out = append(out, publicConfig(d.Public)...)
-	}
-	out = addGiven(out, p, "num-dataset-entries", "count", int64(d.Entries))
-	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
-	out = setNonEmpty(out, "prompts", promptsConfig(r))
-	out = setNonEmpty(out, "synthesis", synthesisConfig(r))
-	var prefix Object
-	prefix = addGiven(prefix, p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize))
-	prefix = addGiven(prefix, p, "prompt-prefix-length", "length", int64(d.PrefixLength))
-	prefix = addGiven(prefix, p, "shared-system-prompt-length", "shared_system_length", int64(d.SharedSystemPromptLength))
-	prefix = addGiven(prefix, p, "user-context-prompt-length", "user_context_length", int64(d.UserContextPromptLength))
-	out = setNonEmpty(out, "prefix_prompts", prefix)
-	if d.SystemPrompt != nil {
-		out = append(out, Member{Key: "system_prompt", Value: *d.SystemPrompt})
-	}
-	if p.IsSet("conversation-turn-mean") || p.IsSet("conversation-turn-stddev") {
-		out = append(out, Member{Key: "turns", Value: distribution(d.Turns, true)})
-	}
-	if p.IsSet("conversation-turn-delay-mean") || p.IsSet("conversation-turn-delay-stddev") {
-		out = append(out, Member{Key: "turn_delay", Value: distribution(d.TurnDelayMS, false)})
-	}
-	out = addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
-	return mediaConfig(out, r)
-}
-
-func promptsConfig(r *Run) Object {
-	p, d := r.parsed, r.Dataset
-	out := Object{}
-	if p.IsSet("isl") || p.IsSet("isl-stddev") {
-		out = append(out, Member{Key: "isl", Value: distribution(d.ISL, true)})
-	}
-	if d.OSL != nil {
-		out = append(out, Member{Key: "osl", Value: distribution(*d.OSL, true)})
-	}
-	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
-	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
-	out = addGiven(out, p, "prompt-corpus", "corpus", d.Corpus)
-	if r := d.Range; r != nil {
-		out = append(out, Member{Key: "random_range_ratio", Value: Object{{Key: "input", Value: r.Input}, {Key: "output", Value: r.Output}}},
-			Member{Key: "random_range_ratio_mode", Value: r.Mode})
-	}
-	if d.CacheBust != "" {
-		out = append(out, Member{Key: "cache_bust", Value: Object{{Key: "target", Value: d.CacheBust}}})
-	}
-	if len(d.SequenceDistribution) > 0 {
-		pairs := []any{}
-		for _, pair := range d.SequenceDistribution {
-			pairs = append(pairs, Object{
-				{Key: "isl", Value: distribution(Normal{float64(pair.ISL), pair.ISLStddev}, true)},
-				{Key: "osl", Value: distribution(Normal{float64(pair.OSL), pair.OSLStddev}, true)},
-				{Key: "probability", Value: pair.Percent},
-			})
+	for _, m := range extra {
+		switch m.Key {
+		case "payload_template":
+			template = append(Object{{Key: "body", Value: m.Value}}, template...)
+		case "response_field":
+			template = append(template, m)
+		default:
+			rest = append(rest, m)
 		}
-		out = append(out, Member{Key: "sequence_distribution", Value: pairs})
 	}
-	return out
-}
-
-func synthesisConfig(r *Run) Object {
-	p, s := r.parsed, r.Dataset.Synthesis
-	out := addGiven(nil, p, "synthesis-speedup-ratio", "speedup_ratio", s.SpeedupRatio)
-	out = addGiven(out, p, "synthesis-prefix-len-multiplier", "prefix_len_multiplier", s.PrefixLenMultiplier)
-	out = addGiven(out, p, "synthesis-prefix-root-multiplier", "prefix_root_multiplier", int64(s.PrefixRootMultiplier))
-	out = addGiven(out, p, "synthesis-prompt-len-multiplier", "prompt_len_multiplier", s.PromptLenMultiplier)
-	out = addGiven(out, p, "synthesis-output-len-multiplier", "output_len_multiplier", s.OutputLenMultiplier)
-	out = addGiven(out, p, "synthesis-max-isl", "max_isl", int64(s.MaxISL))
-	return addGiven(out, p, "synthesis-max-osl", "max_osl", int64(s.MaxOSL))
-}
-
-// distribution is a plain number when it is fixed, else a mapping of mean and stddev.
-func distribution(n Normal, whole bool) any {
-	var mean any = n.Mean
-	if whole && n.Mean == math.Trunc(n.Mean) {
-		mean = int64(n.Mean)
-	}
-	if n.Stddev == 0 {
-		return mean
-	}
-	return Object{{Key: "mean", Value: mean}, {Key: "stddev", Value: n.Stddev}}
+	return template, rest
 }
 
 func phaseConfig(ph *Phase, r *Run) Object {
-	out := Object{{Key: "name", Value: ph.Name}, {Key: "type", Value: ph.YAMLType()}}
+	out := Object{{Key: "name", Value: ph.Name}, {Key: "kind", Value: string(ph.Kind)}, {Key: "type", Value: ph.YAMLType()}}
+	if ph.Kind == WarmupPhase {
+		out = append(out, Member{Key: "exclude_from_results", Value: true})
+	}
+	if ph.Mode == AgenticReplay {
+		out = append(out, Member{Key: "timing_mode", Value: string(ph.Mode)})
+	}
 	if ph.Requests != nil {
 		out = append(out, Member{Key: "requests", Value: *ph.Requests})
 	} else if ph.Schedule != nil && ph.Sessions == nil && ph.Schedule.Rows > 0 {
@@ -321,6 +278,9 @@ func phaseConfig(ph *Phase, r *Run) Object {
 	if r.FailedRequestThreshold != nil && ph.Kind == ProfilingPhase {
 		out = append(out, Member{Key: "failed_request_threshold", Value: *r.FailedRequestThreshold})
 	}
+	if !r.FailFast && ph.Kind == ProfilingPhase {
+		out = append(out, Member{Key: "fail_fast", Value: false})
+	}
 	return out
 }
 
@@ -328,10 +288,10 @@ func phaseConfig(ph *Phase, r *Run) Object {
 func lanesConfig(l *Lanes) Object {
 	out := Object{
 		{Key: "trajectory_start_min_ratio", Value: l.MinStart}, {Key: "trajectory_start_max_ratio", Value: l.MaxStart},
-		{Key: "burst_phase_starts", Value: l.Together}, {Key: "system_idle_gap_cap_seconds", Value: secondsOf(l.SystemIdle)},
+		{Key: "burst_phase_starts", Value: l.Together},
 	}
-	if l.TreeIdle != Unlimited {
-		out = append(out, Member{Key: "trace_idle_gap_cap_seconds", Value: secondsOf(l.TreeIdle)})
+	if l.SystemIdle != Unlimited {
+		out = append(out, Member{Key: "system_idle_gap_cap_seconds", Value: l.SystemIdle.Seconds()})
 	}
 	return out
 }
@@ -341,7 +301,7 @@ func (ph *Phase) YAMLType() string {
 	switch ph.Mode {
 	case Rate:
 		return ph.Pattern
-	case Burst:
+	case Burst, AgenticReplay:
 		return "concurrency"
 	default:
 		return string(ph.Mode)
@@ -366,7 +326,7 @@ func artifactsConfig(r *Run) Object {
 	case "summary":
 		out = append(out, Member{Key: "records", Value: false})
 	case "raw":
-		out = append(out, Member{Key: "raw", Value: true})
+		out = append(out, Member{Key: "records", Value: []any{"jsonl"}}, Member{Key: "raw", Value: true})
 	}
 	if a.SliceDuration > 0 {
 		out = append(out, Member{Key: "slice_duration", Value: a.SliceDuration.Seconds()})

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"aiperf/internal/scalar"
 )
 
 // LengthRange is a window around the mean lengths, or below them.
@@ -22,18 +24,24 @@ func (d *draft) lengthRange() *LengthRange {
 		return nil
 	}
 	r, _ := parseRange(d.p.Text("random-range-ratio")) // checked before
-	r.Mode = d.p.Text("random-range-ratio-mode")
-	if !d.given("random-range-ratio-mode") && d.given("random-corpus-style") {
-		r.Mode = d.p.Text("random-corpus-style")
-	}
+	r.Mode = d.randomStyle()
 	return &r
+}
+
+// randomStyle is whose way of making random prompts is followed, for the window of lengths and for the
+// tokens that are drawn.
+func (d *draft) randomStyle() string {
+	if d.given("random-range-ratio-mode") {
+		return d.p.Text("random-range-ratio-mode")
+	}
+	return d.p.Text("random-corpus-style")
 }
 
 // parseRange reads one ratio for both lengths, or an object with one for each.
 func parseRange(text string) (LengthRange, error) {
 	const shape = `write a number such as 0.3, or {"input":0.3,"output":0}`
 	if text = strings.TrimSpace(text); !strings.HasPrefix(text, "{") {
-		x, err := parseNumber(text)
+		x, err := scalar.Number(text)
 		if err != nil {
 			return LengthRange{}, errors.New(shape)
 		}
@@ -52,8 +60,12 @@ func parseRange(text string) (LengthRange, error) {
 }
 
 func (d *draft) checkLengthRange() {
+	if d.given("random-range-ratio-mode") && d.given("random-corpus-style") && d.p.Text("random-range-ratio-mode") != d.p.Text("random-corpus-style") {
+		d.fault("", "%s and %s say different things: the style decides the window of lengths and the tokens together; give one of them",
+			d.flag("random-range-ratio-mode"), d.flag("random-corpus-style"))
+	}
 	if !d.given("random-range-ratio") {
-		if d.given("random-range-ratio-mode") {
+		if d.given("random-range-ratio-mode") && d.corpus() != "random" {
 			d.warn("%s has no effect without --random-range-ratio", d.flag("random-range-ratio-mode"))
 		}
 		return
@@ -66,7 +78,7 @@ func (d *draft) checkLengthRange() {
 	mode := d.lengthRange().Mode
 	for _, x := range []float64{r.Input, r.Output} {
 		if !(x >= 0 && (x < 1 || x == 1 && mode == StyleSGLang)) {
-			d.fault("", "%s must be at least 0 and below 1, or up to 1 with --random-range-ratio-mode sglang", d.flag("random-range-ratio"))
+			d.fault("", "%s must be at least 0 and below 1, or up to 1 with --random-corpus-style sglang", d.flag("random-range-ratio"))
 			break
 		}
 	}

@@ -9,22 +9,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/scalar"
 )
 
-// ParseSLOs reads the value of --goodput: "tag:number" pairs separated by blanks. A later pair
-// replaces an earlier one of the same tag.
-func ParseSLOs(text string) ([]SLO, error) {
+// ParseSLOs reads the value of --goodput: "tag:number" pairs separated by blanks. An alias becomes the tag that it
+// stands for, and the limit of a time may have a unit. A later pair replaces an earlier one of the same tag. An unknown
+// metric is no fault here.
+func ParseSLOs(text string, metric func(name string) (MetricFacts, bool)) ([]SLO, error) {
 	var slos []SLO
 	for item := range strings.FieldsSeq(text) {
-		tag, number, ok := strings.Cut(item, ":")
-		if !ok || tag == "" || number == "" {
+		name, limit, ok := strings.Cut(item, ":")
+		if !ok || name == "" || limit == "" {
 			return nil, fmt.Errorf("%s: each item must be in 'tag:number' format, separated by blanks", shorten(item))
 		}
-		value, err := parseNumber(number)
-		if err != nil || math.IsInf(value, 0) {
+		slo := SLO{Tag: name}
+		facts, known := metric(name)
+		if known {
+			slo.Tag = facts.Tag
+		}
+		var err error
+		if facts.Unit > 0 {
+			slo.Value, err = scalar.In(facts.Unit, limit)
+		} else {
+			slo.Value, err = scalar.Number(limit)
+		}
+		if err != nil || math.IsInf(slo.Value, 0) {
 			return nil, fmt.Errorf("%s: the threshold is not a number", shorten(item))
 		}
-		slos = setSLO(slos, SLO{tag, value})
+		slos = setSLO(slos, slo)
 	}
 	if len(slos) == 0 {
 		return nil, errors.New("the value is empty; write tag:number pairs such as request_latency:250")
@@ -46,7 +59,7 @@ func setSLO(slos []SLO, slo SLO) []SLO {
 func ParsePercentiles(items []string) ([]float64, error) {
 	var ranks []float64
 	for _, item := range items {
-		rank, err := parseNumber(strings.TrimPrefix(item, "p"))
+		rank, err := scalar.Number(strings.TrimPrefix(item, "p"))
 		if err != nil || !(rank > 0 && rank < 100) {
 			return nil, fmt.Errorf("%s is not a percentile: give numbers above 0 and below 100, such as 99.9", shorten(item))
 		}

@@ -209,7 +209,15 @@ func (d *draft) checkImages() {
 	}
 }
 
+// maxAudio is the longest mean of an audio clip in seconds: an hour.
+const maxAudio = 3600
+
 func (d *draft) checkAudio() {
+	for _, name := range []string{"audio-length-mean", "audio-length-stddev"} {
+		if *d.p.Float(name) > maxAudio {
+			d.fault("", "%s must be at most %d seconds", d.flag(name), maxAudio)
+		}
+	}
 	if mean := *d.p.Float("audio-length-mean"); mean > 0 && mean < 0.01 {
 		d.fault("", "%s must be at least 0.01 seconds, or 0 for no audio", d.flag("audio-length-mean"))
 	}
@@ -264,14 +272,14 @@ func (d *draft) checkVideo() {
 func mediaConfig(out Object, r *Run) Object {
 	p, d := r.parsed, r.Dataset
 	if i := d.Images; i != nil {
-		o := Object{{Key: "batch_size", Value: int64(d.Batches.Image)}, {Key: "width", Value: distribution(i.Width, true)}, {Key: "height", Value: distribution(i.Height, true)}}
+		o := Object{{Key: "batch_size", Value: int64(d.Batches.Image)}, {Key: "width", Value: distribution(i.Width)}, {Key: "height", Value: distribution(i.Height)}}
 		o = append(o, Member{Key: "format", Value: i.Format})
 		o = addGiven(o, p, "image-source", "source", i.Source)
 		out = append(out, Member{Key: "images", Value: addGiven(o, p, "image-source-sampling", "source_sampling", i.Sampling)})
 	}
 	if a := d.Audio; a != nil {
 		out = append(out, Member{Key: "audio", Value: Object{
-			{Key: "batch_size", Value: int64(d.Batches.Audio)}, {Key: "length", Value: distribution(a.Seconds, false)},
+			{Key: "batch_size", Value: int64(d.Batches.Audio)}, {Key: "length", Value: distribution(a.Seconds)},
 			{Key: "format", Value: a.Format}, {Key: "depths", Value: p.Value("audio-depths")},
 			{Key: "sample_rates", Value: p.Value("audio-sample-rates")}, {Key: "channels", Value: int64(a.Channels)},
 		}})
@@ -284,7 +292,7 @@ func mediaConfig(out Object, r *Run) Object {
 		}
 		if v.AudioChannels > 0 {
 			o = append(o, Member{Key: "audio", Value: Object{
-				{Key: "sample_rate", Value: int64(v.AudioRateHz)}, {Key: "channels", Value: int64(v.AudioChannels)},
+				{Key: "sample_rate", Value: float64(v.AudioRateHz) / 1000}, {Key: "channels", Value: int64(v.AudioChannels)},
 				{Key: "codec", Value: v.AudioCodec}, {Key: "depth", Value: int64(v.AudioDepth)},
 			}})
 		}

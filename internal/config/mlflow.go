@@ -70,7 +70,7 @@ func (d *draft) checkMLflow() {
 	if d.given("mlflow-tracking-uri") {
 		text := d.p.Text("mlflow-tracking-uri")
 		if _, err := parseMLflowURI(text); err != nil {
-			d.fault("", "%s %s: %v", d.flag("mlflow-tracking-uri"), shorten(redactAddress(text)), err)
+			d.fault("", "%s %s: %v", d.flag("mlflow-tracking-uri"), shorten(artifact.RedactAddress(text)), err)
 		}
 	}
 	for _, name := range []string{"mlflow-experiment", "mlflow-run-name", "mlflow-parent-run-id"} {
@@ -161,14 +161,14 @@ func mlflowConfig(r *Run) Object {
 	if m.URI == nil {
 		return nil
 	}
-	out := Object{{Key: "tracking_uri", Value: RedactURL(m.URI.String())}, {Key: "experiment", Value: m.Experiment}}
+	out := Object{{Key: "tracking_uri", Value: artifact.RedactURLs(m.URI.String())}, {Key: "experiment", Value: m.Experiment}}
 	out = addGiven(out, r.parsed, "mlflow-run-name", "run_name", m.RunName)
 	if len(m.Tags) > 0 {
 		tags := Object{}
 		for _, t := range m.Tags {
 			tags = append(tags, Member{Key: t.Name, Value: t.Value})
 		}
-		out = append(out, Member{Key: "tags", Value: redactValue(tags)})
+		out = append(out, Member{Key: "tags", Value: artifact.HideSensitive(tags)})
 	}
 	out = addGiven(out, r.parsed, "mlflow-parent-run-id", "parent_run_id", m.ParentRunID)
 	return addGiven(out, r.parsed, "mlflow-artifact-glob", "artifact_globs", texts(m.Globs))

@@ -12,6 +12,8 @@ import (
 type Artifacts struct {
 	// Dir is the run's folder, as given or derived; relative to the working directory.
 	Dir string
+	// Derived is true if Dir is the derived one and results of other benchmarks in it are to stay.
+	Derived bool
 	// Prefix is the stem in front of exported files, possibly with folders relative to Dir; empty
 	// means the default names.
 	Prefix string
@@ -123,6 +125,11 @@ func (a Artifacts) Name(kind Artifact) string {
 		return filepath.FromSlash(n.plain)
 	}
 	return filepath.FromSlash(a.Prefix) + n.suffix
+}
+
+// PhaseNames are the names of the summary files in the folder that each of several phases has.
+func (a Artifacts) PhaseNames() (json, csv string) {
+	return filepath.Base(a.Name(SummaryJSON)), filepath.Base(a.Name(SummaryCSV))
 }
 
 // ArtifactKinds lists all kinds.

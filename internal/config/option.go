@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ValueType is the grammar of one value of an option.
@@ -84,6 +85,8 @@ type Option struct {
 	Limits      Limits
 	// Values are the choices of an Enum in canonical spelling.
 	Values []string
+	// Unit is that of a bare number where a Float or an Int is a time, whose texts may have units; else 0.
+	Unit time.Duration
 	// Infinite allows "inf".
 	Infinite bool
 	// MustExist asks a Path to name a file or a folder.
@@ -205,6 +208,8 @@ func negation(name string) mark  { return func(o *Option) { o.Negation = name } 
 func repeat(o *Option)           { o.Arity = Repeat }
 func multi(o *Option)            { o.Arity = Multi }
 func sweep(o *Option)            { o.Sweep = true }
+func seconds(o *Option)          { o.Unit = time.Second }
+func milliseconds(o *Option)     { o.Unit = time.Millisecond }
 func infinite(o *Option)         { o.Infinite = true }
 func mustExist(o *Option)        { o.MustExist = true }
 func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }

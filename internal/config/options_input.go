@@ -1,24 +1,47 @@
 package config
 
+import "slices"
+
 // traceFormats are the dataset formats whose rows may carry timestamps.
 func traceFormats() []string {
 	return []string{
-		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace", "tracelab",
+		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace", traceLab, dynamoTrace,
 	}
 }
 
+// datasetFormats are the formats of --input-file.
 func datasetFormats() []string {
-	formats := []string{"single_turn", "multi_turn", "random_pool", "raw_payload", "inputs_json", "dag_jsonl", "dynamo_trace"}
-	return append(append(formats, traceFormats()...), speedBenchFormats()...)
+	formats := []string{"single_turn", "multi_turn", "random_pool", "raw_payload", "inputs_json", "dag_jsonl", "sharegpt", "text_lines", "text_csv"}
+	return append(append(formats, traceFormats()...), speedBenchNames()...)
 }
 
-func speedBenchFormats() []string {
-	var names []string
+// speedBenchNames are the parts of SPEED-Bench, which are published data sets and formats of files.
+func speedBenchNames() []string {
+	names := []string{"speed_bench_qualitative"}
 	for _, category := range []string{
 		"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem", "summarization", "writing",
-		"low_entropy", "mixed", "high_entropy",
 	} {
 		names = append(names, "speed_bench_"+category)
+	}
+	for _, length := range []string{"1k", "2k", "8k", "16k", "32k"} {
+		for _, kind := range []string{"", "_low_entropy", "_mixed", "_high_entropy"} {
+			names = append(names, "speed_bench_throughput_"+length+kind)
+		}
+	}
+	return names
+}
+
+// wekaAlone is the number of the first wekaSets, which have no sub-agents.
+const wekaAlone = 2
+
+// wekaSets are the published data sets of recorded agents.
+func wekaSets() []string {
+	const name = "semianalysis_cc_traces_weka"
+	names := []string{name, name + "_no_subagents"}
+	for _, part := range []string{
+		"_with_subagents", "_with_subagents_060226", "_with_subagents_060526", "_with_subagents_060826", "_061326", "_061526", "_062126",
+	} {
+		names = append(names, name+part, name+part+"_256k")
 	}
 	return names
 }
@@ -28,36 +51,25 @@ func publicDatasets() []string {
 	names := []string{
 		"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena", "llava_onevision",
 		"spec_bench", "instruct_coder", "blazedit_5k", "blazedit_10k", "librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech",
-		"spec_al_gsm8k", "spec_al_math500", "spec_al_humaneval", "spec_al_mbpp", "spec_al_mtbench",
-		"semianalysis_cc_traces_weka", "semianalysis_cc_traces_weka_no_subagents", "semianalysis_cc_traces_weka_with_subagents",
-		"semianalysis_cc_traces_weka_with_subagents_256k", wekaHub, "speed_bench_qualitative",
+		"spec_al_gsm8k", "spec_al_math500", "spec_al_humaneval", "spec_al_mbpp", "spec_al_mtbench", wekaHub,
 	}
-	names = append(names, speedBenchFormats()[:speedBenchCategories]...)
-	for _, length := range []string{"1k", "2k", "8k", "16k", "32k"} {
-		for _, kind := range []string{"", "_low_entropy", "_mixed", "_high_entropy"} {
-			names = append(names, "speed_bench_throughput_"+length+kind)
-		}
-	}
-	return names
+	return slices.Concat(names, agentSets(), wekaSets(), speedBenchNames())
 }
 
-const (
-	// wekaHub is the public data set whose repository the user names.
-	wekaHub = "weka_hf"
-	// speedBenchCategories of speedBenchFormats are subjects; the others are kinds of text.
-	speedBenchCategories = 11
-)
+// agentSets are the published sessions of agents, whose requests have times.
+func agentSets() []string { return []string{"exgentic", "exgentic_v2"} }
+
+// wekaHub is the public data set whose repository the user names.
+const wekaHub = "weka_hf"
 
 func inputOptions() []Option {
 	return []Option{
 		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object.", multi, yaml("endpoint.extra")),
 		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),
 		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.", mustExist, yaml("datasets.default.path")),
-		opt("custom-dataset-type", Enum, "", 1, "Format of --input-file.", derived("detected from the file"), values(datasetFormats()...),
-			builtOnly("single_turn", "multi_turn", "mooncake_trace", "bailian_trace", "burst_gpt_trace",
-				"random_pool", "raw_payload", "inputs_json", "sagemaker_data_capture", "baseten_trace", "dag_jsonl", "weka_trace", "tracelab"), yaml("datasets.default.format")),
+		opt("custom-dataset-type", Enum, "", 1, "Format of --input-file; a part of SPEED-Bench without a file is the published data set.", derived("detected from the file"), values(datasetFormats()...), yaml("datasets.default.format")),
 		opt("public-dataset", Enum, "", 2, "Send a published data set, from a copy on this machine or downloaded.",
-			values(append(publicDatasets(), "exgentic", "exgentic_v2")...), builtOnly(publicDatasets()...), yaml("datasets.default.dataset")),
+			values(publicDatasets()...), builtOnly(publicDatasets()...), yaml("datasets.default.dataset")),
 		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"), yaml("datasets.default.hf_subset")),
 		opt("dataset-path", Path, "", 3, "File, folder or hub cache that holds the public data set.", derived("the caches, then a download"), mustExist),
 		opt("dataset-sampling-strategy", Enum, "", 2, "Order in which sessions take conversations.", derived("shuffle for generated data, sequential for files"),
@@ -66,19 +78,19 @@ func inputOptions() []Option {
 		opt("fixed-schedule", Bool, "false", 1, "Send each request at the time its row records; traces with timestamps turn this on by themselves."),
 		opt("no-fixed-schedule", Bool, "false", 2, "Do not follow recorded times even if a trace has them."),
 		opt("fixed-schedule-auto-offset", Bool, "false", 1, "Let the first recorded time be the start of the run.", yaml("phases.profiling.auto_offset")),
-		opt("fixed-schedule-start-offset", Int, "", 1, "Leave out rows before this time, in milliseconds.", limits(atLeast(0)), yaml("phases.profiling.start_offset")),
-		opt("fixed-schedule-end-offset", Int, "", 1, "Leave out rows after this time, in milliseconds.", limits(atLeast(0)), yaml("phases.profiling.end_offset")),
+		opt("fixed-schedule-start-offset", Int, "", 1, "Leave out rows before this time, in milliseconds.", milliseconds, limits(atLeast(0)), yaml("phases.profiling.start_offset")),
+		opt("fixed-schedule-end-offset", Int, "", 1, "Leave out rows after this time, in milliseconds.", milliseconds, limits(atLeast(0)), yaml("phases.profiling.end_offset")),
 		opt("goodput", String, "", 1, `Service levels as "tag:value tag:value" in display units; goodput counts requests that keep them all.`, yaml("slos")),
 		opt("config -f", Path, "", 1, "YAML file whose values flags override.", mustExist, missing("the YAML configuration")),
 		opt("ignore-trace-delays", Bool, "false", 3, "Forget recorded times and delays when a trace is read."),
-		opt("use-think-time-only", Bool, "false", 3, "Take only the think time of a weka trace as delay."),
-		opt("max-context-length", Int, "", 3, "Leave out weka traces longer than this.", limits(atLeast(1))),
+		opt("use-think-time-only", Bool, "false", 3, "Take only the think time of recorded agents (weka_trace, tracelab) as delay."),
+		opt("max-context-length", Int, "", 3, "Leave out recordings of agents (weka_trace, tracelab) with a longer context than this, in tokens.", limits(atLeast(1))),
 		opt("allow-dataset-wrap", Bool, "false", 3, "Let agentic replay play a trace in several lanes at once where there are more lanes than traces.", negated),
 		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka form; implies --public-dataset weka_hf.", yaml("datasets.default.hf_weka_dataset")),
-		opt("dataset-filter", String, "", 3, "Keep only the rows of a public data set whose column has a value: column=value.", repeat, yaml("datasets.default.filters")),
+		opt("dataset-filter", String, "", 3, "Keep only the rows of a public data set whose column has a value: column=value; of exgentic sessions harness, source_model and benchmark.", multi, yaml("datasets.default.filters")),
 		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.", limits(aboveUpTo(0, 1))),
-		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", limits(atLeast(0))),
-		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", limits(above(0))),
+		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", seconds, limits(atLeast(0))),
+		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", seconds, limits(above(0))),
 		opt("replay-speedup", Float, "", 3, "Factor by which recorded times shrink.", limits(above(0))),
 		opt("open-loop-replay", Bool, "true", 3, "Send recorded requests without waiting for earlier replies.", negated),
 		opt("open-loop-strict", Bool, "false", 3, "Never wait for an earlier reply in open-loop replay."),
@@ -90,6 +102,6 @@ func inputOptions() []Option {
 		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
 		opt("system-prompt-file", Path, "", 2, "File that holds the system text.", mustExist),
 		opt("prompt-corpus", Enum, "sonnet", 2, "Text from which prompts are cut.", values("sonnet", "coding", "random"), yaml("datasets.default.prompts.corpus")),
-		opt("random-corpus-style", Enum, "vllm", 3, "Whose way of making random prompts is followed.", values("vllm", "sglang")),
+		opt("random-corpus-style", Enum, "vllm", 3, "Whose way of making random prompts is followed: the window of lengths and the tokens.", values("vllm", "sglang")),
 	}
 }

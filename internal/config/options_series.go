@@ -12,7 +12,7 @@ func seriesOptions() []Option {
 	share, positive := limits(within(0, 1)), limits(above(0))
 	options := []Option{
 		opt("num-profile-runs", Int, "1", 2, "Number of runs with the same settings, for confidence intervals.", limits(between(1, 10)), yaml(multiRun+"num_runs")),
-		opt("profile-run-cooldown-seconds", Float, "0", 2, "Pause between these runs in seconds.", limits(atLeast(0)), yaml(multiRun+"cooldown_seconds")),
+		opt("profile-run-cooldown-seconds", Float, "0", 2, "Pause between these runs in seconds.", seconds, limits(atLeast(0)), yaml(multiRun+"cooldown_seconds")),
 		opt("confidence-level", Float, "0.95", 2, "Confidence of the intervals.", share, yaml(multiRun+"confidence_level")),
 		opt("profile-run-disable-warmup-after-first", Bool, "true", 2, "Warm up before the first run only.", negation("no-profile-run-disable-warmup-after-first"), yaml(multiRun+"disable_warmup_after_first")),
 		opt("set-consistent-seed", Bool, "true", 2, "Use seed 42 for a series of runs when none is given.", negated, yaml(multiRun+"set_consistent_seed")),
@@ -20,9 +20,9 @@ func seriesOptions() []Option {
 		opt("convergence-metric", String, "", 3, "End a series early once this metric is stable."),
 		opt("convergence-stat", Enum, "avg", 3, "Statistic of that metric.", values(statNames()...)),
 		opt("convergence-mode", Enum, "ci_width", 3, "How stability is judged.", values("ci_width", "cv", "distribution")),
-		opt("convergence-threshold", Float, "0.10", 3, "Bound below which the metric is stable.", share),
+		opt("convergence-threshold", Float, "", 3, "Bound below which the metric is stable.", derived("0.10 for ci_width, 0.05 for cv and distribution"), share),
 		opt("parameter-sweep-mode", Enum, "repeated", 2, "Repeat the whole sweep, or each value before the next.", values("repeated", "independent"), missing(sweeps), yaml(sweepPath+"iteration_order")),
-		opt("parameter-sweep-cooldown-seconds", Float, "0", 2, "Pause between values in seconds.", limits(atLeast(0)), missing(sweeps), yaml(sweepPath+"cooldown_seconds")),
+		opt("parameter-sweep-cooldown-seconds", Float, "0", 2, "Pause between values in seconds.", seconds, limits(atLeast(0)), missing(sweeps), yaml(sweepPath+"cooldown_seconds")),
 		opt("parameter-sweep-same-seed", Bool, "false", 2, "Use one seed for all values.", negated, missing(sweeps), yaml(sweepPath+"same_seed")),
 		opt("sweep-type", Enum, "grid", 2, "Combine several lists as a product or in step.", values("grid", "zip"), missing(sweeps), yaml(sweepPath+"type")),
 		opt("no-sweep-table", Bool, "false", 3, "Do not show the live table of a sweep.", missing(sweeps)),
@@ -47,7 +47,7 @@ func seriesOptions() []Option {
 				"concurrency-ramp", "prefill-ttft-curve", "decode-itl-curve", "pareto-sweep"), missing(search)),
 	}
 	for _, limit := range []struct{ name, of string }{{"ttft", "time to first token"}, {"itl", "inter token latency"}, {"tpot", "time per output token"}, {"e2e", "request latency"}} {
-		options = append(options, opt(limit.name+"-sla-ms", Float, "", 3, "Limit on "+limit.of+" in milliseconds.", positive, missing(search)))
+		options = append(options, opt(limit.name+"-sla-ms", Float, "", 3, "Limit on "+limit.of+" in milliseconds.", positive, milliseconds, missing(search)))
 	}
 	options = append(options,
 		opt("error-rate-sla", Float, "", 3, "Limit on the share of failed requests.", share, missing(search)),

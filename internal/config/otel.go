@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/artifact"
 )
 
 // OTel says where the run's figures are pushed as OpenTelemetry metrics.
@@ -81,7 +83,7 @@ func (d *draft) checkOTel() {
 	if d.given("otel-url") {
 		text := d.p.Text("otel-url")
 		if _, err := parseOTelURL(text); err != nil {
-			d.fault("", "%s %s: %v", d.flag("otel-url"), shorten(redactAddress(text)), err)
+			d.fault("", "%s %s: %v", d.flag("otel-url"), shorten(artifact.RedactAddress(text)), err)
 		}
 	}
 	if d.given("otel-resource-attributes") {
@@ -114,14 +116,15 @@ func otelConfig(r *Run) Object {
 	if o.URL == nil {
 		return nil
 	}
-	out := Object{{Key: "url", Value: redactAddress(strings.TrimPrefix(o.URL.String(), "//"))}}
-	out = addGiven(out, r.parsed, "stream", "stream", texts(r.parsed.Texts("stream")))
+	out := Object{{Key: "metrics_url", Value: artifact.RedactAddress(strings.TrimPrefix(o.URL.String(), "//"))}}
+	out = addGiven(out, r.parsed, "stream", "stream_metrics_enabled", o.Metrics)
+	out = addGiven(out, r.parsed, "stream", "stream_timing_enabled", o.Timing)
 	if len(o.Attributes) > 0 {
 		attributes := Object{}
 		for _, a := range o.Attributes {
 			attributes = append(attributes, Member{Key: a.Name, Value: a.Value})
 		}
-		out = append(out, Member{Key: "resource_attributes", Value: redactValue(attributes)})
+		out = append(out, Member{Key: "custom_resource_attributes", Value: artifact.HideSensitive(attributes)})
 	}
 	return addGiven(out, r.parsed, "gen-ai-provider", "gen_ai_provider", o.Provider)
 }

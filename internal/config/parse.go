@@ -3,12 +3,17 @@ package config
 import (
 	"fmt"
 	"strings"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/scalar"
+	"aiperf/internal/suggest"
 )
 
 // Parse reads the arguments after "aiperf profile" and the environment. All faults of single flags and
 // variables are collected in its error, a Faults; it is ErrHelp when the arguments ask for help.
 func Parse(args []string, lookup Lookup) (*Parsed, error) {
-	s := &scanner{args: args, parsed: &Parsed{Args: args, settings: map[string]*setting{}}, tokens: map[string][]string{}}
+	s := &scanner{args: args, parsed: &Parsed{Args: args, settings: map[string]*setting{}, lookup: lookup}, tokens: map[string][]string{}}
 	if s.scan() {
 		return nil, ErrHelp
 	}
@@ -118,18 +123,21 @@ func (s *scanner) oneValue(typed, inline string, hasInline bool) (string, bool) 
 }
 
 func looksLikeFlag(token string) bool {
-	return len(token) > 1 && token[0] == '-' && !number.MatchString(token)
+	return len(token) > 1 && token[0] == '-' && !numberLike(token)
+}
+
+// numberLike reports whether a token that starts with a dash is a negative number or time.
+func numberLike(token string) bool {
+	_, err := scalar.In(time.Second, token)
+	return err == nil
 }
 
 func (s *scanner) boolean(o Option, typed string, negative bool, inline string, hasInline bool) {
 	value := true
 	if hasInline {
-		switch strings.ToLower(inline) {
-		case "true":
-		case "false":
-			value = false
-		default:
-			s.faults.add("", "%s=%s: must be true or false", typed, shorten(inline))
+		var err error
+		if value, err = scalar.Bool(inline); err != nil {
+			s.faults.add("", "%s=%s: %v", typed, shorten(inline), errNotBool)
 			return
 		}
 	}
@@ -236,7 +244,7 @@ func suggestFlag(typed string) string {
 	if _, ok := t.byName[word]; ok {
 		return "; did you mean --" + word + "?"
 	}
-	if near := Nearest(word, t.long); near != "" {
+	if near := suggest.Nearest(word, t.long); near != "" {
 		return "; did you mean --" + near + "?"
 	}
 	return "; aiperf profile --help lists all flags"
@@ -248,7 +256,7 @@ func echo(o Option, token string) string {
 	case o.Secret || o.Type == Headers:
 		return ""
 	case o.Address:
-		token = redactAddress(token)
+		token = artifact.RedactAddress(token)
 	}
 	return " " + shorten(token)
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -50,6 +51,7 @@ type Parsed struct {
 	Warnings []Warning
 
 	settings map[string]*setting
+	lookup   Lookup
 }
 
 func option(name string) Option {
@@ -84,6 +86,26 @@ func (p *Parsed) Flag(name string) string {
 		return origin.Name
 	}
 	return "--" + name
+}
+
+// LacksModel reports whether no model is named, and the servers are such that they may list theirs: what speaks gRPC, a
+// program and what AWS signs for do not.
+func (p *Parsed) LacksModel() bool {
+	for _, name := range []string{"model-names", "config", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name"} {
+		if p.IsSet(name) {
+			return false
+		}
+	}
+	urls := p.Texts("url")
+	return len(urls) > 0 && !isGRPC(urls[0])
+}
+
+// WithModel returns p with a model named, as if a flag had named it. The arguments stay as they were given.
+func (p *Parsed) WithModel(name string) *Parsed {
+	own := *p
+	own.settings = maps.Clone(p.settings)
+	own.settings[option("model-names").Name] = &setting{origin: Origin{FromFlag, "--model"}, value: []string{name}}
+	return &own
 }
 
 // Value is the option's value: the one that was set, else the default, else nil.

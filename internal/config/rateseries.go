@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+
+	"aiperf/internal/bounded"
 )
 
 // RatePoint is the rate at an instant of a phase.
@@ -22,23 +23,29 @@ const maxSeriesBytes = 16 << 20
 // readRateSeries reads a file of points {"time_s": t, "qps": r}: a JSON array of them, or an object
 // whose only key "points" holds it.
 func readRateSeries(path string) ([]RatePoint, error) {
-	file, err := os.Open(path)
+	text, err := readText(path, maxSeriesBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxSeriesBytes+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(text) > maxSeriesBytes:
-		return nil, fmt.Errorf("the file is larger than %d MiB", maxSeriesBytes>>20)
 	}
 	points, err := parseRateSeries(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
 		return nil, err
 	}
 	return points, nil
+}
+
+// readText reads a file or a pipe of up to limit bytes.
+func readText(path string, limit int64) ([]byte, error) {
+	file, err := bounded.OpenStream(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		return nil, fmt.Errorf("the file is larger than %d MiB", limit>>20)
+	}
+	return text, err
 }
 
 func parseRateSeries(text []byte) ([]RatePoint, error) {

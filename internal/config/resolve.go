@@ -2,7 +2,6 @@ package config
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +33,8 @@ func (d *draft) run() *Run {
 		UI:                     d.ui(),
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),
+		FailFast:               p.Bool("fail-fast"),
 		Workers:                Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")), RecordProcessors: smallInt(p.Int("record-processors"))},
-		CLICommand:             CommandLine("profile", p.Args),
 		Env:                    p.Env,
 		Submission:             d.submission,
 		parsed:                 p,
@@ -49,7 +48,7 @@ func (d *draft) run() *Run {
 		r.Phases = append(r.Phases, d.profiling())
 	}
 	if p.Given("goodput") {
-		r.SLOs, _ = ParseSLOs(p.Text("goodput")) // checked before
+		r.SLOs, _ = ParseSLOs(p.Text("goodput"), d.catalog.Metric) // checked before
 	}
 	if seed := p.Int("random-seed"); seed != nil {
 		root := uint64(*seed)
@@ -57,6 +56,7 @@ func (d *draft) run() *Run {
 	} else {
 		r.RandomSeed = d.seed
 	}
+	r.CLICommand = r.Redactor().Values(CommandLine("profile", p.Args))
 	d.repeats(r)
 	if p.Bool("tokenizer-trust-remote-code") {
 		d.warn("%s has no effect: no code of a tokenizer is ever run", d.flag("tokenizer-trust-remote-code"))
@@ -72,7 +72,7 @@ func (d *draft) endpoint() Endpoint {
 		URLStrategy:         p.Text("url-strategy"),
 		Streaming:           d.streaming,
 		TimeoutSeconds:      *p.Float("request-timeout-seconds"),
-		APIKey:              p.Text("api-key"),
+		APIKey:              d.apiKey,
 		Extra:               p.Pairs("extra-inputs"),
 		UseLegacyMaxTokens:  p.Bool("use-legacy-max-tokens"),
 		UseServerTokenCount: d.serverCounts(),
@@ -167,7 +167,7 @@ func (d *draft) dataset() Dataset {
 		StripImages:              d.p.Bool("uuid-and-strip"),
 		CacheBust:                d.cacheBust(),
 		Corpus:                   d.corpus(),
-		CorpusStyle:              p.Text("random-corpus-style"),
+		CorpusStyle:              d.randomStyle(),
 		Range:                    d.lengthRange(),
 		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
 		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
@@ -182,7 +182,7 @@ func (d *draft) dataset() Dataset {
 	}
 	if data.Path != "" {
 		data.Kind = FileDataset
-		if d.given("num-dataset-entries") && d.weka {
+		if d.given("num-dataset-entries") && d.recorded {
 			data.MaxTraces = data.Entries
 		}
 	}
@@ -191,7 +191,7 @@ func (d *draft) dataset() Dataset {
 		data.MaxDelayMS = &ms
 	}
 	if data.Public = d.public(); data.Public.Name != "" {
-		data.Kind = PublicDataset
+		data.Kind, data.Path, data.Format = PublicDataset, "", ""
 	}
 	if osl := p.Int("osl"); osl != nil {
 		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}
@@ -209,7 +209,7 @@ func (d *draft) systemPrompt() *string {
 		text := d.p.Text("system-prompt")
 		return &text
 	case d.given("system-prompt-file"):
-		data, err := os.ReadFile(d.p.Text("system-prompt-file"))
+		data, err := readText(d.p.Text("system-prompt-file"), maxPromptBytes)
 		if err != nil {
 			d.fault("", "%s: the file cannot be read: %v", d.flag("system-prompt-file"), err)
 		}
@@ -218,6 +218,9 @@ func (d *draft) systemPrompt() *string {
 	}
 	return nil
 }
+
+// maxPromptBytes bounds the file of a system prompt, which every request carries.
+const maxPromptBytes = 16 << 20
 
 func (d *draft) serverMetrics() ServerMetrics {
 	p := d.p
@@ -252,7 +255,7 @@ func (d *draft) artifacts() Artifacts {
 	}
 	a.Percentiles, _ = ParsePercentiles(p.Texts("percentiles")) // checked before
 	if a.Dir == "" {
-		a.Dir = d.artifactDir()
+		a.Dir, a.Derived = d.artifactDir(), !p.Bool("overwrite")
 	} else {
 		a.Dir = filepath.Clean(a.Dir)
 	}
@@ -263,8 +266,13 @@ func (d *draft) artifacts() Artifacts {
 }
 
 func (d *draft) ui() UI {
+	mode := d.p.Text("ui-type")
+	if mode == "dashboard" {
+		mode = "simple"
+		d.info("%s dashboard is not available in this release: progress is shown as with simple", d.flag("ui-type"))
+	}
 	return UI{
-		Mode:          d.p.Text("ui-type"),
+		Mode:          mode,
 		Verbose:       d.p.Bool("verbose") || d.p.Bool("extra-verbose"),
 		StatsInterval: durationOf(d.p.Float("stats-interval")),
 	}

@@ -73,26 +73,26 @@ func TestInputConfig(t *testing.T) {
 	run, _ := mustResolve(t, "-m m --url http://u:p@h:1 --streaming --api-key sk-secret -H Authorization:abc X-A:b --extra-inputs a:1 api_key:zz --isl 100 "+
 		"--num-prompts 30 --concurrency 4 --warmup-request-count 2 --benchmark-duration 5 --goodput request_latency:250 --random-seed 7 --tokenizer builtin --no-server-metrics --artifact-dir out")
 	want := Object{
-		{Key: "models", Value: []any{"m"}},
+		{Key: "models", Value: Object{{Key: "items", Value: []any{Object{{Key: "name", Value: "m"}}}}}},
 		{Key: "endpoint", Value: Object{
 			{Key: "urls", Value: []any{"http://<redacted>@h:1"}}, {Key: "type", Value: "chat"}, {Key: "api_key", Value: artifact.Redacted}, {Key: "streaming", Value: true},
 			{Key: "headers", Value: Object{{Key: "Authorization", Value: artifact.Redacted}, {Key: "X-A", Value: "b"}}},
 			{Key: "extra", Value: Object{{Key: "a", Value: int64(1)}, {Key: "api_key", Value: artifact.Redacted}}},
 		}},
-		{Key: "datasets", Value: []any{Object{{Key: "name", Value: "default"}, {Key: "type", Value: "synthetic"}, {Key: "count", Value: int64(30)}, {Key: "prompts", Value: Object{{Key: "isl", Value: int64(100)}}}}}},
+		{Key: "datasets", Value: []any{Object{{Key: "name", Value: "main"}, {Key: "type", Value: "synthetic"}, {Key: "entries", Value: int64(30)},
+			{Key: "random_seed", Value: int64(7)}, {Key: "prompts", Value: Object{{Key: "isl", Value: Object{{Key: "mean", Value: 100.0}}}}}}}},
 		{Key: "phases", Value: []any{
-			Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "concurrency"}, {Key: "requests", Value: int64(2)}, {Key: "concurrency", Value: int64(4)}},
-			Object{{Key: "name", Value: "profiling"}, {Key: "type", Value: "concurrency"}, {Key: "duration", Value: 5.0}, {Key: "concurrency", Value: int64(4)}, {Key: "grace_period", Value: 30.0}},
+			Object{{Key: "name", Value: "warmup"}, {Key: "kind", Value: "warmup"}, {Key: "type", Value: "concurrency"}, {Key: "exclude_from_results", Value: true},
+				{Key: "requests", Value: int64(2)}, {Key: "concurrency", Value: int64(4)}},
+			Object{{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"}, {Key: "type", Value: "concurrency"}, {Key: "duration", Value: 5.0}, {Key: "concurrency", Value: int64(4)}, {Key: "grace_period", Value: 30.0}},
 		}},
 		{Key: "artifacts", Value: Object{{Key: "dir", Value: "out"}}},
 		{Key: "slos", Value: Object{{Key: "request_latency", Value: 250.0}}},
 		{Key: "tokenizer", Value: Object{{Key: "name", Value: "builtin"}}},
 		{Key: "server_metrics", Value: Object{{Key: "enabled", Value: false}}},
-		{Key: "random_seed", Value: int64(7)},
-		{Key: "cli_command", Value: run.CLICommand},
-		{Key: "benchmark_id", Value: "id-1"},
+		{Key: "network_latency", Value: Object{{Key: "enabled", Value: false}}},
 	}
-	wantObject(t, InputConfig(run, "id-1"), want)
+	wantObject(t, InputConfig(run), want)
 	if run.Endpoint.Extra[1].Value != "zz" {
 		t.Error("redaction changed what is sent")
 	}
@@ -100,18 +100,18 @@ func TestInputConfig(t *testing.T) {
 
 func TestInputConfigDistributions(t *testing.T) {
 	run, _ := mustResolve(t, "-m a,b --model-selection-strategy random --isl 100 --isl-stddev 5 --request-rate 5 --arrival-smoothness 2 --benchmark-duration 9 --benchmark-grace-period inf --export-level raw --seq-dist 5,6|1:100")
-	out := InputConfig(run, "x")
+	out := InputConfig(run)
 	models, _ := out.Get("models")
 	wantObject(t, models.(Object), Object{{Key: "strategy", Value: "random"}, {Key: "items", Value: []any{Object{{Key: "name", Value: "a"}}, Object{{Key: "name", Value: "b"}}}}})
 	datasets, _ := out.Get("datasets")
 	prompts, _ := datasets.([]any)[0].(Object).Get("prompts")
 	wantObject(t, prompts.(Object), Object{
-		{Key: "isl", Value: Object{{Key: "mean", Value: int64(100)}, {Key: "stddev", Value: 5.0}}},
-		{Key: "sequence_distribution", Value: []any{Object{{Key: "isl", Value: int64(5)}, {Key: "osl", Value: Object{{Key: "mean", Value: int64(6)}, {Key: "stddev", Value: 1.0}}}, {Key: "probability", Value: 100.0}}}},
+		{Key: "isl", Value: Object{{Key: "mean", Value: 100.0}, {Key: "stddev", Value: 5.0}}},
+		{Key: "sequence_distribution", Value: []any{Object{{Key: "isl", Value: Object{{Key: "mean", Value: 5.0}}}, {Key: "osl", Value: Object{{Key: "mean", Value: 6.0}, {Key: "stddev", Value: 1.0}}}, {Key: "probability", Value: 100.0}}}},
 	})
 	phases, _ := out.Get("phases")
 	wantObject(t, phases.([]any)[0].(Object), Object{
-		{Key: "name", Value: "profiling"}, {Key: "type", Value: "gamma"}, {Key: "duration", Value: 9.0}, {Key: "rate", Value: 5.0}, {Key: "smoothness", Value: 2.0}, {Key: "grace_period", Value: "inf"},
+		{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"}, {Key: "type", Value: "gamma"}, {Key: "duration", Value: 9.0}, {Key: "rate", Value: 5.0}, {Key: "smoothness", Value: 2.0}, {Key: "grace_period", Value: "inf"},
 	})
 	artifacts, _ := out.Get("artifacts")
 	if raw, ok := artifacts.(Object).Get("raw"); !ok || raw != true {

@@ -8,15 +8,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/suggest"
 )
 
 // rules are the checks of options against one another, in the order in which faults are reported.
 func rules() []func(*draft) {
 	return []func(*draft){
-		(*draft).checkModels, (*draft).checkURLs, (*draft).checkHeaders, (*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
+		(*draft).checkModels, (*draft).checkURLs, (*draft).checkWeights, (*draft).checkHeaders, (*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
 		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults, (*draft).checkConcurrency, (*draft).checkPrefill,
-		(*draft).checkUsers, (*draft).checkArrivals, (*draft).checkStop,
-		(*draft).checkPrefixes, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
+		(*draft).checkUsers, (*draft).checkUsersFile, (*draft).checkArrivals, (*draft).checkStop,
+		(*draft).checkPrefixes, (*draft).checkSystemPrompt, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel, (*draft).checkMLflow,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
 		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnStream, (*draft).warnWarmup,
@@ -42,7 +45,7 @@ func (d *draft) checkURLs() {
 	}
 	for _, text := range urls {
 		if err := checkURL(withScheme(text)); err != nil {
-			d.fault("", "%s %s: %v", d.flag("url"), shorten(redactAddress(text)), err)
+			d.fault("", "%s %s: %v", d.flag("url"), shorten(artifact.RedactAddress(text)), err)
 		}
 	}
 }
@@ -78,6 +81,14 @@ func inPortRange(text string) bool {
 	return text == "" || err == nil && n > 0
 }
 
+// checkWeights refuses a choice by weight where there are no weights.
+func (d *draft) checkWeights() {
+	if d.p.Text("model-selection-strategy") == "weighted" {
+		d.fault("", "%s weighted needs a weight for each model, which no flag gives (in YAML it is models.items[].weight): with round_robin or random "+
+			"a model that --model names several times, as in a,a,b, has so many shares", d.flag("model-selection-strategy"))
+	}
+}
+
 // checkHeaders refuses what no header can hold; values may be secrets and are not repeated.
 func (d *draft) checkHeaders() {
 	if strings.ContainsAny(d.p.Text("api-key"), "\r\n\x00") {
@@ -87,30 +98,24 @@ func (d *draft) checkHeaders() {
 		d.fault("", "%s %s: the name of a header is letters, digits and dashes", d.flag("session-header"), shorten(name))
 	}
 	if strings.Contains(d.p.Text("custom-endpoint"), "://") {
-		d.fault("", "%s %s: this is a path below the address; the address itself is given by --url", d.flag("custom-endpoint"), shorten(redactAddress(d.p.Text("custom-endpoint"))))
+		d.fault("", "%s %s: this is a path below the address; the address itself is given by --url", d.flag("custom-endpoint"), shorten(artifact.RedactAddress(d.p.Text("custom-endpoint"))))
 	}
 }
 
 // requirements: the first option is allowed only together with the second.
 func requirements() []struct{ rule, flag, needs string } {
 	return []struct{ rule, flag, needs string }{
-		{"V2", "fixed-schedule", "input-file"},
-		{"V7", "custom-dataset-type", "input-file"},
 		{"V15", "user-centric-rate", "num-users"},
 		{"V18", "num-users", "user-centric-rate"},
 		{"V22", "benchmark-grace-period", "benchmark-duration"},
 		{"V23", "warmup-grace-period", "warmup-duration"},
 		{"V24", "request-cancellation-delay", "request-cancellation-rate"},
 		{"V25", "request-rate-ramp-duration", "request-rate"},
-		{"V27", "user-context-prompt-length", "num-dataset-entries"},
 		{"", "tls-client-cert", "tls-client-key"},
 		{"", "tls-client-key", "tls-client-cert"},
 		{"", "sagemaker-target-model", "sagemaker-endpoint-name"},
 		{"", "sagemaker-inference-component-name", "sagemaker-endpoint-name"},
 		{"", "sagemaker-target-variant", "sagemaker-endpoint-name"},
-		{"V42", "convergence-mode", "convergence-metric"},
-		{"V42", "convergence-threshold", "convergence-metric"},
-		{"V42", "convergence-stat", "convergence-metric"},
 		{"", "per-chunk-usage", "streaming"},
 		{"", "stream", "otel-url"},
 		{"", "otel-resource-attributes", "otel-url"},
@@ -187,7 +192,7 @@ func (d *draft) checkGoodput() {
 	if !d.given("goodput") {
 		return
 	}
-	slos, err := ParseSLOs(d.p.Text("goodput"))
+	slos, err := ParseSLOs(d.p.Text("goodput"), d.catalog.Metric)
 	if err != nil {
 		d.fault("V9", "%s: %v", d.flag("goodput"), err)
 	}
@@ -196,7 +201,7 @@ func (d *draft) checkGoodput() {
 		switch {
 		case !known:
 			hint := ""
-			if near := Nearest(slo.Tag, d.catalog.MetricTags()); near != "" {
+			if near := suggest.Nearest(slo.Tag, d.catalog.MetricTags()); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
 			d.fault("V9", "%s: unknown metric tag %s%s", d.flag("goodput"), shorten(slo.Tag), hint)
@@ -257,7 +262,7 @@ func (d *draft) checkConcurrency() {
 		}
 		for _, n := range bounds {
 			if c > n {
-				d.fault("V12", "%s %d cannot be greater than %s %d", d.flag("concurrency"), c, what, n)
+				d.warn("%s %d has no effect beyond %d, which is %s", d.flag("concurrency"), c, n, what)
 			}
 		}
 	}
@@ -294,7 +299,7 @@ func (d *draft) checkAtMost(part, whole string) {
 }
 
 func (d *draft) checkUsers() {
-	if d.given("user-centric-rate") {
+	if d.given("user-centric-rate") && !d.given("input-file") { // a file has the turns that it has
 		if turns := d.intValues("session-turns-mean"); len(turns) == 0 || slices.Min(turns) < 2 {
 			d.fault("V17", "%s requires multi-turn conversations: give --session-turns-mean 2 or more", d.flag("user-centric-rate"))
 		}
@@ -361,7 +366,7 @@ func (d *draft) warnOutputLength() {
 		return
 	}
 	extra := d.p.Pairs("extra-inputs")
-	for _, key := range []string{"ignore_eos", "min_tokens"} {
+	for _, key := range []string{"ignore_eos", "min_tokens", "min_new_tokens"} {
 		if value, ok := extra.Get(key); ok && truthy(value) {
 			return
 		}
@@ -370,7 +375,7 @@ func (d *draft) warnOutputLength() {
 	if osl := d.p.Int("osl"); osl != nil {
 		n = *osl
 	}
-	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d if the server knows them", d.flag("osl"), n)
+	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server knows them", d.flag("osl"), n, n)
 }
 
 // warnStream tells that an extra input and --streaming say different things: the server follows the

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"aiperf/internal/artifact"
+)
 
 // formType is the content type of multipart bodies.
 const formType = "multipart/form-data"
@@ -26,10 +30,14 @@ func (d *draft) checkPrefixes() {
 	if len(contexts) > 0 && len(prefixes) > 0 {
 		d.fault("V28", "%s and %s are mutually exclusive", strings.Join(contexts, ", "), strings.Join(prefixes, ", "))
 	}
+	if d.given("user-context-prompt-length") && !d.given("num-dataset-entries") {
+		d.warn("%s: each of the %d conversations that --num-dataset-entries is by default gets a context of its own",
+			d.flag("user-context-prompt-length"), *d.p.Int("num-dataset-entries"))
+	}
 	pool, length := d.positive("prompt-prefix-pool-size"), d.positive("prompt-prefix-length")
 	switch {
 	case length && !pool:
-		d.fault("", "%s needs --num-prefix-prompts: say how many different prefixes there are", d.flag("prompt-prefix-length"))
+		d.warn("%s has no effect without --num-prefix-prompts, which says how many different prefixes there are", d.flag("prompt-prefix-length"))
 	case pool && !length:
 		d.warn("%s has no effect without --prompt-prefix-length", d.flag("prompt-prefix-pool-size"))
 	}
@@ -133,7 +141,7 @@ func (d *draft) checkTokenIDs() {
 	if !d.facts.TokenIDs {
 		return
 	}
-	if flags := d.givenOf("system-prompt", "system-prompt-file", "shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
+	if flags := d.givenOf("shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
 		d.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids and knows no messages", strings.Join(flags, ", "), d.endpointType)
 	}
 }
@@ -166,7 +174,7 @@ func (d *draft) remoteURLs() []string {
 	var list []string
 	for _, text := range d.p.Texts("url") {
 		if !isLoopback(withScheme(text)) {
-			list = append(list, RedactURL(text))
+			list = append(list, artifact.RedactURLs(text))
 		}
 	}
 	return list

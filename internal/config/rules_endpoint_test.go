@@ -12,6 +12,9 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 		"--endpoint-type image_edit --request-content-type application/json":                         "the requests of --endpoint-type image_edit are forms",
 		"--endpoint-type sglang_generate":                                                            "add --streaming",
 		"--endpoint-type sglang_generate --streaming --system-prompt x":                              "--system-prompt cannot be used with --endpoint-type sglang_generate",
+		"--endpoint-type completions --system-prompt x":                                              "which takes no system message; use chat",
+		"--endpoint-type completions --cache-bust system_prefix":                                     "can only be used with --endpoint-type chat, not with completions",
+		"--endpoint-type image_retrieval --tokenizer-revision main":                                  "--tokenizer-revision cannot be used with --endpoint-type image_retrieval, which counts no tokens",
 		"--endpoint-type sglang_generate --streaming --shared-system-prompt-length 5":                "token ids",
 		"--endpoint-type sglang_generate --streaming --user-context-prompt-length 5 --num-prompts 2": "token ids",
 	} {
@@ -67,5 +70,13 @@ func TestTrapExtraInputsAgainstStreaming(t *testing.T) {
 		if want != "" && !strings.Contains(text, want) || want == "" && strings.Contains(text, "stream:") {
 			t.Errorf("%s: %s", line, text)
 		}
+	}
+}
+
+// A factor of 0 leaves nothing of a trace.
+func TestSynthesisFactorsAreAboveZero(t *testing.T) {
+	for _, name := range []string{"--synthesis-speedup-ratio", "--synthesis-prefix-len-multiplier", "--synthesis-prompt-len-multiplier"} {
+		faults := parseError(t, "-m m "+name+" 0")
+		wantText(t, name, faults.Error(), name, "above 0")
 	}
 }

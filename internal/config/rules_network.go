@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"aiperf/internal/artifact"
 )
 
 // checkConnections looks at where connections start from and how many workers share them.
@@ -27,7 +29,7 @@ func (d *draft) checkConnections() {
 	}
 	for _, text := range d.p.Texts("url") {
 		if four, six := d.families(text); !reaches(sources, four, six) {
-			d.fault("", "%s: connections to %s need an address of IP version %s, none is given", flag, shorten(redactAddress(text)), version(four, six))
+			d.fault("", "%s: connections to %s need an address of IP version %s, none is given", flag, shorten(artifact.RedactAddress(text)), version(four, six))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (d *draft) checkSweep() {
 func (d *draft) checkSeries() {
 	if runs := *d.p.Int("num-profile-runs"); runs == 1 {
 		names := []string{"confidence-level", "profile-run-disable-warmup-after-first", "profile-run-cooldown-seconds",
-			"convergence-metric", "convergence-stat", "convergence-mode", "convergence-threshold"}
+			"convergence-metric"}
 		// A sweep of single runs takes its seed from the same option.
 		if flags, _ := d.sweeps(); len(flags) == 0 && !d.given("variant") {
 			names = append(names, "set-consistent-seed", "vary-seed-per-trial")
@@ -61,7 +61,13 @@ func (d *draft) checkSeries() {
 	} else if runs == 2 && d.given("convergence-metric") {
 		d.warn("%s can hardly show convergence in two runs; give --num-profile-runs 3 or more", d.flag("convergence-metric"))
 	}
-	if d.p.Text("convergence-mode") != "distribution" {
+	if !d.given("convergence-metric") {
+		if flags := d.givenOf("convergence-stat", "convergence-mode", "convergence-threshold"); len(flags) > 0 {
+			d.warn("no effect without --convergence-metric: %s", strings.Join(flags, ", "))
+		}
+		return
+	}
+	if d.p.Text("convergence-mode") != ConvergeDistribution {
 		return
 	}
 	if d.given("convergence-stat") {

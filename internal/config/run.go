@@ -10,11 +10,13 @@ import (
 type Run struct {
 	// Models are the model names, at least one.
 	Models []string
-	// ModelSelection is "round_robin" or "random".
+	// ModelSelection is "round_robin", "random" or "weighted".
 	ModelSelection string
-	Endpoint       Endpoint
-	Tokenizer      Tokenizer
-	Dataset        Dataset
+	// ModelWeights are the shares of Models where they are chosen by weight; nil: they are not.
+	ModelWeights []float64
+	Endpoint     Endpoint
+	Tokenizer    Tokenizer
+	Dataset      Dataset
 	// Phases run in order: the warm-up first, if there is one, then profiling.
 	Phases []Phase
 	// SLOs are the goodput thresholds in display units, in the order of first mention.
@@ -32,8 +34,10 @@ type Run struct {
 	RandomSeed *uint64
 	// FailedRequestThreshold is the share (0 to 1) of failed requests above which the run aborts.
 	FailedRequestThreshold *float64
-	Series                 Series
-	Workers                Workers
+	// FailFast ends a run whose server was never reached, and pauses between connections while all of them fail.
+	FailFast bool
+	Series   Series
+	Workers  Workers
 	// MetricsListen is where the run's own figures are served, HOST:PORT; "" for nowhere.
 	MetricsListen string
 	// TimestampSource is "auto", "kernel" or "user".

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
 // agentX is the scenario of recorded agents.
@@ -12,15 +11,21 @@ const agentX = "inferencex-agentx-mvp"
 
 // The values that agentX demands.
 const (
-	agentXSeconds   = 900
-	agentXIdleGap   = 60
-	agentXCacheBust = "first_turn_prefix"
+	agentXLeastSeconds = 900
+	agentXSeconds      = 1800 // unless given
+	agentXSystemIdle   = 10
+	agentXCacheBust    = "first_turn_prefix"
 )
 
 func scenarios() []string { return []string{agentX} }
 
-// agentXDatasets are the data that agentX allows.
+// agentXDatasets are the formats and the data sets without a name of their own that agentX allows.
 func agentXDatasets() []string { return []string{"weka_trace", "weka_hf"} }
+
+// agentXPublic are the names of the published data sets that agentX allows.
+func agentXPublic() []string {
+	return append(slices.Clone(wekaSets()[wekaAlone:]), agentXDatasets()...)
+}
 
 // Submission says whether a run keeps its scenario.
 type Submission struct {
@@ -30,7 +35,11 @@ type Submission struct {
 }
 
 // violation is an explicit value that the scenario does not allow.
-type violation struct{ flag, current, required string }
+type violation struct {
+	flag, current, required string
+	// locked tells that --unsafe-override changes nothing: the scenario cannot run at all.
+	locked bool
+}
 
 func (v violation) String() string {
 	return fmt.Sprintf("%s is %s, the scenario demands %s", v.flag, v.current, v.required)
@@ -52,9 +61,12 @@ func (d *draft) decideScenario() {
 	d.submission = &Submission{Scenario: name}
 	violations := d.agentX()
 	for _, v := range violations {
-		if d.p.Bool("unsafe-override") {
+		switch {
+		case v.locked:
+			d.fault("scenario", "scenario %s: %v", name, v)
+		case d.p.Bool("unsafe-override"):
 			d.warn("scenario %s: %v", name, v)
-		} else {
+		default:
 			d.fault("scenario", "scenario %s: %v; %s turns this into a warning", name, v, "--unsafe-override")
 		}
 	}
@@ -65,7 +77,7 @@ func (d *draft) decideScenario() {
 
 func (d *draft) agentX() (violations []violation) {
 	add := func(name, required string) {
-		violations = append(violations, violation{d.flag(name), shorten(fmt.Sprint(d.p.Value(name))), required})
+		violations = append(violations, violation{flag: d.flag(name), current: shorten(fmt.Sprint(d.p.Value(name))), required: required})
 	}
 	d.mode = AgenticReplay
 	for _, name := range []string{"request-rate", "request-rate-series", "arrival-pattern", "user-centric-rate", "fixed-schedule"} {
@@ -80,19 +92,30 @@ func (d *draft) agentX() (violations []violation) {
 		d.ignoreEOS = true
 		d.info("scenario %s: --extra-inputs ignore_eos:true", agentX)
 	} else if value != true {
-		violations = append(violations, violation{"--extra-inputs ignore_eos", shorten(fmt.Sprint(value)), "true"})
+		violations = append(violations, violation{flag: "--extra-inputs ignore_eos", current: shorten(fmt.Sprint(value)), required: "true"})
 	}
-	if d.given("synthesis-max-isl") {
-		add("synthesis-max-isl", "none")
+	switch {
+	case d.given("streaming") && !d.p.Bool("streaming"):
+		add("streaming", "true")
+	case !d.canStream():
+		violations = append(violations, violation{flag: d.flag("endpoint-type"), current: d.endpointType, required: "one that streams"})
+	case !d.streaming:
+		d.streaming = true
+		d.info("scenario %s: --streaming", agentX)
+	}
+	for _, name := range []string{"synthesis-max-isl", "trace-idle-gap-cap-seconds", "inter-turn-delay-cap-seconds", "ignore-trace-delays"} {
+		if d.active(name) {
+			add(name, "none")
+		}
 	}
 	violations = append(violations, d.agentXData()...)
 	d.duration = d.p.Float("benchmark-duration")
 	if d.duration == nil {
-		least := float64(agentXSeconds)
-		d.duration = &least
+		seconds := float64(agentXSeconds)
+		d.duration = &seconds
 		d.info("scenario %s: --benchmark-duration %d", agentX, agentXSeconds)
-	} else if *d.duration < agentXSeconds {
-		add("benchmark-duration", fmt.Sprintf("at least %d", agentXSeconds))
+	} else if *d.duration < agentXLeastSeconds {
+		add("benchmark-duration", fmt.Sprintf("at least %d", agentXLeastSeconds))
 	}
 	if !d.given("cache-bust") {
 		d.scenarioBust = agentXCacheBust
@@ -100,16 +123,25 @@ func (d *draft) agentX() (violations []violation) {
 	} else if d.p.Text("cache-bust") != agentXCacheBust {
 		add("cache-bust", agentXCacheBust)
 	}
-	if d.treeIdle = d.p.Float("trace-idle-gap-cap-seconds"); d.treeIdle == nil {
-		gap := float64(agentXIdleGap)
-		d.treeIdle = &gap
-		d.info("scenario %s: --trace-idle-gap-cap-seconds %d", agentX, agentXIdleGap)
-	} else if *d.treeIdle != agentXIdleGap {
-		add("trace-idle-gap-cap-seconds", fmt.Sprint(agentXIdleGap))
+	if !d.given("system-idle-gap-cap-seconds") {
+		d.systemIdle = agentXSystemIdle
+		d.info("scenario %s: --system-idle-gap-cap-seconds %d", agentX, agentXSystemIdle)
+	} else if d.systemIdle != agentXSystemIdle {
+		add("system-idle-gap-cap-seconds", fmt.Sprint(agentXSystemIdle))
+	}
+	for _, start := range []struct {
+		name  string
+		value *float64
+		unset float64
+	}{{"trajectory-start-min-ratio", &d.minStart, 0}, {"trajectory-start-max-ratio", &d.maxStart, 1}} {
+		if !d.given(start.name) {
+			*start.value = start.unset
+			d.info("scenario %s: --%s %.1f", agentX, start.name, start.unset)
+		}
 	}
 	for _, o := range table().options {
 		if d.p.Swept(o.Name) != nil {
-			violations = append(violations, violation{d.flag(o.Name), "a list", "one value: no parameter sweep"})
+			violations = append(violations, violation{flag: d.flag(o.Name), current: "a list", required: "one value: no parameter sweep"})
 		}
 	}
 	if d.p.Int("random-seed") == nil && *d.p.Int("num-profile-runs") == 1 {
@@ -122,22 +154,23 @@ func (d *draft) agentX() (violations []violation) {
 
 // agentXData checks where the recorded sessions come from.
 func (d *draft) agentXData() []violation {
-	required := orList(agentXDatasets()) + " or a semianalysis_cc_traces_weka_with_subagents set"
+	required := orList(agentXDatasets()) + ", or one of the semianalysis_cc_traces_weka sets with subagents"
 	if public := d.p.Text("public-dataset"); public != "" {
-		if slices.Contains(agentXDatasets(), public) || strings.HasPrefix(public, "semianalysis_cc_traces_weka_with_subagents") {
+		if slices.Contains(agentXPublic(), public) {
 			return nil
 		}
-		return []violation{{d.flag("public-dataset"), public, required}}
+		return []violation{{flag: d.flag("public-dataset"), current: public, required: required}}
 	}
 	file := d.p.Text("input-file")
 	if file == "" {
-		return []violation{{"the data set", "synthetic", required}}
+		return []violation{{flag: "the data set", current: "synthetic", required: required + ", given with --input-file or --public-dataset", locked: true}}
 	}
 	if format := d.datasetFormat(file); !slices.Contains(agentXDatasets(), format) {
-		if format == "" {
+		unknown := format == ""
+		if unknown {
 			format = "of an unknown format"
 		}
-		return []violation{{d.flag("input-file"), format, required}}
+		return []violation{{flag: d.flag("input-file"), current: format, required: required, locked: unknown}}
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (d *draft) synthesis() Synthesis {
 
 // timedByType are the formats whose every row has a time, so that no row is looked at.
 func timedByType() []string {
-	return []string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "tracelab"}
+	return []string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", traceLab, dynamoTrace}
 }
 
 // followsTrace tells whether a trace with timestamps turns the fixed schedule on by itself.
@@ -108,8 +108,8 @@ func (d *draft) checkSchedule() {
 		}
 		return
 	}
-	if d.given("dataset-sampling-strategy") {
-		d.fault("V26", "%s is not compatible with a fixed schedule, which sends every conversation exactly once", d.flag("dataset-sampling-strategy"))
+	if order := d.p.Text("dataset-sampling-strategy"); order != "" && order != "sequential" {
+		d.fault("V26", "%s %s is not compatible with a fixed schedule, which sends every conversation exactly once, in order", d.flag("dataset-sampling-strategy"), order)
 	}
 	if d.given("request-rate-ramp-duration") {
 		d.fault("V25", "%s is not compatible with a fixed schedule, which has no rate", d.flag("request-rate-ramp-duration"))
@@ -128,9 +128,6 @@ func (d *draft) checkSchedule() {
 // checkTraces refuses what only traces know where the data is none.
 func (d *draft) checkTraces() {
 	format := d.p.Text("custom-dataset-type")
-	if format == "dynamo_trace" {
-		d.fault("", "%s dynamo_trace is not a format of its own; convert the file to mooncake_trace", d.flag("custom-dataset-type"))
-	}
 	var flags []string
 	for _, o := range table().options {
 		if strings.HasPrefix(o.Name, "synthesis-") && d.given(o.Name) && d.p.Value(o.Name) != defaultValue(o) {

@@ -77,7 +77,7 @@ func TestScheduleInTheExportedConfiguration(t *testing.T) {
 
 func inputConfigText(t *testing.T, run *Run) string {
 	t.Helper()
-	text, err := artifact.AppendJSON(nil, InputConfig(run, "id"))
+	text, err := artifact.AppendJSON(nil, InputConfig(run))
 	if err != nil {
 		t.Fatal(err)
 	}

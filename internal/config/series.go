@@ -53,6 +53,18 @@ type Convergence struct {
 // Several tells whether the benchmark is repeated.
 func (r *Run) Several() bool { return r.Series.Runs > 1 }
 
+// convergenceThreshold is the bound that was given, else that of the mode.
+func convergenceThreshold(p *Parsed) float64 {
+	switch v := p.Float("convergence-threshold"); {
+	case v != nil:
+		return *v
+	case p.Text("convergence-mode") == ConvergeCIWidth:
+		return 0.10
+	default:
+		return 0.05
+	}
+}
+
 // repeats resolves the repetition of a run, and the seed that it needs.
 func (d *draft) repeats(r *Run) {
 	p := d.p
@@ -61,9 +73,12 @@ func (d *draft) repeats(r *Run) {
 		Confidence: *p.Float("confidence-level"), WarmupOnce: p.Bool("profile-run-disable-warmup-after-first"),
 	}
 	if metric := p.Text("convergence-metric"); metric != "" {
+		if facts, known := d.catalog.Metric(metric); known {
+			metric = facts.Tag
+		}
 		s.Convergence = &Convergence{
 			Metric: metric, Stat: p.Text("convergence-stat"), Mode: p.Text("convergence-mode"),
-			Threshold: *p.Float("convergence-threshold"), MinRuns: min(3, s.Runs),
+			Threshold: convergenceThreshold(p), MinRuns: min(3, s.Runs),
 		}
 	}
 	r.Series = s

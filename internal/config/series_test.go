@@ -97,3 +97,12 @@ func TestBoundsOfASeries(t *testing.T) {
 		}
 	}
 }
+
+func TestConvergenceThresholdIsThatOfTheMode(t *testing.T) {
+	for mode, want := range map[string]float64{ConvergeCIWidth: 0.10, ConvergeCV: 0.05, ConvergeDistribution: 0.05} {
+		r, _ := mustResolve(t, "-m m --num-profile-runs 3 --convergence-metric ttft --convergence-mode "+mode)
+		if c := r.Series.Convergence; c.Threshold != want || c.Metric != "time_to_first_token" {
+			t.Errorf("%s: %+v, want threshold %v", mode, c, want)
+		}
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"aiperf/internal/bounded"
 )
 
 // traceFacts is what the timing mode needs to know about a file.
@@ -42,7 +44,7 @@ func readTrace(path string) traceFacts {
 }
 
 func (t *traceFacts) read(path string) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path) // a pipe is left to the loader
 	if err != nil {
 		return
 	}

@@ -14,7 +14,7 @@ func (d *draft) transport(e *Endpoint) {
 	e.TLS = TLS{CAFile: p.Text("tls-ca-file"), CertFile: p.Text("tls-client-cert"), KeyFile: p.Text("tls-client-key")}
 	if d.signs() {
 		e.Signing = &Signing{Region: p.Text("aws-region"), Service: p.Text("aws-service"), Profile: p.Text("aws-profile")}
-		if e.APIKey != "" {
+		if d.given("api-key") {
 			d.warn("%s is not sent: requests are signed", d.flag("api-key"))
 			e.APIKey = ""
 		}

@@ -2,6 +2,8 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -53,15 +55,36 @@ func TestTrapDefaultRequestCounts(t *testing.T) {
 	}
 }
 
-func TestTrapExplicitCountBelowConcurrencyFails(t *testing.T) {
-	for _, line := range []string{
-		"--concurrency 20 --request-rate 5 --request-count 10", "--concurrency 20 --request-count 10",
-		"--concurrency 20 --num-sessions 10", "--num-sessions 5 --concurrency 6",
+func TestTrapConcurrencyBeyondTheCountIsAWarning(t *testing.T) {
+	for line, want := range map[string]string{
+		"--concurrency 20 --request-rate 5 --request-count 10": "--concurrency 20 has no effect beyond 10, which is --request-count",
+		"--concurrency 5 --request-count 1":                    "--concurrency 5 has no effect beyond 1, which is --request-count",
+		"--num-sessions 5 --concurrency 6":                     "--concurrency 6 has no effect beyond 5, which is --num-sessions",
 	} {
-		if faults := resolveError(t, "-m m "+line); !faults.Has("V12") {
-			t.Errorf("%s: %v, want V12", line, faults)
+		if d := check(t, "-m m "+line); len(d.faults) > 0 || !warns(d, want) {
+			t.Errorf("%s: %v, %v", line, d.faults, d.warnings)
 		}
 	}
+}
+
+// TestOptionsThatLackWhatTheyNeedAreAccepted takes command lines that say more than has an effect.
+func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
+	for line, want := range map[string]string{
+		"--user-context-prompt-length 30":                              "--user-context-prompt-length: each of the 100 conversations",
+		"--prefix-prompt-length 5":                                     "--prefix-prompt-length has no effect without --num-prefix-prompts",
+		"--convergence-mode cv":                                        "no effect without --convergence-metric: --convergence-mode",
+		"--num-profile-runs 3 --convergence-stat p99":                  "no effect without --convergence-metric: --convergence-stat",
+		"--convergence-mode distribution --export-level summary":       "no effect without --convergence-metric: --convergence-mode",
+		"--num-profile-runs 2 --convergence-threshold 0.2 --isl 1_000": "no effect without --convergence-metric: --convergence-threshold",
+	} {
+		if d := check(t, "-m m "+line); len(d.faults) > 0 || !warns(d, want) {
+			t.Errorf("%s: %v, %v", line, d.faults, d.warnings)
+		}
+	}
+}
+
+func warns(d *draft, part string) bool {
+	return slices.ContainsFunc(d.warnings, func(w Warning) bool { return strings.Contains(w.Text, part) })
 }
 
 func TestTrapDurationAndGrace(t *testing.T) {
@@ -133,8 +156,8 @@ func TestTrapConcurrencyLists(t *testing.T) {
 		}
 		wantText(t, line, faults.Error(), want)
 	}
-	if faults := resolveError(t, "-m m --concurrency 10,20,200 --request-count 100"); !faults.Has("V12") {
-		t.Errorf("%v, want V12 for every value", faults)
+	if d := check(t, "-m m --concurrency 10,20,200 --request-count 100"); !warns(d, "200 has no effect beyond 100") {
+		t.Errorf("%v, want a warning for every value", d.warnings)
 	}
 	if d := check(t, "-m m --concurrency 10,20,200"); len(d.faults) > 0 {
 		t.Errorf("derived counts: %v", d.faults)
@@ -258,8 +281,8 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 	if d.mode != FixedSchedule || *d.requests != 5 || *d.concurrency != 4 || d.stimulus() != "fixed_schedule" {
 		t.Errorf("mode %s, requests %d, concurrency %d, suffix %s", d.mode, *d.requests, *d.concurrency, d.stimulus())
 	}
-	if d := check(t, line+" --concurrency 6"); !d.faults.Has("V12") {
-		t.Errorf("%v, want V12 against the number of rows", d.faults)
+	if d := check(t, line+" --concurrency 6"); !warns(d, "6 has no effect beyond 5") {
+		t.Errorf("%v, want a warning about the number of rows", d.warnings)
 	}
 	if d := check(t, line+" --no-fixed-schedule"); d.mode != Burst {
 		t.Errorf("--no-fixed-schedule: mode %s", d.mode)
@@ -295,8 +318,9 @@ func TestTrapVerbosity(t *testing.T) {
 	if run.LogLevel != "TRACE" {
 		t.Errorf("-vv: %s", run.LogLevel)
 	}
-	if d := check(t, "-m m -v --ui dashboard"); d.ui().Mode != "dashboard" {
-		t.Errorf("explicit mode: %s", d.ui().Mode)
+	run, warnings := mustResolve(t, "-m m -v --ui dashboard")
+	if run.UI.Pick(false) != "simple" || !slices.ContainsFunc(warnings, func(w Warning) bool { return strings.Contains(w.Text, "--ui dashboard is not available") }) {
+		t.Errorf("--ui dashboard: %s, %v", run.UI.Pick(false), warnings)
 	}
 	run, _ = mustResolve(t, "-m m --ui simple")
 	if run.UI.Pick(false) != "simple" {
@@ -368,15 +392,6 @@ func TestTrapServerMetricsURLs(t *testing.T) {
 	}
 	if _, err := serverMetricsURLs([]string{"nonsense"}); err == nil {
 		t.Error("an item that is no URL must be refused")
-	}
-}
-
-func TestTrapUserContextsNeedANumberOfEntries(t *testing.T) {
-	if d := check(t, "-m m --user-context-prompt-length 30"); !d.faults.Has("V27") {
-		t.Errorf("%v, want V27", d.faults)
-	}
-	if d := check(t, "-m m --user-context-prompt-length 30 --num-dataset-entries 5"); len(d.faults) > 0 {
-		t.Errorf("faults %v", d.faults)
 	}
 }
 

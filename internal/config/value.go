@@ -12,6 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"aiperf/internal/artifact"
+	"aiperf/internal/scalar"
+	"aiperf/internal/suggest"
 )
 
 // parseTokens reads the tokens that an option was given, over all its occurrences, and checks its limits.
@@ -42,7 +47,11 @@ func parseTokens(o Option, tokens []string) (*setting, error) {
 func parseOne(o Option, text string) (any, error) {
 	switch o.Type {
 	case Bool:
-		return strconv.ParseBool(text)
+		b, err := scalar.Bool(text)
+		if err != nil {
+			return nil, errNotBool
+		}
+		return b, nil
 	case Int:
 		return parseInt(o, text)
 	case Float:
@@ -70,7 +79,7 @@ func parseOne(o Option, text string) (any, error) {
 }
 
 func enumError(o Option, text string) error {
-	near := Nearest(strings.ToLower(text), o.Values)
+	near := suggest.Nearest(strings.ToLower(text), o.Values)
 	switch {
 	case near != "" && len(o.Values) > 8:
 		return fmt.Errorf("did you mean %s? Allowed are %s", near, strings.Join(o.Values, ", "))
@@ -80,8 +89,11 @@ func enumError(o Option, text string) error {
 }
 
 func parseInt(o Option, text string) (any, error) {
-	v, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if errors.Is(err, strconv.ErrRange) {
+	v, err := scalar.Count(text)
+	if err != nil && o.Unit > 0 {
+		v, err = wholeTime(o.Unit, text)
+	}
+	if errors.Is(err, scalar.ErrTooLarge) {
 		return nil, fmt.Errorf("is too large%s", must(o))
 	}
 	if err != nil {
@@ -93,9 +105,32 @@ func parseInt(o Option, text string) (any, error) {
 	return v, nil
 }
 
+// wholeTime reads a time that is a whole number of units.
+func wholeTime(unit time.Duration, text string) (int64, error) {
+	v, err := scalar.In(unit, text)
+	switch {
+	case err != nil:
+		return 0, err
+	case v != math.Trunc(v) || math.Abs(v) >= 1<<63:
+		return 0, errors.New("is not a whole number")
+	}
+	return int64(v), nil
+}
+
 func parseFloat(o Option, text string) (any, error) {
-	v, err := parseNumber(text)
-	if err != nil {
+	var v float64
+	var err error
+	if o.Unit > 0 {
+		v, err = scalar.In(o.Unit, text)
+	} else {
+		v, err = scalar.Number(text)
+	}
+	switch {
+	case errors.Is(err, scalar.ErrTooLarge):
+		return nil, fmt.Errorf("is too large%s", must(o))
+	case err != nil && o.Unit > 0:
+		return nil, fmt.Errorf("is not a time such as 10s, 5m or 1h30m%s", must(o))
+	case err != nil:
 		return nil, fmt.Errorf("is not a number%s", must(o))
 	}
 	if (math.IsInf(v, 0) && !o.Infinite) || !o.Limits.Contains(v) {
@@ -121,7 +156,7 @@ func parseList(o Option, tokens []string) (any, error) {
 		for part := range strings.SplitSeq(token, ",") {
 			part = strings.TrimSpace(part)
 			if part == "" {
-				return nil, fmt.Errorf("%s has an empty item", shorten(redactAddress(token)))
+				return nil, fmt.Errorf("%s has an empty item", shorten(artifact.RedactAddress(token)))
 			}
 			value, err := parseOne(o, part)
 			if err != nil {

@@ -122,7 +122,7 @@ func TestSequenceDistribution(t *testing.T) {
 
 func TestParseSLOs(t *testing.T) {
 	for _, text := range []string{"", "  ", "a", "a:", ":5", "a:x", "a:nan", "a:inf"} {
-		if got, err := ParseSLOs(text); err == nil {
+		if got, err := ParseSLOs(text, fakeCatalog{}.Metric); err == nil {
 			t.Errorf("%q: accepted as %v", text, got)
 		}
 	}

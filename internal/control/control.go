@@ -45,6 +45,7 @@ type reply struct {
 	status int
 	body   string
 	err    *record.Error // of the wire; nil if the server answered
+	cut    bool          // the limit was over before it did
 }
 
 // ok tells that the server did as asked.
@@ -74,7 +75,7 @@ func (o *Options) send(ctx context.Context, r *client.Request, limit time.Durati
 	ex := o.Sender.Send(ctx, r, sink)
 	switch {
 	case ex.CutOff:
-		return reply{err: &record.Error{Type: "TimeoutError", Message: fmt.Sprintf("no answer within %s", limit)}}
+		return reply{cut: true, err: &record.Error{Type: "TimeoutError", Message: fmt.Sprintf("no answer within %s", limit)}}
 	case ex.Err == nil:
 		return reply{status: ex.Status, body: sink.text}
 	case ex.Status >= 300 && ex.Err.HasCode && ex.Err.Code == ex.Status:

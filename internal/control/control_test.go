@@ -81,6 +81,7 @@ func TestWaitingForAServer(t *testing.T) {
 		{"a missing path is asked for to the end and named", Inference, map[string][]string{infer: {"404"}}, slices.Repeat([]string{infer}, 5), 20 * time.Second, "/v1/chat/completions answers 404"},
 		{"nobody there", Inference, map[string][]string{}, slices.Repeat([]string{infer}, 5), 20 * time.Second, "Cannot connect"},
 		{"a server that never answers", Inference, map[string][]string{infer: {"hang"}}, []string{infer}, 20 * time.Second, "no answer within"},
+		{"the last answer is named, not that the last question had no time left", Inference, map[string][]string{infer: {"503", "404", "hang"}}, []string{infer, infer, infer}, 20 * time.Second, "/v1/chat/completions answers 404"},
 		{"the model is listed", Models, map[string][]string{models: {list}}, []string{models}, 0, ""},
 		{"the model is listed later", Models, map[string][]string{models: {`200 {"data":[]}`, list}}, []string{models, models}, 5 * time.Second, ""},
 		{"another model is listed", Models, map[string][]string{models: {`200 {"data":[{"id":"x"}]}`}}, slices.Repeat([]string{models}, 5), 20 * time.Second, "does not list the model m but x"},

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"aiperf/internal/client"
+	"aiperf/internal/hint"
+	"aiperf/internal/record"
 )
 
 // Mode says how a server is asked whether it is ready.
@@ -76,6 +77,9 @@ type waiting struct {
 	r                 *Readiness
 	deadline          time.Time
 	origin, inference string
+	// answer is what the server answered last, and cut whether the last question was cut off by the deadline.
+	answer string
+	cut    bool
 }
 
 // A verdict is what one question brought.
@@ -119,8 +123,17 @@ func (w *waiting) server(ctx context.Context) error {
 // until asks until the answer is more than "not yet", or the time is over.
 func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Duration) (verdict, string)) (verdict, error) {
 	told, lastCall := "", false
+	w.answer = ""
 	for {
-		v, why := ask(ctx, time.Until(w.deadline))
+		v, why := notYet, told
+		// A machine that is busy may come too late for the last question.
+		if left := time.Until(w.deadline); left > 0 || told == "" {
+			w.cut = false
+			v, why = ask(ctx, max(left, time.Millisecond))
+			if !w.cut {
+				w.answer = why
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return v, ctx.Err()
@@ -139,6 +152,9 @@ func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Dura
 		case lastCall || left <= 0:
 			if !pause(ctx, left) {
 				return v, ctx.Err()
+			}
+			if w.answer != "" {
+				why = w.answer // not that the last question had no time left
 			}
 			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or see to the server",
 				shown(w.origin), w.r.Timeout, why)
@@ -159,29 +175,42 @@ func judge(r *reply, address string) (verdict, string) {
 	case r.err != nil:
 		return notYet, shown(address) + ": " + r.String()
 	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
-		return refused, why + "; the credentials are refused: check --api-key and --header"
+		return refused, why + advice(r)
 	case r.status == http.StatusNotFound:
-		return notYet, why + "; if the path is wrong, --custom-endpoint sets it"
+		return notYet, why + advice(r)
 	case r.status < 500:
 		return isReady, ""
 	}
 	return notYet, why
 }
 
+// advice is what to try against a refusal, behind a semicolon; "" if nothing is known.
+func advice(r *reply) string {
+	h, ok := hint.For(&record.Error{Code: r.status, HasCode: true, Message: r.body})
+	if !ok {
+		return ""
+	}
+	return "; " + lowerFirst(h.Cause) + ": " + h.Try
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
 // listed asks for the list of models.
 func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, string) {
 	address := w.origin + "/v1/models"
 	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: w.Headers(false, "")}, min(left, listLimit))
+	w.cut = got.cut && left < listLimit
 	switch {
 	case got.err == nil && got.status == http.StatusNotFound:
 		return noList, ""
 	case !got.ok():
 		return judge(&got, address)
 	}
-	known, ok := readModels(got.body)
+	models, ok := readModels(got.body)
 	if !ok {
 		return notYet, shown(address) + " answers no list of models"
 	}
+	known := models.names()
 	for _, name := range w.r.Models {
 		if !slices.Contains(known, name) {
 			return notYet, fmt.Sprintf("%s does not list the model %s but %s", shown(address), name, shorten(orNone(known), 200))
@@ -197,26 +226,10 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// readModels reads {"data":[{"id":…}]}; false if the text is nothing of the kind.
-func readModels(text string) ([]string, bool) {
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if json.Unmarshal([]byte(text), &list) != nil || list.Data == nil {
-		return nil, false
-	}
-	names := make([]string, len(list.Data))
-	for i, m := range list.Data {
-		names[i] = m.ID
-	}
-	return names, true
-}
-
 // probed sends the minimal request.
 func (w *waiting) probed(ctx context.Context, p *Probe, left time.Duration) (verdict, string) {
 	got := w.send(ctx, &client.Request{Method: http.MethodPost, URL: w.inference, Headers: w.Headers(p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
+	w.cut = got.cut && left < probeLimit
 	v, why := judge(&got, w.inference)
 	if why != "" && len(w.r.Probes) > 1 {
 		why += " (model " + p.Model + ")"

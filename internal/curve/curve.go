@@ -4,6 +4,7 @@ package curve
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -41,6 +42,19 @@ func (c *Curve) On(g Grid) []float64 {
 		if n > 0 {
 			out[i] = sum / float64(n)
 		}
+	}
+	return out
+}
+
+// EndingOn returns the curve with its last value brought forward to the end of a grid that ends before it; what lies
+// between is left out.
+func (c *Curve) EndingOn(g Grid) Curve {
+	out := *c
+	end := g.OriginNS + int64(g.First+g.Count)*g.WidthNS
+	within := sort.Search(len(c.TimeNS), func(i int) bool { return c.TimeNS[i] >= end })
+	if last := len(c.TimeNS) - 1; within <= last {
+		out.TimeNS = append(slices.Clone(c.TimeNS[:within]), end-1)
+		out.Values = append(slices.Clone(c.Values[:within]), c.Values[last])
 	}
 	return out
 }

@@ -23,6 +23,30 @@ func TestOnAGridIsTheMeanOfEachBin(t *testing.T) {
 	}
 }
 
+func TestEndingOnAGrid(t *testing.T) {
+	g := Grid{OriginNS: 1000, Count: 2, WidthNS: 10, EndNS: 15}
+	for name, test := range map[string]struct {
+		curve Curve
+		want  []float64
+	}{
+		"after its end":        {Curve{TimeNS: []int64{990, 1020, 1030}, Values: []float64{1, 2, 3}}, []float64{none, 3}},
+		"before and after":     {Curve{TimeNS: []int64{1001, 1012, 1040}, Values: []float64{1, 2, 4}}, []float64{1, 3}},
+		"before its end":       {Curve{TimeNS: []int64{1001, 1019}, Values: []float64{1, 2}}, []float64{1, 2}},
+		"before its beginning": {Curve{TimeNS: []int64{990}, Values: []float64{1}}, []float64{none, none}},
+		"a value that is none": {Curve{TimeNS: []int64{1001, 1040}, Values: []float64{1, none}}, []float64{1, none}},
+		"without an instant":   {Curve{}, []float64{none, none}},
+	} {
+		before := slices.Clone(test.curve.TimeNS)
+		ending := test.curve.EndingOn(g)
+		if got := ending.On(g); !equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		if !slices.Equal(test.curve.TimeNS, before) {
+			t.Errorf("%s: the curve itself changed", name)
+		}
+	}
+}
+
 func TestRatesOfWhatCountsUp(t *testing.T) {
 	second := int64(1e9)
 	got := Rates([]int64{0, second, 3 * second, 4 * second, 4 * second}, []float64{5, 7, 7, 1, 3})

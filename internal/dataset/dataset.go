@@ -8,7 +8,10 @@
 // of goroutines may share it. With a root seed it is the same on every machine.
 package dataset
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+)
 
 // Dataset is everything that can be sent.
 type Dataset struct {
@@ -19,6 +22,8 @@ type Dataset struct {
 	Roots []int
 	// Sampling is the order in which sessions take conversations.
 	Sampling Sampling
+	// Sampler takes conversations in that order; nil: one is still to be made.
+	Sampler *Sampler `json:"-"`
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
 	// NoInputs: recorded traffic that is not written out again.
@@ -37,6 +42,9 @@ func (d *Dataset) Mode(c *Conversation) ContextMode {
 	}
 	return DeltasWithoutResponses
 }
+
+// ErrNotPlayed is what is wrong with a conversation whose media were not made, since the load does not come to it.
+var ErrNotPlayed = errors.New("the conversation was not made: the load was not expected to come to it")
 
 // Store makes conversations when they are asked for, always the same. It is safe for concurrent use.
 type Store interface {
@@ -125,8 +133,10 @@ type Conversation struct {
 	// of its own right behind it. nil: none.
 	SystemMessage *string
 	UserContext   *string
-	// Broken says why the conversation could not be read any more; it cannot be sent.
+	// Broken says why the conversation cannot be sent: it could not be read any more, or it is ErrNotPlayed.
 	Broken error `json:"-"`
+	// Headers are sent with every request.
+	Headers []Header `json:",omitempty"`
 	// Before are children, by index, that begin before the first turn; nothing waits for them.
 	Before []int
 }
@@ -156,6 +166,8 @@ type Turn struct {
 	Extra []Field
 	// AudioSeconds is the length of all sound of the turn; 0: unknown or none.
 	AudioSeconds float64 `json:",omitempty"`
+	// Prefix is what a cache without bounds would know of the prompt; nil: that is not known.
+	Prefix *Prefix `json:",omitempty"`
 	// Silent turns send nothing, they only branch; Think is a random wait before one.
 	Silent bool
 	Think  *Think
@@ -173,6 +185,9 @@ type Media struct {
 	IDs []string `json:",omitempty"`
 }
 
+// Header is a header of requests.
+type Header struct{ Name, Value string }
+
 // Field is one member of a JSON object whose order counts.
 type Field struct {
 	Name  string
@@ -189,6 +204,9 @@ type Prompt struct {
 	// By makes the text.
 	By Writer
 }
+
+// Prefix counts the blocks of a prompt: Hits of them, from its beginning, were sent before in the same scope.
+type Prefix struct{ Hits, Blocks int }
 
 // Writer makes the text of a prompt: the same at every call.
 type Writer interface{ Write(*Prompt) string }

@@ -17,13 +17,13 @@ type Mark struct {
 
 func (m Mark) apply(text string) string {
 	if m.After {
-		return text + systemSeparator + m.Text
+		return text + m.Part()
 	}
-	return m.Text + systemSeparator + text
+	return m.Part() + text
 }
 
-// part is the mark as a text of its own.
-func (m Mark) part() string {
+// Part is the mark with the empty line between it and the text that it stands before or after.
+func (m Mark) Part() string {
 	if m.After {
 		return systemSeparator + m.Text
 	}
@@ -80,7 +80,7 @@ func (m Mark) texts(t *dataset.Turn) []dataset.Media {
 	if text, ok := soleText(t); ok {
 		return []dataset.Media{{Name: t.Texts[0].Name, Contents: []string{m.apply(text)}}}
 	}
-	own := dataset.Media{Contents: []string{m.part()}}
+	own := dataset.Media{Contents: []string{m.Part()}}
 	if m.After {
 		return append(append([]dataset.Media(nil), t.Texts...), own)
 	}
@@ -109,7 +109,7 @@ func (m Mark) content(out, content []byte) []byte {
 	case isText(content):
 		return appendString(out, m.apply(textOf(content)))
 	case len(content) > 0 && content[0] == '[':
-		own, _ := appendChatPart(nil, mediaText, m.part()) // a text part cannot fail
+		own, _ := appendChatPart(nil, mediaText, m.Part()) // a text part cannot fail
 		out = append(out, '[')
 		if !m.After {
 			out = append(out, own...)

@@ -26,6 +26,8 @@ type Descriptor struct {
 	InlineMedia                                 bool // media must be data URIs
 	TokenIDs                                    bool // the prompt is sent as token ids
 	SingleTurn                                  bool // requests carry no history
+	SystemMessage                               bool // requests may begin with a system message
+	Marks                                       bool // a message may bear a mark against caches
 	GRPC, GRPCStreams                           bool // gRPC carries it as well, and streams
 	// KeyHeader carries the API key instead of Authorization.
 	KeyHeader string
@@ -53,11 +55,11 @@ func registry() []Descriptor {
 	input := Descriptor{TokenizesInput: true, TakesText: true}
 	media := Descriptor{}
 	return []Descriptor{
-		llm.with("chat", "/v1/chat/completions", "", images, audios, videos),
+		llm.with("chat", "/v1/chat/completions", "", images, audios, videos, system, marks),
 		llm.with("completions", "/v1/completions", "", singleTurn),
 		input.with("embeddings", "/v1/embeddings", titleEmbeddings, singleTurn),
-		llm.with("responses", "/v1/responses", "", images, audios),
-		llm.with("messages", "/v1/messages", "", images, func(d *Descriptor) {
+		llm.with("responses", "/v1/responses", "", images, audios, system, marks),
+		llm.with("messages", "/v1/messages", "", images, system, marks, func(d *Descriptor) {
 			d.KeyHeader, d.Headers = "x-api-key", []Header{{"anthropic-version", "2023-06-01"}}
 		}),
 		llm.with("huggingface_generate", "/generate", "", singleTurn, streamingPath("/generate_stream")),
@@ -66,7 +68,7 @@ func registry() []Descriptor {
 		input.with("cohere_rankings", "/v2/rerank", "Ranking Metrics", singleTurn),
 		input.with("hf_tei_rankings", "/rerank", "Ranking Metrics", singleTurn),
 		input.with("nim_rankings", "/v1/ranking", "Rankings Metrics", singleTurn),
-		input.with("chat_embeddings", "/v1/embeddings", titleEmbeddings, images),
+		input.with("chat_embeddings", "/v1/embeddings", titleEmbeddings, images, system),
 		input.with("nim_embeddings", "/v1/embeddings", "NIM Embeddings Metrics", images, singleTurn),
 		input.with("image_generation", "/v1/images/generations", "Image Generation Metrics",
 			func(d *Descriptor) { d.Streams, d.ProducesImages = true, true }),
@@ -81,7 +83,7 @@ func registry() []Descriptor {
 		llm.with("solido_rag", "/rag/api/prompt", "SOLIDO RAG Metrics"),
 		llm.with("sglang_generate", "/generate", "",
 			func(d *Descriptor) { d.StreamsOnly, d.TokenIDs = true, true }),
-		llm.with("kserve_chat", "/openai/v1/chat/completions", "", images, audios, videos),
+		llm.with("kserve_chat", "/openai/v1/chat/completions", "", images, audios, videos, system, marks),
 		llm.with("kserve_completions", "/openai/v1/completions", "", singleTurn),
 		input.with("kserve_embeddings", "/openai/v1/embeddings", titleEmbeddings, singleTurn),
 		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream, singleTurn),
@@ -99,6 +101,8 @@ func audios(d *Descriptor)     { d.SupportsAudio = true }
 func videos(d *Descriptor)     { d.SupportsVideo = true }
 func noStream(d *Descriptor)   { d.Streams = false }
 func singleTurn(d *Descriptor) { d.SingleTurn = true }
+func system(d *Descriptor)     { d.SystemMessage = true }
+func marks(d *Descriptor)      { d.Marks = true }
 
 func grpc(d *Descriptor)        { d.GRPC = true }
 func grpcStreams(d *Descriptor) { d.GRPC, d.GRPCStreams = true, true }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -298,6 +299,8 @@ func TestPrepareRemovesEarlierRuns(t *testing.T) {
 		"profile_runs/trial_0004/profile_export_aiperf.json", "profile_runs/trial_0004/logs/aiperf.log", "profile_runs/run_0005/run_config.json",
 		"profile_runs/trial_0003/notes.txt", "profile_runs/trial_0003/profile_export.jsonl", "profile_runs/other/profile_export.jsonl",
 		"aggregate/profile_export_aiperf_aggregate.csv", "profile_export_aiperf.json",
+		"profile_runs/trial_0004/phase_manifest.json", "profile_runs/trial_0004/phases/warmup/server_metrics.json",
+		"profile_runs/trial_0004/phases/profiling/profile_export_aiperf.csv",
 	} {
 		path := filepath.Join(a.Dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -308,12 +311,17 @@ func TestPrepareRemovesEarlierRuns(t *testing.T) {
 		}
 	}
 	data := filepath.Join(a.Dir, "profile_runs", "trial_0003", "profile_export.jsonl")
-	if err := Prepare(a, data); err == nil || !strings.Contains(err.Error(), "--input-file "+data) {
+	if _, err := Prepare(a, data); err == nil || !strings.Contains(err.Error(), "--input-file "+data) {
 		t.Errorf("the data would be removed: %v", err)
 	}
-	if err := Prepare(a, filepath.Join(a.Dir, "elsewhere.jsonl")); err != nil {
+	lock, err := Prepare(a, filepath.Join(a.Dir, "elsewhere.jsonl"))
+	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Prepare(a, ""); !errors.As(err, new(*artifact.InUseError)) {
+		t.Errorf("another experiment may write there too: %v", err)
+	}
+	lock.Release()
 	var left []string
 	filepath.WalkDir(a.Dir, func(path string, entry os.DirEntry, err error) error {
 		if name, _ := filepath.Rel(a.Dir, path); err == nil && name != "." {
@@ -331,7 +339,7 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := Prepare(config.Artifacts{Dir: filepath.Join(file, "out")}, "")
+	_, err := Prepare(config.Artifacts{Dir: filepath.Join(file, "out")}, "")
 	if err == nil {
 		t.Fatal("it was made")
 	}

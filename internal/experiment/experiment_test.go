@@ -27,7 +27,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("the labels are %s", got)
 	}
 	for i, s := range m.steps {
-		if want := filepath.Join(cfg.Artifacts.Dir, "profile_runs", Label(i)); s.Config.Artifacts.Dir != want {
+		if want := filepath.Join(cfg.Artifacts.Dir, "profile_runs", fmt.Sprintf("run_%04d", i+1)); s.Config.Artifacts.Dir != want {
 			t.Errorf("run %d goes to %s, want %s", i, s.Config.Artifacts.Dir, want)
 		}
 		if s.Info.Trial != i {
@@ -234,7 +234,7 @@ func TestTrapFailedRuns(t *testing.T) {
 		{"it could not start", Finished{Code: 1, Err: errors.New("the dataset is broken")}, "exit status 1: the dataset is broken"},
 		{"it aborted itself", aborted, "exit status 1: too many requests failed"},
 		{"a verdict", func() Finished { f := latencies(5); f.Code = 4; return f }(), "exit status 4"},
-		{"a secret", secret, "exit status 1: cannot reach http://me:<redacted>@h/ with key <redacted>"},
+		{"a secret", secret, "exit status 1: cannot reach http://<redacted>@h/ with key <redacted>"},
 		{"a long text", Finished{Code: 1, Err: errors.New("start" + strings.Repeat("é", 5000) + "end")}, strings.Repeat("é", 998) + "end"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,17 +10,32 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/report"
 )
 
-// trialFolder is what a run's folder may be called; the original writes run_NNNN.
+// trialFolder is what the folder of a run may be called; those of sweeps are trial_NNNN.
 var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
 
 // Prepare makes the folder of an experiment and removes what an earlier one left there: its aggregates, and the
 // known files of its runs, which would pass for those of this one. The data of the experiment must not be among them.
-func Prepare(a config.Artifacts, data string) error {
+// Others are kept out of the folder until the lock is released.
+func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
 	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
-		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
+	lock, err := artifact.LockFolder(a.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w with --artifact-dir", err)
+	}
+	if err := clearFolder(a, data); err != nil {
+		lock.Release()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// clearFolder removes what an earlier experiment left.
+func clearFolder(a config.Artifacts, data string) error {
 	stale := []string{a.Path(config.AggregateJSON), a.Path(config.AggregateCSV), a.Path(config.CollatedJSON)}
 	folders, _ := os.ReadDir(filepath.Join(a.Dir, RunsDir)) // none when it cannot be read
 	var emptied []string
@@ -34,7 +49,12 @@ func Prepare(a config.Artifacts, data string) error {
 			for _, kind := range config.ArtifactKinds() {
 				stale = append(stale, own.Path(kind))
 			}
+			json, csv := own.PhaseNames()
+			files, _ := report.StalePhases(own.Dir, json, csv)
+			stale = append(stale, files...)
 		}
+		_, ofPhases := report.StalePhases(own.Dir)
+		emptied = append(emptied, ofPhases...)
 		emptied = append(emptied, filepath.Dir(own.Path(config.LogFile)), own.Dir)
 	}
 	if slices.ContainsFunc(stale, func(path string) bool { return sameFile(path, data) }) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"aiperf/internal/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/run"
 	"aiperf/internal/summary"
@@ -49,7 +48,7 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	}
 	if r.Err != "" {
 		r.Figures = nil
-		r.Err = tail(artifact.NewRedactor(run.Secrets(step.Config)...).Text(r.Err))
+		r.Err = tail(step.Config.Redactor().Text(r.Err))
 	}
 	return r
 }
@@ -60,8 +59,8 @@ func fault(f Finished, cancelled bool) string {
 	switch {
 	case cancelled:
 		return "cancelled before it was complete"
-	case f.Outcome != nil && f.Outcome.Result.Counts.Successes == 0 && f.Outcome.Result.Counts.Errors > 0:
-		return fmt.Sprintf("All %d requests failed", f.Outcome.Result.Counts.Errors)
+	case f.Outcome != nil && f.Outcome.Result.Counts.AllFailed():
+		return fmt.Sprintf("All %d requests failed", f.Outcome.Result.Counts.Completed())
 	case errors.As(f.Err, &empty) && empty.Reason != "":
 		return "No requests completed: " + empty.Reason
 	case errors.As(f.Err, &empty):

@@ -46,10 +46,9 @@ func (r *Repeats) Next(done []Run) (Step, bool) {
 			return Step{}, false
 		}
 	}
-	label := Label(len(done))
 	step := Step{
-		Config: trial(r.base, len(done), filepath.Join(r.base.Artifacts.Dir, RunsDir, label), baseLabel),
-		Info:   summary.RunInfo{Trial: len(done), RunLabel: label},
+		Config: trial(r.base, len(done), filepath.Join(r.base.Artifacts.Dir, RunsDir, folder(len(done))), baseLabel),
+		Info:   summary.RunInfo{Trial: len(done), RunLabel: Label(len(done))},
 	}
 	if len(done) > 0 {
 		step.Pause = s.Cooldown
@@ -59,6 +58,9 @@ func (r *Repeats) Next(done []Run) (Step, bool) {
 
 // RunsDir holds the folders of the runs.
 const RunsDir = "profile_runs"
+
+// folder names the folder of a run of a series without a sweep, as the original does. Readers take trial_NNNN as well.
+func folder(trial int) string { return fmt.Sprintf("run_%04d", trial+1) }
 
 // Label names a trial, counted from 0.
 func Label(trial int) string { return fmt.Sprintf("trial_%04d", trial+1) }

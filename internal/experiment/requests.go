@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
+
+	"aiperf/internal/bounded"
 )
 
 // largest bounds the values whose squares are numbers.
@@ -36,13 +37,13 @@ type requestLine struct {
 
 // readRequests hands out the values of the successful, measured requests of a per-request file.
 func readRequests(path string, take func(tag string, value float64)) (skipped, error) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return skipped{}, fmt.Errorf("the per-request file of a run cannot be read: %w", err)
 	}
 	defer file.Close()
 	var s skipped
-	for lines := bufio.NewReaderSize(file, 1<<18); ; {
+	for lines := bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 1<<18); ; {
 		line, err := lines.ReadBytes('\n')
 		if len(bytes.TrimSpace(line)) > 0 {
 			s.read(line, take)

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/curve"
 )
 
@@ -35,10 +35,19 @@ func (d *Series) curve(f Field, column []float64) curve.Curve {
 	return c
 }
 
-// ReadCurves reads the recording of a run, gpu_telemetry_export.jsonl. Fields that are not built in are left out: the
-// recording does not say what they are. So is a last line that is not whole.
+// ReadCurves reads the curves of a recording, as [ReadStore] does.
 func ReadCurves(path string) ([]curve.Curve, error) {
-	file, err := os.Open(path)
+	store, err := ReadStore(path)
+	if err != nil {
+		return nil, err
+	}
+	return store.Curves(), nil
+}
+
+// ReadStore reads the recording of a run, gpu_telemetry_export.jsonl. Fields that are not built in are left out: the
+// recording does not say what they are. So is a last line that is not whole.
+func ReadStore(path string) (*Store, error) {
+	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +62,14 @@ func ReadCurves(path string) ([]curve.Curve, error) {
 		}
 	}
 	store := NewStore(catalog)
-	in := bufio.NewReaderSize(file, 1<<16)
+	in := bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 1<<16)
 	for number := 1; ; number++ {
 		text, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return store.Curves(), nil
+			return store, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		r, err := parseLine(text, byName, catalog.Len())
 		if err != nil {

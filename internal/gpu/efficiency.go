@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,23 @@ type Efficiency struct {
 	Platform string
 }
 
+// fleetOrders and vendorOrders place the figures in tables and files: those of all GPUs, and those of a vendor,
+// to which the vendor's own number is added.
+var (
+	fleetOrders = map[string]int{
+		"total_gpu_power": 900, "total_gpu_energy": 901, "output_tokens_per_joule": 902, "energy_per_user": 903,
+	}
+	vendorOrders = map[string]int{
+		"energy_delay_product": 700, "performance_per_watt": 710, "output_tps_per_watt": 712, "goodput_per_watt": 714,
+		"average_gpu_power": 720, "total_gpu_energy": 730, "total_gpu_power": 740, "energy_per_total_token": 745,
+		"energy_per_output_token": 750, "energy_per_request": 755, "output_tokens_per_joule": 760, "energy_per_user": 765,
+	}
+	vendors = []struct {
+		platform, name string
+		orders         int
+	}{{NVIDIA, "NVIDIA", 0}, {AMD, "AMD", 100}}
+)
+
 // fleet is the power and energy of some of the devices.
 type fleet struct {
 	powered, metered int // devices that told
@@ -35,15 +53,19 @@ type fleet struct {
 // its own. A figure whose signal is missing is left out.
 func (s *Store) Efficiency(w Window, load Load) []Efficiency {
 	all := s.fleet(w, "")
-	tokens := load.OutputTokens
-	out := all.figures(w, load, tokens, "", "")
-	for _, v := range []struct{ platform, name string }{{NVIDIA, "NVIDIA "}, {AMD, "AMD "}} {
+	out := all.figures(load, load.OutputTokens)
+	for i := range out {
+		out[i].Order = fleetOrders[out[i].Tag]
+	}
+	for _, v := range vendors {
 		f := s.fleet(w, v.platform)
-		list := f.figures(w, load, load.OutputLength, v.platform+"_", v.name)
-		list = append(list, f.vendorFigures(w, load, v.platform+"_", v.name)...)
+		list := append(f.figures(load, load.OutputLength), f.vendorFigures(w, load)...)
 		for i := range list {
-			list[i].Platform = v.platform
+			m := &list[i]
+			m.Order = vendorOrders[m.Tag] + v.orders
+			m.Tag, m.Header, m.Platform = v.platform+"_"+m.Tag, v.name+" "+m.Header, v.platform
 		}
+		slices.SortFunc(list, func(a, b Efficiency) int { return cmp.Compare(a.Order, b.Order) })
 		out = append(out, list...)
 	}
 	return out
@@ -124,26 +146,24 @@ func count(n int) string {
 	return fmt.Sprintf("(%d GPUs)", n)
 }
 
-// figures are the four figures that every fleet has.
-func (f *fleet) figures(w Window, load Load, tokens *float64, prefix, vendor string) []Efficiency {
+// figures are the four figures that every fleet has, without their order.
+func (f *fleet) figures(load Load, tokens *float64) []Efficiency {
 	var out []Efficiency
 	if f.powered > 0 {
-		out = append(out, Efficiency{Tag: prefix + "total_gpu_power", Header: vendor + "Total GPU Power " + count(f.powered),
-			Unit: "W", Value: f.watts, Order: 900})
+		out = append(out, Efficiency{Tag: "total_gpu_power", Header: "Total GPU Power " + count(f.powered), Unit: "W", Value: f.watts})
 	}
 	if f.metered == 0 {
 		return out
 	}
 	devices := f.devices()
-	out = append(out, Efficiency{Tag: prefix + "total_gpu_energy", Header: vendor + "Total GPU Energy " + devices,
-		Unit: "J", Value: f.joules, Order: 901})
+	out = append(out, Efficiency{Tag: "total_gpu_energy", Header: "Total GPU Energy " + devices, Unit: "J", Value: f.joules})
 	if tokens != nil && f.joules > 0 {
-		out = append(out, Efficiency{Tag: prefix + "output_tokens_per_joule", Header: vendor + "Output Tokens per Joule " + devices,
-			Unit: "tokens/J", Value: *tokens / f.joules, Order: 902, LargerIsBetter: true})
+		out = append(out, Efficiency{Tag: "output_tokens_per_joule", Header: "Output Tokens per Joule " + devices,
+			Unit: "tokens/J", Value: *tokens / f.joules, LargerIsBetter: true})
 	}
 	if load.Concurrency != nil && *load.Concurrency > 0 {
-		out = append(out, Efficiency{Tag: prefix + "energy_per_user", Header: vendor + "Energy per User " + devices,
-			Unit: "joules/user", Value: f.joules / *load.Concurrency, Order: 903})
+		out = append(out, Efficiency{Tag: "energy_per_user", Header: "Energy per User " + devices,
+			Unit: "joules/user", Value: f.joules / *load.Concurrency})
 	}
 	return out
 }
@@ -155,37 +175,37 @@ func (f *fleet) devices() string {
 	return count(f.metered)
 }
 
-// vendorFigures are those that only a vendor's family has.
-func (f *fleet) vendorFigures(w Window, load Load, prefix, vendor string) []Efficiency {
+// vendorFigures are those that only a vendor's family has, without their order.
+func (f *fleet) vendorFigures(w Window, load Load) []Efficiency {
 	seconds := w.seconds()
 	if f.metered == 0 || seconds <= 0 {
 		return nil
 	}
 	watts := f.joules / seconds
 	var out []Efficiency
-	add := func(tag, header, unit string, order int, larger bool, value float64) {
-		out = append(out, Efficiency{Tag: prefix + tag, Header: vendor + header + " " + f.devices(), Unit: unit, Value: value, Order: order, LargerIsBetter: larger})
+	add := func(tag, header, unit string, larger bool, value float64) {
+		out = append(out, Efficiency{Tag: tag, Header: header + " " + f.devices(), Unit: unit, Value: value, LargerIsBetter: larger})
 	}
 	// per divides unless a side is not known or the divisor is 0.
-	per := func(tag, header, unit string, order int, larger bool, a, b *float64) {
+	per := func(tag, header, unit string, larger bool, a, b *float64) {
 		if a != nil && b != nil && *b > 0 {
-			add(tag, header, unit, order, larger, *a / *b)
+			add(tag, header, unit, larger, *a / *b)
 		}
 	}
 	millijoules, power := 1000*f.joules, &watts
-	add("average_gpu_power", "Average GPU Power", "W", 904, false, watts)
-	per("energy_per_output_token", "Energy per Output Token", "mJ/token", 905, false, &millijoules, load.OutputLength)
+	add("average_gpu_power", "Average GPU Power", "W", false, watts)
+	per("energy_per_output_token", "Energy per Output Token", "mJ/token", false, &millijoules, load.OutputLength)
 	if load.InputLength != nil && load.OutputLength != nil {
 		tokens := *load.InputLength + *load.OutputLength
-		per("energy_per_total_token", "Energy per Total Token", "mJ/token", 906, false, &millijoules, &tokens)
+		per("energy_per_total_token", "Energy per Total Token", "mJ/token", false, &millijoules, &tokens)
 	}
-	per("energy_per_request", "Energy per Request", "joules/request", 907, false, &f.joules, load.Requests)
+	per("energy_per_request", "Energy per Request", "joules/request", false, &f.joules, load.Requests)
 	if load.MeanLatencySeconds != nil {
 		product := f.joules * *load.MeanLatencySeconds
-		per("energy_delay_product", "Energy Delay Product", "J*s", 908, false, &product, load.Requests)
+		per("energy_delay_product", "Energy Delay Product", "J*s", false, &product, load.Requests)
 	}
-	per("performance_per_watt", "Performance per Watt", "requests/sec/W", 909, true, load.RequestRate, power)
-	per("output_tps_per_watt", "Output TPS per Watt", "tokens/sec/W", 910, true, load.TokenRate, power)
-	per("goodput_per_watt", "Goodput per Watt", "good-req/s/W", 911, true, load.Goodput, power)
+	per("performance_per_watt", "Performance per Watt", "requests/sec/W", true, load.RequestRate, power)
+	per("output_tps_per_watt", "Output TPS per Watt", "tokens/sec/W", true, load.TokenRate, power)
+	per("goodput_per_watt", "Goodput per Watt", "good-req/s/W", true, load.Goodput, power)
 	return out
 }

@@ -190,9 +190,6 @@ func (c *Catalog) Field(i int) Field {
 	return f
 }
 
-// Scoped tells whether NVIDIA's fields carry their vendor.
-func (c *Catalog) Scoped() bool { return c.scoped }
-
 // find is the index of a field by its plain name.
 func (c *Catalog) find(name string) (int, bool) {
 	i, ok := c.index[name]

@@ -198,6 +198,25 @@ func TestTrapEnergyIsItsGrowth(t *testing.T) {
 	}
 }
 
+// What comes after a phase that another one follows is the other one's, be it energy or a gauge.
+func TestReadingsOfTheNextPhaseAreNotThoseOfThisOne(t *testing.T) {
+	c := NewCatalog(nil, false)
+	s := storeOf(t, c, powerPage(0, "1", "5000000"), powerPage(0, "2", "5000000"), powerPage(0, "3", "5300000"), powerPage(0, "4", "5600000"))
+	w := Window{StartNS: second, EndNS: 2 * second}
+	for until, want := range map[int64]float64{2 * second: 0.0003, 3 * second: 0.0006} {
+		if m, found := metric(s.TelemetryUntil(w, until), 0, "energy_consumption"); !found || math.Abs(m.Avg-want) > 1e-15 {
+			t.Errorf("up to %d: %v MJ %v, want %v", until, m.Avg, found, want)
+		}
+	}
+	between := Window{StartNS: 2*second + 1, EndNS: 2*second + 2}
+	if m, found := metric(s.TelemetryUntil(between, 3*second), 0, "gpu_power_usage"); !found || m.Avg != 4 {
+		t.Errorf("a phase between two readings has %v %v, want that of its end", m.Avg, found)
+	}
+	if t2 := s.TelemetryUntil(between, 3*second-1); len(t2.Endpoints) != 0 {
+		t.Errorf("a phase without a reading: %+v", t2.Endpoints)
+	}
+}
+
 // Idle samples after the run are no part of a gauge, unless there are no others.
 func TestGaugesEndWithTheLastRequest(t *testing.T) {
 	c := NewCatalog(nil, false)
@@ -256,22 +275,24 @@ func TestEfficiencyWorkedExample(t *testing.T) {
 		{Tag: "total_gpu_energy", Header: "Total GPU Energy (2 GPUs)", Unit: "J", Value: 1050, Order: 901},
 		{Tag: "output_tokens_per_joule", Header: "Output Tokens per Joule (2 GPUs)", Unit: "tokens/J", Value: 2, Order: 902},
 		{Tag: "energy_per_user", Header: "Energy per User (2 GPUs)", Unit: "joules/user", Value: 105, Order: 903},
-		{Tag: "nvidia_total_gpu_power", Value: 440}, {Tag: "nvidia_total_gpu_energy", Value: 1050},
-		{Tag: "nvidia_output_tokens_per_joule", Value: 4}, {Tag: "nvidia_energy_per_user", Value: 105},
-		{Tag: "nvidia_average_gpu_power", Value: 525}, // 1050 J in 2 s
-		{Tag: "nvidia_energy_per_output_token", Value: 250},
-		{Tag: "nvidia_energy_per_total_token", Value: 1050000.0 / 6300},
-		{Tag: "nvidia_energy_per_request", Value: 50},
-		{Tag: "nvidia_energy_delay_product", Value: 25},
-		{Tag: "nvidia_performance_per_watt", Value: 0.02},
-		{Tag: "nvidia_output_tps_per_watt", Value: 4},
-		{Tag: "nvidia_goodput_per_watt", Value: 0.01},
+		{Tag: "nvidia_energy_delay_product", Header: "NVIDIA Energy Delay Product (2 GPUs)", Unit: "J*s", Value: 25, Order: 700},
+		{Tag: "nvidia_performance_per_watt", Value: 0.02, Order: 710},
+		{Tag: "nvidia_output_tps_per_watt", Value: 4, Order: 712},
+		{Tag: "nvidia_goodput_per_watt", Value: 0.01, Order: 714},
+		{Tag: "nvidia_average_gpu_power", Value: 525, Order: 720}, // 1050 J in 2 s
+		{Tag: "nvidia_total_gpu_energy", Value: 1050, Order: 730},
+		{Tag: "nvidia_total_gpu_power", Value: 440, Order: 740},
+		{Tag: "nvidia_energy_per_total_token", Value: 1050000.0 / 6300, Order: 745},
+		{Tag: "nvidia_energy_per_output_token", Value: 250, Order: 750},
+		{Tag: "nvidia_energy_per_request", Value: 50, Order: 755},
+		{Tag: "nvidia_output_tokens_per_joule", Value: 4, Order: 760},
+		{Tag: "nvidia_energy_per_user", Value: 105, Order: 765},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d figures, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
-		if g := got[i]; g.Tag != w.Tag || !near(g.Value, w.Value) || w.Header != "" && (g.Header != w.Header || g.Unit != w.Unit || g.Order != w.Order) {
+		if g := got[i]; g.Tag != w.Tag || !near(g.Value, w.Value) || g.Order != w.Order || w.Header != "" && (g.Header != w.Header || g.Unit != w.Unit) {
 			t.Errorf("got %+v, want %+v", g, w)
 		}
 	}

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,8 @@ type Telemetry struct {
 	EndNS     int64      `json:"end_ns"`
 	Endpoints []Endpoint `json:"endpoints"`
 	Errors    []Failure  `json:"errors,omitempty"`
-	// Platforms of the devices, sorted; Scoped asks for a word on them.
+	// Platforms of the devices, sorted.
 	Platforms []string `json:"platforms"`
-	Scoped    bool     `json:"scoped,omitempty"`
 }
 
 // Endpoint is the devices of a source.
@@ -67,16 +67,20 @@ func DisplaySource(source string) string {
 	return prom.Display(source)
 }
 
-// Telemetry sums the store up over a window. Devices without any figure are left out.
-func (s *Store) Telemetry(w Window) *Telemetry {
-	t := &Telemetry{StartNS: w.StartNS, Scoped: s.catalog.Scoped()}
+// Telemetry sums the store up over the last phase of a run: the final readings count though they come after its end.
+// Devices without any figure are left out.
+func (s *Store) Telemetry(w Window) *Telemetry { return s.TelemetryUntil(w, math.MaxInt64) }
+
+// TelemetryUntil is Telemetry of a phase to which no reading after an instant belongs.
+func (s *Store) TelemetryUntil(w Window, untilNS int64) *Telemetry {
+	t := &Telemetry{StartNS: w.StartNS}
 	for _, d := range s.devices {
 		if !slices.Contains(t.Platforms, d.Platform) {
 			t.Platforms = append(t.Platforms, d.Platform)
 		}
 		r := Result{Device: d.Device}
 		for field := range s.catalog.fields {
-			if st, ok := s.stats(d, field, w); ok {
+			if st, ok := s.stats(d, field, w, untilNS); ok {
 				r.Metrics = append(r.Metrics, Metric{s.catalog.Field(field), st})
 			}
 		}

@@ -66,7 +66,7 @@ func (d *Series) insert(ns int64, values []float64) {
 	}
 }
 
-// Window is the profiling phase: from its start to the end of its last request, in wall nanoseconds, both included.
+// Window is a phase: from its start to the end of its last request, in wall nanoseconds, both included.
 type Window struct {
 	StartNS, EndNS int64
 	// GraceNS is how long after the end an energy counter is still read.
@@ -113,10 +113,10 @@ func (d *Series) samples(field int, startNS, endNS int64) []float64 {
 
 // gauge describes the samples of the phase. A phase that is too short to have any is described by those after it:
 // the final reading comes with its last request.
-func (d *Series) gauge(field int, w Window) (Stats, bool) {
+func (d *Series) gauge(field int, w Window, untilNS int64) (Stats, bool) {
 	values := d.samples(field, w.StartNS, w.EndNS)
 	if len(values) == 0 {
-		values = d.samples(field, w.StartNS, math.MaxInt64)
+		values = d.samples(field, w.StartNS, untilNS)
 	}
 	if len(values) == 0 {
 		return Stats{}, false
@@ -154,11 +154,11 @@ func (s *Store) Late(w Window, slackNS int64) []Device {
 	return late
 }
 
-// stats describes a field of a device, if there is anything to say.
-func (s *Store) stats(d *Series, field int, w Window) (Stats, bool) {
+// stats describes a field of a device by the readings up to an instant, if there is anything to say.
+func (s *Store) stats(d *Series, field int, w Window, untilNS int64) (Stats, bool) {
 	if s.catalog.fields[field].Kind == Counter {
-		v, ok := d.growth(field, w.StartNS, math.MaxInt64)
+		v, ok := d.growth(field, w.StartNS, untilNS)
 		return Stats{Avg: v}, ok
 	}
-	return d.gauge(field, w)
+	return d.gauge(field, w, untilNS)
 }

@@ -20,6 +20,11 @@ func Failure(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 	case ex.Responses == 0:
 		return invalid("No responses were received")
 	case len(reply.ContentNS) == 0:
+		if reply.Malformed > 0 {
+			e := invalid("The response could not be parsed as JSON")
+			e.Details = "the server sent: " + reply.Sample()
+			return e
+		}
 		e := invalid("No responses with actual content were received from the server (only usage/metadata, null/empty data, or [DONE] markers)")
 		if sample := reply.Sample(); sample != "" {
 			e.Details = "the server sent: " + sample

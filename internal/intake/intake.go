@@ -52,6 +52,8 @@ type Job struct {
 	RequestedTokens int64
 	// Images and AudioNS are what the request showed and played, 0 for none.
 	Images, AudioNS int64
+	// PrefixBlocks are the blocks of the prompt, 0 where they are not known; PrefixHits of them were sent before.
+	PrefixHits, PrefixBlocks int64
 	// IssuedNS is when the credit was issued, IntendedNS the arrival by the plan (0: none), PickedUpNS
 	// when the sender took the credit over (0: unknown). Instants of the run's clock.
 	IssuedNS, IntendedNS, PickedUpNS int64
@@ -100,6 +102,9 @@ func (in *Intake) Record(j *Job) *record.Record {
 		r.Facts[record.Failed] = 1
 	}
 	r.Facts[record.RequestedTokens] = j.RequestedTokens
+	if j.PrefixBlocks > 0 {
+		r.Facts[record.PrefixHits], r.Facts[record.PrefixBlocks] = j.PrefixHits, j.PrefixBlocks
+	}
 	if j.Images > 0 {
 		r.Facts[record.Images] = j.Images
 	}

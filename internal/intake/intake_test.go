@@ -219,6 +219,8 @@ func TestUsageFacts(t *testing.T) {
 
 const noContent = "InvalidInferenceResultError('Invalid inference result: No responses with actual content were received from the server (only usage/metadata, null/empty data, or [DONE] markers)')"
 
+const unparsed = "InvalidInferenceResultError('Invalid inference result: The response could not be parsed as JSON')"
+
 func TestFailures(t *testing.T) {
 	const ok = `{"object":"chat.completion","choices":[{"message":{"content":"x"}}]}`
 	broken := func(change func(*Job)) *Job {
@@ -233,7 +235,8 @@ func TestFailures(t *testing.T) {
 	}{
 		{"nothing came", streamed(t), record.Error{Type: "InvalidInferenceResultError", Message: "InvalidInferenceResultError('Invalid inference result: No responses were received')"}},
 		{"no content", streamed(t, event{1, delta(`"content":""`)}, event{2, "[DONE]"}), record.Error{Type: "InvalidInferenceResultError", Message: noContent}},
-		{"only malformed", streamed(t, event{1, "{"}), record.Error{Type: "InvalidInferenceResultError", Message: noContent}},
+		{"only malformed", streamed(t, event{1, "{"}), record.Error{Type: "InvalidInferenceResultError", Message: unparsed}},
+		{"a malformed body", whole(t, `{"object":"chat.compl`), record.Error{Type: "InvalidInferenceResultError", Message: unparsed}},
 		{"error inside a 200", whole(t, `{"error":{"message":"m","type":"t","code":400}}`), record.Error{Code: 400, HasCode: true, Type: "t", Message: "m"}},
 		{"error after content", streamed(t, event{1, delta(`"content":"x"`)}, event{2, `{"error":"boom"}`}), record.Error{Message: "boom"}},
 		{"end before start", broken(func(j *Job) { j.Exchange.EndNS = at(0) }),
@@ -276,11 +279,12 @@ func TestTrapEmptyMessageIsAnError(t *testing.T) {
 func TestRepliesWithoutContentShowWhatCame(t *testing.T) {
 	o := options()
 	o.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "<redacted>") }
-	for body, want := range map[string]string{
-		`{"detail":"the key secret is wrong"}`: `the server sent: {"detail":"the key <redacted> is wrong"}`,
-		"":                                     "the server sent nothing",
+	for body, want := range map[string][2]string{
+		`{"detail":"the key secret is wrong"}`: {noContent, `the server sent: {"detail":"the key <redacted> is wrong"}`},
+		"":                                     {noContent, "the server sent nothing"},
+		"<html>log in, secret":                 {unparsed, "the server sent: <html>log in, <redacted>"},
 	} {
-		if r := New(o).Record(whole(t, body)); r.Err == nil || r.Err.Message != noContent || r.Err.Details != want {
+		if r := New(o).Record(whole(t, body)); r.Err == nil || r.Err.Message != want[0] || r.Err.Details != want[1] {
 			t.Errorf("%q: %+v", body, r.Err)
 		}
 	}

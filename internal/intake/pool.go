@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"aiperf/internal/record"
 )
@@ -15,6 +16,8 @@ type Pool struct {
 	deliver func(*record.Record)
 	jobs    chan *Job
 	workers sync.WaitGroup
+	// submitted and done count exchanges.
+	submitted, done atomic.Int64
 
 	// mu keeps the queue from being closed while a job enters it.
 	mu     sync.RWMutex
@@ -36,6 +39,7 @@ func NewPool(in *Intake, workers, queue int, deliver func(*record.Record)) *Pool
 
 // Submit hands a finished exchange over. After Close the submitter does all the work.
 func (p *Pool) Submit(j *Job) {
+	p.submitted.Add(1)
 	if !p.enqueue(j) {
 		p.do(j)
 	}
@@ -59,10 +63,17 @@ func (p *Pool) do(j *Job) {
 	if r := p.intake.Record(j); r != nil {
 		p.deliver(r)
 	}
+	p.done.Add(1)
+}
+
+// Progress returns how many exchanges are not done with, and how many are.
+func (p *Pool) Progress() (waiting, done int64) {
+	done = p.done.Load()
+	return p.submitted.Load() - done, done
 }
 
 // Close lets the workers empty the queue and waits for them until ctx is done. Its error tells how
-// many exchanges were still waiting then.
+// many exchanges had no record then.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	if !p.closed {
@@ -79,6 +90,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%d finished requests were not turned into records in time: %w", len(p.jobs), ctx.Err())
+		waiting, _ := p.Progress()
+		return fmt.Errorf("%d finished requests were not turned into records in time: %w", waiting, ctx.Err())
 	}
 }

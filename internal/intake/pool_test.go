@@ -83,12 +83,18 @@ func TestCloseIsBounded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := p.Close(ctx)
-		if want := fmt.Sprintf("2 finished requests were not turned into records in time: %v", context.DeadlineExceeded); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("3 finished requests were not turned into records in time: %v", context.DeadlineExceeded); err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
+		}
+		if waiting, done := p.Progress(); waiting != 3 || done != 0 {
+			t.Errorf("%d wait, %d are done", waiting, done)
 		}
 		close(release)
 		if err := p.Close(t.Context()); err != nil {
 			t.Errorf("the second Close: %v", err)
+		}
+		if waiting, done := p.Progress(); waiting != 0 || done != 3 {
+			t.Errorf("at the end %d wait, %d are done", waiting, done)
 		}
 	})
 }

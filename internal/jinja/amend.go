@@ -9,9 +9,9 @@ import (
 )
 
 // amender rewrites a parsed template. All that is printed passes printFilter: the engine itself takes None for undefined.
-// In a stranger's template each body first takes a step from the budget, and texts that are put together are measured.
+// Each body, and each default of a macro's argument, first takes a step from the budget; texts that are put together
+// are measured.
 type amender struct {
-	chat bool
 	seen map[uintptr]bool
 }
 
@@ -19,7 +19,7 @@ func (a *amender) amend(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:
 		a.amend(v.Elem())
-		if a.chat && v.CanSet() && !v.IsNil() {
+		if v.CanSet() && !v.IsNil() {
 			switch e := v.Interface().(type) {
 			case *nodes.BinaryExpression:
 				v.Set(reflect.ValueOf(measured(e)))
@@ -42,8 +42,10 @@ func (a *amender) amend(v reflect.Value) {
 				n.Alternative = filtered(n.Alternative, printFilter)
 			}
 		case *nodes.Wrapper:
-			if a.chat {
-				n.Nodes = append([]nodes.Node{step(n.Location)}, n.Nodes...)
+			n.Nodes = append([]nodes.Node{step(n.Location)}, n.Nodes...)
+		case *nodes.Macro:
+			for _, arg := range n.Kwargs {
+				arg.Value = stepBefore(arg.Value, n.Location)
 			}
 		}
 	case reflect.Struct:
@@ -91,4 +93,11 @@ func step(at *tokens.Token) nodes.Node {
 		at = &tokens.Token{}
 	}
 	return &nodes.Output{Start: at, Expression: filtered(&nodes.String{Location: at}, stepFilter), End: at}
+}
+
+// stepBefore is e behind a step.
+func stepBefore(e nodes.Expression, at *tokens.Token) nodes.Expression {
+	return &nodes.FilteredExpression{Expression: &nodes.String{Location: at}, Filters: []*nodes.FilterCall{
+		{Name: stepFilter}, {Name: thenFilter, Args: []nodes.Expression{e}},
+	}}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
@@ -17,16 +18,19 @@ const (
 	repeatFilter  = " repeat"
 	stepFilter    = " step"
 	textualFilter = " text"
+	thenFilter    = " then"
 	budgetName    = " budget"
 )
 
-// What a stranger's template may use.
+// What a template may use.
 const (
-	maxSource  = 256 << 10 // bytes of the template; published ones have some 20,000
+	maxSource  = 256 << 10 // bytes of a template's tags; published ones have some 20,000 in all
 	maxDepth   = 200       // brackets within brackets
+	maxWords   = 1_000     // names, values and signs without a comma; the engine's work grows with their cube
 	maxText    = 64 << 20  // bytes of a text
 	maxTexts   = 4 << 30   // bytes of all texts that are put together
 	maxSteps   = 500_000   // bodies of loops, choices and macros
+	maxLorem   = 1_000     // paragraphs of random text, and words of one
 	maxFrames  = 6_000     // calls within calls of the program
 	maxSpan    = 1_000_000 // numbers of a range
 	maxTime    = 10 * time.Second
@@ -35,34 +39,53 @@ const (
 
 // sane refuses a template that only a parser's end of memory would stop.
 func sane(source string) error {
-	if len(source) > maxSource {
-		return fmt.Errorf("the template has %d bytes, and %d are the limit", len(source), maxSource)
+	if len(source) > maxText {
+		return fmt.Errorf("the template has %d bytes, and %d are the limit", len(source), maxText)
 	}
-	for rest := source; ; {
+	for rest, tags := source, 0; ; {
 		start, end := nextTag(rest)
 		if start < 0 {
 			return nil
 		}
-		depth, tag := 0, rest[start:end]
-		if tag[1] == '#' {
-			tag = ""
+		if tags += end - start; tags > maxSource {
+			return fmt.Errorf("the tags of the template have %d bytes, and %d are the limit", tags, maxSource)
 		}
-		for i := 0; i < len(tag); i = skipString(tag, i) {
-			switch tag[i] {
-			case '(', '[', '{':
-				depth++
-			case ')', ']', '}':
-				depth--
-			}
-			if depth > maxDepth {
-				return fmt.Errorf("the template has more than %d brackets within each other", maxDepth)
+		if tag := rest[start:end]; tag[1] != '#' {
+			if err := saneTag(tag); err != nil {
+				return err
 			}
 		}
 		rest = rest[end:]
 	}
 }
 
-// ErrEndless is the error of a stranger's template that does not end by itself.
+func saneTag(tag string) error {
+	depth, words := 0, 0
+	for i, before := 0, byte(' '); i < len(tag); i = skipString(tag, i) {
+		switch c := tag[i]; {
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		}
+		switch c := tag[i]; {
+		case c == ',' || c == ':':
+			words = 0
+		case c > ' ' && !(inName(c) && inName(before)):
+			words++
+		}
+		before = tag[i]
+		if depth > maxDepth {
+			return fmt.Errorf("the template has more than %d brackets within each other", maxDepth)
+		}
+		if words > maxWords {
+			return fmt.Errorf("the template has an expression of more than %d words and signs", maxWords)
+		}
+	}
+	return nil
+}
+
+// ErrEndless is the error of a template that does not end by itself.
 var ErrEndless = errors.New("the template does not end by itself")
 
 // budget is what is left to one rendering.
@@ -85,7 +108,7 @@ func (b *budget) take() error {
 
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
-		return errors.New("it takes more steps than any conversation needs")
+		return fmt.Errorf("it takes more than %d steps", maxSteps)
 	}
 	if b.steps%checkEvery != 0 {
 		return nil
@@ -118,6 +141,14 @@ func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 		return exec.AsValue(err)
 	}
 	return in
+}
+
+// then is the value of its argument, which is not looked for if the step before failed.
+func then(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
+	if in.IsError() {
+		return in
+	}
+	return params.Args[0]
 }
 
 var errText = fmt.Errorf("a text would be longer than %d MiB", maxText>>20)
@@ -190,4 +221,17 @@ func span(_ *exec.Evaluator, params *exec.VarArgs) ([]int, error) {
 		numbers = append(numbers, i)
 	}
 	return numbers, nil
+}
+
+// lorem is the function lipsum(n=5, html=true, min=20, max=100).
+func lorem(e *exec.Evaluator, params *exec.VarArgs) *exec.Value {
+	for _, list := range [][]*exec.Value{params.Args, values(params.KwArgs)} {
+		for _, arg := range list {
+			if arg.IsInteger() && arg.Integer() > maxLorem {
+				return exec.AsValue(fmt.Errorf("lipsum would have more than %d paragraphs, or words in one", maxLorem))
+			}
+		}
+	}
+	engine, _ := builtins.GlobalFunctions.Get("lipsum")
+	return engine.(func(*exec.Evaluator, *exec.VarArgs) *exec.Value)(e, params)
 }

@@ -185,7 +185,6 @@ func item(s string) string {
 
 // topLevel is where a word or sign stands outside strings and brackets, or -1.
 func topLevel(s, word string) int {
-	isName := func(b byte) bool { return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' }
 	depth := 0
 	for i := 0; i < len(s); i = skipString(s, i) {
 		switch s[i] {
@@ -197,10 +196,15 @@ func topLevel(s, word string) int {
 		if depth != 0 || !strings.HasPrefix(s[i:], word) {
 			continue
 		}
-		if isName(word[0]) && (i > 0 && isName(s[i-1]) || i+len(word) < len(s) && isName(s[i+len(word)])) {
+		if inName(word[0]) && (i > 0 && inName(s[i-1]) || i+len(word) < len(s) && inName(s[i+len(word)])) {
 			continue
 		}
 		return i
 	}
 	return -1
+}
+
+// inName reports whether a byte can stand in a name.
+func inName(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
 }

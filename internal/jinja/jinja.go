@@ -2,7 +2,8 @@
 // own: None prints as None and is not the same as undefined, tojson writes what Python's json would,
 // escaped for HTML as Jinja does.
 //
-// A template is a text by itself: it cannot include other files.
+// A template is a text by itself: it cannot include other files. What it may use is bounded, whoever wrote
+// it: a recursion without end would end the program.
 package jinja
 
 import (
@@ -10,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"reflect"
 	"regexp"
 	"strings"
@@ -30,7 +30,6 @@ var None any = (*none)(nil)
 // Template is a parsed template. It is safe for concurrent use.
 type Template struct {
 	parsed *exec.Template
-	chat   bool
 	steps  int
 }
 
@@ -39,7 +38,7 @@ type Options struct {
 	// Escape has printed values escaped for HTML.
 	Escape bool
 	// Chat reads a template as those of models are read: a block takes its line with it, tojson escapes
-	// nothing. Such a template is a stranger's: what it may use is bounded.
+	// nothing.
 	Chat bool
 }
 
@@ -50,17 +49,17 @@ func Compile(source string, o Options) (t *Template, err error) {
 			t, err = nil, fmt.Errorf("the template cannot be parsed: %v", p)
 		}
 	}()
+	if err := sane(source); err != nil {
+		return nil, err
+	}
 	text := inline
 	if o.Chat {
-		if err := sane(source); err != nil {
-			return nil, err
-		}
 		text = trimmed
 	}
 	c := config.New()
 	c.AutoEscape = o.Escape
 	rewritten := text(source)
-	parsed, err := exec.NewTemplate(home, c, onlyTemplate(rewritten), environment(o.Chat))
+	parsed, err := exec.NewTemplate(home, c, &onlyTemplate{text: rewritten}, environment(o.Chat))
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "failed to parse template '"+rewritten+"': ")
 		if !o.Chat { // else the lines are not those of the source
@@ -68,26 +67,31 @@ func Compile(source string, o Options) (t *Template, err error) {
 		}
 		return nil, errors.New("the template cannot be parsed: " + text)
 	}
-	a := amender{chat: o.Chat, seen: map[uintptr]bool{}}
+	a := amender{seen: map[uintptr]bool{}}
 	a.amend(reflect.ValueOf(parsed.Root()))
-	return &Template{parsed, o.Chat, maxSteps}, nil
+	return &Template{parsed, maxSteps}, nil
 }
 
 // home is the only file that a template knows: itself.
 const home = "/template"
 
-type onlyTemplate string
-
-func (s onlyTemplate) Read(name string) (io.Reader, error) {
-	if name != home {
-		return nil, fmt.Errorf("a template cannot read files, here %s", name)
-	}
-	return strings.NewReader(string(s)), nil
+// onlyTemplate gives the engine the template, once: one that includes itself would not end.
+type onlyTemplate struct {
+	text  string
+	given bool
 }
 
-func (s onlyTemplate) Resolve(name string) (string, error) { return name, nil }
+func (s *onlyTemplate) Read(name string) (io.Reader, error) {
+	if name != home || s.given {
+		return nil, fmt.Errorf("a template cannot read files, here %s", name)
+	}
+	s.given = true
+	return strings.NewReader(s.text), nil
+}
 
-func (s onlyTemplate) Inherit(string) (loaders.Loader, error) { return s, nil }
+func (s *onlyTemplate) Resolve(name string) (string, error) { return name, nil }
+
+func (s *onlyTemplate) Inherit(string) (loaders.Loader, error) { return s, nil }
 
 // Render fills the template in. Its error names line and expression.
 func (t *Template) Render(variables map[string]any) (text string, err error) {
@@ -99,12 +103,9 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 	all := make(map[string]any, len(variables)+4)
 	maps.Copy(all, variables)
 	all["none"], all["None"], all["pick"] = None, None, pick
-	out := &output{limit: math.MaxInt}
+	out := &output{limit: maxText}
 	left := &budget{steps: t.steps, end: time.Now().Add(maxTime)}
-	if t.chat {
-		all[budgetName] = left
-		out.limit = maxText
-	}
+	all[budgetName] = left
 	if err := t.parsed.Execute(out, exec.NewContext(all)); err != nil {
 		if left.spent != nil {
 			return "", left.spent
@@ -123,20 +124,26 @@ var (
 
 // plainly takes the engine's own words out of an error: what remains is line, expression and reason.
 func plainly(text string) string {
-	text = strings.TrimPrefix(text, "unable to execute template: ")
+	text = ends(strings.TrimPrefix(text, "unable to execute template: "), 8*maxMessage)
 	text = renderPlace.ReplaceAllString(text, "line $1: ")
 	text = noItem.ReplaceAllString(text, "$1: its parent is undefined or none")
 	text = filterName.ReplaceAllString(text, "")
-	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter} {
+	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter, thenFilter} {
 		text = strings.ReplaceAll(text, "invalid call to filter '"+name+"': ", "")
 	}
 	for nodeNames.MatchString(text) {
 		text = nodeNames.ReplaceAllString(text, "$1")
 	}
-	if len(text) > maxMessage { // calls within calls: what matters stands at both ends
-		text = strings.ToValidUTF8(text[:maxMessage/2], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessage/2:], "")
+	return ends(text, maxMessage)
+}
+
+// ends is a text of which only both ends are left if it is longer than limit: in calls within calls, what
+// matters stands there.
+func ends(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return text
+	return strings.ToValidUTF8(text[:limit/2], "") + " … " + strings.ToValidUTF8(text[len(text)-limit/2:], "")
 }
 
 // maxMessage bounds an error's text in bytes.

@@ -21,7 +21,7 @@ type jsonWriter struct {
 	buf    []byte
 	indent int // negative: on one line
 	// chat: as templates of models have it. Keys keep their order, only quotes, backslashes and control characters are
-	// escaped, and the length is bounded.
+	// escaped.
 	chat bool
 }
 
@@ -35,7 +35,7 @@ func (w *jsonWriter) value(v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return fmt.Errorf("tojson: the value is nested deeper than %d levels", maxNesting)
 	}
-	if w.chat && len(w.buf) > maxText {
+	if len(w.buf) > maxText {
 		return errText
 	}
 	for v.IsValid() && v.Kind() == reflect.Interface {

@@ -14,17 +14,18 @@ func environment(chat bool) *exec.Environment {
 	tests := exec.NewTestSet(map[string]exec.TestFunction{}).Update(builtins.Tests)
 	for name, f := range map[string]exec.FilterFunction{
 		printFilter: printing, "tojson": toJSON, "default": orDefault, "d": orDefault, "items": itemList,
-		sizeFilter: sized, repeatFilter: repeated, stepFilter: stepped, textualFilter: textual,
+		sizeFilter: sized, repeatFilter: repeated, stepFilter: stepped, textualFilter: textual, thenFilter: then,
 	} {
 		set(filters, name, f)
 	}
 	globals := exec.EmptyContext().Update(builtins.GlobalFunctions)
 	globals.Set("range", span)
+	globals.Set("lipsum", lorem)
+	for name, f := range boundedFilters() {
+		set(filters, name, f)
+	}
 	if chat {
 		set(filters, "tojson", toPlainJSON)
-		for name, f := range boundedFilters() {
-			set(filters, name, f)
-		}
 		globals.Set("lipsum", func() (string, error) { return "", errors.New("a conversation has no random text") })
 	}
 	for name, f := range map[string]func(*exec.Value) bool{

@@ -41,7 +41,7 @@ func strMethods() *exec.MethodSet[string] {
 	}, own)
 }
 
-// boundedFilters stand in a stranger's template for those of the engine whose result may be far longer than what
+// boundedFilters stand for those of the engine whose result may be far longer than what
 // they are given.
 func boundedFilters() map[string]exec.FilterFunction {
 	list := map[string]exec.FilterFunction{}

@@ -48,6 +48,11 @@ const (
 	PercentileIncludesFailedRequests
 	FixedScheduleOnly
 	OpenLoopOnly
+	// DisableOnAccuracy leaves the metric out where the answers are what is measured.
+	DisableOnAccuracy
+	// OrProducesImages has ProducesTokensOnly hold for endpoints that produce images too: their servers may
+	// count tokens, which the client cannot.
+	OrProducesImages
 
 	StreamingTokensOnly = StreamingOnly | ProducesTokensOnly
 )
@@ -73,6 +78,8 @@ var flagNames = [...]string{
 	"PERCENTILE_INCLUDES_FAILED_REQUESTS",
 	"FIXED_SCHEDULE_ONLY",
 	"OPEN_LOOP_ONLY",
+	"DISABLE_ON_ACCURACY",
+	"OR_PRODUCES_IMAGES",
 }
 
 // Has tells whether all of want are set.
@@ -116,16 +123,23 @@ type Definition struct {
 	integer func(*record.Facts) (int64, bool)
 	float   func(*record.Facts) (float64, bool)
 	list    bool
+	// ofSkipped has an aggregate take requests that are left out too, see [Config.SkipContextOverflow].
+	ofSkipped bool
 	// An aggregate yields one increment or candidate per request, folded by fold.
 	fold      fold
 	increment func(*occurrence) (int64, bool)
 	// A derived metric reads results.
 	derive func(*scalars) (float64, bool)
+	// parts are what a share shows of itself; nil: nothing.
+	parts *parts
 	// A timeline metric reads the curves; where during is set, only as long as that one is above 0.
 	curve, during curve
 	// An adjusted metric corrects the statistics of the only one that it requires.
 	adjust adjustment
 }
+
+// parts are the metrics whose values are the sum and the count of another one.
+type parts struct{ sum, count string }
 
 // occurrence is what an aggregate sees of one request.
 type occurrence struct {

@@ -50,6 +50,16 @@ func (s *Set) NewEngine() *Engine {
 	return &Engine{set: s, aggregates: make([]folded, len(s.aggregates)), slices: newSliceStore(s)}
 }
 
+// SliceFrom has the time slices start at an instant, wall epoch ns: the start of the phase. It is called
+// before the first record; without it slices start at multiples of their length since the epoch.
+func (e *Engine) SliceFrom(wallNS int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.slices != nil {
+		e.slices.originNS = wallNS
+	}
+}
+
 // Set returns the metrics that the engine computes.
 func (e *Engine) Set() *Set { return e.set }
 
@@ -57,11 +67,11 @@ func (e *Engine) Set() *Set { return e.set }
 func (e *Engine) Add(rec *record.Record) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	failed := rec.IsError()
+	failed, skipped := rec.IsError(), e.set.Skips(rec)
 	o := occurrence{&rec.Facts, rec.Err, e.set}
 	part := e.slices.count(&rec.Facts)
 	for _, m := range e.set.aggregates {
-		if m.Flags.Has(ErrorOnly) != failed {
+		if m.Flags.Has(ErrorOnly) != failed || skipped && !m.ofSkipped {
 			continue
 		}
 		if v, ok := m.increment(&o); ok {
@@ -71,10 +81,13 @@ func (e *Engine) Add(rec *record.Record) {
 			}
 		}
 	}
+	e.watch.add(e.set, rec)
+	if skipped {
+		return
+	}
 	if failed && rec.Err != nil {
 		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + requestEnd(&rec.Facts), rec.RequestID}, 1)
 	}
-	e.watch.add(e.set, rec)
 	if rec.SpecDecode != nil && !failed {
 		e.acceptance.add(rec.SpecDecode.Histogram)
 	}
@@ -146,7 +159,7 @@ func (e *Engine) addGaps(gaps []int64) int {
 	return 0
 }
 
-// Merge adds everything that o, an engine of the same set, has taken. The results are those of one
+// Merge adds everything that o, an engine of the same set and with the same start of slices, has taken. The results are those of one
 // engine that took the records of both.
 func (e *Engine) Merge(o *Engine) {
 	other := o.freezeSliced()
@@ -268,13 +281,19 @@ func (e *Engine) state() *frozen {
 // Snapshot are the figures that cost nothing to ask for.
 type Snapshot struct {
 	Successes, Errors int64
+	// Skipped requests are neither: their context was too long, see [Config.SkipContextOverflow].
+	Skipped int64
 	// StartNS is the wall instant of the first send, EndNS that of the last response, error or
 	// cancellation, failed requests included; 0 before the first record.
 	StartNS, EndNS int64
 	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it,
 	// where the endpoint generates tokens.
 	UsageReported, CacheReported bool
+	Recoded                      Recoded
 }
+
+// Requests is the number of all requests that were taken.
+func (s *Snapshot) Requests() int64 { return s.Successes + s.Errors + s.Skipped }
 
 // Snapshot returns the counts so far.
 func (e *Engine) Snapshot() Snapshot {

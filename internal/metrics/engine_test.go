@@ -296,6 +296,37 @@ func TestContextOverflowIsCounted(t *testing.T) {
 		fail(`{"code":"context_length_exceeded"}`)).Results()
 	scalar(t, results, "context_overflow_count", 2)
 	scalar(t, results, "error_request_count", 3)
+	if slices.ContainsFunc(results, tagged("skipped_context_overflow_count")) {
+		t.Error("a run that skips nothing counts what it skipped")
+	}
+}
+
+func tagged(tag string) func(Result) bool { return func(r Result) bool { return r.Tag == tag } }
+
+// Skipped requests are in no metric but the two counts, nor among the errors.
+func TestSkippedContextOverflowsAreNoErrors(t *testing.T) {
+	c := chatConfig()
+	c.SkipContextOverflow = true
+	fail := func(message string) *record.Record {
+		return failure(0, 900*ms, record.Error{Code: 400, HasCode: true, Type: "Bad Request", Message: message})
+	}
+	engine := engineOf(t, c, fail("maximum context is 4096"), fail("nope"))
+	other := engine.Set().NewEngine()
+	other.Add(fail("prompt is too long"))
+	engine.Merge(other)
+	results := engine.Results()
+	scalar(t, results, "context_overflow_count", 2)
+	scalar(t, results, "skipped_context_overflow_count", 2)
+	scalar(t, results, "error_request_count", 1)
+	if list := engine.Errors(); len(list) != 1 || list[0].Error.Message != "nope" {
+		t.Errorf("errors %+v", list)
+	}
+	if s := engine.Snapshot(); s.Errors != 1 || s.Skipped != 2 || s.Requests() != 3 {
+		t.Errorf("snapshot %+v", s)
+	}
+	if i := slices.IndexFunc(results, tagged("error_latency")); results[i].Stats.Count != 1 {
+		t.Errorf("latencies of %d errors", results[i].Stats.Count)
+	}
 }
 
 func TestErrorsAreGroupedInOrderOfFirstOccurrence(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownIntroduction())
+	b.WriteString(markdownAliases())
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
 		b.WriteString("| Tag and header | Kind | Unit | Order, group | Flags | Meaning | Formula | No value when |\n")
@@ -60,12 +61,33 @@ Every metric that a run can report, in the order of results.
 - **No value** is not zero: a metric without any value is absent from every output.
 - **Units** are those of every output. A second unit in parentheses is the one of computing.
 - **Group** is the console table; *none* stands in the files only. Order sorts the rows.
-- Time slices have record, aggregate and derived metrics; timelines, adjusted metrics and the lag of a
-  replay are those of the whole run.
+- **Time slices** follow one another from the start of the phase; a request belongs to the slice in which it
+  was sent. In a slice every rate divides by the length of the slice: request_throughput × length =
+  request_count. The phase may end within the last slice; it then ends there, and has `+"`is_complete`"+` false.
+  A timeline of a slice is that of the run between the bounds of the slice: it counts every request in
+  flight there, wherever it started; beyond the exact limits slices have none. The lag of a replay is that
+  of the whole run.
 - Figures of power and energy are not in this table: docs/gpu-telemetry.md.
 - Successful requests count for all metrics but those flagged ERROR_ONLY, failed requests for those alone.
   Warm-up requests have results of their own.
 `, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
+}
+
+func markdownAliases() string {
+	var b strings.Builder
+	b.WriteString(`
+## Other names
+
+Wherever a metric is named (--goodput, --fail-if, --convergence-metric, aiperf gate, compare and report), these
+names stand for tags. Results have the tags alone.
+
+| Name | Tag |
+|---|---|
+`)
+	for _, a := range aliases {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", a.Name, a.Tag)
+	}
+	return b.String()
 }
 
 func markdownRow(d *Definition) string {

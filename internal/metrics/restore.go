@@ -35,6 +35,9 @@ func RestoreResult(tag string, block []byte) (Result, error) {
 		if n, err := strconv.ParseInt(string(members["avg"]), 10, 64); err == nil {
 			r.EpochNS, r.Stats.Avg = n, float64(n)
 		}
+		if d.parts != nil {
+			r.EpochNS, r.Stats.Sum, r.Stats.Count = 0, number("sum"), int64(number("count"))
+		}
 		return r, nil
 	}
 	r.Distribution = true

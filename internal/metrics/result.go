@@ -19,7 +19,7 @@ type Result struct {
 	ShortHidesUnit bool
 	Flags          Flags
 	// Distribution is true for record, timeline and adjusted metrics; aggregate and derived ones carry
-	// only Avg.
+	// only Avg, a share of counts also their Sum and Count.
 	Distribution bool
 	Stats        Stats
 	// Method says how the statistics of a distribution were made; "" for scalars.
@@ -59,7 +59,7 @@ func (m Method) RelativeError() float64 {
 	return 0
 }
 
-// Stats are the statistics of a population in one unit. Only Avg is set for scalars. A statistic that
+// Stats are the statistics of a population in one unit. Of scalars only Avg is set, of shares Sum and Count too. A statistic that
 // a distribution does not have is NaN, one beyond all numbers +∞; neither is ever printed. A timeline
 // has no sum, no count (0) and of the percentiles only p50, p90, p95 and p99.
 type Stats struct {

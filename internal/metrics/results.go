@@ -47,7 +47,12 @@ func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats
 		}
 		if v, ok := scalars.get(m.Tag); ok {
 			exact, _ := scalars.exact(m.Tag)
-			out = append(out, m.scalar(v, exact))
+			r := m.scalar(v, exact)
+			if p := m.parts; p != nil {
+				r.Stats.Sum = scalars.orZero(p.sum)
+				r.Stats.Count, _ = scalars.exact(p.count)
+			}
+			out = append(out, r)
 		}
 	}
 	return out
@@ -128,7 +133,11 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int, boun
 // timelines computes those that are needed, one after the other: each takes as much memory as all rows.
 func (s *Set) timelines(f *frozen, needed map[string]bool, put func(*metric, stats.Summary)) {
 	var curve pieces
-	curves := f.curvesFor(s, needed)
+	s.describeTimelines(&curve, f.curvesFor(s, needed), needed, put)
+}
+
+// describeTimelines computes those that are needed of the curves in some window.
+func (s *Set) describeTimelines(curve *pieces, curves segments, needed map[string]bool, put func(*metric, stats.Summary)) {
 	for _, m := range s.metrics {
 		if m.Kind != KindTimeline || !needed[m.Tag] {
 			continue
@@ -239,7 +248,7 @@ type scalars struct {
 
 // scope is what derived metrics depend on beside the results of others.
 type scope struct {
-	// windowNS is what rates divide by in place of benchmark_duration; 0 = that.
+	// windowNS is the length of a time slice, which rates divide by; 0 = benchmark_duration.
 	windowNS int64
 	// The others exist for the whole run only.
 	networkRTT *time.Duration

@@ -20,9 +20,13 @@ type Config struct {
 	Streaming                                                  bool
 	ProducesTokens, TokenizesInput                             bool
 	SupportsAudio, SupportsImage, SupportsVideo, ProducesVideo bool
+	// ProducesImages tells that the replies are images.
+	ProducesImages bool
 	// UseServerTokens tells that token counts come from usage, so that there is nothing to compare.
 	UseServerTokens bool
 	FixedSchedule   bool
+	// Accuracy tells that the run grades answers: how long they are was not asked for.
+	Accuracy bool
 	// OpenLoop tells that requests are sent by a plan of arrivals, not as answers to replies.
 	OpenLoop bool
 	// ShowInternal and ShowExperimental are already resolved against the developer mode.
@@ -36,6 +40,8 @@ type Config struct {
 	OSLMismatchTokens  int64
 	// ContextOverflow are the phrases that tell a context overflow in an error message, case ignored.
 	ContextOverflow []string
+	// SkipContextOverflow leaves such requests out of successes and errors alike; they are only counted.
+	SkipContextOverflow bool
 	// Percentiles are the ranks of further percentiles, in (0, 100), beside PercentileRanks.
 	Percentiles []float64
 	// MaxRecords and MaxGaps bound what is kept exactly.
@@ -168,7 +174,7 @@ func (c *Config) applies(f Flags) bool {
 		met  bool
 	}{
 		{StreamingOnly, c.Streaming},
-		{ProducesTokensOnly, c.ProducesTokens},
+		{ProducesTokensOnly, c.ProducesTokens || f.Has(OrProducesImages) && c.ProducesImages},
 		{TokenizesInputOnly, c.TokenizesInput},
 		{SupportsAudioOnly, c.SupportsAudio},
 		{SupportsImageOnly, c.SupportsImage},
@@ -179,6 +185,7 @@ func (c *Config) applies(f Flags) bool {
 		{UsageDiffOnly, !c.UseServerTokens},
 		{FixedScheduleOnly, c.FixedSchedule},
 		{OpenLoopOnly, c.OpenLoop},
+		{DisableOnAccuracy, !c.Accuracy},
 	} {
 		if f.Has(rule.flag) && !rule.met {
 			return false
@@ -201,6 +208,11 @@ func (s *Set) Definitions() []Definition {
 		}
 	}
 	return out
+}
+
+// Skips reports whether a request is left out of the results because its context was too long.
+func (s *Set) Skips(r *record.Record) bool {
+	return s.cfg.SkipContextOverflow && r.IsError() && s.isContextOverflow(r.Err)
 }
 
 // isContextOverflow recognises a context overflow by the error's message.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,11 +15,12 @@ import (
 type Slice struct {
 	// Index numbers the slices of a run that have requests: 0, 1, 2… in time order.
 	Index int
-	// StartNS and EndNS are the bounds of the slice, wall epoch ns: multiples of the slice length, so
-	// that a slice in which no request started shows as a gap between two neighbours.
+	// StartNS and EndNS are the bounds of the slice, wall epoch ns: the start is a multiple of the slice
+	// length after the start of the phase, so that a slice in which no request started shows as a gap
+	// between two neighbours.
 	StartNS, EndNS int64
-	// Complete is false where the slice had not ended when the last request of the run did: at most
-	// the last one.
+	// Complete is false for a slice that the end of the phase cuts short: at most the last one. Its EndNS
+	// is the end of the phase.
 	Complete bool
 	// Results are in table order, in display units.
 	Results []Result
@@ -28,16 +30,15 @@ type Slice struct {
 //
 // All metrics are computed anew from the requests of the slice: a duration is the time from the
 // slice's own first send to its own last content response and may exceed the slice. Rates divide by
-// that duration, but in a slice that is not complete by the length of its window, which is the part
-// of it within the run, from the first send to the end of the last request: there a request sent
-// shortly before the end would make a rate of its own. Figures of the replay schedule exist only for
-// whole runs.
+// the length of the slice, EndNS − StartNS. The phase ends where the facts of the run say so, or else
+// with its last request. Figures of the replay schedule exist only for whole runs.
 //
 // Within the limits MaxRecords and MaxGaps of the run everything is exact. A run beyond them has the
 // percentiles of all its slices from sketches (MethodSketch), so that slices stay comparable and do
 // not depend on which request came first; counts, sums, averages, extremes and deviations stay exact.
 //
-// Timelines and adjusted metrics exist only for whole runs.
+// Timelines are those of the run between the bounds of the slice: they count every request in flight there,
+// wherever it started. A run beyond the limits has none in its slices.
 func (e *Engine) Slices() []Slice {
 	s := e.set
 	if s.cfg.SliceNS <= 0 {
@@ -49,31 +50,43 @@ func (e *Engine) Slices() []Slice {
 		return nil
 	}
 	d.assign()
-	distributions := d.distributions(s.closure((*metric).sliced), runtime.GOMAXPROCS(0))
+	needed, workers := s.closure((*metric).sliced), runtime.GOMAXPROCS(0)
+	distributions := d.distributions(needed, workers)
+	curves := d.curves(needed, workers)
 	out := make([]Slice, len(d.numbers))
 	for i, number := range d.numbers {
 		slice := &out[i]
-		*slice = Slice{Index: i, StartNS: number * s.cfg.SliceNS, EndNS: (number + 1) * s.cfg.SliceNS}
-		slice.Complete = slice.EndNS <= d.watch.all.end
-		var windowNS int64
-		if !slice.Complete {
-			windowNS = d.watch.all.end - max(slice.StartNS, d.watch.all.start)
-		}
+		*slice = d.bounds(i, number)
 		own := make(map[string]stats.Summary, len(distributions))
 		for tag, perSlice := range distributions {
 			if perSlice[i].Count > 0 {
 				own[tag] = perSlice[i]
 			}
 		}
-		values := s.evaluate(d.slices.parts[number].aggregates, own, scope{windowNS: windowNS})
+		maps.Copy(own, curves[i])
+		values := s.evaluate(d.slices.parts[number].aggregates, own, scope{windowNS: slice.EndNS - slice.StartNS, networkRTT: d.facts.NetworkRTT})
 		slice.Results = s.assemble((*metric).sliced, own, values, d.sliceMethod)
+	}
+	return out
+}
+
+// bounds returns slice i, of a number, without results.
+func (d *slicing) bounds(i int, number int64) Slice {
+	out := Slice{Index: i, StartNS: d.slices.originNS + number*d.set.cfg.SliceNS, Complete: true}
+	out.EndNS = out.StartNS + d.set.cfg.SliceNS
+	end := d.facts.WindowEndNS
+	if end == 0 {
+		end = d.watch.all.end
+	}
+	if out.StartNS < end && end < out.EndNS {
+		out.EndNS, out.Complete = end, false
 	}
 	return out
 }
 
 // sliced tells whether slices report the metric.
 func (m *metric) sliced() bool {
-	return m.shown && !m.Flags.Has(FixedScheduleOnly) && m.Kind != KindTimeline && m.Kind != KindAdjusted
+	return m.shown && !m.Flags.Has(FixedScheduleOnly)
 }
 
 // slicing computes the slices of a frozen engine.
@@ -98,7 +111,7 @@ func (d *slicing) assign() {
 		for _, start := range starts[:b.rows] {
 			home, kept := int32(-1), false
 			if start != record.Absent {
-				home, kept = places[d.set.cfg.sliceNumber(start)]
+				home, kept = places[d.slices.number(start)]
 			}
 			if !kept {
 				home = -1
@@ -114,13 +127,14 @@ func (d *slicing) sketched(m *metric) bool {
 }
 
 func (d *slicing) sliceMethod(m *metric) Method {
-	if d.sketched(m) {
+	if m.Kind != KindTimeline && d.sketched(m) {
 		return MethodSketch
 	}
 	return MethodExact
 }
 
-// distributions computes the statistics of record metrics, slice by slice, in their internal units.
+// distributions computes the statistics of record metrics and of those that correct them, slice by slice, in their
+// internal units.
 func (d *slicing) distributions(needed map[string]bool, workers int) map[string][]stats.Summary {
 	var mu sync.Mutex
 	out := map[string][]stats.Summary{}
@@ -130,9 +144,11 @@ func (d *slicing) distributions(needed map[string]bool, workers int) map[string]
 		group.Go(func() {
 			w := sliceDescriber{slicing: d}
 			for m := range jobs {
+				w.adjusted = map[string][]stats.Summary{}
 				perSlice := w.describe(m)
 				mu.Lock()
 				out[m.Tag] = perSlice
+				maps.Copy(out, w.adjusted)
 				mu.Unlock()
 			}
 		})
@@ -155,6 +171,8 @@ type sliceDescriber struct {
 	values  []float64
 	homes   []int32 // of values
 	ordered []float64
+	// adjusted are the metrics that correct the one that is described, by tag and slice.
+	adjusted map[string][]stats.Summary
 }
 
 func (d *sliceDescriber) describe(m *metric) []stats.Summary {
@@ -172,13 +190,40 @@ func (d *sliceDescriber) describe(m *metric) []stats.Summary {
 // summarize describes the values of a slice and what only its sketch knows.
 func (d *sliceDescriber) summarize(m *metric, i int, values []float64) stats.Summary {
 	if !d.sketched(m) {
-		return stats.Describe(values, d.set.ranks)
+		sum := stats.Describe(values, d.set.ranks)
+		d.adjust(m, i, sum, func(places []int64) []float64 { return stats.Select(values, places) })
+		return sum
 	}
 	all := d.overflowOf(m, i)
 	for _, v := range values {
 		all.add(v)
 	}
-	return all.summary(d.set.ranks)
+	sum := all.summary(d.set.ranks)
+	d.adjust(m, i, sum, all.at)
+	return sum
+}
+
+// adjust computes the metrics that correct the one that was just described in a slice.
+func (d *sliceDescriber) adjust(source *metric, i int, sum stats.Summary, at func(places []int64) []float64) {
+	if sum.Count == 0 {
+		return
+	}
+	p := population{Summary: sum, ranks: d.set.ranks, at: at, failed: d.failed(i), facts: &d.facts}
+	for _, m := range d.set.adjusted[source.Tag] {
+		out, ok := m.adjust(&p)
+		if !ok {
+			continue
+		}
+		if d.adjusted[m.Tag] == nil {
+			d.adjusted[m.Tag] = make([]stats.Summary, len(d.numbers))
+		}
+		d.adjusted[m.Tag][i] = out
+	}
+}
+
+// failed is the number of requests of a slice that failed.
+func (d *slicing) failed(i int) int64 {
+	return d.slices.parts[d.numbers[i]].errors
 }
 
 // overflowOf returns a copy of what a slice keeps of a metric beyond the exact limits.

@@ -29,7 +29,7 @@ func TestWorkedExampleSlices(t *testing.T) {
 	for i, want := range []struct {
 		startNS                       int64
 		requests, seconds, throughput float64
-	}{{t0, 2, 0.3, 6.666667}, {t0 + 250*ms, 1, 0.33, 3.030303}} {
+	}{{t0, 2, 0.3, 8}, {t0 + 250*ms, 1, 0.33, 4}} {
 		s := got[i]
 		if s.Index != i || s.StartNS != want.startNS || s.EndNS != want.startNS+250*ms || !s.Complete {
 			t.Errorf("slice %d: %d from %d to %d, complete %v", i, s.Index, s.StartNS, s.EndNS, s.Complete)
@@ -74,26 +74,30 @@ func TestErrorsLandInTheirSlice(t *testing.T) {
 	}
 }
 
-// A run starts 7 s before a multiple of 10 s and is silent for one whole slice.
-func TestTrapTimeslicesAreAlignedToTheEpoch(t *testing.T) {
-	var records []*record.Record
-	for s := int64(-7); s < 30; s++ {
+// A phase starts 3 s after a multiple of 10 s, its first request is sent 1 s later, and it is silent for one
+// whole slice.
+func TestTrapTimeslicesAreAlignedToThePhase(t *testing.T) {
+	start := t0 + 3*second
+	e := mustSet(t, slicedConfig(10*second)).NewEngine()
+	e.SliceFrom(start)
+	for s := int64(1); s < 37; s++ {
 		if s < 10 || s >= 20 {
-			records = append(records, success(s*second, 100*ms, 100*ms))
+			e.Add(success(start-t0+s*second, 100*ms, 100*ms))
 		}
 	}
-	got := engineOf(t, slicedConfig(10*second), records...).Slices()
+	e.SetRunFacts(RunFacts{WindowStartNS: start, WindowEndNS: start + 38*second})
 	type bounds struct {
-		index    int
-		from, to int64
-		requests float64
-		complete bool
+		index                int
+		from, to             int64
+		requests, throughput float64
+		complete             bool
 	}
 	var have []bounds
-	for _, s := range got {
-		have = append(have, bounds{s.Index, (s.StartNS - t0) / second, (s.EndNS - t0) / second, found(t, s.Results, "request_count").Stats.Avg, s.Complete})
+	for _, s := range e.Slices() {
+		have = append(have, bounds{s.Index, (s.StartNS - start) / second, (s.EndNS - start) / second,
+			found(t, s.Results, "request_count").Stats.Avg, found(t, s.Results, "request_throughput").Stats.Avg, s.Complete})
 	}
-	want := []bounds{{0, -10, 0, 7, true}, {1, 0, 10, 10, true}, {2, 20, 30, 10, false}}
+	want := []bounds{{0, 0, 10, 9, 0.9, true}, {1, 20, 30, 10, 1, true}, {2, 30, 38, 7, 7.0 / 8, false}}
 	if diff := cmp.Diff(want, have, cmp.AllowUnexported(bounds{})); diff != "" {
 		t.Error(diff)
 	}
@@ -118,37 +122,55 @@ func TestSliceBoundariesAreExact(t *testing.T) {
 	}
 }
 
-// Before the epoch slices are numbered downwards, too.
+// Before its origin slices are numbered downwards, too.
 func TestSliceNumberRoundsDown(t *testing.T) {
-	cfg := slicedConfig(10)
-	for _, c := range [][2]int64{{0, 0}, {9, 0}, {10, 1}, {-1, -1}, {-10, -1}, {-11, -2}} {
-		if got := cfg.sliceNumber(c[0]); got != c[1] {
+	store := newSliceStore(mustSet(t, slicedConfig(10)))
+	store.originNS = 3
+	for _, c := range [][2]int64{{3, 0}, {12, 0}, {13, 1}, {2, -1}, {-7, -1}, {-8, -2}} {
+		if got := store.number(c[0]); got != c[1] {
 			t.Errorf("instant %d is in slice %d, want %d", c[0], got, c[1])
 		}
 	}
 }
 
-// Rates of the slice in which the run ended divide by its part of the run; all else is its own.
-func TestRatesOfTheTrailingSlice(t *testing.T) {
+// Rates of a slice divide by its length, in the one in which the phase ended up to that; all else is its own.
+func TestRatesDivideByTheLengthOfTheSlice(t *testing.T) {
 	tokens := func(r *record.Record) *record.Record {
-		return with(r, map[record.Field]int64{record.OutputTokens: 46})
+		return with(r, map[record.Field]int64{record.OutputTokens: 46, record.InputTokens: 23})
 	}
-	got := engineOf(t, slicedConfig(250*ms), tokens(success(0, 100*ms, 100*ms)), tokens(success(700*ms, 30*ms, 30*ms))).Slices()
+	cfg := slicedConfig(250 * ms)
+	cfg.SLOs = []SLO{{"request_latency", 50}}
+	e := mustSet(t, cfg).NewEngine()
+	e.SliceFrom(t0 - 100*ms)
+	for _, r := range []*record.Record{
+		tokens(success(0, 100*ms, 100*ms)), tokens(success(20*ms, 40*ms, 40*ms)), // 100 and 120 ms after the start
+		tokens(success(700*ms, 30*ms, 30*ms)), // 800 ms after it
+	} {
+		e.set.Judge(r)
+		e.Add(r)
+	}
+	e.SetRunFacts(RunFacts{WindowStartNS: t0 - 100*ms, WindowEndNS: t0 + 860*ms})
+	got := e.Slices()
 	last := got[len(got)-1]
-	if len(got) != 2 || last.Complete || last.StartNS != t0+500*ms || last.EndNS != t0+750*ms {
+	if len(got) != 2 || last.Complete || last.StartNS != t0+650*ms || last.EndNS != t0+860*ms {
 		t.Fatalf("the last of %d slices is %+v", len(got), last)
 	}
 	scalar(t, last.Results, "benchmark_duration", 0.03)
-	scalar(t, last.Results, "request_throughput", 1/0.23)
-	scalar(t, last.Results, "output_token_throughput", 46/0.23)
-	scalar(t, got[0].Results, "request_throughput", 10)
+	scalar(t, last.Results, "request_throughput", 1/0.21)
+	scalar(t, last.Results, "output_token_throughput", 46/0.21)
+	scalar(t, last.Results, "goodput", 1/0.21)
+	scalar(t, got[0].Results, "benchmark_duration", 0.1)
+	scalar(t, got[0].Results, "request_throughput", 8)
+	scalar(t, got[0].Results, "output_token_throughput", 368)
+	scalar(t, got[0].Results, "total_token_throughput", 552)
+	scalar(t, got[0].Results, "goodput", 4)
 
-	// Its part of the run begins with the first request where the run has no other slice.
+	// Where the end of the phase is not known it is that of the last request, failed ones included.
 	only := engineOf(t, slicedConfig(second), success(500*ms, 30*ms, 30*ms), failure(600*ms, 100*ms, record.Error{})).Slices()
-	if len(only) != 1 || only[0].Complete {
+	if len(only) != 1 || only[0].Complete || only[0].EndNS != t0+700*ms {
 		t.Fatalf("slices %+v", only)
 	}
-	scalar(t, only[0].Results, "request_throughput", 1/0.2)
+	scalar(t, only[0].Results, "request_throughput", 1/0.7)
 
 	// A run that ends with its slice has none that is not complete.
 	if got := engineOf(t, slicedConfig(250*ms), success(200*ms, 50*ms, 50*ms)).Slices(); !got[0].Complete {
@@ -188,7 +210,7 @@ func TestSlicesAreIndependentOfTheRun(t *testing.T) {
 		n := r.Facts[record.StartWall] / length
 		bySlice[n] = append(bySlice[n], r)
 	}
-	// The run ends after its last slice, so that all of them divide by their own durations.
+	// The run ends after its last slice: all of them are complete.
 	late := success(3100*ms, 170*ms, 170*ms)
 	records = append(records, late)
 	bySlice[late.Facts[record.StartWall]/length] = append(bySlice[late.Facts[record.StartWall]/length], late)
@@ -196,14 +218,110 @@ func TestSlicesAreIndependentOfTheRun(t *testing.T) {
 	if len(got) != len(bySlice) || len(got) < 15 {
 		t.Fatalf("%d slices, want %d", len(got), len(bySlice))
 	}
+	rated := map[string][]string{"request_throughput": {"request_count"}, "goodput": {"good_request_count"},
+		"output_token_throughput": {"total_osl"}, "input_token_throughput": {"total_isl"}, "total_token_throughput": {"total_isl", "total_osl"}}
 	for i, s := range got {
-		want := slices.DeleteFunc(fill(set.NewEngine(), bySlice[s.StartNS/length]).Results(), wholeRunOnly)
+		want := slices.DeleteFunc(fill(set.NewEngine(), bySlice[s.StartNS/length]).Results(), isTimeline)
 		for k := range want {
 			want[k].Bounds = nil // those of slices are not computed
+			if counts, ok := rated[want[k].Tag]; ok {
+				want[k].Stats.Avg = 0
+				for _, tag := range counts {
+					want[k].Stats.Avg += found(t, want, tag).Stats.Avg / 0.17
+				}
+			}
 		}
-		if diff := cmp.Diff(want, s.Results); diff != "" {
+		if diff := cmp.Diff(want, slices.DeleteFunc(s.Results, isTimeline), lastBit()); diff != "" {
 			t.Errorf("slice %d: %s", i, diff)
 		}
+	}
+}
+
+func isTimeline(r Result) bool {
+	d, _ := Lookup(r.Tag)
+	return d.Kind == KindTimeline
+}
+
+// The curves of a slice are those of the run between its bounds, whatever requests started in it.
+func TestCurvesOfSlices(t *testing.T) {
+	set := mustSet(t, slicedConfig(second))
+	e := fill(set.NewEngine(), []*record.Record{
+		success(0, 1500*ms, 500*ms), success(200*ms, 2900*ms, 1300*ms), success(1200*ms, 600*ms, 300*ms),
+		failure(2500*ms, 300*ms, record.Error{}),
+	})
+	e.SetRunFacts(RunFacts{WindowStartNS: t0, WindowEndNS: t0 + 3200*ms})
+	got := e.Slices()
+	for i, want := range []struct{ concurrency, decode, prefill float64 }{
+		{1.8, 0.5, 1.3},
+		{500./1000 + 1 + 600./1000, 500./1000 + 500./1000 + 300./1000, 500./1000 + 300./1000},
+		// A failed request is in flight and no more.
+		{1 + 300./1000, 1, 0},
+	} {
+		for tag, v := range map[string]float64{"effective_concurrency": want.concurrency, "effective_decode_concurrency": want.decode,
+			"effective_prefill_concurrency": want.prefill} {
+			if r := found(t, got[i].Results, tag); !near(r.Stats.Avg, v) || r.Method != MethodExact {
+				t.Errorf("slice %d: %s = %v (%s), want %v", i, tag, r.Stats.Avg, r.Method, v)
+			}
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("%d slices", len(got))
+	}
+}
+
+// The curves of slices without a gap are together the curve of the run.
+func TestCurvesOfSlicesAddUp(t *testing.T) {
+	records := traffic(3000, 21)
+	records = append(records, success(3400*ms, 50*ms, 20*ms))
+	e := fill(mustSet(t, slicedConfig(500*ms)).NewEngine(), records)
+	whole, parts := e.Results(), e.Slices()
+	_, window := e.freeze().intervals()
+	if len(parts) != 7 || window.start < parts[0].StartNS || window.end > parts[6].EndNS {
+		t.Fatalf("%d slices do not hold the window %v", len(parts), window)
+	}
+	for _, tag := range []string{"effective_concurrency", "effective_decode_throughput", "effective_prefill_throughput", "tokens_in_flight"} {
+		var area float64
+		for i, s := range parts {
+			if i > 0 && s.StartNS != parts[i-1].EndNS {
+				t.Fatalf("a gap before slice %d", i)
+			}
+			area += found(t, s.Results, tag).Stats.Avg * float64(s.EndNS-s.StartNS)
+		}
+		if want := found(t, whole, tag).Stats.Avg * float64(window.length()); math.Abs(area-want) > 1e-9*want {
+			t.Errorf("%s: the slices have %v, the run %v", tag, area, want)
+		}
+	}
+}
+
+// A run whose requests are not all kept has no curves in its slices.
+func TestNoCurvesOfSlicesBeyondTheLimits(t *testing.T) {
+	cfg := slicedConfig(second)
+	cfg.MaxRecords = 10
+	for _, s := range fill(mustSet(t, cfg).NewEngine(), traffic(100, 3)).Slices() {
+		absent(t, s.Results, "effective_concurrency", "tokens_in_flight")
+	}
+}
+
+// Slices are corrected like the run: by the mean round trip of the run and by their own failures.
+func TestAdjustedMetricsOfSlices(t *testing.T) {
+	e := fill(mustSet(t, slicedConfig(second)).NewEngine(), []*record.Record{
+		success(0, 100*ms, 20*ms, 100*ms), success(100*ms, 300*ms, 20*ms, 300*ms), success(1100*ms, 500*ms, 20*ms, 500*ms),
+		failure(1200*ms, 10*ms, record.Error{}),
+	})
+	rtt := int64(5 * ms)
+	var facts RunFacts
+	facts.SetNetworkRTT(&rtt)
+	e.SetRunFacts(facts)
+	got := e.Slices()
+	for i, want := range []float64{195, 495} {
+		scalar(t, got[i].Results, "network_rtt", 5)
+		if r := found(t, got[i].Results, "network_adjusted_request_latency"); !near(r.Stats.Avg, want) {
+			t.Errorf("slice %d: network_adjusted_request_latency = %v, want %v", i, r.Stats.Avg, want)
+		}
+	}
+	absent(t, got[0].Results, "adj_request_latency")
+	if r := found(t, got[1].Results, "adj_request_latency"); r.Stats.Count != 2 || r.Stats.Min != 500 || !math.IsInf(r.Stats.Max, 1) {
+		t.Errorf("adj_request_latency = %+v", r.Stats)
 	}
 }
 
@@ -303,13 +421,18 @@ func TestMergedSlicesEqualOne(t *testing.T) {
 
 // lastBit lets sums of fractions differ where a sketch adds them in another order.
 func lastBit() cmp.Option {
-	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-15*max(math.Abs(a), math.Abs(b)) })
+	return cmp.Comparer(func(a, b float64) bool {
+		return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-15*max(math.Abs(a), math.Abs(b))
+	})
 }
 
 // Beyond the limits only percentiles are estimates, within the stated error.
 func TestSlicesBeyondTheLimits(t *testing.T) {
 	records := traffic(6000, 16)
 	exact := engineOf(t, slicedConfig(second), records...).Slices()
+	for i := range exact {
+		exact[i].Results = slices.DeleteFunc(exact[i].Results, isTimeline)
+	}
 	cfg := slicedConfig(second)
 	cfg.MaxRecords, cfg.MaxGaps = 2500, 2500
 	got := engineOf(t, cfg, records...).Slices()
@@ -379,6 +502,9 @@ func TestSlicesAreOff(t *testing.T) {
 // Gaps are described slice by slice also where a slice has more than are unpacked at once, and where
 // it takes several passes.
 func TestGapsOfLargeSlices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many records in one goroutine")
+	}
 	rng := rand.New(rand.NewPCG(17, 17))
 	request := func(offsetNS int64, gaps int) *record.Record {
 		r := success(offsetNS, 5*ms, 1*ms)
@@ -421,18 +547,16 @@ func TestConcurrentSlices(t *testing.T) {
 		e.Slices()
 	}
 	<-done
-	if diff := cmp.Diff(fill(set.NewEngine(), records).Slices(), e.Slices()); diff != "" {
+	if diff := cmp.Diff(fill(set.NewEngine(), records).Slices(), e.Slices(), nans); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // A slice costs a bounded number of bytes beyond the exact limits, however many requests it has.
-func wholeRunOnly(r Result) bool {
-	d, _ := Lookup(r.Tag)
-	return d.Kind == KindTimeline || d.Kind == KindAdjusted
-}
-
 func TestMemoryOfSlicesBeyondTheLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many records in one goroutine")
+	}
 	const parts = 50
 	cfg := slicedConfig(second)
 	cfg.MaxRecords, cfg.MaxGaps = 0, 0

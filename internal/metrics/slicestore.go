@@ -13,10 +13,12 @@ const DefaultMaxSlices = 10_000
 // sliceStore keeps, by time slice, what the rows of facts cannot tell when a run is over: the
 // aggregates, which also look at errors, and the sketches of the requests beyond the exact limits.
 // That costs some hundred bytes a slice within the limits and some ten kilobytes (up to fifty) beyond,
-// nothing per request. Slices are numbered from the epoch. Of more slices than the limit the first ones are kept.
+// nothing per request. Of more slices than the limit the first ones are kept.
 type sliceStore struct {
-	set   *Set
-	parts map[int64]*slicePart
+	set *Set
+	// originNS is where slice 0 starts, wall epoch ns.
+	originNS int64
+	parts    map[int64]*slicePart
 	// last is the highest number in parts.
 	last int64
 	// outside counts the requests that belong to none of the slices kept.
@@ -25,7 +27,9 @@ type sliceStore struct {
 
 // slicePart is one slice.
 type slicePart struct {
-	requests   int64
+	// errors are those of the requests that failed.
+	requests, errors int64
+
 	aggregates []folded  // by slot of the aggregates
 	sketches   []*sketch // by slot of the record metrics, for what came beyond the exact limits
 }
@@ -38,11 +42,12 @@ func newSliceStore(set *Set) *sliceStore {
 	return &sliceStore{set: set, parts: map[int64]*slicePart{}}
 }
 
-// sliceNumber is the number of the slice in which an instant lies, by integer division: a float
-// cannot hold epoch nanoseconds.
-func (c *Config) sliceNumber(wallNS int64) int64 {
-	n := wallNS / c.SliceNS
-	if wallNS%c.SliceNS < 0 {
+// number is the number of the slice in which an instant lies, by integer division: a float cannot
+// hold epoch nanoseconds.
+func (s *sliceStore) number(wallNS int64) int64 {
+	since, length := wallNS-s.originNS, s.set.cfg.SliceNS
+	n := since / length
+	if since%length < 0 {
 		n--
 	}
 	return n
@@ -58,12 +63,15 @@ func (s *sliceStore) count(f *record.Facts) *slicePart {
 		s.outside++
 		return nil
 	}
-	part := s.open(s.set.cfg.sliceNumber(start))
+	part := s.open(s.number(start))
 	if part == nil {
 		s.outside++
 		return nil
 	}
 	part.requests++
+	if f.IsError() {
+		part.errors++
+	}
 	return part
 }
 
@@ -73,7 +81,7 @@ func (s *sliceStore) find(f *record.Facts) *slicePart {
 	if s == nil || !ok {
 		return nil
 	}
-	return s.parts[s.set.cfg.sliceNumber(start)]
+	return s.parts[s.number(start)]
 }
 
 // open returns a slice and makes it if need be; nil when it lies behind as many as are kept.
@@ -122,10 +130,13 @@ func (p *slicePart) addGaps(s *Set, gaps []int64) {
 	}
 }
 
-// merge adds the slices of o, in ascending order, so that none is made only to be dropped.
+// merge adds the slices of o, which have the same origin unless s is empty, in ascending order, so that none is made only to be dropped.
 func (s *sliceStore) merge(o *sliceStore) {
 	if s == nil || o == nil {
 		return
+	}
+	if len(s.parts) == 0 {
+		s.originNS = o.originNS
 	}
 	s.outside += o.outside
 	for _, number := range o.numbers() {
@@ -136,6 +147,7 @@ func (s *sliceStore) merge(o *sliceStore) {
 			continue
 		}
 		into.requests += from.requests
+		into.errors += from.errors
 		for _, m := range s.set.aggregates {
 			if a := from.aggregates[m.slot]; a.present {
 				into.aggregates[m.slot].add(m.fold, a.value)

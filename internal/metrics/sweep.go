@@ -43,19 +43,20 @@ func (e *events) at(c change) int64 {
 }
 
 // sweep returns the segments of the curves over the window, exactly, in one pass over the events of the
-// intervals in order of time.
+// intervals in order of time. Intervals may reach beyond the window.
 func sweep(intervals []interval, window span) segments {
 	e := newEvents(intervals, window.start)
+	length := window.length()
 	return segments{len(e.changes) + 1, func(yield func(int64, *level)) {
 		var s state
 		var l level
 		at := int64(0)
 		for _, c := range e.changes {
 			now := e.at(c)
-			if now > at {
-				s.level(&l, at, now)
-				yield(now-at, &l)
-				at = now
+			if until := min(now, length); until > at {
+				s.level(&l, at, until)
+				yield(until-at, &l)
+				at = until
 			}
 			r := e.request(c)
 			switch c.what() {
@@ -67,9 +68,9 @@ func sweep(intervals []interval, window span) segments {
 				s.start(r)
 			}
 		}
-		if end := window.length(); end > at {
-			s.level(&l, at, end)
-			yield(end-at, &l)
+		if length > at {
+			s.level(&l, at, length)
+			yield(length-at, &l)
 		}
 	}}
 }

@@ -21,6 +21,7 @@ var sections = func() []section {
 		{"Usage reported by the server", usageTable()},
 		{"Token count mismatches", mismatchTable()},
 		{"Speculative decoding", specDecodeTable()},
+		{"Prefix cache", prefixTable()},
 		{"General", generalTable()},
 		{"Failed requests", errorTable()},
 		{"Goodput", goodputTable()},

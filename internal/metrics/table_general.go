@@ -124,12 +124,26 @@ func generalTable() []Definition {
 			Tag: "context_overflow_count", Header: "Context Overflow Count", Short: "Context Overflows", ShortHidesUnit: true,
 			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
 			Flags:   ErrorOnly | NoIndividualRecords,
-			Doc:     "Failed requests whose error message says that the context was too long (AIPERF_AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS).",
+			Doc:     "Failed requests whose error message says that the context was too long (AIPERF_AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS), and skipped ones.",
 			Formula: "Σ 1 over such error records",
 			Absent:  "there was none",
 			increment: func(o *occurrence) (int64, bool) {
 				return 1, o.set.isContextOverflow(o.err)
 			},
+			ofSkipped: true,
+		},
+		{
+			Tag: "skipped_context_overflow_count", Header: "Skipped Context Overflow Count", Short: "Skipped Overflows", ShortHidesUnit: true,
+			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Flags: ErrorOnly | NoIndividualRecords,
+			Doc: "Requests of an agentic replay whose context was too long. They are skipped: they count neither as successful nor as failed, " +
+				"and no other metric but context_overflow_count has them.",
+			Formula: "Σ 1 over such records",
+			Absent:  "there was none, or the run is no agentic replay",
+			increment: func(o *occurrence) (int64, bool) {
+				return 1, o.set.cfg.SkipContextOverflow && o.set.isContextOverflow(o.err)
+			},
+			ofSkipped: true,
 		},
 	}
 }

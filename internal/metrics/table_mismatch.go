@@ -73,7 +73,7 @@ func mismatchTable() []Definition {
 		{
 			Tag: "osl_mismatch_diff_pct", Header: "OSL Mismatch Diff %", Short: "OSL Diff %", ShortHidesUnit: true,
 			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
-			Flags:    ProducesTokensOnly,
+			Flags:    ProducesTokensOnly | DisableOnAccuracy,
 			Doc:      "Signed difference between the output length received and the one asked for.",
 			Formula:  "(output_sequence_length − requested_osl) / requested_osl × 100",
 			Absent:   "either is missing, or 0 tokens were requested",
@@ -84,7 +84,7 @@ func mismatchTable() []Definition {
 		{
 			Tag: "osl_mismatch_count", Header: "OSL Mismatch Count", Short: "OSL Mismatches", ShortHidesUnit: true,
 			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
-			Flags: ProducesTokensOnly | NoIndividualRecords,
+			Flags: ProducesTokensOnly | NoIndividualRecords | DisableOnAccuracy,
 			Doc: "Requests whose output length is off by more than both AIPERF_METRICS_OSL_MISMATCH_PCT_THRESHOLD " +
 				"and AIPERF_METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD allow, the smaller one counting.",
 			Formula:  "Σ [|output_sequence_length − requested_osl| > min(requested_osl × percent / 100, tokens)]",
@@ -94,13 +94,18 @@ func mismatchTable() []Definition {
 				if _, ok := lengthMismatch(o.Facts); !ok {
 					return 0, false
 				}
-				got, _ := outputLength(o.Facts)
-				asked, _ := requestedLength(o.Facts)
-				allowed := min(float64(asked)*o.set.cfg.OSLMismatchPercent/100, float64(o.set.cfg.OSLMismatchTokens))
-				return count(math.Abs(float64(got-asked)) > allowed), true
+				return count(o.set.mismatched(o.Facts)), true
 			},
 		},
 	}
+}
+
+// mismatched reports whether a request that has both lengths received another one than it asked for.
+func (s *Set) mismatched(f *record.Facts) bool {
+	got, _ := outputLength(f)
+	asked, _ := requestedLength(f)
+	allowed := min(float64(asked)*s.cfg.OSLMismatchPercent/100, float64(s.cfg.OSLMismatchTokens))
+	return math.Abs(float64(got-asked)) > allowed
 }
 
 // count is 1 for true.

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
-func TestReferencePageIsGenerated(t *testing.T) {
+func TestDocsOfTheMetrics(t *testing.T) {
 	const path = "../../docs/metrics.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(Markdown()), 0o644); err != nil {
@@ -28,7 +28,7 @@ func TestReferencePageIsGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(Markdown(), strings.ReplaceAll(string(page), "\r\n", "\n")); diff != "" {
-		t.Errorf("%s is stale; go test ./internal/metrics -update rewrites it:\n%s", path, diff)
+		t.Errorf("%s is stale; .ci/docs rewrites it:\n%s", path, diff)
 	}
 }
 

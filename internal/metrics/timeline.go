@@ -99,9 +99,14 @@ func (c *pieces) describe(of segments, value, during curve) (stats.Summary, bool
 	return out, true
 }
 
+// needsTimelines reports whether any of the metrics that are needed is a timeline.
+func (s *Set) needsTimelines(needed map[string]bool) bool {
+	return slices.ContainsFunc(s.metrics, func(m *metric) bool { return m.Kind == KindTimeline && needed[m.Tag] })
+}
+
 // curvesFor returns the curves over the window of the run, none where nobody needs them.
 func (f *frozen) curvesFor(s *Set, needed map[string]bool) segments {
-	if !slices.ContainsFunc(s.metrics, func(m *metric) bool { return m.Kind == KindTimeline && needed[m.Tag] }) {
+	if !s.needsTimelines(needed) {
 		return segments{}
 	}
 	intervals, window := f.intervals()

@@ -244,6 +244,9 @@ func TestTimelineInvariants(t *testing.T) {
 // A run beyond the exact limit has the same averages, and bins that do not depend on where the limit
 // was or on how the run was split.
 func TestTimelinesBeyondTheLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many records in one goroutine")
+	}
 	records := traffic(6000, 31)
 	for i, r := range records {
 		r.Facts[record.StartWall] += int64(i) * 20 * ms // 120 s, so that bins must grow

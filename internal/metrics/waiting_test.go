@@ -157,7 +157,7 @@ func TestTrapReplayScheduleLag(t *testing.T) {
 			}
 			absent(t, results, "replay_send_schedule_offset")
 			for _, s := range e.Slices() {
-				absent(t, s.Results, "replay_sched_lag_p50", "replay_sched_degraded", "effective_concurrency")
+				absent(t, s.Results, "replay_sched_lag_p50", "replay_sched_degraded")
 			}
 		}
 	}

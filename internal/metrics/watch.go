@@ -11,7 +11,7 @@ import (
 // watch follows a phase's records for what the metrics do not say: the span of all requests, whether
 // servers report usage, and facts that contradict each other.
 type watch struct {
-	successes, errors int64
+	successes, errors, skipped int64
 	// The spans of successful requests up to their last content, of failed ones, and of all up to
 	// their last response of any kind.
 	valid, failed, all span
@@ -19,6 +19,32 @@ type watch struct {
 	withoutOutput int64
 	usage, cache  bool
 	contradictory [len(contradictions)]contradicted
+	recoded       Recoded
+}
+
+// Recoded counts the requests whose reply has the length that was asked for by the server's count but another one by the
+// client's: its text does not encode to the tokens that were generated.
+type Recoded struct {
+	Requests int64
+	// Generated and Encoded are the tokens of these requests by the server's and by the client's count.
+	Generated, Encoded int64
+}
+
+func (r *Recoded) add(s *Set, f *record.Facts) {
+	if s.cfg.UseServerTokens || !s.cfg.ProducesTokens {
+		return
+	}
+	if _, ok := lengthMismatch(f); !ok || !s.mismatched(f) || f[record.UsageCompletion] != f[record.RequestedTokens] {
+		return
+	}
+	encoded, _ := outputLength(f)
+	r.merge(Recoded{1, f[record.UsageCompletion], encoded})
+}
+
+func (r *Recoded) merge(o Recoded) {
+	r.Requests += o.Requests
+	r.Generated += o.Generated
+	r.Encoded += o.Encoded
 }
 
 // span is a stretch of time; the zero value is empty.
@@ -84,14 +110,19 @@ var (
 )
 
 func (w *watch) add(s *Set, r *record.Record) {
+	skipped := s.Skips(r)
 	if start, ok := r.Get(record.StartWall); ok {
 		end := start + lastInstant(&r.Facts)
 		w.all.include(start, end)
-		if r.IsError() {
+		if r.IsError() && !skipped {
 			w.failed.include(start, end)
-		} else if latency, ok := requestLatency(&r.Facts); ok {
+		} else if latency, ok := requestLatency(&r.Facts); ok && !skipped {
 			w.valid.include(start, start+latency)
 		}
+	}
+	if skipped {
+		w.skipped++
+		return
 	}
 	w.usage = w.usage || anyPresent(&r.Facts, usageFields)
 	w.cache = w.cache || anyPresent(&r.Facts, cacheFields)
@@ -100,6 +131,7 @@ func (w *watch) add(s *Set, r *record.Record) {
 		return
 	}
 	w.successes++
+	w.recoded.add(s, &r.Facts)
 	if n, ok := outputLength(&r.Facts); (!ok || n == 0) && s.cfg.Streaming && s.cfg.ProducesTokens {
 		w.withoutOutput++
 	}
@@ -133,10 +165,12 @@ func anyPresent(f *record.Facts, fields []record.Field) bool {
 func (w *watch) merge(o *watch) {
 	w.successes += o.successes
 	w.errors += o.errors
+	w.skipped += o.skipped
 	w.valid.merge(o.valid)
 	w.failed.merge(o.failed)
 	w.all.merge(o.all)
 	w.withoutOutput += o.withoutOutput
+	w.recoded.merge(o.recoded)
 	w.usage = w.usage || o.usage
 	w.cache = w.cache || o.cache
 	for i := range o.contradictory {
@@ -148,9 +182,9 @@ func (w *watch) merge(o *watch) {
 
 func (w *watch) snapshot() Snapshot {
 	return Snapshot{
-		Successes: w.successes, Errors: w.errors,
+		Successes: w.successes, Errors: w.errors, Skipped: w.skipped,
 		StartNS: w.all.start, EndNS: w.all.end,
-		UsageReported: w.usage, CacheReported: w.cache,
+		UsageReported: w.usage, CacheReported: w.cache, Recoded: w.recoded,
 	}
 }
 

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/scalar"
 )
 
 // fault says how a reply is spoilt. noFault spoils nothing.
@@ -126,16 +127,16 @@ func setMediaType(field *string, v string) error {
 }
 
 func setInt(field *int, v string, low, high int) error {
-	n, err := strconv.Atoi(v)
-	if err != nil || n < low || n > high {
+	n, err := scalar.Count(v)
+	if err != nil || n < int64(low) || n > int64(high) {
 		return fmt.Errorf("%q is not a whole number %s", v, between(float64(low), float64(high)))
 	}
-	*field = n
+	*field = int(n)
 	return nil
 }
 
 func setFloat(field *float64, v string, low, high float64) error {
-	x, err := strconv.ParseFloat(v, 64)
+	x, err := scalar.Number(v)
 	if err != nil || !(x >= low && x <= high) {
 		return fmt.Errorf("%q is not a number %s", v, between(low, high))
 	}
@@ -146,21 +147,17 @@ func setFloat(field *float64, v string, low, high float64) error {
 // maxWait bounds every configured time.
 const maxWait = 24 * time.Hour
 
-func setMillis(field *time.Duration, v string) error {
-	ms := float64(0)
-	if err := setFloat(&ms, v, 0, float64(maxWait/time.Millisecond)); err != nil {
-		return err
-	}
-	*field = time.Duration(ms * float64(time.Millisecond))
-	return nil
-}
+func setMillis(field *time.Duration, v string) error { return setTime(field, v, time.Millisecond) }
 
-func setSeconds(field *time.Duration, v string) error {
-	s := float64(0)
-	if err := setFloat(&s, v, 0, maxWait.Seconds()); err != nil {
-		return err
+func setSeconds(field *time.Duration, v string) error { return setTime(field, v, time.Second) }
+
+// setTime reads a time, of which a bare number is so many units.
+func setTime(field *time.Duration, v string, unit time.Duration) error {
+	n, err := scalar.In(unit, v)
+	if high := float64(maxWait / unit); err != nil || !(n >= 0 && n <= high) {
+		return fmt.Errorf("%q is not a number %s", v, between(0, high))
 	}
-	*field = time.Duration(s * float64(time.Second))
+	*field = time.Duration(n * float64(unit))
 	return nil
 }
 

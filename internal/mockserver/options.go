@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"aiperf/internal/scalar"
+	"aiperf/internal/suggest"
 	"aiperf/internal/tokenizer"
 )
 
@@ -312,32 +314,13 @@ func explain(err error) error {
 
 // nearest is the built option whose name is at most two edits away, "" if there is none.
 func nearest(name string) string {
-	best, distance := "", 3
+	var names []string
 	for _, r := range optionTable {
-		if d := editDistance(name, r.name); r.set != nil && d < distance {
-			best, distance = r.name, d
+		if r.set != nil {
+			names = append(names, r.name)
 		}
 	}
-	return best
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return suggest.Nearest(name, names)
 }
 
 // Help is the text of the options, one paragraph of a line or two each.
@@ -375,16 +358,9 @@ func Help() string {
 	return b.String()
 }
 
-func setBool(field *bool, v string) error {
-	switch strings.ToLower(v) {
-	case "true", "1", "yes", "on":
-		*field = true
-	case "false", "0", "no", "off":
-		*field = false
-	default:
-		return fmt.Errorf("%q is neither true nor false", v)
-	}
-	return nil
+func setBool(field *bool, v string) (err error) {
+	*field, err = scalar.Bool(v)
+	return err
 }
 
 func setUint(field *uint64, v string) error {

@@ -13,7 +13,7 @@ func vllmFamilies() []family {
 		split("vllm:engine_sleep_state", kGauge, "1 for the state that the engine is in.",
 			where("sleep_state", "awake", constant(1)), where("sleep_state", "weights_offloaded", constant(0)),
 			where("sleep_state", "discard_all", constant(0))),
-		gauge("vllm:kv_cache_usage_perc", "Share of the KV cache in use, 1 is full.", kvUsage),
+		gauge("vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", kvUsage),
 		total("vllm:prefix_cache_queries", "Prompt tokens looked up in the prefix cache.", sum(cPrompt)),
 		total("vllm:prefix_cache_hits", "Prompt tokens found in the prefix cache.", hits),
 		total("vllm:external_prefix_cache_queries", "Prompt tokens looked up at the KV connector.", constant(0)),

@@ -12,18 +12,14 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"aiperf/internal/artifact"
 )
 
 const (
 	recordFlushEvery = 100 * time.Millisecond
 	recordFlushBytes = 64 << 10
 )
-
-// redactedHeaders are the headers whose values are never written.
-var redactedHeaders = [...]string{
-	"authorization", "proxy-authorization", "x-api-key", "api-key", "ocp-apim-subscription-key",
-	"x-goog-api-key", "x-functions-key", "aeg-sas-key", "x-amz-security-token", "cookie",
-}
 
 // recorder writes one JSON line per inference request, and a summary when it is closed.
 type recorder struct {
@@ -239,8 +235,8 @@ func appendHeaders(b []byte, lines []byte, authHeader string) []byte {
 			continue
 		}
 		name, value = strings.ToLower(name), string(trimOWS([]byte(value)))
-		if secret(name, authHeader) {
-			value = "<redacted>"
+		if artifact.IsSensitiveName(name) || name == authHeader {
+			value = artifact.Redacted
 		}
 		if before, seen := values[name]; seen {
 			value = before + ", " + value
@@ -259,15 +255,6 @@ func appendHeaders(b []byte, lines []byte, authHeader string) []byte {
 		b = append(b, '{')
 	}
 	return append(b, '}')
-}
-
-func secret(name, authHeader string) bool {
-	for _, s := range redactedHeaders {
-		if name == s {
-			return true
-		}
-	}
-	return name == authHeader
 }
 
 // appendJSONString quotes s; invalid UTF-8 becomes U+FFFD.

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -126,10 +127,10 @@ func (c *conn) await(due *schedule, k int) error {
 }
 
 func setStep(o *Options, v string) error {
-	ms := float64(0)
-	if err := setFloat(&ms, v, 0.1, 60_000); err != nil {
-		return err
+	step := time.Duration(0)
+	if err := setMillis(&step, v); err != nil || step < time.Millisecond/10 || step > time.Minute {
+		return fmt.Errorf("%q is not a number %s", v, between(0.1, 60_000))
 	}
-	o.Scheduler.Step = time.Duration(ms * float64(time.Millisecond))
+	o.Scheduler.Step = step
 	return nil
 }

@@ -16,12 +16,15 @@ import (
 const (
 	Timeout            = "TimeoutError"
 	Connector          = "ClientConnectorError"
+	ConnectTimeout     = "ConnectionTimeoutError"
+	TLSTimeout         = "TLSHandshakeTimeoutError"
 	DNS                = "ClientConnectorDNSError"
 	Certificate        = "ClientConnectorCertificateError"
 	SSL                = "ClientConnectorSSLError"
 	ServerDisconnected = "ServerDisconnectedError"
 	Payload            = "ClientPayloadError"
 	OS                 = "ClientOSError"
+	Cancelled          = "RequestCancellationError" // by the client, as it was asked to
 	Redirects          = "TooManyRedirects"
 	Value              = "ValueError"
 )
@@ -79,6 +82,19 @@ func System(err error) (text, kind string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// Ended reports whether err says that the other side ended the connection, in order or by a reset.
+func Ended(err error) bool {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {
+		return true
+	}
+	for _, end := range ends {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // Describe is the innermost text of err and the name of its kind, "" if it has none. Addresses are left

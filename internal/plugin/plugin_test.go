@@ -91,7 +91,7 @@ func behave(behaviour string) {
 func start(t *testing.T, behaviour string, set func(*Options)) (*Host, error) {
 	t.Helper()
 	t.Setenv("AIPERF_TEST_PLUGIN", behaviour)
-	o := Options{Command: "'" + os.Args[0] + "'", StartLimit: 10 * time.Second, CallLimit: 10 * time.Second}
+	o := Options{Command: "'" + os.Args[0] + "'", StartLimit: time.Minute, CallLimit: time.Minute}
 	if set != nil {
 		set(&o)
 	}

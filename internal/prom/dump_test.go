@@ -13,7 +13,7 @@ func dump(samples []Sample) string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, s := range samples {
 		fmt.Fprintf(&b, "%s %s{%s}", s.Series.Family.Type, s.Series.Family.Name, labelText(s.Series.Labels))
-		if s.Series.Family.Type != Histogram {
+		if !s.Series.Family.Type.Bucketed() {
 			b.WriteString(" " + number(s.Value) + "\n")
 			continue
 		}

@@ -55,6 +55,9 @@ type FetchOptions struct {
 	// WallNS is the wall clock of an instant, Unix nanoseconds; nil = the system's. A run gives its own, which no
 	// step of the system's clock moves.
 	WallNS func(time.Time) int64
+	// Redact hides secrets in the texts of a page: its comments and labels. It returns its argument itself where there
+	// is nothing to hide; nil hides nothing.
+	Redact func([]byte) []byte
 }
 
 // networks are the networks of the IP versions.
@@ -227,6 +230,9 @@ func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (B
 	if err != nil {
 		b.Text = nil
 		return b, f.describeRead(ctx, endpoint, err)
+	}
+	if f.options.Redact != nil {
+		b.Text = redactPage(b.Text, f.options.Redact)
 	}
 	return b, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"aiperf/internal/artifact"
 )
 
 // FuzzParse holds what is true of any bodies: a known body gives what it gave when it was new, whether
@@ -30,6 +32,15 @@ func FuzzParse(f *testing.F) {
 				checkSamples(t, samples)
 			}
 			again(t, fresh, body, want)
+		}
+		// Summaries change nothing of the other samples.
+		with, without := NewParser(Options{Summaries: true}), NewParser(Options{})
+		for _, body := range []string{first, second} {
+			apart, apartErr := with.Parse([]byte(body), false)
+			samples, err := without.Parse([]byte(body), false)
+			if dump(apart) != dump(samples) || (apartErr == nil) != (err == nil) {
+				t.Fatalf("with summaries\n%s(%v), without\n%s(%v)", dump(apart), apartErr, dump(samples), err)
+			}
 		}
 	})
 }
@@ -100,6 +111,7 @@ func FuzzNumber(f *testing.F) {
 func FuzzURL(f *testing.F) {
 	f.Add("localhost:8000", "hunter2")
 	f.Add("grpcs://user:pw@h:8001/v1/?token=x#y", "s3cret")
+	f.Add("h", "a b c")
 	f.Fuzz(func(t *testing.T, raw, secret string) {
 		u, err := NormalizeURL(raw)
 		if err == nil {
@@ -110,7 +122,7 @@ func FuzzURL(f *testing.F) {
 		if RedactURL(RedactURL(raw)) != RedactURL(raw) {
 			t.Fatalf("%q redacted twice", raw)
 		}
-		if len(secret) < 4 || strings.ContainsAny(secret, "/?#&;@<>") || bytes.Contains([]byte(redacted+"http://h:1/metrics?tokenx=1"), []byte(secret)) {
+		if len(secret) < 4 || strings.ContainsAny(secret, "/?#&;@<>") || bytes.Contains([]byte(artifact.Redacted+"http://h:1/metrics?tokenx=1"), []byte(secret)) {
 			return
 		}
 		shown := RedactURL("http://u:" + secret + "@h:1/metrics?token=" + secret + "&x=1")

@@ -38,13 +38,16 @@ func (p *Parser) component(l *line, v float64) {
 	st := l.state
 	h := st.layout
 	if st.mark != p.body {
-		st.mark, st.at = p.body, len(p.samples)
-		p.samples = append(p.samples, Sample{Series: &st.Series})
+		list := p.listOf(st)
+		st.mark, st.at = p.body, len(*list)
+		*list = append(*list, Sample{Series: &st.Series})
 		p.histograms = append(p.histograms, st)
 		h.first, h.sum, h.count, h.counted, h.infinite = h.first[:0], 0, 0, false, false
-		clear(h.values)
+		for i := range h.values {
+			h.values[i] = st.unsaid()
+		}
 	}
-	if v-v != 0 {
+	if v-v != 0 && !(l.role == roleBucket && st.family.Type == Summary) {
 		h.infinite = true
 		return
 	}
@@ -56,6 +59,22 @@ func (p *Parser) component(l *line, v float64) {
 	default:
 		p.bucket(l, h, v)
 	}
+}
+
+// listOf is the list that has the samples of a series.
+func (p *Parser) listOf(st *state) *[]Sample {
+	if st.family.Type == Summary {
+		return &p.summaries
+	}
+	return &p.samples
+}
+
+// unsaid is what a bucket or a quantile is of which a body says nothing.
+func (st *state) unsaid() float64 {
+	if st.family.Type == Summary {
+		return math.NaN()
+	}
+	return 0
 }
 
 func (p *Parser) bucket(l *line, h *layout, v float64) {
@@ -93,10 +112,10 @@ func (p *Parser) complete(st *state) bool {
 		st.fix()
 		p.text += len(st.Upper) * boundSize
 	}
-	if n := len(st.Upper); !h.counted && n > 0 && math.IsInf(st.Upper[n-1], 1) {
+	if n := len(st.Upper); st.family.Type == Histogram && !h.counted && n > 0 && math.IsInf(st.Upper[n-1], 1) {
 		h.count = h.values[n-1]
 	}
-	s := &p.samples[st.at]
+	s := &(*p.listOf(st))[st.at]
 	s.Buckets, s.Sum, s.Count = h.values, h.sum, h.count
 	return true
 }

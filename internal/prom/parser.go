@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 )
 
 // Limits of a Parser.
@@ -29,6 +30,8 @@ type Options struct {
 	MaxSeries int
 	// Notice is told what was dropped, once for each kind and name, after a body was accepted; nil = nobody.
 	Notice func(kind NoticeKind, name, message string)
+	// Summaries keeps the summaries of a body, apart from its other samples; otherwise they are skipped with a notice.
+	Summaries bool
 }
 
 // Parser reads the bodies of one endpoint, one after the other; it is not safe for concurrent use.
@@ -36,6 +39,9 @@ type Options struct {
 type Parser struct {
 	notice    func(kind NoticeKind, name, message string)
 	maxSeries int
+	// keepSummaries: they are samples of a list of their own.
+	keepSummaries bool
+	summaries     []Sample
 
 	lines map[string]*line
 	start line    // its next is the first line of the previous body
@@ -110,7 +116,7 @@ func NewParser(o Options) *Parser {
 		o.MaxSeries = DefaultMaxSeries
 	}
 	return &Parser{
-		notice: o.Notice, maxSeries: o.MaxSeries,
+		notice: o.Notice, maxSeries: o.MaxSeries, keepSummaries: o.Summaries,
 		lines: map[string]*line{}, families: map[string]*family{}, given: map[noticeKey]struct{}{},
 	}
 }
@@ -144,6 +150,9 @@ func (p *Parser) Parse(body []byte, openMetrics bool) ([]Sample, error) {
 	return p.finish(), nil
 }
 
+// Summaries are those of the last body, valid until the next one.
+func (p *Parser) Summaries() []Sample { return p.summaries }
+
 // Families are the metrics met so far, in the order of their first appearance.
 func (p *Parser) Families() []*Family { return p.order }
 
@@ -172,7 +181,7 @@ func (p *Parser) learn(body []byte, openMetrics bool) error {
 func (p *Parser) walk(body []byte, learning bool) (at int, err error) {
 	p.body++
 	p.count = 0
-	p.samples, p.histograms = p.samples[:0], p.histograms[:0]
+	p.samples, p.summaries, p.histograms = p.samples[:0], p.summaries[:0], p.histograms[:0]
 	types := 0
 	prev := &p.start
 	for pos := 0; ; p.count++ {
@@ -303,18 +312,13 @@ func (p *Parser) finish() []Sample {
 	dropped := false
 	for _, st := range p.histograms {
 		if !p.complete(st) {
-			p.samples[st.at].Series = nil
+			(*p.listOf(st))[st.at].Series = nil
 			dropped = true
 		}
 	}
 	if dropped {
-		kept := p.samples[:0]
-		for _, s := range p.samples {
-			if s.Series != nil {
-				kept = append(kept, s)
-			}
-		}
-		p.samples = kept
+		without := func(s Sample) bool { return s.Series == nil }
+		p.samples, p.summaries = slices.DeleteFunc(p.samples, without), slices.DeleteFunc(p.summaries, without)
 	}
 	p.flushNotices()
 	return p.samples
@@ -328,7 +332,7 @@ func (p *Parser) forget(series, families int) {
 		p.text -= len(st.key)
 	}
 	for _, f := range p.order[families:] {
-		delete(p.families, f.Name)
+		delete(p.families, familyKey(f.Name, f.Type))
 	}
 	clear(p.states[series:])
 	clear(p.series[series:])

@@ -166,6 +166,32 @@ func TestSummariesAreSkippedWithOneNotice(t *testing.T) {
 	}
 }
 
+func TestSummariesAreKeptApartWhereTheyAreAskedFor(t *testing.T) {
+	var notices collected
+	p := NewParser(Options{Summaries: true, Notice: notices.add})
+	for _, c := range []struct{ body, samples, summaries string }{
+		{lines("# TYPE s summary", `s{quantile="0.9",a="1"} 7`, `s{a="1",quantile="0.5"} NaN`, `s_sum{a="1"} 4`, `s_count{a="1"} 2`, "# TYPE g gauge", "g 1"),
+			"gauge g{} 1\n", "summary s{a=\"1\"} 0.5:NaN 0.9:7 count 2 sum 4\n"},
+		// A quantile of which nothing is said is not 0; what has no quantile is none.
+		{lines("# TYPE s summary", `s{quantile="0.9",a="1"} 8`, `s{a="1"} 5`, `s{a="1",quantile="x"} 5`, `s_sum{a="1"} 5`, `s_count{a="1"} 3`, "# TYPE g gauge", "g 2"),
+			"gauge g{} 2\n", "summary s{a=\"1\"} 0.5:NaN 0.9:8 count 3 sum 5\n"},
+		// A sum that is no number is of no use.
+		{lines("# TYPE s summary", `s{quantile="0.9",a="1"} 8`, `s_sum{a="1"} NaN`, `s_count{a="1"} 3`, "# TYPE g gauge", "g 3"), "gauge g{} 3\n", ""},
+		// Names of others stay as they are without summaries.
+		{lines("# TYPE s_total counter", "s_total 1", "# TYPE g gauge", "g 4", "# TYPE s summary", `s_count{a="1"} 4`),
+			"counter s{} 1\ngauge g{} 4\n", "summary s{a=\"1\"} 0.5:NaN 0.9:NaN count 4 sum 0\n"},
+		{lines("# TYPE g gauge", "g 5"), "gauge g{} 5\n", ""},
+	} {
+		samples, err := p.Parse([]byte(c.body), false)
+		if err != nil || dump(samples) != c.samples || dump(p.Summaries()) != c.summaries {
+			t.Errorf("%s\ngave %q and %q, %v", c.body, dump(samples), dump(p.Summaries()), err)
+		}
+	}
+	if len(notices) != 1 || notices[0] != "non-finite s" {
+		t.Errorf("notices %q", notices)
+	}
+}
+
 func TestTypeChange(t *testing.T) {
 	gauge := lines("# TYPE a gauge", "a 1", "b 1")
 	histogram := lines("# TYPE a histogram", `a_bucket{le="1"} 1`, "a_count 1", "b 1")

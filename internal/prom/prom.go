@@ -9,16 +9,22 @@ package prom
 // Type is what a family measures.
 type Type uint8
 
-// The types that are kept. Summaries are skipped; info is a gauge of value 1 under NAME_info.
+// The types that are kept. Info is a gauge of value 1 under NAME_info. Summaries stand apart, see [Options].
 const (
 	Unknown Type = iota
 	Gauge
 	Counter
 	Histogram
+	Summary
 )
 
 // String is the type as it stands in files.
-func (t Type) String() string { return [...]string{"unknown", "gauge", "counter", "histogram"}[t] }
+func (t Type) String() string {
+	return [...]string{"unknown", "gauge", "counter", "histogram", "summary"}[t]
+}
+
+// Bucketed reports whether a series has several numbers, a sum and a count.
+func (t Type) Bucketed() bool { return t == Histogram || t == Summary }
 
 // Label is one label of a series. Label lists are sorted by name.
 type Label struct{ Name, Value string }
@@ -34,7 +40,8 @@ type Family struct {
 type Series struct {
 	Family *Family
 	Labels []Label
-	// Bounds are the texts of a histogram's le labels, ascending, +Inf last, as its first body gave them.
+	// Bounds are the texts of a histogram's le labels, ascending, +Inf last, as its first body gave them; of a summary those of
+	// its quantile labels.
 	Bounds []string
 	// Upper are the bounds as numbers.
 	Upper []float64
@@ -43,9 +50,10 @@ type Series struct {
 // Sample is the value of a series in one body.
 type Sample struct {
 	Series *Series
-	// Value is set for all but histograms.
+	// Value is set for all but histograms and summaries.
 	Value float64
-	// Buckets are the cumulative counts in the order of Series.Bounds; valid until the next body is parsed.
+	// Buckets are the cumulative counts in the order of Series.Bounds, of a summary its quantiles, NaN where one is not
+	// known; valid until the next body is parsed.
 	Buckets    []float64
 	Sum, Count float64
 }

@@ -40,13 +40,13 @@ var parts = [...]struct {
 	{"_sum", wordHistogram, roleSum},
 	{"_count", wordHistogram, roleCount},
 	{"_info", wordInfo, roleOne},
-	{"_sum", wordSummary, roleSkip},
-	{"_count", wordSummary, roleSkip},
+	{"_sum", wordSummary, roleSum},
+	{"_count", wordSummary, roleCount},
 	{"_bucket", wordGaugeHistogram, roleValue},
 }
 
 // kinds are the exported types of the words.
-var kinds = map[word]Type{wordGauge: Gauge, wordCounter: Counter, wordHistogram: Histogram, wordInfo: Gauge}
+var kinds = map[word]Type{wordGauge: Gauge, wordCounter: Counter, wordHistogram: Histogram, wordInfo: Gauge, wordSummary: Summary}
 
 // declare reads all HELP and TYPE lines of a body; the first one for a name counts.
 func (p *Parser) declare(body []byte, openMetrics bool) {
@@ -135,8 +135,10 @@ func (p *Parser) resolve(sample string) meaning {
 		case wordInfo:
 			m.name = strings.TrimSuffix(sample, "_info") + "_info"
 			m.role = roleOne
-		case wordSummary, wordHistogram:
+		case wordHistogram:
 			m.role = roleSkip
+		case wordSummary:
+			m.role = roleBucket
 		}
 		return m
 	}
@@ -210,16 +212,20 @@ func (p *Parser) understand(l *line) error {
 	switch {
 	case isSkipped(m.name) || isSkipped(sample):
 		return nil
-	case m.word == wordSummary:
+	case m.word == wordSummary && !p.keepSummaries:
 		p.note(SkippedSummary, m.declared, "Skipping unsupported summary metric: "+m.declared)
 		return nil
 	case m.role == roleSkip:
 		p.note(Incompatible, m.declared, fmt.Sprintf("Metric %s is a histogram but has a sample that is no bucket, sum or count; it is ignored", m.declared))
 		return nil
 	}
-	labels, le := ownLabels(labels, m.kind == Histogram)
+	labels, le := ownLabels(labels, bucketLabels[m.kind])
 	if m.role == roleBucket {
-		if _, _, ok := bound(le); !ok {
+		_, _, ok := bound(le)
+		if m.kind == Summary && (le == "" || !ok) {
+			return nil
+		}
+		if !ok {
 			p.note(BucketsChanged, m.name, fmt.Sprintf("Histogram %s has a bucket whose bound le=%q is no number; it is ignored", m.name, le))
 			return nil
 		}
@@ -231,14 +237,17 @@ func (p *Parser) understand(l *line) error {
 	return nil
 }
 
-// ownLabels sorts labels by name, keeps the last of each name and takes le out if it is a bucket's.
-func ownLabels(labels []Label, histogram bool) (own []Label, le string) {
+// bucketLabels are the labels that tell the numbers of one series apart.
+var bucketLabels = map[Type]string{Histogram: "le", Summary: "quantile"}
+
+// ownLabels sorts labels by name, keeps the last of each name and takes out that of a bucket; "" is none.
+func ownLabels(labels []Label, ofBucket string) (own []Label, le string) {
 	slices.SortStableFunc(labels, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	own = labels[:0]
 	for i, l := range labels {
 		switch {
 		case i+1 < len(labels) && labels[i+1].Name == l.Name:
-		case histogram && l.Name == "le":
+		case ofBucket != "" && l.Name == ofBucket:
 			le = l.Value
 		default:
 			own = append(own, l)
@@ -249,7 +258,7 @@ func ownLabels(labels []Label, histogram bool) (own []Label, le string) {
 
 // seriesOf is the series with these labels, nil if it cannot be kept.
 func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
-	f := p.families[m.name]
+	f := p.families[familyKey(m.name, m.kind)]
 	if f != nil && !compatible(f.Type, m.kind) {
 		p.note(Incompatible, f.Name, fmt.Sprintf("Metric %s was a %s at first and is a %s now; the %s samples are ignored", f.Name, f.Type, m.kind, m.kind))
 		return nil
@@ -270,11 +279,11 @@ func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 	if f == nil {
 		f = &family{Family: Family{Name: strings.Clone(m.name), Type: m.kind}, series: map[string]*state{}}
 		f.Help = cmp.Or(p.help[m.declared], p.help[m.name], p.help[sample])
-		p.families[f.Name] = f
+		p.families[familyKey(f.Name, f.Type)] = f
 		p.order = append(p.order, &f.Family)
 	}
 	st := &state{Series: Series{Family: &f.Family, Labels: cloneLabels(labels)}, family: f, key: string(p.key)}
-	if m.kind == Histogram {
+	if m.kind.Bucketed() {
 		st.layout = &layout{}
 	}
 	f.series[st.key] = st
@@ -286,7 +295,15 @@ func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 // compatible says whether samples of one type may go on in a family that began with another. A page
 // that only lost or gained its TYPE line goes on; a gauge does not become a counter.
 func compatible(first, now Type) bool {
-	return first == now || (first == Unknown || now == Unknown) && first != Histogram && now != Histogram
+	return first == now || (first == Unknown || now == Unknown) && !first.Bucketed() && !now.Bucketed()
+}
+
+// familyKey is a family among those of the parser. Summaries take no name from others.
+func familyKey(name string, kind Type) string {
+	if kind == Summary {
+		return "\xff" + name // in no UTF-8 text
+	}
+	return name
 }
 
 func appendText(b []byte, s string) []byte {

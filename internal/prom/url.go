@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-)
 
-// redacted stands wherever a secret was.
-const redacted = "<redacted>"
+	"aiperf/internal/artifact"
+)
 
 // metricsPath is the path that every endpoint ends in.
 const metricsPath = "/metrics"
@@ -60,66 +59,9 @@ func NormalizeURL(raw string) (string, error) {
 	return normal, nil
 }
 
-// secretWords mark the query parameters whose values are secrets, by any part of the name.
-var secretWords = [...]string{"key", "token", "secret", "passw", "pwd", "signature", "credential", "auth"}
-
-// RedactURL hides the user information and the credential-like query parameters of a URL, and leaves
-// the rest as it is. It works on what is no valid URL, too.
-func RedactURL(raw string) string {
-	head, query, asked := strings.Cut(raw, "?")
-	scheme, rest := "", head
-	if i := strings.Index(head, "://"); i >= 0 {
-		scheme, rest = head[:i+3], head[i+3:]
-	}
-	authority, path, slash := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		authority = redacted + authority[at:]
-	}
-	out := scheme + authority
-	if slash {
-		out += "/" + path
-	}
-	if asked {
-		out += "?" + redactQuery(query)
-	}
-	return out
-}
-
-func redactQuery(query string) string {
-	var b strings.Builder
-	for query != "" {
-		end := strings.IndexAny(query, "&;#")
-		separator := ""
-		pair := query
-		if end >= 0 {
-			pair, separator, query = query[:end], query[end:end+1], query[end+1:]
-		} else {
-			query = ""
-		}
-		if name, value, ok := strings.Cut(pair, "="); ok && value != "" && isSecret(name) {
-			pair = name + "=" + redacted
-		}
-		b.WriteString(pair)
-		b.WriteString(separator)
-	}
-	return b.String()
-}
-
-func isSecret(name string) bool {
-	if plain, err := url.QueryUnescape(name); err == nil {
-		name = plain
-	}
-	name = strings.ToLower(name)
-	if name == "sig" {
-		return true
-	}
-	for _, w := range secretWords {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
-}
+// RedactURL hides the user information and the sensitive query parameters of a URL, which may lack its
+// scheme, and leaves the rest as it is. It works on what is no valid URL, too.
+func RedactURL(raw string) string { return artifact.RedactAddress(raw) }
 
 // Display is an endpoint as it stands in tables: redacted, without scheme and without /metrics at the
 // end of its path.

@@ -45,6 +45,10 @@ const (
 	ReasoningTokens
 	// RequestedTokens is the output limit of the last turn sent.
 	RequestedTokens
+	// PrefixHits and PrefixBlocks are how many blocks of the prompt, from its beginning, were sent before, and how many it
+	// has; absent where the data set does not say so.
+	PrefixHits
+	PrefixBlocks
 	// FirstChunkTokens is how many tokens the server had made, by its own count, with the first content
 	// response; absent where it does not say so with each.
 	FirstChunkTokens

@@ -20,6 +20,8 @@ var fieldNames = [NumFields]string{
 	OutputTokens:            "output_tokens",
 	ReasoningTokens:         "reasoning_tokens",
 	RequestedTokens:         "requested_tokens",
+	PrefixHits:              "prefix_hits",
+	PrefixBlocks:            "prefix_blocks",
 	FirstChunkTokens:        "first_chunk_tokens",
 	Images:                  "images",
 	Audio:                   "audio",

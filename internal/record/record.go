@@ -42,11 +42,16 @@ type Identity struct {
 	// PhaseIndex counts the run's phases from 0, ProfilingIndex its profiling phases (-1 in a warm-up).
 	PhaseIndex, ProfilingIndex int
 	PhaseName                  string
+	// CacheBustMarker is what the request has in front of a message, or behind it, to keep it out of caches, and
+	// CacheBustTarget says where; empty without one.
+	CacheBustMarker, CacheBustTarget string
 	// AgentDepth is how far below the root of its tree the session is. The two ids are empty for a root.
 	AgentDepth                             int
 	ParentCorrelationID, RootCorrelationID string
 	// WasCancelled is true for a simulated client cancellation.
 	WasCancelled bool
+	// ContextOverflowSkip is true for a request that counts as neither successful nor failed, as its context was too long.
+	ContextOverflowSkip bool
 }
 
 // Error is what went wrong with a request. Two errors are the same when code, type and message are.

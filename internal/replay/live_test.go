@@ -45,6 +45,7 @@ func newLive(t *testing.T, name string) *live {
 			AIPerfVersion: "1.0.0", BenchmarkID: "5f0c2f2e-7d1c-4a64-8a53-0d5c7f6d9b11",
 			Configured: []string{urlB, urlA, "http://gone:1/metrics"}, Successful: []string{urlB, urlA},
 			Window: servermetrics.Window{StartNS: start, EndNS: start + 20*second},
+			Warmup: servermetrics.Window{StartNS: start - 6*second, EndNS: start - second},
 			InputConfig: artifact.Object{
 				{Key: "models", Value: []string{"m<&>ü"}},
 				{Key: "phases", Value: []any{artifact.Object{{Key: "rate", Value: 1e-7}, {Key: "none", Value: nil}, {Key: "empty", Value: artifact.Object{}}}}},
@@ -82,11 +83,22 @@ func (l *live) scrape(url, body string, ns int64) {
 	}
 	s := servermetrics.Scrape{
 		TimestampNS: ns, LatencyNS: ns % 1000 * 1000, RequestSentNS: ns - 5000, FirstByteNS: ns,
-		Duplicate: l.bodies[url] == body, Samples: samples,
+		Duplicate: l.bodies[url] == body, Samples: samples, Phase: phaseAt(ns),
 	}
 	l.bodies[url] = body
 	l.store.Endpoint(url).Add(s)
 	l.recorder.Scraped(url, s)
+}
+
+// phaseAt is the phase of a scrape of live.
+func phaseAt(ns int64) *servermetrics.Phase {
+	switch {
+	case ns < start-6*second:
+		return nil
+	case ns < start:
+		return &servermetrics.Phase{Profiling: -1, Name: "warmup", Kind: "warmup"}
+	}
+	return &servermetrics.Phase{Index: 1, Name: "profiling", Kind: "profiling"}
 }
 
 // exports writes all files of the run.
@@ -95,7 +107,7 @@ func (l *live) exports() {
 	if err := l.recorder.Finish(l.info, l.store); err != nil {
 		l.t.Fatal(err)
 	}
-	run := &export.Run{Store: l.store, Results: servermetrics.Compute(l.store, l.info.Settings()), Info: l.info}
+	run := export.NewRun(l.store, l.info)
 	base := filepath.Join(l.dir, "server_metrics_export")
 	err := export.All(context.Background(), []export.Exporter{
 		export.JSON{Path: base + ".json", Run: run}, export.CSV{Path: base + ".csv", Run: run},
@@ -195,4 +207,18 @@ func TestMergedRecordingIsItsOwnRecording(t *testing.T) {
 		Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")}, Formats: []string{"jsonl", "json", "csv", "parquet"},
 	})
 	sameFiles(t, l.dir, again, append(allFiles, "server_metrics_export.jsonl", "server_metrics_recording.json")...)
+}
+
+func TestWindowThatWasAskedForHasNoWarmup(t *testing.T) {
+	l := recorded(t, "server_metrics_export.jsonl")
+	again := replayed(t, Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")}, FromNS: new(start + second)})
+	for dir, want := range map[string]bool{l.dir: true, again: false} {
+		text, err := os.ReadFile(filepath.Join(dir, "server_metrics_export.json"))
+		if err != nil || !bytes.Contains(text, []byte(`"metrics_phase": "profiling"`)) {
+			t.Fatalf("%s, %v", text, err)
+		}
+		if bytes.Contains(text, []byte(`"warmup_metrics"`)) != want || bytes.Contains(text, []byte(`"warmup": {`)) != want {
+			t.Errorf("%s: warm-up %v, want %v", dir, !want, want)
+		}
+	}
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"aiperf/internal/prom"
+	"aiperf/internal/scalar"
 	"aiperf/internal/servermetrics/export"
 )
 
@@ -61,7 +62,7 @@ func flags() []flag {
 }
 
 func nanoseconds(v string) (*int64, error) {
-	ns, err := strconv.ParseInt(v, 10, 64)
+	ns, err := scalar.Count(v)
 	if err != nil || ns < 0 {
 		return nil, fmt.Errorf("%q is not a number of nanoseconds since 1970", v)
 	}
@@ -69,7 +70,7 @@ func nanoseconds(v string) (*int64, error) {
 }
 
 func setSlices(o *Options, v string) error {
-	s, err := strconv.ParseFloat(v, 64)
+	s, err := scalar.In(time.Second, v)
 	if err != nil || !(s >= 0) || s > math.MaxInt64/1e9 {
 		return fmt.Errorf("%q is not a number of seconds", v)
 	}

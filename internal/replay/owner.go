@@ -55,37 +55,81 @@ func (s *stranger) err(path string) error {
 		path, s.id, at(s.startNS), at(s.from), at(s.to))
 }
 
-// warmup computes the metrics of the warm-up anew, where the state has its records.
-func (r *recomputation) warmup() error {
-	if len(r.state.WarmupRecords) == 0 {
-		return nil
-	}
+// warming is the warm-up as it is computed anew: as a whole, and each of its phases.
+type warming struct {
+	set    *metrics.Set
+	engine *metrics.Engine
+	mu     sync.Mutex
+	phases warmupEngines
+}
+
+// newWarming makes one without requests; a warm-up has no slices.
+func (r *recomputation) newWarming() (*warming, error) {
 	c := r.config
 	c.SliceNS = 0
 	set, err := metrics.NewSet(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	engine := set.NewEngine()
+	return &warming{set: set, engine: set.NewEngine(), phases: warmupEngines{}}, nil
+}
+
+// add takes a request, of any goroutine.
+func (w *warming) add(rec *record.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.set.Judge(rec)
+	w.engine.Add(rec)
+	w.phases.add(rec, w.set)
+}
+
+// warmup computes the metrics of the warm-up anew, where the state or the records have its requests.
+func (r *recomputation) warmup() error {
+	if r.warming == nil {
+		if len(r.state.WarmupRecords) == 0 {
+			return nil
+		}
+		var err error
+		if r.warming, err = r.newWarming(); err != nil {
+			return err
+		}
+	}
+	w := r.warming
 	for i, line := range r.state.WarmupRecords {
 		rec, err := report.ParseRecord(line)
 		if err != nil {
 			return fmt.Errorf("state of the run: warmup_records: item %d: %w", i, err)
 		}
-		set.Judge(rec)
-		engine.Add(rec)
+		w.add(rec)
 	}
-	facts := r.state.Window
-	facts.WindowStartNS, facts.WindowEndNS = 0, 0
+	if len(w.phases) == 0 {
+		return nil
+	}
 	for i := range r.state.Phases {
 		if p := &r.state.Phases[i]; p.Kind == string(config.WarmupPhase) {
-			if p.StartNS != 0 && p.RequestsEndNS != 0 {
-				facts.WindowStartNS, facts.WindowEndNS = p.StartNS, p.RequestsEndNS
-			}
+			w.engine.SetRunFacts(r.factsOf(p))
 			break
 		}
 	}
-	engine.SetRunFacts(facts)
-	r.warmupResults = engine.Results()
+	for i, apart := range w.phases {
+		if r.theirs != nil && len(r.state.Phases) == 0 {
+			continue // its folder lacks the file of the phases
+		}
+		if i < 0 || i >= len(r.state.Phases) || r.state.Phases[i].Kind != string(config.WarmupPhase) {
+			return fmt.Errorf("state of the run: warmup_records: phase_index %d is no warm-up", i)
+		}
+		apart.SetRunFacts(r.factsOf(&r.state.Phases[i]))
+	}
+	r.warmups, r.warmupResults = w.phases, w.engine.Results()
 	return nil
+}
+
+// factsOf are those of a phase.
+func (r *recomputation) factsOf(p *summary.PhaseState) metrics.RunFacts {
+	facts := r.state.Window
+	facts.WindowStartNS, facts.WindowEndNS = 0, 0
+	if p.StartNS != 0 && p.RequestsEndNS != 0 {
+		facts.WindowStartNS, facts.WindowEndNS = p.StartNS, p.RequestsEndNS
+	}
+	return facts
 }

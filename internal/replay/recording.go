@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/prom"
 	"aiperf/internal/servermetrics"
 	"aiperf/internal/servermetrics/export"
@@ -35,7 +35,7 @@ type recording struct {
 func openRecording(path string, o *Options, repeats bool) (*recording, error) {
 	r := &recording{path: path, types: o.Types, repeats: repeats, endpoints: map[string]*endpoint{}, warn: o.Warn}
 	sidecar := export.SidecarPath(path)
-	data, err := os.ReadFile(sidecar)
+	data, err := bounded.ReadFile(sidecar)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -57,12 +57,12 @@ type sink func(url string, s servermetrics.Scrape)
 
 // read hands all scrapes to a sink; their samples are valid during the call.
 func (r *recording) read(ctx context.Context, to sink) error {
-	file, err := os.Open(r.path)
+	file, err := bounded.Open(r.path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	in := bufio.NewReaderSize(file, 256<<10)
+	in := bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 256<<10)
 	var buf []byte
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
@@ -119,6 +119,7 @@ func (r *recording) line(text []byte, to sink) error {
 	s := &r.scan
 	*s = scanner{text: text}
 	metricsAt := 0
+	phase := servermetrics.Phase{Index: -1, Profiling: -1}
 	s.each(func(key []byte) {
 		switch string(key) {
 		case "endpoint_url":
@@ -131,6 +132,14 @@ func (r *recording) line(text []byte, to sink) error {
 			scrape.RequestSentNS = s.integer()
 		case "first_byte_ns":
 			scrape.FirstByteNS = s.integer()
+		case "phase_index":
+			phase.Index = int(s.integer())
+		case "profiling_index":
+			phase.Profiling = int(s.integer())
+		case "phase_name":
+			phase.Name = string(s.str())
+		case "phase_kind":
+			phase.Kind = string(s.str())
 		case "metrics":
 			s.peek()
 			metricsAt = s.at
@@ -149,6 +158,9 @@ func (r *recording) line(text []byte, to sink) error {
 		return errors.New("no timestamp_ns: is this a server metrics recording?")
 	case len(metrics) == 0 || metrics[0] != '{':
 		return errors.New("no metrics: is this a server metrics recording?")
+	}
+	if phase.Index >= 0 {
+		scrape.Phase = &phase
 	}
 	e := r.endpoints[string(url)]
 	if e == nil {

@@ -110,7 +110,7 @@ func (m *merger) mergeInfo() export.Info {
 			info = s.Info
 			info.Configured, info.Successful = slices.Clone(s.Configured), slices.Clone(s.Successful)
 			info.Models = slices.Clone(s.Models)
-			info.Window = servermetrics.Window{}
+			info.Window, info.Warmup = servermetrics.Window{}, servermetrics.Window{}
 		}
 		ids[s.BenchmarkID] = true
 		info.Configured = union(info.Configured, s.Configured)
@@ -124,6 +124,12 @@ func (m *merger) mergeInfo() export.Info {
 		}
 		if s.Window.EndNS > info.Window.EndNS {
 			info.Window.EndNS, info.EndLocation = s.Window.EndNS, s.EndLocation
+		}
+		if w := s.Warmup; w.EndNS > w.StartNS {
+			if info.Warmup.EndNS == 0 || w.StartNS < info.Warmup.StartNS {
+				info.Warmup.StartNS = w.StartNS
+			}
+			info.Warmup.EndNS = max(info.Warmup.EndNS, w.EndNS)
 		}
 		if s.ExportTime.After(info.ExportTime) {
 			info.ExportTime = s.ExportTime
@@ -201,6 +207,9 @@ func (m *merger) completeInfo() {
 	if i.Window.EndNS == 0 {
 		i.Window = servermetrics.Window{StartNS: m.first, EndNS: m.last}
 	}
+	if m.o.FromNS != nil || m.o.ToNS != nil {
+		i.Warmup = servermetrics.Window{} // the window that was asked for is all that counts
+	}
 	if m.o.FromNS != nil {
 		i.Window.StartNS = *m.o.FromNS
 	}
@@ -233,11 +242,10 @@ func (m *merger) export(ctx context.Context) error {
 	if recorded == nil && m.recorder != nil {
 		m.o.Written("Server metrics JSONL export", m.target("jsonl"))
 	}
-	results := servermetrics.Compute(m.store, m.info.Settings())
-	for _, w := range results.Warnings {
+	run := export.NewRun(m.store, m.info)
+	for _, w := range run.Results.Warnings {
 		m.o.Warn(w)
 	}
-	run := &export.Run{Store: m.store, Results: results, Info: m.info}
 	var exporters []export.Exporter
 	for _, format := range m.o.Formats {
 		switch format {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"aiperf/internal/prom"
+
+	"aiperf/internal/servermetrics"
 )
 
 func TestPrefixedRecordingGivesPrefixedFiles(t *testing.T) {
@@ -28,6 +30,7 @@ func TestPrefixedRecordingGivesPrefixedFiles(t *testing.T) {
 func TestOtherWindowAndSlicesAreThoseOfSuchARun(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
 	l.info.Window.StartNS += 3*second + 7
+	l.info.Warmup = servermetrics.Window{}
 	l.info.SliceNS = 0
 	l.info.Bounds = true
 	path := filepath.Join(l.dir, "server_metrics_export.jsonl")

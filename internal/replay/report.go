@@ -46,6 +46,8 @@ type ReportOptions struct {
 	Version string
 	// HTML asks for the report as a page.
 	HTML bool
+	// GPUGrace is how long after the end of the load an energy counter is still read, in a run of the original.
+	GPUGrace time.Duration
 	// ExportWidth is the width of the console's text; 0 is the default.
 	ExportWidth int
 }
@@ -53,14 +55,14 @@ type ReportOptions struct {
 // Report computes the summaries of a run anew from its records and writes them. Without a change they
 // are those of the live run, byte by byte.
 func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Options, error) {
-	from, state, err := findState(o.Dir)
+	from, state, theirs, err := findRun(o.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	if state.ExportLevel == "summary" {
 		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute anything from", o.Dir)
 	}
-	r := recomputation{o: o, state: state, config: state.Config}
+	r := recomputation{o: o, state: state, config: state.Config, theirs: theirs}
 	if err := r.configure(); err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +75,10 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	result := r.result()
+	result, err := r.result()
+	if err != nil {
+		return nil, nil, err
+	}
 	to := config.Artifacts{Dir: cmp.Or(o.OutputDir, filepath.Join(o.Dir, "report")), Prefix: filepath.Base(from.Prefix)}
 	if from.Prefix == "" {
 		to.Prefix = ""
@@ -82,30 +87,34 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 	return result, options, err
 }
 
-// findState finds the state file of a run, whatever its prefix.
-func findState(dir string) (config.Artifacts, *summary.State, error) {
+// findRun finds a run: by its state file, whatever its prefix, or one of the original, which has none.
+func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 	usual := config.Artifacts{Dir: dir}
 	found := usual
 	if _, err := os.Stat(usual.Path(config.RunState)); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			return usual, nil, err
+			return usual, nil, nil, err
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return usual, nil, fmt.Errorf("%s is no folder of a run", dir)
+			return usual, nil, nil, fmt.Errorf("%s is no folder of a run", dir)
 		}
 		suffix := config.Artifacts{Prefix: "x"}.Name(config.RunState)[1:]
 		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), "*"+suffix))
 		switch len(matches) {
 		case 0:
-			return usual, nil, fmt.Errorf("%s holds no %s: only runs of this program can be computed anew, from the version on that writes it", dir, usual.Name(config.RunState))
+			theirs, state, err := findOriginal(dir)
+			if err != nil {
+				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no run of the original: %w", dir, usual.Name(config.RunState), err)
+			}
+			return theirs.from, state, theirs, nil
 		case 1:
 			found.Prefix = strings.TrimSuffix(filepath.Base(matches[0]), suffix)
 		default:
-			return usual, nil, fmt.Errorf("%s holds several runs (%s): give each a folder of its own", dir, strings.Join(matches, ", "))
+			return usual, nil, nil, fmt.Errorf("%s holds several runs (%s): give each a folder of its own", dir, strings.Join(matches, ", "))
 		}
 	}
 	state, err := summary.ReadState(found.Path(config.RunState))
-	return found, state, err
+	return found, state, nil, err
 }
 
 // globEscape makes a path match itself alone.
@@ -129,8 +138,12 @@ type recomputation struct {
 	records, excluded atomic.Int64
 	cut               bool
 	warmupResults     []metrics.Result
+	warmups           warmupEngines
 	// requests are those of the page; nil where none is asked for.
 	requests *timeline.Recorder
+	// theirs is set where the run is one of the original. warming is the warm-up, nil where there is none.
+	theirs  *original
+	warming *warming
 }
 
 // configure brings what is different into the run's configuration.
@@ -161,6 +174,13 @@ func (r *recomputation) configure() error {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
 	r.engine = r.set.NewEngine()
+	r.engine.SliceFrom(max(r.state.Run.StartNS, r.startNS))
+	if r.theirs != nil {
+		r.engine.SliceFrom(max(r.theirs.firstNS, r.startNS))
+		if r.warming, err = r.newWarming(); err != nil {
+			return err
+		}
+	}
 	if r.o.HTML {
 		r.requests = timeline.New(r.state.Run.StartNS)
 	}
@@ -170,8 +190,15 @@ func (r *recomputation) configure() error {
 func (r *recomputation) read(path string) error {
 	var err error
 	others := newStranger(r.state)
-	r.cut, err = report.ReadRecords(path, func(rec *record.Record) {
+	read := report.ReadRecords
+	if r.theirs != nil {
+		read = report.ReadOriginalRecords
+	}
+	r.cut, err = read(path, func(rec *record.Record) {
 		if rec.Phase != record.PhaseProfiling {
+			if r.warming != nil && rec.Phase == record.PhaseWarmup {
+				r.warming.add(rec)
+			}
 			return
 		}
 		others.see(rec)
@@ -186,7 +213,7 @@ func (r *recomputation) read(path string) error {
 		}
 		r.set.Judge(rec)
 		r.engine.Add(rec)
-		if r.requests != nil {
+		if r.requests != nil && !rec.ContextOverflowSkip {
 			r.requests.Add(rec)
 		}
 	})
@@ -202,7 +229,7 @@ func (r *recomputation) read(path string) error {
 	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished && r.records.Load() > sent {
 		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of another run", path, r.records.Load(), sent)
 	}
-	if seen := r.engine.Snapshot(); seen.Successes+seen.Errors == 0 {
+	if seen := r.engine.Snapshot(); seen.Requests() == 0 {
 		if !r.selects() {
 			return r.noRecords(path)
 		}
@@ -232,10 +259,10 @@ func (r *recomputation) selects() bool {
 }
 
 // result builds the result as the live run does, of what was read.
-func (r *recomputation) result() *summary.Result {
+func (r *recomputation) result() (*summary.Result, error) {
 	run, window := r.state.Run, r.state.Window
 	seen := r.engine.Snapshot()
-	completed := seen.Successes + seen.Errors
+	completed := seen.Requests()
 	if r.state.Status != summary.StateFinished {
 		run.Incomplete = cmp.Or(run.Incomplete, "the run was killed; its last state was written "+
 			time.Unix(0, r.state.UpdatedNS).UTC().Format(time.RFC3339)+", and at most the last second of records is missing")
@@ -265,9 +292,13 @@ func (r *recomputation) result() *summary.Result {
 	}
 	if !r.selects() {
 		result.AddGPUs(r.state.GPU)
+		result.Reconcile(r.state.Ledger)
 	}
 	result.Recomputed = r.changes()
-	return &result
+	if r.theirs != nil && !r.selects() {
+		return &result, r.theirs.addGPUs(&result, r.o.GPUGrace)
+	}
+	return &result, nil
 }
 
 // changes say what is different from the live run.
@@ -298,6 +329,9 @@ func (r *recomputation) changes() artifact.Object {
 	if r.selects() && r.state.GPU != nil {
 		out = append(out, artifact.Member{Key: "without_gpu_telemetry", Value: true}) // it is that of the whole run
 	}
+	if r.selects() && r.state.Ledger != nil {
+		out = append(out, artifact.Member{Key: "without_reconciliation", Value: true}) // likewise
+	}
 	if len(r.o.ExcludeErrors) > 0 {
 		out = append(out, artifact.Member{Key: "excluded_errors", Value: r.o.ExcludeErrors},
 			artifact.Member{Key: "excluded_requests", Value: r.excluded.Load()})
@@ -308,6 +342,14 @@ func (r *recomputation) changes() artifact.Object {
 // export writes the files and returns how the console shows the result.
 func (r *recomputation) export(ctx context.Context, result *summary.Result, from, to config.Artifacts) (*console.Options, error) {
 	if err := os.MkdirAll(to.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := artifact.LockFolder(to.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w with --output-dir", err)
+	}
+	defer lock.Release()
+	if err := removeStalePhases(from, to); err != nil {
 		return nil, err
 	}
 	if len(result.Slices) == 0 {
@@ -336,7 +378,11 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 		run, unread = r.page(ctx, result, from)
 		exporters = append(exporters, html.Export{Path: to.Path(config.HTMLReport), Run: run})
 	}
-	return options, errors.Join(report.ExportAll(ctx, result, exporters...), unread)
+	phases, unlisted := r.phaseFiles(ctx, result, from, to)
+	if phases != nil {
+		unlisted = phases.Write()
+	}
+	return options, errors.Join(report.ExportAll(ctx, result, exporters...), unread, unlisted)
 }
 
 func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {
@@ -345,8 +391,10 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 		ShowTrace:  c.ShowTrace,
 		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent, OSLTokens: r.config.OSLMismatchTokens},
 		Notes:      c.Notes,
+		URLs:       c.URLs,
 		Files:      console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
 	}
+	o.Speculation = c.Speculation
 	if g := r.state.GPU; g != nil && g.Telemetry != nil && g.Shown && !r.selects() {
 		o.GPU = &console.GPU{Telemetry: g.Telemetry}
 	}

@@ -1,11 +1,6 @@
 package report
 
-import (
-	"cmp"
-	"slices"
-
-	"aiperf/internal/metrics"
-)
+import "aiperf/internal/metrics"
 
 // figure is one statistic of a metric.
 type figure struct {
@@ -27,11 +22,4 @@ func figures(m *metrics.Result) []figure {
 		list = append(list, figure{metrics.RankKey(p.Rank), p.Value})
 	}
 	return append(list, figure{"std", s.Std})
-}
-
-// byTag returns results sorted by tag.
-func byTag(results []metrics.Result) []metrics.Result {
-	sorted := slices.Clone(results)
-	slices.SortStableFunc(sorted, func(a, b metrics.Result) int { return cmp.Compare(a.Tag, b.Tag) })
-	return sorted
 }

@@ -8,8 +8,11 @@ import (
 
 // NetworkProbe is one measurement of the network's round trip.
 type NetworkProbe struct {
-	// URL is the server's, without secrets; Remote is the address and port that was reached.
-	URL, Remote string
+	// URL is the server's, without secrets; Host and Port are what was to be reached.
+	URL, Host string
+	Port      int64
+	// Remote is the address and port that was reached.
+	Remote string
 	// StartNS is when the probe began, wall epoch ns.
 	StartNS int64
 	RTTNS   int64
@@ -42,10 +45,16 @@ func (n *NetworkLatency) Add(p *NetworkProbe) {
 	m := artifact.Members{Dst: n.line[:0]}
 	m.Open()
 	m.Int("timestamp_ns", p.StartNS)
-	m.String("endpoint_url", p.URL)
+	m.String("target_url", p.URL)
+	m.String("target_host", p.Host)
+	m.Int("target_port", p.Port)
+	m.String("probe_type", "tcp_connect")
+	if p.Error == "" {
+		m.Int("rtt_ns", p.RTTNS)
+	}
+	m.Bool("success", p.Error == "")
 	if p.Error == "" {
 		m.String("remote_address", p.Remote)
-		m.Int("rtt_ns", p.RTTNS)
 		m.String("source", p.Source)
 	} else {
 		m.String("error", p.Error)

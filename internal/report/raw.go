@@ -75,6 +75,10 @@ func (s *RawRecords) appendLine(dst []byte, r *record.Record) []byte {
 		s.appendResponse(&m, &raw.Responses[i])
 	}
 	m.Dst = append(m.Dst, ']')
+	if r.CacheBustMarker != "" {
+		m.String("cache_bust_marker", r.CacheBustMarker)
+		m.String("cache_bust_target", r.CacheBustTarget)
+	}
 	appendError(&m, r.Err)
 	m.Close()
 	return m.Dst
@@ -83,11 +87,11 @@ func (s *RawRecords) appendLine(dst []byte, r *record.Record) []byte {
 // appendPayload appends a request body on one line: JSON as it is, anything else as a string, and as
 // base64 when it is no text.
 func appendPayload(dst, payload []byte, redactor *artifact.Redactor) []byte {
-	payload = redactor.Bytes(payload)
 	var line bytes.Buffer
 	if err := json.Compact(&line, payload); err == nil {
-		return append(dst, bytes.ToValidUTF8(line.Bytes(), []byte("\uFFFD"))...)
+		return append(dst, bytes.ToValidUTF8(redactor.JSON(line.Bytes()), []byte("\uFFFD"))...)
 	}
+	payload = redactor.Bytes(payload)
 	if utf8.Valid(payload) {
 		return artifact.AppendString(dst, payload)
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/metrics"
 	"aiperf/internal/record"
 )
@@ -38,11 +38,11 @@ type recordLine struct {
 		ParentID       string `json:"parent_correlation_id"`
 		RootID         string `json:"root_correlation_id"`
 		CancelledNS    *int64 `json:"cancellation_time_ns"`
+		Skip           bool   `json:"context_overflow_skip"`
+		EndNS          *int64 `json:"request_end_ns"`
 	} `json:"metadata"`
-	Metrics map[string]struct {
-		Value json.RawMessage `json:"value"`
-	} `json:"metrics"`
-	Error *struct {
+	Metrics map[string]metrics.Written `json:"metrics"`
+	Error   *struct {
 		Code       *int     `json:"code"`
 		Type       string   `json:"type"`
 		Message    string   `json:"message"`
@@ -68,22 +68,69 @@ func ParseRecord(line []byte) (*record.Record, error) {
 
 // parseRecord reads a line of any shape.
 func parseRecord(line []byte) (*record.Record, error) {
+	l, err := readLine(line)
+	if err != nil {
+		return nil, err
+	}
+	if l.Facts == nil {
+		return nil, ErrNoFacts
+	}
+	r, err := l.record()
+	if err != nil {
+		return nil, err
+	}
+	for tag, value := range l.Metrics {
+		if r.Err != nil {
+			break // metrics of failures are other ones, and all facts stand apart
+		}
+		if err := metrics.RestoreMetric(r, tag, value.Value); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range l.Facts {
+		if err := metrics.RestoreFact(r, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// ParseOriginalRecord reads a line of the original's per-request file: it has metrics and no facts, and some facts
+// follow from them ([metrics.RestoreFromMetrics]).
+func ParseOriginalRecord(line []byte) (*record.Record, error) {
+	l, err := readLine(line)
+	if err != nil {
+		return nil, err
+	}
+	if l.Metadata.EndNS == nil {
+		return nil, errors.New("it has no request_end_ns")
+	}
+	r, err := l.record()
+	if err != nil {
+		return nil, err
+	}
+	return r, metrics.RestoreFromMetrics(r, *l.Metadata.EndNS, l.Metrics)
+}
+
+func readLine(line []byte) (*recordLine, error) {
 	var l recordLine
 	if err := json.Unmarshal(line, &l); err != nil {
 		return nil, err
 	}
-	m := &l.Metadata
-	switch {
-	case m.StartNS == nil:
+	if l.Metadata.StartNS == nil {
 		return nil, errors.New("it has no request_start_ns")
-	case l.Facts == nil:
-		return nil, ErrNoFacts
 	}
+	return &l, nil
+}
+
+// record is the request without what its metrics and facts tell.
+func (l *recordLine) record() (*record.Record, error) {
+	m := &l.Metadata
 	r := &record.Record{
 		Identity: record.Identity{
 			SessionNum: m.SessionNum, RequestID: m.RequestID, CorrelationID: m.CorrelationID, ConversationID: m.ConversationID,
 			TurnIndex: m.TurnIndex, WorkerID: m.WorkerID, ProcessorID: m.ProcessorID,
-			Phase: m.Phase, PhaseIndex: m.PhaseIndex, ProfilingIndex: -1, PhaseName: m.PhaseName, WasCancelled: m.WasCancelled,
+			Phase: m.Phase, PhaseIndex: m.PhaseIndex, ProfilingIndex: -1, PhaseName: m.PhaseName, WasCancelled: m.WasCancelled, ContextOverflowSkip: m.Skip,
 			AgentDepth: m.AgentDepth, ParentCorrelationID: m.ParentID, RootCorrelationID: m.RootID,
 		},
 		Facts: record.NewFacts(),
@@ -114,19 +161,6 @@ func parseRecord(line []byte) (*record.Record, error) {
 		r.SpecDecode = s
 		s.Fill(&r.Facts)
 	}
-	for tag, value := range l.Metrics {
-		if r.Err != nil {
-			break // metrics of failures are other ones, and all facts stand apart
-		}
-		if err := metrics.RestoreMetric(r, tag, value.Value); err != nil {
-			return nil, err
-		}
-	}
-	for name, value := range l.Facts {
-		if err := metrics.RestoreFact(r, name, value); err != nil {
-			return nil, err
-		}
-	}
 	return r, nil
 }
 
@@ -143,7 +177,16 @@ type batch struct {
 // no order. A last line that is not whole, of a run that was killed, is left out: cut tells. Any other
 // line that cannot be read is an error that names it.
 func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
-	file, err := os.Open(path)
+	return readRecords(path, ParseRecord, take)
+}
+
+// ReadOriginalRecords is ReadRecords for a file of the original.
+func ReadOriginalRecords(path string, take func(*record.Record)) (cut bool, err error) {
+	return readRecords(path, ParseOriginalRecord, take)
+}
+
+func readRecords(path string, parse func(line []byte) (*record.Record, error), take func(*record.Record)) (cut bool, err error) {
+	file, err := bounded.Open(path)
 	if err != nil {
 		return false, err
 	}
@@ -156,7 +199,7 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 			for b := range batches {
 				number := b.first
 				for line := range bytes.Lines(b.text) {
-					r, err := ParseRecord(line[:len(line)-1])
+					r, err := parse(line[:len(line)-1])
 					if err != nil {
 						faults.keep(number, fmt.Errorf("%s:%d: %w", path, number, err))
 						break
@@ -168,7 +211,7 @@ func ReadRecords(path string, take func(*record.Record)) (cut bool, err error) {
 			}
 		})
 	}
-	lines, cut, err := splitLines(file, batches, empty)
+	lines, cut, err := splitLines(bounded.NewLines(file, bounded.MaxLine, ""), batches, empty)
 	close(batches)
 	group.Wait()
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
+
+	"aiperf/internal/bounded"
 )
 
 // Request is what a line of the per-request file, of this program or of the original, says of when a
@@ -88,19 +89,19 @@ func ReadRequests(path string, take func(*Request)) error {
 // eachLine hands the whole lines of a file to take; an error of it names the line. One in the last line is that of a
 // run that was killed, and passed over.
 func eachLine(path string, take func([]byte) error) error {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	in := bufio.NewReaderSize(file, 1<<20)
+	in := bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 1<<20)
 	for number := 1; ; number++ {
 		text, err := in.ReadBytes('\n')
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		if err := take(text); err != nil {
 			if _, more := in.Peek(1); more == io.EOF {
@@ -143,7 +144,7 @@ func ReadRawRequests(path string, wanted func(session string) bool, take func(*R
 
 // ReadReplies returns the texts of outputs.json of the requests that are wanted, by their ids.
 func ReadReplies(path string, wanted map[string]bool) (map[string]string, error) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
+
+	"aiperf/internal/bounded"
 )
 
 // RequestKey names a request by what it asked, so that two runs of one dataset can be paired: the turn
@@ -37,21 +38,21 @@ type Column struct {
 // ReadValues reads the metrics of a per-request file, of this program or of the original. Lists are
 // left out, and so is a last line that is not whole.
 func ReadValues(path string) (*Values, error) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	v := &Values{ByTag: map[string]*Column{}, names: map[string]string{}}
 	times := map[RequestKey]int{}
-	in := bufio.NewReaderSize(file, 1<<20)
+	in := bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 1<<20)
 	for number := 1; ; number++ {
 		text, err := in.ReadBytes('\n')
 		if err == io.EOF {
 			return v, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
 		if err := v.add(text, times); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, number, err)

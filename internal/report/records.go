@@ -129,7 +129,7 @@ func appendMetadata(m *artifact.Members, r *record.Record) {
 	m.String("phase_kind", r.Phase)
 	m.Bool("was_cancelled", r.WasCancelled)
 	appendWall(m, "cancellation_time_ns", r, record.Cancelled)
-	m.Bool("context_overflow_skip", false)
+	m.Bool("context_overflow_skip", r.ContextOverflowSkip)
 	m.Int("agent_depth", int64(r.AgentDepth))
 	if r.ParentCorrelationID != "" {
 		m.String("parent_correlation_id", r.ParentCorrelationID)

@@ -9,13 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/bounded"
 	"aiperf/internal/summary"
 )
 
@@ -81,7 +81,7 @@ type parquetLine struct {
 }
 
 func eachParquetLine(ctx context.Context, path string, yield func(*parquetLine) error) error {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,8 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 			r.PhaseName = s.string()
 		case "was_cancelled":
 			r.WasCancelled = s.bool()
+		case "context_overflow_skip":
+			r.ContextOverflowSkip = s.bool()
 		case "agent_depth":
 			whole(&r.AgentDepth)
 		case "parent_correlation_id":

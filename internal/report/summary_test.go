@@ -281,3 +281,64 @@ func TestFailedExporterDoesNotStopOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Metadata is there where there is something to say.
+func TestSummaryMetadata(t *testing.T) {
+	for _, c := range []struct {
+		source     *summary.Source
+		submission *summary.Submission
+		want       string
+	}{
+		{nil, nil, ""},
+		{&summary.Source{Loader: "sharegpt"}, nil, `{"dataset":{"source_type":"public_dataset","loader":"sharegpt"}}`},
+		{&summary.Source{Loader: "spec_al_gsm8k", HubDataset: "openai/gsm8k", HubSubset: "main", HubSplit: "test", Entries: 20}, nil,
+			`{"dataset":{"source_type":"public_dataset","loader":"spec_al_gsm8k","hf_dataset_name":"openai/gsm8k","hf_split":"test","hf_subset":"main","num_dataset_entries":20}}`},
+		{nil, &summary.Submission{Scenario: "s"}, `{"scenario":"s","submission_valid":true,"submission_invalid_reasons":[]}`},
+		{&summary.Source{Loader: "x"}, &summary.Submission{Scenario: "s", Reasons: []string{"unsafe_override", "was_cancelled"}},
+			`{"dataset":{"source_type":"public_dataset","loader":"x"},"scenario":"s","submission_valid":false,"submission_invalid_reasons":["unsafe_override","was_cancelled"]}`},
+	} {
+		r := result()
+		r.Source, r.Submission = c.source, c.submission
+		doc := SummaryObject(r, nil)
+		got := ""
+		if m, ok := doc.Get("metadata"); ok {
+			text, err := artifact.AppendJSON(nil, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = string(text)
+		}
+		if got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+		if _, ok := doc.Get("runtime_submission_invalid_reasons"); ok != (c.submission != nil) {
+			t.Errorf("%+v: runtime_submission_invalid_reasons is there: %t", c.submission, ok)
+		}
+	}
+}
+
+func TestBranchStatsHaveElevenCounts(t *testing.T) {
+	text, _ := artifact.AppendJSON(nil, branchStats(&summary.Branches{
+		ChildrenSpawned: 1, ChildrenCompleted: 2, ChildrenErrored: 3, ChildrenTruncated: 4, ChildrenDelayed: 5,
+		ParentsSuspended: 6, ParentsResumed: 7, ParentsFailed: 8, JoinsSuppressed: 9, GraphsAdmitted: 10, GraphsCompleted: 11,
+	}))
+	want := `{"children_spawned":1,"children_completed":2,"children_errored":3,"children_truncated":4,"children_delayed":5,` +
+		`"parents_suspended":6,"parents_resumed":7,"parents_failed_due_to_child_error":8,"joins_suppressed":9,"graphs_admitted":10,"graphs_completed_to_end":11}`
+	if string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+func TestRunInfoOrder(t *testing.T) {
+	r := result()
+	seed := uint64(3)
+	r.RunInfo = summary.RunInfo{RandomSeed: &seed, RunLabel: "trial_0001"}
+	var keys []string
+	for _, m := range runInfo(r) {
+		keys = append(keys, m.Key)
+	}
+	want := "benchmark_id random_seed trial run_label variation_label variation_index variation_values cli_command"
+	if got := strings.Join(keys, " "); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want it to begin with %s", got, want)
+	}
+}

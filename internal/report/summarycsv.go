@@ -27,7 +27,7 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
 // empty line between them when both exist.
 func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
-	sorted := byTag(results)
+	sorted := summary.ByTag(results)
 	further := furtherKeys(results)
 	start := len(dst)
 	for _, m := range sorted {

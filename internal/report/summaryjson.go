@@ -51,6 +51,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		artifact.Member{Key: "input_config", Value: r.InputConfig},
 		artifact.Member{Key: "run_info", Value: runInfo(r)},
 	)
+	if m := metadata(r); m != nil {
+		doc = append(doc, artifact.Member{Key: "metadata", Value: m})
+	}
 	if r.Recomputed != nil {
 		doc = append(doc, artifact.Member{Key: "recomputed", Value: r.Recomputed})
 	}
@@ -59,6 +62,15 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	}
 	if r.ClientHealth != nil {
 		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
+	}
+	if d := r.Dataset; d != nil {
+		doc = append(doc, artifact.Member{Key: "dataset", Value: artifact.Object{
+			{Key: "conversations", Value: d.Conversations}, {Key: "distinct_prompts", Value: d.DistinctPrompts},
+			{Key: "mean_repeats", Value: d.MeanRepeats}, {Key: "max_repeats", Value: d.MaxRepeats},
+		}})
+	}
+	if r.Reconciliation != nil {
+		doc = append(doc, artifact.Member{Key: "reconciliation", Value: reconciliation(r.Reconciliation)})
 	}
 	if bounds := PercentileBounds(r.Metrics); len(bounds) > 0 {
 		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
@@ -80,17 +92,38 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: acceptanceBuckets(r.Acceptance)})
 	}
 	if s := r.Submission; s != nil {
-		reasons := make([]any, len(s.Reasons))
-		for i, reason := range s.Reasons {
-			reasons[i] = reason
-		}
-		doc = append(doc,
-			artifact.Member{Key: "scenario", Value: s.Scenario},
-			artifact.Member{Key: "submission_valid", Value: len(s.Reasons) == 0},
-			artifact.Member{Key: "runtime_submission_invalid_reasons", Value: reasons},
-		)
+		doc = append(doc, artifact.Member{Key: "runtime_submission_invalid_reasons", Value: append([]string{}, s.Reasons...)})
 	}
 	return append(doc, rest...)
+}
+
+// metadata says what was sent and what it counts for; nil where there is nothing to say.
+func metadata(r *summary.Result) artifact.Object {
+	var o artifact.Object
+	if r.Source != nil {
+		o = append(o, artifact.Member{Key: "dataset", Value: sourceObject(r.Source)})
+	}
+	if s := r.Submission; s != nil {
+		o = append(o,
+			artifact.Member{Key: "scenario", Value: s.Scenario},
+			artifact.Member{Key: "submission_valid", Value: len(s.Reasons) == 0},
+			artifact.Member{Key: "submission_invalid_reasons", Value: append([]string{}, s.Reasons...)},
+		)
+	}
+	return o
+}
+
+func sourceObject(s *summary.Source) artifact.Object {
+	o := artifact.Object{{Key: "source_type", Value: "public_dataset"}, {Key: "loader", Value: s.Loader}}
+	for _, m := range []struct{ key, text string }{{"hf_dataset_name", s.HubDataset}, {"hf_split", s.HubSplit}, {"hf_subset", s.HubSubset}} {
+		if m.text != "" {
+			o = append(o, artifact.Member{Key: m.key, Value: m.text})
+		}
+	}
+	if s.Entries > 0 {
+		o = append(o, artifact.Member{Key: "num_dataset_entries", Value: s.Entries})
+	}
+	return o
 }
 
 func appendInstant(o artifact.Object, key string, ns int64, zone *time.Location) artifact.Object {
@@ -134,6 +167,9 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 		block[1].Value = m.EpochNS
 	}
 	if !m.Distribution {
+		if m.Stats.Count > 0 {
+			block = append(block, artifact.Member{Key: "count", Value: m.Stats.Count}, artifact.Member{Key: "sum", Value: m.Stats.Sum})
+		}
 		return block
 	}
 	for i, key := range percentileKeys {
@@ -164,7 +200,7 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 // bound is left out.
 func PercentileBounds(results []metrics.Result) artifact.Object {
 	var out artifact.Object
-	for _, m := range byTag(results) {
+	for _, m := range summary.ByTag(results) {
 		var of artifact.Object
 		for _, b := range m.Bounds {
 			of = append(of, artifact.Member{Key: metrics.RankKey(b.Rank), Value: artifact.Object{{Key: "low", Value: b.Low}, {Key: "high", Value: b.High}}})
@@ -202,13 +238,16 @@ func runInfo(r *summary.Result) artifact.Object {
 }
 
 // countMembers say what was sent and what was not: sent = completed + cancelled, completed = successes
-// + errors. Arrivals and rates exist only where a rate was asked for.
+// + errors + skipped. Arrivals and rates exist only where a rate was asked for.
 func countMembers(c *summary.Counts) artifact.Object {
 	o := artifact.Object{
 		{Key: "requests_sent", Value: c.Sent},
-		{Key: "requests_completed", Value: c.Successes + c.Errors},
+		{Key: "requests_completed", Value: c.Completed()},
 		{Key: "requests_cancelled", Value: c.CutOff},
 		{Key: "request_errors", Value: c.Errors},
+	}
+	if c.Skipped > 0 {
+		o = append(o, artifact.Member{Key: "requests_skipped", Value: c.Skipped})
 	}
 	if c.TargetRate <= 0 {
 		return o
@@ -232,6 +271,8 @@ func branchStats(b *summary.Branches) artifact.Object {
 		{Key: "parents_resumed", Value: b.ParentsResumed},
 		{Key: "parents_failed_due_to_child_error", Value: b.ParentsFailed},
 		{Key: "joins_suppressed", Value: b.JoinsSuppressed},
+		{Key: "graphs_admitted", Value: b.GraphsAdmitted},
+		{Key: "graphs_completed_to_end", Value: b.GraphsCompleted},
 	}
 }
 

@@ -26,18 +26,23 @@ func telemetryObject(t *gpu.Telemetry, zone *time.Location) artifact.Object {
 	}
 	overview = appendInstant(overview, "start_time", t.StartNS, zone)
 	overview = appendInstant(overview, "end_time", t.EndNS, zone)
-	errors := make([]any, 0, len(t.Errors))
-	for _, f := range t.Errors {
+	return artifact.Object{
+		{Key: "summary", Value: overview}, {Key: "endpoints", Value: endpoints}, {Key: "error_summary", Value: FailureList(t.Errors)},
+	}
+}
+
+// FailureList are failures of collectors as files have them.
+func FailureList(failures []gpu.Failure) []any {
+	list := make([]any, 0, len(failures))
+	for _, f := range failures {
 		details := artifact.Object{}
 		if f.Code != 0 {
 			details = append(details, artifact.Member{Key: "code", Value: f.Code})
 		}
 		details = append(details, artifact.Member{Key: "type", Value: f.Type}, artifact.Member{Key: "message", Value: f.Message})
-		errors = append(errors, artifact.Object{{Key: "error_details", Value: details}, {Key: "count", Value: f.Count}})
+		list = append(list, artifact.Object{{Key: "error_details", Value: details}, {Key: "count", Value: f.Count}})
 	}
-	return artifact.Object{
-		{Key: "summary", Value: overview}, {Key: "endpoints", Value: endpoints}, {Key: "error_summary", Value: errors},
-	}
+	return list
 }
 
 func orNone(list []string) []string {

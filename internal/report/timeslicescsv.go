@@ -43,7 +43,7 @@ func (t TimeslicesCSV) Export(_ context.Context, r *summary.Result) error {
 // appendTimesliceRows appends the figures of a slice, by tag; a figure that is not finite is absent.
 func appendTimesliceRows(dst []byte, s *metrics.Slice) []byte {
 	index := strconv.Itoa(s.Index)
-	for _, m := range byTag(s.Results) {
+	for _, m := range summary.ByTag(s.Results) {
 		for _, stat := range figures(&m) {
 			if artifact.Finite(stat.value) {
 				dst = artifact.AppendCSVRow(dst, index, m.Header, m.Unit, stat.key, artifact.Fixed2(stat.value))

@@ -60,7 +60,7 @@ func TimesliceObject(s *metrics.Slice) artifact.Object {
 	if !s.Complete {
 		o = append(o, artifact.Member{Key: "is_complete", Value: false})
 	}
-	for _, m := range byTag(s.Results) {
+	for _, m := range summary.ByTag(s.Results) {
 		if m.Distribution || artifact.Finite(m.Stats.Avg) {
 			o = append(o, artifact.Member{Key: m.Tag, Value: MetricBlock(&m)})
 		}

@@ -53,15 +53,27 @@ func (e *execution) submission(run *summary.Run) *summary.Submission {
 	return s
 }
 
+// noteSkipped tells of requests that are in no other figure.
+func (e *execution) noteSkipped(out *Outcome) {
+	c := &out.Result.Counts
+	if c.Skipped == 0 {
+		return
+	}
+	note := fmt.Sprintf("%d of %d requests were skipped, as their context was too long for the server; --max-context-length leaves such recordings out",
+		c.Skipped, c.Completed())
+	e.log.Warn(note)
+	out.Console.Notes = append(out.Console.Notes, note)
+}
+
 // settleSubmission adds what only the results show: too many requests whose context was too long.
 func (e *execution) settleSubmission(r *summary.Result) {
-	total := r.Counts.Successes + r.Counts.Errors
+	total := r.Counts.Completed()
 	if r.Submission == nil || total == 0 {
 		return
 	}
 	for i := range r.Metrics {
 		if m := &r.Metrics[i]; m.Tag == "context_overflow_count" && m.Stats.Avg/float64(total) > e.cfg.Env.ContextOverflow.RateLimit {
-			r.Submission.Reasons = append(r.Submission.Reasons, "context_overflow_rate")
+			r.Submission.Reasons = append(r.Submission.Reasons, "context_overflow_rate_exceeded")
 		}
 	}
 }

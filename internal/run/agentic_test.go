@@ -5,10 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"aiperf/internal/config"
@@ -161,15 +167,105 @@ func TestMoreLanesThanRecordings(t *testing.T) {
 	}
 }
 
+// The limit itself is kept; what is skipped counts as a request.
 func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
-	for share, want := range map[float64]int{0: 0, 1: 0, 2: 1} {
+	for _, c := range []struct {
+		overflows float64
+		counts    summary.Counts
+		want      int
+	}{
+		{0, summary.Counts{Successes: 90, Errors: 10}, 0},
+		{1, summary.Counts{Successes: 90, Errors: 10}, 0},
+		{2, summary.Counts{Successes: 90, Errors: 10}, 1},
+		{1, summary.Counts{Successes: 98, Errors: 1}, 1},
+		{1, summary.Counts{Successes: 98, Errors: 1, Skipped: 1}, 0},
+	} {
 		e := &execution{cfg: &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}}
-		r := &summary.Result{Submission: &summary.Submission{}, Counts: summary.Counts{Successes: 90, Errors: 10}}
+		r := &summary.Result{Submission: &summary.Submission{}, Counts: c.counts}
 		overflows := metrics.Result{}
-		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", share
+		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", c.overflows
 		r.Metrics = []metrics.Result{overflows}
-		if e.settleSubmission(r); len(r.Submission.Reasons) != want {
-			t.Errorf("%v of 100: reasons %v", share, r.Submission.Reasons)
+		e.settleSubmission(r)
+		if got := r.Submission.Reasons; len(got) != c.want || c.want > 0 && got[0] != "context_overflow_rate_exceeded" {
+			t.Errorf("%v of %+v: reasons %v", c.overflows, c.counts, got)
 		}
+	}
+}
+
+// overflowing passes requests on to a server, but for some of those whose context it calls too long.
+func overflowing(t *testing.T, server string, every int64) string {
+	t.Helper()
+	to, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	transport := &http.Transport{}
+	proxy.Transport = transport
+	var n atomic.Int64
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && n.Add(1)%every == 0 {
+			http.Error(w, `{"error":{"message":"This model's maximum context length is 80 tokens."}}`, http.StatusBadRequest)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { front.Close(); transport.CloseIdleConnections() })
+	return front.URL
+}
+
+// An agentic replay skips requests whose context is too long: they are no errors, and the sessions go on.
+func TestAgenticReplaySkipsContextOverflows(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.json")
+	if err := os.WriteFile(file, []byte(recordedAgent("one")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(every int64) *Outcome {
+		cfg := resolve(t, dir, overflowing(t, serve(t, mockserver.Options{}), every), "--scenario", "inferencex-agentx-mvp", "--input-file", file,
+			"--num-sessions", "3", "--trajectory-start-min-ratio", "0", "--trajectory-start-max-ratio", "0", "--random-seed", "1")
+		outcome, err := execute(t, cfg, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcome
+	}
+	outcome := run(5)
+	r := &outcome.Result
+	if r.Counts.Skipped != 3 || r.Counts.Successes != 12 || r.Counts.Errors != 0 || r.Counts.Sent != 15 || len(r.Errors) != 0 {
+		t.Errorf("counts %+v, errors %+v", r.Counts, r.Errors)
+	}
+	for tag, want := range map[string]float64{"request_count": 12, "context_overflow_count": 3, "skipped_context_overflow_count": 3} {
+		if m, ok := r.Find(tag); !ok || m.Stats.Avg != want {
+			t.Errorf("%s is %v, want %v", tag, m.Stats.Avg, want)
+		}
+	}
+	if m, ok := r.Find("error_request_count"); ok {
+		t.Errorf("%v errors", m.Stats.Avg)
+	}
+	if r.Branches.GraphsAdmitted != 3 || r.Branches.GraphsCompleted != 3 {
+		t.Errorf("branches %+v", r.Branches)
+	}
+	if got := r.Submission.Reasons; len(got) != 1 || got[0] != "context_overflow_rate_exceeded" {
+		t.Errorf("reasons %v", got)
+	}
+	if !slices.ContainsFunc(outcome.Console.Notes, func(n string) bool { return strings.HasPrefix(n, "3 of 15 requests were skipped") }) {
+		t.Errorf("notes %q", outcome.Console.Notes)
+	}
+	skips := 0
+	for _, record := range records(t, dir) {
+		skipped := record["metadata"].(map[string]any)["context_overflow_skip"] == true
+		if skipped != (record["error"] != nil) {
+			t.Errorf("record %v", record)
+		}
+		if skipped {
+			skips++
+		}
+	}
+	if skips != 3 {
+		t.Errorf("%d records are skips", skips)
+	}
+	if c := &run(1).Result.Counts; c.Skipped != 15 || !c.AllFailed() {
+		t.Errorf("a server that takes nothing: %+v", c)
 	}
 }

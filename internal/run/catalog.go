@@ -2,12 +2,15 @@ package run
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"aiperf/internal/compare"
 	"aiperf/internal/config"
 	"aiperf/internal/dataset/loader"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/metrics"
+	"aiperf/internal/unit"
 )
 
 // Catalog tells config what the endpoint registry and the metric table know.
@@ -23,14 +26,18 @@ func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
 		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
 		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo,
 		FormData: d.FormData, FormDataOnly: d.FormDataOnly, StreamsOnly: d.StreamsOnly, TokenIDs: d.TokenIDs,
-		GRPC: d.GRPC, GRPCStreams: d.GRPCStreams,
+		GRPC: d.GRPC, GRPCStreams: d.GRPCStreams, SystemMessage: d.SystemMessage, Marks: d.Marks,
 	}, true
 }
 
 // Metric implements config.Catalog.
-func (Catalog) Metric(tag string) (config.MetricFacts, bool) {
-	d, ok := metrics.Lookup(tag)
-	return config.MetricFacts{Derived: d.Kind != metrics.KindRecord && d.Kind != metrics.KindAggregate}, ok
+func (Catalog) Metric(name string) (config.MetricFacts, bool) {
+	d, ok := metrics.Lookup(metrics.Canonical(name))
+	facts := config.MetricFacts{Tag: d.Tag, Derived: d.Kind != metrics.KindRecord && d.Kind != metrics.KindAggregate}
+	if ratio, err := unit.RatioOf(d.Display, unit.Nanoseconds); err == nil {
+		facts.Unit = time.Duration(ratio)
+	}
+	return facts, ok
 }
 
 // MetricTags implements config.Catalog.
@@ -39,6 +46,11 @@ func (Catalog) MetricTags() []string {
 	for _, d := range metrics.Table() {
 		if d.Kind == metrics.KindRecord && !d.IsList() {
 			tags = append(tags, d.Tag)
+		}
+	}
+	for _, a := range metrics.Aliases() {
+		if slices.Contains(tags, a.Tag) {
+			tags = append(tags, a.Name)
 		}
 	}
 	return tags

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"aiperf/internal/client"
 	"aiperf/internal/control"
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
-	"aiperf/internal/record"
 )
 
 // controls talks to the servers beside the load. A nil one has nothing to do.
@@ -31,18 +29,11 @@ func (e *execution) newControls() (*controls, error) {
 	if c.Ready == nil && c.ResetCache == nil && c.Profiler == nil {
 		return nil, nil
 	}
-	options := e.clientOptions(1)
-	options.Reuse, options.Timeout = client.ReuseNever, 0
-	own, err := e.newTransport(options)
+	own, err := e.controlTransport()
 	if err != nil {
 		return nil, err
 	}
-	log, headers := e.options.Log.Logger("control"), e.headers()
-	k := &controls{e: e, client: own, Options: control.Options{
-		Sender:  own,
-		Headers: func(stream bool, contentType string) []record.Header { return headers.List(stream, contentType) },
-		Log:     func(message string) { log.Info(e.redactor.Text(message)) },
-	}}
+	k := &controls{e: e, client: own, Options: e.controlOptions(own)}
 	for i := range e.cfg.Phases {
 		if isProfiling(e.cfg.Phases[i]) {
 			k.firstProfiling = i
@@ -147,7 +138,7 @@ func (k *controls) gates(next load.Gates) load.Gates {
 		return next
 	}
 	out := next
-	out.Timeout = load.DefaultGateTimeout + 2*time.Duration(len(k.start.Origins))*k.start.Timeout
+	out.Timeout = max(next.Timeout, load.DefaultGateTimeout) + 2*time.Duration(len(k.start.Origins))*k.start.Timeout
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
 		if phase == k.firstProfiling {
 			switch err := k.StartProfiler(ctx, k.start, k.stop); {

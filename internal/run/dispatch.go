@@ -50,6 +50,10 @@ type wiring struct {
 	pool     *intake.Pool
 	workers  *workers
 	health   *clientHealth
+	// reach is nil where nothing is done about servers that cannot be reached.
+	reach *reach
+	// prompts counts what is sent in profiling phases.
+	prompts *promptTally
 	// phases are the plan's phases as records name them.
 	phases []phaseName
 	// hearsContent is false when no phase limits prefill: then first contents are not reported.
@@ -316,6 +320,9 @@ func (d *dispatcher) exchange(s sending) {
 	}
 	job := d.job(&c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
+	if c.Turn == 0 && d.phases[c.Phase].profiling >= 0 {
+		d.prompts.add(t.root)
+	}
 	d.carry(s.ctx, job, p)
 	d.workers.give(t.worker)
 	if s.together {
@@ -333,7 +340,12 @@ func (d *dispatcher) exchange(s sending) {
 		}
 	}
 	// The record is on its way before the credit returns: when the last phase ends, all records are known.
+	pause := time.Duration(0)
+	if p.Err == nil {
+		pause = d.reach.take(&job.Exchange)
+	}
 	d.pool.Submit(job)
+	d.reach.hold(s.ctx, pause)
 	d.events.Returned(c, outcome)
 }
 
@@ -342,6 +354,9 @@ func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, deco
 	job := &intake.Job{
 		Identity: p.Identity, Decoder: decoder, Body: p.Body, Model: p.Model, RequestedTokens: p.RequestedTokens, Images: p.Images, AudioNS: p.AudioNS,
 		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS,
+	}
+	if p.Prefix != nil {
+		job.PrefixHits, job.PrefixBlocks = int64(p.Prefix.Hits), int64(p.Prefix.Blocks)
 	}
 	job.Identity.SessionNum = c.ID
 	phase := &d.phases[c.Phase]

@@ -66,7 +66,7 @@ func TestNameServerThatNeverAnswers(t *testing.T) {
 		}
 	}})
 	var none *NoResultsError
-	if took := time.Since(begin); !errors.As(err, &none) || took > 4*time.Second {
+	if took := time.Since(begin); !errors.As(err, &none) || took > time.Minute {
 		t.Errorf("error %v after %v", err, took)
 	}
 }

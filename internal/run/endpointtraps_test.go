@@ -31,10 +31,10 @@ type asked struct {
 func recorded(t *testing.T, o mockserver.Options) (url string, requests func() []asked) {
 	t.Helper()
 	o.RecordRequests, o.RecordBodies = filepath.Join(t.TempDir(), "requests.jsonl"), true
-	url = serve(t, o)
+	url, stop := serveUntil(t, o)
 	return url, func() []asked {
 		t.Helper()
-		time.Sleep(150 * time.Millisecond) // the record is flushed ten times a second
+		stop()
 		file, err := os.Open(o.RecordRequests)
 		if err != nil {
 			t.Fatal(err)

@@ -87,11 +87,7 @@ func TestSilentServerDoesNotHoldUpTheEnd(t *testing.T) {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"--streaming", "--concurrency", "4", "--extra-inputs", padding(stage.name)}
-			duration := "0.1"
-			if stage.name == unread {
-				duration = "0.5" // the other server reads it all
-			}
-			r := againstFault(t, stage.serve(t), Options{}, append(args, "--benchmark-duration", duration, "--benchmark-grace-period", "0.05")...)
+			r := againstFault(t, stage.serve(t), Options{}, append(args, "--benchmark-duration", "1", "--benchmark-grace-period", "0.05")...)
 			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 || r.outcome.Result.WasCancelled {
 				t.Errorf("grace over: %+v, cancelled %t", c, r.outcome.Result.WasCancelled)
 			}
@@ -191,7 +187,7 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 			faulty := serve(t, mockserver.Options{Fault: spec, TTFT: time.Millisecond, ITL: 5 * time.Millisecond})
 			limit := "20"
 			if want == "TimeoutError" {
-				limit = "0.2"
+				limit = "1.5" // the other server answers in time also on a busy machine
 			}
 			r := againstFault(t, faulty, Options{}, "--streaming", "--concurrency", "4", "--request-count", "8", "--request-timeout-seconds", limit,
 				"--connection-reuse-strategy", "never")

@@ -36,11 +36,19 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 			problems = append(problems, err)
 		}
 	}
-	e.sinks = nil
+	if e.unprocessed == nil {
+		e.sinks = nil // a record on its way may still look at them otherwise
+	}
 	seen := e.profiling.Snapshot()
-	if seen.Successes+seen.Errors == 0 {
+	if seen.Requests() == 0 {
 		e.writeOutputs()
-		return nil, &NoResultsError{Reason: emptyReason(phases)}
+		reason := emptyReason(phases)
+		if early := e.aborted.Load(); early != nil {
+			reason = (*early).Error()
+		} else if e.unprocessed != nil {
+			reason = e.unprocessed.Error()
+		}
+		return nil, &NoResultsError{Reason: reason}
 	}
 	e.setFacts(e.profiling, phaseOf(phases, load.Profiling))
 	if e.warmup != nil {
@@ -52,27 +60,37 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	facts := e.facts(phases)
 	result := summary.Build(facts, e.profiling, e.warmup)
 	e.settleSubmission(&result)
-	highlights, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, result.WasCancelled)
+	ran := summary.PhasesRun(e.phaseStates(phases), e.clock.WallNS(e.clock.NowNS()))
+	serverResults, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, ran, result.WasCancelled)
 	problems = append(problems, err)
 	problems = append(problems, e.gpus.finish(&result))
+	ledger := e.servers.ledger(&result, phases)
+	result.Reconcile(ledger)
 	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
 	if e.cfg.ServerMetrics.Given {
-		out.Console.ServerMetrics = highlightRows(highlights)
+		out.Console.ServerMetrics = highlightRows(servermetrics.Highlights(serverResults))
 	}
+	out.Console.Speculation = e.speculation(serverResults)
 	if e.cfg.GPU.Given {
 		out.Console.GPU = &console.GPU{Telemetry: e.gpus.state.Telemetry}
 	}
 	e.judge(out, phases)
-	if t := e.aborted.Load(); t != nil {
-		out.Aborted = t
+	e.noteSkipped(out)
+	e.advise(out)
+	if reason := e.aborted.Load(); reason != nil {
+		out.Aborted = *reason
 	} else if e.childFailed != nil {
 		out.Aborted = e.childFailed
 	} else if err := e.sinkError.Load(); err != nil {
 		out.Aborted = fmt.Errorf("the run ended early: %w", *err)
+	} else if !result.WasCancelled {
+		out.Aborted = e.unprocessed
 	}
 	state := e.finalState(facts, out)
+	state.Ledger = ledger
 	problems = append(problems, e.writeState(state))
 	out.Problem = errors.Join(append(problems, e.export(out, state)...)...)
+	e.writePhases(out, state)
 	if out.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
 	}
@@ -120,16 +138,18 @@ func (e *execution) setFacts(engine *metrics.Engine, phase *load.Stats) {
 	engine.SetRunFacts(e.window(phase))
 }
 
-// drain waits until the finished requests have become records.
+// drain waits until the finished requests have become records, or these stall.
 func (e *execution) drain(phases []load.Stats) {
 	limit := e.cfg.Env.Record.ProcessRecordsTimeout
 	if cancelled(phases) {
 		limit = e.cfg.Env.Service.ProfileCancelTimeout
 	}
 	e.dispatcher.close()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(e.records.going, limit)
 	defer cancel()
+	defer e.records.end()
 	if err := e.pool.Close(ctx); err != nil {
+		e.sealed.Store(true)
 		e.log.Warn("Some requests are missing from the results", "error", err)
 		e.unprocessed = err
 	}
@@ -175,16 +195,16 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 		AIPerfVersion: e.options.Version,
 		BenchmarkID:   e.id,
 		Info:          e.options.Info,
-		InputConfig:   config.InputConfig(e.cfg, e.id),
+		InputConfig:   config.InputConfig(e.cfg),
 		Provenance:    e.origin,
 		WasCancelled:  cancelled(phases),
 		EndpointTitle: e.descriptor.MetricsTitle,
 	}
 	run.Info.RandomSeed, run.Info.CLICommand = e.cfg.RandomSeed, e.cfg.CLICommand
 	run.Info.VariationLabel = cmp.Or(run.Info.VariationLabel, "base")
-	switch t := e.aborted.Load(); {
-	case t != nil:
-		run.Incomplete = t.Error()
+	switch reason := e.aborted.Load(); {
+	case reason != nil:
+		run.Incomplete = (*reason).Error()
 	case e.childFailed != nil:
 		run.Incomplete = e.childFailed.Error()
 	case e.unprocessed != nil:
@@ -193,6 +213,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	if err := e.sinkError.Load(); err != nil {
 		run.Incomplete = (*err).Error()
 	}
+	run.Incomplete = e.redactor.Text(run.Incomplete)
 	run.Submission = e.submission(&run)
 	p := phaseOf(phases, load.Profiling)
 	if p == nil {
@@ -200,6 +221,7 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	}
 	run.StartNS = e.clock.WallNS(p.StartNS)
 	run.Branches = e.branches(phases)
+	run.Dataset, run.Source = e.prompts.summary(), e.source()
 	run.Counts = summary.Counts{
 		Sent: p.RequestsSent, CutOff: p.RequestsCancelled,
 		SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,
@@ -212,6 +234,7 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 	a, env := &e.cfg.Artifacts, &e.cfg.Env
 	o := console.Options{
 		ShowTrace: a.ShowTraceTiming,
+		URLs:      e.shownURLs(),
 		Thresholds: console.Thresholds{
 			UsagePercent: env.Metrics.UsagePctDiffThreshold,
 			OSLPercent:   env.Metrics.OSLMismatchPctThreshold,

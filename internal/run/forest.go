@@ -138,14 +138,16 @@ func delayNS(t *dataset.Turn) int64 {
 	return nanoseconds(min(*t.DelayMS, longestMS))
 }
 
-// branches sums up the child sessions of the profiling phases; nil where no session may branch.
+// branches sums up the sessions of the profiling phases; nil where none may branch and none was recorded as a tree.
 func (e *execution) branches(phases []load.Stats) *summary.Branches {
-	if !e.data.Branches() {
+	if !e.data.Branches() && e.cfg.Profiling().Lanes == nil {
 		return nil
 	}
 	var sum summary.Branches
 	for i := range phases {
 		if b := &phases[i].Branches; phases[i].Kind == load.Profiling {
+			sum.GraphsAdmitted += phases[i].SentSessions
+			sum.GraphsCompleted += phases[i].CompletedSessions
 			sum.ChildrenSpawned += b.ChildrenSpawned
 			sum.ChildrenCompleted += b.ChildrenCompleted
 			sum.ChildrenErrored += b.ChildrenErrored

@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/gpu"
 	"aiperf/internal/gpu/collect"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
 	"aiperf/internal/summary"
 )
 
@@ -138,16 +137,13 @@ func (w *gpuWatch) gates() load.Gates {
 	if w == nil || !w.enabled {
 		return load.Gates{}
 	}
-	first, last := w.e.gatePhases()
 	return load.Gates{
-		BeforeFirstCredit: func(ctx context.Context, phase int) {
-			if phase == first {
-				w.collector.Boundary(ctx)
-			}
-		},
+		BeforeFirstCredit: func(ctx context.Context, _ int) { w.collector.Boundary(ctx) },
 		AfterLastReturn: func(ctx context.Context, phase int) {
-			if phase == last {
+			if phase == len(w.e.cfg.Phases)-1 {
 				w.collector.Finish(ctx)
+			} else {
+				w.collector.Boundary(ctx)
 			}
 		},
 	}
@@ -172,6 +168,7 @@ func bothGates(a, b load.Gates) load.Gates {
 	return load.Gates{
 		BeforeFirstCredit: both(a.BeforeFirstCredit, b.BeforeFirstCredit),
 		AfterLastReturn:   both(a.AfterLastReturn, b.AfterLastReturn),
+		Timeout:           max(a.Timeout, b.Timeout),
 	}
 }
 
@@ -254,10 +251,8 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
-	for _, f := range w.store.Efficiency(window, w.e.gpuLoad(result)) {
-		w.state.Efficiency = append(w.state.Efficiency, summary.GPUFigure{
-			Tag: f.Tag, Header: f.Header, Unit: f.Unit, Order: f.Order, Group: efficiencyGroups[f.Platform], Value: f.Value, LargerIsBetter: f.LargerIsBetter,
-		})
+	w.state.Efficiency = summary.GPUFigures(w.store.Efficiency(window, w.e.gpuLoad(result)))
+	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
 			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
 		}
@@ -266,23 +261,9 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 	return err
 }
 
-var efficiencyGroups = map[string]metrics.Group{"": metrics.GroupGPU, gpu.NVIDIA: metrics.GroupGPUNVIDIA, gpu.AMD: metrics.GroupGPUAMD}
-
 // gpuLoad is what the requests did, for the figures of efficiency.
 func (e *execution) gpuLoad(result *summary.Result) gpu.Load {
-	value := func(tag string, scale float64) *float64 {
-		m, found := result.Find(tag)
-		if !found || !artifact.Finite(m.Stats.Avg) {
-			return nil
-		}
-		v := m.Stats.Avg * scale
-		return &v
-	}
-	l := gpu.Load{
-		OutputLength: value("total_osl", 1), InputLength: value("total_isl", 1), OutputTokens: value("total_output_tokens", 1),
-		Requests: value("request_count", 1), MeanLatencySeconds: value("request_latency", 1e-3),
-		RequestRate: value("request_throughput", 1), TokenRate: value("output_token_throughput", 1), Goodput: value("goodput", 1),
-	}
+	l := result.GPULoad()
 	if p := e.cfg.Profiling(); p.Concurrency != nil {
 		c := float64(*p.Concurrency)
 		l.Concurrency = &c

@@ -36,8 +36,16 @@ type clientHealth struct {
 	read, firstRead                       stats.Histogram
 	kernelStamped, userStamped            int64
 	withoutDescriptor, withoutPort        int64
+	resent                                int64
 	gaps, sharedInstants                  int64
+	first                                 []firstRequest // by number
 }
+
+// firstRequests is how many requests are remembered from the start of the load.
+const firstRequests = 256
+
+// firstRequest are times of a request in milliseconds, negative where it has none.
+type firstRequest struct{ ttft, latency float64 }
 
 // exchange takes a finished exchange.
 func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
@@ -48,8 +56,11 @@ func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 		h.schedule.Add(float64(ex.StartNS - c.IntendedNS))
 		h.admission.Add(float64(c.IssuedNS - c.IntendedNS))
 	}
-	h.tool.Add(float64(ex.StartNS - c.IssuedNS))
-	h.wait.Add(float64(max(0, ex.Timing.Blocked)))
+	h.resent += ex.Resends
+	if ex.Resends == 0 { // else the server held it up
+		h.tool.Add(float64(ex.StartNS - c.IssuedNS))
+		h.wait.Add(float64(max(0, ex.Timing.Blocked)))
+	}
 	if ex.Timing.Reused == 1 && ex.Timing.Blocked == 0 && ex.SentNS != 0 && j.Body != nil && len(j.Body.Bytes) <= shortBody {
 		h.send.Add(float64(ex.SentNS - ex.StartNS))
 	}
@@ -81,17 +92,56 @@ func (h *clientHealth) record(r *record.Record) {
 		}
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.gaps += int64(len(r.GapsNS))
 	h.sharedInstants += shared
-	h.mu.Unlock()
+	if n := r.SessionNum; r.ProfilingIndex == 0 && n < firstRequests && !r.IsError() {
+		for int64(len(h.first)) <= n {
+			h.first = append(h.first, firstRequest{-1, -1})
+		}
+		h.first[n] = firstRequest{milliseconds(r, record.FirstContent), milliseconds(r, record.LastContent)}
+	}
+}
+
+// milliseconds is a fact of a record that is a time; negative if it has none.
+func milliseconds(r *record.Record, f record.Field) float64 {
+	if ns, ok := r.Get(f); ok {
+		return float64(ns) / 1e6
+	}
+	return -1
+}
+
+// firstRequests are the times of the first requests: to the first token where there are such, else to the last.
+func (h *clientHealth) firstRequests(streaming bool) trust.FirstRequests {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first := trust.FirstRequests{Tag: trust.Latency}
+	if streaming {
+		first.Tag = trust.TTFT
+	}
+	for _, f := range h.first {
+		value := f.latency
+		if streaming {
+			value = f.ttft
+		}
+		first.Values = append(first.Values, value)
+	}
+	return first
+}
+
+// requestsResent is how many requests were sent once more on another connection.
+func (h *clientHealth) requestsResent() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.resent
 }
 
 // inputs are what is known without the results; the lock is held.
 func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source client.StampSource) *trust.Inputs {
 	in := &trust.Inputs{
 		TimestampSource: h.source(), TimestampNote: source.Reason, StampError: client.StampError,
-		Requests:             counts.Successes + counts.Errors,
-		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort,
+		Requests:             counts.Completed(),
+		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort, Resent: h.resent,
 		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait, SendTime: &h.send,
 		ReadLag: &h.read, FirstReadLag: &h.firstRead,
 	}
@@ -117,20 +167,20 @@ func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats, source client.St
 // judgeSoFar judges a run on its way by the results so far.
 func (h *clientHealth) judgeSoFar(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
 	seen := h.watch.SoFar()
-	return h.judge(&seen, r, phase, limited, source)
+	return h.judge(&seen, r, phase, limited, source, trust.Course{})
 }
 
 // report ends the watch and judges the run.
-func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
+func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource, course trust.Course) *trust.Report {
 	seen := h.watch.Stop()
-	return h.judge(&seen, r, phase, limited, source)
+	return h.judge(&seen, r, phase, limited, source, course)
 }
 
-func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
+func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.Stats, limited bool, source client.StampSource, course trust.Course) *trust.Report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in := h.inputs(&r.Counts, phase, source)
-	in.ConcurrencyLimited = limited
+	in.ConcurrencyLimited, in.Course = limited, course
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
@@ -219,12 +269,15 @@ func sharesConnections(cfg *config.Run) bool {
 
 // judge adds what the client did to the result.
 func (e *execution) judge(out *Outcome, phases []load.Stats) {
-	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), e.limited(), e.client.StampSource())
+	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), e.limited(), e.client.StampSource(), e.course(&out.Result))
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}
 	out.Result.ClientHealth = healthObject(report.Members())
 	lines := report.Lines()
-	out.Console.Notes = lines[:]
+	out.Console.Notes = append(lines[:], report.Notes()...)
+	if r := out.Result.Reconciliation; r != nil && len(r.Causes) == 0 {
+		out.Console.Notes = append(out.Console.Notes, r.Line())
+	}
 	out.Verdict, out.Client = report.Verdict, report
 }

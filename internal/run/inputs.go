@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"aiperf/internal/config"
+	"aiperf/internal/dataset"
 	"aiperf/internal/random"
 	"aiperf/internal/report"
 	"aiperf/internal/session"
@@ -41,6 +42,9 @@ func (e *execution) inputs() iter.Seq2[report.Input, error] {
 	return func(yield func(report.Input, error) bool) {
 		for i := range e.data.Len() {
 			c := e.data.At(i)
+			if errors.Is(c.Broken, dataset.ErrNotPlayed) {
+				continue
+			}
 			for turn := range c.Turns {
 				if c.Turns[turn].Silent {
 					continue
@@ -76,6 +80,9 @@ func (e *execution) inputsWillBeTooLarge() bool {
 	sum, squares, pick := 0.0, 0.0, random.Root(uint64(n)).Stream("inputs.samples").At(0)
 	for range inputSamples {
 		c, bytes := e.data.At(pick.IntN(n)), 0.0
+		if errors.Is(c.Broken, dataset.ErrNotPlayed) {
+			continue // it takes no place
+		}
 		for turn := range c.Turns {
 			if c.Turns[turn].Silent {
 				continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,8 +81,24 @@ func servers(urls []string) []string {
 	return list
 }
 
+// hostPort returns the host and the port that a connection to a server goes to.
+func hostPort(target string) (host string, port int64) {
+	u, err := url.Parse(overHTTP(target))
+	if err != nil {
+		return "", 0 // refused before
+	}
+	if port, err = strconv.ParseInt(u.Port(), 10, 64); err == nil {
+		return u.Hostname(), port
+	}
+	if strings.EqualFold(u.Scheme, "https") {
+		return u.Hostname(), 443
+	}
+	return u.Hostname(), 80
+}
+
 func (w *networkWatch) write(s roundtrip.Sample) {
 	line := report.NetworkProbe{URL: s.Target, Remote: s.Remote, StartNS: s.At.UnixNano(), RTTNS: int64(s.RTT), Source: "client"}
+	line.Host, line.Port = hostPort(s.Target)
 	if s.Kernel {
 		line.Source = "kernel"
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -43,8 +44,12 @@ func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
 	}
 	var sums, counts [2]float64
 	for _, probe := range probesOf(t, dir) {
-		i := slices.Index([]string{one, two}, probe["endpoint_url"].(string))
-		if i < 0 || "http://"+probe["remote_address"].(string) != probe["endpoint_url"] || probe["timestamp_ns"].(float64) <= 0 {
+		i := slices.Index([]string{one, two}, probe["target_url"].(string))
+		if i < 0 || "http://"+probe["remote_address"].(string) != probe["target_url"] || probe["timestamp_ns"].(float64) <= 0 {
+			t.Fatalf("probe %v", probe)
+		}
+		server := fmt.Sprintf("http://%v:%v", probe["target_host"], probe["target_port"])
+		if server != probe["target_url"] || probe["probe_type"] != "tcp_connect" || probe["success"] != true || probe["error"] != nil {
 			t.Fatalf("probe %v", probe)
 		}
 		sums[i] += probe["rtt_ns"].(float64)
@@ -94,8 +99,8 @@ func TestNetworkAsGiven(t *testing.T) {
 	if at(doc, "network_adjusted_time_to_first_token") != nil || at(doc, "network_adjusted_request_latency", "avg") == nil {
 		t.Error("without streaming there is a request latency and no TTFT")
 	}
-	if got := at(doc, "input_config", "network_latency", "mean"); got != 0.25 {
-		t.Errorf("input_config.network_latency.mean is %v", got)
+	if got := at(doc, "input_config", "network_latency", "mean_ms"); got != 0.25 {
+		t.Errorf("input_config.network_latency.mean_ms is %v", got)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "profile_export_network_latency.jsonl")); err == nil {
 		t.Error("there is a file of probes that nobody made")
@@ -135,9 +140,31 @@ func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
 	if log := string(fileOf(t, dir, "logs/aiperf.log")); !strings.Contains(log, "round trip to http://"+l.Addr().String()+" is not known: 0 of") {
 		t.Errorf("no warning: %s", log)
 	}
-	for _, probe := range probesOf(t, dir) {
-		if probe["error"] == nil || probe["rtt_ns"] != nil {
+	probes := probesOf(t, dir)
+	if len(probes) == 0 {
+		t.Error("no line of a probe that failed")
+	}
+	for _, probe := range probes {
+		if probe["error"] == nil || probe["rtt_ns"] != nil || probe["success"] != false || probe["target_host"] != "127.0.0.1" {
 			t.Errorf("probe %v", probe)
 		}
+	}
+}
+
+func TestHostAndPortOfAProbe(t *testing.T) {
+	for target, want := range map[string]struct {
+		host string
+		port int64
+	}{
+		"http://h:8000": {"h", 8000}, "http://h": {"h", 80}, "https://h": {"h", 443}, "grpc://h:8001": {"h", 8001}, "grpcs://h": {"h", 443},
+		"HTTPS://[::1]": {"::1", 443}, "http://[::1]:9": {"::1", 9},
+	} {
+		if host, port := hostPort(target); host != want.host || port != want.port {
+			t.Errorf("%s: %s, %d", target, host, port)
+		}
+	}
+	targets := servers([]string{"https://user:secret@h/v1?key=secret"})
+	if len(targets) != 1 || targets[0] != "https://h" {
+		t.Errorf("targets %q", targets)
 	}
 }

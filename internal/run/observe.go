@@ -135,13 +135,13 @@ func (e *execution) lookAtClient(s *Snapshot) *trust.Report {
 		return v.report
 	}
 	v.nextNS = s.NowNS + int64(clientInterval)
-	if records := s.Records.Successes + s.Records.Errors; s.NowNS >= v.nextFiguresNS && records != v.countedRecords {
+	if records := s.Records.Requests(); s.NowNS >= v.nextFiguresNS && records != v.countedRecords {
 		v.figures = e.profiling.ResultsOf(headlines...)
 		v.countedRecords = records
 		v.nextFiguresNS = s.NowNS + clientCost*(e.clock.NowNS()-s.NowNS)
 	}
 	result := &summary.Result{Metrics: v.figures}
-	result.Counts.Successes, result.Counts.Errors = s.Records.Successes, s.Records.Errors
+	result.Counts.Successes, result.Counts.Errors, result.Counts.Skipped = s.Records.Successes, s.Records.Errors, s.Records.Skipped
 	profiling := phaseOf(s.Phases, load.Profiling)
 	if profiling != nil {
 		result.Counts.TargetRate, result.Counts.DeliveredRate = profiling.TargetRate, profiling.DeliveredRate(s.NowNS)

@@ -107,7 +107,7 @@ type flusher struct {
 }
 
 func (f *flusher) Flush(s Snapshot) {
-	for deadline := time.Now().Add(5 * time.Second); !f.beside && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !f.beside && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		_, err := os.Stat(f.summary)
 		f.beside = err == nil
 	}
@@ -140,9 +140,9 @@ func TestObserversOfRunsWithoutResults(t *testing.T) {
 	if _, err := execute(t, cfg, Options{Observers: []Observer{f}}); err == nil || len(f.order) != 0 {
 		t.Errorf("error %v, told %v", err, f.order)
 	}
-	url := serve(t, mockserver.Options{TTFT: 2 * time.Second})
+	url := serve(t, mockserver.Options{TTFT: time.Minute})
 	f = &follower{}
-	cfg = resolve(t, t.TempDir(), url, "--concurrency", "1", "--benchmark-duration", "0.3", "--benchmark-grace-period", "0", "--no-gpu-telemetry")
+	cfg = resolve(t, t.TempDir(), url, "--concurrency", "1", "--benchmark-duration", "1", "--benchmark-grace-period", "0", "--no-gpu-telemetry")
 	_, err := execute(t, cfg, Options{Observers: []Observer{f}})
 	if err == nil || len(f.ends) != 1 || f.ends[0] != nil || f.last.Phases[0].RequestsCancelled != 1 {
 		t.Errorf("error %v, ends %v, last %+v", err, f.ends, f.last)

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"aiperf/internal/compare"
-	"aiperf/internal/load"
 	"aiperf/internal/record"
 	"aiperf/internal/report/html"
 	"aiperf/internal/servermetrics"
@@ -29,14 +28,7 @@ func (p *pageData) add(r *record.Record) {
 	p.requests.Add(r)
 }
 
-// begin finds out when the profiling phase began: it has, where there are records of it.
-func (p *pageData) begin() {
-	start := int64(0)
-	if phase := phaseOf(p.e.engine.Snapshot(), load.Profiling); phase != nil {
-		start = p.e.clock.WallNS(phase.StartNS)
-	}
-	p.requests = timeline.New(start)
-}
+func (p *pageData) begin() { p.requests = timeline.New(p.e.profilingStartNS()) }
 
 // run is everything that the page shows beside the result.
 func (p *pageData) run(result *summary.Result, state *summary.State) html.Run {

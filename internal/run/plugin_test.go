@@ -49,15 +49,15 @@ func (s *sayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if stream := body["stream"] == true || body["streaming"] == true; !stream {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"said":"one two three"}`)
+		io.WriteString(w, `{"choices":[{"text":"one two three"}]}`)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, word := range []string{"one", " two", " three"} {
-		fmt.Fprintf(w, "data: {\"word\":%q}\n\n", word)
+		fmt.Fprintf(w, "data: {\"choices\":[{\"text\":%q}]}\n\n", word)
 		w.(http.Flusher).Flush()
 	}
-	if r.URL.Path == "/v1/say" {
+	if r.URL.Path == "/v1/completions" {
 		io.WriteString(w, "data: [DONE]\n\n")
 	}
 }
@@ -67,8 +67,8 @@ func TestExamplesOfThePluginPageWork(t *testing.T) {
 		language, program, file, path string
 		streaming                     bool
 	}{
-		{"python", "python3", "say.py", "/v1/say", true},
-		{"python", "python3", "say.py", "/v1/say", false},
+		{"python", "python3", "say.py", "/v1/completions", true},
+		{"python", "python3", "say.py", "/v1/completions", false},
 		{"sh", "sh", "echo.sh", "/v1/echo", true},
 	} {
 		t.Run(fmt.Sprintf("%s streaming %v", c.language, c.streaming), func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestExamplesOfThePluginPageWork(t *testing.T) {
 				t.Fatalf("%+v\n%s", n, fileOf(t, dir, "profile_export.jsonl"))
 			}
 			for _, body := range s.bodies {
-				if c.language == "python" && (body["limit"] != 5.0 || body["say"] == "") || c.language == "sh" && body["max_tokens"] != 5.0 {
+				if c.language == "python" && (body["max_tokens"] != 5.0 || body["prompt"] == "") || c.language == "sh" && body["max_tokens"] != 5.0 {
 					t.Errorf("sent %v", body)
 				}
 			}

@@ -19,10 +19,14 @@ import (
 // provenance says what measured what, so that two results can be told to be of the same kind: the
 // versions, hashes of what was asked and of what was sent, the machine and its clock.
 func (e *execution) provenance() artifact.Object {
+	further := config.FurtherConfig(e.cfg)
 	out := artifact.Object{
 		{Key: "aiperf_version", Value: e.options.Version},
 		{Key: "go_version", Value: runtime.Version()},
-		{Key: "config_sha256", Value: configHash(config.InputConfig(e.cfg, ""))},
+		{Key: "config_sha256", Value: configHash(config.InputConfig(e.cfg), further)},
+	}
+	if len(further) > 0 {
+		out = append(out, artifact.Member{Key: "further_config", Value: further})
 	}
 	if hash, ok := e.datasetHash(); ok {
 		out = append(out, artifact.Member{Key: "dataset_sha256", Value: hash})
@@ -47,12 +51,30 @@ func (e *execution) provenance() artifact.Object {
 	)
 }
 
+// runConfig is the document of run_config.json: which run of a series it is, and its configuration.
+func (e *execution) runConfig() artifact.Object {
+	info := e.options.Info
+	out := artifact.Object{
+		{Key: "benchmark_id", Value: e.id},
+		{Key: "cfg", Value: config.InputConfig(e.cfg)},
+		{Key: "trial", Value: info.Trial},
+		{Key: "artifact_dir", Value: e.cfg.Artifacts.Dir},
+		{Key: "label", Value: info.RunLabel},
+		{Key: "cli_command", Value: e.cfg.CLICommand},
+	}
+	if seed := e.cfg.RandomSeed; seed != nil {
+		out = append(out, artifact.Member{Key: "random_seed", Value: int64(*seed)})
+	}
+	return out
+}
+
 // ownMembers are those of the configuration that differ between two runs of the same benchmark.
-var ownMembers = []string{"cli_command", "benchmark_id", "artifacts", "runtime"}
+var ownMembers = []string{"artifacts", "runtime"}
 
 // configHash is the hash of what the benchmark is: where its files go and how it is shown are left out.
-func configHash(o artifact.Object) string {
-	o = slices.DeleteFunc(slices.Clone(o), func(m artifact.Member) bool { return slices.Contains(ownMembers, m.Key) })
+func configHash(known, further artifact.Object) string {
+	own := func(m artifact.Member) bool { return slices.Contains(ownMembers, m.Key) }
+	o := append(slices.DeleteFunc(slices.Clone(known), own), artifact.Member{Key: "further_config", Value: slices.DeleteFunc(slices.Clone(further), own)})
 	text, err := artifact.AppendJSON(nil, o)
 	if err != nil {
 		return ""

@@ -3,8 +3,10 @@ package run
 import (
 	"os"
 
+	"aiperf/internal/config"
 	"aiperf/internal/dataset/public"
 	"aiperf/internal/hub"
+	"aiperf/internal/summary"
 )
 
 // published says which public data set is read and from where.
@@ -12,10 +14,23 @@ func (e *execution) published() public.Options {
 	p, env := &e.cfg.Dataset.Public, &e.cfg.Env.Dataset
 	o := public.Options{
 		Name: p.Name, Subset: p.Subset, WekaRepo: p.WekaRepo, Path: p.Path, Limit: p.Limit,
-		CacheDir: env.PublicCacheDir, Timeout: env.PublicTimeout, Hub: hub.FromEnv(os.LookupEnv, hub.Datasets),
+		Scheduled: e.cfg.Profiling().Schedule != nil, CacheDir: env.PublicCacheDir, Timeout: env.PublicTimeout, Hub: hub.FromEnv(os.LookupEnv, hub.Datasets),
 	}
 	for _, f := range p.Filters {
 		o.Filters = append(o.Filters, public.Filter(f))
 	}
 	return o
+}
+
+// source says which public data set was sent; nil for other data.
+func (e *execution) source() *summary.Source {
+	d := &e.cfg.Dataset
+	if d.Kind != config.PublicDataset {
+		return nil
+	}
+	o := e.published()
+	from := o.Source()
+	return &summary.Source{
+		Loader: d.Public.Name, HubDataset: from.Repo, HubSubset: from.Subset, HubSplit: from.Split, Entries: d.Public.Entries,
+	}
 }

@@ -23,6 +23,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
+	"aiperf/internal/hint"
 	"aiperf/internal/intake"
 	"aiperf/internal/load"
 	"aiperf/internal/metrics"
@@ -47,6 +48,8 @@ type Options struct {
 	Info summary.RunInfo
 	// Observe gets a snapshot a few times a second, on one goroutine; nil for none.
 	Observe func(Snapshot)
+	// Ready is called once everything is prepared and the first request is about to be sent; nil for none.
+	Ready func()
 	// Observers follow the run beside Observe.
 	Observers []Observer
 	// WatchClient has their snapshots tell how the client itself does, which may take a hundredth of a processor.
@@ -66,6 +69,8 @@ type Outcome struct {
 	Console console.Options
 	// Problem joins what went wrong with local files; nil when all of them were written.
 	Problem error
+	// Hints are what to try against the errors of the run.
+	Hints []hint.Hint
 	// Aborted is the reason for which the run ended itself early; nil otherwise.
 	Aborted error
 	// Verdict says whether the client itself may have bent the figures.
@@ -99,6 +104,9 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	if err := e.prepareUntilStopped(ctx); err != nil {
 		return nil, err
 	}
+	if e.options.Ready != nil {
+		e.options.Ready()
+	}
 	e.begin()
 	defer e.end(nil) // unless it has ended with an outcome
 	phases, err := e.generate(ctx)
@@ -123,6 +131,8 @@ type execution struct {
 	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
 	data       *dataset.Dataset
+	// folder keeps other runs out of the artifact directory.
+	folder *artifact.Lock
 	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.
 	indexFrom  int64
 	descriptor endpoint.Descriptor
@@ -135,6 +145,8 @@ type execution struct {
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
+	apart             phaseEngines
+	slicing           sync.Once // before the first profiling record
 	client            transport
 	sessions          *session.Store
 	intake            *intake.Intake
@@ -147,9 +159,12 @@ type execution struct {
 	// outputs is nil when generated texts are not exported.
 	outputs *report.OutputsSpool
 	// servers is nil when no server metrics are collected.
-	servers *serverWatch
+	servers  *serverWatch
+	realtime realtime
 	// gpus is nil when no GPU telemetry is collected.
 	gpus *gpuWatch
+	// marks are what was known at the ends of phases.
+	marks phaseMarks
 	// network is nil when the network's round trip is nobody's concern.
 	network *networkWatch
 	// rtt is that round trip, nil as long as it is not known.
@@ -163,7 +178,12 @@ type execution struct {
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
-	aborted                             atomic.Pointer[thresholdError]
+	aborted                             atomic.Pointer[error]
+	// reach is nil when the run goes on whether or not its servers can be reached.
+	reach *reach
+	// prompts counts how often prompts were sent; that they repeat may have been announced before the load.
+	prompts          promptTally
+	repeatsAnnounced bool
 	// sinkError is why records could not be written.
 	sinkError atomic.Pointer[error]
 	// childFailed is why a run that fails fast ended.
@@ -176,8 +196,11 @@ type execution struct {
 	warmupSeen    metrics.Snapshot
 	warmupResults []metrics.Result
 	warmupRows    warmupRows
-	// unprocessed is why some finished requests have no record.
+	// records is the watch over their making.
+	records recordWatch
+	// unprocessed is why some finished requests have no record; sealed has further ones left out, as the results are made.
 	unprocessed error
+	sealed      atomic.Bool
 }
 
 // prepareUntilStopped prepares the run unless it is asked to stop: a large dataset takes its time.
@@ -234,7 +257,7 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	if e.options.Info.RunLabel != "" {
-		if err := artifact.WriteObject(e.cfg.Artifacts.Path(config.RunConfigJSON), config.InputConfig(e.cfg, e.id)); err != nil {
+		if err := artifact.WriteObject(e.cfg.Artifacts.Path(config.RunConfigJSON), e.runConfig()); err != nil {
 			return err
 		}
 	}
@@ -257,7 +280,7 @@ func (e *execution) prepare(ctx context.Context) error {
 	if err := e.watchBeside(ctx); err != nil {
 		return err
 	}
-	e.origin = e.provenance()
+	e.origin, _ = e.redactor.Strings(e.provenance()).(artifact.Object)
 	return e.assemble()
 }
 
@@ -275,7 +298,7 @@ func (e *execution) watchBeside(ctx context.Context) error {
 // bind finds the endpoint and the metrics that the configuration asks for.
 func (e *execution) bind(ctx context.Context) error {
 	c := &e.cfg.Endpoint
-	e.redactor = artifact.NewRedactor(Secrets(e.cfg)...)
+	e.redactor = e.cfg.Redactor()
 	extra, err := members(c.Extra)
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
@@ -308,8 +331,11 @@ func (e *execution) bind(ctx context.Context) error {
 	}
 	e.profiling = e.set.NewEngine()
 	if e.cfg.Warmup() != nil {
-		e.warmup, err = e.warmupEngine()
+		if e.warmup, err = e.warmupEngine(); err != nil {
+			return err
+		}
 	}
+	e.apart, err = e.newPhaseEngines()
 	return err
 }
 
@@ -327,8 +353,7 @@ func (e *execution) warmupEngine() (*metrics.Engine, error) {
 func (e *execution) metricsConfig() metrics.Config {
 	d, c, env := &e.descriptor, metrics.DefaultConfig(), &e.cfg.Env
 	c.Streaming = e.cfg.Endpoint.Streaming
-	c.ProducesTokens, c.TokenizesInput = d.ProducesTokens, d.TokenizesInput
-	c.SupportsAudio, c.SupportsImage, c.SupportsVideo, c.ProducesVideo = d.SupportsAudio, d.SupportsImage || d.ProducesImages, d.SupportsVideo, d.ProducesVideo
+	d.Capabilities(&c)
 	c.UseServerTokens = e.cfg.Endpoint.UseServerTokenCount
 	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
 	for _, slo := range e.cfg.SLOs {
@@ -339,6 +364,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
 	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
 	c.ContextOverflow = env.ContextOverflow.Substrings
+	c.SkipContextOverflow = e.cfg.Profiling().Mode == config.AgenticReplay
 	c.Percentiles = e.cfg.Artifacts.Percentiles
 	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
 	mode := e.cfg.Profiling().Mode
@@ -368,9 +394,12 @@ func (e *execution) assemble() error {
 		Warn: func(_, message string) { e.log.Warn(message) },
 	})
 	e.pool = intake.NewPool(e.intake, e.processors(), recordQueue, e.deliver)
-	sampler, err := dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg))
-	if err != nil {
-		return err
+	sampler := e.data.Sampler
+	if sampler == nil {
+		var err error
+		if sampler, err = dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg)); err != nil {
+			return err
+		}
 	}
 	e.health = &clientHealth{watch: trust.Start(e.clock)}
 	e.preflight(workers)
@@ -378,13 +407,17 @@ func (e *execution) assemble() error {
 	if err := e.checkLanes(); err != nil {
 		return err
 	}
+	e.prompts.times = make([]uint32, e.data.Len())
+	if e.cfg.FailFast && e.plugin == nil {
+		e.reach = &reach{end: e.abort, redact: e.redactor.Text}
+	}
 	e.dispatcher = newDispatcher(wiring{
 		schedule: schedule{e.data, sampler, newForest(e.data, seed(e.cfg))}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
-		clock: e.clock, pool: e.pool, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), health: e.health, phases: phaseNames(plan),
+		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), health: e.health, phases: phaseNames(plan),
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.controls.gates(bothGates(e.servers.gates(), e.gpus.gates())),
+		Observe: e.logPhase, Gates: e.controls.gates(e.marked(bothGates(e.servers.gates(), e.gpus.gates()))),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -394,6 +427,7 @@ func (e *execution) assemble() error {
 // generate lets the load run from the first phase to the last.
 func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	done := make(chan struct{})
+	e.records = e.watchRecords()
 	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
 	close(done)
@@ -416,26 +450,49 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 // endedItself tells that the run ended early for a reason of its own: what it has is reported.
 func (e *execution) endedItself() bool { return e.aborted.Load() != nil || e.sinkError.Load() != nil }
 
+// profilingStartNS is when the profiling phase began, wall epoch ns: it has, where there are records of it.
+func (e *execution) profilingStartNS() int64 {
+	if p := phaseOf(e.engine.Snapshot(), load.Profiling); p != nil {
+		return e.clock.WallNS(p.StartNS)
+	}
+	return 0
+}
+
 // deliver takes each record, from several goroutines at once.
 func (e *execution) deliver(r *record.Record) {
+	if e.sealed.Load() {
+		return
+	}
 	if r.Raw == nil || !r.Raw.CutOff {
 		e.logRecord(r)
 		e.set.Judge(r)
+		r.ContextOverflowSkip = e.set.Skips(r)
+		e.apart.add(r)
 		if r.Phase == record.PhaseWarmup {
 			e.warmup.Add(r)
 			e.warmupRows.add(r)
 		} else {
+			e.slicing.Do(func() { e.profiling.SliceFrom(e.profilingStartNS()) })
 			e.profiling.Add(r)
-			e.page.add(r)
 			e.health.record(r)
-			e.checkThreshold(r)
 		}
-		for _, o := range e.options.Observers {
-			o.Record(r)
+		if !r.ContextOverflowSkip {
+			e.follow(r)
 		}
 	}
 	for _, s := range e.sinks {
 		s.Add(r)
+	}
+}
+
+// follow hands on a request that succeeded or failed.
+func (e *execution) follow(r *record.Record) {
+	if r.Phase != record.PhaseWarmup {
+		e.page.add(r)
+		e.checkThreshold(r)
+	}
+	for _, o := range e.options.Observers {
+		o.Record(r)
 	}
 }
 
@@ -448,6 +505,9 @@ func (e *execution) close() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		e.pool.Close(ctx)
 		cancel()
+	}
+	if e.records.end != nil {
+		e.records.end()
 	}
 	e.controls.close()
 	if e.plugin != nil {
@@ -465,4 +525,5 @@ func (e *execution) close() {
 	if e.health != nil {
 		e.health.watch.Stop()
 	}
+	e.folder.Release()
 }

@@ -27,6 +27,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve starts a mock server on a free port.
 func serve(t *testing.T, o mockserver.Options) string {
 	t.Helper()
+	url, _ := serveUntil(t, o)
+	return url
+}
+
+// serveUntil is serve with a stop before the end of the test: its record is whole then.
+func serveUntil(t *testing.T, o mockserver.Options) (url string, stop func()) {
+	t.Helper()
 	s, err := mockserver.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -38,13 +45,14 @@ func serve(t *testing.T, o mockserver.Options) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return "http://" + l.Addr().String()
+	t.Cleanup(stop)
+	return "http://" + l.Addr().String(), stop
 }
 
 func noEnv(string) (string, bool) { return "", false }
@@ -235,7 +243,7 @@ func TestDirectoryThatCannotBeMade(t *testing.T) {
 func TestUsersKeepTheirNumbersAndTheirPace(t *testing.T) {
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, url, "--user-centric-rate", "100", "--num-users", "5", "--session-turns-mean", "4", "--benchmark-duration", "0.5", "--isl", "10", "--osl", "1")
+	cfg := resolve(t, dir, url, "--user-centric-rate", "100", "--num-users", "5", "--session-turns-mean", "4", "--benchmark-duration", "1.5", "--isl", "10", "--osl", "1")
 	if _, err := execute(t, cfg, Options{}); err != nil {
 		t.Fatal(err)
 	}

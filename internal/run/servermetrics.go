@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/client"
@@ -16,6 +17,7 @@ import (
 	"aiperf/internal/servermetrics"
 	"aiperf/internal/servermetrics/collect"
 	"aiperf/internal/servermetrics/export"
+	"aiperf/internal/summary"
 )
 
 // serverWatch collects the servers' own metrics beside the load of one run. A nil one does nothing.
@@ -24,9 +26,19 @@ type serverWatch struct {
 	collector *collect.Collector
 	recorder  *export.Recorder
 	// unrecorded is why there is no recording though there should be one.
-	unrecorded error
-	// lastPhase is the index of the last phase: after it the final scrape is taken.
-	firstProfiling, lastPhase int
+	unrecorded     error
+	firstProfiling int
+	// phases are those of the run; now is the one that goes on, the scrapes at its ends included.
+	phases []servermetrics.Phase
+	now    atomic.Pointer[servermetrics.Phase]
+	// run is what was collected, nil before the end.
+	run *export.Run
+	// mark is the counters at the start of the profiling phase, for the figures in the log; nil before it, and where
+	// the log has none.
+	mark atomic.Pointer[servermetrics.Mark]
+	// borderNS is when the scrape at the start of the profiling phase was asked for, inFlight how many requests of earlier
+	// phases were out then.
+	borderNS, inFlight atomic.Int64
 }
 
 // watchServers finds out which endpoints answer and takes the first scrape of each. It returns nil when
@@ -36,13 +48,12 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	if !s.Enabled {
 		return nil, nil
 	}
-	w := &serverWatch{e: e}
-	w.firstProfiling, w.lastPhase = e.gatePhases()
+	w := &serverWatch{e: e, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling), phases: serverPhases(e.cfg.Phases)}
 	env := &e.cfg.Env.ServerMetrics
 	var err error
 	w.collector, err = collect.New(collect.Options{
 		URLs: e.cfg.Endpoint.URLs, Extra: s.URLs,
-		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod,
+		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod, ScrapeTimeout: env.ScrapeTimeout, Summaries: env.LegacyJSON,
 		Fetch: e.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
 	})
 	if err != nil {
@@ -50,6 +61,9 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	}
 	w.collector.Discover(ctx)
 	if !w.collector.Probe(ctx) {
+		if w.collector.Answered() {
+			e.remarkMissingPage(ctx)
+		}
 		return nil, w.collector.Close()
 	}
 	if slices.Contains(s.Formats, "jsonl") {
@@ -69,9 +83,36 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	return w, nil
 }
 
-// gatePhases are the indexes of the phase before which, and of the one after which, there is a scrape.
-func (e *execution) gatePhases() (firstProfiling, last int) {
-	return slices.IndexFunc(e.cfg.Phases, isProfiling), len(e.cfg.Phases) - 1
+// remarkMissingPage warns of a server that publishes metrics, by what it calls itself, where none were found.
+func (e *execution) remarkMissingPage(ctx context.Context) {
+	if e.cfg.Endpoint.GRPC {
+		return // it has no list of models
+	}
+	own, err := e.controlTransport()
+	if err != nil {
+		return // the load meets the same error, and says so
+	}
+	defer own.Close()
+	ctx, cancel := context.WithTimeout(ctx, modelsPatience)
+	defer cancel()
+	if text := collect.MissingPage(e.controlOptions(own).ServerKind(ctx, e.cfg.Endpoint.URLs[0])); text != "" {
+		e.log.Warn(text)
+	}
+}
+
+// serverPhases are the phases of a run as recordings name them.
+func serverPhases(phases []config.Phase) []servermetrics.Phase {
+	var list []servermetrics.Phase
+	profiling := 0
+	for i, p := range phases {
+		phase := servermetrics.Phase{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
+		if isProfiling(p) {
+			phase.Profiling = profiling
+			profiling++
+		}
+		list = append(list, phase)
+	}
+	return list
 }
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
@@ -84,7 +125,7 @@ func (e *execution) fetchOptions() prom.FetchOptions {
 	o := prom.FetchOptions{
 		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
 		MaxBody: maxPage, SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
-		RootCAs: e.identity.roots, Certificates: e.identity.certificates,
+		RootCAs: e.identity.roots, Certificates: e.identity.certificates, Redact: e.redactor.Bytes,
 		WallNS: func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) },
 	}
 	if h.TrustEnv {
@@ -99,25 +140,34 @@ func (e *execution) fetchOptions() prom.FetchOptions {
 // Scraped implements collect.Sink.
 func (w *serverWatch) Scraped(s collect.Scrape) {
 	if w.recorder != nil {
+		s.Phase = w.now.Load()
 		w.recorder.Scraped(s.URL, s.Scrape)
 	}
 }
 
-// gates let the phases wait for the scrapes that stand at their ends.
+// gates let each phase wait for the scrapes that stand at its ends: what a counter grows by between two scrapes is never
+// that of two phases.
 func (w *serverWatch) gates() load.Gates {
 	if w == nil {
 		return load.Gates{}
 	}
 	return load.Gates{
+		Timeout: max(load.DefaultGateTimeout, w.e.cfg.Env.ServerMetrics.ScrapeTimeout),
 		BeforeFirstCredit: func(ctx context.Context, phase int) {
-			if phase == w.firstProfiling {
-				w.collector.Boundary(ctx)
+			w.markBorder(phase)
+			w.now.Store(&w.phases[phase])
+			w.collector.Boundary(ctx)
+			if phase == w.firstProfiling && w.e.statsInterval() > 0 {
+				w.mark.Store(w.collector.Store().Mark())
 			}
 		},
 		AfterLastReturn: func(ctx context.Context, phase int) {
-			if phase == w.lastPhase {
+			if phase == len(w.phases)-1 {
 				w.collector.Finish(ctx)
+				return
 			}
+			w.collector.Boundary(ctx)
+			w.now.CompareAndSwap(&w.phases[phase], nil)
 		},
 	}
 }
@@ -144,10 +194,10 @@ func (w *serverWatch) closeRecording(info export.Info) error {
 }
 
 // finish ends the collection, computes the statistics of the profiling phase and writes the files. The
-// highlights are for the console.
-func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]servermetrics.Highlight, error) {
+// statistics are for the console.
+func (w *serverWatch) finish(phase servermetrics.Window, ran []summary.Phase, cancelled bool) (*servermetrics.Results, error) {
 	if w == nil {
-		return nil, nil
+		return &servermetrics.Results{}, nil
 	}
 	ctx := context.Background()
 	w.collector.Finish(ctx)
@@ -158,7 +208,9 @@ func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]serv
 		w.e.log.Warn(err.Error())
 	}
 	info := w.info(phase)
-	run := &export.Run{Store: w.collector.Store(), Results: servermetrics.Compute(w.collector.Store(), info.Settings()), Info: info}
+	info.Warmup = w.e.warmupWindow(ran, w.collector.Store())
+	run := export.NewRun(w.collector.Store(), info)
+	w.run = run
 	for _, text := range run.Results.Warnings {
 		w.e.log.Warn(text)
 	}
@@ -170,7 +222,7 @@ func (w *serverWatch) finish(phase servermetrics.Window, cancelled bool) ([]serv
 	if err != nil {
 		w.e.log.Error("Server metrics could not be written", "error", err)
 	}
-	return servermetrics.Highlights(run.Results), errors.Join(w.unrecorded, err)
+	return run.Results, errors.Join(w.unrecorded, err)
 }
 
 // written is the log line of a file.
@@ -207,7 +259,7 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 	info := export.Info{
 		AIPerfVersion: w.e.options.Version, BenchmarkID: w.e.id,
 		Configured: w.collector.Configured(), Successful: w.collector.Successful(),
-		Window: phase, InputConfig: config.InputConfig(cfg, w.e.id), Models: cfg.Models,
+		Window: phase, InputConfig: config.InputConfig(cfg), Models: cfg.Models,
 		ExportTime: time.Now(), Hostname: host,
 		SliceNS: int64(cfg.Artifacts.SliceDuration), Bounds: cfg.Env.ServerMetrics.Bounds,
 	}
@@ -218,6 +270,18 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 		}
 	}
 	return info
+}
+
+// speculation are the rows of the console's table about speculative decoding.
+func (e *execution) speculation(r *servermetrics.Results) (rows []summary.Speculation) {
+	list, warnings := servermetrics.Speculations(r, e.cfg.Models)
+	for _, text := range warnings {
+		e.log.Warn(text)
+	}
+	for _, row := range list {
+		rows = append(rows, summary.Speculation(row))
+	}
+	return rows
 }
 
 // highlightRows are the rows of the console's table.

@@ -33,7 +33,7 @@ var scrapeEnv = map[string]string{
 	"AIPERF_SERVER_METRICS_COLLECTION_INTERVAL":     "0.005",
 	"AIPERF_SERVER_METRICS_COLLECTION_FLUSH_PERIOD": "0",
 	"AIPERF_SERVER_METRICS_REACHABILITY_TIMEOUT":    "2",
-	"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT":       "0.5",
+	"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT":       "1",
 }
 
 // watchedRun is a run beside which server metrics were to be collected.
@@ -71,8 +71,13 @@ func watch(t *testing.T, url string, o Options, args ...string) *watchedRun {
 // watchInto is watch with a directory, where the outcome may have a problem.
 func watchInto(t *testing.T, dir, url string, o Options, args ...string) *watchedRun {
 	t.Helper()
-	w := &watchedRun{dir: dir}
-	cfg := watching(t, w.dir, url, args...)
+	return watchConfig(t, watching(t, dir, url, args...), o)
+}
+
+// watchConfig runs a benchmark as it is configured.
+func watchConfig(t *testing.T, cfg *config.Run, o Options) *watchedRun {
+	t.Helper()
+	w := &watchedRun{dir: cfg.Artifacts.Dir}
 	var lines bytes.Buffer
 	var err error
 	o.Version, o.Log = "test", runlog.New(runlog.Options{Console: &lines})
@@ -424,6 +429,22 @@ func TestUnreachableMetricsWriteNothing(t *testing.T) {
 	}
 }
 
+func TestKnownServerWithoutAPageIsAWarning(t *testing.T) {
+	for owner, remedy := range map[string]string{"sglang": "start it with --enable-metrics", "somebody": ""} {
+		models := func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"object":"list","data":[{"id":"m","owned_by":%q}]}`, owner)
+		}
+		f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/metrics": http.NotFound, "/v1/models": models})
+		w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "5")
+		if got := w.warnings("publishes metrics, but no page was found"); got != min(1, len(remedy)) {
+			t.Errorf("%s: %d warnings", owner, got)
+		}
+		if !strings.Contains(w.lines, remedy) {
+			t.Errorf("%s: no word of %q", owner, remedy)
+		}
+	}
+}
+
 func TestServerMetricsFiles(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -586,5 +607,28 @@ func TestRunWithoutResultsKeepsTheRecordingOnly(t *testing.T) {
 	}
 	if lines := bytes.Count(fileOf(t, dir, "server_metrics_export.jsonl"), []byte(`"temperature":[{"value":20.0}]`)); lines < 1 {
 		t.Errorf("%d lines in the recording", lines)
+	}
+}
+
+// The mock server knows nothing of SGLang: another exporter stands for one.
+func TestConsoleShowsSpeculativeDecoding(t *testing.T) {
+	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "# TYPE sglang:spec_accept_rate gauge\nsglang:spec_accept_rate{model_name=\"Mock-Model\",tp_rank=\"0\"} 0.625\n"+
+			"# TYPE sglang:spec_accept_length gauge\nsglang:spec_accept_length{model_name=\"Mock-Model\",tp_rank=\"0\"} 3.125\n"+
+			"sglang:spec_accept_length{model_name=\"another\",tp_rank=\"0\"} 9\n")
+	}))
+	t.Cleanup(exporter.Close)
+	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "5", "--server-metrics", exporter.URL)
+	screen := string(fileOf(t, w.dir, "profile_export_console.txt"))
+	for _, want := range []string{
+		"AIPerf | Server Metrics: Speculative Decoding\n", "│ Accept Rate (%) │ 62.5 │ 62.5 │ 62.5 │ 62.5 │ 62.5 │\n", "│   Accept Length │ 3.12 │",
+	} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is missing in\n%s", want, screen)
+		}
+	}
+	state := strings.Join(strings.Fields(string(fileOf(t, w.dir, "run_state.json"))), " ")
+	if !strings.Contains(state, `"label": "Accept Length", "mean": 3.125`) {
+		t.Error("the state lacks the table, so that no report can show it again")
 	}
 }

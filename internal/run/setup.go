@@ -5,12 +5,9 @@ import (
 	crand "crypto/rand"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/client"
@@ -55,37 +52,6 @@ func seed(cfg *config.Run) random.Seed {
 	return random.Root(*cfg.RandomSeed)
 }
 
-// Secrets are the values of a configuration that must not appear anywhere.
-func Secrets(cfg *config.Run) []string {
-	list := []string{cfg.Endpoint.APIKey}
-	for _, h := range cfg.Endpoint.Headers {
-		if artifact.IsCredentialHeader(h.Name) {
-			list = append(list, h.Value, strings.TrimSpace(strings.TrimPrefix(h.Value, "Bearer ")))
-		}
-	}
-	addresses := slices.Clone(cfg.Endpoint.URLs)
-	for _, x := range cfg.GPU.Exporters {
-		addresses = append(addresses, x.URL)
-	}
-	if u := cfg.OTel.URL; u != nil {
-		addresses = append(addresses, u.String())
-	}
-	if u := cfg.MLflow.URI; u != nil {
-		addresses = append(addresses, u.String())
-	}
-	for _, base := range addresses {
-		u, err := url.Parse(base)
-		if err != nil {
-			continue
-		}
-		if password, ok := u.User.Password(); ok {
-			list = append(list, password)
-		}
-		list = append(list, config.QuerySecrets(u)...)
-	}
-	return list
-}
-
 // members turns the user's extra inputs into JSON text, in order.
 func members(extra artifact.Object) ([]endpoint.Member, error) {
 	var list []endpoint.Member
@@ -99,11 +65,15 @@ func members(extra artifact.Object) ([]endpoint.Member, error) {
 	return list, nil
 }
 
-// openDirectory makes the artifact directory and opens the log file.
+// openDirectory makes the artifact directory, keeps other runs out of it and opens the log file.
 func (e *execution) openDirectory() error {
 	a := &e.cfg.Artifacts
 	if err := os.MkdirAll(filepath.Dir(a.Path(config.SummaryJSON)), 0o755); err != nil {
 		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+	}
+	var err error
+	if e.folder, err = artifact.LockFolder(a.Dir); err != nil {
+		return fmt.Errorf("%w with --artifact-dir", err)
 	}
 	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
 		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
@@ -122,8 +92,13 @@ func (e *execution) clearDirectory() error {
 			stale = append(stale, a.Path(kind))
 		}
 	}
-	if err := artifact.RemoveStale(stale...); err != nil {
+	json, csv := a.PhaseNames()
+	ofPhases, folders := report.StalePhases(a.Dir, json, csv)
+	if err := artifact.RemoveStale(append(stale, ofPhases...)...); err != nil {
 		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+	}
+	for _, folder := range folders {
+		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
 	}
 	if replaced != "" {
 		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
@@ -141,6 +116,25 @@ func replacedRun(path string) string {
 	return old.BenchmarkID
 }
 
+// sessionLimit is the number of sessions that all phases start at most: each sends one request or more. 0 is no limit.
+func sessionLimit(cfg *config.Run) int64 {
+	sum := int64(0)
+	for i := range cfg.Phases {
+		p := &cfg.Phases[i]
+		switch {
+		case p.Schedule != nil || p.Lanes != nil || p.Users > 0:
+			return 0
+		case p.Sessions != nil:
+			sum += *p.Sessions
+		case p.Requests != nil:
+			sum += *p.Requests
+		default:
+			return 0
+		}
+	}
+	return sum
+}
+
 func (e *execution) buildDataset(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Env.Service.ProfileConfigureTimeout)
 	defer cancel()
@@ -151,7 +145,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		Turns: synthetic.Normal(d.Turns), DelayMS: synthetic.Normal(d.TurnDelayMS), DelayRatio: d.TurnDelayRatio,
 		PrefixPool: d.PrefixPoolSize, PrefixLength: d.PrefixLength,
 		SharedSystemLength: d.SharedSystemPromptLength, SystemPrompt: d.SystemPrompt, UserContextLength: d.UserContextPromptLength,
-		CacheBust: d.CacheBust, Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, Seed: seed(e.cfg),
+		CacheBust: d.CacheBust, Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, ModelWeights: e.cfg.ModelWeights, Seed: seed(e.cfg),
 	}
 	if t, ok := e.counter().(*templated); ok && e.descriptor.Name == "chat" {
 		options.Template = t
@@ -173,6 +167,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	addMedia(&options, d)
 	addReading(&options, d)
 	addCorpus(&options, d)
+	options.Sessions = sessionLimit(e.cfg)
 	data, warnings, err := compose.Build(ctx, options, e.tokenizer)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -187,9 +182,7 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	for _, n := range data.Notes {
 		e.log.Info(n)
 	}
-	if n := d.Sessions; n != nil && e.cfg.Profiling().Schedule == nil && e.cfg.Profiling().Lanes == nil && *n > int64(data.RootCount()) {
-		e.log.Info("More sessions than conversations: conversations will repeat", "sessions", *n, "conversations", data.RootCount())
-	}
+	e.announceRepeats(data)
 	if err := checkCacheBust(data, d.CacheBust); err != nil {
 		return err
 	}
@@ -255,6 +248,7 @@ func (e *execution) clientOptions(workers int) client.Options {
 	o.Sources = e.cfg.Endpoint.SourceAddresses
 	o.Timeout = seconds(e.cfg.Endpoint.TimeoutSeconds)
 	o.CancelSendTimeout = h.CancellationSendTimeout
+	o.ConnectTimeout = h.ConnectTimeout
 	o.KeepAliveTimeout, o.ForceClose = h.KeepaliveTimeout, h.ForceClose
 	o.IPVersion, o.UseDNSCache, o.DNSCacheTTL = h.IPVersion, h.UseDNSCache, h.DNSCacheTTL
 	o.RcvBuf, o.SndBuf = h.ReceiveBuffer, h.SendBuffer

@@ -76,12 +76,19 @@ func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
 		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: e.cfg.FailIf,
 		Run: run, Config: e.metricsConfig(),
 		Window:  e.window(phaseOf(phases, load.Profiling)),
-		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups},
+		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups, URLs: e.shownURLs()},
 	}
 	for _, look := range e.health.watch.Looks() {
 		look.AtNS = e.clock.WallNS(look.AtNS)
 		s.Looks = append(s.Looks, look)
 	}
+	s.Phases = e.phaseStates(phases)
+	return s
+}
+
+// phaseStates are the phases by the wall clock.
+func (e *execution) phaseStates(phases []load.Stats) []summary.PhaseState {
+	var list []summary.PhaseState
 	wall := func(ns int64) int64 {
 		if ns == 0 {
 			return 0
@@ -94,13 +101,13 @@ func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
 		if p.Kind == load.Warmup {
 			kind = string(config.WarmupPhase)
 		}
-		s.Phases = append(s.Phases, summary.PhaseState{
+		list = append(list, summary.PhaseState{
 			Name: p.Name, Kind: kind, StartNS: wall(p.StartNS), SentEndNS: wall(p.SentEndNS), RequestsEndNS: wall(p.RequestsEndNS),
 			Sent: p.RequestsSent, Completed: p.RequestsCompleted, Cancelled: p.RequestsCancelled, Errors: p.RequestErrors,
 			WasCancelled: p.WasCancelled,
 		})
 	}
-	return s
+	return list
 }
 
 // finalState is the state of a run that is over.
@@ -118,6 +125,7 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 	for _, row := range out.Console.ServerMetrics {
 		s.Console.ServerMetrics = append(s.Console.ServerMetrics, summary.ServerFigure(row))
 	}
+	s.Console.Speculation = out.Console.Speculation
 	return s
 }
 

@@ -58,7 +58,7 @@ func TestARunOverAFileSendsWhatARunOverMemorySends(t *testing.T) {
 		{"multi_turn", "--num-sessions 20 --concurrency 1 --dataset-sampling-strategy random"},
 		{"multi_turn", "--num-sessions 20 --concurrency 1 --dataset-sampling-strategy shuffle --prefill-concurrency 1 --streaming"},
 		{"multi_turn", "--num-sessions 12 --request-rate 2000 --num-warmup-sessions 2 --warmup-concurrency 1"},
-		{"raw_payload", "--request-count 16 --user-centric-rate 800 --num-users 4 --session-turns-mean 2"},
+		{"multi_turn", "--num-sessions 12 --user-centric-rate 800 --num-users 4"},
 		{"multi_turn", "--num-sessions 12 --concurrency 2 --shared-system-prompt-length 5 --user-context-prompt-length 6 --num-dataset-entries 12"},
 		{"multi_turn", "--num-sessions 12 --concurrency 2 --osl 7 --osl-stddev 2 --tokenizer builtin --model mock-model,other --model-selection-strategy random"},
 		{"multi_turn", "--num-sessions 12 --concurrency 2 --tokenizer builtin --model mock-model,other --use-server-token-count"},

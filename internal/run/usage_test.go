@@ -133,7 +133,7 @@ func bundling(t *testing.T, eachChunk bool, asked *atomic.Pointer[string]) strin
 			}
 			fmt.Fprintf(w, `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{%s}}]%s}`+"\n\n", delta, usage)
 			w.(http.Flusher).Flush()
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond)
 		}
 		chunk(`"role":"assistant","content":""`, 0)
 		chunk(`"content":"one two three"`, 3)

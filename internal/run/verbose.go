@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"aiperf/internal/artifact"
-	"aiperf/internal/config"
 	"aiperf/internal/record"
 	"aiperf/internal/runlog"
 )
@@ -16,7 +15,7 @@ func (e *execution) logSetup(workers int) {
 	if !e.log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	text, err := artifact.AppendJSON(nil, config.InputConfig(e.cfg, e.id))
+	text, err := artifact.AppendJSON(nil, e.runConfig())
 	if err != nil {
 		text = []byte(err.Error())
 	}

@@ -91,25 +91,6 @@ func (e *execution) statsInterval() time.Duration {
 	return defaultStatsInterval
 }
 
-// logFigures writes a few metrics of the records so far.
-func (e *execution) logFigures() {
-	var lines []string
-	for _, m := range e.profiling.ResultsOf("request_throughput", "time_to_first_token", "inter_token_latency", "request_latency", "output_token_throughput") {
-		if m.Distribution {
-			lines = append(lines, fmt.Sprintf("  %s (%s): avg %.2f, p50 %.2f, p99 %.2f", m.Header, m.Unit, m.Stats.Avg, m.Stats.Percentiles[4], m.Stats.Percentiles[8]))
-		} else {
-			lines = append(lines, fmt.Sprintf("  %s (%s): %.2f", m.Header, m.Unit, m.Stats.Avg))
-		}
-	}
-	if len(lines) > 0 {
-		seen := e.profiling.Snapshot()
-		e.log.Info(fmt.Sprintf("Results so far: %d successful, %d failed", seen.Successes, seen.Errors))
-		for _, line := range lines {
-			e.log.Info(line)
-		}
-	}
-}
-
 // logPhase writes one line for each change of a phase's state.
 func (e *execution) logPhase(event load.PhaseEvent) {
 	s := &event.Stats
@@ -194,8 +175,12 @@ func (e *execution) checkThreshold(r *record.Record) {
 	if total < armed || float64(failed)/float64(total) <= limit {
 		return
 	}
-	reason := &thresholdError{failed, total, limit}
-	if e.aborted.CompareAndSwap(nil, reason) {
+	e.abort(&thresholdError{failed, total, limit})
+}
+
+// abort ends the run early; the first reason stands.
+func (e *execution) abort(reason error) {
+	if e.aborted.CompareAndSwap(nil, &reason) {
 		e.engine.Abort(reason)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"aiperf/internal/terminal"
 )
 
 // entry is one log line before its layout.
@@ -14,7 +15,7 @@ type entry struct {
 	at        time.Time
 	level     slog.Level
 	component string
-	source    string // file:line
+	source    string // file:line; for those who look into the program: shown from DEBUG on
 	message   string
 }
 
@@ -33,29 +34,11 @@ const (
 	continuation = "    "
 )
 
-// clean escapes control characters. Line breaks stay, but what follows one is indented, so that it
-// cannot pass for a line of its own.
+// clean makes a text safe for a terminal. Line breaks stay, but what follows one is indented, so that it cannot pass for
+// a line of its own.
 func clean(s string) string {
-	s = strings.TrimRight(strings.ToValidUTF8(s, "\uFFFD"), "\r\n")
-	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
-		switch {
-		case r == '\n':
-			b.WriteString("\n" + continuation)
-		case r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsControl(r):
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case unicode.Is(unicode.Bidi_Control, r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	s = terminal.Text(strings.TrimRight(s, "\r\n"))
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\t", " "), "\n", "\n"+continuation)
 }
 
 func appendFileLine(dst []byte, e *entry) []byte {
@@ -68,7 +51,7 @@ func appendConsoleLine(dst []byte, e *entry, o *Options) []byte {
 	if o.Terminal {
 		message = truncate(message, maxTerminalMessage)
 	}
-	if e.source != "" {
+	if e.source != "" && o.Level <= LevelDebug {
 		message += " (" + e.source + ")"
 	}
 	if o.Terminal && o.Columns > prefixWidth {

@@ -67,12 +67,17 @@ func TestLineFormats(t *testing.T) {
 
 func TestConsoleLineNamesItsSource(t *testing.T) {
 	var out bytes.Buffer
-	l := New(Options{Console: &out})
+	l := New(Options{Console: &out, Level: LevelDebug})
 	_, _, line, _ := runtime.Caller(0)
 	l.Logger("").Info("hello")
 	want := regexp.MustCompile(fmt.Sprintf(`^\d\d:\d\d:\d\d\.\d{3} INFO     hello \(runlog_test\.go:%d\)\n$`, line+1))
 	if !want.MatchString(out.String()) {
 		t.Errorf("got %q", out.String())
+	}
+	out.Reset()
+	New(Options{Console: &out}).Logger("").Info("hello")
+	if want := regexp.MustCompile(`^[0-9:.]{12} INFO     hello\n$`); !want.MatchString(out.String()) {
+		t.Errorf("at INFO: %q", out.String())
 	}
 }
 
@@ -95,7 +100,7 @@ func TestAttributesFollowTheMessage(t *testing.T) {
 	var out bytes.Buffer
 	log := New(Options{Console: &out}).Logger("a").With("k", 1).WithGroup("g").With("l", 2)
 	log.Info("m", "n", 3)
-	if !strings.Contains(out.String(), "m k=1 g.l=2 g.n=3 (") {
+	if !strings.Contains(out.String(), "m k=1 g.l=2 g.n=3\n") {
 		t.Errorf("got %q", out.String())
 	}
 }
@@ -117,7 +122,7 @@ func TestTrapSecretsReachNeitherSide(t *testing.T) {
 
 func TestForeignTextCannotForgeLines(t *testing.T) {
 	console, file := logged(t, Options{}, LevelError, "", "a\r\n2026-01-01 00:00:00.000 - x - INFO - fake\n\x1b[2J\u202e\u0085\xff\tz\n\n")
-	want := "a\n    2026-01-01 00:00:00.000 - x - INFO - fake\n    \\x1b[2J\\u202e\\x85\uFFFD z\n"
+	want := "a\n    2026-01-01 00:00:00.000 - x - INFO - fake\n    \\x1b[2J\\u202e\\u0085\uFFFD z\n"
 	if !strings.HasSuffix(console, " "+want) || !strings.HasSuffix(file, " - "+want) {
 		t.Errorf("got %q and %q", console, file)
 	}
@@ -242,7 +247,7 @@ func TestConcurrentLinesStayWhole(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	whole := regexp.MustCompile(`^[0-9:.]{12} INFO     message \(runlog_test\.go:\d+\)\n$`)
+	whole := regexp.MustCompile(`^[0-9:.]{12} INFO     message\n$`)
 	n := 0
 	for line := range strings.Lines(out.String()) {
 		n++

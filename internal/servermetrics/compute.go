@@ -10,15 +10,17 @@ import (
 
 // Settings say what to compute.
 type Settings struct {
-	// Phase is the profiling phase: from its start to the end of its last request.
+	// Phase is the phase that counts: from its start to the end of its last request.
 	Phase Window
+	// Closed keeps what came after the phase out: otherwise its window lasts to the final scrape of each endpoint.
+	Closed bool
 	// SliceNS is the length of timeslices; 0 means none.
 	SliceNS int64
 	// Bounds adds to each estimated percentile between which bounds the true one lies.
 	Bounds bool
 }
 
-// Compute returns the statistics of the profiling phase. It wants the collection to be over.
+// Compute returns the statistics of a phase. It wants the collection to be over.
 func Compute(store *Store, o Settings) *Results {
 	families, warnings := store.Families()
 	jobs := plan(store, families, o)
@@ -33,7 +35,22 @@ func Compute(store *Store, o Settings) *Results {
 		})
 	}
 	workers.Wait()
-	return collect(families, jobs, warnings)
+	r := collect(families, jobs, warnings)
+	r.Summaries = summaries(store, o)
+	return r
+}
+
+// summaries are those with a sample in the window; what they say is worked out where it is asked for.
+func summaries(store *Store, o Settings) []FamilyStats {
+	families, _ := store.familiesOf(func(e *EndpointStore) []*Series { return e.summaries })
+	jobs := plan(store, families, o)
+	var samples Samples
+	for i := range jobs {
+		s := &jobs[i].stats
+		s.Series.Read(&samples, s.window)
+		jobs[i].present = samples.Len() > 0
+	}
+	return collect(families, jobs, nil).Families
 }
 
 // job is the computation of one series.
@@ -47,7 +64,10 @@ type job struct {
 func plan(store *Store, families []Family, o Settings) []job {
 	windows := map[*EndpointStore]Window{}
 	for _, e := range store.Endpoints() {
-		windows[e] = e.Window(o.Phase)
+		windows[e] = o.Phase
+		if !o.Closed {
+			windows[e] = e.Window(o.Phase)
+		}
 	}
 	var jobs []job
 	for _, f := range families {
@@ -89,7 +109,7 @@ type worker struct {
 
 func (w *worker) do(j *job) {
 	s := &j.stats
-	s.Series.Read(&w.samples, readWindow(s.Series, s.window))
+	s.Series.Read(&w.samples, s.window)
 	switch s.Series.Family.Type {
 	case prom.Histogram:
 		w.histogram(j)
@@ -98,13 +118,4 @@ func (w *worker) do(j *job) {
 	default:
 		w.gauge(j)
 	}
-}
-
-// readWindow is what has to be read of a series for the statistics of a window: a histogram's estimates learn
-// from all samples up to its end.
-func readWindow(s *Series, w Window) Window {
-	if s.Family.Type == prom.Histogram {
-		w.EndNS = 1<<63 - 1
-	}
-	return w
 }

@@ -2,12 +2,15 @@ package servermetrics
 
 import "fmt"
 
-// histogram describes a histogram by its growth from the reference (its first sample, if it has none) to the
-// last sample in the window (its last one, if there is none).
+// histogram describes a histogram by its growth from the reference (its first sample, if it has none) to its last
+// sample. It is absent where the window ends before its first one.
 func (w *worker) histogram(j *job) {
 	s := &w.samples
+	final := s.Len() - 1
+	if final < 0 {
+		return
+	}
 	j.present = true
-	final := finalAt(s, j.stats.window)
 	h := HistogramStats{Count: int64(s.Count(final) - s.Count(0))}
 	j.stats.Histogram = &h
 	if h.Count < 0 {
@@ -55,14 +58,6 @@ func (w *worker) estimate(j *job, h *HistogramStats) {
 			h.Bounds = &b
 		}
 	}
-}
-
-// finalAt is the last sample in the window, or the last of all.
-func finalAt(s *Samples, w Window) int {
-	if at := s.lastAt(w.EndNS); at >= 0 {
-		return at
-	}
-	return s.Len() - 1
 }
 
 // bucketGrowth appends the growth of each cumulative bucket between two samples. If any of them shrank, or

@@ -33,20 +33,23 @@ func (s *SeriesStats) Legacy() artifact.Object {
 		return legacyHistogram(s.Histogram, s.Series.Bounds, s.Buckets)
 	}
 	var samples Samples
-	s.Series.Read(&samples, s.window)
-	if s.Series.Family.Type == prom.Counter {
+	switch s.Series.Family.Type {
+	case prom.Counter:
+		s.Series.Read(&samples, s.window)
 		return legacyCounter(s.Counter, &samples)
+	case prom.Summary:
+		s.Series.Read(&samples, s.window)
+		return legacySummary(s.Series.Bounds, &samples)
 	}
-	return legacyGauge(s.Gauge, inWindow(nil, &samples))
+	return legacyGauge(s.Gauge)
 }
 
 // legacyGauge tells a constant gauge by one observation.
-func legacyGauge(g *GaugeStats, values []float64) artifact.Object {
+func legacyGauge(g *GaugeStats) artifact.Object {
 	if g.Min == g.Max {
 		return artifact.Object{{Key: "observation_count", Value: 1}, {Key: "avg", Value: g.Avg}}
 	}
 	out := artifact.Object{
-		{Key: "observation_count", Value: len(values)},
 		{Key: "avg", Value: g.Avg}, {Key: "min", Value: g.Min}, {Key: "max", Value: g.Max}, {Key: "std", Value: g.Std},
 	}
 	return append(appendLegacyPercentiles(out, &g.Percentiles), artifact.Member{Key: "estimated_percentiles", Value: false})
@@ -119,6 +122,33 @@ func legacyHistogram(h *HistogramStats, bounds []string, buckets []int64) artifa
 		counts[i] = artifact.Member{Key: bounds[i], Value: n}
 	}
 	return append(out, artifact.Member{Key: "buckets", Value: counts})
+}
+
+// legacySummary describes a summary by its growth and by the quantiles that the server said last.
+func legacySummary(quantiles []string, s *Samples) artifact.Object {
+	final := s.Len() - 1
+	count := s.Count(final) - s.Count(0)
+	out := artifact.Object{{Key: "observation_count", Value: int64(max(count, 0))}}
+	if count <= 0 {
+		return out // none, or the server was restarted
+	}
+	sum := s.Sum(final) - s.Sum(0)
+	out = append(out, artifact.Member{Key: "avg", Value: sum / count}, artifact.Member{Key: "delta", Value: sum})
+	if from, to := s.TimestampNS(0), s.TimestampNS(final); from != to {
+		out = append(out,
+			artifact.Member{Key: "rate_per_second", Value: perSecond(sum, from, to)},
+			artifact.Member{Key: "observations_per_second", Value: perSecond(count, from, to)})
+	}
+	var said artifact.Object
+	for i, v := range s.Buckets(final) {
+		if artifact.Finite(v) {
+			said = append(said, artifact.Member{Key: quantiles[i], Value: v})
+		}
+	}
+	if said != nil {
+		out = append(out, artifact.Member{Key: "quantiles", Value: said})
+	}
+	return out
 }
 
 func appendLegacyPercentiles(dst artifact.Object, p *Percentiles) artifact.Object {

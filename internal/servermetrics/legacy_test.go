@@ -1,6 +1,7 @@
 package servermetrics
 
 import (
+	"math"
 	"testing"
 
 	"aiperf/internal/artifact"
@@ -23,7 +24,7 @@ func TestLegacyStatistics(t *testing.T) {
 	}
 	r := Compute(store, Settings{Phase: Window{1e9, 5e9}})
 	want := map[string]string{
-		"gauge": `{"observation_count":5,"avg":3.0,"min":1.0,"max":5.0,"std":1.5811388300841898,"p50":3.0,"p90":4.6,"p95":4.8,"p99":4.96,"estimated_percentiles":false}`,
+		"gauge": `{"avg":3.0,"min":1.0,"max":5.0,"std":1.5811388300841898,"p50":3.0,"p90":4.6,"p95":4.8,"p99":4.96,"estimated_percentiles":false}`,
 		"still": `{"observation_count":1,"avg":4.0}`,
 		"idle":  `{"delta":0.0}`,
 		"busy":  `{"delta":70.0,"rate_per_second":14.0,"rate_avg":17.5,"rate_min":10.0,"rate_max":20.0,"rate_std":7.0710678118654755}`,
@@ -62,5 +63,32 @@ func TestLegacyRatesSkipFalls(t *testing.T) {
 	got := jsonOf(t, Compute(store, Settings{Phase: Window{1, 3e9}}).Families[0].Series[0].Legacy())
 	if want := `{"delta":24.0,"rate_per_second":8.0,"rate_avg":15.0,"rate_min":10.0,"rate_max":20.0,"rate_std":7.0710678118654755}`; got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestLegacySummaries(t *testing.T) {
+	summary := &prom.Series{Family: &prom.Family{Name: "c", Type: prom.Summary}, Bounds: []string{"0.5", "0.99"}, Upper: []float64{0.5, 0.99}}
+	still := &prom.Series{Family: &prom.Family{Name: "idle", Type: prom.Summary}, Bounds: []string{"0.5"}, Upper: []float64{0.5}}
+	store := NewStore(Options{})
+	for i, count := range []float64{2, 2, 6, 10} {
+		store.Endpoint("e").Add(Scrape{
+			TimestampNS: int64(i) * 1e9, Samples: samplesOf(counterOf("c"), count), // a counter of the same name keeps it
+			Summaries: []prom.Sample{
+				{Series: summary, Buckets: []float64{float64(i), math.NaN()}, Sum: 3 * count, Count: count},
+				{Series: still, Buckets: []float64{7}, Sum: 1, Count: 1},
+			},
+		})
+	}
+	r := Compute(store, Settings{Phase: Window{1e9, 3e9}})
+	if len(r.Families) != 1 || r.Families[0].Type != prom.Counter || len(r.Summaries) != 2 {
+		t.Fatalf("%d families, %d summaries", len(r.Families), len(r.Summaries))
+	}
+	for i, want := range []string{
+		`{"observation_count":8,"avg":3.0,"delta":24.0,"rate_per_second":8.0,"observations_per_second":2.6666666666666665,"quantiles":{"0.5":3.0}}`,
+		`{"observation_count":0}`,
+	} {
+		if got := jsonOf(t, r.Summaries[i].Series[0].Legacy()); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }

@@ -19,12 +19,17 @@ type Family struct {
 // about a type: the first one that has the family, in order of configuration, decides about type and
 // description; the series of the others are left out.
 func (s *Store) Families() ([]Family, []string) {
+	return s.familiesOf((*EndpointStore).Series)
+}
+
+// familiesOf are the families of some series of each endpoint.
+func (s *Store) familiesOf(list func(*EndpointStore) []*Series) ([]Family, []string) {
 	at := map[string]int{}
 	var families []Family
 	var warnings []string
 	for _, e := range s.Endpoints() {
 		disagreed := map[string]bool{}
-		for _, series := range e.series {
+		for _, series := range list(e) {
 			i, known := at[series.Family.Name]
 			if !known {
 				i = len(families)

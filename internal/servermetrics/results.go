@@ -6,10 +6,12 @@ import (
 	"aiperf/internal/prom"
 )
 
-// Results are the statistics of a run's profiling phase.
+// Results are the statistics of a phase of a run.
 type Results struct {
 	// Families with at least one series, sorted by name.
 	Families []FamilyStats
+	// Summaries stand apart: only the legacy schema has them.
+	Summaries []FamilyStats
 	// Warnings are what the user should know about the figures, for the log.
 	Warnings []string
 }
@@ -21,7 +23,7 @@ type FamilyStats struct {
 	Series []SeriesStats // sorted by endpoint, then by label text
 }
 
-// SeriesStats are the statistics of a series: exactly one of Gauge, Counter and Histogram is set.
+// SeriesStats are the statistics of a series: exactly one of Gauge, Counter and Histogram is set, none for a summary.
 type SeriesStats struct {
 	Series      *Series
 	EndpointURL string
@@ -178,7 +180,7 @@ func (s *SeriesStats) Timeslices() iter.Seq[Slice] {
 			return
 		}
 		var samples Samples
-		s.Series.Read(&samples, readWindow(s.Series, s.window))
+		s.Series.Read(&samples, s.window)
 		slicesOf(s.Series.Family.Type, &samples, s.window, s.sliceNS)(yield)
 	}
 }

@@ -62,15 +62,27 @@ func (w *worker) counter(j *job) {
 	j.stats.Counter = &c
 }
 
-// resetsOf counts how often a counter fell, and sums its growth with every fall taken as a start from zero.
-func resetsOf(s *Samples) (resets int, sum float64) {
+// resetsOf counts how often a counter fell and stayed below, and sums its growth with every such fall taken as a start
+// from zero. A single sample below both of its neighbours is an answer out of order, not a server that started again.
+func resetsOf(s *Samples) (resets int, sum float64) { return growth(s, s.Value) }
+
+// growth is resetsOf for any value of samples that only grows.
+func growth(s *Samples, value func(i int) float64) (resets int, sum float64) {
+	if s.Len() == 0 {
+		return 0, 0
+	}
+	before := value(0)
 	for i := 1; i < s.Len(); i++ {
-		before, v := s.Value(i-1), s.Value(i)
+		v := value(i)
 		if v < before {
+			if i+1 < s.Len() && value(i+1) >= before {
+				continue
+			}
 			resets++
 			before = 0
 		}
 		sum += v - before
+		before = v
 	}
 	return resets, sum
 }

@@ -56,3 +56,29 @@ func TestMeanAndDeviationAreAccurate(t *testing.T) {
 		}
 	})
 }
+
+// A counter starts again when it falls and stays below; one sample below its neighbours is an answer out of order.
+func TestOnlyResetsThatPersistCount(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		resets int
+		growth float64
+	}{
+		{[]float64{1, 2, 3}, 0, 2},
+		{[]float64{1, 5, 4, 6}, 0, 5},
+		{[]float64{1, 5, 4, 5}, 0, 4},
+		{[]float64{1, 5, 0, 2}, 1, 6},
+		{[]float64{1, 5, 2}, 1, 6},
+		{[]float64{1, 5, 0, 2, 0, 1}, 2, 7},
+		{[]float64{5}, 0, 0},
+		{nil, 0, 0},
+	} {
+		s := Samples{rows: c.values}
+		for i := range c.values {
+			s.times, s.at = append(s.times, int64(i)), append(s.at, int32(i))
+		}
+		if resets, growth := resetsOf(&s); resets != c.resets || growth != c.growth {
+			t.Errorf("%v: %d resets, growth %v", c.values, resets, growth)
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 //	duplicates 1s 2s..9s/1s                       bodies at these times equal the one before
 //	arrival 0s 2s 1s                              scrapes arrive in this order, the others after them
 //	window 2s..5s                                 the profiling phase
+//	closed                                        the window ends with the phase, whatever is scraped later
 //	slice 2s                                      the length of slices
 //	bounds                                        percentiles with bounds
 //	expect SERIES: total 300 rate 100             these statistics; "only" at the end: and no others
@@ -81,6 +82,7 @@ func (s *scenario) do(word, rest string) error {
 	setup := map[string]func(string) error{
 		"series": s.series, "duplicates": s.duplicates, "arrival": s.order, "window": s.window, "slice": s.slice,
 		"bounds": func(string) error { s.settings.Bounds = true; return nil },
+		"closed": func(string) error { s.settings.Closed = true; return nil },
 	}
 	check := map[string]func(string) error{
 		"expect": s.expect, "buckets": s.buckets, "slices": s.slices, "warning": s.warning, "warnings": s.warnings,

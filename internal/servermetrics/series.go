@@ -85,11 +85,6 @@ func (s *Samples) At(i int) Sample {
 	return out
 }
 
-// lastAt is the last sample at or before an instant, or -1.
-func (s *Samples) lastAt(ns int64) int {
-	return sort.Search(len(s.times), func(i int) bool { return s.times[i] > ns }) - 1
-}
-
 // Read fills into with the samples within w, both ends included, after the last one before it, if any.
 func (s *Series) Read(into *Samples, w Window) {
 	into.Reference = false

@@ -23,8 +23,8 @@ func (w *worker) countSlices(j *job) {
 	}
 }
 
-// slicesOf cuts the window into slices of the given length and tells what a series of type t did in each. The
-// samples must be those of readWindow.
+// slicesOf cuts the window into slices of the given length and yields what a series of type t did in each. The
+// samples must be those of the window.
 func slicesOf(t prom.Type, s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	if lengthNS <= 0 || w.EndNS <= w.StartNS {
 		return func(func(Slice) bool) {}
@@ -186,7 +186,7 @@ func counterSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 
 func histogramSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
-		final := finalAt(s, w)
+		final := s.Len() - 1
 		if final < 1 || int64(s.Count(final)-s.Count(0)) <= 0 {
 			return
 		}

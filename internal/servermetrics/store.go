@@ -68,6 +68,20 @@ func (s *Store) ByFirstScrape() []*EndpointStore {
 	return slices.Clone(s.delivered)
 }
 
+// LastScrape is the instant of the last scrape up to another instant; 0 without one. It wants the collection to be
+// over.
+func (s *Store) LastScrape(untilNS int64) int64 {
+	last := int64(0)
+	for _, e := range s.Endpoints() {
+		for _, ns := range e.times {
+			if ns <= untilNS {
+				last = max(last, ns)
+			}
+		}
+	}
+	return last
+}
+
 func (s *Store) deliveredFirst(e *EndpointStore) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,6 +101,18 @@ type Scrape struct {
 	// Samples are what the body held, all values finite. Those of a duplicate may be nil: as in the scrape
 	// added before.
 	Samples []prom.Sample
+	// Summaries are kept apart; empty where nobody asks for them.
+	Summaries []prom.Sample
+	// Phase is that of the run in which the page was asked for, for a recording; nil is between two of them.
+	Phase *Phase
+}
+
+// Phase identifies a phase of a run.
+type Phase struct {
+	Index int
+	// Profiling counts the profiling phases from 0; -1 is a warm-up.
+	Profiling  int
+	Name, Kind string
 }
 
 // EndpointStore holds the scrapes of one endpoint. Add is safe for concurrent use; everything that reads
@@ -99,13 +125,13 @@ type EndpointStore struct {
 	url   string
 
 	mu        sync.Mutex
-	times     []int64 // of each slot
-	inOrder   bool    // times ascend
-	order     []int32 // the slots by time, while they are not in order; nil until asked for
-	updates   []int64 // times of the scrapes that were no duplicates
-	latencyNS float64 // the sum of the known latencies
-	latencies int64
+	times     []int64   // of each slot
+	inOrder   bool      // times ascend
+	order     []int32   // the slots by time, while they are not in order; nil until asked for
+	updates   []int64   // times of the scrapes that were no duplicates
+	latencies []int64   // of each slot; 0 is unknown
 	series    []*Series // in order of first appearance
+	summaries []*Series // likewise
 	families  map[string]*prom.Family
 	byKey     map[string]*Series
 	sources   map[*prom.Series]source
@@ -148,12 +174,9 @@ func (e *EndpointStore) Add(sc Scrape) {
 	if !sc.Duplicate {
 		e.updates = append(e.updates, sc.TimestampNS)
 	}
-	if sc.LatencyNS > 0 {
-		e.latencyNS += float64(sc.LatencyNS)
-		e.latencies++
-	}
+	e.latencies = append(e.latencies, max(sc.LatencyNS, 0))
 	if repeat {
-		for _, s := range e.series {
+		for _, s := range slices.Concat(e.series, e.summaries) {
 			if s.values.lastSlot == slot-1 {
 				s.values.repeat(slot)
 			}
@@ -161,6 +184,7 @@ func (e *EndpointStore) Add(sc Scrape) {
 		return
 	}
 	e.keep(slot, sc.Samples)
+	e.keep(slot, sc.Summaries)
 }
 
 func (e *EndpointStore) keep(slot int32, samples []prom.Sample) {
@@ -183,7 +207,7 @@ func (e *EndpointStore) keep(slot int32, samples []prom.Sample) {
 // rowOf is a sample as a column keeps it.
 func (e *EndpointStore) rowOf(src source, sample *prom.Sample) []float64 {
 	e.row = e.row[:0]
-	if src.series.Family.Type != prom.Histogram {
+	if !src.series.Family.Type.Bucketed() {
 		e.row = append(e.row, sample.Value)
 		return e.row
 	}
@@ -213,27 +237,35 @@ func (e *EndpointStore) resolve(p *prom.Series) source {
 }
 
 func (e *EndpointStore) introduce(p *prom.Series) source {
-	family, known := e.families[p.Family.Name]
+	name := p.Family.Name
+	if p.Family.Type == prom.Summary {
+		name = "\xff" + name // which takes no name from other families
+	}
+	family, known := e.families[name]
 	if !known {
 		copied := *p.Family
 		family = &copied
-		e.families[family.Name] = family
+		e.families[name] = family
 	}
 	if (family.Type == prom.Histogram) != (p.Family.Type == prom.Histogram) {
 		e.store.warn(fmt.Sprintf("Server metrics: %s at %s was a %s and became a %s; what came after is dropped",
 			family.Name, e.url, family.Type, p.Family.Type))
 		return source{}
 	}
-	key := seriesKey(family.Name, p.Labels)
+	key := seriesKey(name, p.Labels)
 	s, known := e.byKey[key]
 	if !known {
 		s = &Series{Family: family, Labels: p.Labels, Bounds: p.Bounds, Upper: p.Upper, endpoint: e}
 		s.values = newColumn(1)
-		if family.Type == prom.Histogram {
+		if family.Type.Bucketed() {
 			s.values = newColumn(len(p.Bounds) + 2)
 		}
 		e.byKey[key] = s
-		e.series = append(e.series, s)
+		if family.Type == prom.Summary {
+			e.summaries = append(e.summaries, s)
+		} else {
+			e.series = append(e.series, s)
+		}
 		return source{series: s}
 	}
 	return source{series: s, places: e.bucketPlaces(s, p)}

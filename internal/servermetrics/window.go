@@ -1,6 +1,7 @@
 package servermetrics
 
 import (
+	"math"
 	"slices"
 
 	"aiperf/internal/stats"
@@ -9,16 +10,17 @@ import (
 // Window is a stretch of time, both ends included, in Unix nanoseconds.
 type Window struct{ StartNS, EndNS int64 }
 
-// Window is the measurement window of the endpoint for a profiling phase: the phase, up to the endpoint's last
-// update where that came later, so that the final scrape counts when it changed anything.
+// Window is the measurement window of the endpoint for a profiling phase: the phase, up to the endpoint's final scrape
+// where that came later. The final scrape counts also when its page was the one before: the page of an idle server, or
+// of a run shorter than the scrape interval, does not change.
 func (e *EndpointStore) Window(phase Window) Window {
-	for _, ns := range e.updates {
+	for _, ns := range e.times {
 		phase.EndNS = max(phase.EndNS, ns)
 	}
 	return phase
 }
 
-// Info describes the scrapes of an endpoint over the whole run.
+// Info describes scrapes of an endpoint.
 type Info struct {
 	TotalFetches              int64
 	FirstFetchNS, LastFetchNS int64
@@ -32,20 +34,43 @@ type Info struct {
 	MedianUpdateIntervalMS *float64
 }
 
-// Info describes the scrapes of the endpoint; it must have delivered one.
+// Info describes the scrapes of the whole run.
 func (e *EndpointStore) Info() Info {
-	info := Info{
-		TotalFetches: int64(len(e.times)),
-		FirstFetchNS: slices.Min(e.times), LastFetchNS: slices.Max(e.times),
-		UniqueUpdates: int64(len(e.updates)),
+	return e.InfoWithin(Window{math.MinInt64, math.MaxInt64})
+}
+
+// InfoWithin describes the scrapes of the endpoint in a window; it is zero without one.
+func (e *EndpointStore) InfoWithin(w Window) Info {
+	info := Info{FirstFetchNS: math.MaxInt64, LastFetchNS: math.MinInt64}
+	latencyNS, latencies := 0.0, 0
+	for slot, ns := range e.times {
+		if ns < w.StartNS || ns > w.EndNS {
+			continue
+		}
+		info.TotalFetches++
+		info.FirstFetchNS, info.LastFetchNS = min(info.FirstFetchNS, ns), max(info.LastFetchNS, ns)
+		if v := e.latencies[slot]; v > 0 {
+			latencyNS += float64(v)
+			latencies++
+		}
 	}
-	if e.latencies > 0 {
-		info.AvgFetchLatencyMS = e.latencyNS / float64(e.latencies) / 1e6
+	if info.TotalFetches == 0 {
+		return Info{}
 	}
-	if len(e.updates) == 0 {
+	if latencies > 0 {
+		info.AvgFetchLatencyMS = latencyNS / float64(latencies) / 1e6
+	}
+	var updates []int64
+	for _, ns := range e.updates {
+		if ns >= w.StartNS && ns <= w.EndNS {
+			updates = append(updates, ns)
+		}
+	}
+	info.UniqueUpdates = int64(len(updates))
+	if len(updates) == 0 {
 		return info
 	}
-	updates := slices.Sorted(slices.Values(e.updates))
+	slices.Sort(updates)
 	info.FirstUpdateNS, info.LastUpdateNS = updates[0], updates[len(updates)-1]
 	info.DurationSeconds = seconds(info.LastUpdateNS - info.FirstUpdateNS)
 	if len(updates) > 1 {

@@ -53,22 +53,25 @@ func (b *CacheBust) playMark(k uint64, conversation, conversations int, id strin
 	return "[rid:" + hex.EncodeToString(sum[:])[:markDigits] + "]"
 }
 
-// marks tells whether the next request is marked.
-func (s *Session) marks() bool {
-	return s.playMark != "" || s.warm && s.store.options.CacheBust != nil && s.store.options.CacheBust.warmup()
-}
-
-// mark marks the context of a request.
-func (s *Session) mark(c *endpoint.Context) {
+// marker is the mark of the next request; its text is empty where the request is not marked.
+func (s *Session) marker() endpoint.Mark {
 	b := s.store.options.CacheBust
+	if b == nil {
+		return endpoint.Mark{}
+	}
 	m := endpoint.Mark{
 		Text: s.playMark, After: b.Target == SystemSuffix || b.Target == FirstTurnSuffix,
 		System: b.Target == SystemPrefix || b.Target == SystemSuffix || b.Target == WarmupSystem,
 	}
-	if b.warmup() {
+	if s.warm && b.warmup() {
 		m.Text = warmupMark
 	}
-	if !c.Mark(m) && m.System && b.NoSystem != nil {
+	return m
+}
+
+// mark marks the context of a request.
+func (s *Session) mark(c *endpoint.Context, m endpoint.Mark) {
+	if b := s.store.options.CacheBust; !c.Mark(m) && m.System && b.NoSystem != nil {
 		b.once.Do(b.NoSystem)
 	}
 }

@@ -40,6 +40,31 @@ func TestTrapMarkOfAPlayIsInEachOfItsRequests(t *testing.T) {
 	}
 }
 
+// What was put into a request is told with it, as it stands there.
+func TestPreparedRequestsTellTheirMarks(t *testing.T) {
+	for target, want := range map[string]string{
+		FirstTurnPrefix: `^\[rid:[0-9a-f]{12}\]\n\n$`, FirstTurnSuffix: `^\n\n\[rid:[0-9a-f]{12}\]$`,
+		SystemPrefix: `^\[rid:[0-9a-f]{12}\]\n\n$`, WarmupFirstTurn: `^$`,
+	} {
+		p := bust(store(t, "chat", talk("c", "s", "a")), target).Session(0, 0).Prepare(0)
+		marker := p.Identity.CacheBustMarker
+		if !regexp.MustCompile(want).MatchString(marker) || !strings.Contains(said(t, p), marker) {
+			t.Errorf("%s: %q", target, marker)
+		}
+		if told := p.Identity.CacheBustTarget; (told == target) != (marker != "") {
+			t.Errorf("%s: the target is %q", target, told)
+		}
+	}
+	warm := bust(store(t, "chat", talk("c", "s", "a")), WarmupSystem).Session(0, 0)
+	warm.Warm(true)
+	if p := warm.Prepare(0); p.Identity.CacheBustMarker != "[warmup]\n\n" || p.Identity.CacheBustTarget != WarmupSystem {
+		t.Errorf("in a warm-up: %+v", p.Identity)
+	}
+	if p := store(t, "chat", talk("c", "s", "a")).Session(0, 0).Prepare(0); p.Identity.CacheBustMarker+p.Identity.CacheBustTarget != "" {
+		t.Errorf("without marks: %+v", p.Identity)
+	}
+}
+
 func TestMarksOfRunsDiffer(t *testing.T) {
 	one, two := bust(store(t, "chat", talk("c", "", "a")), FirstTurnPrefix), bust(store(t, "chat", talk("c", "", "a")), FirstTurnPrefix)
 	two.options.CacheBust.RunID = "another"

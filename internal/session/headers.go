@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
 )
@@ -141,6 +142,18 @@ func (t *headerTemplate) fill(request, correlation string) []record.Header {
 	}
 	for _, i := range t.correlation {
 		list[i].Value = correlation
+	}
+	return list
+}
+
+// withHeaders adds the headers of a conversation to those of a request, in place of others of their names.
+func withHeaders(list []record.Header, own []dataset.Header) []record.Header {
+	for _, h := range own {
+		if i := slices.IndexFunc(list, func(o record.Header) bool { return strings.EqualFold(o.Name, h.Name) }); i >= 0 {
+			list[i].Value = h.Value
+			continue
+		}
+		list = append(list, record.Header{Name: h.Name, Value: h.Value})
 	}
 	return list
 }

@@ -177,6 +177,8 @@ type Prepared struct {
 	RequestedTokens int64
 	// Images and AudioNS are what the request shows and plays, 0 for none.
 	Images, AudioNS int64
+	// Prefix counts the blocks of the turn's prompt; nil: they are not known.
+	Prefix *dataset.Prefix
 	// Model is the model that the turn names; empty for the primary one.
 	Model string
 	// Err says that the turn cannot be sent; the request then fails with it.
@@ -202,6 +204,9 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 			AgentDepth:     s.depth, ParentCorrelationID: s.parentID, RootCorrelationID: s.rootID,
 		},
 	}
+	if mark := s.marker(); mark.Text != "" {
+		p.Identity.CacheBustMarker, p.Identity.CacheBustTarget = mark.Part(), o.CacheBust.Target
+	}
 	if turn < 0 || turn >= len(s.conversation.Turns) {
 		p.Err = encodeError(fmt.Errorf("conversation %s has no turn %d", s.conversation.SessionID, turn))
 		return p
@@ -210,7 +215,7 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 		p.Err = encodeError(err)
 		return p
 	}
-	p.Model = s.conversation.Turns[turn].Model
+	p.Model, p.Prefix = s.conversation.Turns[turn].Model, s.conversation.Turns[turn].Prefix
 	if limit := s.conversation.Turns[turn].MaxTokens; limit != nil {
 		p.RequestedTokens = int64(*limit)
 	}
@@ -226,7 +231,7 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	p.Images, p.AudioNS = s.shown(turn, body)
 	p.Request = client.Request{
 		Method:        "POST",
-		Headers:       s.store.template(body).fill(p.Identity.RequestID, s.correlationID),
+		Headers:       withHeaders(s.store.template(body).fill(p.Identity.RequestID, s.correlationID), s.conversation.Headers),
 		Body:          body.Bytes,
 		Session:       s.correlationID,
 		FinalTurn:     turn == len(s.conversation.Turns)-1,
@@ -251,17 +256,17 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 
 // body encodes a turn, or takes what was encoded for another session.
 func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, error) {
-	e, marks, key := s.store.options.Endpoint, s.marks(), bodyKey{s.index, turn}
+	e, mark, key := s.store.options.Endpoint, s.marker(), bodyKey{s.index, turn}
 	individual, _ := e.(endpoint.Individual)
-	shared := !marks && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) && (individual == nil || !individual.PerRequest())
+	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) && (individual == nil || !individual.PerRequest())
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {
 			return body, nil
 		}
 	}
 	c := s.context(turn)
-	if marks {
-		s.mark(c)
+	if mark.Text != "" {
+		s.mark(c, mark)
 	}
 	if last := &c.Turns[len(c.Turns)-1]; play.OneToken && last.Turn != nil {
 		short, one := *last.Turn, 1

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/client"
 	"aiperf/internal/dataset"
 	"aiperf/internal/endpoint"
 	"aiperf/internal/record"
@@ -243,6 +244,22 @@ func TestTrapCustomHeaders(t *testing.T) {
 		{Name: "Content-Type", Value: "application/json"}, {Name: "Accept", Value: "application/json"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// The headers of a conversation go with each of its requests, in place of others of their names.
+func TestHeadersOfAConversation(t *testing.T) {
+	h := Headers{Version: "9", DynamoSessionID: true}
+	got := withHeaders(h.template(false, "x/y").fill("R", "S"), []dataset.Header{{Name: "x-dynamo-session-id", Value: "own"}, {Name: "X-More", Value: "1"}})
+	if header(&Prepared{Request: client.Request{Headers: got}}, "X-Dynamo-Session-ID") != "own" || got[len(got)-1] != (record.Header{Name: "X-More", Value: "1"}) {
+		t.Errorf("got %v", got)
+	}
+	s := store(t, "chat", talk("c", "", "x", "y"))
+	s.options.Dataset.Conversations[0].Headers = []dataset.Header{{Name: "X-Own", Value: "z"}}
+	for turn := range 2 {
+		if got := header(s.Session(0, 0).Prepare(turn), "X-Own"); got != "z" {
+			t.Errorf("turn %d: %q", turn, got)
+		}
 	}
 }
 

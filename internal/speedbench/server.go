@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
+
+	"aiperf/internal/bounded"
 )
 
 // server are the metrics of the servers of a run.
@@ -20,7 +21,7 @@ type server map[string]struct {
 }
 
 func readServer(path string) (server, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no %s", path)
 	}

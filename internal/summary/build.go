@@ -28,6 +28,10 @@ type Run struct {
 	Submission *Submission
 	// Branches is nil where no session may branch.
 	Branches *Branches
+	// Dataset is nil before anything was sent.
+	Dataset *Dataset
+	// Source is nil where no public data set is sent.
+	Source *Source
 }
 
 // Build makes the result of a run from its facts and the engines of its phases. Warmup is nil when
@@ -35,7 +39,7 @@ type Run struct {
 func Build(run Run, profiling, warmup *metrics.Engine) Result {
 	seen := profiling.Snapshot()
 	counts := run.Counts
-	counts.Successes, counts.Errors = seen.Successes, seen.Errors
+	counts.Successes, counts.Errors, counts.Skipped = seen.Successes, seen.Errors, seen.Skipped
 	result := Result{
 		AIPerfVersion: run.AIPerfVersion,
 		BenchmarkID:   run.BenchmarkID,
@@ -52,8 +56,11 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 		EndpointTitle: run.EndpointTitle,
 		UsageReported: seen.UsageReported,
 		CacheReported: seen.CacheReported,
+		Recoded:       seen.Recoded,
 		Counts:        counts,
 		Branches:      run.Branches,
+		Dataset:       run.Dataset,
+		Source:        run.Source,
 		Submission:    run.Submission,
 		Acceptance:    profiling.Acceptance(),
 	}
@@ -96,7 +103,7 @@ var leadingBlocks = []string{
 }
 
 // OrderedBlocks splits results as the summary file places them: the leading ones, in their fixed
-// order, stand before everything else, the remaining ones after it, sorted by tag.
+// order, stand before everything else, the remaining ones after it, as [ByTag] sorts them.
 func OrderedBlocks(results []metrics.Result) (leading, remaining []metrics.Result) {
 	for _, r := range results {
 		if slices.Contains(leadingBlocks, r.Tag) {
@@ -108,8 +115,28 @@ func OrderedBlocks(results []metrics.Result) (leading, remaining []metrics.Resul
 	slices.SortStableFunc(leading, func(a, b metrics.Result) int {
 		return cmp.Compare(slices.Index(leadingBlocks, a.Tag), slices.Index(leadingBlocks, b.Tag))
 	})
-	slices.SortStableFunc(remaining, func(a, b metrics.Result) int { return cmp.Compare(a.Tag, b.Tag) })
-	return leading, remaining
+	return leading, ByTag(remaining)
+}
+
+// ByTag returns results sorted by tag. The figures of GPUs come last, in their own order.
+func ByTag(results []metrics.Result) []metrics.Result {
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b metrics.Result) int {
+		group := ofGPUs(&a)
+		if c := cmp.Compare(group, ofGPUs(&b)); c != 0 {
+			return c
+		}
+		if group >= 0 {
+			return cmp.Compare(a.Order, b.Order)
+		}
+		return cmp.Compare(a.Tag, b.Tag)
+	})
+	return sorted
+}
+
+// ofGPUs is the place of a figure among the groups of those of GPUs; -1 for others.
+func ofGPUs(r *metrics.Result) int {
+	return slices.Index([]metrics.Group{metrics.GroupGPU, metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD}, r.Group)
 }
 
 // Find returns the result with a tag.

@@ -148,3 +148,31 @@ func tags(results []metrics.Result) []string {
 	}
 	return out
 }
+
+// The figures of GPUs follow all other metrics, in their own order; the others are sorted by tag.
+func TestFiguresOfGPUsComeLast(t *testing.T) {
+	var list []metrics.Result
+	for _, m := range []struct {
+		tag   string
+		order int
+		group metrics.Group
+	}{
+		{"amd_total_gpu_energy", 830, metrics.GroupGPUAMD}, {"nvidia_total_gpu_power", 740, metrics.GroupGPUNVIDIA},
+		{"usage_total_tokens", 1200, metrics.GroupUsage}, {"total_gpu_energy", 901, metrics.GroupGPU},
+		{"total_gpu_power", 900, metrics.GroupGPU}, {"nvidia_energy_delay_product", 700, metrics.GroupGPUNVIDIA},
+		{"energy_per_user", 903, metrics.GroupGPU}, {"image_latency", 820, metrics.GroupDefault},
+		{"request_count", 900, metrics.GroupDefault}, {"output_tokens_per_joule", 902, metrics.GroupGPU},
+	} {
+		list = append(list, metrics.Result{Tag: m.tag, Order: m.order, Group: m.group})
+	}
+	_, rest := summary.OrderedBlocks(list)
+	var got []string
+	for _, m := range rest {
+		got = append(got, m.Tag)
+	}
+	want := []string{"image_latency", "usage_total_tokens", "total_gpu_power", "total_gpu_energy", "output_tokens_per_joule",
+		"energy_per_user", "nvidia_energy_delay_product", "nvidia_total_gpu_power", "amd_total_gpu_energy"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

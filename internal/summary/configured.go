@@ -3,9 +3,10 @@ package summary
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"aiperf/internal/bounded"
 )
 
 // Configured is what the configuration of a finished run says, whatever shape its file has it in.
@@ -21,7 +22,7 @@ type Configured struct {
 
 // ReadConfigured reads the configuration of a run from its summary file.
 func ReadConfigured(file string) (Configured, error) {
-	data, err := os.ReadFile(file)
+	data, err := bounded.ReadFile(file)
 	if err != nil {
 		return Configured{}, err
 	}

@@ -62,6 +62,10 @@ func blockOf(m *metrics.Result) Block {
 	s := &m.Stats
 	set("avg", s.Avg)
 	if !m.Distribution {
+		if s.Count > 0 {
+			set("sum", s.Sum)
+			set("count", float64(s.Count))
+		}
 		return b
 	}
 	set("min", s.Min)

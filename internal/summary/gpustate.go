@@ -3,6 +3,7 @@ package summary
 import (
 	"slices"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/gpu"
 	"aiperf/internal/metrics"
 )
@@ -48,5 +49,34 @@ func (r *Result) AddGPUs(s *GPUState) {
 	r.Metrics = slices.Clip(r.Metrics)
 	for _, f := range s.Efficiency {
 		r.Metrics = append(r.Metrics, f.Result())
+	}
+}
+
+// GPUFigures are the figures of efficiency as the state of a run has them.
+func GPUFigures(of []gpu.Efficiency) []GPUFigure {
+	groups := map[string]metrics.Group{"": metrics.GroupGPU, gpu.NVIDIA: metrics.GroupGPUNVIDIA, gpu.AMD: metrics.GroupGPUAMD}
+	var out []GPUFigure
+	for _, f := range of {
+		out = append(out, GPUFigure{
+			Tag: f.Tag, Header: f.Header, Unit: f.Unit, Order: f.Order, Group: groups[f.Platform], Value: f.Value, LargerIsBetter: f.LargerIsBetter,
+		})
+	}
+	return out
+}
+
+// GPULoad is what the requests did, for the figures of efficiency; the concurrency is not known here.
+func (r *Result) GPULoad() gpu.Load {
+	value := func(tag string, scale float64) *float64 {
+		m, found := r.Find(tag)
+		if !found || !artifact.Finite(m.Stats.Avg) {
+			return nil
+		}
+		v := m.Stats.Avg * scale
+		return &v
+	}
+	return gpu.Load{
+		OutputLength: value("total_osl", 1), InputLength: value("total_isl", 1), OutputTokens: value("total_output_tokens", 1),
+		Requests: value("request_count", 1), MeanLatencySeconds: value("request_latency", 1e-3),
+		RequestRate: value("request_throughput", 1), TokenRate: value("output_token_throughput", 1), Goodput: value("goodput", 1),
 	}
 }

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/bounded"
 )
 
 // finite is v, or NaN for what is no number.
@@ -39,6 +41,11 @@ func ParseFigures(data []byte) (Figures, error) {
 			err = json.Unmarshal(m.value, &f.BenchmarkID)
 		case "was_cancelled":
 			err = json.Unmarshal(m.value, &f.WasCancelled)
+		case "is_complete":
+			complete := true
+			if err = json.Unmarshal(m.value, &complete); !complete {
+				f.Incomplete = cmp.Or(f.Incomplete, "its summary does not say why")
+			}
 		case "incomplete_reason":
 			err = json.Unmarshal(m.value, &f.Incomplete)
 		case "client_health":
@@ -167,7 +174,7 @@ func ReadFigures(path string) (Figures, error) {
 	if err != nil {
 		return Figures{}, err
 	}
-	data, err := os.ReadFile(file)
+	data, err := bounded.ReadFile(file)
 	if err != nil {
 		return Figures{}, err
 	}
@@ -215,7 +222,7 @@ func FindSummary(path string) (string, error) {
 		if entry.IsDir() || !strings.HasSuffix(name, ".json") {
 			continue
 		}
-		if data, err := os.ReadFile(filepath.Join(path, name)); err == nil && isSummary(data) {
+		if data, err := bounded.ReadFile(filepath.Join(path, name)); err == nil && isSummary(data) {
 			found = append(found, name)
 		}
 	}

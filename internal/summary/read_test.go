@@ -13,7 +13,7 @@ func TestParseFigures(t *testing.T) {
 		"request_latency": {"unit": "ms", "avg": 2.5, "p50": 2, "p99": null, "count": 3, "method": "exact"},
 		"input_config": {"endpoint": {"unit": 3}},
 		"percentile_bounds": {"request_latency": {"p50": {"low": 1.0, "high": 3.0}, "p99": {"low": 2.0}}},
-		"telemetry_data": {"gpu": {"unit": "W"}}, "was_cancelled": true, "incomplete_reason": "r", "error_summary": []}`))
+		"telemetry_data": {"gpu": {"unit": "W"}}, "was_cancelled": true, "is_complete": false, "incomplete_reason": "r", "error_summary": []}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +26,21 @@ func TestParseFigures(t *testing.T) {
 	}
 	if f.BenchmarkID != "b" || !f.WasCancelled || f.Incomplete != "r" {
 		t.Errorf("figures %+v", f)
+	}
+}
+
+// The original says of every run whether it is complete, and not always why.
+func TestCompletenessOfTheOriginal(t *testing.T) {
+	for text, want := range map[string]string{
+		`"is_complete": true, "incomplete_reason": null`:  "",
+		`"is_complete": null`:                             "",
+		`"is_complete": false, "incomplete_reason": null`: "its summary does not say why",
+		`"incomplete_reason": "r", "is_complete": false`:  "r",
+	} {
+		f, err := ParseFigures([]byte(`{"request_latency": {"unit": "ms", "avg": 5}, ` + text + `}`))
+		if err != nil || f.Incomplete != want {
+			t.Errorf("%s: incomplete %q, %v; want %q", text, f.Incomplete, err, want)
+		}
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"aiperf/internal/artifact"
+	"aiperf/internal/bounded"
 	"aiperf/internal/metrics"
 	"aiperf/internal/trust"
 )
@@ -44,6 +44,8 @@ type State struct {
 	ClientHealth artifact.Object
 	// GPU is known when the run is over, nil where no GPU was looked for.
 	GPU *GPUState
+	// Ledger is what the server counted, known when the run is over; nil where no counters of one were scraped.
+	Ledger *Ledger
 	// Looks are what the client did over time, at wall instants.
 	Looks []trust.Look
 	// FailIf are the conditions under which the result is a failure, as written.
@@ -69,9 +71,22 @@ type PhaseState struct {
 type ConsoleState struct {
 	ShowTrace bool     `json:"show_trace_timing,omitempty"`
 	Groups    []string `json:"groups,omitempty"`
-	// Notes are the lines about the client's own influence.
+	// Notes are the lines about the client's own influence, URLs what was asked, without secrets.
 	Notes         []string       `json:"notes,omitempty"`
+	URLs          []string       `json:"urls,omitempty"`
 	ServerMetrics []ServerFigure `json:"server_metrics,omitempty"`
+	Speculation   []Speculation  `json:"speculation,omitempty"`
+}
+
+// Speculation is a row of the table about the servers' speculative decoding; all values are finite.
+type Speculation struct {
+	Label    string  `json:"label"`
+	Mean     float64 `json:"mean"`
+	Min      float64 `json:"min"`
+	Max      float64 `json:"max"`
+	P50      float64 `json:"p50"`
+	P90      float64 `json:"p90"`
+	Decimals int     `json:"decimals"`
 }
 
 // ServerFigure is a key figure of a server. A server may say that one is infinite: files have null then, and it is read
@@ -141,7 +156,10 @@ type stateFile struct {
 	ClientHealth  json.RawMessage   `json:"client_health,omitempty"`
 	Submission    json.RawMessage   `json:"submission,omitempty"`
 	Branches      json.RawMessage   `json:"branch_stats,omitempty"`
+	Dataset       json.RawMessage   `json:"dataset,omitempty"`
+	Source        json.RawMessage   `json:"source,omitempty"`
 	GPU           *GPUState         `json:"gpu_telemetry,omitempty"`
+	Ledger        *Ledger           `json:"server_totals,omitempty"`
 	Looks         []trust.Look      `json:"client_looks,omitempty"`
 	FailIf        []string          `json:"fail_if,omitempty"`
 	Console       ConsoleState      `json:"console"`
@@ -177,19 +195,25 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 		WasCancelled: r.WasCancelled, Incomplete: r.Incomplete, StartNS: r.StartNS,
 		WindowStartNS: s.Window.WindowStartNS, WindowEndNS: s.Window.WindowEndNS, NetworkRTTNS: (*int64)(s.Window.NetworkRTT),
 		Counts: countsState{r.Counts.Sent, r.Counts.CutOff, r.Counts.SkippedArrivals, r.Counts.DroppedByCatchup, r.Counts.TargetRate, r.Counts.DeliveredRate},
-		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Looks: s.Looks, FailIf: s.FailIf, Console: s.Console,
+		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Ledger: s.Ledger, Looks: s.Looks, FailIf: s.FailIf, Console: s.Console,
 	}
 	var warmup artifact.Object
 	if s.Warmup != nil {
 		warmup = append(artifact.Object{}, blocks(s.Warmup)...)
 	}
-	var submission, branches artifact.Object
+	var submission, branches, dataset, source artifact.Object
 	var err error
 	if r.Submission != nil {
 		submission, err = artifact.StructObject(*r.Submission)
 	}
 	if r.Branches != nil && err == nil {
 		branches, err = artifact.StructObject(*r.Branches)
+	}
+	if r.Dataset != nil && err == nil {
+		dataset, err = artifact.StructObject(*r.Dataset)
+	}
+	if r.Source != nil && err == nil {
+		source, err = artifact.StructObject(*r.Source)
 	}
 	if err != nil {
 		return nil, err
@@ -199,7 +223,8 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 		value artifact.Object
 	}{
 		{&f.Metrics, s.Config.Object()}, {&f.InputConfig, append(artifact.Object{}, r.InputConfig...)}, {&f.Provenance, r.Provenance}, {&f.Warmup, warmup},
-		{&f.ClientHealth, s.ClientHealth}, {&f.Submission, submission}, {&f.Branches, branches}, {&f.RunInfo.VariationValues, r.Info.VariationValues},
+		{&f.ClientHealth, s.ClientHealth}, {&f.Submission, submission}, {&f.Branches, branches}, {&f.Dataset, dataset}, {&f.Source, source},
+		{&f.RunInfo.VariationValues, r.Info.VariationValues},
 	} {
 		if part.value == nil {
 			continue
@@ -263,7 +288,7 @@ func ParseState(data []byte) (*State, error) {
 			Counts: Counts{Sent: f.Counts.Sent, CutOff: f.Counts.CutOff, SkippedArrivals: f.Counts.SkippedArrivals,
 				DroppedByCatchup: f.Counts.DroppedByCatchup, TargetRate: f.Counts.TargetRate, DeliveredRate: f.Counts.DeliveredRate},
 		},
-		Phases: f.Phases, GPU: f.GPU, Looks: f.Looks, FailIf: f.FailIf, Console: f.Console,
+		Phases: f.Phases, GPU: f.GPU, Ledger: f.Ledger, Looks: f.Looks, FailIf: f.FailIf, Console: f.Console,
 	}
 	s.Window.WindowStartNS, s.Window.WindowEndNS = f.WindowStartNS, f.WindowEndNS
 	s.Window.SetNetworkRTT(f.NetworkRTTNS)
@@ -298,6 +323,18 @@ func ParseState(data []byte) (*State, error) {
 			return nil, fmt.Errorf("branch_stats: %w", err)
 		}
 	}
+	if f.Dataset != nil {
+		s.Run.Dataset = new(Dataset)
+		if err := artifact.ParseStruct(f.Dataset, s.Run.Dataset); err != nil {
+			return nil, fmt.Errorf("dataset: %w", err)
+		}
+	}
+	if f.Source != nil {
+		s.Run.Source = new(Source)
+		if err := artifact.ParseStruct(f.Source, s.Run.Source); err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
 	for _, line := range f.WarmupRecords {
 		s.WarmupRecords = append(s.WarmupRecords, line)
 	}
@@ -325,7 +362,7 @@ func (s *State) parseWarmup(text json.RawMessage) error {
 
 // ReadState reads the state file at path.
 func ReadState(path string) (*State, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,8 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 			InputConfig: artifact.Object{{Key: "z", Value: "1"}, {Key: "a", Value: []any{true, nil}}},
 			Provenance:  artifact.Object{{Key: "k", Value: "v"}},
 			Submission:  &Submission{Scenario: "s", Reasons: []string{"a"}},
-			Branches:    &Branches{ChildrenSpawned: 3, JoinsSuppressed: 1},
+			Branches:    &Branches{ChildrenSpawned: 3, JoinsSuppressed: 1, GraphsAdmitted: 2, GraphsCompleted: 1},
+			Source:      &Source{Loader: "x", HubDataset: "o/n", HubSubset: "s", HubSplit: "train", Entries: 20},
 			Counts:      Counts{Sent: 9, CutOff: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: 10.5, DeliveredRate: 1.0 / 3},
 		},
 		Config: config, Window: metrics.RunFacts{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
@@ -59,7 +60,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 		Warmup: []metrics.Result{latency}, WarmupRecords: [][]byte{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)}, ClientHealth: artifact.Object{{Key: "verdict", Value: "valid"}},
 		GPU: &GPUState{
 			Telemetry: &gpu.Telemetry{
-				Configured: []string{"http://h:9400/metrics"}, StartNS: 5, EndNS: 7, Platforms: []string{gpu.NVIDIA}, Scoped: true,
+				Configured: []string{"http://h:9400/metrics"}, StartNS: 5, EndNS: 7, Platforms: []string{gpu.NVIDIA},
 				Errors: []gpu.Failure{{Code: 500, Type: "t", Message: "m", Count: 2}},
 				Endpoints: []gpu.Endpoint{{Name: "h:9400", GPUs: []gpu.Result{{Key: "gpu_0",
 					Device: gpu.Device{Source: "s", Platform: gpu.NVIDIA, UUID: "u", Model: "M", PCIBusID: "p", Device: "nvidia0", Hostname: "h", Namespace: "n", Pod: "o", Instance: "3"},

@@ -6,7 +6,11 @@ import (
 	"aiperf/internal/artifact"
 	"aiperf/internal/gpu"
 	"aiperf/internal/metrics"
+	"aiperf/internal/reconcile"
 )
+
+// PartOnly says what to think of the figures of a run that is not complete.
+const PartOnly = "The figures cover only a part of the run and must not be compared with those of other runs."
 
 // Result is everything that the reports of one run say.
 type Result struct {
@@ -40,13 +44,21 @@ type Result struct {
 	// UsageReported and CacheReported tell whether any response carried usage, and a cache field in it,
 	// where the endpoint generates tokens.
 	UsageReported, CacheReported bool
-	Counts                       Counts
+	// Recoded are replies as long as asked for by the server's count only.
+	Recoded metrics.Recoded
+	Counts  Counts
 	// Acceptance is the pooled histogram of speculative decoding; nil where servers said nothing of it.
 	Acceptance []metrics.AcceptedSteps
 	// Submission is nil without a scenario.
 	Submission *Submission
 	// Branches are the child sessions of the profiling phase; nil where no session may branch.
 	Branches *Branches
+	// Dataset says how often prompts were sent; nil where it is not known.
+	Dataset *Dataset
+	// Reconciliation compares the totals with the server's; nil where its counters were not scraped.
+	Reconciliation *reconcile.Reconciliation
+	// Source is the public data set that was sent; nil for other data.
+	Source *Source
 }
 
 // RunInfo identifies the run within its series.
@@ -63,20 +75,46 @@ type RunInfo struct {
 // ErrorCount is one group of equal errors, in order of first occurrence.
 type ErrorCount = metrics.ErrorCount
 
-// Counts are the totals of the profiling phase: sent = completed + cut off; completed = successes + errors.
+// Source is a public data set. It has no place on the hub if it is a plain file; Entries is 0 unless the user said how
+// many are taken.
+type Source struct {
+	Loader                          string
+	HubDataset, HubSubset, HubSplit string
+	Entries                         int64
+}
+
+// Counts are the totals of the profiling phase: sent = completed + cut off; completed = successes + errors + skipped.
 type Counts struct {
 	Sent, Successes, Errors, CutOff int64
+	// Skipped requests had too long a context in an agentic replay.
+	Skipped int64
 	// Skipped arrivals found no slot; Dropped arrivals were given up after a stall.
 	SkippedArrivals, DroppedByCatchup int64
 	TargetRate, DeliveredRate         float64
 }
 
+// Dataset counts the first prompts of the conversations in the profiling phases. Repeats are how often a prompt was sent:
+// 1 is once.
+type Dataset struct {
+	Conversations, DistinctPrompts int64
+	MeanRepeats                    float64
+	MaxRepeats                     int64
+}
+
+// Completed is the number of requests that came to an end.
+func (c *Counts) Completed() int64 { return c.Successes + c.Errors + c.Skipped }
+
+// AllFailed reports whether requests came to an end and none of them succeeded.
+func (c *Counts) AllFailed() bool { return c.Successes == 0 && c.Completed() > 0 }
+
 // Branches count child sessions and the parents that waited for them. A child whose turns could not all be sent is
-// truncated; a join whose requests may not be sent any more is suppressed.
+// truncated; a join whose requests may not be sent any more is suppressed. A graph is a root session with all that grows
+// out of it; it is completed when all its turns were played.
 type Branches struct {
 	ChildrenSpawned, ChildrenCompleted, ChildrenErrored              int64
 	ChildrenTruncated, ChildrenDelayed                               int64
 	ParentsSuspended, ParentsResumed, ParentsFailed, JoinsSuppressed int64
+	GraphsAdmitted, GraphsCompleted                                  int64
 }
 
 // Submission says whether the run keeps its scenario: it does without reasons against it.

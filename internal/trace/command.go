@@ -3,8 +3,10 @@ package trace
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"math"
 	"strings"
+
+	"aiperf/internal/scalar"
 )
 
 // flag is an option of one of the commands. The values of flags go to where they point.
@@ -20,11 +22,11 @@ func text(to *string) func(string) error {
 // whole is a whole number of at least least.
 func whole(to *int, least int) func(string) error {
 	return func(v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < least {
+		n, err := scalar.Count(v)
+		if err != nil || n < int64(least) || n > math.MaxInt {
 			return fmt.Errorf("want a whole number of at least %d, got %q", least, v)
 		}
-		*to = n
+		*to = int(n)
 		return nil
 	}
 }
@@ -134,6 +136,6 @@ func ParseValidate(args []string) (input string, err error) {
 
 // ValidateHelp is the text of its --help.
 func ValidateHelp() string {
-	return help("validate mooncake-trace --input FILE",
+	return help("validate [--target] mooncake-trace --input FILE",
 		"Holds every row of a file against the format mooncake_trace and lists the first ten faults.", new(validateOptions).flags())
 }

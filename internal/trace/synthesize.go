@@ -46,7 +46,7 @@ func ParseSynthesize(args []string) (SynthesizeOptions, error) {
 
 // SynthesizeHelp is the text of its --help.
 func SynthesizeHelp() string {
-	return help("synthesize agentic-code [options]",
+	return help("synthesize [--target] agentic-code [options]",
 		"Makes up a mooncake trace of coding sessions: contexts with shared beginnings that grow from turn to turn, pauses of tools\n"+
 			"and of people, sessions that end when their context is full.", new(SynthesizeOptions).flags())
 }

@@ -30,6 +30,9 @@ type Inputs struct {
 	// FailedForDescriptors and FailedForPorts count the requests that failed because the system had no
 	// more of them.
 	FailedForDescriptors, FailedForPorts int64
+	// Resent counts the requests that were sent once more because the connection kept for them had ended. They have
+	// no part in ToolLag and ConnectionWait.
+	Resent int64
 
 	// The distributions of nanoseconds, nil or empty where nothing was measured:
 	// ScheduleLag from the intended arrival to the start of the request, AdmissionWait its part up to the
@@ -47,6 +50,9 @@ type Inputs struct {
 	// CoalescedShare is the part of the content responses, 0 to 1, that share their instant with another:
 	// gaps of zero over all gaps.
 	CoalescedShare float64
+
+	// Course is what the run knows of its own course.
+	Course Course
 
 	// Metrics are the headline metrics that the run has.
 	Metrics []Metric

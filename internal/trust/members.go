@@ -32,6 +32,7 @@ func (r *Report) Members() []Member {
 	o.number("delivered_rate", in.DeliveredRate)
 	o.add("skipped_arrivals", in.SkippedArrivals)
 	o.add("dropped_by_catchup", in.DroppedByCatchup)
+	o.add("resent_requests", in.Resent)
 	if in.Together > 0 {
 		o.add("simultaneous_start", []Member{{"requests", in.Together}, {"spread", float64(in.TogetherSpread) / 1e6}})
 	}

@@ -40,6 +40,8 @@ type Reason struct {
 	Leads Verdict
 	// Message says what was seen, Advice what helps.
 	Message, Advice string
+	// course: the finding is on the run, not on the client. told: it is no warning, because it was said before or matters little.
+	course, told bool
 }
 
 // Judge makes the report of a run.
@@ -59,6 +61,7 @@ func Judge(h *Health, in *Inputs) *Report {
 			r.Verdict = rule.leads
 		}
 	}
+	r.judgeCourse()
 	return r
 }
 

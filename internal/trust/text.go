@@ -37,7 +37,7 @@ func (r *Report) Lines() [2]string {
 		first += " — " + strings.Join(shares, "; ")
 	}
 	for _, reason := range r.Reasons {
-		if reason.Leads == r.Verdict || r.Verdict == Valid && reason.Leads == Valid {
+		if !reason.course && (reason.Leads == r.Verdict || r.Verdict == Valid && reason.Leads == Valid) {
 			return [2]string{first, "  " + reason.Message + "; " + reason.Advice}
 		}
 	}
@@ -58,17 +58,20 @@ func (r *Report) figures() []string {
 	if n := r.Inputs.Together; n > 0 {
 		out = append(out, fmt.Sprintf("the first %d requests left within %s ms", n, short(float64(r.Inputs.TogetherSpread)/1e6)))
 	}
+	if n := r.Inputs.Resent; n > 0 {
+		out = append(out, fmt.Sprintf("%d requests sent again", n))
+	}
 	if !math.IsNaN(h.CPUShare) {
 		out = append(out, fmt.Sprintf("CPU %.0f %% of %s cores", 100*h.CPUShare, short(h.CPUQuota)))
 	}
 	return out
 }
 
-// Warnings are the findings that led to the verdict, each with its advice.
+// Warnings are the findings that led to the verdict and those on the run's course, each with its advice.
 func (r *Report) Warnings() []string {
 	var out []string
 	for _, reason := range r.Reasons {
-		if reason.Leads != Valid {
+		if reason.Leads != Valid || reason.course && !reason.told {
 			out = append(out, reason.Message+"; "+reason.Advice)
 		}
 	}

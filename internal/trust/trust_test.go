@@ -356,7 +356,7 @@ func TestMembersKeepTheirOrder(t *testing.T) {
 	for _, m := range r.Members() {
 		keys = append(keys, m.Key)
 	}
-	want := "verdict client_saturated reasons timestamp_source target_rate delivered_rate skipped_arrivals dropped_by_catchup " +
+	want := "verdict client_saturated reasons timestamp_source target_rate delivered_rate skipped_arrivals dropped_by_catchup resent_requests " +
 		"schedule_lag tool_lag send_time read_lag coalesced_share error_bound scheduler_delay cpu gc limits"
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)

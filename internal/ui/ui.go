@@ -23,6 +23,8 @@ type Progress struct {
 	Fraction float64
 	// Elapsed is the time in this stage.
 	Elapsed time.Duration
+	// Errors are the failed requests of the phase so far.
+	Errors int64
 }
 
 // Stage is one of the bars that follow one another.
@@ -75,6 +77,7 @@ type Simple struct {
 	shown     bool
 	stage     Stage
 	percent   float64
+	errors    int64
 	lastTenth int
 }
 
@@ -89,7 +92,7 @@ func (s *Simple) Show(p Progress) {
 	defer s.mu.Unlock()
 	percent := 100 * min(max(p.Fraction, 0), 1)
 	fresh := !s.shown || p.Stage != s.stage
-	if !fresh && percent-s.percent < s.minPercent && percent < 100 {
+	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !(s.terminal && p.Errors != s.errors) {
 		return
 	}
 	if fresh {
@@ -99,14 +102,18 @@ func (s *Simple) Show(p Progress) {
 	if !s.terminal && !fresh && tenth == s.lastTenth {
 		return
 	}
-	s.shown, s.stage, s.percent, s.lastTenth = true, p.Stage, percent, tenth
+	s.shown, s.stage, s.percent, s.lastTenth, s.errors = true, p.Stage, percent, tenth, p.Errors
 	line := Line(p)
 	if !s.terminal {
 		fmt.Fprintln(s.out, line)
 		return
 	}
 	if s.colour {
-		line = stages[p.Stage].colour + line + "\x1b[0m"
+		bar, failed := split(p)
+		line = stages[p.Stage].colour + bar + "\x1b[0m"
+		if failed != "" {
+			line += "\x1b[31m" + failed + "\x1b[0m"
+		}
 	}
 	s.line = line
 	s.redraw()
@@ -155,7 +162,24 @@ const barWidth = 10
 //
 //	Profiling: 40/100 |████      | 40% [00:12<00:18]
 //	Profiling:  40% |████      | [00:12<00:18]
+//	Profiling: 40/100 |████      | 40% [00:12<00:18] 3 errors
 func Line(p Progress) string {
+	bar, failed := split(p)
+	return bar + failed
+}
+
+// split is Line in two parts: the bar, and the errors if there are any.
+func split(p Progress) (bar, failed string) {
+	switch {
+	case p.Errors == 1:
+		failed = " 1 error"
+	case p.Errors > 1:
+		failed = " " + thousands(p.Errors) + " errors"
+	}
+	return barOf(p), failed
+}
+
+func barOf(p Progress) string {
 	fraction := min(max(p.Fraction, 0), 1)
 	full := int(fraction * barWidth)
 	bar := "|" + strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full) + "|"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reads the files of a run with the libraries that their consumers use: pandas, Polars, DuckDB.
+# Reads the files of a run with the libraries that their consumers use: pandas, Polars, DuckDB; and has a run read files of pyarrow.
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh exports
@@ -26,5 +26,13 @@ rm -rf "$cache/further" "$cache/series"
     { cat "$cache/further.log"; exit 1; }
 "$cache/aiperf" profile "${flags[@]}" --request-count 40 --no-gpu-telemetry --num-profile-runs 3 --convergence-metric output_sequence_length \
     --artifact-dir "$cache/series" >"$cache/series.log" 2>&1 || { cat "$cache/series.log"; exit 1; }
-"$cache/aiperf" compare "$cache/series/profile_runs/trial_0001" "$cache/series/profile_runs/trial_0002" --format json >"$cache/comparison.json"
+"$cache/aiperf" compare "$cache/series/profile_runs/run_0001" "$cache/series/profile_runs/run_0002" --format json >"$cache/comparison.json"
 "$cache/venv/bin/python" further.py "$cache/further" "$cache/series" "$cache/comparison.json"
+
+# Arrow files and streams of pyarrow: every value of every type, and a trace that is replayed.
+"$cache/venv/bin/python" arrow.py "$cache/arrow"
+(cd ../.. && AIPERF_TEST_ARROW="$cache/arrow" go test ./internal/dataset/arrow -run TestFilesOfAnotherImplementation -count=1)
+rm -rf "$cache/replay"
+"$cache/aiperf" profile --model m --tokenizer builtin --url "$url" --ui none --endpoint-type completions --no-server-metrics --no-gpu-telemetry \
+    --input-file "$cache/arrow/trace.arrow" --fixed-schedule-auto-offset --artifact-dir "$cache/replay" >"$cache/replay.log" 2>&1 || { cat "$cache/replay.log"; exit 1; }
+[[ $(wc -l <"$cache/replay/profile_export.jsonl") == 3 ]]

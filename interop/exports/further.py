@@ -78,7 +78,7 @@ assert state["benchmark_id"] == summary["benchmark_id"] and state["status"] == "
 
 # The aggregate of a series: a row for each statistic, the same in JSON and CSV; pooled requests of all runs.
 whole = json.load(open(f"{series}/aggregate/profile_export_aiperf_aggregate.json"))
-runs = [json.load(open(f"{series}/profile_runs/trial_000{n}/profile_export_aiperf.json")) for n in (1, 2, 3)]
+runs = [json.load(open(f"{series}/profile_runs/run_000{n}/profile_export_aiperf.json")) for n in (1, 2, 3)]
 assert near(whole["metrics"]["request_latency_avg"]["mean"], pd.Series([r["request_latency"]["avg"] for r in runs]).mean())
 assert near(whole["metrics"]["request_latency_avg"]["std"], pd.Series([r["request_latency"]["avg"] for r in runs]).std())
 with open(f"{series}/aggregate/profile_export_aiperf_aggregate.csv", newline="") as f:
@@ -86,7 +86,7 @@ with open(f"{series}/aggregate/profile_export_aiperf_aggregate.csv", newline="")
 row = next(r for r in rows if r and r[0] == "request_latency_avg")
 assert row[1] == f"{whole['metrics']['request_latency_avg']['mean']:.2f}", row
 collated = json.load(open(f"{series}/aggregate/profile_export_aiperf_collated.json"))
-pooled = pd.concat([pd.json_normalize([json.loads(line) for line in open(f"{series}/profile_runs/trial_000{n}/profile_export.jsonl")]) for n in (1, 2, 3)])
+pooled = pd.concat([pd.json_normalize([json.loads(line) for line in open(f"{series}/profile_runs/run_000{n}/profile_export.jsonl")]) for n in (1, 2, 3)])
 values = pooled["metrics.request_latency.value"]
 assert near(collated["metrics"]["request_latency"]["combined"]["p99"], values.quantile(0.99)), collated["metrics"]["request_latency"]
 

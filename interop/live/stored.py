@@ -62,9 +62,9 @@ families = {
 }
 for number in 1, 2:
     run = f"trial_{number:04d}"
-    with open(f"{directory}/profile_runs/{run}/profile_export_aiperf.json", encoding="utf-8") as f:
+    with open(f"{directory}/profile_runs/run_{number:04d}/profile_export_aiperf.json", encoding="utf-8") as f:
         summary = json.load(f)
-    with open(f"{directory}/profile_runs/{run}/run_state.json", encoding="utf-8") as f:
+    with open(f"{directory}/profile_runs/run_{number:04d}/run_state.json", encoding="utf-8") as f:
         state = json.load(f)
     for family, (tag, scale) in families.items():
         stats = summary[tag]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the original, installed from PyPI as a black box, and ours against the same mock server with the same
-# settings, and compares their JSON, CSV and JSONL key by key; then the aggregates of repeated runs, server metrics,
+# settings, and compares their JSON, CSV and JSONL key by key (what may differ, and why, is in differences.tsv); then the aggregates of repeated runs, server metrics,
 # GPU telemetry, outputs.json and the commands that analyze runs.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
@@ -23,13 +23,18 @@ done
 url=$(grep -o 'http://[^ ]*' "$cache/server.log" | head -1)
 
 status=0
-both() {
+# shapes NAME FLAGS...: a run of each program, with the same keys in their files; both compares values, too.
+shapes() {
     local name=$1
     shift
     rm -rf "$cache/theirs-$name" "$cache/ours-$name"
     "$cache/venv/bin/aiperf" profile "$@" --artifact-dir "$cache/theirs-$name" >"$cache/theirs-$name.log" 2>&1 || true
     "$cache/aiperf" profile "$@" --artifact-dir "$cache/ours-$name" >"$cache/ours-$name.log" 2>&1 || true
-    python3 compare.py "$name" "$cache/theirs-$name" "$cache/ours-$name" || status=1
+    python3 keys.py "$name" "$cache/theirs-$name" "$cache/ours-$name" || status=1
+}
+both() {
+    shapes "$@"
+    python3 compare.py "$1" "$cache/theirs-$1" "$cache/ours-$1" || status=1
 }
 common=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry)
 both chat-streaming "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 100 --osl 20 \
@@ -44,6 +49,9 @@ both errors "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --re
 both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 --use-server-token-count
 both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
     --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1
+everything=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-gpu-telemetry)
+shapes sliced "${everything[@]}" --endpoint-type chat --streaming --concurrency 3 --request-count 60 --isl 50 --osl 10 --extra-inputs ignore_eos:true \
+    --warmup-request-count 3 --slice-duration 0.1 --network-latency-mean 1 --server-metrics "$url/metrics" --server-metrics-formats json jsonl
 seq 0 50 1950 | while read -r ms; do
     echo "{\"timestamp\": $ms, \"input_length\": $((40 + ms % 300)), \"output_length\": $((5 + ms % 20)), \"hash_ids\": [$((ms / 50))]}"
 done >"$cache/trace.jsonl"
@@ -58,6 +66,7 @@ for side in "theirs $cache/venv/bin/aiperf" "ours $cache/aiperf"; do
         --artifact-dir "$cache/${side%% *}-repeats" >"$cache/${side%% *}-repeats.log" 2>&1 || true
 done
 python3 repeats.py "$cache/theirs-repeats" "$cache/ours-repeats" || status=1
+python3 keys.py repeats "$cache/theirs-repeats" "$cache/ours-repeats" || status=1
 bash servermetrics.sh "$cache" || status=1
 bash gpu.sh "$cache" || status=1
 bash analysis.sh || status=1

@@ -13,6 +13,9 @@ import zlib
 
 # Differences with a reason; docs/compatibility.md gives it.
 EXPLAINED = {
+    ("payloads", "request 0"): "the model of --model is added to bodies with messages",
+    ("payloads", "request 2"): "the model of --model is added to bodies with messages",
+    ("raw_payload", "request 0"): "the model of --model is added to bodies with messages",
     ("delta", "request 1"): "0.13 does not know message_mode",
     ("delta", "request 2"): "0.13 does not know message_mode",
     ("chats", "request 1"): "the recorded length counts the history already",

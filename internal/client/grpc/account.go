@@ -62,10 +62,10 @@ func (x *call) account(failed bool) {
 		Blocked: record.Absent, DNSLookup: record.Absent, Connecting: record.Absent, Reused: record.Absent,
 		Sending: span(x.headersNS.Load(), o.SentNS), Waiting: span(o.SentNS, first), Receiving: span(first, o.LastResponseNS),
 		Duration:      span(x.headersNS.Load(), o.LastResponseNS),
-		BytesReceived: x.received, ChunksReceived: int64(o.Responses),
+		BytesReceived: x.wireReceived.Load(), ChunksReceived: int64(o.Responses),
 	}
 	if o.SentNS != 0 {
-		o.Timing.BytesSent, o.Timing.ChunksSent = int64(len(x.req.Body)), 1
+		o.Timing.BytesSent, o.Timing.ChunksSent = x.wireSent.Load(), 1
 	}
 	if x.req.KeepTrace {
 		o.Trace = x.trace(first, failed)
@@ -84,15 +84,19 @@ func (x *call) trace(first int64, failed bool) *record.Trace {
 		return x.client.clock.WallNS(ns)
 	}
 	o := &x.out
+	body := int64(0)
+	if o.SentNS != 0 {
+		body = int64(len(x.req.Body))
+	}
 	t := &record.Trace{
 		RequestSendStartNS: wall(x.headersNS.Load()), RequestHeadersSentNS: wall(x.headersNS.Load()), RequestSendEndNS: wall(o.SentNS),
-		RequestHeaders: x.sentMD, RequestChunksCount: o.Timing.ChunksSent, RequestBytesTotal: o.Timing.BytesSent,
+		RequestHeaders: x.sentMD, RequestChunksCount: o.Timing.ChunksSent, RequestBytesTotal: body,
 		ResponseStatus: o.Status, ResponseHeaders: headerList(x.gotMD), ResponseHeadersReceivedNS: wall(o.AckNS),
 		ResponseReceiveStartNS: wall(first), ResponseReceiveEndNS: wall(o.LastResponseNS),
 		ResponseChunks: x.chunks, ResponseChunksCount: o.Timing.ChunksReceived, ResponseBytesTotal: x.received,
 	}
 	if o.SentNS != 0 {
-		t.RequestChunks = []record.Chunk{{AtNS: wall(o.SentNS), Bytes: int64(len(x.req.Body))}}
+		t.RequestChunks = []record.Chunk{{AtNS: wall(o.SentNS), Bytes: body}}
 	}
 	if failed {
 		t.ErrorNS = wall(o.EndNS)

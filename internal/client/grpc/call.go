@@ -55,7 +55,10 @@ type call struct {
 
 	// Written on the goroutines of the connection.
 	headersNS, sentNS, ackNS atomic.Int64
-	trailers                 atomic.Bool
+	// wireSent and wireReceived are the bytes of the call that the library tells: messages with their prefix,
+	// headers and trailers as they came, and the text of those that were sent.
+	wireSent, wireReceived atomic.Int64
+	trailers               atomic.Bool
 
 	mu          sync.Mutex
 	outcome     outcome
@@ -306,6 +309,20 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 // Unmarshal implements encoding.CodecV2.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error { return v.(*call).receive(data) }
 
+// ownFields are the fields that the library adds to the call's metadata, without the values that vary.
+const ownFields = ":method" + "POST" + ":scheme" + "http" + ":path" + ":authority" + "content-type" + contentType + "te" + "trailers"
+
+// headerBytes is the length of the fields of a request, names and values.
+func (x *call) headerBytes(md metadata.MD) int64 {
+	n := len(ownFields) + len(x.target.method) + len(x.target.address())
+	for name, values := range md {
+		for _, value := range values {
+			n += len(name) + len(value)
+		}
+	}
+	return int64(n)
+}
+
 type callKey struct{}
 
 // watcher notes the moments of calls that the library tells nobody else.
@@ -320,13 +337,20 @@ func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	if !ok {
 		return
 	}
-	switch s.(type) {
+	switch s := s.(type) {
 	case *stats.OutHeader:
 		x.headersNS.CompareAndSwap(0, x.client.clock.NowNS())
+		x.wireSent.Add(x.headerBytes(s.Header))
+	case *stats.OutPayload:
+		x.wireSent.Add(int64(s.WireLength))
 	case *stats.InHeader:
 		x.ackNS.CompareAndSwap(0, x.client.clock.NowNS())
+		x.wireReceived.Add(int64(s.WireLength))
+	case *stats.InPayload:
+		x.wireReceived.Add(int64(s.WireLength))
 	case *stats.InTrailer:
 		x.trailers.Store(true)
+		x.wireReceived.Add(int64(s.WireLength))
 	}
 }
 

@@ -7,8 +7,8 @@
 //
 // The instant of a reply is when the whole message had been read and unpacked in this program: the frames of
 // many calls share a connection, so the kernel's stamps belong to none of them. A request counts as sent when
-// its last byte was written into the connection's buffer, which is flushed at once. Nothing is ever sent
-// twice: a call moves to another connection only before anything of its message was handed over.
+// its last byte was written into the connection's buffer, which is flushed at once. No call
+// is sent twice: a call moves to another connection only before anything of its message was handed over.
 //
 // A connection is watched by the keep-alive of TCP, not by pings: a server that is asked for a sign of life more
 // often than it allows, by default every five minutes, ends the connection with all its calls.

@@ -5,13 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Field is one line of an event.
-type Field struct {
-	// Name is "comment" for a line that begins with a colon.
-	Name []byte
-	// Value is nil for a line without a colon.
-	Value []byte
-	owned bool // Value is a copy that may grow
+// field is one line of an event, with the lines that go on with its value.
+type field struct {
+	name  []byte // "comment" for a line that begins with a colon
+	value []byte // nil for a line without a colon
+	owned bool   // value is a copy that may grow
 }
 
 const dataColon = "data:"
@@ -34,40 +32,9 @@ func (s *Scanner) parse(text []byte, lines int) bool {
 		s.event = Event{Data: trim(text[len(dataColon):]), Text: text}
 		return true
 	}
-	s.fields = appendFields(s.fields[:0], text)
 	s.event = Event{Text: text}
-	ev := &s.event
-	joined := false
-	for i := range s.fields {
-		f := &s.fields[i]
-		if f.Value == nil {
-			continue
-		}
-		switch string(f.Name) {
-		case "event":
-			ev.Name = f.Value
-		case "comment":
-			if ev.Comment == nil {
-				ev.Comment = f.Value
-			}
-		case "data":
-			if ev.Data == nil {
-				ev.Data = f.Value
-				continue
-			}
-			if !joined {
-				s.joined = append(s.joined[:0], ev.Data...)
-				joined = true
-			}
-			s.joined = append(s.joined, '\n')
-			s.joined = append(s.joined, f.Value...)
-			ev.Data = s.joined
-		}
-	}
-	return true
-}
-
-func appendFields(fields []Field, text []byte) []Field {
+	s.several = false
+	var last field // its value may go on in the next line
 	for len(text) > 0 {
 		line := text
 		if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
@@ -75,45 +42,74 @@ func appendFields(fields []Field, text []byte) []Field {
 		} else {
 			text = nil
 		}
-		line = trim(line)
-		if len(line) == 0 {
+		if line = trim(line); len(line) == 0 {
 			continue
 		}
-		if n := len(fields); n > 0 && continues(fields[n-1].Value, line) {
-			fields[n-1].extend(line)
+		if continues(last.value, line) {
+			last.extend(line)
 			continue
 		}
-		fields = append(fields, splitField(line))
+		s.take(&last)
+		last = splitField(line)
 	}
-	return fields
+	s.take(&last)
+	return true
 }
 
-// continues says whether line is the rest of a JSON value that a server broke over two lines without
+// take puts a whole field into the event.
+func (s *Scanner) take(f *field) {
+	if f.value == nil {
+		return
+	}
+	ev := &s.event
+	switch string(f.name) {
+	case "event":
+		ev.Name = f.value
+	case "comment":
+		if ev.Comment == nil {
+			ev.Comment = f.value
+		}
+	case "data":
+		if ev.Data == nil {
+			ev.Data = f.value
+			return
+		}
+		if !s.several {
+			s.joined = append(s.joined[:0], ev.Data...)
+			s.several = true
+		}
+		s.joined = append(s.joined, '\n')
+		s.joined = append(s.joined, f.value...)
+		ev.Data = s.joined
+	}
+}
+
+// continues reports whether line is the rest of a JSON value that a server broke over two lines without
 // repeating the field name.
 func continues(previous, line []byte) bool {
 	return len(previous) > 0 && previous[0] == '{' && previous[len(previous)-1] != '}' && !isData(line)
 }
 
 // extend appends the line break as JSON spells it, and the line.
-func (f *Field) extend(line []byte) {
+func (f *field) extend(line []byte) {
 	if !f.owned {
-		f.Value = append(make([]byte, 0, len(f.Value)+len(line)+64), f.Value...)
+		f.value = append(make([]byte, 0, len(f.value)+len(line)+64), f.value...)
 		f.owned = true
 	}
-	f.Value = append(f.Value, '\\', 'n')
-	f.Value = append(f.Value, line...)
+	f.value = append(f.value, '\\', 'n')
+	f.value = append(f.value, line...)
 }
 
-func splitField(line []byte) Field {
+func splitField(line []byte) field {
 	i := bytes.IndexByte(line, ':')
 	if i < 0 {
-		return Field{Name: line}
+		return field{name: line}
 	}
 	name := trim(line[:i])
 	if len(name) == 0 {
 		name = []byte("comment")
 	}
-	return Field{Name: name, Value: trim(line[i+1:])}
+	return field{name: name, value: trim(line[i+1:])}
 }
 
 // trim is bytes.TrimSpace that never makes an empty slice nil.

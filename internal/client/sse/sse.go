@@ -8,7 +8,14 @@ package sse
 
 import (
 	"bytes"
+	"fmt"
 )
+
+// MaxLines bounds the lines of one event: a server may send lines without end, and each costs work.
+const MaxLines = 65536
+
+// ErrLines is the error of an event beyond [MaxLines].
+var ErrLines = fmt.Errorf("an event of more than %d lines", MaxLines)
 
 // Event is one server-sent event that has any text.
 type Event struct {
@@ -35,15 +42,15 @@ type Scanner struct {
 	skipLF     bool
 	begun      bool // the place of a byte order mark has passed
 
-	event  Event // handed out last
-	fields []Field
-	joined []byte // several data values
-	valid  []byte // a text that was not UTF-8
+	event   Event  // handed out last
+	several bool   // joined holds the data of event
+	joined  []byte // several data values
+	valid   []byte // a text that was not UTF-8
 }
 
 // Reset makes the scanner ready for another stream and keeps its memory, unless it grew beyond keep bytes.
 func (s *Scanner) Reset(keep int) {
-	fresh := Scanner{fields: s.fields[:0], buf: s.buf, joined: s.joined, valid: s.valid}
+	fresh := Scanner{buf: s.buf, joined: s.joined, valid: s.valid}
 	if cap(s.buf) > keep {
 		fresh.buf = nil
 	}
@@ -53,7 +60,6 @@ func (s *Scanner) Reset(keep int) {
 	if cap(s.valid) > keep {
 		fresh.valid = nil
 	}
-	clear(s.fields)
 	*s = fresh
 }
 
@@ -93,8 +99,12 @@ func (s *Scanner) Filled(n int) { s.end += n }
 // Pending is the number of bytes of the event that is not complete yet.
 func (s *Scanner) Pending() int { return s.end - s.start }
 
-// Next is the next complete event, valid until the next call; nil when more bytes are needed.
+// Next is the next complete event, valid until the next call; nil when more bytes are needed or the
+// stream is over because of [Scanner.Err].
 func (s *Scanner) Next() *Event {
+	if s.Err() != nil {
+		return nil
+	}
 	if !s.begun && !s.begin() {
 		return nil
 	}
@@ -117,7 +127,9 @@ func (s *Scanner) Next() *Event {
 		s.afterCRLF = next == i+2 && !blank
 		s.line, s.scan = next, next
 		if !blank {
-			s.lines++
+			if s.lines++; s.lines > MaxLines {
+				return nil
+			}
 			continue
 		}
 		text, lines := s.buf[s.start:i], s.lines
@@ -130,6 +142,17 @@ func (s *Scanner) Next() *Event {
 		}
 	}
 }
+
+// Err is [ErrLines] once an event has too many lines. No event follows it.
+func (s *Scanner) Err() error {
+	if s.lines > MaxLines {
+		return ErrLines
+	}
+	return nil
+}
+
+// Rest is the text of the event that is not complete yet, as [Event.Text] would be.
+func (s *Scanner) Rest() []byte { return trim(ToValid(s.buf[s.start:s.end])) }
 
 // End is the event left over at the end of the stream, if any; call it when Next has no more.
 func (s *Scanner) End() *Event {

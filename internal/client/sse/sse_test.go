@@ -93,13 +93,66 @@ func TestFieldsOfAnEvent(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	fields := appendFields(nil, []byte("event: x\n: hello\nnovalue\r\ndata: a:b\ndata:"))
 	var lines []string
-	for _, f := range fields {
-		lines = append(lines, string(f.Name)+"="+show(f.Value))
+	for _, line := range []string{"event: x", ": hello", "novalue", "data: a:b", "data:"} {
+		f := splitField([]byte(line))
+		lines = append(lines, string(f.name)+"="+show(f.value))
 	}
 	if d := cmp.Diff([]string{"event=x", "comment=hello", "novalue=∅", "data=a:b", "data="}, lines); d != "" {
 		t.Error(d)
+	}
+}
+
+// An event of lines without end is given up once it has too many, with every kind of line end, however
+// it comes in; the events before it are handed out, none after it.
+func TestLinesOfAnEventAreBounded(t *testing.T) {
+	for _, line := range []string{"a:\n", "a\n", "a\r", "a\r\n", ":\n", "data:\n", "x: {\n"} {
+		for _, size := range []int{100, 1 << 20} {
+			var s Scanner
+			stream := "data: first\n\n" + strings.Repeat(line, MaxLines+2) + "\n\ndata: never\n\n"
+			events, most := 0, 0
+			for stream != "" && s.Err() == nil {
+				n := copy(s.Space(size), stream[:min(size, len(stream))])
+				s.Filled(n)
+				stream = stream[n:]
+				for ev := s.Next(); ev != nil; ev = s.Next() {
+					events++
+				}
+				most = max(most, len(s.buf))
+			}
+			if s.Err() != ErrLines || events != 1 || s.Next() != nil {
+				t.Errorf("%q in reads of %d: %d events, error %v", line, size, events, s.Err())
+			}
+			if most > 4*MaxLines*len(line)+4*size {
+				t.Errorf("%q in reads of %d: a buffer of %d bytes", line, size, most)
+			}
+			if rest := s.Rest(); len(rest) < MaxLines {
+				t.Errorf("%q in reads of %d: %d bytes are left", line, size, len(rest))
+			}
+			s.Reset(1 << 16)
+			if got := data(scanAll(&s, "data: b\n\n")); got != "b@1" {
+				t.Errorf("got %q after Reset", got)
+			}
+		}
+	}
+	var s Scanner
+	if got := scanAll(&s, strings.Repeat("data:\n", MaxLines)+"\n"); len(got) != 1 || len(got[0].Data) != MaxLines-1 {
+		t.Errorf("an event of as many lines as may be: %d events", len(got))
+	}
+}
+
+// Many lines of one event need no memory of their own.
+func TestFieldsDoNotAllocate(t *testing.T) {
+	var s Scanner
+	stream := strings.Repeat("a: b\ndata: c\n", 1000) + "\n"
+	scan := func() {
+		s.Filled(copy(s.Space(len(stream)), stream))
+		for s.Next() != nil {
+		}
+	}
+	scan()
+	if n := testing.AllocsPerRun(100, scan); n != 0 {
+		t.Errorf("%v allocations for an event of 2000 lines", n)
 	}
 }
 
@@ -225,6 +278,17 @@ func FuzzSplitsDoNotChangeEvents(f *testing.F) {
 func BenchmarkEvents(b *testing.B) {
 	event := "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"m\"," +
 		"\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word\"},\"finish_reason\":null}]}\n\n"
+	benchmarkScan(b, event)
+}
+
+func BenchmarkEventOfSeveralFields(b *testing.B) {
+	event := "event: content_block_delta\nid: 17\ndata: {\"type\":\"content_block_delta\",\"index\":0," +
+		"\"delta\":{\"type\":\"text_delta\",\"text\":\" word\"}}\n\n"
+	benchmarkScan(b, event)
+}
+
+// benchmarkScan scans a stream of one event over and over; an operation is an event.
+func benchmarkScan(b *testing.B, event string) {
 	stream := strings.Repeat(event, 16)
 	var s Scanner
 	b.SetBytes(int64(len(event)))

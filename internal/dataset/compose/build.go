@@ -56,6 +56,10 @@ type builder struct {
 	// writer makes the prompts of a trace; nil if there are none.
 	writer *writer
 	media  studio
+	// played marks the conversations that the load can come to; nil: all.
+	played []bool
+	// bodies tells that the turns are bodies of a file, some of which may name no model.
+	bodies bool
 	// texts tells that synthetic turns have text, however short special tokens make it.
 	texts    bool
 	markCost int // tokens that the first text of a conversation leaves to its mark
@@ -174,6 +178,9 @@ func (b *builder) conversations(ctx context.Context) error {
 		b.dataset = loaded.Dataset
 		b.dataset.Notes = loaded.Notes
 		b.warnings = append(b.warnings, loaded.Warnings...)
+		if b.bodies = loaded.Format == "raw_payload"; b.bodies {
+			b.noteModels(loaded)
+		}
 		if loaded.Indexed != nil {
 			b.dataset.Store = newStored(b, loaded.Indexed)
 		}
@@ -190,23 +197,48 @@ func (b *builder) conversations(ctx context.Context) error {
 			DefaultContextMode: dataset.DeltasWithoutResponses,
 		}
 	}
+	if err := b.choosePlayed(); err != nil {
+		return err
+	}
 	all := b.dataset.Conversations
 	return parallel(ctx, len(all), func(i int) (err error) {
 		c, k := &all[i], uint64(i)
 		if b.Kind == Synthetic {
-			if c.Turns, err = b.generate(ctx, k); err != nil {
+			if b.played != nil && !b.played[i] {
+				c.Broken = dataset.ErrNotPlayed
+			}
+			if c.Turns, err = b.generate(ctx, k, c.Broken == nil); err != nil {
 				return err
 			}
 		}
 		b.limit(k, c.Turns)
 		b.letWrite(c.Turns)
-		c.SystemMessage = b.system
+		if b.system != nil {
+			c.SystemMessage = b.system
+		}
 		if b.UserContextLength > 0 {
 			text := b.text(b.first+uint64(len(all))+k, b.UserContextLength)
 			c.UserContext = &text
 		}
 		return nil
 	})
+}
+
+// noteModels tells that a model is added to bodies that name none, if one of the first does.
+func (b *builder) noteModels(loaded *loader.Result) {
+	const first = 100
+	at, n := func(i int) *dataset.Conversation { return &loaded.Dataset.Conversations[i] }, len(loaded.Dataset.Conversations)
+	if loaded.Indexed != nil {
+		at, n = loaded.Indexed.Conversation, loaded.Indexed.Len()
+	}
+	for i := range min(n, first) {
+		for _, turn := range at(i).Turns {
+			if _, added := loader.WithModel(turn.RawPayload, ""); added {
+				b.dataset.Notes = append(b.dataset.Notes, fmt.Sprintf("Bodies of %s that name no model get that of --model", b.Path))
+				return
+			}
+		}
+	}
 }
 
 // warnAboutCorpus tells when prompts repeat the corpus so often that a server may find one's

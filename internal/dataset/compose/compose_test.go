@@ -396,6 +396,41 @@ func TestTrapModelsAlternatePerTurn(t *testing.T) {
 	}
 }
 
+// Models by weight have their shares of the turns; one of no weight has none, and a seed gives the same models again.
+func TestModelsByWeight(t *testing.T) {
+	drawn := func(weights ...float64) (string, map[string]int) {
+		counts, order := map[string]int{}, ""
+		d := build(t, defaults(func(o *Options) {
+			o.Entries, o.ISL.Mean, o.Models, o.ModelSelection, o.ModelWeights = 2000, 5, []string{"A", "B", "C"}, Weighted, weights
+		}))
+		for _, c := range d.Conversations {
+			counts[c.Turns[0].Model]++
+			order += c.Turns[0].Model
+		}
+		return order, counts
+	}
+	first, counts := drawn(0.7, 0.3, 0)
+	if counts["A"] < 1300 || counts["A"] > 1500 || counts["A"]+counts["B"] != 2000 {
+		t.Errorf("drawn %v", counts)
+	}
+	if again, _ := drawn(0.7, 0.3, 0); again != first {
+		t.Error("the same seed drew other models")
+	}
+	if _, counts := drawn(0.333, 0.333, 0.333); counts["C"] < 560 || counts["C"] > 780 {
+		t.Errorf("thirds: %v", counts)
+	}
+	for want, weights := range map[string][]float64{
+		"2 of 3 have one": {0.5, 0.5}, "0 of 3 have one": nil, "sum to 1.1": {0.5, 0.6, 0}, "from 0 to 1": {-0.5, 1, 0.5},
+	} {
+		_, _, err := Build(context.Background(), defaults(func(o *Options) {
+			o.Models, o.ModelSelection, o.ModelWeights = []string{"A", "B", "C"}, Weighted, weights
+		}), tokenizer.Builtin())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", weights, err, want)
+		}
+	}
+}
+
 func TestTrapGeneratedIDsAvoidThoseOfTheFile(t *testing.T) {
 	d := build(t, defaults(file(t, `{"text":"a"}
 {"text":"b","session_id":"session_000001"}
@@ -435,7 +470,6 @@ func TestOptionsThatCannotBeBuilt(t *testing.T) {
 		"--isl":                    func(o *Options) { o.ISL.Mean = 0 },
 		"--batch-size":             func(o *Options) { o.BatchSize = 0 },
 		"--num-dataset-entries":    func(o *Options) { o.Entries = 0 },
-		"--num-prefix-prompts":     func(o *Options) { o.PrefixLength = 5 },
 		"--system-prompt":          func(o *Options) { o.SystemPrompt, o.SharedSystemLength = &prompt, 5 },
 		"model selection":          func(o *Options) { o.ModelSelection = "best" },
 		"--conversation-turn-mean": func(o *Options) { o.Turns.Mean = -1 },

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -120,6 +121,30 @@ func (b *builder) preparePictures() error {
 			number += b.turnCount(uint64(k)) * p.BatchSize
 		}
 	}
+	return nil
+}
+
+// choosePlayed finds the conversations that the sessions of the load play, where media are to be made. What a
+// conversation holds depends on its place alone, so that those that are made are the same as if all were.
+func (b *builder) choosePlayed() error {
+	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Pictures == nil && b.Sounds == nil && b.Films == nil {
+		return nil
+	}
+	sampler, err := dataset.NewSampler(cmp.Or(b.Sampling, b.dataset.Sampling), b.Entries, b.Seed)
+	if err != nil {
+		return err
+	}
+	b.dataset.Sampler = sampler
+	b.played = make([]bool, b.Entries)
+	made := 0
+	for k := range b.Sessions {
+		if at := sampler.At(uint64(k)); !b.played[at] {
+			b.played[at] = true
+			made++
+		}
+	}
+	b.dataset.Notes = append(b.dataset.Notes,
+		fmt.Sprintf("Pictures, sound and video are made for %d of %d conversations: the load plays no more of them", made, b.Entries))
 	return nil
 }
 

@@ -211,3 +211,45 @@ func TestFailureOfMediaEndsTheBuild(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestMediaAreMadeForWhatIsPlayedAlone compares a dataset for two sessions with a whole one.
+func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
+	for _, change := range []func(*Options){
+		func(*Options) {},
+		func(o *Options) { o.Sampling = dataset.Random },
+		func(o *Options) { o.Pictures.Source, o.Pictures.Sampling = SceneSource, shuffleCycle },
+	} {
+		whole := build(t, illustrated(change))
+		part := build(t, illustrated(change, func(o *Options) { o.Sessions = 2 }))
+		made := 0
+		for i := range part.Conversations {
+			c := part.Conversations[i]
+			if c.Broken == dataset.ErrNotPlayed {
+				if len(c.Turns) != len(whole.Conversations[i].Turns) || len(c.Turns[0].Images) > 0 {
+					t.Errorf("conversation %d: %d turns, pictures %v", i, len(c.Turns), c.Turns[0].Images)
+				}
+				continue
+			}
+			made++
+			if !reflect.DeepEqual(c, whole.Conversations[i]) {
+				t.Errorf("conversation %d differs from that of the whole dataset", i)
+			}
+		}
+		sampler, err := dataset.NewSampler(part.Sampling, 12, illustrated().Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range uint64(2) {
+			if part.Sampler.At(k) != sampler.At(k) || part.Conversations[sampler.At(k)].Broken != nil {
+				t.Errorf("session %d plays conversation %d, which is not made", k, sampler.At(k))
+			}
+		}
+		if made < 1 || made > 2 || whole.Sampler != nil {
+			t.Errorf("%d conversations are made for two sessions", made)
+		}
+	}
+	// Text is made for all, since inputs.json lists it.
+	if d := build(t, defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Sessions = 5, 5, 1 })); d.Conversations[4].Broken != nil || d.Sampler != nil {
+		t.Errorf("texts: %v", d.Conversations[4].Broken)
+	}
+}

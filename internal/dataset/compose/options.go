@@ -30,6 +30,7 @@ const (
 const (
 	RoundRobin  = "round_robin"
 	RandomModel = "random"
+	Weighted    = "weighted"
 )
 
 // Corpus is what texts are cut from.
@@ -63,6 +64,9 @@ type Options struct {
 	Reading loader.Options
 	// Entries is the number of conversations to generate; a file has its own number.
 	Entries int
+	// Sessions is the number of sessions that the load starts at most; 0 is no limit. Media of conversations that none of
+	// them plays are not made.
+	Sessions int64
 	// Sampling overrides the preference of the source if it is not empty.
 	Sampling dataset.Sampling
 
@@ -104,7 +108,9 @@ type Options struct {
 
 	Models         []string
 	ModelSelection string // empty: RoundRobin
-	Seed           random.Seed
+	// ModelWeights are the shares of Models that Weighted needs; they sum to 1.
+	ModelWeights []float64
+	Seed         random.Seed
 }
 
 // hasText tells whether turns of a synthetic conversation have text.
@@ -122,12 +128,15 @@ func (o *Options) check() error {
 	case o.Kind == Synthetic && !o.hasText() && o.Pictures == nil && o.Sounds == nil && o.Films == nil:
 		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl (now %v) and --batch-size (now %d) above 0,"+
 			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and --video-height", o.ISL.Mean, o.BatchSize)
-	case o.PrefixLength > 0 && o.PrefixPool == 0:
-		return fmt.Errorf("--prefix-prompt-length %d needs --num-prefix-prompts above 0", o.PrefixLength)
 	case o.SystemPrompt != nil && o.SharedSystemLength > 0:
 		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
-	case o.ModelSelection != "" && o.ModelSelection != RoundRobin && o.ModelSelection != RandomModel:
-		return fmt.Errorf("unknown model selection %q: want %s or %s", o.ModelSelection, RoundRobin, RandomModel)
+	case o.ModelSelection != "" && o.ModelSelection != RoundRobin && o.ModelSelection != RandomModel && o.ModelSelection != Weighted:
+		return fmt.Errorf("unknown model selection %q: want %s, %s or %s", o.ModelSelection, RoundRobin, RandomModel, Weighted)
+	}
+	if o.ModelSelection == Weighted {
+		if err := checkWeights(o.ModelWeights, len(o.Models)); err != nil {
+			return err
+		}
 	}
 	sizes := []struct {
 		flag string
@@ -147,6 +156,27 @@ func (o *Options) check() error {
 		if s.size.Mean < 0 || s.size.Stddev < 0 {
 			return fmt.Errorf("%s: the mean %v and the standard deviation %v must not be negative", s.flag, s.size.Mean, s.size.Stddev)
 		}
+	}
+	return nil
+}
+
+// weightSlack is how far the sum of weights may be from 1: people write 0.33 for a third.
+const weightSlack = 0.01
+
+// checkWeights wants a weight for each model, which together are 1.
+func checkWeights(weights []float64, models int) error {
+	if len(weights) != models {
+		return fmt.Errorf("models are chosen by weight, and %d of %d have one", len(weights), models)
+	}
+	sum := 0.0
+	for _, w := range weights {
+		if !(w >= 0 && w <= 1) {
+			return fmt.Errorf("the weight %v of a model: want a number from 0 to 1", w)
+		}
+		sum += w
+	}
+	if !(sum >= 1-weightSlack && sum <= 1+weightSlack) {
+		return fmt.Errorf("the weights of the models sum to %v: want 1", sum)
 	}
 	return nil
 }

@@ -5,12 +5,13 @@ import (
 	"math"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/dataset/loader"
 	"aiperf/internal/dataset/synthetic"
 	"aiperf/internal/random"
 )
 
-// generate makes the turns of synthetic conversation k.
-func (b *builder) generate(ctx context.Context, k uint64) ([]dataset.Turn, error) {
+// generate makes the turns of synthetic conversation k, with media or without.
+func (b *builder) generate(ctx context.Context, k uint64, media bool) ([]dataset.Turn, error) {
 	if b.Rankings != nil {
 		return []dataset.Turn{b.rank(k)}, nil
 	}
@@ -21,6 +22,9 @@ func (b *builder) generate(ctx context.Context, k uint64) ([]dataset.Turn, error
 	}
 	for i := 1; i < len(turns); i++ {
 		turns[i].DelayMS = b.delay(&delays)
+	}
+	if !media {
+		return turns, nil
 	}
 	return turns, b.addMedia(ctx, k, turns)
 }
@@ -171,11 +175,36 @@ func (b *builder) chooseModelsOf(k uint64, before int, turns []dataset.Turn) {
 		}
 		at := before % len(b.Models)
 		before++
-		if b.ModelSelection == RandomModel {
+		switch b.ModelSelection {
+		case RandomModel:
 			at = r.IntN(len(b.Models))
+		case Weighted:
+			at = weighted(b.ModelWeights, r.Float64())
 		}
 		if turns[i].Model == "" {
 			turns[i].Model = b.Models[at]
 		}
+		if b.bodies && turns[i].RawPayload != nil {
+			turns[i].RawPayload, _ = loader.WithModel(turns[i].RawPayload, turns[i].Model)
+		}
 	}
+}
+
+// weighted is the first of some weights whose cumulative share exceeds u.
+func weighted(weights []float64, u float64) int {
+	total, last := 0.0, 0
+	for _, w := range weights {
+		total += w
+	}
+	sum := 0.0
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		last = i
+		if sum += w; sum/total > u {
+			return i
+		}
+	}
+	return last
 }

@@ -51,14 +51,12 @@ var basetenKeys = append([]string{
 	"request_canceled", "duration_e2e_ms", "duration_ttft_ms", "output_text",
 }, sessionColumns...)
 
-// baseten reads a trace in Parquet or in JSON Lines.
+// baseten reads a trace in Parquet, in Arrow or in JSON Lines.
 func (l *load) baseten() error {
 	var rows []basetenRow
 	switch strings.ToLower(filepath.Ext(l.path)) {
-	case ".arrow", ".ipc":
-		return fmt.Errorf("%s: Arrow files are not read: convert it to Parquet", l.path)
-	case ".parquet":
-		err := eachParquetRow(l.ctx, l.path, func(number int, o *object) {
+	case ".parquet", ".arrow", ".ipc", ".feather":
+		err := eachTypedRow(l.ctx, l.path, func(number int, o *object) {
 			l.line = number
 			if number == 1 {
 				l.checkKeys(o, basetenKeys)
@@ -225,9 +223,9 @@ func (l *load) settleBaseten(rows []basetenRow) {
 	}
 }
 
-// column is the place of the column that groups the rows.
+// column is the place of the column that groups the rows: the usual one only if a row has it.
 func (b *Baseten) column(rows []basetenRow) int {
-	if i := slices.Index(sessionColumns, b.SessionColumn); i >= 0 {
+	if i := slices.Index(sessionColumns, b.SessionColumn); i > 0 {
 		return i
 	}
 	for _, r := range rows {

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/bounded"
 )
 
 // The columns of a BurstGPT trace that are read.
@@ -28,14 +29,14 @@ func (l *load) burstGPT() error {
 		return err
 	}
 	defer in.Close()
-	rows := csv.NewReader(in)
+	rows := csv.NewReader(l.options.maxLine().of(in))
 	rows.FieldsPerRecord, rows.ReuseRecord, rows.TrimLeadingSpace = -1, true, true
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", l.path, err)
+		return l.burstError(err)
 	}
 	columns, err := burstColumns(header)
 	if err != nil {
@@ -55,7 +56,7 @@ func (l *load) burstGPT() error {
 			l.skip(broken.StartLine)
 			continue
 		case err != nil:
-			return fmt.Errorf("%s: %w", l.path, err)
+			return l.burstError(err)
 		}
 		l.line, _ = rows.FieldPos(0)
 		if r, ok := burstRow(fields, columns); ok {
@@ -66,14 +67,22 @@ func (l *load) burstGPT() error {
 	}
 }
 
+// burstError is an error of reading the file, with its line where that is known.
+func (l *load) burstError(err error) error {
+	if long := new(bounded.LineError); errors.As(err, &long) {
+		return fmt.Errorf("%s:%d: %w", l.path, long.Line, err)
+	}
+	return fmt.Errorf("%s: %w", l.path, err)
+}
+
 // burstHeader finds the columns in the first line of a file that stays where it is.
 func burstHeader(l *load) (chunk, error) {
-	in, err := os.Open(l.path)
+	in, err := bounded.OpenStream(l.path)
 	if err != nil {
 		return chunk{}, err
 	}
 	defer in.Close()
-	lines, from := bufio.NewReader(in), chunk{}
+	lines, from := bufio.NewReader(l.options.maxLine().of(in)), chunk{}
 	for {
 		text, err := lines.ReadBytes('\n')
 		from.line++

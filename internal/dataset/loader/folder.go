@@ -92,7 +92,7 @@ func (l *load) noteSkipped(others []string) {
 }
 
 // detectFolder tells the format from the first records of the files of a folder.
-func detectFolder(path string) (string, error) {
+func detectFolder(path string, limit lineLimit) (string, error) {
 	files, _, err := filesAt(path, dataNames...)
 	if err == nil && len(files) == 0 {
 		files, err = filesBelow(path, ".jsonl")
@@ -105,7 +105,7 @@ func detectFolder(path string) (string, error) {
 	}
 	found := ""
 	for _, file := range files {
-		name, err := detect(file)
+		name, err := detect(file, limit)
 		if err != nil {
 			return "", err
 		}

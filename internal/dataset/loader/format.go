@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/dataset"
 )
 
@@ -25,6 +26,10 @@ const (
 	inputsJSON   = "inputs_json"
 	sageMaker    = "sagemaker_data_capture"
 	basetenTrace = "baseten_trace"
+
+	shareGPT  = "sharegpt"
+	textLines = "text_lines"
+	textCSV   = "text_csv"
 )
 
 // format is one kind of dataset file.
@@ -71,7 +76,11 @@ func formats() []format {
 		{name: dagJSONL, read: readDAG},
 		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: traceLab, read: trace((*load).traceLabRows, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: traceLab, read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: dynamoTrace, read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: shareGPT, read: (*load).shareGPT},
+		{name: textLines, read: eachRow((*load).textLine)},
+		{name: textCSV, read: (*load).textCSV},
 	}
 }
 
@@ -107,7 +116,7 @@ func readable(folders bool) string {
 // eachRow reads JSON Lines.
 func eachRow(row func(l *load, line []byte)) func(*load) error {
 	return func(l *load) error {
-		return eachLine(l.path, func(number int, line []byte) error {
+		return eachLine(l.path, l.options.maxLine(), func(number int, line []byte) error {
 			if number%1024 == 0 && l.ctx.Err() != nil {
 				return l.ctx.Err()
 			}
@@ -119,13 +128,13 @@ func eachRow(row func(l *load, line []byte)) func(*load) error {
 }
 
 // chooseFormat is the readable format that the user named or the path shows.
-func chooseFormat(path, name string) (format, error) {
+func chooseFormat(path, name string, limit lineLimit) (format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
 	}
 	if info.IsDir() && name == "" {
-		if name, err = detectFolder(path); err != nil {
+		if name, err = detectFolder(path, limit); err != nil {
 			return format{}, err
 		}
 	}
@@ -134,7 +143,7 @@ func chooseFormat(path, name string) (format, error) {
 		return format{}, folderError(path)
 	}
 	if name == "" {
-		if name, err = detect(path); err != nil {
+		if name, err = detect(path, limit); err != nil {
 			return format{}, err
 		}
 		f, known = lookupFormat(name)
@@ -160,24 +169,30 @@ var errFound = errors.New("found")
 // Detect tells the format of a file from its first record.
 func Detect(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return detectFolder(path)
+		return detectFolder(path, 0)
 	}
-	return detect(path)
+	return detect(path, 0)
 }
 
 // detect tells the format from the first record.
-func detect(path string) (string, error) {
+func detect(path string, limit lineLimit) (string, error) {
 	if format := formatByName(path); format != "" {
 		return format, nil
 	}
 	number, first := 0, ""
-	err := eachLine(path, func(n int, line []byte) error {
+	err := eachLine(path, limit, func(n int, line []byte) error {
 		number, first = n, string(line)
 		return errFound
 	})
 	switch {
 	case err == nil:
 		return "", fmt.Errorf("%s contains no records", path)
+	case errors.As(err, new(*bounded.LineError)):
+		// A document may be on one line, whatever its length.
+		if format := formatOfWhole(path, ""); format != "" {
+			return format, nil
+		}
+		return "", err
 	case err != errFound:
 		return "", err
 	}
@@ -186,6 +201,9 @@ func detect(path string) (string, error) {
 		if format := formatOfWhole(path, first); format != "" {
 			return format, nil
 		}
+		if strings.HasPrefix(first, "[") {
+			return "", fmt.Errorf("%s:%d: the file is a JSON array, which only %s conversations may be: write one object a line", path, number, shareGPT)
+		}
 		return "", fmt.Errorf("%s:%d: %w; a file of records has one JSON object a line", path, number, err)
 	}
 	formats := formatsOf(record)
@@ -193,18 +211,21 @@ func detect(path string) (string, error) {
 	case 1:
 		return formats[0], nil
 	case 0:
-		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record, pass --custom-dataset-type", path, number)
+		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path, number, strangeKeys(record))
 	}
 	return "", fmt.Errorf("%s:%d: the first record could be %s, pass --custom-dataset-type", path, number, strings.Join(formats, " or "))
 }
 
 func formatByName(path string) string {
 	switch filepath.Ext(path) {
-	case ".parquet", ".arrow", ".ipc":
+	case ".parquet", ".arrow", ".ipc", ".feather":
 		return "baseten_trace"
 	}
 	return ""
 }
+
+// lookedInto is how much of a document is read to recognise it.
+const lookedInto = 64 << 20
 
 // formatOfWhole recognises files that are not JSON Lines.
 func formatOfWhole(path, first string) string {
@@ -214,14 +235,19 @@ func formatOfWhole(path, first string) string {
 	if startsInputsJSON(path) {
 		return inputsJSON
 	}
-	const enough = 64 << 20 // a larger document is not looked into
-	file, err := os.Open(path)
+	if startsShareGPT(path) {
+		return shareGPT
+	}
+	if format := formatOfText(path, first); format != "" {
+		return format
+	}
+	file, err := bounded.OpenStream(path)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
 	var document map[string]json.RawMessage
-	if json.NewDecoder(io.LimitReader(file, enough)).Decode(&document) != nil {
+	if json.NewDecoder(io.LimitReader(file, lookedInto)).Decode(&document) != nil {
 		return ""
 	}
 	o := &object{members: document}
@@ -248,6 +274,8 @@ var specific = []recognised{
 	{"sagemaker_data_capture", func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
 	{"inputs_json", isInputsJSON},
 	{"weka_trace", isWeka},
+	{traceLab, isTraceLab},
+	{dynamoTrace, isDynamo},
 	{"dag_jsonl", isDAG},
 	{mooncakeTrace, func(o *object) bool {
 		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") || o.has("session_id") || o.has("message_mode"))
@@ -269,6 +297,15 @@ var general = []recognised{
 	{mooncakeTrace, func(o *object) bool { return o.has("input_length") || o.has("text_input") || o.has("payload") }},
 }
 
+// last are the formats of records that no other one accepts.
+var last = []recognised{
+	{shareGPT, isShareGPT},
+	{singleTurn, func(o *object) bool {
+		_, ok := plainText(o.members["prompt"])
+		return ok && !o.has("timestamp_start_unix_ms")
+	}},
+}
+
 // formatsOf is every format that the first record may belong to. Whether it is right in all its
 // fields shows when it is read, so that a mistake there is reported as such.
 func formatsOf(o *object) []string {
@@ -287,7 +324,15 @@ func formatsOf(o *object) []string {
 			formats = append(formats, f.name)
 		}
 	}
-	return formats
+	if len(formats) > 0 {
+		return formats
+	}
+	for _, f := range last {
+		if f.accepts(o) {
+			return []string{f.name}
+		}
+	}
+	return nil
 }
 
 // otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.

@@ -408,6 +408,25 @@ func TestBaseten(t *testing.T) {
 	}
 }
 
+// An Arrow file is read like a Parquet file, whatever of the usual endings it has.
+func TestBasetenAsArrow(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "arrow", "testdata", "trace.arrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"s: one @0 max 2 min_tokens=2 hash_ids=[1,2] block_size=64, two, three @200 max 4 min_tokens=4 hash_ids=[1,2,3] block_size=64",
+		": four @100 max 6 min_tokens=6 hash_ids=[9] block_size=64",
+	}
+	for _, name := range []string{"a.arrow", "a.ipc", "a.feather"} {
+		r := loadPath(t, write(t, name, string(data)), "")
+		if got := played(r.Dataset); r.Format != "baseten_trace" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %s, got %q", name, r.Format, got)
+		}
+		wantFault(t, write(t, name, string(data[:len(data)-9])), "", name+" is not an Arrow file that can be read: it does not end with ARROW1: it is cut off")
+	}
+}
+
 func TestBasetenAsLines(t *testing.T) {
 	lines := `{"timestamp_start_unix_ms":5000,"prompt":"a","input_tokens":1,"output_tokens":2,"poor_man_session_id":7}
 {"timestamp_start_unix_ms":5500.5,"prompt":"b","input_tokens":1,"output_tokens":2,"poor_man_session_id":7,"total_hashes":[9]}`
@@ -500,7 +519,7 @@ func TestBrokenParquetFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := 0
-		if err := eachParquetRow(context.Background(), path, func(int, *object) { rows++ }); err != nil {
+		if err := eachTypedRow(context.Background(), path, func(int, *object) { rows++ }); err != nil {
 			broken++
 			if !strings.Contains(err.Error(), path) {
 				t.Errorf("the error does not name the file: %v", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"aiperf/internal/bounded"
 )
 
 // A file that is larger than this is not kept in memory: an index says where its rows are.
@@ -59,7 +62,7 @@ type chunk struct {
 
 // index reads a whole file, checks every row, and keeps where the rows are.
 func (l *load) index(f format) (*Indexed, error) {
-	file, err := os.Open(l.path)
+	file, err := bounded.OpenStream(l.path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func (x *indexer) readAll(file *os.File, from chunk) error {
 		if _, readErr = file.Seek(from.offset, io.SeekStart); readErr != nil {
 			return
 		}
-		readErr = splitLines(ctx, file, from, x.load.chunkSize(), pool, func(text *[]byte, c chunk) bool {
+		readErr = splitLines(ctx, x.options.maxLine().of(file).From(from.line+1), from, x.load.chunkSize(), pool, func(text *[]byte, c chunk) bool {
 			p := &parsed{chunk: c, done: make(chan struct{})}
 			for _, wait := range []func() bool{
 				func() bool { return put(ctx, order, p) }, func() bool { return put(ctx, tasks, task{p, text}) },
@@ -149,6 +152,9 @@ func (x *indexer) readAll(file *os.File, from chunk) error {
 	group.Wait()
 	if err == nil {
 		err = readErr
+	}
+	if long := new(bounded.LineError); errors.As(err, &long) {
+		err = fmt.Errorf("%s:%d: %w", x.path, long.Line, err)
 	}
 	if err != nil && x.ctx.Err() != nil {
 		return x.ctx.Err()

@@ -110,9 +110,9 @@ func (x *indexer) keeps(n *notedRow, seen bool, known uint32) bool {
 	case x.form.blockSize == 0 && seen:
 		return x.kept[known]
 	case x.form.blockSize == 0:
-		return math.IsNaN(n.at) || x.load.options.IgnoreTimes || w.holds(n.at)
+		return math.IsNaN(n.at) || x.load.options.IgnoreTimes || w.Holds(n.at)
 	case !math.IsNaN(n.at):
-		return w.holds(n.at)
+		return w.Holds(n.at)
 	case seen:
 		return x.kept[known]
 	}

@@ -24,7 +24,7 @@ func (x *indexer) groupByTime() {
 		if x.absent.has(row) {
 			continue
 		}
-		if !w.open() && !w.holds(x.rowTimes.at(row)-x.earliest) {
+		if !w.open() && !w.Holds(x.rowTimes.at(row)-x.earliest) {
 			x.dropped.outside++
 			continue
 		}
@@ -133,7 +133,7 @@ func (x *indexer) listChats(roots, number []uint32) {
 	}
 	w, sizes := x.load.options.Window, make([]uint32, conversations)
 	keeps := func(row int) bool {
-		return !x.absent.has(row) && (w.open() || w.holds(x.rowTimes.at(row)))
+		return !x.absent.has(row) && (w.open() || w.Holds(x.rowTimes.at(row)))
 	}
 	for row, root := range roots {
 		switch {

@@ -17,7 +17,7 @@ type Lengths struct {
 // EachLengths calls f with every row of a mooncake trace, whatever else its rows hold.
 func EachLengths(ctx context.Context, path string, f func(Lengths)) error {
 	var r scannedRow
-	return eachLine(path, func(number int, line []byte) error {
+	return eachLine(path, 0, func(number int, line []byte) error {
 		if number%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -72,7 +72,7 @@ type Fault struct {
 func CheckMooncake(ctx context.Context, path string) (rows int, first []Fault, faults int, err error) {
 	l := &load{ctx: ctx, path: path, format: mooncakeTrace, sessions: map[string]int{}, unknown: map[string]bool{}}
 	r := scannedRow{ignoresMember: func(key []byte) bool { return l.unknown[string(key)] }}
-	err = eachLine(path, func(number int, line []byte) error {
+	err = eachLine(path, 0, func(number int, line []byte) error {
 		if number%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/dataset"
 )
 
@@ -46,7 +47,7 @@ func Load(ctx context.Context, path, format string) (*Result, error) {
 
 // LoadWith reads the file at path. An empty format is detected.
 func LoadWith(ctx context.Context, path, format string, o Options) (*Result, error) {
-	f, err := chooseFormat(path, format)
+	f, err := chooseFormat(path, format, o.maxLine())
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (l *load) err() error {
 }
 
 // warnUnknown warns of the first line with a key that means nothing.
-func (l *load) warnUnknown(key string) {
+func (l *load) warnUnknown(key string, known ...string) {
 	if l.unknown[key] || len(l.unknown) > maxUnknown {
 		return
 	}
@@ -202,7 +203,7 @@ func (l *load) warnUnknown(key string) {
 		l.warnings = append(l.warnings, fmt.Sprintf("%s:%d: here and below are more unknown keys", l.path, l.line))
 		return
 	}
-	l.warnings = append(l.warnings, fmt.Sprintf("%s:%d: the key %q is unknown and ignored", l.path, l.line, shorten(key)))
+	l.warnings = append(l.warnings, fmt.Sprintf("%s:%d: the key %q is unknown and ignored%s", l.path, l.line, shorten(key), meant(key, known)))
 }
 
 // conversation is the conversation of a session id, a new one if the id is new or empty.
@@ -226,9 +227,9 @@ type text struct {
 
 func (t *text) Close() error { return t.file.Close() }
 
-// openText opens a file, unpacks it if it ends in .gz, and takes a byte order mark away.
+// openText opens a file or a pipe, unpacks it if it ends in .gz, and takes a byte order mark away.
 func openText(path string) (*text, error) {
-	file, err := os.Open(path)
+	file, err := bounded.OpenStream(path)
 	if err != nil {
 		return nil, err
 	}
@@ -246,15 +247,23 @@ func openText(path string) (*text, error) {
 	return &text{buffered, file}, nil
 }
 
+// lineLimit bounds the lines of a file; 0 is the usual bound.
+type lineLimit int64
+
+// of is in without lines that are too long.
+func (limit lineLimit) of(in io.Reader) *bounded.Lines {
+	return bounded.NewLines(in, cmp.Or(int64(limit), bounded.MaxLine), "; AIPERF_DATASET_MAX_LINE_BYTES sets the limit")
+}
+
 // eachLine calls f with every line that is not blank and its number, from 1, without the
 // white space around it.
-func eachLine(path string, f func(number int, line []byte) error) error {
+func eachLine(path string, limit lineLimit, f func(number int, line []byte) error) error {
 	in, err := openText(path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	lines := bufio.NewReaderSize(in, 1<<16)
+	lines := bufio.NewReaderSize(limit.of(in), 1<<16)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if err != nil && err != io.EOF {

@@ -154,7 +154,7 @@ func TestMistakes(t *testing.T) {
 		{"null text", `{"text":null}`, "single_turn", `:1: the turn has no content`},
 		{"timestamp and delay", `{"timestamp":0,"delay":5,"text":"a"}`, "", `:1: fields "timestamp" and "delay" exclude each other`},
 		{"bad JSON", "{\"text\":\"a\"}\n\n{\"text\":", "", `:3: not valid JSON: the text ends too early`},
-		{"bad value", "{\"text\":\"a\"}\n{\"text\":tru}", "", `:2: not valid JSON: invalid character`},
+		{"bad value", "{\"text\":\"a\"}\n{\"text\":tru}", "", `:2: not valid JSON: column 12: "}" is not expected here`},
 		{"bad first line", `{"text" "a"}`, "", `:1: not valid JSON`},
 		{"array line", "{\"text\":\"a\"}\n[1]", "", `:2: want a JSON object, got [1]`},
 		{"string line", "{\"text\":\"a\"}\n\"x\"", "", `:2: want a JSON object, got "x"`},
@@ -250,10 +250,10 @@ func TestTrapDetection(t *testing.T) {
 	}
 	for _, c := range []struct{ name, path, content, format, want string }{
 		{"parquet", "a.parquet", "PAR1", "", "a.parquet is not a Parquet file"},
-		{"arrow", "a.arrow", "ARROW1", "", "a.arrow: Arrow files are not read: convert it to Parquet"},
-		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", `a.jsonl:1: field "session_id" is missing`},
-		{"unknown format", "a.jsonl", `{"text":"a"}`, "sharegpt", `unknown dataset format "sharegpt"`},
-		{"nothing known", "a.jsonl", `{"prompt":"a"}`, "", `:1: cannot tell the format from the first record, pass --custom-dataset-type`},
+		{"arrow", "a.arrow", "ARROW1", "", "a.arrow is not an Arrow file that can be read: a message of"},
+		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", `a.jsonl:1: this looks like a single_turn record, but the file is read as tracelab: field "session_id" is missing`},
+		{"unknown format", "a.jsonl", `{"text":"a"}`, "sharegtp", `unknown dataset format "sharegtp"`},
+		{"nothing known", "a.jsonl", `{"promt":"a"}`, "", `:1: cannot tell the format from the first record (unknown key "promt": did you mean "prompt"? Use "text" or "prompt"), pass --custom-dataset-type`},
 		{"two formats", "a.jsonl", `{"text":"a","input_length":5}`, "", "could be single_turn or mooncake_trace"},
 	} {
 		_, err := Load(context.Background(), write(t, c.path, c.content), c.format)

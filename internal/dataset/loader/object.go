@@ -2,12 +2,14 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"aiperf/internal/dataset"
@@ -39,11 +41,11 @@ func decodeObject(text []byte) (*object, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	token, err := dec.Token()
 	if err != nil {
-		return nil, jsonError(err)
+		return nil, cmp.Or(syntaxError(text), jsonError(err))
 	}
 	if token != json.Delim('{') {
-		if !json.Valid(text) {
-			return nil, jsonError(json.Unmarshal(text, new(any)))
+		if err := syntaxError(text); err != nil {
+			return nil, err
 		}
 		return nil, fmt.Errorf("%w, got %s", errNoObject, shorten(string(text)))
 	}
@@ -51,12 +53,12 @@ func decodeObject(text []byte) (*object, error) {
 	for dec.More() {
 		token, err := dec.Token()
 		if err != nil {
-			return nil, jsonError(err)
+			return nil, cmp.Or(syntaxError(text), jsonError(err))
 		}
 		key, _ := token.(string) // the decoder lets nothing else stand here
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
-			return nil, jsonError(err)
+			return nil, cmp.Or(syntaxError(text), jsonError(err))
 		}
 		if _, twice := o.members[key]; twice {
 			return nil, fmt.Errorf("the key %q stands twice in one object", shorten(key))
@@ -65,7 +67,7 @@ func decodeObject(text []byte) (*object, error) {
 		o.members[key] = value
 	}
 	if _, err := dec.Token(); err != nil {
-		return nil, jsonError(err)
+		return nil, cmp.Or(syntaxError(text), jsonError(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, errors.New("more text follows the JSON object on the same line")
@@ -145,11 +147,47 @@ func plain(raw []byte) (string, bool) {
 	return string(raw[1 : len(raw)-1]), true
 }
 
+// syntaxError says where text stops being JSON, nil if it is JSON.
+func syntaxError(text []byte) error {
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(text, new(json.RawMessage))
+	if !errors.As(err, &syntax) {
+		return nil
+	}
+	at := int(syntax.Offset) - 1
+	if at >= len(text)-1 && strings.HasPrefix(syntax.Error(), "unexpected end") || at < 0 || at >= len(text) {
+		return jsonError(io.ErrUnexpectedEOF)
+	}
+	column := utf8.RuneCount(text[:at]) + 1
+	found, _ := utf8.DecodeRune(text[at:])
+	if found < ' ' {
+		return fmt.Errorf("not valid JSON: column %d: a control character stands in the text", column)
+	}
+	return fmt.Errorf("not valid JSON: column %d: %q is not expected here", column, string(found))
+}
+
+// jsonError says that text is no JSON, where the place is not known.
 func jsonError(err error) error {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	var syntax *json.SyntaxError
+	switch {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || err.Error() == "unexpected end of JSON input":
 		return errors.New("not valid JSON: the text ends too early")
+	case errors.As(err, &syntax):
+		if c := strings.SplitN(syntax.Error(), "'", 3); len(c) == 3 {
+			return fmt.Errorf("not valid JSON: %q is not expected here", c[1])
+		}
+		return errors.New("not valid JSON")
 	}
 	return fmt.Errorf("not valid JSON: %w", err)
+}
+
+// plainText is a JSON text that is not empty.
+func plainText(raw json.RawMessage) (string, bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil || s == "" {
+		return "", false
+	}
+	return s, true
 }
 
 func (o *object) has(key string) bool {

@@ -22,6 +22,8 @@ type Options struct {
 	// Models are those of the run; recorded ones stand for them in order.
 	Models []string
 	Weka   WekaOptions
+	// TraceLab belongs to that format alone.
+	TraceLab TraceLabOptions
 	// Reshape changes a trace; nil leaves it as it is.
 	Reshape *Reshape
 	Seed    random.Seed
@@ -35,14 +37,19 @@ type Options struct {
 	StripImages bool
 	// IndexFrom is the size from which a trace stays in its file; 0 is the usual one.
 	IndexFrom int64
+	// MaxLine bounds a line in bytes; 0 is the usual bound.
+	MaxLine int64
 }
+
+func (o *Options) maxLine() lineLimit { return lineLimit(o.MaxLine) }
 
 // Window is a stretch of recorded time in milliseconds, both ends included; nil is open.
 type Window struct{ StartMS, EndMS *int64 }
 
 func (w Window) open() bool { return w.StartMS == nil && w.EndMS == nil }
 
-func (w Window) holds(ms float64) bool {
+// Holds reports whether an instant lies in the window.
+func (w Window) Holds(ms float64) bool {
 	return (w.StartMS == nil || ms >= float64(*w.StartMS)) && (w.EndMS == nil || ms <= float64(*w.EndMS))
 }
 

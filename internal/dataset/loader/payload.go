@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/dataset"
 )
 
@@ -65,6 +67,23 @@ func (l *load) payload(text []byte) (dataset.Turn, bool) {
 		return dataset.Turn{}, false
 	}
 	return dataset.Turn{RawPayload: bytes.Clone(text), MaxTokens: outputLimit(o)}, true
+}
+
+// WithModel is a body with messages and the name of a model, which it lacks; false if it needs none.
+func WithModel(body []byte, model string) ([]byte, bool) {
+	o, err := parseObject(body)
+	if err != nil || !o.isList("messages") {
+		return body, false
+	}
+	if _, named := o.members["model"]; named {
+		return body, false
+	}
+	name, err := json.Marshal(model)
+	if err != nil {
+		return body, false
+	}
+	rest := bytes.TrimLeft(body, " \t\r\n")[1:]
+	return slices.Concat([]byte(`{"model":`), name, []byte(","), rest), true
 }
 
 // outputLimit is the limit that a request body asks for, nil if it asks for none.
@@ -206,7 +225,7 @@ func (l *load) faultOffset() int64 {
 		return 0
 	}
 	defer in.Close()
-	document, err := io.ReadAll(in)
+	document, err := io.ReadAll(io.LimitReader(in, bounded.MaxDocument))
 	if err != nil {
 		return 0
 	}
@@ -243,7 +262,7 @@ func startsInputsJSON(path string) bool {
 		return false
 	}
 	defer in.Close()
-	dec := json.NewDecoder(in)
+	dec := json.NewDecoder(io.LimitReader(in, 4*lookedInto))
 	for _, want := range []json.Token{json.Delim('{'), "data", json.Delim('[')} {
 		if token, err := dec.Token(); err != nil || token != want {
 			return false

@@ -32,6 +32,14 @@ func (s *Reshape) Zero(ms int64) int64 {
 	return int64(float64(ms) / s.Speedup)
 }
 
+// pace is what spans of recorded time are divided by.
+func (s *Reshape) pace() float64 {
+	if s == nil || s.Speedup == 0 {
+		return 1
+	}
+	return s.Speedup
+}
+
 func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) error {
 	if s == nil {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+
+	"aiperf/internal/scalar"
 )
 
 // sageMaker reads what SageMaker's data capture wrote: one file, or all files of a folder and below it.
@@ -98,12 +99,11 @@ func (l *load) captured(o, event *object) error {
 
 // captureTime reads an ISO 8601 time as milliseconds; one without a zone is UTC.
 func captureTime(text string) (float64, error) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02 15:04:05.999999999Z07:00"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return float64(t.UnixMicro()) / 1000, nil
-		}
+	t, err := scalar.Instant(text)
+	if err != nil {
+		return 0, fmt.Errorf(`field "inferenceTime": want a time such as 2026-01-31T12:00:00Z, got %q`, shorten(text))
 	}
-	return 0, fmt.Errorf(`field "inferenceTime": want a time such as 2026-01-31T12:00:00Z, got %q`, shorten(text))
+	return float64(t.UnixMicro()) / 1000, nil
 }
 
 // captureBody is the JSON object that was captured on one side of the endpoint.

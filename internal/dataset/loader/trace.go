@@ -91,7 +91,7 @@ func (l *load) windowed(rows []traceRow) []traceRow {
 	for _, r := range rows {
 		keep, seen := kept[r.session]
 		if t := r.turn.TimestampMS; t != nil {
-			keep = l.options.Window.holds(*t)
+			keep = l.options.Window.Holds(*t)
 		} else if !seen || r.session == "" {
 			keep = true
 		}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"aiperf/internal/dataset"
+	"aiperf/internal/suggest"
 )
 
 // modalities are the kinds of content; each has a key for one content and one for several.
@@ -72,6 +74,7 @@ func (l *load) innerTurn(text []byte) (dataset.Turn, error) {
 	if err != nil {
 		return dataset.Turn{}, err
 	}
+	o.takePrompt()
 	l.checkKeys(o, turnKeys)
 	return l.turnOf(o)
 }
@@ -91,14 +94,64 @@ func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok 
 		l.errorf("%v", err)
 		return nil, "", false
 	}
+	if l.format == singleTurn || l.format == randomPool {
+		o.takePrompt()
+	}
 	l.checkKeys(o, keys)
 	return o, sessionID, true
+}
+
+// takePrompt lets prompt stand for text where there is no text.
+func (o *object) takePrompt() {
+	if !o.has("prompt") || o.has("text") || o.has("texts") {
+		return
+	}
+	o.members["text"] = o.members["prompt"]
+	delete(o.members, "prompt")
+	o.keys[slices.Index(o.keys, "prompt")] = "text"
+}
+
+// otherNames are what the text of a record is called elsewhere.
+var otherNames = []string{"content", "question", "query", "input", "instruction", "inputs"}
+
+// meant is a hint at the key that was perhaps meant by an unknown one.
+func meant(key string, known []string) string {
+	if !slices.Contains(known, "text") {
+		if near := suggest.Nearest(strings.ToLower(key), known); near != "" {
+			return fmt.Sprintf(": did you mean %q?", near)
+		}
+		return ""
+	}
+	near := suggest.Nearest(strings.ToLower(key), append([]string{"prompt"}, known...))
+	switch {
+	case slices.Contains(otherNames, strings.ToLower(key)):
+		return `: use "text" for the prompt`
+	case near == "prompt":
+		return `: did you mean "prompt"? Use "text" or "prompt"`
+	case near != "":
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ""
+}
+
+// strangeKeys names the keys of a record whose format cannot be told, with what was perhaps meant.
+func strangeKeys(o *object) string {
+	known := slices.Concat(singleKeys, []string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
+	for _, key := range o.keys {
+		if hint := meant(key, known); hint != "" && !slices.Contains(known, key) {
+			return fmt.Sprintf(" (unknown key %q%s)", shorten(key), hint)
+		}
+	}
+	if len(o.keys) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(` (unknown key %q: use "text" for a prompt)`, shorten(o.keys[0]))
 }
 
 func (l *load) checkKeys(o *object, known []string) {
 	for _, key := range o.keys {
 		if !slices.Contains(known, key) {
-			l.warnUnknown(key)
+			l.warnUnknown(key, known...)
 		}
 	}
 }

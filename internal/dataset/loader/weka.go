@@ -2,7 +2,6 @@ package loader
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/dataset"
 )
 
 const wekaTrace = "weka_trace"
@@ -62,6 +63,7 @@ type wekaRequest struct {
 	in, out int
 	ids     []int64
 	row     uint64
+	prefix  *dataset.Prefix
 }
 
 // wekaAgent is an agent that a recording names: its requests, and when it was called.
@@ -129,24 +131,24 @@ func wekaFiles(path string) ([]string, error) {
 	return files, err
 }
 
-// readWhole reads a file, unpacked, without a byte order mark.
+// maxRecording bounds a file of recordings, which is in memory as a whole.
+const maxRecording = 4 << 30
+
+// readWhole reads a file of up to maxRecording bytes, unpacked, without a byte order mark.
 func readWhole(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	in, err := openText(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	var in io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxRecording+1))
+	if err == nil && len(text) > maxRecording {
+		err = fmt.Errorf("more than %d bytes", maxRecording)
 	}
-	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return bytes.TrimPrefix(text, []byte("\ufeff")), nil
+	return text, nil
 }
 
 // wekaFile is one file of recordings; its errors name the line of the entry.
@@ -219,6 +221,7 @@ func (w *wekaFile) trace(document []byte) {
 		w.dropped.contexts++
 		return
 	}
+	countPrefixes(requests, agents)
 	t := wekaTree{load: w.load, ends: map[int]float64{}, models: map[string]string{}}
 	t.root(id, requests, agents)
 }

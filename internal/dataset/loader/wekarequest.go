@@ -138,7 +138,7 @@ func longest(requests []wekaRequest, agents []wekaAgent) (n int) {
 func (r *wekaRequest) asTurn() dataset.Turn {
 	limit, at := max(1, r.out), r.at*1000
 	return dataset.Turn{
-		TimestampMS: &at, MaxTokens: &limit,
+		TimestampMS: &at, MaxTokens: &limit, Prefix: r.prefix,
 		Prompt: &dataset.Prompt{Tokens: r.in, Blocks: r.ids, Row: r.row},
 	}
 }

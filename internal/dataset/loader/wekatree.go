@@ -78,14 +78,7 @@ func (t *wekaTree) play(id string, requests []wekaRequest) *chain {
 	}
 	names := newChainNames(id, &t.options.Weka, chains)
 	for i, c := range chains {
-		conversation := t.conversation(names.of(i))
-		c.conversation = len(t.conversations) - 1
-		t.ends[c.conversation] = c.end()
-		for j := range c.requests {
-			turn := c.requests[j].asTurn()
-			turn.Model = t.model(c.requests[j].model)
-			conversation.Turns = append(conversation.Turns, turn)
-		}
+		c.conversation = t.alone(names.of(i), c.requests).conversation
 	}
 	for _, c := range chains[1:] {
 		parent := chains[c.parent]
@@ -96,6 +89,19 @@ func (t *wekaTree) play(id string, requests []wekaRequest) *chain {
 		t.settle(c)
 	}
 	return chains[0]
+}
+
+// alone makes one conversation of a list of requests.
+func (t *wekaTree) alone(name string, requests []wekaRequest) *chain {
+	conversation := t.conversation(name)
+	c := &chain{requests: requests, parent: -1, conversation: len(t.conversations) - 1}
+	t.ends[c.conversation] = c.end()
+	for i := range requests {
+		turn := requests[i].asTurn()
+		turn.Model = t.model(requests[i].model)
+		conversation.Turns = append(conversation.Turns, turn)
+	}
+	return c
 }
 
 // callAgent has an agent begin after the turn before its call; the turn after waits for it.

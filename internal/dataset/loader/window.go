@@ -74,7 +74,7 @@ func (l *load) filterConversations() {
 	}
 	conversations, lines := l.conversations[:0], l.lines[:0]
 	for i, c := range l.conversations {
-		if t := c.Turns[0].TimestampMS; t != nil && !l.options.Window.holds(*t) {
+		if t := c.Turns[0].TimestampMS; t != nil && !l.options.Window.Holds(*t) {
 			l.dropped.outside++
 			continue
 		}

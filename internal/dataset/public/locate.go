@@ -22,36 +22,62 @@ const converted = "refs/convert/parquet"
 
 func (s *set) repository() hub.Repo { return hub.Repo{Kind: hub.Datasets, ID: s.repo} }
 
+// revisions are those in which the data set is looked for.
+func (s *set) revisions() []string {
+	if s.revision != "" {
+		return []string{s.revision}
+	}
+	return []string{"main", converted}
+}
+
+// files are those of a data set, in order. The first one is there; fetch brings the others, nil: they are there too.
+type files struct {
+	paths []string
+	fetch func(ctx context.Context, i int) (string, error)
+}
+
+// at is file i, fetched if need be.
+func (f *files) at(ctx context.Context, i int) (string, error) {
+	if i == 0 || f.fetch == nil {
+		return f.paths[i], nil
+	}
+	return f.fetch(ctx, i)
+}
+
 // locate finds the files of a data set, or fetches them.
-func (o *Options) locate(ctx context.Context, s set) ([]string, error) {
+func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 	if o.Path != "" {
-		files, err := s.local(o.Path)
+		paths, err := s.local(o.Path)
 		if err != nil {
 			return nil, fmt.Errorf("--public-dataset %s: --dataset-path: %w", s.name, err)
 		}
-		return files, nil
+		return &files{paths: paths}, nil
 	}
 	for _, place := range o.cachePlaces(s) {
-		if files, err := s.local(place); err == nil {
-			return files, nil
+		if paths, err := s.local(place); err == nil {
+			return &files{paths: paths}, nil
 		}
 	}
 	if s.repo != "" && o.Hub.Dir != "" {
-		for _, revision := range []string{"main", converted} {
+		for _, revision := range s.revisions() {
 			repo := s.repository()
 			repo.Revision = revision
 			if dir, ok := hub.AnySnapshot(o.Hub.Dir, repo); ok {
-				if files, err := s.local(dir); err == nil {
-					return files, nil
+				if paths, err := s.local(dir); err == nil {
+					return &files{paths: paths}, nil
 				}
 			}
 		}
 	}
-	files, err := o.download(ctx, s)
+	var found *files
+	err := o.within(ctx, func(ctx context.Context) (err error) {
+		found, err = o.download(ctx, s)
+		return err
+	})
 	if err != nil {
 		return nil, o.unreachable(s, err)
 	}
-	return files, nil
+	return found, nil
 }
 
 // cachePlaces are where a copy may lie in the cache of downloads.
@@ -64,7 +90,7 @@ func (o *Options) cachePlaces(s set) []string {
 		if name == "." || name == "" {
 			continue
 		}
-		for _, ending := range []string{".parquet", ".jsonl", ".json", ".csv", ""} {
+		for _, ending := range []string{".parquet", ".arrow", ".jsonl", ".json", ".csv", ""} {
 			places = append(places, filepath.Join(o.CacheDir, name+ending))
 		}
 	}
@@ -82,12 +108,14 @@ func (s *set) local(place string) ([]string, error) {
 	}
 	if s.repo != "" {
 		for _, cache := range []string{place, filepath.Join(place, "hub"), filepath.Join(place, "huggingface", "hub")} {
-			if dir, ok := hub.AnySnapshot(cache, s.repository()); ok {
+			repo := s.repository()
+			repo.Revision = s.revisions()[0]
+			if dir, ok := hub.AnySnapshot(cache, repo); ok {
 				place = dir
 				break
 			}
 		}
-		if dir, ok := hub.AnySnapshotIn(place, "main"); ok {
+		if dir, ok := hub.AnySnapshotIn(place, s.revisions()[0]); ok {
 			place = dir
 		}
 	}
@@ -129,7 +157,7 @@ func (s *set) choose(names []string) ([]string, error) {
 	}
 	slices.Sort(tables)
 	if len(tables) == 0 {
-		return nil, errors.New("there is no Parquet, JSON Lines, JSON or CSV file")
+		return nil, errors.New("there is no Parquet, Arrow, JSON Lines, JSON or CSV file")
 	}
 	keep := func(from []string, what string, match func(string) bool) []string {
 		if what == "" {
@@ -197,7 +225,7 @@ func anyFolders(names []string) bool {
 
 // oneKind keeps the files of one format, where the same rows lie in several.
 func oneKind(names []string) []string {
-	for _, kind := range []string{"parquet", "jsonl", "json", "csv"} {
+	for _, kind := range []string{"parquet", "arrow", "jsonl", "json", "csv"} {
 		var of []string
 		for _, name := range names {
 			if rows.Kind(name) == kind {
@@ -211,32 +239,33 @@ func oneKind(names []string) []string {
 	return names
 }
 
-func (o *Options) download(ctx context.Context, s set) ([]string, error) {
+// within bounds a download.
+func (o *Options) within(ctx context.Context, download func(context.Context) error) error {
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout,
 			fmt.Errorf("the download took longer than %s; AIPERF_DATASET_PUBLIC_DATASET_TIMEOUT sets the limit, and the next run goes on where this one ended", o.Timeout))
 		defer cancel()
 	}
-	files, err := o.downloadWithin(ctx, s)
+	err := download(ctx)
 	if err != nil && errors.Is(err, context.DeadlineExceeded) {
 		err = context.Cause(ctx)
 	}
-	return files, err
+	return err
 }
 
-func (o *Options) downloadWithin(ctx context.Context, s set) ([]string, error) {
+func (o *Options) download(ctx context.Context, s set) (*files, error) {
 	if s.url != "" {
 		target := filepath.Join(o.CacheDir, s.file)
-		return []string{target}, o.Hub.Download(ctx, s.url, target, "")
+		return &files{paths: []string{target}}, o.Hub.Download(ctx, s.url, target, "")
 	}
 	var firstErr error
-	for _, revision := range []string{"main", converted} {
+	for _, revision := range s.revisions() {
 		repo := s.repository()
 		repo.Revision = revision
-		files, err := o.fetch(ctx, s, repo)
+		found, err := o.fetch(ctx, s, repo)
 		if err == nil {
-			return files, nil
+			return found, nil
 		}
 		if firstErr == nil {
 			firstErr = err
@@ -248,9 +277,9 @@ func (o *Options) downloadWithin(ctx context.Context, s set) ([]string, error) {
 	return nil, firstErr
 }
 
-// fetch brings the files of a split. Of a streamed data set the first one is enough: a table of a repository holds far
-// more rows than a run asks for.
-func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) ([]string, error) {
+// fetch brings the files of a split. Those of a streamed data set come one after the other: one alone often holds far more
+// rows than a run asks for.
+func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) (*files, error) {
 	listing, err := o.Hub.List(ctx, repo)
 	if err != nil {
 		return nil, err
@@ -265,21 +294,31 @@ func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) ([]string, er
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", o.Hub.Page(repo), repo.Revision, err)
 	}
-	if s.streamed {
-		chosen = chosen[:1]
-	}
 	var wanted []hub.File
 	for _, name := range chosen {
 		wanted = append(wanted, byName[name])
 	}
-	dir, err := o.Hub.Fetch(ctx, repo, listing.Commit, wanted)
+	first := wanted
+	if s.streamed {
+		first = wanted[:1]
+	}
+	dir, err := o.Hub.Fetch(ctx, repo, listing.Commit, first)
 	if err != nil {
 		return nil, err
 	}
+	found := &files{paths: make([]string, len(chosen))}
 	for i, name := range chosen {
-		chosen[i] = filepath.Join(dir, filepath.FromSlash(name))
+		found.paths[i] = filepath.Join(dir, filepath.FromSlash(name))
 	}
-	return chosen, nil
+	if s.streamed {
+		found.fetch = func(ctx context.Context, i int) (string, error) {
+			return found.paths[i], o.within(ctx, func(ctx context.Context) error {
+				_, err := o.Hub.Fetch(ctx, repo, listing.Commit, wanted[i:i+1])
+				return err
+			})
+		}
+	}
+	return found, nil
 }
 
 // unreachable is the error of a data set that is nowhere: it says what to fetch and where to put it.
@@ -287,7 +326,7 @@ func (o *Options) unreachable(s set, cause error) error {
 	source, files, looked := s.url, s.file, filepath.Join(o.CacheDir, s.file)
 	if s.repo != "" {
 		source, files = o.Hub.Page(s.repository()), "the files of the "+s.part()
-		looked = filepath.Join(o.CacheDir, s.name+".parquet") + " (or .jsonl, .json, .csv, or a folder " + s.name + ")"
+		looked = filepath.Join(o.CacheDir, s.name+".parquet") + " (or .arrow, .jsonl, .json, .csv, or a folder " + s.name + ")"
 		if o.Hub.Dir != "" {
 			looked += " and in " + filepath.Join(o.Hub.Dir, s.repository().Folder())
 		}

@@ -30,8 +30,10 @@ type Options struct {
 	Hub            *hub.Client
 	// Timeout bounds the downloads.
 	Timeout time.Duration
-	// Limit is the number of conversations after which a streamed data set ends.
+	// Limit is the number of conversations after which a streamed data set ends; of recorded agents, of sessions.
 	Limit int
+	// Scheduled requests go out at their recorded times, each as a conversation of its own.
+	Scheduled bool
 	// OwnLimits: the user says how long answers are; recorded lengths are not taken.
 	OwnLimits bool
 	// Count counts tokens; nil where there is no tokenizer.
@@ -71,6 +73,18 @@ func lookup(name string) (set, bool) {
 	return set{}, false
 }
 
+// Source is where a data set lies on the hub. A plain file has none.
+type Source struct{ Repo, Subset, Split string }
+
+// Source returns the place of the data set that the options choose.
+func (o *Options) Source() Source {
+	s, err := o.choose()
+	if err != nil {
+		return Source{}
+	}
+	return Source{s.repo, s.subset, s.split}
+}
+
 // choose is the row of the table with the user's changes.
 func (o *Options) choose() (set, error) {
 	s, ok := lookup(o.Name)
@@ -88,6 +102,12 @@ func (o *Options) choose() (set, error) {
 			return s, fmt.Errorf("--hf-weka-dataset belongs to weka data sets, and %s is none", s.name)
 		}
 		s.repo = o.WekaRepo
+	}
+	if len(o.Filters) > 0 && (s.weka || s.name == shareGPT) {
+		return s, fmt.Errorf("--dataset-filter has no meaning for %s, whose rows have no columns to choose by", s.name)
+	}
+	if o.Scheduled && s.agents == nil {
+		return s, fmt.Errorf("--fixed-schedule cannot be used with the data set %s, whose rows have no times", s.name)
 	}
 	if s.weka && s.repo == "" {
 		return s, fmt.Errorf("--public-dataset %s needs --hf-weka-dataset OWNER/NAME", s.name)
@@ -107,21 +127,30 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	if s.weka {
 		return nil, fmt.Errorf("%s is read as a weka trace", s.name)
 	}
-	files, err := o.locate(ctx, s)
+	r := &reading{options: &o, set: s}
+	if s.agents != nil {
+		if r.agents, err = s.agents.chosen(&o); err != nil {
+			return nil, fmt.Errorf("--public-dataset %s: %w", s.name, err)
+		}
+	}
+	found, err := o.locate(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{options: &o, set: s}
-	for _, file := range files {
-		r.file = file
-		if err := rows.Each(ctx, file, r.row); err != nil {
+	var read []string
+	for i := range found.paths {
+		if r.file, err = found.at(ctx, i); err != nil {
+			return nil, o.unreachable(s, err)
+		}
+		read = append(read, r.file)
+		if err := rows.Each(ctx, r.file, r.row); err != nil {
 			return nil, fmt.Errorf("--public-dataset %s: %w", s.name, err)
 		}
 		if r.full() {
 			break
 		}
 	}
-	return r.result(files)
+	return r.result(read)
 }
 
 // WekaPath is the file or folder with the traces of a weka data set.
@@ -130,11 +159,12 @@ func WekaPath(ctx context.Context, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files, err := o.locate(ctx, s)
+	found, err := o.locate(ctx, s)
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(files, func(f string) bool { return rows.Kind(f) == "parquet" }) {
+	files := found.paths
+	if slices.ContainsFunc(files, func(f string) bool { return rows.Kind(f) == "parquet" || rows.Kind(f) == "arrow" }) {
 		return o.convertWeka(ctx, s, files)
 	}
 	if len(files) == 1 {
@@ -151,15 +181,24 @@ type reading struct {
 	made    []dataset.Conversation
 	// What became of the rows that are not in made.
 	empty, filtered, unfit int
+	// agents reads sessions of agents; nil: rows are requests.
+	agents *agentReading
 }
 
 func (r *reading) full() bool {
-	return r.set.streamed && r.options.Limit > 0 && len(r.made) >= r.options.Limit
+	made := len(r.made)
+	if r.agents != nil {
+		made = len(r.agents.sessions)
+	}
+	return r.set.streamed && r.options.Limit > 0 && made >= r.options.Limit
 }
 
 func (r *reading) row(number int, row rows.Row) error {
 	if r.full() {
 		return rows.ErrEnough
+	}
+	if r.agents != nil {
+		return r.session(number, row)
 	}
 	for _, f := range r.options.Filters {
 		value, ok := row[f.Column]
@@ -187,6 +226,9 @@ func (r *reading) row(number int, row rows.Row) error {
 
 func (r *reading) result(files []string) (*Result, error) {
 	s := r.set
+	if r.agents != nil {
+		return r.agentResult(files)
+	}
 	if len(r.made) == 0 {
 		return nil, fmt.Errorf("--public-dataset %s: no request can be made of %s: %d rows are empty, %d are left out by filters, %d do not fit",
 			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.unfit)

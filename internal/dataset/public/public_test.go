@@ -160,6 +160,24 @@ func TestStreamedDataSetsEndAtTheLimitAndOthersDoNot(t *testing.T) {
 	}
 }
 
+func TestRepositoriesOfRecordedAgents(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                            "no-subagents-051826",
+		"_no_subagents":               "no-subagents-051826",
+		"_with_subagents":             "062126",
+		"_with_subagents_256k":        "062126-256k",
+		"_with_subagents_060526":      "with-subagents-060526",
+		"_with_subagents_060826_256k": "with-subagents-060826-256k",
+		"_061326":                     "061326",
+		"_062126_256k":                "062126-256k",
+	} {
+		s, ok := lookup("semianalysis_cc_traces_weka" + name)
+		if want = "semianalysisai/cc-traces-weka-" + want; !ok || s.repo != want || !s.weka || s.split != "train" {
+			t.Errorf("%q: %+v, want %s", name, s, want)
+		}
+	}
+}
+
 func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 	for _, test := range []struct {
 		o    Options
@@ -173,6 +191,8 @@ func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 		{Options{Name: "aimo", Filters: []Filter{{"kind", "x"}}}, `{"problem":"p","kind":"y"}`, []string{"1 are left out by filters"}},
 		{Options{Name: "nothing"}, `{}`, []string{"no public data set", "sharegpt"}},
 		{Options{Name: "weka_hf"}, `{}`, []string{"--hf-weka-dataset"}},
+		{Options{Name: "sharegpt", Filters: []Filter{{"id", "x"}}}, `{"id":"x"}`, []string{"--dataset-filter has no meaning for sharegpt"}},
+		{Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []Filter{{"id", "x"}}}, `{}`, []string{"--dataset-filter has no meaning for weka_hf"}},
 		{Options{Name: "spec_bench", Subset: "x"}, `{}`, []string{"--hf-subset"}},
 	} {
 		_, err := load(t, test.o, test.row)

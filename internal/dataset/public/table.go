@@ -1,6 +1,7 @@
 package public
 
 import (
+	"slices"
 	"strings"
 
 	"aiperf/internal/dataset"
@@ -14,10 +15,14 @@ type set struct {
 	// A repository of the hub, its subset and split; or a single file under a URL, and its name in the cache.
 	repo, subset, split string
 	url, file           string
+	// revision is the only one that is read; empty: the newest.
+	revision string
 	// streamed: reading ends when there are as many conversations as the run asks for.
 	streamed bool
 	// weka: traces with a reader of their own.
 	weka bool
+	// agents: rows are recorded sessions of agents; nil: they are not.
+	agents *agentSet
 	// ask makes the turns of a row; none if the row is empty.
 	ask func(*ask) ([]dataset.Turn, error)
 }
@@ -49,13 +54,26 @@ func sets() []set {
 		{name: "spec_al_humaneval", repo: "openai/openai_humaneval", split: "test", ask: column("prompt")},
 		{name: "spec_al_mbpp", repo: "google-research-datasets/mbpp", subset: "full", split: "test", ask: column("text")},
 		{name: "spec_al_mtbench", repo: "HuggingFaceH4/mt_bench_prompts", split: "train", ask: (*ask).allTurns},
-		{name: "semianalysis_cc_traces_weka", repo: "semianalysisai/cc-traces-weka-042026", split: "train", weka: true},
-		{name: "semianalysis_cc_traces_weka_no_subagents", repo: "semianalysisai/cc-traces-weka-no-subagents", split: "train", weka: true},
-		{name: "semianalysis_cc_traces_weka_with_subagents", repo: "semianalysisai/cc-traces-weka-with-subagents", split: "train", weka: true},
-		{name: "semianalysis_cc_traces_weka_with_subagents_256k", repo: "semianalysisai/cc-traces-weka-with-subagents-256k", split: "train", weka: true},
 		{name: "weka_hf", split: "train", weka: true},
 	}
-	return append(all, speedBench()...)
+	return slices.Concat(all, agentSets(), wekaSets(), speedBench())
+}
+
+// wekaSets are the recordings of agents: without sub-agents, the newest with them, and those of each date. Each of
+// those with sub-agents exists cut to contexts of 256k tokens too.
+func wekaSets() []set {
+	const name, owner = "semianalysis_cc_traces_weka", "semianalysisai/cc-traces-weka-"
+	part := func(name, repo string) set { return set{name: name, repo: owner + repo, split: "train", weka: true} }
+	all := []set{part(name, "no-subagents-051826"), part(name+"_no_subagents", "no-subagents-051826")}
+	for _, x := range []struct{ name, repo string }{
+		{"_with_subagents", "062126"},
+		{"_with_subagents_060226", "with-subagents-060226"}, {"_with_subagents_060526", "with-subagents-060526"},
+		{"_with_subagents_060826", "with-subagents-060826"},
+		{"_061326", "061326"}, {"_061526", "061526"}, {"_062126", "062126"},
+	} {
+		all = append(all, part(name+x.name, x.repo), part(name+x.name+"_256k", x.repo+"-256k"))
+	}
+	return all
 }
 
 // speedBench are the parts of one repository: the qualitative rows, whole or of one category, and the rows of one

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,33 +13,12 @@ import (
 // parquetBatch is how many rows are in memory beside what is made of them.
 const parquetBatch = 64
 
-// Column is a column of a Parquet file.
-type Column struct {
-	Name string
-	// Plain tells that it holds values or lists of values, and nothing deeper.
-	Plain bool
-}
-
-// EachParquet calls f with the columns of a Parquet file, in their order, and every row and its number, from 1 on. An
-// error of f ends the reading; Stop is none.
-func EachParquet(ctx context.Context, path string, f func(number int, columns []Column, row Row) error) error {
-	number := 0
-	err := eachParquet(path, func(columns []Column, row Row) error {
-		if number++; number%checked == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return f(number, columns, row)
-	})
-	if errors.Is(err, ErrEnough) {
-		return nil
-	}
-	return err
-}
-
+// eachParquet calls f with the columns of a Parquet file and every row.
 func eachParquet(path string, f func([]Column, Row) error) (err error) {
-	defer func() { // the library gives up on a broken file that way here and there
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s is not a Parquet file that can be read: %v", path, p)
+	where := func() string { return "its footer is corrupt" }
+	defer func() { // the library gives up on a broken file that way here and there; its words are about itself
+		if recover() != nil {
+			err = fmt.Errorf("%s is not a Parquet file that can be read: %s", path, where())
 		}
 	}()
 	in, err := os.Open(path)
@@ -62,14 +40,17 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 	shape := newShape(file.Root())
 	columns := shape.columns()
 	number := 0
-	for _, group := range file.RowGroups() {
+	for i, group := range file.RowGroups() {
+		where = func() string {
+			return fmt.Sprintf("row %d or one soon after it is corrupt%s", number+1, corruptColumn(file, i))
+		}
 		err := eachOfGroup(group, func(row parquet.Row) error {
 			number++
 			return f(columns, shape.row(row))
 		})
 		var broken unreadable
 		if errors.As(err, &broken) {
-			return fmt.Errorf("%s: row %d cannot be read: %w", path, number+1, broken.error)
+			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i), broken.error)
 		}
 		if err != nil {
 			return err

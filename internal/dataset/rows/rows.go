@@ -1,4 +1,4 @@
-// Package rows reads tables: the rows of Parquet, JSON, JSON Lines and CSV files, one after the other, as nested
+// Package rows reads tables: the rows of Parquet, Arrow, JSON, JSON Lines and CSV files, one after the other, as nested
 // values. Files that end in .gz are unpacked on the way.
 package rows
 
@@ -23,11 +23,15 @@ type Row map[string]any
 // ErrEnough ends the reading without an error.
 var ErrEnough = errors.New("enough rows")
 
+const arrowKind = "arrow"
+
 // Kind is the table format that a file's name states, "" if it is none.
 func Kind(path string) string {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".parquet":
 		return "parquet"
+	case ".arrow", ".ipc", ".feather":
+		return arrowKind
 	case ".jsonl", ".ndjson":
 		return "jsonl"
 	case ".json":
@@ -41,11 +45,11 @@ func Kind(path string) string {
 // checked is after how many rows it is looked whether the reading shall end.
 const checked = 256
 
-// Each calls f with every row and its number, from 1 on. An error of f ends the reading; Stop is none.
+// Each calls f with every row and its number, from 1 on. An error of f ends the reading; ErrEnough is none.
 func Each(ctx context.Context, path string, f func(number int, row Row) error) error {
 	kind := Kind(path)
-	if kind == "parquet" {
-		return EachParquet(ctx, path, func(number int, _ []Column, row Row) error { return f(number, row) })
+	if kind == "parquet" || kind == arrowKind {
+		return EachTyped(ctx, path, func(number int, _ []Column, row Row) error { return f(number, row) })
 	}
 	number := 0
 	err := eachText(path, kind, func(row Row) error {
@@ -82,7 +86,7 @@ func eachText(path, kind string, f func(Row) error) error {
 	case "json", "jsonl":
 		return eachJSON(path, buffered, f)
 	}
-	return fmt.Errorf("%s: want a file that ends in .parquet, .jsonl, .json or .csv, each also with .gz", path)
+	return fmt.Errorf("%s: want a file that ends in .parquet, .arrow, .jsonl, .json or .csv, each also with .gz", path)
 }
 
 func eachCSV(path string, in io.Reader, f func(Row) error) error {

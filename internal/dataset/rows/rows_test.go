@@ -1,9 +1,11 @@
 package rows
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,4 +198,51 @@ func FuzzJSONTables(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// Whatever bytes of a Parquet file are wrong, the error names the file and speaks of it, not of the program.
+func TestCorruptParquetIsNamed(t *testing.T) {
+	type row struct {
+		Prompt string   `parquet:"prompt,dict"`
+		Output int      `parquet:"output,delta"`
+		Tags   []string `parquet:"tags,list"`
+	}
+	var list []row
+	for i := range 300 {
+		list = append(list, row{strings.Repeat("x", i%7), i * i, []string{"a", "b"}[:i%3%2]})
+	}
+	path := filepath.Join(t.TempDir(), "f.parquet")
+	if err := parquet.WriteFile(path, list); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, columns := 0, 0
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1500 {
+		text := bytes.Clone(whole)
+		for range 1 + random.IntN(4) {
+			text[random.IntN(len(text))] = byte(random.IntN(256))
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := Each(t.Context(), path, func(int, Row) error { return nil })
+		if err == nil {
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), path) || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "goroutine") {
+			t.Fatalf("got %v", err)
+		}
+		named++
+		if strings.Contains(err.Error(), "in the column \"") {
+			columns++
+		}
+	}
+	t.Logf("%d of 1500 files are refused, %d with a column", named, columns)
+	if named < 100 || columns < 20 {
+		t.Errorf("only %d files are refused, %d with a column", named, columns)
+	}
 }

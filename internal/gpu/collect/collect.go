@@ -28,7 +28,7 @@ type Sink interface {
 type Collector interface {
 	// Probe finds out whether there is anything to collect. Its error is one of the configuration.
 	Probe(ctx context.Context) (enabled bool, err error)
-	// Baseline reads before the load, Boundary just before the first profiling request, Finish after the last one.
+	// Baseline reads before the load, Boundary at the ends of phases, Finish after the last one.
 	Baseline(ctx context.Context)
 	Start()
 	Boundary(ctx context.Context)

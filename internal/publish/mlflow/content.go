@@ -75,7 +75,7 @@ func finals(r *summary.Result, expected int64, at time.Time) []point {
 			add(k+".sum", m.Stats.Sum)
 		}
 	}
-	add(keyCompleted, float64(r.Counts.Successes+r.Counts.Errors))
+	add(keyCompleted, float64(r.Counts.Completed()))
 	if expected > 0 {
 		add(keyExpected, float64(expected))
 	}

@@ -3,6 +3,7 @@ package mlflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"aiperf/internal/load"
+	"aiperf/internal/publish/bundle"
 	"aiperf/internal/record"
 )
 
@@ -374,4 +376,18 @@ func TestWhereFilesGo(t *testing.T) {
 
 func variables(m map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { v, ok := m[name]; return v, ok }
+}
+
+func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"phase_manifest.json", "phases/warmup/server_metrics.json", "phases/profiling/mine.csv", "logs/aiperf.log", "deep/er/other.json"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := bundle.Find(dir, DefaultGlobs(""))
+	if want := []string{"phase_manifest.json", "phases/warmup/server_metrics.json", "phases/profiling/mine.csv"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
 }

@@ -118,7 +118,7 @@ func (t *Tracker) params() []entry {
 }
 
 // DefaultGlobs are the files that are uploaded unless others are asked for: results in the run's folder, and, if their
-// names begin with a path, in that folder; pictures and pages anywhere.
+// names begin with a path, in that folder; those of its phases; pictures and pages anywhere.
 func DefaultGlobs(prefixFolder string) []string {
 	results := []string{"*.json", "*.csv", "*.jsonl", "*.parquet"}
 	list := slices.Clone(results)
@@ -127,7 +127,7 @@ func DefaultGlobs(prefixFolder string) []string {
 			list = append(list, prefixFolder+"/"+pattern)
 		}
 	}
-	return append(list, "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg", "**/*.html")
+	return append(list, "phases/*/*.json", "phases/*/*.csv", "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg", "**/*.html")
 }
 
 // place is where a file stands among the run's artifacts.

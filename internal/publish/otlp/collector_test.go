@@ -224,7 +224,7 @@ func newTestStream(tb testing.TB, change func(*Options)) (*Stream, *received) {
 // eventually waits for something that a goroutine does.
 func eventually(tb testing.TB, what string, happened func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !happened(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			tb.Fatalf("%s did not happen", what)
 		}

@@ -73,6 +73,7 @@ func TestErrorTypes(t *testing.T) {
 		"cancellation below":       {record.Error{Type: "X", Cause: "CancelledError"}, "cancelled"},
 		"what is no JSON":          {record.Error{Type: "ValueError", Message: "Failed to parse JSON"}, "parse_error"},
 		"what cannot be decoded":   {record.Error{Type: "ValueError", Message: "json decode error"}, "parse_error"},
+		"a body that is no JSON":   {record.Error{Type: "InvalidInferenceResultError", Message: "InvalidInferenceResultError('Invalid inference result: The response could not be parsed as JSON')"}, "parse_error"},
 		"JSON that is well formed": {record.Error{Type: "ValueError", Message: "JSON without choices"}, otherName},
 		"a connection":             {record.Error{Type: "ClientConnectorError", Message: "Cannot connect"}, otherName},
 		"an error event":           {record.Error{Code: 502, HasCode: true, Type: "SSEResponseError"}, "http_5xx"},

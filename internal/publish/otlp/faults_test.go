@@ -81,7 +81,7 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o, log := testOptions(t, parse(t, tt.url))
-			o.Timeout = 700 * time.Millisecond
+			o.Timeout = 3 * time.Second
 			s, err := New(o)
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +93,7 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 			}
 			began := time.Now()
 			s.Finish()
-			if wait := time.Since(began); wait > 500*time.Millisecond {
+			if wait := time.Since(began); wait > o.Timeout*3/4 {
 				t.Errorf("the run waited %v for a stream that is off", wait)
 			}
 			w := log.warnings()
@@ -247,7 +247,7 @@ func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
 	c := &received{}
 	at, hang := serveUntilHung(t, c)
 	o, log := testOptions(t, at)
-	o.Timeout = 300 * time.Millisecond
+	o.Timeout = 2 * time.Second
 	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -259,13 +259,13 @@ func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
 	for range 500 {
 		s.Record(sampleRecord(3))
 	}
-	if took := time.Since(began); took > 200*time.Millisecond {
+	if took := time.Since(began); took > o.Timeout*3/4 {
 		t.Errorf("500 requests were handed over in %v", took)
 	}
 	eventually(t, "a failed push", func() bool { return s.failing.Load() != nil })
 	began = time.Now()
 	s.Finish()
-	if took := time.Since(began); took > o.Timeout+time.Second {
+	if took := time.Since(began); took > o.Timeout+20*time.Second {
 		t.Errorf("the end took %v", took)
 	}
 	w := log.warnings()
@@ -406,7 +406,7 @@ func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
 			}
 			began := time.Now()
 			s.Finish()
-			if took := time.Since(began); took > hungPatience+time.Second {
+			if took := time.Since(began); took > o.Timeout/2 {
 				t.Errorf("the end took %v", took)
 			}
 			if w := log.warnings(); len(w) != 1 || !strings.HasSuffix(w[0], " did not answer in time; nothing was streamed") {
@@ -428,7 +428,7 @@ func TestARunWithoutResultsEndsAtOnce(t *testing.T) {
 	s.Close()
 	s.Finish()
 	s.Close()
-	if took := time.Since(began); took > 5*time.Second || len(log.warnings()) > 0 {
+	if took := time.Since(began); took > o.Timeout/2 || len(log.warnings()) > 0 {
 		t.Errorf("it took %v; log:\n%s", took, log)
 	}
 }

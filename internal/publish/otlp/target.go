@@ -91,7 +91,7 @@ func (t *target) secrets() []string {
 			continue
 		}
 		list = append(list, value)
-		if _, credentials, found := strings.Cut(value, " "); found && artifact.IsCredentialHeader(name) {
+		if _, credentials, found := strings.Cut(value, " "); found && artifact.IsSensitiveName(name) {
 			list = append(list, credentials)
 		}
 	}

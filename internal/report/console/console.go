@@ -48,10 +48,14 @@ type Options struct {
 	Thresholds Thresholds
 	// ServerMetrics are the key figures of the servers; none when the run does not show them.
 	ServerMetrics []ServerMetric
+	// Speculation is what the servers said of speculative decoding.
+	Speculation []summary.Speculation
 	// GPU is nil when the run does not show GPUs.
 	GPU *GPU
 	// Notes are lines between the tables and the footer.
 	Notes []string
+	// URLs are what was asked, without secrets; errors name them.
+	URLs  []string
 	Files Files
 }
 
@@ -109,9 +113,13 @@ func render(r *summary.Result, o Options) *page {
 		o.Groups = DefaultGroups()
 	}
 	p := &page{width: o.Width}
+	p.incomplete(r)
 	p.maxTokensInsight(r)
 	p.errorTable(r)
-	p.allFailed(r)
+	p.hints(r, o.URLs)
+	if p.allFailed(r) {
+		o.Groups = []metrics.Group{} // whose figures would be zeros
+	}
 	p.flaggedTable(r, metrics.Experimental, product+" | Experimental Metrics")
 	if o.ShowTrace {
 		p.traceTable(r)
@@ -119,7 +127,9 @@ func render(r *summary.Result, o Options) *page {
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
 	p.specDecodeTable(r)
+	p.gpuPlatform(o.GPU)
 	p.efficiencyTables(r, o.GPU)
+	p.speculationTable(o.Speculation)
 	p.gpuTables(o.GPU)
 	p.serverMetricsTable(o.ServerMetrics)
 	p.usageWarning(r, o.Thresholds)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/metrics"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
@@ -273,7 +274,7 @@ func TestTrapMessagesCannotBreakTheTable(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"a|b, \"c\"", `third \x1b[2J\u202e\x85`, " 1,234,567 │", "Kind of", "東京"} {
+	for _, want := range []string{"a|b, \"c\"", `third \x1b[2J\u202e\u0085`, " 1,234,567 │", "Kind of", "東京"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
@@ -342,6 +343,49 @@ func TestWarningsNeedACount(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
+	}
+}
+
+// Lengths that are right by the server's count are no end-of-sequence tokens: one box says so, for both differences.
+func TestRepliesThatEncodeToMoreTokens(t *testing.T) {
+	r := everything()
+	r.Recoded = metrics.Recoded{Requests: 2, Generated: 40, Encoded: 49}
+	got := text(t, r, Options{Thresholds: defaultThresholds})
+	if !strings.Contains(got, "generated 20 tokens, as asked; its text re-encodes to 24.5") || !strings.Contains(got, "--use-server-token-count") {
+		t.Errorf("got\n%s", got)
+	}
+	if strings.Contains(got, "Token Count Discrepancy") || strings.Contains(got, "ignore_eos") || strings.Contains(got, "EOS") {
+		t.Errorf("got\n%s", got)
+	}
+	differs := distribution("usage_prompt_tokens_diff_pct", "Usage Prompt Diff %", "%", 0, 9, 0, 30, 30, 30, 9, 1)
+	differs.Group = metrics.GroupNone
+	r.Metrics = append(r.Metrics, differs)
+	if got := text(t, r, Options{Thresholds: defaultThresholds}); !strings.Contains(got, "Token Count Discrepancy") || !strings.Contains(got, "as asked") {
+		t.Errorf("prompts differ for another reason: got\n%s", got)
+	}
+	r.Recoded = metrics.Recoded{Requests: 1, Generated: 20, Encoded: 24}
+	if got := text(t, r, Options{Thresholds: defaultThresholds}); !strings.Contains(got, "Token Count Discrepancy") || !strings.Contains(got, "ignore_eos:true") {
+		t.Errorf("half of the mismatches are the model's: got\n%s", got)
+	}
+}
+
+func TestWhatIsAskedForIsNotAdvised(t *testing.T) {
+	r := everything()
+	r.InputConfig = artifact.Object{{Key: "endpoint", Value: artifact.Object{{Key: "extra", Value: artifact.Object{{Key: "ignore_eos", Value: true}}}}}}
+	got := text(t, r, Options{Thresholds: defaultThresholds})
+	if strings.Contains(got, "ignore_eos") || !strings.Contains(got, "min_tokens") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// What the server's cache answered stands in the short facts, whatever groups are printed.
+func TestPromptCacheShare(t *testing.T) {
+	r := example()
+	share := scalar("overall_usage_prompt_cache_read_pct", "Overall Usage Prompt Cache Read %", "%", 0, 41.26)
+	share.Group = metrics.GroupUsage
+	r.Metrics, r.CacheReported = append(r.Metrics, share), true
+	if got := text(t, r, Options{}); !strings.Contains(got, "Prompt Cache: 41.3% of the prompt tokens") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/hint"
 	"aiperf/internal/metrics"
+	"aiperf/internal/record"
 	"aiperf/internal/summary"
 )
 
@@ -84,18 +86,52 @@ func errorMessage(s string) string {
 	return strings.TrimSpace(safe(s))
 }
 
-// allFailed says that there is nothing but errors.
-func (p *page) allFailed(r *summary.Result) {
-	c := &r.Counts
-	if c.Successes > 0 || c.Errors == 0 {
+// hints appends what to try against the errors of the run.
+func (p *page) hints(r *summary.Result, urls []string) {
+	var failures []*record.Error
+	for i := range r.Errors {
+		failures = append(failures, &r.Errors[i].Error)
+	}
+	list := hint.ForAll(failures)
+	if len(list) == 0 {
 		return
 	}
-	text := fmt.Sprintf("All %s requests failed.", integer(c.Errors))
-	if c.Errors == 1 {
+	var body []string
+	if len(urls) > 0 {
+		body = append(body, "Asked: "+safe(strings.Join(urls, ", ")), "")
+	}
+	for _, h := range list {
+		body = append(body, "  • "+h.Cause+":", "    "+h.Try+".")
+	}
+	p.panel("What to Try", body...)
+}
+
+// incomplete says that the figures below are not those of the whole run.
+func (p *page) incomplete(r *summary.Result) {
+	if r.Incomplete == "" {
+		return
+	}
+	p.line(span{product + " | INCOMPLETE RESULTS", alert})
+	for _, text := range []string{r.Incomplete, summary.PartOnly} {
+		for _, line := range wrap(safe(text), p.width) {
+			p.line(span{line, yellow})
+		}
+	}
+}
+
+// allFailed says that there is nothing but errors, and reports whether it is so.
+func (p *page) allFailed(r *summary.Result) bool {
+	c := &r.Counts
+	if !c.AllFailed() {
+		return false
+	}
+	text := fmt.Sprintf("All %s requests failed.", integer(c.Completed()))
+	if c.Completed() == 1 {
 		text = "The only request failed."
 	}
 	p.blank(1)
 	p.line(span{text + " No latency or throughput could be measured.", alert})
+	return true
 }
 
 // maxTokensInsight explains the rejection of max_completion_tokens by servers that only know

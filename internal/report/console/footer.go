@@ -31,6 +31,9 @@ func (p *page) footer(r *summary.Result, files *Files) {
 		}
 		p.fact("Benchmark Duration", text)
 	}
+	if share, ok := value(r, "overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
+		p.fact("Prompt Cache", oneDecimal(share)+"% of the prompt tokens came from the server's cache")
+	}
 	for _, f := range [...]struct{ label, path string }{
 		{"CSV Export", files.CSV},
 		{"JSON Export", files.JSON},

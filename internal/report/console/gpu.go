@@ -19,6 +19,16 @@ type GPU struct {
 	Telemetry *gpu.Telemetry
 }
 
+// gpuPlatform appends the panel before all sections of GPUs: whose figures follow, and what they are good for.
+func (p *page) gpuPlatform(shown *GPU) {
+	if shown == nil || len(shown.Telemetry.Endpoints) == 0 {
+		return
+	}
+	p.panel("GPU Telemetry Platform",
+		"Platform: "+strings.Join(shown.Telemetry.Platforms, ", "),
+		"Metric semantics are platform-specific; cross-platform comparisons require workload and collector validation.")
+}
+
 // efficiencyTables appends the figures of power and energy, if the run shows GPUs.
 func (p *page) efficiencyTables(r *summary.Result, shown *GPU) {
 	if shown == nil {
@@ -58,7 +68,7 @@ func (p *page) gpuTables(shown *GPU) {
 		p.unreachable(t)
 		return
 	}
-	p.line(span{"AIPerf | GPU Telemetry Summary", title})
+	p.line(span{product + " | GPU Telemetry Summary", title})
 	look := yellow
 	switch len(t.Successful) {
 	case 0:
@@ -73,12 +83,6 @@ func (p *page) gpuTables(shown *GPU) {
 			p.line(span{name + " ", plain}, span{"✔", green})
 		} else {
 			p.line(span{name + " ", plain}, span{"✘ (unreachable)", red})
-		}
-	}
-	if t.Scoped {
-		for _, line := range wrap("GPU telemetry platform: "+strings.Join(t.Platforms, ", ")+
-			". Metric semantics are platform-specific; cross-platform comparisons require workload and collector validation.", p.width) {
-			p.line(span{line, yellow})
 		}
 	}
 	for i := range t.Endpoints {

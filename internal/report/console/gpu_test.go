@@ -11,6 +11,7 @@ import (
 
 func gpuText(r *summary.Result, t *gpu.Telemetry) string {
 	p := &page{width: 140}
+	p.gpuPlatform(&GPU{t})
 	p.efficiencyTables(r, &GPU{t})
 	p.gpuTables(&GPU{t})
 	return string(p.bytes(false))
@@ -23,14 +24,20 @@ func TestGPUTables(t *testing.T) {
 			{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: gpu.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}}},
 			{Field: gpu.Field{Display: "Power Violation", Unit: "us", Kind: gpu.Counter}, Stats: gpu.Stats{Avg: 9387.26}},
 		}}}}},
+		Platforms: []string{"nvidia"},
 	}
 	r := &summary.Result{Metrics: []metrics.Result{
 		{Header: "Energy per User (1 GPU)", Unit: "joules/user", Order: 903, Group: metrics.GroupGPU, Stats: metrics.Stats{Avg: 105}},
 		{Header: "Total GPU Energy (1 GPU)", Unit: "J", Order: 901, Group: metrics.GroupGPU, Stats: metrics.Stats{Avg: 1234567.8}},
 	}}
 	want := `
+╭─────────────────────────────────────────── GPU Telemetry Platform ────────────────────────────────────────────╮
+│ Platform: nvidia                                                                                              │
+│ Metric semantics are platform-specific; cross-platform comparisons require workload and collector validation. │
+╰───────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 
-        NVIDIA AIPerf | GPU Power Efficiency
+
+           AIPerf | GPU Power Efficiency
 ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━┓
 ┃                                Metric ┃      avg ┃
 ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━┩
@@ -56,8 +63,8 @@ AIPerf | GPU Telemetry Summary
 	if got := gpuText(r, tel); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	tel.Scoped, tel.Platforms = true, []string{"amd", "nvidia"}
-	if got := gpuText(r, tel); !strings.Contains(got, "GPU telemetry platform: amd, nvidia. Metric semantics are platform-specific;") {
+	tel.Platforms = []string{"amd", "nvidia"}
+	if got := gpuText(r, tel); !strings.Contains(got, "│ Platform: amd, nvidia  ") {
 		t.Errorf("got:\n%s", got)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // product is the first half of every table title.
-const product = "NVIDIA AIPerf"
+const product = "AIPerf"
 
 // headerOnOneLine is the longest header, in characters, whose unit stands on the same line.
 const headerOnOneLine = 30

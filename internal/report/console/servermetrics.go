@@ -3,6 +3,8 @@ package console
 import (
 	"math"
 	"strconv"
+
+	"aiperf/internal/summary"
 )
 
 // ServerMetric is a row of the table of server metrics.
@@ -25,6 +27,26 @@ func (p *page) serverMetricsTable(rows []ServerMetric) {
 			{text: safe(r.Backend)}, {text: safe(r.Endpoint)}, {text: safe(r.Metric)},
 			{text: safe(r.Stat)}, {text: figure(r.Value)}, {text: safe(r.Unit)},
 		})
+	}
+	t.print(p)
+}
+
+// speculationTable appends what servers said of speculative decoding.
+func (p *page) speculationTable(rows []summary.Speculation) {
+	if len(rows) == 0 {
+		return
+	}
+	t := table{title: product + " | Server Metrics: Speculative Decoding", titleStyle: title,
+		columns: []column{{header: "Metric", style: cyan, wraps: true}}}
+	for _, header := range []string{"mean", "min", "max", "p50", "p90"} {
+		t.columns = append(t.columns, column{header: header, style: green})
+	}
+	for _, r := range rows {
+		cells := []cell{{text: safe(r.Label)}}
+		for _, v := range []float64{r.Mean, r.Min, r.Max, r.P50, r.P90} {
+			cells = append(cells, cell{text: strconv.FormatFloat(v, 'f', r.Decimals, 64)})
+		}
+		t.rows = append(t.rows, cells)
 	}
 	t.print(p)
 }

@@ -17,7 +17,7 @@ func TestServerMetricsTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"NVIDIA AIPerf | Server Metrics",
+		"AIPerf | Server Metrics",
 		"│ vLLM   │ localhost:8000 │ vllm:num_requests_running        │          avg │ 1,234.50 │ requests │",
 		"│ vLLM   │ localhost:8000 │ vllm:time_to_first_token_seconds │ p99_estimate │   0.0421 │ seconds  │",
 	} {

@@ -39,7 +39,7 @@ func TestSpecDecodeTable(t *testing.T) {
 		Acceptance: []metrics.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 1, Steps: 1}},
 	}
 	got := text(t, r, Options{Groups: []metrics.Group{metrics.GroupDefault}})
-	main, own := strings.Index(got, "NVIDIA AIPerf | LLM Metrics"), strings.Index(got, "NVIDIA AIPerf: Spec Decode")
+	main, own := strings.Index(got, "AIPerf | LLM Metrics"), strings.Index(got, "AIPerf: Spec Decode")
 	length, steps := strings.Index(got, "Acceptance Length (ratio)"), strings.Index(got, "Spec Decode Steps (count)")
 	line := strings.Index(got, "Accepted drafts per step (% of steps):  0: 50%   1: 50%")
 	if main < 0 || own < main || length < own || steps < length || line < steps {

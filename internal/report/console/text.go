@@ -1,40 +1,17 @@
 package console
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"aiperf/internal/terminal"
 )
 
 // joins tells whether r takes no column of its own: combining marks, joiners, variation selectors.
 func joins(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) }
 
-// safe makes a foreign text harmless for a terminal and a table: line breaks stay, tabs become a
-// space, all other control characters and those that turn the writing direction show as escapes.
-func safe(s string) string {
-	s = strings.ReplaceAll(s, "\r\n", "\n")
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			b.WriteRune(utf8.RuneError)
-		case r == '\n' || r == '\r':
-			b.WriteByte('\n')
-		case r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsControl(r):
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r == '\u2028', r == '\u2029', unicode.Is(unicode.Bidi_Control, r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-		i += size
-	}
-	return b.String()
-}
+// safe makes a foreign text harmless for a terminal and a table: line breaks stay, tabs become a space.
+func safe(s string) string { return strings.ReplaceAll(terminal.Text(s), "\t", " ") }
 
 // wrap breaks a text into lines of at most room columns, at spaces where it can.
 func wrap(s string, room int) []string {

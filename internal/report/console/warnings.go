@@ -2,8 +2,10 @@ package console
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
+	"aiperf/internal/artifact"
 	"aiperf/internal/summary"
 )
 
@@ -20,7 +22,7 @@ func share(r *summary.Result, tag string) (string, bool) {
 // usageWarning tells that the server counts tokens differently.
 func (p *page) usageWarning(r *summary.Result, t Thresholds) {
 	head, ok := share(r, "usage_discrepancy_count")
-	if !ok {
+	if !ok || recoded(r) && !promptsDiffer(r, t) {
 		return
 	}
 	threshold := shortest(t.UsagePercent)
@@ -46,24 +48,74 @@ func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 	if !ok {
 		return
 	}
+	if recoded(r) {
+		p.recodedWarning(head, r)
+		return
+	}
 	average := notAvailable
 	if v, ok := value(r, "osl_mismatch_diff_pct"); ok {
 		average = oneDecimal(v) + "%"
 	}
-	p.panel("Output Sequence Length Mismatch Warning",
-		head+" have an output length that is off the requested one by more than the threshold.",
+	lines := []string{
+		head + " have an output length that is off the requested one by more than the threshold.",
 		"",
 		fmt.Sprintf("Threshold (tokens): min(requested x %s%%, %s)", shortest(t.OSLPercent), strconv.FormatInt(t.OSLTokens, 10)),
-		"Average mismatch: "+average,
+		"Average mismatch: " + average,
 		"",
 		"Why: the model may end its answer with an end-of-sequence (EOS) token before the limit is reached.",
 		"",
 		"Suggested Fixes:",
-		"  • Keep the model going: --extra-inputs ignore_eos:true",
-		"  • Ask for a minimum: --extra-inputs min_tokens:<N>",
+	}
+	if !asksFor(r.InputConfig, "ignore_eos") {
+		lines = append(lines, "  • Keep the model going: --extra-inputs ignore_eos:true")
+	}
+	if !asksFor(r.InputConfig, "min_tokens") && !asksFor(r.InputConfig, "min_new_tokens") {
+		lines = append(lines, "  • Ask for a minimum: --extra-inputs min_tokens:<N> (SGLang, TGI: min_new_tokens:<N>)")
+	}
+	p.panel(mismatchTitle, append(lines,
 		"  • Rely on the server's counts: --use-server-token-count",
 		"",
 		"Where to look: osl_mismatch_diff_pct of single requests in the records file.",
 		"Limits: AIPERF_METRICS_OSL_MISMATCH_PCT_THRESHOLD, AIPERF_METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD",
+	)...)
+}
+
+const mismatchTitle = "Output Sequence Length Mismatch Warning"
+
+// recoded reports whether most replies of another length than asked for have it by the server's count.
+func recoded(r *summary.Result) bool {
+	mismatches, _ := value(r, "osl_mismatch_count")
+	return r.Recoded.Requests > 0 && float64(2*r.Recoded.Requests) > mismatches
+}
+
+// promptsDiffer reports whether the counts of a prompt are as far apart as a discrepancy has to be.
+func promptsDiffer(r *summary.Result, t Thresholds) bool {
+	m, ok := r.Find("usage_prompt_tokens_diff_pct")
+	return ok && m.Stats.Max > t.UsagePercent
+}
+
+// recodedWarning says that the server kept to the length and the client counts otherwise.
+func (p *page) recodedWarning(head string, r *summary.Result) {
+	n := float64(r.Recoded.Requests)
+	p.panel(mismatchTitle,
+		head+" have an output length that is off the requested one by the client's count only.",
+		"",
+		fmt.Sprintf("The server generated %s tokens, as asked; its text re-encodes to %s (averages of %s requests).",
+			shortest(math.Round(float64(r.Recoded.Generated)/n*10)/10), shortest(math.Round(float64(r.Recoded.Encoded)/n*10)/10), integer(r.Recoded.Requests)),
+		"",
+		"Why: the text of tokens is not always encoded as these tokens again (random or untrained text), or --tokenizer is not that of the model.",
+		"",
+		"What to do: rely on the server's counts: --use-server-token-count",
 	)
+}
+
+// asksFor reports whether a key stands anywhere in a configuration.
+func asksFor(o artifact.Object, key string) bool {
+	for _, m := range o {
+		inner, ok := m.Value.(artifact.Object)
+		if m.Key == key || ok && asksFor(inner, key) {
+			return true
+		}
+	}
+	return false
 }

@@ -150,7 +150,15 @@ const (
 	mostLines, mostChoices = 8, 160
 )
 
-func (d *data) servers(curves []curve.Curve, g curve.Grid) {
+// servers adds what the servers said. The final scrape comes after the last request: it counts in the last bin of a
+// whole run, and is all that there is of one shorter than the scrape interval.
+func (d *data) servers(curves []curve.Curve, whole bool, g curve.Grid) {
+	if whole {
+		curves = slices.Clone(curves)
+		for i := range curves {
+			curves[i] = curves[i].EndingOn(g)
+		}
+	}
 	d.panels(groupServers, "Server metric", serverPanels(), curves, g)
 }
 

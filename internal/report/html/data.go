@@ -155,7 +155,7 @@ func newData(r *summary.Result, run *Run) *data {
 	d.phases(run.Phases, g)
 	p := run.Requests.Points(g)
 	d.requests(r, &p, g)
-	d.servers(run.Servers, g)
+	d.servers(run.Servers, r.Recomputed == nil, g)
 	d.gpus(run.GPUs, g)
 	d.client(r, &p, run, g)
 	return d

@@ -21,6 +21,7 @@ import (
 	"aiperf/internal/curve"
 	"aiperf/internal/gpu"
 	"aiperf/internal/metrics"
+	"aiperf/internal/reconcile"
 	"aiperf/internal/record"
 	"aiperf/internal/report"
 	"aiperf/internal/summary"
@@ -76,6 +77,7 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 	r := summary.Build(run, engine, nil)
 	r.ClientHealth = artifact.Object{{Key: "verdict", Value: "inconclusive"}, {Key: "reasons", Value: []any{
 		artifact.Object{{Key: "message", Value: hostile}, {Key: "advice", Value: "look"}}}}, {Key: "cpu", Value: artifact.Object{{Key: "share", Value: 0.25}}}}
+	r.Reconcile(&summary.Ledger{Server: reconcile.Server{Kind: "vLLM", Pages: 1, Totals: []reconcile.Total{{Quantity: reconcile.Requests, Metric: hostile, Value: 1e6}}}})
 	at := []int64{origin, origin + second, origin + 2*second}
 	return &r, &Run{
 		Requests:   requests,
@@ -306,16 +308,34 @@ func TestPageSaysWhatIsToBeThoughtOfTheRun(t *testing.T) {
 	}
 	r.Incomplete, r.WasCancelled, run.Thresholds = "the run was killed", true, run.Thresholds[1:]
 	page = render(t, r, run)
-	for _, want := range []string{"Run incomplete", "the run was killed.", "Thresholds kept"} {
+	for _, want := range []string{"Run incomplete", "the run was killed.", "must not be compared", "Thresholds kept"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of an incomplete run lacks %q", want)
 		}
 	}
 }
 
+func TestPageSaysWhatToTryAgainstErrors(t *testing.T) {
+	r, run := result(t, 300)
+	r.Errors = []summary.ErrorCount{
+		{Error: record.Error{Code: 503, HasCode: true, Type: "Service Unavailable", Message: "a"}, Count: 20},
+		{Error: record.Error{Code: 401, HasCode: true, Type: "Unauthorized", Message: "b"}, Count: 10},
+	}
+	page := render(t, r, run)
+	for _, want := range []string{">What to try</h3>", "The credentials are refused", "--api-key", "--wait-for-model-timeout"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	r.Errors = []summary.ErrorCount{{Error: record.Error{Type: "Odd", Message: "c"}, Count: 30}}
+	if page := render(t, r, run); strings.Contains(page, "What to try") {
+		t.Error("there is advice on an error that no row of the table knows")
+	}
+}
+
 func TestWhatIsMissingIsLeftOut(t *testing.T) {
 	r, run := result(t, 300)
-	r.Errors, r.Slices, r.ClientHealth, r.Telemetry, r.Provenance = nil, nil, nil, nil, nil
+	r.Errors, r.Slices, r.ClientHealth, r.Telemetry, r.Provenance, r.Reconciliation = nil, nil, nil, nil, nil, nil
 	page := render(t, r, &Run{Requests: run.Requests})
 	for _, not := range []string{">Errors</h2>", ">Servers</h2>", ">GPUs</h2>", ">Time slices</h2>", "Thresholds", ">Provenance</h3>", "Client:", "client-cpu", ">Phases</h3>"} {
 		if strings.Contains(page, not) {
@@ -330,6 +350,27 @@ func TestWhatIsMissingIsLeftOut(t *testing.T) {
 		if strings.Contains(page, not) {
 			t.Errorf("without requests the page has %s", not)
 		}
+	}
+}
+
+// A run shorter than the scrape interval is seen by the scrapes beside it alone.
+func TestFinalScrapeIsShown(t *testing.T) {
+	r, run := result(t, 100)
+	run.Servers = []curve.Curve{{Name: "vllm:num_requests_running", Unit: "requests",
+		TimeNS: []int64{r.StartNS - second*100, r.EndNS + second*100}, Values: []float64{1, 77}}}
+	if page := render(t, r, run); !strings.Contains(page, `id="server-queue"`) || !strings.Contains(page, "between 77 and 77 requests") {
+		t.Error("the page lacks the final scrape")
+	}
+	r.Recomputed = artifact.Object{}
+	if page := render(t, r, run); strings.Contains(page, `id="server-queue"`) {
+		t.Error("the page of a part of a run shows the scrape after the whole")
+	}
+}
+
+func TestServerTotalsHaveTheirPlace(t *testing.T) {
+	r, _ := result(t, 100)
+	if page := render(t, r, &Run{}); !strings.Contains(page, `Over the profiling phase the server counted 1,000,000 requests`) {
+		t.Error("the page lacks the server's totals")
 	}
 }
 

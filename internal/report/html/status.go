@@ -43,11 +43,15 @@ func (v *view) status(r *summary.Result, run *Run) {
 func completeness(r *summary.Result) status {
 	errors := ""
 	if n := r.Counts.Errors; n > 0 {
-		errors = fmt.Sprintf(" %s of %s requests failed (%s %%).", integer(n), integer(n+r.Counts.Successes), short(100*float64(n)/float64(n+r.Counts.Successes)))
+		all := r.Counts.Completed()
+		errors = fmt.Sprintf(" %s of %s requests failed (%s %%).", integer(n), integer(all), short(100*float64(n)/float64(all)))
+	}
+	if n := r.Counts.Skipped; n > 0 {
+		errors += fmt.Sprintf(" %s of %s requests were skipped: their context was too long.", integer(n), integer(r.Counts.Completed()))
 	}
 	switch {
 	case r.Incomplete != "":
-		return status{bad, "Run incomplete", r.Incomplete + "." + errors, nil, false}
+		return status{bad, "Run incomplete", r.Incomplete + ". " + summary.PartOnly + errors, nil, false}
 	case r.WasCancelled:
 		return status{warn, "Run cancelled", "It was ended early; the figures are those of the requests until then." + errors, nil, false}
 	case errors != "" && r.Counts.Successes == 0:

@@ -10,7 +10,9 @@ import (
 
 	"aiperf/internal/artifact"
 	"aiperf/internal/gpu"
+	"aiperf/internal/hint"
 	"aiperf/internal/metrics"
+	"aiperf/internal/record"
 	"aiperf/internal/summary"
 )
 
@@ -218,7 +220,7 @@ func (v *view) errors(r *summary.Result, run *Run) {
 			continue
 		}
 		f := failure{Type: e.Error.Type, Message: shorten(e.Error.Message, longestMessage), Count: integer(e.Count)}
-		if total := r.Counts.Successes + r.Counts.Errors; total > 0 {
+		if total := r.Counts.Completed(); total > 0 {
 			f.Share = short(100*float64(e.Count)/float64(total)) + " %"
 		}
 		if e.Error.HasCode {
@@ -231,8 +233,20 @@ func (v *view) errors(r *summary.Result, run *Run) {
 		}
 		v.Errors = append(v.Errors, f)
 	}
+	v.hints(r)
 	if n := len(list) - mostErrors; n > 0 {
 		v.MoreErrors, v.MoreFailed = integer(int64(n)), integer(more)
+	}
+}
+
+// hints says what to try against the errors.
+func (v *view) hints(r *summary.Result) {
+	var failures []*record.Error
+	for i := range r.Errors {
+		failures = append(failures, &r.Errors[i].Error)
+	}
+	for _, h := range hint.ForAll(failures) {
+		v.Hints = append(v.Hints, row{h.Cause, h.Try})
 	}
 }
 

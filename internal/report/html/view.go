@@ -29,9 +29,11 @@ type view struct {
 	// Requests, Servers, GPUs and Client are the charts of the sections.
 	Requests, Servers, GPUs, Client section
 	ServerFigures                   []summary.ServerFigure
+	ServerTotals                    string
 	Devices                         []device
 	Errors                          []failure
 	MoreErrors, MoreFailed          string
+	Hints                           []row
 	Ranks                           []string
 	Groups, Warmup                  []metricGroup
 	Acceptance                      []row
@@ -108,6 +110,9 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 		}
 	}
 	v.ServerFigures = run.ServerFigures
+	if r.Reconciliation != nil {
+		v.ServerTotals = r.Reconciliation.Summary()
+	}
 	v.Devices = devices(r.Telemetry)
 	v.errors(r, run)
 	v.Ranks = ranks(r.Metrics)
@@ -165,7 +170,7 @@ func (v *view) identify(r *summary.Result) {
 		fact("Duration", short(m.Stats.Avg)+" "+m.Unit)
 	}
 	c := &r.Counts
-	fact("Requests", integer(c.Successes+c.Errors))
+	fact("Requests", integer(c.Completed()))
 	if m, ok := r.Find("effective_concurrency"); ok {
 		fact("Concurrency", "avg "+short(m.Stats.Avg)+", max "+short(m.Stats.Max))
 	}
@@ -180,7 +185,7 @@ func (v *view) identify(r *summary.Result) {
 	for _, n := range []struct {
 		name string
 		n    int64
-	}{{"requests_sent", c.Sent}, {"requests_completed", c.Successes + c.Errors}, {"requests_cancelled", c.CutOff}, {"request_errors", c.Errors}} {
+	}{{"requests_sent", c.Sent}, {"requests_completed", c.Completed()}, {"requests_cancelled", c.CutOff}, {"request_errors", c.Errors}} {
 		v.RunFacts = append(v.RunFacts, row{n.name, integer(n.n)})
 	}
 	if c.TargetRate > 0 {

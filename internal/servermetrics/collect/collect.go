@@ -12,7 +12,8 @@
 //
 // The invariant: scrapes reach the store and the sink one at a time, those of an endpoint in the order in which
 // they were asked for, the same scrapes to both; after Finish there are none, unless the sink hung for so long
-// that it was given up. A page that comes when a later one is there already says nothing new and is dropped.
+// that it was given up. Scrapes of one endpoint never overlap, so that its pages are those of successive instants; the page
+// of a scrape that hangs when a step needs the endpoint is dropped.
 package collect
 
 import (
@@ -64,12 +65,17 @@ type Options struct {
 	Discovery Discovery
 	// Interval is the period of the schedule; 0 is 333 ms.
 	Interval time.Duration
+	// ScrapeTimeout bounds the scrapes that something waits for: the first, that at the boundary, the last; 0 is the
+	// usual bound of each.
+	ScrapeTimeout time.Duration
 	// FlushPeriod is how long after the last request results may still change; 0 is none.
 	FlushPeriod time.Duration
 	// Fetch says how pages are fetched, with the timeouts of the probe and of gaps in an answer.
 	Fetch prom.FetchOptions
 	// Sink hears of every scrape that is kept; nil is nobody.
 	Sink Sink
+	// Summaries has the store keep summaries.
+	Summaries bool
 	// SinkOnly leaves the store empty.
 	SinkOnly bool
 	// Exporters says that the pages are those of exporters, which have one path each and may be restarted beside the
@@ -219,6 +225,14 @@ func (c *Collector) Refusal(shown string) string {
 		}
 	}
 	return ""
+}
+
+// Answered reports whether the probe met a server that is there and has no page at the address: it answered with a
+// status.
+func (c *Collector) Answered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.endpoints, func(e *endpoint) bool { return e.answered })
 }
 
 // Successful returns the endpoints that were reachable and not disabled before they said anything, in

@@ -4,27 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"aiperf/internal/prom"
 	"aiperf/internal/servermetrics"
 )
 
-// inFlight is how many scrapes of an endpoint may be under way.
+// inFlight is how many scrapes of an endpoint may be under way: one, and that of a step beside one that hangs, whose
+// page is dropped then.
 const inFlight = 2
 
 // endpoint is one metrics URL and what is known of it.
 type endpoint struct {
-	// configured is the normalised URL; given is the one to try instead if no metrics are found there, "" if
-	// there is none.
-	configured, given string
-	slots             chan struct{} // one for each scrape under way
-	step              chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
+	// configured is the normalised URL; others are those to try instead, in order, if no metrics are found there.
+	configured string
+	others     []string
+	slots      chan struct{} // one for each scrape under way
+	step       chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
 
 	// Guarded by the collector's mu.
 	url, shown  string // what is scraped, and how exports show it
 	active      bool   // reachable and not disabled
 	refusal     string // why it was not reachable
+	answered    bool   // with a status that is an error
 	delivered   bool   // something was stored
 	diverting   bool   // the fallback is being tried
 	diverted    bool   // it was tried
@@ -33,15 +34,13 @@ type endpoint struct {
 	late        bool   // it was told that ticks are skipped
 	told        map[prom.ErrorKey]bool
 	asked       int64                        // pages asked for
+	givenUp     int64                        // pages asked for up to this one are not waited for any more
 	destination *servermetrics.EndpointStore // nil until the first scrape
 
 	// Guarded by the collector's work; the parser is replaced with mu held as well.
 	parser     *prom.Parser
 	duplicates *prom.Duplicates
 	samples    []prom.Sample // of the last page kept
-	last       turn          // of the last page kept
-	lastEnd    time.Time     // when it was kept
-	lastNS     int64         // its timestamp
 }
 
 func newEndpoint(configured string) *endpoint {
@@ -66,7 +65,9 @@ func (o *Options) endpoints() ([]*endpoint, error) {
 		if err != nil {
 			return nil, fmt.Errorf("no metrics endpoint can be made of the URL %q: %w", prom.RedactURL(raw), err)
 		}
-		list, _ = appendNew(list, newEndpoint(normal))
+		e := newEndpoint(normal)
+		e.others = originOf(normal)
+		list, _ = appendNew(list, e)
 	}
 	for _, raw := range o.Extra {
 		e, err := extraEndpoint(raw)
@@ -89,7 +90,9 @@ func extraEndpoint(raw string) (*endpoint, error) {
 		return nil, err
 	}
 	e := newEndpoint(normal)
-	e.given = asGiven(raw, normal)
+	if given := asGiven(raw, normal); given != "" {
+		e.others = []string{given}
+	}
 	return e, nil
 }
 
@@ -114,12 +117,28 @@ func asGiven(raw, normal string) string {
 	return scheme + "://" + authority + rest[start:]
 }
 
+// originOf is the metrics page of the origin, for an inference URL that has a path: that of an API, such as /v1, or of
+// the whole endpoint.
+func originOf(normal string) []string {
+	scheme, rest, _ := strings.Cut(normal, "://")
+	page, query, asked := strings.Cut(rest, "?")
+	authority, path, _ := strings.Cut(page, "/")
+	if "/"+path == metricsPath {
+		return nil
+	}
+	at := scheme + "://" + authority + metricsPath
+	if asked {
+		at += "?" + query
+	}
+	return []string{at}
+}
+
 // appendNew appends an endpoint unless there is one that exports could not tell from it.
 func appendNew(list []*endpoint, e *endpoint) ([]*endpoint, bool) {
 	for _, other := range list {
 		if other.shown == e.shown {
-			if other.given == "" {
-				other.given = e.given
+			if len(other.others) == 0 {
+				other.others = e.others
 			}
 			return list, false
 		}

@@ -70,8 +70,8 @@ func TestAddressAsGiven(t *testing.T) {
 		"h:8000":                  "",
 	} {
 		e, err := extraEndpoint(raw)
-		if err != nil || e.given != want {
-			t.Errorf("%s: got %q, want %q (%v)", raw, e.given, want, err)
+		if err != nil || strings.Join(e.others, " ") != want {
+			t.Errorf("%s: got %q, want %q (%v)", raw, e.others, want, err)
 		}
 	}
 }

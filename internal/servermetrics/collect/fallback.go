@@ -61,8 +61,8 @@ func (c *Collector) settle(e *endpoint, f *foreign, got page) {
 	if got.err != nil {
 		reason := f.reason
 		if !errors.As(got.err, &content) {
-			reason = fmt.Sprintf("endpoint '%s' returned non-Prometheus content and the fallback '%s' failed (%s); for TensorRT-LLM set return_perf_metrics: true in extra_llm_api_options.yaml",
-				prom.RedactURL(f.url), prom.RedactURL(got.url), got.err)
+			reason = fmt.Sprintf("%s; the fallback '%s' failed (%s); for TensorRT-LLM set return_perf_metrics: true in extra_llm_api_options.yaml",
+				f.reason, prom.RedactURL(got.url), got.err)
 		}
 		c.disable(e, f, reason)
 		return

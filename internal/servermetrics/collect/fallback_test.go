@@ -6,10 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"aiperf/internal/prom"
 )
 
 func TestTrapJSONWithoutFallbackWarnsOnce(t *testing.T) {
@@ -116,28 +112,4 @@ func TestFallbackThatIsCollectedAlreadyIsNotCollectedTwice(t *testing.T) {
 	if len(r.log.warnings()) != 0 || len(r.Successful()) != 1 || len(r.Configured()) != 2 {
 		t.Errorf("log %q, successful %v", r.log.lines, r.Successful())
 	}
-}
-
-func TestOverlappingScrapesOfADisabledEndpointAreSilent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		notPrometheus := &prom.ContentTypeError{URL: "http://h/metrics", ContentType: "application/json"}
-		p := newScripted(func(ctx context.Context, url string, _ int) (string, error) {
-			if err := pause(ctx, 500*time.Millisecond); err != nil {
-				return "", err
-			}
-			if strings.HasSuffix(url, fallbackPath) {
-				return "", errRefused
-			}
-			return "", notPrometheus
-		})
-		r := newRig(t, Options{URLs: []string{"h"}}, p)
-		r.Start()
-		time.Sleep(5 * time.Second)
-		if got := p.times(); !slices.Equal(got, []string{"0s", "333ms", "500ms"}) {
-			t.Errorf("requests at %v", got)
-		}
-		if len(r.log.warnings()) != 1 || len(r.Errors()) != 1 || r.Errors()[0].Count != 1 {
-			t.Errorf("warnings %q, errors %v", r.log.warnings(), r.Errors())
-		}
-	})
 }

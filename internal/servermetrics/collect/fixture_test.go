@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -224,5 +223,3 @@ func pause(ctx context.Context, d time.Duration) error {
 func counting(_ context.Context, _ string, n int) (string, error) {
 	return fmt.Sprintf("# TYPE a counter\na %d\n", n), nil
 }
-
-var errRefused = errors.New("refused")

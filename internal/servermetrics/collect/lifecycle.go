@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,12 +41,12 @@ func (c *Collector) Baseline(ctx context.Context) {
 		return
 	}
 	c.log.Info(c.options.Words.Title + ": Capturing baseline metrics...")
-	c.scrapeAll(ctx, "baseline", baselineBudget)
+	c.scrapeAll(ctx, "baseline", cmp.Or(c.options.ScrapeTimeout, baselineBudget))
 }
 
 // Start begins the schedule: each endpoint is scraped at every interval, however long that takes, and the endpoints
 // take turns evenly within the interval, the first of them at once: all of them together would hold up the load.
-// A turn finds an endpoint with two scrapes under way only if it is slow, and leaves it out.
+// Scrapes of one endpoint never overlap: a turn leaves out an endpoint that has not answered yet.
 func (c *Collector) Start() {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
@@ -96,10 +97,13 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 	if skip || len(e.step) > 0 {
 		return
 	}
+	if len(e.slots) > 0 {
+		c.remarkLate(e)
+		return
+	}
 	select {
 	case e.slots <- struct{}{}:
-	default:
-		c.remarkLate(e)
+	default: // steps have come in between
 		return
 	}
 	// Looked at with the slot held: a step that begins from now on waits for the slot.
@@ -117,7 +121,7 @@ func (c *Collector) remarkLate(e *endpoint) {
 	e.late = true
 	c.mu.Unlock()
 	if !told {
-		c.log.Warn(fmt.Sprintf("%s: %s takes longer to answer than two intervals of %s; it is scraped less often", c.options.Words.Subject, shown, c.options.Interval))
+		c.log.Warn(fmt.Sprintf("%s: %s takes longer to answer than the interval of %s; it is scraped less often", c.options.Words.Subject, shown, c.options.Interval))
 	}
 }
 
@@ -137,10 +141,10 @@ func (c *Collector) begin(e *endpoint, step bool, done func()) {
 	})
 }
 
-// Boundary scrapes each endpoint once more and waits for it, 5 s at most. Call it just before the first profiling
-// request is released.
+// Boundary scrapes each endpoint once more and waits for it, 5 s at most. Call it just before the first request of a
+// phase is released, and after the last one of a phase that another follows.
 func (c *Collector) Boundary(ctx context.Context) {
-	c.scrapeAll(ctx, "boundary", boundaryBudget)
+	c.scrapeAll(ctx, "boundary", cmp.Or(c.options.ScrapeTimeout, boundaryBudget))
 }
 
 // Finish stops the schedule, scrapes each endpoint a last time, waits for it, 10 s at most, and ends whatever
@@ -156,7 +160,7 @@ func (c *Collector) Finish(ctx context.Context) {
 	}
 	if len(c.actives()) > 0 {
 		c.log.Info(c.options.Words.Title + ": Profiling complete, capturing final metrics...")
-		c.scrapeAll(ctx, "final", finalBudget)
+		c.scrapeAll(ctx, "final", cmp.Or(c.options.ScrapeTimeout, finalBudget))
 	}
 	timer := time.NewTimer(sinkBudget)
 	defer timer.Stop()
@@ -264,6 +268,9 @@ func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Dur
 	case e.slots <- struct{}{}: // both: nothing else is under way
 		<-e.slots
 	case <-quiet.Done():
+		c.mu.Lock()
+		e.givenUp = e.asked
+		c.mu.Unlock()
 	}
 	complete := make(chan struct{})
 	c.begin(e, true, func() {
@@ -307,7 +314,7 @@ func (c *Collector) prepare(e *endpoint) {
 		e.destination = c.store.Endpoint(e.shown)
 	}
 	if e.parser == nil {
-		e.parser = prom.NewParser(prom.Options{Notice: func(kind prom.NoticeKind, name, message string) {
+		e.parser = prom.NewParser(prom.Options{Summaries: c.options.Summaries, Notice: func(kind prom.NoticeKind, name, message string) {
 			c.notice(e, kind, name, message)
 		}})
 	}

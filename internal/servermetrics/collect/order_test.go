@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"aiperf/internal/prom"
 )
 
 // lasting are pages that each take their time, the last one's for all after it, and count their requests when they
@@ -109,43 +107,20 @@ func TestStepsOfOneEndpointAtOnceComeOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// early are pages that take as long as they say to their end, and whose first bytes come at times of their own.
-type early struct {
-	*scripted
-	firstByte map[int]time.Duration // since the start
-}
-
-func (p early) FetchInto(ctx context.Context, url string, buf []byte) (prom.Body, error) {
-	p.mu.Lock()
-	n := p.asked[url]
-	p.mu.Unlock()
-	b, err := p.scripted.FetchInto(ctx, url, buf)
-	if at, ok := p.firstByte[n]; ok {
-		b.FirstByteNS = p.start.Add(at).UnixNano()
-	}
-	return b, err
-}
-
-func TestPageAskedForLaterNeverSortsBeforeAnEarlierOne(t *testing.T) {
+// A page may take longer than the interval: the next one is asked for when it is there, so that no page can come out of
+// order.
+func TestScrapesOfOneEndpointNeverOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// Asked for at 0 and 333 ms, complete at 500 and 533 ms; the first byte of the later one came earlier. The
-		// wall clock goes back before the page of 666 ms, which is no matter of order.
-		p := early{lasting(500*time.Millisecond, 200*time.Millisecond, 0), map[int]time.Duration{
-			0: 490 * time.Millisecond, 1: 400 * time.Millisecond, 2: 100 * time.Millisecond,
-		}}
-		r := newRig(t, Options{URLs: []string{"h"}}, p)
+		p := lasting(500*time.Millisecond, 400*time.Millisecond, 0)
+		r := newRig(t, Options{URLs: []string{"h"}, Interval: 200 * time.Millisecond}, p)
 		r.Start()
-		time.Sleep(700 * time.Millisecond)
-		var times, first []time.Duration
-		for _, sc := range r.sink.all() {
-			times = append(times, time.Duration(sc.TimestampNS-p.start.UnixNano()))
-			first = append(first, time.Duration(sc.FirstByteNS-p.start.UnixNano()))
+		time.Sleep(1500 * time.Millisecond)
+		r.stopSchedule()
+		if got := p.times(); !slices.Equal(got, []string{"0s", "600ms", "1s", "1.2s", "1.4s"}) && !slices.Equal(got, []string{"0s", "600ms", "1.2s", "1.4s"}) {
+			t.Errorf("requests at %v", got)
 		}
-		if want := []time.Duration{490 * time.Millisecond, 490*time.Millisecond + 1, 100 * time.Millisecond}; !slices.Equal(times, want) {
-			t.Errorf("timestamps %v, want %v", times, want)
-		}
-		if want := []time.Duration{490 * time.Millisecond, 400 * time.Millisecond, 100 * time.Millisecond}; !slices.Equal(first, want) {
-			t.Errorf("first bytes %v, want %v", first, want)
+		if len(r.log.with("longer to answer than the interval of 200ms")) != 1 {
+			t.Errorf("warnings %q", r.log.warnings())
 		}
 	})
 }

@@ -13,19 +13,13 @@ import (
 	"aiperf/internal/servermetrics"
 )
 
-// turn says when a page was asked for, among those of its endpoint and by the monotonic clock.
-type turn struct {
-	number int64
-	start  time.Time
-}
-
 // page is an answer of an endpoint.
 type page struct {
-	url  string // that it was asked at
-	step bool   // a step of the run asked
-	turn turn
-	body prom.Body
-	err  error
+	url    string // that it was asked at
+	step   bool   // a step of the run asked
+	number int64  // among those of its endpoint
+	body   prom.Body
+	err    error
 }
 
 // foreign is a page that is not Prometheus.
@@ -62,7 +56,7 @@ func (c *Collector) get(ctx context.Context, e *endpoint, url string) (got page,
 	got.url = url
 	c.mu.Lock()
 	e.asked++
-	got.turn = turn{number: e.asked, start: time.Now()}
+	got.number = e.asked
 	c.mu.Unlock()
 	got.body, got.err = c.pages.FetchInto(ctx, url, *buffer)
 	return got, func() {
@@ -79,7 +73,7 @@ func (c *Collector) take(e *endpoint, got page) *foreign {
 	c.work <- struct{}{}
 	defer func() { <-c.work }()
 	c.mu.Lock()
-	stale := c.over || !e.active || e.diverting || e.url != got.url
+	stale := c.over || !e.active || e.diverting || e.url != got.url || got.number <= e.givenUp
 	c.mu.Unlock()
 	if stale {
 		return nil
@@ -104,9 +98,6 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 		return nil
 	}
 	c.readable(e)
-	if got.turn.number < e.last.number {
-		return nil
-	}
 	if len(bytes.TrimSpace(got.body.Text)) == 0 {
 		return nil
 	}
@@ -144,16 +135,11 @@ func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 	sc := servermetrics.Scrape{
 		TimestampNS: body.FirstByteNS, LatencyNS: body.LatencyNS,
 		RequestSentNS: body.RequestSentNS, FirstByteNS: body.FirstByteNS,
-		Duplicate: duplicate, Samples: e.samples,
+		Duplicate: duplicate, Samples: e.samples, Summaries: e.parser.Summaries(),
 	}
 	if sc.TimestampNS == 0 {
 		sc.TimestampNS = c.wallNS(time.Now())
 	}
-	// Two pages under way at once may begin to arrive the other way round.
-	if overlap := got.turn.start.Before(e.lastEnd); overlap && sc.TimestampNS <= e.lastNS {
-		sc.TimestampNS = e.lastNS + 1
-	}
-	e.last, e.lastEnd, e.lastNS = got.turn, time.Now(), sc.TimestampNS
 	shown, stored := c.add(e, sc)
 	if stored && c.options.Sink != nil {
 		c.options.Sink.Scraped(Scrape{URL: shown, Step: got.step, Scrape: sc})

@@ -74,7 +74,7 @@ func (c *collection) page(url string, after time.Duration, body string) {
 	c.t.Helper()
 	p := c.parsers[url]
 	if p == nil {
-		p = prom.NewParser(prom.Options{})
+		p = prom.NewParser(prom.Options{Summaries: true})
 		c.parsers[url] = p
 	}
 	samples, err := p.Parse([]byte(body), false)
@@ -84,7 +84,7 @@ func (c *collection) page(url string, after time.Duration, body string) {
 	at := start + int64(after)
 	s := servermetrics.Scrape{
 		TimestampNS: at, LatencyNS: 2_500_000, RequestSentNS: at - 1_000_000, FirstByteNS: at,
-		Duplicate: c.bodies[url] == body, Samples: samples,
+		Duplicate: c.bodies[url] == body, Samples: samples, Summaries: p.Summaries(),
 	}
 	c.bodies[url] = body
 	c.store.Endpoint(url).Add(s)
@@ -94,7 +94,7 @@ func (c *collection) page(url string, after time.Duration, body string) {
 }
 
 func (c *collection) run() *Run {
-	return &Run{Store: c.store, Results: servermetrics.Compute(c.store, c.info.Settings()), Info: c.info}
+	return NewRun(c.store, c.info)
 }
 
 func (c *collection) json() string {
@@ -130,6 +130,12 @@ vllm:e2e_request_latency_seconds_bucket{engine="0",le="1.0",model_name="m"} 0
 vllm:e2e_request_latency_seconds_bucket{engine="0",le="+Inf",model_name="m"} 0
 vllm:e2e_request_latency_seconds_sum{engine="0",model_name="m"} 0
 vllm:e2e_request_latency_seconds_count{engine="0",model_name="m"} 0
+# HELP rpc_seconds Time of a call, of which only the legacy schema tells.
+# TYPE rpc_seconds summary
+rpc_seconds{method="get",quantile="0.5"} NaN
+rpc_seconds{method="get",quantile="0.99"} NaN
+rpc_seconds_sum{method="get"} 1.5
+rpc_seconds_count{method="get"} 2
 # HELP vllm:cache_config_info Information of the LLMEngine CacheConfig
 # TYPE vllm:cache_config_info gauge
 vllm:cache_config_info{block_size="16",enable_prefix_caching="True",engine="0"} 1
@@ -153,6 +159,12 @@ vllm:e2e_request_latency_seconds_bucket{engine="0",le="1.0",model_name="m"} 3
 vllm:e2e_request_latency_seconds_bucket{engine="0",le="+Inf",model_name="m"} 4
 vllm:e2e_request_latency_seconds_sum{engine="0",model_name="m"} 3
 vllm:e2e_request_latency_seconds_count{engine="0",model_name="m"} 4
+# HELP rpc_seconds Time of a call, of which only the legacy schema tells.
+# TYPE rpc_seconds summary
+rpc_seconds{method="get",quantile="0.5"} 0.25
+rpc_seconds{method="get",quantile="0.99"} NaN
+rpc_seconds_sum{method="get"} 3.5
+rpc_seconds_count{method="get"} 10
 # HELP vllm:cache_config_info Information of the LLMEngine CacheConfig
 # TYPE vllm:cache_config_info gauge
 vllm:cache_config_info{block_size="16",enable_prefix_caching="True",engine="0"} 1
@@ -162,7 +174,7 @@ process_uptime_seconds 4
 process_start_time_seconds 1700000000
 `
 
-// vllm is that page just before the phase, one second into it, and again after its end.
+// vllm is that page just before the phase, one second into it, again four seconds into it and after its end.
 func vllm(t *testing.T) *collection {
 	c := newCollection(t)
 	c.pages()
@@ -173,5 +185,6 @@ func (c *collection) pages() {
 	c.t.Helper()
 	c.page(url, -time.Millisecond, vllmBefore)
 	c.page(url, time.Second-time.Millisecond, vllmAfter)
+	c.page(url, 4*time.Second, vllmAfter)
 	c.page(url, 10*time.Second+time.Millisecond, vllmAfter)
 }

@@ -17,8 +17,11 @@ import (
 	"aiperf/internal/servermetrics"
 )
 
-// schemaVersion is the version of the published JSON, CSV and Parquet layouts.
-const schemaVersion = "1.0"
+// Versions of the published layouts.
+const (
+	jsonVersion   = "1.1"
+	schemaVersion = "1.0" // of CSV and Parquet
+)
 
 // Info is what the files tell about a run beside its samples.
 type Info struct {
@@ -29,7 +32,9 @@ type Info struct {
 	// reachable; normalised and redacted, as the store shows them.
 	Configured, Successful []string
 	// Window is the profiling phase: its start and the end of its last request.
-	Window      servermetrics.Window
+	Window servermetrics.Window
+	// Warmup is from the start of the warm-up to the scrape at its end; zero without a warm-up.
+	Warmup      servermetrics.Window
 	InputConfig artifact.Object
 	Models      []string
 	// Concurrency and RequestRate are nil when unset.
@@ -102,7 +107,28 @@ func localTime(ns int64, zone *time.Location) string {
 type Run struct {
 	Store   *servermetrics.Store
 	Results *servermetrics.Results
-	Info    Info
+	// Warmup are the statistics of the warm-up; nil where there was none or it has no scrape.
+	Warmup *servermetrics.Results
+	Info   Info
+}
+
+// NewRun computes the statistics of a collection that is over.
+func NewRun(store *servermetrics.Store, info Info) *Run {
+	r := &Run{Store: store, Info: info, Results: servermetrics.Compute(store, info.Settings())}
+	if w := info.Warmup; w.EndNS > w.StartNS {
+		r.Warmup = r.Within(w)
+	}
+	return r
+}
+
+// Within computes the statistics of a window that nothing after it belongs to; nil where no scrape lies in it.
+func (r *Run) Within(w servermetrics.Window) *servermetrics.Results {
+	if r.Store.LastScrape(w.EndNS) < w.StartNS {
+		return nil
+	}
+	settings := r.Info.Settings()
+	settings.Phase, settings.Closed = w, true
+	return servermetrics.Compute(r.Store, settings)
 }
 
 // empty tells whether no endpoint delivered anything: then there are no files.

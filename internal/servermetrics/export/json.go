@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/servermetrics"
 )
 
-// JSON writes server_metrics_export.json, schema 1.0.
+// JSON writes server_metrics_export.json.
 type JSON struct {
 	Path string
 	Run  *Run
@@ -33,7 +33,7 @@ func (j JSON) Export(ctx context.Context) error {
 func writeJSON(ctx context.Context, w io.Writer, r *Run) error {
 	d := &document{ctx: ctx, w: w}
 	d.open('{')
-	d.text("schema_version", schemaVersion)
+	d.text("schema_version", jsonVersion)
 	d.text("aiperf_version", r.Info.AIPerfVersion)
 	if r.Info.BenchmarkID != "" {
 		d.text("benchmark_id", r.Info.BenchmarkID)
@@ -49,16 +49,45 @@ func writeJSON(ctx context.Context, w io.Writer, r *Run) error {
 		d.endpointInfo(e)
 	}
 	d.close('}')
+	d.ranges(&r.Info)
 	d.close('}')
-	d.key("metrics")
-	d.open('{')
-	for i := range r.Results.Families {
-		d.family(&r.Results.Families[i])
+	d.text("metrics_phase", "profiling")
+	d.families("metrics", r.Results)
+	if r.Warmup != nil {
+		d.families("warmup_metrics", r.Warmup)
 	}
-	d.close('}')
 	d.value("input_config", r.Info.InputConfig)
 	d.close('}')
 	return d.finish()
+}
+
+// ranges says when the phases ran. An empty range is left out.
+func (d *document) ranges(i *Info) {
+	d.key("phase_time_ranges")
+	d.open('{')
+	for _, p := range [...]struct {
+		kind string
+		servermetrics.Window
+	}{{"profiling", i.Window}, {"warmup", i.Warmup}} {
+		if p.StartNS >= p.EndNS {
+			continue
+		}
+		d.key(p.kind)
+		d.open('{')
+		d.integer("start_ns", p.StartNS)
+		d.integer("end_ns", p.EndNS)
+		d.close('}')
+	}
+	d.close('}')
+}
+
+func (d *document) families(key string, r *servermetrics.Results) {
+	d.key(key)
+	d.open('{')
+	for i := range r.Families {
+		d.family(&r.Families[i])
+	}
+	d.close('}')
 }
 
 func byURL(s *servermetrics.Store) []*servermetrics.EndpointStore {

@@ -3,8 +3,11 @@ package export
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"aiperf/internal/prom"
+	"aiperf/internal/servermetrics"
 )
 
 // LegacyJSON writes server_metrics_export_legacy.json, the flat layout that was before schema 1.0.
@@ -48,8 +51,7 @@ func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {
 	d.close('}')
 	d.key("metrics")
 	d.open('{')
-	for i := range r.Results.Families {
-		f := &r.Results.Families[i]
+	for _, f := range legacyFamilies(r.Results) {
 		info := isInfo(&f.Family)
 		d.key(f.Name)
 		d.open('{')
@@ -78,6 +80,18 @@ func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {
 	d.close('}')
 	d.close('}')
 	return d.finish()
+}
+
+// legacyFamilies are all families by name, summaries among them.
+func legacyFamilies(r *servermetrics.Results) []*servermetrics.FamilyStats {
+	var list []*servermetrics.FamilyStats
+	for _, families := range [][]servermetrics.FamilyStats{r.Families, r.Summaries} {
+		for i := range families {
+			list = append(list, &families[i])
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *servermetrics.FamilyStats) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(list, func(a, b *servermetrics.FamilyStats) bool { return a.Name == b.Name }) // a key stands once
 }
 
 func legacyUnit(f *prom.Family, info bool) string {

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
+	"aiperf/internal/bounded"
 	"aiperf/internal/curve"
 	"aiperf/internal/prom"
 	"aiperf/internal/servermetrics"
@@ -18,7 +18,7 @@ import (
 // ReadCurves reads the series of a Parquet file of server metrics over time. The samples of a series stand one after
 // the other; of a histogram's buckets the first row of each sample is enough.
 func ReadCurves(path string) ([]curve.Curve, error) {
-	file, err := os.Open(path)
+	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,15 @@ func (r *Recorder) Scraped(url string, s servermetrics.Scrape) {
 	m.Dst = append(m.Dst, e.metrics...)
 	known(m, "request_sent_ns", s.RequestSentNS)
 	known(m, "first_byte_ns", s.FirstByteNS)
+	if p := s.Phase; p != nil {
+		m.String("benchmark_phase", p.Kind)
+		m.Int("phase_index", int64(p.Index))
+		if p.Profiling >= 0 {
+			m.Int("profiling_index", int64(p.Profiling))
+		}
+		m.String("phase_name", p.Name)
+		m.String("phase_kind", p.Kind)
+	}
 	m.Close()
 	_ = r.lines.Add(m.Dst) // kept by the file
 	if e.appeared {

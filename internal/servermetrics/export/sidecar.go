@@ -108,6 +108,13 @@ func (s *Sidecar) write(w io.Writer) error {
 		d.integer("end_utc_offset_seconds", utcOffset(s.Window.EndNS, s.endLocation()))
 		d.close('}')
 	}
+	if w := s.Warmup; s.Complete && w != (servermetrics.Window{}) {
+		d.key("warmup_window")
+		d.open('{')
+		d.integer("start_ns", w.StartNS)
+		d.integer("end_ns", w.EndNS)
+		d.close('}')
+	}
 	d.integer("slice_ns", s.SliceNS)
 	d.value("percentile_bounds", s.Bounds)
 	d.texts("models", s.Models)
@@ -140,8 +147,8 @@ func (d *document) endpoint(e *Endpoint) {
 	d.open('{')
 	d.text("endpoint_url", e.URL)
 	d.integer("scrapes", int64(e.Scrapes))
-	d.ranges("duplicates", e.Duplicates)
-	d.ranges("series_order", e.SeriesOrder)
+	d.numbers("duplicates", e.Duplicates)
+	d.numbers("series_order", e.SeriesOrder)
 	d.key("families")
 	d.open('[')
 	for _, f := range e.Families {
@@ -196,7 +203,7 @@ func (d *document) infoSeries(s *InfoSeries) {
 	d.buf = m.Dst
 }
 
-func (d *document) ranges(key string, r Ranges) {
+func (d *document) numbers(key string, r Ranges) {
 	d.key(key)
 	d.buf = append(d.buf, '[')
 	for i, pair := range r {
@@ -225,6 +232,10 @@ type sidecarJSON struct {
 		StartUTCOffset int   `json:"start_utc_offset_seconds"`
 		EndUTCOffset   int   `json:"end_utc_offset_seconds"`
 	} `json:"window"`
+	Warmup struct {
+		StartNS int64 `json:"start_ns"`
+		EndNS   int64 `json:"end_ns"`
+	} `json:"warmup_window"`
 	SliceNS     int64           `json:"slice_ns"`
 	Bounds      bool            `json:"percentile_bounds"`
 	Models      []string        `json:"models"`
@@ -271,7 +282,8 @@ func ParseSidecar(data []byte) (*Sidecar, error) {
 		AIPerfVersion: in.AIPerfVersion, BenchmarkID: in.BenchmarkID, Hostname: in.Hostname,
 		RuntimeVersion: in.RuntimeVersion, ParquetVersion: in.ParquetVersion,
 		Configured: in.Configured, Successful: in.Successful,
-		Window: servermetrics.Window{StartNS: in.Window.StartNS, EndNS: in.Window.EndNS}, InputConfig: config,
+		Window: servermetrics.Window{StartNS: in.Window.StartNS, EndNS: in.Window.EndNS},
+		Warmup: servermetrics.Window(in.Warmup), InputConfig: config,
 		Models: in.Models, Concurrency: in.Concurrency, RequestRate: in.RequestRate,
 		SliceNS: in.SliceNS, Bounds: in.Bounds,
 	}}

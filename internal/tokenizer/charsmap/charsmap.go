@@ -86,6 +86,15 @@ func (m *Map) Longest(s string) (text string, length int) {
 	return text, length
 }
 
+// LongestText is the length of the longest replacement.
+func (m *Map) LongestText() int {
+	longest := 0
+	for text := range strings.SplitSeq(m.replaced, "\x00") {
+		longest = max(longest, len(text))
+	}
+	return longest
+}
+
 // Text is the replacement at an offset.
 func (m *Map) Text(at uint32) string {
 	if int(at) > len(m.replaced) {

@@ -50,6 +50,11 @@ func New(data []byte, o Options) (*Tokenizer, error) {
 func newTokenizer(f *file, s *modelSpec, v *vocab.Vocab, o Options) (*Tokenizer, error) {
 	t := &Tokenizer{name: o.Name, verbatim: newAdded(), inNormal: newAdded(), file: f, spec: s, vocab: v, options: o}
 	t.workers.New = t.newWorker
+	for name, s := range map[string]*spec{"normalizer": f.Normalizer, "pre_tokenizer": f.PreTokenizer, "decoder": f.Decoder} {
+		if by := growth(s); by > maxGrowth {
+			return nil, fmt.Errorf("its %s could make a text %.3g times as long, and %d times are the limit", name, by, maxGrowth)
+		}
+	}
 	var err error
 	if t.normalize, err = newNormalizer(f.Normalizer); err != nil {
 		return nil, err

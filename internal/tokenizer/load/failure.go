@@ -67,7 +67,7 @@ var advices = map[string]advice{
 	string(hub.NotFound): {
 		[]string{"the name is misspelt", "the model is served under a name that is no repository", "the repository is private"},
 		[]string{"look the id up on the hub: ORG/NAME"},
-		[]string{"--tokenizer ORG/NAME, --tokenizer FOLDER, or --tokenizer builtin (o200k_base) for counts that are about right", "set HF_TOKEN for a private repository"},
+		[]string{"--tokenizer ORG/NAME or --tokenizer FOLDER", "set HF_TOKEN for a private repository"},
 	},
 	string(hub.BadRevision): {
 		[]string{"the branch, tag or commit does not exist"},
@@ -87,7 +87,7 @@ var advices = map[string]advice{
 	string(hub.HubError): {
 		[]string{"the hub is down or not reachable from here", "HF_ENDPOINT is wrong"},
 		[]string{"ask the hub with curl"},
-		[]string{"aiperf tokenizer pack NAME on a machine with a network, then --tokenizer FILE here", "--tokenizer builtin (o200k_base) needs no network"},
+		[]string{"aiperf tokenizer pack NAME on a machine with a network, then --tokenizer FILE here"},
 	},
 	string(hub.Timeout): {
 		[]string{"the network is slow or drops packets"},
@@ -125,6 +125,7 @@ func (f *Failure) Error() string {
 		title string
 		lines []string
 	}{{"Possible causes:", a.causes}, {"What to look at:", a.steps}, {"What to do:", append(a.fixes[:len(a.fixes):len(a.fixes)],
+		"--tokenizer builtin (o200k_base) needs no files: its counts are about right",
 		"Skip tokenizer (non-synthetic data only): --use-server-token-count")}} {
 		b.WriteString(part.title + "\n")
 		for _, line := range part.lines {

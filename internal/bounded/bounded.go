@@ -1,0 +1,119 @@
+// Package bounded reads files of strangers within bounds: a file may be a device or a pipe without end, and a line
+// may never end.
+package bounded
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxDocument bounds a file that is read as a whole.
+const MaxDocument = 1 << 30
+
+// MaxLine bounds a line of a file that this program or another one wrote.
+const MaxLine = 64 << 20
+
+// Open opens a regular file; anything else could keep its reader waiting, or never end.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() { // a directory has an error of its own
+		return nil, fmt.Errorf("%s is not a regular file (%s)", path, info.Mode().Type())
+	}
+	return os.Open(path)
+}
+
+// OpenStream opens a file that is read from the front once: a regular one or a pipe, but no device, which may never
+// end.
+func OpenStream(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode()&os.ModeDevice != 0 {
+		return nil, fmt.Errorf("%s is a device, not a file", path)
+	}
+	return os.Open(path)
+}
+
+// ReadFile reads a regular file of up to [MaxDocument] bytes.
+func ReadFile(path string) ([]byte, error) { return readFile(path, MaxDocument) }
+
+func readFile(path string, limit int64) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var text bytes.Buffer
+	if info, err := file.Stat(); err == nil && info.Size() <= limit {
+		text.Grow(int(info.Size()) + bytes.MinRead)
+	}
+	n, err := text.ReadFrom(io.LimitReader(file, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return text.Bytes(), err
+}
+
+// LineError is the error of a line that is too long.
+type LineError struct {
+	// Line is its number, from 1.
+	Line int
+	max  int64
+	hint string
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("the line is longer than %d bytes%s", e.max, e.hint)
+}
+
+// Lines passes on what it reads, as long as no line is too long.
+type Lines struct {
+	in     io.Reader
+	max    int64
+	hint   string
+	number int
+	length int64 // of the line so far
+	err    error
+}
+
+// NewLines returns a reader of in that fails with a [LineError] at a line of more than limit bytes. The hint stands
+// behind the error's text. Of that line nothing is read that came with its last bytes.
+func NewLines(in io.Reader, limit int64, hint string) *Lines {
+	return &Lines{in: in, max: limit, hint: hint, number: 1}
+}
+
+// From sets the number of the first line.
+func (l *Lines) From(number int) *Lines {
+	l.number = number
+	return l
+}
+
+// Read implements io.Reader.
+func (l *Lines) Read(p []byte) (int, error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.in.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			end = len(rest)
+		}
+		if l.length += int64(end); l.length > l.max {
+			l.err = &LineError{l.number, l.max, l.hint}
+			return n - len(rest), l.err
+		}
+		if end < len(rest) {
+			l.number, l.length = l.number+1, 0
+			end++
+		}
+		rest = rest[end:]
+	}
+	return n, err
+}

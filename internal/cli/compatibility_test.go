@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run"
+)
+
+// TestDocsOfCompatibility keeps the table of what is refused in docs/compatibility.md equal to what the program refuses
+// of the options and commands of AIPerf 0.13: nothing is missing there, and nothing that is accepted stands there.
+func TestDocsOfCompatibility(t *testing.T) {
+	const path, begin, end = "../../docs/compatibility.md", "<!-- refused: written by .ci/docs -->\n", "<!-- /refused -->\n"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(page), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		t.Fatalf("%s has no table between %q and %q", path, begin, end)
+	}
+	want := before + begin + refusedTable(t) + end + after
+	if *update && want != string(page) {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(page) {
+		t.Errorf("the table of %s is not what the program refuses; go test ./internal/cli -run Docs -update rewrites it:\n%s", path, refusedTable(t))
+	}
+}
+
+// refusedTable has a row for each reason.
+func refusedTable(t *testing.T) string {
+	var reasons []string
+	byReason := map[string][]string{}
+	refuse := func(what, reason string) {
+		if byReason[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		byReason[reason] = append(byReason[reason], "`"+what+"`")
+	}
+	for _, o := range originalOptions(t, "profile") {
+		for _, r := range refusals(t, o) {
+			refuse(r.what, r.reason)
+		}
+	}
+	for _, o := range config.Options() {
+		if !o.Sweep {
+			continue
+		}
+		if reason, refused := unavailable("--"+o.Name, twoValues(&o)); refused {
+			refuse("--"+o.Name+" A,B", reason)
+		}
+	}
+	for _, c := range missingCommands {
+		refuse("aiperf "+c.name, c.instead)
+	}
+	if len(reasons) == 0 {
+		return "Nothing: every option and command of 0.13 is accepted.\n"
+	}
+	var b strings.Builder
+	b.WriteString("| Flag or command | Status | Reason |\n|---|---|---|\n")
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, "| %s | refused | %s |\n", strings.Join(byReason[reason], " "), reason)
+	}
+	return b.String()
+}
+
+type refusal struct{ what, reason string }
+
+// refusals are the spellings of an option that the program refuses for what it lacks, and why: the option as a whole, or
+// some of its values.
+func refusals(t *testing.T, o originalOption) []refusal {
+	t.Helper()
+	if o.kind == "flag" {
+		if reason, refused := unavailable(o.name); refused {
+			return []refusal{{o.name, reason}}
+		}
+		return nil
+	}
+	var out []refusal
+	for _, value := range o.values {
+		for _, option := range config.Options() {
+			if option.MustExist && slices.Contains(option.Spellings(), o.name) {
+				value = existingFile(t)
+			}
+		}
+		reason, refused := unavailable(o.name, value)
+		if strings.HasPrefix(reason, "use ") {
+			reason = "`aiperf profile --help` lists the values that there are"
+		}
+		if refused {
+			out = append(out, refusal{o.name + " " + value, reason})
+		}
+	}
+	if len(out) == len(o.values) {
+		return []refusal{{o.name, out[0].reason}}
+	}
+	return out
+}
+
+// unavailable tells why the program refuses arguments for what it lacks.
+func unavailable(args ...string) (reason string, refused bool) {
+	p, err := config.Parse(append([]string{"--url", "http://h", "--model", "m"}, args...), func(string) (string, bool) { return "", false })
+	if err != nil {
+		return "", false
+	}
+	_, _, err = config.Resolve(p, run.Catalog{})
+	var faults config.Faults
+	if !errors.As(err, &faults) {
+		return "", false
+	}
+	for _, f := range faults {
+		if f.Rule == config.Unavailable {
+			_, reason, _ := strings.Cut(f.Message, "not available in this release: ")
+			return reason, true
+		}
+	}
+	return "", false
+}
+
+// twoValues is a list that makes an option a dimension of a sweep.
+func twoValues(o *config.Option) string {
+	first := 1.0
+	for !o.Limits.Contains(first) || !o.Limits.Contains(first/2) {
+		first *= 2
+	}
+	if o.Type == config.Float {
+		return fmt.Sprintf("%v,%v", first, first/2)
+	}
+	return fmt.Sprintf("%v,%v", first*2, first*4)
+}
+
+func existingFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// originalOption is a spelling of an option of AIPerf 0.13: see internal/config/testdata/options-0.13.tsv.
+type originalOption struct {
+	command, name, kind string
+	values              []string
+}
+
+func originalOptions(t *testing.T, command string) []originalOption {
+	t.Helper()
+	file, err := os.Open("../config/testdata/options-0.13.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	in := csv.NewReader(file)
+	in.Comma = '\t'
+	rows, err := in.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []originalOption
+	for _, row := range rows[1:] {
+		if command == "" || row[0] == command {
+			out = append(out, originalOption{row[0], row[1], row[2], strings.Split(row[3], "|")})
+		}
+	}
+	return out
+}
+
+// The help of every command that this release has names each option that the original's has; a command that it lacks is
+// refused by name.
+func TestOptionsOfOtherCommandsOfTheOriginal(t *testing.T) {
+	missing := map[string]bool{}
+	for _, c := range missingCommands {
+		missing[c.name] = true
+	}
+	help := map[string]string{}
+	for _, o := range originalOptions(t, "") {
+		words := strings.Fields(o.command)
+		if o.command == "profile" || missing[words[0]] {
+			continue
+		}
+		text, known := help[o.command]
+		if !known {
+			text = helpOf(t, words)
+			help[o.command] = text
+		}
+		if !namesOption(text, o.name) {
+			t.Errorf("aiperf %s --help does not name %s", o.command, o.name)
+		}
+	}
+	if len(help) == 0 {
+		t.Error("no command was looked at")
+	}
+}
+
+// namesOption reports whether a help text has the spelling as a word.
+func namesOption(text, name string) bool {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \n\t,;:|[]()=.", r) }) {
+		if word == name {
+			return true
+		}
+	}
+	return false
+}
+
+func helpOf(t *testing.T, words []string) string {
+	t.Helper()
+	var out bytes.Buffer
+	a := &app{terminal: &terminal{out: &out, err: &out, styledOut: &out}, env: func(string) (string, bool) { return "", false }}
+	if code := a.main(append(words, "--help")); code != ExitOK {
+		t.Fatalf("aiperf %s --help: exit code %d", strings.Join(words, " "), code)
+	}
+	return out.String()
+}

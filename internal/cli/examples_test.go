@@ -1,0 +1,217 @@
+package cli_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/cli"
+)
+
+// pages are the documents whose commands are run, and what a command finds when it starts: the page's own code blocks of a
+// language, written to files.
+var pages = map[string]map[string]string{
+	"README.md":               nil,
+	"docs/agentic.md":         nil,
+	"docs/analysis.md":        nil,
+	"docs/chat.md":            nil,
+	"docs/datasets.md":        nil,
+	"docs/endpoints.md":       nil,
+	"docs/gpu-telemetry.md":   nil,
+	"docs/guide.md":           nil,
+	"docs/html-report.md":     nil,
+	"docs/mock-server.md":     nil,
+	"docs/plugins.md":         {"python": "say.py", "sh": "echo.sh"},
+	"docs/public-datasets.md": nil,
+	"docs/results.md":         nil,
+	"docs/runs.md":            nil,
+	"docs/selftest.md":        nil,
+	"docs/server-metrics.md":  nil,
+	"docs/servers.md":         nil,
+	"docs/telemetry.md":       nil,
+	"docs/tokenizers.md":      nil,
+	"docs/traces.md":          {"jsonl": "trace.jsonl"},
+}
+
+// absent names what a command of the documents needs and a test does not have. A command that holds one of these texts is
+// read by nobody but its reader; every other command is run as it is printed.
+var absent = map[string]string{
+	"…":                          "a part of a command",
+	"aiperf mock-server":         "the server that the test itself starts",
+	"aiperf selftest":            "a minute of an idle machine; it has tests of its own",
+	"--auth-type sigv4":          "an account with a cloud",
+	"https://api.openai.com":     "an account with a provider",
+	"--sagemaker-endpoint-name":  "an account with a cloud",
+	"--public-dataset":           "a network",
+	"aiperf tokenizer pack meta": "a network",
+	"weka_trace":                 "recorded traces of agents",
+	"syfi_coding_trace":          "recorded traces of agents",
+	"aiperf speed-bench-report":  "runs of a data set from a network",
+	"aiperf compare baseline":    "folders of earlier runs",
+	"$SERVER":                    "the settings of a pipeline",
+	"--from 60 --to 360":         "a run of some minutes",
+	"--from 30 --to 330":         "a run of some minutes",
+	"aiperf synthesize":          "a minute of computing",
+}
+
+// shorter makes the commands fit for a test, and sends them to the server that it started.
+var shorter = []string{
+	"--benchmark-duration 60", "--benchmark-duration 1",
+	"--warmup-duration 10", "--warmup-duration 1",
+	"--profile-run-cooldown-seconds 10", "--profile-run-cooldown-seconds 0",
+	"--session-turn-delay-mean 500", "--session-turn-delay-mean 5",
+}
+
+// TestDocumentedCommands runs the commands that stand in code blocks of the documents, page by page and in their order.
+func TestDocumentedCommands(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		name, _ := filepath.Rel(root, file)
+		name = filepath.ToSlash(name)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := documentedCommands(string(text))
+		blocks, listed := pages[name]
+		if len(commands) == 0 {
+			if listed {
+				t.Errorf("%s has no command any more", name)
+			}
+			continue
+		}
+		if !listed {
+			t.Errorf("%s has commands and is not among the pages whose commands are run", name)
+			continue
+		}
+		var runnable []string
+		for _, command := range commands {
+			if !isAbsent(command, used) {
+				runnable = append(runnable, command)
+			}
+		}
+		if len(runnable) == 0 {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+			t.Parallel()
+			runDocumented(t, string(text), runnable, blocks)
+		})
+	}
+	for what := range absent {
+		if !used[what] {
+			t.Errorf("no documented command needs %q any more", what)
+		}
+	}
+}
+
+func isAbsent(command string, used map[string]bool) bool {
+	found := false
+	for what := range absent {
+		if strings.Contains(command, what) {
+			used[what], found = true, true
+		}
+	}
+	return found
+}
+
+// documentedCommands returns the commands of a page: the lines of code blocks that begin with "aiperf", or with "printf" for
+// the files that they read, with their continuations.
+func documentedCommands(page string) []string {
+	var commands []string
+	fenced, continues := false, false
+	for line := range strings.SplitSeq(page, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced, continues = !fenced, false
+			continue
+		}
+		if !fenced && !strings.HasPrefix(line, "    ") {
+			continues = false
+			continue
+		}
+		line = strings.TrimSpace(line)
+		switch {
+		case continues:
+			commands[len(commands)-1] += "\n" + line
+		case strings.HasPrefix(line, "aiperf "), strings.HasPrefix(line, "printf "):
+			commands = append(commands, line)
+		default:
+			continue
+		}
+		continues = strings.HasSuffix(line, `\`)
+	}
+	return commands
+}
+
+// codeBlocks returns the page's fenced blocks of a language.
+func codeBlocks(page, language string) []string {
+	var blocks []string
+	for {
+		_, rest, found := strings.Cut(page, "\n```"+language+"\n")
+		if !found {
+			return blocks
+		}
+		block, after, _ := strings.Cut(rest, "\n```")
+		blocks = append(blocks, block+"\n")
+		page = after
+	}
+}
+
+func runDocumented(t *testing.T, page string, commands []string, blocks map[string]string) {
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no shell to run the commands of the documents with")
+	}
+	dir := t.TempDir()
+	for language, file := range blocks {
+		found := codeBlocks(page, language)
+		if len(found) == 0 {
+			t.Fatalf("the page has no code block of %s for %s", language, file)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(found[0]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server, err := startMock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.stop)
+	_, host, _ := strings.Cut(server.url, "://")
+	replacer := strings.NewReplacer(append(slices.Clone(shorter), "localhost:8000", host, "127.0.0.1:8000", host)...)
+	for _, command := range commands {
+		if strings.Contains(command, "python3") {
+			if _, err := exec.LookPath("python3"); err != nil {
+				continue
+			}
+		}
+		cmd := exec.Command(shell, "-c", replacer.Replace(command))
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "HF_HOME="+dir+"/hf", "XDG_CACHE_HOME="+dir+"/cache")
+		kill := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+		out, err := cmd.CombinedOutput()
+		kill.Stop()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && exit.ExitCode() == cli.ExitThreshold && strings.Contains(command, "--fail-if") {
+			continue // The command did its work: on a busy machine a threshold may be exceeded.
+		}
+		if err != nil {
+			t.Errorf("%s\n%v\n%s", command, err, tail(string(out), 3000))
+		}
+	}
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }

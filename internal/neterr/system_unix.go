@@ -1,0 +1,20 @@
+//go:build !windows
+
+package neterr
+
+import "syscall"
+
+// shortages are the system errors that mean one. A system that chooses the port before it knows the
+// other side says that the address is in use.
+var shortages = [...]struct {
+	err error
+	of  Shortage
+}{
+	{syscall.EMFILE, Descriptors},
+	{syscall.ENFILE, Descriptors},
+	{syscall.EADDRNOTAVAIL, Ports},
+	{syscall.EADDRINUSE, Ports},
+}
+
+// ends are the system errors that mean that the other side ended the connection.
+var ends = [...]error{syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE}

@@ -1,0 +1,250 @@
+package run
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"aiperf/internal/config"
+	"aiperf/internal/gpu"
+	"aiperf/internal/load"
+	"aiperf/internal/metrics"
+	"aiperf/internal/record"
+	"aiperf/internal/report"
+	"aiperf/internal/servermetrics"
+	"aiperf/internal/servermetrics/export"
+	"aiperf/internal/summary"
+)
+
+// phaseEngines are engines of phases that share theirs with others of their kind, by index; nil for the others.
+type phaseEngines []*metrics.Engine
+
+// newPhaseEngines makes an engine for each phase that is not the only one of its kind.
+func (e *execution) newPhaseEngines() (phaseEngines, error) {
+	count := map[config.PhaseKind]int{}
+	for i := range e.cfg.Phases {
+		count[e.cfg.Phases[i].Kind]++
+	}
+	engines := make(phaseEngines, len(e.cfg.Phases))
+	for i := range e.cfg.Phases {
+		kind := e.cfg.Phases[i].Kind
+		switch {
+		case count[kind] < 2:
+		case kind == config.ProfilingPhase:
+			engines[i] = e.set.NewEngine()
+		default:
+			var err error
+			if engines[i], err = e.warmupEngine(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return engines, nil
+}
+
+func (p phaseEngines) add(r *record.Record) {
+	if p[r.PhaseIndex] != nil {
+		p[r.PhaseIndex].Add(r)
+	}
+}
+
+// phaseMarks are what was known of what is collected beside the load at the two ends of phases.
+type phaseMarks struct {
+	mu           sync.Mutex
+	begun, ended map[int]phaseMark
+}
+
+// phaseMark is an instant, wall epoch ns, and the failures of collectors up to then.
+type phaseMark struct {
+	atNS          int64
+	servers, gpus []gpu.Failure
+}
+
+func (m *phaseMarks) put(at map[int]phaseMark, phase int, mark phaseMark) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at[phase] = mark
+}
+
+func (m *phaseMarks) of(phase int) (begun, ended phaseMark) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.begun[phase], m.ended[phase]
+}
+
+// marked are gates that leave marks: before what comes before a phase, and after what comes after it.
+func (e *execution) marked(g load.Gates) load.Gates {
+	e.marks = phaseMarks{begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
+	out := g
+	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
+		e.marks.put(e.marks.begun, phase, e.mark())
+		if g.BeforeFirstCredit != nil {
+			g.BeforeFirstCredit(ctx, phase)
+		}
+	}
+	out.AfterLastReturn = func(ctx context.Context, phase int) {
+		if g.AfterLastReturn != nil {
+			g.AfterLastReturn(ctx, phase)
+		}
+		e.marks.put(e.marks.ended, phase, e.mark())
+	}
+	return out
+}
+
+func (e *execution) mark() phaseMark {
+	return phaseMark{atNS: e.clock.WallNS(e.clock.NowNS()), servers: e.servers.failures(), gpus: e.gpus.failures()}
+}
+
+// since are the failures after others; both lists have them in the order of their first.
+func since(before, now []gpu.Failure) []gpu.Failure {
+	var list []gpu.Failure
+	for i, f := range now {
+		if i < len(before) {
+			f.Count -= before[i].Count
+		}
+		if f.Count > 0 {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// untilNS is up to when what was collected belongs to a phase: the next one begins after it. What came after the last
+// one belongs to it without a bound.
+func (e *execution) untilNS(ran []summary.Phase, i int) int64 {
+	if i == len(ran)-1 {
+		return math.MaxInt64
+	}
+	_, ended := e.marks.of(ran[i].Index)
+	return max(ran[i].EndNS, min(ended.atNS, ran[i+1].StartNS-1))
+}
+
+// writePhases writes the files of the phases of a run that had several. What cannot be written is a warning: all of it
+// is in other files too.
+func (e *execution) writePhases(out *Outcome, state *summary.State) {
+	ran := state.Ran()
+	if len(ran) < 2 {
+		return
+	}
+	ctx, a := context.Background(), &e.cfg.Artifacts
+	files := report.Phases{Dir: a.Dir, Manifest: a.Path(config.PhaseManifest)}
+	files.JSON, files.CSV = a.PhaseNames()
+	for i, p := range ran {
+		f := report.PhaseFiles{Phase: p}
+		result := e.phaseResult(&p, state, out)
+		f.SetResult(ctx, &result)
+		endNS := result.EndNS
+		if f.JSON == nil {
+			endNS = p.EndNS
+		}
+		begun, ended := e.marks.of(p.Index)
+		if i == len(ran)-1 {
+			ended = e.mark()
+		}
+		until := e.untilNS(ran, i)
+		f.SetGPUs(e.gpus.ofPhase(gpu.Window{StartNS: p.StartNS, EndNS: endNS}, until, since(begun.gpus, ended.gpus)))
+		f.Servers = e.servers.ofPhase(ctx, &p, until, since(begun.servers, ended.servers))
+		files.Phases = append(files.Phases, f)
+	}
+	if err := files.Write(); err != nil {
+		e.log.Warn("Files of the phases could not be written", "error", err)
+	}
+}
+
+// phaseResult is what the requests of one phase did.
+func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *Outcome) summary.Result {
+	engine := e.apart[p.Index]
+	switch {
+	case engine == nil && p.Profiling >= 0:
+		return out.Result.PhaseAlone()
+	case engine == nil:
+		engine = e.warmup
+	default:
+		for i := range out.Phases {
+			if out.Phases[i].Index == p.Index {
+				e.setFacts(engine, &out.Phases[i])
+			}
+		}
+	}
+	return summary.BuildPhase(state.Run, *p, engine)
+}
+
+// warmupWindow is from the start of the first warm-up to the scrape at the end of the last one; zero without one.
+func (e *execution) warmupWindow(ran []summary.Phase, store *servermetrics.Store) servermetrics.Window {
+	var w servermetrics.Window
+	for i := range ran {
+		if ran[i].Profiling >= 0 {
+			continue
+		}
+		if w.StartNS == 0 {
+			w.StartNS = ran[i].StartNS
+		}
+		w.EndNS = closedEnd(&ran[i], e.untilNS(ran, i), store)
+	}
+	return w
+}
+
+// closedEnd is the end of a phase, or of the last scrape of it.
+func closedEnd(p *summary.Phase, untilNS int64, store *servermetrics.Store) int64 {
+	return max(p.EndNS, store.LastScrape(untilNS))
+}
+
+// ofPhase writes the metrics of one phase to a path; it is nil where there are none.
+func (w *serverWatch) ofPhase(
+	ctx context.Context, p *summary.Phase, untilNS int64, failures []gpu.Failure,
+) func(path string) error {
+	if w == nil || w.run == nil {
+		return nil
+	}
+	run, last := w.run, untilNS == math.MaxInt64
+	window := servermetrics.Window{StartNS: p.StartNS, EndNS: closedEnd(p, untilNS, w.run.Store)}
+	if run.Store.LastScrape(window.EndNS) < window.StartNS {
+		return nil
+	}
+	phase := &export.Phase{
+		Phase:  servermetrics.Phase{Index: p.Index, Profiling: p.Profiling, Name: p.Name, Kind: p.Kind},
+		Object: report.PhaseObject(p), Window: window, Errors: report.FailureList(failures),
+	}
+	switch {
+	case last && window.StartNS == run.Info.Window.StartNS:
+		phase.Results = run.Results
+	case window == run.Info.Warmup:
+		phase.Results = run.Warmup
+	default:
+		phase.Results = run.Within(window)
+	}
+	return func(path string) error { return export.WritePhase(ctx, path, run, phase) }
+}
+
+// failures are those of all scrapes so far.
+func (w *serverWatch) failures() []gpu.Failure {
+	if w == nil {
+		return nil
+	}
+	var list []gpu.Failure
+	for _, f := range w.collector.Errors() {
+		list = append(list, gpu.Failure{Code: f.Code, Type: f.Type, Message: f.Message, Count: f.Count})
+	}
+	return list
+}
+
+// failures are those of all readings so far.
+func (w *gpuWatch) failures() []gpu.Failure {
+	if w == nil {
+		return nil
+	}
+	return w.collector.Errors()
+}
+
+// ofPhase is what the GPUs did in a window; nil where nothing is known.
+func (w *gpuWatch) ofPhase(window gpu.Window, untilNS int64, failures []gpu.Failure) *gpu.Telemetry {
+	if w == nil || !w.enabled {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.store.TelemetryUntil(window, untilNS)
+	t.SetSources(w.collector.Configured(), w.collector.Successful())
+	t.Errors, t.EndNS = failures, window.EndNS
+	return t
+}

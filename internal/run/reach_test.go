@@ -1,0 +1,172 @@
+package run
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"aiperf/internal/client"
+	"aiperf/internal/neterr"
+	"aiperf/internal/record"
+)
+
+// refusal is an exchange whose connection was refused.
+func refusal(at time.Duration) *client.Exchange {
+	return &client.Exchange{EndNS: int64(at), Err: &record.Error{Type: neterr.Connector, Message: "connection refused"}}
+}
+
+func newReach(reasons *[]error) *reach {
+	return &reach{redact: func(s string) string { return s }, end: func(err error) { *reasons = append(*reasons, err) }}
+}
+
+func TestUnreachedIsALackOfConnections(t *testing.T) {
+	failed := func(typ string, change func(*client.Exchange)) *client.Exchange {
+		x := &client.Exchange{EndNS: 1, Err: &record.Error{Type: typ}}
+		if change != nil {
+			change(x)
+		}
+		return x
+	}
+	sent := func(x *client.Exchange) { x.SentNS = 1 }
+	for _, c := range []struct {
+		name    string
+		x       *client.Exchange
+		reached bool
+		want    bool
+	}{
+		{"refused", failed(neterr.Connector, nil), false, true},
+		{"refused later on", failed(neterr.Connector, nil), true, true},
+		{"no such host", failed(neterr.DNS, nil), false, true},
+		{"TLS fails", failed(neterr.SSL, nil), false, true},
+		{"reset before anything got through", failed(neterr.OS, sent), false, true},
+		{"reset by a server that answers others", failed(neterr.OS, sent), true, false},
+		{"closed by a server that answers others", failed(neterr.ServerDisconnected, sent), true, false},
+		{"no answer in time", failed(neterr.Timeout, sent), false, false},
+		{"an HTTP error", failed("ClientResponseError", func(x *client.Exchange) { x.Status, x.SentNS = 503, 1 }), false, false},
+		{"no descriptors here", failed(neterr.Connector, func(x *client.Exchange) { x.Shortage = neterr.Descriptors }), false, false},
+		{"cancelled on purpose", failed("RequestCancellationError", func(x *client.Exchange) { x.CancelledNS = 1 }), false, false},
+		{"a request that cannot be made", failed(neterr.Value, nil), false, false},
+		{"success", &client.Exchange{Status: 200, SentNS: 1, Responses: 1}, false, false},
+	} {
+		if got := unreached(c.x, c.reached); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}
+
+// One request after the other: pauses grow to a tenth of a second, and after 10 s and 100 failures the run ends.
+func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reasons []error
+		r := newReach(&reasons)
+		start := time.Now()
+		attempts := 0
+		for len(reasons) == 0 && attempts < 2000 {
+			attempts++
+			r.hold(context.Background(), r.take(refusal(time.Since(start))))
+		}
+		if took := time.Since(start); len(reasons) != 1 || took < 10*time.Second || took > 15*time.Second || attempts < 100 || attempts > 200 {
+			t.Fatalf("%d attempts in %v: %v", attempts, took, reasons)
+		}
+		if text := reasons[0].Error(); !strings.Contains(text, "never reached") || !strings.Contains(text, "connection refused") || !strings.Contains(text, "--no-fail-fast") {
+			t.Error(text)
+		}
+		if pause := r.take(refusal(time.Since(start))); pause != 0 || len(reasons) != 1 {
+			t.Errorf("after the end: a pause of %v, %d reasons", pause, len(reasons))
+		}
+	})
+}
+
+// Connections that take 20 s to fail end the run after a minute, long before there are a hundred of them.
+func TestConnectionsThatHangEndTheRun(t *testing.T) {
+	var reasons []error
+	r := newReach(&reasons)
+	for i := range 4 {
+		if len(reasons) > 0 {
+			t.Fatalf("ended after %d failures", i)
+		}
+		r.take(refusal(time.Duration(i) * 20 * time.Second))
+	}
+	if len(reasons) != 1 {
+		t.Error("the run goes on")
+	}
+}
+
+// A server that was reached once may go away: credits are held back, the run goes on, and the outage is remembered.
+func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
+	var reasons []error
+	r := newReach(&reasons)
+	r.take(&client.Exchange{Status: 200, SentNS: 1, Responses: 1})
+	for i := range 300 {
+		pause := r.take(refusal(time.Duration(i) * 100 * time.Millisecond))
+		if pause <= 0 || pause > longestPause {
+			t.Fatalf("failure %d is followed by a pause of %v", i, pause)
+		}
+	}
+	r.take(&client.Exchange{EndNS: int64(31 * time.Second), Status: 200, SentNS: 1, Responses: 1})
+	if o := r.outage(); len(reasons) != 0 || o.Failures != 300 || o.Longest != 31*time.Second {
+		t.Errorf("%+v, %v", o, reasons)
+	}
+	r.held = 0
+	if pause := r.take(refusal(40 * time.Second)); pause != firstPause {
+		t.Errorf("the next outage begins with a pause of %v", pause)
+	}
+}
+
+func TestHeldCreditReturnsWhenTheRunEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReach(new([]error))
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		start := time.Now()
+		r.hold(ctx, r.take(refusal(0)))
+		if took := time.Since(start); took != 0 || r.held != 0 {
+			t.Errorf("held for %v, %d are held still", took, r.held)
+		}
+	})
+}
+
+// closedPort is an address at which nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+// The whole run: what was sent is accounted for, the records stand in the results, the reason is the outcome's.
+func TestRunAgainstAClosedPortEnds(t *testing.T) {
+	t.Parallel()
+	start, dir := time.Now(), t.TempDir()
+	out, err := execute(t, resolve(t, dir, closedPort(t), "--benchmark-duration", "600", "--concurrency", "3", "--isl", "5"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := out.Result.Counts
+	if out.Aborted == nil || !strings.Contains(out.Aborted.Error(), "never reached") {
+		t.Errorf("the reason is %v", out.Aborted)
+	}
+	if n := int64(len(records(t, dir))); n != counts.Errors {
+		t.Errorf("%d lines for %d errors", n, counts.Errors)
+	}
+	if counts.Successes != 0 || counts.Errors < 100 || counts.Errors >= 1000 || counts.Sent != counts.Errors+counts.CutOff {
+		t.Errorf("%+v", counts)
+	}
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestNoFailFastGoesOn(t *testing.T) {
+	t.Parallel()
+	out, err := execute(t, resolve(t, t.TempDir(), closedPort(t), "--request-count", "300", "--isl", "5", "--no-fail-fast"), Options{})
+	if err != nil || out.Aborted != nil || out.Result.Counts.Errors != 300 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

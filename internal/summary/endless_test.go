@@ -1,0 +1,28 @@
+package summary
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A state or summary that is a device or pipe, which could go on without end, is refused by name.
+func TestEndlessFilesOfARunAreRefused(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("there is no device without end")
+	}
+	path := filepath.Join(t.TempDir(), summaryName)
+	if err := os.Symlink("/dev/zero", path); err != nil {
+		t.Skip(err)
+	}
+	for name, read := range map[string]func() error{
+		"state":      func() error { _, err := ReadState(path); return err },
+		"figures":    func() error { _, err := ReadFigures(filepath.Dir(path)); return err },
+		"configured": func() error { _, err := ReadConfigured(path); return err },
+	} {
+		if err := read(); err == nil || !strings.HasPrefix(err.Error(), path+" is not a regular file") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

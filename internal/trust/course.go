@@ -1,0 +1,129 @@
+package trust
+
+import (
+	"fmt"
+	"time"
+)
+
+// The thresholds of the findings on a run's course.
+const (
+	// coldFactor and coldExcess are by how much a request must exceed the median to be called cold.
+	coldFactor, coldExcess = 5.0, 50.0
+	// fewUnreached failures for lack of a connection are left to the table of errors.
+	fewUnreached = 10
+)
+
+// Course is what a run knows of its own course that may mislead the reader of its figures.
+type Course struct {
+	// Unreached requests had no connection; the longest row of them lasted Outage.
+	Unreached int64
+	Outage    time.Duration
+	// First are the first requests in the order of sending, in milliseconds of the metric First.Tag; a negative value is
+	// a request that has none.
+	First FirstRequests
+	// Prompts is nil where it does not matter how often each of them is sent.
+	Prompts *Prompts
+	// Totals is nil where this run and the server counted the same, or nothing was compared.
+	Totals *Totals
+}
+
+// FirstRequests are values of one metric.
+type FirstRequests struct {
+	Tag    string
+	Values []float64
+}
+
+// Prompts count how often prompts were sent.
+type Prompts struct {
+	Distinct, Sent, Max int64
+	// Remedy is what makes prompts unique. Announced: that they repeat was said before the load.
+	Remedy    string
+	Announced bool
+}
+
+// Totals say how the server's totals differ from those of the run.
+type Totals struct {
+	Message, Advice string
+	// Quiet differences change little: they are no warning.
+	Quiet bool
+}
+
+// courseRules find what the reader of the figures should know of the run itself. They lead to no verdict on the client.
+var courseRules = [...]struct {
+	code string
+	find func(r *Report) (message, advice string, found bool)
+}{
+	{"server_away", serverAway},
+	{"cold_start", coldStart},
+	{"repeated_prompts", repeatedPrompts},
+	{"totals_differ", totalsDiffer},
+}
+
+// judgeCourse appends the findings on the run's course.
+func (r *Report) judgeCourse() {
+	for _, rule := range courseRules {
+		if message, advice, found := rule.find(r); found {
+			c := &r.Inputs.Course
+			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
+				rule.code == "totals_differ" && c.Totals.Quiet
+			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice, course: true, told: told})
+		}
+	}
+}
+
+func serverAway(r *Report) (message, advice string, found bool) {
+	c := &r.Inputs.Course
+	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back meanwhile", c.Unreached, short(c.Outage.Seconds())),
+		"look at the server's log of that time; rates and durations hold the outage", c.Unreached >= fewUnreached
+}
+
+func coldStart(r *Report) (message, advice string, found bool) {
+	first := &r.Inputs.Course.First
+	m, ok := r.Inputs.metric(first.Tag)
+	if !ok || !(m.P50 > 0) {
+		return "", "", false
+	}
+	n, sum := 0, 0.0
+	for n < len(first.Values) && first.Values[n] > coldFactor*m.P50 && first.Values[n]-m.P50 > coldExcess {
+		sum += first.Values[n]
+		n++
+	}
+	// Where all that was looked at is slow, it is not the start that is.
+	if n == 0 || n == len(first.Values) {
+		return "", "", false
+	}
+	requests := "request"
+	if n > 1 {
+		requests = fmt.Sprintf("%d requests", n)
+	}
+	return fmt.Sprintf("the first %s took %s × the median (%s %s ms on average, median %s ms)", requests, short(sum/float64(n)/m.P50), first.Tag, short(sum/float64(n)), short(m.P50)),
+		fmt.Sprintf("keep them out of the figures with a warm-up: --warmup-request-count %d", n), true
+}
+
+func repeatedPrompts(r *Report) (message, advice string, found bool) {
+	p := r.Inputs.Course.Prompts
+	if _, answered := r.Inputs.metric(Latency); !answered || p == nil || p.Distinct == 0 || p.Sent == p.Distinct {
+		return "", "", false
+	}
+	return fmt.Sprintf("%d requests sent %d different prompts, each %s times on average and at most %d times; a prefix cache can answer repeats",
+		p.Sent, p.Distinct, short(float64(p.Sent)/float64(p.Distinct)), p.Max), p.Remedy, true
+}
+
+func totalsDiffer(r *Report) (message, advice string, found bool) {
+	t := r.Inputs.Course.Totals
+	if t == nil {
+		return "", "", false
+	}
+	return t.Message, t.Advice, true
+}
+
+// Notes are the findings on the run's course, one line each.
+func (r *Report) Notes() []string {
+	var out []string
+	for _, reason := range r.Reasons {
+		if reason.course {
+			out = append(out, "Run: "+reason.Message+"; "+reason.Advice)
+		}
+	}
+	return out
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Runs the program against hostile servers and inputs of our own: no dump, no escape sequence on the terminal, the
+# exit code that is due, bounded time and memory, nothing written outside. `check.sh full` makes every attack, which
+# takes some five minutes; without it those that end soon are made. Linux only.
+set -euo pipefail
+cd "$(dirname "$0")"
+. ../cache.sh hostile
+build
+(cd "$root" && CGO_ENABLED=0 go build -o "$cache/hostile" ./interop/hostile/main.go ./interop/hostile/cases.go ./interop/hostile/servers.go ./interop/hostile/http2.go)
+timeout 900 "$cache/hostile" "$cache/aiperf" "$cache" "${1:-quick}"

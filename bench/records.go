@@ -15,16 +15,16 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/client"
-	"aiperf/internal/client/sse"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/intake"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/report"
-	"aiperf/internal/summary"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/client/sse"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/intake"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // fed is what a feed says about itself.

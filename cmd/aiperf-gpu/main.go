@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/signal"
 
-	"aiperf/internal/gpu/driver"
+	"aiperf/internal/watch/gpu/driver"
 )
 
 func main() {

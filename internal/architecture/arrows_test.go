@@ -1,5 +1,5 @@
-// Package architecture holds no code: its test keeps the imports between the packages equal to the
-// table of ARCHITECTURE.md.
+// Package architecture holds no code: its tests keep the imports between the packages and between the wings equal to
+// the tables of ARCHITECTURE.md.
 package architecture
 
 import (
@@ -16,11 +16,57 @@ import (
 
 const module = "aiperf/"
 
-// TestArrows fails on an import between our packages that the table does not list, and on a row of
-// the table that no package needs any more.
-func TestArrows(t *testing.T) {
-	listed := readTable(t)
-	actual := readImports(t)
+// TestRooms fails on an import between our packages that the table of rooms does not list, and on a row of the table that
+// no package needs any more.
+func TestRooms(t *testing.T) { compare(t, readTable(t, "rooms"), readImports(t)) }
+
+// TestWings does the same for the wings, the first level of internal/, and fails on a circle of them.
+func TestWings(t *testing.T) {
+	listed := readTable(t, "wings")
+	actual := map[string][]string{}
+	for room, imports := range readImports(t) {
+		if strings.HasPrefix(room, "cmd/") {
+			continue
+		}
+		from := wing(room)
+		if _, ok := actual[from]; !ok {
+			actual[from] = nil
+		}
+		for _, to := range imports {
+			if to := wing(to); to != from && !slices.Contains(actual[from], to) {
+				actual[from] = append(actual[from], to)
+			}
+		}
+	}
+	compare(t, listed, actual)
+
+	done := map[string]bool{}
+	var visit func(path []string, name string)
+	visit = func(path []string, name string) {
+		if slices.Contains(path, name) {
+			t.Fatalf("a circle of wings: %s", strings.Join(append(path, name), " → "))
+		}
+		if done[name] {
+			return
+		}
+		for _, to := range actual[name] {
+			visit(append(slices.Clone(path), name), to)
+		}
+		done[name] = true
+	}
+	for name := range actual {
+		visit(nil, name)
+	}
+}
+
+func wing(room string) string {
+	name, _, _ := strings.Cut(room, "/")
+	return name
+}
+
+// compare fails where a row of the table and the imports in the code differ.
+func compare(t *testing.T, listed, actual map[string][]string) {
+	t.Helper()
 	for from, imports := range actual {
 		allowed, ok := listed[from]
 		if !ok {
@@ -40,42 +86,51 @@ func TestArrows(t *testing.T) {
 	}
 	for from := range listed {
 		if _, ok := actual[from]; !ok {
-			t.Errorf("ARCHITECTURE.md lists the package %s, which does not exist", from)
+			t.Errorf("ARCHITECTURE.md lists %s, which does not exist", from)
 		}
 	}
 }
 
 var code = regexp.MustCompile("`([a-z0-9/-]+)`")
 
-// readTable reads the rows "| `package` | purpose | `import` `import` |".
-func readTable(t *testing.T) map[string][]string {
+// columns is the number of cells in a row of each table: "| `room` | holds | `import` `import` |" and
+// "| `wing` | answers | must never know | `import` |".
+var columns = map[string]int{"rooms": 3, "wings": 4}
+
+// readTable reads what a table of ARCHITECTURE.md, named by the heading above it, lets each row import.
+func readTable(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := map[string][]string{}
+	in := false
 	for line := range strings.Lines(string(data)) {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			in = strings.EqualFold(strings.TrimSpace(heading), name)
+		}
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) != 3 {
+		if !in || len(cells) != columns[name] {
 			continue
 		}
-		name := code.FindStringSubmatch(cells[0])
-		if name == nil || !(strings.HasPrefix(name[1], "internal/") || strings.HasPrefix(name[1], "cmd/")) {
+		row := code.FindStringSubmatch(cells[0])
+		if row == nil {
 			continue
 		}
 		imports := []string{}
-		for _, m := range code.FindAllStringSubmatch(cells[2], -1) {
-			imports = append(imports, "internal/"+m[1])
+		for _, m := range code.FindAllStringSubmatch(cells[len(cells)-1], -1) {
+			imports = append(imports, m[1])
 		}
-		table[name[1]] = imports
+		table[row[1]] = imports
 	}
 	if len(table) < 10 {
-		t.Fatalf("only %d rows found in ARCHITECTURE.md", len(table))
+		t.Fatalf("only %d %s found in ARCHITECTURE.md", len(table), name)
 	}
 	return table
 }
 
+// readImports returns what each package imports of ours, without "internal/".
 func readImports(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", "aiperf/internal/...", "aiperf/cmd/...")
@@ -102,9 +157,13 @@ func readImports(t *testing.T) map[string][]string {
 		ours := []string{}
 		for _, i := range p.Imports {
 			if strings.HasPrefix(i, module) {
-				ours = append(ours, strings.TrimPrefix(i, module))
+				ours = append(ours, room(i))
 			}
 		}
-		imports[strings.TrimPrefix(p.ImportPath, module)] = ours
+		imports[room(p.ImportPath)] = ours
 	}
+}
+
+func room(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "internal/")
 }

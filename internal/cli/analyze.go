@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/scalar"
-	"aiperf/internal/summary"
-	"aiperf/internal/swimlane"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/result/swimlane"
 )
 
 const analyzeHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]

@@ -8,12 +8,12 @@ import (
 	"syscall"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/chat"
-	"aiperf/internal/client"
-	"aiperf/internal/clock"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/session"
+	"aiperf/internal/wire/chat"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/session"
 )
 
 // chat talks to a model.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"aiperf/internal/chat"
 	"aiperf/internal/config"
-	"aiperf/internal/hub"
-	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/load"
+	"aiperf/internal/wire/chat"
+	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // chatCounter counts the tokens of replies whose server does not. A tokenizer that was asked for must be

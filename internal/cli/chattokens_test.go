@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/chat"
 	"aiperf/internal/config"
+	"aiperf/internal/wire/chat"
 )
 
 // Tokens that a server does not count are those of the tokenizer that was asked for, else of the model's own,

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/compare"
-	"aiperf/internal/scalar"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/result/compare"
 )
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]

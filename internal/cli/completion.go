@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/run"
 )
 

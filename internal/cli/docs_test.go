@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated pages")

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"aiperf/internal/compare"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/summary"
 )
 
 const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITION …]

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
 )
 
 const helpWidth = 100

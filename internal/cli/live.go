@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/page"
-	"aiperf/internal/record"
 	"aiperf/internal/run"
 )
 

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/run"
-	"aiperf/internal/runlog"
-	"aiperf/internal/trust"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/trust"
 )
 
 // figuresOf reads the samples of a page, by name with labels.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/otlp"
-	"aiperf/internal/record"
 	"aiperf/internal/run"
 )
 

@@ -9,15 +9,15 @@ import (
 	"os"
 	"strings"
 
-	"aiperf/internal/compare"
 	"aiperf/internal/config"
-	"aiperf/internal/experiment"
-	"aiperf/internal/report/console"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
-	"aiperf/internal/runlog"
-	"aiperf/internal/summary"
-	"aiperf/internal/trust"
-	"aiperf/internal/ui"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/view/simple"
+	"aiperf/internal/watch/trust"
 )
 
 // profile runs a benchmark.
@@ -48,7 +48,7 @@ func (a *app) resolve(parsed *config.Parsed) (*config.Run, []config.Warning, err
 	if err != nil {
 		return config.Resolve(parsed, run.Catalog{}) // which says of the model too
 	}
-	log := newLog(a.terminal, cfg, view{ui.None{}})
+	log := newLog(a.terminal, cfg, view{simple.None{}})
 	defer log.Close()
 	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: Version, Log: log})
 	if err != nil {
@@ -111,7 +111,7 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 }
 
 // single makes one run, reports it and says how it ended.
-func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f experiment.Finished) {
+func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f series.Finished) {
 	a.announce(view, "CONFIGURING")
 	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/experiment"
-	"aiperf/internal/report/console"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 )
 
@@ -20,7 +20,7 @@ var bannerRule = strings.Repeat("=", 80)
 // repeat makes the runs of a series and reports what they say together.
 func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
 	out := a.terminal.out
-	lock, err := experiment.Prepare(cfg.Artifacts, cfg.Dataset.Path)
+	lock, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -30,14 +30,14 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	}
 	log := options.Log.Logger("series")
 	writeBlock(out, announcement(&cfg.Series))
-	plan := experiment.NewRepeats(cfg, log)
+	plan := series.NewRepeats(cfg, log)
 	options.Tokenizers = new(run.Tokenizers)
-	runs, stopped := experiment.Execute(context.Background(), plan, experiment.Options{
+	runs, stopped := series.Execute(context.Background(), plan, series.Options{
 		Stop: interrupts.Stop,
-		Progress: func(number int, step *experiment.Step) {
+		Progress: func(number int, step *series.Step) {
 			writeLines(out, []string{"", fmt.Sprintf("Run %d of %d: %s", number, cfg.Series.Runs, step.Info.RunLabel)})
 		},
-		Execute: func(ctx context.Context, step *experiment.Step) experiment.Finished {
+		Execute: func(ctx context.Context, step *series.Step) series.Finished {
 			own := options
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
 			defer own.Log.Close()
@@ -47,10 +47,10 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 			}
 			return f
 		},
-		Failed: func(r *experiment.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
+		Failed: func(r *series.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
 	})
 	writeBlock(out, conclusion(runs, plan.Converged))
-	good := len(experiment.Successes(runs))
+	good := len(series.Successes(runs))
 	code := ExitOK
 	if good >= 2 || !stopped {
 		code = a.aggregate(cfg, runs, log)
@@ -62,14 +62,14 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 }
 
 // aggregate writes and prints what the successful runs say together.
-func (a *app) aggregate(cfg *config.Run, runs []experiment.Run, log *slog.Logger) int {
-	if good := len(experiment.Successes(runs)); good < 2 {
+func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) int {
+	if good := len(series.Successes(runs)); good < 2 {
 		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals take at least 2, so there is no aggregate; the files of each run are in %s",
-			good, len(runs), filepath.Join(cfg.Artifacts.Dir, experiment.RunsDir))
+			good, len(runs), filepath.Join(cfg.Artifacts.Dir, series.RunsDir))
 		log.Warn(message)
 		return a.fail(fmt.Errorf("%s", message))
 	}
-	whole := experiment.NewAggregate(Version, runs, cfg.Series.Confidence, cfg.Series.Cooldown)
+	whole := series.NewAggregate(Version, runs, cfg.Series.Confidence, cfg.Series.Cooldown)
 	collated := cfg.Series.Convergence != nil && cfg.Artifacts.ExportLevel != "summary"
 	paths, warnings, err := whole.Write(cfg.Artifacts, collated)
 	for _, w := range warnings {
@@ -94,7 +94,7 @@ func (a *app) aggregate(cfg *config.Run, runs []experiment.Run, log *slog.Logger
 }
 
 // tableRows are those of the metrics that the report of one run shows: their averages, and the slowest percent.
-func tableRows(rows []experiment.Row) (list []console.SeriesRow) {
+func tableRows(rows []series.Row) (list []console.SeriesRow) {
 	for _, r := range rows {
 		if r.Shown && (r.Stat == "avg" || r.Stat == "p99") {
 			list = append(list, console.SeriesRow{
@@ -129,8 +129,8 @@ func announcement(s *config.Series) []string {
 }
 
 // conclusion says how the runs went.
-func conclusion(runs []experiment.Run, converged string) []string {
-	good := experiment.Successes(runs)
+func conclusion(runs []series.Run, converged string) []string {
+	good := series.Successes(runs)
 	lines := []string{fmt.Sprintf("All runs complete: %d/%d successful", len(good), len(runs))}
 	for _, r := range runs {
 		if !r.Succeeded() {

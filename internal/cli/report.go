@@ -11,12 +11,12 @@ import (
 	"syscall"
 	"time"
 
+	"aiperf/internal/base/scalar"
 	"aiperf/internal/config"
-	"aiperf/internal/metrics"
-	"aiperf/internal/replay"
-	"aiperf/internal/report/console"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/recompute"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
-	"aiperf/internal/scalar"
 )
 
 const reportHelp = `Usage: aiperf report RUN_DIR [options]
@@ -29,7 +29,7 @@ their records, their summary and their GPU telemetry.
 `
 
 // reportFlags are the options of the command.
-func reportFlags(o *replay.ReportOptions) []option {
+func reportFlags(o *recompute.ReportOptions) []option {
 	return []option{
 		{"output-dir", "DIR", "where the files go; default: report below the run's folder", func(v string) error { o.OutputDir = v; return nil }},
 		{"goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`, func(v string) (err error) { o.SLOs, err = objectives(v); return err }},
@@ -86,7 +86,7 @@ func length(text string, least time.Duration) (*time.Duration, error) {
 
 // reportAgain computes the summaries of a run anew.
 func (a *app) reportAgain(args []string) int {
-	var o replay.ReportOptions
+	var o recompute.ReportOptions
 	table := reportFlags(&o)
 	if wantsHelp(args) {
 		a.commandHelp(reportHelp, table)
@@ -107,7 +107,7 @@ func (a *app) reportAgain(args []string) int {
 	o.Dir, o.Version, o.ExportWidth, o.GPUGrace = runs[0], Version, env.UI.ConsoleExportWidth, env.GPU.FinalGrace
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	result, options, err := replay.Report(ctx, o)
+	result, options, err := recompute.Report(ctx, o)
 	if result != nil && options != nil {
 		t := a.terminal
 		options.Width = console.Width(t.outTTY, t.width(), o.ExportWidth)

@@ -10,9 +10,9 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
-	"aiperf/internal/suggest"
 )
 
 // Version is the program's version; a release build sets it.

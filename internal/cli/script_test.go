@@ -19,8 +19,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"aiperf/internal/capacity"
 	"aiperf/internal/cli"
+	"aiperf/internal/watch/capacity"
 )
 
 // TestMain lets the test binary be the program itself: started under the name "aiperf", it is aiperf.

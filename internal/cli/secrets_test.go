@@ -19,7 +19,7 @@ import (
 	"sync"
 	"testing"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // given are secrets by the way in which a run gets them. None contains another one.

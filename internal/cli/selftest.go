@@ -6,11 +6,11 @@ import (
 	"log/slog"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/capacity"
-	"aiperf/internal/scalar"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/selftest"
-	"aiperf/internal/suggest"
+	"aiperf/internal/watch/capacity"
 )
 
 const selftestHelp = `Usage: aiperf selftest [--quick] [--streams N] [--json FILE]

@@ -8,16 +8,16 @@ import (
 	"syscall"
 
 	"aiperf/internal/config"
-	"aiperf/internal/replay"
+	"aiperf/internal/result/recompute"
 )
 
 // serverMetrics computes the server metrics of a run anew from its recordings.
 func (a *app) serverMetrics(args []string) int {
 	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, replay.Help())
+		fmt.Fprint(a.terminal.out, recompute.Help())
 		return ExitOK
 	}
-	options, err := replay.ParseArgs(args)
+	options, err := recompute.ParseArgs(args)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -32,7 +32,7 @@ func (a *app) serverMetrics(args []string) int {
 	options.Warn = func(message string) { fmt.Fprintln(a.terminal.err, "warning:", message) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := replay.ServerMetrics(ctx, options); err != nil {
+	if err := recompute.ServerMetrics(ctx, options); err != nil {
 		return a.fail(err)
 	}
 	return ExitOK

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/report/console"
-	"aiperf/internal/speedbench"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/speedbench"
 )
 
 const speedBenchHelp = `Usage: aiperf speed-bench-report PATH [PATH …] [options]

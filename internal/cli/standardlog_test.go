@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/runlog"
+	"aiperf/internal/view/runlog"
 )
 
 func TestLibrariesSpeakInTheLog(t *testing.T) {

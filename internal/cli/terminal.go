@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	safe "aiperf/internal/terminal"
+	safe "aiperf/internal/base/terminal"
 )
 
 // terminal is where the program talks to the user.

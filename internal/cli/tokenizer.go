@@ -7,8 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"aiperf/internal/hub"
-	"aiperf/internal/tokenizer/lines"
+	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/tokenizer/lines"
 )
 
 // tokenizer packs a tokenizer, or counts and encodes lines of text with it.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"syscall"
 
-	"aiperf/internal/dataset/loader"
-	"aiperf/internal/trace"
+	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/trace"
 )
 
 // analyzeTrace tells what a trace is like.

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/mlflow"
-	"aiperf/internal/record"
 	"aiperf/internal/run"
 )
 

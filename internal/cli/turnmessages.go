@@ -5,8 +5,8 @@ import (
 	"math"
 	"path/filepath"
 
-	"aiperf/internal/scalar"
-	"aiperf/internal/turnmessages"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/result/transcript"
 )
 
 const turnMessagesHelp = `Usage: aiperf analyze turn-messages RUN_DIR [RUN_DIR …] [options]
@@ -19,7 +19,7 @@ replies are those of outputs.json, where it is there.
 type turnMessagesOptions struct {
 	runDirs
 	out    string
-	limits turnmessages.Limits
+	limits transcript.Limits
 }
 
 func turnMessagesFlags(o *turnMessagesOptions) []option {
@@ -42,7 +42,7 @@ func turnMessagesFlags(o *turnMessagesOptions) []option {
 }
 
 func (a *app) turnMessages(args []string) int {
-	o := turnMessagesOptions{limits: turnmessages.DefaultLimits()}
+	o := turnMessagesOptions{limits: transcript.DefaultLimits()}
 	table := turnMessagesFlags(&o)
 	if wantsHelp(args) {
 		a.commandHelp(turnMessagesHelp, table)
@@ -53,7 +53,7 @@ func (a *app) turnMessages(args []string) int {
 		return a.fail(err)
 	}
 	return a.eachRun("turn-messages", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
-		book, err := turnmessages.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"), runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
+		book, err := transcript.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"), runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
 		if err != nil {
 			return nil, err
 		}

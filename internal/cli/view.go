@@ -7,22 +7,22 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/run"
-	"aiperf/internal/ui"
+	"aiperf/internal/view/simple"
 )
 
 // view shows the progress of a run.
-type view struct{ ui ui.View }
+type view struct{ ui simple.View }
 
 func newView(t *terminal, cfg *config.Run) view {
 	if cfg.UI.Pick(t.outTTY) != "simple" {
-		return view{ui.None{}}
+		return view{simple.None{}}
 	}
-	return view{ui.NewSimple(t.styledErr, t.errTTY && !t.dumb, t.colour, cfg.Env.UI.MinUpdatePercent)}
+	return view{simple.NewSimple(t.styledErr, t.errTTY && !t.dumb, t.colour, cfg.Env.UI.MinUpdatePercent)}
 }
 
 // logWriter is where log lines go so that they and the progress do not overwrite each other.
 func (v view) logWriter(out io.Writer) io.Writer {
-	if s, ok := v.ui.(*ui.Simple); ok {
+	if s, ok := v.ui.(*simple.Simple); ok {
 		return s.Beside(out)
 	}
 	return out
@@ -38,7 +38,7 @@ func (v view) observe(s run.Snapshot) {
 }
 
 // progress is what a snapshot says about the phase that is under way.
-func progress(s run.Snapshot) (ui.Progress, bool) {
+func progress(s run.Snapshot) (simple.Progress, bool) {
 	var current *load.Stats
 	for i := range s.Phases {
 		if s.Phases[i].State != load.Created {
@@ -46,15 +46,15 @@ func progress(s run.Snapshot) (ui.Progress, bool) {
 		}
 	}
 	if current == nil {
-		return ui.Progress{}, false
+		return simple.Progress{}, false
 	}
-	p := ui.Progress{Stage: ui.Profiling, Elapsed: current.Elapsed(s.NowNS), Errors: current.RequestErrors}
+	p := simple.Progress{Stage: simple.Profiling, Elapsed: current.Elapsed(s.NowNS), Errors: current.RequestErrors}
 	if current.Kind == load.Warmup {
-		p.Stage = ui.Warmup
+		p.Stage = simple.Warmup
 	}
 	switch {
 	case current.State == load.Complete && current.Kind == load.Profiling:
-		p.Stage = ui.ProcessingRecords
+		p.Stage = simple.ProcessingRecords
 		p.Done, p.Total = s.Records.Requests(), current.RequestsCompleted
 	case current.State == load.SendingComplete && current.TimeoutTriggered:
 		p.Stage++ // the grace period follows its phase

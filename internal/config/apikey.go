@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // The environment variables that hold an API key where no flag gives one, the stronger one first.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/scalar"
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
 )
 
 // Lookup finds an environment variable; os.LookupEnv is one.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // schemeOf is the scheme of a URL as the user wrote it, in lower case.

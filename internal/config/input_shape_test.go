@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 func jsonText(t *testing.T, o Object) string {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"aiperf/internal/scalar"
+	"aiperf/internal/base/scalar"
 )
 
 // LengthRange is a window around the mean lengths, or below them.

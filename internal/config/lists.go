@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/scalar"
+	"aiperf/internal/base/scalar"
 )
 
 // ParseSLOs reads the value of --goodput: "tag:number" pairs separated by blanks. An alias becomes the tag that it

@@ -46,7 +46,7 @@ func wekaSets() []string {
 	return names
 }
 
-// publicDatasets are the names that this release can read; internal/dataset/public has the same.
+// publicDatasets are the names that this release can read; internal/workload/public has the same.
 func publicDatasets() []string {
 	names := []string{
 		"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena", "llava_onevision",

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // OTel says where the run's figures are pushed as OpenTelemetry metrics.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/scalar"
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
 )
 
 // Parse reads the arguments after "aiperf profile" and the environment. All faults of single flags and

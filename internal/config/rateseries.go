@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 
-	"aiperf/internal/bounded"
+	"aiperf/internal/base/bounded"
 )
 
 // RatePoint is the rate at an instant of a phase.

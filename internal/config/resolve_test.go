@@ -1,7 +1,7 @@
 package config
 
 import (
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"reflect"
 	"testing"
 	"time"

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/suggest"
 )
 
 // rules are the checks of options against one another, in the order in which faults are reported.

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // formType is the content type of multipart bodies.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // checkConnections looks at where connections start from and how many workers share them.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 func TestTrapDetectedTracesTurnTheScheduleOn(t *testing.T) {

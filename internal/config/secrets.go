@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // Redactor hides every secret of the configuration: see [Run.Secrets]. Members of request bodies that the

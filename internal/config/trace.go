@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"aiperf/internal/bounded"
+	"aiperf/internal/base/bounded"
 )
 
 // traceFacts is what the timing mode needs to know about a file.

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/scalar"
-	"aiperf/internal/suggest"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
 )
 
 // parseTokens reads the tokens that an option was given, over all its occurrences, and checks its limits.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 )
 
 // Variable is what an adaptive phase changes.

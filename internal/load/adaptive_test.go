@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 )
 
 func adaptive(slas ...SLA) *Adaptive {

@@ -3,7 +3,7 @@ package load
 import (
 	"math"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // process is an arrival process. It is a pure function: next gives the instant of arrival k when the one

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/random"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/random"
 )
 
 // The defaults of Options, for who has nothing better.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/random"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/random"
 )
 
 func TestPlansThatCannotRun(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/random"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/random"
 )
 
 // withProcessors runs a test on 1, 2 and 8 processors.

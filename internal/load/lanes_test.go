@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // told is a session whose turns began at these seconds; between them were gaps of as many seconds.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // pace is a rate that changes, as its integral over time: units says how many arrivals of unit mean gap the time up

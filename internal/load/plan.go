@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // Kind tells what the requests of a phase are for.

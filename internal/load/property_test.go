@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // drawScenario makes a random plan against a random server. All answers of the server come from a stream addressed

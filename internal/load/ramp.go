@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // Strategy is the form of a ramp.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 func stepsText(steps []limitStep) string {

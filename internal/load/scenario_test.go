@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 )
 
 func TestMain(m *testing.M) {

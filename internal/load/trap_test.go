@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 const ms = time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 )
 
 const (

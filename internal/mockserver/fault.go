@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/scalar"
+	"aiperf/internal/base/scalar"
 )
 
 // fault says how a reply is spoilt. noFault spoils nothing.

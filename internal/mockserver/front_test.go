@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/oip"
+	"aiperf/internal/wire/oip"
 )
 
 // http2 makes a client that speaks HTTP/2 to the server and nothing else, in clear text unless it trusts someone.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/oip"
+	"aiperf/internal/wire/oip"
 )
 
 // This file speaks gRPC: it turns a call of the open inference protocol into a request to the engine, and the

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/workload/tokenizer"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // latency is the model of how long work takes.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"aiperf/internal/prom"
+	"aiperf/internal/watch/prom"
 )
 
 func TestMetricsFaultSpecifications(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"aiperf/internal/scalar"
-	"aiperf/internal/suggest"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // ErrHelp is returned by ParseOptions when the help was asked for.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/random"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/random"
 )
 
 // gpuPaths are the pages of GPU exporters: two of DCGM's and one of AMD's.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 )
 
 func TestLoadCurve(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/prom"
+	"aiperf/internal/watch/prom"
 )
 
 // shown is a page that was read: its samples by name and labels.

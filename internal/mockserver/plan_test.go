@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 func planOf(promptTokens, draw int, r request) plan {

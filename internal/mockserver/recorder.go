@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 )
 
 // SchedulerOptions describe a server that works in steps, as engines with continuous batching do, and that

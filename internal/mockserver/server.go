@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/random"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/tokenizer"
 )
 
 const defaultGrace = 5 * time.Second

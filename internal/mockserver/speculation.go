@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // maxSpecTokens is how many tokens a step may draft.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/random"
-	"aiperf/internal/record"
+	"aiperf/internal/base/random"
+	"aiperf/internal/measure/record"
 )
 
 // Tokens are accepted or the target model's own; no step accepts more than it drafts.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 const (

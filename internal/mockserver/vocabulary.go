@@ -6,8 +6,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"aiperf/internal/random"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // minPieces is the least number of distinct reply tokens that a vocabulary must have.

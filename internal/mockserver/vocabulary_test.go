@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // letters counts every byte as a token.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"aiperf/internal/random"
+	"aiperf/internal/base/random"
 )
 
 // This file writes embeddings, rankings and what was found in images.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"aiperf/internal/oip"
+	"aiperf/internal/wire/oip"
 )
 
 // This file speaks the open inference protocol: what a request asks for shows in its tensors and in the name

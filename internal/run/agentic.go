@@ -5,7 +5,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
 )
 
 // lanes brings the lanes of a phase into load's terms.

@@ -19,9 +19,9 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
 )
 
 // recordedAgent is a recording of four requests, 20 ms apart, the first of which calls an agent of one request.

@@ -3,8 +3,8 @@ package run
 import (
 	"fmt"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/session"
+	"aiperf/internal/wire/session"
+	"aiperf/internal/workload/dataset"
 )
 
 // cacheBust says to the sessions how their requests are marked, nil if they are not.

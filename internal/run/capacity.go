@@ -1,9 +1,9 @@
 package run
 
 import (
-	"aiperf/internal/capacity"
 	"aiperf/internal/config"
-	"aiperf/internal/trust"
+	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 // demands are what the phases ask of the client.

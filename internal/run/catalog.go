@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"aiperf/internal/compare"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/loader"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/metrics"
-	"aiperf/internal/unit"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/unit"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/loader"
 )
 
 // Catalog tells config what the endpoint registry and the metric table know.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/runlog"
+	"aiperf/internal/view/runlog"
 )
 
 // TestNoStepOfTheSystemClockMovesAStamp: a run whose clock stands in the year 2001 has nothing of today in its records,

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"aiperf/internal/control"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
 	"aiperf/internal/load"
+	"aiperf/internal/wire/control"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset"
 )
 
 // controls talks to the servers beside the load. A nil one has nothing to do.

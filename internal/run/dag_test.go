@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/compose"
+	"aiperf/internal/base/random"
 	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/random"
-	"aiperf/internal/record"
+	"aiperf/internal/workload/compose"
+	"aiperf/internal/workload/dataset"
 )
 
 // playedTree is what a server and the records saw of a run over a file of branching sessions.

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/client"
-	"aiperf/internal/clock"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/intake"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/load"
-	"aiperf/internal/session"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/intake"
+	"aiperf/internal/wire/session"
+	"aiperf/internal/workload/dataset"
 )
 
 // schedule answers load's questions about the dataset: session k plays the root that the sampler gives to it.

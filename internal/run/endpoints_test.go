@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/clock"
-	"aiperf/internal/dataset"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/runlog"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // executeOn runs a benchmark over content that no file format can hold yet.

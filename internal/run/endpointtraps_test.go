@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/dataset"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/report/console"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/workload/dataset"
 )
 
 // asked is a request as the mock server's record tells it.

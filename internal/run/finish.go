@@ -11,12 +11,12 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/report"
-	"aiperf/internal/report/console"
-	"aiperf/internal/report/html"
-	"aiperf/internal/servermetrics"
-	"aiperf/internal/summary"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/report/html"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

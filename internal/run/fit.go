@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset"
 )
 
 // encoder is what makes token ids where requests carry them; the tokenizer is loaded by the time it is

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/config"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
 )
 
 // maxFolders bounds the numbers behind the name of a default folder.

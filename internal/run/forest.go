@@ -3,10 +3,10 @@ package run
 import (
 	"math"
 
-	"aiperf/internal/dataset"
+	"aiperf/internal/base/random"
 	"aiperf/internal/load"
-	"aiperf/internal/random"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/workload/dataset"
 )
 
 // forest knows the trees of sessions that grow out of the roots of a dataset. It belongs to the load loop.

@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/gpu"
-	"aiperf/internal/gpu/collect"
 	"aiperf/internal/load"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/gpu"
+	"aiperf/internal/watch/gpu/collect"
 )
 
 // gpuWatch collects GPU telemetry beside the load of one run. A nil one does nothing.

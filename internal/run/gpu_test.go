@@ -2,7 +2,7 @@ package run
 
 import (
 	"aiperf/internal/config"
-	"aiperf/internal/runlog"
+	"aiperf/internal/view/runlog"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"aiperf/internal/mockserver"
-	"aiperf/internal/report/console"
+	"aiperf/internal/result/report/console"
 )
 
 // gpuEnv makes readings frequent and keeps the run away from exporters of this machine.

@@ -5,16 +5,16 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/client"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/neterr"
 	"aiperf/internal/config"
-	"aiperf/internal/intake"
 	"aiperf/internal/load"
-	"aiperf/internal/neterr"
-	"aiperf/internal/record"
-	"aiperf/internal/stats"
-	"aiperf/internal/summary"
-	"aiperf/internal/trust"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/trust"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/intake"
 )
 
 // shortBody is the length up to which writing a body to a socket does not wait for the network.

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"aiperf/internal/client"
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/control"
-	"aiperf/internal/hint"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/control"
 )
 
 // shownURLs are those that are asked, without secrets.

@@ -3,8 +3,8 @@ package run
 import (
 	"fmt"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset"
 )
 
 // holds counts what the turns of a dataset have beside text.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset"
 )
 
 // talks is a store of conversations of two turns.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/client/sigv4"
+	"aiperf/internal/wire/client/sigv4"
 )
 
 // identity is how the run and its servers know each other: authorities, the client's certificate, the

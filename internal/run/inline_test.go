@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
+	"aiperf/internal/workload/dataset"
 )
 
 // pictures is a dataset of one picture a turn.

@@ -6,11 +6,11 @@ import (
 	"iter"
 	"math"
 
+	"aiperf/internal/base/random"
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/random"
-	"aiperf/internal/report"
-	"aiperf/internal/session"
+	"aiperf/internal/result/report"
+	"aiperf/internal/wire/session"
+	"aiperf/internal/workload/dataset"
 )
 
 // writeInputs writes inputs.json. A turn that cannot be formatted ends the run; a file that cannot be

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset"
 )
 
 // endless is a dataset that must not be formatted as a whole.

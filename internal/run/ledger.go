@@ -2,8 +2,8 @@ package run
 
 import (
 	"aiperf/internal/load"
-	"aiperf/internal/servermetrics"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // markBorder remembers what is out when the profiling phase begins.

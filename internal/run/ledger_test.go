@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"aiperf/internal/mockserver"
-	"aiperf/internal/reconcile"
-	"aiperf/internal/replay"
+	"aiperf/internal/result/recompute"
+	"aiperf/internal/watch/reconcile"
 )
 
 // compared is a run of 40 requests whose tokens the client counts too.
@@ -283,7 +283,7 @@ func TestComparisonIsComputedAnew(t *testing.T) {
 	w := compared(t, serve(t, mockserver.Options{}), "--concurrency", "4")
 	for _, exclude := range [][]string{nil, {"all"}} {
 		out := filepath.Join(t.TempDir(), "again")
-		if _, _, err := replay.Report(context.Background(), replay.ReportOptions{Dir: w.dir, OutputDir: out, ExcludeErrors: exclude}); err != nil {
+		if _, _, err := recompute.Report(context.Background(), recompute.ReportOptions{Dir: w.dir, OutputDir: out, ExcludeErrors: exclude}); err != nil {
 			t.Fatal(err)
 		}
 		block := func(dir string) json.RawMessage {

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/compose"
-	"aiperf/internal/dataset/loader"
-	"aiperf/internal/dataset/media"
-	"aiperf/internal/dataset/synthetic"
-	"aiperf/internal/endpoint"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/compose"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/media"
+	"aiperf/internal/workload/synthetic"
 )
 
 // addMedia says to the composer what generated turns have besides prompts, or instead of them.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/client"
 	"aiperf/internal/config"
-	"aiperf/internal/report"
-	"aiperf/internal/roundtrip"
+	"aiperf/internal/result/report"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/roundtrip"
 )
 
 // networkWatch knows the network's round trip: as given, or by probes beside the load. A nil one knows

@@ -6,11 +6,11 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/runlog"
-	"aiperf/internal/summary"
-	"aiperf/internal/trust"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/trust"
 )
 
 // Observer follows a run from outside: a page that is scraped, a stream to a collector, a tracker of experiments. It never

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/record"
-	"aiperf/internal/trust"
+	"aiperf/internal/watch/trust"
 )
 
 // follower notes what it is told.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/record"
-	"aiperf/internal/report"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
 )
 
 // openOutputs opens the spool of outputs.json.

@@ -3,12 +3,12 @@ package run
 import (
 	"sync"
 
-	"aiperf/internal/compare"
-	"aiperf/internal/record"
-	"aiperf/internal/report/html"
-	"aiperf/internal/servermetrics"
-	"aiperf/internal/summary"
-	"aiperf/internal/timeline"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/timeline"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/report/html"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one

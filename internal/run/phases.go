@@ -6,14 +6,14 @@ import (
 	"sync"
 
 	"aiperf/internal/config"
-	"aiperf/internal/gpu"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/report"
-	"aiperf/internal/servermetrics"
-	"aiperf/internal/servermetrics/export"
-	"aiperf/internal/summary"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/gpu"
+	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 // phaseEngines are engines of phases that share theirs with others of their kind, by index; nil for the others.

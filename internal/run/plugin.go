@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/endpoint"
-	"aiperf/internal/plugin"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/plugin"
 )
 
 // startPlugin makes the program that the user named the endpoint of the run.

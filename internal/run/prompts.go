@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"sync"
 
-	"aiperf/internal/dataset"
-	"aiperf/internal/summary"
-	"aiperf/internal/trust"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/trust"
+	"aiperf/internal/workload/dataset"
 )
 
 // promptTally counts how often the first prompt of each conversation was sent in the profiling phases, in four bytes a

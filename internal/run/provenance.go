@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/capacity"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/watch/capacity"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // provenance says what measured what, so that two results can be told to be of the same kind: the

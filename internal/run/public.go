@@ -4,9 +4,9 @@ import (
 	"os"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset/public"
-	"aiperf/internal/hub"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/public"
 )
 
 // published says which public data set is read and from where.

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/client"
-	"aiperf/internal/neterr"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/wire/client"
 )
 
 // Bounds of the pauses between connections that fail, and of a run that never reaches its server.

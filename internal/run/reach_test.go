@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/client"
-	"aiperf/internal/neterr"
-	"aiperf/internal/record"
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client"
 )
 
 // refusal is an exchange whose connection was refused.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/metrics"
-	"aiperf/internal/servermetrics"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // realtime is what the log's block of figures remembers of the block before.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/runlog"
-	"aiperf/internal/servermetrics"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // spread is a distribution with the percentiles from p50 on.

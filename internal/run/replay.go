@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/dataset"
-	"aiperf/internal/dataset/loader"
 	"aiperf/internal/load"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader"
 )
 
 // reading says how an input file is read.

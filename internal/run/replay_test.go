@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // arrival is a request as the server's own log has it.

@@ -19,7 +19,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/runlog"
+	"aiperf/internal/view/runlog"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"aiperf/internal/tokenizer/load"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 const tinyTokenizer = `{"version":"1.0","added_tokens":[],"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}`

@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"aiperf/internal/client"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/prom"
-	"aiperf/internal/report/console"
-	"aiperf/internal/servermetrics"
-	"aiperf/internal/servermetrics/collect"
-	"aiperf/internal/servermetrics/export"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/prom"
+	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/collect"
+	"aiperf/internal/watch/servermetrics/export"
+	"aiperf/internal/wire/client"
 )
 
 // serverWatch collects the servers' own metrics beside the load of one run. A nil one does nothing.

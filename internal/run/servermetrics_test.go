@@ -24,8 +24,8 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/report/console"
-	"aiperf/internal/runlog"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/view/runlog"
 )
 
 // scrapeEnv makes scrapes frequent and nothing wait for them.

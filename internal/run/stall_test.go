@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/record"
 )
 
 func TestRecordsStallOnlyWhenNoneCome(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/report"
-	"aiperf/internal/summary"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
 )
 
 // stateInterval is how often the state of a run is written: with the records, which reach the disk as

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/clock"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/runlog"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // storedRows are files of every format whose rows may stay on disk, by format.

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"aiperf/internal/endpoint"
-	"aiperf/internal/jinja"
-	"aiperf/internal/tokenizer/chat"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/jinja"
+	"aiperf/internal/workload/tokenizer/chat"
 )
 
 // templated counts conversations with their chat template, other texts as they are.

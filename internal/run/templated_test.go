@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/chat"
+	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/chat"
 )
 
 func TestAnEndlessChatTemplateIsGivenUp(t *testing.T) {

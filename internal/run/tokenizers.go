@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/endpoint"
-	"aiperf/internal/hub"
-	"aiperf/internal/tokenizer"
-	"aiperf/internal/tokenizer/chat"
-	"aiperf/internal/tokenizer/load"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/chat"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // loadTokenizers makes the tokenizers ready that the run counts with: the user's own, or one for each

@@ -3,8 +3,8 @@ package run
 import (
 	"context"
 
-	"aiperf/internal/client"
-	"aiperf/internal/client/grpc"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/client/grpc"
 )
 
 // transport carries requests: over HTTP or as calls of gRPC.

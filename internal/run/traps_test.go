@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/dataset"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/tokenizer"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // summaryOf reads the JSON summary of a run.

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/record"
-	"aiperf/internal/runlog"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/view/runlog"
 )
 
 // logSetup writes at debug level what the run is about to do.

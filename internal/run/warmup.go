@@ -3,8 +3,8 @@ package run
 import (
 	"sync"
 
-	"aiperf/internal/record"
-	"aiperf/internal/report"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
 )
 
 // warmupLimit bounds the lines of warm-up requests that the state of the run keeps: it is written each second.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"aiperf/internal/record"
-	"aiperf/internal/report"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
 )
 
 // What the state keeps of a warm-up is all of it, or nothing.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/runlog"
-	"aiperf/internal/trust"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/trust"
 )
 
 // Snapshot is what an observer sees of a run.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"aiperf/internal/capacity"
-	"aiperf/internal/trust"
+	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 const (

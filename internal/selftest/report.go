@@ -3,8 +3,8 @@ package selftest
 import (
 	"time"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/capacity"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/capacity"
 )
 
 // Grade is the outcome of a line.

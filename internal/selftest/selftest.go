@@ -16,7 +16,7 @@ import (
 	"os"
 	"time"
 
-	"aiperf/internal/capacity"
+	"aiperf/internal/watch/capacity"
 )
 
 // Options are what a test needs.

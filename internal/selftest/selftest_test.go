@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"aiperf/internal/artifact"
-	"aiperf/internal/capacity"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/capacity"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/trust"
+	"aiperf/internal/watch/trust"
 )
 
 // The limits of a good line, in milliseconds at the 99th percentile.

@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver/child"
 	"aiperf/internal/run"
-	"aiperf/internal/runlog"
+	"aiperf/internal/view/runlog"
 )
 
 // common are the flags of every run.

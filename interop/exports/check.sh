@@ -31,7 +31,7 @@ rm -rf "$cache/further" "$cache/series"
 
 # Arrow files and streams of pyarrow: every value of every type, and a trace that is replayed.
 "$cache/venv/bin/python" arrow.py "$cache/arrow"
-(cd ../.. && AIPERF_TEST_ARROW="$cache/arrow" go test ./internal/dataset/arrow -run TestFilesOfAnotherImplementation -count=1)
+(cd ../.. && AIPERF_TEST_ARROW="$cache/arrow" go test ./internal/workload/rows/arrow -run TestFilesOfAnotherImplementation -count=1)
 rm -rf "$cache/replay"
 "$cache/aiperf" profile --model m --tokenizer builtin --url "$url" --ui none --endpoint-type completions --no-server-metrics --no-gpu-telemetry \
     --input-file "$cache/arrow/trace.arrow" --fixed-schedule-auto-offset --artifact-dir "$cache/replay" >"$cache/replay.log" 2>&1 || { cat "$cache/replay.log"; exit 1; }

@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 
-	"aiperf/internal/prom"
+	"aiperf/internal/watch/prom"
 )
 
 // flat is a page as one number for each name and label set, counters without _total, bounds and

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 
-	"aiperf/internal/prom"
+	"aiperf/internal/watch/prom"
 )
 
 // engines makes the vLLM page about 300 KB large.

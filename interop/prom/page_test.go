@@ -12,7 +12,7 @@ import (
 // vllmPage is the vLLM page of our parser's tests with the samples of so many engines.
 func vllmPage(tb testing.TB, engines int) []byte {
 	tb.Helper()
-	data, err := os.ReadFile("../../internal/prom/testdata/vllm.txt")
+	data, err := os.ReadFile("../../internal/watch/prom/testdata/vllm.txt")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,7 +15,7 @@ for _ in $(seq 100); do
     if python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/health')" 2>/dev/null; then break; fi
     sleep 0.1
 done
-"$cache/venv/bin/python" conversations.py ../../internal/endpoint/testdata/conversations
+"$cache/venv/bin/python" conversations.py ../../internal/wire/endpoint/testdata/conversations
 "$cache/venv/bin/python" check.py "http://127.0.0.1:$port"
 kill $server
 wait $server || true

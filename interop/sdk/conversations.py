@@ -1,4 +1,4 @@
-"""The replies of internal/endpoint/testdata/conversations are replies of the APIs that they name as their source:
+"""The replies of internal/wire/endpoint/testdata/conversations are replies of the APIs that they name as their source:
 each must be an object of that class of the official package. Usage: conversations.py DIR"""
 import glob
 import importlib

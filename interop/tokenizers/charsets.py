@@ -2,7 +2,7 @@
 
     python charsets.py
 
-internal/tokenizer/hf/charsets_table.go holds them: the sets that differ from every version of the standard
+internal/workload/tokenizer/hf/charsets_table.go holds them: the sets that differ from every version of the standard
 library's tables. They are found by asking the components about every code point.
 """
 

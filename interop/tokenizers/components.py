@@ -1,6 +1,6 @@
-"""Writes what the reference engine's components make of chosen texts: internal/tokenizer/hf/testdata/components.json.
+"""Writes what the reference engine's components make of chosen texts: internal/workload/tokenizer/hf/testdata/components.json.
 
-    python components.py > ../../internal/tokenizer/hf/testdata/components.json
+    python components.py > ../../internal/workload/tokenizer/hf/testdata/components.json
 """
 
 import json

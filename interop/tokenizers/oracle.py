@@ -2,11 +2,11 @@
 
     python3 -m venv /tmp/oracle && /tmp/oracle/bin/pip install tiktoken
     /tmp/oracle/bin/python interop/tokenizers/oracle.py o200k_base.tiktoken --count 20000 > expected.jsonl
-    AIPERF_TOKENIZER_VECTORS=expected.jsonl go test -run Oracle ./internal/tokenizer
+    AIPERF_TOKENIZER_VECTORS=expected.jsonl go test -run Oracle ./internal/workload/tokenizer
 
 The argument is the public rank file. Every line written is {"text": …, "ids": […]}; the texts are
 random but for some chosen by hand and depend on --seed alone. --file adds the paragraphs of a text
-file. The committed sample, internal/tokenizer/testdata/o200k_base.jsonl, is
+file. The committed sample, internal/workload/tokenizer/testdata/o200k_base.jsonl, is
 --count 400 --seed 1 --short.
 """
 

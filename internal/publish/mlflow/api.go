@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/rest"
 )

@@ -3,7 +3,7 @@ package mlflow
 import (
 	"testing"
 
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
 )
 
 // BenchmarkRecord is what a finished request costs beside the load.

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"aiperf/internal/metrics"
-	"aiperf/internal/summary"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
 )
 
 // diagnostics begins the keys of metrics that say how something was measured; MLflow shows them apart.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/otlp"
-	"aiperf/internal/record"
 )
 
 // livePrefix begins the keys of what is added while the load runs.

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/summary"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/summary"
 )
 
 // batch is what one log-batch holds.

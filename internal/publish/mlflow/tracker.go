@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/rest"
-	"aiperf/internal/record"
-	"aiperf/internal/summary"
+	"aiperf/internal/result/summary"
 )
 
 // Options say which run is tracked, and where.

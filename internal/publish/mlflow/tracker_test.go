@@ -19,8 +19,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/bundle"
-	"aiperf/internal/record"
 )
 
 func finish(tr *Tracker, e Ending) {

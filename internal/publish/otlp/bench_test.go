@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 )
 
 // sampleRecord is a streamed request of so many chunks, in which every usual metric has a value.

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
-	"aiperf/internal/record"
-	"aiperf/internal/unit"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/unit"
 )
 
 // scope is the name of the instrumentation, the same as that of the original.

@@ -3,7 +3,7 @@ package otlp
 import (
 	"testing"
 
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
 func TestProvidersAreKnownByTheirHosts(t *testing.T) {

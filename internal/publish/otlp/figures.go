@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 )
 
 // labels are the attributes of everything that is pushed.

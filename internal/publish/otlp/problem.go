@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"aiperf/internal/neterr"
+	"aiperf/internal/base/neterr"
 )
 
 // problem is why a push failed, and what to think of it.

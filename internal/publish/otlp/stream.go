@@ -18,10 +18,10 @@ import (
 
 	othermetric "go.opentelemetry.io/otel/metric"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 )
 
 // Options say what is pushed, where and how.

@@ -16,7 +16,7 @@ import (
 	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 
 	"aiperf/internal/load"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/record"
 )
 
 func attributesOf(list []*commonpb.KeyValue) map[string]string {

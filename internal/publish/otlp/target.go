@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"aiperf/internal/artifact"
+	"aiperf/internal/base/artifact"
 )
 
 // The ports of collectors.

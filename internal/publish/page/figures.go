@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 )
 
 // distribution is a histogram of a record metric.

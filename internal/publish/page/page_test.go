@@ -21,10 +21,10 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/stats"
-	"aiperf/internal/trust"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/watch/trust"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"aiperf/internal/load"
-	"aiperf/internal/metrics"
-	"aiperf/internal/record"
-	"aiperf/internal/trust"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/watch/trust"
 )
 
 // Info says which run it is.

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"aiperf/internal/load"
-	"aiperf/internal/trust"
+	"aiperf/internal/watch/trust"
 )
 
 // level is a family whose value is that of the last snapshot.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/neterr"
+	"aiperf/internal/base/neterr"
 )
 
 // Kind is what to think of a failed request.

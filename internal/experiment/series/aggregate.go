@@ -1,0 +1,149 @@
+package series
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+)
+
+// AggregateVersion is the version of the aggregate's shape.
+const AggregateVersion = "1.0"
+
+// Aggregate is what repeated runs say together.
+type Aggregate struct {
+	AIPerfVersion string
+	// Runs are all that were executed.
+	Runs     []Run
+	Level    float64
+	Cooldown time.Duration
+	Rows     []Row
+}
+
+// NewAggregate summarizes the successful ones of some runs.
+func NewAggregate(version string, runs []Run, level float64, cooldown time.Duration) *Aggregate {
+	return &Aggregate{AIPerfVersion: version, Runs: runs, Level: level, Cooldown: cooldown, Rows: Summarize(Successes(runs), level)}
+}
+
+// figureColumn is a figure of a row in the files. Decimals are those of the CSV.
+type figureColumn struct {
+	name     string
+	decimals int
+	of       func(*Row) float64
+}
+
+var figureColumns = []figureColumn{
+	{"mean", 2, func(r *Row) float64 { return r.Mean }},
+	{"std", 2, func(r *Row) float64 { return r.Std }},
+	{"min", 2, func(r *Row) float64 { return r.Min }},
+	{"max", 2, func(r *Row) float64 { return r.Max }},
+	{"cv", 4, func(r *Row) float64 { return r.CV }},
+	{"se", 4, func(r *Row) float64 { return r.SE }},
+	{"ci_low", 2, func(r *Row) float64 { return r.Low }},
+	{"ci_high", 2, func(r *Row) float64 { return r.High }},
+	{"t_critical", 4, func(r *Row) float64 { return r.T }},
+}
+
+// Document is profile_export_aiperf_aggregate.json.
+func (a *Aggregate) Document() artifact.Object {
+	rows := artifact.Object{}
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		row := artifact.Object{}
+		for _, c := range figureColumns {
+			row = append(row, artifact.Member{Key: c.name, Value: numberOrNull(c.of(r))})
+		}
+		rows = append(rows, artifact.Member{Key: r.Key(), Value: append(row, artifact.Member{Key: "unit", Value: r.Unit})})
+	}
+	return artifact.Object{
+		{Key: "schema_version", Value: AggregateVersion},
+		{Key: "aiperf_version", Value: a.AIPerfVersion},
+		{Key: "metadata", Value: append(counts("confidence", a.Runs),
+			artifact.Member{Key: "confidence_level", Value: a.Level},
+			artifact.Member{Key: "run_labels", Value: labels(a.Runs)},
+			artifact.Member{Key: "cooldown_seconds", Value: a.Cooldown.Seconds()},
+		)},
+		{Key: "metrics", Value: rows},
+	}
+}
+
+// counts opens the metadata of a file about several runs.
+func counts(kind string, runs []Run) artifact.Object {
+	failed := []any{}
+	for _, r := range runs {
+		if !r.Succeeded() {
+			failed = append(failed, artifact.Object{{Key: "label", Value: r.Info.RunLabel}, {Key: "error", Value: r.Err}})
+		}
+	}
+	return artifact.Object{
+		{Key: "aggregation_type", Value: kind},
+		{Key: "num_profile_runs", Value: len(runs)},
+		{Key: "num_successful_runs", Value: len(runs) - len(failed)},
+		{Key: "failed_runs", Value: failed},
+	}
+}
+
+// labels are those of the successful runs.
+func labels(runs []Run) []any {
+	list := []any{}
+	for _, r := range Successes(runs) {
+		list = append(list, r.Info.RunLabel)
+	}
+	return list
+}
+
+// numberOrNull keeps the key of a number that JSON cannot say.
+func numberOrNull(v float64) any {
+	if !artifact.Finite(v) {
+		return nil
+	}
+	return v
+}
+
+// CSV is profile_export_aiperf_aggregate.csv.
+func (a *Aggregate) CSV() []byte {
+	header := []string{"metric"}
+	for _, c := range figureColumns {
+		header = append(header, c.name)
+	}
+	out := artifact.AppendCSVRow(nil, append(header, "unit")...)
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		row := []string{r.Key()}
+		for _, c := range figureColumns {
+			row = append(row, fixed(c.of(r), c.decimals))
+		}
+		out = artifact.AppendCSVRow(out, append(row, r.Unit)...)
+	}
+	var quoted []string
+	for _, label := range labels(a.Runs) {
+		quoted = append(quoted, "'"+label.(string)+"'")
+	}
+	out = artifact.AppendCSVRow(out)
+	for _, row := range [...][2]string{
+		{"Aggregation Type", "confidence"},
+		{"Total Runs", strconv.Itoa(len(a.Runs))},
+		{"Successful Runs", strconv.Itoa(len(quoted))},
+		{"Confidence Level", string(artifact.AppendFloat(nil, a.Level))},
+		{"Run Labels", "[" + strings.Join(quoted, ", ") + "]"},
+		{"Cooldown Seconds", string(artifact.AppendFloat(nil, a.Cooldown.Seconds()))},
+	} {
+		out = artifact.AppendCSVRow(out, row[0], row[1])
+	}
+	return out
+}
+
+// fixed formats a number with some decimals; what is none has a name.
+func fixed(v float64, decimals int) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}

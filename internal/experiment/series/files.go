@@ -1,0 +1,103 @@
+package series
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/result/report"
+)
+
+// trialFolder is what the folder of a run may be called; those of sweeps are trial_NNNN.
+var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
+
+// Prepare makes the folder of an experiment and removes what an earlier one left there: its aggregates, and the
+// known files of its runs, which would pass for those of this one. The data of the experiment must not be among them.
+// Others are kept out of the folder until the lock is released.
+func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
+	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+	}
+	lock, err := artifact.LockFolder(a.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w with --artifact-dir", err)
+	}
+	if err := clearFolder(a, data); err != nil {
+		lock.Release()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// clearFolder removes what an earlier experiment left.
+func clearFolder(a config.Artifacts, data string) error {
+	stale := []string{a.Path(config.AggregateJSON), a.Path(config.AggregateCSV), a.Path(config.CollatedJSON)}
+	folders, _ := os.ReadDir(filepath.Join(a.Dir, RunsDir)) // none when it cannot be read
+	var emptied []string
+	for _, folder := range folders {
+		if !folder.IsDir() || !trialFolder.MatchString(folder.Name()) {
+			continue
+		}
+		own := a
+		own.Dir = filepath.Join(a.Dir, RunsDir, folder.Name())
+		for _, own.Prefix = range []string{"", a.Prefix} {
+			for _, kind := range config.ArtifactKinds() {
+				stale = append(stale, own.Path(kind))
+			}
+			json, csv := own.PhaseNames()
+			files, _ := report.StalePhases(own.Dir, json, csv)
+			stale = append(stale, files...)
+		}
+		_, ofPhases := report.StalePhases(own.Dir)
+		emptied = append(emptied, ofPhases...)
+		emptied = append(emptied, filepath.Dir(own.Path(config.LogFile)), own.Dir)
+	}
+	if slices.ContainsFunc(stale, func(path string) bool { return sameFile(path, data) }) {
+		return fmt.Errorf("--input-file %s is a file of the earlier runs in %s, which are replaced; choose another directory with --artifact-dir", data, a.Dir)
+	}
+	if err := artifact.RemoveStale(stale...); err != nil {
+		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+	}
+	for _, dir := range append(emptied, filepath.Dir(a.Path(config.AggregateJSON))) {
+		_ = os.Remove(dir) // which fails, as it should, when it holds anything else
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// Write writes the files of a series: the aggregate and, where convergence was asked for, the collated requests.
+// It returns their paths, in this order. The warnings say what was left out.
+func (a *Aggregate) Write(to config.Artifacts, collated bool) (paths, warnings []string, err error) {
+	if err := os.MkdirAll(filepath.Dir(to.Path(config.AggregateJSON)), 0o755); err != nil {
+		return nil, nil, fmt.Errorf("the folder of the aggregate cannot be made: %w", err)
+	}
+	var failures []error
+	keep := func(path string, err error) {
+		if err != nil {
+			failures = append(failures, err)
+			return
+		}
+		paths = append(paths, path)
+	}
+	keep(to.Path(config.AggregateJSON), artifact.WriteObject(to.Path(config.AggregateJSON), a.Document()))
+	keep(to.Path(config.AggregateCSV), artifact.WriteFile(to.Path(config.AggregateCSV), a.CSV()))
+	if collated {
+		document, left, err := Collated(a.AIPerfVersion, a.Runs, a.Cooldown)
+		warnings = left
+		if err == nil {
+			err = artifact.WriteObject(to.Path(config.CollatedJSON), document)
+		}
+		keep(to.Path(config.CollatedJSON), err)
+	}
+	return paths, warnings, errors.Join(failures...)
+}

@@ -1,0 +1,99 @@
+package series
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"aiperf/internal/config"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/run"
+)
+
+// longestError bounds the text that is kept of a failed run, in bytes; its end says the most.
+const longestError = 2000
+
+// Run is what remains of a run.
+type Run struct {
+	Info      summary.RunInfo
+	Artifacts config.Artifacts
+	// Err says why the run does not count; empty for a success.
+	Err string
+	// Cancelled tells that the user cut the run off.
+	Cancelled bool
+	// Figures are the run's metrics in the order of its summary; nil unless it succeeded.
+	Figures []Figure
+}
+
+// Succeeded tells whether the run counts.
+func (r *Run) Succeeded() bool { return r.Err == "" }
+
+// judge keeps what an experiment needs of a run. It succeeded if its process would have ended with 0, its
+// summary has metrics, and at least one request was successful.
+func judge(step *Step, f Finished, stop <-chan struct{}) Run {
+	r := Run{Info: step.Info, Artifacts: step.Config.Artifacts}
+	if f.Outcome != nil {
+		r.Cancelled = f.Outcome.Result.WasCancelled
+	} else {
+		select {
+		case <-stop:
+			r.Cancelled = true
+		default:
+		}
+	}
+	r.Err = fault(f, r.Cancelled)
+	if r.Err == "" {
+		r.Figures = figures(&f.Outcome.Result)
+		r.Err = lack(r.Figures)
+	}
+	if r.Err != "" {
+		r.Figures = nil
+		r.Err = tail(step.Config.Redactor().Text(r.Err))
+	}
+	return r
+}
+
+// fault says why a run failed as a whole, "" if it did not.
+func fault(f Finished, cancelled bool) string {
+	var empty *run.NoResultsError
+	switch {
+	case cancelled:
+		return "cancelled before it was complete"
+	case f.Outcome != nil && f.Outcome.Result.Counts.AllFailed():
+		return fmt.Sprintf("All %d requests failed", f.Outcome.Result.Counts.Completed())
+	case errors.As(f.Err, &empty) && empty.Reason != "":
+		return "No requests completed: " + empty.Reason
+	case errors.As(f.Err, &empty):
+		return "No requests completed"
+	case f.Code != 0 || f.Outcome == nil:
+		text := fmt.Sprintf("exit status %d", f.Code)
+		if f.Err != nil {
+			text += ": " + f.Err.Error()
+		}
+		return text
+	}
+	return ""
+}
+
+// lack says what the metrics of a run that ended well lack, "" if nothing.
+func lack(figures []Figure) string {
+	if len(figures) == 0 {
+		return "no metrics found"
+	}
+	if completed, ok := find(figures, "request_count", "avg"); !ok || completed <= 0 {
+		return "No requests completed"
+	}
+	return ""
+}
+
+// tail is the end of a text that is too long.
+func tail(text string) string {
+	if len(text) <= longestError {
+		return text
+	}
+	text = text[len(text)-longestError:]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return text
+}

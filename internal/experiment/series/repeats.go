@@ -1,0 +1,103 @@
+package series
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+
+	"aiperf/internal/config"
+	"aiperf/internal/result/summary"
+)
+
+// baseLabel names the only variation of an experiment that repeats one configuration.
+const baseLabel = "base"
+
+// Repeats is the plan of a configuration that is repeated as it is.
+type Repeats struct {
+	base *config.Run
+	test *convergence
+	log  *slog.Logger
+	// Converged says after how many runs, and why, the plan ended early; empty when it did not.
+	Converged string
+}
+
+// NewRepeats plans the series that a configuration asks for. The log takes what each check of convergence found.
+func NewRepeats(base *config.Run, log *slog.Logger) *Repeats {
+	r := &Repeats{base: base, log: log}
+	if c := base.Series.Convergence; c != nil {
+		r.test = &convergence{Convergence: *c, level: base.Series.Confidence, log: log}
+	}
+	return r
+}
+
+// Next implements Plan.
+func (r *Repeats) Next(done []Run) (Step, bool) {
+	s := &r.base.Series
+	if len(done) >= s.Runs {
+		return Step{}, false
+	}
+	if r.test != nil && len(done) >= r.test.MinRuns {
+		if why, met := r.test.check(done); met {
+			r.Converged = fmt.Sprintf("Converged after %d runs: %s", len(done), why)
+			r.log.Info(r.Converged)
+			return Step{}, false
+		}
+	}
+	step := Step{
+		Config: trial(r.base, len(done), filepath.Join(r.base.Artifacts.Dir, RunsDir, folder(len(done))), baseLabel),
+		Info:   summary.RunInfo{Trial: len(done), RunLabel: Label(len(done))},
+	}
+	if len(done) > 0 {
+		step.Pause = s.Cooldown
+	}
+	return step, true
+}
+
+// RunsDir holds the folders of the runs.
+const RunsDir = "profile_runs"
+
+// folder names the folder of a run of a series without a sweep, as the original does. Readers take trial_NNNN as well.
+func folder(trial int) string { return fmt.Sprintf("run_%04d", trial+1) }
+
+// Label names a trial, counted from 0.
+func Label(trial int) string { return fmt.Sprintf("trial_%04d", trial+1) }
+
+// trial is the configuration of one trial of a variation: its own folder, its seed, and its warm-up.
+func trial(base *config.Run, number int, dir, variation string) *config.Run {
+	own := *base
+	own.Artifacts.Dir = dir
+	if number > 0 && base.Series.WarmupOnce {
+		own.Phases = withoutWarmup(base.Phases)
+	}
+	switch {
+	case base.Series.Seeds == config.VarySeeds && base.RandomSeed != nil:
+		seed := trialSeed(*base.RandomSeed, variation, number)
+		own.RandomSeed = &seed
+	case base.Series.Seeds == config.FreshSeeds && base.Submission != nil:
+		seed := rand.Uint64N(1 << 53) // a scenario records its seed, as a number that every JSON reader can read
+		own.RandomSeed = &seed
+	}
+	return &own
+}
+
+// withoutWarmup keeps the phases that are measured, and of agentic replay the one that places the lanes:
+// without it they would begin with sessions that have no past.
+func withoutWarmup(phases []config.Phase) []config.Phase {
+	var kept []config.Phase
+	for _, p := range phases {
+		if p.Kind != config.WarmupPhase || p.Lanes != nil && p.Lanes.Stage == config.SeedLanes {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// trialSeed is the seed of a trial: 32 bits of SHA-256("<base>:<variation>:trial:<number>"). Sums of base and
+// number would give neighbouring variations the same seeds.
+func trialSeed(base uint64, variation string, number int) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s:trial:%d", base, variation, number))
+	return uint64(binary.BigEndian.Uint32(sum[:4]))
+}

@@ -1,0 +1,123 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"aiperf/internal/measure/stats"
+)
+
+var wholeNumbers = rapid.OneOf(
+	rapid.Just(int64(0)),
+	rapid.Int64Range(-5, 5),
+	rapid.Int64Range(1*ms, 900*ms),
+	rapid.Int64Range(-1<<46, 1<<46),
+)
+
+// Of whole numbers all figures but percentiles are those of the exact description, and neither order
+// nor merging changes a bit of anything.
+func TestSketchOfWholeNumbers(t *testing.T) {
+	ranks := PercentileRanks[:]
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := rapid.SliceOfN(wholeNumbers, 1, 400).Draw(t, "values")
+		values := make([]float64, len(drawn))
+		var one sketch
+		for i, v := range drawn {
+			values[i] = float64(v)
+			one.add(values[i])
+		}
+		cut := rapid.IntRange(0, len(values)).Draw(t, "cut")
+		var left, right sketch
+		for _, v := range slices.Backward(values[cut:]) {
+			right.add(v)
+		}
+		for _, v := range values[:cut] {
+			left.add(v)
+		}
+		right.merge(&left)
+		right.merge(nil)
+		got := one.summary(ranks)
+		if diff := cmp.Diff(got, right.summary(ranks)); diff != "" {
+			t.Fatalf("one sketch, and two merged: %s", diff)
+		}
+		want := stats.Describe(values, ranks)
+		want.Percentiles = got.Percentiles
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("exact, and the sketch: %s", diff)
+		}
+	})
+}
+
+// Percentiles keep the stated error, for both signs.
+func TestSketchErrorIsAsStated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		low := math.Ldexp(1, rapid.IntRange(-40, 40).Draw(t, "exponent"))
+		values := rapid.SliceOfN(rapid.Float64Range(low, low*0x1p20), 1, 300).Draw(t, "values")
+		for _, sign := range []float64{1, -1} {
+			signed := make([]float64, len(values))
+			var s sketch
+			for i, v := range values {
+				signed[i] = sign * v
+				s.add(signed[i])
+			}
+			want := stats.Describe(signed, PercentileRanks[:])
+			got := s.summary(PercentileRanks[:])
+			for i, p := range got.Percentiles {
+				if w := want.Percentiles[i]; math.Abs(p-w) > SketchRelativeError*(1+1e-9)*math.Abs(w) {
+					t.Fatalf("p%v = %v, exact %v", PercentileRanks[i], p, w)
+				}
+			}
+		}
+	})
+}
+
+// No value makes a sketch large.
+func TestSketchIsBounded(t *testing.T) {
+	var s sketch
+	for _, v := range []float64{math.SmallestNonzeroFloat64, 1e-100, 1, 1e100, 1e150} {
+		s.add(v)
+		s.add(-v)
+	}
+	got := s.summary([]float64{0, 50, 100})
+	if n := len(s.positive.counts); n > 128<<sketchMantissaBits+1 {
+		t.Errorf("%d bins", n)
+	}
+	if got.Count != 10 || got.Min != -1e150 || got.Max != 1e150 || got.Percentiles[1] != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A bin counts on where its four bytes end.
+func TestSketchOfManyValues(t *testing.T) {
+	var s, o sketch
+	s.add(1)
+	s.add(3)
+	s.positive.increase(binOf(1), math.MaxUint32-1)
+	s.add(1)
+	s.add(1)
+	o.add(0.5)
+	o.merge(&s)
+	o.merge(&s)
+	if got, want := o.positive.count(binOf(1)-o.positive.first), int64(2*(math.MaxUint32+2)); got != want {
+		t.Errorf("the bin of 1 has %d values, want %d", got, want)
+	}
+}
+
+func TestEmptySketch(t *testing.T) {
+	var s, o sketch
+	s.merge(&o)
+	if got := s.summary(PercentileRanks[:]); got.Count != 0 || got.Percentiles != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func BenchmarkSketchAdd(b *testing.B) {
+	var s sketch
+	for i := int64(0); b.Loop(); i++ {
+		s.add(float64(20*ms + i*7919%(30*ms)))
+	}
+}

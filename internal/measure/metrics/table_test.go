@@ -1,0 +1,180 @@
+package metrics
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"aiperf/internal/measure/record"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/metrics.md")
+
+func TestDocsOfTheMetrics(t *testing.T) {
+	const path = "../../../docs/metrics.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(Markdown()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Markdown(), strings.ReplaceAll(string(page), "\r\n", "\n")); diff != "" {
+		t.Errorf("%s is stale; .ci/docs rewrites it:\n%s", path, diff)
+	}
+}
+
+// Every row is complete, and has exactly the code its kind needs.
+func TestTableRowsAreComplete(t *testing.T) {
+	tagForm := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	for _, d := range Table() {
+		if !tagForm.MatchString(d.Tag) || d.Header == "" || d.Short == "" || d.Doc == "" || d.Formula == "" ||
+			d.Absent == "" || d.Unit == "" || d.Display == "" || d.Group == "" {
+			t.Errorf("%s: an empty column: %+v", d.Tag, d)
+		}
+		if !strings.HasSuffix(d.Doc, ".") {
+			t.Errorf("%s: the meaning is no sentence: %s", d.Tag, d.Doc)
+		}
+		if back := d.toDisplay() * d.toInternal(); !near(back, 1) {
+			t.Errorf("%s: %s → %s → %s is × %v", d.Tag, d.Unit, d.Display, d.Unit, back)
+		}
+		code := map[Kind]int{
+			KindRecord:    int(count(d.integer != nil) + count(d.float != nil) + count(d.list)),
+			KindAggregate: int(count(d.increment != nil)),
+			KindDerived:   int(count(d.derive != nil)),
+		}
+		for kind, n := range code {
+			if want := int(count(kind == d.Kind)); n != want {
+				t.Errorf("%s (%s): %d formulas of kind %s", d.Tag, d.Kind, n, kind)
+			}
+		}
+	}
+}
+
+// A record metric reads only the facts it declares, and each of them matters: the column store
+// decodes no others.
+func TestRecordMetricsReadWhatTheyDeclare(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, d := range Table() {
+		if d.Kind != KindRecord || d.list {
+			continue
+		}
+		matters := map[record.Field]bool{}
+		for range 3000 {
+			row := randomFacts(rng)
+			v, ok := d.value(&row)
+			bare := record.NewFacts()
+			for _, i := range d.reads {
+				bare[i] = row[i]
+			}
+			if w, has := d.value(&bare); w != v || has != ok {
+				t.Fatalf("%s reads facts other than %v", d.Tag, d.reads)
+			}
+			for _, i := range d.reads {
+				changed := bare
+				changed[i] = record.Absent
+				if w, has := d.value(&changed); w != v || has != ok {
+					matters[i] = true
+				}
+			}
+		}
+		for _, i := range d.reads {
+			if !matters[i] {
+				t.Errorf("%s declares fact %d, which never matters", d.Tag, i)
+			}
+		}
+	}
+}
+
+// randomFacts draws small numbers, so that ties, zeros and contradictions occur.
+func randomFacts(rng *rand.Rand) record.Facts {
+	f := record.NewFacts()
+	for i := range f {
+		if rng.IntN(4) > 0 {
+			f[i] = rng.Int64N(6)
+		}
+	}
+	return f
+}
+
+func TestOrdersAreUniqueWithinATable(t *testing.T) {
+	type place struct {
+		group Group
+		order int
+	}
+	seen := map[place]string{}
+	for _, d := range Table() {
+		if d.Order == 0 {
+			continue
+		}
+		at := place{d.Group, d.Order}
+		if other := seen[at]; other != "" {
+			t.Errorf("%s and %s both stand at %v", d.Tag, other, at)
+		}
+		seen[at] = d.Tag
+	}
+}
+
+func TestUnfitDependenciesAreStartUpErrors(t *testing.T) {
+	none := func(*scalars) (float64, bool) { return 0, false }
+	derived := func(tag string, requires ...string) Definition {
+		return Definition{Tag: tag, Kind: KindDerived, Requires: requires, derive: none}
+	}
+	for _, c := range []struct {
+		name string
+		defs []Definition
+		want string
+	}{
+		{"unknown", []Definition{derived("a", "b")}, "a depends on the unknown metric b"},
+		{"cycle of one", []Definition{derived("a", "a")}, "a depends on itself"},
+		{"cycle of three", []Definition{derived("a", "b"), derived("b", "c"), derived("c", "a")}, "a depends on itself"},
+		{"optional cycle", []Definition{derived("a", "b"), {Tag: "b", Kind: KindDerived, Uses: []string{"a"}}}, "a depends on itself"},
+		{"upwards", []Definition{{Tag: "r", Kind: KindRecord, Requires: []string{"a"}}, derived("a")}, "r (record) cannot depend on a (derived)"},
+		{"twice", []Definition{derived("a"), derived("a")}, "a is defined twice"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := newSet(c.defs, DefaultConfig())
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestEvaluationOrderPutsDependenciesFirst(t *testing.T) {
+	defs := Table()
+	slices.Reverse(defs)
+	order, err := evaluationOrder(defs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for i, n := range order {
+		at[defs[n].Tag] = i
+	}
+	for _, d := range defs {
+		for _, tag := range slices.Concat(d.Requires, d.Uses) {
+			if at[tag] > at[d.Tag] {
+				t.Errorf("%s is computed before %s, which it needs", d.Tag, tag)
+			}
+		}
+	}
+	if len(order) != len(defs) {
+		t.Errorf("%d of %d metrics are in the order", len(order), len(defs))
+	}
+}
+
+func TestFlagNames(t *testing.T) {
+	f := StreamingTokensOnly | LargerIsBetter | FixedScheduleOnly
+	if got := f.String(); got != "STREAMING_ONLY PRODUCES_TOKENS_ONLY LARGER_IS_BETTER FIXED_SCHEDULE_ONLY" {
+		t.Errorf("flags print as %q", got)
+	}
+}

@@ -1,0 +1,106 @@
+package metrics
+
+import (
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/unit"
+)
+
+// waitingTable holds what latencies from the send leave out: the time that a request waited before it.
+func waitingTable() []Definition {
+	return []Definition{
+		{
+			Tag: "effective_latency", Header: "Effective Latency (CO-aware)", Short: "Eff Latency",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 3009, Group: GroupEffective,
+			Flags:   PercentileIncludesFailedRequests | NoIndividualRecords,
+			Doc:     "Time from admitting the request to its last response of any kind.",
+			Formula: "request_end_ns − credit_issued_ns, at least 0",
+			Absent:  "the request has no time of admission",
+			reads:   []record.Field{record.CreditIssued, record.LastResponse, record.End}, integer: effectiveLatency,
+		},
+		{
+			Tag: "credit_to_start_latency", Header: "Credit-to-Start Latency", Short: "Credit to Start",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Flags:   NoIndividualRecords,
+			Doc:     "Time inside this program from admitting the request to sending it.",
+			Formula: "request_start_ns − credit_issued_ns, at least 0",
+			Absent:  "the request has no time of admission",
+			reads:   []record.Field{record.CreditIssued}, integer: creditToStart,
+		},
+		{
+			Tag: "schedule_lag", Header: "Schedule Lag", Short: "Sched Lag",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Doc:     "How much later than planned the request was sent: the wait for a slot and the delay inside this program.",
+			Formula: "request_start_ns − intended_send_ns; negative when it was early",
+			Absent:  "the request has no planned time",
+			reads:   []record.Field{record.IntendedSend}, integer: scheduleLag,
+		},
+		{
+			Tag: "read_lag", Header: "Read Lag", Short: "Read Lag",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Doc:     "Longest time that received bytes waited in the kernel until this program had read them.",
+			Formula: "max (read − kernel receive stamp) over the reads of the response",
+			Absent:  "the kernel gave no receive stamps",
+			reads:   []record.Field{record.ReadLag}, integer: fact(record.ReadLag),
+		},
+		{
+			Tag: "request_latency_intended", Header: "Request Latency from Intended Send", Short: "Req Latency (int)",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Flags:   OpenLoopOnly,
+			Doc:     "Request latency of a user who acts by the plan, whether or not this program could keep to it.",
+			Formula: "last content − intended_send_ns",
+			Absent:  "no content response, no planned time, or a closed loop",
+			reads:   []record.Field{record.IntendedSend, record.LastContent},
+			integer: between(record.IntendedSend, record.LastContent),
+		},
+		{
+			Tag: "ttft_intended", Header: "Time to First Token from Intended Send", Short: "TTFT (int)",
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Flags:   StreamingTokensOnly | OpenLoopOnly,
+			Doc:     "Time to first token of a user who acts by the plan.",
+			Formula: "first content − intended_send_ns",
+			Absent:  "no content response, no planned time, or a closed loop",
+			reads:   []record.Field{record.IntendedSend, record.FirstContent},
+			integer: between(record.IntendedSend, record.FirstContent),
+		},
+	}
+}
+
+func effectiveLatency(f *record.Facts) (int64, bool) {
+	issued, ok := f.Get(record.CreditIssued)
+	return max(0, firstPresent(f, record.LastResponse, record.End)-issued), ok
+}
+
+func creditToStart(f *record.Facts) (int64, bool) {
+	issued, ok := f.Get(record.CreditIssued)
+	return max(0, -issued), ok
+}
+
+func scheduleLag(f *record.Facts) (int64, bool) {
+	intended, ok := f.Get(record.IntendedSend)
+	return -intended, ok
+}
+
+// requestEnd is the end of a request relative to its start as files have it: the last response of any
+// kind, of a failed one the moment of the failure, and the start itself where there was neither.
+func requestEnd(f *record.Facts) int64 {
+	if f.IsError() {
+		return firstPresent(f, record.End, record.LastResponse)
+	}
+	return firstPresent(f, record.LastResponse, record.End)
+}
+
+// errorLatency has no value where a request failed before it was sent.
+func errorLatency(f *record.Facts) (int64, bool) {
+	end := firstPresent(f, record.End, record.LastResponse)
+	return end, end > 0
+}
+
+// firstPresent is the first of the facts that the request yielded, 0 where there is none.
+func firstPresent(f *record.Facts, fields ...record.Field) int64 {
+	for _, i := range fields {
+		if v, ok := f.Get(i); ok {
+			return v
+		}
+	}
+	return 0
+}

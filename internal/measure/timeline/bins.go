@@ -1,0 +1,196 @@
+package timeline
+
+import (
+	"time"
+
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+)
+
+// finest is the length of bins at first, a 64th of a second; it doubles as often as it must.
+const finest = int64(time.Second) / 64
+
+// maxBins bounds the bins of a recorder; lastInstant is what a request can reach, beyond which stamps are wrong.
+const (
+	maxBins     = 1024
+	lastInstant = int64(10*365*24) * int64(time.Hour)
+)
+
+// bandPrecision is that of the sketches of a bin: 1.6 % on average.
+const bandPrecision = 5
+
+// Bands are the latencies of which there is a band, by their place in a bin.
+const (
+	FirstToken = iota
+	BetweenTokens
+	Latency
+	// SendLag is from when a request was due to when it was sent: in open loops the arrival of the plan, else
+	// the admission. ReadLag is how long bytes of a response lay unread.
+	SendLag
+	ReadLag
+	bandCount
+)
+
+// banded are the metrics of the first bands.
+var banded = [...]string{FirstToken: "time_to_first_token", BetweenTokens: "inter_token_latency", Latency: "request_latency"}
+
+// bin is what happened in a stretch of time.
+type bin struct {
+	sent, done, failed int64
+	input, output      int64 // tokens: sent, and arrived
+	// own is what requests that were in flight for a part of the bin add, in ns; step how many more than in
+	// the bin before are in flight all the time.
+	own, step int64
+	bands     [bandCount]sketch
+}
+
+// bins are those from the start on.
+type bins struct {
+	width int // how often the length has doubled
+	list  []bin
+}
+
+func (b *bins) length() int64 { return finest << b.width }
+
+// at is the bin of an instant after the start; earlier ones are in the first.
+func (b *bins) at(ns int64) *bin { return &b.list[b.index(ns)] }
+
+func (b *bins) index(ns int64) int { return int(max(0, ns) / b.length()) }
+
+// reach makes room for an instant, and one more bin for the last step down.
+func (b *bins) reach(ns int64) {
+	for b.index(ns)+2 > maxBins {
+		b.coarsen()
+	}
+	if more := b.index(ns) + 2 - len(b.list); more > 0 {
+		b.list = append(b.list, make([]bin, more)...)
+	}
+}
+
+// coarsen takes bins that are twice as long.
+func (b *bins) coarsen() {
+	short := b.length()
+	b.width++
+	list := make([]bin, (len(b.list)+1)/2)
+	for i := range b.list {
+		from, into := &b.list[i], &list[i/2]
+		into.sent += from.sent
+		into.done += from.done
+		into.failed += from.failed
+		into.input += from.input
+		into.output += from.output
+		into.own += from.own - from.step*int64(i%2)*short // the step came in the middle of the new bin
+		into.step += from.step
+		for k := range from.bands {
+			into.bands[k].merge(&from.bands[k])
+		}
+	}
+	b.list = list
+}
+
+// inFlight adds a request that was in flight between two instants.
+func (b *bins) inFlight(from, to int64) {
+	b.edge(from, 1)
+	b.edge(to, -1)
+}
+
+func (b *bins) edge(at, sign int64) {
+	at = max(0, at)
+	i := b.index(at)
+	b.list[i].own += sign * (int64(i+1)*b.length() - at)
+	b.list[i+1].step += sign
+}
+
+// tokens spreads n tokens evenly from one instant to another, each counted whole in a bin.
+func (b *bins) tokens(n, from, to int64) {
+	from, to = max(0, from), max(0, to)
+	first, last := b.index(from), b.index(to)
+	if first == last || to <= from {
+		b.list[last].output += n
+		return
+	}
+	var before int64
+	for i := first; i <= last; i++ {
+		until := n
+		if end := int64(i+1) * b.length(); end < to {
+			until = int64(float64(n) * (float64(end-from) / float64(to-from)))
+		}
+		b.list[i].output += until - before
+		before = until
+	}
+}
+
+// take adds a request whose facts are at an instant after the start.
+func (b *bins) take(f *record.Facts, start int64, values *[len(banded)]optional) {
+	start = min(max(start, 0), lastInstant)
+	end := min(start+endOf(f), lastInstant)
+	b.reach(end)
+	at := b.at(start)
+	at.sent++
+	b.inFlight(start, end)
+	if lag, ok := sendLag(f); ok {
+		at.bands[SendLag].add(lag, bandPrecision)
+	}
+	if lag, ok := f.Get(record.ReadLag); ok {
+		at.bands[ReadLag].add(lag, bandPrecision)
+	}
+	if f.IsError() {
+		b.at(end).failed++
+		return
+	}
+	b.at(end).done++
+	for i, v := range values {
+		if v.ok {
+			at.bands[i].add(v.value, bandPrecision)
+		}
+	}
+	if n, ok := f.Get(record.InputTokens); ok {
+		at.input += n
+	}
+	if n := outputTokens(f); n > 0 {
+		first := end
+		if ns, ok := f.Get(record.FirstContent); ok {
+			first = start + ns
+		}
+		b.tokens(n, first, end)
+	}
+}
+
+// endOf is when a request ended, from its start.
+func endOf(f *record.Facts) int64 {
+	fields := [...]record.Field{record.LastResponse, record.End}
+	if f.IsError() {
+		fields = [...]record.Field{record.End, record.LastResponse}
+	}
+	for _, field := range fields {
+		if ns, ok := f.Get(field); ok {
+			return max(0, ns)
+		}
+	}
+	return 0
+}
+
+func outputTokens(f *record.Facts) int64 {
+	v, _ := outputLength.ValueOf(f)
+	return int64(v)
+}
+
+var outputLength = definition("output_sequence_length")
+
+func sendLag(f *record.Facts) (int64, bool) {
+	for _, field := range [...]record.Field{record.IntendedSend, record.CreditIssued} {
+		if ns, ok := f.Get(field); ok {
+			return -ns, true
+		}
+	}
+	return 0, false
+}
+
+// definition is the metric of a tag that the table has.
+func definition(tag string) *metrics.Definition {
+	d, ok := metrics.Lookup(tag)
+	if !ok {
+		panic("no metric " + tag)
+	}
+	return &d
+}

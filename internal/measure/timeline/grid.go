@@ -1,0 +1,101 @@
+package timeline
+
+import (
+	"math"
+	"time"
+
+	"aiperf/internal/measure/curve"
+)
+
+// Points of a chart: enough to see, few enough for a small file and for several requests in each.
+const (
+	leastPoints, mostPoints = 60, 400
+	requestsPerPoint        = 8
+)
+
+// Grid is an axis from one instant to another, wall ns.
+func (r *Recorder) Grid(fromNS, toNS int64) curve.Grid {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	from, to := fromNS-r.originNS, max(toNS, fromNS+1)-r.originNS
+	var requests int64
+	for i := range r.bins.list {
+		requests += r.bins.list[i].sent
+	}
+	points := min(max(requests/requestsPerPoint, leastPoints), mostPoints)
+	g := curve.Grid{OriginNS: r.originNS, WidthNS: r.bins.length(), EndNS: to}
+	for (to-from)/g.WidthNS > points {
+		g.WidthNS *= 2
+	}
+	g.First = int(math.Floor(float64(from) / float64(g.WidthNS)))
+	g.Count = int(math.Ceil(float64(to)/float64(g.WidthNS))) - g.First
+	return g
+}
+
+// Points is what requests did in the bins of a grid. Bins without a value are NaN.
+type Points struct {
+	Sent, Done, Failed []float64 // per second
+	Input, Output      []float64 // tokens per second
+	InFlight           []float64 // average
+	Bands              [bandCount]Band
+}
+
+// Band is a latency in ms over time: values of the requests that were sent in a bin.
+type Band struct {
+	P50, P90, P99, Max []float64
+	// Any tells that there is a value at all.
+	Any bool
+}
+
+// Points brings what was recorded onto a grid; requests outside of it are left out.
+func (r *Recorder) Points(g curve.Grid) Points {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := bins{width: r.bins.width, list: append([]bin(nil), r.bins.list...)}
+	for b.length() < g.WidthNS {
+		b.coarsen()
+	}
+	var p Points
+	level := int64(0)
+	add := func(list *[]float64, v float64) { *list = append(*list, v) }
+	for i := min(g.First, 0); i < g.First+g.Count; i++ {
+		var at bin
+		if i >= 0 && i < len(b.list) {
+			at = b.list[i]
+		}
+		level += at.step
+		if i < g.First {
+			continue
+		}
+		length := float64(g.Covered(i - g.First))
+		rate := func(list *[]float64, n int64) {
+			v := float64(n) * float64(time.Second) / length
+			if i < 0 {
+				v = math.NaN()
+			}
+			add(list, v)
+		}
+		rate(&p.Sent, at.sent)
+		rate(&p.Done, at.done)
+		rate(&p.Failed, at.failed)
+		rate(&p.Input, at.input)
+		rate(&p.Output, at.output)
+		inFlight := (float64(level)*float64(b.length()) + float64(at.own)) / length
+		if i < 0 {
+			inFlight = math.NaN()
+		}
+		add(&p.InFlight, inFlight)
+		for k := range at.bands {
+			s, band := &at.bands[k], &p.Bands[k]
+			add(&band.P50, s.quantile(0.5, bandPrecision)/1e6)
+			add(&band.P90, s.quantile(0.9, bandPrecision)/1e6)
+			add(&band.P99, s.quantile(0.99, bandPrecision)/1e6)
+			most := math.NaN()
+			if s.n > 0 {
+				most, band.Any = float64(s.max)/1e6, true
+			}
+			add(&band.Max, most)
+		}
+	}
+	return p
+}

@@ -1,0 +1,297 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+)
+
+// Verdict says how the new figure stands to the old one.
+type Verdict string
+
+// The verdicts. A figure that has no better or worse differs or does not; one without an interval of
+// its own is not decided.
+const (
+	Better    Verdict = "better"
+	Worse     Verdict = "worse"
+	Differs   Verdict = "differs"
+	Same      Verdict = "no difference"
+	Undecided Verdict = "undecided"
+)
+
+// Options shape a comparison.
+type Options struct {
+	// Tags are the metrics; none means those of the main console table.
+	Tags []string
+	// Stats are the statistics of distributions; none means avg, p50 and p99.
+	Stats []string
+	// Confidence of the intervals, in (0, 1); 0 is 0.95.
+	Confidence float64
+	// MinPercent is the smallest difference, in percent of the base, that is one.
+	MinPercent float64
+}
+
+// Figure is one line of a comparison.
+type Figure struct {
+	Tag, Stat, Header, Unit string
+	Base, New               float64
+	// Low and High are the interval of New − Base; NaN where there is none.
+	Low, High float64
+	Method    Method
+	Verdict   Verdict
+	// Noise is the coefficient of variation among the runs of the base, NaN for a single one.
+	Noise float64
+}
+
+// Percent is the difference in percent of the base.
+func (f *Figure) Percent() float64 { return 100 * (f.New - f.Base) / math.Abs(f.Base) }
+
+// Comparison is that of one system with the base.
+type Comparison struct {
+	Base, New  *System
+	Confidence float64
+	// Notes say why the runs may not be comparable.
+	Notes   []string
+	Figures []Figure
+	// Missing are the metrics that were to be compared and that the base has, but not the new system.
+	Missing []string
+	// Incomplete tells that a run of either system did not come to its end.
+	Incomplete bool
+}
+
+// Compare holds a system against the base.
+func Compare(base, next *System, o Options) (*Comparison, error) {
+	o.Tags = slices.Clone(o.Tags)
+	for i, name := range o.Tags {
+		o.Tags[i] = metrics.Canonical(name)
+	}
+	if err := checkAsked(base, next, o); err != nil {
+		return nil, err
+	}
+	if o.Confidence == 0 {
+		o.Confidence = 0.95
+	}
+	if len(o.Stats) == 0 {
+		o.Stats = []string{"avg", "p50", "p99"}
+	}
+	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next), Incomplete: incomplete(base, next)}
+	for _, tag := range tagsOf(o.Tags) {
+		if !next.has(tag) && base.has(tag) {
+			c.Missing = append(c.Missing, tag)
+		}
+		for _, stat := range o.Stats {
+			f, ok, err := c.figure(tag, stat)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				f.Verdict = verdict(&f, o.MinPercent)
+				c.Figures = append(c.Figures, f)
+			}
+		}
+	}
+	if len(c.Figures) == 0 {
+		return nil, fmt.Errorf("%s and %s have no figure in common", base.Name, next.Name)
+	}
+	if len(c.Missing) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "), base.Name))
+	}
+	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
+		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same kind may differ by more; give folders of repeats to know")
+	}
+	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method == MethodTooFew }) {
+		c.Notes = append(c.Notes, tooFewNote(c))
+	}
+	if n := c.judged(); n > 1 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would differ by chance alone; --metrics and --stats name those that matter", n, 100*o.Confidence, float64(n)*(1-o.Confidence)))
+	}
+	return c, nil
+}
+
+// checkAsked refuses metrics and statistics that were asked for and that neither side has.
+func checkAsked(base, next *System, o Options) error {
+	var faults []error
+	for _, tag := range o.Tags {
+		if base.has(tag) || next.has(tag) {
+			continue
+		}
+		hint := ""
+		if _, known := metrics.Lookup(tag); !known {
+			hint = near(tag) + "; docs/metrics.md lists the metrics"
+		}
+		faults = append(faults, fmt.Errorf("neither %s nor %s has %s%s", base.Name, next.Name, quote(tag), hint))
+	}
+	for _, stat := range o.Stats {
+		_, percentile := percentileOf(stat)
+		switch {
+		case !percentile && !slices.Contains(distributionStats, stat):
+			faults = append(faults, fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99", quote(stat), strings.Join(distributionStats, ", ")))
+		case base.hasStat(stat) || next.hasStat(stat):
+		case percentile:
+			faults = append(faults, fmt.Errorf("neither %s nor %s has a %s; aiperf report RUN --percentiles %s computes it", base.Name, next.Name, stat, stat[1:]))
+		default:
+			faults = append(faults, fmt.Errorf("neither %s nor %s has the statistic %s", base.Name, next.Name, stat))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// tagsOf are the metrics to compare, in the order of the metric table.
+func tagsOf(asked []string) []string {
+	var out []string
+	for _, d := range metrics.Table() {
+		wanted := d.Group == metrics.GroupDefault && d.Kind != metrics.KindAdjusted
+		if len(asked) > 0 {
+			wanted = slices.Contains(asked, d.Tag)
+		}
+		if wanted {
+			out = append(out, d.Tag)
+		}
+	}
+	for _, tag := range asked {
+		if _, known := metrics.Lookup(tag); !known {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+// figure compares one statistic of a metric; false when a side has none.
+func (c *Comparison) figure(tag, stat string) (Figure, bool, error) {
+	a, okA := c.Base.moments(tag, stat)
+	b, okB := c.New.moments(tag, stat)
+	if !okA || !okB {
+		return Figure{}, false, nil
+	}
+	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: c.Base.unitOf(tag, stat), Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
+	if d, known := metrics.Lookup(tag); known {
+		f.Header = d.Header
+	}
+	if a.n > 1 && a.mean != 0 {
+		f.Noise = math.Sqrt(a.variance) / math.Abs(a.mean)
+	}
+	found, ok := fromRepeats(a, b, c.Confidence)
+	if !ok {
+		var err error
+		if found, ok, err = c.fromSingleRuns(tag, stat); err != nil {
+			return f, false, err
+		}
+	}
+	switch {
+	case ok:
+		f.Low, f.High, f.Method = found.low, found.high, found.method
+	case found.method == MethodTooFew:
+		f.Method = MethodTooFew
+	}
+	return f, true, nil
+}
+
+// fromSingleRuns compares one run with one run.
+func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
+	if len(c.Base.Runs) != 1 || len(c.New.Runs) != 1 {
+		return interval{}, false, nil
+	}
+	x, err := c.Base.Runs[0].readRequests()
+	if err != nil {
+		return interval{}, false, err
+	}
+	y, err := c.New.Runs[0].readRequests()
+	if err != nil {
+		return interval{}, false, err
+	}
+	if found, ok := fromRequests(x, y, tag, stat, c.Confidence); ok || found.method == MethodTooFew {
+		return found, ok, nil
+	}
+	a, _ := c.Base.Runs[0].Figures.Find(tag)
+	b, _ := c.New.Runs[0].Figures.Find(tag)
+	found, ok := fromBounds(a, b, stat, c.Confidence)
+	return found, ok, nil
+}
+
+func verdict(f *Figure, minPercent float64) Verdict {
+	switch {
+	case f.Method == MethodNone, f.Method == MethodTooFew:
+		if f.Base == f.New {
+			return Same
+		}
+		return Undecided
+	case (interval{low: f.Low, high: f.High}).holdsZero(), math.Abs(f.Percent()) < minPercent:
+		return Same
+	}
+	switch sign := direction(f.Tag, f.Unit); {
+	case sign == 0:
+		return Differs
+	case (f.New > f.Base) == (sign > 0):
+		return Better
+	default:
+		return Worse
+	}
+}
+
+// judged counts the figures that have an interval.
+func (c *Comparison) judged() int {
+	n := 0
+	for i := range c.Figures {
+		if !math.IsNaN(c.Figures[i].Low) {
+			n++
+		}
+	}
+	return n
+}
+
+// tooFewNote says which statistics lack requests, and how many they need.
+func tooFewNote(c *Comparison) string {
+	need := map[string]int64{}
+	for i := range c.Figures {
+		if f := &c.Figures[i]; f.Method == MethodTooFew {
+			need[f.Stat] = fewest(f.Stat, c.Confidence)
+		}
+	}
+	var parts []string
+	for _, stat := range slices.Sorted(maps.Keys(need)) {
+		parts = append(parts, fmt.Sprintf("%s takes %d in each run", stat, need[stat]))
+	}
+	return "too few requests to judge: " + strings.Join(parts, ", ")
+}
+
+// Worse counts the figures that are.
+func (c *Comparison) Worse() int {
+	n := 0
+	for i := range c.Figures {
+		if c.Figures[i].Verdict == Worse {
+			n++
+		}
+	}
+	return n
+}
+
+// Object is the comparison as JSON.
+func (c *Comparison) Object() artifact.Object {
+	runs := func(s *System) artifact.Object {
+		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: s.files()}}
+	}
+	var list []any
+	for i := range c.Figures {
+		f := &c.Figures[i]
+		o := artifact.Object{
+			{Key: "tag", Value: f.Tag}, {Key: "stat", Value: f.Stat}, {Key: "unit", Value: f.Unit},
+			{Key: "base", Value: f.Base}, {Key: "new", Value: f.New}, {Key: "difference", Value: f.New - f.Base},
+			{Key: "difference_percent", Value: f.Percent()}, {Key: "low", Value: f.Low}, {Key: "high", Value: f.High},
+			{Key: "base_noise", Value: f.Noise}, {Key: "verdict", Value: string(f.Verdict)},
+		}
+		if f.Method != MethodNone && f.Method != MethodTooFew {
+			o = append(o, artifact.Member{Key: "method", Value: string(f.Method)})
+		}
+		list = append(list, o)
+	}
+	return artifact.Object{
+		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
+		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
+	}
+}

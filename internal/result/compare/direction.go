@@ -1,0 +1,41 @@
+package compare
+
+import (
+	"strings"
+
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/unit"
+)
+
+// directions are those that neither unit nor flags of a metric tell: 1 more is better, −1 less is, 0 neither.
+var directions = map[string]int{
+	"goodput": 1, "good_request_count": 1, "image_throughput": 1,
+	"request_error_rate": -1, "error_request_count": -1, "context_overflow_count": -1,
+	"osl_mismatch_count": -1, "usage_discrepancy_count": -1, "video_peak_memory": -1,
+	"usage_prompt_tokens_diff_pct": -1, "usage_completion_tokens_diff_pct": -1, "usage_reasoning_tokens_diff_pct": -1,
+	// What was asked, and for how long; how a server fails.
+	"benchmark_duration": 0, "audio_duration": 0, "usage_prompt_audio_seconds": 0, "total_usage_prompt_audio_seconds": 0,
+	"error_latency": 0,
+}
+
+// direction is which way a metric improves: 1 up, −1 down, 0 neither, as lengths and counts.
+func direction(tag, display string) int {
+	if sign, ok := directions[tag]; ok {
+		return sign
+	}
+	switch unit.Unit(display) {
+	case unit.Milliseconds, unit.Seconds, unit.Microseconds, unit.MillisecondsPerImage, unit.MillisecondsPerVideo:
+		return -1
+	case unit.Tokens, unit.Requests, unit.Count, unit.Bytes, unit.Images, unit.Image, unit.Videos, unit.Video, unit.None:
+		return 0
+	}
+	switch d, known := metrics.Lookup(tag); {
+	case known && d.LargerIsBetter():
+		return 1
+	case strings.HasSuffix(display, "/J") || strings.HasSuffix(display, "/W"): // of the GPUs: not in the table
+		return 1
+	case strings.HasPrefix(display, "joules/") || strings.HasPrefix(display, "mJ/"):
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,274 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+)
+
+// Method is how the interval of a difference was found.
+type Method string
+
+// The methods, best first.
+const (
+	// MethodRepeats compares the means of repeated runs: what it calls a difference is larger than that
+	// between runs of the same kind.
+	MethodRepeats Method = "repeats"
+	// MethodPaired resamples pairs of requests that asked the same, MethodBootstrap the requests of each
+	// run; MethodBounds takes the bounds that summaries have. They know nothing of the noise between runs.
+	MethodPaired    Method = "paired bootstrap"
+	MethodBootstrap Method = "bootstrap"
+	MethodBounds    Method = "bounds"
+	MethodNone      Method = ""
+	// MethodTooFew finds no interval: there are too few requests for the statistic.
+	MethodTooFew Method = "too few requests"
+)
+
+// within tells methods that know the noise between the requests of a run, not that between runs.
+func (m Method) within() bool {
+	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds
+}
+
+// interval is that of new − base.
+type interval struct {
+	low, high float64
+	method    Method
+}
+
+// fromRepeats is Welch's interval of the difference of two means; where one side is a single run, that
+// of one more run of the other's kind. It needs two runs on one side at least.
+func fromRepeats(a, b sampleMoments, confidence float64) (interval, bool) {
+	if a.n < 1 || b.n < 1 || a.n < 2 && b.n < 2 {
+		return interval{}, false
+	}
+	d := b.mean - a.mean
+	var spread, df float64
+	switch {
+	case a.n == 1 || b.n == 1:
+		many := a
+		if a.n == 1 {
+			many = b
+		}
+		spread, df = math.Sqrt(many.variance*(1+1/many.n)), many.n-1
+	default:
+		u, v := a.variance/a.n, b.variance/b.n
+		spread = math.Sqrt(u + v)
+		df = (u + v) * (u + v) / (u*u/(a.n-1) + v*v/(b.n-1))
+	}
+	if spread == 0 {
+		return interval{d, d, MethodRepeats}, true
+	}
+	half := stats.StudentT(confidence, df) * spread
+	return interval{d - half, d + half, MethodRepeats}, true
+}
+
+type sampleMoments struct{ n, mean, variance float64 }
+
+func momentsOf(values []float64) sampleMoments {
+	m := sampleMoments{n: float64(len(values))}
+	for _, v := range values {
+		m.mean += v / m.n
+	}
+	for _, v := range values {
+		m.variance += (v - m.mean) * (v - m.mean) / max(m.n-1, 1)
+	}
+	return m
+}
+
+const (
+	// fewestRequests is the size from which resampling means anything; percentiles need more, see fewest.
+	fewestRequests = 20
+	// pairedShare of the requests of both runs must be pairs.
+	pairedShare = 0.9
+	// resamplingBudget bounds the values drawn for a figure; resamples are within their own bounds.
+	resamplingBudget            = 8_000_000
+	minResamples, maxResamples  = 200, 2000
+	seedOfBootstrap, streamSeed = 0x61697065726600, 0x636f6d70617265
+)
+
+// fewest is how many requests of each run a statistic takes: a percentile needs values beyond it on both sides, as
+// many as its own bounds do. The largest of fewer requests say next to nothing about it.
+func fewest(stat string, confidence float64) int64 {
+	rank, ok := percentileOf(stat)
+	if !ok {
+		return fewestRequests
+	}
+	return max(fewestRequests, stats.SamplesForBounds(max(rank, 100-rank), confidence))
+}
+
+// fromRequests resamples the requests of two runs.
+func fromRequests(base, next *report.Values, tag, stat string, confidence float64) (interval, bool) {
+	statistic, ok := statisticOf(stat)
+	if !ok {
+		return interval{}, false
+	}
+	few := fewest(stat, confidence)
+	if a, b := pairs(base, next, tag); int64(len(a)) >= few {
+		return resample(sample{a, b}, true, stat, confidence, statistic), true
+	}
+	a, b := valuesOf(base, tag), valuesOf(next, tag)
+	switch {
+	case len(a) == 0 || len(b) == 0:
+		return interval{}, false
+	case int64(min(len(a), len(b))) < few:
+		return interval{method: MethodTooFew}, false
+	}
+	return resample(sample{a, b}, false, stat, confidence, statistic), true
+}
+
+// sample are the values of the base and of the new run.
+type sample struct{ a, b []float64 }
+
+// resampledAtMost bounds what is drawn from a large run; percentiles take what leaves this many values beyond them.
+const resampledAtMost, resampledBeyond = 5000, 50
+
+// partOf is the part of n values that a resample needs.
+func partOf(n int, stat string) float64 {
+	size := float64(resampledAtMost)
+	if rank, ok := percentileOf(stat); ok {
+		size = max(size, resampledBeyond/(1-max(rank, 100-rank)/100))
+	}
+	return min(1, size/float64(n))
+}
+
+// resample is the percentile interval of the bootstrap, expanded for its size as Student's t is. Of a large run it
+// draws a part (the m out of n bootstrap: deviations shrink with √(m/n)). Its random numbers are always the same, so
+// that a comparison can be repeated.
+func resample(s sample, paired bool, stat string, confidence float64, statistic func([]float64) float64) interval {
+	r := rand.New(rand.NewPCG(seedOfBootstrap, streamSeed))
+	part := max(partOf(len(s.a), stat), partOf(len(s.b), stat))
+	n, m := int(math.Ceil(part*float64(len(s.a)))), int(math.Ceil(part*float64(len(s.b))))
+	rounds := min(max(resamplingBudget/(n+m), minResamples), maxResamples)
+	x, y := make([]float64, n), make([]float64, m)
+	differences := make([]float64, rounds)
+	for i := range differences {
+		if paired {
+			for k := range x {
+				at := r.IntN(len(s.a))
+				x[k], y[k] = s.a[at], s.b[at]
+			}
+		} else {
+			draw(r, x, s.a)
+			draw(r, y, s.b)
+		}
+		differences[i] = statistic(y) - statistic(x)
+	}
+	tail := 100 * expandedTail(confidence, min(len(s.a), len(s.b)))
+	ends := stats.Percentiles(differences, []float64{tail, 100 - tail})
+	found := interval{ends[0], ends[1], MethodBootstrap}
+	if paired {
+		found.method = MethodPaired
+	}
+	if part < 1 {
+		centre, shrink := statistic(slices.Clone(s.b))-statistic(slices.Clone(s.a)), math.Sqrt(part)
+		found.low, found.high = centre+(found.low-centre)*shrink, centre+(found.high-centre)*shrink
+	}
+	return found
+}
+
+func draw(r *rand.Rand, into, from []float64) {
+	for k := range into {
+		into[k] = from[r.IntN(len(from))]
+	}
+}
+
+// expandedTail is the share of resamples beyond each end. Resampling understates the spread by √((n−1)/n) and knows no
+// heavier tails than the normal ones; both matter for few values (Hesterberg, 2015).
+func expandedTail(confidence float64, n int) float64 {
+	size := float64(n)
+	reach := math.Sqrt(size/(size-1)) * stats.StudentT(confidence, size-1)
+	return math.Erfc(reach/math.Sqrt2) / 2
+}
+
+// statisticOf computes a statistic of values, which it may reorder.
+func statisticOf(stat string) (func([]float64) float64, bool) {
+	if stat == "avg" {
+		return func(values []float64) float64 {
+			var sum float64
+			for _, v := range values {
+				sum += v
+			}
+			return sum / float64(len(values))
+		}, true
+	}
+	rank, ok := percentileOf(stat)
+	if !ok {
+		return nil, false
+	}
+	return func(values []float64) float64 { return stats.Percentiles(values, []float64{rank})[0] }, true
+}
+
+func valuesOf(v *report.Values, tag string) []float64 {
+	c := v.ByTag[tag]
+	if c == nil {
+		return nil
+	}
+	var out []float64
+	for i, present := range c.Present {
+		if present {
+			out = append(out, c.Values[i])
+		}
+	}
+	return out
+}
+
+// pairs are the values of requests that asked the same in both runs; none if too few did.
+func pairs(base, next *report.Values, tag string) (a, b []float64) {
+	x, y := base.ByTag[tag], next.ByTag[tag]
+	if x == nil || y == nil {
+		return nil, nil
+	}
+	at := make(map[report.RequestKey]int, len(base.Keys))
+	for i, key := range base.Keys {
+		if i < len(x.Present) && x.Present[i] {
+			at[key] = i
+		}
+	}
+	for i, key := range next.Keys {
+		if k, ok := at[key]; ok && i < len(y.Present) && y.Present[i] {
+			a, b = append(a, x.Values[k]), append(b, y.Values[i])
+		}
+	}
+	if float64(len(a)) < pairedShare*float64(max(len(base.Keys), len(next.Keys))) {
+		return nil, nil
+	}
+	return a, b
+}
+
+// fromBounds combines the intervals of both figures, which need not be symmetric, as if they were
+// independent (the method of variance estimates recovery).
+func fromBounds(base, next summary.Block, stat string, confidence float64) (interval, bool) {
+	a, okA := figureBounds(base, stat, confidence)
+	b, okB := figureBounds(next, stat, confidence)
+	if !okA || !okB {
+		return interval{}, false
+	}
+	x, y := base.Stats[stat], next.Stats[stat]
+	d := y - x
+	return interval{
+		d - math.Hypot(y-b.Low, a.High-x),
+		d + math.Hypot(b.High-y, x-a.Low),
+		MethodBounds,
+	}, true
+}
+
+// figureBounds are those of a percentile, or Student's of an average.
+func figureBounds(b summary.Block, stat string, confidence float64) (summary.Interval, bool) {
+	if stat == "avg" {
+		n, std, avg := b.Stats["count"], b.Stats["std"], b.Stats["avg"]
+		if _, known := b.Stats["std"]; !known || n < fewestRequests {
+			return summary.Interval{}, false
+		}
+		half := stats.StudentT(confidence, n-1) * std / math.Sqrt(n-1)
+		return summary.Interval{Low: avg - half, High: avg + half}, true
+	}
+	of, ok := b.Bounds[stat]
+	return of, ok && !math.IsNaN(of.Low) && !math.IsNaN(of.High)
+}
+
+// holdsZero tells whether 0 lies in the interval.
+func (i interval) holdsZero() bool { return i.low <= 0 && i.high >= 0 }

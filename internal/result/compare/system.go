@@ -1,0 +1,163 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+)
+
+// System is what is compared: one run, or repeats of it.
+type System struct {
+	Name string
+	Runs []Run
+	// aggregate is what is known where only the aggregate of repeats is there: figures by tag and statistic. It stands for
+	// the runs then, repeats of them, in file.
+	aggregate map[string]aggregated
+	repeats   int
+	file      string
+}
+
+// Run is one finished run.
+type Run struct {
+	// Summary is the path of its JSON summary.
+	Summary string
+	Figures summary.Figures
+	// requests are its values per request by tag; read when they are needed.
+	requests *report.Values
+}
+
+// Load reads what a path names: a summary file, the folder of a run, a folder whose sub-folders
+// (or those of its folder profile_runs) are repeats, or their aggregate file.
+func Load(path string) (System, error) {
+	s := System{Name: path}
+	if s.readAggregate(path) {
+		return s, nil
+	}
+	file, err := summary.FindSummary(path)
+	var none *summary.NoSummaryError
+	switch {
+	case err == nil:
+		return s, s.add(file)
+	case !errors.As(err, &none):
+		return s, err
+	}
+	for _, dir := range []string{filepath.Join(path, "profile_runs"), path} {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		for _, entry := range entries {
+			if !entry.IsDir() {
+				continue
+			}
+			file, err := summary.FindSummary(filepath.Join(dir, entry.Name()))
+			if errors.As(err, &none) {
+				continue
+			}
+			if err != nil {
+				return s, err
+			}
+			if err := s.add(file); err != nil {
+				return s, err
+			}
+		}
+		if len(s.Runs) > 0 {
+			return s, nil
+		}
+	}
+	return s, fmt.Errorf("%s holds neither the summary of a run nor folders of repeats", path)
+}
+
+func (s *System) add(file string) error {
+	figures, err := summary.ReadFigures(file)
+	if err != nil {
+		return err
+	}
+	s.Runs = append(s.Runs, Run{Summary: file, Figures: figures})
+	return nil
+}
+
+// values are those of a figure, one for each run that has it.
+func (s *System) values(tag, stat string) []float64 {
+	var out []float64
+	for i := range s.Runs {
+		if b, ok := s.Runs[i].Figures.Find(tag); ok {
+			if v, ok := b.Stats[stat]; ok {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// readRequests reads the per-request file beside the summary. A run without one has no requests.
+func (r *Run) readRequests() (*report.Values, error) {
+	if r.requests != nil {
+		return r.requests, nil
+	}
+	dir, name := filepath.Split(r.Summary)
+	name = strings.TrimSuffix(name, ".json")
+	if rest, ok := strings.CutSuffix(name, "profile_export_aiperf"); ok {
+		name = rest + "profile_export"
+	}
+	values, err := report.ReadValues(filepath.Join(dir, name+".jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		values, err = &report.Values{}, nil
+	}
+	r.requests = values
+	return values, err
+}
+
+// notes say why the figures of two systems may not be comparable.
+func notes(base, next *System) []string {
+	var out []string
+	for _, s := range []*System{base, next} {
+		for i := range s.Runs {
+			f := &s.Runs[i].Figures
+			if f.Incomplete != "" {
+				out = append(out, fmt.Sprintf("%s is not complete: %s. %s", s.Runs[i].Summary, f.Incomplete, summary.PartOnly))
+			}
+			if f.WasCancelled {
+				out = append(out, fmt.Sprintf("%s was cancelled early", s.Runs[i].Summary))
+			}
+			if f.Verdict != "" && f.Verdict != "valid" {
+				out = append(out, fmt.Sprintf("%s: the verdict on the client's own influence is %s", s.Runs[i].Summary, f.Verdict))
+			}
+		}
+	}
+	for _, kind := range []string{"configuration", "dataset", "tokenizer"} {
+		if a, b := kinds(base, kind), kinds(next, kind); len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
+			out = append(out, fmt.Sprintf("%s and %s differ in their %s", base.Name, next.Name, kind))
+		}
+	}
+	return out
+}
+
+// incomplete reports whether a run of the systems did not come to its end.
+func incomplete(systems ...*System) bool {
+	return slices.ContainsFunc(systems, func(s *System) bool {
+		return slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Figures.Incomplete != "" })
+	})
+}
+
+// kinds are the different hashes of a kind among the runs, sorted.
+func kinds(s *System, kind string) []string {
+	var out []string
+	for i := range s.Runs {
+		if hash := s.Runs[i].Figures.Kinds[kind]; hash != "" {
+			out = append(out, hash)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,252 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/unit"
+	"aiperf/internal/result/summary"
+)
+
+// Threshold is a condition under which a result is a failure: a statistic of a metric, an operator
+// and a limit in the metric's display unit.
+type Threshold struct {
+	// Text is the condition as written.
+	Text      string
+	Tag, Stat string
+	// Op is "<", "<=", ">" or ">=".
+	Op    string
+	Limit float64
+	Unit  string
+}
+
+// shape of a threshold: tag, statistic, operator, number, unit.
+var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
+
+// grammar is what an error tells of the shape.
+const grammar = "write TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms', with one of < <= > >="
+
+// ParseThreshold reads a condition. Further are the ranks of percentiles that the result has beside
+// the usual ones; figures, if not nil, are those of a finished run, which may hold metrics that this
+// program does not know.
+func ParseThreshold(text string, further []float64, figures *summary.Figures) (Threshold, error) {
+	parts := shape.FindStringSubmatch(text)
+	if parts == nil {
+		return Threshold{}, fmt.Errorf("%s is no condition: %s", quote(text), grammar)
+	}
+	t := Threshold{Text: strings.TrimSpace(text), Tag: parts[1], Stat: parts[2], Op: parts[3]}
+	if t.Stat == "" {
+		t.Stat = "avg"
+	}
+	t.Tag = metrics.Canonical(t.Tag)
+	d, known := metrics.Lookup(t.Tag)
+	block, present := summary.Block{}, false
+	if figures != nil {
+		block, present = figures.Find(t.Tag)
+	}
+	switch {
+	case present:
+		t.Unit = block.Unit
+	case known:
+		t.Unit = string(d.Display)
+	default:
+		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text), quote(t.Tag), near(t.Tag))
+	}
+	if t.Stat == "count" {
+		t.Unit = ""
+	}
+	if err := checkStat(t.Stat, &d, known, further, figures != nil); err != nil {
+		return Threshold{}, fmt.Errorf("%s: %w", quote(text), err)
+	}
+	limit, err := scalar.Number(parts[4])
+	if err != nil || math.IsInf(limit, 0) {
+		return Threshold{}, fmt.Errorf("%s: %s is no finite number", quote(text), parts[4])
+	}
+	if t.Limit, err = inUnit(limit, parts[4], parts[5], t.Unit); err != nil {
+		return Threshold{}, fmt.Errorf("%s: %s is measured in %s: %w", quote(text), t.Tag, unitName(t.Unit), err)
+	}
+	return t, nil
+}
+
+// near is a hint at the tag or alias that was perhaps meant: the nearest, or the one that shares the longest beginning.
+func near(tag string) string {
+	best, shared := suggest.Nearest(tag, metrics.Names()), 3
+	if best != "" {
+		return ", did you mean " + best + "?"
+	}
+	for _, d := range metrics.Table() {
+		n := 0
+		for n < min(len(tag), len(d.Tag)) && tag[n] == d.Tag[n] {
+			n++
+		}
+		if n > shared {
+			best, shared = d.Tag, n
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ", did you mean " + best + "?"
+}
+
+var (
+	distributionStats = []string{"avg", "min", "max", "std", "sum", "count"}
+	timelineStats     = []string{"avg", "min", "max", "std", "p50", "p90", "p95", "p99"}
+)
+
+// checkStat tells whether results have the statistic. Of a finished run it is not known which further
+// percentiles it has: one that is missing is told when it is evaluated.
+func checkStat(stat string, d *metrics.Definition, known bool, further []float64, finished bool) error {
+	rank, isPercentile := percentileOf(stat)
+	if !isPercentile && !slices.Contains(distributionStats, stat) {
+		return fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99", quote(stat), strings.Join(distributionStats, ", "))
+	}
+	switch {
+	case !known:
+		return nil
+	case d.Kind == metrics.KindAggregate || d.Kind == metrics.KindDerived:
+		if stat != "avg" {
+			return fmt.Errorf("%s is one number for the whole run: leave :%s out", d.Tag, stat)
+		}
+	case d.Kind == metrics.KindTimeline:
+		if !slices.Contains(timelineStats, stat) {
+			return fmt.Errorf("%s has no %s; choose from %s", d.Tag, stat, strings.Join(timelineStats, ", "))
+		}
+	case isPercentile && !finished && !slices.Contains(metrics.PercentileRanks[:], rank) && !slices.Contains(further, rank):
+		return fmt.Errorf("%s is not computed; ask for it with --percentiles %s", stat, strings.TrimPrefix(stat, "p"))
+	}
+	return nil
+}
+
+// percentileOf is the rank of a percentile's name.
+func percentileOf(stat string) (float64, bool) {
+	number, ok := strings.CutPrefix(stat, "p")
+	if !ok {
+		return 0, false
+	}
+	rank, err := strconv.ParseFloat(number, 64)
+	return rank, err == nil && rank > 0 && rank < 100 && metrics.RankKey(rank) == stat
+}
+
+// unitSpellings are other ways to write a unit.
+var unitSpellings = map[string]unit.Unit{
+	"s": unit.Seconds, "second": unit.Seconds, "seconds": unit.Seconds, "µs": unit.Microseconds, "μs": unit.Microseconds,
+	"req/s": unit.RequestsPerSecond, "requests/s": unit.RequestsPerSecond, "rps": unit.RequestsPerSecond,
+	"tok/s": unit.TokensPerSecond, "tokens/s": unit.TokensPerSecond, "tps": unit.TokensPerSecond,
+	"tokens/s/user": unit.TokensPerSecondPerUser, "percent": unit.Percent,
+}
+
+// inUnit brings a number into the display unit; without a unit it is in it. Times may be written as 1m30s.
+func inUnit(v float64, number, written, display string) (float64, error) {
+	if written == "" || written == display {
+		return v, nil
+	}
+	from := unit.Unit(written)
+	if other, ok := unitSpellings[written]; ok {
+		from = other
+	}
+	ratio, err := unit.RatioOf(from, unit.Unit(display))
+	if err != nil {
+		if ns, isTime := unit.RatioOf(unit.Unit(display), unit.Nanoseconds); isTime == nil {
+			if v, err := scalar.In(time.Duration(ns), number+written); err == nil {
+				return v, nil
+			}
+		}
+		return 0, fmt.Errorf("%s is no unit of that", quote(written))
+	}
+	return v * ratio, nil
+}
+
+func unitName(u string) string {
+	if u == "" {
+		return "plain numbers"
+	}
+	return u
+}
+
+// quote shows what a user has written, shortened.
+func quote(s string) string {
+	const longest = 80
+	if runes := []rune(s); len(runes) > longest {
+		s = string(runes[:longest]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// Check returns the sentence that says why the figures are a failure, "" if they are none.
+func (t *Threshold) Check(f *summary.Figures) string {
+	block, ok := f.Find(t.Tag)
+	if !ok {
+		return fmt.Sprintf("%s: the result has no %s", t.Text, t.Tag)
+	}
+	seen, ok := block.Stats[t.Stat]
+	if !ok {
+		return fmt.Sprintf("%s: the result has no %s of %s", t.Text, t.Stat, t.Tag)
+	}
+	if !t.holds(seen) {
+		return ""
+	}
+	if t.Stat == "count" {
+		return fmt.Sprintf("%s: %s has %.0f values", t.Text, t.Tag, seen)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s: %s %s is %s %s", t.Text, t.Tag, t.Stat, Number(seen), block.Unit))
+}
+
+func (t *Threshold) holds(seen float64) bool {
+	switch t.Op {
+	case "<":
+		return seen < t.Limit
+	case "<=":
+		return seen <= t.Limit
+	case ">":
+		return seen > t.Limit
+	default:
+		return seen >= t.Limit
+	}
+}
+
+// Check evaluates thresholds and returns a sentence for each that makes the figures a failure.
+func Check(thresholds []Threshold, f *summary.Figures) []string {
+	var out []string
+	for i := range thresholds {
+		if failure := thresholds[i].Check(f); failure != "" {
+			out = append(out, failure)
+		}
+	}
+	return out
+}
+
+// Judgement is a condition, and why it is met; "" when it is not.
+type Judgement struct{ Text, Failure string }
+
+// Judge evaluates conditions as they were written; further are the ranks of further percentiles. One that cannot be
+// read counts as met.
+func Judge(texts []string, further []float64, f *summary.Figures) []Judgement {
+	var out []Judgement
+	for _, text := range texts {
+		t, err := ParseThreshold(text, further, f)
+		if err != nil {
+			out = append(out, Judgement{text, err.Error()})
+			continue
+		}
+		out = append(out, Judgement{t.Text, t.Check(f)})
+	}
+	return out
+}
+
+// Number writes a figure as tables do, but so that a small one does not become 0.00.
+func Number(v float64) string {
+	if v != 0 && math.Abs(v) < 0.1 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return artifact.Fixed2(v)
+}

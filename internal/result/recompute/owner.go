@@ -1,0 +1,135 @@
+package recompute
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+)
+
+// afterState is how much later than the last state of a killed run its last records may have begun: the state is
+// written each second, unless the machine stands still.
+const afterState = time.Minute
+
+// stranger is the first record found that began while its run was not going on.
+type stranger struct {
+	from, to int64
+	mu       sync.Mutex
+	id       string
+	startNS  int64
+}
+
+func newStranger(s *summary.State) *stranger {
+	st := &stranger{from: s.Run.StartNS, to: s.UpdatedNS}
+	if s.Status != summary.StateFinished {
+		st.to += int64(afterState)
+	}
+	return st
+}
+
+// see takes a record.
+func (s *stranger) see(r *record.Record) {
+	start := r.Facts[record.StartWall]
+	if s.from == 0 || s.to == 0 || start >= s.from && start <= s.to {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.startNS == 0 || start < s.startNS {
+		s.id, s.startNS = r.RequestID, start
+	}
+}
+
+// err says that the records are those of another run.
+func (s *stranger) err(path string) error {
+	if s.startNS == 0 {
+		return nil
+	}
+	at := func(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }
+	return fmt.Errorf("%s holds records of another run: request %s began at %s, and the run of the state file lasted from %s to %s",
+		path, s.id, at(s.startNS), at(s.from), at(s.to))
+}
+
+// warming is the warm-up as it is computed anew: as a whole, and each of its phases.
+type warming struct {
+	set    *metrics.Set
+	engine *metrics.Engine
+	mu     sync.Mutex
+	phases warmupEngines
+}
+
+// newWarming makes one without requests; a warm-up has no slices.
+func (r *recomputation) newWarming() (*warming, error) {
+	c := r.config
+	c.SliceNS = 0
+	set, err := metrics.NewSet(c)
+	if err != nil {
+		return nil, err
+	}
+	return &warming{set: set, engine: set.NewEngine(), phases: warmupEngines{}}, nil
+}
+
+// add takes a request, of any goroutine.
+func (w *warming) add(rec *record.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.set.Judge(rec)
+	w.engine.Add(rec)
+	w.phases.add(rec, w.set)
+}
+
+// warmup computes the metrics of the warm-up anew, where the state or the records have its requests.
+func (r *recomputation) warmup() error {
+	if r.warming == nil {
+		if len(r.state.WarmupRecords) == 0 {
+			return nil
+		}
+		var err error
+		if r.warming, err = r.newWarming(); err != nil {
+			return err
+		}
+	}
+	w := r.warming
+	for i, line := range r.state.WarmupRecords {
+		rec, err := report.ParseRecord(line)
+		if err != nil {
+			return fmt.Errorf("state of the run: warmup_records: item %d: %w", i, err)
+		}
+		w.add(rec)
+	}
+	if len(w.phases) == 0 {
+		return nil
+	}
+	for i := range r.state.Phases {
+		if p := &r.state.Phases[i]; p.Kind == string(config.WarmupPhase) {
+			w.engine.SetRunFacts(r.factsOf(p))
+			break
+		}
+	}
+	for i, apart := range w.phases {
+		if r.theirs != nil && len(r.state.Phases) == 0 {
+			continue // its folder lacks the file of the phases
+		}
+		if i < 0 || i >= len(r.state.Phases) || r.state.Phases[i].Kind != string(config.WarmupPhase) {
+			return fmt.Errorf("state of the run: warmup_records: phase_index %d is no warm-up", i)
+		}
+		apart.SetRunFacts(r.factsOf(&r.state.Phases[i]))
+	}
+	r.warmups, r.warmupResults = w.phases, w.engine.Results()
+	return nil
+}
+
+// factsOf are those of a phase.
+func (r *recomputation) factsOf(p *summary.PhaseState) metrics.RunFacts {
+	facts := r.state.Window
+	facts.WindowStartNS, facts.WindowEndNS = 0, 0
+	if p.StartNS != 0 && p.RequestsEndNS != 0 {
+		facts.WindowStartNS, facts.WindowEndNS = p.StartNS, p.RequestsEndNS
+	}
+	return facts
+}

@@ -1,0 +1,58 @@
+package recompute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"aiperf/internal/config"
+	"aiperf/internal/measure/curve"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/report/html"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/gpu"
+	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
+)
+
+// page is everything that the HTML report shows beside the result. What was collected beside the load comes from the
+// files of the run, as far as there are any; the error is why one could not be read.
+func (r *recomputation) page(ctx context.Context, result *summary.Result, from config.Artifacts) (html.Run, error) {
+	figures := summary.FiguresOf(result)
+	run := html.Run{
+		Phases: r.state.Phases, Requests: r.requests, Looks: r.state.Looks, ServerFigures: r.state.Console.ServerMetrics,
+		Thresholds: compare.Judge(r.state.FailIf, r.config.Percentiles, &figures),
+	}
+	var ofServers, ofGPUs error
+	run.Servers, ofServers = serverCurves(ctx, from)
+	run.GPUs, ofGPUs = gpu.ReadCurves(from.Path(config.GPUTelemetryJSONL))
+	if errors.Is(ofGPUs, fs.ErrNotExist) {
+		ofGPUs = nil
+	}
+	if err := errors.Join(ofServers, ofGPUs); err != nil {
+		return run, fmt.Errorf("HTML report: a part is missing: %w", err)
+	}
+	return run, nil
+}
+
+// serverCurves reads the server metrics of a run: from its recording where there is one, else from the Parquet file,
+// which has those of the profiling phase.
+func serverCurves(ctx context.Context, from config.Artifacts) ([]curve.Curve, error) {
+	path := from.Path(config.ServerMetricsJSONL)
+	if _, err := os.Stat(path); err != nil {
+		curves, err := export.ReadCurves(from.Path(config.ServerMetricsParquet))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return curves, err
+	}
+	recording, err := openRecording(path, &Options{Warn: func(string) {}}, true)
+	if err != nil {
+		return nil, err
+	}
+	store := servermetrics.NewStore(servermetrics.Options{})
+	err = recording.read(ctx, func(url string, s servermetrics.Scrape) { store.Endpoint(url).Add(s) })
+	return servermetrics.Curves(store), err
+}

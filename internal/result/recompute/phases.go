@@ -1,0 +1,126 @@
+package recompute
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+)
+
+// phaseFiles are the files of the phases of a run that had several; nil for others. What is not computed anew is that
+// of the run: what GPUs and servers did, and a warm-up whose requests are not known.
+func (r *recomputation) phaseFiles(
+	ctx context.Context, result *summary.Result, from, to config.Artifacts,
+) (*report.Phases, error) {
+	ran := r.state.Ran()
+	if len(ran) < 2 {
+		return nil, nil
+	}
+	files := &report.Phases{Dir: to.Dir, Manifest: to.Path(config.PhaseManifest)}
+	files.JSON, files.CSV = to.PhaseNames()
+	kept, err := keptErrors(from.Path(config.PhaseManifest))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ran {
+		f := report.PhaseFiles{Phase: p}
+		switch engine := r.warmups[p.Index]; {
+		case engine != nil:
+			of := summary.BuildPhase(r.state.Run, p, engine)
+			of.Recomputed = result.Recomputed
+			f.SetResult(ctx, &of)
+		case p.Profiling >= 0:
+			of := result.PhaseAlone()
+			f.SetResult(ctx, &of)
+		default:
+			f.Successes, f.Failures, f.Errors = p.Completed-p.Errors, p.Errors, kept[p.Index]
+			f.JSON = copyOf(report.PhasePath(from.Dir, p.Name, files.JSON))
+			f.CSV = copyOf(report.PhasePath(from.Dir, p.Name, files.CSV))
+		}
+		if p.Profiling < 0 || !r.selects() {
+			f.GPUs = copyOf(report.PhasePath(from.Dir, p.Name, report.PhaseGPUs))
+			f.Servers = copyOf(report.PhasePath(from.Dir, p.Name, report.PhaseServers))
+		}
+		files.Phases = append(files.Phases, f)
+	}
+	return files, nil
+}
+
+// copyOf writes the file at a path to another one; nil where there is none.
+func copyOf(source string) func(path string) error {
+	if info, err := os.Stat(source); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return func(path string) error {
+		data, err := bounded.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		return artifact.WriteFile(path, data)
+	}
+}
+
+// keptErrors are the errors of the phases in a manifest, by index; none where there is no manifest.
+func keptErrors(path string) (map[int][]any, error) {
+	data, err := bounded.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var manifest struct {
+		Phases []struct {
+			Index  int               `json:"phase_index"`
+			Errors []json.RawMessage `json:"error_summary"`
+		} `json:"phases"`
+	}
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		return nil, fmt.Errorf("%s: no list of phases: %w", path, err)
+	}
+	kept := map[int][]any{}
+	for _, p := range manifest.Phases {
+		for _, e := range p.Errors {
+			kept[p.Index] = append(kept[p.Index], e)
+		}
+	}
+	return kept, nil
+}
+
+// warmupEngines are an engine for each warm-up phase.
+type warmupEngines map[int]*metrics.Engine
+
+func (w warmupEngines) add(r *record.Record, set *metrics.Set) {
+	if w[r.PhaseIndex] == nil {
+		w[r.PhaseIndex] = set.NewEngine()
+	}
+	w[r.PhaseIndex].Add(r)
+}
+
+// removeStalePhases removes what an earlier report left of phases. In the folder of the run itself they are its own.
+func removeStalePhases(from, to config.Artifacts) error {
+	here, err := os.Stat(from.Dir)
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(to.Dir); err != nil || os.SameFile(here, there) {
+		return err
+	}
+	json, csv := to.PhaseNames()
+	files, folders := report.StalePhases(to.Dir, json, csv)
+	if err := artifact.RemoveStale(append(files, to.Path(config.PhaseManifest))...); err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package recompute
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/watch/prom"
+	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
+)
+
+// maxLine is the longest line that is read.
+const maxLine = 512 << 20
+
+// recording is a file of scrapes while it is read.
+type recording struct {
+	path    string
+	sidecar *export.Sidecar // nil for a bare recording
+	types   map[string]prom.Type
+	// repeats allows scrapes without samples for what equals the scrape before: only while nothing else adds
+	// scrapes of the same endpoints.
+	repeats   bool
+	endpoints map[string]*endpoint
+	warn      func(string)
+	scan      scanner
+}
+
+// openRecording reads the sidecar, if there is one.
+func openRecording(path string, o *Options, repeats bool) (*recording, error) {
+	r := &recording{path: path, types: o.Types, repeats: repeats, endpoints: map[string]*endpoint{}, warn: o.Warn}
+	sidecar := export.SidecarPath(path)
+	data, err := bounded.ReadFile(sidecar)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.sidecar, err = export.ParseSidecar(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", sidecar, err)
+	}
+	for i := range r.sidecar.Endpoints {
+		e := &r.sidecar.Endpoints[i]
+		r.endpoints[e.URL] = newEndpoint(e, r.types)
+	}
+	return r, nil
+}
+
+// sink takes the scrapes of recordings.
+type sink func(url string, s servermetrics.Scrape)
+
+// read hands all scrapes to a sink; their samples are valid during the call.
+func (r *recording) read(ctx context.Context, to sink) error {
+	file, err := bounded.Open(r.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 256<<10)
+	var buf []byte
+	for n := 1; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line, whole, err := readLine(in, &buf)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", r.path, n, err)
+		}
+		if len(line) == 0 && !whole {
+			return nil
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err := r.line(line, to); err != nil {
+			if !whole {
+				r.warn(fmt.Sprintf("%s:%d: the last line is not whole and is left out", r.path, n))
+				return nil
+			}
+			return fmt.Errorf("%s:%d: %w", r.path, n, err)
+		}
+	}
+}
+
+// readLine reads a line; whole tells that it has an end. buf keeps the memory of long ones.
+func readLine(in *bufio.Reader, buf *[]byte) (line []byte, whole bool, err error) {
+	*buf = (*buf)[:0]
+	for {
+		part, err := in.ReadSlice('\n')
+		switch {
+		case err == nil && len(*buf) == 0:
+			return part[:len(part)-1], true, nil
+		case err == nil:
+			*buf = append(*buf, part[:len(part)-1]...)
+			return *buf, true, nil
+		case errors.Is(err, io.EOF):
+			*buf = append(*buf, part...)
+			return *buf, false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		}
+		if len(*buf)+len(part) > maxLine {
+			return nil, false, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		}
+		*buf = append(*buf, part...)
+	}
+}
+
+// line reads one scrape.
+func (r *recording) line(text []byte, to sink) error {
+	var scrape servermetrics.Scrape
+	var url, metrics []byte
+	s := &r.scan
+	*s = scanner{text: text}
+	metricsAt := 0
+	phase := servermetrics.Phase{Index: -1, Profiling: -1}
+	s.each(func(key []byte) {
+		switch string(key) {
+		case "endpoint_url":
+			url = s.str()
+		case "timestamp_ns":
+			scrape.TimestampNS = s.integer()
+		case "endpoint_latency_ns":
+			scrape.LatencyNS = s.integer()
+		case "request_sent_ns":
+			scrape.RequestSentNS = s.integer()
+		case "first_byte_ns":
+			scrape.FirstByteNS = s.integer()
+		case "phase_index":
+			phase.Index = int(s.integer())
+		case "profiling_index":
+			phase.Profiling = int(s.integer())
+		case "phase_name":
+			phase.Name = string(s.str())
+		case "phase_kind":
+			phase.Kind = string(s.str())
+		case "metrics":
+			s.peek()
+			metricsAt = s.at
+			metrics = s.skip()
+		default:
+			s.skip()
+		}
+	})
+	s.end()
+	switch {
+	case s.err != nil:
+		return s.err
+	case len(url) == 0:
+		return errors.New("no endpoint_url: is this a server metrics recording?")
+	case scrape.TimestampNS == 0:
+		return errors.New("no timestamp_ns: is this a server metrics recording?")
+	case len(metrics) == 0 || metrics[0] != '{':
+		return errors.New("no metrics: is this a server metrics recording?")
+	}
+	if phase.Index >= 0 {
+		scrape.Phase = &phase
+	}
+	e := r.endpoints[string(url)]
+	if e == nil {
+		e = newEndpoint(&export.Endpoint{URL: string(url)}, r.types)
+		r.endpoints[e.described.URL] = e
+	}
+	*s = scanner{text: text, at: metricsAt}
+	if err := e.scrape(s, metrics, &scrape); err != nil {
+		return err
+	}
+	if scrape.Duplicate && r.repeats {
+		scrape.Samples = nil
+	}
+	to(e.described.URL, scrape)
+	return nil
+}

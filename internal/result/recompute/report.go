@@ -1,0 +1,429 @@
+package recompute
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/timeline"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/report/html"
+	"aiperf/internal/result/summary"
+)
+
+// ReportOptions say which run is computed anew, and what is different this time.
+type ReportOptions struct {
+	// Dir is the folder of the run, OutputDir where the files go; "" is "report" below the run's.
+	Dir, OutputDir string
+	// SLOs replace the objectives of goodput; nil keeps those of the run.
+	SLOs []metrics.SLO
+	// Slice is the length of time slices, 0 none; nil keeps that of the run.
+	Slice *time.Duration
+	// Percentiles are the ranks of further percentiles; nil keeps those of the run.
+	Percentiles []float64
+	// From and To bound when requests were sent that count, from the start of the profiling phase: From
+	// belongs to it, To does not.
+	From, To *time.Duration
+	// ExcludeErrors are codes and types of errors that do not count as requests at all; "all" is each.
+	ExcludeErrors []string
+	// Parquet asks for the records as Parquet, all of them.
+	Parquet bool
+	// Version is that of this program; "" is that of the run.
+	Version string
+	// HTML asks for the report as a page.
+	HTML bool
+	// GPUGrace is how long after the end of the load an energy counter is still read, in a run of the original.
+	GPUGrace time.Duration
+	// ExportWidth is the width of the console's text; 0 is the default.
+	ExportWidth int
+}
+
+// Report computes the summaries of a run anew from its records and writes them. Without a change they
+// are those of the live run, byte by byte.
+func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Options, error) {
+	from, state, theirs, err := findRun(o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if state.ExportLevel == "summary" {
+		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute anything from", o.Dir)
+	}
+	r := recomputation{o: o, state: state, config: state.Config, theirs: theirs}
+	if err := r.configure(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.read(from.Path(config.RecordsJSONL)); err != nil {
+		return nil, nil, err
+	}
+	if err := r.warmup(); err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	result, err := r.result()
+	if err != nil {
+		return nil, nil, err
+	}
+	to := config.Artifacts{Dir: cmp.Or(o.OutputDir, filepath.Join(o.Dir, "report")), Prefix: filepath.Base(from.Prefix)}
+	if from.Prefix == "" {
+		to.Prefix = ""
+	}
+	options, err := r.export(ctx, result, from, to)
+	return result, options, err
+}
+
+// findRun finds a run: by its state file, whatever its prefix, or one of the original, which has none.
+func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
+	usual := config.Artifacts{Dir: dir}
+	found := usual
+	if _, err := os.Stat(usual.Path(config.RunState)); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return usual, nil, nil, err
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usual, nil, nil, fmt.Errorf("%s is no folder of a run", dir)
+		}
+		suffix := config.Artifacts{Prefix: "x"}.Name(config.RunState)[1:]
+		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), "*"+suffix))
+		switch len(matches) {
+		case 0:
+			theirs, state, err := findOriginal(dir)
+			if err != nil {
+				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no run of the original: %w", dir, usual.Name(config.RunState), err)
+			}
+			return theirs.from, state, theirs, nil
+		case 1:
+			found.Prefix = strings.TrimSuffix(filepath.Base(matches[0]), suffix)
+		default:
+			return usual, nil, nil, fmt.Errorf("%s holds several runs (%s): give each a folder of its own", dir, strings.Join(matches, ", "))
+		}
+	}
+	state, err := summary.ReadState(found.Path(config.RunState))
+	return found, state, nil, err
+}
+
+// globEscape makes a path match itself alone.
+func globEscape(path string) string {
+	if os.PathSeparator == '\\' {
+		return path // there is no escape; brackets in it match wrongly
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// recomputation is one report on its way.
+type recomputation struct {
+	o      ReportOptions
+	state  *summary.State
+	config metrics.Config
+	set    *metrics.Set
+	engine *metrics.Engine
+	// startNS and endNS are the window of o, wall epoch ns; 0 = open.
+	startNS, endNS int64
+	// records counts the lines, excluded those of errors that do not count.
+	records, excluded atomic.Int64
+	cut               bool
+	warmupResults     []metrics.Result
+	warmups           warmupEngines
+	// requests are those of the page; nil where none is asked for.
+	requests *timeline.Recorder
+	// theirs is set where the run is one of the original. warming is the warm-up, nil where there is none.
+	theirs  *original
+	warming *warming
+}
+
+// configure brings what is different into the run's configuration.
+func (r *recomputation) configure() error {
+	if r.o.SLOs != nil {
+		r.config.SLOs = r.o.SLOs
+	}
+	if r.o.Slice != nil {
+		r.config.SliceNS = int64(*r.o.Slice)
+	}
+	if r.o.Percentiles != nil {
+		r.config.Percentiles = r.o.Percentiles
+	}
+	if (r.o.From != nil || r.o.To != nil) && r.state.Run.StartNS == 0 {
+		return errors.New("the run ended before its profiling phase began: there is no window")
+	}
+	if r.o.From != nil {
+		r.startNS = r.state.Run.StartNS + int64(*r.o.From)
+	}
+	if r.o.To != nil {
+		r.endNS = r.state.Run.StartNS + int64(*r.o.To)
+	}
+	if r.startNS != 0 && r.endNS != 0 && r.startNS >= r.endNS {
+		return fmt.Errorf("the window is empty: --from %s is not before --to %s", *r.o.From, *r.o.To)
+	}
+	var err error
+	if r.set, err = metrics.NewSet(r.config); err != nil {
+		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
+	}
+	r.engine = r.set.NewEngine()
+	r.engine.SliceFrom(max(r.state.Run.StartNS, r.startNS))
+	if r.theirs != nil {
+		r.engine.SliceFrom(max(r.theirs.firstNS, r.startNS))
+		if r.warming, err = r.newWarming(); err != nil {
+			return err
+		}
+	}
+	if r.o.HTML {
+		r.requests = timeline.New(r.state.Run.StartNS)
+	}
+	return nil
+}
+
+func (r *recomputation) read(path string) error {
+	var err error
+	others := newStranger(r.state)
+	read := report.ReadRecords
+	if r.theirs != nil {
+		read = report.ReadOriginalRecords
+	}
+	r.cut, err = read(path, func(rec *record.Record) {
+		if rec.Phase != record.PhaseProfiling {
+			if r.warming != nil && rec.Phase == record.PhaseWarmup {
+				r.warming.add(rec)
+			}
+			return
+		}
+		others.see(rec)
+		r.records.Add(1)
+		start := rec.Facts[record.StartWall]
+		if r.startNS != 0 && start < r.startNS || r.endNS != 0 && start >= r.endNS {
+			return
+		}
+		if rec.Err != nil && r.excludes(rec.Err) {
+			r.excluded.Add(1)
+			return
+		}
+		r.set.Judge(rec)
+		r.engine.Add(rec)
+		if r.requests != nil && !rec.ContextOverflowSkip {
+			r.requests.Add(rec)
+		}
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r.noRecords(path)
+	case err != nil:
+		return err
+	}
+	if err := others.err(path); err != nil {
+		return err
+	}
+	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished && r.records.Load() > sent {
+		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of another run", path, r.records.Load(), sent)
+	}
+	if seen := r.engine.Snapshot(); seen.Requests() == 0 {
+		if !r.selects() {
+			return r.noRecords(path)
+		}
+		return errors.New("no request is left: widen --from and --to, or exclude fewer errors")
+	}
+	return nil
+}
+
+// noRecords says that the file of records is empty or absent, and whether it should be.
+func (r *recomputation) noRecords(path string) error {
+	if ended := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; ended > 0 && r.state.Status == summary.StateFinished {
+		return fmt.Errorf("%s holds no records, and %d requests of the run came to an end", path, ended)
+	}
+	return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
+}
+
+// excludes tells whether an error is one of those that do not count.
+func (r *recomputation) excludes(e *record.Error) bool {
+	return slices.ContainsFunc(r.o.ExcludeErrors, func(what string) bool {
+		return strings.EqualFold(what, "all") || strings.EqualFold(what, e.Type) || e.HasCode && what == strconv.Itoa(e.Code)
+	})
+}
+
+// selects tells that not all requests of the run count.
+func (r *recomputation) selects() bool {
+	return r.startNS != 0 || r.endNS != 0 || len(r.o.ExcludeErrors) > 0
+}
+
+// result builds the result as the live run does, of what was read.
+func (r *recomputation) result() (*summary.Result, error) {
+	run, window := r.state.Run, r.state.Window
+	seen := r.engine.Snapshot()
+	completed := seen.Requests()
+	if r.state.Status != summary.StateFinished {
+		run.Incomplete = cmp.Or(run.Incomplete, "the run was killed; its last state was written "+
+			time.Unix(0, r.state.UpdatedNS).UTC().Format(time.RFC3339)+", and at most the last second of records is missing")
+		run.Counts.Sent = max(run.Counts.Sent, r.records.Load())
+	} else if missing := run.Counts.Sent - run.Counts.CutOff - r.records.Load(); missing > 0 || r.cut {
+		lost := fmt.Sprintf("%d records are missing", missing)
+		if missing == 1 {
+			lost = "a record is missing"
+		}
+		run.Incomplete = cmp.Or(run.Incomplete, lost+" from the per-request file")
+	}
+	if r.startNS != 0 {
+		run.StartNS = max(run.StartNS, r.startNS)
+		window.WindowStartNS = max(window.WindowStartNS, r.startNS)
+	}
+	if r.endNS != 0 && window.WindowEndNS != 0 {
+		window.WindowEndNS = min(window.WindowEndNS, r.endNS)
+	}
+	if r.selects() {
+		run.Counts = summary.Counts{Sent: completed}
+	}
+	r.engine.SetRunFacts(window)
+	result := summary.Build(run, r.engine, nil)
+	result.Warmup, result.ClientHealth = r.state.Warmup, r.state.ClientHealth
+	if r.warmupResults != nil {
+		result.Warmup = r.warmupResults
+	}
+	if !r.selects() {
+		result.AddGPUs(r.state.GPU)
+		result.Reconcile(r.state.Ledger)
+	}
+	result.Recomputed = r.changes()
+	if r.theirs != nil && !r.selects() {
+		return &result, r.theirs.addGPUs(&result, r.o.GPUGrace)
+	}
+	return &result, nil
+}
+
+// changes say what is different from the live run.
+func (r *recomputation) changes() artifact.Object {
+	var out artifact.Object
+	if v := r.o.Version; v != "" && v != r.state.Run.AIPerfVersion {
+		out = append(out, artifact.Member{Key: "aiperf_version", Value: v})
+	}
+	if r.o.SLOs != nil {
+		var slos artifact.Object
+		for _, slo := range r.o.SLOs {
+			slos = append(slos, artifact.Member{Key: slo.Tag, Value: slo.Value})
+		}
+		out = append(out, artifact.Member{Key: "slos", Value: slos})
+	}
+	if r.o.Slice != nil {
+		out = append(out, artifact.Member{Key: "slice_duration", Value: r.o.Slice.Seconds()})
+	}
+	if r.o.Percentiles != nil {
+		out = append(out, artifact.Member{Key: "percentiles", Value: r.o.Percentiles})
+	}
+	if r.startNS != 0 {
+		out = append(out, artifact.Member{Key: "from_ns", Value: r.startNS})
+	}
+	if r.endNS != 0 {
+		out = append(out, artifact.Member{Key: "to_ns", Value: r.endNS})
+	}
+	if r.selects() && r.state.GPU != nil {
+		out = append(out, artifact.Member{Key: "without_gpu_telemetry", Value: true}) // it is that of the whole run
+	}
+	if r.selects() && r.state.Ledger != nil {
+		out = append(out, artifact.Member{Key: "without_reconciliation", Value: true}) // likewise
+	}
+	if len(r.o.ExcludeErrors) > 0 {
+		out = append(out, artifact.Member{Key: "excluded_errors", Value: r.o.ExcludeErrors},
+			artifact.Member{Key: "excluded_requests", Value: r.excluded.Load()})
+	}
+	return out
+}
+
+// export writes the files and returns how the console shows the result.
+func (r *recomputation) export(ctx context.Context, result *summary.Result, from, to config.Artifacts) (*console.Options, error) {
+	if err := os.MkdirAll(to.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := artifact.LockFolder(to.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w with --output-dir", err)
+	}
+	defer lock.Release()
+	if err := removeStalePhases(from, to); err != nil {
+		return nil, err
+	}
+	if len(result.Slices) == 0 {
+		if err := artifact.RemoveStale(to.Path(config.TimeslicesJSON), to.Path(config.TimeslicesCSV)); err != nil {
+			return nil, err
+		}
+	}
+	options := r.console(result, from, to)
+	plain := *options
+	plain.Width = console.Width(false, 0, r.o.ExportWidth)
+	exporters := []report.Exporter{
+		report.SummaryJSON{Path: to.Path(config.SummaryJSON)},
+		report.SummaryCSV{Path: to.Path(config.SummaryCSV)},
+		report.TimeslicesJSON{Path: to.Path(config.TimeslicesJSON)},
+		report.TimeslicesCSV{Path: to.Path(config.TimeslicesCSV)},
+		console.Export{Path: to.Path(config.ConsoleText), Options: plain},
+	}
+	// What was spooled stands there as long as the run has not made its file of it: it was killed.
+	exporters = append(exporters, report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON), Keep: true})
+	if r.o.Parquet {
+		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL), Path: to.Path(config.RecordsParquet)})
+	}
+	var unread error
+	if r.o.HTML {
+		var run html.Run
+		run, unread = r.page(ctx, result, from)
+		exporters = append(exporters, html.Export{Path: to.Path(config.HTMLReport), Run: run})
+	}
+	phases, unlisted := r.phaseFiles(ctx, result, from, to)
+	if phases != nil {
+		unlisted = phases.Write()
+	}
+	return options, errors.Join(report.ExportAll(ctx, result, exporters...), unread, unlisted)
+}
+
+func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {
+	c := &r.state.Console
+	o := &console.Options{
+		ShowTrace:  c.ShowTrace,
+		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent, OSLTokens: r.config.OSLMismatchTokens},
+		Notes:      c.Notes,
+		URLs:       c.URLs,
+		Files:      console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
+	}
+	o.Speculation = c.Speculation
+	if g := r.state.GPU; g != nil && g.Telemetry != nil && g.Shown && !r.selects() {
+		o.GPU = &console.GPU{Telemetry: g.Telemetry}
+	}
+	for _, g := range c.Groups {
+		o.Groups = append(o.Groups, metrics.Group(g))
+	}
+	for _, row := range c.ServerMetrics {
+		o.ServerMetrics = append(o.ServerMetrics, console.ServerMetric(row))
+	}
+	if r.o.HTML {
+		o.Files.HTML = to.Path(config.HTMLReport)
+	}
+	if r.o.Parquet {
+		o.Files.Parquet = to.Path(config.RecordsParquet)
+	}
+	if len(result.Slices) > 0 {
+		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)
+	}
+	// What is not computed anew is that of the run.
+	for kind, path := range map[config.Artifact]*string{
+		config.ServerMetricsCSV: &o.Files.ServerMetricsCSV, config.ServerMetricsJSON: &o.Files.ServerMetricsJSON,
+		config.RawJSONL: &o.Files.Raw, config.OutputsJSON: &o.Files.Outputs, config.LogFile: &o.Files.LogFile,
+	} {
+		if _, err := os.Stat(from.Path(kind)); err == nil {
+			*path = from.Path(kind)
+		}
+	}
+	if _, err := os.Stat(from.Path(config.OutputsSpool)); err == nil {
+		o.Files.Outputs = to.Path(config.OutputsJSON)
+	}
+	return o
+}

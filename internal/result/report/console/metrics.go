@@ -1,0 +1,189 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/summary"
+)
+
+// product is the first half of every table title.
+const product = "AIPerf"
+
+// headerOnOneLine is the longest header, in characters, whose unit stands on the same line.
+const headerOnOneLine = 30
+
+// groupTitles are the groups that have a table, in the order in which the tables are printed.
+var groupTitles = [...]struct {
+	group  metrics.Group
+	suffix string
+}{
+	{metrics.GroupEffective, ": Effective"},
+	{metrics.GroupActive, ": Active"},
+	{metrics.GroupUsage, ": Usage"},
+	{metrics.GroupCache, ": Cache"},
+	{metrics.GroupPrediction, ": Prediction"},
+	{metrics.GroupAudio, ": Audio"},
+	{metrics.GroupReasoning, ": Reasoning"},
+	{metrics.GroupDefault, ""},
+}
+
+const cacheHint = "The server reported token usage but no cached tokens. Turn on cache reporting in the server " +
+	"to see prefix cache metrics here (for example --enable-prompt-tokens-details in vLLM)."
+
+// metricTables appends one table for each group that is asked for and has metrics.
+func (p *page) metricTables(r *summary.Result, groups []metrics.Group) {
+	printed := false
+	for _, g := range groupTitles {
+		if slices.Contains(groups, g.group) {
+			printed = p.groupTable(r, g.group, product+" | "+r.EndpointTitle+g.suffix) || printed
+		}
+	}
+	if printed && r.UsageReported && !r.CacheReported {
+		for _, line := range wrap(cacheHint, p.width) {
+			p.line(span{line, yellow})
+		}
+	}
+}
+
+// traceTable appends the phases of the HTTP exchanges.
+func (p *page) traceTable(r *summary.Result) {
+	p.groupTable(r, metrics.GroupHTTPTrace, product+" | HTTP Trace Timing")
+}
+
+// flaggedTable appends the metrics with a flag: results hold them only in developer mode.
+func (p *page) flaggedTable(r *summary.Result, flag metrics.Flags, heading string) {
+	p.metricTable(r, heading, func(m *metrics.Result) bool { return m.Flags.Has(flag) })
+}
+
+// groupTable appends the table of one group and tells whether the group had any metric.
+func (p *page) groupTable(r *summary.Result, group metrics.Group, heading string) bool {
+	const elsewhere = metrics.ErrorOnly | metrics.Internal | metrics.Experimental
+	return p.metricTable(r, heading, func(m *metrics.Result) bool { return m.Group == group && m.Flags&elsewhere == 0 })
+}
+
+// metricTable appends a table of the metrics that belong to it, if there are any.
+func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metrics.Result) bool) bool {
+	var rows []metrics.Result
+	for i := range r.Metrics {
+		if belongs(&r.Metrics[i]) {
+			rows = append(rows, r.Metrics[i])
+		}
+	}
+	if len(rows) == 0 {
+		return false
+	}
+	slices.SortStableFunc(rows, func(a, b metrics.Result) int { return cmp.Compare(order(&a), order(&b)) })
+	t := table{title: heading, titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
+	for _, name := range [...]string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
+		t.columns = append(t.columns, column{header: name, style: green})
+	}
+	for i := range rows {
+		t.rows = append(t.rows, metricRow(&rows[i]))
+	}
+	t.print(p)
+	for _, note := range []string{fewSamples(rows), inexact(rows)} {
+		if note != "" {
+			p.line(span{note, dim})
+		}
+	}
+	return true
+}
+
+// fewSamples says which of the table's percentiles have no upper bound, because there are too few
+// requests: what stands there is then about the largest value seen, and little is known of the next.
+func fewSamples(rows []metrics.Result) string {
+	var parts []string
+	for _, rank := range [...]float64{99, 90, 50} {
+		n := 0
+		for i := range rows {
+			for _, b := range rows[i].Bounds {
+				if b.Rank == rank && math.IsNaN(b.High) {
+					n++
+				}
+			}
+		}
+		switch {
+		case n == 1:
+			parts = append(parts, fmt.Sprintf("%s of 1 metric (%d needed)", metrics.RankKey(rank), stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%s of %d metrics (%d needed)", metrics.RankKey(rank), n, stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("Too few samples for an upper bound at %.0f %% confidence: %s", 100*metrics.BoundsConfidence, strings.Join(parts, ", "))
+}
+
+// inexact says that percentiles of the table are those of a distribution of bounded size.
+func inexact(rows []metrics.Result) string {
+	n, worst := 0, 0.0
+	for i := range rows {
+		if e := rows[i].Method.RelativeError(); e > 0 {
+			n, worst = n+1, max(worst, e)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative error of up to %.2g %%", n, 100*worst)
+}
+
+func order(m *metrics.Result) int {
+	if m.Order == 0 {
+		return math.MaxInt
+	}
+	return m.Order
+}
+
+func metricRow(m *metrics.Result) []cell {
+	row := []cell{{text: metricLabel(m)}, number(m.Stats.Avg)}
+	if !m.Distribution {
+		for range 6 {
+			row = append(row, cell{notAvailable, dim})
+		}
+		return row
+	}
+	s := &m.Stats
+	return append(row, number(s.Min), number(s.Max), number(percentile(s, 99)), number(percentile(s, 90)),
+		number(percentile(s, 50)), number(s.Std))
+}
+
+func percentile(s *metrics.Stats, rank float64) float64 {
+	return s.Percentiles[slices.Index(metrics.PercentileRanks[:], rank)]
+}
+
+func number(v float64) cell {
+	if !artifact.Finite(v) {
+		return cell{notAvailable, dim}
+	}
+	return cell{text: fixed2(v)}
+}
+
+func metricLabel(m *metrics.Result) string {
+	switch {
+	case m.Unit == "":
+		return m.Header
+	case utf8.RuneCountInString(m.Header) > headerOnOneLine:
+		return m.Header + "\n(" + m.Unit + ")"
+	}
+	return m.Header + " (" + m.Unit + ")"
+}
+
+// value is the average of a metric, which is the value of a scalar one.
+func value(r *summary.Result, tag string) (float64, bool) {
+	for i := range r.Metrics {
+		if r.Metrics[i].Tag == tag {
+			return r.Metrics[i].Stats.Avg, artifact.Finite(r.Metrics[i].Stats.Avg)
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,388 @@
+package html
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/gpu"
+)
+
+var notKnown = math.NaN()
+
+// metricGroup is the metrics of a group with all their statistics.
+type metricGroup struct {
+	Title string
+	// Rows are distributions, Values single numbers.
+	Rows, Values []metricRow
+	// Folded ones are shown when asked for.
+	Folded bool
+}
+
+type metricRow struct {
+	Header, Unit, Tag string
+	Avg, Min, Max     string
+	Std, Count        string
+	Ranks             []rankCell
+	Scalar            bool
+}
+
+// rankCell is a percentile in a table.
+type rankCell struct {
+	Value, Bounds string
+	Few           bool
+	// Minor ones are left out in print.
+	Minor bool
+}
+
+type groupTitle struct {
+	group metrics.Group
+	title string
+}
+
+// groupTitles are the groups of the table in their order.
+var groupTitles = []groupTitle{
+	{metrics.GroupDefault, "Main figures"}, {metrics.GroupEffective, "Effective: over the whole run"}, {metrics.GroupActive, "Active: while requests were in flight"},
+	{metrics.GroupReasoning, "Reasoning"}, {metrics.GroupUsage, "Usage that the server reported"}, {metrics.GroupCache, "Prefix cache"},
+	{metrics.GroupPrediction, "Prediction"}, {metrics.GroupSpecDecode, "Speculative decoding"}, {metrics.GroupAudio, "Audio"}, {metrics.GroupHTTPTrace, "HTTP exchange"},
+	{metrics.GroupGPU, "GPU power efficiency"}, {metrics.GroupGPUNVIDIA, "GPU power efficiency, NVIDIA"}, {metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
+}
+
+// ranks are the names of the percentiles that any metric has, those most looked at first.
+func ranks(list []metrics.Result) []string {
+	var out, last []string
+	for _, r := range metrics.PercentileRanks {
+		if name := metrics.RankKey(r); minor(name) {
+			last = append(last, name)
+		} else {
+			out = append(out, name)
+		}
+	}
+	for i := range list {
+		for _, p := range list[i].Further {
+			if name := metrics.RankKey(p.Rank); !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return append(out, last...)
+}
+
+// metricGroups are the tables of all metrics: those of no known group come last.
+func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
+	var out []metricGroup
+	taken := make([]bool, len(list))
+	take := func(title string, belongs func(*metrics.Result) bool) {
+		g := metricGroup{Title: title}
+		var members []metrics.Result
+		for i := range list {
+			if !taken[i] && belongs(&list[i]) {
+				taken[i] = true
+				members = append(members, list[i])
+			}
+		}
+		slices.SortStableFunc(members, func(a, b metrics.Result) int {
+			return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(a.Tag, b.Tag))
+		})
+		for i := range members {
+			if row := newMetricRow(&members[i], ranks); row.Scalar {
+				g.Values = append(g.Values, row)
+			} else {
+				g.Rows = append(g.Rows, row)
+			}
+		}
+		if len(members) > 0 {
+			out = append(out, g)
+		}
+	}
+	for _, t := range groupTitles {
+		take(t.title, func(m *metrics.Result) bool { return m.Group == t.group })
+	}
+	take("Others", func(m *metrics.Result) bool { return m.Distribution || artifact.Finite(m.Stats.Avg) })
+	for i := range out {
+		out[i].Folded = i > 0
+	}
+	return out
+}
+
+func order(m *metrics.Result) int {
+	if m.Order == 0 {
+		return math.MaxInt
+	}
+	return m.Order
+}
+
+func newMetricRow(m *metrics.Result, ranks []string) metricRow {
+	row := metricRow{Header: m.Header, Unit: m.Unit, Tag: m.Tag, Avg: fixed(m.Stats.Avg), Scalar: !m.Distribution}
+	if m.EpochNS != 0 {
+		row.Avg = fmt.Sprint(m.EpochNS)
+	}
+	if row.Scalar {
+		return row
+	}
+	row.Min, row.Max, row.Std = fixed(m.Stats.Min), fixed(m.Stats.Max), fixed(m.Stats.Std)
+	if m.Stats.Count > 0 {
+		row.Count = integer(m.Stats.Count)
+	}
+	known := map[string]float64{}
+	for _, r := range metrics.PercentileRanks {
+		known[metrics.RankKey(r)] = r
+	}
+	for _, f := range m.Further {
+		known[metrics.RankKey(f.Rank)] = f.Rank
+	}
+	for _, name := range ranks {
+		var cell rankCell
+		if p, ok := percentileOf(m, known[name]); ok {
+			cell = rankCell{Value: fixed(p.value), Bounds: p.interval(), Few: p.few()}
+		}
+		cell.Minor = minor(name)
+		row.Ranks = append(row.Ranks, cell)
+	}
+	return row
+}
+
+// minor tells that a percentile is left out in print.
+func minor(name string) bool { return slices.Contains([]string{"p1", "p5", "p10", "p25", "p75"}, name) }
+
+// acceptanceRows say in how many steps of the target model so many drafted tokens were accepted.
+func acceptanceRows(list []metrics.AcceptedSteps) []row {
+	var total int64
+	for _, b := range list {
+		total += b.Steps
+	}
+	var out []row
+	for _, b := range list {
+		if b.Steps > 0 {
+			out = append(out, row{integer(b.Accepted), integer(b.Steps) + " steps, " + short(100*float64(b.Steps)/float64(total)) + " %"})
+		}
+	}
+	return out
+}
+
+// device is a GPU with its figures.
+type device struct {
+	Title, Source string
+	Rows          []metricRow
+}
+
+func devices(t *gpu.Telemetry) []device {
+	if t == nil {
+		return nil
+	}
+	var out []device
+	for _, e := range t.Endpoints {
+		for i := range e.GPUs {
+			g := &e.GPUs[i]
+			d := device{Title: g.Title(), Source: e.Name}
+			for _, m := range g.Metrics {
+				row := metricRow{Header: m.Display, Unit: m.Unit, Avg: fixed(m.Avg), Scalar: m.Kind == gpu.Counter}
+				if !row.Scalar {
+					row.Min, row.Max, row.Std, row.Count = fixed(m.Min), fixed(m.Max), fixed(m.Std), integer(int64(m.Count))
+				}
+				d.Rows = append(d.Rows, row)
+			}
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// failure is a group of equal errors.
+type failure struct {
+	Code, Type, Message, Count, Share string
+	Samples                           []string
+}
+
+// mostErrors is how many groups of errors the page lists, longestMessage how much of each message.
+const (
+	mostErrors     = 50
+	longestMessage = 1000
+)
+
+// errors lists the errors, the most frequent first.
+func (v *view) errors(r *summary.Result, run *Run) {
+	list := slices.Clone(r.Errors)
+	slices.SortStableFunc(list, func(a, b summary.ErrorCount) int { return cmp.Compare(b.Count, a.Count) })
+	var more int64
+	for i := range list {
+		e := &list[i]
+		if i >= mostErrors {
+			more += e.Count
+			continue
+		}
+		f := failure{Type: e.Error.Type, Message: shorten(e.Error.Message, longestMessage), Count: integer(e.Count)}
+		if total := r.Counts.Completed(); total > 0 {
+			f.Share = short(100*float64(e.Count)/float64(total)) + " %"
+		}
+		if e.Error.HasCode {
+			f.Code = fmt.Sprint(e.Error.Code)
+		}
+		if run.Requests != nil {
+			for _, s := range run.Requests.Samples(e.Error.Key()) {
+				f.Samples = append(f.Samples, fmt.Sprintf("%s s: %s (%s, turn %d)", trimmed(float64(s.AtNS)/1e9, 3), s.RequestID, s.ConversationID, s.Turn))
+			}
+		}
+		v.Errors = append(v.Errors, f)
+	}
+	v.hints(r)
+	if n := len(list) - mostErrors; n > 0 {
+		v.MoreErrors, v.MoreFailed = integer(int64(n)), integer(more)
+	}
+}
+
+// hints says what to try against the errors.
+func (v *view) hints(r *summary.Result) {
+	var failures []*record.Error
+	for i := range r.Errors {
+		failures = append(failures, &r.Errors[i].Error)
+	}
+	for _, h := range hint.ForAll(failures) {
+		v.Hints = append(v.Hints, row{h.Cause, h.Try})
+	}
+}
+
+// sliceTable is the run by time slice.
+type sliceTable struct {
+	Columns []string
+	Rows    [][]string
+	Hidden  int
+}
+
+// sliced are the columns of time slices: a metric and a statistic of it.
+var sliced = []struct {
+	tag, stat string
+	rank      float64
+}{
+	{"request_count", "", 0}, {"request_throughput", "", 0}, {"output_token_throughput", "", 0}, {"goodput", "", 0},
+	{"time_to_first_token", "p50", 50}, {"time_to_first_token", "p99", 99}, {"inter_token_latency", "p50", 50},
+	{"inter_token_latency", "p99", 99}, {"request_latency", "p50", 50}, {"request_latency", "p99", 99}, {"error_request_count", "", 0},
+}
+
+// mostSlices is how many time slices the page lists.
+const mostSlices = 500
+
+func newSliceTable(r *summary.Result) *sliceTable {
+	if len(r.Slices) == 0 {
+		return nil
+	}
+	t := &sliceTable{Columns: []string{"Slice", "Start"}}
+	var columns []int
+	for c, of := range sliced {
+		if m, ok := r.Find(of.tag); ok {
+			columns = append(columns, c)
+			name := m.Short
+			if name == "" {
+				name = m.Header
+			}
+			t.Columns = append(t.Columns, strings.TrimSpace(name+" "+of.stat)+" ("+m.Unit+")")
+		}
+	}
+	for i := range r.Slices {
+		s := &r.Slices[i]
+		if i == mostSlices {
+			t.Hidden = len(r.Slices) - mostSlices
+			break
+		}
+		cells := []string{fmt.Sprint(s.Index), trimmed(float64(s.StartNS-r.StartNS)/1e9, 3) + " s"}
+		if !s.Complete {
+			cells[0] += " (not whole)"
+		}
+		for _, c := range columns {
+			value := ""
+			for k := range s.Results {
+				m := &s.Results[k]
+				if m.Tag != sliced[c].tag {
+					continue
+				}
+				value = fixed(m.Stats.Avg)
+				if p, ok := percentileOf(m, sliced[c].rank); ok {
+					value = fixed(p.value)
+				}
+			}
+			cells = append(cells, value)
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// normal brings an object into the types that parsing yields, wherever it comes from.
+func normal(o artifact.Object) any {
+	if o == nil {
+		return nil
+	}
+	encoded, err := artifact.AppendJSON(nil, o)
+	if err != nil {
+		return nil
+	}
+	v, err := artifact.Parse(encoded)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// rows flattens an object.
+func rows(o artifact.Object) []row { return appendRows(nil, "", normal(o)) }
+
+// healthRows are those of the client's health that no status shows.
+func healthRows(o artifact.Object) []row {
+	list, _ := normal(o).(artifact.Object)
+	list = slices.DeleteFunc(list, func(m artifact.Member) bool { return m.Key == "reasons" || m.Key == "verdict" })
+	return appendRows(nil, "", list)
+}
+
+func appendRows(dst []row, path string, v any) []row {
+	if path != "" {
+		path += "."
+	}
+	switch v := v.(type) {
+	case artifact.Object:
+		for _, m := range v {
+			switch m.Value.(type) {
+			case artifact.Object:
+				dst = appendRows(dst, path+m.Key, m.Value)
+			default:
+				dst = append(dst, row{path + m.Key, text(m.Value)})
+			}
+		}
+	}
+	return dst
+}
+
+// text is a value as a page shows it.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return short(f)
+		}
+		return v.String()
+	case bool:
+		return fmt.Sprint(v)
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = text(v[i])
+		}
+		return strings.Join(parts, ", ")
+	}
+	encoded, err := artifact.AppendJSON(nil, v)
+	if err != nil {
+		return ""
+	}
+	return string(encoded)
+}

@@ -1,0 +1,232 @@
+package html
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
+)
+
+// view is what the template shows.
+type view struct {
+	Policy                      string
+	Style                       template.CSS
+	Library, Script, Data       template.JS
+	License                     string
+	Title, Models, Kind, Target string
+	Version, BenchmarkID        string
+	Facts                       []row
+	Status                      []status
+	Cards                       []card
+	Confidence                  string
+	Distributions               []figure
+	Constant                    []string
+	// Requests, Servers, GPUs and Client are the charts of the sections.
+	Requests, Servers, GPUs, Client section
+	ServerFigures                   []summary.ServerFigure
+	ServerTotals                    string
+	Devices                         []device
+	Errors                          []failure
+	MoreErrors, MoreFailed          string
+	Hints                           []row
+	Ranks                           []string
+	Groups, Warmup                  []metricGroup
+	Acceptance                      []row
+	Slices                          *sliceTable
+	Health                          []row
+	Command                         string
+	Configuration                   string
+	Endpoints                       []string
+	Phases                          []phase
+	Provenance, RunFacts            []row
+	Recomputed                      []row
+}
+
+// row is a name and what stands behind it.
+type row struct{ Name, Value string }
+
+// status is a judgement: Level is good, warn, bad or plain.
+type status struct {
+	Level, Title, Text string
+	Items              []string
+	// Marked items begin with a mark of their own.
+	Marked bool
+}
+
+// section holds the charts of a group and the choices of further lines.
+type section struct {
+	Charts  []figure
+	Choices []choiceView
+}
+
+// figure is the place of a chart; Description stands for it where it cannot be seen.
+type figure struct{ ID, Title, Unit, Note, Description string }
+
+type choiceView struct {
+	ID, Title string
+	Options   []string
+	Hidden    int
+}
+
+type phase struct{ Name, Start, Sending, End, Sent, Completed, Errors, Cancelled string }
+
+func newView(r *summary.Result, run *Run, d *data) (*view, error) {
+	v := &view{
+		Kind: r.EndpointTitle, Version: r.AIPerfVersion, BenchmarkID: r.BenchmarkID, Command: r.RunInfo.CLICommand,
+		Confidence: fmt.Sprintf("%.0f %%", 100*metrics.BoundsConfidence),
+	}
+	config, err := artifact.AppendIndented(nil, append(artifact.Object{}, r.InputConfig...))
+	if err != nil {
+		return nil, err
+	}
+	v.Configuration = string(config)
+	v.identify(r)
+	v.status(r, run)
+	v.Cards = cards(r)
+	v.Constant = d.Constant
+	for i := range d.Distributions {
+		of := &d.Distributions[i]
+		v.Distributions = append(v.Distributions, figure{of.ID, of.Title, of.Unit, beyond(of), of.describe()})
+	}
+	for group, into := range map[string]*section{groupRequests: &v.Requests, groupServers: &v.Servers, groupGPUs: &v.GPUs, groupClient: &v.Client} {
+		for i := range d.Charts {
+			if c := &d.Charts[i]; c.Group == group {
+				into.Charts = append(into.Charts, figure{c.ID, c.Title, c.Unit, c.Note, c.describe()})
+			}
+		}
+		for i := range d.Choices {
+			if c := &d.Choices[i]; strings.HasPrefix(c.ID, group+"-") {
+				choice := choiceView{ID: c.ID, Title: c.Title, Hidden: c.Hidden}
+				for k := range c.Lines {
+					choice.Options = append(choice.Options, c.Lines[k].Title)
+				}
+				into.Choices = append(into.Choices, choice)
+			}
+		}
+	}
+	v.ServerFigures = run.ServerFigures
+	if r.Reconciliation != nil {
+		v.ServerTotals = r.Reconciliation.Summary()
+	}
+	v.Devices = devices(r.Telemetry)
+	v.errors(r, run)
+	v.Ranks = ranks(r.Metrics)
+	v.Groups = metricGroups(r.Metrics, v.Ranks)
+	v.Acceptance = acceptanceRows(r.Acceptance)
+	warmup := slices.Clone(r.Warmup) // whose bounds are in no file
+	for i := range warmup {
+		warmup[i].Bounds = nil
+	}
+	v.Warmup = metricGroups(warmup, v.Ranks)
+	v.Slices = newSliceTable(r)
+	v.Health = healthRows(r.ClientHealth)
+	v.Provenance, v.Recomputed = rows(r.Provenance), rows(r.Recomputed)
+	v.phases(run.Phases, r)
+	return v, nil
+}
+
+// beyond says what a linear axis leaves out.
+func beyond(d *distribution) string {
+	if d.Lin.Beyond == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s requests lie beyond the linear axis, up to the maximum; the logarithmic one shows them", integer(d.Lin.Beyond), integer(d.Count))
+}
+
+// identify says which run it was.
+func (v *view) identify(r *summary.Result) {
+	if list, ok := normal(r.InputConfig).(artifact.Object); ok {
+		v.Models = models(list)
+		endpoint, _ := list.Get("endpoint")
+		if o, ok := endpoint.(artifact.Object); ok {
+			urls, _ := o.Get("urls")
+			if urls, ok := urls.([]any); ok {
+				for _, url := range urls {
+					v.Endpoints = append(v.Endpoints, text(url))
+				}
+			}
+		}
+	}
+	v.Title = v.Models
+	if v.Title == "" {
+		v.Title = "Benchmark"
+	}
+	v.Target = strings.Join(v.Endpoints, ", ")
+	fact := func(name, value string) {
+		if value != "" {
+			v.Facts = append(v.Facts, row{name, value})
+		}
+	}
+	fact("Endpoint", v.Target)
+	if r.StartNS != 0 {
+		fact("Started", time.Unix(0, r.StartNS).UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if m, ok := r.Find("benchmark_duration"); ok {
+		fact("Duration", short(m.Stats.Avg)+" "+m.Unit)
+	}
+	c := &r.Counts
+	fact("Requests", integer(c.Completed()))
+	if m, ok := r.Find("effective_concurrency"); ok {
+		fact("Concurrency", "avg "+short(m.Stats.Avg)+", max "+short(m.Stats.Max))
+	}
+	if c.TargetRate > 0 {
+		fact("Rate", fmt.Sprintf("%s of %s requests/s", short(c.DeliveredRate), short(c.TargetRate)))
+	}
+	fact("Run", r.RunInfo.RunLabel)
+	v.RunFacts = append(v.RunFacts, row{"benchmark_id", r.BenchmarkID})
+	if seed := r.RunInfo.RandomSeed; seed != nil {
+		v.RunFacts = append(v.RunFacts, row{"random_seed", fmt.Sprint(*seed)})
+	}
+	for _, n := range []struct {
+		name string
+		n    int64
+	}{{"requests_sent", c.Sent}, {"requests_completed", c.Completed()}, {"requests_cancelled", c.CutOff}, {"request_errors", c.Errors}} {
+		v.RunFacts = append(v.RunFacts, row{n.name, integer(n.n)})
+	}
+	if c.TargetRate > 0 {
+		v.RunFacts = append(v.RunFacts, row{"skipped_arrivals", integer(c.SkippedArrivals)}, row{"dropped_by_catchup", integer(c.DroppedByCatchup)})
+	}
+}
+
+// models are the names in either shape of the configuration.
+func models(config artifact.Object) string {
+	value, _ := config.Get("models")
+	if o, ok := value.(artifact.Object); ok {
+		value, _ = o.Get("items")
+	}
+	list, _ := value.([]any)
+	var names []string
+	for _, item := range list {
+		if o, ok := item.(artifact.Object); ok {
+			item, _ = o.Get("name")
+		}
+		names = append(names, text(item))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (v *view) phases(phases []summary.PhaseState, r *summary.Result) {
+	origin := int64(0)
+	for i := range phases {
+		if phases[i].Kind != "warmup" {
+			origin = phases[i].StartNS
+			break
+		}
+	}
+	at := func(ns int64) string {
+		if ns == 0 || origin == 0 {
+			return ""
+		}
+		return trimmed(float64(ns-origin)/1e9, 3) + " s"
+	}
+	for i := range phases {
+		p := &phases[i]
+		v.Phases = append(v.Phases, phase{p.Name, at(p.StartNS), at(p.SentEndNS), at(p.RequestsEndNS),
+			integer(p.Sent), integer(p.Completed), integer(p.Errors), integer(p.Cancelled)})
+	}
+}

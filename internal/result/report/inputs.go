@@ -1,0 +1,106 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"aiperf/internal/base/artifact"
+)
+
+// Input is one turn's request body, formatted as the endpoint sends that turn on its own.
+type Input struct {
+	SessionID string
+	// Payload is compact JSON; it is read before the next Input is asked for.
+	Payload []byte
+}
+
+// PayloadError tells that a turn could not be formatted: that is fatal to a run, while inputs.json
+// not being writable is not.
+type PayloadError struct{ Err error }
+
+func (e *PayloadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the formatter said.
+func (e *PayloadError) Unwrap() error { return e.Err }
+
+// ErrInputsTooLarge tells that inputs.json would have passed its limit and was left out.
+var ErrInputsTooLarge = errors.New("larger than allowed")
+
+// WriteInputs writes inputs.json while the inputs come, so that a large dataset is never in memory
+// twice. Neighbouring inputs of one session form one entry. The file takes its place only when it is
+// complete; an error of the iterator comes back as a *PayloadError. A file that would pass maxBytes is left out
+// with ErrInputsTooLarge; 0 is no limit.
+func WriteInputs(path string, redactor *artifact.Redactor, maxBytes int64, inputs iter.Seq2[Input, error]) error {
+	file, err := artifact.CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	w := inputsWriter{out: bufio.NewWriterSize(file, 64<<10), redactor: redactor}
+	w.text("{\n  \"data\": [")
+	for input, err := range inputs {
+		if err != nil {
+			return &PayloadError{err}
+		}
+		if err := w.add(input); err != nil {
+			return err
+		}
+		if maxBytes > 0 && w.written > maxBytes {
+			return ErrInputsTooLarge
+		}
+	}
+	if w.open {
+		w.text("\n      ]\n    }\n  ")
+	}
+	w.text("]\n}\n")
+	if err := w.out.Flush(); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// inputsWriter lays the document out as an indented JSON encoder would. Write errors stick to the
+// buffered writer.
+type inputsWriter struct {
+	out      *bufio.Writer
+	redactor *artifact.Redactor
+	scratch  bytes.Buffer
+	open     bool
+	session  string
+	// written counts the bytes of the payloads, which are nearly all of the file.
+	written int64
+}
+
+func (w *inputsWriter) text(s string) { _, _ = w.out.WriteString(s) }
+
+func (w *inputsWriter) add(input Input) error {
+	switch {
+	case !w.open:
+		w.startSession(input.SessionID)
+	case w.session != input.SessionID:
+		w.text("\n      ]\n    },")
+		w.startSession(input.SessionID)
+	default:
+		w.text(",")
+	}
+	payload := withoutNulls(w.redactor.JSON(input.Payload))
+	w.scratch.Reset()
+	w.scratch.WriteString("\n        ")
+	if err := json.Indent(&w.scratch, payload, "        ", "  "); err != nil {
+		return &PayloadError{fmt.Errorf("session %s: %w", input.SessionID, err)}
+	}
+	n, err := w.out.Write(bytes.ToValidUTF8(w.scratch.Bytes(), []byte("\uFFFD")))
+	w.written += int64(n)
+	return err
+}
+
+func (w *inputsWriter) startSession(id string) {
+	w.open, w.session = true, id
+	w.text("\n    {\n      \"session_id\": ")
+	_, _ = w.out.Write(artifact.AppendString(nil, id))
+	w.text(",\n      \"payloads\": [")
+}

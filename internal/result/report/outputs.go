@@ -1,0 +1,147 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/record"
+)
+
+// outputsSchemaVersion is the version of the shape of outputs.json.
+const outputsSchemaVersion = "1.1"
+
+// OutputMetrics are the metrics of an entry of outputs.json, in its order.
+var OutputMetrics = []string{
+	"input_sequence_length", "output_token_count", "output_sequence_length",
+	"request_latency", "time_to_first_token", "inter_token_latency",
+}
+
+// OutputsOptions shape an OutputsSpool.
+type OutputsOptions struct {
+	Path  string
+	Lines artifact.LinesOptions
+	// Metrics writes the OutputMetrics of a record, tag → number; {} when it has none.
+	Metrics  AppendMetrics
+	Redactor *artifact.Redactor
+}
+
+// OutputsSpool collects the entries of outputs.json on disk as requests complete, so that neither memory
+// nor a crash is a concern: the file itself is sorted, and made of the spool when the run is over.
+type OutputsSpool struct {
+	lines    *artifact.Lines
+	metrics  AppendMetrics
+	redactor *artifact.Redactor
+	buffers  *sync.Pool
+}
+
+// OpenOutputsSpool creates the spool.
+func OpenOutputsSpool(o OutputsOptions) (*OutputsSpool, error) {
+	lines, err := artifact.CreateLines(o.Path, o.Lines)
+	if err != nil {
+		return nil, err
+	}
+	return &OutputsSpool{lines: lines, metrics: o.Metrics, redactor: o.Redactor, buffers: newBuffers()}, nil
+}
+
+// Add implements Sink. Requests that the end of the run cut off have no entry.
+func (s *OutputsSpool) Add(r *record.Record) {
+	if r.Raw != nil && r.Raw.CutOff {
+		return
+	}
+	buf := s.buffers.Get().(*[]byte)
+	line := outputKeyOf(r).append((*buf)[:0])
+	line = append(s.appendEntry(line, r), '}')
+	_ = s.lines.Add(line) // kept by the file, see Err
+	*buf = line
+	s.buffers.Put(buf)
+}
+
+// Err implements Sink.
+func (s *OutputsSpool) Err() error { return s.lines.Err() }
+
+// Close implements Sink.
+func (s *OutputsSpool) Close() error { return s.lines.Close() }
+
+// Omitted is the number of requests that the limit of the file left out.
+func (s *OutputsSpool) Omitted() int64 { return s.lines.Omitted() }
+
+func (s *OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
+	start := r.Facts[record.StartWall]
+	m := artifact.Members{Dst: dst}
+	m.Open()
+	m.Int("session_num", r.SessionNum)
+	m.String("conversation_id", r.ConversationID)
+	m.Int("turn_index", int64(r.TurnIndex))
+	m.String("x_request_id", r.RequestID)
+	m.String("benchmark_phase", r.Phase)
+	m.Int("request_start_ns", start)
+	m.Int("request_end_ns", start+endOffset(r))
+	m.Key("metrics")
+	m.Dst = s.metrics(m.Dst, r)
+	m.Key("response_text")
+	if len(r.Text) > 0 {
+		m.Dst = artifact.AppendString(m.Dst, s.redactor.Bytes(r.Text))
+	} else {
+		m.Dst = append(m.Dst, "null"...)
+	}
+	m.Close()
+	return m.Dst
+}
+
+// outputKey is what entries are sorted by: those of the warm-up stand in a list of their own, after the
+// others; equal ones keep the order in which they completed.
+type outputKey struct {
+	warmup              int8
+	session, turn, line int64
+}
+
+func outputKeyOf(r *record.Record) outputKey {
+	k := outputKey{session: r.SessionNum, turn: int64(r.TurnIndex)}
+	if r.Phase == record.PhaseWarmup {
+		k.warmup = 1
+	}
+	return k
+}
+
+// A line of the spool is {"key":[0,12,3],"entry":{…}}.
+const (
+	outputKeyStart = `{"key":[`
+	outputKeyEnd   = `],"entry":`
+)
+
+func (k outputKey) append(dst []byte) []byte {
+	dst = append(dst, outputKeyStart...)
+	dst = strconv.AppendInt(dst, int64(k.warmup), 10)
+	for _, n := range [...]int64{k.session, k.turn} {
+		dst = strconv.AppendInt(append(dst, ','), n, 10)
+	}
+	return append(dst, outputKeyEnd...)
+}
+
+// parseOutput splits a line of the spool into its key and its entry.
+func parseOutput(line []byte) (outputKey, []byte, error) {
+	var k outputKey
+	rest, ok := bytes.CutPrefix(line, []byte(outputKeyStart))
+	key, entry, found := bytes.Cut(rest, []byte(outputKeyEnd))
+	parts := bytes.Split(key, []byte{','})
+	entry, whole := bytes.CutSuffix(entry, []byte{'}'})
+	if !ok || !found || !whole || len(parts) != 3 || len(entry) < 2 || entry[0] != '{' || entry[len(entry)-1] != '}' {
+		return k, nil, fmt.Errorf("no entry of outputs: %.60q", line)
+	}
+	var numbers [3]int64
+	for i, p := range parts {
+		n, err := strconv.ParseInt(string(p), 10, 64)
+		if err != nil {
+			return k, nil, fmt.Errorf("no entry of outputs: %.60q", line)
+		}
+		numbers[i] = n
+	}
+	if numbers[0] != 0 {
+		k.warmup = 1
+	}
+	k.session, k.turn = numbers[1], numbers[2]
+	return k, entry, nil
+}

@@ -1,0 +1,158 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"sync"
+	"unicode/utf8"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/record"
+)
+
+// RawRecordsOptions shape a RawRecords file.
+type RawRecordsOptions struct {
+	Path     string
+	Lines    artifact.LinesOptions
+	Redactor *artifact.Redactor
+}
+
+// RawRecords writes profile_export_raw.jsonl: the whole exchange of every request, warm-up and cut-off
+// ones included, in the order in which records arrive. A record without a raw exchange is skipped.
+type RawRecords struct {
+	lines    *artifact.Lines
+	redactor *artifact.Redactor
+	buffers  *sync.Pool
+}
+
+// OpenRawRecords creates the file.
+func OpenRawRecords(o RawRecordsOptions) (*RawRecords, error) {
+	lines, err := artifact.CreateLines(o.Path, o.Lines)
+	if err != nil {
+		return nil, err
+	}
+	return &RawRecords{lines: lines, redactor: o.Redactor, buffers: newBuffers()}, nil
+}
+
+// Add implements Sink.
+func (s *RawRecords) Add(r *record.Record) {
+	if r.Raw == nil {
+		return
+	}
+	buf := s.buffers.Get().(*[]byte)
+	line := s.appendLine((*buf)[:0], r)
+	_ = s.lines.Add(line) // kept by the file, see Err
+	*buf = line
+	s.buffers.Put(buf)
+}
+
+// Err implements Sink.
+func (s *RawRecords) Err() error { return s.lines.Err() }
+
+// Close implements Sink.
+func (s *RawRecords) Close() error { return s.lines.Close() }
+
+func (s *RawRecords) appendLine(dst []byte, r *record.Record) []byte {
+	m := artifact.Members{Dst: dst}
+	raw := r.Raw
+	m.Open()
+	appendMetadata(&m, r)
+	m.Int("start_perf_ns", raw.StartPerfNS)
+	if len(raw.Payload) > 0 {
+		m.Key("payload")
+		m.Dst = appendPayload(m.Dst, raw.Payload, s.redactor)
+	}
+	appendHeaders(&m, "request_headers", raw.RequestHeaders, s.redactor)
+	appendStamp(&m, "status", int64(raw.Status))
+	appendHeaders(&m, "response_headers", raw.ResponseHeaders, s.redactor)
+	m.Key("responses")
+	m.Dst = append(m.Dst, '[')
+	for i := range raw.Responses {
+		if i > 0 {
+			m.Dst = append(m.Dst, ',')
+		}
+		s.appendResponse(&m, &raw.Responses[i])
+	}
+	m.Dst = append(m.Dst, ']')
+	if r.CacheBustMarker != "" {
+		m.String("cache_bust_marker", r.CacheBustMarker)
+		m.String("cache_bust_target", r.CacheBustTarget)
+	}
+	appendError(&m, r.Err)
+	m.Close()
+	return m.Dst
+}
+
+// appendPayload appends a request body on one line: JSON as it is, anything else as a string, and as
+// base64 when it is no text.
+func appendPayload(dst, payload []byte, redactor *artifact.Redactor) []byte {
+	var line bytes.Buffer
+	if err := json.Compact(&line, payload); err == nil {
+		return append(dst, bytes.ToValidUTF8(redactor.JSON(line.Bytes()), []byte("\uFFFD"))...)
+	}
+	payload = redactor.Bytes(payload)
+	if utf8.Valid(payload) {
+		return artifact.AppendString(dst, payload)
+	}
+	return appendBase64(dst, payload)
+}
+
+func appendBase64(dst, data []byte) []byte {
+	dst = append(dst, '"')
+	dst = base64.StdEncoding.AppendEncode(dst, data)
+	return append(dst, '"')
+}
+
+func (s *RawRecords) appendResponse(m *artifact.Members, r *record.RawResponse) {
+	m.Open()
+	m.Int("perf_ns", r.PerfNS)
+	if r.IsEvent {
+		m.Key("packets")
+		m.Dst = appendPackets(m.Dst, s.redactor.Bytes(r.Bytes))
+		m.Close()
+		return
+	}
+	if r.IsBinary {
+		m.Key("raw_bytes")
+		m.Dst = appendBase64(m.Dst, r.Bytes)
+	} else {
+		m.Key("text")
+		m.Dst = artifact.AppendString(m.Dst, s.redactor.Bytes(r.Bytes))
+	}
+	appendText(m, "content_type", r.ContentType)
+	m.Close()
+}
+
+// appendPackets appends the fields of one server-sent event, from its bytes as received, in their
+// order: lines end with CR, LF or both, one space after the colon does not count, and a comment is a
+// field of that name.
+func appendPackets(dst, event []byte) []byte {
+	dst = append(dst, '[')
+	n := 0
+	for len(event) > 0 {
+		line := event
+		if end := bytes.IndexAny(event, "\r\n"); end >= 0 {
+			line, event = event[:end], event[end+1:]
+		} else {
+			event = nil
+		}
+		if len(line) == 0 {
+			continue
+		}
+		name, value, _ := bytes.Cut(line, []byte{':'})
+		if len(name) == 0 {
+			name = []byte("comment")
+		}
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		n++
+		dst = append(dst, `{"name":`...)
+		dst = artifact.AppendString(dst, name)
+		dst = append(dst, `,"value":`...)
+		dst = artifact.AppendString(dst, bytes.TrimPrefix(value, []byte{' '}))
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}

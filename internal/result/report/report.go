@@ -1,0 +1,47 @@
+// Package report tells what a run found: one file per artifact behind one seam.
+//
+// An Exporter writes one artifact from the finished result of a run. A Sink writes one artifact from
+// records while the run goes on. Neither computes anything but what its format asks for: numbers come
+// from summary, facts from record. Paths are given; names and directories are decided elsewhere.
+//
+// Invariant: what leaves this package has passed the redactor, absent values are left out, and an
+// artifact is whole or ends with a whole line.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/summary"
+)
+
+// Exporter writes one artifact when the run is over.
+type Exporter interface {
+	// Name is what an error message calls the artifact.
+	Name() string
+	Export(ctx context.Context, r *summary.Result) error
+}
+
+// Sink takes records as they complete, from any goroutine, without waiting for anything but the disk.
+type Sink interface {
+	// Add takes one record. A write error is kept: later records are dropped.
+	Add(*record.Record)
+	// Err is the first write error so far.
+	Err() error
+	// Close writes the rest. A file that would have no lines is removed.
+	Close() error
+}
+
+// ExportAll runs the exporters in their order. One that fails does not stop the others; the error
+// joins all failures and is nil when every artifact was written.
+func ExportAll(ctx context.Context, r *summary.Result, exporters ...Exporter) error {
+	var errs []error
+	for _, e := range exporters {
+		if err := e.Export(ctx, r); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", e.Name(), err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"context"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
+)
+
+// SummaryCSV writes profile_export_aiperf.csv.
+type SummaryCSV struct{ Path string }
+
+// Name implements Exporter.
+func (SummaryCSV) Name() string { return "CSV summary" }
+
+// Export implements Exporter.
+func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
+	text := AppendSummaryCSV(nil, r.Metrics)
+	if r.Telemetry != nil {
+		text = appendTelemetryCSV(text, r.Telemetry)
+	}
+	return artifact.WriteFile(s.Path, text)
+}
+
+// AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
+// empty line between them when both exist.
+func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
+	sorted := summary.ByTag(results)
+	further := furtherKeys(results)
+	start := len(dst)
+	for _, m := range sorted {
+		if !m.Distribution {
+			continue
+		}
+		if len(dst) == start {
+			header := append([]string{"Metric", "avg", "min", "max", "sum"}, percentileKeys[:]...)
+			header = append(header, further...)
+			dst = artifact.AppendCSVRow(dst, append(header, "std")...)
+		}
+		dst = artifact.AppendCSVRow(dst, distributionCells(&m, further)...)
+	}
+	scalars := false
+	for _, m := range sorted {
+		if m.Distribution || !artifact.Finite(m.Stats.Avg) {
+			continue
+		}
+		if !scalars {
+			if len(dst) > start {
+				dst = artifact.AppendCSVRow(dst)
+			}
+			dst = artifact.AppendCSVRow(dst, "Metric", "Value")
+			scalars = true
+		}
+		dst = artifact.AppendCSVRow(dst, csvLabel(&m), artifact.Fixed2(m.Stats.Avg))
+	}
+	return dst
+}
+
+// furtherKeys are the percentiles beside the usual ones. A timeline has none.
+func furtherKeys(results []metrics.Result) []string {
+	var keys []string
+	for i := range results {
+		if m := &results[i]; len(m.Further) > len(keys) {
+			keys = nil
+			for _, p := range m.Further {
+				keys = append(keys, metrics.RankKey(p.Rank))
+			}
+		}
+	}
+	return keys
+}
+
+func distributionCells(m *metrics.Result, further []string) []string {
+	cells := []string{csvLabel(m)}
+	list := figures(m)
+	for _, f := range list[:len(list)-1] {
+		cells = append(cells, artifact.Fixed2(f.value))
+	}
+	for range len(further) - len(m.Further) {
+		cells = append(cells, "")
+	}
+	return append(cells, artifact.Fixed2(list[len(list)-1].value))
+}
+
+// csvLabel is the header with its unit, but for units that the header already says.
+func csvLabel(m *metrics.Result) string {
+	switch strings.ToLower(m.Unit) {
+	case "", "count", "requests":
+		return m.Header
+	}
+	return m.Header + " (" + m.Unit + ")"
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
+)
+
+// TimeslicesJSON writes profile_export_aiperf_timeslices.json. A run without slices has no such file.
+type TimeslicesJSON struct{ Path string }
+
+// Name implements Exporter.
+func (TimeslicesJSON) Name() string { return "time slices JSON" }
+
+// Export implements Exporter. The document is written slice by slice: as a whole it may be many times
+// as large as the results.
+func (t TimeslicesJSON) Export(_ context.Context, r *summary.Result) error {
+	if len(r.Slices) == 0 {
+		return nil
+	}
+	file, err := artifact.CreateAtomic(t.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	w := timeslicesWriter{out: bufio.NewWriterSize(file, 64<<10)}
+	w.text("{\n  \"timeslices\": [")
+	for i := range r.Slices {
+		if i > 0 {
+			w.text(",")
+		}
+		w.text("\n    ")
+		if err := w.object(TimesliceObject(&r.Slices[i]), "    "); err != nil {
+			return err
+		}
+	}
+	w.text("\n  ],\n  \"input_config\": ")
+	if err := w.object(r.InputConfig, "  "); err != nil {
+		return err
+	}
+	w.text("\n}\n")
+	if err := w.out.Flush(); err != nil {
+		return err
+	}
+	return file.Commit()
+}
+
+// TimesliceObject is the entry of one slice: its number, its bounds, and its metric blocks by tag.
+func TimesliceObject(s *metrics.Slice) artifact.Object {
+	o := artifact.Object{
+		{Key: "timeslice_index", Value: s.Index},
+		{Key: "start_ns", Value: s.StartNS},
+		{Key: "end_ns", Value: s.EndNS},
+	}
+	if !s.Complete {
+		o = append(o, artifact.Member{Key: "is_complete", Value: false})
+	}
+	for _, m := range summary.ByTag(s.Results) {
+		if m.Distribution || artifact.Finite(m.Stats.Avg) {
+			o = append(o, artifact.Member{Key: m.Tag, Value: MetricBlock(&m)})
+		}
+	}
+	return o
+}
+
+// timeslicesWriter lays the document out as an indented JSON encoder would. Write errors stick to the
+// buffered writer.
+type timeslicesWriter struct {
+	out     *bufio.Writer
+	compact []byte
+	scratch bytes.Buffer
+}
+
+func (w *timeslicesWriter) text(s string) { _, _ = w.out.WriteString(s) }
+
+// object writes a value that begins on a line indented by indent.
+func (w *timeslicesWriter) object(o artifact.Object, indent string) error {
+	compact, err := artifact.AppendJSON(w.compact[:0], o)
+	if err != nil {
+		return err
+	}
+	w.compact = compact
+	w.scratch.Reset()
+	if err := json.Indent(&w.scratch, compact, indent, "  "); err != nil {
+		return err
+	}
+	_, _ = w.out.Write(w.scratch.Bytes())
+	return nil
+}

@@ -1,0 +1,150 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+)
+
+// Run is what is known of a run apart from its records.
+type Run struct {
+	AIPerfVersion string
+	BenchmarkID   string
+	Info          RunInfo
+	InputConfig   artifact.Object
+	// Provenance says what measured what: versions, hashes, the machine.
+	Provenance   artifact.Object
+	WasCancelled bool
+	// Incomplete is the reason why the run degraded; "" when it did not.
+	Incomplete    string
+	EndpointTitle string
+	// StartNS is the start of the profiling phase, wall epoch ns; 0 = the first request's send.
+	StartNS int64
+	// Counts are the load generator's totals; successes and errors are filled in from the records.
+	Counts Counts
+	// Submission is nil without a scenario.
+	Submission *Submission
+	// Branches is nil where no session may branch.
+	Branches *Branches
+	// Dataset is nil before anything was sent.
+	Dataset *Dataset
+	// Source is nil where no public data set is sent.
+	Source *Source
+}
+
+// Build makes the result of a run from its facts and the engines of its phases. Warmup is nil when
+// there was no warm-up phase.
+func Build(run Run, profiling, warmup *metrics.Engine) Result {
+	seen := profiling.Snapshot()
+	counts := run.Counts
+	counts.Successes, counts.Errors, counts.Skipped = seen.Successes, seen.Errors, seen.Skipped
+	result := Result{
+		AIPerfVersion: run.AIPerfVersion,
+		BenchmarkID:   run.BenchmarkID,
+		RunInfo:       run.Info,
+		Metrics:       profiling.Results(),
+		Slices:        profiling.Slices(),
+		InputConfig:   run.InputConfig,
+		Provenance:    run.Provenance,
+		WasCancelled:  run.WasCancelled,
+		Incomplete:    run.Incomplete,
+		Errors:        profiling.Errors(),
+		StartNS:       cmp.Or(run.StartNS, seen.StartNS),
+		EndNS:         seen.EndNS,
+		EndpointTitle: run.EndpointTitle,
+		UsageReported: seen.UsageReported,
+		CacheReported: seen.CacheReported,
+		Recoded:       seen.Recoded,
+		Counts:        counts,
+		Branches:      run.Branches,
+		Dataset:       run.Dataset,
+		Source:        run.Source,
+		Submission:    run.Submission,
+		Acceptance:    profiling.Acceptance(),
+	}
+	if result.EndNS == 0 {
+		result.EndNS = result.StartNS
+	}
+	if warmup != nil {
+		result.Warmup = warmup.Results()
+	}
+	return result
+}
+
+// leadingBlocks are the metric blocks that open the summary file, in its order.
+var leadingBlocks = []string{
+	"request_throughput",
+	"request_latency",
+	"request_count",
+	"time_to_first_token",
+	"time_to_second_token",
+	"inter_token_latency",
+	"output_token_throughput",
+	"output_token_throughput_per_user",
+	"output_sequence_length",
+	"input_sequence_length",
+	"goodput",
+	"good_request_count",
+	"output_token_count",
+	"reasoning_token_count",
+	"min_request_timestamp",
+	"max_response_timestamp",
+	"inter_chunk_latency",
+	"total_output_tokens",
+	"total_reasoning_tokens",
+	"benchmark_duration",
+	"total_isl",
+	"total_osl",
+	"error_request_count",
+	"error_isl",
+	"total_error_isl",
+}
+
+// OrderedBlocks splits results as the summary file places them: the leading ones, in their fixed
+// order, stand before everything else, the remaining ones after it, as [ByTag] sorts them.
+func OrderedBlocks(results []metrics.Result) (leading, remaining []metrics.Result) {
+	for _, r := range results {
+		if slices.Contains(leadingBlocks, r.Tag) {
+			leading = append(leading, r)
+		} else {
+			remaining = append(remaining, r)
+		}
+	}
+	slices.SortStableFunc(leading, func(a, b metrics.Result) int {
+		return cmp.Compare(slices.Index(leadingBlocks, a.Tag), slices.Index(leadingBlocks, b.Tag))
+	})
+	return leading, ByTag(remaining)
+}
+
+// ByTag returns results sorted by tag. The figures of GPUs come last, in their own order.
+func ByTag(results []metrics.Result) []metrics.Result {
+	sorted := slices.Clone(results)
+	slices.SortStableFunc(sorted, func(a, b metrics.Result) int {
+		group := ofGPUs(&a)
+		if c := cmp.Compare(group, ofGPUs(&b)); c != 0 {
+			return c
+		}
+		if group >= 0 {
+			return cmp.Compare(a.Order, b.Order)
+		}
+		return cmp.Compare(a.Tag, b.Tag)
+	})
+	return sorted
+}
+
+// ofGPUs is the place of a figure among the groups of those of GPUs; -1 for others.
+func ofGPUs(r *metrics.Result) int {
+	return slices.Index([]metrics.Group{metrics.GroupGPU, metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD}, r.Group)
+}
+
+// Find returns the result with a tag.
+func (r *Result) Find(tag string) (metrics.Result, bool) {
+	for _, m := range r.Metrics {
+		if m.Tag == tag {
+			return m, true
+		}
+	}
+	return metrics.Result{}, false
+}

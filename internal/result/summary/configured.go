@@ -1,0 +1,151 @@
+package summary
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/bounded"
+)
+
+// Configured is what the configuration of a finished run says, whatever shape its file has it in.
+type Configured struct {
+	// Models are the names of the models, in their order.
+	Models []string
+	// Dataset is the name of the published dataset; empty for others.
+	Dataset string
+	// Concurrency is that of the profiling phase, 0 if it has none; RampSeconds is how long it took to get there.
+	Concurrency float64
+	RampSeconds float64
+}
+
+// ReadConfigured reads the configuration of a run from its summary file.
+func ReadConfigured(file string) (Configured, error) {
+	data, err := bounded.ReadFile(file)
+	if err != nil {
+		return Configured{}, err
+	}
+	var doc struct {
+		Input json.RawMessage `json:"input_config"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return Configured{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return ParseConfigured(doc.Input), nil
+}
+
+// anyMap is a JSON object of unknown shape.
+type anyMap = map[string]any
+
+// ParseConfigured reads an input_config of any shape: that of the YAML file, the one with sections named
+// endpoint, input and loadgen, or the flat one. What is not there, or of another type, stays empty.
+func ParseConfigured(text []byte) Configured {
+	var c Configured
+	var o anyMap
+	if json.Unmarshal(text, &o) != nil {
+		return c
+	}
+	if inner, ok := o["benchmark"].(anyMap); ok {
+		o = inner
+	}
+	for _, at := range [...]any{o["models"], o["model"], o["model_names"], follow(o, "endpoint", "model_names"), follow(o, "endpoint", "models")} {
+		if c.Models = modelNames(at); len(c.Models) > 0 {
+			break
+		}
+	}
+	c.Dataset = publishedDataset(o)
+	phase := profilingPhase(o)
+	c.Concurrency = firstNumber(phase["concurrency"], follow(o, "loadgen", "concurrency"), o["concurrency"])
+	c.RampSeconds = firstNumber(phase["concurrency_ramp"], follow(phase, "concurrency_ramp", "duration"), phase["concurrency_ramp_duration"],
+		phase["rate_ramp"], follow(phase, "rate_ramp", "duration"),
+		follow(o, "loadgen", "concurrency_ramp_duration"), o["concurrency_ramp_duration"])
+	return c
+}
+
+// follow goes down through objects; nil where one is missing.
+func follow(o anyMap, keys ...string) any {
+	var v any = o
+	for _, key := range keys {
+		inner, ok := v.(anyMap)
+		if !ok {
+			return nil
+		}
+		v = inner[key]
+	}
+	return v
+}
+
+// modelNames are the names in one text, a list of texts or of objects, or an object with such items.
+func modelNames(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case anyMap:
+		if name, ok := v["name"].(string); ok {
+			return []string{name}
+		}
+		return modelNames(v["items"])
+	case []any:
+		var out []string
+		for _, item := range v {
+			out = append(out, modelNames(item)...)
+		}
+		return out
+	}
+	return nil
+}
+
+// publishedDataset is the first name of a dataset among the places where shapes have it.
+func publishedDataset(o anyMap) string {
+	var places []any
+	lists := []any{o["datasets"], o["dataset"]}
+	for _, list := range lists {
+		items, ok := list.([]any)
+		if !ok {
+			items = []any{list}
+		}
+		for _, item := range items {
+			places = append(places, follow(asMap(item), "dataset"), follow(asMap(item), "public_dataset"), follow(asMap(item), "format"))
+			if _, isMap := item.(anyMap); !isMap {
+				places = append(places, item)
+			}
+		}
+	}
+	places = append(places, follow(o, "input", "public_dataset"), o["public_dataset"], follow(o, "input", "custom_dataset_type"), o["custom_dataset_type"])
+	for _, p := range places {
+		if name, ok := p.(string); ok && name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func asMap(v any) anyMap {
+	m, _ := v.(anyMap)
+	return m
+}
+
+// profilingPhase is the first phase that is no warm-up.
+func profilingPhase(o anyMap) anyMap {
+	list, _ := o["phases"].([]any)
+	i := slices.IndexFunc(list, func(p any) bool {
+		m := asMap(p)
+		kind, _ := m["kind"].(string)
+		name, _ := m["name"].(string)
+		return kind != "warmup" && !strings.HasPrefix(name, "warmup")
+	})
+	if i < 0 {
+		return asMap(o["phases"])
+	}
+	return asMap(list[i])
+}
+
+func firstNumber(values ...any) float64 {
+	for _, v := range values {
+		if n, ok := v.(float64); ok {
+			return n
+		}
+	}
+	return 0
+}

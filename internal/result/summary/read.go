@@ -1,0 +1,249 @@
+package summary
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
+)
+
+// finite is v, or NaN for what is no number.
+func finite(v float64) float64 {
+	if !artifact.Finite(v) {
+		return math.NaN()
+	}
+	return v
+}
+
+// ParseFigures reads a summary file: ours and those of the original, of every version. Each object at
+// the top, or in its older member "records", that names a unit is a metric; null is the same as absent.
+func ParseFigures(data []byte) (Figures, error) {
+	var f Figures
+	members, err := objectMembers(data)
+	if err != nil {
+		return f, fmt.Errorf("no summary of a run: %w", ended(err))
+	}
+	var bounds map[string]map[string]struct{ Low, High *float64 }
+	for _, m := range members {
+		switch m.key {
+		case "benchmark_id":
+			err = json.Unmarshal(m.value, &f.BenchmarkID)
+		case "was_cancelled":
+			err = json.Unmarshal(m.value, &f.WasCancelled)
+		case "is_complete":
+			complete := true
+			if err = json.Unmarshal(m.value, &complete); !complete {
+				f.Incomplete = cmp.Or(f.Incomplete, "its summary does not say why")
+			}
+		case "incomplete_reason":
+			err = json.Unmarshal(m.value, &f.Incomplete)
+		case "client_health":
+			var health struct{ Verdict string }
+			err = json.Unmarshal(m.value, &health)
+			f.Verdict = health.Verdict
+		case "provenance":
+			err = f.addKinds(m.value)
+		case "percentile_bounds":
+			err = json.Unmarshal(m.value, &bounds)
+		case "records":
+			var inner []member
+			if inner, err = objectMembers(m.value); err == nil {
+				f.addBlocks(inner)
+			}
+		}
+		if err != nil {
+			return f, fmt.Errorf("no summary of a run: member %s: %w", m.key, err)
+		}
+	}
+	f.addBlocks(members)
+	for i := range f.Blocks {
+		b := &f.Blocks[i]
+		for name, of := range bounds[b.Tag] {
+			if b.Bounds == nil {
+				b.Bounds = map[string]Interval{}
+			}
+			b.Bounds[name] = Interval{orNaN(of.Low), orNaN(of.High)}
+		}
+	}
+	if len(f.Blocks) == 0 {
+		return f, errors.New("no summary of a run: it holds no metric")
+	}
+	return f, nil
+}
+
+// addKinds takes the hashes of the provenance.
+func (f *Figures) addKinds(text []byte) error {
+	var p struct {
+		Config    string `json:"config_sha256"`
+		Dataset   string `json:"dataset_sha256"`
+		Tokenizer struct {
+			Fingerprint string `json:"fingerprint_sha256"`
+		} `json:"tokenizer"`
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
+	}
+	f.Kinds = map[string]string{}
+	for name, hash := range map[string]string{"configuration": p.Config, "dataset": p.Dataset, "tokenizer": p.Tokenizer.Fingerprint} {
+		if hash != "" {
+			f.Kinds[name] = hash
+		}
+	}
+	return nil
+}
+
+// ended says in words that the text is cut off.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends in the middle")
+	}
+	return err
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// objectMembers returns the members of an object in their order.
+func objectMembers(data []byte) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if token, err := d.Token(); err != nil {
+		return nil, err
+	} else if token != json.Delim('{') {
+		return nil, errors.New("it is no JSON object")
+	}
+	var out []member
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{key: key.(string)}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	_, err := d.Token()
+	return out, err
+}
+
+// addBlocks adds the members that are metrics.
+func (f *Figures) addBlocks(members []member) {
+	for _, m := range members {
+		var fields map[string]any
+		if json.Unmarshal(m.value, &fields) != nil {
+			continue
+		}
+		unit, ok := fields["unit"].(string)
+		if !ok {
+			continue
+		}
+		b := Block{Tag: m.key, Unit: unit, Stats: map[string]float64{}}
+		for name, value := range fields {
+			if v, ok := value.(float64); ok {
+				b.Stats[name] = v
+			}
+		}
+		f.Blocks = append(f.Blocks, b)
+	}
+}
+
+// ReadFigures reads the summary of a finished run: the file itself, or the directory that holds it.
+func ReadFigures(path string) (Figures, error) {
+	file, err := FindSummary(path)
+	if err != nil {
+		return Figures{}, err
+	}
+	data, err := bounded.ReadFile(file)
+	if err != nil {
+		return Figures{}, err
+	}
+	f, err := ParseFigures(data)
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", file, err)
+	}
+	return f, nil
+}
+
+// summaryName is the name of the summary unless the run had a prefix.
+const summaryName = "profile_export_aiperf.json"
+
+// NoSummaryError tells that a directory holds no summary.
+type NoSummaryError struct{ Dir string }
+
+func (e *NoSummaryError) Error() string {
+	return fmt.Sprintf("%s holds no summary of a run (%s); aiperf report makes that of one that was killed", e.Dir, summaryName)
+}
+
+// FindSummary returns the summary file that a path names: itself, or that of the run in a directory,
+// whatever its prefix.
+func FindSummary(path string) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no file or folder %s", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return path, nil
+	}
+	usual := filepath.Join(path, summaryName)
+	if _, err := os.Stat(usual); !errors.Is(err, fs.ErrNotExist) {
+		return usual, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || !strings.HasSuffix(name, ".json") {
+			continue
+		}
+		if data, err := bounded.ReadFile(filepath.Join(path, name)); err == nil && isSummary(data) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	switch len(found) {
+	case 0:
+		return "", &NoSummaryError{path}
+	case 1:
+		return filepath.Join(path, found[0]), nil
+	}
+	return "", fmt.Errorf("%s holds several summaries (%s): name the file", path, strings.Join(found, ", "))
+}
+
+// isSummary tells a summary from the other JSON files of a run, which have no metric and its
+// configuration beside one another.
+func isSummary(data []byte) bool {
+	members, err := objectMembers(data)
+	if err != nil || !slices.ContainsFunc(members, func(m member) bool { return m.key == "input_config" }) {
+		return false
+	}
+	var f Figures
+	f.addBlocks(members)
+	return len(f.Blocks) > 0
+}

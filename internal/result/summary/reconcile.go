@@ -1,0 +1,85 @@
+package summary
+
+import (
+	"slices"
+
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/watch/reconcile"
+)
+
+// Ledger is what the server counted beside the run, and what the run knows of its borders.
+type Ledger struct {
+	Server reconcile.Server `json:"server"`
+	// InFlight requests of the warm-up were out when the profiling phase began. WarmUp requests may have ended after
+	// the first scrape: there was none between the phases.
+	InFlight int64 `json:"warmup_in_flight,omitempty"`
+	WarmUp   int64 `json:"warmup_requests,omitempty"`
+	// Resent requests were sent once more on another connection.
+	Resent int64 `json:"requests_resent,omitempty"`
+}
+
+// gaveUp are the types of errors with which this client, not the server, ended a request that was sent.
+var gaveUp = []string{neterr.Cancelled, neterr.Timeout}
+
+// Reconcile compares the result's totals with those of the server; without a ledger there is nothing to compare.
+func (r *Result) Reconcile(l *Ledger) {
+	if l == nil {
+		return
+	}
+	c := reconcile.Client{
+		Succeeded: r.Counts.Successes, CutOff: r.Counts.CutOff,
+		Resent: l.Resent, InFlight: l.InFlight, WarmUp: l.WarmUp,
+		Failed: r.Counts.Skipped, // the server refused them
+	}
+	for i := range r.Errors {
+		if slices.Contains(gaveUp, r.Errors[i].Error.Type) {
+			c.Dropped += r.Errors[i].Count
+		} else {
+			c.Failed += r.Errors[i].Count
+		}
+	}
+	aborted := float64(c.Dropped + c.CutOff)
+	c.Figures = []reconcile.Figure{
+		{Quantity: reconcile.Requests, Metric: "request_count", Value: float64(c.Succeeded), Max: 1},
+		{Quantity: reconcile.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted, Max: 1},
+		r.tokens(reconcile.PromptTokens, "usage_prompt_tokens", "input_sequence_length"),
+		r.tokens(reconcile.CachedTokens, "usage_prompt_cache_read_tokens", ""),
+		r.tokens(reconcile.GeneratedTokens, "usage_completion_tokens", "output_sequence_length"),
+		r.sum(reconcile.TTFT, "time_to_first_token", 1e-3),
+		r.sum(reconcile.Latency, "request_latency", 1e-3),
+	}
+	r.Reconciliation = reconcile.Compare(&l.Server, &c)
+}
+
+// tokens are those that the server reported in its replies if all of them have the count, else those that the client
+// counted.
+func (r *Result) tokens(q reconcile.Quantity, reported, own string) reconcile.Figure {
+	f := r.sum(q, reported, 1)
+	if own == "" {
+		return f
+	}
+	counted := r.sum(q, own, 1)
+	if f.Absent != "" {
+		counted.Tokenized = true
+		return counted
+	}
+	if counted.Absent == "" {
+		f.Own = counted.Value
+	}
+	return f
+}
+
+// sum is the total of a record metric over all successful requests, times a factor.
+func (r *Result) sum(q reconcile.Quantity, tag string, factor float64) reconcile.Figure {
+	f := reconcile.Figure{Quantity: q, Metric: tag}
+	m, ok := r.Find(tag)
+	switch {
+	case !ok || m.Stats.Count == 0:
+		f.Absent = "the run has no " + tag
+	case m.Stats.Count < r.Counts.Successes:
+		f.Absent = "not all requests have " + tag
+	default:
+		f.Value, f.Max, f.Count = m.Stats.Sum*factor, m.Stats.Max*factor, m.Stats.Count
+	}
+	return f
+}

@@ -1,0 +1,167 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// spoken is a message of a request.
+type spoken struct{ role, text string }
+
+// whole are the members of a body that hold a conversation or a prompt, in the order in which they are shown, and the
+// role of a text in them.
+var whole = []struct{ key, role string }{
+	{"system", "system"}, {"systemInstruction", "system"}, {"instructions", "system"}, {"tools", "tools"},
+	{"messages", "user"}, {"contents", "user"}, {"prompt", "user"}, {"input", "user"}, {"inputs", "user"}, {"text", "user"}, {"texts", "user"},
+	{"query", "query"}, {"passages", "passages"}, {"documents", "documents"},
+}
+
+// messages are what a request body says. A body of an unknown shape is one message.
+func messages(payload []byte) []spoken {
+	var body map[string]json.RawMessage
+	if json.Unmarshal(payload, &body) != nil {
+		var text string
+		if json.Unmarshal(payload, &text) != nil {
+			text = string(payload)
+		}
+		if text == "" {
+			return nil
+		}
+		return []spoken{{"body", text}}
+	}
+	var out []spoken
+	for _, m := range whole {
+		if value, ok := body[m.key]; ok {
+			out = append(out, saidIn(m.key, m.role, value)...)
+		}
+	}
+	if len(out) == 0 && len(body) > 0 {
+		return []spoken{{"body", indented(payload)}}
+	}
+	return out
+}
+
+// saidIn are the messages of one member.
+func saidIn(key, role string, value json.RawMessage) []spoken {
+	if key == "tools" {
+		return []spoken{{role, indented(value)}}
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(value, &items) != nil {
+		return []spoken{{role, content(value)}}
+	}
+	var id json.Number
+	if len(items) > 0 && json.Unmarshal(items[0], &id) == nil && items[0][0] != '"' {
+		return []spoken{{role, string(value)}} // a prompt as token ids
+	}
+	var out []spoken
+	for _, item := range items {
+		out = append(out, message(role, item))
+	}
+	return out
+}
+
+// message is one item of a list: an object with a role, or a text.
+func message(role string, item json.RawMessage) spoken {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(item, &m) != nil {
+		return spoken{role, content(item)}
+	}
+	var named string
+	if json.Unmarshal(m["role"], &named) == nil && named != "" {
+		role = named
+	}
+	var parts []string
+	for _, key := range [...]string{"reasoning_content", "content", "parts", "text"} {
+		if value, ok := m[key]; ok {
+			if text := content(value); text != "" {
+				parts = append(parts, text)
+			}
+		}
+	}
+	if calls, ok := m["tool_calls"]; ok {
+		parts = append(parts, indented(calls))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, indented(item))
+	}
+	return spoken{role, strings.Join(parts, "\n")}
+}
+
+// content is the text of a value: a text itself, the parts of a list, or the JSON of anything else.
+func content(value json.RawMessage) string {
+	var text *string
+	if json.Unmarshal(value, &text) == nil {
+		if text == nil {
+			return ""
+		}
+		return *text
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(value, &parts) == nil {
+		var out []string
+		for _, p := range parts {
+			out = append(out, part(p))
+		}
+		return strings.Join(out, "\n")
+	}
+	return part(value)
+}
+
+// part is a content part: its text, or what stands for a picture or a sound.
+func part(value json.RawMessage) string {
+	var p struct {
+		Type, Text string
+		ImageURL   json.RawMessage `json:"image_url"`
+		VideoURL   json.RawMessage `json:"video_url"`
+		InputAudio *struct {
+			Data, Format string
+		} `json:"input_audio"`
+	}
+	if json.Unmarshal(value, &p) != nil {
+		return content1(value)
+	}
+	switch {
+	case p.Text != "":
+		return p.Text
+	case p.ImageURL != nil:
+		return "[image " + address(p.ImageURL) + "]"
+	case p.VideoURL != nil:
+		return "[video " + address(p.VideoURL) + "]"
+	case p.InputAudio != nil:
+		return fmt.Sprintf("[audio %s, %d characters of base64]", p.InputAudio.Format, len(p.InputAudio.Data))
+	}
+	return indented(value)
+}
+
+// content1 is a value that is neither a list nor an object.
+func content1(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return indented(value)
+}
+
+// address is a URL, or the size of one that holds the data itself.
+func address(value json.RawMessage) string {
+	var text string
+	var object struct{ URL string }
+	if json.Unmarshal(value, &text) != nil && json.Unmarshal(value, &object) == nil {
+		text = object.URL
+	}
+	if head, data, ok := strings.Cut(text, ","); ok && strings.HasPrefix(text, "data:") {
+		return fmt.Sprintf("%s, %d characters", head, len(data))
+	}
+	return text
+}
+
+func indented(value []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, value, "", "  ") != nil {
+		return string(value)
+	}
+	return out.String()
+}

@@ -1,0 +1,218 @@
+// Package transcript shows what the requests of a run said: conversation by conversation, turn by turn, message
+// by message, in a page that opens without a network.
+//
+// The page is made of the raw export. A text that many requests repeat, as histories do, stands in the page once.
+package transcript
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"aiperf/internal/result/report"
+)
+
+// Limits bound the page.
+type Limits struct {
+	// Conversations is how many are shown, those that began first and roots before their children; Turns how many of
+	// each; Content how many characters of each text.
+	Conversations, Turns, Content int
+}
+
+// DefaultLimits are the usual ones.
+func DefaultLimits() Limits { return Limits{Conversations: 40, Turns: 60, Content: 8000} }
+
+// Book is what the page shows.
+type Book struct {
+	Title         string
+	Conversations []*Conversation
+	// Hidden is the number of conversations that are not shown.
+	Hidden int
+	// Bodies are the texts that messages refer to.
+	Bodies []Body
+}
+
+// Body is a text. Rest is how many of its characters are not shown.
+type Body struct {
+	Text string
+	Rest int
+}
+
+// Conversation is one session.
+type Conversation struct {
+	ID, Name, Parent string
+	Depth            int
+	// Turns are in their order; Hidden is the number of those that are not shown.
+	Turns   []Turn
+	Hidden  int
+	firstNS int64
+	seen    int
+}
+
+// Turn is one request.
+type Turn struct {
+	Index   int
+	StartNS int64
+	MS      float64
+	Phase   string
+	// Note says what is odd about it: cancelled, cut off, or the error.
+	Note     string
+	Failed   bool
+	Messages []Message
+	// Repeated is the number of messages with which the turn before began as well.
+	Repeated  int
+	requestID string
+}
+
+// Message is a role and the number of its body.
+type Message struct {
+	Role string
+	Body int
+}
+
+// ErrNoRaw tells that a run has no raw export.
+var ErrNoRaw = errors.New("it holds no raw records; run aiperf profile with --export-level raw")
+
+// Read makes the book of a raw export. Outputs, the outputs.json of the run, adds what the server said; it may be missing.
+func Read(path, outputs, title string, limits Limits) (*Book, error) {
+	book := &Book{Title: title}
+	byID, err := listConversations(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoRaw
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(byID) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoRaw)
+	}
+	for _, c := range byID {
+		book.Conversations = append(book.Conversations, c)
+	}
+	slices.SortFunc(book.Conversations, func(a, b *Conversation) int {
+		return cmp.Or(cmp.Compare(min(a.Depth, 1), min(b.Depth, 1)), cmp.Compare(a.firstNS, b.firstNS), cmp.Compare(a.ID, b.ID))
+	})
+	if n := len(book.Conversations); n > limits.Conversations {
+		for _, c := range book.Conversations[limits.Conversations:] {
+			delete(byID, c.ID)
+		}
+		book.Conversations, book.Hidden = book.Conversations[:limits.Conversations], n-limits.Conversations
+	}
+	shelf := bodies{book: book, limit: limits.Content, index: map[string]int{}}
+	err = report.ReadRawRequests(path, func(id string) bool {
+		_, wanted := byID[id]
+		return wanted
+	}, func(r *report.RawRequest) {
+		c := byID[r.Session()]
+		if c == nil {
+			return
+		}
+		if c.seen++; c.seen > limits.Turns {
+			c.Hidden++
+			return
+		}
+		c.Turns = append(c.Turns, shelf.turn(r))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := book.addReplies(&shelf, outputs); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, c := range book.Conversations {
+		slices.SortStableFunc(c.Turns, func(a, b Turn) int { return cmp.Or(cmp.Compare(a.StartNS, b.StartNS), cmp.Compare(a.Index, b.Index)) })
+		for i := 1; i < len(c.Turns); i++ {
+			c.Turns[i].Repeated = repeated(c.Turns[i-1].Messages, c.Turns[i].Messages)
+		}
+	}
+	return book, nil
+}
+
+// listConversations finds the sessions of a raw export by their id.
+func listConversations(path string) (map[string]*Conversation, error) {
+	byID := map[string]*Conversation{}
+	err := report.ReadRawRequests(path, func(string) bool { return false }, func(r *report.RawRequest) {
+		c := byID[r.Session()]
+		if c == nil {
+			c = &Conversation{ID: r.Session(), Name: r.ConversationID, Parent: r.ParentID, Depth: r.AgentDepth, firstNS: r.StartNS}
+			byID[c.ID] = c
+		}
+		c.firstNS = min(c.firstNS, r.StartNS)
+	})
+	return byID, err
+}
+
+// addReplies puts what the server said behind what it was asked.
+func (b *Book) addReplies(shelf *bodies, outputs string) error {
+	shown := map[string]bool{}
+	for _, c := range b.Conversations {
+		for i := range c.Turns {
+			shown[c.Turns[i].requestID] = true
+		}
+	}
+	texts, err := report.ReadReplies(outputs, shown)
+	if err != nil {
+		return err
+	}
+	for _, c := range b.Conversations {
+		for i := range c.Turns {
+			if text, ok := texts[c.Turns[i].requestID]; ok {
+				c.Turns[i].Messages = append(c.Turns[i].Messages, Message{Reply, shelf.add(text)})
+			}
+		}
+	}
+	return nil
+}
+
+// Reply is the role of what the server said.
+const Reply = "reply"
+
+// repeated is with how many messages both begin. The reply to the former is new to the latter.
+func repeated(before, now []Message) int {
+	n := 0
+	for n < len(before) && n < len(now) && before[n] == now[n] && now[n].Role != Reply {
+		n++
+	}
+	return n
+}
+
+// bodies are the texts of a book, each once.
+type bodies struct {
+	book  *Book
+	limit int
+	index map[string]int
+}
+
+// add returns the number of a text.
+func (b *bodies) add(text string) int {
+	if i, known := b.index[text]; known {
+		return i
+	}
+	i := len(b.book.Bodies)
+	b.index[text] = i
+	body := Body{Text: text}
+	if runes := []rune(text); len(runes) > b.limit {
+		body = Body{Text: string(runes[:b.limit]), Rest: len(runes) - b.limit}
+	}
+	b.book.Bodies = append(b.book.Bodies, body)
+	return i
+}
+
+func (b *bodies) turn(r *report.RawRequest) Turn {
+	t := Turn{
+		Index: r.TurnIndex, StartNS: r.StartNS, MS: float64(r.EndNS-r.StartNS) / 1e6, Phase: r.Phase,
+		Note: r.Failure, Failed: r.Failure != "", requestID: r.RequestID,
+	}
+	switch {
+	case r.WasCutOff:
+		t.Note, t.Failed = "cut off by the end of the run", true
+	case r.WasCancelled && t.Note == "":
+		t.Note, t.Failed = "cancelled", true
+	}
+	for _, m := range messages(r.Payload) {
+		t.Messages = append(t.Messages, Message{m.role, b.add(m.text)})
+	}
+	return t
+}

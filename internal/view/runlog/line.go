@@ -1,0 +1,98 @@
+package runlog
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"aiperf/internal/base/terminal"
+)
+
+// entry is one log line before its layout.
+type entry struct {
+	at        time.Time
+	level     slog.Level
+	component string
+	source    string // file:line; for those who look into the program: shown from DEBUG on
+	message   string
+}
+
+const (
+	consoleTime = "15:04:05.000"
+	fileTime    = "2006-01-02 15:04:05.000"
+	// levelWidth pads the level on the console.
+	levelWidth = 8
+	// maxTerminalMessage is the longest message on a terminal, in characters.
+	maxTerminalMessage = 2000
+	// indentFrom is the terminal width from which continuation lines are indented.
+	indentFrom = 90
+	// prefixWidth is the width of time, level and the spaces around them.
+	prefixWidth = len(consoleTime) + 1 + levelWidth + 1
+	// continuation begins the further lines of a message with several lines.
+	continuation = "    "
+)
+
+// clean makes a text safe for a terminal. Line breaks stay, but what follows one is indented, so that it cannot pass for
+// a line of its own.
+func clean(s string) string {
+	s = terminal.Text(strings.TrimRight(s, "\r\n"))
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\t", " "), "\n", "\n"+continuation)
+}
+
+func appendFileLine(dst []byte, e *entry) []byte {
+	dst = e.at.AppendFormat(dst, fileTime)
+	return fmt.Appendf(dst, " - %s - %s - %s\n", e.component, LevelName(e.level), e.message)
+}
+
+func appendConsoleLine(dst []byte, e *entry, o *Options) []byte {
+	message := e.message
+	if o.Terminal {
+		message = truncate(message, maxTerminalMessage)
+	}
+	if e.source != "" && o.Level <= LevelDebug {
+		message += " (" + e.source + ")"
+	}
+	if o.Terminal && o.Columns > prefixWidth {
+		message = wrapCharacters(message, o.Columns)
+	}
+	name := fmt.Sprintf("%-*s", levelWidth, LevelName(e.level))
+	if o.Terminal && o.Color {
+		name = "\x1b[" + levels[levelIndex(e.level)].color + "m" + name + "\x1b[0m"
+	}
+	dst = e.at.AppendFormat(dst, consoleTime)
+	return fmt.Appendf(dst, " %s %s\n", name, message)
+}
+
+// truncate cuts a text after n characters.
+func truncate(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
+}
+
+// wrapCharacters breaks a message at the terminal's edge. On a wide terminal the further lines stand
+// below the message.
+func wrapCharacters(s string, columns int) string {
+	indent := ""
+	if columns >= indentFrom {
+		indent = strings.Repeat(" ", prefixWidth)
+	}
+	var b strings.Builder
+	used := prefixWidth
+	for _, r := range s {
+		if r == '\n' {
+			used = 0
+		} else if used == columns {
+			b.WriteString("\n" + indent)
+			used = len(indent)
+		}
+		b.WriteRune(r)
+		if r != '\n' {
+			used++
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,253 @@
+// Package runlog writes the log of a run: short lines for the console and full lines for
+// logs/aiperf.log, both from one slog.Handler with one level threshold.
+//
+// The component that speaks is the attribute LoggerKey; other attributes follow the message as
+// key=value. Invariant: a line has passed the redactor before it reaches either side, and a foreign
+// text cannot forge a line or a terminal command.
+package runlog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/base/artifact"
+)
+
+// LoggerKey is the attribute that names the component that speaks.
+const LoggerKey = "logger"
+
+// defaultLogger is the component of a line without one.
+const defaultLogger = "aiperf"
+
+// Options shape a log.
+type Options struct {
+	// Level is the lowest level written.
+	Level slog.Level
+	// Console takes the short lines; nil means none.
+	Console io.Writer
+	// Terminal tells that Console is one: colours and wrapping.
+	Terminal bool
+	// Color allows colours on a terminal.
+	Color bool
+	// Columns is the terminal's width; 0 means no wrapping.
+	Columns  int
+	Redactor *artifact.Redactor
+	// Location is the zone of the time stamps; nil is the local one.
+	Location *time.Location
+}
+
+// Log is an open log. It is safe for concurrent use. Its methods never fail: a log that cannot be
+// written must not end a run; Err tells.
+type Log struct {
+	options Options
+
+	mu      sync.Mutex
+	console io.Writer
+	file    io.WriteCloser
+	path    string // of the file, "" until it is open
+	early   []byte // file lines from before the file was opened
+	err     error
+}
+
+// maxEarly bounds what is kept for a file that is not open yet.
+const maxEarly = 1 << 20
+
+// New returns a log that writes to the console only, until OpenFile.
+func New(o Options) *Log { return &Log{options: o, console: o.Console} }
+
+// OpenFile appends to the file at path from now on, after the lines logged so far. Missing
+// directories are made.
+func (l *Log) OpenFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot make the log directory: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("cannot open the log file: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		l.keep(l.file.Close())
+	}
+	l.file, l.path = file, path
+	l.toFile(l.early)
+	l.early = nil
+	return nil
+}
+
+// Path is the path of the file that was opened last, "" if none was.
+func (l *Log) Path() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.path
+}
+
+// SetConsole sends the short lines elsewhere from now on: a live display that owns the terminal takes
+// them while it is shown. nil means none. The former writer is returned.
+func (l *Log) SetConsole(w io.Writer) io.Writer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.console
+	l.console = w
+	return before
+}
+
+// Logger returns a logger whose lines carry the component's name.
+func (l *Log) Logger(component string) *slog.Logger {
+	return slog.New(&handler{log: l, component: component})
+}
+
+// Err is the first error met when writing to the file.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Close closes the file. Later lines go to the console only.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		l.keep(l.file.Close())
+		l.file = nil
+	}
+	return l.err
+}
+
+func (l *Log) keep(err error) {
+	if l.err == nil && err != nil {
+		l.err = fmt.Errorf("cannot write the log file: %w", err)
+	}
+}
+
+func (l *Log) toFile(line []byte) {
+	switch {
+	case l.file != nil && l.err == nil:
+		_, err := l.file.Write(line)
+		l.keep(err)
+	case l.file == nil && len(l.early)+len(line) <= maxEarly:
+		l.early = append(l.early, line...)
+	}
+}
+
+// write sends one entry to both sides.
+func (l *Log) write(e *entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.toFile(appendFileLine(nil, e))
+	if l.console != nil {
+		// A console that is gone, such as a closed pipe, is no reason to stop.
+		_, _ = l.console.Write(appendConsoleLine(nil, e, &l.options))
+	}
+}
+
+// handler implements slog.Handler.
+type handler struct {
+	log       *Log
+	component string
+	prefix    string // of the open groups
+	attrs     string // already formatted
+}
+
+// Enabled implements slog.Handler.
+func (h *handler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= h.log.options.Level
+}
+
+// Handle implements slog.Handler.
+func (h *handler) Handle(_ context.Context, r slog.Record) error {
+	e := entry{at: r.Time, level: r.Level, component: h.component, source: source(r.PC)}
+	if e.at.IsZero() {
+		e.at = time.Now()
+	}
+	if h.log.options.Location != nil {
+		e.at = e.at.In(h.log.options.Location)
+	} else {
+		e.at = e.at.Local()
+	}
+	var text strings.Builder
+	text.WriteString(r.Message)
+	text.WriteString(h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == LoggerKey && h.prefix == "" {
+			e.component = a.Value.String()
+			return true
+		}
+		appendAttr(&text, h.prefix, a)
+		return true
+	})
+	if e.component == "" {
+		e.component = defaultLogger
+	}
+	e.message = clean(h.log.options.Redactor.Text(text.String()))
+	h.log.write(&e)
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	next := *h
+	attrs = slices.Clone(attrs)
+	var text strings.Builder
+	text.WriteString(h.attrs)
+	for _, a := range attrs {
+		if a.Key == LoggerKey && h.prefix == "" {
+			next.component = a.Value.String()
+			continue
+		}
+		appendAttr(&text, h.prefix, a)
+	}
+	next.attrs = text.String()
+	return &next
+}
+
+// WithGroup implements slog.Handler.
+func (h *handler) WithGroup(name string) slog.Handler {
+	if name == "" {
+		return h
+	}
+	next := *h
+	next.prefix += name + "."
+	return &next
+}
+
+func appendAttr(b *strings.Builder, prefix string, a slog.Attr) {
+	v := a.Value.Resolve()
+	if a.Equal(slog.Attr{}) {
+		return
+	}
+	if v.Kind() == slog.KindGroup {
+		if a.Key != "" {
+			prefix += a.Key + "."
+		}
+		for _, member := range v.Group() {
+			appendAttr(b, prefix, member)
+		}
+		return
+	}
+	text := v.String()
+	if text == "" || strings.ContainsAny(text, " \"=\n\r\t") {
+		text = strconv.Quote(text)
+	}
+	b.WriteString(" " + prefix + a.Key + "=" + text)
+}
+
+func source(pc uintptr) string {
+	if pc == 0 {
+		return ""
+	}
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	return filepath.Base(frame.File) + ":" + strconv.Itoa(frame.Line)
+}

@@ -1,0 +1,179 @@
+package collect
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/watch/gpu"
+)
+
+// smiColumn is a column of nvidia-smi --query-gpu and the field it becomes; "" for those of identity.
+type smiColumn struct {
+	query, field string
+	scale        float64
+}
+
+// smiColumns are understood by every nvidia-smi of the last decade, smiNewer by those that know about codecs.
+var (
+	smiColumns = []smiColumn{
+		{query: "index"}, {query: "uuid"}, {query: "name"}, {query: "pci.bus_id"},
+		{"power.draw", "gpu_power_usage", 1},
+		{"utilization.gpu", "gpu_utilization", 1},
+		{"utilization.memory", "mem_utilization", 1},
+		{"memory.used", "gpu_memory_used", 0.001048576},
+		{"temperature.gpu", "gpu_temperature", 1},
+	}
+	smiNewer = []smiColumn{
+		{"utilization.encoder", "encoder_utilization", 1},
+		{"utilization.decoder", "decoder_utilization", 1},
+		{"utilization.jpeg", "jpg_utilization", 1},
+	}
+)
+
+// parseSMI reads a line of nvidia-smi with the given columns. What the GPU does not support is left out.
+func parseSMI(c *gpu.Catalog, columns []smiColumn, line []byte) (gpu.Reading, error) {
+	rows := csv.NewReader(strings.NewReader(string(line)))
+	rows.TrimLeadingSpace = true
+	rows.LazyQuotes = true
+	cells, err := rows.Read()
+	if err != nil || len(cells) != len(columns) {
+		return gpu.Reading{}, errors.New("no line of nvidia-smi")
+	}
+	r := gpu.Reading{Values: c.NewValues()}
+	if r.Index, err = strconv.Atoi(strings.TrimSpace(cells[0])); err != nil {
+		return gpu.Reading{}, errors.New("no line of nvidia-smi")
+	}
+	r.Device.Device = "nvidia" + strconv.Itoa(r.Index)
+	for i, column := range columns {
+		text := strings.TrimSpace(cells[i])
+		if strings.HasPrefix(text, "[") || strings.EqualFold(text, "N/A") {
+			continue
+		}
+		switch column.query {
+		case "uuid":
+			r.UUID = text
+		case "name":
+			r.Model = text
+		case "pci.bus_id":
+			r.PCIBusID = text
+		}
+		if v, err := strconv.ParseFloat(text, 64); err == nil && column.field != "" && !math.IsNaN(v) {
+			c.Set(r.Values, column.field, v*column.scale)
+		}
+	}
+	return r, nil
+}
+
+// nvidiaSMI reads the GPUs by nvidia-smi, which repeats by itself: starting it for each reading would cost more than
+// the reading.
+type nvidiaSMI struct {
+	owner *local
+
+	mu      sync.Mutex
+	process *process
+	highest int
+	round   chan struct{} // closed and replaced after each reading of the last GPU
+}
+
+func newNvidiaSMI(owner *local) source { return &nvidiaSMI{owner: owner} }
+
+func (n *nvidiaSMI) name() string          { return "nvidia-smi" }
+func (n *nvidiaSMI) period() time.Duration { return 0 }
+
+func (n *nvidiaSMI) running() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process != nil
+}
+
+func (n *nvidiaSMI) open(ctx context.Context) error {
+	path, err := n.owner.options.Look("nvidia-smi")
+	if err != nil {
+		return errors.New("it is not installed")
+	}
+	columns := append(append([]smiColumn{}, smiColumns...), smiNewer...)
+	query := func(c []smiColumn) []string {
+		var names []string
+		for _, column := range c {
+			names = append(names, column.query)
+		}
+		return []string{"--query-gpu=" + strings.Join(names, ","), "--format=csv,noheader,nounits"}
+	}
+	text, err := output(ctx, path, query(columns)...)
+	if err != nil {
+		columns = smiColumns
+		if text, err = output(ctx, path, query(columns)...); err != nil {
+			return err
+		}
+	}
+	gpus := 0
+	for line := range strings.Lines(string(text)) {
+		if r, err := parseSMI(n.owner.options.Catalog, columns, []byte(line)); err == nil {
+			gpus++
+			n.highest = max(n.highest, r.Index)
+		}
+	}
+	if gpus == 0 {
+		return errNoGPUs
+	}
+	n.mu.Lock()
+	n.round = make(chan struct{})
+	n.mu.Unlock()
+	every := "-lms=" + strconv.FormatInt(max(n.owner.options.Interval.Milliseconds(), 10), 10)
+	p, err := startProcess(path, append(query(columns), every), func(line []byte) { n.take(columns, line) })
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.process = p
+	n.mu.Unlock()
+	return nil
+}
+
+func (n *nvidiaSMI) take(columns []smiColumn, line []byte) {
+	r, err := parseSMI(n.owner.options.Catalog, columns, line)
+	if err != nil {
+		return
+	}
+	n.owner.deliver([]gpu.Reading{r})
+	if r.Index >= n.highest {
+		n.mu.Lock()
+		close(n.round)
+		n.round = make(chan struct{})
+		n.mu.Unlock()
+	}
+}
+
+// read waits for the next reading that nvidia-smi takes by itself.
+func (n *nvidiaSMI) read(ctx context.Context) error {
+	n.mu.Lock()
+	p, round := n.process, n.round
+	n.mu.Unlock()
+	if p == nil {
+		return errors.New("it is not running")
+	}
+	select {
+	case <-round:
+		return nil
+	case <-p.done:
+		return p.end
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (n *nvidiaSMI) close() {
+	n.mu.Lock()
+	p := n.process
+	n.process = nil
+	n.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
+}

@@ -1,0 +1,121 @@
+package servermetrics
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/watch/prom"
+)
+
+// Settings say what to compute.
+type Settings struct {
+	// Phase is the phase that counts: from its start to the end of its last request.
+	Phase Window
+	// Closed keeps what came after the phase out: otherwise its window lasts to the final scrape of each endpoint.
+	Closed bool
+	// SliceNS is the length of timeslices; 0 means none.
+	SliceNS int64
+	// Bounds adds to each estimated percentile between which bounds the true one lies.
+	Bounds bool
+}
+
+// Compute returns the statistics of a phase. It wants the collection to be over.
+func Compute(store *Store, o Settings) *Results {
+	families, warnings := store.Families()
+	jobs := plan(store, families, o)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		workers.Go(func() {
+			var w worker
+			for i := next.Add(1) - 1; i < int64(len(jobs)); i = next.Add(1) - 1 {
+				w.do(&jobs[i])
+			}
+		})
+	}
+	workers.Wait()
+	r := collect(families, jobs, warnings)
+	r.Summaries = summaries(store, o)
+	return r
+}
+
+// summaries are those with a sample in the window; what they say is worked out where it is asked for.
+func summaries(store *Store, o Settings) []FamilyStats {
+	families, _ := store.familiesOf(func(e *EndpointStore) []*Series { return e.summaries })
+	jobs := plan(store, families, o)
+	var samples Samples
+	for i := range jobs {
+		s := &jobs[i].stats
+		s.Series.Read(&samples, s.window)
+		jobs[i].present = samples.Len() > 0
+	}
+	return collect(families, jobs, nil).Families
+}
+
+// job is the computation of one series.
+type job struct {
+	stats    SeriesStats
+	bounds   bool
+	present  bool
+	warnings []string
+}
+
+func plan(store *Store, families []Family, o Settings) []job {
+	windows := map[*EndpointStore]Window{}
+	for _, e := range store.Endpoints() {
+		windows[e] = o.Phase
+		if !o.Closed {
+			windows[e] = e.Window(o.Phase)
+		}
+	}
+	var jobs []job
+	for _, f := range families {
+		for _, s := range f.Series {
+			jobs = append(jobs, job{bounds: o.Bounds, stats: SeriesStats{
+				Series: s, EndpointURL: s.endpoint.url, Labels: s.Labels,
+				window: windows[s.endpoint], sliceNS: o.SliceNS,
+			}})
+		}
+	}
+	return jobs
+}
+
+// collect puts what is present back into its families.
+func collect(families []Family, jobs []job, warnings []string) *Results {
+	r := &Results{Warnings: warnings}
+	for _, f := range families {
+		out := FamilyStats{Family: f.Family}
+		for range f.Series {
+			if jobs[0].present {
+				out.Series = append(out.Series, jobs[0].stats)
+			}
+			r.Warnings = append(r.Warnings, jobs[0].warnings...)
+			jobs = jobs[1:]
+		}
+		if len(out.Series) > 0 {
+			r.Families = append(r.Families, out)
+		}
+	}
+	return r
+}
+
+// worker computes one series after the other in the same memory.
+type worker struct {
+	estimator Estimator
+	samples   Samples
+	values    []float64
+}
+
+func (w *worker) do(j *job) {
+	s := &j.stats
+	s.Series.Read(&w.samples, s.window)
+	switch s.Series.Family.Type {
+	case prom.Histogram:
+		w.histogram(j)
+	case prom.Counter:
+		w.counter(j)
+	default:
+		w.gauge(j)
+	}
+}

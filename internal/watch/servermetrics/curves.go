@@ -1,0 +1,65 @@
+package servermetrics
+
+import (
+	"math"
+	"strings"
+
+	"aiperf/internal/measure/curve"
+	"aiperf/internal/watch/prom"
+)
+
+// Curves are the series of a store over time: gauges as they were, counters as rates, histograms as the mean of what
+// was observed between scrapes. Families are in the order of their names.
+func Curves(s *Store) []curve.Curve {
+	families, _ := s.Families()
+	var out []curve.Curve
+	var samples Samples
+	for i := range families {
+		f := &families[i]
+		for _, series := range f.Series {
+			series.Read(&samples, Window{StartNS: math.MinInt64, EndNS: math.MaxInt64 - 1})
+			if samples.Len() == 0 {
+				continue
+			}
+			c := NewCurve(series.endpoint.url, f.Name, f.Type, prom.InferUnit(f.Name, f.Help))
+			c.Labels = strings.Trim(LabelText(series.Labels), "{}")
+			var values, counts []float64
+			for k := range samples.Len() {
+				c.TimeNS = append(c.TimeNS, samples.TimestampNS(k))
+				if f.Type == prom.Histogram {
+					values, counts = append(values, samples.Sum(k)), append(counts, samples.Count(k))
+				} else {
+					values = append(values, samples.Value(k))
+				}
+			}
+			SetValues(&c, f.Type, values, counts)
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// NewCurve is an empty curve of a family.
+func NewCurve(url, name string, t prom.Type, unit string) curve.Curve {
+	c := curve.Curve{Source: prom.Display(url), Name: name, Unit: unit}
+	switch t {
+	case prom.Counter:
+		c.What = curve.Rate
+		c.Unit += "/s"
+	case prom.Histogram:
+		c.What = curve.Mean
+	}
+	return c
+}
+
+// SetValues makes the values of a curve of what a series had: values, or the sums and counts of a histogram.
+func SetValues(c *curve.Curve, t prom.Type, values, counts []float64) {
+	switch t {
+	case prom.Counter:
+		c.Values = curve.Rates(c.TimeNS, values)
+	case prom.Histogram:
+		c.Values = curve.Means(values, counts)
+	default:
+		c.Values = values
+	}
+}

@@ -1,0 +1,237 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/prom"
+	"aiperf/internal/watch/servermetrics"
+)
+
+// CSV writes server_metrics_export.csv: up to five sections, an empty line between them.
+type CSV struct {
+	Path string
+	Run  *Run
+	// Comments puts lines with # before the first section, as the original does; few readers stand them.
+	Comments bool
+}
+
+// Name implements Exporter.
+func (CSV) Name() string { return "Server Metrics CSV Export" }
+
+// Target implements Exporter.
+func (c CSV) Target() string { return c.Path }
+
+// Export implements Exporter.
+func (c CSV) Export(ctx context.Context) error {
+	if c.Run.empty() {
+		return nil
+	}
+	return writeFile(c.Path, func(w io.Writer) error { return c.write(ctx, w) })
+}
+
+// section is one table of series.
+type section struct {
+	kind prom.Type
+	// stats are the keys of its columns in their order.
+	stats []string
+}
+
+var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
+
+// sections are the tables in their order; the info table follows them.
+func (c CSV) sections() []section {
+	gauge := append([]string{"avg", "min", "max", "std"}, percentiles[:]...)
+	histogram := []string{"count", "count_rate", "sum", "sum_rate", "avg"}
+	for _, p := range percentiles {
+		histogram = append(histogram, p+"_estimate")
+	}
+	if c.Run.Info.Bounds {
+		for _, p := range percentiles {
+			histogram = append(histogram, p+"_lower", p+"_upper")
+		}
+	}
+	return []section{
+		{prom.Gauge, gauge},
+		{prom.Counter, []string{"total", "rate", "rate_avg", "rate_min", "rate_max", "rate_std"}},
+		{prom.Histogram, histogram},
+		{prom.Unknown, gauge},
+	}
+}
+
+func (c CSV) write(ctx context.Context, w io.Writer) error {
+	if c.Comments {
+		if _, err := w.Write(c.comments()); err != nil {
+			return err
+		}
+	}
+	first := true
+	table := func(rows []byte) error {
+		if len(rows) == 0 {
+			return ctx.Err()
+		}
+		if !first {
+			rows = slices.Insert(rows, 0, '\r', '\n')
+		}
+		first = false
+		_, err := w.Write(rows)
+		return err
+	}
+	for _, s := range c.sections() {
+		if err := table(s.rows(c.Run.Results)); err != nil {
+			return err
+		}
+	}
+	return table(infoRows(c.Run.Results))
+}
+
+// comments are the lines before the first section. They end with LF alone.
+func (c CSV) comments() []byte {
+	return []byte("# AIPerf Server Metrics Export (CSV)\n" +
+		"# aiperf_version: " + c.Run.Info.AIPerfVersion + "\n" +
+		"# schema_version: " + schemaVersion + "\n" +
+		"# benchmark_id: " + c.Run.Info.BenchmarkID + "\n" +
+		"# Note: sections are separated by empty lines; each begins with a header of its own\n" +
+		"#\n")
+}
+
+// csvSeries is a series on its way to a row.
+type csvSeries struct {
+	family *servermetrics.FamilyStats
+	stats  *servermetrics.SeriesStats
+	filled string // for each label column whether the series fills it: 1 or 0
+	text   string // its labels, for the order
+}
+
+// rows are the header and a row for each series; nothing without series.
+func (s section) rows(r *servermetrics.Results) []byte {
+	var series []csvSeries
+	for i := range r.Families {
+		f := &r.Families[i]
+		if f.Type != s.kind || isInfo(&f.Family) {
+			continue
+		}
+		for k := range f.Series {
+			series = append(series, csvSeries{family: f, stats: &f.Series[k], text: servermetrics.LabelText(f.Series[k].Labels)})
+		}
+	}
+	if len(series) == 0 {
+		return nil
+	}
+	columns := labelColumns(series)
+	for i := range series {
+		series[i].filled = filledColumns(columns, series[i].stats.Labels)
+	}
+	slices.SortStableFunc(series, func(a, b csvSeries) int {
+		return cmp.Or(cmp.Compare(a.filled, b.filled), cmp.Compare(a.family.Name, b.family.Name),
+			cmp.Compare(a.stats.EndpointURL, b.stats.EndpointURL), cmp.Compare(a.text, b.text))
+	})
+	header := slices.Concat([]string{"Endpoint", "Type", "Metric", "Unit"}, s.stats, columns, []string{"Description"})
+	if s.kind == prom.Histogram {
+		header = append(header, "buckets")
+	}
+	out := artifact.AppendCSVRow(nil, header...)
+	cells := make([]string, 0, len(header))
+	for i := range series {
+		cells = s.cells(cells[:0], &series[i], columns)
+		out = artifact.AppendCSVRow(out, cells...)
+	}
+	return out
+}
+
+func (s section) cells(cells []string, row *csvSeries, columns []string) []string {
+	f := row.family
+	cells = append(cells, shortEndpoint(row.stats.EndpointURL), f.Type.String(), f.Name, prom.InferUnit(f.Name, f.Help))
+	fields := row.stats.Fields()
+	for _, key := range s.stats {
+		i := slices.IndexFunc(fields, func(f servermetrics.Field) bool { return f.Key == key })
+		if i < 0 {
+			cells = append(cells, "")
+		} else {
+			cells = append(cells, csvNumber(fields[i]))
+		}
+	}
+	for _, column := range columns {
+		cells = append(cells, labelValue(row.stats.Labels, column))
+	}
+	cells = append(cells, f.Help)
+	if s.kind == prom.Histogram {
+		cells = append(cells, csvBuckets(row.stats))
+	}
+	return cells
+}
+
+func csvNumber(f servermetrics.Field) string {
+	switch {
+	case !artifact.Finite(f.Value):
+		return ""
+	case f.Integer:
+		return strconv.FormatInt(int64(f.Value), 10)
+	}
+	return strconv.FormatFloat(f.Value, 'f', 4, 64)
+}
+
+func csvBuckets(s *servermetrics.SeriesStats) string {
+	var out []byte
+	for i, n := range s.Buckets {
+		if i > 0 {
+			out = append(out, ';')
+		}
+		out = append(append(out, s.Series.Bounds[i]...), '=')
+		out = strconv.AppendInt(out, n, 10)
+	}
+	return string(out)
+}
+
+func labelValue(labels []prom.Label, name string) string {
+	for _, l := range labels {
+		if l.Name == name {
+			return l.Value
+		}
+	}
+	return ""
+}
+
+func filledColumns(columns []string, labels []prom.Label) string {
+	filled := make([]byte, len(columns))
+	for i, column := range columns {
+		filled[i] = '0'
+		if labelValue(labels, column) != "" {
+			filled[i] = '1'
+		}
+	}
+	return string(filled)
+}
+
+// infoRows are the messages that info families carry in their labels, one row for each label.
+func infoRows(r *servermetrics.Results) []byte {
+	type row struct{ metric, endpoint, key, value, description string }
+	var rows []row
+	for i := range r.Families {
+		f := &r.Families[i]
+		if !isInfo(&f.Family) {
+			continue
+		}
+		for _, s := range f.Series {
+			for _, l := range s.Labels {
+				rows = append(rows, row{f.Name, shortEndpoint(s.EndpointURL), l.Name, l.Value, f.Help})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(strings.Compare(a.metric, b.metric), strings.Compare(a.endpoint, b.endpoint), strings.Compare(a.key, b.key))
+	})
+	out := artifact.AppendCSVRow(nil, "Endpoint", "Metric", "Key", "Value", "Description")
+	for _, r := range rows {
+		out = artifact.AppendCSVRow(out, r.endpoint, r.metric, r.key, r.value, r.description)
+	}
+	return out
+}

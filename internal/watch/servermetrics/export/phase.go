@@ -1,0 +1,225 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/prom"
+	"aiperf/internal/watch/servermetrics"
+)
+
+// phaseVersion is the version of the layout of the metrics of one phase.
+const phaseVersion = 1
+
+// Phase is what the servers said in one phase of a run.
+type Phase struct {
+	servermetrics.Phase
+	// Object says which phase it is and when it ran.
+	Object artifact.Object
+	// Window is the phase up to the scrape at its end.
+	Window  servermetrics.Window
+	Results *servermetrics.Results
+	// Errors are the scrapes that failed in the phase: objects of the error and its count.
+	Errors []any
+}
+
+// WritePhase writes the server metrics of a phase, the members of all objects in the order of their keys.
+func WritePhase(ctx context.Context, path string, r *Run, p *Phase) error {
+	return writeFile(path, func(w io.Writer) error {
+		d := &document{ctx: ctx, w: w}
+		d.open('{')
+		d.key("data")
+		d.phaseData(r, p)
+		d.value("phase", p.Object.Sorted())
+		d.integer("schema_version", phaseVersion)
+		d.texts("warnings", p.Results.Warnings)
+		d.close('}')
+		return d.finish()
+	})
+}
+
+func (d *document) phaseData(r *Run, p *Phase) {
+	endpoints := byURL(r.Store)
+	infos := map[string]servermetrics.Info{}
+	var span servermetrics.Window
+	for _, e := range endpoints {
+		i := e.InfoWithin(p.Window)
+		if i.TotalFetches == 0 {
+			continue
+		}
+		infos[e.URL()] = i
+		span.StartNS = min(cmp.Or(span.StartNS, i.FirstFetchNS), i.FirstFetchNS)
+		span.EndNS = max(span.EndNS, i.LastFetchNS)
+	}
+	d.open('{')
+	if r.Info.BenchmarkID != "" {
+		d.text("benchmark_id", r.Info.BenchmarkID)
+	}
+	d.integer("end_ns", span.EndNS)
+	d.key("endpoint_summaries")
+	d.open('{')
+	urls := slices.Collect(maps.Keys(infos))
+	names := summaryNames(urls)
+	slices.SortFunc(urls, func(a, b string) int { return strings.Compare(names[a], names[b]) })
+	for _, url := range urls {
+		d.key(names[url])
+		d.open('{')
+		d.text("endpoint_url", url)
+		d.key("info")
+		d.open('{')
+		d.infoByKey(infos[url])
+		d.close('}')
+		d.key("metrics")
+		d.open('{')
+		for i := range p.Results.Families {
+			d.familyOf(&p.Results.Families[i], url)
+		}
+		d.close('}')
+		d.close('}')
+	}
+	d.close('}')
+	d.texts("endpoints_configured", r.Info.Configured)
+	d.texts("endpoints_successful", r.Info.Successful)
+	d.value("error_summary", artifact.Sorted(append([]any{}, p.Errors...)))
+	d.text("phase", p.Kind)
+	d.integer("phase_index", int64(p.Index))
+	d.text("phase_kind", p.Kind)
+	d.text("phase_name", p.Name)
+	d.value("phase_results", []any{})
+	if p.Profiling >= 0 {
+		d.integer("profiling_index", int64(p.Profiling))
+	}
+	d.integer("start_ns", span.StartNS)
+	d.close('}')
+}
+
+// summaryNames are the names of endpoints as tables show them, or the whole URLs where these are the same.
+func summaryNames(urls []string) map[string]string {
+	count := map[string]int{}
+	for _, url := range urls {
+		count[prom.Display(url)]++
+	}
+	names := map[string]string{}
+	for _, url := range urls {
+		names[url] = prom.Display(url)
+		if count[names[url]] > 1 {
+			names[url] = url
+		}
+	}
+	return names
+}
+
+func (d *document) infoByKey(i servermetrics.Info) {
+	d.float("avg_fetch_latency_ms", i.AvgFetchLatencyMS)
+	d.float("avg_update_interval_ms", i.AvgUpdateIntervalMS)
+	d.float("duration_seconds", i.DurationSeconds)
+	d.integer("first_fetch_ns", i.FirstFetchNS)
+	d.integer("first_update_ns", i.FirstUpdateNS)
+	d.integer("last_fetch_ns", i.LastFetchNS)
+	d.integer("last_update_ns", i.LastUpdateNS)
+	if i.MedianUpdateIntervalMS != nil {
+		d.float("median_update_interval_ms", *i.MedianUpdateIntervalMS)
+	}
+	d.integer("total_fetches", i.TotalFetches)
+	d.integer("unique_updates", i.UniqueUpdates)
+}
+
+// familyOf writes the series of one endpoint; a family without one there is left out.
+func (d *document) familyOf(f *servermetrics.FamilyStats, url string) {
+	begun := false
+	for i := range f.Series {
+		s := &f.Series[i]
+		if s.EndpointURL != url {
+			continue
+		}
+		if !begun {
+			begun = true
+			d.key(f.Name)
+			d.open('{')
+			d.text("description", f.Help)
+			d.key("series")
+			d.open('[')
+		}
+		d.item()
+		d.seriesByKey(s, f.Type)
+	}
+	if begun {
+		d.close(']')
+		d.text("type", f.Type.String())
+		d.close('}')
+	}
+}
+
+func (d *document) seriesByKey(s *servermetrics.SeriesStats, t prom.Type) {
+	d.open('{')
+	if s.Buckets != nil || t == prom.Histogram && len(s.Series.Bounds) == 0 {
+		d.bucketsByKey(s.Series.Bounds, s.Buckets)
+	}
+	d.labels(s.Labels) // sorted by name
+	d.key("stats")
+	d.open('{')
+	d.fieldsByKey(s.Fields())
+	d.close('}')
+	if s.SliceCount > 0 {
+		d.key("timeslices")
+		d.open('[')
+		for slice := range s.Timeslices() {
+			d.item()
+			d.sliceByKey(&slice, s.Series.Bounds, t)
+		}
+		d.close(']')
+	}
+	d.close('}')
+}
+
+func (d *document) bucketsByKey(bounds []string, counts []int64) {
+	order := make([]int, len(counts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(bounds[a], bounds[b]) })
+	d.key("buckets")
+	d.open('{')
+	for _, i := range order {
+		d.integer(bounds[i], counts[i])
+	}
+	d.close('}')
+}
+
+// fieldsByKey writes statistics.
+func (d *document) fieldsByKey(fields []servermetrics.Field) {
+	slices.SortFunc(fields, func(a, b servermetrics.Field) int { return strings.Compare(a.Key, b.Key) })
+	d.fields(fields)
+}
+
+func (d *document) sliceByKey(s *servermetrics.Slice, bounds []string, t prom.Type) {
+	d.open('{')
+	fields := append(s.Fields(t), servermetrics.Field{Key: "end_ns"}, servermetrics.Field{Key: "start_ns"})
+	if s.Partial {
+		fields = append(fields, servermetrics.Field{Key: "is_complete"})
+	}
+	if s.Buckets != nil {
+		fields = append(fields, servermetrics.Field{Key: "buckets"})
+	}
+	slices.SortFunc(fields, func(a, b servermetrics.Field) int { return strings.Compare(a.Key, b.Key) })
+	for i, f := range fields {
+		switch f.Key {
+		case "start_ns":
+			d.integer(f.Key, s.StartNS)
+		case "end_ns":
+			d.integer(f.Key, s.EndNS)
+		case "is_complete":
+			d.value(f.Key, false)
+		case "buckets":
+			d.bucketsByKey(bounds, s.Buckets)
+		default:
+			d.fields(fields[i : i+1])
+		}
+	}
+	d.close('}')
+}

@@ -1,0 +1,184 @@
+package servermetrics
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"aiperf/internal/watch/prom"
+)
+
+// Series is one label set of a family at one endpoint and all its samples.
+type Series struct {
+	// Family is the endpoint's: name, type and description of its first appearance there.
+	Family *prom.Family
+	Labels []prom.Label // sorted by name
+	// Bounds are the texts of a histogram's le labels, Upper their numbers, ascending, +Inf last.
+	Bounds []string
+	Upper  []float64
+
+	endpoint *EndpointStore
+	values   column
+	counts   int // scratch of Add: the place of the sample that counts
+}
+
+// Endpoint is where the series comes from.
+func (s *Series) Endpoint() *EndpointStore { return s.endpoint }
+
+// describe names a series for messages: the family's name and the labels in braces.
+func (s *Series) describe() string {
+	if len(s.Labels) == 0 {
+		return s.Family.Name
+	}
+	return s.Family.Name + LabelText(s.Labels)
+}
+
+// Sample is a series at one instant.
+type Sample struct {
+	TimestampNS int64
+	Value       float64 // of all but histograms
+	// Buckets are cumulative and in the order of Series.Bounds; they must not be changed.
+	Buckets    []float64
+	Sum, Count float64
+}
+
+// Samples are consecutive samples of a series in order of time. The zero value is empty; reading another
+// series into it reuses its memory.
+type Samples struct {
+	// Reference tells that the first sample is the last one before the window.
+	Reference bool
+
+	times  []int64
+	at     []int32   // where the row of each sample begins; equal neighbours share one
+	rows   []float64 // the distinct rows, before them the place of the reference
+	width  int
+	cursor cursor
+	bySlot []int32 // scratch: the row of each slot
+}
+
+// Len is the number of samples, the reference included.
+func (s *Samples) Len() int { return len(s.times) }
+
+// TimestampNS is the instant of sample i.
+func (s *Samples) TimestampNS(i int) int64 { return s.times[i] }
+
+// Value is sample i of a scalar series.
+func (s *Samples) Value(i int) float64 { return s.rows[s.at[i]] }
+
+// Buckets are the cumulative buckets of sample i of a histogram, valid until the next Read.
+func (s *Samples) Buckets(i int) []float64 { return s.rows[s.at[i]:][:s.width-2] }
+
+// Sum is that of sample i of a histogram.
+func (s *Samples) Sum(i int) float64 { return s.rows[int(s.at[i])+s.width-2] }
+
+// Count is that of sample i of a histogram.
+func (s *Samples) Count(i int) float64 { return s.rows[int(s.at[i])+s.width-1] }
+
+// At is sample i.
+func (s *Samples) At(i int) Sample {
+	out := Sample{TimestampNS: s.times[i]}
+	if s.width == scalarRow {
+		out.Value = s.Value(i)
+		return out
+	}
+	out.Buckets, out.Sum, out.Count = s.Buckets(i), s.Sum(i), s.Count(i)
+	return out
+}
+
+// Read fills into with the samples within w, both ends included, after the last one before it, if any.
+func (s *Series) Read(into *Samples, w Window) {
+	into.Reference = false
+	into.times, into.at = into.times[:0], into.at[:0]
+	into.width = len(s.values.last)
+	// The first row is kept for the reference.
+	into.rows = append(into.rows[:0], s.values.last...)
+	if order := s.endpoint.slotsByTime(); order != nil {
+		s.readUnordered(into, w, order)
+		return
+	}
+	times := s.endpoint.times
+	from := int32(sort.Search(len(times), func(i int) bool { return times[i] >= w.StartNS }))
+	to := int32(sort.Search(len(times), func(i int) bool { return times[i] > w.EndNS }))
+	k := &into.cursor
+	k.seek(&s.values, from-1)
+	for row := int32(0); k.read() && k.first < to; {
+		first, end := k.first, min(k.first+k.n, to)
+		if first < from { // all before, or the end of a run that goes on into the window
+			before := min(end, from)
+			into.reference(times[before-1], k.row)
+			first = before
+		}
+		if first >= end {
+			continue
+		}
+		if k.changed || row == 0 {
+			row = int32(len(into.rows))
+			into.rows = append(into.rows, k.row...)
+		}
+		for slot := first; slot < end; slot++ {
+			into.times = append(into.times, times[slot])
+			into.at = append(into.at, row)
+		}
+	}
+}
+
+// reference puts a sample before all others, in place of an earlier one.
+func (s *Samples) reference(ns int64, row []float64) {
+	copy(s.rows, row)
+	if !s.Reference {
+		s.Reference = true
+		s.times, s.at = append(s.times, ns), append(s.at, 0)
+	}
+	s.times[0] = ns
+}
+
+// readUnordered is Read for an endpoint with late arrivals: everything is decoded, then put into order.
+func (s *Series) readUnordered(into *Samples, w Window, order []int32) {
+	const absent = -1
+	times := s.endpoint.times
+	into.bySlot = slices.Grow(into.bySlot[:0], len(times))[:len(times)]
+	for i := range into.bySlot {
+		into.bySlot[i] = absent
+	}
+	k := &into.cursor
+	k.seek(&s.values, 0)
+	for row := int32(0); k.read(); {
+		if k.changed {
+			row = int32(len(into.rows))
+			into.rows = append(into.rows, k.row...)
+		}
+		for slot := k.first; slot < k.first+k.n; slot++ {
+			into.bySlot[slot] = row
+		}
+	}
+	for _, slot := range order {
+		row, ns := into.bySlot[slot], times[slot]
+		switch {
+		case row == absent || ns > w.EndNS:
+		case ns < w.StartNS:
+			into.reference(ns, into.rows[row:int(row)+into.width])
+		default:
+			into.times = append(into.times, ns)
+			into.at = append(into.at, row)
+		}
+	}
+}
+
+// LastAt returns the last sample at or before an instant.
+func (s *Series) LastAt(ns int64) (Sample, bool) {
+	if ns == math.MaxInt64 {
+		ns--
+	}
+	return s.LastBefore(ns + 1)
+}
+
+// LastBefore returns the last sample before an instant. Unless scrapes came late, it decodes no more than a
+// block.
+func (s *Series) LastBefore(ns int64) (Sample, bool) {
+	var samples Samples
+	s.Read(&samples, Window{StartNS: ns, EndNS: ns - 1})
+	if !samples.Reference {
+		return Sample{}, false
+	}
+	return samples.At(0), true
+}

@@ -1,0 +1,138 @@
+package servermetrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/watch/prom"
+)
+
+// Speculation is one row about speculative decoding: what a gauge of SGLang said in the window.
+type Speculation struct {
+	// Label is the metric, with what tells the series from the others of its metric.
+	Label                    string
+	Mean, Min, Max, P50, P90 float64
+	// Decimals is how many of them print.
+	Decimals int
+}
+
+const (
+	acceptRate   = "sglang:spec_accept_rate"
+	acceptLength = "sglang:spec_accept_length"
+	modelLabel   = "model_name"
+)
+
+// Speculations returns the rows for the benchmarked models, rates first; none when nothing was accepted. Warnings
+// name the rows that are left out because a statistic is not finite.
+func Speculations(r *Results, models []string) (rows []Speculation, warnings []string) {
+	rates, lengths := speculating(r, acceptRate, models), speculating(r, acceptLength, models)
+	shown := lengths
+	if len(lengths) == 0 {
+		shown = rates
+	}
+	if !slices.ContainsFunc(shown, func(s *SeriesStats) bool { return s.Gauge.Max > 0 }) {
+		return nil, nil
+	}
+	for _, metric := range []struct {
+		name     string
+		series   []*SeriesStats
+		factor   float64
+		decimals int
+	}{{"Accept Rate (%)", rates, 100, 1}, {"Accept Length", lengths, 1, 2}} {
+		for i, suffix := range suffixes(metric.series) {
+			g := metric.series[i].Gauge
+			at := func(rank float64) float64 { return g.Percentiles[slices.Index(Ranks[:], rank)] * metric.factor }
+			row := Speculation{
+				Label: metric.name + suffix, Decimals: metric.decimals,
+				Mean: g.Avg * metric.factor, Min: g.Min * metric.factor, Max: g.Max * metric.factor, P50: at(50), P90: at(90),
+			}
+			if slices.ContainsFunc([]float64{row.Mean, row.Min, row.Max, row.P50, row.P90}, notFinite) {
+				warnings = append(warnings, fmt.Sprintf("Speculative decoding: the row %s is left out, one of its statistics is not finite", row.Label))
+				continue
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, warnings
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+// speculating returns the gauges of one name that belong to one of the models and to the first of several ranks.
+func speculating(r *Results, name string, models []string) (list []*SeriesStats) {
+	for i := range r.Families {
+		if r.Families[i].Name != name {
+			continue
+		}
+		for j := range r.Families[i].Series {
+			s := &r.Families[i].Series[j]
+			model, _ := s.label(modelLabel)
+			ours := slices.ContainsFunc(models, func(m string) bool { return strings.EqualFold(m, model) })
+			if s.Gauge != nil && ours && s.first("tp_rank") && s.first("pp_rank") {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// label returns the value of a label, and whether the series has it.
+func (s *SeriesStats) label(name string) (string, bool) {
+	i := slices.IndexFunc(s.Labels, func(l prom.Label) bool { return l.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return s.Labels[i].Value, true
+}
+
+func (s *SeriesStats) first(rank string) bool {
+	v, has := s.label(rank)
+	return !has || v == "0"
+}
+
+// suffixes returns what tells each series from the others: the endpoint, the model and the other labels, each where
+// they differ. A series that has none of these has its number.
+func suffixes(list []*SeriesStats) []string {
+	out := make([]string, len(list))
+	if len(list) < 2 {
+		return out
+	}
+	var names []string
+	for _, s := range list {
+		for _, l := range s.Labels {
+			if l.Name != modelLabel && !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	parts := make([][]string, len(list))
+	differing := func(name string, value func(*SeriesStats) (string, bool)) {
+		first, inFirst := value(list[0])
+		if !slices.ContainsFunc(list, func(s *SeriesStats) bool {
+			v, has := value(s)
+			return v != first || has != inFirst
+		}) {
+			return
+		}
+		for i, s := range list {
+			if v, has := value(s); has {
+				parts[i] = append(parts[i], name+"="+v)
+			}
+		}
+	}
+	differing("endpoint", func(s *SeriesStats) (string, bool) { return prom.Display(s.EndpointURL), true })
+	for _, name := range append([]string{modelLabel}, names...) {
+		differing(name, func(s *SeriesStats) (string, bool) { return s.label(name) })
+	}
+	for i := range list {
+		if len(parts[i]) == 0 {
+			out[i] = fmt.Sprintf(" (series=%d)", i+1)
+		} else {
+			out[i] = " (" + strings.Join(parts[i], ", ") + ")"
+		}
+	}
+	return out
+}

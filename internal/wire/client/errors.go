@@ -1,0 +1,277 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client/sse"
+)
+
+// maxMessage bounds an error message, in characters; the body of a non-2xx response is not cut.
+const maxMessage = 4096
+
+// The steps of opening a connection.
+const (
+	stepConnect = iota
+	stepDNS
+	stepTLS
+)
+
+// dialError is a connection that did not come about.
+type dialError struct {
+	origin *origin
+	socket string // path of the Unix socket, "" = none
+	step   int
+	// limit is the time that the step took in full, 0 if it ended before.
+	limit time.Duration
+	err   error
+}
+
+func (e *dialError) to() string {
+	if e.socket != "" {
+		return "Unix socket " + e.socket
+	}
+	return "host " + e.origin.hostPort()
+}
+
+func (e *dialError) Error() string { return "cannot connect to " + e.origin.hostPort() }
+func (e *dialError) Unwrap() error { return e.err }
+
+// wireError is an exchange that broke on a connection that stood.
+type wireError struct {
+	origin *origin
+	// typ is the error type if the wire does not say more.
+	typ  string
+	what string
+	err  error
+	// unanswered is true when not a byte of a reply came.
+	unanswered bool
+}
+
+func (e *wireError) Error() string { return e.what }
+func (e *wireError) Unwrap() error { return e.err }
+
+// statusError is a reply that is not 2xx.
+type statusError struct {
+	code         int
+	reason, body string
+	// retryAfter is how long the server wants to be left alone, as it wrote it; "" if it did not.
+	retryAfter string
+	// more tells that body is only the beginning.
+	more bool
+}
+
+func (e *statusError) Error() string { return strconv.Itoa(e.code) + " " + e.reason }
+
+func isStatus(err error) bool {
+	var status *statusError
+	return errors.As(err, &status)
+}
+
+// eventError is an event by which the server says that the request failed.
+type eventError struct{ message string }
+
+func (e *eventError) Error() string { return e.message }
+
+// newEventError words an error event: by its first comment, else by the error message of its data.
+func newEventError(ev *sse.Event) *eventError {
+	if ev.Comment != nil {
+		return &eventError{"Error occurred in SSE response: " + string(ev.Comment)}
+	}
+	var data struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(ev.Data, &data) == nil && data.Error.Message != "" {
+		return &eventError{"Error occurred in SSE response: " + data.Error.Message}
+	}
+	return &eventError{"Unknown error in SSE response: " + string(ev.Text)}
+}
+
+// Types of errors that only this client has: names that reports of the reference use.
+const (
+	typeResponse    = "ClientResponseError"
+	typeSSE         = "SSEResponseError"
+	typeCancelled   = neterr.Cancelled
+	typeSendTimeout = "RequestSendTimeout"
+)
+
+// explainTLS adds the way out to the words of a certificate problem.
+func explainTLS(err error, text string) string {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &name):
+		return text + "; --url must name the server as its certificate does"
+	case errors.As(err, &unknown):
+		return text + "; --tls-ca-file names the authority to trust"
+	case refusedTLS(err) && (strings.HasSuffix(text, "certificate required") || strings.HasSuffix(text, "bad certificate")):
+		return text + "; --tls-client-cert and --tls-client-key name the client's own"
+	}
+	return text
+}
+
+// isBroken says whether the socket failed, as against an orderly end.
+func isBroken(err error) bool {
+	var op *net.OpError
+	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return false
+	}
+	return errors.As(err, &op) && !isAlert(op)
+}
+
+// isAlert says whether the peer refused TLS by word, which crypto/tls reports as a failed operation.
+func isAlert(op *net.OpError) bool {
+	var alert tls.AlertError
+	return op.Op == "remote error" || op.Op == "local error" || errors.As(op, &alert)
+}
+
+func refusedTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && isAlert(op)
+}
+
+// describeError makes the error of a record of what went wrong.
+func describeError(err error) *record.Error {
+	var dial *dialError
+	var wire *wireError
+	switch {
+	case errors.As(err, &dial):
+		return describeDial(dial)
+	case errors.As(err, &wire):
+		return describeWire(wire)
+	}
+	return &record.Error{Type: neterr.Value, Message: "ValueError(" + quote(err.Error()) + ")"}
+}
+
+func describeDial(e *dialError) *record.Error {
+	text, kind := neterr.Describe(e.err)
+	if e.step == stepTLS {
+		text = explainTLS(e.err, text)
+	}
+	typ := neterr.Connector
+	switch {
+	case e.limit > 0 && e.step == stepTLS:
+		typ, kind = neterr.TLSTimeout, "TimeoutError"
+		text = "no TLS handshake within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT); if the server speaks plain HTTP, use http://" + e.origin.hostPort()
+	case e.limit > 0:
+		typ, kind = neterr.ConnectTimeout, "TimeoutError"
+		text = "no connection within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT)"
+	case e.step == stepConnect && errors.Is(e.err, syscall.ETIMEDOUT):
+		typ = neterr.ConnectTimeout
+	case e.step == stepTLS && isPlainHTTP(e.err):
+		typ, kind = neterr.SSL, "SSLError"
+		text = "the server answered in plain HTTP: use http://" + e.origin.hostPort()
+	case e.step == stepDNS:
+		typ = neterr.DNS
+	case e.step == stepTLS && neterr.IsCertificate(e.err):
+		typ, kind = neterr.Certificate, "SSLCertVerificationError"
+	case e.step == stepTLS && !isBroken(e.err):
+		typ, kind = neterr.SSL, "SSLError"
+	}
+	return chained(typ, "Cannot connect to "+e.to()+" ["+text+"]", text, kind)
+}
+
+// isPlainHTTP reports whether a handshake failed of a reply of HTTP.
+func isPlainHTTP(err error) bool {
+	var header tls.RecordHeaderError
+	return errors.As(err, &header) && string(header.RecordHeader[:]) == "HTTP/"
+}
+
+// endedHint is what to try when servers end connections that they have just taken.
+const endedHint = "the server ended a new connection without an answer: its log may say why; try --connection-reuse-strategy never"
+
+func describeWire(e *wireError) *record.Error {
+	out := wordWire(e)
+	if e.unanswered && neterr.Ended(e.err) {
+		if out.Details = endedHint; e.origin.scheme == "http" {
+			out.Details += ", or https:// if it speaks TLS"
+		}
+	}
+	return out
+}
+
+func wordWire(e *wireError) *record.Error {
+	text, kind := neterr.Describe(e.err)
+	switch {
+	case isBroken(e.err):
+		return chained(neterr.OS, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
+	case refusedTLS(e.err):
+		// A server looks at the client's certificate when the client takes the connection for open.
+		text = explainTLS(e.err, text)
+		return chained(neterr.SSL, e.origin.hostPort()+": "+text+" while "+e.what, text, "SSLError")
+	case e.typ == neterr.ServerDisconnected:
+		return &record.Error{Type: e.typ, Message: "ServerDisconnectedError('Server disconnected')"}
+	}
+	return chained(e.typ, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
+}
+
+func chained(typ, message, cause, kind string) *record.Error {
+	e := &record.Error{Type: typ, Message: message, Cause: cause, CauseChain: []string{typ}}
+	if kind != "" {
+		e.CauseChain = append(e.CauseChain, kind)
+	}
+	return e
+}
+
+// quote writes s as a Python string literal, as the messages of the reference hold it.
+func quote(s string) string {
+	mark := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		mark = '"'
+	}
+	var b strings.Builder
+	b.WriteByte(mark)
+	for _, r := range s {
+		switch {
+		case r == rune(mark) || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7F:
+			b.WriteString(`\x`)
+			b.WriteByte("0123456789abcdef"[r>>4&15])
+			b.WriteByte("0123456789abcdef"[r&15])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte(mark)
+	return b.String()
+}
+
+// cut shortens a message to maxMessage characters.
+func cut(s string) string {
+	if len(s) <= maxMessage || utf8.RuneCountInString(s) <= maxMessage {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == maxMessage {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+func secondsText(ns int64) string {
+	return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64)
+}

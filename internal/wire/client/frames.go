@@ -1,0 +1,69 @@
+package client
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"aiperf/internal/wire/client/eventstream"
+)
+
+// streamException is a frame by which an AWS service says that the request failed.
+type streamException struct{ typ, message string }
+
+func (e *streamException) Error() string { return e.typ + ": " + e.message }
+
+// frames reads the payload of an AWS event stream: the server-sent events that the model's container
+// wrote, cut anywhere. A read returns what one network read brought.
+type frames struct {
+	x       *exchange
+	decoder eventstream.Decoder
+	left    []byte // of a payload
+	end     error
+	buf     [streamRoom]byte
+}
+
+func (f *frames) read(p []byte) (int, error) {
+	for {
+		if len(f.left) > 0 {
+			n := copy(p, f.left)
+			f.left = f.left[n:]
+			return n, nil
+		}
+		m, err := f.decoder.Next()
+		switch {
+		case err != nil:
+			return 0, err
+		case m != nil && m.Kind == "event":
+			f.left = m.Payload
+			continue
+		case m != nil:
+			return 0, &streamException{m.Name, m.Text()}
+		case f.end == io.EOF && f.decoder.Pending() > 0:
+			return 0, io.ErrUnexpectedEOF
+		case f.end != nil:
+			return 0, f.end
+		}
+		var n int
+		n, f.end = f.x.readBody(f.buf[:])
+		f.decoder.Feed(f.buf[:n])
+	}
+}
+
+// hint says what a refusal does not say itself: what a refused signature mostly comes from, which scheme a server
+// of TLS wants, when to come again, and that its
+// body goes on.
+func (c *Client) hint(e *statusError) string {
+	switch {
+	case e.more:
+		return fmt.Sprintf("the first %d bytes of a longer body", maxRefusal)
+	case e.code == http.StatusBadRequest && (strings.Contains(e.body, "HTTPS server") || strings.Contains(e.body, "HTTPS port")):
+		return "the server speaks TLS here: use https:// in --url"
+	case e.retryAfter != "":
+		return "Retry-After: " + e.retryAfter
+	case c.opts.Sign == nil || !strings.Contains(e.body, "SignatureDoesNotMatch"):
+		return ""
+	}
+	return "the signature was refused: check --aws-service (the signing name), --aws-region, and that this machine's clock is less than 5 minutes wrong"
+}

@@ -1,0 +1,386 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client/eventstream"
+	"aiperf/internal/wire/client/sse"
+)
+
+// follow carries the exchange through its redirects to its reply.
+func (x *exchange) follow(h *hop) error {
+	for redirects := 0; ; redirects++ {
+		resp, err := x.try(h)
+		if x.wasLost(err) {
+			if err = x.sendAgain(h, redirects == 0); err == nil {
+				resp, err = x.try(h)
+			}
+			x.resending = false
+		}
+		if err != nil {
+			return err
+		}
+		again, err := x.redirected(h, resp)
+		if err != nil {
+			return err
+		}
+		if !again {
+			return x.receive(h, resp)
+		}
+		if redirects == maxRedirects {
+			return &wireError{origin: h.target.origin, typ: neterr.Redirects, what: "following redirects",
+				err: fmt.Errorf("more than %d redirects", maxRedirects)}
+		}
+		if x.drain() {
+			x.recycle(false)
+		} else {
+			x.discard()
+		}
+	}
+}
+
+// try sends the hop and reads the head of its reply.
+func (x *exchange) try(h *hop) (*http.Response, error) {
+	if err := x.send(h); err != nil {
+		return nil, err
+	}
+	if x.writing == nil {
+		x.client.release(h)
+	}
+	return x.readHead(h)
+}
+
+// readHead reads the reply's head; interim replies are skipped.
+func (x *exchange) readHead(h *hop) (*http.Response, error) {
+	w := x.conn.wire
+	w.head = maxHead // interim replies included
+	defer func() { w.head = -1 }()
+	if err := x.awaitReply(h); err != nil {
+		return nil, err
+	}
+	for {
+		resp, err := http.ReadResponse(x.conn.br, x.client.methodOf(h.method))
+		if err != nil {
+			return nil, x.broken(h, typeResponse, readingHeaders, err, false)
+		}
+		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
+			if x.req.KeepTrace || x.req.KeepRaw {
+				x.response = resp
+			}
+			x.t.headersReceived = w.readNS
+			if x.writing == nil {
+				x.t.answered()
+			}
+			x.body = newBody(x.conn.br, resp, h)
+			x.conn.idleLimit = keepAliveLimit(resp.Header)
+			return resp, nil
+		}
+	}
+}
+
+// awaitReply waits for the first byte of the reply.
+func (x *exchange) awaitReply(h *hop) error {
+	first, err := x.conn.br.Peek(1)
+	switch {
+	case err != nil:
+		return x.broken(h, typeResponse, readingHeaders, err, true)
+	case isTLS(first[0]) && x.conn.top == net.Conn(x.conn.wire):
+		return x.broken(h, typeResponse, readingHeaders, fmt.Errorf("the server answered in TLS: use https://%s", h.target.origin.hostPort()), false)
+	}
+	return nil
+}
+
+const readingHeaders = "reading the response headers"
+
+// isTLS reports whether a record of TLS begins with b, an alert or a handshake; no reply of HTTP does.
+func isTLS(b byte) bool { return b == 21 || b == 22 }
+
+// keepAliveLimit is how long a connection may be idle before its server closes it, if the reply says so,
+// less what a request needs to get there: one that meets the server's close on the way is lost.
+func keepAliveLimit(h http.Header) int64 {
+	for _, value := range h["Keep-Alive"] {
+		for item := range strings.SplitSeq(value, ",") {
+			name, number, _ := strings.Cut(strings.TrimSpace(item), "=")
+			if !strings.EqualFold(name, "timeout") {
+				continue
+			}
+			if seconds, err := strconv.ParseUint(strings.Trim(number, `"`), 10, 31); err == nil {
+				limit := time.Duration(seconds) * time.Second
+				return max(1, int64(max(limit-time.Second, limit/2)))
+			}
+		}
+	}
+	return 0
+}
+
+func (c *Client) methodOf(method string) *http.Request {
+	switch method {
+	case http.MethodPost:
+		return c.post
+	case http.MethodGet:
+		return c.get
+	}
+	return &http.Request{Method: method}
+}
+
+// broken is the error of a connection that failed while it was read; unanswered says that nothing was read of a
+// reply.
+func (x *exchange) broken(h *hop, typ, what string, err error, unanswered bool) error {
+	if x.ended() {
+		return errEnded
+	}
+	// What the socket said comes before what a parser made of it.
+	if readErr := x.conn.wire.readErr; readErr != nil && (typ == typeResponse || readErr != io.EOF) {
+		err = readErr
+	}
+	if typ == typeResponse && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		typ = neterr.ServerDisconnected
+	}
+	return &wireError{origin: h.target.origin, typ: typ, what: what, err: err, unanswered: unanswered}
+}
+
+func isSuccess(status int) bool { return status >= 200 && status <= 299 }
+
+// receive reads the reply and hands it over.
+func (x *exchange) receive(h *hop, resp *http.Response) error {
+	x.out.Status = resp.StatusCode
+	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
+	streamed := mediaType == "text/event-stream" && h.method == http.MethodPost || mediaType == eventstream.MediaType
+	switch x.codedLimit = x.client.opts.MaxBody; {
+	case !isSuccess(resp.StatusCode):
+		x.codedLimit = maxRefusal + maxSkipped
+	case streamed:
+		x.codedLimit = min(x.codedLimit, math.MaxInt64/maxStreamed) * maxStreamed
+	}
+	if err := x.decodeBody(resp); err != nil {
+		return &wireError{origin: h.target.origin, typ: neterr.Payload, what: "reading the response body", err: err}
+	}
+	if !isSuccess(resp.StatusCode) {
+		return x.receiveRefusal(h, resp, mediaType, charset)
+	}
+	x.out.AckNS = x.t.headersReceived
+	switch {
+	case mediaType == eventstream.MediaType:
+		return x.receiveStream(h, (&frames{x: x}).read)
+	case streamed:
+		return x.receiveStream(h, x.readBody)
+	}
+	pooled := x.client.bodies.Get().(*[]byte)
+	text, err := x.readAll((*pooled)[:0])
+	defer func() {
+		if cap(text) <= maxPooled {
+			*pooled = text[:0]
+			x.client.bodies.Put(pooled)
+		}
+	}()
+	binary := isBinary(mediaType)
+	if err != nil {
+		x.keep(mediaType, binary, text)
+		return x.broken(h, neterr.Payload, "reading the response body", err, false)
+	}
+	lag := x.conn.wire.lagNS
+	if !x.conclude() {
+		x.keep(mediaType, binary, text)
+		return errEnded
+	}
+	body := text
+	if !binary {
+		body = decode(text, charset)
+	}
+	x.keep(mediaType, binary, body)
+	x.out.Responses, x.out.LastResponseNS = 1, x.out.EndNS
+	x.out.FirstReadLagNS = lag
+	x.sink.Body(mediaType, binary, body, x.out.EndNS)
+	return nil
+}
+
+// receiveRefusal makes an error of a reply that is not 2xx; what could be read of its body is the message.
+func (x *exchange) receiveRefusal(h *hop, resp *http.Response, mediaType, charset string) error {
+	text, more, err := x.readRefusal()
+	if x.ended() || err == nil && !x.conclude() {
+		x.keep(mediaType, false, text)
+		return errEnded
+	}
+	body := decode(text, charset)
+	x.keep(mediaType, false, body)
+	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more, retryAfter: retryAfter(resp)}
+}
+
+// maxRetryAfter is the longest value of the header that is taken: a date has 29 characters.
+const maxRetryAfter = 40
+
+func retryAfter(resp *http.Response) string {
+	v := strings.TrimSpace(resp.Header.Get("Retry-After"))
+	if len(v) > maxRetryAfter {
+		return ""
+	}
+	return v
+}
+
+// reason is the reason phrase that the server sent, else the usual one.
+func reason(resp *http.Response) string {
+	_, phrase, _ := strings.Cut(resp.Status, " ")
+	if phrase = strings.TrimSpace(phrase); phrase != "" {
+		return phrase
+	}
+	return http.StatusText(resp.StatusCode)
+}
+
+// streamRoom is the least room of a read from a stream: some two events of a token each. Thousands of
+// streams may be open, so the scanner's buffer only grows with an event that does not fit.
+const streamRoom = 512
+
+// maxStreamed is how many times the largest body a stream may bring in all.
+const maxStreamed = 4
+
+// eventsUnasked is how many events of one read are handed over before it is asked whether the exchange
+// is over.
+const eventsUnasked = 1024
+
+// receiveStream hands over the events of a stream as they come.
+func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
+	sc := x.client.scanners.Get().(*sse.Scanner)
+	defer func() {
+		sc.Reset(4 * readBuffer)
+		x.client.scanners.Put(sc)
+	}()
+	limit := x.client.opts.MaxBody
+	for total := int64(0); ; {
+		n, err := read(sc.Space(streamRoom))
+		at := x.conn.wire.readNS
+		sc.Filled(n)
+		total += int64(n)
+		for i := 1; ; i++ {
+			ev := sc.Next()
+			if ev == nil {
+				break
+			}
+			if err := x.event(ev, at); err != nil {
+				return err
+			}
+			if i%eventsUnasked == 0 && x.ended() {
+				return errEnded
+			}
+		}
+		switch {
+		case sc.Err() != nil:
+			err = sc.Err()
+		case err == nil && int64(sc.Pending()) <= limit && total/maxStreamed <= limit:
+			continue
+		case err == nil && total/maxStreamed > limit:
+			err = tooLarge(maxStreamed * limit)
+		case err == nil:
+			err = tooLarge(limit)
+		case err == io.EOF:
+			return x.endStream(sc, at)
+		}
+		x.keepRest(sc)
+		var exception *streamException
+		if errors.As(err, &exception) {
+			return err
+		}
+		return x.broken(h, neterr.Payload, "reading the event stream", err, false)
+	}
+}
+
+func (x *exchange) endStream(sc *sse.Scanner, at int64) error {
+	if ev := sc.End(); ev != nil {
+		if err := x.event(ev, at); err != nil {
+			return err
+		}
+	}
+	if !x.conclude() {
+		return errEnded
+	}
+	return nil
+}
+
+// event hands one event over, unless it is the server's word that the request failed.
+func (x *exchange) event(ev *sse.Event, at int64) error {
+	x.keepEvent(ev, at)
+	x.out.LastResponseNS = at
+	if ev.Name != nil && bytes.EqualFold(ev.Name, []byte("error")) {
+		return newEventError(ev)
+	}
+	x.arrived(ev, at)
+	x.out.Responses++
+	x.sink.Event(ev.Name, ev.Data, at)
+	return nil
+}
+
+// keep stores a whole body for the raw export.
+func (x *exchange) keep(mediaType string, binary bool, body []byte) {
+	if !x.req.KeepRaw {
+		return
+	}
+	at := x.out.EndNS
+	if at == 0 {
+		at = x.client.clock.NowNS() // the body is not whole
+	}
+	x.responses = append(x.responses, record.RawResponse{PerfNS: at, IsBinary: binary, ContentType: mediaType, Bytes: bytes.Clone(body)})
+}
+
+func (x *exchange) keepEvent(ev *sse.Event, at int64) {
+	if x.req.KeepRaw {
+		x.responses = append(x.responses, record.RawResponse{PerfNS: at, IsEvent: true,
+			ContentType: "text/event-stream", Bytes: bytes.Clone(ev.Text)})
+	}
+}
+
+// keepRest stores what came of an event that never will be whole.
+func (x *exchange) keepRest(sc *sse.Scanner) {
+	if !x.req.KeepRaw {
+		return
+	}
+	if rest := sc.Rest(); len(rest) > 0 {
+		x.keepEvent(&sse.Event{Text: rest}, x.client.clock.NowNS())
+	}
+}
+
+// contentType splits a Content-Type header into media type and charset, both in lower case.
+func contentType(header string) (mediaType, charset string) {
+	switch header {
+	case "application/json", "text/event-stream":
+		return header, ""
+	case "text/event-stream; charset=utf-8":
+		return "text/event-stream", "utf-8"
+	}
+	mediaType, rest, _ := strings.Cut(header, ";")
+	if strings.Contains(rest, "=") {
+		if _, params, err := mime.ParseMediaType(header); err == nil {
+			charset = strings.ToLower(params["charset"])
+		}
+	}
+	return strings.ToLower(strings.TrimSpace(mediaType)), charset
+}
+
+func isBinary(mediaType string) bool {
+	kind, _, _ := strings.Cut(mediaType, "/")
+	return kind == "video" || kind == "image" || kind == "audio" || mediaType == "application/octet-stream"
+}
+
+// decode makes text of a body. Beyond UTF-8 and Latin-1 a charset is taken for UTF-8, whose ill-formed
+// parts become U+FFFD.
+func decode(body []byte, charset string) []byte {
+	switch charset {
+	case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin-1", "latin1", "l1":
+		out := make([]byte, 0, len(body)+len(body)/8)
+		for _, b := range body {
+			out = append(out, string(rune(b))...)
+		}
+		return out
+	}
+	return sse.ToValid(body)
+}

@@ -1,0 +1,26 @@
+package client
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"aiperf/internal/wire/client/stamp"
+)
+
+func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
+	return raw.Control(func(fd uintptr) {
+		s := int(fd)
+		o.buffers(s)
+		_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)
+		if o.sharePorts {
+			_ = unix.SetsockoptInt(s, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+		}
+		if o.stamps {
+			_ = stamp.Enable(fd) // where it fails, reads have no stamp
+		}
+		if ms := o.userTimeout.Milliseconds(); ms > 0 {
+			_ = unix.SetsockoptInt(s, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(ms))
+		}
+	})
+}

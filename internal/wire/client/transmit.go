@@ -1,0 +1,178 @@
+package client
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/measure/record"
+)
+
+// connect gets the exchange a connection to the hop's origin, a new one if the hop is sent again.
+func (x *exchange) connect(o *origin) error {
+	c := x.client
+	moved := x.slot
+	if !moved {
+		if err := x.waitForSlot(); err != nil {
+			return err
+		}
+	}
+	x.t.newConnection()
+	x.refused = false
+	x.requestChunks, x.responseChunks = nil, nil
+	if idle := x.idle(o); idle != nil {
+		x.t.reused = c.clock.NowNS()
+		if !x.adopt(idle) {
+			idle.close()
+			return errEnded
+		}
+		return nil
+	}
+	ctx, done := x.setup()
+	defer done()
+	if err := x.waitToDial(ctx, moved); err != nil {
+		return err
+	}
+	fresh, err := c.dialer.dialAside(ctx, o, &x.t)
+	if err != nil {
+		return err
+	}
+	if !x.adopt(fresh) {
+		fresh.close()
+		return errEnded
+	}
+	return nil
+}
+
+// idle is a connection that was kept, nil if the exchange needs a new one.
+func (x *exchange) idle(o *origin) *connection {
+	if x.resending {
+		return nil
+	}
+	return x.client.pool.take(o, x.req.Session)
+}
+
+func (x *exchange) waitForSlot() error {
+	p := x.client.pool
+	if !p.tryAcquire() {
+		x.t.poolStart = x.client.clock.NowNS()
+		ctx, done := x.setup()
+		defer done()
+		if err := p.acquire(ctx); err != nil {
+			return errEnded
+		}
+		x.t.poolEnd = x.client.clock.NowNS()
+	}
+	x.slot = true
+	return nil
+}
+
+// waitToDial waits while too many connections are being opened. Such a wait follows that for a slot and
+// counts with it, as does one that follows a lost try; one before another hop stands for itself, like all
+// that belongs to a connection.
+func (x *exchange) waitToDial(ctx context.Context, moved bool) error {
+	d := x.client.dialer
+	if d.mayTry() {
+		return nil
+	}
+	if x.t.poolStart == 0 || moved && !x.resending {
+		x.t.poolStart, x.t.poolEnd = x.client.clock.NowNS(), 0
+	}
+	if err := d.await(ctx); err != nil {
+		return errEnded
+	}
+	x.t.poolEnd = x.client.clock.NowNS()
+	return nil
+}
+
+// write sends the hop and notes how many bytes of it the socket took.
+func (x *exchange) write(h *hop) error {
+	x.t.sendStart = x.client.clock.NowNS()
+	n, err := x.conn.write(h)
+	now := x.client.clock.NowNS()
+	x.t.bytesSent = int64(n)
+	if n >= h.headLen {
+		x.t.headersSent = now
+	}
+	if sent := int64(n - h.headLen); sent > 0 {
+		x.t.bodySent, x.t.chunksSent = sent, 1
+		if x.req.KeepTrace {
+			x.requestChunks = []record.Chunk{{AtNS: x.client.clock.WallNS(now), Bytes: sent}}
+		}
+	}
+	if err == nil {
+		x.t.sendEnd = now
+		x.wrote.Store(true)
+		x.armCancellation()
+	}
+	return err
+}
+
+func (c *connection) write(h *hop) (int, error) {
+	if len(h.wire) > h.headLen || len(h.body) == 0 {
+		return c.top.Write(h.wire)
+	}
+	if c.top == net.Conn(c.wire) {
+		buffers := net.Buffers{h.wire, h.body}
+		n, err := buffers.WriteTo(c.wire.Conn)
+		return int(n), err
+	}
+	n, err := c.top.Write(h.wire)
+	if err != nil {
+		return n, err
+	}
+	m, err := c.top.Write(h.body)
+	return n + m, err
+}
+
+// send gets the whole hop onto a connection. A write that broke midway is not yet the end: a server may
+// refuse a body without reading it, and its reply is then waiting.
+func (x *exchange) send(h *hop) error {
+	if err := x.connect(h.target.origin); err != nil {
+		return err
+	}
+	var err error
+	if x.mayBlock(h) {
+		x.conn.wire.floorNS = max(x.t.reused, x.t.connectEnd)
+		err = x.writeBeside(h)
+	} else {
+		err = x.write(h)
+		x.conn.wire.floorNS = x.t.sendStart
+	}
+	switch {
+	case x.ended():
+		return errEnded
+	case err == nil:
+		return nil
+	case x.conn.hasReply():
+		x.refused = true
+		return nil
+	}
+	return &wireError{origin: h.target.origin, typ: neterr.OS, what: "sending the request", err: err, unanswered: true}
+}
+
+// replyGrace bounds the wait for the reply of a server that refused the request midway.
+const replyGrace = time.Second
+
+// hasReply waits that long.
+func (c *connection) hasReply() bool {
+	_ = c.wire.SetReadDeadline(time.Now().Add(replyGrace))
+	defer func() { _ = c.wire.SetReadDeadline(time.Time{}) }()
+	_, err := c.br.Peek(1)
+	return err == nil
+}
+
+// armCancellation starts the time of a simulated cancellation, now that the request is written.
+func (x *exchange) armCancellation() {
+	after := x.req.CancelAfterNS
+	if after == 0 {
+		x.end(cancelled)
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if after > 0 && x.cancelTimer == nil && x.outcome == running {
+		x.cancelTimer = time.AfterFunc(time.Duration(after), func() { x.end(cancelled) })
+	}
+}

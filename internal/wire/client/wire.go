@@ -1,0 +1,167 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/wire/client/stamp"
+)
+
+// maxHead bounds the bytes of a response head.
+const maxHead = 1 << 20
+
+var errHeadTooLarge = errors.New("response headers exceed 1 MiB")
+
+// wire is the socket of a connection: it stamps each read the moment it returned. Under TLS it lies
+// below the encryption. The stamp of whatever was read last is readNS: the instant of arrival where the
+// kernel tells it and the run wants it, else the instant at which the read returned.
+type wire struct {
+	net.Conn
+	clock   *clock.Clock
+	sources *sources
+	readNS  int64
+	reads   int64
+	readErr error // the first, which is also the last; a deadline is none
+	// head counts down the bytes that a response head may still take; negative = not in a head.
+	head int
+
+	kernel *stamp.Reader // nil if the kernel gives no stamps
+	// stamped says whether the kernel told when the last read's bytes came, lagNS how long before the
+	// read returned that was.
+	stamped bool
+	lagNS   int64
+	// floorNS is an instant before which nothing that is read from now on can have come.
+	floorNS int64
+	// wallOffset is what the wall clock was ahead of the run's at the last stamp.
+	wallOffset int64
+	// closed is called when the socket is closed; nil = nothing is.
+	closed func()
+	// dialled is how the connection came about, where its exchanges did not open it themselves.
+	dialled *stamps
+	// silent counts the reads without a stamp up to the first with one; negative once there was one.
+	silent int
+}
+
+func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
+	w := &wire{Conn: nc, clock: clk, sources: src, head: -1}
+	if !src.measured() {
+		return w
+	}
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok {
+		src.fellBack("a connection is not a TCP socket of the system")
+		return w
+	}
+	var err error
+	if w.kernel, err = stamp.NewReader(tcp); err != nil {
+		w.kernel = nil
+		src.fellBack(err.Error())
+		return w
+	}
+	_, w.wallOffset = w.bothClocks()
+	return w
+}
+
+// Close implements net.Conn.
+func (w *wire) Close() error {
+	if w.closed != nil {
+		w.closed()
+	}
+	return w.Conn.Close()
+}
+
+func (w *wire) Read(p []byte) (n int, err error) {
+	if w.readErr != nil {
+		return 0, w.readErr
+	}
+	if w.kernel == nil {
+		n, err = w.Conn.Read(p)
+		w.readNS = w.clock.NowNS()
+	} else {
+		n, err = w.kernel.Read(p)
+		w.stamp(n)
+	}
+	w.reads++
+	if err == nil && w.head >= 0 {
+		if w.head -= n; w.head < 0 {
+			err = errHeadTooLarge
+		}
+	}
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		w.readErr = err
+	}
+	return n, err
+}
+
+// bothClocks reads the run's clock and the lead of the wall clock over it, together.
+func (w *wire) bothClocks() (nowNS, lead int64) {
+	now := time.Now()
+	nowNS = w.clock.MonoNS(now)
+	return nowNS, now.UnixNano() - nowNS
+}
+
+// stamp takes the stamps of a read of n bytes that has just returned.
+func (w *wire) stamp(n int) {
+	now, lead := w.bothClocks()
+	w.readNS, w.stamped, w.lagNS = now, false, 0
+	wall := w.kernel.WallNS()
+	if wall == 0 {
+		w.unstamped(n)
+		return
+	}
+	w.silent = -1
+	if !near(lead, w.wallOffset) && !w.pair(&lead) {
+		w.floorNS = now
+		return
+	}
+	// The conversion is exact to the time between two readings of a clock, which may not turn the order
+	// of things round.
+	arrived := min(max(wall-lead, w.floorNS), now)
+	w.floorNS, w.stamped, w.lagNS = arrived, true, now-arrived
+	if w.sources.kernel {
+		w.readNS = arrived
+	}
+}
+
+// StampError bounds the error of the conversion of a kernel stamp: two clocks read together must not
+// differ by more from how they differed before. Mostly it is a tenth of a microsecond.
+const StampError = 20 * time.Microsecond
+
+const pairTolerance = int64(StampError)
+
+func near(a, b int64) bool { return a-b <= pairTolerance && b-a <= pairTolerance }
+
+// pair reads the clocks again after a reading that does not fit the one before: the thread was held up
+// between them, or the wall clock was set. In the latter case the kernel's stamp, which may be from
+// before or after, is worth nothing: pair returns false.
+func (w *wire) pair(lead *int64) bool {
+	for range 3 {
+		last := *lead
+		if _, *lead = w.bothClocks(); near(*lead, w.wallOffset) {
+			return true
+		}
+		if near(*lead, last) {
+			break
+		}
+	}
+	w.wallOffset = *lead
+	return false
+}
+
+// maxSilent is the number of reads after which a connection that yields no stamps is read plainly.
+const maxSilent = 16
+
+func (w *wire) unstamped(n int) {
+	w.floorNS = w.readNS
+	if n <= 0 || w.silent < 0 {
+		return
+	}
+	if w.silent++; w.silent == maxSilent {
+		w.kernel = nil
+		w.sources.fellBack(fmt.Sprintf("the kernel stamped none of the first %d reads of a connection", maxSilent))
+	}
+}

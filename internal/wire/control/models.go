@@ -1,0 +1,144 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/wire/client"
+)
+
+// maxListed and maxName bound how many models a message names, and the length of a name in characters.
+const (
+	maxListed = 20
+	maxName   = 100
+)
+
+// ListModels asks a server for its models. Base is what a user gives as URL: an origin, the base of an API that ends in
+// /v1, or the whole address of a request. The returned address is the one that answered, without secrets.
+func (o Options) ListModels(ctx context.Context, base string) (names []string, from string, err error) {
+	models, from, err := o.listModels(ctx, base)
+	return models.names(), from, err
+}
+
+// ServerKind asks a server what it calls itself: the owner of the first model that it lists, such as "vllm"; "" if it
+// does not say.
+func (o Options) ServerKind(ctx context.Context, base string) string {
+	models, _, _ := o.listModels(ctx, base)
+	if len(models) == 0 {
+		return ""
+	}
+	return models[0].Owner
+}
+
+func (o Options) listModels(ctx context.Context, base string) (models modelList, from string, err error) {
+	addresses, err := modelLists(base)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, address := range addresses {
+		got := o.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: o.Headers(false, "")}, listLimit)
+		if models, ok := readModels(got.body); got.ok() && ok {
+			return models, shown(address), nil
+		}
+		if err == nil { // the first address is the likeliest
+			err = fmt.Errorf("%s does not say which there are: %s", shown(address), insteadOfList(&got))
+		}
+		if got.err != nil {
+			break // nobody is there
+		}
+	}
+	return nil, "", err
+}
+
+// insteadOfList says what came in place of a list.
+func insteadOfList(got *reply) string {
+	switch {
+	case got.ok():
+		return "it answers " + got.String() + ", but no list of models"
+	case got.err != nil:
+		return terminal.Text(got.String())
+	}
+	return "it answers " + terminal.Text(got.String())
+}
+
+// modelLists are the addresses at which a server may list its models, the likeliest first.
+func modelLists(base string) ([]string, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("a URL of the run has no host")
+	}
+	origin, err := Origin(base)
+	if err != nil {
+		return nil, err
+	}
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	if i := strings.LastIndex(path+"/", "/v1/"); i >= 0 {
+		path = path[:i]
+	}
+	query := ""
+	if u.RawQuery != "" {
+		query = "?" + u.RawQuery
+	}
+	list := []string{origin + path + "/v1/models" + query}
+	if last := origin + "/v1/models" + query; !slices.Contains(list, last) {
+		list = append(list, last)
+	}
+	return list, nil
+}
+
+// Listed names models in a message: some of them, if they are many, and nothing in them that steers a terminal.
+func Listed(names []string) string {
+	if len(names) == 0 {
+		return "no model"
+	}
+	var list []string
+	for _, name := range names[:min(len(names), maxListed)] {
+		text := []rune(terminal.Text(name))
+		if len(text) > maxName {
+			text = append(text[:maxName], '…')
+		}
+		list = append(list, string(text))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(names) - len(list); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(names) == 1 {
+		return "the model " + text
+	}
+	return fmt.Sprintf("%d models: %s", len(names), text)
+}
+
+// modelList is what a server says of its models.
+type modelList []struct {
+	ID    string `json:"id"`
+	Owner string `json:"owned_by"`
+}
+
+func (l modelList) names() []string {
+	if l == nil {
+		return nil
+	}
+	names := make([]string, len(l))
+	for i, m := range l {
+		names[i] = m.ID
+	}
+	return names
+}
+
+// readModels reads {"data":[{"id":…}]}; false if the text is nothing of the kind.
+func readModels(text string) (modelList, bool) {
+	var list struct {
+		Data modelList `json:"data"`
+	}
+	if json.Unmarshal([]byte(text), &list) != nil || list.Data == nil {
+		return nil, false
+	}
+	return list.Data, true
+}

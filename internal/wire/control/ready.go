@@ -1,0 +1,238 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client"
+)
+
+// Mode says how a server is asked whether it is ready.
+type Mode string
+
+// The modes.
+const (
+	// Models asks for the list of models, which must hold those of the run.
+	Models Mode = "models"
+	// Inference sends a request of one token.
+	Inference Mode = "inference"
+	// Both asks for the list, then sends the request.
+	Both Mode = "both"
+)
+
+// Probe is a minimal inference request for one model.
+type Probe struct {
+	Model, ContentType string
+	Stream             bool // the reply is asked for as a stream
+	Body               []byte
+}
+
+// Readiness says what is waited for.
+type Readiness struct {
+	Mode Mode
+	// Timeout bounds the whole wait, over all servers; Interval is the pause between two questions.
+	Timeout, Interval time.Duration
+	// Bases are the base URLs, Inference the whole addresses of inference; one of each for every server.
+	Bases, Inference []string
+	// Models are the names that the list of models must hold.
+	Models []string
+	Probes []Probe
+	// GRPC asks for readiness by the calls of the open inference protocol: there is no list.
+	GRPC bool
+}
+
+// Limits of a single question: a server on its way up may take a connection and never answer.
+const (
+	listLimit  = 10 * time.Second
+	probeLimit = 60 * time.Second
+)
+
+// WaitReady returns when every server of the run is ready. Its error says what the server that is not
+// said last.
+func (o Options) WaitReady(ctx context.Context, r Readiness) error {
+	deadline := time.Now().Add(r.Timeout)
+	for i, base := range r.Bases {
+		w := waiting{Options: o, r: &r, deadline: deadline, inference: r.Inference[i]}
+		var err error
+		if w.origin, err = Origin(base); err != nil {
+			return err
+		}
+		if err := w.server(ctx); err != nil {
+			return err
+		}
+		o.log("%s is ready", shown(w.origin))
+	}
+	return nil
+}
+
+// waiting is the wait for one server.
+type waiting struct {
+	Options
+	r                 *Readiness
+	deadline          time.Time
+	origin, inference string
+	// answer is what the server answered last, and cut whether the last question was cut off by the deadline.
+	answer string
+	cut    bool
+}
+
+// A verdict is what one question brought.
+type verdict int
+
+const (
+	notYet verdict = iota
+	isReady
+	noList  // the server keeps no list of models
+	refused // it will not be ready by waiting
+)
+
+func (w *waiting) server(ctx context.Context) error {
+	probe := w.r.Mode != Models
+	if w.r.Mode != Inference {
+		ask := w.listed
+		if w.r.GRPC {
+			ask = w.saysReady
+		}
+		last, err := w.until(ctx, ask)
+		if err != nil {
+			return err
+		}
+		if last == noList {
+			w.log("%s has no list of models; a request is sent instead", shown(w.origin))
+			probe = true
+		}
+	}
+	if !probe {
+		return nil
+	}
+	for i := range w.r.Probes {
+		p := &w.r.Probes[i]
+		if _, err := w.until(ctx, func(ctx context.Context, limit time.Duration) (verdict, string) { return w.probed(ctx, p, limit) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// until asks until the answer is more than "not yet", or the time is over.
+func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Duration) (verdict, string)) (verdict, error) {
+	told, lastCall := "", false
+	w.answer = ""
+	for {
+		v, why := notYet, told
+		// A machine that is busy may come too late for the last question.
+		if left := time.Until(w.deadline); left > 0 || told == "" {
+			w.cut = false
+			v, why = ask(ctx, max(left, time.Millisecond))
+			if !w.cut {
+				w.answer = why
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return v, ctx.Err()
+		case v == refused:
+			return v, fmt.Errorf("the server %s cannot become ready: %s", shown(w.origin), why)
+		case v != notYet:
+			return v, nil
+		}
+		if why != told {
+			w.log("Waiting for %s: %s", shown(w.origin), why)
+			told = why
+		}
+		left := time.Until(w.deadline)
+		next := w.r.Interval
+		switch {
+		case lastCall || left <= 0:
+			if !pause(ctx, left) {
+				return v, ctx.Err()
+			}
+			if w.answer != "" {
+				why = w.answer // not that the last question had no time left
+			}
+			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or see to the server",
+				shown(w.origin), w.r.Timeout, why)
+		case left <= next:
+			// The last question leaves some time for its answer.
+			lastCall, next = true, max(left/2, left-time.Second)
+		}
+		if !pause(ctx, next) {
+			return v, ctx.Err()
+		}
+	}
+}
+
+// judge is the verdict on a status; what a missing page means is the caller's.
+func judge(r *reply, address string) (verdict, string) {
+	why := shown(address) + " answers " + r.String()
+	switch {
+	case r.err != nil:
+		return notYet, shown(address) + ": " + r.String()
+	case r.status == http.StatusUnauthorized || r.status == http.StatusForbidden:
+		return refused, why + advice(r)
+	case r.status == http.StatusNotFound:
+		return notYet, why + advice(r)
+	case r.status < 500:
+		return isReady, ""
+	}
+	return notYet, why
+}
+
+// advice is what to try against a refusal, behind a semicolon; "" if nothing is known.
+func advice(r *reply) string {
+	h, ok := hint.For(&record.Error{Code: r.status, HasCode: true, Message: r.body})
+	if !ok {
+		return ""
+	}
+	return "; " + lowerFirst(h.Cause) + ": " + h.Try
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// listed asks for the list of models.
+func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, string) {
+	address := w.origin + "/v1/models"
+	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: w.Headers(false, "")}, min(left, listLimit))
+	w.cut = got.cut && left < listLimit
+	switch {
+	case got.err == nil && got.status == http.StatusNotFound:
+		return noList, ""
+	case !got.ok():
+		return judge(&got, address)
+	}
+	models, ok := readModels(got.body)
+	if !ok {
+		return notYet, shown(address) + " answers no list of models"
+	}
+	known := models.names()
+	for _, name := range w.r.Models {
+		if !slices.Contains(known, name) {
+			return notYet, fmt.Sprintf("%s does not list the model %s but %s", shown(address), name, shorten(orNone(known), 200))
+		}
+	}
+	return isReady, ""
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// probed sends the minimal request.
+func (w *waiting) probed(ctx context.Context, p *Probe, left time.Duration) (verdict, string) {
+	got := w.send(ctx, &client.Request{Method: http.MethodPost, URL: w.inference, Headers: w.Headers(p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
+	w.cut = got.cut && left < probeLimit
+	v, why := judge(&got, w.inference)
+	if why != "" && len(w.r.Probes) > 1 {
+		why += " (model " + p.Model + ")"
+	}
+	return v, why
+}

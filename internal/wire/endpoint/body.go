@@ -1,0 +1,286 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"sync"
+
+	"aiperf/internal/workload/dataset"
+)
+
+const contentTypeJSON = "application/json"
+
+// Body is an encoded request body. Its bytes do not change after it was made: one body may serve any
+// number of requests.
+type Body struct {
+	Bytes       []byte
+	ContentType string
+	// Stream tells what the merged body asks for.
+	Stream bool
+
+	// text is what counts instead of the body's own texts, where these hold media; fallback where
+	// the body shows no text.
+	text     *string
+	fallback string
+	// form is the JSON object that stands for a body that is not JSON.
+	form []byte
+	// images is what the encoder counted, where the body itself does not show it; negative: look.
+	images int
+	// audio is the length of the audio in seconds; 0: look.
+	audio float64
+
+	count, look sync.Once
+	// tokens is valid after count has run; negative without text.
+	tokens int64
+}
+
+// newBody is a body of JSON text that shows by itself what it holds.
+func newBody(text []byte, stream bool) *Body {
+	return &Body{Bytes: text, ContentType: contentTypeJSON, Stream: stream, images: -1}
+}
+
+// JSON is the body as JSON text: a form is an object of its fields, with files as the data set holds them.
+func (b *Body) JSON() []byte {
+	if b.form != nil {
+		return b.form
+	}
+	return b.Bytes
+}
+
+// Message tells that the body is a message of gRPC: its JSON form is what people read.
+func (b *Body) Message() bool { return b.ContentType == contentTypeGRPC }
+
+// Media is what the body carries beside text: the number of its images and the seconds of audio whose
+// length can be told.
+func (b *Body) Media() (images int, audioSeconds float64) {
+	b.look.Do(func() {
+		if b.images < 0 {
+			b.images = countImages(b.JSON())
+		}
+		if b.audio == 0 {
+			b.audio = audioSeconds64(b.JSON())
+		}
+	})
+	return b.images, b.audio
+}
+
+// Counter counts the tokens of a text.
+type Counter interface{ Count(text string) int }
+
+// MessageCounter is a Counter that counts conversations as a whole, with what a chat template puts between
+// the texts.
+type MessageCounter interface {
+	Counter
+	// CountMessages counts the JSON list of messages; false leaves it to the texts.
+	CountMessages(messages []byte) (int, bool)
+}
+
+// InputTokens is the number of tokens of the body's texts; false when it holds neither text nor token
+// ids. The text is collected and counted once, at the first call.
+func (b *Body) InputTokens(c Counter) (int64, bool) {
+	b.count.Do(func() {
+		b.tokens = -1
+		if m, ok := c.(MessageCounter); ok && b.text == nil {
+			if n, ok := countMessages(b.JSON(), m); ok {
+				b.tokens = int64(n)
+				return
+			}
+		}
+		text, ids := b.input()
+		if text != "" {
+			b.tokens = int64(ids + c.Count(text))
+		} else if ids > 0 {
+			b.tokens = int64(ids)
+		}
+	})
+	return b.tokens, b.tokens >= 0
+}
+
+// input is the body's text and its token ids.
+func (b *Body) input() (text string, ids int) {
+	if b.text != nil {
+		return *b.text, 0
+	}
+	if text, ids = InputText(b.JSON()); text == "" && ids == 0 {
+		text = b.fallback
+	}
+	return text, ids
+}
+
+// Alone tells that the body holds the current turn only: a form has no place for a history.
+func (b *Body) Alone() bool { return b.form != nil }
+
+// overrides are the members that replace or extend the generated ones: the user's extra inputs, then
+// the turn's own. A key stands once, at its first position, with its last value.
+type overrides []Member
+
+func (o overrides) set(key string, value []byte) overrides {
+	for i := range o {
+		if o[i].Key == key {
+			o[i].Value = value
+			return o
+		}
+	}
+	return append(o, Member{key, value})
+}
+
+func (o overrides) get(key string) ([]byte, bool) {
+	for i := range o {
+		if o[i].Key == key {
+			return o[i].Value, true
+		}
+	}
+	return nil, false
+}
+
+// newOverrides brings the user's extra inputs into wire form.
+func newOverrides(extra []Member) overrides {
+	var o overrides
+	for _, m := range extra {
+		o = o.set(m.Key, appendValue(nil, m.Value))
+	}
+	return o
+}
+
+// with returns the overrides with those of a turn on top; the receiver is shared and stays as it is.
+func (o overrides) with(extra []dataset.Field) overrides {
+	if len(extra) == 0 {
+		return o
+	}
+	merged := append(overrides(nil), o...)
+	for _, f := range extra {
+		merged = merged.set(f.Name, appendValue(nil, f.Value))
+	}
+	return merged
+}
+
+// objectWriter writes a body's members in order: the generated ones, each replaced in its place if
+// the overrides hold its key, then the rest of the overrides.
+type objectWriter struct {
+	buf       []byte
+	over      overrides
+	generated []string
+	// chunkUsage asks for usage with every chunk, where usage is asked for.
+	chunkUsage bool
+}
+
+// key begins a generated member; false tells that the overrides' value was written instead.
+func (w *objectWriter) key(name string) bool {
+	w.generated = append(w.generated, name)
+	w.name(name)
+	if value, ok := w.over.get(name); ok {
+		w.buf = append(w.buf, value...)
+		return false
+	}
+	return true
+}
+
+func (w *objectWriter) name(name string) {
+	if len(w.buf) == 0 {
+		w.buf = append(w.buf, '{')
+	} else {
+		w.buf = append(w.buf, ',')
+	}
+	w.buf = appendString(w.buf, name)
+	w.buf = append(w.buf, ':')
+}
+
+// text and literal write a generated member.
+func (w *objectWriter) text(name, value string) {
+	if w.key(name) {
+		w.buf = appendString(w.buf, value)
+	}
+}
+
+func (w *objectWriter) literal(name, value string) {
+	if w.key(name) {
+		w.buf = append(w.buf, value...)
+	}
+}
+
+// raws writes a generated list of raw values.
+func (w *objectWriter) raws(name string, values []json.RawMessage) {
+	if !w.key(name) {
+		return
+	}
+	w.buf = append(w.buf, '[')
+	for i, v := range values {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.buf = appendValue(w.buf, v)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+// finish writes the remaining overrides and closes the body. Where a merged stream is true, usage is
+// asked for.
+func (w *objectWriter) finish(streaming bool) *Body { return w.end(streaming, true) }
+
+// end is finish for the APIs that report usage unasked, unless askUsage.
+func (w *objectWriter) end(streaming, askUsage bool) *Body {
+	if value, ok := w.over.get("stream"); ok {
+		streaming = string(value) == "true"
+	}
+	asked := !askUsage
+	for _, m := range w.over {
+		if w.wrote(m.Key) {
+			continue
+		}
+		w.name(m.Key)
+		if m.Key == "stream_options" && streaming && !asked {
+			asked = true
+			w.buf = appendStreamOptions(w.buf, m.Value, w.chunkUsage)
+			continue
+		}
+		w.buf = append(w.buf, m.Value...)
+	}
+	if streaming && !asked {
+		w.name("stream_options")
+		w.buf = appendStreamOptions(w.buf, nil, w.chunkUsage)
+	}
+	if len(w.buf) == 0 {
+		w.buf = append(w.buf, '{')
+	}
+	w.buf = append(w.buf, '}')
+	return newBody(w.buf, streaming)
+}
+
+func (w *objectWriter) wrote(key string) bool {
+	for _, g := range w.generated {
+		if g == key {
+			return true
+		}
+	}
+	return false
+}
+
+// appendStreamOptions completes the author's stream options: what they say of usage stays, a value that is
+// no object stays as it is, null counts as none.
+func appendStreamOptions(dst, authored []byte, chunkUsage bool) []byte {
+	if isNull(authored) {
+		authored = []byte("{}")
+	}
+	if authored[0] != '{' {
+		return append(dst, authored...)
+	}
+	explicit, explicitChunks := false, false
+	for m := range members(authored) {
+		explicit = explicit || string(m.key) == "include_usage"
+		explicitChunks = explicitChunks || string(m.key) == "continuous_usage_stats"
+	}
+	dst = append(dst, authored[:len(authored)-1]...)
+	empty := len(authored) == len("{}")
+	ask := func(member string) {
+		if !empty {
+			dst = append(dst, ',')
+		}
+		dst, empty = append(dst, member...), false
+	}
+	if !explicit {
+		ask(`"include_usage":true`)
+	}
+	if chunkUsage && !explicitChunks {
+		ask(`"continuous_usage_stats":true`)
+	}
+	return append(dst, '}')
+}

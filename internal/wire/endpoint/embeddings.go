@@ -1,0 +1,132 @@
+package endpoint
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"aiperf/internal/workload/dataset"
+)
+
+// embeddings is the OpenAI embeddings API and the one of NIM, which takes images as well.
+type embeddings struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+	decoders   *sync.Pool
+	limited    once
+}
+
+func newEmbeddings(d Descriptor, o Options) Endpoint {
+	return &embeddings{descriptor: d, options: o, over: newOverrides(o.Extra), limited: once{warn: o.Warn},
+		decoders: newDecoders(func() reader { return vectorReader{} })}
+}
+
+func (e *embeddings) Descriptor() Descriptor { return e.descriptor }
+
+func (e *embeddings) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
+// Encode takes exactly one turn; its texts are always a list.
+func (e *embeddings) Encode(c *Context) (*Body, error) {
+	turn := c.current()
+	if len(c.Turns) != 1 || turn == nil {
+		return nil, valueError("Embeddings endpoint only supports one turn.")
+	}
+	if turn.MaxTokens != nil {
+		e.limited.say("Max_tokens is provided but is not supported for embeddings.")
+	}
+	inputs := filled(turn.Texts)
+	images := 0
+	if e.descriptor.SupportsImage {
+		var err error
+		if inputs, images, err = withImages(inputs, filled(turn.Images)); err != nil {
+			return nil, err
+		}
+	}
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(turn.Extra)}
+	w.text("model", modelOf(turn.Model, e.options.Model))
+	w.strings("input", inputs)
+	body := w.end(false, false)
+	body.images = images
+	if images > 0 {
+		text := strings.Join(filled(turn.Texts), " ")
+		body.text = &text
+	}
+	return body, nil
+}
+
+// filled lists the contents that are not empty.
+func filled(list []dataset.Media) []string {
+	var all []string
+	for content := range contents(list) {
+		if content != "" {
+			all = append(all, content)
+		}
+	}
+	return all
+}
+
+// withImages joins texts and images to inputs: either alone, or one image behind each text.
+func withImages(texts, images []string) (inputs []string, count int, err error) {
+	switch {
+	case len(images) == 0:
+		return texts, 0, nil
+	case len(texts) == 0:
+		return images, len(images), nil
+	case len(texts) != len(images):
+		return nil, 0, valueError("Texts and images must be equally many: there are " + strconv.Itoa(len(texts)) + " texts and " +
+			strconv.Itoa(len(images)) + " images.")
+	}
+	for i := range texts {
+		inputs = append(inputs, texts[i]+" "+images[i])
+	}
+	return inputs, len(images), nil
+}
+
+// strings writes a generated list of strings.
+func (w *objectWriter) strings(name string, values []string) {
+	if w.key(name) {
+		w.buf = appendStrings(w.buf, values)
+	}
+}
+
+func appendStrings(dst []byte, values []string) []byte {
+	dst = append(dst, '[')
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(dst, v)
+	}
+	return append(dst, ']')
+}
+
+// vectorReader takes a reply that is a list of embeddings.
+type vectorReader struct{}
+
+func (vectorReader) reset() {}
+
+func (vectorReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
+	n := 0
+	for e := range elements(r.data) {
+		if textOf(find(e, "object")) != "embedding" || isNull(find(e, "embedding")) {
+			d.fail("ValueError", "Received invalid list in response: "+clip(string(r.data), 100))
+			return
+		}
+		n++
+	}
+	if n > 0 {
+		d.content(atNS, true)
+	}
+}
+
+// clip keeps the first n characters of a text that goes into a message.
+func clip(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}

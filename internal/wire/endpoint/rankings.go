@@ -1,0 +1,137 @@
+package endpoint
+
+import (
+	"sync"
+
+	"aiperf/internal/workload/dataset"
+)
+
+// rankings are the APIs that rank passages by a query.
+type rankings struct {
+	descriptor       Descriptor
+	options          Options
+	shape            rankingShape
+	over             overrides
+	decoders         *sync.Pool
+	others, queries2 once
+	passages0        once
+}
+
+// rankingShape is what tells the ranking APIs apart.
+type rankingShape struct {
+	sendsModel bool
+	passages   string // key of the passages
+	objects    bool   // texts stand in objects
+	results    string // key of the reply
+}
+
+// rankingShapes are the shapes by endpoint type.
+var rankingShapes = map[string]rankingShape{
+	"nim_rankings":    {sendsModel: true, passages: "passages", objects: true, results: "rankings"},
+	"cohere_rankings": {sendsModel: true, passages: "documents", results: "results"},
+	"hf_tei_rankings": {passages: "texts", results: "results"},
+}
+
+func newRankings(d Descriptor, o Options) Endpoint {
+	e := &rankings{descriptor: d, options: o, shape: rankingShapes[d.Name], over: newOverrides(o.Extra)}
+	e.others.warn, e.queries2.warn, e.passages0.warn = o.Warn, o.Warn, o.Warn
+	e.decoders = newDecoders(func() reader { return rankReader{e.shape} })
+	return e
+}
+
+func (e *rankings) Descriptor() Descriptor { return e.descriptor }
+
+func (e *rankings) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
+// Encode takes exactly one turn, whose texts say by their names what they are.
+func (e *rankings) Encode(c *Context) (*Body, error) {
+	turn := c.current()
+	if len(c.Turns) != 1 || turn == nil {
+		return nil, valueError("Rankings endpoint only supports one turn.")
+	}
+	query, passages, err := e.split(turn.Texts)
+	if err != nil {
+		return nil, err
+	}
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(turn.Extra)}
+	if e.shape.sendsModel {
+		w.text("model", modelOf(turn.Model, e.options.Model))
+	}
+	if w.key("query") {
+		w.buf = e.appendText(w.buf, query)
+	}
+	if w.key(e.shape.passages) {
+		w.buf = append(w.buf, '[')
+		for i, p := range passages {
+			if i > 0 {
+				w.buf = append(w.buf, ',')
+			}
+			w.buf = e.appendText(w.buf, p)
+		}
+		w.buf = append(w.buf, ']')
+	}
+	return w.end(false, false), nil
+}
+
+func (e *rankings) appendText(dst []byte, text string) []byte {
+	if !e.shape.objects {
+		return appendString(dst, text)
+	}
+	return append(appendString(append(dst, `{"text":`...), text), '}')
+}
+
+// split tells query and passages apart.
+func (e *rankings) split(texts []dataset.Media) (query string, passages []string, err error) {
+	return splitRanking(texts, &e.others, &e.queries2, &e.passages0)
+}
+
+// splitRanking tells query and passages apart by the names of a turn's texts; the warnings are for other names,
+// for several queries and for no passages.
+func splitRanking(texts []dataset.Media, others, queries2, passages0 *once) (query string, passages []string, err error) {
+	var queries []string
+	for _, m := range texts {
+		switch m.Name {
+		case "query", "queries":
+			queries = append(queries, m.Contents...)
+		case "passages":
+			passages = append(passages, m.Contents...)
+		default:
+			others.say("A text named " + string(appendString(nil, m.Name)) + " is ignored: rankings are made of texts named query and passages.")
+		}
+	}
+	if len(queries) == 0 {
+		return "", nil, valueError("Rankings request requires a text named 'query'.")
+	}
+	if len(queries) > 1 {
+		queries2.say("A turn has several queries; only the first one is sent.")
+	}
+	if len(passages) == 0 {
+		passages0.say("A turn has no text named passages; its request has nothing to rank.")
+	}
+	return queries[0], passages, nil
+}
+
+// rankReader takes a reply that is a list of ranked passages.
+type rankReader struct{ shape rankingShape }
+
+func (rankReader) reset() {}
+
+func (k rankReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
+	list := r.results
+	if k.shape.results == "rankings" {
+		list = r.rankings
+	} else if list == nil && !k.shape.sendsModel {
+		list = r.array
+	}
+	n := 0
+	for e := range elements(list) {
+		if e[0] != '{' {
+			d.fail("ValueError", "Received invalid list in response: "+clip(string(list), 100))
+			return
+		}
+		n++
+	}
+	if n > 0 {
+		d.content(atNS, true)
+	}
+}

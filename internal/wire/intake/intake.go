@@ -1,0 +1,127 @@
+// Package intake turns a finished exchange into a record: it judges whether the response is valid,
+// resolves usage, counts tokens and lays everything down as a row of facts.
+//
+// The work happens in a Pool beside the exchanges, each with its own decoder: nothing is shared but
+// the queue. One job yields at most one record; only an exchange that the end of the run cut off
+// yields none.
+package intake
+
+import (
+	"sync/atomic"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/endpoint"
+)
+
+// Options bind an intake to a run.
+type Options struct {
+	// Tokenizer counts tokens; nil counts none.
+	Tokenizer endpoint.Counter
+	// ByModel counts the tokens of the models that have a tokenizer of their own.
+	ByModel map[string]endpoint.Counter
+	// ServerTokens takes the token counts from the server's usage; the tokenizer is not asked then.
+	ServerTokens bool
+	// ChunkUsage: every chunk of a stream was asked to carry usage.
+	ChunkUsage bool
+	// CountsOutput and CountsInput say which tokens the endpoint has at all.
+	CountsOutput, CountsInput bool
+	// MakesImages tells that the images of replies count, not those of requests.
+	MakesImages bool
+	// KeepText keeps the generated text of a successful request in its record.
+	KeepText bool
+	// WallNS converts an instant of the run's clock.
+	WallNS func(monoNS int64) int64
+	// Redact hides secrets in an error message; nil leaves messages as they are.
+	Redact func(string) string
+	// Warn is told of the first oddity of each kind; nil drops warnings. It may be called from any goroutine.
+	Warn func(kind, message string)
+}
+
+// Job is a finished exchange and what its record needs besides.
+type Job struct {
+	Identity record.Identity
+	Exchange client.Exchange
+	// Decoder was the sink of the exchange; nil if there was none. The intake releases it.
+	Decoder endpoint.Decoder
+	// Body is what was sent; nil if it could not be made.
+	Body *endpoint.Body
+	// Model is the model that was asked; empty for the primary one.
+	Model string
+	// RequestedTokens is the output limit that was sent, record.Absent without one.
+	RequestedTokens int64
+	// Images and AudioNS are what the request showed and played, 0 for none.
+	Images, AudioNS int64
+	// PrefixBlocks are the blocks of the prompt, 0 where they are not known; PrefixHits of them were sent before.
+	PrefixHits, PrefixBlocks int64
+	// IssuedNS is when the credit was issued, IntendedNS the arrival by the plan (0: none), PickedUpNS
+	// when the sender took the credit over (0: unknown). Instants of the run's clock.
+	IssuedNS, IntendedNS, PickedUpNS int64
+	// ScheduledNS is the turn's own time in the schedule that is replayed; it counts only if Scheduled.
+	Scheduled   bool
+	ScheduledNS int64
+}
+
+// Intake makes records. It is safe for concurrent use.
+type Intake struct {
+	options Options
+	// odd counts the requests with each oddity.
+	odd [numOddities]atomic.Int64
+}
+
+// New makes an intake.
+func New(o Options) *Intake {
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	return &Intake{options: o}
+}
+
+// Record makes the record of a job and releases its decoder. A job that the end of the run cut off
+// has none: the result is nil, unless the raw exchange was kept, which is then marked as cut off.
+func (in *Intake) Record(j *Job) *record.Record {
+	reply := &endpoint.Reply{}
+	if j.Decoder != nil {
+		reply = j.Decoder.Reply()
+		defer j.Decoder.Release()
+	}
+	if j.Exchange.CutOff && j.Exchange.Raw == nil {
+		return nil
+	}
+	r := &record.Record{Identity: j.Identity, Facts: record.NewFacts(), Trace: j.Exchange.Trace, Raw: j.Exchange.Raw}
+	in.timing(r, j, reply)
+	if r.Raw != nil && r.Raw.Payload == nil && j.Body != nil {
+		r.Raw.Payload = j.Body.JSON()
+	}
+	if j.Exchange.CutOff {
+		r.Raw.CutOff = true
+		return r
+	}
+	r.Err = in.published(Failure(&j.Exchange, reply), &j.Exchange)
+	if r.Err != nil {
+		r.Facts[record.Failed] = 1
+	}
+	r.Facts[record.RequestedTokens] = j.RequestedTokens
+	if j.PrefixBlocks > 0 {
+		r.Facts[record.PrefixHits], r.Facts[record.PrefixBlocks] = j.PrefixHits, j.PrefixBlocks
+	}
+	if j.Images > 0 {
+		r.Facts[record.Images] = j.Images
+	}
+	if j.AudioNS > 0 {
+		r.Facts[record.Audio] = j.AudioNS
+	}
+	in.tokens(r, j, reply)
+	if r.Err == nil {
+		in.made(&r.Facts, reply)
+		if s, ok := record.ParseSpecDecode(reply.SpecDecode); ok {
+			r.SpecDecode = s
+			s.Fill(&r.Facts)
+		}
+		if in.options.KeepText {
+			r.Text = append(append(r.Text, reply.Reasoning...), reply.Output...)
+		}
+	}
+	in.oddities(r, reply)
+	return r
+}

@@ -1,0 +1,82 @@
+package intake
+
+import (
+	"fmt"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
+)
+
+// oddity is something about a reply that does not fail it and yet should be known.
+type oddity uint8
+
+const (
+	reasoningExceedsCompletion oddity = iota
+	usageMissing
+	streamUnfinished
+	malformedEvents
+	otherChoices
+	chunkUsageMissing
+	numOddities
+)
+
+var oddityTexts = [numOddities]struct{ kind, message string }{
+	reasoningExceedsCompletion: {"reasoning_exceeds_completion",
+		"The server reported more reasoning tokens than completion tokens; the output token count of such requests is set to 0."},
+	usageMissing: {"usage_missing",
+		"The server reported no usage for a request; with --use-server-token-count its token metrics will be missing."},
+	streamUnfinished: {"stream_unfinished",
+		"A stream ended after content without a finish reason or [DONE]; its reply may be cut short."},
+	malformedEvents: {"malformed_events",
+		"A response held data that is not valid JSON; it was skipped."},
+	otherChoices: {"other_choices",
+		"The server returned several choices; only the first one is counted."},
+	chunkUsageMissing: {"chunk_usage_missing",
+		"The server does not say with each chunk how many tokens it has made so far; with --per-chunk-usage the inter token latency of such requests takes the first chunk for one token."},
+}
+
+// warn counts an oddity of a request; the first one of its kind is told at once.
+func (in *Intake) warn(o oddity) {
+	if in.odd[o].Add(1) == 1 && in.options.Warn != nil {
+		in.options.Warn(oddityTexts[o].kind, oddityTexts[o].message)
+	}
+}
+
+// Oddities tells how many requests had each kind of oddity that more than one had.
+func (in *Intake) Oddities() []string {
+	var list []string
+	for o := range in.odd {
+		if n := in.odd[o].Load(); n > 1 {
+			list = append(list, fmt.Sprintf("%s (%d requests in all)", oddityTexts[o].message, n))
+		}
+	}
+	return list
+}
+
+func (in *Intake) oddities(r *record.Record, reply *endpoint.Reply) {
+	if reply.Malformed > 0 {
+		in.warn(malformedEvents)
+	}
+	if reply.OtherChoices > 0 {
+		in.warn(otherChoices)
+	}
+	if r.Err != nil {
+		return
+	}
+	if !reply.Finished {
+		in.warn(streamUnfinished)
+	}
+	if in.options.ServerTokens && !reply.Usage.Present() {
+		in.warn(usageMissing)
+	}
+	if in.options.ChunkUsage && len(reply.ContentNS) > 1 && firstChunkUnknown(&r.Facts) {
+		in.warn(chunkUsageMissing)
+	}
+}
+
+// firstChunkUnknown tells that it is not known how many of a request's tokens came with its first content
+// response: the server did not say, or says all of them.
+func firstChunkUnknown(f *record.Facts) bool {
+	n := max(f[record.OutputTokens], 0) + max(f[record.ReasoningTokens], 0)
+	return n > 1 && (f[record.FirstChunkTokens] <= 0 || f[record.FirstChunkTokens] >= n)
+}

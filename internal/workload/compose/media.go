@@ -1,0 +1,287 @@
+package compose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"image"
+	"math"
+	"sync"
+
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/media"
+	"aiperf/internal/workload/synthetic"
+)
+
+// RandomFormat draws the format of each picture.
+const RandomFormat = "random"
+
+// The sources of pictures; any other is a folder.
+const (
+	NoiseSource  = "noise"
+	SceneSource  = "assets"
+	minAudio     = 0.01 // seconds
+	maxAudio     = math.MaxInt32
+	imageName    = "image_url"
+	audioName    = "input_audio"
+	videoName    = "video_url"
+	shuffleCycle = "shuffle-cycle"
+	fileCycle    = "sequential-cycle"
+)
+
+// Pictures says which pictures a turn has.
+type Pictures struct {
+	Width, Height synthetic.Normal
+	BatchSize     int
+	Format        string // png, jpeg or RandomFormat
+	Source        string // NoiseSource, SceneSource or a folder
+	// Sampling is the order in which pictures of a finite source are taken; empty: at random.
+	Sampling string
+}
+
+// Sounds says which sound a turn has; each clip draws its rate and its depth.
+type Sounds struct {
+	Seconds   synthetic.Normal
+	BatchSize int
+	Format    string // wav or mp3
+	Depths    []int
+	RatesHz   []int
+	Channels  int
+}
+
+// Films says which videos a turn has.
+type Films struct {
+	media.Film
+	BatchSize int
+}
+
+// studio makes the media of synthetic turns.
+type studio struct {
+	sizes, formats, sources      random.Stream
+	durations, encodings, sounds random.Stream
+	videoNoise, videoSound       random.Stream
+	pictures                     []*image.RGBA // of a folder
+	count                        int           // pictures of a finite source, 0 without one
+	firsts                       []int         // number of the first picture of each conversation, in cycles
+	ffmpeg                       string
+	mu                           sync.Mutex
+	made                         map[pictureKey]string
+	film                         func() (string, error)
+}
+
+// pictureKey names a picture of a finite source in one size and format.
+type pictureKey struct {
+	number, w, h int
+	format       string
+}
+
+// prepareMedia looks for all that media are made of.
+func (b *builder) prepareMedia() error {
+	if b.Kind != Synthetic {
+		return nil
+	}
+	m := &b.media
+	m.sizes, m.formats, m.sources = b.Seed.Stream("dataset.image.dimensions"), b.Seed.Stream("dataset.image.format"), b.Seed.Stream("dataset.image.source")
+	m.durations, m.encodings, m.sounds = b.Seed.Stream("dataset.audio.duration"), b.Seed.Stream("dataset.audio.format"), b.Seed.Stream("dataset.audio.data")
+	m.videoNoise, m.videoSound = b.Seed.Stream("dataset.video.noise"), b.Seed.Stream("dataset.video.audio")
+	m.made = map[pictureKey]string{}
+	if err := b.preparePictures(); err != nil {
+		return err
+	}
+	if b.Films == nil {
+		return nil
+	}
+	if b.Films.Frames() < 1 {
+		return fmt.Errorf("--video-duration %v at --video-fps %d is less than one frame", b.Films.Seconds, b.Films.FPS)
+	}
+	var err error
+	m.ffmpeg, err = media.FFmpeg()
+	return err
+}
+
+func (b *builder) preparePictures() error {
+	p, m := b.Pictures, &b.media
+	switch {
+	case p == nil || p.Source == NoiseSource:
+		return nil
+	case p.Source == SceneSource:
+		m.count = media.Scenes
+	default:
+		var err error
+		if m.pictures, err = media.ReadPictures(p.Source); err != nil {
+			return fmt.Errorf("--image-source: %w", err)
+		}
+		m.count = len(m.pictures)
+	}
+	if p.Sampling == shuffleCycle || p.Sampling == fileCycle {
+		m.firsts = make([]int, b.Entries)
+		for k, number := 0, 0; k < b.Entries; k++ {
+			m.firsts[k] = number
+			number += b.turnCount(uint64(k)) * p.BatchSize
+		}
+	}
+	return nil
+}
+
+// choosePlayed finds the conversations that the sessions of the load play, where media are to be made. What a
+// conversation holds depends on its place alone, so that those that are made are the same as if all were.
+func (b *builder) choosePlayed() error {
+	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Pictures == nil && b.Sounds == nil && b.Films == nil {
+		return nil
+	}
+	sampler, err := dataset.NewSampler(cmp.Or(b.Sampling, b.dataset.Sampling), b.Entries, b.Seed)
+	if err != nil {
+		return err
+	}
+	b.dataset.Sampler = sampler
+	b.played = make([]bool, b.Entries)
+	made := 0
+	for k := range b.Sessions {
+		if at := sampler.At(uint64(k)); !b.played[at] {
+			b.played[at] = true
+			made++
+		}
+	}
+	b.dataset.Notes = append(b.dataset.Notes,
+		fmt.Sprintf("Pictures, sound and video are made for %d of %d conversations: the load plays no more of them", made, b.Entries))
+	return nil
+}
+
+// addMedia gives the turns of conversation k their pictures, sound and video.
+func (b *builder) addMedia(ctx context.Context, k uint64, turns []dataset.Turn) error {
+	if b.Pictures != nil {
+		if err := b.addPictures(ctx, k, turns); err != nil {
+			return err
+		}
+	}
+	if b.Sounds != nil {
+		b.addSounds(k, turns)
+	}
+	if b.Films != nil {
+		return b.addFilms(ctx, k, turns)
+	}
+	return nil
+}
+
+func (b *builder) addPictures(ctx context.Context, k uint64, turns []dataset.Turn) error {
+	p, m := b.Pictures, &b.media
+	sizes, formats, sources := m.sizes.At(k), m.formats.At(k), m.sources.At(k)
+	drawn := 0
+	for i := range turns {
+		contents := make([]string, p.BatchSize)
+		for j := range contents {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			key := pictureKey{w: min(media.MaxSide, p.Width.Draw(&sizes)), h: min(media.MaxSide, p.Height.Draw(&sizes)), format: p.Format}
+			if p.Format == RandomFormat {
+				key.format = []string{media.PNG, media.JPEG}[formats.IntN(2)]
+			}
+			var err error
+			if m.count == 0 {
+				contents[j], err = media.EncodePicture(media.NoisePicture(&sources, key.w, key.h), key.format)
+			} else {
+				key.number = b.pickPicture(k, drawn, &sources)
+				contents[j], err = m.picture(key)
+			}
+			if err != nil {
+				return err
+			}
+			drawn++
+		}
+		turns[i].Images = []dataset.Media{{Name: imageName, Contents: contents}}
+	}
+	return nil
+}
+
+// pickPicture is the number of a picture of a finite source, for the picture of that place in
+// conversation k.
+func (b *builder) pickPicture(k uint64, place int, r *random.Rand) int {
+	m := &b.media
+	if m.firsts == nil {
+		return r.IntN(m.count)
+	}
+	number := m.firsts[k] + place
+	if b.Pictures.Sampling == fileCycle {
+		return number % m.count
+	}
+	cycle := m.sources.At(uint64(number / m.count))
+	return cycle.Perm(m.count)[number%m.count]
+}
+
+// picture is a picture of a finite source; those that are asked for again are kept.
+func (m *studio) picture(key pictureKey) (string, error) {
+	m.mu.Lock()
+	text, ok := m.made[key]
+	m.mu.Unlock()
+	if ok {
+		return text, nil
+	}
+	var img *image.RGBA
+	if m.pictures == nil {
+		img = media.Scene(key.number, key.w, key.h)
+	} else {
+		img = media.Resize(m.pictures[key.number], key.w, key.h)
+	}
+	text, err := media.EncodePicture(img, key.format)
+	if err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if first, ok := m.made[key]; ok {
+		return first, nil
+	}
+	m.made[key] = text
+	return text, nil
+}
+
+func (b *builder) addSounds(k uint64, turns []dataset.Turn) {
+	s, m := b.Sounds, &b.media
+	durations, encodings, sounds := m.durations.At(k), m.encodings.At(k), m.sounds.At(k)
+	for i := range turns {
+		contents := make([]string, s.BatchSize)
+		for j := range contents {
+			clip := media.Clip{
+				Format: s.Format, Channels: s.Channels,
+				Seconds: s.Seconds.Bounded(&durations, minAudio, maxAudio),
+				RateHz:  s.RatesHz[encodings.IntN(len(s.RatesHz))],
+				Depth:   s.Depths[encodings.IntN(len(s.Depths))],
+			}
+			contents[j] = clip.Noise(&sounds)
+			turns[i].AudioSeconds += clip.Seconds
+		}
+		turns[i].Audios = []dataset.Media{{Name: audioName, Contents: contents}}
+	}
+}
+
+func (b *builder) addFilms(ctx context.Context, k uint64, turns []dataset.Turn) error {
+	f, m := b.Films, &b.media
+	pictures, sound := m.videoNoise.At(k), m.videoSound.At(k)
+	for i := range turns {
+		contents := make([]string, f.BatchSize)
+		for j := range contents {
+			var err error
+			if contents[j], err = m.video(ctx, f.Film, &pictures, &sound); err != nil {
+				return err
+			}
+		}
+		turns[i].Videos = []dataset.Media{{Name: videoName, Contents: contents}}
+	}
+	return nil
+}
+
+// video encodes a film, once for all where nothing in it is drawn.
+func (m *studio) video(ctx context.Context, f media.Film, pictures, sound *random.Rand) (string, error) {
+	if !f.Same() {
+		return f.Make(ctx, m.ffmpeg, pictures, sound)
+	}
+	m.mu.Lock()
+	if m.film == nil {
+		m.film = sync.OnceValues(func() (string, error) { return f.Make(ctx, m.ffmpeg, nil, nil) })
+	}
+	film := m.film
+	m.mu.Unlock()
+	return film()
+}

@@ -1,0 +1,38 @@
+package compose
+
+import (
+	"slices"
+	"testing"
+
+	"aiperf/internal/workload/synthetic"
+)
+
+func TestRankings(t *testing.T) {
+	o := defaults(func(o *Options) {
+		o.Entries, o.ISL = 30, synthetic.Normal{}
+		o.Rankings = &Rankings{
+			Passages: synthetic.Normal{Mean: 4, Stddev: 2}, PassageTokens: synthetic.Normal{Mean: 30}, QueryTokens: synthetic.Normal{Mean: 12},
+		}
+	})
+	d := build(t, o)
+	var sizes []int
+	for _, c := range d.Conversations {
+		texts := c.Turns[0].Texts
+		if len(c.Turns) != 1 || len(texts) != 2 || texts[0].Name != "query" || texts[1].Name != "passages" || len(texts[0].Contents) != 1 {
+			t.Fatalf("%+v", c.Turns)
+		}
+		wantCounts(t, texts[0].Contents, 12)
+		wantCounts(t, texts[1].Contents, 30)
+		sizes = append(sizes, len(texts[1].Contents))
+	}
+	if slices.Min(sizes) < 1 || slices.Min(sizes) == slices.Max(sizes) {
+		t.Errorf("numbers of passages %v", sizes)
+	}
+	// The number of passages does not change the queries.
+	o.Rankings.Passages = synthetic.Normal{Mean: 1}
+	for i, c := range build(t, o).Conversations {
+		if c.Turns[0].Texts[0].Contents[0] != d.Conversations[i].Turns[0].Texts[0].Contents[0] {
+			t.Fatalf("query %d depends on the passages", i)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package compose
+
+import (
+	"context"
+	"math"
+
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/synthetic"
+)
+
+// generate makes the turns of synthetic conversation k, with media or without.
+func (b *builder) generate(ctx context.Context, k uint64, media bool) ([]dataset.Turn, error) {
+	if b.Rankings != nil {
+		return []dataset.Turn{b.rank(k)}, nil
+	}
+	delays := b.streams.delays.At(k)
+	turns := make([]dataset.Turn, b.turnCount(k))
+	if b.texts {
+		b.writeTexts(k, turns)
+	}
+	for i := 1; i < len(turns); i++ {
+		turns[i].DelayMS = b.delay(&delays)
+	}
+	if !media {
+		return turns, nil
+	}
+	return turns, b.addMedia(ctx, k, turns)
+}
+
+// turnCount is the number of turns of synthetic conversation k.
+func (b *builder) turnCount(k uint64) int {
+	r := b.streams.turns.At(k)
+	return b.Turns.Draw(&r)
+}
+
+// writeTexts gives the turns of conversation k their texts.
+func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
+	lengths, prefixes := b.streams.lengths.At(k), b.streams.prefix.At(k)
+	corpus := b.streams.corpus.At(b.first + k)
+	pairs := b.drawPairs(k, len(turns))
+	for i := range turns {
+		texts := make([]string, b.BatchSize)
+		for j := range texts {
+			n, prefix := 0, ""
+			if pairs != nil {
+				n = pairs[i].isl
+			} else {
+				n = b.promptLength(&lengths)
+			}
+			if i == 0 && len(b.prefixes) > 0 {
+				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
+			}
+			if j == 0 {
+				n = b.lessAround(n, i, prefix)
+			}
+			texts[j] = b.continued(&corpus, prefix, n)
+		}
+		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
+	}
+}
+
+// promptLength draws the length of a text. The window below a largest size counts what the tokenizer
+// adds as part of it.
+func (b *builder) promptLength(r *random.Rand) int {
+	switch w := b.ISLWindow; {
+	case w == nil:
+		return b.ISL.Draw(r)
+	case w.UpTo:
+		return max(1, w.Draw(r, b.ISL.Mean)-max(0, b.tok.Specials().Added))
+	default:
+		return w.Draw(r, b.ISL.Mean)
+	}
+}
+
+func (b *builder) outputLength(r *random.Rand) int {
+	if b.OSLWindow != nil {
+		return b.OSLWindow.Draw(r, b.OSL.Mean)
+	}
+	return b.OSL.Draw(r)
+}
+
+// delay is the wait before a turn in milliseconds, nil for none.
+func (b *builder) delay(r *random.Rand) *float64 {
+	if b.DelayMS.Mean <= 0 {
+		return nil
+	}
+	whole := synthetic.Normal{Mean: math.Trunc(b.DelayMS.Mean), Stddev: b.DelayMS.Stddev}
+	ms := float64(whole.Draw(r)) * b.DelayRatio
+	return &ms
+}
+
+// limit gives a limit to the turns of conversation k that have none.
+func (b *builder) limit(k uint64, turns []dataset.Turn) {
+	pairs, limits := b.drawPairs(k, len(turns)), b.streams.limits.At(k)
+	for i := range turns {
+		var n int
+		switch {
+		case pairs != nil:
+			n = pairs[i].osl
+		case b.OSL != nil:
+			n = b.outputLength(&limits)
+		default:
+			return
+		}
+		if turns[i].MaxTokens == nil && turns[i].RawPayload == nil && !turns[i].Silent {
+			turns[i].MaxTokens = &n
+		}
+	}
+}
+
+// lengths is a pair drawn from the sequence distribution for one turn.
+type lengths struct{ isl, osl int }
+
+// drawPairs draws for each of n turns of conversation k; nil without a distribution. It yields the
+// same for the prompts and for the limits, which are made apart.
+func (b *builder) drawPairs(k uint64, n int) []lengths {
+	if len(b.SeqDist) == 0 {
+		return nil
+	}
+	r := b.streams.pairs.At(k)
+	drawn := make([]lengths, n)
+	for i := range drawn {
+		p := choosePair(b.SeqDist, r.Float64())
+		drawn[i] = lengths{isl: p.ISL, osl: p.OSL}
+		if p.ISLStddev > 0 {
+			drawn[i].isl = synthetic.Normal{Mean: float64(p.ISL), Stddev: p.ISLStddev}.Draw(&r)
+		}
+		if p.OSLStddev > 0 {
+			drawn[i].osl = synthetic.Normal{Mean: float64(p.OSL), Stddev: p.OSLStddev}.Draw(&r)
+		}
+	}
+	return drawn
+}
+
+// choosePair is the first pair whose cumulative share exceeds u.
+func choosePair(pairs []LengthPair, u float64) LengthPair {
+	percent := 0.0
+	for _, p := range pairs {
+		if percent += p.Percent; percent/100 > u {
+			return p
+		}
+	}
+	return pairs[len(pairs)-1] // the shares may sum to a little less than all
+}
+
+// chooseModels gives a model to the turns that name none. Round robin counts the turns of the
+// whole dataset.
+func (b *builder) chooseModels() {
+	if len(b.Models) == 0 {
+		return
+	}
+	counter := 0
+	for k := range b.dataset.Conversations {
+		turns := b.dataset.Conversations[k].Turns
+		b.chooseModelsOf(uint64(k), counter, turns)
+		for i := range turns {
+			if !turns[i].Silent {
+				counter++
+			}
+		}
+	}
+}
+
+// chooseModelsOf does so for conversation k, before which there are so many turns.
+func (b *builder) chooseModelsOf(k uint64, before int, turns []dataset.Turn) {
+	if len(b.Models) == 0 {
+		return
+	}
+	r := b.streams.models.At(k)
+	for i := range turns {
+		if turns[i].Silent {
+			continue
+		}
+		at := before % len(b.Models)
+		before++
+		switch b.ModelSelection {
+		case RandomModel:
+			at = r.IntN(len(b.Models))
+		case Weighted:
+			at = weighted(b.ModelWeights, r.Float64())
+		}
+		if turns[i].Model == "" {
+			turns[i].Model = b.Models[at]
+		}
+		if b.bodies && turns[i].RawPayload != nil {
+			turns[i].RawPayload, _ = loader.WithModel(turns[i].RawPayload, turns[i].Model)
+		}
+	}
+}
+
+// weighted is the first of some weights whose cumulative share exceeds u.
+func weighted(weights []float64, u float64) int {
+	total, last := 0.0, 0
+	for _, w := range weights {
+		total += w
+	}
+	sum := 0.0
+	for i, w := range weights {
+		if w == 0 {
+			continue
+		}
+		last = i
+		if sum += w; sum/total > u {
+			return i
+		}
+	}
+	return last
+}

@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"aiperf/internal/base/random"
+)
+
+// Sampling is the order in which sessions take conversations.
+type Sampling string
+
+const (
+	Sequential Sampling = "sequential" // in the order of the dataset, again and again
+	Random     Sampling = "random"     // uniform, with replacement
+	Shuffle    Sampling = "shuffle"    // every pass over the dataset in an order of its own
+)
+
+// Sampler says which conversation a session plays. It is a pure function of the seed and the
+// session's index, safe for concurrent use.
+type Sampler struct {
+	sampling Sampling
+	n        uint64
+	stream   random.Stream
+	pass     atomic.Pointer[shuffledPass]
+}
+
+// shuffledPass is the order of one pass over the dataset.
+type shuffledPass struct {
+	number uint64
+	order  []int
+}
+
+// NewSampler samples n conversations.
+func NewSampler(sampling Sampling, n int, seed random.Seed) (*Sampler, error) {
+	if n <= 0 {
+		return nil, fmt.Errorf("the dataset holds no conversations to sample from")
+	}
+	s := &Sampler{sampling: sampling, n: uint64(n)}
+	switch sampling {
+	case Sequential:
+	case Random:
+		s.stream = seed.Stream("dataset.sampler.random")
+	case Shuffle:
+		s.stream = seed.Stream("dataset.sampler.shuffle")
+	default:
+		return nil, fmt.Errorf("unknown sampling strategy %q: want sequential, random or shuffle", string(sampling))
+	}
+	return s, nil
+}
+
+// At is the index of the conversation that session k plays.
+func (s *Sampler) At(k uint64) int {
+	switch s.sampling {
+	case Random:
+		r := s.stream.At(k)
+		return r.IntN(int(s.n))
+	case Shuffle:
+		return s.shuffled(k / s.n).order[k%s.n]
+	}
+	return int(k % s.n)
+}
+
+// shuffled is the order of a pass. The last one asked for is kept: sessions start in order.
+func (s *Sampler) shuffled(number uint64) *shuffledPass {
+	if p := s.pass.Load(); p != nil && p.number == number {
+		return p
+	}
+	r := s.stream.At(number)
+	p := &shuffledPass{number: number, order: r.Perm(int(s.n))}
+	s.pass.Store(p)
+	return p
+}

@@ -1,0 +1,262 @@
+package loader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/workload/dataset"
+)
+
+// Baseten says how a baseten trace is replayed.
+type Baseten struct {
+	// SessionColumn names the column that groups rows; empty: the one that is there.
+	SessionColumn string
+	// ThinkTimes replays sessions in a closed loop: a turn waits after the reply before it as long as
+	// the recorded client did, at most DelayCapMS (nil: no limit).
+	ThinkTimes bool
+	DelayCapMS *float64
+	// Alone makes a session of each row, so that nothing waits for a reply.
+	Alone bool
+	// Speedup divides all times; 0 is 1. IdleCapMS shortens stretches without a request; 0 is no limit.
+	Speedup, IdleCapMS float64
+	// Share of the sessions that is kept; 0 keeps all.
+	Share float64
+	// NoMinTokens does not ask for the recorded output as a minimum, NoHints leaves cache hints out.
+	NoMinTokens, NoHints bool
+}
+
+// given tells whether anything was asked for.
+func (b Baseten) given() bool { return b != Baseten{SessionColumn: b.SessionColumn} }
+
+// The columns that name sessions, in the order of preference.
+var sessionColumns = []string{"provided_session_id", "poor_man_session_id"}
+
+// basetenRow is one recorded request.
+type basetenRow struct {
+	startMS    float64
+	durationMS float64
+	session    [2]string // by column
+	line       int
+	turn       dataset.Turn
+}
+
+var basetenKeys = append([]string{
+	"type", "timestamp_start_unix_ms", "prompt", "input_tokens", "output_tokens", "total_hashes", "block_size",
+	"request_canceled", "duration_e2e_ms", "duration_ttft_ms", "output_text",
+}, sessionColumns...)
+
+// baseten reads a trace in Parquet, in Arrow or in JSON Lines.
+func (l *load) baseten() error {
+	var rows []basetenRow
+	switch strings.ToLower(filepath.Ext(l.path)) {
+	case ".parquet", ".arrow", ".ipc", ".feather":
+		err := eachTypedRow(l.ctx, l.path, func(number int, o *object) {
+			l.line = number
+			if number == 1 {
+				l.checkKeys(o, basetenKeys)
+			}
+			l.addBaseten(&rows, o)
+		})
+		if err != nil {
+			return err
+		}
+	default:
+		err := eachRow(func(l *load, line []byte) {
+			if o, _, ok := l.row(line, basetenKeys); ok {
+				l.addBaseten(&rows, o)
+			}
+		})(l)
+		if err != nil {
+			return err
+		}
+	}
+	if l.mistaken > 0 || len(rows) == 0 {
+		return nil
+	}
+	l.settleBaseten(rows)
+	return nil
+}
+
+func (l *load) addBaseten(rows *[]basetenRow, o *object) {
+	r, tokens, err := l.options.Baseten.row(o)
+	if err != nil {
+		l.errorf("%v", err)
+		return
+	}
+	options := &l.options
+	if options.MaxISL > 0 && tokens > options.MaxISL {
+		l.dropped.long++
+		return
+	}
+	n := max(1, *r.turn.MaxTokens)
+	if options.MaxOSL > 0 && n > options.MaxOSL {
+		n = options.MaxOSL
+		l.dropped.capped++
+	}
+	r.turn.MaxTokens = &n
+	if !options.Baseten.NoMinTokens {
+		r.turn.Extra = append([]dataset.Field{{Name: "min_tokens", Value: json.RawMessage(strconv.Itoa(n))}}, r.turn.Extra...)
+	}
+	r.line = l.line
+	*rows = append(*rows, r)
+}
+
+// row reads a request and the length of its input.
+func (b Baseten) row(o *object) (r basetenRow, tokens int, err error) {
+	keep := func(e error) {
+		if err == nil {
+			err = e
+		}
+	}
+	number := func(key string, needed bool) float64 {
+		var x float64
+		switch {
+		case o.has(key):
+			if json.Unmarshal(o.members[key], &x) != nil || x < 0 {
+				keep(o.wrong(key, "a number of at least 0"))
+			}
+		case needed:
+			keep(fmt.Errorf("field %q is missing", key))
+		}
+		return x
+	}
+	r.startMS = number("timestamp_start_unix_ms", true)
+	tokens = int(min(number("input_tokens", true), math.MaxInt32))
+	output := int(min(number("output_tokens", true), math.MaxInt32))
+	r.durationMS = number("duration_e2e_ms", false)
+	r.turn.MaxTokens = &output
+	prompt, e := o.text("prompt")
+	keep(e)
+	if e == nil && prompt == "" {
+		keep(errors.New(`field "prompt": want a text that is not empty`))
+	}
+	r.turn.Texts = textMedia(prompt)
+	for i, key := range sessionColumns {
+		if o.has(key) {
+			r.session[i] = sessionText(o.members[key])
+		}
+	}
+	if b.NoHints {
+		return r, tokens, err
+	}
+	hashes, e := o.integers("total_hashes")
+	keep(e)
+	if hashes != nil {
+		r.turn.Extra = append(r.turn.Extra, dataset.Field{Name: "hash_ids", Value: o.members["total_hashes"]})
+	}
+	if o.has("block_size") {
+		if size, e := o.positive("block_size"); e != nil {
+			keep(e)
+		} else {
+			r.turn.Extra = append(r.turn.Extra, dataset.Field{Name: "block_size", Value: json.RawMessage(strconv.Itoa(*size))})
+		}
+	}
+	return r, tokens, err
+}
+
+// sessionText is a session id, which may be a text or a number.
+func sessionText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// settleBaseten orders the rows in time, shapes the times as asked, and hands them on as a trace.
+func (l *load) settleBaseten(rows []basetenRow) {
+	b := &l.options.Baseten
+	slices.SortStableFunc(rows, func(x, y basetenRow) int {
+		switch {
+		case x.startMS < y.startMS:
+			return -1
+		case x.startMS > y.startMS:
+			return 1
+		}
+		return 0
+	})
+	column := b.column(rows)
+	rows = b.sampled(rows, column, l.options)
+	if len(rows) == 0 {
+		return
+	}
+	zero, speed := rows[0].startMS, b.Speedup
+	if speed == 0 {
+		speed = 1
+	}
+	shift, before := 0.0, 0.0
+	last := map[string]*basetenRow{}
+	for i := range rows {
+		r := &rows[i]
+		at := (r.startMS - zero) / speed
+		if idle := at - before; b.IdleCapMS > 0 && idle > b.IdleCapMS {
+			shift += idle - b.IdleCapMS
+		}
+		before = at
+		at -= shift
+		session := r.session[column]
+		if b.Alone {
+			session = ""
+		}
+		previous := last[session]
+		if b.ThinkTimes && session != "" && previous != nil {
+			think := max(0, r.startMS-previous.startMS-previous.durationMS) / speed
+			if b.IdleCapMS > 0 {
+				think = min(think, b.IdleCapMS)
+			}
+			if b.DelayCapMS != nil {
+				think = min(think, *b.DelayCapMS)
+			}
+			r.turn.DelayMS = &think
+		} else {
+			r.turn.TimestampMS = &at
+		}
+		last[session] = r
+		l.line = r.line
+		l.addRow(traceRow{session: session, kind: givenText, turn: r.turn})
+	}
+}
+
+// column is the place of the column that groups the rows: the usual one only if a row has it.
+func (b *Baseten) column(rows []basetenRow) int {
+	if i := slices.Index(sessionColumns, b.SessionColumn); i > 0 {
+		return i
+	}
+	for _, r := range rows {
+		if r.session[0] != "" {
+			return 0
+		}
+	}
+	return 1
+}
+
+// sampled keeps the asked share of the sessions, drawn in the order of their first rows.
+func (b *Baseten) sampled(rows []basetenRow, column int, o Options) []basetenRow {
+	if b.Share == 0 || b.Share >= 1 {
+		return rows
+	}
+	stream := o.Seed.Stream("dataset.loader.baseten")
+	kept, left := map[string]bool{}, rows[:0]
+	for _, r := range rows {
+		id := r.session[column]
+		if id == "" {
+			id = fmt.Sprintf("\x00%d", r.line)
+		}
+		keep, seen := kept[id]
+		if !seen {
+			draw := stream.At(uint64(len(kept)))
+			keep = draw.Float64() < b.Share
+			kept[id] = keep
+		}
+		if keep {
+			left = append(left, r)
+		}
+	}
+	return left
+}

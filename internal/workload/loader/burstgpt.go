@@ -1,0 +1,181 @@
+package loader
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/base/bounded"
+)
+
+// The columns of a BurstGPT trace that are read.
+const (
+	burstTime   = "Timestamp"
+	burstInput  = "Request tokens"
+	burstOutput = "Response tokens"
+)
+
+// burstGPT reads CSV with a header. Rows that are no requests are left out and told.
+func (l *load) burstGPT() error {
+	in, err := openText(l.path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	rows := csv.NewReader(l.options.maxLine().of(in))
+	rows.FieldsPerRecord, rows.ReuseRecord, rows.TrimLeadingSpace = -1, true, true
+	header, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return l.burstError(err)
+	}
+	columns, err := burstColumns(header)
+	if err != nil {
+		return fmt.Errorf("%s:1: %w", l.path, err)
+	}
+	for n := 0; ; n++ {
+		if n%1024 == 0 && l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		fields, err := rows.Read()
+		var broken *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			l.warnSkipped()
+			return nil
+		case errors.As(err, &broken):
+			l.skip(broken.StartLine)
+			continue
+		case err != nil:
+			return l.burstError(err)
+		}
+		l.line, _ = rows.FieldPos(0)
+		if r, ok := burstRow(fields, columns); ok {
+			l.addRow(r)
+		} else if len(fields) > 1 || strings.TrimSpace(fields[0]) != "" {
+			l.skip(l.line)
+		}
+	}
+}
+
+// burstError is an error of reading the file, with its line where that is known.
+func (l *load) burstError(err error) error {
+	if long := new(bounded.LineError); errors.As(err, &long) {
+		return fmt.Errorf("%s:%d: %w", l.path, long.Line, err)
+	}
+	return fmt.Errorf("%s: %w", l.path, err)
+}
+
+// burstHeader finds the columns in the first line of a file that stays where it is.
+func burstHeader(l *load) (chunk, error) {
+	in, err := bounded.OpenStream(l.path)
+	if err != nil {
+		return chunk{}, err
+	}
+	defer in.Close()
+	lines, from := bufio.NewReader(l.options.maxLine().of(in)), chunk{}
+	for {
+		text, err := lines.ReadBytes('\n')
+		from.line++
+		from.offset += int64(len(text))
+		if from.line == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 && err == nil {
+			continue
+		}
+		header, csvErr := burstFields(text)
+		if csvErr != nil || err != nil {
+			return chunk{}, errNotIndexed
+		}
+		if l.columns, err = burstColumns(header); err != nil {
+			return chunk{}, fmt.Errorf("%s:1: %w", l.path, err)
+		}
+		return from, nil
+	}
+}
+
+// burstLine reads a line alone. One with a field of several lines is not known as such.
+func (l *load) burstLine(line []byte) {
+	fields, err := burstFields(line)
+	if errors.Is(err, csv.ErrQuote) {
+		l.notIndexed = true
+		return
+	}
+	if r, ok := burstRow(fields, l.columns); ok && err == nil {
+		l.addRow(r)
+	} else {
+		l.skip(l.line)
+	}
+}
+
+func burstFields(line []byte) ([]string, error) {
+	if bytes.IndexByte(line, '"') < 0 {
+		fields := strings.Split(string(line), ",")
+		for i := range fields {
+			fields[i] = strings.TrimLeft(fields[i], " \t")
+		}
+		return fields, nil
+	}
+	rows := csv.NewReader(bytes.NewReader(line))
+	rows.FieldsPerRecord, rows.TrimLeadingSpace = -1, true
+	return rows.Read()
+}
+
+func burstColumns(header []string) (columns [3]int, err error) {
+	for i, name := range []string{burstTime, burstInput, burstOutput} {
+		columns[i] = slices.IndexFunc(header, func(h string) bool { return strings.TrimSpace(h) == name })
+		if columns[i] < 0 {
+			return columns, fmt.Errorf("the column %q is missing", name)
+		}
+	}
+	return columns, nil
+}
+
+func burstRow(fields []string, columns [3]int) (r traceRow, ok bool) {
+	var values [3]float64
+	for i, column := range columns {
+		if column >= len(fields) {
+			return r, false
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(fields[column]), 64)
+		if err != nil || !(v >= 0) || i > 0 && (v != math.Trunc(v) || v > math.MaxInt32) || v > maxMS/1000 {
+			return r, false
+		}
+		values[i] = v
+	}
+	if r.tokens = int(values[1]); r.tokens == 0 {
+		return r, false
+	}
+	limit := max(1, int(values[2]))
+	r.turn.TimestampMS, r.turn.MaxTokens = milliseconds(values[0]), &limit
+	return r, true
+}
+
+// skip notes a line that was left out.
+func (l *load) skip(line int) {
+	if l.skipped++; len(l.skippedLines) < maxErrors {
+		l.skippedLines = append(l.skippedLines, strconv.Itoa(line))
+	}
+}
+
+func (l *load) warnSkipped() {
+	if l.skipped == 0 {
+		return
+	}
+	more := ""
+	if l.skipped > len(l.skippedLines) {
+		more = " and others"
+	}
+	l.warnings = append(l.warnings, fmt.Sprintf("%s: %d rows are no requests and were left out: line %s%s",
+		l.path, l.skipped, strings.Join(l.skippedLines, ", "), more))
+}

@@ -1,0 +1,374 @@
+package loader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/workload/dataset"
+)
+
+const (
+	singleTurn = "single_turn"
+	multiTurn  = "multi_turn"
+
+	mooncakeTrace = "mooncake_trace"
+	bailianTrace  = "bailian_trace"
+	burstGPTTrace = "burst_gpt_trace"
+
+	randomPool   = "random_pool"
+	rawPayload   = "raw_payload"
+	inputsJSON   = "inputs_json"
+	sageMaker    = "sagemaker_data_capture"
+	basetenTrace = "baseten_trace"
+
+	shareGPT  = "sharegpt"
+	textLines = "text_lines"
+	textCSV   = "text_csv"
+)
+
+// format is one kind of dataset file.
+type format struct {
+	name string
+	// read fills the load with the conversations of its path; nil: the format is recognised, so that the
+	// message can name it, and not read.
+	read func(*load) error
+	// folders tells that the path may also be a folder.
+	folders bool
+	// mode is how much history requests carry; empty: deltas without responses.
+	mode dataset.ContextMode
+	// sampling is the preferred order; empty: sequential.
+	sampling dataset.Sampling
+	// blockSize is the number of tokens of a hash id; 0: no trace.
+	blockSize int
+	// line reads one line of a file whose lines can be read one by one, in any order; nil: they cannot. order says
+	// when their place is known, header reads what stands before them.
+	line   func(*load, []byte)
+	order  rowOrder
+	header func(*load) (chunk, error)
+}
+
+// unit is what filters leave out.
+func (f format) unit() string {
+	if f.blockSize > 0 {
+		return "rows"
+	}
+	return "conversations"
+}
+
+// formats is the table of the formats. A function: the readers refer to the table themselves.
+func formats() []format {
+	return []format{
+		{name: singleTurn, read: eachRow((*load).singleTurn), line: (*load).singleTurn, mode: dataset.MessageArrayWithResponses},
+		{name: multiTurn, read: eachRow((*load).multiTurn), line: (*load).multiTurn},
+		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
+		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), line: (*load).mooncake, blockSize: 512},
+		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), line: (*load).bailian, order: chatOrder, blockSize: 16},
+		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), line: (*load).burstLine, header: burstHeader, blockSize: 512},
+		{name: rawPayload, read: (*load).rawPayloads, line: (*load).payloadLine, folders: true, mode: dataset.MessageArrayWithResponses},
+		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
+		{name: sageMaker, read: trace((*load).sageMaker, nil), line: (*load).capture, order: timeOrder, folders: true, blockSize: 512},
+		{name: dagJSONL, read: readDAG},
+		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: traceLab, read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: dynamoTrace, read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: shareGPT, read: (*load).shareGPT},
+		{name: textLines, read: eachRow((*load).textLine)},
+		{name: textCSV, read: (*load).textCSV},
+	}
+}
+
+func lookupFormat(name string) (format, bool) {
+	for _, f := range formats() {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return format{}, false
+}
+
+func isFormat(name string) bool {
+	_, ok := lookupFormat(name)
+	return ok
+}
+
+// readable lists the formats that can be read, of folders or of all.
+func readable(folders bool) string {
+	var names []string
+	for _, f := range formats() {
+		if f.read != nil && (f.folders || !folders) {
+			names = append(names, f.name)
+		}
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// eachRow reads JSON Lines.
+func eachRow(row func(l *load, line []byte)) func(*load) error {
+	return func(l *load) error {
+		return eachLine(l.path, l.options.maxLine(), func(number int, line []byte) error {
+			if number%1024 == 0 && l.ctx.Err() != nil {
+				return l.ctx.Err()
+			}
+			l.line = number
+			row(l, line)
+			return nil
+		})
+	}
+}
+
+// chooseFormat is the readable format that the user named or the path shows.
+func chooseFormat(path, name string, limit lineLimit) (format, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
+	}
+	if info.IsDir() && name == "" {
+		if name, err = detectFolder(path, limit); err != nil {
+			return format{}, err
+		}
+	}
+	f, known := lookupFormat(name)
+	if info.IsDir() && known && !f.folders {
+		return format{}, folderError(path)
+	}
+	if name == "" {
+		if name, err = detect(path, limit); err != nil {
+			return format{}, err
+		}
+		f, known = lookupFormat(name)
+	}
+	switch {
+	case f.read != nil:
+		return f, nil
+	case known:
+		return format{}, fmt.Errorf("%s: %s files cannot be read by this release: use %s", path, name, readable(false))
+	}
+	return format{}, fmt.Errorf("unknown dataset format %q: want %s", shorten(name), readable(false))
+}
+
+func folderError(path string) error {
+	if folders := readable(true); folders != "" {
+		return fmt.Errorf("%s is a directory: give --custom-dataset-type %s, or a single file", path, folders)
+	}
+	return fmt.Errorf("%s is a directory: this release reads single files in the formats %s", path, readable(false))
+}
+
+var errFound = errors.New("found")
+
+// Detect tells the format of a file from its first record.
+func Detect(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return detectFolder(path, 0)
+	}
+	return detect(path, 0)
+}
+
+// detect tells the format from the first record.
+func detect(path string, limit lineLimit) (string, error) {
+	if format := formatByName(path); format != "" {
+		return format, nil
+	}
+	number, first := 0, ""
+	err := eachLine(path, limit, func(n int, line []byte) error {
+		number, first = n, string(line)
+		return errFound
+	})
+	switch {
+	case err == nil:
+		return "", fmt.Errorf("%s contains no records", path)
+	case errors.As(err, new(*bounded.LineError)):
+		// A document may be on one line, whatever its length.
+		if format := formatOfWhole(path, ""); format != "" {
+			return format, nil
+		}
+		return "", err
+	case err != errFound:
+		return "", err
+	}
+	record, err := parseObject([]byte(first))
+	if err != nil {
+		if format := formatOfWhole(path, first); format != "" {
+			return format, nil
+		}
+		if strings.HasPrefix(first, "[") {
+			return "", fmt.Errorf("%s:%d: the file is a JSON array, which only %s conversations may be: write one object a line", path, number, shareGPT)
+		}
+		return "", fmt.Errorf("%s:%d: %w; a file of records has one JSON object a line", path, number, err)
+	}
+	formats := formatsOf(record)
+	switch len(formats) {
+	case 1:
+		return formats[0], nil
+	case 0:
+		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path, number, strangeKeys(record))
+	}
+	return "", fmt.Errorf("%s:%d: the first record could be %s, pass --custom-dataset-type", path, number, strings.Join(formats, " or "))
+}
+
+func formatByName(path string) string {
+	switch filepath.Ext(path) {
+	case ".parquet", ".arrow", ".ipc", ".feather":
+		return "baseten_trace"
+	}
+	return ""
+}
+
+// lookedInto is how much of a document is read to recognise it.
+const lookedInto = 64 << 20
+
+// formatOfWhole recognises files that are not JSON Lines.
+func formatOfWhole(path, first string) string {
+	if strings.Contains(first, "Timestamp") && strings.Contains(first, "Request tokens") && strings.Contains(first, "Response tokens") {
+		return burstGPTTrace
+	}
+	if startsInputsJSON(path) {
+		return inputsJSON
+	}
+	if startsShareGPT(path) {
+		return shareGPT
+	}
+	if format := formatOfText(path, first); format != "" {
+		return format
+	}
+	file, err := bounded.OpenStream(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	var document map[string]json.RawMessage
+	if json.NewDecoder(io.LimitReader(file, lookedInto)).Decode(&document) != nil {
+		return ""
+	}
+	o := &object{members: document}
+	for _, f := range wholeFormats {
+		if f.accepts(o) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+type recognised struct {
+	name    string
+	accepts func(*object) bool
+}
+
+var wholeFormats = []recognised{
+	{"weka_trace", isWeka},
+}
+
+// specific are the formats that also look like a more general one; the first that accepts wins.
+var specific = []recognised{
+	{bailianTrace, func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
+	{"sagemaker_data_capture", func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
+	{"inputs_json", isInputsJSON},
+	{"weka_trace", isWeka},
+	{traceLab, isTraceLab},
+	{dynamoTrace, isDynamo},
+	{"dag_jsonl", isDAG},
+	{mooncakeTrace, func(o *object) bool {
+		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") || o.has("session_id") || o.has("message_mode"))
+	}},
+	{"raw_payload", func(o *object) bool { return o.isList("messages") && !o.has("conversation_id") && !o.isList("data") }},
+}
+
+// general are the formats that must not be mistaken for each other.
+var general = []recognised{
+	{singleTurn, func(o *object) bool {
+		for _, m := range modalities {
+			if o.has(m.singular) || o.has(m.plural) {
+				return true
+			}
+		}
+		return false
+	}},
+	{multiTurn, func(o *object) bool { return o.has("turns") }},
+	{mooncakeTrace, func(o *object) bool { return o.has("input_length") || o.has("text_input") || o.has("payload") }},
+}
+
+// last are the formats of records that no other one accepts.
+var last = []recognised{
+	{shareGPT, isShareGPT},
+	{singleTurn, func(o *object) bool {
+		_, ok := plainText(o.members["prompt"])
+		return ok && !o.has("timestamp_start_unix_ms")
+	}},
+}
+
+// formatsOf is every format that the first record may belong to. Whether it is right in all its
+// fields shows when it is read, so that a mistake there is reported as such.
+func formatsOf(o *object) []string {
+	var named string
+	if json.Unmarshal(o.members["type"], &named) == nil && isFormat(named) {
+		return []string{named}
+	}
+	for _, f := range specific {
+		if f.accepts(o) {
+			return []string{f.name}
+		}
+	}
+	var formats []string
+	for _, f := range general {
+		if f.accepts(o) {
+			formats = append(formats, f.name)
+		}
+	}
+	if len(formats) > 0 {
+		return formats
+	}
+	for _, f := range last {
+		if f.accepts(o) {
+			return []string{f.name}
+		}
+	}
+	return nil
+}
+
+// otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.
+func (l *load) otherFormat(o *object) string {
+	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format && !(l.format == randomPool && formats[0] == singleTurn) {
+		return formats[0]
+	}
+	return ""
+}
+
+// errorOf notes a mistake of a record, which may be one of another format.
+func (l *load) errorOf(o *object, err error) {
+	if other := l.otherFormat(o); other != "" {
+		l.errorf("this looks like a %s record, but the file is read as %s: %v", other, l.format, err)
+		return
+	}
+	l.errorf("%v", err)
+}
+
+func isInputsJSON(o *object) bool {
+	var items []map[string]json.RawMessage
+	if json.Unmarshal(o.members["data"], &items) != nil || len(items) == 0 {
+		return false
+	}
+	return items[0]["payloads"] != nil
+}
+
+func isWeka(o *object) bool { return o.hasAll("requests", "hash_id_scope") }
+
+func isDAG(o *object) bool {
+	var turns []map[string]json.RawMessage
+	if o.has("orchestrator") || o.has("pre_session_spawns") {
+		return true
+	}
+	if json.Unmarshal(o.members["turns"], &turns) != nil || len(turns) == 0 {
+		return false
+	}
+	return turns[0]["messages"] != nil
+}

@@ -1,0 +1,281 @@
+package loader
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"aiperf/internal/workload/dataset"
+)
+
+// object is a JSON object that knows the order of its keys. A member that is null counts as absent.
+type object struct {
+	keys    []string
+	members map[string]json.RawMessage
+}
+
+var errNoObject = errors.New("want a JSON object")
+
+func parseObject(text []byte) (*object, error) {
+	if !utf8.Valid(text) {
+		if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+			return nil, errors.New("the file is UTF-16 text: convert it to UTF-8")
+		}
+		return nil, errors.New("the line is not UTF-8 text")
+	}
+	if o := splitObject(text); o != nil {
+		return o, nil
+	}
+	return decodeObject(text)
+}
+
+// decodeObject is parseObject for text that may be wrong.
+func decodeObject(text []byte) (*object, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	token, err := dec.Token()
+	if err != nil {
+		return nil, cmp.Or(syntaxError(text), jsonError(err))
+	}
+	if token != json.Delim('{') {
+		if err := syntaxError(text); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w, got %s", errNoObject, shorten(string(text)))
+	}
+	o := &object{members: map[string]json.RawMessage{}}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, cmp.Or(syntaxError(text), jsonError(err))
+		}
+		key, _ := token.(string) // the decoder lets nothing else stand here
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, cmp.Or(syntaxError(text), jsonError(err))
+		}
+		if _, twice := o.members[key]; twice {
+			return nil, fmt.Errorf("the key %q stands twice in one object", shorten(key))
+		}
+		o.keys = append(o.keys, key)
+		o.members[key] = value
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, cmp.Or(syntaxError(text), jsonError(err))
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("more text follows the JSON object on the same line")
+	}
+	return o, nil
+}
+
+// splitObject takes a right object apart, without a decoder; nil: the decoder finds out what is wrong.
+func splitObject(text []byte) *object {
+	if len(text) == 0 || text[0] != '{' || !json.Valid(text) {
+		return nil
+	}
+	text = bytes.Clone(text) // the members outlive the line
+	o := &object{members: make(map[string]json.RawMessage, 8)}
+	for at := skipBlanks(text, 1); text[at] != '}'; {
+		if text[at] == ',' {
+			at = skipBlanks(text, at+1)
+		}
+		end := skipJSON(text, at)
+		key := string(text[at+1 : end-1])
+		if bytes.IndexByte(text[at:end], '\\') >= 0 && json.Unmarshal(text[at:end], &key) != nil {
+			return nil
+		}
+		at = skipBlanks(text, skipBlanks(text, end)+1) // behind the colon
+		end = skipJSON(text, at)
+		if _, twice := o.members[key]; twice {
+			return nil
+		}
+		o.keys = append(o.keys, key)
+		o.members[key] = json.RawMessage(text[at:end:end])
+		at = skipBlanks(text, end)
+	}
+	return o
+}
+
+func skipBlanks(text []byte, at int) int {
+	for text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' {
+		at++
+	}
+	return at
+}
+
+// skipJSON is the place behind the value at a place of right JSON.
+func skipJSON(text []byte, at int) int {
+	depth := 0
+	for {
+		switch c := text[at]; c {
+		case '"':
+			for at++; text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ' ', '\t', '\n', '\r', ',', ':':
+			at++
+			continue
+		default: // a number or a word
+			for at+1 < len(text) && !bytes.ContainsAny(text[at+1:at+2], " \t\n\r,:]}") {
+				at++
+			}
+		}
+		if at++; depth == 0 {
+			return at
+		}
+	}
+}
+
+// plain is a string without escapes, as it is.
+func plain(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
+		return "", false
+	}
+	return string(raw[1 : len(raw)-1]), true
+}
+
+// syntaxError says where text stops being JSON, nil if it is JSON.
+func syntaxError(text []byte) error {
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(text, new(json.RawMessage))
+	if !errors.As(err, &syntax) {
+		return nil
+	}
+	at := int(syntax.Offset) - 1
+	if at >= len(text)-1 && strings.HasPrefix(syntax.Error(), "unexpected end") || at < 0 || at >= len(text) {
+		return jsonError(io.ErrUnexpectedEOF)
+	}
+	column := utf8.RuneCount(text[:at]) + 1
+	found, _ := utf8.DecodeRune(text[at:])
+	if found < ' ' {
+		return fmt.Errorf("not valid JSON: column %d: a control character stands in the text", column)
+	}
+	return fmt.Errorf("not valid JSON: column %d: %q is not expected here", column, string(found))
+}
+
+// jsonError says that text is no JSON, where the place is not known.
+func jsonError(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) || err.Error() == "unexpected end of JSON input":
+		return errors.New("not valid JSON: the text ends too early")
+	case errors.As(err, &syntax):
+		if c := strings.SplitN(syntax.Error(), "'", 3); len(c) == 3 {
+			return fmt.Errorf("not valid JSON: %q is not expected here", c[1])
+		}
+		return errors.New("not valid JSON")
+	}
+	return fmt.Errorf("not valid JSON: %w", err)
+}
+
+// plainText is a JSON text that is not empty.
+func plainText(raw json.RawMessage) (string, bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil || s == "" {
+		return "", false
+	}
+	return s, true
+}
+
+func (o *object) has(key string) bool {
+	value := o.members[key]
+	return value != nil && string(value) != "null"
+}
+
+func (o *object) hasAll(keys ...string) bool {
+	for _, key := range keys {
+		if !o.has(key) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *object) isList(key string) bool { return o.has(key) && o.members[key][0] == '[' }
+
+// text is a string member; "" if it is absent.
+func (o *object) text(key string) (string, error) {
+	if !o.has(key) {
+		return "", nil
+	}
+	s, ok := plain(o.members[key])
+	if !ok && json.Unmarshal(o.members[key], &s) != nil {
+		return "", o.wrong(key, "a string")
+	}
+	return s, nil
+}
+
+// number is a member that is a number.
+func (o *object) number(key string) (float64, bool) {
+	raw := o.members[key]
+	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(string(raw), 64)
+	return x, err == nil
+}
+
+// maxMS is about the largest time that nanoseconds can count: 285 years.
+const maxMS = 9e12
+
+// milliseconds is a number from 0 to maxMS; nil if it is absent.
+func (o *object) milliseconds(key string) (*float64, error) {
+	if !o.has(key) {
+		return nil, nil
+	}
+	ms, ok := o.number(key)
+	if !ok || ms < 0 || ms > maxMS {
+		return nil, o.wrong(key, "a number of milliseconds of at least 0")
+	}
+	return &ms, nil
+}
+
+// positive is a whole number above 0; nil if it is absent.
+func (o *object) positive(key string) (*int, error) {
+	if !o.has(key) {
+		return nil, nil
+	}
+	x, ok := o.number(key)
+	if !ok || x < 1 || x != math.Trunc(x) || x > math.MaxInt32 {
+		return nil, o.wrong(key, "a whole number above 0")
+	}
+	n := int(x)
+	return &n, nil
+}
+
+// fields is the members of an object member in their order.
+func (o *object) fields(key string) ([]dataset.Field, error) {
+	if !o.has(key) {
+		return nil, nil
+	}
+	inner, err := parseObject(o.members[key])
+	if err != nil {
+		if errors.Is(err, errNoObject) {
+			return nil, o.wrong(key, "an object")
+		}
+		return nil, fmt.Errorf("field %q: %w", key, err)
+	}
+	var fields []dataset.Field
+	for _, name := range inner.keys {
+		fields = append(fields, dataset.Field{Name: name, Value: inner.members[name]})
+	}
+	return fields, nil
+}
+
+// wrong is the error of a member that is not what it should be.
+func (o *object) wrong(key, want string) error {
+	return fmt.Errorf("field %q: want %s, got %s", key, want, shorten(string(o.members[key])))
+}

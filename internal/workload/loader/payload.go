@@ -1,0 +1,273 @@
+package loader
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/workload/dataset"
+)
+
+// rawPayloads reads lines that are whole request bodies. The lines of a file are conversations of one
+// turn each; in a folder each file is one conversation.
+func (l *load) rawPayloads() error {
+	files, others, err := filesAt(l.path, ".jsonl", ".jsonl.gz")
+	if err != nil {
+		return err
+	}
+	folder := len(files) != 1 || files[0] != l.path
+	if folder {
+		l.noteSkipped(others)
+	}
+	for _, file := range files {
+		var turns []dataset.Turn
+		first := 0
+		err := l.eachFile([]string{file}, func(l *load, line []byte) {
+			turn, ok := l.payload(line)
+			switch {
+			case !ok:
+			case !folder:
+				c := l.conversation("")
+				c.Turns = append(c.Turns, turn)
+			default:
+				if len(turns) == 0 {
+					first = l.line
+				}
+				turns = append(turns, turn)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if len(turns) > 0 {
+			l.line = first
+			l.conversation("").Turns = turns
+		}
+	}
+	return nil
+}
+
+// payloadLine is a conversation of one turn.
+func (l *load) payloadLine(line []byte) {
+	if turn, ok := l.payload(line); ok {
+		c := l.conversation("")
+		c.Turns = append(c.Turns, turn)
+	}
+}
+
+// payload is a turn that is sent exactly as text says.
+func (l *load) payload(text []byte) (dataset.Turn, bool) {
+	o, err := parseObject(text)
+	if err != nil {
+		l.errorf("%v", err)
+		return dataset.Turn{}, false
+	}
+	return dataset.Turn{RawPayload: bytes.Clone(text), MaxTokens: outputLimit(o)}, true
+}
+
+// WithModel is a body with messages and the name of a model, which it lacks; false if it needs none.
+func WithModel(body []byte, model string) ([]byte, bool) {
+	o, err := parseObject(body)
+	if err != nil || !o.isList("messages") {
+		return body, false
+	}
+	if _, named := o.members["model"]; named {
+		return body, false
+	}
+	name, err := json.Marshal(model)
+	if err != nil {
+		return body, false
+	}
+	rest := bytes.TrimLeft(body, " \t\r\n")[1:]
+	return slices.Concat([]byte(`{"model":`), name, []byte(","), rest), true
+}
+
+// outputLimit is the limit that a request body asks for, nil if it asks for none.
+func outputLimit(body *object) *int {
+	for _, key := range []string{"max_completion_tokens", "max_tokens"} {
+		if n, err := body.positive(key); err == nil && n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// inputsJSON reads a document like our own inputs.json: a list of sessions with their payloads. It is
+// read as a stream; only one session is in memory twice.
+func (l *load) inputsJSON() error {
+	in, err := openText(l.path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	dec := json.NewDecoder(in)
+	if err := l.inputsDocument(dec); err != nil {
+		l.line = l.lineAt(l.faultOffset())
+		l.errorf("%v", jsonError(err))
+	}
+	return l.ctx.Err()
+}
+
+// inputsDocument walks the document; its error is that of the JSON.
+func (l *load) inputsDocument(dec *json.Decoder) error {
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+		if err == nil {
+			l.line = 1
+			l.errorf(`want an object with "data"`)
+		}
+		if err == io.EOF { // an empty file has no records, which is told elsewhere
+			return nil
+		}
+		return err
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		if key != "data" {
+			l.line = l.lineAt(dec.InputOffset())
+			l.warnUnknown(key.(string)) // the decoder lets nothing else stand here
+			if err := dec.Decode(new(json.RawMessage)); err != nil {
+				return err
+			}
+			continue
+		}
+		if token, err := dec.Token(); err != nil {
+			return err
+		} else if token != json.Delim('[') {
+			l.line = l.lineAt(dec.InputOffset())
+			l.errorf(`field "data": want a list of sessions`)
+			return nil
+		}
+		for dec.More() && l.ctx.Err() == nil {
+			var item json.RawMessage
+			if err := dec.Decode(&item); err != nil {
+				return err
+			}
+			l.inputsSession(item, dec.InputOffset()-int64(len(item)))
+		}
+		if l.ctx.Err() != nil {
+			return nil
+		}
+		if _, err := dec.Token(); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		l.line = l.lineAt(dec.InputOffset())
+		l.errorf("more text follows the JSON object")
+	}
+	return nil
+}
+
+// inputsSession reads one session that begins at a place of the document.
+func (l *load) inputsSession(item []byte, at int64) {
+	fault := func(err error) {
+		l.line = l.lineAt(at)
+		l.errorf("%v", err)
+	}
+	o, err := parseObject(item)
+	if err != nil {
+		fault(err)
+		return
+	}
+	id, err := o.text("session_id")
+	if err != nil {
+		fault(err)
+		return
+	}
+	if _, twice := l.sessions[id]; twice {
+		fault(fmt.Errorf("the session %q stands twice", shorten(id)))
+		return
+	}
+	var payloads []json.RawMessage
+	if json.Unmarshal(o.members["payloads"], &payloads) != nil || len(payloads) == 0 {
+		fault(fmt.Errorf(`the session %q: field "payloads": want a list of at least one request body`, shorten(id)))
+		return
+	}
+	var turns []dataset.Turn
+	for i, payload := range payloads {
+		body, err := parseObject(payload)
+		if err != nil {
+			fault(fmt.Errorf("payloads[%d]: %w", i, err))
+			return
+		}
+		var compact bytes.Buffer // the white space is that of the document
+		if err := json.Compact(&compact, payload); err != nil {
+			fault(fmt.Errorf("payloads[%d]: %w", i, err))
+			return
+		}
+		turns = append(turns, dataset.Turn{RawPayload: compact.Bytes(), MaxTokens: outputLimit(body)})
+	}
+	for _, key := range o.keys {
+		if key != "session_id" && key != "payloads" {
+			l.line = l.lineAt(at)
+			l.warnUnknown(key)
+		}
+	}
+	l.line = 0 // nobody asks for the line of a session without times
+	l.conversation(id).Turns = turns
+}
+
+// faultOffset is the place at which the file stops being JSON. A decoder does not tell it, so the file
+// is read again, as a whole.
+func (l *load) faultOffset() int64 {
+	in, err := openText(l.path)
+	if err != nil {
+		return 0
+	}
+	defer in.Close()
+	document, err := io.ReadAll(io.LimitReader(in, bounded.MaxDocument))
+	if err != nil {
+		return 0
+	}
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(document, new(json.RawMessage)), &syntax) {
+		return syntax.Offset
+	}
+	return int64(len(document))
+}
+
+// lineAt is the line of a place of the file that is being read, from 1. It reads the file again: it is
+// asked for in messages only.
+func (l *load) lineAt(offset int64) int {
+	in, err := openText(l.path)
+	if err != nil {
+		return 1
+	}
+	defer in.Close()
+	line, buf := 1, make([]byte, 1<<16)
+	for offset > 0 {
+		n, err := in.Read(buf[:min(int64(len(buf)), offset)])
+		line += bytes.Count(buf[:n], []byte("\n"))
+		if offset -= int64(n); err != nil {
+			break
+		}
+	}
+	return line
+}
+
+// startsInputsJSON tells whether a document begins like inputs.json: its first session has payloads.
+func startsInputsJSON(path string) bool {
+	in, err := openText(path)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	dec := json.NewDecoder(io.LimitReader(in, 4*lookedInto))
+	for _, want := range []json.Token{json.Delim('{'), "data", json.Delim('[')} {
+		if token, err := dec.Token(); err != nil || token != want {
+			return false
+		}
+	}
+	var first map[string]json.RawMessage
+	return dec.More() && dec.Decode(&first) == nil && first["payloads"] != nil
+}

@@ -1,0 +1,199 @@
+package loader
+
+import (
+	"fmt"
+	"math"
+
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/dataset"
+)
+
+// Reshape changes the times, the lengths and the shared prefixes of a trace. The prefix of a row is
+// its leading run of hash ids that occur more than once in the trace; the rest is its prompt.
+type Reshape struct {
+	// Speedup divides the times; 0 leaves them.
+	Speedup float64
+	// PrefixLen, PromptLen and OutputLen multiply lengths.
+	PrefixLen, PromptLen, OutputLen float64
+	// PrefixRoots is the number of independent copies of the prefixes among which sessions are spread.
+	PrefixRoots int
+}
+
+// Unchanged is the reshaping that changes nothing.
+func Unchanged() Reshape {
+	return Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}
+}
+
+// Zero is the instant in milliseconds of a recorded one after the speed-up.
+func (s *Reshape) Zero(ms int64) int64 {
+	if s == nil || s.Speedup == 0 {
+		return ms
+	}
+	return int64(float64(ms) / s.Speedup)
+}
+
+// pace is what spans of recorded time are divided by.
+func (s *Reshape) pace() float64 {
+	if s == nil || s.Speedup == 0 {
+		return 1
+	}
+	return s.Speedup
+}
+
+func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) error {
+	if s == nil {
+		return nil
+	}
+	if s.PrefixLen != 1 || s.PromptLen != 1 || s.PrefixRoots > 1 {
+		if err := s.reshapePrompts(rows, blockSize, seed); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		s.scaleTurn(&rows[i].turn)
+	}
+	return nil
+}
+
+// scaleTurn changes what needs no other rows: the times and the output.
+func (s *Reshape) scaleTurn(t *dataset.Turn) {
+	if s == nil {
+		return
+	}
+	if n := t.MaxTokens; n != nil && s.OutputLen != 1 {
+		scaled := max(1, scale(*n, s.OutputLen))
+		t.MaxTokens = &scaled
+	}
+	if s.Speedup == 0 {
+		return
+	}
+	if t.TimestampMS != nil {
+		ms := math.Trunc(*t.TimestampMS / s.Speedup)
+		t.TimestampMS = &ms
+	}
+	if t.DelayMS != nil {
+		ms := *t.DelayMS / s.Speedup
+		t.DelayMS = &ms
+	}
+}
+
+// scale multiplies a length and rounds down; a product that exceeds any real prompt is cut.
+func scale(n int, by float64) int { return int(min(float64(n)*by, math.MaxInt32)) }
+
+// maxBlocks bounds the blocks of a reshaped trace: a gigabyte of ids.
+const maxBlocks = 1 << 27
+
+// checkSize refuses multipliers that would fill the memory.
+func (s *Reshape) checkSize(rows []traceRow, blockSize int) error {
+	blocks := 0.0
+	for i := range rows {
+		if len(rows[i].ids) > 0 {
+			blocks += float64(len(rows[i].ids))*max(1, s.PrefixLen) + float64(rows[i].tokens)*s.PromptLen/float64(blockSize)
+		}
+	}
+	if blocks > maxBlocks {
+		return fmt.Errorf("the reshaped trace would have about %.0f blocks, and the limit is %d: lower --synthesis-prefix-len-multiplier or --synthesis-prompt-len-multiplier", blocks, maxBlocks)
+	}
+	return nil
+}
+
+func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.Seed) error {
+	if err := s.checkSize(rows, blockSize); err != nil {
+		return err
+	}
+	shared := sharedIDs(rows)
+	whole := int64(max(1, s.PrefixLen)) // an id of a prefix becomes that many
+	fresh := int64(1)                   // ids above are free
+	for id := range shared {
+		fresh = max(fresh, id+1)
+	}
+	fresh *= whole
+	for i := range rows {
+		if r := &rows[i]; len(r.ids) > 0 {
+			fresh = s.reshapeRow(r, shared, blockSize, whole, fresh)
+		}
+	}
+	if s.PrefixRoots > 1 {
+		spread(rows, s.PrefixRoots, fresh+1, seed)
+	}
+	return nil
+}
+
+func sharedIDs(rows []traceRow) map[int64]bool {
+	times := map[int64]int{}
+	for i := range rows {
+		for _, id := range rows[i].ids {
+			times[id]++
+		}
+	}
+	shared := map[int64]bool{}
+	for id, n := range times {
+		if n > 1 {
+			shared[id] = true
+		}
+	}
+	return shared
+}
+
+// reshapeRow changes one row and returns the last id that is taken.
+func (s *Reshape) reshapeRow(r *traceRow, shared map[int64]bool, blockSize int, whole, fresh int64) int64 {
+	run := 0
+	for run < len(r.ids) && shared[r.ids[run]] {
+		run++
+	}
+	prefixTokens := min(blockSize*run, r.tokens)
+	missing := blockSize*run - prefixTokens // in a last block that is shared and not full
+	prompt := scale(r.tokens-prefixTokens, s.PromptLen)
+	ids := make([]int64, 0, len(r.ids))
+	add := func() {
+		fresh++
+		ids = append(ids, fresh)
+	}
+	if s.PrefixLen < 1 {
+		keep := run
+		if run > 0 {
+			keep = max(1, int(float64(run)*s.PrefixLen))
+		}
+		ids = append(ids, r.ids[:keep]...)
+		if keep < run {
+			missing = 0
+		}
+	} else {
+		for _, id := range r.ids[:run] {
+			for k := range whole {
+				ids = append(ids, id*whole+k)
+			}
+		}
+		for want := int(math.Ceil(float64(run) * s.PrefixLen)); len(ids) < want; {
+			add()
+		}
+	}
+	r.tokens = blockSize*len(ids) - missing + prompt
+	for range (prompt + blockSize - 1) / blockSize {
+		add()
+	}
+	if r.ids = ids; len(ids) == 0 {
+		r.ids, r.tokens = nil, 1 // a prompt of nothing cannot be sent
+	}
+	return fresh
+}
+
+// spread gives each session one of several copies of the ids.
+func spread(rows []traceRow, roots int, distance int64, seed random.Seed) {
+	stream := seed.Stream("dataset.synthesis.synthesizer")
+	copies := map[string]int64{}
+	draws := uint64(0)
+	for i := range rows {
+		r := &rows[i]
+		root, known := copies[r.session]
+		if !known || r.session == "" {
+			draw := stream.At(draws)
+			draws++
+			root = int64(draw.IntN(roots))
+			copies[r.session] = root
+		}
+		for k := range r.ids {
+			r.ids[k] += root * distance
+		}
+	}
+}

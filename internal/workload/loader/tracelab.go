@@ -1,0 +1,397 @@
+package loader
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"time"
+
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/workload/dataset"
+)
+
+const traceLab = "tracelab"
+
+// traceLabKeys tell a round from the rows of other formats.
+var traceLabKeys = []string{
+	"session_id", "round_index", "input_tokens_total", "prefix_tokens", "newly_append_tokens", "timing_events",
+}
+
+// TraceLabOptions say how sub-agents of a tracelab recording are found: their rows do not name their parents.
+type TraceLabOptions struct {
+	// Join makes a session that ran within another one's call of an agent the child of that session.
+	Join bool
+	// JoinCodex looks for such calls in Codex sessions too, which record only the first call and the last wait.
+	JoinCodex bool
+	// MinSpawn is the shortest call that counts.
+	MinSpawn time.Duration
+}
+
+// labSession is one session of a recording: the rows with one id.
+type labSession struct {
+	id, trace               string
+	line                    int
+	provider, user, project string
+	rounds                  []labRound
+	// first and last are the earliest and the latest stamp of all events and tools.
+	first, last time.Time
+	// calls are the windows in which sub-agents ran.
+	calls []labCall
+	codex labCall
+}
+
+// labRound is one request of a session.
+type labRound struct {
+	line, index           int
+	input, prefix, output int
+	model                 string
+	submitted             time.Time
+	took                  time.Duration
+	blocks                []int64
+	at, think             time.Duration // since the first round of the trace, and since the end of the round before
+}
+
+// readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that can be told. Contents were not
+// recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on with
+// blocks of its own.
+func readTraceLab(l *load) error {
+	sessions, err := l.labSessions()
+	if err != nil || l.mistaken > 0 {
+		return err
+	}
+	timed := slices.DeleteFunc(sessions, func(s *labSession) bool { return len(s.rounds) == 0 })
+	traces := l.labTraces(timed)
+	if err := l.nameTraces(traces); err != nil {
+		return err
+	}
+	fresh := int64(1)
+	for _, t := range traces {
+		fresh = t.settle(l.blockSize, fresh)
+	}
+	traces = l.chosenTraces(traces)
+	requests, err := l.labRequests(traces)
+	if err != nil || l.mistaken > 0 {
+		return err
+	}
+	for i, t := range traces {
+		l.playTrace(t, requests[i])
+	}
+	if l.options.Scheduled {
+		l.scheduleAll()
+	}
+	return nil
+}
+
+// labSessions reads the rows, session by session in the order of the file.
+func (l *load) labSessions() (sessions []*labSession, err error) {
+	byID := map[string]*labSession{}
+	anonymous, untimed := 0, 0
+	err = eachRow(func(l *load, line []byte) {
+		o, err := parseObject(line)
+		if err != nil {
+			l.errorf("%v", err)
+			return
+		}
+		id, err := o.text("session_id")
+		if err != nil {
+			l.errorf("%v", err)
+			return
+		}
+		if id == "" {
+			if l.otherFormat(o) != "" {
+				l.errorOf(o, errors.New(`field "session_id" is missing`))
+				return
+			}
+			anonymous++
+			l.skipped++
+			if len(l.skippedLines) < maxErrors {
+				l.skippedLines = append(l.skippedLines, fmt.Sprint(l.line))
+			}
+			return
+		}
+		s := byID[id]
+		if s == nil {
+			s = &labSession{id: id, line: l.line}
+			byID[id] = s
+			sessions = append(sessions, s)
+			err = s.identity(o)
+		}
+		round, timed := labRound{line: l.line}, false
+		if err == nil {
+			timed, err = s.read(o, &round, &l.options.TraceLab)
+		}
+		switch {
+		case err != nil:
+			l.errorOf(o, err)
+		case timed:
+			s.rounds = append(s.rounds, round)
+		default:
+			untimed++
+		}
+	})(l)
+	if anonymous > 0 {
+		l.notef("%d rows without session_id left out", anonymous)
+	}
+	if untimed > 0 {
+		l.notef("%d rounds without a time left out", untimed)
+	}
+	return sessions, err
+}
+
+// identity reads whose session it is, from its first row.
+func (s *labSession) identity(o *object) (err error) {
+	for key, to := range map[string]*string{"provider": &s.provider, "user": &s.user, "project": &s.project} {
+		if *to, err = o.text(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads a row of the session; timed reports whether the round has a time.
+func (s *labSession) read(o *object, r *labRound, options *TraceLabOptions) (timed bool, err error) {
+	reasoning := 0
+	for _, field := range []struct {
+		key string
+		to  *int
+	}{
+		{"round_index", &r.index}, {"input_tokens_total", &r.input}, {"prefix_tokens", &r.prefix},
+		{"output_tokens", &r.output}, {"reasoning_output_tokens", &reasoning},
+	} {
+		n, err := o.integer(field.key, 0)
+		if err != nil || n < 0 || n > math.MaxInt32 {
+			return false, o.wrong(field.key, "a whole number of at least 0")
+		}
+		*field.to = int(n)
+	}
+	if !o.has("input_tokens_total") {
+		return false, errors.New(`field "input_tokens_total" is missing`)
+	}
+	r.input, r.output = max(1, r.input), max(1, r.output+reasoning)
+	if r.model, err = o.text("model"); err != nil {
+		return false, err
+	}
+	if timed, err = s.events(o, r); err != nil {
+		return false, err
+	}
+	return timed, s.tools(o, options)
+}
+
+// covers extends the span of the session to an instant.
+func (s *labSession) covers(at time.Time) {
+	if s.first.IsZero() || at.Before(s.first) {
+		s.first = at
+	}
+	if at.After(s.last) {
+		s.last = at
+	}
+}
+
+// events reads when a round was submitted and how long it took: from its last input, or else its first output, to its
+// last output.
+func (s *labSession) events(o *object, r *labRound) (timed bool, err error) {
+	var events []struct {
+		Type string `json:"event_type"`
+		Time string `json:"timestamp"`
+	}
+	if o.has("timing_events") && json.Unmarshal(o.members["timing_events"], &events) != nil {
+		return false, o.wrong("timing_events", "a list of events with event_type and timestamp")
+	}
+	var input, begun, done time.Time
+	for _, e := range events {
+		if e.Time == "" {
+			continue
+		}
+		at, err := scalar.Instant(e.Time)
+		if err != nil {
+			return false, fmt.Errorf(`field "timing_events": %w`, err)
+		}
+		s.covers(at)
+		switch e.Type {
+		case "user_message", "tool_result":
+			input = later(input, at)
+		case "text", "reasoning", "tool_call":
+			if begun.IsZero() || at.Before(begun) {
+				begun = at
+			}
+			done = later(done, at)
+		}
+	}
+	if r.submitted = input; input.IsZero() {
+		r.submitted = begun
+	}
+	if !done.IsZero() {
+		r.took = max(0, done.Sub(r.submitted))
+	}
+	return !r.submitted.IsZero(), nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// unsafeName is what a trace's id does not have; longestName is its length.
+var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+const longestName = 150
+
+// nameTraces gives traces and sub-agents the ids of their sessions, in letters that a file name may have.
+func (l *load) nameTraces(traces []*labTrace) error {
+	of := map[string]string{}
+	for _, t := range traces {
+		for _, s := range append([]*labSession{t.session}, t.agents...) {
+			s.trace = unsafeName.ReplaceAllString(s.id, "_")
+			s.trace = s.trace[:min(len(s.trace), longestName)]
+			if other, twice := of[s.trace]; twice {
+				return fmt.Errorf("%s:%d: the sessions %q and %q are both called %q: rename one of them",
+					l.path, s.line, shorten(other), shorten(s.id), s.trace)
+			}
+			of[s.trace] = s.id
+		}
+	}
+	return nil
+}
+
+// settle gives the rounds of a trace their times and blocks, from a number of blocks on, and returns the next one.
+func (t *labTrace) settle(blockSize int, fresh int64) int64 {
+	start := t.session.rounds[0].submitted
+	for _, s := range append([]*labSession{t.session}, t.agents...) {
+		var chain []int64
+		var end time.Duration
+		for i := range s.rounds {
+			r := &s.rounds[i]
+			total := r.input / blockSize
+			kept := min(min(r.prefix, r.input)/blockSize, len(chain), total)
+			r.blocks = slices.Clone(chain[:kept])
+			for len(r.blocks) < total {
+				r.blocks = append(r.blocks, fresh)
+				fresh++
+			}
+			chain = r.blocks
+			if r.at = r.submitted.Sub(start); i > 0 {
+				r.think = max(0, r.at-end)
+			}
+			end = r.at + r.took
+		}
+	}
+	return fresh
+}
+
+// chosenTraces leaves out what is longer than the longest context, and then what is beyond the number of recordings.
+func (l *load) chosenTraces(traces []*labTrace) []*labTrace {
+	if limit := l.options.MaxContext; limit > 0 {
+		traces = slices.DeleteFunc(traces, func(t *labTrace) bool {
+			for _, s := range append([]*labSession{t.session}, t.agents...) {
+				for _, r := range s.rounds {
+					if r.input+r.output > limit {
+						l.dropped.contexts++
+						return true
+					}
+				}
+			}
+			return false
+		})
+	}
+	if n := l.options.Entries; n > 0 && len(traces) > n {
+		traces = traces[:n]
+	}
+	return traces
+}
+
+// labRequests are the requests of the traces, session by session, after the filters and multipliers of rows.
+func (l *load) labRequests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
+	type origin struct {
+		trace   int
+		session *labSession
+		round   *labRound
+	}
+	var origins []origin
+	for i, t := range traces {
+		for _, s := range append([]*labSession{t.session}, t.agents...) {
+			for j := range s.rounds {
+				r := &s.rounds[j]
+				at, limit := inMilliseconds(r.at), r.output
+				row := traceRow{session: t.session.trace, order: len(origins), tokens: r.input, ids: r.blocks}
+				row.turn = dataset.Turn{TimestampMS: &at, MaxTokens: &limit}
+				origins = append(origins, origin{i, s, r})
+				l.line = r.line
+				l.addRow(row)
+			}
+		}
+	}
+	rows := l.windowed(l.rows)
+	l.rows = nil
+	if err := l.options.Reshape.apply(rows, l.blockSize, l.options.Seed); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.path, err)
+	}
+	requests := make([]map[*labSession][]wekaRequest, len(traces))
+	for i := range rows {
+		row, o := &rows[i], &origins[rows[i].order]
+		if requests[o.trace] == nil {
+			requests[o.trace] = map[*labSession][]wekaRequest{}
+		}
+		at, scale := *row.turn.TimestampMS/1000, l.options.Reshape.pace()
+		requests[o.trace][o.session] = append(requests[o.trace][o.session], wekaRequest{
+			at: at, end: at + o.round.took.Seconds()/scale, think: o.round.think.Seconds() / scale, model: o.round.model,
+			in: row.tokens, out: *row.turn.MaxTokens, ids: row.ids, row: uint64(row.line),
+		})
+	}
+	return requests, nil
+}
+
+// inMilliseconds is a duration with its fraction.
+func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// playTrace makes conversations of a trace.
+func (l *load) playTrace(t *labTrace, requests map[*labSession][]wekaRequest) {
+	var agents []wekaAgent
+	scale := l.options.Reshape.pace()
+	for i, s := range t.agents {
+		at := t.called[i].Sub(t.session.rounds[0].submitted).Seconds() / scale
+		agents = append(agents, wekaAgent{id: s.trace, at: at, requests: requests[s]})
+	}
+	main := requests[t.session]
+	countPrefixes(main, agents)
+	l.line = t.session.line
+	tree := wekaTree{load: l, ends: map[int]float64{}, models: map[string]string{}}
+	if !l.options.Scheduled {
+		if len(requests) > 0 {
+			tree.root(t.session.trace, main, agents)
+		}
+		return
+	}
+	if len(main) > 0 {
+		tree.play(t.session.trace, main)
+	}
+	for i := range agents {
+		if len(agents[i].requests) > 0 {
+			tree.play(t.session.trace+"::sa:"+agents[i].id, agents[i].requests)
+		}
+	}
+}
+
+// scheduleAll has every conversation begin at its recorded time: none is called by another one.
+func (l *load) scheduleAll() {
+	for i := range l.conversations {
+		for j := range l.conversations[i].Turns {
+			l.conversations[i].Turns[j].Branches, l.conversations[i].Turns[j].DelayMS = nil, nil
+		}
+	}
+}
+
+// isTraceLab reports whether a row is a round.
+func isTraceLab(o *object) bool { return o.hasAll(traceLabKeys...) }
+
+// inOrder sorts the rounds of a session by their times.
+func (s *labSession) inOrder() {
+	slices.SortStableFunc(s.rounds, func(a, b labRound) int {
+		return cmp.Or(a.submitted.Compare(b.submitted), cmp.Compare(a.index, b.index))
+	})
+}

@@ -1,0 +1,252 @@
+package loader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/workload/dataset"
+)
+
+// modalities are the kinds of content; each has a key for one content and one for several.
+var modalities = []struct{ singular, plural string }{
+	{"text", "texts"},
+	{"image", "images"},
+	{"audio", "audios"},
+	{"video", "videos"},
+}
+
+var (
+	contentKeys = []string{"text", "texts", "image", "images", "audio", "audios", "video", "videos"}
+	turnKeys    = append([]string{"type", "timestamp", "delay", "role", "output_length", "extra"}, contentKeys...)
+	singleKeys  = append([]string{"session_id"}, turnKeys...)
+	multiKeys   = []string{"type", "session_id", "turns"}
+)
+
+// singleTurn reads a line that is one turn. Lines with the same session id are one conversation.
+func (l *load) singleTurn(line []byte) {
+	o, id, ok := l.row(line, singleKeys)
+	if !ok {
+		return
+	}
+	turn, err := l.turnOf(o)
+	if err != nil {
+		l.errorOf(o, err)
+		return
+	}
+	c := l.conversation(id)
+	c.Turns = append(c.Turns, turn)
+}
+
+// multiTurn reads a line with a list of turns. Lines with the same session id are joined.
+func (l *load) multiTurn(line []byte) {
+	o, id, ok := l.row(line, multiKeys)
+	if !ok {
+		return
+	}
+	var list []json.RawMessage
+	if !o.has("turns") || json.Unmarshal(o.members["turns"], &list) != nil || len(list) == 0 {
+		if !o.has("turns") {
+			l.errorOf(o, errors.New(`field "turns" is missing: want a list of at least one turn`))
+		} else {
+			l.errorf("%v", o.wrong("turns", "a list of at least one turn"))
+		}
+		return
+	}
+	var turns []dataset.Turn
+	for i, text := range list {
+		turn, err := l.innerTurn(text)
+		if err != nil {
+			l.errorf("turns[%d]: %v", i, err)
+			return
+		}
+		turns = append(turns, turn)
+	}
+	c := l.conversation(id)
+	c.Turns = append(c.Turns, turns...)
+}
+
+func (l *load) innerTurn(text []byte) (dataset.Turn, error) {
+	o, err := parseObject(text)
+	if err != nil {
+		return dataset.Turn{}, err
+	}
+	o.takePrompt()
+	l.checkKeys(o, turnKeys)
+	return l.turnOf(o)
+}
+
+// row reads what the lines of all formats have in common.
+func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok bool) {
+	o, err := parseObject(line)
+	if err != nil {
+		l.errorf("%v", err)
+		return nil, "", false
+	}
+	if named, ok := plain(o.members["type"]); ok && named != l.format && isFormat(named) {
+		l.errorf("field \"type\": this is a %s record, but the file is read as %s", named, l.format)
+		return nil, "", false
+	}
+	if sessionID, err = o.text("session_id"); err != nil {
+		l.errorf("%v", err)
+		return nil, "", false
+	}
+	if l.format == singleTurn || l.format == randomPool {
+		o.takePrompt()
+	}
+	l.checkKeys(o, keys)
+	return o, sessionID, true
+}
+
+// takePrompt lets prompt stand for text where there is no text.
+func (o *object) takePrompt() {
+	if !o.has("prompt") || o.has("text") || o.has("texts") {
+		return
+	}
+	o.members["text"] = o.members["prompt"]
+	delete(o.members, "prompt")
+	o.keys[slices.Index(o.keys, "prompt")] = "text"
+}
+
+// otherNames are what the text of a record is called elsewhere.
+var otherNames = []string{"content", "question", "query", "input", "instruction", "inputs"}
+
+// meant is a hint at the key that was perhaps meant by an unknown one.
+func meant(key string, known []string) string {
+	if !slices.Contains(known, "text") {
+		if near := suggest.Nearest(strings.ToLower(key), known); near != "" {
+			return fmt.Sprintf(": did you mean %q?", near)
+		}
+		return ""
+	}
+	near := suggest.Nearest(strings.ToLower(key), append([]string{"prompt"}, known...))
+	switch {
+	case slices.Contains(otherNames, strings.ToLower(key)):
+		return `: use "text" for the prompt`
+	case near == "prompt":
+		return `: did you mean "prompt"? Use "text" or "prompt"`
+	case near != "":
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ""
+}
+
+// strangeKeys names the keys of a record whose format cannot be told, with what was perhaps meant.
+func strangeKeys(o *object) string {
+	known := slices.Concat(singleKeys, []string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
+	for _, key := range o.keys {
+		if hint := meant(key, known); hint != "" && !slices.Contains(known, key) {
+			return fmt.Sprintf(" (unknown key %q%s)", shorten(key), hint)
+		}
+	}
+	if len(o.keys) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(` (unknown key %q: use "text" for a prompt)`, shorten(o.keys[0]))
+}
+
+func (l *load) checkKeys(o *object, known []string) {
+	for _, key := range o.keys {
+		if !slices.Contains(known, key) {
+			l.warnUnknown(key, known...)
+		}
+	}
+}
+
+var errNoContent = errors.New("the turn has no content: want a text, image, audio or video that is not empty")
+
+// turnOf reads a turn from its object.
+func (l *load) turnOf(o *object) (dataset.Turn, error) {
+	var t dataset.Turn
+	var err error
+	keep := func(e error) { // the first error of several fields
+		if err == nil {
+			err = e
+		}
+	}
+	var e error
+	t.Role, e = o.text("role")
+	keep(e)
+	t.TimestampMS, e = o.milliseconds("timestamp")
+	keep(e)
+	t.DelayMS, e = o.milliseconds("delay")
+	keep(e)
+	t.MaxTokens, e = o.positive("output_length")
+	keep(e)
+	t.Extra, e = o.fields("extra")
+	keep(e)
+	keep(l.contents(o, &t))
+	if err == nil && t.TimestampMS != nil && t.DelayMS != nil {
+		err = errors.New(`fields "timestamp" and "delay" exclude each other`)
+	}
+	if err == nil && len(t.Texts)+len(t.Images)+len(t.Audios)+len(t.Videos) == 0 {
+		err = errNoContent
+	}
+	return t, err
+}
+
+// media reads a list of strings, which are the contents of one object, or a list of objects.
+func (o *object) media(key string) ([]dataset.Media, error) {
+	if !o.has(key) {
+		return nil, nil
+	}
+	var strings []string
+	if json.Unmarshal(o.members[key], &strings) == nil {
+		if len(strings) == 0 {
+			return nil, nil
+		}
+		return []dataset.Media{{Contents: strings}}, nil
+	}
+	var objects []struct {
+		Name     string   `json:"name"`
+		Contents []string `json:"contents"`
+		UUIDs    []string `json:"uuids"`
+	}
+	if json.Unmarshal(o.members[key], &objects) != nil {
+		return nil, o.wrong(key, "a list of strings or of objects with a name and contents")
+	}
+	var media []dataset.Media
+	for _, m := range objects {
+		if key != imagesKey {
+			m.UUIDs = nil
+		}
+		switch {
+		case len(m.UUIDs) > 0 && len(m.Contents) == 0:
+			m.Contents = make([]string, len(m.UUIDs)) // the server has them all
+		case len(m.Contents) == 0:
+			return nil, o.wrong(key, "objects with at least one content")
+		}
+		if len(m.UUIDs) > 0 && (len(m.UUIDs) != len(m.Contents) || slices.Contains(m.UUIDs, "")) {
+			return nil, fmt.Errorf("field %q: want as many uuids as contents, none of them empty, got %d for %d contents", key, len(m.UUIDs), len(m.Contents))
+		}
+		media = append(media, dataset.Media{Name: m.Name, Contents: m.Contents, IDs: m.UUIDs})
+	}
+	return media, nil
+}
+
+// imagesKey is the only list whose contents have ids.
+const imagesKey = "images"
+
+// stripImages empties the images whose ids an earlier turn of the conversation sent with their content.
+func stripImages(c *dataset.Conversation) {
+	sent := map[string]bool{}
+	for t := range c.Turns {
+		var now []string
+		for _, m := range c.Turns[t].Images {
+			for i, id := range m.IDs {
+				switch {
+				case sent[id]:
+					m.Contents[i] = ""
+				case m.Contents[i] != "":
+					now = append(now, id)
+				}
+			}
+		}
+		for _, id := range now {
+			sent[id] = true
+		}
+	}
+}

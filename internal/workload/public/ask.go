@@ -1,0 +1,286 @@
+package public
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/rows"
+)
+
+// errUnfit is the error of a row outside of the data set's limits.
+var errUnfit = errors.New("the row does not fit")
+
+// ask is a row being turned into requests.
+type ask struct {
+	row     rows.Row
+	reading *reading
+}
+
+// value is a column that every row has.
+func (a *ask) value(name string) (any, error) {
+	v, ok := a.row[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no column %q; there are %s", name, columns(a.row))
+	}
+	return v, nil
+}
+
+// text is a column of texts; a null is an empty one.
+func (a *ask) text(name string) (string, error) {
+	v, err := a.value(name)
+	if err != nil {
+		return "", err
+	}
+	return asText(name, v)
+}
+
+func asText(name string, v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case []byte:
+		return string(v), nil
+	}
+	return "", fmt.Errorf("the column %q holds no text", name)
+}
+
+// list is a column of lists; a null is an empty one.
+func (a *ask) list(name string) ([]any, error) {
+	v, err := a.value(name)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		return nil, fmt.Errorf("the column %q holds no list", name)
+	}
+	return list, nil
+}
+
+// object is a value with members, or the first of a list of such.
+func object(v any) map[string]any {
+	for {
+		list, ok := v.([]any)
+		if !ok || len(list) == 0 {
+			break
+		}
+		v = list[0]
+	}
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// saying is a turn with a text, none if that is blank.
+func saying(text string) []dataset.Turn {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return []dataset.Turn{{Texts: []dataset.Media{{Name: "text", Contents: []string{text}}}}}
+}
+
+func column(name string) func(*ask) ([]dataset.Turn, error) {
+	return func(a *ask) ([]dataset.Turn, error) {
+		text, err := a.text(name)
+		return saying(text), err
+	}
+}
+
+// Limits of the tokens of sharegpt's rows.
+const (
+	leastTokens     = 4
+	mostPrompt      = 1024
+	mostPromptReply = 2048
+)
+
+// shareGPT takes the first question and the length of its answer.
+func (a *ask) shareGPT() ([]dataset.Turn, error) {
+	list, err := a.list("conversations")
+	if err != nil || len(list) < 2 {
+		return nil, err
+	}
+	prompt, err := asText("conversations", object(list[0])["value"])
+	if err != nil {
+		return nil, err
+	}
+	reply, err := asText("conversations", object(list[1])["value"])
+	if err != nil {
+		return nil, err
+	}
+	turns := saying(prompt)
+	if turns == nil {
+		return nil, nil
+	}
+	o := a.reading.options
+	const bytesPerToken = 64 // more than any vocabulary's longest common token: spares counting whole books
+	if len(prompt) > mostPrompt*bytesPerToken || len(reply) > mostPromptReply*bytesPerToken {
+		return nil, errUnfit
+	}
+	in, out := o.Count(prompt), o.Count(reply)
+	if in < leastTokens || in > mostPrompt || in+out > mostPromptReply || out < leastTokens && !o.OwnLimits {
+		return nil, errUnfit
+	}
+	if !o.OwnLimits {
+		turns[0].MaxTokens = &out
+	}
+	return turns, nil
+}
+
+func (a *ask) mmStar() ([]dataset.Turn, error) {
+	question, err := a.text("question")
+	if err != nil {
+		return nil, err
+	}
+	return a.withImage(saying(question), "image")
+}
+
+func (a *ask) mmvu() ([]dataset.Turn, error) {
+	question, err := a.text("question")
+	if err != nil {
+		return nil, err
+	}
+	video, err := a.value("video")
+	if err != nil {
+		return nil, err
+	}
+	content, err := a.video(video)
+	if err != nil || content == "" {
+		return nil, err
+	}
+	var choices []string
+	options := object(a.row["choices"])
+	var names []string
+	for name := range options {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if text, ok := options[name].(string); ok && text != "" {
+			choices = append(choices, name+"."+text)
+		}
+	}
+	turns := saying(strings.Join(append([]string{question}, choices...), " "))
+	if turns != nil {
+		turns[0].Videos = []dataset.Media{{Name: "video_url", Contents: []string{content}}}
+	}
+	return turns, nil
+}
+
+func (a *ask) visionArena() ([]dataset.Turn, error) {
+	conversation, err := a.list("conversation")
+	if err != nil || len(conversation) == 0 {
+		return nil, err
+	}
+	text, err := asText("conversation", object(conversation)["content"])
+	if err != nil {
+		return nil, err
+	}
+	return a.withImage(saying(text), "images")
+}
+
+func (a *ask) llava() ([]dataset.Turn, error) {
+	conversations, err := a.list("conversations")
+	if err != nil || len(conversations) == 0 {
+		return nil, err
+	}
+	text, err := asText("conversations", object(conversations)["value"])
+	if err != nil {
+		return nil, err
+	}
+	return a.withImage(saying(strings.TrimSpace(strings.ReplaceAll(text, "<image>", ""))), "image")
+}
+
+func (a *ask) firstTurn() ([]dataset.Turn, error) {
+	turns, err := a.list("turns")
+	if err != nil || len(turns) == 0 {
+		return nil, err
+	}
+	text, err := asText("turns", turns[0])
+	return saying(text), err
+}
+
+// speed is the first turn of a row of one category; empty: of any.
+func speed(category string) func(*ask) ([]dataset.Turn, error) {
+	return func(a *ask) ([]dataset.Turn, error) {
+		if category != "" {
+			own, err := a.text("category")
+			if err != nil {
+				return nil, err
+			}
+			if own != category {
+				return nil, errUnfit
+			}
+		}
+		turns, err := a.firstTurn()
+		if len(turns) > 0 {
+			text := &turns[0].Texts[0].Contents[0]
+			*text = strings.TrimSpace(*text)
+		}
+		return turns, err
+	}
+}
+
+// allTurns is one turn for each text of the prompt.
+func (a *ask) allTurns() ([]dataset.Turn, error) {
+	list, err := a.list("prompt")
+	if err != nil {
+		return nil, err
+	}
+	var turns []dataset.Turn
+	for _, v := range list {
+		text, err := asText("prompt", v)
+		if err != nil {
+			return nil, err
+		}
+		turns = append(turns, saying(text)...)
+	}
+	return turns, nil
+}
+
+func (a *ask) edit() ([]dataset.Turn, error) {
+	code, err := a.text("code")
+	if err != nil {
+		return nil, err
+	}
+	change, err := a.text("change_request")
+	if err != nil || strings.TrimSpace(code) == "" || strings.TrimSpace(change) == "" {
+		return nil, err
+	}
+	return saying("Make the change that is described below the following file.\n\n```python\n" + code +
+		"\n```\n\nThe change: " + change + "\n\nAnswer with the whole new file."), nil
+}
+
+// withImage puts the picture of a column into a turn.
+func (a *ask) withImage(turns []dataset.Turn, name string) ([]dataset.Turn, error) {
+	v, err := a.value(name)
+	if err != nil || turns == nil {
+		return nil, err
+	}
+	picture, err := a.image(v)
+	if err != nil {
+		return nil, fmt.Errorf("the column %q: %w", name, err)
+	}
+	if picture != "" {
+		turns[0].Images = []dataset.Media{{Name: "image_url", Contents: []string{picture}}}
+	}
+	return turns, nil
+}
+
+func (a *ask) speech() ([]dataset.Turn, error) {
+	v, err := a.value("audio")
+	if err != nil {
+		return nil, err
+	}
+	sound, seconds, err := a.audio(v)
+	if err != nil || sound == "" {
+		return nil, err
+	}
+	return []dataset.Turn{{
+		Audios:       []dataset.Media{{Name: "input_audio", Contents: []string{sound}}},
+		AudioSeconds: seconds,
+	}}, nil
+}

@@ -1,0 +1,97 @@
+package public
+
+import (
+	"slices"
+	"strings"
+
+	"aiperf/internal/workload/dataset"
+)
+
+const shareGPT = "sharegpt"
+
+// set is one published data set.
+type set struct {
+	name string
+	// A repository of the hub, its subset and split; or a single file under a URL, and its name in the cache.
+	repo, subset, split string
+	url, file           string
+	// revision is the only one that is read; empty: the newest.
+	revision string
+	// streamed: reading ends when there are as many conversations as the run asks for.
+	streamed bool
+	// weka: traces with a reader of their own.
+	weka bool
+	// agents: rows are recorded sessions of agents; nil: they are not.
+	agents *agentSet
+	// ask makes the turns of a row; none if the row is empty.
+	ask func(*ask) ([]dataset.Turn, error)
+}
+
+func sets() []set {
+	all := []set{
+		{name: shareGPT, ask: (*ask).shareGPT, file: "ShareGPT_V3_unfiltered_cleaned_split.json",
+			url: "https://huggingface.co/datasets/anon8231489123/ShareGPT_Vicuna_unfiltered/resolve/main/ShareGPT_V3_unfiltered_cleaned_split.json"},
+		{name: "aimo", repo: "AI-MO/NuminaMath-TIR", split: "train", ask: column("problem")},
+		{name: "aimo_aime", repo: "AI-MO/aimo-validation-aime", split: "train", ask: column("problem")},
+		{name: "aimo_numina_cot", repo: "AI-MO/NuminaMath-CoT", split: "train", ask: column("problem")},
+		{name: "aimo_numina_1_5", repo: "AI-MO/NuminaMath-1.5", split: "train", ask: column("problem")},
+		{name: "mmstar", repo: "Lin-Chen/MMStar", split: "val", ask: (*ask).mmStar},
+		{name: "mmvu", repo: "yale-nlp/MMVU", split: "validation", ask: (*ask).mmvu},
+		{name: "vision_arena", repo: "lmarena-ai/VisionArena-Chat", split: "train", streamed: true, ask: (*ask).visionArena},
+		{name: "llava_onevision", repo: "lmms-lab/LLaVA-OneVision-Data", subset: "sharegpt4o", split: "train", streamed: true, ask: (*ask).llava},
+		{name: "spec_bench", ask: (*ask).firstTurn, file: "spec_bench.jsonl",
+			url: "https://raw.githubusercontent.com/hemingkx/Spec-Bench/main/data/spec_bench/question.jsonl"},
+		{name: "instruct_coder", repo: "likaixin/InstructCoder", split: "train", ask: column("instruction")},
+		{name: "blazedit_5k", repo: "vdaita/edit_5k_char", split: "train", ask: (*ask).edit},
+		{name: "blazedit_10k", repo: "vdaita/edit_10k_char", split: "train", ask: (*ask).edit},
+		{name: "librispeech", repo: "openslr/librispeech_asr", subset: "clean", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "voxpopuli", repo: "facebook/voxpopuli", subset: "en", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "gigaspeech", repo: "speechcolab/gigaspeech", subset: "xs", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "ami", repo: "edinburghcstr/ami", subset: "ihm", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "spgispeech", repo: "kensho/spgispeech", subset: "test", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "spec_al_gsm8k", repo: "openai/gsm8k", subset: "main", split: "test", ask: column("question")},
+		{name: "spec_al_math500", repo: "HuggingFaceH4/MATH-500", split: "test", ask: column("problem")},
+		{name: "spec_al_humaneval", repo: "openai/openai_humaneval", split: "test", ask: column("prompt")},
+		{name: "spec_al_mbpp", repo: "google-research-datasets/mbpp", subset: "full", split: "test", ask: column("text")},
+		{name: "spec_al_mtbench", repo: "HuggingFaceH4/mt_bench_prompts", split: "train", ask: (*ask).allTurns},
+		{name: "weka_hf", split: "train", weka: true},
+	}
+	return slices.Concat(all, agentSets(), wekaSets(), speedBench())
+}
+
+// wekaSets are the recordings of agents: without sub-agents, the newest with them, and those of each date. Each of
+// those with sub-agents exists cut to contexts of 256k tokens too.
+func wekaSets() []set {
+	const name, owner = "semianalysis_cc_traces_weka", "semianalysisai/cc-traces-weka-"
+	part := func(name, repo string) set { return set{name: name, repo: owner + repo, split: "train", weka: true} }
+	all := []set{part(name, "no-subagents-051826"), part(name+"_no_subagents", "no-subagents-051826")}
+	for _, x := range []struct{ name, repo string }{
+		{"_with_subagents", "062126"},
+		{"_with_subagents_060226", "with-subagents-060226"}, {"_with_subagents_060526", "with-subagents-060526"},
+		{"_with_subagents_060826", "with-subagents-060826"},
+		{"_061326", "061326"}, {"_061526", "061526"}, {"_062126", "062126"},
+	} {
+		all = append(all, part(name+x.name, x.repo), part(name+x.name+"_256k", x.repo+"-256k"))
+	}
+	return all
+}
+
+// speedBench are the parts of one repository: the qualitative rows, whole or of one category, and the rows of one
+// length, whole or of one kind of text.
+func speedBench() []set {
+	part := func(name, subset, category string) set {
+		return set{name: "speed_bench_" + name, repo: "nvidia/SPEED-Bench", subset: subset, split: "test", ask: speed(category)}
+	}
+	all := []set{part("qualitative", "qualitative", "")}
+	for category := range strings.FieldsSeq("coding humanities math multilingual qa rag reasoning roleplay stem summarization writing") {
+		all = append(all, part(category, "qualitative", category))
+	}
+	for length := range strings.FieldsSeq("1k 2k 8k 16k 32k") {
+		subset := "throughput_" + length
+		all = append(all, part(subset, subset, ""))
+		for kind := range strings.FieldsSeq("low_entropy mixed high_entropy") {
+			all = append(all, part(subset+"_"+kind, subset, kind))
+		}
+	}
+	return all
+}

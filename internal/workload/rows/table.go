@@ -1,0 +1,65 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"aiperf/internal/workload/rows/arrow"
+)
+
+// Column is a column of a file that names the types of its columns.
+type Column struct {
+	Name string
+	// Plain tells that it holds values or lists of values, and nothing deeper.
+	Plain bool
+}
+
+// EachTyped calls f with the columns of a Parquet or Arrow file, in their order, and every row and its number, from 1 on. An
+// error of f ends the reading; ErrEnough is none.
+func EachTyped(ctx context.Context, path string, f func(number int, columns []Column, row Row) error) error {
+	number := 0
+	each := eachParquet
+	if Kind(path) == arrowKind {
+		each = eachArrow
+	}
+	err := each(path, func(columns []Column, row Row) error {
+		if number++; number%checked == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return f(number, columns, row)
+	})
+	if errors.Is(err, ErrEnough) {
+		return nil
+	}
+	return err
+}
+
+// eachArrow calls f with the columns of an Arrow file and every row.
+func eachArrow(path string, f func([]Column, Row) error) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	var columns []Column
+	var failed error
+	err = arrow.Each(in, info.Size(), func(all []arrow.Column, row map[string]any) error {
+		if columns == nil {
+			for _, c := range all {
+				columns = append(columns, Column(c))
+			}
+		}
+		failed = f(columns, row)
+		return failed
+	})
+	if err != nil && failed == nil {
+		return fmt.Errorf("%s is not an Arrow file that can be read: %w", path, err)
+	}
+	return err
+}

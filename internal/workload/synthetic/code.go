@@ -1,0 +1,41 @@
+package synthetic
+
+import (
+	"runtime"
+	"sync"
+
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/synthetic/code"
+	"aiperf/internal/workload/tokenizer"
+)
+
+// codeCharacters is the length of made-up code: about a million tokens.
+const codeCharacters = 4_000_000
+
+// NewCode makes texts that are cut from files, logs and talk of programmers, which are made up from r.
+func NewCode(tok tokenizer.Tokenizer, r *random.Rand) *Source {
+	documents := code.Documents(r, codeCharacters)
+	return &Source{tok: tok, corpus: encodeAll(tok, len(documents), func(i int) string { return documents[i] + "\n\n" })}
+}
+
+// encodeAll is a corpus of chunks. They are encoded each for itself, so the number of cores changes nothing.
+func encodeAll(tok tokenizer.Tokenizer, n int, chunk func(i int) string) *corpus {
+	chunks := make([][]int, n)
+	var wg sync.WaitGroup
+	for worker, workers := 0, runtime.GOMAXPROCS(0); worker < workers; worker++ {
+		wg.Go(func() {
+			for i := worker; i < n; i += workers {
+				chunks[i] = tok.Encode(nil, chunk(i))
+			}
+		})
+	}
+	wg.Wait()
+	c := &corpus{lengths: make([]int, n)}
+	for i, ids := range chunks {
+		c.lengths[i] = len(ids)
+		for _, id := range ids {
+			c.ids = append(c.ids, int32(id))
+		}
+	}
+	return c
+}

@@ -1,0 +1,42 @@
+package synthetic
+
+import (
+	"math"
+
+	"aiperf/internal/base/random"
+)
+
+// Normal is a normal distribution of sizes; a Stddev of 0 makes it a fixed value.
+type Normal struct{ Mean, Stddev float64 }
+
+const maxRedraws = 10_000
+
+// Draw is a whole number of at least 1: the mean rounded half to even, or a draw that is repeated
+// while it is negative and then rounded up. Rounding up makes the average about a half too large;
+// this is how the sizes are defined.
+func (d Normal) Draw(r *random.Rand) int {
+	if d.Stddev <= 0 {
+		return max(1, int(math.RoundToEven(d.Mean)))
+	}
+	x := d.Mean
+	for range maxRedraws {
+		// The conversion keeps the compiler from fusing, so that every machine draws the same.
+		if y := d.Mean + float64(d.Stddev*r.Normal()); y >= 0 {
+			x = y
+			break
+		}
+	}
+	return max(1, int(math.Ceil(x)))
+}
+
+// Bounded is a draw between lo and hi: the mean, or a draw that is repeated while it is outside.
+func (d Normal) Bounded(r *random.Rand, lo, hi float64) float64 {
+	if d.Stddev > 0 {
+		for range maxRedraws {
+			if x := d.Mean + float64(d.Stddev*r.Normal()); x >= lo && x <= hi {
+				return x
+			}
+		}
+	}
+	return min(hi, max(lo, d.Mean))
+}

@@ -1,0 +1,96 @@
+// Package chat spells conversations as a model's chat template does, to count what the server adds to the
+// texts: roles, turn markers, the start of the reply.
+package chat
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"aiperf/internal/workload/jinja"
+)
+
+// Template is a chat template made ready. It is safe for concurrent use.
+type Template struct {
+	template *jinja.Template
+	bos, eos string
+	// parts tells that the template looks at the parts of a content; else their texts are joined for it.
+	parts bool
+}
+
+// Parse reads a template.
+func Parse(text, bos, eos string) (*Template, error) {
+	template, err := jinja.Compile(plainBlocks(text), jinja.Options{Chat: true})
+	if err != nil {
+		return nil, err
+	}
+	return &Template{template, bos, eos, typesParts(text)}, nil
+}
+
+// plainBlocks takes the generation marks out, which only training looks at.
+func plainBlocks(text string) string {
+	return strings.NewReplacer(
+		"{% generation %}", "", "{% endgeneration %}", "", "{%- generation %}", "{%- if true %}{%- endif %}", "{%- endgeneration %}", "{%- if true %}{%- endif %}",
+		"{%- generation -%}", "{%- if true %}{%- endif -%}", "{%- endgeneration -%}", "{%- if true %}{%- endif -%}",
+	).Replace(text)
+}
+
+// Render is the text of messages (the JSON of a request's "messages") up to where the reply begins.
+func (t *Template) Render(messages []byte) (text string, err error) {
+	list, err := decode(messages)
+	if err != nil {
+		return "", err
+	}
+	if !t.parts {
+		joinParts(list)
+	}
+	return t.template.Render(map[string]any{
+		"messages": python(list), "add_generation_prompt": true, "bos_token": t.bos, "eos_token": t.eos, "tools": jinja.None, "documents": jinja.None,
+		"raise_exception": func(message string) (string, error) { return "", errors.New(message) },
+		"strftime_now":    func(format string) string { return strftime(time.Now(), format) },
+	})
+}
+
+// typesParts tells whether a template looks at the types of content parts.
+func typesParts(text string) bool {
+	for _, s := range []string{"['type']", `["type"]`, ".type "} {
+		if strings.Contains(text, s) && strings.Contains(text, "'text'") || strings.Contains(text, s) && strings.Contains(text, `"text"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// joinParts makes one text of the text parts of each content, as servers do for templates that know no parts.
+func joinParts(messages []any) {
+	for _, m := range messages {
+		message, ok := m.(*object)
+		if !ok {
+			continue
+		}
+		parts, ok := message.members["content"].([]any)
+		if !ok {
+			continue
+		}
+		var texts []string
+		for _, p := range parts {
+			switch part := p.(type) {
+			case string:
+				texts = append(texts, part)
+			case *object:
+				if text, ok := part.members["text"].(string); ok {
+					texts = append(texts, text)
+				}
+			}
+		}
+		message.members["content"] = strings.Join(texts, "\n")
+	}
+}
+
+// strftime knows the directives that templates use.
+func strftime(t time.Time, format string) string {
+	return strings.NewReplacer(
+		"%Y", t.Format("2006"), "%m", t.Format("01"), "%d", t.Format("02"), "%b", t.Format("Jan"), "%B", t.Format("January"),
+		"%a", t.Format("Mon"), "%A", t.Format("Monday"), "%H", t.Format("15"), "%M", t.Format("04"), "%S", t.Format("05"), "%y", t.Format("06"), "%%", "%",
+	).Replace(format)
+}

@@ -1,0 +1,156 @@
+package hf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/workload/tokenizer/vocab"
+)
+
+// maxID bounds the ids of a file; tables are made as long as the largest id.
+const maxID = 1 << 21
+
+// tokens takes an object of tokens and their ids.
+func (r *reader) tokens() (*vocab.Vocab, error) {
+	if err := r.take('{'); err != nil {
+		return nil, fmt.Errorf("model.vocab: %w", err)
+	}
+	left := len(r.s) - r.at
+	b := vocab.NewBuilder(left/40, left/6)
+	for n := 0; ; n++ {
+		more, err := r.more(n, '}')
+		if err == nil && !more {
+			return b.Vocab(), nil
+		}
+		var token string
+		if err == nil {
+			token, err = r.text()
+		}
+		if err == nil {
+			err = r.take(':')
+		}
+		if err != nil {
+			return nil, fmt.Errorf("model.vocab: %w", err)
+		}
+		start := r.at
+		id, ok := r.small()
+		if !ok { // 5.0 is one, too
+			r.at = start
+			f, err := r.number()
+			if id = int32(max(-1, min(f, maxID))); err != nil || f != float64(id) {
+				id = -1
+			}
+		}
+		if r.peek() == 0 {
+			return nil, errors.New("model.vocab: the text ends before it does")
+		}
+		if id < 0 || id >= maxID {
+			return nil, fmt.Errorf("model.vocab: the id of %q is no number below %d", token, maxID)
+		}
+		b.Put(token, id)
+	}
+}
+
+// pieces takes an array of tokens and their scores: [["a", -1.5], …].
+func (r *reader) pieces() (*vocab.Vocab, []float64, error) {
+	if err := r.take('['); err != nil {
+		return nil, nil, fmt.Errorf("model.vocab: %w", err)
+	}
+	left := len(r.s) - r.at
+	b := vocab.NewBuilder(left/40, left/4)
+	var scores []float64
+	for n := 0; ; n++ {
+		more, err := r.more(n, ']')
+		if err == nil && !more {
+			return b.Vocab(), scores, nil
+		}
+		var token string
+		var score float64
+		if err == nil {
+			token, score, err = r.scored()
+		}
+		if err == nil && n >= maxID {
+			err = fmt.Errorf("more than %d tokens", maxID)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("model.vocab, entry %d: %w", n, err)
+		}
+		b.Put(token, int32(n))
+		scores = append(scores, score)
+	}
+}
+
+// scored takes a token and its score: ["a", -1.5].
+func (r *reader) scored() (string, float64, error) {
+	if err := r.take('['); err != nil {
+		return "", 0, err
+	}
+	token, err := r.text()
+	if err != nil {
+		return "", 0, err
+	}
+	if err := r.take(','); err != nil {
+		return "", 0, err
+	}
+	score, err := r.number()
+	if err != nil {
+		return "", 0, err
+	}
+	if err := r.take(']'); err != nil {
+		return "", 0, errors.New("want a token and its score")
+	}
+	return token, score, nil
+}
+
+// readMerges calls merge with the two parts of each entry: "a b" or ["a","b"].
+func readMerges(raw string, merge func(left, right string) error) error {
+	if raw == "" || raw == "null" {
+		return nil
+	}
+	r := &reader{s: raw}
+	if err := r.take('['); err != nil {
+		return fmt.Errorf("model.merges: %w", err)
+	}
+	for n := 0; ; n++ {
+		more, err := r.more(n, ']')
+		if err == nil && !more {
+			return r.end()
+		}
+		var left, right string
+		if err == nil {
+			left, right, err = r.merge()
+		}
+		if err == nil {
+			err = merge(left, right)
+		}
+		if err != nil {
+			return fmt.Errorf("model.merges, entry %d: %w", n, err)
+		}
+	}
+}
+
+func (r *reader) merge() (left, right string, err error) {
+	if r.peek() != '[' {
+		both, err := r.text()
+		if err != nil {
+			return "", "", err
+		}
+		at := strings.IndexByte(both, ' ')
+		if at < 0 || strings.IndexByte(both[at+1:], ' ') >= 0 {
+			return "", "", fmt.Errorf("%q is not two tokens", both)
+		}
+		return both[:at], both[at+1:], nil
+	}
+	r.at++
+	if left, err = r.text(); err == nil {
+		err = r.take(',')
+	}
+	if err == nil {
+		right, err = r.text()
+	}
+	if err == nil && r.take(']') != nil {
+		err = errors.New("want two strings")
+	}
+	return left, right, err
+}

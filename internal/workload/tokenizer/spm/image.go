@@ -1,0 +1,80 @@
+package spm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"aiperf/internal/workload/tokenizer/image"
+	"aiperf/internal/workload/tokenizer/trie"
+	"aiperf/internal/workload/tokenizer/vocab"
+)
+
+// packed is what a packed file holds beside the tables.
+type packed struct {
+	Model    *proto
+	WordCuts bool
+	Added    int
+}
+
+// Save adds the tokenizer to a packed file.
+func (t *Tokenizer) Save(w *image.Writer) error {
+	data, err := json.Marshal(packed{t.p, t.wordCuts, t.added})
+	if err != nil {
+		return err
+	}
+	w.Bytes("spm", data)
+	w.Bytes("charsmap", t.p.charsmap)
+	w.Bytes("kinds", t.kinds)
+	image.Words(w, "scores", t.scores)
+	if err := t.pieces.Save(w, "pieces"); err != nil {
+		return err
+	}
+	if err := t.reserved.Save(w, "reserved"); err != nil {
+		return err
+	}
+	if t.p.ModelType == unigramModel {
+		t.all.Save(w, "tree")
+	}
+	return nil
+}
+
+// Load takes a tokenizer out of a packed file.
+func Load(f *image.File, name string) (*Tokenizer, error) {
+	data, err := f.Bytes("spm")
+	if err != nil {
+		return nil, err
+	}
+	p := packed{Model: &proto{}}
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("the section \"spm\" of the packed file: %w", err)
+	}
+	if p.Model == nil {
+		return nil, errors.New("the section \"spm\" of the packed file is not whole")
+	}
+	t := &Tokenizer{name: name, p: p.Model, wordCuts: p.WordCuts, added: max(0, p.Added)}
+	if t.p.charsmap, err = f.Bytes("charsmap"); err != nil {
+		return nil, err
+	}
+	if t.kinds, err = f.Bytes("kinds"); err != nil {
+		return nil, err
+	}
+	if t.scores, err = image.Numbers[float32](f, "scores"); err != nil {
+		return nil, err
+	}
+	if t.pieces, err = vocab.Load(f, "pieces"); err != nil {
+		return nil, err
+	}
+	if t.reserved, err = vocab.Load(f, "reserved"); err != nil {
+		return nil, err
+	}
+	if n := len(t.kinds); len(t.scores) != n || t.pieces.Len() > n || t.reserved.Len() > n {
+		return nil, errors.New("the pieces of the packed file are wrong: their numbers do not fit")
+	}
+	if t.p.ModelType == unigramModel {
+		if t.all, err = trie.Load(f, "tree", len(t.kinds)); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.prepare()
+}

@@ -18,7 +18,7 @@ import (
 // TestDocsOfCompatibility keeps the table of what is refused in docs/compatibility.md equal to what the program refuses
 // of the options and commands of AIPerf 0.13: nothing is missing there, and nothing that is accepted stands there.
 func TestDocsOfCompatibility(t *testing.T) {
-	const path, begin, end = "../../docs/compatibility.md", "<!-- refused: written by .ci/docs -->\n", "<!-- /refused -->\n"
+	const path, begin, end = "../../docs/compatibility.md", "<!-- refused: written by make docs -->\n", "<!-- /refused -->\n"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestDocsOfTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(Markdown(), strings.ReplaceAll(string(page), "\r\n", "\n")); diff != "" {
-		t.Errorf("%s is stale; .ci/docs rewrites it:\n%s", path, diff)
+		t.Errorf("%s is stale; make docs rewrites it:\n%s", path, diff)
 	}
 }
 

@@ -1,0 +1,37 @@
+# "make help" lists the tasks. Each is one command that can also be typed.
+export CGO_ENABLED = 0
+
+.PHONY: help build test test-fast race fuzz docs golden bench lint ci
+
+help: ## list the tasks
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+build: ## build aiperf into this folder
+	go build -trimpath -ldflags "-s -w" -o aiperf ./cmd/aiperf
+
+test: ## run all tests, under 3 minutes
+	go test ./...
+
+test-fast: ## run the tests without most transcripts of the program
+	go test -short ./...
+
+race: ## run the race detector (needs a C compiler)
+	.ci/race
+
+fuzz: ## fuzz every target; FUZZ=N inputs each
+	.ci/fuzz
+
+docs: ## write the generated pages under docs/ anew
+	.ci/golden docs
+
+golden: ## write golden files and generated pages anew
+	.ci/golden
+
+bench: ## measure the whole program against the mock server; results for docs/benchmarks.md
+	go run ./bench
+
+lint: ## go vet, gofmt, staticcheck
+	.ci/lint
+
+ci: ## everything that must pass before a change lands
+	.ci/run

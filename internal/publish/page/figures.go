@@ -87,30 +87,6 @@ type Family struct {
 	Labels           []string
 }
 
-// Families lists all that can stand on a page.
-func Families() []Family {
-	phase := []string{"phase"}
-	list := []Family{infoFamily}
-	for _, t := range []total{outcomes, good} {
-		list = append(list, Family{t.name, "counter", t.help, phase})
-	}
-	list[1].Labels = []string{"phase", "outcome"}
-	list = append(list, Family{failures.name, "counter", failures.help, []string{"phase", "type", "code"}})
-	for _, t := range totals {
-		list = append(list, Family{t.name, "counter", t.help, phase})
-	}
-	for _, d := range distributions {
-		list = append(list, Family{d.name, "histogram", d.help, phase})
-	}
-	for _, l := range lags {
-		list = append(list, Family{l.name, "histogram", l.help, phase})
-	}
-	for _, l := range levels {
-		list = append(list, l.Family)
-	}
-	return list
-}
-
 // figures are the families that records go into.
 type figures struct {
 	distributions [len(distributions)]*prometheus.HistogramVec

@@ -255,7 +255,7 @@ func TestTraceLabSelection(t *testing.T) {
 func TestTraceLabContextsAreTakenApart(t *testing.T) {
 	rows := []lab{rounded("a", "00", "01"), rounded("a", "03", "04")}
 	same(t, "together", plays(loadLab(t, Options{}, rows...).Dataset), "a: @0 @3000+2000")
-	same(t, "apart", plays(loadLab(t, Options{Weka: DefaultWeka()}, rows...).Dataset), "a: @0→a::fa:000(0); a::fa:000: @3000+2000")
+	same(t, "apart", plays(loadLab(t, Options{Weka: defaultWeka()}, rows...).Dataset), "a: @0→a::fa:000(0); a::fa:000: @3000+2000")
 }
 
 func TestTraceLabNames(t *testing.T) {

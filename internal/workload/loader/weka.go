@@ -47,14 +47,6 @@ type WekaOptions struct {
 	GroupSize int
 }
 
-// DefaultWeka are the options of who has no others.
-func DefaultWeka() WekaOptions {
-	return WekaOptions{
-		Split: true, SeamSeconds: 3600, SeamOverlap: 0.5, AuxRequests: 1, AuxFloor: 16384, ReductionOutput: 4000,
-		AuxShare: 0.1, ReductionRatio: 20, AuxCrossModel: true, GroupSize: 3,
-	}
-}
-
 // wekaRequest is a request of a recording; times are seconds.
 type wekaRequest struct {
 	at, end float64

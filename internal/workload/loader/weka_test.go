@@ -33,7 +33,7 @@ func recordingOf(id string, entries ...string) string {
 }
 
 func wekaOptions(change func(*Options)) Options {
-	o := Options{Weka: DefaultWeka(), Models: []string{"m1", "m2"}}
+	o := Options{Weka: defaultWeka(), Models: []string{"m1", "m2"}}
 	if change != nil {
 		change(&o)
 	}
@@ -287,4 +287,12 @@ func FuzzWeka(f *testing.F) {
 			}
 		}
 	})
+}
+
+// defaultWeka are those of the command line.
+func defaultWeka() WekaOptions {
+	return WekaOptions{
+		Split: true, SeamSeconds: 3600, SeamOverlap: 0.5, AuxRequests: 1, AuxFloor: 16384, ReductionOutput: 4000,
+		AuxShare: 0.1, ReductionRatio: 20, AuxCrossModel: true, GroupSize: 3,
+	}
 }

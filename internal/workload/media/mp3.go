@@ -14,16 +14,6 @@ import (
 // frame header.
 var mp3Rates = [3][3]int{{44100, 48000, 32000}, {22050, 24000, 16000}, {11025, 12000, 8000}}
 
-// MP3Rates are the sample rates in Hz that an MP3 can have.
-func MP3Rates() []int {
-	var all []int
-	for _, row := range mp3Rates {
-		all = append(all, row[:]...)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // mp3Bitrates are the bit rates in kbit/s of MPEG-1 and of the other two, from index 1 on.
 var mp3Bitrates = [2][14]int{
 	{32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},

@@ -50,8 +50,10 @@ both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency
 both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
     --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1
 everything=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-gpu-telemetry)
-shapes sliced "${everything[@]}" --endpoint-type chat --streaming --concurrency 3 --request-count 60 --isl 50 --osl 10 --extra-inputs ignore_eos:true \
-    --warmup-request-count 3 --slice-duration 0.1 --network-latency-mean 1 --server-metrics "$url/metrics" --server-metrics-formats json jsonl
+# Slices longer than the time between two scrapes, phases of several slices: both write every key there is.
+shapes sliced "${everything[@]}" --endpoint-type chat --streaming --request-rate 25 --arrival-pattern constant --request-count 60 --isl 50 --osl 10 \
+    --extra-inputs ignore_eos:true --warmup-request-rate 20 --warmup-request-count 45 --slice-duration 0.5 --network-latency-mean 1 \
+    --server-metrics "$url/metrics" --server-metrics-formats json jsonl
 seq 0 50 1950 | while read -r ms; do
     echo "{\"timestamp\": $ms, \"input_length\": $((40 + ms % 300)), \"output_length\": $((5 + ms % 20)), \"hash_ids\": [$((ms / 50))]}"
 done >"$cache/trace.jsonl"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the original and ours with server metrics against the same pages and compares the files of both key by key:
-# pages that do not change at all, and pages that change with the requests. check.sh prepares the directory:
+# pages that do not change at all, and pages that change with the requests; then what both make of the same samples.
+# check.sh prepares the directory:
 #
 #   servermetrics.sh DIR   with DIR/aiperf, DIR/venv and DIR/tiktoken
 set -euo pipefail
@@ -61,4 +62,5 @@ for who in theirs ours; do
     profile "${!program}" "$cache/$who-server-metrics-steps" --url "$url" --server-metrics "$url/odd" --concurrency 1 --request-count 7 --slice-duration 1
 done
 "$python" servermetrics.py steps "$cache/theirs-server-metrics-steps" "$cache/ours-server-metrics-steps" || status=1
+"$python" recording.py "$cache/theirs-server-metrics-steps" "$common_ours" || status=1
 exit $status

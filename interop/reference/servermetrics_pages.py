@@ -55,6 +55,11 @@ def family(name, kind, text, *lines):
     return [f"# HELP {name} {text}", f"# TYPE {name} {kind}", *lines]
 
 
+def uptime():
+    """What is in no file but makes each page another one: the original's recording leaves repeated pages out."""
+    return family("process_uptime_seconds", "gauge", "Skipped.", f"process_uptime_seconds {time.time()}")
+
+
 def usual(k):
     """The page after k requests; gauges that move show the same before and with the first one."""
     g = max(k, 1)
@@ -70,7 +75,7 @@ def usual(k):
         family("restarted_total", "counter", "Starts again after three requests.", f"restarted_total {float(50 + 10 * k if k < 3 else 10 * k - 20)}"),
         family("x_total", "gauge", "A gauge that keeps its suffix", "x_total 7"),
         family("lora_requests_info", "gauge", "Running stats on LoRA requests.", 'lora_requests_info{max_lora="4",running_lora_adapters="",waiting_lora_adapters="a,b"} 1.0'),
-        family("process_uptime_seconds", "gauge", "Skipped.", f"process_uptime_seconds {time.time()}"),
+        uptime(),
         family("process_start_time_seconds", "gauge", "Start time of the process since unix epoch in seconds.", "process_start_time_seconds 1.76e+09"),
         family("quantiles", "summary", "Skipped.", 'quantiles{quantile="0.5"} 1', "quantiles_sum 1", "quantiles_count 1"),
         family("escapes", "gauge", r"Back\\slash and\nnew line, \"quotes\".", r'escapes{path="C:\\tmp\n\"q\"",empty=""} 1', 'escapes{path="äöü 漢字"} 2'),
@@ -104,6 +109,7 @@ def odd(k):
     """What exporters do seldom, and what the original loses or reads in another way."""
     rows = [
         family("steady", "gauge", "So that there is something to compare.", "steady 1"),
+        uptime(),
         ["# TYPE apart gauge", "# TYPE between counter", f"between_total {k}", "apart 5"],
         ["loose{a=\"1\"} 1", "loose{a=\"2\"} 2"],
         family("not_finite", "gauge", "One is no number.", 'not_finite{a="1"} NaN', 'not_finite{a="2"} +Inf', 'not_finite{a="3"} 3'),

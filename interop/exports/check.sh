@@ -11,6 +11,7 @@ rm -rf "$cache/run"
 "$cache/venv/bin/python" read.py "$cache/run"
 
 # The files that only some runs write, a series of runs, a comparison.
+: >"$cache/server.log" # a kept directory has the address of the last run
 "$cache/aiperf" mock-server --port 0 --ttft 20 --itl 2 --dcgm-auto-load >"$cache/server.log" 2>&1 &
 on_exit "kill $!"
 for _ in $(seq 50); do

@@ -16,6 +16,7 @@ gcc -shared -fPIC -Wall -Wextra -o "$cache/lib/libamd_smi.so" amd_smi.c
 cp -f "$cache/aiperf" "$cache/alone/aiperf" # without the helper beside it
 install -m 755 nvidia-smi amd-smi "$cache/smi/"
 
+: >"$cache/server.log" # a kept directory has the address of the last run
 "$cache/aiperf" mock-server --port 0 --ttft 50 --itl 5 >"$cache/server.log" 2>&1 &
 on_exit "kill $!"
 for _ in $(seq 50); do

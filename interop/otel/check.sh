@@ -46,6 +46,7 @@ collector=
 on_exit '[ -z "$collector" ] || kill $collector'
 stop() { kill "$collector"; wait "$collector" || true; collector=; }
 
+: >"$cache/server.log" # a kept directory has the address of the last run
 "$cache/aiperf" mock-server --port 0 --ttft 10 --itl 2 --fault 'status=503;rate=0.1' >"$cache/server.log" 2>&1 &
 on_exit "kill $!"
 for _ in $(seq 50); do

@@ -15,6 +15,7 @@ dir=$cache/bodies
 (cd "$root" && CGO_ENABLED=0 go build -o "$dir/aiperf" ./cmd/aiperf)
 python3 bodies.py files "$dir"
 
+: >"$dir/server.log" # a kept directory has the address of the last run
 "$dir/aiperf" mock-server --port 0 --fast --record-requests "$dir/requests.jsonl" --record-bodies >"$dir/server.log" 2>&1 &
 on_exit "kill $!"
 for _ in $(seq 50); do

@@ -14,6 +14,7 @@ cp -f "$(ranks)" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
 export TIKTOKEN_CACHE_DIR=$cache/tiktoken
 
 build
+: >"$cache/server.log" # a kept directory has the address of the last run
 "$cache/aiperf" mock-server --port 0 --ttft 10 --itl 2 >"$cache/server.log" 2>&1 &
 on_exit "kill $!"
 for _ in $(seq 50); do

@@ -8,6 +8,7 @@ cd "$(dirname "$0")"
 cache=$1
 export TIKTOKEN_CACHE_DIR=$cache/tiktoken
 log=$cache/gpu-server.log
+: >"$log" # a kept directory has the address of the last run
 "$cache/aiperf" mock-server --port 0 --ttft 30 --itl 5 --dcgm-load 0:0.2,600:0.8 >"$log" 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null || true' EXIT

@@ -19,6 +19,7 @@ trap finish EXIT
 start() {
     local log=$1
     shift
+    : >"$log" # a kept directory has the address of the last run
     "$@" >"$log" 2>&1 &
     servers+=($!)
     for _ in $(seq 100); do

@@ -13,6 +13,7 @@ mkdir "$cache/files"
 
 # The summary beside them, of the run that the page describes.
 build
+: >"$cache/server.log" # a kept directory has the address of the last run
 "$cache/aiperf" mock-server --port 0 --ttft 20 --itl 2 >"$cache/server.log" 2>&1 &
 on_exit "kill $!"
 for _ in $(seq 50); do

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -321,6 +322,7 @@ func (d *draft) checkArrivals() {
 	if len(rates) > 0 && pattern == string(Burst) {
 		d.fault("V20", "%s %s is not allowed when %s is given", d.flag("arrival-pattern"), pattern, rates[0])
 	}
+	d.checkInfiniteRate()
 	if !d.given("arrival-smoothness") {
 		return
 	}
@@ -329,6 +331,30 @@ func (d *draft) checkArrivals() {
 		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"), d.flag("arrival-pattern"), pattern)
 	case len(rates) == 0:
 		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate", d.flag("arrival-smoothness"))
+	}
+}
+
+// checkInfiniteRate refuses an infinite rate that nothing but a duration limits: it would send until memory is full.
+func (d *draft) checkInfiniteRate() {
+	infinite := func(name string) bool { rate := d.p.Float(name); return rate != nil && math.IsInf(*rate, 1) }
+	if d.mode == Rate && infinite("request-rate") {
+		if d.concurrency == nil && d.prefill == nil && d.requests == nil && d.sessions == nil {
+			d.fault("", "%s inf sends all requests at once: give --concurrency, --request-count or --num-sessions", d.flag("request-rate"))
+		}
+		if d.given("request-rate-ramp-duration") {
+			d.warn("%s has no effect with %s inf", d.flag("request-rate-ramp-duration"), d.flag("request-rate"))
+		}
+	}
+	if !d.warmsUp() {
+		return
+	}
+	if w := d.warmup(); w.AtOnce() && w.Concurrency == nil && w.Prefill == nil && w.Requests == nil && w.Sessions == nil {
+		rate := "request-rate"
+		if infinite("warmup-request-rate") {
+			rate = "warmup-request-rate"
+		}
+		d.fault("", "%s inf sends all requests of the warm-up at once: give --warmup-concurrency, --warmup-request-count or --num-warmup-sessions",
+			d.flag(rate))
 	}
 }
 

@@ -83,6 +83,36 @@ func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 	}
 }
 
+func TestInfiniteRate(t *testing.T) {
+	for line, want := range map[string]struct{ concurrency, requests int }{
+		"--request-rate inf":                   {0, 10}, // the defaults of a rate
+		"--request-rate Infinity":              {0, 10},
+		"--request-rate inf --concurrency 20":  {20, 20},
+		"--request-rate inf --request-count 3": {0, 3},
+	} {
+		run, _ := mustResolve(t, "-m m --num-warmup-sessions 2 "+line)
+		for _, p := range run.Phases {
+			if !p.AtOnce() || p.PlannedRate() != 0 || p.Pattern != PatternPoisson {
+				t.Errorf("%s, %s: at once %v, planned rate %v, pattern %s", line, p.Name, p.AtOnce(), p.PlannedRate(), p.Pattern)
+			}
+		}
+		p := run.Profiling()
+		if got := intOr0(p.Requests); got != want.requests {
+			t.Errorf("%s: %d requests, want %d", line, got, want.requests)
+		}
+		if got := p.Concurrency; (got == nil) != (want.concurrency == 0) || got != nil && *got != want.concurrency {
+			t.Errorf("%s: concurrency %v, want %d", line, got, want.concurrency)
+		}
+	}
+	run, _ := mustResolve(t, "-m m --request-rate 5")
+	if p := run.Profiling(); p.AtOnce() || p.PlannedRate() != 5 {
+		t.Errorf("5 requests/s: at once %v, planned rate %v", p.AtOnce(), p.PlannedRate())
+	}
+	if d := check(t, "-m m --request-rate inf --request-rate-ramp-duration 5"); !warns(d, "--request-rate-ramp-duration has no effect with --request-rate inf") {
+		t.Error("a ramp to an infinite rate is not warned of")
+	}
+}
+
 func warns(d *draft, part string) bool {
 	return slices.ContainsFunc(d.warnings, func(w Warning) bool { return strings.Contains(w.Text, part) })
 }

@@ -23,7 +23,7 @@ func rules() []func(*draft) {
 		(*draft).checkPrefixes, (*draft).checkSystemPrompt, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel, (*draft).checkMLflow,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
-		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnStream, (*draft).warnWarmup,
+		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnDeviations, (*draft).warnStream, (*draft).warnWarmup,
 	}
 }
 
@@ -402,6 +402,18 @@ func (d *draft) warnOutputLength() {
 		n = *osl
 	}
 	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server knows them", d.flag("osl"), n, n)
+}
+
+// warnDeviations names standard deviations of what has no mean.
+func (d *draft) warnDeviations() {
+	for _, of := range [...]struct{ deviation, mean string }{
+		{"osl-stddev", "osl"}, {"audio-length-stddev", "audio-length-mean"},
+		{"image-width-stddev", "image-width-mean"}, {"image-height-stddev", "image-height-mean"},
+	} {
+		if d.positive(of.deviation) && !d.given(of.mean) {
+			d.warn("%s has no effect without --%s", d.flag(of.deviation), of.mean)
+		}
+	}
 }
 
 // warnStream tells that an extra input and --streaming say different things: the server follows the

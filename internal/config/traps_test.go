@@ -72,6 +72,9 @@ func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 	for line, want := range map[string]string{
 		"--user-context-prompt-length 30":                              "--user-context-prompt-length: each of the 100 conversations",
 		"--prefix-prompt-length 5":                                     "--prefix-prompt-length has no effect without --num-prefix-prompts",
+		"--output-tokens-stddev 2":                                     "--output-tokens-stddev has no effect without --osl",
+		"--audio-length-stddev 2":                                      "--audio-length-stddev has no effect without --audio-length-mean",
+		"--image-width-stddev 2 --image-height-mean 9":                 "--image-width-stddev has no effect without --image-width-mean",
 		"--convergence-mode cv":                                        "no effect without --convergence-metric: --convergence-mode",
 		"--num-profile-runs 3 --convergence-stat p99":                  "no effect without --convergence-metric: --convergence-stat",
 		"--convergence-mode distribution --export-level summary":       "no effect without --convergence-metric: --convergence-mode",

@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -91,10 +88,8 @@ func refusals(t *testing.T, o originalOption) []refusal {
 	}
 	var out []refusal
 	for _, value := range o.values {
-		for _, option := range config.Options() {
-			if option.MustExist && slices.Contains(option.Spellings(), o.name) {
-				value = existingFile(t)
-			}
+		if ours, known := ourOption(o.name); known && ours.MustExist {
+			value = existingFile(t)
 		}
 		reason, refused := unavailable(o.name, value)
 		if strings.HasPrefix(reason, "use ") {
@@ -149,79 +144,4 @@ func existingFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// originalOption is a spelling of an option of AIPerf 0.13: see internal/config/testdata/options-0.13.tsv.
-type originalOption struct {
-	command, name, kind string
-	values              []string
-}
-
-func originalOptions(t *testing.T, command string) []originalOption {
-	t.Helper()
-	file, err := os.Open("../config/testdata/options-0.13.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	in := csv.NewReader(file)
-	in.Comma = '\t'
-	rows, err := in.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []originalOption
-	for _, row := range rows[1:] {
-		if command == "" || row[0] == command {
-			out = append(out, originalOption{row[0], row[1], row[2], strings.Split(row[3], "|")})
-		}
-	}
-	return out
-}
-
-// The help of every command that this release has names each option that the original's has; a command that it lacks is
-// refused by name.
-func TestOptionsOfOtherCommandsOfTheOriginal(t *testing.T) {
-	missing := map[string]bool{}
-	for _, c := range missingCommands {
-		missing[c.name] = true
-	}
-	help := map[string]string{}
-	for _, o := range originalOptions(t, "") {
-		words := strings.Fields(o.command)
-		if o.command == "profile" || missing[words[0]] {
-			continue
-		}
-		text, known := help[o.command]
-		if !known {
-			text = helpOf(t, words)
-			help[o.command] = text
-		}
-		if !namesOption(text, o.name) {
-			t.Errorf("aiperf %s --help does not name %s", o.command, o.name)
-		}
-	}
-	if len(help) == 0 {
-		t.Error("no command was looked at")
-	}
-}
-
-// namesOption reports whether a help text has the spelling as a word.
-func namesOption(text, name string) bool {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \n\t,;:|[]()=.", r) }) {
-		if word == name {
-			return true
-		}
-	}
-	return false
-}
-
-func helpOf(t *testing.T, words []string) string {
-	t.Helper()
-	var out bytes.Buffer
-	a := &app{terminal: &terminal{out: &out, err: &out, styledOut: &out}, env: func(string) (string, bool) { return "", false }}
-	if code := a.main(append(words, "--help")); code != ExitOK {
-		t.Fatalf("aiperf %s --help: exit code %d", strings.Join(words, " "), code)
-	}
-	return out.String()
 }

@@ -65,8 +65,8 @@ func phaseLoad(p *config.Phase) page.PhaseLoad {
 	if p.Kind == config.WarmupPhase {
 		l.Kind = record.PhaseWarmup
 	}
-	if p.Rate > 0 {
-		l.Rate = &p.Rate
+	if rate := p.PlannedRate(); rate > 0 {
+		l.Rate = &rate
 	}
 	if p.Duration != nil {
 		seconds := p.Duration.Seconds()

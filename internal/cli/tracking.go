@@ -109,8 +109,8 @@ func parameters(cfg *config.Run, redactor *artifact.Redactor) []mlflow.Entry {
 	if p.Concurrency != nil {
 		list = append(list, mlflow.Entry{Key: "loadgen.concurrency", Value: text(int64(*p.Concurrency))})
 	}
-	if p.Rate > 0 {
-		list = append(list, mlflow.Entry{Key: "loadgen.request_rate", Value: text(p.Rate)})
+	if rate := p.PlannedRate(); rate > 0 {
+		list = append(list, mlflow.Entry{Key: "loadgen.request_rate", Value: text(rate)})
 	}
 	if p.Requests != nil {
 		list = append(list, mlflow.Entry{Key: "loadgen.request_count", Value: text(*p.Requests)})

@@ -237,6 +237,8 @@ func phaseConfig(ph *Phase, r *Run) Object {
 			points = append(points, Object{{Key: "time_s", Value: p.Seconds}, {Key: "qps", Value: p.Rate}})
 		}
 		out = append(out, Member{Key: "rate_series", Value: points})
+	} else if ph.AtOnce() {
+		out = append(out, Member{Key: "rate", Value: nil})
 	} else if ph.Mode == Rate || ph.Mode == UserCentric {
 		out = append(out, Member{Key: "rate", Value: ph.Rate})
 	}

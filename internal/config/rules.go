@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -22,7 +23,7 @@ func rules() []func(*draft) {
 		(*draft).checkPrefixes, (*draft).checkSystemPrompt, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
 		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel, (*draft).checkMLflow,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
-		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnStream, (*draft).warnWarmup,
+		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnDeviations, (*draft).warnStream, (*draft).warnWarmup,
 	}
 }
 
@@ -321,6 +322,7 @@ func (d *draft) checkArrivals() {
 	if len(rates) > 0 && pattern == string(Burst) {
 		d.fault("V20", "%s %s is not allowed when %s is given", d.flag("arrival-pattern"), pattern, rates[0])
 	}
+	d.checkInfiniteRate()
 	if !d.given("arrival-smoothness") {
 		return
 	}
@@ -329,6 +331,30 @@ func (d *draft) checkArrivals() {
 		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"), d.flag("arrival-pattern"), pattern)
 	case len(rates) == 0:
 		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate", d.flag("arrival-smoothness"))
+	}
+}
+
+// checkInfiniteRate refuses an infinite rate that nothing but a duration limits: it would send until memory is full.
+func (d *draft) checkInfiniteRate() {
+	infinite := func(name string) bool { rate := d.p.Float(name); return rate != nil && math.IsInf(*rate, 1) }
+	if d.mode == Rate && infinite("request-rate") {
+		if d.concurrency == nil && d.prefill == nil && d.requests == nil && d.sessions == nil {
+			d.fault("", "%s inf sends all requests at once: give --concurrency, --request-count or --num-sessions", d.flag("request-rate"))
+		}
+		if d.given("request-rate-ramp-duration") {
+			d.warn("%s has no effect with %s inf", d.flag("request-rate-ramp-duration"), d.flag("request-rate"))
+		}
+	}
+	if !d.warmsUp() {
+		return
+	}
+	if w := d.warmup(); w.AtOnce() && w.Concurrency == nil && w.Prefill == nil && w.Requests == nil && w.Sessions == nil {
+		rate := "request-rate"
+		if infinite("warmup-request-rate") {
+			rate = "warmup-request-rate"
+		}
+		d.fault("", "%s inf sends all requests of the warm-up at once: give --warmup-concurrency, --warmup-request-count or --num-warmup-sessions",
+			d.flag(rate))
 	}
 }
 
@@ -376,6 +402,18 @@ func (d *draft) warnOutputLength() {
 		n = *osl
 	}
 	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server knows them", d.flag("osl"), n, n)
+}
+
+// warnDeviations names standard deviations of what has no mean.
+func (d *draft) warnDeviations() {
+	for _, of := range [...]struct{ deviation, mean string }{
+		{"osl-stddev", "osl"}, {"audio-length-stddev", "audio-length-mean"},
+		{"image-width-stddev", "image-width-mean"}, {"image-height-stddev", "image-height-mean"},
+	} {
+		if d.positive(of.deviation) && !d.given(of.mean) {
+			d.warn("%s has no effect without --%s", d.flag(of.deviation), of.mean)
+		}
+	}
 }
 
 // warnStream tells that an extra input and --streaming say different things: the server follows the

@@ -28,7 +28,7 @@ func (d *draft) checkSweep() {
 	}
 	only := d.givenOf("parameter-sweep-mode", "parameter-sweep-cooldown-seconds", "parameter-sweep-same-seed", "sweep-type", "no-sweep-table")
 	if !sweeping && len(only) > 0 {
-		d.fault("V40", "%s only applies when sweeping: give a list such as --concurrency 10,20", strings.Join(only, ", "))
+		d.warn("no effect without a sweep: %s", strings.Join(only, ", "))
 	}
 	if d.p.Text("sweep-type") == "zip" {
 		for _, n := range lengths {
@@ -49,14 +49,16 @@ func (d *draft) checkSweep() {
 
 func (d *draft) checkSeries() {
 	if runs := *d.p.Int("num-profile-runs"); runs == 1 {
-		names := []string{"confidence-level", "profile-run-disable-warmup-after-first", "profile-run-cooldown-seconds",
-			"convergence-metric"}
+		needed, idle := []string{"profile-run-disable-warmup-after-first", "profile-run-cooldown-seconds", "convergence-metric"}, []string{"confidence-level"}
 		// A sweep of single runs takes its seed from the same option.
 		if flags, _ := d.sweeps(); len(flags) == 0 && !d.given("variant") {
-			names = append(names, "set-consistent-seed", "vary-seed-per-trial")
+			needed, idle = append(needed, "set-consistent-seed"), append(idle, "vary-seed-per-trial")
 		}
-		if flags := d.givenOf(names...); len(flags) > 0 {
+		if flags := d.givenOf(needed...); len(flags) > 0 {
 			d.fault("V41", "%s only applies when --num-profile-runs is greater than 1", strings.Join(flags, ", "))
+		}
+		if flags := d.givenOf(idle...); len(flags) > 0 {
+			d.warn("no effect without --num-profile-runs: %s", strings.Join(flags, ", "))
 		}
 	} else if runs == 2 && d.given("convergence-metric") {
 		d.warn("%s can hardly show convergence in two runs; give --num-profile-runs 3 or more", d.flag("convergence-metric"))

@@ -19,6 +19,9 @@ func TestRules(t *testing.T) {
 		{"V5", "-m m --fixed-schedule-end-offset 4 --fixed-schedule-auto-offset", "--fixed-schedule-end-offset --fixed-schedule-auto-offset", "-m m"},
 		{"", "-m m --simultaneous-start --request-rate 4 --concurrency 2", "--simultaneous-start --concurrency", "-m m --simultaneous-start --concurrency 2"},
 		{"", "-m m --simultaneous-start --concurrency 4 --concurrency-ramp-duration 2", "--simultaneous-start --concurrency-ramp-duration", "-m m --simultaneous-start=false --concurrency 4 --concurrency-ramp-duration 2"},
+		{"", "-m m --request-rate inf --benchmark-duration 5", "--request-rate --concurrency --request-count", "-m m --request-rate inf --benchmark-duration 5 --concurrency 2"},
+		{"", "-m m --warmup-request-rate inf --warmup-duration 5", "--warmup-request-rate --warmup-concurrency", "-m m --warmup-request-rate inf --warmup-duration 5 --warmup-concurrency 2"},
+		{"", "-m m --request-rate inf --request-count 5 --warmup-duration 5", "--request-rate --warmup-concurrency", "-m m --request-rate inf --request-count 5 --num-warmup-sessions 5"},
 		{"V6", "-m m --public-dataset sharegpt --custom-dataset-type single_turn", "--public-dataset --custom-dataset-type", "-m m --public-dataset sharegpt"},
 		{"V7", "-m m --custom-dataset-type single_turn", "--custom-dataset-type --input-file", "-m m --custom-dataset-type single_turn --input-file FILE"},
 		{"", "-m m --custom-dataset-type speed_bench_qa --input-file FILE --dataset-path FILE", "--dataset-path --input-file", "-m m --custom-dataset-type speed_bench_qa --dataset-path FILE"},
@@ -61,8 +64,7 @@ func TestRules(t *testing.T) {
 		{"V36", "-m m --video-width 64", "--video-width --video-height", "-m m --video-width 64 --video-height 64"},
 		{"V37", "-m m --video-audio-codec opus", "--video-audio-codec", "-m m --video-audio-codec opus --video-audio-num-channels 1"},
 		{"V39", "-m m --concurrency 1,2 --fixed-schedule --input-file FILE", "--concurrency", "-m m --concurrency 1,2"},
-		{"V40", "-m m --parameter-sweep-mode repeated --no-sweep-table", "--parameter-sweep-mode --no-sweep-table", "-m m --parameter-sweep-mode repeated --concurrency 1,2"},
-		{"V41", "-m m --confidence-level 0.9 --set-consistent-seed", "--confidence-level --set-consistent-seed", "-m m --confidence-level 0.9 --num-profile-runs 2"},
+		{"V41", "-m m --profile-run-cooldown-seconds 1 --set-consistent-seed", "--profile-run-cooldown-seconds --set-consistent-seed", "-m m --profile-run-cooldown-seconds 1 --num-profile-runs 2"},
 		{"V43", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution --convergence-stat p99", "--convergence-stat", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution"},
 		{"V43", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution --export-level summary", "summary", "-m m --export-level summary"},
 		{"V44", "-m m --num-profile-runs 3 --ui dashboard", "--ui", "-m m --num-profile-runs 3 --ui simple"},
@@ -205,9 +207,6 @@ func TestLackingCapabilitiesComeFirst(t *testing.T) {
 			t.Errorf("%s: %v", line, faults)
 		}
 		wantText(t, line, faults.Error(), want)
-	}
-	if faults := resolveError(t, "-m m --sweep-type grid"); !faults.Has("V40") {
-		t.Errorf("a default: %v", faults)
 	}
 }
 

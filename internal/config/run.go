@@ -304,7 +304,8 @@ type Phase struct {
 	Name string
 	Kind PhaseKind
 	Mode Mode
-	// Rate is requests per second; Rate mode only.
+	// Rate is requests per second; Rate mode only. Of an infinite one every arrival is due at the start: see
+	// [Phase.AtOnce].
 	Rate float64
 	// Pattern is "constant", "poisson" or "gamma"; Rate mode only.
 	Pattern string
@@ -334,6 +335,17 @@ type Phase struct {
 	ConcurrencyRamp, PrefillRamp, RateRamp time.Duration
 	// Cancellation is nil when no request is cancelled on purpose.
 	Cancellation *Cancellation
+}
+
+// AtOnce reports whether an infinite rate leaves it to the limits when requests are sent.
+func (ph *Phase) AtOnce() bool { return ph.Mode == Rate && math.IsInf(ph.Rate, 1) }
+
+// PlannedRate is requests per second; 0 where replies and limits decide.
+func (ph *Phase) PlannedRate() float64 {
+	if ph.AtOnce() {
+		return 0
+	}
+	return ph.Rate
 }
 
 // Cancellation cuts a share of the requests off.

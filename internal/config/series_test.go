@@ -71,8 +71,8 @@ func TestSeedOfASeries(t *testing.T) {
 // TestTrapSeriesOptionsOfALoneRun: an option that was given counts, not one that differs from its default.
 func TestTrapSeriesOptionsOfALoneRun(t *testing.T) {
 	for _, line := range []string{
-		"--confidence-level 0.95", "--profile-run-cooldown-seconds 0", "--profile-run-disable-warmup-after-first", "--set-consistent-seed",
-		"--no-vary-seed-per-trial", "--convergence-metric request_latency", "--num-profile-runs 1 --confidence-level 0.95",
+		"--profile-run-cooldown-seconds 0", "--profile-run-disable-warmup-after-first", "--set-consistent-seed",
+		"--convergence-metric request_latency", "--num-profile-runs 1 --no-set-consistent-seed",
 	} {
 		if faults := resolveError(t, "-m m "+line); !faults.Has("V41") {
 			t.Errorf("%s: %v", line, faults)

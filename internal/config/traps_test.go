@@ -72,6 +72,12 @@ func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 	for line, want := range map[string]string{
 		"--user-context-prompt-length 30":                              "--user-context-prompt-length: each of the 100 conversations",
 		"--prefix-prompt-length 5":                                     "--prefix-prompt-length has no effect without --num-prefix-prompts",
+		"--output-tokens-stddev 2":                                     "--output-tokens-stddev has no effect without --osl",
+		"--audio-length-stddev 2":                                      "--audio-length-stddev has no effect without --audio-length-mean",
+		"--image-width-stddev 2 --image-height-mean 9":                 "--image-width-stddev has no effect without --image-width-mean",
+		"--sweep-type grid --parameter-sweep-mode repeated":            "no effect without a sweep: --parameter-sweep-mode, --sweep-type",
+		"--num-profile-runs 1 --confidence-level 0.95":                 "no effect without --num-profile-runs: --confidence-level",
+		"--no-vary-seed-per-trial":                                     "no effect without --num-profile-runs: --no-vary-seed-per-trial",
 		"--convergence-mode cv":                                        "no effect without --convergence-metric: --convergence-mode",
 		"--num-profile-runs 3 --convergence-stat p99":                  "no effect without --convergence-metric: --convergence-stat",
 		"--convergence-mode distribution --export-level summary":       "no effect without --convergence-metric: --convergence-mode",
@@ -80,6 +86,36 @@ func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 		if d := check(t, "-m m "+line); len(d.faults) > 0 || !warns(d, want) {
 			t.Errorf("%s: %v, %v", line, d.faults, d.warnings)
 		}
+	}
+}
+
+func TestInfiniteRate(t *testing.T) {
+	for line, want := range map[string]struct{ concurrency, requests int }{
+		"--request-rate inf":                   {0, 10}, // the defaults of a rate
+		"--request-rate Infinity":              {0, 10},
+		"--request-rate inf --concurrency 20":  {20, 20},
+		"--request-rate inf --request-count 3": {0, 3},
+	} {
+		run, _ := mustResolve(t, "-m m --num-warmup-sessions 2 "+line)
+		for _, p := range run.Phases {
+			if !p.AtOnce() || p.PlannedRate() != 0 || p.Pattern != PatternPoisson {
+				t.Errorf("%s, %s: at once %v, planned rate %v, pattern %s", line, p.Name, p.AtOnce(), p.PlannedRate(), p.Pattern)
+			}
+		}
+		p := run.Profiling()
+		if got := intOr0(p.Requests); got != want.requests {
+			t.Errorf("%s: %d requests, want %d", line, got, want.requests)
+		}
+		if got := p.Concurrency; (got == nil) != (want.concurrency == 0) || got != nil && *got != want.concurrency {
+			t.Errorf("%s: concurrency %v, want %d", line, got, want.concurrency)
+		}
+	}
+	run, _ := mustResolve(t, "-m m --request-rate 5")
+	if p := run.Profiling(); p.AtOnce() || p.PlannedRate() != 5 {
+		t.Errorf("5 requests/s: at once %v, planned rate %v", p.AtOnce(), p.PlannedRate())
+	}
+	if d := check(t, "-m m --request-rate inf --request-rate-ramp-duration 5"); !warns(d, "--request-rate-ramp-duration has no effect with --request-rate inf") {
+		t.Error("a ramp to an infinite rate is not warned of")
 	}
 }
 

@@ -22,7 +22,7 @@ func TestPlansThatCannotRun(t *testing.T) {
 	}{
 		{"no stop condition", func(p *Phase) { p.Requests = 0 }},
 		{"a limit is negative", func(p *Phase) { p.Prefill = -1 }},
-		{"concurrency", func(p *Phase) { p.Concurrency = 0 }},
+		{"concurrency", func(p *Phase) { p.Concurrency, p.Requests, p.Duration = 0, 0, time.Second }},
 		{"rate above 0", func(p *Phase) { p.Arrivals.Pattern = Poisson }},
 		{"rate above 0", func(p *Phase) { p.Arrivals = Arrivals{Pattern: Gamma, Rate: math.NaN()} }},
 		{"smoothness", func(p *Phase) { p.Arrivals = Arrivals{Pattern: Gamma, Rate: 1, Smoothness: -1} }},
@@ -47,6 +47,13 @@ func TestBurstStartsAllSessionsAtOnce(t *testing.T) {
 	p := scenario{plan: one(Phase{Concurrency: 4, Requests: 8}), serve: within(time.Second)}.run(t)
 	same(t, "sends", p.sends(0), "0s 0s 0s 0s 1s 1s 1s 1s")
 	same(t, "intended", p.sent[0].IntendedNS, 0)
+}
+
+func TestBurstThatOnlyItsStopLimits(t *testing.T) {
+	p := scenario{plan: one(Phase{Requests: 5}), serve: within(time.Second)}.run(t)
+	same(t, "sends by number of requests", p.sends(0), "0s 0s 0s 0s 0s")
+	p = scenario{plan: one(Phase{Sessions: 2}), turns: turns(2), serve: within(time.Second)}.run(t)
+	same(t, "sends by number of sessions", p.sends(0), "0s 0s 1s 1s")
 }
 
 func TestBurstWithPrefillLimitAlone(t *testing.T) {

@@ -11,9 +11,12 @@ func demands(cfg *config.Run) []capacity.Demand {
 	var list []capacity.Demand
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
-		d := capacity.Demand{Phase: p.Name, Rate: p.Rate}
+		d := capacity.Demand{Phase: p.Name, Rate: p.PlannedRate()}
 		if cfg.Endpoint.Streaming {
 			d.Streams = number(p.Concurrency)
+			if p.AtOnce() && p.Concurrency == nil {
+				d.Streams = int(max(number(p.Requests), number(p.Sessions)))
+			}
 			if osl := cfg.Dataset.OSL; osl != nil && len(cfg.Dataset.SequenceDistribution) == 0 {
 				d.OutputTokens = osl.Mean
 			}
@@ -45,11 +48,11 @@ func (e *execution) portsOfClosed() {
 		p := &e.cfg.Phases[i]
 		total := float64(number(p.Requests))
 		if p.Duration != nil {
-			if most := p.Rate * p.Duration.Seconds(); total == 0 || most < total {
+			if most := p.PlannedRate() * p.Duration.Seconds(); total == 0 || most < total {
 				total = most
 			}
 		}
-		if a, found := trust.PreflightClosed(p.Rate, int64(total)); found {
+		if a, found := trust.PreflightClosed(p.PlannedRate(), int64(total)); found {
 			e.warnAdvice(a)
 		}
 	}

@@ -368,7 +368,7 @@ func (e *execution) metricsConfig() metrics.Config {
 	c.Percentiles = e.cfg.Artifacts.Percentiles
 	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
 	mode := e.cfg.Profiling().Mode
-	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay
+	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay && !e.cfg.Profiling().AtOnce()
 	return c
 }
 

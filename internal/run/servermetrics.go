@@ -265,8 +265,8 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 	}
 	if p := cfg.Profiling(); p != nil {
 		info.Concurrency = p.Concurrency
-		if p.Rate > 0 {
-			info.RequestRate = &p.Rate
+		if rate := p.PlannedRate(); rate > 0 {
+			info.RequestRate = &rate
 		}
 	}
 	return info

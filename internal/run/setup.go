@@ -300,18 +300,19 @@ func (e *execution) plan() load.Plan {
 		if p.Kind == config.WarmupPhase {
 			phase.Kind = load.Warmup
 		}
-		switch p.Mode {
-		case config.Rate:
+		switch {
+		case p.AtOnce(): // which load calls a burst
+		case p.Mode == config.Rate:
 			phase.Arrivals = load.Arrivals{Pattern: pattern(p.Pattern), Rate: p.Rate, Smoothness: p.Smoothness}
 			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp}, Interval: e.cfg.Env.Timing.RateRampUpdateInterval}
 			for _, point := range p.Series {
 				phase.Arrivals.Series = append(phase.Arrivals.Series, load.RatePoint{At: seconds(point.Seconds), Rate: point.Rate})
 			}
-		case config.FixedSchedule:
+		case p.Mode == config.FixedSchedule:
 			phase.Schedule = e.loadSchedule(p.Schedule)
-		case config.AgenticReplay:
+		case p.Mode == config.AgenticReplay:
 			phase.Lanes, phase.Grace = lanes(p.Lanes), p.Grace
-		case config.UserCentric:
+		case p.Mode == config.UserCentric:
 			turns := float64(e.data.Turns()) / float64(e.data.Len())
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: turns}
 		}

@@ -1,4 +1,4 @@
-"""The original's command line as a black box: its programs are started once, and every case is a fork of that process.
+"""The original's command line as a black box: its program is started once, and every case is a fork of that process.
 
 A case is a list of arguments; its outcome is (exit code, what was printed).
 """
@@ -22,9 +22,8 @@ def start():
     return entry.load()
 
 
-def case(app, args, env, answer):
+def call(app, args):
     text = io.StringIO()
-    os.environ.update(env)
     sys.argv = ["aiperf", *args]
     code = 0
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
@@ -35,7 +34,18 @@ def case(app, args, env, answer):
         except BaseException as fault:  # what a program prints for a fault is its business; here it is a refusal
             print(f"{type(fault).__name__}: {fault}")
             code = 1
-    answer.send((code, text.getvalue()))
+    return code, text.getvalue()
+
+
+def warm(app, *cases):
+    """Makes cases, which have to be refused, in this process: what the program loads for them is there for every fork."""
+    for args in cases:
+        call(app, args)
+
+
+def case(app, args, env, answer):
+    os.environ.update(env)
+    answer.send(call(app, args))
     answer.close()
     os._exit(0)
 

@@ -17,7 +17,6 @@ import (
 	"html/template"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/curve"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
@@ -35,7 +34,7 @@ type Run struct {
 	// Requests are those that the result counts.
 	Requests *timeline.Recorder
 	// Servers and GPUs are what was collected of them; Looks what the client did, at wall instants.
-	Servers, GPUs []curve.Curve
+	Servers, GPUs []timeline.Curve
 	Looks         []trust.Look
 	ServerFigures []summary.ServerFigure
 	// Thresholds are the conditions of --fail-if.

@@ -49,11 +49,11 @@ func (r *Recorder) Grid(fromNS, toNS int64) Grid {
 	defer r.mu.Unlock()
 	from, to := fromNS-r.originNS, max(toNS, fromNS+1)-r.originNS
 	var requests int64
-	for i := range r.bins.list {
-		requests += r.bins.list[i].sent
+	for i := range r.bins.List {
+		requests += r.bins.List[i].sent
 	}
 	points := min(max(requests/requestsPerPoint, leastPoints), mostPoints)
-	g := Grid{OriginNS: r.originNS, WidthNS: r.bins.length(), EndNS: to}
+	g := Grid{OriginNS: r.originNS, WidthNS: r.bins.Width, EndNS: to}
 	for (to-from)/g.WidthNS > points {
 		g.WidthNS *= 2
 	}
@@ -81,17 +81,17 @@ type Band struct {
 func (r *Recorder) Points(g Grid) Points {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := bins{width: r.bins.width, list: append([]bin(nil), r.bins.list...)}
-	for b.length() < g.WidthNS {
-		b.coarsen()
+	b := r.bins.Clone()
+	for b.Width < g.WidthNS {
+		b.Coarsen()
 	}
 	var p Points
 	level := int64(0)
 	add := func(list *[]float64, v float64) { *list = append(*list, v) }
 	for i := min(g.First, 0); i < g.First+g.Count; i++ {
 		var at bin
-		if i >= 0 && i < len(b.list) {
-			at = b.list[i]
+		if i >= 0 && i < len(b.List) {
+			at = b.List[i]
 		}
 		level += at.step
 		if i < g.First {
@@ -110,7 +110,7 @@ func (r *Recorder) Points(g Grid) Points {
 		rate(&p.Failed, at.failed)
 		rate(&p.Input, at.input)
 		rate(&p.Output, at.output)
-		inFlight := (float64(level)*float64(b.length()) + float64(at.own)) / length
+		inFlight := (float64(level)*float64(b.Width) + float64(at.own)) / length
 		if i < 0 {
 			inFlight = math.NaN()
 		}

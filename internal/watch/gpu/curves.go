@@ -27,7 +27,8 @@ func (s *Store) Curves() []timeline.Curve {
 
 func (d *Series) curve(f Field, column []float64) timeline.Curve {
 	r := Result{Device: d.Device}
-	c := timeline.Curve{Source: DisplaySource(d.Source), Name: f.Display, Labels: r.Title(), Unit: f.Unit, TimeNS: d.times, Values: column}
+	c := timeline.Curve{Source: DisplaySource(d.Source), Name: f.Display, Labels: r.Title(), Unit: f.Unit}
+	c.TimeNS, c.Values = d.times, column
 	if f.Kind == Counter {
 		c.What, c.Unit = timeline.Rate, f.Unit+"/s"
 		c.Values = timeline.Rates(d.times, column)

@@ -64,7 +64,7 @@ func (e *execution) runningState() *summary.State {
 	}
 	if profiling := phaseOf(phases, load.Profiling); profiling != nil {
 		s.GPU = e.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
-		s.ClientHealth = healthObject(e.health.soFar(&s.Run, profiling, e.client.StampSource()).Members())
+		s.ClientHealth = e.health.soFar(&s.Run, profiling, e.client.StampSource()).Object()
 	}
 	return s
 }

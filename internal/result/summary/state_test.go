@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // blocks stands for those of the report: all that RestoreResult reads.
@@ -70,7 +71,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 			},
 			Efficiency: []GPUFigure{{Tag: "t", Value: 1}}, Shown: true,
 		},
-		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
+		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
 	}
 	text, err := want.Encode(blocks)
 	if err != nil {
@@ -93,7 +94,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 
 // A server that says a figure is infinite must not cost the run its state.
 func TestInfiniteFiguresOfServersAreNull(t *testing.T) {
-	s := State{Status: StateFinished, Config: metrics.DefaultConfig(), Console: ConsoleState{ServerMetrics: []ServerFigure{{Backend: "vllm", Value: math.Inf(1)}}}}
+	s := State{Status: StateFinished, Config: metrics.DefaultConfig(), Console: ConsoleState{ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Value: math.Inf(1)}}}}
 	text, err := s.Encode(blocks)
 	if err != nil {
 		t.Fatal(err)

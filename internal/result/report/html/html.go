@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
 
@@ -36,7 +37,7 @@ type Run struct {
 	// Servers and GPUs are what was collected of them; Looks what the client did, at wall instants.
 	Servers, GPUs []timeline.Curve
 	Looks         []trust.Look
-	ServerFigures []summary.ServerFigure
+	ServerFigures []servermetrics.Highlight
 	// Thresholds are the conditions of --fail-if.
 	Thresholds []compare.Judgement
 }

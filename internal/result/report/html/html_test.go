@@ -25,6 +25,7 @@ import (
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/reconcile"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
 
@@ -85,7 +86,7 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 		GPUs:       []timeline.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at, Values: []float64{100, 200, 300}}},
 		Looks:      []trust.Look{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
 		Thresholds: []compare.Judgement{{Text: "request_latency:p99>1ms", Failure: "request_latency:p99>1ms: it is 1000.00 ms"}, {Text: hostile}},
-		ServerFigures: []summary.ServerFigure{
+		ServerFigures: []servermetrics.Highlight{
 			{Backend: "vLLM", Endpoint: hostile, Metric: "m", Stat: "avg", Value: 2.5},
 		},
 	}

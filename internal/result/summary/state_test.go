@@ -69,7 +69,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 						Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter, Platform: gpu.NVIDIA},
 						Stats: gpu.Stats{Avg: 1, Min: 2, Max: 3, Std: 4, Percentiles: [9]float64{5}, Count: 6}}}}}}},
 			},
-			Efficiency: []GPUFigure{{Tag: "t", Value: 1}}, Shown: true,
+			Efficiency: []gpu.Efficiency{{Tag: "t", Value: 1}}, Shown: true,
 		},
 		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
 	}

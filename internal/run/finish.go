@@ -68,7 +68,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	result.Reconcile(ledger)
 	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
 	if e.cfg.ServerMetrics.Given {
-		out.Console.ServerMetrics = highlightRows(servermetrics.Highlights(serverResults))
+		out.Console.ServerMetrics = servermetrics.Highlights(serverResults)
 	}
 	out.Console.Speculation = e.speculation(serverResults)
 	if e.cfg.GPU.Given {

@@ -251,7 +251,7 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
-	w.state.Efficiency = summary.GPUFigures(w.store.Efficiency(window, w.e.gpuLoad(result)))
+	w.state.Efficiency = w.store.Efficiency(window, w.e.gpuLoad(result))
 	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
 			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
@@ -211,26 +210,6 @@ func (h *clientHealth) source() string {
 	return trust.SourceMixed
 }
 
-// healthObject is a report as the summary file has it.
-func healthObject(members []trust.Member) artifact.Object {
-	out := artifact.Object{}
-	for _, m := range members {
-		value := m.Value
-		switch v := value.(type) {
-		case []trust.Member:
-			value = healthObject(v)
-		case [][]trust.Member:
-			list := make([]any, len(v))
-			for i := range v {
-				list[i] = healthObject(v[i])
-			}
-			value = list
-		}
-		out = append(out, artifact.Member{Key: m.Key, Value: value})
-	}
-	return out
-}
-
 // preflight warns when the run asks for more than the system's limits allow.
 func (e *execution) preflight(workers int) {
 	e.compareCapacity()
@@ -273,7 +252,7 @@ func (e *execution) judge(out *Outcome, phases []load.Stats) {
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}
-	out.Result.ClientHealth = healthObject(report.Members())
+	out.Result.ClientHealth = report.Object()
 	lines := report.Lines()
 	out.Console.Notes = append(lines[:], report.Notes()...)
 	if r := out.Result.Reconciliation; r != nil && len(r.Causes) == 0 {

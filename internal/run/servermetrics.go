@@ -11,7 +11,6 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
@@ -273,28 +272,10 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 }
 
 // speculation are the rows of the console's table about speculative decoding.
-func (e *execution) speculation(r *servermetrics.Results) (rows []summary.Speculation) {
-	list, warnings := servermetrics.Speculations(r, e.cfg.Models)
+func (e *execution) speculation(r *servermetrics.Results) []servermetrics.Speculation {
+	rows, warnings := servermetrics.Speculations(r, e.cfg.Models)
 	for _, text := range warnings {
 		e.log.Warn(text)
-	}
-	for _, row := range list {
-		rows = append(rows, summary.Speculation(row))
-	}
-	return rows
-}
-
-// highlightRows are the rows of the console's table.
-func highlightRows(list []servermetrics.Highlight) []console.ServerMetric {
-	var rows []console.ServerMetric
-	for _, h := range list {
-		unit := prom.InferUnit(h.Metric, h.Description)
-		if h.Stat == "rate" && unit != "" {
-			unit += "/s"
-		}
-		rows = append(rows, console.ServerMetric{
-			Backend: h.Backend, Endpoint: prom.Display(h.EndpointURL), Metric: h.Metric, Stat: h.Stat, Unit: unit, Value: h.Value,
-		})
 	}
 	return rows
 }

@@ -17,7 +17,6 @@ import (
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/wire/client"
-	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/session"
 	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/dataset"
@@ -53,14 +52,14 @@ func seed(cfg *config.Run) random.Seed {
 }
 
 // members turns the user's extra inputs into JSON text, in order.
-func members(extra artifact.Object) ([]endpoint.Member, error) {
-	var list []endpoint.Member
+func members(extra artifact.Object) ([]dataset.Field, error) {
+	var list []dataset.Field
 	for _, m := range extra {
 		text, err := artifact.AppendJSON(nil, m.Value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Key, err)
 		}
-		list = append(list, endpoint.Member{Key: m.Key, Value: text})
+		list = append(list, dataset.Field{Name: m.Key, Value: text})
 	}
 	return list, nil
 }

@@ -64,7 +64,7 @@ func (e *execution) runningState() *summary.State {
 	}
 	if profiling := phaseOf(phases, load.Profiling); profiling != nil {
 		s.GPU = e.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
-		s.ClientHealth = healthObject(e.health.soFar(&s.Run, profiling, e.client.StampSource()).Members())
+		s.ClientHealth = e.health.soFar(&s.Run, profiling, e.client.StampSource()).Object()
 	}
 	return s
 }
@@ -122,10 +122,7 @@ func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
 	if e.gpus != nil && (e.cfg.GPU.Given || out.Result.Telemetry != nil) {
 		s.GPU = e.gpus.state
 	}
-	for _, row := range out.Console.ServerMetrics {
-		s.Console.ServerMetrics = append(s.Console.ServerMetrics, summary.ServerFigure(row))
-	}
-	s.Console.Speculation = out.Console.Speculation
+	s.Console.ServerMetrics, s.Console.Speculation = out.Console.ServerMetrics, out.Console.Speculation
 	return s
 }
 

@@ -42,13 +42,12 @@ func errorAdjusted(p *population) (stats.Summary, bool) {
 	slices.Sort(places)
 	places = slices.Compact(places)
 	finite, _ := slices.BinarySearch(places, p.Count)
-	found := p.at(places[:finite])
+	found := stats.Lookup(places[:finite], p.at(places[:finite]))
 	value := func(place int64) float64 {
 		if place >= p.Count {
 			return infinite
 		}
-		i, _ := slices.BinarySearch(places, place)
-		return found[i]
+		return found(place)
 	}
 	for _, q := range p.ranks {
 		out.Percentiles = append(out.Percentiles, value(nearest(q)))

@@ -125,7 +125,7 @@ func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 		if v, ok := m.value(f); ok {
 			e.overflow[m.slot].Add(v)
 			if part != nil {
-				part.sketch(e.set, m.slot).add(v)
+				part.sketch(e.set, m.slot).Add(v)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (e *Engine) addBeyond(f *record.Facts) {
 		e.bins.add(&r)
 	}
 	if offset, ok := scheduleOffset(f); ok && !f.IsError() {
-		e.offsets.add(offset, 1)
+		e.offsets.add(offset)
 	}
 }
 
@@ -181,8 +181,8 @@ func (e *Engine) Merge(o *Engine) {
 			e.overflow = make([]stats.Histogram, e.set.recordMetrics)
 			e.bins, e.offsets = newTimeBins(), newOffsetBins()
 		}
-		e.bins.merge(other.bins)
-		e.offsets.merge(other.offsets)
+		e.bins.Merge(&other.bins.Bins)
+		e.offsets.Merge(&other.offsets.Bins)
 	}
 	for i := range other.overflow {
 		e.overflow[i].Merge(&other.overflow[i])

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"aiperf/internal/measure/stats"
 )
 
 // pieces is a curve without its order in time: the values it had and for how long. A piece in which
@@ -87,16 +89,16 @@ func (c *pieces) max() float64 {
 
 // moments returns the mean and the standard deviation over time.
 func (c *pieces) moments() (avg, std float64) {
-	var sum, squares pair
+	var sum, squares stats.Pair
 	for i, v := range c.mean {
-		sum.add(v * float64(c.ns[i]))
+		sum.Add(v * float64(c.ns[i]))
 	}
-	avg = sum.value() / float64(c.total)
+	avg = sum.Value() / float64(c.total)
 	for i, v := range c.mean {
 		half := c.spread(i)
-		squares.add(((v-avg)*(v-avg) + half*half/3) * float64(c.ns[i]))
+		squares.Add(((v-avg)*(v-avg) + half*half/3) * float64(c.ns[i]))
 	}
-	return avg, math.Sqrt(squares.value() / float64(c.total))
+	return avg, math.Sqrt(squares.Value() / float64(c.total))
 }
 
 // share is q percent of the total, rounded up to a whole ns.

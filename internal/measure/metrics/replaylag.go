@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"math"
-	"slices"
 
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/stats"
@@ -26,108 +25,52 @@ const (
 	finestLagNS = 1 << 14
 )
 
-// offsetBins count the offsets of sends from their schedule beyond the limit of exact rows: in bins of
-// equal width, which doubles when the offsets outgrow them. Lags are off by half a bin at most.
+// offsetBins count the offsets of sends from their schedule beyond the limit of exact rows. Lags are off by half a bin
+// at most.
 type offsetBins struct {
-	widthNS int64
-	first   int64 // number of the first bin
-	counts  []int64
-	count   int64
-	lowest  int64
+	stats.Bins[sends, *sends]
 }
 
-func newOffsetBins() *offsetBins { return &offsetBins{widthNS: finestLagNS} }
+// sends are how many had an offset in a bin.
+type sends int64
 
-func (b *offsetBins) add(offset, n int64) {
-	if b.count == 0 || offset < b.lowest {
-		b.lowest = offset
-	}
-	b.count += n
-	number := floorDiv(offset, b.widthNS)
-	b.cover(number, number)
-	b.counts[floorDiv(offset, b.widthNS)-b.first] += n
+// Join implements stats.Bin.
+func (n *sends) Join(o *sends, _ int64) { *n += *o }
+
+func newOffsetBins() *offsetBins {
+	return &offsetBins{stats.Bins[sends, *sends]{Width: finestLagNS, Most: maxLagBins}}
 }
 
-// cover makes room for the bins from first to last, numbered by the width so far.
-func (b *offsetBins) cover(first, last int64) {
-	if len(b.counts) > 0 {
-		first, last = min(first, b.first), max(last, b.first+int64(len(b.counts))-1)
-	}
-	for last-first >= maxLagBins {
-		b.coarsen()
-		first, last = floorDiv(first, 2), floorDiv(last, 2)
-	}
-	if n := int(last - first + 1); n > len(b.counts) {
-		counts := make([]int64, n)
-		if len(b.counts) > 0 {
-			copy(counts[b.first-first:], b.counts)
-		}
-		b.first, b.counts = first, counts
-	}
-}
-
-// coarsen doubles the width of the bins.
-func (b *offsetBins) coarsen() {
-	old, first := b.counts, b.first
-	b.widthNS *= 2
-	b.first, b.counts = 0, nil
-	if len(old) == 0 {
-		return
-	}
-	b.first = floorDiv(first, 2)
-	b.counts = make([]int64, floorDiv(first+int64(len(old))-1, 2)-b.first+1)
-	for i, n := range old {
-		b.counts[floorDiv(first+int64(i), 2)-b.first] += n
-	}
-}
-
-func (b *offsetBins) merge(o *offsetBins) {
-	if o.count == 0 {
-		return
-	}
-	o = o.clone()
-	for o.widthNS < b.widthNS {
-		o.coarsen()
-	}
-	for b.widthNS < o.widthNS {
-		b.coarsen()
-	}
-	b.cover(o.first, o.first+int64(len(o.counts))-1)
-	for o.widthNS < b.widthNS {
-		o.coarsen()
-	}
-	if b.count == 0 || o.lowest < b.lowest {
-		b.lowest = o.lowest
-	}
-	b.count += o.count
-	for i, n := range o.counts {
-		b.counts[o.first+int64(i)-b.first] += n
-	}
+func (b *offsetBins) add(offset int64) {
+	b.Cover(offset, offset)
+	b.List[b.Index(offset)]++
 }
 
 func (b *offsetBins) clone() *offsetBins {
 	if b == nil {
 		return nil
 	}
-	c := *b
-	c.counts = slices.Clone(b.counts)
-	return &c
+	return &offsetBins{*b.Clone()}
 }
 
 // lag returns the percentiles of the offsets above the lowest one.
 func (b *offsetBins) lag() replayLag {
-	places := stats.Places(replayRanks[:], b.count)
-	found := make(map[int64]float64, len(places))
-	var seen int64
-	for i, n := range b.counts {
-		seen += n
-		middle := (b.first+int64(i))*b.widthNS + b.widthNS/2
-		for len(places) > 0 && places[0] < seen {
-			found[places[0]] = float64(max(0, middle-b.lowest))
-			places = places[1:]
-		}
+	var count sends
+	for _, n := range b.List {
+		count += n
 	}
-	return lagOf(stats.Interpolate(replayRanks[:], b.count, func(place int64) float64 { return found[place] }))
+	return lagOf(stats.PercentilesAt(replayRanks[:], int64(count), func(places []int64) []float64 {
+		found := make([]float64, 0, len(places))
+		var seen sends
+		for i, n := range b.List {
+			seen += n
+			middle := (b.First+int64(i))*b.Width + b.Width/2
+			for len(found) < len(places) && places[len(found)] < int64(seen) {
+				found = append(found, float64(max(0, middle-b.Low)))
+			}
+		}
+		return found
+	}))
 }
 
 func lagOf(percentilesNS []float64) replayLag {
@@ -162,9 +105,9 @@ func (f *frozen) replayLag() replayLag {
 	if f.offsets != nil {
 		all := f.offsets.clone()
 		for _, offset := range offsets {
-			all.add(offset, 1)
+			all.add(offset)
 		}
-		if all.count == 0 {
+		if len(all.List) == 0 {
 			return replayLag{}
 		}
 		return all.lag()

@@ -38,7 +38,7 @@ type Method string
 
 // Statistics are exact up to the engine's limits; beyond them percentiles come from a histogram with
 // a relative error of at most stats.RelativeError, those of time slices from a smaller one, a sketch,
-// with SketchRelativeError. All other figures stay exact.
+// with stats.SketchRelativeError. All other figures stay exact.
 const (
 	MethodExact     Method = "exact"
 	MethodHistogram Method = "histogram"
@@ -54,7 +54,7 @@ func (m Method) RelativeError() float64 {
 	case MethodHistogram:
 		return stats.RelativeError
 	case MethodSketch:
-		return SketchRelativeError
+		return stats.SketchRelativeError
 	}
 	return 0
 }

@@ -197,11 +197,7 @@ func (d *describer) bound(s *stats.Summary, at func(places []int64) []float64) {
 		return
 	}
 	places := stats.BoundPlaces(d.ranks, s.Count, BoundsConfidence)
-	values := at(places)
-	s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence, func(place int64) float64 {
-		i, _ := slices.BinarySearch(places, place)
-		return values[i]
-	})
+	s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence, stats.Lookup(places, at(places)))
 }
 
 // histogram holds all values of a metric of which not all were kept.

@@ -11,13 +11,13 @@ const gapsAtOnce = 1 << 22
 func (d *sliceDescriber) describeGaps(m *metric) []stats.Summary {
 	out := make([]stats.Summary, len(d.numbers))
 	if d.sketched(m) {
-		sketches := make([]*sketch, len(d.numbers))
+		sketches := make([]*stats.Sketch, len(d.numbers))
 		for i := range sketches {
 			sketches[i] = d.overflowOf(m, i)
 		}
-		d.eachGap(func(slice int, ns int64) { sketches[slice].add(float64(ns)) })
+		d.eachGap(func(slice int, ns int64) { sketches[slice].Add(float64(ns)) })
 		for i, s := range sketches {
-			out[i] = s.summary(d.set.ranks)
+			out[i] = s.Summary(d.set.ranks)
 		}
 		return out
 	}

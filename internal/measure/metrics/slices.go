@@ -196,10 +196,10 @@ func (d *sliceDescriber) summarize(m *metric, i int, values []float64) stats.Sum
 	}
 	all := d.overflowOf(m, i)
 	for _, v := range values {
-		all.add(v)
+		all.Add(v)
 	}
-	sum := all.summary(d.set.ranks)
-	d.adjust(m, i, sum, all.at)
+	sum := all.Summary(d.set.ranks)
+	d.adjust(m, i, sum, all.At)
 	return sum
 }
 
@@ -227,10 +227,10 @@ func (d *slicing) failed(i int) int64 {
 }
 
 // overflowOf returns a copy of what a slice keeps of a metric beyond the exact limits.
-func (d *slicing) overflowOf(m *metric, i int) *sketch {
-	all := new(sketch)
+func (d *slicing) overflowOf(m *metric, i int) *stats.Sketch {
+	all := new(stats.Sketch)
 	if kept := d.slices.parts[d.numbers[i]].sketches; kept != nil {
-		all.merge(kept[m.slot])
+		all.Merge(kept[m.slot])
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
 )
 
 const second = int64(1e9)
@@ -449,7 +450,7 @@ func TestSlicesBeyondTheLimits(t *testing.T) {
 				t.Errorf("%s says method %q", r.Tag, r.Method)
 			}
 			for k, p := range r.Stats.Percentiles {
-				if w := want.Stats.Percentiles[k]; math.Abs(p-w) > SketchRelativeError*(1+1e-9)*math.Abs(w) {
+				if w := want.Stats.Percentiles[k]; math.Abs(p-w) > stats.SketchRelativeError*(1+1e-9)*math.Abs(w) {
 					t.Errorf("slice %d: %s p%v = %v, exact %v", i, r.Tag, PercentileRanks[k], p, w)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
 )
 
 // DefaultMaxSlices bounds the time slices of a run: almost three hours of one second each.
@@ -30,8 +31,8 @@ type slicePart struct {
 	// errors are those of the requests that failed.
 	requests, errors int64
 
-	aggregates []folded  // by slot of the aggregates
-	sketches   []*sketch // by slot of the record metrics, for what came beyond the exact limits
+	aggregates []folded        // by slot of the aggregates
+	sketches   []*stats.Sketch // by slot of the record metrics, for what came beyond the exact limits
 }
 
 // newSliceStore returns nil, of which every method does nothing, when slices are off.
@@ -109,12 +110,12 @@ func (s *sliceStore) open(number int64) *slicePart {
 }
 
 // sketch returns the sketch of a record metric.
-func (p *slicePart) sketch(s *Set, slot int) *sketch {
+func (p *slicePart) sketch(s *Set, slot int) *stats.Sketch {
 	if p.sketches == nil {
-		p.sketches = make([]*sketch, s.recordMetrics)
+		p.sketches = make([]*stats.Sketch, s.recordMetrics)
 	}
 	if p.sketches[slot] == nil {
-		p.sketches[slot] = new(sketch)
+		p.sketches[slot] = new(stats.Sketch)
 	}
 	return p.sketches[slot]
 }
@@ -126,7 +127,7 @@ func (p *slicePart) addGaps(s *Set, gaps []int64) {
 	}
 	into := p.sketch(s, s.listMetric.slot)
 	for _, ns := range gaps {
-		into.add(float64(ns))
+		into.Add(float64(ns))
 	}
 }
 
@@ -155,7 +156,7 @@ func (s *sliceStore) merge(o *sliceStore) {
 		}
 		for slot, k := range from.sketches {
 			if k != nil {
-				into.sketch(s.set, slot).merge(k)
+				into.sketch(s.set, slot).Merge(k)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"aiperf/internal/measure/stats"
 )
 
 // change is one event of the sweep: the index of an interval << changeBits | what happens to that request.
@@ -154,42 +156,42 @@ func (e *events) sort(list, spare []change, few *[fewChanges]timed) {
 // taken off again leaves nothing and the order of simultaneous events does not show.
 type state struct {
 	requests, prefilling, decoding int64
-	prefillRate, decodeRate        pair
-	imageRate                      pair
+	prefillRate, decodeRate        stats.Pair
+	imageRate                      stats.Pair
 	// Tokens in flight are tokens + growth × seconds since the window's start.
-	tokens, growth pair
+	tokens, growth stats.Pair
 }
 
 func (s *state) start(r *interval) {
 	s.requests++
-	s.tokens.add(r.input)
-	s.imageRate.add(r.imageRate)
+	s.tokens.Add(r.input)
+	s.imageRate.Add(r.imageRate)
 	if r.hasFirst() {
 		s.prefilling++
-		s.prefillRate.add(r.prefillRate())
+		s.prefillRate.Add(r.prefillRate())
 	}
 }
 
 func (s *state) decode(r *interval, atNS int64) {
 	s.prefilling--
-	s.prefillRate.add(-r.prefillRate())
+	s.prefillRate.Add(-r.prefillRate())
 	s.decoding++
 	rate := r.decodeRate()
-	s.decodeRate.add(rate)
-	s.tokens.add(r.outputAtOrigin(atNS))
-	s.growth.add(rate)
+	s.decodeRate.Add(rate)
+	s.tokens.Add(r.outputAtOrigin(atNS))
+	s.growth.Add(rate)
 }
 
 func (s *state) end(r *interval, atNS int64) {
 	s.requests--
-	s.tokens.add(-r.input)
-	s.imageRate.add(-r.imageRate)
+	s.tokens.Add(-r.input)
+	s.imageRate.Add(-r.imageRate)
 	if r.hasFirst() {
 		s.decoding--
 		rate := r.decodeRate()
-		s.decodeRate.add(-rate)
-		s.tokens.add(-r.outputAtOrigin(atNS - (r.end - r.first)))
-		s.growth.add(-rate)
+		s.decodeRate.Add(-rate)
+		s.tokens.Add(-r.outputAtOrigin(atNS - (r.end - r.first)))
+		s.growth.Add(-rate)
 	}
 }
 
@@ -206,17 +208,17 @@ func (r *interval) outputAtOrigin(firstNS int64) float64 {
 func (s *state) level(l *level, fromNS, toNS int64) {
 	*l = level{}
 	if s.requests > 0 {
-		tokens, growth := s.tokens.value(), s.growth.value()
-		l.concurrency, l.imageRate = float64(s.requests), s.imageRate.value()
+		tokens, growth := s.tokens.Value(), s.growth.Value()
+		l.concurrency, l.imageRate = float64(s.requests), s.imageRate.Value()
 		l.tokensFrom, l.tokensTo = tokens, tokens
 		if s.decoding > 0 && growth != 0 {
 			l.tokensFrom, l.tokensTo = math.FMA(growth, seconds(fromNS), tokens), math.FMA(growth, seconds(toNS), tokens)
 		}
 	}
 	if s.prefilling > 0 {
-		l.prefill, l.prefillRate = float64(s.prefilling), s.prefillRate.value()
+		l.prefill, l.prefillRate = float64(s.prefilling), s.prefillRate.Value()
 	}
 	if s.decoding > 0 {
-		l.decode, l.decodeRate = float64(s.decoding), s.decodeRate.value()
+		l.decode, l.decodeRate = float64(s.decoding), s.decodeRate.Value()
 	}
 }

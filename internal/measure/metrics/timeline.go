@@ -124,7 +124,7 @@ func (f *frozen) curvesFor(s *Set, needed map[string]bool) segments {
 func (f *frozen) intervals() ([]interval, span) {
 	window := f.facts.window()
 	if f.bins != nil {
-		window.merge(f.bins.reach)
+		window.merge(span{f.bins.Low, f.bins.High})
 	}
 	out := make([]interval, 0, f.rows)
 	var values [len(intervalFields)][blockRows]int64

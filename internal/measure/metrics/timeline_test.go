@@ -302,13 +302,13 @@ func TestTimeBinsMerge(t *testing.T) {
 			right.add(&r)
 		}
 	}
-	left.merge(right)
+	left.Merge(&right.Bins)
 	var got, want []level
-	window := one.reach
+	window := span{one.Low, one.High}
 	one.segments(window).each(func(_ int64, l *level) { want = append(want, *l) })
 	left.segments(window).each(func(_ int64, l *level) { got = append(got, *l) })
-	if left.lengthNS != one.lengthNS || len(got) != len(want) || len(one.bins) > maxTimeBins+1 {
-		t.Fatalf("%d bins of %d ns, want %d of %d", len(got), left.lengthNS, len(want), one.lengthNS)
+	if left.Width != one.Width || len(got) != len(want) || len(one.List) > maxTimeBins+1 {
+		t.Fatalf("%d bins of %d ns, want %d of %d", len(got), left.Width, len(want), one.Width)
 	}
 	for i := range got {
 		if !sameLevel(got[i], want[i]) {
@@ -409,7 +409,7 @@ func binMemory(e *Engine) int64 {
 	if e.bins == nil {
 		return 0
 	}
-	return int64(cap(e.bins.bins)) * 160
+	return int64(cap(e.bins.List)) * 160
 }
 
 func BenchmarkTimelinesMillion(b *testing.B) {

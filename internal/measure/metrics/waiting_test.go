@@ -174,22 +174,22 @@ func TestOffsetBins(t *testing.T) {
 	for i := range int64(4000) {
 		offset := t0 + (i*i%7919)*977*1000*(1+i/1000)
 		offsets = append(offsets, float64(offset-t0)*1e-6)
-		one.add(offset, 1)
+		one.add(offset)
 		if i < 1000 {
-			left.add(offset, 1)
+			left.add(offset)
 		} else {
-			right.add(offset, 1)
+			right.add(offset)
 		}
 	}
-	left.merge(right)
-	if left.lag() != one.lag() || len(one.counts) > maxLagBins {
+	left.Merge(&right.Bins)
+	if left.lag() != one.lag() || len(one.List) > maxLagBins {
 		t.Errorf("merged %+v, want %+v", left.lag(), one.lag())
 	}
 	slices.Sort(offsets)
 	for i, q := range replayRanks {
 		h := q / 100 * float64(len(offsets)-1)
 		want := offsets[int(h)] + (h-math.Floor(h))*(offsets[int(h)+1]-offsets[int(h)]) - offsets[0]
-		if got := one.lag().lagsMS[i]; math.Abs(got-want) > float64(one.widthNS)*1e-6 {
+		if got := one.lag().lagsMS[i]; math.Abs(got-want) > float64(one.Width)*1e-6 {
 			t.Errorf("p%v = %v, want %v", q, got, want)
 		}
 	}

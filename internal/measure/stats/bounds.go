@@ -91,6 +91,3 @@ func Select(values []float64, places []int64) []float64 {
 	}
 	return out
 }
-
-// At returns the values at the given ascending places of the sorted population.
-func (h *Histogram) At(places []int64) []float64 { return h.at(places) }

@@ -58,6 +58,24 @@ func Interpolate(ranks []float64, n int64, at func(place int64) float64) []float
 	return out
 }
 
+// PercentilesAt computes the percentiles of n values of which at tells those at ascending places; nil if there are
+// none.
+func PercentilesAt(ranks []float64, n int64, at func(places []int64) []float64) []float64 {
+	if n == 0 {
+		return nil
+	}
+	places := Places(ranks, n)
+	return Interpolate(ranks, n, Lookup(places, at(places)))
+}
+
+// Lookup finds the values of ascending places by their place.
+func Lookup(places []int64, values []float64) func(place int64) float64 {
+	return func(place int64) float64 {
+		i, _ := slices.BinarySearch(places, place)
+		return values[i]
+	}
+}
+
 // place is where a percentile lies among sorted values: between two neighbours.
 type place struct {
 	lo, hi   int64

@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
 )
 
 // finest is the length of bins at first, a 64th of a second; it doubles as often as it must.
@@ -44,49 +45,30 @@ type bin struct {
 	bands     [bandCount]sketch
 }
 
-// bins are those from the start on.
+// Join implements stats.Bin.
+func (b *bin) Join(o *bin, afterNS int64) {
+	b.sent += o.sent
+	b.done += o.done
+	b.failed += o.failed
+	b.input += o.input
+	b.output += o.output
+	b.own += o.own - o.step*afterNS // the step comes in the middle of b
+	b.step += o.step
+	for k := range o.bands {
+		b.bands[k].merge(&o.bands[k])
+	}
+}
+
+// bins are those from the start on, by ns after it; earlier instants are in the first.
 type bins struct {
-	width int // how often the length has doubled
-	list  []bin
+	stats.Bins[bin, *bin]
 }
 
-func (b *bins) length() int64 { return finest << b.width }
+// newBins has one more bin than the requests reach, for the last step down.
+func newBins() bins { return bins{stats.Bins[bin, *bin]{Width: finest, Most: maxBins - 1, Spare: 1}} }
 
-// at is the bin of an instant after the start; earlier ones are in the first.
-func (b *bins) at(ns int64) *bin { return &b.list[b.index(ns)] }
-
-func (b *bins) index(ns int64) int { return int(max(0, ns) / b.length()) }
-
-// reach makes room for an instant, and one more bin for the last step down.
-func (b *bins) reach(ns int64) {
-	for b.index(ns)+2 > maxBins {
-		b.coarsen()
-	}
-	if more := b.index(ns) + 2 - len(b.list); more > 0 {
-		b.list = append(b.list, make([]bin, more)...)
-	}
-}
-
-// coarsen takes bins that are twice as long.
-func (b *bins) coarsen() {
-	short := b.length()
-	b.width++
-	list := make([]bin, (len(b.list)+1)/2)
-	for i := range b.list {
-		from, into := &b.list[i], &list[i/2]
-		into.sent += from.sent
-		into.done += from.done
-		into.failed += from.failed
-		into.input += from.input
-		into.output += from.output
-		into.own += from.own - from.step*int64(i%2)*short // the step came in the middle of the new bin
-		into.step += from.step
-		for k := range from.bands {
-			into.bands[k].merge(&from.bands[k])
-		}
-	}
-	b.list = list
-}
+// at is the bin of an instant after the start.
+func (b *bins) at(ns int64) *bin { return &b.List[b.Index(ns)] }
 
 // inFlight adds a request that was in flight between two instants.
 func (b *bins) inFlight(from, to int64) {
@@ -95,27 +77,26 @@ func (b *bins) inFlight(from, to int64) {
 }
 
 func (b *bins) edge(at, sign int64) {
-	at = max(0, at)
-	i := b.index(at)
-	b.list[i].own += sign * (int64(i+1)*b.length() - at)
-	b.list[i+1].step += sign
+	i := b.Index(at)
+	b.List[i].own += sign * (int64(i+1)*b.Width - at)
+	b.List[i+1].step += sign
 }
 
 // tokens spreads n tokens evenly from one instant to another, each counted whole in a bin.
 func (b *bins) tokens(n, from, to int64) {
 	from, to = max(0, from), max(0, to)
-	first, last := b.index(from), b.index(to)
+	first, last := b.Index(from), b.Index(to)
 	if first == last || to <= from {
-		b.list[last].output += n
+		b.List[last].output += n
 		return
 	}
 	var before int64
 	for i := first; i <= last; i++ {
 		until := n
-		if end := int64(i+1) * b.length(); end < to {
+		if end := int64(i+1) * b.Width; end < to {
 			until = int64(float64(n) * (float64(end-from) / float64(to-from)))
 		}
-		b.list[i].output += until - before
+		b.List[i].output += until - before
 		before = until
 	}
 }
@@ -124,7 +105,7 @@ func (b *bins) tokens(n, from, to int64) {
 func (b *bins) take(f *record.Facts, start int64, values *[len(banded)]optional) {
 	start = min(max(start, 0), lastInstant)
 	end := min(start+endOf(f), lastInstant)
-	b.reach(end)
+	b.Cover(0, end)
 	at := b.at(start)
 	at.sent++
 	b.inFlight(start, end)

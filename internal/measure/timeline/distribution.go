@@ -118,19 +118,16 @@ func (s *sketch) histogram(edges []float64, scale float64) Histogram {
 	columns := len(edges) - 1
 	h := Histogram{Edges: make([]float64, columns+1), Counts: make([]int64, columns), Below: make([]float64, columns+1)}
 	at := 0
-	for i, n := range s.counts {
-		if n == 0 {
-			continue
-		}
-		low, width := classRange(s.first+i, wholePrecision)
+	for class, n := range s.classes.All() {
+		low, width := classRange(class, wholePrecision)
 		v := min(max(float64(low)+float64(width-1)/2, float64(s.min)), float64(s.max))
 		for at < columns-1 && v >= edges[at+1] {
 			at++
 		}
 		if v > edges[columns] {
-			h.Beyond += int64(n)
+			h.Beyond += n
 		} else {
-			h.Counts[at] += int64(n)
+			h.Counts[at] += n
 		}
 	}
 	var below int64

@@ -3,8 +3,6 @@ package timeline
 import (
 	"math"
 	"time"
-
-	"aiperf/internal/measure/curve"
 )
 
 // Points of a chart: enough to see, few enough for a small file and for several requests in each.
@@ -13,17 +11,49 @@ const (
 	requestsPerPoint        = 8
 )
 
+// Grid is the time axis of all charts: bins of equal length, counted in seconds from the start of profiling.
+type Grid struct {
+	OriginNS int64
+	// First is the number of the first bin: negative where the warm-up is shown.
+	First, Count int
+	WidthNS      int64
+	// EndNS is the end of the run, from the origin: the last bin may be longer.
+	EndNS int64
+}
+
+// Covered is how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, lest the rate of
+// a moment stands for that of a bin.
+func (g Grid) Covered(i int) int64 {
+	end := g.EndNS - int64(g.First+i)*g.WidthNS
+	return min(max(end, g.WidthNS/4), g.WidthNS)
+}
+
+// Seconds are the middles of the bins.
+func (g Grid) Seconds() []float64 {
+	out := make([]float64, g.Count)
+	for i := range out {
+		out[i] = (float64(g.First+i) + 0.5) * float64(g.WidthNS) / 1e9
+	}
+	return out
+}
+
+// From and To are the ends of the axis in seconds.
+func (g Grid) From() float64 { return float64(g.First) * float64(g.WidthNS) / 1e9 }
+
+// To is the end of the axis.
+func (g Grid) To() float64 { return float64(g.First+g.Count) * float64(g.WidthNS) / 1e9 }
+
 // Grid is an axis from one instant to another, wall ns.
-func (r *Recorder) Grid(fromNS, toNS int64) curve.Grid {
+func (r *Recorder) Grid(fromNS, toNS int64) Grid {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	from, to := fromNS-r.originNS, max(toNS, fromNS+1)-r.originNS
 	var requests int64
-	for i := range r.bins.list {
-		requests += r.bins.list[i].sent
+	for i := range r.bins.List {
+		requests += r.bins.List[i].sent
 	}
 	points := min(max(requests/requestsPerPoint, leastPoints), mostPoints)
-	g := curve.Grid{OriginNS: r.originNS, WidthNS: r.bins.length(), EndNS: to}
+	g := Grid{OriginNS: r.originNS, WidthNS: r.bins.Width, EndNS: to}
 	for (to-from)/g.WidthNS > points {
 		g.WidthNS *= 2
 	}
@@ -48,20 +78,20 @@ type Band struct {
 }
 
 // Points brings what was recorded onto a grid; requests outside of it are left out.
-func (r *Recorder) Points(g curve.Grid) Points {
+func (r *Recorder) Points(g Grid) Points {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := bins{width: r.bins.width, list: append([]bin(nil), r.bins.list...)}
-	for b.length() < g.WidthNS {
-		b.coarsen()
+	b := r.bins.Clone()
+	for b.Width < g.WidthNS {
+		b.Coarsen()
 	}
 	var p Points
 	level := int64(0)
 	add := func(list *[]float64, v float64) { *list = append(*list, v) }
 	for i := min(g.First, 0); i < g.First+g.Count; i++ {
 		var at bin
-		if i >= 0 && i < len(b.list) {
-			at = b.list[i]
+		if i >= 0 && i < len(b.List) {
+			at = b.List[i]
 		}
 		level += at.step
 		if i < g.First {
@@ -80,7 +110,7 @@ func (r *Recorder) Points(g curve.Grid) Points {
 		rate(&p.Failed, at.failed)
 		rate(&p.Input, at.input)
 		rate(&p.Output, at.output)
-		inFlight := (float64(level)*float64(b.length()) + float64(at.own)) / length
+		inFlight := (float64(level)*float64(b.Width) + float64(at.own)) / length
 		if i < 0 {
 			inFlight = math.NaN()
 		}

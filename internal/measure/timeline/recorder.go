@@ -56,7 +56,7 @@ type optional struct {
 
 // New makes an empty recorder of a phase that began at a wall instant.
 func New(originNS int64) *Recorder {
-	return &Recorder{originNS: originNS, samples: map[record.Key][]Sample{}}
+	return &Recorder{originNS: originNS, bins: newBins(), samples: map[record.Key][]Sample{}}
 }
 
 // Add takes a finished request of the profiling phase. It keeps nothing of it but the ids of some that failed.

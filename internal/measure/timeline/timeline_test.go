@@ -100,8 +100,8 @@ func TestBinsKeepTotals(t *testing.T) {
 			flight += float64(rec.Facts[record.End]) / 1e9
 		}
 		g := r.Grid(origin, end)
-		if g.Count > mostPoints+1 || len(r.bins.list) > maxBins {
-			t.Errorf("%v: %d points, %d bins", over, g.Count, len(r.bins.list))
+		if g.Count > mostPoints+1 || len(r.bins.List) > maxBins {
+			t.Errorf("%v: %d points, %d bins", over, g.Count, len(r.bins.List))
 		}
 		p := r.Points(g)
 		var gotTokens, gotFlight, sent, done float64
@@ -225,8 +225,8 @@ func TestImpossibleStamps(t *testing.T) {
 		rec.Facts[record.StartWall] = origin + at
 		r.Add(rec)
 	}
-	if len(r.bins.list) > maxBins {
-		t.Errorf("%d bins", len(r.bins.list))
+	if len(r.bins.List) > maxBins {
+		t.Errorf("%d bins", len(r.bins.List))
 	}
 }
 

@@ -264,7 +264,7 @@ func (o *original) addGPUs(result *summary.Result, grace time.Duration) error {
 	load := result.GPULoad()
 	load.Concurrency = o.concurrency
 	result.AddGPUs(&summary.GPUState{
-		Telemetry: store.Telemetry(window), Efficiency: summary.GPUFigures(store.Efficiency(window, load)), Shown: true,
+		Telemetry: store.Telemetry(window), Efficiency: store.Efficiency(window, load), Shown: true,
 	})
 	return nil
 }

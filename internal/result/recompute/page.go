@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"aiperf/internal/config"
-	"aiperf/internal/measure/curve"
+	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
@@ -39,7 +39,7 @@ func (r *recomputation) page(ctx context.Context, result *summary.Result, from c
 
 // serverCurves reads the server metrics of a run: from its recording where there is one, else from the Parquet file,
 // which has those of the profiling phase.
-func serverCurves(ctx context.Context, from config.Artifacts) ([]curve.Curve, error) {
+func serverCurves(ctx context.Context, from config.Artifacts) ([]timeline.Curve, error) {
 	path := from.Path(config.ServerMetricsJSONL)
 	if _, err := os.Stat(path); err != nil {
 		curves, err := export.ReadCurves(from.Path(config.ServerMetricsParquet))

@@ -394,15 +394,12 @@ func (r *recomputation) console(result *summary.Result, from, to config.Artifact
 		URLs:       c.URLs,
 		Files:      console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
 	}
-	o.Speculation = c.Speculation
+	o.ServerMetrics, o.Speculation = c.ServerMetrics, c.Speculation
 	if g := r.state.GPU; g != nil && g.Telemetry != nil && g.Shown && !r.selects() {
 		o.GPU = &console.GPU{Telemetry: g.Telemetry}
 	}
 	for _, g := range c.Groups {
 		o.Groups = append(o.Groups, metrics.Group(g))
-	}
-	for _, row := range c.ServerMetrics {
-		o.ServerMetrics = append(o.ServerMetrics, console.ServerMetric(row))
 	}
 	if r.o.HTML {
 		o.Files.HTML = to.Path(config.HTMLReport)

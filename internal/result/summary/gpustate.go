@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
 )
 
@@ -12,32 +11,9 @@ import (
 type GPUState struct {
 	Telemetry *gpu.Telemetry `json:"telemetry"`
 	// Efficiency are the figures of energy and power, in result order.
-	Efficiency []GPUFigure `json:"efficiency,omitempty"`
+	Efficiency []gpu.Efficiency `json:"efficiency,omitempty"`
 	// Shown tells that the final report shows them.
 	Shown bool `json:"shown,omitempty"`
-}
-
-// GPUFigure is a figure of efficiency.
-type GPUFigure struct {
-	Tag            string        `json:"tag"`
-	Header         string        `json:"header"`
-	Unit           string        `json:"unit"`
-	Order          int           `json:"order"`
-	Group          metrics.Group `json:"group"`
-	Value          float64       `json:"value"`
-	LargerIsBetter bool          `json:"larger_is_better,omitempty"`
-}
-
-// Result is the figure as a metric.
-func (f GPUFigure) Result() metrics.Result {
-	r := metrics.Result{
-		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
-		Group: f.Group, Stats: metrics.Stats{Avg: f.Value},
-	}
-	if f.LargerIsBetter {
-		r.Flags = metrics.LargerIsBetter
-	}
-	return r
 }
 
 // AddGPUs puts what the GPUs did into a result of the whole run; nil adds nothing.
@@ -50,18 +26,6 @@ func (r *Result) AddGPUs(s *GPUState) {
 	for _, f := range s.Efficiency {
 		r.Metrics = append(r.Metrics, f.Result())
 	}
-}
-
-// GPUFigures are the figures of efficiency as the state of a run has them.
-func GPUFigures(of []gpu.Efficiency) []GPUFigure {
-	groups := map[string]metrics.Group{"": metrics.GroupGPU, gpu.NVIDIA: metrics.GroupGPUNVIDIA, gpu.AMD: metrics.GroupGPUAMD}
-	var out []GPUFigure
-	for _, f := range of {
-		out = append(out, GPUFigure{
-			Tag: f.Tag, Header: f.Header, Unit: f.Unit, Order: f.Order, Group: groups[f.Platform], Value: f.Value, LargerIsBetter: f.LargerIsBetter,
-		})
-	}
-	return out
 }
 
 // GPULoad is what the requests did, for the figures of efficiency; the concurrency is not known here.

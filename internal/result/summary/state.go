@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
 
@@ -72,61 +72,10 @@ type ConsoleState struct {
 	ShowTrace bool     `json:"show_trace_timing,omitempty"`
 	Groups    []string `json:"groups,omitempty"`
 	// Notes are the lines about the client's own influence, URLs what was asked, without secrets.
-	Notes         []string       `json:"notes,omitempty"`
-	URLs          []string       `json:"urls,omitempty"`
-	ServerMetrics []ServerFigure `json:"server_metrics,omitempty"`
-	Speculation   []Speculation  `json:"speculation,omitempty"`
-}
-
-// Speculation is a row of the table about the servers' speculative decoding; all values are finite.
-type Speculation struct {
-	Label    string  `json:"label"`
-	Mean     float64 `json:"mean"`
-	Min      float64 `json:"min"`
-	Max      float64 `json:"max"`
-	P50      float64 `json:"p50"`
-	P90      float64 `json:"p90"`
-	Decimals int     `json:"decimals"`
-}
-
-// ServerFigure is a key figure of a server. A server may say that one is infinite: files have null then, and it is read
-// back as NaN.
-type ServerFigure struct {
-	Backend  string  `json:"backend"`
-	Endpoint string  `json:"endpoint"`
-	Metric   string  `json:"metric"`
-	Stat     string  `json:"stat"`
-	Unit     string  `json:"unit,omitempty"`
-	Value    float64 `json:"value"`
-}
-
-type plainFigure ServerFigure
-
-type serverFigure struct {
-	plainFigure
-	Value *float64 `json:"value"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (f ServerFigure) MarshalJSON() ([]byte, error) {
-	out := serverFigure{plainFigure: plainFigure(f)}
-	if artifact.Finite(f.Value) {
-		out.Value = &f.Value
-	}
-	return json.Marshal(out)
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *ServerFigure) UnmarshalJSON(text []byte) error {
-	var in serverFigure
-	if err := json.Unmarshal(text, &in); err != nil {
-		return err
-	}
-	*f = ServerFigure(in.plainFigure)
-	if f.Value = math.NaN(); in.Value != nil {
-		f.Value = *in.Value
-	}
-	return nil
+	Notes         []string                    `json:"notes,omitempty"`
+	URLs          []string                    `json:"urls,omitempty"`
+	ServerMetrics []servermetrics.Highlight   `json:"server_metrics,omitempty"`
+	Speculation   []servermetrics.Speculation `json:"speculation,omitempty"`
 }
 
 // stateFile is the shape of the state file.

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // blocks stands for those of the report: all that RestoreResult reads.
@@ -68,9 +69,9 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 						Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter, Platform: gpu.NVIDIA},
 						Stats: gpu.Stats{Avg: 1, Min: 2, Max: 3, Std: 4, Percentiles: [9]float64{5}, Count: 6}}}}}}},
 			},
-			Efficiency: []GPUFigure{{Tag: "t", Value: 1}}, Shown: true,
+			Efficiency: []gpu.Efficiency{{Tag: "t", Value: 1}}, Shown: true,
 		},
-		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []ServerFigure{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
+		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"}, ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg", Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
 	}
 	text, err := want.Encode(blocks)
 	if err != nil {
@@ -93,7 +94,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 
 // A server that says a figure is infinite must not cost the run its state.
 func TestInfiniteFiguresOfServersAreNull(t *testing.T) {
-	s := State{Status: StateFinished, Config: metrics.DefaultConfig(), Console: ConsoleState{ServerMetrics: []ServerFigure{{Backend: "vllm", Value: math.Inf(1)}}}}
+	s := State{Status: StateFinished, Config: metrics.DefaultConfig(), Console: ConsoleState{ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Value: math.Inf(1)}}}}
 	text, err := s.Encode(blocks)
 	if err != nil {
 		t.Fatal(err)

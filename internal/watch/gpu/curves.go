@@ -9,12 +9,12 @@ import (
 	"math"
 
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/measure/curve"
+	"aiperf/internal/measure/timeline"
 )
 
 // Curves are the fields of all devices over time, counters as rates.
-func (s *Store) Curves() []curve.Curve {
-	var out []curve.Curve
+func (s *Store) Curves() []timeline.Curve {
+	var out []timeline.Curve
 	for field := range s.catalog.fields {
 		for _, d := range s.devices {
 			if column := d.columns[field]; column != nil {
@@ -25,18 +25,19 @@ func (s *Store) Curves() []curve.Curve {
 	return out
 }
 
-func (d *Series) curve(f Field, column []float64) curve.Curve {
+func (d *Series) curve(f Field, column []float64) timeline.Curve {
 	r := Result{Device: d.Device}
-	c := curve.Curve{Source: DisplaySource(d.Source), Name: f.Display, Labels: r.Title(), Unit: f.Unit, TimeNS: d.times, Values: column}
+	c := timeline.Curve{Source: DisplaySource(d.Source), Name: f.Display, Labels: r.Title(), Unit: f.Unit}
+	c.TimeNS, c.Values = d.times, column
 	if f.Kind == Counter {
-		c.What, c.Unit = curve.Rate, f.Unit+"/s"
-		c.Values = curve.Rates(d.times, column)
+		c.What, c.Unit = timeline.Rate, f.Unit+"/s"
+		c.Values = timeline.Rates(d.times, column)
 	}
 	return c
 }
 
 // ReadCurves reads the curves of a recording, as [ReadStore] does.
-func ReadCurves(path string) ([]curve.Curve, error) {
+func ReadCurves(path string) ([]timeline.Curve, error) {
 	store, err := ReadStore(path)
 	if err != nil {
 		return nil, err

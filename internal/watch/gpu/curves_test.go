@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"aiperf/internal/measure/curve"
+	"aiperf/internal/measure/timeline"
 )
 
 func FuzzParseLine(f *testing.F) {
@@ -46,7 +46,7 @@ func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 		if len(want) != 2 || len(got) != 2 {
 			t.Fatalf("%d and %d curves", len(want), len(got))
 		}
-		if want[1].What != curve.Rate || want[1].Values[1] != 2 || !reflect.DeepEqual(got[0].Values, []float64{100, 120}) || got[1].Values[1] != 2 {
+		if want[1].What != timeline.Rate || want[1].Values[1] != 2 || !reflect.DeepEqual(got[0].Values, []float64{100, 120}) || got[1].Values[1] != 2 {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"aiperf/internal/measure/metrics"
 )
 
 // Load is what the requests of a phase did, as far as it is known: the numerators of efficiency.
@@ -17,12 +19,25 @@ type Load struct {
 
 // Efficiency is a figure of power or energy.
 type Efficiency struct {
-	Tag, Header, Unit string
-	Value             float64
-	Order             int
-	LargerIsBetter    bool
-	// Platform is "" for the figures of all GPUs together.
-	Platform string
+	Tag            string        `json:"tag"`
+	Header         string        `json:"header"`
+	Unit           string        `json:"unit"`
+	Order          int           `json:"order"`
+	Group          metrics.Group `json:"group"` // of all GPUs together, or of those of a vendor
+	Value          float64       `json:"value"`
+	LargerIsBetter bool          `json:"larger_is_better,omitempty"`
+}
+
+// Result is the figure as a metric.
+func (f Efficiency) Result() metrics.Result {
+	r := metrics.Result{
+		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
+		Group: f.Group, Stats: metrics.Stats{Avg: f.Value},
+	}
+	if f.LargerIsBetter {
+		r.Flags = metrics.LargerIsBetter
+	}
+	return r
 }
 
 // fleetOrders and vendorOrders place the figures in tables and files: those of all GPUs, and those of a vendor,
@@ -38,8 +53,9 @@ var (
 	}
 	vendors = []struct {
 		platform, name string
+		group          metrics.Group
 		orders         int
-	}{{NVIDIA, "NVIDIA", 0}, {AMD, "AMD", 100}}
+	}{{NVIDIA, "NVIDIA", metrics.GroupGPUNVIDIA, 0}, {AMD, "AMD", metrics.GroupGPUAMD, 100}}
 )
 
 // fleet is the power and energy of some of the devices.
@@ -55,7 +71,7 @@ func (s *Store) Efficiency(w Window, load Load) []Efficiency {
 	all := s.fleet(w, "")
 	out := all.figures(load, load.OutputTokens)
 	for i := range out {
-		out[i].Order = fleetOrders[out[i].Tag]
+		out[i].Order, out[i].Group = fleetOrders[out[i].Tag], metrics.GroupGPU
 	}
 	for _, v := range vendors {
 		f := s.fleet(w, v.platform)
@@ -63,7 +79,7 @@ func (s *Store) Efficiency(w Window, load Load) []Efficiency {
 		for i := range list {
 			m := &list[i]
 			m.Order = vendorOrders[m.Tag] + v.orders
-			m.Tag, m.Header, m.Platform = v.platform+"_"+m.Tag, v.name+" "+m.Header, v.platform
+			m.Tag, m.Header, m.Group = v.platform+"_"+m.Tag, v.name+" "+m.Header, v.group
 		}
 		slices.SortFunc(list, func(a, b Efficiency) int { return cmp.Compare(a.Order, b.Order) })
 		out = append(out, list...)

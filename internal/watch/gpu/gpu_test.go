@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -301,7 +302,7 @@ func TestEfficiencyWorkedExample(t *testing.T) {
 func tags(list []Efficiency) string {
 	var names []string
 	for _, f := range list {
-		if f.Platform == "" {
+		if f.Group == metrics.GroupGPU {
 			names = append(names, fmt.Sprintf("%s=%g", f.Header, f.Value))
 		}
 	}

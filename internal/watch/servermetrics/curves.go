@@ -4,15 +4,15 @@ import (
 	"math"
 	"strings"
 
-	"aiperf/internal/measure/curve"
+	"aiperf/internal/measure/timeline"
 	"aiperf/internal/watch/prom"
 )
 
 // Curves are the series of a store over time: gauges as they were, counters as rates, histograms as the mean of what
 // was observed between scrapes. Families are in the order of their names.
-func Curves(s *Store) []curve.Curve {
+func Curves(s *Store) []timeline.Curve {
 	families, _ := s.Families()
-	var out []curve.Curve
+	var out []timeline.Curve
 	var samples Samples
 	for i := range families {
 		f := &families[i]
@@ -40,25 +40,25 @@ func Curves(s *Store) []curve.Curve {
 }
 
 // NewCurve is an empty curve of a family.
-func NewCurve(url, name string, t prom.Type, unit string) curve.Curve {
-	c := curve.Curve{Source: prom.Display(url), Name: name, Unit: unit}
+func NewCurve(url, name string, t prom.Type, unit string) timeline.Curve {
+	c := timeline.Curve{Source: prom.Display(url), Name: name, Unit: unit}
 	switch t {
 	case prom.Counter:
-		c.What = curve.Rate
+		c.What = timeline.Rate
 		c.Unit += "/s"
 	case prom.Histogram:
-		c.What = curve.Mean
+		c.What = timeline.Mean
 	}
 	return c
 }
 
 // SetValues makes the values of a curve of what a series had: values, or the sums and counts of a histogram.
-func SetValues(c *curve.Curve, t prom.Type, values, counts []float64) {
+func SetValues(c *timeline.Curve, t prom.Type, values, counts []float64) {
 	switch t {
 	case prom.Counter:
-		c.Values = curve.Rates(c.TimeNS, values)
+		c.Values = timeline.Rates(c.TimeNS, values)
 	case prom.Histogram:
-		c.Values = curve.Means(values, counts)
+		c.Values = timeline.Means(values, counts)
 	default:
 		c.Values = values
 	}

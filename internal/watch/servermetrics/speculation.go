@@ -9,13 +9,17 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// Speculation is one row about speculative decoding: what a gauge of SGLang said in the window.
+// Speculation is one row about speculative decoding: what a gauge of SGLang said in the window. All values are finite.
 type Speculation struct {
 	// Label is the metric, with what tells the series from the others of its metric.
-	Label                    string
-	Mean, Min, Max, P50, P90 float64
+	Label string  `json:"label"`
+	Mean  float64 `json:"mean"`
+	Min   float64 `json:"min"`
+	Max   float64 `json:"max"`
+	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
 	// Decimals is how many of them print.
-	Decimals int
+	Decimals int `json:"decimals"`
 }
 
 const (

@@ -1,17 +1,54 @@
 package servermetrics
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/prom"
 )
 
 // Highlight is a figure worth a look at the end of a run: one statistic of a well-known metric of one
-// endpoint, over all its series.
+// endpoint, over all its series. A server may say that one is infinite: files have null then, and it is read back as
+// NaN.
 type Highlight struct {
-	Backend, EndpointURL, Metric, Stat string
-	Value                              float64
-	// Description is the family's help text; the unit follows from it and the name.
-	Description string
+	Backend  string  `json:"backend"`
+	Endpoint string  `json:"endpoint"` // as people read it
+	Metric   string  `json:"metric"`
+	Stat     string  `json:"stat"`
+	Unit     string  `json:"unit,omitempty"`
+	Value    float64 `json:"value"`
+}
+
+type plainHighlight Highlight
+
+type highlight struct {
+	plainHighlight
+	Value *float64 `json:"value"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (h Highlight) MarshalJSON() ([]byte, error) {
+	out := highlight{plainHighlight: plainHighlight(h)}
+	if artifact.Finite(h.Value) {
+		out.Value = &h.Value
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (h *Highlight) UnmarshalJSON(text []byte) error {
+	var in highlight
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*h = Highlight(in.plainHighlight)
+	if h.Value = math.NaN(); in.Value != nil {
+		h.Value = *in.Value
+	}
+	return nil
 }
 
 // combine says how the series of one endpoint make one figure.
@@ -115,6 +152,10 @@ func Highlights(r *Results) []Highlight {
 
 // of is one figure for each endpoint that has the statistic.
 func (w watched) of(backend string, f *FamilyStats) []Highlight {
+	unit := prom.InferUnit(f.Name, f.Help)
+	if w.stat == "rate" && unit != "" {
+		unit += "/s"
+	}
 	var list []Highlight
 	for i := range f.Series {
 		s := &f.Series[i]
@@ -122,16 +163,19 @@ func (w watched) of(backend string, f *FamilyStats) []Highlight {
 		if !ok {
 			continue
 		}
-		at := slices.IndexFunc(list, func(h Highlight) bool { return h.EndpointURL == s.EndpointURL })
+		at := slices.IndexFunc(list, func(h Highlight) bool { return h.Endpoint == s.EndpointURL })
 		switch {
 		case at < 0:
-			list = append(list, Highlight{backend, s.EndpointURL, f.Name, w.stat, field.Value, f.Help})
+			list = append(list, Highlight{backend, s.EndpointURL, f.Name, w.stat, unit, field.Value})
 		case w.combine == summed:
 			list[at].Value += field.Value
 		default:
 			list[at].Value = max(list[at].Value, field.Value)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Highlight) int { return strings.Compare(a.EndpointURL, b.EndpointURL) })
+	slices.SortStableFunc(list, func(a, b Highlight) int { return strings.Compare(a.Endpoint, b.Endpoint) })
+	for i := range list {
+		list[i].Endpoint = prom.Display(list[i].Endpoint)
+	}
 	return list
 }

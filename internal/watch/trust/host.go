@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"aiperf/internal/base/artifact"
 )
 
 // Host is what the machine did during the watch, this program and all others together. Shares are 0 to 1; NaN and nil
@@ -168,8 +170,8 @@ func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 	return list[:min(len(list), mostLinks)]
 }
 
-// members are none for nil.
-func (h *Host) members() []Member {
+// object has no members for nil.
+func (h *Host) object() object {
 	if h == nil {
 		return nil
 	}
@@ -186,9 +188,9 @@ func (h *Host) members() []Member {
 	}
 	network.number("tcp_retransmit_share", h.RetransmitShare)
 	if len(h.Links) > 0 {
-		links := make([][]Member, len(h.Links))
+		links := make([]any, len(h.Links))
 		for i := range h.Links {
-			links[i] = h.Links[i].members()
+			links[i] = h.Links[i].object()
 		}
 		network.add("interfaces", links)
 	}
@@ -198,18 +200,14 @@ func (h *Host) members() []Member {
 	pressure.number("io_some", h.IOSome)
 	pressure.number("io_full", h.IOFull)
 	var o object
-	for _, part := range []struct {
-		key     string
-		members object
-	}{{"cpu", cpu}, {"memory", memory}, {"network", network}, {"pressure", pressure}} {
-		if len(part.members) > 0 {
-			o.add(part.key, []Member(part.members))
-		}
-	}
+	o.part("cpu", cpu)
+	o.part("memory", memory)
+	o.part("network", network)
+	o.part("pressure", pressure)
 	return o
 }
 
-func (l *Link) members() []Member {
+func (l *Link) object() artifact.Object {
 	var o object
 	o.add("name", l.Name)
 	o.add("received_bytes_per_sec", l.ReceivedRate)
@@ -221,5 +219,5 @@ func (l *Link) members() []Member {
 		o.add("speed_bytes_per_sec", l.Speed)
 		o.number("peak_share", l.PeakShare)
 	}
-	return o
+	return artifact.Object(o)
 }

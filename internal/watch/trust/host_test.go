@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
 )
 
@@ -133,37 +133,21 @@ func TestMembersOfTheMachine(t *testing.T) {
 		CPUSome: 0.5, MemorySome: math.NaN(), MemoryFull: math.NaN(), IOSome: 0, IOFull: math.NaN(),
 		Links: []Link{{Name: "lo", ReceivedRate: 1, PeakShare: math.NaN()}, {Name: "eth0", SentRate: 2, Speed: 10, PeakShare: 0.2}},
 	}
-	got, err := json.Marshal(plain(h.members()))
+	got, err := artifact.AppendJSON(nil, artifact.Object(h.object()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"cpu":{"busy_share":0.5,"others_share":0.25,"processors":2},"memory":{"available_min_bytes":0,"swapped_out_bytes":5,"total_bytes":100},` +
-		`"network":{"interfaces":[{"lost_packets":0,"name":"lo","received_bytes_per_sec":1,"received_peak_bytes_per_sec":0,"sent_bytes_per_sec":0,"sent_peak_bytes_per_sec":0},` +
-		`{"lost_packets":0,"name":"eth0","peak_share":0.2,"received_bytes_per_sec":0,"received_peak_bytes_per_sec":0,"sent_bytes_per_sec":2,"sent_peak_bytes_per_sec":0,"speed_bytes_per_sec":10}]},` +
-		`"pressure":{"cpu_some":0.5,"io_some":0}}`
+	const want = `{"cpu":{"processors":2,"busy_share":0.5,"others_share":0.25},` +
+		`"memory":{"total_bytes":100,"available_min_bytes":0,"swapped_out_bytes":5},` +
+		`"network":{"interfaces":[{"name":"lo","received_bytes_per_sec":1.0,"sent_bytes_per_sec":0.0,` +
+		`"received_peak_bytes_per_sec":0.0,"sent_peak_bytes_per_sec":0.0,"lost_packets":0},` +
+		`{"name":"eth0","received_bytes_per_sec":0.0,"sent_bytes_per_sec":2.0,` +
+		`"received_peak_bytes_per_sec":0.0,"sent_peak_bytes_per_sec":0.0,"lost_packets":0,` +
+		`"speed_bytes_per_sec":10.0,"peak_share":0.2}]},` +
+		`"pressure":{"cpu_some":0.5,"io_some":0.0}}`
 	if string(got) != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-}
-
-// plain is what a JSON encoder understands.
-func plain(members []Member) map[string]any {
-	m := map[string]any{}
-	for _, member := range members {
-		switch v := member.Value.(type) {
-		case []Member:
-			m[member.Key] = plain(v)
-		case [][]Member:
-			var list []any
-			for _, one := range v {
-				list = append(list, plain(one))
-			}
-			m[member.Key] = list
-		default:
-			m[member.Key] = v
-		}
-	}
-	return m
 }
 
 // This machine tells of its processors and its memory, whatever the system.

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/stats"
 )
@@ -96,15 +97,15 @@ func TestEmptyTreeTellsNothing(t *testing.T) {
 	var h Health
 	h.level(&to)
 	h.window(&from, &to)
-	if members := h.Host.members(); len(members) != 0 {
+	if members := h.Host.object(); len(members) != 0 {
 		t.Errorf("of the machine: %v", members)
 	}
 	if !math.IsNaN(h.StealShare) || !math.IsNaN(h.PressureShare) || h.Descriptors != 0 || h.Sockets != 0 {
 		t.Errorf("%+v", h)
 	}
 	h.LiveHeap = 0 // known after a collection
-	for _, m := range (&Report{Inputs: &Inputs{}, Health: &h}).Members() {
-		if m.Key == "limits" && len(m.Value.([]Member)) != 1 {
+	for _, m := range (&Report{Inputs: &Inputs{}, Health: &h}).Object() {
+		if m.Key == "limits" && len(m.Value.(artifact.Object)) != 1 {
 			t.Errorf("limits %v, want the heap alone", m.Value)
 		}
 	}
@@ -353,7 +354,7 @@ func TestMembersKeepTheirOrder(t *testing.T) {
 	h.CPUShare = 0.9
 	r := Judge(h, in)
 	var keys []string
-	for _, m := range r.Members() {
+	for _, m := range r.Object() {
 		keys = append(keys, m.Key)
 	}
 	want := "verdict client_saturated reasons timestamp_source target_rate delivered_rate skipped_arrivals dropped_by_catchup resent_requests " +
@@ -361,8 +362,8 @@ func TestMembersKeepTheirOrder(t *testing.T) {
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	bound := r.Members()[slices.Index(keys, "error_bound")].Value.([]Member)
-	if bound[0].Key != TTFT || bound[0].Value.([]Member)[1].Value != "ms" {
+	bound := r.Object()[slices.Index(keys, "error_bound")].Value.(artifact.Object)
+	if bound[0].Key != TTFT || bound[0].Value.(artifact.Object)[1].Value != "ms" {
 		t.Errorf("%v", bound)
 	}
 }

@@ -111,21 +111,21 @@ func (b *Body) Alone() bool { return b.form != nil }
 
 // overrides are the members that replace or extend the generated ones: the user's extra inputs, then
 // the turn's own. A key stands once, at its first position, with its last value.
-type overrides []Member
+type overrides []dataset.Field
 
 func (o overrides) set(key string, value []byte) overrides {
 	for i := range o {
-		if o[i].Key == key {
+		if o[i].Name == key {
 			o[i].Value = value
 			return o
 		}
 	}
-	return append(o, Member{key, value})
+	return append(o, dataset.Field{Name: key, Value: value})
 }
 
 func (o overrides) get(key string) ([]byte, bool) {
 	for i := range o {
-		if o[i].Key == key {
+		if o[i].Name == key {
 			return o[i].Value, true
 		}
 	}
@@ -133,13 +133,7 @@ func (o overrides) get(key string) ([]byte, bool) {
 }
 
 // newOverrides brings the user's extra inputs into wire form.
-func newOverrides(extra []Member) overrides {
-	var o overrides
-	for _, m := range extra {
-		o = o.set(m.Key, appendValue(nil, m.Value))
-	}
-	return o
-}
+func newOverrides(extra []dataset.Field) overrides { return overrides(nil).with(extra) }
 
 // with returns the overrides with those of a turn on top; the receiver is shared and stays as it is.
 func (o overrides) with(extra []dataset.Field) overrides {
@@ -223,11 +217,11 @@ func (w *objectWriter) end(streaming, askUsage bool) *Body {
 	}
 	asked := !askUsage
 	for _, m := range w.over {
-		if w.wrote(m.Key) {
+		if w.wrote(m.Name) {
 			continue
 		}
-		w.name(m.Key)
-		if m.Key == "stream_options" && streaming && !asked {
+		w.name(m.Name)
+		if m.Name == "stream_options" && streaming && !asked {
 			asked = true
 			w.buf = appendStreamOptions(w.buf, m.Value, w.chunkUsage)
 			continue

@@ -64,7 +64,7 @@ func (f *conversationFile) endpoint(t *testing.T) Endpoint {
 	for _, m := range [][2]string{{templateKey, "template"}, {fieldKey, "field"}} {
 		if text := f.setting[m[1]]; text != "" {
 			quoted, _ := json.Marshal(text)
-			o.Extra = append(o.Extra, Member{Key: m[0], Value: quoted})
+			o.Extra = append(o.Extra, dataset.Field{Name: m[0], Value: quoted})
 		}
 	}
 	e, err := New(f.setting["type"], o)

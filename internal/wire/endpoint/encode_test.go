@@ -45,10 +45,10 @@ func with(c *Context, system, user string) *Context {
 }
 
 // extra writes alternating keys and JSON values.
-func extra(pairs ...string) []Member {
-	var list []Member
+func extra(pairs ...string) []dataset.Field {
+	var list []dataset.Field
 	for i := 0; i < len(pairs); i += 2 {
-		list = append(list, Member{Key: pairs[i], Value: []byte(pairs[i+1])})
+		list = append(list, dataset.Field{Name: pairs[i], Value: []byte(pairs[i+1])})
 	}
 	return list
 }
@@ -164,7 +164,7 @@ func TestStreamOptions(t *testing.T) {
 	const start = `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":true`
 	for _, c := range []struct {
 		name  string
-		extra []Member
+		extra []dataset.Field
 		want  string
 	}{
 		{"absent", nil, start + `,"stream_options":{"include_usage":true}}`},

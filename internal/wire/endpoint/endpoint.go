@@ -37,16 +37,10 @@ type Options struct {
 	// Encode appends the token ids of a text; nil without a tokenizer.
 	Encode func(dst []int, text string) []int
 	// Extra are the user's extra inputs, merged over the generated fields in order.
-	Extra []Member
+	Extra []dataset.Field
 	// Warn is told of what is odd about requests, each oddity once; nil drops warnings. It may be
 	// called from any goroutine.
 	Warn func(message string)
-}
-
-// Member is one member of an ordered JSON object; Value is JSON text.
-type Member struct {
-	Key   string
-	Value []byte
 }
 
 // Context is everything one request is made from.

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"aiperf/internal/workload/dataset"
 )
 
 // formBoundary separates the fields of multipart bodies. It is the same for all of them, as long as no
@@ -85,8 +87,8 @@ func (f *formWriter) file(name string, file formFile) error {
 // finish writes the rest of the overrides and puts the body together.
 func (f *formWriter) finish() *Body {
 	for _, m := range f.json.over {
-		if !f.json.wrote(m.Key) {
-			f.value(m.Key, m.Value)
+		if !f.json.wrote(m.Name) {
+			f.value(m.Name, m.Value)
 		}
 	}
 	boundary, size := formBoundary, 0
@@ -115,7 +117,7 @@ func (o overrides) withoutReserved(warn *once, keys ...string) overrides {
 	for _, key := range keys {
 		if _, ok := kept.get(key); ok {
 			warn.say("The extra input " + key + " is ignored: the request makes this field itself.")
-			kept = slices.DeleteFunc(slices.Clone(kept), func(m Member) bool { return m.Key == key })
+			kept = slices.DeleteFunc(slices.Clone(kept), func(m dataset.Field) bool { return m.Name == key })
 		}
 	}
 	return kept

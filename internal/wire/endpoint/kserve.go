@@ -3,6 +3,8 @@ package endpoint
 import (
 	"strconv"
 	"strings"
+
+	"aiperf/internal/workload/dataset"
 )
 
 // kserve is the predict API of KServe's first protocol.
@@ -25,9 +27,9 @@ func newKServe(d Descriptor, o Options) Endpoint {
 }
 
 // takeNames takes the extra inputs that name something, and returns the others.
-func takeNames(extra []Member, names map[string]*string) (rest []Member) {
+func takeNames(extra []dataset.Field, names map[string]*string) (rest []dataset.Field) {
 	for _, m := range extra {
-		if to, text := names[m.Key], textOf(m.Value); to != nil && text != "" {
+		if to, text := names[m.Name], textOf(m.Value); to != nil && text != "" {
 			*to = text
 			continue
 		}
@@ -55,7 +57,7 @@ func (e *kserve) Encode(c *Context) (*Body, error) {
 		b = append(b, `,"parameters":`...)
 		for i, m := range list {
 			b = append(b, "{,"[min(i, 1)])
-			b = append(append(appendString(b, m.Key), ':'), m.Value...)
+			b = append(append(appendString(b, m.Name), ':'), m.Value...)
 		}
 		b = append(b, '}')
 	}
@@ -63,17 +65,17 @@ func (e *kserve) Encode(c *Context) (*Body, error) {
 }
 
 // parameters are the output limit, unless the user sets it, and what the user adds.
-func parameters(maxTokens *int, over overrides) []Member {
+func parameters(maxTokens *int, over overrides) []dataset.Field {
 	if maxTokens == nil {
 		return over
 	}
-	limit := Member{"max_tokens", []byte(strconv.Itoa(*maxTokens))}
-	if value, given := over.get(limit.Key); given {
+	limit := dataset.Field{Name: "max_tokens", Value: []byte(strconv.Itoa(*maxTokens))}
+	if value, given := over.get(limit.Name); given {
 		limit.Value = value
 	}
-	list := []Member{limit}
+	list := []dataset.Field{limit}
 	for _, m := range over {
-		if m.Key != limit.Key {
+		if m.Name != limit.Name {
 			list = append(list, m)
 		}
 	}

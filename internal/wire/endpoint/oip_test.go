@@ -35,7 +35,7 @@ func TestInferenceBodies(t *testing.T) {
 	pair := &dataset.Turn{Texts: namedTexts("query", "q", "passages", "p1|p2"), MaxTokens: &limit}
 	for _, c := range []struct {
 		name, api string
-		extra     []Member
+		extra     []dataset.Field
 		turn      *dataset.Turn
 		want      string
 		text      string

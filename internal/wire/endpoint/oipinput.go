@@ -53,16 +53,16 @@ func (e *inference) image(picture string) string {
 }
 
 // extend adds what the user adds to a request: tensors, and parameters.
-func extend(m *oip.Message, extra []Member) error {
+func extend(m *oip.Message, extra []dataset.Field) error {
 	for _, x := range extra {
-		t, isTensor, err := oip.TensorFromJSON(x.Key, x.Value)
+		t, isTensor, err := oip.TensorFromJSON(x.Name, x.Value)
 		switch {
 		case err != nil:
-			return valueError("extra input " + x.Key + ": " + err.Error())
+			return valueError("extra input " + x.Name + ": " + err.Error())
 		case isTensor:
 			m.Tensors = append(m.Tensors, t)
 		default:
-			m.Parameters = append(m.Parameters, oip.Parameter{Name: x.Key, Value: x.Value})
+			m.Parameters = append(m.Parameters, oip.Parameter{Name: x.Name, Value: x.Value})
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/wire/oip"
+	"aiperf/internal/workload/dataset"
 )
 
 // Descriptor says what an API can do. A false capability removes metrics, it does not zero them.
@@ -32,7 +33,7 @@ type Descriptor struct {
 	// KeyHeader carries the API key instead of Authorization.
 	KeyHeader string
 	// Headers go with every request unless the user sets them.
-	Headers []Header
+	Headers []dataset.Header
 
 	MetricsTitle string // title of the console's main table
 	// ServiceKind stands in the artifact directory's name.
@@ -46,9 +47,6 @@ const (
 	serviceKind = "openai"
 )
 
-// Header is a request header.
-type Header struct{ Name, Value string }
-
 // registry is the only list of endpoint types.
 func registry() []Descriptor {
 	llm := Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, MetricsTitle: titleLLM}
@@ -60,7 +58,7 @@ func registry() []Descriptor {
 		input.with("embeddings", "/v1/embeddings", titleEmbeddings, singleTurn),
 		llm.with("responses", "/v1/responses", "", images, audios, system, marks),
 		llm.with("messages", "/v1/messages", "", images, system, marks, func(d *Descriptor) {
-			d.KeyHeader, d.Headers = "x-api-key", []Header{{"anthropic-version", "2023-06-01"}}
+			d.KeyHeader, d.Headers = "x-api-key", []dataset.Header{{Name: "anthropic-version", Value: "2023-06-01"}}
 		}),
 		llm.with("huggingface_generate", "/generate", "", singleTurn, streamingPath("/generate_stream")),
 		llm.with("template", "", "", images, audios, videos),

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -87,10 +88,7 @@ func (e *sglang) sampling(turn *dataset.Turn) (sampling []byte, top overrides) {
 			}
 		}
 	}
-	for _, m := range e.over {
-		member(m.Key, m.Value)
-	}
-	for _, f := range turn.Extra {
+	for _, f := range slices.Concat(e.over, turn.Extra) {
 		member(f.Name, f.Value)
 	}
 	w := objectWriter{over: params}

@@ -39,7 +39,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	e := &template{descriptor: d, options: o, escaped: once{warn: o.Warn}}
 	var read autoReader
 	for _, m := range newOverrides(o.Extra) {
-		switch m.Key {
+		switch m.Name {
 		case templateKey:
 			e.source = textOf(m.Value)
 		case fieldKey:

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -18,7 +17,7 @@ type Headers struct {
 	// APIKey is sent as a bearer token, or as it is in the header KeyName; empty: none.
 	APIKey, KeyName string
 	// Usual are those of the API, which the user's own replace.
-	Usual []endpoint.Header
+	Usual []dataset.Header
 	// SessionName names the header of the session's id; empty: X-Correlation-ID.
 	SessionName string
 	// RequestIDNames carry the request's id besides; Fixed are the service's own headers.

@@ -266,7 +266,7 @@ func TestHeadersOfAConversation(t *testing.T) {
 // What the body asks for decides on Accept.
 func TestTrapAcceptFollowsTheBody(t *testing.T) {
 	for value, want := range map[string]string{"true": "text/event-stream", "false": "application/json"} {
-		e, err := endpoint.New("chat", endpoint.Options{Model: "m", Streaming: value == "false", Extra: []endpoint.Member{{Key: "stream", Value: []byte(value)}}})
+		e, err := endpoint.New("chat", endpoint.Options{Model: "m", Streaming: value == "false", Extra: []dataset.Field{{Name: "stream", Value: []byte(value)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

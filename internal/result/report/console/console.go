@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // The widths of a report.
@@ -47,9 +48,9 @@ type Options struct {
 	ShowTrace  bool
 	Thresholds Thresholds
 	// ServerMetrics are the key figures of the servers; none when the run does not show them.
-	ServerMetrics []ServerMetric
+	ServerMetrics []servermetrics.Highlight
 	// Speculation is what the servers said of speculative decoding.
-	Speculation []summary.Speculation
+	Speculation []servermetrics.Speculation
 	// GPU is nil when the run does not show GPUs.
 	GPU *GPU
 	// Notes are lines between the tables and the footer.

@@ -4,17 +4,11 @@ import (
 	"math"
 	"strconv"
 
-	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
-// ServerMetric is a row of the table of server metrics.
-type ServerMetric struct {
-	Backend, Endpoint, Metric, Stat, Unit string
-	Value                                 float64
-}
-
 // serverMetricsTable appends the key figures of the servers, if the run shows them.
-func (p *page) serverMetricsTable(rows []ServerMetric) {
+func (p *page) serverMetricsTable(rows []servermetrics.Highlight) {
 	if len(rows) == 0 {
 		return
 	}
@@ -32,7 +26,7 @@ func (p *page) serverMetricsTable(rows []ServerMetric) {
 }
 
 // speculationTable appends what servers said of speculative decoding.
-func (p *page) speculationTable(rows []summary.Speculation) {
+func (p *page) speculationTable(rows []servermetrics.Speculation) {
 	if len(rows) == 0 {
 		return
 	}

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 func TestServerMetricsTable(t *testing.T) {
 	var out strings.Builder
-	err := Render(&out, &summary.Result{}, Options{ServerMetrics: []ServerMetric{
-		{"vLLM", "localhost:8000", "vllm:num_requests_running", "avg", "requests", 1234.5},
-		{"vLLM", "localhost:8000", "vllm:time_to_first_token_seconds", "p99_estimate", "seconds", 0.0421},
+	err := Render(&out, &summary.Result{}, Options{ServerMetrics: []servermetrics.Highlight{
+		{Backend: "vLLM", Endpoint: "localhost:8000", Metric: "vllm:num_requests_running", Stat: "avg", Unit: "requests", Value: 1234.5},
+		{Backend: "vLLM", Endpoint: "localhost:8000", Metric: "vllm:time_to_first_token_seconds", Stat: "p99_estimate", Unit: "seconds", Value: 0.0421},
 	}})
 	if err != nil {
 		t.Fatal(err)

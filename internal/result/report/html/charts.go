@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"aiperf/internal/measure/curve"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/summary"
 )
@@ -39,7 +38,7 @@ func (c chart) visible() chart {
 }
 
 // requests adds the charts of what the requests did.
-func (d *data) requests(r *summary.Result, p *timeline.Points, g curve.Grid) {
+func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) {
 	inFlight := chart{ID: "in-flight", Group: groupRequests, Title: "Requests in flight", Unit: "requests",
 		Note: "average over each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
 	d.add(inFlight)
@@ -83,7 +82,7 @@ func chartRank(c *chart) string {
 }
 
 // client adds what this program did.
-func (d *data) client(r *summary.Result, p *timeline.Points, run *Run, g curve.Grid) {
+func (d *data) client(r *summary.Result, p *timeline.Points, run *Run, g timeline.Grid) {
 	lag := "admission to sending"
 	if r.Counts.TargetRate > 0 {
 		lag = "planned arrival to sending"
@@ -94,10 +93,10 @@ func (d *data) client(r *summary.Result, p *timeline.Points, run *Run, g curve.G
 			{"send lag (" + lag + ")", "line", p.Bands[timeline.SendLag].Max},
 			{"read lag (kernel to program)", "line", p.Bands[timeline.ReadLag].Max},
 		}}
-	cpu, late, pause, rss := curve.Curve{}, curve.Curve{}, curve.Curve{}, curve.Curve{}
+	cpu, late, pause, rss := timeline.Curve{}, timeline.Curve{}, timeline.Curve{}, timeline.Curve{}
 	for _, l := range run.Looks {
 		for _, c := range []struct {
-			c *curve.Curve
+			c *timeline.Curve
 			v float64
 		}{{&cpu, 100 * l.CPUShare}, {&late, float64(l.LateNS) / 1e6}, {&pause, float64(l.PauseNS) / 1e6}, {&rss, float64(l.RSS) / (1 << 20)}} {
 			c.c.TimeNS, c.c.Values = append(c.c.TimeNS, l.AtNS), append(c.c.Values, c.v)
@@ -152,7 +151,7 @@ const (
 
 // servers adds what the servers said. The final scrape comes after the last request: it counts in the last bin of a
 // whole run, and is all that there is of one shorter than the scrape interval.
-func (d *data) servers(curves []curve.Curve, whole bool, g curve.Grid) {
+func (d *data) servers(curves []timeline.Curve, whole bool, g timeline.Grid) {
 	if whole {
 		curves = slices.Clone(curves)
 		for i := range curves {
@@ -162,17 +161,17 @@ func (d *data) servers(curves []curve.Curve, whole bool, g curve.Grid) {
 	d.panels(groupServers, "Server metric", serverPanels(), curves, g)
 }
 
-func (d *data) gpus(curves []curve.Curve, g curve.Grid) {
+func (d *data) gpus(curves []timeline.Curve, g timeline.Grid) {
 	d.panels(groupGPUs, "GPU figure", gpuPanels(), curves, g)
 }
 
 // panels adds the charts of a group, and a choice of all that is not in them.
-func (d *data) panels(group, title string, panels []panel, curves []curve.Curve, g curve.Grid) {
+func (d *data) panels(group, title string, panels []panel, curves []timeline.Curve, g timeline.Grid) {
 	names := lineNames(curves)
 	shown := map[int]bool{}
 	for _, p := range panels {
 		c := chart{ID: p.id, Group: group, Title: p.title, Unit: p.unit}
-		var own []curve.Curve
+		var own []timeline.Curve
 		for i := range curves {
 			if len(own) < mostLines && p.names.MatchString(curves[i].Name) {
 				own = append(own, curves[i])
@@ -207,9 +206,9 @@ func (d *data) panels(group, title string, panels []panel, curves []curve.Curve,
 }
 
 // lineNames are the curves in a legend: labels and sources are named where they tell curves apart.
-func lineNames(curves []curve.Curve) []string {
+func lineNames(curves []timeline.Curve) []string {
 	names := make([]string, len(curves))
-	differ := func(of func(*curve.Curve) string) {
+	differ := func(of func(*timeline.Curve) string) {
 		by := map[string]string{}
 		several := map[string]bool{}
 		for i := range curves {
@@ -225,15 +224,15 @@ func lineNames(curves []curve.Curve) []string {
 	}
 	for i := range curves {
 		c := &curves[i]
-		names[i] = c.Name + map[string]string{curve.Rate: " per second", curve.Mean: ", mean"}[c.What]
+		names[i] = c.Name + map[string]string{timeline.Rate: " per second", timeline.Mean: ", mean"}[c.What]
 	}
-	differ(func(c *curve.Curve) string { return " {" + shorten(c.Labels, 120) + "}" })
-	differ(func(c *curve.Curve) string { return " @ " + c.Source })
+	differ(func(c *timeline.Curve) string { return " {" + shorten(c.Labels, 120) + "}" })
+	differ(func(c *timeline.Curve) string { return " @ " + c.Source })
 	return names
 }
 
 // constant tells that a curve never moved: there is nothing to see.
-func constant(c *curve.Curve) bool {
+func constant(c *timeline.Curve) bool {
 	first := math.NaN()
 	for _, v := range c.Values {
 		if math.IsNaN(v) {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/curve"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
@@ -175,7 +174,7 @@ func phaseEnds(phases []summary.PhaseState, from, to int64) (int64, int64) {
 	return from, to
 }
 
-func (d *data) phases(phases []summary.PhaseState, g curve.Grid) {
+func (d *data) phases(phases []summary.PhaseState, g timeline.Grid) {
 	seconds := func(ns int64) float64 { return float64(ns-g.OriginNS) / 1e9 }
 	add := func(name string, from, to int64) {
 		s := span{name, math.Max(seconds(from), d.Axis.From), math.Min(seconds(to), d.Axis.To)}

@@ -17,10 +17,10 @@ import (
 	"html/template"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/curve"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
 
@@ -35,9 +35,9 @@ type Run struct {
 	// Requests are those that the result counts.
 	Requests *timeline.Recorder
 	// Servers and GPUs are what was collected of them; Looks what the client did, at wall instants.
-	Servers, GPUs []curve.Curve
+	Servers, GPUs []timeline.Curve
 	Looks         []trust.Look
-	ServerFigures []summary.ServerFigure
+	ServerFigures []servermetrics.Highlight
 	// Thresholds are the conditions of --fail-if.
 	Thresholds []compare.Judgement
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/curve"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/timeline"
@@ -26,6 +25,7 @@ import (
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/reconcile"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
 
@@ -82,11 +82,11 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 	return &r, &Run{
 		Requests:   requests,
 		Phases:     []summary.PhaseState{{Name: "warmup", Kind: "warmup", StartNS: origin - second, RequestsEndNS: origin}, {Name: "profiling", Kind: "profiling", StartNS: origin, SentEndNS: origin + second, RequestsEndNS: r.EndNS}},
-		Servers:    []curve.Curve{{Source: hostile, Name: "vllm:num_requests_running", Labels: hostile, TimeNS: at, Values: []float64{1, 2, 3}}, {Name: hostile, TimeNS: at, Values: []float64{1, math.NaN(), 3}}},
-		GPUs:       []curve.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at, Values: []float64{100, 200, 300}}},
+		Servers:    []timeline.Curve{{Source: hostile, Name: "vllm:num_requests_running", Labels: hostile, TimeNS: at, Values: []float64{1, 2, 3}}, {Name: hostile, TimeNS: at, Values: []float64{1, math.NaN(), 3}}},
+		GPUs:       []timeline.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at, Values: []float64{100, 200, 300}}},
 		Looks:      []trust.Look{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
 		Thresholds: []compare.Judgement{{Text: "request_latency:p99>1ms", Failure: "request_latency:p99>1ms: it is 1000.00 ms"}, {Text: hostile}},
-		ServerFigures: []summary.ServerFigure{
+		ServerFigures: []servermetrics.Highlight{
 			{Backend: "vLLM", Endpoint: hostile, Metric: "m", Stat: "avg", Value: 2.5},
 		},
 	}
@@ -356,7 +356,7 @@ func TestWhatIsMissingIsLeftOut(t *testing.T) {
 // A run shorter than the scrape interval is seen by the scrapes beside it alone.
 func TestFinalScrapeIsShown(t *testing.T) {
 	r, run := result(t, 100)
-	run.Servers = []curve.Curve{{Name: "vllm:num_requests_running", Unit: "requests",
+	run.Servers = []timeline.Curve{{Name: "vllm:num_requests_running", Unit: "requests",
 		TimeNS: []int64{r.StartNS - second*100, r.EndNS + second*100}, Values: []float64{1, 77}}}
 	if page := render(t, r, run); !strings.Contains(page, `id="server-queue"`) || !strings.Contains(page, "between 77 and 77 requests") {
 		t.Error("the page lacks the final scrape")
@@ -453,7 +453,7 @@ func TestShadesLieOnTheAxis(t *testing.T) {
 func TestThePageStaysSmall(t *testing.T) {
 	r, run := result(t, 40_000)
 	for i := range 50 {
-		c := curve.Curve{Name: "m", Labels: strings.Repeat("l", 100*i)}
+		c := timeline.Curve{Name: "m", Labels: strings.Repeat("l", 100*i)}
 		for k := range int64(4000) {
 			c.TimeNS, c.Values = append(c.TimeNS, origin+k*second), append(c.Values, 1/float64(k+int64(i)+1))
 		}

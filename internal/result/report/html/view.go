@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // view is what the template shows.
@@ -28,7 +29,7 @@ type view struct {
 	Constant                    []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
 	Requests, Servers, GPUs, Client section
-	ServerFigures                   []summary.ServerFigure
+	ServerFigures                   []servermetrics.Highlight
 	ServerTotals                    string
 	Devices                         []device
 	Errors                          []failure

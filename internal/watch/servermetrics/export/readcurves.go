@@ -10,14 +10,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/measure/curve"
+	"aiperf/internal/measure/timeline"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
 
 // ReadCurves reads the series of a Parquet file of server metrics over time. The samples of a series stand one after
 // the other; of a histogram's buckets the first row of each sample is enough.
-func ReadCurves(path string) ([]curve.Curve, error) {
+func ReadCurves(path string) ([]timeline.Curve, error) {
 	file, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
@@ -67,11 +67,11 @@ func ReadCurves(path string) ([]curve.Curve, error) {
 type curveReader struct {
 	columns map[string]int
 	labels  []string // by column; "" for the others
-	out     []curve.Curve
+	out     []timeline.Curve
 
 	key            string
 	kind           prom.Type
-	now            curve.Curve
+	now            timeline.Curve
 	values, counts []float64
 	scratch        strings.Builder
 	set            []prom.Label
@@ -141,5 +141,5 @@ func (r *curveReader) end() {
 		servermetrics.SetValues(&r.now, r.kind, r.values, r.counts)
 		r.out = append(r.out, r.now)
 	}
-	r.now, r.values, r.counts, r.key = curve.Curve{}, nil, nil, ""
+	r.now, r.values, r.counts, r.key = timeline.Curve{}, nil, nil, ""
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/measure/curve"
+	"aiperf/internal/measure/timeline"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -38,7 +38,7 @@ h_seconds_count %d
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName := map[string]curve.Curve{}
+	byName := map[string]timeline.Curve{}
 	for _, c := range got {
 		byName[c.Name+c.Labels] = c
 	}
@@ -58,10 +58,10 @@ h_seconds_count %d
 			}
 		}
 	}
-	if c := byName["vllm:prompt_tokens"]; c.What != curve.Rate || c.Values[2] != 300 {
+	if c := byName["vllm:prompt_tokens"]; c.What != timeline.Rate || c.Values[2] != 300 {
 		t.Errorf("the counter is %+v", c)
 	}
-	if c := byName["h_seconds"]; c.What != curve.Mean || c.Values[2] != 4.5 {
+	if c := byName["h_seconds"]; c.What != timeline.Mean || c.Values[2] != 4.5 {
 		t.Errorf("the histogram is %+v", c)
 	}
 }

@@ -1,6 +1,4 @@
-// Package curve is what something was like over time: values at instants, and the axis of bins onto which charts
-// bring them. NaN is no value.
-package curve
+package timeline
 
 import (
 	"math"

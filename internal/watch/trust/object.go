@@ -1,22 +1,15 @@
 package trust
 
-import "math"
+import "aiperf/internal/base/artifact"
 
-// Member is a key of a JSON object and its value: a string, bool, int64, float64, []Member for an object
-// or [][]Member for a list of objects.
-type Member struct {
-	Key   string
-	Value any
-}
-
-// Members are the report as the ordered JSON object client_health. Times are milliseconds unless the key
-// says otherwise, shares 0 to 1. What was not measured is left out.
-func (r *Report) Members() []Member {
+// Object is the report as summary files have it, client_health. Times are milliseconds unless the key says otherwise,
+// shares 0 to 1. What was not measured is left out.
+func (r *Report) Object() artifact.Object {
 	in, h := r.Inputs, r.Health
-	reasons := make([][]Member, 0, len(r.Reasons))
+	reasons := make([]any, 0, len(r.Reasons))
 	for _, reason := range r.Reasons {
-		reasons = append(reasons, []Member{{"code", reason.Code}, {"leads_to", string(reason.Leads)},
-			{"message", reason.Message}, {"advice", reason.Advice}})
+		reasons = append(reasons, artifact.Object{{Key: "code", Value: reason.Code}, {Key: "leads_to", Value: string(reason.Leads)},
+			{Key: "message", Value: reason.Message}, {Key: "advice", Value: reason.Advice}})
 	}
 	var o object
 	o.add("verdict", string(r.Verdict))
@@ -34,7 +27,8 @@ func (r *Report) Members() []Member {
 	o.add("dropped_by_catchup", in.DroppedByCatchup)
 	o.add("resent_requests", in.Resent)
 	if in.Together > 0 {
-		o.add("simultaneous_start", []Member{{"requests", in.Together}, {"spread", float64(in.TogetherSpread) / 1e6}})
+		spread := float64(in.TogetherSpread) / 1e6
+		o.add("simultaneous_start", artifact.Object{{Key: "requests", Value: in.Together}, {Key: "spread", Value: spread}})
 	}
 	o.lags("schedule_lag", r.ScheduleLag)
 	o.lags("admission_wait", r.AdmissionWait)
@@ -45,50 +39,45 @@ func (r *Report) Members() []Member {
 	o.lags("send_time", r.SendTime)
 	o.lags("read_lag", r.ReadLag)
 	o.number("coalesced_share", in.CoalescedShare)
-	o.add("error_bound", r.boundMembers())
+	o.add("error_bound", r.boundObject())
 	o.lags("scheduler_delay", h.Probe)
 	o.lags("runnable_wait", h.Runnable)
-	for _, m := range []struct {
-		key   string
-		value any
-	}{{"cpu", h.cpuMembers()}, {"gc", h.gcMembers()}, {"limits", h.limitMembers()}} {
-		o.add(m.key, m.value)
-	}
-	if host := h.Host.members(); len(host) > 0 {
-		o.add("host", host)
-	}
-	return o
+	o.add("cpu", h.cpuObject())
+	o.add("gc", h.gcObject())
+	o.add("limits", h.limitObject())
+	o.part("host", h.Host.object())
+	return artifact.Object(o)
 }
 
-func (r *Report) boundMembers() []Member {
+func (r *Report) boundObject() artifact.Object {
 	var o object
 	for _, b := range r.Bounds {
-		o.add(b.Tag, []Member{{"value", b.Value}, {"unit", b.Unit}})
+		o.add(b.Tag, artifact.Object{{Key: "value", Value: b.Value}, {Key: "unit", Value: b.Unit}})
 	}
-	return o
+	return artifact.Object(o)
 }
 
-func (h *Health) cpuMembers() []Member {
+func (h *Health) cpuObject() artifact.Object {
 	var o object
 	o.number("quota_cores", h.CPUQuota)
 	o.number("share", h.CPUShare)
 	o.number("peak_share", h.CPUPeak)
 	o.number("steal_share", h.StealShare)
 	o.number("pressure_share", h.PressureShare)
-	return o
+	return artifact.Object(o)
 }
 
-func (h *Health) gcMembers() []Member {
+func (h *Health) gcObject() artifact.Object {
 	var o object
 	o.add("cycles", h.GC.Cycles)
 	o.add("pauses", h.GC.Pauses)
 	o.number("pause_total", float64(h.GC.PauseTotal)/1e6)
 	o.number("pause_max", float64(h.GC.PauseMax)/1e6)
 	o.number("assist_share", h.GC.AssistShare)
-	return o
+	return artifact.Object(o)
 }
 
-func (h *Health) limitMembers() []Member {
+func (h *Health) limitObject() artifact.Object {
 	var o object
 	o.known("descriptors", h.Descriptors)
 	o.known("descriptor_limit", h.DescriptorLimit)
@@ -98,17 +87,24 @@ func (h *Health) limitMembers() []Member {
 	o.known("heap_bytes", h.Heap)
 	o.known("heap_live_bytes", h.LiveHeap)
 	o.known("memory_limit_bytes", h.MemoryLimit)
-	return o
+	return artifact.Object(o)
 }
 
 // object collects members.
-type object []Member
+type object artifact.Object
 
-func (o *object) add(key string, value any) { *o = append(*o, Member{key, value}) }
+func (o *object) add(key string, value any) { *o = append(*o, artifact.Member{Key: key, Value: value}) }
+
+// part leaves out what has no members.
+func (o *object) part(key string, members object) {
+	if len(members) > 0 {
+		o.add(key, artifact.Object(members))
+	}
+}
 
 // number leaves out what is no number.
 func (o *object) number(key string, v float64) {
-	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+	if artifact.Finite(v) {
 		o.add(key, v)
 	}
 }
@@ -129,6 +125,7 @@ func (o *object) told(key string, n int64) {
 
 func (o *object) lags(key string, l Lags) {
 	if l.Count > 0 {
-		o.add(key, []Member{{"avg", l.Avg}, {"p50", l.P50}, {"p90", l.P90}, {"p99", l.P99}, {"max", l.Max}})
+		o.add(key, artifact.Object{{Key: "avg", Value: l.Avg}, {Key: "p50", Value: l.P50}, {Key: "p90", Value: l.P90},
+			{Key: "p99", Value: l.P99}, {Key: "max", Value: l.Max}})
 	}
 }

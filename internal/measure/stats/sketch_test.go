@@ -1,4 +1,4 @@
-package metrics
+package stats
 
 import (
 	"math"
@@ -7,9 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"aiperf/internal/measure/stats"
 )
+
+const ms = 1_000_000
+
+var quartiles = []float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
 
 var wholeNumbers = rapid.OneOf(
 	rapid.Just(int64(0)),
@@ -21,30 +23,30 @@ var wholeNumbers = rapid.OneOf(
 // Of whole numbers all figures but percentiles are those of the exact description, and neither order
 // nor merging changes a bit of anything.
 func TestSketchOfWholeNumbers(t *testing.T) {
-	ranks := PercentileRanks[:]
+	ranks := quartiles
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := rapid.SliceOfN(wholeNumbers, 1, 400).Draw(t, "values")
 		values := make([]float64, len(drawn))
-		var one sketch
+		var one Sketch
 		for i, v := range drawn {
 			values[i] = float64(v)
-			one.add(values[i])
+			one.Add(values[i])
 		}
 		cut := rapid.IntRange(0, len(values)).Draw(t, "cut")
-		var left, right sketch
+		var left, right Sketch
 		for _, v := range slices.Backward(values[cut:]) {
-			right.add(v)
+			right.Add(v)
 		}
 		for _, v := range values[:cut] {
-			left.add(v)
+			left.Add(v)
 		}
-		right.merge(&left)
-		right.merge(nil)
-		got := one.summary(ranks)
-		if diff := cmp.Diff(got, right.summary(ranks)); diff != "" {
+		right.Merge(&left)
+		right.Merge(nil)
+		got := one.Summary(ranks)
+		if diff := cmp.Diff(got, right.Summary(ranks)); diff != "" {
 			t.Fatalf("one sketch, and two merged: %s", diff)
 		}
-		want := stats.Describe(values, ranks)
+		want := Describe(values, ranks)
 		want.Percentiles = got.Percentiles
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("exact, and the sketch: %s", diff)
@@ -59,16 +61,16 @@ func TestSketchErrorIsAsStated(t *testing.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(low, low*0x1p20), 1, 300).Draw(t, "values")
 		for _, sign := range []float64{1, -1} {
 			signed := make([]float64, len(values))
-			var s sketch
+			var s Sketch
 			for i, v := range values {
 				signed[i] = sign * v
-				s.add(signed[i])
+				s.Add(signed[i])
 			}
-			want := stats.Describe(signed, PercentileRanks[:])
-			got := s.summary(PercentileRanks[:])
+			want := Describe(signed, quartiles)
+			got := s.Summary(quartiles)
 			for i, p := range got.Percentiles {
 				if w := want.Percentiles[i]; math.Abs(p-w) > SketchRelativeError*(1+1e-9)*math.Abs(w) {
-					t.Fatalf("p%v = %v, exact %v", PercentileRanks[i], p, w)
+					t.Fatalf("p%v = %v, exact %v", quartiles[i], p, w)
 				}
 			}
 		}
@@ -77,13 +79,13 @@ func TestSketchErrorIsAsStated(t *testing.T) {
 
 // No value makes a sketch large.
 func TestSketchIsBounded(t *testing.T) {
-	var s sketch
+	var s Sketch
 	for _, v := range []float64{math.SmallestNonzeroFloat64, 1e-100, 1, 1e100, 1e150} {
-		s.add(v)
-		s.add(-v)
+		s.Add(v)
+		s.Add(-v)
 	}
-	got := s.summary([]float64{0, 50, 100})
-	if n := len(s.positive.counts); n > 128<<sketchMantissaBits+1 {
+	got := s.Summary([]float64{0, 50, 100})
+	if n := len(s.values.positive.counts); n > 128<<sketchBits+1 {
 		t.Errorf("%d bins", n)
 	}
 	if got.Count != 10 || got.Min != -1e150 || got.Max != 1e150 || got.Percentiles[1] != 0 {
@@ -93,31 +95,32 @@ func TestSketchIsBounded(t *testing.T) {
 
 // A bin counts on where its four bytes end.
 func TestSketchOfManyValues(t *testing.T) {
-	var s, o sketch
-	s.add(1)
-	s.add(3)
-	s.positive.increase(binOf(1), math.MaxUint32-1)
-	s.add(1)
-	s.add(1)
-	o.add(0.5)
-	o.merge(&s)
-	o.merge(&s)
-	if got, want := o.positive.count(binOf(1)-o.positive.first), int64(2*(math.MaxUint32+2)); got != want {
+	var s, o Sketch
+	s.Add(1)
+	s.Add(3)
+	one := int(math.Float64bits(1) >> (52 - sketchBits))
+	s.values.positive.Add(one, math.MaxUint32-1)
+	s.Add(1)
+	s.Add(1)
+	o.Add(0.5)
+	o.Merge(&s)
+	o.Merge(&s)
+	if got, want := o.values.positive.of(one-o.values.positive.first), int64(2*(math.MaxUint32+2)); got != want {
 		t.Errorf("the bin of 1 has %d values, want %d", got, want)
 	}
 }
 
 func TestEmptySketch(t *testing.T) {
-	var s, o sketch
-	s.merge(&o)
-	if got := s.summary(PercentileRanks[:]); got.Count != 0 || got.Percentiles != nil {
+	var s, o Sketch
+	s.Merge(&o)
+	if got := s.Summary(quartiles); got.Count != 0 || got.Percentiles != nil {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func BenchmarkSketchAdd(b *testing.B) {
-	var s sketch
+	var s Sketch
 	for i := int64(0); b.Loop(); i++ {
-		s.add(float64(20*ms + i*7919%(30*ms)))
+		s.Add(float64(20*ms + i*7919%(30*ms)))
 	}
 }

@@ -271,6 +271,27 @@ func number(b []byte, i int) int {
 	return i
 }
 
+// Int reads the whole number at i. A fraction, an exponent and what no int64 holds are faults.
+func Int(b []byte, i int) (n int64, end int) {
+	negative := i < len(b) && b[i] == '-'
+	if negative {
+		i++
+	}
+	start := i
+	for i < len(b) && b[i]-'0' <= 9 {
+		n = n*10 + int64(b[i]-'0')
+		i++
+	}
+	size := i - start
+	if size == 0 || size > 19 || n < 0 || b[start] == '0' && size > 1 || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
+		return 0, MalformedNumber.at(start)
+	}
+	if negative {
+		n = -n
+	}
+	return n, i
+}
+
 func digits(b []byte, i int) int {
 	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
 		i++

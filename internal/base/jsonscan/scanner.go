@@ -79,6 +79,15 @@ func (s *Scanner) Value() []byte {
 	return s.Text[start:s.At]
 }
 
+// Int reads a whole number, see [Int].
+func (s *Scanner) Int() (n int64) {
+	s.Peek()
+	if s.At >= 0 {
+		n, s.At = Int(s.Text, s.At)
+	}
+	return n
+}
+
 // End fails where anything but white space follows.
 func (s *Scanner) End() {
 	if s.At >= 0 {

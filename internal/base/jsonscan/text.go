@@ -17,13 +17,22 @@ func Text(raw []byte) string {
 	if !IsText(raw) {
 		return ""
 	}
+	if s, ok := plain(raw); ok {
+		return string(s)
+	}
 	return string(AppendText(nil, raw))
+}
+
+// plain returns what stands between the quotes if that is the text.
+func plain(raw []byte) (s []byte, ok bool) {
+	s = raw[1 : len(raw)-1]
+	return s, bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s)
 }
 
 // AppendText appends the text of a raw string, which has its quotes and was passed over without a fault.
 func AppendText(dst, raw []byte) []byte {
-	s := raw[1 : len(raw)-1]
-	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
+	s, ok := plain(raw)
+	if ok {
 		return append(dst, s...)
 	}
 	for i := 0; i < len(s); {

@@ -79,6 +79,52 @@ func Value(b []byte, i, depth int) int {
 	return WantValue.at(i)
 }
 
+// Skim passes over the value that begins at i and looks only for its end: strings are whole, as many brackets are closed as
+// opened. It is for values that are read afterwards, or that nobody reads.
+func Skim(b []byte, i int) int {
+	for depth := 0; ; {
+		if i >= len(b) {
+			return WantValue.at(i)
+		}
+		switch b[i] {
+		case '"':
+			if i, _ = String(b, i); i < 0 {
+				return i
+			}
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return WantValue.at(i)
+			}
+			i++
+		case ',', ':', ' ', '\n', '\r', '\t':
+			if depth == 0 {
+				return WantValue.at(i)
+			}
+			i++
+		default:
+			i = Word(b, i+1)
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+}
+
+// Word passes over what is no bracket, string, comma, colon or white space: a number, a literal, or neither.
+func Word(b []byte, i int) int {
+	for i < len(b) {
+		switch b[i] {
+		case ',', '}', ']', ' ', '\n', '\r', '\t', ':', '"', '{', '[':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
 func literal(b []byte, i int, word string) int {
 	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
 		return WantValue.at(i)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,11 +29,16 @@ func FuzzScan(f *testing.F) {
 		if Valid(data) != valid || end >= 0 != valid {
 			t.Fatalf("%q: read to %d, encoding/json %v", data, end, valid)
 		}
+		start := Space(data, 0)
+		skimmed := Skim(data, start)
 		if !valid {
 			if at, _ := FaultOf(end); at < 0 || at > len(data) {
 				t.Fatalf("%q: a fault at %d", data, at)
 			}
 			return
+		}
+		if want := Value(data, start, 0); skimmed != want {
+			t.Fatalf("%q: skimmed to %d, passed over to %d", data, skimmed, want)
 		}
 		raw := bytes.Trim(data, " \t\r\n")
 		var before, after any
@@ -110,6 +116,29 @@ func TestFaults(t *testing.T) {
 	} {
 		if at, got := FaultOf(Document([]byte(c.text), 0)); at != c.at || got != c.want {
 			t.Errorf("%.20q: fault %d at %d, want %d at %d", c.text, got, at, c.want, c.at)
+		}
+	}
+}
+
+func TestSkimLooksForTheEnd(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"a":[tru,,01}]}`: 15, `NaN,`: 3, `"a}",`: 4, `12 3`: 2, `[[]`: -1, `]`: -1, `,1`: -1, ``: -1, `{"a`: -1,
+	} {
+		if got := max(Skim([]byte(text), 0), -1); got != want {
+			t.Errorf("%s: skimmed to %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestWholeNumbers(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "-7,": -7, "9223372036854775807]": math.MaxInt64} {
+		if got, end := Int([]byte(text), 0); got != want || end < 0 {
+			t.Errorf("%s: %d, %d", text, got, end)
+		}
+	}
+	for _, text := range []string{"", "-", "x", "01", "1.0", "1e3", "9223372036854775808", "99999999999999999999"} {
+		if got, end := Int([]byte(text), 0); end >= 0 {
+			t.Errorf("%s: %d", text, got)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package mockserver
 import (
 	"net/http"
 	"unicode/utf8"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // This file reads the bodies of the APIs beside chat and completions.
@@ -56,24 +58,22 @@ func (r *request) parseOther(a api, body []byte) *httpError {
 		return badRequest("the body is not valid UTF-8")
 	}
 	var f fields
-	s := scanner{data: body}
-	if s.kind() != '{' {
+	s := scan(body)
+	if s.Peek() != '{' {
 		return badRequest("the body must be a JSON object")
 	}
-	s.open()
-	for first := true; s.more(first, '}'); first = false {
-		key := s.key()
+	for key := range s.Members() {
+		value := s.Value()
 		if place := f.place(key); place != nil {
-			*place = s.skip()
+			*place = value
 			continue
 		}
-		if err := r.otherMember(key, &s); err != nil {
+		if err := r.otherMember(key, value); err != nil {
 			return err
 		}
 	}
-	s.end()
-	if s.bad != "" {
-		return badRequest("the body is not valid JSON: %s", s.bad)
+	if err := ended(&s); err != nil {
+		return err
 	}
 	if r.model == nil {
 		r.model = []byte(defaultModel)
@@ -88,47 +88,39 @@ func (r *request) parseOther(a api, body []byte) *httpError {
 }
 
 // otherMember reads a small member; those of chat bodies mean the same here.
-func (r *request) otherMember(key []byte, s *scanner) (err *httpError) {
+func (r *request) otherMember(key, value []byte) (err *httpError) {
 	switch string(key) {
 	case "max_output_tokens":
-		r.maxTokens, err = count(key, s)
+		r.maxTokens, err = count(key, value)
 	case "inference_model":
-		return r.member([]byte("model"), s)
+		return r.member([]byte("model"), value)
 	case "n":
-		r.n, err = count(key, s)
+		r.n, err = count(key, value)
 	case "dimensions":
-		r.dimensions, err = count(key, s)
+		r.dimensions, err = count(key, value)
 	case "encoding_format":
-		r.base64 = string(s.skip()) == `"base64"`
+		r.base64 = string(value) == `"base64"`
 	case "reasoning": // an object in the responses API
-		value := s.skip()
-		if effort := member(value, "effort"); len(effort) > 0 && effort[0] == '"' {
+		if effort := jsonscan.Find(value, "effort"); len(effort) > 0 && effort[0] == '"' {
 			r.effort = effort
 		}
 	default:
-		return r.member(key, s)
+		return r.member(key, value)
 	}
 	return err
 }
 
 // generation reads the parameters of the generate APIs.
 func (r *request) generation(parameters []byte) *httpError {
-	s := scanner{data: parameters}
-	if s.kind() != '{' {
-		return nil
-	}
-	s.open()
-	for first := true; s.more(first, '}'); first = false {
+	for m := range jsonscan.Members(parameters) {
 		var err *httpError
-		switch key := s.key(); string(key) {
+		switch string(m.Key) {
 		case "max_new_tokens":
-			r.maxTokens, err = count(key, &s)
+			r.maxTokens, err = count(m.Key, m.Value)
 		case "min_new_tokens":
-			r.minTokens, err = count(key, &s)
+			r.minTokens, err = count(m.Key, m.Value)
 		case "ignore_eos":
-			r.ignoreEOS, err = boolean(key, &s)
-		default:
-			s.skip()
+			r.ignoreEOS, err = boolean(m.Key, m.Value)
 		}
 		if err != nil {
 			return err
@@ -182,8 +174,7 @@ func (r *request) take(a api, f *fields) *httpError {
 	case apiCohere, apiTEI, apiNIMRanking:
 		return r.ranking(a, f)
 	case apiImageInfer, apiImageInferClient:
-		s := scanner{data: f.input}
-		if s.kind() != '[' {
+		if !isList(f.input) {
 			return badRequest("input must be a list of images")
 		}
 		r.content(f.input)
@@ -203,15 +194,13 @@ func (r *request) take(a api, f *fields) *httpError {
 
 // list adds a string, or the strings, objects with a text and token ids of a list; it counts them.
 func (r *request) list(value []byte) int {
-	s := scanner{data: value}
-	if s.kind() != '[' {
-		r.promptItem(&s)
+	if !isList(value) {
+		r.promptItem(value)
 		return 1
 	}
 	n := 0
-	s.open()
-	for first := true; s.more(first, ']'); first = false {
-		r.promptItem(&s)
+	for item := range jsonscan.Elements(value) {
+		r.promptItem(item)
 		n++
 	}
 	return n
@@ -219,37 +208,24 @@ func (r *request) list(value []byte) int {
 
 // items adds the items of a responses body.
 func (r *request) items(value []byte) {
-	s := scanner{data: value}
-	if s.kind() != '[' {
-		r.addString(&s)
-		return
-	}
-	s.open()
-	for first := true; s.more(first, ']'); first = false {
-		item := s.skip()
-		switch string(member(item, "type")) {
+	r.addString(value)
+	for item := range jsonscan.Elements(value) {
+		switch string(jsonscan.Find(item, "type")) {
 		case `"function_call"`:
 			r.call(item, "arguments")
 		case `"function_call_output"`:
-			r.content(member(item, "output"))
+			r.content(jsonscan.Find(item, "output"))
 		default:
-			r.content(member(item, "content"))
-			r.functions(member(item, "tool_calls"), "name", "", "arguments")
+			r.content(jsonscan.Find(item, "content"))
+			r.functions(jsonscan.Find(item, "tool_calls"), "name", "", "arguments")
 		}
 	}
 }
 
 // call adds the name of a tool call and its input.
 func (r *request) call(item []byte, input string) {
-	r.content(member(item, "name"))
-	switch value := member(item, input); {
-	case len(value) == 0 || value[0] == 'n':
-	case value[0] == '"':
-		r.content(value)
-	default:
-		r.addText()
-		r.text = appendCompact(r.text, value)
-	}
+	r.content(jsonscan.Find(item, "name"))
+	r.addStructure(jsonscan.Find(item, input))
 }
 
 // ranking reads query and passages, which are texts or objects with one.
@@ -259,13 +235,11 @@ func (r *request) ranking(a api, f *fields) *httpError {
 	}
 	r.query = textOf(f.query)
 	r.content(r.query)
-	s := scanner{data: f.passages}
-	if s.kind() != '[' {
+	if !isList(f.passages) {
 		return badRequest("the texts to rank must be a list")
 	}
-	s.open()
-	for first := true; s.more(first, ']'); first = false {
-		passage := textOf(s.skip())
+	for element := range jsonscan.Elements(f.passages) {
+		passage := textOf(element)
 		if len(passage) == 0 || passage[0] != '"' {
 			return badRequest("the texts to rank must be texts")
 		}
@@ -279,7 +253,7 @@ func (r *request) ranking(a api, f *fields) *httpError {
 // textOf is a JSON string, or the text of an object.
 func textOf(value []byte) []byte {
 	if len(value) > 0 && value[0] == '{' {
-		return member(value, "text")
+		return jsonscan.Find(value, "text")
 	}
 	return value
 }

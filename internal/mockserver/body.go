@@ -1,8 +1,9 @@
 package mockserver
 
 import (
-	"bytes"
 	"unicode/utf8"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // defaultModel answers requests that name no model.
@@ -57,8 +58,8 @@ func (r *request) parse(a api, body []byte) *httpError {
 	if !utf8.Valid(body) {
 		return badRequest("the body is not valid UTF-8")
 	}
-	s := scanner{data: body}
-	if s.kind() != '{' {
+	s := scan(body)
+	if s.Peek() != '{' {
 		return badRequest("the body must be a JSON object")
 	}
 	// Prompt and tools are located first and read afterwards: texts count in a fixed order, and of
@@ -68,26 +69,25 @@ func (r *request) parse(a api, body []byte) *httpError {
 	if a == apiCompletions {
 		promptKey = "prompt"
 	}
-	s.open()
-	for first := true; s.more(first, '}'); first = false {
-		switch key := s.key(); string(key) {
+	for key := range s.Members() {
+		value := s.Value()
+		switch string(key) {
 		case promptKey:
-			prompt = s.skip()
+			prompt = value
 		case "tools":
-			tools = s.skip()
+			tools = value
 		case "instructions":
-			instructions = s.skip()
+			instructions = value
 		case "system":
-			system = s.skip()
+			system = value
 		default:
-			if err := r.member(key, &s); err != nil {
+			if err := r.member(key, value); err != nil {
 				return err
 			}
 		}
 	}
-	s.end()
-	if s.bad != "" {
-		return badRequest("the body is not valid JSON: %s", s.bad)
+	if err := ended(&s); err != nil {
+		return err
 	}
 	if r.model == nil {
 		r.model = []byte(defaultModel)
@@ -105,79 +105,67 @@ func (r *request) parse(a api, body []byte) *httpError {
 }
 
 // member reads one of the small members; a null counts as absent.
-func (r *request) member(key []byte, s *scanner) (err *httpError) {
-	kind := s.kind()
+func (r *request) member(key, value []byte) (err *httpError) {
 	switch string(key) {
-	case "model", "reasoning_effort":
-		text := s.skip()
-		if kind == '"' {
-			if key[0] == 'm' {
-				r.model = text
-			} else {
-				r.effort = text
-			}
-			return nil
-		}
-		if kind != 'n' && s.bad == "" {
-			return badRequest("%s must be a string", key)
-		}
+	case "model":
+		r.model, err = quoted(key, value, r.model)
+	case "reasoning_effort":
+		r.effort, err = quoted(key, value, r.effort)
 	case "stream":
-		r.stream, err = boolean(key, s)
+		r.stream, err = boolean(key, value)
 	case "ignore_eos":
-		r.ignoreEOS, err = boolean(key, s)
+		r.ignoreEOS, err = boolean(key, value)
 	case "max_tokens":
-		r.maxTokens, err = count(key, s)
+		r.maxTokens, err = count(key, value)
 	case "max_completion_tokens":
-		r.maxCompletionTokens, err = count(key, s)
+		r.maxCompletionTokens, err = count(key, value)
 	case "min_tokens":
-		r.minTokens, err = count(key, s)
+		r.minTokens, err = count(key, value)
 	case "stream_options":
-		return r.streamOptions(s)
-	default:
-		s.skip()
+		return r.streamOptions(value)
 	}
 	return err
 }
 
-func (r *request) streamOptions(s *scanner) (err *httpError) {
+func (r *request) streamOptions(value []byte) (err *httpError) {
 	r.includeUsage, r.chunkUsage = false, false
-	if s.kind() != '{' {
-		s.skip()
-		return nil
-	}
-	s.open()
-	for first := true; err == nil && s.more(first, '}'); first = false {
-		switch key := s.key(); string(key) {
+	for m := range jsonscan.Members(value) {
+		switch string(m.Key) {
 		case "include_usage":
-			r.includeUsage, err = boolean(key, s)
+			r.includeUsage, err = boolean(m.Key, m.Value)
 		case "continuous_usage_stats":
-			r.chunkUsage, err = boolean(key, s)
-		default:
-			s.skip()
+			r.chunkUsage, err = boolean(m.Key, m.Value)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-func boolean(key []byte, s *scanner) (bool, *httpError) {
-	kind := s.kind()
-	text := s.skip()
-	if s.bad == "" && kind != 't' && kind != 'f' && kind != 'n' {
+// quoted is a string with its quotes; where there is none, what was there before stays.
+func quoted(key, value, before []byte) ([]byte, *httpError) {
+	switch {
+	case jsonscan.IsNull(value):
+		return before, nil
+	case value[0] != '"':
+		return before, badRequest("%s must be a string", key)
+	}
+	return value, nil
+}
+
+func boolean(key, value []byte) (bool, *httpError) {
+	if !jsonscan.IsNull(value) && value[0] != 't' && value[0] != 'f' {
 		return false, badRequest("%s must be true or false", key)
 	}
-	return string(text) == "true", nil
+	return string(value) == "true", nil
 }
 
-func count(key []byte, s *scanner) (int, *httpError) {
-	kind := s.kind()
-	text := s.skip()
-	if kind == 'n' || s.bad != "" {
+func count(key, value []byte) (int, *httpError) {
+	if jsonscan.IsNull(value) {
 		return 0, nil
 	}
-	n, ok := 0, kind == '0'
-	if ok {
-		n, ok = integer(text)
-	}
+	n, ok := integer(value)
 	if !ok || n < 0 {
 		return 0, badRequest("%s must be a whole number that is not negative", key)
 	}
@@ -192,50 +180,44 @@ func (r *request) addText() {
 	r.hasText = true
 }
 
-// addString adds the string at s, which is read over whatever it is.
-func (r *request) addString(s *scanner) {
-	if s.kind() != '"' || bytes.HasPrefix(s.data[s.pos:], []byte(`""`)) {
-		s.skip()
-		return
+// addString adds a string that is not empty; any other value adds nothing.
+func (r *request) addString(value []byte) {
+	if jsonscan.IsText(value) {
+		r.addText()
+		r.text = jsonscan.AppendText(r.text, value)
 	}
-	r.addText()
-	r.text = s.appendText(r.text)
 }
 
 // messages collects the texts of a chat body. From here on the JSON is known to be valid.
 func (r *request) messages(list []byte) *httpError {
-	s := scanner{data: list}
-	if s.kind() != '[' {
+	if !isList(list) {
 		return badRequest("messages must be an array")
 	}
-	s.open()
-	for first := true; s.more(first, ']'); first = false {
-		if s.kind() != '{' {
+	for message := range jsonscan.Elements(list) {
+		if message[0] != '{' {
 			return badRequest("messages must hold objects")
 		}
-		if err := r.message(&s); err != nil {
+		if err := r.message(message); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func isList(value []byte) bool { return len(value) > 0 && value[0] == '[' }
+
 // message adds the texts of one message: its content, then the calls it made.
-func (r *request) message(s *scanner) *httpError {
+func (r *request) message(message []byte) *httpError {
 	var content, calls []byte
 	role := false
-	s.open()
-	for first := true; s.more(first, '}'); first = false {
-		switch string(s.key()) {
+	for m := range jsonscan.Members(message) {
+		switch string(m.Key) {
 		case "content":
-			content = s.skip()
+			content = m.Value
 		case "tool_calls":
-			calls = s.skip()
+			calls = m.Value
 		case "role":
-			role = s.kind() == '"'
-			s.skip()
-		default:
-			s.skip()
+			role = m.Value[0] == '"'
 		}
 	}
 	if !role {
@@ -248,42 +230,30 @@ func (r *request) message(s *scanner) *httpError {
 
 // content adds a string, or a list of strings and parts.
 func (r *request) content(value []byte) {
-	s := scanner{data: value}
-	switch s.kind() {
-	case '"':
-		r.addString(&s)
-	case '[':
-		s.open()
-		for first := true; s.more(first, ']'); first = false {
-			r.part(&s)
-		}
+	r.addString(value)
+	for part := range jsonscan.Elements(value) {
+		r.part(part)
 	}
 }
 
 // part adds a content part that is text; media add nothing.
-func (r *request) part(s *scanner) {
-	if s.kind() != '{' {
-		r.addString(s)
+func (r *request) part(part []byte) {
+	if part[0] != '{' {
+		r.addString(part)
 		return
 	}
 	var kind, text []byte
-	part := s.data[s.pos:]
-	s.open()
-	for first := true; s.more(first, '}'); first = false {
-		switch string(s.key()) {
+	for m := range jsonscan.Members(part) {
+		switch string(m.Key) {
 		case "type":
-			kind = s.skip()
+			kind = m.Value
 		case "text":
-			text = s.skip()
-		default:
-			s.skip()
+			text = m.Value
 		}
 	}
 	switch string(kind) {
 	case "", "null", `""`, `"text"`, `"input_text"`, `"output_text"`:
-		if text != nil {
-			r.addString(&scanner{data: text})
-		}
+		r.addString(text)
 	case `"image_url"`, `"input_image"`, `"image"`:
 		r.media = true
 		r.inputs++
@@ -292,7 +262,7 @@ func (r *request) part(s *scanner) {
 	case `"tool_use"`:
 		r.call(part, "input")
 	case `"tool_result"`:
-		r.content(member(part, "content"))
+		r.content(jsonscan.Find(part, "content"))
 	}
 }
 
@@ -300,99 +270,49 @@ func (r *request) part(s *scanner) {
 // "function" object, or of the element itself. The first two names are strings; the last one is
 // added as compact JSON unless it is a string.
 func (r *request) functions(list []byte, name, description, structure string) {
-	s := scanner{data: list}
-	if s.kind() != '[' {
-		return
-	}
-	s.open()
-	for first := true; s.more(first, ']'); first = false {
-		element := s.skip()
-		if f := member(element, "function"); len(f) > 0 && f[0] == '{' {
+	for element := range jsonscan.Elements(list) {
+		if f := jsonscan.Find(element, "function"); len(f) > 0 && f[0] == '{' {
 			element = f
 		}
-		for _, key := range [...]string{name, description} {
-			if value := member(element, key); len(value) > 0 && value[0] == '"' {
-				r.addString(&scanner{data: value})
-			}
-		}
-		value := member(element, structure)
-		switch {
-		case len(value) == 0 || value[0] == 'n':
-		case value[0] == '"':
-			r.addString(&scanner{data: value})
-		default:
-			r.addText()
-			r.text = appendCompact(r.text, value)
-		}
+		r.addString(jsonscan.Find(element, name))
+		r.addString(jsonscan.Find(element, description))
+		r.addStructure(jsonscan.Find(element, structure))
 	}
 }
 
-// member is the value of a member of the object in text, nil if there is none.
-func member(text []byte, name string) (value []byte) {
-	s := scanner{data: text}
-	if s.kind() != '{' {
-		return nil
+// addStructure adds a string, or any other value as compact JSON.
+func (r *request) addStructure(value []byte) {
+	switch {
+	case jsonscan.IsNull(value):
+	case value[0] == '"':
+		r.addString(value)
+	default:
+		r.addText()
+		r.text = jsonscan.AppendCompact(r.text, value)
 	}
-	s.open()
-	for first := true; s.more(first, '}'); first = false {
-		if string(s.key()) == name {
-			value = s.skip()
-		} else {
-			s.skip()
-		}
-	}
-	return value
-}
-
-// appendCompact writes a value the way bodies are written: no white space outside strings, and
-// nothing escaped in them that need not be.
-func appendCompact(dst, value []byte) []byte {
-	s := scanner{data: value}
-	for s.pos < len(s.data) {
-		switch c := s.data[s.pos]; c {
-		case ' ', '\t', '\n', '\r':
-			s.pos++
-		case '"':
-			dst = appendJSONString(dst, string(s.appendText(nil)))
-		default:
-			dst = append(dst, c)
-			s.pos++
-		}
-	}
-	return dst
 }
 
 // prompt collects the texts of a completions body: a string, strings, token ids or lists of ids.
 func (r *request) prompt(value []byte) *httpError {
-	s := scanner{data: value}
-	switch s.kind() {
-	case '"':
-		r.addString(&s)
-		return nil
-	case '[':
-		s.open()
-		for first := true; s.more(first, ']'); first = false {
-			r.promptItem(&s)
-		}
-		return nil
+	if !isList(value) && (len(value) == 0 || value[0] != '"') {
+		return badRequest("prompt must be a string or an array")
 	}
-	return badRequest("prompt must be a string or an array")
+	r.list(value)
+	return nil
 }
 
-func (r *request) promptItem(s *scanner) {
-	switch s.kind() {
-	case '0':
-		s.skip()
+func (r *request) promptItem(value []byte) {
+	if isNumber(value) {
 		r.ids++
-	case '[':
-		s.open()
-		for first := true; s.more(first, ']'); first = false {
-			if s.kind() == '0' {
-				r.ids++
-			}
-			s.skip()
-		}
-	default:
-		r.addString(s)
 	}
+	r.addString(value)
+	for item := range jsonscan.Elements(value) {
+		if isNumber(item) {
+			r.ids++
+		}
+	}
+}
+
+func isNumber(value []byte) bool {
+	return len(value) > 0 && (value[0] == '-' || '0' <= value[0] && value[0] <= '9')
 }

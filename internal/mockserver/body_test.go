@@ -69,36 +69,6 @@ func TestParsingABodyDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func FuzzScanner(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-2.5e+3,true,false,null,"x\u00e9\n"]}`, `[]`, `"\ud83d\ude00"`, `01`, `{"a":1,}`, "[1 2]"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s := scanner{data: []byte(text)}
-		s.skip()
-		s.end()
-		if strings.Count(text, "[")+strings.Count(text, "{") <= maxJSONDepth {
-			if valid := json.Valid([]byte(text)); valid != (s.bad == "") {
-				t.Fatalf("valid %v, scanner says %q", valid, s.bad)
-			}
-		}
-		if s.bad != "" {
-			return
-		}
-		var want string
-		if s := (scanner{data: []byte(text)}); s.kind() == '"' && json.Unmarshal([]byte(text), &want) == nil {
-			if got := strings.ToValidUTF8(string(s.appendText(nil)), "\ufffd"); got != strings.ToValidUTF8(want, "\ufffd") && !strings.ContainsRune(want, '\ufffd') {
-				t.Fatalf("text %q, want %q", got, want)
-			}
-		}
-		compact := appendCompact(nil, []byte(text))
-		var a, b any
-		if json.Unmarshal([]byte(text), &a) == nil && json.Unmarshal(compact, &b) != nil {
-			t.Fatalf("compact form %q of %q is broken", compact, text)
-		}
-	})
-}
-
 func FuzzBody(f *testing.F) {
 	f.Add(chat("hello", true, `"max_tokens":3`), false)
 	f.Add(`{"prompt":[[1],"x"],"stream_options":{"include_usage":true}}`, true)

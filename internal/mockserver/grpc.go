@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/wire/oip"
 )
 
@@ -159,7 +160,7 @@ func replyOf(text []byte, streamed bool) []byte {
 	if !json.Valid(text) {
 		return []byte("\xff\xff")
 	}
-	fault := plainText(member(member(text, "error"), "message"))
+	fault := plainText(jsonscan.Find(jsonscan.Find(text, "error"), "message"))
 	m, err := oip.ReplyFromJSON(text)
 	switch {
 	case fault == "" && err != nil:
@@ -249,9 +250,9 @@ func (o *grpcReply) end(status int, why string) {
 func (o *grpcReply) refuse(resp *http.Response) {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what came of it
 	why := string(text)
-	if fault := member(text, "error"); fault != nil {
-		why = plainText(member(fault, "message"))
-	} else if detail := member(text, "detail"); detail != nil {
+	if fault := jsonscan.Find(text, "error"); fault != nil {
+		why = plainText(jsonscan.Find(fault, "message"))
+	} else if detail := jsonscan.Find(text, "detail"); detail != nil {
 		why = plainText(detail)
 	}
 	status, known := grpcOf[resp.StatusCode]

@@ -3,6 +3,8 @@ package mockserver
 import (
 	"slices"
 	"strconv"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // page is the metrics page of one server process.
@@ -171,8 +173,7 @@ func (f failure) kind() string {
 
 func ownModels(t *totals, emit func(labels, float64)) {
 	for name, n := range t.models {
-		s := scanner{data: []byte(name)}
-		emit(labels{{"model", string(s.appendText(nil))}}, float64(n))
+		emit(labels{{"model", jsonscan.Text([]byte(name))}}, float64(n))
 	}
 }
 

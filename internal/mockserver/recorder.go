@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/jsonscan"
 )
 
 const (
@@ -262,20 +263,7 @@ func appendJSONString(b []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	b = append(b, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c >= '\b' && c <= '\r' && c != '\v':
-			b = append(b, '\\', "btn-fr"[c-'\b'])
-		case c < ' ':
-			b = append(b, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		default:
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
+	return jsonscan.AppendString(b, s)
 }
 
 // close writes what is left and the summary.

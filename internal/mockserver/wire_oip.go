@@ -111,16 +111,15 @@ func kindOf(names string) api {
 }
 
 func (r *request) inferParameter(name string, value []byte) (err *httpError) {
-	s := scanner{data: value}
 	switch key := []byte(name); name {
 	case "max_tokens":
-		r.maxTokens, err = count(key, &s)
+		r.maxTokens, err = count(key, value)
 	case "min_tokens":
-		r.minTokens, err = count(key, &s)
+		r.minTokens, err = count(key, value)
 	case "n":
-		r.n, err = count(key, &s)
+		r.n, err = count(key, value)
 	case "ignore_eos":
-		r.ignoreEOS, err = boolean(key, &s)
+		r.ignoreEOS, err = boolean(key, value)
 	}
 	return err
 }

@@ -9,7 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"unicode/utf8"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // indentWidth is the number of spaces per level of an indented document.
@@ -34,55 +35,8 @@ func AppendFloat(dst []byte, v float64) []byte {
 	return dst
 }
 
-const hexDigits = "0123456789abcdef"
-
-// AppendString appends s as a JSON string: UTF-8 as it is, no HTML escapes, control characters
-// escaped, every invalid byte replaced by U+FFFD.
-func AppendString[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		if c < utf8.RuneSelf {
-			dst = append(dst, s[start:i]...)
-			dst = appendEscaped(dst, c)
-			i++
-			start = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-		if r == utf8.RuneError && size == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, "\uFFFD"...)
-			start = i + 1
-		}
-		i += size
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
-}
-
-func appendEscaped(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	}
-	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
-}
+// AppendString appends s as a JSON string, see [jsonscan.AppendString].
+func AppendString[T string | []byte](dst []byte, s T) []byte { return jsonscan.AppendString(dst, s) }
 
 // AppendJSON appends v without white space. Members whose value is absent (a nil pointer, a
 // non-finite float) are left out; an untyped nil is written as null, because somebody asked for it.

@@ -129,8 +129,8 @@ func (e *endpoint) scrape(s *scanner, metrics []byte, scrape *servermetrics.Scra
 		e.metrics = append(e.metrics[:0], metrics...)
 		e.last, e.places, e.values = e.last[:0], e.places[:0], e.values[:0]
 		e.read(s)
-		if s.err != nil {
-			return s.err
+		if err := s.fault(); err != nil {
+			return err
 		}
 	}
 	scrape.Duplicate = e.duplicate(same)
@@ -190,15 +190,17 @@ func (e *endpoint) addInfo() {
 
 // read reads the samples of all families of a line.
 func (e *endpoint) read(s *scanner) {
-	s.each(func(key []byte) {
+	for key := range s.Members() {
 		name := string(key)
 		named := e.names[name]
 		if named == nil {
 			named = map[string]*series{}
 			e.names[name] = named
 		}
-		s.items(func() { e.sample(s, name, named) })
-	})
+		for range s.Elements() {
+			e.sample(s, name, named)
+		}
+	}
 }
 
 // sample reads one sample.
@@ -208,7 +210,7 @@ func (e *endpoint) sample(s *scanner, name string, named map[string]*series) {
 	buckets := -1 // where they begin
 	bucketsAt := 0
 	value := false
-	s.each(func(key []byte) {
+	for key := range s.Members() {
 		switch string(key) {
 		case "labels":
 			labels = s.skip()
@@ -219,14 +221,14 @@ func (e *endpoint) sample(s *scanner, name string, named map[string]*series) {
 		case "count":
 			sample.Count = s.number()
 		case "buckets":
-			s.peek()
-			bucketsAt, buckets = s.at, len(e.values)
+			s.Peek()
+			bucketsAt, buckets = s.At, len(e.values)
 			s.skip()
 		default:
 			s.skip()
 		}
-	})
-	if s.err != nil {
+	}
+	if s.At < 0 {
 		return
 	}
 	if !value && buckets < 0 {
@@ -246,10 +248,10 @@ func (e *endpoint) sample(s *scanner, name string, named map[string]*series) {
 		}
 		sample.Series = of.scalar
 	} else {
-		b := scanner{text: s.text, at: bucketsAt}
+		b := newScanner(s.Text, bucketsAt)
 		l := e.layout(&b, of, name)
-		if b.err != nil {
-			s.fail("%v", b.err)
+		if err := b.fault(); err != nil {
+			s.fail("%v", err)
 			return
 		}
 		sample.Series = l.series
@@ -262,12 +264,12 @@ func (e *endpoint) sample(s *scanner, name string, named map[string]*series) {
 func (e *endpoint) introduce(s *scanner, labels []byte) *series {
 	of := &series{}
 	if len(labels) > 0 && string(labels) != "null" {
-		l := scanner{text: labels}
-		l.each(func(key []byte) {
+		l := newScanner(labels, 0)
+		for key := range l.Members() {
 			of.labels = append(of.labels, prom.Label{Name: string(key), Value: string(l.str())})
-		})
-		if l.err != nil {
-			s.fail("labels %s: %v", labels, l.err)
+		}
+		if err := l.fault(); err != nil {
+			s.fail("labels %s: %v", labels, err)
 			return nil
 		}
 		slices.SortStableFunc(of.labels, func(a, b prom.Label) int { return strings.Compare(a.Name, b.Name) })
@@ -286,7 +288,7 @@ func (e *endpoint) layout(s *scanner, of *series, name string) *layout {
 	}
 	n := 0
 	var keys []string // from the first one on that differs
-	s.each(func(key []byte) {
+	for key := range s.Members() {
 		if l != nil && keys == nil && n < len(l.keys) && l.keys[n] == string(key) {
 			n++
 		} else {
@@ -296,8 +298,8 @@ func (e *endpoint) layout(s *scanner, of *series, name string) *layout {
 			keys = append(keys, string(key))
 		}
 		e.values = append(e.values, s.number())
-	})
-	if s.err != nil {
+	}
+	if s.At < 0 {
 		return nil
 	}
 	if l == nil || keys != nil || n != len(l.keys) {

@@ -117,10 +117,10 @@ func (r *recording) line(text []byte, to sink) error {
 	var scrape servermetrics.Scrape
 	var url, metrics []byte
 	s := &r.scan
-	*s = scanner{text: text}
+	*s = newScanner(text, 0)
 	metricsAt := 0
 	phase := servermetrics.Phase{Index: -1, Profiling: -1}
-	s.each(func(key []byte) {
+	for key := range s.Members() {
 		switch string(key) {
 		case "endpoint_url":
 			url = s.str()
@@ -141,17 +141,17 @@ func (r *recording) line(text []byte, to sink) error {
 		case "phase_kind":
 			phase.Kind = string(s.str())
 		case "metrics":
-			s.peek()
-			metricsAt = s.at
+			s.Peek()
+			metricsAt = s.At
 			metrics = s.skip()
 		default:
 			s.skip()
 		}
-	})
-	s.end()
-	switch {
-	case s.err != nil:
-		return s.err
+	}
+	s.End()
+	switch err := s.fault(); {
+	case err != nil:
+		return err
 	case len(url) == 0:
 		return errors.New("no endpoint_url: is this a server metrics recording?")
 	case scrape.TimestampNS == 0:
@@ -167,7 +167,7 @@ func (r *recording) line(text []byte, to sink) error {
 		e = newEndpoint(&export.Endpoint{URL: string(url)}, r.types)
 		r.endpoints[e.described.URL] = e
 	}
-	*s = scanner{text: text, at: metricsAt}
+	*s = newScanner(text, metricsAt)
 	if err := e.scrape(s, metrics, &scrape); err != nil {
 		return err
 	}

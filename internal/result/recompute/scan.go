@@ -1,125 +1,62 @@
 package recompute
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"aiperf/internal/base/jsonscan"
 )
 
-// scanner reads a line of JSON from left to right, without building a tree.
+// scanner reads a line of JSON from left to right. Values that nobody reads are not checked.
 type scanner struct {
-	text []byte
-	at   int
-	err  error // the first; from then on everything is empty
+	jsonscan.Scanner
+	err error // what fail says
 }
 
+func newScanner(text []byte, at int) scanner {
+	return scanner{Scanner: jsonscan.Scanner{Text: text, At: at}}
+}
+
+// fail ends the reading, unless it is over.
 func (s *scanner) fail(format string, args ...any) {
-	if s.err == nil {
-		s.err = fmt.Errorf("column %d: %s", s.at+1, fmt.Sprintf(format, args...))
-		s.at = len(s.text)
+	if s.At >= 0 {
+		s.err = fmt.Errorf("column %d: %s", s.At+1, fmt.Sprintf(format, args...))
+		s.Fail(jsonscan.WantValue)
 	}
 }
 
-// peek is the next byte that is no white space, 0 at the end.
-func (s *scanner) peek() byte {
-	for s.at < len(s.text) {
-		switch c := s.text[s.at]; c {
-		case ' ', '\t', '\r', '\n':
-			s.at++
-		default:
-			return c
-		}
-	}
-	return 0
+var faults = map[jsonscan.Fault]string{
+	jsonscan.WantObject: `expected "{"`, jsonscan.WantArray: `expected "["`, jsonscan.WantKey: `expected "\""`,
+	jsonscan.WantColon: `expected ":"`, jsonscan.WantBrace: `expected "}"`, jsonscan.WantBracket: `expected "]"`,
+	jsonscan.WantValue: "expected a value", jsonscan.WantEnd: "unexpected text after the object",
+	jsonscan.UnterminatedString: "the string has no end", jsonscan.InvalidEscape: "invalid escape in a string",
+	jsonscan.ControlCharacter: "control character in a string", jsonscan.TooDeep: "too deeply nested",
 }
 
-func (s *scanner) expect(c byte) bool {
-	if s.peek() != c {
-		s.fail("expected %q", string(c))
-		return false
+// fault is the first that was found, nil if there was none.
+func (s *scanner) fault() error {
+	if s.At >= 0 || s.err != nil {
+		return s.err
 	}
-	s.at++
-	return true
-}
-
-// each calls do for each member of an object, which must read the value.
-func (s *scanner) each(do func(key []byte)) {
-	if !s.expect('{') {
-		return
-	}
-	if s.peek() == '}' {
-		s.at++
-		return
-	}
-	for s.err == nil {
-		key := s.str()
-		if !s.expect(':') {
-			return
-		}
-		do(key)
-		if s.peek() == ',' {
-			s.at++
-			continue
-		}
-		s.expect('}')
-		return
-	}
-}
-
-// items calls do for each element of a list, which must read it.
-func (s *scanner) items(do func()) {
-	if !s.expect('[') {
-		return
-	}
-	if s.peek() == ']' {
-		s.at++
-		return
-	}
-	for s.err == nil {
-		do()
-		if s.peek() == ',' {
-			s.at++
-			continue
-		}
-		s.expect(']')
-		return
-	}
-}
-
-// raw reads a string as it stands, without its quotes.
-func (s *scanner) raw() (text []byte, escaped bool) {
-	if !s.expect('"') {
-		return nil, false
-	}
-	start := s.at
-	for ; s.at < len(s.text); s.at++ {
-		switch s.text[s.at] {
-		case '"':
-			s.at++
-			return s.text[start : s.at-1], escaped
-		case '\\':
-			escaped = true
-			s.at++
-		}
-	}
-	s.fail("the string has no end")
-	return nil, false
+	at, fault := jsonscan.FaultOf(s.At)
+	return fmt.Errorf("column %d: %s", at+1, faults[fault])
 }
 
 // str reads a string.
 func (s *scanner) str() []byte {
-	start := s.at
-	text, escaped := s.raw()
-	if !escaped {
-		return text
-	}
-	var out string
-	s.peek()
-	if err := json.Unmarshal(s.text[start:s.at], &out); err != nil {
-		s.fail("%v", err)
+	if s.Peek() != '"' {
+		s.Fail(jsonscan.WantKey)
 		return nil
 	}
-	return []byte(out)
+	start := s.At
+	end, escaped := jsonscan.String(s.Text, start)
+	if s.At = end; end < 0 {
+		return nil
+	}
+	if escaped {
+		return jsonscan.AppendText(nil, s.Text[start:end])
+	}
+	return s.Text[start+1 : end-1]
 }
 
 // number reads a number; null is 0.
@@ -150,53 +87,24 @@ func (s *scanner) integer() int64 {
 
 // token reads a value that is neither string, object nor list.
 func (s *scanner) token() []byte {
-	s.peek()
-	start := s.at
-	for s.at < len(s.text) {
-		switch s.text[s.at] {
-		case ',', '}', ']', ' ', '\t', '\r', '\n', ':', '"', '{', '[':
-			return s.text[start:s.at]
-		}
-		s.at++
+	s.Peek()
+	if s.At < 0 {
+		return nil
 	}
-	return s.text[start:s.at]
+	start := s.At
+	s.At = jsonscan.Word(s.Text, start)
+	return s.Text[start:s.At]
 }
 
-// skip reads any value and returns its text; within lists and objects it only looks where they end.
+// skip reads any value and returns its text.
 func (s *scanner) skip() []byte {
-	s.peek()
-	start := s.at
-	for depth := 0; s.err == nil; {
-		switch c := s.peek(); c {
-		case '"':
-			s.raw()
-		case '{', '[':
-			depth++
-			s.at++
-		case '}', ']':
-			depth--
-			s.at++
-		case ',', ':':
-			if depth > 0 {
-				s.at++
-				continue
-			}
-			fallthrough
-		default:
-			if len(s.token()) == 0 {
-				s.fail("expected a value")
-			}
-		}
-		if depth <= 0 && s.err == nil {
-			return s.text[start:s.at]
-		}
+	s.Peek()
+	if s.At < 0 {
+		return nil
 	}
-	return nil
-}
-
-// end wants nothing more to follow.
-func (s *scanner) end() {
-	if s.err == nil && s.peek() != 0 {
-		s.fail("unexpected text after the object")
+	start := s.At
+	if s.At = jsonscan.Skim(s.Text, start); s.At < 0 {
+		return nil
 	}
+	return s.Text[start:s.At]
 }

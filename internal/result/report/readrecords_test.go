@@ -51,7 +51,7 @@ func broken() *record.Record {
 }
 
 // linesOf is the per-request file of records.
-func linesOf(t *testing.T, records ...*record.Record) string {
+func linesOf(t testing.TB, records ...*record.Record) string {
 	t.Helper()
 	c := metrics.DefaultConfig()
 	c.Streaming, c.ProducesTokens, c.TokenizesInput = true, true, true
@@ -177,6 +177,18 @@ func duplicates(values []tagged) bool {
 		}
 	}
 	return false
+}
+
+// BenchmarkParseRecord reads a line of a request that went well.
+func BenchmarkParseRecord(b *testing.B) {
+	line := []byte(strings.TrimSuffix(linesOf(b, streamed()), "\n"))
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseRecord(line); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func FuzzParseRecord(f *testing.F) {

@@ -34,7 +34,7 @@ func writtenRaw(t *testing.T, redactor *artifact.Redactor, records ...*record.Re
 	return drained(t, s, path, records)
 }
 
-func drained(t *testing.T, s Sink, path string, records []*record.Record) string {
+func drained(t testing.TB, s Sink, path string, records []*record.Record) string {
 	t.Helper()
 	for _, r := range records {
 		s.Add(r)

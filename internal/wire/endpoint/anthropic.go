@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // anthropic is the messages API.
@@ -63,9 +65,9 @@ func (e *anthropic) Encode(c *Context) (*Body, error) {
 // system writes the system blocks of the latest turn that has any, else the system message.
 func (e *anthropic) system(w *objectWriter, c *Context) {
 	for i := len(c.Turns) - 1; i >= 0; i-- {
-		if t := c.Turns[i].Turn; t != nil && !isNull(t.RawSystem) {
+		if t := c.Turns[i].Turn; t != nil && !jsonscan.IsNull(t.RawSystem) {
 			if w.key("system") {
-				w.buf = appendValue(w.buf, t.RawSystem)
+				w.buf = jsonscan.AppendCompact(w.buf, t.RawSystem)
 			}
 			return
 		}
@@ -80,7 +82,7 @@ func appendAnthropicPart(dst []byte, kind mediaKind, content string) ([]byte, er
 	switch kind {
 	case mediaText:
 		dst = append(dst, `{"type":"text","text":`...)
-		return append(appendString(dst, content), '}'), nil
+		return append(jsonscan.AppendString(dst, content), '}'), nil
 	case mediaAudio:
 		return nil, notImplemented("The messages API does not support audio input.")
 	case mediaVideo:
@@ -91,11 +93,11 @@ func appendAnthropicPart(dst []byte, kind mediaKind, content string) ([]byte, er
 			media = "image/png"
 		}
 		dst = append(dst, `{"type":"image","source":{"type":"base64","media_type":`...)
-		dst = append(appendString(dst, media), `,"data":`...)
-		return append(appendString(dst, data), "}}"...), nil
+		dst = append(jsonscan.AppendString(dst, media), `,"data":`...)
+		return append(jsonscan.AppendString(dst, data), "}}"...), nil
 	}
 	dst = append(dst, `{"type":"image","source":{"type":"url","url":`...)
-	return append(appendString(dst, content), "}}"...), nil
+	return append(jsonscan.AppendString(dst, content), "}}"...), nil
 }
 
 // splitDataURI takes a data URI apart; ok is false for anything else.
@@ -131,13 +133,13 @@ func (a *anthropicReader) read(d *documentDecoder, r *root, _ []byte, atNS int64
 	case "message":
 		a.whole(d, r, atNS)
 	case "message_start":
-		d.reply.Usage.Fold(find(r.message, "usage"))
+		d.reply.Usage.Fold(jsonscan.Find(r.message, "usage"))
 	case "content_block_start":
 		a.start(d, r)
 	case "content_block_delta":
 		a.delta(d, r, atNS)
 	case "message_delta":
-		d.reply.Finished = d.reply.Finished || !isNull(find(r.delta, "stop_reason"))
+		d.reply.Finished = d.reply.Finished || !jsonscan.IsNull(jsonscan.Find(r.delta, "stop_reason"))
 	case "message_stop":
 		d.reply.Finished = true
 	}
@@ -145,9 +147,10 @@ func (a *anthropicReader) read(d *documentDecoder, r *root, _ []byte, atNS int64
 
 // start notes the name and id of a tool call; a block starts without content of its own.
 func (a *anthropicReader) start(d *documentDecoder, r *root) {
-	if textOf(find(r.contentBlock, "type")) == "tool_use" {
+	if jsonscan.FindText(r.contentBlock, "type") == "tool_use" {
 		call := d.reply.tools.at(blockIndex(r))
-		call.id, call.name = textOf(find(r.contentBlock, "id")), textOf(find(r.contentBlock, "name"))
+		call.id = jsonscan.FindText(r.contentBlock, "id")
+		call.name = jsonscan.FindText(r.contentBlock, "name")
 	}
 }
 
@@ -158,35 +161,35 @@ func blockIndex(r *root) int {
 
 func (a *anthropicReader) delta(d *documentDecoder, r *root, atNS int64) {
 	var kind, text, thinking, partial, signature []byte
-	for m := range members(r.delta) {
-		switch string(m.key) {
+	for m := range jsonscan.Members(r.delta) {
+		switch string(m.Key) {
 		case "type":
-			kind = name(m.value)
+			kind = name(m.Value)
 		case "text":
-			text = m.value
+			text = m.Value
 		case "thinking":
-			thinking = m.value
+			thinking = m.Value
 		case "partial_json":
-			partial = m.value
+			partial = m.Value
 		case "signature":
-			signature = m.value
+			signature = m.Value
 		}
 	}
 	switch string(kind) {
 	case "text_delta":
 		if d.output(text, atNS) {
-			a.text = appendText(a.text, text)
+			a.text = jsonscan.AppendText(a.text, text)
 		}
 	case "thinking_delta":
 		d.reasoning(thinking, atNS)
 	case "signature_delta":
-		if isText(signature) {
-			a.signature = appendText(a.signature, signature)
+		if jsonscan.IsText(signature) {
+			a.signature = jsonscan.AppendText(a.signature, signature)
 		}
 	case "input_json_delta":
 		if d.output(partial, atNS) {
 			call := d.reply.tools.at(blockIndex(r))
-			call.arguments = appendText(call.arguments, partial)
+			call.arguments = jsonscan.AppendText(call.arguments, partial)
 		}
 	}
 }
@@ -197,21 +200,21 @@ func (a *anthropicReader) whole(d *documentDecoder, r *root, atNS int64) {
 	a.scratch = a.scratch[:0]
 	index, hasTool := 0, false
 	thought := len(reply.Reasoning)
-	for block := range elements(r.content) {
-		switch textOf(find(block, "type")) {
+	for block := range jsonscan.Elements(r.content) {
+		switch jsonscan.FindText(block, "type") {
 		case "text":
-			if text := find(block, "text"); isText(text) {
-				a.text = appendText(a.text, text)
+			if text := jsonscan.Find(block, "text"); jsonscan.IsText(text) {
+				a.text = jsonscan.AppendText(a.text, text)
 			}
 		case "thinking":
-			if text := find(block, "thinking"); isText(text) {
-				reply.Reasoning = appendText(reply.Reasoning, text)
+			if text := jsonscan.Find(block, "thinking"); jsonscan.IsText(text) {
+				reply.Reasoning = jsonscan.AppendText(reply.Reasoning, text)
 			}
-			a.signature = append(a.signature, textOf(find(block, "signature"))...)
+			a.signature = append(a.signature, jsonscan.FindText(block, "signature")...)
 		case "tool_use":
 			call := reply.tools.at(index)
-			call.id, call.name = textOf(find(block, "id")), textOf(find(block, "name"))
-			call.arguments = appendValue(call.arguments, find(block, "input"))
+			call.id, call.name = jsonscan.FindText(block, "id"), jsonscan.FindText(block, "name")
+			call.arguments = jsonscan.AppendCompact(call.arguments, jsonscan.Find(block, "input"))
 			a.scratch = append(append(a.scratch, call.name...), call.arguments...)
 			hasTool = true
 		}
@@ -232,7 +235,7 @@ func (a *anthropicReader) replay(r *Reply, dst []byte) []byte {
 	}
 	if len(r.Reasoning)+len(r.tools) == 0 {
 		dst = append(dst, `{"role":"assistant","content":`...)
-		return append(appendString(dst, a.text), '}')
+		return append(jsonscan.AppendString(dst, a.text), '}')
 	}
 	dst = append(dst, `{"role":"assistant","content":[`...)
 	n := 0
@@ -244,26 +247,26 @@ func (a *anthropicReader) replay(r *Reply, dst []byte) []byte {
 	}
 	if len(r.Reasoning) > 0 {
 		block(`{"type":"thinking","thinking":`)
-		dst = appendString(dst, r.Reasoning)
+		dst = jsonscan.AppendString(dst, r.Reasoning)
 		dst = append(dst, `,"signature":`...)
-		dst = append(appendString(dst, a.signature), '}')
+		dst = append(jsonscan.AppendString(dst, a.signature), '}')
 	}
 	if len(a.text) > 0 {
 		block(`{"type":"text","text":`)
-		dst = append(appendString(dst, a.text), '}')
+		dst = append(jsonscan.AppendString(dst, a.text), '}')
 	}
 	for i := range r.tools {
 		call := &r.tools[i]
 		block(`{"type":"tool_use","id":`)
-		dst = append(appendString(dst, call.id), `,"name":`...)
-		dst = append(appendString(dst, call.name), `,"input":`...)
+		dst = append(jsonscan.AppendString(dst, call.id), `,"name":`...)
+		dst = append(jsonscan.AppendString(dst, call.name), `,"input":`...)
 		switch {
 		case len(call.arguments) == 0:
 			dst = append(dst, "{}"...)
-		case skipDocument(call.arguments, 0):
-			dst = appendValue(dst, call.arguments)
+		case jsonscan.Valid(call.arguments):
+			dst = jsonscan.AppendCompact(dst, call.arguments)
 		default:
-			dst = appendString(dst, call.arguments)
+			dst = jsonscan.AppendString(dst, call.arguments)
 		}
 		dst = append(dst, '}')
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/jmespath-community/go-jmespath"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // autoReader finds the answer in replies whose form nobody told: by an expression of the user's, else by
@@ -71,7 +73,7 @@ const (
 // kindOf tells lists of numbers, or of such lists, from lists of objects.
 func kindOf(raw []byte) answerKind {
 	kind, n := noAnswer, 0
-	for e := range elements(raw) {
+	for e := range jsonscan.Elements(raw) {
 		k := noAnswer
 		switch {
 		case isNumber(e):
@@ -103,8 +105,8 @@ func take(d *documentDecoder, kind answerKind, text string, atNS int64) bool {
 func isList(raw []byte) bool { return len(raw) > 0 && raw[0] == '[' }
 
 func holdsEmbeddings(r *root) bool {
-	for first := range elements(r.data) {
-		return textOf(find(first, "object")) == "embedding"
+	for first := range jsonscan.Elements(r.data) {
+		return jsonscan.FindText(first, "object") == "embedding"
 	}
 	return isList(r.embeddings) || isList(r.embedding)
 }
@@ -116,8 +118,11 @@ func (autoReader) text(d *documentDecoder, r *root, atNS int64) {
 			return
 		}
 	}
-	for choice := range elements(r.choices) {
-		for _, raw := range [...][]byte{find(choice, "text"), find(find(choice, "message"), "content"), find(find(choice, "delta"), "content")} {
+	for choice := range jsonscan.Elements(r.choices) {
+		message, delta := jsonscan.Find(choice, "message"), jsonscan.Find(choice, "delta")
+		for _, raw := range [...][]byte{
+			jsonscan.Find(choice, "text"), jsonscan.Find(message, "content"), jsonscan.Find(delta, "content"),
+		} {
 			if d.output(raw, atNS) {
 				return
 			}
@@ -129,12 +134,12 @@ func (autoReader) text(d *documentDecoder, r *root, atNS int64) {
 // joined takes a list of strings as one text.
 func (d *documentDecoder) joined(raw []byte, atNS int64) bool {
 	start := len(d.reply.Output)
-	for e := range elements(raw) {
+	for e := range jsonscan.Elements(raw) {
 		if e[0] != '"' {
 			d.reply.Output = d.reply.Output[:start]
 			return false
 		}
-		d.reply.Output = appendText(d.reply.Output, e)
+		d.reply.Output = jsonscan.AppendText(d.reply.Output, e)
 	}
 	if len(d.reply.Output) == start {
 		return false

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -85,7 +86,8 @@ func BenchmarkStreamOfAThousandTokens(b *testing.B) {
 	words := strings.SplitAfter(prose(2000), " ")[:1000]
 	var events [][]byte
 	for _, w := range words {
-		events = append(events, []byte(strings.Replace(string(benchChunk), `" hello"`, string(appendString(nil, w)), 1)))
+		word := string(jsonscan.AppendString(nil, w))
+		events = append(events, []byte(strings.Replace(string(benchChunk), `" hello"`, word, 1)))
 	}
 	events = append(events, []byte(`{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1000}}`), []byte("[DONE]"))
 	vocabulary := tokenizer.Builtin()

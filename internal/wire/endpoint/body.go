@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -142,7 +143,7 @@ func (o overrides) with(extra []dataset.Field) overrides {
 	}
 	merged := append(overrides(nil), o...)
 	for _, f := range extra {
-		merged = merged.set(f.Name, appendValue(nil, f.Value))
+		merged = merged.set(f.Name, jsonscan.AppendCompact(nil, f.Value))
 	}
 	return merged
 }
@@ -174,14 +175,14 @@ func (w *objectWriter) name(name string) {
 	} else {
 		w.buf = append(w.buf, ',')
 	}
-	w.buf = appendString(w.buf, name)
+	w.buf = jsonscan.AppendString(w.buf, name)
 	w.buf = append(w.buf, ':')
 }
 
 // text and literal write a generated member.
 func (w *objectWriter) text(name, value string) {
 	if w.key(name) {
-		w.buf = appendString(w.buf, value)
+		w.buf = jsonscan.AppendString(w.buf, value)
 	}
 }
 
@@ -201,7 +202,7 @@ func (w *objectWriter) raws(name string, values []json.RawMessage) {
 		if i > 0 {
 			w.buf = append(w.buf, ',')
 		}
-		w.buf = appendValue(w.buf, v)
+		w.buf = jsonscan.AppendCompact(w.buf, v)
 	}
 	w.buf = append(w.buf, ']')
 }
@@ -251,16 +252,16 @@ func (w *objectWriter) wrote(key string) bool {
 // appendStreamOptions completes the author's stream options: what they say of usage stays, a value that is
 // no object stays as it is, null counts as none.
 func appendStreamOptions(dst, authored []byte, chunkUsage bool) []byte {
-	if isNull(authored) {
+	if jsonscan.IsNull(authored) {
 		authored = []byte("{}")
 	}
 	if authored[0] != '{' {
 		return append(dst, authored...)
 	}
 	explicit, explicitChunks := false, false
-	for m := range members(authored) {
-		explicit = explicit || string(m.key) == "include_usage"
-		explicitChunks = explicitChunks || string(m.key) == "continuous_usage_stats"
+	for m := range jsonscan.Members(authored) {
+		explicit = explicit || string(m.Key) == "include_usage"
+		explicitChunks = explicitChunks || string(m.Key) == "continuous_usage_stats"
 	}
 	dst = append(dst, authored[:len(authored)-1]...)
 	empty := len(authored) == len("{}")

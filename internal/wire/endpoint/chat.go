@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // chat is the OpenAI chat completions API.
@@ -93,7 +95,7 @@ func appendChatPart(dst []byte, kind mediaKind, content string) ([]byte, error) 
 	switch kind {
 	case mediaText:
 		dst = append(dst, `{"type":"text","text":`...)
-		return append(appendString(dst, content), '}'), nil
+		return append(jsonscan.AppendString(dst, content), '}'), nil
 	case mediaImage:
 		dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
 	case mediaVideo:
@@ -104,10 +106,10 @@ func appendChatPart(dst []byte, kind mediaKind, content string) ([]byte, error) 
 			return nil, valueError("audio content must be in the format 'format,b64_audio'")
 		}
 		dst = append(dst, `{"type":"input_audio","input_audio":{"data":`...)
-		dst = append(appendString(dst, data), `,"format":`...)
+		dst = append(jsonscan.AppendString(dst, data), `,"format":`...)
 		content = format
 	}
-	return append(appendString(dst, content), "}}"...), nil
+	return append(jsonscan.AppendString(dst, content), "}}"...), nil
 }
 
 // splitAudio takes "wav,<base64>" or a data URI of an audio type.

@@ -1,6 +1,10 @@
 package endpoint
 
-import "bytes"
+import (
+	"bytes"
+
+	"aiperf/internal/base/jsonscan"
+)
 
 // chunk is what one scan of an event or a body found: raw values that point into its bytes, and the
 // object's name. A key that stands twice counts with its last value.
@@ -29,23 +33,23 @@ type spans struct {
 // scan reads a whole document; false tells that it is not JSON.
 func (c *chunk) scan(b []byte) bool {
 	*c = chunk{}
-	i := skipSpace(b, 0)
+	i := jsonscan.Space(b, 0)
 	if i >= len(b) || b[i] != '{' {
-		return skipDocument(b, i)
+		return jsonscan.Document(b, i) >= 0
 	}
-	i, more := open(b, i, '}', 1)
+	i, more := jsonscan.Open(b, i, '}', 1)
 	for more {
-		key, at := member(b, i)
-		if at == bad {
+		key, at := jsonscan.Key(b, i)
+		if at < 0 {
 			return false
 		}
 		switch string(key) {
 		case "choices":
 			i = c.scanChoices(b, at)
 		default:
-			i = skipValue(b, at, 1)
+			i = jsonscan.Value(b, at, 1)
 		}
-		if i == bad {
+		if i < 0 {
 			return false
 		}
 		switch string(key) {
@@ -60,18 +64,18 @@ func (c *chunk) scan(b []byte) bool {
 		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
 			c.foreignUsage = true
 		}
-		i, more = next(b, i, '}')
+		i, more = jsonscan.Next(b, i, '}')
 	}
-	return i != bad && skipSpace(b, i) == len(b)
+	return i >= 0 && jsonscan.End(b, i) >= 0
 }
 
 // name is the text of a raw string, in place where it can be; any other value is no name.
 func name(raw []byte) []byte {
 	switch {
-	case !isText(raw):
+	case !jsonscan.IsText(raw):
 		return nil
 	case bytes.IndexByte(raw, '\\') >= 0:
-		return appendText(nil, raw)
+		return jsonscan.AppendText(nil, raw)
 	}
 	return raw[1 : len(raw)-1]
 }
@@ -79,17 +83,17 @@ func name(raw []byte) []byte {
 func (c *chunk) scanChoices(b []byte, i int) int {
 	c.choice, c.others = choice{}, 0
 	if i >= len(b) || b[i] != '[' {
-		return skipValue(b, i, 1)
+		return jsonscan.Value(b, i, 1)
 	}
 	found := false
-	i, more := open(b, i, ']', 2)
+	i, more := jsonscan.Open(b, i, ']', 2)
 	for more {
-		i = skipSpace(b, i)
+		i = jsonscan.Space(b, i)
 		if i >= len(b) || b[i] != '{' {
 			// An element that is no object still has its place.
-			i, found = skipValue(b, i, 2), true
+			i, found = jsonscan.Value(b, i, 2), true
 		} else if found {
-			i = skipValue(b, i, 2)
+			i = jsonscan.Value(b, i, 2)
 			c.others++
 		} else {
 			c.choice = choice{}
@@ -99,25 +103,25 @@ func (c *chunk) scanChoices(b []byte, i int) int {
 				c.others++
 			}
 		}
-		if i == bad {
-			return bad
+		if i < 0 {
+			return i
 		}
-		i, more = next(b, i, ']')
+		i, more = jsonscan.Next(b, i, ']')
 	}
 	return i
 }
 
 // first tells whether the choice is the one of index 0; servers may leave the index out.
 func (c *choice) first() bool {
-	return isNull(c.index) || len(c.index) == 1 && c.index[0] == '0'
+	return jsonscan.IsNull(c.index) || len(c.index) == 1 && c.index[0] == '0'
 }
 
 func (c *choice) scan(b []byte, i int) int {
-	i, more := open(b, i, '}', 3)
+	i, more := jsonscan.Open(b, i, '}', 3)
 	for more {
-		key, at := member(b, i)
-		if at == bad {
-			return bad
+		key, at := jsonscan.Key(b, i)
+		if at < 0 {
+			return at
 		}
 		switch string(key) {
 		case "delta":
@@ -125,10 +129,10 @@ func (c *choice) scan(b []byte, i int) int {
 		case "message":
 			i = c.message.scan(b, at)
 		default:
-			i = skipValue(b, at, 3)
+			i = jsonscan.Value(b, at, 3)
 		}
-		if i == bad {
-			return bad
+		if i < 0 {
+			return i
 		}
 		switch string(key) {
 		case "text":
@@ -140,7 +144,7 @@ func (c *choice) scan(b []byte, i int) int {
 		case "speculative_decoding_stats":
 			c.speculation = b[at:i]
 		}
-		i, more = next(b, i, '}')
+		i, more = jsonscan.Next(b, i, '}')
 	}
 	return i
 }
@@ -148,16 +152,16 @@ func (c *choice) scan(b []byte, i int) int {
 func (s *spans) scan(b []byte, i int) int {
 	*s = spans{}
 	if i >= len(b) || b[i] != '{' {
-		return skipValue(b, i, 3)
+		return jsonscan.Value(b, i, 3)
 	}
-	i, more := open(b, i, '}', 4)
+	i, more := jsonscan.Open(b, i, '}', 4)
 	for more {
-		key, at := member(b, i)
-		if at == bad {
-			return bad
+		key, at := jsonscan.Key(b, i)
+		if at < 0 {
+			return at
 		}
-		if i = skipValue(b, at, 4); i == bad {
-			return bad
+		if i = jsonscan.Value(b, at, 4); i < 0 {
+			return i
 		}
 		switch string(key) {
 		case "content":
@@ -171,7 +175,7 @@ func (s *spans) scan(b []byte, i int) int {
 		case "function_call":
 			s.functionCall = b[at:i]
 		}
-		i, more = next(b, i, '}')
+		i, more = jsonscan.Next(b, i, '}')
 	}
 	return i
 }

@@ -3,6 +3,8 @@ package endpoint
 import (
 	"strconv"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // completions is the OpenAI text completions API.
@@ -52,14 +54,14 @@ func (e *completions) Encode(c *Context) (*Body, error) {
 // appendPrompts writes a lone prompt bare and any other number as a list.
 func appendPrompts(dst []byte, prompts []string) []byte {
 	if len(prompts) == 1 {
-		return appendString(dst, prompts[0])
+		return jsonscan.AppendString(dst, prompts[0])
 	}
 	dst = append(dst, '[')
 	for i, p := range prompts {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, p)
+		dst = jsonscan.AppendString(dst, p)
 	}
 	return append(dst, ']')
 }

@@ -3,6 +3,8 @@ package endpoint
 import (
 	"bytes"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // openAIDecoder decodes replies of the OpenAI shape; read finds the message in a scanned chunk, nil
@@ -76,7 +78,7 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 		d.reply.keepSpecDecode(c.choice.speculation, c.metrics)
 	}
 	d.reply.OtherChoices += c.others
-	if !isNull(c.choice.finish) {
+	if !jsonscan.IsNull(c.choice.finish) {
 		d.reply.Finished = true
 	}
 	if m := d.read(c); m != nil {
@@ -95,10 +97,10 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 func (d *openAIDecoder) message(m *spans, atNS int64) {
 	r := &d.reply
 	reasoning := m.reasoningContent
-	if !isText(reasoning) {
+	if !jsonscan.IsText(reasoning) {
 		reasoning = m.reasoning
 	}
-	hasContent, hasReasoning, hasTool := isText(m.content), isText(reasoning), false
+	hasContent, hasReasoning, hasTool := jsonscan.IsText(m.content), jsonscan.IsText(reasoning), false
 	if hasTools := d.collectTools(m); hasTools && !hasReasoning {
 		hasTool = len(d.scratch) > 0
 	}
@@ -106,14 +108,14 @@ func (d *openAIDecoder) message(m *spans, atNS int64) {
 		return
 	}
 	if hasReasoning {
-		r.Reasoning = appendText(r.Reasoning, reasoning)
+		r.Reasoning = jsonscan.AppendText(r.Reasoning, reasoning)
 	}
 	if hasTool {
 		r.Output = append(r.Output, d.scratch...)
 	}
 	if hasContent {
 		start := len(r.Output)
-		r.Output = appendText(r.Output, m.content)
+		r.Output = jsonscan.AppendText(r.Output, m.content)
 		if len(r.tools) > 0 {
 			r.text = append(r.text, r.Output[start:]...)
 		}

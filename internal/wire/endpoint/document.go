@@ -2,6 +2,8 @@ package endpoint
 
 import (
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // reader finds in a document what it carries and tells the decoder. It may remember what it needs over
@@ -81,7 +83,8 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 		}
 		return
 	}
-	if d.reply.Err == nil && (!isNull(r.err) || string(name(r.object)) == "error" || string(name(r.kind)) == "error") {
+	failed := !jsonscan.IsNull(r.err) || string(name(r.object)) == "error" || string(name(r.kind)) == "error"
+	if d.reply.Err == nil && failed {
 		d.reply.Err = r.failure(data)
 	}
 	switch {
@@ -98,7 +101,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 func (r *root) failure(data []byte) *DecodeError {
 	e := readError(&chunk{err: r.err, object: []byte("error")}, data)
 	if e != nil && e.Type == "" {
-		e.Type = textOf(r.errorType)
+		e.Type = jsonscan.Text(r.errorType)
 	}
 	return e
 }
@@ -112,20 +115,20 @@ func (d *documentDecoder) fail(kind, message string) {
 
 // output takes over text that is not reasoning: the raw string of a content response.
 func (d *documentDecoder) output(raw []byte, atNS int64) bool {
-	if !isText(raw) {
+	if !jsonscan.IsText(raw) {
 		return false
 	}
-	d.reply.Output = appendText(d.reply.Output, raw)
+	d.reply.Output = jsonscan.AppendText(d.reply.Output, raw)
 	d.content(atNS, true)
 	return true
 }
 
 // reasoning takes over text of reasoning.
 func (d *documentDecoder) reasoning(raw []byte, atNS int64) bool {
-	if !isText(raw) {
+	if !jsonscan.IsText(raw) {
 		return false
 	}
-	d.reply.Reasoning = appendText(d.reply.Reasoning, raw)
+	d.reply.Reasoning = jsonscan.AppendText(d.reply.Reasoning, raw)
 	d.content(atNS, false)
 	return true
 }

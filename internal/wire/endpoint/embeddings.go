@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -96,7 +97,7 @@ func appendStrings(dst []byte, values []string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, v)
+		dst = jsonscan.AppendString(dst, v)
 	}
 	return append(dst, ']')
 }
@@ -108,8 +109,8 @@ func (vectorReader) reset() {}
 
 func (vectorReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	n := 0
-	for e := range elements(r.data) {
-		if textOf(find(e, "object")) != "embedding" || isNull(find(e, "embedding")) {
+	for e := range jsonscan.Elements(r.data) {
+		if jsonscan.FindText(e, "object") != "embedding" || jsonscan.IsNull(jsonscan.Find(e, "embedding")) {
 			d.fail("ValueError", "Received invalid list in response: "+clip(string(r.data), 100))
 			return
 		}

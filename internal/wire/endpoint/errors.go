@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // readError makes an error of the error member of a reply (an object or a string), or of a reply that
 // is an error itself. Values that say nothing (null, false, 0, "", {}, []) are none.
 func readError(c *chunk, data []byte) *DecodeError {
 	raw := c.err
-	if isNull(raw) && string(c.object) == "error" {
+	if jsonscan.IsNull(raw) && string(c.object) == "error" {
 		raw = data
 	}
 	switch string(bytes.TrimSpace(raw)) {
@@ -19,25 +21,25 @@ func readError(c *chunk, data []byte) *DecodeError {
 	}
 	switch raw[0] {
 	case '"':
-		return &DecodeError{Message: textOf(raw)}
+		return &DecodeError{Message: jsonscan.Text(raw)}
 	case '{':
 		return errorOfObject(raw)
 	}
-	return &DecodeError{Message: string(appendValue(nil, raw))}
+	return &DecodeError{Message: string(jsonscan.AppendCompact(nil, raw))}
 }
 
 func errorOfObject(raw []byte) *DecodeError {
 	e := &DecodeError{}
 	var code string
-	for m := range members(raw) {
-		switch string(m.key) {
+	for m := range jsonscan.Members(raw) {
+		switch string(m.Key) {
 		case "message":
-			e.Message = textOf(m.value)
+			e.Message = jsonscan.Text(m.Value)
 		case "type":
-			e.Type = textOf(m.value)
+			e.Type = jsonscan.Text(m.Value)
 		case "code":
-			if code = textOf(m.value); code == "" && !isNull(m.value) {
-				code = string(m.value)
+			if code = jsonscan.Text(m.Value); code == "" && !jsonscan.IsNull(m.Value) {
+				code = string(m.Value)
 			}
 		}
 	}
@@ -48,7 +50,7 @@ func errorOfObject(raw []byte) *DecodeError {
 		e.Type = strings.Trim(code, `"`)
 	}
 	if e.Message == "" {
-		e.Message = string(appendValue(nil, raw))
+		e.Message = string(jsonscan.AppendCompact(nil, raw))
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -49,19 +50,19 @@ func (f *formWriter) field(name string, value []byte) {
 	f.value(name, value)
 }
 
-func (f *formWriter) text(name, value string) { f.field(name, appendString(nil, value)) }
+func (f *formWriter) text(name, value string) { f.field(name, jsonscan.AppendString(nil, value)) }
 
 // value writes a value as forms do: null is left out, a list is the same field several times, an object
 // its JSON text.
 func (f *formWriter) value(name string, raw []byte) {
 	switch {
-	case isNull(raw):
+	case jsonscan.IsNull(raw):
 	case raw[0] == '[':
-		for e := range elements(raw) {
+		for e := range jsonscan.Elements(raw) {
 			f.value(name, e)
 		}
 	case raw[0] == '"':
-		f.part(textPart, name, "", appendText(nil, raw))
+		f.part(textPart, name, "", jsonscan.AppendText(nil, raw))
 	default:
 		f.part(textPart, name, "", raw)
 	}
@@ -77,9 +78,10 @@ func (f *formWriter) file(name string, file formFile) error {
 	}
 	f.part(file.contentType, name, `; filename="`+quoted.Replace(file.name)+`"`, data)
 	if f.json.key(name) {
-		f.json.buf = append(appendString(append(f.json.buf, `{"filename":`...), file.name), `,"content_type":`...)
-		f.json.buf = append(appendString(f.json.buf, file.contentType), `,"data":`...)
-		f.json.buf = append(appendString(f.json.buf, file.data), '}')
+		f.json.buf = jsonscan.AppendString(append(f.json.buf, `{"filename":`...), file.name)
+		f.json.buf = append(f.json.buf, `,"content_type":`...)
+		f.json.buf = append(jsonscan.AppendString(f.json.buf, file.contentType), `,"data":`...)
+		f.json.buf = append(jsonscan.AppendString(f.json.buf, file.data), '}')
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package endpoint
 import (
 	"strings"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // imageGeneration is the OpenAI images API.
@@ -50,11 +52,11 @@ func (imageReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	kind := string(name(r.kind))
 	d.reply.Finished = d.reply.Finished || strings.HasSuffix(kind, ".completed")
 	switch {
-	case isText(r.b64) && !strings.HasSuffix(kind, ".partial_image"):
+	case jsonscan.IsText(r.b64) && !strings.HasSuffix(kind, ".partial_image"):
 		d.reply.Images++
-	case !isText(r.b64):
-		for e := range elements(r.data) {
-			if isText(find(e, "b64_json")) || isText(find(e, "url")) {
+	case !jsonscan.IsText(r.b64):
+		for e := range jsonscan.Elements(r.data) {
+			if jsonscan.IsText(jsonscan.Find(e, "b64_json")) || jsonscan.IsText(jsonscan.Find(e, "url")) {
 				d.reply.Images++
 			}
 		}

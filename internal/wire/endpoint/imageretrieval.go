@@ -1,6 +1,10 @@
 package endpoint
 
-import "sync"
+import (
+	"sync"
+
+	"aiperf/internal/base/jsonscan"
+)
 
 // imageRetrieval is the API that finds what images show.
 type imageRetrieval struct {
@@ -34,7 +38,7 @@ func (e *imageRetrieval) Encode(c *Context) (*Body, error) {
 			if i > 0 {
 				w.buf = append(w.buf, ',')
 			}
-			w.buf = append(appendString(append(w.buf, `{"type":"image_url","url":`...), image), '}')
+			w.buf = append(jsonscan.AppendString(append(w.buf, `{"type":"image_url","url":`...), image), '}')
 		}
 		w.buf = append(w.buf, ']')
 	}
@@ -47,7 +51,7 @@ type listReader struct{}
 func (listReader) reset() {}
 
 func (listReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
-	for range elements(r.data) {
+	for range jsonscan.Elements(r.data) {
 		d.content(atNS, true)
 		return
 	}

@@ -3,6 +3,8 @@ package endpoint
 import (
 	"bytes"
 	"strings"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // InputText collects the texts of an encoded body in the order in which they are counted, joined by
@@ -11,7 +13,7 @@ import (
 func InputText(body []byte) (text string, ids int) {
 	var c textCollector
 	var f bodyFields
-	for m := range members(body) {
+	for m := range jsonscan.Members(body) {
 		f.note(m)
 	}
 	c.leading(f.instructions)
@@ -33,7 +35,7 @@ func InputText(body []byte) (text string, ids int) {
 // body of another shape.
 func countMessages(body []byte, c MessageCounter) (int, bool) {
 	var f bodyFields
-	for m := range members(body) {
+	for m := range jsonscan.Members(body) {
 		f.note(m)
 	}
 	if !hasMessages(f.messages) {
@@ -60,39 +62,39 @@ type bodyFields struct {
 	inputIDs                                          []byte
 }
 
-func (f *bodyFields) note(m rawMember) {
-	switch string(m.key) {
+func (f *bodyFields) note(m jsonscan.Member) {
+	switch string(m.Key) {
 	case "messages":
-		f.messages = m.value
+		f.messages = m.Value
 	case "input":
-		f.input = m.value
+		f.input = m.Value
 	case "tools":
-		f.tools = m.value
+		f.tools = m.Value
 	case "instructions":
-		f.instructions = m.value
+		f.instructions = m.Value
 	case "system":
-		f.system = m.value
+		f.system = m.Value
 	case "prompt":
-		f.prompt = m.value
+		f.prompt = m.Value
 	case "query":
-		f.query = m.value
+		f.query = m.Value
 	case "passages":
-		f.passages = m.value
+		f.passages = m.Value
 	case "documents":
-		f.documents = m.value
+		f.documents = m.Value
 	case "texts":
-		f.texts = m.value
+		f.texts = m.Value
 	case "inputs":
-		f.inputs = m.value
+		f.inputs = m.Value
 	case "input_ids":
-		f.inputIDs = m.value
+		f.inputIDs = m.Value
 	}
 }
 
 // hasMessages tells whether a raw value is a list with an item that has a role or a type.
 func hasMessages(raw []byte) bool {
-	for item := range elements(raw) {
-		if find(item, "role") != nil || find(item, "type") != nil {
+	for item := range jsonscan.Elements(raw) {
+		if jsonscan.Find(item, "role") != nil || jsonscan.Find(item, "type") != nil {
 			return true
 		}
 	}
@@ -118,8 +120,8 @@ func (c *textCollector) add(s []byte) {
 
 // str adds a raw string; any other value adds nothing.
 func (c *textCollector) str(raw []byte) {
-	if isText(raw) {
-		c.scratch = appendText(c.scratch[:0], raw)
+	if jsonscan.IsText(raw) {
+		c.scratch = jsonscan.AppendText(c.scratch[:0], raw)
 		c.add(c.scratch)
 	}
 }
@@ -127,11 +129,11 @@ func (c *textCollector) str(raw []byte) {
 // compact adds the JSON text of a raw value, or the text of a string.
 func (c *textCollector) compact(raw []byte) {
 	switch {
-	case isNull(raw):
+	case jsonscan.IsNull(raw):
 	case raw[0] == '"':
 		c.str(raw)
 	default:
-		c.scratch = appendValue(c.scratch[:0], raw)
+		c.scratch = jsonscan.AppendCompact(c.scratch[:0], raw)
 		c.add(c.scratch)
 	}
 }
@@ -139,27 +141,27 @@ func (c *textCollector) compact(raw []byte) {
 // leading adds a system text: a string or a list of blocks.
 func (c *textCollector) leading(raw []byte) {
 	c.str(raw)
-	for block := range elements(raw) {
+	for block := range jsonscan.Elements(raw) {
 		c.part(block)
 	}
 }
 
 func (c *textCollector) messages(raw []byte) {
-	for item := range elements(raw) {
-		switch textOf(find(item, "type")) {
+	for item := range jsonscan.Elements(raw) {
+		switch jsonscan.FindText(item, "type") {
 		case "function_call":
-			c.str(find(item, "name"))
-			c.compact(find(item, "arguments"))
+			c.str(jsonscan.Find(item, "name"))
+			c.compact(jsonscan.Find(item, "arguments"))
 			continue
 		case "function_call_output":
-			c.content(find(item, "output"))
+			c.content(jsonscan.Find(item, "output"))
 			continue
 		}
-		c.content(find(item, "content"))
-		for call := range elements(find(item, "tool_calls")) {
-			function := find(call, "function")
-			c.str(find(function, "name"))
-			c.compact(find(function, "arguments"))
+		c.content(jsonscan.Find(item, "content"))
+		for call := range jsonscan.Elements(jsonscan.Find(item, "tool_calls")) {
+			function := jsonscan.Find(call, "function")
+			c.str(jsonscan.Find(function, "name"))
+			c.compact(jsonscan.Find(function, "arguments"))
 		}
 	}
 }
@@ -167,7 +169,7 @@ func (c *textCollector) messages(raw []byte) {
 // content adds a message's content: a string, or a list of parts or strings.
 func (c *textCollector) content(raw []byte) {
 	c.str(raw)
-	for part := range elements(raw) {
+	for part := range jsonscan.Elements(raw) {
 		c.str(part)
 		c.part(part)
 	}
@@ -175,30 +177,30 @@ func (c *textCollector) content(raw []byte) {
 
 // part adds the text of a content part.
 func (c *textCollector) part(raw []byte) {
-	switch textOf(find(raw, "type")) {
+	switch jsonscan.FindText(raw, "type") {
 	case "text", "input_text", "output_text", "":
-		c.str(find(raw, "text"))
+		c.str(jsonscan.Find(raw, "text"))
 	case "tool_use":
-		c.str(find(raw, "name"))
-		c.compact(find(raw, "input"))
+		c.str(jsonscan.Find(raw, "name"))
+		c.compact(jsonscan.Find(raw, "input"))
 	case "tool_result":
-		c.content(find(raw, "content"))
+		c.content(jsonscan.Find(raw, "content"))
 	}
 }
 
 // tools adds the declared tools; their members stand in a function object or in the tool itself.
 func (c *textCollector) tools(raw []byte) {
-	for tool := range elements(raw) {
-		function := find(tool, "function")
+	for tool := range jsonscan.Elements(raw) {
+		function := jsonscan.Find(tool, "function")
 		if function == nil || bytes.HasPrefix(function, []byte("null")) {
 			function = tool
 		}
-		c.str(find(function, "name"))
-		c.str(find(function, "description"))
-		if parameters := find(function, "parameters"); parameters != nil {
+		c.str(jsonscan.Find(function, "name"))
+		c.str(jsonscan.Find(function, "description"))
+		if parameters := jsonscan.Find(function, "parameters"); parameters != nil {
 			c.compact(parameters)
 		} else {
-			c.compact(find(function, "input_schema"))
+			c.compact(jsonscan.Find(function, "input_schema"))
 		}
 	}
 }
@@ -225,13 +227,13 @@ func (c *textCollector) flat(f *bodyFields) {
 // list adds a string, or the elements of a list; lists of numbers are token ids.
 func (c *textCollector) list(raw []byte) {
 	c.item(raw)
-	for e := range elements(raw) {
+	for e := range jsonscan.Elements(raw) {
 		if isNumber(e) {
 			c.ids++
 			continue
 		}
 		c.item(e)
-		for id := range elements(e) {
+		for id := range jsonscan.Elements(e) {
 			if isNumber(id) {
 				c.ids++
 			}
@@ -242,7 +244,7 @@ func (c *textCollector) list(raw []byte) {
 // item adds a string or the text member of an object.
 func (c *textCollector) item(raw []byte) {
 	c.str(raw)
-	c.str(find(raw, "text"))
+	c.str(jsonscan.Find(raw, "text"))
 }
 
 func isNumber(raw []byte) bool {

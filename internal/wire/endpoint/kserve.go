@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -29,7 +30,7 @@ func newKServe(d Descriptor, o Options) Endpoint {
 // takeNames takes the extra inputs that name something, and returns the others.
 func takeNames(extra []dataset.Field, names map[string]*string) (rest []dataset.Field) {
 	for _, m := range extra {
-		if to, text := names[m.Name], textOf(m.Value); to != nil && text != "" {
+		if to, text := names[m.Name], jsonscan.Text(m.Value); to != nil && text != "" {
 			*to = text
 			continue
 		}
@@ -51,13 +52,13 @@ func (e *kserve) Encode(c *Context) (*Body, error) {
 	}
 	text := strings.Join(filled(turn.Texts), " ")
 	b := make([]byte, 0, sizeHint(c))
-	b = appendString(append(b, `{"instances":[{`...), e.input)
-	b = append(appendString(append(b, ':'), text), `}]`...)
+	b = jsonscan.AppendString(append(b, `{"instances":[{`...), e.input)
+	b = append(jsonscan.AppendString(append(b, ':'), text), `}]`...)
 	if list := parameters(turn.MaxTokens, e.over.with(turn.Extra)); len(list) > 0 {
 		b = append(b, `,"parameters":`...)
 		for i, m := range list {
 			b = append(b, "{,"[min(i, 1)])
-			b = append(append(appendString(b, m.Name), ':'), m.Value...)
+			b = append(append(jsonscan.AppendString(b, m.Name), ':'), m.Value...)
 		}
 		b = append(b, '}')
 	}
@@ -115,15 +116,15 @@ func (d *kserveDecoder) document(data []byte, atNS int64) {
 		return
 	}
 	start := len(d.reply.Output)
-	for p := range elements(find(data, "predictions")) {
+	for p := range jsonscan.Elements(jsonscan.Find(data, "predictions")) {
 		switch {
-		case isText(p):
-			d.reply.Output = appendText(d.reply.Output, p)
+		case jsonscan.IsText(p):
+			d.reply.Output = jsonscan.AppendText(d.reply.Output, p)
 		case p[0] == '{':
-			if text := find(p, d.api.output); isText(text) {
-				d.reply.Output = appendText(d.reply.Output, text)
+			if text := jsonscan.Find(p, d.api.output); jsonscan.IsText(text) {
+				d.reply.Output = jsonscan.AppendText(d.reply.Output, text)
 			}
-		case !isNull(p) && p[0] != '[' && p[0] != '"':
+		case !jsonscan.IsNull(p) && p[0] != '[' && p[0] != '"':
 			d.reply.Output = append(d.reply.Output, p...)
 		}
 	}
@@ -134,14 +135,14 @@ func (d *kserveDecoder) document(data []byte, atNS int64) {
 
 // open takes over what every JSON reply may hold beside its content; false if it cannot be read.
 func (r *Reply) open(data []byte) bool {
-	if data[0] != '{' || !skipDocument(data, 0) {
+	if data[0] != '{' || !jsonscan.Valid(data) {
 		r.Malformed++
 		return false
 	}
-	if e := find(data, "error"); r.Err == nil && !isNull(e) {
+	if e := jsonscan.Find(data, "error"); r.Err == nil && !jsonscan.IsNull(e) {
 		r.Err = readError(&chunk{err: e, object: []byte("error")}, data)
 	}
-	if usage := find(data, "usage"); len(usage) > 2 && usage[0] == '{' {
+	if usage := jsonscan.Find(data, "usage"); len(usage) > 2 && usage[0] == '{' {
 		r.Usage.Fold(usage)
 	}
 	return true

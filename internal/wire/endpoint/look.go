@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"strings"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // This file finds the media of an encoded body by its shape, whatever API it is for.
@@ -16,7 +18,7 @@ func countImages(body []byte) int {
 	}
 	n := 0
 	for part := range parts(body) {
-		switch textOf(find(part, "type")) {
+		switch jsonscan.FindText(part, "type") {
 		case "image_url", "input_image", "image":
 			n++
 		}
@@ -31,8 +33,8 @@ func audioSeconds64(body []byte) float64 {
 	}
 	var seconds float64
 	for part := range parts(body) {
-		if audio := find(part, "input_audio"); audio != nil {
-			seconds += wavSeconds(textOf(find(audio, "data")))
+		if audio := jsonscan.Find(part, "input_audio"); audio != nil {
+			seconds += wavSeconds(jsonscan.FindText(audio, "data"))
 		}
 	}
 	return seconds
@@ -41,15 +43,15 @@ func audioSeconds64(body []byte) float64 {
 // parts walks the items of a body's list of messages and the parts of their contents.
 func parts(body []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		list := find(body, "messages")
+		list := jsonscan.Find(body, "messages")
 		if list == nil {
-			list = find(body, "input")
+			list = jsonscan.Find(body, "input")
 		}
-		for item := range elements(list) {
+		for item := range jsonscan.Elements(list) {
 			if !yield(item) {
 				return
 			}
-			for part := range elements(find(item, "content")) {
+			for part := range jsonscan.Elements(jsonscan.Find(item, "content")) {
 				if !yield(part) {
 					return
 				}

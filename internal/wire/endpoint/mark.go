@@ -3,6 +3,7 @@ package endpoint
 import (
 	"encoding/json"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -55,7 +56,7 @@ func (c *Context) markFirst(role string, m Mark) bool {
 		case t == nil:
 		case t.RawMessages != nil:
 			for j, raw := range t.RawMessages {
-				if textOf(find(raw, "role")) != role {
+				if jsonscan.FindText(raw, "role") != role {
 					continue
 				}
 				marked := *t
@@ -90,15 +91,15 @@ func (m Mark) texts(t *dataset.Turn) []dataset.Media {
 // message is a ready message with the mark in its content.
 func (m Mark) message(raw []byte) json.RawMessage {
 	out := []byte{'{'}
-	for field := range members(raw) {
+	for field := range jsonscan.Members(raw) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(appendString(out, field.key), ':')
-		if string(field.key) == "content" {
-			out = m.content(out, field.value)
+		out = append(jsonscan.AppendString(out, field.Key), ':')
+		if string(field.Key) == "content" {
+			out = m.content(out, field.Value)
 		} else {
-			out = append(out, field.value...)
+			out = append(out, field.Value...)
 		}
 	}
 	return append(out, '}')
@@ -106,8 +107,8 @@ func (m Mark) message(raw []byte) json.RawMessage {
 
 func (m Mark) content(out, content []byte) []byte {
 	switch {
-	case isText(content):
-		return appendString(out, m.apply(textOf(content)))
+	case jsonscan.IsText(content):
+		return jsonscan.AppendString(out, m.apply(jsonscan.Text(content)))
 	case len(content) > 0 && content[0] == '[':
 		own, _ := appendChatPart(nil, mediaText, m.Part()) // a text part cannot fail
 		out = append(out, '[')
@@ -115,7 +116,7 @@ func (m Mark) content(out, content []byte) []byte {
 			out = append(out, own...)
 		}
 		some := !m.After
-		for e := range elements(content) {
+		for e := range jsonscan.Elements(content) {
 			if some {
 				out = append(out, ',')
 			}

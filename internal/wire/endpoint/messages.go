@@ -1,6 +1,10 @@
 package endpoint
 
-import "aiperf/internal/workload/dataset"
+import (
+	"aiperf/internal/workload/dataset"
+
+	"aiperf/internal/base/jsonscan"
+)
 
 type mediaKind uint8
 
@@ -38,7 +42,7 @@ func (w *messageWriter) write(c *Context) error {
 	}
 	if c.UserContext != nil {
 		w.begin("user")
-		w.buf = appendString(w.buf, *c.UserContext)
+		w.buf = jsonscan.AppendString(w.buf, *c.UserContext)
 		w.end()
 	}
 	for i := range c.Turns {
@@ -60,7 +64,7 @@ func authoredSystem(turns []Turn) (raw []byte, turn *dataset.Turn) {
 			if len(t.RawMessages) == 0 {
 				continue
 			}
-			if first := t.RawMessages[0]; textOf(find(first, "role")) == "system" {
+			if first := t.RawMessages[0]; jsonscan.FindText(first, "role") == "system" {
 				return first, nil
 			}
 		case t.Role == "system":
@@ -83,30 +87,30 @@ func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err er
 	case turn != nil:
 		return true, w.joinTurn(prefix, turn)
 	}
-	w.buf = appendString(w.buf, prefix)
+	w.buf = jsonscan.AppendString(w.buf, prefix)
 	w.end()
 	return false, nil
 }
 
 // joinRaw completes the system message with the content and the other members of an authored one.
 func (w *messageWriter) joinRaw(prefix string, raw []byte) {
-	switch content := find(raw, "content"); {
+	switch content := jsonscan.Find(raw, "content"); {
 	case len(content) > 0 && content[0] == '"':
-		w.buf = appendString(w.buf, prefix+systemSeparator+textOf(content))
+		w.buf = jsonscan.AppendString(w.buf, prefix+systemSeparator+jsonscan.Text(content))
 	case len(content) > 0 && content[0] == '[':
 		w.buf = append(w.buf, '[')
 		w.buf, _ = w.part(w.buf, mediaText, prefix+systemSeparator) // a text part cannot fail
-		for e := range elements(content) {
-			w.buf = appendValue(append(w.buf, ','), e)
+		for e := range jsonscan.Elements(content) {
+			w.buf = jsonscan.AppendCompact(append(w.buf, ','), e)
 		}
 		w.buf = append(w.buf, ']')
 	default:
-		w.buf = appendString(w.buf, prefix)
+		w.buf = jsonscan.AppendString(w.buf, prefix)
 	}
-	for m := range members(raw) {
-		if k := string(m.key); k != "role" && k != "content" && (k != "type" || !w.typed) {
-			w.buf = append(appendString(append(w.buf, ','), m.key), ':')
-			w.buf = appendValue(w.buf, m.value)
+	for m := range jsonscan.Members(raw) {
+		if k := string(m.Key); k != "role" && k != "content" && (k != "type" || !w.typed) {
+			w.buf = append(jsonscan.AppendString(append(w.buf, ','), m.Key), ':')
+			w.buf = jsonscan.AppendCompact(w.buf, m.Value)
 		}
 	}
 	w.end()
@@ -114,7 +118,7 @@ func (w *messageWriter) joinRaw(prefix string, raw []byte) {
 
 func (w *messageWriter) joinTurn(prefix string, t *dataset.Turn) error {
 	if text, ok := soleText(t); ok && !w.alwaysParts {
-		w.buf = appendString(w.buf, prefix+systemSeparator+text)
+		w.buf = jsonscan.AppendString(w.buf, prefix+systemSeparator+text)
 		w.end()
 		return nil
 	}
@@ -128,7 +132,7 @@ func (w *messageWriter) begin(role string) {
 	w.comma()
 	w.buf = append(w.buf, '{')
 	w.buf = append(w.buf, `"role":`...)
-	w.buf = appendString(w.buf, role)
+	w.buf = jsonscan.AppendString(w.buf, role)
 	w.buf = append(w.buf, `,"content":`...)
 }
 
@@ -185,7 +189,7 @@ func (w *messageWriter) turn(t *Turn, skipFirst *bool) error {
 				continue
 			}
 			w.comma()
-			w.buf = appendValue(w.buf, m)
+			w.buf = jsonscan.AppendCompact(w.buf, m)
 		}
 		return nil
 	case *skipFirst:
@@ -199,7 +203,7 @@ func (w *messageWriter) turn(t *Turn, skipFirst *bool) error {
 	w.begin(role)
 	var err error
 	if text, ok := soleText(t.Turn); ok && !w.alwaysParts {
-		w.buf = appendString(w.buf, text)
+		w.buf = jsonscan.AppendString(w.buf, text)
 	} else {
 		err = w.parts(t.Turn, "")
 	}
@@ -232,7 +236,7 @@ func (w *messageWriter) parts(t *dataset.Turn, lead string) error {
 			return err
 		}
 		if id != "" {
-			buf = appendString(append(buf[:len(buf)-1], `,"uuid":`...), id)
+			buf = jsonscan.AppendString(append(buf[:len(buf)-1], `,"uuid":`...), id)
 			buf = append(buf, '}')
 		}
 		w.buf = buf

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"sync"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/wire/oip"
 )
 
@@ -271,28 +272,28 @@ func (d *inferenceDecoder) document(data []byte, atNS int64) {
 	if !r.open(data) {
 		return
 	}
-	t := d.pickJSON(find(data, "outputs"))
+	t := d.pickJSON(jsonscan.Find(data, "outputs"))
 	if t == nil {
 		return
 	}
-	list, content := find(t, "data"), false
+	list, content := jsonscan.Find(t, "data"), false
 	switch d.api.kind {
 	case infersText, infersFromImages:
 		start := len(r.Output)
-		for item := range elements(list) {
-			if isText(item) {
-				r.Output = appendText(r.Output, item)
+		for item := range jsonscan.Elements(list) {
+			if jsonscan.IsText(item) {
+				r.Output = jsonscan.AppendText(r.Output, item)
 			}
 		}
 		content = len(r.Output) > start
 	case infersImages:
 		var shape []int64
-		for size := range elements(find(t, "shape")) {
+		for size := range jsonscan.Elements(jsonscan.Find(t, "shape")) {
 			n, _, _ := number(size)
 			shape = append(shape, n)
 		}
-		n := imagesIn(textOf(find(t, "datatype")), shape, func(yield func([]byte)) bool {
-			for item := range elements(list) {
+		n := imagesIn(jsonscan.FindText(t, "datatype"), shape, func(yield func([]byte)) bool {
+			for item := range jsonscan.Elements(list) {
 				yield(item[min(1, len(item)):max(1, len(item)-1)]) // an empty string has nothing between its quotes
 			}
 			return true
@@ -300,7 +301,7 @@ func (d *inferenceDecoder) document(data []byte, atNS int64) {
 		r.Images += n
 		content = n > 0
 	default:
-		for range elements(list) {
+		for range jsonscan.Elements(list) {
 			content = true
 			break
 		}
@@ -314,11 +315,11 @@ func (d *inferenceDecoder) document(data []byte, atNS int64) {
 func (d *inferenceDecoder) pickJSON(outputs []byte) []byte {
 	var found, only []byte
 	n := 0
-	for t := range elements(outputs) {
-		if textOf(find(t, "name")) == d.api.tensors.output {
+	for t := range jsonscan.Elements(outputs) {
+		if jsonscan.FindText(t, "name") == d.api.tensors.output {
 			found = t
 		}
-		if d.api.fits(textOf(find(t, "datatype"))) {
+		if d.api.fits(jsonscan.FindText(t, "datatype")) {
 			only, n = t, n+1
 		}
 	}

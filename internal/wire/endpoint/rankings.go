@@ -3,6 +3,7 @@ package endpoint
 import (
 	"sync"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -75,9 +76,9 @@ func (e *rankings) Encode(c *Context) (*Body, error) {
 
 func (e *rankings) appendText(dst []byte, text string) []byte {
 	if !e.shape.objects {
-		return appendString(dst, text)
+		return jsonscan.AppendString(dst, text)
 	}
-	return append(appendString(append(dst, `{"text":`...), text), '}')
+	return append(jsonscan.AppendString(append(dst, `{"text":`...), text), '}')
 }
 
 // split tells query and passages apart.
@@ -96,7 +97,8 @@ func splitRanking(texts []dataset.Media, others, queries2, passages0 *once) (que
 		case "passages":
 			passages = append(passages, m.Contents...)
 		default:
-			others.say("A text named " + string(appendString(nil, m.Name)) + " is ignored: rankings are made of texts named query and passages.")
+			others.say("A text named " + string(jsonscan.AppendString(nil, m.Name)) +
+				" is ignored: rankings are made of texts named query and passages.")
 		}
 	}
 	if len(queries) == 0 {
@@ -124,7 +126,7 @@ func (k rankReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 		list = r.array
 	}
 	n := 0
-	for e := range elements(list) {
+	for e := range jsonscan.Elements(list) {
 		if e[0] != '{' {
 			d.fail("ValueError", "Received invalid list in response: "+clip(string(list), 100))
 			return

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // Reply is a decoded exchange.
@@ -71,7 +73,7 @@ func (r *Reply) AppendAssistant(dst []byte) []byte {
 	if len(text) == 0 {
 		dst = append(dst, "null"...)
 	} else {
-		dst = appendString(dst, text)
+		dst = jsonscan.AppendString(dst, text)
 	}
 	if len(r.tools) > 0 {
 		dst = append(dst, `,"tool_calls":`...)
@@ -82,8 +84,8 @@ func (r *Reply) AppendAssistant(dst []byte) []byte {
 
 // keepSpecDecode takes the record of speculative decoding of a choice, or of the metrics at the root of a document.
 func (r *Reply) keepSpecDecode(choice, metrics []byte) {
-	if isNull(choice) {
-		choice = find(metrics, "speculative_decoding")
+	if jsonscan.IsNull(choice) {
+		choice = jsonscan.Find(metrics, "speculative_decoding")
 	}
 	if len(choice) > 0 && choice[0] == '{' {
 		r.SpecDecode = append(r.SpecDecode[:0], choice...)

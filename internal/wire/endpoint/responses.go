@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // responses is the OpenAI responses API.
@@ -99,7 +101,7 @@ func appendResponsesPart(dst []byte, kind mediaKind, content string) ([]byte, er
 	case mediaVideo:
 		return nil, notImplemented("Responses API does not support video input.")
 	}
-	return append(appendString(dst, content), '}'), nil
+	return append(jsonscan.AppendString(dst, content), '}'), nil
 }
 
 // responsesReader collects the items of a reply, streamed or whole.
@@ -135,7 +137,7 @@ func (p *responsesReader) read(d *documentDecoder, r *root, data []byte, atNS in
 	case "response.output_text.done":
 		// The whole text of a part, once more if it came in deltas: then only the instant counts.
 		switch {
-		case !isText(r.text):
+		case !jsonscan.IsText(r.text):
 		case slices.Contains(p.said, partOf(r)):
 			d.content(atNS, true)
 		default:
@@ -145,9 +147,9 @@ func (p *responsesReader) read(d *documentDecoder, r *root, data []byte, atNS in
 		p.keep(r.item)
 	case "response.completed", "response.incomplete", "response.failed":
 		d.reply.Finished = true
-		d.reply.Usage.Fold(find(r.response, "usage"))
+		d.reply.Usage.Fold(jsonscan.Find(r.response, "usage"))
 		p.end(d, r.response)
-		if err := find(r.response, "error"); !isNull(err) && d.reply.Err == nil {
+		if err := jsonscan.Find(r.response, "error"); !jsonscan.IsNull(err) && d.reply.Err == nil {
 			d.reply.Err = readError(&chunk{err: err}, data)
 		}
 	}
@@ -168,11 +170,11 @@ func partOf(r *root) [2]int {
 
 // end notes by which id the reply can be referred to.
 func (p *responsesReader) end(d *documentDecoder, response []byte) {
-	if status := textOf(find(response, "status")); status == "failed" || status == "incomplete" {
+	if status := jsonscan.FindText(response, "status"); status == "failed" || status == "incomplete" {
 		return
 	}
-	if p.chains || p.mayChain && string(find(response, "store")) == "true" {
-		d.reply.ID = textOf(find(response, "id"))
+	if p.chains || p.mayChain && string(jsonscan.Find(response, "store")) == "true" {
+		d.reply.ID = jsonscan.FindText(response, "id")
 	}
 }
 
@@ -180,30 +182,30 @@ func (p *responsesReader) end(d *documentDecoder, response []byte) {
 func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 	reply := &d.reply
 	output, reasoning := len(reply.Output), len(reply.Reasoning)
-	for item := range elements(r.output) {
+	for item := range jsonscan.Elements(r.output) {
 		p.keep(item)
-		switch textOf(find(item, "type")) {
+		switch jsonscan.FindText(item, "type") {
 		case "reasoning":
 			for _, list := range [...]string{"summary", "content"} {
-				for part := range elements(find(item, list)) {
-					if kind := textOf(find(part, "type")); kind == "summary_text" || kind == "reasoning_text" {
-						reply.Reasoning = append(reply.Reasoning, textOf(find(part, "text"))...)
+				for part := range jsonscan.Elements(jsonscan.Find(item, list)) {
+					if kind := jsonscan.FindText(part, "type"); kind == "summary_text" || kind == "reasoning_text" {
+						reply.Reasoning = append(reply.Reasoning, jsonscan.FindText(part, "text")...)
 					}
 				}
 			}
 		case "message":
-			for part := range elements(find(item, "content")) {
-				if textOf(find(part, "type")) == "output_text" {
-					reply.Output = append(reply.Output, textOf(find(part, "text"))...)
+			for part := range jsonscan.Elements(jsonscan.Find(item, "content")) {
+				if jsonscan.FindText(part, "type") == "output_text" {
+					reply.Output = append(reply.Output, jsonscan.FindText(part, "text")...)
 				}
 			}
 		case "function_call":
-			reply.Output = append(reply.Output, textOf(find(item, "name"))...)
-			reply.Output = append(reply.Output, textOf(find(item, "arguments"))...)
+			reply.Output = append(reply.Output, jsonscan.FindText(item, "name")...)
+			reply.Output = append(reply.Output, jsonscan.FindText(item, "arguments")...)
 		}
 	}
-	if len(reply.Output) == output && len(reply.Reasoning) == reasoning && isText(r.outputText) {
-		reply.Output = appendText(reply.Output, r.outputText)
+	if len(reply.Output) == output && len(reply.Reasoning) == reasoning && jsonscan.IsText(r.outputText) {
+		reply.Output = jsonscan.AppendText(reply.Output, r.outputText)
 	}
 	if len(reply.Output) > output || len(reply.Reasoning) > reasoning {
 		d.content(atNS, len(reply.Output) > output)
@@ -212,7 +214,7 @@ func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 		return
 	}
 	if p.chains || p.mayChain && string(r.store) == "true" {
-		reply.ID = textOf(r.id)
+		reply.ID = jsonscan.Text(r.id)
 	}
 }
 
@@ -221,13 +223,13 @@ var unrepeatable = []string{"web_search_call", "file_search_call", "image_genera
 
 // keep notes an output item for the next request.
 func (p *responsesReader) keep(item []byte) {
-	if kind := textOf(find(item, "type")); kind == "" || slices.Contains(unrepeatable, kind) {
+	if kind := jsonscan.FindText(item, "type"); kind == "" || slices.Contains(unrepeatable, kind) {
 		return
 	}
 	if len(p.items) > 0 {
 		p.items = append(p.items, ',')
 	}
-	p.items = appendValue(p.items, item)
+	p.items = jsonscan.AppendCompact(p.items, item)
 }
 
 // replay repeats the output items, or the text where the stream named none.
@@ -243,5 +245,5 @@ func (p *responsesReader) replay(r *Reply, dst []byte) []byte {
 		return dst
 	}
 	dst = append(dst, `{"role":"assistant","content":`...)
-	return append(appendString(dst, text), `,"type":"message"}`...)
+	return append(jsonscan.AppendString(dst, text), `,"type":"message"}`...)
 }

@@ -1,5 +1,7 @@
 package endpoint
 
+import "aiperf/internal/base/jsonscan"
+
 // root is what one walk over the members of a document found: raw values that point into its bytes.
 // It knows the members of all APIs but chat and completions, which have a scanner of their own (chunk).
 type root struct {
@@ -101,20 +103,20 @@ func (r *root) place(key []byte) *[]byte {
 // scan reads a whole document; false tells that it is not JSON.
 func (r *root) scan(b []byte) bool {
 	*r = root{}
-	i := skipSpace(b, 0)
+	i := jsonscan.Space(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		if i < len(b) && b[i] == '[' {
 			r.array = b[i:]
 		}
-		return skipDocument(b, i)
+		return jsonscan.Document(b, i) >= 0
 	}
-	i, more := open(b, i, '}', 1)
+	i, more := jsonscan.Open(b, i, '}', 1)
 	for more {
-		key, at := member(b, i)
-		if at == bad {
+		key, at := jsonscan.Key(b, i)
+		if at < 0 {
 			return false
 		}
-		if i = skipValue(b, at, 1); i == bad {
+		if i = jsonscan.Value(b, at, 1); i < 0 {
 			return false
 		}
 		r.members++
@@ -125,7 +127,7 @@ func (r *root) scan(b []byte) bool {
 		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
 			r.foreignUsage = true
 		}
-		i, more = next(b, i, '}')
+		i, more = jsonscan.Next(b, i, '}')
 	}
-	return i != bad && skipSpace(b, i) == len(b)
+	return i >= 0 && jsonscan.End(b, i) >= 0
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -72,8 +73,8 @@ func (e *sglang) Encode(c *Context) (*Body, error) {
 func (e *sglang) sampling(turn *dataset.Turn) (sampling []byte, top overrides) {
 	var params overrides
 	add := func(list []byte) {
-		for m := range members(list) {
-			params = params.set(string(m.key), appendValue(nil, m.value))
+		for m := range jsonscan.Members(list) {
+			params = params.set(string(m.Key), jsonscan.AppendCompact(nil, m.Value))
 		}
 	}
 	member := func(key string, value []byte) {
@@ -81,10 +82,11 @@ func (e *sglang) sampling(turn *dataset.Turn) (sampling []byte, top overrides) {
 			add(value)
 			return
 		}
-		top = top.set(key, appendValue(nil, value))
+		top = top.set(key, jsonscan.AppendCompact(nil, value))
 		if key == "nvext" {
-			if priority := find(find(value, "agent_hints"), "strict_priority"); !isNull(priority) {
-				top = top.set("priority", appendValue(nil, priority))
+			hints := jsonscan.Find(value, "agent_hints")
+			if priority := jsonscan.Find(hints, "strict_priority"); !jsonscan.IsNull(priority) {
+				top = top.set("priority", jsonscan.AppendCompact(nil, priority))
 			}
 		}
 	}
@@ -139,9 +141,9 @@ func (s *sglangReader) reset() {
 
 func (s *sglangReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	d.reply.Usage.Fold(r.metaInfo)
-	d.reply.Finished = d.reply.Finished || !isNull(find(r.metaInfo, "finish_reason"))
+	d.reply.Finished = d.reply.Finished || !jsonscan.IsNull(jsonscan.Find(r.metaInfo, "finish_reason"))
 	n := 0
-	for id := range elements(r.outputIDs) {
+	for id := range jsonscan.Elements(r.outputIDs) {
 		if len(s.ids) > 0 {
 			s.ids = append(s.ids, ',')
 		}

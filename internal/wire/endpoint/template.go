@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmespath-community/go-jmespath"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/jinja"
 )
@@ -41,9 +42,9 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	for _, m := range newOverrides(o.Extra) {
 		switch m.Name {
 		case templateKey:
-			e.source = textOf(m.Value)
+			e.source = jsonscan.Text(m.Value)
 		case fieldKey:
-			field, err := jmespath.Compile(textOf(m.Value))
+			field, err := jmespath.Compile(jsonscan.Text(m.Value))
 			if err != nil {
 				if o.Warn != nil {
 					o.Warn(fmt.Sprintf("--extra-inputs %s: %s is not a JMESPath expression (%v); answers are looked for by their usual names.", fieldKey, m.Value, err))
@@ -63,7 +64,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 		e.source = named
 	} else if text, err := os.ReadFile(e.source); err == nil {
 		where, e.file, e.source = e.source, e.source, string(text)
-	} else if !strings.Contains(e.source, "{") && !skipDocument([]byte(e.source), 0) {
+	} else if !strings.Contains(e.source, "{") && !jsonscan.Valid([]byte(e.source)) {
 		// Whatever it is filled in with, it is no JSON: the name of a file was meant.
 		return nil, fmt.Errorf("%s: %s is no template, and no file that can be read: %w", where, clip(e.source, 200), err)
 	}
@@ -96,18 +97,18 @@ func (e *template) Encode(c *Context) (*Body, error) {
 		return nil, valueError(name + " could not be rendered: " + err.Error())
 	}
 	rendered := []byte(text)
-	if !skipDocument(rendered, 0) {
+	if !jsonscan.Valid(rendered) {
 		return nil, valueError("Template did not render valid JSON: " + clip(text, 100))
 	}
 	e.lookForEntities(text, turn)
 	over := e.over.with(turn.Extra)
 	w := objectWriter{buf: make([]byte, 0, len(rendered)), over: over}
-	object := rendered[skipSpace(rendered, 0)] == '{'
+	object := rendered[jsonscan.Space(rendered, 0)] == '{'
 	switch {
 	case object:
-		for m := range members(rendered) {
-			if w.key(string(m.key)) {
-				w.buf = appendValue(w.buf, m.value)
+		for m := range jsonscan.Members(rendered) {
+			if w.key(string(m.Key)) {
+				w.buf = jsonscan.AppendCompact(w.buf, m.Value)
 			}
 		}
 	case len(over) > 0:
@@ -116,11 +117,11 @@ func (e *template) Encode(c *Context) (*Body, error) {
 	body := newBody(nil, e.options.Streaming)
 	if object {
 		body = w.end(e.options.Streaming, false)
-		if asked := find(body.Bytes, "stream"); asked != nil {
+		if asked := jsonscan.Find(body.Bytes, "stream"); asked != nil {
 			body.Stream = string(asked) == "true"
 		}
 	} else {
-		body.Bytes = appendValue(nil, rendered)
+		body.Bytes = jsonscan.AppendCompact(nil, rendered)
 	}
 	body.fallback = strings.Join(filled(turn.Texts), " ")
 	return body, nil

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // tgi is the generate API of text-generation-inference.
@@ -45,15 +47,15 @@ type tgiReader struct{}
 func (tgiReader) reset() {}
 
 func (tgiReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
-	if !isNull(r.token) {
-		d.output(find(r.token, "text"), atNS)
+	if !jsonscan.IsNull(r.token) {
+		d.output(jsonscan.Find(r.token, "text"), atNS)
 		// The last event repeats the whole text.
-		d.reply.Finished = d.reply.Finished || !isNull(r.generatedText)
+		d.reply.Finished = d.reply.Finished || !jsonscan.IsNull(r.generatedText)
 		return
 	}
 	text := r.generatedText
-	for first := range elements(r.array) {
-		text = find(first, "generated_text")
+	for first := range jsonscan.Elements(r.array) {
+		text = jsonscan.Find(first, "generated_text")
 		break
 	}
 	d.output(text, atNS)

@@ -3,6 +3,8 @@ package endpoint
 import (
 	"slices"
 	"strconv"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // toolCall is one call, put together from its pieces.
@@ -30,24 +32,24 @@ func (t *toolCalls) at(index int) *toolCall {
 // A piece without an index counts by its place in the list.
 func (t *toolCalls) mergeList(text, raw []byte) []byte {
 	place := -1
-	for piece := range elements(raw) {
+	for piece := range jsonscan.Elements(raw) {
 		place++
 		if piece[0] != '{' {
 			continue
 		}
 		index, function, id, kind := place, []byte(nil), "", ""
-		for m := range members(piece) {
-			switch string(m.key) {
+		for m := range jsonscan.Members(piece) {
+			switch string(m.Key) {
 			case "index":
-				if n, err := strconv.Atoi(string(m.value)); err == nil {
+				if n, err := strconv.Atoi(string(m.Value)); err == nil {
 					index = n
 				}
 			case "id":
-				id = textOf(m.value)
+				id = jsonscan.Text(m.Value)
 			case "type":
-				kind = textOf(m.value)
+				kind = jsonscan.Text(m.Value)
 			case "function":
-				function = m.value
+				function = m.Value
 			}
 		}
 		call := t.at(index)
@@ -74,25 +76,25 @@ func (t *toolCalls) mergeFunctionCall(text, raw []byte) []byte {
 // merge takes over the name and appends the arguments of a piece.
 func (c *toolCall) merge(text, function []byte) []byte {
 	var name, arguments []byte
-	for m := range members(function) {
-		switch string(m.key) {
+	for m := range jsonscan.Members(function) {
+		switch string(m.Key) {
 		case "name":
-			name = m.value
+			name = m.Value
 		case "arguments":
-			arguments = m.value
+			arguments = m.Value
 		}
 	}
-	if isText(name) {
-		c.name = textOf(name)
+	if jsonscan.IsText(name) {
+		c.name = jsonscan.Text(name)
 		text = append(text, c.name...)
 	}
 	start := len(text)
 	switch {
-	case isText(arguments):
-		text = appendText(text, arguments)
+	case jsonscan.IsText(arguments):
+		text = jsonscan.AppendText(text, arguments)
 	case len(arguments) > 0 && arguments[0] == '{':
 		// Some servers send the arguments as an object instead of its text.
-		text = appendValue(text, arguments)
+		text = jsonscan.AppendCompact(text, arguments)
 	}
 	c.arguments = append(c.arguments, text[start:]...)
 	return text
@@ -109,18 +111,18 @@ func (t toolCalls) append(dst []byte) []byte {
 		dst = append(dst, '{')
 		if c.id != "" {
 			dst = append(dst, `"id":`...)
-			dst = append(appendString(dst, c.id), ',')
+			dst = append(jsonscan.AppendString(dst, c.id), ',')
 		}
 		kind := c.kind
 		if kind == "" {
 			kind = "function"
 		}
 		dst = append(dst, `"type":`...)
-		dst = appendString(dst, kind)
+		dst = jsonscan.AppendString(dst, kind)
 		dst = append(dst, `,"function":{"name":`...)
-		dst = appendString(dst, c.name)
+		dst = jsonscan.AppendString(dst, c.name)
 		dst = append(dst, `,"arguments":`...)
-		dst = append(appendString(dst, c.arguments), "}}"...)
+		dst = append(jsonscan.AppendString(dst, c.arguments), "}}"...)
 	}
 	return append(dst, ']')
 }

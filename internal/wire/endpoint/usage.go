@@ -3,6 +3,8 @@ package endpoint
 import (
 	"math"
 	"strconv"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // Quantity is one number that usage objects report.
@@ -215,17 +217,17 @@ func (u *Usage) Present() bool { return u.present }
 
 // Fold takes over one usage object; anything else is ignored.
 func (u *Usage) Fold(raw []byte) {
-	for m := range members(raw) {
+	for m := range jsonscan.Members(raw) {
 		u.present = true
-		switch key := string(m.key); {
-		case isNull(m.value):
+		switch key := string(m.Key); {
+		case jsonscan.IsNull(m.Value):
 		case key == "usageMetadata":
-			u.foldMembers(m.value, inUsageMetadata)
+			u.foldMembers(m.Value, inUsageMetadata)
 		case key == "tokens":
-			u.foldMembers(m.value, inTokens)
+			u.foldMembers(m.Value, inTokens)
 		case key == "meta":
-			u.foldMembers(find(m.value, "tokens"), inMetaTokens)
-			u.set(cachedTokens, find(m.value, "cached_tokens"), inMeta)
+			u.foldMembers(jsonscan.Find(m.Value, "tokens"), inMetaTokens)
+			u.set(cachedTokens, jsonscan.Find(m.Value, "cached_tokens"), inMeta)
 		default:
 			u.foldMember(m, atTop)
 		}
@@ -233,19 +235,19 @@ func (u *Usage) Fold(raw []byte) {
 }
 
 func (u *Usage) foldMembers(raw []byte, from level) {
-	for m := range members(raw) {
+	for m := range jsonscan.Members(raw) {
 		u.foldMember(m, from)
 	}
 }
 
-func (u *Usage) foldMember(m rawMember, from level) {
-	if d := detailOf(m.key); d != noDetail {
-		for n := range members(m.value) {
-			u.set(d.key(n.key), n.value, from)
+func (u *Usage) foldMember(m jsonscan.Member, from level) {
+	if d := detailOf(m.Key); d != noDetail {
+		for n := range jsonscan.Members(m.Value) {
+			u.set(d.key(n.Key), n.Value, from)
 		}
 		return
 	}
-	u.set(topKey(m.key), m.value, from)
+	u.set(topKey(m.Key), m.Value, from)
 }
 
 // set notes a number; other values are as good as absent.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // videoGeneration is the API that makes videos: a job is submitted, asked for until it is done, and its
@@ -108,7 +110,7 @@ func (j *videoJob) Step(url string, body []byte) Step {
 		return videoFailure("Invalid JSON in the reply: " + clip(string(body), 200))
 	}
 	if j.poll == "" {
-		id := textOf(r.id)
+		id := jsonscan.Text(r.id)
 		if id == "" {
 			return videoFailure("No job ID returned: " + clip(string(body), 200))
 		}
@@ -125,7 +127,7 @@ func (j *videoJob) Step(url string, body []byte) Step {
 			return Step{Keep: true}
 		}
 		j.fetched = true
-		from := textOf(r.url)
+		from := jsonscan.Text(r.url)
 		if from == "" {
 			base, query, hasQuery := strings.Cut(j.poll, "?")
 			if from = base + "/content"; hasQuery {
@@ -134,9 +136,9 @@ func (j *videoJob) Step(url string, body []byte) Step {
 		}
 		return Step{URL: from, Keep: true, Discard: true}
 	case "failed":
-		why := textOf(find(r.err, "message"))
+		why := jsonscan.FindText(r.err, "message")
 		if why == "" {
-			if why = textOf(r.err); why == "" {
+			if why = jsonscan.Text(r.err); why == "" {
 				why = clip(string(body), 200)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 const (
@@ -287,7 +289,7 @@ func (r *dynamoReading) playTree(t *labTrace, requests map[*labSession][]wekaReq
 
 // isDynamo reports whether a row is a record of Dynamo's request trace.
 func isDynamo(o *object) bool {
-	if schema, _ := plain(o.members["schema"]); schema == dynamoSchema {
+	if jsonscan.Text(o.members["schema"]) == dynamoSchema {
 		return true
 	}
 	var record dynamoRecord

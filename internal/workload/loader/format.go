@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -301,8 +302,7 @@ var general = []recognised{
 var last = []recognised{
 	{shareGPT, isShareGPT},
 	{singleTurn, func(o *object) bool {
-		_, ok := plainText(o.members["prompt"])
-		return ok && !o.has("timestamp_start_unix_ms")
+		return jsonscan.IsText(o.members["prompt"]) && !o.has("timestamp_start_unix_ms")
 	}},
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -77,74 +78,23 @@ func decodeObject(text []byte) (*object, error) {
 
 // splitObject takes a right object apart, without a decoder; nil: the decoder finds out what is wrong.
 func splitObject(text []byte) *object {
-	if len(text) == 0 || text[0] != '{' || !json.Valid(text) {
+	if len(text) == 0 || text[0] != '{' {
 		return nil
 	}
-	text = bytes.Clone(text) // the members outlive the line
+	in := jsonscan.Scanner{Text: bytes.Clone(text)} // the members outlive the line
 	o := &object{members: make(map[string]json.RawMessage, 8)}
-	for at := skipBlanks(text, 1); text[at] != '}'; {
-		if text[at] == ',' {
-			at = skipBlanks(text, at+1)
-		}
-		end := skipJSON(text, at)
-		key := string(text[at+1 : end-1])
-		if bytes.IndexByte(text[at:end], '\\') >= 0 && json.Unmarshal(text[at:end], &key) != nil {
-			return nil
-		}
-		at = skipBlanks(text, skipBlanks(text, end)+1) // behind the colon
-		end = skipJSON(text, at)
+	for name := range in.Members() {
+		key, value := string(name), in.Value()
 		if _, twice := o.members[key]; twice {
 			return nil
 		}
 		o.keys = append(o.keys, key)
-		o.members[key] = json.RawMessage(text[at:end:end])
-		at = skipBlanks(text, end)
+		o.members[key] = json.RawMessage(value[:len(value):len(value)])
+	}
+	if in.End(); in.At < 0 {
+		return nil
 	}
 	return o
-}
-
-func skipBlanks(text []byte, at int) int {
-	for text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' {
-		at++
-	}
-	return at
-}
-
-// skipJSON is the place behind the value at a place of right JSON.
-func skipJSON(text []byte, at int) int {
-	depth := 0
-	for {
-		switch c := text[at]; c {
-		case '"':
-			for at++; text[at] != '"'; at++ {
-				if text[at] == '\\' {
-					at++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case ' ', '\t', '\n', '\r', ',', ':':
-			at++
-			continue
-		default: // a number or a word
-			for at+1 < len(text) && !bytes.ContainsAny(text[at+1:at+2], " \t\n\r,:]}") {
-				at++
-			}
-		}
-		if at++; depth == 0 {
-			return at
-		}
-	}
-}
-
-// plain is a string without escapes, as it is.
-func plain(raw []byte) (string, bool) {
-	if len(raw) < 2 || raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
-		return "", false
-	}
-	return string(raw[1 : len(raw)-1]), true
 }
 
 // syntaxError says where text stops being JSON, nil if it is JSON.
@@ -181,15 +131,6 @@ func jsonError(err error) error {
 	return fmt.Errorf("not valid JSON: %w", err)
 }
 
-// plainText is a JSON text that is not empty.
-func plainText(raw json.RawMessage) (string, bool) {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil || s == "" {
-		return "", false
-	}
-	return s, true
-}
-
 func (o *object) has(key string) bool {
 	value := o.members[key]
 	return value != nil && string(value) != "null"
@@ -211,11 +152,10 @@ func (o *object) text(key string) (string, error) {
 	if !o.has(key) {
 		return "", nil
 	}
-	s, ok := plain(o.members[key])
-	if !ok && json.Unmarshal(o.members[key], &s) != nil {
+	if o.members[key][0] != '"' {
 		return "", o.wrong(key, "a string")
 	}
-	return s, nil
+	return jsonscan.Text(o.members[key]), nil
 }
 
 // number is a member that is a number.

@@ -3,7 +3,10 @@ package loader
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 	"unsafe"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // scannedRow is a mooncake row of the common shape: lengths, times, ids and a session, written plainly.
@@ -15,7 +18,6 @@ type scannedRow struct {
 	session       []byte // in the line
 	ids           []int64
 	line          []byte
-	at            int
 	ignoresMember func(key []byte) bool
 }
 
@@ -34,56 +36,56 @@ const (
 // scan reads a line without white space around it. False means that the row may be anything, right or wrong: the
 // strict reader decides. What scan accepts the strict reader takes for the same row.
 func (r *scannedRow) scan(line []byte) bool {
-	r.has, r.line, r.at = 0, line, 0
+	r.has, r.line = 0, line
 	r.session, r.ids = nil, r.ids[:0]
-	if !r.next('{') {
+	if len(line) == 0 || line[0] != '{' {
 		return false
 	}
-	for {
-		key, ok := r.text()
-		if !ok || !r.next(':') || !r.member(key) {
+	i, more := jsonscan.Open(line, 0, '}', 1)
+	for more {
+		key, at := jsonscan.Key(line, i)
+		if at < 0 {
 			return false
 		}
-		r.blanks()
-		if r.at >= len(line) {
+		if i = r.member(key, at); i < 0 {
 			return false
 		}
-		switch line[r.at] {
-		case ',':
-			r.at++
-		case '}':
-			return r.at+1 == len(line)
-		default:
-			return false
-		}
+		i, more = jsonscan.Next(line, i, '}')
 	}
+	return i == len(line)
 }
 
-func (r *scannedRow) member(key []byte) bool {
-	r.blanks()
+// rare stands for the position after a value that the strict reader is to look at.
+const rare = -1
+
+// member reads the value at a position and returns the one after it.
+func (r *scannedRow) member(key []byte, at int) int {
 	switch string(key) {
 	case "timestamp":
-		return r.first(hasTimestamp) && r.milliseconds(&r.timestamp)
+		return r.milliseconds(at, hasTimestamp, &r.timestamp)
 	case "delay":
-		return r.first(hasDelay) && r.milliseconds(&r.delay)
+		return r.milliseconds(at, hasDelay, &r.delay)
 	case "input_length":
-		return r.first(hasInput) && r.length(&r.input)
+		return r.length(at, hasInput, &r.input)
 	case "output_length":
-		return r.first(hasOutput) && r.length(&r.output)
+		return r.length(at, hasOutput, &r.output)
 	case "hash_ids":
-		return r.first(hasIDs) && r.list()
+		return r.list(at)
 	case "session_id":
-		var ok bool
-		r.session, ok = r.text()
-		return r.first(hasSession) && ok
+		if r.first(hasSession) {
+			r.session, at = r.text(at)
+			return at
+		}
 	case "type":
-		name, ok := r.text()
-		return r.first(hasType) && ok && string(name) == mooncakeTrace
+		if name, end := r.text(at); r.first(hasType) && string(name) == mooncakeTrace {
+			return end
+		}
+	default:
+		if r.ignoresMember != nil && r.ignoresMember(key) {
+			return r.skipScalar(at)
+		}
 	}
-	if r.ignoresMember == nil || !r.ignoresMember(key) {
-		return false
-	}
-	return r.skipScalar()
+	return rare
 }
 
 func (r *scannedRow) first(f fields) bool {
@@ -94,131 +96,83 @@ func (r *scannedRow) first(f fields) bool {
 	return true
 }
 
-func (r *scannedRow) blanks() {
-	for r.at < len(r.line) && (r.line[r.at] == ' ' || r.line[r.at] == '\t') {
-		r.at++
-	}
-}
-
-func (r *scannedRow) next(c byte) bool {
-	r.blanks()
-	if r.at >= len(r.line) || r.line[r.at] != c {
-		return false
-	}
-	r.at++
-	return true
-}
-
 // text is a string of plain ASCII.
-func (r *scannedRow) text() ([]byte, bool) {
-	if !r.next('"') {
-		return nil, false
+func (r *scannedRow) text(at int) ([]byte, int) {
+	if at >= len(r.line) || r.line[at] != '"' {
+		return nil, rare
 	}
-	start := r.at
-	for ; r.at < len(r.line); r.at++ {
-		switch c := r.line[r.at]; {
-		case c == '"':
-			r.at++
-			return r.line[start : r.at-1], true
-		case c < 0x20 || c >= 0x80 || c == '\\':
-			return nil, false
+	end, escaped := jsonscan.String(r.line, at)
+	if end < 0 || escaped {
+		return nil, rare
+	}
+	text := r.line[at+1 : end-1]
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return nil, rare
 		}
 	}
-	return nil, false
+	return text, end
 }
 
-// whole is a whole number of at most 18 digits.
-func (r *scannedRow) whole() (n int64, ok bool) {
-	start := r.at
-	negative := start < len(r.line) && r.line[start] == '-'
-	if negative {
-		r.at++
-		start++
+func (r *scannedRow) length(at int, f fields, to *int) int {
+	n, end := jsonscan.Int(r.line, at)
+	if !r.first(f) || n < 1 || n > math.MaxInt32 {
+		return rare
 	}
-	for r.at < len(r.line) && r.line[r.at]-'0' <= 9 {
-		n = n*10 + int64(r.line[r.at]-'0')
-		r.at++
-	}
-	digits := r.at - start
-	if digits == 0 || digits > 18 || digits > 1 && r.line[start] == '0' {
-		return 0, false
-	}
-	if negative {
-		n = -n
-	}
-	return n, r.at >= len(r.line) || r.line[r.at] != '.' && r.line[r.at]|0x20 != 'e'
-}
-
-func (r *scannedRow) length(to *int) bool {
-	n, ok := r.whole()
 	*to = int(n)
-	return ok && n >= 1 && n <= math.MaxInt32
+	return end
 }
 
-func (r *scannedRow) milliseconds(to *float64) bool {
-	start := r.at
-	if n, ok := r.whole(); ok {
-		*to = float64(n)
-		return n >= 0 && n <= maxMS && r.line[start] != '-'
+func (r *scannedRow) milliseconds(at int, f fields, to *float64) int {
+	if !r.first(f) || at < len(r.line) && r.line[at] == '-' {
+		return rare
 	}
-	// A fraction: digits, a point, digits.
-	if r.at == start || r.line[start] == '-' || r.at >= len(r.line) || r.line[r.at] != '.' || r.at > start+1 && r.line[start] == '0' {
-		return false
+	n, end := jsonscan.Int(r.line, at)
+	*to = float64(n)
+	if end < 0 { // a fraction
+		if end = jsonscan.Value(r.line, at, 1); end < 0 {
+			return rare
+		}
+		text := r.line[at:end]
+		x, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+		if err != nil {
+			return rare
+		}
+		*to = x
 	}
-	point := r.at
-	r.at++
-	for r.at < len(r.line) && r.line[r.at]-'0' <= 9 {
-		r.at++
+	if *to > maxMS {
+		return rare
 	}
-	if r.at == point+1 || r.at < len(r.line) && r.line[r.at]|0x20 == 'e' {
-		return false
-	}
-	text := r.line[start:r.at]
-	x, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
-	*to = x
-	return err == nil && x <= maxMS
+	return end
 }
 
-func (r *scannedRow) list() bool {
-	if !r.next('[') {
-		return false
+func (r *scannedRow) list(i int) int {
+	if !r.first(hasIDs) || i >= len(r.line) || r.line[i] != '[' {
+		return rare
 	}
-	r.blanks()
-	if r.at < len(r.line) && r.line[r.at] == ']' {
-		r.at++
-		return true
-	}
-	for {
-		r.blanks()
-		n, ok := r.whole()
-		if !ok {
-			return false
+	i, more := jsonscan.Open(r.line, i, ']', 2)
+	for more {
+		n, end := jsonscan.Int(r.line, jsonscan.Space(r.line, i))
+		if end < 0 {
+			return rare
 		}
 		r.ids = append(r.ids, n)
-		r.blanks()
-		if r.at >= len(r.line) {
-			return false
-		}
-		switch r.line[r.at] {
-		case ',':
-			r.at++
-		case ']':
-			r.at++
-			return true
-		default:
-			return false
+		if end < len(r.line) && r.line[end] == ',' {
+			i = end + 1 // as most often
+		} else {
+			i, more = jsonscan.Next(r.line, end, ']')
 		}
 	}
+	return i
 }
 
-// skipScalar passes over a number or a plain text.
-func (r *scannedRow) skipScalar() bool {
-	if r.at < len(r.line) && r.line[r.at] == '"' {
-		_, ok := r.text()
-		return ok
+// skipScalar passes over a whole number or a plain text.
+func (r *scannedRow) skipScalar(at int) int {
+	_, end := r.text(at)
+	if end < 0 {
+		_, end = jsonscan.Int(r.line, at)
 	}
-	_, ok := r.whole()
-	return ok
+	return end
 }
 
 // row is the row of a line that was scanned; it keeps nothing of the line.

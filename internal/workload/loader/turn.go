@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/workload/dataset"
 )
@@ -86,7 +87,7 @@ func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok 
 		l.errorf("%v", err)
 		return nil, "", false
 	}
-	if named, ok := plain(o.members["type"]); ok && named != l.format && isFormat(named) {
+	if named := jsonscan.Text(o.members["type"]); named != "" && named != l.format && isFormat(named) {
 		l.errorf("field \"type\": this is a %s record, but the file is read as %s", named, l.format)
 		return nil, "", false
 	}

@@ -1,4 +1,4 @@
-package endpoint
+package jsonscan
 
 import (
 	"bytes"
@@ -6,17 +6,33 @@ import (
 	"unicode/utf8"
 )
 
-// isText tells whether a raw value is a string with at least one character.
-func isText(raw []byte) bool { return len(raw) > 2 && raw[0] == '"' }
+// IsText reports whether a raw value is a string with at least one character.
+func IsText(raw []byte) bool { return len(raw) > 2 && raw[0] == '"' }
 
-// isNull tells whether a raw value is missing or null.
-func isNull(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
+// IsNull reports whether a raw value is missing or null.
+func IsNull(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
-// appendText appends the text of a raw string (with its quotes; already scanned). Lone surrogates and
-// invalid UTF-8 become U+FFFD.
-func appendText(dst, raw []byte) []byte {
-	s := raw[1 : len(raw)-1]
-	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
+// Text returns the text of a raw string; any other value has none.
+func Text(raw []byte) string {
+	if !IsText(raw) {
+		return ""
+	}
+	if s, ok := plain(raw); ok {
+		return string(s)
+	}
+	return string(AppendText(nil, raw))
+}
+
+// plain returns what stands between the quotes if that is the text.
+func plain(raw []byte) (s []byte, ok bool) {
+	s = raw[1 : len(raw)-1]
+	return s, bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s)
+}
+
+// AppendText appends the text of a raw string, which has its quotes and was passed over without a fault.
+func AppendText(dst, raw []byte) []byte {
+	s, ok := plain(raw)
+	if ok {
 		return append(dst, s...)
 	}
 	for i := 0; i < len(s); {
@@ -69,9 +85,9 @@ func appendEscape(dst, s []byte) ([]byte, int) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string: only what must be escaped is, other characters stay raw,
-// invalid UTF-8 becomes U+FFFD.
-func appendString[S ~string | ~[]byte](dst []byte, s S) []byte {
+// AppendString appends s as a JSON string: only what must be escaped is, other characters stay raw, and each byte that is
+// not UTF-8 becomes U+FFFD.
+func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -119,20 +135,20 @@ func appendEscaped(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// appendValue appends a raw JSON value in the form in which bodies are written: without white space,
-// with raw non-ASCII characters. Order of members and spelling of numbers are kept. raw must be valid.
-func appendValue(dst, raw []byte) []byte {
+// AppendCompact appends a raw value without white space and with strings as [AppendString] writes them. The order of
+// members and the spelling of numbers stay. raw must be valid.
+func AppendCompact(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
 		case ' ', '\n', '\r', '\t':
 			i++
 		case '"':
-			end, escaped := scanString(raw, i)
-			if end == bad {
+			end, escaped := String(raw, i)
+			if end < 0 {
 				return append(dst, raw[i:]...)
 			}
 			if s := raw[i:end]; escaped || !utf8.Valid(s) {
-				dst = appendString(dst, appendText(nil, s))
+				dst = AppendString(dst, AppendText(nil, s))
 			} else {
 				dst = append(dst, s...)
 			}

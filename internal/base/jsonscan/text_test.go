@@ -1,0 +1,35 @@
+package jsonscan
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestStringsOnTheWire(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                  `"plain"`,
+		"a\"b\\c/d":              `"a\"b\\c/d"`,
+		"\b\f\n\r\t\x00\x1f\x7f": "\"\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\"",
+		"€ \u2028 😀 <>&'":        "\"€ \u2028 😀 <>&'\"",
+		"a\xffb\xe2\x82":         "\"a\uFFFDb\uFFFD\uFFFD\"",
+		"\uFFFD":                 "\"\uFFFD\"",
+	} {
+		if got := string(AppendString(nil, in)); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	f.Add("a\"\\\n\x00€\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		var back string
+		if err := json.Unmarshal(AppendString(nil, s), &back); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ToValidUTF8(s, ""); strings.ReplaceAll(back, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
+			t.Fatalf("%q came back as %q", s, back)
+		}
+	})
+}

@@ -19,6 +19,7 @@ var pages = map[string]map[string]string{
 	"README.md":               nil,
 	"docs/agentic.md":         nil,
 	"docs/analysis.md":        nil,
+	"docs/branching.md":       {"jsonl": "sessions.jsonl"},
 	"docs/chat.md":            nil,
 	"docs/datasets.md":        nil,
 	"docs/endpoints.md":       nil,

@@ -20,6 +20,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -79,7 +80,7 @@ func Value(b []byte, i, depth int) int {
 	return WantValue.at(i)
 }
 
-// Skim passes over the value that begins at i and looks only for its end: strings are whole, as many brackets are closed as
+// Skim passes over the value that begins at i and looks only for its end: strings have one, as many brackets are closed as
 // opened. It is for values that are read afterwards, or that nobody reads.
 func Skim(b []byte, i int) int {
 	for depth := 0; ; {
@@ -88,7 +89,7 @@ func Skim(b []byte, i int) int {
 		}
 		switch b[i] {
 		case '"':
-			if i, _ = String(b, i); i < 0 {
+			if i = skimString(b, i); i < 0 {
 				return i
 			}
 		case '{', '[':
@@ -109,6 +110,23 @@ func Skim(b []byte, i int) int {
 		}
 		if depth == 0 {
 			return i
+		}
+	}
+}
+
+func skimString(b []byte, i int) int {
+	for i++; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return UnterminatedString.at(len(b))
+		}
+		i += n
+		slashes := 0
+		for b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i + 1
 		}
 	}
 }

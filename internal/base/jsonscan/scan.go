@@ -4,11 +4,12 @@
 // The functions take a text and a position in it and return a position after what they passed over. A negative position
 // says that the text is wrong; [FaultOf] tells where and how. [Members], [Elements] and [Find] walk over a value that is
 // known to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first fault.
-// Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number.
+// Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number; [AppendString] and
+// [AppendCompact] write them again.
 //
 // What holds:
 //
-//   - Nothing is copied and nothing allocated, except for keys with an escape.
+//   - Reading copies and allocates nothing, except for keys with an escape.
 //   - Nesting is bounded by [MaxDepth].
 //   - [Valid], and every walk that comes to its end, accepts exactly what encoding/json accepts. [Skim] accepts more: it
 //     looks at brackets and quotes alone.

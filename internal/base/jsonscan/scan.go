@@ -1,9 +1,9 @@
 // Package jsonscan reads JSON in place: texts too hot, too large or too foreign for encoding/json, which builds what it
 // reads.
 //
-// The functions take a text and a position in it and return a position after what they passed over. A negative position
-// says that the text is wrong; [FaultOf] tells where and how. [Members], [Elements] and [Find] walk over a value that is
-// known to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first fault.
+// The functions take a text and a position in it and return the position after what they passed over. A negative one says
+// that the text is wrong; [FaultOf] returns where and how. [Members], [Elements] and [Find] walk over a value that is known
+// to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first fault.
 // Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number; [AppendString] and
 // [AppendCompact] write them again.
 //
@@ -11,11 +11,11 @@
 //
 //   - Reading copies and allocates nothing, except for keys with an escape.
 //   - Nesting is bounded by [MaxDepth].
-//   - [Valid], and every walk that comes to its end, accepts exactly what encoding/json accepts. [Skim] accepts more: it
-//     looks at brackets and quotes alone.
+//   - [Valid], and every walk that comes to its end, accepts exactly what encoding/json accepts. [Skim] accepts more:
+//     it looks at brackets and quotes alone.
 //   - A string decodes to what encoding/json makes of it: half a surrogate pair and invalid UTF-8 become U+FFFD.
-//   - Unlike encoding/json, keys count in their own case, a key that stands twice is handed out twice, and a key without
-//     an escape is handed out as it stands, even if it is not UTF-8.
+//   - Unlike encoding/json, keys count in their own case, a key that stands twice is handed out twice, and a key
+//     without an escape is handed out as it stands, even if it is not UTF-8.
 //
 // The package must never know what a text is about: no endpoint, no record, no message of an error.
 package jsonscan
@@ -81,8 +81,8 @@ func Value(b []byte, i, depth int) int {
 	return WantValue.at(i)
 }
 
-// Skim passes over the value that begins at i and looks only for its end: strings have one, as many brackets are closed as
-// opened. It is for values that are read afterwards, or that nobody reads.
+// Skim passes over the value that begins at i and looks only for its end: strings have one, as many brackets are closed
+// as opened. It is for values that are read afterwards, or that nobody reads.
 func Skim(b []byte, i int) int {
 	for depth := 0; ; {
 		if i >= len(b) {
@@ -348,7 +348,8 @@ func Int(b []byte, i int) (n int64, end int) {
 		i++
 	}
 	size := i - start
-	if size == 0 || size > 19 || n < 0 || b[start] == '0' && size > 1 || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
+	if size == 0 || size > 19 || n < 0 || b[start] == '0' && size > 1 ||
+		i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
 		return 0, MalformedNumber.at(start)
 	}
 	if negative {

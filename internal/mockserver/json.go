@@ -16,7 +16,8 @@ func scan(body []byte) jsonscan.Scanner {
 
 // faults are the words for what is wrong with a body; that it is an object is known.
 var faults = [...]string{
-	jsonscan.WantKey: "expected a member name", jsonscan.WantColon: "expected :", jsonscan.WantValue: "expected a value",
+	jsonscan.WantKey: "expected a member name", jsonscan.WantColon: "expected :",
+	jsonscan.WantValue: "expected a value",
 	jsonscan.WantBrace: "expected , or }", jsonscan.WantBracket: "expected , or ]",
 	jsonscan.WantEnd:         "unexpected text after the value",
 	jsonscan.MalformedNumber: "malformed number", jsonscan.InvalidEscape: "invalid escape in a string",

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // Redacted stands wherever a secret was.
@@ -217,18 +219,10 @@ func (s *jsonRedactor) space() {
 
 // text copies a string and returns what it says.
 func (s *jsonRedactor) text() string {
-	start := s.at
-	for s.at++; s.in[s.at] != '"'; s.at++ {
-		if s.in[s.at] == '\\' {
-			s.at++
-		}
-	}
-	s.at++
-	literal := s.in[start:s.at]
-	said := string(literal[1 : len(literal)-1])
-	if bytes.IndexByte(literal, '\\') >= 0 {
-		_ = json.Unmarshal(literal, &said) // valid, as the document is
-	}
+	end, _ := jsonscan.String(s.in, s.at)
+	literal := s.in[s.at:end]
+	s.at = end
+	said := jsonscan.Text(literal)
 	if hidden := s.r.Values(said); hidden != said {
 		s.out = AppendString(s.out, hidden)
 	} else {
@@ -246,9 +240,7 @@ func (s *jsonRedactor) value() {
 		s.list(s.in[s.at] == '{')
 	default:
 		start := s.at
-		for s.at < len(s.in) && strings.IndexByte(" \t\r\n,:]}", s.in[s.at]) < 0 {
-			s.at++
-		}
+		s.at = jsonscan.Word(s.in, start)
 		if scalar := s.in[start:s.at]; s.r.plain[string(scalar)] {
 			s.out = AppendString(s.out, Redacted)
 		} else {

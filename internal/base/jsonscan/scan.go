@@ -1,25 +1,27 @@
 // Package jsonscan reads JSON in place: texts too hot, too large or too foreign for encoding/json, which builds what it
 // reads.
 //
-// The functions take a text and a position in it and return a position after what they passed over. A negative position
-// says that the text is wrong; [FaultOf] tells where and how. [Members], [Elements] and [Find] walk over a value that is
-// known to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first fault.
-// Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number.
+// The functions take a text and a position in it and return the position after what they passed over. A negative one says
+// that the text is wrong; [FaultOf] returns where and how. [Members], [Elements] and [Find] walk over a value that is known
+// to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first fault.
+// Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number; [AppendString] and
+// [AppendCompact] write them again.
 //
 // What holds:
 //
-//   - Nothing is copied and nothing allocated, except for keys with an escape.
+//   - Reading copies and allocates nothing, except for keys with an escape.
 //   - Nesting is bounded by [MaxDepth].
-//   - [Valid], and every walk that comes to its end, accepts exactly what encoding/json accepts. [Skim] accepts more: it
-//     looks at brackets and quotes alone.
+//   - [Valid], and every walk that comes to its end, accepts exactly what encoding/json accepts. [Skim] accepts more:
+//     it looks at brackets and quotes alone.
 //   - A string decodes to what encoding/json makes of it: half a surrogate pair and invalid UTF-8 become U+FFFD.
-//   - Unlike encoding/json, keys count in their own case, a key that stands twice is handed out twice, and a key without
-//     an escape is handed out as it stands, even if it is not UTF-8.
+//   - Unlike encoding/json, keys count in their own case, a key that stands twice is handed out twice, and a key
+//     without an escape is handed out as it stands, even if it is not UTF-8.
 //
 // The package must never know what a text is about: no endpoint, no record, no message of an error.
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -79,8 +81,8 @@ func Value(b []byte, i, depth int) int {
 	return WantValue.at(i)
 }
 
-// Skim passes over the value that begins at i and looks only for its end: strings are whole, as many brackets are closed as
-// opened. It is for values that are read afterwards, or that nobody reads.
+// Skim passes over the value that begins at i and looks only for its end: strings have one, as many brackets are closed
+// as opened. It is for values that are read afterwards, or that nobody reads.
 func Skim(b []byte, i int) int {
 	for depth := 0; ; {
 		if i >= len(b) {
@@ -88,7 +90,7 @@ func Skim(b []byte, i int) int {
 		}
 		switch b[i] {
 		case '"':
-			if i, _ = String(b, i); i < 0 {
+			if i = skimString(b, i); i < 0 {
 				return i
 			}
 		case '{', '[':
@@ -109,6 +111,23 @@ func Skim(b []byte, i int) int {
 		}
 		if depth == 0 {
 			return i
+		}
+	}
+}
+
+func skimString(b []byte, i int) int {
+	for i++; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return UnterminatedString.at(len(b))
+		}
+		i += n
+		slashes := 0
+		for b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i + 1
 		}
 	}
 }
@@ -329,7 +348,8 @@ func Int(b []byte, i int) (n int64, end int) {
 		i++
 	}
 	size := i - start
-	if size == 0 || size > 19 || n < 0 || b[start] == '0' && size > 1 || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
+	if size == 0 || size > 19 || n < 0 || b[start] == '0' && size > 1 ||
+		i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
 		return 0, MalformedNumber.at(start)
 	}
 	if negative {

@@ -17,8 +17,8 @@ var seeds = []string{
 	`{"a":1,}`, `[1,]`, `[{}]`, `[[]`, `"a`, `"\`, `"\u00`, `-`, `1e+`, `tru`,
 }
 
-// FuzzScan compares the scanner with encoding/json: what is accepted, what strings and members say, and what the compact
-// form of a value means.
+// FuzzScan compares the scanner with encoding/json: what is accepted, what strings and members say, and what the
+// compact form of a value means.
 func FuzzScan(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -111,8 +111,10 @@ func TestFaults(t *testing.T) {
 		{``, 0, WantValue}, {`{`, 1, WantKey}, {`[`, 1, WantValue}, {`{"a"1}`, 4, WantColon}, {`{"a":1,}`, 7, WantKey},
 		{`[1,]`, 3, WantValue}, {`[1 2]`, 3, WantBracket}, {`{"a":1]`, 6, WantBrace}, {`{} x`, 3, WantEnd},
 		{`01`, 1, WantEnd}, {`[-]`, 2, MalformedNumber}, {`1.`, 2, MalformedNumber}, {`1e+`, 3, MalformedNumber},
-		{`"\x"`, 1, InvalidEscape}, {`"\u12"`, 1, InvalidEscape}, {`"\`, 1, InvalidEscape}, {"\"\n\"", 1, ControlCharacter},
-		{`"abc`, 4, UnterminatedString}, {`nul`, 0, WantValue}, {strings.Repeat("[", MaxDepth+1), MaxDepth + 1, TooDeep},
+		{`"\x"`, 1, InvalidEscape}, {`"\u12"`, 1, InvalidEscape}, {`"\`, 1, InvalidEscape},
+		{"\"\n\"", 1, ControlCharacter},
+		{`"abc`, 4, UnterminatedString}, {`nul`, 0, WantValue},
+		{strings.Repeat("[", MaxDepth+1), MaxDepth + 1, TooDeep},
 	} {
 		if at, got := FaultOf(Document([]byte(c.text), 0)); at != c.at || got != c.want {
 			t.Errorf("%.20q: fault %d at %d, want %d at %d", c.text, got, at, c.want, c.at)
@@ -161,8 +163,8 @@ func TestScanningDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkValid(b *testing.B) {
-	text := []byte(`{"id":"chatcmpl-0123456789abcdef0123456789abcdef","object":"chat.completion.chunk","created":1700000000,` +
-		`"choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"n":12}`)
+	text := []byte(`{"id":"chatcmpl-0123456789abcdef0123456789abcdef","object":"chat.completion.chunk",` +
+		`"created":1700000000,"choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"n":12}`)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		if !Valid(text) {

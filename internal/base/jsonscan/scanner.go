@@ -2,8 +2,8 @@ package jsonscan
 
 import "iter"
 
-// Scanner reads a text from left to right and keeps the first fault: from then on there are no more members, elements and
-// values.
+// Scanner reads a text from left to right and keeps the first fault: from then on there are no more members, elements
+// and values.
 type Scanner struct {
 	Text []byte
 	// At is the position in Text; once something is wrong it is negative, see [FaultOf].
@@ -22,8 +22,8 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// Members enters an object and walks over its keys. The body of the loop must read the value; it may leave the loop only
-// to give up the text.
+// Members enters an object and walks over its keys. The body of the loop must read the value; it may leave the loop
+// only to give up the text.
 func (s *Scanner) Members() iter.Seq[[]byte] {
 	return func(yield func(key []byte) bool) {
 		for more := s.enter('{', '}', WantObject); more; more = s.leave('}') {

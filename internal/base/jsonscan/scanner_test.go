@@ -40,8 +40,8 @@ func leaves(out []string, raw []byte) []string {
 	return out
 }
 
-// FuzzScanner reads texts value by value: the faults are those of a text that is passed over as one, and what is read is
-// what the walks find.
+// FuzzScanner reads texts value by value: the faults are those of a text that is passed over as one, and what is read
+// is what the walks find.
 func FuzzScanner(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

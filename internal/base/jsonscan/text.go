@@ -85,8 +85,8 @@ func appendEscape(dst, s []byte) ([]byte, int) {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string: only what must be escaped is, other characters stay raw, and each byte that is
-// not UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string: only what must be escaped is, other characters stay raw, and each byte that
+// is not UTF-8 becomes U+FFFD.
 func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/jsonscan"
 )
 
 // Input is one turn's request body, formatted as the endpoint sends that turn on its own.
@@ -87,7 +88,7 @@ func (w *inputsWriter) add(input Input) error {
 	default:
 		w.text(",")
 	}
-	payload := withoutNulls(w.redactor.JSON(input.Payload))
+	payload := jsonscan.WithoutNulls(w.redactor.JSON(input.Payload))
 	w.scratch.Reset()
 	w.scratch.WriteString("\n        ")
 	if err := json.Indent(&w.scratch, payload, "        ", "  "); err != nil {

@@ -75,7 +75,7 @@ type tagged struct {
 
 // scanRow reads a usual line, see scanRecord. Names of metrics are those of the columns so far.
 func (v *Values) scanRow(line []byte, r *row) bool {
-	s := lineScanner{text: line, good: true}
+	s := newLineScanner(line)
 	*r = row{values: r.values[:0]}
 	s.object(func(key []byte) {
 		switch string(key) {
@@ -85,32 +85,34 @@ func (v *Values) scanRow(line []byte, r *row) bool {
 				case "conversation_id":
 					r.key.Conversation = s.string()
 				case "turn_index":
-					r.key.Turn = int(s.integer())
+					r.key.Turn = int(s.Int())
 				case "benchmark_phase":
 					r.warmup = s.string() == "warmup"
 				default:
-					s.value(0)
+					s.Value()
 				}
 			})
 		case "metrics":
-			s.object(func(tag []byte) { s.good = s.good && v.scanMetric(&s, tag, r) })
+			s.object(func(tag []byte) { v.scanMetric(&s, tag, r) })
 		case specDecodeKey, "trace_data", "facts":
-			s.value(0)
+			s.Value()
 		default:
-			s.good = false
+			s.leave()
 		}
 	})
-	return s.good && s.at == len(line)
+	s.End()
+	return s.At >= 0
 }
 
-func (v *Values) scanMetric(s *lineScanner, tag []byte, r *row) bool {
+func (v *Values) scanMetric(s *lineScanner, tag []byte, r *row) {
 	value := s.quantity()
-	if !s.good || len(value) == 0 || value[0] == '[' {
-		return s.good
+	if s.At < 0 || value[0] == '[' {
+		return
 	}
 	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil {
-		return false
+		s.leave()
+		return
 	}
 	name := v.names[string(tag)]
 	if name == "" {
@@ -118,7 +120,6 @@ func (v *Values) scanMetric(s *lineScanner, tag []byte, r *row) bool {
 		v.names[name] = name
 	}
 	r.values = append(r.values, tagged{name, n})
-	return true
 }
 
 func (v *Values) add(text []byte, times map[RequestKey]int) error {

@@ -3,15 +3,16 @@ package report
 import (
 	"unicode/utf8"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 )
 
 // scanRecord reads a line as this program writes those of successful requests, at several times the speed of the general
-// reader. A line of another shape (a failed request, blanks, escapes, members it does not know or in another order) is
-// not for it: false then, and the general reader says what it is.
+// reader. A line of another shape (a failed request, members it does not know or in another order) is not for it: false
+// then, and the general reader says what it is.
 func scanRecord(line []byte) (*record.Record, bool) {
-	s := lineScanner{text: line, good: true}
+	s := newLineScanner(line)
 	r := &record.Record{Identity: record.Identity{ProfilingIndex: -1}, Facts: record.NewFacts()}
 	seen, started := 0, false
 	s.object(func(key []byte) {
@@ -27,42 +28,43 @@ func scanRecord(line []byte) (*record.Record, bool) {
 			s.specDecode(r)
 		case "trace_data":
 			order = 4
-			s.value(0)
+			s.Value()
 		case "facts":
 			order = 5
 			s.object(func(name []byte) {
-				if value := s.value(0); s.good && metrics.RestoreFact(r, string(name), value) != nil {
-					s.good = false
+				if value := s.Value(); value != nil && metrics.RestoreFact(r, string(name), value) != nil {
+					s.leave()
 				}
 			})
 		}
 		if order <= seen {
-			s.good = false
+			s.leave()
 		}
 		seen = order
 	})
-	if s.at != len(line) || seen != 5 || !started {
-		return nil, false
-	}
-	return r, s.good
+	s.End()
+	return r, s.At >= 0 && seen == 5 && started
 }
 
-// lineScanner walks compact JSON. Once it is not good it stays so, and moves no further.
-type lineScanner struct {
-	text []byte
-	at   int
-	good bool
+// lineScanner reads a line up to what is for the general reader.
+type lineScanner struct{ jsonscan.Scanner }
+
+func newLineScanner(line []byte) lineScanner {
+	return lineScanner{jsonscan.Scanner{Text: line}}
 }
+
+// leave leaves the line to the general reader.
+func (s *lineScanner) leave() { s.Fail(jsonscan.WantValue) }
 
 // metadata reads which request it was; it tells whether a start was among it.
 func (s *lineScanner) metadata(r *record.Record) bool {
 	const absent = record.Absent
 	start, credit, intended, ack, cancelled := absent, absent, absent, absent, absent
-	whole := func(into *int) { *into = int(s.integer()) }
+	whole := func(into *int) { *into = int(s.Int()) }
 	s.object(func(key []byte) {
 		switch string(key) {
 		case "session_num":
-			r.SessionNum = s.integer()
+			r.SessionNum = s.Int()
 		case "x_request_id":
 			r.RequestID = s.string()
 		case "x_correlation_id":
@@ -72,15 +74,15 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 		case "turn_index":
 			whole(&r.TurnIndex)
 		case "credit_issued_ns":
-			credit = s.integer()
+			credit = s.Int()
 		case "intended_send_ns":
-			intended = s.integer()
+			intended = s.Int()
 		case "request_start_ns":
-			start = s.integer()
+			start = s.Int()
 		case "request_ack_ns":
-			ack = s.integer()
+			ack = s.Int()
 		case "cancellation_time_ns":
-			cancelled = s.integer()
+			cancelled = s.Int()
 		case "worker_id":
 			r.WorkerID = s.string()
 		case "record_processor_id":
@@ -104,7 +106,7 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 		case "root_correlation_id":
 			r.RootCorrelationID = s.string()
 		default:
-			s.value(0)
+			s.Value()
 		}
 	})
 	if start == absent {
@@ -125,8 +127,8 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 // quantity reads {"value":…,"unit":"…"} and returns the value.
 func (s *lineScanner) quantity() []byte {
 	s.literal(`{"value":`)
-	value := s.value(0)
-	s.literal(`,"unit":"`)
+	value := s.Value()
+	s.literal(`,"unit":`)
 	s.quoted()
 	s.literal(`}`)
 	return value
@@ -134,20 +136,18 @@ func (s *lineScanner) quantity() []byte {
 
 func (s *lineScanner) metric(r *record.Record, tag []byte) {
 	value := s.quantity()
-	if s.good && metrics.RestoreMetric(r, string(tag), value) != nil {
-		s.good = false
+	if s.At >= 0 && metrics.RestoreMetric(r, string(tag), value) != nil {
+		s.leave()
 	}
 }
 
 // specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts counts
 // before it.
 func (s *lineScanner) specDecode(r *record.Record) {
-	text := s.value(0)
-	if !s.good {
-		return
-	}
-	told := r.Facts
-	if r.SpecDecode, s.good = record.ParseSpecDecode(text); !s.good {
+	text := s.Value()
+	told, ok := r.Facts, false
+	if r.SpecDecode, ok = record.ParseSpecDecode(text); !ok {
+		s.leave()
 		return
 	}
 	r.SpecDecode.Fill(&r.Facts)
@@ -160,29 +160,12 @@ func (s *lineScanner) specDecode(r *record.Record) {
 
 // object calls member with the key of each member; it reads the value.
 func (s *lineScanner) object(member func(key []byte)) {
-	s.literal("{")
-	if s.next() == '}' {
-		s.at++
-		return
-	}
-	for s.good {
-		s.literal(`"`)
-		key := s.quoted()
-		s.literal(":")
-		if !s.good || !plainKey(key) {
-			s.good = false
+	for key := range s.Members() {
+		if !plainKey(key) {
+			s.leave()
 			return
 		}
 		member(key)
-		switch s.next() {
-		case ',':
-			s.at++
-		case '}':
-			s.at++
-			return
-		default:
-			s.good = false
-		}
 	}
 }
 
@@ -196,164 +179,30 @@ func plainKey(key []byte) bool {
 	return true
 }
 
-// next is the next byte, 0 at the end.
-func (s *lineScanner) next() byte {
-	if !s.good || s.at >= len(s.text) {
-		return 0
-	}
-	return s.text[s.at]
-}
-
+// literal reads what stands as it is written.
 func (s *lineScanner) literal(want string) {
-	if !s.good || len(s.text)-s.at < len(want) || string(s.text[s.at:s.at+len(want)]) != want {
-		s.good = false
+	if s.At < 0 || len(s.Text)-s.At < len(want) || string(s.Text[s.At:s.At+len(want)]) != want {
+		s.leave()
 		return
 	}
-	s.at += len(want)
+	s.At += len(want)
 }
 
-// quoted reads a string to its closing quote, which it takes; one with an escape is not good.
+// quoted reads a string and returns it raw.
 func (s *lineScanner) quoted() []byte {
-	start, ascii := s.at, true
-	for s.good && s.at < len(s.text) {
-		switch c := s.text[s.at]; {
-		case c == '"':
-			text := s.text[start:s.at]
-			s.at++
-			s.good = ascii || utf8.Valid(text)
-			return text
-		case c == '\\' || c < ' ':
-			s.good = false
-			return nil
-		default:
-			ascii = ascii && c < utf8.RuneSelf
-		}
-		s.at++
+	raw := s.Value()
+	if len(raw) > 0 && raw[0] != '"' {
+		s.leave()
 	}
-	s.good = false
-	return nil
+	return raw
 }
 
-func (s *lineScanner) string() string {
-	s.literal(`"`)
-	return string(s.quoted())
-}
+func (s *lineScanner) string() string { return jsonscan.Text(s.quoted()) }
 
 func (s *lineScanner) bool() bool {
-	if s.next() == 't' {
-		s.literal("true")
-		return s.good
+	raw := s.Value()
+	if len(raw) > 0 && raw[0] != 't' && raw[0] != 'f' {
+		s.leave()
 	}
-	s.literal("false")
-	return false
-}
-
-// integer reads a whole number of up to 18 digits.
-func (s *lineScanner) integer() int64 {
-	negative := s.next() == '-'
-	if negative {
-		s.at++
-	}
-	start, n := s.at, int64(0)
-	for c := s.next(); '0' <= c && c <= '9'; c = s.next() {
-		n = n*10 + int64(c-'0')
-		s.at++
-		if s.at-start > 19 {
-			break
-		}
-	}
-	digits := s.at - start
-	if digits == 0 || digits > 19 || n < 0 || digits > 1 && s.text[start] == '0' {
-		s.good = false
-	}
-	switch s.next() {
-	case '.', 'e', 'E':
-		s.good = false
-	}
-	if negative {
-		return -n
-	}
-	return n
-}
-
-// deepest is how far values may be nested.
-const deepest = 16
-
-// value reads a value of any kind and returns its text.
-func (s *lineScanner) value(depth int) []byte {
-	start := s.at
-	switch c := s.next(); {
-	case depth > deepest:
-		s.good = false
-	case c == '"':
-		s.at++
-		s.quoted()
-	case c == '{':
-		s.object(func([]byte) { s.value(depth + 1) })
-	case c == '[':
-		s.array(depth)
-	case c == 't', c == 'f':
-		s.bool()
-	case c == 'n':
-		s.literal("null")
-	default:
-		s.number()
-	}
-	if !s.good {
-		return nil
-	}
-	return s.text[start:s.at]
-}
-
-func (s *lineScanner) array(depth int) {
-	s.literal("[")
-	if s.next() == ']' {
-		s.at++
-		return
-	}
-	for s.good {
-		s.value(depth + 1)
-		switch s.next() {
-		case ',':
-			s.at++
-		case ']':
-			s.at++
-			return
-		default:
-			s.good = false
-		}
-	}
-}
-
-// number reads a number without checking more than that its bytes are those of one and stand in their order.
-func (s *lineScanner) number() {
-	if s.next() == '-' {
-		s.at++
-	}
-	start := s.at
-	s.digits()
-	if s.good && s.at-start > 1 && s.text[start] == '0' {
-		s.good = false
-	}
-	if s.next() == '.' {
-		s.at++
-		s.digits()
-	}
-	if c := s.next(); c == 'e' || c == 'E' {
-		s.at++
-		if c := s.next(); c == '+' || c == '-' {
-			s.at++
-		}
-		s.digits()
-	}
-}
-
-func (s *lineScanner) digits() {
-	start := s.at
-	for c := s.next(); '0' <= c && c <= '9'; c = s.next() {
-		s.at++
-	}
-	if s.at == start {
-		s.good = false
-	}
+	return string(raw) == "true"
 }

@@ -66,16 +66,3 @@ func TestTrapInputTokens(t *testing.T) {
 		}
 	}
 }
-
-func TestWithoutNulls(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"a":null,"b":[null,{"c":null,"d":1}],"e":"null","f":null}`: `{"b":[null,{"d":1}],"e":"null"}`,
-		`{"a":1.0}`:        `{"a":1.0}`,
-		`null`:             `null`,
-		`{"a":{"b":null}}`: `{"a":{}}`,
-	} {
-		if got := string(WithoutNulls([]byte(in))); got != want {
-			t.Errorf("%s: got %s, want %s", in, got, want)
-		}
-	}
-}

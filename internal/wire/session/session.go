@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"sync"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
@@ -334,7 +335,7 @@ func Payload(e endpoint.Endpoint, c *dataset.Conversation, turn int) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("conversation %s, turn %d: %w", c.SessionID, turn, err)
 	}
-	return endpoint.WithoutNulls(body.JSON()), nil
+	return jsonscan.WithoutNulls(body.JSON()), nil
 }
 
 func (s *Store) template(b *endpoint.Body) *headerTemplate {

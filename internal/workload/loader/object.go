@@ -31,70 +31,26 @@ func parseObject(text []byte) (*object, error) {
 		}
 		return nil, errors.New("the line is not UTF-8 text")
 	}
-	if o := splitObject(text); o != nil {
-		return o, nil
-	}
-	return decodeObject(text)
-}
-
-// decodeObject is parseObject for text that may be wrong.
-func decodeObject(text []byte) (*object, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	token, err := dec.Token()
-	if err != nil {
-		return nil, cmp.Or(syntaxError(text), jsonError(err))
-	}
-	if token != json.Delim('{') {
-		if err := syntaxError(text); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%w, got %s", errNoObject, shorten(string(text)))
-	}
-	o := &object{members: map[string]json.RawMessage{}}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return nil, cmp.Or(syntaxError(text), jsonError(err))
-		}
-		key, _ := token.(string) // the decoder lets nothing else stand here
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, cmp.Or(syntaxError(text), jsonError(err))
+	in := jsonscan.Scanner{Text: bytes.Clone(text)} // the members outlive the line
+	o := &object{members: make(map[string]json.RawMessage, 8)}
+	for name := range in.Members() {
+		key, value := string(name), in.Value()
+		if in.At < 0 {
+			break
 		}
 		if _, twice := o.members[key]; twice {
 			return nil, fmt.Errorf("the key %q stands twice in one object", shorten(key))
 		}
 		o.keys = append(o.keys, key)
-		o.members[key] = value
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, cmp.Or(syntaxError(text), jsonError(err))
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("more text follows the JSON object on the same line")
-	}
-	return o, nil
-}
-
-// splitObject takes a right object apart, without a decoder; nil: the decoder finds out what is wrong.
-func splitObject(text []byte) *object {
-	if len(text) == 0 || text[0] != '{' {
-		return nil
-	}
-	in := jsonscan.Scanner{Text: bytes.Clone(text)} // the members outlive the line
-	o := &object{members: make(map[string]json.RawMessage, 8)}
-	for name := range in.Members() {
-		key, value := string(name), in.Value()
-		if _, twice := o.members[key]; twice {
-			return nil
-		}
-		o.keys = append(o.keys, key)
 		o.members[key] = json.RawMessage(value[:len(value):len(value)])
 	}
-	if in.End(); in.At < 0 {
-		return nil
+	if in.End(); in.At >= 0 {
+		return o, nil
 	}
-	return o
+	if _, fault := jsonscan.FaultOf(in.At); fault == jsonscan.WantEnd {
+		return nil, errors.New("more text follows the JSON object on the same line")
+	}
+	return nil, cmp.Or(syntaxError(text), fmt.Errorf("%w, got %s", errNoObject, shorten(string(text))))
 }
 
 // syntaxError says where text stops being JSON, nil if it is JSON.

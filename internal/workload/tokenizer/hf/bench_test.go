@@ -46,7 +46,8 @@ func BenchmarkNew(b *testing.B) {
 		fmt.Fprintf(&scores, `,["%s",-%d.25]`, strings.Replace(token, `\u0120`, "▁", 1), id%17)
 	}
 	for name, file := range map[string]string{
-		"bpe":     `{"model":{"type":"BPE","vocab":{` + vocabulary.String()[1:] + `},"merges":[` + merges.String()[1:] + `]}}`,
+		"bpe": `{"model":{"type":"BPE","vocab":{` + vocabulary.String()[1:] +
+			`},"merges":[` + merges.String()[1:] + `]}}`,
 		"unigram": `{"model":{"type":"Unigram","unk_id":0,"vocab":[` + scores.String()[1:] + `]}}`,
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -1,8 +1,8 @@
 package hf
 
 import (
+	"bytes"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"aiperf/internal/workload/tokenizer/vocab"
@@ -68,8 +68,8 @@ func newBPE(s *modelSpec, v *vocab.Vocab, raw bool) (*bpe, error) {
 	return b, nil
 }
 
-func (b *bpe) readMerges(raw string) error {
-	n := strings.Count(raw, `"`) / 2 // at least half as many: an entry is one string, or two in a list
+func (b *bpe) readMerges(raw []byte) error {
+	n := bytes.Count(raw, []byte{'"'}) / 2 // at least half as many: an entry is one string, or two in a list
 	pairs, into := make([]uint64, 0, n), make([]uint32, 0, n)
 	var cuts *cutter
 	if !b.raw {

@@ -3,7 +3,6 @@ package hf
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/vocab"
@@ -22,7 +21,7 @@ type Options struct {
 
 // New makes a tokenizer of the text of a tokenizer.json.
 func New(data []byte, o Options) (*Tokenizer, error) {
-	r := &reader{s: unsafe.String(unsafe.SliceData(data), len(data))}
+	r := &reader{b: data}
 	var f file
 	var m *source
 	err := r.object(&f, map[string]func() error{"model": func() (err error) {
@@ -148,7 +147,7 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 // Members tells which of two names the object that data spells has among its members. It looks no closer, and no
 // further than it must: an object that is wrong behind them has them, too.
 func Members(data []byte, one, other string) (hasOne, hasOther bool) {
-	r := &reader{s: unsafe.String(unsafe.SliceData(data), len(data))}
+	r := &reader{b: data}
 	if r.take('{') != nil {
 		return false, false
 	}

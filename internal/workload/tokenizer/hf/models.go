@@ -14,7 +14,7 @@ type source struct {
 	spec   modelSpec
 	vocab  *vocab.Vocab
 	scores []float64 // of the tokens of a Unigram model; else nil
-	merges string    // as they are spelled
+	merges []byte    // as they are spelled
 }
 
 // model takes the model, whatever its type; older files name none.
@@ -57,7 +57,7 @@ func (r *reader) model() (*source, error) {
 
 func (m *source) guessType() string {
 	switch {
-	case m.merges != "":
+	case len(m.merges) > 0:
 		return "BPE"
 	case m.scores != nil:
 		return "Unigram"

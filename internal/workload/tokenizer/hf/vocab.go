@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/tokenizer/vocab"
 )
 
@@ -16,7 +17,7 @@ func (r *reader) tokens() (*vocab.Vocab, error) {
 	if err := r.take('{'); err != nil {
 		return nil, fmt.Errorf("model.vocab: %w", err)
 	}
-	left := len(r.s) - r.at
+	left := len(r.b) - r.at
 	b := vocab.NewBuilder(left/40, left/6)
 	for n := 0; ; n++ {
 		more, err := r.more(n, '}')
@@ -33,12 +34,12 @@ func (r *reader) tokens() (*vocab.Vocab, error) {
 		if err != nil {
 			return nil, fmt.Errorf("model.vocab: %w", err)
 		}
-		start := r.at
-		id, ok := r.small()
-		if !ok { // 5.0 is one, too
-			r.at = start
+		id, end := jsonscan.Int(r.b, jsonscan.Space(r.b, r.at))
+		if end >= 0 {
+			r.at = end
+		} else { // 5.0 is one, too
 			f, err := r.number()
-			if id = int32(max(-1, min(f, maxID))); err != nil || f != float64(id) {
+			if id = int64(max(-1, min(f, maxID))); err != nil || f != float64(id) {
 				id = -1
 			}
 		}
@@ -48,7 +49,7 @@ func (r *reader) tokens() (*vocab.Vocab, error) {
 		if id < 0 || id >= maxID {
 			return nil, fmt.Errorf("model.vocab: the id of %q is no number below %d", token, maxID)
 		}
-		b.Put(token, id)
+		b.Put(token, int32(id))
 	}
 }
 
@@ -57,7 +58,7 @@ func (r *reader) pieces() (*vocab.Vocab, []float64, error) {
 	if err := r.take('['); err != nil {
 		return nil, nil, fmt.Errorf("model.vocab: %w", err)
 	}
-	left := len(r.s) - r.at
+	left := len(r.b) - r.at
 	b := vocab.NewBuilder(left/40, left/4)
 	var scores []float64
 	for n := 0; ; n++ {
@@ -104,11 +105,11 @@ func (r *reader) scored() (string, float64, error) {
 }
 
 // readMerges calls merge with the two parts of each entry: "a b" or ["a","b"].
-func readMerges(raw string, merge func(left, right string) error) error {
-	if raw == "" || raw == "null" {
+func readMerges(raw []byte, merge func(left, right string) error) error {
+	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	r := &reader{s: raw}
+	r := &reader{b: raw}
 	if err := r.take('['); err != nil {
 		return fmt.Errorf("model.merges: %w", err)
 	}

@@ -1,12 +1,9 @@
-package endpoint
+package jsonscan
 
-import (
-	"bytes"
+import "bytes"
 
-	"aiperf/internal/base/jsonscan"
-)
-
-// WithoutNulls is a JSON value without the members whose value is null, at any depth.
+// WithoutNulls returns a raw value without the members whose value is null, at any depth, compact if there may be one.
+// Elements of arrays stay, because their place counts. raw must be valid.
 func WithoutNulls(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte("null")) {
 		return raw
@@ -21,25 +18,25 @@ func appendWithoutNulls(dst, raw []byte) []byte {
 			dst = append(dst, ',')
 		}
 	}
-	switch raw[jsonscan.Space(raw, 0)] {
+	switch raw[Space(raw, 0)] {
 	case '{':
 		dst = append(dst, '{')
-		for m := range jsonscan.Members(raw) {
-			if jsonscan.IsNull(m.Value) {
+		for m := range Members(raw) {
+			if IsNull(m.Value) {
 				continue
 			}
 			comma()
-			dst = append(jsonscan.AppendString(dst, m.Key), ':')
+			dst = append(AppendString(dst, m.Key), ':')
 			dst = appendWithoutNulls(dst, m.Value)
 		}
 		return append(dst, '}')
 	case '[':
 		dst = append(dst, '[')
-		for e := range jsonscan.Elements(raw) {
+		for e := range Elements(raw) {
 			comma()
 			dst = appendWithoutNulls(dst, e)
 		}
 		return append(dst, ']')
 	}
-	return jsonscan.AppendCompact(dst, raw)
+	return AppendCompact(dst, raw)
 }

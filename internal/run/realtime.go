@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,7 +144,7 @@ func (f *figures) distributions() []string {
 		}
 		var cells [4]string
 		for i, rank := range d.ranks {
-			cells[i] = whole(r.Stats.Percentiles[slices.Index(metrics.PercentileRanks[:], rank)]) + d.unit
+			cells[i] = whole(r.Stats.Percentiles.At(rank)) + d.unit
 			widths[i] = max(widths[i], len(cells[i]))
 		}
 		label = max(label, len(d.label))

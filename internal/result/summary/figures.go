@@ -54,32 +54,10 @@ func FiguresOf(r *Result) Figures {
 
 func blockOf(m *metrics.Result) Block {
 	b := Block{Tag: m.Tag, Unit: m.Unit, Stats: map[string]float64{}}
-	set := func(name string, v float64) {
-		if artifact.Finite(v) {
-			b.Stats[name] = v
+	for _, f := range m.Figures() {
+		if artifact.Finite(f.Value) {
+			b.Stats[f.Key] = f.Value
 		}
-	}
-	s := &m.Stats
-	set("avg", s.Avg)
-	if !m.Distribution {
-		if s.Count > 0 {
-			set("sum", s.Sum)
-			set("count", float64(s.Count))
-		}
-		return b
-	}
-	set("min", s.Min)
-	set("max", s.Max)
-	set("std", s.Std)
-	set("sum", s.Sum)
-	if s.Count > 0 {
-		set("count", float64(s.Count))
-	}
-	for i, rank := range metrics.PercentileRanks {
-		set(metrics.RankKey(rank), s.Percentiles[i])
-	}
-	for _, p := range m.Further {
-		set(metrics.RankKey(p.Rank), p.Value)
 	}
 	for _, bound := range m.Bounds {
 		if b.Bounds == nil {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,17 +52,9 @@ func (p *page) errorLatency(r *summary.Result) {
 		return
 	}
 	s := &r.Metrics[i].Stats
-	median, p99 := math.NaN(), math.NaN()
-	for j, rank := range metrics.PercentileRanks {
-		switch rank {
-		case 50:
-			median = s.Percentiles[j]
-		case 99:
-			p99 = s.Percentiles[j]
-		}
-	}
+	ranks := &s.Percentiles
 	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", r.Metrics[i].Unit,
-		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(p99), fixed2(median)), plain})
+		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(ranks.At(99)), fixed2(ranks.At(50))), plain})
 }
 
 // errorDetails is what the first error of its kind tells besides, on a line of its own.

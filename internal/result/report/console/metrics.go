@@ -82,9 +82,7 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 	}
 	slices.SortStableFunc(rows, func(a, b metrics.Result) int { return cmp.Compare(order(&a), order(&b)) })
 	t := table{title: heading, titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
-	for _, name := range [...]string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
-		t.columns = append(t.columns, column{header: name, style: green})
-	}
+	t.columns = append(t.columns, statColumns()...)
 	for i := range rows {
 		t.rows = append(t.rows, metricRow(&rows[i]))
 	}
@@ -145,20 +143,29 @@ func order(m *metrics.Result) int {
 }
 
 func metricRow(m *metrics.Result) []cell {
-	row := []cell{{text: metricLabel(m)}, number(m.Stats.Avg)}
-	if !m.Distribution {
-		for range 6 {
-			row = append(row, cell{notAvailable, dim})
-		}
-		return row
-	}
-	s := &m.Stats
-	return append(row, number(s.Min), number(s.Max), number(percentile(s, 99)), number(percentile(s, 90)),
-		number(percentile(s, 50)), number(s.Std))
+	return append([]cell{{text: metricLabel(m)}}, statCells(&m.Stats, m.Distribution, number)...)
 }
 
-func percentile(s *metrics.Stats, rank float64) float64 {
-	return s.Percentiles[slices.Index(metrics.PercentileRanks[:], rank)]
+// statColumns are the statistics of a table.
+func statColumns() (columns []column) {
+	for _, name := range [...]string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
+		columns = append(columns, column{header: name, style: green})
+	}
+	return columns
+}
+
+// statCells are those of a row; what is no distribution has the first alone.
+func statCells(s *metrics.Stats, distribution bool, number func(float64) cell) []cell {
+	p := &s.Percentiles
+	var row []cell
+	for _, v := range [...]float64{s.Avg, s.Min, s.Max, p.At(99), p.At(90), p.At(50), s.Std} {
+		if distribution || len(row) == 0 {
+			row = append(row, number(v))
+		} else {
+			row = append(row, cell{notAvailable, dim})
+		}
+	}
+	return row
 }
 
 func number(v float64) cell {

@@ -59,8 +59,8 @@ var groupTitles = []groupTitle{
 // ranks are the names of the percentiles that any metric has, those most looked at first.
 func ranks(list []metrics.Result) []string {
 	var out, last []string
-	for _, r := range metrics.PercentileRanks {
-		if name := metrics.RankKey(r); minor(name) {
+	for _, name := range metrics.PercentileKeys {
+		if minor(name) {
 			last = append(last, name)
 		} else {
 			out = append(out, name)
@@ -133,8 +133,8 @@ func newMetricRow(m *metrics.Result, ranks []string) metricRow {
 		row.Count = integer(m.Stats.Count)
 	}
 	known := map[string]float64{}
-	for _, r := range metrics.PercentileRanks {
-		known[metrics.RankKey(r)] = r
+	for i, key := range metrics.PercentileKeys {
+		known[key] = metrics.PercentileRanks[i]
 	}
 	for _, f := range m.Further {
 		known[metrics.RankKey(f.Rank)] = f.Rank

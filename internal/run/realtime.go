@@ -61,18 +61,9 @@ func (e *execution) logFigures() {
 	}
 }
 
-func (f *figures) result(tag string) *metrics.Result {
-	for i := range f.results {
-		if f.results[i].Tag == tag {
-			return &f.results[i]
-		}
-	}
-	return nil
-}
-
 // scalar returns a metric that is one number, nil if it is unknown.
 func (f *figures) scalar(tag string) *float64 {
-	if r := f.result(tag); r != nil {
+	if r := metrics.Find(f.results, tag); r != nil {
 		return &r.Stats.Avg
 	}
 	return nil
@@ -138,7 +129,7 @@ func (f *figures) distributions() []string {
 	var label int
 	var widths [4]int
 	for _, d := range distributionRows {
-		r := f.result(d.tag)
+		r := metrics.Find(f.results, d.tag)
 		if r == nil {
 			continue
 		}

@@ -36,6 +36,24 @@ type Result struct {
 	EpochNS int64
 }
 
+// Find is the result of a tag, nil where there is none.
+func Find(results []Result, tag string) *Result {
+	for i := range results {
+		if results[i].Tag == tag {
+			return &results[i]
+		}
+	}
+	return nil
+}
+
+// Place is what tables sort results of an Order by.
+func Place(order int) int {
+	if order == 0 {
+		return math.MaxInt
+	}
+	return order
+}
+
 // Method is how the statistics of a distribution were made.
 type Method string
 

@@ -3,6 +3,7 @@ package summary
 import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
 )
 
 // Figures are the numbers of one run as files have them: what thresholds and comparisons look at,
@@ -27,11 +28,8 @@ type Block struct {
 	// Stats are by name: avg, min, max, std, sum, count, p50…
 	Stats map[string]float64
 	// Bounds are the confidence bounds of percentiles by name; a side without one is NaN.
-	Bounds map[string]Interval
+	Bounds map[string]stats.Range
 }
-
-// Interval is between which values a figure lies; NaN where it has no end.
-type Interval struct{ Low, High float64 }
 
 // Find returns the block of a tag.
 func (f *Figures) Find(tag string) (Block, bool) {
@@ -61,9 +59,9 @@ func blockOf(m *metrics.Result) Block {
 	}
 	for _, bound := range m.Bounds {
 		if b.Bounds == nil {
-			b.Bounds = map[string]Interval{}
+			b.Bounds = map[string]stats.Range{}
 		}
-		b.Bounds[metrics.RankKey(bound.Rank)] = Interval{finite(bound.Low), finite(bound.High)}
+		b.Bounds[metrics.RankKey(bound.Rank)] = stats.Range{Low: finite(bound.Low), High: finite(bound.High)}
 	}
 	return b
 }

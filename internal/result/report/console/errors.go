@@ -2,12 +2,10 @@ package console
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/measure/hint"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
@@ -47,13 +45,13 @@ func (p *page) errorTable(r *summary.Result) {
 
 // errorLatency appends how long failed requests took, which no latency of the tables holds.
 func (p *page) errorLatency(r *summary.Result) {
-	i := slices.IndexFunc(r.Metrics, func(m metrics.Result) bool { return m.Tag == "error_latency" })
-	if i < 0 {
+	m, ok := r.Find("error_latency")
+	if !ok {
 		return
 	}
-	s := &r.Metrics[i].Stats
+	s := &m.Stats
 	ranks := &s.Percentiles
-	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", r.Metrics[i].Unit,
+	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", m.Unit,
 		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(ranks.At(99)), fixed2(ranks.At(50))), plain})
 }
 

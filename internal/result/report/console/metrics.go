@@ -80,7 +80,9 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 	if len(rows) == 0 {
 		return false
 	}
-	slices.SortStableFunc(rows, func(a, b metrics.Result) int { return cmp.Compare(order(&a), order(&b)) })
+	slices.SortStableFunc(rows, func(a, b metrics.Result) int {
+		return cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order))
+	})
 	t := table{title: heading, titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
 	t.columns = append(t.columns, statColumns()...)
 	for i := range rows {
@@ -135,13 +137,6 @@ func inexact(rows []metrics.Result) string {
 	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative error of up to %.2g %%", n, 100*worst)
 }
 
-func order(m *metrics.Result) int {
-	if m.Order == 0 {
-		return math.MaxInt
-	}
-	return m.Order
-}
-
 func metricRow(m *metrics.Result) []cell {
 	return append([]cell{{text: metricLabel(m)}}, statCells(&m.Stats, m.Distribution, number)...)
 }
@@ -183,14 +178,4 @@ func metricLabel(m *metrics.Result) string {
 		return m.Header + "\n(" + m.Unit + ")"
 	}
 	return m.Header + " (" + m.Unit + ")"
-}
-
-// value is the average of a metric, which is the value of a scalar one.
-func value(r *summary.Result, tag string) (float64, bool) {
-	for i := range r.Metrics {
-		if r.Metrics[i].Tag == tag {
-			return r.Metrics[i].Stats.Avg, artifact.Finite(r.Metrics[i].Stats.Avg)
-		}
-	}
-	return 0, false
 }

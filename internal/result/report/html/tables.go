@@ -90,7 +90,7 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 			}
 		}
 		slices.SortStableFunc(members, func(a, b metrics.Result) int {
-			return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(a.Tag, b.Tag))
+			return cmp.Or(cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order)), cmp.Compare(a.Tag, b.Tag))
 		})
 		for i := range members {
 			if row := newMetricRow(&members[i], ranks); row.Scalar {
@@ -111,13 +111,6 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 		out[i].Folded = i > 0
 	}
 	return out
-}
-
-func order(m *metrics.Result) int {
-	if m.Order == 0 {
-		return math.MaxInt
-	}
-	return m.Order
 }
 
 func newMetricRow(m *metrics.Result, ranks []string) metricRow {

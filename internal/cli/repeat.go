@@ -97,10 +97,8 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 func tableRows(rows []series.Row) (list []console.SeriesRow) {
 	for _, r := range rows {
 		if r.Shown && (r.Stat == "avg" || r.Stat == "p99") {
-			list = append(list, console.SeriesRow{
-				Header: r.Header, Unit: r.Unit, Stat: r.Stat, Order: r.Order,
-				Mean: r.Mean, Std: r.Std, CV: r.CV, Low: r.Low, High: r.High, Runs: r.N,
-			})
+			row := console.SeriesRow{Header: r.Header, Unit: r.Unit, Stat: r.Stat, Order: r.Order, Estimate: r.Estimate}
+			list = append(list, row)
 		}
 	}
 	return list

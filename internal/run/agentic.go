@@ -71,9 +71,7 @@ func (e *execution) settleSubmission(r *summary.Result) {
 	if r.Submission == nil || total == 0 {
 		return
 	}
-	for i := range r.Metrics {
-		if m := &r.Metrics[i]; m.Tag == "context_overflow_count" && m.Stats.Avg/float64(total) > e.cfg.Env.ContextOverflow.RateLimit {
-			r.Submission.Reasons = append(r.Submission.Reasons, "context_overflow_rate_exceeded")
-		}
+	if n, ok := r.Value("context_overflow_count"); ok && n/float64(total) > e.cfg.Env.ContextOverflow.RateLimit {
+		r.Submission.Reasons = append(r.Submission.Reasons, "context_overflow_rate_exceeded")
 	}
 }

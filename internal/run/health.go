@@ -193,7 +193,7 @@ func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.
 		}
 		metric := trust.Metric{Tag: tag, Avg: m.Stats.Avg, P50: m.Stats.Avg, P99: m.Stats.Avg}
 		if m.Distribution {
-			metric.P50, metric.P99 = m.Stats.Percentiles[4], m.Stats.Percentiles[8]
+			metric.P50, metric.P99 = m.Stats.Percentiles.At(50), m.Stats.Percentiles.At(99)
 		}
 		in.Metrics = append(in.Metrics, metric)
 	}

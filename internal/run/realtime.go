@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,18 +61,9 @@ func (e *execution) logFigures() {
 	}
 }
 
-func (f *figures) result(tag string) *metrics.Result {
-	for i := range f.results {
-		if f.results[i].Tag == tag {
-			return &f.results[i]
-		}
-	}
-	return nil
-}
-
 // scalar returns a metric that is one number, nil if it is unknown.
 func (f *figures) scalar(tag string) *float64 {
-	if r := f.result(tag); r != nil {
+	if r := metrics.Find(f.results, tag); r != nil {
 		return &r.Stats.Avg
 	}
 	return nil
@@ -139,13 +129,13 @@ func (f *figures) distributions() []string {
 	var label int
 	var widths [4]int
 	for _, d := range distributionRows {
-		r := f.result(d.tag)
+		r := metrics.Find(f.results, d.tag)
 		if r == nil {
 			continue
 		}
 		var cells [4]string
 		for i, rank := range d.ranks {
-			cells[i] = whole(r.Stats.Percentiles[slices.Index(metrics.PercentileRanks[:], rank)]) + d.unit
+			cells[i] = whole(r.Stats.Percentiles.At(rank)) + d.unit
 			widths[i] = max(widths[i], len(cells[i]))
 		}
 		label = max(label, len(d.label))

@@ -6,12 +6,11 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
-	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
 // statNames are the statistics that runs are compared by, in their order; counts are not among them.
-var statNames = []string{"avg", "min", "max", "sum", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "std"}
+var statNames = slices.Concat([]string{"avg", "min", "max", "sum"}, metrics.PercentileKeys[:], []string{"std"})
 
 // Figure is one statistic of one metric of a run, in the unit of the reports.
 type Figure struct {
@@ -24,39 +23,21 @@ type Figure struct {
 	Order int
 }
 
-// figures flattens the metrics of a run, in the order of its summary file: whatever has a unit there.
+// figures flattens the metrics of a run, in the order of its summary file.
 func figures(r *summary.Result) []Figure {
 	var list []Figure
-	for _, member := range report.SummaryObject(r, nil) {
-		block, ok := member.Value.(artifact.Object)
-		if !ok {
-			continue
-		}
-		unit, ok := block.Get("unit")
-		if !ok {
-			continue
-		}
-		name, _ := unit.(string)
-		m, _ := r.Find(member.Key)
+	first, others := summary.OrderedBlocks(r.Metrics)
+	for _, m := range append(first, others...) {
+		of := m.Figures()
 		for _, stat := range statNames {
-			if v, ok := number(block, stat); ok {
-				list = append(list, Figure{Tag: member.Key, Stat: stat, Unit: name, Value: v, Header: m.Header, Shown: shown(&m), Order: m.Order})
+			i := slices.IndexFunc(of, func(f metrics.Figure) bool { return f.Key == stat })
+			if i >= 0 && artifact.Finite(of[i].Value) {
+				list = append(list, Figure{Tag: m.Tag, Stat: stat, Unit: m.Unit, Value: of[i].Value,
+					Header: m.Header, Shown: shown(&m), Order: m.Order})
 			}
 		}
 	}
 	return list
-}
-
-// number is a finite number of a metric block.
-func number(block artifact.Object, key string) (float64, bool) {
-	value, _ := block.Get(key)
-	switch v := value.(type) {
-	case float64:
-		return v, artifact.Finite(v)
-	case int64:
-		return float64(v), true
-	}
-	return 0, false
 }
 
 func shown(m *metrics.Result) bool {

@@ -86,7 +86,7 @@ func (e *Engine) Add(rec *record.Record) {
 		return
 	}
 	if failed && rec.Err != nil {
-		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + requestEnd(&rec.Facts), rec.RequestID}, 1)
+		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + rec.Ended(), rec.RequestID}, 1)
 	}
 	if rec.SpecDecode != nil && !failed {
 		e.acceptance.add(rec.SpecDecode.Histogram)

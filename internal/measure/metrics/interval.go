@@ -49,7 +49,7 @@ func newInterval(f *record.Facts) (interval, bool) {
 	if !ok {
 		return interval{}, false
 	}
-	r := interval{start: start, end: start + max(0, requestEnd(f)), first: noFirst}
+	r := interval{start: start, end: start + max(0, f.Ended()), first: noFirst}
 	if f.IsError() {
 		return r, true
 	}

@@ -45,8 +45,8 @@ func RestoreResult(tag string, block []byte) (Result, error) {
 	if n := number("count"); !math.IsNaN(n) {
 		r.Stats.Count = int64(n)
 	}
-	for i, rank := range PercentileRanks {
-		r.Stats.Percentiles[i] = number(RankKey(rank))
+	for i, key := range PercentileKeys {
+		r.Stats.Percentiles[i] = number(key)
 	}
 	r.Method = MethodExact
 	if text, ok := members["method"]; ok {

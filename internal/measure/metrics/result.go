@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"math"
+	"slices"
 	"strconv"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/stats"
 )
 
@@ -31,6 +34,24 @@ type Result struct {
 	Bounds []Bound
 	// EpochNS is the exact value of a metric that is a wall instant, else 0; Avg is its nearest float.
 	EpochNS int64
+}
+
+// Find is the result of a tag, nil where there is none.
+func Find(results []Result, tag string) *Result {
+	for i := range results {
+		if results[i].Tag == tag {
+			return &results[i]
+		}
+	}
+	return nil
+}
+
+// Place is what tables sort results of an Order by.
+func Place(order int) int {
+	if order == 0 {
+		return math.MaxInt
+	}
+	return order
 }
 
 // Method is how the statistics of a distribution were made.
@@ -63,14 +84,87 @@ func (m Method) RelativeError() float64 {
 // a distribution does not have is NaN, one beyond all numbers +∞; neither is ever printed. A timeline
 // has no sum, no count (0) and of the percentiles only p50, p90, p95 and p99.
 type Stats struct {
-	Avg, Min, Max, Sum, Std float64
-	// Percentiles follow the order of PercentileRanks.
-	Percentiles [9]float64
-	Count       int64
+	Avg         float64     `json:"avg"`
+	Min         float64     `json:"min"`
+	Max         float64     `json:"max"`
+	Sum         float64     `json:"-"`
+	Std         float64     `json:"std"` // of requests that of the population, of the samples of gauges with n−1
+	Percentiles Percentiles `json:"percentiles"`
+	Count       int64       `json:"count"`
 }
 
-// PercentileRanks are the percentiles of every distribution.
-var PercentileRanks = [9]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
+// PercentileRanks are the percentiles of every distribution, PercentileKeys their names in files.
+var (
+	PercentileRanks = [...]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
+	PercentileKeys  = [len(PercentileRanks)]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
+)
+
+// Percentiles are those of PercentileRanks.
+type Percentiles [len(PercentileRanks)]float64
+
+// At is the percentile of a rank, NaN if it is none of PercentileRanks.
+func (p *Percentiles) At(rank float64) float64 {
+	if i := slices.Index(PercentileRanks[:], rank); i >= 0 {
+		return p[i]
+	}
+	return math.NaN()
+}
+
+// Append appends the percentiles to figures, with something behind their keys.
+func (p *Percentiles) Append(list []Figure, suffix string) []Figure {
+	for i, key := range PercentileKeys {
+		list = append(list, Figure{Key: key + suffix, Value: p[i]})
+	}
+	return list
+}
+
+// Percentile is the percentile of a rank, one of PercentileRanks or a further one; NaN if there is none.
+func (r *Result) Percentile(rank float64) float64 {
+	for _, p := range r.Further {
+		if p.Rank == rank {
+			return p.Value
+		}
+	}
+	return r.Stats.Percentiles.At(rank)
+}
+
+// Figure is one statistic under the key that files give it. Integer values print as such.
+type Figure struct {
+	Key     string
+	Value   float64
+	Integer bool
+}
+
+// Figures are the statistics of a result in the order of the summary file. Those that it does not have are left out, or
+// no finite number; a scalar without a value has none.
+func (r *Result) Figures() []Figure {
+	s := &r.Stats
+	list := []Figure{{Key: "avg", Value: s.Avg}}
+	if !r.Distribution {
+		if !artifact.Finite(s.Avg) {
+			return nil
+		}
+		if s.Count > 0 {
+			list = append(list, Figure{"count", float64(s.Count), true}, Figure{Key: "sum", Value: s.Sum})
+		}
+		return list
+	}
+	list = r.AppendPercentiles(list)
+	list = append(list, Figure{Key: "min", Value: s.Min}, Figure{Key: "max", Value: s.Max}, Figure{Key: "std", Value: s.Std})
+	if s.Count > 0 {
+		list = append(list, Figure{"count", float64(s.Count), true})
+	}
+	return append(list, Figure{Key: "sum", Value: s.Sum})
+}
+
+// AppendPercentiles appends the percentiles of a distribution, those of PercentileRanks first.
+func (r *Result) AppendPercentiles(list []Figure) []Figure {
+	list = r.Stats.Percentiles.Append(list, "")
+	for _, p := range r.Further {
+		list = append(list, Figure{Key: RankKey(p.Rank), Value: p.Value})
+	}
+	return list
+}
 
 // Percentile is the value of one rank.
 type Percentile struct{ Rank, Value float64 }

@@ -67,7 +67,8 @@ func waitingTable() []Definition {
 
 func effectiveLatency(f *record.Facts) (int64, bool) {
 	issued, ok := f.Get(record.CreditIssued)
-	return max(0, firstPresent(f, record.LastResponse, record.End)-issued), ok
+	end, _ := f.First(record.LastResponse, record.End)
+	return max(0, end-issued), ok
 }
 
 func creditToStart(f *record.Facts) (int64, bool) {
@@ -80,27 +81,8 @@ func scheduleLag(f *record.Facts) (int64, bool) {
 	return -intended, ok
 }
 
-// requestEnd is the end of a request relative to its start as files have it: the last response of any
-// kind, of a failed one the moment of the failure, and the start itself where there was neither.
-func requestEnd(f *record.Facts) int64 {
-	if f.IsError() {
-		return firstPresent(f, record.End, record.LastResponse)
-	}
-	return firstPresent(f, record.LastResponse, record.End)
-}
-
 // errorLatency has no value where a request failed before it was sent.
 func errorLatency(f *record.Facts) (int64, bool) {
-	end := firstPresent(f, record.End, record.LastResponse)
+	end, _ := f.First(record.End, record.LastResponse)
 	return end, end > 0
-}
-
-// firstPresent is the first of the facts that the request yielded, 0 where there is none.
-func firstPresent(f *record.Facts, fields ...record.Field) int64 {
-	for _, i := range fields {
-		if v, ok := f.Get(i); ok {
-			return v
-		}
-	}
-	return 0
 }

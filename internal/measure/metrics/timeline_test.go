@@ -218,7 +218,7 @@ func TestTimelineInvariants(t *testing.T) {
 			var inFlight int64
 			window := span{}
 			for _, r := range records {
-				start, end := r.Facts[record.StartWall], r.Facts[record.StartWall]+requestEnd(&r.Facts)
+				start, end := r.Facts[record.StartWall], r.Facts[record.StartWall]+r.Ended()
 				inFlight += end - start
 				window.include(start, end)
 			}

@@ -121,5 +121,26 @@ func NewFacts() Facts {
 // Get returns a fact and whether the request yielded it.
 func (f *Facts) Get(i Field) (int64, bool) { return f[i], f[i] != Absent }
 
+// First returns the first of some facts that the request yielded, and whether there is one.
+func (f *Facts) First(fields ...Field) (int64, bool) {
+	for _, i := range fields {
+		if f[i] != Absent {
+			return f[i], true
+		}
+	}
+	return 0, false
+}
+
+// Ended is when the request ended, from its start, as its line in the records has it: with the last response, or with
+// the failure; 0 where neither is known.
+func (f *Facts) Ended() int64 {
+	first, second := LastResponse, End
+	if f.IsError() {
+		first, second = second, first
+	}
+	at, _ := f.First(first, second)
+	return at
+}
+
 // IsError tells whether the request failed.
 func (f *Facts) IsError() bool { return f[Failed] == 1 }

@@ -104,7 +104,7 @@ func (b *bins) tokens(n, from, to int64) {
 // take adds a request whose facts are at an instant after the start.
 func (b *bins) take(f *record.Facts, start int64, values *[len(banded)]optional) {
 	start = min(max(start, 0), lastInstant)
-	end := min(start+endOf(f), lastInstant)
+	end := min(start+max(0, f.Ended()), lastInstant)
 	b.Cover(0, end)
 	at := b.at(start)
 	at.sent++
@@ -137,20 +137,6 @@ func (b *bins) take(f *record.Facts, start int64, values *[len(banded)]optional)
 	}
 }
 
-// endOf is when a request ended, from its start.
-func endOf(f *record.Facts) int64 {
-	fields := [...]record.Field{record.LastResponse, record.End}
-	if f.IsError() {
-		fields = [...]record.Field{record.End, record.LastResponse}
-	}
-	for _, field := range fields {
-		if ns, ok := f.Get(field); ok {
-			return max(0, ns)
-		}
-	}
-	return 0
-}
-
 func outputTokens(f *record.Facts) int64 {
 	v, _ := outputLength.ValueOf(f)
 	return int64(v)
@@ -159,12 +145,8 @@ func outputTokens(f *record.Facts) int64 {
 var outputLength = definition("output_sequence_length")
 
 func sendLag(f *record.Facts) (int64, bool) {
-	for _, field := range [...]record.Field{record.IntendedSend, record.CreditIssued} {
-		if ns, ok := f.Get(field); ok {
-			return -ns, true
-		}
-	}
-	return 0, false
+	ns, ok := f.First(record.IntendedSend, record.CreditIssued)
+	return -ns, ok
 }
 
 // definition is the metric of a tag that the table has.

@@ -61,18 +61,8 @@ func finals(r *summary.Result, expected int64, at time.Time) []point {
 		if !m.Distribution {
 			continue
 		}
-		for n, rank := range metrics.PercentileRanks {
-			add(k+"."+metrics.RankKey(rank), m.Stats.Percentiles[n])
-		}
-		for _, p := range m.Further {
-			add(k+"."+metrics.RankKey(p.Rank), p.Value)
-		}
-		add(k+".min", m.Stats.Min)
-		add(k+".max", m.Stats.Max)
-		add(k+".std", m.Stats.Std)
-		if m.Stats.Count > 0 {
-			add(k+".count", float64(m.Stats.Count))
-			add(k+".sum", m.Stats.Sum)
+		for _, f := range m.Figures()[1:] {
+			add(k+"."+f.Key, f.Value)
 		}
 	}
 	add(keyCompleted, float64(r.Counts.Completed()))

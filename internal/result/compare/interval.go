@@ -257,14 +257,14 @@ func fromBounds(base, next summary.Block, stat string, confidence float64) (inte
 }
 
 // figureBounds are those of a percentile, or Student's of an average.
-func figureBounds(b summary.Block, stat string, confidence float64) (summary.Interval, bool) {
+func figureBounds(b summary.Block, stat string, confidence float64) (stats.Range, bool) {
 	if stat == "avg" {
 		n, std, avg := b.Stats["count"], b.Stats["std"], b.Stats["avg"]
 		if _, known := b.Stats["std"]; !known || n < fewestRequests {
-			return summary.Interval{}, false
+			return stats.Range{}, false
 		}
 		half := stats.StudentT(confidence, n-1) * std / math.Sqrt(n-1)
-		return summary.Interval{Low: avg - half, High: avg + half}, true
+		return stats.Range{Low: avg - half, High: avg + half}, true
 	}
 	of, ok := b.Bounds[stat]
 	return of, ok && !math.IsNaN(of.Low) && !math.IsNaN(of.High)

@@ -154,13 +154,8 @@ func endOffset(r *record.Record) int64 {
 	if r.Err != nil || r.Raw != nil && r.Raw.CutOff {
 		first, second = second, first
 	}
-	if at, ok := r.Get(first); ok {
-		return at
-	}
-	if at, ok := r.Get(second); ok {
-		return at
-	}
-	return 0
+	at, _ := r.First(first, second)
+	return at
 }
 
 func appendError(m *artifact.Members, e *record.Error) {

@@ -35,7 +35,7 @@ func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 			continue
 		}
 		if len(dst) == start {
-			header := append([]string{"Metric", "avg", "min", "max", "sum"}, percentileKeys[:]...)
+			header := append([]string{"Metric", "avg", "min", "max", "sum"}, metrics.PercentileKeys[:]...)
 			header = append(header, further...)
 			dst = artifact.AppendCSVRow(dst, append(header, "std")...)
 		}
@@ -76,12 +76,12 @@ func distributionCells(m *metrics.Result, further []string) []string {
 	cells := []string{csvLabel(m)}
 	list := figures(m)
 	for _, f := range list[:len(list)-1] {
-		cells = append(cells, artifact.Fixed2(f.value))
+		cells = append(cells, artifact.Fixed2(f.Value))
 	}
 	for range len(further) - len(m.Further) {
 		cells = append(cells, "")
 	}
-	return append(cells, artifact.Fixed2(list[len(list)-1].value))
+	return append(cells, artifact.Fixed2(list[len(list)-1].Value))
 }
 
 // csvLabel is the header with its unit, but for units that the header already says.

@@ -17,9 +17,6 @@ const SchemaVersion = "1.5"
 // isoMicros is local time without zone, as the published files have it.
 const isoMicros = "2006-01-02T15:04:05.000000"
 
-// percentileKeys name the percentiles in files, in the order of metrics.PercentileRanks.
-var percentileKeys = [len(metrics.PercentileRanks)]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
-
 // SummaryJSON writes profile_export_aiperf.json.
 type SummaryJSON struct {
 	Path string
@@ -162,31 +159,17 @@ func blocks(results []metrics.Result) artifact.Object {
 // metric does not have, or that are infinite, are left out; those that are not exact say so in a last
 // member.
 func MetricBlock(m *metrics.Result) artifact.Object {
-	block := artifact.Object{{Key: "unit", Value: m.Unit}, {Key: "avg", Value: m.Stats.Avg}}
+	block := artifact.Object{{Key: "unit", Value: m.Unit}}
+	for _, f := range m.Figures() {
+		value := any(f.Value)
+		if f.Integer {
+			value = int64(f.Value)
+		}
+		block = append(block, artifact.Member{Key: f.Key, Value: value})
+	}
 	if m.EpochNS != 0 {
 		block[1].Value = m.EpochNS
 	}
-	if !m.Distribution {
-		if m.Stats.Count > 0 {
-			block = append(block, artifact.Member{Key: "count", Value: m.Stats.Count}, artifact.Member{Key: "sum", Value: m.Stats.Sum})
-		}
-		return block
-	}
-	for i, key := range percentileKeys {
-		block = append(block, artifact.Member{Key: key, Value: m.Stats.Percentiles[i]})
-	}
-	for _, p := range m.Further {
-		block = append(block, artifact.Member{Key: metrics.RankKey(p.Rank), Value: p.Value})
-	}
-	block = append(block,
-		artifact.Member{Key: "min", Value: m.Stats.Min},
-		artifact.Member{Key: "max", Value: m.Stats.Max},
-		artifact.Member{Key: "std", Value: m.Stats.Std},
-	)
-	if m.Stats.Count > 0 {
-		block = append(block, artifact.Member{Key: "count", Value: m.Stats.Count})
-	}
-	block = append(block, artifact.Member{Key: "sum", Value: m.Stats.Sum})
 	if m.Method != "" && m.Method != metrics.MethodExact {
 		block = append(block, artifact.Member{Key: "method", Value: string(m.Method)})
 		if e := m.Method.RelativeError(); e > 0 {

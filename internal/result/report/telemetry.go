@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
 )
 
@@ -63,11 +64,11 @@ func gpuObject(g *gpu.Result) artifact.Object {
 			o = append(o, artifact.Member{Key: m.key, Value: m.text})
 		}
 	}
-	var metrics artifact.Object
+	var fields artifact.Object
 	for i := range g.Metrics {
-		metrics = append(metrics, artifact.Member{Key: g.Metrics[i].Name, Value: gpuBlock(&g.Metrics[i])})
+		fields = append(fields, artifact.Member{Key: g.Metrics[i].Name, Value: gpuBlock(&g.Metrics[i])})
 	}
-	return append(o, artifact.Member{Key: "metrics", Value: metrics})
+	return append(o, artifact.Member{Key: "metrics", Value: fields})
 }
 
 func gpuBlock(m *gpu.Metric) artifact.Object {
@@ -75,7 +76,7 @@ func gpuBlock(m *gpu.Metric) artifact.Object {
 	if m.Kind == gpu.Counter {
 		return block
 	}
-	for i, key := range percentileKeys {
+	for i, key := range metrics.PercentileKeys {
 		block = append(block, artifact.Member{Key: key, Value: m.Percentiles[i]})
 	}
 	return append(block, artifact.Member{Key: "min", Value: m.Min}, artifact.Member{Key: "max", Value: m.Max},
@@ -98,8 +99,8 @@ func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 			used = append(used, o)
 		}
 	}
-	header := append([]string{"Endpoint", "GPU_Index", "GPU_Name", "GPU_UUID", "Platform", "Metric", "avg", "min", "max"}, percentileKeys[:]...)
-	header = append(header, "std")
+	header := []string{"Endpoint", "GPU_Index", "GPU_Name", "GPU_UUID", "Platform", "Metric", "avg", "min", "max"}
+	header = append(append(header, metrics.PercentileKeys[:]...), "std")
 	for _, o := range used {
 		header = append(header, o.header)
 	}
@@ -132,7 +133,7 @@ func gpuName(g *gpu.Result) string {
 func gpuCells(m *gpu.Metric) []string {
 	cells := []string{m.Display + " (" + cmp.Or(m.Unit, "count") + ")", artifact.Fixed2(m.Avg)}
 	if m.Kind == gpu.Counter {
-		return append(cells, make([]string, 3+len(percentileKeys))...)
+		return append(cells, make([]string, 3+len(metrics.PercentileKeys))...)
 	}
 	cells = append(cells, artifact.Fixed2(m.Min), artifact.Fixed2(m.Max))
 	for _, v := range m.Percentiles {

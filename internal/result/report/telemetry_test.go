@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
 )
 
 func telemetry() *gpu.Telemetry {
 	power := gpu.Metric{Field: gpu.Field{Name: "gpu_power_usage", Display: "GPU Power Usage", Unit: "W"},
-		Stats: gpu.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}, Count: 3}}
-	energy := gpu.Metric{Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter}, Stats: gpu.Stats{Avg: 0.0006}}
+		Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}, Count: 3}}
+	energy := gpu.Metric{Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter}, Stats: metrics.Stats{Avg: 0.0006}}
 	return &gpu.Telemetry{
 		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"}, Successful: []string{"http://localhost:9401/metrics"},
 		StartNS: 1_700_000_000_689_885_000, EndNS: 1_700_000_052_000_000_000,

@@ -45,8 +45,8 @@ func appendTimesliceRows(dst []byte, s *metrics.Slice) []byte {
 	index := strconv.Itoa(s.Index)
 	for _, m := range summary.ByTag(s.Results) {
 		for _, stat := range figures(&m) {
-			if artifact.Finite(stat.value) {
-				dst = artifact.AppendCSVRow(dst, index, m.Header, m.Unit, stat.key, artifact.Fixed2(stat.value))
+			if artifact.Finite(stat.Value) {
+				dst = artifact.AppendCSVRow(dst, index, m.Header, m.Unit, stat.Key, artifact.Fixed2(stat.Value))
 			}
 		}
 	}

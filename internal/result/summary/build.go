@@ -141,10 +141,16 @@ func ofGPUs(r *metrics.Result) int {
 
 // Find returns the result with a tag.
 func (r *Result) Find(tag string) (metrics.Result, bool) {
-	for _, m := range r.Metrics {
-		if m.Tag == tag {
-			return m, true
-		}
+	if m := metrics.Find(r.Metrics, tag); m != nil {
+		return *m, true
 	}
 	return metrics.Result{}, false
+}
+
+// Value is the average of a metric, which is the value of a scalar one; false where there is none.
+func (r *Result) Value(tag string) (float64, bool) {
+	if m := metrics.Find(r.Metrics, tag); m != nil {
+		return m.Stats.Avg, artifact.Finite(m.Stats.Avg)
+	}
+	return 0, false
 }

@@ -3,6 +3,7 @@ package summary
 import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
 )
 
 // Figures are the numbers of one run as files have them: what thresholds and comparisons look at,
@@ -27,11 +28,8 @@ type Block struct {
 	// Stats are by name: avg, min, max, std, sum, count, p50…
 	Stats map[string]float64
 	// Bounds are the confidence bounds of percentiles by name; a side without one is NaN.
-	Bounds map[string]Interval
+	Bounds map[string]stats.Range
 }
-
-// Interval is between which values a figure lies; NaN where it has no end.
-type Interval struct{ Low, High float64 }
 
 // Find returns the block of a tag.
 func (f *Figures) Find(tag string) (Block, bool) {
@@ -54,38 +52,16 @@ func FiguresOf(r *Result) Figures {
 
 func blockOf(m *metrics.Result) Block {
 	b := Block{Tag: m.Tag, Unit: m.Unit, Stats: map[string]float64{}}
-	set := func(name string, v float64) {
-		if artifact.Finite(v) {
-			b.Stats[name] = v
+	for _, f := range m.Figures() {
+		if artifact.Finite(f.Value) {
+			b.Stats[f.Key] = f.Value
 		}
-	}
-	s := &m.Stats
-	set("avg", s.Avg)
-	if !m.Distribution {
-		if s.Count > 0 {
-			set("sum", s.Sum)
-			set("count", float64(s.Count))
-		}
-		return b
-	}
-	set("min", s.Min)
-	set("max", s.Max)
-	set("std", s.Std)
-	set("sum", s.Sum)
-	if s.Count > 0 {
-		set("count", float64(s.Count))
-	}
-	for i, rank := range metrics.PercentileRanks {
-		set(metrics.RankKey(rank), s.Percentiles[i])
-	}
-	for _, p := range m.Further {
-		set(metrics.RankKey(p.Rank), p.Value)
 	}
 	for _, bound := range m.Bounds {
 		if b.Bounds == nil {
-			b.Bounds = map[string]Interval{}
+			b.Bounds = map[string]stats.Range{}
 		}
-		b.Bounds[metrics.RankKey(bound.Rank)] = Interval{finite(bound.Low), finite(bound.High)}
+		b.Bounds[metrics.RankKey(bound.Rank)] = stats.Range{Low: finite(bound.Low), High: finite(bound.High)}
 	}
 	return b
 }

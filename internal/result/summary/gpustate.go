@@ -3,7 +3,6 @@ package summary
 import (
 	"slices"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/watch/gpu"
 )
 
@@ -31,11 +30,11 @@ func (r *Result) AddGPUs(s *GPUState) {
 // GPULoad is what the requests did, for the figures of efficiency; the concurrency is not known here.
 func (r *Result) GPULoad() gpu.Load {
 	value := func(tag string, scale float64) *float64 {
-		m, found := r.Find(tag)
-		if !found || !artifact.Finite(m.Stats.Avg) {
+		v, found := r.Value(tag)
+		if !found {
 			return nil
 		}
-		v := m.Stats.Avg * scale
+		v *= scale
 		return &v
 	}
 	return gpu.Load{

@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/measure/stats"
 )
 
 // finite is v, or NaN for what is no number.
@@ -71,9 +72,9 @@ func ParseFigures(data []byte) (Figures, error) {
 		b := &f.Blocks[i]
 		for name, of := range bounds[b.Tag] {
 			if b.Bounds == nil {
-				b.Bounds = map[string]Interval{}
+				b.Bounds = map[string]stats.Range{}
 			}
-			b.Bounds[name] = Interval{orNaN(of.Low), orNaN(of.High)}
+			b.Bounds[name] = stats.Range{Low: orNaN(of.Low), High: orNaN(of.High)}
 		}
 	}
 	if len(f.Blocks) == 0 {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/measure/stats"
 )
 
 func TestParseFigures(t *testing.T) {
@@ -21,7 +23,8 @@ func TestParseFigures(t *testing.T) {
 	if !ok || len(f.Blocks) != 1 || b.Unit != "ms" || len(b.Stats) != 3 || b.Stats["p50"] != 2 || b.Stats["count"] != 3 {
 		t.Errorf("blocks %+v", f.Blocks)
 	}
-	if p99 := b.Bounds["p99"]; b.Bounds["p50"] != (Interval{1, 3}) || p99.Low != 2 || !math.IsNaN(p99.High) {
+	p50, p99 := b.Bounds["p50"], b.Bounds["p99"]
+	if p50 != (stats.Range{Low: 1, High: 3}) || p99.Low != 2 || !math.IsNaN(p99.High) {
 		t.Errorf("bounds %+v", b.Bounds)
 	}
 	if f.BenchmarkID != "b" || !f.WasCancelled || f.Incomplete != "r" {

@@ -67,7 +67,8 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 					Device: gpu.Device{Source: "s", Platform: gpu.NVIDIA, UUID: "u", Model: "M", PCIBusID: "p", Device: "nvidia0", Hostname: "h", Namespace: "n", Pod: "o", Instance: "3"},
 					Metrics: []gpu.Metric{{
 						Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter, Platform: gpu.NVIDIA},
-						Stats: gpu.Stats{Avg: 1, Min: 2, Max: 3, Std: 4, Percentiles: [9]float64{5}, Count: 6}}}}}}},
+						Stats: metrics.Stats{Avg: 1, Min: 2, Max: 3, Std: 4, Percentiles: metrics.Percentiles{5},
+							Count: 6}}}}}}},
 			},
 			Efficiency: []gpu.Efficiency{{Tag: "t", Value: 1}}, Shown: true,
 		},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -43,10 +44,10 @@ func (r *Result) Title() string {
 	return "GPU " + strconv.Itoa(r.Index) + suffix(" MIG ", r.Instance) + " | " + r.Model
 }
 
-// Metric is a field of a device, summed up.
+// Metric is a field of a device, summed up. A counter has only Avg: its growth.
 type Metric struct {
 	Field
-	Stats
+	metrics.Stats
 }
 
 // Failure is how often a collection failed alike.

@@ -4,12 +4,13 @@ import (
 	"math"
 	"slices"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
 )
 
-// describe sums values up, of which there is at least one. It reorders them.
-func describe(values []float64) Stats {
-	s := Stats{Count: len(values), Avg: mean(values), Min: slices.Min(values), Max: slices.Max(values)}
+// describe sums values up, of which there is at least one, a single one with a Std of 0. It reorders them.
+func describe(values []float64) metrics.Stats {
+	s := metrics.Stats{Count: int64(len(values)), Avg: mean(values), Min: slices.Min(values), Max: slices.Max(values)}
 	if len(values) > 1 {
 		squares := 0.0
 		for _, v := range values {
@@ -17,7 +18,7 @@ func describe(values []float64) Stats {
 		}
 		s.Std = math.Sqrt(squares / float64(len(values)-1))
 	}
-	copy(s.Percentiles[:], stats.Percentiles(values, Ranks[:]))
+	copy(s.Percentiles[:], stats.Percentiles(values, metrics.PercentileRanks[:]))
 	return s
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"aiperf/internal/measure/metrics"
 )
 
 // Store holds the readings of a run, by device. It is not safe for concurrent use.
@@ -73,19 +75,6 @@ type Window struct {
 	GraceNS int64
 }
 
-// Ranks are the percentiles of gauges.
-var Ranks = [...]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
-
-// Stats are the figures of a field of a device. A counter has only Avg: its growth.
-type Stats struct {
-	Avg         float64             `json:"avg"`
-	Min         float64             `json:"min"`
-	Max         float64             `json:"max"`
-	Std         float64             `json:"std"` // divides by n−1; 0 for one sample
-	Percentiles [len(Ranks)]float64 `json:"percentiles"`
-	Count       int                 `json:"count"`
-}
-
 // from is the index of the first reading at or after ns.
 func (d *Series) from(ns int64) int {
 	return sort.Search(len(d.times), func(i int) bool { return d.times[i] >= ns })
@@ -113,13 +102,13 @@ func (d *Series) samples(field int, startNS, endNS int64) []float64 {
 
 // gauge describes the samples of the phase. A phase that is too short to have any is described by those after it:
 // the final reading comes with its last request.
-func (d *Series) gauge(field int, w Window, untilNS int64) (Stats, bool) {
+func (d *Series) gauge(field int, w Window, untilNS int64) (metrics.Stats, bool) {
 	values := d.samples(field, w.StartNS, w.EndNS)
 	if len(values) == 0 {
 		values = d.samples(field, w.StartNS, untilNS)
 	}
 	if len(values) == 0 {
-		return Stats{}, false
+		return metrics.Stats{}, false
 	}
 	return describe(values), true
 }
@@ -155,10 +144,10 @@ func (s *Store) Late(w Window, slackNS int64) []Device {
 }
 
 // stats describes a field of a device by the readings up to an instant, if there is anything to say.
-func (s *Store) stats(d *Series, field int, w Window, untilNS int64) (Stats, bool) {
+func (s *Store) stats(d *Series, field int, w Window, untilNS int64) (metrics.Stats, bool) {
 	if s.catalog.fields[field].Kind == Counter {
 		v, ok := d.growth(field, w.StartNS, untilNS)
-		return Stats{Avg: v}, ok
+		return metrics.Stats{Avg: v}, ok
 	}
 	return d.gauge(field, w, untilNS)
 }

@@ -1,9 +1,16 @@
 package servermetrics
 
-import "math"
+import (
+	"math"
+
+	"aiperf/internal/measure/metrics"
+)
 
 // Bound is between which bounds a percentile lies; infinities stand for no bound.
 type Bound struct{ Lower, Upper float64 }
+
+// PercentileBounds are those of metrics.PercentileRanks.
+type PercentileBounds [len(metrics.PercentileRanks)]Bound
 
 // HasLower tells whether there is a lower bound.
 func (b Bound) HasLower() bool { return !math.IsInf(b.Lower, -1) }
@@ -14,10 +21,10 @@ func (b Bound) HasUpper() bool { return !math.IsInf(b.Upper, 1) }
 // Bounds are what the buckets say for certain about the percentiles: each is interpolated between two
 // neighbouring observations, and each of those lies in its bucket. Observations are taken as not negative
 // unless the first bound is.
-func (d *Distribution) Bounds() [len(Ranks)]Bound {
-	var out [len(Ranks)]Bound
+func (d *Distribution) Bounds() PercentileBounds {
+	var out PercentileBounds
 	total := d.Buckets[len(d.Buckets)-1]
-	for i, rank := range Ranks {
+	for i, rank := range metrics.PercentileRanks {
 		lo, hi, fraction := position(rank, total)
 		a, b := d.bucketOf(lo), d.bucketOf(hi)
 		if a == b {

@@ -3,6 +3,8 @@ package servermetrics
 import (
 	"math"
 	"slices"
+
+	"aiperf/internal/measure/metrics"
 )
 
 // maxPlaced is the number of observations that are placed one by one; larger distributions are scaled to it.
@@ -71,16 +73,16 @@ type Estimator struct {
 }
 
 // Estimate returns the percentiles, unless there is nothing to estimate them from.
-func (e *Estimator) Estimate(d Distribution) (Percentiles, bool) {
+func (e *Estimator) Estimate(d Distribution) (metrics.Percentiles, bool) {
 	if !d.estimable() {
-		return Percentiles{}, false
+		return metrics.Percentiles{}, false
 	}
 	if d.Sum == 0 {
-		return Percentiles{}, true
+		return metrics.Percentiles{}, true
 	}
 	e.spread(&d)
 	if len(e.values) == 0 {
-		return Percentiles{}, false
+		return metrics.Percentiles{}, false
 	}
 	if !slices.IsSorted(e.values) {
 		slices.Sort(e.values)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -29,7 +30,7 @@ func TestEstimatesOfAnIndependentImplementation(t *testing.T) {
 				Sum, Count float64
 			}
 			Final     int
-			Estimates *Percentiles
+			Estimates *metrics.Percentiles
 		}
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
@@ -52,14 +53,14 @@ func TestEstimatesOfAnIndependentImplementation(t *testing.T) {
 		}
 		for i := 0; got != nil && i < len(got); i++ {
 			if !near(got[i], c.Estimates[i]) {
-				t.Errorf("line %d: %s is %v, want %v", n, percentileKeys[i], got[i], c.Estimates[i])
+				t.Errorf("line %d: %s is %v, want %v", n, metrics.PercentileKeys[i], got[i], c.Estimates[i])
 			}
 		}
 	}
 }
 
 // estimatesUpTo are those of the growth from the first sample to another; all samples teach.
-func estimatesUpTo(series *Series, final int) *Percentiles {
+func estimatesUpTo(series *Series, final int) *metrics.Percentiles {
 	var s Samples
 	series.Read(&s, Window{0, 1<<63 - 1})
 	buckets, _ := bucketGrowth(nil, &s, 0, final)
@@ -157,10 +158,10 @@ func TestEstimatesLieWithinTheirBounds(t *testing.T) {
 		for i, b := range d.Bounds() {
 			slack := 1e-12 * (1 + p[i])
 			if p[i] < b.Lower-slack || p[i] > b.Upper+slack {
-				t.Fatalf("%s is %v, outside of %v", percentileKeys[i], p[i], b)
+				t.Fatalf("%s is %v, outside of %v", metrics.PercentileKeys[i], p[i], b)
 			}
 			if i > 0 && p[i] < p[i-1] {
-				t.Fatalf("%s is %v, below %v", percentileKeys[i], p[i], p[i-1])
+				t.Fatalf("%s is %v, below %v", metrics.PercentileKeys[i], p[i], p[i-1])
 			}
 		}
 	})
@@ -180,7 +181,7 @@ func TestBounds(t *testing.T) {
 		{8, Bound{5, inf}},
 	} {
 		if b := got[c.rank]; !near(b.Lower, c.want.Lower) || b.Upper != c.want.Upper && !near(b.Upper, c.want.Upper) {
-			t.Errorf("%s lies in %v, want %v", percentileKeys[c.rank], b, c.want)
+			t.Errorf("%s lies in %v, want %v", metrics.PercentileKeys[c.rank], b, c.want)
 		}
 	}
 	if got[0].HasUpper() != true || got[8].HasUpper() != false || got[8].HasLower() != true {
@@ -211,10 +212,10 @@ func TestBoundsAreFieldsOnRequest(t *testing.T) {
 func TestLinearEstimates(t *testing.T) {
 	d := Distribution{Upper: []float64{0.1, 0.5, 1, inf}, Buckets: []int64{20, 60, 90, 100}}
 	got, ok := d.linear()
-	want := Percentiles{0.005, 0.025, 0.05, 0.15, 0.4, 0.75, 1, 1, 1}
+	want := metrics.Percentiles{0.005, 0.025, 0.05, 0.15, 0.4, 0.75, 1, 1, 1}
 	for i := range want {
 		if !ok || !near(got[i], want[i]) {
-			t.Errorf("%s is %v, want %v", percentileKeys[i], got[i], want[i])
+			t.Errorf("%s is %v, want %v", metrics.PercentileKeys[i], got[i], want[i])
 		}
 	}
 	if _, ok := (&Distribution{Upper: []float64{1, inf}, Buckets: []int64{0, 0}}).linear(); ok {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -114,7 +115,7 @@ func measure(t *testing.T, draw func(*rand.Rand, float64) float64, typical float
 			estimate.add(stats.Histogram.Estimates[i], want)
 			linear.add(straight[i], want)
 			if b := stats.Histogram.Bounds[i]; want < b.Lower || want > b.Upper {
-				t.Errorf("%s is %v, outside of its bounds %v", percentileKeys[i], want, b)
+				t.Errorf("%s is %v, outside of its bounds %v", metrics.PercentileKeys[i], want, b)
 			}
 		}
 	}
@@ -123,14 +124,14 @@ func measure(t *testing.T, draw func(*rand.Rand, float64) float64, typical float
 
 // linear estimates the percentiles by interpolation within the bucket alone, observations above the last
 // finite bound being taken as at it; not known without observations or without a finite bound.
-func (d *Distribution) linear() (Percentiles, bool) {
-	var out Percentiles
+func (d *Distribution) linear() (metrics.Percentiles, bool) {
+	var out metrics.Percentiles
 	finite := d.finite()
 	if finite == 0 || d.Buckets[len(d.Buckets)-1] <= 0 {
 		return out, false
 	}
 	total := float64(d.Buckets[len(d.Buckets)-1])
-	for i, p := range Ranks {
+	for i, p := range metrics.PercentileRanks {
 		rank := p / 100 * total
 		out[i] = d.Upper[finite-1]
 		bound, below := 0.0, 0.0

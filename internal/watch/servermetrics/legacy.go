@@ -1,9 +1,8 @@
 package servermetrics
 
 import (
-	"slices"
-
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -45,7 +44,7 @@ func (s *SeriesStats) Legacy() artifact.Object {
 }
 
 // legacyGauge tells a constant gauge by one observation.
-func legacyGauge(g *GaugeStats) artifact.Object {
+func legacyGauge(g *metrics.Stats) artifact.Object {
 	if g.Min == g.Max {
 		return artifact.Object{{Key: "observation_count", Value: 1}, {Key: "avg", Value: g.Avg}}
 	}
@@ -72,7 +71,7 @@ func legacyCounter(c *CounterStats, s *Samples) artifact.Object {
 
 // changePointRates describes the rates between the samples at which a counter changed. The mean is weighted
 // by time. A fall says nothing about a rate, it starts anew.
-func changePointRates(s *Samples) (RateStats, bool) {
+func changePointRates(s *Samples) (metrics.Stats, bool) {
 	var rates []float64
 	growth, passed := 0.0, 0.0
 	at := 0
@@ -90,10 +89,10 @@ func changePointRates(s *Samples) (RateStats, bool) {
 		passed += dt
 	}
 	if len(rates) == 0 {
-		return RateStats{}, false
+		return metrics.Stats{}, false
 	}
-	r := RateStats{Avg: growth / passed, Min: slices.Min(rates), Max: slices.Max(rates)}
-	_, r.Std = meanAndStd(rates, r.Min, r.Max)
+	r := spread(rates)
+	r.Avg = growth / passed
 	return r, true
 }
 
@@ -151,10 +150,9 @@ func legacySummary(quantiles []string, s *Samples) artifact.Object {
 	return out
 }
 
-func appendLegacyPercentiles(dst artifact.Object, p *Percentiles) artifact.Object {
+func appendLegacyPercentiles(dst artifact.Object, p *metrics.Percentiles) artifact.Object {
 	for _, rank := range legacyRanks {
-		i := slices.Index(Ranks[:], rank)
-		dst = append(dst, artifact.Member{Key: percentileKeys[i], Value: p[i]})
+		dst = append(dst, artifact.Member{Key: metrics.RankKey(rank), Value: p.At(rank)})
 	}
 	return dst
 }

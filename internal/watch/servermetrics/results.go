@@ -3,6 +3,7 @@ package servermetrics
 import (
 	"iter"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -28,7 +29,7 @@ type SeriesStats struct {
 	Series      *Series
 	EndpointURL string
 	Labels      []prom.Label
-	Gauge       *GaugeStats // of unknown type too
+	Gauge       *metrics.Stats // of unknown type too
 	Counter     *CounterStats
 	Histogram   *HistogramStats
 	// Buckets are the new observations at or below each of Series.Bounds; nil when unknown.
@@ -40,27 +41,12 @@ type SeriesStats struct {
 	sliceNS int64
 }
 
-// Ranks are the percentiles that are computed; every Percentiles is in their order.
-var Ranks = [...]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}
-
-// Percentiles are the values at Ranks.
-type Percentiles [len(Ranks)]float64
-
-// GaugeStats describe the samples in the window. Std divides by n−1.
-type GaugeStats struct {
-	Avg, Min, Max, Std float64
-	Percentiles        Percentiles
-}
-
 // CounterStats describe the growth since the reference.
 type CounterStats struct {
 	Total, Rate float64
 	// Slices describe the rates of complete slices; nil when there is none.
-	Slices *RateStats
+	Slices *metrics.Stats
 }
-
-// RateStats describe a set of rates. Std divides by n−1.
-type RateStats struct{ Avg, Min, Max, Std float64 }
 
 // HistogramStats describe the observations since the reference. All but Count is set only if Count is
 // positive.
@@ -70,8 +56,8 @@ type HistogramStats struct {
 	// Rates are per second; nil when no time passed.
 	Rates *HistogramRates
 	// Estimates and Bounds are nil when there is nothing to estimate from; Bounds also unless asked for.
-	Estimates *Percentiles
-	Bounds    *[len(Ranks)]Bound
+	Estimates *metrics.Percentiles
+	Bounds    *PercentileBounds
 }
 
 // HistogramRates are growths per second.
@@ -91,85 +77,76 @@ type Slice struct {
 	Buckets []int64
 }
 
-// Field is one statistic under its key. Integer values print as such.
-type Field struct {
-	Key     string
-	Value   float64
-	Integer bool
-}
+// figure is a statistic that is no whole number.
+func figure(key string, v float64) metrics.Figure { return metrics.Figure{Key: key, Value: v} }
 
 // Fields are the statistics that are present, in the order of the published JSON.
-func (s *SeriesStats) Fields() []Field {
+func (s *SeriesStats) Fields() []metrics.Figure {
 	switch {
 	case s.Gauge != nil:
 		g := s.Gauge
-		fields := []Field{{Key: "avg", Value: g.Avg}, {Key: "min", Value: g.Min}, {Key: "max", Value: g.Max}, {Key: "std", Value: g.Std}}
-		for i, v := range g.Percentiles {
-			fields = append(fields, Field{Key: percentileKeys[i], Value: v})
+		fields := []metrics.Figure{
+			figure("avg", g.Avg), figure("min", g.Min), figure("max", g.Max), figure("std", g.Std),
 		}
-		return fields
+		return g.Percentiles.Append(fields, "")
 	case s.Counter != nil:
 		c := s.Counter
-		fields := []Field{{Key: "total", Value: c.Total}, {Key: "rate", Value: c.Rate}}
+		fields := []metrics.Figure{figure("total", c.Total), figure("rate", c.Rate)}
 		if r := c.Slices; r != nil {
-			fields = append(fields, Field{Key: "rate_avg", Value: r.Avg}, Field{Key: "rate_min", Value: r.Min},
-				Field{Key: "rate_max", Value: r.Max}, Field{Key: "rate_std", Value: r.Std})
+			fields = append(fields, figure("rate_avg", r.Avg), figure("rate_min", r.Min),
+				figure("rate_max", r.Max), figure("rate_std", r.Std))
 		}
 		return fields
 	}
 	return s.Histogram.fields()
 }
 
-func (h *HistogramStats) fields() []Field {
-	fields := []Field{{Key: "count", Value: float64(h.Count), Integer: true}}
+func (h *HistogramStats) fields() []metrics.Figure {
+	fields := []metrics.Figure{{Key: "count", Value: float64(h.Count), Integer: true}}
 	if h.Count == 0 {
 		return fields
 	}
-	fields = append(fields, Field{Key: "sum", Value: h.Sum}, Field{Key: "avg", Value: h.Avg})
+	fields = append(fields, figure("sum", h.Sum), figure("avg", h.Avg))
 	if h.Rates != nil {
-		fields = append(fields, Field{Key: "count_rate", Value: h.Rates.Count}, Field{Key: "sum_rate", Value: h.Rates.Sum})
+		fields = append(fields, figure("count_rate", h.Rates.Count), figure("sum_rate", h.Rates.Sum))
 	}
 	if h.Estimates != nil {
-		for i, v := range h.Estimates {
-			fields = append(fields, Field{Key: percentileKeys[i] + "_estimate", Value: v})
-		}
+		fields = h.Estimates.Append(fields, "_estimate")
 	}
 	if h.Bounds != nil {
 		for i, b := range h.Bounds {
 			if b.HasLower() {
-				fields = append(fields, Field{Key: percentileKeys[i] + "_lower", Value: b.Lower})
+				fields = append(fields, figure(metrics.PercentileKeys[i]+"_lower", b.Lower))
 			}
 			if b.HasUpper() {
-				fields = append(fields, Field{Key: percentileKeys[i] + "_upper", Value: b.Upper})
+				fields = append(fields, figure(metrics.PercentileKeys[i]+"_upper", b.Upper))
 			}
 		}
 	}
 	return fields
 }
 
-// percentileKeys name Ranks.
-var percentileKeys = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
-
 // Get returns the statistic with the given key, if present.
-func (s *SeriesStats) Get(key string) (Field, bool) {
+func (s *SeriesStats) Get(key string) (metrics.Figure, bool) {
 	for _, f := range s.Fields() {
 		if f.Key == key {
 			return f, true
 		}
 	}
-	return Field{}, false
+	return metrics.Figure{}, false
 }
 
 // Fields are the values of a slice of a series of type t, in the order of the published JSON, without times
 // and buckets.
-func (s *Slice) Fields(t prom.Type) []Field {
+func (s *Slice) Fields(t prom.Type) []metrics.Figure {
 	switch t {
 	case prom.Counter:
-		return []Field{{Key: "total", Value: s.Total}, {Key: "rate", Value: s.Rate}}
+		return []metrics.Figure{figure("total", s.Total), figure("rate", s.Rate)}
 	case prom.Histogram:
-		return []Field{{Key: "count", Value: float64(s.Count), Integer: true}, {Key: "sum", Value: s.Sum}, {Key: "avg", Value: s.Avg}}
+		count := metrics.Figure{Key: "count", Value: float64(s.Count), Integer: true}
+		return []metrics.Figure{count, figure("sum", s.Sum), figure("avg", s.Avg)}
 	}
-	return []Field{{Key: "avg", Value: s.Avg}, {Key: "min", Value: s.Min}, {Key: "max", Value: s.Max}}
+	return []metrics.Figure{figure("avg", s.Avg), figure("min", s.Min), figure("max", s.Max)}
 }
 
 // Timeslices are the slices in order of time, SliceCount of them. They are computed while they are read and

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"aiperf/internal/measure/metrics"
 )
 
 // gauge describes a series of type gauge or unknown by its samples in the window.
@@ -32,9 +34,8 @@ func inWindow(dst []float64, s *Samples) []float64 {
 }
 
 // describeGauge describes values, of which there must be one; it reorders them.
-func describeGauge(values []float64) GaugeStats {
-	g := GaugeStats{Min: slices.Min(values), Max: slices.Max(values)}
-	g.Avg, g.Std = meanAndStd(values, g.Min, g.Max)
+func describeGauge(values []float64) metrics.Stats {
+	g := spread(values)
 	if g.Min != g.Max {
 		slices.Sort(values)
 	}
@@ -87,13 +88,19 @@ func growth(s *Samples, value func(i int) float64) (resets int, sum float64) {
 	return resets, sum
 }
 
-func describeRates(rates []float64) *RateStats {
+func describeRates(rates []float64) *metrics.Stats {
 	if len(rates) == 0 {
 		return nil
 	}
-	r := RateStats{Min: slices.Min(rates), Max: slices.Max(rates)}
-	r.Avg, r.Std = meanAndStd(rates, r.Min, r.Max)
+	r := spread(rates)
 	return &r
+}
+
+// spread describes values, of which there must be one, but for their percentiles. Std divides by n−1.
+func spread(values []float64) metrics.Stats {
+	s := metrics.Stats{Min: slices.Min(values), Max: slices.Max(values), Count: int64(len(values))}
+	s.Avg, s.Std = meanAndStd(values, s.Min, s.Max)
+	return s
 }
 
 // perSecond is growth over the time between two instants, 0 if there is none.
@@ -145,9 +152,9 @@ func sumOf(values []float64) float64 {
 
 // percentilesOfSorted interpolates linearly between neighbours: the position of rank p among n values is
 // (n−1)p/100.
-func percentilesOfSorted(sorted []float64) Percentiles {
-	var out Percentiles
-	for i, rank := range Ranks {
+func percentilesOfSorted(sorted []float64) metrics.Percentiles {
+	var out metrics.Percentiles
+	for i, rank := range metrics.PercentileRanks {
 		lo, hi, fraction := position(rank, int64(len(sorted)))
 		out[i] = interpolate(sorted[lo], sorted[hi], fraction)
 	}

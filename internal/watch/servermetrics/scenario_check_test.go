@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
@@ -59,13 +60,13 @@ func (s *scenario) expect(text string) error {
 }
 
 // compare holds key value key value … against fields.
-func compare(words []string, got []Field) error {
+func compare(words []string, got []metrics.Figure) error {
 	for i := 0; i+1 < len(words); i += 2 {
 		want, err := strconv.ParseFloat(words[i+1], 64)
 		if err != nil {
 			return err
 		}
-		at := slices.IndexFunc(got, func(f Field) bool { return f.Key == words[i] })
+		at := slices.IndexFunc(got, func(f metrics.Figure) bool { return f.Key == words[i] })
 		if at < 0 {
 			return fmt.Errorf("no %s among %v", words[i], got)
 		}
@@ -185,7 +186,7 @@ func (s *scenario) families(text string) error {
 
 func (s *scenario) info(text string) error {
 	i := s.store.Endpoint(s.now).Info()
-	got := []Field{
+	got := []metrics.Figure{
 		{Key: "total_fetches", Value: float64(i.TotalFetches)},
 		{Key: "first_fetch_ns", Value: float64(i.FirstFetchNS)}, {Key: "last_fetch_ns", Value: float64(i.LastFetchNS)},
 		{Key: "unique_updates", Value: float64(i.UniqueUpdates)},

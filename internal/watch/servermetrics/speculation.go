@@ -47,7 +47,7 @@ func Speculations(r *Results, models []string) (rows []Speculation, warnings []s
 	}{{"Accept Rate (%)", rates, 100, 1}, {"Accept Length", lengths, 1, 2}} {
 		for i, suffix := range suffixes(metric.series) {
 			g := metric.series[i].Gauge
-			at := func(rank float64) float64 { return g.Percentiles[slices.Index(Ranks[:], rank)] * metric.factor }
+			at := func(rank float64) float64 { return g.Percentiles.At(rank) * metric.factor }
 			row := Speculation{
 				Label: metric.name + suffix, Decimals: metric.decimals,
 				Mean: g.Avg * metric.factor, Min: g.Min * metric.factor, Max: g.Max * metric.factor, P50: at(50), P90: at(90),

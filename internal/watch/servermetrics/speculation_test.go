@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
 
 // speculative is a gauge at an endpoint whose labels are pairs of a name and a value.
-func speculative(url string, g GaugeStats, labels ...string) SeriesStats {
+func speculative(url string, g metrics.Stats, labels ...string) SeriesStats {
 	s := SeriesStats{EndpointURL: url, Gauge: &g}
 	for i := 0; i < len(labels); i += 2 {
 		s.Labels = append(s.Labels, prom.Label{Name: labels[i], Value: labels[i+1]})
@@ -35,8 +36,8 @@ func speculationLabels(rows []Speculation) (list []string) {
 }
 
 func TestSpeculationRows(t *testing.T) {
-	rate := GaugeStats{Avg: 0.5, Min: 0.25, Max: 0.75, Percentiles: Percentiles{4: 0.5, 6: 0.7}}
-	length := GaugeStats{Avg: 2.5, Min: 1, Max: 4, Percentiles: Percentiles{4: 2, 6: 3.5}}
+	rate := metrics.Stats{Avg: 0.5, Min: 0.25, Max: 0.75, Percentiles: metrics.Percentiles{4: 0.5, 6: 0.7}}
+	length := metrics.Stats{Avg: 2.5, Min: 1, Max: 4, Percentiles: metrics.Percentiles{4: 2, 6: 3.5}}
 	rows, warnings := Speculations(speculationResults(
 		[]SeriesStats{speculative(metricsURL, rate, "model_name", "M"), speculative(metricsURL, rate, "model_name", "m", "tp_rank", "1")},
 		[]SeriesStats{
@@ -55,17 +56,17 @@ func TestSpeculationRows(t *testing.T) {
 
 // A server that speculates says its length: as long as that is 0, its rate says nothing.
 func TestTrapNoSpeculationWhereAllLengthsAreZero(t *testing.T) {
-	rates := []SeriesStats{speculative(metricsURL, GaugeStats{Avg: 0.5, Max: 0.5}, "model_name", "m")}
+	rates := []SeriesStats{speculative(metricsURL, metrics.Stats{Avg: 0.5, Max: 0.5}, "model_name", "m")}
 	for name, c := range map[string]struct {
 		rates, lengths []SeriesStats
 		want           int
 	}{
-		"lengths of 0":     {rates, []SeriesStats{speculative(metricsURL, GaugeStats{}, "model_name", "m")}, 0},
+		"lengths of 0":     {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "m")}, 0},
 		"no length":        {rates, nil, 1},
-		"another model's":  {rates, []SeriesStats{speculative(metricsURL, GaugeStats{}, "model_name", "x")}, 1},
+		"another model's":  {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "x")}, 1},
 		"neither":          {nil, nil, 0},
-		"rates of 0":       {[]SeriesStats{speculative(metricsURL, GaugeStats{}, "model_name", "m")}, nil, 0},
-		"length and rates": {rates, []SeriesStats{speculative(metricsURL, GaugeStats{Max: 1}, "model_name", "m")}, 2},
+		"rates of 0":       {[]SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "m")}, nil, 0},
+		"length and rates": {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{Max: 1}, "model_name", "m")}, 2},
 	} {
 		if rows, _ := Speculations(speculationResults(c.rates, c.lengths), []string{"m"}); len(rows) != c.want {
 			t.Errorf("%s: %d rows, want %d", name, len(rows), c.want)
@@ -74,7 +75,7 @@ func TestTrapNoSpeculationWhereAllLengthsAreZero(t *testing.T) {
 }
 
 func TestSpeculationRowsOfSeveralSeries(t *testing.T) {
-	g := GaugeStats{Max: 1}
+	g := metrics.Stats{Max: 1}
 	one := func(labels ...string) SeriesStats { return speculative(metricsURL, g, labels...) }
 	for name, c := range map[string]struct {
 		series []SeriesStats
@@ -96,8 +97,8 @@ func TestSpeculationRowsOfSeveralSeries(t *testing.T) {
 
 func TestSpeculationRowThatIsNotFinite(t *testing.T) {
 	rows, warnings := Speculations(speculationResults(
-		[]SeriesStats{speculative(metricsURL, GaugeStats{Avg: math.Inf(1), Max: 1}, "model_name", "m")},
-		[]SeriesStats{speculative(metricsURL, GaugeStats{Max: 3}, "model_name", "m")},
+		[]SeriesStats{speculative(metricsURL, metrics.Stats{Avg: math.Inf(1), Max: 1}, "model_name", "m")},
+		[]SeriesStats{speculative(metricsURL, metrics.Stats{Max: 3}, "model_name", "m")},
 	), []string{"m"})
 	if got := speculationLabels(rows); !slices.Equal(got, []string{"Accept Length"}) {
 		t.Errorf("%q", got)

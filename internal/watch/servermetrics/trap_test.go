@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"aiperf/internal/measure/metrics"
 )
 
 func TestTrapSingleObservationAboveTheLastBoundSitsAtItsMean(t *testing.T) {
@@ -18,7 +20,7 @@ func TestTrapSingleObservationAboveTheLastBoundSitsAtItsMean(t *testing.T) {
 func TestEstimatesOfThePublishedExample(t *testing.T) {
 	var e Estimator
 	got, _ := e.Estimate(Distribution{Upper: []float64{0.1, 1, inf}, Buckets: []int64{2, 3, 4}, Sum: 3, Count: 4})
-	want := Percentiles{0.026500000000000003, 0.0325, 0.04000000000000001, 0.06250000000000001, 0.3125, 1.0,
+	want := metrics.Percentiles{0.026500000000000003, 0.0325, 0.04000000000000001, 0.06250000000000001, 0.3125, 1.0,
 		1.8100000000000005, 2.0799999999999996, 2.296}
 	if got != want {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -75,7 +77,7 @@ func TestTrapShiftIsLimitedByTheWidth(t *testing.T) {
 
 func TestTrapVarianceZeroIsNotTight(t *testing.T) {
 	d := Distribution{Upper: []float64{0.1, 1, inf}, Buckets: []int64{0, 4, 4}, Sum: 1.2, Count: 4}
-	estimate := func(l Learned) Percentiles {
+	estimate := func(l Learned) metrics.Percentiles {
 		d.Learned = []Learned{{}, l}
 		var e Estimator
 		p, _ := e.Estimate(d)

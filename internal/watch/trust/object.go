@@ -8,8 +8,10 @@ func (r *Report) Object() artifact.Object {
 	in, h := r.Inputs, r.Health
 	reasons := make([]any, 0, len(r.Reasons))
 	for _, reason := range r.Reasons {
-		reasons = append(reasons, artifact.Object{{Key: "code", Value: reason.Code}, {Key: "leads_to", Value: string(reason.Leads)},
-			{Key: "message", Value: reason.Message}, {Key: "advice", Value: reason.Advice}})
+		reasons = append(reasons, artifact.Object{
+			{Key: "code", Value: reason.Code}, {Key: "leads_to", Value: string(reason.Leads)},
+			{Key: "message", Value: reason.Message}, {Key: "advice", Value: reason.Advice},
+		})
 	}
 	var o object
 	o.add("verdict", string(r.Verdict))
@@ -27,8 +29,9 @@ func (r *Report) Object() artifact.Object {
 	o.add("dropped_by_catchup", in.DroppedByCatchup)
 	o.add("resent_requests", in.Resent)
 	if in.Together > 0 {
-		spread := float64(in.TogetherSpread) / 1e6
-		o.add("simultaneous_start", artifact.Object{{Key: "requests", Value: in.Together}, {Key: "spread", Value: spread}})
+		o.add("simultaneous_start", artifact.Object{
+			{Key: "requests", Value: in.Together}, {Key: "spread", Value: float64(in.TogetherSpread) / 1e6},
+		})
 	}
 	o.lags("schedule_lag", r.ScheduleLag)
 	o.lags("admission_wait", r.AdmissionWait)

@@ -25,10 +25,10 @@ func TestKServeBodies(t *testing.T) {
 		want      string
 	}{
 		{"v1", "kserve_v1_predict", nil, 0, []string{"a<b"}, `{"instances":[{"text":"a<b"}]}`},
-		{"v1 with names and parameters", "kserve_v1_predict", []dataset.Field{{Name: "v1_input_field", Value: []byte(`"prompt"`)}, {Name: "v1_output_field", Value: []byte(`"answer"`)}, {Name: "seed", Value: []byte("7")}}, 4, []string{"a"},
+		{"v1 with names and parameters", "kserve_v1_predict", extra("v1_input_field", `"prompt"`, "v1_output_field", `"answer"`, "seed", "7"), 4, []string{"a"},
 			`{"instances":[{"prompt":"a"}],"parameters":{"max_tokens":4,"seed":7}}`},
 		{"v2", "kserve_v2_infer", nil, 0, []string{"a", "b"}, `{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["a b"]}]}`},
-		{"v2 with names and parameters", "kserve_v2_infer", []dataset.Field{{Name: "v2_input_name", Value: []byte(`"in"`)}, {Name: "v2_output_name", Value: []byte(`"out"`)}, {Name: "max_tokens", Value: []byte("9")}, {Name: "temperature", Value: []byte("0.5")}}, 4, []string{"a"},
+		{"v2 with names and parameters", "kserve_v2_infer", extra("v2_input_name", `"in"`, "v2_output_name", `"out"`, "max_tokens", "9", "temperature", "0.5"), 4, []string{"a"},
 			`{"inputs":[{"name":"in","shape":[1],"datatype":"BYTES","data":["a"]}],"outputs":[{"name":"out"}],"parameters":{"max_tokens":9,"temperature":0.5}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

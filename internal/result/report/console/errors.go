@@ -2,13 +2,10 @@ package console
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/measure/hint"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
@@ -48,22 +45,14 @@ func (p *page) errorTable(r *summary.Result) {
 
 // errorLatency appends how long failed requests took, which no latency of the tables holds.
 func (p *page) errorLatency(r *summary.Result) {
-	i := slices.IndexFunc(r.Metrics, func(m metrics.Result) bool { return m.Tag == "error_latency" })
-	if i < 0 {
+	m, ok := r.Find("error_latency")
+	if !ok {
 		return
 	}
-	s := &r.Metrics[i].Stats
-	median, p99 := math.NaN(), math.NaN()
-	for j, rank := range metrics.PercentileRanks {
-		switch rank {
-		case 50:
-			median = s.Percentiles[j]
-		case 99:
-			p99 = s.Percentiles[j]
-		}
-	}
-	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", r.Metrics[i].Unit,
-		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(p99), fixed2(median)), plain})
+	s := &m.Stats
+	ranks := &s.Percentiles
+	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", m.Unit,
+		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(ranks.At(99)), fixed2(ranks.At(50))), plain})
 }
 
 // errorDetails is what the first error of its kind tells besides, on a line of its own.

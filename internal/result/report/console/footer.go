@@ -31,7 +31,7 @@ func (p *page) footer(r *summary.Result, files *Files) {
 		}
 		p.fact("Benchmark Duration", text)
 	}
-	if share, ok := value(r, "overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
+	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
 		p.fact("Prompt Cache", oneDecimal(share)+"% of the prompt tokens came from the server's cache")
 	}
 	for _, f := range [...]struct{ label, path string }{
@@ -66,7 +66,7 @@ func (p *page) fact(name, text string) {
 
 // duration is the measured one; a run without a single valid request has only its phase to go by.
 func duration(r *summary.Result) (seconds float64, ok bool) {
-	if v, ok := value(r, "benchmark_duration"); ok {
+	if v, ok := r.Value("benchmark_duration"); ok {
 		return v, true
 	}
 	return float64(r.EndNS-r.StartNS) / 1e9, r.StartNS != 0 && r.EndNS > r.StartNS

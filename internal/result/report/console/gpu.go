@@ -48,7 +48,7 @@ func (p *page) efficiencyTables(r *summary.Result, shown *GPU) {
 		}
 		slices.SortStableFunc(list, func(a, b metrics.Result) int { return cmp.Compare(a.Order, b.Order) })
 		for i := range list {
-			t.rows = append(t.rows, []cell{{text: metricLabel(&list[i])}, {text: gpuNumber(list[i].Stats.Avg)}})
+			t.rows = append(t.rows, []cell{{text: metricLabel(&list[i])}, gpuNumber(list[i].Stats.Avg)})
 		}
 		if len(t.rows) > 0 {
 			t.print(p)
@@ -108,31 +108,19 @@ func (p *page) unreachable(t *gpu.Telemetry) {
 
 func (p *page) gpuTable(endpoint string, g *gpu.Result) {
 	t := table{title: safe(endpoint + " | " + g.Title()), titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
-	for _, name := range [...]string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
-		t.columns = append(t.columns, column{header: name, style: green})
-	}
+	t.columns = append(t.columns, statColumns()...)
 	for i := range g.Metrics {
 		m := &g.Metrics[i]
-		row := []cell{{text: safe(m.Display + " (" + m.Unit + ")")}, {text: gpuNumber(m.Avg)}}
-		if m.Kind == gpu.Counter {
-			for range 6 {
-				row = append(row, cell{notAvailable, dim})
-			}
-		} else {
-			rank := func(q float64) float64 { return m.Percentiles[slices.Index(gpu.Ranks[:], q)] }
-			for _, v := range []float64{m.Min, m.Max, rank(99), rank(90), rank(50), m.Std} {
-				row = append(row, cell{text: gpuNumber(v)})
-			}
-		}
-		t.rows = append(t.rows, row)
+		label := cell{text: safe(m.Display + " (" + m.Unit + ")")}
+		t.rows = append(t.rows, append([]cell{label}, statCells(&m.Stats, m.Kind != gpu.Counter, gpuNumber)...))
 	}
 	t.print(p)
 }
 
 // gpuNumber is a number of the GPU tables: millions are written with an exponent.
-func gpuNumber(v float64) string {
+func gpuNumber(v float64) cell {
 	if artifact.Finite(v) && math.Abs(v) >= 1e6 {
-		return strconv.FormatFloat(v, 'e', 2, 64)
+		return cell{text: strconv.FormatFloat(v, 'e', 2, 64)}
 	}
-	return fixed2(v)
+	return cell{text: fixed2(v)}
 }

@@ -21,8 +21,8 @@ func TestGPUTables(t *testing.T) {
 	tel := &gpu.Telemetry{
 		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"}, Successful: []string{"http://localhost:9401/metrics"},
 		Endpoints: []gpu.Endpoint{{Name: "localhost:9401", GPUs: []gpu.Result{{Device: gpu.Device{Index: 0, Model: "NVIDIA H200"}, Metrics: []gpu.Metric{
-			{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: gpu.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}}},
-			{Field: gpu.Field{Display: "Power Violation", Unit: "us", Kind: gpu.Counter}, Stats: gpu.Stats{Avg: 9387.26}},
+			{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}}},
+			{Field: gpu.Field{Display: "Power Violation", Unit: "us", Kind: gpu.Counter}, Stats: metrics.Stats{Avg: 9387.26}},
 		}}}}},
 		Platforms: []string{"nvidia"},
 	}
@@ -71,8 +71,8 @@ AIPerf | GPU Telemetry Summary
 
 func TestTrapNumbersOfGPUTables(t *testing.T) {
 	for v, want := range map[float64]string{1234567.8: "1.23e+06", 999999.994: "999,999.99", 9387.26: "9,387.26", -1500000: "-1.50e+06", 1e6: "1.00e+06", 0: "0.00"} {
-		if got := gpuNumber(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
+		if got := gpuNumber(v); got.text != want {
+			t.Errorf("%v: %s, want %s", v, got.text, want)
 		}
 	}
 }

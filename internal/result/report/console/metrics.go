@@ -80,11 +80,11 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 	if len(rows) == 0 {
 		return false
 	}
-	slices.SortStableFunc(rows, func(a, b metrics.Result) int { return cmp.Compare(order(&a), order(&b)) })
+	slices.SortStableFunc(rows, func(a, b metrics.Result) int {
+		return cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order))
+	})
 	t := table{title: heading, titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
-	for _, name := range [...]string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
-		t.columns = append(t.columns, column{header: name, style: green})
-	}
+	t.columns = append(t.columns, statColumns()...)
 	for i := range rows {
 		t.rows = append(t.rows, metricRow(&rows[i]))
 	}
@@ -137,28 +137,30 @@ func inexact(rows []metrics.Result) string {
 	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative error of up to %.2g %%", n, 100*worst)
 }
 
-func order(m *metrics.Result) int {
-	if m.Order == 0 {
-		return math.MaxInt
-	}
-	return m.Order
+func metricRow(m *metrics.Result) []cell {
+	return append([]cell{{text: metricLabel(m)}}, statCells(&m.Stats, m.Distribution, number)...)
 }
 
-func metricRow(m *metrics.Result) []cell {
-	row := []cell{{text: metricLabel(m)}, number(m.Stats.Avg)}
-	if !m.Distribution {
-		for range 6 {
+// statColumns are the statistics of a table.
+func statColumns() (columns []column) {
+	for _, name := range [...]string{"avg", "min", "max", "p99", "p90", "p50", "std"} {
+		columns = append(columns, column{header: name, style: green})
+	}
+	return columns
+}
+
+// statCells are those of a row; what is no distribution has the first alone.
+func statCells(s *metrics.Stats, distribution bool, number func(float64) cell) []cell {
+	p := &s.Percentiles
+	var row []cell
+	for _, v := range [...]float64{s.Avg, s.Min, s.Max, p.At(99), p.At(90), p.At(50), s.Std} {
+		if distribution || len(row) == 0 {
+			row = append(row, number(v))
+		} else {
 			row = append(row, cell{notAvailable, dim})
 		}
-		return row
 	}
-	s := &m.Stats
-	return append(row, number(s.Min), number(s.Max), number(percentile(s, 99)), number(percentile(s, 90)),
-		number(percentile(s, 50)), number(s.Std))
-}
-
-func percentile(s *metrics.Stats, rank float64) float64 {
-	return s.Percentiles[slices.Index(metrics.PercentileRanks[:], rank)]
+	return row
 }
 
 func number(v float64) cell {
@@ -176,14 +178,4 @@ func metricLabel(m *metrics.Result) string {
 		return m.Header + "\n(" + m.Unit + ")"
 	}
 	return m.Header + " (" + m.Unit + ")"
-}
-
-// value is the average of a metric, which is the value of a scalar one.
-func value(r *summary.Result, tag string) (float64, bool) {
-	for i := range r.Metrics {
-		if r.Metrics[i].Tag == tag {
-			return r.Metrics[i].Stats.Avg, artifact.Finite(r.Metrics[i].Stats.Avg)
-		}
-	}
-	return 0, false
 }

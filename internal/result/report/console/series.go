@@ -4,21 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
 )
 
 // SeriesRow is what repeated runs say of one statistic of one metric.
 type SeriesRow struct {
-	Header, Unit, Stat       string
-	Order                    int
-	Mean, Std, CV, Low, High float64
-	// Runs is the number of runs that have the metric.
-	Runs int
+	Header, Unit, Stat string
+	Order              int
+	stats.Estimate     // over the runs that have the metric
 }
 
 // repeatability says what a coefficient of variation means: below each bound its word.
@@ -46,13 +44,15 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 	}
 	t.columns = append(t.columns, column{header: "repeats", left: true}, column{header: "runs"})
 	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b SeriesRow) int { return cmp.Compare(seriesOrder(&a), seriesOrder(&b)) })
+	slices.SortStableFunc(rows, func(a, b SeriesRow) int {
+		return cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order))
+	})
 	for i := range rows {
 		r := &rows[i]
 		word, look := repeats(r.CV)
 		t.rows = append(t.rows, []cell{
 			{text: metricLabel(&metrics.Result{Header: r.Header, Unit: r.Unit})}, {text: r.Stat}, number(r.Mean), number(r.Low), number(r.High), number(r.Std),
-			{text: ratio(r.CV)}, {word, look}, {text: integer(int64(r.Runs))},
+			{text: ratio(r.CV)}, {word, look}, {text: integer(int64(r.N))},
 		})
 	}
 	t.print(p)
@@ -110,11 +110,4 @@ func repeats(cv float64) (string, style) {
 		}
 	}
 	return unstable, red
-}
-
-func seriesOrder(r *SeriesRow) int {
-	if r.Order == 0 {
-		return math.MaxInt
-	}
-	return r.Order
 }

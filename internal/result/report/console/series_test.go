@@ -4,17 +4,25 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"aiperf/internal/measure/stats"
 )
 
 func TestSeriesTable(t *testing.T) {
 	var out strings.Builder
 	err := RenderSeries(&out, []SeriesRow{
-		{Header: "Request Count", Unit: "requests", Stat: "avg", Mean: 40, Low: 40, High: 40, Runs: 5},
-		{Header: "Request Error Rate", Unit: "%", Stat: "avg", CV: math.Inf(1), Order: 9, Runs: 5},
-		{Header: "Time to First Token", Unit: "ms", Stat: "p99", Order: 1, Mean: 1234.567, Std: 123.45, CV: 0.1, Low: 1000, High: 1469.125, Runs: 3},
-		{Header: "Time to Second Token", Unit: "ms", Stat: "avg", Order: 2, Mean: 2, Std: 0.4, CV: 0.2, Low: -1.5, High: 5.5, Runs: 2},
-		{Header: "Inter Token Latency", Unit: "ms", Stat: "avg", Order: 3, Mean: 8, Std: 0.4, CV: 0.05, Low: 7, High: 9, Runs: 2},
-		{Header: "Reasoning Tokens", Unit: "tokens", Stat: "avg", Order: 4, Mean: 8, Std: math.NaN(), CV: math.NaN(), Low: math.NaN(), High: math.NaN(), Runs: 1},
+		{Header: "Request Count", Unit: "requests", Stat: "avg",
+			Estimate: stats.Estimate{Mean: 40, Low: 40, High: 40, N: 5}},
+		{Header: "Request Error Rate", Unit: "%", Stat: "avg", Order: 9,
+			Estimate: stats.Estimate{CV: math.Inf(1), N: 5}},
+		{Header: "Time to First Token", Unit: "ms", Stat: "p99", Order: 1,
+			Estimate: stats.Estimate{Mean: 1234.567, Std: 123.45, CV: 0.1, Low: 1000, High: 1469.125, N: 3}},
+		{Header: "Time to Second Token", Unit: "ms", Stat: "avg", Order: 2,
+			Estimate: stats.Estimate{Mean: 2, Std: 0.4, CV: 0.2, Low: -1.5, High: 5.5, N: 2}},
+		{Header: "Inter Token Latency", Unit: "ms", Stat: "avg", Order: 3,
+			Estimate: stats.Estimate{Mean: 8, Std: 0.4, CV: 0.05, Low: 7, High: 9, N: 2}},
+		{Header: "Reasoning Tokens", Unit: "tokens", Stat: "avg", Order: 4,
+			Estimate: stats.Confidence([]float64{8}, 0.999)},
 	}, 0.999, Options{})
 	if err != nil {
 		t.Fatal(err)

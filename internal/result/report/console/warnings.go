@@ -11,8 +11,8 @@ import (
 
 // share begins a warning: "c of n requests (p%)"; false when nothing has to be said.
 func share(r *summary.Result, tag string) (string, bool) {
-	count, _ := value(r, tag)
-	requests, _ := value(r, "request_count")
+	count, _ := r.Value(tag)
+	requests, _ := r.Value("request_count")
 	if count <= 0 || requests <= 0 {
 		return "", false
 	}
@@ -53,7 +53,7 @@ func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 		return
 	}
 	average := notAvailable
-	if v, ok := value(r, "osl_mismatch_diff_pct"); ok {
+	if v, ok := r.Value("osl_mismatch_diff_pct"); ok {
 		average = oneDecimal(v) + "%"
 	}
 	lines := []string{
@@ -84,7 +84,7 @@ const mismatchTitle = "Output Sequence Length Mismatch Warning"
 
 // recoded reports whether most replies of another length than asked for have it by the server's count.
 func recoded(r *summary.Result) bool {
-	mismatches, _ := value(r, "osl_mismatch_count")
+	mismatches, _ := r.Value("osl_mismatch_count")
 	return r.Recoded.Requests > 0 && float64(2*r.Recoded.Requests) > mismatches
 }
 

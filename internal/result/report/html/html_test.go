@@ -377,7 +377,7 @@ func TestServerTotalsHaveTheirPlace(t *testing.T) {
 func TestGPUsAndServersHaveTheirPlaces(t *testing.T) {
 	r, run := result(t, 100)
 	r.Telemetry = &gpu.Telemetry{Endpoints: []gpu.Endpoint{{Name: "h:9400", GPUs: []gpu.Result{{Device: gpu.Device{Index: 3, Model: hostile},
-		Metrics: []gpu.Metric{{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: gpu.Stats{Avg: 123.456, Count: 3}}}}}}}}
+		Metrics: []gpu.Metric{{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: metrics.Stats{Avg: 123.456, Count: 3}}}}}}}}
 	page := render(t, r, run)
 	for _, want := range []string{`id="server-queue"`, `id="servers-choice"`, `id="gpu-power"`, "123.46", "GPU 3 |", `id="client-cpu"`} {
 		if !strings.Contains(page, want) {

@@ -160,16 +160,7 @@ func percentileOf(m *metrics.Result, rank float64) (percentile, bool) {
 	if !m.Distribution {
 		return p, false
 	}
-	for i, r := range metrics.PercentileRanks {
-		if r == rank {
-			p.value = m.Stats.Percentiles[i]
-		}
-	}
-	for _, f := range m.Further {
-		if f.Rank == rank {
-			p.value = f.Value
-		}
-	}
+	p.value = m.Percentile(rank)
 	for _, b := range m.Bounds {
 		if b.Rank == rank {
 			p.low, p.high, p.bounded = b.Low, b.High, true

@@ -59,8 +59,8 @@ var groupTitles = []groupTitle{
 // ranks are the names of the percentiles that any metric has, those most looked at first.
 func ranks(list []metrics.Result) []string {
 	var out, last []string
-	for _, r := range metrics.PercentileRanks {
-		if name := metrics.RankKey(r); minor(name) {
+	for _, name := range metrics.PercentileKeys {
+		if minor(name) {
 			last = append(last, name)
 		} else {
 			out = append(out, name)
@@ -90,7 +90,7 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 			}
 		}
 		slices.SortStableFunc(members, func(a, b metrics.Result) int {
-			return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(a.Tag, b.Tag))
+			return cmp.Or(cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order)), cmp.Compare(a.Tag, b.Tag))
 		})
 		for i := range members {
 			if row := newMetricRow(&members[i], ranks); row.Scalar {
@@ -113,13 +113,6 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 	return out
 }
 
-func order(m *metrics.Result) int {
-	if m.Order == 0 {
-		return math.MaxInt
-	}
-	return m.Order
-}
-
 func newMetricRow(m *metrics.Result, ranks []string) metricRow {
 	row := metricRow{Header: m.Header, Unit: m.Unit, Tag: m.Tag, Avg: fixed(m.Stats.Avg), Scalar: !m.Distribution}
 	if m.EpochNS != 0 {
@@ -133,8 +126,8 @@ func newMetricRow(m *metrics.Result, ranks []string) metricRow {
 		row.Count = integer(m.Stats.Count)
 	}
 	known := map[string]float64{}
-	for _, r := range metrics.PercentileRanks {
-		known[metrics.RankKey(r)] = r
+	for i, key := range metrics.PercentileKeys {
+		known[key] = metrics.PercentileRanks[i]
 	}
 	for _, f := range m.Further {
 		known[metrics.RankKey(f.Rank)] = f.Rank

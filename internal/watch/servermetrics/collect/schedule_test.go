@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -224,15 +225,15 @@ func TestShortRunOfAConstantServerKeepsItsSeries(t *testing.T) {
 		phase.EndNS = time.Now().UnixNano()
 		time.Sleep(time.Millisecond)
 		r.Finish(context.Background())
-		got := map[string][]servermetrics.Field{}
+		got := map[string][]metrics.Figure{}
 		for _, f := range servermetrics.Compute(r.Store(), servermetrics.Settings{Phase: phase}).Families {
 			got[f.Name] = f.Series[0].Fields()[:2]
 		}
-		want := map[string][]servermetrics.Field{
+		want := map[string][]metrics.Figure{
 			"a": {{Key: "avg", Value: 5}, {Key: "min", Value: 5}}, "b": {{Key: "total"}, {Key: "rate"}},
 			"c_info": {{Key: "avg", Value: 1}, {Key: "min", Value: 1}},
 		}
-		if !maps.EqualFunc(got, want, slices.Equal[[]servermetrics.Field]) {
+		if !maps.EqualFunc(got, want, slices.Equal[[]metrics.Figure]) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	})

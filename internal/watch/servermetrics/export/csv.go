@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -42,17 +43,15 @@ type section struct {
 	stats []string
 }
 
-var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
-
 // sections are the tables in their order; the info table follows them.
 func (c CSV) sections() []section {
-	gauge := append([]string{"avg", "min", "max", "std"}, percentiles[:]...)
+	gauge := append([]string{"avg", "min", "max", "std"}, metrics.PercentileKeys[:]...)
 	histogram := []string{"count", "count_rate", "sum", "sum_rate", "avg"}
-	for _, p := range percentiles {
+	for _, p := range metrics.PercentileKeys {
 		histogram = append(histogram, p+"_estimate")
 	}
 	if c.Run.Info.Bounds {
-		for _, p := range percentiles {
+		for _, p := range metrics.PercentileKeys {
 			histogram = append(histogram, p+"_lower", p+"_upper")
 		}
 	}
@@ -149,7 +148,7 @@ func (s section) cells(cells []string, row *csvSeries, columns []string) []strin
 	cells = append(cells, shortEndpoint(row.stats.EndpointURL), f.Type.String(), f.Name, prom.InferUnit(f.Name, f.Help))
 	fields := row.stats.Fields()
 	for _, key := range s.stats {
-		i := slices.IndexFunc(fields, func(f servermetrics.Field) bool { return f.Key == key })
+		i := slices.IndexFunc(fields, func(f metrics.Figure) bool { return f.Key == key })
 		if i < 0 {
 			cells = append(cells, "")
 		} else {
@@ -166,7 +165,7 @@ func (s section) cells(cells []string, row *csvSeries, columns []string) []strin
 	return cells
 }
 
-func csvNumber(f servermetrics.Field) string {
+func csvNumber(f metrics.Figure) string {
 	switch {
 	case !artifact.Finite(f.Value):
 		return ""

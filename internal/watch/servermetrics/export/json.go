@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -174,7 +175,7 @@ func (d *document) labels(labels []prom.Label) {
 	d.close('}')
 }
 
-func (d *document) fields(fields []servermetrics.Field) {
+func (d *document) fields(fields []metrics.Figure) {
 	for _, f := range fields {
 		if f.Integer {
 			d.integer(f.Key, int64(f.Value))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -192,21 +193,21 @@ func (d *document) bucketsByKey(bounds []string, counts []int64) {
 }
 
 // fieldsByKey writes statistics.
-func (d *document) fieldsByKey(fields []servermetrics.Field) {
-	slices.SortFunc(fields, func(a, b servermetrics.Field) int { return strings.Compare(a.Key, b.Key) })
+func (d *document) fieldsByKey(fields []metrics.Figure) {
+	slices.SortFunc(fields, func(a, b metrics.Figure) int { return strings.Compare(a.Key, b.Key) })
 	d.fields(fields)
 }
 
 func (d *document) sliceByKey(s *servermetrics.Slice, bounds []string, t prom.Type) {
 	d.open('{')
-	fields := append(s.Fields(t), servermetrics.Field{Key: "end_ns"}, servermetrics.Field{Key: "start_ns"})
+	fields := append(s.Fields(t), metrics.Figure{Key: "end_ns"}, metrics.Figure{Key: "start_ns"})
 	if s.Partial {
-		fields = append(fields, servermetrics.Field{Key: "is_complete"})
+		fields = append(fields, metrics.Figure{Key: "is_complete"})
 	}
 	if s.Buckets != nil {
-		fields = append(fields, servermetrics.Field{Key: "buckets"})
+		fields = append(fields, metrics.Figure{Key: "buckets"})
 	}
-	slices.SortFunc(fields, func(a, b servermetrics.Field) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(fields, func(a, b metrics.Figure) int { return strings.Compare(a.Key, b.Key) })
 	for i, f := range fields {
 		switch f.Key {
 		case "start_ns":

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -342,26 +342,17 @@ func ParseType(name string) (prom.Type, bool) {
 	return prom.Unknown, false
 }
 
-// members reads an object and keeps the order and the text of its members.
+// members returns the members of an object, raw and in their order.
 func members(text json.RawMessage) (artifact.Object, error) {
-	if len(text) == 0 || string(text) == "null" {
+	if jsonscan.IsNull(text) {
 		return nil, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	if text[0] != '{' {
 		return nil, errors.New("not an object")
 	}
 	object := artifact.Object{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		object = append(object, artifact.Member{Key: key.(string), Value: value})
+	for m := range jsonscan.Members(text) {
+		object = append(object, artifact.Member{Key: string(m.Key), Value: json.RawMessage(m.Value)})
 	}
 	return object, nil
 }

@@ -96,7 +96,7 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 // tableRows are those of the metrics that the report of one run shows: their averages, and the slowest percent.
 func tableRows(rows []series.Row) (list []console.SeriesRow) {
 	for _, r := range rows {
-		if r.Shown && (r.Stat == "avg" || r.Stat == "p99") {
+		if r.Shown() && (r.Stat == "avg" || r.Stat == "p99") {
 			row := console.SeriesRow{Header: r.Header, Unit: r.Unit, Stat: r.Stat, Order: r.Order, Estimate: r.Estimate}
 			list = append(list, row)
 		}

@@ -60,16 +60,20 @@ func fiveRuns() []Run {
 	var runs []Run
 	for i, v := range []float64{201, 199, 204, 197, 203} {
 		r := Run{Info: summary.RunInfo{Trial: len(runs), RunLabel: Label(len(runs))}}
-		r.Figures = []Figure{
-			{Tag: "request_throughput", Stat: "avg", Unit: "requests/sec", Value: 0},
-			{Tag: "time_to_first_token", Stat: "avg", Unit: "ms", Value: v - 1},
-			{Tag: "time_to_first_token", Stat: "p99", Unit: "ms", Value: v},
+		add := func(tag, unit string, avg float64) {
+			r.Metrics = append(r.Metrics, metrics.Result{Tag: tag, Unit: unit, Stats: metrics.Stats{Avg: avg}})
 		}
+		add("request_throughput", "requests/sec", 0)
+		add("time_to_first_token", "ms", v-1)
+		none := math.NaN()
+		r.Metrics[1].Distribution = true
+		r.Metrics[1].Stats = metrics.Stats{Avg: v - 1, Min: none, Max: none, Sum: none, Std: none,
+			Percentiles: metrics.Percentiles{none, none, none, none, none, none, none, none, v}}
 		switch i {
 		case 1, 3:
-			r.Figures = append(r.Figures, Figure{Tag: "goodput", Stat: "avg", Unit: "requests/sec", Value: float64(9 + i)})
+			add("goodput", "requests/sec", float64(9+i))
 		case 4:
-			r.Figures = append(r.Figures, Figure{Tag: "reasoning_token_count", Stat: "avg", Unit: "tokens", Value: 1.0 / 3})
+			add("reasoning_token_count", "tokens", 1.0/3)
 		}
 		runs = append(runs, r)
 		if i == 2 {
@@ -192,14 +196,15 @@ func TestFigures(t *testing.T) {
 		{Tag: "min_request_timestamp", Unit: "ns", EpochNS: 1_700_000_000_000_000_001, Stats: metrics.Stats{Avg: 1.7e18}},
 		{Tag: "never", Unit: "ms", Stats: metrics.Stats{Avg: math.Inf(1)}},
 	}, Warmup: []metrics.Result{{Tag: "warm", Unit: "ms"}}}
+	rows := Summarize([]Run{{Metrics: measured(&r)}}, 0.95)
 	var got []string
-	for _, f := range figures(&r) {
-		got = append(got, fmt.Sprintf("%s_%s=%v", f.Tag, f.Stat, f.Value))
+	for _, row := range rows {
+		got = append(got, fmt.Sprintf("%s=%v", row.Key(), row.Mean))
 	}
 	equal(t, strings.Join(got, " "), "request_latency_avg=2 request_latency_min=1 request_latency_max=3 request_latency_sum=4 "+
 		"request_latency_p1=1 request_latency_p5=5 request_latency_p10=10 request_latency_p25=25 request_latency_p50=50 request_latency_p75=75 "+
 		"request_latency_p90=90 request_latency_p95=95 request_latency_p99=99 request_count_avg=2 min_request_timestamp_avg=1.7e+18 zeta_avg=1.5")
-	if f := figures(&r)[0]; !f.Shown || f.Header != "Request Latency" || f.Unit != "ms" {
+	if f := rows[0]; !f.Shown() || f.Header != "Request Latency" || f.Unit != "ms" {
 		t.Errorf("the first figure is %+v", f)
 	}
 }

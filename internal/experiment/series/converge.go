@@ -3,6 +3,7 @@ package series
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -55,22 +56,12 @@ func orNothing(tags []string) string {
 
 // known tells whether any run has the metric.
 func (c *convergence) known(good []Run) bool {
-	for _, tag := range tagsOf(good) {
-		if tag == c.Metric {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(tagsOf(good), c.Metric)
 }
 
 // stable compares the statistic of the runs.
 func (c *convergence) stable(good []Run) (why string, met bool) {
-	var values []float64
-	for _, r := range good {
-		if v, ok := find(r.Figures, c.Metric, c.Stat); ok {
-			values = append(values, v)
-		}
-	}
+	values := valuesOf(good, c.Metric, c.Stat)
 	if len(values) < leastValues {
 		return "", false
 	}

@@ -3,7 +3,6 @@ package series
 import (
 	"slices"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/summary"
@@ -12,98 +11,74 @@ import (
 // statNames are the statistics that runs are compared by, in their order; counts are not among them.
 var statNames = slices.Concat([]string{"avg", "min", "max", "sum"}, metrics.PercentileKeys[:], []string{"std"})
 
-// Figure is one statistic of one metric of a run, in the unit of the reports.
-type Figure struct {
-	Tag, Stat, Unit string
-	Value           float64
-	// Header and Shown are for people: the metric's name, and whether the console shows the metric.
-	Header string
-	Shown  bool
-	// Order is where the console shows it; 0 sorts last.
-	Order int
-}
-
-// figures flattens the metrics of a run, in the order of its summary file.
-func figures(r *summary.Result) []Figure {
-	var list []Figure
+// measured are the metrics of a run that have a statistic to compare, in the order of its summary file.
+func measured(r *summary.Result) []metrics.Result {
 	first, others := summary.OrderedBlocks(r.Metrics)
-	for _, m := range append(first, others...) {
-		of := m.Figures()
-		for _, stat := range statNames {
-			i := slices.IndexFunc(of, func(f metrics.Figure) bool { return f.Key == stat })
-			if i >= 0 && artifact.Finite(of[i].Value) {
-				list = append(list, Figure{Tag: m.Tag, Stat: stat, Unit: m.Unit, Value: of[i].Value,
-					Header: m.Header, Shown: shown(&m), Order: m.Order})
-			}
-		}
-	}
-	return list
+	return slices.DeleteFunc(append(first, others...), func(m metrics.Result) bool {
+		return !slices.ContainsFunc(statNames, func(stat string) bool { _, ok := m.Stat(stat); return ok })
+	})
 }
 
-func shown(m *metrics.Result) bool {
-	return m.Group == metrics.GroupDefault && m.Flags&(metrics.ErrorOnly|metrics.Internal|metrics.Experimental) == 0
-}
-
-func find(figures []Figure, tag, stat string) (float64, bool) {
-	i := slices.IndexFunc(figures, func(f Figure) bool { return f.Tag == tag && f.Stat == stat })
-	if i < 0 {
-		return 0, false
-	}
-	return figures[i].Value, true
-}
-
-// Row is what the runs say of one statistic of one metric. Its Value means nothing.
+// Row is what the runs say of one statistic of one metric.
 type Row struct {
-	Figure
+	metrics.Result // that of a run; its own values mean nothing
+	Stat           string
 	stats.Estimate
 }
 
 // Key is the row's name in files.
 func (r *Row) Key() string { return r.Tag + "_" + r.Stat }
 
+// Shown tells whether the console shows the metric.
+func (r *Row) Shown() bool {
+	return r.Group == metrics.GroupDefault && r.Flags&(metrics.ErrorOnly|metrics.Internal|metrics.Experimental) == 0
+}
+
 // Summarize compares runs, figure by figure, each over those that have it: metrics in the order in which the
 // runs first show them, then statistics in their own.
 func Summarize(runs []Run, level float64) []Row {
-	var tags []string
-	byTag := map[string]map[string][]Figure{}
-	for _, r := range runs {
-		for _, f := range r.Figures {
-			if byTag[f.Tag] == nil {
-				tags, byTag[f.Tag] = append(tags, f.Tag), map[string][]Figure{}
-			}
-			byTag[f.Tag][f.Stat] = append(byTag[f.Tag][f.Stat], f)
-		}
-	}
 	var rows []Row
-	for _, tag := range tags {
+	for _, tag := range tagsOf(runs) {
 		for _, stat := range statNames {
-			same := byTag[tag][stat]
-			if len(same) == 0 {
-				continue
+			values := valuesOf(runs, tag, stat)
+			if len(values) > 0 {
+				rows = append(rows, Row{metric(runs, tag), stat, stats.Confidence(values, level)})
 			}
-			row := Row{Figure: same[0]}
-			values := make([]float64, len(same))
-			for i, f := range same {
-				values[i] = f.Value
-				if row.Unit == "" {
-					row.Unit = f.Unit
-				}
-			}
-			row.Estimate = stats.Confidence(values, level)
-			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+// metric is that of the first run that has it, with the first unit that is given.
+func metric(runs []Run, tag string) (out metrics.Result) {
+	for i := range runs {
+		if m := metrics.Find(runs[i].Metrics, tag); m != nil && out.Unit == "" {
+			out = *m
+		}
+	}
+	return out
+}
+
+// valuesOf are those of a statistic in the runs that have it.
+func valuesOf(runs []Run, tag, stat string) (values []float64) {
+	for i := range runs {
+		if m := metrics.Find(runs[i].Metrics, tag); m != nil {
+			if v, ok := m.Stat(stat); ok {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
 }
 
 // tagsOf lists the metrics of runs in the order in which they first show.
 func tagsOf(runs []Run) (tags []string) {
 	seen := map[string]bool{}
 	for _, r := range runs {
-		for _, f := range r.Figures {
-			if !seen[f.Tag] {
-				seen[f.Tag] = true
-				tags = append(tags, f.Tag)
+		for _, m := range r.Metrics {
+			if !seen[m.Tag] {
+				seen[m.Tag] = true
+				tags = append(tags, m.Tag)
 			}
 		}
 	}

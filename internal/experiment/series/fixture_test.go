@@ -36,8 +36,8 @@ func latencies(v float64) Finished {
 // successes are runs with these averages of request_latency.
 func successes(values ...float64) (runs []Run) {
 	for i, v := range values {
-		runs = append(runs, Run{Info: summary.RunInfo{Trial: i, RunLabel: Label(i)}, Figures: []Figure{
-			{Tag: "request_latency", Stat: "avg", Unit: "ms", Value: v}}})
+		runs = append(runs, Run{Info: summary.RunInfo{Trial: i, RunLabel: Label(i)}, Metrics: []metrics.Result{
+			{Tag: "request_latency", Unit: "ms", Stats: metrics.Stats{Avg: v}}}})
 	}
 	return runs
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 )
@@ -21,8 +22,8 @@ type Run struct {
 	Err string
 	// Cancelled tells that the user cut the run off.
 	Cancelled bool
-	// Figures are the run's metrics in the order of its summary; nil unless it succeeded.
-	Figures []Figure
+	// Metrics are those of the run in the order of its summary; nil unless it succeeded.
+	Metrics []metrics.Result
 }
 
 // Succeeded tells whether the run counts.
@@ -43,11 +44,11 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	}
 	r.Err = fault(f, r.Cancelled)
 	if r.Err == "" {
-		r.Figures = figures(&f.Outcome.Result)
-		r.Err = lack(r.Figures)
+		r.Metrics = measured(&f.Outcome.Result)
+		r.Err = lack(r.Metrics)
 	}
 	if r.Err != "" {
-		r.Figures = nil
+		r.Metrics = nil
 		r.Err = tail(step.Config.Redactor().Text(r.Err))
 	}
 	return r
@@ -76,11 +77,11 @@ func fault(f Finished, cancelled bool) string {
 }
 
 // lack says what the metrics of a run that ended well lack, "" if nothing.
-func lack(figures []Figure) string {
-	if len(figures) == 0 {
+func lack(list []metrics.Result) string {
+	if len(list) == 0 {
 		return "no metrics found"
 	}
-	if completed, ok := find(figures, "request_count", "avg"); !ok || completed <= 0 {
+	if n := valuesOf([]Run{{Metrics: list}}, "request_count", "avg"); len(n) == 0 || n[0] <= 0 {
 		return "No requests completed"
 	}
 	return ""

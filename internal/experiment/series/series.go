@@ -2,8 +2,8 @@
 // confidence intervals, ended early when a metric is stable.
 //
 // Its vocabulary: a Plan gives one Step after the other and sees what the earlier ones yielded; Execute makes
-// a Run of each step; a Figure is one statistic of one metric of a run, a Row what all runs say of it. The
-// invariant: a failed run never ends the experiment, and only successful, complete runs are counted in it.
+// a Run of each step; a Row is what all runs say of one statistic of one metric. The invariant: a failed run
+// never ends the experiment, and only successful, complete runs are counted in it.
 package series
 
 import (

@@ -254,8 +254,8 @@ func TestTrapFailedRuns(t *testing.T) {
 				t.Fatalf("the series ended after %d runs: %+v", len(runs), runs)
 			}
 			equal(t, runs[0].Err, c.want)
-			if (len(told) == 1) != (c.want != "") || (runs[0].Figures == nil) != (c.want != "") {
-				t.Errorf("told %v, %d figures", told, len(runs[0].Figures))
+			if (len(told) == 1) != (c.want != "") || (runs[0].Metrics == nil) != (c.want != "") {
+				t.Errorf("told %v, %d figures", told, len(runs[0].Metrics))
 			}
 		})
 	}

@@ -157,6 +157,16 @@ func (r *Result) Figures() []Figure {
 	return append(list, Figure{Key: "sum", Value: s.Sum})
 }
 
+// Stat is the value of a figure by its key; false where there is none or it is not finite.
+func (r *Result) Stat(key string) (float64, bool) {
+	for _, f := range r.Figures() {
+		if f.Key == key {
+			return f.Value, artifact.Finite(f.Value)
+		}
+	}
+	return 0, false
+}
+
 // AppendPercentiles appends the percentiles of a distribution, those of PercentileRanks first.
 func (r *Result) AppendPercentiles(list []Figure) []Figure {
 	list = r.Stats.Percentiles.Append(list, "")

@@ -135,7 +135,9 @@ func (s *server) run(ctx context.Context, id string) (runInfo, *rest.Problem) {
 	return a.Run.Info, p
 }
 
-func (s *server) createRun(ctx context.Context, experiment, user, name string, start time.Time, tags []entry) (runInfo, *rest.Problem) {
+func (s *server) createRun(
+	ctx context.Context, experiment, user, name string, start time.Time, tags []Entry,
+) (runInfo, *rest.Problem) {
 	var a runAnswer
 	p := s.post(ctx, "runs/create", map[string]any{
 		"experiment_id": experiment, "user_id": user, "run_name": name, "start_time": start.UnixMilli(), "tags": tags,
@@ -148,12 +150,6 @@ func (s *server) createRun(ctx context.Context, experiment, user, name string, s
 
 func (s *server) endRun(ctx context.Context, id, status string, end time.Time) *rest.Problem {
 	return s.post(ctx, "runs/update", map[string]any{"run_id": id, "status": status, "end_time": end.UnixMilli()}, nil)
-}
-
-// entry is a parameter or a tag.
-type entry struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
 }
 
 // point is one value of a metric.
@@ -175,7 +171,7 @@ const (
 )
 
 // logBatch adds points, parameters and tags to a run, in as few batches as the limits allow.
-func (s *server) logBatch(ctx context.Context, id string, points []point, params, tags []entry) *rest.Problem {
+func (s *server) logBatch(ctx context.Context, id string, points []point, params, tags []Entry) *rest.Problem {
 	for {
 		p, g := min(len(params), maxParams), min(len(tags), maxTags)
 		m := min(len(points), maxEntities-p-g)

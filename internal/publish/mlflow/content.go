@@ -73,13 +73,13 @@ func finals(r *summary.Result, expected int64, at time.Time) []point {
 }
 
 // fit cuts values to the lengths that the server takes.
-func fit(list []entry, limit int) []entry {
-	var out []entry
+func fit(list []Entry, limit int) []Entry {
+	var out []Entry
 	for _, e := range list {
 		if len(e.Key) > maxKey {
 			continue
 		}
-		out = append(out, entry{e.Key, cut(e.Value, limit)})
+		out = append(out, Entry{e.Key, cut(e.Value, limit)})
 	}
 	return out
 }

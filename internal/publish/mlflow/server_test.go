@@ -26,8 +26,8 @@ import (
 type batch struct {
 	ID      string  `json:"run_id"`
 	Metrics []point `json:"metrics"`
-	Params  []entry `json:"params"`
-	Tags    []entry `json:"tags"`
+	Params  []Entry `json:"params"`
+	Tags    []Entry `json:"tags"`
 }
 
 // fake is an MLflow server with one experiment and one run. Its answers follow those of the real one.

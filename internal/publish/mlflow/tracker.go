@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,7 +44,10 @@ type Options struct {
 }
 
 // Entry is a parameter or a tag.
-type Entry struct{ Key, Value string }
+type Entry struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
 
 // Ending is how a run ended.
 type Ending struct {
@@ -198,14 +202,12 @@ func (t *Tracker) create() *rest.Problem {
 			t.parent = t.o.ParentRunID
 		}
 	}
-	tags := []entry{{"mlflow.user", t.o.User}, {"mlflow.source.name", "aiperf"}, {"mlflow.source.type", "LOCAL"}, {"mlflow.runName", t.o.RunName}}
+	tags := []Entry{{"mlflow.user", t.o.User}, {"mlflow.source.name", "aiperf"},
+		{"mlflow.source.type", "LOCAL"}, {"mlflow.runName", t.o.RunName}}
 	if t.parent != "" {
-		tags = append(tags, entry{"mlflow.parentRunId", t.parent})
+		tags = append(tags, Entry{"mlflow.parentRunId", t.parent})
 	}
-	for _, tag := range t.o.Tags {
-		tags = append(tags, entry(tag))
-	}
-	tags = append(tags, t.identity()...)
+	tags = slices.Concat(tags, t.o.Tags, t.identity())
 	t.run, p = t.server.createRun(t.ctx, t.experimentID, t.o.User, t.o.RunName, t.start, unique(fit(tags, maxTagValue)))
 	t.created = p == nil
 	if t.run.Name == "" {
@@ -215,13 +217,13 @@ func (t *Tracker) create() *rest.Problem {
 }
 
 // identity are the tags that tell what was measured by what.
-func (t *Tracker) identity() []entry {
-	return []entry{{"benchmark_id", t.o.BenchmarkID}, {"aiperf.version", t.o.Version}}
+func (t *Tracker) identity() []Entry {
+	return []Entry{{"benchmark_id", t.o.BenchmarkID}, {"aiperf.version", t.o.Version}}
 }
 
 // unique leaves of each key the last entry.
-func unique(list []entry) []entry {
-	var out []entry
+func unique(list []Entry) []Entry {
+	var out []Entry
 next:
 	for _, e := range list {
 		for i := range out {

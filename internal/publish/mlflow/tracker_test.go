@@ -74,7 +74,7 @@ func TestARunIsTracked(t *testing.T) {
 			t.Errorf("%s is there", p.Key)
 		}
 	}
-	if !slices.Equal(all.Params, []entry{{"endpoint.type", "chat"}}) {
+	if !slices.Equal(all.Params, []Entry{{"endpoint.type", "chat"}}) {
 		t.Errorf("parameters %v", all.Params)
 	}
 	tags, _ := json.Marshal(f.created["tags"])
@@ -113,7 +113,7 @@ func TestBatchesKeepTheLimits(t *testing.T) {
 	f, u := newFake(t)
 	o, _ := testOptions(t, u)
 	s := newServer(u, o.Environment, "1", o.Redact)
-	points, params, tags := make([]point, 2500), make([]entry, 150), make([]entry, 120)
+	points, params, tags := make([]point, 2500), make([]Entry, 150), make([]Entry, 120)
 	if p := s.logBatch(context.Background(), "r1", points, params, tags); p != nil {
 		t.Fatal(p)
 	}
@@ -124,7 +124,8 @@ func TestBatchesKeepTheLimits(t *testing.T) {
 }
 
 func TestLongValuesAreCut(t *testing.T) {
-	got := fit([]entry{{"a", strings.Repeat("ü", 7000)}, {strings.Repeat("k", 251), "x"}, {"b", "short"}}, maxParamValue)
+	list := []Entry{{"a", strings.Repeat("ü", 7000)}, {strings.Repeat("k", 251), "x"}, {"b", "short"}}
+	got := fit(list, maxParamValue)
 	if len(got) != 2 || len([]rune(got[0].Value)) != maxParamValue || !strings.HasSuffix(got[0].Value, "ü…") || got[1].Value != "short" {
 		t.Errorf("%d entries", len(got))
 	}

@@ -59,15 +59,12 @@ func (t *Tracker) upload() {
 	r := t.ending.Result
 	points := finals(r, t.ending.Expected, time.Now())
 	params := t.params()
-	tags := append(t.identity(), entry{"aiperf.was_cancelled", fmt.Sprint(r.WasCancelled)})
+	tags := append(t.identity(), Entry{"aiperf.was_cancelled", fmt.Sprint(r.WasCancelled)})
 	if p := t.server.logBatch(t.ctx, t.run.ID, points, params, tags); p != nil {
 		t.lost(p)
 		return
 	}
-	e.points, e.params, e.tags = points, params, tags
-	for _, tag := range t.o.Tags {
-		e.tags = append(e.tags, entry(tag))
-	}
+	e.points, e.params, e.tags = points, params, append(tags, t.o.Tags...)
 	problem := t.putFiles(&e)
 	if err := e.write(t.o.Export); err != nil {
 		t.o.Log.Error("mlflow_export.json could not be written", "error", err)
@@ -107,11 +104,11 @@ func (t *Tracker) words(p *rest.Problem) string {
 	return p.Text
 }
 
-func (t *Tracker) params() []entry {
-	var list []entry
+func (t *Tracker) params() []Entry {
+	var list []Entry
 	for _, p := range t.o.Params {
 		if p.Value != "" {
-			list = append(list, entry(p))
+			list = append(list, p)
 		}
 	}
 	return fit(list, maxParamValue)
@@ -215,7 +212,7 @@ type export struct {
 	t            *Tracker
 	reused       bool
 	points       []point
-	params, tags []entry
+	params, tags []Entry
 	files        []string
 }
 
@@ -235,8 +232,8 @@ func (e *export) write(path string) error {
 		{Key: "live_streaming", Value: t.streamed},
 		{Key: "reused_live_run", Value: e.reused},
 		{Key: "metric_keys", Value: keys(e.points, func(p point) string { return p.Key })},
-		{Key: "param_keys", Value: keys(e.params, func(p entry) string { return p.Key })},
-		{Key: "tag_keys", Value: keys(e.tags, func(p entry) string { return p.Key })},
+		{Key: "param_keys", Value: keys(e.params, func(p Entry) string { return p.Key })},
+		{Key: "tag_keys", Value: keys(e.tags, func(p Entry) string { return p.Key })},
 		{Key: "uploaded_artifacts", Value: values(e.files)},
 		{Key: "exported_at_ns", Value: time.Now().UnixNano()},
 	})

@@ -182,6 +182,8 @@ func (c *conn) success(s *shard, now int64) {
 		s.hist[qLimit].observe(int64(limit), 1)
 	}
 	if x.output == 0 {
+		// No token brought the prompt to the account.
+		s.count[cPrompt] += int64(x.plan.promptTokens)
 		return
 	}
 	decode := x.lastToken - x.firstToken

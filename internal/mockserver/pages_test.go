@@ -308,3 +308,17 @@ func BenchmarkPage(b *testing.B) {
 		})
 	}
 }
+
+// The prompts of APIs that generate no tokens count, too.
+func TestPromptsOfEmbeddingsCount(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	answer := s.post("/v1/embeddings", `{"model":"m","input":["one two three","four"]}`).body
+	usage := regexp.MustCompile(`"prompt_tokens": ?(\d+)`).FindStringSubmatch(answer)
+	if usage == nil || usage[1] == "0" {
+		t.Fatalf("no prompt tokens in %s", answer)
+	}
+	want := `vllm:prompt_tokens_total{engine="0",model_name="mock-model"} ` + usage[1] + ".0"
+	if page := s.get("/metrics").body; !strings.Contains(page, want) {
+		t.Errorf("no %s", want)
+	}
+}

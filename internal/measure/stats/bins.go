@@ -24,11 +24,10 @@ type Bin[B any] interface {
 
 // Number is that of the bin in which v lies, whether there is room for it or not.
 func (b *Bins[B, P]) Number(v int64) int64 {
-	n := v / b.Width
-	if v%b.Width < 0 {
-		n--
+	if v < 0 {
+		return (v+1)/b.Width - 1
 	}
-	return n
+	return v / b.Width
 }
 
 // Index is the place in the list of a number that is covered.

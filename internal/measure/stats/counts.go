@@ -14,6 +14,16 @@ type Counts struct {
 	carries map[int]int64
 }
 
+// Increment counts a number once more if there is room for it, without a call; else it is false, and Add makes room.
+func (c *Counts) Increment(number int) bool {
+	at := uint(number - c.first)
+	if at >= uint(len(c.counts)) || c.counts[at] == math.MaxUint32 {
+		return false
+	}
+	c.counts[at]++
+	return true
+}
+
 // Add counts a number n more times.
 func (c *Counts) Add(number int, n int64) {
 	at := number - c.first

@@ -26,12 +26,9 @@ func (s *spread) add(v float64, bits uint) {
 	if v > largest {
 		v = largest
 	}
-	bin := int(math.Float64bits(v) >> (52 - bits))
-	if at := uint(bin - side.first); at < uint(len(side.counts)) && side.counts[at] < math.MaxUint32 {
-		side.counts[at]++ // without the call
-		return
+	if bin := int(math.Float64bits(v) >> (52 - bits)); !side.Increment(bin) {
+		side.Add(bin, 1)
 	}
-	side.Add(bin, 1)
 }
 
 func (s *spread) merge(o *spread) {

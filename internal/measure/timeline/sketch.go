@@ -34,7 +34,9 @@ func (s *sketch) add(v int64, precision uint) {
 	}
 	s.min, s.max = min(s.min, v), max(s.max, v)
 	s.n++
-	s.classes.Add(classOf(v, precision), 1)
+	if class := classOf(v, precision); !s.classes.Increment(class) {
+		s.classes.Add(class, 1)
+	}
 }
 
 func (s *sketch) merge(o *sketch) {

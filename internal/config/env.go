@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"aiperf/internal/workload/recipe"
+)
 
 // Env holds the environment variables that change what this release does. The names are those of the
 // variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
@@ -19,7 +23,7 @@ type Env struct {
 	Metrics  MetricsEnv
 	UI       UIEnv
 	Timing   TimingEnv
-	Weka     WekaEnv
+	Weka     recipe.Weka
 	// ContextOverflow says when a context was too long, and the share of such requests that a scenario tolerates.
 	ContextOverflow ContextOverflowEnv
 	Record          RecordEnv
@@ -117,19 +121,13 @@ type DatasetEnv struct {
 	// is there.
 	BasetenSessionColumn string
 	// TraceLab says how the sub-agents of a tracelab trace are found.
-	TraceLab TraceLabEnv
+	TraceLab recipe.TraceLab
 	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
 	PublicTimeout  time.Duration
 	PublicCacheDir string
 	// MediaTimeout bounds the download of one media file, MediaParallel how many run at a time.
 	MediaTimeout  time.Duration
 	MediaParallel int
-}
-
-// TraceLabEnv says how the sub-agents of a tracelab trace are found.
-type TraceLabEnv struct {
-	Join, JoinCodex bool
-	MinSpawn        time.Duration
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -165,16 +163,6 @@ type TimingEnv struct {
 type ContextOverflowEnv struct {
 	Substrings []string
 	RateLimit  float64
-}
-
-// WekaEnv says how recorded agents are taken apart. The fields are those of the loader's options.
-type WekaEnv struct {
-	Split                                  bool
-	SeamSeconds, SeamOverlap               float64
-	AuxRequests, AuxFloor, ReductionOutput int
-	AuxShare, ReductionRatio               float64
-	AuxCrossModel                          bool
-	GroupSize                              int
 }
 
 // UploadEnv bounds an upload after the run.
@@ -287,7 +275,7 @@ func newEnv(v variables) Env {
 			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
 			MaxLineBytes:         int64(v.number("DATASET_MAX_LINE_BYTES")),
 			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
-			TraceLab: TraceLabEnv{
+			TraceLab: recipe.TraceLab{
 				Join: v.flag("DATASET_TRACELAB_SUBAGENT_JOIN"), JoinCodex: v.flag("DATASET_TRACELAB_CODEX_SUBAGENT_JOIN"),
 				MinSpawn: time.Duration(v.number("DATASET_TRACELAB_MIN_SPAWN_MS")) * time.Millisecond,
 			},
@@ -310,7 +298,7 @@ func newEnv(v variables) Env {
 		ContextOverflow: ContextOverflowEnv{
 			Substrings: v.list("AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS"), RateLimit: v.real("AGENTX_CONTEXT_OVERFLOW_RATE_LIMIT"),
 		},
-		Weka: WekaEnv{
+		Weka: recipe.Weka{
 			Split:           v.flag("DATASET_WEKA_SPLIT_FLATTENED_AGENTS"),
 			SeamSeconds:     v.real("DATASET_WEKA_SEAM_MAX_GAP_SECONDS"),
 			SeamOverlap:     v.real("DATASET_WEKA_SEAM_MIN_OVERLAP_RATIO"),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/workload/recipe"
 )
 
 // formType is the content type of multipart bodies.
@@ -63,7 +64,7 @@ func (d *draft) checkText() {
 	}
 }
 
-func (d *draft) lengthPairs() ([]LengthPair, error) {
+func (d *draft) lengthPairs() ([]recipe.LengthPair, error) {
 	if !d.given("seq-dist") {
 		return nil, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/wire/endpoint"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated pages")
@@ -148,27 +147,3 @@ func environmentPage() string {
 }
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
-
-// TestEndpointNamesAgree keeps config's list of endpoint types equal to the registry.
-func TestEndpointNamesAgree(t *testing.T) {
-	for _, o := range config.Options() {
-		if o.Name != "endpoint-type" {
-			continue
-		}
-		registered := map[string]bool{}
-		for _, name := range endpoint.Names() {
-			registered[name] = true
-		}
-		for _, name := range o.Values {
-			if !registered[name] {
-				t.Errorf("--endpoint-type lists %s, which the registry does not know", name)
-			}
-			delete(registered, name)
-		}
-		for name := range registered {
-			t.Errorf("the registry knows %s, which --endpoint-type does not list", name)
-		}
-		return
-	}
-	t.Fatal("there is no option endpoint-type")
-}

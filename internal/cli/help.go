@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
-	"aiperf/internal/wire/endpoint"
 )
 
 // profileHelp prints the flags of profile, group by group.
@@ -70,14 +69,10 @@ func facts(o config.Option) string {
 
 // missingValues are the values of a flag that this release cannot do.
 func missingValues(o config.Option) []string {
-	switch {
-	case o.Name == "endpoint-type":
-		return without(o.Values, endpoint.Names())
-	case len(o.BuiltValues) > 0:
-		return without(o.Values, o.BuiltValues)
-	default:
+	if len(o.BuiltValues) == 0 {
 		return nil
 	}
+	return without(o.Values, o.BuiltValues)
 }
 
 // without are the values that the others lack.

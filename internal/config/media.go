@@ -155,9 +155,9 @@ func (d *draft) checkModalities() {
 		flags         []string
 		what          string
 	}{
-		{d.wantsImages(), d.facts.TakesImages, []string{"image-width-mean", "image-height-mean"}, "images"},
-		{d.wantsAudio(), d.facts.TakesAudio, []string{"audio-length-mean"}, "audio"},
-		{d.wantsVideo(), d.facts.TakesVideo, []string{"video-width", "video-height"}, "video"},
+		{d.wantsImages(), d.facts.SupportsImage, []string{"image-width-mean", "image-height-mean"}, "images"},
+		{d.wantsAudio(), d.facts.SupportsAudio, []string{"audio-length-mean"}, "audio"},
+		{d.wantsVideo(), d.facts.SupportsVideo, []string{"video-width", "video-height"}, "video"},
 	} {
 		if !m.wanted {
 			continue

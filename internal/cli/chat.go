@@ -33,29 +33,24 @@ type chatOptions struct {
 
 func (o *chatOptions) table() *flags.Table {
 	text := func(to **string) func(string) error { return func(v string) error { *to = &v; return nil } }
-	truth := func(to **bool) func(string) error {
-		return func(v string) error {
-			*to = new(bool)
-			return flags.Bool(*to)(v)
-		}
-	}
 	return &flags.Table{Command: "chat", About: chatHelp, Column: 28, Aligned: true, Clustered: true,
 		Flags: []flags.Flag{
 			flags.Value("model -m", "NAME", "model that requests ask for (required)", flags.Text(&o.Model)),
-			flags.Value("url -u", "URL", "address of the server [default: "+chat.DefaultURL+"]; /v1/chat/completions is\n"+
-				"appended unless it is there", flags.Text(&o.URL)),
+			flags.Value("url -u", "URL",
+				"address of the server [default: "+chat.DefaultURL+"]; /v1/chat/completions is\n"+
+					"appended unless it is there", flags.Text(&o.URL)),
 			flags.Value("system-prompt", "TEXT", "system message of the conversation", text(&o.SystemPrompt)),
 			flags.Value("quick -q", "MESSAGE", "send this one message and end; a failure is exit code 1",
 				text(&o.Arguments.Quick)),
-			flags.Value("history", "", "send the conversation so far with each message (the default)", truth(&o.with)),
-			flags.Value("no-history", "", "send each message alone", truth(&o.without)),
-			flags.Value("api-key", "KEY", "key sent as a bearer token; @FILE reads it from a file. Else the key is that "+
-				"of "+
-				"AIPERF_API_KEY or\nOPENAI_API_KEY; the latter goes only to https addresses and to this machine",
-				flags.Text(&o.APIKey)),
-			flags.Value("tokenizer", "NAME", "tokenizer that counts tokens where the server reports none [default: the "+
-				"model's,\n"+
-				"or builtin where that cannot be had]", flags.Text(&o.Tokenizer)),
+			flags.Value("history", "", "send the conversation so far with each message (the default)",
+				truth(func(v bool) { o.with = &v })),
+			flags.Value("no-history", "", "send each message alone", truth(func(v bool) { o.without = &v })),
+			flags.Value("api-key", "KEY",
+				"key sent as a bearer token; @FILE reads it from a file. Else the key is that of AIPERF_API_KEY or\n"+
+					"OPENAI_API_KEY; the latter goes only to https addresses and to this machine", flags.Text(&o.APIKey)),
+			flags.Value("tokenizer", "NAME",
+				"tokenizer that counts tokens where the server reports none [default: the model's,\n"+
+					"or builtin where that cannot be had]", flags.Text(&o.Tokenizer)),
 		}, Footer: `
 Messages are lines of the standard input; Ctrl-D ends. Settings of the connection are those of the environment
 (AIPERF_HTTP_SSL_VERIFY, AIPERF_HTTP_TRUST_ENV, AIPERF_HTTP_IP_VERSION).

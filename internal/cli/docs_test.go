@@ -99,7 +99,7 @@ this release lacks is checked and then ends the run before the first request.
 	return b.String()
 }
 
-// TestEveryCommandHasATable keeps the list of tables equal to the commands, so that completion and docs/cli.md lack none.
+// TestEveryCommandHasATable keeps the list of tables equal to the commands: completion and docs/cli.md lack none.
 func TestEveryCommandHasATable(t *testing.T) {
 	var named []string
 	for _, table := range tables() {

@@ -257,7 +257,7 @@ func (o *mockServerOptions) setLogLevel(v string) error {
 	return fmt.Errorf("%q is not a log level: %s", v, strings.Join(logLevelNames(), ", "))
 }
 
-// parse reads arguments over the environment over the defaults. env may be nil.
+// parse reads arguments over the environment over the defaults.
 func (o *mockServerOptions) parse(args []string, env func(string) (string, bool)) error {
 	t := o.table()
 	for _, f := range t.Flags {

@@ -193,8 +193,8 @@ func (a *app) hideSecrets(args []string) {
 	a.redactor = artifact.NewRedactor(config.SecretsOf(args, a.env)...)
 }
 
-// parse has the flags of a command set and returns the other arguments. Where done, the command ends with the code: help
-// was asked for, or an argument is wrong.
+// parse has the flags of a command set and returns the other arguments. Where done, the command ends with the code:
+// help was asked for, or an argument is wrong.
 func (a *app) parse(t *flags.Table, args []string) (words []string, code int, done bool) {
 	if flags.WantsHelp(args) {
 		fmt.Fprint(a.terminal.out, t.Help())

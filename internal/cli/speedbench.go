@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/report/console"
@@ -27,22 +25,12 @@ type speedBenchOptions struct {
 }
 
 func (o *speedBenchOptions) table() *flags.Table {
-	choice := func(name, help string, to *string, values ...string) flags.Flag {
-		f := flags.Choice(name, "NAME", help, to, values...)
-		f.Set = func(v string) error {
-			if *to = strings.ToLower(v); !slices.Contains(values, *to) {
-				return fmt.Errorf("%q is none of %s", v, strings.Join(values, ", "))
-			}
-			return nil
-		}
-		return f
-	}
 	return &flags.Table{Command: "speed-bench-report", About: speedBenchHelp, Flags: []flags.Flag{
 		flags.Value("paths", "PATH", "the same as PATH; may be repeated", flags.Texts(&o.paths)),
 		flags.Switch("empty-paths", "no path at all", &o.empty),
 		flags.Value("output", "FILE", "the CSV file; default: speed_bench_report.csv", flags.Text(&o.output)),
-		choice("format", "csv, table or both; default: both", &o.format, "csv", "table", "both"),
-		choice("metric", "accept_length, accept_rate or throughput; default: accept_length", &o.metric,
+		flags.Choice("format", "NAME", "csv, table or both; default: both", &o.format, "csv", "table", "both"),
+		flags.Choice("metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", &o.metric,
 			speedbench.Metrics()...),
 	}}
 }

@@ -31,7 +31,9 @@ func (d *draft) checkGRPC() {
 		return
 	}
 	if !d.facts.GRPC {
-		d.fault("", "%s %s: --endpoint-type %s is not carried by gRPC, only %s are", url, schemeOf(urls[0])+"://", d.endpointType, strings.Join(typesThat(func(f api.Descriptor) bool { return f.GRPC }), ", "))
+		carried := typesThat(func(f api.Descriptor) bool { return f.GRPC })
+		d.fault("", "%s %s: --endpoint-type %s is not carried by gRPC, only %s are", url, schemeOf(urls[0])+"://",
+			d.endpointType, strings.Join(carried, ", "))
 	}
 	for _, text := range urls {
 		if _, rest, _ := strings.Cut(text, "://"); strings.ContainsAny(strings.TrimSuffix(rest, "/"), "/?#") {

@@ -192,7 +192,8 @@ func jsonPairs(text string) ([]recipe.LengthPair, error) {
 		if p.ISL == nil || p.OSL == nil || p.Prob == nil {
 			return nil, fmt.Errorf("pair %d lacks isl, osl or prob; %s", i+1, shape)
 		}
-		pairs = append(pairs, recipe.LengthPair{ISL: *p.ISL, ISLStddev: p.ISLStddev, OSL: *p.OSL, OSLStddev: p.OSLStddev, Percent: *p.Prob})
+		pairs = append(pairs, recipe.LengthPair{ISL: *p.ISL, ISLStddev: p.ISLStddev, OSL: *p.OSL,
+			OSLStddev: p.OSLStddev, Percent: *p.Prob})
 	}
 	return pairs, nil
 }

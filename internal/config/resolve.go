@@ -322,7 +322,8 @@ func (d *draft) profiling() Phase {
 	ph.PrefillRamp = secondsOr0(d.p.Float("prefill-concurrency-ramp-duration"))
 	ph.RateRamp = secondsOr0(d.p.Float("request-rate-ramp-duration"))
 	if rate := d.p.Float("request-cancellation-rate"); rate != nil {
-		ph.Cancellation = &load.Cancellation{Percent: *rate, Delay: secondsDuration(*d.p.Float("request-cancellation-delay"))}
+		ph.Cancellation = &load.Cancellation{Percent: *rate,
+			Delay: secondsDuration(*d.p.Float("request-cancellation-delay"))}
 	}
 	return ph
 }

@@ -61,13 +61,14 @@ func Choice(names, value, help string, to *string, values ...string) Flag {
 	return f
 }
 
-// OneOf keeps one of some values.
+// OneOf keeps one of some values, given in any case.
 func OneOf(to *string, values ...string) func(string) error {
 	return func(v string) error {
-		if !slices.Contains(values, v) {
+		i := slices.IndexFunc(values, func(value string) bool { return strings.EqualFold(value, v) })
+		if i < 0 {
 			return fmt.Errorf("%q is none of %s", v, strings.Join(values, ", "))
 		}
-		*to = v
+		*to = values[i]
 		return nil
 	}
 }

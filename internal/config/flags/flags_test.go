@@ -30,7 +30,7 @@ func (o *told) table() *Table {
 
 func TestParse(t *testing.T) {
 	for line, want := range map[string]told{
-		"--on --output-dir=a --format csv":     {on: true, output: "a", format: "csv"},
+		"--on --output-dir=a --format CSV":     {on: true, output: "a", format: "csv"},
 		"-1 -o a --output_dir b":               {on: true, output: "b"},
 		"--out --on":                           {output: "--on"},
 		"--output-dir=a=b":                     {output: "a=b"},

@@ -48,7 +48,8 @@ const (
 
 // All is the list of endpoint types, in the order in which the help names them.
 func All() []Descriptor {
-	llm := Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, MetricsTitle: titleLLM}
+	llm := Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true,
+		MetricsTitle: titleLLM}
 	input := Descriptor{TokenizesInput: true, TakesText: true}
 	media := Descriptor{}
 	return []Descriptor{

@@ -47,8 +47,7 @@ func (a *app) analyze(args []string) int {
 		fmt.Fprint(a.terminal.out, analyzeHelp)
 		return ExitOK
 	}
-	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze " +
-		"turn-messages RUN_DIR"))
+	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze turn-messages RUN_DIR"))
 }
 
 // runDirs are the folders that an analysis reads.
@@ -112,11 +111,6 @@ func (o *swimLaneOptions) table() *flags.Table {
 		flags.Switch("html", "write a page that zooms and tells of each request, too (.html)", &o.html),
 		noHTML,
 	)}
-}
-
-// analyzeTables are the flags of what analyze draws.
-func analyzeTables() []*flags.Table {
-	return []*flags.Table{new(swimLaneOptions).table(), new(turnMessagesOptions).table()}
 }
 
 func (a *app) swimLane(args []string) int {

@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/result/swimlane"
 )
@@ -28,6 +29,8 @@ const swimLaneHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [opt
 Draws a lane for each session of a run, with a bar for each request, and below them how many requests and
 sessions were under way: swim_lane.png in the run's folder. More than 100 sessions share lanes. It reads
 profile_export.jsonl, of this program or of the original one.
+
+Options:
 `
 
 // analyze draws what a run did.
@@ -40,7 +43,7 @@ func (a *app) analyze(args []string) int {
 			return a.turnMessages(args[1:])
 		}
 	}
-	if wantsHelp(args) {
+	if flags.WantsHelp(args) {
 		fmt.Fprint(a.terminal.out, analyzeHelp)
 		return ExitOK
 	}
@@ -53,12 +56,19 @@ type runDirs struct {
 	empty bool
 }
 
-// runFlags are the options that name folders, which may also stand alone.
-func runFlags(r *runDirs) []option {
-	return []option{
-		{"run-dirs", "DIR", "a folder to read, which may also stand without the option", func(v string) error { r.named = append(r.named, v); return nil }},
-		{"empty-run-dirs", "", "no folder at all: nothing is done", func(string) error { r.empty = true; return nil }},
+// flags are the options that name folders, which may also stand alone.
+func (r *runDirs) flags() []flags.Flag {
+	return []flags.Flag{
+		flags.Value("run-dirs", "DIR", "a folder to read, which may also stand without the option",
+			flags.Texts(&r.named)),
+		flags.Switch("empty-run-dirs", "no folder at all: nothing is done", &r.empty),
 	}
+}
+
+// unlisted gives a flag a short name that its help tells of.
+func unlisted(short string, f flags.Flag) flags.Flag {
+	f.Unlisted = short
+	return f
 }
 
 // all are the folders that were named in either way, in that order.
@@ -77,8 +87,8 @@ type swimLaneOptions struct {
 	html              bool
 }
 
-func swimLaneFlags(o *swimLaneOptions) []option {
-	positive := func(into **float64, read func(string) (float64, error)) func(string) error {
+func (o *swimLaneOptions) table() *flags.Table {
+	atLeast0 := func(into **float64, read func(string) (float64, error)) func(string) error {
 		return func(v string) error {
 			n, err := read(v)
 			if err != nil || !(n >= 0) || n > 1e12 {
@@ -88,43 +98,26 @@ func swimLaneFlags(o *swimLaneOptions) []option {
 			return nil
 		}
 	}
-	return append(runFlags(&o.runDirs), []option{
-		{"out", "FILE", "the picture, of a single run; default: swim_lane.png in the run's folder; -o is the same", func(v string) error { o.out = v; return nil }},
-		{"concurrency", "N", "a reference line; default: the concurrency that the run had; -c is the same", positive(&o.concurrency, scalar.Number)},
-		{"ramp", "SECONDS", "when the ramp was over; default: as the run was configured", positive(&o.ramp, func(v string) (float64, error) { return scalar.In(time.Second, v) })},
-		{"html", "", "write a page that zooms and tells of each request, too (.html)", func(string) error { o.html = true; return nil }},
-		{"no-html", "", "do not; the default", func(string) error { o.html = false; return nil }},
-	}...)
-}
-
-// withShort spells options of one letter out.
-func withShort(args []string, long map[string]string) []string {
-	var out []string
-	for i, arg := range args {
-		if arg == "--" {
-			return append(out, args[i:]...)
-		}
-		name, value, given := strings.Cut(arg, "=")
-		if l, ok := long[name]; ok {
-			if arg = l; given {
-				arg += "=" + value
-			}
-		}
-		out = append(out, arg)
-	}
-	return out
+	noHTML := flags.Switch("no-html", "do not; the default", nil)
+	noHTML.On = func() { o.html = false }
+	return &flags.Table{Command: "analyze swim-lane", About: swimLaneHelp, Flags: append(o.flags(),
+		unlisted("o", flags.Value("out", "FILE", "the picture, of a single run; default: swim_lane.png in the run's "+
+			"folder; "+
+			"-o is the same", flags.Text(&o.out))),
+		unlisted("c", flags.Value("concurrency", "N", "a reference line; default: the concurrency that the run had; "+
+			"-c is the same", atLeast0(&o.concurrency, scalar.Number))),
+		flags.Value("ramp", "SECONDS", "when the ramp was over; default: as the run was configured",
+			atLeast0(&o.ramp, func(v string) (float64, error) { return scalar.In(time.Second, v) })),
+		flags.Switch("html", "write a page that zooms and tells of each request, too (.html)", &o.html),
+		noHTML,
+	)}
 }
 
 func (a *app) swimLane(args []string) int {
 	var o swimLaneOptions
-	table := swimLaneFlags(&o)
-	if wantsHelp(args) {
-		a.commandHelp(swimLaneHelp, table)
-		return ExitOK
-	}
-	runs, err := parseOptions("analyze swim-lane", table, withShort(args, map[string]string{"-o": "--out", "-c": "--concurrency"}))
-	if err != nil {
-		return a.fail(err)
+	runs, code, done := a.parse(o.table(), args)
+	if done {
+		return code
 	}
 	return a.eachRun("swim-lane", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
 		chart, err := swimlane.Read(runFile(dir, "profile_export.jsonl", ".jsonl"), runTitle(dir))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -11,22 +12,75 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/wire/chat"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/session"
 )
 
+const chatHelp = `Usage: aiperf chat --model NAME [flags]
+
+Talks to a model and says how fast it answers. For example:
+  aiperf chat -m my-model -u localhost:8000
+  aiperf chat -m my-model -u localhost:8000 --quick "Say hello"
+
+`
+
+type chatOptions struct {
+	chat.Arguments
+	with, without *bool
+}
+
+func (o *chatOptions) table() *flags.Table {
+	text := func(to **string) func(string) error { return func(v string) error { *to = &v; return nil } }
+	return &flags.Table{Command: "chat", About: chatHelp, Column: 28, Aligned: true, Clustered: true,
+		Flags: []flags.Flag{
+			flags.Value("model -m", "NAME", "model that requests ask for (required)", flags.Text(&o.Model)),
+			flags.Value("url -u", "URL",
+				"address of the server [default: "+chat.DefaultURL+"]; /v1/chat/completions is\n"+
+					"appended unless it is there", flags.Text(&o.URL)),
+			flags.Value("system-prompt", "TEXT", "system message of the conversation", text(&o.SystemPrompt)),
+			flags.Value("quick -q", "MESSAGE", "send this one message and end; a failure is exit code 1",
+				text(&o.Arguments.Quick)),
+			flags.Value("history", "", "send the conversation so far with each message (the default)",
+				truth(func(v bool) { o.with = &v })),
+			flags.Value("no-history", "", "send each message alone", truth(func(v bool) { o.without = &v })),
+			flags.Value("api-key", "KEY",
+				"key sent as a bearer token; @FILE reads it from a file. Else the key is that of AIPERF_API_KEY or\n"+
+					"OPENAI_API_KEY; the latter goes only to https addresses and to this machine", flags.Text(&o.APIKey)),
+			flags.Value("tokenizer", "NAME",
+				"tokenizer that counts tokens where the server reports none [default: the model's,\n"+
+					"or builtin where that cannot be had]", flags.Text(&o.Tokenizer)),
+		}, Footer: `
+Messages are lines of the standard input; Ctrl-D ends. Settings of the connection are those of the environment
+(AIPERF_HTTP_SSL_VERIFY, AIPERF_HTTP_TRUST_ENV, AIPERF_HTTP_IP_VERSION).
+`}
+}
+
+// complete decides what flags leave open.
+func (o *chatOptions) complete(words []string) error {
+	switch {
+	case len(words) > 0:
+		return fmt.Errorf("unexpected argument %q: a message is given by --quick, or typed", words[0])
+	case o.with != nil && o.without != nil && *o.with == *o.without:
+		return errors.New("--history and --no-history cannot be used together")
+	}
+	o.History = (o.with == nil || *o.with) && (o.without == nil || !*o.without)
+	return o.Arguments.Complete()
+}
+
 // chat talks to a model.
 func (a *app) chat(args []string) int {
-	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, chat.Help())
-		return ExitOK
-	}
 	a.hideSecrets(args)
-	arguments, err := chat.ParseArguments(args)
-	if err != nil {
+	o := chatOptions{Arguments: chat.Arguments{URL: chat.DefaultURL}}
+	words, code, ended := a.parse(o.table(), args)
+	if ended {
+		return code
+	}
+	if err := o.complete(words); err != nil {
 		return a.fail(err)
 	}
+	arguments := &o.Arguments
 	key, err := config.FindKey(arguments.APIKey, []string{arguments.URL}, a.env)
 	if err != nil {
 		return a.fail(fmt.Errorf("--api-key: %w", err))
@@ -44,7 +98,7 @@ func (a *app) chat(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	own, err := client.New(chatOptions(&env, redactor), clock.New())
+	own, err := client.New(connectionOptions(&env, redactor), clock.New())
 	if err != nil {
 		return a.fail(err)
 	}
@@ -97,8 +151,8 @@ func (a *app) chat(args []string) int {
 	return ExitOK
 }
 
-// chatOptions are those of a connection on which a person waits: no limit in total.
-func chatOptions(env *config.Env, redactor *artifact.Redactor) client.Options {
+// connectionOptions are those of a connection on which a person waits: no limit in total.
+func connectionOptions(env *config.Env, redactor *artifact.Redactor) client.Options {
 	o := client.DefaultOptions()
 	o.Timeout, o.ConnectTimeout = 0, env.Chat.ConnectTimeout
 	// A person may think longer than a server keeps an idle connection.

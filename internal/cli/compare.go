@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
 )
 
@@ -18,6 +18,8 @@ are folders of runs, JSON summaries, of this program or of the original one, fol
 repeats of a run, or the aggregate files of repeats. With repeats the difference is held against
 that between runs of the same kind; with single runs against that between their requests, in pairs
 where both asked the same.
+
+Options:
 `
 
 type compareOptions struct {
@@ -26,59 +28,39 @@ type compareOptions struct {
 	failOnWorse bool
 }
 
-func compareFlags(o *compareOptions) []option {
-	list := func(into *[]string) func(string) error {
-		return func(v string) error {
-			for item := range strings.SplitSeq(v, ",") {
-				if item = strings.TrimSpace(item); item == "" {
-					return fmt.Errorf("%q has an empty item", v)
-				}
-				*into = append(*into, item)
-			}
-			return nil
-		}
-	}
-	return []option{
-		{"metrics", "LIST", "tags of the metrics to compare; default: those of the main table", list(&o.Tags)},
-		{"stats", "LIST", "statistics of distributions; default: avg,p50,p99", list(&o.Stats)},
-		{"confidence", "LEVEL", "confidence of the intervals, above 0 and below 1; default: 0.95", func(v string) (err error) {
-			o.Confidence, err = numberBetween(v, 0, 1)
-			return err
-		}},
-		{"min-effect", "PERCENT", "differences smaller than this share of the base are none; default: 0", func(v string) (err error) {
-			o.MinPercent, err = numberBetween(v, 0, 1e6)
-			return err
-		}},
-		{"format", "NAME", "console, markdown or json; default: console", func(v string) error {
-			if !slices.Contains([]string{"console", "markdown", "json"}, v) {
-				return fmt.Errorf("%q is none of console, markdown, json", v)
-			}
-			o.format = v
-			return nil
-		}},
-		{"fail-on-worse", "", "end with exit code 3 if any figure is worse, a run lacks a metric of the base, or is not complete", func(string) error { o.failOnWorse = true; return nil }},
-	}
+func (o *compareOptions) table() *flags.Table {
+	return &flags.Table{Command: "compare", About: compareHelp, Flags: []flags.Flag{
+		flags.Value("metrics", "LIST", "tags of the metrics to compare; default: those of the main table",
+			flags.List(&o.Tags)),
+		flags.Value("stats", "LIST", "statistics of distributions; default: avg,p50,p99", flags.List(&o.Stats)),
+		flags.Value("confidence", "LEVEL", "confidence of the intervals, above 0 and below 1; default: 0.95",
+			numberBetween(&o.Confidence, 0, 1)),
+		flags.Value("min-effect", "PERCENT", "differences smaller than this share of the base are none; default: 0",
+			numberBetween(&o.MinPercent, 0, 1e6)),
+		flags.Choice("format", "NAME", "console, markdown or json; default: console", &o.format, "console",
+			"markdown", "json"),
+		flags.Switch("fail-on-worse", "end with exit code 3 if any figure is worse, a run lacks a metric of the base, "+
+			"or is not complete", &o.failOnWorse),
+	}}
 }
 
-func numberBetween(text string, above, below float64) (float64, error) {
-	v, err := scalar.Number(text)
-	if err != nil || !(v > above && v < below) {
-		return 0, fmt.Errorf("%q is no number above %v and below %v", text, above, below)
+func numberBetween(to *float64, above, below float64) func(string) error {
+	return func(text string) error {
+		v, err := scalar.Number(text)
+		if err != nil || !(v > above && v < below) {
+			return fmt.Errorf("%q is no number above %v and below %v", text, above, below)
+		}
+		*to = v
+		return nil
 	}
-	return v, nil
 }
 
 // compare holds runs against a base.
 func (a *app) compare(args []string) int {
 	o := compareOptions{format: "console"}
-	table := compareFlags(&o)
-	if wantsHelp(args) {
-		a.commandHelp(compareHelp, table)
-		return ExitOK
-	}
-	paths, err := parseOptions("compare", table, args)
-	if err != nil {
-		return a.fail(err)
+	paths, code, done := a.parse(o.table(), args)
+	if done {
+		return code
 	}
 	if len(paths) < 2 {
 		return a.fail(errors.New("aiperf compare needs a base and at least one run to hold against it: aiperf compare BASE NEW"))

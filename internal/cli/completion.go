@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/run"
 )
@@ -20,54 +22,61 @@ func isCompletion(name string) bool {
 	return name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd
 }
 
-// completionTree is the command tree as completion scripts see it; parsing is config's.
+// tables are the flags of every command, in the order of the commands: one table each, or one for each thing that it
+// does.
+func tables() []*flags.Table {
+	demo := *config.Flags()
+	demo.Command = "demo"
+	return slices.Concat(
+		[]*flags.Table{config.Flags(), &demo, new(selftestOptions).table(), new(reportOptions).table(),
+			new(gateOptions).table(),
+			new(compareOptions).table(), new(speedBenchOptions).table(), new(swimLaneOptions).table(),
+			new(turnMessagesOptions).table(), new(replayOptions).table(), new(analyzeTraceOptions).table(),
+			new(synthesizeOptions).table(), new(validateOptions).table()},
+		tokenizerTables(),
+		[]*flags.Table{new(chatOptions).table(), new(mockServerOptions).table()},
+	)
+}
+
+// completionTree is the command tree as completion scripts see it; parsing is that of the tables.
 func completionTree() *cobra.Command {
 	root := &cobra.Command{Use: "aiperf"}
-	for _, c := range commands() {
-		sub := &cobra.Command{Use: c.name, Short: c.summary, Run: func(*cobra.Command, []string) {}}
-		root.AddCommand(sub)
-		switch c.name {
-		case "profile", "demo":
-			addFlags(sub)
-		case "selftest":
-			addSelftestFlags(sub)
-		}
-	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	byPath := map[string]*cobra.Command{}
+	add := func(to *cobra.Command, path, name, summary string) {
+		byPath[path] = &cobra.Command{Use: name, Short: summary, Run: func(*cobra.Command, []string) {}}
+		to.AddCommand(byPath[path])
+	}
+	for _, c := range commands() {
+		add(root, c.name, c.name, c.summary)
+	}
+	for _, t := range tables() {
+		if command, what, ok := strings.Cut(t.Command, " "); ok {
+			add(byPath[command], t.Command, what, "")
+		}
+		addFlags(byPath[t.Command], t)
+	}
 	return root
 }
 
-func addSelftestFlags(c *cobra.Command) {
-	for _, f := range selftestFlags {
-		if f.takesValue {
-			c.Flags().String(f.name, "", f.help)
-		} else {
-			c.Flags().Bool(f.name, false, f.help)
+func addFlags(c *cobra.Command, t *flags.Table) {
+	for _, f := range t.Flags {
+		if f.Help == "" {
+			continue
 		}
-	}
-}
-
-func addFlags(c *cobra.Command) {
-	for _, o := range config.Options() {
-		help, _, _ := strings.Cut(o.Help, ". ")
-		for _, spelling := range o.Spellings() {
-			name, long := strings.CutPrefix(spelling, "--")
-			if !long {
-				continue
-			}
-			if o.Type == config.Bool {
+		help, _, _ := strings.Cut(strings.ReplaceAll(f.Help, "\n", " "), ". ")
+		for _, name := range f.Long() {
+			if f.Value == "" {
 				c.Flags().Bool(name, false, help)
 				continue
 			}
 			c.Flags().String(name, "", help)
 			switch {
-			case o.Type == config.Enum:
-				c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(o.Values, cobra.ShellCompDirectiveNoFileComp))
-			case o.Name == "goodput":
+			case f.Values != nil:
+				c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(f.Values, cobra.ShellCompDirectiveNoFileComp))
+			case f.Name == "goodput":
 				c.RegisterFlagCompletionFunc(name, metricCompletion(run.Catalog{}.MetricTags(), ":"))
-			case o.Name == "fail-if":
-				c.RegisterFlagCompletionFunc(name, metricCompletion(metrics.Names(), ""))
-			case o.Name == "convergence-metric":
+			case f.Name == "fail-if" || f.Name == "convergence-metric":
 				c.RegisterFlagCompletionFunc(name, metricCompletion(metrics.Names(), ""))
 			}
 		}
@@ -118,9 +127,13 @@ var shells = map[string]struct {
 
 // installCompletion writes a shell's completion script where the shell looks for it.
 func (a *app) installCompletion(args []string) int {
-	shell, output, err := completionArgs(args)
-	if err != nil {
+	var shell, output string
+	words, err := completionTable(&shell, &output).Parse(args)
+	switch {
+	case err != nil:
 		return a.fail(err)
+	case len(words) > 0:
+		return a.fail(fmt.Errorf("--install-completion takes --shell and --output, not %s", words[0]))
 	}
 	if shell == "" {
 		path, _ := a.env("SHELL")
@@ -144,26 +157,11 @@ func (a *app) installCompletion(args []string) int {
 	return ExitOK
 }
 
-func completionArgs(args []string) (shell, output string, err error) {
-	for i := 0; i < len(args); i++ {
-		name, value, inline := strings.Cut(args[i], "=")
-		if !inline {
-			if i+1 == len(args) {
-				return "", "", fmt.Errorf("%s needs a value", name)
-			}
-			i++
-			value = args[i]
-		}
-		switch name {
-		case "--shell":
-			shell = value
-		case "--output", "-o":
-			output = value
-		default:
-			return "", "", fmt.Errorf("--install-completion takes --shell and --output, not %s", name)
-		}
-	}
-	return shell, output, nil
+func completionTable(shell, output *string) *flags.Table {
+	return &flags.Table{Flags: []flags.Flag{
+		flags.Value("shell", "NAME", "the shell", flags.Text(shell)),
+		flags.Value("output -o", "PATH", "the file", flags.Text(output)),
+	}}
 }
 
 func writeScript(path string, write func(io.Writer) error) error {

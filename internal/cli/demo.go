@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/mockserver/child"
 	"aiperf/internal/run"
 )
@@ -29,9 +30,9 @@ Starts the embedded mock server as a process of its own on a free loopback port 
 
 // demo starts the mock server as a child process and runs a short benchmark against it.
 func (a *app) demo(args []string) int {
-	if wantsHelp(args) {
+	if flags.WantsHelp(args) {
 		fmt.Fprint(a.terminal.out, demoHelp, "\n")
-		for _, line := range wrap(strings.Join(quoted(demoArgs), " "), helpWidth-2) {
+		for _, line := range safe.Wrap(strings.Join(quoted(demoArgs), " "), flags.HelpWidth-2) {
 			fmt.Fprintln(a.terminal.out, "  "+line)
 		}
 		return ExitOK
@@ -65,7 +66,7 @@ func overridden(base, given []string) []string {
 	named := map[string]bool{}
 	for _, arg := range given {
 		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(name, "-") {
-			for _, spelling := range spellings(strings.ReplaceAll(name, "_", "-")) {
+			for _, spelling := range spellings(name) {
 				named[spelling] = true
 			}
 		}
@@ -84,11 +85,9 @@ func overridden(base, given []string) []string {
 }
 
 // spellings are all ways to write a flag.
-func spellings(flag string) []string {
-	for _, o := range config.Options() {
-		if list := o.Spellings(); slices.Contains(list, flag) {
-			return list
-		}
+func spellings(typed string) []string {
+	if i, _ := config.Flags().Find(typed); i >= 0 {
+		return config.Flags().Flags[i].Spellings()
 	}
 	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/wire/endpoint"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated pages")
@@ -66,7 +66,7 @@ this release lacks is checked and then ends the run before the first request.
 				note = fmt.Sprintf(" *Not in this release: %s.*", strings.Join(missing, ", "))
 			}
 			limits := o.Limits.String()
-			if hasManyValues(o) {
+			if o.ManyValues() {
 				limits = "one of " + strings.Join(without(o.Values, missingValues(o)), ", ")
 			}
 			def := o.Default
@@ -74,11 +74,60 @@ this release lacks is checked and then ends the run before the first request.
 				def = o.DefaultNote
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s%s |\n", strings.Join(o.Spellings(), "` `"),
-				cell(valueName(o)), cell(def), cell(limits), cell(o.Help), note)
+				cell(o.Value), cell(def), cell(limits), cell(o.Help), note)
 		}
 		b.WriteByte('\n')
 	}
+	b.WriteString("# Other commands\n\n`aiperf demo` takes the flags above.\n")
+	for _, t := range tables() {
+		if t.Command == "profile" || t.Command == "demo" {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## aiperf %s\n\n| Flag | Value | Meaning |\n|---|---|---|\n", t.Command)
+		for _, f := range t.Flags {
+			if f.Help == "" {
+				continue
+			}
+			note := ""
+			if f.Default != "" && f.Value != "" {
+				note = " (default " + f.Default + ")"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s%s |\n", strings.Join(f.Spellings(), "` `"), cell(f.Value),
+				cell(strings.ReplaceAll(f.Help, "\n", " ")), note)
+		}
+	}
 	return b.String()
+}
+
+// TestEveryCommandHasATable keeps the list of tables equal to the commands: completion and docs/cli.md lack none.
+func TestEveryCommandHasATable(t *testing.T) {
+	var named []string
+	for _, table := range tables() {
+		name, _, _ := strings.Cut(table.Command, " ")
+		if len(table.Flags) == 0 || len(named) == 0 || named[len(named)-1] != name {
+			named = append(named, name)
+		}
+	}
+	var want []string
+	for _, c := range commands() {
+		want = append(want, c.name)
+	}
+	if !slices.Equal(named, want) {
+		t.Errorf("there are tables of %q, want %q", named, want)
+	}
+}
+
+// TestFlagsOfACommandDiffer fails on a spelling that two flags of a command have.
+func TestFlagsOfACommandDiffer(t *testing.T) {
+	for _, table := range tables() {
+		for i := range table.Flags {
+			for _, spelling := range table.Flags[i].Spellings() {
+				if first, _ := table.Find(spelling); first != i {
+					t.Errorf("%s: %s means --%s", table.Command, spelling, table.Flags[first].Name)
+				}
+			}
+		}
+	}
 }
 
 func environmentPage() string {
@@ -98,27 +147,3 @@ func environmentPage() string {
 }
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
-
-// TestEndpointNamesAgree keeps config's list of endpoint types equal to the registry.
-func TestEndpointNamesAgree(t *testing.T) {
-	for _, o := range config.Options() {
-		if o.Name != "endpoint-type" {
-			continue
-		}
-		registered := map[string]bool{}
-		for _, name := range endpoint.Names() {
-			registered[name] = true
-		}
-		for _, name := range o.Values {
-			if !registered[name] {
-				t.Errorf("--endpoint-type lists %s, which the registry does not know", name)
-			}
-			delete(registered, name)
-		}
-		for name := range registered {
-			t.Errorf("the registry knows %s, which --endpoint-type does not list", name)
-		}
-		return
-	}
-	t.Fatal("there is no option endpoint-type")
-}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
 )
@@ -13,31 +14,37 @@ const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITIO
 Holds a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this
 program or of the original one. The exit code is 3 if a condition is met or a figure is missing, one
 line each; 1 if the run is not complete; 0 if all is well.
+
+Options:
 `
+
+type gateOptions struct{ conditions []string }
+
+func (o *gateOptions) table() *flags.Table {
+	return &flags.Table{Command: "gate", About: gateHelp, Flags: []flags.Flag{
+		flags.Value("fail-if", "CONDITION", "the result is a failure if it is like this: TAG[:STAT]OP NUMBER[UNIT], "+
+			"for example 'time_to_first_token:p99>250ms'; STAT is avg unless given, the unit that of the result",
+			flags.Texts(&o.conditions)),
+	}}
+}
 
 // gate holds a finished run against thresholds.
 func (a *app) gate(args []string) int {
-	var conditions []string
-	table := []option{{"fail-if", "CONDITION", "the result is a failure if it is like this: TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms'; STAT is avg unless given, the unit that of the result",
-		func(v string) error { conditions = append(conditions, v); return nil }}}
-	if wantsHelp(args) {
-		a.commandHelp(gateHelp, table)
-		return ExitOK
-	}
-	runs, err := parseOptions("gate", table, args)
+	var o gateOptions
+	runs, code, done := a.parse(o.table(), args)
 	switch {
-	case err != nil:
-		return a.fail(err)
+	case done:
+		return code
 	case len(runs) != 1:
 		return a.fail(fmt.Errorf("aiperf gate takes one run, the folder or its JSON summary, not %d", len(runs)))
-	case len(conditions) == 0:
+	case len(o.conditions) == 0:
 		return a.fail(errors.New("no condition given: aiperf gate RUN --fail-if 'time_to_first_token:p99>250ms'"))
 	}
 	figures, err := summary.ReadFigures(runs[0])
 	if err != nil {
 		return a.fail(err)
 	}
-	thresholds, err := parseThresholds(conditions, &figures)
+	thresholds, err := parseThresholds(o.conditions, &figures)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/config/flags"
 )
-
-const helpWidth = 100
 
 // profileHelp prints the flags of profile, group by group.
 func (a *app) profileHelp() {
@@ -24,7 +21,7 @@ Runs a benchmark against an inference server and writes its reports. For example
 		fmt.Fprintf(w, "\n%s\n", group)
 		for _, o := range config.Options() {
 			if o.Group == group {
-				writeLines(w, optionHelp(o))
+				fmt.Fprint(w, flags.Paragraph(o.Head(), o.Help+facts(o), 0))
 			}
 		}
 	}
@@ -40,50 +37,6 @@ met; 4 --require-valid, and the verdict is another; 130 second Ctrl-C; 143 SIGTE
 `)
 }
 
-// optionHelp is one flag's lines.
-func optionHelp(o config.Option) []string {
-	head := "  " + strings.Join(o.Spellings(), ", ")
-	if value := valueName(o); value != "" {
-		head += " " + value
-	}
-	lines := []string{head}
-	for _, part := range wrap(o.Help+facts(o), helpWidth-8) {
-		lines = append(lines, "        "+part)
-	}
-	return lines
-}
-
-// valueName is how the help text writes a flag's value.
-func valueName(o config.Option) string {
-	name := ""
-	switch o.Type {
-	case config.Bool:
-		return ""
-	case config.Enum:
-		name = strings.Join(o.Values, "|")
-		if hasManyValues(o) {
-			name = "TYPE"
-		}
-	default:
-		name = strings.ToUpper(o.Type.String())
-		switch o.Unit {
-		case time.Second:
-			name = "SECONDS"
-		case time.Millisecond:
-			name = "MILLISECONDS"
-		}
-	}
-	if o.Arity == config.Multi {
-		name += " …"
-	}
-	return name
-}
-
-// hasManyValues tells that the values are too many to stand behind the flag.
-func hasManyValues(o config.Option) bool {
-	return o.Type == config.Enum && len(strings.Join(o.Values, "|")) > helpWidth/2
-}
-
 // facts are the default, the limits and the state of a flag in words.
 func facts(o config.Option) string {
 	var list []string
@@ -97,7 +50,7 @@ func facts(o config.Option) string {
 		list = append(list, limits)
 	}
 	missing := missingValues(o)
-	if hasManyValues(o) {
+	if o.ManyValues() {
 		list = append(list, "one of "+strings.Join(without(o.Values, missing), ", "))
 	}
 	if o.Env != "" {
@@ -116,14 +69,10 @@ func facts(o config.Option) string {
 
 // missingValues are the values of a flag that this release cannot do.
 func missingValues(o config.Option) []string {
-	switch {
-	case o.Name == "endpoint-type":
-		return without(o.Values, endpoint.Names())
-	case len(o.BuiltValues) > 0:
-		return without(o.Values, o.BuiltValues)
-	default:
+	if len(o.BuiltValues) == 0 {
 		return nil
 	}
+	return without(o.Values, o.BuiltValues)
 }
 
 // without are the values that the others lack.

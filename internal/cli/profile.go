@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report/console"
@@ -22,7 +23,7 @@ import (
 
 // profile runs a benchmark.
 func (a *app) profile(args []string) int {
-	if wantsHelp(args) {
+	if flags.WantsHelp(args) {
 		a.profileHelp()
 		return ExitOK
 	}

@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/recompute"
 	"aiperf/internal/result/report/console"
@@ -26,32 +27,38 @@ without a server: JSON, CSV, time slices and the console's report. Without any o
 of the run, byte by byte. A run that was killed has no summaries of its own: this makes them of all
 but its last second, and says that they are incomplete. Runs of the original AIPerf are read too:
 their records, their summary and their GPU telemetry.
+
+Options:
 `
 
-// reportFlags are the options of the command.
-func reportFlags(o *recompute.ReportOptions) []option {
-	return []option{
-		{"output-dir", "DIR", "where the files go; default: report below the run's folder", func(v string) error { o.OutputDir = v; return nil }},
-		{"goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`, func(v string) (err error) { o.SLOs, err = objectives(v); return err }},
-		{"slice-duration", "SECONDS", "length of time slices; 0 for none; default: that of the run", func(v string) (err error) { o.Slice, err = length(v, 0); return err }},
-		{"percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run", func(v string) (err error) {
-			o.Percentiles, err = config.ParsePercentiles(strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }))
-			return err
-		}},
-		{"from", "SECONDS", "leave out requests that were sent earlier than this after the start of profiling", func(v string) (err error) { o.From, err = length(v, 0); return err }},
-		{"to", "SECONDS", "leave out requests that were sent at this time after the start of profiling, or later", func(v string) (err error) { o.To, err = length(v, 1); return err }},
-		{"exclude-errors", "LIST", "leave out failed requests with these codes or error types, as if they had not been sent: 429,TimeoutError, or all", func(v string) error {
-			for what := range strings.SplitSeq(v, ",") {
-				if what = strings.TrimSpace(what); what == "" {
-					return fmt.Errorf("%q has an empty item", v)
-				}
-				o.ExcludeErrors = append(o.ExcludeErrors, strings.TrimSpace(what))
-			}
-			return nil
-		}},
-		{"html", "", "write the report as one HTML file with charts too (profile_export_aiperf.html)", func(string) error { o.HTML = true; return nil }},
-		{"parquet", "", "write all records as Parquet too (profile_export.parquet)", func(string) error { o.Parquet = true; return nil }},
-	}
+type reportOptions struct{ recompute.ReportOptions }
+
+func (o *reportOptions) table() *flags.Table {
+	return &flags.Table{Command: "report", About: reportHelp, Flags: []flags.Flag{
+		flags.Value("output-dir", "DIR", "where the files go; default: report below the run's folder",
+			flags.Text(&o.OutputDir)),
+		flags.Value("goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`,
+			func(v string) (err error) { o.SLOs, err = objectives(v); return err }),
+		flags.Value("slice-duration", "SECONDS", "length of time slices; 0 for none; default: that of the run",
+			length(&o.Slice, 0)),
+		flags.Value("percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run",
+			func(v string) (err error) {
+				o.Percentiles, err = config.ParsePercentiles(strings.FieldsFunc(v,
+					func(r rune) bool { return r == ',' || r == ' ' }))
+				return err
+			}),
+		flags.Value("from", "SECONDS", "leave out requests that were sent earlier than this after the start of "+
+			"profiling",
+			length(&o.From, 0)),
+		flags.Value("to", "SECONDS", "leave out requests that were sent at this time after the start of profiling, "+
+			"or later",
+			length(&o.To, 1)),
+		flags.Value("exclude-errors", "LIST", "leave out failed requests with these codes or error types, as if "+
+			"they had not "+
+			"been sent: 429,TimeoutError, or all", flags.List(&o.ExcludeErrors)),
+		flags.Switch("html", "write the report as one HTML file with charts too (profile_export_aiperf.html)", &o.HTML),
+		flags.Switch("parquet", "write all records as Parquet too (profile_export.parquet)", &o.Parquet),
+	}}
 }
 
 // objectives reads the value of --goodput.
@@ -72,29 +79,27 @@ func objectives(text string) ([]metrics.SLO, error) {
 }
 
 // length reads a number of seconds of at least so many ns.
-func length(text string, least time.Duration) (*time.Duration, error) {
-	seconds, err := scalar.In(time.Second, text)
-	if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
-		return nil, fmt.Errorf("%q is no number of seconds", text)
+func length(to **time.Duration, least time.Duration) func(string) error {
+	return func(text string) error {
+		seconds, err := scalar.In(time.Second, text)
+		if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
+			return fmt.Errorf("%q is no number of seconds", text)
+		}
+		d := time.Duration(math.Round(seconds * 1e9))
+		if d < least || d == 0 && seconds > 0 {
+			return fmt.Errorf("%q is too short", text)
+		}
+		*to = &d
+		return nil
 	}
-	d := time.Duration(math.Round(seconds * 1e9))
-	if d < least || d == 0 && seconds > 0 {
-		return nil, fmt.Errorf("%q is too short", text)
-	}
-	return &d, nil
 }
 
 // reportAgain computes the summaries of a run anew.
 func (a *app) reportAgain(args []string) int {
-	var o recompute.ReportOptions
-	table := reportFlags(&o)
-	if wantsHelp(args) {
-		a.commandHelp(reportHelp, table)
-		return ExitOK
-	}
-	runs, err := parseOptions("report", table, args)
-	if err != nil {
-		return a.fail(err)
+	var o reportOptions
+	runs, code, done := a.parse(o.table(), args)
+	if done {
+		return code
 	}
 	if len(runs) != 1 {
 		return a.fail(errors.New("aiperf report takes the folder of one run: aiperf report RUN_DIR"))
@@ -107,7 +112,7 @@ func (a *app) reportAgain(args []string) int {
 	o.Dir, o.Version, o.ExportWidth, o.GPUGrace = runs[0], Version, env.UI.ConsoleExportWidth, env.GPU.FinalGrace
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	result, options, err := recompute.Report(ctx, o)
+	result, options, err := recompute.Report(ctx, o.ReportOptions)
 	if result != nil && options != nil {
 		t := a.terminal
 		options.Width = console.Width(t.outTTY, t.width(), o.ExportWidth)

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
 )
 
 // release is the version of the source code.
@@ -192,17 +193,18 @@ func (a *app) hideSecrets(args []string) {
 	a.redactor = artifact.NewRedactor(config.SecretsOf(args, a.env)...)
 }
 
-// wantsHelp tells whether the arguments ask for the help text.
-func wantsHelp(args []string) bool {
-	for _, arg := range args {
-		switch arg {
-		case "--":
-			return false
-		case "--help", "-h":
-			return true
-		}
+// parse has the flags of a command set and returns the other arguments. Where done, the command ends with the code:
+// help was asked for, or an argument is wrong.
+func (a *app) parse(t *flags.Table, args []string) (words []string, code int, done bool) {
+	if flags.WantsHelp(args) {
+		fmt.Fprint(a.terminal.out, t.Help())
+		return nil, ExitOK, true
 	}
-	return false
+	words, err := t.Parse(args)
+	if err != nil {
+		return nil, a.fail(err), true
+	}
+	return words, ExitOK, false
 }
 
 // writeLines writes the lines of a list.

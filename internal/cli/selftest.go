@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
-	"aiperf/internal/base/suggest"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/selftest"
 	"aiperf/internal/watch/capacity"
 )
@@ -30,37 +31,57 @@ limited: they depend on the machine and on what else runs on it, and never fail 
 else runs here first. The capacity is remembered in the user's cache directory, and aiperf profile
 warns when it is asked for more. docs/selftest.md explains each figure.
 
-  --quick
-        Short steps and no search for the number of streams: about 10 seconds. Nothing is
-        remembered.
-  --streams N
-        Streams whose time stamps are compared, 1 to 10,000 (default 32).
-  --json FILE
-        Write the report as JSON too.
-  -h, --help
+`
+
+const selftestFooter = `  -h, --help
         Show this text.
 
 Exit codes: 0 all lines of correctness passed; 3 one of them failed; 1 usage error, the test could
 not run or was interrupted; 130 second Ctrl-C; 143 SIGTERM.
 `
 
-// selftestFlags are the flags of selftest as completion offers them.
-var selftestFlags = []struct {
-	name, help string
-	takesValue bool
-}{
-	{"quick", "Short steps and no search for the number of streams", false},
-	{"streams", "Streams whose time stamps are compared", true},
-	{"json", "Write the report as JSON too", true},
+type selftestOptions struct {
+	selftest.Options
+	streams string
+	json    []string
+}
+
+func (o *selftestOptions) table() *flags.Table {
+	return &flags.Table{Command: "selftest", About: selftestHelp, Footer: selftestFooter, Flags: []flags.Flag{
+		flags.Switch("quick", "Short steps and no search for the number of streams: about 10 seconds. Nothing is "+
+			"remembered.",
+			&o.Quick),
+		flags.Value("streams", "N", "Streams whose time stamps are compared, 1 to 10,000 (default 32).",
+			flags.Text(&o.streams)),
+		flags.Value("json", "FILE", "Write the report as JSON too.", flags.Texts(&o.json)),
+	}}
+}
+
+// complete reads the values; path is the file of the report.
+func (o *selftestOptions) complete(words []string) (path string, err error) {
+	if len(words) > 0 {
+		return "", fmt.Errorf("selftest takes --quick, --streams N and --json FILE, not %s", words[0])
+	}
+	if o.streams != "" {
+		n, err := scalar.Count(o.streams)
+		if o.Streams = int(n); err != nil || n < 1 || n > selftest.MostStreams {
+			return "", fmt.Errorf("--streams %s: a number from 1 to %d is needed", o.streams, selftest.MostStreams)
+		}
+	}
+	if len(o.json) > 1 || len(o.json) == 1 && o.json[0] == "" {
+		return "", errors.New("--json needs one FILE, once")
+	}
+	return strings.Join(o.json, ""), nil
 }
 
 // selftest tests the program on this machine.
 func (a *app) selftest(args []string) int {
-	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, selftestHelp)
-		return ExitOK
+	var o selftestOptions
+	words, code, done := a.parse(o.table(), args)
+	if done {
+		return code
 	}
-	o, path, err := selftestArgs(args)
+	path, err := o.complete(words)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -76,7 +97,7 @@ func (a *app) selftest(args []string) int {
 	defer interrupts.close()
 	o.Version, o.Stop = Version, interrupts.Stop
 	o.Progress = func(step string) { fmt.Fprintf(t.err, "Self-test: %s\n", step) }
-	report, err := selftest.Run(context.Background(), o)
+	report, err := selftest.Run(context.Background(), o.Options)
 	if err != nil {
 		return a.fail(fmt.Errorf("the self-test could not run: %w", err))
 	}
@@ -106,55 +127,6 @@ func (a *app) finishSelftest(report *selftest.Report, path string) int {
 		}
 	}
 	return code
-}
-
-func selftestArgs(args []string) (o selftest.Options, path string, err error) {
-	fail := func(format string, args ...any) (selftest.Options, string, error) {
-		return selftest.Options{}, "", fmt.Errorf(format, args...)
-	}
-	for i := 0; i < len(args); i++ {
-		name, value, inline := strings.Cut(args[i], "=")
-		if name == "--json" || name == "--streams" {
-			if !inline && i+1 == len(args) {
-				return fail("%s needs a value", name)
-			}
-			if !inline {
-				i++
-				value = args[i]
-			}
-		}
-		switch name {
-		case "--quick":
-			if inline {
-				return fail("--quick takes no value")
-			}
-			o.Quick = true
-		case "--streams":
-			n, err := scalar.Count(value)
-			if o.Streams = int(n); err != nil || n < 1 || n > selftest.MostStreams {
-				return fail("--streams %s: a number from 1 to %d is needed", value, selftest.MostStreams)
-			}
-		case "--json":
-			if value == "" || path != "" {
-				return fail("--json needs one FILE, once")
-			}
-			path = value
-		default:
-			return fail("selftest takes --quick, --streams N and --json FILE, not %s%s", args[i], nearestSelftest(name))
-		}
-	}
-	return o, path, nil
-}
-
-func nearestSelftest(name string) string {
-	var names []string
-	for _, f := range selftestFlags {
-		names = append(names, "--"+f.name)
-	}
-	if near := suggest.Nearest(name, names); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
 }
 
 // measuredCapacity is what the self-test found on this machine; nil if there is nothing that holds here.

@@ -3,9 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
+	"aiperf/internal/config/flags"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/speedbench"
 )
@@ -15,6 +14,8 @@ const speedBenchHelp = `Usage: aiperf speed-bench-report PATH [PATH …] [option
 Lays runs, one for each category of SPEED-Bench, out as a matrix of models and categories. A path is the
 folder of a run or one that holds such folders. Acceptance lengths and rates are those of the server
 metrics; where there are none, those of the requests.
+
+Options:
 `
 
 type speedBenchOptions struct {
@@ -23,35 +24,23 @@ type speedBenchOptions struct {
 	output, format, metric string
 }
 
-func speedBenchFlags(o *speedBenchOptions) []option {
-	choice := func(into *string, values ...string) func(string) error {
-		return func(v string) error {
-			if *into = strings.ToLower(v); !slices.Contains(values, *into) {
-				return fmt.Errorf("%q is none of %s", v, strings.Join(values, ", "))
-			}
-			return nil
-		}
-	}
-	return []option{
-		{"paths", "PATH", "the same as PATH; may be repeated", func(v string) error { o.paths = append(o.paths, v); return nil }},
-		{"empty-paths", "", "no path at all", func(string) error { o.empty = true; return nil }},
-		{"output", "FILE", "the CSV file; default: speed_bench_report.csv", func(v string) error { o.output = v; return nil }},
-		{"format", "NAME", "csv, table or both; default: both", choice(&o.format, "csv", "table", "both")},
-		{"metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", choice(&o.metric, speedbench.Metrics()...)},
-	}
+func (o *speedBenchOptions) table() *flags.Table {
+	return &flags.Table{Command: "speed-bench-report", About: speedBenchHelp, Flags: []flags.Flag{
+		flags.Value("paths", "PATH", "the same as PATH; may be repeated", flags.Texts(&o.paths)),
+		flags.Switch("empty-paths", "no path at all", &o.empty),
+		flags.Value("output", "FILE", "the CSV file; default: speed_bench_report.csv", flags.Text(&o.output)),
+		flags.Choice("format", "NAME", "csv, table or both; default: both", &o.format, "csv", "table", "both"),
+		flags.Choice("metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", &o.metric,
+			speedbench.Metrics()...),
+	}}
 }
 
 // speedBenchReport lays runs out as a matrix.
 func (a *app) speedBenchReport(args []string) int {
 	o := speedBenchOptions{output: "speed_bench_report.csv", format: "both", metric: speedbench.AcceptLength}
-	table := speedBenchFlags(&o)
-	if wantsHelp(args) {
-		a.commandHelp(speedBenchHelp, table)
-		return ExitOK
-	}
-	paths, err := parseOptions("speed-bench-report", table, args)
-	if err != nil {
-		return a.fail(err)
+	paths, code, done := a.parse(o.table(), args)
+	if done {
+		return code
 	}
 	switch paths = append(paths, o.paths...); {
 	case o.empty && len(paths) > 0:

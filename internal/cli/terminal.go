@@ -65,7 +65,7 @@ func (t *terminal) panelOn(out io.Writer, title string, lines ...string) {
 	var wrapped []string
 	for _, line := range lines {
 		for part := range strings.SplitSeq(strings.ReplaceAll(safe.Text(line), "\t", " "), "\n") {
-			wrapped = append(wrapped, wrap(part, panelWidth-4)...)
+			wrapped = append(wrapped, safe.Wrap(part, panelWidth-4)...)
 		}
 	}
 	inner := utf8.RuneCountInString(title) + 4
@@ -84,25 +84,4 @@ func (t *terminal) panelOn(out io.Writer, title string, lines ...string) {
 	}
 	fmt.Fprintf(&box, "%s╰%s╯%s\n", style, strings.Repeat("─", inner), reset)
 	io.WriteString(out, box.String())
-}
-
-// wrap breaks a line at spaces so that no part is longer than width; a longer word stands alone.
-func wrap(line string, width int) []string {
-	if utf8.RuneCountInString(line) <= width {
-		return []string{line}
-	}
-	var parts []string
-	current := ""
-	for word := range strings.FieldsSeq(line) {
-		switch {
-		case current == "":
-			current = word
-		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) <= width:
-			current += " " + word
-		default:
-			parts = append(parts, current)
-			current = word
-		}
-	}
-	return append(parts, current)
 }

@@ -2,23 +2,119 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
+	"aiperf/internal/config/flags"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/lines"
 )
 
+const tokenizerHelp = `Usage: aiperf tokenizer pack MODEL [--output FILE] [--tokenizer-revision REVISION]
+       aiperf tokenizer count  --tokenizer NAME [--tokenizer-revision REVISION] FILE.jsonl
+       aiperf tokenizer encode --tokenizer NAME [--tokenizer-revision REVISION] FILE.jsonl
+
+pack    writes a tokenizer, its configuration and its chat template as one file, for machines without a
+        network: --tokenizer FILE reads it. MODEL is a hub id, a folder or a file.
+count   reads one JSON string a line and prints the number of its tokens, a line each.
+encode  prints the ids as a JSON array, a line each.
+
+Options:
+`
+
+var tokenizerActions = []string{"pack", "count", "encode"}
+
+type tokenizerOptions struct{ lines.Options }
+
+// table is the flags of an action, of all without one.
+func (o *tokenizerOptions) table() *flags.Table {
+	text := func(to *string) func(string) error {
+		return func(v string) error {
+			if v == "" {
+				return errors.New("the value is empty")
+			}
+			*to = v
+			return nil
+		}
+	}
+	t := &flags.Table{Command: strings.TrimSpace("tokenizer " + o.Action), About: tokenizerHelp, Column: 30,
+		Flags: []flags.Flag{
+			flags.Value("tokenizer", "NAME", "hub id, folder, file, packed file or a built-in name:\n"+
+				strings.Join(tokenizer.BuiltinNames(), ", "), text(&o.Name)),
+			flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", text(&o.Revision)),
+		}, Footer: `  -h, --help                  this text
+
+FILE.jsonl may be - for the standard input. Nothing is added to a text: no BOS, no chat template.
+HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE work as in the Hugging Face libraries.
+`}
+	if o.Action == "pack" || o.Action == "" {
+		t.Flags = append(t.Flags, flags.Value("output -o", "FILE", "file that pack writes (NAME.tokenizer)",
+			text(&o.Output)))
+	}
+	return t
+}
+
+// tokenizerTables are the flags of each action.
+func tokenizerTables() (tables []*flags.Table) {
+	for _, action := range tokenizerActions {
+		o := tokenizerOptions{lines.Options{Action: action}}
+		tables = append(tables, o.table())
+	}
+	return tables
+}
+
+// place gives the arguments without a flag their meaning.
+func (o *tokenizerOptions) place(free []string) error {
+	if o.Action == "pack" && o.Name == "" && len(free) > 0 {
+		o.Name, free = free[0], free[1:]
+	}
+	if o.Name == "" {
+		if o.Action == "pack" {
+			return errors.New("aiperf tokenizer pack needs the name of a tokenizer: a hub id, a folder or a file")
+		}
+		return fmt.Errorf("aiperf tokenizer %s needs --tokenizer NAME", o.Action)
+	}
+	if o.Action != "pack" {
+		if len(free) == 0 {
+			return fmt.Errorf("aiperf tokenizer %s needs a file with one JSON string a line, or - for the standard "+
+				"input", o.Action)
+		}
+		o.Input, free = free[0], free[1:]
+	} else if o.Output == "" {
+		o.Output = strings.ReplaceAll(strings.Trim(filepath.ToSlash(filepath.Clean(o.Name)), "./"), "/",
+			"_") + ".tokenizer"
+	}
+	if len(free) > 0 {
+		return fmt.Errorf("one argument too many: %s", free[0])
+	}
+	return nil
+}
+
 // tokenizer packs a tokenizer, or counts and encodes lines of text with it.
 func (a *app) tokenizer(args []string) int {
-	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, lines.Help())
-		return ExitOK
+	action := ""
+	switch {
+	case flags.WantsHelp(args):
+	case len(args) == 0:
+		return a.fail(errors.New("aiperf tokenizer needs an action: pack, count or encode"))
+	case !slices.Contains(tokenizerActions, args[0]):
+		return a.fail(fmt.Errorf("aiperf tokenizer has no action %q; it has pack, count and encode", args[0]))
+	default:
+		action, args = args[0], args[1:]
 	}
-	options, err := lines.ParseArgs(args)
-	if err != nil {
+	options := tokenizerOptions{lines.Options{Action: action, Revision: "main"}}
+	words, code, done := a.parse(options.table(), args)
+	if done {
+		return code
+	}
+	if err := options.place(words); err != nil {
 		return a.fail(err)
 	}
 	options.Hub = hub.FromEnv(a.env, hub.Models)
@@ -27,7 +123,7 @@ func (a *app) tokenizer(args []string) int {
 	options.Info = func(message string) { fmt.Fprintln(a.terminal.err, message) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := lines.Run(ctx, options); err != nil {
+	if err := lines.Run(ctx, &options.Options); err != nil {
 		return a.fail(err)
 	}
 	return ExitOK

@@ -5,41 +5,106 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/workload/loader"
 	"aiperf/internal/workload/trace"
 )
 
+// whole is a whole number of at least least.
+func whole(to *int, least int) func(string) error {
+	return func(v string) error {
+		n, err := scalar.Count(v)
+		if err != nil || n < int64(least) || n > math.MaxInt {
+			return fmt.Errorf("want a whole number of at least %d, got %q", least, v)
+		}
+		*to = int(n)
+		return nil
+	}
+}
+
+// traceTable is the table of a command of traces; words stand for the flags in places.
+func traceTable(command, usage, about string, list []flags.Flag, places ...string) *flags.Table {
+	return &flags.Table{Command: command, About: "Usage: aiperf " + usage + "\n\n" + about + "\n\nOptions:\n",
+		Flags: list, Places: append([]string{}, places...), Once: true, Column: 27}
+}
+
+type analyzeTraceOptions struct {
+	input, output string
+	blockSize     int
+}
+
+func (o *analyzeTraceOptions) table() *flags.Table {
+	return traceTable("analyze-trace", "analyze-trace FILE [options]",
+		"Tells what a mooncake trace is like: the lengths of inputs and outputs, how much of them other requests "+
+			"share,\n"+
+			"and how many blocks an unlimited prefix cache would have found.", []flags.Flag{
+			flags.Value("input-file", "FILE", "mooncake trace to read; may stand without the flag",
+				flags.Text(&o.input)),
+			flags.Value("block-size", "N", "tokens of a hash id (512)", whole(&o.blockSize, 1)),
+			flags.Value("output-file", "FILE", "write the report as JSON", flags.Text(&o.output)),
+		}, "input-file")
+}
+
+type validateOptions struct{ input string }
+
+func (o *validateOptions) table() *flags.Table {
+	return traceTable("validate mooncake-trace", "validate [--target] mooncake-trace --input FILE",
+		"Holds every row of a file against the format mooncake_trace and lists the first ten faults.", []flags.Flag{
+			flags.Value("input", "FILE", "trace to check; may stand without the flag", flags.Text(&o.input)),
+		}, "input")
+}
+
+type synthesizeOptions struct{ trace.SynthesizeOptions }
+
+func (o *synthesizeOptions) table() *flags.Table {
+	return traceTable("synthesize agentic-code", "synthesize [--target] agentic-code [options]",
+		"Makes up a mooncake trace of coding sessions: contexts with shared beginnings that grow from turn to turn, "+
+			"pauses of tools\n"+
+			"and of people, sessions that end when their context is full.", []flags.Flag{
+			flags.Value("num-sessions", "N", "sessions to make (1000)", whole(&o.Sessions, 1)),
+			flags.Value("output", "DIR", "where the folder of the data set goes (.)", flags.Text(&o.Output)),
+			flags.Value("config", "NAME|FILE", "default, a JSON file, or the manifest.json of an earlier data set",
+				flags.Text(&o.Config)),
+			flags.Value("seed", "N", "the same seed makes the same sessions (42)", whole(&o.Seed, 0)),
+			flags.Value("max-isl", "N", "limit of the context in tokens", whole(&o.MaxISL, 1)),
+			flags.Value("max-osl", "N", "limit of an answer in tokens", whole(&o.MaxOSL, 1)),
+		})
+}
+
 // analyzeTrace tells what a trace is like.
 func (a *app) analyzeTrace(args []string) int {
-	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, trace.AnalyzeHelp())
-		return ExitOK
-	}
-	o, err := trace.ParseAnalyze(args)
-	if err != nil {
-		return a.fail(err)
+	o := analyzeTraceOptions{blockSize: trace.DefaultBlockSize}
+	_, code, done := a.parse(o.table(), args)
+	switch {
+	case done:
+		return code
+	case o.input == "":
+		return a.fail(errors.New("no trace given: aiperf analyze-trace FILE"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	report, err := trace.Analyze(ctx, o.Input, o.BlockSize)
+	report, err := trace.Analyze(ctx, o.input, o.blockSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(a.terminal.err, "Error: Input file not found: %s\n", o.Input)
+		fmt.Fprintf(a.terminal.err, "Error: Input file not found: %s\n", o.input)
 		return ExitFailure
 	}
 	if err != nil {
 		return a.fail(err)
 	}
 	report.Print(a.terminal.out)
-	if o.Output != "" {
-		if err := report.WriteJSON(o.Output); err != nil {
+	if o.output != "" {
+		if err := report.WriteJSON(o.output); err != nil {
 			return a.fail(err)
 		}
-		fmt.Fprintf(a.terminal.out, "Analysis report saved to %s\n", o.Output)
+		fmt.Fprintf(a.terminal.out, "Analysis report saved to %s\n", o.output)
 	}
 	return ExitOK
 }
@@ -60,17 +125,18 @@ func withTarget(args []string, target string) (rest []string, named bool) {
 // validate holds a file against a format.
 func (a *app) validate(args []string) int {
 	args, named := withTarget(args, "mooncake-trace")
-	if !named && !wantsHelp(args) {
+	if !named && !flags.WantsHelp(args) {
 		return a.fail(errors.New("what is to be validated? aiperf validate mooncake-trace --input FILE"))
 	}
-	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, trace.ValidateHelp())
-		return ExitOK
+	var o validateOptions
+	_, code, done := a.parse(o.table(), args)
+	switch {
+	case done:
+		return code
+	case o.input == "":
+		return a.fail(errors.New("no trace given: aiperf validate mooncake-trace --input FILE"))
 	}
-	path, err := trace.ParseValidate(args)
-	if err != nil {
-		return a.fail(err)
-	}
+	path := o.input
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		fmt.Fprintf(a.terminal.err, "Validation failed: %s is not a file.\n", path)
 		return ExitFailure
@@ -98,20 +164,16 @@ func (a *app) validate(args []string) int {
 // synthesize makes up a trace.
 func (a *app) synthesize(args []string) int {
 	args, named := withTarget(args, "agentic-code")
-	if !named && !wantsHelp(args) {
+	if !named && !flags.WantsHelp(args) {
 		return a.fail(errors.New("what is to be made? aiperf synthesize agentic-code"))
 	}
-	if wantsHelp(args) {
-		fmt.Fprint(a.terminal.out, trace.SynthesizeHelp())
-		return ExitOK
-	}
-	o, err := trace.ParseSynthesize(args)
-	if err != nil {
-		return a.fail(err)
+	o := synthesizeOptions{trace.SynthesizeOptions{Sessions: 1000, Output: ".", Seed: 42, Now: time.Now()}}
+	if _, code, done := a.parse(o.table(), args); done {
+		return code
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	dir, files, err := trace.Synthesize(ctx, o)
+	dir, files, err := trace.Synthesize(ctx, o.SynthesizeOptions)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/config/flags"
 	"aiperf/internal/result/transcript"
 )
 
@@ -14,6 +15,8 @@ const turnMessagesHelp = `Usage: aiperf analyze turn-messages RUN_DIR [RUN_DIR â
 Makes a page of what the requests of a run said, conversation by conversation and turn by turn:
 turn_messages.html in the run's folder. It reads profile_export_raw.jsonl, so the run needs --export-level raw;
 replies are those of outputs.json, where it is there.
+
+Options:
 `
 
 type turnMessagesOptions struct {
@@ -22,7 +25,7 @@ type turnMessagesOptions struct {
 	limits transcript.Limits
 }
 
-func turnMessagesFlags(o *turnMessagesOptions) []option {
+func (o *turnMessagesOptions) table() *flags.Table {
 	count := func(into *int) func(string) error {
 		return func(v string) error {
 			n, err := scalar.Count(v)
@@ -33,24 +36,22 @@ func turnMessagesFlags(o *turnMessagesOptions) []option {
 			return nil
 		}
 	}
-	return append(runFlags(&o.runDirs), []option{
-		{"out", "FILE", "the page, of a single run; default: turn_messages.html in the run's folder; -o is the same", func(v string) error { o.out = v; return nil }},
-		{"limit-conversations", "N", "conversations at most, roots first, then those that began first; default: 40; -n is the same", count(&o.limits.Conversations)},
-		{"max-turns", "N", "turns of a conversation at most; default: 60", count(&o.limits.Turns)},
-		{"content-cap", "N", "characters of a text at most; default: 8000", count(&o.limits.Content)},
-	}...)
+	return &flags.Table{Command: "analyze turn-messages", About: turnMessagesHelp, Flags: append(o.flags(),
+		unlisted("o", flags.Value("out", "FILE", "the page, of a single run; default: turn_messages.html in the run's "+
+			"folder; -o is the same", flags.Text(&o.out))),
+		unlisted("n", flags.Value("limit-conversations", "N", "conversations at most, roots first, then those that "+
+			"began "+
+			"first; default: 40; -n is the same", count(&o.limits.Conversations))),
+		flags.Value("max-turns", "N", "turns of a conversation at most; default: 60", count(&o.limits.Turns)),
+		flags.Value("content-cap", "N", "characters of a text at most; default: 8000", count(&o.limits.Content)),
+	)}
 }
 
 func (a *app) turnMessages(args []string) int {
 	o := turnMessagesOptions{limits: transcript.DefaultLimits()}
-	table := turnMessagesFlags(&o)
-	if wantsHelp(args) {
-		a.commandHelp(turnMessagesHelp, table)
-		return ExitOK
-	}
-	runs, err := parseOptions("analyze turn-messages", table, withShort(args, map[string]string{"-o": "--out", "-n": "--limit-conversations"}))
-	if err != nil {
-		return a.fail(err)
+	runs, code, done := a.parse(o.table(), args)
+	if done {
+		return code
 	}
 	return a.eachRun("turn-messages", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
 		book, err := transcript.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"), runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)

@@ -2,34 +2,19 @@ package config
 
 import (
 	"strings"
-	"time"
-)
 
-// LaneStage is what a phase of agentic replay does with its lanes.
-type LaneStage string
-
-// The stages, in the order of the phases.
-const (
-	SeedLanes   LaneStage = "seed"
-	FillLanes   LaneStage = "fill"
-	ReplayLanes LaneStage = "replay"
+	"aiperf/internal/load"
 )
 
 // Lanes says how recorded sessions are replayed; the concurrency is the number of lanes.
 type Lanes struct {
-	Stage LaneStage
-	// MinStart and MaxStart bound the point at which a lane begins, as a share of the recording.
-	MinStart, MaxStart float64
-	// Together lets all lanes of the profiling phase begin at once.
-	Together bool
-	// TreeIdle and SystemIdle are the longest waits without any request in flight of a session or of all; Unlimited
-	// is no cap.
-	TreeIdle, SystemIdle time.Duration
-	// PerLane ends the filling after so many requests per lane; 0 leaves it to the duration.
-	PerLane int64
+	load.Lanes
 	// Wrap lets a recording be in several lanes at once.
 	Wrap bool
 }
+
+// Seeding reports whether a phase only brings its lanes to where they begin; l may be nil.
+func (l *Lanes) Seeding() bool { return l != nil && l.Stage == load.SeedLanes }
 
 // agenticOnly are the options that only agentic replay knows.
 func agenticOnly() []string {
@@ -83,16 +68,16 @@ func (d *draft) activeOf(names ...string) (flags []string) {
 // agentic makes the phases of agentic replay of the one that is measured.
 func (d *draft) agentic(profiling Phase) []Phase {
 	p := d.p
-	lanes := Lanes{
-		Stage:    ReplayLanes,
+	lanes := Lanes{Wrap: p.Bool("allow-dataset-wrap"), Lanes: load.Lanes{
+		Stage:    load.ReplayLanes,
 		MinStart: d.minStart, MaxStart: d.maxStart,
-		Together: p.Bool("burst-phase-starts"), Wrap: p.Bool("allow-dataset-wrap"),
+		Together: p.Bool("burst-phase-starts"),
 		TreeIdle: Unlimited, SystemIdle: secondsDuration(d.systemIdle),
-	}
+	}}
 	if d.treeIdle != nil {
 		lanes.TreeIdle = secondsDuration(*d.treeIdle)
 	}
-	stage := func(name string, s LaneStage) Phase {
+	stage := func(name string, s load.LaneStage) Phase {
 		own := lanes
 		own.Stage = s
 		ph := Phase{
@@ -104,10 +89,10 @@ func (d *draft) agentic(profiling Phase) []Phase {
 		}
 		return ph
 	}
-	phases := []Phase{stage(string(WarmupPhase), SeedLanes)}
+	phases := []Phase{stage(string(WarmupPhase), load.SeedLanes)}
 	seconds, perLane := p.Float("agentic-cache-warmup-duration"), p.Int("warmup-requests-per-lane")
 	if seconds != nil || perLane != nil {
-		fill := stage("cache_warmup", FillLanes)
+		fill := stage("cache_warmup", load.FillLanes)
 		fill.Duration = durationOf(seconds)
 		if perLane != nil {
 			fill.Lanes.PerLane = *perLane

@@ -1,22 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
 
-// Baseten says how a baseten trace is replayed.
-type Baseten struct {
-	// SessionColumn names the column that groups rows; empty: the one that is there.
-	SessionColumn string
-	// ThinkTimes waits after each reply as long as the recorded client did, at most DelayCapMS.
-	ThinkTimes bool
-	DelayCapMS *float64
-	// Alone makes a session of each row.
-	Alone bool
-	// Speedup divides recorded times; 0 is 1. IdleCapMS shortens idle stretches; 0 is no limit.
-	Speedup, IdleCapMS float64
-	// Share of the sessions that is kept; 0 is all.
-	Share                float64
-	NoMinTokens, NoHints bool
-}
+	"aiperf/internal/workload/recipe"
+)
 
 func basetenFlags() []string {
 	return []string{
@@ -25,7 +13,7 @@ func basetenFlags() []string {
 	}
 }
 
-func (d *draft) baseten() Baseten {
+func (d *draft) baseten() recipe.Baseten {
 	p := d.p
 	milliseconds := func(name string) float64 {
 		if seconds := p.Float(name); seconds != nil {
@@ -33,7 +21,7 @@ func (d *draft) baseten() Baseten {
 		}
 		return 0
 	}
-	b := Baseten{
+	b := recipe.Baseten{
 		SessionColumn: p.Env.Dataset.BasetenSessionColumn,
 		ThinkTimes:    !p.Bool("open-loop-replay"), Alone: p.Bool("open-loop-strict"),
 		IdleCapMS:   milliseconds("max-idle-gap-cap-seconds"),

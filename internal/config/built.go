@@ -30,27 +30,12 @@ func (d *draft) checkBuilt() {
 		}
 		text, isText := d.p.Value(o.Name).(string)
 		switch {
-		case o.Name == "endpoint-type":
-			d.checkEndpointBuilt()
 		case len(o.BuiltValues) > 0 && isText && !slices.Contains(o.BuiltValues, text):
 			d.unavailable(d.flag(o.Name)+" "+text, "use "+orList(o.BuiltValues))
 		case d.p.Swept(o.Name) != nil:
 			d.unavailable("a list for "+d.flag(o.Name), "it lacks parameter sweeps; give one value")
 		}
 	}
-}
-
-func (d *draft) checkEndpointBuilt() {
-	if d.facts.Built {
-		return
-	}
-	var built []string
-	for _, name := range endpointTypes() {
-		if facts, ok := d.catalog.Endpoint(name); ok && facts.Built {
-			built = append(built, name)
-		}
-	}
-	d.unavailable(d.flag("endpoint-type")+" "+d.endpointType, "use "+orList(built))
 }
 
 func (d *draft) unavailable(what, why string) {

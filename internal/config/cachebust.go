@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"aiperf/internal/wire/api"
+)
 
 // cacheBust is the target of the marks against caches, empty for none.
 func (d *draft) cacheBust() string {
@@ -21,7 +25,7 @@ func (d *draft) checkCacheBust() {
 	}
 	flag := d.flag("cache-bust") + " " + target
 	if !d.facts.Marks {
-		types := d.typesThat(func(f EndpointFacts) bool { return f.Marks })
+		types := typesThat(func(f api.Descriptor) bool { return f.Marks })
 		d.fault("", "%s can only be used with --endpoint-type %s, not with %s", flag, orList(types), d.endpointType)
 	}
 	if !strings.HasPrefix(target, "warmup_") {

@@ -4,8 +4,6 @@ import "time"
 
 // Catalog answers questions about things that live in other rooms.
 type Catalog interface {
-	// Endpoint finds an endpoint type by its canonical name.
-	Endpoint(name string) (EndpointFacts, bool)
 	// Metric finds a metric by its tag or an alias of it.
 	Metric(name string) (MetricFacts, bool)
 	// MetricTags lists the tags a goodput threshold may name, and their aliases, for suggestions.
@@ -16,34 +14,6 @@ type Catalog interface {
 	DatasetFormat(path string) string
 	// DatasetRoots is the number of sessions of a dag_jsonl file that no other one refers to, 0 if it cannot be read.
 	DatasetRoots(path string) int64
-}
-
-// EndpointFacts is what resolution needs to know about an endpoint type.
-type EndpointFacts struct {
-	// Built tells that this release can use the type.
-	Built bool
-	// Streams: replies may be streamed.
-	Streams bool
-	// ProducesTokens: replies are text with a length in tokens.
-	ProducesTokens bool
-	// TokenizesInput: requests have a length in tokens.
-	TokenizesInput bool
-	// TakesText: requests are made from texts.
-	TakesText bool
-	// TakesImages, TakesAudio and TakesVideo: requests may hold them.
-	TakesImages, TakesAudio, TakesVideo bool
-	// FormData: multipart bodies are possible. FormDataOnly: there are no others.
-	FormData, FormDataOnly bool
-	// StreamsOnly: there is no reply but a streamed one.
-	StreamsOnly bool
-	// GRPC: gRPC carries it as well. GRPCStreams: replies may be streamed there.
-	GRPC, GRPCStreams bool
-	// TokenIDs: the prompt is sent as token ids.
-	TokenIDs bool
-	// SystemMessage: requests may begin with a system message.
-	SystemMessage bool
-	// Marks: a message may bear a mark against caches.
-	Marks bool
 }
 
 // MetricFacts is what resolution needs to know about a metric.

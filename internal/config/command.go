@@ -32,7 +32,7 @@ func CommandLine(command string, args []string) string {
 // the arguments behind it.
 func recordFlag(arg string) (string, *Option) {
 	name, value, inline := strings.Cut(arg, "=")
-	o, _, ok := findOption(name)
+	o, ok := findOption(name)
 	if !ok {
 		if inline {
 			return name + "=" + shellWord(artifact.RedactURLs(value)), nil

@@ -10,22 +10,8 @@ import (
 	"time"
 )
 
-// fakeCatalog describes a few endpoint types and metrics.
+// fakeCatalog describes a few metrics.
 type fakeCatalog struct{}
-
-func (fakeCatalog) Endpoint(name string) (EndpointFacts, bool) {
-	facts, ok := map[string]EndpointFacts{
-		"chat":             {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, SystemMessage: true, Marks: true},
-		"completions":      {Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true},
-		"embeddings":       {TokenizesInput: true, TakesText: true},
-		"cohere_rankings":  {TokenizesInput: true, TakesText: true},
-		"image_retrieval":  {},
-		"video_generation": {TokenizesInput: true, TakesText: true, FormData: true},
-		"image_edit":       {Built: true, TokenizesInput: true, TakesText: true, FormData: true, FormDataOnly: true},
-		"sglang_generate":  {Built: true, Streams: true, StreamsOnly: true, TokenIDs: true, ProducesTokens: true, TokenizesInput: true, TakesText: true},
-	}[name]
-	return facts, ok
-}
 
 func (fakeCatalog) Metric(tag string) (MetricFacts, bool) {
 	switch tag {

@@ -3,6 +3,8 @@ package config
 import (
 	"testing"
 	"time"
+
+	"aiperf/internal/workload/recipe"
 )
 
 func resolvedRun(t *testing.T, line string) *Run {
@@ -46,7 +48,7 @@ func TestTraceLabIsARecordingOfAgents(t *testing.T) {
 	if r.Profiling().Mode != FixedSchedule || r.Dataset.MaxTraces != 7 || r.Dataset.MaxContext != 1000 || r.Dataset.Corpus != "coding" {
 		t.Errorf("%s, %+v", r.Profiling().Mode, r.Dataset)
 	}
-	if lab := r.Env.Dataset.TraceLab; lab != (TraceLabEnv{Join: true, JoinCodex: true, MinSpawn: 10 * time.Second}) {
+	if lab := r.Env.Dataset.TraceLab; lab != (recipe.TraceLab{Join: true, JoinCodex: true, MinSpawn: 10 * time.Second}) {
 		t.Errorf("%+v", lab)
 	}
 	if d := check(t, line+" --inter-turn-delay-cap-seconds 3"); len(d.faults) > 0 || !warns(d, "no effect in a fixed schedule") {

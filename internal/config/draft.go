@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"aiperf/internal/wire/api"
 )
 
 // draft is a configuration on its way from what was given to a Run: the values that depend on one
@@ -16,7 +18,7 @@ type draft struct {
 
 	models       []string
 	endpointType string
-	facts        EndpointFacts
+	facts        api.Descriptor
 	streaming    bool
 	grpc         bool // the first URL is one of gRPC
 
@@ -112,15 +114,12 @@ const PluginType = "plugin"
 func (d *draft) decideEndpoint() {
 	d.models = d.p.Texts("model-names")
 	d.endpointType = d.p.Text("endpoint-type")
-	facts, known := d.catalog.Endpoint(d.endpointType)
+	facts, _ := api.Lookup(d.endpointType)
 	if d.given("endpoint-plugin") {
 		// What the program can do it says when it is started.
-		d.endpointType, known = PluginType, true
-		facts = EndpointFacts{Built: true, Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, SystemMessage: true}
-	}
-	if !known {
-		// Nothing may be concluded about a type that nobody describes; it is refused as not built.
-		facts = EndpointFacts{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true, TakesImages: true, TakesAudio: true, TakesVideo: true, FormData: true, SystemMessage: true, Marks: true}
+		d.endpointType = PluginType
+		facts = api.Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true,
+			SupportsImage: true, SupportsAudio: true, SupportsVideo: true, SystemMessage: true}
 	}
 	d.facts = facts
 	d.streaming = d.p.Bool("streaming")

@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"aiperf/internal/workload/recipe"
+)
 
 // Env holds the environment variables that change what this release does. The names are those of the
 // variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
@@ -19,7 +23,7 @@ type Env struct {
 	Metrics  MetricsEnv
 	UI       UIEnv
 	Timing   TimingEnv
-	Weka     WekaEnv
+	Weka     recipe.Weka
 	// ContextOverflow says when a context was too long, and the share of such requests that a scenario tolerates.
 	ContextOverflow ContextOverflowEnv
 	Record          RecordEnv
@@ -117,19 +121,13 @@ type DatasetEnv struct {
 	// is there.
 	BasetenSessionColumn string
 	// TraceLab says how the sub-agents of a tracelab trace are found.
-	TraceLab TraceLabEnv
+	TraceLab recipe.TraceLab
 	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
 	PublicTimeout  time.Duration
 	PublicCacheDir string
 	// MediaTimeout bounds the download of one media file, MediaParallel how many run at a time.
 	MediaTimeout  time.Duration
 	MediaParallel int
-}
-
-// TraceLabEnv says how the sub-agents of a tracelab trace are found.
-type TraceLabEnv struct {
-	Join, JoinCodex bool
-	MinSpawn        time.Duration
 }
 
 // MetricsEnv holds thresholds of metrics.
@@ -165,16 +163,6 @@ type TimingEnv struct {
 type ContextOverflowEnv struct {
 	Substrings []string
 	RateLimit  float64
-}
-
-// WekaEnv says how recorded agents are taken apart. The fields are those of the loader's options.
-type WekaEnv struct {
-	Split                                  bool
-	SeamSeconds, SeamOverlap               float64
-	AuxRequests, AuxFloor, ReductionOutput int
-	AuxShare, ReductionRatio               float64
-	AuxCrossModel                          bool
-	GroupSize                              int
 }
 
 // UploadEnv bounds an upload after the run.
@@ -221,134 +209,4 @@ type DevEnv struct {
 	Mode                    bool
 	ShowInternalMetrics     bool
 	ShowExperimentalMetrics bool
-}
-
-func newEnv(v variables) Env {
-	dev := v.flag("DEV_MODE")
-	return Env{
-		HTTP: HTTPEnv{
-			ConnectionLimit:         v.number("HTTP_CONNECTION_LIMIT"),
-			ConnectLimit:            v.number("HTTP_CONNECT_LIMIT"),
-			ConnectTimeout:          v.seconds("HTTP_CONNECT_TIMEOUT"),
-			KeepaliveTimeout:        v.seconds("HTTP_KEEPALIVE_TIMEOUT"),
-			SendBuffer:              v.number("HTTP_SO_SNDBUF"),
-			ReceiveBuffer:           v.number("HTTP_SO_RCVBUF"),
-			TCPKeepCount:            v.number("HTTP_TCP_KEEPCNT"),
-			TCPKeepIdle:             v.seconds("HTTP_TCP_KEEPIDLE"),
-			TCPKeepInterval:         v.seconds("HTTP_TCP_KEEPINTVL"),
-			TCPUserTimeout:          v.seconds("HTTP_TCP_USER_TIMEOUT") / 1000,
-			UseDNSCache:             v.flag("HTTP_USE_DNS_CACHE"),
-			DNSCacheTTL:             v.seconds("HTTP_TTL_DNS_CACHE"),
-			ForceClose:              v.flag("HTTP_FORCE_CLOSE"),
-			SSLVerify:               v.flag("HTTP_SSL_VERIFY"),
-			CancellationSendTimeout: v.seconds("HTTP_REQUEST_CANCELLATION_SEND_TIMEOUT"),
-			MaxResponseBytes:        v.number("HTTP_MAX_RESPONSE_BYTES"),
-			VideoPollInterval:       v.seconds("HTTP_VIDEO_POLL_INTERVAL"),
-			IPVersion:               v.text("HTTP_IP_VERSION"),
-			TrustEnv:                v.flag("HTTP_TRUST_ENV"),
-			XSessionID:              v.flag("HTTP_X_SESSION_ID_FROM_CORRELATION_ID"),
-			XSMGRoutingKey:          v.flag("HTTP_X_SMG_ROUTING_KEY_FROM_CORRELATION_ID"),
-			XDynamoSessionID:        v.flag("HTTP_X_DYNAMO_SESSION_ID_FROM_CORRELATION_ID"),
-			XSessionAffinity:        v.flag("HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID"),
-		},
-		ServerMetrics: ServerMetricsEnv{
-			CollectionInterval:    v.seconds("SERVER_METRICS_COLLECTION_INTERVAL"),
-			CollectionFlushPeriod: v.seconds("SERVER_METRICS_COLLECTION_FLUSH_PERIOD"),
-			ReachabilityTimeout:   v.seconds("SERVER_METRICS_REACHABILITY_TIMEOUT"),
-			ScrapeReadTimeout:     v.seconds("HTTP_METRICS_SCRAPE_READ_TIMEOUT"),
-			ScrapeTimeout:         v.seconds("SERVER_METRICS_SCRAPE_TIMEOUT"),
-			CSVComments:           v.flag("SERVER_METRICS_CSV_COMMENTS"),
-			LegacyJSON:            v.flag("SERVER_METRICS_LEGACY_JSON"),
-			Bounds:                v.flag("SERVER_METRICS_PERCENTILE_BOUNDS"),
-			Namespace:             v.text("NAMESPACE"),
-		},
-		GPU: GPUEnv{
-			CollectionInterval:  v.seconds("GPU_COLLECTION_INTERVAL"),
-			ReachabilityTimeout: v.seconds("GPU_REACHABILITY_TIMEOUT"),
-			Endpoints:           v.list("GPU_DEFAULT_DCGM_ENDPOINTS"),
-			FinalGrace:          time.Duration(v.real("GPU_FINAL_SCRAPE_GRACE_NS")),
-			ShutdownTimeout:     v.seconds("GPU_SHUTDOWN_DELAY"),
-			VendorScoped:        v.flag("GPU_VENDOR_SCOPED"),
-		},
-		Network: NetworkEnv{
-			MinSamples:     v.number("NETWORK_LATENCY_MIN_SAMPLES"),
-			ConnectTimeout: v.seconds("NETWORK_LATENCY_CONNECT_TIMEOUT"),
-			TopUpTimeout:   v.seconds("NETWORK_LATENCY_COMPLETE_TOPUP_TIMEOUT"),
-		},
-		OTel: OTelEnv{
-			FlushInterval: v.seconds("OTEL_FLUSH_INTERVAL_SECONDS"), RequestTimeout: v.seconds("OTEL_REQUEST_TIMEOUT_SECONDS"),
-			MaxBatch: v.number("OTEL_MAX_BATCH_RECORDS"), MaxBuffered: v.number("OTEL_MAX_BUFFERED_RECORDS"),
-		},
-		MLflow:   UploadEnv{Timeout: v.seconds("MLFLOW_EXPORT_TIMEOUT_SECONDS")},
-		Plugin:   PluginEnv{CallTimeout: v.seconds("PLUGIN_CALL_TIMEOUT"), StartTimeout: v.seconds("PLUGIN_START_TIMEOUT")},
-		Chat:     ChatEnv{ConnectTimeout: v.seconds("CHAT_CONNECT_TIMEOUT"), ReadTimeout: v.seconds("CHAT_READ_TIMEOUT")},
-		Endpoint: EndpointEnv{ForceContentParts: v.flag("ENDPOINT_FORCE_CONTENT_PARTS")},
-		Dataset: DatasetEnv{
-			InputsMaxBytes:       int64(v.number("DATASET_INPUTS_JSON_MAX_BYTES")),
-			MaxLineBytes:         int64(v.number("DATASET_MAX_LINE_BYTES")),
-			BasetenSessionColumn: v.text("DATASET_BASETEN_SESSION_COLUMN"),
-			TraceLab: TraceLabEnv{
-				Join: v.flag("DATASET_TRACELAB_SUBAGENT_JOIN"), JoinCodex: v.flag("DATASET_TRACELAB_CODEX_SUBAGENT_JOIN"),
-				MinSpawn: time.Duration(v.number("DATASET_TRACELAB_MIN_SPAWN_MS")) * time.Millisecond,
-			},
-			PublicTimeout: v.seconds("DATASET_PUBLIC_DATASET_TIMEOUT"), PublicCacheDir: v.text("DATASET_PUBLIC_CACHE_DIR"),
-			MediaTimeout: v.seconds("DATASET_MEDIA_DOWNLOAD_TIMEOUT"), MediaParallel: v.number("DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY"),
-		},
-		Metrics: MetricsEnv{
-			UsagePctDiffThreshold:        v.real("METRICS_USAGE_PCT_DIFF_THRESHOLD"),
-			OSLMismatchPctThreshold:      v.real("METRICS_OSL_MISMATCH_PCT_THRESHOLD"),
-			OSLMismatchMaxTokenThreshold: v.number("METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD"),
-			ExportFlushInterval:          v.seconds("METRICS_EXPORT_FLUSH_INTERVAL"),
-			ListenLinger:                 v.seconds("METRICS_LISTEN_LINGER"),
-		},
-		UI: UIEnv{
-			RealtimeMetricsInterval: v.optionalSeconds("UI_REALTIME_METRICS_INTERVAL"),
-			MinUpdatePercent:        v.real("UI_MIN_UPDATE_PERCENT"),
-			ConsoleExportWidth:      v.number("UI_CONSOLE_EXPORT_WIDTH"),
-			ConsoleGroups:           v.list("UI_CONSOLE_GROUPS"),
-		},
-		ContextOverflow: ContextOverflowEnv{
-			Substrings: v.list("AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS"), RateLimit: v.real("AGENTX_CONTEXT_OVERFLOW_RATE_LIMIT"),
-		},
-		Weka: WekaEnv{
-			Split:           v.flag("DATASET_WEKA_SPLIT_FLATTENED_AGENTS"),
-			SeamSeconds:     v.real("DATASET_WEKA_SEAM_MAX_GAP_SECONDS"),
-			SeamOverlap:     v.real("DATASET_WEKA_SEAM_MIN_OVERLAP_RATIO"),
-			AuxRequests:     v.number("DATASET_WEKA_AUX_MAX_REQUESTS"),
-			AuxFloor:        v.number("DATASET_WEKA_AUX_ISL_FLOOR"),
-			ReductionOutput: v.number("DATASET_WEKA_AUX_REDUCTION_OSL_MAX"),
-			AuxShare:        v.real("DATASET_WEKA_AUX_ISL_RATIO"),
-			ReductionRatio:  v.real("DATASET_WEKA_AUX_REDUCTION_RATIO"),
-			AuxCrossModel:   v.flag("DATASET_WEKA_AUX_CROSS_MODEL"),
-			GroupSize:       v.number("DATASET_WEKA_WORKER_GROUP_MIN"),
-		},
-		Timing: TimingEnv{
-			CancelDrainTimeout:     v.seconds("TIMING_CANCEL_DRAIN_TIMEOUT"),
-			MaxCatchup:             v.seconds("TIMING_MAX_CATCHUP_SECONDS"),
-			RateRampUpdateInterval: v.seconds("TIMING_RATE_RAMP_UPDATE_INTERVAL"),
-			DAGFailFast:            v.flag("DAG_FAIL_FAST"),
-		},
-		Record: RecordEnv{
-			ProcessRecordsTimeout:        v.seconds("RECORD_PROCESS_RECORDS_TIMEOUT"),
-			CompletionStallTimeout:       v.seconds("RECORD_COMPLETION_STALL_TIMEOUT"),
-			CompletionStallCheckInterval: v.seconds("RECORD_COMPLETION_STALL_CHECK_INTERVAL"),
-			RawMaxBytes:                  int64(v.number("RECORD_RAW_MAX_BYTES")),
-			OutputsMaxBytes:              int64(v.number("RECORD_OUTPUTS_JSON_MAX_BYTES")),
-		},
-		Service: ServiceEnv{
-			ProfileCancelTimeout:    v.seconds("SERVICE_PROFILE_CANCEL_TIMEOUT"),
-			ProfileConfigureTimeout: v.seconds("SERVICE_PROFILE_CONFIGURE_TIMEOUT"),
-			TokenizerPreloadTimeout: v.seconds("TOKENIZER_PRELOAD_TIMEOUT"),
-			TokenizerSkipPreload:    v.flag("TOKENIZER_SKIP_PRELOAD"),
-		},
-		Worker: WorkerEnv{
-			CPUUtilizationFactor: v.real("WORKER_CPU_UTILIZATION_FACTOR"),
-			MaxWorkersCap:        v.number("WORKER_MAX_WORKERS_CAP"),
-		},
-		Dev: DevEnv{
-			Mode:                    dev,
-			ShowInternalMetrics:     v.flag("DEV_SHOW_INTERNAL_METRICS") && dev,
-			ShowExperimentalMetrics: v.flag("DEV_SHOW_EXPERIMENTAL_METRICS") && dev,
-		},
-	}
 }

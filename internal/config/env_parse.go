@@ -23,10 +23,11 @@ const EnvPrefix = "AIPERF_"
 
 // ReadEnv reads and checks the environment. Its error is a Faults with one line for each bad variable.
 func ReadEnv(lookup Lookup) (Env, []Warning, error) {
-	values := variables{values: map[string]any{}, read: map[string]bool{}}
+	var env Env
+	table, values := variablesOf(&env), map[string]any{}
 	var faults Faults
 	set := map[string]bool{}
-	for _, v := range Variables() {
+	for _, v := range table {
 		text, ok := v.Default, v.Default != ""
 		if given, is := lookup(EnvPrefix + v.Name); is {
 			text, ok, set[v.Name] = given, true, true
@@ -39,25 +40,27 @@ func ReadEnv(lookup Lookup) (Env, []Warning, error) {
 			faults.add("", "environment variable %s%s=%q: %v", EnvPrefix, v.Name, text, err)
 			continue
 		}
-		values.values[v.Name] = value
+		values[v.Name] = value
+		v.set(value)
 	}
 	if len(faults) > 0 {
 		return Env{}, nil, faults
 	}
-	if a, b := values.real("SERVICE_PROFILE_CONFIGURE_TIMEOUT"), values.real("DATASET_CONFIGURATION_TIMEOUT"); a < b {
+	if a, b := values["SERVICE_PROFILE_CONFIGURE_TIMEOUT"].(float64),
+		values["DATASET_CONFIGURATION_TIMEOUT"].(float64); a < b {
 		faults.add("", "environment variable AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT (%s) must be at least "+
 			"AIPERF_DATASET_CONFIGURATION_TIMEOUT (%s); raise it too", plainNumber(a), plainNumber(b))
 		return Env{}, nil, faults
 	}
 	var warnings []Warning
-	if !values.flag("DEV_MODE") {
+	if !env.Dev.Mode {
 		for _, name := range []string{"DEV_SHOW_INTERNAL_METRICS", "DEV_SHOW_EXPERIMENTAL_METRICS"} {
-			if set[name] && values.flag(name) {
+			if set[name] && values[name] == true {
 				warnings = append(warnings, Warning{LevelWarning, EnvPrefix + name + " is ignored: it needs AIPERF_DEV_MODE=1"})
 			}
 		}
+		env.Dev = DevEnv{}
 	}
-	env := newEnv(values)
 	if idle := withoutEffect(values, set); len(idle) > 0 {
 		warnings = append(warnings, Warning{LevelWarning, "these environment variables have no effect in this program: " + strings.Join(idle, ", ")})
 	}
@@ -65,13 +68,13 @@ func ReadEnv(lookup Lookup) (Env, []Warning, error) {
 }
 
 // withoutEffect are the variables that were set to something else than their default and that nobody reads.
-func withoutEffect(values variables, set map[string]bool) []string {
+func withoutEffect(values map[string]any, set map[string]bool) []string {
 	var idle []string
 	for _, v := range Variables() {
 		if !set[v.Name] || v.HasEffect() {
 			continue
 		}
-		if usual, err := v.parse(v.Default); err == nil && reflect.DeepEqual(usual, values.values[v.Name]) {
+		if usual, err := v.parse(v.Default); err == nil && reflect.DeepEqual(usual, values[v.Name]) {
 			continue
 		}
 		idle = append(idle, EnvPrefix+v.Name)
@@ -109,35 +112,45 @@ func UnknownVariables(environ []string) []Warning {
 	return []Warning{{LevelWarning, "unknown environment variables are ignored: " + strings.Join(parts, ", ")}}
 }
 
-// variables are the parsed values by name, and which of them were asked for.
-type variables struct {
-	values map[string]any
-	read   map[string]bool
+// HasEffect reports whether this program does anything with the variable but check it.
+func (v Variable) HasEffect() bool {
+	return v.field != nil || slices.ContainsFunc(Options(),
+		func(o Option) bool { return o.Env == EnvPrefix+v.Name && o.Built() })
 }
 
-func (v variables) value(name string) any {
-	v.read[name] = true
-	return v.values[name]
-}
-
-func (v variables) flag(name string) bool     { b, _ := v.value(name).(bool); return b }
-func (v variables) text(name string) string   { s, _ := v.value(name).(string); return s }
-func (v variables) real(name string) float64  { f, _ := v.value(name).(float64); return f }
-func (v variables) number(name string) int    { return int(v.real(name)) }
-func (v variables) list(name string) []string { l, _ := v.value(name).([]string); return l }
-
-func (v variables) seconds(name string) time.Duration { return secondsDuration(v.real(name)) }
-func (v variables) optionalSeconds(name string) *time.Duration {
-	if v.value(name) == nil {
-		return nil
+// set gives the variable's field its value.
+func (v Variable) set(value any) {
+	number, _ := value.(float64)
+	switch field := v.field.(type) {
+	case nil:
+	case *bool:
+		*field = value.(bool)
+	case *string:
+		*field = value.(string)
+	case *[]string:
+		*field = value.([]string)
+	case *int:
+		*field = int(number)
+	case *int64:
+		*field = int64(number)
+	case *float64:
+		*field = number
+	case *time.Duration:
+		*field = duration(number, v.Unit)
+	case **time.Duration:
+		d := duration(number, v.Unit)
+		*field = &d
+	default:
+		panic(fmt.Sprintf("config: %s sets a %T", v.Name, field))
 	}
-	d := v.seconds(name)
-	return &d
 }
 
 // secondsDuration converts seconds; what does not fit is Unlimited.
-func secondsDuration(s float64) time.Duration {
-	if ns := s * 1e9; ns < math.MaxInt64 {
+func secondsDuration(s float64) time.Duration { return duration(s, time.Second) }
+
+// duration is a number of units of time; what does not fit is Unlimited.
+func duration(n float64, unit time.Duration) time.Duration {
+	if ns := n * float64(unit); ns < math.MaxInt64 {
 		return time.Duration(math.Round(ns))
 	}
 	return Unlimited

@@ -1,13 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
-
-// ErrHelp is what Parse returns when the arguments ask for help.
-var ErrHelp = errors.New("help requested")
 
 // Unavailable is the rule of a fault about a capability that this release does not have.
 const Unavailable = "unavailable"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/wire/api"
 )
 
 // schemeOf is the scheme of a URL as the user wrote it, in lower case.
@@ -30,7 +31,9 @@ func (d *draft) checkGRPC() {
 		return
 	}
 	if !d.facts.GRPC {
-		d.fault("", "%s %s: --endpoint-type %s is not carried by gRPC, only %s are", url, schemeOf(urls[0])+"://", d.endpointType, strings.Join(d.grpcTypes(), ", "))
+		carried := typesThat(func(f api.Descriptor) bool { return f.GRPC })
+		d.fault("", "%s %s: --endpoint-type %s is not carried by gRPC, only %s are", url, schemeOf(urls[0])+"://",
+			d.endpointType, strings.Join(carried, ", "))
 	}
 	for _, text := range urls {
 		if _, rest, _ := strings.Cut(text, "://"); strings.ContainsAny(strings.TrimSuffix(rest, "/"), "/?#") {
@@ -60,15 +63,4 @@ func (d *draft) checkGRPC() {
 			d.fault("", "%s %s: values in gRPC have printable ASCII characters only", d.flag("header"), shorten(h.Key))
 		}
 	}
-}
-
-// grpcTypes are the endpoint types that gRPC carries.
-func (d *draft) grpcTypes() []string {
-	var names []string
-	for _, name := range endpointTypes() {
-		if facts, ok := d.catalog.Endpoint(name); ok && facts.GRPC {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -1,5 +1,7 @@
 package config
 
+import "aiperf/internal/workload/recipe"
+
 // datasetName is the name of the only dataset of a run in exports.
 const datasetName = "main"
 
@@ -119,8 +121,8 @@ func promptsConfig(r *Run) Object {
 		pairs := []any{}
 		for _, pair := range d.SequenceDistribution {
 			pairs = append(pairs, Object{
-				{Key: "isl", Value: distribution(Normal{float64(pair.ISL), pair.ISLStddev})},
-				{Key: "osl", Value: distribution(Normal{float64(pair.OSL), pair.OSLStddev})},
+				{Key: "isl", Value: distribution(recipe.Normal{Mean: float64(pair.ISL), Stddev: pair.ISLStddev})},
+				{Key: "osl", Value: distribution(recipe.Normal{Mean: float64(pair.OSL), Stddev: pair.OSLStddev})},
 				{Key: "probability", Value: pair.Percent},
 			})
 		}
@@ -141,7 +143,7 @@ func synthesisConfig(r *Run) Object {
 }
 
 // distribution is a mapping of the mean and, unless it is 0, the standard deviation.
-func distribution(n Normal) Object {
+func distribution(n recipe.Normal) Object {
 	out := Object{{Key: "mean", Value: n.Mean}}
 	if n.Stddev != 0 {
 		out = append(out, Member{Key: "stddev", Value: n.Stddev})
@@ -150,6 +152,6 @@ func distribution(n Normal) Object {
 }
 
 // spread is a mapping of the mean and the standard deviation, 0 too.
-func spread(n Normal) Object {
+func spread(n recipe.Normal) Object {
 	return Object{{Key: "mean", Value: n.Mean}, {Key: "stddev", Value: n.Stddev}}
 }

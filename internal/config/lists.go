@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/workload/recipe"
 )
 
 // ParseSLOs reads the value of --goodput: "tag:number" pairs separated by blanks. An alias becomes the tag that it
@@ -80,9 +81,9 @@ var (
 const pairShape = "write ISL[|stddev],OSL[|stddev]:percent;…, for example 256,128:40;512,256:60"
 
 // ParseSequenceDistribution reads a mix of lengths in any of its three spellings.
-func ParseSequenceDistribution(text string) ([]LengthPair, error) {
+func ParseSequenceDistribution(text string) ([]recipe.LengthPair, error) {
 	text = strings.TrimSpace(text)
-	var pairs []LengthPair
+	var pairs []recipe.LengthPair
 	var err error
 	switch {
 	case strings.HasPrefix(text, "{"):
@@ -104,7 +105,7 @@ func ParseSequenceDistribution(text string) ([]LengthPair, error) {
 	return pairs, checkPairs(pairs)
 }
 
-func checkPairs(pairs []LengthPair) error {
+func checkPairs(pairs []recipe.LengthPair) error {
 	if len(pairs) == 0 {
 		return errors.New("it holds no pair; " + pairShape)
 	}
@@ -127,26 +128,26 @@ func checkPairs(pairs []LengthPair) error {
 	return nil
 }
 
-func parsePair(text string) (LengthPair, error) {
+func parsePair(text string) (recipe.LengthPair, error) {
 	m := semicolonPair.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
-		return LengthPair{}, fmt.Errorf("%q is not a pair; %s", shorten(strings.TrimSpace(text)), pairShape)
+		return recipe.LengthPair{}, fmt.Errorf("%q is not a pair; %s", shorten(strings.TrimSpace(text)), pairShape)
 	}
 	isl, err1 := strconv.Atoi(m[1])
 	osl, err2 := strconv.Atoi(m[3])
 	if err := errors.Join(err1, err2); err != nil {
-		return LengthPair{}, fmt.Errorf("%q: a length is too large", shorten(text))
+		return recipe.LengthPair{}, fmt.Errorf("%q: a length is too large", shorten(text))
 	}
 	real := func(s string) float64 {
 		v, _ := strconv.ParseFloat(s, 64) // the pattern admits numbers only; none is 0
 		return v
 	}
-	return LengthPair{ISL: isl, ISLStddev: real(m[2]), OSL: osl, OSLStddev: real(m[4]), Percent: real(m[5])}, nil
+	return recipe.LengthPair{ISL: isl, ISLStddev: real(m[2]), OSL: osl, OSLStddev: real(m[4]), Percent: real(m[5])}, nil
 }
 
 // bracketPairs reads "(ISL,OSL):P" items separated by commas, semicolons or blanks.
-func bracketPairs(text string) ([]LengthPair, error) {
-	var pairs []LengthPair
+func bracketPairs(text string) ([]recipe.LengthPair, error) {
+	var pairs []recipe.LengthPair
 	for {
 		text = strings.TrimLeft(text, ",; \t\r\n")
 		if text == "" {
@@ -170,7 +171,7 @@ func bracketPairs(text string) ([]LengthPair, error) {
 	}
 }
 
-func jsonPairs(text string) ([]LengthPair, error) {
+func jsonPairs(text string) ([]recipe.LengthPair, error) {
 	var document struct {
 		Pairs []struct {
 			ISL       *int     `json:"isl"`
@@ -186,12 +187,13 @@ func jsonPairs(text string) ([]LengthPair, error) {
 	if err := dec.Decode(&document); err != nil || dec.More() {
 		return nil, fmt.Errorf("the JSON is not a list of pairs; %s", shape)
 	}
-	var pairs []LengthPair
+	var pairs []recipe.LengthPair
 	for i, p := range document.Pairs {
 		if p.ISL == nil || p.OSL == nil || p.Prob == nil {
 			return nil, fmt.Errorf("pair %d lacks isl, osl or prob; %s", i+1, shape)
 		}
-		pairs = append(pairs, LengthPair{*p.ISL, p.ISLStddev, *p.OSL, p.OSLStddev, *p.Prob})
+		pairs = append(pairs, recipe.LengthPair{ISL: *p.ISL, ISLStddev: p.ISLStddev, OSL: *p.OSL,
+			OSLStddev: p.OSLStddev, Percent: *p.Prob})
 	}
 	return pairs, nil
 }

@@ -4,28 +4,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"aiperf/internal/workload/recipe"
 )
-
-// Images says which pictures a generated turn has.
-type Images struct {
-	// Width and Height are in pixels.
-	Width, Height Normal
-	// Format is "png", "jpeg" or "random".
-	Format string
-	// Source is "noise", "assets" or a folder; Sampling is the order in which a finite source is taken.
-	Source, Sampling string
-}
-
-// Audio says which sound a generated turn has; each clip draws one of the rates and of the depths.
-type Audio struct {
-	// Seconds is the length of a clip.
-	Seconds Normal
-	// Format is "wav" or "mp3".
-	Format   string
-	Depths   []int
-	RatesHz  []int
-	Channels int
-}
 
 // Video says which video a generated turn has.
 type Video struct {
@@ -41,9 +22,6 @@ type Video struct {
 	// AudioChannels of 0 is a silent video.
 	AudioChannels, AudioRateHz, AudioDepth int
 }
-
-// Rankings says which queries and passages are generated.
-type Rankings struct{ Passages, PassageTokens, QueryTokens Normal }
 
 // BatchSizes are the numbers of contents of each modality in one turn.
 type BatchSizes struct{ Text, Image, Audio, Video int }
@@ -74,26 +52,25 @@ func (d *draft) wantsVideo() bool {
 	return d.given("video-width") && d.given("video-height") && d.positive("video-batch-size")
 }
 
-func (d *draft) images() *Images {
+func (d *draft) images() *recipe.Pictures {
 	if !d.wantsImages() {
 		return nil
 	}
 	p := d.p
-	return &Images{
-		Width:  Normal{*p.Float("image-width-mean"), *p.Float("image-width-stddev")},
-		Height: Normal{*p.Float("image-height-mean"), *p.Float("image-height-stddev")},
+	return &recipe.Pictures{
+		Width: d.normal("image-width"), Height: d.normal("image-height"), BatchSize: d.batches().Image,
 		Format: p.Text("image-format"), Source: p.Text("image-source"), Sampling: p.Text("image-source-sampling"),
 	}
 }
 
-func (d *draft) audio() *Audio {
+func (d *draft) audio() *recipe.Sounds {
 	if !d.wantsAudio() {
 		return nil
 	}
 	p := d.p
-	a := &Audio{
-		Seconds: Normal{*p.Float("audio-length-mean"), *p.Float("audio-length-stddev")},
-		Format:  p.Text("audio-format"), Channels: int(*p.Int("audio-num-channels")), RatesHz: d.audioRates(),
+	a := &recipe.Sounds{
+		Seconds: d.normal("audio-length"), BatchSize: d.batches().Audio,
+		Format: p.Text("audio-format"), Channels: int(*p.Int("audio-num-channels")), RatesHz: d.audioRates(),
 	}
 	for _, depth := range d.numbers("audio-depths") {
 		a.Depths = append(a.Depths, int(depth))
@@ -124,14 +101,19 @@ func (d *draft) video() *Video {
 }
 
 // rankings is nil for endpoints that rank nothing and for conversations of a file.
-func (d *draft) rankings() *Rankings {
+func (d *draft) rankings() *recipe.Rankings {
 	if !d.isRankings() || d.given("input-file") {
 		return nil
 	}
-	normal := func(name string) Normal {
-		return Normal{float64(*d.p.Int(name + "-mean")), float64(*d.p.Int(name + "-stddev"))}
+	return &recipe.Rankings{
+		Passages: d.normal("rankings-passages"), PassageTokens: d.normal("rankings-passages-prompt-token"),
+		QueryTokens: d.normal("rankings-query-prompt-token"),
 	}
-	return &Rankings{normal("rankings-passages"), normal("rankings-passages-prompt-token"), normal("rankings-query-prompt-token")}
+}
+
+// normal is the distribution of the options name-mean and name-stddev.
+func (d *draft) normal(name string) recipe.Normal {
+	return recipe.Normal{Mean: d.p.real(name + "-mean"), Stddev: d.p.real(name + "-stddev")}
 }
 
 // numbers are the values of a list of numbers.
@@ -173,9 +155,9 @@ func (d *draft) checkModalities() {
 		flags         []string
 		what          string
 	}{
-		{d.wantsImages(), d.facts.TakesImages, []string{"image-width-mean", "image-height-mean"}, "images"},
-		{d.wantsAudio(), d.facts.TakesAudio, []string{"audio-length-mean"}, "audio"},
-		{d.wantsVideo(), d.facts.TakesVideo, []string{"video-width", "video-height"}, "video"},
+		{d.wantsImages(), d.facts.SupportsImage, []string{"image-width-mean", "image-height-mean"}, "images"},
+		{d.wantsAudio(), d.facts.SupportsAudio, []string{"audio-length-mean"}, "audio"},
+		{d.wantsVideo(), d.facts.SupportsVideo, []string{"video-width", "video-height"}, "video"},
 	} {
 		if !m.wanted {
 			continue

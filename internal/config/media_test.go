@@ -3,6 +3,8 @@ package config
 import (
 	"reflect"
 	"testing"
+
+	"aiperf/internal/workload/recipe"
 )
 
 func TestMediaOptions(t *testing.T) {
@@ -16,10 +18,12 @@ func TestMediaOptions(t *testing.T) {
 	d := check(t, "-m m --image-width-mean 64 --image-width-stddev 3 --image-height-mean 32 --image-format random --image-source assets --image-source-sampling shuffle-cycle"+
 		" --image-batch-size 2 --audio-length-mean 2 --audio-depths 8,16 --audio-sample-rates 44.1 --audio-sample-rates 8 --audio-num-channels 2"+
 		" --video-width 10 --video-height 20 --video-format mp4 --video-audio-num-channels 1 --video-audio-sample-rate 48").dataset()
-	if want := (&Images{Width: Normal{64, 3}, Height: Normal{32, 0}, Format: "random", Source: "assets", Sampling: "shuffle-cycle"}); !reflect.DeepEqual(d.Images, want) {
+	if want := (&recipe.Pictures{Width: recipe.Normal{Mean: 64, Stddev: 3}, Height: recipe.Normal{Mean: 32}, BatchSize: 2,
+		Format: "random", Source: "assets", Sampling: "shuffle-cycle"}); !reflect.DeepEqual(d.Images, want) {
 		t.Errorf("images %+v", d.Images)
 	}
-	if want := (&Audio{Seconds: Normal{2, 0}, Format: "wav", Depths: []int{8, 16}, RatesHz: []int{44100, 8000}, Channels: 2}); !reflect.DeepEqual(d.Audio, want) {
+	if want := (&recipe.Sounds{Seconds: recipe.Normal{Mean: 2}, BatchSize: 1, Format: "wav", Depths: []int{8, 16},
+		RatesHz: []int{44100, 8000}, Channels: 2}); !reflect.DeepEqual(d.Audio, want) {
 		t.Errorf("audio %+v", d.Audio)
 	}
 	if want := (&Video{Width: 10, Height: 20, Seconds: 5, FPS: 4, Show: "moving_shapes", Format: "mp4", Codec: "libvpx-vp9", AudioCodec: "libopus",
@@ -36,7 +40,7 @@ func TestRankingsOptions(t *testing.T) {
 		t.Errorf("rankings of chat: %+v", r)
 	}
 	r := check(t, "-m m --endpoint-type cohere_rankings --rankings-passages-mean 5 --rankings-query-prompt-token-stddev 3").dataset().Rankings
-	if want := (&Rankings{Normal{5, 0}, Normal{550, 0}, Normal{550, 3}}); !reflect.DeepEqual(r, want) {
+	if want := (&recipe.Rankings{Passages: recipe.Normal{Mean: 5, Stddev: 0}, PassageTokens: recipe.Normal{Mean: 550, Stddev: 0}, QueryTokens: recipe.Normal{Mean: 550, Stddev: 3}}); !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v, want %+v", r, want)
 	}
 }

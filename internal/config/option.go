@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"aiperf/internal/config/flags"
 )
 
 // ValueType is the grammar of one value of an option.
@@ -66,25 +68,15 @@ func Groups() []Group {
 
 // Option is a row of the table of "aiperf profile".
 type Option struct {
-	// Name is the canonical long name without dashes; Aliases mean the same.
-	Name    string
-	Aliases []string
-	// Short is a spelling with one dash, without it; usually one letter.
-	Short string
-	// Negation is the long name that sets a Bool to false, where there is one.
-	Negation string
-	Group    Group
-	Type     ValueType
-	Arity    Arity
+	flags.Flag
+	Group Group
+	Type  ValueType
+	Arity Arity
 	// Sweep allows a comma list, which makes the option a dimension of a sweep.
 	Sweep bool
-	// Default is written as a user would write it; empty means unset.
-	Default string
 	// DefaultNote says in words where the default comes from when it depends on something else.
 	DefaultNote string
 	Limits      Limits
-	// Values are the choices of an Enum in canonical spelling.
-	Values []string
 	// Unit is that of a bare number where a Float or an Int is a time, whose texts may have units; else 0.
 	Unit time.Duration
 	// Infinite allows "inf".
@@ -101,7 +93,6 @@ type Option struct {
 	YAML string
 	// Tier is 1 (core), 2 (common) or 3 (niche).
 	Tier int
-	Help string
 	// Missing says which capability this release lacks for the option; empty means that it is built.
 	Missing string
 	// BuiltValues are the choices that this release has, where it lacks some.
@@ -112,37 +103,47 @@ type Option struct {
 // see BuiltValues).
 func (o Option) Built() bool { return o.Missing == "" }
 
-// Spellings are all ways to write the option, with dashes: short, canonical, aliases, negation.
-func (o Option) Spellings() []string {
-	var all []string
-	if o.Short != "" {
-		all = append(all, "-"+o.Short)
+// ManyValues reports whether the values are too many to stand behind the flag.
+func (o Option) ManyValues() bool {
+	return o.Type == Enum && len(strings.Join(o.Values, "|")) > flags.HelpWidth/2
+}
+
+// valueName is how the help text writes the value.
+func (o Option) valueName() string {
+	name := strings.ToUpper(o.Type.String())
+	switch {
+	case o.Type == Bool:
+		return ""
+	case o.ManyValues():
+		name = "TYPE"
+	case o.Type == Enum:
+		name = strings.Join(o.Values, "|")
+	case o.Unit == time.Second:
+		name = "SECONDS"
+	case o.Unit == time.Millisecond:
+		name = "MILLISECONDS"
 	}
-	for _, name := range append([]string{o.Name}, o.Aliases...) {
-		all = append(all, "--"+name)
+	if o.Arity == Multi {
+		name += " …"
 	}
-	if o.Negation != "" {
-		all = append(all, "--"+o.Negation)
-	}
-	return all
+	return name
 }
 
 // Options is the table of "aiperf profile", group by group in the order of the help text.
 func Options() []Option { return slices.Clone(table().options) }
 
-// optionTable is the table with an index over its long and short names.
+// Flags are those of "aiperf profile" as a table of flags, in the order of Options.
+func Flags() *flags.Table { return &table().flags }
+
+// optionTable is the table with an index over its long names.
 type optionTable struct {
 	options []Option
+	flags   flags.Table
 	byName  map[string]int
-	byShort map[string]int
-	// negative holds the long names that set a Bool to false.
-	negative map[string]bool
-	// long lists every long name, for suggestions.
-	long []string
 }
 
 var table = sync.OnceValue(func() *optionTable {
-	t := &optionTable{byName: map[string]int{}, byShort: map[string]int{}, negative: map[string]bool{}}
+	t := &optionTable{byName: map[string]int{}, flags: flags.Table{Command: "profile"}}
 	for _, group := range [][]Option{
 		inGroup(GroupEndpoint, endpointOptions()), inGroup(GroupTokenizer, tokenizerOptions()),
 		inGroup(GroupInput, inputOptions()), inGroup(GroupPrompts, promptOptions()),
@@ -151,19 +152,16 @@ var table = sync.OnceValue(func() *optionTable {
 	} {
 		t.options = append(t.options, group...)
 	}
-	for i, o := range t.options {
-		for _, name := range append([]string{o.Name}, o.Aliases...) {
+	for i := range t.options {
+		o := &t.options[i]
+		o.Value = o.valueName()
+		if o.Arity == Multi {
+			o.Optional, o.More = true, func(arg string) bool { return !strings.HasPrefix(arg, "-") }
+		}
+		for _, name := range o.Long() {
 			t.byName[name] = i
-			t.long = append(t.long, name)
 		}
-		if o.Short != "" {
-			t.byShort[o.Short] = i
-		}
-		if o.Negation != "" {
-			t.byName[o.Negation] = i
-			t.negative[o.Negation] = true
-			t.long = append(t.long, o.Negation)
-		}
+		t.flags.Flags = append(t.flags.Flags, o.Flag)
 	}
 	return t
 })
@@ -178,19 +176,10 @@ func inGroup(g Group, options []Option) []Option {
 // mark fills further columns of a row.
 type mark func(*Option)
 
-// opt makes a row: long names separated by blanks, the first is canonical; "-x" is the short name.
+// opt makes a row; the names are written as for [flags.Value].
 func opt(names string, t ValueType, def string, tier int, help string, marks ...mark) Option {
-	o := Option{Type: t, Default: def, Tier: tier, Help: help}
-	for name := range strings.FieldsSeq(names) {
-		switch {
-		case strings.HasPrefix(name, "-"):
-			o.Short = name[1:]
-		case o.Name == "":
-			o.Name = name
-		default:
-			o.Aliases = append(o.Aliases, name)
-		}
-	}
+	o := Option{Flag: flags.Flag{Default: def, Help: help}, Type: t, Tier: tier}
+	o.SetNames(names)
 	for _, m := range marks {
 		m(&o)
 	}

@@ -1,14 +1,6 @@
 package config
 
-func endpointTypes() []string {
-	return []string{
-		"chat", "completions", "responses", "embeddings", "chat_embeddings", "nim_embeddings", "cohere_rankings",
-		"hf_tei_rankings", "nim_rankings", "huggingface_generate", "image_generation", "image_retrieval",
-		"video_generation", "solido_rag", "template", "messages", "image_edit", "audio_transcription", "raw",
-		"sglang_generate", "kserve_chat", "kserve_completions", "kserve_embeddings", "kserve_v1_predict", "kserve_v2_infer", "kserve_v2_embeddings", "kserve_v2_rankings",
-		"kserve_v2_vlm", "kserve_v2_images",
-	}
-}
+import "aiperf/internal/wire/api"
 
 func endpointOptions() []Option {
 	return []Option{
@@ -17,7 +9,8 @@ func endpointOptions() []Option {
 			values("round_robin", "random", "weighted"), yaml("models.strategy")),
 		opt("url -u", String, "http://localhost:8000", 1, "Base URL or URLs of the server; http:// is added where there is no scheme. grpc:// and grpcs:// speak gRPC to types that have it.", multi, address, yaml("endpoint.urls")),
 		opt("url-strategy", Enum, "round_robin", 2, "How sessions spread over several URLs.", values("round_robin"), yaml("endpoint.url_strategy")),
-		opt("endpoint-type", Enum, "chat", 1, "The API that is spoken: the form of requests and replies.", values(endpointTypes()...), yaml("endpoint.type")),
+		opt("endpoint-type", Enum, "chat", 1, "The API that is spoken: the form of requests and replies.",
+			values(api.Names()...), yaml("endpoint.type")),
 		opt("endpoint-plugin", String, "", 2, "Program that encodes requests and decodes replies, with its arguments; it stands in place of --endpoint-type.", yaml("endpoint.plugin")),
 		opt("custom-endpoint endpoint", String, "", 1, "Path that replaces the endpoint type's own; an empty one appends nothing to the URL.", mayBeEmpty, yaml("endpoint.path")),
 		opt("streaming", Bool, "false", 1, "Ask for replies as a stream of events. Switched off with a warning for types that cannot stream.", yaml("endpoint.streaming")),

@@ -7,16 +7,15 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
-	"aiperf/internal/base/suggest"
+	"aiperf/internal/config/flags"
 )
 
 // Parse reads the arguments after "aiperf profile" and the environment. All faults of single flags and
-// variables are collected in its error, a Faults; it is ErrHelp when the arguments ask for help.
+// variables are collected in its error, a Faults.
 func Parse(args []string, lookup Lookup) (*Parsed, error) {
-	s := &scanner{args: args, parsed: &Parsed{Args: args, settings: map[string]*setting{}, lookup: lookup}, tokens: map[string][]string{}}
-	if s.scan() {
-		return nil, ErrHelp
-	}
+	s := &scanner{parsed: &Parsed{Args: args, settings: map[string]*setting{}, lookup: lookup},
+		tokens: map[string][]string{}}
+	_ = Flags().Scan(args, s) // it collects its faults
 	s.finishLists()
 	env, warnings, err := ReadEnv(lookup)
 	if err != nil {
@@ -27,10 +26,8 @@ func Parse(args []string, lookup Lookup) (*Parsed, error) {
 	return s.parsed, s.faults.err()
 }
 
-// scanner walks over an argument vector.
+// scanner is the reader of the arguments.
 type scanner struct {
-	args   []string
-	next   int
 	parsed *Parsed
 	// tokens collects what lists were given, by canonical name, until all occurrences are known.
 	tokens map[string][]string
@@ -40,87 +37,54 @@ type scanner struct {
 	lastRepeat string
 }
 
-// scan reads all arguments; it reports whether help was asked for.
-func (s *scanner) scan() bool {
-	for s.next < len(s.args) {
-		token := s.args[s.next]
-		s.next++
-		switch {
-		case token == "--help" || token == "-h":
-			return true
-		case token == "--":
-			s.positionals(s.args[s.next:])
-			s.next = len(s.args)
-		case strings.HasPrefix(token, "-") && token != "-":
-			s.flag(token)
-			continue
-		default:
-			s.positionals([]string{token})
-		}
-		s.lastRepeat = ""
+// Word refuses an argument that belongs to no flag.
+func (s *scanner) Word(word string) error {
+	hint := ""
+	if s.lastRepeat != "" {
+		hint = fmt.Sprintf("; to give %s several values repeat the flag or separate them by commas", s.lastRepeat)
 	}
-	return false
-}
-
-func (s *scanner) positionals(words []string) {
-	for _, word := range words {
-		hint := ""
-		if s.lastRepeat != "" {
-			hint = fmt.Sprintf("; to give %s several values repeat the flag or separate them by commas", s.lastRepeat)
-		}
-		s.faults.add("", "unexpected argument %q: profile takes flags only%s", shorten(word), hint)
-	}
-}
-
-// flag reads one flag with its value.
-func (s *scanner) flag(token string) {
+	s.faults.add("", "unexpected argument %q: profile takes flags only%s", shorten(word), hint)
 	s.lastRepeat = ""
-	typed, inline, hasInline := strings.Cut(token, "=")
-	o, negative, ok := findOption(typed)
-	if !ok {
-		s.faults.add("", "unknown flag %s%s", shorten(typed), suggestFlag(typed))
-		for !hasInline && s.next < len(s.args) && !strings.HasPrefix(s.args[s.next], "-") {
-			s.next++ // its values cannot be told from arguments, so they are not reported as well
-		}
-		return
-	}
-	switch {
-	case o.Type == Bool:
-		s.boolean(o, typed, negative, inline, hasInline)
-	case o.Arity == One:
-		if value, ok := s.oneValue(typed, inline, hasInline); ok {
-			s.scalar(o, typed, value)
-		}
-	case o.Arity == Repeat:
-		if value, ok := s.oneValue(typed, inline, hasInline); ok {
-			s.collect(o, typed, []string{value})
-			s.lastRepeat = typed
-		}
-	default:
-		var values []string
-		if hasInline {
-			values = append(values, inline)
-		}
-		for s.next < len(s.args) && !strings.HasPrefix(s.args[s.next], "-") {
-			values = append(values, s.args[s.next])
-			s.next++
-		}
-		s.collect(o, typed, values)
-	}
+	return nil
 }
 
-// oneValue takes the flag's value: behind "=", or the next token if that is not a flag.
-func (s *scanner) oneValue(typed, inline string, hasInline bool) (string, bool) {
-	if hasInline {
-		return inline, true
+// Unknown says which flag was probably meant.
+func (s *scanner) Unknown(typed string) error {
+	s.lastRepeat = ""
+	hint := "aiperf profile --help lists all flags"
+	if near := Flags().Nearest(typed); near != "" {
+		hint = "did you mean " + near + "?"
 	}
-	if s.next < len(s.args) && !looksLikeFlag(s.args[s.next]) {
-		s.next++
-		return s.args[s.next-1], true
-	}
-	s.faults.add("", "%s needs a value (%s=VALUE if the value starts with a dash)", typed, typed)
-	return "", false
+	s.faults.add("", "unknown flag %s; %s", shorten(typed), hint)
+	return nil
 }
+
+// NoValue says how to write a value that looks like a flag.
+func (s *scanner) NoValue(u flags.Use) error {
+	s.lastRepeat = ""
+	s.faults.add("", "%s needs a value (%[1]s=VALUE if the value starts with a dash)", u.Typed)
+	return nil
+}
+
+// Use keeps the values of a flag.
+func (s *scanner) Use(u flags.Use) error {
+	s.lastRepeat = ""
+	switch o := table().options[u.Flag]; {
+	case o.Type == Bool:
+		s.boolean(o, u)
+	case o.Arity == One:
+		s.scalar(o, u.Typed, u.Values[0])
+	default:
+		s.collect(o, u.Typed, u.Values)
+		if o.Arity == Repeat {
+			s.lastRepeat = u.Typed
+		}
+	}
+	return nil
+}
+
+// IsValue leaves flags alone, but not negative numbers.
+func (s *scanner) IsValue(arg string) bool { return !looksLikeFlag(arg) }
 
 func looksLikeFlag(token string) bool {
 	return len(token) > 1 && token[0] == '-' && !numberLike(token)
@@ -132,17 +96,17 @@ func numberLike(token string) bool {
 	return err == nil
 }
 
-func (s *scanner) boolean(o Option, typed string, negative bool, inline string, hasInline bool) {
+func (s *scanner) boolean(o Option, u flags.Use) {
 	value := true
-	if hasInline {
+	if len(u.Values) > 0 {
 		var err error
-		if value, err = scalar.Bool(inline); err != nil {
-			s.faults.add("", "%s=%s: %v", typed, shorten(inline), errNotBool)
+		if value, err = scalar.Bool(u.Values[0]); err != nil {
+			s.faults.add("", "%s=%s: %v", u.Typed, shorten(u.Values[0]), errNotBool)
 			return
 		}
 	}
-	if s.first(o, typed) {
-		s.parsed.settings[o.Name] = &setting{origin: Origin{FromFlag, typed}, value: value != negative}
+	if s.first(o, u.Typed) {
+		s.parsed.settings[o.Name] = &setting{origin: Origin{FromFlag, u.Typed}, value: value != u.Negative}
 	}
 }
 
@@ -219,35 +183,13 @@ func (s *scanner) fromEnvironment(lookup Lookup) {
 	}
 }
 
-// findOption finds the option of a flag as typed; negative tells that it is the form that says no.
-func findOption(typed string) (o Option, negative, ok bool) {
-	t := table()
-	if long, is := strings.CutPrefix(typed, "--"); is {
-		long = strings.ReplaceAll(long, "_", "-")
-		i, known := t.byName[long]
-		if !known {
-			return Option{}, false, false
-		}
-		return t.options[i], t.negative[long], true
+// findOption finds the option of a flag as typed.
+func findOption(typed string) (o Option, ok bool) {
+	i, _ := Flags().Find(typed)
+	if i < 0 {
+		return Option{}, false
 	}
-	i, known := t.byShort[strings.TrimPrefix(typed, "-")]
-	if !known {
-		return Option{}, false, false
-	}
-	return t.options[i], false, true
-}
-
-// suggestFlag names the flag that was probably meant.
-func suggestFlag(typed string) string {
-	word := strings.ReplaceAll(strings.TrimLeft(typed, "-"), "_", "-")
-	t := table()
-	if _, ok := t.byName[word]; ok {
-		return "; did you mean --" + word + "?"
-	}
-	if near := suggest.Nearest(word, t.long); near != "" {
-		return "; did you mean --" + near + "?"
-	}
-	return "; aiperf profile --help lists all flags"
+	return table().options[i], true
 }
 
 // echo repeats a value in a message unless it is a secret.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -115,14 +114,6 @@ func TestSecretsAreNotEchoed(t *testing.T) {
 			_, _, err = Resolve(p, fakeCatalog{})
 		}
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v", line, err)
-		}
-	}
-}
-
-func TestHelpWins(t *testing.T) {
-	for _, line := range []string{"--help", "-h", "--foo x --help", "--url a --help", "--concurrency 0 -h"} {
-		if _, err := Parse(words(line), environ()); !errors.Is(err, ErrHelp) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

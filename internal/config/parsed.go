@@ -158,6 +158,17 @@ func (p *Parsed) Float(name string) *float64 {
 	return nil
 }
 
+// real is the value of an Int or a Float; unset is 0.
+func (p *Parsed) real(name string) float64 {
+	switch v := p.Value(name).(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return 0
+}
+
 // Texts is the value of a repeated String or Enum.
 func (p *Parsed) Texts(name string) []string {
 	v, _ := p.Value(name).([]string)

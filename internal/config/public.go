@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"aiperf/internal/workload/recipe"
 )
 
 // Public says which published data set is sent.
@@ -14,16 +16,13 @@ type Public struct {
 	// Path is the user's copy; empty: it is looked for.
 	Path string
 	// Filters are columns and the values that rows must have.
-	Filters []ColumnFilter
+	Filters []recipe.Filter
 	// Limit is the number of conversations after which a data set ends that is read as a stream; of sessions of agents, 0
 	// where the user gave none.
 	Limit int
 	// Entries is the number of conversations that was asked for; 0 if none was.
 	Entries int64
 }
-
-// ColumnFilter is a column and the value that it must have.
-type ColumnFilter struct{ Column, Value string }
 
 // publicName is the data set that is asked for, openly or by a weka repository.
 func (d *draft) publicName() string {
@@ -57,7 +56,7 @@ func (d *draft) public() Public {
 	}
 	for _, text := range p.Texts("dataset-filter") {
 		column, value, _ := strings.Cut(text, "=")
-		out.Filters = append(out.Filters, ColumnFilter{column, value})
+		out.Filters = append(out.Filters, recipe.Filter{Column: column, Value: value})
 	}
 	return out
 }

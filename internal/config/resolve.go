@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"aiperf/internal/load"
+	"aiperf/internal/workload/recipe"
 )
 
 // BuiltinTokenizer is the name of the vocabulary that needs no download.
@@ -156,7 +159,7 @@ func (d *draft) dataset() Dataset {
 		IgnoreTimes:              p.Bool("ignore-trace-delays"),
 		Synthesis:                d.synthesis(),
 		Sampling:                 p.Text("dataset-sampling-strategy"),
-		ISL:                      Normal{float64(*p.Int("isl")), *p.Float("isl-stddev")},
+		ISL:                      recipe.Normal{Mean: p.real("isl"), Stddev: p.real("isl-stddev")},
 		SequenceDistribution:     pairs,
 		Batches:                  d.batches(),
 		Rankings:                 d.rankings(),
@@ -169,8 +172,8 @@ func (d *draft) dataset() Dataset {
 		Corpus:                   d.corpus(),
 		CorpusStyle:              d.randomStyle(),
 		Range:                    d.lengthRange(),
-		Turns:                    Normal{float64(*p.Int("conversation-turn-mean")), float64(*p.Int("conversation-turn-stddev"))},
-		TurnDelayMS:              Normal{*p.Float("conversation-turn-delay-mean"), *p.Float("conversation-turn-delay-stddev")},
+		Turns:                    d.normal("conversation-turn"),
+		TurnDelayMS:              d.normal("conversation-turn-delay"),
 		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),
 		PrefixPoolSize:           int(*p.Int("prompt-prefix-pool-size")),
 		PrefixLength:             int(*p.Int("prompt-prefix-length")),
@@ -194,10 +197,10 @@ func (d *draft) dataset() Dataset {
 		data.Kind, data.Path, data.Format = PublicDataset, "", ""
 	}
 	if osl := p.Int("osl"); osl != nil {
-		data.OSL = &Normal{float64(*osl), *p.Float("osl-stddev")}
+		data.OSL = &recipe.Normal{Mean: float64(*osl), Stddev: p.real("osl-stddev")}
 	}
 	if !d.facts.TakesText {
-		data.ISL, data.Batches.Text = Normal{}, 0
+		data.ISL, data.Batches.Text = recipe.Normal{}, 0
 	}
 	return data
 }
@@ -319,7 +322,8 @@ func (d *draft) profiling() Phase {
 	ph.PrefillRamp = secondsOr0(d.p.Float("prefill-concurrency-ramp-duration"))
 	ph.RateRamp = secondsOr0(d.p.Float("request-rate-ramp-duration"))
 	if rate := d.p.Float("request-cancellation-rate"); rate != nil {
-		ph.Cancellation = &Cancellation{Percent: *rate, Delay: secondsDuration(*d.p.Float("request-cancellation-delay"))}
+		ph.Cancellation = &load.Cancellation{Percent: *rate,
+			Delay: secondsDuration(*d.p.Float("request-cancellation-delay"))}
 	}
 	return ph
 }

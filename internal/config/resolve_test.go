@@ -2,6 +2,8 @@ package config
 
 import (
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/load"
+	"aiperf/internal/workload/recipe"
 	"reflect"
 	"testing"
 	"time"
@@ -18,13 +20,13 @@ func TestResolvedRun(t *testing.T) {
 		t.Errorf("endpoint %+v", e)
 	}
 	d := run.Dataset
-	if d.Kind != SyntheticDataset || d.ISL != (Normal{100, 5}) || *d.OSL != (Normal{20, 0}) || d.Entries != 7 || d.Turns != (Normal{3, 0}) ||
-		d.TurnDelayMS != (Normal{50.5, 0}) || d.TurnDelayRatio != 1 || d.Batches.Text != 1 {
+	if d.Kind != SyntheticDataset || d.ISL != (recipe.Normal{Mean: 100, Stddev: 5}) || *d.OSL != (recipe.Normal{Mean: 20, Stddev: 0}) || d.Entries != 7 || d.Turns != (recipe.Normal{Mean: 3, Stddev: 0}) ||
+		d.TurnDelayMS != (recipe.Normal{Mean: 50.5, Stddev: 0}) || d.TurnDelayRatio != 1 || d.Batches.Text != 1 {
 		t.Errorf("dataset %+v", d)
 	}
 	p := run.Profiling()
 	if p.Mode != Rate || p.Rate != 5 || p.Pattern != PatternConstant || p.Smoothness != 0 || *p.Concurrency != 3 || *p.Requests != 30 ||
-		*p.Cancellation != (Cancellation{10, 500 * time.Millisecond}) {
+		*p.Cancellation != (load.Cancellation{Percent: 10, Delay: 500 * time.Millisecond}) {
 		t.Errorf("phase %+v", p)
 	}
 	if run.Tokenizer.Name != "builtin" || !run.Tokenizer.Given || *run.FailedRequestThreshold != 0.1 || *run.UI.StatsInterval != 0 || run.Artifacts.Dir != "out" || run.ModelSelection != "round_robin" {
@@ -53,7 +55,7 @@ func TestWarnings(t *testing.T) {
 
 func TestNonTextEndpointHasNoText(t *testing.T) {
 	d := check(t, "-m m --endpoint-type image_retrieval")
-	if data := d.dataset(); data.ISL != (Normal{}) || data.Batches.Text != 0 {
+	if data := d.dataset(); data.ISL != (recipe.Normal{}) || data.Batches.Text != 0 {
 		t.Errorf("dataset %+v", data)
 	}
 	if tok := d.tokenizer(); tok.Name != "" {

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/wire/api"
+	"aiperf/internal/workload/recipe"
 )
 
 // formType is the content type of multipart bodies.
@@ -63,7 +65,7 @@ func (d *draft) checkText() {
 	}
 }
 
-func (d *draft) lengthPairs() ([]LengthPair, error) {
+func (d *draft) lengthPairs() ([]recipe.LengthPair, error) {
 	if !d.given("seq-dist") {
 		return nil, nil
 	}
@@ -75,12 +77,7 @@ func (d *draft) checkRankings() {
 		"rankings-query-prompt-token-mean", "rankings-query-prompt-token-stddev")
 	all := append(d.givenOf("rankings-passages-mean", "rankings-passages-stddev"), tokens...)
 	if len(all) > 0 && !d.isRankings() {
-		var types []string
-		for _, name := range endpointTypes() {
-			if strings.Contains(name, "rankings") {
-				types = append(types, name)
-			}
-		}
+		types := typesThat(func(f api.Descriptor) bool { return strings.Contains(f.Name, "rankings") })
 		d.fault("V29", "%s can only be used with rankings endpoints: %s", strings.Join(all, ", "), strings.Join(types, ", "))
 	}
 	lengths := d.givenOf("isl", "isl-stddev")

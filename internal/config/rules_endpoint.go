@@ -1,15 +1,19 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"aiperf/internal/wire/api"
+)
 
 // multiTurn is the format of files that hold conversations turn by turn.
 const multiTurn = "multi_turn"
 
-// typesThat lists the endpoint types whose facts match, in the order of the option's choices.
-func (d *draft) typesThat(match func(EndpointFacts) bool) (names []string) {
-	for _, name := range endpointTypes() {
-		if facts, ok := d.catalog.Endpoint(name); ok && match(facts) {
-			names = append(names, name)
+// typesThat lists the endpoint types that match, in the order of the option's choices.
+func typesThat(match func(api.Descriptor) bool) (names []string) {
+	for _, d := range api.All() {
+		if match(d) {
+			names = append(names, d.Name)
 		}
 	}
 	return names
@@ -22,7 +26,7 @@ func (d *draft) checkSystemPrompt() {
 		return
 	}
 	if !d.facts.SystemMessage {
-		types := d.typesThat(func(f EndpointFacts) bool { return f.SystemMessage })
+		types := typesThat(func(f api.Descriptor) bool { return f.SystemMessage })
 		d.fault("", "%s cannot be used with --endpoint-type %s, which takes no system message; use %s", strings.Join(prompts, ", "), d.endpointType, orList(types))
 	}
 	var prefixes []string

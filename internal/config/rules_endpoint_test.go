@@ -13,7 +13,7 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 		"--endpoint-type sglang_generate":                                                            "add --streaming",
 		"--endpoint-type sglang_generate --streaming --system-prompt x":                              "--system-prompt cannot be used with --endpoint-type sglang_generate",
 		"--endpoint-type completions --system-prompt x":                                              "which takes no system message; use chat",
-		"--endpoint-type completions --cache-bust system_prefix":                                     "can only be used with --endpoint-type chat, not with completions",
+		"--endpoint-type completions --cache-bust system_prefix":                                     "with --endpoint-type chat, responses, messages or kserve_chat, not with completions",
 		"--endpoint-type image_retrieval --tokenizer-revision main":                                  "--tokenizer-revision cannot be used with --endpoint-type image_retrieval, which counts no tokens",
 		"--endpoint-type sglang_generate --streaming --shared-system-prompt-length 5":                "token ids",
 		"--endpoint-type sglang_generate --streaming --user-context-prompt-length 5 --num-prompts 2": "token ids",

@@ -171,10 +171,8 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 func TestNotBuilt(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
-		"--gpu-telemetry dashboard":  "--gpu-telemetry dashboard is not available in this release: ",
-		"--endpoint-type embeddings": "--endpoint-type embeddings is not available in this release: use chat, completions, image_edit or sglang_generate",
-		"--endpoint-type raw":        "--endpoint-type raw is not available",
-		"--concurrency 1,2":          "a list for --concurrency is not available",
+		"--gpu-telemetry dashboard": "--gpu-telemetry dashboard is not available in this release: ",
+		"--concurrency 1,2":         "a list for --concurrency is not available",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(Unavailable) {

@@ -4,6 +4,9 @@ import (
 	"math"
 	"net/netip"
 	"time"
+
+	"aiperf/internal/load"
+	"aiperf/internal/workload/recipe"
 )
 
 // Run is the resolved configuration of one benchmark.
@@ -211,23 +214,23 @@ type Dataset struct {
 	// Sampling is "sequential", "random" or "shuffle"; empty means the source's own preference.
 	Sampling string
 	// ISL is the input length of a turn in tokens.
-	ISL Normal
+	ISL recipe.Normal
 	// OSL is the requested output length; nil leaves the limit out of the request.
-	OSL *Normal
+	OSL *recipe.Normal
 	// SequenceDistribution draws both lengths together; when present it replaces ISL and OSL.
-	SequenceDistribution []LengthPair
+	SequenceDistribution []recipe.LengthPair
 	// Batches are the numbers of contents of each modality in a turn.
 	Batches BatchSizes
 	// Rankings is nil where generated turns have prompts.
-	Rankings *Rankings
+	Rankings *recipe.Rankings
 	// Images, Audio and Video are nil where generated turns have none.
-	Images *Images
-	Audio  *Audio
+	Images *recipe.Pictures
+	Audio  *recipe.Sounds
 	Video  *Video
 	// Turns is the number of turns of a conversation.
-	Turns Normal
+	Turns recipe.Normal
 	// TurnDelayMS is the think time before a turn that is not the first, in milliseconds.
-	TurnDelayMS Normal
+	TurnDelayMS recipe.Normal
 	// TurnDelayRatio multiplies every delay.
 	TurnDelayRatio float64
 	// PrefixPoolSize shared prefixes of PrefixLength tokens go before first turns; 0 means none.
@@ -246,21 +249,9 @@ type Dataset struct {
 	// StripImages sends an image that repeats within a session only once.
 	StripImages bool
 	// Baseten belongs to that format alone.
-	Baseten Baseten
+	Baseten recipe.Baseten
 	// SystemPrompt is a verbatim system text; nil means none.
 	SystemPrompt *string
-}
-
-// Normal is a normal distribution; a Stddev of 0 makes it a fixed value.
-type Normal struct{ Mean, Stddev float64 }
-
-// LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
-type LengthPair struct {
-	ISL       int
-	ISLStddev float64
-	OSL       int
-	OSLStddev float64
-	Percent   float64
 }
 
 // PhaseKind tells warm-up from what is measured.
@@ -297,7 +288,7 @@ const (
 )
 
 // Unlimited is a wait without end.
-const Unlimited time.Duration = math.MaxInt64
+const Unlimited = load.Infinite
 
 // Phase is one stretch of load. It ends with the first of its stop conditions.
 type Phase struct {
@@ -334,7 +325,7 @@ type Phase struct {
 	// The ramps let a limit or the rate grow to its value; 0 is no ramp.
 	ConcurrencyRamp, PrefillRamp, RateRamp time.Duration
 	// Cancellation is nil when no request is cancelled on purpose.
-	Cancellation *Cancellation
+	Cancellation *load.Cancellation
 }
 
 // AtOnce reports whether an infinite rate leaves it to the limits when requests are sent.
@@ -346,14 +337,6 @@ func (ph *Phase) PlannedRate() float64 {
 		return 0
 	}
 	return ph.Rate
-}
-
-// Cancellation cuts a share of the requests off.
-type Cancellation struct {
-	// Percent is in (0, 100].
-	Percent float64
-	// Delay counts from the moment the whole request was written.
-	Delay time.Duration
 }
 
 // SLO is one goodput threshold.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/load"
 )
 
 const agentXLine = "-m m --scenario inferencex-agentx-mvp --custom-dataset-type weka_trace --input-file FILE "
@@ -18,14 +20,14 @@ func TestScenarioSetsWhatItDemands(t *testing.T) {
 	if p.Mode != AgenticReplay || *p.Duration != 1800*time.Second || *p.Concurrency != 3 || p.Requests != nil || p.Sessions != nil {
 		t.Errorf("profiling %+v", p)
 	}
-	want := Lanes{Stage: ReplayLanes, MinStart: 0, MaxStart: 1, TreeIdle: Unlimited, SystemIdle: 10 * time.Second}
+	want := Lanes{Lanes: load.Lanes{Stage: load.ReplayLanes, MinStart: 0, MaxStart: 1, TreeIdle: Unlimited, SystemIdle: 10 * time.Second}}
 	if *p.Lanes != want {
 		t.Errorf("lanes %+v", p.Lanes)
 	}
 	if v, ok := r.Endpoint.Extra.Get("ignore_eos"); !ok || v != true || r.Dataset.CacheBust != "first_turn_prefix" || r.RandomSeed == nil || !r.Endpoint.Streaming {
 		t.Errorf("extra %v, cache bust %s, seed %v", r.Endpoint.Extra, r.Dataset.CacheBust, r.RandomSeed)
 	}
-	if len(r.Phases) != 2 || r.Phases[0].Lanes.Stage != SeedLanes || r.Phases[0].Grace != Unlimited {
+	if len(r.Phases) != 2 || r.Phases[0].Lanes.Stage != load.SeedLanes || r.Phases[0].Grace != Unlimited {
 		t.Errorf("phases %+v", r.Phases)
 	}
 	if r.Submission.Scenario != agentX || len(r.Submission.Reasons) != 0 {
@@ -139,7 +141,7 @@ func TestLanePhases(t *testing.T) {
 		t.Fatalf("phases %+v", r.Phases)
 	}
 	fill, last := r.Phases[1], r.Phases[2]
-	if fill.Kind != WarmupPhase || fill.Lanes.Stage != FillLanes || *fill.Duration != 30*time.Second || fill.Grace != 5*time.Second || r.Phases[0].Grace != 5*time.Second {
+	if fill.Kind != WarmupPhase || fill.Lanes.Stage != load.FillLanes || *fill.Duration != 30*time.Second || fill.Grace != 5*time.Second || r.Phases[0].Grace != 5*time.Second {
 		t.Errorf("fill %+v", fill)
 	}
 	if !last.Lanes.Together || last.Lanes.MinStart != 0.5 || last.Lanes.SystemIdle != 3*time.Second || last.Grace != 30*time.Second {

@@ -58,7 +58,7 @@ func SecretsOf(args []string, lookup Lookup) []string {
 	for _, arg := range args {
 		if looksLikeFlag(arg) {
 			name, value, inline := strings.Cut(arg, "=")
-			if found, _, ok := findOption(name); ok {
+			if found, ok := findOption(name); ok {
 				o = &found
 			} else {
 				o = nil

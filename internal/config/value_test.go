@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/recipe"
 )
 
 func wantObject(t *testing.T, got, want Object) {
@@ -84,14 +86,17 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestSequenceDistribution(t *testing.T) {
-	for text, want := range map[string][]LengthPair{
-		"128,64:25;512,128:75":            {{128, 0, 64, 0, 25}, {512, 0, 128, 0, 75}},
-		"256,128:40;512,256:60;":          {{256, 0, 128, 0, 40}, {512, 0, 256, 0, 60}},
-		"256|10,128|5.5:40; 512 , 256:60": {{256, 10, 128, 5.5, 40}, {512, 0, 256, 0, 60}},
-		"[(256,128):40,(512|.5,256):60]":  {{256, 0, 128, 0, 40}, {512, .5, 256, 0, 60}},
-		"[ (256,128):40 (512,256):60 ]":   {{256, 0, 128, 0, 40}, {512, 0, 256, 0, 60}},
-		`{"pairs":[{"isl":256,"osl":128,"prob":40,"isl_stddev":3},{"isl":512,"osl":256,"prob":60}]}`: {{256, 3, 128, 0, 40}, {512, 0, 256, 0, 60}},
-		"1,1:33.3333;2,2:33.3333;3,3:33.3334":                                                        {{1, 0, 1, 0, 33.3333}, {2, 0, 2, 0, 33.3333}, {3, 0, 3, 0, 33.3334}},
+	pair := func(isl int, islStddev float64, osl int, oslStddev, percent float64) recipe.LengthPair {
+		return recipe.LengthPair{ISL: isl, ISLStddev: islStddev, OSL: osl, OSLStddev: oslStddev, Percent: percent}
+	}
+	for text, want := range map[string][]recipe.LengthPair{
+		"128,64:25;512,128:75":            {pair(128, 0, 64, 0, 25), pair(512, 0, 128, 0, 75)},
+		"256,128:40;512,256:60;":          {pair(256, 0, 128, 0, 40), pair(512, 0, 256, 0, 60)},
+		"256|10,128|5.5:40; 512 , 256:60": {pair(256, 10, 128, 5.5, 40), pair(512, 0, 256, 0, 60)},
+		"[(256,128):40,(512|.5,256):60]":  {pair(256, 0, 128, 0, 40), pair(512, .5, 256, 0, 60)},
+		"[ (256,128):40 (512,256):60 ]":   {pair(256, 0, 128, 0, 40), pair(512, 0, 256, 0, 60)},
+		`{"pairs":[{"isl":256,"osl":128,"prob":40,"isl_stddev":3},{"isl":512,"osl":256,"prob":60}]}`: {pair(256, 3, 128, 0, 40), pair(512, 0, 256, 0, 60)},
+		"1,1:33.3333;2,2:33.3333;3,3:33.3334":                                                        {pair(1, 0, 1, 0, 33.3333), pair(2, 0, 2, 0, 33.3333), pair(3, 0, 3, 0, 33.3334)},
 	} {
 		got, err := ParseSequenceDistribution(text)
 		if err != nil || !reflect.DeepEqual(got, want) {

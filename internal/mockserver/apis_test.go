@@ -268,10 +268,10 @@ func TestBodiesThatAreRefused(t *testing.T) {
 
 // Replies without tokens take the time that their options say.
 func TestWorkTakesItsTime(t *testing.T) {
-	o, err := ParseOptions(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := Options{EmbeddingBase: 10 * time.Millisecond, EmbeddingPerInput: 2 * time.Millisecond,
+		RankingBase: 10 * time.Millisecond, RankingPerPassage: time.Millisecond,
+		ImageInferBase: 10 * time.Millisecond, ImageInferPer: 5 * time.Millisecond,
+		ImageLatency: 50 * time.Millisecond, VideoLatency: 200 * time.Millisecond, MaxQueue: -1}
 	for _, c := range []struct {
 		path, body string
 		want       time.Duration

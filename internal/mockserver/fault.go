@@ -39,20 +39,26 @@ type faultKey[F any] struct {
 
 // faultKeys are the keys of --fault and X-Mock-Fault.
 var faultKeys = []faultKey[fault]{
-	{name: "status", set: func(f *fault, v string) error { return setInt(&f.status, v, 200, 599) }},
+	{name: "status", set: func(f *fault, v string) error { return scalar.SetInt(&f.status, v, 200, 599) }},
 	{name: "delay_ms", set: func(f *fault, v string) error { return setMillis(&f.delay, v) }},
-	{name: "cut_after_events", set: func(f *fault, v string) error { return setInt(&f.cutAfterEvents, v, 0, math.MaxInt32) }},
+	{name: "cut_after_events", set: func(f *fault, v string) error {
+		return scalar.SetInt(&f.cutAfterEvents, v, 0,
+			math.MaxInt32)
+	}},
 	{name: "cut_mid_event", flag: func(f *fault) { f.cutMidEvent = true }},
 	{name: "error_200", flag: func(f *fault) { f.error200 = true }},
 	{name: "malformed_json", flag: func(f *fault) { f.malformedJSON = true }},
 	{name: "slow_headers_ms", set: func(f *fault, v string) error { return setMillis(&f.slowHeaders, v) }},
 	{name: "never", flag: func(f *fault) { f.never = true }},
 	{name: "content_type", set: func(f *fault, v string) error { return setMediaType(&f.contentType, v) }},
-	{name: "drop_after_bytes", set: func(f *fault, v string) error { return setInt(&f.dropAfterBytes, v, 0, math.MaxInt32) }},
+	{name: "drop_after_bytes", set: func(f *fault, v string) error {
+		return scalar.SetInt(&f.dropAfterBytes, v, 0,
+			math.MaxInt32)
+	}},
 	{name: "stall", flag: func(f *fault) { f.stall = true }},
 	{name: "reset", flag: func(f *fault) { f.reset = true }},
 	{name: "close_idle_ms", set: func(f *fault, v string) error { return setMillis(&f.closeIdle, v) }},
-	{name: "rate", set: func(f *fault, v string) error { return setFloat(&f.rate, v, 0, 1) }},
+	{name: "rate", set: func(f *fault, v string) error { return scalar.SetFloat(&f.rate, v, 0, 1) }},
 }
 
 // parseFault reads a specification such as "status=503;delay_ms=100;rate=0.1": keys separated by
@@ -126,44 +132,25 @@ func setMediaType(field *string, v string) error {
 	return nil
 }
 
-func setInt(field *int, v string, low, high int) error {
-	n, err := scalar.Count(v)
-	if err != nil || n < int64(low) || n > int64(high) {
-		return fmt.Errorf("%q is not a whole number %s", v, between(float64(low), float64(high)))
-	}
-	*field = int(n)
-	return nil
+// MaxWait bounds every configured time.
+const MaxWait = 24 * time.Hour
+
+func setMillis(field *time.Duration, v string) error {
+	return scalar.SetTime(field, v, time.Millisecond, MaxWait)
 }
 
-func setFloat(field *float64, v string, low, high float64) error {
-	x, err := scalar.Number(v)
-	if err != nil || !(x >= low && x <= high) {
-		return fmt.Errorf("%q is not a number %s", v, between(low, high))
-	}
-	*field = x
-	return nil
-}
+// FaultsHelp lists the faults in a help text.
+const FaultsHelp = `
+Faults (--fault SPEC and X-Mock-Fault: SPEC), separated by semicolons, in any combination:
+  status=503 delay_ms=100 cut_after_events=3 cut_mid_event error_200 malformed_json
+  slow_headers_ms=500 never content_type=text/html drop_after_bytes=1000 stall reset close_idle_ms=5
+  rate=0.1
 
-// maxWait bounds every configured time.
-const maxWait = 24 * time.Hour
+Faults of metrics pages (--metrics-fault SPEC):
+  html json binary truncated status=500 content_type=text/html huge huge=500 slow slow=10 delay_ms=100 never
+  drop_after_bytes=1000 gzip nan inf duplicate labels=10000 constant reset_after_s=5 relayout_after_s=5
+  retype_after_s=5 die_after_s=5 rate=0.1
 
-func setMillis(field *time.Duration, v string) error { return setTime(field, v, time.Millisecond) }
-
-func setSeconds(field *time.Duration, v string) error { return setTime(field, v, time.Second) }
-
-// setTime reads a time, of which a bare number is so many units.
-func setTime(field *time.Duration, v string, unit time.Duration) error {
-	n, err := scalar.In(unit, v)
-	if high := float64(maxWait / unit); err != nil || !(n >= 0 && n <= high) {
-		return fmt.Errorf("%q is not a number %s", v, between(0, high))
-	}
-	*field = time.Duration(n * float64(unit))
-	return nil
-}
-
-func between(low, high float64) string {
-	if high >= math.MaxInt32 {
-		return fmt.Sprintf("of at least %v", low)
-	}
-	return fmt.Sprintf("from %v to %v", low, high)
-}
+Further faults of GPU pages (--dcgm-fault SPEC):
+  die_after_s=5;back_after_s=9 gpu_gone_after_s=5 gpu_back_after_s=9 no_energy
+`

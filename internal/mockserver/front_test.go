@@ -469,11 +469,15 @@ func TestTLSOptions(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")
 	os.WriteFile(empty, nil, 0o644)
-	for _, c := range []struct{ args, fault string }{
-		{"--tls-cert a", "go together"}, {"--tls-key a", "go together"}, {"--tls-make a --tls-cert b --tls-key c", "exclude"}, {"--tls-client-ca a", "needs --tls-cert"},
+	for _, c := range []struct {
+		o     Options
+		fault string
+	}{
+		{Options{TLSCert: "a"}, "go together"}, {Options{TLSKey: "a"}, "go together"},
+		{Options{TLSMake: "a", TLSCert: "b", TLSKey: "c"}, "exclude"}, {Options{TLSClientCA: "a"}, "needs --tls-cert"},
 	} {
-		if _, err := ParseOptions(strings.Fields(c.args), nil); err == nil || !strings.Contains(err.Error(), c.fault) {
-			t.Errorf("%s: %v", c.args, err)
+		if err := c.o.Check(); err == nil || !strings.Contains(err.Error(), c.fault) {
+			t.Errorf("%+v: %v", c.o, err)
 		}
 	}
 	for fault, o := range map[string]Options{

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/scalar"
 )
 
 // GPUOptions shape the pages of the GPU exporters. The zero value is two H200 that follow the load.
@@ -49,39 +51,41 @@ var amdModel = gpuModel{"mi300x", "AMD Instinct MI300X", 192, 750}
 const idleShare = 0.1
 
 func gpuModelNamed(name string) (gpuModel, error) {
-	names := make([]string, len(gpuModels))
-	for i, m := range gpuModels {
+	for _, m := range gpuModels {
 		if m.name == strings.ToLower(name) {
 			return m, nil
 		}
-		names[i] = m.name
 	}
-	return gpuModel{}, fmt.Errorf("%q is not a GPU: %s", name, strings.Join(names, ", "))
+	return gpuModel{}, fmt.Errorf("%q is not a GPU: %s", name, strings.Join(GPUs(), ", "))
 }
 
-func setGPUModel(o *Options, v string) error {
+// GPUs lists the names that SetGPUModel knows.
+func GPUs() []string {
+	names := make([]string, len(gpuModels))
+	for i, m := range gpuModels {
+		names[i] = m.name
+	}
+	return names
+}
+
+// SetGPUModel sets the GPU by its short name.
+func (o *Options) SetGPUModel(v string) error {
 	_, err := gpuModelNamed(v)
 	o.GPU.Model = v
 	return err
 }
 
-// setAutoLoad is the switch of the two that say whether the GPUs follow the throughput.
-func setAutoLoad(on bool) func(*Options, string) error {
-	return func(o *Options, v string) error {
-		given := false
-		if err := setBool(&given, v); err != nil {
-			return err
-		}
-		if given != on {
-			o.GPU.Load = cmp.Or(o.GPU.Load, &LoadCurve{{0, 0}})
-		} else if on {
-			o.GPU.Load = nil
-		}
-		return nil
+// SetAutoLoad says whether the GPUs follow the throughput. Without, they are idle unless SetGPULoad says otherwise.
+func (o *Options) SetAutoLoad(on bool) {
+	if on {
+		o.GPU.Load = nil
+	} else {
+		o.GPU.Load = cmp.Or(o.GPU.Load, &LoadCurve{{0, 0}})
 	}
 }
 
-func setGPULoad(o *Options, v string) error {
+// SetGPULoad sets the load of all GPUs over time.
+func (o *Options) SetGPULoad(v string) error {
 	curve, err := parseLoadCurve(v)
 	if err == nil {
 		o.GPU.Load = &curve
@@ -89,7 +93,8 @@ func setGPULoad(o *Options, v string) error {
 	return err
 }
 
-func setGPUFault(o *Options, v string) error {
+// SetGPUFault sets the fault specification of the GPU pages.
+func (o *Options) SetGPUFault(v string) error {
 	_, err := parseGPUFault(v)
 	o.GPU.Fault = v
 	return err
@@ -111,10 +116,10 @@ func parseLoadCurve(text string) (LoadCurve, error) {
 			at, load = "0", item
 		}
 		var p LoadPoint
-		if err := setFloat(&p.Seconds, at, 0, 1e9); err != nil {
+		if err := scalar.SetFloat(&p.Seconds, at, 0, 1e9); err != nil {
 			return nil, err
 		}
-		if err := setFloat(&p.Load, load, 0, 1); err != nil {
+		if err := scalar.SetFloat(&p.Load, load, 0, 1); err != nil {
 			return nil, err
 		}
 		if len(curve) > 0 && p.Seconds <= curve[len(curve)-1].Seconds {

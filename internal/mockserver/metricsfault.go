@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/scalar"
 )
 
 // metricsFault says how the metrics pages are spoilt. Times count from the start of the server.
@@ -51,31 +53,34 @@ var metricsFaultKeys = []faultKey[metricsFault]{
 	{name: "json", flag: func(f *metricsFault) { f.instead = "json" }},
 	{name: "binary", flag: func(f *metricsFault) { f.instead = "binary" }},
 	{name: "truncated", flag: func(f *metricsFault) { f.truncated = true }},
-	{name: "status", set: func(f *metricsFault, v string) error { return setInt(&f.status, v, 300, 599) }},
+	{name: "status", set: func(f *metricsFault, v string) error { return scalar.SetInt(&f.status, v, 300, 599) }},
 	{name: "content_type", set: func(f *metricsFault, v string) error { return setMediaType(&f.contentType, v) }},
 	{name: "huge", flag: func(f *metricsFault) { f.hugeMiB = -1 },
-		set: func(f *metricsFault, v string) error { return setInt(&f.hugeMiB, v, 1, 1<<20) }},
+		set: func(f *metricsFault, v string) error { return scalar.SetInt(&f.hugeMiB, v, 1, 1<<20) }},
 	{name: "slow", flag: func(f *metricsFault) { f.slow = 100 * time.Millisecond },
 		set: func(f *metricsFault, v string) error { return setMillis(&f.slow, v) }},
 	{name: "delay_ms", set: func(f *metricsFault, v string) error { return setMillis(&f.delay, v) }},
 	{name: "never", flag: func(f *metricsFault) { f.never = true }},
-	{name: "drop_after_bytes", set: func(f *metricsFault, v string) error { return setInt(&f.dropAfterBytes, v, 0, math.MaxInt32) }},
+	{name: "drop_after_bytes", set: func(f *metricsFault, v string) error {
+		return scalar.SetInt(&f.dropAfterBytes, v,
+			0, math.MaxInt32)
+	}},
 	{name: "gzip", flag: func(f *metricsFault) { f.gzip = true }},
 	{name: "nan", flag: func(f *metricsFault) { f.nan = true }},
 	{name: "inf", flag: func(f *metricsFault) { f.inf = true }},
 	{name: "duplicate", flag: func(f *metricsFault) { f.duplicate = true }},
-	{name: "labels", set: func(f *metricsFault, v string) error { return setInt(&f.labels, v, 1, 1<<20) }},
+	{name: "labels", set: func(f *metricsFault, v string) error { return scalar.SetInt(&f.labels, v, 1, 1<<20) }},
 	{name: "constant", flag: func(f *metricsFault) { f.constant = true }},
 	{name: "reset_after_s", set: func(f *metricsFault, v string) error { return f.resetAfter.parse(v) }},
 	{name: "relayout_after_s", set: func(f *metricsFault, v string) error { return f.relayoutAfter.parse(v) }},
 	{name: "retype_after_s", set: func(f *metricsFault, v string) error { return f.retypeAfter.parse(v) }},
 	{name: "die_after_s", set: func(f *metricsFault, v string) error { return f.dieAfter.parse(v) }},
-	{name: "rate", set: func(f *metricsFault, v string) error { return setFloat(&f.rate, v, 0, 1) }},
+	{name: "rate", set: func(f *metricsFault, v string) error { return scalar.SetFloat(&f.rate, v, 0, 1) }},
 }
 
 func (i *instant) parse(v string) error {
 	i.set = true
-	return setSeconds(&i.at, v)
+	return scalar.SetTime(&i.at, v, time.Second, MaxWait)
 }
 
 func noMetricsFault() metricsFault { return metricsFault{dropAfterBytes: -1, rate: 1} }

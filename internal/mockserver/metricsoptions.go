@@ -3,15 +3,19 @@ package mockserver
 import (
 	"fmt"
 	"strings"
+
+	"aiperf/internal/base/scalar"
 )
 
-func setMetricsFault(o *Options, v string) error {
+// SetMetricsFault sets the fault specification of the metrics pages.
+func (o *Options) SetMetricsFault(v string) error {
 	_, err := parseMetricsFault(v)
 	o.MetricsFault = v
 	return err
 }
 
-func setBackend(o *Options, v string) error {
+// SetBackend sets the server whose metrics are shown.
+func (o *Options) SetBackend(v string) error {
 	if backendNamed(v) == nil {
 		return errBackend(v)
 	}
@@ -19,19 +23,25 @@ func setBackend(o *Options, v string) error {
 	return nil
 }
 
-func errBackend(v string) error {
+// Backends lists the names that SetBackend knows.
+func Backends() []string {
 	names := make([]string, len(backends))
 	for i, b := range backends {
 		names[i] = b.name
 	}
-	return fmt.Errorf("%q is not a backend: %s", v, strings.Join(names, ", "))
+	return names
 }
 
-func setMetricsPorts(o *Options, v string) error {
+func errBackend(v string) error {
+	return fmt.Errorf("%q is not a backend: %s", v, strings.Join(Backends(), ", "))
+}
+
+// SetMetricsPorts sets the ports of further pages from a comma list.
+func (o *Options) SetMetricsPorts(v string) error {
 	o.MetricsPorts = nil
 	for _, item := range splitList(v) {
 		port := 0
-		if err := setInt(&port, item, 0, 65535); err != nil {
+		if err := scalar.SetInt(&port, item, 0, 65535); err != nil {
 			return err
 		}
 		o.MetricsPorts = append(o.MetricsPorts, port)

@@ -126,10 +126,11 @@ func (c *conn) await(due *schedule, k int) error {
 	return nil
 }
 
-func setStep(o *Options, v string) error {
+// SetStep sets the time of a step of the scheduler, in milliseconds.
+func (o *Options) SetStep(v string) error {
 	step := time.Duration(0)
 	if err := setMillis(&step, v); err != nil || step < time.Millisecond/10 || step > time.Minute {
-		return fmt.Errorf("%q is not a number %s", v, between(0.1, 60_000))
+		return fmt.Errorf("%q is not a number from 0.1 to 60000", v)
 	}
 	o.Scheduler.Step = step
 	return nil

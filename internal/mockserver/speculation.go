@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -18,6 +17,9 @@ const (
 	specAtRoot   = "root"   // metrics.speculative_decoding of the document
 	specNowhere  = "none"
 )
+
+// SpecPlaces lists the values of Options.SpecStats.
+func SpecPlaces() []string { return []string{specInChoice, specAtRoot, specNowhere} }
 
 // speculation is how a reply was made by steps that draft tokens: each accepts some of them and adds one of the
 // target model. The tokens are those of the plan: accepted + steps.
@@ -143,12 +145,4 @@ func speculating(pages []page, draft int) {
 		i := slices.IndexFunc(pages, func(p page) bool { return p.name == name })
 		pages[i].families = append(pages[i].families, families...)
 	}
-}
-
-func setSpecStats(o *Options, v string) error {
-	if !slices.Contains([]string{specInChoice, specAtRoot, specNowhere}, v) {
-		return fmt.Errorf("%q is none of choice, root, none", v)
-	}
-	o.SpecStats = v
-	return nil
 }

@@ -9,26 +9,11 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/unit"
 	"aiperf/internal/result/compare"
-	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/loader"
 )
 
-// Catalog tells config what the endpoint registry and the metric table know.
+// Catalog tells config what the metric table and the loader know.
 type Catalog struct{}
-
-// Endpoint implements config.Catalog.
-func (Catalog) Endpoint(name string) (config.EndpointFacts, bool) {
-	d, built := endpoint.Lookup(name)
-	if d.Name == "" {
-		return config.EndpointFacts{}, false
-	}
-	return config.EndpointFacts{
-		Built: built, Streams: d.Streams, ProducesTokens: d.ProducesTokens, TokenizesInput: d.TokenizesInput,
-		TakesText: d.TakesText, TakesImages: d.SupportsImage, TakesAudio: d.SupportsAudio, TakesVideo: d.SupportsVideo,
-		FormData: d.FormData, FormDataOnly: d.FormDataOnly, StreamsOnly: d.StreamsOnly, TokenIDs: d.TokenIDs,
-		GRPC: d.GRPC, GRPCStreams: d.GRPCStreams, SystemMessage: d.SystemMessage, Marks: d.Marks,
-	}, true
-}
 
 // Metric implements config.Catalog.
 func (Catalog) Metric(name string) (config.MetricFacts, bool) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
-	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -20,7 +20,7 @@ func (talks) At(int) *dataset.Conversation {
 
 // What is refused and told of data in memory is refused and told of data that stays in its file.
 func TestAFileOutsideOfMemoryIsHeldAgainstTheEndpoint(t *testing.T) {
-	completions, _ := endpoint.Lookup("completions")
+	completions, _ := api.Lookup("completions")
 	stored := &dataset.Dataset{Store: &talks{endless{n: 5}}}
 	if err := checkHistories(stored, completions); err == nil || !strings.Contains(err.Error(), "takes single turns, but conversation s has 2") {
 		t.Errorf("histories: %v", err)

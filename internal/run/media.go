@@ -16,23 +16,7 @@ import (
 
 // addMedia says to the composer what generated turns have besides prompts, or instead of them.
 func addMedia(o *compose.Options, d *config.Dataset) {
-	if r := d.Rankings; r != nil {
-		o.Rankings = &compose.Rankings{
-			Passages: synthetic.Normal(r.Passages), PassageTokens: synthetic.Normal(r.PassageTokens), QueryTokens: synthetic.Normal(r.QueryTokens),
-		}
-	}
-	if i := d.Images; i != nil {
-		o.Pictures = &compose.Pictures{
-			Width: synthetic.Normal(i.Width), Height: synthetic.Normal(i.Height), BatchSize: d.Batches.Image,
-			Format: i.Format, Source: i.Source, Sampling: i.Sampling,
-		}
-	}
-	if a := d.Audio; a != nil {
-		o.Sounds = &compose.Sounds{
-			Seconds: synthetic.Normal(a.Seconds), BatchSize: d.Batches.Audio,
-			Format: a.Format, Depths: a.Depths, RatesHz: a.RatesHz, Channels: a.Channels,
-		}
-	}
+	o.Rankings, o.Pictures, o.Sounds = d.Rankings, d.Images, d.Audio
 	if v := d.Video; v != nil {
 		film := media.Film{
 			Width: v.Width, Height: v.Height, Seconds: v.Seconds, FPS: v.FPS, Show: v.Show,
@@ -50,7 +34,7 @@ func addReading(o *compose.Options, d *config.Dataset) {
 	if d.Sessions != nil {
 		o.Reading.Draws = int(min(*d.Sessions, math.MaxInt32))
 	}
-	o.Reading.Baseten = loader.Baseten(d.Baseten)
+	o.Reading.Baseten = d.Baseten
 	o.Reading.StripImages = d.StripImages
 }
 

@@ -16,7 +16,7 @@ func (e *execution) reading() loader.Options {
 	d := &e.cfg.Dataset
 	o := loader.Options{
 		Entries: d.MaxTraces, MaxContext: d.MaxContext, ThinkOnly: d.ThinkOnly, MaxDelayMS: d.MaxDelayMS, Models: e.cfg.Models,
-		Weka: loader.WekaOptions(e.cfg.Env.Weka), TraceLab: loader.TraceLabOptions(e.cfg.Env.Dataset.TraceLab),
+		Weka: e.cfg.Env.Weka, TraceLab: e.cfg.Env.Dataset.TraceLab,
 		BlockSize: d.BlockSize, IgnoreTimes: d.IgnoreTimes, MaxISL: d.Synthesis.MaxISL, MaxOSL: d.Synthesis.MaxOSL, Reshape: e.reshape(),
 		IndexFrom: e.indexFrom, MaxLine: e.cfg.Env.Dataset.MaxLineBytes,
 	}

@@ -29,6 +29,7 @@ import (
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/capacity"
 	"aiperf/internal/watch/trust"
+	"aiperf/internal/wire/api"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/intake"
@@ -303,7 +304,7 @@ func (e *execution) bind(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
-	descriptor, _ := endpoint.Lookup(c.Type)
+	descriptor, _ := api.Lookup(c.Type)
 	options := endpoint.Options{
 		ServerTokens: c.UseServerTokenCount, ChunkUsage: c.ChunkUsage, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
 		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
@@ -353,7 +354,7 @@ func (e *execution) warmupEngine() (*metrics.Engine, error) {
 func (e *execution) metricsConfig() metrics.Config {
 	d, c, env := &e.descriptor, metrics.DefaultConfig(), &e.cfg.Env
 	c.Streaming = e.cfg.Endpoint.Streaming
-	d.Capabilities(&c)
+	endpoint.Capabilities(d, &c)
 	c.UseServerTokens = e.cfg.Endpoint.UseServerTokenCount
 	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
 	for _, slo := range e.cfg.SLOs {

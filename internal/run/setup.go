@@ -20,7 +20,6 @@ import (
 	"aiperf/internal/wire/session"
 	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/synthetic"
 )
 
 // recordQueue bounds the exchanges that wait to become records.
@@ -140,8 +139,8 @@ func (e *execution) buildDataset(ctx context.Context) error {
 	d := &e.cfg.Dataset
 	options := compose.Options{
 		Path: d.Path, Format: d.Format, Reading: e.reading(), Entries: d.Entries, Sampling: dataset.Sampling(d.Sampling),
-		ISL: synthetic.Normal(d.ISL), BatchSize: d.Batches.Text,
-		Turns: synthetic.Normal(d.Turns), DelayMS: synthetic.Normal(d.TurnDelayMS), DelayRatio: d.TurnDelayRatio,
+		ISL: d.ISL, OSL: d.OSL, SeqDist: d.SequenceDistribution, BatchSize: d.Batches.Text,
+		Turns: d.Turns, DelayMS: d.TurnDelayMS, DelayRatio: d.TurnDelayRatio,
 		PrefixPool: d.PrefixPoolSize, PrefixLength: d.PrefixLength,
 		SharedSystemLength: d.SharedSystemPromptLength, SystemPrompt: d.SystemPrompt, UserContextLength: d.UserContextPromptLength,
 		CacheBust: d.CacheBust, Models: e.cfg.Models, ModelSelection: e.cfg.ModelSelection, ModelWeights: e.cfg.ModelWeights, Seed: seed(e.cfg),
@@ -155,13 +154,6 @@ func (e *execution) buildDataset(ctx context.Context) error {
 		options.Kind = compose.File
 	case config.PublicDataset:
 		options.Kind, options.Published = compose.Public, e.published()
-	}
-	if d.OSL != nil {
-		osl := synthetic.Normal(*d.OSL)
-		options.OSL = &osl
-	}
-	for _, p := range d.SequenceDistribution {
-		options.SeqDist = append(options.SeqDist, compose.LengthPair(p))
 	}
 	addMedia(&options, d)
 	addReading(&options, d)
@@ -310,7 +302,7 @@ func (e *execution) plan() load.Plan {
 		case p.Mode == config.FixedSchedule:
 			phase.Schedule = e.loadSchedule(p.Schedule)
 		case p.Mode == config.AgenticReplay:
-			phase.Lanes, phase.Grace = lanes(p.Lanes), p.Grace
+			phase.Lanes, phase.Grace = &p.Lanes.Lanes, p.Grace
 		case p.Mode == config.UserCentric:
 			turns := float64(e.data.Turns()) / float64(e.data.Len())
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: turns}
@@ -323,7 +315,7 @@ func (e *execution) plan() load.Plan {
 			phase.Duration, phase.Grace = *p.Duration, p.Grace
 		}
 		if p.Cancellation != nil {
-			phase.Cancellation = load.Cancellation(*p.Cancellation)
+			phase.Cancellation = *p.Cancellation
 		}
 		plan.Phases = append(plan.Phases, phase)
 	}

@@ -195,7 +195,7 @@ def cases(path):
 
 
 # What our parser says of an argument that it does not take; other faults are of rules between options.
-REFUSAL = re.compile(r"unknown flag|unexpected argument|needs a value|must be one of|did you mean|is not a (whole )?number|is not a time|"
+REFUSAL = re.compile(r"unknown (flag|option)|unexpected argument|needs a value|must be one of|did you mean|is not a (whole )?number|is not a time|"
                      r"is out of range|is too large|given twice|is not a valid file|the value is empty|must be in 'key:value'|"
                      r"is not true or false|not a boolean|takes no value|has an empty item|is no number|item \d+:|AIPERF_\w+")
 UNAVAILABLE = "not available in this release"

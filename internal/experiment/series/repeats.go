@@ -88,7 +88,7 @@ func trial(base *config.Run, number int, dir, variation string) *config.Run {
 func withoutWarmup(phases []config.Phase) []config.Phase {
 	var kept []config.Phase
 	for _, p := range phases {
-		if p.Kind != config.WarmupPhase || p.Lanes != nil && p.Lanes.Stage == config.SeedLanes {
+		if p.Kind != config.WarmupPhase || p.Lanes.Seeding() {
 			kept = append(kept, p)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 )
@@ -51,9 +52,9 @@ func phases(c *config.Run) string {
 // stage that places its lanes.
 func TestTrapWarmupGoesByKind(t *testing.T) {
 	all := []config.Phase{
-		{Name: "warmup", Kind: config.WarmupPhase, Lanes: &config.Lanes{Stage: config.SeedLanes}},
+		{Name: "warmup", Kind: config.WarmupPhase, Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.SeedLanes}}},
 		{Name: "prewarm", Kind: config.WarmupPhase},
-		{Name: "cache_warmup", Kind: config.WarmupPhase, Lanes: &config.Lanes{Stage: config.FillLanes}},
+		{Name: "cache_warmup", Kind: config.WarmupPhase, Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.FillLanes}}},
 		{Name: "warmup of sorts", Kind: config.ProfilingPhase},
 	}
 	for _, c := range []struct {

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
+	"aiperf/internal/wire/api"
 	apis "aiperf/internal/wire/endpoint"
 )
 
@@ -122,7 +123,7 @@ func (o *original) state(data []byte) (*summary.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input_config: %w", err)
 	}
-	d, _ := apis.Lookup(strings.ReplaceAll(c.Endpoint.Type, "-", "_"))
+	d, _ := api.Lookup(strings.ReplaceAll(c.Endpoint.Type, "-", "_"))
 	if d.Name == "" {
 		return nil, fmt.Errorf("input_config: the endpoint type %.40q is not known to this version", c.Endpoint.Type)
 	}
@@ -152,10 +153,10 @@ func (o *original) state(data []byte) (*summary.State, error) {
 }
 
 // configure says how metrics are computed.
-func (o *original) configure(state *summary.State, c *originalConfig, d *apis.Descriptor) error {
+func (o *original) configure(state *summary.State, c *originalConfig, d *api.Descriptor) error {
 	m := metrics.DefaultConfig()
 	m.Streaming = c.Endpoint.Streaming && d.Streams
-	d.Capabilities(&m)
+	apis.Capabilities(d, &m)
 	m.UseServerTokens = c.Endpoint.ServerTokens
 	m.SliceNS = int64(math.Round(c.Artifacts.SliceSeconds * 1e9))
 	for tag, value := range c.SLOs {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/watch/prom"
-
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -125,9 +123,11 @@ func TestBareRecordingCountsAllSamplesAndGuessesTypes(t *testing.T) {
 }
 
 func TestTypesAreTakenFromTheCommandLine(t *testing.T) {
-	o, err := ParseArgs([]string{bare(t), "--type", "g=counter", "--type=foo_total=gauge,vllm:request_success=unknown"})
-	if err != nil {
-		t.Fatal(err)
+	o := Options{Recordings: []string{bare(t)}}
+	for _, list := range []string{"g=counter", "foo_total=gauge,vllm:request_success=unknown"} {
+		if err := o.AddTypes(list); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out := read(t, replayed(t, o), "server_metrics_export.json")
 	for name, want := range map[string]string{"g": "counter", "foo_total": "gauge", "vllm:request_success": "unknown", "lat": "histogram"} {
@@ -269,55 +269,6 @@ func TestFilesGoBesideTheRecordingUnlessTold(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "server_metrics_replay", "server_metrics_export.json")); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestParseArgs(t *testing.T) {
-	o, err := ParseArgs([]string{
-		"a.jsonl", "--from", "5", "--to=7", "--slice-duration", "0.5", "--formats", "JSON", "csv", "b.jsonl",
-		"--formats=parquet,json", "--output-dir", "out", "--type", "a=b=gauge", "--percentile-bounds", "--", "--c",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(o.Recordings, " "); got != "a.jsonl b.jsonl --c" {
-		t.Errorf("recordings %s", got)
-	}
-	if got := strings.Join(o.Formats, " "); got != "json csv parquet" {
-		t.Errorf("formats %s", got)
-	}
-	if *o.FromNS != 5 || *o.ToNS != 7 || *o.SliceSeconds != 0.5 || o.OutputDir != "out" || o.Types["a=b"] != prom.Gauge || !o.Bounds {
-		t.Errorf("options %+v", o)
-	}
-}
-
-func TestParseArgsMistakes(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"", "no recording"},
-		{"a --from", "--from needs a value"},
-		{"a --from x", "not a number of nanoseconds"},
-		{"a --from -1", "not a number of nanoseconds"},
-		{"a --from 2 --to 1", "--from 2 is after --to 1"},
-		{"a --slice-duration -1", "not a number of seconds"},
-		{"a --slice-duration nan", "not a number of seconds"},
-		{"a --formats xml", "json, csv, jsonl, parquet"},
-		{"a --type x", "NAME=TYPE"},
-		{"a --type x=histogram", "gauge, counter or unknown"},
-		{"a --percentile-bounds=1", "takes no value"},
-		{"a --unknown 1", "unknown option --unknown"},
-		{"a -from 1", "unknown option -from"},
-	} {
-		if _, err := ParseArgs(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error is %v, want %s", c.args, err, c.want)
-		}
-	}
-}
-
-func TestHelpNamesEveryOption(t *testing.T) {
-	for _, f := range flags() {
-		if !strings.Contains(Help(), "--"+f.name) {
-			t.Errorf("--%s is not in the help", f.name)
-		}
 	}
 }
 

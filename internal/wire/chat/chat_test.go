@@ -204,18 +204,3 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
-
-func TestArguments(t *testing.T) {
-	a, err := ParseArguments([]string{"-m", "x", "--no_history", "-q", "hi", "--system-prompt", ""})
-	if err != nil || a.History || *a.Quick != "hi" || a.APIKey != "" || a.SystemPrompt == nil || a.URL != "http://localhost:8000/v1/chat/completions" {
-		t.Errorf("%+v %v", a, err)
-	}
-	if a, err := ParseArguments([]string{"--model=x", "--api-key", "mine"}); err != nil || !a.History || a.Quick != nil || a.APIKey != "mine" {
-		t.Errorf("%+v %v", a, err)
-	}
-	for _, args := range [][]string{{}, {"-m", "x", "hello"}, {"-m", "x", "--history", "--no-history"}, {"-m", "x", "-q", " "}, {"-m", "x", "--nothing"}, {"-m", "x", "-u", "ftp://h"}} {
-		if _, err := ParseArguments(args); err == nil {
-			t.Errorf("%q is accepted", args)
-		}
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"aiperf/internal/wire/api"
 )
 
 // apiSeeds are documents of all APIs; each decoder is fed all of them.
@@ -35,8 +37,8 @@ func FuzzDecoders(f *testing.F) {
 		f.Add(uint8(i*7), []byte(all[i]), []byte(all[i]))
 	}
 	var names []string
-	for _, name := range Names() {
-		if _, built := Lookup(name); built {
+	for _, name := range api.Names() {
+		if _, built := api.Lookup(name); built {
 			names = append(names, name)
 		}
 	}

@@ -2,8 +2,8 @@ package endpoint
 
 import "aiperf/internal/measure/metrics"
 
-// Capabilities sets in a configuration of metrics what replies of the type can tell.
-func (d *Descriptor) Capabilities(c *metrics.Config) {
+// Capabilities sets in a configuration of metrics what replies of a type can tell.
+func Capabilities(d *Descriptor, c *metrics.Config) {
 	c.ProducesTokens, c.TokenizesInput = d.ProducesTokens, d.TokenizesInput
 	c.SupportsAudio, c.SupportsImage, c.SupportsVideo = d.SupportsAudio, d.SupportsImage || d.ProducesImages, d.SupportsVideo
 	c.ProducesVideo, c.ProducesImages = d.ProducesVideo, d.ProducesImages

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -201,7 +202,7 @@ func TestGoldenConversations(t *testing.T) {
 			}
 		})
 	}
-	for _, d := range registry() {
+	for _, d := range api.All() {
 		if !seen[d.Name] || d.StreamsOnly && !streamed[d.Name] {
 			t.Errorf("%s has no conversation", d.Name)
 		}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"aiperf/internal/wire/api"
 )
 
 // The table of docs/endpoints.md tells what the registry does.
@@ -19,10 +21,10 @@ func TestPageTellsOfEveryType(t *testing.T) {
 			rows[strings.Trim(cells[0], "| `")] = cells
 		}
 	}
-	for _, d := range registry() {
+	for _, d := range api.All() {
 		row, told := rows[d.Name]
 		delete(rows, d.Name)
-		if _, built := Lookup(d.Name); built != told {
+		if _, built := api.Lookup(d.Name); built != told {
 			t.Errorf("%s: built %v, in the page %v", d.Name, built, told)
 		}
 		if !told {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -290,29 +291,32 @@ func TestRequestPath(t *testing.T) {
 		{"chat", true, "/v1/chat/completions"},
 		{"template", true, ""},
 	} {
-		if d, _ := Lookup(c.name); d.RequestPath(c.streaming) != c.want {
+		if d, _ := api.Lookup(c.name); d.RequestPath(c.streaming) != c.want {
 			t.Errorf("%s, streaming %v: got %s", c.name, c.streaming, d.RequestPath(c.streaming))
 		}
 	}
 }
 
 func TestRegistry(t *testing.T) {
-	names := Names()
+	names := api.Names()
 	if len(names) != 29 || names[0] != "chat" {
 		t.Errorf("registry: %d names, first %s", len(names), names[0])
 	}
+	if len(builders()) != len(names) {
+		t.Errorf("%d builders for %d types", len(builders()), len(names))
+	}
 	seen := map[string]bool{}
 	for _, n := range names {
-		d, built := Lookup(strings.ToUpper(n))
+		d, known := api.Lookup(strings.ToUpper(n))
 		if d.Name != n || seen[n] || d.MetricsTitle == "" {
 			t.Errorf("%s: got %+v", n, d)
 		}
-		if !built {
-			t.Errorf("%s: built is %v", n, built)
+		if _, built := builders()[n]; !known || !built {
+			t.Errorf("%s: known %v, has a builder: %v", n, known, built)
 		}
 		seen[n] = true
 	}
-	if d, built := Lookup("nope"); d.Name != "" || built {
+	if d, known := api.Lookup("nope"); d.Name != "" || known {
 		t.Errorf("an unknown name found %+v", d)
 	}
 	if _, err := New("nope", Options{}); err == nil || !strings.Contains(err.Error(), "chat, completions") {
@@ -332,7 +336,7 @@ func TestRegistry(t *testing.T) {
 		{"nim_rankings", false, true, false, "Rankings Metrics"},
 		{"messages", true, true, true, "LLM Metrics"},
 	} {
-		d, _ := Lookup(c.name)
+		d, _ := api.Lookup(c.name)
 		if d.ProducesTokens != c.tokens || d.TokenizesInput != c.input || d.SupportsImage != c.im || d.MetricsTitle != c.title {
 			t.Errorf("%s: %+v", c.name, d)
 		}

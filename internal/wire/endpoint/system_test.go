@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/wire/api"
 )
 
 // What a type says about system messages is what its bodies show.
 func TestTypesThatTakeSystemMessages(t *testing.T) {
 	var takes, bear []string
-	for _, d := range registry() {
+	for _, d := range api.All() {
 		if d.SystemMessage {
 			takes = append(takes, d.Name)
 			if body := string(encode(t, d.Name, Options{}, with(turns(text("a")), "SYSTEM", "")).Bytes); !strings.Contains(body, "SYSTEM") {
@@ -29,7 +31,7 @@ func TestTypesThatTakeSystemMessages(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"chat", "responses", "messages", "chat_embeddings", "kserve_chat"}; !slices.Equal(takes, want) {
+	if want := []string{"chat", "responses", "chat_embeddings", "messages", "kserve_chat"}; !slices.Equal(takes, want) {
 		t.Errorf("system messages: %v", takes)
 	}
 	if want := []string{"chat", "responses", "messages", "kserve_chat"}; !slices.Equal(bear, want) {

@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/api"
 )
 
 func TestTrapURLJoins(t *testing.T) {
@@ -26,13 +26,13 @@ func TestTrapURLJoins(t *testing.T) {
 		{"http://h", "chat", true, &query, "http://h/v1/x?api-version=2"},
 		{"http://h", "template", false, nil, "http://h"},
 	} {
-		d, _ := endpoint.Lookup(c.name)
+		d, _ := api.Lookup(c.name)
 		got, err := URLs(d, []string{c.base}, c.streaming, c.custom)
 		if err != nil || len(got) != 1 || got[0] != c.want {
 			t.Errorf("%s + %s: got %q, %v; want %q", c.base, c.name, got, err, c.want)
 		}
 	}
-	d, _ := endpoint.Lookup("chat")
+	d, _ := api.Lookup("chat")
 	if got, err := URLs(d, []string{"h", "ftp://h"}, false, nil); err == nil {
 		t.Errorf("a scheme without transport was taken: %v", got)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/synthetic"
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -25,9 +25,9 @@ func defaults(change ...func(*Options)) Options {
 	o := Options{
 		Kind:       Synthetic,
 		Entries:    100,
-		ISL:        synthetic.Normal{Mean: 550},
+		ISL:        recipe.Normal{Mean: 550},
 		BatchSize:  1,
-		Turns:      synthetic.Normal{Mean: 1},
+		Turns:      recipe.Normal{Mean: 1},
 		DelayRatio: 1,
 		Models:     []string{"m"},
 		Seed:       random.Root(42),
@@ -123,7 +123,7 @@ func TestTrapAddedSpecialTokensAreSubtracted(t *testing.T) {
 	}
 	wantCounts(t, prompts(d), 1)
 	o.ISL.Mean = 100
-	o.SeqDist = []LengthPair{{ISL: 100, OSL: 5, Percent: 100}}
+	o.SeqDist = []recipe.LengthPair{{ISL: 100, OSL: 5, Percent: 100}}
 	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
 		t.Fatal(err)
 	}
@@ -132,10 +132,10 @@ func TestTrapAddedSpecialTokensAreSubtracted(t *testing.T) {
 
 func TestTrapSameSeedSameDataset(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.ISL = synthetic.Normal{Mean: 60, Stddev: 20}
-		o.OSL = &synthetic.Normal{Mean: 30, Stddev: 9}
-		o.Turns = synthetic.Normal{Mean: 2, Stddev: 1}
-		o.DelayMS = synthetic.Normal{Mean: 50, Stddev: 20}
+		o.ISL = recipe.Normal{Mean: 60, Stddev: 20}
+		o.OSL = &recipe.Normal{Mean: 30, Stddev: 9}
+		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
+		o.DelayMS = recipe.Normal{Mean: 50, Stddev: 20}
 		o.PrefixPool, o.PrefixLength, o.SharedSystemLength, o.UserContextLength = 3, 10, 12, 14
 		o.Models, o.ModelSelection = []string{"a", "b"}, RandomModel
 	})
@@ -158,8 +158,8 @@ func TestTrapSameSeedSameDataset(t *testing.T) {
 // The generator is frozen: a seed gives the same data in every release.
 func TestDatasetOfASeedIsFrozen(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.ISL, o.OSL = synthetic.Normal{Mean: 80, Stddev: 20}, &synthetic.Normal{Mean: 20, Stddev: 5}
-		o.Turns, o.DelayMS = synthetic.Normal{Mean: 3, Stddev: 1}, synthetic.Normal{Mean: 100, Stddev: 10}
+		o.ISL, o.OSL = recipe.Normal{Mean: 80, Stddev: 20}, &recipe.Normal{Mean: 20, Stddev: 5}
+		o.Turns, o.DelayMS = recipe.Normal{Mean: 3, Stddev: 1}, recipe.Normal{Mean: 100, Stddev: 10}
 		o.PrefixPool, o.PrefixLength = 4, 20
 	})
 	// What a generator fills; fields that it leaves alone may come and go.
@@ -235,13 +235,13 @@ func TestTrapOutputLimit(t *testing.T) {
 		want []int
 	}{
 		{"none", defaults(small), []int{-1, -1}},
-		{"osl 0", defaults(small, func(o *Options) { o.OSL = &synthetic.Normal{} }), []int{1, 1}},
-		{"osl", defaults(small, func(o *Options) { o.OSL = &synthetic.Normal{Mean: 32} }), []int{32, 32}},
+		{"osl 0", defaults(small, func(o *Options) { o.OSL = &recipe.Normal{} }), []int{1, 1}},
+		{"osl", defaults(small, func(o *Options) { o.OSL = &recipe.Normal{Mean: 32} }), []int{32, 32}},
 		{"a file's own limit wins", defaults(file(t, `{"text":"a","output_length":7}
-{"text":"b"}`), func(o *Options) { o.OSL = &synthetic.Normal{Mean: 32} }), []int{7, 32}},
+{"text":"b"}`), func(o *Options) { o.OSL = &recipe.Normal{Mean: 32} }), []int{7, 32}},
 		{"sequence distribution before osl", defaults(file(t, `{"text":"a","output_length":7}
 {"text":"b"}`), func(o *Options) {
-			o.OSL, o.SeqDist = &synthetic.Normal{Mean: 32}, []LengthPair{{ISL: 9, OSL: 8, Percent: 100}}
+			o.OSL, o.SeqDist = &recipe.Normal{Mean: 32}, []recipe.LengthPair{{ISL: 9, OSL: 8, Percent: 100}}
 		}), []int{7, 8}},
 		{"file without limits", defaults(file(t, `{"turns":[{"text":"a"},{"text":"b"}]}`)), []int{-1, -1}},
 	} {
@@ -252,13 +252,13 @@ func TestTrapOutputLimit(t *testing.T) {
 }
 
 func TestTrapSequenceDistributionDraw(t *testing.T) {
-	pairs := []LengthPair{{ISL: 256, OSL: 128, Percent: 40}, {ISL: 512, OSL: 256, Percent: 60}}
+	pairs := []recipe.LengthPair{{ISL: 256, OSL: 128, Percent: 40}, {ISL: 512, OSL: 256, Percent: 60}}
 	for u, want := range map[float64]int{0: 256, 0.39: 256, 0.40: 512, 0.99: 512} {
 		if got := choosePair(pairs, u).ISL; got != want {
 			t.Errorf("u = %v chose %d, want %d", u, got, want)
 		}
 	}
-	short := []LengthPair{{ISL: 1, Percent: 50}, {ISL: 2, Percent: 49.9999}}
+	short := []recipe.LengthPair{{ISL: 1, Percent: 50}, {ISL: 2, Percent: 49.9999}}
 	if got := choosePair(short, 0.9999999).ISL; got != 2 {
 		t.Errorf("behind the last share: %d", got)
 	}
@@ -267,7 +267,7 @@ func TestTrapSequenceDistributionDraw(t *testing.T) {
 func TestTrapSequenceDistributionNeverMixesPairs(t *testing.T) {
 	d := build(t, defaults(func(o *Options) {
 		o.Turns.Mean, o.BatchSize = 3, 2
-		o.SeqDist = []LengthPair{{ISL: 64, OSL: 32, Percent: 50}, {ISL: 10, OSL: 7, Percent: 50}}
+		o.SeqDist = []recipe.LengthPair{{ISL: 64, OSL: 32, Percent: 50}, {ISL: 10, OSL: 7, Percent: 50}}
 	}))
 	seen := map[string]int{}
 	for _, c := range d.Conversations {
@@ -345,14 +345,14 @@ func TestTrapUserContextsDiffer(t *testing.T) {
 func TestTrapStreamsDoNotDisturbEachOther(t *testing.T) {
 	base := func(change ...func(*Options)) *dataset.Dataset {
 		return build(t, defaults(append([]func(*Options){func(o *Options) {
-			o.Entries, o.ISL = 20, synthetic.Normal{Mean: 40, Stddev: 10}
+			o.Entries, o.ISL = 20, recipe.Normal{Mean: 40, Stddev: 10}
 		}}, change...)...))
 	}
 	plain := prompts(base())
 	if got := prompts(base(func(o *Options) { o.UserContextLength = 10 })); !reflect.DeepEqual(got, plain) {
 		t.Error("user contexts change the prompts")
 	}
-	if got := prompts(base(func(o *Options) { o.OSL = &synthetic.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got, plain) {
+	if got := prompts(base(func(o *Options) { o.OSL = &recipe.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got, plain) {
 		t.Error("output lengths change the prompts")
 	}
 	pooled := prompts(base(func(o *Options) { o.PrefixPool, o.PrefixLength = 2, 15 }))
@@ -473,7 +473,7 @@ func TestOptionsThatCannotBeBuilt(t *testing.T) {
 		"--system-prompt":          func(o *Options) { o.SystemPrompt, o.SharedSystemLength = &prompt, 5 },
 		"model selection":          func(o *Options) { o.ModelSelection = "best" },
 		"--conversation-turn-mean": func(o *Options) { o.Turns.Mean = -1 },
-		"--osl":                    func(o *Options) { o.OSL = &synthetic.Normal{Mean: -1} },
+		"--osl":                    func(o *Options) { o.OSL = &recipe.Normal{Mean: -1} },
 		"kind of dataset":          func(o *Options) { o.Kind = "cloud" },
 		"cannot be read":           func(o *Options) { o.Kind, o.Path = File, "/nowhere" },
 	} {

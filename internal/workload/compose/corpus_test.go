@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/synthetic"
 	"aiperf/internal/workload/tokenizer"
 )
 
 func TestLengthWindows(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL, o.OSL = 300, synthetic.Normal{Mean: 20, Stddev: 9}, &synthetic.Normal{Mean: 40}
+		o.Entries, o.ISL, o.OSL = 300, recipe.Normal{Mean: 20, Stddev: 9}, &recipe.Normal{Mean: 40}
 		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: 0.3}, &synthetic.Window{Ratio: 0.5, UpTo: true}
 	})
 	d := build(t, o)

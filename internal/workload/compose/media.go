@@ -11,7 +11,6 @@ import (
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/media"
-	"aiperf/internal/workload/synthetic"
 )
 
 // RandomFormat draws the format of each picture.
@@ -29,26 +28,6 @@ const (
 	shuffleCycle = "shuffle-cycle"
 	fileCycle    = "sequential-cycle"
 )
-
-// Pictures says which pictures a turn has.
-type Pictures struct {
-	Width, Height synthetic.Normal
-	BatchSize     int
-	Format        string // png, jpeg or RandomFormat
-	Source        string // NoiseSource, SceneSource or a folder
-	// Sampling is the order in which pictures of a finite source are taken; empty: at random.
-	Sampling string
-}
-
-// Sounds says which sound a turn has; each clip draws its rate and its depth.
-type Sounds struct {
-	Seconds   synthetic.Normal
-	BatchSize int
-	Format    string // wav or mp3
-	Depths    []int
-	RatesHz   []int
-	Channels  int
-}
 
 // Films says which videos a turn has.
 type Films struct {

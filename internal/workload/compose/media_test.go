@@ -17,12 +17,12 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/media"
-	"aiperf/internal/workload/synthetic"
+	"aiperf/internal/workload/recipe"
 )
 
-func pictures(change ...func(*Pictures)) *Pictures {
-	p := &Pictures{
-		Width: synthetic.Normal{Mean: 20}, Height: synthetic.Normal{Mean: 10},
+func pictures(change ...func(*recipe.Pictures)) *recipe.Pictures {
+	p := &recipe.Pictures{
+		Width: recipe.Normal{Mean: 20}, Height: recipe.Normal{Mean: 10},
 		BatchSize: 1, Format: media.PNG, Source: NoiseSource,
 	}
 	for _, f := range change {
@@ -31,14 +31,14 @@ func pictures(change ...func(*Pictures)) *Pictures {
 	return p
 }
 
-func sounds() *Sounds {
-	return &Sounds{Seconds: synthetic.Normal{Mean: 0.1}, BatchSize: 1, Format: "wav", Depths: []int{16}, RatesHz: []int{8000}, Channels: 1}
+func sounds() *recipe.Sounds {
+	return &recipe.Sounds{Seconds: recipe.Normal{Mean: 0.1}, BatchSize: 1, Format: "wav", Depths: []int{16}, RatesHz: []int{8000}, Channels: 1}
 }
 
 func illustrated(change ...func(*Options)) Options {
 	return defaults(append([]func(*Options){func(o *Options) {
 		o.Entries, o.ISL.Mean = 12, 10
-		o.Turns = synthetic.Normal{Mean: 2, Stddev: 1}
+		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
 		o.Pictures, o.Sounds = pictures(), sounds()
 	}}, change...)...)
 }

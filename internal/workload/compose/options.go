@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
 	"aiperf/internal/workload/public"
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/synthetic"
 )
 
@@ -44,15 +45,6 @@ const (
 	AllTokens      Corpus = "all tokens"
 )
 
-// LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
-type LengthPair struct {
-	ISL       int
-	ISLStddev float64
-	OSL       int
-	OSLStddev float64
-	Percent   float64
-}
-
 // Options say what to build.
 type Options struct {
 	Kind Kind
@@ -70,14 +62,14 @@ type Options struct {
 	// Sampling overrides the preference of the source if it is not empty.
 	Sampling dataset.Sampling
 
-	ISL     synthetic.Normal  // tokens of a text
-	OSL     *synthetic.Normal // limit of a turn that has none; nil: none
-	SeqDist []LengthPair      // draws both lengths together and replaces ISL and OSL
+	ISL     recipe.Normal       // tokens of a text
+	OSL     *recipe.Normal      // limit of a turn that has none; nil: none
+	SeqDist []recipe.LengthPair // draws both lengths together and replaces ISL and OSL
 	// BatchSize is the number of texts per turn.
 	BatchSize int
-	Turns     synthetic.Normal // turns of a conversation
+	Turns     recipe.Normal // turns of a conversation
 	// DelayMS is the wait before a turn that is not the first, DelayRatio multiplies it.
-	DelayMS    synthetic.Normal
+	DelayMS    recipe.Normal
 	DelayRatio float64
 
 	// PrefixPool texts of PrefixLength tokens, one of which goes before each text of a first turn.
@@ -89,10 +81,10 @@ type Options struct {
 	UserContextLength int
 
 	// Rankings replace the prompts of synthetic conversations; nil: none.
-	Rankings *Rankings
+	Rankings *recipe.Rankings
 	// Pictures, Sounds and Films are what each turn of a synthetic conversation has besides text; nil: none.
-	Pictures *Pictures
-	Sounds   *Sounds
+	Pictures *recipe.Pictures
+	Sounds   *recipe.Sounds
 	Films    *Films
 
 	// Corpus is what texts are cut from; empty: the bundled plays.
@@ -140,7 +132,7 @@ func (o *Options) check() error {
 	}
 	sizes := []struct {
 		flag string
-		size synthetic.Normal
+		size recipe.Normal
 	}{
 		{"--isl", o.ISL},
 		{"--conversation-turn-mean", o.Turns},
@@ -149,7 +141,7 @@ func (o *Options) check() error {
 	if o.OSL != nil {
 		sizes = append(sizes, struct {
 			flag string
-			size synthetic.Normal
+			size recipe.Normal
 		}{"--osl", *o.OSL})
 	}
 	for _, s := range sizes {

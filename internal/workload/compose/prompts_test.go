@@ -10,7 +10,7 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
-	"aiperf/internal/workload/synthetic"
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -80,7 +80,7 @@ func TestLimitOfATraceRowWins(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\"input_length\":5,\"output_length\":3}\n{\"input_length\":5}\n{\"payload\":{\"a\":1}}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	nine := synthetic.Normal{Mean: 9}
+	nine := recipe.Normal{Mean: 9}
 	d := build(t, defaults(func(o *Options) { o.Kind, o.Path, o.OSL = File, path, &nine }))
 	c := d.Conversations
 	if *c[0].Turns[0].MaxTokens != 3 || *c[1].Turns[0].MaxTokens != 9 || c[2].Turns[0].MaxTokens != nil {

@@ -2,14 +2,7 @@ package compose
 
 import (
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/synthetic"
 )
-
-// Rankings says which queries and passages are made, instead of prompts.
-type Rankings struct {
-	Passages                   synthetic.Normal // of one query
-	PassageTokens, QueryTokens synthetic.Normal
-}
 
 // rank is the only turn of conversation k: a query and the passages to rank.
 func (b *builder) rank(k uint64) dataset.Turn {

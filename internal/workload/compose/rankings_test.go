@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"aiperf/internal/workload/synthetic"
+	"aiperf/internal/workload/recipe"
 )
 
 func TestRankings(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL = 30, synthetic.Normal{}
-		o.Rankings = &Rankings{
-			Passages: synthetic.Normal{Mean: 4, Stddev: 2}, PassageTokens: synthetic.Normal{Mean: 30}, QueryTokens: synthetic.Normal{Mean: 12},
+		o.Entries, o.ISL = 30, recipe.Normal{}
+		o.Rankings = &recipe.Rankings{
+			Passages: recipe.Normal{Mean: 4, Stddev: 2}, PassageTokens: recipe.Normal{Mean: 30}, QueryTokens: recipe.Normal{Mean: 12},
 		}
 	})
 	d := build(t, o)
@@ -29,7 +29,7 @@ func TestRankings(t *testing.T) {
 		t.Errorf("numbers of passages %v", sizes)
 	}
 	// The number of passages does not change the queries.
-	o.Rankings.Passages = synthetic.Normal{Mean: 1}
+	o.Rankings.Passages = recipe.Normal{Mean: 1}
 	for i, c := range build(t, o).Conversations {
 		if c.Turns[0].Texts[0].Contents[0] != d.Conversations[i].Turns[0].Texts[0].Contents[0] {
 			t.Fatalf("query %d depends on the passages", i)

@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
-	"aiperf/internal/workload/synthetic"
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -49,7 +49,7 @@ func traceRows(n int) string {
 
 func traceDataset(t *testing.T, path string, o loader.Options, seed random.Seed) (*dataset.Dataset, []string) {
 	t.Helper()
-	osl := synthetic.Normal{Mean: 20, Stddev: 5}
+	osl := recipe.Normal{Mean: 20, Stddev: 5}
 	d, warnings, err := Build(context.Background(), Options{
 		Kind: File, Path: path, Format: "mooncake_trace", Reading: o, OSL: &osl, Models: []string{"a", "b", "c"}, Seed: seed, UserContextLength: 3,
 	}, tokenizer.Builtin())
@@ -261,7 +261,7 @@ func TestAnIndexIsTheSameDatasetInEveryFormat(t *testing.T) {
 
 func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 	build := func() (*dataset.Dataset, []string) {
-		osl := synthetic.Normal{Mean: 20, Stddev: 5}
+		osl := recipe.Normal{Mean: 20, Stddev: 5}
 		d, warnings, err := Build(context.Background(), Options{
 			Kind: File, Path: path, Format: format, Reading: o, OSL: &osl, Models: []string{"a", "b", "c"}, Seed: random.Root(3), UserContextLength: 3,
 		}, tokenizer.Builtin())

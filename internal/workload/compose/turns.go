@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
-	"aiperf/internal/workload/synthetic"
+	"aiperf/internal/workload/recipe"
 )
 
 // generate makes the turns of synthetic conversation k, with media or without.
@@ -86,7 +86,7 @@ func (b *builder) delay(r *random.Rand) *float64 {
 	if b.DelayMS.Mean <= 0 {
 		return nil
 	}
-	whole := synthetic.Normal{Mean: math.Trunc(b.DelayMS.Mean), Stddev: b.DelayMS.Stddev}
+	whole := recipe.Normal{Mean: math.Trunc(b.DelayMS.Mean), Stddev: b.DelayMS.Stddev}
 	ms := float64(whole.Draw(r)) * b.DelayRatio
 	return &ms
 }
@@ -125,17 +125,17 @@ func (b *builder) drawPairs(k uint64, n int) []lengths {
 		p := choosePair(b.SeqDist, r.Float64())
 		drawn[i] = lengths{isl: p.ISL, osl: p.OSL}
 		if p.ISLStddev > 0 {
-			drawn[i].isl = synthetic.Normal{Mean: float64(p.ISL), Stddev: p.ISLStddev}.Draw(&r)
+			drawn[i].isl = recipe.Normal{Mean: float64(p.ISL), Stddev: p.ISLStddev}.Draw(&r)
 		}
 		if p.OSLStddev > 0 {
-			drawn[i].osl = synthetic.Normal{Mean: float64(p.OSL), Stddev: p.OSLStddev}.Draw(&r)
+			drawn[i].osl = recipe.Normal{Mean: float64(p.OSL), Stddev: p.OSLStddev}.Draw(&r)
 		}
 	}
 	return drawn
 }
 
 // choosePair is the first pair whose cumulative share exceeds u.
-func choosePair(pairs []LengthPair, u float64) LengthPair {
+func choosePair(pairs []recipe.LengthPair, u float64) recipe.LengthPair {
 	percent := 0.0
 	for _, p := range pairs {
 		if percent += p.Percent; percent/100 > u {

@@ -11,28 +11,11 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/recipe"
 )
 
-// Baseten says how a baseten trace is replayed.
-type Baseten struct {
-	// SessionColumn names the column that groups rows; empty: the one that is there.
-	SessionColumn string
-	// ThinkTimes replays sessions in a closed loop: a turn waits after the reply before it as long as
-	// the recorded client did, at most DelayCapMS (nil: no limit).
-	ThinkTimes bool
-	DelayCapMS *float64
-	// Alone makes a session of each row, so that nothing waits for a reply.
-	Alone bool
-	// Speedup divides all times; 0 is 1. IdleCapMS shortens stretches without a request; 0 is no limit.
-	Speedup, IdleCapMS float64
-	// Share of the sessions that is kept; 0 keeps all.
-	Share float64
-	// NoMinTokens does not ask for the recorded output as a minimum, NoHints leaves cache hints out.
-	NoMinTokens, NoHints bool
-}
-
-// given tells whether anything was asked for.
-func (b Baseten) given() bool { return b != Baseten{SessionColumn: b.SessionColumn} }
+// asksOfBaseten reports whether anything was asked for that only this format knows.
+func asksOfBaseten(b recipe.Baseten) bool { return b != recipe.Baseten{SessionColumn: b.SessionColumn} }
 
 // The columns that name sessions, in the order of preference.
 var sessionColumns = []string{"provided_session_id", "poor_man_session_id"}
@@ -84,7 +67,7 @@ func (l *load) baseten() error {
 }
 
 func (l *load) addBaseten(rows *[]basetenRow, o *object) {
-	r, tokens, err := l.options.Baseten.row(o)
+	r, tokens, err := readBasetenRow(&l.options.Baseten, o)
 	if err != nil {
 		l.errorf("%v", err)
 		return
@@ -107,8 +90,8 @@ func (l *load) addBaseten(rows *[]basetenRow, o *object) {
 	*rows = append(*rows, r)
 }
 
-// row reads a request and the length of its input.
-func (b Baseten) row(o *object) (r basetenRow, tokens int, err error) {
+// readBasetenRow reads a request and the length of its input.
+func readBasetenRow(b *recipe.Baseten, o *object) (r basetenRow, tokens int, err error) {
 	keep := func(e error) {
 		if err == nil {
 			err = e
@@ -181,8 +164,8 @@ func (l *load) settleBaseten(rows []basetenRow) {
 		}
 		return 0
 	})
-	column := b.column(rows)
-	rows = b.sampled(rows, column, l.options)
+	column := sessionColumn(b, rows)
+	rows = sampleSessions(b.Share, rows, column, l.options)
 	if len(rows) == 0 {
 		return
 	}
@@ -223,8 +206,8 @@ func (l *load) settleBaseten(rows []basetenRow) {
 	}
 }
 
-// column is the place of the column that groups the rows: the usual one only if a row has it.
-func (b *Baseten) column(rows []basetenRow) int {
+// sessionColumn is the place of the column that groups the rows: the usual one only if a row has it.
+func sessionColumn(b *recipe.Baseten, rows []basetenRow) int {
 	if i := slices.Index(sessionColumns, b.SessionColumn); i > 0 {
 		return i
 	}
@@ -236,9 +219,9 @@ func (b *Baseten) column(rows []basetenRow) int {
 	return 1
 }
 
-// sampled keeps the asked share of the sessions, drawn in the order of their first rows.
-func (b *Baseten) sampled(rows []basetenRow, column int, o Options) []basetenRow {
-	if b.Share == 0 || b.Share >= 1 {
+// sampleSessions keeps a share of the sessions, drawn in the order of their first rows; 0 keeps all.
+func sampleSessions(share float64, rows []basetenRow, column int, o Options) []basetenRow {
+	if share == 0 || share >= 1 {
 		return rows
 	}
 	stream := o.Seed.Stream("dataset.loader.baseten")
@@ -251,7 +234,7 @@ func (b *Baseten) sampled(rows []basetenRow, column int, o Options) []basetenRow
 		keep, seen := kept[id]
 		if !seen {
 			draw := stream.At(uint64(len(kept)))
-			keep = draw.Float64() < b.Share
+			keep = draw.Float64() < share
 			kept[id] = keep
 		}
 		if keep {

@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/recipe"
 )
 
 // folder makes a folder of files and returns its path.
@@ -367,24 +368,24 @@ func played(d *dataset.Dataset) (all []string) {
 func TestBaseten(t *testing.T) {
 	path := basetenFile(t)
 	limit := 120.0
-	bare := Baseten{NoMinTokens: true, NoHints: true}
-	with := func(change func(*Baseten)) Baseten { b := bare; change(&b); return b }
+	bare := recipe.Baseten{NoMinTokens: true, NoHints: true}
+	with := func(change func(*recipe.Baseten)) recipe.Baseten { b := bare; change(&b); return b }
 	for _, c := range []struct {
 		name    string
-		options Baseten
+		options recipe.Baseten
 		want    []string
 	}{
-		{"as recorded", Baseten{}, []string{
+		{"as recorded", recipe.Baseten{}, []string{
 			"one: a @0 max 1 min_tokens=1 hash_ids=[1] block_size=64, c @400 max 3 min_tokens=3 hash_ids=[1,2] block_size=64",
 			"two: b @100 max 1 min_tokens=1", ": d @2400 max 4 min_tokens=4"}},
 		{"bare", bare, []string{"one: a @0 max 1, c @400 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
-		{"the other column", with(func(b *Baseten) { b.SessionColumn = "poor_man_session_id" }),
+		{"the other column", with(func(b *recipe.Baseten) { b.SessionColumn = "poor_man_session_id" }),
 			[]string{"x: a @0 max 1, b @100 max 1, c @400 max 3", "y: d @2400 max 4"}},
-		{"think times", with(func(b *Baseten) { b.ThinkTimes = true }), []string{"one: a @0 max 1, c +150 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
-		{"think times capped", with(func(b *Baseten) { b.ThinkTimes, b.DelayCapMS = true, &limit }), []string{"one: a @0 max 1, c +120 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
-		{"alone", with(func(b *Baseten) { b.Alone = true }), []string{": a @0 max 1", ": b @100 max 1", ": c @400 max 3", ": d @2400 max 4"}},
-		{"twice as fast", with(func(b *Baseten) { b.Speedup = 2 }), []string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @1200 max 4"}},
-		{"idle gaps cut, after the speed-up", with(func(b *Baseten) { b.Speedup, b.IdleCapMS = 2, 500 }), []string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @700 max 4"}},
+		{"think times", with(func(b *recipe.Baseten) { b.ThinkTimes = true }), []string{"one: a @0 max 1, c +150 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
+		{"think times capped", with(func(b *recipe.Baseten) { b.ThinkTimes, b.DelayCapMS = true, &limit }), []string{"one: a @0 max 1, c +120 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
+		{"alone", with(func(b *recipe.Baseten) { b.Alone = true }), []string{": a @0 max 1", ": b @100 max 1", ": c @400 max 3", ": d @2400 max 4"}},
+		{"twice as fast", with(func(b *recipe.Baseten) { b.Speedup = 2 }), []string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @1200 max 4"}},
+		{"idle gaps cut, after the speed-up", with(func(b *recipe.Baseten) { b.Speedup, b.IdleCapMS = 2, 500 }), []string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @700 max 4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := loadPath(t, path, "", func(o *Options) { o.Baseten = c.options })

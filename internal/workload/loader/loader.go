@@ -54,7 +54,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if flags := o.traceOnly(); len(flags) > 0 && f.blockSize == 0 {
 		return nil, fmt.Errorf("%s: %s need a trace, and this is a %s file", path, strings.Join(flags, ", "), f.name)
 	}
-	if o.Baseten.given() && f.name != basetenTrace {
+	if asksOfBaseten(o.Baseten) && f.name != basetenTrace {
 		return nil, fmt.Errorf("%s: --replay-speedup, --trace-session-sample-ratio, --max-idle-gap-cap-seconds, --no-open-loop-replay, --open-loop-strict,"+
 			" --omit-kv-hints and --no-force-min-tokens need a %s, and this is a %s file", path, basetenTrace, f.name)
 	}

@@ -1,6 +1,9 @@
 package loader
 
-import "aiperf/internal/base/random"
+import (
+	"aiperf/internal/base/random"
+	"aiperf/internal/workload/recipe"
+)
 
 // Options say how a file is read, beside its format.
 type Options struct {
@@ -21,9 +24,9 @@ type Options struct {
 	MaxDelayMS *float64
 	// Models are those of the run; recorded ones stand for them in order.
 	Models []string
-	Weka   WekaOptions
+	Weka   recipe.Weka
 	// TraceLab belongs to that format alone.
-	TraceLab TraceLabOptions
+	TraceLab recipe.TraceLab
 	// Reshape changes a trace; nil leaves it as it is.
 	Reshape *Reshape
 	Seed    random.Seed
@@ -32,7 +35,7 @@ type Options struct {
 	Draws   int
 	Batches *Batches
 	// Baseten belongs to that format alone.
-	Baseten Baseten
+	Baseten recipe.Baseten
 	// StripImages sends an image that has an id without its content when an earlier turn of the session sent it.
 	StripImages bool
 	// IndexFrom is the size from which a trace stays in its file; 0 is the usual one.

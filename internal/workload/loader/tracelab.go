@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/recipe"
 )
 
 const traceLab = "tracelab"
@@ -19,16 +20,6 @@ const traceLab = "tracelab"
 // traceLabKeys tell a round from the rows of other formats.
 var traceLabKeys = []string{
 	"session_id", "round_index", "input_tokens_total", "prefix_tokens", "newly_append_tokens", "timing_events",
-}
-
-// TraceLabOptions say how sub-agents of a tracelab recording are found: their rows do not name their parents.
-type TraceLabOptions struct {
-	// Join makes a session that ran within another one's call of an agent the child of that session.
-	Join bool
-	// JoinCodex looks for such calls in Codex sessions too, which record only the first call and the last wait.
-	JoinCodex bool
-	// MinSpawn is the shortest call that counts.
-	MinSpawn time.Duration
 }
 
 // labSession is one session of a recording: the rows with one id.
@@ -153,7 +144,7 @@ func (s *labSession) identity(o *object) (err error) {
 }
 
 // read reads a row of the session; timed reports whether the round has a time.
-func (s *labSession) read(o *object, r *labRound, options *TraceLabOptions) (timed bool, err error) {
+func (s *labSession) read(o *object, r *labRound, options *recipe.TraceLab) (timed bool, err error) {
 	reasoning := 0
 	for _, field := range []struct {
 		key string

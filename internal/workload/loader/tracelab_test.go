@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/recipe"
 )
 
 func roundRow(session string, index, prefix, added, output int, events string) string {
@@ -64,13 +65,13 @@ func labFile(rows ...lab) string {
 	return b.String()
 }
 
-func joined() TraceLabOptions {
-	return TraceLabOptions{Join: true, JoinCodex: true, MinSpawn: 10 * time.Second}
+func joined() recipe.TraceLab {
+	return recipe.TraceLab{Join: true, JoinCodex: true, MinSpawn: 10 * time.Second}
 }
 
 func loadLab(t *testing.T, o Options, rows ...lab) *Result {
 	t.Helper()
-	if o.TraceLab == (TraceLabOptions{}) {
+	if o.TraceLab == (recipe.TraceLab{}) {
 		o.TraceLab = joined()
 	}
 	return loadWith(t, labFile(rows...), "tracelab", o)
@@ -163,9 +164,9 @@ func TestTraceLabChildrenAreJoinedByTheirTimes(t *testing.T) {
 			t.Errorf("%s: roots %v", name, r.Dataset.Roots)
 		}
 	}
-	r := loadLab(t, Options{TraceLab: TraceLabOptions{MinSpawn: 1}}, append(slices.Clone(parent), rounded("k", "05", "06"))...)
+	r := loadLab(t, Options{TraceLab: recipe.TraceLab{MinSpawn: 1}}, append(slices.Clone(parent), rounded("k", "05", "06"))...)
 	same(t, "not joined", plays(r.Dataset), "claude_p: @0 @2000+1000 @21000+18000; k: @0")
-	r = loadLab(t, Options{TraceLab: TraceLabOptions{Join: true, MinSpawn: 18 * time.Second}}, append(slices.Clone(parent), rounded("k", "05", "06"))...)
+	r = loadLab(t, Options{TraceLab: recipe.TraceLab{Join: true, MinSpawn: 18 * time.Second}}, append(slices.Clone(parent), rounded("k", "05", "06"))...)
 	same(t, "short calls", plays(r.Dataset), "claude_p: @0 @2000+1000 @21000+18000; k: @0")
 }
 
@@ -187,7 +188,7 @@ func TestTraceLabChildrenOfCodex(t *testing.T) {
 	r := loadLab(t, o, rows...)
 	same(t, "joined", plays(r.Dataset),
 		"x: @0→x::sa:y→x::sa:z(1) @3000+0 @12000+8000; x::sa:y: @2000+1000; x::sa:z: @6000+5000; late: @0")
-	o.TraceLab = TraceLabOptions{Join: true}
+	o.TraceLab = recipe.TraceLab{Join: true}
 	r = loadLab(t, o, rows...)
 	same(t, "not joined", plays(r.Dataset), "x: @0 @3000+2000 @12000+8000; y: @0; z: @0; late: @0")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/workload/recipe"
 )
 
 // labTrace is what is played as one recording: a session and the sessions of its sub-agents, with the instants at which
@@ -27,7 +28,7 @@ func (c labCall) known() bool { return !c.from.IsZero() && !c.to.IsZero() }
 func (c labCall) holds(s *labSession) bool { return !s.first.Before(c.from) && !s.last.After(c.to) }
 
 // tools reads the calls of a row.
-func (s *labSession) tools(o *object, options *TraceLabOptions) error {
+func (s *labSession) tools(o *object, options *recipe.TraceLab) error {
 	var tools []struct {
 		Name    string   `json:"tool_name"`
 		Emitted string   `json:"emitted_at"`
@@ -60,7 +61,7 @@ func (s *labSession) tools(o *object, options *TraceLabOptions) error {
 
 // addCall notes a call if it may be that of a sub-agent. Codex calls agents, goes on and waits for them later: which
 // wait belongs to which call is not recorded, so that a session has one window for all of them.
-func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options *TraceLabOptions) {
+func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options *recipe.TraceLab) {
 	if s.provider == "codex" {
 		switch {
 		case tool == "spawn_agent" && !call.from.IsZero() && (s.codex.from.IsZero() || call.from.Before(s.codex.from)):
@@ -76,7 +77,7 @@ func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options
 }
 
 // windows are the calls of a session in which sub-agents are looked for.
-func (s *labSession) windows(options *TraceLabOptions) []labCall {
+func (s *labSession) windows(options *recipe.TraceLab) []labCall {
 	if s.provider != "codex" {
 		return s.calls
 	}
@@ -139,7 +140,7 @@ func calledBefore(link labLink) bool { return link.call.from.Before(link.parent.
 
 // linkSessions finds the parents of sessions: of the calls of the same user in the same project that hold a session
 // whole, the shortest, then the earliest, then that of the first parent by id.
-func linkSessions(sessions []*labSession, options *TraceLabOptions) map[*labSession]labLink {
+func linkSessions(sessions []*labSession, options *recipe.TraceLab) map[*labSession]labLink {
 	type owner struct{ user, project string }
 	links := map[owner][]labLink{}
 	for _, s := range sessions {

@@ -30,23 +30,6 @@ var (
 	}
 )
 
-// WekaOptions say how recorded agents are taken apart.
-type WekaOptions struct {
-	// Split takes agents apart whose requests stand in one list.
-	Split bool
-	// A request goes on with a chain of others, even if it does not extend it, if it begins at most SeamSeconds after
-	// its end and shares SeamOverlap of the blocks with it.
-	SeamSeconds, SeamOverlap float64
-	// A chain of at most AuxRequests is auxiliary if its input is at most AuxShare of its parent's, which has at least
-	// AuxFloor tokens, or if its model is another one and AuxCrossModel; it is a reduction if its output is at most
-	// ReductionOutput and its input ReductionRatio times that.
-	AuxRequests, AuxFloor, ReductionOutput int
-	AuxShare, ReductionRatio               float64
-	AuxCrossModel                          bool
-	// GroupSize is the number of chains that begin at one point from which they are a group of workers.
-	GroupSize int
-}
-
 // wekaRequest is a request of a recording; times are seconds.
 type wekaRequest struct {
 	at, end float64

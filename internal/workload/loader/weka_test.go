@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/recipe"
 )
 
 // ask is a request of a recording: when, how long it took, input tokens and blocks.
@@ -290,8 +291,8 @@ func FuzzWeka(f *testing.F) {
 }
 
 // defaultWeka are those of the command line.
-func defaultWeka() WekaOptions {
-	return WekaOptions{
+func defaultWeka() recipe.Weka {
+	return recipe.Weka{
 		Split: true, SeamSeconds: 3600, SeamOverlap: 0.5, AuxRequests: 1, AuxFloor: 16384, ReductionOutput: 4000,
 		AuxShare: 0.1, ReductionRatio: 20, AuxCrossModel: true, GroupSize: 3,
 	}

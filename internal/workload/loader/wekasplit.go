@@ -1,6 +1,9 @@
 package loader
 
-import "fmt"
+import (
+	"aiperf/internal/workload/recipe"
+	"fmt"
+)
 
 // split takes requests apart that several agents sent: each continues the chain whose last request it extends, or
 // begins a chain of its own.
@@ -70,13 +73,13 @@ type chainNames struct{ names []string }
 
 func (n *chainNames) of(i int) string { return n.names[i] }
 
-func newChainNames(id string, o *WekaOptions, chains []*chain) *chainNames {
+func newChainNames(id string, o *recipe.Weka, chains []*chain) *chainNames {
 	n := &chainNames{names: make([]string, len(chains))}
 	type point struct{ parent, turn int }
 	at := func(c *chain) point { return point{c.parent, chains[c.parent].before(c.requests[0].at)} }
 	siblings := map[point][]int{}
 	for i, c := range chains {
-		if i > 0 && o.aux(chains[c.parent], c) == "" {
+		if i > 0 && auxKind(o, chains[c.parent], c) == "" {
 			siblings[at(c)] = append(siblings[at(c)], i)
 		}
 	}
@@ -90,7 +93,7 @@ func newChainNames(id string, o *WekaOptions, chains []*chain) *chainNames {
 		if i == 0 || n.names[i] != "" {
 			continue
 		}
-		if aux := o.aux(chains[c.parent], c); aux != "" {
+		if aux := auxKind(o, chains[c.parent], c); aux != "" {
 			n.names[i] = fmt.Sprintf("%s::%s:%03d", id, aux, next(aux))
 			continue
 		}
@@ -119,8 +122,8 @@ func concurrent(chains []*chain, among []int, c *chain) (all []int) {
 	return all
 }
 
-// aux is the kind of an auxiliary chain, "" if it is none.
-func (o *WekaOptions) aux(parent, c *chain) string {
+// auxKind is the kind of an auxiliary chain, "" if it is none.
+func auxKind(o *recipe.Weka, parent, c *chain) string {
 	if len(c.requests) > o.AuxRequests {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/recipe"
 )
 
 // spanAt is a call of a model from one second of a minute to another; more are further attributes.
@@ -223,7 +224,7 @@ func TestSpansInParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := loadAgents(t, Options{Path: structures, Filters: []Filter{{"Source_Model", "GEMINI-3-pro-preview"}}})
+	r := loadAgents(t, Options{Path: structures, Filters: []recipe.Filter{{Column: "Source_Model", Value: "GEMINI-3-pro-preview"}}})
 	sameText(t, "structures", played(r.Dataset), "a →9 +1000→6")
 	sameText(t, "extra", fmt.Sprintf("%s", r.Dataset.Conversations[0].Turns[0].Extra), "[{temperature 0.5}]")
 	if err := parquet.WriteFile(texts, []textRow{{"tool_calling", "a", []string{"m"}, "[" + spanAt("00", "01") + "]"}}); err != nil {
@@ -251,7 +252,7 @@ func TestFiltersOfAgents(t *testing.T) {
 		{"exgentic_v2", "Benchmark=APPWORLD", "c →7"},
 	} {
 		column, value, _ := strings.Cut(c.filter, "=")
-		r := loadAgents(t, Options{Name: c.name, Filters: []Filter{{column, value}}}, rows...)
+		r := loadAgents(t, Options{Name: c.name, Filters: []recipe.Filter{{Column: column, Value: value}}}, rows...)
 		sameText(t, c.name+" "+c.filter, played(r.Dataset), c.want)
 	}
 }
@@ -274,7 +275,7 @@ func TestFiltersOfAgentsThatNoSessionHas(t *testing.T) {
 		o := Options{Name: c.name}
 		for f := range strings.FieldsSeq(c.filters) {
 			column, value, _ := strings.Cut(f, "=")
-			o.Filters = append(o.Filters, Filter{column, value})
+			o.Filters = append(o.Filters, recipe.Filter{Column: column, Value: value})
 		}
 		if _, err := tryAgents(t, o, sessionRow("claude_code", "a", "m", spanAt("00", "01"))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.name, c.filters, err, c.want)
@@ -284,7 +285,7 @@ func TestFiltersOfAgentsThatNoSessionHas(t *testing.T) {
 	if _, err := tryAgents(t, o); err == nil || !strings.Contains(err.Error(), "--num-conversations, --num-dataset-entries or --request-count") {
 		t.Errorf("no limit: %v", err)
 	}
-	if _, err := load(t, Options{Name: "sharegpt", Filters: []Filter{{"id", "b"}}}); err == nil || !strings.Contains(err.Error(), "--dataset-filter has no meaning for sharegpt") {
+	if _, err := load(t, Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "b"}}}); err == nil || !strings.Contains(err.Error(), "--dataset-filter has no meaning for sharegpt") {
 		t.Errorf("sharegpt: %v", err)
 	}
 	if _, err := load(t, Options{Name: "aimo", Scheduled: true}); err == nil || !strings.Contains(err.Error(), "rows have no times") {
@@ -336,7 +337,7 @@ func TestSessionsAreFetchedAsFarAsNeeded(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	client := &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: http.DefaultClient}
-	r, err := Load(context.Background(), Options{Name: "exgentic", Hub: client, CacheDir: t.TempDir(), Limit: 1, Filters: []Filter{{"harness", "tool_calling"}}})
+	r, err := Load(context.Background(), Options{Name: "exgentic", Hub: client, CacheDir: t.TempDir(), Limit: 1, Filters: []recipe.Filter{{Column: "harness", Value: "tool_calling"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/rows"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	// Subset replaces the data set's own; WekaRepo is the repository of weka_hf, and of the other weka sets if given.
 	Subset, WekaRepo string
 	// Filters keep the rows whose columns have these values.
-	Filters []Filter
+	Filters []recipe.Filter
 	// Path is the user's file or folder; empty: none. CacheDir is where downloads of plain URLs go.
 	Path, CacheDir string
 	Hub            *hub.Client
@@ -39,9 +40,6 @@ type Options struct {
 	// Count counts tokens; nil where there is no tokenizer.
 	Count func(string) int
 }
-
-// Filter is a column and the value it must have.
-type Filter struct{ Column, Value string }
 
 // Result is a data set that was read.
 type Result struct {

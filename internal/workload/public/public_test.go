@@ -24,6 +24,7 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/recipe"
 )
 
 // words counts tokens as blanks do.
@@ -187,12 +188,12 @@ func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 		{Options{Name: "aimo"}, `{"question":"q","answer":"a"}`, []string{"rows.jsonl: row 1", `no column "problem"`, "answer, question"}},
 		{Options{Name: "aimo"}, `{"problem":5}`, []string{"row 1", "holds no text"}},
 		{Options{Name: "aimo"}, `{"problem":""}`, []string{"no request can be made", "1 rows are empty"}},
-		{Options{Name: "aimo", Filters: []Filter{{"kind", "x"}}}, `{"problem":"p"}`, []string{"--dataset-filter", "kind", "problem"}},
-		{Options{Name: "aimo", Filters: []Filter{{"kind", "x"}}}, `{"problem":"p","kind":"y"}`, []string{"1 are left out by filters"}},
+		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p"}`, []string{"--dataset-filter", "kind", "problem"}},
+		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p","kind":"y"}`, []string{"1 are left out by filters"}},
 		{Options{Name: "nothing"}, `{}`, []string{"no public data set", "sharegpt"}},
 		{Options{Name: "weka_hf"}, `{}`, []string{"--hf-weka-dataset"}},
-		{Options{Name: "sharegpt", Filters: []Filter{{"id", "x"}}}, `{"id":"x"}`, []string{"--dataset-filter has no meaning for sharegpt"}},
-		{Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []Filter{{"id", "x"}}}, `{}`, []string{"--dataset-filter has no meaning for weka_hf"}},
+		{Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{"id":"x"}`, []string{"--dataset-filter has no meaning for sharegpt"}},
+		{Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{}`, []string{"--dataset-filter has no meaning for weka_hf"}},
 		{Options{Name: "spec_bench", Subset: "x"}, `{}`, []string{"--hf-subset"}},
 	} {
 		_, err := load(t, test.o, test.row)

@@ -28,6 +28,9 @@ func (l Lognormal) parameters() (mu, sigma float64) {
 	return math.Log(l.Median), math.Sqrt(2 * math.Log(l.Mean/l.Median))
 }
 
+// DefaultBlockSize is how many tokens a hash id stands for unless it is said.
+const DefaultBlockSize = 512
+
 // boundedTries is how often a value outside of the bounds is drawn again before it is cut.
 const boundedTries = 100
 
@@ -107,7 +110,7 @@ func plainConfig() SessionConfig {
 	c.Delay.AgenticFraction = 0.7
 	c.Delay.Agentic, c.Delay.Human = Lognormal{Mean: 2500, Median: 1800}, Lognormal{Mean: 40000, Median: 25000}
 	c.Reset.BaseProbability, c.Reset.ContextScaling = 0.02, 2
-	c.MaxPromptTokens, c.BlockSize = 200_000, defaultBlockSize
+	c.MaxPromptTokens, c.BlockSize = 200_000, DefaultBlockSize
 	c.Cache.Layer1Tokens, c.Cache.Layer15Tokens, c.Cache.Layer2 = 32_000, 20_000, Lognormal{Mean: 10_000, Median: 5000}
 	c.Cache.Groups, c.Cache.ZipfAlpha = 50, 1.2
 	c.RestartTurns = [2]int{5, 15}

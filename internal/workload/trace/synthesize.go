@@ -27,30 +27,6 @@ type SynthesizeOptions struct {
 	Now time.Time
 }
 
-func (o *SynthesizeOptions) flags() []flag {
-	return []flag{
-		{"num-sessions", "N", "sessions to make (1000)", whole(&o.Sessions, 1)},
-		{"output", "DIR", "where the folder of the data set goes (.)", text(&o.Output)},
-		{"config", "NAME|FILE", "default, a JSON file, or the manifest.json of an earlier data set", text(&o.Config)},
-		{"seed", "N", "the same seed makes the same sessions (42)", whole(&o.Seed, 0)},
-		{"max-isl", "N", "limit of the context in tokens", whole(&o.MaxISL, 1)},
-		{"max-osl", "N", "limit of an answer in tokens", whole(&o.MaxOSL, 1)},
-	}
-}
-
-// ParseSynthesize reads the arguments of synthesize agentic-code.
-func ParseSynthesize(args []string) (SynthesizeOptions, error) {
-	o := SynthesizeOptions{Sessions: 1000, Output: ".", Seed: 42, Now: time.Now()}
-	return o, parse("synthesize agentic-code", args, o.flags())
-}
-
-// SynthesizeHelp is the text of its --help.
-func SynthesizeHelp() string {
-	return help("synthesize [--target] agentic-code [options]",
-		"Makes up a mooncake trace of coding sessions: contexts with shared beginnings that grow from turn to turn, pauses of tools\n"+
-			"and of people, sessions that end when their context is full.", new(SynthesizeOptions).flags())
-}
-
 // Synthesize makes the data set and returns its folder and the files in it.
 func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []string, err error) {
 	c, name, err := readConfig(o.Config)

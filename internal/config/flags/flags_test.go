@@ -1,0 +1,167 @@
+package flags
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// told is what the flags of a table of the tests were set to.
+type told struct {
+	on                          bool
+	history                     bool
+	output, format, more, input string
+	tags                        []string
+}
+
+func (o *told) table() *Table {
+	switchWithValue := Value("history", "", "a switch that takes a value", Bool(&o.history))
+	several := Value("formats", "LIST", "one value or several", func(v string) error { o.more += v + ";"; return nil })
+	several.More = func(arg string) bool { return arg == "json" || arg == "csv" }
+	hidden := Value("hidden", "X", "", func(v string) error { return nil })
+	unlisted := Value("concurrency", "N", "-c is the same", Text(&o.input))
+	unlisted.Unlisted = "c"
+	return &Table{Command: "try", About: "About.\n", Footer: "End.\n", Flags: []Flag{
+		Switch("on -1", "a switch", &o.on), Value("output-dir out -o", "DIR", "a value", Text(&o.output)),
+		Choice("format", "NAME", "a choice", &o.format, "json", "csv"), Value("tags", "LIST", "a list", List(&o.tags)),
+		switchWithValue, several, hidden, unlisted,
+	}}
+}
+
+func TestParse(t *testing.T) {
+	for line, want := range map[string]told{
+		"--on --output-dir=a --format CSV":     {on: true, output: "a", format: "csv"},
+		"-1 -o a --output_dir b":               {on: true, output: "b"},
+		"--out --on":                           {output: "--on"},
+		"--output-dir=a=b":                     {output: "a=b"},
+		"--tags a,b --tags c":                  {tags: []string{"a", "b", "c"}},
+		"--history":                            {history: true},
+		"--history --history=no":               {},
+		"--formats x json csv --on":            {more: "x;json;csv;", on: true},
+		"-c 5":                                 {input: "5"},
+		"-- --on":                              {},
+		"--formats=x json -- csv":              {more: "x;json;"},
+		"-":                                    {},
+		"--concurrency -1":                     {input: "-1"},
+		"word --on other --output-dir x third": {on: true, output: "x"},
+	} {
+		var got told
+		if _, err := got.table().Parse(strings.Fields(line)); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		if got.on != want.on || got.history != want.history || got.output != want.output || got.format != want.format ||
+			got.more != want.more || got.input != want.input || !slices.Equal(got.tags, want.tags) {
+			t.Errorf("%s: %+v, want %+v", line, got, want)
+		}
+	}
+	words, err := new(told).table().Parse([]string{"a", "-", "--on", "--", "--on", "-x"})
+	if want := []string{"a", "-", "--on", "-x"}; err != nil || !slices.Equal(words, want) {
+		t.Errorf("words %q, %v; want %q", words, err, want)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for line, want := range map[string]string{
+		"--zzzzzzzz":    "unknown option --zzzzzzzz; see aiperf try --help",
+		"--outputdir 3": "unknown option --outputdir; did you mean --output-dir?",
+		"-on":           "unknown option -on; did you mean --on?",
+		"-oc":           "unknown option -oc; did you mean --on?",
+		"-z":            "unknown option -z; see aiperf try --help",
+		"--hiden":       "unknown option --hiden; see aiperf try --help",
+		"--on=yes":      "--on takes no value",
+		"-o":            "--output-dir needs a value: DIR",
+		"--formats":     "--formats needs a value: LIST",
+		"--format xml":  `--format: "xml" is none of json, csv`,
+		"--tags a,,b":   `--tags: "a,,b" has an empty item`,
+		"--":            "",
+	} {
+		_, err := new(told).table().Parse(strings.Fields(line))
+		if got := ""; err != nil && err.Error() != want || err == nil && got != want {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+func TestWordsThatHaveAPlace(t *testing.T) {
+	var o told
+	table := o.table()
+	table.Places, table.Once = []string{"output-dir"}, true
+	if _, err := table.Parse([]string{"a"}); err != nil || o.output != "a" {
+		t.Errorf("%+v %v", o, err)
+	}
+	for line, want := range map[string]string{
+		"a b":              `there is no place for "b"; see aiperf try --help`,
+		"a --output-dir b": "--output-dir is given twice",
+		"--on --on":        "--on is given twice",
+	} {
+		if _, err := table.Parse(strings.Fields(line)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+func TestClusters(t *testing.T) {
+	for line, want := range map[string]told{
+		"-1oa":   {on: true, output: "a"},
+		"-oa":    {output: "a"},
+		"-o=a":   {output: "a"},
+		"-1o a":  {on: true, output: "a"},
+		"-1c5 x": {on: true, input: "5"},
+	} {
+		var got told
+		table := got.table()
+		table.Clustered = true
+		if _, err := table.Parse(strings.Fields(line)); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		if got.on != want.on || got.output != want.output || got.input != want.input {
+			t.Errorf("%s: %+v, want %+v", line, got, want)
+		}
+	}
+}
+
+func TestHelpText(t *testing.T) {
+	var o told
+	table := o.table()
+	table.Flags = table.Flags[:2]
+	below := "About.\n  -1, --on\n        a switch\n  -o, --output-dir, --out DIR\n        a value\nEnd.\n"
+	if got := table.Help(); got != below {
+		t.Errorf("%s\nwant\n%s", got, below)
+	}
+	table.Column, table.Aligned = 20, true
+	table.Flags = []Flag{Value("port", "N", "the port\nto use", Text(&o.input)), Switch("v -v", "more", &o.on)}
+	table.Flags[0].Default = "80"
+	beside := "About.\n      --port N      the port\n                    to use (default 80)\n  -v, --v           " +
+		"more\nEnd.\n"
+	if got := table.Help(); got != beside {
+		t.Errorf("%s\nwant\n%s", got, beside)
+	}
+}
+
+func TestHelpWins(t *testing.T) {
+	for line, want := range map[string]bool{
+		"--help": true, "-h": true, "--foo x --help": true, "--url a --help": true, "-- --help": false, "": false,
+	} {
+		if got := WantsHelp(strings.Fields(line)); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+// FuzzParse has no input that ends the program, and none that is lost: what is not refused is a value or a word.
+func FuzzParse(f *testing.F) {
+	for _, line := range []string{"--on a --output-dir=b -- c", "-1oa --formats x json", "--=x", "-", "-=",
+		"--tags a,b"} {
+		f.Add(line, true)
+	}
+	f.Fuzz(func(t *testing.T, line string, clustered bool) {
+		var o told
+		table := o.table()
+		table.Clustered = clustered
+		args := strings.Fields(line)
+		words, err := table.Parse(args)
+		if err == nil && len(words) > len(args) {
+			t.Errorf("%q has the words %q", args, words)
+		}
+	})
+}

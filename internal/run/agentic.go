@@ -54,7 +54,7 @@ func (e *execution) submission(run *summary.Run) *summary.Submission {
 }
 
 // noteSkipped tells of requests that are in no other figure.
-func (e *execution) noteSkipped(out *Outcome) {
+func (e *execution) noteSkipped(out *outcome) {
 	c := &out.Result.Counts
 	if c.Skipped == 0 {
 		return

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"aiperf/internal/load"
@@ -11,43 +12,37 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// controls talks to the servers beside the load. A nil one has nothing to do.
+// controls talks to the servers beside the load.
 type controls struct {
+	passive
 	control.Options
-	e              *execution
-	client         transport
-	start, stop    control.Hook
-	firstProfiling int
+	e                           *execution
+	client                      transport
+	profilerStart, profilerStop control.Hook
+	firstProfiling              int
 	// profiling tells that profilers were started and are to be stopped.
 	profiling bool
 }
 
-// newControls returns nil when the run asks nothing of its servers. It has a client of its own: what it
-// does leaves no warm connection to the load.
-func (e *execution) newControls() (*controls, error) {
+// openControls does what the run asks of its servers before the load. It has a client of its own: what it does leaves
+// no warm connection to the load.
+func (e *execution) openControls(ctx context.Context) error {
 	c := &e.cfg.Endpoint
 	if c.Ready == nil && c.ResetCache == nil && c.Profiler == nil {
-		return nil, nil
+		return nil
 	}
 	own, err := e.controlTransport()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	k := &controls{e: e, client: own, Options: e.controlOptions(own)}
-	for i := range e.cfg.Phases {
-		if isProfiling(e.cfg.Phases[i]) {
-			k.firstProfiling = i
-			break
-		}
-	}
-	return k, nil
+	k.firstProfiling = slices.IndexFunc(e.cfg.Phases, isProfiling)
+	e.watches = append(e.watches, k)
+	return k.prepare(ctx)
 }
 
 // prepare waits for the servers and has them forget their caches.
 func (k *controls) prepare(ctx context.Context) error {
-	if k == nil {
-		return nil
-	}
 	c := &k.e.cfg.Endpoint
 	if r := c.Ready; r != nil {
 		probes, err := k.e.probes()
@@ -67,8 +62,8 @@ func (k *controls) prepare(ctx context.Context) error {
 		return err
 	}
 	if p := c.Profiler; p != nil {
-		k.start = control.Hook{Origins: origins, Path: p.StartPath, Timeout: p.Timeout}
-		k.stop = control.Hook{Origins: origins, Path: p.StopPath, Timeout: p.Timeout}
+		k.profilerStart = control.Hook{Origins: origins, Path: p.StartPath, Timeout: p.Timeout}
+		k.profilerStop = control.Hook{Origins: origins, Path: p.StopPath, Timeout: p.Timeout}
 	}
 	if r := c.ResetCache; r != nil {
 		return k.ResetCache(ctx, control.Hook{Origins: origins, Path: r.Path, Timeout: r.Timeout, Retry: r.Retry})
@@ -132,16 +127,16 @@ func probeTexts(name string) []dataset.Media {
 	return []dataset.Media{{Contents: []string{"Hello"}}}
 }
 
-// gates are those of next, with the start of the profilers before the first profiling phase.
+// gates has the profilers started before the first profiling phase.
 func (k *controls) gates(next load.Gates) load.Gates {
-	if k == nil || k.e.cfg.Endpoint.Profiler == nil {
+	if k.e.cfg.Endpoint.Profiler == nil {
 		return next
 	}
 	out := next
-	out.Timeout = max(next.Timeout, load.DefaultGateTimeout) + 2*time.Duration(len(k.start.Origins))*k.start.Timeout
+	out.Timeout = max(next.Timeout, load.DefaultGateTimeout) + 2*time.Duration(len(k.profilerStart.Origins))*k.profilerStart.Timeout
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
 		if phase == k.firstProfiling {
-			switch err := k.StartProfiler(ctx, k.start, k.stop); {
+			switch err := k.StartProfiler(ctx, k.profilerStart, k.profilerStop); {
 			case err == nil:
 				k.profiling = true
 			case ctx.Err() == nil:
@@ -156,21 +151,20 @@ func (k *controls) gates(next load.Gates) load.Gates {
 	return out
 }
 
-// finish stops the profilers; the load is over.
-func (k *controls) finish() {
-	if k == nil || !k.profiling {
-		return
+// stop stops the profilers. One that cannot be stopped is only a line of the log.
+func (k *controls) stop() error {
+	if !k.profiling {
+		return nil
 	}
 	k.profiling = false
-	if err := k.StopProfiler(context.Background(), k.stop); err != nil {
+	if err := k.StopProfiler(context.Background(), k.profilerStop); err != nil {
 		k.e.options.Log.Logger("control").Warn(k.e.redactor.Text(err.Error()))
 	}
+	return nil
 }
 
 // close releases the connections.
 func (k *controls) close() {
-	if k != nil {
-		k.finish()
-		k.client.Close()
-	}
+	_ = k.stop()
+	k.client.Close()
 }

@@ -16,7 +16,6 @@ import (
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/watch/servermetrics"
 )
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -25,8 +24,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	// The descriptors and ports of idle connections may be what the last probes and the reports lack.
 	e.client.CloseIdle()
-	var unwritten error
-	e.rtt, unwritten = e.network.finish()
+	unwritten := e.watches.stop()
 	e.log.Info("Processing the records")
 	e.drain(phases)
 	defer e.flush()()
@@ -61,20 +59,8 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	result := summary.Build(facts, e.profiling, e.warmup)
 	e.settleSubmission(&result)
 	ran := summary.PhasesRun(e.phaseStates(phases), e.clock.WallNS(e.clock.NowNS()))
-	serverResults, err := e.servers.finish(servermetrics.Window{StartNS: result.StartNS, EndNS: result.EndNS}, ran, result.WasCancelled)
-	problems = append(problems, err)
-	problems = append(problems, e.gpus.finish(&result))
-	ledger := e.servers.ledger(&result, phases)
-	result.Reconcile(ledger)
-	out := &Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}
-	if e.cfg.ServerMetrics.Given {
-		out.Console.ServerMetrics = servermetrics.Highlights(serverResults)
-	}
-	out.Console.Speculation = e.speculation(serverResults)
-	if e.cfg.GPU.Given {
-		out.Console.GPU = &console.GPU{Telemetry: e.gpus.state.Telemetry}
-	}
-	e.judge(out, phases)
+	out := &outcome{Outcome: Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}, ran: ran}
+	problems = append(problems, e.watches.finish(out))
 	e.noteSkipped(out)
 	e.advise(out)
 	if reason := e.aborted.Load(); reason != nil {
@@ -87,18 +73,27 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		out.Aborted = e.unprocessed
 	}
 	state := e.finalState(facts, out)
-	state.Ledger = ledger
+	state.Ledger = out.ledger
 	problems = append(problems, e.writeState(state))
 	out.Problem = errors.Join(append(problems, e.export(out, state)...)...)
 	e.writePhases(out, state)
 	if out.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
 	}
-	return out, nil
+	return &out.Outcome, nil
+}
+
+// outcome is an Outcome in the making.
+type outcome struct {
+	Outcome
+	// ran are the phases that were started.
+	ran []summary.Phase
+	// ledger is what the servers counted; nil where their counters were not scraped.
+	ledger *summary.Ledger
 }
 
 // export writes the reports. What could not be written is an error, and not named in the footer.
-func (e *execution) export(out *Outcome, state *summary.State) []error {
+func (e *execution) export(out *outcome, state *summary.State) []error {
 	a, ctx := &e.cfg.Artifacts, context.Background()
 	exporters := []report.Exporter{
 		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
@@ -117,7 +112,10 @@ func (e *execution) export(out *Outcome, state *summary.State) []error {
 	}
 	tables := report.ExportAll(ctx, &out.Result, exporters...)
 	f := &out.Console.Files
-	for _, path := range []*string{&f.CSV, &f.JSON, &f.HTML, &f.Parquet, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON, &f.LogFile} {
+	for _, path := range []*string{
+		&f.CSV, &f.JSON, &f.HTML, &f.Parquet, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON,
+		&f.ServerMetricsCSV, &f.ServerMetricsJSON, &f.LogFile,
+	} {
 		if _, err := os.Stat(*path); err != nil {
 			*path = ""
 		}
@@ -242,14 +240,8 @@ func (e *execution) consoleOptions(sliced bool) console.Options {
 		},
 		Files: console.Files{
 			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), LogFile: a.Path(config.LogFile),
+			ServerMetricsCSV: a.Path(config.ServerMetricsCSV), ServerMetricsJSON: a.Path(config.ServerMetricsJSON),
 		},
-	}
-	for kind, path := range map[config.Artifact]*string{
-		config.ServerMetricsCSV: &o.Files.ServerMetricsCSV, config.ServerMetricsJSON: &o.Files.ServerMetricsJSON,
-	} {
-		if _, err := os.Stat(a.Path(kind)); err == nil {
-			*path = a.Path(kind)
-		}
 	}
 	if sliced {
 		o.Files.TimesliceCSV, o.Files.TimesliceJSON = a.Path(config.TimeslicesCSV), a.Path(config.TimeslicesJSON)

@@ -11,13 +11,15 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/gpu/collect"
 )
 
-// gpuWatch collects GPU telemetry beside the load of one run. A nil one does nothing.
+// gpuWatch collects GPU telemetry beside the load of one run.
 type gpuWatch struct {
+	passive
 	e         *execution
 	catalog   *gpu.Catalog
 	collector collect.Collector
@@ -133,11 +135,11 @@ func (w *gpuWatch) Read(readings []gpu.Reading) {
 }
 
 // gates let the phases wait for the readings that stand at their ends.
-func (w *gpuWatch) gates() load.Gates {
-	if w == nil || !w.enabled {
-		return load.Gates{}
+func (w *gpuWatch) gates(next load.Gates) load.Gates {
+	if !w.enabled {
+		return next
 	}
-	return load.Gates{
+	return bothGates(next, load.Gates{
 		BeforeFirstCredit: func(ctx context.Context, _ int) { w.collector.Boundary(ctx) },
 		AfterLastReturn: func(ctx context.Context, phase int) {
 			if phase == len(w.e.cfg.Phases)-1 {
@@ -146,7 +148,7 @@ func (w *gpuWatch) gates() load.Gates {
 				w.collector.Boundary(ctx)
 			}
 		},
-	}
+	})
 }
 
 // bothGates are passed when both are.
@@ -174,9 +176,6 @@ func bothGates(a, b load.Gates) load.Gates {
 
 // close ends the collection of a run that has no results; its recording stays.
 func (w *gpuWatch) close() {
-	if w == nil {
-		return
-	}
 	if err := w.end(); err != nil {
 		w.e.log.Error("GPU telemetry could not be recorded", "error", err)
 	}
@@ -225,10 +224,8 @@ func (w *gpuWatch) soFar(startNS, nowNS int64) *summary.GPUState {
 
 // finish ends the collection, and puts what the GPUs did into the result: their figures, and the efficiency of the
 // requests.
-func (w *gpuWatch) finish(result *summary.Result) error {
-	if w == nil {
-		return nil
-	}
+func (w *gpuWatch) finish(o *outcome) error {
+	result := &o.Result
 	if w.enabled {
 		w.collector.Finish(context.Background())
 	}
@@ -244,6 +241,9 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 	t.Errors = w.collector.Errors()
 	t.EndNS = time.Now().UnixNano()
 	w.state = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
+	if w.e.cfg.GPU.Given {
+		o.Console.GPU = &console.GPU{Telemetry: t}
+	}
 	if len(t.Endpoints) == 0 {
 		return err
 	}

@@ -28,6 +28,8 @@ var (
 // clientHealth gathers what this program itself may have bent: how late requests went out and
 // responses were read. It takes profiling exchanges, from any goroutine.
 type clientHealth struct {
+	passive
+	e     *execution
 	watch *trust.Watch
 
 	mu                                    sync.Mutex
@@ -246,9 +248,15 @@ func sharesConnections(cfg *config.Run) bool {
 	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) && client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
 }
 
-// judge adds what the client did to the result.
-func (e *execution) judge(out *Outcome, phases []load.Stats) {
-	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), e.limited(), e.client.StampSource(), e.course(&out.Result))
+// begin leaves out what was before a profiling phase.
+func (h *clientHealth) begin() { h.watch.Restart() }
+
+func (h *clientHealth) close() { h.watch.Stop() }
+
+// finish adds what the client did to the result.
+func (h *clientHealth) finish(out *outcome) error {
+	e := h.e
+	report := h.report(&out.Result, phaseOf(out.Phases, load.Profiling), e.limited(), e.client.StampSource(), e.course(&out.Result))
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}
@@ -259,4 +267,5 @@ func (e *execution) judge(out *Outcome, phases []load.Stats) {
 		out.Console.Notes = append(out.Console.Notes, r.Line())
 	}
 	out.Verdict, out.Client = report.Verdict, report
+	return nil
 }

@@ -26,7 +26,7 @@ func (e *execution) shownURLs() []string {
 const modelsPatience = 5 * time.Second
 
 // advise logs what to try against the errors of the run, and asks the server for its models where that helps.
-func (e *execution) advise(out *Outcome) {
+func (e *execution) advise(out *outcome) {
 	var failures []*record.Error
 	for i := range out.Result.Errors {
 		failures = append(failures, &out.Result.Errors[i].Error)

@@ -22,9 +22,6 @@ func (w *serverWatch) markBorder(phase int) {
 
 // ledger is what the server counted over the profiling phase; nil where its counters were not scraped.
 func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats) *summary.Ledger {
-	if w == nil {
-		return nil
-	}
 	window := servermetrics.Window{StartNS: r.StartNS, EndNS: r.EndNS}
 	server := servermetrics.Totals(w.collector.Store(), window, w.e.cfg.Models)
 	if server == nil {

@@ -50,6 +50,8 @@ func (p phaseEngines) add(r *record.Record) {
 
 // phaseMarks are what was known of what is collected beside the load at the two ends of phases.
 type phaseMarks struct {
+	passive
+	e            *execution
 	mu           sync.Mutex
 	begun, ended map[int]phaseMark
 }
@@ -72,21 +74,20 @@ func (m *phaseMarks) of(phase int) (begun, ended phaseMark) {
 	return m.begun[phase], m.ended[phase]
 }
 
-// marked are gates that leave marks: before what comes before a phase, and after what comes after it.
-func (e *execution) marked(g load.Gates) load.Gates {
-	e.marks = phaseMarks{begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
-	out := g
+// gates leave marks: before what comes before a phase, and after what comes after it.
+func (m *phaseMarks) gates(next load.Gates) load.Gates {
+	out := next
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
-		e.marks.put(e.marks.begun, phase, e.mark())
-		if g.BeforeFirstCredit != nil {
-			g.BeforeFirstCredit(ctx, phase)
+		m.put(m.begun, phase, m.e.mark())
+		if next.BeforeFirstCredit != nil {
+			next.BeforeFirstCredit(ctx, phase)
 		}
 	}
 	out.AfterLastReturn = func(ctx context.Context, phase int) {
-		if g.AfterLastReturn != nil {
-			g.AfterLastReturn(ctx, phase)
+		if next.AfterLastReturn != nil {
+			next.AfterLastReturn(ctx, phase)
 		}
-		e.marks.put(e.marks.ended, phase, e.mark())
+		m.put(m.ended, phase, m.e.mark())
 	}
 	return out
 }
@@ -121,7 +122,7 @@ func (e *execution) untilNS(ran []summary.Phase, i int) int64 {
 
 // writePhases writes the files of the phases of a run that had several. What cannot be written is a warning: all of it
 // is in other files too.
-func (e *execution) writePhases(out *Outcome, state *summary.State) {
+func (e *execution) writePhases(out *outcome, state *summary.State) {
 	ran := state.Ran()
 	if len(ran) < 2 {
 		return
@@ -152,7 +153,7 @@ func (e *execution) writePhases(out *Outcome, state *summary.State) {
 }
 
 // phaseResult is what the requests of one phase did.
-func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *Outcome) summary.Result {
+func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *outcome) summary.Result {
 	engine := e.apart[p.Index]
 	switch {
 	case engine == nil && p.Profiling >= 0:

@@ -319,7 +319,7 @@ func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
 		cfg := &config.Run{}
 		cfg.Env.ServerMetrics.ScrapeTimeout = c.timeout
 		w := &serverWatch{e: &execution{cfg: cfg}}
-		if got := bothGates(w.gates(), (*gpuWatch)(nil).gates()).Timeout; got != c.want {
+		if got := (watches{w, &gpuWatch{}}).gates().Timeout; got != c.want {
 			t.Errorf("a scrape of at most %s: the phase waits %s, want %s", c.timeout, got, c.want)
 		}
 	}

@@ -164,14 +164,12 @@ type execution struct {
 	// gpus is nil when no GPU telemetry is collected.
 	gpus *gpuWatch
 	// marks are what was known at the ends of phases.
-	marks phaseMarks
-	// network is nil when the network's round trip is nobody's concern.
-	network *networkWatch
-	// rtt is that round trip, nil as long as it is not known.
+	marks  phaseMarks
+	health *clientHealth
+	// watches are all that goes on beside the load.
+	watches watches
+	// rtt is the network's round trip, nil as long as it is not known.
 	rtt *time.Duration
-	// controls is nil when nothing is asked of the servers beside the load.
-	controls *controls
-	health   *clientHealth
 	// observed is true from begin to end; seen is what the observers saw of the client.
 	observed bool
 	seen     clientView
@@ -197,7 +195,7 @@ type execution struct {
 	warmupResults []metrics.Result
 	warmupRows    warmupRows
 	// records is the watch over their making.
-	records recordWatch
+	records *recordWatch
 	// unprocessed is why some finished requests have no record; sealed has further ones left out, as the results are made.
 	unprocessed error
 	sealed      atomic.Bool
@@ -267,14 +265,10 @@ func (e *execution) prepare(ctx context.Context) error {
 	if err := e.openSinks(); err != nil {
 		return err
 	}
-	var err error
-	if e.controls, err = e.newControls(); err != nil {
+	if err := e.openControls(ctx); err != nil {
 		return err
 	}
-	if err := e.controls.prepare(ctx); err != nil {
-		return err
-	}
-	if e.network, err = e.watchNetwork(); err != nil {
+	if err := e.watchNetwork(); err != nil {
 		return err
 	}
 	if err := e.watchBeside(ctx); err != nil {
@@ -292,6 +286,14 @@ func (e *execution) watchBeside(ctx context.Context) error {
 	gpus.Go(func() { e.gpus, ofGPUs = e.watchGPUs(ctx) })
 	e.servers, ofServers = e.watchServers(ctx)
 	gpus.Wait()
+	e.marks = phaseMarks{e: e, begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
+	e.watches = append(e.watches, &e.marks)
+	if e.servers != nil {
+		e.watches = append(e.watches, e.servers)
+	}
+	if e.gpus != nil {
+		e.watches = append(e.watches, e.gpus)
+	}
 	return errors.Join(ofServers, ofGPUs)
 }
 
@@ -401,7 +403,8 @@ func (e *execution) assemble() error {
 			return err
 		}
 	}
-	e.health = &clientHealth{watch: trust.Start(e.clock)}
+	e.health = &clientHealth{e: e, watch: trust.Start(e.clock)}
+	e.watches = append(e.watches, e.health)
 	e.preflight(workers)
 	plan := e.plan()
 	if err := e.checkLanes(); err != nil {
@@ -417,7 +420,7 @@ func (e *execution) assemble() error {
 	})
 	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.controls.gates(e.marked(bothGates(e.servers.gates(), e.gpus.gates()))),
+		Observe: e.logPhase, Gates: e.watches.gates(),
 	})
 	e.dispatcher.events = e.engine
 	e.logSetup(workers)
@@ -427,13 +430,12 @@ func (e *execution) assemble() error {
 // generate lets the load run from the first phase to the last.
 func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	done := make(chan struct{})
-	e.records = e.watchRecords()
+	e.watchRecords()
 	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
 	<-kept
-	e.controls.finish()
 	if errors.Is(err, load.ErrChildFailed) {
 		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
 		return result.Phases, nil
@@ -506,10 +508,7 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
-	if e.records.end != nil {
-		e.records.end()
-	}
-	e.controls.close()
+	e.watches.close()
 	if e.plugin != nil {
 		e.plugin.Close()
 	}
@@ -518,12 +517,6 @@ func (e *execution) close() {
 	}
 	for _, s := range e.sinks {
 		s.Close()
-	}
-	e.servers.close()
-	e.gpus.close()
-	e.network.close()
-	if e.health != nil {
-		e.health.watch.Stop()
 	}
 	e.folder.Release()
 }

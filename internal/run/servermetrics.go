@@ -11,7 +11,6 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/collect"
@@ -19,8 +18,9 @@ import (
 	"aiperf/internal/wire/client"
 )
 
-// serverWatch collects the servers' own metrics beside the load of one run. A nil one does nothing.
+// serverWatch collects the servers' own metrics beside the load of one run.
 type serverWatch struct {
+	passive
 	e         *execution
 	collector *collect.Collector
 	recorder  *export.Recorder
@@ -146,11 +146,8 @@ func (w *serverWatch) Scraped(s collect.Scrape) {
 
 // gates let each phase wait for the scrapes that stand at its ends: what a counter grows by between two scrapes is never
 // that of two phases.
-func (w *serverWatch) gates() load.Gates {
-	if w == nil {
-		return load.Gates{}
-	}
-	return load.Gates{
+func (w *serverWatch) gates(next load.Gates) load.Gates {
+	return bothGates(next, load.Gates{
 		Timeout: max(load.DefaultGateTimeout, w.e.cfg.Env.ServerMetrics.ScrapeTimeout),
 		BeforeFirstCredit: func(ctx context.Context, phase int) {
 			w.markBorder(phase)
@@ -168,14 +165,11 @@ func (w *serverWatch) gates() load.Gates {
 			w.collector.Boundary(ctx)
 			w.now.CompareAndSwap(&w.phases[phase], nil)
 		},
-	}
+	})
 }
 
 // close ends the collection of a run that has no results; its recording stays.
 func (w *serverWatch) close() {
-	if w == nil {
-		return
-	}
 	w.collector.Close()
 	if err := w.closeRecording(w.info(servermetrics.Window{})); err != nil {
 		w.e.log.Error("Server metrics could not be recorded", "error", err)
@@ -192,22 +186,18 @@ func (w *serverWatch) closeRecording(info export.Info) error {
 	return r.Finish(info, w.collector.Store())
 }
 
-// finish ends the collection, computes the statistics of the profiling phase and writes the files. The
-// statistics are for the console.
-func (w *serverWatch) finish(phase servermetrics.Window, ran []summary.Phase, cancelled bool) (*servermetrics.Results, error) {
-	if w == nil {
-		return &servermetrics.Results{}, nil
-	}
-	ctx := context.Background()
+// finish ends the collection, computes the statistics of the profiling phase and writes the files.
+func (w *serverWatch) finish(o *outcome) error {
+	ctx, phase := context.Background(), servermetrics.Window{StartNS: o.Result.StartNS, EndNS: o.Result.EndNS}
 	w.collector.Finish(ctx)
-	if !cancelled && len(w.collector.Successful()) > 0 {
+	if !o.Result.WasCancelled && len(w.collector.Successful()) > 0 {
 		w.collector.WaitFlush(ctx, time.Unix(0, phase.EndNS))
 	}
 	if err := w.collector.Close(); err != nil {
 		w.e.log.Warn(err.Error())
 	}
 	info := w.info(phase)
-	info.Warmup = w.e.warmupWindow(ran, w.collector.Store())
+	info.Warmup = w.e.warmupWindow(o.ran, w.collector.Store())
 	run := export.NewRun(w.collector.Store(), info)
 	w.run = run
 	for _, text := range run.Results.Warnings {
@@ -221,7 +211,13 @@ func (w *serverWatch) finish(phase servermetrics.Window, ran []summary.Phase, ca
 	if err != nil {
 		w.e.log.Error("Server metrics could not be written", "error", err)
 	}
-	return run.Results, errors.Join(w.unrecorded, err)
+	o.ledger = w.ledger(&o.Result, o.Phases)
+	o.Result.Reconcile(o.ledger)
+	if w.e.cfg.ServerMetrics.Given {
+		o.Console.ServerMetrics = servermetrics.Highlights(run.Results)
+	}
+	o.Console.Speculation = w.e.speculation(run.Results)
+	return errors.Join(w.unrecorded, err)
 }
 
 // written is the log line of a file.

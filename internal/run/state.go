@@ -111,7 +111,7 @@ func (e *execution) phaseStates(phases []load.Stats) []summary.PhaseState {
 }
 
 // finalState is the state of a run that is over.
-func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
+func (e *execution) finalState(run summary.Run, out *outcome) *summary.State {
 	s := e.state(run, out.Phases)
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = out.Result.Warmup, out.Result.ClientHealth

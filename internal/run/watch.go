@@ -95,8 +95,7 @@ func (e *execution) statsInterval() time.Duration {
 func (e *execution) logPhase(event load.PhaseEvent) {
 	s := &event.Stats
 	if s.State == load.Started && s.Kind == load.Profiling {
-		e.health.watch.Restart()
-		e.network.start()
+		e.watches.begin()
 	}
 	if s.State == load.Started {
 		e.warnLateStart(s)

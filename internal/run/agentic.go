@@ -29,14 +29,6 @@ func (e *execution) checkLanes() error {
 		*p.Concurrency, e.cfg.Dataset.Path, e.data.RootCount())
 }
 
-// Traces implements load.Trees.
-func (s schedule) Traces() int { return s.data.RootCount() }
-
-// Trace implements load.Trees: the recordings come in the order of the sampler's first pass.
-func (s schedule) Trace(trace int, k uint64) *load.Tree {
-	return s.forest.recorded(k, s.at(uint64(trace)))
-}
-
 // submission says whether the run keeps its scenario, nil without one.
 func (e *execution) submission(run *summary.Run) *summary.Submission {
 	asked := e.cfg.Submission

@@ -77,23 +77,3 @@ func nanoseconds(ms float64) int64 {
 	whole := math.Floor(ms)
 	return int64(whole)*1e6 + int64(math.Round((ms-whole)*1e6))
 }
-
-// Conversations implements load.Recorded: like a trace, a recorded conversation is that of the session of its number.
-func (s schedule) Conversations() int { return s.data.Len() }
-
-// ConversationTurns implements load.Recorded.
-func (s schedule) ConversationTurns(conversation int) int {
-	return s.data.TurnsOf(s.at(uint64(conversation)))
-}
-
-// TurnTime implements load.Recorded.
-func (s schedule) TurnTime(conversation, turn int) load.TurnTime {
-	at, delay := s.data.Time(s.at(uint64(conversation)), turn)
-	switch {
-	case at != nil:
-		return load.TurnTime{Timed: true, AtNS: nanoseconds(*at)}
-	case delay != nil:
-		return load.TurnTime{DelayNS: nanoseconds(*delay)}
-	}
-	return load.TurnTime{}
-}

@@ -414,11 +414,14 @@ func (e *execution) assemble() error {
 	if e.cfg.FailFast && e.plugin == nil {
 		e.reach = &reach{end: e.abort, redact: e.redactor.Text}
 	}
-	e.dispatcher = newDispatcher(wiring{
-		schedule: schedule{e.data, sampler, newForest(e.data, seed(e.cfg))}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
-		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), health: e.health, phases: phaseNames(plan),
-	})
-	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
+	source := schedule{e.data, sampler, newForest(e.data, seed(e.cfg))}
+	e.dispatcher = &dispatcher{
+		requests: newRequests(source, e.sessions, phaseNames(plan)), client: e.client, endpoint: e.endpoint,
+		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: limitsPrefill(plan),
+		workers: newWorkers(workers), health: e.health,
+	}
+	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange)
+	e.engine = load.New(plan, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
 		Observe: e.logPhase, Gates: e.watches.gates(),
 	})

@@ -3,21 +3,8 @@ package run
 import (
 	"fmt"
 
-	"aiperf/internal/config"
-	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
 )
-
-// lanes brings the lanes of a phase into load's terms.
-func lanes(l *config.Lanes) *load.Lanes {
-	stages := map[config.LaneStage]load.LaneStage{
-		config.SeedLanes: load.SeedLanes, config.FillLanes: load.FillLanes, config.ReplayLanes: load.ReplayLanes,
-	}
-	return &load.Lanes{
-		Stage: stages[l.Stage], MinStart: l.MinStart, MaxStart: l.MaxStart, Together: l.Together,
-		TreeIdle: l.TreeIdle, SystemIdle: l.SystemIdle, PerLane: l.PerLane,
-	}
-}
 
 // checkLanes refuses more lanes than recordings unless a recording may be in several of them.
 func (e *execution) checkLanes() error {

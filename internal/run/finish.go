@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
@@ -16,9 +15,8 @@ import (
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 )
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // finish turns what the load left into results and files.
 func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
@@ -59,7 +57,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	result := summary.Build(facts, e.profiling, e.warmup)
 	e.settleSubmission(&result)
 	ran := summary.PhasesRun(e.phaseStates(phases), e.clock.WallNS(e.clock.NowNS()))
-	out := &outcome{Outcome: Outcome{Result: result, Console: e.consoleOptions(len(result.Slices) > 0), Phases: phases}, ran: ran}
+	out := &outcome{Outcome: Outcome{Result: result, Console: plan.Console(e.cfg, e.shownURLs()), Phases: phases}, ran: ran}
 	problems = append(problems, e.watches.finish(out))
 	e.noteSkipped(out)
 	e.advise(out)
@@ -219,47 +217,11 @@ func (e *execution) facts(phases []load.Stats) summary.Run {
 	}
 	run.StartNS = e.clock.WallNS(p.StartNS)
 	run.Branches = e.branches(phases)
-	run.Dataset, run.Source = e.prompts.summary(), e.source()
+	run.Dataset, run.Source = e.prompts.summary(), plan.Source(e.cfg)
 	run.Counts = summary.Counts{
 		Sent: p.RequestsSent, CutOff: p.RequestsCancelled,
 		SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,
 		TargetRate: p.TargetRate, DeliveredRate: p.DeliveredRate(e.clock.NowNS()),
 	}
 	return run
-}
-
-func (e *execution) consoleOptions(sliced bool) console.Options {
-	a, env := &e.cfg.Artifacts, &e.cfg.Env
-	o := console.Options{
-		ShowTrace: a.ShowTraceTiming,
-		URLs:      e.shownURLs(),
-		Thresholds: console.Thresholds{
-			UsagePercent: env.Metrics.UsagePctDiffThreshold,
-			OSLPercent:   env.Metrics.OSLMismatchPctThreshold,
-			OSLTokens:    int64(env.Metrics.OSLMismatchMaxTokenThreshold),
-		},
-		Files: console.Files{
-			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), LogFile: a.Path(config.LogFile),
-			ServerMetricsCSV: a.Path(config.ServerMetricsCSV), ServerMetricsJSON: a.Path(config.ServerMetricsJSON),
-		},
-	}
-	if sliced {
-		o.Files.TimesliceCSV, o.Files.TimesliceJSON = a.Path(config.TimeslicesCSV), a.Path(config.TimeslicesJSON)
-	}
-	if a.HTMLReport {
-		o.Files.HTML = a.Path(config.HTMLReport)
-	}
-	if a.RecordsParquet {
-		o.Files.Parquet = a.Path(config.RecordsParquet)
-	}
-	if a.Outputs {
-		o.Files.Outputs = a.Path(config.OutputsJSON)
-	}
-	if a.ExportLevel == "raw" {
-		o.Files.Raw = a.Path(config.RawJSONL)
-	}
-	for _, g := range env.UI.ConsoleGroups {
-		o.Groups = append(o.Groups, metrics.Group(g))
-	}
-	return o
 }

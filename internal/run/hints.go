@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/control"
 )
@@ -68,7 +69,7 @@ func (e *execution) controlTransport() (transport, error) {
 }
 
 func (e *execution) controlOptions(own transport) control.Options {
-	log, headers := e.options.Log.Logger("control"), e.headers()
+	log, headers := e.options.Log.Logger("control"), plan.Headers(e.cfg, &e.descriptor, e.options.Version)
 	return control.Options{
 		Sender:  own,
 		Headers: func(stream bool, contentType string) []record.Header { return headers.List(stream, contentType) },

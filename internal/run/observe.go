@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/trust"
 )
@@ -146,12 +147,6 @@ func (e *execution) lookAtClient(s *Snapshot) *trust.Report {
 	if profiling != nil {
 		result.Counts.TargetRate, result.Counts.DeliveredRate = profiling.TargetRate, profiling.DeliveredRate(s.NowNS)
 	}
-	v.report = e.health.judgeSoFar(result, profiling, e.limited(), e.client.StampSource())
+	v.report = e.health.judgeSoFar(result, profiling, plan.Limited(e.cfg), e.client.StampSource())
 	return v.report
-}
-
-// limited tells that a cap may hold arrivals back as it was asked to.
-func (e *execution) limited() bool {
-	p := e.cfg.Profiling()
-	return p.Concurrency != nil || p.Prefill != nil
 }

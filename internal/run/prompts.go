@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/dataset"
 )
@@ -52,8 +53,8 @@ func (e *execution) repeatsMatter(data *dataset.Dataset) bool {
 // announceRepeats warns before the load when prompts will be sent several times, where the number of requests is known.
 func (e *execution) announceRepeats(data *dataset.Dataset) {
 	p := e.cfg.Profiling()
-	requests := number(p.Requests)
-	if sessions := number(p.Sessions); sessions > 0 && (requests == 0 || sessions < requests) {
+	requests := plan.Limit(p.Requests)
+	if sessions := plan.Limit(p.Sessions); sessions > 0 && (requests == 0 || sessions < requests) {
 		requests = sessions
 	}
 	prompts := int64(data.RootCount())

@@ -5,50 +5,9 @@ import (
 	"math"
 	"time"
 
-	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader"
 )
-
-// reading says how an input file is read.
-func (e *execution) reading() loader.Options {
-	d := &e.cfg.Dataset
-	o := loader.Options{
-		Entries: d.MaxTraces, MaxContext: d.MaxContext, ThinkOnly: d.ThinkOnly, MaxDelayMS: d.MaxDelayMS, Models: e.cfg.Models,
-		Weka: loader.WekaOptions(e.cfg.Env.Weka), TraceLab: loader.TraceLabOptions(e.cfg.Env.Dataset.TraceLab),
-		BlockSize: d.BlockSize, IgnoreTimes: d.IgnoreTimes, MaxISL: d.Synthesis.MaxISL, MaxOSL: d.Synthesis.MaxOSL, Reshape: e.reshape(),
-		IndexFrom: e.indexFrom, MaxLine: e.cfg.Env.Dataset.MaxLineBytes,
-	}
-	if e.descriptor.InlineMedia {
-		o.IndexFrom = math.MaxInt64 // media are fetched into the dataset
-	}
-	if s := e.cfg.Profiling().Schedule; s != nil {
-		o.Scheduled, o.Window = true, loader.Window{StartMS: s.StartMS, EndMS: s.EndMS}
-	}
-	return o
-}
-
-// reshape is nil where the trace stays as it is.
-func (e *execution) reshape() *loader.Reshape {
-	s := e.cfg.Dataset.Synthesis
-	if !s.Reshapes() {
-		return nil
-	}
-	return &loader.Reshape{
-		Speedup: s.SpeedupRatio, PrefixLen: s.PrefixLenMultiplier, PromptLen: s.PromptLenMultiplier,
-		OutputLen: s.OutputLenMultiplier, PrefixRoots: s.PrefixRootMultiplier,
-	}
-}
-
-// loadSchedule brings a schedule into load's terms. Its start moves with the times of a sped-up trace.
-func (e *execution) loadSchedule(s *config.Schedule) *load.Schedule {
-	out := &load.Schedule{AutoOffset: s.AutoOffset}
-	if s.StartMS != nil {
-		out.StartOffset = time.Duration(e.reshape().Zero(*s.StartMS)) * time.Millisecond
-	}
-	return out
-}
 
 // lateStart is the wait for a first request from which a user may think that nothing happens.
 const lateStart = 10 * time.Second

@@ -26,6 +26,7 @@ import (
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/capacity"
 	"aiperf/internal/watch/trust"
@@ -301,17 +302,12 @@ func (e *execution) watchBeside(ctx context.Context) error {
 func (e *execution) bind(ctx context.Context) error {
 	c := &e.cfg.Endpoint
 	e.redactor = e.cfg.Redactor()
-	extra, err := members(c.Extra)
+	options, err := plan.Endpoint(e.cfg)
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
 	descriptor, _ := endpoint.Lookup(c.Type)
-	options := endpoint.Options{
-		ServerTokens: c.UseServerTokenCount, ChunkUsage: c.ChunkUsage, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
-		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
-		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
-		GRPC: c.GRPC, ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
-	}
+	options.Warn, options.Encode = func(message string) { e.log.Warn(message) }, e.encoder(descriptor)
 	if c.Plugin != "" {
 		err = e.startPlugin(ctx, options)
 	} else {
@@ -327,7 +323,7 @@ func (e *execution) bind(ctx context.Context) error {
 	if e.urls, err = session.URLs(e.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
-	e.set, err = metrics.NewSet(e.metricsConfig())
+	e.set, err = metrics.NewSet(plan.Metrics(e.cfg, &e.descriptor))
 	if err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
@@ -343,35 +339,13 @@ func (e *execution) bind(ctx context.Context) error {
 
 // warmupEngine has no slices: they are those of the profiling phase.
 func (e *execution) warmupEngine() (*metrics.Engine, error) {
-	c := e.metricsConfig()
+	c := plan.Metrics(e.cfg, &e.descriptor)
 	c.SliceNS = 0
 	set, err := metrics.NewSet(c)
 	if err != nil {
 		return nil, err
 	}
 	return set.NewEngine(), nil
-}
-
-func (e *execution) metricsConfig() metrics.Config {
-	d, c, env := &e.descriptor, metrics.DefaultConfig(), &e.cfg.Env
-	c.Streaming = e.cfg.Endpoint.Streaming
-	d.Capabilities(&c)
-	c.UseServerTokens = e.cfg.Endpoint.UseServerTokenCount
-	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
-	for _, slo := range e.cfg.SLOs {
-		c.SLOs = append(c.SLOs, metrics.SLO{Tag: slo.Tag, Value: slo.Value})
-	}
-	c.UsageDiffPercent = env.Metrics.UsagePctDiffThreshold
-	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
-	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
-	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
-	c.ContextOverflow = env.ContextOverflow.Substrings
-	c.SkipContextOverflow = e.cfg.Profiling().Mode == config.AgenticReplay
-	c.Percentiles = e.cfg.Artifacts.Percentiles
-	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
-	mode := e.cfg.Profiling().Mode
-	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay && !e.cfg.Profiling().AtOnce()
-	return c
 }
 
 // assemble connects the rooms.
@@ -384,7 +358,7 @@ func (e *execution) assemble() error {
 	}
 	keepRaw := e.cfg.Artifacts.ExportLevel == "raw"
 	e.sessions = session.NewStore(session.Options{
-		Dataset: e.data, Endpoint: e.endpoint, URLs: e.urls, Headers: e.headers(),
+		Dataset: e.data, Endpoint: e.endpoint, URLs: e.urls, Headers: plan.Headers(e.cfg, &e.descriptor, e.options.Version),
 		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.cacheBust(),
 	})
 	e.intake = intake.New(intake.Options{
@@ -395,18 +369,18 @@ func (e *execution) assemble() error {
 		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
 		Warn: func(_, message string) { e.log.Warn(message) },
 	})
-	e.pool = intake.NewPool(e.intake, e.processors(), recordQueue, e.deliver)
+	e.pool = intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.deliver)
 	sampler := e.data.Sampler
 	if sampler == nil {
 		var err error
-		if sampler, err = dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg)); err != nil {
+		if sampler, err = dataset.NewSampler(e.data.Sampling, e.data.RootCount(), plan.Seed(e.cfg)); err != nil {
 			return err
 		}
 	}
 	e.health = &clientHealth{e: e, watch: trust.Start(e.clock)}
 	e.watches = append(e.watches, e.health)
 	e.preflight(workers)
-	plan := e.plan()
+	phases := plan.Load(e.cfg, len(e.urls), float64(e.data.Turns())/float64(e.data.Len()))
 	if err := e.checkLanes(); err != nil {
 		return err
 	}
@@ -414,14 +388,14 @@ func (e *execution) assemble() error {
 	if e.cfg.FailFast && e.plugin == nil {
 		e.reach = &reach{end: e.abort, redact: e.redactor.Text}
 	}
-	source := schedule{e.data, sampler, newForest(e.data, seed(e.cfg))}
+	source := schedule{e.data, sampler, newForest(e.data, plan.Seed(e.cfg))}
 	e.dispatcher = &dispatcher{
-		requests: newRequests(source, e.sessions, phaseNames(plan)), client: e.client, endpoint: e.endpoint,
-		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: limitsPrefill(plan),
+		requests: newRequests(source, e.sessions, phaseNames(phases)), client: e.client, endpoint: e.endpoint,
+		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
 		workers: newWorkers(workers), health: e.health,
 	}
 	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange)
-	e.engine = load.New(plan, source, e.dispatcher, load.Options{
+	e.engine = load.New(phases, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
 		Observe: e.logPhase, Gates: e.watches.gates(),
 	})

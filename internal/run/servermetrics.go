@@ -11,11 +11,11 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/collect"
 	"aiperf/internal/watch/servermetrics/export"
-	"aiperf/internal/wire/client"
 )
 
 // serverWatch collects the servers' own metrics beside the load of one run.
@@ -116,20 +116,11 @@ func serverPhases(phases []config.Phase) []servermetrics.Phase {
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
 
-// maxPage bounds one metrics page in memory: some hundred times a large one.
-const maxPage = 32 << 20
-
+// fetchOptions are how metrics pages are asked for.
 func (e *execution) fetchOptions() prom.FetchOptions {
-	h, env := &e.cfg.Env.HTTP, &e.cfg.Env.ServerMetrics
-	o := prom.FetchOptions{
-		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
-		MaxBody: maxPage, SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
-		RootCAs: e.identity.roots, Certificates: e.identity.certificates, Redact: e.redactor.Bytes,
-		WallNS: func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) },
-	}
-	if h.TrustEnv {
-		o.Proxy = client.ProxyFromEnvironment
-	}
+	o := plan.Fetch(e.cfg, e.options.Version)
+	o.RootCAs, o.Certificates, o.Redact = e.identity.roots, e.identity.certificates, e.redactor.Bytes
+	o.WallNS = func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) }
 	if socket := e.cfg.Endpoint.UnixSocket; socket != "" {
 		o.Dial = throughSocket(socket, e.cfg.Endpoint.URLs)
 	}
@@ -153,7 +144,7 @@ func (w *serverWatch) gates(next load.Gates) load.Gates {
 			w.markBorder(phase)
 			w.now.Store(&w.phases[phase])
 			w.collector.Boundary(ctx)
-			if phase == w.firstProfiling && w.e.statsInterval() > 0 {
+			if phase == w.firstProfiling && plan.StatsInterval(w.e.cfg) > 0 {
 				w.mark.Store(w.collector.Store().Mark())
 			}
 		},

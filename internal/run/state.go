@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 )
 
 // stateInterval is how often the state of a run is written: with the records, which reach the disk as
@@ -74,7 +75,7 @@ func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
 	a := &e.cfg.Artifacts
 	s := &summary.State{
 		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: e.cfg.FailIf,
-		Run: run, Config: e.metricsConfig(),
+		Run: run, Config: plan.Metrics(e.cfg, &e.descriptor),
 		Window:  e.window(phaseOf(phases, load.Profiling)),
 		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups, URLs: e.shownURLs()},
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"aiperf/internal/run/plan"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/client/grpc"
 )
@@ -16,6 +17,17 @@ type transport interface {
 	// CloseIdle closes what nobody uses, Close everything.
 	CloseIdle()
 	Close()
+}
+
+// clientOptions are how connections are used, by a number of workers.
+func (e *execution) clientOptions(workers int) client.Options {
+	o := plan.Client(e.cfg, workers)
+	o.Redact = e.redactor.Text
+	o.RootCAs, o.Certificates = e.identity.roots, e.identity.certificates
+	if e.identity.signer != nil {
+		o.Sign = e.identity.signer.Sign
+	}
+	return o
 }
 
 // newTransport makes the transport that the URLs ask for.

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 )
 
@@ -21,7 +22,7 @@ func (e *execution) logSetup(workers int) {
 	}
 	e.log.Debug("Configuration: " + string(text))
 	e.log.Debug("Requests go to " + strings.Join(e.urls, ", "))
-	e.log.Debug("Ready", "workers", workers, "record_processors", e.processors(), "cores", cpus())
+	e.log.Debug("Ready", "workers", workers, "record_processors", plan.Processors(e.cfg, cpus()), "cores", cpus())
 }
 
 // logRecord writes one line for a finished request: at debug level for one that failed, at trace level

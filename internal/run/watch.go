@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/trust"
 )
@@ -37,7 +38,7 @@ func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 		defer close(ended)
 		snapshots := time.NewTicker(snapshotInterval)
 		defer snapshots.Stop()
-		figures := newOptionalTicker(e.statsInterval())
+		figures := newOptionalTicker(plan.StatsInterval(e.cfg))
 		defer figures.stop()
 		stop := e.options.Stop
 		for {
@@ -76,19 +77,6 @@ func (t optionalTicker) stop() {
 	if t.ticker != nil {
 		t.ticker.Stop()
 	}
-}
-
-// defaultStatsInterval is the period of the figures in the log.
-const defaultStatsInterval = 30 * time.Second
-
-func (e *execution) statsInterval() time.Duration {
-	switch {
-	case e.cfg.UI.StatsInterval != nil:
-		return *e.cfg.UI.StatsInterval
-	case e.cfg.Env.UI.RealtimeMetricsInterval != nil:
-		return *e.cfg.Env.UI.RealtimeMetricsInterval
-	}
-	return defaultStatsInterval
 }
 
 // logPhase writes one line for each change of a phase's state.
@@ -169,7 +157,7 @@ func (e *execution) checkThreshold(r *record.Record) {
 	if r.IsError() {
 		failed = e.profilingFailures.Add(1)
 	}
-	armed := int64(max(minThresholdRecords, number(e.cfg.Profiling().Concurrency)))
+	armed := int64(max(minThresholdRecords, plan.Limit(e.cfg.Profiling().Concurrency)))
 	limit := *e.cfg.FailedRequestThreshold
 	if total < armed || float64(failed)/float64(total) <= limit {
 		return

@@ -257,7 +257,7 @@ func (h *clientHealth) close() { h.watch.Stop() }
 // finish adds what the client did to the result.
 func (h *clientHealth) finish(out *outcome) error {
 	e := h.e
-	report := h.report(&out.Result, phaseOf(out.Phases, load.Profiling), plan.Limited(e.cfg), e.client.StampSource(), e.course(&out.Result))
+	report := h.report(&out.Result, phaseOf(out.Phases, load.Profiling), plan.Limited(e.cfg), e.client.StampSource(), out.course())
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}

@@ -27,28 +27,28 @@ func (e *execution) shownURLs() []string {
 const modelsPatience = 5 * time.Second
 
 // advise logs what to try against the errors of the run, and asks the server for its models where that helps.
-func (e *execution) advise(out *outcome) {
+func (o *outcome) advise() {
 	var failures []*record.Error
-	for i := range out.Result.Errors {
-		failures = append(failures, &out.Result.Errors[i].Error)
+	for i := range o.Result.Errors {
+		failures = append(failures, &o.Result.Errors[i].Error)
 	}
 	list := hint.ForAll(failures)
-	out.Hints = list
+	o.Hints = list
 	for _, h := range list {
-		e.log.Warn("Requests failed. " + h.String())
+		o.log.Warn("Requests failed. " + h.String())
 	}
-	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) || e.cfg.Endpoint.GRPC {
+	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) || o.cfg.Endpoint.GRPC {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), modelsPatience)
 	defer cancel()
-	names, from, err := e.serverModels(ctx)
+	names, from, err := o.serverModels(ctx)
 	if err != nil {
 		return // the errors of the run say enough
 	}
-	note := e.redactor.Text(from + " offers " + control.Listed(names))
-	e.log.Warn(note)
-	out.Console.Notes = append(slices.Clip(out.Console.Notes), note)
+	note := o.redactor.Text(from + " offers " + control.Listed(names))
+	o.log.Warn(note)
+	o.Console.Notes = append(slices.Clip(o.Console.Notes), note)
 }
 
 // serverModels asks the first server of the run for its models; from is the address that answered.

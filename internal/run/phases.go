@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"sync"
@@ -112,58 +113,58 @@ func since(before, now []gpu.Failure) []gpu.Failure {
 
 // untilNS is up to when what was collected belongs to a phase: the next one begins after it. What came after the last
 // one belongs to it without a bound.
-func (e *execution) untilNS(ran []summary.Phase, i int) int64 {
-	if i == len(ran)-1 {
+func (o *outcome) untilNS(i int) int64 {
+	if i == len(o.ran)-1 {
 		return math.MaxInt64
 	}
-	_, ended := e.marks.of(ran[i].Index)
-	return max(ran[i].EndNS, min(ended.atNS, ran[i+1].StartNS-1))
+	_, ended := o.marks.of(o.ran[i].Index)
+	return max(o.ran[i].EndNS, min(ended.atNS, o.ran[i+1].StartNS-1))
 }
 
 // writePhases writes the files of the phases of a run that had several. What cannot be written is a warning: all of it
 // is in other files too.
-func (e *execution) writePhases(out *outcome, state *summary.State) {
-	ran := state.Ran()
-	if len(ran) < 2 {
+func (o *outcome) writePhases(state *summary.State) {
+	o.ran = state.Ran()
+	if len(o.ran) < 2 {
 		return
 	}
-	ctx, a := context.Background(), &e.cfg.Artifacts
+	ctx, a := context.Background(), &o.cfg.Artifacts
 	files := report.Phases{Dir: a.Dir, Manifest: a.Path(config.PhaseManifest)}
 	files.JSON, files.CSV = a.PhaseNames()
-	for i, p := range ran {
+	for i, p := range o.ran {
 		f := report.PhaseFiles{Phase: p}
-		result := e.phaseResult(&p, state, out)
+		result := o.phaseResult(&p, state)
 		f.SetResult(ctx, &result)
 		endNS := result.EndNS
 		if f.JSON == nil {
 			endNS = p.EndNS
 		}
-		begun, ended := e.marks.of(p.Index)
-		if i == len(ran)-1 {
-			ended = e.mark()
+		begun, ended := o.marks.of(p.Index)
+		if i == len(o.ran)-1 {
+			ended = o.mark()
 		}
-		until := e.untilNS(ran, i)
-		f.SetGPUs(e.gpus.ofPhase(gpu.Window{StartNS: p.StartNS, EndNS: endNS}, until, since(begun.gpus, ended.gpus)))
-		f.Servers = e.servers.ofPhase(ctx, &p, until, since(begun.servers, ended.servers))
+		until := o.untilNS(i)
+		f.SetGPUs(o.gpus.ofPhase(gpu.Window{StartNS: p.StartNS, EndNS: endNS}, until, since(begun.gpus, ended.gpus)))
+		f.Servers = o.servers.ofPhase(ctx, &p, until, since(begun.servers, ended.servers))
 		files.Phases = append(files.Phases, f)
 	}
 	if err := files.Write(); err != nil {
-		e.log.Warn("Files of the phases could not be written", "error", err)
+		o.log.Warn("Files of the phases could not be written", "error", err)
 	}
 }
 
 // phaseResult is what the requests of one phase did.
-func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *outcome) summary.Result {
-	engine := e.apart[p.Index]
+func (o *outcome) phaseResult(p *summary.Phase, state *summary.State) summary.Result {
+	engine := o.apart[p.Index]
 	switch {
 	case engine == nil && p.Profiling >= 0:
-		return out.Result.PhaseAlone()
+		return o.Result.PhaseAlone()
 	case engine == nil:
-		engine = e.warmup
+		engine = o.warmup
 	default:
-		for i := range out.Phases {
-			if out.Phases[i].Index == p.Index {
-				e.setFacts(engine, &out.Phases[i])
+		for i := range o.Phases {
+			if o.Phases[i].Index == p.Index {
+				engine.SetRunFacts(o.window(&o.Phases[i]))
 			}
 		}
 	}
@@ -171,16 +172,15 @@ func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *out
 }
 
 // warmupWindow is from the start of the first warm-up to the scrape at the end of the last one; zero without one.
-func (e *execution) warmupWindow(ran []summary.Phase, store *servermetrics.Store) servermetrics.Window {
+func (o *outcome) warmupWindow(store *servermetrics.Store) servermetrics.Window {
 	var w servermetrics.Window
-	for i := range ran {
-		if ran[i].Profiling >= 0 {
+	for i := range o.ran {
+		p := &o.ran[i]
+		if p.Profiling >= 0 {
 			continue
 		}
-		if w.StartNS == 0 {
-			w.StartNS = ran[i].StartNS
-		}
-		w.EndNS = closedEnd(&ran[i], e.untilNS(ran, i), store)
+		w.StartNS = cmp.Or(w.StartNS, p.StartNS)
+		w.EndNS = closedEnd(p, o.untilNS(i), store)
 	}
 	return w
 }

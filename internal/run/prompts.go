@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
-	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -82,22 +81,4 @@ func (e *execution) uniquePrompts(requests int64) string {
 		remedy += " or --cache-bust first_turn_prefix"
 	}
 	return remedy
-}
-
-// course is what the run knows of its own course.
-func (e *execution) course(r *summary.Result) trust.Course {
-	away := e.reach.outage()
-	c := trust.Course{Unreached: away.Failures, Outage: away.Longest, First: e.health.firstRequests(e.cfg.Endpoint.Streaming)}
-	if r.Reconciliation != nil {
-		if message, advice, found := r.Reconciliation.Finding(); found {
-			c.Totals = &trust.Totals{Message: message, Advice: advice, Quiet: r.Reconciliation.Quiet()}
-		}
-	}
-	if e.repeatsMatter(e.data) {
-		p := &e.prompts
-		p.mu.Lock()
-		c.Prompts = &trust.Prompts{Distinct: p.distinct, Sent: p.sent, Max: p.max, Remedy: e.uniquePrompts(p.sent), Announced: e.repeatsAnnounced}
-		p.mu.Unlock()
-	}
-	return c
 }

@@ -177,29 +177,21 @@ type execution struct {
 
 	// profilingRecords and profilingFailures arm the failure threshold.
 	profilingRecords, profilingFailures atomic.Int64
-	aborted                             atomic.Pointer[error]
+	ending                              ending
 	// reach is nil when the run goes on whether or not its servers can be reached.
 	reach *reach
 	// prompts counts how often prompts were sent; that they repeat may have been announced before the load.
 	prompts          promptTally
 	repeatsAnnounced bool
-	// sinkError is why records could not be written.
-	sinkError atomic.Pointer[error]
-	// childFailed is why a run that fails fast ended.
-	childFailed error
 	// inputsError is why inputs.json could not be written.
 	inputsError error
 	// origin is the provenance of the results.
-	origin artifact.Object
-	// warmupResults are those of the warm-up when its engine had seen warmupSeen; the state keeper's own.
-	warmupSeen    metrics.Snapshot
-	warmupResults []metrics.Result
-	warmupRows    warmupRows
+	origin     artifact.Object
+	warmupRows warmupRows
 	// records is the watch over their making.
 	records *recordWatch
-	// unprocessed is why some finished requests have no record; sealed has further ones left out, as the results are made.
-	unprocessed error
-	sealed      atomic.Bool
+	// sealed has further records left out, as the results are made.
+	sealed atomic.Bool
 }
 
 // prepareUntilStopped prepares the run unless it is asked to stop: a large dataset takes its time.
@@ -386,7 +378,7 @@ func (e *execution) assemble() error {
 	}
 	e.prompts.times = make([]uint32, e.data.Len())
 	if e.cfg.FailFast && e.plugin == nil {
-		e.reach = &reach{end: e.abort, redact: e.redactor.Text}
+		e.reach = &reach{end: e.ending.abort, redact: e.redactor.Text}
 	}
 	source := schedule{e.data, sampler, newForest(e.data, plan.Seed(e.cfg))}
 	e.dispatcher = &dispatcher{
@@ -399,7 +391,7 @@ func (e *execution) assemble() error {
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
 		Observe: e.logPhase, Gates: e.watches.gates(),
 	})
-	e.dispatcher.events = e.engine
+	e.dispatcher.events, e.ending.engine = e.engine, e.engine
 	e.logSetup(workers)
 	return nil
 }
@@ -414,20 +406,17 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	<-watched
 	<-kept
 	if errors.Is(err, load.ErrChildFailed) {
-		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
+		e.ending.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
 		return result.Phases, nil
 	}
 	if errors.Is(err, load.ErrLaneWarmup) {
 		return nil, fmt.Errorf("%w: without it the server's cache is not what the recording had, so nothing was measured; -v logs the failed request", err)
 	}
-	if err != nil && !e.endedItself() {
+	if err != nil && !e.ending.early() {
 		return nil, err
 	}
 	return result.Phases, nil
 }
-
-// endedItself tells that the run ended early for a reason of its own: what it has is reported.
-func (e *execution) endedItself() bool { return e.aborted.Load() != nil || e.sinkError.Load() != nil }
 
 // profilingStartNS is when the profiling phase began, wall epoch ns: it has, where there are records of it.
 func (e *execution) profilingStartNS() int64 {
@@ -485,7 +474,9 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
-	e.watches.close()
+	for _, w := range e.watches {
+		w.close()
+	}
 	if e.plugin != nil {
 		e.plugin.Close()
 	}
@@ -496,4 +487,21 @@ func (e *execution) close() {
 		s.Close()
 	}
 	e.folder.Release()
+}
+
+// drain waits until the finished requests have become records, or these stall.
+func (e *execution) drain(phases []load.Stats) {
+	limit := e.cfg.Env.Record.ProcessRecordsTimeout
+	if cancelled(phases) {
+		limit = e.cfg.Env.Service.ProfileCancelTimeout
+	}
+	e.dispatcher.close()
+	ctx, cancel := context.WithTimeout(e.records.going, limit)
+	defer cancel()
+	defer e.records.end()
+	if err := e.pool.Close(ctx); err != nil {
+		e.sealed.Store(true)
+		e.log.Warn("Some requests are missing from the results", "error", err)
+		e.ending.unprocessed = err
+	}
 }

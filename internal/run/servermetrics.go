@@ -188,7 +188,7 @@ func (w *serverWatch) finish(o *outcome) error {
 		w.e.log.Warn(err.Error())
 	}
 	info := w.info(phase)
-	info.Warmup = w.e.warmupWindow(o.ran, w.collector.Store())
+	info.Warmup = o.warmupWindow(w.collector.Store())
 	run := export.NewRun(w.collector.Store(), info)
 	w.run = run
 	for _, text := range run.Results.Warnings {

@@ -156,10 +156,8 @@ func (e *execution) linesOptions() artifact.LinesOptions {
 	return artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval}
 }
 
-// sinkFailed ends the run: records that cannot be written are a run that is being lost. It is told
-// before the first request at the earliest, once per file.
+// sinkFailed is told before the first request at the earliest, once per file.
 func (e *execution) sinkFailed(err error) {
 	e.log.Error("Records cannot be written any more, the run ends here", "error", err)
-	e.sinkError.CompareAndSwap(nil, &err)
-	e.engine.Abort(err)
+	e.ending.cannotWrite(err)
 }

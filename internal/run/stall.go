@@ -76,7 +76,7 @@ func (e *execution) watchRecords() {
 		defer stalled()
 		if err := w.wait(watched); err != nil {
 			e.log.Error("Records have stalled, the run ends here", "error", err)
-			e.abort(err)
+			e.ending.abort(err)
 		}
 	}()
 	e.records = &recordWatch{going: going, end: func() { unwatch(); <-ended }}

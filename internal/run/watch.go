@@ -83,7 +83,9 @@ func (t optionalTicker) stop() {
 func (e *execution) logPhase(event load.PhaseEvent) {
 	s := &event.Stats
 	if s.State == load.Started && s.Kind == load.Profiling {
-		e.watches.begin()
+		for _, w := range e.watches {
+			w.begin()
+		}
 	}
 	if s.State == load.Started {
 		e.warnLateStart(s)
@@ -162,12 +164,5 @@ func (e *execution) checkThreshold(r *record.Record) {
 	if total < armed || float64(failed)/float64(total) <= limit {
 		return
 	}
-	e.abort(&thresholdError{failed, total, limit})
-}
-
-// abort ends the run early; the first reason stands.
-func (e *execution) abort(reason error) {
-	if e.aborted.CompareAndSwap(nil, &reason) {
-		e.engine.Abort(reason)
-	}
+	e.ending.abort(&thresholdError{failed, total, limit})
 }

@@ -39,28 +39,10 @@ func (list watches) gates() (g load.Gates) {
 	return g
 }
 
-func (list watches) begin() {
+// each takes all of them through a step and joins what goes wrong.
+func (list watches) each(step func(watcher) error) (err error) {
 	for _, w := range list {
-		w.begin()
-	}
-}
-
-func (list watches) stop() (err error) {
-	for _, w := range list {
-		err = errors.Join(err, w.stop())
+		err = errors.Join(err, step(w))
 	}
 	return err
-}
-
-func (list watches) finish(o *outcome) (err error) {
-	for _, w := range list {
-		err = errors.Join(err, w.finish(o))
-	}
-	return err
-}
-
-func (list watches) close() {
-	for _, w := range list {
-		w.close()
-	}
 }

@@ -180,7 +180,8 @@ func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
 		{1, summary.Counts{Successes: 98, Errors: 1}, 1},
 		{1, summary.Counts{Successes: 98, Errors: 1, Skipped: 1}, 0},
 	} {
-		o := &outcome{execution: &execution{cfg: &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}}}
+		cfg := &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}
+		o := &outcome{execution: &execution{base: &base{cfg: cfg}}}
 		o.Result = summary.Result{Submission: &summary.Submission{}, Counts: c.counts}
 		overflows := metrics.Result{}
 		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", c.overflows

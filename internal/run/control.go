@@ -31,11 +31,11 @@ func (e *execution) openControls(ctx context.Context) error {
 	if c.Ready == nil && c.ResetCache == nil && c.Profiler == nil {
 		return nil
 	}
-	own, err := e.controlTransport()
+	own, err := e.target.controlTransport()
 	if err != nil {
 		return err
 	}
-	k := &controls{e: e, client: own, Options: e.controlOptions(own)}
+	k := &controls{e: e, client: own, Options: e.target.controlOptions(own)}
 	k.firstProfiling = slices.IndexFunc(e.cfg.Phases, isProfiling)
 	e.watches = append(e.watches, k)
 	return k.prepare(ctx)
@@ -51,7 +51,7 @@ func (k *controls) prepare(ctx context.Context) error {
 		}
 		err = k.WaitReady(ctx, control.Readiness{
 			Mode: control.Mode(r.Mode), Timeout: r.Timeout, Interval: r.Interval,
-			Bases: c.URLs, Inference: k.e.urls, Models: k.e.cfg.Models, Probes: probes, GRPC: c.GRPC,
+			Bases: c.URLs, Inference: k.e.target.urls, Models: k.e.cfg.Models, Probes: probes, GRPC: c.GRPC,
 		})
 		if err != nil {
 			return err
@@ -78,9 +78,9 @@ func (e *execution) probes() ([]control.Probe, error) {
 		turn := e.probeTurn()
 		one := 1
 		turn.Model, turn.MaxTokens = model, &one
-		body, err := e.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
+		body, err := e.target.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
 		if turn.RawPayload != nil {
-			body, err = endpoint.Recorded(e.endpoint, turn.RawPayload)
+			body, err = endpoint.Recorded(e.target.endpoint, turn.RawPayload)
 		}
 		if err != nil {
 			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use --wait-for-model-mode models"), err)
@@ -98,10 +98,10 @@ const (
 
 // probeTurn is the least that the type takes; what only the dataset can say is its first turn.
 func (e *execution) probeTurn() *dataset.Turn {
-	d := &e.descriptor
+	d := &e.target.descriptor
 	switch {
-	case d.Name == "raw" || d.TokenIDs || e.data.At(0).Turns[0].RawPayload != nil:
-		first := *e.data.At(0).Turns[0].Whole()
+	case d.Name == "raw" || d.TokenIDs || e.content.data.At(0).Turns[0].RawPayload != nil:
+		first := *e.content.data.At(0).Turns[0].Whole()
 		return &first
 	case d.TakesText && e.cfg.Endpoint.Type != "image_edit":
 		return &dataset.Turn{Texts: probeTexts(d.Name)}

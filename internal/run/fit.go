@@ -12,30 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/dataset"
 )
-
-// encoder is what makes token ids where requests carry them; the tokenizer is loaded by the time it is
-// called.
-func (e *execution) encoder(d endpoint.Descriptor) func([]int, string) []int {
-	if !d.TokenIDs {
-		return nil
-	}
-	return func(dst []int, text string) []int { return e.tokenizer.Encode(dst, text) }
-}
-
-// fitDataset refuses conversations that the endpoint cannot carry, before the first request, and brings
-// media into the form it takes.
-func (e *execution) fitDataset(ctx context.Context) error {
-	if err := checkHistories(e.data, e.descriptor); err != nil {
-		return err
-	}
-	if e.descriptor.InlineMedia {
-		return inlineImages(ctx, e.data, e.cfg.Env.Dataset.MediaTimeout, e.cfg.Env.Dataset.MediaParallel)
-	}
-	return nil
-}
 
 const inlineLimit = 256 << 20 // bytes of one image
 

@@ -78,7 +78,7 @@ func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
 func (w *gpuWatch) newCollector() (collect.Collector, error) {
 	e := w.e
 	g, env, log := &e.cfg.GPU, &e.cfg.Env.GPU, e.options.Log.Logger("gpu_telemetry")
-	fetch := e.fetchOptions()
+	fetch := e.target.fetchOptions()
 	fetch.ReachabilityTimeout = env.ReachabilityTimeout
 	if g.Collector != "" {
 		return collect.NewLocal(collect.LocalOptions{

@@ -1,12 +1,10 @@
 package run
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"aiperf/internal/base/neterr"
-	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/stats"
@@ -211,42 +209,6 @@ func (h *clientHealth) source() string {
 		return trust.SourceKernel
 	}
 	return trust.SourceMixed
-}
-
-// preflight warns when the run asks for more than the system's limits allow.
-func (e *execution) preflight(workers int) {
-	e.compareCapacity()
-	e.portsOfClosed()
-	requests := e.cfg.InFlight()
-	if requests == 0 {
-		return
-	}
-	open, servers := workers*e.cfg.Env.HTTP.ConnectionLimit, len(servers(e.urls))
-	connections := min(requests, open)
-	shared := sharesConnections(e.cfg)
-	if open < requests {
-		places := "connections"
-		if shared {
-			places = "places on their connections"
-		}
-		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
-			requests, open, places, workers, e.cfg.Env.HTTP.ConnectionLimit))
-	}
-	if shared {
-		connections = min(connections, servers)
-	}
-	for _, a := range trust.Preflight(trust.Asked{
-		Requests: requests, Connections: connections, Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: servers,
-	}) {
-		e.warnAdvice(a)
-	}
-}
-
-// sharesConnections tells whether all requests to a server go over one connection, unless the server bounds the streams
-// of one.
-func sharesConnections(cfg *config.Run) bool {
-	once := cfg.Env.HTTP.ForceClose || !cfg.Endpoint.GRPC && cfg.Env.HTTP.KeepaliveTimeout <= 0
-	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) && client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
 }
 
 // begin leaves out what was before a profiling phase.

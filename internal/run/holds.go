@@ -111,3 +111,14 @@ func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
 	}
 	return warnings
 }
+
+// checkCacheBust refuses to mark what is sent as it was recorded.
+func checkCacheBust(data *dataset.Dataset, target string) error {
+	if target == "" {
+		return nil
+	}
+	if n := holds(data).Payloads; n > 0 {
+		return fmt.Errorf("--cache-bust %s cannot mark whole request bodies: %d turns are sent as they are", target, n)
+	}
+	return nil
+}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/client/sigv4"
 )
 
@@ -23,8 +24,13 @@ type identity struct {
 }
 
 // identify reads the files and finds the credentials that the configuration names.
-func (e *execution) identify(ctx context.Context) error {
-	c, id := &e.cfg.Endpoint, &e.identity
+func (t *target) identify(ctx context.Context) error {
+	c, id := &t.cfg.Endpoint, &t.identity
+	for _, a := range c.SourceAddresses {
+		if err := client.CheckSource(a); err != nil {
+			return fmt.Errorf("--source-address: %w", err)
+		}
+	}
 	if file := c.TLS.CAFile; file != "" {
 		pem, err := os.ReadFile(file)
 		if err != nil {
@@ -70,18 +76,4 @@ func throughSocket(socket string, bases []string) func(ctx context.Context, netw
 		}
 		return dialer.DialContext(ctx, network, address)
 	}
-}
-
-// nameModelInPath puts the model into the path of an API that has it there.
-func (e *execution) nameModelInPath() error {
-	const place = "{model}"
-	d := &e.descriptor
-	if !strings.Contains(d.Path, place) || e.cfg.Endpoint.CustomPath != nil {
-		return nil
-	}
-	if len(e.cfg.Models) > 1 {
-		return fmt.Errorf("--endpoint-type %s has the model in its path: give one --model", d.Name)
-	}
-	d.Path = strings.ReplaceAll(d.Path, place, url.PathEscape(e.cfg.Models[0]))
-	return nil
 }

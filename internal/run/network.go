@@ -22,23 +22,23 @@ type networkWatch struct {
 }
 
 // watchNetwork makes the probes ready.
-func (e *execution) watchNetwork() error {
+func (e *execution) watchNetwork(context.Context) error {
 	n, env := &e.cfg.Network, &e.cfg.Env.Network
 	w := &networkWatch{e: e}
 	if !n.Automatic {
 		e.watches = append(e.watches, w)
 		return nil
 	}
-	probes, err := client.NewProber(e.clientOptions(1), e.clock)
+	probes, err := client.NewProber(e.target.clientOptions(1), e.clock)
 	if err != nil {
 		return err
 	}
-	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), e.linesOptions())
+	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), e.records.linesOptions())
 	if err != nil {
 		return err
 	}
 	w.prober = roundtrip.New(roundtrip.Options{
-		Targets:  servers(e.urls),
+		Targets:  servers(e.target.urls),
 		Interval: n.Interval, Timeout: env.ConnectTimeout, MinSamples: env.MinSamples, TopUp: env.TopUpTimeout,
 		Connect: func(ctx context.Context, target string) (roundtrip.Probe, error) {
 			h, err := probes.Handshake(ctx, overHTTP(target))

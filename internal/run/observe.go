@@ -70,7 +70,7 @@ type clientView struct {
 // begin tells the observers.
 func (e *execution) begin() {
 	e.observed = len(e.options.Observers) > 0
-	b := Beginning{BenchmarkID: e.id, Info: e.options.Info, Config: e.cfg, URLs: e.urls, Metrics: e.set, Log: e.options.Log}
+	b := Beginning{BenchmarkID: e.id, Info: e.options.Info, Config: e.cfg, URLs: e.target.urls, Metrics: e.records.set, Log: e.options.Log}
 	for _, o := range e.options.Observers {
 		o.Begin(b)
 	}
@@ -126,7 +126,7 @@ func (e *execution) show() {
 }
 
 func (e *execution) snapshot() Snapshot {
-	return Snapshot{Phases: e.engine.Snapshot(), NowNS: e.clock.NowNS(), Records: e.profiling.Snapshot()}
+	return Snapshot{Phases: e.engine.Snapshot(), NowNS: e.clock.NowNS(), Records: e.records.profiling.Snapshot()}
 }
 
 // lookAtClient judges the client by what is known so far, once a second.
@@ -137,7 +137,7 @@ func (e *execution) lookAtClient(s *Snapshot) *trust.Report {
 	}
 	v.nextNS = s.NowNS + int64(clientInterval)
 	if records := s.Records.Requests(); s.NowNS >= v.nextFiguresNS && records != v.countedRecords {
-		v.figures = e.profiling.ResultsOf(headlines...)
+		v.figures = e.records.profiling.ResultsOf(headlines...)
 		v.countedRecords = records
 		v.nextFiguresNS = s.NowNS + clientCost*(e.clock.NowNS()-s.NowNS)
 	}

@@ -41,24 +41,24 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	e.log.Info("Processing the records")
 	e.drain(phases)
 	defer e.flush()()
-	problems := []error{e.inputsError, unwritten, e.tokenizersFailed()}
-	for _, s := range e.sinks {
+	problems := []error{e.content.inputsError, unwritten, e.content.tokenizersFailed()}
+	for _, s := range e.records.sinks {
 		if err := s.Close(); err != nil {
 			problems = append(problems, err)
 		}
 	}
 	if e.ending.unprocessed == nil {
-		e.sinks = nil // a record on its way may still look at them otherwise
+		e.records.sinks = nil // a record on its way may still look at them otherwise
 	}
-	if seen := e.profiling.Snapshot(); seen.Requests() == 0 {
-		e.writeOutputs()
+	if seen := e.records.profiling.Snapshot(); seen.Requests() == 0 {
+		e.records.writeOutputs()
 		reason := emptyReason(phases)
 		if err := e.ending.withoutResults(); err != nil {
 			reason = err.Error()
 		}
 		return nil, &NoResultsError{Reason: reason}
 	}
-	o := &outcome{execution: e, Outcome: Outcome{Phases: phases, Console: plan.Console(e.cfg, e.shownURLs())}}
+	o := &outcome{execution: e, Outcome: Outcome{Phases: phases, Console: plan.Console(e.cfg, e.target.shownURLs())}}
 	problems = append(problems, o.compute())
 	o.Problem = errors.Join(append(problems, o.write()...)...)
 	if o.Problem == nil {
@@ -70,15 +70,15 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 
 // compute makes the result. Its error is what of the watches' own files could not be written.
 func (o *outcome) compute() error {
-	o.setFacts(o.profiling, load.Profiling)
-	if o.warmup != nil {
-		o.setFacts(o.warmup, load.Warmup)
+	o.setFacts(o.records.profiling, load.Profiling)
+	if o.records.warmup != nil {
+		o.setFacts(o.records.warmup, load.Warmup)
 	}
-	for _, w := range slices.Concat(o.intake.Oddities(), o.profiling.Warnings()) {
+	for _, w := range slices.Concat(o.intake.Oddities(), o.records.profiling.Warnings()) {
 		o.log.Warn(w)
 	}
 	o.run = o.facts()
-	o.Result = summary.Build(o.run, o.profiling, o.warmup)
+	o.Result = summary.Build(o.run, o.records.profiling, o.records.warmup)
 	o.settleSubmission()
 	o.ran = summary.PhasesRun(o.phaseStates(), o.clock.WallNS(o.clock.NowNS()))
 	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
@@ -106,13 +106,13 @@ func (o *outcome) export(state *summary.State) []error {
 		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
 	}
 	if a.Outputs {
-		exporters = append(exporters, o.outputsExporter())
+		exporters = append(exporters, o.records.outputsExporter())
 	}
 	if a.RecordsParquet {
 		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
 	}
 	if a.HTMLReport {
-		exporters = append(exporters, html.Export{Path: a.Path(config.HTMLReport), Run: o.page.run(&o.Result, state)})
+		exporters = append(exporters, html.Export{Path: a.Path(config.HTMLReport), Run: o.records.page.run(o, state)})
 	}
 	tables := report.ExportAll(ctx, &o.Result, exporters...)
 	f := &o.Console.Files
@@ -183,7 +183,7 @@ func (o *outcome) facts() summary.Run {
 		InputConfig:   config.InputConfig(o.cfg),
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
-		EndpointTitle: o.descriptor.MetricsTitle,
+		EndpointTitle: o.target.descriptor.MetricsTitle,
 	}
 	run.Info.RandomSeed, run.Info.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
 	run.Info.VariationLabel = cmp.Or(run.Info.VariationLabel, "base")
@@ -248,7 +248,7 @@ func (o *outcome) settleSubmission() {
 
 // branches sums up the sessions of the profiling phases; nil where none may branch and none was recorded as a tree.
 func (o *outcome) branches() *summary.Branches {
-	if !o.data.Branches() && o.cfg.Profiling().Lanes == nil {
+	if !o.content.data.Branches() && o.cfg.Profiling().Lanes == nil {
 		return nil
 	}
 	var sum summary.Branches
@@ -280,10 +280,10 @@ func (o *outcome) course() trust.Course {
 			c.Totals = &trust.Totals{Message: message, Advice: advice, Quiet: r.Reconciliation.Quiet()}
 		}
 	}
-	if o.repeatsMatter(o.data) {
+	if o.content.repeatsMatter(o.content.data) {
 		p := &o.prompts
 		p.mu.Lock()
-		c.Prompts = &trust.Prompts{Distinct: p.distinct, Sent: p.sent, Max: p.max, Remedy: o.uniquePrompts(p.sent), Announced: o.repeatsAnnounced}
+		c.Prompts = &trust.Prompts{Distinct: p.distinct, Sent: p.sent, Max: p.max, Remedy: o.content.uniquePrompts(p.sent), Announced: o.content.repeatsAnnounced}
 		p.mu.Unlock()
 	}
 	return c

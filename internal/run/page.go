@@ -14,7 +14,7 @@ import (
 // pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one
 // does nothing.
 type pageData struct {
-	e        *execution
+	startNS  func() int64
 	once     sync.Once
 	requests *timeline.Recorder
 }
@@ -28,19 +28,19 @@ func (p *pageData) add(r *record.Record) {
 	p.requests.Add(r)
 }
 
-func (p *pageData) begin() { p.requests = timeline.New(p.e.profilingStartNS()) }
+func (p *pageData) begin() { p.requests = timeline.New(p.startNS()) }
 
 // run is everything that the page shows beside the result.
-func (p *pageData) run(result *summary.Result, state *summary.State) html.Run {
-	figures := summary.FiguresOf(result)
+func (p *pageData) run(o *outcome, state *summary.State) html.Run {
+	figures := summary.FiguresOf(&o.Result)
 	run := html.Run{
 		Phases: state.Phases, Requests: p.requests, Looks: state.Looks, ServerFigures: state.Console.ServerMetrics,
 		Thresholds: compare.Judge(state.FailIf, state.Config.Percentiles, &figures),
 	}
-	if s := p.e.servers; s != nil {
+	if s := o.servers; s != nil {
 		run.Servers = servermetrics.Curves(s.collector.Store())
 	}
-	if g := p.e.gpus; g != nil {
+	if g := o.gpus; g != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		run.GPUs = g.store.Curves()

@@ -20,29 +20,6 @@ import (
 // phaseEngines are engines of phases that share theirs with others of their kind, by index; nil for the others.
 type phaseEngines []*metrics.Engine
 
-// newPhaseEngines makes an engine for each phase that is not the only one of its kind.
-func (e *execution) newPhaseEngines() (phaseEngines, error) {
-	count := map[config.PhaseKind]int{}
-	for i := range e.cfg.Phases {
-		count[e.cfg.Phases[i].Kind]++
-	}
-	engines := make(phaseEngines, len(e.cfg.Phases))
-	for i := range e.cfg.Phases {
-		kind := e.cfg.Phases[i].Kind
-		switch {
-		case count[kind] < 2:
-		case kind == config.ProfilingPhase:
-			engines[i] = e.set.NewEngine()
-		default:
-			var err error
-			if engines[i], err = e.warmupEngine(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return engines, nil
-}
-
 func (p phaseEngines) add(r *record.Record) {
 	if p[r.PhaseIndex] != nil {
 		p[r.PhaseIndex].Add(r)
@@ -155,12 +132,12 @@ func (o *outcome) writePhases(state *summary.State) {
 
 // phaseResult is what the requests of one phase did.
 func (o *outcome) phaseResult(p *summary.Phase, state *summary.State) summary.Result {
-	engine := o.apart[p.Index]
+	engine := o.records.apart[p.Index]
 	switch {
 	case engine == nil && p.Profiling >= 0:
 		return o.Result.PhaseAlone()
 	case engine == nil:
-		engine = o.warmup
+		engine = o.records.warmup
 	default:
 		for i := range o.Phases {
 			if o.Phases[i].Index == p.Index {

@@ -28,13 +28,13 @@ func (e *execution) provenance() artifact.Object {
 	if len(further) > 0 {
 		out = append(out, artifact.Member{Key: "further_config", Value: further})
 	}
-	if hash, ok := e.datasetHash(); ok {
+	if hash, ok := e.content.datasetHash(); ok {
 		out = append(out, artifact.Member{Key: "dataset_sha256", Value: hash})
 	}
-	if e.tokenizer != nil {
+	if e.content.tokenizer != nil {
 		out = append(out, artifact.Member{Key: "tokenizer", Value: artifact.Object{
-			{Key: "name", Value: e.tokenizer.Name()},
-			{Key: "fingerprint_sha256", Value: fingerprint(e.tokenizer)},
+			{Key: "name", Value: e.content.tokenizer.Name()},
+			{Key: "fingerprint_sha256", Value: fingerprint(e.content.tokenizer)},
 		}})
 	}
 	m := capacity.ThisMachine(e.options.Version)
@@ -81,20 +81,6 @@ func configHash(known, further artifact.Object) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-// datasetHash is the hash of inputs.json, which holds every payload; of a dataset file where that is
-// left out.
-func (e *execution) datasetHash() (string, bool) {
-	for _, path := range []string{e.cfg.Artifacts.Path(config.InputsJSON), e.cfg.Dataset.Path} {
-		if path == "" {
-			continue
-		}
-		if hash, err := fileHash(path); err == nil {
-			return hash, true
-		}
-	}
-	return "", false
 }
 
 func fileHash(path string) (string, error) {

@@ -39,14 +39,14 @@ const prefixCacheTag = "theoretical_prefix_cache_hit"
 
 // logFigures writes a block of the records so far; none before the first record.
 func (e *execution) logFigures() {
-	seen := e.profiling.Snapshot()
+	seen := e.records.profiling.Snapshot()
 	if seen.Requests() == 0 {
 		return
 	}
 	now := e.clock.NowNS()
 	f := figures{
 		elapsed: time.Duration(max(0, e.clock.WallNS(now)-seen.StartNS)), seen: seen,
-		results: e.profiling.ResultsOf(realtimeTags...),
+		results: e.records.profiling.ResultsOf(realtimeTags...),
 	}
 	if passed := now - e.realtime.atNS; e.realtime.atNS > 0 && passed > 0 {
 		rps := float64(seen.Successes-e.realtime.successes) / time.Duration(passed).Seconds()

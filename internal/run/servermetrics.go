@@ -12,7 +12,6 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/run/plan"
-	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/collect"
 	"aiperf/internal/watch/servermetrics/export"
@@ -53,7 +52,7 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	w.collector, err = collect.New(collect.Options{
 		URLs: e.cfg.Endpoint.URLs, Extra: s.URLs,
 		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod, ScrapeTimeout: env.ScrapeTimeout, Summaries: env.LegacyJSON,
-		Fetch: e.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
+		Fetch: e.target.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
 	})
 	if err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	w.collector.Discover(ctx)
 	if !w.collector.Probe(ctx) {
 		if w.collector.Answered() {
-			e.remarkMissingPage(ctx)
+			e.target.remarkMissingPage(ctx)
 		}
 		return nil, w.collector.Close()
 	}
@@ -82,23 +81,6 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	return w, nil
 }
 
-// remarkMissingPage warns of a server that publishes metrics, by what it calls itself, where none were found.
-func (e *execution) remarkMissingPage(ctx context.Context) {
-	if e.cfg.Endpoint.GRPC {
-		return // it has no list of models
-	}
-	own, err := e.controlTransport()
-	if err != nil {
-		return // the load meets the same error, and says so
-	}
-	defer own.Close()
-	ctx, cancel := context.WithTimeout(ctx, modelsPatience)
-	defer cancel()
-	if text := collect.MissingPage(e.controlOptions(own).ServerKind(ctx, e.cfg.Endpoint.URLs[0])); text != "" {
-		e.log.Warn(text)
-	}
-}
-
 // serverPhases are the phases of a run as recordings name them.
 func serverPhases(phases []config.Phase) []servermetrics.Phase {
 	var list []servermetrics.Phase
@@ -115,17 +97,6 @@ func serverPhases(phases []config.Phase) []servermetrics.Phase {
 }
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
-
-// fetchOptions are how metrics pages are asked for.
-func (e *execution) fetchOptions() prom.FetchOptions {
-	o := plan.Fetch(e.cfg, e.options.Version)
-	o.RootCAs, o.Certificates, o.Redact = e.identity.roots, e.identity.certificates, e.redactor.Bytes
-	o.WallNS = func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) }
-	if socket := e.cfg.Endpoint.UnixSocket; socket != "" {
-		o.Dial = throughSocket(socket, e.cfg.Endpoint.URLs)
-	}
-	return o
-}
 
 // Scraped implements collect.Sink.
 func (w *serverWatch) Scraped(s collect.Scrape) {

@@ -79,6 +79,6 @@ func (e *execution) watchRecords() {
 			e.ending.abort(err)
 		}
 	}()
-	e.records = &recordWatch{going: going, end: func() { unwatch(); <-ended }}
-	e.watches = append(e.watches, e.records)
+	e.stall = &recordWatch{going: going, end: func() { unwatch(); <-ended }}
+	e.watches = append(e.watches, e.stall)
 }

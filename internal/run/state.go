@@ -55,13 +55,13 @@ func (o *outcome) runningState() *summary.State {
 	o.Phases = o.engine.Snapshot()
 	s := o.state(o.facts())
 	s.Status = summary.StateRunning
-	if warmup := phaseOf(o.Phases, load.Warmup); warmup != nil && warmup.RequestsEndNS != 0 && o.warmup != nil {
+	if warmup := phaseOf(o.Phases, load.Warmup); warmup != nil && warmup.RequestsEndNS != 0 && o.records.warmup != nil {
 		// Some of its last requests may not be records yet: a second later they are.
-		if seen := o.warmup.Snapshot(); seen != o.warmupSeen {
-			o.setFacts(o.warmup, load.Warmup)
-			o.warmupSeen, o.warmupResults = seen, o.warmup.Results()
+		if seen := o.records.warmup.Snapshot(); seen != o.warmupSeen {
+			o.setFacts(o.records.warmup, load.Warmup)
+			o.warmupSeen, o.warmupResults = seen, o.records.warmup.Results()
 		}
-		s.Warmup, s.WarmupRecords = o.warmupResults, o.warmupRows.all()
+		s.Warmup, s.WarmupRecords = o.warmupResults, o.records.warmupRows.all()
 	}
 	if profiling := phaseOf(o.Phases, load.Profiling); profiling != nil {
 		s.GPU = o.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
@@ -75,9 +75,9 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	a := &o.cfg.Artifacts
 	s := &summary.State{
 		UpdatedNS: o.clock.WallNS(o.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: o.cfg.FailIf,
-		Run: run, Config: plan.Metrics(o.cfg, &o.descriptor),
+		Run: run, Config: plan.Metrics(o.cfg, &o.target.descriptor),
 		Window:  o.window(phaseOf(o.Phases, load.Profiling)),
-		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups, URLs: o.shownURLs()},
+		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups, URLs: o.target.shownURLs()},
 	}
 	for _, look := range o.health.watch.Looks() {
 		look.AtNS = o.clock.WallNS(look.AtNS)
@@ -118,7 +118,7 @@ func (o *outcome) finalState() *summary.State {
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth
 	if s.Warmup != nil {
-		s.WarmupRecords = o.warmupRows.all()
+		s.WarmupRecords = o.records.warmupRows.all()
 	}
 	s.Console.Notes = o.Console.Notes
 	if o.gpus != nil && (o.cfg.GPU.Given || o.Result.Telemetry != nil) {

@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/record"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/trust"
@@ -135,34 +134,12 @@ func (e *execution) logPhase(event load.PhaseEvent) {
 	e.log.Log(context.Background(), runlog.LevelNotice, strings.Join(parts, " | "))
 }
 
-// thresholdError tells that too many requests failed.
-type thresholdError struct {
-	failed, total int64
-	limit         float64
-}
+// lateStart is the wait for a first request from which a user may think that nothing happens.
+const lateStart = 10 * time.Second
 
-func (t *thresholdError) Error() string {
-	return fmt.Sprintf("%d of %d requests failed (%.1f%%), which is more than --failed-request-threshold allows (%g%%)",
-		t.failed, t.total, 100*float64(t.failed)/float64(t.total), 100*t.limit)
-}
-
-// minThresholdRecords is the number of records from which the failure threshold holds, unless the
-// concurrency is higher.
-const minThresholdRecords = 10
-
-func (e *execution) checkThreshold(r *record.Record) {
-	if e.cfg.FailedRequestThreshold == nil {
-		return
+// warnLateStart tells that a recording begins late.
+func (e *execution) warnLateStart(s *load.Stats) {
+	if first := time.Duration(s.FirstDueNS); first > lateStart {
+		e.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: --fixed-schedule-auto-offset lets the first recorded time be the start", first.Seconds()))
 	}
-	total := e.profilingRecords.Add(1)
-	failed := e.profilingFailures.Load()
-	if r.IsError() {
-		failed = e.profilingFailures.Add(1)
-	}
-	armed := int64(max(minThresholdRecords, plan.Limit(e.cfg.Profiling().Concurrency)))
-	limit := *e.cfg.FailedRequestThreshold
-	if total < armed || float64(failed)/float64(total) <= limit {
-		return
-	}
-	e.ending.abort(&thresholdError{failed, total, limit})
 }

@@ -31,12 +31,11 @@ func (e *execution) openControls(ctx context.Context) error {
 	if c.Ready == nil && c.ResetCache == nil && c.Profiler == nil {
 		return nil
 	}
-	own, err := e.target.controlTransport()
+	options, own, err := e.target.control()
 	if err != nil {
 		return err
 	}
-	k := &controls{e: e, client: own, Options: e.target.controlOptions(own)}
-	k.firstProfiling = slices.IndexFunc(e.cfg.Phases, isProfiling)
+	k := &controls{e: e, client: own, Options: options, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling)}
 	e.watches = append(e.watches, k)
 	return k.prepare(ctx)
 }
@@ -45,7 +44,7 @@ func (e *execution) openControls(ctx context.Context) error {
 func (k *controls) prepare(ctx context.Context) error {
 	c := &k.e.cfg.Endpoint
 	if r := c.Ready; r != nil {
-		probes, err := k.e.probes()
+		probes, err := k.probes()
 		if err != nil {
 			return err
 		}
@@ -72,15 +71,15 @@ func (k *controls) prepare(ctx context.Context) error {
 }
 
 // probes are the minimal requests of the run's type, one for each model.
-func (e *execution) probes() ([]control.Probe, error) {
+func (k *controls) probes() ([]control.Probe, error) {
 	var list []control.Probe
-	for _, model := range e.cfg.Models {
-		turn := e.probeTurn()
+	for _, model := range k.e.cfg.Models {
+		turn := k.probeTurn()
 		one := 1
 		turn.Model, turn.MaxTokens = model, &one
-		body, err := e.target.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
+		body, err := k.e.target.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
 		if turn.RawPayload != nil {
-			body, err = endpoint.Recorded(e.target.endpoint, turn.RawPayload)
+			body, err = endpoint.Recorded(k.e.target.endpoint, turn.RawPayload)
 		}
 		if err != nil {
 			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use --wait-for-model-mode models"), err)
@@ -97,13 +96,13 @@ const (
 )
 
 // probeTurn is the least that the type takes; what only the dataset can say is its first turn.
-func (e *execution) probeTurn() *dataset.Turn {
-	d := &e.target.descriptor
+func (k *controls) probeTurn() *dataset.Turn {
+	d := &k.e.target.descriptor
 	switch {
-	case d.Name == "raw" || d.TokenIDs || e.content.data.At(0).Turns[0].RawPayload != nil:
-		first := *e.content.data.At(0).Turns[0].Whole()
+	case d.Name == "raw" || d.TokenIDs || k.e.content.data.At(0).Turns[0].RawPayload != nil:
+		first := *k.e.content.data.At(0).Turns[0].Whole()
 		return &first
-	case d.TakesText && e.cfg.Endpoint.Type != "image_edit":
+	case d.TakesText && k.e.cfg.Endpoint.Type != "image_edit":
 		return &dataset.Turn{Texts: probeTexts(d.Name)}
 	}
 	turn := &dataset.Turn{}

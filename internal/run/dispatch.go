@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/intake"
@@ -35,23 +37,17 @@ type dispatcher struct {
 
 // phaseName is what records say of a phase.
 type phaseName struct {
-	name, kind string
-	profiling  int // number among the profiling phases, -1 for a warm-up
-	scheduled  bool
-	play       session.Play
+	servermetrics.Phase
+	scheduled bool
+	play      session.Play
 }
 
-func phaseNames(plan load.Plan) []phaseName {
+func phaseNames(phases []config.Phase) []phaseName {
 	var list []phaseName
-	profiling := 0
-	for _, p := range plan.Phases {
-		name := phaseName{name: p.Name, kind: p.Kind.String(), profiling: -1, scheduled: p.Schedule != nil}
-		name.play = session.Play{OneToken: p.Lanes != nil && p.Lanes.Stage == load.FillLanes}
-		if p.Kind == load.Profiling {
-			name.profiling = profiling
-			profiling++
-		}
-		list = append(list, name)
+	for i, p := range serverPhases(phases) {
+		from := &phases[i]
+		play := session.Play{OneToken: from.Lanes != nil && from.Lanes.Stage == config.FillLanes}
+		list = append(list, phaseName{p, from.Schedule != nil, play})
 	}
 	return list
 }
@@ -64,7 +60,7 @@ func (d *dispatcher) exchange(s sending) {
 	c := s.credit
 	pickedUpNS := d.clock.NowNS()
 	t := d.state(c.Session)
-	p := t.ready(d.phases[c.Phase].profiling < 0, c.Turn)
+	p := t.ready(d.phases[c.Phase].Profiling < 0, c.Turn)
 	p.Aim(c.URLIndex, c.CancelAfterNS)
 	p.Request.FinalTurn = c.Final
 	t.worker = d.workers.take(t.worker)
@@ -75,7 +71,7 @@ func (d *dispatcher) exchange(s sending) {
 	}
 	job := d.job(&c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
-	if c.Turn == 0 && d.phases[c.Phase].profiling >= 0 {
+	if c.Turn == 0 && d.phases[c.Phase].Profiling >= 0 {
 		d.prompts.add(t.root)
 	}
 	d.carry(s.ctx, job, p)
@@ -85,7 +81,7 @@ func (d *dispatcher) exchange(s sending) {
 	}
 	outcome := load.CutOff
 	if !job.Exchange.CutOff {
-		if p.Err == nil && d.phases[c.Phase].profiling >= 0 {
+		if p.Err == nil && d.phases[c.Phase].Profiling >= 0 {
 			d.health.exchange(&c, job)
 		}
 		outcome = load.Failure
@@ -115,8 +111,8 @@ func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, deco
 	}
 	job.Identity.SessionNum = c.ID
 	phase := &d.phases[c.Phase]
-	job.Identity.Phase, job.Identity.PhaseName = phase.kind, phase.name
-	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.profiling
+	job.Identity.Phase, job.Identity.PhaseName = phase.Kind, phase.Name
+	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.Profiling
 	if phase.scheduled {
 		if at := t.session.Conversation().Turns[c.Turn].TimestampMS; at != nil {
 			job.Scheduled, job.ScheduledNS = true, nanoseconds(*at)

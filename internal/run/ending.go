@@ -39,9 +39,6 @@ func reasonIn(p *atomic.Pointer[error]) error {
 	return nil
 }
 
-// early reports whether the run ended itself.
-func (x *ending) early() bool { return x.aborted.Load() != nil || x.unwritable.Load() != nil }
-
 // lacking returns why the results are not those of the whole run, nil if they are.
 func (x *ending) lacking() error {
 	return cmp.Or(reasonIn(&x.unwritable), reasonIn(&x.aborted), x.childFailed, x.unprocessed)

@@ -87,7 +87,7 @@ func (e *execution) openDirectory(context.Context) error {
 // in it must not cost older results, and it may be made of one of them.
 func (e *execution) clearDirectory(context.Context) error {
 	a := &e.cfg.Artifacts
-	replaced := replacedRun(a.Path(config.SummaryJSON))
+	replaced, err := summary.ReadFigures(a.Path(config.SummaryJSON))
 	var stale []string
 	for _, kind := range config.ArtifactKinds() {
 		if kind != config.LogFile {
@@ -102,21 +102,12 @@ func (e *execution) clearDirectory(context.Context) error {
 	for _, folder := range folders {
 		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
 	}
-	if replaced != "" {
+	if err == nil && replaced.BenchmarkID != "" {
 		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
-			"directory", a.Dir, "benchmark_id", replaced)
+			"directory", a.Dir, "benchmark_id", replaced.BenchmarkID)
 	}
 	if e.options.Info.RunLabel == "" {
 		return nil
 	}
 	return artifact.WriteObject(a.Path(config.RunConfigJSON), e.runConfig())
-}
-
-// replacedRun is the id of the run whose summary stands at path; "" if there is none.
-func replacedRun(path string) string {
-	old, err := summary.ReadFigures(path)
-	if err != nil {
-		return ""
-	}
-	return old.BenchmarkID
 }

@@ -97,8 +97,8 @@ func (w *gpuWatch) newCollector() (collect.Collector, error) {
 }
 
 // customMetrics reads the metrics file that the user named.
-func (e *execution) customMetrics() ([]gpu.Custom, error) {
-	path := e.cfg.GPU.MetricsFile
+func (b *base) customMetrics() ([]gpu.Custom, error) {
+	path := b.cfg.GPU.MetricsFile
 	if path == "" {
 		return nil, nil
 	}
@@ -112,12 +112,12 @@ func (e *execution) customMetrics() ([]gpu.Custom, error) {
 		return nil, fmt.Errorf("GPU Metrics Configuration Error: --gpu-telemetry: %w", err)
 	}
 	for _, text := range warnings {
-		e.log.Warn("GPU metrics: " + text)
+		b.log.Warn("GPU metrics: " + text)
 	}
 	if len(custom) == 0 {
-		e.log.Warn("GPU metrics: " + path + " holds no metric: a line is FIELD, type, help text")
+		b.log.Warn("GPU metrics: " + path + " holds no metric: a line is FIELD, type, help text")
 	}
-	e.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
+	b.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
 	return custom, nil
 }
 
@@ -251,7 +251,7 @@ func (w *gpuWatch) finish(o *outcome) error {
 		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
-	w.state.Efficiency = w.store.Efficiency(window, w.e.gpuLoad(result))
+	w.state.Efficiency = w.store.Efficiency(window, w.load(result))
 	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
 			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
@@ -261,10 +261,10 @@ func (w *gpuWatch) finish(o *outcome) error {
 	return err
 }
 
-// gpuLoad is what the requests did, for the figures of efficiency.
-func (e *execution) gpuLoad(result *summary.Result) gpu.Load {
+// load is what the requests did, for the figures of efficiency.
+func (w *gpuWatch) load(result *summary.Result) gpu.Load {
 	l := result.GPULoad()
-	if p := e.cfg.Profiling(); p.Concurrency != nil {
+	if p := w.e.cfg.Profiling(); p.Concurrency != nil {
 		c := float64(*p.Concurrency)
 		l.Concurrency = &c
 	} else if p.Mode == config.Burst {

@@ -137,9 +137,9 @@ func (h *clientHealth) requestsResent() int64 {
 }
 
 // inputs are what is known without the results; the lock is held.
-func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source client.StampSource) *trust.Inputs {
+func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.Inputs {
 	in := &trust.Inputs{
-		TimestampSource: h.source(), TimestampNote: source.Reason, StampError: client.StampError,
+		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: client.StampError,
 		Requests:             counts.Completed(),
 		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort, Resent: h.resent,
 		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait, SendTime: &h.send,
@@ -157,30 +157,21 @@ func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source 
 }
 
 // soFar is the report of a run that goes on: without its results nothing can be judged.
-func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats, source client.StampSource) *trust.Report {
+func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats) *trust.Report {
 	seen := h.watch.SoFar()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase, source))
+	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase))
 }
 
-// judgeSoFar judges a run on its way by the results so far.
-func (h *clientHealth) judgeSoFar(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
-	seen := h.watch.SoFar()
-	return h.judge(&seen, r, phase, limited, source, trust.Course{})
-}
-
-// report ends the watch and judges the run.
-func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource, course trust.Course) *trust.Report {
-	seen := h.watch.Stop()
-	return h.judge(&seen, r, phase, limited, source, course)
-}
-
-func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.Stats, limited bool, source client.StampSource, course trust.Course) *trust.Report {
+// judge judges the client by the results of a run, which may be those so far.
+func (h *clientHealth) judge(
+	seen trust.Health, r *summary.Result, phase *load.Stats, course trust.Course,
+) *trust.Report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	in := h.inputs(&r.Counts, phase, source)
-	in.ConcurrencyLimited, in.Course = limited, course
+	in := h.inputs(&r.Counts, phase)
+	in.ConcurrencyLimited, in.Course = plan.Limited(h.e.cfg), course
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
@@ -198,7 +189,7 @@ func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.
 		}
 		in.Metrics = append(in.Metrics, metric)
 	}
-	return trust.Judge(seen, in)
+	return trust.Judge(&seen, in)
 }
 
 func (h *clientHealth) source() string {
@@ -219,7 +210,7 @@ func (h *clientHealth) close() { h.watch.Stop() }
 // finish adds what the client did to the result.
 func (h *clientHealth) finish(out *outcome) error {
 	e := h.e
-	report := h.report(&out.Result, phaseOf(out.Phases, load.Profiling), plan.Limited(e.cfg), e.client.StampSource(), out.course())
+	report := h.judge(h.watch.Stop(), &out.Result, phaseOf(out.Phases, load.Profiling), out.course())
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/result/report"
 	"aiperf/internal/wire/client"
@@ -25,15 +27,15 @@ type networkWatch struct {
 func (e *execution) watchNetwork(context.Context) error {
 	n, env := &e.cfg.Network, &e.cfg.Env.Network
 	w := &networkWatch{e: e}
+	e.watches = append(e.watches, w)
 	if !n.Automatic {
-		e.watches = append(e.watches, w)
 		return nil
 	}
 	probes, err := client.NewProber(e.target.clientOptions(1), e.clock)
 	if err != nil {
 		return err
 	}
-	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), e.records.linesOptions())
+	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval})
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,6 @@ func (e *execution) watchNetwork(context.Context) error {
 		Sample: w.write,
 		Warn:   func(message string) { e.log.Warn(e.redactor.Text(message)) },
 	})
-	e.watches = append(e.watches, w)
 	return nil
 }
 
@@ -64,15 +65,13 @@ func overHTTP(target string) string {
 // servers are the different servers behind URLs, each as a URL without secrets and path.
 func servers(urls []string) []string {
 	var list []string
-	seen := map[string]bool{}
 	for _, text := range urls {
 		u, err := url.Parse(text)
 		if err != nil {
 			continue // refused before
 		}
 		server := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-		if !seen[server] {
-			seen[server] = true
+		if !slices.Contains(list, server) {
 			list = append(list, server)
 		}
 	}

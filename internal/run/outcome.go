@@ -7,16 +7,24 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
+	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/timeline"
+	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
+	"aiperf/internal/wire/control"
 )
 
 // outcome is an Outcome in the making, or what it would be now: what is known of the run, given what its phases did.
@@ -40,7 +48,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	unwritten := e.watches.each(watcher.stop)
 	e.log.Info("Processing the records")
 	e.drain(phases)
-	defer e.flush()()
+	defer e.followers.flush()()
 	problems := []error{e.content.inputsError, unwritten, e.content.tokenizersFailed()}
 	for _, s := range e.records.sinks {
 		if err := s.Close(); err != nil {
@@ -60,7 +68,10 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	}
 	o := &outcome{execution: e, Outcome: Outcome{Phases: phases, Console: plan.Console(e.cfg, e.target.shownURLs())}}
 	problems = append(problems, o.compute())
-	o.Problem = errors.Join(append(problems, o.write()...)...)
+	state := o.finalState()
+	problems = append(problems, o.writeState(state))
+	o.Problem = errors.Join(append(problems, o.export(state)...)...)
+	o.writePhases(state)
 	if o.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
 	}
@@ -85,14 +96,6 @@ func (o *outcome) compute() error {
 	o.noteSkipped()
 	o.advise()
 	o.Aborted = o.ending.reason(o.Result.WasCancelled)
-	return unwritten
-}
-
-// write writes the state of the run and its files.
-func (o *outcome) write() []error {
-	state := o.finalState()
-	unwritten := append([]error{o.writeState(state)}, o.export(state)...)
-	o.writePhases(state)
 	return unwritten
 }
 
@@ -141,12 +144,7 @@ func (o *outcome) setFacts(engine *metrics.Engine, kind load.Kind) {
 }
 
 func cancelled(phases []load.Stats) bool {
-	for i := range phases {
-		if phases[i].WasCancelled {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phases, func(p load.Stats) bool { return p.WasCancelled })
 }
 
 func emptyReason(phases []load.Stats) string {
@@ -287,4 +285,69 @@ func (o *outcome) course() trust.Course {
 		p.mu.Unlock()
 	}
 	return c
+}
+
+// modelsPatience bounds the question which models a server has, once requests for one failed.
+const modelsPatience = 5 * time.Second
+
+// advise logs what to try against the errors of the run, and asks the server for its models where that helps.
+func (o *outcome) advise() {
+	var failures []*record.Error
+	for i := range o.Result.Errors {
+		failures = append(failures, &o.Result.Errors[i].Error)
+	}
+	list := hint.ForAll(failures)
+	o.Hints = list
+	for _, h := range list {
+		o.log.Warn("Requests failed. " + h.String())
+	}
+	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) || o.cfg.Endpoint.GRPC {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), modelsPatience)
+	defer cancel()
+	names, from, err := o.target.serverModels(ctx)
+	if err != nil {
+		return // the errors of the run say enough
+	}
+	note := o.redactor.Text(from + " offers " + control.Listed(names))
+	o.log.Warn(note)
+	o.Console.Notes = append(slices.Clip(o.Console.Notes), note)
+}
+
+// pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one
+// does nothing.
+type pageData struct {
+	startNS  func() int64
+	once     sync.Once
+	requests *timeline.Recorder
+}
+
+// add takes a profiling record, from several goroutines at once.
+func (p *pageData) add(r *record.Record) {
+	if p == nil {
+		return
+	}
+	p.once.Do(p.begin)
+	p.requests.Add(r)
+}
+
+func (p *pageData) begin() { p.requests = timeline.New(p.startNS()) }
+
+// run is everything that the page shows beside the result.
+func (p *pageData) run(o *outcome, state *summary.State) html.Run {
+	figures := summary.FiguresOf(&o.Result)
+	run := html.Run{
+		Phases: state.Phases, Requests: p.requests, Looks: state.Looks, ServerFigures: state.Console.ServerMetrics,
+		Thresholds: compare.Judge(state.FailIf, state.Config.Percentiles, &figures),
+	}
+	if s := o.servers; s != nil {
+		run.Servers = servermetrics.Curves(s.collector.Store())
+	}
+	if g := o.gpus; g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		run.GPUs = g.store.Curves()
+	}
+	return run
 }

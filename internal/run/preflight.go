@@ -41,12 +41,12 @@ func (e *execution) portsOfClosed() {
 	}
 }
 
-func (e *execution) warnAdvice(a trust.Advice) {
+func (b *base) warnAdvice(a trust.Advice) {
 	text := a.Message
 	if a.Command != "" {
 		text += "; to raise it: " + a.Command
 	}
-	e.log.Warn(text)
+	b.log.Warn(text)
 }
 
 // preflight warns when the run asks for more than the system's limits allow.

@@ -41,64 +41,47 @@ type recorder struct {
 	seen, failed atomic.Int64
 }
 
-// measure makes the engines of the metrics that the configuration asks for.
+// measure makes the engines of the metrics that the configuration asks for: one for each kind of phase, and one for
+// each phase that is not the only one of its kind. Slices are those of the profiling phase.
 func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
-	rs.set, err = metrics.NewSet(plan.Metrics(rs.cfg, d))
-	if err != nil {
+	c := plan.Metrics(rs.cfg, d)
+	if rs.set, err = metrics.NewSet(c); err != nil {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
+	}
+	c.SliceNS = 0
+	unsliced, err := metrics.NewSet(c)
+	if err != nil {
+		return err
 	}
 	rs.profiling = rs.set.NewEngine()
 	if rs.cfg.Warmup() != nil {
-		if rs.warmup, err = rs.warmupEngine(d); err != nil {
-			return err
-		}
+		rs.warmup = unsliced.NewEngine()
 	}
-	rs.apart, err = rs.newPhaseEngines(d)
-	return err
-}
-
-// warmupEngine has no slices: they are those of the profiling phase.
-func (rs *recorder) warmupEngine(d *endpoint.Descriptor) (*metrics.Engine, error) {
-	c := plan.Metrics(rs.cfg, d)
-	c.SliceNS = 0
-	set, err := metrics.NewSet(c)
-	if err != nil {
-		return nil, err
-	}
-	return set.NewEngine(), nil
-}
-
-// newPhaseEngines makes an engine for each phase that is not the only one of its kind.
-func (rs *recorder) newPhaseEngines(d *endpoint.Descriptor) (phaseEngines, error) {
+	sets := map[config.PhaseKind]*metrics.Set{config.ProfilingPhase: rs.set, config.WarmupPhase: unsliced}
 	count := map[config.PhaseKind]int{}
 	for i := range rs.cfg.Phases {
 		count[rs.cfg.Phases[i].Kind]++
 	}
-	engines := make(phaseEngines, len(rs.cfg.Phases))
+	rs.apart = make(phaseEngines, len(rs.cfg.Phases))
 	for i := range rs.cfg.Phases {
-		kind := rs.cfg.Phases[i].Kind
-		switch {
-		case count[kind] < 2:
-		case kind == config.ProfilingPhase:
-			engines[i] = rs.set.NewEngine()
-		default:
-			var err error
-			if engines[i], err = rs.warmupEngine(d); err != nil {
-				return nil, err
-			}
+		if kind := rs.cfg.Phases[i].Kind; count[kind] > 1 {
+			rs.apart[i] = sets[kind].NewEngine()
 		}
 	}
-	return engines, nil
+	return nil
 }
 
 // openSinks creates the files that are written while the run goes on, so that a directory that
 // cannot be written shows before the first request.
 func (rs *recorder) openSinks(context.Context) error {
-	a, lines := &rs.cfg.Artifacts, rs.linesOptions()
+	a, lines := &rs.cfg.Artifacts, artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}
 	if a.HTMLReport {
 		rs.page = &pageData{startNS: rs.profilingStartNS}
 	}
-	lines.OnError = rs.sinkFailed
+	lines.OnError = func(err error) { // before the first request at the earliest, once per file
+		rs.log.Error("Records cannot be written any more, the run ends here", "error", err)
+		rs.ending.cannotWrite(err)
+	}
 	if a.Outputs {
 		if err := rs.openOutputs(lines); err != nil {
 			return err
@@ -124,16 +107,6 @@ func (rs *recorder) openSinks(context.Context) error {
 	}
 	rs.sinks = append(rs.sinks, raw)
 	return nil
-}
-
-func (rs *recorder) linesOptions() artifact.LinesOptions {
-	return artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}
-}
-
-// sinkFailed is told before the first request at the earliest, once per file.
-func (rs *recorder) sinkFailed(err error) {
-	rs.log.Error("Records cannot be written any more, the run ends here", "error", err)
-	rs.ending.cannotWrite(err)
 }
 
 // openOutputs opens the spool of outputs.json.
@@ -168,30 +141,32 @@ func (rs *recorder) deliver(r *record.Record) {
 		return
 	}
 	if r.Raw == nil || !r.Raw.CutOff {
-		rs.logRecord(r)
-		rs.set.Judge(r)
-		r.ContextOverflowSkip = rs.set.Skips(r)
-		rs.apart.add(r)
-		if r.Phase == record.PhaseWarmup {
-			rs.warmup.Add(r)
-			rs.warmupRows.add(r)
-		} else {
-			rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })
-			rs.profiling.Add(r)
-			rs.health.record(r)
-		}
-		if !r.ContextOverflowSkip {
-			rs.follow(r)
-		}
+		rs.count(r)
 	}
 	for _, s := range rs.sinks {
 		s.Add(r)
 	}
 }
 
-// follow hands on a request that succeeded or failed.
-func (rs *recorder) follow(r *record.Record) {
-	if r.Phase != record.PhaseWarmup {
+// count takes a request that succeeded or failed.
+func (rs *recorder) count(r *record.Record) {
+	rs.logRecord(r)
+	rs.set.Judge(r)
+	r.ContextOverflowSkip = rs.set.Skips(r)
+	rs.apart.add(r)
+	profiling := r.Phase != record.PhaseWarmup
+	if profiling {
+		rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })
+		rs.profiling.Add(r)
+		rs.health.record(r)
+	} else {
+		rs.warmup.Add(r)
+		rs.warmupRows.add(r)
+	}
+	if r.ContextOverflowSkip {
+		return
+	}
+	if profiling {
 		rs.page.add(r)
 		rs.checkThreshold(r)
 	}

@@ -85,7 +85,7 @@ func (r *requests) Prepare(phase int, k uint64, turn int) {
 	t := r.state(k)
 	t.mu.Lock()
 	play := r.phases[phase].play
-	if t.session.Warm(r.phases[phase].profiling < 0) || t.turn != turn || t.play != play {
+	if t.session.Warm(r.phases[phase].Profiling < 0) || t.turn != turn || t.play != play {
 		t.turn, t.play, t.prepared = turn, play, nil
 	}
 	t.mu.Unlock()

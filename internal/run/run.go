@@ -96,14 +96,14 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	if e.options.Ready != nil {
 		e.options.Ready()
 	}
-	e.begin()
-	defer e.end(nil) // unless it has ended with an outcome
+	e.followers.begin()
+	defer e.followers.end(nil) // unless it has ended with an outcome
 	phases, err := e.generate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out, err := e.finish(phases)
-	e.end(out)
+	e.followers.end(out)
 	return out, err
 }
 
@@ -165,15 +165,14 @@ type execution struct {
 	// stall is the watch over the making of records.
 	stall *recordWatch
 	// rtt is the network's round trip, nil as long as it is not known.
-	rtt *time.Duration
-	// observed is true from begin to end; seen is what the observers saw of the client.
-	observed bool
-	seen     clientView
+	rtt       *time.Duration
+	followers followers
 }
 
 func newExecution(b *base) *execution {
 	t := &target{base: b}
 	e := &execution{base: b, target: t, content: &content{target: t}}
+	e.followers.execution = e
 	e.records = &recorder{base: b, ending: &e.ending}
 	return e
 }
@@ -194,7 +193,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	if errors.Is(err, load.ErrLaneWarmup) {
 		return nil, fmt.Errorf("%w: without it the server's cache is not what the recording had, so nothing was measured; -v logs the failed request", err)
 	}
-	if err != nil && !e.ending.early() {
+	if err != nil && e.ending.lacking() == nil {
 		return nil, err
 	}
 	return result.Phases, nil

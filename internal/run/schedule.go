@@ -17,16 +17,12 @@ type schedule struct {
 // at is the index of the conversation of session k.
 func (s schedule) at(k uint64) int { return s.data.RootAt(s.sampler.At(k)) }
 
-func (s schedule) conversation(k uint64) *dataset.Conversation {
-	return s.data.At(s.at(k))
-}
-
 // Turns implements load.Source.
 func (s schedule) Turns(k uint64) int { return s.data.TurnsOf(s.at(k)) }
 
 // DelayNS implements load.Source.
 func (s schedule) DelayNS(k uint64, turn int) int64 {
-	return delayNS(&s.conversation(k).Turns[turn])
+	return delayNS(&s.data.At(s.at(k)).Turns[turn])
 }
 
 // Tree implements load.Branching.

@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/collect"
@@ -178,7 +179,11 @@ func (w *serverWatch) finish(o *outcome) error {
 	if w.e.cfg.ServerMetrics.Given {
 		o.Console.ServerMetrics = servermetrics.Highlights(run.Results)
 	}
-	o.Console.Speculation = w.e.speculation(run.Results)
+	rows, warnings := servermetrics.Speculations(run.Results, w.e.cfg.Models)
+	for _, text := range warnings {
+		w.e.log.Warn(text)
+	}
+	o.Console.Speculation = rows
 	return errors.Join(w.unrecorded, err)
 }
 
@@ -229,11 +234,33 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 	return info
 }
 
-// speculation are the rows of the console's table about speculative decoding.
-func (e *execution) speculation(r *servermetrics.Results) []servermetrics.Speculation {
-	rows, warnings := servermetrics.Speculations(r, e.cfg.Models)
-	for _, text := range warnings {
-		e.log.Warn(text)
+// markBorder remembers what is out when the profiling phase begins.
+func (w *serverWatch) markBorder(phase int) {
+	if phase != w.firstProfiling {
+		return
 	}
-	return rows
+	n := int64(0)
+	phases := w.e.engine.Snapshot()
+	for i := range phases {
+		n += phases[i].RequestsSent - phases[i].RequestsCompleted - phases[i].RequestsCancelled
+	}
+	w.borderNS.Store(w.e.clock.WallNS(w.e.clock.NowNS()))
+	w.inFlight.Store(n)
+}
+
+// ledger is what the server counted over the profiling phase; nil where its counters were not scraped.
+func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats) *summary.Ledger {
+	window := servermetrics.Window{StartNS: r.StartNS, EndNS: r.EndNS}
+	server := servermetrics.Totals(w.collector.Store(), window, w.e.cfg.Models)
+	if server == nil {
+		return nil
+	}
+	server.Silent = max(len(w.collector.Configured())-len(w.collector.Successful()), 0)
+	l := &summary.Ledger{Server: *server, InFlight: w.inFlight.Load(), Resent: w.e.health.requestsResent()}
+	for i := range phases {
+		if phases[i].Kind == load.Warmup && server.FromNS != 0 && server.FromNS < w.borderNS.Load() {
+			l.WarmUp += phases[i].RequestsSent // all of them: nobody knows how many had ended by then
+		}
+	}
+	return l
 }

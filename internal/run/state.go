@@ -65,7 +65,7 @@ func (o *outcome) runningState() *summary.State {
 	}
 	if profiling := phaseOf(o.Phases, load.Profiling); profiling != nil {
 		s.GPU = o.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
-		s.ClientHealth = o.health.soFar(&s.Run, profiling, o.client.StampSource()).Object()
+		s.ClientHealth = o.health.soFar(&s.Run, profiling).Object()
 	}
 	return s
 }

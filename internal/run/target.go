@@ -2,8 +2,13 @@ package run
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"net"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +21,7 @@ import (
 	"aiperf/internal/watch/servermetrics/collect"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/client/grpc"
+	"aiperf/internal/wire/client/sigv4"
 	"aiperf/internal/wire/control"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/plugin"
@@ -154,30 +160,28 @@ func (t *target) newTransport(o client.Options) (transport, error) {
 	return c, nil
 }
 
-// controlTransport is a client of its own: what it does leaves no warm connection to the load.
-func (t *target) controlTransport() (transport, error) {
+// control returns how servers are asked beside the load, by a client of its own: what it does leaves no warm connection
+// to the load. The caller closes the transport.
+func (t *target) control() (control.Options, transport, error) {
 	options := t.clientOptions(1)
 	options.Reuse, options.Timeout = client.ReuseNever, 0
-	return t.newTransport(options)
-}
-
-func (t *target) controlOptions(own transport) control.Options {
+	own, err := t.newTransport(options)
 	log, headers := t.options.Log.Logger("control"), plan.Headers(t.cfg, &t.descriptor, t.options.Version)
 	return control.Options{
 		Sender:  own,
 		Headers: func(stream bool, contentType string) []record.Header { return headers.List(stream, contentType) },
 		Log:     func(message string) { log.Info(t.redactor.Text(message)) },
-	}
+	}, own, err
 }
 
 // serverModels asks the first server of the run for its models; from is the address that answered.
 func (t *target) serverModels(ctx context.Context) (names []string, from string, err error) {
-	own, err := t.controlTransport()
+	o, own, err := t.control()
 	if err != nil {
 		return nil, "", err
 	}
 	defer own.Close()
-	return t.controlOptions(own).ListModels(ctx, t.cfg.Endpoint.URLs[0])
+	return o.ListModels(ctx, t.cfg.Endpoint.URLs[0])
 }
 
 // shownURLs are those that are asked, without secrets.
@@ -194,14 +198,14 @@ func (t *target) remarkMissingPage(ctx context.Context) {
 	if t.cfg.Endpoint.GRPC {
 		return // it has no list of models
 	}
-	own, err := t.controlTransport()
+	o, own, err := t.control()
 	if err != nil {
 		return // the load meets the same error, and says so
 	}
 	defer own.Close()
 	ctx, cancel := context.WithTimeout(ctx, modelsPatience)
 	defer cancel()
-	if text := collect.MissingPage(t.controlOptions(own).ServerKind(ctx, t.cfg.Endpoint.URLs[0])); text != "" {
+	if text := collect.MissingPage(o.ServerKind(ctx, t.cfg.Endpoint.URLs[0])); text != "" {
 		t.log.Warn(text)
 	}
 }
@@ -232,4 +236,67 @@ type NoModelError struct{ Reason string }
 
 func (e *NoModelError) Error() string {
 	return "no --model is given, and " + e.Reason + "; name the model to benchmark with --model"
+}
+
+// identity is how the run and its servers know each other: authorities, the client's certificate, the
+// signature of requests.
+type identity struct {
+	roots        *x509.CertPool // nil = the system's
+	certificates []tls.Certificate
+	signer       *sigv4.Signer // nil = none
+}
+
+// identify reads the files and finds the credentials that the configuration names.
+func (t *target) identify(ctx context.Context) error {
+	c, id := &t.cfg.Endpoint, &t.identity
+	for _, a := range c.SourceAddresses {
+		if err := client.CheckSource(a); err != nil {
+			return fmt.Errorf("--source-address: %w", err)
+		}
+	}
+	if file := c.TLS.CAFile; file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("--tls-ca-file %s cannot be read: %w", file, err)
+		}
+		id.roots = x509.NewCertPool()
+		if !id.roots.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("--tls-ca-file %s holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)", file)
+		}
+	}
+	if c.TLS.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(c.TLS.CertFile, c.TLS.KeyFile)
+		if err != nil {
+			return fmt.Errorf("--tls-client-cert %s with --tls-client-key %s: %w", c.TLS.CertFile, c.TLS.KeyFile, err)
+		}
+		id.certificates = []tls.Certificate{pair}
+	}
+	if s := c.Signing; s != nil {
+		var err error
+		if id.signer, err = sigv4.New(ctx, sigv4.Options(*s)); err != nil {
+			return fmt.Errorf("--auth-type sigv4: %w", err)
+		}
+	}
+	return nil
+}
+
+// throughSocket dials the servers of the run through their Unix socket and all others as usual.
+func throughSocket(socket string, bases []string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	var own []string
+	for _, base := range bases {
+		if u, err := url.Parse(base); err == nil {
+			port := u.Port()
+			if port == "" {
+				port = map[string]string{"http": "80", "https": "443", "grpc": "80", "grpcs": "443"}[strings.ToLower(u.Scheme)]
+			}
+			own = append(own, net.JoinHostPort(u.Hostname(), port))
+		}
+	}
+	var dialer net.Dialer
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if slices.Contains(own, address) {
+			return dialer.DialContext(ctx, "unix", socket)
+		}
+		return dialer.DialContext(ctx, network, address)
+	}
 }

@@ -2,13 +2,16 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/jinja"
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/chat"
 	"aiperf/internal/workload/tokenizer/load"
@@ -31,9 +34,10 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 	h.UserAgent = "aiperf/" + c.options.Version
 	begin, resolved := time.Now(), 0
 	loaded := map[string]endpoint.Counter{}
+	c.counters = map[string]endpoint.Counter{}
 	for i, name := range t.ByModel {
 		if counter, ok := loaded[name]; ok {
-			c.countModel(i, counter)
+			c.counters[c.cfg.Models[i]] = counter
 			continue
 		}
 		tok, bundle, err := c.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
@@ -47,12 +51,11 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		loaded[name] = counter
+		loaded[name], c.counters[c.cfg.Models[i]] = counter, counter
 		c.tokenizers = append(c.tokenizers, tok)
 		if i == 0 {
-			c.tokenizer = tok
+			c.tokenizer, c.counters[""] = tok, counter
 		}
-		c.countModel(i, counter)
 	}
 	if resolved > 0 {
 		c.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
@@ -102,17 +105,6 @@ func (t *Tokenizers) load(ctx context.Context, o load.Options) (tokenizer.Tokeni
 	return tok, bundle, nil
 }
 
-// countModel has the counter count what the i-th model reads and writes.
-func (c *content) countModel(i int, counter endpoint.Counter) {
-	if c.counters == nil {
-		c.counters = map[string]endpoint.Counter{}
-	}
-	if i == 0 {
-		c.counters[""] = counter
-	}
-	c.counters[c.cfg.Models[i]] = counter
-}
-
 // chatCounter counts conversations as the chat template spells them, if that is asked for and there is a
 // template.
 func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint.Counter, error) {
@@ -137,3 +129,28 @@ func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint
 
 // counter counts for the primary model; nil counts nothing.
 func (c *content) counter() endpoint.Counter { return c.counters[""] }
+
+// templated counts conversations with their chat template, other texts as they are.
+type templated struct {
+	endpoint.Counter
+	template *chat.Template
+	warn     func(error)
+	once     sync.Once   // a refusal is told once
+	off      atomic.Bool // the template does not end; it is not tried again
+}
+
+// CountMessages implements endpoint.MessageCounter.
+func (t *templated) CountMessages(messages []byte) (int, bool) {
+	if t.off.Load() {
+		return 0, false
+	}
+	text, err := t.template.Render(messages)
+	if err != nil {
+		if errors.Is(err, jinja.ErrEndless) {
+			t.off.Store(true)
+		}
+		t.once.Do(func() { t.warn(err) })
+		return 0, false
+	}
+	return t.Count(text), true
+}

@@ -50,8 +50,8 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
-		e.target.identify, e.content.loadTokenizers, e.openDirectory, e.content.build, e.clearDirectory, e.content.writeInputs,
-		e.records.openSinks, e.openControls, e.watchNetwork, e.watchBeside, e.assemble,
+		e.target.identify, e.content.loadTokenizers, e.openDirectory, e.content.build, e.clearDirectory,
+		e.content.writeInputs, e.records.openSinks, e.openControls, e.watchNetwork, e.watchBeside, e.assemble,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -80,32 +80,24 @@ func (e *execution) watchBeside(ctx context.Context) error {
 }
 
 // assemble connects the rooms.
-func (e *execution) assemble(context.Context) error {
-	var err error
-	e.origin, _ = e.redactor.Strings(e.provenance()).(artifact.Object)
-	workers := e.cfg.LogicalWorkers(cpus())
-	e.client, err = e.target.newTransport(e.target.clientOptions(workers))
-	if err != nil {
+func (e *execution) assemble(context.Context) (err error) {
+	t, data, workers := e.target, e.content.data, e.cfg.LogicalWorkers(cpus())
+	e.origin, _ = e.redactor.Strings(e.content.provenance()).(artifact.Object)
+	if e.client, err = t.newTransport(t.clientOptions(workers)); err != nil {
 		return err
 	}
-	keepRaw := e.cfg.Artifacts.ExportLevel == "raw"
-	sessions := session.NewStore(session.Options{
-		Dataset: e.content.data, Endpoint: e.target.endpoint, URLs: e.target.urls, Headers: plan.Headers(e.cfg, &e.target.descriptor, e.options.Version),
-		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.content.cacheBust(),
-	})
-	e.intake = intake.New(intake.Options{
-		Tokenizer: e.content.counter(), ByModel: e.content.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount, ChunkUsage: e.cfg.Endpoint.ChunkUsage,
-		CountsOutput: e.target.descriptor.ProducesTokens, CountsInput: e.target.descriptor.TokenizesInput,
-		MakesImages: e.target.descriptor.ProducesImages && !e.target.descriptor.SupportsImage,
-		KeepText:    e.cfg.Artifacts.Outputs,
-		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
-		Warn: func(_, message string) { e.log.Warn(message) },
-	})
+	ofSessions := plan.Session(e.cfg, &t.descriptor, e.options.Version)
+	ofSessions.Dataset, ofSessions.Endpoint, ofSessions.URLs = data, t.endpoint, t.urls
+	ofSessions.CacheBust = e.content.cacheBust()
+	ofIntake := plan.Intake(e.cfg, &t.descriptor)
+	ofIntake.Tokenizer, ofIntake.ByModel = e.content.counter(), e.content.counters
+	ofIntake.WallNS, ofIntake.Redact = e.clock.WallNS, e.redactor.Text
+	ofIntake.Warn = func(_, message string) { e.log.Warn(message) }
+	e.intake = intake.New(ofIntake)
 	e.pool = intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
-	sampler := e.content.data.Sampler
-	if sampler == nil {
-		var err error
-		if sampler, err = dataset.NewSampler(e.content.data.Sampling, e.content.data.RootCount(), plan.Seed(e.cfg)); err != nil {
+	if data.Sampler == nil {
+		data.Sampler, err = dataset.NewSampler(data.Sampling, data.RootCount(), plan.Seed(e.cfg))
+		if err != nil {
 			return err
 		}
 	}
@@ -113,24 +105,24 @@ func (e *execution) assemble(context.Context) error {
 	e.records.health = e.health
 	e.watches = append(e.watches, e.health)
 	e.preflight(workers)
-	phases := plan.Load(e.cfg, len(e.target.urls), float64(e.content.data.Turns())/float64(e.content.data.Len()))
 	if err := e.content.checkLanes(); err != nil {
 		return err
 	}
-	e.prompts.times = make([]uint32, e.content.data.Len())
-	if e.cfg.FailFast && e.target.plugin == nil {
+	e.prompts.times = make([]uint32, data.Len())
+	if e.cfg.FailFast && t.plugin == nil {
 		e.reach = &reach{end: e.ending.abort, redact: e.redactor.Text}
 	}
-	source := schedule{e.content.data, sampler, newForest(e.content.data, plan.Seed(e.cfg))}
+	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
+	source := schedule{data, data.Sampler, newForest(data, phases.Seed)}
 	e.dispatcher = &dispatcher{
-		requests: newRequests(source, sessions, phaseNames(phases)), client: e.client, endpoint: e.target.endpoint,
-		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
-		workers: newWorkers(workers), health: e.health,
+		requests: newRequests(source, session.NewStore(ofSessions), phaseNames(e.cfg.Phases)),
+		client:   e.client, endpoint: t.endpoint, clock: e.clock, pool: e.pool, workers: newWorkers(workers),
+		health: e.health, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
 	}
 	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange)
 	e.engine = load.New(phases, source, e.dispatcher, load.Options{
-		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.watches.gates(),
+		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
+		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.logPhase, Gates: e.watches.gates(),
 	})
 	e.dispatcher.events, e.ending.engine = e.engine, e.engine
 	e.logSetup(workers)

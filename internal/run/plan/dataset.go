@@ -43,17 +43,6 @@ func addMedia(o *compose.Options, d *config.Dataset) {
 	}
 }
 
-// addReading says to the loader what single formats need.
-func addReading(o *compose.Options, d *config.Dataset) {
-	b := d.Batches
-	o.Reading.Batches = &loader.Batches{b.Text, b.Image, b.Audio, b.Video}
-	if d.Sessions != nil {
-		o.Reading.Draws = int(min(*d.Sessions, math.MaxInt32))
-	}
-	o.Reading.Baseten = loader.Baseten(d.Baseten)
-	o.Reading.StripImages = d.StripImages
-}
-
 // addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
 func addCorpus(o *compose.Options, d *config.Dataset) {
 	switch {
@@ -97,7 +86,6 @@ func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
 		options.SeqDist = append(options.SeqDist, compose.LengthPair(p))
 	}
 	addMedia(&options, c)
-	addReading(&options, c)
 	addCorpus(&options, c)
 	options.Sessions = sessionLimit(cfg)
 	return options
@@ -110,7 +98,11 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 		Entries: c.MaxTraces, MaxContext: c.MaxContext, ThinkOnly: c.ThinkOnly, MaxDelayMS: c.MaxDelayMS, Models: cfg.Models,
 		Weka: loader.WekaOptions(cfg.Env.Weka), TraceLab: loader.TraceLabOptions(cfg.Env.Dataset.TraceLab),
 		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL, Reshape: reshape(cfg),
-		MaxLine: cfg.Env.Dataset.MaxLineBytes,
+		MaxLine: cfg.Env.Dataset.MaxLineBytes, Baseten: loader.Baseten(c.Baseten), StripImages: c.StripImages,
+		Batches: &loader.Batches{c.Batches.Text, c.Batches.Image, c.Batches.Audio, c.Batches.Video},
+	}
+	if c.Sessions != nil {
+		o.Draws = int(min(*c.Sessions, math.MaxInt32))
 	}
 	if d.InlineMedia {
 		o.IndexFrom = math.MaxInt64 // media are fetched into the dataset

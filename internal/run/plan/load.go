@@ -4,11 +4,13 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/watch/capacity"
 )
 
 // Seed returns the root of all random streams of a run.
@@ -76,12 +78,7 @@ func Limit[T int | int64](p *T) T {
 
 // LimitsPrefill reports whether some phase bounds the requests without a first content.
 func LimitsPrefill(plan load.Plan) bool {
-	for _, p := range plan.Phases {
-		if p.Prefill > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(plan.Phases, func(p load.Phase) bool { return p.Prefill > 0 })
 }
 
 // sessionLimit is the number of sessions that all phases start at most: each sends one request or more. 0 is no limit.
@@ -112,4 +109,24 @@ func lanes(l *config.Lanes) *load.Lanes {
 		Stage: stages[l.Stage], MinStart: l.MinStart, MaxStart: l.MaxStart, Together: l.Together,
 		TreeIdle: l.TreeIdle, SystemIdle: l.SystemIdle, PerLane: l.PerLane,
 	}
+}
+
+// Demands returns what the phases ask of the client.
+func Demands(cfg *config.Run) []capacity.Demand {
+	var list []capacity.Demand
+	for i := range cfg.Phases {
+		p := &cfg.Phases[i]
+		d := capacity.Demand{Phase: p.Name, Rate: p.PlannedRate()}
+		if cfg.Endpoint.Streaming {
+			d.Streams = Limit(p.Concurrency)
+			if p.AtOnce() && p.Concurrency == nil {
+				d.Streams = int(max(Limit(p.Requests), Limit(p.Sessions)))
+			}
+			if osl := cfg.Dataset.OSL; osl != nil && len(cfg.Dataset.SequenceDistribution) == 0 {
+				d.OutputTokens = osl.Mean
+			}
+		}
+		list = append(list, d)
+	}
+	return list
 }

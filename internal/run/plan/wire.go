@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/intake"
 	"aiperf/internal/wire/session"
 	"aiperf/internal/workload/dataset"
 )
@@ -84,6 +85,23 @@ func Headers(cfg *config.Run, d *endpoint.Descriptor, version string) session.He
 		s.Custom = append(s.Custom, record.Header{Name: header.Name, Value: header.Value})
 	}
 	return s
+}
+
+// Session returns what sessions keep of requests and which headers these have, but for what they say.
+func Session(cfg *config.Run, d *endpoint.Descriptor, version string) session.Options {
+	a := &cfg.Artifacts
+	return session.Options{
+		Headers: Headers(cfg, d, version), KeepTrace: a.HTTPTrace, KeepRaw: a.ExportLevel == "raw",
+	}
+}
+
+// Intake returns how records are made of exchanges, but for what needs the run: its tokenizers, clock and redactor.
+func Intake(cfg *config.Run, d *endpoint.Descriptor) intake.Options {
+	return intake.Options{
+		ServerTokens: cfg.Endpoint.UseServerTokenCount, ChunkUsage: cfg.Endpoint.ChunkUsage,
+		CountsOutput: d.ProducesTokens, CountsInput: d.TokenizesInput,
+		MakesImages: d.ProducesImages && !d.SupportsImage, KeepText: cfg.Artifacts.Outputs,
+	}
 }
 
 // Processors returns the number of goroutines that make records, of a program that has some cores.

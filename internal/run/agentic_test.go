@@ -180,13 +180,14 @@ func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
 		{1, summary.Counts{Successes: 98, Errors: 1}, 1},
 		{1, summary.Counts{Successes: 98, Errors: 1, Skipped: 1}, 0},
 	} {
-		e := &execution{cfg: &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}}
-		r := &summary.Result{Submission: &summary.Submission{}, Counts: c.counts}
+		cfg := &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}
+		o := &outcome{execution: &execution{base: &base{cfg: cfg}}}
+		o.Result = summary.Result{Submission: &summary.Submission{}, Counts: c.counts}
 		overflows := metrics.Result{}
 		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", c.overflows
-		r.Metrics = []metrics.Result{overflows}
-		e.settleSubmission(r)
-		if got := r.Submission.Reasons; len(got) != c.want || c.want > 0 && got[0] != "context_overflow_rate_exceeded" {
+		o.Result.Metrics = []metrics.Result{overflows}
+		o.settleSubmission()
+		if got := o.Result.Submission.Reasons; len(got) != c.want || c.want > 0 && got[0] != "context_overflow_rate_exceeded" {
 			t.Errorf("%v of %+v: reasons %v", c.overflows, c.counts, got)
 		}
 	}

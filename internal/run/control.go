@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"aiperf/internal/load"
@@ -11,52 +12,45 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// controls talks to the servers beside the load. A nil one has nothing to do.
+// controls talks to the servers beside the load.
 type controls struct {
+	passive
 	control.Options
-	e              *execution
-	client         transport
-	start, stop    control.Hook
-	firstProfiling int
+	e                           *execution
+	client                      transport
+	profilerStart, profilerStop control.Hook
+	firstProfiling              int
 	// profiling tells that profilers were started and are to be stopped.
 	profiling bool
 }
 
-// newControls returns nil when the run asks nothing of its servers. It has a client of its own: what it
-// does leaves no warm connection to the load.
-func (e *execution) newControls() (*controls, error) {
+// openControls does what the run asks of its servers before the load. It has a client of its own: what it does leaves
+// no warm connection to the load.
+func (e *execution) openControls(ctx context.Context) error {
 	c := &e.cfg.Endpoint
 	if c.Ready == nil && c.ResetCache == nil && c.Profiler == nil {
-		return nil, nil
+		return nil
 	}
-	own, err := e.controlTransport()
+	options, own, err := e.target.control()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	k := &controls{e: e, client: own, Options: e.controlOptions(own)}
-	for i := range e.cfg.Phases {
-		if isProfiling(e.cfg.Phases[i]) {
-			k.firstProfiling = i
-			break
-		}
-	}
-	return k, nil
+	k := &controls{e: e, client: own, Options: options, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling)}
+	e.watches = append(e.watches, k)
+	return k.prepare(ctx)
 }
 
 // prepare waits for the servers and has them forget their caches.
 func (k *controls) prepare(ctx context.Context) error {
-	if k == nil {
-		return nil
-	}
 	c := &k.e.cfg.Endpoint
 	if r := c.Ready; r != nil {
-		probes, err := k.e.probes()
+		probes, err := k.probes()
 		if err != nil {
 			return err
 		}
 		err = k.WaitReady(ctx, control.Readiness{
 			Mode: control.Mode(r.Mode), Timeout: r.Timeout, Interval: r.Interval,
-			Bases: c.URLs, Inference: k.e.urls, Models: k.e.cfg.Models, Probes: probes, GRPC: c.GRPC,
+			Bases: c.URLs, Inference: k.e.target.urls, Models: k.e.cfg.Models, Probes: probes, GRPC: c.GRPC,
 		})
 		if err != nil {
 			return err
@@ -67,8 +61,8 @@ func (k *controls) prepare(ctx context.Context) error {
 		return err
 	}
 	if p := c.Profiler; p != nil {
-		k.start = control.Hook{Origins: origins, Path: p.StartPath, Timeout: p.Timeout}
-		k.stop = control.Hook{Origins: origins, Path: p.StopPath, Timeout: p.Timeout}
+		k.profilerStart = control.Hook{Origins: origins, Path: p.StartPath, Timeout: p.Timeout}
+		k.profilerStop = control.Hook{Origins: origins, Path: p.StopPath, Timeout: p.Timeout}
 	}
 	if r := c.ResetCache; r != nil {
 		return k.ResetCache(ctx, control.Hook{Origins: origins, Path: r.Path, Timeout: r.Timeout, Retry: r.Retry})
@@ -77,15 +71,15 @@ func (k *controls) prepare(ctx context.Context) error {
 }
 
 // probes are the minimal requests of the run's type, one for each model.
-func (e *execution) probes() ([]control.Probe, error) {
+func (k *controls) probes() ([]control.Probe, error) {
 	var list []control.Probe
-	for _, model := range e.cfg.Models {
-		turn := e.probeTurn()
+	for _, model := range k.e.cfg.Models {
+		turn := k.probeTurn()
 		one := 1
 		turn.Model, turn.MaxTokens = model, &one
-		body, err := e.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
+		body, err := k.e.target.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
 		if turn.RawPayload != nil {
-			body, err = endpoint.Recorded(e.endpoint, turn.RawPayload)
+			body, err = endpoint.Recorded(k.e.target.endpoint, turn.RawPayload)
 		}
 		if err != nil {
 			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use --wait-for-model-mode models"), err)
@@ -102,13 +96,13 @@ const (
 )
 
 // probeTurn is the least that the type takes; what only the dataset can say is its first turn.
-func (e *execution) probeTurn() *dataset.Turn {
-	d := &e.descriptor
+func (k *controls) probeTurn() *dataset.Turn {
+	d := &k.e.target.descriptor
 	switch {
-	case d.Name == "raw" || d.TokenIDs || e.data.At(0).Turns[0].RawPayload != nil:
-		first := *e.data.At(0).Turns[0].Whole()
+	case d.Name == "raw" || d.TokenIDs || k.e.content.data.At(0).Turns[0].RawPayload != nil:
+		first := *k.e.content.data.At(0).Turns[0].Whole()
 		return &first
-	case d.TakesText && e.cfg.Endpoint.Type != "image_edit":
+	case d.TakesText && k.e.cfg.Endpoint.Type != "image_edit":
 		return &dataset.Turn{Texts: probeTexts(d.Name)}
 	}
 	turn := &dataset.Turn{}
@@ -132,16 +126,16 @@ func probeTexts(name string) []dataset.Media {
 	return []dataset.Media{{Contents: []string{"Hello"}}}
 }
 
-// gates are those of next, with the start of the profilers before the first profiling phase.
+// gates has the profilers started before the first profiling phase.
 func (k *controls) gates(next load.Gates) load.Gates {
-	if k == nil || k.e.cfg.Endpoint.Profiler == nil {
+	if k.e.cfg.Endpoint.Profiler == nil {
 		return next
 	}
 	out := next
-	out.Timeout = max(next.Timeout, load.DefaultGateTimeout) + 2*time.Duration(len(k.start.Origins))*k.start.Timeout
+	out.Timeout = max(next.Timeout, load.DefaultGateTimeout) + 2*time.Duration(len(k.profilerStart.Origins))*k.profilerStart.Timeout
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
 		if phase == k.firstProfiling {
-			switch err := k.StartProfiler(ctx, k.start, k.stop); {
+			switch err := k.StartProfiler(ctx, k.profilerStart, k.profilerStop); {
 			case err == nil:
 				k.profiling = true
 			case ctx.Err() == nil:
@@ -156,21 +150,20 @@ func (k *controls) gates(next load.Gates) load.Gates {
 	return out
 }
 
-// finish stops the profilers; the load is over.
-func (k *controls) finish() {
-	if k == nil || !k.profiling {
-		return
+// stop stops the profilers. One that cannot be stopped is only a line of the log.
+func (k *controls) stop() error {
+	if !k.profiling {
+		return nil
 	}
 	k.profiling = false
-	if err := k.StopProfiler(context.Background(), k.stop); err != nil {
+	if err := k.StopProfiler(context.Background(), k.profilerStop); err != nil {
 		k.e.options.Log.Logger("control").Warn(k.e.redactor.Text(err.Error()))
 	}
+	return nil
 }
 
 // close releases the connections.
 func (k *controls) close() {
-	if k != nil {
-		k.finish()
-		k.client.Close()
-	}
+	_ = k.stop()
+	k.client.Close()
 }

@@ -25,8 +25,8 @@ func executeOn(t *testing.T, data *dataset.Dataset, dir, url string, args ...str
 	var lines bytes.Buffer
 	o := Options{Version: "test", Log: runlog.New(runlog.Options{Console: &lines})}
 	defer o.Log.Close()
-	e := &execution{cfg: resolveBare(t, dir, url, args...), options: o, log: o.Log.Logger("run"), clock: clock.New(), id: newBenchmarkID(),
-		data: data, tokenizer: tokenizer.Builtin()}
+	e := newExecution(newBase(resolveBare(t, dir, url, args...), o, clock.New()))
+	e.content.data, e.content.tokenizer = data, tokenizer.Builtin()
 	defer e.close()
 	if err := e.prepareUntilStopped(context.Background()); err != nil {
 		return nil, lines.String(), err

@@ -12,30 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/dataset"
 )
-
-// encoder is what makes token ids where requests carry them; the tokenizer is loaded by the time it is
-// called.
-func (e *execution) encoder(d endpoint.Descriptor) func([]int, string) []int {
-	if !d.TokenIDs {
-		return nil
-	}
-	return func(dst []int, text string) []int { return e.tokenizer.Encode(dst, text) }
-}
-
-// fitDataset refuses conversations that the endpoint cannot carry, before the first request, and brings
-// media into the form it takes.
-func (e *execution) fitDataset(ctx context.Context) error {
-	if err := checkHistories(e.data, e.descriptor); err != nil {
-		return err
-	}
-	if e.descriptor.InlineMedia {
-		return inlineImages(ctx, e.data, e.cfg.Env.Dataset.MediaTimeout, e.cfg.Env.Dataset.MediaParallel)
-	}
-	return nil
-}
 
 const inlineLimit = 256 << 20 // bytes of one image
 
@@ -129,4 +109,118 @@ func redactURL(address string) string {
 		return scheme + "://" + host + "/" + path
 	}
 	return address
+}
+
+// holds counts what the turns of a dataset have beside text.
+func holds(data *dataset.Dataset) (h dataset.Holds) {
+	if data.Store != nil {
+		return data.Store.Holds()
+	}
+	for i := range data.Conversations {
+		c := &data.Conversations[i]
+		for j := range c.Turns {
+			t := &c.Turns[j]
+			for _, x := range []struct {
+				is bool
+				to *int
+			}{
+				{len(t.Images) > 0, &h.Images}, {len(t.Audios) > 0, &h.Audios}, {len(t.Videos) > 0, &h.Videos},
+				{t.RawPayload != nil, &h.Payloads}, {t.RawPayload != nil && endpoint.Verbatim(t.RawPayload).Stream, &h.Streams},
+				{t.RawMessages != nil && data.Mode(c) == dataset.DeltasWithoutResponses, &h.Threaded},
+			} {
+				if x.is {
+					*x.to++
+				}
+			}
+		}
+	}
+	return h
+}
+
+// checkHistories refuses conversations whose history an endpoint of single turns has no place for. Those of a file that
+// is larger than memory are looked at up to a number; a later one fails when it is sent.
+func checkHistories(data *dataset.Dataset, d endpoint.Descriptor) error {
+	const enough = 10_000
+	if !d.SingleTurn || data.Store != nil && data.DefaultContextMode == dataset.MessageArrayWithResponses {
+		return nil
+	}
+	for i, looked := 0, 0; i < data.Len() && (data.Store == nil || looked < enough); i++ {
+		if data.TurnsOf(i) < 2 {
+			continue
+		}
+		looked++
+		if c := data.At(i); data.Mode(c) != dataset.MessageArrayWithResponses {
+			return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests have no place for a history; "+
+				"use --session-turns-mean 1, or data with one turn each", d.Name, c.SessionID, len(c.Turns))
+		}
+	}
+	return nil
+}
+
+// unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.
+func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
+	var warnings []string
+	h := holds(data)
+	for _, m := range []struct {
+		what  string
+		taken bool
+		turns int
+	}{
+		{"images", d.SupportsImage, h.Images},
+		{"audio", d.SupportsAudio, h.Audios},
+		{"video", d.SupportsVideo, h.Videos},
+	} {
+		if m.turns > 0 && !m.taken {
+			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", m.turns, m.what, d.Name))
+		}
+	}
+	return warnings
+}
+
+// verbatimWarnings tell what does not reach turns that are whole request bodies.
+func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
+	h := holds(data)
+	turns, otherwise := h.Payloads, h.Streams
+	switch {
+	case cfg.Endpoint.GRPC:
+		otherwise = 0 // the kind of call says it
+	case cfg.Endpoint.Streaming:
+		otherwise = h.Payloads - h.Streams
+	}
+	if turns == 0 {
+		return nil
+	}
+	d := &cfg.Dataset
+	var idle, warnings []string
+	for _, x := range []struct {
+		given bool
+		flag  string
+	}{
+		{d.OSL != nil, "--osl"}, {len(d.SequenceDistribution) > 0, "--seq-dist"}, {len(cfg.Endpoint.Extra) > 0, "--extra-inputs"}, {len(cfg.Models) > 1, "--model"},
+		{d.SystemPrompt != nil, "--system-prompt"}, {d.SharedSystemPromptLength > 0, "--shared-system-prompt-length"},
+		{d.UserContextPromptLength > 0, "--user-context-prompt-length"},
+	} {
+		if x.given {
+			idle = append(idle, x.flag)
+		}
+	}
+	if len(idle) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d turns are whole request bodies and sent as they are: %s has no effect on them", turns, strings.Join(idle, ", ")))
+	}
+	if otherwise > 0 {
+		says := map[bool]string{true: `do not say "stream":true although --streaming is given`, false: `say "stream":true although --streaming is not given`}
+		warnings = append(warnings, fmt.Sprintf("%d of %d request bodies %s: they are sent as they are", otherwise, turns, says[cfg.Endpoint.Streaming]))
+	}
+	return warnings
+}
+
+// checkCacheBust refuses to mark what is sent as it was recorded.
+func checkCacheBust(data *dataset.Dataset, target string) error {
+	if target == "" {
+		return nil
+	}
+	if n := holds(data).Payloads; n > 0 {
+		return fmt.Errorf("--cache-bust %s cannot mark whole request bodies: %d turns are sent as they are", target, n)
+	}
+	return nil
 }

@@ -1,10 +1,14 @@
 package run
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
@@ -60,4 +64,50 @@ func provenanceHash(s *summary.State) string {
 		}
 	}
 	return ""
+}
+
+// openDirectory makes the artifact directory, keeps other runs out of it and opens the log file.
+func (e *execution) openDirectory(context.Context) error {
+	a := &e.cfg.Artifacts
+	if err := os.MkdirAll(filepath.Dir(a.Path(config.SummaryJSON)), 0o755); err != nil {
+		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+	}
+	var err error
+	if e.folder, err = artifact.LockFolder(a.Dir); err != nil {
+		return fmt.Errorf("%w with --artifact-dir", err)
+	}
+	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
+		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
+	}
+	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
+	return nil
+}
+
+// clearDirectory removes what an earlier run left under the same names. That is done when the dataset is known: a mistake
+// in it must not cost older results, and it may be made of one of them.
+func (e *execution) clearDirectory(context.Context) error {
+	a := &e.cfg.Artifacts
+	replaced, err := summary.ReadFigures(a.Path(config.SummaryJSON))
+	var stale []string
+	for _, kind := range config.ArtifactKinds() {
+		if kind != config.LogFile {
+			stale = append(stale, a.Path(kind))
+		}
+	}
+	json, csv := a.PhaseNames()
+	ofPhases, folders := report.StalePhases(a.Dir, json, csv)
+	if err := artifact.RemoveStale(append(stale, ofPhases...)...); err != nil {
+		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+	}
+	for _, folder := range folders {
+		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
+	}
+	if err == nil && replaced.BenchmarkID != "" {
+		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
+			"directory", a.Dir, "benchmark_id", replaced.BenchmarkID)
+	}
+	if e.options.Info.RunLabel == "" {
+		return nil
+	}
+	return artifact.WriteObject(a.Path(config.RunConfigJSON), e.runConfig())
 }

@@ -5,7 +5,6 @@ import (
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/load"
-	"aiperf/internal/result/summary"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -136,28 +135,4 @@ func delayNS(t *dataset.Turn) int64 {
 		return 0
 	}
 	return nanoseconds(min(*t.DelayMS, longestMS))
-}
-
-// branches sums up the sessions of the profiling phases; nil where none may branch and none was recorded as a tree.
-func (e *execution) branches(phases []load.Stats) *summary.Branches {
-	if !e.data.Branches() && e.cfg.Profiling().Lanes == nil {
-		return nil
-	}
-	var sum summary.Branches
-	for i := range phases {
-		if b := &phases[i].Branches; phases[i].Kind == load.Profiling {
-			sum.GraphsAdmitted += phases[i].SentSessions
-			sum.GraphsCompleted += phases[i].CompletedSessions
-			sum.ChildrenSpawned += b.ChildrenSpawned
-			sum.ChildrenCompleted += b.ChildrenCompleted
-			sum.ChildrenErrored += b.ChildrenErrored
-			sum.ChildrenTruncated += b.ChildrenTruncated
-			sum.ChildrenDelayed += b.ChildrenDelayed
-			sum.ParentsSuspended += b.ParentsSuspended
-			sum.ParentsResumed += b.ParentsResumed
-			sum.ParentsFailed += b.ParentsFailed
-			sum.JoinsSuppressed += b.JoinsSuppressed
-		}
-	}
-	return &sum
 }

@@ -11,13 +11,15 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/gpu/collect"
 )
 
-// gpuWatch collects GPU telemetry beside the load of one run. A nil one does nothing.
+// gpuWatch collects GPU telemetry beside the load of one run.
 type gpuWatch struct {
+	passive
 	e         *execution
 	catalog   *gpu.Catalog
 	collector collect.Collector
@@ -76,7 +78,7 @@ func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
 func (w *gpuWatch) newCollector() (collect.Collector, error) {
 	e := w.e
 	g, env, log := &e.cfg.GPU, &e.cfg.Env.GPU, e.options.Log.Logger("gpu_telemetry")
-	fetch := e.fetchOptions()
+	fetch := e.target.fetchOptions()
 	fetch.ReachabilityTimeout = env.ReachabilityTimeout
 	if g.Collector != "" {
 		return collect.NewLocal(collect.LocalOptions{
@@ -95,8 +97,8 @@ func (w *gpuWatch) newCollector() (collect.Collector, error) {
 }
 
 // customMetrics reads the metrics file that the user named.
-func (e *execution) customMetrics() ([]gpu.Custom, error) {
-	path := e.cfg.GPU.MetricsFile
+func (b *base) customMetrics() ([]gpu.Custom, error) {
+	path := b.cfg.GPU.MetricsFile
 	if path == "" {
 		return nil, nil
 	}
@@ -110,12 +112,12 @@ func (e *execution) customMetrics() ([]gpu.Custom, error) {
 		return nil, fmt.Errorf("GPU Metrics Configuration Error: --gpu-telemetry: %w", err)
 	}
 	for _, text := range warnings {
-		e.log.Warn("GPU metrics: " + text)
+		b.log.Warn("GPU metrics: " + text)
 	}
 	if len(custom) == 0 {
-		e.log.Warn("GPU metrics: " + path + " holds no metric: a line is FIELD, type, help text")
+		b.log.Warn("GPU metrics: " + path + " holds no metric: a line is FIELD, type, help text")
 	}
-	e.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
+	b.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
 	return custom, nil
 }
 
@@ -133,11 +135,11 @@ func (w *gpuWatch) Read(readings []gpu.Reading) {
 }
 
 // gates let the phases wait for the readings that stand at their ends.
-func (w *gpuWatch) gates() load.Gates {
-	if w == nil || !w.enabled {
-		return load.Gates{}
+func (w *gpuWatch) gates(next load.Gates) load.Gates {
+	if !w.enabled {
+		return next
 	}
-	return load.Gates{
+	return bothGates(next, load.Gates{
 		BeforeFirstCredit: func(ctx context.Context, _ int) { w.collector.Boundary(ctx) },
 		AfterLastReturn: func(ctx context.Context, phase int) {
 			if phase == len(w.e.cfg.Phases)-1 {
@@ -146,7 +148,7 @@ func (w *gpuWatch) gates() load.Gates {
 				w.collector.Boundary(ctx)
 			}
 		},
-	}
+	})
 }
 
 // bothGates are passed when both are.
@@ -174,9 +176,6 @@ func bothGates(a, b load.Gates) load.Gates {
 
 // close ends the collection of a run that has no results; its recording stays.
 func (w *gpuWatch) close() {
-	if w == nil {
-		return
-	}
 	if err := w.end(); err != nil {
 		w.e.log.Error("GPU telemetry could not be recorded", "error", err)
 	}
@@ -225,10 +224,8 @@ func (w *gpuWatch) soFar(startNS, nowNS int64) *summary.GPUState {
 
 // finish ends the collection, and puts what the GPUs did into the result: their figures, and the efficiency of the
 // requests.
-func (w *gpuWatch) finish(result *summary.Result) error {
-	if w == nil {
-		return nil
-	}
+func (w *gpuWatch) finish(o *outcome) error {
+	result := &o.Result
 	if w.enabled {
 		w.collector.Finish(context.Background())
 	}
@@ -244,6 +241,9 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 	t.Errors = w.collector.Errors()
 	t.EndNS = time.Now().UnixNano()
 	w.state = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
+	if w.e.cfg.GPU.Given {
+		o.Console.GPU = &console.GPU{Telemetry: t}
+	}
 	if len(t.Endpoints) == 0 {
 		return err
 	}
@@ -251,7 +251,7 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
-	w.state.Efficiency = w.store.Efficiency(window, w.e.gpuLoad(result))
+	w.state.Efficiency = w.store.Efficiency(window, w.load(result))
 	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
 			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
@@ -261,10 +261,10 @@ func (w *gpuWatch) finish(result *summary.Result) error {
 	return err
 }
 
-// gpuLoad is what the requests did, for the figures of efficiency.
-func (e *execution) gpuLoad(result *summary.Result) gpu.Load {
+// load is what the requests did, for the figures of efficiency.
+func (w *gpuWatch) load(result *summary.Result) gpu.Load {
 	l := result.GPULoad()
-	if p := e.cfg.Profiling(); p.Concurrency != nil {
+	if p := w.e.cfg.Profiling(); p.Concurrency != nil {
 		c := float64(*p.Concurrency)
 		l.Concurrency = &c
 	} else if p.Mode == config.Burst {

@@ -1,16 +1,15 @@
 package run
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"aiperf/internal/base/neterr"
-	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/intake"
@@ -28,6 +27,8 @@ var (
 // clientHealth gathers what this program itself may have bent: how late requests went out and
 // responses were read. It takes profiling exchanges, from any goroutine.
 type clientHealth struct {
+	passive
+	e     *execution
 	watch *trust.Watch
 
 	mu                                    sync.Mutex
@@ -136,9 +137,9 @@ func (h *clientHealth) requestsResent() int64 {
 }
 
 // inputs are what is known without the results; the lock is held.
-func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source client.StampSource) *trust.Inputs {
+func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.Inputs {
 	in := &trust.Inputs{
-		TimestampSource: h.source(), TimestampNote: source.Reason, StampError: client.StampError,
+		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: client.StampError,
 		Requests:             counts.Completed(),
 		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort, Resent: h.resent,
 		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait, SendTime: &h.send,
@@ -156,30 +157,21 @@ func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats, source 
 }
 
 // soFar is the report of a run that goes on: without its results nothing can be judged.
-func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats, source client.StampSource) *trust.Report {
+func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats) *trust.Report {
 	seen := h.watch.SoFar()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase, source))
+	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase))
 }
 
-// judgeSoFar judges a run on its way by the results so far.
-func (h *clientHealth) judgeSoFar(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource) *trust.Report {
-	seen := h.watch.SoFar()
-	return h.judge(&seen, r, phase, limited, source, trust.Course{})
-}
-
-// report ends the watch and judges the run.
-func (h *clientHealth) report(r *summary.Result, phase *load.Stats, limited bool, source client.StampSource, course trust.Course) *trust.Report {
-	seen := h.watch.Stop()
-	return h.judge(&seen, r, phase, limited, source, course)
-}
-
-func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.Stats, limited bool, source client.StampSource, course trust.Course) *trust.Report {
+// judge judges the client by the results of a run, which may be those so far.
+func (h *clientHealth) judge(
+	seen trust.Health, r *summary.Result, phase *load.Stats, course trust.Course,
+) *trust.Report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	in := h.inputs(&r.Counts, phase, source)
-	in.ConcurrencyLimited, in.Course = limited, course
+	in := h.inputs(&r.Counts, phase)
+	in.ConcurrencyLimited, in.Course = plan.Limited(h.e.cfg), course
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
@@ -197,7 +189,7 @@ func (h *clientHealth) judge(seen *trust.Health, r *summary.Result, phase *load.
 		}
 		in.Metrics = append(in.Metrics, metric)
 	}
-	return trust.Judge(seen, in)
+	return trust.Judge(&seen, in)
 }
 
 func (h *clientHealth) source() string {
@@ -210,45 +202,15 @@ func (h *clientHealth) source() string {
 	return trust.SourceMixed
 }
 
-// preflight warns when the run asks for more than the system's limits allow.
-func (e *execution) preflight(workers int) {
-	e.compareCapacity()
-	e.portsOfClosed()
-	requests := e.cfg.InFlight()
-	if requests == 0 {
-		return
-	}
-	open, servers := workers*e.cfg.Env.HTTP.ConnectionLimit, len(servers(e.urls))
-	connections := min(requests, open)
-	shared := sharesConnections(e.cfg)
-	if open < requests {
-		places := "connections"
-		if shared {
-			places = "places on their connections"
-		}
-		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
-			requests, open, places, workers, e.cfg.Env.HTTP.ConnectionLimit))
-	}
-	if shared {
-		connections = min(connections, servers)
-	}
-	for _, a := range trust.Preflight(trust.Asked{
-		Requests: requests, Connections: connections, Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: servers,
-	}) {
-		e.warnAdvice(a)
-	}
-}
+// begin leaves out what was before a profiling phase.
+func (h *clientHealth) begin() { h.watch.Restart() }
 
-// sharesConnections tells whether all requests to a server go over one connection, unless the server bounds the streams
-// of one.
-func sharesConnections(cfg *config.Run) bool {
-	once := cfg.Env.HTTP.ForceClose || !cfg.Endpoint.GRPC && cfg.Env.HTTP.KeepaliveTimeout <= 0
-	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) && client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
-}
+func (h *clientHealth) close() { h.watch.Stop() }
 
-// judge adds what the client did to the result.
-func (e *execution) judge(out *Outcome, phases []load.Stats) {
-	report := e.health.report(&out.Result, phaseOf(phases, load.Profiling), e.limited(), e.client.StampSource(), e.course(&out.Result))
+// finish adds what the client did to the result.
+func (h *clientHealth) finish(out *outcome) error {
+	e := h.e
+	report := h.judge(h.watch.Stop(), &out.Result, phaseOf(out.Phases, load.Profiling), out.course())
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}
@@ -259,4 +221,5 @@ func (e *execution) judge(out *Outcome, phases []load.Stats) {
 		out.Console.Notes = append(out.Console.Notes, r.Line())
 	}
 	out.Verdict, out.Client = report.Verdict, report
+	return nil
 }

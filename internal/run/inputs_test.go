@@ -45,9 +45,9 @@ func TestTheSizeOfInputsIsGuessedFromFewConversations(t *testing.T) {
 		{10, 10, false}, // few are written at once
 	} {
 		store := &endless{n: test.n, text: "hello"}
-		e := &execution{cfg: &config.Run{}, endpoint: point, data: &dataset.Dataset{Store: store}}
-		e.cfg.Env.Dataset.InputsMaxBytes = test.limit
-		if got := e.inputsWillBeTooLarge(); got != test.want || store.asked > inputSamples {
+		c := &content{target: &target{base: &base{cfg: &config.Run{}}, endpoint: point}, data: &dataset.Dataset{Store: store}}
+		c.cfg.Env.Dataset.InputsMaxBytes = test.limit
+		if got := c.inputsWillBeTooLarge(); got != test.want || store.asked > inputSamples {
 			t.Errorf("%+v: %v after %d conversations", test, got, store.asked)
 		}
 	}

@@ -4,44 +4,43 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/result/report"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/roundtrip"
 )
 
-// networkWatch knows the network's round trip: as given, or by probes beside the load. A nil one knows
-// of none.
+// networkWatch knows the network's round trip: as given, or by probes beside the load.
 type networkWatch struct {
-	mean   *time.Duration
+	passive
+	e      *execution
 	prober *roundtrip.Prober
 	file   *report.NetworkLatency
 }
 
 // watchNetwork makes the probes ready.
-func (e *execution) watchNetwork() (*networkWatch, error) {
+func (e *execution) watchNetwork(context.Context) error {
 	n, env := &e.cfg.Network, &e.cfg.Env.Network
+	w := &networkWatch{e: e}
+	e.watches = append(e.watches, w)
 	if !n.Automatic {
-		if n.Mean == nil {
-			return nil, nil
-		}
-		return &networkWatch{mean: n.Mean}, nil
+		return nil
 	}
-	probes, err := client.NewProber(e.clientOptions(1), e.clock)
+	probes, err := client.NewProber(e.target.clientOptions(1), e.clock)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	w := &networkWatch{}
-	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), e.linesOptions())
+	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.prober = roundtrip.New(roundtrip.Options{
-		Targets:  servers(e.urls),
+		Targets:  servers(e.target.urls),
 		Interval: n.Interval, Timeout: env.ConnectTimeout, MinSamples: env.MinSamples, TopUp: env.TopUpTimeout,
 		Connect: func(ctx context.Context, target string) (roundtrip.Probe, error) {
 			h, err := probes.Handshake(ctx, overHTTP(target))
@@ -50,7 +49,7 @@ func (e *execution) watchNetwork() (*networkWatch, error) {
 		Sample: w.write,
 		Warn:   func(message string) { e.log.Warn(e.redactor.Text(message)) },
 	})
-	return w, nil
+	return nil
 }
 
 // overHTTP is the URL of a server with the scheme of HTTP that opens the same connections.
@@ -66,15 +65,13 @@ func overHTTP(target string) string {
 // servers are the different servers behind URLs, each as a URL without secrets and path.
 func servers(urls []string) []string {
 	var list []string
-	seen := map[string]bool{}
 	for _, text := range urls {
 		u, err := url.Parse(text)
 		if err != nil {
 			continue // refused before
 		}
 		server := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-		if !seen[server] {
-			seen[server] = true
+		if !slices.Contains(list, server) {
 			list = append(list, server)
 		}
 	}
@@ -108,35 +105,31 @@ func (w *networkWatch) write(s roundtrip.Sample) {
 	w.file.Add(&line)
 }
 
-// start begins to probe.
-func (w *networkWatch) start() {
-	if w != nil && w.prober != nil {
+// begin starts to probe.
+func (w *networkWatch) begin() {
+	if w.prober != nil {
 		w.prober.Start()
 	}
 }
 
-// finish ends the probing and tells the round trip, nil if it is not known.
-func (w *networkWatch) finish() (*time.Duration, error) {
-	switch {
-	case w == nil:
-		return nil, nil
-	case w.prober == nil:
-		return w.mean, nil
+// stop ends the probing. From then on the run knows the round trip, if it came to be known.
+func (w *networkWatch) stop() error {
+	if w.prober == nil {
+		w.e.rtt = w.e.cfg.Network.Mean
+		return nil
 	}
-	mean, ok := w.prober.Finish(context.Background())
-	err := w.file.Close()
-	if err != nil {
-		err = fmt.Errorf("the probes of the network could not be written: %w", err)
+	if mean, ok := w.prober.Finish(context.Background()); ok {
+		w.e.rtt = &mean
 	}
-	if !ok {
-		return nil, err
+	if err := w.file.Close(); err != nil {
+		return fmt.Errorf("the probes of the network could not be written: %w", err)
 	}
-	return &mean, err
+	return nil
 }
 
 // close ends the probing of a run that has no results.
 func (w *networkWatch) close() {
-	if w != nil && w.prober != nil {
+	if w.prober != nil {
 		w.prober.Close()
 		_ = w.file.Close() // nobody asks for probes without results
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"sync"
@@ -19,29 +20,6 @@ import (
 // phaseEngines are engines of phases that share theirs with others of their kind, by index; nil for the others.
 type phaseEngines []*metrics.Engine
 
-// newPhaseEngines makes an engine for each phase that is not the only one of its kind.
-func (e *execution) newPhaseEngines() (phaseEngines, error) {
-	count := map[config.PhaseKind]int{}
-	for i := range e.cfg.Phases {
-		count[e.cfg.Phases[i].Kind]++
-	}
-	engines := make(phaseEngines, len(e.cfg.Phases))
-	for i := range e.cfg.Phases {
-		kind := e.cfg.Phases[i].Kind
-		switch {
-		case count[kind] < 2:
-		case kind == config.ProfilingPhase:
-			engines[i] = e.set.NewEngine()
-		default:
-			var err error
-			if engines[i], err = e.warmupEngine(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return engines, nil
-}
-
 func (p phaseEngines) add(r *record.Record) {
 	if p[r.PhaseIndex] != nil {
 		p[r.PhaseIndex].Add(r)
@@ -50,6 +28,8 @@ func (p phaseEngines) add(r *record.Record) {
 
 // phaseMarks are what was known of what is collected beside the load at the two ends of phases.
 type phaseMarks struct {
+	passive
+	e            *execution
 	mu           sync.Mutex
 	begun, ended map[int]phaseMark
 }
@@ -72,21 +52,20 @@ func (m *phaseMarks) of(phase int) (begun, ended phaseMark) {
 	return m.begun[phase], m.ended[phase]
 }
 
-// marked are gates that leave marks: before what comes before a phase, and after what comes after it.
-func (e *execution) marked(g load.Gates) load.Gates {
-	e.marks = phaseMarks{begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
-	out := g
+// gates leave marks: before what comes before a phase, and after what comes after it.
+func (m *phaseMarks) gates(next load.Gates) load.Gates {
+	out := next
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
-		e.marks.put(e.marks.begun, phase, e.mark())
-		if g.BeforeFirstCredit != nil {
-			g.BeforeFirstCredit(ctx, phase)
+		m.put(m.begun, phase, m.e.mark())
+		if next.BeforeFirstCredit != nil {
+			next.BeforeFirstCredit(ctx, phase)
 		}
 	}
 	out.AfterLastReturn = func(ctx context.Context, phase int) {
-		if g.AfterLastReturn != nil {
-			g.AfterLastReturn(ctx, phase)
+		if next.AfterLastReturn != nil {
+			next.AfterLastReturn(ctx, phase)
 		}
-		e.marks.put(e.marks.ended, phase, e.mark())
+		m.put(m.ended, phase, m.e.mark())
 	}
 	return out
 }
@@ -111,58 +90,58 @@ func since(before, now []gpu.Failure) []gpu.Failure {
 
 // untilNS is up to when what was collected belongs to a phase: the next one begins after it. What came after the last
 // one belongs to it without a bound.
-func (e *execution) untilNS(ran []summary.Phase, i int) int64 {
-	if i == len(ran)-1 {
+func (o *outcome) untilNS(i int) int64 {
+	if i == len(o.ran)-1 {
 		return math.MaxInt64
 	}
-	_, ended := e.marks.of(ran[i].Index)
-	return max(ran[i].EndNS, min(ended.atNS, ran[i+1].StartNS-1))
+	_, ended := o.marks.of(o.ran[i].Index)
+	return max(o.ran[i].EndNS, min(ended.atNS, o.ran[i+1].StartNS-1))
 }
 
 // writePhases writes the files of the phases of a run that had several. What cannot be written is a warning: all of it
 // is in other files too.
-func (e *execution) writePhases(out *Outcome, state *summary.State) {
-	ran := state.Ran()
-	if len(ran) < 2 {
+func (o *outcome) writePhases(state *summary.State) {
+	o.ran = state.Ran()
+	if len(o.ran) < 2 {
 		return
 	}
-	ctx, a := context.Background(), &e.cfg.Artifacts
+	ctx, a := context.Background(), &o.cfg.Artifacts
 	files := report.Phases{Dir: a.Dir, Manifest: a.Path(config.PhaseManifest)}
 	files.JSON, files.CSV = a.PhaseNames()
-	for i, p := range ran {
+	for i, p := range o.ran {
 		f := report.PhaseFiles{Phase: p}
-		result := e.phaseResult(&p, state, out)
+		result := o.phaseResult(&p, state)
 		f.SetResult(ctx, &result)
 		endNS := result.EndNS
 		if f.JSON == nil {
 			endNS = p.EndNS
 		}
-		begun, ended := e.marks.of(p.Index)
-		if i == len(ran)-1 {
-			ended = e.mark()
+		begun, ended := o.marks.of(p.Index)
+		if i == len(o.ran)-1 {
+			ended = o.mark()
 		}
-		until := e.untilNS(ran, i)
-		f.SetGPUs(e.gpus.ofPhase(gpu.Window{StartNS: p.StartNS, EndNS: endNS}, until, since(begun.gpus, ended.gpus)))
-		f.Servers = e.servers.ofPhase(ctx, &p, until, since(begun.servers, ended.servers))
+		until := o.untilNS(i)
+		f.SetGPUs(o.gpus.ofPhase(gpu.Window{StartNS: p.StartNS, EndNS: endNS}, until, since(begun.gpus, ended.gpus)))
+		f.Servers = o.servers.ofPhase(ctx, &p, until, since(begun.servers, ended.servers))
 		files.Phases = append(files.Phases, f)
 	}
 	if err := files.Write(); err != nil {
-		e.log.Warn("Files of the phases could not be written", "error", err)
+		o.log.Warn("Files of the phases could not be written", "error", err)
 	}
 }
 
 // phaseResult is what the requests of one phase did.
-func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *Outcome) summary.Result {
-	engine := e.apart[p.Index]
+func (o *outcome) phaseResult(p *summary.Phase, state *summary.State) summary.Result {
+	engine := o.records.apart[p.Index]
 	switch {
 	case engine == nil && p.Profiling >= 0:
-		return out.Result.PhaseAlone()
+		return o.Result.PhaseAlone()
 	case engine == nil:
-		engine = e.warmup
+		engine = o.records.warmup
 	default:
-		for i := range out.Phases {
-			if out.Phases[i].Index == p.Index {
-				e.setFacts(engine, &out.Phases[i])
+		for i := range o.Phases {
+			if o.Phases[i].Index == p.Index {
+				engine.SetRunFacts(o.window(&o.Phases[i]))
 			}
 		}
 	}
@@ -170,16 +149,15 @@ func (e *execution) phaseResult(p *summary.Phase, state *summary.State, out *Out
 }
 
 // warmupWindow is from the start of the first warm-up to the scrape at the end of the last one; zero without one.
-func (e *execution) warmupWindow(ran []summary.Phase, store *servermetrics.Store) servermetrics.Window {
+func (o *outcome) warmupWindow(store *servermetrics.Store) servermetrics.Window {
 	var w servermetrics.Window
-	for i := range ran {
-		if ran[i].Profiling >= 0 {
+	for i := range o.ran {
+		p := &o.ran[i]
+		if p.Profiling >= 0 {
 			continue
 		}
-		if w.StartNS == 0 {
-			w.StartNS = ran[i].StartNS
-		}
-		w.EndNS = closedEnd(&ran[i], e.untilNS(ran, i), store)
+		w.StartNS = cmp.Or(w.StartNS, p.StartNS)
+		w.EndNS = closedEnd(p, o.untilNS(i), store)
 	}
 	return w
 }

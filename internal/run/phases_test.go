@@ -318,8 +318,8 @@ func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
 	for _, c := range []struct{ timeout, want time.Duration }{{0, load.DefaultGateTimeout}, {time.Minute, time.Minute}, {time.Second, load.DefaultGateTimeout}} {
 		cfg := &config.Run{}
 		cfg.Env.ServerMetrics.ScrapeTimeout = c.timeout
-		w := &serverWatch{e: &execution{cfg: cfg}}
-		if got := bothGates(w.gates(), (*gpuWatch)(nil).gates()).Timeout; got != c.want {
+		w := &serverWatch{e: &execution{base: &base{cfg: cfg}}}
+		if got := (watches{w, &gpuWatch{}}).gates().Timeout; got != c.want {
 			t.Errorf("a scrape of at most %s: the phase waits %s, want %s", c.timeout, got, c.want)
 		}
 	}

@@ -30,7 +30,8 @@ func TestPreflightCountsConnectionsNotStreams(t *testing.T) {
 			cfg := resolve(t, t.TempDir(), c.url, append(c.flags, "--concurrency", strconv.Itoa(many), "--request-count", strconv.Itoa(many))...)
 			cfg.Env.HTTP.ConnectionLimit = many
 			var log bytes.Buffer
-			e := &execution{cfg: cfg, urls: cfg.Endpoint.URLs, log: slog.New(slog.NewTextHandler(&log, nil))}
+			b := &base{cfg: cfg, log: slog.New(slog.NewTextHandler(&log, nil))}
+			e := &execution{base: b, target: &target{base: b, urls: cfg.Endpoint.URLs}}
 			e.preflight(1)
 			if told := strings.Contains(log.String(), "file descriptors") || strings.Contains(log.String(), "need a port each"); told == c.want {
 				t.Errorf("warnings:\n%s", &log)

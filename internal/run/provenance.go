@@ -18,26 +18,26 @@ import (
 
 // provenance says what measured what, so that two results can be told to be of the same kind: the
 // versions, hashes of what was asked and of what was sent, the machine and its clock.
-func (e *execution) provenance() artifact.Object {
-	further := config.FurtherConfig(e.cfg)
+func (c *content) provenance() artifact.Object {
+	further := config.FurtherConfig(c.cfg)
 	out := artifact.Object{
-		{Key: "aiperf_version", Value: e.options.Version},
+		{Key: "aiperf_version", Value: c.options.Version},
 		{Key: "go_version", Value: runtime.Version()},
-		{Key: "config_sha256", Value: configHash(config.InputConfig(e.cfg), further)},
+		{Key: "config_sha256", Value: configHash(config.InputConfig(c.cfg), further)},
 	}
 	if len(further) > 0 {
 		out = append(out, artifact.Member{Key: "further_config", Value: further})
 	}
-	if hash, ok := e.datasetHash(); ok {
+	if hash, ok := c.datasetHash(); ok {
 		out = append(out, artifact.Member{Key: "dataset_sha256", Value: hash})
 	}
-	if e.tokenizer != nil {
+	if c.tokenizer != nil {
 		out = append(out, artifact.Member{Key: "tokenizer", Value: artifact.Object{
-			{Key: "name", Value: e.tokenizer.Name()},
-			{Key: "fingerprint_sha256", Value: fingerprint(e.tokenizer)},
+			{Key: "name", Value: c.tokenizer.Name()},
+			{Key: "fingerprint_sha256", Value: fingerprint(c.tokenizer)},
 		}})
 	}
-	m := capacity.ThisMachine(e.options.Version)
+	m := capacity.ThisMachine(c.options.Version)
 	host := artifact.Object{{Key: "system", Value: m.System}, {Key: "processors", Value: runtime.NumCPU()}, {Key: "gomaxprocs", Value: m.CPUs}}
 	if m.Model != "" {
 		host = append(host, artifact.Member{Key: "processor_model", Value: m.Model})
@@ -52,17 +52,17 @@ func (e *execution) provenance() artifact.Object {
 }
 
 // runConfig is the document of run_config.json: which run of a series it is, and its configuration.
-func (e *execution) runConfig() artifact.Object {
-	info := e.options.Info
+func (b *base) runConfig() artifact.Object {
+	info := b.options.Info
 	out := artifact.Object{
-		{Key: "benchmark_id", Value: e.id},
-		{Key: "cfg", Value: config.InputConfig(e.cfg)},
+		{Key: "benchmark_id", Value: b.id},
+		{Key: "cfg", Value: config.InputConfig(b.cfg)},
 		{Key: "trial", Value: info.Trial},
-		{Key: "artifact_dir", Value: e.cfg.Artifacts.Dir},
+		{Key: "artifact_dir", Value: b.cfg.Artifacts.Dir},
 		{Key: "label", Value: info.RunLabel},
-		{Key: "cli_command", Value: e.cfg.CLICommand},
+		{Key: "cli_command", Value: b.cfg.CLICommand},
 	}
-	if seed := e.cfg.RandomSeed; seed != nil {
+	if seed := b.cfg.RandomSeed; seed != nil {
 		out = append(out, artifact.Member{Key: "random_seed", Value: int64(*seed)})
 	}
 	return out
@@ -81,20 +81,6 @@ func configHash(known, further artifact.Object) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-// datasetHash is the hash of inputs.json, which holds every payload; of a dataset file where that is
-// left out.
-func (e *execution) datasetHash() (string, bool) {
-	for _, path := range []string{e.cfg.Artifacts.Path(config.InputsJSON), e.cfg.Dataset.Path} {
-		if path == "" {
-			continue
-		}
-		if hash, err := fileHash(path); err == nil {
-			return hash, true
-		}
-	}
-	return "", false
 }
 
 func fileHash(path string) (string, error) {

@@ -37,22 +37,22 @@ var realtimeTags = []string{
 // prefixCacheTag is the share of the prompts that a cache without end would hold, of a recording.
 const prefixCacheTag = "theoretical_prefix_cache_hit"
 
-// logFigures writes a block of the records so far; none before the first record.
-func (e *execution) logFigures() {
-	seen := e.profiling.Snapshot()
+// log writes a block of the records of a run so far; none before the first record.
+func (r *realtime) log(e *execution) {
+	seen := e.records.profiling.Snapshot()
 	if seen.Requests() == 0 {
 		return
 	}
 	now := e.clock.NowNS()
 	f := figures{
 		elapsed: time.Duration(max(0, e.clock.WallNS(now)-seen.StartNS)), seen: seen,
-		results: e.profiling.ResultsOf(realtimeTags...),
+		results: e.records.profiling.ResultsOf(realtimeTags...),
 	}
-	if passed := now - e.realtime.atNS; e.realtime.atNS > 0 && passed > 0 {
-		rps := float64(seen.Successes-e.realtime.successes) / time.Duration(passed).Seconds()
+	if passed := now - r.atNS; r.atNS > 0 && passed > 0 {
+		rps := float64(seen.Successes-r.successes) / time.Duration(passed).Seconds()
 		f.rps = &rps
 	}
-	e.realtime.atNS, e.realtime.successes = now, seen.Successes
+	r.atNS, r.successes = now, seen.Successes
 	if e.servers != nil {
 		f.servers = e.servers.collector.Store().Live(e.servers.mark.Load())
 	}

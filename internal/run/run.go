@@ -8,12 +8,10 @@ package run
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -21,22 +19,12 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
-	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/capacity"
 	"aiperf/internal/watch/trust"
-	"aiperf/internal/wire/api"
-	"aiperf/internal/wire/client"
-	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/intake"
-	"aiperf/internal/wire/plugin"
-	"aiperf/internal/wire/session"
-	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/tokenizer"
 )
 
 // Options are what a run needs beside its configuration.
@@ -100,7 +88,7 @@ func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) 
 
 // executeBy runs a benchmark by a clock.
 func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) (*Outcome, error) {
-	e := &execution{cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: newBenchmarkID()}
+	e := newExecution(newBase(cfg, o, c))
 	defer e.close()
 	if err := e.prepareUntilStopped(ctx); err != nil {
 		return nil, err
@@ -108,393 +96,107 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	if e.options.Ready != nil {
 		e.options.Ready()
 	}
-	e.begin()
-	defer e.end(nil) // unless it has ended with an outcome
+	e.followers.begin()
+	defer e.followers.end(nil) // unless it has ended with an outcome
 	phases, err := e.generate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out, err := e.finish(phases)
-	e.end(out)
+	e.followers.end(out)
 	return out, err
 }
 
-// execution is one run on its way.
-type execution struct {
-	cfg     *config.Run
-	options Options
-	log     *slog.Logger
-	clock   *clock.Clock
-	id      string
+// base is what all parts of a run know.
+type base struct {
+	cfg      *config.Run
+	options  Options
+	log      *slog.Logger
+	clock    *clock.Clock
+	id       string
+	redactor *artifact.Redactor
+}
 
-	redactor   *artifact.Redactor
-	tokenizer  tokenizer.Tokenizer         // of the primary model
-	tokenizers []tokenizer.Tokenizer       // of all models
-	counters   map[string]endpoint.Counter // by model, where there are several
-	data       *dataset.Dataset
+func newBase(cfg *config.Run, o Options, c *clock.Clock) *base {
+	return &base{
+		cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: newBenchmarkID(), redactor: cfg.Redactor(),
+	}
+}
+
+func newBenchmarkID() string {
+	var b [16]byte
+	crand.Read(b[:]) // never fails: crypto/rand ends the program if the system has no entropy
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// execution is one run on its way: it connects its parts, has load run, and ends them.
+type execution struct {
+	*base
+	target  *target
+	content *content
+	records *recorder
+	ending  ending
+	// watches are all that goes on beside the load.
+	watches watches
 	// folder keeps other runs out of the artifact directory.
 	folder *artifact.Lock
-	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.
-	indexFrom  int64
-	descriptor endpoint.Descriptor
-	endpoint   endpoint.Endpoint
-	urls       []string
-	identity   identity
-	// plugin is the program that is the endpoint; nil if none is.
-	plugin    *plugin.Host
-	unencoded sync.Once
-
-	set               *metrics.Set
-	profiling, warmup *metrics.Engine
-	apart             phaseEngines
-	slicing           sync.Once // before the first profiling record
-	client            transport
-	sessions          *session.Store
-	intake            *intake.Intake
-	pool              *intake.Pool
-	engine            *load.Engine
-	dispatcher        *dispatcher
-	sinks             []report.Sink
-	// page gathers what the HTML report shows; nil where none is asked for.
-	page *pageData
-	// outputs is nil when generated texts are not exported.
-	outputs *report.OutputsSpool
-	// servers is nil when no server metrics are collected.
-	servers  *serverWatch
-	realtime realtime
-	// gpus is nil when no GPU telemetry is collected.
-	gpus *gpuWatch
-	// marks are what was known at the ends of phases.
-	marks phaseMarks
-	// network is nil when the network's round trip is nobody's concern.
-	network *networkWatch
-	// rtt is that round trip, nil as long as it is not known.
-	rtt *time.Duration
-	// controls is nil when nothing is asked of the servers beside the load.
-	controls *controls
-	health   *clientHealth
-	// observed is true from begin to end; seen is what the observers saw of the client.
-	observed bool
-	seen     clientView
-
-	// profilingRecords and profilingFailures arm the failure threshold.
-	profilingRecords, profilingFailures atomic.Int64
-	aborted                             atomic.Pointer[error]
-	// reach is nil when the run goes on whether or not its servers can be reached.
-	reach *reach
-	// prompts counts how often prompts were sent; that they repeat may have been announced before the load.
-	prompts          promptTally
-	repeatsAnnounced bool
-	// sinkError is why records could not be written.
-	sinkError atomic.Pointer[error]
-	// childFailed is why a run that fails fast ended.
-	childFailed error
-	// inputsError is why inputs.json could not be written.
-	inputsError error
 	// origin is the provenance of the results.
 	origin artifact.Object
-	// warmupResults are those of the warm-up when its engine had seen warmupSeen; the state keeper's own.
-	warmupSeen    metrics.Snapshot
-	warmupResults []metrics.Result
-	warmupRows    warmupRows
-	// records is the watch over their making.
-	records recordWatch
-	// unprocessed is why some finished requests have no record; sealed has further ones left out, as the results are made.
-	unprocessed error
-	sealed      atomic.Bool
+
+	client     transport
+	intake     *intake.Intake
+	pool       *intake.Pool
+	engine     *load.Engine
+	dispatcher *dispatcher
+	// reach is nil when the run goes on whether or not its servers can be reached.
+	reach *reach
+	// prompts counts how often prompts were sent.
+	prompts promptTally
+
+	// servers is nil when no server metrics are collected, gpus when no GPU telemetry is.
+	servers  *serverWatch
+	gpus     *gpuWatch
+	realtime realtime
+	// marks are what was known at the ends of phases.
+	marks  phaseMarks
+	health *clientHealth
+	// stall is the watch over the making of records.
+	stall *recordWatch
+	// rtt is the network's round trip, nil as long as it is not known.
+	rtt       *time.Duration
+	followers followers
 }
 
-// prepareUntilStopped prepares the run unless it is asked to stop: a large dataset takes its time.
-func (e *execution) prepareUntilStopped(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-e.options.Stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	err := e.prepare(ctx)
-	if errors.Is(err, context.Canceled) {
-		return &NoResultsError{Reason: "the run was cancelled before the first request"}
-	}
-	return err
-}
-
-// prepare does everything that happens before the first request. Nothing is written before the
-// configuration has proved possible.
-func (e *execution) prepare(ctx context.Context) error {
-	if err := e.bind(ctx); err != nil {
-		return err
-	}
-	for _, a := range e.cfg.Endpoint.SourceAddresses {
-		if err := client.CheckSource(a); err != nil {
-			return fmt.Errorf("--source-address: %w", err)
-		}
-	}
-	if err := e.identify(ctx); err != nil {
-		return err
-	}
-	if err := e.loadTokenizers(ctx); err != nil {
-		return err
-	}
-	if err := e.openDirectory(); err != nil {
-		return err
-	}
-	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
-	if e.data == nil {
-		if err := e.buildDataset(ctx); err != nil {
-			return err
-		}
-	}
-	if err := e.tokenizersFailed(); err != nil {
-		return err
-	}
-	if err := e.fitDataset(ctx); err != nil {
-		return err
-	}
-	if err := e.clearDirectory(); err != nil {
-		return err
-	}
-	if e.options.Info.RunLabel != "" {
-		if err := artifact.WriteObject(e.cfg.Artifacts.Path(config.RunConfigJSON), e.runConfig()); err != nil {
-			return err
-		}
-	}
-	if err := e.writeInputs(); err != nil {
-		return err
-	}
-	if err := e.openSinks(); err != nil {
-		return err
-	}
-	var err error
-	if e.controls, err = e.newControls(); err != nil {
-		return err
-	}
-	if err := e.controls.prepare(ctx); err != nil {
-		return err
-	}
-	if e.network, err = e.watchNetwork(); err != nil {
-		return err
-	}
-	if err := e.watchBeside(ctx); err != nil {
-		return err
-	}
-	e.origin, _ = e.redactor.Strings(e.provenance()).(artifact.Object)
-	return e.assemble()
-}
-
-// watchBeside starts what is collected beside the load. Servers and GPUs are asked at the same time: either may take as
-// long as its reachability timeout.
-func (e *execution) watchBeside(ctx context.Context) error {
-	var gpus sync.WaitGroup
-	var ofGPUs, ofServers error
-	gpus.Go(func() { e.gpus, ofGPUs = e.watchGPUs(ctx) })
-	e.servers, ofServers = e.watchServers(ctx)
-	gpus.Wait()
-	return errors.Join(ofServers, ofGPUs)
-}
-
-// bind finds the endpoint and the metrics that the configuration asks for.
-func (e *execution) bind(ctx context.Context) error {
-	c := &e.cfg.Endpoint
-	e.redactor = e.cfg.Redactor()
-	extra, err := members(c.Extra)
-	if err != nil {
-		return fmt.Errorf("--extra-inputs: %w", err)
-	}
-	descriptor, _ := api.Lookup(c.Type)
-	options := endpoint.Options{
-		ServerTokens: c.UseServerTokenCount, ChunkUsage: c.ChunkUsage, Form: c.Form, PollInterval: e.cfg.Env.HTTP.VideoPollInterval, DownloadVideo: c.DownloadVideo,
-		Warn: func(message string) { e.log.Warn(message) }, Encode: e.encoder(descriptor),
-		Model: e.cfg.Models[0], Streaming: c.Streaming, UseLegacyMaxTokens: c.UseLegacyMaxTokens,
-		GRPC: c.GRPC, ForceContentParts: e.cfg.Env.Endpoint.ForceContentParts, Extra: extra,
-	}
-	if c.Plugin != "" {
-		err = e.startPlugin(ctx, options)
-	} else {
-		e.endpoint, err = endpoint.New(c.Type, options)
-	}
-	if err != nil {
-		return err
-	}
-	e.descriptor = e.endpoint.Descriptor()
-	if err := e.nameModelInPath(); err != nil {
-		return err
-	}
-	if e.urls, err = session.URLs(e.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
-		return fmt.Errorf("--url: %w", err)
-	}
-	e.set, err = metrics.NewSet(e.metricsConfig())
-	if err != nil {
-		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
-	}
-	e.profiling = e.set.NewEngine()
-	if e.cfg.Warmup() != nil {
-		if e.warmup, err = e.warmupEngine(); err != nil {
-			return err
-		}
-	}
-	e.apart, err = e.newPhaseEngines()
-	return err
-}
-
-// warmupEngine has no slices: they are those of the profiling phase.
-func (e *execution) warmupEngine() (*metrics.Engine, error) {
-	c := e.metricsConfig()
-	c.SliceNS = 0
-	set, err := metrics.NewSet(c)
-	if err != nil {
-		return nil, err
-	}
-	return set.NewEngine(), nil
-}
-
-func (e *execution) metricsConfig() metrics.Config {
-	d, c, env := &e.descriptor, metrics.DefaultConfig(), &e.cfg.Env
-	c.Streaming = e.cfg.Endpoint.Streaming
-	endpoint.Capabilities(d, &c)
-	c.UseServerTokens = e.cfg.Endpoint.UseServerTokenCount
-	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
-	for _, slo := range e.cfg.SLOs {
-		c.SLOs = append(c.SLOs, metrics.SLO{Tag: slo.Tag, Value: slo.Value})
-	}
-	c.UsageDiffPercent = env.Metrics.UsagePctDiffThreshold
-	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
-	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
-	c.SliceNS = int64(e.cfg.Artifacts.SliceDuration)
-	c.ContextOverflow = env.ContextOverflow.Substrings
-	c.SkipContextOverflow = e.cfg.Profiling().Mode == config.AgenticReplay
-	c.Percentiles = e.cfg.Artifacts.Percentiles
-	c.FixedSchedule = e.cfg.Profiling().Schedule != nil
-	mode := e.cfg.Profiling().Mode
-	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay && !e.cfg.Profiling().AtOnce()
-	return c
-}
-
-// assemble connects the rooms.
-func (e *execution) assemble() error {
-	var err error
-	workers := e.cfg.LogicalWorkers(cpus())
-	e.client, err = e.newTransport(e.clientOptions(workers))
-	if err != nil {
-		return err
-	}
-	keepRaw := e.cfg.Artifacts.ExportLevel == "raw"
-	e.sessions = session.NewStore(session.Options{
-		Dataset: e.data, Endpoint: e.endpoint, URLs: e.urls, Headers: e.headers(),
-		KeepTrace: e.cfg.Artifacts.HTTPTrace, KeepRaw: keepRaw, CacheBust: e.cacheBust(),
-	})
-	e.intake = intake.New(intake.Options{
-		Tokenizer: e.counter(), ByModel: e.counters, ServerTokens: e.cfg.Endpoint.UseServerTokenCount, ChunkUsage: e.cfg.Endpoint.ChunkUsage,
-		CountsOutput: e.descriptor.ProducesTokens, CountsInput: e.descriptor.TokenizesInput,
-		MakesImages: e.descriptor.ProducesImages && !e.descriptor.SupportsImage,
-		KeepText:    e.cfg.Artifacts.Outputs,
-		WallNS:      e.clock.WallNS, Redact: e.redactor.Text,
-		Warn: func(_, message string) { e.log.Warn(message) },
-	})
-	e.pool = intake.NewPool(e.intake, e.processors(), recordQueue, e.deliver)
-	sampler := e.data.Sampler
-	if sampler == nil {
-		var err error
-		if sampler, err = dataset.NewSampler(e.data.Sampling, e.data.RootCount(), seed(e.cfg)); err != nil {
-			return err
-		}
-	}
-	e.health = &clientHealth{watch: trust.Start(e.clock)}
-	e.preflight(workers)
-	plan := e.plan()
-	if err := e.checkLanes(); err != nil {
-		return err
-	}
-	e.prompts.times = make([]uint32, e.data.Len())
-	if e.cfg.FailFast && e.plugin == nil {
-		e.reach = &reach{end: e.abort, redact: e.redactor.Text}
-	}
-	e.dispatcher = newDispatcher(wiring{
-		schedule: schedule{e.data, sampler, newForest(e.data, seed(e.cfg))}, sessions: e.sessions, client: e.client, endpoint: e.endpoint,
-		clock: e.clock, pool: e.pool, reach: e.reach, prompts: &e.prompts, hearsContent: limitsPrefill(plan), workers: newWorkers(workers), health: e.health, phases: phaseNames(plan),
-	})
-	e.engine = load.New(plan, e.dispatcher.schedule, e.dispatcher, load.Options{
-		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup, CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
-		Observe: e.logPhase, Gates: e.controls.gates(e.marked(bothGates(e.servers.gates(), e.gpus.gates()))),
-	})
-	e.dispatcher.events = e.engine
-	e.logSetup(workers)
-	return nil
+func newExecution(b *base) *execution {
+	t := &target{base: b}
+	e := &execution{base: b, target: t, content: &content{target: t}}
+	e.followers.execution = e
+	e.records = &recorder{base: b, ending: &e.ending}
+	return e
 }
 
 // generate lets the load run from the first phase to the last.
 func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	done := make(chan struct{})
-	e.records = e.watchRecords()
+	e.watchRecords()
 	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
 	close(done)
 	<-watched
 	<-kept
-	e.controls.finish()
 	if errors.Is(err, load.ErrChildFailed) {
-		e.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
+		e.ending.childFailed = fmt.Errorf("the run ended early: %w, and AIPERF_DAG_FAIL_FAST is set", err)
 		return result.Phases, nil
 	}
 	if errors.Is(err, load.ErrLaneWarmup) {
 		return nil, fmt.Errorf("%w: without it the server's cache is not what the recording had, so nothing was measured; -v logs the failed request", err)
 	}
-	if err != nil && !e.endedItself() {
+	if err != nil && e.ending.lacking() == nil {
 		return nil, err
 	}
 	return result.Phases, nil
-}
-
-// endedItself tells that the run ended early for a reason of its own: what it has is reported.
-func (e *execution) endedItself() bool { return e.aborted.Load() != nil || e.sinkError.Load() != nil }
-
-// profilingStartNS is when the profiling phase began, wall epoch ns: it has, where there are records of it.
-func (e *execution) profilingStartNS() int64 {
-	if p := phaseOf(e.engine.Snapshot(), load.Profiling); p != nil {
-		return e.clock.WallNS(p.StartNS)
-	}
-	return 0
-}
-
-// deliver takes each record, from several goroutines at once.
-func (e *execution) deliver(r *record.Record) {
-	if e.sealed.Load() {
-		return
-	}
-	if r.Raw == nil || !r.Raw.CutOff {
-		e.logRecord(r)
-		e.set.Judge(r)
-		r.ContextOverflowSkip = e.set.Skips(r)
-		e.apart.add(r)
-		if r.Phase == record.PhaseWarmup {
-			e.warmup.Add(r)
-			e.warmupRows.add(r)
-		} else {
-			e.slicing.Do(func() { e.profiling.SliceFrom(e.profilingStartNS()) })
-			e.profiling.Add(r)
-			e.health.record(r)
-		}
-		if !r.ContextOverflowSkip {
-			e.follow(r)
-		}
-	}
-	for _, s := range e.sinks {
-		s.Add(r)
-	}
-}
-
-// follow hands on a request that succeeded or failed.
-func (e *execution) follow(r *record.Record) {
-	if r.Phase != record.PhaseWarmup {
-		e.page.add(r)
-		e.checkThreshold(r)
-	}
-	for _, o := range e.options.Observers {
-		o.Record(r)
-	}
 }
 
 // close releases what a run that could not finish may have left.
@@ -507,24 +209,32 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
-	if e.records.end != nil {
-		e.records.end()
+	for _, w := range e.watches {
+		w.close()
 	}
-	e.controls.close()
-	if e.plugin != nil {
-		e.plugin.Close()
-	}
+	e.target.close()
 	if e.client != nil {
 		e.client.Close()
 	}
-	for _, s := range e.sinks {
+	for _, s := range e.records.sinks {
 		s.Close()
 	}
-	e.servers.close()
-	e.gpus.close()
-	e.network.close()
-	if e.health != nil {
-		e.health.watch.Stop()
-	}
 	e.folder.Release()
+}
+
+// drain waits until the finished requests have become records, or these stall.
+func (e *execution) drain(phases []load.Stats) {
+	limit := e.cfg.Env.Record.ProcessRecordsTimeout
+	if cancelled(phases) {
+		limit = e.cfg.Env.Service.ProfileCancelTimeout
+	}
+	e.dispatcher.close()
+	ctx, cancel := context.WithTimeout(e.stall.going, limit)
+	defer cancel()
+	defer e.stall.end()
+	if err := e.pool.Close(ctx); err != nil {
+		e.records.sealed.Store(true)
+		e.log.Warn("Some requests are missing from the results", "error", err)
+		e.ending.unprocessed = err
+	}
 }

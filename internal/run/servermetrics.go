@@ -12,15 +12,15 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/watch/prom"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/collect"
 	"aiperf/internal/watch/servermetrics/export"
-	"aiperf/internal/wire/client"
 )
 
-// serverWatch collects the servers' own metrics beside the load of one run. A nil one does nothing.
+// serverWatch collects the servers' own metrics beside the load of one run.
 type serverWatch struct {
+	passive
 	e         *execution
 	collector *collect.Collector
 	recorder  *export.Recorder
@@ -53,7 +53,7 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	w.collector, err = collect.New(collect.Options{
 		URLs: e.cfg.Endpoint.URLs, Extra: s.URLs,
 		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod, ScrapeTimeout: env.ScrapeTimeout, Summaries: env.LegacyJSON,
-		Fetch: e.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
+		Fetch: e.target.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
 	})
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	w.collector.Discover(ctx)
 	if !w.collector.Probe(ctx) {
 		if w.collector.Answered() {
-			e.remarkMissingPage(ctx)
+			e.target.remarkMissingPage(ctx)
 		}
 		return nil, w.collector.Close()
 	}
@@ -82,23 +82,6 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	return w, nil
 }
 
-// remarkMissingPage warns of a server that publishes metrics, by what it calls itself, where none were found.
-func (e *execution) remarkMissingPage(ctx context.Context) {
-	if e.cfg.Endpoint.GRPC {
-		return // it has no list of models
-	}
-	own, err := e.controlTransport()
-	if err != nil {
-		return // the load meets the same error, and says so
-	}
-	defer own.Close()
-	ctx, cancel := context.WithTimeout(ctx, modelsPatience)
-	defer cancel()
-	if text := collect.MissingPage(e.controlOptions(own).ServerKind(ctx, e.cfg.Endpoint.URLs[0])); text != "" {
-		e.log.Warn(text)
-	}
-}
-
 // serverPhases are the phases of a run as recordings name them.
 func serverPhases(phases []config.Phase) []servermetrics.Phase {
 	var list []servermetrics.Phase
@@ -116,26 +99,6 @@ func serverPhases(phases []config.Phase) []servermetrics.Phase {
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
 
-// maxPage bounds one metrics page in memory: some hundred times a large one.
-const maxPage = 32 << 20
-
-func (e *execution) fetchOptions() prom.FetchOptions {
-	h, env := &e.cfg.Env.HTTP, &e.cfg.Env.ServerMetrics
-	o := prom.FetchOptions{
-		ReachabilityTimeout: env.ReachabilityTimeout, ReadTimeout: env.ScrapeReadTimeout,
-		MaxBody: maxPage, SSLVerify: h.SSLVerify, IPVersion: h.IPVersion, UserAgent: "aiperf/" + e.options.Version,
-		RootCAs: e.identity.roots, Certificates: e.identity.certificates, Redact: e.redactor.Bytes,
-		WallNS: func(t time.Time) int64 { return e.clock.WallNS(e.clock.MonoNS(t)) },
-	}
-	if h.TrustEnv {
-		o.Proxy = client.ProxyFromEnvironment
-	}
-	if socket := e.cfg.Endpoint.UnixSocket; socket != "" {
-		o.Dial = throughSocket(socket, e.cfg.Endpoint.URLs)
-	}
-	return o
-}
-
 // Scraped implements collect.Sink.
 func (w *serverWatch) Scraped(s collect.Scrape) {
 	if w.recorder != nil {
@@ -146,17 +109,14 @@ func (w *serverWatch) Scraped(s collect.Scrape) {
 
 // gates let each phase wait for the scrapes that stand at its ends: what a counter grows by between two scrapes is never
 // that of two phases.
-func (w *serverWatch) gates() load.Gates {
-	if w == nil {
-		return load.Gates{}
-	}
-	return load.Gates{
+func (w *serverWatch) gates(next load.Gates) load.Gates {
+	return bothGates(next, load.Gates{
 		Timeout: max(load.DefaultGateTimeout, w.e.cfg.Env.ServerMetrics.ScrapeTimeout),
 		BeforeFirstCredit: func(ctx context.Context, phase int) {
 			w.markBorder(phase)
 			w.now.Store(&w.phases[phase])
 			w.collector.Boundary(ctx)
-			if phase == w.firstProfiling && w.e.statsInterval() > 0 {
+			if phase == w.firstProfiling && plan.StatsInterval(w.e.cfg) > 0 {
 				w.mark.Store(w.collector.Store().Mark())
 			}
 		},
@@ -168,14 +128,11 @@ func (w *serverWatch) gates() load.Gates {
 			w.collector.Boundary(ctx)
 			w.now.CompareAndSwap(&w.phases[phase], nil)
 		},
-	}
+	})
 }
 
 // close ends the collection of a run that has no results; its recording stays.
 func (w *serverWatch) close() {
-	if w == nil {
-		return
-	}
 	w.collector.Close()
 	if err := w.closeRecording(w.info(servermetrics.Window{})); err != nil {
 		w.e.log.Error("Server metrics could not be recorded", "error", err)
@@ -192,22 +149,18 @@ func (w *serverWatch) closeRecording(info export.Info) error {
 	return r.Finish(info, w.collector.Store())
 }
 
-// finish ends the collection, computes the statistics of the profiling phase and writes the files. The
-// statistics are for the console.
-func (w *serverWatch) finish(phase servermetrics.Window, ran []summary.Phase, cancelled bool) (*servermetrics.Results, error) {
-	if w == nil {
-		return &servermetrics.Results{}, nil
-	}
-	ctx := context.Background()
+// finish ends the collection, computes the statistics of the profiling phase and writes the files.
+func (w *serverWatch) finish(o *outcome) error {
+	ctx, phase := context.Background(), servermetrics.Window{StartNS: o.Result.StartNS, EndNS: o.Result.EndNS}
 	w.collector.Finish(ctx)
-	if !cancelled && len(w.collector.Successful()) > 0 {
+	if !o.Result.WasCancelled && len(w.collector.Successful()) > 0 {
 		w.collector.WaitFlush(ctx, time.Unix(0, phase.EndNS))
 	}
 	if err := w.collector.Close(); err != nil {
 		w.e.log.Warn(err.Error())
 	}
 	info := w.info(phase)
-	info.Warmup = w.e.warmupWindow(ran, w.collector.Store())
+	info.Warmup = o.warmupWindow(w.collector.Store())
 	run := export.NewRun(w.collector.Store(), info)
 	w.run = run
 	for _, text := range run.Results.Warnings {
@@ -221,7 +174,17 @@ func (w *serverWatch) finish(phase servermetrics.Window, ran []summary.Phase, ca
 	if err != nil {
 		w.e.log.Error("Server metrics could not be written", "error", err)
 	}
-	return run.Results, errors.Join(w.unrecorded, err)
+	o.ledger = w.ledger(&o.Result, o.Phases)
+	o.Result.Reconcile(o.ledger)
+	if w.e.cfg.ServerMetrics.Given {
+		o.Console.ServerMetrics = servermetrics.Highlights(run.Results)
+	}
+	rows, warnings := servermetrics.Speculations(run.Results, w.e.cfg.Models)
+	for _, text := range warnings {
+		w.e.log.Warn(text)
+	}
+	o.Console.Speculation = rows
+	return errors.Join(w.unrecorded, err)
 }
 
 // written is the log line of a file.
@@ -271,11 +234,33 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 	return info
 }
 
-// speculation are the rows of the console's table about speculative decoding.
-func (e *execution) speculation(r *servermetrics.Results) []servermetrics.Speculation {
-	rows, warnings := servermetrics.Speculations(r, e.cfg.Models)
-	for _, text := range warnings {
-		e.log.Warn(text)
+// markBorder remembers what is out when the profiling phase begins.
+func (w *serverWatch) markBorder(phase int) {
+	if phase != w.firstProfiling {
+		return
 	}
-	return rows
+	n := int64(0)
+	phases := w.e.engine.Snapshot()
+	for i := range phases {
+		n += phases[i].RequestsSent - phases[i].RequestsCompleted - phases[i].RequestsCancelled
+	}
+	w.borderNS.Store(w.e.clock.WallNS(w.e.clock.NowNS()))
+	w.inFlight.Store(n)
+}
+
+// ledger is what the server counted over the profiling phase; nil where its counters were not scraped.
+func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats) *summary.Ledger {
+	window := servermetrics.Window{StartNS: r.StartNS, EndNS: r.EndNS}
+	server := servermetrics.Totals(w.collector.Store(), window, w.e.cfg.Models)
+	if server == nil {
+		return nil
+	}
+	server.Silent = max(len(w.collector.Configured())-len(w.collector.Successful()), 0)
+	l := &summary.Ledger{Server: *server, InFlight: w.inFlight.Load(), Resent: w.e.health.requestsResent()}
+	for i := range phases {
+		if phases[i].Kind == load.Warmup && server.FromNS != 0 && server.FromNS < w.borderNS.Load() {
+			l.WarmUp += phases[i].RequestsSent // all of them: nobody knows how many had ended by then
+		}
+	}
+	return l
 }

@@ -55,12 +55,15 @@ func (w *stallWatch) wait(ctx context.Context) error {
 
 // recordWatch is a stallWatch at work: going is done once the records have stalled, end stops the watch.
 type recordWatch struct {
+	passive
 	going context.Context
 	end   func()
 }
 
+func (r *recordWatch) close() { r.end() }
+
 // watchRecords ends the run when its records stall.
-func (e *execution) watchRecords() recordWatch {
+func (e *execution) watchRecords() {
 	env := &e.cfg.Env.Record
 	w := stallWatch{
 		progress: e.pool.Progress, timeout: env.CompletionStallTimeout, interval: env.CompletionStallCheckInterval,
@@ -73,8 +76,9 @@ func (e *execution) watchRecords() recordWatch {
 		defer stalled()
 		if err := w.wait(watched); err != nil {
 			e.log.Error("Records have stalled, the run ends here", "error", err)
-			e.abort(err)
+			e.ending.abort(err)
 		}
 	}()
-	return recordWatch{going, func() { unwatch(); <-ended }}
+	e.stall = &recordWatch{going: going, end: func() { unwatch(); <-ended }}
+	e.watches = append(e.watches, e.stall)
 }

@@ -118,9 +118,9 @@ func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
 // A record that comes while the results are being made would be in some of them and not in others.
 func TestRecordsThatComeTooLateAreLeftOut(t *testing.T) {
 	late := &stuck{at: -1}
-	e := &execution{options: Options{Observers: []Observer{late}}}
-	e.sealed.Store(true)
-	e.deliver(&record.Record{}) // which has nowhere to go in an execution that was not prepared
+	r := &recorder{base: &base{options: Options{Observers: []Observer{late}}}}
+	r.sealed.Store(true)
+	r.deliver(&record.Record{}) // which has nowhere to go in a recorder without metrics
 	if n := late.seen.Load(); n != 0 {
 		t.Errorf("%d late records were handed on", n)
 	}

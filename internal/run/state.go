@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
 )
 
 // stateInterval is how often the state of a run is written: with the records, which reach the disk as
@@ -24,9 +25,9 @@ func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 		defer close(ended)
 		ticker := time.NewTicker(stateInterval)
 		defer ticker.Stop()
-		warned := false
+		warned, now := false, &outcome{execution: e}
 		for {
-			err := e.writeState(e.runningState())
+			err := e.writeState(now.runningState())
 			if err != nil && !warned {
 				warned = true
 				e.log.Warn("The state of the run cannot be written; aiperf report needs it should the run be killed", "error", err)
@@ -50,53 +51,53 @@ func (e *execution) writeState(s *summary.State) error {
 }
 
 // runningState is the state of a run on its way.
-func (e *execution) runningState() *summary.State {
-	phases := e.engine.Snapshot()
-	s := e.state(e.facts(phases), phases)
+func (o *outcome) runningState() *summary.State {
+	o.Phases = o.engine.Snapshot()
+	s := o.state(o.facts())
 	s.Status = summary.StateRunning
-	if warmup := phaseOf(phases, load.Warmup); warmup != nil && warmup.RequestsEndNS != 0 && e.warmup != nil {
+	if warmup := phaseOf(o.Phases, load.Warmup); warmup != nil && warmup.RequestsEndNS != 0 && o.records.warmup != nil {
 		// Some of its last requests may not be records yet: a second later they are.
-		if seen := e.warmup.Snapshot(); seen != e.warmupSeen {
-			e.setFacts(e.warmup, warmup)
-			e.warmupSeen, e.warmupResults = seen, e.warmup.Results()
+		if seen := o.records.warmup.Snapshot(); seen != o.warmupSeen {
+			o.setFacts(o.records.warmup, load.Warmup)
+			o.warmupSeen, o.warmupResults = seen, o.records.warmup.Results()
 		}
-		s.Warmup, s.WarmupRecords = e.warmupResults, e.warmupRows.all()
+		s.Warmup, s.WarmupRecords = o.warmupResults, o.records.warmupRows.all()
 	}
-	if profiling := phaseOf(phases, load.Profiling); profiling != nil {
-		s.GPU = e.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
-		s.ClientHealth = e.health.soFar(&s.Run, profiling, e.client.StampSource()).Object()
+	if profiling := phaseOf(o.Phases, load.Profiling); profiling != nil {
+		s.GPU = o.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
+		s.ClientHealth = o.health.soFar(&s.Run, profiling).Object()
 	}
 	return s
 }
 
 // state is what is known beside the records.
-func (e *execution) state(run summary.Run, phases []load.Stats) *summary.State {
-	a := &e.cfg.Artifacts
+func (o *outcome) state(run summary.Run) *summary.State {
+	a := &o.cfg.Artifacts
 	s := &summary.State{
-		UpdatedNS: e.clock.WallNS(e.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: e.cfg.FailIf,
-		Run: run, Config: e.metricsConfig(),
-		Window:  e.window(phaseOf(phases, load.Profiling)),
-		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: e.cfg.Env.UI.ConsoleGroups, URLs: e.shownURLs()},
+		UpdatedNS: o.clock.WallNS(o.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: o.cfg.FailIf,
+		Run: run, Config: plan.Metrics(o.cfg, &o.target.descriptor),
+		Window:  o.window(phaseOf(o.Phases, load.Profiling)),
+		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups, URLs: o.target.shownURLs()},
 	}
-	for _, look := range e.health.watch.Looks() {
-		look.AtNS = e.clock.WallNS(look.AtNS)
+	for _, look := range o.health.watch.Looks() {
+		look.AtNS = o.clock.WallNS(look.AtNS)
 		s.Looks = append(s.Looks, look)
 	}
-	s.Phases = e.phaseStates(phases)
+	s.Phases = o.phaseStates()
 	return s
 }
 
 // phaseStates are the phases by the wall clock.
-func (e *execution) phaseStates(phases []load.Stats) []summary.PhaseState {
+func (o *outcome) phaseStates() []summary.PhaseState {
 	var list []summary.PhaseState
 	wall := func(ns int64) int64 {
 		if ns == 0 {
 			return 0
 		}
-		return e.clock.WallNS(ns)
+		return o.clock.WallNS(ns)
 	}
-	for i := range phases {
-		p := &phases[i]
+	for i := range o.Phases {
+		p := &o.Phases[i]
 		kind := string(config.ProfilingPhase)
 		if p.Kind == load.Warmup {
 			kind = string(config.WarmupPhase)
@@ -111,26 +112,27 @@ func (e *execution) phaseStates(phases []load.Stats) []summary.PhaseState {
 }
 
 // finalState is the state of a run that is over.
-func (e *execution) finalState(run summary.Run, out *Outcome) *summary.State {
-	s := e.state(run, out.Phases)
+func (o *outcome) finalState() *summary.State {
+	s := o.state(o.run)
+	s.Ledger = o.ledger
 	s.Status = summary.StateFinished
-	s.Warmup, s.ClientHealth = out.Result.Warmup, out.Result.ClientHealth
+	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth
 	if s.Warmup != nil {
-		s.WarmupRecords = e.warmupRows.all()
+		s.WarmupRecords = o.records.warmupRows.all()
 	}
-	s.Console.Notes = out.Console.Notes
-	if e.gpus != nil && (e.cfg.GPU.Given || out.Result.Telemetry != nil) {
-		s.GPU = e.gpus.state
+	s.Console.Notes = o.Console.Notes
+	if o.gpus != nil && (o.cfg.GPU.Given || o.Result.Telemetry != nil) {
+		s.GPU = o.gpus.state
 	}
-	s.Console.ServerMetrics, s.Console.Speculation = out.Console.ServerMetrics, out.Console.Speculation
+	s.Console.ServerMetrics, s.Console.Speculation = o.Console.ServerMetrics, o.Console.Speculation
 	return s
 }
 
 // window is when a phase ran, and over what network.
-func (e *execution) window(phase *load.Stats) metrics.RunFacts {
-	facts := metrics.RunFacts{NetworkRTT: e.rtt}
+func (o *outcome) window(phase *load.Stats) metrics.RunFacts {
+	facts := metrics.RunFacts{NetworkRTT: o.rtt}
 	if phase != nil && phase.StartNS != 0 && phase.RequestsEndNS != 0 {
-		facts.WindowStartNS, facts.WindowEndNS = e.clock.WallNS(phase.StartNS), e.clock.WallNS(phase.RequestsEndNS)
+		facts.WindowStartNS, facts.WindowEndNS = o.clock.WallNS(phase.StartNS), o.clock.WallNS(phase.RequestsEndNS)
 	}
 	return facts
 }

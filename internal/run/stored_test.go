@@ -99,14 +99,14 @@ func sentFrom(t *testing.T, indexFrom int64, args []string) []string {
 	var lines bytes.Buffer
 	o := Options{Version: "test", Log: runlog.New(runlog.Options{Console: &lines})}
 	defer o.Log.Close()
-	e := &execution{cfg: resolveBare(t, dir, url, args...), options: o, log: o.Log.Logger("run"), clock: clock.New(), id: "id",
-		tokenizer: tokenizer.Builtin(), indexFrom: indexFrom}
+	e := newExecution(newBase(resolveBare(t, dir, url, args...), o, clock.New()))
+	e.id, e.content.tokenizer, e.content.indexFrom = "id", tokenizer.Builtin(), indexFrom
 	defer e.close()
 	if err := e.prepareUntilStopped(context.Background()); err != nil {
 		t.Fatalf("%v %s", err, lines.String())
 	}
-	if (e.data.Store != nil) != (indexFrom > 0) {
-		t.Fatalf("an index from %d: %v", indexFrom, e.data.Store)
+	if (e.content.data.Store != nil) != (indexFrom > 0) {
+		t.Fatalf("an index from %d: %v", indexFrom, e.content.data.Store)
 	}
 	phases, err := e.generate(context.Background())
 	if err != nil {

@@ -2,13 +2,16 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/jinja"
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/chat"
 	"aiperf/internal/workload/tokenizer/load"
@@ -16,53 +19,53 @@ import (
 
 // loadTokenizers makes the tokenizers ready that the run counts with: the user's own, or one for each
 // model. Each name is looked up once; whatever a run needs of the network, it needs here.
-func (e *execution) loadTokenizers(ctx context.Context) error {
-	t := &e.cfg.Tokenizer
+func (c *content) loadTokenizers(ctx context.Context) error {
+	t := &c.cfg.Tokenizer
 	if t.Name == "" {
 		return nil
 	}
-	asNamed := e.cfg.Env.Service.TokenizerSkipPreload
+	asNamed := c.cfg.Env.Service.TokenizerSkipPreload
 	if !asNamed {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.cfg.Env.Service.TokenizerPreloadTimeout)
+		ctx, cancel = context.WithTimeout(ctx, c.cfg.Env.Service.TokenizerPreloadTimeout)
 		defer cancel()
 	}
 	h := hub.FromEnv(os.LookupEnv, hub.Models)
-	h.UserAgent = "aiperf/" + e.options.Version
+	h.UserAgent = "aiperf/" + c.options.Version
 	begin, resolved := time.Now(), 0
 	loaded := map[string]endpoint.Counter{}
+	c.counters = map[string]endpoint.Counter{}
 	for i, name := range t.ByModel {
 		if counter, ok := loaded[name]; ok {
-			e.countModel(i, counter)
+			c.counters[c.cfg.Models[i]] = counter
 			continue
 		}
-		tok, bundle, err := e.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
-			e.log.Info(message)
+		tok, bundle, err := c.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
+			c.log.Info(message)
 			resolved++
 		}})
 		if err != nil {
 			return err
 		}
-		counter, err := e.chatCounter(tok, bundle)
+		counter, err := c.chatCounter(tok, bundle)
 		if err != nil {
 			return err
 		}
-		loaded[name] = counter
-		e.tokenizers = append(e.tokenizers, tok)
+		loaded[name], c.counters[c.cfg.Models[i]] = counter, counter
+		c.tokenizers = append(c.tokenizers, tok)
 		if i == 0 {
-			e.tokenizer = tok
+			c.tokenizer, c.counters[""] = tok, counter
 		}
-		e.countModel(i, counter)
 	}
 	if resolved > 0 {
-		e.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
+		c.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
 	}
 	return nil
 }
 
 // tokenizersFailed tells that a tokenizer counts wrongly.
-func (e *execution) tokenizersFailed() error {
-	for _, t := range e.tokenizers {
+func (c *content) tokenizersFailed() error {
+	for _, t := range c.tokenizers {
 		if err := tokenizer.Err(t); err != nil {
 			return fmt.Errorf("the tokenizer %s: %w", t.Name(), err)
 		}
@@ -102,27 +105,16 @@ func (t *Tokenizers) load(ctx context.Context, o load.Options) (tokenizer.Tokeni
 	return tok, bundle, nil
 }
 
-// countModel has the counter count what the i-th model reads and writes.
-func (e *execution) countModel(i int, counter endpoint.Counter) {
-	if e.counters == nil {
-		e.counters = map[string]endpoint.Counter{}
-	}
-	if i == 0 {
-		e.counters[""] = counter
-	}
-	e.counters[e.cfg.Models[i]] = counter
-}
-
 // chatCounter counts conversations as the chat template spells them, if that is asked for and there is a
 // template.
-func (e *execution) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint.Counter, error) {
+func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint.Counter, error) {
 	memo := tokenizer.NewMemo(tok)
-	if !e.cfg.Tokenizer.ChatTemplate {
+	if !c.cfg.Tokenizer.ChatTemplate {
 		return memo, nil
 	}
 	text, ok := b.ChatTemplate()
 	if !ok {
-		e.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted without it", "tokenizer", tok.Name())
+		c.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted without it", "tokenizer", tok.Name())
 		return memo, nil
 	}
 	bos, eos := b.SpecialTokens()
@@ -131,9 +123,34 @@ func (e *execution) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoi
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
 	return &templated{Counter: memo, template: template, warn: func(err error) {
-		e.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it", "error", err)
+		c.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it", "error", err)
 	}}, nil
 }
 
 // counter counts for the primary model; nil counts nothing.
-func (e *execution) counter() endpoint.Counter { return e.counters[""] }
+func (c *content) counter() endpoint.Counter { return c.counters[""] }
+
+// templated counts conversations with their chat template, other texts as they are.
+type templated struct {
+	endpoint.Counter
+	template *chat.Template
+	warn     func(error)
+	once     sync.Once   // a refusal is told once
+	off      atomic.Bool // the template does not end; it is not tried again
+}
+
+// CountMessages implements endpoint.MessageCounter.
+func (t *templated) CountMessages(messages []byte) (int, bool) {
+	if t.off.Load() {
+		return 0, false
+	}
+	text, err := t.template.Render(messages)
+	if err != nil {
+		if errors.Is(err, jinja.ErrEndless) {
+			t.off.Store(true)
+		}
+		t.once.Do(func() { t.warn(err) })
+		return 0, false
+	}
+	return t.Count(text), true
+}

@@ -48,14 +48,14 @@ func TestSimultaneousStartLetsTheFirstRequestsLeaveTogether(t *testing.T) {
 
 // A run that ends before its barrier opens leaves nobody behind it.
 func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
-	d := newDispatcher(wiring{})
+	d := &dispatcher{requests: newRequests(schedule{}, nil, nil), senders: newSenders(nil, nil)}
 	g := &gathered{gate: make(chan struct{}), places: map[uint64]*sending{}}
 	d.gathered = g
 	left := make(chan struct{})
 	place := &sending{ctx: context.Background()}
 	d.all.Go(func() {
 		defer close(left)
-		g.wait(d, place)
+		g.wait(d.senders, place)
 	})
 	d.close()
 	<-left
@@ -65,8 +65,7 @@ func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
 }
 
 func TestCuttingOnePhaseOffSparesTheOthers(t *testing.T) {
-	d := newDispatcher(wiring{})
-	defer d.close()
+	d := newSenders(nil, nil)
 	d.mu.Lock()
 	first, second := d.exchangesOf(0), d.exchangesOf(1)
 	d.mu.Unlock()

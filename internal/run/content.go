@@ -1,0 +1,218 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+
+	"aiperf/internal/config"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/session"
+	"aiperf/internal/workload/compose"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/tokenizer"
+)
+
+// content is what requests say: the conversations, and what counts their tokens.
+type content struct {
+	*target
+	tokenizer  tokenizer.Tokenizer         // of the primary model
+	tokenizers []tokenizer.Tokenizer       // of all models
+	counters   map[string]endpoint.Counter // by model, where there are several
+	data       *dataset.Dataset
+	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.
+	indexFrom int64
+	// repeatsAnnounced: it was said before the load that prompts are sent several times.
+	repeatsAnnounced bool
+	// inputsError is why inputs.json could not be written.
+	inputsError error
+	unencoded   sync.Once
+}
+
+// build makes the dataset, and makes sure that the endpoint can carry it.
+func (c *content) build(ctx context.Context) error {
+	if c.data == nil {
+		if err := c.buildDataset(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.tokenizersFailed(); err != nil {
+		return err
+	}
+	return c.fitDataset(ctx)
+}
+
+// encode makes token ids for endpoints whose requests carry them; the tokenizer is loaded by the time it is called.
+func (c *content) encode(dst []int, text string) []int { return c.tokenizer.Encode(dst, text) }
+
+func (c *content) buildDataset(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Env.Service.ProfileConfigureTimeout)
+	defer cancel()
+	options := plan.Dataset(c.cfg, &c.descriptor)
+	options.Published.Hub = hub.FromEnv(os.LookupEnv, hub.Datasets)
+	options.Reading.IndexFrom = max(options.Reading.IndexFrom, c.indexFrom)
+	if t, ok := c.counter().(*templated); ok && c.descriptor.Name == "chat" {
+		options.Template = t
+	}
+	data, warnings, err := compose.Build(ctx, options, c.tokenizer)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT: %w", c.cfg.Env.Service.ProfileConfigureTimeout, err)
+		}
+		return err
+	}
+	warnings = append(append(warnings, unsentMedia(data, c.descriptor)...), verbatimWarnings(data, c.cfg)...)
+	for _, w := range warnings {
+		c.log.Warn(w)
+	}
+	for _, n := range data.Notes {
+		c.log.Info(n)
+	}
+	c.announceRepeats(data)
+	if err := checkCacheBust(data, c.cfg.Dataset.CacheBust); err != nil {
+		return err
+	}
+	if err := c.checkThreadedMessages(data); err != nil {
+		return err
+	}
+	c.log.Info("Dataset ready", "conversations", data.Len(), "turns", data.Turns())
+	c.data = data
+	return nil
+}
+
+// fitDataset refuses conversations that the endpoint cannot carry, before the first request, and brings
+// media into the form it takes.
+func (c *content) fitDataset(ctx context.Context) error {
+	if err := checkHistories(c.data, c.descriptor); err != nil {
+		return err
+	}
+	if c.descriptor.InlineMedia {
+		return inlineImages(ctx, c.data, c.cfg.Env.Dataset.MediaTimeout, c.cfg.Env.Dataset.MediaParallel)
+	}
+	return nil
+}
+
+// checkLanes refuses more lanes than recordings unless a recording may be in several of them.
+func (c *content) checkLanes() error {
+	p := c.cfg.Profiling()
+	if p.Lanes == nil || p.Lanes.Wrap || *p.Concurrency <= c.data.RootCount() {
+		return nil
+	}
+	return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give --allow-dataset-wrap to play a recording in several lanes at once",
+		*p.Concurrency, c.cfg.Dataset.Path, c.data.RootCount())
+}
+
+// checkThreadedMessages refuses extra inputs that would replace the messages which replies are put into.
+func (c *content) checkThreadedMessages(data *dataset.Dataset) error {
+	if _, ok := c.cfg.Endpoint.Extra.Get("messages"); !ok {
+		return nil
+	}
+	if holds(data).Threaded > 0 {
+		return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages", c.cfg.Dataset.Path)
+	}
+	return nil
+}
+
+// cacheBust says to the sessions how their requests are marked, nil if they are not.
+func (c *content) cacheBust() *session.CacheBust {
+	target := c.cfg.Dataset.CacheBust
+	if target == "" {
+		return nil
+	}
+	return &session.CacheBust{Target: target, RunID: c.id, NoSystem: func() {
+		c.log.Warn(fmt.Sprintf("--cache-bust %s: there is no system message to mark, so the first message of the user is marked", target))
+	}}
+}
+
+// repeatsMatter reports whether a prompt that is sent again can be cheaper than the first time without anybody having
+// asked for it: in conversations of several turns it is meant to be, and marks against caches prevent it.
+func (c *content) repeatsMatter(data *dataset.Dataset) bool {
+	return c.descriptor.ProducesTokens && c.cfg.Dataset.CacheBust == "" && data.Turns() == data.Len()
+}
+
+// announceRepeats warns before the load when prompts will be sent several times, where the number of requests is known.
+func (c *content) announceRepeats(data *dataset.Dataset) {
+	p := c.cfg.Profiling()
+	requests := plan.Limit(p.Requests)
+	if sessions := plan.Limit(p.Sessions); sessions > 0 && (requests == 0 || sessions < requests) {
+		requests = sessions
+	}
+	prompts := int64(data.RootCount())
+	if requests <= prompts || p.Schedule != nil || p.Lanes != nil {
+		return
+	}
+	if !c.repeatsMatter(data) {
+		if p.Sessions != nil {
+			c.log.Info("More sessions than conversations: conversations will repeat", "sessions", requests, "conversations", prompts)
+		}
+		return
+	}
+	c.repeatsAnnounced = true
+	c.log.Warn(fmt.Sprintf("Each of the %d prompts will be sent about %s times; a prefix cache can answer the repeats, which are faster then: %s",
+		prompts, strconv.FormatFloat(float64(requests)/float64(prompts), 'f', 1, 64), c.uniquePrompts(requests)))
+}
+
+// uniquePrompts says how each of some requests gets a prompt of its own.
+func (c *content) uniquePrompts(requests int64) string {
+	remedy := "use more data"
+	if c.cfg.Dataset.Path == "" {
+		remedy = fmt.Sprintf("--num-dataset-entries %d", requests)
+	}
+	if c.descriptor.Name == "chat" || c.descriptor.Name == "responses" {
+		remedy += " or --cache-bust first_turn_prefix"
+	}
+	return remedy
+}
+
+// datasetHash is the hash of inputs.json, which holds every payload; of a dataset file where that is
+// left out.
+func (c *content) datasetHash() (string, bool) {
+	for _, path := range []string{c.cfg.Artifacts.Path(config.InputsJSON), c.cfg.Dataset.Path} {
+		if path == "" {
+			continue
+		}
+		if hash, err := fileHash(path); err == nil {
+			return hash, true
+		}
+	}
+	return "", false
+}
+
+// promptTally counts how often the first prompt of each conversation was sent in the profiling phases, in four bytes a
+// conversation.
+type promptTally struct {
+	mu                  sync.Mutex
+	times               []uint32
+	sent, distinct, max int64
+}
+
+// add counts the first prompt of a conversation.
+func (p *promptTally) add(conversation int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.times[conversation] == 0 {
+		p.distinct++
+	}
+	p.times[conversation]++
+	p.sent++
+	p.max = max(p.max, int64(p.times[conversation]))
+}
+
+// summary is the tally as the results have it; nil when nothing was sent.
+func (p *promptTally) summary() *summary.Dataset {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sent == 0 {
+		return nil
+	}
+	return &summary.Dataset{
+		Conversations: int64(len(p.times)), DistinctPrompts: p.distinct,
+		MeanRepeats: float64(p.sent) / float64(p.distinct), MaxRepeats: p.max,
+	}
+}

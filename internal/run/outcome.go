@@ -1,0 +1,353 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/timeline"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/report/html"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/run/plan"
+	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/trust"
+	"aiperf/internal/wire/control"
+)
+
+// outcome is an Outcome in the making, or what it would be now: what is known of the run, given what its phases did.
+type outcome struct {
+	*execution
+	Outcome
+	// run is what was known before the metrics, ran are the phases that were started.
+	run summary.Run
+	ran []summary.Phase
+	// ledger is what the servers counted; nil where their counters were not scraped.
+	ledger *summary.Ledger
+	// warmupResults are those of the warm-up of a run on its way when its engine had seen warmupSeen.
+	warmupSeen    metrics.Snapshot
+	warmupResults []metrics.Result
+}
+
+// finish turns what the load left into results and files.
+func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
+	// The descriptors and ports of idle connections may be what the last probes and the reports lack.
+	e.client.CloseIdle()
+	unwritten := e.watches.each(watcher.stop)
+	e.log.Info("Processing the records")
+	e.drain(phases)
+	defer e.followers.flush()()
+	problems := []error{e.content.inputsError, unwritten, e.content.tokenizersFailed()}
+	for _, s := range e.records.sinks {
+		if err := s.Close(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if e.ending.unprocessed == nil {
+		e.records.sinks = nil // a record on its way may still look at them otherwise
+	}
+	if seen := e.records.profiling.Snapshot(); seen.Requests() == 0 {
+		e.records.writeOutputs()
+		reason := emptyReason(phases)
+		if err := e.ending.withoutResults(); err != nil {
+			reason = err.Error()
+		}
+		return nil, &NoResultsError{Reason: reason}
+	}
+	o := &outcome{execution: e, Outcome: Outcome{Phases: phases, Console: plan.Console(e.cfg, e.target.shownURLs())}}
+	problems = append(problems, o.compute())
+	state := o.finalState()
+	problems = append(problems, o.writeState(state))
+	o.Problem = errors.Join(append(problems, o.export(state)...)...)
+	o.writePhases(state)
+	if o.Problem == nil {
+		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
+	}
+	out := o.Outcome // without the execution, which callers must not keep
+	return &out, nil
+}
+
+// compute makes the result. Its error is what of the watches' own files could not be written.
+func (o *outcome) compute() error {
+	o.setFacts(o.records.profiling, load.Profiling)
+	if o.records.warmup != nil {
+		o.setFacts(o.records.warmup, load.Warmup)
+	}
+	for _, w := range slices.Concat(o.intake.Oddities(), o.records.profiling.Warnings()) {
+		o.log.Warn(w)
+	}
+	o.run = o.facts()
+	o.Result = summary.Build(o.run, o.records.profiling, o.records.warmup)
+	o.settleSubmission()
+	o.ran = summary.PhasesRun(o.phaseStates(), o.clock.WallNS(o.clock.NowNS()))
+	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
+	o.noteSkipped()
+	o.advise()
+	o.Aborted = o.ending.reason(o.Result.WasCancelled)
+	return unwritten
+}
+
+// export writes the reports. What could not be written is an error, and not named in the footer.
+func (o *outcome) export(state *summary.State) []error {
+	a, ctx := &o.cfg.Artifacts, context.Background()
+	exporters := []report.Exporter{
+		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
+		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
+		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
+		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
+	}
+	if a.Outputs {
+		exporters = append(exporters, o.records.outputsExporter())
+	}
+	if a.RecordsParquet {
+		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
+	}
+	if a.HTMLReport {
+		exporters = append(exporters, html.Export{Path: a.Path(config.HTMLReport), Run: o.records.page.run(o, state)})
+	}
+	tables := report.ExportAll(ctx, &o.Result, exporters...)
+	f := &o.Console.Files
+	for _, path := range []*string{
+		&f.CSV, &f.JSON, &f.HTML, &f.Parquet, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON,
+		&f.ServerMetricsCSV, &f.ServerMetricsJSON, &f.LogFile,
+	} {
+		if _, err := os.Stat(*path); err != nil {
+			*path = ""
+		}
+	}
+	plain := o.Console
+	plain.Width = console.Width(false, 0, o.cfg.Env.UI.ConsoleExportWidth)
+	text := report.ExportAll(ctx, &o.Result, console.Export{Path: a.Path(config.ConsoleText), Options: plain})
+	for _, err := range []error{tables, text} {
+		if err != nil {
+			o.log.Error("Reports could not be written", "error", err)
+		}
+	}
+	return []error{tables, text}
+}
+
+// setFacts tells an engine from when to when the first phase of its kind ran, and over what network.
+func (o *outcome) setFacts(engine *metrics.Engine, kind load.Kind) {
+	engine.SetRunFacts(o.window(phaseOf(o.Phases, kind)))
+}
+
+func cancelled(phases []load.Stats) bool {
+	return slices.ContainsFunc(phases, func(p load.Stats) bool { return p.WasCancelled })
+}
+
+func emptyReason(phases []load.Stats) string {
+	p := phaseOf(phases, load.Profiling)
+	switch {
+	case p == nil && cancelled(phases):
+		return "the run was cancelled before the profiling phase"
+	case p == nil:
+		return "the profiling phase did not start"
+	case p.RequestsSent == 0:
+		return "no request was sent"
+	case p.RequestsCancelled == p.RequestsSent:
+		return fmt.Sprintf("all %d requests were cut off before they finished", p.RequestsSent)
+	}
+	return ""
+}
+
+// phaseOf is the first phase of a kind that has begun.
+func phaseOf(phases []load.Stats, kind load.Kind) *load.Stats {
+	for i := range phases {
+		if phases[i].Kind == kind {
+			return &phases[i]
+		}
+	}
+	return nil
+}
+
+// facts are what the summary says of the run beside its metrics.
+func (o *outcome) facts() summary.Run {
+	run := summary.Run{
+		AIPerfVersion: o.options.Version,
+		BenchmarkID:   o.id,
+		Info:          o.options.Info,
+		InputConfig:   config.InputConfig(o.cfg),
+		Provenance:    o.origin,
+		WasCancelled:  cancelled(o.Phases),
+		EndpointTitle: o.target.descriptor.MetricsTitle,
+	}
+	run.Info.RandomSeed, run.Info.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
+	run.Info.VariationLabel = cmp.Or(run.Info.VariationLabel, "base")
+	if lacking := o.ending.lacking(); lacking != nil {
+		run.Incomplete = o.redactor.Text(lacking.Error())
+	}
+	run.Submission = o.submission(&run)
+	p := phaseOf(o.Phases, load.Profiling)
+	if p == nil {
+		return run
+	}
+	run.StartNS = o.clock.WallNS(p.StartNS)
+	run.Branches = o.branches()
+	run.Dataset, run.Source = o.prompts.summary(), plan.Source(o.cfg)
+	run.Counts = summary.Counts{
+		Sent: p.RequestsSent, CutOff: p.RequestsCancelled,
+		SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,
+		TargetRate: p.TargetRate, DeliveredRate: p.DeliveredRate(o.clock.NowNS()),
+	}
+	return run
+}
+
+// submission says whether the run keeps its scenario, nil without one.
+func (o *outcome) submission(run *summary.Run) *summary.Submission {
+	asked := o.cfg.Submission
+	if asked == nil {
+		return nil
+	}
+	s := &summary.Submission{Scenario: asked.Scenario, Reasons: append([]string(nil), asked.Reasons...)}
+	if run.WasCancelled {
+		s.Reasons = append(s.Reasons, "was_cancelled")
+	}
+	if run.Incomplete != "" {
+		s.Reasons = append(s.Reasons, "incomplete")
+	}
+	return s
+}
+
+// noteSkipped tells of requests that are in no other figure.
+func (o *outcome) noteSkipped() {
+	c := &o.Result.Counts
+	if c.Skipped == 0 {
+		return
+	}
+	note := fmt.Sprintf("%d of %d requests were skipped, as their context was too long for the server; --max-context-length leaves such recordings out",
+		c.Skipped, c.Completed())
+	o.log.Warn(note)
+	o.Console.Notes = append(o.Console.Notes, note)
+}
+
+// settleSubmission adds what only the results show: too many requests whose context was too long.
+func (o *outcome) settleSubmission() {
+	r := &o.Result
+	total := r.Counts.Completed()
+	if r.Submission == nil || total == 0 {
+		return
+	}
+	if n, ok := r.Value("context_overflow_count"); ok && n/float64(total) > o.cfg.Env.ContextOverflow.RateLimit {
+		r.Submission.Reasons = append(r.Submission.Reasons, "context_overflow_rate_exceeded")
+	}
+}
+
+// branches sums up the sessions of the profiling phases; nil where none may branch and none was recorded as a tree.
+func (o *outcome) branches() *summary.Branches {
+	if !o.content.data.Branches() && o.cfg.Profiling().Lanes == nil {
+		return nil
+	}
+	var sum summary.Branches
+	for i := range o.Phases {
+		if b := &o.Phases[i].Branches; o.Phases[i].Kind == load.Profiling {
+			sum.GraphsAdmitted += o.Phases[i].SentSessions
+			sum.GraphsCompleted += o.Phases[i].CompletedSessions
+			sum.ChildrenSpawned += b.ChildrenSpawned
+			sum.ChildrenCompleted += b.ChildrenCompleted
+			sum.ChildrenErrored += b.ChildrenErrored
+			sum.ChildrenTruncated += b.ChildrenTruncated
+			sum.ChildrenDelayed += b.ChildrenDelayed
+			sum.ParentsSuspended += b.ParentsSuspended
+			sum.ParentsResumed += b.ParentsResumed
+			sum.ParentsFailed += b.ParentsFailed
+			sum.JoinsSuppressed += b.JoinsSuppressed
+		}
+	}
+	return &sum
+}
+
+// course is what the run knows of its own course.
+func (o *outcome) course() trust.Course {
+	r := &o.Result
+	away := o.reach.outage()
+	c := trust.Course{Unreached: away.Failures, Outage: away.Longest, First: o.health.firstRequests(o.cfg.Endpoint.Streaming)}
+	if r.Reconciliation != nil {
+		if message, advice, found := r.Reconciliation.Finding(); found {
+			c.Totals = &trust.Totals{Message: message, Advice: advice, Quiet: r.Reconciliation.Quiet()}
+		}
+	}
+	if o.content.repeatsMatter(o.content.data) {
+		p := &o.prompts
+		p.mu.Lock()
+		c.Prompts = &trust.Prompts{Distinct: p.distinct, Sent: p.sent, Max: p.max, Remedy: o.content.uniquePrompts(p.sent), Announced: o.content.repeatsAnnounced}
+		p.mu.Unlock()
+	}
+	return c
+}
+
+// modelsPatience bounds the question which models a server has, once requests for one failed.
+const modelsPatience = 5 * time.Second
+
+// advise logs what to try against the errors of the run, and asks the server for its models where that helps.
+func (o *outcome) advise() {
+	var failures []*record.Error
+	for i := range o.Result.Errors {
+		failures = append(failures, &o.Result.Errors[i].Error)
+	}
+	list := hint.ForAll(failures)
+	o.Hints = list
+	for _, h := range list {
+		o.log.Warn("Requests failed. " + h.String())
+	}
+	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) || o.cfg.Endpoint.GRPC {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), modelsPatience)
+	defer cancel()
+	names, from, err := o.target.serverModels(ctx)
+	if err != nil {
+		return // the errors of the run say enough
+	}
+	note := o.redactor.Text(from + " offers " + control.Listed(names))
+	o.log.Warn(note)
+	o.Console.Notes = append(slices.Clip(o.Console.Notes), note)
+}
+
+// pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one
+// does nothing.
+type pageData struct {
+	startNS  func() int64
+	once     sync.Once
+	requests *timeline.Recorder
+}
+
+// add takes a profiling record, from several goroutines at once.
+func (p *pageData) add(r *record.Record) {
+	if p == nil {
+		return
+	}
+	p.once.Do(p.begin)
+	p.requests.Add(r)
+}
+
+func (p *pageData) begin() { p.requests = timeline.New(p.startNS()) }
+
+// run is everything that the page shows beside the result.
+func (p *pageData) run(o *outcome, state *summary.State) html.Run {
+	figures := summary.FiguresOf(&o.Result)
+	run := html.Run{
+		Phases: state.Phases, Requests: p.requests, Looks: state.Looks, ServerFigures: state.Console.ServerMetrics,
+		Thresholds: compare.Judge(state.FailIf, state.Config.Percentiles, &figures),
+	}
+	if s := o.servers; s != nil {
+		run.Servers = servermetrics.Curves(s.collector.Store())
+	}
+	if g := o.gpus; g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		run.GPUs = g.store.Curves()
+	}
+	return run
+}

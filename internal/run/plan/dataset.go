@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"math"
+
+	"aiperf/internal/config"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/compose"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/media"
+	"aiperf/internal/workload/public"
+	"aiperf/internal/workload/synthetic"
+)
+
+// addMedia says to the composer what generated turns have besides prompts, or instead of them.
+func addMedia(o *compose.Options, d *config.Dataset) {
+	o.Rankings, o.Pictures, o.Sounds = d.Rankings, d.Images, d.Audio
+	if v := d.Video; v != nil {
+		film := media.Film{
+			Width: v.Width, Height: v.Height, Seconds: v.Seconds, FPS: v.FPS, Show: v.Show,
+			Format: v.Format, Codec: v.Codec, AudioCodec: v.AudioCodec,
+			Sound: media.Clip{Format: "wav", Seconds: v.Seconds, RateHz: v.AudioRateHz, Depth: v.AudioDepth, Channels: v.AudioChannels},
+		}
+		o.Films = &compose.Films{Film: film, BatchSize: d.Batches.Video}
+	}
+}
+
+// addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
+func addCorpus(o *compose.Options, d *config.Dataset) {
+	switch {
+	case d.Corpus == "coding":
+		o.Corpus = compose.Code
+	case d.Corpus == "random" && d.CorpusStyle == config.StyleSGLang:
+		o.Corpus = compose.AllTokens
+	case d.Corpus == "random":
+		o.Corpus = compose.OrdinaryTokens
+	}
+	if r := d.Range; r != nil {
+		upTo := r.Mode == config.StyleSGLang
+		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: r.Input, UpTo: upTo}, &synthetic.Window{Ratio: r.Output, UpTo: upTo}
+	}
+}
+
+// Dataset returns what is composed for the requests of an endpoint, but for what needs the run: the chat template and
+// the hub.
+func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
+	c := &cfg.Dataset
+	options := compose.Options{
+		Path: c.Path, Format: c.Format, Reading: reading(cfg, d), Entries: c.Entries, Sampling: dataset.Sampling(c.Sampling),
+		ISL: c.ISL, OSL: c.OSL, SeqDist: c.SequenceDistribution, BatchSize: c.Batches.Text,
+		Turns: c.Turns, DelayMS: c.TurnDelayMS, DelayRatio: c.TurnDelayRatio,
+		PrefixPool: c.PrefixPoolSize, PrefixLength: c.PrefixLength,
+		SharedSystemLength: c.SharedSystemPromptLength, SystemPrompt: c.SystemPrompt, UserContextLength: c.UserContextPromptLength,
+		CacheBust: c.CacheBust, Models: cfg.Models, ModelSelection: cfg.ModelSelection, ModelWeights: cfg.ModelWeights, Seed: Seed(cfg),
+	}
+	options.Kind = compose.Synthetic
+	switch c.Kind {
+	case config.FileDataset:
+		options.Kind = compose.File
+	case config.PublicDataset:
+		options.Kind, options.Published = compose.Public, published(cfg)
+	}
+	addMedia(&options, c)
+	addCorpus(&options, c)
+	options.Sessions = sessionLimit(cfg)
+	return options
+}
+
+// reading says how an input file is read.
+func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
+	c := &cfg.Dataset
+	o := loader.Options{
+		Entries: c.MaxTraces, MaxContext: c.MaxContext, ThinkOnly: c.ThinkOnly, MaxDelayMS: c.MaxDelayMS, Models: cfg.Models,
+		Weka: cfg.Env.Weka, TraceLab: cfg.Env.Dataset.TraceLab,
+		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL, Reshape: reshape(cfg),
+		MaxLine: cfg.Env.Dataset.MaxLineBytes, Baseten: c.Baseten, StripImages: c.StripImages,
+		Batches: &loader.Batches{c.Batches.Text, c.Batches.Image, c.Batches.Audio, c.Batches.Video},
+	}
+	if c.Sessions != nil {
+		o.Draws = int(min(*c.Sessions, math.MaxInt32))
+	}
+	if d.InlineMedia {
+		o.IndexFrom = math.MaxInt64 // media are fetched into the dataset
+	}
+	if s := cfg.Profiling().Schedule; s != nil {
+		o.Scheduled, o.Window = true, loader.Window{StartMS: s.StartMS, EndMS: s.EndMS}
+	}
+	return o
+}
+
+// reshape is nil where the trace stays as it is.
+func reshape(cfg *config.Run) *loader.Reshape {
+	s := cfg.Dataset.Synthesis
+	if !s.Reshapes() {
+		return nil
+	}
+	return &loader.Reshape{
+		Speedup: s.SpeedupRatio, PrefixLen: s.PrefixLenMultiplier, PromptLen: s.PromptLenMultiplier,
+		OutputLen: s.OutputLenMultiplier, PrefixRoots: s.PrefixRootMultiplier,
+	}
+}
+
+// published says which public data set is read and from where.
+func published(cfg *config.Run) public.Options {
+	p, env := &cfg.Dataset.Public, &cfg.Env.Dataset
+	return public.Options{
+		Name: p.Name, Subset: p.Subset, WekaRepo: p.WekaRepo, Filters: p.Filters, Path: p.Path, Limit: p.Limit,
+		Scheduled: cfg.Profiling().Schedule != nil, CacheDir: env.PublicCacheDir, Timeout: env.PublicTimeout,
+	}
+}
+
+// Source says which public data set was sent; nil for other data.
+func Source(cfg *config.Run) *summary.Source {
+	d := &cfg.Dataset
+	if d.Kind != config.PublicDataset {
+		return nil
+	}
+	o := published(cfg)
+	from := o.Source()
+	return &summary.Source{
+		Loader: d.Public.Name, HubDataset: from.Repo, HubSubset: from.Subset, HubSplit: from.Split, Entries: d.Public.Entries,
+	}
+}

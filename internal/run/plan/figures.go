@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/wire/endpoint"
+)
+
+// Metrics returns which metrics a run has and how they are computed.
+func Metrics(cfg *config.Run, d *endpoint.Descriptor) metrics.Config {
+	c, env := metrics.DefaultConfig(), &cfg.Env
+	c.Streaming = cfg.Endpoint.Streaming
+	endpoint.Capabilities(d, &c)
+	c.UseServerTokens = cfg.Endpoint.UseServerTokenCount
+	c.ShowInternal, c.ShowExperimental = env.Dev.ShowInternalMetrics, env.Dev.ShowExperimentalMetrics
+	for _, slo := range cfg.SLOs {
+		c.SLOs = append(c.SLOs, metrics.SLO{Tag: slo.Tag, Value: slo.Value})
+	}
+	c.UsageDiffPercent = env.Metrics.UsagePctDiffThreshold
+	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
+	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
+	c.SliceNS = int64(cfg.Artifacts.SliceDuration)
+	c.ContextOverflow = env.ContextOverflow.Substrings
+	c.SkipContextOverflow = cfg.Profiling().Mode == config.AgenticReplay
+	c.Percentiles = cfg.Artifacts.Percentiles
+	c.FixedSchedule = cfg.Profiling().Schedule != nil
+	mode := cfg.Profiling().Mode
+	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay && !cfg.Profiling().AtOnce()
+	return c
+}
+
+// Console returns the options of the final report of a run that asked URLs, which hold no secrets. It names all files
+// of results that there may be.
+func Console(cfg *config.Run, urls []string) console.Options {
+	a, env := &cfg.Artifacts, &cfg.Env
+	o := console.Options{
+		ShowTrace: a.ShowTraceTiming,
+		URLs:      urls,
+		Thresholds: console.Thresholds{
+			UsagePercent: env.Metrics.UsagePctDiffThreshold,
+			OSLPercent:   env.Metrics.OSLMismatchPctThreshold,
+			OSLTokens:    int64(env.Metrics.OSLMismatchMaxTokenThreshold),
+		},
+		Files: console.Files{
+			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), HTML: a.Path(config.HTMLReport),
+			Parquet: a.Path(config.RecordsParquet), Raw: a.Path(config.RawJSONL), Outputs: a.Path(config.OutputsJSON),
+			TimesliceCSV: a.Path(config.TimeslicesCSV), TimesliceJSON: a.Path(config.TimeslicesJSON),
+			ServerMetricsCSV: a.Path(config.ServerMetricsCSV), ServerMetricsJSON: a.Path(config.ServerMetricsJSON),
+			LogFile: a.Path(config.LogFile),
+		},
+	}
+	for _, g := range env.UI.ConsoleGroups {
+		o.Groups = append(o.Groups, metrics.Group(g))
+	}
+	return o
+}
+
+// defaultStatsInterval is the period of the figures in the log.
+const defaultStatsInterval = 30 * time.Second
+
+// StatsInterval returns the period of the figures in the log, 0 for none.
+func StatsInterval(cfg *config.Run) time.Duration {
+	switch {
+	case cfg.UI.StatsInterval != nil:
+		return *cfg.UI.StatsInterval
+	case cfg.Env.UI.RealtimeMetricsInterval != nil:
+		return *cfg.Env.UI.RealtimeMetricsInterval
+	}
+	return defaultStatsInterval
+}
+
+// Limited reports whether a cap may hold arrivals back as it was asked to.
+func Limited(cfg *config.Run) bool {
+	p := cfg.Profiling()
+	return p.Concurrency != nil || p.Prefill != nil
+}

@@ -1,0 +1,121 @@
+// Package plan says what each room gets in one run: a pure function of the resolved configuration, and of facts about
+// the endpoint, for each of them. It opens nothing and keeps nothing.
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"aiperf/internal/base/random"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/watch/capacity"
+)
+
+// Seed returns the root of all random streams of a run.
+func Seed(cfg *config.Run) random.Seed {
+	if cfg.RandomSeed == nil {
+		return random.Seed{}
+	}
+	return random.Root(*cfg.RandomSeed)
+}
+
+// Load returns the phases in load's terms, for requests to a number of URLs whose sessions have meanTurns turns.
+func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
+	plan := load.Plan{Seed: Seed(cfg), URLs: urls, FailFast: cfg.Env.Timing.DAGFailFast}
+	for _, p := range cfg.Phases {
+		phase := load.Phase{Name: p.Name, Kind: load.Profiling, Grace: load.Infinite}
+		if p.Kind == config.WarmupPhase {
+			phase.Kind = load.Warmup
+		}
+		switch {
+		case p.AtOnce(): // which load calls a burst
+		case p.Mode == config.Rate:
+			phase.Arrivals = load.Arrivals{Pattern: cmp.Or(patterns[p.Pattern], load.Poisson), Rate: p.Rate, Smoothness: p.Smoothness}
+			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp}, Interval: cfg.Env.Timing.RateRampUpdateInterval}
+			for _, point := range p.Series {
+				phase.Arrivals.Series = append(phase.Arrivals.Series, load.RatePoint{At: seconds(point.Seconds), Rate: point.Rate})
+			}
+		case p.Mode == config.FixedSchedule:
+			phase.Schedule = &load.Schedule{AutoOffset: p.Schedule.AutoOffset}
+			if start := p.Schedule.StartMS; start != nil { // it moves with the times of a sped-up trace
+				phase.Schedule.StartOffset = time.Duration(reshape(cfg).Zero(*start)) * time.Millisecond
+			}
+		case p.Mode == config.AgenticReplay:
+			phase.Lanes, phase.Grace = &p.Lanes.Lanes, p.Grace
+		case p.Mode == config.UserCentric:
+			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: meanTurns}
+		}
+		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp}, load.Ramp{Duration: p.PrefillRamp}
+		phase.Concurrency, phase.Prefill = Limit(p.Concurrency), Limit(p.Prefill)
+		phase.Barrier = p.Simultaneous
+		phase.Requests, phase.Sessions = Limit(p.Requests), Limit(p.Sessions)
+		if p.Duration != nil {
+			phase.Duration, phase.Grace = *p.Duration, p.Grace
+		}
+		if p.Cancellation != nil {
+			phase.Cancellation = *p.Cancellation
+		}
+		plan.Phases = append(plan.Phases, phase)
+	}
+	return plan
+}
+
+var patterns = map[string]load.Pattern{
+	config.PatternConstant: load.Constant, config.PatternGamma: load.Gamma,
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Limit returns what p points to, 0 for nil: no limit.
+func Limit[T int | int64](p *T) T {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+// LimitsPrefill reports whether some phase bounds the requests without a first content.
+func LimitsPrefill(plan load.Plan) bool {
+	return slices.ContainsFunc(plan.Phases, func(p load.Phase) bool { return p.Prefill > 0 })
+}
+
+// sessionLimit is the number of sessions that all phases start at most: each sends one request or more. 0 is no limit.
+func sessionLimit(cfg *config.Run) int64 {
+	sum := int64(0)
+	for i := range cfg.Phases {
+		p := &cfg.Phases[i]
+		switch {
+		case p.Schedule != nil || p.Lanes != nil || p.Users > 0:
+			return 0
+		case p.Sessions != nil:
+			sum += *p.Sessions
+		case p.Requests != nil:
+			sum += *p.Requests
+		default:
+			return 0
+		}
+	}
+	return sum
+}
+
+// Demands returns what the phases ask of the client.
+func Demands(cfg *config.Run) []capacity.Demand {
+	var list []capacity.Demand
+	for i := range cfg.Phases {
+		p := &cfg.Phases[i]
+		d := capacity.Demand{Phase: p.Name, Rate: p.PlannedRate()}
+		if cfg.Endpoint.Streaming {
+			d.Streams = Limit(p.Concurrency)
+			if p.AtOnce() && p.Concurrency == nil {
+				d.Streams = int(max(Limit(p.Requests), Limit(p.Sessions)))
+			}
+			if osl := cfg.Dataset.OSL; osl != nil && len(cfg.Dataset.SequenceDistribution) == 0 {
+				d.OutputTokens = osl.Mean
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}

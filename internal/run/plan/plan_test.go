@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/compose"
+)
+
+func pointer[T any](v T) *T { return &v }
+
+func TestPhasesInTheTermsOfLoad(t *testing.T) {
+	schedule := &config.Schedule{AutoOffset: true, StartMS: pointer(int64(4000))}
+	for name, c := range map[string]struct {
+		phase config.Phase
+		want  load.Phase
+	}{
+		"no limit but the requests": {
+			config.Phase{Name: "warmup", Kind: config.WarmupPhase, Mode: config.Burst, Requests: pointer(int64(3)), Grace: time.Hour},
+			load.Phase{Name: "warmup", Kind: load.Warmup, Requests: 3, Grace: load.Infinite},
+		},
+		"a duration has its grace period": {
+			config.Phase{Mode: config.Burst, Concurrency: pointer(8), Prefill: pointer(2), Duration: pointer(time.Minute), Grace: time.Second},
+			load.Phase{Concurrency: 8, Prefill: 2, Duration: time.Minute, Grace: time.Second},
+		},
+		"arrivals are random unless the pattern says otherwise": {
+			config.Phase{Mode: config.Rate, Rate: 5, Series: []config.RatePoint{{Seconds: 1.5, Rate: 7}}},
+			load.Phase{Grace: load.Infinite, Arrivals: load.Arrivals{
+				Pattern: load.Poisson, Rate: 5, Series: []load.RatePoint{{At: 1500 * time.Millisecond, Rate: 7}},
+				Ramp: load.RateRamp{Interval: 50 * time.Millisecond},
+			}},
+		},
+		"arrivals at equal distances": {
+			config.Phase{Mode: config.Rate, Rate: 5, Pattern: config.PatternConstant, RateRamp: time.Second},
+			load.Phase{Grace: load.Infinite, Arrivals: load.Arrivals{
+				Pattern: load.Constant, Rate: 5,
+				Ramp: load.RateRamp{Ramp: load.Ramp{Duration: time.Second}, Interval: 50 * time.Millisecond},
+			}},
+		},
+		"a schedule starts where the sped-up trace does": {
+			config.Phase{Mode: config.FixedSchedule, Schedule: schedule},
+			load.Phase{Grace: load.Infinite, Schedule: &load.Schedule{AutoOffset: true, StartOffset: 2 * time.Second}},
+		},
+		"users come back as often as the data has turns": {
+			config.Phase{Mode: config.UserCentric, Users: 4, Rate: 2},
+			load.Phase{Grace: load.Infinite, Users: &load.Users{Count: 4, Rate: 2, MeanTurns: 2.5}},
+		},
+		"lanes end with their grace period": {
+			config.Phase{Mode: config.AgenticReplay, Grace: time.Second, Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.FillLanes, PerLane: 3}}},
+			load.Phase{Grace: time.Second, Lanes: &load.Lanes{Stage: load.FillLanes, PerLane: 3}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := &config.Run{RandomSeed: pointer(uint64(42))}
+			cfg.Env.Timing.RateRampUpdateInterval = 50 * time.Millisecond
+			cfg.Dataset.Synthesis.SpeedupRatio = 2
+			if c.phase.Kind == "" {
+				c.phase.Kind, c.want.Kind = config.ProfilingPhase, load.Profiling
+			}
+			cfg.Phases = []config.Phase{c.phase}
+			got := Load(cfg, 2, 2.5)
+			if got.URLs != 2 || got.Seed != Seed(cfg) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
+				t.Errorf("got  %+v\nwant %+v", got.Phases, c.want)
+			}
+			if LimitsPrefill(got) != (c.want.Prefill > 0) {
+				t.Errorf("prefill limited: %v", LimitsPrefill(got))
+			}
+		})
+	}
+}
+
+func TestSessionsOfAllPhasesAreAddedUpWhereTheyAreKnown(t *testing.T) {
+	requests := config.Phase{Requests: pointer(int64(3))}
+	sessions := config.Phase{Sessions: pointer(int64(2)), Requests: pointer(int64(9))}
+	for _, c := range []struct {
+		phases []config.Phase
+		want   int64
+	}{
+		{[]config.Phase{requests, sessions}, 5},
+		{[]config.Phase{requests, {Duration: pointer(time.Second)}}, 0},
+		{[]config.Phase{requests, {Users: 2, Requests: pointer(int64(3))}}, 0},
+	} {
+		if got := sessionLimit(&config.Run{Phases: c.phases}); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.phases, got, c.want)
+		}
+	}
+}
+
+func TestProcessorsAreHalfTheCoresUnlessTheyAreGiven(t *testing.T) {
+	for _, c := range []struct {
+		given       *int
+		cores, want int
+	}{{nil, 1, 1}, {nil, 8, 4}, {pointer(3), 8, 3}} {
+		if got := Processors(&config.Run{Workers: config.Workers{RecordProcessors: c.given}}, c.cores); got != c.want {
+			t.Errorf("%d cores: %d, want %d", c.cores, got, c.want)
+		}
+	}
+}
+
+func TestFiguresInTheLogComeWhenTheFlagOrElseTheVariableSays(t *testing.T) {
+	second := pointer(time.Second)
+	for _, c := range []struct {
+		flag, variable *time.Duration
+		want           time.Duration
+	}{{nil, nil, 30 * time.Second}, {nil, second, time.Second}, {pointer(time.Duration(0)), second, 0}} {
+		cfg := &config.Run{}
+		cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval = c.flag, c.variable
+		if got := StatsInterval(cfg); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
+func TestTargetsOfSageMakerAreHeadersOfEachRequest(t *testing.T) {
+	cfg := &config.Run{}
+	cfg.Endpoint.SageMaker = &config.SageMaker{TargetModel: "a", TargetVariant: "b"}
+	var got []string
+	for _, h := range Headers(cfg, &endpoint.Descriptor{}, "1").Fixed {
+		got = append(got, h.Name+"="+h.Value)
+	}
+	want := []string{"X-Amzn-SageMaker-Target-Model=a", "X-Amzn-SageMaker-Target-Variant=b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestProxiesOfTheEnvironmentAreUsedOnlyOnDemand(t *testing.T) {
+	cfg := &config.Run{}
+	if Client(cfg, 1).Proxy != nil || Fetch(cfg, "1").Proxy != nil {
+		t.Error("a proxy without AIPERF_HTTP_TRUST_ENV")
+	}
+	cfg.Env.HTTP.TrustEnv = true
+	if Client(cfg, 1).Proxy == nil || Fetch(cfg, "1").Proxy == nil {
+		t.Error("no proxy with AIPERF_HTTP_TRUST_ENV")
+	}
+}
+
+func TestCorpusOfGeneratedTexts(t *testing.T) {
+	for _, c := range []struct {
+		corpus, style string
+		want          compose.Corpus
+	}{
+		{"", "", compose.Options{}.Corpus}, {"coding", "", compose.Code},
+		{"random", config.StyleSGLang, compose.AllTokens}, {"random", "", compose.OrdinaryTokens},
+	} {
+		cfg := &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase}}}
+		cfg.Dataset.Corpus, cfg.Dataset.CorpusStyle = c.corpus, c.style
+		if got := Dataset(cfg, &endpoint.Descriptor{}); got.Corpus != c.want {
+			t.Errorf("%s %s: corpus %v, want %v", c.corpus, c.style, got.Corpus, c.want)
+		}
+	}
+}
+
+func TestMediaThatAreFetchedAreKeptInMemory(t *testing.T) {
+	cfg := &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase}}}
+	kept, indexed := Dataset(cfg, &endpoint.Descriptor{InlineMedia: true}), Dataset(cfg, &endpoint.Descriptor{})
+	if kept.Reading.IndexFrom <= 1<<40 || indexed.Reading.IndexFrom != 0 {
+		t.Errorf("files are indexed from %d and %d bytes", kept.Reading.IndexFrom, indexed.Reading.IndexFrom)
+	}
+}

@@ -1,0 +1,86 @@
+package run
+
+import (
+	"fmt"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run/plan"
+	"aiperf/internal/watch/trust"
+	"aiperf/internal/wire/client"
+)
+
+// compareCapacity warns when the run asks for more than this machine was measured to carry.
+func (e *execution) compareCapacity() {
+	c := e.options.Capacity
+	if c == nil {
+		return
+	}
+	for _, d := range plan.Demands(e.cfg) {
+		for _, text := range c.Exceeded(d) {
+			e.log.Warn(text)
+		}
+	}
+}
+
+// portsOfClosed warns when connections that serve one request each use ports up faster than the system frees them.
+func (e *execution) portsOfClosed() {
+	if e.cfg.Endpoint.ConnectionReuse != "never" {
+		return
+	}
+	for i := range e.cfg.Phases {
+		p := &e.cfg.Phases[i]
+		total := float64(plan.Limit(p.Requests))
+		if p.Duration != nil {
+			if most := p.PlannedRate() * p.Duration.Seconds(); total == 0 || most < total {
+				total = most
+			}
+		}
+		if a, found := trust.PreflightClosed(p.PlannedRate(), int64(total)); found {
+			e.warnAdvice(a)
+		}
+	}
+}
+
+func (b *base) warnAdvice(a trust.Advice) {
+	text := a.Message
+	if a.Command != "" {
+		text += "; to raise it: " + a.Command
+	}
+	b.log.Warn(text)
+}
+
+// preflight warns when the run asks for more than the system's limits allow.
+func (e *execution) preflight(workers int) {
+	e.compareCapacity()
+	e.portsOfClosed()
+	requests := e.cfg.InFlight()
+	if requests == 0 {
+		return
+	}
+	open, servers := workers*e.cfg.Env.HTTP.ConnectionLimit, len(servers(e.target.urls))
+	connections := min(requests, open)
+	shared := sharesConnections(e.cfg)
+	if open < requests {
+		places := "connections"
+		if shared {
+			places = "places on their connections"
+		}
+		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
+			requests, open, places, workers, e.cfg.Env.HTTP.ConnectionLimit))
+	}
+	if shared {
+		connections = min(connections, servers)
+	}
+	for _, a := range trust.Preflight(trust.Asked{
+		Requests: requests, Connections: connections, Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: servers,
+	}) {
+		e.warnAdvice(a)
+	}
+}
+
+// sharesConnections tells whether all requests to a server go over one connection, unless the server bounds the streams
+// of one.
+func sharesConnections(cfg *config.Run) bool {
+	once := cfg.Env.HTTP.ForceClose || !cfg.Endpoint.GRPC && cfg.Env.HTTP.KeepaliveTimeout <= 0
+	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) && client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
+}

@@ -1,0 +1,287 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/report"
+	"aiperf/internal/run/plan"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/wire/endpoint"
+)
+
+// recorder turns finished requests into values of metrics, lines of files, and news for those who follow the run.
+type recorder struct {
+	*base
+	ending *ending
+	health *clientHealth
+
+	set               *metrics.Set
+	profiling, warmup *metrics.Engine
+	apart             phaseEngines
+	slicing           sync.Once // before the first profiling record
+	warmupRows        warmupRows
+	sinks             []report.Sink
+	// page gathers what the HTML report shows; nil where none is asked for.
+	page *pageData
+	// outputs is nil when generated texts are not exported.
+	outputs *report.OutputsSpool
+	// sealed has further records left out, as the results are made.
+	sealed atomic.Bool
+	// seen and failed arm the failure threshold.
+	seen, failed atomic.Int64
+}
+
+// measure makes the engines of the metrics that the configuration asks for: one for each kind of phase, and one for
+// each phase that is not the only one of its kind. Slices are those of the profiling phase.
+func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
+	c := plan.Metrics(rs.cfg, d)
+	if rs.set, err = metrics.NewSet(c); err != nil {
+		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
+	}
+	c.SliceNS = 0
+	unsliced, err := metrics.NewSet(c)
+	if err != nil {
+		return err
+	}
+	rs.profiling = rs.set.NewEngine()
+	if rs.cfg.Warmup() != nil {
+		rs.warmup = unsliced.NewEngine()
+	}
+	sets := map[config.PhaseKind]*metrics.Set{config.ProfilingPhase: rs.set, config.WarmupPhase: unsliced}
+	count := map[config.PhaseKind]int{}
+	for i := range rs.cfg.Phases {
+		count[rs.cfg.Phases[i].Kind]++
+	}
+	rs.apart = make(phaseEngines, len(rs.cfg.Phases))
+	for i := range rs.cfg.Phases {
+		if kind := rs.cfg.Phases[i].Kind; count[kind] > 1 {
+			rs.apart[i] = sets[kind].NewEngine()
+		}
+	}
+	return nil
+}
+
+// openSinks creates the files that are written while the run goes on, so that a directory that
+// cannot be written shows before the first request.
+func (rs *recorder) openSinks(context.Context) error {
+	a, lines := &rs.cfg.Artifacts, artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}
+	if a.HTMLReport {
+		rs.page = &pageData{startNS: rs.profilingStartNS}
+	}
+	lines.OnError = func(err error) { // before the first request at the earliest, once per file
+		rs.log.Error("Records cannot be written any more, the run ends here", "error", err)
+		rs.ending.cannotWrite(err)
+	}
+	if a.Outputs {
+		if err := rs.openOutputs(lines); err != nil {
+			return err
+		}
+	}
+	if a.ExportLevel == "summary" {
+		return nil
+	}
+	records, err := report.OpenRecords(report.RecordsOptions{
+		Path: a.Path(config.RecordsJSONL), Lines: lines, Metrics: rs.set.AppendRecordMetrics, Facts: rs.set.AppendRecordFacts, Redactor: rs.redactor,
+	})
+	if err != nil {
+		return err
+	}
+	rs.sinks = append(rs.sinks, records)
+	if a.ExportLevel != "raw" {
+		return nil
+	}
+	rs.limit(&lines, rs.cfg.Env.Record.RawMaxBytes, config.RawJSONL, "AIPERF_RECORD_RAW_MAX_BYTES")
+	raw, err := report.OpenRawRecords(report.RawRecordsOptions{Path: a.Path(config.RawJSONL), Lines: lines, Redactor: rs.redactor})
+	if err != nil {
+		return err
+	}
+	rs.sinks = append(rs.sinks, raw)
+	return nil
+}
+
+// openOutputs opens the spool of outputs.json.
+func (rs *recorder) openOutputs(lines artifact.LinesOptions) error {
+	rs.limit(&lines, rs.cfg.Env.Record.OutputsMaxBytes, config.OutputsJSON, "AIPERF_RECORD_OUTPUTS_JSON_MAX_BYTES")
+	spool, err := report.OpenOutputsSpool(report.OutputsOptions{
+		Path: rs.cfg.Artifacts.Path(config.OutputsSpool), Lines: lines, Redactor: rs.redactor,
+		Metrics: func(dst []byte, r *record.Record) []byte {
+			return rs.set.AppendRecordValues(dst, r, report.OutputMetrics...)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	rs.outputs = spool
+	rs.sinks = append(rs.sinks, spool)
+	return nil
+}
+
+// limit keeps a file of lines from growing beyond what its variable allows.
+func (rs *recorder) limit(lines *artifact.LinesOptions, bytes int64, kind config.Artifact, variable string) {
+	lines.MaxBytes = bytes
+	lines.OnFull = func() {
+		rs.log.Warn(fmt.Sprintf("%s has reached %d bytes: requests that complete from here on are left out of it; %s sets the limit, 0 is none",
+			rs.cfg.Artifacts.Name(kind), bytes, variable))
+	}
+}
+
+// deliver takes each record, from several goroutines at once.
+func (rs *recorder) deliver(r *record.Record) {
+	if rs.sealed.Load() {
+		return
+	}
+	if r.Raw == nil || !r.Raw.CutOff {
+		rs.count(r)
+	}
+	for _, s := range rs.sinks {
+		s.Add(r)
+	}
+}
+
+// count takes a request that succeeded or failed.
+func (rs *recorder) count(r *record.Record) {
+	rs.logRecord(r)
+	rs.set.Judge(r)
+	r.ContextOverflowSkip = rs.set.Skips(r)
+	rs.apart.add(r)
+	profiling := r.Phase != record.PhaseWarmup
+	if profiling {
+		rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })
+		rs.profiling.Add(r)
+		rs.health.record(r)
+	} else {
+		rs.warmup.Add(r)
+		rs.warmupRows.add(r)
+	}
+	if r.ContextOverflowSkip {
+		return
+	}
+	if profiling {
+		rs.page.add(r)
+		rs.checkThreshold(r)
+	}
+	for _, o := range rs.options.Observers {
+		o.Record(r)
+	}
+}
+
+func (rs *recorder) checkThreshold(r *record.Record) {
+	if rs.cfg.FailedRequestThreshold == nil {
+		return
+	}
+	total := rs.seen.Add(1)
+	failed := rs.failed.Load()
+	if r.IsError() {
+		failed = rs.failed.Add(1)
+	}
+	armed := int64(max(minThresholdRecords, plan.Limit(rs.cfg.Profiling().Concurrency)))
+	limit := *rs.cfg.FailedRequestThreshold
+	if total < armed || float64(failed)/float64(total) <= limit {
+		return
+	}
+	rs.ending.abort(&thresholdError{failed, total, limit})
+}
+
+// logRecord writes one line for a finished request: at debug level for one that failed, at trace level
+// for any.
+func (rs *recorder) logRecord(r *record.Record) {
+	level := runlog.LevelTrace
+	if r.Err != nil {
+		level = runlog.LevelDebug
+	}
+	if !rs.log.Enabled(context.Background(), level) {
+		return
+	}
+	attributes := []slog.Attr{
+		slog.String("phase", r.PhaseName), slog.Int64("session_num", r.SessionNum),
+		slog.String("conversation_id", r.ConversationID), slog.Int("turn", r.TurnIndex),
+	}
+	if end, ok := r.Get(record.End); ok {
+		attributes = append(attributes, slog.Float64("ms", float64(end)/1e6))
+	}
+	message := "Request finished"
+	if r.Err != nil {
+		message = "Request failed"
+		attributes = append(attributes, slog.String("type", r.Err.Type), slog.String("error", r.Err.Message))
+	}
+	rs.log.LogAttrs(context.Background(), level, message, attributes...)
+}
+
+// profilingStartNS is when the profiling phase began, wall epoch ns: it has, where there are records of it.
+func (rs *recorder) profilingStartNS() int64 {
+	if p := phaseOf(rs.ending.engine.Snapshot(), load.Profiling); p != nil {
+		return rs.clock.WallNS(p.StartNS)
+	}
+	return 0
+}
+
+// outputsExporter makes outputs.json of what was spooled.
+func (rs *recorder) outputsExporter() report.OutputsJSON {
+	o := report.OutputsJSON{Spool: rs.cfg.Artifacts.Path(config.OutputsSpool), Path: rs.cfg.Artifacts.Path(config.OutputsJSON)}
+	if rs.outputs != nil {
+		o.Omitted = rs.outputs.Omitted()
+	}
+	return o
+}
+
+// writeOutputs makes outputs.json of a run without results, which may have a warm-up.
+func (rs *recorder) writeOutputs() {
+	if err := rs.outputsExporter().Export(context.Background(), nil); err != nil {
+		rs.log.Error("outputs.json could not be written", "error", err)
+	}
+}
+
+// thresholdError tells that too many requests failed.
+type thresholdError struct {
+	failed, total int64
+	limit         float64
+}
+
+func (t *thresholdError) Error() string {
+	return fmt.Sprintf("%d of %d requests failed (%.1f%%), which is more than --failed-request-threshold allows (%g%%)",
+		t.failed, t.total, 100*float64(t.failed)/float64(t.total), 100*t.limit)
+}
+
+// minThresholdRecords is the number of records from which the failure threshold holds, unless the
+// concurrency is higher.
+const minThresholdRecords = 10
+
+// warmupLimit bounds the lines of warm-up requests that the state of the run keeps: it is written each second.
+const warmupLimit = 1 << 20
+
+// warmupRows keeps what the warm-up's metrics are computed from, unless that is too much.
+type warmupRows struct {
+	mu    sync.Mutex
+	lines [][]byte
+	bytes int
+}
+
+func (w *warmupRows) add(r *record.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.bytes > warmupLimit {
+		return
+	}
+	line := report.AppendRow(nil, r)
+	w.lines, w.bytes = append(w.lines, line), w.bytes+len(line)
+	if w.bytes > warmupLimit {
+		w.lines = nil
+	}
+}
+
+// all are the lines of all requests; none when there were too many.
+func (w *warmupRows) all() [][]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lines[:len(w.lines):len(w.lines)]
+}

@@ -1,0 +1,48 @@
+package run
+
+import (
+	"errors"
+
+	"aiperf/internal/load"
+)
+
+// watcher goes on beside the load and sees the whole run. One that needs only some of these steps embeds passive.
+type watcher interface {
+	// gates returns the gates next, extended by what this watcher has phases wait for at their two ends.
+	gates(next load.Gates) load.Gates
+	// begin is called at the start of each profiling phase.
+	begin()
+	// stop is called once the load is over, before the results are computed.
+	stop() error
+	// finish adds what was seen to the outcome of the run.
+	finish(*outcome) error
+	// close releases what is still held, also in a run without an outcome.
+	close()
+}
+
+// passive is a watcher that does nothing.
+type passive struct{}
+
+func (passive) gates(next load.Gates) load.Gates { return next }
+func (passive) begin()                           {}
+func (passive) stop() error                      { return nil }
+func (passive) finish(*outcome) error            { return nil }
+func (passive) close()                           {}
+
+// watches are the watchers of a run. The gates of the first surround those of the others.
+type watches []watcher
+
+func (list watches) gates() (g load.Gates) {
+	for i := len(list) - 1; i >= 0; i-- {
+		g = list[i].gates(g)
+	}
+	return g
+}
+
+// each takes all of them through a step and joins what goes wrong.
+func (list watches) each(step func(watcher) error) (err error) {
+	for _, w := range list {
+		err = errors.Join(err, step(w))
+	}
+	return err
+}

@@ -59,6 +59,60 @@ func TestWings(t *testing.T) {
 	}
 }
 
+// TestWalks fails on a hop of the way of a request or of a reply, or on a file of a recipe, that is not in the code.
+func TestWalks(t *testing.T) {
+	data, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	hops := 0
+	for line := range strings.Lines(string(data)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if number := strings.TrimSpace(cells[0]); len(cells) != 4 || strings.Trim(number, "0123456789") != "" || number == "" {
+			continue
+		}
+		hops++
+		var rooms []string
+		for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
+			rooms = append(rooms, m[1])
+		}
+		text := ""
+		for _, m := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			name := m[1]
+			if !strings.HasSuffix(name, ".go") {
+				if !regexp.MustCompile(`func (\([^)]*\) )?` + name + `\b`).MatchString(text) {
+					t.Errorf("no function %s where ARCHITECTURE.md has it: %s", name, line)
+				}
+				continue
+			}
+			text = ""
+			for _, room := range rooms {
+				if file, err := os.ReadFile("../" + room + "/" + name); err == nil {
+					text = string(file)
+				}
+			}
+			if text == "" {
+				t.Errorf("no file %s where ARCHITECTURE.md has it: %s", name, line)
+			}
+		}
+	}
+	if hops < 15 {
+		t.Errorf("only %d hops found", hops)
+	}
+	_, recipes, _ := strings.Cut(string(data), "## Where do I add")
+	recipes, _, _ = strings.Cut(recipes, "## Rooms")
+	files := regexp.MustCompile("`([a-z]+/[a-z/._-]*\\.go)`").FindAllStringSubmatch(recipes, -1)
+	if len(files) < 15 {
+		t.Errorf("only %d files found in the recipes", len(files))
+	}
+	for _, m := range files {
+		if _, err := os.Stat("../" + m[1]); err != nil {
+			t.Errorf("no file %s, which ARCHITECTURE.md names", m[1])
+		}
+	}
+}
+
 func wing(room string) string {
 	name, _, _ := strings.Cut(room, "/")
 	return name

@@ -71,7 +71,7 @@ func (d *dispatcher) exchange(s sending) {
 	}
 	job := d.job(&c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
-	if c.Turn == 0 && d.phases[c.Phase].Profiling >= 0 {
+	if c.Turn == 0 && c.Depth == 0 && d.phases[c.Phase].Profiling >= 0 {
 		d.prompts.add(t.root)
 	}
 	d.carry(s.ctx, job, p)

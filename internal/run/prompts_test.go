@@ -71,6 +71,26 @@ func TestRepeatedPromptsAreToldAndCounted(t *testing.T) {
 	}
 }
 
+// The sessions that branch off a conversation are no repeats of its first prompt.
+func TestBranchesDoNotRepeatPrompts(t *testing.T) {
+	at := serve(t, mockserver.Options{Fast: true})
+	file := filepath.Join(t.TempDir(), "tree.jsonl")
+	if err := os.WriteFile(file, []byte(forkingTree), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg := resolve(t, t.TempDir(), at, "--input-file", file, "--custom-dataset-type", "dag_jsonl", "--num-sessions", "1", "--isl", "5", "--osl", "2")
+	out, err := execute(t, cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := out.Result.Dataset; d == nil || d.DistinctPrompts != 1 || d.MaxRepeats != 1 {
+		t.Errorf("%+v", d)
+	}
+	if strings.Contains(reasons(out), " repeated_prompts ") {
+		t.Errorf("findings %s", reasons(out))
+	}
+}
+
 // A server whose first requests are slow is told, with the warm-up that helps.
 func TestColdStartIsTold(t *testing.T) {
 	target, _ := url.Parse(serve(t, mockserver.Options{Fast: true}))

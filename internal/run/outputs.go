@@ -7,24 +7,28 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/report"
 )
 
 // openOutputs opens the spool of outputs.json.
 func (e *execution) openOutputs(lines artifact.LinesOptions) error {
 	e.limit(&lines, e.cfg.Env.Record.OutputsMaxBytes, config.OutputsJSON, "AIPERF_RECORD_OUTPUTS_JSON_MAX_BYTES")
-	spool, err := report.OpenOutputsSpool(report.OutputsOptions{
-		Path: e.cfg.Artifacts.Path(config.OutputsSpool), Lines: lines, Redactor: e.redactor,
-		Metrics: func(dst []byte, r *record.Record) []byte {
-			return e.set.AppendRecordValues(dst, r, report.OutputMetrics...)
-		},
-	})
-	if err != nil {
-		return err
+	spool := report.OutputsSpool{Redactor: e.redactor, Metrics: func(dst []byte, r *record.Record) []byte {
+		return e.set.AppendRecordValues(dst, r, report.OutputMetrics...)
+	}}
+	var err error
+	e.outputs, err = e.openSink(config.OutputsSpool, lines, spool.AppendLine)
+	return err
+}
+
+// openSink creates a file with a line for each record.
+func (e *execution) openSink(kind config.Artifact, o artifact.LinesOptions, line recordfile.AppendLine) (*recordfile.Writer, error) {
+	w, err := recordfile.Create(e.cfg.Artifacts.Path(kind), o, line)
+	if err == nil {
+		e.sinks = append(e.sinks, w)
 	}
-	e.outputs = spool
-	e.sinks = append(e.sinks, spool)
-	return nil
+	return w, err
 }
 
 // limit keeps a file of lines from growing beyond what its variable allows.

@@ -23,7 +23,7 @@ import (
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/result/report"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/view/runlog"
@@ -154,11 +154,11 @@ type execution struct {
 	pool              *intake.Pool
 	engine            *load.Engine
 	dispatcher        *dispatcher
-	sinks             []report.Sink
+	sinks             []*recordfile.Writer
 	// page gathers what the HTML report shows; nil where none is asked for.
 	page *pageData
 	// outputs is nil when generated texts are not exported.
-	outputs *report.OutputsSpool
+	outputs *recordfile.Writer
 	// servers is nil when no server metrics are collected.
 	servers  *serverWatch
 	realtime realtime

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/wire/client"
@@ -201,23 +202,13 @@ func (e *execution) openSinks() error {
 	if a.ExportLevel == "summary" {
 		return nil
 	}
-	records, err := report.OpenRecords(report.RecordsOptions{
-		Path: a.Path(config.RecordsJSONL), Lines: lines, Metrics: e.set.AppendRecordMetrics, Facts: e.set.AppendRecordFacts, Redactor: e.redactor,
-	})
-	if err != nil {
+	format := recordfile.Format{Metrics: e.set.AppendRecordMetrics, Facts: e.set.AppendRecordFacts, Redactor: e.redactor}
+	if _, err := e.openSink(config.RecordsJSONL, lines, format.AppendLine); err != nil || a.ExportLevel != "raw" {
 		return err
-	}
-	e.sinks = append(e.sinks, records)
-	if a.ExportLevel != "raw" {
-		return nil
 	}
 	e.limit(&lines, e.cfg.Env.Record.RawMaxBytes, config.RawJSONL, "AIPERF_RECORD_RAW_MAX_BYTES")
-	raw, err := report.OpenRawRecords(report.RawRecordsOptions{Path: a.Path(config.RawJSONL), Lines: lines, Redactor: e.redactor})
-	if err != nil {
-		return err
-	}
-	e.sinks = append(e.sinks, raw)
-	return nil
+	_, err := e.openSink(config.RawJSONL, lines, recordfile.RawFormat{Redactor: e.redactor}.AppendLine)
+	return err
 }
 
 func (e *execution) linesOptions() artifact.LinesOptions {

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/result/report"
+	"aiperf/internal/measure/recordfile"
 )
 
 // warmupLimit bounds the lines of warm-up requests that the state of the run keeps: it is written each second.
@@ -23,7 +23,7 @@ func (w *warmupRows) add(r *record.Record) {
 	if w.bytes > warmupLimit {
 		return
 	}
-	line := report.AppendRow(nil, r)
+	line := recordfile.AppendRow(nil, r)
 	w.lines, w.bytes = append(w.lines, line), w.bytes+len(line)
 	if w.bytes > warmupLimit {
 		w.lines = nil

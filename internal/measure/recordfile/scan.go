@@ -1,4 +1,4 @@
-package report
+package recordfile
 
 import (
 	"unicode/utf8"
@@ -23,7 +23,7 @@ func scanRecord(line []byte) (*record.Record, bool) {
 		case "metrics":
 			order = 2
 			s.object(func(tag []byte) { s.metric(r, tag) })
-		case specDecodeKey:
+		case "spec_decode_acceptance":
 			order = 3
 			s.specDecode(r)
 		case "trace_data":
@@ -81,6 +81,8 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 			start = s.Int()
 		case "request_ack_ns":
 			ack = s.Int()
+		case "request_end_ns":
+			s.Int()
 		case "cancellation_time_ns":
 			cancelled = s.Int()
 		case "worker_id":
@@ -97,6 +99,8 @@ func (s *lineScanner) metadata(r *record.Record) bool {
 			r.PhaseName = s.string()
 		case "was_cancelled":
 			r.WasCancelled = s.bool()
+		case "was_cut_off":
+			s.bool()
 		case "context_overflow_skip":
 			r.ContextOverflowSkip = s.bool()
 		case "agent_depth":

@@ -1,0 +1,122 @@
+package recordfile
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Row is what a line of the per-request file, of this program or of the original, says of a request and its metrics.
+type Row struct {
+	Conversation string
+	Turn         int
+	Phase        string
+	Failed       bool
+	// Values are the metrics that are a number, Lists the tags of those that are a list.
+	Values []Value
+	Lists  []string
+}
+
+// Value is a value of a metric.
+type Value struct {
+	Tag    string
+	Number float64
+}
+
+// RowParser reads lines as rows.
+type RowParser struct {
+	tags map[string]string // those seen so far, so that each is one string
+	row  Row
+}
+
+// Parse reads a line; the row is valid until the next one.
+func (p *RowParser) Parse(line []byte) (*Row, error) {
+	if p.scan(line) {
+		return &p.row, nil
+	}
+	return &p.row, p.parse(line)
+}
+
+// scan reads a usual line, see scanRecord.
+func (p *RowParser) scan(line []byte) bool {
+	s := newLineScanner(line)
+	r := &p.row
+	*r = Row{Values: r.Values[:0], Lists: r.Lists[:0]}
+	s.object(func(key []byte) {
+		switch string(key) {
+		case "metadata":
+			s.object(func(key []byte) {
+				switch string(key) {
+				case "conversation_id":
+					r.Conversation = s.string()
+				case "turn_index":
+					r.Turn = int(s.Int())
+				case "benchmark_phase":
+					r.Phase = s.string()
+				default:
+					s.Value()
+				}
+			})
+		case "metrics":
+			s.object(func(tag []byte) {
+				if value := s.quantity(); s.At >= 0 && !p.add(p.tag(tag), value) {
+					s.leave()
+				}
+			})
+		case "spec_decode_acceptance", "trace_data", "facts":
+			s.Value()
+		default:
+			s.leave()
+		}
+	})
+	s.End()
+	return s.At >= 0
+}
+
+// tag is the string of a tag.
+func (p *RowParser) tag(text []byte) string {
+	tag, known := p.tags[string(text)]
+	if !known {
+		if p.tags == nil {
+			p.tags = map[string]string{}
+		}
+		tag = string(text)
+		p.tags[tag] = tag
+	}
+	return tag
+}
+
+// add takes a metric; false if its value is neither a list nor a number.
+func (p *RowParser) add(tag string, value []byte) bool {
+	if len(value) > 0 && value[0] == '[' {
+		p.row.Lists = append(p.row.Lists, tag)
+		return true
+	}
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err == nil {
+		p.row.Values = append(p.row.Values, Value{tag, n})
+	}
+	return err == nil
+}
+
+// parse reads a line of any shape.
+func (p *RowParser) parse(text []byte) error {
+	var line struct {
+		Metadata struct {
+			Conversation string `json:"conversation_id"`
+			Turn         int    `json:"turn_index"`
+			Phase        string `json:"benchmark_phase"`
+		}
+		Metrics map[string]struct{ Value json.RawMessage }
+		Error   json.RawMessage
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	m, r := &line.Metadata, &p.row
+	*r = Row{Conversation: m.Conversation, Turn: m.Turn, Phase: m.Phase, Values: r.Values[:0], Lists: r.Lists[:0]}
+	r.Failed = line.Error != nil && string(line.Error) != "null"
+	for tag, metric := range line.Metrics {
+		p.add(tag, metric.Value)
+	}
+	return nil
+}

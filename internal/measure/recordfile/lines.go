@@ -1,39 +1,42 @@
 package recordfile
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"aiperf/internal/base/bounded"
 )
 
-// Line is a line of a file.
+// Line is a line of a file. Text is valid until the next one.
 type Line struct {
 	Text   []byte
 	path   string
 	number int
-	in     *bufio.Reader
 }
 
 // Lines reads the lines of a file in their order. One that cannot be read is the last. A last line without its end, of
 // a run that was killed, is left out.
 func Lines(path string) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
-		file, err := bounded.Open(path)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer file.Close()
-		l := &Line{path: path, in: bufio.NewReaderSize(bounded.NewLines(file, bounded.MaxLine, ""), 1<<20)}
-		for err == nil {
-			l.number++
-			if l.Text, err = l.in.ReadBytes('\n'); err == io.EOF || !yield(l, l.Fault(err)) {
-				return
+		l := &Line{path: path}
+		empty := make(buffers, 2)
+		var stopped bool
+		_, err := splitLines(path, empty, func(b batch) bool {
+			for l.Text = range bytes.Lines(b.text) {
+				l.number++
+				if stopped = !yield(l, nil); stopped {
+					return false
+				}
 			}
+			empty.put(b.text)
+			return true
+		})
+		if err != nil && !stopped {
+			yield(nil, err)
 		}
 	}
 }
@@ -44,12 +47,6 @@ func (l *Line) Fault(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s:%d: %w", l.path, l.number, err)
-}
-
-// last reports whether the line is the last of its file.
-func (l *Line) last() bool {
-	_, err := l.in.Peek(1)
-	return err == io.EOF
 }
 
 // Cells are the values of a line as they stand there, by name.
@@ -76,5 +73,73 @@ func ReadCells(path string) iter.Seq2[*Cells, error] {
 				return
 			}
 		}
+	}
+}
+
+// batchSize is how much of a file is read at a time, where no line is longer.
+const batchSize = 256 << 10
+
+// batch are whole lines of a file, and the number of the first of them, from 1.
+type batch struct {
+	text  []byte
+	first int
+}
+
+// split is what splitLines found: the number of whole lines, and whether the last one lacks its end.
+type split struct {
+	lines int
+	cut   bool
+}
+
+// splitLines hands a file to take in batches of whole lines, until it returns false.
+func splitLines(path string, empty buffers, take func(batch) bool) (found split, err error) {
+	file, err := bounded.Open(path)
+	if err != nil {
+		return found, err
+	}
+	defer file.Close()
+	in := bounded.NewLines(file, bounded.MaxLine, "")
+	text := empty.get()
+	for {
+		text = slices.Grow(text, batchSize)
+		n, err := in.Read(text[len(text) : len(text)+batchSize])
+		fresh := text[len(text) : len(text)+n]
+		text = text[:len(text)+n]
+		if last := bytes.LastIndexByte(fresh, '\n'); last >= 0 {
+			whole := len(text) - len(fresh) + last + 1
+			rest := append(empty.get(), text[whole:]...)
+			first := found.lines + 1
+			found.lines += bytes.Count(fresh, []byte{'\n'})
+			if !take(batch{text[:whole], first}) {
+				return found, nil
+			}
+			text = rest
+		}
+		switch {
+		case err == io.EOF:
+			found.cut = len(text) > 0
+			return found, nil
+		case err != nil:
+			return found, fmt.Errorf("%s:%d: %w", path, found.lines+1, err)
+		}
+	}
+}
+
+// buffers are memory to be used again.
+type buffers chan []byte
+
+func (b buffers) get() []byte {
+	select {
+	case text := <-b:
+		return text[:0]
+	default:
+		return nil
+	}
+}
+
+func (b buffers) put(text []byte) {
+	select {
+	case b <- text:
+	default:
 	}
 }

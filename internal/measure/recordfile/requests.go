@@ -65,17 +65,16 @@ func ParseRequest(text []byte) (*Request, error) {
 // ReadRequests hands the requests of a file to take, in their order. A last line that is not whole, of a run that was
 // killed, is left out.
 func ReadRequests(path string, take func(*Request)) error {
+	var fault error
 	for line, err := range Lines(path) {
-		if err != nil {
+		if err := cmp.Or(fault, err); err != nil {
 			return err
 		}
 		r, err := ParseRequest(line.Text)
-		switch {
-		case err == nil:
+		if err == nil {
 			take(r)
-		case !line.last():
-			return line.Fault(err)
 		}
+		fault = line.Fault(err)
 	}
 	return nil
 }

@@ -1,9 +1,6 @@
 package recordfile
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "strconv"
 
 // Row is what a line of the per-request file, of this program or of the original, says of a request and its metrics.
 type Row struct {
@@ -100,22 +97,14 @@ func (p *RowParser) add(tag string, value []byte) bool {
 
 // parse reads a line of any shape.
 func (p *RowParser) parse(text []byte) error {
-	var line struct {
-		Metadata struct {
-			Conversation string `json:"conversation_id"`
-			Turn         int    `json:"turn_index"`
-			Phase        string `json:"benchmark_phase"`
-		}
-		Metrics map[string]struct{ Value json.RawMessage }
-		Error   json.RawMessage
-	}
-	if err := json.Unmarshal(text, &line); err != nil {
+	l, err := parseLine(text)
+	if err != nil {
 		return err
 	}
-	m, r := &line.Metadata, &p.row
-	*r = Row{Conversation: m.Conversation, Turn: m.Turn, Phase: m.Phase, Values: r.Values[:0], Lists: r.Lists[:0]}
-	r.Failed = line.Error != nil && string(line.Error) != "null"
-	for tag, metric := range line.Metrics {
+	m, r := &l.Metadata, &p.row
+	*r = Row{Conversation: m.ConversationID, Turn: m.TurnIndex, Phase: m.Phase, Values: r.Values[:0], Lists: r.Lists[:0]}
+	r.Failed = l.Error != nil
+	for tag, metric := range l.Metrics {
 		p.add(tag, metric.Value)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 )
@@ -29,9 +30,9 @@ type anyLine struct {
 		CauseChain []string `json:"cause_chain"`
 		Details    string   `json:"details"`
 	} `json:"error"`
-	SpecDecode json.RawMessage            `json:"spec_decode_acceptance"`
-	Facts      map[string]json.RawMessage `json:"facts"`
-	Payload    json.RawMessage            `json:"payload"`
+	SpecDecode json.RawMessage `json:"spec_decode_acceptance"`
+	Facts      json.RawMessage `json:"facts"`
+	Payload    json.RawMessage `json:"payload"`
 }
 
 // identity is a [record.Identity] with its names in the metadata.
@@ -78,7 +79,7 @@ func parseRecord(line []byte) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Facts == nil {
+	if len(l.Facts) == 0 || l.Facts[0] != '{' {
 		return nil, ErrNoFacts
 	}
 	for tag, value := range l.Metrics {
@@ -89,8 +90,8 @@ func parseRecord(line []byte) (*record.Record, error) {
 			return nil, err
 		}
 	}
-	for name, value := range l.Facts {
-		if err := metrics.RestoreFact(r, name, value); err != nil {
+	for fact := range jsonscan.Members(l.Facts) {
+		if err := metrics.RestoreFact(r, string(fact.Key), fact.Value); err != nil {
 			return nil, err
 		}
 	}

@@ -11,18 +11,9 @@ import (
 
 // anyLine is a line of any shape: of either file, of this program or of the original.
 type anyLine struct {
-	Metadata struct {
-		identity
-		CreditIssuedNS *int64 `json:"credit_issued_ns"`
-		IntendedSendNS *int64 `json:"intended_send_ns"`
-		StartNS        *int64 `json:"request_start_ns"`
-		AckNS          *int64 `json:"request_ack_ns"`
-		EndNS          *int64 `json:"request_end_ns"`
-		CancelledNS    *int64 `json:"cancellation_time_ns"`
-		WasCutOff      bool   `json:"was_cut_off"`
-	} `json:"metadata"`
-	Metrics map[string]metrics.Written `json:"metrics"`
-	Error   *struct {
+	Metadata metadata                   `json:"metadata"`
+	Metrics  map[string]metrics.Written `json:"metrics"`
+	Error    *struct {
 		Code       *int     `json:"code"`
 		Type       string   `json:"type"`
 		Message    string   `json:"message"`
@@ -33,6 +24,42 @@ type anyLine struct {
 	SpecDecode json.RawMessage `json:"spec_decode_acceptance"`
 	Facts      json.RawMessage `json:"facts"`
 	Payload    json.RawMessage `json:"payload"`
+}
+
+// metadata are the member that says which request it was. Instants that are not there are [record.Absent].
+type metadata struct {
+	identity
+	CreditIssuedNS int64 `json:"credit_issued_ns"`
+	IntendedSendNS int64 `json:"intended_send_ns"`
+	StartNS        int64 `json:"request_start_ns"`
+	AckNS          int64 `json:"request_ack_ns"`
+	EndNS          int64 `json:"request_end_ns"`
+	CancelledNS    int64 `json:"cancellation_time_ns"`
+	WasCutOff      bool  `json:"was_cut_off"`
+}
+
+// noMetadata are those of an empty line.
+var noMetadata = metadata{
+	identity: identity{ProfilingIndex: -1}, CreditIssuedNS: record.Absent, IntendedSendNS: record.Absent,
+	StartNS: record.Absent, AckNS: record.Absent, EndNS: record.Absent, CancelledNS: record.Absent,
+}
+
+// fill takes the metadata into a record; false if they lack its start.
+func (m *metadata) fill(r *record.Record) bool {
+	r.Identity = record.Identity(m.identity)
+	r.Facts[record.StartWall] = m.StartNS
+	for _, f := range [...]struct {
+		field record.Field
+		at    int64
+	}{
+		{record.CreditIssued, m.CreditIssuedNS}, {record.IntendedSend, m.IntendedSendNS},
+		{record.Ack, m.AckNS}, {record.Cancelled, m.CancelledNS},
+	} {
+		if f.at != record.Absent {
+			r.Facts[f.field] = f.at - m.StartNS
+		}
+	}
+	return m.StartNS != record.Absent
 }
 
 // identity is a [record.Identity] with its names in the metadata.
@@ -109,32 +136,22 @@ func ParseOriginal(line []byte) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Metadata.EndNS == nil {
+	if l.Metadata.EndNS == record.Absent {
 		return nil, errors.New("it has no request_end_ns")
 	}
-	return r, metrics.RestoreFromMetrics(r, *l.Metadata.EndNS, l.Metrics)
+	return r, metrics.RestoreFromMetrics(r, l.Metadata.EndNS, l.Metrics)
 }
 
 func parseLine(text []byte) (*anyLine, error) {
-	l := &anyLine{}
-	l.Metadata.ProfilingIndex = -1
+	l := &anyLine{Metadata: noMetadata}
 	return l, json.Unmarshal(text, l)
 }
 
 // record is the request without what its metrics and facts tell.
 func (l *anyLine) record() (*record.Record, error) {
-	m := &l.Metadata
-	if m.StartNS == nil {
+	r := &record.Record{Facts: record.NewFacts(), Err: l.err()}
+	if !l.Metadata.fill(r) {
 		return nil, errors.New("it has no request_start_ns")
-	}
-	r := &record.Record{Identity: record.Identity(m.identity), Facts: record.NewFacts(), Err: l.err()}
-	r.Facts[record.StartWall] = *m.StartNS
-	for field, at := range map[record.Field]*int64{
-		record.CreditIssued: m.CreditIssuedNS, record.IntendedSend: m.IntendedSendNS, record.Ack: m.AckNS, record.Cancelled: m.CancelledNS,
-	} {
-		if at != nil {
-			r.Facts[field] = *at - *m.StartNS
-		}
 	}
 	if r.Err != nil {
 		r.Facts[record.Failed] = 1

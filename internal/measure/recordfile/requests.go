@@ -52,14 +52,15 @@ func ParseRequest(text []byte) (*Request, error) {
 		return nil, err
 	}
 	m := &l.Metadata
-	r := &Request{Identity: record.Identity(m.identity), WasCutOff: m.WasCutOff, Err: l.err(), Metrics: l.Metrics, Payload: l.Payload}
-	if m.StartNS != nil {
-		r.StartNS = *m.StartNS
+	for _, at := range [...]*int64{&m.StartNS, &m.EndNS} {
+		if *at == record.Absent {
+			*at = 0
+		}
 	}
-	if m.EndNS != nil {
-		r.EndNS = *m.EndNS
-	}
-	return r, nil
+	return &Request{
+		Identity: record.Identity(m.identity), StartNS: m.StartNS, EndNS: m.EndNS, WasCutOff: m.WasCutOff,
+		Err: l.err(), Metrics: l.Metrics, Payload: l.Payload,
+	}, nil
 }
 
 // ReadRequests hands the requests of a file to take, in their order. A last line that is not whole, of a run that was

@@ -184,7 +184,8 @@ func newFeed(tokens int, dir string) (*feeder, error) {
 		return nil, err
 	}
 	format := recordfile.Format{Metrics: f.set.AppendRecordMetrics, Facts: f.set.AppendRecordFacts}
-	f.sink, err = recordfile.Create(filepath.Join(dir, "profile_export.jsonl"), artifact.LinesOptions{}, format.AppendLine)
+	path := filepath.Join(dir, "profile_export.jsonl")
+	f.sink, err = recordfile.Create(path, artifact.LinesOptions{}, format.AppendLine)
 	return f, err
 }
 

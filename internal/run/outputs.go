@@ -23,7 +23,9 @@ func (e *execution) openOutputs(lines artifact.LinesOptions) error {
 }
 
 // openSink creates a file with a line for each record.
-func (e *execution) openSink(kind config.Artifact, o artifact.LinesOptions, line recordfile.AppendLine) (*recordfile.Writer, error) {
+func (e *execution) openSink(
+	kind config.Artifact, o artifact.LinesOptions, line recordfile.AppendLine,
+) (*recordfile.Writer, error) {
 	w, err := recordfile.Create(e.cfg.Artifacts.Path(kind), o, line)
 	if err == nil {
 		e.sinks = append(e.sinks, w)

@@ -202,7 +202,9 @@ func (e *execution) openSinks() error {
 	if a.ExportLevel == "summary" {
 		return nil
 	}
-	format := recordfile.Format{Metrics: e.set.AppendRecordMetrics, Facts: e.set.AppendRecordFacts, Redactor: e.redactor}
+	format := recordfile.Format{
+		Metrics: e.set.AppendRecordMetrics, Facts: e.set.AppendRecordFacts, Redactor: e.redactor,
+	}
 	if _, err := e.openSink(config.RecordsJSONL, lines, format.AppendLine); err != nil || a.ExportLevel != "raw" {
 		return err
 	}

@@ -108,7 +108,9 @@ func TestEveryWrongCountIsFound(t *testing.T) {
 		{"two records", "request a has two records", func(x *exchangeOf) { x.records = append(x.records, x.records[0]) }},
 		{"sent twice", "the server got request a twice", func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
 		{"never sent", "the server has no request b", func(x *exchangeOf) { x.truth = x.truth[:1] }},
-		{"failed", `request a failed: {"code":500}`, func(x *exchangeOf) { x.records[0].Err = &record.Error{HasCode: true, Code: 500} }},
+		{"failed", `request a failed: {"code":500}`, func(x *exchangeOf) {
+			x.records[0].Err = &record.Error{HasCode: true, Code: 500}
+		}},
 		{"nothing", "the server got no request", func(x *exchangeOf) { x.truth, x.records = nil, nil }},
 	} {
 		x := faultless(t)

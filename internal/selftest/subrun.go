@@ -144,7 +144,9 @@ func (t *tester) exchange(name string, serverArgs, args []string) (*outcome, []s
 }
 
 func (o *outcome) records() (list []*recordfile.Request, err error) {
-	err = recordfile.ReadRequests(o.artifacts.Path(config.RecordsJSONL), func(r *recordfile.Request) { list = append(list, r) })
+	err = recordfile.ReadRequests(o.artifacts.Path(config.RecordsJSONL), func(r *recordfile.Request) {
+		list = append(list, r)
+	})
 	return list, err
 }
 

@@ -214,7 +214,8 @@ func TestRecordWithoutRawIsSkipped(t *testing.T) {
 }
 
 func BenchmarkRecordsAdd(b *testing.B) {
-	s, err := Create(filepath.Join(b.TempDir(), "r.jsonl"), artifact.LinesOptions{}, Format{Metrics: exampleMetrics}.AppendLine)
+	path := filepath.Join(b.TempDir(), "r.jsonl")
+	s, err := Create(path, artifact.LinesOptions{}, Format{Metrics: exampleMetrics}.AppendLine)
 	if err != nil {
 		b.Fatal(err)
 	}

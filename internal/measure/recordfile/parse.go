@@ -86,7 +86,8 @@ type identity struct {
 
 // ErrNoFacts is the error of a line that another program wrote, or an old version of this one: it does
 // not have all that the metrics are computed from.
-var ErrNoFacts = errors.New(`it has no "facts": this program, or a version of it, that does not keep them wrote the file`)
+var ErrNoFacts = errors.New(`it has no "facts": this program, or a version of it, ` +
+	`that does not keep them wrote the file`)
 
 // Parse reads a line of the per-request file.
 func Parse(line []byte) (*record.Record, error) {
@@ -125,8 +126,8 @@ func parseRecord(line []byte) (*record.Record, error) {
 	return r, nil
 }
 
-// ParseOriginal reads a line of the original's per-request file: it has metrics and no facts, and some facts follow from
-// them ([metrics.RestoreFromMetrics]).
+// ParseOriginal reads a line of the original's per-request file: it has metrics and no facts, and some facts follow
+// from them ([metrics.RestoreFromMetrics]).
 func ParseOriginal(line []byte) (*record.Record, error) {
 	l, err := parseLine(line)
 	if err != nil {

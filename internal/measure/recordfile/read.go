@@ -11,10 +11,13 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// Read reads a per-request file with [Parse] or [ParseOriginal] and hands its records to take, from several goroutines and
-// in no order. A last line that is not whole, of a run that was killed, is left out: cut tells. Any other line that cannot
-// be read is an error that names it.
-func Read(path string, parse func(line []byte) (*record.Record, error), take func(*record.Record)) (cut bool, err error) {
+// A Parser reads a line as a record: [Parse] or [ParseOriginal].
+type Parser func(line []byte) (*record.Record, error)
+
+// Read reads a per-request file and hands its records to take, from several goroutines and in no order. A last line
+// that is not whole, of a run that was killed, is left out: cut reports that. Any other line that cannot be read is an
+// error that names it.
+func Read(path string, parse Parser, take func(*record.Record)) (cut bool, err error) {
 	batches, empty := make(chan batch, 2), make(buffers, 8)
 	var faults faultKeeper
 	var group sync.WaitGroup

@@ -1,12 +1,12 @@
-// Package recordfile owns the files with a line for each request: profile_export.jsonl, whose lines have the metrics and
-// facts of a request, and profile_export_raw.jsonl, which has what was sent and received.
+// Package recordfile owns the files with a line for each request: profile_export.jsonl, whose lines have the metrics
+// and facts of a request, and profile_export_raw.jsonl, which has what was sent and received.
 //
-// A [Writer] writes a file while the run goes on. There are three ways to read one back, by what is needed of a request:
-// [Read] all that its metrics are computed from, [ReadRequests] when it ran and for whom, a [RowParser] the values of its
-// metrics. [Cells] are the values of a line as they stand there.
+// A [Writer] writes a file while the run goes on. There are three ways to read one back, by what is needed of a
+// request: [Read] all that its metrics are computed from, [ReadRequests] when it ran and for whom, a [RowParser] the
+// values of its metrics. [Cells] are the values of a line as they stand there.
 //
-// What holds: a line has passed the redactor, absent values are left out, and a last line without its end, of a run that
-// was killed, is not read. The package must never know who reads: reports, comparisons, pages.
+// What holds: a line has passed the redactor, absent values are left out, and a last line without its end, of a run
+// that was killed, is not read. The package must never know who reads: reports, comparisons, pages.
 package recordfile
 
 import (

@@ -102,8 +102,10 @@ func (p *RowParser) parse(text []byte) error {
 		return err
 	}
 	m, r := &l.Metadata, &p.row
-	*r = Row{Conversation: m.ConversationID, Turn: m.TurnIndex, Phase: m.Phase, Values: r.Values[:0], Lists: r.Lists[:0]}
-	r.Failed = l.Error != nil
+	*r = Row{
+		Conversation: m.ConversationID, Turn: m.TurnIndex, Phase: m.Phase, Failed: l.Error != nil,
+		Values: r.Values[:0], Lists: r.Lists[:0],
+	}
 	for tag, metric := range l.Metrics {
 		p.add(tag, metric.Value)
 	}

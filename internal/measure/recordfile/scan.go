@@ -8,9 +8,9 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// scanRecord reads a line as this program writes those of successful requests, at several times the speed of the general
-// reader. A line of another shape (a failed request, members it does not know or in another order) is not for it: false
-// then, and the general reader says what it is.
+// scanRecord reads a line as this program writes those of successful requests, at several times the speed of the
+// general reader. A line of another shape (a failed request, members it does not know or in another order) is not for
+// it: false then, and the general reader says what it is.
 func scanRecord(line []byte) (*record.Record, bool) {
 	s := newLineScanner(line)
 	r, m := &record.Record{Facts: record.NewFacts()}, noMetadata
@@ -131,8 +131,8 @@ func (s *lineScanner) metric(r *record.Record, tag []byte) {
 	}
 }
 
-// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts counts
-// before it.
+// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts
+// counts before it.
 func (s *lineScanner) specDecode(r *record.Record) {
 	text := s.Value()
 	told, ok := r.Facts, false
@@ -159,7 +159,8 @@ func (s *lineScanner) object(member func(key []byte)) {
 	}
 }
 
-// plainKey tells keys that are equal only to themselves: the general reader does not look at the case of those it knows.
+// plainKey tells keys that are equal only to themselves: the general reader does not look at the case of those it
+// knows.
 func plainKey(key []byte) bool {
 	for _, c := range key {
 		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {

@@ -17,7 +17,9 @@ import (
 )
 
 // spooled writes records to a spool and returns its path.
-func spooled(t *testing.T, s OutputsSpool, o artifact.LinesOptions, records ...*record.Record) (path string, omitted int64) {
+func spooled(
+	t *testing.T, s OutputsSpool, o artifact.LinesOptions, records ...*record.Record,
+) (path string, omitted int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "outputs_spool.jsonl")
 	s.Metrics = func(dst []byte, r *record.Record) []byte {
@@ -137,7 +139,8 @@ func TestOutputsSortedInParts(t *testing.T) {
 }
 
 func TestOutputsOfAKilledRun(t *testing.T) {
-	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{}, spoken(1, 0, record.PhaseProfiling, "one"), spoken(0, 0, record.PhaseProfiling, "two"))
+	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{},
+		spoken(1, 0, record.PhaseProfiling, "one"), spoken(0, 0, record.PhaseProfiling, "two"))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +193,8 @@ func TestOutputsBeyondTheLimitAreCounted(t *testing.T) {
 }
 
 func TestOutputsHoldNoSecrets(t *testing.T) {
-	path, _ := spooled(t, OutputsSpool{Redactor: artifact.NewRedactor("sk-secret")}, artifact.LinesOptions{}, spoken(0, 0, record.PhaseProfiling, "the key is sk-secret."))
+	path, _ := spooled(t, OutputsSpool{Redactor: artifact.NewRedactor("sk-secret")}, artifact.LinesOptions{},
+		spoken(0, 0, record.PhaseProfiling, "the key is sk-secret."))
 	if got := outputs(t, OutputsJSON{Spool: path}); bytes.Contains(got, []byte("sk-secret")) || !bytes.Contains(got, []byte("the key is <redacted>.")) {
 		t.Errorf("got %s", got)
 	}

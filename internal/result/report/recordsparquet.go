@@ -123,7 +123,8 @@ func recordColumns(ctx context.Context, path string) (columns []recordColumn, un
 		columns = append(columns, c)
 	}
 	for _, tag := range slices.Sorted(maps.Keys(kinds)) {
-		columns = append(columns, recordColumn{tag, kinds[tag], func(line *recordfile.Cells) json.RawMessage { return line.Metrics[tag].Value }})
+		find := func(line *recordfile.Cells) json.RawMessage { return line.Metrics[tag].Value }
+		columns = append(columns, recordColumn{tag, kinds[tag], find})
 	}
 	for _, c := range errorColumns {
 		name := c.name

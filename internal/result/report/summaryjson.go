@@ -86,7 +86,8 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
 	}
 	if r.Acceptance != nil {
-		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: recordfile.AcceptanceBuckets(r.Acceptance)})
+		pooled := recordfile.AcceptanceBuckets(r.Acceptance)
+		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: pooled})
 	}
 	if s := r.Submission; s != nil {
 		doc = append(doc, artifact.Member{Key: "runtime_submission_invalid_reasons", Value: append([]string{}, s.Reasons...)})

@@ -91,8 +91,8 @@ func Read(path, title string) (*Chart, error) {
 			k = len(c.Sessions)
 			index[r.Session()] = k
 			c.Sessions = append(c.Sessions, Session{
-				ID: r.Session(), Conversation: r.ConversationID, Depth: r.AgentDepth, root: cmp.Or(r.RootCorrelationID, r.Session()),
-				StartNS: r.StartNS, EndNS: r.EndNS,
+				ID: r.Session(), Conversation: r.ConversationID, Depth: r.AgentDepth,
+				root: cmp.Or(r.RootCorrelationID, r.Session()), StartNS: r.StartNS, EndNS: r.EndNS,
 			})
 		}
 		s := &c.Sessions[k]

@@ -134,7 +134,9 @@ func listConversations(path string) (map[string]*Conversation, error) {
 	err := recordfile.ReadRequests(path, func(r *recordfile.Request) {
 		c := byID[r.Session()]
 		if c == nil {
-			c = &Conversation{ID: r.Session(), Name: r.ConversationID, Parent: r.ParentCorrelationID, Depth: r.AgentDepth, firstNS: r.StartNS}
+			c = &Conversation{
+				ID: r.Session(), Name: r.ConversationID, Parent: r.ParentCorrelationID, Depth: r.AgentDepth, firstNS: r.StartNS,
+			}
 			byID[c.ID] = c
 		}
 		c.firstNS = min(c.firstNS, r.StartNS)

@@ -86,9 +86,7 @@ func rawOf(t *testing.T, id string, startNS int64, at ...int64) rawLine {
 
 // alter replaces a metric of a record.
 func (x *exchangeOf) alter(i int, tag, value string) {
-	m := x.records[i].Metrics[tag]
-	m.Value = json.RawMessage(value)
-	x.records[i].Metrics[tag] = m
+	x.records[i].Metrics[tag] = json.RawMessage(value)
 }
 
 func TestEveryWrongCountIsFound(t *testing.T) {

@@ -36,7 +36,7 @@ func value(r *recordfile.Request, tag string) (float64, bool) {
 // list is a metric of the record that is a list.
 func list(r *recordfile.Request, tag string) []float64 {
 	var v []float64
-	if json.Unmarshal(r.Metrics[tag].Value, &v) != nil {
+	if json.Unmarshal(r.Metrics[tag], &v) != nil {
 		return nil
 	}
 	return v

@@ -152,6 +152,15 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%s is read differently: %v %s", line, err, diff)
 			}
 		}
+		if fast, ok := scanRequest([]byte(line)); ok {
+			l, err := parseLine([]byte(line))
+			if err != nil || l.Error != nil || len(l.Metrics) != len(fast.Metrics) {
+				t.Fatalf("%s is read differently: %v %+v", line, err, fast)
+			}
+			if diff := cmp.Diff(l.Metadata.request(fast.Metrics), fast); diff != "" {
+				t.Fatalf("%s is read differently: %s", line, diff)
+			}
+		}
 		var fast, slow RowParser
 		if fast.scan([]byte(line)) {
 			err := slow.parse([]byte(line))

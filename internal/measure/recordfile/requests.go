@@ -1,10 +1,10 @@
 package recordfile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 )
 
@@ -16,8 +16,8 @@ type Request struct {
 	WasCutOff      bool
 	// Err is nil for a success.
 	Err *record.Error
-	// Metrics are those of the per-request file by tag, Payload is the body in the raw export.
-	Metrics map[string]metrics.Written
+	// Metrics are the values of those of the per-request file by tag, Payload is the body in the raw export.
+	Metrics map[string]json.RawMessage
 	Payload json.RawMessage
 }
 
@@ -39,7 +39,7 @@ func (r *Request) Failure() string {
 
 // Number returns the value of a metric; nil without one that is a number.
 func (r *Request) Number(tag string) (v *float64) {
-	if json.Unmarshal(r.Metrics[tag].Value, &v) != nil {
+	if json.Unmarshal(r.Metrics[tag], &v) != nil {
 		return nil
 	}
 	return v
@@ -47,20 +47,42 @@ func (r *Request) Number(tag string) (v *float64) {
 
 // ParseRequest reads a line.
 func ParseRequest(text []byte) (*Request, error) {
+	if r, ok := scanRequest(text); ok {
+		return r, nil
+	}
 	l, err := parseLine(text)
 	if err != nil {
 		return nil, err
 	}
-	m := &l.Metadata
-	for _, at := range [...]*int64{&m.StartNS, &m.EndNS} {
-		if *at == record.Absent {
-			*at = 0
-		}
+	values := map[string]json.RawMessage{}
+	for tag, m := range l.Metrics {
+		values[tag] = m.Value
 	}
-	return &Request{
-		Identity: record.Identity(m.identity), StartNS: m.StartNS, EndNS: m.EndNS, WasCutOff: m.WasCutOff,
-		Err: l.err(), Metrics: l.Metrics, Payload: l.Payload,
-	}, nil
+	r := l.Metadata.request(values)
+	r.Err, r.Payload = l.err(), l.Payload
+	return r, nil
+}
+
+// scanRequest reads a usual line, see scanRecord.
+func scanRequest(line []byte) (*Request, bool) {
+	s, m, values := newLineScanner(line), noMetadata, map[string]json.RawMessage{}
+	ok := s.usual(func() { s.metadata(&m) }, func(tag, value []byte) bool {
+		values[string(tag)] = bytes.Clone(value)
+		return true
+	})
+	return m.request(values), ok
+}
+
+// request is the request without its error and its body.
+func (m *metadata) request(values map[string]json.RawMessage) *Request {
+	r := &Request{Identity: record.Identity(m.identity), WasCutOff: m.WasCutOff, Metrics: values}
+	if m.StartNS != record.Absent {
+		r.StartNS = m.StartNS
+	}
+	if m.EndNS != record.Absent {
+		r.EndNS = m.EndNS
+	}
+	return r
 }
 
 // ReadRequests hands the requests of a file to take, in their order. A last line that is not whole, of a run that was

@@ -38,35 +38,20 @@ func (p *RowParser) scan(line []byte) bool {
 	s := newLineScanner(line)
 	r := &p.row
 	*r = Row{Values: r.Values[:0], Lists: r.Lists[:0]}
-	s.object(func(key []byte) {
-		switch string(key) {
-		case "metadata":
-			s.object(func(key []byte) {
-				switch string(key) {
-				case "conversation_id":
-					r.Conversation = s.string()
-				case "turn_index":
-					r.Turn = int(s.Int())
-				case "benchmark_phase":
-					r.Phase = s.string()
-				default:
-					s.Value()
-				}
-			})
-		case "metrics":
-			s.object(func(tag []byte) {
-				if value := s.quantity(); s.At >= 0 && !p.add(p.tag(tag), value) {
-					s.leave()
-				}
-			})
-		case "spec_decode_acceptance", "trace_data", "facts":
-			s.Value()
-		default:
-			s.leave()
-		}
-	})
-	s.End()
-	return s.At >= 0
+	return s.usual(func() {
+		s.object(func(key []byte) {
+			switch string(key) {
+			case "conversation_id":
+				r.Conversation = s.string()
+			case "turn_index":
+				r.Turn = int(s.Int())
+			case "benchmark_phase":
+				r.Phase = s.string()
+			default:
+				s.Value()
+			}
+		})
+	}, func(tag, value []byte) bool { return p.add(p.tag(tag), value) })
 }
 
 // tag is the string of a tag.

@@ -114,6 +114,28 @@ func (s *lineScanner) metadata(m *metadata) {
 	})
 }
 
+// usual reads the line of a successful request: the metadata, and the metrics one by one, of which none may be false.
+func (s *lineScanner) usual(metadata func(), metric func(tag, value []byte) bool) bool {
+	s.object(func(key []byte) {
+		switch string(key) {
+		case "metadata":
+			metadata()
+		case "metrics":
+			s.object(func(tag []byte) {
+				if value := s.quantity(); s.At >= 0 && !metric(tag, value) {
+					s.leave()
+				}
+			})
+		case "spec_decode_acceptance", "trace_data", "facts":
+			s.Value()
+		default:
+			s.leave()
+		}
+	})
+	s.End()
+	return s.At >= 0
+}
+
 // quantity reads {"value":…,"unit":"…"} and returns the value.
 func (s *lineScanner) quantity() []byte {
 	s.literal(`{"value":`)

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/wire/client"
@@ -151,7 +152,7 @@ type feeder struct {
 	set      *metrics.Set
 	engine   *metrics.Engine
 	intake   *intake.Intake
-	sink     *report.Records
+	sink     *recordfile.Writer
 	scanner  sse.Scanner
 	random   *rand.Rand
 }
@@ -182,7 +183,9 @@ func newFeed(tokens int, dir string) (*feeder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	f.sink, err = report.OpenRecords(report.RecordsOptions{Path: filepath.Join(dir, "profile_export.jsonl"), Metrics: f.set.AppendRecordMetrics, Facts: f.set.AppendRecordFacts})
+	format := recordfile.Format{Metrics: f.set.AppendRecordMetrics, Facts: f.set.AppendRecordFacts}
+	path := filepath.Join(dir, "profile_export.jsonl")
+	f.sink, err = recordfile.Create(path, artifact.LinesOptions{}, format.AppendLine)
 	return f, err
 }
 

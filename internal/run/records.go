@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/report"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
@@ -30,11 +31,11 @@ type recorder struct {
 	apart             phaseEngines
 	slicing           sync.Once // before the first profiling record
 	warmupRows        warmupRows
-	sinks             []report.Sink
+	sinks             []*recordfile.Writer
 	// page gathers what the HTML report shows; nil where none is asked for.
 	page *pageData
 	// outputs is nil when generated texts are not exported.
-	outputs *report.OutputsSpool
+	outputs *recordfile.Writer
 	// sealed has further records left out, as the results are made.
 	sealed atomic.Bool
 	// seen and failed arm the failure threshold.
@@ -90,40 +91,37 @@ func (rs *recorder) openSinks(context.Context) error {
 	if a.ExportLevel == "summary" {
 		return nil
 	}
-	records, err := report.OpenRecords(report.RecordsOptions{
-		Path: a.Path(config.RecordsJSONL), Lines: lines, Metrics: rs.set.AppendRecordMetrics, Facts: rs.set.AppendRecordFacts, Redactor: rs.redactor,
-	})
-	if err != nil {
-		return err
+	format := recordfile.Format{
+		Metrics: rs.set.AppendRecordMetrics, Facts: rs.set.AppendRecordFacts, Redactor: rs.redactor,
 	}
-	rs.sinks = append(rs.sinks, records)
-	if a.ExportLevel != "raw" {
-		return nil
+	if _, err := rs.openSink(config.RecordsJSONL, lines, format.AppendLine); err != nil || a.ExportLevel != "raw" {
+		return err
 	}
 	rs.limit(&lines, rs.cfg.Env.Record.RawMaxBytes, config.RawJSONL, "AIPERF_RECORD_RAW_MAX_BYTES")
-	raw, err := report.OpenRawRecords(report.RawRecordsOptions{Path: a.Path(config.RawJSONL), Lines: lines, Redactor: rs.redactor})
-	if err != nil {
-		return err
-	}
-	rs.sinks = append(rs.sinks, raw)
-	return nil
+	_, err := rs.openSink(config.RawJSONL, lines, recordfile.RawFormat{Redactor: rs.redactor}.AppendLine)
+	return err
 }
 
 // openOutputs opens the spool of outputs.json.
 func (rs *recorder) openOutputs(lines artifact.LinesOptions) error {
 	rs.limit(&lines, rs.cfg.Env.Record.OutputsMaxBytes, config.OutputsJSON, "AIPERF_RECORD_OUTPUTS_JSON_MAX_BYTES")
-	spool, err := report.OpenOutputsSpool(report.OutputsOptions{
-		Path: rs.cfg.Artifacts.Path(config.OutputsSpool), Lines: lines, Redactor: rs.redactor,
-		Metrics: func(dst []byte, r *record.Record) []byte {
-			return rs.set.AppendRecordValues(dst, r, report.OutputMetrics...)
-		},
-	})
-	if err != nil {
-		return err
+	spool := report.OutputsSpool{Redactor: rs.redactor, Metrics: func(dst []byte, r *record.Record) []byte {
+		return rs.set.AppendRecordValues(dst, r, report.OutputMetrics...)
+	}}
+	var err error
+	rs.outputs, err = rs.openSink(config.OutputsSpool, lines, spool.AppendLine)
+	return err
+}
+
+// openSink creates a file with a line for each record.
+func (rs *recorder) openSink(
+	kind config.Artifact, o artifact.LinesOptions, line recordfile.AppendLine,
+) (*recordfile.Writer, error) {
+	w, err := recordfile.Create(rs.cfg.Artifacts.Path(kind), o, line)
+	if err == nil {
+		rs.sinks = append(rs.sinks, w)
 	}
-	rs.outputs = spool
-	rs.sinks = append(rs.sinks, spool)
-	return nil
+	return w, err
 }
 
 // limit keeps a file of lines from growing beyond what its variable allows.
@@ -272,7 +270,7 @@ func (w *warmupRows) add(r *record.Record) {
 	if w.bytes > warmupLimit {
 		return
 	}
-	line := report.AppendRow(nil, r)
+	line := recordfile.AppendRow(nil, r)
 	w.lines, w.bytes = append(w.lines, line), w.bytes+len(line)
 	if w.bytes > warmupLimit {
 		w.lines = nil

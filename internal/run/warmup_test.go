@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/result/report"
+	"aiperf/internal/measure/recordfile"
 )
 
 // What the state keeps of a warm-up is all of it, or nothing.
@@ -19,7 +19,7 @@ func TestWarmupRowsAreAllOrNone(t *testing.T) {
 	if len(w.all()) != 1 {
 		t.Fatalf("%d lines", len(w.all()))
 	}
-	got, err := report.ParseRecord(w.all()[0])
+	got, err := recordfile.Parse(w.all()[0])
 	if diff := cmp.Diff(r, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}

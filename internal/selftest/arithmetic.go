@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"aiperf/internal/measure/recordfile"
 )
 
 // relative is the part by which two ways to add up the same floats may differ.
@@ -45,12 +47,12 @@ type computed struct {
 }
 
 // compute makes the lines: each record's values, the statistics over them, and the rates.
-func compute(raw []rawLine, records []recordLine, truth []serverLine, summary summaryFile) []Line {
+func compute(raw []rawLine, records []*recordfile.Request, truth []serverLine, summary summaryFile) []Line {
 	var d differences
 	byID := matched(&d, records, truth)
-	recordOf := map[string]*recordLine{}
-	for i := range records {
-		recordOf[records[i].Metadata.RequestID] = &records[i]
+	recordOf := map[string]*recordfile.Request{}
+	for _, r := range records {
+		recordOf[r.RequestID] = r
 	}
 	c := computed{values: map[string][]float64{}, firstNS: math.MaxInt64}
 	compared := 0
@@ -72,7 +74,7 @@ func compute(raw []rawLine, records []recordLine, truth []serverLine, summary su
 }
 
 // request compares the record of a request and keeps what it must be; it returns the number of values.
-func (c *computed) request(d *differences, raw *rawLine, r *recordLine, s *serverLine) int {
+func (c *computed) request(d *differences, raw *rawLine, r *recordfile.Request, s *serverLine) int {
 	content := raw.content()
 	if len(content) == 0 || int64(len(content)) != s.Output {
 		d.add("request %s has %d responses with content, the server wrote %d", raw.Metadata.RequestID, len(content), s.Output)
@@ -94,11 +96,11 @@ func (c *computed) request(d *differences, raw *rawLine, r *recordLine, s *serve
 	}
 	for tag, v := range want {
 		c.values[tag] = append(c.values[tag], v)
-		if got, ok := r.value(tag); !ok || !near(got, v) {
+		if got, ok := value(r, tag); !ok || !near(got, v) {
 			d.add("request %s: %s %v, it is %v", raw.Metadata.RequestID, tag, got, v)
 		}
 	}
-	gaps := r.list("inter_chunk_latency")
+	gaps := list(r, "inter_chunk_latency")
 	if len(gaps) != len(content)-1 {
 		d.add("request %s has %d gaps between %d chunks", raw.Metadata.RequestID, len(gaps), len(content))
 		return len(want)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/watch/capacity"
 	"aiperf/internal/watch/trust"
 )
@@ -214,19 +215,19 @@ func (t *tester) attempt(n int) (attempt, error) {
 
 // judge says whether streams were observed truthfully: all of them came whole, the verdict of the run is valid, the
 // server kept the pace, and each stream's pace is reported as the server wrote it.
-func judge(h *health, records []recordLine, truth []serverLine) attempt {
+func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt {
 	a := attempt{cpu: h.CPU.Share}
 	var d differences
 	byID := matched(&d, records, truth)
 	var paces, errs []float64
-	for i := range records {
-		s := byID[records[i].Metadata.RequestID]
+	for _, r := range records {
+		s := byID[r.RequestID]
 		if s == nil || s.Output < 2 || int64(len(s.EventNS)) < s.Output {
 			continue
 		}
-		d.value(&records[i], "output_sequence_length", float64(s.Output))
+		d.value(r, "output_sequence_length", float64(s.Output))
 		mean := float64(s.EventNS[s.Output-1]-s.EventNS[0]) / 1e6 / float64(s.Output-1)
-		if itl, ok := records[i].value("inter_token_latency"); ok {
+		if itl, ok := value(r, "inter_token_latency"); ok {
 			paces, errs = append(paces, mean), append(errs, math.Abs(itl-mean))
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 )
 
 // exchangeOf is a small run without faults: two streams of three and two tokens, 10 ms apart, whose instants on the
@@ -12,7 +15,7 @@ import (
 type exchangeOf struct {
 	truth   []serverLine
 	raw     []rawLine
-	records []recordLine
+	records []*recordfile.Request
 	summary summaryFile
 }
 
@@ -25,6 +28,19 @@ func decode[T any](t *testing.T, text string) T {
 	return v
 }
 
+// requestsOf reads the lines of an array.
+func requestsOf(t *testing.T, text string) (list []*recordfile.Request) {
+	t.Helper()
+	for _, line := range decode[[]json.RawMessage](t, text) {
+		r, err := recordfile.ParseRequest(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
 func faultless(t *testing.T) *exchangeOf {
 	return &exchangeOf{
 		truth: decode[[]serverLine](t, `[
@@ -34,7 +50,7 @@ func faultless(t *testing.T) *exchangeOf {
 			rawOf(t, "a", 999_000_000, 20_005_000, 30_005_000, 40_005_000),
 			rawOf(t, "b", 1_099_000_000, 130_005_000, 140_005_000),
 		},
-		records: decode[[]recordLine](t, `[
+		records: requestsOf(t, `[
 			{"metadata":{"x_request_id":"a"},"metrics":{"input_sequence_length":{"value":7},"output_sequence_length":{"value":3},
 				"output_token_count":{"value":1},"reasoning_token_count":{"value":2},"usage_reasoning_tokens":{"value":2},
 				"usage_prompt_tokens":{"value":7},"usage_completion_tokens":{"value":3},"time_to_first_token":{"value":21.005},
@@ -70,9 +86,7 @@ func rawOf(t *testing.T, id string, startNS int64, at ...int64) rawLine {
 
 // alter replaces a metric of a record.
 func (x *exchangeOf) alter(i int, tag, value string) {
-	m := x.records[i].Metrics[tag]
-	m.Value = json.RawMessage(value)
-	x.records[i].Metrics[tag] = m
+	x.records[i].Metrics[tag] = json.RawMessage(value)
 }
 
 func TestEveryWrongCountIsFound(t *testing.T) {
@@ -92,7 +106,9 @@ func TestEveryWrongCountIsFound(t *testing.T) {
 		{"two records", "request a has two records", func(x *exchangeOf) { x.records = append(x.records, x.records[0]) }},
 		{"sent twice", "the server got request a twice", func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
 		{"never sent", "the server has no request b", func(x *exchangeOf) { x.truth = x.truth[:1] }},
-		{"failed", "request a failed", func(x *exchangeOf) { x.records[0].Error = json.RawMessage(`{"code":500}`) }},
+		{"failed", `request a failed: {"code":500}`, func(x *exchangeOf) {
+			x.records[0].Err = &record.Error{HasCode: true, Code: 500}
+		}},
 		{"nothing", "the server got no request", func(x *exchangeOf) { x.truth, x.records = nil, nil }},
 	} {
 		x := faultless(t)

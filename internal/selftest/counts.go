@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/recordfile"
 )
 
 // shape is a kind of request whose tokens are counted.
@@ -102,13 +105,12 @@ func (o *outcome) countLine(shape *shape, truth []serverLine) (Line, error) {
 }
 
 // compareCounts is the line of a run: every count of its records and their sums in its summary equal those of the server.
-func compareCounts(records []recordLine, truth []serverLine, summary summaryFile) Line {
+func compareCounts(records []*recordfile.Request, truth []serverLine, summary summaryFile) Line {
 	var d differences
 	byID := matched(&d, records, truth)
 	var input, output float64
-	for i := range records {
-		r := &records[i]
-		s := byID[r.Metadata.RequestID]
+	for _, r := range records {
+		s := byID[r.RequestID]
 		if s == nil {
 			continue
 		}
@@ -117,7 +119,7 @@ func compareCounts(records []recordLine, truth []serverLine, summary summaryFile
 		d.value(r, "output_sequence_length", float64(s.Output))
 		d.value(r, "usage_prompt_tokens", float64(s.Input))
 		d.value(r, "usage_completion_tokens", float64(s.Output))
-		reasoning, _ := r.value("usage_reasoning_tokens")
+		reasoning, _ := value(r, "usage_reasoning_tokens")
 		if reasoning > 0 {
 			d.value(r, "reasoning_token_count", reasoning)
 		}
@@ -135,7 +137,7 @@ func compareCounts(records []recordLine, truth []serverLine, summary summaryFile
 }
 
 // matched finds the server's line of each request, which must be the same requests.
-func matched(d *differences, records []recordLine, truth []serverLine) map[string]*serverLine {
+func matched(d *differences, records []*recordfile.Request, truth []serverLine) map[string]*serverLine {
 	byID := make(map[string]*serverLine, len(truth))
 	for i := range truth {
 		s := &truth[i]
@@ -145,16 +147,16 @@ func matched(d *differences, records []recordLine, truth []serverLine) map[strin
 		byID[s.RequestID] = s
 	}
 	seen := map[string]bool{}
-	for i := range records {
-		r := &records[i]
-		id := r.Metadata.RequestID
+	for _, r := range records {
+		id := r.RequestID
 		switch {
 		case byID[id] == nil:
 			d.add("the server has no request %s", id)
 		case seen[id]:
 			d.add("request %s has two records", id)
-		case r.failed():
-			d.add("request %s failed: %s", id, r.Error)
+		case r.Err != nil:
+			text, _ := artifact.AppendJSON(nil, recordfile.ErrorObject(r.Err)) // an error object can always be written
+			d.add("request %s failed: %s", id, text)
 		}
 		seen[id] = true
 	}
@@ -186,15 +188,15 @@ func (d *differences) add(format string, args ...any) {
 }
 
 // value compares a metric of a record.
-func (d *differences) value(r *recordLine, tag string, want float64) {
-	got, ok := r.value(tag)
+func (d *differences) value(r *recordfile.Request, tag string, want float64) {
+	got, ok := value(r, tag)
 	switch {
 	case !ok && want == 0:
 		// An output of nothing has no value.
 	case !ok:
-		d.add("request %s has no %s, it is %s", r.Metadata.RequestID, tag, exact(want))
+		d.add("request %s has no %s, it is %s", r.RequestID, tag, exact(want))
 	case got != want:
-		d.add("request %s: %s %s, it is %s", r.Metadata.RequestID, tag, exact(got), exact(want))
+		d.add("request %s: %s %s, it is %s", r.RequestID, tag, exact(got), exact(want))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"aiperf/internal/measure/recordfile"
 )
 
 // serverLine is what the mock server recorded of a request. Instants are wall nanoseconds.
@@ -22,39 +24,23 @@ type serverLine struct {
 	EventNS   []int64 `json:"event_ns"`
 }
 
-// recordLine is a line of profile_export.jsonl.
-type recordLine struct {
-	Metadata struct {
-		RequestID string `json:"x_request_id"`
-		StartNS   int64  `json:"request_start_ns"`
-	} `json:"metadata"`
-	Metrics map[string]struct {
-		Value json.RawMessage `json:"value"`
-	} `json:"metrics"`
-	Error json.RawMessage `json:"error"`
-}
-
 // value is a metric of the record that is one number.
-func (r *recordLine) value(tag string) (float64, bool) {
-	m, ok := r.Metrics[tag]
-	if !ok {
+func value(r *recordfile.Request, tag string) (float64, bool) {
+	v := r.Number(tag)
+	if v == nil {
 		return 0, false
 	}
-	var v float64
-	return v, json.Unmarshal(m.Value, &v) == nil
+	return *v, true
 }
 
 // list is a metric of the record that is a list.
-func (r *recordLine) list(tag string) []float64 {
+func list(r *recordfile.Request, tag string) []float64 {
 	var v []float64
-	if m, ok := r.Metrics[tag]; ok && json.Unmarshal(m.Value, &v) != nil {
+	if json.Unmarshal(r.Metrics[tag], &v) != nil {
 		return nil
 	}
 	return v
 }
-
-// failed tells an error record.
-func (r *recordLine) failed() bool { return len(r.Error) > 0 && string(r.Error) != "null" }
 
 // rawLine is a line of profile_export_raw.jsonl. PerfNS are of the run's monotonic clock.
 type rawLine struct {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/mockserver/child"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
@@ -142,8 +143,11 @@ func (t *tester) exchange(name string, serverArgs, args []string) (*outcome, []s
 	return out, lines, t.cause(err)
 }
 
-func (o *outcome) records() ([]recordLine, error) {
-	return readLines[recordLine](o.artifacts.Path(config.RecordsJSONL))
+func (o *outcome) records() (list []*recordfile.Request, err error) {
+	err = recordfile.ReadRequests(o.artifacts.Path(config.RecordsJSONL), func(r *recordfile.Request) {
+		list = append(list, r)
+	})
+	return list, err
 }
 
 func (o *outcome) raw() ([]rawLine, error) {

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
 )
 
@@ -265,7 +266,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"benchmark_phase":"profiling"},"metrics":{"a":{"value":1e999},"b":{"value":[1]},"c":{"value":true}}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var s skipped
-		s.read(line, func(_ string, v float64) {
+		s.read(new(recordfile.RowParser), line, func(_ string, v float64) {
 			if math.IsNaN(v) || math.Abs(v) >= largest {
 				t.Errorf("%v was taken", v)
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"aiperf/internal/measure/stats"
-	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
@@ -101,7 +100,7 @@ func fewest(stat string, confidence float64) int64 {
 }
 
 // fromRequests resamples the requests of two runs.
-func fromRequests(base, next *report.Values, tag, stat string, confidence float64) (interval, bool) {
+func fromRequests(base, next *requestValues, tag, stat string, confidence float64) (interval, bool) {
 	statistic, ok := statisticOf(stat)
 	if !ok {
 		return interval{}, false
@@ -202,38 +201,38 @@ func statisticOf(stat string) (func([]float64) float64, bool) {
 	return func(values []float64) float64 { return stats.Percentiles(values, []float64{rank})[0] }, true
 }
 
-func valuesOf(v *report.Values, tag string) []float64 {
-	c := v.ByTag[tag]
+func valuesOf(v *requestValues, tag string) []float64 {
+	c := v.byTag[tag]
 	if c == nil {
 		return nil
 	}
 	var out []float64
-	for i, present := range c.Present {
+	for i, present := range c.present {
 		if present {
-			out = append(out, c.Values[i])
+			out = append(out, c.values[i])
 		}
 	}
 	return out
 }
 
 // pairs are the values of requests that asked the same in both runs; none if too few did.
-func pairs(base, next *report.Values, tag string) (a, b []float64) {
-	x, y := base.ByTag[tag], next.ByTag[tag]
+func pairs(base, next *requestValues, tag string) (a, b []float64) {
+	x, y := base.byTag[tag], next.byTag[tag]
 	if x == nil || y == nil {
 		return nil, nil
 	}
-	at := make(map[report.RequestKey]int, len(base.Keys))
-	for i, key := range base.Keys {
-		if i < len(x.Present) && x.Present[i] {
+	at := make(map[requestKey]int, len(base.keys))
+	for i, key := range base.keys {
+		if i < len(x.present) && x.present[i] {
 			at[key] = i
 		}
 	}
-	for i, key := range next.Keys {
-		if k, ok := at[key]; ok && i < len(y.Present) && y.Present[i] {
-			a, b = append(a, x.Values[k]), append(b, y.Values[i])
+	for i, key := range next.keys {
+		if k, ok := at[key]; ok && i < len(y.present) && y.present[i] {
+			a, b = append(a, x.values[k]), append(b, y.values[i])
 		}
 	}
-	if float64(len(a)) < pairedShare*float64(max(len(base.Keys), len(next.Keys))) {
+	if float64(len(a)) < pairedShare*float64(max(len(base.keys), len(next.keys))) {
 		return nil, nil
 	}
 	return a, b

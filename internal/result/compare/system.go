@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
@@ -30,7 +29,7 @@ type Run struct {
 	Summary string
 	Figures summary.Figures
 	// requests are its values per request by tag; read when they are needed.
-	requests *report.Values
+	requests *requestValues
 }
 
 // Load reads what a path names: a summary file, the folder of a run, a folder whose sub-folders
@@ -101,7 +100,7 @@ func (s *System) values(tag, stat string) []float64 {
 }
 
 // readRequests reads the per-request file beside the summary. A run without one has no requests.
-func (r *Run) readRequests() (*report.Values, error) {
+func (r *Run) readRequests() (*requestValues, error) {
 	if r.requests != nil {
 		return r.requests, nil
 	}
@@ -110,9 +109,9 @@ func (r *Run) readRequests() (*report.Values, error) {
 	if rest, ok := strings.CutSuffix(name, "profile_export_aiperf"); ok {
 		name = rest + "profile_export"
 	}
-	values, err := report.ReadValues(filepath.Join(dir, name+".jsonl"))
+	values, err := readValues(filepath.Join(dir, name+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
-		values, err = &report.Values{}, nil
+		values, err = &requestValues{}, nil
 	}
 	r.requests = values
 	return values, err

@@ -10,23 +10,22 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/report"
 )
 
 // valuesOfRun are the requests of a run; key says which of them ask the same as those of another.
-func valuesOfRun(latencies []float64, key string) *report.Values {
-	c := &report.Column{Values: latencies}
-	v := &report.Values{ByTag: map[string]*report.Column{"request_latency": c}}
+func valuesOfRun(latencies []float64, key string) *requestValues {
+	c := &column{values: latencies}
+	v := &requestValues{byTag: map[string]*column{"request_latency": c}}
 	for i := range latencies {
-		v.Keys = append(v.Keys, report.RequestKey{Conversation: fmt.Sprint(key, i)})
-		c.Present = append(c.Present, true)
+		v.keys = append(v.keys, requestKey{conversation: fmt.Sprint(key, i)})
+		c.present = append(c.present, true)
 	}
 	return v
 }
 
 // drawn makes two runs of skewed latencies, as servers have them: what a request asks is common to both if they are
 // paired, the rest is chance. The second run is slower by factor.
-func drawn(r *rand.Rand, n int, paired bool, factor float64) (base, next *report.Values) {
+func drawn(r *rand.Rand, n int, paired bool, factor float64) (base, next *requestValues) {
 	a, b := make([]float64, n), make([]float64, n)
 	for i := range a {
 		asked := math.Exp(0.5 * r.NormFloat64())

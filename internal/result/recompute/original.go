@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/result/report"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/wire/api"
@@ -182,7 +182,7 @@ func (o *original) configure(state *summary.State, c *originalConfig, d *api.Des
 // microsecond, and in the local time of the machine that made the run, which the first request tells.
 func (o *original) place(state *summary.State, s *originalSummary) error {
 	var mu sync.Mutex
-	_, err := report.ReadOriginalRecords(o.from.Path(config.RecordsJSONL), func(r *record.Record) {
+	_, err := recordfile.Read(o.from.Path(config.RecordsJSONL), recordfile.ParseOriginal, func(r *record.Record) {
 		if r.Phase != record.PhaseProfiling {
 			return
 		}

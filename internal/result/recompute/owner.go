@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/result/report"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
 )
 
@@ -96,7 +96,7 @@ func (r *recomputation) warmup() error {
 	}
 	w := r.warming
 	for i, line := range r.state.WarmupRecords {
-		rec, err := report.ParseRecord(line)
+		rec, err := recordfile.Parse(line)
 		if err != nil {
 			return fmt.Errorf("state of the run: warmup_records: item %d: %w", i, err)
 		}

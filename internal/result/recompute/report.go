@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
@@ -190,11 +191,11 @@ func (r *recomputation) configure() error {
 func (r *recomputation) read(path string) error {
 	var err error
 	others := newStranger(r.state)
-	read := report.ReadRecords
+	parse := recordfile.Parse
 	if r.theirs != nil {
-		read = report.ReadOriginalRecords
+		parse = recordfile.ParseOriginal
 	}
-	r.cut, err = read(path, func(rec *record.Record) {
+	r.cut, err = recordfile.Read(path, parse, func(rec *record.Record) {
 		if rec.Phase != record.PhaseProfiling {
 			if r.warming != nil && rec.Phase == record.PhaseWarmup {
 				r.warming.add(rec)

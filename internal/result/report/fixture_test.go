@@ -112,10 +112,10 @@ func exchange() *record.Record {
 	return r
 }
 
-// exampleMetrics stands for the metric table.
-func exampleMetrics(dst []byte, r *record.Record) []byte {
-	if r.Err != nil {
-		return append(dst, `{"error_isl":{"value":40,"unit":"tokens"}}`...)
-	}
-	return append(dst, `{"request_latency":{"value":300.0,"unit":"ms"},"output_sequence_length":{"value":10,"unit":"tokens"},"inter_chunk_latency":{"value":[50.0,60.0,90.0],"unit":"ms"}}`...)
+// failed is a record of a failed request.
+func failed() *record.Record {
+	r := exchange()
+	r.Facts[record.Failed] = 1
+	r.Err = &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error", Message: `a|b, "c"`}
+	return r
 }

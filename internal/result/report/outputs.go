@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"sync"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 )
 
 // outputsSchemaVersion is the version of the shape of outputs.json.
@@ -19,57 +19,24 @@ var OutputMetrics = []string{
 	"request_latency", "time_to_first_token", "inter_token_latency",
 }
 
-// OutputsOptions shape an OutputsSpool.
-type OutputsOptions struct {
-	Path  string
-	Lines artifact.LinesOptions
+// OutputsSpool is the form of the lines in which the entries of outputs.json are collected on disk as requests
+// complete, so that neither memory nor a crash is a concern: the file itself is sorted, and made of the spool when the
+// run is over.
+type OutputsSpool struct {
 	// Metrics writes the OutputMetrics of a record, tag → number; {} when it has none.
-	Metrics  AppendMetrics
+	Metrics  recordfile.AppendMetrics
 	Redactor *artifact.Redactor
 }
 
-// OutputsSpool collects the entries of outputs.json on disk as requests complete, so that neither memory
-// nor a crash is a concern: the file itself is sorted, and made of the spool when the run is over.
-type OutputsSpool struct {
-	lines    *artifact.Lines
-	metrics  AppendMetrics
-	redactor *artifact.Redactor
-	buffers  *sync.Pool
-}
-
-// OpenOutputsSpool creates the spool.
-func OpenOutputsSpool(o OutputsOptions) (*OutputsSpool, error) {
-	lines, err := artifact.CreateLines(o.Path, o.Lines)
-	if err != nil {
-		return nil, err
-	}
-	return &OutputsSpool{lines: lines, metrics: o.Metrics, redactor: o.Redactor, buffers: newBuffers()}, nil
-}
-
-// Add implements Sink. Requests that the end of the run cut off have no entry.
-func (s *OutputsSpool) Add(r *record.Record) {
+// AppendLine is a [recordfile.AppendLine]. Requests that the end of the run cut off have no entry.
+func (s OutputsSpool) AppendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	if r.Raw != nil && r.Raw.CutOff {
-		return
+		return dst, false
 	}
-	buf := s.buffers.Get().(*[]byte)
-	line := outputKeyOf(r).append((*buf)[:0])
-	line = append(s.appendEntry(line, r), '}')
-	_ = s.lines.Add(line) // kept by the file, see Err
-	*buf = line
-	s.buffers.Put(buf)
+	return append(s.appendEntry(outputKeyOf(r).append(dst), r), '}'), true
 }
 
-// Err implements Sink.
-func (s *OutputsSpool) Err() error { return s.lines.Err() }
-
-// Close implements Sink.
-func (s *OutputsSpool) Close() error { return s.lines.Close() }
-
-// Omitted is the number of requests that the limit of the file left out.
-func (s *OutputsSpool) Omitted() int64 { return s.lines.Omitted() }
-
-func (s *OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
-	start := r.Facts[record.StartWall]
+func (s OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
 	m := artifact.Members{Dst: dst}
 	m.Open()
 	m.Int("session_num", r.SessionNum)
@@ -77,13 +44,13 @@ func (s *OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
 	m.Int("turn_index", int64(r.TurnIndex))
 	m.String("x_request_id", r.RequestID)
 	m.String("benchmark_phase", r.Phase)
-	m.Int("request_start_ns", start)
-	m.Int("request_end_ns", start+endOffset(r))
+	m.Int("request_start_ns", r.Facts[record.StartWall])
+	m.Int("request_end_ns", recordfile.EndNS(r))
 	m.Key("metrics")
-	m.Dst = s.metrics(m.Dst, r)
+	m.Dst = s.Metrics(m.Dst, r)
 	m.Key("response_text")
 	if len(r.Text) > 0 {
-		m.Dst = artifact.AppendString(m.Dst, s.redactor.Bytes(r.Text))
+		m.Dst = artifact.AppendString(m.Dst, s.Redactor.Bytes(r.Text))
 	} else {
 		m.Dst = append(m.Dst, "null"...)
 	}

@@ -13,31 +13,32 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 )
 
 // spooled writes records to a spool and returns its path.
-func spooled(t *testing.T, o OutputsOptions, records ...*record.Record) (path string, omitted int64) {
+func spooled(
+	t *testing.T, s OutputsSpool, o artifact.LinesOptions, records ...*record.Record,
+) (path string, omitted int64) {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "outputs_spool.jsonl")
-	if o.Metrics == nil {
-		o.Metrics = func(dst []byte, r *record.Record) []byte {
-			if r.Err != nil {
-				return append(dst, "{}"...)
-			}
-			return append(dst, `{"input_sequence_length":105,"request_latency":300.0}`...)
+	path = filepath.Join(t.TempDir(), "outputs_spool.jsonl")
+	s.Metrics = func(dst []byte, r *record.Record) []byte {
+		if r.Err != nil {
+			return append(dst, "{}"...)
 		}
+		return append(dst, `{"input_sequence_length":105,"request_latency":300.0}`...)
 	}
-	s, err := OpenOutputsSpool(o)
+	w, err := recordfile.Create(path, o, s.AppendLine)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		s.Add(r)
+		w.Add(r)
 	}
-	if err := s.Close(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return o.Path, s.Omitted()
+	return path, w.Omitted()
 }
 
 // outputs makes outputs.json of a spool.
@@ -68,7 +69,7 @@ func TestOutputsAreSortedAndWarmupStandsApart(t *testing.T) {
 	bad.SessionNum = 1
 	cut := spoken(9, 0, record.PhaseProfiling, "half")
 	cut.Raw = &record.Raw{CutOff: true}
-	path, _ := spooled(t, OutputsOptions{},
+	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{},
 		spoken(2, 0, record.PhaseProfiling, "third, \"quoted\"\n<b>é</b>"), bad, spoken(0, 1, record.PhaseWarmup, "warm 2"),
 		spoken(0, 0, record.PhaseProfiling, "first"), spoken(0, 0, record.PhaseWarmup, "warm 1"), spoken(2, 1, record.PhaseProfiling, ""), cut)
 	golden(t, "outputs.json", outputs(t, OutputsJSON{Spool: path}))
@@ -102,7 +103,7 @@ func TestOutputsSortedInParts(t *testing.T) {
 		}
 		records = append(records, spoken(int64(random.IntN(60)), random.IntN(3), phase, fmt.Sprint("text ", i)))
 	}
-	path, _ := spooled(t, OutputsOptions{}, records...)
+	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{}, records...)
 	whole := outputs(t, OutputsJSON{Spool: path, Keep: true})
 	for _, size := range []int64{1, 700, 5000, 60_000} {
 		if got := outputs(t, OutputsJSON{Spool: path, Keep: true, sortBytes: size}); !bytes.Equal(got, whole) {
@@ -138,7 +139,8 @@ func TestOutputsSortedInParts(t *testing.T) {
 }
 
 func TestOutputsOfAKilledRun(t *testing.T) {
-	path, _ := spooled(t, OutputsOptions{}, spoken(1, 0, record.PhaseProfiling, "one"), spoken(0, 0, record.PhaseProfiling, "two"))
+	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{},
+		spoken(1, 0, record.PhaseProfiling, "one"), spoken(0, 0, record.PhaseProfiling, "two"))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -171,12 +173,12 @@ func TestOutputsOfAKilledRun(t *testing.T) {
 
 func TestOutputsBeyondTheLimitAreCounted(t *testing.T) {
 	told := 0
-	o := OutputsOptions{Lines: artifact.LinesOptions{MaxBytes: 800, OnFull: func() { told++ }}}
+	o := artifact.LinesOptions{MaxBytes: 800, OnFull: func() { told++ }}
 	var records []*record.Record
 	for i := range 5 {
 		records = append(records, spoken(int64(i), 0, record.PhaseProfiling, "some text"))
 	}
-	path, omitted := spooled(t, o, records...)
+	path, omitted := spooled(t, OutputsSpool{}, o, records...)
 	got := outputs(t, OutputsJSON{Spool: path, Omitted: omitted})
 	var doc struct {
 		Data    []json.RawMessage
@@ -191,7 +193,8 @@ func TestOutputsBeyondTheLimitAreCounted(t *testing.T) {
 }
 
 func TestOutputsHoldNoSecrets(t *testing.T) {
-	path, _ := spooled(t, OutputsOptions{Redactor: artifact.NewRedactor("sk-secret")}, spoken(0, 0, record.PhaseProfiling, "the key is sk-secret."))
+	path, _ := spooled(t, OutputsSpool{Redactor: artifact.NewRedactor("sk-secret")}, artifact.LinesOptions{},
+		spoken(0, 0, record.PhaseProfiling, "the key is sk-secret."))
 	if got := outputs(t, OutputsJSON{Spool: path}); bytes.Contains(got, []byte("sk-secret")) || !bytes.Contains(got, []byte("the key is <redacted>.")) {
 		t.Errorf("got %s", got)
 	}

@@ -1,12 +1,11 @@
 package report
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -15,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/bounded"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
 )
 
@@ -50,16 +49,16 @@ func (p RecordsParquet) Export(ctx context.Context, r *summary.Result) error {
 	w.SetKeyValueMetadata("aiperf.schema_version", "1.0")
 	w.SetKeyValueMetadata("aiperf.units", string(units))
 	var row parquet.Row
-	err = eachParquetLine(ctx, p.Lines, func(line *parquetLine) error {
-		var err error
+	for line, err := range recordfile.ReadCells(p.Lines) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
 		if row, err = appendParquetRow(row[:0], columns, line); err != nil {
 			return err
 		}
-		_, err = w.WriteRows([]parquet.Row{row})
-		return err
-	})
-	if err != nil {
-		return err
+		if _, err = w.WriteRows([]parquet.Row{row}); err != nil {
+			return err
+		}
 	}
 	if err := w.Close(); err != nil {
 		return fmt.Errorf("cannot write %s: %w", p.Path, err)
@@ -69,44 +68,6 @@ func (p RecordsParquet) Export(ctx context.Context, r *summary.Result) error {
 
 // rowGroupRecords is the number of rows of a row group, which the writer holds in memory.
 const rowGroupRecords = 50_000
-
-// parquetLine is a line of the per-request file, as columns need it.
-type parquetLine struct {
-	Metadata map[string]json.RawMessage `json:"metadata"`
-	Metrics  map[string]struct {
-		Value json.RawMessage `json:"value"`
-		Unit  string          `json:"unit"`
-	} `json:"metrics"`
-	Error map[string]json.RawMessage `json:"error"`
-}
-
-func eachParquetLine(ctx context.Context, path string, yield func(*parquetLine) error) error {
-	file, err := bounded.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	in := bufio.NewReaderSize(file, 1<<20)
-	for number := 1; ; number++ {
-		text, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			return ctx.Err() // a last line without its end is of a run that was killed
-		}
-		if err != nil {
-			return err
-		}
-		if number%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		var line parquetLine
-		if err := json.Unmarshal(text, &line); err != nil {
-			return fmt.Errorf("%s:%d: %w", path, number, err)
-		}
-		if err := yield(&line); err != nil {
-			return err
-		}
-	}
-}
 
 // columnKind is what a column holds.
 type columnKind uint8
@@ -123,7 +84,7 @@ const (
 type recordColumn struct {
 	name string
 	kind columnKind
-	find func(*parquetLine) json.RawMessage
+	find func(*recordfile.Cells) json.RawMessage
 }
 
 // The columns around those of the metrics, all of which may be null.
@@ -142,7 +103,10 @@ var (
 // recordColumns finds the columns of a file, and the units of its metrics as a JSON object.
 func recordColumns(ctx context.Context, path string) (columns []recordColumn, units []byte, err error) {
 	kinds, unitOf := map[string]columnKind{}, map[string]string{}
-	err = eachParquetLine(ctx, path, func(line *parquetLine) error {
+	for line, err := range recordfile.ReadCells(path) {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return nil, nil, err
+		}
 		for tag, m := range line.Metrics {
 			k := floatColumn
 			if len(m.Value) > 0 && m.Value[0] == '[' {
@@ -153,22 +117,19 @@ func recordColumns(ctx context.Context, path string) (columns []recordColumn, un
 			kinds[tag] = max(kinds[tag], k)
 			unitOf[tag] = m.Unit
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
 	}
 	for _, c := range metadataColumns {
-		c.find = func(line *parquetLine) json.RawMessage { return line.Metadata[c.name] }
+		c.find = func(line *recordfile.Cells) json.RawMessage { return line.Metadata[c.name] }
 		columns = append(columns, c)
 	}
 	for _, tag := range slices.Sorted(maps.Keys(kinds)) {
-		columns = append(columns, recordColumn{tag, kinds[tag], func(line *parquetLine) json.RawMessage { return line.Metrics[tag].Value }})
+		find := func(line *recordfile.Cells) json.RawMessage { return line.Metrics[tag].Value }
+		columns = append(columns, recordColumn{tag, kinds[tag], find})
 	}
 	for _, c := range errorColumns {
 		name := c.name
 		c.name = "error_" + name
-		c.find = func(line *parquetLine) json.RawMessage { return line.Error[name] }
+		c.find = func(line *recordfile.Cells) json.RawMessage { return line.Error[name] }
 		columns = append(columns, c)
 	}
 	units, err = artifact.AppendJSON(nil, unitOf)
@@ -207,7 +168,7 @@ func recordSchema(columns []recordColumn) *parquet.Schema {
 }
 
 // appendParquetRow appends the values of a line, column by column.
-func appendParquetRow(row parquet.Row, columns []recordColumn, line *parquetLine) (parquet.Row, error) {
+func appendParquetRow(row parquet.Row, columns []recordColumn, line *recordfile.Cells) (parquet.Row, error) {
 	for i := range columns {
 		text := columns[i].find(line)
 		if len(text) == 0 || string(text) == "null" {

@@ -1,8 +1,7 @@
 // Package report tells what a run found: one file per artifact behind one seam.
 //
-// An Exporter writes one artifact from the finished result of a run. A Sink writes one artifact from
-// records while the run goes on. Neither computes anything but what its format asks for: numbers come
-// from summary, facts from record. Paths are given; names and directories are decided elsewhere.
+// An Exporter writes one artifact from the finished result of a run. It computes nothing but what its format asks for:
+// numbers come from summary, facts from record. Paths are given; names and directories are decided elsewhere.
 //
 // Invariant: what leaves this package has passed the redactor, absent values are left out, and an
 // artifact is whole or ends with a whole line.
@@ -13,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 
-	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
 
@@ -22,16 +20,6 @@ type Exporter interface {
 	// Name is what an error message calls the artifact.
 	Name() string
 	Export(ctx context.Context, r *summary.Result) error
-}
-
-// Sink takes records as they complete, from any goroutine, without waiting for anything but the disk.
-type Sink interface {
-	// Add takes one record. A write error is kept: later records are dropped.
-	Add(*record.Record)
-	// Err is the first write error so far.
-	Err() error
-	// Close writes the rest. A file that would have no lines is removed.
-	Close() error
 }
 
 // ExportAll runs the exporters in their order. One that fails does not stop the others; the error

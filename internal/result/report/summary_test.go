@@ -14,7 +14,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
 
@@ -179,22 +178,6 @@ func TestTrapBenchmarkIDStandsTwice(t *testing.T) {
 	}
 	if doc.RunInfo.StartNS != r.StartNS || doc.RunInfo.EndNS != r.EndNS || doc.Start != "2026-07-27T21:24:26.347694" {
 		t.Errorf("got %+v", doc)
-	}
-}
-
-func TestErrorObjectHasWhatIsThere(t *testing.T) {
-	for _, c := range []struct {
-		err  record.Error
-		want string
-	}{
-		{record.Error{HasCode: true, Type: "T", Message: "m"}, `{"code":0,"type":"T","message":"m"}`},
-		{record.Error{Type: "T", Message: "m", Cause: "c", CauseChain: []string{"A", "B"}, Details: "d"},
-			`{"type":"T","message":"m","cause":"c","cause_chain":["A","B"],"details":"d"}`},
-		{record.Error{}, `{}`},
-	} {
-		if got, _ := artifact.AppendJSON(nil, ErrorObject(&c.err)); string(got) != c.want {
-			t.Errorf("got %s, want %s", got, c.want)
-		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
 )
 
@@ -86,7 +86,8 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
 	}
 	if r.Acceptance != nil {
-		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: acceptanceBuckets(r.Acceptance)})
+		pooled := recordfile.AcceptanceBuckets(r.Acceptance)
+		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: pooled})
 	}
 	if s := r.Submission; s != nil {
 		doc = append(doc, artifact.Member{Key: "runtime_submission_invalid_reasons", Value: append([]string{}, s.Reasons...)})
@@ -263,29 +264,9 @@ func errorSummary(errors []summary.ErrorCount) []any {
 	list := make([]any, 0, len(errors))
 	for i := range errors {
 		list = append(list, artifact.Object{
-			{Key: "error_details", Value: ErrorObject(&errors[i].Error)},
+			{Key: "error_details", Value: recordfile.ErrorObject(&errors[i].Error)},
 			{Key: "count", Value: errors[i].Count},
 		})
 	}
 	return list
-}
-
-// ErrorObject is the JSON object of one error, the same in every file.
-func ErrorObject(e *record.Error) artifact.Object {
-	o := artifact.Object{}
-	if e.HasCode {
-		o = append(o, artifact.Member{Key: "code", Value: e.Code})
-	}
-	for _, m := range []struct{ key, text string }{{"type", e.Type}, {"message", e.Message}, {"cause", e.Cause}} {
-		if m.text != "" {
-			o = append(o, artifact.Member{Key: m.key, Value: m.text})
-		}
-	}
-	if len(e.CauseChain) > 0 {
-		o = append(o, artifact.Member{Key: "cause_chain", Value: e.CauseChain})
-	}
-	if e.Details != "" {
-		o = append(o, artifact.Member{Key: "details", Value: e.Details})
-	}
-	return o
 }

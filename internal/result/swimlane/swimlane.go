@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"slices"
 
-	"aiperf/internal/result/report"
+	"aiperf/internal/measure/recordfile"
 )
 
 // ownLanes is the number of sessions up to which each has a lane of its own. More of them share lanes: one begins in
@@ -79,7 +79,7 @@ func Read(path, title string) (*Chart, error) {
 	c := &Chart{Title: title}
 	index := map[string]int{}
 	first := int64(0)
-	err := report.ReadRequests(path, func(r *report.Request) {
+	err := recordfile.ReadRequests(path, func(r *recordfile.Request) {
 		if r.Phase == "warmup" || r.EndNS < r.StartNS {
 			return
 		}
@@ -91,21 +91,24 @@ func Read(path, title string) (*Chart, error) {
 			k = len(c.Sessions)
 			index[r.Session()] = k
 			c.Sessions = append(c.Sessions, Session{
-				ID: r.Session(), Conversation: r.ConversationID, Depth: r.AgentDepth, root: cmp.Or(r.RootID, r.Session()),
-				StartNS: r.StartNS, EndNS: r.EndNS,
+				ID: r.Session(), Conversation: r.ConversationID, Depth: r.AgentDepth,
+				root: cmp.Or(r.RootCorrelationID, r.Session()), StartNS: r.StartNS, EndNS: r.EndNS,
 			})
 		}
 		s := &c.Sessions[k]
 		s.StartNS, s.EndNS = min(s.StartNS, r.StartNS), max(s.EndNS, r.EndNS)
-		b := Bar{Session: k, StartNS: r.StartNS, EndNS: r.EndNS, Turn: r.TurnIndex, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Failure: r.Failure}
+		b := Bar{
+			Session: k, StartNS: r.StartNS, EndNS: r.EndNS, Turn: r.TurnIndex, Failure: r.Failure(),
+			InputTokens: r.Number("input_sequence_length"), OutputTokens: r.Number("output_sequence_length"),
+		}
 		switch {
 		case r.WasCancelled:
 			b.State = Cancelled
-		case r.Failure != "":
+		case r.Err != nil:
 			b.State = Failed
 		}
-		if r.FirstTokenMS != nil {
-			b.FirstNS = r.StartNS + int64(min(max(*r.FirstTokenMS*1e6, 0), float64(r.EndNS-r.StartNS)))
+		if ms := r.Number("time_to_first_token"); ms != nil {
+			b.FirstNS = r.StartNS + int64(min(max(*ms*1e6, 0), float64(r.EndNS-r.StartNS)))
 		}
 		c.Bars = append(c.Bars, b)
 	})

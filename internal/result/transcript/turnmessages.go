@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/report"
 )
 
@@ -101,10 +102,7 @@ func Read(path, outputs, title string, limits Limits) (*Book, error) {
 		book.Conversations, book.Hidden = book.Conversations[:limits.Conversations], n-limits.Conversations
 	}
 	shelf := bodies{book: book, limit: limits.Content, index: map[string]int{}}
-	err = report.ReadRawRequests(path, func(id string) bool {
-		_, wanted := byID[id]
-		return wanted
-	}, func(r *report.RawRequest) {
+	err = recordfile.ReadRequests(path, func(r *recordfile.Request) {
 		c := byID[r.Session()]
 		if c == nil {
 			return
@@ -133,10 +131,12 @@ func Read(path, outputs, title string, limits Limits) (*Book, error) {
 // listConversations finds the sessions of a raw export by their id.
 func listConversations(path string) (map[string]*Conversation, error) {
 	byID := map[string]*Conversation{}
-	err := report.ReadRawRequests(path, func(string) bool { return false }, func(r *report.RawRequest) {
+	err := recordfile.ReadRequests(path, func(r *recordfile.Request) {
 		c := byID[r.Session()]
 		if c == nil {
-			c = &Conversation{ID: r.Session(), Name: r.ConversationID, Parent: r.ParentID, Depth: r.AgentDepth, firstNS: r.StartNS}
+			c = &Conversation{
+				ID: r.Session(), Name: r.ConversationID, Parent: r.ParentCorrelationID, Depth: r.AgentDepth, firstNS: r.StartNS,
+			}
 			byID[c.ID] = c
 		}
 		c.firstNS = min(c.firstNS, r.StartNS)
@@ -200,10 +200,10 @@ func (b *bodies) add(text string) int {
 	return i
 }
 
-func (b *bodies) turn(r *report.RawRequest) Turn {
+func (b *bodies) turn(r *recordfile.Request) Turn {
 	t := Turn{
 		Index: r.TurnIndex, StartNS: r.StartNS, MS: float64(r.EndNS-r.StartNS) / 1e6, Phase: r.Phase,
-		Note: r.Failure, Failed: r.Failure != "", requestID: r.RequestID,
+		Note: r.Failure(), Failed: r.Err != nil, requestID: r.RequestID,
 	}
 	switch {
 	case r.WasCutOff:

@@ -1,4 +1,4 @@
-package report
+package recordfile
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ const originalLine = `{"metadata":{"session_num":1,"x_request_id":"r","x_correla
 	`"time_to_first_token":{"value":0.003,"unit":"ms"},"inter_chunk_latency":{"value":[0.001,0.003],"unit":"ms"},"output_sequence_length":{"value":7,"unit":"tokens"}}}`
 
 func TestOriginalRecord(t *testing.T) {
-	r, err := ParseOriginalRecord([]byte(originalLine))
+	r, err := ParseOriginal([]byte(originalLine))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,18 +32,18 @@ func TestOriginalRecord(t *testing.T) {
 	if diff := cmp.Diff([]int64{1000, 3000}, r.GapsNS); diff != "" || r.PhaseIndex != 1 || r.RequestID != "r" {
 		t.Errorf("gaps %s, phase %d, request %s", diff, r.PhaseIndex, r.RequestID)
 	}
-	if _, err := ParseRecord([]byte(originalLine)); err != ErrNoFacts {
+	if _, err := Parse([]byte(originalLine)); err != ErrNoFacts {
 		t.Errorf("as a line of this program: %v", err)
 	}
 	for missing, want := range map[string]string{`"request_end_ns":9000,`: "request_end_ns", `"request_start_ns":1000,`: "request_start_ns"} {
-		if _, err := ParseOriginalRecord([]byte(strings.Replace(originalLine, missing, "", 1))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseOriginal([]byte(strings.Replace(originalLine, missing, "", 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("without %s: %v", missing, err)
 		}
 	}
 }
 
 // Whatever a line says, its metrics can be computed, and reading it again tells the same.
-func FuzzParseOriginalRecord(f *testing.F) {
+func FuzzParseOriginal(f *testing.F) {
 	f.Add(originalLine)
 	f.Add(`{"metadata":{"request_start_ns":1,"request_end_ns":1},"metrics":{"error_isl":{"value":3,"unit":"tokens"}},"error":{"type":"T"}}`)
 	f.Add(`{"metadata":{"request_start_ns":1,"request_end_ns":-9},"metrics":{"osl_mismatch_diff_pct":{"value":-99.99,"unit":"%"},"output_token_count":{"value":9e17,"unit":"tokens"}}}`)
@@ -54,12 +54,12 @@ func FuzzParseOriginalRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		r, err := ParseOriginalRecord([]byte(line))
+		r, err := ParseOriginal([]byte(line))
 		if err != nil {
 			return
 		}
 		set.AppendRecordMetrics(nil, r)
-		again, err := ParseOriginalRecord([]byte(line))
+		again, err := ParseOriginal([]byte(line))
 		if diff := cmp.Diff(r, again); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", line, err, diff)
 		}

@@ -1,10 +1,7 @@
-package report
+package recordfile
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,51 +10,15 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// written returns the lines that a records file gets from the given records.
+// written returns the lines that a per-request file gets from the given records.
 func written(t *testing.T, records ...*record.Record) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "profile_export.jsonl")
-	s, err := OpenRecords(RecordsOptions{Path: path, Metrics: exampleMetrics})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return drained(t, s, path, records)
+	return drained(t, Format{Metrics: exampleMetrics}.AppendLine, records)
 }
 
 func writtenRaw(t *testing.T, redactor *artifact.Redactor, records ...*record.Record) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "profile_export_raw.jsonl")
-	s, err := OpenRawRecords(RawRecordsOptions{Path: path, Redactor: redactor})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return drained(t, s, path, records)
-}
-
-func drained(t testing.TB, s Sink, path string, records []*record.Record) string {
-	t.Helper()
-	for _, r := range records {
-		s.Add(r)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		return ""
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(data) {
-		if !json.Valid(line) {
-			t.Fatalf("not JSON: %s", line)
-		}
-		if bytes.Contains(line, []byte(":null")) {
-			t.Errorf("null in %s", line)
-		}
-	}
-	return string(data)
+	return drained(t, RawFormat{redactor}.AppendLine, records)
 }
 
 func TestRecordLineExample(t *testing.T) {
@@ -140,12 +101,8 @@ func TestCutOffRequestIsOnlyInRaw(t *testing.T) {
 }
 
 func TestValidRecordWithoutMetricsIsSkipped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "r.jsonl")
-	s, err := OpenRecords(RecordsOptions{Path: path, Metrics: func(dst []byte, _ *record.Record) []byte { return append(dst, "{}"...) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := drained(t, s, path, []*record.Record{exchange(), failed(), exchange()})
+	none := Format{Metrics: func(dst []byte, _ *record.Record) []byte { return append(dst, "{}"...) }}
+	got := drained(t, none.AppendLine, []*record.Record{exchange(), failed(), exchange()})
 	if strings.Count(got, "\n") != 1 || !strings.Contains(got, `"metrics":{},"error":`) {
 		t.Errorf("got %s", got)
 	}
@@ -257,7 +214,8 @@ func TestRecordWithoutRawIsSkipped(t *testing.T) {
 }
 
 func BenchmarkRecordsAdd(b *testing.B) {
-	s, err := OpenRecords(RecordsOptions{Path: filepath.Join(b.TempDir(), "r.jsonl"), Metrics: exampleMetrics})
+	path := filepath.Join(b.TempDir(), "r.jsonl")
+	s, err := Create(path, artifact.LinesOptions{}, Format{Metrics: exampleMetrics}.AppendLine)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -273,12 +231,27 @@ func BenchmarkRecordsAdd(b *testing.B) {
 }
 
 func BenchmarkRawLine(b *testing.B) {
-	s := &RawRecords{}
 	r := rawExchange()
 	var line []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		line = s.appendLine(line[:0], r)
+		line, _ = RawFormat{}.AppendLine(line[:0], r)
 	}
 	_, _ = io.Discard.Write(line)
+}
+
+func TestErrorObjectHasWhatIsThere(t *testing.T) {
+	for _, c := range []struct {
+		err  record.Error
+		want string
+	}{
+		{record.Error{HasCode: true, Type: "T", Message: "m"}, `{"code":0,"type":"T","message":"m"}`},
+		{record.Error{Type: "T", Message: "m", Cause: "c", CauseChain: []string{"A", "B"}, Details: "d"},
+			`{"type":"T","message":"m","cause":"c","cause_chain":["A","B"],"details":"d"}`},
+		{record.Error{}, `{}`},
+	} {
+		if got, _ := artifact.AppendJSON(nil, ErrorObject(&c.err)); string(got) != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
 }

@@ -1,8 +1,7 @@
-package report
+package recordfile
 
 import (
 	"cmp"
-	"sync"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
@@ -12,83 +11,42 @@ import (
 // AppendMetrics appends the JSON object of a record's metrics to dst; {} when it has none.
 type AppendMetrics func(dst []byte, r *record.Record) []byte
 
-// RecordsOptions shape a Records file.
-type RecordsOptions struct {
-	Path  string
-	Lines artifact.LinesOptions
+// Format is the form of the lines of profile_export.jsonl: one for each request of the profiling phase.
+type Format struct {
 	// Metrics writes the metrics of a record, Facts what is known of it besides; nil writes no facts.
 	Metrics, Facts AppendMetrics
 	Redactor       *artifact.Redactor
 }
 
-// Records writes profile_export.jsonl: one line per request of the profiling phase, in the order in
-// which records arrive.
-type Records struct {
-	lines          *artifact.Lines
-	metrics, facts AppendMetrics
-	redactor       *artifact.Redactor
-	buffers        *sync.Pool
-}
-
-// OpenRecords creates the file.
-func OpenRecords(o RecordsOptions) (*Records, error) {
-	lines, err := artifact.CreateLines(o.Path, o.Lines)
-	if err != nil {
-		return nil, err
-	}
-	return &Records{lines: lines, metrics: o.Metrics, facts: o.Facts, redactor: o.Redactor, buffers: newBuffers()}, nil
-}
-
-// newBuffers pools the buffers in which lines are built outside of the file's lock.
-func newBuffers() *sync.Pool {
-	return &sync.Pool{New: func() any { return new([]byte) }}
-}
-
-// Add implements Sink. Warm-up requests and requests that the end of the run cut off are not written,
-// nor is a valid record without a metric.
-func (s *Records) Add(r *record.Record) {
+// AppendLine is an [AppendLine]. Warm-up requests and requests that the end of the run cut off have no line, nor has a
+// valid record without a metric.
+func (f Format) AppendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	if r.Phase != record.PhaseProfiling || r.Raw != nil && r.Raw.CutOff {
-		return
+		return dst, false
 	}
-	buf := s.buffers.Get().(*[]byte)
-	line, ok := s.appendLine((*buf)[:0], r)
-	if ok {
-		_ = s.lines.Add(line) // kept by the file, see Err
-	}
-	*buf = line
-	s.buffers.Put(buf)
-}
-
-// Err implements Sink.
-func (s *Records) Err() error { return s.lines.Err() }
-
-// Close implements Sink.
-func (s *Records) Close() error { return s.lines.Close() }
-
-func (s *Records) appendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	m := artifact.Members{Dst: dst}
 	m.Open()
 	appendMetadata(&m, r)
 	m.Key("metrics")
 	start := len(m.Dst)
-	m.Dst = s.metrics(m.Dst, r)
+	m.Dst = f.Metrics(m.Dst, r)
 	if string(m.Dst[start:]) == "{}" && r.Err == nil {
 		return dst, false
 	}
 	appendSpecDecode(&m, r.SpecDecode)
 	if r.Trace != nil {
-		appendTrace(&m, r.Trace, s.redactor)
+		appendTrace(&m, r.Trace, f.Redactor)
 	}
 	appendError(&m, r.Err)
-	if s.facts != nil {
+	if f.Facts != nil {
 		m.Key("facts")
-		m.Dst = s.facts(m.Dst, r)
+		m.Dst = f.Facts(m.Dst, r)
 	}
 	m.Close()
 	return m.Dst, true
 }
 
-// AppendRow appends a record as a line that tells its facts and no metric; ParseRecord reads it.
+// AppendRow appends a record as a line that has its facts and no metric; [Parse] reads it.
 func AppendRow(dst []byte, r *record.Record) []byte {
 	m := artifact.Members{Dst: dst}
 	m.Open()
@@ -117,7 +75,7 @@ func appendMetadata(m *artifact.Members, r *record.Record) {
 	appendWall(m, "intended_send_ns", r, record.IntendedSend)
 	m.Int("request_start_ns", start)
 	appendWall(m, "request_ack_ns", r, record.Ack)
-	m.Int("request_end_ns", start+endOffset(r))
+	m.Int("request_end_ns", EndNS(r))
 	m.String("worker_id", r.WorkerID)
 	m.String("record_processor_id", r.ProcessorID)
 	m.String("benchmark_phase", r.Phase)
@@ -147,15 +105,15 @@ func appendWall(m *artifact.Members, key string, r *record.Record, f record.Fiel
 	}
 }
 
-// endOffset is the end of a request relative to its start: the last response of any kind, or the
-// moment at which it failed or was cut off; the start itself when there was neither.
-func endOffset(r *record.Record) int64 {
+// EndNS is the end of a request on the wall clock: the last response of any kind, or the moment at which it failed or
+// was cut off; its start when there was neither.
+func EndNS(r *record.Record) int64 {
 	first, second := record.LastResponse, record.End
 	if r.Err != nil || r.Raw != nil && r.Raw.CutOff {
 		first, second = second, first
 	}
 	at, _ := r.First(first, second)
-	return at
+	return r.Facts[record.StartWall] + at
 }
 
 func appendError(m *artifact.Members, e *record.Error) {
@@ -165,4 +123,24 @@ func appendError(m *artifact.Members, e *record.Error) {
 	m.Key("error")
 	// An error object holds nothing that cannot be written.
 	m.Dst, _ = artifact.AppendJSON(m.Dst, ErrorObject(e))
+}
+
+// ErrorObject is the JSON object of one error, the same in every file.
+func ErrorObject(e *record.Error) artifact.Object {
+	o := artifact.Object{}
+	if e.HasCode {
+		o = append(o, artifact.Member{Key: "code", Value: e.Code})
+	}
+	for _, m := range []struct{ key, text string }{{"type", e.Type}, {"message", e.Message}, {"cause", e.Cause}} {
+		if m.text != "" {
+			o = append(o, artifact.Member{Key: m.key, Value: m.text})
+		}
+	}
+	if len(e.CauseChain) > 0 {
+		o = append(o, artifact.Member{Key: "cause_chain", Value: e.CauseChain})
+	}
+	if e.Details != "" {
+		o = append(o, artifact.Member{Key: "details", Value: e.Details})
+	}
+	return o
 }

@@ -1,4 +1,4 @@
-package report
+package recordfile
 
 import (
 	"errors"
@@ -11,67 +11,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 )
-
-// streamed is a valid record with gaps, usage and a trace.
-func streamed() *record.Record {
-	r := exchange()
-	r.WorkerID, r.ProfilingIndex, r.PhaseName, r.TurnIndex, r.SessionNum = "w", 0, "profiling", 2, 9
-	for field, v := range map[record.Field]int64{
-		record.IntendedSend: -2e6, record.FirstContent: 10e6 + 1, record.SecondContent: 20e6 + 3, record.FirstOutput: 10e6 + 1,
-		record.LastContent: 300e6 + 7, record.Contents: 3, record.InputTokens: 100, record.OutputTokens: 3, record.RequestedTokens: 3,
-		record.UsagePrompt: 101, record.Blocked: 0, record.BytesSent: 900, record.ReadLag: 12_345,
-	} {
-		r.Facts[field] = v
-	}
-	r.GapsNS = []int64{10e6 + 2, 280e6 + 4}
-	return r
-}
-
-// speculated is a valid record of a server with speculative decoding.
-func speculated() *record.Record {
-	r := streamed()
-	length, tokens := 2.6, int64(13)
-	r.SpecDecode = &record.SpecDecode{Engine: "vllm", MeanAcceptanceLength: &length, Accepted: 8, Drafted: 15, Steps: 5, SpecTokens: &tokens,
-		Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 2, Steps: 4}}, PerStepAccepted: []int64{2, 2, 0, 2, 2}}
-	r.SpecDecode.Fill(&r.Facts)
-	return r
-}
-
-func broken() *record.Record {
-	r := exchange()
-	r.ProfilingIndex, r.WasCancelled = -1, true
-	r.Facts[record.Failed], r.Facts[record.Cancelled], r.Facts[record.InputTokens], r.Facts[record.Connecting] = 1, 7e6, 40, 5
-	r.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "m\n\"ü", Cause: "c", CauseChain: []string{"A", "B"}, Details: "d"}
-	return r
-}
-
-// linesOf is the per-request file of records.
-func linesOf(t testing.TB, records ...*record.Record) string {
-	t.Helper()
-	c := metrics.DefaultConfig()
-	c.Streaming, c.ProducesTokens, c.TokenizesInput = true, true, true
-	set, err := metrics.NewSet(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "profile_export.jsonl")
-	s, err := OpenRecords(RecordsOptions{Path: path, Metrics: set.AppendRecordMetrics, Facts: set.AppendRecordFacts, Redactor: artifact.NewRedactor()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return drained(t, s, path, records)
-}
 
 func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
 		line := linesOf(t, want)
 		want.RootCorrelationID = want.CorrelationID // as files have it for a session of its own
-		got, err := ParseRecord([]byte(line))
+		got, err := Parse([]byte(line))
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, line)
 		}
@@ -86,7 +35,7 @@ func TestRowsAreReadBackAsTheyWere(t *testing.T) {
 	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
 		row := AppendRow(nil, want)
 		want.RootCorrelationID = want.CorrelationID
-		got, err := ParseRecord(row)
+		got, err := Parse(row)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, row)
 		}
@@ -99,7 +48,7 @@ func TestRowsAreReadBackAsTheyWere(t *testing.T) {
 // manyLines are more than one batch.
 const manyLines = 500
 
-func TestReadRecords(t *testing.T) {
+func TestRead(t *testing.T) {
 	line := linesOf(t, streamed())
 	var many strings.Builder
 	for range 3 * manyLines {
@@ -128,7 +77,7 @@ func TestReadRecords(t *testing.T) {
 		}
 		var mu sync.Mutex
 		n := 0
-		cut, err := ReadRecords(path, func(*record.Record) { mu.Lock(); n++; mu.Unlock() })
+		cut, err := Read(path, Parse, func(*record.Record) { mu.Lock(); n++; mu.Unlock() })
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.err)
 		}
@@ -136,7 +85,7 @@ func TestReadRecords(t *testing.T) {
 			t.Errorf("%s: %d records, cut %v; want %d, %v", c.name, n, cut, c.records, c.cut)
 		}
 	}
-	if _, err := ReadRecords(filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Read(filepath.Join(t.TempDir(), "absent"), Parse, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -161,7 +110,7 @@ func TestUsualLinesAreScanned(t *testing.T) {
 			}
 		}
 	}
-	if v := (&Values{names: map[string]string{}}); !v.scanRow([]byte(strings.TrimSuffix(linesOf(t, speculated()), "\n")), new(row)) {
+	if !new(RowParser).scan([]byte(strings.TrimSuffix(linesOf(t, speculated()), "\n"))) {
 		t.Error("the values of a request with speculative decoding are not scanned")
 	}
 	if _, ok := scanRecord([]byte(strings.TrimSpace(linesOf(t, broken())))); ok {
@@ -169,29 +118,29 @@ func TestUsualLinesAreScanned(t *testing.T) {
 	}
 }
 
-// duplicates tells that a tag stands twice, of which the general reader sees the last alone.
-func duplicates(values []tagged) bool {
-	for i := 1; i < len(values); i++ {
-		if values[i].tag == values[i-1].tag {
-			return true
-		}
+// duplicates reports whether a tag stands twice, of which the general reader sees the last alone.
+func duplicates(r *Row) bool {
+	tags := slices.Clone(r.Lists)
+	for _, v := range r.Values {
+		tags = append(tags, v.Tag)
 	}
-	return false
+	slices.Sort(tags)
+	return len(slices.Compact(tags)) < len(r.Values)+len(r.Lists)
 }
 
-// BenchmarkParseRecord reads a line of a request that went well.
-func BenchmarkParseRecord(b *testing.B) {
+// BenchmarkParse reads a line of a request that went well.
+func BenchmarkParse(b *testing.B) {
 	line := []byte(strings.TrimSuffix(linesOf(b, streamed()), "\n"))
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ParseRecord(line); err != nil {
+		if _, err := Parse(line); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func FuzzParseRecord(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add(`{"metadata":{"request_start_ns":1,"request_ack_ns":2},"metrics":{"inter_chunk_latency":{"value":[1.5],"unit":"ms"}},"facts":{"end":3}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{},"error":{"code":0,"type":"T"},"facts":{"gaps":[-1]}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{"spec_decode_steps":{"value":9,"unit":"count"}},"spec_decode_acceptance":{"mean_acceptance_length":2,"acceptance_histogram":{"1":5},"num_accepted_draft_tokens":4,"num_draft_tokens":8,"num_spec_steps":5},"facts":{"end":3}}`)
@@ -203,17 +152,29 @@ func FuzzParseRecord(f *testing.F) {
 				t.Fatalf("%s is read differently: %v %s", line, err, diff)
 			}
 		}
-		var fast, slow row
-		if v := (&Values{names: map[string]string{}}); v.scanRow([]byte(line), &fast) {
-			err := parseRow([]byte(line), &slow)
-			byTag := func(a, b tagged) int { return strings.Compare(a.tag, b.tag) }
-			slices.SortFunc(fast.values, byTag)
-			slices.SortFunc(slow.values, byTag)
-			if err != nil || fast.key != slow.key || fast.warmup != slow.warmup || !slices.Equal(fast.values, slow.values) && !duplicates(fast.values) {
-				t.Fatalf("%s: %+v or %+v, %v", line, fast, slow, err)
+		if fast, ok := scanRequest([]byte(line)); ok {
+			l, err := parseLine([]byte(line))
+			if err != nil || l.Error != nil || len(l.Metrics) != len(fast.Metrics) {
+				t.Fatalf("%s is read differently: %v %+v", line, err, fast)
+			}
+			if diff := cmp.Diff(l.Metadata.request(fast.Metrics), fast); diff != "" {
+				t.Fatalf("%s is read differently: %s", line, diff)
 			}
 		}
-		r, err := ParseRecord([]byte(line))
+		var fast, slow RowParser
+		if fast.scan([]byte(line)) {
+			err := slow.parse([]byte(line))
+			for _, p := range []*RowParser{&fast, &slow} {
+				slices.SortFunc(p.row.Values, func(a, b Value) int { return strings.Compare(a.Tag, b.Tag) })
+				slices.Sort(p.row.Lists)
+			}
+			diff := cmp.Diff(slow.row, fast.row, cmpopts.EquateEmpty())
+			// The scanner does not look at what a row does not need: there may be an error besides.
+			if err == nil && diff != "" && !duplicates(&fast.row) {
+				t.Fatalf("%s is read differently: %v %s", line, err, diff)
+			}
+		}
+		r, err := Parse([]byte(line))
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package report
+package recordfile
 
 import (
 	"strconv"
@@ -7,17 +7,14 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// acceptanceBuckets is the histogram of speculative decoding: in how many steps so many drafted tokens were accepted.
-func acceptanceBuckets(list []record.AcceptedSteps) artifact.Object {
+// AcceptanceBuckets is the histogram of speculative decoding: in how many steps so many drafted tokens were accepted.
+func AcceptanceBuckets(list []record.AcceptedSteps) artifact.Object {
 	out := artifact.Object{}
 	for _, b := range list {
 		out = append(out, artifact.Member{Key: strconv.FormatInt(b.Accepted, 10), Value: b.Steps})
 	}
 	return out
 }
-
-// specDecodeKey is the member of a line of the per-request file.
-const specDecodeKey = "spec_decode_acceptance"
 
 // appendSpecDecode appends what the server says of a request's speculative decoding, in the server's own names.
 func appendSpecDecode(m *artifact.Members, s *record.SpecDecode) {
@@ -31,7 +28,7 @@ func appendSpecDecode(m *artifact.Members, s *record.SpecDecode) {
 	o = append(o, artifact.Member{Key: "mean_acceptance_length", Value: s.MeanAcceptanceLength},
 		artifact.Member{Key: "draft_acceptance_rate", Value: s.DraftAcceptanceRate})
 	if s.Histogram != nil {
-		o = append(o, artifact.Member{Key: "acceptance_histogram", Value: acceptanceBuckets(s.Histogram)})
+		o = append(o, artifact.Member{Key: "acceptance_histogram", Value: AcceptanceBuckets(s.Histogram)})
 	}
 	o = append(o,
 		artifact.Member{Key: "num_accepted_draft_tokens", Value: s.Accepted},
@@ -48,7 +45,7 @@ func appendSpecDecode(m *artifact.Members, s *record.SpecDecode) {
 			o = append(o, artifact.Member{Key: list.key, Value: list.values})
 		}
 	}
-	m.Key(specDecodeKey)
+	m.Key("spec_decode_acceptance")
 	// The object holds nothing that cannot be written.
 	m.Dst, _ = artifact.AppendJSON(m.Dst, o)
 }

@@ -1,59 +1,24 @@
-package report
+package recordfile
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"sync"
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
 )
 
-// RawRecordsOptions shape a RawRecords file.
-type RawRecordsOptions struct {
-	Path     string
-	Lines    artifact.LinesOptions
-	Redactor *artifact.Redactor
-}
+// RawFormat is the form of the lines of profile_export_raw.jsonl: the whole exchange of every request, warm-up and
+// cut-off ones included.
+type RawFormat struct{ Redactor *artifact.Redactor }
 
-// RawRecords writes profile_export_raw.jsonl: the whole exchange of every request, warm-up and cut-off
-// ones included, in the order in which records arrive. A record without a raw exchange is skipped.
-type RawRecords struct {
-	lines    *artifact.Lines
-	redactor *artifact.Redactor
-	buffers  *sync.Pool
-}
-
-// OpenRawRecords creates the file.
-func OpenRawRecords(o RawRecordsOptions) (*RawRecords, error) {
-	lines, err := artifact.CreateLines(o.Path, o.Lines)
-	if err != nil {
-		return nil, err
-	}
-	return &RawRecords{lines: lines, redactor: o.Redactor, buffers: newBuffers()}, nil
-}
-
-// Add implements Sink.
-func (s *RawRecords) Add(r *record.Record) {
+// AppendLine is an [AppendLine]. A record without a raw exchange has no line.
+func (f RawFormat) AppendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	if r.Raw == nil {
-		return
+		return dst, false
 	}
-	buf := s.buffers.Get().(*[]byte)
-	line := s.appendLine((*buf)[:0], r)
-	_ = s.lines.Add(line) // kept by the file, see Err
-	*buf = line
-	s.buffers.Put(buf)
-}
-
-// Err implements Sink.
-func (s *RawRecords) Err() error { return s.lines.Err() }
-
-// Close implements Sink.
-func (s *RawRecords) Close() error { return s.lines.Close() }
-
-func (s *RawRecords) appendLine(dst []byte, r *record.Record) []byte {
 	m := artifact.Members{Dst: dst}
 	raw := r.Raw
 	m.Open()
@@ -61,18 +26,18 @@ func (s *RawRecords) appendLine(dst []byte, r *record.Record) []byte {
 	m.Int("start_perf_ns", raw.StartPerfNS)
 	if len(raw.Payload) > 0 {
 		m.Key("payload")
-		m.Dst = appendPayload(m.Dst, raw.Payload, s.redactor)
+		m.Dst = appendPayload(m.Dst, raw.Payload, f.Redactor)
 	}
-	appendHeaders(&m, "request_headers", raw.RequestHeaders, s.redactor)
+	appendHeaders(&m, "request_headers", raw.RequestHeaders, f.Redactor)
 	appendStamp(&m, "status", int64(raw.Status))
-	appendHeaders(&m, "response_headers", raw.ResponseHeaders, s.redactor)
+	appendHeaders(&m, "response_headers", raw.ResponseHeaders, f.Redactor)
 	m.Key("responses")
 	m.Dst = append(m.Dst, '[')
 	for i := range raw.Responses {
 		if i > 0 {
 			m.Dst = append(m.Dst, ',')
 		}
-		s.appendResponse(&m, &raw.Responses[i])
+		f.appendResponse(&m, &raw.Responses[i])
 	}
 	m.Dst = append(m.Dst, ']')
 	if r.CacheBustMarker != "" {
@@ -81,7 +46,7 @@ func (s *RawRecords) appendLine(dst []byte, r *record.Record) []byte {
 	}
 	appendError(&m, r.Err)
 	m.Close()
-	return m.Dst
+	return m.Dst, true
 }
 
 // appendPayload appends a request body on one line: JSON as it is, anything else as a string, and as
@@ -104,12 +69,12 @@ func appendBase64(dst, data []byte) []byte {
 	return append(dst, '"')
 }
 
-func (s *RawRecords) appendResponse(m *artifact.Members, r *record.RawResponse) {
+func (f RawFormat) appendResponse(m *artifact.Members, r *record.RawResponse) {
 	m.Open()
 	m.Int("perf_ns", r.PerfNS)
 	if r.IsEvent {
 		m.Key("packets")
-		m.Dst = appendPackets(m.Dst, s.redactor.Bytes(r.Bytes))
+		m.Dst = appendPackets(m.Dst, f.Redactor.Bytes(r.Bytes))
 		m.Close()
 		return
 	}
@@ -118,7 +83,7 @@ func (s *RawRecords) appendResponse(m *artifact.Members, r *record.RawResponse) 
 		m.Dst = appendBase64(m.Dst, r.Bytes)
 	} else {
 		m.Key("text")
-		m.Dst = artifact.AppendString(m.Dst, s.redactor.Bytes(r.Bytes))
+		m.Dst = artifact.AppendString(m.Dst, f.Redactor.Bytes(r.Bytes))
 	}
 	appendText(m, "content_type", r.ContentType)
 	m.Close()

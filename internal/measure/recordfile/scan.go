@@ -1,4 +1,4 @@
-package report
+package recordfile
 
 import (
 	"unicode/utf8"
@@ -8,22 +8,23 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// scanRecord reads a line as this program writes those of successful requests, at several times the speed of the general
-// reader. A line of another shape (a failed request, members it does not know or in another order) is not for it: false
-// then, and the general reader says what it is.
+// scanRecord reads a line as this program writes those of successful requests, at several times the speed of the
+// general reader. A line of another shape (a failed request, members it does not know or in another order) is not for
+// it: false then, and the general reader says what it is.
 func scanRecord(line []byte) (*record.Record, bool) {
 	s := newLineScanner(line)
-	r := &record.Record{Identity: record.Identity{ProfilingIndex: -1}, Facts: record.NewFacts()}
+	r, m := &record.Record{Facts: record.NewFacts()}, noMetadata
 	seen, started := 0, false
 	s.object(func(key []byte) {
 		order := 0
 		switch string(key) {
 		case "metadata":
-			order, started = 1, s.metadata(r)
+			s.metadata(&m)
+			order, started = 1, m.fill(r)
 		case "metrics":
 			order = 2
 			s.object(func(tag []byte) { s.metric(r, tag) })
-		case specDecodeKey:
+		case "spec_decode_acceptance":
 			order = 3
 			s.specDecode(r)
 		case "trace_data":
@@ -56,72 +57,83 @@ func newLineScanner(line []byte) lineScanner {
 // leave leaves the line to the general reader.
 func (s *lineScanner) leave() { s.Fail(jsonscan.WantValue) }
 
-// metadata reads which request it was; it tells whether a start was among it.
-func (s *lineScanner) metadata(r *record.Record) bool {
-	const absent = record.Absent
-	start, credit, intended, ack, cancelled := absent, absent, absent, absent, absent
+// metadata reads which request it was.
+func (s *lineScanner) metadata(m *metadata) {
 	whole := func(into *int) { *into = int(s.Int()) }
 	s.object(func(key []byte) {
 		switch string(key) {
 		case "session_num":
-			r.SessionNum = s.Int()
+			m.SessionNum = s.Int()
 		case "x_request_id":
-			r.RequestID = s.string()
+			m.RequestID = s.string()
 		case "x_correlation_id":
-			r.CorrelationID = s.string()
+			m.CorrelationID = s.string()
 		case "conversation_id":
-			r.ConversationID = s.string()
+			m.ConversationID = s.string()
 		case "turn_index":
-			whole(&r.TurnIndex)
+			whole(&m.TurnIndex)
 		case "credit_issued_ns":
-			credit = s.Int()
+			m.CreditIssuedNS = s.Int()
 		case "intended_send_ns":
-			intended = s.Int()
+			m.IntendedSendNS = s.Int()
 		case "request_start_ns":
-			start = s.Int()
+			m.StartNS = s.Int()
 		case "request_ack_ns":
-			ack = s.Int()
+			m.AckNS = s.Int()
+		case "request_end_ns":
+			m.EndNS = s.Int()
 		case "cancellation_time_ns":
-			cancelled = s.Int()
+			m.CancelledNS = s.Int()
 		case "worker_id":
-			r.WorkerID = s.string()
+			m.WorkerID = s.string()
 		case "record_processor_id":
-			r.ProcessorID = s.string()
+			m.ProcessorID = s.string()
 		case "benchmark_phase":
-			r.Phase = s.string()
+			m.Phase = s.string()
 		case "phase_index":
-			whole(&r.PhaseIndex)
+			whole(&m.PhaseIndex)
 		case "profiling_index":
-			whole(&r.ProfilingIndex)
+			whole(&m.ProfilingIndex)
 		case "phase_name":
-			r.PhaseName = s.string()
+			m.PhaseName = s.string()
 		case "was_cancelled":
-			r.WasCancelled = s.bool()
+			m.WasCancelled = s.bool()
+		case "was_cut_off":
+			m.WasCutOff = s.bool()
 		case "context_overflow_skip":
-			r.ContextOverflowSkip = s.bool()
+			m.ContextOverflowSkip = s.bool()
 		case "agent_depth":
-			whole(&r.AgentDepth)
+			whole(&m.AgentDepth)
 		case "parent_correlation_id":
-			r.ParentCorrelationID = s.string()
+			m.ParentCorrelationID = s.string()
 		case "root_correlation_id":
-			r.RootCorrelationID = s.string()
+			m.RootCorrelationID = s.string()
 		default:
 			s.Value()
 		}
 	})
-	if start == absent {
-		return false
-	}
-	r.Facts[record.StartWall] = start
-	for _, f := range [...]struct {
-		field record.Field
-		at    int64
-	}{{record.CreditIssued, credit}, {record.IntendedSend, intended}, {record.Ack, ack}, {record.Cancelled, cancelled}} {
-		if f.at != absent {
-			r.Facts[f.field] = f.at - start
+}
+
+// usual reads the line of a successful request: the metadata, and the metrics one by one, of which none may be false.
+func (s *lineScanner) usual(metadata func(), metric func(tag, value []byte) bool) bool {
+	s.object(func(key []byte) {
+		switch string(key) {
+		case "metadata":
+			metadata()
+		case "metrics":
+			s.object(func(tag []byte) {
+				if value := s.quantity(); s.At >= 0 && !metric(tag, value) {
+					s.leave()
+				}
+			})
+		case "spec_decode_acceptance", "trace_data", "facts":
+			s.Value()
+		default:
+			s.leave()
 		}
-	}
-	return true
+	})
+	s.End()
+	return s.At >= 0
 }
 
 // quantity reads {"value":…,"unit":"…"} and returns the value.
@@ -141,8 +153,8 @@ func (s *lineScanner) metric(r *record.Record, tag []byte) {
 	}
 }
 
-// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts counts
-// before it.
+// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts
+// counts before it.
 func (s *lineScanner) specDecode(r *record.Record) {
 	text := s.Value()
 	told, ok := r.Facts, false
@@ -169,7 +181,8 @@ func (s *lineScanner) object(member func(key []byte)) {
 	}
 }
 
-// plainKey tells keys that are equal only to themselves: the general reader does not look at the case of those it knows.
+// plainKey tells keys that are equal only to themselves: the general reader does not look at the case of those it
+// knows.
 func plainKey(key []byte) bool {
 	for _, c := range key {
 		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {

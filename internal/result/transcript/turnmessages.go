@@ -135,7 +135,8 @@ func listConversations(path string) (map[string]*Conversation, error) {
 		c := byID[r.Session()]
 		if c == nil {
 			c = &Conversation{
-				ID: r.Session(), Name: r.ConversationID, Parent: r.ParentCorrelationID, Depth: r.AgentDepth, firstNS: r.StartNS,
+				ID: r.Session(), Name: r.ConversationID, Parent: r.ParentCorrelationID,
+				Depth: r.AgentDepth, firstNS: r.StartNS,
 			}
 			byID[c.ID] = c
 		}

@@ -65,7 +65,7 @@ func (r *runDirs) flags() []flags.Flag {
 	}
 }
 
-// unlisted gives a flag a short name that its help tells of.
+// unlisted gives a flag a short name that its help reports.
 func unlisted(short string, f flags.Flag) flags.Flag {
 	f.Unlisted = short
 	return f
@@ -151,7 +151,7 @@ func (a *app) swimLane(args []string) int {
 }
 
 // eachRun carries out a command for each folder of a run. One that cannot be read does not stop the others; the exit
-// code tells of it.
+// code reports it.
 func (a *app) eachRun(command string, dirs *runDirs, alone []string, out string, work func(dir string) (written []string, err error)) int {
 	runs, err := dirs.all(alone)
 	switch {

@@ -105,7 +105,7 @@ func refusals(t *testing.T, o originalOption) []refusal {
 	return out
 }
 
-// unavailable tells why the program refuses arguments for what it lacks.
+// unavailable reports why the program refuses arguments for what it lacks.
 func unavailable(args ...string) (reason string, refused bool) {
 	p, err := config.Parse(append([]string{"--url", "http://h", "--model", "m"}, args...), func(string) (string, bool) { return "", false })
 	if err != nil {

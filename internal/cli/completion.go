@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/run"
 )
 
-// isCompletion tells whether a shell's completion script is asking.
+// isCompletion reports whether a shell's completion script is asking.
 func isCompletion(name string) bool {
 	return name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd
 }

@@ -355,7 +355,7 @@ func TestDemoLeavesNoServerBehind(t *testing.T) {
 	}
 }
 
-// listens tells whether something listens on the first loopback URL of a text.
+// listens reports whether something listens on the first loopback URL of a text.
 func listens(t *testing.T, text string) bool {
 	t.Helper()
 	address := strings.TrimPrefix(loopbackURL.FindString(text), "http://")

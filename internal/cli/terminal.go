@@ -21,7 +21,7 @@ type terminal struct {
 	// outTTY and errTTY tell whether a person reads them; colour whether styles are wanted there.
 	outTTY, errTTY bool
 	colour         bool
-	// dumb tells that the terminal cannot move its cursor.
+	// dumb reports that the terminal cannot move its cursor.
 	dumb bool
 }
 

@@ -79,7 +79,7 @@ func (o *synthesizeOptions) table() *flags.Table {
 		})
 }
 
-// analyzeTrace tells what a trace is like.
+// analyzeTrace reports what a trace is like.
 func (a *app) analyzeTrace(args []string) int {
 	o := analyzeTraceOptions{blockSize: trace.DefaultBlockSize}
 	_, code, done := a.parse(o.table(), args)
@@ -161,7 +161,7 @@ func (a *app) validate(args []string) int {
 	return ExitOK
 }
 
-// synthesize makes up a trace.
+// synthesize generates a trace.
 func (a *app) synthesize(args []string) int {
 	args, named := withTarget(args, "agentic-code")
 	if !named && !flags.WantsHelp(args) {

@@ -26,7 +26,7 @@ type Key struct {
 	Value string
 	// Variable is the environment variable that holds it; empty for a flag.
 	Variable string
-	// Withheld tells that the key of OPENAI_API_KEY is not used: an address lies elsewhere and is not encrypted.
+	// Withheld reports that the key of OPENAI_API_KEY is not used: an address lies elsewhere and is not encrypted.
 	Withheld bool
 }
 

@@ -14,7 +14,7 @@ var (
 // cacheResetRetry is how long a busy server is asked again to reset its cache.
 const cacheResetRetry = 60 * time.Second
 
-// hooked tells whether a hook is on: by its switch, else by one of its settings.
+// hooked reports whether a hook is on: by its switch, else by one of its settings.
 func (d *draft) hooked(name string, settings []string) bool {
 	if d.given(name) {
 		return d.p.Bool(name)
@@ -22,7 +22,7 @@ func (d *draft) hooked(name string, settings []string) bool {
 	return len(d.givenOf(settings...)) > 0
 }
 
-// controls fills in what is asked of the server beside the load.
+// controls fills in what is asked of the server alongside the load.
 func (d *draft) controls(e *Endpoint) {
 	p := d.p
 	if timeout := *p.Float("wait-for-model-timeout"); timeout > 0 {

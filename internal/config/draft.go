@@ -26,7 +26,7 @@ type draft struct {
 	// lines is the number of rows of a file whose recorded times are followed.
 	lines int64
 
-	// branching tells that sessions of the file branch, recorded that they are those of recorded agents, coders of such at work on code; roots is the
+	// branching reports that sessions of the file branch, recorded that they are those of recorded agents, coders of such at work on code; roots is the
 	// number of roots where that is the number of sessions, else 0.
 	branching, recorded, coders, ofBaseten bool
 	roots                                  int64
@@ -260,7 +260,7 @@ func (d *draft) decidePattern() {
 	}
 }
 
-// isRankings tells whether the endpoint type ranks passages.
+// isRankings reports whether the endpoint type ranks passages.
 func (d *draft) isRankings() bool { return strings.Contains(d.endpointType, "rankings") }
 
 // readSeries reads the rate series; a file that holds none is a fault.

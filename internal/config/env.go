@@ -94,7 +94,7 @@ type GPUEnv struct {
 // NetworkEnv tunes the probes of the network's round trip.
 type NetworkEnv struct {
 	// MinSamples is how many probes an estimate needs; TopUpTimeout bounds the time after the load in which
-	// missing ones are made up for.
+	// missing ones are generated for.
 	MinSamples                   int
 	ConnectTimeout, TopUpTimeout time.Duration
 }
@@ -152,7 +152,7 @@ type UIEnv struct {
 // TimingEnv tunes the load generator.
 type TimingEnv struct {
 	CancelDrainTimeout time.Duration
-	// MaxCatchup is the lateness that is made up for.
+	// MaxCatchup is the lateness that is generated for.
 	MaxCatchup             time.Duration
 	RateRampUpdateInterval time.Duration
 	// DAGFailFast ends a run at the first failed request of a child session.

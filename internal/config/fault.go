@@ -28,7 +28,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Has tells whether a rule was broken.
+// Has reports whether a rule was broken.
 func (f Faults) Has(rule string) bool {
 	for _, fault := range f {
 		if fault.Rule == rule {

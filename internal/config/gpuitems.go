@@ -96,7 +96,7 @@ func gpuExporter(item string) (GPUExporter, error) {
 	return GPUExporter{}, fmt.Errorf("Invalid GPU telemetry item: %s. Valid options are: 'pynvml', 'amdsmi', 'dashboard', '.csv' file, and URLs.", shorten(item))
 }
 
-// isPort tells whether what follows a colon is a port: dcgm:9400 is a host of that name.
+// isPort reports whether what follows a colon is a port: dcgm:9400 is a host of that name.
 func isPort(text string) bool {
 	port, _, _ := strings.Cut(text, "/")
 	for _, c := range port {

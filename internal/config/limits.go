@@ -24,7 +24,7 @@ func within(lo, hi float64) Limits {
 	return Limits{set: true, lo: lo, hi: hi, loOpen: true, hiOpen: true}
 }
 
-// Contains tells whether v is allowed.
+// Contains reports whether v is allowed.
 func (l Limits) Contains(v float64) bool {
 	switch {
 	case math.IsNaN(v):

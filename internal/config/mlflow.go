@@ -52,7 +52,7 @@ func parseMLflowURI(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkTagName tells whether a server takes a tag's name.
+// checkTagName reports whether a server takes a tag's name.
 func checkTagName(name string) error {
 	if name == "" || utf8.RuneCountInString(name) > maxTagKey {
 		return errors.New("the name of a tag has 1 to 250 characters")
@@ -90,7 +90,7 @@ func (d *draft) checkMLflow() {
 	}
 }
 
-// checkGlob tells whether a pattern can be meant: relative, below the run's folder, well-formed.
+// checkGlob reports whether a pattern can be meant: relative, below the run's folder, well-formed.
 func checkGlob(pattern string) error {
 	switch {
 	case pattern == "":

@@ -169,7 +169,7 @@ func PrefixStem(value string) string {
 	return stem
 }
 
-// isExtension tells whether s looks like a file extension: 1 to 8 ASCII letters.
+// isExtension reports whether s looks like a file extension: 1 to 8 ASCII letters.
 func isExtension(s string) bool {
 	if len(s) < 1 || len(s) > 8 {
 		return false

@@ -99,7 +99,7 @@ type Option struct {
 	BuiltValues []string
 }
 
-// Built tells whether this release can do what the option asks for (perhaps not for every value:
+// Built reports whether this release can do what the option asks for (perhaps not for every value:
 // see BuiltValues).
 func (o Option) Built() bool { return o.Missing == "" }
 

@@ -63,13 +63,13 @@ func option(name string) Option {
 	return t.options[i]
 }
 
-// Given tells whether a flag or a file set the option, even to its default.
+// Given reports whether a flag or a file set the option, even to its default.
 func (p *Parsed) Given(name string) bool {
 	s := p.settings[option(name).Name]
 	return s != nil && s.origin.Source >= FromFile
 }
 
-// IsSet tells whether anything but the default set the option.
+// IsSet reports whether anything but the default set the option.
 func (p *Parsed) IsSet(name string) bool { return p.settings[option(name).Name] != nil }
 
 // Origin is where the option's value comes from.

@@ -125,7 +125,7 @@ func (d *draft) tokenizer() Tokenizer {
 	return t
 }
 
-// serverCounts tells whether token counts are those of the server; per-chunk usage implies it.
+// serverCounts reports whether token counts are those of the server; per-chunk usage implies it.
 func (d *draft) serverCounts() bool {
 	return d.p.Bool("use-server-token-count") || d.p.Bool("per-chunk-usage")
 }
@@ -137,7 +137,7 @@ func (d *draft) needsTokenizer() bool {
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
 }
 
-// IsPlaceholder tells whether a model is named as nobody names a real one.
+// IsPlaceholder reports whether a model is named as nobody names a real one.
 func IsPlaceholder(model string) bool {
 	switch strings.ToLower(model) {
 	case "mock-model", "test-model", "fake-model", "dummy-model", "example-model", "sample-model", "placeholder-model":

@@ -27,7 +27,7 @@ func rules() []func(*draft) {
 	}
 }
 
-// active tells whether an option was given and asks for something: a Bool must be true.
+// active reports whether an option was given and asks for something: a Bool must be true.
 func (d *draft) active(name string) bool {
 	return d.given(name) && (option(name).Type != Bool || d.p.Bool(name))
 }
@@ -76,7 +76,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// inPortRange tells whether text is the number of a port, or nothing.
+// inPortRange reports whether text is the number of a port, or nothing.
 func inPortRange(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0
@@ -386,7 +386,7 @@ func (d *draft) checkExportPrefix() {
 	}
 }
 
-// warnOutputLength tells that a requested output length alone does not make servers keep it.
+// warnOutputLength reports that a requested output length alone does not make servers keep it.
 func (d *draft) warnOutputLength() {
 	if !d.given("osl") {
 		return
@@ -416,7 +416,7 @@ func (d *draft) warnDeviations() {
 	}
 }
 
-// warnStream tells that an extra input and --streaming say different things: the server follows the
+// warnStream reports that an extra input and --streaming say different things: the server follows the
 // former, the metrics the latter.
 func (d *draft) warnStream() {
 	value, given := d.p.Pairs("extra-inputs").Get("stream")
@@ -458,7 +458,7 @@ func (d *draft) warnWarmup() {
 	}
 }
 
-// warmsUp tells whether there is a warm-up phase.
+// warmsUp reports whether there is a warm-up phase.
 func (d *draft) warmsUp() bool {
 	return len(d.givenOf("warmup-request-count", "warmup-duration", "num-warmup-sessions")) > 0
 }

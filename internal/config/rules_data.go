@@ -163,7 +163,7 @@ func (d *draft) checkTelemetry() {
 	}
 }
 
-// allLocal tells whether every server runs on this machine, as far as its name says.
+// allLocal reports whether every server runs on this machine, as far as its name says.
 func (d *draft) allLocal() bool { return len(d.remoteURLs()) == 0 }
 
 // remoteURLs are those of servers elsewhere, redacted.

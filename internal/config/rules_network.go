@@ -34,7 +34,7 @@ func (d *draft) checkConnections() {
 	}
 }
 
-// families tells of which IP versions the address of a URL can be: that of a literal address, or those
+// families reports which IP versions the address of a URL can be: that of a literal address, or those
 // that AIPERF_HTTP_IP_VERSION lets names have.
 func (d *draft) families(text string) (four, six bool) {
 	if u, err := url.Parse(withScheme(text)); err == nil {
@@ -47,7 +47,7 @@ func (d *draft) families(text string) (four, six bool) {
 	return v != "6", v != "4"
 }
 
-// reaches tells whether one of the sources is of one of the versions.
+// reaches reports whether one of the sources is of one of the versions.
 func reaches(sources []netip.Addr, four, six bool) bool {
 	for _, a := range sources {
 		if a.Is4() && four || !a.Is4() && six {

@@ -80,7 +80,7 @@ func (d *draft) checkSeries() {
 	}
 }
 
-// isLoopback tells whether a URL names this machine.
+// isLoopback reports whether a URL names this machine.
 func isLoopback(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {

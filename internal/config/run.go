@@ -169,7 +169,7 @@ type Profiler struct {
 type Tokenizer struct {
 	// Name is the user's own choice or that of the first model.
 	Name string
-	// Given tells that the user chose it.
+	// Given reports that the user chose it.
 	Given bool
 	// ByModel names the vocabulary of each model in their order.
 	ByModel []string
@@ -345,10 +345,10 @@ type SLO struct {
 	Value float64
 }
 
-// ServerMetrics says what is collected from the servers beside the load.
+// ServerMetrics says what is collected from the servers alongside the load.
 type ServerMetrics struct {
 	Enabled bool
-	// Given tells that the user asked for them, which also shows them on the console.
+	// Given reports that the user asked for them, which also shows them on the console.
 	Given bool
 	// URLs are endpoints besides those of the endpoint's own URLs, as the user wrote them.
 	URLs []string
@@ -356,10 +356,10 @@ type ServerMetrics struct {
 	Formats []string
 }
 
-// GPU says what is collected from GPUs beside the load.
+// GPU says what is collected from GPUs alongside the load.
 type GPU struct {
 	Enabled bool
-	// Given tells that the user asked for telemetry, which also shows it on the console.
+	// Given reports that the user asked for telemetry, which also shows it on the console.
 	Given bool
 	// Exporters are tried beside the default ones.
 	Exporters []GPUExporter

@@ -27,7 +27,7 @@ func agentXPublic() []string {
 	return append(slices.Clone(wekaSets()[wekaAlone:]), agentXDatasets()...)
 }
 
-// Submission says whether a run keeps its scenario.
+// Submission reports whether a run keeps its scenario.
 type Submission struct {
 	Scenario string
 	// Reasons are why the run cannot be handed in; empty if it can.
@@ -37,7 +37,7 @@ type Submission struct {
 // violation is an explicit value that the scenario does not allow.
 type violation struct {
 	flag, current, required string
-	// locked tells that --unsafe-override changes nothing: the scenario cannot run at all.
+	// locked reports that --unsafe-override changes nothing: the scenario cannot run at all.
 	locked bool
 }
 

@@ -25,7 +25,7 @@ type Synthesis struct {
 	MaxISL, MaxOSL int
 }
 
-// Reshapes tells whether anything but the filters was asked for.
+// Reshapes reports whether anything but the filters was asked for.
 func (s Synthesis) Reshapes() bool {
 	return s.SpeedupRatio != 1 || s.PrefixLenMultiplier != 1 || s.PromptLenMultiplier != 1 || s.OutputLenMultiplier != 1 || s.PrefixRootMultiplier != 1
 }
@@ -56,7 +56,7 @@ func timedByType() []string {
 	return []string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", traceLab, dynamoTrace}
 }
 
-// followsTrace tells whether a trace with timestamps turns the fixed schedule on by itself.
+// followsTrace reports whether a trace with timestamps turns the fixed schedule on by itself.
 func (d *draft) followsTrace() bool {
 	file := d.p.Text("input-file")
 	if file == "" || d.p.Bool("no-fixed-schedule") || d.p.Bool("ignore-trace-delays") {

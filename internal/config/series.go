@@ -50,7 +50,7 @@ type Convergence struct {
 	MinRuns int
 }
 
-// Several tells whether the benchmark is repeated.
+// Several reports whether the benchmark is repeated.
 func (r *Run) Several() bool { return r.Series.Runs > 1 }
 
 // convergenceThreshold is the bound that was given, else that of the mode.

@@ -18,7 +18,7 @@ import (
 type traceFacts struct {
 	// rows is the number of lines that are not blank.
 	rows int64
-	// timed tells that the first row that is JSON has a timestamp.
+	// timed reports that the first row that is JSON has a timestamp.
 	timed bool
 }
 
@@ -92,7 +92,7 @@ func readLine(r *bufio.Reader, wanted bool) (line []byte, blank bool, err error)
 	}
 }
 
-// hasTimestamp tells whether a row has a timestamp, and whether it is JSON at all.
+// hasTimestamp reports whether a row has a timestamp, and whether it is JSON at all.
 func hasTimestamp(line []byte) (timed, parsed bool) {
 	var row map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(line, []byte("\ufeff")), &row) != nil {

@@ -84,7 +84,7 @@ func validateSLA(all []SLA) error {
 	return nil
 }
 
-// holds tells whether a value keeps the limit.
+// holds reports whether a value keeps the limit.
 func (s SLA) holds(value float64) bool {
 	switch s.Op {
 	case "lt":
@@ -172,7 +172,7 @@ func (c *controller) look(nowNS int64, t tally) assessment {
 	return a
 }
 
-// covers tells whether the limits are all on errors or cancellations and speak of all that happened.
+// covers reports whether the limits are all on errors or cancellations and speak of all that happened.
 func (a Adaptive) covers(w Window) bool {
 	var errorRate, cancellationRate bool
 	for _, s := range a.SLA {
@@ -188,7 +188,7 @@ func (a Adaptive) covers(w Window) bool {
 	return (w.Errors == 0 || errorRate) && (w.Cancelled == 0 || cancellationRate)
 }
 
-// isGood tells whether a success meets every limit on a latency by itself.
+// isGood reports whether a success meets every limit on a latency by itself.
 func (a Adaptive) isGood(s Sample) bool {
 	for _, sla := range a.SLA {
 		if of, ok := latencies[sla.Metric]; ok {

@@ -69,7 +69,7 @@ func (p *phaseRun) openBarrier(nowNS int64) {
 	}
 }
 
-// mayOpen tells whether the barrier need not be waited for any longer; none need not.
+// mayOpen reports whether the barrier need not be waited for any longer; none need not.
 func (b *barrier) mayOpen(nowNS int64) bool {
 	return b == nil || b.ready.Load() || nowNS >= b.endNS
 }

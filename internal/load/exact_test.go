@@ -181,7 +181,7 @@ func (s *realSender) answer(c Credit) {
 	s.engine.Returned(c, Success) // a second return is ignored
 }
 
-// waits tells whether the exchange was cut off meanwhile.
+// waits reports whether the exchange was cut off meanwhile.
 func (s *realSender) waits(d time.Duration) (cut bool) {
 	if d < 50*time.Microsecond {
 		runtime.Gosched()

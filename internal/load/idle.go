@@ -17,7 +17,7 @@ func (p *phaseRun) capSystemIdle(nowNS int64) {
 	p.delayed.pullForward(later(nowNS, p.phase.Lanes.SystemIdle), func(turn) bool { return true })
 }
 
-// any tells whether a turn of a tree is in the queue.
+// any reports whether a turn of a tree is in the queue.
 func (q *fifo) any(tr *tree) bool {
 	for _, t := range q.items[q.head:] {
 		if t.node != nil && t.node.tree == tr {

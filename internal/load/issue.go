@@ -2,24 +2,24 @@ package load
 
 import "math"
 
-// expired tells whether the duration is over.
+// expired reports whether the duration is over.
 func (p *phaseRun) expired(nowNS int64) bool {
 	return p.durationEndNS != 0 && nowNS >= p.durationEndNS
 }
 
-// maySend tells whether a turn of any kind may be sent.
+// maySend reports whether a turn of any kind may be sent.
 func (p *phaseRun) maySend(nowNS int64) bool {
 	return p.sending() && !p.expired(nowNS) &&
 		(p.phase.Requests == 0 || p.stats.RequestsSent < p.phase.Requests) &&
 		(p.phase.Sessions == 0 || p.stats.SentSessions < p.phase.Sessions || p.unsent > 0)
 }
 
-// mayStart tells whether a new session may be started.
+// mayStart reports whether a new session may be started.
 func (p *phaseRun) mayStart(nowNS int64) bool {
 	return p.maySend(nowNS) && (p.phase.Sessions == 0 || p.stats.SentSessions < p.phase.Sessions)
 }
 
-// send issues every credit that is due and has its slots. It tells whether it stopped before it was through.
+// send issues every credit that is due and has its slots. It reports whether it stopped before it was through.
 func (p *phaseRun) send(nowNS int64) (more bool) {
 	if p.barrier != nil {
 		p.openBarrier(nowNS)
@@ -81,7 +81,7 @@ func (p *phaseRun) arriveStart() {
 	p.lookAhead()
 }
 
-// issueAdmitted issues the turns that lack only a prefill slot, and tells whether it stopped before it was through.
+// issueAdmitted issues the turns that lack only a prefill slot, and reports whether it stopped before it was through.
 func (p *phaseRun) issueAdmitted() (more bool) {
 	for range maxIssues {
 		// Time passes while credits are issued: each is judged by a fresh reading.
@@ -103,7 +103,7 @@ func (p *phaseRun) issueAdmitted() (more bool) {
 	return true
 }
 
-// issueNew issues what an arrival or a free slot allows, and tells whether it stopped before it was through.
+// issueNew issues what an arrival or a free slot allows, and reports whether it stopped before it was through.
 func (p *phaseRun) issueNew() (more bool) {
 	step := p.arrive
 	switch {
@@ -127,7 +127,7 @@ func (p *phaseRun) issueNew() (more bool) {
 	return true
 }
 
-// anyReady tells whether a continuation waits.
+// anyReady reports whether a continuation waits.
 func (p *phaseRun) anyReady() bool {
 	for p.ready.len() > 0 && p.ready.peek().gone() {
 		p.ready.pop()

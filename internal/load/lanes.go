@@ -63,7 +63,7 @@ type lane struct {
 
 func (p *phaseRun) stageIs(s LaneStage) bool { return p.phase.Lanes != nil && p.phase.Lanes.Stage == s }
 
-// parks tells whether the sessions of the phase go on in a later one.
+// parks reports whether the sessions of the phase go on in a later one.
 func (p *phaseRun) parks() bool { return p.phase.Lanes != nil && p.phase.Lanes.Stage != ReplayLanes }
 
 // park leaves a turn to the next phase.
@@ -244,7 +244,7 @@ func (p *phaseRun) freeLane(l *lane) {
 	}
 }
 
-// laneFull tells whether a turn is left to the next phase because its lane has sent enough; it counts the turn if not.
+// laneFull reports whether a turn is left to the next phase because its lane has sent enough; it counts the turn if not.
 func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
 	most := int64(0)
 	if p.stageIs(FillLanes) {

@@ -17,7 +17,7 @@ func (e *Engine) seed(l *lane, share float64) {
 	e.seedNode(root, l.atNS, last)
 }
 
-// timed tells whether the recording of a tree has the time of each turn.
+// timed reports whether the recording of a tree has the time of each turn.
 func (t *Tree) timed() bool {
 	for _, n := range t.Nodes {
 		for _, turn := range n.Turns {
@@ -112,7 +112,7 @@ func (n *node) upcoming() int {
 	return n.next
 }
 
-// done tells whether a session sends nothing more.
+// done reports whether a session sends nothing more.
 func (n *node) done() bool { return n.played || n.forgotten }
 
 func (tr *tree) parked() (all []*node) {

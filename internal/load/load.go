@@ -50,7 +50,7 @@ type Sender interface {
 	// Send starts the exchange. The sender answers with one Events.Returned and, where the response has content,
 	// one Events.FirstContent before it.
 	Send(Credit)
-	// Forget tells that a session will have no further turn: prepared or kept state may go. A session that was
+	// Forget reports that a session will have no further turn: prepared or kept state may go. A session that was
 	// prepared but did not begin keeps its number: a later phase prepares it again.
 	Forget(session uint64)
 	// CutOff ends all exchanges in flight; each still returns, with outcome CutOff.
@@ -61,6 +61,6 @@ type Sender interface {
 type Events interface {
 	FirstContent(Credit)
 	Returned(Credit, Outcome)
-	// Started tells when the exchange of a credit really began; wanted only of those that left in a SendAll.
+	// Started reports when the exchange of a credit really began; wanted only of those that left in a SendAll.
 	Started(c Credit, startNS int64)
 }

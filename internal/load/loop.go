@@ -33,7 +33,7 @@ func (e *Engine) loop(ctx context.Context) {
 	}
 }
 
-// mayOpen tells whether it is the turn of a phase.
+// mayOpen reports whether it is the turn of a phase.
 func (e *Engine) mayOpen(ctx context.Context, index int) bool {
 	if ctx.Err() != nil && index > 0 || e.mail.stopRequest() != nil && index > 0 {
 		return false

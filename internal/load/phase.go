@@ -171,7 +171,7 @@ func (p *phaseRun) enter(s State) {
 
 func (p *phaseRun) sending() bool { return p.stats.State == Started }
 
-// act does what is due now and tells whether more of it is left.
+// act does what is due now and reports whether more of it is left.
 func (p *phaseRun) act(ctx context.Context) (more bool) {
 	switch p.stage {
 	case opening:
@@ -197,7 +197,7 @@ func (p *phaseRun) act(ctx context.Context) (more bool) {
 	return more
 }
 
-// mayBegin tells whether nothing is waited for before the start; at an early end nothing is.
+// mayBegin reports whether nothing is waited for before the start; at an early end nothing is.
 func (p *phaseRun) mayBegin(ctx context.Context) bool {
 	if ctx.Err() != nil || p.e.mail.stopRequest() != nil {
 		p.gate.cancel()

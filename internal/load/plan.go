@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// Kind tells what the requests of a phase are for.
+// Kind reports what the requests of a phase are for.
 type Kind uint8
 
 // The kinds of phases.

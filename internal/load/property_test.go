@@ -241,7 +241,7 @@ func brokenCredits(s scenario, p played) (broken []string) {
 	return broken
 }
 
-// planned tells whether the intended time of a credit is an arrival of the pure plan.
+// planned reports whether the intended time of a credit is an arrival of the pure plan.
 func planned(s scenario, p played, c Credit) bool {
 	phase, stats := s.plan.Phases[c.Phase], p.result.Phases[c.Phase]
 	switch {

@@ -17,9 +17,9 @@ type timetable interface {
 	pop() turn
 	// follow is when a turn goes out whose predecessor has returned now, and when it was intended to.
 	follow(t turn, nowNS int64) (dueNS, intendedNS int64)
-	// announce tells of sessions that will start soon and were not announced.
+	// announce reports sessions that will start soon and were not announced.
 	announce(ahead int64, to func(Opening))
-	// drop tells of the sessions that were announced and did not start.
+	// drop reports the sessions that were announced and did not start.
 	drop(to func(session uint64))
 }
 

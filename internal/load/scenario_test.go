@@ -48,7 +48,7 @@ type scenario struct {
 	opt  Options
 	// stallFrom and stallTo hold the loop up: what it would wake for between the two it hears at the second.
 	stallFrom, stallTo time.Duration
-	// during runs beside the load.
+	// during runs alongside the load.
 	during func(context.CancelFunc, *Engine)
 }
 

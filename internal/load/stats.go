@@ -76,7 +76,7 @@ type Branches struct {
 	ParentsFailed int64
 }
 
-// Barrier tells how close together the requests of a barrier left: when their exchanges started if the sender lets
+// Barrier reports how close together the requests of a barrier left: when their exchanges started if the sender lets
 // them go together, otherwise when they were issued.
 type Barrier struct {
 	// Size is how many were meant to leave together, Released how many did.
@@ -193,7 +193,7 @@ func (s *Stats) Remaining(nowNS int64) (d time.Duration, known bool) {
 	return time.Duration((100 - percent) / percent * float64(s.Elapsed(nowNS))), true
 }
 
-// PhaseEvent tells that a phase has reached a state.
+// PhaseEvent reports that a phase has reached a state.
 type PhaseEvent struct {
 	State State
 	Stats Stats

@@ -63,7 +63,7 @@ func (n *node) failed() {
 	}
 }
 
-// gone tells whether the turn was given up with its tree.
+// gone reports whether the turn was given up with its tree.
 func (t turn) gone() bool { return t.node != nil && t.node.forgotten }
 
 // requests counts the turns of a tree that send something.
@@ -78,7 +78,7 @@ func (t *Tree) requests() (n int) {
 	return n
 }
 
-// sendsFirst tells whether the first request of the tree is the first turn of its root.
+// sendsFirst reports whether the first request of the tree is the first turn of its root.
 func (t *Tree) sendsFirst() bool {
 	return !t.Nodes[0].Turns[0].Silent && len(t.Nodes[0].Before) == 0
 }
@@ -212,7 +212,7 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 	p.capTreeIdle(n.tree, nowNS)
 }
 
-// finishNode tells what waits for a node that it is done, if it is.
+// finishNode reports what waits for a node that it is done, if it is.
 func (p *phaseRun) finishNode(n *node, nowNS int64) {
 	if !n.played || n.kids > 0 {
 		return

@@ -51,12 +51,12 @@ func (p Phase) validate() error {
 	return nil
 }
 
-// burst tells whether requests go out as soon as a slot is free.
+// burst reports whether requests go out as soon as a slot is free.
 func (p Phase) burst() bool {
 	return p.Arrivals.Pattern == Burst && p.Schedule == nil && p.Users == nil && p.Lanes == nil
 }
 
-// endsItself tells whether the stage of the lanes has an end of its own.
+// endsItself reports whether the stage of the lanes has an end of its own.
 func (p Phase) endsItself() bool {
 	return p.Lanes != nil && (p.Lanes.Stage == SeedLanes || p.Lanes.Stage == FillLanes && p.Lanes.PerLane > 0)
 }

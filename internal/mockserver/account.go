@@ -157,7 +157,7 @@ func (c *conn) settle(s *shard, now int64, n int) {
 	c.srv.tally.fail(f)
 }
 
-// succeeds tells whether the reply is whole and as the client wants it.
+// succeeds reports whether the reply is whole and as the client wants it.
 func (c *conn) succeeds() bool {
 	x := &c.x
 	return x.closing && x.parsed && x.status >= 200 && x.status < 300 && !bodiless(x.status) &&

@@ -25,7 +25,7 @@ type request struct {
 	// ids counts prompt tokens that came as numbers.
 	ids     int
 	hasText bool
-	// media tells that the prompt shows or plays something; it counts no tokens.
+	// media reports that the prompt shows or plays something; it counts no tokens.
 	media bool
 
 	// inputs counts what an API answers one by one: texts to embed, passages, images; n the images to

@@ -98,7 +98,7 @@ func newExporter(o *Options, c *clock.Clock) (*exporter, error) {
 	}, nil
 }
 
-// find tells what a path shows; port names the page of a port of its own, "" where inference is.
+// find reports what a path shows; port names the page of a port of its own, "" where inference is.
 func (e *exporter) find(path []byte, port string) (target, bool) {
 	if port != "" {
 		return target{page: e.pageNamed(port)}, string(path) == metricsPath
@@ -135,7 +135,7 @@ func (e *exporter) pageNamed(name string) int {
 	return slices.IndexFunc(e.pages, func(p page) bool { return p.name == name })
 }
 
-// spoilt tells whether the fault hits the next scrape.
+// spoilt reports whether the fault hits the next scrape.
 func (e *exporter) spoilt(f *metricsFault, draw func(uint64) float64) bool {
 	e.mu.Lock()
 	e.scrapes++

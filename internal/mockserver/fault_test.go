@@ -193,7 +193,7 @@ func TestFaultReset(t *testing.T) {
 	}
 }
 
-// isReset tells whether the peer reset the connection, in the words of any system.
+// isReset reports whether the peer reset the connection, in the words of any system.
 func isReset(err error) bool { return err != nil && strings.Contains(err.Error(), "reset") }
 
 func TestFaultCloseIdle(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// isForm tells whether the body is a form; the format still holds the content type.
+// isForm reports whether the body is a form; the format still holds the content type.
 func (r *request) isForm() bool { return strings.HasPrefix(r.format, "multipart/form-data") }
 
 // form reads a multipart body.

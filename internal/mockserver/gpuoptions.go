@@ -75,7 +75,7 @@ func (o *Options) SetGPUModel(v string) error {
 	return err
 }
 
-// SetAutoLoad says whether the GPUs follow the throughput. Without, they are idle unless SetGPULoad says otherwise.
+// SetAutoLoad reports whether the GPUs follow the throughput. Without, they are idle unless SetGPULoad says otherwise.
 func (o *Options) SetAutoLoad(on bool) {
 	if on {
 		o.GPU.Load = nil

@@ -236,7 +236,7 @@ type chunkReader struct {
 	trailer bool
 }
 
-// feed consumes the whole chunks of data and tells whether the body is complete.
+// feed consumes the whole chunks of data and reports whether the body is complete.
 func (c *chunkReader) feed(data []byte) (done bool, err *httpError) {
 	for {
 		rest := data[c.pos:]
@@ -353,7 +353,7 @@ func equalFold(b []byte, lower string) bool {
 	return true
 }
 
-// isToken tells whether b is a token of RFC 9110, as methods and field names must be.
+// isToken reports whether b is a token of RFC 9110, as methods and field names must be.
 func isToken(b []byte) bool {
 	if len(b) == 0 {
 		return false

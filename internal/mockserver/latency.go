@@ -83,5 +83,5 @@ func (s *schedule) at(k int) int64 {
 	return s.first + int64(s.drift)
 }
 
-// floods tells whether tokens follow each other without any gap.
+// floods reports whether tokens follow each other without any gap.
 func (s *schedule) floods() bool { return s.gap == 0 && s.job == nil }

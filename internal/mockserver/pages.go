@@ -53,7 +53,7 @@ const (
 	modelLength = 8192
 	blockTokens = 16
 	kvBlocks    = 8192
-	// dynamoBlocks and dynamoBlocksPerRequest make up the memory of a Dynamo component.
+	// dynamoBlocks and dynamoBlocksPerRequest generate the memory of a Dynamo component.
 	dynamoBlocks           = 1024
 	dynamoBlocksPerRequest = 10
 )

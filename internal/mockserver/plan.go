@@ -69,7 +69,7 @@ func newPlan(a api, r *request, promptTokens, defaultLength int, draw uint64) pl
 	return p
 }
 
-// reasons tells whether a model, given as a JSON string, thinks before it answers.
+// reasons reports whether a model, given as a JSON string, thinks before it answers.
 func reasons(model []byte) bool {
 	// Few models do; look for the two letters that their names share before folding the case.
 	if bytes.IndexByte(model, 'q') < 0 && bytes.IndexByte(model, 'Q') < 0 &&

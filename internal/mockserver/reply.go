@@ -121,7 +121,7 @@ func (c *conn) send(status int, contentType string, body []byte) error {
 	return nil
 }
 
-// bodiless tells which statuses end a reply with its head.
+// bodiless reports which statuses end a reply with its head.
 func bodiless(status int) bool {
 	return status == http.StatusNoContent || status == http.StatusResetContent || status == http.StatusNotModified
 }

@@ -88,7 +88,7 @@ func (s *scheduler) run() {
 }
 
 // step advances the batch, then the prompts, so that a prompt's first token comes a step after its last
-// piece. It tells whether anything is left.
+// piece. It reports whether anything is left.
 func (s *scheduler) step() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

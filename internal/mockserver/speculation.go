@@ -11,7 +11,7 @@ import (
 // maxSpecTokens is how many tokens a step may draft.
 const maxSpecTokens = 8
 
-// Where a reply tells of its speculative decoding.
+// Where a reply reports its speculative decoding.
 const (
 	specInChoice = "choice" // speculative_decoding_stats of the choice
 	specAtRoot   = "root"   // metrics.speculative_decoding of the document
@@ -55,7 +55,7 @@ func (c *conn) speculate() {
 	}
 }
 
-// appendSpeculation tells of the reply's speculative decoding, if this is the place for it.
+// appendSpeculation reports the reply's speculative decoding, if this is the place for it.
 func (c *conn) appendSpeculation(b []byte, place string) []byte {
 	o, s := &c.srv.opts, &c.x.spec
 	if o.SpecTokens == 0 || cmp.Or(o.SpecStats, specInChoice) != place || s.steps == 0 {

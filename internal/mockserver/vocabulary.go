@@ -24,7 +24,7 @@ type vocabulary struct {
 }
 
 // newVocabulary takes the reply words that are single tokens of tok. Only letters and the leading
-// space make up a piece: byte-level vocabularies split text before each such space, so that
+// space generate a piece: byte-level vocabularies split text before each such space, so that
 // neighbours never merge.
 func newVocabulary(tok tokenizer.Tokenizer) (*vocabulary, error) {
 	v := &vocabulary{mode: tok.Name(), count: tok.Count}

@@ -60,7 +60,7 @@ func imageEvent(s *stream, kind int) {
 	c.out = append(c.out, "\n\n"...)
 }
 
-// videoJobs is where the jobs are asked for. A job's id tells when it is ready, in nanoseconds since the
+// videoJobs is where the jobs are asked for. A job's id reports when it is ready, in nanoseconds since the
 // server's start, so that nothing needs to be kept.
 const videoJobs = "/v1/videos/"
 

@@ -43,7 +43,7 @@ func oipModel(path string) string {
 // inferOutputs are the outputs of the kinds of models, unless a request asks for another name.
 var inferOutputs = map[api]string{apiInfer: "text_output", apiInferEmbeddings: "embedding", apiInferRankings: "scores", apiInferImages: "image"}
 
-// infer reads the tensors of a request and tells what is asked for: rankings if there are passages, else what
+// infer reads the tensors of a request and reports what is asked for: rankings if there are passages, else what
 // the names of the model and of the output say, else text.
 func (r *request) infer(path string, body []byte) (api, *httpError) {
 	*r = request{text: r.text[:0], format: r.format}

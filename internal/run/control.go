@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// controls talks to the servers beside the load.
+// controls talks to the servers alongside the load.
 type controls struct {
 	passive
 	control.Options
@@ -20,7 +20,7 @@ type controls struct {
 	client                      transport
 	profilerStart, profilerStop control.Hook
 	firstProfiling              int
-	// profiling tells that profilers were started and are to be stopped.
+	// profiling reports that profilers were started and are to be stopped.
 	profiling bool
 }
 

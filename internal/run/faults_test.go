@@ -54,7 +54,7 @@ func silentAfter(text string) func(*testing.T) string {
 	}
 }
 
-// closed tells whether our own end was closed.
+// closed reports whether our own end was closed.
 func closed(p *peer) bool { return errors.Is(p.SetDeadline(time.Time{}), net.ErrClosed) }
 
 // A silent server costs the request timeout, no more, at whatever stage it falls silent.

@@ -20,7 +20,7 @@ type shape struct {
 	tree *load.Tree
 	// conversations are those that the nodes play.
 	conversations []int
-	// thinks tells that delays are drawn anew for each session.
+	// thinks reports that delays are drawn anew for each session.
 	thinks bool
 }
 

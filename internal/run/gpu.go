@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/watch/gpu/collect"
 )
 
-// gpuWatch collects GPU telemetry beside the load of one run.
+// gpuWatch collects GPU telemetry alongside the load of one run.
 type gpuWatch struct {
 	passive
 	e         *execution

@@ -24,7 +24,7 @@ var (
 	headlines = append([]string{"benchmark_duration", "output_sequence_length"}, bounded...)
 )
 
-// clientHealth gathers what this program itself may have bent: how late requests went out and
+// clientHealth gathers what this program itself may have distorted: how late requests went out and
 // responses were read. It takes profiling exchanges, from any goroutine.
 type clientHealth struct {
 	passive

@@ -15,7 +15,7 @@ import (
 	"aiperf/internal/wire/roundtrip"
 )
 
-// networkWatch knows the network's round trip: as given, or by probes beside the load.
+// networkWatch knows the network's round trip: as given, or by probes alongside the load.
 type networkWatch struct {
 	passive
 	e      *execution

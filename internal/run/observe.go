@@ -23,7 +23,7 @@ import (
 //
 // Begin comes first, then Record and Show, End last; a run that fails before its first request has none of them.
 type Observer interface {
-	// Begin tells what is about to be measured.
+	// Begin reports what is about to be measured.
 	Begin(Beginning)
 	// Record takes each request that succeeded or failed, warm-up included, from several goroutines at once. The
 	// record is shared: it may be kept for a moment, and nothing of it may be changed.
@@ -267,7 +267,7 @@ func (e *execution) logPhase(event load.PhaseEvent) {
 // lateStart is the wait for a first request from which a user may think that nothing happens.
 const lateStart = 10 * time.Second
 
-// warnLateStart tells that a recording begins late.
+// warnLateStart reports that a recording begins late.
 func (e *execution) warnLateStart(s *load.Stats) {
 	if first := time.Duration(s.FirstDueNS); first > lateStart {
 		e.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: --fixed-schedule-auto-offset lets the first recorded time be the start", first.Seconds()))

@@ -204,7 +204,7 @@ func (o *outcome) facts() summary.Run {
 	return run
 }
 
-// submission says whether the run keeps its scenario, nil without one.
+// submission reports whether the run keeps its scenario, nil without one.
 func (o *outcome) submission(run *summary.Run) *summary.Submission {
 	asked := o.cfg.Submission
 	if asked == nil {
@@ -220,7 +220,7 @@ func (o *outcome) submission(run *summary.Run) *summary.Submission {
 	return s
 }
 
-// noteSkipped tells of requests that are in no other figure.
+// noteSkipped reports requests that are in no other figure.
 func (o *outcome) noteSkipped() {
 	c := &o.Result.Counts
 	if c.Skipped == 0 {

@@ -26,7 +26,7 @@ func (p phaseEngines) add(r *record.Record) {
 	}
 }
 
-// phaseMarks are what was known of what is collected beside the load at the two ends of phases.
+// phaseMarks are what was known of what is collected alongside the load at the two ends of phases.
 type phaseMarks struct {
 	passive
 	e            *execution

@@ -46,7 +46,7 @@ func object(t *testing.T, dir, name string) map[string]any {
 	return out
 }
 
-// sortedKeys tells whether the members of all objects of a document stand in the order of their keys.
+// sortedKeys reports whether the members of all objects of a document stand in the order of their keys.
 func sortedKeys(t *testing.T, text []byte) bool {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -78,7 +78,7 @@ func (e *execution) preflight(workers int) {
 	}
 }
 
-// sharesConnections tells whether all requests to a server go over one connection, unless the server bounds the streams
+// sharesConnections reports whether all requests to a server go over one connection, unless the server bounds the streams
 // of one.
 func sharesConnections(cfg *config.Run) bool {
 	once := cfg.Env.HTTP.ForceClose || !cfg.Endpoint.GRPC && cfg.Env.HTTP.KeepaliveTimeout <= 0

@@ -239,7 +239,7 @@ func (rs *recorder) writeOutputs() {
 	}
 }
 
-// thresholdError tells that too many requests failed.
+// thresholdError reports that too many requests failed.
 type thresholdError struct {
 	failed, total int64
 	limit         float64

@@ -27,7 +27,7 @@ import (
 	"aiperf/internal/wire/intake"
 )
 
-// Options are what a run needs beside its configuration.
+// Options are what a run needs besides its configuration.
 type Options struct {
 	// Version stands in the User-Agent and in every export.
 	Version string
@@ -62,7 +62,7 @@ type Outcome struct {
 	Hints []hint.Hint
 	// Aborted is the reason for which the run ended itself early; nil otherwise.
 	Aborted error
-	// Verdict says whether the client itself may have bent the figures.
+	// Verdict reports whether the client itself may have distorted the figures.
 	Verdict trust.Verdict
 	// Client is the report from which the verdict comes.
 	Client *trust.Report
@@ -70,7 +70,7 @@ type Outcome struct {
 	Phases []load.Stats
 }
 
-// NoResultsError tells that a run ended without a single record.
+// NoResultsError reports that a run ended without a single record.
 type NoResultsError struct{ Reason string }
 
 func (e *NoResultsError) Error() string {
@@ -138,7 +138,7 @@ type execution struct {
 	content *content
 	records *recorder
 	ending  ending
-	// watches are all that goes on beside the load.
+	// watches are all that goes on alongside the load.
 	watches watches
 	// folder keeps other runs out of the artifact directory.
 	folder *artifact.Lock

@@ -18,7 +18,7 @@ import (
 	"aiperf/internal/watch/servermetrics/export"
 )
 
-// serverWatch collects the servers' own metrics beside the load of one run.
+// serverWatch collects the servers' own metrics alongside the load of one run.
 type serverWatch struct {
 	passive
 	e         *execution

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stallError tells that finished requests do not become records.
+// stallError reports that finished requests do not become records.
 type stallError struct {
 	waiting int64
 	timeout time.Duration
@@ -23,7 +23,7 @@ func (s *stallError) Error() string {
 
 // stallWatch looks whether finished requests go on becoming records.
 type stallWatch struct {
-	// progress tells how many requests wait for their record, and how many have theirs.
+	// progress reports how many requests wait for their record, and how many have theirs.
 	progress func() (waiting, done int64)
 	// timeout without a record is a stall, 0 never; interval lies between two looks.
 	timeout, interval time.Duration

@@ -161,7 +161,7 @@ func (t *target) newTransport(o client.Options) (transport, error) {
 	return c, nil
 }
 
-// control returns how servers are asked beside the load, by a client of its own: what it does leaves no warm connection
+// control returns how servers are asked alongside the load, by a client of its own: what it does leaves no warm connection
 // to the load. The caller closes the transport.
 func (t *target) control() (control.Options, transport, error) {
 	options := t.clientOptions(1)

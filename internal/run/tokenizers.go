@@ -63,7 +63,7 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 	return nil
 }
 
-// tokenizersFailed tells that a tokenizer counts wrongly.
+// tokenizersFailed reports that a tokenizer counts wrongly.
 func (c *content) tokenizersFailed() error {
 	for _, t := range c.tokenizers {
 		if err := tokenizer.Err(t); err != nil {

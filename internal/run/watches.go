@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/load"
 )
 
-// watcher goes on beside the load and sees the whole run. One that needs only some of these steps embeds passive.
+// watcher goes on alongside the load and sees the whole run. One that needs only some of these steps embeds passive.
 type watcher interface {
 	// gates returns the gates next, extended by what this watcher has phases wait for at their two ends.
 	gates(next load.Gates) load.Gates

@@ -213,7 +213,7 @@ func (t *tester) attempt(n int) (attempt, error) {
 	return judge(&h, records, truth), nil
 }
 
-// judge says whether streams were observed truthfully: all of them came whole, the verdict of the run is valid, the
+// judge reports whether streams were observed truthfully: all of them came whole, the verdict of the run is valid, the
 // server kept the pace, and each stream's pace is reported as the server wrote it.
 func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt {
 	a := attempt{cpu: h.CPU.Share}

@@ -58,5 +58,5 @@ func Fixed2(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// Finite tells whether v can stand in a file.
+// Finite reports whether v can stand in a file.
 func Finite(v float64) bool { return v-v == 0 }

@@ -239,7 +239,7 @@ func (e *encoder) fail(err error) {
 	e.dst = append(e.dst, "null"...)
 }
 
-// absent tells whether a member has no value and is left out.
+// absent reports whether a member has no value and is left out.
 func absent(v any) bool {
 	switch v := v.(type) {
 	case nil, string, bool, int, int64, Object, []any, json.RawMessage:

@@ -125,7 +125,7 @@ func (l *Lines) Add(line []byte) error {
 	return l.err
 }
 
-// beyond tells whether n more bytes would pass the limit, or earlier ones have.
+// beyond reports whether n more bytes would pass the limit, or earlier ones have.
 func (l *Lines) beyond(n int) bool {
 	if l.maxBytes <= 0 || l.err != nil || l.closed {
 		return false

@@ -124,7 +124,7 @@ func Describe(err error) (text, kind string) {
 	return err.Error(), ""
 }
 
-// IsCertificate says whether the certificate of the other side was refused.
+// IsCertificate reports whether the certificate of the other side was refused.
 func IsCertificate(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError

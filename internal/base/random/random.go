@@ -22,7 +22,7 @@ type Seed struct {
 // Root is the seed a user gave.
 func Root(n uint64) Seed { return Seed{root: n, set: true} }
 
-// IsSet tells whether a user gave the seed.
+// IsSet reports whether a user gave the seed.
 func (s Seed) IsSet() bool { return s.set }
 
 // ChildSeed is the seed of a named stream: the first eight bytes, big-endian, of

@@ -22,7 +22,7 @@ type convergence struct {
 	values map[string][]float64
 }
 
-// check tells whether the runs so far agree, and how well. What keeps it from deciding is logged: another run
+// check reports whether the runs so far agree, and how well. What keeps it from deciding is logged: another run
 // is made then.
 func (c *convergence) check(done []Run) (why string, met bool) {
 	good := Successes(done)
@@ -54,7 +54,7 @@ func orNothing(tags []string) string {
 	return strings.Join(tags, ", ")
 }
 
-// known tells whether any run has the metric.
+// known reports whether any run has the metric.
 func (c *convergence) known(good []Run) bool {
 	return slices.Contains(tagsOf(good), c.Metric)
 }

@@ -29,7 +29,7 @@ type Row struct {
 // Key is the row's name in files.
 func (r *Row) Key() string { return r.Tag + "_" + r.Stat }
 
-// Shown tells whether the console shows the metric.
+// Shown reports whether the console shows the metric.
 func (r *Row) Shown() bool {
 	return r.Group == metrics.GroupDefault && r.Flags&(metrics.ErrorOnly|metrics.Internal|metrics.Experimental) == 0
 }

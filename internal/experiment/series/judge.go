@@ -20,13 +20,13 @@ type Run struct {
 	Artifacts config.Artifacts
 	// Err says why the run does not count; empty for a success.
 	Err string
-	// Cancelled tells that the user cut the run off.
+	// Cancelled reports that the user cut the run off.
 	Cancelled bool
 	// Metrics are those of the run in the order of its summary; nil unless it succeeded.
 	Metrics []metrics.Result
 }
 
-// Succeeded tells whether the run counts.
+// Succeeded reports whether the run counts.
 func (r *Run) Succeeded() bool { return r.Err == "" }
 
 // judge keeps what an experiment needs of a run. It succeeded if its process would have ended with 0, its

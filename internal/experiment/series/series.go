@@ -40,7 +40,7 @@ type Finished struct {
 	Err  error
 }
 
-// Options are what an experiment needs beside its plan.
+// Options are what an experiment needs besides its plan.
 type Options struct {
 	// Execute makes a run and tells the user about it.
 	Execute func(context.Context, *Step) Finished
@@ -52,7 +52,7 @@ type Options struct {
 	Failed func(*Run)
 }
 
-// Execute makes the runs of a plan, one after the other. It tells whether the experiment was stopped before
+// Execute makes the runs of a plan, one after the other. It reports whether the experiment was stopped before
 // its plan was through.
 func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped bool) {
 	for {
@@ -80,7 +80,7 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 	}
 }
 
-// wait tells whether the experiment goes on after a pause.
+// wait reports whether the experiment goes on after a pause.
 func wait(ctx context.Context, pause time.Duration, stop <-chan struct{}) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -84,7 +84,7 @@ func (c *column) put(i int, code uint64) {
 	}
 }
 
-// isConstant tells that all rows agree.
+// isConstant reports that all rows agree.
 func (c *column) isConstant() bool { return c.width == 0 }
 
 // unpack writes the values of the first len(dst) rows.

@@ -82,7 +82,7 @@ var flagNames = [...]string{
 	"OR_PRODUCES_IMAGES",
 }
 
-// Has tells whether all of want are set.
+// Has reports whether all of want are set.
 func (f Flags) Has(want Flags) bool { return f&want == want }
 
 // Names lists the flags by their documented names.
@@ -171,7 +171,7 @@ func (f fold) apply(a, b int64) int64 {
 // LargerIsBetter tells the direction of improvement.
 func (d *Definition) LargerIsBetter() bool { return d.Flags.Has(LargerIsBetter) }
 
-// IsList tells that a request yields a list of values.
+// IsList reports that a request yields a list of values.
 func (d *Definition) IsList() bool { return d.list }
 
 // toDisplay is the factor from Unit to Display. The table's test holds that it exists.

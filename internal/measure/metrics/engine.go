@@ -107,7 +107,7 @@ func (e *Engine) keep(f *record.Facts, gaps []int64, part *slicePart) {
 	}
 }
 
-// addRow keeps the facts of a request, or what is left of them beyond the limit; it tells which.
+// addRow keeps the facts of a request, or what is left of them beyond the limit; it reports which.
 func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 	if e.rows.rows() < e.set.cfg.MaxRecords {
 		e.rows.add(f, gaps)

@@ -45,7 +45,7 @@ var mirrors = func() map[string]mirror {
 	return out
 }()
 
-// mirrored tells which fact a metric repeats: one that reads no other and yields it unchanged.
+// mirrored reports which fact a metric repeats: one that reads no other and yields it unchanged.
 func (d *Definition) mirrored() (record.Field, bool) {
 	if d.Kind != KindRecord || d.integer == nil || len(d.reads) != 1 || d.Flags.Has(NoIndividualRecords) || d.Flags.Has(ErrorOnly) {
 		return 0, false
@@ -97,7 +97,7 @@ func (s *Set) AppendRecordFacts(dst []byte, rec *record.Record) []byte {
 	return append(dst, '}')
 }
 
-// tells whether a metric of the line has the fact.
+// reports whether a metric of the line has the fact.
 func (s *Set) tells(field record.Field, rec *record.Record, v int64) bool {
 	m := s.mirrors[field]
 	if m == nil || rec.IsError() {

@@ -128,7 +128,7 @@ func near(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b))
 }
 
-// printed tells whether v shows as text, a number with at most six decimals.
+// printed reports whether v shows as text, a number with at most six decimals.
 func printed(v float64, text float64) bool {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 6, 64), 64)
 	return near(rounded, text)

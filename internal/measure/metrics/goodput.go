@@ -63,7 +63,7 @@ func bindObjectives(slos []SLO, active map[string]*metric) ([]objective, error) 
 	return out, nil
 }
 
-// isGood tells whether a valid record meets every objective; one without a value does not.
+// isGood reports whether a valid record meets every objective; one without a value does not.
 func (s *Set) isGood(f *record.Facts) bool {
 	for _, o := range s.objectives {
 		v, ok := o.metric.value(f)
@@ -82,7 +82,7 @@ func (s *Set) isGood(f *record.Facts) bool {
 	return true
 }
 
-// HasObjectives tells whether the run has service level objectives.
+// HasObjectives reports whether the run has service level objectives.
 func (s *Set) HasObjectives() bool { return len(s.objectives) > 0 }
 
 // Judge writes the fact record.Good into a valid record of a run with objectives.

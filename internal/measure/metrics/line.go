@@ -110,7 +110,7 @@ func (l *line) appendList(dst []byte, gaps []int64) []byte {
 	return append(dst, ']')
 }
 
-// usable tells whether gaps are a list of chunk latencies: one negative gap spoils it.
+// usable reports whether gaps are a list of chunk latencies: one negative gap spoils it.
 func usable(gaps []int64) bool {
 	return len(gaps) > 0 && slices.Min(gaps) >= 0
 }

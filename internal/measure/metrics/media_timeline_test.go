@@ -48,7 +48,7 @@ func TestMediaMetrics(t *testing.T) {
 	}
 }
 
-// Nothing is made up for requests without media, nor for endpoints that take none.
+// Nothing is generated for requests without media, nor for endpoints that take none.
 func TestMediaMetricsAreAbsentWithoutMedia(t *testing.T) {
 	plain := chatConfig()
 	withMedia := success(0, 200*ms, 50*ms)

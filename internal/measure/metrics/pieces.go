@@ -26,7 +26,7 @@ func (c *pieces) reset(n int) {
 	c.mean, c.ns, c.half, c.total = slices.Grow(c.mean[:0], n), slices.Grow(c.ns[:0], n), c.half[:0], 0
 }
 
-// rises tells that not all pieces are flat.
+// rises reports that not all pieces are flat.
 func (c *pieces) rises() bool { return len(c.half) > 0 }
 
 func (c *pieces) add(from, to float64, ns int64) {

@@ -18,7 +18,7 @@ type Result struct {
 	Group  Group
 	// Order is the display order; 0 = none, which sorts last.
 	Order int
-	// ShortHidesUnit tells that Short already implies the unit.
+	// ShortHidesUnit reports that Short already implies the unit.
 	ShortHidesUnit bool
 	Flags          Flags
 	// Distribution is true for record, timeline and adjusted metrics; aggregate and derived ones carry

@@ -149,7 +149,7 @@ func (s *Set) describeTimelines(curve *pieces, curves segments, needed map[strin
 	}
 }
 
-// hasDistribution tells whether the metric has more than one number.
+// hasDistribution reports whether the metric has more than one number.
 func (m *metric) hasDistribution() bool {
 	return m.Kind == KindRecord || m.Kind == KindAdjusted || m.Kind == KindTimeline
 }
@@ -260,7 +260,7 @@ func wholeRun(f *frozen, withReplay bool) scope {
 	return s
 }
 
-// needsReplayLag tells whether a metric that is needed reads the lag of the replay.
+// needsReplayLag reports whether a metric that is needed reads the lag of the replay.
 func (s *Set) needsReplayLag(needed map[string]bool) bool {
 	return slices.ContainsFunc(s.derived, func(m *metric) bool {
 		return m.Flags.Has(FixedScheduleOnly) && needed[m.Tag]

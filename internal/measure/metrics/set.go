@@ -20,14 +20,14 @@ type Config struct {
 	Streaming                                                  bool
 	ProducesTokens, TokenizesInput                             bool
 	SupportsAudio, SupportsImage, SupportsVideo, ProducesVideo bool
-	// ProducesImages tells that the replies are images.
+	// ProducesImages reports that the replies are images.
 	ProducesImages bool
-	// UseServerTokens tells that token counts come from usage, so that there is nothing to compare.
+	// UseServerTokens reports that token counts come from usage, so that there is nothing to compare.
 	UseServerTokens bool
 	FixedSchedule   bool
-	// Accuracy tells that the run grades answers: how long they are was not asked for.
+	// Accuracy reports that the run grades answers: how long they are was not asked for.
 	Accuracy bool
-	// OpenLoop tells that requests are sent by a plan of arrivals, not as answers to replies.
+	// OpenLoop reports that requests are sent by a plan of arrivals, not as answers to replies.
 	OpenLoop bool
 	// ShowInternal and ShowExperimental are already resolved against the developer mode.
 	ShowInternal, ShowExperimental bool
@@ -167,7 +167,7 @@ func allActive(active map[string]*metric, tags []string) bool {
 	return !slices.ContainsFunc(tags, func(tag string) bool { return active[tag] == nil })
 }
 
-// applies tells whether the run can compute a metric with these flags.
+// applies reports whether the run can compute a metric with these flags.
 func (c *Config) applies(f Flags) bool {
 	for _, rule := range []struct {
 		flag Flags
@@ -194,7 +194,7 @@ func (c *Config) applies(f Flags) bool {
 	return true
 }
 
-// shows tells whether results with these flags leave the program.
+// shows reports whether results with these flags leave the program.
 func (c *Config) shows(f Flags) bool {
 	return (!f.Has(Internal) || c.ShowInternal) && (!f.Has(Experimental) || c.ShowExperimental)
 }

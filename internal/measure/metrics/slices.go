@@ -84,7 +84,7 @@ func (d *slicing) bounds(i int, number int64) Slice {
 	return out
 }
 
-// sliced tells whether slices report the metric.
+// sliced reports whether slices report the metric.
 func (m *metric) sliced() bool {
 	return m.shown && !m.Flags.Has(FixedScheduleOnly)
 }
@@ -121,7 +121,7 @@ func (d *slicing) assign() {
 	}
 }
 
-// sketched tells whether the rows or gaps that were kept are not all.
+// sketched reports whether the rows or gaps that were kept are not all.
 func (d *slicing) sketched(m *metric) bool {
 	return d.overflow != nil || m.list && d.gapsBeyond != nil
 }

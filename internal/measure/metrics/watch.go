@@ -254,7 +254,7 @@ func (e *Engine) doubts(f *frozen) []string {
 	return out
 }
 
-// hasDuration tells whether benchmark_duration has a value.
+// hasDuration reports whether benchmark_duration has a value.
 func (s *Set) hasDuration(f *frozen) bool {
 	_, ok := s.evaluate(f.aggregates, nil, scope{}).get("benchmark_duration")
 	return ok

@@ -142,5 +142,5 @@ func (f *Facts) Ended() int64 {
 	return at
 }
 
-// IsError tells whether the request failed.
+// IsError reports whether the request failed.
 func (f *Facts) IsError() bool { return f[Failed] == 1 }

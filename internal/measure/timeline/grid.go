@@ -73,7 +73,7 @@ type Points struct {
 // Band is a latency in ms over time: values of the requests that were sent in a bin.
 type Band struct {
 	P50, P90, P99, Max []float64
-	// Any tells that there is a value at all.
+	// Any reports that there is a value at all.
 	Any bool
 }
 

@@ -45,7 +45,7 @@ func Find(dir string, patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// Matches tells whether the elements of a path match those of a pattern; ** stands for any number of folders.
+// Matches reports whether the elements of a path match those of a pattern; ** stands for any number of folders.
 func Matches(pattern, name []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
@@ -93,7 +93,7 @@ var mediaTypes = [...]struct{ ext, media string }{
 	{".gif", "image/gif"}, {".webp", "image/webp"}, {".yaml", "application/yaml"}, {".yml", "application/yaml"},
 }
 
-// IsPicture tells whether a file is looked at rather than read: pictures and pages.
+// IsPicture reports whether a file is looked at rather than read: pictures and pages.
 func IsPicture(name string) bool {
 	t := MediaType(name)
 	return strings.HasPrefix(t, "image/") || t == "text/html"

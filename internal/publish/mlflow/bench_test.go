@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/measure/metrics"
 )
 
-// BenchmarkRecord is what a finished request costs beside the load.
+// BenchmarkRecord is what a finished request costs alongside the load.
 func BenchmarkRecord(b *testing.B) {
 	c := metrics.DefaultConfig()
 	c.Streaming, c.ProducesTokens, c.TokenizesInput = true, true, true

@@ -21,7 +21,7 @@ func key(m *metrics.Result) string {
 	return m.Tag
 }
 
-// isDiagnostic tells whether a metric is about the steps of the exchange, what servers say of their tokens, where these
+// isDiagnostic reports whether a metric is about the steps of the exchange, what servers say of their tokens, where these
 // differ from ours, or the power of GPUs.
 func isDiagnostic(m *metrics.Result) bool {
 	switch m.Group {

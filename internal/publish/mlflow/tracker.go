@@ -53,7 +53,7 @@ type Entry struct {
 type Ending struct {
 	// Result is nil for a run without results.
 	Result *summary.Result
-	// Failed tells that it ended itself early or that all requests failed; Cancelled that it was stopped.
+	// Failed reports that it ended itself early or that all requests failed; Cancelled that it was stopped.
 	Failed, Cancelled bool
 	// Expected is the number of requests of profiling, 0 if it had no such limit.
 	Expected int64
@@ -81,9 +81,9 @@ type tracked struct {
 	run          runInfo
 	experimentID string
 	parent       string
-	// created tells that there is a run; off that there will be none, or none any more, which has been told.
+	// created reports that there is a run; off that there will be none, or none any more, which has been told.
 	created, off bool
-	// streamed tells that scalars arrived while the load ran; failing that the last time none did.
+	// streamed reports that scalars arrived while the load ran; failing that the last time none did.
 	streamed, failing bool
 	// backlog are scalars that did not arrive yet.
 	backlog []point
@@ -178,7 +178,7 @@ func (t *Tracker) begin() *rest.Problem {
 	return p
 }
 
-// give tells that there will be nothing more on the server.
+// give reports that there will be nothing more on the server.
 func (t *Tracker) give(p *rest.Problem) {
 	t.off = true
 	t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; nothing is uploaded in this run", t.server.base, p.Text))
@@ -281,7 +281,7 @@ func (t *Tracker) stream() *rest.Problem {
 	return p
 }
 
-// refused tells of a run that takes nothing any more.
+// refused reports a run that takes nothing any more.
 func (t *Tracker) refused(p *rest.Problem) {
 	if info, problem := t.server.run(t.ctx, t.run.ID); problem != nil && problem.Code == codeMissing || problem == nil && info.Stage != "" && info.Stage != active {
 		p = &rest.Problem{Text: "has the run " + t.run.ID + " no more: it was deleted there", Kind: rest.Refused}

@@ -180,7 +180,7 @@ func TestEachFaultIsOneLine(t *testing.T) {
 		change func(*fake)
 		option func(*Options)
 		want   string
-		// uploaded tells that mlflow_export.json is new all the same.
+		// uploaded reports that mlflow_export.json is new all the same.
 		uploaded bool
 	}{
 		"no credentials":   {before: on("", status(401)), want: "answered 401 Unauthorized: for a reason; check MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN; nothing is uploaded in this run"},

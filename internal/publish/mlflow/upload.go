@@ -80,14 +80,14 @@ func (t *Tracker) upload() {
 	t.o.Log.Info(fmt.Sprintf("MLflow: %d metrics and %d files are at %s", len(points), len(e.files), t.page()))
 }
 
-// stopped tells of a run that could not be created, or ended; nil is no problem.
+// stopped reports a run that could not be created, or ended; nil is no problem.
 func (t *Tracker) stopped(p *rest.Problem) {
 	if p != nil {
 		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; nothing was uploaded", t.server.base, t.words(p)))
 	}
 }
 
-// lost tells of a run whose results could not be passed on.
+// lost reports a run whose results could not be passed on.
 func (t *Tracker) lost(p *rest.Problem) {
 	if p.Later() || t.ctx.Err() != nil {
 		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; the results were not uploaded", t.server.base, t.words(p)))

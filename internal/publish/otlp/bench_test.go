@@ -39,7 +39,7 @@ func streamingSet(tb testing.TB) *metrics.Set {
 	return set
 }
 
-// BenchmarkRecord is what a request of 100 chunks costs beside the load.
+// BenchmarkRecord is what a request of 100 chunks costs alongside the load.
 func BenchmarkRecord(b *testing.B) {
 	reader := metric.NewManualReader()
 	meter := metric.NewMeterProvider(metric.WithReader(reader), metric.WithExemplarFilter(exemplar.AlwaysOffFilter)).Meter(scope)

@@ -19,7 +19,7 @@ type standard struct {
 	bounds []float64
 	// tokenType is the gen_ai.token.type of token counts.
 	tokenType string
-	// own tells that the metric has an instrument of its own besides.
+	// own reports that the metric has an instrument of its own besides.
 	own bool
 }
 
@@ -141,7 +141,7 @@ func provider(urls []string) string {
 	return otherName
 }
 
-// matchesHost tells whether a host ends in a pattern: it is that host, or one below it.
+// matchesHost reports whether a host ends in a pattern: it is that host, or one below it.
 func matchesHost(host, pattern string) bool {
 	before, after, wild := strings.Cut(pattern, "*")
 	if !wild {

@@ -137,7 +137,7 @@ func classifyGRPC(err error, t *target) *problem {
 	return answered(refused, "")
 }
 
-// isConnection tells whether gRPC means the connection, not an answer of the server.
+// isConnection reports whether gRPC means the connection, not an answer of the server.
 func isConnection(message string) bool {
 	for _, sign := range []string{"connection error", "error reading", "name resolver", "no children to pick from", "transport is closing", "dial tcp", "connection closed", "EOF"} {
 		if strings.Contains(message, sign) {

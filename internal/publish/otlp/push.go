@@ -170,7 +170,7 @@ func (s *Stream) pushBacklog() (worst *problem) {
 	return worst
 }
 
-// report tells how it went, once for each change.
+// report reports how it went, once for each change.
 func (s *Stream) report(p *problem) {
 	before := s.failing.Load()
 	switch {
@@ -213,7 +213,7 @@ func (s *Stream) abandon() {
 	}
 }
 
-// last pushes the rest, and tells what did not arrive.
+// last pushes the rest, and reports what did not arrive.
 func (s *Stream) last() {
 	if s.ctx.Err() != nil {
 		s.abandon()

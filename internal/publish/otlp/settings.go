@@ -20,7 +20,7 @@ import (
 // Environment are the OTEL_ variables that this program heeds. Where a variable has a form for metrics alone, that one
 // goes before the general one.
 type Environment struct {
-	// grpc tells that the protocol for URLs that do not say is gRPC.
+	// grpc reports that the protocol for URLs that do not say is gRPC.
 	grpc        bool
 	headers     map[string]string
 	tls         *tls.Config

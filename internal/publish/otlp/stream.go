@@ -73,7 +73,7 @@ type Stream struct {
 	adding sync.Mutex
 	// full wakes the goroutine that adds records.
 	full chan struct{}
-	// off tells that nothing is taken any more.
+	// off reports that nothing is taken any more.
 	off atomic.Bool
 
 	mu      sync.Mutex // of what follows
@@ -153,7 +153,7 @@ type sight struct {
 }
 
 // Show takes what the load does at an instant of the run's clock: the phases that have begun, the running one last.
-// The next push tells of it.
+// The next push reports it.
 func (s *Stream) Show(phases []load.Stats, nowNS int64) { s.seen.Store(&sight{phases, nowNS}) }
 
 // Record takes a finished request of a warm-up or of profiling, from several goroutines at once. It returns at once and
@@ -241,7 +241,7 @@ func (s *Stream) release() {
 type pushing struct {
 	// added counts the records in the figures.
 	added atomic.Int64
-	// answered tells that the collector has answered the first push.
+	// answered reports that the collector has answered the first push.
 	answered atomic.Bool
 	// failing is set while pushes fail.
 	failing atomic.Pointer[failure]

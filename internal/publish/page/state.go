@@ -192,7 +192,7 @@ func (e emitter) configured(l *PhaseLoad) {
 	}
 }
 
-// phase tells of the last phase of a kind, but counts all of them.
+// phase reports the last phase of a kind, but counts all of them.
 func (e emitter) phase(k *kindOfPhases, nowNS int64) {
 	last, s := k.last, &k.all
 	kind := last.Kind.String()

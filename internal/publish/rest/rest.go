@@ -43,7 +43,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Text }
 
-// Later tells whether the same request may succeed later.
+// Later reports whether the same request may succeed later.
 func (p *Problem) Later() bool { return p.Kind != Refused }
 
 const (
@@ -78,7 +78,7 @@ type Request struct {
 	Size        int64
 	ContentType string
 	Header      http.Header
-	// Once tells that a try of which the outcome is not known must not be repeated.
+	// Once reports that a try of which the outcome is not known must not be repeated.
 	Once bool
 }
 
@@ -106,7 +106,7 @@ func (c *Client) Do(ctx context.Context, r Request, out any) *Problem {
 	}
 }
 
-// once makes one try and tells whether another one may help.
+// once makes one try and reports whether another one may help.
 func (c *Client) once(ctx context.Context, r Request, body []byte, out any) (p *Problem, again bool) {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -66,13 +66,13 @@ func (s *System) moments(tag, stat string) (sampleMoments, bool) {
 	return momentsOf(values), len(values) > 0
 }
 
-// has tells whether a metric is there.
+// has reports whether a metric is there.
 func (s *System) has(tag string) bool {
 	_, ok := s.moments(tag, "avg")
 	return ok
 }
 
-// hasStat tells whether any metric has the statistic.
+// hasStat reports whether any metric has the statistic.
 func (s *System) hasStat(stat string) bool {
 	for key := range s.aggregate {
 		if strings.HasSuffix(key, "_"+stat) {

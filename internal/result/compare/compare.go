@@ -61,7 +61,7 @@ type Comparison struct {
 	Figures []Figure
 	// Missing are the metrics that were to be compared and that the base has, but not the new system.
 	Missing []string
-	// Incomplete tells that a run of either system did not come to its end.
+	// Incomplete reports that a run of either system did not come to its end.
 	Incomplete bool
 }
 

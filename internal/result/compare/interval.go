@@ -269,5 +269,5 @@ func figureBounds(b summary.Block, stat string, confidence float64) (stats.Range
 	return of, ok && !math.IsNaN(of.Low) && !math.IsNaN(of.High)
 }
 
-// holdsZero tells whether 0 lies in the interval.
+// holdsZero reports whether 0 lies in the interval.
 func (i interval) holdsZero() bool { return i.low <= 0 && i.high >= 0 }

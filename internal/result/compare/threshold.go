@@ -32,7 +32,7 @@ type Threshold struct {
 // shape of a threshold: tag, statistic, operator, number, unit.
 var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
-// grammar is what an error tells of the shape.
+// grammar is what an error reports the shape.
 const grammar = "write TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms', with one of < <= > >="
 
 // ParseThreshold reads a condition. Further are the ranks of percentiles that the result has beside
@@ -103,7 +103,7 @@ var (
 	timelineStats     = []string{"avg", "min", "max", "std", "p50", "p90", "p95", "p99"}
 )
 
-// checkStat tells whether results have the statistic. Of a finished run it is not known which further
+// checkStat reports whether results have the statistic. Of a finished run it is not known which further
 // percentiles it has: one that is missing is told when it is evaluated.
 func checkStat(stat string, d *metrics.Definition, known bool, further []float64, finished bool) error {
 	rank, isPercentile := percentileOf(stat)

@@ -157,7 +157,7 @@ func (e *endpoint) arrange() {
 	}
 }
 
-// duplicate tells whether the body of the scrape was that of the one before. Where nobody wrote that down, equal
+// duplicate reports whether the body of the scrape was that of the one before. Where nobody wrote that down, equal
 // metrics stand for it.
 func (e *endpoint) duplicate(same bool) bool {
 	if e.number > e.described.Scrapes {

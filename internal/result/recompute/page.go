@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/watch/servermetrics/export"
 )
 
-// page is everything that the HTML report shows beside the result. What was collected beside the load comes from the
+// page is everything that the HTML report shows beside the result. What was collected alongside the load comes from the
 // files of the run, as far as there are any; the error is why one could not be read.
 func (r *recomputation) page(ctx context.Context, result *summary.Result, from config.Artifacts) (html.Run, error) {
 	figures := summary.FiguresOf(result)

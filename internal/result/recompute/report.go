@@ -247,14 +247,14 @@ func (r *recomputation) noRecords(path string) error {
 	return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
 }
 
-// excludes tells whether an error is one of those that do not count.
+// excludes reports whether an error is one of those that do not count.
 func (r *recomputation) excludes(e *record.Error) bool {
 	return slices.ContainsFunc(r.o.ExcludeErrors, func(what string) bool {
 		return strings.EqualFold(what, "all") || strings.EqualFold(what, e.Type) || e.HasCode && what == strconv.Itoa(e.Code)
 	})
 }
 
-// selects tells that not all requests of the run count.
+// selects reports that not all requests of the run count.
 func (r *recomputation) selects() bool {
 	return r.startNS != 0 || r.endNS != 0 || len(r.o.ExcludeErrors) > 0
 }

@@ -19,7 +19,7 @@ type Input struct {
 	Payload []byte
 }
 
-// PayloadError tells that a turn could not be formatted: that is fatal to a run, while inputs.json
+// PayloadError reports that a turn could not be formatted: that is fatal to a run, while inputs.json
 // not being writable is not.
 type PayloadError struct{ Err error }
 
@@ -28,7 +28,7 @@ func (e *PayloadError) Error() string { return e.Err.Error() }
 // Unwrap returns what the formatter said.
 func (e *PayloadError) Unwrap() error { return e.Err }
 
-// ErrInputsTooLarge tells that inputs.json would have passed its limit and was left out.
+// ErrInputsTooLarge reports that inputs.json would have passed its limit and was left out.
 var ErrInputsTooLarge = errors.New("larger than allowed")
 
 // WriteInputs writes inputs.json while the inputs come, so that a large dataset is never in memory

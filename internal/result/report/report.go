@@ -1,4 +1,4 @@
-// Package report tells what a run found: one file per artifact behind one seam.
+// Package report reports what a run found: one file per artifact behind one seam.
 //
 // An Exporter writes one artifact from the finished result of a run. It computes nothing but what its format asks for:
 // numbers come from summary, facts from record. Paths are given; names and directories are decided elsewhere.

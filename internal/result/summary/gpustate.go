@@ -11,7 +11,7 @@ type GPUState struct {
 	Telemetry *gpu.Telemetry `json:"telemetry"`
 	// Efficiency are the figures of energy and power, in result order.
 	Efficiency []gpu.Efficiency `json:"efficiency,omitempty"`
-	// Shown tells that the final report shows them.
+	// Shown reports that the final report shows them.
 	Shown bool `json:"shown,omitempty"`
 }
 

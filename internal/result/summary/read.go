@@ -189,7 +189,7 @@ func ReadFigures(path string) (Figures, error) {
 // summaryName is the name of the summary unless the run had a prefix.
 const summaryName = "profile_export_aiperf.json"
 
-// NoSummaryError tells that a directory holds no summary.
+// NoSummaryError reports that a directory holds no summary.
 type NoSummaryError struct{ Dir string }
 
 func (e *NoSummaryError) Error() string {

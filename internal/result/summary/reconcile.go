@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/watch/reconcile"
 )
 
-// Ledger is what the server counted beside the run, and what the run knows of its borders.
+// Ledger is what the server counted alongside the run, and what the run knows of its borders.
 type Ledger struct {
 	Server reconcile.Server `json:"server"`
 	// InFlight requests of the warm-up were out when the profiling phase began. WarmUp requests may have ended after

@@ -29,7 +29,7 @@ type State struct {
 	// Status is StateRunning in the file of a run that was killed.
 	Status    string
 	UpdatedNS int64
-	// ExportLevel says whether there are records, Prefix where files are.
+	// ExportLevel reports whether there are records, Prefix where files are.
 	ExportLevel, Prefix string
 	Run                 Run
 	// Config is how metrics are computed, Window when the profiling phase ran.

@@ -29,7 +29,7 @@ type Result struct {
 	Provenance artifact.Object
 	// Recomputed says how the result differs from that of the live run; nil when it does not.
 	Recomputed artifact.Object
-	// ClientHealth says what the client itself may have bent; nil when nothing watched it.
+	// ClientHealth says what the client itself may have distorted; nil when nothing watched it.
 	ClientHealth artifact.Object
 	// Telemetry is what the GPUs did; nil when nothing was collected of any.
 	Telemetry    *gpu.Telemetry
@@ -117,7 +117,7 @@ type Branches struct {
 	GraphsAdmitted, GraphsCompleted                                  int64
 }
 
-// Submission says whether the run keeps its scenario: it does without reasons against it.
+// Submission reports whether the run keeps its scenario: it does without reasons against it.
 type Submission struct {
 	Scenario string
 	Reasons  []string

@@ -71,7 +71,7 @@ type Step struct {
 	Value int
 }
 
-// ErrNoRequests tells that there is nothing to draw.
+// ErrNoRequests reports that there is nothing to draw.
 var ErrNoRequests = errors.New("it holds no request of the profiling phase")
 
 // Read makes a chart of a per-request file. Requests of a warm-up are left out.

@@ -73,7 +73,7 @@ type Message struct {
 	Body int
 }
 
-// ErrNoRaw tells that a run has no raw export.
+// ErrNoRaw reports that a run has no raw export.
 var ErrNoRaw = errors.New("it holds no raw records; run aiperf profile with --export-level raw")
 
 // Read makes the book of a raw export. Outputs, the outputs.json of the run, adds what the server said; it may be missing.

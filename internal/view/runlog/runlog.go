@@ -35,7 +35,7 @@ type Options struct {
 	Level slog.Level
 	// Console takes the short lines; nil means none.
 	Console io.Writer
-	// Terminal tells that Console is one: colours and wrapping.
+	// Terminal reports that Console is one: colours and wrapping.
 	Terminal bool
 	// Color allows colours on a terminal.
 	Color bool

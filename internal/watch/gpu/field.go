@@ -196,7 +196,7 @@ func (c *Catalog) find(name string) (int, bool) {
 	return i, ok
 }
 
-// isBuiltin tells whether a sample of DCGM has a field without any configuration.
+// isBuiltin reports whether a sample of DCGM has a field without any configuration.
 func isBuiltin(sample string) bool {
 	for _, f := range dcgmFields {
 		if f.sample == sample {

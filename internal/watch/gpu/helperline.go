@@ -19,7 +19,7 @@ type HelperLine struct {
 	Round int64 `json:"round,omitempty"`
 }
 
-// HelperReady tells what the driver has.
+// HelperReady reports what the driver has.
 type HelperReady struct {
 	GPUs    int    `json:"gpus"`
 	GPM     int    `json:"gpm,omitempty"`

@@ -16,7 +16,7 @@ type Device struct {
 	Source   string `json:"telemetry_source_url"`
 	Platform string `json:"platform"`
 	Index    int    `json:"gpu_index"`
-	// UUID and Model are never empty: they are made up where the source does not tell.
+	// UUID and Model are never empty: they are generated where the source does not tell.
 	UUID      string `json:"gpu_uuid"`
 	Model     string `json:"gpu_model_name"`
 	PCIBusID  string `json:"pci_bus_id,omitempty"`

@@ -143,7 +143,7 @@ func (t *Telemetry) SetSources(configured, successful []string) {
 	slices.SortStableFunc(t.Endpoints, func(a, b Endpoint) int { return cmp.Compare(place(a), place(b)) })
 }
 
-// Any tells whether a device is such.
+// Any reports whether a device is such.
 func (t *Telemetry) Any(is func(*Result) bool) bool {
 	return slices.ContainsFunc(t.Endpoints, func(e Endpoint) bool {
 		return slices.ContainsFunc(e.GPUs, func(g Result) bool { return is(&g) })

@@ -27,7 +27,7 @@ type Series struct {
 // NewStore returns an empty store.
 func NewStore(c *Catalog) *Store { return &Store{catalog: c, byKey: map[string]*Series{}} }
 
-// Empty tells that no device said anything.
+// Empty reports that no device said anything.
 func (s *Store) Empty() bool { return len(s.devices) == 0 }
 
 // Add keeps a reading. Identity that a device told only later fills what was not known before.

@@ -2,7 +2,7 @@ package prom
 
 import "hash/maphash"
 
-// Duplicates tells whether the body of an endpoint is the same text as the one before. It remembers
+// Duplicates reports whether the body of an endpoint is the same text as the one before. It remembers
 // a 64-bit hash, not the text. Start with NewDuplicates.
 type Duplicates struct {
 	seed   maphash.Seed
@@ -13,7 +13,7 @@ type Duplicates struct {
 // NewDuplicates returns a detector that has seen nothing.
 func NewDuplicates() *Duplicates { return &Duplicates{seed: maphash.MakeSeed(), length: -1} }
 
-// Same says whether body equals the previous one, and remembers it.
+// Same reports whether body equals the previous one, and remembers it.
 func (d *Duplicates) Same(body []byte) bool {
 	hash := maphash.Bytes(d.seed, body)
 	same := hash == d.last && len(body) == d.length

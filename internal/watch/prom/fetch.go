@@ -79,7 +79,7 @@ type Body struct {
 	RequestSentNS, FirstByteNS, LatencyNS int64
 }
 
-// OpenMetrics says whether the page declares itself OpenMetrics.
+// OpenMetrics reports whether the page declares itself OpenMetrics.
 func (b *Body) OpenMetrics() bool {
 	return hasPrefixFold(b.ContentType, "application/openmetrics-text")
 }
@@ -169,7 +169,7 @@ func followRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Probe says whether an endpoint answers a GET, redirects followed, with status 200 in time.
+// Probe reports whether an endpoint answers a GET, redirects followed, with status 200 in time.
 func (f *Fetcher) Probe(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, f.options.ReachabilityTimeout)
 	defer cancel()

@@ -30,7 +30,7 @@ type notice struct {
 	message string
 }
 
-// noticed says whether a notice was given, or can be given no more. Asking costs no allocation.
+// noticed reports whether a notice was given, or can be given no more. Asking costs no allocation.
 func (p *Parser) noticed(kind NoticeKind, name string) bool {
 	if p.notice == nil || len(p.given) >= maxNotices {
 		return true

@@ -17,7 +17,7 @@ const (
 	maxDigits = 18      // so many digits always fit a uint64
 )
 
-// endsToken says whether c ends a value.
+// endsToken reports whether c ends a value.
 func endsToken(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
 // number reads the value at pos and returns it and the position behind it. Numbers with few digits,

@@ -227,7 +227,7 @@ func (p *Parser) walk(body []byte, learning bool) (at int, err error) {
 	return 0, nil
 }
 
-// at says whether the line stands at pos, as it is understood in the given epoch.
+// at reports whether the line stands at pos, as it is understood in the given epoch.
 func (l *line) at(body []byte, pos int, epoch uint32) bool {
 	return l != nil && l.epoch == epoch && len(body)-pos >= len(l.raw) && string(body[pos:pos+len(l.raw)]) == l.raw
 }

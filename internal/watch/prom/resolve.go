@@ -180,7 +180,7 @@ func (p *Parser) counterName(declared string) string {
 	return base
 }
 
-// exports says whether a TYPE line of the body stands for a family with this exported name.
+// exports reports whether a TYPE line of the body stands for a family with this exported name.
 func (p *Parser) exports(name string) bool {
 	if w, ok := p.declared[name]; ok && w != wordSummary && w != wordInfo {
 		return true
@@ -189,7 +189,7 @@ func (p *Parser) exports(name string) bool {
 	return ok && (p.declared[name] == wordInfo || p.declared[info] == wordInfo)
 }
 
-// isSkipped says whether a family or sample of this name is never kept: times of creation and uptimes.
+// isSkipped reports whether a family or sample of this name is never kept: times of creation and uptimes.
 func isSkipped(name string) bool {
 	return strings.HasSuffix(name, "_created") || strings.HasSuffix(name, "_uptime") || strings.Contains(name, "_uptime_")
 }
@@ -292,7 +292,7 @@ func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 	return st
 }
 
-// compatible says whether samples of one type may go on in a family that began with another. A page
+// compatible reports whether samples of one type may go on in a family that began with another. A page
 // that only lost or gained its TYPE line goes on; a gauge does not become a counter.
 func compatible(first, now Type) bool {
 	return first == now || (first == Unknown || now == Unknown) && !first.Bucketed() && !now.Bucketed()

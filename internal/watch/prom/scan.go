@@ -29,7 +29,7 @@ func skipBlank(b []byte, i int) int {
 	return i
 }
 
-// isNameByte says whether c may stand in a name. Digits may not come first, and colons are for names
+// isNameByte reports whether c may stand in a name. Digits may not come first, and colons are for names
 // of metrics only.
 func isNameByte(c byte, first, metric bool) bool {
 	switch {

@@ -12,10 +12,10 @@ type Bound struct{ Lower, Upper float64 }
 // PercentileBounds are those of metrics.PercentileRanks.
 type PercentileBounds [len(metrics.PercentileRanks)]Bound
 
-// HasLower tells whether there is a lower bound.
+// HasLower reports whether there is a lower bound.
 func (b Bound) HasLower() bool { return !math.IsInf(b.Lower, -1) }
 
-// HasUpper tells whether there is an upper bound.
+// HasUpper reports whether there is an upper bound.
 func (b Bound) HasUpper() bool { return !math.IsInf(b.Upper, 1) }
 
 // Bounds are what the buckets say for certain about the percentiles: each is interpolated between two

@@ -140,7 +140,7 @@ func (k *cursor) seek(c *column, slot int32) {
 	k.row = append(k.row[:0], c.last...)
 }
 
-// read moves to the next run and tells whether there is one.
+// read moves to the next run and reports whether there is one.
 func (k *cursor) read() bool {
 	for {
 		if len(k.rest) == 0 && !k.nextBlock() {

@@ -57,7 +57,7 @@ func (d *Distribution) own(k int) float64 {
 	return float64(d.Buckets[k] - d.Buckets[k-1])
 }
 
-// estimable tells whether there is anything to estimate percentiles from.
+// estimable reports whether there is anything to estimate percentiles from.
 func (d *Distribution) estimable() bool {
 	return d.Count > 0 && !math.IsNaN(d.Sum) && !math.IsInf(d.Sum, 0) && d.Sum >= 0 && d.finite() > 0
 }

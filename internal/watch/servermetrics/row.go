@@ -25,7 +25,7 @@ const (
 	exactIntegers     = 1 << 53
 )
 
-// sameBits tells whether two rows are the same to the bit.
+// sameBits reports whether two rows are the same to the bit.
 func sameBits(a, b []float64) bool {
 	for i, v := range a {
 		if math.Float64bits(v) != math.Float64bits(b[i]) {
@@ -163,7 +163,7 @@ func readBytes(src []byte, n int) uint64 {
 	return v
 }
 
-// integer tells whether v is one that int64 and back leave as it is.
+// integer reports whether v is one that int64 and back leave as it is.
 func integer(v float64) bool {
 	return v == math.Trunc(v) && math.Abs(v) <= exactIntegers && (v != 0 || !math.Signbit(v))
 }

@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// A scenario tells what endpoints said and what must come out, one statement a line:
+// A scenario reports what endpoints said and what must come out, one statement a line:
 //
 //	endpoint URL                                  what follows is about this endpoint (default: e)
 //	series NAME{k="v"} TYPE: 0@0s 50@1s 7@2s..9s/1s   samples: value@time, or the same one at several times

@@ -45,7 +45,7 @@ type Sample struct {
 // Samples are consecutive samples of a series in order of time. The zero value is empty; reading another
 // series into it reuses its memory.
 type Samples struct {
-	// Reference tells that the first sample is the last one before the window.
+	// Reference reports that the first sample is the last one before the window.
 	Reference bool
 
 	times  []int64

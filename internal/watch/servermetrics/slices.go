@@ -57,7 +57,7 @@ func grid(w Window, lengthNS int64) iter.Seq[Slice] {
 	}
 }
 
-// perInterval tells whether slices would be shorter than the interval of the samples from first to last; then
+// perInterval reports whether slices would be shorter than the interval of the samples from first to last; then
 // each interval is a slice.
 func perInterval(s *Samples, first, last int, lengthNS int64) bool {
 	within, gaps := 0, last-first

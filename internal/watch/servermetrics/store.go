@@ -96,7 +96,7 @@ type Scrape struct {
 	LatencyNS int64
 	// RequestSentNS and FirstByteNS are what a recording keeps beside; the store has no use for them.
 	RequestSentNS, FirstByteNS int64
-	// Duplicate tells that the body equals the one before it from this endpoint.
+	// Duplicate reports that the body equals the one before it from this endpoint.
 	Duplicate bool
 	// Samples are what the body held, all values finite. Those of a duplicate may be nil: as in the scrape
 	// added before.

@@ -1,6 +1,6 @@
 package trust
 
-// Bound is how far the client itself may have bent a headline metric, at the 99th percentile: at most by
+// Bound is how far the client itself may have distorted a headline metric, at the 99th percentile: at most by
 // Value, in the metric's unit.
 type Bound struct {
 	Tag, Label, Unit string
@@ -85,7 +85,7 @@ func bounds(h *Health, in *Inputs, report *Report) []Bound {
 	return out
 }
 
-// rateError is the part by which the client may have bent the rates; ends is what it may have added to the
+// rateError is the part by which the client may have distorted the rates; ends is what it may have added to the
 // duration, in milliseconds.
 func (in *Inputs) rateError(report *Report, ends float64) float64 {
 	var part float64

@@ -1,4 +1,4 @@
-// Package trust says how far the client itself may have bent what it measured.
+// Package trust says how far the client itself may have distorted what it measured.
 //
 // A Watch looks at the process and its machine while a run is under way: how late timers fire, CPU
 // against its quota, time stolen by the hypervisor, garbage collection, pressure on the run queues,

@@ -150,7 +150,7 @@ func TestMembersOfTheMachine(t *testing.T) {
 	}
 }
 
-// This machine tells of its processors and its memory, whatever the system.
+// This machine reports its processors and its memory, whatever the system.
 func TestThisMachineIsTold(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("/proc", "stat")); runtime.GOOS == "linux" && err != nil {
 		t.Skip("there is no /proc here")

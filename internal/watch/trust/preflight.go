@@ -26,7 +26,7 @@ type limits struct {
 }
 
 const (
-	// ownDescriptors are those that a run needs beside its connections: files, scrapes, timers.
+	// ownDescriptors are those that a run needs besides its connections: files, scrapes, timers.
 	ownDescriptors = 64
 	// streamBytes is the memory that an open stream takes.
 	streamBytes = 32 << 10

@@ -29,7 +29,7 @@ type reading struct {
 // rest from the files of a Linux tree, which are absent elsewhere.
 type system struct {
 	root string
-	// own reads what the operating system tells of this process.
+	// own reads what the operating system reports this process.
 	own func(r *reading)
 }
 

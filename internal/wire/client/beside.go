@@ -20,7 +20,7 @@ func (w *writing) over() bool {
 	}
 }
 
-// mayBlock says whether the hop is too long for an empty socket buffer to be sure to take it.
+// mayBlock reports whether the hop is too long for an empty socket buffer to be sure to take it.
 func (x *exchange) mayBlock(h *hop) bool {
 	if len(h.body) > inlineBody {
 		return true
@@ -72,7 +72,7 @@ func (x *exchange) writeBeside(h *hop) error {
 // last bytes may be seen before the writer is.
 const writeGrace = 50 * time.Millisecond
 
-// written says whether the request of the hop was written to its end, or will be in a moment.
+// written reports whether the request of the hop was written to its end, or will be in a moment.
 func (x *exchange) written() bool {
 	w := x.writing
 	if w == nil {

@@ -122,7 +122,7 @@ func (b *body) readChunks(p []byte) (n int, err error) {
 	return n, err
 }
 
-// ready says whether the next part can be read without waiting for the network.
+// ready reports whether the next part can be read without waiting for the network.
 func (b *body) ready() bool {
 	buffered := b.br.Buffered()
 	if b.part == chunkData || buffered == 0 {

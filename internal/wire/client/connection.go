@@ -62,7 +62,7 @@ func (c *connection) Read(p []byte) (int, error) {
 // taken is the number of bytes that the exchange read; what lies in the buffer is not its own.
 func (c *connection) taken() int64 { return c.received - c.mark - int64(c.br.Buffered()) }
 
-// stale says whether the server ended the connection while it was idle, as far as the socket knows.
+// stale reports whether the server ended the connection while it was idle, as far as the socket knows.
 func (c *connection) stale() bool {
 	if c.readAhead() {
 		return true
@@ -80,7 +80,7 @@ func (c *connection) stale() bool {
 // longAgo is a deadline that lets a read return only what needs no waiting.
 var longAgo = time.Unix(1, 0)
 
-// readAhead says whether the end of the connection, or what nobody asked for, was read off the socket
+// readAhead reports whether the end of the connection, or what nobody asked for, was read off the socket
 // already: TLS reads whole records, and may hold an alert or more data behind the end of a reply.
 func (c *connection) readAhead() bool {
 	if c.br.Buffered() > 0 || c.wire.readErr != nil {

@@ -68,7 +68,7 @@ type statusError struct {
 	reason, body string
 	// retryAfter is how long the server wants to be left alone, as it wrote it; "" if it did not.
 	retryAfter string
-	// more tells that body is only the beginning.
+	// more reports that body is only the beginning.
 	more bool
 }
 
@@ -123,7 +123,7 @@ func explainTLS(err error, text string) string {
 	return text
 }
 
-// isBroken says whether the socket failed, as against an orderly end.
+// isBroken reports whether the socket failed, as against an orderly end.
 func isBroken(err error) bool {
 	var op *net.OpError
 	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
@@ -132,7 +132,7 @@ func isBroken(err error) bool {
 	return errors.As(err, &op) && !isAlert(op)
 }
 
-// isAlert says whether the peer refused TLS by word, which crypto/tls reports as a failed operation.
+// isAlert reports whether the peer refused TLS by word, which crypto/tls reports as a failed operation.
 func isAlert(op *net.OpError) bool {
 	var alert tls.AlertError
 	return op.Op == "remote error" || op.Op == "local error" || errors.As(op, &alert)

@@ -206,7 +206,7 @@ func (c *corkedConn) flush() {
 	_, _ = c.Conn.Write(c.held)
 }
 
-// A server that tells how long it keeps an idle connection closes it then; a request must not meet the close.
+// A server that reports how long it keeps an idle connection closes it then; a request must not meet the close.
 func TestKeepAliveHintIsHeeded(t *testing.T) {
 	tests := []struct {
 		header string

@@ -43,7 +43,7 @@ func speaksHTTP2(c *connection) error {
 	return nil
 }
 
-// progress collects what net/http tells of an exchange, on goroutines of its own, until it is sealed.
+// progress collects what net/http reports an exchange, on goroutines of its own, until it is sealed.
 type progress struct {
 	mu            sync.Mutex
 	sealed        bool

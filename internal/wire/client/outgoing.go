@@ -68,7 +68,7 @@ func (o *outgoing) open(ctx context.Context, network, address string) (net.Conn,
 	return c, err
 }
 
-// CheckSource says whether connections can start from an address: it must be one of this machine's.
+// CheckSource reports whether connections can start from an address: it must be one of this machine's.
 func CheckSource(a netip.Addr) error {
 	// A datagram socket takes an address without taking a port from connections.
 	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: a.AsSlice(), Zone: a.Zone()})

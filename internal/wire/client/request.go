@@ -151,7 +151,7 @@ func appendHeader(b []byte, name, value string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// isFraming says whether a header is the client's to write.
+// isFraming reports whether a header is the client's to write.
 func isFraming(name string) bool {
 	switch len(name) {
 	case len("Host"):
@@ -164,7 +164,7 @@ func isFraming(name string) bool {
 	return false
 }
 
-// hasToken says whether a word is in a list, in any case.
+// hasToken reports whether a word is in a list, in any case.
 func hasToken(list, word string) bool {
 	for item := range strings.SplitSeq(list, ",") {
 		if strings.EqualFold(strings.Trim(item, " \t"), word) {

@@ -13,7 +13,7 @@ func (o socketOptions) buffers(s int) {
 	}
 }
 
-// idleReadable says whether a read of the idle socket would return: the server closed the connection
+// idleReadable reports whether a read of the idle socket would return: the server closed the connection
 // or sent what nobody asked for.
 func idleReadable(fd uintptr) bool {
 	var b [1]byte

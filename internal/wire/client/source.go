@@ -13,7 +13,7 @@ type TimestampSource string
 
 // The sources.
 const (
-	// TimestampAuto is the kernel where it tells when bytes came, else the read.
+	// TimestampAuto is the kernel where it reports when bytes came, else the read.
 	TimestampAuto TimestampSource = "auto"
 	// TimestampKernel is the same, but a system that has no such stamps is an error.
 	TimestampKernel TimestampSource = "kernel"
@@ -53,7 +53,7 @@ func newSources(asked TimestampSource) (*sources, error) {
 	return s, nil
 }
 
-// measured says whether the kernel is asked for stamps.
+// measured reports whether the kernel is asked for stamps.
 func (s *sources) measured() bool { return s.hold != nil }
 
 // fellBack notes why a connection has no stamps of the kernel; the first reason stays.

@@ -30,7 +30,7 @@ type wire struct {
 	head int
 
 	kernel *stamp.Reader // nil if the kernel gives no stamps
-	// stamped says whether the kernel told when the last read's bytes came, lagNS how long before the
+	// stamped reports whether the kernel told when the last read's bytes came, lagNS how long before the
 	// read returned that was.
 	stamped bool
 	lagNS   int64

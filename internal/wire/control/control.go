@@ -1,4 +1,4 @@
-// Package control talks to the servers of a run beside the load: it waits until they are ready, has them
+// Package control talks to the servers of a run alongside the load: it waits until they are ready, has them
 // forget their prefix caches, and starts and stops their profilers.
 //
 // Every request is bounded by a limit of its own, every wait by the caller's; nothing of it becomes a
@@ -48,7 +48,7 @@ type reply struct {
 	cut    bool          // the limit was over before it did
 }
 
-// ok tells that the server did as asked.
+// ok reports that the server did as asked.
 func (r *reply) ok() bool { return r.err == nil && r.status >= 200 && r.status < 300 }
 
 // String is the reply in words, short enough for a message.

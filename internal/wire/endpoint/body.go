@@ -15,7 +15,7 @@ const contentTypeJSON = "application/json"
 type Body struct {
 	Bytes       []byte
 	ContentType string
-	// Stream tells what the merged body asks for.
+	// Stream reports what the merged body asks for.
 	Stream bool
 
 	// text is what counts instead of the body's own texts, where these hold media; fallback where
@@ -47,7 +47,7 @@ func (b *Body) JSON() []byte {
 	return b.Bytes
 }
 
-// Message tells that the body is a message of gRPC: its JSON form is what people read.
+// Message reports that the body is a message of gRPC: its JSON form is what people read.
 func (b *Body) Message() bool { return b.ContentType == contentTypeGRPC }
 
 // Media is what the body carries beside text: the number of its images and the seconds of audio whose
@@ -107,7 +107,7 @@ func (b *Body) input() (text string, ids int) {
 	return text, ids
 }
 
-// Alone tells that the body holds the current turn only: a form has no place for a history.
+// Alone reports that the body holds the current turn only: a form has no place for a history.
 func (b *Body) Alone() bool { return b.form != nil }
 
 // overrides are the members that replace or extend the generated ones: the user's extra inputs, then

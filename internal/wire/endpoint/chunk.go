@@ -10,7 +10,7 @@ import (
 // object's name. A key that stands twice counts with its last value.
 type chunk struct {
 	object, usage, err, metrics []byte
-	// foreignUsage tells that token counts stand at the root, where some vendors put them.
+	// foreignUsage reports that token counts stand at the root, where some vendors put them.
 	foreignUsage bool
 	choice       choice
 	// others counts the choices that are not the first one; they are not read.
@@ -111,7 +111,7 @@ func (c *chunk) scanChoices(b []byte, i int) int {
 	return i
 }
 
-// first tells whether the choice is the one of index 0; servers may leave the index out.
+// first reports whether the choice is the one of index 0; servers may leave the index out.
 func (c *choice) first() bool {
 	return jsonscan.IsNull(c.index) || len(c.index) == 1 && c.index[0] == '0'
 }

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/wire/api"
 )
 
-// The table of docs/endpoints.md tells what the registry does.
+// The table of docs/endpoints.md reports what the registry does.
 func TestPageTellsOfEveryType(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/endpoints.md")
 	if err != nil {

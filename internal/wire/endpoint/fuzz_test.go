@@ -29,7 +29,7 @@ func asText(raw json.RawMessage) string {
 	return s
 }
 
-// present tells whether a member stands there with a value other than null.
+// present reports whether a member stands there with a value other than null.
 func present(raw json.RawMessage) bool {
 	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
 }

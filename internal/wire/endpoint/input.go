@@ -91,7 +91,7 @@ func (f *bodyFields) note(m jsonscan.Member) {
 	}
 }
 
-// hasMessages tells whether a raw value is a list with an item that has a role or a type.
+// hasMessages reports whether a raw value is a list with an item that has a role or a type.
 func hasMessages(raw []byte) bool {
 	for item := range jsonscan.Elements(raw) {
 		if jsonscan.Find(item, "role") != nil || jsonscan.Find(item, "type") != nil {

@@ -148,7 +148,7 @@ func (r *Reply) open(data []byte) bool {
 	return true
 }
 
-// content notes a content response, and tells of the first one.
+// content notes a content response, and reports the first one.
 func (r *Reply) content(atNS int64, first *func()) {
 	r.ContentNS = append(r.ContentNS, atNS)
 	if r.FirstOutputNS == 0 {

@@ -32,7 +32,7 @@ func (m Mark) Part() string {
 }
 
 // Mark marks one message of the request; what the context shares with other requests stays as it is.
-// It tells whether there was a system message to mark.
+// It reports whether there was a system message to mark.
 func (c *Context) Mark(m Mark) (hadSystem bool) {
 	if m.System {
 		if c.SystemMessage != nil {

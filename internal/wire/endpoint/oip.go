@@ -230,7 +230,7 @@ func (d *inferenceDecoder) pick(m *oip.Message) *oip.Tensor {
 	return only
 }
 
-// fits tells whether a data type can be that of the output.
+// fits reports whether a data type can be that of the output.
 func (e *inference) fits(datatype string) bool {
 	switch e.kind {
 	case infersImages:

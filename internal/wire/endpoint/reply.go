@@ -49,7 +49,7 @@ type Reply struct {
 	text  []byte
 	tools toolCalls
 	form  replayer
-	// chunkUsage tells that a content response with usage was seen.
+	// chunkUsage reports that a content response with usage was seen.
 	chunkUsage bool
 }
 

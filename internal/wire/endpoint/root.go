@@ -6,7 +6,7 @@ import "aiperf/internal/base/jsonscan"
 // It knows the members of all APIs but chat and completions, which have a scanner of their own (chunk).
 type root struct {
 	object, kind, err, errorType, usage []byte
-	// foreignUsage tells that token counts stand at the root, where some vendors put them.
+	// foreignUsage reports that token counts stand at the root, where some vendors put them.
 	foreignUsage bool
 	// array is the document itself when it is a list, number of its members otherwise.
 	array   []byte

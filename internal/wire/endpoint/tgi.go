@@ -24,7 +24,7 @@ func (e *tgi) Descriptor() Descriptor { return e.descriptor }
 
 func (e *tgi) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
-// Encode takes exactly one turn. What the user adds goes among the parameters; the path says whether
+// Encode takes exactly one turn. What the user adds goes among the parameters; the path reports whether
 // the reply streams.
 func (e *tgi) Encode(c *Context) (*Body, error) {
 	turn := c.current()

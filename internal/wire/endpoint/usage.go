@@ -212,7 +212,7 @@ type Usage struct {
 	present bool
 }
 
-// Present tells whether any usage object held anything.
+// Present reports whether any usage object held anything.
 func (u *Usage) Present() bool { return u.present }
 
 // Fold takes over one usage object; anything else is ignored.
@@ -320,5 +320,5 @@ func (u *Usage) Value(q Quantity) (int64, bool) {
 // PromptAudioSeconds is the duration of the prompt's audio; false if the server reported none.
 func (u *Usage) PromptAudioSeconds() (float64, bool) { return u.seconds, u.has(promptAudioSeconds) }
 
-// ReasoningApart tells that the completion count does not include the reasoning tokens.
+// ReasoningApart reports that the completion count does not include the reasoning tokens.
 func (u *Usage) ReasoningApart() bool { return u.source(UsageCompletion) == candidatesTokenCount }

@@ -100,7 +100,7 @@ func TestTrapUsageLookup(t *testing.T) {
 	}
 }
 
-// Usage in pieces is put together; a total is not made up.
+// Usage in pieces is put together; a total is not generated.
 func TestTrapSplitUsage(t *testing.T) {
 	if got := shown(fold(`{"input_tokens":7}`, `{"output_tokens":3}`)); got != "prompt=7 completion=3" {
 		t.Errorf("got %s", got)

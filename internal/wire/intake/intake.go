@@ -26,7 +26,7 @@ type Options struct {
 	ChunkUsage bool
 	// CountsOutput and CountsInput say which tokens the endpoint has at all.
 	CountsOutput, CountsInput bool
-	// MakesImages tells that the images of replies count, not those of requests.
+	// MakesImages reports that the images of replies count, not those of requests.
 	MakesImages bool
 	// KeepText keeps the generated text of a successful request in its record.
 	KeepText bool

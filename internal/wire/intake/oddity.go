@@ -42,7 +42,7 @@ func (in *Intake) warn(o oddity) {
 	}
 }
 
-// Oddities tells how many requests had each kind of oddity that more than one had.
+// Oddities reports how many requests had each kind of oddity that more than one had.
 func (in *Intake) Oddities() []string {
 	var list []string
 	for o := range in.odd {
@@ -74,7 +74,7 @@ func (in *Intake) oddities(r *record.Record, reply *endpoint.Reply) {
 	}
 }
 
-// firstChunkUnknown tells that it is not known how many of a request's tokens came with its first content
+// firstChunkUnknown reports that it is not known how many of a request's tokens came with its first content
 // response: the server did not say, or says all of them.
 func firstChunkUnknown(f *record.Facts) bool {
 	n := max(f[record.OutputTokens], 0) + max(f[record.ReasoningTokens], 0)

@@ -72,7 +72,7 @@ func (p *Pool) Progress() (waiting, done int64) {
 	return p.submitted.Load() - done, done
 }
 
-// Close lets the workers empty the queue and waits for them until ctx is done. Its error tells how
+// Close lets the workers empty the queue and waits for them until ctx is done. Its error reports how
 // many exchanges had no record then.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()

@@ -71,7 +71,7 @@ type encodeResult struct {
 	ContentType string          `json:"content_type"`
 	// Text is what is counted as input; absent: what the body shows.
 	Text *string `json:"text"`
-	// Stream tells what the body asks for; absent: what the run does.
+	// Stream reports what the body asks for; absent: what the run does.
 	Stream *bool `json:"stream"`
 }
 

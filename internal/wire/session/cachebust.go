@@ -33,7 +33,7 @@ const (
 	markDigits      = 12
 )
 
-// plays tells that each play has a mark of its own.
+// plays reports that each play has a mark of its own.
 func (b *CacheBust) plays() bool {
 	switch b.Target {
 	case SystemPrefix, SystemSuffix, FirstTurnPrefix, FirstTurnSuffix:
@@ -42,7 +42,7 @@ func (b *CacheBust) plays() bool {
 	return false
 }
 
-// warmup tells that requests of a warm-up are marked.
+// warmup reports that requests of a warm-up are marked.
 func (b *CacheBust) warmup() bool { return b.Target == WarmupSystem || b.Target == WarmupFirstTurn }
 
 // playMark is the mark of play k of a conversation: the same for all its turns, different for the next
@@ -76,7 +76,7 @@ func (s *Session) mark(c *endpoint.Context, m endpoint.Mark) {
 	}
 }
 
-// Warm says whether the requests prepared from now on are those of a warm-up. It tells whether a request
+// Warm reports whether the requests prepared from now on are those of a warm-up. It reports whether a request
 // that was prepared before has to be made anew.
 func (s *Session) Warm(warm bool) (changed bool) {
 	changed = s.warm != warm && s.store.options.CacheBust != nil && s.store.options.CacheBust.warmup()

@@ -36,7 +36,7 @@ type headerTemplate struct {
 	request, correlation []int
 }
 
-// filler tells what a header's value is made of.
+// filler reports what a header's value is made of.
 type filler uint8
 
 const (

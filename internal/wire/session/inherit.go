@@ -60,7 +60,7 @@ func (s *Session) history(turn int) []endpoint.Turn {
 	return slices.Clip(turns)
 }
 
-// forks tells whether children inherit the history that ends with a turn.
+// forks reports whether children inherit the history that ends with a turn.
 func forks(t *dataset.Turn) bool {
 	return slices.ContainsFunc(t.Branches, func(b dataset.Branch) bool { return b.Fork })
 }

@@ -152,7 +152,7 @@ func (s *Session) CorrelationID() string { return s.correlationID }
 // Conversation is what the session plays.
 func (s *Session) Conversation() *dataset.Conversation { return s.conversation }
 
-// Live tells whether requests carry the replies of earlier turns.
+// Live reports whether requests carry the replies of earlier turns.
 func (s *Session) Live() bool { return s.mode == dataset.DeltasWithoutResponses }
 
 // Capture keeps the reply of a turn for the requests that follow. It does nothing where no request

@@ -58,9 +58,9 @@ type builder struct {
 	media  studio
 	// played marks the conversations that the load can come to; nil: all.
 	played []bool
-	// bodies tells that the turns are bodies of a file, some of which may name no model.
+	// bodies reports that the turns are bodies of a file, some of which may name no model.
 	bodies bool
-	// texts tells that synthetic turns have text, however short special tokens make it.
+	// texts reports that synthetic turns have text, however short special tokens make it.
 	texts    bool
 	markCost int // tokens that the first text of a conversation leaves to its mark
 	// fixedCost and wrapCost are tokens that a chat template adds once and to each message.
@@ -224,7 +224,7 @@ func (b *builder) conversations(ctx context.Context) error {
 	})
 }
 
-// noteModels tells that a model is added to bodies that name none, if one of the first does.
+// noteModels reports that a model is added to bodies that name none, if one of the first does.
 func (b *builder) noteModels(loaded *loader.Result) {
 	const first = 100
 	at, n := func(i int) *dataset.Conversation { return &loaded.Dataset.Conversations[i] }, len(loaded.Dataset.Conversations)
@@ -241,7 +241,7 @@ func (b *builder) noteModels(loaded *loader.Result) {
 	}
 }
 
-// warnAboutCorpus tells when prompts repeat the corpus so often that a server may find one's
+// warnAboutCorpus reports when prompts repeat the corpus so often that a server may find one's
 // beginning in another.
 func (b *builder) warnAboutCorpus() {
 	corpus := float64(b.source.CorpusTokens())

@@ -37,7 +37,7 @@ const (
 // Corpus is what texts are cut from.
 type Corpus string
 
-// The corpora beside the bundled plays: made-up code, and the tokens of the vocabulary, without the special
+// The corpora beside the bundled plays: generated code, and the tokens of the vocabulary, without the special
 // ones or with them.
 const (
 	Code           Corpus = "code"
@@ -105,7 +105,7 @@ type Options struct {
 	Seed         random.Seed
 }
 
-// hasText tells whether turns of a synthetic conversation have text.
+// hasText reports whether turns of a synthetic conversation have text.
 func (o *Options) hasText() bool {
 	return o.Rankings != nil || o.BatchSize > 0 && (o.ISL.Mean > 0 || len(o.SeqDist) > 0)
 }

@@ -37,12 +37,12 @@ func (d *Dataset) RootAt(i int) int {
 	return i
 }
 
-// Branches tells whether any conversation branches.
+// Branches reports whether any conversation branches.
 func (d *Dataset) Branches() bool {
 	return slices.ContainsFunc(d.Conversations, func(c Conversation) bool { return c.Branching() })
 }
 
-// Branching tells whether other conversations grow out of this one, or some of its turns send nothing.
+// Branching reports whether other conversations grow out of this one, or some of its turns send nothing.
 func (c *Conversation) Branching() bool {
 	if len(c.Before) > 0 {
 		return true

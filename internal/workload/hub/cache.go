@@ -140,7 +140,7 @@ func link(blob, place string) error {
 	return os.Rename(blob, place)
 }
 
-// isThere tells whether another process was faster.
+// isThere reports whether another process was faster.
 func isThere(place string) bool {
 	_, err := os.Stat(place)
 	return err == nil

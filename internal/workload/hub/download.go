@@ -203,5 +203,5 @@ func (c *Client) get(ctx context.Context, address string, header http.Header) (*
 
 const maxRedirects = 10
 
-// isHub tells whether an address is one of the hub itself.
+// isHub reports whether an address is one of the hub itself.
 func (c *Client) isHub(address string) bool { return strings.HasPrefix(address, c.Endpoint+"/") }

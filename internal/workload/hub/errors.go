@@ -40,7 +40,7 @@ func fail(k Kind, format string, args ...any) error {
 	return &Error{k, fmt.Errorf(format, args...)}
 }
 
-// IsNotFound tells whether the hub does not know the repository.
+// IsNotFound reports whether the hub does not know the repository.
 func IsNotFound(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == NotFound

@@ -95,7 +95,7 @@ func FromEnv(env func(string) (string, bool), kind string) *Client {
 	return c
 }
 
-// on tells whether a switch is set: anything but an empty text or a no.
+// on reports whether a switch is set: anything but an empty text or a no.
 func on(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
 }
@@ -138,12 +138,12 @@ var (
 	commitPattern = regexp.MustCompile(`^[0-9a-f]{1,64}$`)
 )
 
-// IsID tells whether name can be the id of a repository: NAME or ORG/NAME.
+// IsID reports whether name can be the id of a repository: NAME or ORG/NAME.
 func IsID(name string) bool {
 	return len(name) <= 200 && idPattern.MatchString(name) && !strings.Contains(name, "..") && !strings.Contains(name, "--")
 }
 
-// isRevision tells whether a revision can be part of a path.
+// isRevision reports whether a revision can be part of a path.
 func isRevision(r string) bool {
 	return r != "" && len(r) <= 200 && !strings.Contains(r, "..") && !strings.HasPrefix(r, "/") && !strings.ContainsAny(r, "\\\x00 ?#%") && filepath.IsLocal(filepath.FromSlash(r))
 }

@@ -77,7 +77,7 @@ func textFilter(f func(string, *exec.VarArgs) (string, error)) exec.FilterFuncti
 // longNumber is a width that a format may not ask for, or one that comes from an argument.
 var longNumber = regexp.MustCompile(`[0-9]{7}|\{[^{}]*\{`)
 
-// fits tells whether what is made of a value and arguments is no longer than a text may be: each argument may stand
+// fits reports whether what is made of a value and arguments is no longer than a text may be: each argument may stand
 // between any two characters, or for each sign of a format.
 func fits(in *exec.Value, args *exec.VarArgs, format bool) bool {
 	whole := size(in, maxText)

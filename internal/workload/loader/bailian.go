@@ -139,7 +139,7 @@ func (l *load) rootOf(chat int64, roots map[int64]int64) int64 {
 	return chat
 }
 
-// goesOn tells whether ids begin with those of the turn before.
+// goesOn reports whether ids begin with those of the turn before.
 func goesOn(before, ids []int64) bool {
 	return len(before) > 0 && len(ids) >= len(before) && slices.Equal(before, ids[:len(before)])
 }

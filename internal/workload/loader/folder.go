@@ -78,7 +78,7 @@ func (l *load) eachFile(files []string, row func(l *load, line []byte)) error {
 	return nil
 }
 
-// noteSkipped tells which files of a folder were not read.
+// noteSkipped reports which files of a folder were not read.
 func (l *load) noteSkipped(others []string) {
 	const listed = 5
 	if len(others) == 0 {

@@ -39,7 +39,7 @@ type format struct {
 	// read fills the load with the conversations of its path; nil: the format is recognised, so that the
 	// message can name it, and not read.
 	read func(*load) error
-	// folders tells that the path may also be a folder.
+	// folders reports that the path may also be a folder.
 	folders bool
 	// mode is how much history requests carry; empty: deltas without responses.
 	mode dataset.ContextMode

@@ -25,10 +25,10 @@ const (
 	markEvery = 16
 )
 
-// errNotIndexed tells that a file holds rows that only the reader of whole files knows.
+// errNotIndexed reports that a file holds rows that only the reader of whole files knows.
 var errNotIndexed = errors.New("the file is read as a whole")
 
-// indexable tells whether the rows of a file can be left where they are.
+// indexable reports whether the rows of a file can be left where they are.
 func (l *load) indexable(f format) bool {
 	least := int64(indexFrom)
 	if l.options.IndexFrom > 0 {

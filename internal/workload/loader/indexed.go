@@ -90,7 +90,7 @@ func (x *Indexed) TurnsBefore(i int) int {
 // AllTurns is the number of turns of all conversations.
 func (x *Indexed) AllTurns() int { return x.TurnsBefore(x.Len()) }
 
-// MakesPrompts tells whether there are such texts.
+// MakesPrompts reports whether there are such texts.
 func (x *Indexed) MakesPrompts() bool { return x.made }
 
 // Holds counts what the turns hold.

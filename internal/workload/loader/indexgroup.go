@@ -98,7 +98,7 @@ const (
 // noKind is the kind of a conversation without rows.
 const noKind = contentKind(math.MaxUint8)
 
-// keeps tells whether a row lies in the window. A row of a trace without a time goes with the one of its session
+// keeps reports whether a row lies in the window. A row of a trace without a time goes with the one of its session
 // before it; conversations of other formats go with their first row.
 func (x *indexer) keeps(n *notedRow, seen bool, known uint32) bool {
 	w := x.load.options.Window

@@ -187,7 +187,7 @@ func heldBy(turns []dataset.Turn, kind contentKind) (h held) {
 	return h
 }
 
-// streams tells whether a request body asks for a stream.
+// streams reports whether a request body asks for a stream.
 func streams(payload []byte) bool {
 	if !bytes.Contains(payload, []byte(`"stream"`)) {
 		return false

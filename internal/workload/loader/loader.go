@@ -140,7 +140,7 @@ type load struct {
 	earliest float64
 	// columns are those of a CSV file that are read.
 	columns [3]int
-	// notIndexed tells that a row cannot be read alone.
+	// notIndexed reports that a row cannot be read alone.
 	notIndexed bool
 }
 

@@ -255,7 +255,7 @@ func (l *load) lineAt(offset int64) int {
 	return line
 }
 
-// startsInputsJSON tells whether a document begins like inputs.json: its first session has payloads.
+// startsInputsJSON reports whether a document begins like inputs.json: its first session has payloads.
 func startsInputsJSON(path string) bool {
 	in, err := openText(path)
 	if err != nil {

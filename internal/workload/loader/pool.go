@@ -11,7 +11,7 @@ import (
 // image, audio, video.
 type Batches [4]int
 
-// single tells that a turn has what one entry of each pool has.
+// single reports that a turn has what one entry of each pool has.
 func (b *Batches) single() bool { return b == nil || *b == Batches{1, 1, 1, 1} }
 
 // defaultDraws is the number of conversations drawn from pools where nobody says another one.

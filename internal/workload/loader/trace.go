@@ -129,7 +129,7 @@ func (l *load) groupRows(rows []traceRow) error {
 	return nil
 }
 
-// sameKind tells whether rows go together in a session.
+// sameKind reports whether rows go together in a session.
 func sameKind(first, next contentKind) bool {
 	return first == next || !first.verbatim() && !next.verbatim()
 }

@@ -32,7 +32,7 @@ type Film struct {
 // Frames is the number of pictures of the film.
 func (f Film) Frames() int { return int(f.Seconds * float64(f.FPS)) }
 
-// Same tells that all films made so are the same: nothing in them is drawn.
+// Same reports that all films made so are the same: nothing in them is drawn.
 func (f Film) Same() bool { return f.Show != NoiseVideo && f.Sound.Channels == 0 }
 
 // FFmpeg finds the program that encodes videos.

@@ -56,7 +56,7 @@ func Names() []string {
 	return names
 }
 
-// IsWeka tells whether the data set consists of weka traces, which have a reader of their own.
+// IsWeka reports whether the data set consists of weka traces, which have a reader of their own.
 func IsWeka(name string) bool {
 	s, ok := lookup(name)
 	return ok && s.weka

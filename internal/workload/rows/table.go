@@ -12,7 +12,7 @@ import (
 // Column is a column of a file that names the types of its columns.
 type Column struct {
 	Name string
-	// Plain tells that it holds values or lists of values, and nothing deeper.
+	// Plain reports that it holds values or lists of values, and nothing deeper.
 	Plain bool
 }
 

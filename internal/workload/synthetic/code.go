@@ -9,10 +9,10 @@ import (
 	"aiperf/internal/workload/tokenizer"
 )
 
-// codeCharacters is the length of made-up code: about a million tokens.
+// codeCharacters is the length of generated code: about a million tokens.
 const codeCharacters = 4_000_000
 
-// NewCode makes texts that are cut from files, logs and talk of programmers, which are made up from r.
+// NewCode makes texts that are cut from files, logs and talk of programmers, which are generated from r.
 func NewCode(tok tokenizer.Tokenizer, r *random.Rand) *Source {
 	documents := code.Documents(r, codeCharacters)
 	return &Source{tok: tok, corpus: encodeAll(tok, len(documents), func(i int) string { return documents[i] + "\n\n" })}

@@ -30,7 +30,7 @@ type byteLevel struct {
 	match func(text string, match func(start, end int))
 	// tree finds special tokens if they have any other form than <|name|>.
 	tree *trie.Trie
-	// blankSpecials tells that one of them holds a blank.
+	// blankSpecials reports that one of them holds a blank.
 	blankSpecials bool
 }
 

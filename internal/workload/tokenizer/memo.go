@@ -9,7 +9,7 @@ import (
 // behind it: whatever stands on both sides, the tokens of the parts are those of the whole.
 type Cuttable interface {
 	Tokenizer
-	// CutsAtBlanks tells whether that holds.
+	// CutsAtBlanks reports whether that holds.
 	CutsAtBlanks() bool
 }
 

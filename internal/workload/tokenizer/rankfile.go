@@ -14,11 +14,11 @@ type Splitter struct {
 	// Pattern is the name or expression that it was made of.
 	Pattern string
 	Split   split.Func `json:"-"`
-	// Match calls match for each piece of a text, from left to right. Err tells why
+	// Match calls match for each piece of a text, from left to right. Err reports why
 	// it fails.
 	Match func(text string, match func(start, end int)) `json:"-"`
 	Err   func() error                                  `json:"-"`
-	// CutsAtBlanks tells that a piece ends before a blank behind a letter or digit of ASCII.
+	// CutsAtBlanks reports that a piece ends before a blank behind a letter or digit of ASCII.
 	CutsAtBlanks bool `json:"-"`
 }
 

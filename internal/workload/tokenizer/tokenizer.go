@@ -24,7 +24,7 @@ type Tokenizer interface {
 // Fallible is a Tokenizer that may fail while it is used, as one with a splitting pattern of its own may.
 type Fallible interface {
 	Tokenizer
-	// Err tells why it failed; its ids are wrong since. nil: it has not.
+	// Err reports why it failed; its ids are wrong since. nil: it has not.
 	Err() error
 }
 

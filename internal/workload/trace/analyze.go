@@ -1,4 +1,4 @@
-// Package trace holds the tools for traces: what a trace is like, whether a file is one, and traces that are made up.
+// Package trace holds the tools for traces: what a trace is like, whether a file is one, and traces that are generated.
 package trace
 
 import (

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// sessionRow is a line of a made-up trace.
+// sessionRow is a line of a generated trace.
 type sessionRow struct {
 	SessionID string  `json:"session_id"`
 	Input     int     `json:"input_length"`

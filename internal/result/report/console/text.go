@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/terminal"
 )
 
-// joins tells whether r takes no column of its own: combining marks, joiners, variation selectors.
+// joins reports whether r takes no column of its own: combining marks, joiners, variation selectors.
 func joins(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) }
 
 // safe makes a foreign text harmless for a terminal and a table: line breaks stay, tabs become a space.

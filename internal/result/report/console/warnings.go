@@ -19,7 +19,7 @@ func share(r *summary.Result, tag string) (string, bool) {
 	return fmt.Sprintf("%s of %s requests (%s%%)", integer(int64(count)), integer(int64(requests)), oneDecimal(count/requests*100)), true
 }
 
-// usageWarning tells that the server counts tokens differently.
+// usageWarning reports that the server counts tokens differently.
 func (p *page) usageWarning(r *summary.Result, t Thresholds) {
 	head, ok := share(r, "usage_discrepancy_count")
 	if !ok || recoded(r) && !promptsDiffer(r, t) {
@@ -42,7 +42,7 @@ func (p *page) usageWarning(r *summary.Result, t Thresholds) {
 	)
 }
 
-// outputLengthWarning tells that answers were shorter or longer than asked for.
+// outputLengthWarning reports that answers were shorter or longer than asked for.
 func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 	head, ok := share(r, "osl_mismatch_count")
 	if !ok {

@@ -231,7 +231,7 @@ func lineNames(curves []timeline.Curve) []string {
 	return names
 }
 
-// constant tells that a curve never moved: there is nothing to see.
+// constant reports that a curve never moved: there is nothing to see.
 func constant(c *timeline.Curve) bool {
 	first := math.NaN()
 	for _, v := range c.Values {

@@ -183,7 +183,7 @@ func (p *percentile) interval() string {
 	return low + " – " + high
 }
 
-// few tells that there are too few samples for an upper bound.
+// few reports that there are too few samples for an upper bound.
 func (p *percentile) few() bool { return p.bounded && !artifact.Finite(p.high) }
 
 // needed is how many samples a percentile needs.

@@ -143,7 +143,7 @@ func newMetricRow(m *metrics.Result, ranks []string) metricRow {
 	return row
 }
 
-// minor tells that a percentile is left out in print.
+// minor reports that a percentile is left out in print.
 func minor(name string) bool { return slices.Contains([]string{"p1", "p5", "p10", "p25", "p75"}, name) }
 
 // acceptanceRows say in how many steps of the target model so many drafted tokens were accepted.

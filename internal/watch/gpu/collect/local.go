@@ -93,7 +93,7 @@ var vendors = map[string]vendor{
 	"amdsmi": {"amdsmi://localhost", gpu.AMD, "amdsmi", "AMD SMI (libamd_smi)", newAMDSMI},
 }
 
-// errNoGPUs tells that the driver works and has nothing to read.
+// errNoGPUs reports that the driver works and has nothing to read.
 var errNoGPUs = errors.New("no GPUs found")
 
 // Probe implements Collector: the first source that finds GPUs is used.

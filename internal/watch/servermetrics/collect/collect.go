@@ -100,7 +100,7 @@ type Words struct {
 // Scrape is a successful, non-empty page of an endpoint.
 type Scrape struct {
 	URL string // as exports show it
-	// Step tells that a step of the run asked for it, not the schedule.
+	// Step reports that a step of the run asked for it, not the schedule.
 	Step bool
 	// Scrape holds the samples also where the page was a duplicate.
 	servermetrics.Scrape

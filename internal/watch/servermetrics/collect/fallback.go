@@ -37,7 +37,7 @@ func (c *Collector) divert(e *endpoint, f *foreign) {
 	c.settle(e, f, got)
 }
 
-// collects tells whether another endpoint has that URL; the caller holds mu.
+// collects reports whether another endpoint has that URL; the caller holds mu.
 func (c *Collector) collects(url string) bool {
 	for _, e := range c.endpoints {
 		if e.active && e.url == url {

@@ -23,7 +23,7 @@ type notices struct {
 // everywhere are the kinds that are told once for a name, at whichever endpoint.
 var everywhere = map[prom.NoticeKind]bool{prom.SkippedSummary: true, prom.NonFinite: true}
 
-// notice tells what a parser met in a page of an endpoint.
+// notice reports what a parser met in a page of an endpoint.
 func (c *Collector) notice(e *endpoint, kind prom.NoticeKind, name, message string) {
 	c.mu.Lock()
 	key := noticeKey{kind: kind, name: name}

@@ -34,7 +34,7 @@ func metricsURLs(pods []pod, selected bool) []string {
 	return slices.Compact(urls)
 }
 
-// eligible tells whether a pod is an inference server, by its own word or by its image.
+// eligible reports whether a pod is an inference server, by its own word or by its image.
 func (p *pod) eligible() bool {
 	if strings.EqualFold(p.Metadata.Labels[enabledLabel], "true") {
 		return true

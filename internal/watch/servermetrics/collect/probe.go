@@ -21,7 +21,7 @@ type finding struct {
 	err       error
 }
 
-// Probe finds out which endpoints answer and says whether there is any to collect from. It takes no longer than
+// Probe finds out which endpoints answer and reports whether there is any to collect from. It takes no longer than
 // the reachability timeout, twice that where a second address has to be tried; endpoints that fail at once are asked
 // three times within a second. Endpoints that do not answer are left alone for the rest of the run.
 func (c *Collector) Probe(ctx context.Context) (enabled bool) {
@@ -41,7 +41,7 @@ func (c *Collector) Probe(ctx context.Context) (enabled bool) {
 	return c.conclude(endpoints, found)
 }
 
-// announce tells what the probe found, unless the caller does.
+// announce reports what the probe found, unless the caller does.
 func (c *Collector) announce(line string) {
 	if !c.options.Exporters {
 		c.log.Info(line)
@@ -114,7 +114,7 @@ func (c *Collector) look(ctx context.Context, url string) ([]byte, error) {
 	return body.Text, err
 }
 
-// declaresType tells whether a page has a TYPE line.
+// declaresType reports whether a page has a TYPE line.
 func declaresType(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if words := bytes.Fields(line); len(words) > 3 && string(words[0]) == "#" && string(words[1]) == "TYPE" {

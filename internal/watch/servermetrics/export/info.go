@@ -131,7 +131,7 @@ func (r *Run) Within(w servermetrics.Window) *servermetrics.Results {
 	return servermetrics.Compute(r.Store, settings)
 }
 
-// empty tells whether no endpoint delivered anything: then there are no files.
+// empty reports whether no endpoint delivered anything: then there are no files.
 func (r *Run) empty() bool { return len(r.Store.Endpoints()) == 0 }
 
 // Exporter writes one file when the run is over.
@@ -184,7 +184,7 @@ func writeFile(path string, fill func(io.Writer) error) error {
 	return file.Commit()
 }
 
-// isInfo tells whether a family carries its message in its labels.
+// isInfo reports whether a family carries its message in its labels.
 func isInfo(f *prom.Family) bool {
 	return (f.Type == prom.Gauge || f.Type == prom.Unknown) && strings.HasSuffix(f.Name, "_info")
 }

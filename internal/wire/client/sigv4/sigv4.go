@@ -63,7 +63,7 @@ func newSigner(o Options, credentials aws.CredentialsProvider) *Signer {
 	return &Signer{options: o, credentials: credentials, signer: v4.NewSigner(), now: time.Now}
 }
 
-// Sign returns the headers that a request needs beside its own.
+// Sign returns the headers that a request needs besides its own.
 func (s *Signer) Sign(method string, u *url.URL, headers []record.Header, body []byte) ([]record.Header, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), renewLimit)
 	defer cancel()

@@ -2,7 +2,7 @@
 //
 // A Reader takes the bytes of a connection and the wall time at which the kernel received the last of
 // them. That instant does not depend on when the reading goroutine got to run, so a busy client does
-// not bend what it measures. Segments that wait in the receive queue together are merged by the kernel,
+// not distort what it measures. Segments that wait in the receive queue together are merged by the kernel,
 // which keeps only the last one's time: a stamp is never too early, and too late only where the reader
 // was later than the next arrival.
 //

@@ -22,7 +22,7 @@ import (
 // Column is a column of a table.
 type Column struct {
 	Name string
-	// Plain tells that it holds values or lists of values, and nothing deeper.
+	// Plain reports that it holds values or lists of values, and nothing deeper.
 	Plain bool
 }
 

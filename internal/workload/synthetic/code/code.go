@@ -1,4 +1,4 @@
-// Package code makes up what agents that write programs read and write: source files of several
+// Package code generates what agents that write programs read and write: source files of several
 // languages, logs, tracebacks, diffs, queries, settings and talk about them.
 //
 // A document is a grammar played out: each template is a text with slots, and what fills them is drawn
@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// Documents are made-up files until their characters reach the given number.
+// Documents are generated files until their characters reach the given number.
 func Documents(r *random.Rand, characters int) []string {
 	w := &writer{r: r}
 	var all []string

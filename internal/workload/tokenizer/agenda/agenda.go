@@ -61,7 +61,7 @@ func (h *Heap) Reset() {
 	}
 }
 
-// Empty tells that there are no items.
+// Empty reports that there are no items.
 func (h *Heap) Empty() bool { return len(h.list) == 0 && h.used == 0 }
 
 // Push adds an item.
@@ -121,7 +121,7 @@ func (r *row) front() Item {
 	return Item{uint64(r.rank)<<32 | uint64(s.at), s.note}
 }
 
-// take takes the front out and tells whether it was the last one.
+// take takes the front out and reports whether it was the last one.
 func (r *row) take() (empty bool) {
 	if r.read++; r.read == len(r.pages[0]) {
 		r.pages[0], r.pages, r.read = nil, r.pages[1:], 0

@@ -74,7 +74,7 @@ func (m *Map) Prefixes(s string, found func(length int, value uint32) (more bool
 	}
 }
 
-// Empty tells whether the table changes nothing.
+// Empty reports whether the table changes nothing.
 func (m *Map) Empty() bool { return len(m.units) == 0 }
 
 // Longest is the replacement for the longest key that s starts with, and the length of that key.

@@ -14,7 +14,7 @@ import (
 type Template struct {
 	template *jinja.Template
 	bos, eos string
-	// parts tells that the template looks at the parts of a content; else their texts are joined for it.
+	// parts reports that the template looks at the parts of a content; else their texts are joined for it.
 	parts bool
 }
 
@@ -51,7 +51,7 @@ func (t *Template) Render(messages []byte) (text string, err error) {
 	})
 }
 
-// typesParts tells whether a template looks at the types of content parts.
+// typesParts reports whether a template looks at the types of content parts.
 func typesParts(text string) bool {
 	for _, s := range []string{"['type']", `["type"]`, ".type "} {
 		if strings.Contains(text, s) && strings.Contains(text, "'text'") || strings.Contains(text, s) && strings.Contains(text, `"text"`) {

@@ -39,7 +39,7 @@ type bpe struct {
 	ascii   [utf8.RuneSelf]int32
 }
 
-// canBeRaw tells whether the pieces of a model may be bytes.
+// canBeRaw reports whether the pieces of a model may be bytes.
 func (s *modelSpec) canBeRaw() bool {
 	return s.Type == "BPE" && or(s.ContinuingSubwordPrefix, "") == "" && or(s.EndOfWordSuffix, "") == "" && !s.ByteFallback
 }
@@ -114,7 +114,7 @@ func (b *bpe) readMerges(raw []byte) error {
 	return nil
 }
 
-// isJoined tells whether a token is left and rest.
+// isJoined reports whether a token is left and rest.
 func (b *bpe) isJoined(id int32, left, rest string) bool {
 	if int(id) >= b.vocab.Len() {
 		return false

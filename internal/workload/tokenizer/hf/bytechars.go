@@ -44,7 +44,7 @@ func appendBytes(out []byte, s string) []byte {
 	return out
 }
 
-// isOneChar tells whether s is a single code point.
+// isOneChar reports whether s is a single code point.
 func isOneChar(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
 	return size == len(s) && size > 0

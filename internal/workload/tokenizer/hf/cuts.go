@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/workload/tokenizer/split"
 )
 
-// CutsAtBlanks tells whether a text may be cut between a letter or digit and a blank: where every component
+// CutsAtBlanks reports whether a text may be cut between a letter or digit and a blank: where every component
 // is known to look no further.
 func (t *Tokenizer) CutsAtBlanks() bool { return t.cuts }
 
@@ -19,7 +19,7 @@ func cutsAtBlanks(f *file) bool {
 	return composesOnly(f.Normalizer) && splitsAtBlanks(flatten(nil, f.PreTokenizer))
 }
 
-// composesOnly tells whether a normalizer is a Unicode form or nothing.
+// composesOnly reports whether a normalizer is a Unicode form or nothing.
 func composesOnly(s *spec) bool {
 	if s == nil {
 		return true
@@ -36,7 +36,7 @@ func composesOnly(s *spec) bool {
 	return ok
 }
 
-// splitsAtBlanks tells whether some pre-tokenizer surely cuts before a blank behind a word, and all keep
+// splitsAtBlanks reports whether some pre-tokenizer surely cuts before a blank behind a word, and all keep
 // what they cut.
 func splitsAtBlanks(list []*spec) bool {
 	cuts := false

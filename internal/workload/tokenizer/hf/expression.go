@@ -85,7 +85,7 @@ func expressions(list []*expression, s *spec) []*expression {
 	return list
 }
 
-// Err tells that the tokenizer has failed, and gives wrong ids since: a pattern took too long.
+// Err reports that the tokenizer has failed, and gives wrong ids since: a pattern took too long.
 func (t *Tokenizer) Err() error {
 	for _, x := range t.slow {
 		if err := x.err(); err != nil {
@@ -96,7 +96,7 @@ func (t *Tokenizer) Err() error {
 }
 
 // Splitter makes a pattern usable outside of a tokenizer.json: match is called for each match in s, from left to right,
-// and failed tells why it was given up.
+// and failed reports why it was given up.
 func Splitter(text string) (each func(s string, match func(start, end int)), failed func() error, err error) {
 	x, err := newExpression(text)
 	if err != nil {

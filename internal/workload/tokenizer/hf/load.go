@@ -144,7 +144,7 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 	t.specials.BOS, t.specials.EOS = find(o.BOS, usualBOS), find(o.EOS, usualEOS)
 }
 
-// Members tells which of two names the object that data spells has among its members. It looks no closer, and no
+// Members reports which of two names the object that data spells has among its members. It looks no closer, and no
 // further than it must: an object that is wrong behind them has them, too.
 func Members(data []byte, one, other string) (hasOne, hasOther bool) {
 	r := &reader{b: data}

@@ -30,7 +30,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// bigEndian tells that numbers stand the other way round in memory.
+// bigEndian reports that numbers stand the other way round in memory.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Word is a number that a section may hold.
@@ -129,7 +129,7 @@ func (f *File) Bytes(name string) ([]byte, error) {
 	return data, nil
 }
 
-// Has tells whether there is a section.
+// Has reports whether there is a section.
 func (f *File) Has(name string) bool {
 	_, ok := f.sections[name]
 	return ok

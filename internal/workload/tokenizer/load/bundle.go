@@ -49,7 +49,7 @@ const (
 	addedJSON     = "added_tokens.json"
 )
 
-// wanted tells whether a file of a repository bears on its tokenizer.
+// wanted reports whether a file of a repository bears on its tokenizer.
 func wanted(name string) bool {
 	switch name {
 	case tokenizerJSON, tekkenJSON, modelFile, configJSON, specialsJSON, vocabJSON, mergesTXT, vocabTXT, templateJinja, templateJSON, addedJSON:
@@ -173,7 +173,7 @@ func (b bounded) Open(name string) (fs.File, error) {
 	return b.Reader.Open(name)
 }
 
-// has tells whether a file is there.
+// has reports whether a file is there.
 func (b *Bundle) has(name string) bool {
 	f, err := b.files.Open(name)
 	if err != nil {

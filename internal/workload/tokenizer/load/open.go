@@ -93,7 +93,7 @@ func (o *Options) open(ctx context.Context) (*Bundle, error) {
 // maxFile bounds a file of a tokenizer.
 const maxFile = 1 << 30
 
-// isPath tells whether a name is one of this machine's files: by its form, or because there is one.
+// isPath reports whether a name is one of this machine's files: by its form, or because there is one.
 func isPath(name string) bool {
 	if filepath.IsAbs(name) || name == "." || name == ".." {
 		return true
@@ -111,7 +111,7 @@ func snapshot(dir string) *Bundle {
 	return &Bundle{Where: "the cached snapshot " + dir, Commit: filepath.Base(dir), files: os.DirFS(dir)}
 }
 
-// complete tells whether a tokenizer can be made of the files.
+// complete reports whether a tokenizer can be made of the files.
 func (b *Bundle) complete() bool {
 	return b.has(tokenizerJSON) || b.has(tekkenJSON) || b.has(modelFile) || b.rankFile() != "" || b.has(vocabJSON) && b.has(mergesTXT) || b.has(vocabTXT)
 }

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/workload/tokenizer"
 )
 
-// ranks writes n ranks: the bytes, then made-up tokens.
+// ranks writes n ranks: the bytes, then generated tokens.
 func ranks(n int) []byte {
 	var b strings.Builder
 	for i := range n {

@@ -19,7 +19,7 @@ import (
 const maxRank = 1 << 22
 
 // family is a known vocabulary of ranks. Rank files hold neither pattern nor special tokens; the number of
-// ranks tells which one a file is.
+// ranks reports which one a file is.
 type family struct {
 	ranks    int // one more than the largest
 	name     string
@@ -87,7 +87,7 @@ func llama3(first int) []tokenizer.Special {
 	return listed(names...)(first)
 }
 
-// IsRanks tells whether data looks like a rank file: a base64 token and a number in the first line.
+// IsRanks reports whether data looks like a rank file: a base64 token and a number in the first line.
 func IsRanks(data []byte) bool {
 	line, _, _ := bytes.Cut(data[:min(len(data), 4096)], []byte("\n"))
 	fields := bytes.Fields(line)

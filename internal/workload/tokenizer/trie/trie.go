@@ -45,10 +45,10 @@ func (t *Trie) Step(node uint32, b byte) uint32 {
 // Value is the value of the string that ends at a node, or -1.
 func (t *Trie) Value(node uint32) int32 { return t.values[node] }
 
-// Empty tells whether no string was added.
+// Empty reports whether no string was added.
 func (t *Trie) Empty() bool { return len(t.values) == 1 }
 
-// Starts tells whether a string starts with b.
+// Starts reports whether a string starts with b.
 func (t *Trie) Starts(b byte) bool { return t.roots[b] != 0 }
 
 // Each calls found for every string that s starts with, the shortest first. The empty string is none.

@@ -31,7 +31,7 @@ func (v *Vocab) Longest() int { return v.longest }
 // Text is the token of an id from 0 to Len-1, empty where there is none.
 func (v *Vocab) Text(id int32) string { return v.blob[v.ends[id]:v.ends[id+1]] }
 
-// Has tells whether an id has a token.
+// Has reports whether an id has a token.
 func (v *Vocab) Has(id int) bool {
 	return id >= 0 && id < v.Len() && (v.ends[id+1] > v.ends[id] || int32(id) == v.empty)
 }
@@ -74,7 +74,7 @@ func (v *Vocab) another(s string) int32 {
 	return None
 }
 
-// fill makes the slots. It tells whether two ids have the same token; the lower one is found then.
+// fill makes the slots. It reports whether two ids have the same token; the lower one is found then.
 func (v *Vocab) fill() (twice bool) {
 	n := v.Len()
 	log := bits.Len(uint(2*n + 1)) // at most half full

@@ -18,7 +18,8 @@ import (
 
 // body is a chat request with a prompt of 32 tokens.
 func body(tokens int, stream bool) []byte {
-	prompt := "the quick brown fox jumps over the lazy dog and the old man looks at the sea while the little boy runs home to tell his mother about it"
+	prompt := "the quick brown fox jumps over the lazy dog and the old man looks at the sea while the little boy " +
+		"runs home to tell his mother about it"
 	return fmt.Appendf(nil, `{"messages":[{"role":"user","content":%q}],"model":"mock-model","stream":%t,"max_completion_tokens":%d,"ignore_eos":true}`, prompt, stream, tokens)
 }
 
@@ -33,7 +34,8 @@ func bare(args []string) {
 	seconds := fs.Int("seconds", 8, "or after that time")
 	fs.Parse(args)
 
-	transport := &http.Transport{MaxIdleConnsPerHost: *concurrency, DisableCompression: true, ReadBufferSize: 1024, WriteBufferSize: 1024}
+	transport := &http.Transport{MaxIdleConnsPerHost: *concurrency, DisableCompression: true, ReadBufferSize: 1024,
+		WriteBufferSize: 1024}
 	client := &http.Client{Transport: transport}
 	payload := body(*tokens, *stream)
 	var sent, done, events atomic.Int64

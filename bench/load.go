@@ -67,7 +67,8 @@ func (b *bench) pacing() error {
 // stamps: what the client says of the instants of 500 streams, against the server's own stamp right before each write.
 func (b *bench) stamps() error {
 	file := filepath.Join(b.dir, "selftest.json")
-	if out, err := exec.Command(b.aiperf, "selftest", "--quick", "--streams", "500", "--json", file).CombinedOutput(); err != nil {
+	if out, err := exec.Command(b.aiperf, "selftest", "--quick", "--streams", "500", "--json",
+		file).CombinedOutput(); err != nil {
 		return fmt.Errorf("selftest: %w\n%s", err, out)
 	}
 	data, err := os.ReadFile(file)
@@ -94,7 +95,8 @@ func (b *bench) stamps() error {
 			if l.Figures.P99 == 0 || !strings.HasPrefix(l.ID, "kernel_") && !strings.HasPrefix(l.ID, "user_") {
 				continue
 			}
-			fmt.Printf("500 streams, error in µs, %-40s p50 %8.0f   p95 %8.0f   p99 %8.0f\n", l.Title, 1000*l.Figures.P50, 1000*l.Figures.P95, 1000*l.Figures.P99)
+			fmt.Printf("500 streams, error in µs, %-40s p50 %8.0f   p95 %8.0f   p99 %8.0f\n", l.Title,
+				1000*l.Figures.P50, 1000*l.Figures.P95, 1000*l.Figures.P99)
 		}
 	}
 	return nil
@@ -126,6 +128,7 @@ func (b *bench) streams() error {
 	}
 	row("10,000 streams: replies in full", 2, many.value("total_osl")/1280000, 0, 0, "%.4f")
 	row("10,000 streams: KB resident for each", 2, (many.rssKB-few.rssKB)/9990, 0, 0, "%.1f")
-	row("10,000 streams: KB of live heap for each", 2, (manyHealth.Limits.Heap-fewHealth.Limits.Heap)/1024/9990, 0, 0, "%.1f")
+	row("10,000 streams: KB of live heap for each", 2, (manyHealth.Limits.Heap-fewHealth.Limits.Heap)/1024/9990, 0, 0,
+		"%.1f")
 	return nil
 }

@@ -32,7 +32,8 @@ func main() {
 		return
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
-	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps", "what to measure; also: streams, scrape, telemetry, telemetrylag, million, ten-million, records, trace, reference")
+	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps",
+		"what to measure; also: streams, scrape, telemetry, telemetrylag, million, ten-million, records, trace, reference")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
 	b, err := newBench(*seconds)
@@ -74,11 +75,14 @@ func newBench(seconds int) (*bench, error) {
 }
 
 func (b *bench) run(parts []string) error {
-	fmt.Printf("%s/%s, %d CPUs, %s, %d s a measurement\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.seconds)
+	fmt.Printf("%s/%s, %d CPUs, %s, %d s a measurement\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
+		runtime.Version(), b.seconds)
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
-		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape, "telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "million": b.million, "trace": b.trace,
-		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams, "reference": b.reference,
+		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape,
+		"telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "million": b.million, "trace": b.trace,
+		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams,
+		"reference": b.reference,
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -114,7 +118,8 @@ func (b *bench) unary() error {
 	}
 	defer server.stop()
 	for _, procs := range []int{1, 2} {
-		ours, err := b.profile(procs, server.url, "--concurrency", "32", "--isl", "32", "--osl", "1", "--benchmark-duration", strconv.Itoa(b.seconds))
+		ours, err := b.profile(procs, server.url, "--concurrency", "32", "--isl", "32", "--osl", "1",
+			"--benchmark-duration", strconv.Itoa(b.seconds))
 		if err != nil {
 			return err
 		}
@@ -122,7 +127,8 @@ func (b *bench) unary() error {
 		if err != nil {
 			return err
 		}
-		row("unary requests/s", procs, ours.value("request_throughput"), bare.Requests/bare.Seconds, b.wrk(server.url, procs), "%.0f")
+		row("unary requests/s", procs, ours.value("request_throughput"), bare.Requests/bare.Seconds,
+			b.wrk(server.url, procs), "%.0f")
 	}
 	return nil
 }
@@ -158,12 +164,14 @@ func (b *bench) paced() error {
 	defer server.stop()
 	tokens := strconv.Itoa(50 * b.seconds)
 	for _, procs := range []int{1, 2} {
-		ours, err := b.profile(procs, server.url, "--streaming", "--concurrency", "1000", "--isl", "32", "--osl", tokens,
+		ours, err := b.profile(procs, server.url, "--streaming", "--concurrency", "1000", "--isl", "32", "--osl",
+			tokens,
 			"--extra-inputs", "ignore_eos:true", "--request-count", "1000")
 		if err != nil {
 			return err
 		}
-		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "1000", "-tokens", tokens, "-stream", "-requests", "1000")
+		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "1000", "-tokens", tokens, "-stream",
+			"-requests", "1000")
 		if err != nil {
 			return err
 		}
@@ -187,7 +195,8 @@ func (b *bench) memory() error {
 		if err != nil {
 			return 0, 0, err
 		}
-		p, err := b.bare(procs, "-url", server.url, "-concurrency", streams, "-tokens", tokens, "-stream", "-requests", streams)
+		p, err := b.bare(procs, "-url", server.url, "-concurrency", streams, "-tokens", tokens, "-stream", "-requests",
+			streams)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -257,7 +266,8 @@ func (b *bench) million() error {
 	}
 	defer server.stop()
 	began := time.Now()
-	ours, err := b.profile(2, server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--request-count", "1000000")
+	ours, err := b.profile(2, server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--request-count",
+		"1000000")
 	if err != nil {
 		return err
 	}
@@ -354,7 +364,8 @@ func (b *bench) measured(procs int, url string, args ...string) (*profiled, erro
 func (b *bench) measuredOf(program string, procs int, url string, args ...string) (*profiled, error) {
 	dir := filepath.Join(b.dir, "run")
 	os.RemoveAll(dir)
-	cmd := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--random-seed", "1",
+	cmd := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url",
+		url, "--random-seed", "1",
 		"--endpoint-type", "chat", "--ui", "none", "--artifact-dir", dir}, args...)...)
 	cmd.Env = append(os.Environ(), append(b.env, "GOMAXPROCS="+strconv.Itoa(procs))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -397,8 +408,10 @@ func (b *bench) bare(procs int, args ...string) (*bareResult, error) {
 // wrk is left out of the table where it is not installed.
 func (b *bench) wrk(url string, threads int) float64 {
 	script := filepath.Join(b.dir, "post.lua")
-	os.WriteFile(script, []byte("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.body = '"+string(body(1, false))+"'\n"), 0o644)
-	out, err := exec.Command("wrk", "-t", strconv.Itoa(threads), "-c", "32", "-d", strconv.Itoa(b.seconds)+"s", "-s", script, url+"/v1/chat/completions").Output()
+	os.WriteFile(script, []byte("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = "+
+		"\"application/json\"\nwrk.body = '"+string(body(1, false))+"'\n"), 0o644)
+	out, err := exec.Command("wrk", "-t", strconv.Itoa(threads), "-c", "32", "-d", strconv.Itoa(b.seconds)+"s", "-s",
+		script, url+"/v1/chat/completions").Output()
 	if err != nil {
 		return 0
 	}

@@ -63,7 +63,8 @@ func (b *bench) records() error {
 
 // report: aiperf report on the folder of a run.
 func (b *bench) report(procs int, dir string, size int64, what string, options ...string) error {
-	again := exec.Command(b.aiperf, append([]string{"report", dir, "--output-dir", filepath.Join(b.dir, "again")}, options...)...)
+	again := exec.Command(b.aiperf,
+		append([]string{"report", dir, "--output-dir", filepath.Join(b.dir, "again")}, options...)...)
 	again.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	began := time.Now()
 	if out, err := again.CombinedOutput(); err != nil {
@@ -85,7 +86,8 @@ func (b *bench) tenMillion() error {
 	}
 	defer server.stop()
 	began := time.Now()
-	ours, err := b.profile(2, server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--request-count", strconv.Itoa(count))
+	ours, err := b.profile(2, server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--request-count",
+		strconv.Itoa(count))
 	if err != nil {
 		return err
 	}
@@ -164,11 +166,14 @@ func newFeed(tokens int, dir string) (*feeder, error) {
 		return nil, err
 	}
 	f.request = &endpoint.Body{Bytes: body(tokens, true), ContentType: "application/json", Stream: true}
-	text := strings.SplitAfter(strings.Repeat("The quick brown fox jumps over the lazy dog, and nobody was surprised. ", tokens/13+1), " ")[:tokens]
+	text := strings.SplitAfter(strings.Repeat("The quick brown fox jumps over the lazy dog, and nobody was surprised. ",
+		tokens/13+1), " ")[:tokens]
 	for _, word := range text {
-		f.stream = fmt.Appendf(f.stream, "data: {\"id\":\"chatcmpl-7\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"mock-model\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"logprobs\":null,\"finish_reason\":null}]}\n\n", word)
+		f.stream = fmt.Appendf(f.stream,
+			"data: {\"id\":\"chatcmpl-7\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,\"model\":\"mock-model\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"logprobs\":null,\"finish_reason\":null}]}\n\n", word)
 	}
-	f.stream = fmt.Appendf(f.stream, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[],\"usage\":{\"prompt_tokens\":32,\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n", tokens, tokens+32)
+	f.stream = fmt.Appendf(f.stream,
+		"data: {\"object\":\"chat.completion.chunk\",\"choices\":[],\"usage\":{\"prompt_tokens\":32,\"completion_tokens\":%d,\"total_tokens\":%d}}\n\ndata: [DONE]\n\n", tokens, tokens+32)
 	cfg := metrics.DefaultConfig()
 	cfg.Streaming, cfg.ProducesTokens, cfg.TokenizesInput = true, true, true
 	f.config = cfg
@@ -176,7 +181,8 @@ func newFeed(tokens int, dir string) (*feeder, error) {
 		return nil, err
 	}
 	f.engine = f.set.NewEngine()
-	f.intake = intake.New(intake.Options{Tokenizer: tokenizer.Builtin(), CountsInput: true, CountsOutput: true, WallNS: func(ns int64) int64 { return 1_700_000_000_000_000_000 + ns }})
+	f.intake = intake.New(intake.Options{Tokenizer: tokenizer.Builtin(), CountsInput: true, CountsOutput: true,
+		WallNS: func(ns int64) int64 { return 1_700_000_000_000_000_000 + ns }})
 	if dir == "" {
 		return f, nil
 	}
@@ -221,7 +227,8 @@ func (f *feeder) run(count int, dir string) (fed, error) {
 	}
 	told.Bytes = info.Size()
 	state := summary.State{Status: summary.StateFinished, ExportLevel: "records", Config: f.config,
-		Run: summary.Run{AIPerfVersion: "bench", BenchmarkID: "bench", EndpointTitle: "LLM Metrics", StartNS: 1_700_000_000_000_000_000, Counts: summary.Counts{Sent: int64(count)}}}
+		Run: summary.Run{AIPerfVersion: "bench", BenchmarkID: "bench", EndpointTitle: "LLM Metrics",
+			StartNS: 1_700_000_000_000_000_000, Counts: summary.Counts{Sent: int64(count)}}}
 	text, err := state.Encode(report.Blocks)
 	if err != nil {
 		return told, err
@@ -246,11 +253,17 @@ func (f *feeder) one(i int, start int64) error {
 	body := endpoint.Body{Bytes: f.request.Bytes, ContentType: f.request.ContentType, Stream: true}
 	id := strconv.Itoa(i)
 	r := f.intake.Record(&intake.Job{
-		Identity: record.Identity{SessionNum: int64(i), RequestID: "0b2b6f0e-5d0f-4f5c-9b43-" + id, CorrelationID: "6a0a4c1e-8d6e-4b0a-8f8e-" + id,
-			ConversationID: "session_" + id, WorkerID: "worker_1", ProcessorID: "record_processor_1", Phase: record.PhaseProfiling, PhaseName: "profiling"},
-		Exchange: client.Exchange{StartNS: start, SentNS: start + 50_000, AckNS: start + 1_000_000, LastResponseNS: at, EndNS: at + 10_000,
-			Responses: f.tokens + 2, Status: 200, Timing: client.Timing{Sending: 50_000, Waiting: 20_000_000, Receiving: at - start - 20_050_000, Duration: at - start,
-				Reused: 1, BytesSent: 300, ChunksSent: 1, BytesReceived: int64(len(f.stream)), ChunksReceived: int64(f.tokens)}},
+		Identity: record.Identity{SessionNum: int64(i), RequestID: "0b2b6f0e-5d0f-4f5c-9b43-" + id,
+			CorrelationID:  "6a0a4c1e-8d6e-4b0a-8f8e-" + id,
+			ConversationID: "session_" + id, WorkerID: "worker_1", ProcessorID: "record_processor_1",
+			Phase: record.PhaseProfiling, PhaseName: "profiling"},
+		Exchange: client.Exchange{StartNS: start, SentNS: start + 50_000, AckNS: start + 1_000_000, LastResponseNS: at,
+			EndNS:     at + 10_000,
+			Responses: f.tokens + 2, Status: 200,
+			Timing: client.Timing{Sending: 50_000, Waiting: 20_000_000, Receiving: at - start - 20_050_000,
+				Duration: at - start,
+				Reused:   1, BytesSent: 300, ChunksSent: 1, BytesReceived: int64(len(f.stream)),
+				ChunksReceived: int64(f.tokens)}},
 		Decoder: decoder, Body: &body, RequestedTokens: int64(f.tokens), IssuedNS: start - 1000,
 	})
 	if r.Err != nil {

@@ -43,11 +43,13 @@ func (b *bench) bothUnary() error {
 		return err
 	}
 	defer server.stop()
-	ours, theirs, err := b.both(server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--benchmark-duration", strconv.Itoa(b.seconds))
+	ours, theirs, err := b.both(server.url, "--concurrency", "64", "--isl", "32", "--osl", "1", "--benchmark-duration",
+		strconv.Itoa(b.seconds))
 	if err != nil {
 		return err
 	}
-	row("unary requests/s, ours / original", 2, ours.value("request_throughput"), theirs.value("request_throughput"), 0, "%.0f")
+	row("unary requests/s, ours / original", 2, ours.value("request_throughput"), theirs.value("request_throughput"), 0,
+		"%.0f")
 	each := func(p *profiled) float64 { return p.cpu.Seconds() * 1e6 / p.value("request_count") }
 	row("CPU µs per unary request", 2, each(ours), each(theirs), 0, "%.0f")
 	row("MB resident, unary", 2, ours.rssKB/1024, theirs.rssKB/1024, 0, "%.0f")
@@ -65,7 +67,8 @@ func (b *bench) bothStreaming() error {
 	if err != nil {
 		return err
 	}
-	row("flooded streams: tokens/s", 2, ours.value("output_token_throughput"), theirs.value("output_token_throughput"), 0, "%.0f")
+	row("flooded streams: tokens/s", 2, ours.value("output_token_throughput"), theirs.value("output_token_throughput"),
+		0, "%.0f")
 	each := func(p *profiled) float64 { return p.cpu.Seconds() * 1e6 / p.value("total_osl") }
 	row("CPU µs per token", 2, each(ours), each(theirs), 0, "%.1f")
 	return nil
@@ -94,7 +97,8 @@ func (b *bench) ttft(program string, streams int) (reported, truth float64, err 
 	if err != nil {
 		return 0, 0, err
 	}
-	p, err := b.watchedOf(program, 2, server.url, "--no-server-metrics", "--streaming", "--concurrency", strconv.Itoa(streams),
+	p, err := b.watchedOf(program, 2, server.url, "--no-server-metrics", "--streaming", "--concurrency",
+		strconv.Itoa(streams),
 		"--request-count", strconv.Itoa(4*streams), "--isl", "32", "--osl", "50", "--extra-inputs", "ignore_eos:true")
 	server.stop()
 	if err != nil {

@@ -24,7 +24,8 @@ const (
 // scrape: what server metrics cost the machine and the load.
 func (b *bench) scrape() error {
 	ports := strings.TrimSuffix(strings.Repeat("0,", scrapedPages), ",")
-	pages, metrics, err := b.serverOf(scrapedPages, "--fast", "--metrics-ports", ports, "--metrics-series", strconv.Itoa(scrapedSeries))
+	pages, metrics, err := b.serverOf(scrapedPages, "--fast", "--metrics-ports", ports, "--metrics-series",
+		strconv.Itoa(scrapedSeries))
 	if err != nil {
 		return err
 	}
@@ -39,12 +40,14 @@ func (b *bench) scrape() error {
 // statistics and the files cost the same in a run of half the time.
 func (b *bench) scrapeCores(pages *server, metrics []string) error {
 	cost := func(seconds int) (float64, error) {
-		load := []string{"--request-rate", "20", "--isl", "32", "--osl", "1", "--benchmark-duration", strconv.Itoa(seconds)}
+		load := []string{"--request-rate", "20", "--isl", "32", "--osl", "1", "--benchmark-duration",
+			strconv.Itoa(seconds)}
 		without, err := b.profile(2, pages.url, load...)
 		if err != nil {
 			return 0, err
 		}
-		with, err := b.watched(2, pages.url, slices.Concat(load, []string{"--server-metrics-formats", "csv", "--server-metrics"}, metrics)...)
+		with, err := b.watched(2, pages.url,
+			slices.Concat(load, []string{"--server-metrics-formats", "csv", "--server-metrics"}, metrics)...)
 		if err != nil {
 			return 0, err
 		}
@@ -74,7 +77,9 @@ func (b *bench) sendLag(metrics []string) error {
 	}{
 		{name: "no metrics", args: []string{"--no-gpu-telemetry", "--no-server-metrics"}},
 		{name: "1 page", args: []string{"--no-gpu-telemetry", "--server-metrics-formats", "csv"}},
-		{name: fmt.Sprintf("%d pages", scrapedPages), args: append([]string{"--no-gpu-telemetry", "--server-metrics-formats", "csv", "--server-metrics"}, metrics...)},
+		{name: fmt.Sprintf("%d pages", scrapedPages),
+			args: append([]string{"--no-gpu-telemetry", "--server-metrics-formats", "csv", "--server-metrics"},
+				metrics...)},
 	}
 	for range 3 {
 		for i := range cases {
@@ -110,8 +115,9 @@ func (b *bench) lags(args ...string) ([]float64, error) {
 		return nil, err
 	}
 	b.env = []string{"AIPERF_TIMING_MAX_CATCHUP_SECONDS=10"}
-	_, err = b.measured(2, server.url, append([]string{"--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant",
-		"--request-count", strconv.Itoa(sendRate * b.seconds), "--isl", "32", "--osl", "1"}, args...)...)
+	_, err = b.measured(2, server.url,
+		append([]string{"--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant",
+			"--request-count", strconv.Itoa(sendRate * b.seconds), "--isl", "32", "--osl", "1"}, args...)...)
 	b.env = nil
 	server.stop()
 	if err != nil {

@@ -20,9 +20,13 @@ func (b *bench) watchers() (url string, gpus, otlp []string, stop func(), err er
 	if err != nil {
 		return "", nil, nil, nil, err
 	}
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.Copy(io.Discard, r.Body)
+	}))
 	stop = func() { server.stop(); collector.Close() }
-	return server.url, []string{"--gpu-telemetry", server.url + "/dcgm1/metrics"}, []string{"--otel-url", collector.URL}, stop, nil
+	return server.url, []string{"--gpu-telemetry", server.url + "/dcgm1/metrics"},
+		[]string{"--otel-url", collector.URL}, stop, nil
 }
 
 // telemetry: what reading GPUs and pushing OpenTelemetry metrics cost the machine.
@@ -44,18 +48,21 @@ func (b *bench) telemetry() error {
 		if err != nil {
 			return err
 		}
-		row(fmt.Sprintf("%d GPUs, %d requests/s: cores for %s", telemetryGPUs, sendRate, c.name), 2, cores, 0, 0, "%.4f")
+		row(fmt.Sprintf("%d GPUs, %d requests/s: cores for %s", telemetryGPUs, sendRate, c.name), 2, cores, 0, 0,
+			"%.4f")
 	}
 	return nil
 }
 
-// telemetryCores: CPU time of the whole process with telemetry minus that without, the middle of three pairs. What is done
-// once costs the same in a run of half the time.
+// telemetryCores: CPU time of the whole process with telemetry minus that without, the middle of three pairs. What is
+// done once costs the same in a run of half the time.
 func (b *bench) telemetryCores(url string, args []string) (float64, error) {
 	half := max(b.seconds/2, 1)
 	cost := func(seconds int) (float64, error) {
-		load := []string{"--no-server-metrics", "--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant", "--streaming",
-			"--isl", "32", "--osl", "32", "--extra-inputs", "ignore_eos:true", "--benchmark-duration", strconv.Itoa(seconds)}
+		load := []string{"--no-server-metrics", "--request-rate", strconv.Itoa(sendRate), "--arrival-pattern",
+			"constant", "--streaming",
+			"--isl", "32", "--osl", "32", "--extra-inputs", "ignore_eos:true", "--benchmark-duration",
+			strconv.Itoa(seconds)}
 		without, err := b.measured(2, url, append([]string{"--no-gpu-telemetry"}, load...)...)
 		if err != nil {
 			return 0, err
@@ -95,7 +102,8 @@ func (b *bench) telemetryLag() error {
 		for _, c := range []struct {
 			args []string
 			to   *struct{ p50, p99 float64 }
-		}{{[]string{"--no-server-metrics", "--no-gpu-telemetry"}, &without}, {append([]string{"--no-server-metrics"}, args...), &with}} {
+		}{{[]string{"--no-server-metrics", "--no-gpu-telemetry"}, &without},
+			{append([]string{"--no-server-metrics"}, args...), &with}} {
 			lags, err := b.lags(c.args...)
 			if err != nil {
 				return err

@@ -26,7 +26,8 @@ func (b *bench) trace() error {
 	}
 	defer server.stop()
 	began := time.Now()
-	ours, err := b.profile(2, server.url, "--input-file", path, "--custom-dataset-type", "mooncake_trace", "--request-count", "20")
+	ours, err := b.profile(2, server.url, "--input-file", path, "--custom-dataset-type", "mooncake_trace",
+		"--request-count", "20")
 	if err != nil {
 		return err
 	}

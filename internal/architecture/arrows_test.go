@@ -16,8 +16,8 @@ import (
 
 const module = "aiperf/"
 
-// TestRooms fails on an import between our packages that the table of rooms does not list, and on a row of the table that
-// no package needs any more.
+// TestRooms fails on an import between our packages that the table of rooms does not list, and on a row of the table
+// that no package needs any more.
 func TestRooms(t *testing.T) { compare(t, readTable(t, "rooms"), readImports(t)) }
 
 // TestWings does the same for the wings, the first level of internal/, and fails on a circle of them.
@@ -69,7 +69,8 @@ func TestWalks(t *testing.T) {
 	hops := 0
 	for line := range strings.Lines(string(data)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if number := strings.TrimSpace(cells[0]); len(cells) != 4 || strings.Trim(number, "0123456789") != "" || number == "" {
+		if number := strings.TrimSpace(cells[0]); len(cells) != 4 || strings.Trim(number, "0123456789") != "" ||
+			number == "" {
 			continue
 		}
 		hops++

@@ -47,7 +47,8 @@ func (a *app) analyze(args []string) int {
 		fmt.Fprint(a.terminal.out, analyzeHelp)
 		return ExitOK
 	}
-	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze turn-messages RUN_DIR"))
+	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze " +
+		"turn-messages RUN_DIR"))
 }
 
 // runDirs are the folders that an analysis reads.
@@ -152,7 +153,8 @@ func (a *app) swimLane(args []string) int {
 
 // eachRun carries out a command for each folder of a run. One that cannot be read does not stop the others; the exit
 // code reports it.
-func (a *app) eachRun(command string, dirs *runDirs, alone []string, out string, work func(dir string) (written []string, err error)) int {
+func (a *app) eachRun(command string, dirs *runDirs, alone []string, out string,
+	work func(dir string) (written []string, err error)) int {
 	runs, err := dirs.all(alone)
 	switch {
 	case err != nil:

@@ -47,7 +47,8 @@ func (o *chatOptions) table() *flags.Table {
 			flags.Value("no-history", "", "send each message alone", truth(func(v bool) { o.without = &v })),
 			flags.Value("api-key", "KEY",
 				"key sent as a bearer token; @FILE reads it from a file. Else the key is that of AIPERF_API_KEY or\n"+
-					"OPENAI_API_KEY; the latter goes only to https addresses and to this machine", flags.Text(&o.APIKey)),
+					"OPENAI_API_KEY; the latter goes only to https addresses and to this machine",
+				flags.Text(&o.APIKey)),
 			flags.Value("tokenizer", "NAME",
 				"tokenizer that counts tokens where the server reports none [default: the model's,\n"+
 					"or builtin where that cannot be had]", flags.Text(&o.Tokenizer)),
@@ -86,7 +87,8 @@ func (a *app) chat(args []string) int {
 		return a.fail(fmt.Errorf("--api-key: %w", err))
 	}
 	if key.Withheld {
-		fmt.Fprintf(a.terminal.err, "The key in %s is not sent: --url is neither https nor on this machine; --api-key or AIPERF_API_KEY sends a key anywhere\n", key.Variable)
+		fmt.Fprintf(a.terminal.err, "The key in %s is not sent: --url is neither https nor on this machine; "+
+			"--api-key or AIPERF_API_KEY sends a key anywhere\n", key.Variable)
 	}
 	redactor := artifact.NewRedactor(append(config.SecretsOf(args, a.env), key.Value)...)
 	a.redactor = redactor

@@ -17,7 +17,8 @@ func parseChat(args ...string) (*chat.Arguments, error) {
 
 func TestChatFlags(t *testing.T) {
 	a, err := parseChat("-m", "x", "--no_history", "-q", "hi", "--system-prompt", "")
-	if err != nil || a.History || *a.Quick != "hi" || a.APIKey != "" || a.SystemPrompt == nil || a.URL != "http://localhost:8000/v1/chat/completions" {
+	if err != nil || a.History || *a.Quick != "hi" || a.APIKey != "" || a.SystemPrompt == nil ||
+		a.URL != "http://localhost:8000/v1/chat/completions" {
 		t.Errorf("%+v %v", a, err)
 	}
 	if a, err := parseChat("--model=x", "--api-key",

@@ -40,7 +40,8 @@ func (a *app) chatCounter(arguments *chat.Arguments, env *config.Env) (func(text
 				if own, err := find(name); err == nil {
 					tok = own
 				} else {
-					fmt.Fprintf(a.terminal.err, "tokens are counted with %s, because the tokenizer of %s cannot be had: %s; --tokenizer names another\n",
+					fmt.Fprintf(a.terminal.err, "tokens are counted with %s, because the tokenizer of %s cannot be "+
+						"had: %s; --tokenizer names another\n",
 						tok.Name(), name, short(err))
 				}
 			}

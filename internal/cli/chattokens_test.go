@@ -29,12 +29,14 @@ func TestTokenizerOfAChat(t *testing.T) {
 		{"asked for", "m", own, 2, ""},
 		{"built in", own, "builtin", 6, ""},
 		{"a placeholder has none", "mock-model", "", 6, ""},
-		{"one that cannot be had", "nobody/no-such-model", "", 6, "the tokenizer of nobody/no-such-model cannot be had: "},
+		{"one that cannot be had", "nobody/no-such-model", "", 6,
+			"the tokenizer of nobody/no-such-model cannot be had: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var said bytes.Buffer
 			offline := map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": t.TempDir()}
-			a := &app{terminal: &terminal{err: &said}, env: func(name string) (string, bool) { v, ok := offline[name]; return v, ok }}
+			a := &app{terminal: &terminal{err: &said},
+				env: func(name string) (string, bool) { v, ok := offline[name]; return v, ok }}
 			env, _, err := config.ReadEnv(a.env)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +53,8 @@ func TestTokenizerOfAChat(t *testing.T) {
 					t.Errorf("%d tokens, want %d", got, c.want)
 				}
 			}
-			if got := said.String(); c.said == "" && got != "" || strings.Count(got, "\n") > 1 || !strings.Contains(got, c.said) {
+			if got := said.String(); c.said == "" && got != "" || strings.Count(got, "\n") > 1 ||
+				!strings.Contains(got, c.said) {
 				t.Errorf("said %q", got)
 			}
 		})

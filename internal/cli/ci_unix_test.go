@@ -46,8 +46,10 @@ func TestExamplesForCIRun(t *testing.T) {
 	dir := t.TempDir()
 	url := mock(t)
 	for _, name := range []string{"baseline", "artifacts/run"} {
-		cmd := exec.Command("aiperf", "profile", "--model", "m", "--url", url, "--streaming", "--concurrency", "16", "--request-count", "1000", "--random-seed", "1",
-			"--tokenizer", "builtin", "--no-server-metrics", "--isl", "8", "--osl", "2", "--ui", "none", "--artifact-dir", name)
+		cmd := exec.Command("aiperf", "profile", "--model", "m", "--url", url, "--streaming", "--concurrency", "16",
+			"--request-count", "1000", "--random-seed", "1",
+			"--tokenizer", "builtin", "--no-server-metrics", "--isl", "8", "--osl", "2", "--ui", "none",
+			"--artifact-dir", name)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -59,7 +61,8 @@ func TestExamplesForCIRun(t *testing.T) {
 		t.Fatalf("%d commands: %q", len(lines), lines)
 	}
 	for _, line := range lines {
-		line = strings.ReplaceAll(line, `--url "$SERVER"`, `--url "$SERVER" --tokenizer builtin --no-server-metrics --isl 8 --osl 2 --ui none`)
+		line = strings.ReplaceAll(line, `--url "$SERVER"`,
+			`--url "$SERVER" --tokenizer builtin --no-server-metrics --isl 8 --osl 2 --ui none`)
 		cmd := exec.Command("/bin/sh", "-c", strings.TrimSpace(line))
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "SERVER="+url, "MODEL=m", "GITHUB_STEP_SUMMARY="+summary)
 		out, err := cmd.CombinedOutput()

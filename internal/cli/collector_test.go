@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// cmdCollector starts a collector of OpenTelemetry metrics: collector URL FILE [STATUS]. FILE has its last push as JSON;
-// with a status it takes none.
+// cmdCollector starts a collector of OpenTelemetry metrics: collector URL FILE [STATUS]. FILE has its last push as
+// JSON; with a status it takes none.
 func cmdCollector(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: collector URL FILE [STATUS]")

@@ -63,7 +63,8 @@ func (a *app) compare(args []string) int {
 		return code
 	}
 	if len(paths) < 2 {
-		return a.fail(errors.New("aiperf compare needs a base and at least one run to hold against it: aiperf compare BASE NEW"))
+		return a.fail(errors.New("aiperf compare needs a base and at least one run to hold against it: aiperf " +
+			"compare BASE NEW"))
 	}
 	comparisons, err := compareAll(paths, o.Options)
 	if err != nil {
@@ -72,7 +73,8 @@ func (a *app) compare(args []string) int {
 	if err := a.printComparisons(comparisons, o.format); err != nil {
 		return a.fail(err)
 	}
-	if o.failOnWorse && slices.ContainsFunc(comparisons, func(c *compare.Comparison) bool { return c.Incomplete || c.Worse()+len(c.Missing) > 0 }) {
+	if o.failOnWorse && slices.ContainsFunc(comparisons,
+		func(c *compare.Comparison) bool { return c.Incomplete || c.Worse()+len(c.Missing) > 0 }) {
 		return ExitThreshold
 	}
 	return ExitOK
@@ -105,7 +107,8 @@ func (a *app) printComparisons(list []*compare.Comparison, format string) error 
 		for i, c := range list {
 			objects[i] = c.Object()
 		}
-		return artifact.WriteIndented(w, artifact.Object{{Key: "schema_version", Value: "1.0"}, {Key: "comparisons", Value: objects}})
+		return artifact.WriteIndented(w,
+			artifact.Object{{Key: "schema_version", Value: "1.0"}, {Key: "comparisons", Value: objects}})
 	}
 	for i, c := range list {
 		if i > 0 {

@@ -15,7 +15,8 @@ import (
 // TestDocsOfCompatibility keeps the table of what is refused in docs/compatibility.md equal to what the program refuses
 // of the options and commands of AIPerf 0.13: nothing is missing there, and nothing that is accepted stands there.
 func TestDocsOfCompatibility(t *testing.T) {
-	const path, begin, end = "../../docs/compatibility.md", "<!-- refused: written by make docs -->\n", "<!-- /refused -->\n"
+	const path, begin, end = "../../docs/compatibility.md", "<!-- refused: written by make docs -->\n",
+		"<!-- /refused -->\n"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -76,8 +77,8 @@ func refusedTable(t *testing.T) string {
 
 type refusal struct{ what, reason string }
 
-// refusals are the spellings of an option that the program refuses for what it lacks, and why: the option as a whole, or
-// some of its values.
+// refusals are the spellings of an option that the program refuses for what it lacks, and why: the option as a whole,
+// or some of its values.
 func refusals(t *testing.T, o originalOption) []refusal {
 	t.Helper()
 	if o.kind == "flag" {
@@ -107,7 +108,8 @@ func refusals(t *testing.T, o originalOption) []refusal {
 
 // unavailable reports why the program refuses arguments for what it lacks.
 func unavailable(args ...string) (reason string, refused bool) {
-	p, err := config.Parse(append([]string{"--url", "http://h", "--model", "m"}, args...), func(string) (string, bool) { return "", false })
+	p, err := config.Parse(append([]string{"--url", "http://h", "--model", "m"}, args...),
+		func(string) (string, bool) { return "", false })
 	if err != nil {
 		return "", false
 	}

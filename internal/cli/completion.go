@@ -141,7 +141,8 @@ func (a *app) installCompletion(args []string) int {
 	}
 	s, ok := shells[shell]
 	if !ok {
-		return a.fail(fmt.Errorf("there is no completion for the shell %q; give --shell bash, zsh, fish or powershell", shell))
+		return a.fail(fmt.Errorf("there is no completion for the shell %q; give --shell bash, zsh, fish or powershell",
+			shell))
 	}
 	if output == "" {
 		home, err := os.UserHomeDir()

@@ -132,16 +132,20 @@ func TestFlagsOfACommandDiffer(t *testing.T) {
 
 func environmentPage() string {
 	var b strings.Builder
-	b.WriteString("# Environment variables\n\nThis page is generated from the variable table. A flag wins over its variable. A value that cannot be read or lies outside\n" +
-		"its range ends the program with an error that names the variable. Booleans are true/false, t/f, yes/no, y/n, on/off or 1/0 in any case; lists are\n" +
+	b.WriteString("# Environment variables\n\nThis page is generated from the variable table. A flag wins over its " +
+		"variable. A value that cannot be read or lies outside\n" +
+		"its range ends the program with an error that names the variable. Booleans are true/false, t/f, yes/no, " +
+		"y/n, on/off or 1/0 in any case; lists are\n" +
 		"JSON arrays or comma lists. Numbers and times are written as for flags: 100_000, 64M, 500ms, 5m.\n" +
-		"Variables marked *No effect* are known and checked; a run that sets one to something else than its default says so in a warning.\n\n| Variable | Default | Range | Meaning |\n|---|---|---|---|\n")
+		"Variables marked *No effect* are known and checked; a run that sets one to something else than its default " +
+		"says so in a warning.\n\n| Variable | Default | Range | Meaning |\n|---|---|---|---|\n")
 	for _, v := range config.Variables() {
 		note := ""
 		if !v.HasEffect() {
 			note = " *No effect.*"
 		}
-		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s%s |\n", config.EnvPrefix, v.Name, cell(v.Default), cell(v.Limits.String()), cell(v.Help), note)
+		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s%s |\n", config.EnvPrefix, v.Name, cell(v.Default),
+			cell(v.Limits.String()), cell(v.Help), note)
 	}
 	return b.String()
 }

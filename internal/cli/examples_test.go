@@ -13,8 +13,8 @@ import (
 	"aiperf/internal/cli"
 )
 
-// pages are the documents whose commands are run, and what a command finds when it starts: the page's own code blocks of a
-// language, written to files.
+// pages are the documents whose commands are run, and what a command finds when it starts: the page's own code blocks
+// of a language, written to files.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
 	"docs/agentic.md":         nil,
@@ -39,8 +39,8 @@ var pages = map[string]map[string]string{
 	"docs/traces.md":          {"jsonl": "trace.jsonl"},
 }
 
-// absent names what a command of the documents needs and a test does not have. A command that holds one of these texts is
-// read by nobody but its reader; every other command is run as it is printed.
+// absent names what a command of the documents needs and a test does not have. A command that holds one of these texts
+// is read by nobody but its reader; every other command is run as it is printed.
 var absent = map[string]string{
 	"…":                          "a part of a command",
 	"aiperf mock-server":         "the server that the test itself starts",
@@ -129,8 +129,8 @@ func isAbsent(command string, used map[string]bool) bool {
 	return found
 }
 
-// documentedCommands returns the commands of a page: the lines of code blocks that begin with "aiperf", or with "printf" for
-// the files that they read, with their continuations.
+// documentedCommands returns the commands of a page: the lines of code blocks that begin with "aiperf", or with
+// "printf" for the files that they read, with their continuations.
 func documentedCommands(page string) []string {
 	var commands []string
 	fenced, continues := false, false

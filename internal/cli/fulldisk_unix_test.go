@@ -17,7 +17,8 @@ func limited(t *testing.T, blocks, url string, flags ...string) *program {
 	t.Helper()
 	p := &program{t: t, dir: t.TempDir()}
 	p.cmd = profileCommand(url, p.dir, flags...)
-	p.cmd.Path, p.cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -f "$0" && exec "$@"`, blocks}, p.cmd.Args...)
+	p.cmd.Path, p.cmd.Args = "/bin/sh",
+		append([]string{"sh", "-c", `ulimit -f "$0" && exec "$@"`, blocks}, p.cmd.Args...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestFullDiskEndsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(records) < 32<<10 || records[len(records)-1] != '\n' {
-		t.Errorf("%d bytes of records were kept, ending with a whole line: %t", len(records), strings.HasSuffix(string(records), "\n"))
+		t.Errorf("%d bytes of records were kept, ending with a whole line: %t", len(records),
+			strings.HasSuffix(string(records), "\n"))
 	}
 	for line := range strings.Lines(string(records)) {
 		if !json.Valid([]byte(line)) {
@@ -61,13 +63,16 @@ func TestReportsThatDoNotFit(t *testing.T) {
 		lost, kept   []string
 	}{
 		{"summary", "6", []string{"--num-dataset-entries", "1"},
-			[]string{"profile_export_aiperf.json", "profile_export_console.txt"}, []string{"inputs.json", "profile_export.jsonl"}},
+			[]string{"profile_export_aiperf.json", "profile_export_console.txt"},
+			[]string{"inputs.json", "profile_export.jsonl"}},
 		{"inputs", "128", []string{"--num-dataset-entries", "2000"},
-			[]string{"inputs.json"}, []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl"}},
+			[]string{"inputs.json"}, []string{"profile_export_aiperf.json", "profile_export_aiperf.csv",
+				"profile_export.jsonl"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := limited(t, c.blocks, mock(t), append(c.flags, "--request-count", "1", "--osl", "2", "--log-level", "error")...)
+			p := limited(t, c.blocks, mock(t),
+				append(c.flags, "--request-count", "1", "--osl", "2", "--log-level", "error")...)
 			p.ends(1)
 			p.says(p.stdout.String(), "LLM Metrics")
 			for _, file := range c.lost {

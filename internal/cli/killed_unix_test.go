@@ -50,7 +50,8 @@ func TestTrapKilledRunLeavesItsResults(t *testing.T) {
 	if got := p.show("report/profile_export_aiperf.json", "is_complete", "completed_request_count.avg"); got != want {
 		t.Errorf("the report says %q, want %q", got, want)
 	}
-	if got := p.show("run_state.json", "status", "was_cancelled", "counts.target_rate"); !strings.HasPrefix(got, "running false") {
+	if got := p.show("run_state.json", "status", "was_cancelled", "counts.target_rate"); !strings.HasPrefix(got,
+		"running false") {
 		t.Errorf("the state says %q", got)
 	}
 }
@@ -70,7 +71,8 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 		answered[r.Header.Get("X-Request-ID")] = time.Now()
 	}))
 	t.Cleanup(s.Close)
-	p := startProfile(t, s.URL, "--osl", "2", "--request-rate", "50", "--benchmark-duration", "60", "--warmup-request-count", "3",
+	p := startProfile(t, s.URL, "--osl", "2", "--request-rate", "50", "--benchmark-duration", "60",
+		"--warmup-request-count", "3",
 		"--gpu-telemetry", mock(t, "--dcgm-load", "0.5")+"/dcgm1/metrics")
 	records := filepath.Join(p.dir, "profile_export.jsonl")
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -100,7 +102,8 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 		}
 	}
 	if lost != 3 || early < 10 { // the requests of the warm-up are no lines
-		t.Errorf("%d of %d requests that were answered more than %v before the end are no records, want those 3 of the warm-up", lost, early, bearable)
+		t.Errorf("%d of %d requests that were answered more than %v before the end are no records, want those 3 of "+
+			"the warm-up", lost, early, bearable)
 	}
 	updated, err := strconv.ParseInt(p.show("run_state.json", "updated_ns"), 10, 64)
 	if err != nil || killed.Sub(time.Unix(0, updated)) > bearable {
@@ -109,14 +112,17 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 	if out, err := exec.Command("aiperf", "report", p.dir, "--percentiles", "99.9").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if got, want := p.show("report/profile_export_aiperf.json", "is_complete", "warmup_metrics.request_count.avg", "client_health.verdict", "client_health.reasons.0.code"),
+	if got, want := p.show("report/profile_export_aiperf.json", "is_complete", "warmup_metrics.request_count.avg",
+		"client_health.verdict", "client_health.reasons.0.code"),
 		"false 3.0 inconclusive run_not_ended"; got != want {
 		t.Errorf("the report says %q, want %q", got, want)
 	}
-	if got := p.show("report/profile_export_aiperf.json", "warmup_metrics.request_latency.keys", "client_health.tool_lag.keys"); !strings.Contains(got, "p99.9") || !strings.Contains(got, "p50") {
+	if got := p.show("report/profile_export_aiperf.json", "warmup_metrics.request_latency.keys",
+		"client_health.tool_lag.keys"); !strings.Contains(got, "p99.9") || !strings.Contains(got, "p50") {
 		t.Errorf("the warm-up has %s", got)
 	}
-	if got := p.show("report/profile_export_aiperf.json", "telemetry_data.endpoints"); !strings.Contains(got, `"gpu_power_usage"`) {
+	if got := p.show("report/profile_export_aiperf.json", "telemetry_data.endpoints"); !strings.Contains(got,
+		`"gpu_power_usage"`) {
 		t.Errorf("the GPUs are %s", got)
 	}
 }

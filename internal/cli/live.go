@@ -43,7 +43,8 @@ func (l *livePage) close(cfg *config.Run, i *interrupts, log *slog.Logger) {
 		return
 	}
 	l.page.Linger(cfg.Env.Metrics.ListenLinger, i.Stop, func(wait time.Duration) {
-		log.Info(fmt.Sprintf("Waiting up to %.1f s for the scraper to read the final figures; Ctrl-C ends it", wait.Seconds()))
+		log.Info(fmt.Sprintf("Waiting up to %.1f s for the scraper to read the final figures; Ctrl-C ends it",
+			wait.Seconds()))
 	})
 	l.page.Close()
 }
@@ -61,7 +62,8 @@ func (l *livePage) Begin(b run.Beginning) {
 }
 
 func phaseLoad(p *config.Phase) page.PhaseLoad {
-	l := page.PhaseLoad{Kind: record.PhaseProfiling, Concurrency: p.Concurrency, PrefillConcurrency: p.Prefill, Requests: p.Requests}
+	l := page.PhaseLoad{Kind: record.PhaseProfiling, Concurrency: p.Concurrency, PrefillConcurrency: p.Prefill,
+		Requests: p.Requests}
 	if p.Kind == config.WarmupPhase {
 		l.Kind = record.PhaseWarmup
 	}

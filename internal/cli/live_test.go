@@ -49,7 +49,8 @@ func figuresOf(t *testing.T, url string) map[string]float64 {
 // followed runs a benchmark against a mock server that fails now and then, with the page of --metrics-listen.
 func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 	t.Helper()
-	server, err := mockserver.New(mockserver.Options{TTFT: 10 * time.Millisecond, ITL: time.Millisecond, TTFTJitterCV: 0.5, ErrorRate: 20, Seed: 7})
+	server, err := mockserver.New(mockserver.Options{TTFT: 10 * time.Millisecond, ITL: time.Millisecond,
+		TTFTJitterCV: 0.5, ErrorRate: 20, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +62,10 @@ func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	parsed, err := config.Parse(append([]string{"--model", "mock-model", "--url", "http://" + listener.Addr().String(), "--tokenizer", "builtin", "--ui", "none", "--streaming",
-		"--artifact-dir", t.TempDir(), "--no-server-metrics", "--no-gpu-telemetry", "--isl", "20", "--osl", "12", "--random-seed", "1", "--metrics-listen", "0"}, args...),
+	parsed, err := config.Parse(append([]string{"--model", "mock-model", "--url", "http://" + listener.Addr().String(),
+		"--tokenizer", "builtin", "--ui", "none", "--streaming",
+		"--artifact-dir", t.TempDir(), "--no-server-metrics", "--no-gpu-telemetry", "--isl", "20", "--osl", "12",
+		"--random-seed", "1", "--metrics-listen", "0"}, args...),
 		func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +81,8 @@ func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 	t.Cleanup(live.page.Close)
 	log := runlog.New(runlog.Options{Console: io.Discard})
 	defer log.Close()
-	out, err := run.Execute(context.Background(), cfg, run.Options{Version: "test", Log: log, Observers: live.observers(log.Logger("test")), WatchClient: true})
+	out, err := run.Execute(context.Background(), cfg,
+		run.Options{Version: "test", Log: log, Observers: live.observers(log.Logger("test")), WatchClient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +90,8 @@ func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 }
 
 func TestThePageEndsAsTheSummary(t *testing.T) {
-	live, out := followed(t, "--request-rate", "150", "--benchmark-duration", "0.8", "--benchmark-grace-period", "0", "--warmup-request-count", "5", "--goodput", "time_to_first_token:10")
+	live, out := followed(t, "--request-rate", "150", "--benchmark-duration", "0.8", "--benchmark-grace-period", "0",
+		"--warmup-request-count", "5", "--goodput", "time_to_first_token:10")
 	page := figuresOf(t, live.page.URL())
 	expect := func(sample string, want float64) {
 		t.Helper()
@@ -134,7 +139,8 @@ func TestThePageEndsAsTheSummary(t *testing.T) {
 		if e.Error.HasCode {
 			code = strconv.Itoa(e.Error.Code)
 		}
-		expect(fmt.Sprintf(`aiperf_request_errors_total{code=%q,phase="profiling",type=%q}`, code, e.Error.Type), float64(e.Count))
+		expect(fmt.Sprintf(`aiperf_request_errors_total{code=%q,phase="profiling",type=%q}`, code, e.Error.Type),
+			float64(e.Count))
 	}
 	expect("aiperf_input_tokens_total"+profiling, value("total_isl").Stats.Avg)
 	expect("aiperf_output_tokens_total"+profiling, value("total_output_tokens").Stats.Avg)
@@ -182,7 +188,8 @@ func TestAPortThatIsInUse(t *testing.T) {
 	}
 	defer said.Close()
 	// The server would not answer: nothing is sent to it.
-	code := Main([]string{"profile", "--model", "m", "--url", "http://127.0.0.1:1", "--concurrency", "1", "--tokenizer", "builtin", "--ui", "none", "--artifact-dir", filepath.Join(dir, "out"),
+	code := Main([]string{"profile", "--model", "m", "--url", "http://127.0.0.1:1", "--concurrency", "1", "--tokenizer",
+		"builtin", "--ui", "none", "--artifact-dir", filepath.Join(dir, "out"),
 		"--metrics-listen", port}, said, said)
 	text, err := os.ReadFile(said.Name())
 	if err != nil {

@@ -19,14 +19,15 @@ import (
 	"time"
 )
 
-// TestTwoRunsInOneFolder: the second one is refused with the first one's process, and changes nothing; so are a series and
-// a report that would write there. A killed run keeps nobody out.
+// TestTwoRunsInOneFolder: the second one is refused with the first one's process, and changes nothing; so are a series
+// and a report that would write there. A killed run keeps nobody out.
 func TestTwoRunsInOneFolder(t *testing.T) {
 	t.Parallel()
 	url := answersThenHangs(t, 1)
 	first := startProfile(t, url, "--request-count", "2", "--concurrency", "1")
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) { // a report takes a record
-		if data, err := os.ReadFile(filepath.Join(first.dir, "profile_export.jsonl")); err == nil && strings.HasSuffix(string(data), "\n") {
+		if data, err := os.ReadFile(filepath.Join(first.dir, "profile_export.jsonl")); err == nil &&
+			strings.HasSuffix(string(data), "\n") {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -36,11 +37,13 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 	for name, flags := range map[string][]string{"a run": nil, "a series": {"--num-profile-runs", "2"}} {
 		out, err := profileCommand(url, first.dir, append(flags, "--request-count", "2")...).CombinedOutput()
 		if text := strings.Join(strings.Fields(strings.ReplaceAll(string(out), "│", " ")), " "); err == nil ||
-			!strings.Contains(text, "is in use: the process "+strconv.Itoa(first.cmd.Process.Pid)+", started at 2") || !strings.Contains(text, "--artifact-dir") {
+			!strings.Contains(text, "is in use: the process "+strconv.Itoa(first.cmd.Process.Pid)+", started at 2") ||
+			!strings.Contains(text, "--artifact-dir") {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 	}
-	if out, err := exec.Command("aiperf", "report", first.dir, "--output-dir", first.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "in use") {
+	if out, err := exec.Command("aiperf", "report", first.dir, "--output-dir",
+		first.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "in use") {
 		t.Errorf("a report: %v: %s", err, out)
 	}
 	log, err := os.ReadFile(filepath.Join(first.dir, "logs", "aiperf.log"))
@@ -52,7 +55,8 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(first.dir, ".aiperf.lock")); err != nil {
 		t.Error("the killed run took its lock file along; the test shows nothing")
 	}
-	if out, err := profileCommand(mock(t), first.dir, "--request-count", "2", "--osl", "2").CombinedOutput(); err != nil {
+	if out, err := profileCommand(mock(t), first.dir, "--request-count", "2", "--osl",
+		"2").CombinedOutput(); err != nil {
 		t.Errorf("after a kill: %v: %s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(first.dir, ".aiperf.lock")); err == nil {
@@ -63,8 +67,9 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 // kills is how many runs TestKilledAtAnyMoment kills; AIPERF_TEST_KILLS sets another number.
 const kills = 3
 
-// TestKilledAtAnyMoment kills runs in one folder at random moments. Whatever the moment, each line that is left is whole and
-// of the run that was killed, what was answered more than a second before is there, and the next run can use the folder.
+// TestKilledAtAnyMoment kills runs in one folder at random moments. Whatever the moment, each line that is left is
+// whole and of the run that was killed, what was answered more than a second before is there, and the next run can use
+// the folder.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	times := kills
@@ -96,7 +101,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		killed := time.Now()
 		cmd.Process.Kill()
 		cmd.Wait()
-		data, _ := os.ReadFile(filepath.Join(dir, "profile_export.jsonl")) // none when it was killed before the first line
+		// none when it was killed before the first line
+		data, _ := os.ReadFile(filepath.Join(dir, "profile_export.jsonl"))
 		mu.Lock()
 		sent := len(answered)
 		for id, at := range answered {

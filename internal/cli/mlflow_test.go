@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdMLflow starts an MLflow server: mlflow URL DIR [USER:PASSWORD]. What it is told lies below DIR: a file for each method
-// with a line for each request, and the uploaded files. With a user it takes no one else.
+// cmdMLflow starts an MLflow server: mlflow URL DIR [USER:PASSWORD]. What it is told lies below DIR: a file for each
+// method with a line for each request, and the uploaded files. With a user it takes no one else.
 func cmdMLflow(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mlflow URL DIR [USER:PASSWORD]")

@@ -87,7 +87,8 @@ func TestOptionsOfTheOriginal(t *testing.T) {
 			}
 			forms := [][]string{{o.name, value}, {o.name + "=" + value}}
 			if o.kind == "choice" {
-				forms = append(forms, []string{o.name, strings.ReplaceAll(value, "-", "_")}, []string{o.name, strings.ToUpper(value)})
+				forms = append(forms, []string{o.name, strings.ReplaceAll(value, "-", "_")},
+					[]string{o.name, strings.ToUpper(value)})
 			}
 			for _, args := range forms {
 				if err := parseAlone(args...); err != nil {
@@ -130,7 +131,8 @@ func TestOptionsOfOtherCommandsOfTheOriginal(t *testing.T) {
 
 // namesOption reports whether a help text has the spelling as a word.
 func namesOption(text, name string) bool {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \n\t,;:|[]()=.", r) }) {
+	for word := range strings.FieldsFuncSeq(text,
+		func(r rune) bool { return strings.ContainsRune(" \n\t,;:|[]()=.", r) }) {
 		if word == name {
 			return true
 		}
@@ -141,7 +143,8 @@ func namesOption(text, name string) bool {
 func helpOf(t *testing.T, words []string) string {
 	t.Helper()
 	var out bytes.Buffer
-	a := &app{terminal: &terminal{out: &out, err: &out, styledOut: &out}, env: func(string) (string, bool) { return "", false }}
+	a := &app{terminal: &terminal{out: &out, err: &out, styledOut: &out},
+		env: func(string) (string, bool) { return "", false }}
 	if code := a.main(append(words, "--help")); code != ExitOK {
 		t.Fatalf("aiperf %s --help: exit code %d", strings.Join(words, " "), code)
 	}

@@ -11,7 +11,8 @@ import (
 	"aiperf/internal/run"
 )
 
-// telemetry streams the runs of the program to the collector of --otel-url, one after the other. A nil one does nothing.
+// telemetry streams the runs of the program to the collector of --otel-url, one after the other. A nil one does
+// nothing.
 type telemetry struct {
 	environment otlp.Environment
 	stream      *otlp.Stream // that of the run under way; nil where none could be started
@@ -51,7 +52,8 @@ func (t *telemetry) Begin(b run.Beginning) {
 	o := otlp.Options{
 		URL: c.URL, Environment: t.environment, Requests: c.Metrics, Timing: c.Timing,
 		Interval: env.FlushInterval, Timeout: timeout, MaxBatch: env.MaxBatch, MaxBuffered: env.MaxBuffered,
-		Set: b.Metrics, EndpointType: b.Config.Endpoint.Type, Model: hide(b.Config.Models[0]), Provider: c.Provider, URLs: b.URLs,
+		Set: b.Metrics, EndpointType: b.Config.Endpoint.Type, Model: hide(b.Config.Models[0]), Provider: c.Provider,
+		URLs:        b.URLs,
 		BenchmarkID: b.BenchmarkID, Version: Version, Log: log,
 	}
 	for _, a := range c.Attributes {

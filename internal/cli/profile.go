@@ -112,7 +112,8 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 }
 
 // single makes one run, reports it and says how it ended.
-func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view, interrupts *interrupts) (f series.Finished) {
+func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view,
+	interrupts *interrupts) (f series.Finished) {
 	a.announce(view, "CONFIGURING")
 	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
@@ -184,7 +185,8 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 	if faults := faults(outcome); len(faults) > 0 {
 		code = a.fail(errors.New(strings.Join(faults, "\n")))
 	} else if cfg.RequireValid && outcome.Verdict != trust.Valid {
-		a.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above and in client_health of the JSON summary", outcome.Verdict))
+		a.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above "+
+			"and in client_health of the JSON summary", outcome.Verdict))
 		code = ExitNotValid
 	} else if thresholds > 0 {
 		code = ExitThreshold

@@ -56,7 +56,8 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 		code = a.aggregate(cfg, runs, log)
 	}
 	if stopped {
-		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, and takes 2", good, cfg.Series.Runs))
+		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, "+
+			"and takes 2", good, cfg.Series.Runs))
 	}
 	return interrupts.exit(code)
 }
@@ -64,7 +65,8 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 // aggregate writes and prints what the successful runs say together.
 func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) int {
 	if good := len(series.Successes(runs)); good < 2 {
-		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals take at least 2, so there is no aggregate; the files of each run are in %s",
+		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals take at least 2, so there is no "+
+			"aggregate; the files of each run are in %s",
 			good, len(runs), filepath.Join(cfg.Artifacts.Dir, series.RunsDir))
 		log.Warn(message)
 		return a.fail(fmt.Errorf("%s", message))
@@ -118,7 +120,8 @@ func announcement(s *config.Series) []string {
 		if c.Mode != config.ConvergeDistribution {
 			metric += " " + c.Stat
 		}
-		lines = append(lines, "  Convergence mode: "+c.Mode, "  Convergence metric: "+metric, fmt.Sprintf("  Convergence threshold: %g", c.Threshold))
+		lines = append(lines, "  Convergence mode: "+c.Mode, "  Convergence metric: "+metric,
+			fmt.Sprintf("  Convergence threshold: %g", c.Threshold))
 		if c.Mode == config.ConvergeDistribution {
 			lines = append(lines, "  A higher threshold is stricter: the p-value of the comparison must exceed it")
 		}

@@ -50,8 +50,10 @@ func spelled(secret string) []string {
 	quoted := string(artifact.AppendString(nil, secret))
 	forHTML, _ := json.Marshal(secret)
 	return []string{
-		secret, "Bearer " + secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1], string(forHTML[1 : len(forHTML)-1]),
-		html.EscapeString(secret), strings.ReplaceAll(secret, "/", `\/`), base64.StdEncoding.EncodeToString([]byte(secret)),
+		secret, "Bearer " + secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1],
+		string(forHTML[1 : len(forHTML)-1]),
+		html.EscapeString(secret), strings.ReplaceAll(secret, "/", `\/`),
+		base64.StdEncoding.EncodeToString([]byte(secret)),
 		base64.RawURLEncoding.EncodeToString([]byte(secret)),
 	}
 }
@@ -87,9 +89,11 @@ func (e *echo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/metrics"):
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		fmt.Fprintf(w, "# HELP vllm:num_requests_running %s\n# TYPE vllm:num_requests_running gauge\n", strings.ReplaceAll(label, "\n", " "))
+		fmt.Fprintf(w, "# HELP vllm:num_requests_running %s\n# TYPE vllm:num_requests_running gauge\n",
+			strings.ReplaceAll(label, "\n", " "))
 		fmt.Fprintf(w, "vllm:num_requests_running{model_name=\"%s\"} 8471936250\n", label)
-		fmt.Fprintf(w, "# TYPE DCGM_FI_DEV_GPU_UTIL gauge\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-1\",modelName=\"%s\",Hostname=\"h\"} 50\n", label)
+		fmt.Fprintf(w, "# TYPE DCGM_FI_DEV_GPU_UTIL "+
+			"gauge\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-1\",modelName=\"%s\",Hostname=\"h\"} 50\n", label)
 		return
 	case r.URL.Path == "/foreign":
 		e.mu.Lock()
@@ -173,32 +177,41 @@ func TestNoSecretReachesAFileOrAScreen(t *testing.T) {
 	host := strings.TrimPrefix(server.URL, "http://")
 	environment := map[string]string{
 		"AIPERF_SERVER_METRICS_COLLECTION_INTERVAL": "0.1",
-		"OPENAI_API_KEY": given["environment"], "HF_TOKEN": given["environment HF"], "AWS_SECRET_ACCESS_KEY": given["environment AWS"],
+		"OPENAI_API_KEY": given["environment"], "HF_TOKEN": given["environment HF"],
+		"AWS_SECRET_ACCESS_KEY": given["environment AWS"],
 	}
 	out := filepath.Join(dir, "out")
 	basic := base64.StdEncoding.EncodeToString([]byte("me:" + given["basic password"]))
 	quoted, _ := json.Marshal(given["nested input"])
 	code, screen := runProfile(t, environment,
-		"--model", "m", "--tokenizer", "builtin", "--isl", "8", "--osl", "3", "--request-count", "12", "--request-rate", "15", "-vv",
-		"--url", "http://me:"+url.QueryEscape(given["URL password"])+"@"+host+"/?api_key="+url.QueryEscape(given["URL parameter"])+"&version=2",
+		"--model", "m", "--tokenizer", "builtin", "--isl", "8", "--osl", "3", "--request-count", "12", "--request-rate",
+		"15", "-vv",
+		"--url", "http://me:"+url.QueryEscape(given["URL password"])+"@"+host+"/?api_key="+
+			url.QueryEscape(given["URL parameter"])+"&version=2",
 		"--api-key", "@"+keyFile,
 		"--header", "Cookie: sid="+given["cookie"]+"; theme=dark", "--header", "X-Auth-Token:"+given["header token"],
-		"--header", "X-Client-Secret:"+given["header secret"], "--header", "X-Proxy-Auth: Basic "+basic, "--header", "X-Plain:visible-value",
-		"--extra-inputs", `{"api_key":"`+given["extra input"]+`","metadata":{"user_password":`+string(quoted)+`},"pin_password":`+given["number input"]+`,"max_tokens":3}`,
+		"--header", "X-Client-Secret:"+given["header secret"], "--header", "X-Proxy-Auth: Basic "+basic, "--header",
+		"X-Plain:visible-value",
+		"--extra-inputs", `{"api_key":"`+given["extra input"]+`","metadata":{"user_password":`+string(quoted)+
+			`},"pin_password":`+given["number input"]+`,"max_tokens":3}`,
 		"--system-prompt", "my keys are "+strings.Join(slices.Sorted(maps.Values(given)), " and "),
 		"--server-metrics", "http://me:"+given["metrics user"]+"@"+host+"/more/metrics",
 		"--server-metrics-formats", "json", "csv", "jsonl", "parquet",
 		"--gpu-telemetry", server.URL+"/gpu/metrics?token="+given["GPU parameter"],
-		"--otel-url", "http://me:"+given["otel parameter"]+"@"+published, "--otel-resource-attributes", "api_key="+given["otel attribute"],
-		"--mlflow-tracking-uri", "http://me:"+given["mlflow password"]+"@"+published, "--mlflow-tag", "api_key:"+given["mlflow tag"],
+		"--otel-url", "http://me:"+given["otel parameter"]+"@"+published, "--otel-resource-attributes",
+		"api_key="+given["otel attribute"],
+		"--mlflow-tracking-uri", "http://me:"+given["mlflow password"]+"@"+published, "--mlflow-tag",
+		"api_key:"+given["mlflow tag"],
 		"--metrics-listen", outside.live,
-		"--export-level", "raw", "--export-http-trace", "--export-outputs-json", "--export-records-parquet", "--html-report", "--slice-duration", "1",
+		"--export-level", "raw", "--export-http-trace", "--export-outputs-json", "--export-records-parquet",
+		"--html-report", "--slice-duration", "1",
 		"--ui", "none", "--artifact-dir", out)
 	if code != ExitOK {
 		t.Fatalf("exit code %d:\n%s", code, screen)
 	}
 	findSecrets(t, "the screen", []byte(screen))
-	if len(outside.sent["/v1/metrics"]) == 0 || len(outside.sent) < 15 || !bytes.Contains(outside.page, []byte("aiperf_")) {
+	if len(outside.sent["/v1/metrics"]) == 0 || len(outside.sent) < 15 ||
+		!bytes.Contains(outside.page, []byte("aiperf_")) {
 		t.Errorf("published to %d paths, a page of %d bytes", len(outside.sent), len(outside.page))
 	}
 	findSecrets(t, "the live page", outside.page)
@@ -220,7 +233,8 @@ func TestNoSecretReachesAFileOrAScreen(t *testing.T) {
 	}
 
 	// What is sent stays what it is, but to another origin nothing of it goes.
-	if sent := strings.Join(e.bodies, "\n"); !strings.Contains(sent, given["extra input"]) || !strings.Contains(sent, `"pin_password":`+given["number input"]) {
+	if sent := strings.Join(e.bodies, "\n"); !strings.Contains(sent, given["extra input"]) ||
+		!strings.Contains(sent, `"pin_password":`+given["number input"]) {
 		t.Error("the server did not get what was given")
 	}
 	if len(e.foreign) == 0 {
@@ -249,7 +263,8 @@ func findSecrets(t *testing.T, where string, data []byte) {
 	t.Helper()
 	for name, secret := range given {
 		for _, s := range spelled(secret) {
-			if name == "number input" && (strings.HasSuffix(where, "json") || strings.HasSuffix(where, "csv") || strings.HasSuffix(where, "jsonl") || strings.HasSuffix(where, "html")) {
+			if name == "number input" && (strings.HasSuffix(where, "json") || strings.HasSuffix(where, "csv") ||
+				strings.HasSuffix(where, "jsonl") || strings.HasSuffix(where, "html")) {
 				continue // also a figure of the server
 			}
 			if i := bytes.Index(data, []byte(s)); i >= 0 {

@@ -31,7 +31,8 @@ func TestInterruptedSelftest(t *testing.T) {
 			dir := t.TempDir()
 			report := filepath.Join(dir, "report.json")
 			cmd := exec.Command("aiperf", "selftest", "--json", report)
-			cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "HOME="+dir)
+			cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"),
+				"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "HOME="+dir)
 			if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,8 @@ func TestInterruptedSelftest(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != c.code {
 				t.Errorf("exit code %d, want %d\n%s", got, c.code, stdout.String())
 			}
-			if !regexp.MustCompile(`Result: interrupted — 1\d lines passed`).MatchString(stdout.String()) || strings.Contains(stdout.String(), "remembered") {
+			if !regexp.MustCompile(`Result: interrupted — 1\d lines passed`).MatchString(stdout.String()) ||
+				strings.Contains(stdout.String(), "remembered") {
 				t.Errorf("%s", stdout.String())
 			}
 			text, err := os.ReadFile(report)

@@ -53,7 +53,8 @@ func TestTrapInterruptedSeries(t *testing.T) {
 			p.says(p.stderr.String(), "Cancellation in Progress")
 			p.says(p.stdout.String(), "All runs complete: 2/3 successful")
 			p.says(p.stdout.String(), "Failed: trial_0003 (cancelled before it was complete)")
-			if got, want := p.show("aggregate/profile_export_aiperf_aggregate.json", "metadata.num_profile_runs", "metadata.run_labels.*", "metadata.failed_runs.0.label"),
+			if got, want := p.show("aggregate/profile_export_aiperf_aggregate.json", "metadata.num_profile_runs",
+				"metadata.run_labels.*", "metadata.failed_runs.0.label"),
 				"3 trial_0001,trial_0002 trial_0003"; got != want {
 				t.Errorf("the aggregate has %s, want %s", got, want)
 			}
@@ -78,7 +79,8 @@ func TestInterruptBetweenRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := startProfile(t, mock(t), "--osl", "2", "--request-count", "2", "--num-profile-runs", "3", "--profile-run-cooldown-seconds", "3600")
+			p := startProfile(t, mock(t), "--osl", "2", "--request-count", "2", "--num-profile-runs", "3",
+				"--profile-run-cooldown-seconds", "3600")
 			p.waitFor("Log File: ")
 			p.signal(c.signal)
 			p.ends(c.code)
@@ -124,7 +126,8 @@ func TestTrapOneSuccessIsNoAggregate(t *testing.T) {
 		t.Error("one run was aggregated")
 	}
 	for _, trial := range []string{"run_0001", "run_0002"} {
-		if got := p.show(filepath.Join("profile_runs", trial, "profile_export_aiperf.json"), "was_cancelled"); got != "false" {
+		if got := p.show(filepath.Join("profile_runs", trial, "profile_export_aiperf.json"),
+			"was_cancelled"); got != "false" {
 			t.Errorf("%s has no summary: %s", trial, got)
 		}
 	}

@@ -22,7 +22,8 @@ func TestServerMetricsFlags(t *testing.T) {
 	if got := strings.Join(o.Formats, " "); got != "json csv parquet" {
 		t.Errorf("formats %s", got)
 	}
-	if *o.FromNS != 5 || *o.ToNS != 7 || *o.SliceSeconds != 0.5 || o.OutputDir != "out" || o.Types["a=b"] != prom.Gauge || !o.Bounds {
+	if *o.FromNS != 5 || *o.ToNS != 7 || *o.SliceSeconds != 0.5 || o.OutputDir != "out" ||
+		o.Types["a=b"] != prom.Gauge || !o.Bounds {
 		t.Errorf("options %+v", o)
 	}
 }

@@ -22,9 +22,11 @@ exit $code`
 func ports(t *testing.T, flags ...string) *program {
 	t.Helper()
 	p := &program{t: t, dir: t.TempDir()}
-	p.cmd = profileCommand("http://127.0.0.1:18000", p.dir, append(flags, "--concurrency", "30", "--request-count", "60", "--osl", "2")...)
+	p.cmd = profileCommand("http://127.0.0.1:18000", p.dir,
+		append(flags, "--concurrency", "30", "--request-count", "60", "--osl", "2")...)
 	p.cmd.Path = "/usr/bin/unshare"
-	p.cmd.Args = append([]string{"unshare", "--user", "--map-root-user", "--net", "sh", "-c", inNetwork, filepath.Join(t.TempDir(), "server.log")}, p.cmd.Args...)
+	p.cmd.Args = append([]string{"unshare", "--user", "--map-root-user", "--net", "sh", "-c", inNetwork,
+		filepath.Join(t.TempDir(), "server.log")}, p.cmd.Args...)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = &p.stdout, &p.stderr, time.Second
 	if err := p.cmd.Start(); err != nil {
 		t.Skip("no network of our own: ", err)
@@ -54,7 +56,8 @@ func TestPortsRunOut(t *testing.T) {
 	p.says(p.stderr.String(), "30 connections to one address need a port each, of 20 there are")
 	p.says(p.stderr.String(), "--source-address")
 	p.says(p.stdout.String(), "had no more ports for outgoing connections (20 in all)")
-	p.addsUp(60, "no local port is free: widen the system's range of ports, or send from several addresses with --source-address")
+	p.addsUp(60, "no local port is free: widen the system's range of ports, or send from several addresses with "+
+		"--source-address")
 }
 
 // TestSourceAddressesHaveTheirOwnPorts: what one address has no ports for, two have.

@@ -13,7 +13,8 @@ func withDescriptors(t *testing.T, limit, url string, flags ...string) *program 
 	t.Helper()
 	p := &program{t: t, dir: t.TempDir()}
 	p.cmd = profileCommand(url, p.dir, flags...)
-	p.cmd.Path, p.cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, limit}, p.cmd.Args...)
+	p.cmd.Path, p.cmd.Args = "/bin/sh",
+		append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, limit}, p.cmd.Args...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -25,7 +26,8 @@ func withDescriptors(t *testing.T, limit, url string, flags ...string) *program 
 // others succeed.
 func TestDescriptorsRunOut(t *testing.T) {
 	t.Parallel()
-	p := withDescriptors(t, "48", mock(t, "--fault", "delay_ms=1500"), "--concurrency", "80", "--request-count", "160", "--osl", "2", "--network-latency-automatic")
+	p := withDescriptors(t, "48", mock(t, "--fault", "delay_ms=1500"), "--concurrency", "80", "--request-count", "160",
+		"--osl", "2", "--network-latency-automatic")
 	p.ends(0)
 	p.says(p.stderr.String(), "80 connections need 144 file descriptors, the limit is 48; to raise it: ")
 	p.says(p.stdout.String(), "had no more file descriptors (limit 48)")
@@ -53,10 +55,13 @@ func (p *program) addsUp(sent int, text string) {
 	if good < 1 || bad < 1 || good+bad != sent {
 		p.t.Errorf("%d successes and %d errors of %d requests", good, bad, sent)
 	}
-	if n := p.number("error_summary.0.count"); n != bad || p.show("profile_export_aiperf.json", "error_summary.len") != "1" {
-		p.t.Errorf("%d of %d errors are of the first kind: %s", n, bad, p.show("profile_export_aiperf.json", "error_summary"))
+	if n := p.number("error_summary.0.count"); n != bad ||
+		p.show("profile_export_aiperf.json", "error_summary.len") != "1" {
+		p.t.Errorf("%d of %d errors are of the first kind: %s", n, bad,
+			p.show("profile_export_aiperf.json", "error_summary"))
 	}
-	if got := p.show("profile_export_aiperf.json", "error_summary.0.error_details.message"); !strings.Contains(got, text) || !strings.HasPrefix(got, "Cannot connect to host ") {
+	if got := p.show("profile_export_aiperf.json", "error_summary.0.error_details.message"); !strings.Contains(got,
+		text) || !strings.HasPrefix(got, "Cannot connect to host ") {
 		p.t.Errorf("the error is %q", got)
 	}
 	if n := len(strings.Fields(p.show("profile_export.jsonl", "metadata.session_num"))); n != sent {

@@ -28,8 +28,8 @@ type program struct {
 	read   sync.WaitGroup
 }
 
-// hearHangUps catches SIGHUP in this process: under nohup it would be ignored, and the programs that the tests start would
-// inherit that. What is caught they start with as usual.
+// hearHangUps catches SIGHUP in this process: under nohup it would be ignored, and the programs that the tests start
+// would inherit that. What is caught they start with as usual.
 var hearHangUps = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
 
 // profileCommand is a benchmark of a server that writes to dir.
@@ -87,7 +87,8 @@ func (p *program) waitFor(text string) {
 		select {
 		case line, ok := <-p.lines:
 			if !ok {
-				p.t.Fatalf("the program ended without saying %q; it said:\n%s%s", text, p.stdout.String(), p.stderr.String())
+				p.t.Fatalf("the program ended without saying %q; it said:\n%s%s", text, p.stdout.String(),
+					p.stderr.String())
 			}
 			if strings.Contains(line, text) {
 				return
@@ -172,11 +173,13 @@ func TestTrapFirstInterruptKeepsWhatIsFinished(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := startProfile(t, mock(t)+","+mock(t, "--fault", "never"),
-				"--osl", "2", "--concurrency", "1", "--request-count", "10", "--log-level", "trace", "--export-level", "raw")
+				"--osl", "2", "--concurrency", "1", "--request-count", "10", "--log-level", "trace", "--export-level",
+				"raw")
 			p.waitFor("Request finished")
 			p.signal(c.signal)
 			p.ends(c.code)
-			got := p.show("profile_export_aiperf.json", "was_cancelled", "request_count.avg", "error_request_count", "error_summary")
+			got := p.show("profile_export_aiperf.json", "was_cancelled", "request_count.avg", "error_request_count",
+				"error_summary")
 			if want := "true 1.0 - []"; got != want {
 				t.Errorf("the summary has %s, want %s", got, want)
 			}
@@ -302,7 +305,8 @@ func TestClosedOutputKeepsTheFiles(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Errorf("the run failed: %v", err)
 	}
-	for _, file := range []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl", "profile_export_console.txt"} {
+	for _, file := range []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "profile_export.jsonl",
+		"profile_export_console.txt"} {
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 			t.Error(err)
 		}
@@ -323,7 +327,8 @@ func TestDemoLeavesNoServerBehind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command("aiperf", "demo", "--ui", "none", "--artifact-dir", t.TempDir(), "--request-count", "1000000", "--log-level", "trace")
+			cmd := exec.Command("aiperf", "demo", "--ui", "none", "--artifact-dir", t.TempDir(), "--request-count",
+				"1000000", "--log-level", "trace")
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			var stderr strings.Builder
 			pipe, err := cmd.StderrPipe()

@@ -21,7 +21,8 @@ func TestLibrariesSpeakInTheLog(t *testing.T) {
 	log.Print("Unsolicited response")
 	end()
 	log.Print("afterwards")
-	if got := console.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "DEBUG") || !strings.Contains(got, "Unsolicited response") {
+	if got := console.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "DEBUG") ||
+		!strings.Contains(got, "Unsolicited response") {
 		t.Errorf("log:\n%s", got)
 	}
 	if got := before.String(); strings.Contains(got, "Unsolicited") || !strings.Contains(got, "afterwards") {

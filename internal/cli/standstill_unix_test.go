@@ -14,7 +14,8 @@ import (
 // missed is counted, nothing else is lost, and the report says that the process stood still.
 func TestStandstillIsSeenAndAccountedFor(t *testing.T) {
 	t.Parallel()
-	p := startProfile(t, mock(t, "--ttft", "1", "--itl", "0"), "--osl", "1", "--request-rate", "50", "--arrival-pattern", "constant",
+	p := startProfile(t, mock(t, "--ttft", "1", "--itl", "0"), "--osl", "1", "--request-rate", "50",
+		"--arrival-pattern", "constant",
 		"--benchmark-duration", "6", "--log-level", "trace")
 	p.waitFor("Request finished")
 	p.signal(syscall.SIGSTOP)
@@ -49,7 +50,8 @@ func TestStandstillIsSeenAndAccountedFor(t *testing.T) {
 	if all := dropped + done; all < arrivals*3/4 || all > arrivals {
 		t.Errorf("%v sent and %v dropped, want %v in all", done, dropped, arrivals)
 	}
-	if lines := strings.Count(p.show("profile_export.jsonl", "metadata.session_num"), "\n") + 1; float64(lines) != done {
+	if lines := strings.Count(p.show("profile_export.jsonl", "metadata.session_num"),
+		"\n") + 1; float64(lines) != done {
 		t.Errorf("%d records, %v requests", lines, done)
 	}
 }

@@ -78,9 +78,11 @@ func (t *terminal) panelOn(out io.Writer, title string, lines ...string) {
 	}
 	var box strings.Builder
 	dashes := inner - utf8.RuneCountInString(title) - 2
-	fmt.Fprintf(&box, "%s╭%s %s %s╮%s\n", style, strings.Repeat("─", dashes/2), title, strings.Repeat("─", dashes-dashes/2), reset)
+	fmt.Fprintf(&box, "%s╭%s %s %s╮%s\n", style, strings.Repeat("─", dashes/2), title,
+		strings.Repeat("─", dashes-dashes/2), reset)
 	for _, line := range wrapped {
-		fmt.Fprintf(&box, "%s│%s %s%s %s│%s\n", style, reset, line, strings.Repeat(" ", inner-2-utf8.RuneCountInString(line)), style, reset)
+		fmt.Fprintf(&box, "%s│%s %s%s %s│%s\n", style, reset, line,
+			strings.Repeat(" ", inner-2-utf8.RuneCountInString(line)), style, reset)
 	}
 	fmt.Fprintf(&box, "%s╰%s╯%s\n", style, strings.Repeat("─", inner), reset)
 	io.WriteString(out, box.String())

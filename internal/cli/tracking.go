@@ -40,10 +40,12 @@ func (t *tracking) Begin(b run.Beginning) {
 	m := &cfg.MLflow
 	o := mlflow.Options{
 		URI: m.URI, Environment: t.environment, Experiment: t.redactor.Values(m.Experiment), ParentRunID: m.ParentRunID,
-		RunName: t.redactor.Values(runName(m.RunName, &b)), User: cmp.Or(t.environment.User(), userName()), Params: parameters(cfg, t.redactor),
-		Dir: cfg.Artifacts.Dir, Globs: m.Globs, Export: cfg.Artifacts.Path(config.MLflowJSON),
+		RunName: t.redactor.Values(runName(m.RunName, &b)), User: cmp.Or(t.environment.User(), userName()),
+		Params: parameters(cfg, t.redactor),
+		Dir:    cfg.Artifacts.Dir, Globs: m.Globs, Export: cfg.Artifacts.Path(config.MLflowJSON),
 		Interval: cfg.Env.OTel.FlushInterval, Timeout: cfg.Env.MLflow.Timeout,
-		BenchmarkID: b.BenchmarkID, Version: Version, Set: b.Metrics, Log: b.Log.Logger("mlflow"), Redact: t.redactor.Text,
+		BenchmarkID: b.BenchmarkID, Version: Version, Set: b.Metrics, Log: b.Log.Logger("mlflow"),
+		Redact: t.redactor.Text,
 	}
 	if o.Globs == nil {
 		o.Globs = mlflow.DefaultGlobs(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))

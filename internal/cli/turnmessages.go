@@ -54,7 +54,8 @@ func (a *app) turnMessages(args []string) int {
 		return code
 	}
 	return a.eachRun("turn-messages", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
-		book, err := transcript.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"), runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
+		book, err := transcript.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"),
+			runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
 		if err != nil {
 			return nil, err
 		}

@@ -28,30 +28,37 @@ func agenticOnly() []string {
 func (d *draft) checkAgentic() {
 	if d.mode != AgenticReplay {
 		if flags := d.activeOf(agenticOnly()...); len(flags) > 0 {
-			d.fault("", "%s can only be used with agentic replay: give --scenario %s", strings.Join(flags, ", "), agentX)
+			d.fault("", "%s can only be used with agentic replay: give --scenario %s", strings.Join(flags, ", "),
+				agentX)
 		}
 		return
 	}
 	if low, high := d.minStart, d.maxStart; low > high {
-		d.fault("", "%s %v must be at most %s %v", d.flag("trajectory-start-min-ratio"), low, d.flag("trajectory-start-max-ratio"), high)
+		d.fault("", "%s %v must be at most %s %v", d.flag("trajectory-start-min-ratio"), low,
+			d.flag("trajectory-start-max-ratio"), high)
 	}
 	if d.given("warmup-requests-per-lane") && d.given("agentic-cache-warmup-duration") {
-		d.fault("", "%s and %s cannot be used together: the caches are filled for a time or with a number of requests", d.flag("warmup-requests-per-lane"), d.flag("agentic-cache-warmup-duration"))
+		d.fault("", "%s and %s cannot be used together: the caches are filled for a time or with a number of requests",
+			d.flag("warmup-requests-per-lane"), d.flag("agentic-cache-warmup-duration"))
 	}
 	warmups := d.activeOf("warmup-request-count", "warmup-duration", "num-warmup-sessions", "warmup-concurrency",
 		"warmup-prefill-concurrency", "warmup-request-rate", "warmup-arrival-pattern", "warmup-grace-period",
-		"warmup-concurrency-ramp-duration", "warmup-prefill-concurrency-ramp-duration", "warmup-request-rate-ramp-duration")
+		"warmup-concurrency-ramp-duration", "warmup-prefill-concurrency-ramp-duration",
+		"warmup-request-rate-ramp-duration")
 	if len(warmups) > 0 {
-		d.fault("", "%s cannot be used with agentic replay, whose warm-up is that of its lanes: see --agentic-cache-warmup-duration", strings.Join(warmups, ", "))
+		d.fault("", "%s cannot be used with agentic replay, whose warm-up is that of its lanes: see "+
+			"--agentic-cache-warmup-duration", strings.Join(warmups, ", "))
 	}
 	if target := d.cacheBust(); strings.HasPrefix(target, "warmup_isolation_") {
 		d.fault("", "--cache-bust %s cannot be used with agentic replay, whose warm-up is to fill the caches", target)
 	}
 	if d.p.Text("dataset-sampling-strategy") == "random" {
-		d.fault("", "%s random cannot be used with agentic replay, which plays every recording in turn: use sequential or shuffle", d.flag("dataset-sampling-strategy"))
+		d.fault("", "%s random cannot be used with agentic replay, which plays every recording in turn: use "+
+			"sequential or shuffle", d.flag("dataset-sampling-strategy"))
 	}
 	if flags := d.activeOf("concurrency-ramp-duration", "simultaneous-start", "session-turns-mean"); len(flags) > 0 {
-		d.fault("", "%s cannot be used with agentic replay, whose lanes play recorded sessions", strings.Join(flags, ", "))
+		d.fault("", "%s cannot be used with agentic replay, whose lanes play recorded sessions",
+			strings.Join(flags, ", "))
 	}
 }
 

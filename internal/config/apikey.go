@@ -30,8 +30,8 @@ type Key struct {
 	Withheld bool
 }
 
-// FindKey is the API key for requests to some addresses: that of the flag, else AIPERF_API_KEY, else OPENAI_API_KEY. The
-// last one is meant for other programs, too: it goes only to https addresses and to this machine.
+// FindKey is the API key for requests to some addresses: that of the flag, else AIPERF_API_KEY, else OPENAI_API_KEY.
+// The last one is meant for other programs, too: it goes only to https addresses and to this machine.
 func FindKey(flag string, urls []string, lookup Lookup) (Key, error) {
 	if flag != "" {
 		value, err := readKey(flag)
@@ -132,7 +132,8 @@ func (d *draft) findKey() {
 	case err != nil:
 		d.fault("", "%v", err)
 	case key.Withheld:
-		d.warn("The key in %s is not sent: a --url is neither https nor on this machine; --api-key or AIPERF_API_KEY sends a key anywhere", key.Variable)
+		d.warn("The key in %s is not sent: a --url is neither https nor on this machine; --api-key or AIPERF_API_KEY "+
+			"sends a key anywhere", key.Variable)
 	case key.Variable != "":
 		d.info("The API key is that of the environment variable %s", key.Variable)
 	}

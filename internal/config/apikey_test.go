@@ -26,10 +26,13 @@ func TestFindKey(t *testing.T) {
 	}{
 		{"the flag wins", "flag", "http://h", both, Key{Value: "flag"}, ""},
 		{"then the program's own variable", "", "http://h", both, Key{Value: "own", Variable: "AIPERF_API_KEY"}, ""},
-		{"then the common one over TLS", "", "https://api.example.com/v1", other, Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
+		{"then the common one over TLS", "", "https://api.example.com/v1", other,
+			Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
 		{"on this machine", "", "127.0.0.1:8000", other, Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
-		{"on this machine by name", "", "http://localhost:8000", other, Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
-		{"but not in clear text elsewhere", "", "http://10.0.0.1:8000", other, Key{Variable: "OPENAI_API_KEY", Withheld: true}, ""},
+		{"on this machine by name", "", "http://localhost:8000", other, Key{Value: "other", Variable: "OPENAI_API_KEY"},
+			""},
+		{"but not in clear text elsewhere", "", "http://10.0.0.1:8000", other,
+			Key{Variable: "OPENAI_API_KEY", Withheld: true}, ""},
 		{"none", "", "http://h", nil, Key{}, ""},
 		{"a file", file("key", "\uFEFF sk-1 \r\n"), "http://h", both, Key{Value: "sk-1"}, ""},
 		{"a key that begins with @", "@@key", "http://h", nil, Key{Value: "@key"}, ""},
@@ -81,7 +84,8 @@ func TestKeyOfTheEnvironmentStaysOutOfTheWay(t *testing.T) {
 		if run.Endpoint.APIKey != want {
 			t.Errorf("%s: key %q", line, run.Endpoint.APIKey)
 		}
-		if said := texting(warnings); strings.Contains(said, "sk-openai") || want == "sk-openai" && !strings.Contains(said, "OPENAI_API_KEY") {
+		if said := texting(warnings); strings.Contains(said, "sk-openai") || want == "sk-openai" &&
+			!strings.Contains(said, "OPENAI_API_KEY") {
 			t.Errorf("%s: %s", line, said)
 		}
 	}

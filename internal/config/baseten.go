@@ -59,7 +59,8 @@ func (d *draft) checkBaseten() {
 	// Only sessions whose turns wait for replies have a delay to cap.
 	closed := []string{"", "dag_jsonl", "weka_trace", traceLab, dynamoTrace}
 	if d.given("inter-turn-delay-cap-seconds") && d.p.Bool("open-loop-replay") && !slices.Contains(closed, format) {
-		d.warn("%s has no effect without --no-open-loop-replay: recorded times are followed", d.flag("inter-turn-delay-cap-seconds"))
+		d.warn("%s has no effect without --no-open-loop-replay: recorded times are followed",
+			d.flag("inter-turn-delay-cap-seconds"))
 	}
 	if d.active("open-loop-strict") && d.given("open-loop-replay") && !d.p.Bool("open-loop-replay") {
 		d.fault("V47", "%s and %s cannot be used together", d.flag("open-loop-strict"), d.flag("open-loop-replay"))

@@ -32,10 +32,12 @@ func (d *draft) checkCacheBust() {
 		return
 	}
 	if !d.warmsUp() {
-		d.warn("%s has no effect without a warm-up: give --warmup-request-count, --num-warmup-sessions or --warmup-duration", flag)
+		d.warn("%s has no effect without a warm-up: give --warmup-request-count, --num-warmup-sessions or "+
+			"--warmup-duration", flag)
 	}
 	system := len(d.givenOf("system-prompt", "system-prompt-file", "shared-system-prompt-length")) > 0
 	if target == "warmup_isolation_system" && !system && !d.given("input-file") && d.publicName() == "" {
-		d.fault("", "%s needs a system prompt: give --system-prompt, --system-prompt-file or --shared-system-prompt-length", flag)
+		d.fault("", "%s needs a system prompt: give --system-prompt, --system-prompt-file or "+
+			"--shared-system-prompt-length", flag)
 	}
 }

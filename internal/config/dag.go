@@ -36,13 +36,18 @@ func (d *draft) decideRoots() {
 // agents know.
 func (d *draft) checkRoots() {
 	if flags := d.activeOf("use-think-time-only", "max-context-length"); len(flags) > 0 && !d.recorded {
-		d.fault("", "%s can only be used with a %s, %s or %s file", strings.Join(flags, ", "), wekaTrace, traceLab, dynamoTrace)
+		d.fault("", "%s can only be used with a %s, %s or %s file", strings.Join(flags, ", "), wekaTrace, traceLab,
+			dynamoTrace)
 	}
-	if flags := d.activeOf("inter-turn-delay-cap-seconds"); len(flags) > 0 && !d.branching && !d.ofBaseten && !d.recorded {
-		d.fault("", "%s can only be used with a baseten_trace, %s, %s, %s or %s file", strings.Join(flags, ", "), wekaTrace, traceLab, dynamoTrace, dagJSONL)
+	if flags := d.activeOf("inter-turn-delay-cap-seconds"); len(flags) > 0 && !d.branching && !d.ofBaseten &&
+		!d.recorded {
+		d.fault("", "%s can only be used with a baseten_trace, %s, %s, %s or %s file", strings.Join(flags, ", "),
+			wekaTrace, traceLab, dynamoTrace, dagJSONL)
 	}
-	if flags := d.activeOf("use-think-time-only", "inter-turn-delay-cap-seconds"); len(flags) > 0 && d.recorded && d.mode == FixedSchedule && !d.branching {
-		d.warn("%s has no effect in a fixed schedule, which keeps the recorded times: give --no-fixed-schedule", strings.Join(flags, ", "))
+	if flags := d.activeOf("use-think-time-only", "inter-turn-delay-cap-seconds"); len(flags) > 0 && d.recorded &&
+		d.mode == FixedSchedule && !d.branching {
+		d.warn("%s has no effect in a fixed schedule, which keeps the recorded times: give --no-fixed-schedule",
+			strings.Join(flags, ", "))
 	}
 	if !d.branching || d.mode != UserCentric && d.mode != FixedSchedule {
 		return
@@ -51,7 +56,8 @@ func (d *draft) checkRoots() {
 	if d.mode == FixedSchedule {
 		mode = "a fixed schedule"
 	}
-	d.fault("", "%s cannot be used with the branching sessions of %s: give --concurrency or --request-rate", mode, d.p.Text("input-file"))
+	d.fault("", "%s cannot be used with the branching sessions of %s: give --concurrency or --request-rate", mode,
+		d.p.Text("input-file"))
 }
 
 // corpus is what texts are cut from: code for agents that were recorded at work, unless the user names another.

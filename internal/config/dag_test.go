@@ -31,7 +31,8 @@ func TestEachRootIsPlayedOnceWithoutACount(t *testing.T) {
 			t.Errorf("%s: %d sessions, requests %v, want %d", line, got, r.Profiling().Requests, want)
 		}
 	}
-	for _, line := range []string{"--fixed-schedule", "--user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 4"} {
+	for _, line := range []string{"--fixed-schedule",
+		"--user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 4"} {
 		faults := resolveError(t, "-m m --custom-dataset-type dag_jsonl --input-file "+file+" "+line)
 		wantText(t, line, faults.Error(), "branching sessions")
 	}
@@ -45,17 +46,22 @@ func TestEachRootIsPlayedOnceWithoutACount(t *testing.T) {
 func TestTraceLabIsARecordingOfAgents(t *testing.T) {
 	line := "-m m --custom-dataset-type tracelab --input-file " + writeFile(t, "lab.jsonl", "{}\n")
 	r := resolvedRun(t, line+" --num-dataset-entries 7 --max-context-length 1000")
-	if r.Profiling().Mode != FixedSchedule || r.Dataset.MaxTraces != 7 || r.Dataset.MaxContext != 1000 || r.Dataset.Corpus != "coding" {
+	if r.Profiling().Mode != FixedSchedule || r.Dataset.MaxTraces != 7 || r.Dataset.MaxContext != 1000 ||
+		r.Dataset.Corpus != "coding" {
 		t.Errorf("%s, %+v", r.Profiling().Mode, r.Dataset)
 	}
-	if lab := r.Env.Dataset.TraceLab; lab != (recipe.TraceLab{Join: true, JoinCodex: true, MinSpawn: 10 * time.Second}) {
+	if lab := r.Env.Dataset.TraceLab; lab != (recipe.TraceLab{Join: true, JoinCodex: true,
+		MinSpawn: 10 * time.Second}) {
 		t.Errorf("%+v", lab)
 	}
-	if d := check(t, line+" --inter-turn-delay-cap-seconds 3"); len(d.faults) > 0 || !warns(d, "no effect in a fixed schedule") {
+	if d := check(t, line+" --inter-turn-delay-cap-seconds 3"); len(d.faults) > 0 ||
+		!warns(d, "no effect in a fixed schedule") {
 		t.Errorf("%v, %v", d.faults, d.warnings)
 	}
-	if r := resolvedRun(t, line+" --no-fixed-schedule --use-think-time-only --inter-turn-delay-cap-seconds 3 --concurrency 2"); r.Profiling().Mode != Burst || *r.Dataset.MaxDelayMS != 3000 {
+	if r := resolvedRun(t, line+" --no-fixed-schedule --use-think-time-only --inter-turn-delay-cap-seconds 3 "+
+		"--concurrency 2"); r.Profiling().Mode != Burst || *r.Dataset.MaxDelayMS != 3000 {
 		t.Errorf("%s, %+v", r.Profiling().Mode, r.Dataset)
 	}
-	wantText(t, line, resolveError(t, line+" --no-fixed-schedule --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 4").Error(), "branching sessions")
+	wantText(t, line, resolveError(t,
+		line+" --no-fixed-schedule --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 4").Error(), "branching sessions")
 }

@@ -26,8 +26,8 @@ type draft struct {
 	// lines is the number of rows of a file whose recorded times are followed.
 	lines int64
 
-	// branching reports that sessions of the file branch, recorded that they are those of recorded agents, coders of such at work on code; roots is the
-	// number of roots where that is the number of sessions, else 0.
+	// branching reports that sessions of the file branch, recorded that they are those of recorded agents, coders of
+	// such at work on code; roots is the number of roots where that is the number of sessions, else 0.
 	branching, recorded, coders, ofBaseten bool
 	roots                                  int64
 
@@ -129,7 +129,8 @@ func (d *draft) decideEndpoint() {
 	case !d.streaming || d.canStream():
 	case facts.GRPCStreams:
 		d.streaming = false
-		d.warn("Streaming is not supported for --endpoint-type %s over HTTP, setting streaming to False; it streams over grpc://", d.endpointType)
+		d.warn("Streaming is not supported for --endpoint-type %s over HTTP, setting streaming to False; it streams "+
+			"over grpc://", d.endpointType)
 	default:
 		d.streaming = false
 		d.warn("Streaming is not supported for --endpoint-type %s, setting streaming to False", d.endpointType)

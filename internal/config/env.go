@@ -172,15 +172,16 @@ type UploadEnv struct{ Timeout time.Duration }
 type OTelEnv struct {
 	// FlushInterval lies between two pushes, RequestTimeout bounds one.
 	FlushInterval, RequestTimeout time.Duration
-	// MaxBatch records are added to the figures at the latest when so many wait; MaxBuffered wait at most, more are left out.
+	// MaxBatch records are added to the figures at the latest when so many wait; MaxBuffered wait at most, more are
+	// left out.
 	MaxBatch, MaxBuffered int
 }
 
 // RecordEnv tunes the making and writing of records.
 type RecordEnv struct {
 	ProcessRecordsTimeout time.Duration
-	// CompletionStallTimeout is how long finished requests may wait without any of them becoming a record; 0 is no limit.
-	// CompletionStallCheckInterval lies between two looks.
+	// CompletionStallTimeout is how long finished requests may wait without any of them becoming a record; 0 is no
+	// limit. CompletionStallCheckInterval lies between two looks.
 	CompletionStallTimeout, CompletionStallCheckInterval time.Duration
 	// RawMaxBytes and OutputsMaxBytes are the sizes of the raw export and of outputs.json beyond which
 	// requests are left out; 0 is no limit.

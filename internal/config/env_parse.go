@@ -56,13 +56,15 @@ func ReadEnv(lookup Lookup) (Env, []Warning, error) {
 	if !env.Dev.Mode {
 		for _, name := range []string{"DEV_SHOW_INTERNAL_METRICS", "DEV_SHOW_EXPERIMENTAL_METRICS"} {
 			if set[name] && values[name] == true {
-				warnings = append(warnings, Warning{LevelWarning, EnvPrefix + name + " is ignored: it needs AIPERF_DEV_MODE=1"})
+				warnings = append(warnings, Warning{LevelWarning,
+					EnvPrefix + name + " is ignored: it needs AIPERF_DEV_MODE=1"})
 			}
 		}
 		env.Dev = DevEnv{}
 	}
 	if idle := withoutEffect(values, set); len(idle) > 0 {
-		warnings = append(warnings, Warning{LevelWarning, "these environment variables have no effect in this program: " + strings.Join(idle, ", ")})
+		warnings = append(warnings, Warning{LevelWarning,
+			"these environment variables have no effect in this program: " + strings.Join(idle, ", ")})
 	}
 	return env, warnings, nil
 }

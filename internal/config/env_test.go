@@ -14,13 +14,18 @@ func TestEnvDefaults(t *testing.T) {
 		t.Fatal(err, warnings)
 	}
 	for _, c := range []struct{ got, want any }{
-		{env.HTTP.ConnectionLimit, 2500}, {env.HTTP.KeepaliveTimeout, 300 * time.Second}, {env.HTTP.TCPUserTimeout, 30 * time.Second},
-		{env.HTTP.SSLVerify, true}, {env.HTTP.IPVersion, "4"}, {env.HTTP.XSessionAffinity, true}, {env.HTTP.XSessionID, false},
-		{env.Metrics.UsagePctDiffThreshold, 10.0}, {env.Metrics.OSLMismatchMaxTokenThreshold, 50}, {env.Metrics.ExportFlushInterval, time.Second},
-		{env.UI.ConsoleExportWidth, 140}, {env.UI.MinUpdatePercent, 1.0}, {env.UI.RealtimeMetricsInterval, (*time.Duration)(nil)},
+		{env.HTTP.ConnectionLimit, 2500}, {env.HTTP.KeepaliveTimeout, 300 * time.Second},
+		{env.HTTP.TCPUserTimeout, 30 * time.Second},
+		{env.HTTP.SSLVerify, true}, {env.HTTP.IPVersion, "4"}, {env.HTTP.XSessionAffinity, true},
+		{env.HTTP.XSessionID, false},
+		{env.Metrics.UsagePctDiffThreshold, 10.0}, {env.Metrics.OSLMismatchMaxTokenThreshold, 50},
+		{env.Metrics.ExportFlushInterval, time.Second},
+		{env.UI.ConsoleExportWidth, 140}, {env.UI.MinUpdatePercent, 1.0},
+		{env.UI.RealtimeMetricsInterval, (*time.Duration)(nil)},
 		{env.UI.ConsoleGroups, []string{"effective", "active", "cache", "prediction", "audio", "reasoning", "default"}},
 		{env.Timing.MaxCatchup, 10 * time.Millisecond}, {env.Timing.CancelDrainTimeout, 10 * time.Second},
-		{env.Service.ProfileCancelTimeout, 10 * time.Second}, {env.Worker.CPUUtilizationFactor, 0.75}, {env.Dev.Mode, false},
+		{env.Service.ProfileCancelTimeout, 10 * time.Second}, {env.Worker.CPUUtilizationFactor, 0.75},
+		{env.Dev.Mode, false},
 		{env.Endpoint.ForceContentParts, false},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
@@ -30,7 +35,8 @@ func TestEnvDefaults(t *testing.T) {
 }
 
 func TestEnvBooleans(t *testing.T) {
-	for text, want := range map[string]bool{"1": true, "TRUE": true, "yes": true, "On": true, "0": false, "False": false, "no": false, "off": false} {
+	for text, want := range map[string]bool{"1": true, "TRUE": true, "yes": true, "On": true, "0": false,
+		"False": false, "no": false, "off": false} {
 		env, _, err := ReadEnv(environ("AIPERF_HTTP_SSL_VERIFY=" + text))
 		if err != nil || env.HTTP.SSLVerify != want {
 			t.Errorf("%s: %v, %v", text, env.HTTP.SSLVerify, err)
@@ -62,13 +68,15 @@ func TestEnvFaultsNameVariableValueAndRange(t *testing.T) {
 		name, _, _ := strings.Cut(entry, "=")
 		wantText(t, entry, err.Error(), name, want)
 	}
-	if _, _, err := ReadEnv(environ("AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000", "AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT=1000")); err != nil {
+	if _, _, err := ReadEnv(environ("AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000",
+		"AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT=1000")); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestEnvLists(t *testing.T) {
-	for text, want := range map[string][]string{"usage, default": {"usage", "default"}, `["usage","a,b"]`: {"usage", "a,b"}, "": {}} {
+	for text, want := range map[string][]string{"usage, default": {"usage", "default"},
+		`["usage","a,b"]`: {"usage", "a,b"}, "": {}} {
 		env, _, err := ReadEnv(environ("AIPERF_UI_CONSOLE_GROUPS=" + text))
 		if err != nil || !reflect.DeepEqual(env.UI.ConsoleGroups, want) {
 			t.Errorf("%q: %v, %v", text, env.UI.ConsoleGroups, err)
@@ -96,7 +104,8 @@ func TestUnknownVariables(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("%d warnings, want one", len(got))
 	}
-	wantText(t, "warning", got[0].Text, "AIPERF_HTTP_CONECTION_LIMIT (did you mean AIPERF_HTTP_CONNECTION_LIMIT?)", "AIPERF_ZZZ")
+	wantText(t, "warning", got[0].Text, "AIPERF_HTTP_CONECTION_LIMIT (did you mean AIPERF_HTTP_CONNECTION_LIMIT?)",
+		"AIPERF_ZZZ")
 	if strings.Contains(got[0].Text, "ZZ (did") {
 		t.Errorf("a far-fetched suggestion: %s", got[0].Text)
 	}
@@ -137,7 +146,8 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT", "AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS", "AIPERF_WORKER_CLOCK_PROBE_COUNT"}
+	want := []string{"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT", "AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS",
+		"AIPERF_WORKER_CLOCK_PROBE_COUNT"}
 	_, list, _ := strings.Cut(texting(warnings), "no effect in this program: ")
 	got := strings.Split(list, ", ")
 	slices.Sort(got)

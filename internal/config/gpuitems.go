@@ -34,7 +34,8 @@ func parseGPUItems(items []string) (gpuItems, error) {
 	}
 	if out.collector != "" && len(out.exporters) > 0 {
 		//lint:ignore ST1005 the documented text
-		return out, fmt.Errorf("Cannot use %s with DCGM URLs. %s reads the GPUs of this machine: leave either out", out.collector, out.collector)
+		return out, fmt.Errorf("Cannot use %s with DCGM URLs. %s reads the GPUs of this machine: leave either out",
+			out.collector, out.collector)
 	}
 	return out, nil
 }
@@ -86,14 +87,16 @@ func gpuExporter(item string) (GPUExporter, error) {
 	}
 	if found && strings.Contains(rest, "://") && !strings.HasPrefix(item, "http") {
 		//lint:ignore ST1005 the documented text
-		return GPUExporter{}, fmt.Errorf("Unknown GPU telemetry collector '%s'; the known ones are %s", shorten(name), strings.Join(gpuCollectors, " and "))
+		return GPUExporter{}, fmt.Errorf("Unknown GPU telemetry collector '%s'; the known ones are %s", shorten(name),
+			strings.Join(gpuCollectors, " and "))
 	}
 	foreign := strings.HasPrefix(rest, "//") && !strings.EqualFold(name, "http") && !strings.EqualFold(name, "https")
 	if url, ok := itemURL(item); ok && !foreign {
 		return GPUExporter{URL: url}, nil
 	}
 	//lint:ignore ST1005 the documented text
-	return GPUExporter{}, fmt.Errorf("Invalid GPU telemetry item: %s. Valid options are: 'pynvml', 'amdsmi', 'dashboard', '.csv' file, and URLs.", shorten(item))
+	return GPUExporter{}, fmt.Errorf("Invalid GPU telemetry item: %s. Valid options are: 'pynvml', 'amdsmi', "+
+		"'dashboard', '.csv' file, and URLs.", shorten(item))
 }
 
 // isPort reports whether what follows a colon is a port: dcgm:9400 is a host of that name.

@@ -28,7 +28,8 @@ func exportedConfig(r *Run) (known, further Object) {
 // resolvedConfig is everything that was given or derived, in the order of the "benchmark:" body.
 func resolvedConfig(r *Run) Object {
 	p := r.parsed
-	out := Object{{Key: "models", Value: modelsConfig(r)}, {Key: "endpoint", Value: endpointConfig(r)}, {Key: "datasets", Value: []any{datasetConfig(r)}}}
+	out := Object{{Key: "models", Value: modelsConfig(r)}, {Key: "endpoint", Value: endpointConfig(r)},
+		{Key: "datasets", Value: []any{datasetConfig(r)}}}
 	phases := []any{}
 	for i := range r.Phases {
 		phases = append(phases, phaseConfig(&r.Phases[i], r))
@@ -42,8 +43,10 @@ func resolvedConfig(r *Run) Object {
 		out = append(out, Member{Key: "slos", Value: slos})
 	}
 	if r.Tokenizer.Name != "" {
-		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision", r.Tokenizer.Revision)
-		out = append(out, Member{Key: "tokenizer", Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
+		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision",
+			r.Tokenizer.Revision)
+		out = append(out, Member{Key: "tokenizer",
+			Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
 	}
 	out = append(out, Member{Key: "server_metrics", Value: serverMetricsConfig(r)})
 	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
@@ -70,7 +73,8 @@ func serverMetricsConfig(r *Run) Object {
 	for i := range urls {
 		urls[i] = artifact.RedactURLs(urls[i])
 	}
-	return Object{{Key: "enabled", Value: true}, {Key: "urls", Value: texts(urls)}, {Key: "formats", Value: texts(s.Formats)}}
+	return Object{{Key: "enabled", Value: true}, {Key: "urls", Value: texts(urls)},
+		{Key: "formats", Value: texts(s.Formats)}}
 }
 
 func gpuConfig(r *Run) Object {
@@ -207,7 +211,8 @@ func templateConfig(kind string, extra Object) (template, rest Object) {
 }
 
 func phaseConfig(ph *Phase, r *Run) Object {
-	out := Object{{Key: "name", Value: ph.Name}, {Key: "kind", Value: string(ph.Kind)}, {Key: "type", Value: ph.YAMLType()}}
+	out := Object{{Key: "name", Value: ph.Name}, {Key: "kind", Value: string(ph.Kind)},
+		{Key: "type", Value: ph.YAMLType()}}
 	if ph.Kind == WarmupPhase {
 		out = append(out, Member{Key: "exclude_from_results", Value: true})
 	}
@@ -275,7 +280,8 @@ func phaseConfig(ph *Phase, r *Run) Object {
 		out = append(out, Member{Key: "simultaneous_start", Value: true})
 	}
 	if c := ph.Cancellation; c != nil {
-		out = append(out, Member{Key: "cancellation", Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsOf(c.Delay)}}})
+		out = append(out, Member{Key: "cancellation",
+			Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsOf(c.Delay)}}})
 	}
 	if r.FailedRequestThreshold != nil && ph.Kind == ProfilingPhase {
 		out = append(out, Member{Key: "failed_request_threshold", Value: *r.FailedRequestThreshold})

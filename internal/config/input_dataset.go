@@ -32,7 +32,8 @@ func datasetConfig(r *Run) Object {
 	var prefix Object
 	prefix = addGiven(prefix, p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize))
 	prefix = addGiven(prefix, p, "prompt-prefix-length", "length", int64(d.PrefixLength))
-	prefix = addGiven(prefix, p, "shared-system-prompt-length", "shared_system_length", int64(d.SharedSystemPromptLength))
+	prefix = addGiven(prefix, p, "shared-system-prompt-length", "shared_system_length",
+		int64(d.SharedSystemPromptLength))
 	prefix = addGiven(prefix, p, "user-context-prompt-length", "user_context_length", int64(d.UserContextPromptLength))
 	out = setNonEmpty(out, "prefix_prompts", prefix)
 	if d.SystemPrompt != nil {
@@ -47,7 +48,8 @@ func datasetConfig(r *Run) Object {
 	out = addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
 	if k := d.Rankings; k != nil {
 		out = append(out, Member{Key: "rankings", Value: Object{{Key: "passages", Value: distribution(k.Passages)},
-			{Key: "passage_tokens", Value: distribution(k.PassageTokens)}, {Key: "query_tokens", Value: distribution(k.QueryTokens)}}})
+			{Key: "passage_tokens", Value: distribution(k.PassageTokens)},
+			{Key: "query_tokens", Value: distribution(k.QueryTokens)}}})
 	}
 	return mediaConfig(out, r)
 }
@@ -66,8 +68,10 @@ func readConfig(out Object, r *Run) Object {
 			name, key string
 			n         int
 		}{
-			{"prompt-batch-size", "prompt_batch_size", d.Batches.Text}, {"image-batch-size", "image_batch_size", d.Batches.Image},
-			{"audio-batch-size", "audio_batch_size", d.Batches.Audio}, {"video-batch-size", "video_batch_size", d.Batches.Video},
+			{"prompt-batch-size", "prompt_batch_size", d.Batches.Text},
+			{"image-batch-size", "image_batch_size", d.Batches.Image},
+			{"audio-batch-size", "audio_batch_size", d.Batches.Audio},
+			{"video-batch-size", "video_batch_size", d.Batches.Video},
 		} {
 			out = addGiven(out, p, b.name, b.key, int64(b.n))
 		}

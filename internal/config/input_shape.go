@@ -52,9 +52,10 @@ var exportKeys = map[string]string{
 	"gpu_telemetry":   "enabled urls metrics_file collector mode",
 	"server_metrics":  "enabled urls formats discovery",
 	"network_latency": "enabled ping_interval mean_ms",
-	"otel":            "metrics_url stream_metrics_enabled stream_timing_enabled custom_resource_attributes gen_ai_provider",
-	"mlflow":          "tracking_uri experiment run_name tags parent_run_id artifact_globs",
-	"wandb":           "project entity run_name tags",
+	"otel": "metrics_url stream_metrics_enabled stream_timing_enabled custom_resource_attributes " +
+		"gen_ai_provider",
+	"mlflow": "tracking_uri experiment run_name tags parent_run_id artifact_globs",
+	"wandb":  "project entity run_name tags",
 	"runtime": `ui workers record_processors service_run_type communication api_port api_host dataset_api_base_url workers_per_pod
 		record_processors_per_pod workers_min stats_interval`,
 	"logging": "level",

@@ -28,20 +28,33 @@ func TestInputConfigHasOnlyKeysOfTheSchema(t *testing.T) {
 		// further is what stands in FurtherConfig.
 		further string
 	}{
-		{"seed and entries", []string{"--random-seed", "7", "--request-count", "9"}, []string{`"entries":100,"random_seed":7`, `"models":{"items":[{"name":"m"}]}`, `"name":"main"`}, ""},
-		{"spreads", []string{"--isl", "10", "--osl", "4", "--osl-stddev", "2"}, []string{`"prompts":{"isl":{"mean":10.0},"osl":{"mean":4.0,"stddev":2.0}}`}, ""},
+		{"seed and entries", []string{"--random-seed", "7", "--request-count", "9"},
+			[]string{`"entries":100,"random_seed":7`, `"models":{"items":[{"name":"m"}]}`, `"name":"main"`}, ""},
+		{"spreads", []string{"--isl", "10", "--osl", "4", "--osl-stddev", "2"},
+			[]string{`"prompts":{"isl":{"mean":10.0},"osl":{"mean":4.0,"stddev":2.0}}`}, ""},
 		{"phases", []string{"--warmup-request-count", "2", "--request-count", "3"},
-			[]string{`{"name":"warmup","kind":"warmup","type":"concurrency","exclude_from_results":true,"requests":2`, `{"name":"profiling","kind":"profiling","type":"concurrency","requests":3`}, ""},
-		{"audio in kHz", []string{"--audio-length-mean", "1", "--audio-sample-rates", "16,44.1"}, []string{`"sample_rates":[16,44.1]`, `"length":{"mean":1.0}`}, ""},
-		{"sound of a video in kHz", []string{"--video-width", "64", "--video-height", "64", "--video-audio-num-channels", "1", "--video-audio-sample-rate", "48000"}, []string{`"sample_rate":48.0`}, ""},
-		{"a file", []string{"--input-file", data, "--custom-dataset-type", "single_turn", "--osl", "5"}, []string{`"format":"single_turn"`, `"osl":{"mean":5.0}`}, ""},
-		{"a recording", []string{"--input-file", trace, "--custom-dataset-type", "mooncake_trace", "--fixed-schedule", "--isl-block-size", "16", "--synthesis-max-isl", "9"},
+			[]string{`{"name":"warmup","kind":"warmup","type":"concurrency","exclude_from_results":true,"requests":2`,
+				`{"name":"profiling","kind":"profiling","type":"concurrency","requests":3`}, ""},
+		{"audio in kHz", []string{"--audio-length-mean", "1", "--audio-sample-rates", "16,44.1"},
+			[]string{`"sample_rates":[16,44.1]`, `"length":{"mean":1.0}`}, ""},
+		{"sound of a video in kHz", []string{"--video-width", "64", "--video-height", "64",
+			"--video-audio-num-channels", "1", "--video-audio-sample-rate", "48000"}, []string{`"sample_rate":48.0`},
+			""},
+		{"a file", []string{"--input-file", data, "--custom-dataset-type", "single_turn", "--osl", "5"},
+			[]string{`"format":"single_turn"`, `"osl":{"mean":5.0}`}, ""},
+		{"a recording", []string{"--input-file", trace, "--custom-dataset-type", "mooncake_trace", "--fixed-schedule",
+			"--isl-block-size", "16", "--synthesis-max-isl", "9"},
 			[]string{`"block_size":16`, `"synthesis":{"max_isl":9}`, `"type":"fixed_schedule"`}, ""},
-		{"a series of rates", []string{"--request-rate-series", series}, []string{`"rate_series":[{"time_s":0.0,"qps":5.0}`}, ""},
-		{"the network", []string{"--network-latency-mean", "0.5"}, []string{`"network_latency":{"enabled":true,"mean_ms":0.5}`}, ""},
-		{"a window of lengths", []string{"--isl", "10", "--random-range-ratio", "0.5"}, []string{`"random_range_ratio":"0.5"`}, ""},
-		{"telemetry", []string{"--otel-url", "h:1", "--stream", "timing"}, []string{`"stream_metrics_enabled":false,"stream_timing_enabled":true`}, ""},
-		{"what the schema lacks", []string{"--http2", "--percentiles", "99.9", "--source-address", "127.0.0.1", "--url", "127.0.0.1:1"}, nil,
+		{"a series of rates", []string{"--request-rate-series", series},
+			[]string{`"rate_series":[{"time_s":0.0,"qps":5.0}`}, ""},
+		{"the network", []string{"--network-latency-mean", "0.5"},
+			[]string{`"network_latency":{"enabled":true,"mean_ms":0.5}`}, ""},
+		{"a window of lengths", []string{"--isl", "10", "--random-range-ratio", "0.5"},
+			[]string{`"random_range_ratio":"0.5"`}, ""},
+		{"telemetry", []string{"--otel-url", "h:1", "--stream", "timing"},
+			[]string{`"stream_metrics_enabled":false,"stream_timing_enabled":true`}, ""},
+		{"what the schema lacks", []string{"--http2", "--percentiles", "99.9", "--source-address", "127.0.0.1", "--url",
+			"127.0.0.1:1"}, nil,
 			`{"endpoint":{"source_addresses":["127.0.0.1"],"http2":true},"artifacts":{"percentiles":[99.9]}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,7 +69,8 @@ func TestInputConfigHasOnlyKeysOfTheSchema(t *testing.T) {
 			if strings.HasSuffix(text, `"random_seed":7}`) {
 				t.Errorf("a seed beside the datasets: %s", text)
 			}
-			if further := FurtherConfig(run); c.further != "" && jsonText(t, further) != c.further || c.further == "" && len(further) > 0 {
+			if further := FurtherConfig(run); c.further != "" && jsonText(t, further) != c.further || c.further == "" &&
+				len(further) > 0 {
 				t.Errorf("further %s, want %s", jsonText(t, further), c.further)
 			}
 		})
@@ -66,13 +80,18 @@ func TestInputConfigHasOnlyKeysOfTheSchema(t *testing.T) {
 func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
 	known, further := splitConfig(Object{
 		{Key: "new", Value: int64(1)},
-		{Key: "endpoint", Value: Object{{Key: "type", Value: "chat"}, {Key: "tls", Value: Object{{Key: "a", Value: "b"}}}, {Key: "extra", Value: Object{{Key: "any", Value: int64(2)}}}}},
-		{Key: "phases", Value: []any{Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}}, Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
+		{Key: "endpoint", Value: Object{{Key: "type", Value: "chat"},
+			{Key: "tls", Value: Object{{Key: "a", Value: "b"}}},
+			{Key: "extra", Value: Object{{Key: "any", Value: int64(2)}}}}},
+		{Key: "phases", Value: []any{Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}},
+			Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
 	}, "")
-	if got, want := jsonText(t, known), `{"endpoint":{"type":"chat","extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
+	if got, want := jsonText(t, known),
+		`{"endpoint":{"type":"chat","extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
 		t.Errorf("known %s, want %s", got, want)
 	}
-	if got, want := jsonText(t, further), `{"new":1,"endpoint":{"tls":{"a":"b"}},"phases":{"profiling":{"own":true}}}`; got != want {
+	if got, want := jsonText(t, further),
+		`{"new":1,"endpoint":{"tls":{"a":"b"}},"phases":{"profiling":{"own":true}}}`; got != want {
 		t.Errorf("further %s, want %s", got, want)
 	}
 }
@@ -94,7 +113,8 @@ func TestRowsOfTheSchemaHangTogether(t *testing.T) {
 }
 
 func TestTemplateStandsApartFromTheExtraInputs(t *testing.T) {
-	extra := Object{{Key: "response_field", Value: "a.b"}, {Key: "k", Value: int64(1)}, {Key: "payload_template", Value: "{{ text }}"}}
+	extra := Object{{Key: "response_field", Value: "a.b"}, {Key: "k", Value: int64(1)},
+		{Key: "payload_template", Value: "{{ text }}"}}
 	template, rest := templateConfig("template", extra)
 	if got := jsonText(t, template) + jsonText(t, rest); got != `{"body":"{{ text }}","response_field":"a.b"}{"k":1}` {
 		t.Errorf("got %s", got)

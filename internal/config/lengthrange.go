@@ -60,8 +60,10 @@ func parseRange(text string) (LengthRange, error) {
 }
 
 func (d *draft) checkLengthRange() {
-	if d.given("random-range-ratio-mode") && d.given("random-corpus-style") && d.p.Text("random-range-ratio-mode") != d.p.Text("random-corpus-style") {
-		d.fault("", "%s and %s say different things: the style decides the window of lengths and the tokens together; give one of them",
+	if d.given("random-range-ratio-mode") && d.given("random-corpus-style") &&
+		d.p.Text("random-range-ratio-mode") != d.p.Text("random-corpus-style") {
+		d.fault("", "%s and %s say different things: the style decides the window of lengths and the tokens "+
+			"together; give one of them",
 			d.flag("random-range-ratio-mode"), d.flag("random-corpus-style"))
 	}
 	if !d.given("random-range-ratio") {
@@ -78,11 +80,13 @@ func (d *draft) checkLengthRange() {
 	mode := d.lengthRange().Mode
 	for _, x := range []float64{r.Input, r.Output} {
 		if !(x >= 0 && (x < 1 || x == 1 && mode == StyleSGLang)) {
-			d.fault("", "%s must be at least 0 and below 1, or up to 1 with --random-corpus-style sglang", d.flag("random-range-ratio"))
+			d.fault("", "%s must be at least 0 and below 1, or up to 1 with --random-corpus-style sglang",
+				d.flag("random-range-ratio"))
 			break
 		}
 	}
 	if d.positive("isl-stddev") || d.positive("osl-stddev") {
-		d.warn("the standard deviations of --isl and --osl have no effect with %s, which draws lengths uniformly", d.flag("random-range-ratio"))
+		d.warn("the standard deviations of --isl and --osl have no effect with %s, which draws lengths uniformly",
+			d.flag("random-range-ratio"))
 	}
 }

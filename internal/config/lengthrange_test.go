@@ -19,7 +19,8 @@ func TestLengthRange(t *testing.T) {
 			t.Errorf("%s: %+v, faults %v", line, got, d.faults)
 		}
 	}
-	for _, bad := range []string{"x", "-0.1", "1", `{"input":0.3}`, `{"input":0.3,"output":0,"more":1}`, `{"input":2,"output":0}`, "nan", "1e400"} {
+	for _, bad := range []string{"x", "-0.1", "1", `{"input":0.3}`, `{"input":0.3,"output":0,"more":1}`,
+		`{"input":2,"output":0}`, "nan", "1e400"} {
 		if f := check(t, "-m m --random-range-ratio "+bad).faults; len(f) == 0 {
 			t.Errorf("%s is accepted", bad)
 		}
@@ -35,9 +36,11 @@ func TestOneStyleOfRandomPrompts(t *testing.T) {
 		"--random-corpus-style sglang":     StyleSGLang,
 		"--random-range-ratio-mode sglang": StyleSGLang,
 	} {
-		run, warnings := mustResolve(t, "-m m --request-count 1 --concurrency 1 --prompt-corpus random --random-range-ratio 0.5 "+line)
+		run, warnings := mustResolve(t,
+			"-m m --request-count 1 --concurrency 1 --prompt-corpus random --random-range-ratio 0.5 "+line)
 		if run.Dataset.CorpusStyle != want || run.Dataset.Range.Mode != want || len(warnings) > 0 {
-			t.Errorf("%s: tokens as %s, window as %s, %v", line, run.Dataset.CorpusStyle, run.Dataset.Range.Mode, warnings)
+			t.Errorf("%s: tokens as %s, window as %s, %v", line, run.Dataset.CorpusStyle, run.Dataset.Range.Mode,
+				warnings)
 		}
 	}
 	_, warnings := mustResolve(t, "-m m --random-range-ratio-mode sglang")

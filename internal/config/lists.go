@@ -62,7 +62,8 @@ func ParsePercentiles(items []string) ([]float64, error) {
 	for _, item := range items {
 		rank, err := scalar.Number(strings.TrimPrefix(item, "p"))
 		if err != nil || !(rank > 0 && rank < 100) {
-			return nil, fmt.Errorf("%s is not a percentile: give numbers above 0 and below 100, such as 99.9", shorten(item))
+			return nil, fmt.Errorf("%s is not a percentile: give numbers above 0 and below 100, such as 99.9",
+				shorten(item))
 		}
 		ranks = append(ranks, rank)
 	}
@@ -74,8 +75,9 @@ func ParsePercentiles(items []string) ([]float64, error) {
 }
 
 var (
-	semicolonPair = regexp.MustCompile(`^(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*,\s*(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
-	bracketPair   = regexp.MustCompile(`^\(\s*([^()]*?)\s*\)\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
+	semicolonPair = regexp.MustCompile(
+		`^(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*,\s*(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
+	bracketPair = regexp.MustCompile(`^\(\s*([^()]*?)\s*\)\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
 )
 
 const pairShape = "write ISL[|stddev],OSL[|stddev]:percent;…, for example 256,128:40;512,256:60"

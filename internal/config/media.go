@@ -36,7 +36,8 @@ const maxSide = 1<<16 - 1
 
 func (d *draft) batches() BatchSizes {
 	size := func(name string) int { return *smallInt(d.p.Int(name)) }
-	return BatchSizes{size("prompt-batch-size"), size("image-batch-size"), size("audio-batch-size"), size("video-batch-size")}
+	return BatchSizes{size("prompt-batch-size"), size("image-batch-size"), size("audio-batch-size"),
+		size("video-batch-size")}
 }
 
 // wantsImages, wantsAudio and wantsVideo tell what the options ask for.
@@ -164,7 +165,8 @@ func (d *draft) checkModalities() {
 		}
 		flags := strings.Join(d.givenOf(m.flags...), ", ")
 		if !m.taken {
-			d.fault("", "%s cannot be used with --endpoint-type %s, whose requests hold no %s", flags, d.endpointType, m.what)
+			d.fault("", "%s cannot be used with --endpoint-type %s, whose requests hold no %s", flags, d.endpointType,
+				m.what)
 		}
 		if d.given("input-file") {
 			d.warn("%s has no effect on the conversations of %s", flags, d.flag("input-file"))
@@ -187,7 +189,8 @@ func (d *draft) checkImages() {
 		}
 	}
 	if d.p.Text("image-source-sampling") != "random-with-replacement" && d.p.Text("image-source") == "noise" {
-		d.fault("V47", "%s needs a finite source of images: --image-source assets or a folder", d.flag("image-source-sampling"))
+		d.fault("V47", "%s needs a finite source of images: --image-source assets or a folder",
+			d.flag("image-source-sampling"))
 	}
 }
 
@@ -216,7 +219,8 @@ func (d *draft) checkAudio() {
 			for _, r := range mp3Rates {
 				list = append(list, FormatFloat(float64(r)/1000))
 			}
-			d.fault("", "%s %s: MP3 knows the rates %s kHz", d.flag("audio-sample-rates"), kHz, strings.Join(list, ", "))
+			d.fault("", "%s %s: MP3 knows the rates %s kHz", d.flag("audio-sample-rates"), kHz,
+				strings.Join(list, ", "))
 		case rate < 1 || rate > 1_000_000:
 			d.fault("", "%s %s: rates are in kHz, from 0.001 to 1000", d.flag("audio-sample-rates"), kHz)
 		}
@@ -232,7 +236,8 @@ func (d *draft) checkVideo() {
 		d.fault("V36", "%s is specified but --%s is not", d.flag(given), other)
 	}
 	if channels := d.p.Int("video-audio-num-channels"); d.given("video-audio-codec") && *channels == 0 {
-		d.fault("V37", "%s has no effect: audio is disabled by --video-audio-num-channels 0", d.flag("video-audio-codec"))
+		d.fault("V37", "%s has no effect: audio is disabled by --video-audio-num-channels 0",
+			d.flag("video-audio-codec"))
 	}
 	if rate := *d.p.Float("video-audio-sample-rate"); rate > 96 && rate < 8000 {
 		d.fault("", "%s must be from 8000 to 96000 Hz, or from 8 to 96 kHz", d.flag("video-audio-sample-rate"))
@@ -254,10 +259,12 @@ func (d *draft) checkVideo() {
 func mediaConfig(out Object, r *Run) Object {
 	p, d := r.parsed, r.Dataset
 	if i := d.Images; i != nil {
-		o := Object{{Key: "batch_size", Value: int64(d.Batches.Image)}, {Key: "width", Value: distribution(i.Width)}, {Key: "height", Value: distribution(i.Height)}}
+		o := Object{{Key: "batch_size", Value: int64(d.Batches.Image)}, {Key: "width", Value: distribution(i.Width)},
+			{Key: "height", Value: distribution(i.Height)}}
 		o = append(o, Member{Key: "format", Value: i.Format})
 		o = addGiven(o, p, "image-source", "source", i.Source)
-		out = append(out, Member{Key: "images", Value: addGiven(o, p, "image-source-sampling", "source_sampling", i.Sampling)})
+		out = append(out, Member{Key: "images",
+			Value: addGiven(o, p, "image-source-sampling", "source_sampling", i.Sampling)})
 	}
 	if a := d.Audio; a != nil {
 		out = append(out, Member{Key: "audio", Value: Object{
@@ -268,13 +275,16 @@ func mediaConfig(out Object, r *Run) Object {
 	}
 	if v := d.Video; v != nil {
 		o := Object{
-			{Key: "batch_size", Value: int64(d.Batches.Video)}, {Key: "duration", Value: v.Seconds}, {Key: "fps", Value: int64(v.FPS)},
-			{Key: "width", Value: int64(v.Width)}, {Key: "height", Value: int64(v.Height)}, {Key: "synth_type", Value: v.Show},
+			{Key: "batch_size", Value: int64(d.Batches.Video)}, {Key: "duration", Value: v.Seconds},
+			{Key: "fps", Value: int64(v.FPS)},
+			{Key: "width", Value: int64(v.Width)}, {Key: "height", Value: int64(v.Height)},
+			{Key: "synth_type", Value: v.Show},
 			{Key: "format", Value: v.Format}, {Key: "codec", Value: v.Codec},
 		}
 		if v.AudioChannels > 0 {
 			o = append(o, Member{Key: "audio", Value: Object{
-				{Key: "sample_rate", Value: float64(v.AudioRateHz) / 1000}, {Key: "channels", Value: int64(v.AudioChannels)},
+				{Key: "sample_rate", Value: float64(v.AudioRateHz) / 1000},
+				{Key: "channels", Value: int64(v.AudioChannels)},
 				{Key: "codec", Value: v.AudioCodec}, {Key: "depth", Value: int64(v.AudioDepth)},
 			}})
 		}

@@ -31,7 +31,8 @@ const maxTagKey = 250
 // parseMLflowURI reads the address of a server.
 func parseMLflowURI(text string) (*url.URL, error) {
 	if !schemed.MatchString(text) {
-		return nil, errors.New("write the address of an MLflow server as http://host:port; for a database or a folder start one: mlflow server --backend-store-uri …")
+		return nil, errors.New("write the address of an MLflow server as http://host:port; for a database or a " +
+			"folder start one: mlflow server --backend-store-uri …")
 	}
 	u, err := url.Parse(text)
 	if err != nil { // the parser's own error would repeat the URL, secrets included
@@ -41,7 +42,8 @@ func parseMLflowURI(text string) (*url.URL, error) {
 	port, err := strconv.Atoi(u.Port())
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("the scheme must be http or https; for a database or a folder start a server: mlflow server --backend-store-uri …")
+		return nil, errors.New("the scheme must be http or https; for a database or a folder start a server: mlflow " +
+			"server --backend-store-uri …")
 	case u.Hostname() == "":
 		return nil, errors.New("there is no host; write http://host:port")
 	case u.Port() != "" && (err != nil || port < 1 || port > 65535):
@@ -125,8 +127,10 @@ func (d *draft) mlflow() MLflow {
 		return MLflow{}
 	}
 	m := MLflow{
-		Experiment: strings.TrimSpace(d.p.Text("mlflow-experiment")), RunName: strings.TrimSpace(d.p.Text("mlflow-run-name")),
-		ParentRunID: strings.TrimSpace(d.p.Text("mlflow-parent-run-id")), Globs: globs(d.p.Texts("mlflow-artifact-glob")),
+		Experiment:  strings.TrimSpace(d.p.Text("mlflow-experiment")),
+		RunName:     strings.TrimSpace(d.p.Text("mlflow-run-name")),
+		ParentRunID: strings.TrimSpace(d.p.Text("mlflow-parent-run-id")),
+		Globs:       globs(d.p.Texts("mlflow-artifact-glob")),
 	}
 	m.URI, _ = parseMLflowURI(d.p.Text("mlflow-tracking-uri")) // checked before
 	for _, pair := range d.p.Pairs("mlflow-tag") {
@@ -161,7 +165,8 @@ func mlflowConfig(r *Run) Object {
 	if m.URI == nil {
 		return nil
 	}
-	out := Object{{Key: "tracking_uri", Value: artifact.RedactURLs(m.URI.String())}, {Key: "experiment", Value: m.Experiment}}
+	out := Object{{Key: "tracking_uri", Value: artifact.RedactURLs(m.URI.String())},
+		{Key: "experiment", Value: m.Experiment}}
 	out = addGiven(out, r.parsed, "mlflow-run-name", "run_name", m.RunName)
 	if len(m.Tags) > 0 {
 		tags := Object{}

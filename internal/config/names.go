@@ -144,7 +144,8 @@ func ArtifactKinds() []Artifact {
 // prefixSuffixes are what a prefix may end in, tried in this order; one of them is taken off.
 func prefixSuffixes() []string {
 	return []string{
-		"_server_metrics.parquet", "_server_metrics.jsonl", "_server_metrics.json", "_server_metrics.csv", "_gpu_telemetry.jsonl",
+		"_server_metrics.parquet", "_server_metrics.jsonl", "_server_metrics.json", "_server_metrics.csv",
+		"_gpu_telemetry.jsonl",
 		"_timeslices.csv", "_timeslices.json", "_raw.jsonl", "_console.txt", "_network_latency.jsonl",
 		".parquet", ".csv", ".json", ".jsonl",
 	}

@@ -45,12 +45,13 @@ func TestSourceAddresses(t *testing.T) {
 		t.Errorf("sources %s", got)
 	}
 	for line, want := range map[string]string{
-		"--source-address":                                       "at least one IP address",
-		"--source-address localhost":                             "localhost is not an IP address",
-		"--source-address 0.0.0.0":                               "0.0.0.0 is not the address of a machine",
-		"--source-address 224.0.0.1":                             "224.0.0.1 is not the address of a machine",
-		"--source-address 10.0.0.1 ::ffff:10.0.0.1":              "10.0.0.1 is given twice",
-		"--source-address ::1":                                   "connections to http://localhost:8000 need an address of IP version 4",
+		"--source-address":                          "at least one IP address",
+		"--source-address localhost":                "localhost is not an IP address",
+		"--source-address 0.0.0.0":                  "0.0.0.0 is not the address of a machine",
+		"--source-address 224.0.0.1":                "224.0.0.1 is not the address of a machine",
+		"--source-address 10.0.0.1 ::ffff:10.0.0.1": "10.0.0.1 is given twice",
+		"--source-address ::1": "connections to http://localhost:8000 need an " +
+			"address of IP version 4",
 		"--source-address ::1 --url 127.0.0.1:1":                 "connections to 127.0.0.1:1 need an address of IP version 4",
 		"--source-address 10.0.0.1 --url 10.0.0.9 [::1]:8000":    "connections to [::1]:8000 need an address of IP version 6",
 		"--source-address 127.0.0.1 --url http://u:secret@[::1]": "need an address of IP version 6",
@@ -66,11 +67,13 @@ func TestSourceAddresses(t *testing.T) {
 		}
 	}
 	for _, env := range []string{"6", "auto"} {
-		if _, _, err := Resolve(mustParse(t, "-m m --source-address ::1", "AIPERF_HTTP_IP_VERSION="+env), fakeCatalog{}); err != nil {
+		if _, _, err := Resolve(mustParse(t, "-m m --source-address ::1", "AIPERF_HTTP_IP_VERSION="+env),
+			fakeCatalog{}); err != nil {
 			t.Errorf("IP version %s: %v", env, err)
 		}
 	}
-	if _, _, err := Resolve(mustParse(t, "-m m --source-address 10.0.0.1", "AIPERF_HTTP_IP_VERSION=6"), fakeCatalog{}); err == nil {
+	if _, _, err := Resolve(mustParse(t, "-m m --source-address 10.0.0.1", "AIPERF_HTTP_IP_VERSION=6"),
+		fakeCatalog{}); err == nil {
 		t.Error("an IPv4 source is accepted although names have IPv6 addresses")
 	}
 }

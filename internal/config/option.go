@@ -63,7 +63,8 @@ const (
 
 // Groups lists the groups in the order of the help text.
 func Groups() []Group {
-	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries, GroupOutput}
+	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries,
+		GroupOutput}
 }
 
 // Option is a row of the table of "aiperf profile".

@@ -13,8 +13,8 @@ import (
 
 // OTel says where the run's figures are pushed as OpenTelemetry metrics.
 type OTel struct {
-	// URL is nil when nothing is pushed. Its scheme is http, https, grpc or grpcs, or empty where the user gave none; it may
-	// hold user information.
+	// URL is nil when nothing is pushed. Its scheme is http, https, grpc or grpcs, or empty where the user gave none;
+	// it may hold user information.
 	URL *url.URL
 	// Metrics asks for the figures of requests, Timing for those of the load.
 	Metrics, Timing bool
@@ -57,7 +57,8 @@ func parseOTelURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseAttributes reads items of key=value; several may stand in one, separated by commas. A later one of the same name wins.
+// parseAttributes reads items of key=value; several may stand in one, separated by commas. A later one of the same name
+// wins.
 func parseAttributes(items []string) ([]Attribute, error) {
 	var list []Attribute
 next:

@@ -102,12 +102,14 @@ func TestAllFlagFaultsAreReportedAtOnce(t *testing.T) {
 	if len(faults) != 5 {
 		t.Fatalf("%d faults: %v", len(faults), faults)
 	}
-	wantText(t, "all", faults.Error(), "--concurrency 0", "--foo", "--request-rate x", `"extra"`, "AIPERF_HTTP_CONNECTION_LIMIT")
+	wantText(t, "all", faults.Error(), "--concurrency 0", "--foo", "--request-rate x", `"extra"`,
+		"AIPERF_HTTP_CONNECTION_LIMIT")
 }
 
 func TestSecretsAreNotEchoed(t *testing.T) {
 	for _, line := range []string{
-		"--header Bearer-hunter2", "--api-key= --concurrency hunter3 --api-key hunter2 --api-key hunter2", "--url http://u:hunter2@ -m m", "--header {hunter2",
+		"--header Bearer-hunter2", "--api-key= --concurrency hunter3 --api-key hunter2 --api-key hunter2",
+		"--url http://u:hunter2@ -m m", "--header {hunter2",
 	} {
 		p, err := Parse(words(line), environ())
 		if err == nil {
@@ -120,7 +122,8 @@ func TestSecretsAreNotEchoed(t *testing.T) {
 }
 
 func TestOrigins(t *testing.T) {
-	p := mustParse(t, "--isl 5 -m a --api-port 80", "AIPERF_UI_REALTIME_METRICS_INTERVAL=7", "AIPERF_API_SERVER_PORT=90")
+	p := mustParse(t, "--isl 5 -m a --api-port 80", "AIPERF_UI_REALTIME_METRICS_INTERVAL=7",
+		"AIPERF_API_SERVER_PORT=90")
 	for name, want := range map[string]Origin{
 		"prompt-input-tokens-mean": {FromFlag, "--isl"},
 		"model-names":              {FromFlag, "-m"},
@@ -173,7 +176,8 @@ func TestTableIsConsistent(t *testing.T) {
 		if o.Sweep && o.Type != Int && o.Type != Float {
 			t.Errorf("--%s: only numbers are swept", o.Name)
 		}
-		if o.Env != "" && !slices.ContainsFunc(Variables(), func(v Variable) bool { return EnvPrefix+v.Name == o.Env }) {
+		if o.Env != "" && !slices.ContainsFunc(Variables(),
+			func(v Variable) bool { return EnvPrefix+v.Name == o.Env }) {
 			t.Errorf("--%s: no variable %s", o.Name, o.Env)
 		}
 	}
@@ -194,15 +198,18 @@ func TestTableIsConsistent(t *testing.T) {
 // line never holds the API key, and that parsing is a function of its input.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"--model\nm", "--url\na\nb\n--streaming", "--concurrency\n1,2,3", "--extra-inputs\n{\"a\":[1,{}]}", "-H\nA:1,B:2",
-		"--seq-dist\n[(1,1):100]", "--goodput\na:1", "--\nx", "-vv\n-v", "--api-key\nzzsecretzz", "--benchmark-duration\n1e300\n--model\nm",
+		"--model\nm", "--url\na\nb\n--streaming", "--concurrency\n1,2,3", "--extra-inputs\n{\"a\":[1,{}]}",
+		"-H\nA:1,B:2",
+		"--seq-dist\n[(1,1):100]", "--goodput\na:1", "--\nx", "-vv\n-v", "--api-key\nzzsecretzz",
+		"--benchmark-duration\n1e300\n--model\nm",
 		"--request-count\n9223372036854775807\n-m\nm\n--concurrency\n9223372036854775807",
 		"--fixed-schedule\n--input-file\n.\n-m\nm", "--prefix\nx", "--profile-export-prefix\n../..\n-m\nm",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, "input-file") || strings.Contains(text, "input_file") || strings.Contains(text, "system-prompt") {
+		if strings.Contains(text, "input-file") || strings.Contains(text, "input_file") ||
+			strings.Contains(text, "system-prompt") {
 			t.Skip("reads files of the machine")
 		}
 		args := strings.Split(text, "\n")
@@ -217,7 +224,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if key := run.Endpoint.APIKey; len(key) > 6 && strings.Contains(run.CLICommand, key) && strings.Count(text, key) == 1 {
+		if key := run.Endpoint.APIKey; len(key) > 6 && strings.Contains(run.CLICommand, key) &&
+			strings.Count(text, key) == 1 {
 			t.Errorf("the command line holds the key: %s", run.CLICommand)
 		}
 		if len(InputConfig(run)) == 0 {

@@ -17,8 +17,8 @@ type Public struct {
 	Path string
 	// Filters are columns and the values that rows must have.
 	Filters []recipe.Filter
-	// Limit is the number of conversations after which a data set ends that is read as a stream; of sessions of agents, 0
-	// where the user gave none.
+	// Limit is the number of conversations after which a data set ends that is read as a stream; of sessions of agents,
+	// 0 where the user gave none.
 	Limit int
 	// Entries is the number of conversations that was asked for; 0 if none was.
 	Entries int64
@@ -40,7 +40,8 @@ func (d *draft) publicName() string {
 
 func (d *draft) public() Public {
 	p := d.p
-	out := Public{Name: d.publicName(), Subset: p.Text("hf-subset"), WekaRepo: p.Text("hf-weka-dataset"), Path: p.Text("dataset-path")}
+	out := Public{Name: d.publicName(), Subset: p.Text("hf-subset"), WekaRepo: p.Text("hf-weka-dataset"),
+		Path: p.Text("dataset-path")}
 	if out.Name != "" && out.Path == "" {
 		out.Path = p.Text("input-file")
 	}
@@ -101,20 +102,23 @@ func (d *draft) checkPublic() {
 	}
 	agents := slices.Contains(agentSets(), name)
 	if agents && d.agentLimit() == 0 {
-		d.fault("", "%s %s needs a limit of its sessions: give --num-conversations, --num-dataset-entries or --request-count", d.flag("public-dataset"), name)
+		d.fault("", "%s %s needs a limit of its sessions: give --num-conversations, --num-dataset-entries or "+
+			"--request-count", d.flag("public-dataset"), name)
 	}
 	switch {
 	case !d.active("fixed-schedule") || agents:
 	case name != "":
 		d.fault("", "%s cannot be used with the data set %s, whose rows have no times", d.flag("fixed-schedule"), name)
 	case !d.active("input-file"):
-		d.fault("V2", "%s can only be used together with --input-file, or with --public-dataset %s", d.flag("fixed-schedule"), orList(agentSets()))
+		d.fault("V2", "%s can only be used together with --input-file, or with --public-dataset %s",
+			d.flag("fixed-schedule"), orList(agentSets()))
 	}
 }
 
 func publicConfig(p Public) Object {
 	out := Object{{Key: "dataset", Value: p.Name}}
-	for _, x := range []struct{ key, value string }{{"hf_subset", p.Subset}, {"hf_weka_dataset", p.WekaRepo}, {"path", p.Path}} {
+	for _, x := range []struct{ key, value string }{{"hf_subset", p.Subset}, {"hf_weka_dataset", p.WekaRepo},
+		{"path", p.Path}} {
 		if x.value != "" {
 			out = append(out, Member{Key: x.key, Value: x.value})
 		}

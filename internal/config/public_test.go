@@ -20,7 +20,8 @@ func TestPartsOfSpeedBenchAsFormats(t *testing.T) {
 			"--public-dataset " + name + " --dataset-path " + file:      file,
 		} {
 			d := resolvedRun(t, "-m m "+line).Dataset
-			if d.Kind != PublicDataset || d.Public.Name != name || d.Public.Path != path || d.Path != "" || d.Format != "" {
+			if d.Kind != PublicDataset || d.Public.Name != name || d.Public.Path != path || d.Path != "" ||
+				d.Format != "" {
 				t.Errorf("%s: %s %q %+v", line, d.Kind, d.Path, d.Public)
 			}
 		}
@@ -49,14 +50,17 @@ func TestModelsMayBeRepeated(t *testing.T) {
 // Recorded sessions of agents need a limit that the user gave, and may be played at their times.
 func TestSessionsOfAgentsNeedALimit(t *testing.T) {
 	for _, name := range agentSets() {
-		wantText(t, name, resolveError(t, "-m m --public-dataset "+name).Error(), "--num-conversations, --num-dataset-entries or --request-count")
-		wantText(t, name, resolveError(t, "-m m --benchmark-duration 5 --public-dataset "+name).Error(), "needs a limit")
+		wantText(t, name, resolveError(t, "-m m --public-dataset "+name).Error(),
+			"--num-conversations, --num-dataset-entries or --request-count")
+		wantText(t, name, resolveError(t, "-m m --benchmark-duration 5 --public-dataset "+name).Error(),
+			"needs a limit")
 		for line, want := range map[string]int{
 			"--num-conversations 3": 3, "--request-count 4": 4, "--num-dataset-entries 5 --request-count 9": 5,
 			"--num-dataset-entries 5 --fixed-schedule": 5,
 		} {
 			r := resolvedRun(t, "-m m --public-dataset "+name+" "+line)
-			if r.Dataset.Public.Limit != want || (r.Profiling().Mode == FixedSchedule) != strings.Contains(line, "fixed") {
+			if r.Dataset.Public.Limit != want ||
+				(r.Profiling().Mode == FixedSchedule) != strings.Contains(line, "fixed") {
 				t.Errorf("%s: limit %d, %s", line, r.Dataset.Public.Limit, r.Profiling().Mode)
 			}
 		}

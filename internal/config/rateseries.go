@@ -88,7 +88,8 @@ func parseRateSeries(text []byte) ([]RatePoint, error) {
 		case *p.QPS <= 0:
 			return nil, fmt.Errorf("point %d: qps %v must be above 0", i+1, *p.QPS)
 		case i > 0 && secondsDuration(*p.Time) <= secondsDuration(points[i-1].Seconds):
-			return nil, fmt.Errorf("point %d: time_s %v must be later than %v of the point before", i+1, *p.Time, points[i-1].Seconds)
+			return nil, fmt.Errorf("point %d: time_s %v must be later than %v of the point before", i+1, *p.Time,
+				points[i-1].Seconds)
 		}
 		points[i] = RatePoint{*p.Time, *p.QPS}
 	}

@@ -14,21 +14,24 @@ func TestRateSeriesFiles(t *testing.T) {
 	} {
 		run, _ := mustResolve(t, "-m m --request-rate-series "+writeFile(t, "series.json", text))
 		ph := run.Profiling()
-		if !reflect.DeepEqual(ph.Series, want) || ph.Mode != Rate || ph.Pattern != PatternConstant || ph.Rate != 0 || *ph.Requests != 10 {
+		if !reflect.DeepEqual(ph.Series, want) || ph.Mode != Rate || ph.Pattern != PatternConstant || ph.Rate != 0 ||
+			*ph.Requests != 10 {
 			t.Errorf("%s: %+v", text, ph)
 		}
 		if dir := run.Artifacts.Dir; !strings.HasSuffix(dir, "-request_rate_series") {
 			t.Errorf("folder %s", dir)
 		}
 	}
-	run, _ := mustResolve(t, "-m m --arrival-smoothness 2 --request-rate-series "+writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`))
+	run, _ := mustResolve(t, "-m m --arrival-smoothness 2 --request-rate-series "+
+		writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`))
 	if ph := run.Profiling(); ph.Pattern != PatternGamma || ph.Smoothness != 2 {
 		t.Errorf("with a smoothness: %+v", ph)
 	}
 }
 
 func TestWarmupBeforeARateSeries(t *testing.T) {
-	line := "-m m --warmup-request-count 3 --request-rate-series " + writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`)
+	line := "-m m --warmup-request-count 3 --request-rate-series " +
+		writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`)
 	run, _ := mustResolve(t, line)
 	if w := run.Warmup(); w.Mode != Rate || w.Rate != 5 || w.Pattern != PatternConstant || w.Series != nil {
 		t.Errorf("the warm-up goes at the first rate: %+v", w)
@@ -78,7 +81,8 @@ func FuzzRateSeries(f *testing.F) {
 			t.Errorf("%d points", len(points))
 		}
 		for i, p := range points {
-			if !(p.Rate > 0) || p.Seconds < 0 || i > 0 && secondsDuration(p.Seconds) <= secondsDuration(points[i-1].Seconds) {
+			if !(p.Rate > 0) || p.Seconds < 0 || i > 0 &&
+				secondsDuration(p.Seconds) <= secondsDuration(points[i-1].Seconds) {
 				t.Errorf("point %d: %+v", i, p)
 			}
 		}

@@ -37,10 +37,11 @@ func (d *draft) run() *Run {
 		LogLevel:               d.logLevel(),
 		FailedRequestThreshold: p.Float("failed-request-threshold"),
 		FailFast:               p.Bool("fail-fast"),
-		Workers:                Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")), RecordProcessors: smallInt(p.Int("record-processors"))},
-		Env:                    p.Env,
-		Submission:             d.submission,
-		parsed:                 p,
+		Workers: Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")),
+			RecordProcessors: smallInt(p.Int("record-processors"))},
+		Env:        p.Env,
+		Submission: d.submission,
+		parsed:     p,
 	}
 	if d.warmsUp() {
 		r.Phases = append(r.Phases, d.warmup())
@@ -109,14 +110,16 @@ func (d *draft) tokenizer() Tokenizer {
 	if !d.facts.ProducesTokens && !d.facts.TokenizesInput || !d.needsTokenizer() {
 		return Tokenizer{}
 	}
-	t := Tokenizer{Given: d.given("tokenizer"), Revision: d.p.Text("tokenizer-revision"), ChatTemplate: d.p.Bool("apply-chat-template")}
+	t := Tokenizer{Given: d.given("tokenizer"), Revision: d.p.Text("tokenizer-revision"),
+		ChatTemplate: d.p.Bool("apply-chat-template")}
 	for _, model := range d.models {
 		name := model
 		switch {
 		case t.Given:
 			name = d.p.Text("tokenizer")
 		case IsPlaceholder(model):
-			d.warn("the model %s is a placeholder and --tokenizer is not given: token counts follow %s (o200k_base)", model, BuiltinTokenizer)
+			d.warn("the model %s is a placeholder and --tokenizer is not given: token counts follow %s (o200k_base)",
+				model, BuiltinTokenizer)
 			name = BuiltinTokenizer
 		}
 		t.ByModel = append(t.ByModel, name)
@@ -134,7 +137,8 @@ func (d *draft) serverCounts() bool {
 func (d *draft) needsTokenizer() bool {
 	p := d.p
 	return d.facts.TokenIDs || !d.serverCounts() || p.Text("input-file") == "" ||
-		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 || *p.Int("prompt-prefix-length") > 0
+		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 ||
+		*p.Int("prompt-prefix-length") > 0
 }
 
 // IsPlaceholder reports whether a model is named as nobody names a real one.
@@ -229,8 +233,9 @@ func (d *draft) serverMetrics() ServerMetrics {
 	p := d.p
 	return ServerMetrics{
 		// SageMaker passes nothing on but invocations.
-		Enabled: !p.Bool("no-server-metrics") && (p.Given("server-metrics") || !p.Given("sagemaker-endpoint-name")), Given: p.Given("server-metrics"),
-		URLs: p.Texts("server-metrics"), Formats: p.Texts("server-metrics-formats"),
+		Enabled: !p.Bool("no-server-metrics") && (p.Given("server-metrics") || !p.Given("sagemaker-endpoint-name")),
+		Given:   p.Given("server-metrics"),
+		URLs:    p.Texts("server-metrics"), Formats: p.Texts("server-metrics-formats"),
 	}
 }
 
@@ -251,7 +256,8 @@ func (d *draft) artifacts() Artifacts {
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
 		HTMLReport:      p.Bool("html-report"),
-		Outputs:         p.Bool("export-outputs-json") || !p.Given("export-outputs-json") && p.Text("export-level") == "raw",
+		Outputs: p.Bool("export-outputs-json") || !p.Given("export-outputs-json") &&
+			p.Text("export-level") == "raw",
 	}
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, secondsDuration(*s))

@@ -10,26 +10,35 @@ import (
 )
 
 func TestResolvedRun(t *testing.T) {
-	run, _ := mustResolve(t, "-m a,b --url h1:1 https://h2/v1/ --endpoint-type Completions --streaming --api-key k -H A:1 --custom-endpoint /x "+
-		"--isl 100 --isl-stddev 5 --osl 20 --num-prompts 7 --session-turns-mean 3 --session-turn-delay-mean 50.5 --request-rate 5 --arrival-pattern constant "+
-		"--request-cancellation-rate 10 --request-cancellation-delay 0.5 --concurrency 3 --request-count 30 --tokenizer builtin --failed-request-threshold 0.1 --stats-interval 0 --artifact-dir out/")
+	run, _ := mustResolve(t, "-m a,b --url h1:1 https://h2/v1/ --endpoint-type Completions --streaming --api-key k "+
+		"-H A:1 --custom-endpoint /x "+
+		"--isl 100 --isl-stddev 5 --osl 20 --num-prompts 7 --session-turns-mean 3 --session-turn-delay-mean 50.5 "+
+		"--request-rate 5 --arrival-pattern constant "+
+		"--request-cancellation-rate 10 --request-cancellation-delay 0.5 --concurrency 3 --request-count 30 "+
+		"--tokenizer builtin --failed-request-threshold 0.1 --stats-interval 0 --artifact-dir out/")
 	e := run.Endpoint
-	if !reflect.DeepEqual(e.URLs, []string{"http://h1:1", "https://h2/v1/"}) || e.Type != "completions" || !e.Streaming || e.APIKey != "k" ||
-		e.TimeoutSeconds != 21600 || *e.CustomPath != "/x" || e.ConnectionReuse != "pooled" || e.SessionHeader != "X-Correlation-ID" ||
+	if !reflect.DeepEqual(e.URLs, []string{"http://h1:1", "https://h2/v1/"}) || e.Type != "completions" ||
+		!e.Streaming || e.APIKey != "k" ||
+		e.TimeoutSeconds != 21600 || *e.CustomPath != "/x" || e.ConnectionReuse != "pooled" ||
+		e.SessionHeader != "X-Correlation-ID" ||
 		!reflect.DeepEqual(e.Headers, []Header{{"A", "1"}}) {
 		t.Errorf("endpoint %+v", e)
 	}
 	d := run.Dataset
-	if d.Kind != SyntheticDataset || d.ISL != (recipe.Normal{Mean: 100, Stddev: 5}) || *d.OSL != (recipe.Normal{Mean: 20, Stddev: 0}) || d.Entries != 7 || d.Turns != (recipe.Normal{Mean: 3, Stddev: 0}) ||
+	if d.Kind != SyntheticDataset || d.ISL != (recipe.Normal{Mean: 100, Stddev: 5}) ||
+		*d.OSL != (recipe.Normal{Mean: 20, Stddev: 0}) || d.Entries != 7 ||
+		d.Turns != (recipe.Normal{Mean: 3, Stddev: 0}) ||
 		d.TurnDelayMS != (recipe.Normal{Mean: 50.5, Stddev: 0}) || d.TurnDelayRatio != 1 || d.Batches.Text != 1 {
 		t.Errorf("dataset %+v", d)
 	}
 	p := run.Profiling()
-	if p.Mode != Rate || p.Rate != 5 || p.Pattern != PatternConstant || p.Smoothness != 0 || *p.Concurrency != 3 || *p.Requests != 30 ||
+	if p.Mode != Rate || p.Rate != 5 || p.Pattern != PatternConstant || p.Smoothness != 0 || *p.Concurrency != 3 ||
+		*p.Requests != 30 ||
 		*p.Cancellation != (load.Cancellation{Percent: 10, Delay: 500 * time.Millisecond}) {
 		t.Errorf("phase %+v", p)
 	}
-	if run.Tokenizer.Name != "builtin" || !run.Tokenizer.Given || *run.FailedRequestThreshold != 0.1 || *run.UI.StatsInterval != 0 || run.Artifacts.Dir != "out" || run.ModelSelection != "round_robin" {
+	if run.Tokenizer.Name != "builtin" || !run.Tokenizer.Given || *run.FailedRequestThreshold != 0.1 ||
+		*run.UI.StatsInterval != 0 || run.Artifacts.Dir != "out" || run.ModelSelection != "round_robin" {
 		t.Errorf("run %+v", run)
 	}
 }
@@ -72,21 +81,29 @@ func TestSystemPromptFile(t *testing.T) {
 }
 
 func TestInputConfig(t *testing.T) {
-	run, _ := mustResolve(t, "-m m --url http://u:p@h:1 --streaming --api-key sk-secret -H Authorization:abc X-A:b --extra-inputs a:1 api_key:zz --isl 100 "+
-		"--num-prompts 30 --concurrency 4 --warmup-request-count 2 --benchmark-duration 5 --goodput request_latency:250 --random-seed 7 --tokenizer builtin --no-server-metrics --artifact-dir out")
+	run, _ := mustResolve(t, "-m m --url http://u:p@h:1 --streaming --api-key sk-secret -H Authorization:abc X-A:b "+
+		"--extra-inputs a:1 api_key:zz --isl 100 "+
+		"--num-prompts 30 --concurrency 4 --warmup-request-count 2 --benchmark-duration 5 --goodput "+
+		"request_latency:250 --random-seed 7 --tokenizer builtin --no-server-metrics --artifact-dir out")
 	want := Object{
 		{Key: "models", Value: Object{{Key: "items", Value: []any{Object{{Key: "name", Value: "m"}}}}}},
 		{Key: "endpoint", Value: Object{
-			{Key: "urls", Value: []any{"http://<redacted>@h:1"}}, {Key: "type", Value: "chat"}, {Key: "api_key", Value: artifact.Redacted}, {Key: "streaming", Value: true},
+			{Key: "urls", Value: []any{"http://<redacted>@h:1"}}, {Key: "type", Value: "chat"},
+			{Key: "api_key", Value: artifact.Redacted}, {Key: "streaming", Value: true},
 			{Key: "headers", Value: Object{{Key: "Authorization", Value: artifact.Redacted}, {Key: "X-A", Value: "b"}}},
 			{Key: "extra", Value: Object{{Key: "a", Value: int64(1)}, {Key: "api_key", Value: artifact.Redacted}}},
 		}},
-		{Key: "datasets", Value: []any{Object{{Key: "name", Value: "main"}, {Key: "type", Value: "synthetic"}, {Key: "entries", Value: int64(30)},
-			{Key: "random_seed", Value: int64(7)}, {Key: "prompts", Value: Object{{Key: "isl", Value: Object{{Key: "mean", Value: 100.0}}}}}}}},
+		{Key: "datasets", Value: []any{Object{{Key: "name", Value: "main"}, {Key: "type", Value: "synthetic"},
+			{Key: "entries", Value: int64(30)},
+			{Key: "random_seed", Value: int64(7)},
+			{Key: "prompts", Value: Object{{Key: "isl", Value: Object{{Key: "mean", Value: 100.0}}}}}}}},
 		{Key: "phases", Value: []any{
-			Object{{Key: "name", Value: "warmup"}, {Key: "kind", Value: "warmup"}, {Key: "type", Value: "concurrency"}, {Key: "exclude_from_results", Value: true},
+			Object{{Key: "name", Value: "warmup"}, {Key: "kind", Value: "warmup"}, {Key: "type", Value: "concurrency"},
+				{Key: "exclude_from_results", Value: true},
 				{Key: "requests", Value: int64(2)}, {Key: "concurrency", Value: int64(4)}},
-			Object{{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"}, {Key: "type", Value: "concurrency"}, {Key: "duration", Value: 5.0}, {Key: "concurrency", Value: int64(4)}, {Key: "grace_period", Value: 30.0}},
+			Object{{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"},
+				{Key: "type", Value: "concurrency"}, {Key: "duration", Value: 5.0},
+				{Key: "concurrency", Value: int64(4)}, {Key: "grace_period", Value: 30.0}},
 		}},
 		{Key: "artifacts", Value: Object{{Key: "dir", Value: "out"}}},
 		{Key: "slos", Value: Object{{Key: "request_latency", Value: 250.0}}},
@@ -101,19 +118,25 @@ func TestInputConfig(t *testing.T) {
 }
 
 func TestInputConfigDistributions(t *testing.T) {
-	run, _ := mustResolve(t, "-m a,b --model-selection-strategy random --isl 100 --isl-stddev 5 --request-rate 5 --arrival-smoothness 2 --benchmark-duration 9 --benchmark-grace-period inf --export-level raw --seq-dist 5,6|1:100")
+	run, _ := mustResolve(t, "-m a,b --model-selection-strategy random --isl 100 --isl-stddev 5 --request-rate 5 "+
+		"--arrival-smoothness 2 --benchmark-duration 9 --benchmark-grace-period inf --export-level raw --seq-dist 5,6|1:100")
 	out := InputConfig(run)
 	models, _ := out.Get("models")
-	wantObject(t, models.(Object), Object{{Key: "strategy", Value: "random"}, {Key: "items", Value: []any{Object{{Key: "name", Value: "a"}}, Object{{Key: "name", Value: "b"}}}}})
+	wantObject(t, models.(Object), Object{{Key: "strategy", Value: "random"},
+		{Key: "items", Value: []any{Object{{Key: "name", Value: "a"}}, Object{{Key: "name", Value: "b"}}}}})
 	datasets, _ := out.Get("datasets")
 	prompts, _ := datasets.([]any)[0].(Object).Get("prompts")
 	wantObject(t, prompts.(Object), Object{
 		{Key: "isl", Value: Object{{Key: "mean", Value: 100.0}, {Key: "stddev", Value: 5.0}}},
-		{Key: "sequence_distribution", Value: []any{Object{{Key: "isl", Value: Object{{Key: "mean", Value: 5.0}}}, {Key: "osl", Value: Object{{Key: "mean", Value: 6.0}, {Key: "stddev", Value: 1.0}}}, {Key: "probability", Value: 100.0}}}},
+		{Key: "sequence_distribution", Value: []any{Object{{Key: "isl", Value: Object{{Key: "mean", Value: 5.0}}},
+			{Key: "osl", Value: Object{{Key: "mean", Value: 6.0}, {Key: "stddev", Value: 1.0}}},
+			{Key: "probability", Value: 100.0}}}},
 	})
 	phases, _ := out.Get("phases")
 	wantObject(t, phases.([]any)[0].(Object), Object{
-		{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"}, {Key: "type", Value: "gamma"}, {Key: "duration", Value: 9.0}, {Key: "rate", Value: 5.0}, {Key: "smoothness", Value: 2.0}, {Key: "grace_period", Value: "inf"},
+		{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"}, {Key: "type", Value: "gamma"},
+		{Key: "duration", Value: 9.0}, {Key: "rate", Value: 5.0}, {Key: "smoothness", Value: 2.0},
+		{Key: "grace_period", Value: "inf"},
 	})
 	artifacts, _ := out.Get("artifacts")
 	if raw, ok := artifacts.(Object).Get("raw"); !ok || raw != true {
@@ -137,7 +160,8 @@ func TestArtifactNamesWithoutPrefix(t *testing.T) {
 }
 
 func TestRampsAndUsersReachTheirPhases(t *testing.T) {
-	run, _ := mustResolve(t, "-m m --request-rate 10 --concurrency 8 --request-rate-ramp-duration 3 --concurrency-ramp-duration 4 --warmup-request-count 5 --warmup-request-rate-ramp-duration 1")
+	run, _ := mustResolve(t, "-m m --request-rate 10 --concurrency 8 --request-rate-ramp-duration 3 "+
+		"--concurrency-ramp-duration 4 --warmup-request-count 5 --warmup-request-rate-ramp-duration 1")
 	p, w := run.Profiling(), run.Warmup()
 	if p.RateRamp != 3*time.Second || p.ConcurrencyRamp != 4*time.Second || p.PrefillRamp != 0 {
 		t.Errorf("profiling ramps %v %v %v", p.RateRamp, p.ConcurrencyRamp, p.PrefillRamp)

@@ -17,13 +17,19 @@ import (
 // rules are the checks of options against one another, in the order in which faults are reported.
 func rules() []func(*draft) {
 	return []func(*draft){
-		(*draft).checkModels, (*draft).checkURLs, (*draft).checkWeights, (*draft).checkHeaders, (*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
-		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults, (*draft).checkConcurrency, (*draft).checkPrefill,
+		(*draft).checkModels, (*draft).checkURLs, (*draft).checkWeights, (*draft).checkHeaders,
+		(*draft).checkConnections, (*draft).checkListen, (*draft).checkRequirements, (*draft).checkExclusions,
+		(*draft).checkSchedule, (*draft).checkSimultaneousStart, (*draft).checkGoodput, (*draft).checkResults,
+		(*draft).checkConcurrency, (*draft).checkPrefill,
 		(*draft).checkUsers, (*draft).checkUsersFile, (*draft).checkArrivals, (*draft).checkStop,
-		(*draft).checkPrefixes, (*draft).checkSystemPrompt, (*draft).checkText, (*draft).checkRankings, (*draft).checkTokenizer,
-		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten, (*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange, (*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel, (*draft).checkMLflow,
+		(*draft).checkPrefixes, (*draft).checkSystemPrompt, (*draft).checkText, (*draft).checkRankings,
+		(*draft).checkTokenizer,
+		(*draft).checkContentType, (*draft).checkTraces, (*draft).checkPublic, (*draft).checkBaseten,
+		(*draft).checkRoots, (*draft).checkAgentic, (*draft).checkCacheBust, (*draft).checkLengthRange,
+		(*draft).checkMedia, (*draft).checkTelemetry, (*draft).checkOTel, (*draft).checkMLflow,
 		(*draft).checkControls, (*draft).checkTransport, (*draft).checkGRPC, (*draft).checkAWS,
-		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength, (*draft).warnDeviations, (*draft).warnStream, (*draft).warnWarmup,
+		(*draft).checkSweep, (*draft).checkSeries, (*draft).checkExportPrefix, (*draft).warnOutputLength,
+		(*draft).warnDeviations, (*draft).warnStream, (*draft).warnWarmup,
 	}
 }
 
@@ -85,8 +91,10 @@ func inPortRange(text string) bool {
 // checkWeights refuses a choice by weight where there are no weights.
 func (d *draft) checkWeights() {
 	if d.p.Text("model-selection-strategy") == "weighted" {
-		d.fault("", "%s weighted needs a weight for each model, which no flag gives (in YAML it is models.items[].weight): with round_robin or random "+
-			"a model that --model names several times, as in a,a,b, has so many shares", d.flag("model-selection-strategy"))
+		d.fault("", "%s weighted needs a weight for each model, which no flag gives (in YAML it is "+
+			"models.items[].weight): with round_robin or random "+
+			"a model that --model names several times, as in a,a,b, has so many shares",
+			d.flag("model-selection-strategy"))
 	}
 }
 
@@ -96,10 +104,12 @@ func (d *draft) checkHeaders() {
 		d.fault("", "%s contains a line break, which no header can hold; see how the key was read", d.flag("api-key"))
 	}
 	if name := d.p.Text("session-header"); name != "" && !headerName.MatchString(name) {
-		d.fault("", "%s %s: the name of a header is letters, digits and dashes", d.flag("session-header"), shorten(name))
+		d.fault("", "%s %s: the name of a header is letters, digits and dashes", d.flag("session-header"),
+			shorten(name))
 	}
 	if strings.Contains(d.p.Text("custom-endpoint"), "://") {
-		d.fault("", "%s %s: this is a path below the address; the address itself is given by --url", d.flag("custom-endpoint"), shorten(artifact.RedactAddress(d.p.Text("custom-endpoint"))))
+		d.fault("", "%s %s: this is a path below the address; the address itself is given by --url",
+			d.flag("custom-endpoint"), shorten(artifact.RedactAddress(d.p.Text("custom-endpoint"))))
 	}
 }
 
@@ -207,7 +217,8 @@ func (d *draft) checkGoodput() {
 			}
 			d.fault("V9", "%s: unknown metric tag %s%s", d.flag("goodput"), shorten(slo.Tag), hint)
 		case facts.Derived:
-			d.fault("V9", "%s: %s is a derived metric and cannot be used; use a per-record metric such as request_latency", d.flag("goodput"), slo.Tag)
+			d.fault("V9", "%s: %s is a derived metric and cannot be used; use a per-record metric such as "+
+				"request_latency", d.flag("goodput"), slo.Tag)
 		}
 	}
 }
@@ -215,7 +226,8 @@ func (d *draft) checkGoodput() {
 // checkResults checks what is asked of the results.
 func (d *draft) checkResults() {
 	if d.active("export-records-parquet") && d.p.Text("export-level") == "summary" {
-		d.fault("", "%s and %s summary cannot be used together: there are no records then", d.flag("export-records-parquet"), d.flag("export-level"))
+		d.fault("", "%s and %s summary cannot be used together: there are no records then",
+			d.flag("export-records-parquet"), d.flag("export-level"))
 	}
 	var percentiles []float64
 	if d.given("percentiles") {
@@ -302,7 +314,8 @@ func (d *draft) checkAtMost(part, whole string) {
 func (d *draft) checkUsers() {
 	if d.given("user-centric-rate") && !d.given("input-file") { // a file has the turns that it has
 		if turns := d.intValues("session-turns-mean"); len(turns) == 0 || slices.Min(turns) < 2 {
-			d.fault("V17", "%s requires multi-turn conversations: give --session-turns-mean 2 or more", d.flag("user-centric-rate"))
+			d.fault("V17", "%s requires multi-turn conversations: give --session-turns-mean 2 or more",
+				d.flag("user-centric-rate"))
 		}
 	}
 	for _, users := range d.intValues("num-users") {
@@ -328,9 +341,11 @@ func (d *draft) checkArrivals() {
 	}
 	switch {
 	case d.given("arrival-pattern") && pattern != PatternGamma:
-		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"), d.flag("arrival-pattern"), pattern)
+		d.fault("V21", "%s can only be used with the gamma pattern, not with %s %s", d.flag("arrival-smoothness"),
+			d.flag("arrival-pattern"), pattern)
 	case len(rates) == 0:
-		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate", d.flag("arrival-smoothness"))
+		d.fault("V21", "%s can only be used with the gamma pattern, which needs --request-rate",
+			d.flag("arrival-smoothness"))
 	}
 }
 
@@ -339,7 +354,8 @@ func (d *draft) checkInfiniteRate() {
 	infinite := func(name string) bool { rate := d.p.Float(name); return rate != nil && math.IsInf(*rate, 1) }
 	if d.mode == Rate && infinite("request-rate") {
 		if d.concurrency == nil && d.prefill == nil && d.requests == nil && d.sessions == nil {
-			d.fault("", "%s inf sends all requests at once: give --concurrency, --request-count or --num-sessions", d.flag("request-rate"))
+			d.fault("", "%s inf sends all requests at once: give --concurrency, --request-count or --num-sessions",
+				d.flag("request-rate"))
 		}
 		if d.given("request-rate-ramp-duration") {
 			d.warn("%s has no effect with %s inf", d.flag("request-rate-ramp-duration"), d.flag("request-rate"))
@@ -348,12 +364,14 @@ func (d *draft) checkInfiniteRate() {
 	if !d.warmsUp() {
 		return
 	}
-	if w := d.warmup(); w.AtOnce() && w.Concurrency == nil && w.Prefill == nil && w.Requests == nil && w.Sessions == nil {
+	if w := d.warmup(); w.AtOnce() && w.Concurrency == nil && w.Prefill == nil && w.Requests == nil &&
+		w.Sessions == nil {
 		rate := "request-rate"
 		if infinite("warmup-request-rate") {
 			rate = "warmup-request-rate"
 		}
-		d.fault("", "%s inf sends all requests of the warm-up at once: give --warmup-concurrency, --warmup-request-count or --num-warmup-sessions",
+		d.fault("", "%s inf sends all requests of the warm-up at once: give --warmup-concurrency, "+
+			"--warmup-request-count or --num-warmup-sessions",
 			d.flag(rate))
 	}
 }
@@ -366,13 +384,15 @@ func (d *draft) checkSimultaneousStart() {
 	case d.mode != Burst || !d.given("concurrency"):
 		d.fault("", "%s needs --concurrency without a rate or a schedule", d.flag("simultaneous-start"))
 	case d.given("concurrency-ramp-duration"):
-		d.fault("", "%s and %s cannot be used together", d.flag("simultaneous-start"), d.flag("concurrency-ramp-duration"))
+		d.fault("", "%s and %s cannot be used together", d.flag("simultaneous-start"),
+			d.flag("concurrency-ramp-duration"))
 	}
 }
 
 func (d *draft) checkStop() {
 	if d.mode != FixedSchedule && d.requests == nil && d.sessions == nil && d.duration == nil {
-		d.fault("V46", "at least one stop condition is needed: give --request-count, --num-sessions or --benchmark-duration")
+		d.fault("V46", "at least one stop condition is needed: give --request-count, --num-sessions or "+
+			"--benchmark-duration")
 	}
 }
 
@@ -382,7 +402,8 @@ func (d *draft) checkExportPrefix() {
 	}
 	stem := filepath.FromSlash(PrefixStem(d.p.Text("profile-export-prefix")))
 	if base := filepath.Base(stem); base == "." || base == string(filepath.Separator) || !filepath.IsLocal(stem) {
-		d.fault("", "%s %s: the prefix must name a file inside the artifact directory", d.flag("profile-export-prefix"), shorten(d.p.Text("profile-export-prefix")))
+		d.fault("", "%s %s: the prefix must name a file inside the artifact directory", d.flag("profile-export-prefix"),
+			shorten(d.p.Text("profile-export-prefix")))
 	}
 }
 
@@ -401,7 +422,9 @@ func (d *draft) warnOutputLength() {
 	if osl := d.p.Int("osl"); osl != nil {
 		n = *osl
 	}
-	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server knows them", d.flag("osl"), n, n)
+	d.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs "+
+		"ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server knows them",
+		d.flag("osl"), n, n)
 }
 
 // warnDeviations names standard deviations of what has no mean.
@@ -424,9 +447,11 @@ func (d *draft) warnStream() {
 	switch {
 	case !given || !isBool || asked == d.streaming:
 	case asked:
-		d.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead", d.flag("extra-inputs"))
+		d.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead",
+			d.flag("extra-inputs"))
 	default:
-		d.warn("%s stream:false asks for whole replies: with --streaming the time to first token is that of the whole reply, and there is none between tokens", d.flag("extra-inputs"))
+		d.warn("%s stream:false asks for whole replies: with --streaming the time to first token is that of the "+
+			"whole reply, and there is none between tokens", d.flag("extra-inputs"))
 	}
 }
 
@@ -451,10 +476,13 @@ func (d *draft) warnWarmup() {
 	if d.warmsUp() {
 		return
 	}
-	flags := d.givenOf("warmup-concurrency", "warmup-prefill-concurrency", "warmup-request-rate", "warmup-arrival-pattern",
-		"warmup-concurrency-ramp-duration", "warmup-prefill-concurrency-ramp-duration", "warmup-request-rate-ramp-duration")
+	flags := d.givenOf("warmup-concurrency", "warmup-prefill-concurrency", "warmup-request-rate",
+		"warmup-arrival-pattern",
+		"warmup-concurrency-ramp-duration", "warmup-prefill-concurrency-ramp-duration",
+		"warmup-request-rate-ramp-duration")
 	if len(flags) > 0 {
-		d.warn("no warm-up: %s have an effect only with --warmup-request-count, --warmup-duration or --num-warmup-sessions", strings.Join(flags, ", "))
+		d.warn("no warm-up: %s have an effect only with --warmup-request-count, --warmup-duration or "+
+			"--num-warmup-sessions", strings.Join(flags, ", "))
 	}
 }
 

@@ -39,7 +39,8 @@ func (d *draft) checkPrefixes() {
 	pool, length := d.positive("prompt-prefix-pool-size"), d.positive("prompt-prefix-length")
 	switch {
 	case length && !pool:
-		d.warn("%s has no effect without --num-prefix-prompts, which says how many different prefixes there are", d.flag("prompt-prefix-length"))
+		d.warn("%s has no effect without --num-prefix-prompts, which says how many different prefixes there are",
+			d.flag("prompt-prefix-length"))
 	case pool && !length:
 		d.warn("%s has no effect without --prompt-prefix-length", d.flag("prompt-prefix-pool-size"))
 	}
@@ -54,14 +55,16 @@ func (d *draft) checkText() {
 		return
 	}
 	var flags []string
-	for _, name := range []string{"isl", "isl-stddev", "prompt-batch-size", "prompt-prefix-pool-size", "prompt-prefix-length"} {
+	for _, name := range []string{"isl", "isl-stddev", "prompt-batch-size", "prompt-prefix-pool-size",
+		"prompt-prefix-length"} {
 		if d.given(name) && d.positive(name) {
 			flags = append(flags, d.flag(name))
 		}
 	}
 	flags = append(flags, d.givenOf("seq-dist", "shared-system-prompt-length", "user-context-prompt-length")...)
 	if len(flags) > 0 {
-		d.fault("V31", "%s cannot be used with --endpoint-type %s, whose requests hold no text", strings.Join(flags, ", "), d.endpointType)
+		d.fault("V31", "%s cannot be used with --endpoint-type %s, whose requests hold no text",
+			strings.Join(flags, ", "), d.endpointType)
 	}
 }
 
@@ -78,11 +81,13 @@ func (d *draft) checkRankings() {
 	all := append(d.givenOf("rankings-passages-mean", "rankings-passages-stddev"), tokens...)
 	if len(all) > 0 && !d.isRankings() {
 		types := typesThat(func(f api.Descriptor) bool { return strings.Contains(f.Name, "rankings") })
-		d.fault("V29", "%s can only be used with rankings endpoints: %s", strings.Join(all, ", "), strings.Join(types, ", "))
+		d.fault("V29", "%s can only be used with rankings endpoints: %s", strings.Join(all, ", "),
+			strings.Join(types, ", "))
 	}
 	lengths := d.givenOf("isl", "isl-stddev")
 	if len(lengths) > 0 && (d.isRankings() || len(tokens) > 0) {
-		d.fault("V30", "%s cannot be used for rankings; use one set of options: --rankings-passages-prompt-token-mean and --rankings-query-prompt-token-mean", strings.Join(lengths, ", "))
+		d.fault("V30", "%s cannot be used for rankings; use one set of options: "+
+			"--rankings-passages-prompt-token-mean and --rankings-query-prompt-token-mean", strings.Join(lengths, ", "))
 	}
 }
 
@@ -90,18 +95,22 @@ func (d *draft) checkTokenizer() {
 	if d.facts.ProducesTokens || d.facts.TokenizesInput {
 		return
 	}
-	if flags := d.givenOf("tokenizer", "tokenizer-revision", "tokenizer-trust-remote-code", "apply-chat-template"); len(flags) > 0 {
-		d.fault("V32", "%s cannot be used with --endpoint-type %s, which counts no tokens", strings.Join(flags, ", "), d.endpointType)
+	if flags := d.givenOf("tokenizer", "tokenizer-revision", "tokenizer-trust-remote-code",
+		"apply-chat-template"); len(flags) > 0 {
+		d.fault("V32", "%s cannot be used with --endpoint-type %s, which counts no tokens", strings.Join(flags, ", "),
+			d.endpointType)
 	}
 }
 
 func (d *draft) checkContentType() {
 	switch asked := d.p.Text("request-content-type"); {
 	case asked == formType && !d.facts.FormData:
-		d.fault("V33", "%s multipart/form-data is only supported for endpoint types that support form-data encoding (e.g., video_generation), but --endpoint-type %s does not support it.",
+		d.fault("V33", "%s multipart/form-data is only supported for endpoint types that support form-data encoding "+
+			"(e.g., video_generation), but --endpoint-type %s does not support it.",
 			d.flag("request-content-type"), d.endpointType)
 	case asked != formType && d.given("request-content-type") && d.facts.FormDataOnly:
-		d.fault("", "%s %s: the requests of --endpoint-type %s are forms; leave the option out", d.flag("request-content-type"), asked, d.endpointType)
+		d.fault("", "%s %s: the requests of --endpoint-type %s are forms; leave the option out",
+			d.flag("request-content-type"), asked, d.endpointType)
 	}
 	if d.active("download-video-content") && d.endpointType != "video_generation" {
 		d.warn("%s has no effect: --endpoint-type %s makes no videos", d.flag("download-video-content"), d.endpointType)
@@ -139,7 +148,8 @@ func (d *draft) checkTokenIDs() {
 		return
 	}
 	if flags := d.givenOf("shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
-		d.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids and knows no messages", strings.Join(flags, ", "), d.endpointType)
+		d.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids and knows no messages",
+			strings.Join(flags, ", "), d.endpointType)
 	}
 }
 
@@ -150,10 +160,12 @@ func (d *draft) checkTelemetry() {
 			d.fault("V35", "%s: %v", d.flag("gpu-telemetry"), err)
 		}
 		if items.collector != "" && !d.allLocal() {
-			d.warn("%s %s reads only the GPUs of this machine, but the server is elsewhere: %s", d.flag("gpu-telemetry"), items.collector, strings.Join(d.remoteURLs(), ", "))
+			d.warn("%s %s reads only the GPUs of this machine, but the server is elsewhere: %s",
+				d.flag("gpu-telemetry"), items.collector, strings.Join(d.remoteURLs(), ", "))
 		}
 		if items.dashboard {
-			d.unavailable(d.flag("gpu-telemetry")+" dashboard", "it lacks the dashboard; leave dashboard out for tables at the end")
+			d.unavailable(d.flag("gpu-telemetry")+" dashboard",
+				"it lacks the dashboard; leave dashboard out for tables at the end")
 		}
 	}
 	if d.given("server-metrics") {

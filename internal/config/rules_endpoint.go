@@ -27,7 +27,8 @@ func (d *draft) checkSystemPrompt() {
 	}
 	if !d.facts.SystemMessage {
 		types := typesThat(func(f api.Descriptor) bool { return f.SystemMessage })
-		d.fault("", "%s cannot be used with --endpoint-type %s, which takes no system message; use %s", strings.Join(prompts, ", "), d.endpointType, orList(types))
+		d.fault("", "%s cannot be used with --endpoint-type %s, which takes no system message; use %s",
+			strings.Join(prompts, ", "), d.endpointType, orList(types))
 	}
 	var prefixes []string
 	for _, name := range []string{"prompt-prefix-pool-size", "prompt-prefix-length"} {
@@ -47,6 +48,7 @@ func (d *draft) checkUsersFile() {
 		return
 	}
 	if format := d.datasetFormat(file); format != "" && format != multiTurn {
-		d.fault("", "%s needs a file of format %s, but %s has the format %s", d.flag("user-centric-rate"), multiTurn, shorten(file), format)
+		d.fault("", "%s needs a file of format %s, but %s has the format %s", d.flag("user-centric-rate"), multiTurn,
+			shorten(file), format)
 	}
 }

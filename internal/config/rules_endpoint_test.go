@@ -7,7 +7,8 @@ import (
 
 func TestEndpointTypesAndTheirOptions(t *testing.T) {
 	for line, want := range map[string]string{
-		"--endpoint-type chat --request-content-type multipart/form-data": "--request-content-type multipart/form-data is only supported for endpoint types that support form-data encoding " +
+		"--endpoint-type chat --request-content-type multipart/form-data": "--request-content-type " +
+			"multipart/form-data is only supported for endpoint types that support form-data encoding " +
 			"(e.g., video_generation), but --endpoint-type chat does not support it.",
 		"--endpoint-type image_edit --request-content-type application/json":                         "the requests of --endpoint-type image_edit are forms",
 		"--endpoint-type sglang_generate":                                                            "add --streaming",
@@ -23,16 +24,19 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"--endpoint-type image_edit", "--endpoint-type image_edit --request-content-type multipart/form-data", "--endpoint-type sglang_generate --streaming",
+		"--endpoint-type image_edit", "--endpoint-type image_edit --request-content-type multipart/form-data",
+		"--endpoint-type sglang_generate --streaming",
 	} {
 		mustResolve(t, "-m m "+line)
 	}
 	// Ids are made here, whoever counts.
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`+"\n")
-	if run, _ := mustResolve(t, "-m m --endpoint-type sglang_generate --streaming --tokenizer builtin --use-server-token-count --input-file "+file); run.Tokenizer.Name == "" {
+	if run, _ := mustResolve(t, "-m m --endpoint-type sglang_generate --streaming --tokenizer builtin "+
+		"--use-server-token-count --input-file "+file); run.Tokenizer.Name == "" {
 		t.Error("no tokenizer makes the ids")
 	}
-	run, warnings := mustResolve(t, "-m m --endpoint-type image_edit --request-content-type multipart/form-data --download-video-content")
+	run, warnings := mustResolve(t,
+		"-m m --endpoint-type image_edit --request-content-type multipart/form-data --download-video-content")
 	if !run.Endpoint.Form || !run.Endpoint.DownloadVideo {
 		t.Errorf("%+v", run.Endpoint)
 	}
@@ -48,7 +52,8 @@ func TestHeadersThatCannotBeSent(t *testing.T) {
 		"--url http://h:0":              "between 1 and 65535",
 		"--url http://h:65536":          "between 1 and 65535",
 	} {
-		if faults := resolveError(t, "-m m "+line); !strings.Contains(faults.Error(), want) || strings.Contains(faults.Error(), "secret") {
+		if faults := resolveError(t, "-m m "+line); !strings.Contains(faults.Error(), want) ||
+			strings.Contains(faults.Error(), "secret") {
 			t.Errorf("%s: %v", line, faults)
 		}
 	}
@@ -75,7 +80,8 @@ func TestTrapExtraInputsAgainstStreaming(t *testing.T) {
 
 // A factor of 0 leaves nothing of a trace.
 func TestSynthesisFactorsAreAboveZero(t *testing.T) {
-	for _, name := range []string{"--synthesis-speedup-ratio", "--synthesis-prefix-len-multiplier", "--synthesis-prompt-len-multiplier"} {
+	for _, name := range []string{"--synthesis-speedup-ratio", "--synthesis-prefix-len-multiplier",
+		"--synthesis-prompt-len-multiplier"} {
 		faults := parseError(t, "-m m "+name+" 0")
 		wantText(t, name, faults.Error(), name, "above 0")
 	}

@@ -29,7 +29,8 @@ func (d *draft) checkConnections() {
 	}
 	for _, text := range d.p.Texts("url") {
 		if four, six := d.families(text); !reaches(sources, four, six) {
-			d.fault("", "%s: connections to %s need an address of IP version %s, none is given", flag, shorten(artifact.RedactAddress(text)), version(four, six))
+			d.fault("", "%s: connections to %s need an address of IP version %s, none is given", flag,
+				shorten(artifact.RedactAddress(text)), version(four, six))
 		}
 	}
 }
@@ -92,7 +93,8 @@ func sourceAddresses(items []string) ([]netip.Addr, error) {
 }
 
 func (d *draft) network() Network {
-	n := Network{Automatic: d.p.Bool("network-latency-automatic"), Interval: secondsDuration(*d.p.Float("network-latency-ping-interval"))}
+	n := Network{Automatic: d.p.Bool("network-latency-automatic"),
+		Interval: secondsDuration(*d.p.Float("network-latency-ping-interval"))}
 	if mean := d.p.Float("network-latency-mean"); mean != nil {
 		rtt := time.Duration(min(math.Round(*mean*1e6), math.MaxInt64/2))
 		n.Mean = &rtt

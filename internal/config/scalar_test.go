@@ -8,13 +8,17 @@ import (
 
 // TestNumbersAsPeopleWriteThem reads the same forms from flags and from the environment.
 func TestNumbersAsPeopleWriteThem(t *testing.T) {
-	p, err := Parse([]string{"--osl", "100_000", "--request-rate", "1_0.5", "--isl", "1.5k", "--request-count", "2M", "--concurrency", "1_0,2k"},
-		environ("AIPERF_HTTP_CONNECTION_LIMIT=2_000", "AIPERF_HTTP_MAX_RESPONSE_BYTES=64M", "AIPERF_UI_MIN_UPDATE_PERCENT=1_0.5"))
+	p, err := Parse([]string{"--osl", "100_000", "--request-rate", "1_0.5", "--isl", "1.5k", "--request-count", "2M",
+		"--concurrency", "1_0,2k"},
+		environ("AIPERF_HTTP_CONNECTION_LIMIT=2_000", "AIPERF_HTTP_MAX_RESPONSE_BYTES=64M",
+			"AIPERF_UI_MIN_UPDATE_PERCENT=1_0.5"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *p.Int("osl") != 100000 || *p.Float("request-rate") != 10.5 || *p.Int("isl") != 1500 || *p.Int("request-count") != 2000000 {
-		t.Errorf("osl %d, rate %v, isl %d, requests %d", *p.Int("osl"), *p.Float("request-rate"), *p.Int("isl"), *p.Int("request-count"))
+	if *p.Int("osl") != 100000 || *p.Float("request-rate") != 10.5 || *p.Int("isl") != 1500 ||
+		*p.Int("request-count") != 2000000 {
+		t.Errorf("osl %d, rate %v, isl %d, requests %d", *p.Int("osl"), *p.Float("request-rate"), *p.Int("isl"),
+			*p.Int("request-count"))
 	}
 	if swept := p.Swept("concurrency"); len(swept) != 2 || swept[0] != int64(10) || swept[1] != int64(2000) {
 		t.Errorf("swept %v", swept)
@@ -30,9 +34,12 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 }
 
 func TestTimesTakeUnits(t *testing.T) {
-	p, err := Parse([]string{"--benchmark-duration", "5m", "--benchmark-grace-period", "1h30m", "--slice-duration", "500ms", "--warmup-duration", "10",
-		"--conversation-turn-delay-mean", "1.5s", "--conversation-turn-delay-stddev", "20", "--fixed-schedule-start-offset", "2s"},
-		environ("AIPERF_HTTP_TCP_KEEPIDLE=2m", "AIPERF_UI_REALTIME_METRICS_INTERVAL=500ms", "AIPERF_HTTP_TCP_USER_TIMEOUT=3s"))
+	p, err := Parse([]string{"--benchmark-duration", "5m", "--benchmark-grace-period", "1h30m", "--slice-duration",
+		"500ms", "--warmup-duration", "10",
+		"--conversation-turn-delay-mean", "1.5s", "--conversation-turn-delay-stddev", "20",
+		"--fixed-schedule-start-offset", "2s"},
+		environ("AIPERF_HTTP_TCP_KEEPIDLE=2m", "AIPERF_UI_REALTIME_METRICS_INTERVAL=500ms",
+			"AIPERF_HTTP_TCP_USER_TIMEOUT=3s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +57,8 @@ func TestTimesTakeUnits(t *testing.T) {
 	if p.Env.HTTP.TCPKeepIdle != 2*time.Minute || p.Env.HTTP.TCPUserTimeout != 3*time.Second {
 		t.Errorf("environment %+v", p.Env.HTTP)
 	}
-	for _, bad := range [][]string{{"--benchmark-duration", "10x"}, {"--concurrency", "10s"}, {"--fixed-schedule-start-offset", "500us"}} {
+	for _, bad := range [][]string{{"--benchmark-duration", "10x"}, {"--concurrency", "10s"},
+		{"--fixed-schedule-start-offset", "500us"}} {
 		if _, err := Parse(bad, environ()); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
@@ -58,7 +66,8 @@ func TestTimesTakeUnits(t *testing.T) {
 }
 
 func TestBooleansInAllSpellings(t *testing.T) {
-	for text, want := range map[string]bool{"yes": true, "NO": false, "t": true, "F": false, "0": false, "1": true, "on": true, "Off": false, "y": true, "n": false} {
+	for text, want := range map[string]bool{"yes": true, "NO": false, "t": true, "F": false, "0": false, "1": true,
+		"on": true, "Off": false, "y": true, "n": false} {
 		p, err := Parse([]string{"--streaming=" + text}, environ("AIPERF_HTTP_TRUST_ENV="+text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -86,8 +95,10 @@ func TestTimesAreMarked(t *testing.T) {
 }
 
 func TestGoodputTakesAliasesAndUnits(t *testing.T) {
-	slos, err := ParseSLOs("ttft:0.5s inter_token_latency:1_0 time_to_first_token:300ms unknown:5", fakeCatalog{}.Metric)
-	if err != nil || len(slos) != 3 || slos[0] != (SLO{"time_to_first_token", 300}) || slos[1] != (SLO{"inter_token_latency", 10}) || slos[2] != (SLO{"unknown", 5}) {
+	slos, err := ParseSLOs("ttft:0.5s inter_token_latency:1_0 time_to_first_token:300ms unknown:5",
+		fakeCatalog{}.Metric)
+	if err != nil || len(slos) != 3 || slos[0] != (SLO{"time_to_first_token", 300}) ||
+		slos[1] != (SLO{"inter_token_latency", 10}) || slos[2] != (SLO{"unknown", 5}) {
 		t.Errorf("%v, %v", slos, err)
 	}
 }

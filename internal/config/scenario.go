@@ -77,10 +77,12 @@ func (d *draft) decideScenario() {
 
 func (d *draft) agentX() (violations []violation) {
 	add := func(name, required string) {
-		violations = append(violations, violation{flag: d.flag(name), current: shorten(fmt.Sprint(d.p.Value(name))), required: required})
+		violations = append(violations,
+			violation{flag: d.flag(name), current: shorten(fmt.Sprint(d.p.Value(name))), required: required})
 	}
 	d.mode = AgenticReplay
-	for _, name := range []string{"request-rate", "request-rate-series", "arrival-pattern", "user-centric-rate", "fixed-schedule"} {
+	for _, name := range []string{"request-rate", "request-rate-series", "arrival-pattern", "user-centric-rate",
+		"fixed-schedule"} {
 		if d.active(name) {
 			add(name, "agentic replay, which has no rate and no schedule")
 			if name != "arrival-pattern" {
@@ -92,18 +94,21 @@ func (d *draft) agentX() (violations []violation) {
 		d.ignoreEOS = true
 		d.info("scenario %s: --extra-inputs ignore_eos:true", agentX)
 	} else if value != true {
-		violations = append(violations, violation{flag: "--extra-inputs ignore_eos", current: shorten(fmt.Sprint(value)), required: "true"})
+		violations = append(violations,
+			violation{flag: "--extra-inputs ignore_eos", current: shorten(fmt.Sprint(value)), required: "true"})
 	}
 	switch {
 	case d.given("streaming") && !d.p.Bool("streaming"):
 		add("streaming", "true")
 	case !d.canStream():
-		violations = append(violations, violation{flag: d.flag("endpoint-type"), current: d.endpointType, required: "one that streams"})
+		violations = append(violations,
+			violation{flag: d.flag("endpoint-type"), current: d.endpointType, required: "one that streams"})
 	case !d.streaming:
 		d.streaming = true
 		d.info("scenario %s: --streaming", agentX)
 	}
-	for _, name := range []string{"synthesis-max-isl", "trace-idle-gap-cap-seconds", "inter-turn-delay-cap-seconds", "ignore-trace-delays"} {
+	for _, name := range []string{"synthesis-max-isl", "trace-idle-gap-cap-seconds", "inter-turn-delay-cap-seconds",
+		"ignore-trace-delays"} {
 		if d.active(name) {
 			add(name, "none")
 		}
@@ -141,7 +146,8 @@ func (d *draft) agentX() (violations []violation) {
 	}
 	for _, o := range table().options {
 		if d.p.Swept(o.Name) != nil {
-			violations = append(violations, violation{flag: d.flag(o.Name), current: "a list", required: "one value: no parameter sweep"})
+			violations = append(violations,
+				violation{flag: d.flag(o.Name), current: "a list", required: "one value: no parameter sweep"})
 		}
 	}
 	if d.p.Int("random-seed") == nil && *d.p.Int("num-profile-runs") == 1 {
@@ -163,7 +169,8 @@ func (d *draft) agentXData() []violation {
 	}
 	file := d.p.Text("input-file")
 	if file == "" {
-		return []violation{{flag: "the data set", current: "synthetic", required: required + ", given with --input-file or --public-dataset", locked: true}}
+		return []violation{{flag: "the data set", current: "synthetic",
+			required: required + ", given with --input-file or --public-dataset", locked: true}}
 	}
 	if format := d.datasetFormat(file); !slices.Contains(agentXDatasets(), format) {
 		unknown := format == ""

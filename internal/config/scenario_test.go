@@ -17,14 +17,17 @@ func TestScenarioSetsWhatItDemands(t *testing.T) {
 	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
 	r, notes := mustResolve(t, line+"--concurrency 3")
 	p := r.Profiling()
-	if p.Mode != AgenticReplay || *p.Duration != 1800*time.Second || *p.Concurrency != 3 || p.Requests != nil || p.Sessions != nil {
+	if p.Mode != AgenticReplay || *p.Duration != 1800*time.Second || *p.Concurrency != 3 || p.Requests != nil ||
+		p.Sessions != nil {
 		t.Errorf("profiling %+v", p)
 	}
-	want := Lanes{Lanes: load.Lanes{Stage: load.ReplayLanes, MinStart: 0, MaxStart: 1, TreeIdle: Unlimited, SystemIdle: 10 * time.Second}}
+	want := Lanes{Lanes: load.Lanes{Stage: load.ReplayLanes, MinStart: 0, MaxStart: 1, TreeIdle: Unlimited,
+		SystemIdle: 10 * time.Second}}
 	if *p.Lanes != want {
 		t.Errorf("lanes %+v", p.Lanes)
 	}
-	if v, ok := r.Endpoint.Extra.Get("ignore_eos"); !ok || v != true || r.Dataset.CacheBust != "first_turn_prefix" || r.RandomSeed == nil || !r.Endpoint.Streaming {
+	if v, ok := r.Endpoint.Extra.Get("ignore_eos"); !ok || v != true || r.Dataset.CacheBust != "first_turn_prefix" ||
+		r.RandomSeed == nil || !r.Endpoint.Streaming {
 		t.Errorf("extra %v, cache bust %s, seed %v", r.Endpoint.Extra, r.Dataset.CacheBust, r.RandomSeed)
 	}
 	if len(r.Phases) != 2 || r.Phases[0].Lanes.Stage != load.SeedLanes || r.Phases[0].Grace != Unlimited {
@@ -46,8 +49,12 @@ func TestScenarioSetsWhatItDemands(t *testing.T) {
 
 func TestScenarioKeepsWhatAgreesWithIt(t *testing.T) {
 	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
-	r, _ := mustResolve(t, line+"--benchmark-duration 1200 --extra-inputs ignore_eos:true --cache-bust first_turn_prefix --system-idle-gap-cap-seconds 10 --streaming --trajectory-start-min-ratio 0.2 --random-seed 7 --num-sessions 5")
-	if *r.Profiling().Duration != 1200*time.Second || *r.RandomSeed != 7 || *r.Profiling().Sessions != 5 || r.Profiling().Lanes.MinStart != 0.2 || r.Profiling().Lanes.MaxStart != 1 || len(r.Endpoint.Extra) != 1 || len(r.Submission.Reasons) != 0 {
+	r, _ := mustResolve(t, line+"--benchmark-duration 1200 --extra-inputs ignore_eos:true --cache-bust "+
+		"first_turn_prefix --system-idle-gap-cap-seconds 10 --streaming --trajectory-start-min-ratio 0.2 "+
+		"--random-seed 7 --num-sessions 5")
+	if *r.Profiling().Duration != 1200*time.Second || *r.RandomSeed != 7 || *r.Profiling().Sessions != 5 ||
+		r.Profiling().Lanes.MinStart != 0.2 || r.Profiling().Lanes.MaxStart != 1 || len(r.Endpoint.Extra) != 1 ||
+		len(r.Submission.Reasons) != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -55,8 +62,10 @@ func TestScenarioKeepsWhatAgreesWithIt(t *testing.T) {
 func TestScenarioReportsAllViolationsTogether(t *testing.T) {
 	file := writeFile(t, "data.jsonl", `{"text":"x"}`)
 	line := "-m m --scenario inferencex-agentx-mvp --custom-dataset-type single_turn --input-file " + file +
-		" --request-rate 5 --benchmark-duration 60 --extra-inputs ignore_eos:false --cache-bust none --trace-idle-gap-cap-seconds 5 --concurrency 1,2" +
-		" --inter-turn-delay-cap-seconds 3 --ignore-trace-delays --system-idle-gap-cap-seconds 60 --streaming=false --synthesis-max-isl 9"
+		" --request-rate 5 --benchmark-duration 60 --extra-inputs ignore_eos:false --cache-bust none " +
+		"--trace-idle-gap-cap-seconds 5 --concurrency 1,2" +
+		" --inter-turn-delay-cap-seconds 3 --ignore-trace-delays --system-idle-gap-cap-seconds 60 --streaming=false " +
+		"--synthesis-max-isl 9"
 	faults := resolveError(t, line)
 	for _, want := range []string{
 		"--request-rate is 5, the scenario demands agentic replay",
@@ -79,7 +88,8 @@ func TestScenarioReportsAllViolationsTogether(t *testing.T) {
 func TestUnsafeOverrideTurnsViolationsIntoWarnings(t *testing.T) {
 	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
 	r, notes := mustResolve(t, line+"--benchmark-duration 60 --unsafe-override")
-	if *r.Profiling().Duration != time.Minute || r.Profiling().Mode != AgenticReplay || !slices.Equal(r.Submission.Reasons, []string{"unsafe_override"}) {
+	if *r.Profiling().Duration != time.Minute || r.Profiling().Mode != AgenticReplay ||
+		!slices.Equal(r.Submission.Reasons, []string{"unsafe_override"}) {
 		t.Errorf("%+v, %+v", r.Profiling(), r.Submission)
 	}
 	if !slices.ContainsFunc(notes, func(w Warning) bool {
@@ -104,7 +114,8 @@ func TestUnsafeOverrideTurnsViolationsIntoWarnings(t *testing.T) {
 func TestUnsafeOverrideNeedsDataThatTheScenarioCanRead(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "the data set is synthetic, the scenario demands weka_trace",
-		"--input-file " + writeFile(t, "x.bin", "?"): "--input-file is of an unknown format, the scenario demands weka_trace",
+		"--input-file " + writeFile(t, "x.bin",
+			"?"): "--input-file is of an unknown format, the scenario demands weka_trace",
 	} {
 		line := "-m m --scenario inferencex-agentx-mvp --unsafe-override --request-rate 5 --request-count 5 " + args
 		wantText(t, line, resolveError(t, line).Error(), want)
@@ -124,27 +135,33 @@ func TestScenarioAllowsPublishedRecordings(t *testing.T) {
 	}
 	for _, want := range []string{
 		"semianalysis_cc_traces_weka_with_subagents", "semianalysis_cc_traces_weka_with_subagents_256k",
-		"semianalysis_cc_traces_weka_with_subagents_060826_256k", "semianalysis_cc_traces_weka_062126", "semianalysis_cc_traces_weka_061326_256k", "weka_hf",
+		"semianalysis_cc_traces_weka_with_subagents_060826_256k", "semianalysis_cc_traces_weka_062126",
+		"semianalysis_cc_traces_weka_061326_256k", "weka_hf",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing", want)
 		}
 	}
 	line := "-m m --scenario inferencex-agentx-mvp --public-dataset semianalysis_cc_traces_weka_no_subagents"
-	wantText(t, line, resolveError(t, line).Error(), "--public-dataset is semianalysis_cc_traces_weka_no_subagents, the scenario demands weka_trace")
+	wantText(t, line, resolveError(t, line).Error(),
+		"--public-dataset is semianalysis_cc_traces_weka_no_subagents, the scenario demands weka_trace")
 }
 
 func TestLanePhases(t *testing.T) {
 	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
-	r, _ := mustResolve(t, line+"--concurrency 2 --agentic-cache-warmup-duration 30 --agentic-warmup-grace-period 5 --burst-phase-starts --trajectory-start-min-ratio 0.5 --trajectory-start-max-ratio 0.5 --system-idle-gap-cap-seconds 3 --unsafe-override")
+	r, _ := mustResolve(t, line+"--concurrency 2 --agentic-cache-warmup-duration 30 --agentic-warmup-grace-period 5 "+
+		"--burst-phase-starts --trajectory-start-min-ratio 0.5 --trajectory-start-max-ratio 0.5 "+
+		"--system-idle-gap-cap-seconds 3 --unsafe-override")
 	if len(r.Phases) != 3 {
 		t.Fatalf("phases %+v", r.Phases)
 	}
 	fill, last := r.Phases[1], r.Phases[2]
-	if fill.Kind != WarmupPhase || fill.Lanes.Stage != load.FillLanes || *fill.Duration != 30*time.Second || fill.Grace != 5*time.Second || r.Phases[0].Grace != 5*time.Second {
+	if fill.Kind != WarmupPhase || fill.Lanes.Stage != load.FillLanes || *fill.Duration != 30*time.Second ||
+		fill.Grace != 5*time.Second || r.Phases[0].Grace != 5*time.Second {
 		t.Errorf("fill %+v", fill)
 	}
-	if !last.Lanes.Together || last.Lanes.MinStart != 0.5 || last.Lanes.SystemIdle != 3*time.Second || last.Grace != 30*time.Second {
+	if !last.Lanes.Together || last.Lanes.MinStart != 0.5 || last.Lanes.SystemIdle != 3*time.Second ||
+		last.Grace != 30*time.Second {
 		t.Errorf("profiling %+v, %+v", last, last.Lanes)
 	}
 	r, _ = mustResolve(t, line+"--concurrency 2 --warmup-requests-per-lane 4")
@@ -156,12 +173,16 @@ func TestLanePhases(t *testing.T) {
 func TestFlagsOfAgenticReplay(t *testing.T) {
 	line := strings.Replace(agentXLine, "FILE", agentXFile(t), 1)
 	for args, want := range map[string]string{
-		"-m m --burst-phase-starts":                                                 "can only be used with agentic replay: give --scenario inferencex-agentx-mvp",
-		"-m m --trace-idle-gap-cap-seconds 4":                                       "can only be used with agentic replay",
-		"-m m --scenario other":                                                     "--scenario other is unknown: want inferencex-agentx-mvp",
-		"-m m --use-think-time-only":                                                "can only be used with a weka_trace, tracelab or dynamo_trace file",
-		"-m m --cache-bust warmup_isolation_system":                                 "needs a system prompt",
-		"-m m --cache-bust first_turn_prefix --endpoint-type completions":           "can only be used with --endpoint-type chat",
+		"-m m --burst-phase-starts": "can only be used with agentic " +
+			"replay: give --scenario inferencex-agentx-mvp",
+		"-m m --trace-idle-gap-cap-seconds 4": "can only be used with agentic replay",
+		"-m m --scenario other": "--scenario other is unknown: " +
+			"want inferencex-agentx-mvp",
+		"-m m --use-think-time-only": "can only be used with a " +
+			"weka_trace, tracelab or dynamo_trace file",
+		"-m m --cache-bust warmup_isolation_system": "needs a system prompt",
+		"-m m --cache-bust first_turn_prefix --endpoint-type completions": "can only be used with " +
+			"--endpoint-type chat",
 		line + "--warmup-request-count 3":                                           "whose warm-up is that of its lanes",
 		line + "--agentic-cache-warmup-duration 3 --warmup-requests-per-lane 2":     "cannot be used together",
 		line + "--trajectory-start-min-ratio 0.9 --trajectory-start-max-ratio 0.75": "must be at most --trajectory-start-max-ratio 0.75",
@@ -174,7 +195,10 @@ func TestFlagsOfAgenticReplay(t *testing.T) {
 		wantText(t, args, resolveError(t, args).Error(), want)
 	}
 	_, notes := mustResolve(t, "-m m --unsafe-override")
-	if !slices.ContainsFunc(notes, func(w Warning) bool { return strings.Contains(w.Text, "no effect without --scenario") }) {
+	if !slices.ContainsFunc(notes, func(w Warning) bool {
+		return strings.Contains(w.Text,
+			"no effect without --scenario")
+	}) {
 		t.Errorf("notes %v", notes)
 	}
 }

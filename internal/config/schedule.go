@@ -27,7 +27,8 @@ type Synthesis struct {
 
 // Reshapes reports whether anything but the filters was asked for.
 func (s Synthesis) Reshapes() bool {
-	return s.SpeedupRatio != 1 || s.PrefixLenMultiplier != 1 || s.PromptLenMultiplier != 1 || s.OutputLenMultiplier != 1 || s.PrefixRootMultiplier != 1
+	return s.SpeedupRatio != 1 || s.PrefixLenMultiplier != 1 || s.PromptLenMultiplier != 1 ||
+		s.OutputLenMultiplier != 1 || s.PrefixRootMultiplier != 1
 }
 
 func (d *draft) schedule() *Schedule {
@@ -97,13 +98,16 @@ func (d *draft) readRows(file, format string) traceFacts {
 func (d *draft) checkSchedule() {
 	start, end := d.p.Int("fixed-schedule-start-offset"), d.p.Int("fixed-schedule-end-offset")
 	if start != nil && d.p.Bool("fixed-schedule-auto-offset") {
-		d.fault("V3", "%s and %s cannot be used together", d.flag("fixed-schedule-start-offset"), d.flag("fixed-schedule-auto-offset"))
+		d.fault("V3", "%s and %s cannot be used together", d.flag("fixed-schedule-start-offset"),
+			d.flag("fixed-schedule-auto-offset"))
 	}
 	if start != nil && end != nil && *start > *end {
-		d.fault("V4", "%s %d must be at most %s %d", d.flag("fixed-schedule-start-offset"), *start, d.flag("fixed-schedule-end-offset"), *end)
+		d.fault("V4", "%s %d must be at most %s %d", d.flag("fixed-schedule-start-offset"), *start,
+			d.flag("fixed-schedule-end-offset"), *end)
 	}
 	if d.mode != FixedSchedule {
-		if flags := d.givenOf("fixed-schedule-auto-offset", "fixed-schedule-start-offset", "fixed-schedule-end-offset"); len(flags) > 0 {
+		if flags := d.givenOf("fixed-schedule-auto-offset", "fixed-schedule-start-offset",
+			"fixed-schedule-end-offset"); len(flags) > 0 {
 			d.fault("V5", "%s can only be used together with --fixed-schedule", strings.Join(flags, ", "))
 		}
 		return
@@ -112,16 +116,21 @@ func (d *draft) checkSchedule() {
 		d.fault("V26", "%s %s is not compatible with a fixed schedule, which sends every conversation exactly once, in order", d.flag("dataset-sampling-strategy"), order)
 	}
 	if d.given("request-rate-ramp-duration") {
-		d.fault("V25", "%s is not compatible with a fixed schedule, which has no rate", d.flag("request-rate-ramp-duration"))
+		d.fault("V25", "%s is not compatible with a fixed schedule, which has no rate",
+			d.flag("request-rate-ramp-duration"))
 	}
 	if !d.p.Bool("fixed-schedule") {
-		if flags := d.givenOf("request-rate", "request-rate-series", "user-centric-rate", "num-users", "arrival-smoothness"); len(flags) > 0 {
-			d.fault("", "%s cannot be used here: the trace holds timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", strings.Join(flags, ", "))
+		if flags := d.givenOf("request-rate", "request-rate-series", "user-centric-rate", "num-users",
+			"arrival-smoothness"); len(flags) > 0 {
+			d.fault("", "%s cannot be used here: the trace holds timestamps, so requests follow its schedule; "+
+				"--no-fixed-schedule prevents this", strings.Join(flags, ", "))
 		}
 		return
 	}
-	if flags := d.givenOf("request-rate", "request-rate-series", "arrival-pattern", "user-centric-rate"); len(flags) > 0 {
-		d.warn("%s has no effect with --fixed-schedule: requests go out at their recorded times", strings.Join(flags, ", "))
+	if flags := d.givenOf("request-rate", "request-rate-series", "arrival-pattern",
+		"user-centric-rate"); len(flags) > 0 {
+		d.warn("%s has no effect with --fixed-schedule: requests go out at their recorded times",
+			strings.Join(flags, ", "))
 	}
 }
 
@@ -137,7 +146,8 @@ func (d *draft) checkTraces() {
 	fromFile := d.given("input-file") || d.given("public-dataset")
 	switch {
 	case len(flags) > 0 && format != "" && !slices.Contains(traceFormats(), format):
-		d.fault("V8", "%s require a trace dataset type, not %s %s", strings.Join(flags, ", "), d.flag("custom-dataset-type"), format)
+		d.fault("V8", "%s require a trace dataset type, not %s %s", strings.Join(flags, ", "),
+			d.flag("custom-dataset-type"), format)
 	case len(flags) > 0 && !fromFile:
 		d.fault("V8", "%s require a trace: give one with --input-file", strings.Join(flags, ", "))
 	}

@@ -65,14 +65,18 @@ func TestPackedTracesTurnTheScheduleOn(t *testing.T) {
 
 func TestScheduleInTheExportedConfiguration(t *testing.T) {
 	file := writeFile(t, "timed.jsonl", "{\"timestamp\":0,\"input_length\":5}\n")
-	run, warnings := mustResolve(t, "-m m --fixed-schedule --fixed-schedule-start-offset 0 --fixed-schedule-end-offset 7 --request-rate 5 --isl-block-size 16 --synthesis-speedup-ratio 2 --synthesis-max-isl 9 --input-file "+file)
+	run, warnings := mustResolve(t,
+		"-m m --fixed-schedule --fixed-schedule-start-offset 0 --fixed-schedule-end-offset 7 --request-rate 5 "+
+			"--isl-block-size 16 --synthesis-speedup-ratio 2 --synthesis-max-isl 9 --input-file "+file)
 	wantText(t, "warnings", texting(warnings), "--request-rate has no effect with --fixed-schedule")
 	text := inputConfigText(t, run)
-	wantText(t, "input_config", text, `"type":"fixed_schedule"`, `"requests":1`, `"auto_offset":false`, `"start_offset":0`, `"end_offset":7`,
+	wantText(t, "input_config", text, `"type":"fixed_schedule"`, `"requests":1`, `"auto_offset":false`,
+		`"start_offset":0`, `"end_offset":7`,
 		`"block_size":16`, `"synthesis":{"speedup_ratio":2.0,"max_isl":9}`)
 	series := writeFile(t, "series.json", `[{"time_s":0,"qps":5},{"time_s":1,"qps":10}]`)
 	run, _ = mustResolve(t, "-m m --request-rate-series "+series)
-	wantText(t, "input_config", inputConfigText(t, run), `"rate_series":[{"time_s":0.0,"qps":5.0},{"time_s":1.0,"qps":10.0}]`)
+	wantText(t, "input_config", inputConfigText(t, run),
+		`"rate_series":[{"time_s":0.0,"qps":5.0},{"time_s":1.0,"qps":10.0}]`)
 }
 
 func inputConfigText(t *testing.T, run *Run) string {

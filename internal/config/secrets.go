@@ -251,11 +251,13 @@ func unescape(text string) string {
 // credentials of an address, and headerVariables a list of name=value.
 var (
 	secretVariables = []string{
-		EnvPrefix + ownKeyVariable, openAIKeyVariable, "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD",
+		EnvPrefix + ownKeyVariable, openAIKeyVariable, "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MLFLOW_TRACKING_TOKEN",
+		"MLFLOW_TRACKING_PASSWORD",
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
 	}
 	addressVariables = []string{
-		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HF_ENDPOINT", "MLFLOW_TRACKING_URI",
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HF_ENDPOINT",
+		"MLFLOW_TRACKING_URI",
 		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
 	}
 	headerVariables = []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_METRICS_HEADERS"}

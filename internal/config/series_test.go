@@ -22,7 +22,8 @@ func TestSeries(t *testing.T) {
 	if s != (Series{Runs: 5, Confidence: 0.95, WarmupOnce: true}) {
 		t.Errorf("the defaults are %+v", s)
 	}
-	s = seriesOf(t, "--num-profile-runs 8 --profile-run-cooldown-seconds 0.25 --confidence-level 0.9 --no-profile-run-disable-warmup-after-first --vary-seed-per-trial "+
+	s = seriesOf(t, "--num-profile-runs 8 --profile-run-cooldown-seconds 0.25 --confidence-level 0.9 "+
+		"--no-profile-run-disable-warmup-after-first --vary-seed-per-trial "+
 		"--convergence-metric request_latency --convergence-stat p90 --convergence-mode cv --convergence-threshold 0.2")
 	c := *s.Convergence
 	s.Convergence = nil
@@ -32,7 +33,8 @@ func TestSeries(t *testing.T) {
 	if c != (Convergence{Metric: "request_latency", Stat: "p90", Mode: "cv", Threshold: 0.2, MinRuns: 3}) {
 		t.Errorf("the convergence is %+v", c)
 	}
-	if c := seriesOf(t, "--num-profile-runs 2 --convergence-metric x").Convergence; c.MinRuns != 2 || c.Threshold != 0.1 || c.Mode != ConvergeCIWidth || c.Stat != "avg" {
+	if c := seriesOf(t, "--num-profile-runs 2 --convergence-metric x").Convergence; c.MinRuns != 2 ||
+		c.Threshold != 0.1 || c.Mode != ConvergeCIWidth || c.Stat != "avg" {
 		t.Errorf("the defaults of convergence are %+v", c)
 	}
 }
@@ -62,7 +64,8 @@ func TestSeedOfASeries(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
-		if said := strings.Contains(fmt.Sprint(warnings), "the runs send different content"); said != strings.HasSuffix(want, "fresh") {
+		if said := strings.Contains(fmt.Sprint(warnings),
+			"the runs send different content"); said != strings.HasSuffix(want, "fresh") {
 			t.Errorf("%s: it warns: %v", line, warnings)
 		}
 	}
@@ -83,8 +86,10 @@ func TestTrapSeriesOptionsOfALoneRun(t *testing.T) {
 
 func TestBoundsOfASeries(t *testing.T) {
 	for _, flags := range []string{
-		"--num-profile-runs 0", "--num-profile-runs 11", "--num-profile-runs 2 --confidence-level 0", "--num-profile-runs 2 --confidence-level 1",
-		"--num-profile-runs 3 --convergence-metric x --convergence-threshold 0", "--num-profile-runs 3 --convergence-metric x --convergence-threshold 1",
+		"--num-profile-runs 0", "--num-profile-runs 11", "--num-profile-runs 2 --confidence-level 0",
+		"--num-profile-runs 2 --confidence-level 1",
+		"--num-profile-runs 3 --convergence-metric x --convergence-threshold 0",
+		"--num-profile-runs 3 --convergence-metric x --convergence-threshold 1",
 		"--num-profile-runs 2 --profile-run-cooldown-seconds -1",
 	} {
 		p, err := Parse(strings.Fields("-m m "+flags), func(string) (string, bool) { return "", false })

@@ -13,7 +13,8 @@ func (d *draft) transport(e *Endpoint) {
 	e.HTTP2, e.UnixSocket = p.Bool("http2"), p.Text("unix-socket")
 	e.TLS = TLS{CAFile: p.Text("tls-ca-file"), CertFile: p.Text("tls-client-cert"), KeyFile: p.Text("tls-client-key")}
 	if d.signs() {
-		e.Signing = &Signing{Region: p.Text("aws-region"), Service: p.Text("aws-service"), Profile: p.Text("aws-profile")}
+		e.Signing = &Signing{Region: p.Text("aws-region"), Service: p.Text("aws-service"),
+			Profile: p.Text("aws-profile")}
 		if d.given("api-key") {
 			d.warn("%s is not sent: requests are signed", d.flag("api-key"))
 			e.APIKey = ""
@@ -31,7 +32,8 @@ func (d *draft) sageMaker(e *Endpoint) {
 		return
 	}
 	e.SageMaker = &SageMaker{EndpointName: name, TargetModel: p.Text("sagemaker-target-model"),
-		InferenceComponent: p.Text("sagemaker-inference-component-name"), TargetVariant: p.Text("sagemaker-target-variant")}
+		InferenceComponent: p.Text("sagemaker-inference-component-name"),
+		TargetVariant:      p.Text("sagemaker-target-variant")}
 	if e.Signing.Service == "" {
 		e.Signing.Service = "sagemaker"
 	}
@@ -54,7 +56,8 @@ const maxSocketPath = 103
 
 func (d *draft) checkTransport() {
 	if path := d.p.Text("unix-socket"); len(path) > maxSocketPath {
-		d.fault("", "%s %s: the path of a socket may have %d bytes; this one has %d", d.flag("unix-socket"), shorten(path), maxSocketPath, len(path))
+		d.fault("", "%s %s: the path of a socket may have %d bytes; this one has %d", d.flag("unix-socket"),
+			shorten(path), maxSocketPath, len(path))
 	}
 	if d.p.Bool("http2") && d.p.Text("timestamp-source") == "kernel" {
 		d.fault("", "%s and --timestamp-source kernel cannot be used together: the streams of a connection share its stamps", d.flag("http2"))
@@ -64,7 +67,8 @@ func (d *draft) checkTransport() {
 	}
 	secure := func(text string) bool { return schemeOf(text) == "https" || schemeOf(text) == "grpcs" }
 	if !slices.ContainsFunc(d.p.Texts("url"), secure) && !d.given("sagemaker-endpoint-name") {
-		d.warn("%s has no effect: no --url begins with https:// or grpcs://", strings.Join(d.givenOf("tls-ca-file", "tls-client-cert", "tls-client-key"), ", "))
+		d.warn("%s has no effect: no --url begins with https:// or grpcs://",
+			strings.Join(d.givenOf("tls-ca-file", "tls-client-cert", "tls-client-key"), ", "))
 	}
 }
 
@@ -87,22 +91,26 @@ func (d *draft) checkAWS() {
 		d.fault("", "%s needs --aws-service, the name that the service signs with", by)
 	}
 	if d.facts.FormDataOnly || d.p.Text("request-content-type") == "multipart/form-data" {
-		d.fault("", "%s cannot be used with --endpoint-type %s as a form: such requests are not signed", by, d.endpointType)
+		d.fault("", "%s cannot be used with --endpoint-type %s as a form: such requests are not signed", by,
+			d.endpointType)
 	}
 	if !sageMaker {
 		return
 	}
 	if d.streaming && d.given("sagemaker-target-model") {
-		d.fault("", "%s cannot be used with --streaming: the service does not stream from endpoints of several models", d.flag("sagemaker-target-model"))
+		d.fault("", "%s cannot be used with --streaming: the service does not stream from endpoints of several models",
+			d.flag("sagemaker-target-model"))
 	}
 	var refused []string
-	for _, name := range slices.Concat([]string{"wait-for-model-timeout", "reset-kv-cache", "server-profiler"}, resetSettings, profilerSettings) {
+	for _, name := range slices.Concat([]string{"wait-for-model-timeout", "reset-kv-cache", "server-profiler"},
+		resetSettings, profilerSettings) {
 		if d.active(name) {
 			refused = append(refused, d.flag(name))
 		}
 	}
 	if len(refused) > 0 {
-		d.fault("", "%s cannot be used with %s: the service passes on nothing but invocations", strings.Join(refused, ", "), by)
+		d.fault("", "%s cannot be used with %s: the service passes on nothing but invocations",
+			strings.Join(refused, ", "), by)
 	}
 	if d.given("url") && len(d.p.Texts("url")) > 1 {
 		d.fault("", "%s takes one --url at most, that of another entry to the service", by)
@@ -118,14 +126,16 @@ func transportConfig(out Object, e *Endpoint) Object {
 		out = append(out, Member{Key: "http2", Value: true})
 	}
 	for _, m := range []struct{ key, value string }{
-		{"uds_path", e.UnixSocket}, {"tls_ca_file", e.TLS.CAFile}, {"tls_client_cert", e.TLS.CertFile}, {"tls_client_key", e.TLS.KeyFile},
+		{"uds_path", e.UnixSocket}, {"tls_ca_file", e.TLS.CAFile}, {"tls_client_cert", e.TLS.CertFile},
+		{"tls_client_key", e.TLS.KeyFile},
 	} {
 		if m.value != "" {
 			out = append(out, Member{Key: m.key, Value: m.value})
 		}
 	}
 	if s := e.Signing; s != nil {
-		auth := Object{{Key: "type", Value: "sigv4"}, {Key: "region", Value: s.Region}, {Key: "service", Value: s.Service}}
+		auth := Object{{Key: "type", Value: "sigv4"}, {Key: "region", Value: s.Region},
+			{Key: "service", Value: s.Service}}
 		if s.Profile != "" {
 			auth = append(auth, Member{Key: "profile", Value: s.Profile})
 		}
@@ -134,7 +144,8 @@ func transportConfig(out Object, e *Endpoint) Object {
 	if s := e.SageMaker; s != nil {
 		sm := Object{{Key: "endpoint_name", Value: s.EndpointName}}
 		for _, m := range []struct{ key, value string }{
-			{"target_model", s.TargetModel}, {"inference_component_name", s.InferenceComponent}, {"target_variant", s.TargetVariant},
+			{"target_model", s.TargetModel}, {"inference_component_name", s.InferenceComponent},
+			{"target_variant", s.TargetVariant},
 		} {
 			if m.value != "" {
 				sm = append(sm, Member{Key: m.key, Value: m.value})

@@ -27,7 +27,8 @@ func TestTrapModelOnly(t *testing.T) {
 
 func TestTrapRateModeIgnoresTwiceConcurrency(t *testing.T) {
 	run, _ := mustResolve(t, "--model a/b,c --concurrency 5 --request-rate 10")
-	if want := filepath.FromSlash("artifacts/a_b_multi-openai-chat-concurrency5-request_rate10.0"); run.Artifacts.Dir != want {
+	if want := filepath.FromSlash(
+		"artifacts/a_b_multi-openai-chat-concurrency5-request_rate10.0"); run.Artifacts.Dir != want {
 		t.Errorf("directory %s, want %s", run.Artifacts.Dir, want)
 	}
 	if n := *run.Profiling().Requests; n != 10 {
@@ -41,7 +42,8 @@ func TestTrapDefaultRequestCounts(t *testing.T) {
 		want int64
 	}{
 		{"--concurrency 4", 10}, {"--concurrency 8", 16}, {"--concurrency 3", 10}, {"--concurrency 20", 40},
-		{"--prefill-concurrency 8 --streaming", 16}, {"--request-rate 100", 10}, {"--concurrency 20 --request-rate 5", 20},
+		{"--prefill-concurrency 8 --streaming", 16}, {"--request-rate 100", 10},
+		{"--concurrency 20 --request-rate 5", 20},
 	} {
 		run, _ := mustResolve(t, "-m m "+c.line)
 		if got := *run.Profiling().Requests; got != c.want {
@@ -59,9 +61,10 @@ func TestTrapDefaultRequestCounts(t *testing.T) {
 
 func TestTrapConcurrencyBeyondTheCountIsAWarning(t *testing.T) {
 	for line, want := range map[string]string{
-		"--concurrency 20 --request-rate 5 --request-count 10": "--concurrency 20 has no effect beyond 10, which is --request-count",
-		"--concurrency 5 --request-count 1":                    "--concurrency 5 has no effect beyond 1, which is --request-count",
-		"--num-sessions 5 --concurrency 6":                     "--concurrency 6 has no effect beyond 5, which is --num-sessions",
+		"--concurrency 20 --request-rate 5 --request-count 10": "--concurrency 20 has no effect beyond 10, which is " +
+			"--request-count",
+		"--concurrency 5 --request-count 1": "--concurrency 5 has no effect beyond 1, which is --request-count",
+		"--num-sessions 5 --concurrency 6":  "--concurrency 6 has no effect beyond 5, which is --num-sessions",
 	} {
 		if d := check(t, "-m m "+line); len(d.faults) > 0 || !warns(d, want) {
 			t.Errorf("%s: %v, %v", line, d.faults, d.warnings)
@@ -72,18 +75,30 @@ func TestTrapConcurrencyBeyondTheCountIsAWarning(t *testing.T) {
 // TestOptionsThatLackWhatTheyNeedAreAccepted takes command lines that say more than has an effect.
 func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 	for line, want := range map[string]string{
-		"--user-context-prompt-length 30":                              "--user-context-prompt-length: each of the 100 conversations",
-		"--prefix-prompt-length 5":                                     "--prefix-prompt-length has no effect without --num-prefix-prompts",
-		"--output-tokens-stddev 2":                                     "--output-tokens-stddev has no effect without --osl",
-		"--audio-length-stddev 2":                                      "--audio-length-stddev has no effect without --audio-length-mean",
-		"--image-width-stddev 2 --image-height-mean 9":                 "--image-width-stddev has no effect without --image-width-mean",
-		"--sweep-type grid --parameter-sweep-mode repeated":            "no effect without a sweep: --parameter-sweep-mode, --sweep-type",
-		"--num-profile-runs 1 --confidence-level 0.95":                 "no effect without --num-profile-runs: --confidence-level",
-		"--no-vary-seed-per-trial":                                     "no effect without --num-profile-runs: --no-vary-seed-per-trial",
-		"--convergence-mode cv":                                        "no effect without --convergence-metric: --convergence-mode",
-		"--num-profile-runs 3 --convergence-stat p99":                  "no effect without --convergence-metric: --convergence-stat",
-		"--convergence-mode distribution --export-level summary":       "no effect without --convergence-metric: --convergence-mode",
-		"--num-profile-runs 2 --convergence-threshold 0.2 --isl 1_000": "no effect without --convergence-metric: --convergence-threshold",
+		"--user-context-prompt-length 30": "--user-context-prompt-length: each of the " +
+			"100 conversations",
+		"--prefix-prompt-length 5": "--prefix-prompt-length has no effect " +
+			"without --num-prefix-prompts",
+		"--output-tokens-stddev 2": "--output-tokens-stddev has no effect " +
+			"without --osl",
+		"--audio-length-stddev 2": "--audio-length-stddev has no effect without " +
+			"--audio-length-mean",
+		"--image-width-stddev 2 --image-height-mean 9": "--image-width-stddev has no effect without " +
+			"--image-width-mean",
+		"--sweep-type grid --parameter-sweep-mode repeated": "no effect without a sweep: " +
+			"--parameter-sweep-mode, --sweep-type",
+		"--num-profile-runs 1 --confidence-level 0.95": "no effect without --num-profile-runs: " +
+			"--confidence-level",
+		"--no-vary-seed-per-trial": "no effect without --num-profile-runs: " +
+			"--no-vary-seed-per-trial",
+		"--convergence-mode cv": "no effect without --convergence-metric: " +
+			"--convergence-mode",
+		"--num-profile-runs 3 --convergence-stat p99": "no effect without --convergence-metric: " +
+			"--convergence-stat",
+		"--convergence-mode distribution --export-level summary": "no effect without --convergence-metric: " +
+			"--convergence-mode",
+		"--num-profile-runs 2 --convergence-threshold 0.2 --isl 1_000": "no effect without --convergence-metric: " +
+			"--convergence-threshold",
 	} {
 		if d := check(t, "-m m "+line); len(d.faults) > 0 || !warns(d, want) {
 			t.Errorf("%s: %v, %v", line, d.faults, d.warnings)
@@ -101,7 +116,8 @@ func TestInfiniteRate(t *testing.T) {
 		run, _ := mustResolve(t, "-m m --num-warmup-sessions 2 "+line)
 		for _, p := range run.Phases {
 			if !p.AtOnce() || p.PlannedRate() != 0 || p.Pattern != PatternPoisson {
-				t.Errorf("%s, %s: at once %v, planned rate %v, pattern %s", line, p.Name, p.AtOnce(), p.PlannedRate(), p.Pattern)
+				t.Errorf("%s, %s: at once %v, planned rate %v, pattern %s", line, p.Name, p.AtOnce(), p.PlannedRate(),
+					p.Pattern)
 			}
 		}
 		p := run.Profiling()
@@ -116,7 +132,8 @@ func TestInfiniteRate(t *testing.T) {
 	if p := run.Profiling(); p.AtOnce() || p.PlannedRate() != 5 {
 		t.Errorf("5 requests/s: at once %v, planned rate %v", p.AtOnce(), p.PlannedRate())
 	}
-	if d := check(t, "-m m --request-rate inf --request-rate-ramp-duration 5"); !warns(d, "--request-rate-ramp-duration has no effect with --request-rate inf") {
+	if d := check(t, "-m m --request-rate inf --request-rate-ramp-duration 5"); !warns(d,
+		"--request-rate-ramp-duration has no effect with --request-rate inf") {
 		t.Error("a ramp to an infinite rate is not warned of")
 	}
 }
@@ -159,7 +176,8 @@ func TestTrapSmoothness(t *testing.T) {
 		t.Errorf("pattern %s, smoothness %v", p.Pattern, p.Smoothness)
 	}
 	wantText(t, "warnings", texting(warnings), "INFO --arrival-smoothness is given")
-	for _, line := range []string{"--arrival-smoothness 2", "--arrival-pattern poisson --arrival-smoothness 2 --request-rate 5"} {
+	for _, line := range []string{"--arrival-smoothness 2",
+		"--arrival-pattern poisson --arrival-smoothness 2 --request-rate 5"} {
 		if faults := resolveError(t, "-m m "+line); !faults.Has("V21") {
 			t.Errorf("%s: %v, want V21", line, faults)
 		}
@@ -185,7 +203,8 @@ func TestTrapConcurrencyLists(t *testing.T) {
 		t.Errorf("suffix %s", got)
 	}
 	for line, want := range map[string]string{
-		"--concurrency 10,": "empty item", "--concurrency 10,10": "--num-profile-runs", "--concurrency 10,x": "x in the list",
+		"--concurrency 10,": "empty item", "--concurrency 10,10": "--num-profile-runs",
+		"--concurrency 10,x": "x in the list",
 		"--concurrency 10,0": "0 in the list",
 	} {
 		faults := parseError(t, "-m m "+line)
@@ -204,7 +223,8 @@ func TestTrapConcurrencyLists(t *testing.T) {
 
 func TestTrapExtraInputs(t *testing.T) {
 	run, _ := mustResolve(t, `-m m --extra-inputs temperature:0.7,top_p:1 ignore_eos:true --extra-inputs '{"seed":7}' lr:1e-3 a:b:c`)
-	want := Object{{Key: "temperature", Value: 0.7}, {Key: "top_p", Value: int64(1)}, {Key: "ignore_eos", Value: true}, {Key: "seed", Value: int64(7)}, {Key: "lr", Value: "1e-3"}, {Key: "a", Value: "b:c"}}
+	want := Object{{Key: "temperature", Value: 0.7}, {Key: "top_p", Value: int64(1)}, {Key: "ignore_eos", Value: true},
+		{Key: "seed", Value: int64(7)}, {Key: "lr", Value: "1e-3"}, {Key: "a", Value: "b:c"}}
 	wantObject(t, run.Endpoint.Extra, want)
 }
 
@@ -227,15 +247,18 @@ func TestTrapPrefixes(t *testing.T) {
 	} {
 		run, _ := mustResolve(t, "-m m --artifact-dir out --profile-export-file "+c.prefix)
 		a := run.Artifacts
-		for kind, want := range map[Artifact]string{SummaryCSV: c.csv, RawJSONL: c.raw, RecordsJSONL: c.records, InputsJSON: "inputs.json", LogFile: "logs/aiperf.log"} {
+		for kind, want := range map[Artifact]string{SummaryCSV: c.csv, RawJSONL: c.raw, RecordsJSONL: c.records,
+			InputsJSON: "inputs.json", LogFile: "logs/aiperf.log"} {
 			if got := a.Path(kind); got != filepath.Join("out", filepath.FromSlash(want)) {
 				t.Errorf("prefix %s: %s, want out/%s", c.prefix, got, want)
 			}
 		}
 	}
 	for value, want := range map[string]string{
-		"run.csv.json": "run.csv", "foo_raw.json": "foo_raw", "foo.txt": "foo", "foo.v2": "foo.v2", "llama-3.1-8B": "llama-3.1-8B",
-		"myrun": "myrun", "x_server_metrics.parquet": "x", "x_timeslices.csv": "x", "x_console.txt": "x", "dir/x.csv": "dir/x", ".json": ".json",
+		"run.csv.json": "run.csv", "foo_raw.json": "foo_raw", "foo.txt": "foo", "foo.v2": "foo.v2",
+		"llama-3.1-8B": "llama-3.1-8B",
+		"myrun":        "myrun", "x_server_metrics.parquet": "x", "x_timeslices.csv": "x", "x_console.txt": "x",
+		"dir/x.csv": "dir/x", ".json": ".json",
 	} {
 		if got := PrefixStem(value); got != want {
 			t.Errorf("PrefixStem(%s) = %s, want %s", value, got, want)
@@ -247,7 +270,8 @@ func TestTrapPrefixes(t *testing.T) {
 func TestTrapPrefixNamesEveryExport(t *testing.T) {
 	want := map[Artifact]string{
 		SummaryJSON: "myrun.json", SummaryCSV: "myrun.csv", RecordsJSONL: "myrun.jsonl", RawJSONL: "myrun_raw.jsonl",
-		TimeslicesJSON: "myrun_timeslices.json", TimeslicesCSV: "myrun_timeslices.csv", ConsoleText: "myrun_console.txt",
+		TimeslicesJSON: "myrun_timeslices.json", TimeslicesCSV: "myrun_timeslices.csv",
+		ConsoleText:       "myrun_console.txt",
 		ServerMetricsJSON: "myrun_server_metrics.json", GPUTelemetryJSONL: "myrun_gpu_telemetry.jsonl",
 		InputsJSON: "inputs.json", LogFile: "logs/aiperf.log",
 	}
@@ -269,28 +293,31 @@ func TestTrapPrefixNamesEveryExport(t *testing.T) {
 func TestTrapRecordedCommandLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"--model m/x --streaming --request-rate 5 --concurrency 5,10 --random-seed 007 --osl 1.50 --url localhost:8000": "aiperf profile --model 'm/x' --streaming --request-rate 5 --concurrency '5,10' --random-seed '007' --osl 1.5 --url 'localhost:8000'",
-		"--model file -m pro":                         "aiperf profile --model 'file' -m 'pro'",
-		"--api-key sk-1":                              "aiperf profile --api-key '<redacted>'",
-		"--api-key=sk-1 --streaming":                  "aiperf profile --api-key='<redacted>' --streaming",
-		"--api_key sk-1":                              "aiperf profile --api_key '<redacted>'",
-		"-H Authorization:abc X-A:b":                  "aiperf profile -H '<redacted>' 'X-A:b'",
-		"--header=x-api-key:abc authorization:d":      "aiperf profile --header='<redacted>' '<redacted>'",
-		"-H A:1,Authorization:x":                      "aiperf profile -H '<redacted>'",
-		"--extra-inputs api_key:abc,t:1 max_tokens:5": "aiperf profile --extra-inputs 'api_key:<redacted>,t:1' 'max_tokens:5'",
-		"--extra-inputs a:b,password:abc":             "aiperf profile --extra-inputs 'a:b,password:<redacted>'",
-		`--extra-inputs {"x":{"token":"abc"}}`:        "aiperf profile --extra-inputs '<redacted>'",
-		"--url http://u:p@h:1/v1 u:p@h2":              "aiperf profile --url 'http://<redacted>@h:1/v1' '<redacted>@h2'",
-		"--url=u:p@h --isl 5":                         "aiperf profile --url='<redacted>@h' --isl 5",
-		"--model true --tokenizer none --goodput .9":  "aiperf profile --model True --tokenizer None --goodput 0.9",
+		"--model file -m pro":                    "aiperf profile --model 'file' -m 'pro'",
+		"--api-key sk-1":                         "aiperf profile --api-key '<redacted>'",
+		"--api-key=sk-1 --streaming":             "aiperf profile --api-key='<redacted>' --streaming",
+		"--api_key sk-1":                         "aiperf profile --api_key '<redacted>'",
+		"-H Authorization:abc X-A:b":             "aiperf profile -H '<redacted>' 'X-A:b'",
+		"--header=x-api-key:abc authorization:d": "aiperf profile --header='<redacted>' '<redacted>'",
+		"-H A:1,Authorization:x":                 "aiperf profile -H '<redacted>'",
+		"--extra-inputs api_key:abc,t:1 max_tokens:5": "aiperf profile --extra-inputs 'api_key:<redacted>,t:1' " +
+			"'max_tokens:5'",
+		"--extra-inputs a:b,password:abc":            "aiperf profile --extra-inputs 'a:b,password:<redacted>'",
+		`--extra-inputs {"x":{"token":"abc"}}`:       "aiperf profile --extra-inputs '<redacted>'",
+		"--url http://u:p@h:1/v1 u:p@h2":             "aiperf profile --url 'http://<redacted>@h:1/v1' '<redacted>@h2'",
+		"--url=u:p@h --isl 5":                        "aiperf profile --url='<redacted>@h' --isl 5",
+		"--model true --tokenizer none --goodput .9": "aiperf profile --model True --tokenizer None --goodput 0.9",
 	} {
 		if got := CommandLine("profile", words(line)); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", line, got, want)
 		}
 	}
-	if got, want := CommandLine("profile", []string{"--system-prompt", "it's"}), `aiperf profile --system-prompt 'it'\''s'`; got != want {
+	if got, want := CommandLine("profile", []string{"--system-prompt", "it's"}),
+		`aiperf profile --system-prompt 'it'\''s'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := CommandLine("profile", []string{"--system-prompt=a b"}), `aiperf profile --system-prompt='a b'`; got != want {
+	if got, want := CommandLine("profile", []string{"--system-prompt=a b"}),
+		`aiperf profile --system-prompt='a b'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -300,17 +327,21 @@ func TestTrapStreamingForcedOff(t *testing.T) {
 	if len(d.faults) > 0 || d.streaming {
 		t.Errorf("faults %v, streaming %v", d.faults, d.streaming)
 	}
-	wantText(t, "warnings", texting(d.warnings), "WARNING Streaming is not supported for --endpoint-type embeddings, setting streaming to False")
+	wantText(t, "warnings", texting(d.warnings),
+		"WARNING Streaming is not supported for --endpoint-type embeddings, setting streaming to False")
 	if streaming, ok := endpointConfig(d.run()).Get("streaming"); !ok || streaming != false {
 		t.Errorf("exported streaming %v", streaming)
 	}
-	if faults := resolveError(t, "-m m --prefill-concurrency 2 --streaming --endpoint-type embeddings"); !faults.Has("V13") {
+	if faults := resolveError(t, "-m m --prefill-concurrency 2 --streaming --endpoint-type embeddings"); !faults.Has(
+		"V13") {
 		t.Errorf("%v, want V13", faults)
 	}
 }
 
 func TestTrapTraceTurnsScheduleOn(t *testing.T) {
-	file := writeFile(t, "trace.jsonl", "not json\n\n{\"timestamp\":0,\"input_length\":5}\n{\"timestamp\":7}\n   \n{\"timestamp\":9}\n{\"timestamp\":10}\n")
+	file := writeFile(t, "trace.jsonl",
+		"not json\n\n{\"timestamp\":0,\"input_length\":5}\n{\"timestamp\":7}\n   "+
+			"\n{\"timestamp\":9}\n{\"timestamp\":10}\n")
 	line := "-m m --custom-dataset-type mooncake_trace --input-file " + file
 	d := check(t, line+" --concurrency 4")
 	if len(d.faults) > 0 {
@@ -339,7 +370,8 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 	if d := check(t, line+" --no-fixed-schedule --dataset-sampling-strategy random"); len(d.faults) > 0 {
 		t.Errorf("a trace without a schedule is sampled in any order: %v", d.faults)
 	}
-	for first, what := range map[string]string{`{"timestamp":null}`: "a null timestamp", `{"input_length":5}`: "a first line without timestamp"} {
+	for first, what := range map[string]string{`{"timestamp":null}`: "a null timestamp",
+		`{"input_length":5}`: "a first line without timestamp"} {
 		untimed := writeFile(t, "untimed.jsonl", first+"\n{\"timestamp\":7}\n")
 		if d := check(t, "-m m --custom-dataset-type mooncake_trace --input-file "+untimed); d.mode != Burst {
 			t.Errorf("%s turned the schedule on", what)
@@ -357,7 +389,11 @@ func TestTrapVerbosity(t *testing.T) {
 		t.Errorf("-vv: %s", run.LogLevel)
 	}
 	run, warnings := mustResolve(t, "-m m -v --ui dashboard")
-	if run.UI.Pick(false) != "simple" || !slices.ContainsFunc(warnings, func(w Warning) bool { return strings.Contains(w.Text, "--ui dashboard is not available") }) {
+	if run.UI.Pick(false) != "simple" ||
+		!slices.ContainsFunc(warnings, func(w Warning) bool {
+			return strings.Contains(w.Text,
+				"--ui dashboard is not available")
+		}) {
 		t.Errorf("--ui dashboard: %s, %v", run.UI.Pick(false), warnings)
 	}
 	run, _ = mustResolve(t, "-m m --ui simple")
@@ -369,7 +405,8 @@ func TestTrapVerbosity(t *testing.T) {
 func TestTrapWarmup(t *testing.T) {
 	run, _ := mustResolve(t, "-m m --warmup-request-count 5 --request-rate 10 --concurrency 4")
 	w := run.Warmup()
-	if w == nil || w.Mode != Rate || w.Rate != 10 || *w.Concurrency != 4 || *w.Requests != 5 || w.Pattern != PatternPoisson || w.Grace != Unlimited {
+	if w == nil || w.Mode != Rate || w.Rate != 10 || *w.Concurrency != 4 || *w.Requests != 5 ||
+		w.Pattern != PatternPoisson || w.Grace != Unlimited {
 		t.Fatalf("warm-up %+v", w)
 	}
 	if run.Phases[0].Kind != WarmupPhase || run.Phases[1].Kind != ProfilingPhase {
@@ -382,7 +419,8 @@ func TestTrapWarmup(t *testing.T) {
 			t.Errorf("fixed schedule%s: warm-up %+v", line, w)
 		}
 	}
-	d := check(t, "-m m --user-centric-rate 2 --num-users 4 --session-turns-mean 2 --warmup-request-count 8 --request-count 8")
+	d := check(t, "-m m --user-centric-rate 2 --num-users 4 --session-turns-mean 2 --warmup-request-count 8 "+
+		"--request-count 8")
 	if w := d.warmup(); w.Mode != Burst || *w.Concurrency != 1 {
 		t.Errorf("user-centric: warm-up %+v", w)
 	}
@@ -395,15 +433,18 @@ func TestTrapWarmup(t *testing.T) {
 	if w := run.Warmup(); w.Mode != Rate || w.Rate != 3 || w.Pattern != PatternPoisson {
 		t.Errorf("own rate under a burst: %+v", w)
 	}
-	run, _ = mustResolve(t, "-m m --request-rate 4 --arrival-smoothness 3 --warmup-duration 5 --warmup-grace-period 2 --request-cancellation-rate 10")
-	if w := run.Warmup(); w.Pattern != PatternGamma || w.Smoothness != 3 || w.Grace != 2*time.Second || w.Cancellation != nil {
+	run, _ = mustResolve(t, "-m m --request-rate 4 --arrival-smoothness 3 --warmup-duration 5 --warmup-grace-period "+
+		"2 --request-cancellation-rate 10")
+	if w := run.Warmup(); w.Pattern != PatternGamma || w.Smoothness != 3 || w.Grace != 2*time.Second ||
+		w.Cancellation != nil {
 		t.Errorf("inherited: %+v", w)
 	}
 }
 
 func TestTrapSequenceDistribution(t *testing.T) {
 	run, _ := mustResolve(t, "-m m --seq-dist 128,64:25;512,128:75")
-	if got := run.Dataset.SequenceDistribution; len(got) != 2 || got[1] != (recipe.LengthPair{ISL: 512, OSL: 128, Percent: 75}) {
+	if got := run.Dataset.SequenceDistribution; len(got) != 2 ||
+		got[1] != (recipe.LengthPair{ISL: 512, OSL: 128, Percent: 75}) {
 		t.Errorf("got %v", got)
 	}
 	faults := resolveError(t, "-m m --sequence-distribution 128,64:0.25;512,128:0.75")
@@ -425,7 +466,8 @@ func TestTrapGoodput(t *testing.T) {
 
 func TestTrapServerMetricsURLs(t *testing.T) {
 	got, err := serverMetricsURLs([]string{"n1:8081", "http://n2/x/", "http://n3/metrics"})
-	if err != nil || len(got) != 3 || got[0] != "http://n1:8081/metrics" || got[1] != "http://n2/x/metrics" || got[2] != "http://n3/metrics" {
+	if err != nil || len(got) != 3 || got[0] != "http://n1:8081/metrics" || got[1] != "http://n2/x/metrics" ||
+		got[2] != "http://n3/metrics" {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := serverMetricsURLs([]string{"nonsense"}); err == nil {

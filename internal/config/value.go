@@ -189,7 +189,8 @@ func parseSweep(o Option, text string) ([]any, error) {
 			return nil, fmt.Errorf("%s in the list %w", shorten(part), err)
 		}
 		if slices.Contains(swept, value) {
-			return nil, fmt.Errorf("%s stands twice in the list, so its artifacts would be overwritten; use --num-profile-runs to repeat a value", shorten(part))
+			return nil, fmt.Errorf("%s stands twice in the list, so its artifacts would be overwritten; use "+
+				"--num-profile-runs to repeat a value", shorten(part))
 		}
 		swept = append(swept, value)
 	}

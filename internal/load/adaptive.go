@@ -101,12 +101,16 @@ func (a Adaptive) validate(p Phase) error {
 		return errors.New("an adaptive phase has no barrier")
 	case ramps[a.Variable].Duration != 0 || a.Variable == ControlRequestRate && len(p.Arrivals.Series) > 0:
 		return fmt.Errorf("%s is adapted and cannot be ramped as well", a.Variable)
-	case !(d.Min > 0) || !(d.Max > d.Min) || math.IsInf(d.Max, 0) || whole && (d.Min != math.Trunc(d.Min) || d.Max != math.Trunc(d.Max)):
-		return fmt.Errorf("%s is adapted between %v and %v: the maximum must be above the minimum, and both above 0 and whole but for a rate", a.Variable, d.Min, d.Max)
+	case !(d.Min > 0) || !(d.Max > d.Min) || math.IsInf(d.Max, 0) || whole &&
+		(d.Min != math.Trunc(d.Min) || d.Max != math.Trunc(d.Max)):
+		return fmt.Errorf("%s is adapted between %v and %v: the maximum must be above the minimum, and both above 0 "+
+			"and whole but for a rate", a.Variable, d.Min, d.Max)
 	case a.Variable == ControlPrefill && p.Concurrency > 0 && d.Max > float64(p.Concurrency):
-		return fmt.Errorf("prefill_concurrency is adapted up to %v, which is more than the concurrency %d", d.Max, p.Concurrency)
+		return fmt.Errorf("prefill_concurrency is adapted up to %v, which is more than the concurrency %d", d.Max,
+			p.Concurrency)
 	case a.Period < time.Second || a.Sustain <= 0:
-		return fmt.Errorf("the assessment period must be at least 1 s and the sustain duration above 0, got %v and %v", a.Period, a.Sustain)
+		return fmt.Errorf("the assessment period must be at least 1 s and the sustain duration above 0, got %v and %v",
+			a.Period, a.Sustain)
 	case d.BaseStep < 0 || d.MaxMultiplier < 1 || d.StepPercent < 0:
 		return errors.New("the steps of an adaptive phase must not be negative and its multiplier at least 1")
 	}

@@ -224,8 +224,9 @@ func (c *controller) candidate(nowNS int64, a assessment) {
 		DurationS: a.seconds(), StartTS: c.wallSeconds(a.from), EndTS: c.wallSeconds(nowNS),
 		ErrorCount: a.Errors, RequestCount: a.attempts(), SuccessCount: int64(len(a.Successes)),
 		SuccessRate: a.successRate(), ThroughputRPS: a.throughput(),
-		LatencyAvgMS: of(latency, "avg"), LatencyP50MS: of(latency, "p50"), LatencyP95MS: of(latency, "p95"), LatencyP99MS: of(latency, "p99"),
-		TTFTP50MS: of(ttft, "p50"), TTFTP95MS: of(ttft, "p95"), TTFTP99MS: of(ttft, "p99"),
+		LatencyAvgMS: of(latency, "avg"), LatencyP50MS: of(latency, "p50"), LatencyP95MS: of(latency, "p95"),
+		LatencyP99MS: of(latency, "p99"),
+		TTFTP50MS:    of(ttft, "p50"), TTFTP95MS: of(ttft, "p95"), TTFTP99MS: of(ttft, "p99"),
 		ITLP50MS: of(itl, "p50"), ITLP95MS: of(itl, "p95"), ITLP99MS: of(itl, "p99"),
 	}
 	switch {
@@ -265,7 +266,8 @@ func (c *controller) finish(nowNS int64, a assessment, reason string) {
 	s.BoundaryValue, s.LastPassingValue, s.FirstFailingValue = c.boundary, c.lastPassing, c.firstFailing
 	s.Control = AdaptiveControl{Value: c.value, Variable: c.opt.Variable.String()}
 	s.ControlValue = c.value
-	s.Result = AdaptiveFound{BoundaryValue: c.boundary, FirstFailingValue: c.firstFailing, LastPassingValue: c.lastPassing}
+	s.Result = AdaptiveFound{BoundaryValue: c.boundary, FirstFailingValue: c.firstFailing,
+		LastPassingValue: c.lastPassing}
 	s.SLA = bound
 	s.SLABound, s.SLAMetric, s.SLAOp, s.SLAStat = bound.Bound, bound.Metric, bound.Op, bound.Stat
 	s.SLAPassedDuringSustain = s.SustainWindows > 0 && s.SustainPassedWindows == s.SustainWindows

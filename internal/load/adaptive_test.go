@@ -80,7 +80,8 @@ func TestMetricsOfAWindow(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	a := assessed(w, SLA{"request_latency", "p99", "lt", 40}, SLA{"goodput", "avg", "ge", 1}, SLA{"goodput_ratio", "avg", "ge", 1})
+	a := assessed(w, SLA{"request_latency", "p99", "lt", 40}, SLA{"goodput", "avg", "ge", 1},
+		SLA{"goodput_ratio", "avg", "ge", 1})
 	same(t, "goodput, good of all attempts", a.values[1:], []float64{1, 0.4})
 }
 
@@ -149,14 +150,16 @@ func TestSearchFindsTheBoundaryAndHoldsIt(t *testing.T) {
 	s := r.Summary
 	same(t, "end", []string{s.Status, s.CompletedReason}, []string{"complete", "sustain_duration_completed"})
 	same(t, "found", []float64{*s.BoundaryValue, *s.LastPassingValue, *s.FirstFailingValue}, []float64{31, 31, 41})
-	same(t, "sustain", []any{s.SustainWindows, s.SustainPassedWindows, s.SLAPassedDuringSustain, s.SustainDurationSeconds}, []any{3, 3, true, 3})
+	same(t, "sustain", []any{s.SustainWindows, s.SustainPassedWindows, s.SLAPassedDuringSustain,
+		s.SustainDurationSeconds}, []any{3, 3, true, 3})
 	var names []string
 	for _, e := range r.Events {
 		if e.Event != "adaptive_window" && e.Event != "adaptive_decision" {
 			names = append(names, e.Event)
 		}
 	}
-	same(t, "events", names, []string{"adaptive_phase_started", "boundary_discovered", "sustain_started", "adaptive_complete"})
+	same(t, "events", names, []string{"adaptive_phase_started", "boundary_discovered", "sustain_started",
+		"adaptive_complete"})
 	reasons := s.Candidates[4].RejectionReason
 	same(t, "rejection", *reasons, "sla_miss")
 }
@@ -169,11 +172,15 @@ func TestSearchEnds(t *testing.T) {
 		status, reason string
 		values         []float64
 	}{
-		{"at the maximum", 25, capacity{limit: 100}, "incomplete", "max_control_value_reached_without_saturation", []float64{1, 11, 21, 25}},
+		{"at the maximum", 25, capacity{limit: 100}, "incomplete", "max_control_value_reached_without_saturation",
+			[]float64{1, 11, 21, 25}},
 		{"at once", 25, capacity{limit: 0}, "failed", "no_sustainable_concurrency_found", []float64{1}},
-		{"recovered", 50, capacity{limit: 15, from: 5, to: 6}, "complete", "sustain_duration_completed", []float64{1, 11, 21, 11, 1, 1}},
-		{"not recovered", 50, capacity{limit: 25, from: 6, to: 9}, "failed", "sustain_failed_after_recovery", []float64{1, 11, 21, 31, 21, 11}},
-		{"no way down", 50, capacity{limit: 5, from: 4, to: 9}, "failed", "sustain_failed_sla_unrecoverable", []float64{1, 11, 1}},
+		{"recovered", 50, capacity{limit: 15, from: 5, to: 6}, "complete", "sustain_duration_completed",
+			[]float64{1, 11, 21, 11, 1, 1}},
+		{"not recovered", 50, capacity{limit: 25, from: 6, to: 9}, "failed", "sustain_failed_after_recovery",
+			[]float64{1, 11, 21, 31, 21, 11}},
+		{"no way down", 50, capacity{limit: 5, from: 4, to: 9}, "failed", "sustain_failed_sla_unrecoverable",
+			[]float64{1, 11, 1}},
 	} {
 		phase := Phase{Concurrency: 100, Adaptive: adaptive(SLA{"request_latency", "avg", "le", 100})}
 		phase.Adaptive.Max = test.max
@@ -202,18 +209,25 @@ func TestAdaptivePhaseChangesItsLoad(t *testing.T) {
 		serve time.Duration
 		want  []int
 	}{
-		{"concurrency", Phase{Concurrency: 9, Adaptive: &Adaptive{Min: 2, BaseStep: 3, MaxMultiplier: 1}}, 500 * ms, []int{4, 10, 16, 18, 0}},
-		{"prefill", Phase{Prefill: 9, Adaptive: &Adaptive{Variable: ControlPrefill, Min: 2, BaseStep: 3, MaxMultiplier: 1}}, 500 * ms, []int{4, 10, 16, 18, 0}},
-		{"rate", Phase{Arrivals: constantly(40), Adaptive: &Adaptive{Variable: ControlRequestRate, Min: 10, BaseStep: 10, MaxMultiplier: 1}}, ms, []int{9, 20, 30, 40, 1}},
-		{"users", Phase{Users: &Users{Count: 8, Rate: 2, MeanTurns: 2}, Adaptive: &Adaptive{Variable: ControlUsers, Min: 2, BaseStep: 3, MaxMultiplier: 1}}, ms, nil},
+		{"concurrency", Phase{Concurrency: 9, Adaptive: &Adaptive{Min: 2, BaseStep: 3, MaxMultiplier: 1}}, 500 * ms,
+			[]int{4, 10, 16, 18, 0}},
+		{"prefill", Phase{Prefill: 9, Adaptive: &Adaptive{Variable: ControlPrefill, Min: 2, BaseStep: 3,
+			MaxMultiplier: 1}}, 500 * ms, []int{4, 10, 16, 18, 0}},
+		{"rate", Phase{Arrivals: constantly(40),
+			Adaptive: &Adaptive{Variable: ControlRequestRate, Min: 10, BaseStep: 10, MaxMultiplier: 1}}, ms,
+			[]int{9, 20, 30, 40, 1}},
+		{"users", Phase{Users: &Users{Count: 8, Rate: 2, MeanTurns: 2},
+			Adaptive: &Adaptive{Variable: ControlUsers, Min: 2, BaseStep: 3, MaxMultiplier: 1}}, ms, nil},
 	} {
 		phase := test.phase
 		phase.Duration = time.Hour
 		phase.Adaptive.Period, phase.Adaptive.Sustain = time.Second, time.Second
 		phase.Adaptive.SLA = []SLA{{"request_latency", "avg", "le", 1}}
-		p := scenario{plan: one(phase), turns: turns(1), serve: within(test.serve), opt: Options{Windows: steady{}}}.run(t)
+		p := scenario{plan: one(phase), turns: turns(1), serve: within(test.serve),
+			opt: Options{Windows: steady{}}}.run(t)
 		if test.want != nil {
-			// The search ends with the window in which the maximum passed; the requests of its last instant may come first.
+			// The search ends with the window in which the maximum passed; the requests of its last instant may come
+			// first.
 			same(t, test.name, perSecond(p)[:3], test.want[:3])
 		}
 		r := p.result.Adaptive[0]
@@ -350,7 +364,8 @@ func TestAdaptivePlansThatCannotRun(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := New(one(good), &echo{}, &echo{}, Options{}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "windows") {
+	if _, err := New(one(good), &echo{}, &echo{}, Options{}).Run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "windows") {
 		t.Errorf("error %v", err)
 	}
 }

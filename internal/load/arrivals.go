@@ -24,7 +24,8 @@ func newProcess(a Arrivals, seed random.Seed) process {
 		if shape == 0 {
 			shape = 1
 		}
-		return gamma{shape: shape, scaleNS: second / (a.Rate * shape), stream: seed.Stream("timing.request.gamma_interval")}
+		return gamma{shape: shape, scaleNS: second / (a.Rate * shape),
+			stream: seed.Stream("timing.request.gamma_interval")}
 	}
 	return nil
 }

@@ -77,13 +77,15 @@ func BenchmarkPacing(b *testing.B) {
 		b.Run(fmt.Sprintf("rate=%.0f", rate), func(b *testing.B) {
 			s := &echo{outcomes: []Outcome{Success}}
 			paced := &lagging{echo: s}
-			s.engine = New(one(Phase{Arrivals: constantly(rate), Requests: int64(b.N)}), s, paced, Options{MaxCatchup: DefaultMaxCatchup})
+			s.engine = New(one(Phase{Arrivals: constantly(rate), Requests: int64(b.N)}), s, paced,
+				Options{MaxCatchup: DefaultMaxCatchup})
 			if _, err := s.engine.Run(context.Background()); err != nil {
 				b.Fatal(err)
 			}
 			slices.Sort(paced.lags)
 			for _, percent := range []int{50, 99, 100} {
-				b.ReportMetric(float64(paced.lags[(len(paced.lags)-1)*percent/100])/1000, fmt.Sprintf("µs-p%d", percent))
+				b.ReportMetric(float64(paced.lags[(len(paced.lags)-1)*percent/100])/1000,
+					fmt.Sprintf("µs-p%d", percent))
 			}
 		})
 	}

@@ -31,7 +31,8 @@ func TestPlansThatCannotRun(t *testing.T) {
 		phase := good
 		test.phase(&phase)
 		_, err := New(one(phase), nil, nil, Options{}).Run(t.Context())
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "phase 0 (profiling)") {
+		if err == nil || !strings.Contains(err.Error(), test.want) ||
+			!strings.Contains(err.Error(), "phase 0 (profiling)") {
 			t.Errorf("%+v: error %v, want %q", phase, err, test.want)
 		}
 	}
@@ -65,7 +66,8 @@ func TestBurstWithPrefillLimitAlone(t *testing.T) {
 }
 
 func TestBurstPrefersContinuations(t *testing.T) {
-	p := scenario{plan: one(Phase{Concurrency: 2, Prefill: 1, Sessions: 3}), turns: turns(2), serve: within(time.Second)}.run(t)
+	p := scenario{plan: one(Phase{Concurrency: 2, Prefill: 1, Sessions: 3}), turns: turns(2),
+		serve: within(time.Second)}.run(t)
 	same(t, "order", p.turnOrder(0), "0.0 0.1 1.0 1.1 2.0 2.1")
 }
 
@@ -90,7 +92,8 @@ func TestWaitingContinuationDoesNotHoldUpTheSchedule(t *testing.T) {
 	same(t, "order", p.turnOrder(0)[:15], "0.0 1.0 0.1 1.1")
 	waiting := p.sent[2]
 	start := p.result.Phases[0].StartNS
-	same(t, "intended, issued", []time.Duration{time.Duration(waiting.IntendedNS - start), time.Duration(waiting.IssuedNS - start)},
+	same(t, "intended, issued", []time.Duration{time.Duration(waiting.IntendedNS - start),
+		time.Duration(waiting.IssuedNS - start)},
 		[]time.Duration{300 * ms, 530 * ms})
 	next := p.sent[3]
 	same(t, "the one after it", time.Duration(next.IntendedNS-start), 600*ms)
@@ -159,7 +162,8 @@ func TestStopWhileRequestsAreCutOffChangesNothing(t *testing.T) {
 	same(t, "took", p.took, 9*time.Second)
 	same(t, "sender told", p.cutOff, 1)
 	same(t, "oldest", s.OldestCutOff, 1900*ms)
-	same(t, "flags", []bool{s.TimeoutTriggered, s.GracePeriodTimeoutTriggered, s.WasCancelled}, []bool{false, true, true})
+	same(t, "flags", []bool{s.TimeoutTriggered, s.GracePeriodTimeoutTriggered, s.WasCancelled},
+		[]bool{false, true, true})
 }
 
 func TestLateReturnOfAnEarlierPhaseIsIgnored(t *testing.T) {
@@ -193,7 +197,8 @@ func TestSecondReturnOfACreditIsIgnored(t *testing.T) {
 		res, err := twice.engine.Run(t.Context())
 		s := res.Phases[0]
 		same(t, "error", err, nil)
-		same(t, "completed, errors, cancelled", []int64{s.RequestsCompleted, s.RequestErrors, s.RequestsCancelled}, []int64{3, 0, 0})
+		same(t, "completed, errors, cancelled", []int64{s.RequestsCompleted, s.RequestErrors, s.RequestsCancelled},
+			[]int64{3, 0, 0})
 	})
 }
 
@@ -213,7 +218,8 @@ func TestSessionThatIsCutOffMeanwhileDoesNotHoldUpTheEnd(t *testing.T) {
 
 func TestEndOfTheContextEndsEverythingAtOnce(t *testing.T) {
 	p := scenario{
-		plan:  Plan{Phases: []Phase{{Kind: Warmup, Concurrency: 2, Requests: 9}, {Kind: Profiling, Concurrency: 1, Requests: 1}}},
+		plan: Plan{Phases: []Phase{{Kind: Warmup, Concurrency: 2, Requests: 9},
+			{Kind: Profiling, Concurrency: 1, Requests: 1}}},
 		serve: never, deaf: true,
 		during: func(cancel context.CancelFunc, _ *Engine) { time.Sleep(3 * time.Second); cancel() },
 	}.run(t)
@@ -258,9 +264,11 @@ func TestGatesHoldPhasesApart(t *testing.T) {
 		}
 	}
 	p := scenario{
-		plan:  Plan{Phases: []Phase{{Kind: Warmup, Concurrency: 1, Requests: 1}, {Kind: Profiling, Concurrency: 1, Requests: 1}}},
+		plan: Plan{Phases: []Phase{{Kind: Warmup, Concurrency: 1, Requests: 1},
+			{Kind: Profiling, Concurrency: 1, Requests: 1}}},
 		serve: within(time.Second),
-		opt:   Options{Gates: Gates{BeforeFirstCredit: gate("before", 2*time.Second), AfterLastReturn: gate("after", time.Hour), Timeout: 3 * time.Second}},
+		opt: Options{Gates: Gates{BeforeFirstCredit: gate("before", 2*time.Second),
+			AfterLastReturn: gate("after", time.Hour), Timeout: 3 * time.Second}},
 	}.run(t)
 	same(t, "took", p.took, 12*time.Second)
 	same(t, "gates", strings.Join(passed, ", "), "before0, after0 late, before1, after1 late")
@@ -282,7 +290,8 @@ func TestGateThatIgnoresItsContextIsLeft(t *testing.T) {
 
 func TestObserverHearsEveryStateInOrder(t *testing.T) {
 	p := scenario{
-		plan:  Plan{Phases: []Phase{{Kind: Warmup, Concurrency: 1, Requests: 1}, {Kind: Profiling, Arrivals: constantly(10), Requests: 5}}},
+		plan: Plan{Phases: []Phase{{Kind: Warmup, Concurrency: 1, Requests: 1},
+			{Kind: Profiling, Arrivals: constantly(10), Requests: 5}}},
 		serve: within(ms),
 	}.run(t)
 	var got []string

@@ -29,12 +29,15 @@ func withProcessors(t *testing.T, test func(t *testing.T)) {
 // drawOpen makes one phase of an open loop: nothing of the service may change what it intends. Sessions have one turn
 // in the modes in which a further one would take an arrival.
 func drawOpen(rt *rapid.T) scenario {
-	s := scenario{plan: Plan{Seed: random.Root(rapid.Uint64().Draw(rt, "seed")), URLs: rapid.IntRange(1, 3).Draw(rt, "URLs")}}
+	s := scenario{plan: Plan{Seed: random.Root(rapid.Uint64().Draw(rt, "seed")),
+		URLs: rapid.IntRange(1, 3).Draw(rt, "URLs")}}
 	for range rapid.IntRange(1, 12).Draw(rt, "conversations") {
-		s.recording = append(s.recording, []TurnTime{at(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "recorded ms")) * ms)})
+		s.recording = append(s.recording,
+			[]TurnTime{at(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "recorded ms")) * ms)})
 	}
 	var p Phase
-	for drawMode(rt, &p, true); p.Arrivals.Pattern == Burst && p.Schedule == nil && p.Users == nil; drawMode(rt, &p, true) {
+	for drawMode(rt, &p, true); p.Arrivals.Pattern == Burst && p.Schedule == nil &&
+		p.Users == nil; drawMode(rt, &p, true) {
 		p = Phase{}
 	}
 	if p.Users != nil {
@@ -61,7 +64,8 @@ func (p played) intentions(all bool) (list []string) {
 			if all {
 				cancel = fmt.Sprint(c.CancelAfterNS)
 			}
-			list = append(list, fmt.Sprint(c.Session, " user ", c.User, " URL ", c.URLIndex, " at ", c.IntendedNS-p.result.Phases[0].StartNS, " cancelled ", cancel))
+			list = append(list, fmt.Sprint(c.Session, " user ", c.User, " URL ", c.URLIndex, " at ",
+				c.IntendedNS-p.result.Phases[0].StartNS, " cancelled ", cancel))
 		}
 	}
 	return list
@@ -220,10 +224,13 @@ func (s *realSender) run(t *testing.T, plan Plan, opt Options, stopAfter time.Du
 		if p.RequestsSent != p.RequestsCompleted+p.RequestsCancelled || p.ForcedReturns != 0 || p.State != Complete {
 			t.Errorf("phase %d: %+v", i, p)
 		}
-		sent, completed, failed, cut = sent+p.RequestsSent, completed+p.RequestsCompleted, failed+p.RequestErrors, cut+p.RequestsCancelled
+		sent, completed, failed, cut = sent+p.RequestsSent, completed+p.RequestsCompleted, failed+p.RequestErrors,
+			cut+p.RequestsCancelled
 	}
-	if want := s.outcomes; int(sent) != len(s.credits) || completed != want[Success]+want[Failure] || failed != want[Failure] || cut != want[CutOff] {
-		t.Errorf("%d sent, %d completed, %d failed, %d cut off; the sender saw %d and %v", sent, completed, failed, cut, len(s.credits), want)
+	if want := s.outcomes; int(sent) != len(s.credits) || completed != want[Success]+want[Failure] ||
+		failed != want[Failure] || cut != want[CutOff] {
+		t.Errorf("%d sent, %d completed, %d failed, %d cut off; the sender saw %d and %v", sent, completed, failed, cut,
+			len(s.credits), want)
 	}
 	return result
 }
@@ -235,12 +242,15 @@ func TestCapsAreExactInRealTime(t *testing.T) {
 		plan := Plan{Seed: random.Root(1), Phases: []Phase{
 			{Kind: Warmup, Concurrency: 9, Prefill: 4, Requests: 700},
 			{Kind: Profiling, Concurrency: 5, Prefill: 2, Requests: 700, Seamless: true},
-			{Kind: Profiling, Arrivals: Arrivals{Pattern: Poisson, Rate: 20_000}, Concurrency: 7, Prefill: 3, Duration: 50 * ms, Grace: time.Second,
+			{Kind: Profiling, Arrivals: Arrivals{Pattern: Poisson, Rate: 20_000}, Concurrency: 7, Prefill: 3,
+				Duration: 50 * ms, Grace: time.Second,
 				ConcurrencyRamp: Ramp{Duration: 30 * ms}, PrefillRamp: Ramp{Duration: 20 * ms}},
 			{Kind: Profiling, Prefill: 3, Sessions: 100, Seamless: true},
 		}}
 		result := (&realSender{turns: 3}).run(t, plan, Options{}, 0)
-		same(t, "sent in the first two phases", []int64{result.Phases[0].RequestsSent, result.Phases[1].RequestsSent, result.Phases[3].RequestsSent}, []int64{700, 700, 300})
+		same(t, "sent in the first two phases",
+			[]int64{result.Phases[0].RequestsSent, result.Phases[1].RequestsSent, result.Phases[3].RequestsSent},
+			[]int64{700, 700, 300})
 		for i := range 4 {
 			(&realSender{turns: 1 + i%3}).run(t, plan, Options{}, time.Duration(1+i*13)*ms)
 		}
@@ -255,7 +265,8 @@ func TestRateIsNeverExceededInRealTime(t *testing.T) {
 	withProcessors(t, func(t *testing.T) {
 		for _, allowance := range []time.Duration{0, 3 * ms} {
 			s := &realSender{turns: 1}
-			result := s.run(t, one(Phase{Arrivals: constantly(rate), Duration: 120 * ms, Grace: time.Second}), Options{MaxCatchup: allowance}, 0)
+			result := s.run(t, one(Phase{Arrivals: constantly(rate), Duration: 120 * ms, Grace: time.Second}),
+				Options{MaxCatchup: allowance}, 0)
 			start := result.Phases[0].StartNS
 			for i, c := range s.credits {
 				if c.IssuedNS < c.IntendedNS {

@@ -2,7 +2,8 @@ package load
 
 // capTreeIdle pulls the timers of a tree forward that has nothing in flight, so that it does not wait for too long.
 func (p *phaseRun) capTreeIdle(tr *tree, nowNS int64) {
-	if !p.stageIs(ReplayLanes) || p.phase.Lanes.TreeIdle == Infinite || tr == nil || tr.over || tr.flying > 0 || p.admitted.any(tr) {
+	if !p.stageIs(ReplayLanes) || p.phase.Lanes.TreeIdle == Infinite || tr == nil || tr.over || tr.flying > 0 ||
+		p.admitted.any(tr) {
 		return
 	}
 	mine := func(t turn) bool { return t.node != nil && t.node.tree == tr }

@@ -90,7 +90,8 @@ func (e *Engine) take(l *lane) *node {
 	session := e.nextSession
 	e.nextSession++
 	e.prepared = max(e.prepared, e.nextSession)
-	l.tree = &tree{shape: e.source.(Trees).Trace(l.trace, session), lane: l, open: 1, url: int(e.begun % uint64(e.plan.URLs))}
+	l.tree = &tree{shape: e.source.(Trees).Trace(l.trace, session), lane: l, open: 1,
+		url: int(e.begun % uint64(e.plan.URLs))}
 	e.begun++
 	e.opener.Open(Opening{Session: session, Conversation: l.trace, Root: session})
 	root := &node{tree: l.tree, session: session}
@@ -127,7 +128,8 @@ func (p *phaseRun) seedLanes(nowNS int64) {
 		seeds := l.tree.seeds()
 		p.adopt(l.tree, int64(len(seeds)))
 		for _, n := range seeds {
-			p.admitted.push(turn{session: n.session, index: n.next - 1, count: len(n.turns()), url: l.tree.url, node: n})
+			p.admitted.push(turn{session: n.session, index: n.next - 1, count: len(n.turns()), url: l.tree.url,
+				node: n})
 		}
 	}
 	if p.phase.Requests == 0 {
@@ -244,7 +246,8 @@ func (p *phaseRun) freeLane(l *lane) {
 	}
 }
 
-// laneFull reports whether a turn is left to the next phase because its lane has sent enough; it counts the turn if not.
+// laneFull reports whether a turn is left to the next phase because its lane has sent enough; it counts the turn if
+// not.
 func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
 	most := int64(0)
 	if p.stageIs(FillLanes) {

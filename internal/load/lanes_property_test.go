@@ -16,7 +16,8 @@ func TestAnyLanesKeepTheirPromises(t *testing.T) {
 		s := scenario{plan: Plan{Phases: lanePhases(lanes, 0, Phase{
 			Requests: int64(rapid.IntRange(0, 30).Draw(rt, "requests")), Duration: time.Minute, Grace: time.Second,
 			Prefill: rapid.IntRange(0, 2).Draw(rt, "prefill"),
-			Lanes:   &Lanes{TreeIdle: 5 * time.Second, SystemIdle: 2 * time.Second, Together: rapid.Bool().Draw(rt, "together")},
+			Lanes: &Lanes{TreeIdle: 5 * time.Second, SystemIdle: 2 * time.Second,
+				Together: rapid.Bool().Draw(rt, "together")},
 		})}}
 		seed := s.plan.Phases[0].Lanes
 		seed.MinStart = rapid.Float64Range(0, 1).Draw(rt, "from")
@@ -55,7 +56,8 @@ func TestAnyLanesKeepTheirPromises(t *testing.T) {
 			rt.Error(fault)
 		}
 		for i, stats := range p.result.Phases {
-			if stats.State != Complete || stats.RequestsSent != stats.RequestsCompleted+stats.RequestsCancelled || p.peaks[i].maxSessions > lanes {
+			if stats.State != Complete || stats.RequestsSent != stats.RequestsCompleted+stats.RequestsCancelled ||
+				p.peaks[i].maxSessions > lanes {
 				rt.Errorf("phase %d: %d sessions at once, %+v", i, p.peaks[i].maxSessions, stats)
 			}
 		}

@@ -43,7 +43,8 @@ func (p played) turnsOf(phase int) string {
 	for _, c := range p.sent {
 		if c.Phase == phase {
 			o := p.opened[c.Session]
-			fmt.Fprintf(&b, "%d/%d.%d@%v ", p.opened[o.Root].Conversation, o.Node, c.Turn, time.Duration(c.IssuedNS-p.result.Phases[phase].StartNS))
+			fmt.Fprintf(&b, "%d/%d.%d@%v ", p.opened[o.Root].Conversation, o.Node, c.Turn,
+				time.Duration(c.IssuedNS-p.result.Phases[phase].StartNS))
 		}
 	}
 	return strings.TrimSpace(b.String())
@@ -58,7 +59,8 @@ func TestLaneBeginsInTheMidstAndTheNextTraceAtItsStart(t *testing.T) {
 	same(t, "warm-up", p.turnsOf(0), "0/0.1@0s")
 	same(t, "replay", p.turnsOf(1), "0/0.2@0s 0/0.3@6s 0/0.4@12s 1/0.0@13s 1/0.1@17s")
 	s := p.result.Phases[1]
-	same(t, "sessions, completed, requests", []int64{s.SentSessions, s.CompletedSessions, s.TotalSessionTurns}, []int64{2, 2, 5})
+	same(t, "sessions, completed, requests", []int64{s.SentSessions, s.CompletedSessions, s.TotalSessionTurns},
+		[]int64{2, 2, 5})
 	same(t, "one session over both phases", p.sent[0].Session, p.sent[1].Session)
 }
 
@@ -97,7 +99,8 @@ func TestEachStateThatGoesOnIsWarmedUp(t *testing.T) {
 		warmup, replay string
 	}{
 		{"at the start", 0, "", "0/0.0@0s 0/1.0@1s 0/2.0@1s 0/0.1@2s 0/1.1@3s 0/2.1@3s 0/3.0@3s 0/0.2@5s"},
-		{"one child running, one to come", 0.125, "0/0.0@0s 0/1.0@0s", "0/2.0@0s 0/1.1@2s 0/2.1@2s 0/0.1@10s 0/3.0@11s 0/0.2@12s"},
+		{"one child running, one to come", 0.125, "0/0.0@0s 0/1.0@0s",
+			"0/2.0@0s 0/1.1@2s 0/2.1@2s 0/0.1@10s 0/3.0@11s 0/0.2@12s"},
 		{"one child done", 0.4, "0/0.0@0s 0/2.0@0s", "0/0.1@0s 0/3.0@1s 0/2.1@10s 0/0.2@12s"},
 		{"parent held", 0.6, "0/0.1@0s 0/2.0@0s", "0/3.0@0s 0/2.1@5s 0/0.2@7s"},
 		{"children done", 0.8, "0/0.1@0s", "0/0.2@0s"},
@@ -119,9 +122,10 @@ func TestTracesWithoutTimesBeginByTheirTurns(t *testing.T) {
 		1:   {"0/0.3@0s 1/0.0@0s", "0/0.4@0s 1/0.1@3s"},
 	} {
 		p := scenario{
-			plan:   Plan{Phases: lanePhases(2, share, Phase{Requests: 2})},
-			traces: []*Tree{{Nodes: []Node{{Turns: delayed}}}, {Nodes: []Node{{Turns: []NodeTurn{{}, {DelayNS: int64(5 * time.Second)}}}}}},
-			serve:  within(time.Minute),
+			plan: Plan{Phases: lanePhases(2, share, Phase{Requests: 2})},
+			traces: []*Tree{{Nodes: []Node{{Turns: delayed}}},
+				{Nodes: []Node{{Turns: []NodeTurn{{}, {DelayNS: int64(5 * time.Second)}}}}}},
+			serve: within(time.Minute),
 		}.run(t)
 		same(t, fmt.Sprint(share, " warm-up"), p.turnsOf(0), want[0])
 		if share == 0.5 {
@@ -202,13 +206,16 @@ func TestWarmupOfLanesIsNotWaitedForLongerThanItsGrace(t *testing.T) {
 	if p.err != nil || p.result.Phases[1].CompletedSessions != 1 {
 		t.Errorf("a child's warm-up: %v, %+v", p.err, p.result.Phases)
 	}
-	same(t, "cut off, replay begins", []int64{p.result.Phases[0].RequestsCancelled, p.result.Phases[1].StartNS - p.result.Phases[0].StartNS}, []int64{1, int64(5 * time.Second)})
+	same(t, "cut off, replay begins",
+		[]int64{p.result.Phases[0].RequestsCancelled, p.result.Phases[1].StartNS - p.result.Phases[0].StartNS},
+		[]int64{1, int64(5 * time.Second)})
 }
 
 // filling puts a phase that fills the caches between warm-up and replay.
 func filling(fill Lanes, duration time.Duration, phases []Phase) []Phase {
 	fill.Stage = FillLanes
-	return slices.Insert(phases, 1, Phase{Name: "fill", Concurrency: phases[0].Concurrency, Duration: duration, Grace: Infinite, Lanes: &fill})
+	return slices.Insert(phases, 1,
+		Phase{Name: "fill", Concurrency: phases[0].Concurrency, Duration: duration, Grace: Infinite, Lanes: &fill})
 }
 
 func TestCachesAreFilledWithoutDelaysAndTheReplayGoesOnFromThere(t *testing.T) {
@@ -217,7 +224,8 @@ func TestCachesAreFilledWithoutDelaysAndTheReplayGoesOnFromThere(t *testing.T) {
 		plan:   Plan{Phases: filling(Lanes{}, 2500*ms, lanePhases(2, 0.1, Phase{Requests: 3}))},
 		traces: []*Tree{long, handing()}, serve: within(time.Second),
 	}.run(t)
-	same(t, "fill", sorted(p.turnsOf(1)), sorted("0/0.1@0s 1/1.1@0s 1/2.0@0s 1/0.1@0s 0/0.2@1s 1/2.1@1s 1/3.0@1s 0/0.3@2s 1/0.2@2s"))
+	same(t, "fill", sorted(p.turnsOf(1)),
+		sorted("0/0.1@0s 1/1.1@0s 1/2.0@0s 1/0.1@0s 0/0.2@1s 1/2.1@1s 1/3.0@1s 0/0.3@2s 1/0.2@2s"))
 	same(t, "drained", p.result.Phases[2].StartNS-p.result.Phases[1].StartNS, int64(3*time.Second))
 	same(t, "replay", p.turnsOf(2), "1/0.0@0s 0/0.4@0s 1/1.0@1s")
 }
@@ -259,7 +267,8 @@ func TestIdleTreesArePulledForward(t *testing.T) {
 		return Node{Turns: turns}
 	}
 	tree := &Tree{Nodes: []Node{{Turns: root}, child(20), child(22), child(90)}}
-	p = scenario{plan: Plan{Phases: lanePhases(1, 0, replay)}, traces: []*Tree{tree}, serve: within(5 * time.Second)}.run(t)
+	p = scenario{plan: Plan{Phases: lanePhases(1, 0, replay)}, traces: []*Tree{tree},
+		serve: within(5 * time.Second)}.run(t)
 	same(t, "together", p.turnsOf(1), "0/0.0@0s 0/1.0@8s 0/2.0@10s 0/3.0@18s")
 }
 
@@ -290,7 +299,8 @@ func TestLaneStartsAreFunctionsOfTheSeed(t *testing.T) {
 		}
 		phases := lanePhases(40, 0, Phase{Requests: 40})
 		phases[0].Lanes.MinStart, phases[0].Lanes.MaxStart = 0.25, 0.75
-		p := scenario{plan: Plan{Phases: phases, Seed: random.Root(seed)}, traces: traces, serve: within(time.Second)}.run(t)
+		p := scenario{plan: Plan{Phases: phases, Seed: random.Root(seed)}, traces: traces,
+			serve: within(time.Second)}.run(t)
 		low, high := 100, 0
 		for _, c := range p.sent[:40] {
 			low, high = min(low, c.Turn), max(high, c.Turn)

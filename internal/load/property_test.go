@@ -50,7 +50,8 @@ func drawScenario(rt *rapid.T) scenario {
 	for range rapid.IntRange(0, 8).Draw(rt, "conversations") {
 		times := make([]TurnTime, rapid.IntRange(1, 3).Draw(rt, "recorded turns"))
 		for i := range times {
-			times[i] = TurnTime{Timed: i == 0 || rapid.Bool().Draw(rt, "timed"), AtNS: int64(rapid.IntRange(0, 1500).Draw(rt, "recorded ms")) * int64(ms)}
+			times[i] = TurnTime{Timed: i == 0 || rapid.Bool().Draw(rt, "timed"),
+				AtNS: int64(rapid.IntRange(0, 1500).Draw(rt, "recorded ms")) * int64(ms)}
 		}
 		s.recording = append(s.recording, times)
 	}
@@ -92,7 +93,8 @@ func orchestrating(uint64) *Tree {
 	return &Tree{Nodes: []Node{
 		{Turns: []NodeTurn{
 			{Silent: true, Branches: []Branch{{Nodes: []int{1, 2}, JoinAt: 1}}},
-			{Silent: true, DelayNS: int64(50 * ms), Branches: []Branch{{Nodes: []int{3}}, {Nodes: []int{4}, Background: true}}},
+			{Silent: true, DelayNS: int64(50 * ms),
+				Branches: []Branch{{Nodes: []int{3}}, {Nodes: []int{4}, Background: true}}},
 		}},
 		{Turns: plainTurns(1)}, {Turns: plainTurns(2)}, {Turns: plainTurns(1), Before: []int{5}},
 		{Turns: plainTurns(1)}, {Turns: plainTurns(1)},
@@ -116,7 +118,8 @@ func drawMode(rt *rapid.T, p *Phase, recorded bool) {
 	case mode == 2:
 		p.Arrivals = Arrivals{Pattern: pattern, Rate: rate, Ramp: RateRamp{Ramp: drawRamp(rt), Interval: 10 * ms}}
 	case mode == 3:
-		p.Arrivals = Arrivals{Pattern: pattern, Series: []RatePoint{{100 * ms, rate}, {600 * ms, 61 - rate}, {700 * ms, rate}}}
+		p.Arrivals = Arrivals{Pattern: pattern,
+			Series: []RatePoint{{100 * ms, rate}, {600 * ms, 61 - rate}, {700 * ms, rate}}}
 	case mode == 4 && recorded:
 		p.Schedule = &Schedule{AutoOffset: rapid.Bool().Draw(rt, "auto offset")}
 	case mode == 5:
@@ -177,20 +180,25 @@ func brokenCounts(s scenario, p played) (broken []string) {
 	for i, stats := range p.result.Phases {
 		phase, peak := s.plan.Phases[i], p.peaks[i]
 		check(stats.State == Complete, "phase %d ends as %v", i, stats.State)
-		check(stats.RequestsSent == stats.RequestsCompleted+stats.RequestsCancelled, "phase %d: credits are lost: %+v", i, stats)
+		check(stats.RequestsSent == stats.RequestsCompleted+stats.RequestsCancelled, "phase %d: credits are lost: %+v",
+			i, stats)
 		check(stats.RequestErrors <= stats.RequestsCompleted, "phase %d: errors: %+v", i, stats)
-		check(phase.Concurrency == 0 || peak.maxSessions <= phase.Concurrency, "phase %d: %d sessions at once", i, peak.maxSessions)
-		check(phase.Prefill == 0 || peak.maxPrefill <= phase.Prefill, "phase %d: %d prefills at once", i, peak.maxPrefill)
+		check(phase.Concurrency == 0 || peak.maxSessions <= phase.Concurrency, "phase %d: %d sessions at once", i,
+			peak.maxSessions)
+		check(phase.Prefill == 0 || peak.maxPrefill <= phase.Prefill, "phase %d: %d prefills at once", i,
+			peak.maxPrefill)
 		check(phase.Requests == 0 || stats.RequestsSent <= phase.Requests, "phase %d: too many requests: %+v", i, stats)
 		check(phase.Sessions == 0 || stats.SentSessions <= phase.Sessions, "phase %d: too many sessions: %+v", i, stats)
 		if phase.Duration == 0 && !stats.WasCancelled {
 			byRequests := stats.ExpectedRequests > 0 && stats.RequestsSent == stats.ExpectedRequests
-			bySessions := stats.ExpectedSessions > 0 && stats.SentSessions == stats.ExpectedSessions && stats.RequestsSent == stats.TotalSessionTurns
+			bySessions := stats.ExpectedSessions > 0 && stats.SentSessions == stats.ExpectedSessions &&
+				stats.RequestsSent == stats.TotalSessionTurns
 			check(byRequests || bySessions, "phase %d: ends short of its counts: %+v", i, stats)
 			check(stats.RequestsCancelled == 0, "phase %d: cut off without a limit: %+v", i, stats)
 		}
 		if phase.Duration > 0 {
-			check(stats.SentEndNS <= stats.StartNS+int64(phase.Duration), "phase %d: sends after its duration: %+v", i, stats)
+			check(stats.SentEndNS <= stats.StartNS+int64(phase.Duration), "phase %d: sends after its duration: %+v", i,
+				stats)
 		}
 		var perURL int64
 		for _, n := range stats.RequestsPerURL {
@@ -202,8 +210,10 @@ func brokenCounts(s scenario, p played) (broken []string) {
 	check(int(sent) == len(p.sent), "%d credits counted, %d sent", sent, len(p.sent))
 	// At an abrupt end an answer of the same instant may come too late.
 	if !s.deaf && p.err == nil {
-		check(completed == p.returned[Success]+p.returned[Failure], "%d completed, the server saw %v", completed, p.returned)
-		check(sent == p.returned[Success]+p.returned[Failure]+p.returned[CutOff], "%d sent, the server saw %v", sent, p.returned)
+		check(completed == p.returned[Success]+p.returned[Failure], "%d completed, the server saw %v", completed,
+			p.returned)
+		check(sent == p.returned[Success]+p.returned[Failure]+p.returned[CutOff], "%d sent, the server saw %v", sent,
+			p.returned)
 	}
 	return broken
 }
@@ -224,7 +234,8 @@ func brokenCredits(s scenario, p played) (broken []string) {
 			sessions++
 		}
 		switch {
-		case later != (c.Turn > 0), later && (c.Turn != before.Turn+1 || before.Final || c.URLIndex != before.URLIndex || c.Phase != before.Phase):
+		case later != (c.Turn > 0), later &&
+			(c.Turn != before.Turn+1 || before.Final || c.URLIndex != before.URLIndex || c.Phase != before.Phase):
 			broken = append(broken, fmt.Sprintf("turn out of order: %+v after %+v", c, before))
 		case s.tree == nil && sampled && c.Final != (c.Turn == s.turns(c.Session)-1):
 			broken = append(broken, fmt.Sprintf("wrong end: %+v", c))
@@ -235,7 +246,8 @@ func brokenCredits(s scenario, p played) (broken []string) {
 		}
 		ids[c.Phase]++
 		if !planned(s, p, c) {
-			broken = append(broken, fmt.Sprintf("no arrival of the plan: %+v, phase starts at %d", c, p.result.Phases[c.Phase].StartNS))
+			broken = append(broken, fmt.Sprintf("no arrival of the plan: %+v, phase starts at %d", c,
+				p.result.Phases[c.Phase].StartNS))
 		}
 	}
 	return broken
@@ -279,7 +291,8 @@ func zero(s scenario, phase Phase) int64 {
 
 // What is intended does not depend on how the service answers, in any mode of an open loop.
 func TestPlansOfOpenLoopsAreFunctionsOfTheSeed(t *testing.T) {
-	ramped, series := constantly(30), Arrivals{Pattern: Poisson, Series: []RatePoint{{time.Second, 10}, {2 * time.Second, 50}}}
+	ramped, series := constantly(30),
+		Arrivals{Pattern: Poisson, Series: []RatePoint{{time.Second, 10}, {2 * time.Second, 50}}}
 	ramped.Pattern, ramped.Ramp = Gamma, RateRamp{Ramp: Ramp{Duration: 2 * time.Second, Strategy: RandomSteps}}
 	for name, phase := range map[string]Phase{
 		"ramp":     {Arrivals: ramped, Requests: 100},
@@ -299,7 +312,8 @@ func TestPlansOfOpenLoopsAreFunctionsOfTheSeed(t *testing.T) {
 			return all
 		}
 		quick := intended(1, nil)
-		same(t, name, intended(1, func(c Credit) answer { return answer{after: time.Duration(c.ID*7919%1000) * ms} }), quick)
+		same(t, name, intended(1, func(c Credit) answer { return answer{after: time.Duration(c.ID*7919%1000) * ms} }),
+			quick)
 	}
 }
 

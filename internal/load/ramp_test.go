@@ -45,8 +45,10 @@ func TestRandomStepsEndAtTheTarget(t *testing.T) {
 }
 
 func TestConcurrencyRampOpensSlots(t *testing.T) {
-	phase := Phase{Concurrency: 5, ConcurrencyRamp: Ramp{Duration: 8 * time.Second}, Duration: 10 * time.Second, Prefill: 4, PrefillRamp: Ramp{Duration: 9 * time.Second}}
-	p := scenario{plan: one(phase), serve: func(Credit) answer { return answer{content: ms, after: time.Minute} }}.run(t)
+	phase := Phase{Concurrency: 5, ConcurrencyRamp: Ramp{Duration: 8 * time.Second}, Duration: 10 * time.Second,
+		Prefill: 4, PrefillRamp: Ramp{Duration: 9 * time.Second}}
+	p := scenario{plan: one(phase),
+		serve: func(Credit) answer { return answer{content: ms, after: time.Minute} }}.run(t)
 	same(t, "sends", p.sends(0), "0s 2s 4s 6s 8s")
 	phase.Concurrency, phase.ConcurrencyRamp, phase.Requests = 10, Ramp{}, 10
 	p = scenario{plan: one(phase), serve: within(time.Minute)}.run(t)
@@ -109,7 +111,8 @@ func TestRateSeriesIsPacedByTheIntegral(t *testing.T) {
 	a := Arrivals{Pattern: Constant, Series: []RatePoint{{time.Second, 4}, {3 * time.Second, 8}, {4 * time.Second, 2}}}
 	paced := newPace(a, random.Root(1))
 	for at, want := range map[time.Duration]float64{
-		0: 0, 500 * ms: 2, time.Second: 4, 2 * time.Second: 9, 3 * time.Second: 16, 4 * time.Second: 21, 6 * time.Second: 25,
+		0: 0, 500 * ms: 2, time.Second: 4, 2 * time.Second: 9, 3 * time.Second: 16, 4 * time.Second: 21,
+		6 * time.Second: 25,
 	} {
 		same(t, at.String(), paced.units(float64(at)), want)
 		same(t, "back", time.Duration(math.Round(paced.instant(want))), at)
@@ -140,16 +143,18 @@ func TestPlansOfModesThatCannotRun(t *testing.T) {
 		return Phase{Arrivals: Arrivals{Pattern: Constant, Series: points}, Requests: 1}
 	}
 	for want, phase := range map[string]Phase{
-		"give one of":                {Users: &Users{}, Schedule: &Schedule{}, Requests: 1},
-		"number of users":            {Users: &Users{Rate: 1, MeanTurns: 2}, Requests: 1},
-		"users need a rate":          {Users: &Users{Count: 1, MeanTurns: 2}, Requests: 1},
-		"at least 1 turn":            {Users: &Users{Count: 1, Rate: 1}, Requests: 1},
-		"offset":                     {Schedule: &Schedule{AutoOffset: true, StartOffset: 1}},
-		"at least 2 points":          series(RatePoint{0, 1}),
-		"rate must be above 0":       series(RatePoint{0, 1}, RatePoint{1, 0}),
-		"times must increase":        series(RatePoint{1, 1}, RatePoint{1, 1}),
-		"excludes a rate":            {Arrivals: Arrivals{Pattern: Constant, Rate: 1, Series: []RatePoint{{0, 1}, {1, 1}}}, Requests: 1},
-		"needs an arrival pattern":   {Arrivals: Arrivals{Ramp: RateRamp{Ramp: Ramp{Duration: 1}}}, Concurrency: 1, Requests: 1},
+		"give one of":          {Users: &Users{}, Schedule: &Schedule{}, Requests: 1},
+		"number of users":      {Users: &Users{Rate: 1, MeanTurns: 2}, Requests: 1},
+		"users need a rate":    {Users: &Users{Count: 1, MeanTurns: 2}, Requests: 1},
+		"at least 1 turn":      {Users: &Users{Count: 1, Rate: 1}, Requests: 1},
+		"offset":               {Schedule: &Schedule{AutoOffset: true, StartOffset: 1}},
+		"at least 2 points":    series(RatePoint{0, 1}),
+		"rate must be above 0": series(RatePoint{0, 1}, RatePoint{1, 0}),
+		"times must increase":  series(RatePoint{1, 1}, RatePoint{1, 1}),
+		"excludes a rate": {Arrivals: Arrivals{Pattern: Constant, Rate: 1,
+			Series: []RatePoint{{0, 1}, {1, 1}}}, Requests: 1},
+		"needs an arrival pattern": {Arrivals: Arrivals{Ramp: RateRamp{Ramp: Ramp{Duration: 1}}}, Concurrency: 1,
+			Requests: 1},
 		"exponent":                   {ConcurrencyRamp: Ramp{Duration: 1, Exponent: 1}, Concurrency: 1, Requests: 1},
 		"ramp takes at least":        {ConcurrencyRamp: Ramp{Duration: -1}, Concurrency: 1, Requests: 1},
 		"cannot be seamless":         {Seamless: true, Concurrency: 1, Requests: 1},

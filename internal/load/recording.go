@@ -137,7 +137,8 @@ func (r *recording) next() (int64, bool) {
 func (r *recording) pop() turn {
 	t := turn{
 		session: r.session + uint64(r.started), entry: r.started,
-		count: r.entries.source.ConversationTurns(r.entries.conversation(r.started)), intendedNS: r.dueNS(r.entries.atNS(r.started)),
+		count:      r.entries.source.ConversationTurns(r.entries.conversation(r.started)),
+		intendedNS: r.dueNS(r.entries.atNS(r.started)),
 	}
 	r.started++
 	return t

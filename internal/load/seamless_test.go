@@ -58,7 +58,8 @@ func TestUnfinishedSessionsGiveTheirSlotsToTheSeamlessPhase(t *testing.T) {
 
 func TestGraceOfTheOlderPhaseCutsOffItsOwnRequestsOnly(t *testing.T) {
 	p := scenario{
-		plan: then(Phase{Concurrency: 3, Duration: time.Second, Grace: 2 * time.Second}, Phase{Concurrency: 4, Requests: 1}),
+		plan: then(Phase{Concurrency: 3, Duration: time.Second, Grace: 2 * time.Second},
+			Phase{Concurrency: 4, Requests: 1}),
 		serve: func(c Credit) answer {
 			if c.Phase == 0 {
 				return answer{never: true}
@@ -100,7 +101,8 @@ func TestGateOfASeamlessPhaseDoesNotHoldUpTheOlderOne(t *testing.T) {
 
 func TestSeamlessNeedsASenderThatCanCutOffOnePhase(t *testing.T) {
 	e := &echo{}
-	_, err := New(then(Phase{Concurrency: 1, Requests: 1}, Phase{Concurrency: 1, Requests: 1}), e, e, Options{}).Run(t.Context())
+	_, err := New(then(Phase{Concurrency: 1, Requests: 1}, Phase{Concurrency: 1, Requests: 1}), e, e,
+		Options{}).Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "seamless") {
 		t.Errorf("error %v", err)
 	}

@@ -34,9 +34,11 @@ func TestStatsDerived(t *testing.T) {
 			done, known := s.Progress(now)
 			remaining, _ := s.Remaining(now)
 			same(t, "elapsed, remaining", []any{s.Elapsed(now), remaining}, []any{test.elapsed, test.remaining})
-			same(t, "delivered, completed", []any{s.DeliveredRate(now), s.CompletedRate(now)}, []any{test.delivered, test.completed})
+			same(t, "delivered, completed", []any{s.DeliveredRate(now), s.CompletedRate(now)},
+				[]any{test.delivered, test.completed})
 			same(t, "progress", []any{done, known}, []any{test.done, test.known})
-			same(t, "in flight", []any{s.RequestsInFlight(), s.SessionsInFlight()}, []any{test.requestsFlying, test.sessionsFly})
+			same(t, "in flight", []any{s.RequestsInFlight(), s.SessionsInFlight()},
+				[]any{test.requestsFlying, test.sessionsFly})
 		})
 	}
 	over := Stats{State: Started, StartNS: start, ExpectedDuration: time.Second}

@@ -78,7 +78,8 @@ func TestTrapStallDropsOrCatchesUp(t *testing.T) {
 		{"6 ms at 1000/s without catch-up", 1000, 1000 * ms, 500 * ms, 506 * ms, 0, 995, 4, "500ms 506ms 506ms 507ms"},
 		{"6 ms at 1000/s with 10 ms", 1000, 1000 * ms, 500 * ms, 506 * ms, 10 * ms, 999, 0,
 			"500ms 506ms 506ms 506ms 506ms 506ms 506ms 507ms"},
-		{"a lag of exactly the allowance is kept", 100, 1000 * ms, 500 * ms, 530 * ms, 10 * ms, 99, 0, "500ms 530ms 530ms 530ms 540ms"},
+		{"a lag of exactly the allowance is kept", 100, 1000 * ms, 500 * ms, 530 * ms, 10 * ms, 99, 0,
+			"500ms 530ms 530ms 530ms 540ms"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -191,7 +192,8 @@ func TestTrapNoGraceCutsOffAtOnce(t *testing.T) {
 		[]int64{s.RequestsSent, s.RequestsCompleted, s.RequestsCancelled, s.RequestErrors}, []int64{9, 6, 3, 0})
 	same(t, "took", p.took, 10*time.Second)
 	same(t, "oldest", s.OldestCutOff, 2*time.Second)
-	same(t, "flags", []bool{s.TimeoutTriggered, s.GracePeriodTimeoutTriggered, s.WasCancelled}, []bool{true, true, false})
+	same(t, "flags", []bool{s.TimeoutTriggered, s.GracePeriodTimeoutTriggered, s.WasCancelled},
+		[]bool{true, true, false})
 	same(t, "sent by the server's count", p.returned[CutOff], 3)
 }
 
@@ -240,7 +242,8 @@ func TestTrapEveryRequestCancelledIsARunOfErrors(t *testing.T) {
 		return answer{after: ms}
 	}}.run(t)
 	s := p.result.Phases[0]
-	same(t, "completed, errors, cancelled", []int64{s.RequestsCompleted, s.RequestErrors, s.RequestsCancelled}, []int64{20, 20, 0})
+	same(t, "completed, errors, cancelled", []int64{s.RequestsCompleted, s.RequestErrors, s.RequestsCancelled},
+		[]int64{20, 20, 0})
 	same(t, "cancelled run", []bool{p.result.Cancelled, s.WasCancelled}, []bool{false, false})
 }
 
@@ -325,7 +328,8 @@ func TestTrapProgressIsThatOfTheClosestCondition(t *testing.T) {
 
 func TestTrapStopKeepsWhatIsFinished(t *testing.T) {
 	p := scenario{
-		plan:  Plan{Phases: []Phase{{Kind: Profiling, Concurrency: 2, Requests: 100}, {Kind: Profiling, Concurrency: 1, Requests: 1}}},
+		plan: Plan{Phases: []Phase{{Kind: Profiling, Concurrency: 2, Requests: 100},
+			{Kind: Profiling, Concurrency: 1, Requests: 1}}},
 		serve: within(time.Second),
 		during: func(_ context.CancelFunc, e *Engine) {
 			time.Sleep(10*time.Second + 500*ms)
@@ -334,7 +338,8 @@ func TestTrapStopKeepsWhatIsFinished(t *testing.T) {
 	}.run(t)
 	s := p.result.Phases[0]
 	same(t, "phases begun", len(p.result.Phases), 1)
-	same(t, "sent, completed, cancelled", []int64{s.RequestsSent, s.RequestsCompleted, s.RequestsCancelled}, []int64{22, 20, 2})
+	same(t, "sent, completed, cancelled", []int64{s.RequestsSent, s.RequestsCompleted, s.RequestsCancelled},
+		[]int64{22, 20, 2})
 	same(t, "cancelled run", []bool{p.result.Cancelled, s.WasCancelled}, []bool{true, true})
 	same(t, "error", p.err, nil)
 	same(t, "took", p.took, 10*time.Second+500*ms)

@@ -134,7 +134,8 @@ func (e *Engine) bear(parent *node, at int, b Branch, parentTurn int) *node {
 	if !b.Background {
 		parent.kids++
 	}
-	child := &node{tree: tr, at: at, session: e.nextChild, parent: parent, level: parent.level + 1, background: b.Background}
+	child := &node{tree: tr, at: at, session: e.nextChild, parent: parent, level: parent.level + 1,
+		background: b.Background}
 	e.nextChild++
 	tr.nodes = append(tr.nodes, child)
 	e.opener.Open(Opening{

@@ -42,10 +42,12 @@ func TestChildrenAreSentWhenTheParentTurnReturns(t *testing.T) {
 	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/2.0 0/2.1 1/0.0 1/1.0 1/2.0 1/2.1")
 	same(t, "sends", p.sends(0), "0s 1s 1s 2s 3s 4s 4s 5s")
 	s := p.result.Phases[0]
-	same(t, "requests, sessions", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions, s.TotalSessionTurns}, []int64{8, 2, 2, 8})
+	same(t, "requests, sessions", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions, s.TotalSessionTurns},
+		[]int64{8, 2, 2, 8})
 	same(t, "children", s.Branches, Branches{ChildrenSpawned: 4, ChildrenCompleted: 4})
 	child := p.opened[p.sent[1].Session]
-	same(t, "child", child, Opening{Session: FirstChild, Conversation: -1, Root: 0, Node: 1, Parent: 0, Fork: true, Depth: 1})
+	same(t, "child", child, Opening{Session: FirstChild, Conversation: -1, Root: 0, Node: 1, Parent: 0, Fork: true,
+		Depth: 1})
 	same(t, "depth", p.sent[1].Depth, 1)
 	same(t, "final", []bool{p.sent[0].Final, p.sent[2].Final, p.sent[3].Final}, []bool{true, false, true})
 }
@@ -74,7 +76,8 @@ func TestChildrenTakePrefillSlotsOnly(t *testing.T) {
 	}.run(t)
 	same(t, "sends", p.sends(0), "0s 1s 2s 3s 4s 5s 6s 7s")
 	same(t, "prefills at once", p.peaks[0].maxPrefill, 1)
-	p = scenario{plan: one(Phase{Concurrency: 1, Prefill: 2, Requests: 3}), tree: forking, serve: within(time.Second)}.run(t)
+	p = scenario{plan: one(Phase{Concurrency: 1, Prefill: 2, Requests: 3}), tree: forking,
+		serve: within(time.Second)}.run(t)
 	same(t, "sends with two", p.sends(0), "0s 1s 1s")
 }
 
@@ -121,18 +124,21 @@ func TestOrchestratorSendsNothingItself(t *testing.T) {
 	same(t, "order", p.nodes(), "0/1.0 0/2.0 0/3.0 1/1.0 1/2.0 1/3.0")
 	same(t, "sends", p.sends(0), "0s 0s 11s 12s 12s 23s")
 	s := p.result.Phases[0]
-	same(t, "requests, sessions, completed", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions}, []int64{6, 2, 2})
+	same(t, "requests, sessions, completed", []int64{s.RequestsSent, s.SentSessions, s.CompletedSessions},
+		[]int64{6, 2, 2})
 }
 
 func TestOrchestratorWaitsBeforeItsFirstRound(t *testing.T) {
 	thinking := func(uint64) *Tree {
 		return &Tree{Nodes: []Node{
-			{Turns: []NodeTurn{{Silent: true, DelayNS: int64(3 * time.Second), Branches: []Branch{{Nodes: []int{1}}}}}}, {Turns: plainTurns(1)},
+			{Turns: []NodeTurn{{Silent: true, DelayNS: int64(3 * time.Second), Branches: []Branch{{Nodes: []int{1}}}}}},
+			{Turns: plainTurns(1)},
 		}}
 	}
 	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 2}), tree: thinking, serve: within(time.Second)}.run(t)
 	same(t, "sends", p.sends(0), "3s 7s")
-	p = scenario{plan: one(Phase{Concurrency: 1, Duration: 2 * time.Second}), tree: thinking, serve: within(time.Second)}.run(t)
+	p = scenario{plan: one(Phase{Concurrency: 1, Duration: 2 * time.Second}), tree: thinking,
+		serve: within(time.Second)}.run(t)
 	same(t, "stopped meanwhile", p.result.Phases[0].RequestsSent, 0)
 }
 
@@ -166,7 +172,8 @@ func TestChildrenBeforeTheFirstTurn(t *testing.T) {
 		child[0].DelayNS = int64(3 * time.Second)
 		return &Tree{Nodes: []Node{{Turns: plainTurns(1), Before: []int{1, 2}}, {Turns: plainTurns(1)}, {Turns: child}}}
 	}
-	p := scenario{plan: one(Phase{Arrivals: constantly(1), Concurrency: 1, Sessions: 2}), tree: before, serve: within(600 * ms)}.run(t)
+	p := scenario{plan: one(Phase{Arrivals: constantly(1), Concurrency: 1, Sessions: 2}), tree: before,
+		serve: within(600 * ms)}.run(t)
 	same(t, "order", p.nodes(), "0/1.0 0/0.0 0/2.0 1/1.0 1/0.0 1/2.0")
 	same(t, "sends", p.sends(0), "1s 1s 4s 5s 5s 8s")
 	same(t, "arrivals while the tree is busy", p.result.Phases[0].SkippedArrivals, 3)

@@ -91,7 +91,8 @@ func TestUserHasNoMoreTurnsThanTheConversation(t *testing.T) {
 	phase := users(2, 1, 5)
 	phase.Duration = 20 * time.Second
 	p := scenario{plan: one(phase), turns: func(k uint64) int { return 1 + int(k%3) }}.run(t)
-	same(t, "users", p.starts(), "0s:u3,2 1s:u2,1 3s:u4,3 4s:u5,1 6s:u6,2 9s:u7,3 10s:u8,1 12s:u9,2 15s:u10,3 16s:u11,1 18s:u12,1")
+	same(t, "users", p.starts(), "0s:u3,2 1s:u2,1 3s:u4,3 4s:u5,1 6s:u6,2 9s:u7,3 10s:u8,1 12s:u9,2 15s:u10,3 "+
+		"16s:u11,1 18s:u12,1")
 }
 
 func TestUsersStopAfterTheirSessions(t *testing.T) {
@@ -121,7 +122,8 @@ func TestSlotsMakeUsersWait(t *testing.T) {
 	phase.Concurrency, phase.Requests = 1, 6
 	p := scenario{plan: one(phase), turns: turns(2), serve: within(600 * ms)}.run(t)
 	same(t, "sessions at once", p.peaks[0].maxSessions, 1)
-	same(t, "issued in the order of their time", slices.IsSortedFunc(p.sent, func(a, b Credit) int { return int(a.IssuedNS - b.IssuedNS) }), true)
+	same(t, "issued in the order of their time",
+		slices.IsSortedFunc(p.sent, func(a, b Credit) int { return int(a.IssuedNS - b.IssuedNS) }), true)
 	same(t, "sent", len(p.sent), 6)
 }
 

@@ -53,11 +53,13 @@ func TestPagesTellWhatTheClientsGot(t *testing.T) {
 	stops, unary := float64(wholeStops), float64(replies-streams)
 	for path, want := range map[string]map[string]float64{
 		"/vllm/metrics": {
-			"vllm:request_success stop": stops, "vllm:request_success length": n - stops, "vllm:request_success abort": 0,
-			"vllm:prompt_tokens": in, "vllm:generation_tokens": out, "vllm:num_preemptions": 0,
+			"vllm:request_success stop": stops, "vllm:request_success length": n - stops,
+			"vllm:request_success abort": 0,
+			"vllm:prompt_tokens":         in, "vllm:generation_tokens": out, "vllm:num_preemptions": 0,
 			"vllm:prefix_cache_queries": in, "vllm:prefix_cache_hits": float64(prompt * 3 / 10),
-			"vllm:request_prompt_tokens|sum": in, "vllm:request_generation_tokens|sum": out, "vllm:request_generation_tokens|count": n,
-			"vllm:iteration_tokens_total|sum": in + out, "vllm:iteration_tokens_total|count": out,
+			"vllm:request_prompt_tokens|sum": in, "vllm:request_generation_tokens|sum": out,
+			"vllm:request_generation_tokens|count": n,
+			"vllm:iteration_tokens_total|sum":      in + out, "vllm:iteration_tokens_total|count": out,
 			"vllm:e2e_request_latency_seconds|count": n, "vllm:time_to_first_token_seconds|count": n,
 			"vllm:inter_token_latency_seconds|count": float64(gaps), "vllm:request_queue_time_seconds|sum": 0,
 			"vllm:num_requests_running": 0, "vllm:num_requests_waiting": 0, "vllm:kv_cache_usage_perc": 0,
@@ -69,13 +71,17 @@ func TestPagesTellWhatTheClientsGot(t *testing.T) {
 		"/dynamo_frontend/metrics": {"dynamo_frontend_requests chat_completions  stream success": float64(streams),
 			"dynamo_frontend_requests chat_completions  unary success": unary - 8,
 			"dynamo_frontend_requests completions  unary success":      8,
-			"dynamo_frontend_output_tokens":                            out, "dynamo_frontend_input_sequence_tokens|sum": in,
-			"dynamo_frontend_model_context_length": 8192, "dynamo_frontend_disconnected_clients": 0},
+			"dynamo_frontend_output_tokens":                            out,
+			"dynamo_frontend_input_sequence_tokens|sum":                in,
+			"dynamo_frontend_model_context_length":                     8192,
+			"dynamo_frontend_disconnected_clients":                     0},
 		"/dynamo_component/prefill/metrics": {"dynamo_component_requests": n, "dynamo_component_inflight_requests": 0},
 		"/dynamo_component/decode/metrics":  {"dynamo_component_requests": n, "dynamo_component_total_blocks": 1024},
-		"/triton/metrics":                   {"nv_inference_request_success": n, "nv_inference_first_response_histogram_ms|count": n},
+		"/triton/metrics": {"nv_inference_request_success": n,
+			"nv_inference_first_response_histogram_ms|count": n},
 		"/metrics": {"vllm:prompt_tokens": in, "aiperf_mock_completion_tokens": out,
-			"aiperf_mock_requests /v1/chat/completions POST 200": n - 8, "aiperf_mock_streaming_requests": float64(streams)},
+			"aiperf_mock_requests /v1/chat/completions POST 200": n - 8,
+			"aiperf_mock_streaming_requests":                     float64(streams)},
 	} {
 		s.page(path).want(t, want)
 	}
@@ -119,13 +125,17 @@ func TestGaugesAndHistogramsFollowTheClock(t *testing.T) {
 			})
 		}
 		time.Sleep(50 * time.Millisecond)
-		s.page("/vllm/metrics").want(t, map[string]float64{"vllm:num_requests_running": 1, "vllm:num_requests_waiting": 1,
-			"vllm:num_requests_waiting_by_reason capacity": 1, "vllm:kv_cache_usage_perc": 20. / (kvBlocks * blockTokens)})
-		s.page("/dynamo_frontend/metrics").want(t, map[string]float64{"dynamo_frontend_queued_requests": 2, "dynamo_frontend_active_requests": 2})
+		s.page("/vllm/metrics").want(t,
+			map[string]float64{"vllm:num_requests_running": 1, "vllm:num_requests_waiting": 1,
+				"vllm:num_requests_waiting_by_reason capacity": 1,
+				"vllm:kv_cache_usage_perc":                     20. / (kvBlocks * blockTokens)})
+		s.page("/dynamo_frontend/metrics").want(t,
+			map[string]float64{"dynamo_frontend_queued_requests": 2, "dynamo_frontend_active_requests": 2})
 		time.Sleep(75 * time.Millisecond) // 125 ms: three tokens
 		s.page("/dynamo_component/decode/metrics").want(t, map[string]float64{"dynamo_component_inflight_requests": 1,
 			"dynamo_component_kvstats_active_blocks": 10})
-		s.page("/sglang/metrics").want(t, map[string]float64{"sglang:num_used_tokens": 23, "sglang:generation_tokens": 3, "sglang:num_queue_reqs": 1})
+		s.page("/sglang/metrics").want(t,
+			map[string]float64{"sglang:num_used_tokens": 23, "sglang:generation_tokens": 3, "sglang:num_queue_reqs": 1})
 		clients.Wait()
 		// The second request waits from 1 ms to the end of the first one at 190 ms.
 		page := s.page("/vllm/metrics")
@@ -137,7 +147,8 @@ func TestGaugesAndHistogramsFollowTheClock(t *testing.T) {
 		if gaps := page["vllm:inter_token_latency_seconds"]; gaps.Buckets[0] != 18 || gaps.Count != 18 {
 			t.Errorf("gaps %v", gaps.Buckets)
 		}
-		if first := page["vllm:time_to_first_token_seconds"]; first.Buckets[6] != 0 || first.Buckets[7] != 1 || first.Buckets[9] != 2 {
+		if first := page["vllm:time_to_first_token_seconds"]; first.Buckets[6] != 0 || first.Buckets[7] != 1 ||
+			first.Buckets[9] != 2 {
 			t.Errorf("first tokens %v", first.Buckets)
 		}
 	})
@@ -159,7 +170,8 @@ func TestClientThatLeavesIsAnAbort(t *testing.T) {
 		s := servePipe(t, Options{TTFT: time.Second, ITL: 10 * time.Millisecond})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, "POST", s.url+chatPath, strings.NewReader(chat(text(20), true, tenTokens)))
+		req, err := http.NewRequestWithContext(ctx, "POST", s.url+chatPath,
+			strings.NewReader(chat(text(20), true, tenTokens)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,8 +183,9 @@ func TestClientThatLeavesIsAnAbort(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Second)
-		s.page("/vllm/metrics").want(t, map[string]float64{"vllm:request_success abort": 1, "vllm:num_requests_running": 0,
-			"vllm:generation_tokens": 0, "vllm:kv_cache_usage_perc": 0})
+		s.page("/vllm/metrics").want(t,
+			map[string]float64{"vllm:request_success abort": 1, "vllm:num_requests_running": 0,
+				"vllm:generation_tokens": 0, "vllm:kv_cache_usage_perc": 0})
 		s.page("/dynamo_frontend/metrics").want(t, map[string]float64{"dynamo_frontend_disconnected_clients": 1})
 	})
 }

@@ -8,12 +8,16 @@ import (
 // FuzzBodies reads bodies of any form for every API. Whatever comes, a body is read or refused, and what
 // was read is text and counts that are not negative.
 func FuzzBodies(f *testing.F) {
-	form, kind := form("model", "m", "prompt", "p", "n", "2", "file@a.wav", "RIFF", "image@i.png", "x", "response_format", "text")
+	form, kind := form("model", "m", "prompt", "p", "n", "2", "file@a.wav", "RIFF", "image@i.png", "x",
+		"response_format", "text")
 	for _, body := range []string{
-		chat("x", true), `{"model":"m","input":["a","b"],"dimensions":4,"encoding_format":"base64"}`, `{"input":[{"type":"function_call","name":"f","arguments":"{}"},{"type":"function_call_output","output":"x"}]}`,
+		chat("x", true), `{"model":"m","input":["a","b"],"dimensions":4,"encoding_format":"base64"}`,
+		`{"input":[{"type":"function_call","name":"f","arguments":"{}"},{"type":"function_call_output","output":"x"}]}`,
 		`{"messages":[{"role":"user","content":[{"type":"tool_use","name":"f","input":{"a":1}},{"type":"tool_result","content":"x"},{"type":"image"}]}],"system":[{"text":"s"}],"max_tokens":5}`,
-		`{"inputs":"x","parameters":{"max_new_tokens":4,"ignore_eos":true}}`, `{"input_ids":[1,2],"sampling_params":{"min_new_tokens":1}}`,
-		`{"query":{"text":"q"},"passages":[{"text":"a"}]}`, `{"query":"q","documents":["a"]}`, `{"prompt":"x","n":2,"stream":true}`, `{"input":[{"type":"image_url","url":"x"}]}`, form,
+		`{"inputs":"x","parameters":{"max_new_tokens":4,"ignore_eos":true}}`,
+		`{"input_ids":[1,2],"sampling_params":{"min_new_tokens":1}}`,
+		`{"query":{"text":"q"},"passages":[{"text":"a"}]}`, `{"query":"q","documents":["a"]}`,
+		`{"prompt":"x","n":2,"stream":true}`, `{"input":[{"type":"image_url","url":"x"}]}`, form,
 	} {
 		for a := range apis {
 			f.Add(uint8(a), []byte(body), "")

@@ -52,15 +52,23 @@ func TestGeneratingAPIsCountExactly(t *testing.T) {
 		piece                  func(t *testing.T, event string) string // of an event
 		prompt, completion     []any
 	}{
-		{"/v1/responses", "/v1/responses", `{"model":"m","input":%q,"max_output_tokens":7,"ignore_eos":true%s}`, []any{"output", 0, "content", 0, "text"},
-			func(t *testing.T, e string) string { return pieceOf(t, e, "response.output_text.delta", "delta") }, []any{"usage", "input_tokens"}, []any{"usage", "output_tokens"}},
-		{"/v1/messages", "/v1/messages", `{"model":"m","messages":[{"role":"user","content":%q}],"max_tokens":7,"ignore_eos":true%s}`, []any{"content", 0, "text"},
-			func(t *testing.T, e string) string { return pieceOf(t, e, "content_block_delta", "delta", "text") }, []any{"usage", "input_tokens"}, []any{"usage", "output_tokens"}},
-		{"/generate", "/generate_stream", `{"inputs":%q,"parameters":{"max_new_tokens":7,"ignore_eos":true}%s}`, []any{"generated_text"},
-			func(t *testing.T, e string) string { text, _ := value(t, e, "token", "text").(string); return text }, nil, nil},
+		{"/v1/responses", "/v1/responses", `{"model":"m","input":%q,"max_output_tokens":7,"ignore_eos":true%s}`,
+			[]any{"output", 0, "content", 0, "text"},
+			func(t *testing.T, e string) string { return pieceOf(t, e, "response.output_text.delta", "delta") },
+			[]any{"usage", "input_tokens"}, []any{"usage", "output_tokens"}},
+		{"/v1/messages", "/v1/messages",
+			`{"model":"m","messages":[{"role":"user","content":%q}],"max_tokens":7,"ignore_eos":true%s}`,
+			[]any{"content", 0, "text"},
+			func(t *testing.T, e string) string { return pieceOf(t, e, "content_block_delta", "delta", "text") },
+			[]any{"usage", "input_tokens"}, []any{"usage", "output_tokens"}},
+		{"/generate", "/generate_stream", `{"inputs":%q,"parameters":{"max_new_tokens":7,"ignore_eos":true}%s}`,
+			[]any{"generated_text"},
+			func(t *testing.T, e string) string { text, _ := value(t, e, "token", "text").(string); return text }, nil,
+			nil},
 		{"/rag/api/prompt", "/rag/api/prompt", `{"query":[%q],"max_tokens":7,"ignore_eos":true%s}`, []any{"content"},
 			func(t *testing.T, e string) string { text, _ := value(t, e, "content").(string); return text }, nil, nil},
-		{"/v1/custom-multimodal", "/v1/custom-multimodal", `{"prompt":%q,"max_tokens":7,"ignore_eos":true%s}`, []any{"text"},
+		{"/v1/custom-multimodal", "/v1/custom-multimodal", `{"prompt":%q,"max_tokens":7,"ignore_eos":true%s}`,
+			[]any{"text"},
 			func(t *testing.T, e string) string { text, _ := value(t, e, "text").(string); return text }, nil, nil},
 	} {
 		a := s.post(c.path, fmt.Sprintf(c.body, ask, ""))
@@ -108,11 +116,13 @@ func TestReasoningInEveryAPI(t *testing.T) {
 		}
 	}
 	last := a.events[len(a.events)-1].data
-	if thought != 100 || value(t, last, "response", "usage", "output_tokens_details", "reasoning_tokens") != 100.0 || value(t, last, "response", "usage", "output_tokens") != 110.0 {
+	if thought != 100 || value(t, last, "response", "usage", "output_tokens_details", "reasoning_tokens") != 100.0 ||
+		value(t, last, "response", "usage", "output_tokens") != 110.0 {
 		t.Errorf("%d reasoning deltas, end %s", thought, last)
 	}
 	a = s.post("/v1/messages", `{"model":"qwen3","messages":[{"role":"user","content":"x"}],"max_tokens":300,"ignore_eos":true}`)
-	if value(t, a.body, "content", 0, "type") != "thinking" || value(t, a.body, "content", 1, "type") != "text" || value(t, a.body, "usage", "output_tokens") != 300.0 {
+	if value(t, a.body, "content", 0, "type") != "thinking" || value(t, a.body, "content", 1, "type") != "text" ||
+		value(t, a.body, "usage", "output_tokens") != 300.0 {
 		t.Errorf("%s", a.body)
 	}
 }
@@ -126,7 +136,8 @@ func TestTokenIDs(t *testing.T) {
 	for _, e := range events[:len(events)-1] {
 		ids = append(ids, value(t, e.data, "output_ids", 0))
 	}
-	if value(t, whole, "meta_info", "prompt_tokens") != 3.0 || value(t, whole, "meta_info", "completion_tokens") != 4.0 || len(ids) != 4 ||
+	if value(t, whole, "meta_info", "prompt_tokens") != 3.0 ||
+		value(t, whole, "meta_info", "completion_tokens") != 4.0 || len(ids) != 4 ||
 		fmt.Sprint(ids) != fmt.Sprint(value(t, whole, "output_ids")) || events[4].data != "[DONE]" {
 		t.Errorf("%s, streamed %v", whole, ids)
 	}
@@ -135,21 +146,26 @@ func TestTokenIDs(t *testing.T) {
 func TestEmbeddings(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	plain := s.post("/v1/embeddings", `{"input":["one","two three"],"dimensions":4}`).body
-	if value(t, plain, "usage", "prompt_tokens") != float64(o200k.Count("one two three")) || value(t, plain, "data", 1, "object") != "embedding" {
+	if value(t, plain, "usage", "prompt_tokens") != float64(o200k.Count("one two three")) ||
+		value(t, plain, "data", 1, "object") != "embedding" {
 		t.Errorf("%s", plain)
 	}
-	coded, _ := value(t, s.post("/v1/embeddings", `{"input":["one","two three"],"dimensions":4,"encoding_format":"base64"}`).body, "data", 1, "embedding").(string)
+	coded, _ := value(t, s.post("/v1/embeddings",
+		`{"input":["one","two three"],"dimensions":4,"encoding_format":"base64"}`).body, "data", 1,
+		"embedding").(string)
 	b, err := base64.StdEncoding.DecodeString(coded)
 	if err != nil || len(b) != 16 {
 		t.Fatalf("%v, %d bytes", err, len(b))
 	}
 	for i := range 4 {
-		got, want := math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])), value(t, plain, "data", 1, "embedding", i).(float64)
+		got, want := math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])),
+			value(t, plain, "data", 1, "embedding", i).(float64)
 		if math.Abs(float64(got)-want) > 1e-6 || want < -0.5 || want >= 0.5 {
 			t.Errorf("number %d: %v and %v", i, got, want)
 		}
 	}
-	for body, want := range map[string]int{`{"input":[1,2,3],"dimensions":2}`: 1, `{"input":[[1,2],[3]],"dimensions":2}`: 2, `{"input":"x","dimensions":2}`: 1} {
+	for body, want := range map[string]int{`{"input":[1,2,3],"dimensions":2}`: 1,
+		`{"input":[[1,2],[3]],"dimensions":2}`: 2, `{"input":"x","dimensions":2}`: 1} {
 		if list, _ := value(t, s.post("/v1/embeddings", body).body, "data").([]any); len(list) != want {
 			t.Errorf("%s: %d vectors, want %d", body, len(list), want)
 		}
@@ -157,7 +173,8 @@ func TestEmbeddings(t *testing.T) {
 	if a := s.post("/v1/embeddings", `{"input":[`+strings.Repeat(`"x",`, maxInputs)+`"x"]}`); a.status != 400 {
 		t.Errorf("too many inputs: %d", a.status)
 	}
-	vector, _ := value(t, s.post("/v1/embeddings", `{"messages":[{"role":"user","content":"x"}]}`).body, "data", 0, "embedding").([]any)
+	vector, _ := value(t, s.post("/v1/embeddings", `{"messages":[{"role":"user","content":"x"}]}`).body, "data", 0,
+		"embedding").([]any)
 	if len(vector) != embeddingDimensions {
 		t.Errorf("%d dimensions for messages", len(vector))
 	}
@@ -171,7 +188,8 @@ func TestRankings(t *testing.T) {
 		list, usage []any
 		score       string
 	}{
-		{"/v2/rerank", `{"model":"m","query":"rain?","documents":["water","ice","light"]}`, []any{"results"}, []any{"meta", "tokens", "input_tokens"}, "relevance_score"},
+		{"/v2/rerank", `{"model":"m","query":"rain?","documents":["water","ice","light"]}`, []any{"results"},
+			[]any{"meta", "tokens", "input_tokens"}, "relevance_score"},
 		{"/rerank", `{"query":"rain?","texts":["water","ice","light"]}`, nil, nil, "score"},
 		{"/rerank", `{"query":"rain?","documents":["water","ice","light"]}`, nil, nil, "score"},
 		{"/v1/ranking", `{"model":"m","query":{"text":"rain?"},"passages":[{"text":"water"},{"text":"ice"},{"text":"light"}]}`, []any{"rankings"}, []any{"usage", "prompt_tokens"}, "logit"},
@@ -213,21 +231,26 @@ func form(pairs ...string) (body, contentType string) {
 
 func TestForms(t *testing.T) {
 	s := serve(t, Options{Fast: true})
-	wav := "RIFF\x00\x00\x00\x00WAVEfmt " + strings.Repeat("\x00", 12) + "\x80\x3e\x00\x00" + strings.Repeat("\x00", 12) + strings.Repeat("\x00", 10*16000)
+	wav := "RIFF\x00\x00\x00\x00WAVEfmt " + strings.Repeat("\x00", 12) + "\x80\x3e\x00\x00" +
+		strings.Repeat("\x00", 12) + strings.Repeat("\x00", 10*16000)
 	body, kind := form("model", "m", "file@a.wav", wav)
-	if got, _ := value(t, s.post("/v1/audio/transcriptions", body, "Content-Type", kind).body, "text").(string); o200k.Count(got) != 20 {
+	if got, _ := value(t, s.post("/v1/audio/transcriptions", body, "Content-Type", kind).body,
+		"text").(string); o200k.Count(got) != 20 {
 		t.Errorf("a transcript of ten seconds: %q", got)
 	}
 	body, kind = form("file@a.mp3", "x", "response_format", "text")
-	if a := s.post("/v1/audio/transcriptions", body, "Content-Type", kind); a.contentType != "text/plain; charset=utf-8" || o200k.Count(strings.TrimRight(a.body, "\n")) != 8 {
+	if a := s.post("/v1/audio/transcriptions", body, "Content-Type",
+		kind); a.contentType != "text/plain; charset=utf-8" || o200k.Count(strings.TrimRight(a.body, "\n")) != 8 {
 		t.Errorf("%s %q", a.contentType, a.body)
 	}
 	body, kind = form("prompt", "a hat", "n", "2", "image@i.png", "x")
-	if list, _ := value(t, s.post("/v1/images/edits", body, "Content-Type", kind).body, "data").([]any); len(list) != 2 {
+	if list, _ := value(t, s.post("/v1/images/edits", body, "Content-Type", kind).body,
+		"data").([]any); len(list) != 2 {
 		t.Errorf("%d edited images", len(list))
 	}
 	for path, pairs := range map[string][]string{
-		"/v1/audio/transcriptions": {"model", "m"}, "/v1/images/edits": {"prompt", "x"}, "/v1/videos": {"model", "m"}, "/v1/embeddings": {"input", "x"},
+		"/v1/audio/transcriptions": {"model", "m"}, "/v1/images/edits": {"prompt", "x"}, "/v1/videos": {"model", "m"},
+		"/v1/embeddings": {"input", "x"},
 	} {
 		body, kind := form(pairs...)
 		if a := s.post(path, body, "Content-Type", kind); a.status != 400 {
@@ -247,9 +270,12 @@ func TestForms(t *testing.T) {
 func TestBodiesThatAreRefused(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	for _, c := range [][2]string{
-		{"/v1/messages", `{"messages":[{"role":"user","content":"x"}]}`}, {"/v1/messages", `{"max_tokens":5}`}, {"/v1/responses", `{}`}, {"/v1/embeddings", `{}`},
-		{"/v2/rerank", `{"documents":[]}`}, {"/v2/rerank", `{"query":"q"}`}, {"/rerank", `{"query":"q","texts":[1]}`}, {"/generate", `{}`}, {"/v1/images/generations", `{}`},
-		{"/v1/infer", `{"input":"x"}`}, {"/v1/responses", `[]`}, {"/v1/responses", `{"input":"x",`}, {"/v1/images/generations", `{"prompt":"x","n":-1}`},
+		{"/v1/messages", `{"messages":[{"role":"user","content":"x"}]}`}, {"/v1/messages", `{"max_tokens":5}`},
+		{"/v1/responses", `{}`}, {"/v1/embeddings", `{}`},
+		{"/v2/rerank", `{"documents":[]}`}, {"/v2/rerank", `{"query":"q"}`}, {"/rerank", `{"query":"q","texts":[1]}`},
+		{"/generate", `{}`}, {"/v1/images/generations", `{}`},
+		{"/v1/infer", `{"input":"x"}`}, {"/v1/responses", `[]`}, {"/v1/responses", `{"input":"x",`},
+		{"/v1/images/generations", `{"prompt":"x","n":-1}`},
 	} {
 		if a := s.post(c[0], c[1]); a.status != 400 || value(t, a.body, "error", "message") == nil {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.status, a.body)
@@ -260,7 +286,8 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	}
 	locked := serve(t, Options{Fast: true, APIKey: "k"})
 	for header, want := range map[string]int{"X-Api-Key": 200, "X-Other": 401} {
-		if a := locked.post("/v1/messages", `{"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`, header, "k"); a.status != want {
+		if a := locked.post("/v1/messages", `{"max_tokens":2,"messages":[{"role":"user","content":"x"}]}`, header,
+			"k"); a.status != want {
 			t.Errorf("%s: %d, want %d", header, a.status, want)
 		}
 	}
@@ -278,7 +305,8 @@ func TestWorkTakesItsTime(t *testing.T) {
 	}{
 		{"/v1/embeddings", `{"input":["a","b","c"]}`, 16 * time.Millisecond},
 		{"/rerank", `{"query":"q","texts":["a","b","c"]}`, 13 * time.Millisecond},
-		{"/v1/infer", `{"input":[{"type":"image_url","url":"x"},{"type":"image_url","url":"y"}]}`, 20 * time.Millisecond},
+		{"/v1/infer", `{"input":[{"type":"image_url","url":"x"},{"type":"image_url","url":"y"}]}`,
+			20 * time.Millisecond},
 		{"/v1/images/generations", `{"prompt":"x"}`, 50 * time.Millisecond},
 		{"/v1/images/generations", `{"prompt":"x","stream":true}`, 50 * time.Millisecond},
 		{"/v1/videos", `{"prompt":"x"}`, 0},
@@ -314,7 +342,8 @@ func TestVideoJobs(t *testing.T) {
 		if want := []string{"queued", "in_progress", "in_progress", "completed"}; !slices.Equal(states, want) {
 			t.Errorf("states %v, want %v", states, want)
 		}
-		for _, id := range []string{"x", "video_1_2", `video_1_2_"`, "video_2_1_1", "video_" + strconv.Itoa(1) + "_z_1"} {
+		for _, id := range []string{"x", "video_1_2", `video_1_2_"`, "video_2_1_1",
+			"video_" + strconv.Itoa(1) + "_z_1"} {
 			if a := s.get("/v1/videos/" + strings.ReplaceAll(id, `"`, "%22")); a.status != 404 {
 				t.Errorf("job %s: %d", id, a.status)
 			}
@@ -327,11 +356,14 @@ func TestVideoJobs(t *testing.T) {
 func TestFaultsOfEveryStream(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	for path, body := range map[string]string{
-		"/v1/responses": `{"input":"x y z","stream":true}`, "/v1/messages": `{"messages":[{"role":"user","content":"x y z"}],"max_tokens":9,"stream":true}`,
-		"/generate_stream": `{"inputs":"x y z"}`, "/rag/api/prompt": `{"query":["x y z"],"stream":true}`, "/generate": `{"input_ids":[1,2,3],"stream":true}`,
+		"/v1/responses":    `{"input":"x y z","stream":true}`,
+		"/v1/messages":     `{"messages":[{"role":"user","content":"x y z"}],"max_tokens":9,"stream":true}`,
+		"/generate_stream": `{"inputs":"x y z"}`, "/rag/api/prompt": `{"query":["x y z"],"stream":true}`,
+		"/generate":              `{"input_ids":[1,2,3],"stream":true}`,
 		"/v1/images/generations": `{"prompt":"x","stream":true}`,
 	} {
-		if a := s.post(path, body, "X-Mock-Fault", "error_200"); a.status != 200 || !strings.Contains(a.body, "injected fault") {
+		if a := s.post(path, body, "X-Mock-Fault", "error_200"); a.status != 200 ||
+			!strings.Contains(a.body, "injected fault") {
 			t.Errorf("%s: error_200 gives %s", path, a.body)
 		}
 		if a := s.post(path, body, "X-Mock-Fault", "cut_after_events=1;cut_mid_event"); a.err == nil {
@@ -356,7 +388,8 @@ func TestEveryAPIIsInTheBooks(t *testing.T) {
 	s.post("/v1/embeddings", `{"input":"x"}`)
 	s.post("/v1/messages", `{"messages":[{"role":"user","content":"x"}],"max_tokens":9,"stream":true}`)
 	page := s.get("/metrics").body
-	for _, want := range []string{`endpoint="/v1/embeddings"`, `endpoint="/v1/messages"`, `endpoint="/v1/chat/completions"`} {
+	for _, want := range []string{`endpoint="/v1/embeddings"`, `endpoint="/v1/messages"`,
+		`endpoint="/v1/chat/completions"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in the page", want)
 		}

@@ -92,7 +92,8 @@ func newExporter(o *Options, c *clock.Clock) (*exporter, error) {
 	}
 	bounds := boundsOf(pages)
 	return &exporter{
-		clock: c, tally: newTally(bounds), pages: pages, bounds: bounds, backend: b, apart: b.apart && len(o.MetricsPorts) > 0,
+		clock: c, tally: newTally(bounds), pages: pages, bounds: bounds, backend: b, apart: b.apart &&
+			len(o.MetricsPorts) > 0,
 		fault: fault, open: o.OpenMetrics, model: model, padding: o.MetricsSeries, gpus: gpus,
 		compiled: map[pageKey]*compiledPage{}, frozen: map[pageKey][]byte{},
 	}, nil
@@ -150,7 +151,8 @@ func (e *exporter) body(dst []byte, at target, open bool, f *metricsFault) (body
 		return e.gpus.body(dst, at.gpu-1, e.tally.collect().count[cGenerated], f), classicType
 	}
 	since := time.Duration(e.clock.NowNS())
-	key := pageKey{target: at, open: open && !at.json, relaid: f.relayoutAfter.passed(since), retyped: f.retypeAfter.passed(since)}
+	key := pageKey{target: at, open: open && !at.json, relaid: f.relayoutAfter.passed(since),
+		retyped: f.retypeAfter.passed(since)}
 	contentType = classicType
 	switch {
 	case at.json:

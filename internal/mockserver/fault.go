@@ -15,7 +15,8 @@ type fault struct {
 	status         int           // answer with this status (an error body unless it is 2xx)
 	delay          time.Duration // before anything else happens
 	cutAfterEvents int           // close the connection after that many events; -1 = off
-	cutMidEvent    bool          // close within the event after those (default: after one); within the body of a plain reply
+	// close within the event after those (default: after one); within the body of a plain reply
+	cutMidEvent    bool
 	error200       bool          // an error object inside a success: the reply, or the event at which a stream is cut
 	malformedJSON  bool          // the plain reply, or the first event of a stream, lacks its last brace
 	slowHeaders    time.Duration // the head arrives in small pieces over that time
@@ -73,7 +74,8 @@ func parseFault(spec string) (fault, error) {
 		f.cutAfterEvents = 1
 	}
 	if (f.stall || f.reset) && f.cutAfterEvents < 0 && f.dropAfterBytes < 0 {
-		return fault{}, errors.New(`faults "stall" and "reset" need a place: cut_after_events=…, cut_mid_event or drop_after_bytes=…`)
+		return fault{}, errors.New(
+			`faults "stall" and "reset" need a place: cut_after_events=…, cut_mid_event or drop_after_bytes=…`)
 	}
 	if f.stall && f.reset {
 		return fault{}, errors.New(`faults "stall" and "reset" exclude each other`)

@@ -19,8 +19,9 @@ func TestFaultSpecifications(t *testing.T) {
 	}
 	f, err = parseFault(" status=503; delay_ms=1.5;cut_after_events=3;;cut_mid_event;error_200;malformed_json;" +
 		"slow_headers_ms=500;never;content_type=text/html;drop_after_bytes=1000;stall;close_idle_ms=5;rate=0.1")
-	want := fault{status: 503, delay: 1500 * time.Microsecond, cutAfterEvents: 3, cutMidEvent: true, error200: true, malformedJSON: true,
-		slowHeaders: 500 * time.Millisecond, never: true, contentType: "text/html", dropAfterBytes: 1000,
+	want := fault{status: 503, delay: 1500 * time.Microsecond, cutAfterEvents: 3, cutMidEvent: true, error200: true,
+		malformedJSON: true,
+		slowHeaders:   500 * time.Millisecond, never: true, contentType: "text/html", dropAfterBytes: 1000,
 		stall: true, closeIdle: 5 * time.Millisecond, rate: 0.1, spec: f.spec}
 	if err != nil || f != want {
 		t.Errorf("got %+v, %v", f, err)
@@ -29,15 +30,19 @@ func TestFaultSpecifications(t *testing.T) {
 		t.Errorf("empty: %+v, %v", f, err)
 	}
 	for spec, want := range map[string]string{
-		"statuss=503": "unknown fault", "status": "needs a value", "status=abc": "whole number", "status=100": "from 200 to 599",
-		"never=1": "takes no value", "rate=2": "from 0 to 1", "rate=NaN": "number", "delay_ms=-1": "number", "content_type=": "media type",
-		"cut_after_events=-1": "whole number", "stall": "need a place", "reset": "need a place", "cut_mid_event;stall;reset": "exclude each other",
-		"close_idle_ms": "needs a value",
+		"statuss=503": "unknown fault", "status": "needs a value", "status=abc": "whole number",
+		"status=100": "from 200 to 599",
+		"never=1":    "takes no value", "rate=2": "from 0 to 1", "rate=NaN": "number", "delay_ms=-1": "number",
+		"content_type=":       "media type",
+		"cut_after_events=-1": "whole number", "stall": "need a place", "reset": "need a place",
+		"cut_mid_event;stall;reset": "exclude each other",
+		"close_idle_ms":             "needs a value",
 	} {
 		if _, err := parseFault(spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", spec, err)
 		}
-		if _, err := New(Options{Fault: spec, NoTokenizer: true}); err == nil || !strings.HasPrefix(err.Error(), "--fault: ") {
+		if _, err := New(Options{Fault: spec, NoTokenizer: true}); err == nil ||
+			!strings.HasPrefix(err.Error(), "--fault: ") {
 			t.Errorf("New with %q: %v", spec, err)
 		}
 	}
@@ -87,7 +92,8 @@ func TestFaultCutAfterEvents(t *testing.T) {
 
 func TestFaultCutMidEvent(t *testing.T) {
 	s := serve(t, Options{Fast: true})
-	for spec, whole := range map[string]int{"cut_mid_event": 1, "cut_mid_event;cut_after_events=4": 4, "cut_mid_event;cut_after_events=0": 0} {
+	for spec, whole := range map[string]int{"cut_mid_event": 1, "cut_mid_event;cut_after_events=4": 4,
+		"cut_mid_event;cut_after_events=0": 0} {
 		stream, plain := s.spoilt(spec)
 		rest := stream.body[strings.LastIndex(stream.body, "\n\n")+1:]
 		if strings.Count(stream.body, "\n\n") != whole || len(strings.TrimSpace(rest)) < 20 || stream.err == nil {
@@ -105,11 +111,13 @@ func TestFaultError200(t *testing.T) {
 	if plain.status != 200 || decode(t, plain.body).Error == nil {
 		t.Errorf("%d %s", plain.status, plain.body)
 	}
-	if stream.status != 200 || len(stream.events) != 2 || decode(t, stream.events[0].data).Error == nil || stream.events[1].data != "[DONE]" || stream.err != nil {
+	if stream.status != 200 || len(stream.events) != 2 || decode(t, stream.events[0].data).Error == nil ||
+		stream.events[1].data != "[DONE]" || stream.err != nil {
 		t.Errorf("%d %+v", stream.status, stream.events)
 	}
 	stream, _ = s.spoilt("error_200;cut_after_events=3")
-	if len(stream.events) != 4 || decode(t, stream.events[2].data).Error != nil || decode(t, stream.events[3].data).Error == nil || stream.err == nil {
+	if len(stream.events) != 4 || decode(t, stream.events[2].data).Error != nil ||
+		decode(t, stream.events[3].data).Error == nil || stream.err == nil {
 		t.Errorf("%+v, %v", stream.events, stream.err)
 	}
 }
@@ -136,7 +144,8 @@ func TestFaultContentType(t *testing.T) {
 	if stream.contentType != "text/html" || plain.contentType != "text/html" || len(stream.events) != 12 {
 		t.Errorf("%q, %q", stream.contentType, plain.contentType)
 	}
-	if _, plain = s.spoilt("content_type=text/plain;status=429"); plain.status != 429 || plain.contentType != "text/plain" {
+	if _, plain = s.spoilt("content_type=text/plain;status=429"); plain.status != 429 ||
+		plain.contentType != "text/plain" {
 		t.Errorf("%d, %q", plain.status, plain.contentType)
 	}
 }
@@ -146,7 +155,8 @@ func TestFaultDropAfterBytes(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		body := chat(text(5), stream, tenTokens)
 		for _, n := range []int{0, 1, 100, 400} {
-			got := s.raw(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: drop_after_bytes=%d\r\nContent-Length: %d\r\n\r\n%s",
+			got := s.raw(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: "+
+				"drop_after_bytes=%d\r\nContent-Length: %d\r\n\r\n%s",
 				chatPath, n, len(body), body))
 			if len(got) != n {
 				t.Errorf("stream %v: %d bytes came, want %d", stream, len(got), n)
@@ -157,7 +167,8 @@ func TestFaultDropAfterBytes(t *testing.T) {
 
 // A stall is silent until the client leaves, or the server stops.
 func TestFaultStall(t *testing.T) {
-	for _, spec := range []string{"cut_after_events=0", "cut_after_events=3", "cut_after_events=12", "cut_mid_event", "drop_after_bytes=50"} {
+	for _, spec := range []string{"cut_after_events=0", "cut_after_events=3", "cut_after_events=12", "cut_mid_event",
+		"drop_after_bytes=50"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := servePipe(t, Options{Fast: true})
 			cut, err := s.try(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec)
@@ -202,9 +213,11 @@ func TestFaultCloseIdle(t *testing.T) {
 		nc, _ := s.dial()
 		body := chat("x", false)
 		start := time.Now()
-		fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: close_idle_ms=1500\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+		fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: close_idle_ms=1500\r\nContent-Length: "+
+			"%d\r\n\r\n%s", chatPath, len(body), body)
 		got, err := io.ReadAll(nc)
-		if took := time.Since(start); err != nil || took != 1500*time.Millisecond || !strings.HasPrefix(string(got), "HTTP/1.1 200") || strings.Contains(string(got), "close") {
+		if took := time.Since(start); err != nil || took != 1500*time.Millisecond ||
+			!strings.HasPrefix(string(got), "HTTP/1.1 200") || strings.Contains(string(got), "close") {
 			t.Errorf("%q, %v after %v", got, err, took)
 		}
 		s.stop()
@@ -219,7 +232,8 @@ func TestFaultTimes(t *testing.T) {
 			"slow_headers_ms=700":               700 * time.Millisecond,
 			"delay_ms=100;slow_headers_ms=1000": 1100 * time.Millisecond,
 		} {
-			if a := s.post(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec); a.events[0].at != want || len(a.events) != 12 {
+			if a := s.post(chatPath, chat(text(5), true, tenTokens), "X-Mock-Fault", spec); a.events[0].at != want ||
+				len(a.events) != 12 {
 				t.Errorf("%s: first of %d events at %v, want %v", spec, len(a.events), a.events[0].at, want)
 			}
 		}
@@ -229,7 +243,8 @@ func TestFaultTimes(t *testing.T) {
 			t.Errorf("plain reply with a slow head after %v", took)
 		}
 		start = time.Now()
-		if a := s.post(chatPath, chat(text(5), false), "X-Mock-Fault", "delay_ms=300;status=500"); a.status != 500 || time.Since(start) != 300*time.Millisecond {
+		if a := s.post(chatPath, chat(text(5), false), "X-Mock-Fault", "delay_ms=300;status=500"); a.status != 500 ||
+			time.Since(start) != 300*time.Millisecond {
 			t.Errorf("%d after %v", a.status, time.Since(start))
 		}
 		s.stop()
@@ -242,7 +257,8 @@ func TestFaultNeverLastsUntilTheClientLeavesOrTheServerStops(t *testing.T) {
 		body := chat("x", false)
 		open := func() net.Conn {
 			nc, _ := s.dial()
-			fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: never\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+			fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nX-Mock-Fault: never\r\nContent-Length: %d\r\n\r\n%s",
+				chatPath, len(body), body)
 			return nc
 		}
 		first, second := open(), open()
@@ -296,7 +312,8 @@ func TestFaultOfTheHeaderReplacesThatOfTheServer(t *testing.T) {
 	if a := s.post(chatPath, chat("x", false), "X-Mock-Fault", "rate=0"); a.status != 200 {
 		t.Errorf("status %d", a.status)
 	}
-	if a := s.post(chatPath, chat("x", false), "X-Mock-Fault", "bogus"); a.status != 400 || !strings.Contains(a.body, "unknown fault") {
+	if a := s.post(chatPath, chat("x", false), "X-Mock-Fault", "bogus"); a.status != 400 ||
+		!strings.Contains(a.body, "unknown fault") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if a := s.get("/health"); a.status != 200 {

@@ -45,7 +45,10 @@ func newFront(s *Server) *front {
 	protocols.SetUnencryptedHTTP2(true)
 	f.http = &http.Server{
 		Handler: f, Protocols: protocols, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
-		ConnContext: func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) },
+		ConnContext: func(ctx context.Context,
+			nc net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, nc)
+		},
 		ConnState: func(nc net.Conn, state http.ConnState) {
 			if h, ok := nc.(*handed); ok {
 				h.is(state)
@@ -139,7 +142,8 @@ func (f *front) Addr() net.Addr { return &net.UnixAddr{Name: "front", Net: "pipe
 func (f *front) serve(c *conn) {
 	f.begun.Do(func() { f.srv.running.Go(func() { f.http.Serve(f) }) })
 	c.nc.SetDeadline(time.Time{})
-	h := &handed{Conn: c.nc, front: f, head: bytes.NewReader(append([]byte(nil), c.buf[c.r:c.w]...)), closed: make(chan struct{}), port: c.port}
+	h := &handed{Conn: c.nc, front: f, head: bytes.NewReader(append([]byte(nil), c.buf[c.r:c.w]...)),
+		closed: make(chan struct{}), port: c.port}
 	h.closeIdle.Store(-1)
 	f.held.Add(1)
 	defer f.held.Add(-1)
@@ -198,7 +202,8 @@ func (e engineEnd) leaveAfter(d time.Duration) {
 
 // open gives a request to the engine and returns the head of its reply. The end of the client's interest ends
 // the connection.
-func (f *front) open(r *http.Request, method, path string, header http.Header, body []byte) (*http.Response, *inner, func(), error) {
+func (f *front) open(r *http.Request, method, path string, header http.Header, body []byte) (*http.Response, *inner,
+	func(), error) {
 	near, far := net.Pipe()
 	in := &inner{Conn: near}
 	port := ""

@@ -29,7 +29,8 @@ func (s *testServer) http2(roots *x509.CertPool) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	protocols.SetHTTP2(true)
-	transport := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return s.dial() }}
+	transport := &http.Transport{Protocols: protocols,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return s.dial() }}
 	if roots != nil {
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, ServerName: "localhost"}
 	}
@@ -46,7 +47,8 @@ type grpcAnswer struct {
 }
 
 // call makes a call with one message; headers come as pairs.
-func call(t *testing.T, c *http.Client, ctx context.Context, base, path string, message []byte, headers ...string) grpcAnswer {
+func call(t *testing.T, c *http.Client, ctx context.Context, base, path string, message []byte,
+	headers ...string) grpcAnswer {
 	t.Helper()
 	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 	r, err := http.NewRequestWithContext(ctx, "POST", base+path, bytes.NewReader(frame))
@@ -79,12 +81,14 @@ func call(t *testing.T, c *http.Client, ctx context.Context, base, path string, 
 		}
 		a.messages = append(a.messages, m)
 	}
-	a.status, a.why = resp.Trailer.Get("Grpc-Status")+resp.Header.Get("Grpc-Status"), resp.Trailer.Get("Grpc-Message")+resp.Header.Get("Grpc-Message")
+	a.status, a.why = resp.Trailer.Get("Grpc-Status")+resp.Header.Get("Grpc-Status"),
+		resp.Trailer.Get("Grpc-Message")+resp.Header.Get("Grpc-Message")
 	return a
 }
 
 func inference(model string, parameters ...oip.Parameter) []byte {
-	m := &oip.Message{Model: []byte(model), Tensors: []oip.Tensor{oip.Text("text_input", "one two three four five six")}, Parameters: parameters}
+	m := &oip.Message{Model: []byte(model),
+		Tensors: []oip.Tensor{oip.Text("text_input", "one two three four five six")}, Parameters: parameters}
 	return m.AppendRequest(nil)
 }
 
@@ -114,7 +118,8 @@ func TestHTTP2AnswersWhatHTTP1Does(t *testing.T) {
 	}
 	got, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if err != nil || resp.ProtoMajor != 2 || resp.StatusCode != 200 || resp.Header.Get("Content-Type") != one.contentType {
+	if err != nil || resp.ProtoMajor != 2 || resp.StatusCode != 200 ||
+		resp.Header.Get("Content-Type") != one.contentType {
 		t.Fatalf("%v %s %v", err, resp.Proto, resp.Header)
 	}
 	if n := strings.Count(string(got), "data: "); n != len(one.events) {
@@ -152,8 +157,10 @@ func TestCallsAreCountedExactly(t *testing.T) {
 	c := s.http2(nil)
 	ctx := t.Context()
 	var m oip.Message
-	plain := call(t, c, ctx, s.url, oip.ModelInfer, inference("m", fiveTokens...), "X-Request-ID", "id-7", "Authorization", "Bearer s3cret")
-	if plain.err != nil || plain.status != "0" || plain.proto != "HTTP/2.0" || len(plain.messages) != 1 || m.ParseReply(plain.messages[0]) != nil || string(m.Model) != "m" || string(m.Tensors[0].Name) != "text_output" {
+	plain := call(t, c, ctx, s.url, oip.ModelInfer, inference("m", fiveTokens...), "X-Request-ID", "id-7",
+		"Authorization", "Bearer s3cret")
+	if plain.err != nil || plain.status != "0" || plain.proto != "HTTP/2.0" || len(plain.messages) != 1 ||
+		m.ParseReply(plain.messages[0]) != nil || string(m.Model) != "m" || string(m.Tensors[0].Name) != "text_output" {
 		t.Fatalf("%+v %+v", plain, m)
 	}
 	whole := textOfReply(t, &m)
@@ -169,15 +176,18 @@ func TestCallsAreCountedExactly(t *testing.T) {
 		t.Errorf("%d messages %q, want %q: %+v", len(streamed.messages), text, whole, streamed)
 	}
 	embedded := call(t, c, ctx, s.url, oip.ModelInfer, inference("embedder"))
-	if err := m.ParseReply(embedded.messages[0]); err != nil || m.Tensors[0].Elements() != embeddingDimensions || !slices.Equal(m.Tensors[0].Shape, []int64{1, embeddingDimensions}) {
+	if err := m.ParseReply(embedded.messages[0]); err != nil || m.Tensors[0].Elements() != embeddingDimensions ||
+		!slices.Equal(m.Tensors[0].Shape, []int64{1, embeddingDimensions}) {
 		t.Errorf("%v: %v", err, m.Tensors[0].Shape)
 	}
 	ranking := &oip.Message{Tensors: []oip.Tensor{oip.Text("query", "q"), oip.Text("passages", "a", "b", "c")}}
 	ranked := call(t, c, ctx, s.url, oip.ModelInfer, ranking.AppendRequest(nil))
-	if err := m.ParseReply(ranked.messages[0]); err != nil || m.Tensors[0].Elements() != 3 || len(m.Tensors[0].Raw) != 12 || string(m.Tensors[0].Name) != "scores" {
+	if err := m.ParseReply(ranked.messages[0]); err != nil || m.Tensors[0].Elements() != 3 ||
+		len(m.Tensors[0].Raw) != 12 || string(m.Tensors[0].Name) != "scores" {
 		t.Errorf("%v: %+v", err, m.Tensors[0])
 	}
-	pictures := call(t, c, ctx, s.url, oip.ModelInfer, inference("stable-diffusion", oip.Parameter{Name: "n", Value: []byte("2")}))
+	pictures := call(t, c, ctx, s.url, oip.ModelInfer,
+		inference("stable-diffusion", oip.Parameter{Name: "n", Value: []byte("2")}))
 	if err := m.ParseReply(pictures.messages[0]); err != nil || textOfReply(t, &m) != tinyJPEG+tinyJPEG {
 		t.Errorf("%v: %+v", err, m.Tensors[0])
 	}
@@ -190,7 +200,8 @@ func TestCallsAreCountedExactly(t *testing.T) {
 		{oip.ModelInfer, []byte{0xff}, "3"},
 		{oip.ModelInfer, (&oip.Message{Model: []byte("m")}).AppendRequest(nil), "3"},
 	} {
-		if a := call(t, c, ctx, s.url, bad.path, bad.message); a.status != bad.status || a.why == "" || a.err != nil || len(a.messages) != 0 {
+		if a := call(t, c, ctx, s.url, bad.path, bad.message); a.status != bad.status || a.why == "" || a.err != nil ||
+			len(a.messages) != 0 {
 			t.Errorf("%s: %+v", bad.path, a)
 		}
 	}
@@ -203,20 +214,23 @@ func TestCallsAreCountedExactly(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), data)
 	}
 	for i, want := range []string{
-		`"request_id":"id-7","endpoint":"oip_infer","model":"m","isl":6,"requested_osl":5`, `"endpoint":"oip_infer"`, `"endpoint":"oip_embeddings"`,
+		`"request_id":"id-7","endpoint":"oip_infer","model":"m","isl":6,"requested_osl":5`, `"endpoint":"oip_infer"`,
+		`"endpoint":"oip_embeddings"`,
 		`"endpoint":"oip_rankings"`, `"endpoint":"oip_images"`, `"outcome":"refused"`,
 	} {
 		if !strings.Contains(lines[i], want) {
 			t.Errorf("line %d: %s\nlacks %s", i, lines[i], want)
 		}
 	}
-	if !strings.Contains(lines[1], `"path":"`+oip.ModelStreamInfer+`"`) || !strings.Contains(lines[1], `"stream":true`) || !strings.Contains(lines[1], `"output_tokens":5`) {
+	if !strings.Contains(lines[1], `"path":"`+oip.ModelStreamInfer+`"`) ||
+		!strings.Contains(lines[1], `"stream":true`) || !strings.Contains(lines[1], `"output_tokens":5`) {
 		t.Error(lines[1])
 	}
 	var summary recordSummary
 	data, _ = os.ReadFile(path + ".summary.json")
 	json.Unmarshal(data, &summary)
-	if summary.Requests != 6 || summary.OutputTokens != 10 || summary.Outcomes["complete"] != 5 || summary.Outcomes["refused"] != 1 {
+	if summary.Requests != 6 || summary.OutputTokens != 10 || summary.Outcomes["complete"] != 5 ||
+		summary.Outcomes["refused"] != 1 {
 		t.Errorf("%s", data)
 	}
 }
@@ -233,7 +247,8 @@ func TestReadinessOfCalls(t *testing.T) {
 	}{
 		{serve(t, Options{}), oip.ServerReady, nil, nil, "0", true},
 		{serve(t, Options{}), oip.ModelReady, oip.AppendModelReady(nil, "m"), nil, "0", true},
-		{serve(t, Options{Models: []string{"org/a b"}}), oip.ModelReady, oip.AppendModelReady(nil, "org/a b"), nil, "0", true},
+		{serve(t, Options{Models: []string{"org/a b"}}), oip.ModelReady, oip.AppendModelReady(nil, "org/a b"), nil, "0",
+			true},
 		{serve(t, Options{Models: []string{"a"}}), oip.ModelReady, oip.AppendModelReady(nil, "b"), nil, "5", false},
 		{late, oip.ServerReady, nil, nil, "0", false},
 		{late, oip.ModelInfer, inference("m"), nil, "14", false},
@@ -270,13 +285,15 @@ func TestFaultsOfCalls(t *testing.T) {
 		{"malformed_json", oip.ModelInfer, "0", 1, false},
 	} {
 		a := call(t, c, t.Context(), s.url, test.path, inference("m", fiveTokens...), "X-Mock-Fault", test.fault)
-		if a.status != test.status || (a.err != nil) != test.breaks || len(a.messages) > test.messages || !strings.Contains(test.fault, "reset") && len(a.messages) != test.messages {
+		if a.status != test.status || (a.err != nil) != test.breaks || len(a.messages) > test.messages ||
+			!strings.Contains(test.fault, "reset") && len(a.messages) != test.messages {
 			t.Errorf("%s: %+v", test.fault, a)
 		}
 		var m oip.Message
 		switch test.fault {
 		case "error_200;cut_after_events=1":
-			if fault, err := m.ParseStreamReply(a.messages[1]); err != nil || !strings.Contains(string(fault), "injected fault") {
+			if fault, err := m.ParseStreamReply(a.messages[1]); err != nil ||
+				!strings.Contains(string(fault), "injected fault") {
 				t.Errorf("the error is %q, %v", fault, err)
 			}
 		case "malformed_json":
@@ -405,7 +422,8 @@ func TestTrapAConnectionOfManyStreamsIsClosedWhenItIsIdle(t *testing.T) {
 	running := make(chan grpcAnswer, 1)
 	go func() { running <- call(t, c, t.Context(), s.url, oip.ModelInfer, inference("m", fiveTokens...)) }()
 	s.underWay(t)
-	if a := call(t, c, t.Context(), s.url, oip.ModelInfer, inference("m", fiveTokens...), "X-Mock-Fault", "close_idle_ms=10"); a.status != "0" || a.err != nil {
+	if a := call(t, c, t.Context(), s.url, oip.ModelInfer, inference("m", fiveTokens...), "X-Mock-Fault",
+		"close_idle_ms=10"); a.status != "0" || a.err != nil {
 		t.Errorf("the reply before the close: %+v", a)
 	}
 	if a := <-running; a.status != "0" || a.err != nil {
@@ -431,17 +449,22 @@ func TestTLSAndUnixSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := strings.Replace(s.url, "http://", "https://", 1)
-	if a := call(t, s.http2(roots), t.Context(), base, oip.ModelInfer, inference("m", fiveTokens...)); a.status != "0" || a.proto != "HTTP/2.0" {
+	if a := call(t, s.http2(roots), t.Context(), base, oip.ModelInfer,
+		inference("m", fiveTokens...)); a.status != "0" || a.proto != "HTTP/2.0" {
 		t.Errorf("%+v", a)
 	}
-	one := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return s.dial() },
+	one := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn,
+		error) {
+		return s.dial()
+	},
 		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}, DisableKeepAlives: true}}
 	resp, err := one.Get(base + "/health")
 	if err != nil || resp.ProtoMajor != 1 {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if a := call(t, s.http2(x509.NewCertPool()), t.Context(), base, oip.ModelInfer, nil); a.err == nil || !strings.Contains(a.err.Error(), "certificate") {
+	if a := call(t, s.http2(x509.NewCertPool()), t.Context(), base, oip.ModelInfer, nil); a.err == nil ||
+		!strings.Contains(a.err.Error(), "certificate") {
 		t.Errorf("a stranger's certificate: %v", a.err)
 	}
 
@@ -481,8 +504,9 @@ func TestTLSOptions(t *testing.T) {
 		}
 	}
 	for fault, o := range map[string]Options{
-		"--tls-cert, --tls-key": {TLSCert: empty, TLSKey: empty}, "--tls-make": {TLSMake: filepath.Join(dir, "no", "file")},
-		"--tls-client-ca": {TLSMake: filepath.Join(dir, "ca"), TLSClientCA: empty},
+		"--tls-cert, --tls-key": {TLSCert: empty, TLSKey: empty},
+		"--tls-make":            {TLSMake: filepath.Join(dir, "no", "file")},
+		"--tls-client-ca":       {TLSMake: filepath.Join(dir, "ca"), TLSClientCA: empty},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), fault) {
 			t.Errorf("%s: %v", fault, err)
@@ -492,7 +516,8 @@ func TestTLSOptions(t *testing.T) {
 
 func TestModelsInPaths(t *testing.T) {
 	for path, want := range map[string]string{
-		"/v2/models/m/infer": "m", "/v2/models/org%2Fm/infer": "org/m", "/v2/models/m/versions/3/infer": "m", "/v2/models/m/ready": "m", oip.ModelInfer: "",
+		"/v2/models/m/infer": "m", "/v2/models/org%2Fm/infer": "org/m", "/v2/models/m/versions/3/infer": "m",
+		"/v2/models/m/ready": "m", oip.ModelInfer: "",
 	} {
 		if got := oipModel(path); got != want {
 			t.Errorf("%s: %q", path, got)

@@ -31,7 +31,8 @@ const (
 
 // grpcOf are the statuses that say the same as those of HTTP.
 var grpcOf = map[int]int{
-	400: grpcInvalidArgument, 401: 16, 403: 7, 404: 5, 408: 4, 409: 10, 413: grpcTooLarge, 422: grpcInvalidArgument, 429: grpcTooLarge, 499: 1,
+	400: grpcInvalidArgument, 401: 16, 403: 7, 404: 5, 408: 4, 409: 10, 413: grpcTooLarge, 422: grpcInvalidArgument,
+	429: grpcTooLarge, 499: 1,
 	500: grpcInternal, 501: grpcUnimplemented, 502: 14, 503: 14, 504: 4,
 }
 

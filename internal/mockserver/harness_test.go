@@ -239,7 +239,8 @@ func assemble(t *testing.T, a answer) reply {
 	if len(a.events) == 0 {
 		p := decode(t, a.body)
 		c := p.Choices[0]
-		return reply{content: c.Message.Content + c.Text, reasoning: c.Message.Reasoning, finish: *c.Finish, usage: p.Usage}
+		return reply{content: c.Message.Content + c.Text, reasoning: c.Message.Reasoning, finish: *c.Finish,
+			usage: p.Usage}
 	}
 	for _, e := range a.events {
 		if e.data == "[DONE]" {

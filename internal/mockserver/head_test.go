@@ -19,7 +19,8 @@ func parseText(text string) (head, *httpError) {
 func TestHeadFields(t *testing.T) {
 	var h head
 	text := "POST http://example.org:80/v1/x?a=b HTTP/1.1\r\nHost: x\r\ncontent-LENGTH:  12 \r\n" +
-		"Connection: foo , Close\r\nExpect: 100-Continue\r\nAuthorization: Bearer k\r\nX-Request-ID: r\r\nx-mock-fault: never\r\n\r\n"
+		"Connection: foo , Close\r\nExpect: 100-Continue\r\nAuthorization: Bearer k\r\nX-Request-ID: " +
+		"r\r\nx-mock-fault: never\r\n\r\n"
 	if n := headEnd([]byte(text), 0); n != len(text) {
 		t.Fatalf("head of %d bytes, want %d", n, len(text))
 	}
@@ -80,7 +81,8 @@ func TestMalformedHeads(t *testing.T) {
 			t.Errorf("%q: %v, want %d", text, err, status)
 		}
 	}
-	for _, text := range []string{ok + "\r\n", "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\nHost:\n\n", ok + "Content-Length: 5\r\nContent-Length: 5\r\n\r\n"} {
+	for _, text := range []string{ok + "\r\n", "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\nHost:\n\n",
+		ok + "Content-Length: 5\r\nContent-Length: 5\r\n\r\n"} {
 		if _, err := parseText(text); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -139,7 +141,8 @@ func FuzzChunks(f *testing.F) {
 }
 
 func TestMalformedChunks(t *testing.T) {
-	for _, text := range []string{"x\r\n", "\r\n", "-1\r\n", "3\r\nabcd\r\n", "1\r\nab", "1000000000000000\r\n", "fffffffff\r\n", strings.Repeat("0", maxChunkLine+2)} {
+	for _, text := range []string{"x\r\n", "\r\n", "-1\r\n", "3\r\nabcd\r\n", "1\r\nab", "1000000000000000\r\n",
+		"fffffffff\r\n", strings.Repeat("0", maxChunkLine+2)} {
 		var c chunkReader
 		if done, err := c.feed([]byte(text)); err == nil || done {
 			t.Errorf("%.20q is accepted", text)
@@ -153,16 +156,19 @@ func TestWireForms(t *testing.T) {
 	chunked := fmt.Sprintf("5\r\n%s\r\n%x;ext\r\n%s\r\n0\r\nTrailer: x\r\n\r\n", body[:5], len(body)-5, body[5:])
 	const ok, post = "HTTP/1.1 200 OK\r\n", "POST " + chatPath + " HTTP/1.1\r\nHost: x\r\n"
 	for name, test := range map[string]struct{ send, want string }{
-		"close":              {post + fmt.Sprintf("Connection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body), ok},
-		"chunked":            {post + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked, ok},
-		"HTTP/1.0":           {fmt.Sprintf("POST %s HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body), ok},
+		"close": {post + fmt.Sprintf("Connection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body),
+			ok},
+		"chunked": {post + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked, ok},
+		"HTTP/1.0": {fmt.Sprintf("POST %s HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body),
+			body), ok},
 		"empty lines before": {"\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", ok},
 		"HEAD":               {"HEAD /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", ok},
 		"malformed":          {"nonsense\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
-		"head too large":     {"GET / HTTP/1.1\r\nHost: x\r\na: " + strings.Repeat("x", maxHeadBytes+100), "HTTP/1.1 431 "},
-		"body too large":     {post + "Content-Length: 1000000000\r\n\r\n", "HTTP/1.1 413 "},
-		"bad chunk":          {post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 "},
-		"HTTP/3 by word":     {"GET / HTTP/3.0\r\n\r\n", "HTTP/1.1 505 "},
+		"head too large": {"GET / HTTP/1.1\r\nHost: x\r\na: " + strings.Repeat("x", maxHeadBytes+100),
+			"HTTP/1.1 431 "},
+		"body too large": {post + "Content-Length: 1000000000\r\n\r\n", "HTTP/1.1 413 "},
+		"bad chunk":      {post + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 400 "},
+		"HTTP/3 by word": {"GET / HTTP/3.0\r\n\r\n", "HTTP/1.1 505 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.raw(test.send)
@@ -179,7 +185,8 @@ func TestWireForms(t *testing.T) {
 func TestHTTP10StreamEndsWithTheConnection(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	body := chat(text(3), true, `"max_tokens":2`)
-	got := s.raw(fmt.Sprintf("POST %s HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body))
+	got := s.raw(fmt.Sprintf("POST %s HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: %d\r\n\r\n%s", chatPath,
+		len(body), body))
 	if strings.Contains(got, "chunked") || !strings.HasSuffix(got, "data: [DONE]\n\n") {
 		t.Errorf("got %q", got)
 	}
@@ -194,7 +201,8 @@ func TestPipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 		if n == 40 {
 			last = "Connection: close\r\n"
 		}
-		fmt.Fprintf(&send, "POST %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", chatPath, last, len(body), body)
+		fmt.Fprintf(&send, "POST %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", chatPath, last, len(body),
+			body)
 	}
 	reader := bufio.NewReader(strings.NewReader(s.raw(send.String())))
 	for n := 1; n <= 40; n++ {
@@ -239,7 +247,8 @@ func TestExpectContinue(t *testing.T) {
 	}
 	defer nc.Close()
 	body := chat(text(3), false, `"max_tokens":1`)
-	fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", chatPath, len(body))
+	fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", chatPath,
+		len(body))
 	reader := bufio.NewReader(nc)
 	if line, _ := reader.ReadString('\n'); line != "HTTP/1.1 100 Continue\r\n" {
 		t.Fatalf("line %q", line)

@@ -165,7 +165,8 @@ func endlessLines() []byte {
 func insteadOf(what string) (body []byte, contentType string) {
 	switch what {
 	case "html":
-		return []byte("<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>\n"), "text/html; charset=utf-8"
+		return []byte("<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It " +
+			"works</h1></body></html>\n"), "text/html; charset=utf-8"
 	case "json":
 		return []byte(`[{"iter":1,"status":"ok"}]`), jsonType
 	}

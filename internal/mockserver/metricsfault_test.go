@@ -18,16 +18,20 @@ import (
 )
 
 func TestMetricsFaultSpecifications(t *testing.T) {
-	got, err := parseMetricsFault(" html; status=503;huge=3;slow;reset_after_s=1.5;labels=7;content_type=text/x;drop_after_bytes=9;rate=0.5;slow=2")
-	want := metricsFault{instead: "html", status: 503, hugeMiB: 3, slow: 2 * time.Millisecond, resetAfter: instant{true, 1500 * time.Millisecond},
-		labels: 7, contentType: "text/x", dropAfterBytes: 9, rate: 0.5, spec: got.spec}
+	got, err := parseMetricsFault(
+		" html; status=503;huge=3;slow;reset_after_s=1.5;labels=7;content_type=text/x;drop_after_bytes=9;rate=0.5;slow=2")
+	want := metricsFault{instead: "html", status: 503, hugeMiB: 3, slow: 2 * time.Millisecond,
+		resetAfter: instant{true, 1500 * time.Millisecond},
+		labels:     7, contentType: "text/x", dropAfterBytes: 9, rate: 0.5, spec: got.spec}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(metricsFault{}, instant{})); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, err := New(Options{MetricsFault: "bogus", NoTokenizer: true}); err == nil || !strings.HasPrefix(err.Error(), "--metrics-fault: ") {
+	if _, err := New(Options{MetricsFault: "bogus", NoTokenizer: true}); err == nil ||
+		!strings.HasPrefix(err.Error(), "--metrics-fault: ") {
 		t.Error(err)
 	}
-	if _, err := New(Options{Backend: "bogus", NoTokenizer: true}); err == nil || !strings.HasPrefix(err.Error(), "--backend: ") {
+	if _, err := New(Options{Backend: "bogus", NoTokenizer: true}); err == nil ||
+		!strings.HasPrefix(err.Error(), "--backend: ") {
 		t.Error(err)
 	}
 }
@@ -80,12 +84,14 @@ func TestSpoiltPages(t *testing.T) {
 			}
 		},
 		"nan": func(t *testing.T, a answer, parse error) {
-			if !strings.Contains(a.body, `vllm:num_requests_running{engine="0",model_name="mock-model"} NaN`) || parse != nil {
+			if !strings.Contains(a.body, `vllm:num_requests_running{engine="0",model_name="mock-model"} NaN`) ||
+				parse != nil {
 				t.Error(parse)
 			}
 		},
 		"inf": func(t *testing.T, a answer, parse error) {
-			if !strings.Contains(a.body, `vllm:num_requests_running{engine="0",model_name="mock-model"} +Inf`) || parse != nil {
+			if !strings.Contains(a.body, `vllm:num_requests_running{engine="0",model_name="mock-model"} +Inf`) ||
+				parse != nil {
 				t.Error(parse)
 			}
 		},
@@ -125,7 +131,8 @@ func TestSpoiltPages(t *testing.T) {
 func TestGzipFaultIsThePage(t *testing.T) {
 	s := serve(t, Options{Fast: true, NoTokenizer: true, MetricsFault: "gzip"})
 	// This client takes compression off.
-	s.client.Transport = &http.Transport{DialContext: s.client.Transport.(*http.Transport).DialContext, DisableKeepAlives: true}
+	s.client.Transport = &http.Transport{DialContext: s.client.Transport.(*http.Transport).DialContext,
+		DisableKeepAlives: true}
 	resp, err := s.client.Get(s.url + "/vllm/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +214,8 @@ func TestHistogramsChangeTheirLayout(t *testing.T) {
 			if len(old.Series.Bounds) == 0 {
 				continue
 			}
-			lacks, more := difference(old.Series.Upper, after.Series.Upper), difference(after.Series.Upper, old.Series.Upper)
+			lacks, more := difference(old.Series.Upper, after.Series.Upper),
+				difference(after.Series.Upper, old.Series.Upper)
 			if lacks == 0 || more == 0 || after.Count != old.Count {
 				t.Errorf("%s: lacks %d, has %d more, count %v", key, lacks, more, after.Count)
 			}

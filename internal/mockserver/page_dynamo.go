@@ -4,13 +4,15 @@ import "strconv"
 
 func dynamoFrontendFamilies() []family {
 	return []family{
-		{name: "dynamo_frontend_requests", kind: kCounter, help: "Requests by how they ended.", dynamic: dynamoRequests},
+		{name: "dynamo_frontend_requests", kind: kCounter, help: "Requests by how they ended.",
+			dynamic: dynamoRequests},
 		total("dynamo_frontend_requests_started", "Requests accepted.", sum(cStarted)),
 		gauge("dynamo_frontend_active_requests", "Requests in the handler.", activeRequests),
 		gauge("dynamo_frontend_inflight_requests", "Requests bound for an engine.", activeRequests),
 		gauge("dynamo_frontend_queued_requests", "Requests before their first token.",
 			func(t *totals) float64 { return float64(t.level[lFresh]) }),
-		gauge("dynamo_frontend_disconnected_clients", "Clients that left before their reply was whole.", sum(cGone)).with(labels{}),
+		gauge("dynamo_frontend_disconnected_clients", "Clients that left before their reply was whole.",
+			sum(cGone)).with(labels{}),
 		hist("dynamo_frontend_request_duration_seconds", "Arrival to the end of the reply.", qE2E, dynamoDuration),
 		hist("dynamo_frontend_time_to_first_token_seconds", "Arrival to the first token.", qTTFT, dynamoTTFT),
 		hist("dynamo_frontend_inter_token_latency_seconds", "Time between two tokens.", qITL, dynamoITL),
@@ -22,7 +24,8 @@ func dynamoFrontendFamilies() []family {
 		gauge("dynamo_frontend_model_total_kv_blocks", "Blocks of a worker.", constant(dynamoBlocks)),
 		gauge("dynamo_frontend_model_migration_limit", "How often a request may move.", constant(0)),
 		split("dynamo_frontend_model_migration", kCounter, "Requests that moved to another worker.",
-			where("migration_type", "new_request", constant(0)), where("migration_type", "ongoing_request", constant(0))),
+			where("migration_type", "new_request", constant(0)),
+			where("migration_type", "ongoing_request", constant(0))),
 		total("dynamo_frontend_model_cancellation", "Requests that were cancelled.", sum(cAbort)),
 	}
 }
@@ -55,7 +58,8 @@ func dynamoRequests(t *totals, emit func(labels, float64)) {
 		sums[key{name(f.api), kinds[f.stream], "error", what}] += n
 	}
 	for k, n := range sums {
-		emit(labels{{"endpoint", k.endpoint}, {"request_type", k.request}, {"status", k.status}, {"error_type", k.errorType}}, float64(n))
+		emit(labels{{"endpoint", k.endpoint}, {"request_type", k.request}, {"status", k.status},
+			{"error_type", k.errorType}}, float64(n))
 	}
 }
 
@@ -72,7 +76,8 @@ func dynamoComponentFamilies(duration quantity, inflight func(*totals) float64) 
 	return []family{
 		total("dynamo_component_requests", "Requests done.",
 			func(t *totals) float64 { return float64(t.hist[duration][len(t.hist[duration])-1]) }),
-		split("dynamo_component_errors", kCounter, "Requests that failed.", where("error_type", "generate", sum(cError))),
+		split("dynamo_component_errors", kCounter, "Requests that failed.",
+			where("error_type", "generate", sum(cError))),
 		total("dynamo_component_cancellation", "Requests that were cancelled.", sum(cAbort)),
 		gauge("dynamo_component_inflight_requests", "Requests being worked on.", inflight),
 		hist("dynamo_component_request_duration_seconds", "Time spent on a request.", duration, dynamoWork),

@@ -84,7 +84,8 @@ func (g *gpuPages) figures(page, gpu int, model gpuModel, now int64, rate float6
 	seconds := float64(now) / 1e9
 	if curve := g.options.Load; curve != nil {
 		load := curve.at(seconds)
-		return gpuFigures{load, idle + load*(model.watts-idle), idle*seconds + curve.integral(seconds)*(model.watts-idle)}
+		return gpuFigures{load, idle + load*(model.watts-idle),
+			idle*seconds + curve.integral(seconds)*(model.watts-idle)}
 	}
 	draw := g.draws.At(uint64(page*1000 + gpu))
 	load := rate/max(g.peak, cmp.Or(g.options.MinThroughput, 100)) + (draw.Float64()-0.5)/10
@@ -165,58 +166,81 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *metricsFa
 	mebibytes := m.gigabytes * 1e9 / (1 << 20)
 	used := func(x gpuFigures) float64 { return math.Round(mebibytes * (0.10 + 0.75*x.load)) }
 	lines := []gpuLine{
-		{"DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).", func(x gpuFigures) float64 { return 5 + 95*x.load }, ""},
+		{"DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).",
+			func(x gpuFigures) float64 { return 5 + 95*x.load }, ""},
 		{"DCGM_FI_DEV_POWER_USAGE", "gauge", "Power draw (in W).", func(x gpuFigures) float64 { return x.watts }, ""},
-		{"DCGM_FI_DEV_POWER_MGMT_LIMIT", "gauge", "Power limit (in W).", func(gpuFigures) float64 { return m.watts }, ""},
-		{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "Energy since boot (in mJ).", func(x gpuFigures) float64 { return x.joules * 1000 }, ""},
+		{"DCGM_FI_DEV_POWER_MGMT_LIMIT", "gauge", "Power limit (in W).", func(gpuFigures) float64 { return m.watts },
+			""},
+		{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "Energy since boot (in mJ).",
+			func(x gpuFigures) float64 { return x.joules * 1000 }, ""},
 		{"DCGM_FI_DEV_FB_USED", "gauge", "Framebuffer memory used (in MiB).", used, ""},
-		{"DCGM_FI_DEV_FB_TOTAL", "gauge", "Framebuffer memory (in MiB).", func(gpuFigures) float64 { return math.Round(mebibytes) }, ""},
-		{"DCGM_FI_DEV_FB_FREE", "gauge", "Framebuffer memory free (in MiB).", func(x gpuFigures) float64 { return math.Round(mebibytes) - used(x) }, ""},
-		{"DCGM_FI_DEV_GPU_TEMP", "gauge", "GPU temperature (in C).", func(x gpuFigures) float64 { return 30 + 50*x.load }, ""},
-		{"DCGM_FI_DEV_MEMORY_TEMP", "gauge", "Memory temperature (in C).", func(x gpuFigures) float64 { return 32 + 55*x.load }, ""},
-		{"DCGM_FI_DEV_SM_CLOCK", "gauge", "SM clock frequency (in MHz).", func(x gpuFigures) float64 { return 345 + 1635*x.load }, ""},
-		{"DCGM_FI_DEV_MEM_CLOCK", "gauge", "Memory clock frequency (in MHz).", func(gpuFigures) float64 { return 3201 }, ""},
-		{"DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "Memory utilization (in %).", func(x gpuFigures) float64 { return 80 * x.load }, ""},
+		{"DCGM_FI_DEV_FB_TOTAL", "gauge", "Framebuffer memory (in MiB).",
+			func(gpuFigures) float64 { return math.Round(mebibytes) }, ""},
+		{"DCGM_FI_DEV_FB_FREE", "gauge", "Framebuffer memory free (in MiB).",
+			func(x gpuFigures) float64 { return math.Round(mebibytes) - used(x) }, ""},
+		{"DCGM_FI_DEV_GPU_TEMP", "gauge", "GPU temperature (in C).",
+			func(x gpuFigures) float64 { return 30 + 50*x.load }, ""},
+		{"DCGM_FI_DEV_MEMORY_TEMP", "gauge", "Memory temperature (in C).",
+			func(x gpuFigures) float64 { return 32 + 55*x.load }, ""},
+		{"DCGM_FI_DEV_SM_CLOCK", "gauge", "SM clock frequency (in MHz).",
+			func(x gpuFigures) float64 { return 345 + 1635*x.load }, ""},
+		{"DCGM_FI_DEV_MEM_CLOCK", "gauge", "Memory clock frequency (in MHz).", func(gpuFigures) float64 { return 3201 },
+			""},
+		{"DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "Memory utilization (in %).",
+			func(x gpuFigures) float64 { return 80 * x.load }, ""},
 		{"DCGM_FI_DEV_ENC_UTIL", "gauge", "Encoder utilization (in %).", constantOf(0), ""},
 		{"DCGM_FI_DEV_DEC_UTIL", "gauge", "Decoder utilization (in %).", constantOf(0), ""},
-		{"DCGM_FI_PROF_SM_ACTIVE", "gauge", "Share of the time in which an SM had work.", func(x gpuFigures) float64 { return x.load }, ""},
+		{"DCGM_FI_PROF_SM_ACTIVE", "gauge", "Share of the time in which an SM had work.",
+			func(x gpuFigures) float64 { return x.load }, ""},
 		{"DCGM_FI_DEV_XID_ERRORS", "gauge", "Value of the last XID error.", constantOf(0), ""},
 		{"DCGM_FI_DEV_POWER_VIOLATION", "counter", "Throttling because of power (in ns).", constantOf(0), ""},
 		{"DCGM_FI_DEV_THERMAL_VIOLATION", "counter", "Throttling because of heat (in ns).", constantOf(0), ""},
 	}
-	return writeGPUs(dst, lines, figures, f, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_POWER_USAGE", func(i int) string {
-		return fmt.Sprintf(`gpu="%d",UUID="%s",pci_bus_id="00000000:%02X:00.0",device="nvidia%d",modelName="%s",Hostname="%s"`,
-			i, g.uuid(page, i), 2+i, i, m.model, labelEscapes.Replace(g.options.host()))
-	})
+	return writeGPUs(dst, lines, figures, f, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_POWER_USAGE",
+		func(i int) string {
+			return fmt.Sprintf(`gpu="%d",UUID="%s",pci_bus_id="00000000:%02X:00.0",device="nvidia%d",modelName="%s",Hostname="%s"`,
+				i, g.uuid(page, i), 2+i, i, m.model, labelEscapes.Replace(g.options.host()))
+		})
 }
 
 // amd is the page of AMD's Device Metrics Exporter.
 func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *metricsFault) []byte {
 	mb := amdModel.gigabytes * 1024
 	lines := []gpuLine{
-		{"gpu_package_power", "gauge", "Power of the package in watts.", func(x gpuFigures) float64 { return x.watts }, ""},
-		{"gpu_energy_consumed", "counter", "Energy since boot in microjoules.", func(x gpuFigures) float64 { return x.joules * 1e6 }, ""},
-		{"gpu_gfx_activity", "gauge", "Activity of the compute engine in percent.", func(x gpuFigures) float64 { return 100 * x.load }, ""},
-		{"gpu_umc_activity", "gauge", "Activity of the memory controller in percent.", func(x gpuFigures) float64 { return 80 * x.load }, ""},
-		{"gpu_used_vram", "gauge", "VRAM used in MB.", func(x gpuFigures) float64 { return math.Round(mb * (0.1 + 0.75*x.load)) }, ""},
-		{"gpu_free_vram", "gauge", "VRAM free in MB.", func(x gpuFigures) float64 { return mb - math.Round(mb*(0.1+0.75*x.load)) }, ""},
+		{"gpu_package_power", "gauge", "Power of the package in watts.", func(x gpuFigures) float64 { return x.watts },
+			""},
+		{"gpu_energy_consumed", "counter", "Energy since boot in microjoules.",
+			func(x gpuFigures) float64 { return x.joules * 1e6 }, ""},
+		{"gpu_gfx_activity", "gauge", "Activity of the compute engine in percent.",
+			func(x gpuFigures) float64 { return 100 * x.load }, ""},
+		{"gpu_umc_activity", "gauge", "Activity of the memory controller in percent.",
+			func(x gpuFigures) float64 { return 80 * x.load }, ""},
+		{"gpu_used_vram", "gauge", "VRAM used in MB.",
+			func(x gpuFigures) float64 { return math.Round(mb * (0.1 + 0.75*x.load)) }, ""},
+		{"gpu_free_vram", "gauge", "VRAM free in MB.",
+			func(x gpuFigures) float64 { return mb - math.Round(mb*(0.1+0.75*x.load)) }, ""},
 		{"gpu_total_vram", "gauge", "VRAM in MB.", constantOf(mb), ""},
-		{"gpu_junction_temperature", "gauge", "Junction temperature in Celsius.", func(x gpuFigures) float64 { return 35 + 50*x.load }, ""},
-		{"gpu_memory_temperature", "gauge", "Memory temperature in Celsius.", func(x gpuFigures) float64 { return 33 + 45*x.load }, ""},
+		{"gpu_junction_temperature", "gauge", "Junction temperature in Celsius.",
+			func(x gpuFigures) float64 { return 35 + 50*x.load }, ""},
+		{"gpu_memory_temperature", "gauge", "Memory temperature in Celsius.",
+			func(x gpuFigures) float64 { return 33 + 45*x.load }, ""},
 		{"gpu_ecc_uncorrect_total", "counter", "Uncorrectable memory errors.", constantOf(0), ""},
-		{"gpu_clock", "gauge", "Clock in MHz.", func(x gpuFigures) float64 { return 132 + 1968*x.load }, `,clock_index="0",clock_type="GPU_CLOCK_TYPE_SYSTEM"`},
+		{"gpu_clock", "gauge", "Clock in MHz.", func(x gpuFigures) float64 { return 132 + 1968*x.load },
+			`,clock_index="0",clock_type="GPU_CLOCK_TYPE_SYSTEM"`},
 		{"gpu_clock", "", "", constantOf(1300), `,clock_index="8",clock_type="GPU_CLOCK_TYPE_MEMORY"`},
 	}
 	return writeGPUs(dst, lines, figures, f, "gpu_energy_consumed", "gpu_package_power", func(i int) string {
 		return fmt.Sprintf(`gpu_id="%d",card_model="%s",serial_number="%s",hostname="%s"`,
-			i, amdModel.model, strings.ToUpper(strings.ReplaceAll(g.uuid(amdPage, i)[4:20], "-", "")), labelEscapes.Replace(g.options.host()))
+			i, amdModel.model, strings.ToUpper(strings.ReplaceAll(g.uuid(amdPage, i)[4:20], "-", "")),
+			labelEscapes.Replace(g.options.host()))
 	})
 }
 
 func constantOf(v float64) func(gpuFigures) float64 { return func(gpuFigures) float64 { return v } }
 
 // writeGPUs writes the families of a page, two decimals each.
-func writeGPUs(dst []byte, lines []gpuLine, figures []gpuFigures, f *metricsFault, energy, power string, labels func(int) string) []byte {
+func writeGPUs(dst []byte, lines []gpuLine, figures []gpuFigures, f *metricsFault, energy, power string,
+	labels func(int) string) []byte {
 	for _, l := range lines {
 		if l.name == energy && f.noEnergy {
 			continue

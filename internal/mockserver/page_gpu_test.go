@@ -18,7 +18,8 @@ func TestLoadCurve(t *testing.T) {
 	for _, x := range []struct{ at, load, integral float64 }{
 		{0, 0.5, 0}, {2, 0.5, 1}, {3, 0.75, 1.625}, {4, 1, 2.5}, {5, 0.5, 3.25}, {6, 0, 3.5}, {9, 0, 3.5},
 	} {
-		if load, sum := curve.at(x.at), curve.integral(x.at); math.Abs(load-x.load) > 1e-12 || math.Abs(sum-x.integral) > 1e-12 {
+		if load, sum := curve.at(x.at), curve.integral(x.at); math.Abs(load-x.load) > 1e-12 ||
+			math.Abs(sum-x.integral) > 1e-12 {
 			t.Errorf("at %v s: %v and %v, want %v and %v", x.at, load, sum, x.load, x.integral)
 		}
 	}
@@ -57,7 +58,8 @@ func TestGPUsOfEachModel(t *testing.T) {
 			if got := figure(t, text, "DCGM_FI_DEV_POWER_USAGE", gpu); got != m.watts {
 				t.Errorf("%s: %v W, want %v", m.name, got, m.watts)
 			}
-			used, free, total := figure(t, text, "DCGM_FI_DEV_FB_USED", gpu), figure(t, text, "DCGM_FI_DEV_FB_FREE", gpu), figure(t, text, "DCGM_FI_DEV_FB_TOTAL", gpu)
+			used, free, total := figure(t, text, "DCGM_FI_DEV_FB_USED", gpu),
+				figure(t, text, "DCGM_FI_DEV_FB_FREE", gpu), figure(t, text, "DCGM_FI_DEV_FB_TOTAL", gpu)
 			if used+free != total || math.Abs(used/total-0.85) > 0.001 {
 				t.Errorf("%s: memory %v + %v of %v", m.name, used, free, total)
 			}
@@ -80,7 +82,8 @@ func TestGPUsAreTheSameForASeed(t *testing.T) {
 	if first != again {
 		t.Error("identities change between runs")
 	}
-	if names(GPUOptions{Seed: 1}, 0) == names(GPUOptions{Seed: 1}, 1) || names(GPUOptions{Seed: 1}, 0) == names(GPUOptions{Seed: 2}, 0) {
+	if names(GPUOptions{Seed: 1}, 0) == names(GPUOptions{Seed: 1}, 1) ||
+		names(GPUOptions{Seed: 1}, 0) == names(GPUOptions{Seed: 2}, 0) {
 		t.Error("pages or seeds share identities")
 	}
 }
@@ -111,10 +114,12 @@ func TestFaultsOfGPUPages(t *testing.T) {
 	if text := gpuPage(t, GPUOptions{Fault: "nan", Load: level}, 0, 0); strings.Count(text, " NaN\n") != 1 {
 		t.Errorf("nan:\n%s", text)
 	}
-	if text := gpuPage(t, GPUOptions{Fault: "gpu_gone_after_s=0", Load: level}, 0, 0); strings.Contains(text, `gpu="1"`) {
+	if text := gpuPage(t, GPUOptions{Fault: "gpu_gone_after_s=0", Load: level}, 0, 0); strings.Contains(text,
+		`gpu="1"`) {
 		t.Error("the GPU is still there")
 	}
-	if text := gpuPage(t, GPUOptions{Fault: "gpu_gone_after_s=0;gpu_back_after_s=0", Load: level}, 0, 0); !strings.Contains(text, `gpu="1"`) {
+	if text := gpuPage(t, GPUOptions{Fault: "gpu_gone_after_s=0;gpu_back_after_s=0", Load: level}, 0,
+		0); !strings.Contains(text, `gpu="1"`) {
 		t.Error("the GPU is not back")
 	}
 	if text := gpuPage(t, GPUOptions{Fault: "no_energy", Load: level}, amdPage, 0); strings.Contains(text, "energy") {

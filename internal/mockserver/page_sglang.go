@@ -1,7 +1,8 @@
 package mockserver
 
 func sglangFamilies() []family {
-	scheduler := labels{{"model_name", "$model"}, {"engine_type", "unified"}, {"tp_rank", "0"}, {"pp_rank", "0"}, {"moe_ep_rank", "0"}}
+	scheduler := labels{{"model_name", "$model"}, {"engine_type", "unified"}, {"tp_rank", "0"}, {"pp_rank", "0"},
+		{"moe_ep_rank", "0"}}
 	state := func(name, help string, value func(*totals) float64) family {
 		return gauge(name, help, value).with(scheduler)
 	}
@@ -15,7 +16,8 @@ func sglangFamilies() []family {
 		state("sglang:num_retracted_reqs", "Requests sent back to the queue.", constant(0)),
 		state("sglang:num_used_tokens", "Tokens in the pool.", held),
 		state("sglang:kv_used_tokens", "Tokens in the KV pool.", held),
-		state("sglang:kv_available_tokens", "Free places in the KV pool.", func(t *totals) float64 { return capacity - held(t) }),
+		state("sglang:kv_available_tokens", "Free places in the KV pool.",
+			func(t *totals) float64 { return capacity - held(t) }),
 		state("sglang:token_usage", "Share of the pool in use.", func(t *totals) float64 { return held(t) / capacity }),
 		state("sglang:gen_throughput", "Tokens generated per second.", func(t *totals) float64 { return t.throughput }),
 		state("sglang:cache_hit_rate", "Share of the prompts that was cached.", hitRate),
@@ -41,6 +43,7 @@ func sglangFamilies() []family {
 		hist("sglang:queue_time_seconds", "Time in the queue.", qQueue, sglangQueue).with(scheduler),
 		{name: "sglang:per_stage_req_latency_seconds", kind: kHistogram, help: "Time of a request in each stage.",
 			layout: sglangStage, labels: scheduler, series: []series{
-				{labels: labels{{"stage", "decode_waiting"}}, of: qQueue}, {labels: labels{{"stage", "prefill_forward"}}, of: qPrefill}}},
+				{labels: labels{{"stage", "decode_waiting"}}, of: qQueue},
+				{labels: labels{{"stage", "prefill_forward"}}, of: qPrefill}}},
 	}
 }

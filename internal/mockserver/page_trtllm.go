@@ -25,9 +25,11 @@ func trtllmFamilies(prefix string) []family {
 		gauge("kv_cache_utilization", "Share of the KV cache in use.", kvUsage),
 		gauge("kv_cache_max_blocks", "Blocks of the KV cache.", constant(kvBlocks)),
 		gauge("kv_cache_used_blocks", "Blocks in use.", usedBlocks),
-		gauge("kv_cache_free_blocks", "Blocks that are free.", func(t *totals) float64 { return kvBlocks - usedBlocks(t) }),
+		gauge("kv_cache_free_blocks", "Blocks that are free.",
+			func(t *totals) float64 { return kvBlocks - usedBlocks(t) }),
 		gauge("kv_cache_tokens_per_block", "Tokens of a block.", constant(blockTokens)),
-		total("kv_cache_reused_blocks", "Blocks found in the cache.", func(t *totals) float64 { return blocks(t.cached()) }),
+		total("kv_cache_reused_blocks", "Blocks found in the cache.",
+			func(t *totals) float64 { return blocks(t.cached()) }),
 		total("kv_cache_missed_blocks", "Blocks that were computed.",
 			func(t *totals) float64 { return blocks(float64(t.count[cPrompt]) - t.cached()) }),
 		gauge("kv_cache_config_info", "How the cache is set up.", constant(1)).with(

@@ -47,7 +47,8 @@ func vllmFamilies() []family {
 		hist("vllm:request_decode_time_seconds", "First token to the last.", qDecode, vllmLatency),
 		gauge("vllm:cache_config_info", "How the cache is set up.", constant(1)).with(labels{
 			{"engine", "0"}, {"block_size", strconv.Itoa(blockTokens)}, {"cache_dtype", "auto"},
-			{"enable_prefix_caching", "True"}, {"gpu_memory_utilization", "0.9"}, {"num_gpu_blocks", strconv.Itoa(kvBlocks)}}),
+			{"enable_prefix_caching", "True"}, {"gpu_memory_utilization", "0.9"},
+			{"num_gpu_blocks", strconv.Itoa(kvBlocks)}}),
 		gauge("process_start_time_seconds", "Start of the process since the Unix epoch.",
 			func(t *totals) float64 { return t.startedAt }).with(labels{}),
 	}

@@ -108,7 +108,8 @@ func boundsOf(pages []page) *[quantities][]int64 {
 // ownFamilies are what this server says of itself.
 func ownFamilies() []family {
 	families := []family{
-		{name: "aiperf_mock_requests", kind: kCounter, help: "Requests answered, by route and status.", dynamic: ownRequests},
+		{name: "aiperf_mock_requests", kind: kCounter, help: "Requests answered, by route and status.",
+			dynamic: ownRequests},
 		gauge("aiperf_mock_requests_in_progress", "Requests being worked on.", activeRequests),
 		hist("aiperf_mock_request_latency_seconds", "Arrival to the end of the reply.", qE2E, ownTimes),
 		total("aiperf_mock_prompt_tokens", "Prompt tokens.", sum(cPrompt)),
@@ -119,7 +120,8 @@ func ownFamilies() []family {
 		hist("aiperf_mock_time_to_first_token_seconds", "Arrival to the first token.", qTTFT, ownTimes),
 		hist("aiperf_mock_inter_token_latency_seconds", "Time between two tokens.", qITL, ownTimes),
 		{name: "aiperf_mock_errors", kind: kCounter, help: "Requests without a whole reply.", dynamic: ownErrors},
-		{name: "aiperf_mock_requests_by_model", kind: kCounter, help: "Requests by the model they name.", dynamic: ownModels},
+		{name: "aiperf_mock_requests_by_model", kind: kCounter, help: "Requests by the model they name.",
+			dynamic: ownModels},
 		gauge("aiperf_mock_uptime_seconds", "Time since the start.", func(t *totals) float64 { return t.uptime }),
 		total("aiperf_mock_request_bytes", "Bytes of request bodies.", sum(cBytesIn)),
 		total("aiperf_mock_response_bytes", "Bytes of replies, heads included.", sum(cBytesOut)),

@@ -77,15 +77,18 @@ func TestCatalogueLayouts(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	page := s.page("/vllm/metrics")
 	for name, want := range map[string]string{
-		"vllm:e2e_request_latency_seconds": "0.3 0.5 0.8 1.0 1.5 2.0 2.5 5.0 10.0 15.0 20.0 30.0 40.0 50.0 60.0 120.0 240.0 480.0 960.0 1920.0 7680.0 +Inf",
-		"vllm:time_to_first_token_seconds": "0.001 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.25 0.5 0.75 1.0 2.5 5.0 7.5 10.0 20.0 40.0 80.0 160.0 640.0 2560.0 +Inf",
-		"vllm:iteration_tokens_total":      "1.0 8.0 16.0 32.0 64.0 128.0 256.0 512.0 1024.0 2048.0 4096.0 8192.0 16384.0 +Inf",
+		"vllm:e2e_request_latency_seconds": "0.3 0.5 0.8 1.0 1.5 2.0 2.5 5.0 10.0 15.0 20.0 30.0 40.0 50.0 60.0 " +
+			"120.0 240.0 480.0 960.0 1920.0 7680.0 +Inf",
+		"vllm:time_to_first_token_seconds": "0.001 0.005 0.01 0.02 0.04 0.06 0.08 0.1 0.25 0.5 0.75 1.0 2.5 5.0 7.5 " +
+			"10.0 20.0 40.0 80.0 160.0 640.0 2560.0 +Inf",
+		"vllm:iteration_tokens_total": "1.0 8.0 16.0 32.0 64.0 128.0 256.0 512.0 1024.0 2048.0 4096.0 8192.0 16384.0 +Inf",
 	} {
 		if got := strings.Join(page[name].Series.Bounds, " "); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := strings.Join(s.page("/dynamo_frontend/metrics")["dynamo_frontend_request_duration_seconds"].Series.Bounds, " "); got != "0 2 4 8 16 32 64 130 260 510 +Inf" {
+	if got := strings.Join(s.page("/dynamo_frontend/metrics")["dynamo_frontend_request_duration_seconds"].Series.Bounds,
+		" "); got != "0 2 4 8 16 32 64 130 260 510 +Inf" {
 		t.Errorf("dynamo: %s", got)
 	}
 }
@@ -94,7 +97,8 @@ func TestMetricsRoutesOfBackends(t *testing.T) {
 	for _, c := range []struct{ backend, path, want string }{
 		{"", "/metrics", "vllm:prompt_tokens_total{"}, {"", "/metrics", "aiperf_mock_requests_total{"},
 		{"sglang", "/metrics", "sglang:gen_throughput{"}, {"dynamo", "/metrics", "dynamo_frontend_requests_total{"},
-		{"triton", "/metrics", "nv_inference_request_success{"}, {"trtllm", "/prometheus/metrics", "trtllm_request_success_total{"},
+		{"triton", "/metrics", "nv_inference_request_success{"},
+		{"trtllm", "/prometheus/metrics", "trtllm_request_success_total{"},
 		{"trtllm", "/metrics", `[{"iter":`}, {"sglang", "/vllm/metrics", "vllm:prompt_tokens_total{"},
 	} {
 		s := serve(t, Options{Fast: true, Backend: c.backend})
@@ -125,7 +129,8 @@ func TestEveryPageInBothFormats(t *testing.T) {
 				continue // the server's own families have no page to themselves
 			}
 			a := s.get(path)
-			if strings.HasPrefix(a.header.Get("Content-Type"), openMetricsType) != open || strings.HasSuffix(a.body, "# EOF\n") != open {
+			if strings.HasPrefix(a.header.Get("Content-Type"), openMetricsType) != open ||
+				strings.HasSuffix(a.body, "# EOF\n") != open {
 				t.Errorf("%s: type %q", path, a.header.Get("Content-Type"))
 			}
 			checkLines(t, path, a.body)
@@ -162,10 +167,13 @@ func checkLines(t *testing.T, path, text string) {
 
 func TestOpenMetricsByRequest(t *testing.T) {
 	s := serve(t, Options{Fast: true})
-	for accept, want := range map[string]bool{"application/openmetrics-text;version=1.0.0,text/plain;q=0.5": true, "text/plain;version=0.0.4, */*": false} {
+	for accept, want := range map[string]bool{"application/openmetrics-text;version=1.0.0,text/plain;q=0.5": true,
+		"text/plain;version=0.0.4, */*": false} {
 		got := s.raw("GET /vllm/metrics HTTP/1.1\r\nHost: x\r\nAccept: " + accept + "\r\nConnection: close\r\n\r\n")
-		if strings.Contains(got, "# EOF\n") != want || strings.Contains(got, "# TYPE vllm:prompt_tokens counter") != want ||
-			strings.Contains(got, "# TYPE vllm:prompt_tokens_created gauge") == want || !strings.Contains(got, "vllm:prompt_tokens_total{") ||
+		if strings.Contains(got, "# EOF\n") != want ||
+			strings.Contains(got, "# TYPE vllm:prompt_tokens counter") != want ||
+			strings.Contains(got, "# TYPE vllm:prompt_tokens_created gauge") == want ||
+			!strings.Contains(got, "vllm:prompt_tokens_total{") ||
 			!strings.Contains(got, "vllm:prompt_tokens_created{") {
 			t.Errorf("%s: %.300s", accept, got)
 		}
@@ -197,7 +205,8 @@ func TestModelIsTheLabelOfPages(t *testing.T) {
 	s := serve(t, Options{Fast: true, Models: []string{`a"b\c`, "d"}})
 	s.post(chatPath, strings.Replace(chat(text(4), false), `"m"`, `"x\u0041"`, 1))
 	body := s.get("/metrics").body
-	for _, want := range []string{`vllm:prompt_tokens_total{engine="0",model_name="a\"b\\c"} 4.0`, `aiperf_mock_requests_by_model_total{model="xA"} 1.0`} {
+	for _, want := range []string{`vllm:prompt_tokens_total{engine="0",model_name="a\"b\\c"} 4.0`,
+		`aiperf_mock_requests_by_model_total{model="xA"} 1.0`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s", want)
 		}
@@ -210,7 +219,8 @@ func TestPortsOfTheirOwn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			done <- Run(ctx, Options{Host: "127.0.0.1", Fast: true, NoTokenizer: true, Backend: backend, MetricsPorts: []int{0}}, lineWriter(lines))
+			done <- Run(ctx, Options{Host: "127.0.0.1", Fast: true, NoTokenizer: true, Backend: backend,
+				MetricsPorts: []int{0}}, lineWriter(lines))
 		}()
 		main := strings.TrimPrefix(<-lines, "listening on ")
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -234,7 +244,8 @@ func TestPortsOfTheirOwn(t *testing.T) {
 			}
 			i := strings.LastIndex(url, metricsPath)
 			_, atMain := fetch(main + pathOf(t, name))
-			if status, body := fetch(url); status != 200 || firstLine(body) != firstLine(atMain) || strings.Contains(body, "aiperf_mock_requests") {
+			if status, body := fetch(url); status != 200 || firstLine(body) != firstLine(atMain) ||
+				strings.Contains(body, "aiperf_mock_requests") {
 				t.Errorf("%s: %d %.80s", url, status, body)
 			}
 			for _, path := range []string{"/", "/health", "/v1/models", chatPath} {
@@ -251,7 +262,8 @@ func TestPortsOfTheirOwn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	err := Run(t.Context(), Options{Host: "127.0.0.1", NoTokenizer: true, Backend: "dynamo", MetricsPorts: []int{1}}, io.Discard)
+	err := Run(t.Context(), Options{Host: "127.0.0.1", NoTokenizer: true, Backend: "dynamo", MetricsPorts: []int{1}},
+		io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "2 pages") {
 		t.Errorf("one port for two pages: %v", err)
 	}
@@ -261,7 +273,8 @@ func TestPortsOfTheirOwn(t *testing.T) {
 	}
 	defer taken.Close()
 	port := taken.Addr().(*net.TCPAddr).Port
-	err = Run(t.Context(), Options{Host: "127.0.0.1", NoTokenizer: true, Backend: "dynamo", MetricsPorts: []int{0, port}}, io.Discard)
+	err = Run(t.Context(), Options{Host: "127.0.0.1", NoTokenizer: true, Backend: "dynamo",
+		MetricsPorts: []int{0, port}}, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "--metrics-ports") {
 		t.Errorf("a taken port: %v", err)
 	}

@@ -57,8 +57,9 @@ func TestPlans(t *testing.T) {
 		"default length":             {16, 7, request{}, 0, 7, 7},
 		"limit beats default length": {16, 7, request{maxTokens: 3}, 0, 3, 3},
 		"no prompt":                  {0, 7, request{maxTokens: 3}, 0, 0, 0},
-		"effort":                     {16, 0, request{model: qwen, maxTokens: 600, ignoreEOS: true, effort: []byte(`"high"`)}, 500, 100, 100},
-		"effort unset":               {16, 0, request{model: qwen, maxTokens: 100}, 100, 0, 0},
+		"effort": {16, 0,
+			request{model: qwen, maxTokens: 600, ignoreEOS: true, effort: []byte(`"high"`)}, 500, 100, 100},
+		"effort unset": {16, 0, request{model: qwen, maxTokens: 100}, 100, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.r.model == nil {
@@ -75,7 +76,8 @@ func TestPlans(t *testing.T) {
 }
 
 func TestCompletionsDoNotReason(t *testing.T) {
-	if p := newPlan(apiCompletions, &request{model: []byte(`"qwen"`), maxTokens: 5}, 10, 0, 0); p.reasoning != 0 || p.content != 5 {
+	if p := newPlan(apiCompletions, &request{model: []byte(`"qwen"`), maxTokens: 5}, 10, 0, 0); p.reasoning != 0 ||
+		p.content != 5 {
 		t.Errorf("plan %+v", p)
 	}
 }
@@ -113,7 +115,8 @@ func TestScheduleIsAbsolute(t *testing.T) {
 	l := newLatency(&Options{TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond,
 		TTFTPerInputToken: time.Microsecond, ITLPerInputToken: time.Nanosecond}, random.Root(0))
 	rapid.Check(t, func(t *rapid.T) {
-		start, prompt, k := rapid.Int64Range(1, 1<<50).Draw(t, "start"), rapid.IntRange(0, 1000).Draw(t, "prompt"), rapid.IntRange(0, 100_000).Draw(t, "k")
+		start, prompt, k := rapid.Int64Range(1, 1<<50).Draw(t, "start"), rapid.IntRange(0, 1000).Draw(t, "prompt"),
+			rapid.IntRange(0, 100_000).Draw(t, "k")
 		s := l.schedule(start, prompt, 1)
 		if got, want := s.at(k), start+20_000_000+int64(prompt)*1000+int64(k)*(5_000_000+int64(prompt)); got != want {
 			t.Fatalf("token %d at %d, want %d", k, got, want)
@@ -127,7 +130,8 @@ func TestScheduleIsAbsolute(t *testing.T) {
 
 func TestJitterHasMeanOneAndItsSpread(t *testing.T) {
 	const cv, n = 0.5, 20_000
-	l := newLatency(&Options{TTFT: time.Millisecond, ITL: time.Millisecond, TTFTJitterCV: cv, ITLJitterCV: cv}, random.Root(3))
+	l := newLatency(&Options{TTFT: time.Millisecond, ITL: time.Millisecond, TTFTJitterCV: cv, ITLJitterCV: cv},
+		random.Root(3))
 	check := func(what string, values []float64) {
 		var sum, squares float64
 		for _, v := range values {

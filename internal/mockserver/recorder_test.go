@@ -51,7 +51,8 @@ func TestRecord(t *testing.T) {
 			TTFT: 100 * time.Millisecond, ITL: 10 * time.Millisecond, AuthHeader: "X-Own"})
 		t0 := time.Now().UnixNano()
 		body := chat(text(5), true, `"max_tokens":3,"ignore_eos":true,"reasoning_effort":"low"`)
-		s.post(chatPath, body, "X-Request-ID", "id-1", "Authorization", "Bearer secret", "X-Own", "secret", "X-Api-Key", "secret", "X-Plain", "seen")
+		s.post(chatPath, body, "X-Request-ID", "id-1", "Authorization", "Bearer secret", "X-Own", "secret", "X-Api-Key",
+			"secret", "X-Plain", "seen")
 		s.post(completionPath, `{"prompt":[1,2],"max_tokens":2,"ignore_eos":true}`, "X-Mock-Fault", "delay_ms=5")
 		s.post(chatPath, `nonsense`)
 		s.post(chatPath, chat("x", false), "X-Mock-Fault", "status=503")
@@ -65,17 +66,23 @@ func TestRecord(t *testing.T) {
 		ms := func(n int64) int64 { return t0 + n*1e6 }
 		expect(t, lines[0], map[string]any{
 			"request_id": "id-1", "endpoint": "chat", "model": "m", "isl": 5, "requested_osl": 3, "max_tokens": 3,
-			"max_completion_tokens": nil, "min_tokens": nil, "ignore_eos": true, "reasoning_effort": "low", "stream": true,
-			"tokenization_mode": "builtin", "method": "POST", "path": chatPath, "arrival_ns": ms(0), "first_byte_ns": ms(0),
-			"last_byte_ns": ms(120), "in_flight": 1, "status": 200, "output_tokens": 3, "outcome": "complete", "body": body,
-			"event_ns": fmt.Sprint([]int64{ms(100), ms(110), ms(120), ms(120)}), "ts": fmt.Sprintf("%.6f", float64(t0/1000)/1e6),
+			"max_completion_tokens": nil, "min_tokens": nil, "ignore_eos": true, "reasoning_effort": "low",
+			"stream":            true,
+			"tokenization_mode": "builtin", "method": "POST", "path": chatPath, "arrival_ns": ms(0),
+			"first_byte_ns": ms(0),
+			"last_byte_ns":  ms(120), "in_flight": 1, "status": 200, "output_tokens": 3, "outcome": "complete",
+			"body":     body,
+			"event_ns": fmt.Sprint([]int64{ms(100), ms(110), ms(120), ms(120)}),
+			"ts":       fmt.Sprintf("%.6f", float64(t0/1000)/1e6),
 		})
 		headers := lines[0]["headers"].(map[string]any)
-		expect(t, headers, map[string]any{"authorization": "<redacted>", "x-own": "<redacted>", "x-api-key": "<redacted>", "x-plain": "seen"})
+		expect(t, headers, map[string]any{"authorization": "<redacted>", "x-own": "<redacted>",
+			"x-api-key": "<redacted>", "x-plain": "seen"})
 		if raw, _ := os.ReadFile(path); bytes.Contains(raw, []byte("secret")) {
 			t.Error("a secret is in the record")
 		}
-		expect(t, lines[1], map[string]any{"endpoint": "completions", "model": "mock-model", "isl": 2, "stream": false, "fault": "delay_ms=5",
+		expect(t, lines[1], map[string]any{"endpoint": "completions", "model": "mock-model", "isl": 2, "stream": false,
+			"fault":      "delay_ms=5",
 			"arrival_ns": ms(120), "first_byte_ns": ms(245), "last_byte_ns": ms(245), "output_tokens": 2})
 		if id := fmt.Sprint(lines[1]["request_id"]); !strings.HasPrefix(id, "cmpl-") {
 			t.Errorf("id %q", id)
@@ -83,8 +90,10 @@ func TestRecord(t *testing.T) {
 		if _, ok := lines[1]["event_ns"]; ok {
 			t.Error("a plain reply has event_ns")
 		}
-		expect(t, lines[2], map[string]any{"status": 400, "model": nil, "isl": nil, "outcome": "refused", "body": "nonsense"})
-		expect(t, lines[3], map[string]any{"status": 503, "model": "m", "isl": 1, "outcome": "refused", "output_tokens": 0, "fault": "status=503"})
+		expect(t, lines[2], map[string]any{"status": 400, "model": nil, "isl": nil, "outcome": "refused",
+			"body": "nonsense"})
+		expect(t, lines[3], map[string]any{"status": 503, "model": "m", "isl": 1, "outcome": "refused",
+			"output_tokens": 0, "fault": "status=503"})
 
 		var sum recordSummary
 		data, err := os.ReadFile(path + ".summary.json")
@@ -94,8 +103,10 @@ func TestRecord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum.Requests != 4 || sum.InputTokens != 8 || sum.OutputTokens != 5 || sum.Faults != 2 || sum.MaxInFlight != 1 ||
-			fmt.Sprint(sum.Endpoints["chat"].Status) != "map[200:1 400:1 503:1]" || sum.Endpoints["completions"].OutputTokens != 2 {
+		if sum.Requests != 4 || sum.InputTokens != 8 || sum.OutputTokens != 5 || sum.Faults != 2 ||
+			sum.MaxInFlight != 1 ||
+			fmt.Sprint(sum.Endpoints["chat"].Status) != "map[200:1 400:1 503:1]" ||
+			sum.Endpoints["completions"].OutputTokens != 2 {
 			t.Errorf("summary %s", data)
 		}
 	})
@@ -114,7 +125,8 @@ func TestRecordOfACutAndOfALeavingClient(t *testing.T) {
 		s.stop()
 		lines := recorded(t, path)
 		expect(t, lines[0], map[string]any{"outcome": "cut", "output_tokens": 4, "status": 200})
-		expect(t, lines[1], map[string]any{"outcome": "client_gone", "output_tokens": 0, "status": 0, "first_byte_ns": nil})
+		expect(t, lines[1], map[string]any{"outcome": "client_gone", "output_tokens": 0, "status": 0,
+			"first_byte_ns": nil})
 	})
 }
 
@@ -165,7 +177,8 @@ func TestAccessLog(t *testing.T) {
 	s := serve(t, Options{Fast: true, AccessLogs: true, Log: &log})
 	s.post(chatPath, chat(text(3), false, `"max_tokens":2,"ignore_eos":true`))
 	s.stop()
-	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "status=200 prompt_tokens=3 output_tokens=2") {
+	if got := log.String(); strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, "status=200 prompt_tokens=3 output_tokens=2") {
 		t.Errorf("log %q", got)
 	}
 }

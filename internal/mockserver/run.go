@@ -18,7 +18,8 @@ type metricsPort struct {
 }
 
 // Run listens as the options say, tells the addresses on stdout ("listening on http://HOST:PORT", https://HOST:PORT or
-// unix:PATH, then "metrics PAGE on http://HOST:PORT/metrics" for each page on a port of its own) and serves until ctx ends.
+// unix:PATH, then "metrics PAGE on http://HOST:PORT/metrics" for each page on a port of its own) and serves until ctx
+// ends.
 func Run(ctx context.Context, o Options, stdout io.Writer) error {
 	if o.Workers > 0 {
 		runtime.GOMAXPROCS(o.Workers)

@@ -26,7 +26,8 @@ func TestReplyReencodesToItsUsage(t *testing.T) {
 					}
 					r := assemble(t, s.post(path, body))
 					if got := o200k.Count(r.content); got != n || r.usage.Completion != n || r.finish != "length" {
-						t.Errorf("text of %d tokens, usage %+v, finish %q, want %d and length", got, r.usage, r.finish, n)
+						t.Errorf("text of %d tokens, usage %+v, finish %q, want %d and length", got, r.usage, r.finish,
+							n)
 					}
 					if r.usage.Prompt != 16 || r.usage.Total != 16+n || r.usage.Details != nil {
 						t.Errorf("usage %+v", r.usage)
@@ -43,7 +44,8 @@ func TestReplyReencodesToItsUsage(t *testing.T) {
 func TestReasoningModelSpendsItsEffortFirst(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	for _, stream := range []bool{false, true} {
-		body := strings.Replace(chat(text(5), stream, `"max_tokens":130`, `"ignore_eos":true`, `"reasoning_effort":"low"`,
+		body := strings.Replace(chat(text(5), stream, `"max_tokens":130`, `"ignore_eos":true`,
+			`"reasoning_effort":"low"`,
 			`"stream_options":{"include_usage":true}`), `"m"`, `"openai/GPT-OSS-20b"`, 1)
 		r := assemble(t, s.post(chatPath, body))
 		if o200k.Count(r.reasoning) != 100 || o200k.Count(r.content) != 30 || r.finish != "length" {
@@ -57,10 +59,12 @@ func TestReasoningModelSpendsItsEffortFirst(t *testing.T) {
 
 func TestTrapReasoningTakesTheWholeBudget(t *testing.T) {
 	s := serve(t, Options{Fast: true})
-	body := strings.Replace(chat(text(5), true, `"max_tokens":100`, `"stream_options":{"include_usage":true}`), `"m"`, `"qwen3"`, 1)
+	body := strings.Replace(chat(text(5), true, `"max_tokens":100`, `"stream_options":{"include_usage":true}`), `"m"`,
+		`"qwen3"`, 1)
 	r := assemble(t, s.post(chatPath, body))
 	if o200k.Count(r.reasoning) != 100 || r.content != "" || r.finish != "" || r.usage.Completion != 100 {
-		t.Errorf("reasoning %d, content %q, finish %q, usage %+v", o200k.Count(r.reasoning), r.content, r.finish, r.usage)
+		t.Errorf("reasoning %d, content %q, finish %q, usage %+v", o200k.Count(r.reasoning), r.content, r.finish,
+			r.usage)
 	}
 }
 
@@ -95,10 +99,12 @@ func TestEmptyPromptHasNoOutput(t *testing.T) {
 func TestMediaAloneAreAnswered(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	for _, part := range []string{
-		`{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}`, `{"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}}`,
+		`{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}`,
+		`{"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}}`,
 		`{"type":"video_url","video_url":{"url":"http://h/v.mp4"}}`,
 	} {
-		r := assemble(t, s.post(chatPath, `{"messages":[{"role":"user","content":[`+part+`]}],"max_tokens":7,"ignore_eos":true}`))
+		r := assemble(t, s.post(chatPath,
+			`{"messages":[{"role":"user","content":[`+part+`]}],"max_tokens":7,"ignore_eos":true}`))
 		if r.usage.Completion != 7 || r.usage.Prompt != 0 {
 			t.Errorf("%s: usage %+v", part, r.usage)
 		}
@@ -128,7 +134,8 @@ func TestFirstDeltaHasTheRole(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	a := s.post(chatPath, chat(text(4), true, `"max_tokens":2,"ignore_eos":true`))
 	first, second := decode(t, a.events[0].data), decode(t, a.events[1].data)
-	if first.Object != "chat.completion.chunk" || first.Choices[0].Delta.Role != "assistant" || second.Choices[0].Delta.Role != "" {
+	if first.Object != "chat.completion.chunk" || first.Choices[0].Delta.Role != "assistant" ||
+		second.Choices[0].Delta.Role != "" {
 		t.Errorf("events %v", a.events)
 	}
 	if first.ID != second.ID || !strings.HasPrefix(first.ID, "chatcmpl-") || first.Model != "m" || first.Created == 0 {
@@ -236,7 +243,8 @@ func TestErrorRate(t *testing.T) {
 
 func TestStreamFollowsAnAbsoluteSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := servePipe(t, Options{TTFT: 200 * time.Millisecond, ITL: 30 * time.Millisecond, TTFTPerInputToken: time.Millisecond})
+		s := servePipe(t, Options{TTFT: 200 * time.Millisecond, ITL: 30 * time.Millisecond,
+			TTFTPerInputToken: time.Millisecond})
 		a := s.post(chatPath, chat(text(10), true, `"max_tokens":50,"ignore_eos":true`))
 		for k, e := range a.events[:50] {
 			if want := time.Duration(210+30*k) * time.Millisecond; e.at != want {
@@ -289,7 +297,8 @@ func TestReadyDelays(t *testing.T) {
 		steps := []struct{ models, infer int }{{503, 503}, {200, 503}, {200, 200}}
 		time.Sleep(time.Millisecond)
 		for i, want := range steps {
-			if m, p := s.get("/v1/models").status, s.post(chatPath, chat("x", false)).status; m != want.models || p != want.infer {
+			if m, p := s.get("/v1/models").status, s.post(chatPath, chat("x", false)).status; m != want.models ||
+				p != want.infer {
 				t.Errorf("after %d s: models %d, inference %d", i, m, p)
 			}
 			time.Sleep(time.Second)
@@ -330,7 +339,8 @@ func TestLeavingClientFreesItsPlace(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := servePipe(t, Options{TTFT: time.Hour, MaxBatch: 1, MaxQueue: -1})
 			body := chat("x", stream)
-			request := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+			request := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body),
+				body)
 			running, _ := s.dial()
 			io.WriteString(running, request)
 			go io.Copy(io.Discard, running)
@@ -339,18 +349,22 @@ func TestLeavingClientFreesItsPlace(t *testing.T) {
 			io.WriteString(queued, request)
 			go io.Copy(io.Discard, queued)
 			synctest.Wait()
-			if running, queued, inFlight, conns := s.load(); running != 1 || queued != 1 || inFlight != 2 || conns != 2 {
+			if running, queued, inFlight, conns := s.load(); running != 1 || queued != 1 || inFlight != 2 ||
+				conns != 2 {
 				t.Fatalf("running %d, queued %d, in flight %d, connections %d", running, queued, inFlight, conns)
 			}
 			running.Close()
 			synctest.Wait()
-			if running, queued, inFlight, conns := s.load(); running != 1 || queued != 0 || inFlight != 1 || conns != 1 {
-				t.Errorf("after one left: running %d, queued %d, in flight %d, connections %d", running, queued, inFlight, conns)
+			if running, queued, inFlight, conns := s.load(); running != 1 || queued != 0 || inFlight != 1 ||
+				conns != 1 {
+				t.Errorf("after one left: running %d, queued %d, in flight %d, connections %d", running, queued,
+					inFlight, conns)
 			}
 			queued.Close()
 			synctest.Wait()
 			if running, queued, inFlight, conns := s.load(); running+queued+inFlight+conns != 0 {
-				t.Errorf("after both left: running %d, queued %d, in flight %d, connections %d", running, queued, inFlight, conns)
+				t.Errorf("after both left: running %d, queued %d, in flight %d, connections %d", running, queued,
+					inFlight, conns)
 			}
 			s.stop()
 		})
@@ -404,7 +418,8 @@ func TestStopLetsRunningRequestsFinish(t *testing.T) {
 
 func TestStopCutsWhatDoesNotFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := servePipe(t, Options{TTFT: 100 * time.Millisecond, ITL: 100 * time.Millisecond, ShutdownGrace: 2 * time.Second})
+		s := servePipe(t, Options{TTFT: 100 * time.Millisecond, ITL: 100 * time.Millisecond,
+			ShutdownGrace: 2 * time.Second})
 		got := make(chan answer)
 		go func() { got <- s.post(chatPath, chat(text(5), true, `"max_tokens":1000,"ignore_eos":true`)) }()
 		time.Sleep(time.Second)
@@ -458,7 +473,8 @@ func TestRunPrintsItsAddress(t *testing.T) {
 }
 
 func TestNewRefusesAVocabularyWithoutTheWords(t *testing.T) {
-	if _, err := New(Options{Tokenizer: letters{o200k}}); err == nil || !strings.Contains(err.Error(), "single tokens") {
+	if _, err := New(Options{Tokenizer: letters{o200k}}); err == nil ||
+		!strings.Contains(err.Error(), "single tokens") {
 		t.Errorf("error %v", err)
 	}
 }

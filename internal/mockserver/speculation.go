@@ -87,7 +87,8 @@ func (c *conn) appendSpeculation(b []byte, place string) []byte {
 		name  string
 		value int
 	}{
-		{`},"num_accepted_draft_tokens":`, s.accepted}, {`,"num_draft_tokens":`, s.drafted}, {`,"num_spec_steps":`, s.steps},
+		{`},"num_accepted_draft_tokens":`, s.accepted}, {`,"num_draft_tokens":`, s.drafted},
+		{`,"num_spec_steps":`, s.steps},
 		{`,"num_spec_tokens":`, o.SpecTokens}, {`,"completion_tokens":`, c.x.plan.tokens()},
 	} {
 		b = strconv.AppendInt(append(b, m.name...), int64(m.value), 10)
@@ -135,11 +136,13 @@ func speculating(pages []page, draft int) {
 			total("vllm:spec_decode_num_drafts", "Steps that drafted tokens.", sum(cDrafts)),
 			total("vllm:spec_decode_num_draft_tokens", "Tokens drafted.", sum(cDrafted)),
 			total("vllm:spec_decode_num_accepted_tokens", "Drafted tokens that were accepted.", sum(cAccepted)),
-			split("vllm:spec_decode_num_accepted_tokens_per_pos", kCounter, "Accepted tokens by their place in the draft.", positions...),
+			split("vllm:spec_decode_num_accepted_tokens_per_pos", kCounter,
+				"Accepted tokens by their place in the draft.", positions...),
 		},
 		"sglang": {
 			gauge("sglang:spec_accept_length", "Tokens per step of the target model.", share(cAccepted, cDrafts, 1)),
-			gauge("sglang:spec_accept_rate", "Share of the drafted tokens that were accepted.", share(cAccepted, cDrafted, 0)),
+			gauge("sglang:spec_accept_rate", "Share of the drafted tokens that were accepted.",
+				share(cAccepted, cDrafted, 0)),
 		},
 	} {
 		i := slices.IndexFunc(pages, func(p page) bool { return p.name == name })

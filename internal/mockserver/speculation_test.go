@@ -56,7 +56,8 @@ func said(t *testing.T, body, member string) *record.SpecDecode {
 }
 
 func TestRepliesTellOfSpeculation(t *testing.T) {
-	for _, place := range []struct{ option, member string }{{"choice", "speculative_decoding_stats"}, {"root", "speculative_decoding"}, {"", "speculative_decoding_stats"}} {
+	for _, place := range []struct{ option, member string }{{"choice", "speculative_decoding_stats"},
+		{"root", "speculative_decoding"}, {"", "speculative_decoding_stats"}} {
 		s := serve(t, Options{Fast: true, SpecTokens: 3, SpecAcceptance: 0.5, SpecStats: place.option})
 		var first *record.SpecDecode
 		for _, path := range []string{"/v1/chat/completions", "/v1/completions"} {
@@ -75,7 +76,8 @@ func TestRepliesTellOfSpeculation(t *testing.T) {
 				if got == nil {
 					t.Fatalf("%s stream %v %s: nothing said in %s", path, stream, place.option, text)
 				}
-				if got.Accepted+got.Steps != 40 || *got.CompletionTokens != 40 || got.Drafted != 3*got.Steps || *got.SpecTokens != 3 {
+				if got.Accepted+got.Steps != 40 || *got.CompletionTokens != 40 || got.Drafted != 3*got.Steps ||
+					*got.SpecTokens != 3 {
 					t.Errorf("%s stream %v: %+v", path, stream, got)
 				}
 				if first == nil {
@@ -92,7 +94,9 @@ func TestRepliesTellOfSpeculation(t *testing.T) {
 		text, _ := io.ReadAll(page.Body)
 		page.Body.Close()
 		for name, want := range map[string]int64{
-			"vllm:spec_decode_num_drafts_total": 4 * first.Steps, "vllm:spec_decode_num_draft_tokens_total": 4 * first.Drafted, "vllm:spec_decode_num_accepted_tokens_total": 4 * first.Accepted,
+			"vllm:spec_decode_num_drafts_total":          4 * first.Steps,
+			"vllm:spec_decode_num_draft_tokens_total":    4 * first.Drafted,
+			"vllm:spec_decode_num_accepted_tokens_total": 4 * first.Accepted,
 		} {
 			if line := grepLines(string(text), name+"{"); !strings.HasSuffix(line, fmt.Sprintf("} %d.0\n", want)) {
 				t.Errorf("%s is not %d: %s", name, want, line)
@@ -117,7 +121,8 @@ func grepLines(text, with string) string {
 func TestWithoutDraftsNothingIsSaidOfThem(t *testing.T) {
 	for _, o := range []Options{{Fast: true}, {Fast: true, SpecTokens: 2, SpecStats: "none"}} {
 		s := serve(t, o)
-		resp, err := s.client.Post(s.url+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hello"}]}`))
+		resp, err := s.client.Post(s.url+"/v1/chat/completions", "application/json",
+			strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hello"}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}

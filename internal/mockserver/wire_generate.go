@@ -16,7 +16,8 @@ func wholeGenerated(c *conn, b []byte) []byte {
 func generatedEvent(s *stream, k int) {
 	c := s.c
 	if k == kindError {
-		c.out = append(c.out, `data: {"error":"injected fault: error inside a success","error_type":"generation"}`+"\n\n"...)
+		c.out = append(c.out, `data: {"error":"injected fault: error inside a success","error_type":"generation"}`+
+			"\n\n"...)
 		return
 	}
 	c.out = append(c.out, `data: {"index":`...)

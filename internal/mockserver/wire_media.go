@@ -49,10 +49,12 @@ func imageEvent(s *stream, kind int) {
 	at := strconv.FormatInt(c.srv.clock.WallNS(c.x.arrival)/int64(time.Second), 10)
 	switch kind {
 	case kindPartial:
-		c.out = append(c.out, `event: image_generation.partial_image`+"\n"+`data: {"type":"image_generation.partial_image","partial_image_index":0,"created_at":`+at+
+		c.out = append(c.out, `event: image_generation.partial_image`+"\n"+
+			`data: {"type":"image_generation.partial_image","partial_image_index":0,"created_at":`+at+
 			`,"size":"1x1","quality":"low","output_format":"jpeg","background":"opaque","b64_json":"`+tinyJPEG+`"}`...)
 	case kindImage:
-		c.out = append(c.out, `event: image_generation.completed`+"\n"+`data: {"type":"image_generation.completed","created_at":`+at+`,"b64_json":"`+tinyJPEG+`"`...)
+		c.out = append(c.out, `event: image_generation.completed`+"\n"+
+			`data: {"type":"image_generation.completed","created_at":`+at+`,"b64_json":"`+tinyJPEG+`"`...)
 		c.out = appendImageUsage(c.out, c)
 	default:
 		c.out = append(append(c.out, "data: "...), errorInside...)
@@ -69,7 +71,8 @@ func wholeVideo(c *conn, b []byte) []byte {
 	if c.srv.opts.Fast {
 		latency = 0
 	}
-	id := "video_" + strconv.FormatInt(c.x.arrival, 16) + "_" + strconv.FormatInt(c.x.arrival+int64(latency), 16) + "_" + strconv.FormatUint(c.x.sequence, 16)
+	id := "video_" + strconv.FormatInt(c.x.arrival, 16) + "_" + strconv.FormatInt(c.x.arrival+int64(latency), 16) +
+		"_" + strconv.FormatUint(c.x.sequence, 16)
 	return appendVideo(c, b, id, c.x.arrival, c.x.arrival+int64(latency))
 }
 

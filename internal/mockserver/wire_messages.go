@@ -71,7 +71,8 @@ func messageEvent(s *stream, kind int) {
 		if p.tokens() > 0 {
 			event("content_block_stop", at+"}")
 		}
-		event("message_delta", `,"delta":{"stop_reason":"`+stopReason(p)+`","stop_sequence":null},"usage":{"output_tokens":`+strconv.Itoa(p.tokens())+"}}")
+		event("message_delta", `,"delta":{"stop_reason":"`+stopReason(p)+
+			`","stop_sequence":null},"usage":{"output_tokens":`+strconv.Itoa(p.tokens())+"}}")
 		event("message_stop", "}")
 	default:
 		if kind == 0 {

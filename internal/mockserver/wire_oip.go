@@ -24,7 +24,8 @@ const (
 
 // isInfer tells the requests of the protocol, over HTTP and as they come from calls of gRPC.
 func isInfer(path string) bool {
-	return strings.HasPrefix(path, oipModels) && strings.HasSuffix(path, oipInfer) || path == oip.ModelInfer || path == oip.ModelStreamInfer
+	return strings.HasPrefix(path, oipModels) && strings.HasSuffix(path, oipInfer) || path == oip.ModelInfer ||
+		path == oip.ModelStreamInfer
 }
 
 // oipModel is the model in a path, "" where the body names it.
@@ -41,7 +42,8 @@ func oipModel(path string) string {
 }
 
 // inferOutputs are the outputs of the kinds of models, unless a request asks for another name.
-var inferOutputs = map[api]string{apiInfer: "text_output", apiInferEmbeddings: "embedding", apiInferRankings: "scores", apiInferImages: "image"}
+var inferOutputs = map[api]string{apiInfer: "text_output", apiInferEmbeddings: "embedding", apiInferRankings: "scores",
+	apiInferImages: "image"}
 
 // infer reads the tensors of a request and reports what is asked for: rankings if there are passages, else what
 // the names of the model and of the output say, else text.
@@ -212,7 +214,8 @@ func (c *conn) oipGet(path string) (known bool, err error) {
 	delay := c.srv.opts.InferReadyDelay
 	if model {
 		delay = max(delay, c.srv.opts.ModelsReadyDelay)
-		if names := c.srv.opts.Models; c.srv.opts.DisableModels || len(names) > 0 && !slices.Contains(names, oipModel(path)) && !slices.Contains(names, "mock-model") {
+		if names := c.srv.opts.Models; c.srv.opts.DisableModels || len(names) > 0 &&
+			!slices.Contains(names, oipModel(path)) && !slices.Contains(names, "mock-model") {
 			return true, c.refuse(&httpError{http.StatusNotFound, "no such model: " + oipModel(path)})
 		}
 	}

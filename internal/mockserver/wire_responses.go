@@ -87,9 +87,11 @@ func responseEvent(s *stream, kind int) {
 		event("error", `,"code":"server_error","message":"injected fault: error inside a success","param":null}`)
 	case kind == kindDone:
 		if p.content > 0 {
-			event("response.output_text.done", `,"item_id":"msg_1","output_index":`+messageAt+`,"content_index":0,"logprobs":[],"text":"`)
+			event("response.output_text.done",
+				`,"item_id":"msg_1","output_index":`+messageAt+`,"content_index":0,"logprobs":[],"text":"`)
 			c.out = append(c.appendWords(c.out, c.srv.words.At(p.draw), p.content), `"}`...)
-			event("response.content_part.done", `,"item_id":"msg_1","output_index":`+messageAt+`,"content_index":0,"part":`)
+			event("response.content_part.done",
+				`,"item_id":"msg_1","output_index":`+messageAt+`,"content_index":0,"part":`)
 			c.out = append(appendTextPart(c, c.out), '}')
 			event("response.output_item.done", `,"output_index":`+messageAt+`,"item":`)
 			c.out = append(appendMessageItem(c, c.out), '}')
@@ -116,7 +118,8 @@ func responseEvent(s *stream, kind int) {
 			event("response.content_part.added", `,"item_id":"msg_1","output_index":`+messageAt+
 				`,"content_index":0,"part":{"type":"output_text","annotations":[],"text":""}}`)
 		}
-		event("response.output_text.delta", `,"item_id":"msg_1","output_index":`+messageAt+`,"content_index":0,"logprobs":[],"delta":"`)
+		event("response.output_text.delta",
+			`,"item_id":"msg_1","output_index":`+messageAt+`,"content_index":0,"logprobs":[],"delta":"`)
 		c.out = append(append(c.out, c.srv.vocabulary.piece(&s.words)...), `"}`...)
 	}
 	c.out = append(c.out, "\n\n"...)

@@ -27,7 +27,8 @@ import (
 // recordedAgent is a recording of four requests, 20 ms apart, the first of which calls an agent of one request.
 func recordedAgent(id string) string {
 	ask := func(at float64, in int, ids string) string {
-		return fmt.Sprintf(`{"t":%v,"type":"n","model":"big","in":%d,"out":6,"hash_ids":[%s],"api_time":0.001}`, at, in, ids)
+		return fmt.Sprintf(`{"t":%v,"type":"n","model":"big","in":%d,"out":6,"hash_ids":[%s],"api_time":0.001}`, at, in,
+			ids)
 	}
 	return fmt.Sprintf(`{"id":%q,"models":["big"],"block_size":16,"hash_id_scope":"local","requests":[%s,
 {"t":0.005,"type":"subagent","agent_id":"a","requests":[%s]},
@@ -57,7 +58,8 @@ func agenticRun(t *testing.T, o mockserver.Options, args ...string) (*Outcome, [
 	var outcome *Outcome
 	var err error
 	t.Run("server", func(t *testing.T) {
-		args = append([]string{"--scenario", "inferencex-agentx-mvp", "--input-file", traces, "--custom-dataset-type", "weka_trace", "--export-level", "records", "--random-seed", "1"}, args...)
+		args = append([]string{"--scenario", "inferencex-agentx-mvp", "--input-file", traces, "--custom-dataset-type",
+			"weka_trace", "--export-level", "records", "--random-seed", "1"}, args...)
 		outcome, err = execute(t, resolve(t, dir, serve(t, o), args...), Options{})
 	})
 	var seen []seenBody
@@ -82,7 +84,8 @@ func agenticRun(t *testing.T, o mockserver.Options, args ...string) (*Outcome, [
 		if len(body.Messages) != 1 {
 			t.Errorf("%d messages, want the whole context in one", len(body.Messages))
 		}
-		seen = append(seen, seenBody{mark: strings.TrimSpace(mark), limit: body.Limit, prompt: request.ISL, ignoreEOS: body.IgnoreEOS})
+		seen = append(seen, seenBody{mark: strings.TrimSpace(mark), limit: body.Limit, prompt: request.ISL,
+			ignoreEOS: body.IgnoreEOS})
 	}
 	var all []map[string]any
 	if err == nil {
@@ -99,7 +102,8 @@ func TestRecordedAgentsAreReplayed(t *testing.T) {
 	}
 	warmup, profiling := outcome.Phases[0], outcome.Phases[1]
 	if warmup.RequestsSent != 2 || profiling.RequestsSent != 2*2+2*5 || profiling.CompletedSessions != 4 {
-		t.Errorf("%d requests of the warm-up, %d profiled in %d sessions", warmup.RequestsSent, profiling.RequestsSent, profiling.CompletedSessions)
+		t.Errorf("%d requests of the warm-up, %d profiled in %d sessions", warmup.RequestsSent, profiling.RequestsSent,
+			profiling.CompletedSessions)
 	}
 	marks := map[string]int{}
 	for _, s := range seen {
@@ -135,7 +139,8 @@ func TestCachesAreFilledWithOneToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(outcome.Phases) != 3 || outcome.Phases[0].RequestsSent != 0 || outcome.Phases[1].RequestsSent != 4 || outcome.Phases[2].RequestsSent != 6 {
+	if len(outcome.Phases) != 3 || outcome.Phases[0].RequestsSent != 0 || outcome.Phases[1].RequestsSent != 4 ||
+		outcome.Phases[2].RequestsSent != 6 {
 		t.Fatalf("requests by phase: %+v", outcome.Phases)
 	}
 	limits := map[int]int{}
@@ -187,7 +192,8 @@ func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
 		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", c.overflows
 		o.Result.Metrics = []metrics.Result{overflows}
 		o.settleSubmission()
-		if got := o.Result.Submission.Reasons; len(got) != c.want || c.want > 0 && got[0] != "context_overflow_rate_exceeded" {
+		if got := o.Result.Submission.Reasons; len(got) != c.want || c.want > 0 &&
+			got[0] != "context_overflow_rate_exceeded" {
 			t.Errorf("%v of %+v: reasons %v", c.overflows, c.counts, got)
 		}
 	}
@@ -206,7 +212,8 @@ func overflowing(t *testing.T, server string, every int64) string {
 	var n atomic.Int64
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && n.Add(1)%every == 0 {
-			http.Error(w, `{"error":{"message":"This model's maximum context length is 80 tokens."}}`, http.StatusBadRequest)
+			http.Error(w, `{"error":{"message":"This model's maximum context length is 80 tokens."}}`,
+				http.StatusBadRequest)
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -223,8 +230,10 @@ func TestAgenticReplaySkipsContextOverflows(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(every int64) *Outcome {
-		cfg := resolve(t, dir, overflowing(t, serve(t, mockserver.Options{}), every), "--scenario", "inferencex-agentx-mvp", "--input-file", file,
-			"--num-sessions", "3", "--trajectory-start-min-ratio", "0", "--trajectory-start-max-ratio", "0", "--random-seed", "1")
+		cfg := resolve(t, dir, overflowing(t, serve(t, mockserver.Options{}), every), "--scenario",
+			"inferencex-agentx-mvp", "--input-file", file,
+			"--num-sessions", "3", "--trajectory-start-min-ratio", "0", "--trajectory-start-max-ratio", "0",
+			"--random-seed", "1")
 		outcome, err := execute(t, cfg, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -233,10 +242,12 @@ func TestAgenticReplaySkipsContextOverflows(t *testing.T) {
 	}
 	outcome := run(5)
 	r := &outcome.Result
-	if r.Counts.Skipped != 3 || r.Counts.Successes != 12 || r.Counts.Errors != 0 || r.Counts.Sent != 15 || len(r.Errors) != 0 {
+	if r.Counts.Skipped != 3 || r.Counts.Successes != 12 || r.Counts.Errors != 0 || r.Counts.Sent != 15 ||
+		len(r.Errors) != 0 {
 		t.Errorf("counts %+v, errors %+v", r.Counts, r.Errors)
 	}
-	for tag, want := range map[string]float64{"request_count": 12, "context_overflow_count": 3, "skipped_context_overflow_count": 3} {
+	for tag, want := range map[string]float64{"request_count": 12, "context_overflow_count": 3,
+		"skipped_context_overflow_count": 3} {
 		if m, ok := r.Find(tag); !ok || m.Stats.Avg != want {
 			t.Errorf("%s is %v, want %v", tag, m.Stats.Avg, want)
 		}
@@ -250,7 +261,8 @@ func TestAgenticReplaySkipsContextOverflows(t *testing.T) {
 	if got := r.Submission.Reasons; len(got) != 1 || got[0] != "context_overflow_rate_exceeded" {
 		t.Errorf("reasons %v", got)
 	}
-	if !slices.ContainsFunc(outcome.Console.Notes, func(n string) bool { return strings.HasPrefix(n, "3 of 15 requests were skipped") }) {
+	if !slices.ContainsFunc(outcome.Console.Notes,
+		func(n string) bool { return strings.HasPrefix(n, "3 of 15 requests were skipped") }) {
 		t.Errorf("notes %q", outcome.Console.Notes)
 	}
 	skips := 0

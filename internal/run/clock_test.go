@@ -19,8 +19,10 @@ import (
 func TestNoStepOfTheSystemClockMovesAStamp(t *testing.T) {
 	const anchor = 1_000_000_000 * int64(time.Second)
 	dir := t.TempDir()
-	cfg := watching(t, dir, serve(t, mockserver.Options{TTFT: 2 * time.Millisecond, ITL: time.Millisecond}), "--streaming", "--concurrency", "2", "--request-count", "20",
-		"--warmup-request-count", "2", "--export-level", "raw", "--export-http-trace", "--server-metrics-formats", "json", "jsonl",
+	cfg := watching(t, dir, serve(t, mockserver.Options{TTFT: 2 * time.Millisecond, ITL: time.Millisecond}),
+		"--streaming", "--concurrency", "2", "--request-count", "20",
+		"--warmup-request-count", "2", "--export-level", "raw", "--export-http-trace", "--server-metrics-formats",
+		"json", "jsonl",
 		"--request-cancellation-rate", "20", "--slice-duration", "1")
 	log := runlog.New(runlog.Options{})
 	begin := time.Now()
@@ -31,7 +33,8 @@ func TestNoStepOfTheSystemClockMovesAStamp(t *testing.T) {
 	}
 	end := anchor + int64(time.Since(begin))
 	stamps := map[string]int{}
-	for _, name := range []string{"profile_export.jsonl", "profile_export_raw.jsonl", "profile_export_aiperf.json", "server_metrics_export.jsonl",
+	for _, name := range []string{"profile_export.jsonl", "profile_export_raw.jsonl", "profile_export_aiperf.json",
+		"server_metrics_export.jsonl",
 		"server_metrics_export.json", "profile_export_aiperf_timeslices.json"} {
 		decoder := json.NewDecoder(bytes.NewReader(fileOf(t, dir, name)))
 		decoder.UseNumber()

@@ -63,7 +63,8 @@ func (c *content) buildDataset(ctx context.Context) error {
 	data, warnings, err := compose.Build(ctx, options, c.tokenizer)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT: %w", c.cfg.Env.Service.ProfileConfigureTimeout, err)
+			return fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT: %w",
+				c.cfg.Env.Service.ProfileConfigureTimeout, err)
 		}
 		return err
 	}
@@ -104,7 +105,8 @@ func (c *content) checkLanes() error {
 	if p.Lanes == nil || p.Lanes.Wrap || *p.Concurrency <= c.data.RootCount() {
 		return nil
 	}
-	return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give --allow-dataset-wrap to play a recording in several lanes at once",
+	return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give "+
+		"--allow-dataset-wrap to play a recording in several lanes at once",
 		*p.Concurrency, c.cfg.Dataset.Path, c.data.RootCount())
 }
 
@@ -114,7 +116,8 @@ func (c *content) checkThreadedMessages(data *dataset.Dataset) error {
 		return nil
 	}
 	if holds(data).Threaded > 0 {
-		return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages", c.cfg.Dataset.Path)
+		return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages",
+			c.cfg.Dataset.Path)
 	}
 	return nil
 }
@@ -126,7 +129,8 @@ func (c *content) cacheBust() *session.CacheBust {
 		return nil
 	}
 	return &session.CacheBust{Target: target, RunID: c.id, NoSystem: func() {
-		c.log.Warn(fmt.Sprintf("--cache-bust %s: there is no system message to mark, so the first message of the user is marked", target))
+		c.log.Warn(fmt.Sprintf("--cache-bust %s: there is no system message to mark, so the first message of the "+
+			"user is marked", target))
 	}}
 }
 
@@ -149,12 +153,14 @@ func (c *content) announceRepeats(data *dataset.Dataset) {
 	}
 	if !c.repeatsMatter(data) {
 		if p.Sessions != nil {
-			c.log.Info("More sessions than conversations: conversations will repeat", "sessions", requests, "conversations", prompts)
+			c.log.Info("More sessions than conversations: conversations will repeat", "sessions", requests,
+				"conversations", prompts)
 		}
 		return
 	}
 	c.repeatsAnnounced = true
-	c.log.Warn(fmt.Sprintf("Each of the %d prompts will be sent about %s times; a prefix cache can answer the repeats, which are faster then: %s",
+	c.log.Warn(fmt.Sprintf("Each of the %d prompts will be sent about %s times; a prefix cache can answer the "+
+		"repeats, which are faster then: %s",
 		prompts, strconv.FormatFloat(float64(requests)/float64(prompts), 'f', 1, 64), c.uniquePrompts(requests)))
 }
 

@@ -82,9 +82,11 @@ func (k *controls) probes() ([]control.Probe, error) {
 			body, err = endpoint.Recorded(k.e.target.endpoint, turn.RawPayload)
 		}
 		if err != nil {
-			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use --wait-for-model-mode models"), err)
+			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use "+
+				"--wait-for-model-mode models"), err)
 		}
-		list = append(list, control.Probe{Model: model, ContentType: body.ContentType, Stream: body.Stream, Body: body.Bytes})
+		list = append(list, control.Probe{Model: model, ContentType: body.ContentType, Stream: body.Stream,
+			Body: body.Bytes})
 	}
 	return list, nil
 }
@@ -121,7 +123,8 @@ func (k *controls) probeTurn() *dataset.Turn {
 func probeTexts(name string) []dataset.Media {
 	switch name {
 	case "cohere_rankings", "hf_tei_rankings", "nim_rankings", "kserve_v2_rankings":
-		return []dataset.Media{{Name: "query", Contents: []string{"Hello"}}, {Name: "passages", Contents: []string{"Hello"}}}
+		return []dataset.Media{{Name: "query", Contents: []string{"Hello"}},
+			{Name: "passages", Contents: []string{"Hello"}}}
 	}
 	return []dataset.Media{{Contents: []string{"Hello"}}}
 }
@@ -132,7 +135,8 @@ func (k *controls) gates(next load.Gates) load.Gates {
 		return next
 	}
 	out := next
-	out.Timeout = max(next.Timeout, load.DefaultGateTimeout) + 2*time.Duration(len(k.profilerStart.Origins))*k.profilerStart.Timeout
+	out.Timeout = max(next.Timeout,
+		load.DefaultGateTimeout) + 2*time.Duration(len(k.profilerStart.Origins))*k.profilerStart.Timeout
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
 		if phase == k.firstProfiling {
 			switch err := k.StartProfiler(ctx, k.profilerStart, k.profilerStop); {

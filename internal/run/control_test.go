@@ -34,8 +34,10 @@ func TestTrapHooksStandAroundTheirPhases(t *testing.T) {
 	server := &paths{auth: map[string]bool{}}
 	s := httptest.NewServer(server)
 	defer s.Close()
-	_, err := execute(t, resolve(t, t.TempDir(), s.URL+"/v1", "--isl", "8", "--request-count", "2", "--warmup-request-count", "1",
-		"--reset-kv-cache", "--server-profiler", "--wait-for-model-timeout", "5", "--api-key", "k", "--header", "X-Own:v"), Options{})
+	_, err := execute(t, resolve(t, t.TempDir(), s.URL+"/v1", "--isl", "8", "--request-count", "2",
+		"--warmup-request-count", "1",
+		"--reset-kv-cache", "--server-profiler", "--wait-for-model-timeout", "5", "--api-key", "k", "--header",
+		"X-Own:v"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,8 @@ func playTree(t *testing.T, o mockserver.Options, content string, args ...string
 func (p playedTree) metadata(t *testing.T, conversation string, turn int) map[string]any {
 	t.Helper()
 	for _, r := range p.records {
-		if m := r["metadata"].(map[string]any); m["conversation_id"] == conversation && m["turn_index"] == float64(turn) {
+		if m := r["metadata"].(map[string]any); m["conversation_id"] == conversation &&
+			m["turn_index"] == float64(turn) {
 			return m
 		}
 	}
@@ -115,19 +116,23 @@ func TestForksInheritTheHistoryWithTheReply(t *testing.T) {
 		t.Errorf("requests %v\nwant %v", p.requests, want)
 	}
 	root, a, c := p.metadata(t, "r", 0), p.metadata(t, "a", 0), p.metadata(t, "c", 0)
-	if root["parent_correlation_id"] != nil || root["agent_depth"] != 0.0 || root["root_correlation_id"] != root["x_correlation_id"] {
+	if root["parent_correlation_id"] != nil || root["agent_depth"] != 0.0 ||
+		root["root_correlation_id"] != root["x_correlation_id"] {
 		t.Errorf("root: %v", root)
 	}
-	if a["parent_correlation_id"] != root["x_correlation_id"] || a["agent_depth"] != 1.0 || a["x_correlation_id"] == root["x_correlation_id"] {
+	if a["parent_correlation_id"] != root["x_correlation_id"] || a["agent_depth"] != 1.0 ||
+		a["x_correlation_id"] == root["x_correlation_id"] {
 		t.Errorf("child: %v", a)
 	}
-	if c["parent_correlation_id"] != a["x_correlation_id"] || c["agent_depth"] != 2.0 || c["root_correlation_id"] != root["x_correlation_id"] {
+	if c["parent_correlation_id"] != a["x_correlation_id"] || c["agent_depth"] != 2.0 ||
+		c["root_correlation_id"] != root["x_correlation_id"] {
 		t.Errorf("grandchild: %v", c)
 	}
 	if a["worker_id"] != root["worker_id"] || c["worker_id"] != root["worker_id"] {
 		t.Error("a fork runs on another worker than its parent")
 	}
-	many := playTree(t, mockserver.Options{}, forkingTree, "--concurrency", "4", "--num-sessions", "12", "--workers-max", "4")
+	many := playTree(t, mockserver.Options{}, forkingTree, "--concurrency", "4", "--num-sessions", "12",
+		"--workers-max", "4")
 	workers, of := map[any]any{}, map[any]bool{}
 	for _, r := range many.records {
 		m := r["metadata"].(map[string]any)
@@ -151,13 +156,16 @@ func TestSpawnsBeginEmptyAndAreJoined(t *testing.T) {
 	const user = `{"messages":[{"role":"user","content":"%"}]`
 	turn := func(content, members string) string { return strings.Replace(user, "%", content, 1) + members + "}" }
 	p := playTree(t, mockserver.Options{},
-		`{"session_id":"r","pre_session_spawns":["p"],"turns":[`+turn("1", `,"spawns":["a",{"children":["b"],"join_at":2}]`)+","+turn("2", "")+","+turn("3", "")+"]}\n"+
-			`{"session_id":"a","turns":[`+turn("A", "")+"]}\n"+`{"session_id":"b","turns":[`+turn("B", `,"delay":30`)+"]}\n"+`{"session_id":"p","turns":[`+turn("P", "")+"]}\n")
+		`{"session_id":"r","pre_session_spawns":["p"],"turns":[`+
+			turn("1", `,"spawns":["a",{"children":["b"],"join_at":2}]`)+","+turn("2", "")+","+turn("3", "")+"]}\n"+
+			`{"session_id":"a","turns":[`+turn("A", "")+"]}\n"+`{"session_id":"b","turns":[`+turn("B", `,"delay":30`)+
+			"]}\n"+`{"session_id":"p","turns":[`+turn("P", "")+"]}\n")
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
 	if want := map[string]string{
-		"p.0": "u:P", "r.0": "u:1", "a.0": "u:A", "b.0": "u:B", "r.1": "u:1 a:reply u:2", "r.2": "u:1 a:reply u:2 a:reply u:3",
+		"p.0": "u:P", "r.0": "u:1", "a.0": "u:A", "b.0": "u:B", "r.1": "u:1 a:reply u:2",
+		"r.2": "u:1 a:reply u:2 a:reply u:3",
 	}; !reflect.DeepEqual(p.requests, want) {
 		t.Errorf("requests %v\nwant %v", p.requests, want)
 	}
@@ -170,13 +178,15 @@ func TestSpawnsBeginEmptyAndAreJoined(t *testing.T) {
 	if start("r", 1) < end("a", 0) || start("r", 2) < end("b", 0) || start("b", 0) < end("r", 0)+30e6 {
 		t.Error("a join or a delay was not waited for")
 	}
-	if b := p.outcome.Result.Branches; b.ChildrenSpawned != 3 || b.ChildrenDelayed != 1 || b.ParentsSuspended == 0 || b.ParentsSuspended != b.ParentsResumed {
+	if b := p.outcome.Result.Branches; b.ChildrenSpawned != 3 || b.ChildrenDelayed != 1 || b.ParentsSuspended == 0 ||
+		b.ParentsSuspended != b.ParentsResumed {
 		t.Errorf("branches %+v", b)
 	}
 }
 
 func TestOrchestratorsAreSessionsAndNoRequests(t *testing.T) {
-	p := playTree(t, mockserver.Options{}, `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":2,"think_time_ms":1,"think_time_sigma":0.5}
+	p := playTree(t, mockserver.Options{},
+		`{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":2,"think_time_ms":1,"think_time_sigma":0.5}
 {"session_id":"a","turns":[{"messages":[{"role":"user","content":"A"}]}]}
 {"session_id":"o2","orchestrator":true,"spawns":["a"]}
 `, "--num-sessions", "3", "--random-seed", "1")
@@ -185,7 +195,8 @@ func TestOrchestratorsAreSessionsAndNoRequests(t *testing.T) {
 	}
 	stats := p.outcome.Phases[0]
 	if stats.RequestsSent != 5 || stats.SentSessions != 3 || stats.CompletedSessions != 3 {
-		t.Errorf("%d requests of %d sessions, %d completed, want 5 of 3", stats.RequestsSent, stats.SentSessions, stats.CompletedSessions)
+		t.Errorf("%d requests of %d sessions, %d completed, want 5 of 3", stats.RequestsSent, stats.SentSessions,
+			stats.CompletedSessions)
 	}
 	var depths []string
 	for _, r := range p.records {
@@ -227,10 +238,12 @@ func TestFirstFailedChildEndsARunThatFailsFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !errors.Is(outcome.Aborted, load.ErrChildFailed) || !strings.Contains(outcome.Aborted.Error(), "AIPERF_DAG_FAIL_FAST") {
+	if !errors.Is(outcome.Aborted, load.ErrChildFailed) ||
+		!strings.Contains(outcome.Aborted.Error(), "AIPERF_DAG_FAIL_FAST") {
 		t.Errorf("aborted: %v", outcome.Aborted)
 	}
-	if got := records(t, dir); len(got) != 1 || got[0]["metadata"].(map[string]any)["benchmark_phase"] != record.PhaseProfiling {
+	if got := records(t, dir); len(got) != 1 ||
+		got[0]["metadata"].(map[string]any)["benchmark_phase"] != record.PhaseProfiling {
 		t.Errorf("%d records, want the one that failed", len(got))
 	}
 	if b := outcome.Result.Branches; b.ParentsFailed != 1 || outcome.Result.Incomplete == "" {
@@ -261,7 +274,8 @@ func TestThinkTimesAreDrawnFromTheSeed(t *testing.T) {
 		return all
 	}
 	one := delays(1, 0)
-	if !reflect.DeepEqual(one, delays(1, 0)) || reflect.DeepEqual(one, delays(1, 1)) || reflect.DeepEqual(one, delays(2, 0)) {
+	if !reflect.DeepEqual(one, delays(1, 0)) || reflect.DeepEqual(one, delays(1, 1)) ||
+		reflect.DeepEqual(one, delays(2, 0)) {
 		t.Error("think times are no function of seed and session")
 	}
 	sort.Float64s(one)

@@ -103,7 +103,8 @@ func (d *dispatcher) exchange(s sending) {
 // job is what becomes of the credit, but for its exchange.
 func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, decoder endpoint.Decoder) *intake.Job {
 	job := &intake.Job{
-		Identity: p.Identity, Decoder: decoder, Body: p.Body, Model: p.Model, RequestedTokens: p.RequestedTokens, Images: p.Images, AudioNS: p.AudioNS,
+		Identity: p.Identity, Decoder: decoder, Body: p.Body, Model: p.Model, RequestedTokens: p.RequestedTokens,
+		Images: p.Images, AudioNS: p.AudioNS,
 		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS,
 	}
 	if p.Prefix != nil {

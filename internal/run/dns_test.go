@@ -34,7 +34,8 @@ func named(t *testing.T, names *nameServer) (url string) {
 // The name server fails half-way: what asked before is answered, what asks afterwards fails.
 func TestNameServerThatFailsHalfWay(t *testing.T) {
 	dir := t.TempDir()
-	cfg := resolve(t, dir, named(t, &nameServer{answers: 5}), "--isl", "5", "--osl", "1", "--concurrency", "1", "--request-count", "12",
+	cfg := resolve(t, dir, named(t, &nameServer{answers: 5}), "--isl", "5", "--osl", "1", "--concurrency", "1",
+		"--request-count", "12",
 		"--connection-reuse-strategy", "never")
 	cfg.Env.HTTP.UseDNSCache = false
 	r := faultRun{t: t, dir: dir}
@@ -51,7 +52,8 @@ func TestNameServerThatNeverAnswers(t *testing.T) {
 	url := named(t, &nameServer{silent: true})
 	r := faultRun{t: t, dir: t.TempDir()}
 	var err error
-	if r.outcome, err = execute(t, resolve(t, r.dir, url, "--isl", "5", "--concurrency", "3", "--request-count", "6", "--request-timeout-seconds", "0.1"), Options{}); err != nil {
+	if r.outcome, err = execute(t, resolve(t, r.dir, url, "--isl", "5", "--concurrency", "3", "--request-count", "6",
+		"--request-timeout-seconds", "0.1"), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	r.adds()
@@ -60,11 +62,12 @@ func TestNameServerThatNeverAnswers(t *testing.T) {
 	begin := time.Now()
 	stop := make(chan struct{})
 	var once sync.Once
-	_, err = execute(t, resolve(t, t.TempDir(), url, "--isl", "5", "--concurrency", "3", "--request-count", "6"), Options{Stop: stop, Observe: func(s Snapshot) {
-		if n := len(s.Phases); n > 0 && s.Phases[n-1].RequestsInFlight() == 3 {
-			once.Do(func() { close(stop) })
-		}
-	}})
+	_, err = execute(t, resolve(t, t.TempDir(), url, "--isl", "5", "--concurrency", "3", "--request-count", "6"),
+		Options{Stop: stop, Observe: func(s Snapshot) {
+			if n := len(s.Phases); n > 0 && s.Phases[n-1].RequestsInFlight() == 3 {
+				once.Do(func() { close(stop) })
+			}
+		}})
 	var none *NoResultsError
 	if took := time.Since(begin); !errors.As(err, &none) || took > time.Minute {
 		t.Errorf("error %v after %v", err, took)

@@ -40,7 +40,8 @@ func executeOn(t *testing.T, data *dataset.Dataset, dir, url string, args ...str
 }
 
 func one(turn dataset.Turn) *dataset.Dataset {
-	return &dataset.Dataset{Sampling: "sequential", Conversations: []dataset.Conversation{{SessionID: "s", Turns: []dataset.Turn{turn}}}}
+	return &dataset.Dataset{Sampling: "sequential",
+		Conversations: []dataset.Conversation{{SessionID: "s", Turns: []dataset.Turn{turn}}}}
 }
 
 func texts(pairs ...string) []dataset.Media {
@@ -94,41 +95,61 @@ func apiCases() []apiCase {
 	limit := 6
 	prompt := dataset.Turn{Texts: texts("", "Say something about the weather in five words."), MaxTokens: &limit}
 	isl := tokenizer.Builtin().Count("Say something about the weather in five words.")
-	ranking := dataset.Turn{Texts: texts("query", "What is rain?", "passages", "Rain is water.|Snow is ice.|Sun is light.")}
+	ranking := dataset.Turn{Texts: texts("query", "What is rain?", "passages",
+		"Rain is water.|Snow is ice.|Sun is light.")}
 	ranked := tokenizer.Builtin().Count("What is rain? Rain is water. Snow is ice. Sun is light.")
 	with := func(t dataset.Turn, f func(*dataset.Turn)) dataset.Turn { f(&t); return t }
 	image := []dataset.Media{{Contents: []string{"data:image/png;base64," + tinyPNG}}}
 	raw := `{"model":"m","messages":[{"role":"user","content":"Say something about the weather in five words."}],"max_tokens":6,"ignore_eos":true`
 	return []apiCase{
-		{name: "chat", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true, streams: true},
-		{name: "completions", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true, streams: true},
-		{name: "responses", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true, streams: true},
-		{name: "messages", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true, streams: true},
-		{name: "huggingface_generate", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, streams: true},
-		{name: "sglang_generate", args: []string{"--extra-inputs", `{"sampling_params":{"ignore_eos":true}}`}, turn: prompt, osl: 6, isl: isl, usage: true, streams: true},
+		{name: "chat", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true,
+			streams: true},
+		{name: "completions", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true,
+			streams: true},
+		{name: "responses", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true,
+			streams: true},
+		{name: "messages", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, usage: true,
+			streams: true},
+		{name: "huggingface_generate", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl,
+			streams: true},
+		{name: "sglang_generate", args: []string{"--extra-inputs", `{"sampling_params":{"ignore_eos":true}}`},
+			turn: prompt, osl: 6, isl: isl, usage: true, streams: true},
 		{name: "template", args: []string{"--custom-endpoint", "/v1/custom-multimodal", "--extra-inputs",
 			`{"payload_template":"{\"prompt\": {{ text|tojson }}, \"max_tokens\": {{ max_tokens }}, \"stream\": {{ stream|lower }}}","ignore_eos":true}`},
 			turn: prompt, osl: 6, isl: isl, streams: true},
-		{name: "raw", args: []string{"--custom-endpoint", "/v1/chat/completions"}, turn: dataset.Turn{RawPayload: json.RawMessage(raw + `}`)}, osl: 6, isl: isl, usage: true},
-		{name: "solido_rag", args: []string{"--extra-inputs", sixTokens, "--extra-inputs", "max_tokens:6"}, turn: prompt, osl: 6, isl: isl},
+		{name: "raw", args: []string{"--custom-endpoint", "/v1/chat/completions"},
+			turn: dataset.Turn{RawPayload: json.RawMessage(raw + `}`)}, osl: 6, isl: isl, usage: true},
+		{name: "solido_rag", args: []string{"--extra-inputs", sixTokens, "--extra-inputs", "max_tokens:6"},
+			turn: prompt, osl: 6, isl: isl},
 		{name: "embeddings", turn: with(prompt, func(t *dataset.Turn) { t.MaxTokens = nil }), isl: isl, usage: true},
-		{name: "chat_embeddings", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, usage: true, metrics: []string{"num_images", "image_latency"}},
-		{name: "nim_embeddings", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, metrics: []string{"num_images"}, otherUsage: true},
+		{name: "chat_embeddings", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, usage: true,
+			metrics: []string{"num_images", "image_latency"}},
+		{name: "nim_embeddings", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl,
+			metrics: []string{"num_images"}, otherUsage: true},
 		{name: "cohere_rankings", turn: ranking, isl: ranked, usage: true},
 		{name: "hf_tei_rankings", turn: ranking, isl: ranked},
 		{name: "nim_rankings", turn: ranking, isl: ranked, usage: true},
-		{name: "image_generation", turn: prompt, isl: isl, usage: true, completion: 256, metrics: []string{"num_images", "image_throughput", "image_latency"}},
-		{name: "image_edit", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, usage: true, completion: 256, metrics: []string{"num_images"}},
-		{name: "image_retrieval", turn: dataset.Turn{Images: image}, metrics: []string{"num_images", "image_throughput"}},
-		{name: "audio_transcription", turn: dataset.Turn{Audios: []dataset.Media{{Contents: []string{wav(2.5)}}}}, metrics: []string{"audio_duration", "rtfx"}},
-		{name: "kserve_v2_infer", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl, grpc: true, streams: true},
-		{name: "kserve_v2_vlm", args: []string{"--extra-inputs", sixTokens}, turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), osl: 6, isl: isl,
+		{name: "image_generation", turn: prompt, isl: isl, usage: true, completion: 256,
+			metrics: []string{"num_images", "image_throughput", "image_latency"}},
+		{name: "image_edit", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, usage: true,
+			completion: 256, metrics: []string{"num_images"}},
+		{name: "image_retrieval", turn: dataset.Turn{Images: image},
+			metrics: []string{"num_images", "image_throughput"}},
+		{name: "audio_transcription", turn: dataset.Turn{Audios: []dataset.Media{{Contents: []string{wav(2.5)}}}},
+			metrics: []string{"audio_duration", "rtfx"}},
+		{name: "kserve_v2_infer", args: []string{"--extra-inputs", sixTokens}, turn: prompt, osl: 6, isl: isl,
+			grpc: true, streams: true},
+		{name: "kserve_v2_vlm", args: []string{"--extra-inputs", sixTokens},
+			turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), osl: 6, isl: isl,
 			grpc: true, streams: true, metrics: []string{"num_images"}},
-		{name: "kserve_v2_embeddings", args: []string{"--extra-inputs", "v2_output_name:embedding"}, turn: prompt, isl: isl, grpc: true},
+		{name: "kserve_v2_embeddings", args: []string{"--extra-inputs", "v2_output_name:embedding"}, turn: prompt,
+			isl: isl, grpc: true},
 		{name: "kserve_v2_rankings", turn: ranking, isl: ranked, grpc: true},
-		{name: "kserve_v2_images", args: []string{"--extra-inputs", "v2_output_name:image"}, turn: prompt, isl: isl, grpc: true,
+		{name: "kserve_v2_images", args: []string{"--extra-inputs", "v2_output_name:image"}, turn: prompt, isl: isl,
+			grpc:    true,
 			metrics: []string{"num_images"}},
-		{name: "video_generation", turn: prompt, isl: isl, metrics: []string{"video_inference_time", "video_peak_memory"}},
+		{name: "video_generation", turn: prompt, isl: isl,
+			metrics: []string{"video_inference_time", "video_peak_memory"}},
 	}
 }
 
@@ -177,7 +198,8 @@ func (c *apiCase) modes() []string {
 func arguments(s string) []string { return strings.Fields(s) }
 
 func TestEveryEndpointTypeMeasuresWhatTheServerCounts(t *testing.T) {
-	url := serve(t, mockserver.Options{TTFT: 2 * time.Millisecond, ITL: time.Millisecond, VideoLatency: 20 * time.Millisecond})
+	url := serve(t, mockserver.Options{TTFT: 2 * time.Millisecond, ITL: time.Millisecond,
+		VideoLatency: 20 * time.Millisecond})
 	for _, c := range apiCases() {
 		for _, mode := range c.modes() {
 			t.Run(c.name+mode, func(t *testing.T) {
@@ -238,10 +260,14 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 	}{
 		{name: "status", fault: "status=503", types: []string{"Service Unavailable"}, grpc: []string{"UNAVAILABLE"}},
 		{name: "error inside", fault: "error_200"},
-		{name: "cut inside the reply", fault: "cut_after_events=1;cut_mid_event", types: []string{"ClientPayloadError"}, grpc: []string{"ClientPayloadError", "ClientResponseError"}},
+		{name: "cut inside the reply", fault: "cut_after_events=1;cut_mid_event", types: []string{"ClientPayloadError"},
+			grpc: []string{"ClientPayloadError", "ClientResponseError"}},
 		{name: "malformed", fault: "malformed_json;cut_after_events=1"},
-		{name: "cancelled", fault: "delay_ms=5000", args: "--request-cancellation-rate 100 --request-cancellation-delay 0.02", types: []string{"RequestCancellationError"}},
-		{name: "too slow", fault: "delay_ms=5000", args: "--request-timeout-seconds 0.05", types: []string{"TimeoutError"}},
+		{name: "cancelled", fault: "delay_ms=5000",
+			args:  "--request-cancellation-rate 100 --request-cancellation-delay 0.02",
+			types: []string{"RequestCancellationError"}},
+		{name: "too slow", fault: "delay_ms=5000", args: "--request-timeout-seconds 0.05",
+			types: []string{"TimeoutError"}},
 	} {
 		url := serve(t, mockserver.Options{Fault: f.fault, TTFT: time.Millisecond, ITL: time.Millisecond})
 		for _, c := range apiCases() {
@@ -251,7 +277,8 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 			for _, mode := range c.modes() {
 				t.Run(fmt.Sprint(f.name, "/", c.name, mode), func(t *testing.T) {
 					t.Parallel()
-					outcome, list := c.run(t, url, append(arguments(mode), arguments("--request-count 1 "+f.args)...)...)
+					outcome, list := c.run(t, url, append(arguments(mode),
+						arguments("--request-count 1 "+f.args)...)...)
 					if n := outcome.Result.Counts; n.Errors != 1 || n.Successes != 0 {
 						t.Fatalf("counts %+v: %v", n, list[0])
 					}
@@ -264,7 +291,8 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 						if len(types) > 0 && !slices.Contains(types, kind) {
 							t.Errorf("error %v", at(r, "error"))
 						}
-						for _, tag := range []string{"request_latency", "output_sequence_length", "usage_prompt_tokens", "num_images"} {
+						for _, tag := range []string{"request_latency", "output_sequence_length", "usage_prompt_tokens",
+							"num_images"} {
 							if v, ok := metric(r, tag); ok {
 								t.Errorf("%s of a failed request: %v", tag, v)
 							}

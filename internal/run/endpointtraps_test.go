@@ -72,7 +72,8 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 	}{
 		{"messages", []string{"--streaming"}, `"role":"assistant","content":"`, ""},
 		{"messages", nil, `"role":"assistant","content":"`, ""},
-		{"responses", []string{"--streaming"}, `{"role":"user","content":"one two three four","type":"message"},{"id":"msg_1","type":"message","role":"assistant"`, ""},
+		{"responses", []string{"--streaming"},
+			`{"role":"user","content":"one two three four","type":"message"},{"id":"msg_1","type":"message","role":"assistant"`, ""},
 		{"responses", nil, `{"id":"msg_1","type":"message","role":"assistant"`, "previous_response_id"},
 		{"responses", []string{"--extra-inputs", "store:true"}, `"previous_response_id":"resp_`, "one two three four"},
 		{"solido_rag", nil, `"query":["five six seven eight"]`, "one two"},
@@ -84,12 +85,14 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 			t.Parallel()
 			url, requests := recorded(t, mockserver.Options{Fast: true})
 			args := append([]string{"--endpoint-type", c.endpoint, "--num-sessions", "1"}, c.args...)
-			outcome, log, err := executeOn(t, conversation("", "one two three four", "five six seven eight"), t.TempDir(), url, args...)
+			outcome, log, err := executeOn(t, conversation("", "one two three four", "five six seven eight"),
+				t.TempDir(), url, args...)
 			if err != nil || outcome.Result.Counts.Successes != 2 {
 				t.Fatalf("%v %s", err, log)
 			}
 			list := requests()
-			if len(list) != 2 || !strings.Contains(list[1].Body, c.want) || c.lacks != "" && strings.Contains(list[1].Body, c.lacks) {
+			if len(list) != 2 || !strings.Contains(list[1].Body, c.want) || c.lacks != "" &&
+				strings.Contains(list[1].Body, c.lacks) {
 				t.Errorf("requests %v\nwant %s, not %q", list, c.want, c.lacks)
 			}
 		})
@@ -110,7 +113,8 @@ func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 			list += m.Role[:1]
 		}
 		roles = append(roles, list)
-		sessions, requests = append(sessions, r.Header.Get("X-Correlation-Id")), append(requests, r.Header.Get("X-Request-Id"))
+		sessions, requests = append(sessions, r.Header.Get("X-Correlation-Id")),
+			append(requests, r.Header.Get("X-Request-Id"))
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, `data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}`+"\n\n")
 		if len(roles) == 2 {
@@ -119,14 +123,16 @@ func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 		fmt.Fprint(w, "data: [DONE]\n\n")
 	}))
 	defer s.Close()
-	outcome, log, err := executeOn(t, conversation("", "one", "two", "three"), t.TempDir(), s.URL, "--streaming", "--num-sessions", "1")
+	outcome, log, err := executeOn(t, conversation("", "one", "two", "three"), t.TempDir(), s.URL, "--streaming",
+		"--num-sessions", "1")
 	if err != nil || outcome.Result.Counts.Successes != 2 || outcome.Result.Counts.Errors != 1 {
 		t.Fatalf("%v %s", err, log)
 	}
 	if got := strings.Join(roles, " "); got != "u uau uauu" {
 		t.Errorf("roles %s", got)
 	}
-	if slices.Sort(requests); sessions[0] == "" || len(slices.Compact(sessions)) != 1 || len(slices.Compact(requests)) != 3 {
+	if slices.Sort(requests); sessions[0] == "" || len(slices.Compact(sessions)) != 1 ||
+		len(slices.Compact(requests)) != 3 {
 		t.Errorf("sessions %q, requests %q", sessions, requests)
 	}
 }
@@ -134,14 +140,17 @@ func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 // APIs without a place for a history refuse conversations before the first request.
 func TestSingleTurnTypesRefuseConversations(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
-	for _, name := range []string{"completions", "embeddings", "cohere_rankings", "hf_tei_rankings", "nim_rankings", "huggingface_generate", "nim_embeddings"} {
+	for _, name := range []string{"completions", "embeddings", "cohere_rankings", "hf_tei_rankings", "nim_rankings",
+		"huggingface_generate", "nim_embeddings"} {
 		_, _, err := executeOn(t, conversation("", "a", "b"), t.TempDir(), url, "--endpoint-type", name)
-		if err == nil || !strings.Contains(err.Error(), "single turns") || !strings.Contains(err.Error(), "conversation s") {
+		if err == nil || !strings.Contains(err.Error(), "single turns") ||
+			!strings.Contains(err.Error(), "conversation s") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// Turns that stand for themselves are no history.
-	outcome, log, err := executeOn(t, conversation(dataset.MessageArrayWithResponses, "a", "b"), t.TempDir(), url, "--endpoint-type", "embeddings", "--request-count", "2")
+	outcome, log, err := executeOn(t, conversation(dataset.MessageArrayWithResponses, "a", "b"), t.TempDir(), url,
+		"--endpoint-type", "embeddings", "--request-count", "2")
 	if err != nil || outcome.Result.Counts.Successes != 2 {
 		t.Errorf("%v %s", err, log)
 	}
@@ -161,13 +170,15 @@ func TestTrapMessagesHeadersAndSecrets(t *testing.T) {
 			fmt.Fprint(w, `{"type":"message","content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":1,"output_tokens":1}}`)
 		}))
 		dir := t.TempDir()
-		args := append([]string{"--endpoint-type", "messages", "--api-key", key, "--export-level", "raw", "--export-http-trace", "--request-count", "1"}, c.args...)
+		args := append([]string{"--endpoint-type", "messages", "--api-key", key, "--export-level", "raw",
+			"--export-http-trace", "--request-count", "1"}, c.args...)
 		_, log, err := executeOn(t, conversation("", "a"), dir, s.URL, args...)
 		s.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen.Get("x-api-key") != key || seen.Get("Authorization") != "" || !slices.Equal(seen.Values("anthropic-version"), []string{c.version}) {
+		if seen.Get("x-api-key") != key || seen.Get("Authorization") != "" ||
+			!slices.Equal(seen.Values("anthropic-version"), []string{c.version}) {
 			t.Errorf("headers %v", seen)
 		}
 		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -191,17 +202,21 @@ func TestTrapMessagesHeadersAndSecrets(t *testing.T) {
 func TestTrapStreamingOnATypeThatCannot(t *testing.T) {
 	url, requests := recorded(t, mockserver.Options{Fast: true})
 	dir := t.TempDir()
-	if _, _, err := executeOn(t, conversation("", "a b c"), dir, url, "--endpoint-type", "embeddings", "--streaming", "--request-count", "1"); err != nil {
+	if _, _, err := executeOn(t, conversation("", "a b c"), dir, url, "--endpoint-type", "embeddings", "--streaming",
+		"--request-count", "1"); err != nil {
 		t.Fatal(err)
 	}
-	if list := requests(); len(list) != 1 || !bytes.Contains(list[0].Headers, []byte(`application/json`)) || bytes.Contains(list[0].Headers, []byte("event-stream")) {
+	if list := requests(); len(list) != 1 || !bytes.Contains(list[0].Headers, []byte(`application/json`)) ||
+		bytes.Contains(list[0].Headers, []byte("event-stream")) {
 		t.Errorf("requests %s", list)
 	}
 	if text := string(fileOf(t, dir, "profile_export_console.txt")); strings.Contains(text, "cached tokens") {
 		t.Errorf("embeddings have no cache of prefixes:\n%s", text)
 	}
 	for tag := range summaryOf(t, dir) {
-		if strings.Contains(tag, "token") && !strings.HasPrefix(tag, "usage_prompt") && !strings.HasPrefix(tag, "total_usage_prompt") && tag != "input_token_throughput" || strings.HasPrefix(tag, "inter_") {
+		if strings.Contains(tag, "token") && !strings.HasPrefix(tag, "usage_prompt") &&
+			!strings.HasPrefix(tag, "total_usage_prompt") && tag != "input_token_throughput" ||
+			strings.HasPrefix(tag, "inter_") {
 			t.Errorf("%s exists", tag)
 		}
 	}
@@ -218,11 +233,13 @@ func TestTrapTypesWithoutTokensLoadNoTokenizer(t *testing.T) {
 		if name := resolveBare(t, dir, url, "--endpoint-type", c.name).Tokenizer.Name; name != "" {
 			t.Errorf("%s: tokenizer %q", c.name, name)
 		}
-		if _, log, err := executeOn(t, one(c.turn), dir, url, "--endpoint-type", c.name, "--request-count", "1"); err != nil {
+		if _, log, err := executeOn(t, one(c.turn), dir, url, "--endpoint-type", c.name, "--request-count",
+			"1"); err != nil {
 			t.Fatalf("%v %s", err, log)
 		}
 		for tag := range summaryOf(t, dir) {
-			if strings.Contains(tag, "sequence_length") || strings.Contains(tag, "isl") || strings.Contains(tag, "osl") {
+			if strings.Contains(tag, "sequence_length") || strings.Contains(tag, "isl") ||
+				strings.Contains(tag, "osl") {
 				t.Errorf("%s: %s exists", c.name, tag)
 			}
 		}
@@ -246,7 +263,8 @@ func TestTrapSessionsStayWithTheirServer(t *testing.T) {
 			}
 			sessions = append(sessions, h.Session)
 		}
-		if len(sessions) != 3 || sessions[0] == "" || seen[sessions[0]] || len(slices.Compact(slices.Clone(sessions))) != 1 {
+		if len(sessions) != 3 || sessions[0] == "" || seen[sessions[0]] ||
+			len(slices.Compact(slices.Clone(sessions))) != 1 {
 			t.Errorf("a server saw the sessions %q, want three requests of one", sessions)
 			continue
 		}
@@ -279,9 +297,11 @@ func videoServer(t *testing.T, submit string, states ...string) (url string, pol
 // A video is asked for until it is there; the record holds the first and the last reply.
 func TestTrapVideoIsPolledFor(t *testing.T) {
 	turn := dataset.Turn{Texts: texts("", "a cat")}
-	url, polls := videoServer(t, `{"id":"v","status":"queued"}`, `{"status":"queued"}`, `{"status":"in_progress"}`, `{"status":"completed","inference_time_s":1.5,"peak_memory_mb":2048}`)
+	url, polls := videoServer(t, `{"id":"v","status":"queued"}`, `{"status":"queued"}`, `{"status":"in_progress"}`,
+		`{"status":"completed","inference_time_s":1.5,"peak_memory_mb":2048}`)
 	dir := t.TempDir()
-	outcome, log, err := executeOn(t, one(turn), dir, url, "--endpoint-type", "video_generation", "--request-count", "1", "--export-level", "raw")
+	outcome, log, err := executeOn(t, one(turn), dir, url, "--endpoint-type", "video_generation", "--request-count",
+		"1", "--export-level", "raw")
 	if err != nil || outcome.Result.Counts.Successes != 1 || polls() != 3 {
 		t.Fatalf("%v, %d polls\n%s", err, polls(), log)
 	}
@@ -296,7 +316,8 @@ func TestTrapVideoIsPolledFor(t *testing.T) {
 		t.Errorf("peak memory %v MB", mb)
 	}
 	var raw struct{ Responses []any }
-	if err := json.Unmarshal(bytes.TrimSpace(fileOf(t, dir, "profile_export_raw.jsonl")), &raw); err != nil || len(raw.Responses) != 2 {
+	if err := json.Unmarshal(bytes.TrimSpace(fileOf(t, dir, "profile_export_raw.jsonl")), &raw); err != nil ||
+		len(raw.Responses) != 2 {
 		t.Errorf("%v, %d responses", err, len(raw.Responses))
 	}
 }
@@ -310,9 +331,12 @@ func TestTrapVideoFailures(t *testing.T) {
 		polls               int
 	}{
 		{`{"status":"queued"}`, `{}`, "", "VideoGenerationError", "No job ID returned: ", 500, 0},
-		{`{"id":"v"}`, `{"status":"failed","error":{"message":"no memory"}}`, "", "VideoGenerationError", "Video generation failed: no memory", 500, 1},
-		{`{"id":"v"}`, `{"status":"queued"}`, "--request-timeout-seconds 0.15", "TimeoutError", "Video generation timed out after 0.15s", 504, 2},
-		{`{"id":"v"}`, `{"status":"completed","url":"http://127.0.0.1:1/v.mp4"}`, "--download-video-content", "VideoDownloadError", "127.0.0.1", 0, 1},
+		{`{"id":"v"}`, `{"status":"failed","error":{"message":"no memory"}}`, "", "VideoGenerationError",
+			"Video generation failed: no memory", 500, 1},
+		{`{"id":"v"}`, `{"status":"queued"}`, "--request-timeout-seconds 0.15", "TimeoutError",
+			"Video generation timed out after 0.15s", 504, 2},
+		{`{"id":"v"}`, `{"status":"completed","url":"http://127.0.0.1:1/v.mp4"}`, "--download-video-content",
+			"VideoDownloadError", "127.0.0.1", 0, 1},
 		{`{"id":"v"}`, `oops`, "", "VideoGenerationError", "oops", 500, 1},
 	} {
 		url, polls := videoServer(t, c.submit, c.state)
@@ -322,7 +346,9 @@ func TestTrapVideoFailures(t *testing.T) {
 			t.Fatalf("%v %s", err, log)
 		}
 		e := at(records(t, dir)[0], "error")
-		if at(e, "type") != c.kind || c.code != 0 && at(e, "code") != c.code || !strings.Contains(fmt.Sprint(at(e, "message")), c.message) || polls() < c.polls || c.polls == 0 && polls() > 0 {
+		if at(e, "type") != c.kind || c.code != 0 && at(e, "code") != c.code ||
+			!strings.Contains(fmt.Sprint(at(e, "message")), c.message) || polls() < c.polls || c.polls == 0 &&
+			polls() > 0 {
 			t.Errorf("%s %s: %v after %d polls", c.submit, c.state, e, polls())
 		}
 	}
@@ -332,7 +358,8 @@ func TestVideoIsDownloadedOnRequest(t *testing.T) {
 	url := serve(t, mockserver.Options{VideoLatency: 5 * time.Millisecond})
 	turn := dataset.Turn{Texts: texts("", "a cat")}
 	for _, form := range []string{"application/json", "multipart/form-data"} {
-		outcome, log, err := executeOn(t, one(turn), t.TempDir(), url, "--endpoint-type", "video_generation", "--request-count", "2",
+		outcome, log, err := executeOn(t, one(turn), t.TempDir(), url, "--endpoint-type", "video_generation",
+			"--request-count", "2",
 			"--download-video-content", "--request-content-type", form)
 		if err != nil || outcome.Result.Counts.Successes != 2 {
 			t.Fatalf("%s: %v %s", form, err, log)
@@ -362,17 +389,21 @@ func TestImagesAreFetchedForInlineEndpoints(t *testing.T) {
 		}
 		return dataset.Turn{Images: []dataset.Media{{Contents: list}}}
 	}
-	outcome, log, err := executeOn(t, one(turn("/a", "/b", "/a")), t.TempDir(), url, "--endpoint-type", "image_retrieval", "--request-count", "2")
+	outcome, log, err := executeOn(t, one(turn("/a", "/b", "/a")), t.TempDir(), url, "--endpoint-type",
+		"image_retrieval", "--request-count", "2")
 	if err != nil || outcome.Result.Counts.Successes != 2 {
 		t.Fatalf("%v %s", err, log)
 	}
 	if fetched["/a"] != 1 || fetched["/b"] != 1 {
 		t.Errorf("fetched %v", fetched)
 	}
-	if list := requests(); strings.Count(list[0].Body, "data:image/png;base64,") != 3 || strings.Contains(list[0].Body, "http://") {
+	if list := requests(); strings.Count(list[0].Body, "data:image/png;base64,") != 3 ||
+		strings.Contains(list[0].Body, "http://") {
 		t.Errorf("body %s", list[0].Body)
 	}
-	if _, _, err = executeOn(t, one(turn("/missing")), t.TempDir(), url, "--endpoint-type", "image_retrieval"); err == nil || !strings.Contains(err.Error(), "/missing") || !strings.Contains(err.Error(), "404") {
+	if _, _, err = executeOn(t, one(turn("/missing")), t.TempDir(), url, "--endpoint-type",
+		"image_retrieval"); err == nil || !strings.Contains(err.Error(), "/missing") ||
+		!strings.Contains(err.Error(), "404") {
 		t.Errorf("a missing image: %v", err)
 	}
 }
@@ -382,10 +413,14 @@ func TestConsoleTitles(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
 	for _, c := range apiCases() {
 		want := map[string]string{
-			"embeddings": "Embeddings Metrics", "chat_embeddings": "Embeddings Metrics", "nim_embeddings": "NIM Embeddings Metrics", "cohere_rankings": "Ranking Metrics",
-			"hf_tei_rankings": "Ranking Metrics", "nim_rankings": "Rankings Metrics", "image_generation": "Image Generation Metrics", "image_edit": "Image Edit Metrics",
-			"video_generation": "Video Generation Metrics", "image_retrieval": "Image Retrieval Metrics", "audio_transcription": "Audio Transcription Metrics", "solido_rag": "SOLIDO RAG Metrics",
-			"kserve_v2_embeddings": "Embeddings Metrics", "kserve_v2_rankings": "Rankings Metrics", "kserve_v2_images": "Image Generation Metrics",
+			"embeddings": "Embeddings Metrics", "chat_embeddings": "Embeddings Metrics",
+			"nim_embeddings": "NIM Embeddings Metrics", "cohere_rankings": "Ranking Metrics",
+			"hf_tei_rankings": "Ranking Metrics", "nim_rankings": "Rankings Metrics",
+			"image_generation": "Image Generation Metrics", "image_edit": "Image Edit Metrics",
+			"video_generation": "Video Generation Metrics", "image_retrieval": "Image Retrieval Metrics",
+			"audio_transcription": "Audio Transcription Metrics", "solido_rag": "SOLIDO RAG Metrics",
+			"kserve_v2_embeddings": "Embeddings Metrics", "kserve_v2_rankings": "Rankings Metrics",
+			"kserve_v2_images": "Image Generation Metrics",
 		}[c.name]
 		if want == "" {
 			want = "LLM Metrics"
@@ -422,7 +457,8 @@ func TestEveryFailureHasItsLatency(t *testing.T) {
 		{"refused connection", nobody, "", "ClientConnectorError", 0},
 		{"refusal", faulty("delay_ms=30;status=429"), "", "Too Many Requests", 30},
 		{"timed out", faulty("delay_ms=5000"), "--request-timeout-seconds 0.05", "TimeoutError", 50},
-		{"cancelled", faulty("delay_ms=5000"), "--request-cancellation-rate 100 --request-cancellation-delay 0.03", "RequestCancellationError", 30},
+		{"cancelled", faulty("delay_ms=5000"), "--request-cancellation-rate 100 --request-cancellation-delay 0.03",
+			"RequestCancellationError", 30},
 		{"cut", faulty("delay_ms=30;cut_after_events=1;cut_mid_event"), "--streaming", "ClientPayloadError", 30},
 		{"error inside", faulty("delay_ms=30;error_200"), "", "", 30},
 		{"no content", func(t *testing.T) string {
@@ -437,7 +473,8 @@ func TestEveryFailureHasItsLatency(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			_, log, err := executeOn(t, conversation("", "a"), dir, c.server(t), append([]string{"--request-count", "2"}, arguments(c.args)...)...)
+			_, log, err := executeOn(t, conversation("", "a"), dir, c.server(t),
+				append([]string{"--request-count", "2"}, arguments(c.args)...)...)
 			if err != nil {
 				t.Fatalf("%v %s", err, log)
 			}

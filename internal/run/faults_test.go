@@ -25,7 +25,8 @@ var stalls = []struct {
 	{"in a transfer chunk", silentAfter(streamHead + "fff\r\n" + streamBody)},
 	{"between events", silentAfter(streamHead + chunk(streamBody))},
 	{"before the last chunk", silentAfter(streamHead + chunk(streamBody+"data: [DONE]\n\n"))},
-	{"in a plain body", silentAfter("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{")},
+	{"in a plain body", silentAfter("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+		"500\r\n\r\n{")},
 	{unread, func(t *testing.T) string {
 		return wire(t, func(p *peer) {
 			_, _ = http.ReadRequest(p.br)
@@ -87,8 +88,10 @@ func TestSilentServerDoesNotHoldUpTheEnd(t *testing.T) {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"--streaming", "--concurrency", "4", "--extra-inputs", padding(stage.name)}
-			r := againstFault(t, stage.serve(t), Options{}, append(args, "--benchmark-duration", "1", "--benchmark-grace-period", "0.05")...)
-			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 || r.outcome.Result.WasCancelled {
+			r := againstFault(t, stage.serve(t), Options{},
+				append(args, "--benchmark-duration", "1", "--benchmark-grace-period", "0.05")...)
+			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 ||
+				r.outcome.Result.WasCancelled {
 				t.Errorf("grace over: %+v, cancelled %t", c, r.outcome.Result.WasCancelled)
 			}
 			stop := make(chan struct{})
@@ -98,8 +101,10 @@ func TestSilentServerDoesNotHoldUpTheEnd(t *testing.T) {
 					once.Do(func() { close(stop) })
 				}
 			}
-			r = againstFault(t, stage.serve(t), Options{Stop: stop, Observe: stuck}, append(args, "--request-count", "100000")...)
-			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 || !r.outcome.Result.WasCancelled {
+			r = againstFault(t, stage.serve(t), Options{Stop: stop, Observe: stuck},
+				append(args, "--request-count", "100000")...)
+			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 ||
+				!r.outcome.Result.WasCancelled {
 				t.Errorf("stopped: %+v, cancelled %t", c, r.outcome.Result.WasCancelled)
 			}
 		})
@@ -153,7 +158,8 @@ func TestBrokenConnectionsAreErrorsOfTheirKind(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r := againstFault(t, wire(t, test.script), Options{}, "--streaming", "--concurrency", "4", "--request-count", "8")
+			r := againstFault(t, wire(t, test.script), Options{}, "--streaming", "--concurrency", "4",
+				"--request-count", "8")
 			if test.name == "closed at once" {
 				// The close may meet the request on its way: then it is a reset.
 				if c := r.outcome.Result.Counts; c.Successes != 4 || c.Errors != 4 {
@@ -189,7 +195,8 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 			if want == "TimeoutError" {
 				limit = "1.5" // the other server answers in time also on a busy machine
 			}
-			r := againstFault(t, faulty, Options{}, "--streaming", "--concurrency", "4", "--request-count", "8", "--request-timeout-seconds", limit,
+			r := againstFault(t, faulty, Options{}, "--streaming", "--concurrency", "4", "--request-count", "8",
+				"--request-timeout-seconds", limit,
 				"--connection-reuse-strategy", "never")
 			if want == "" {
 				r.failed(8, 0, "")
@@ -202,9 +209,11 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 
 // A server that closes its side after a whole reply has answered.
 func TestHalfCloseBehindAWholeReplyIsASuccess(t *testing.T) {
-	for _, reply := range []string{wholeReply(""), wholeReply("Connection: close\r\n"), streamHead + chunk(streamBody) + "0\r\n\r\n",
+	for _, reply := range []string{wholeReply(""), wholeReply("Connection: close\r\n"),
+		streamHead + chunk(streamBody) + "0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + wholeBody} {
-		r := againstFault(t, wire(t, after(reply, halfClose)), Options{}, "--streaming", "--concurrency", "2", "--request-count", "8",
+		r := againstFault(t, wire(t, after(reply, halfClose)), Options{}, "--streaming", "--concurrency", "2",
+			"--request-count", "8",
 			"--connection-reuse-strategy", "never")
 		r.failed(8, 0, "")
 	}
@@ -263,7 +272,8 @@ func TestReplyBeforeTheRequestIsSent(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 			}
 		})
-		r := againstFault(t, url, Options{}, "--concurrency", "2", "--request-count", "4", "--request-timeout-seconds", "5",
+		r := againstFault(t, url, Options{}, "--concurrency", "2", "--request-count", "4", "--request-timeout-seconds",
+			"5",
 			"--extra-inputs", padding(unread))
 		if test.want == "" {
 			r.failed(4, 0, "")
@@ -276,7 +286,9 @@ func TestReplyBeforeTheRequestIsSent(t *testing.T) {
 // A request that is to be cancelled after it was sent, but cannot be sent.
 func TestCancellationOfARequestThatIsNeverRead(t *testing.T) {
 	var stage = stalls[len(stalls)-1]
-	r := againstFault(t, stage.serve(t), Options{}, "--concurrency", "4", "--request-count", "4", "--request-timeout-seconds", "0.7",
-		"--request-cancellation-rate", "100", "--request-cancellation-delay", "5", "--extra-inputs", padding(stage.name))
+	r := againstFault(t, stage.serve(t), Options{}, "--concurrency", "4", "--request-count", "4",
+		"--request-timeout-seconds", "0.7",
+		"--request-cancellation-rate", "100", "--request-cancellation-delay", "5", "--extra-inputs",
+		padding(stage.name))
 	r.failed(2, 2, "0 RequestSendTimeout")
 }

@@ -125,7 +125,8 @@ func holds(data *dataset.Dataset) (h dataset.Holds) {
 				to *int
 			}{
 				{len(t.Images) > 0, &h.Images}, {len(t.Audios) > 0, &h.Audios}, {len(t.Videos) > 0, &h.Videos},
-				{t.RawPayload != nil, &h.Payloads}, {t.RawPayload != nil && endpoint.Verbatim(t.RawPayload).Stream, &h.Streams},
+				{t.RawPayload != nil, &h.Payloads},
+				{t.RawPayload != nil && endpoint.Verbatim(t.RawPayload).Stream, &h.Streams},
 				{t.RawMessages != nil && data.Mode(c) == dataset.DeltasWithoutResponses, &h.Threaded},
 			} {
 				if x.is {
@@ -150,7 +151,8 @@ func checkHistories(data *dataset.Dataset, d endpoint.Descriptor) error {
 		}
 		looked++
 		if c := data.At(i); data.Mode(c) != dataset.MessageArrayWithResponses {
-			return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests have no place for a history; "+
+			return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests have "+
+				"no place for a history; "+
 				"use --session-turns-mean 1, or data with one turn each", d.Name, c.SessionID, len(c.Turns))
 		}
 	}
@@ -171,7 +173,8 @@ func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 		{"video", d.SupportsVideo, h.Videos},
 	} {
 		if m.turns > 0 && !m.taken {
-			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", m.turns, m.what, d.Name))
+			warnings = append(warnings, fmt.Sprintf("%d turns have %s, which --endpoint-type %s does not send", m.turns,
+				m.what, d.Name))
 		}
 	}
 	return warnings
@@ -196,7 +199,8 @@ func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
 		given bool
 		flag  string
 	}{
-		{d.OSL != nil, "--osl"}, {len(d.SequenceDistribution) > 0, "--seq-dist"}, {len(cfg.Endpoint.Extra) > 0, "--extra-inputs"}, {len(cfg.Models) > 1, "--model"},
+		{d.OSL != nil, "--osl"}, {len(d.SequenceDistribution) > 0, "--seq-dist"},
+		{len(cfg.Endpoint.Extra) > 0, "--extra-inputs"}, {len(cfg.Models) > 1, "--model"},
 		{d.SystemPrompt != nil, "--system-prompt"}, {d.SharedSystemPromptLength > 0, "--shared-system-prompt-length"},
 		{d.UserContextPromptLength > 0, "--user-context-prompt-length"},
 	} {
@@ -205,11 +209,14 @@ func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
 		}
 	}
 	if len(idle) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d turns are whole request bodies and sent as they are: %s has no effect on them", turns, strings.Join(idle, ", ")))
+		warnings = append(warnings, fmt.Sprintf("%d turns are whole request bodies and sent as they are: %s has no "+
+			"effect on them", turns, strings.Join(idle, ", ")))
 	}
 	if otherwise > 0 {
-		says := map[bool]string{true: `do not say "stream":true although --streaming is given`, false: `say "stream":true although --streaming is not given`}
-		warnings = append(warnings, fmt.Sprintf("%d of %d request bodies %s: they are sent as they are", otherwise, turns, says[cfg.Endpoint.Streaming]))
+		says := map[bool]string{true: `do not say "stream":true although --streaming is given`,
+			false: `say "stream":true although --streaming is not given`}
+		warnings = append(warnings, fmt.Sprintf("%d of %d request bodies %s: they are sent as they are", otherwise,
+			turns, says[cfg.Endpoint.Streaming]))
 	}
 	return warnings
 }

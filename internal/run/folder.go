@@ -15,9 +15,9 @@ import (
 // maxFolders bounds the numbers behind the name of a default folder.
 const maxFolders = 1000
 
-// ChooseFolder gives the default folder of a run a number, -2 and so on, while it holds the results of another benchmark:
-// of another configuration or another server. Results of the same one are replaced, and a folder that the user named is
-// used as it is. The returned note says why the folder is another one; "" if it is not.
+// ChooseFolder gives the default folder of a run a number, -2 and so on, while it holds the results of another
+// benchmark: of another configuration or another server. Results of the same one are replaced, and a folder that the
+// user named is used as it is. The returned note says why the folder is another one; "" if it is not.
 func ChooseFolder(cfg *config.Run) (note string, err error) {
 	a := &cfg.Artifacts
 	if !a.Derived {
@@ -34,17 +34,21 @@ func ChooseFolder(cfg *config.Run) (note string, err error) {
 		}
 		a.Dir = own.Dir
 		if n > 1 {
-			note = fmt.Sprintf("The folder %s holds the results of another benchmark: this one writes to %s; --artifact-dir and --overwrite choose otherwise", first, a.Dir)
+			note = fmt.Sprintf("The folder %s holds the results of another benchmark: this one writes to %s; "+
+				"--artifact-dir and --overwrite choose otherwise", first, a.Dir)
 		}
 		return note, nil
 	}
-	return "", fmt.Errorf("%s and %d folders named after it hold results of other benchmarks; choose a folder with --artifact-dir, or give --overwrite", first, maxFolders-1)
+	return "", fmt.Errorf("%s and %d folders named after it hold results of other benchmarks; choose a folder with "+
+		"--artifact-dir, or give --overwrite", first, maxFolders-1)
 }
 
-// heldConfiguration is the hash of the configuration whose results are in a folder, of a single run or of the first one of
-// a series, even if it was killed; false if there are none. It is "" where the results do not say it: they are the original program's.
+// heldConfiguration is the hash of the configuration whose results are in a folder, of a single run or of the first one
+// of a series, even if it was killed; false if there are none. It is "" where the results do not say it: they are the
+// original program's.
 func heldConfiguration(a config.Artifacts) (hash string, holds bool) {
-	for _, below := range []string{".", filepath.Join("profile_runs", "run_0001"), filepath.Join("profile_runs", "trial_0001")} {
+	for _, below := range []string{".", filepath.Join("profile_runs", "run_0001"),
+		filepath.Join("profile_runs", "trial_0001")} {
 		own := a
 		own.Dir = filepath.Join(a.Dir, below)
 		if figures, err := summary.ReadFigures(own.Path(config.SummaryJSON)); err == nil {
@@ -83,8 +87,8 @@ func (e *execution) openDirectory(context.Context) error {
 	return nil
 }
 
-// clearDirectory removes what an earlier run left under the same names. That is done when the dataset is known: a mistake
-// in it must not cost older results, and it may be made of one of them.
+// clearDirectory removes what an earlier run left under the same names. That is done when the dataset is known: a
+// mistake in it must not cost older results, and it may be made of one of them.
 func (e *execution) clearDirectory(context.Context) error {
 	a := &e.cfg.Artifacts
 	replaced, err := summary.ReadFigures(a.Path(config.SummaryJSON))
@@ -97,7 +101,8 @@ func (e *execution) clearDirectory(context.Context) error {
 	json, csv := a.PhaseNames()
 	ofPhases, folders := report.StalePhases(a.Dir, json, csv)
 	if err := artifact.RemoveStale(append(stale, ofPhases...)...); err != nil {
-		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with "+
+			"--artifact-dir", err)
 	}
 	for _, folder := range folders {
 		_ = os.Remove(folder) // which fails, as it should, when it holds anything else

@@ -82,8 +82,9 @@ func (w *gpuWatch) newCollector() (collect.Collector, error) {
 	fetch.ReachabilityTimeout = env.ReachabilityTimeout
 	if g.Collector != "" {
 		return collect.NewLocal(collect.LocalOptions{
-			Vendor: g.Collector, Interval: env.CollectionInterval, OpenTimeout: env.ReachabilityTimeout, CloseTimeout: env.ShutdownTimeout,
-			Catalog: w.catalog, Sink: w, WallNS: fetch.WallNS, Log: log,
+			Vendor: g.Collector, Interval: env.CollectionInterval, OpenTimeout: env.ReachabilityTimeout,
+			CloseTimeout: env.ShutdownTimeout,
+			Catalog:      w.catalog, Sink: w, WallNS: fetch.WallNS, Log: log,
 		}), nil
 	}
 	dialects := map[string]gpu.Dialect{"dcgm": gpu.DCGM, "amd_dme": gpu.DeviceMetricsExporter}
@@ -92,7 +93,8 @@ func (w *gpuWatch) newCollector() (collect.Collector, error) {
 		given = append(given, collect.Exporter{URL: x.URL, Dialect: dialects[x.Collector]})
 	}
 	return collect.NewExporters(collect.ExporterOptions{
-		Defaults: env.Endpoints, Given: given, Interval: env.CollectionInterval, Fetch: fetch, Catalog: w.catalog, Sink: w, Log: log,
+		Defaults: env.Endpoints, Given: given, Interval: env.CollectionInterval, Fetch: fetch, Catalog: w.catalog,
+		Sink: w, Log: log,
 	})
 }
 
@@ -202,8 +204,8 @@ func (w *gpuWatch) end() error {
 // runningShare bounds the part of the time in which the state of a run that goes on is computed.
 const runningShare = 100
 
-// soFar is what the GPUs did since the start of the profiling phase, without the efficiency of requests that are not over;
-// nil where there is nothing to tell. Of many readings it is as old as the computing must be seldom.
+// soFar is what the GPUs did since the start of the profiling phase, without the efficiency of requests that are not
+// over; nil where there is nothing to tell. Of many readings it is as old as the computing must be seldom.
 func (w *gpuWatch) soFar(startNS, nowNS int64) *summary.GPUState {
 	if w == nil || !w.enabled || startNS == 0 {
 		return nil
@@ -248,13 +250,15 @@ func (w *gpuWatch) finish(o *outcome) error {
 		return err
 	}
 	for _, d := range w.store.Late(window, max(3*int64(w.e.cfg.Env.GPU.CollectionInterval), int64(time.Second))) {
-		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the load; its energy is that up to then",
+		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the "+
+			"load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
 	w.state.Efficiency = w.store.Efficiency(window, w.load(result))
 	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
-			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
+			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its " +
+				"GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
 		}
 	}
 	result.AddGPUs(w.state)

@@ -34,7 +34,8 @@ func gpuEnv(t *testing.T, defaults ...string) {
 		list = "http://127.0.0.1:1/metrics"
 	}
 	for name, value := range map[string]string{
-		"AIPERF_GPU_COLLECTION_INTERVAL": "0.02", "AIPERF_GPU_REACHABILITY_TIMEOUT": "2", "AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS": list,
+		"AIPERF_GPU_COLLECTION_INTERVAL": "0.02", "AIPERF_GPU_REACHABILITY_TIMEOUT": "2",
+		"AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS": list,
 	} {
 		before, had := scrapeEnv[name]
 		scrapeEnv[name] = value
@@ -110,13 +111,16 @@ func hostOf(url string) string { return strings.TrimPrefix(url, "http://") }
 // run is its duration times that.
 func TestPowerAndEnergyOfAKnownCurve(t *testing.T) {
 	gpuEnv(t)
-	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ITL: 2 * time.Millisecond, GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
-	w := watch(t, url, Options{}, "--no-server-metrics", "--gpu-telemetry", url+"/dcgm1/metrics", "--concurrency", "2", "--request-count", "20", "--streaming")
+	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ITL: 2 * time.Millisecond,
+		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
+	w := watch(t, url, Options{}, "--no-server-metrics", "--gpu-telemetry", url+"/dcgm1/metrics", "--concurrency", "2",
+		"--request-count", "20", "--streaming")
 	e := w.gpus(t)
 	gpus := e.Telemetry.Endpoints[hostOf(url)+"/dcgm1"].GPUs
 	for _, key := range []string{"gpu_0", "gpu_1"} {
 		m := gpus[key].Metrics
-		if m["gpu_power_usage"]["avg"] != 385.0 || m["gpu_power_usage"]["std"] != 0.0 || m["sm_utilization"]["avg"] != 50.0 {
+		if m["gpu_power_usage"]["avg"] != 385.0 || m["gpu_power_usage"]["std"] != 0.0 ||
+			m["sm_utilization"]["avg"] != 50.0 {
 			t.Errorf("%s: %v", key, m)
 		}
 		if len(m["energy_consumption"]) != 2 {
@@ -132,7 +136,8 @@ func TestPowerAndEnergyOfAKnownCurve(t *testing.T) {
 	if joules < 770*seconds-1 || joules > 770*(seconds+1) {
 		t.Errorf("%v J in %v s at 770 W", joules, seconds)
 	}
-	if got, want := w.avg(t, "output_tokens_per_joule"), w.avg(t, "total_output_tokens")/joules; math.Abs(got-want) > 1e-9 {
+	if got, want := w.avg(t, "output_tokens_per_joule"),
+		w.avg(t, "total_output_tokens")/joules; math.Abs(got-want) > 1e-9 {
 		t.Errorf("tokens per joule %v, want %v", got, want)
 	}
 	if got := w.avg(t, "energy_per_user"); math.Abs(got-joules/2) > 1e-9 {
@@ -142,13 +147,15 @@ func TestPowerAndEnergyOfAKnownCurve(t *testing.T) {
 		t.Errorf("energy per request %v, want %v", got, joules/20)
 	}
 	text := w.console(t)
-	for _, want := range []string{"AIPerf | GPU Telemetry Summary", "1/1 telemetry sources reachable", "dcgm1 ✔", "| GPU 1 | NVIDIA H200", "GPU Power Efficiency", "Total GPU Power (2 GPUs) (W)"} {
+	for _, want := range []string{"AIPerf | GPU Telemetry Summary", "1/1 telemetry sources reachable", "dcgm1 ✔",
+		"| GPU 1 | NVIDIA H200", "GPU Power Efficiency", "Total GPU Power (2 GPUs) (W)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
 	csv := string(fileOf(t, w.dir, "profile_export_aiperf.csv"))
-	if !strings.Contains(csv, "\r\n\r\n\r\nEndpoint,GPU_Index,GPU_Name,GPU_UUID,Platform,Metric,avg,min,max,p1,") || !strings.Contains(csv, ",GPU Power Usage (W),385.00,385.00,385.00,") {
+	if !strings.Contains(csv, "\r\n\r\n\r\nEndpoint,GPU_Index,GPU_Name,GPU_UUID,Platform,Metric,avg,min,max,p1,") ||
+		!strings.Contains(csv, ",GPU Power Usage (W),385.00,385.00,385.00,") {
 		t.Errorf("CSV:\n%s", csv)
 	}
 	lines := w.gpuLines(t)
@@ -162,7 +169,8 @@ func TestTrapDefaultsAreExportedWithoutATable(t *testing.T) {
 	gpuEnv(t, "http://127.0.0.1:1/metrics", url+"/dcgm1")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4")
 	e := w.gpus(t)
-	if want := []string{url + "/dcgm1/metrics"}; e.Telemetry == nil || !slices.Equal(e.Telemetry.Summary.Configured, want) || !slices.Equal(e.Telemetry.Summary.Successful, want) {
+	if want := []string{url + "/dcgm1/metrics"}; e.Telemetry == nil ||
+		!slices.Equal(e.Telemetry.Summary.Configured, want) || !slices.Equal(e.Telemetry.Summary.Successful, want) {
 		t.Errorf("got %+v", e.Telemetry)
 	}
 	if text := w.console(t); strings.Contains(text, "GPU") {
@@ -180,7 +188,8 @@ func TestTrapNoItemIsNotNoFlag(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, url+"/dcgm1")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry")
-	if text := w.console(t); !strings.Contains(text, "GPU Telemetry Summary") || !strings.Contains(text, "1/1 telemetry sources reachable") {
+	if text := w.console(t); !strings.Contains(text, "GPU Telemetry Summary") ||
+		!strings.Contains(text, "1/1 telemetry sources reachable") {
 		t.Errorf("no table:\n%s", text)
 	}
 }
@@ -189,15 +198,19 @@ func TestTrapAnExporterIsScrapedAndListedOnce(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
 	f := before(t, url, nil)
 	gpuEnv(t, f.URL+"/dcgm1/metrics")
-	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry", hostOf(f.URL)+"/dcgm1/", "127.0.0.1:1")
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry",
+		hostOf(f.URL)+"/dcgm1/", "127.0.0.1:1")
 	e := w.gpus(t)
-	if want := []string{f.URL + "/dcgm1/metrics", "http://127.0.0.1:1/metrics"}; !slices.Equal(e.Telemetry.Summary.Configured, want) || len(e.Telemetry.Summary.Successful) != 1 {
+	if want := []string{f.URL + "/dcgm1/metrics",
+		"http://127.0.0.1:1/metrics"}; !slices.Equal(e.Telemetry.Summary.Configured, want) ||
+		len(e.Telemetry.Summary.Successful) != 1 {
 		t.Errorf("got %+v", e.Telemetry.Summary)
 	}
 	if w.warnings("no metrics from http://127.0.0.1:1/metrics (") != 1 {
 		t.Error("the exporter that is down is not told once")
 	}
-	if text := w.console(t); !strings.Contains(text, "1/2 telemetry sources reachable") || !strings.Contains(text, "127.0.0.1:1 ✘ (unreachable)") {
+	if text := w.console(t); !strings.Contains(text, "1/2 telemetry sources reachable") ||
+		!strings.Contains(text, "127.0.0.1:1 ✘ (unreachable)") {
 		t.Errorf("got:\n%s", text)
 	}
 }
@@ -207,10 +220,12 @@ func TestTrapADefaultThatIsDownIsNeverMentioned(t *testing.T) {
 	gpuEnv(t, "http://127.0.0.1:1/metrics", url+"/dcgm1/metrics")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry", "127.0.0.1:2")
 	s := w.gpus(t).Telemetry.Summary
-	if want := []string{"http://127.0.0.1:2/metrics", url + "/dcgm1/metrics"}; !slices.Equal(s.Configured, want) || !slices.Equal(s.Successful, want[1:]) {
+	if want := []string{"http://127.0.0.1:2/metrics", url + "/dcgm1/metrics"}; !slices.Equal(s.Configured, want) ||
+		!slices.Equal(s.Successful, want[1:]) {
 		t.Errorf("got %+v", s)
 	}
-	if !strings.Contains(w.lines, "GPU telemetry enabled - 1/2 endpoint(s) reachable") || strings.Contains(w.lines, "127.0.0.1:1/") {
+	if !strings.Contains(w.lines, "GPU telemetry enabled - 1/2 endpoint(s) reachable") ||
+		strings.Contains(w.lines, "127.0.0.1:1/") {
 		t.Error("the log is wrong")
 	}
 }
@@ -225,7 +240,8 @@ func TestWithoutExportersNothingIsWritten(t *testing.T) {
 	if !strings.Contains(w.lines, "GPU telemetry disabled - no DCGM endpoints reachable") {
 		t.Error("nothing is said")
 	}
-	if text := w.console(t); !strings.Contains(text, "No GPU telemetry data collected during the benchmarking run.") || !strings.Contains(text, "Unreachable endpoints:") {
+	if text := w.console(t); !strings.Contains(text, "No GPU telemetry data collected during the benchmarking run.") ||
+		!strings.Contains(text, "Unreachable endpoints:") {
 		t.Errorf("got:\n%s", text)
 	}
 }
@@ -259,12 +275,14 @@ func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", dir)
-		w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "6", "--concurrency", "1", "--gpu-telemetry", "pynvml")
+		w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "6", "--concurrency", "1",
+			"--gpu-telemetry", "pynvml")
 		lines := w.gpuLines(t)
 		if f.asked("/dcgm1/metrics") != 0 || len(lines) == 0 || lines[0]["dcgm_url"] != "pynvml://localhost" {
 			t.Errorf("an exporter was asked %d times; %d lines", f.asked("/dcgm1/metrics"), len(lines))
 		}
-		if e := w.gpus(t); e.Telemetry == nil || !slices.Equal(e.Telemetry.Summary.Configured, []string{"pynvml://localhost"}) {
+		if e := w.gpus(t); e.Telemetry == nil ||
+			!slices.Equal(e.Telemetry.Summary.Configured, []string{"pynvml://localhost"}) {
 			t.Fatalf("telemetry %+v", e.Telemetry)
 		}
 		if got := w.avg(t, "total_gpu_power"); got != 250.5 {
@@ -274,7 +292,8 @@ func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	cfg := watching(t, t.TempDir(), url, "--no-server-metrics", "--gpu-telemetry", "pynvml")
 	_, err := executeQuietly(t, cfg)
-	if err == nil || !strings.Contains(err.Error(), "--gpu-telemetry pynvml") || !strings.Contains(err.Error(), "nvidia-smi") {
+	if err == nil || !strings.Contains(err.Error(), "--gpu-telemetry pynvml") ||
+		!strings.Contains(err.Error(), "nvidia-smi") {
 		t.Errorf("got %v", err)
 	}
 	if f.asked("/dcgm1/metrics") != 0 {
@@ -286,7 +305,8 @@ func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
 func TestTrapUnchangedPagesAreNoReadings(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, GPU: mockserver.GPUOptions{Fault: "constant"}})
 	gpuEnv(t, url+"/dcgm1/metrics")
-	w := watch(t, url, Options{}, "--server-metrics", url+"/dcgm1/metrics", "--concurrency", "1", "--request-count", "15")
+	w := watch(t, url, Options{}, "--server-metrics", url+"/dcgm1/metrics", "--concurrency", "1", "--request-count",
+		"15")
 	lines := 0
 	for _, l := range w.gpuLines(t) {
 		if l["gpu_index"] == 0.0 {
@@ -313,7 +333,8 @@ func TestFaultsOfExporters(t *testing.T) {
 	}{
 		{"a sensor without a value", "nan", func(t *testing.T, w *watchedRun) {
 			gpus := only(t, w)
-			if _, has := gpus["gpu_0"].Metrics["gpu_power_usage"]; has || gpus["gpu_1"].Metrics["gpu_power_usage"] == nil || gpus["gpu_0"].Metrics["gpu_temperature"] == nil {
+			if _, has := gpus["gpu_0"].Metrics["gpu_power_usage"]; has ||
+				gpus["gpu_1"].Metrics["gpu_power_usage"] == nil || gpus["gpu_0"].Metrics["gpu_temperature"] == nil {
 				t.Errorf("got %v", gpus)
 			}
 			m, _ := w.outcome.Result.Find("total_gpu_power")
@@ -354,7 +375,8 @@ func TestFaultsOfExporters(t *testing.T) {
 		{"pages that never come", "never;rate=0.3", func(*testing.T, *watchedRun) {}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond, GPU: mockserver.GPUOptions{Fault: x.fault, Load: &mockserver.LoadCurve{{Load: 0.5}}}})
+			url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond,
+				GPU: mockserver.GPUOptions{Fault: x.fault, Load: &mockserver.LoadCurve{{Load: 0.5}}}})
 			gpuEnv(t, url+"/dcgm1/metrics")
 			if strings.Contains(x.fault, "never") {
 				scrapeEnv["AIPERF_GPU_REACHABILITY_TIMEOUT"] = "1"
@@ -364,7 +386,8 @@ func TestFaultsOfExporters(t *testing.T) {
 			if strings.Contains(x.fault, "_after_s=1") {
 				requests = 60 // some 2 s
 			}
-			w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", strconv.FormatInt(requests, 10))
+			w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count",
+				strconv.FormatInt(requests, 10))
 			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("the run took %s", took)
 			}
@@ -402,7 +425,8 @@ func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		_, _ = w.Write([]byte(powerLine("DCGM_FI_DEV_POWER_USAGE", 385) + powerLine("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 1e6*float64(pages))))
+		_, _ = w.Write([]byte(powerLine("DCGM_FI_DEV_POWER_USAGE",
+			385) + powerLine("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 1e6*float64(pages))))
 	}})
 	gpuEnv(t, exporter.URL)
 	url := serve(t, mockserver.Options{TTFT: 40 * time.Millisecond})
@@ -411,7 +435,8 @@ func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
 	if e.Telemetry == nil || len(e.Telemetry.Errors) != 1 || w.warnings("GPU telemetry: scraping") != 1 {
 		t.Fatalf("telemetry %+v", e.Telemetry)
 	}
-	if w.avg(t, "total_gpu_power") != 385 || w.avg(t, "total_gpu_energy") <= 0 || w.outcome.Result.Counts.Successes != 15 {
+	if w.avg(t, "total_gpu_power") != 385 || w.avg(t, "total_gpu_energy") <= 0 ||
+		w.outcome.Result.Counts.Successes != 15 {
 		t.Error("what was read before is lost")
 	}
 }
@@ -419,12 +444,16 @@ func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
 // An exporter that refuses is one line with its reason, and no failure.
 func TestExportersThatRefuseAreToldWithTheirReason(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
-	refused := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }})
+	refused := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}})
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	gpuEnv(t)
-	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", refused.URL, secure.URL, "127.0.0.1:1")
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", refused.URL,
+		secure.URL, "127.0.0.1:1")
 	for _, part := range []string{
 		refused.URL + "/metrics (answered with status 401 Unauthorized)",
 		secure.URL + "/metrics (cannot connect to " + strings.TrimPrefix(secure.URL, "https://") + " [",
@@ -478,7 +507,8 @@ func TestCustomMetricsFile(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, url+"/dcgm1/metrics")
 	file := filepath.Join(t.TempDir(), "m.csv")
-	if err := os.WriteFile(file, []byte("DCGM_FI_DEV_SM_CLOCK, gauge, SM clock frequency (in MHz)\nnonsense\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("DCGM_FI_DEV_SM_CLOCK, gauge, SM clock frequency (in MHz)\nnonsense\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry", file)
@@ -508,9 +538,11 @@ func TestCustomMetricsFileWithoutAMetric(t *testing.T) {
 
 func TestAMDExporterIsKnownByItsPage(t *testing.T) {
 	gpuEnv(t)
-	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 1}}}})
+	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond,
+		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 1}}}})
 	for _, prefix := range []string{"", "amd_dme:"} {
-		w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", "5", "--gpu-telemetry", prefix+url+"/amd/metrics")
+		w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", "5",
+			"--gpu-telemetry", prefix+url+"/amd/metrics")
 		if got := only(t, w)["gpu_0"].Metrics["amd_power"]["avg"]; got != 750.0 {
 			t.Errorf("power %v", got)
 		}
@@ -518,7 +550,8 @@ func TestAMDExporterIsKnownByItsPage(t *testing.T) {
 			t.Error("the fleet's power is wrong")
 		}
 	}
-	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", "dcgm:"+url+"/amd/metrics")
+	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry",
+		"dcgm:"+url+"/amd/metrics")
 	if w.gpus(t).Telemetry != nil {
 		t.Error("DCGM was asked for")
 	}

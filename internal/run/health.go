@@ -61,7 +61,8 @@ func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 		h.tool.Add(float64(ex.StartNS - c.IssuedNS))
 		h.wait.Add(float64(max(0, ex.Timing.Blocked)))
 	}
-	if ex.Timing.Reused == 1 && ex.Timing.Blocked == 0 && ex.SentNS != 0 && j.Body != nil && len(j.Body.Bytes) <= shortBody {
+	if ex.Timing.Reused == 1 && ex.Timing.Blocked == 0 && ex.SentNS != 0 && j.Body != nil &&
+		len(j.Body.Bytes) <= shortBody {
 		h.send.Add(float64(ex.SentNS - ex.StartNS))
 	}
 	if ex.StampedReads > 0 {
@@ -142,8 +143,9 @@ func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.
 		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: client.StampError,
 		Requests:             counts.Completed(),
 		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort, Resent: h.resent,
-		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait, SendTime: &h.send,
-		ReadLag: &h.read, FirstReadLag: &h.firstRead,
+		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait,
+		SendTime: &h.send,
+		ReadLag:  &h.read, FirstReadLag: &h.firstRead,
 	}
 	if h.gaps > 0 {
 		in.CoalescedShare = float64(h.sharedInstants) / float64(h.gaps)

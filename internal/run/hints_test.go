@@ -26,7 +26,8 @@ func TestUnknownModelNamesThoseOfTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(out.Console.Notes, "\n"); !strings.Contains(notes, s.URL+"/v1/models offers 2 models: other, another") {
+	if notes := strings.Join(out.Console.Notes, "\n"); !strings.Contains(notes,
+		s.URL+"/v1/models offers 2 models: other, another") {
 		t.Errorf("notes %q", notes)
 	}
 	if len(out.Hints) != 1 || !strings.Contains(out.Hints[0].Try, "--model") {

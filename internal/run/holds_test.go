@@ -22,29 +22,34 @@ func (talks) At(int) *dataset.Conversation {
 func TestAFileOutsideOfMemoryIsHeldAgainstTheEndpoint(t *testing.T) {
 	completions, _ := api.Lookup("completions")
 	stored := &dataset.Dataset{Store: &talks{endless{n: 5}}}
-	if err := checkHistories(stored, completions); err == nil || !strings.Contains(err.Error(), "takes single turns, but conversation s has 2") {
+	if err := checkHistories(stored, completions); err == nil ||
+		!strings.Contains(err.Error(), "takes single turns, but conversation s has 2") {
 		t.Errorf("histories: %v", err)
 	}
 	stored.DefaultContextMode = dataset.MessageArrayWithResponses
 	if err := checkHistories(stored, completions); err != nil {
 		t.Errorf("turns that are sent alone: %v", err)
 	}
-	payload := dataset.Conversation{Turns: []dataset.Turn{{RawPayload: []byte(`{"stream":true}`)}, {RawPayload: []byte(`{}`)}, {Images: texts("", "x")}}}
+	payload := dataset.Conversation{Turns: []dataset.Turn{{RawPayload: []byte(`{"stream":true}`)},
+		{RawPayload: []byte(`{}`)}, {Images: texts("", "x")}}}
 	for name, data := range map[string]*dataset.Dataset{
 		"memory": {Conversations: []dataset.Conversation{payload}},
 		"file":   {Store: &talks{endless{n: 5, holds: dataset.Holds{Payloads: 2, Streams: 1, Images: 1}}}},
 	} {
-		if got := strings.Join(unsentMedia(data, completions), ""); got != "1 turns have images, which --endpoint-type completions does not send" {
+		if got := strings.Join(unsentMedia(data, completions),
+			""); got != "1 turns have images, which --endpoint-type completions does not send" {
 			t.Errorf("%s: %s", name, got)
 		}
-		for streaming, want := range map[bool]string{true: "1 of 2 request bodies do not say", false: "1 of 2 request bodies say"} {
+		for streaming, want := range map[bool]string{true: "1 of 2 request bodies do not say",
+			false: "1 of 2 request bodies say"} {
 			cfg := &config.Run{}
 			cfg.Endpoint.Streaming = streaming
 			if got := strings.Join(verbatimWarnings(data, cfg), ""); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %q", name, got)
 			}
 		}
-		if err := checkCacheBust(data, "system_prefix"); err == nil || !strings.Contains(err.Error(), "2 turns are sent as they are") {
+		if err := checkCacheBust(data, "system_prefix"); err == nil ||
+			!strings.Contains(err.Error(), "2 turns are sent as they are") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 func pictures(addresses ...string) *dataset.Dataset {
 	d := &dataset.Dataset{}
 	for _, a := range addresses {
-		d.Conversations = append(d.Conversations, dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
+		d.Conversations = append(d.Conversations,
+			dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
 	}
 	return d
 }
@@ -47,7 +48,8 @@ func TestImagesAreFetchedOnceAndAFewAtATime(t *testing.T) {
 	if asked.Load() != 6 || most.Load() > 2 {
 		t.Errorf("%d downloads, %d at a time", asked.Load(), most.Load())
 	}
-	for i, want := range map[int]string{0: "data:image/png;base64,LzA=", 6: "data:image/png;base64,LzA=", 12: "data:image/png;base64,QQ=="} {
+	for i, want := range map[int]string{0: "data:image/png;base64,LzA=", 6: "data:image/png;base64,LzA=",
+		12: "data:image/png;base64,QQ=="} {
 		if got := d.Conversations[i].Turns[0].Images[0].Contents[0]; got != want {
 			t.Errorf("picture %d is %s", i, got)
 		}
@@ -64,7 +66,8 @@ func TestDownloadOfAnImageIsBounded(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	parsed, err := config.Parse([]string{"--model", "m"}, func(name string) (string, bool) {
-		value, ok := map[string]string{"AIPERF_DATASET_MEDIA_DOWNLOAD_TIMEOUT": "7", "AIPERF_DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY": "3"}[name]
+		value, ok := map[string]string{"AIPERF_DATASET_MEDIA_DOWNLOAD_TIMEOUT": "7",
+			"AIPERF_DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY": "3"}[name]
 		return value, ok
 	})
 	if err != nil {

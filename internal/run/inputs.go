@@ -28,7 +28,8 @@ func (c *content) writeInputs(context.Context) error {
 		c.warnInputsLeftOut()
 		return nil
 	}
-	err := report.WriteInputs(c.cfg.Artifacts.Path(config.InputsJSON), c.redactor, c.cfg.Env.Dataset.InputsMaxBytes, c.inputs())
+	err := report.WriteInputs(c.cfg.Artifacts.Path(config.InputsJSON), c.redactor, c.cfg.Env.Dataset.InputsMaxBytes,
+		c.inputs())
 	var payload *report.PayloadError
 	switch {
 	case errors.As(err, &payload):
@@ -67,7 +68,8 @@ func (c *content) inputs() iter.Seq2[report.Input, error] {
 }
 
 func (c *content) warnInputsLeftOut() {
-	c.log.Warn(fmt.Sprintf("inputs.json is left out: it would be larger than %d bytes; AIPERF_DATASET_INPUTS_JSON_MAX_BYTES sets the limit, 0 is none",
+	c.log.Warn(fmt.Sprintf("inputs.json is left out: it would be larger than %d bytes; "+
+		"AIPERF_DATASET_INPUTS_JSON_MAX_BYTES sets the limit, 0 is none",
 		c.cfg.Env.Dataset.InputsMaxBytes))
 }
 
@@ -117,7 +119,8 @@ func (c *content) pluginPayload(payload []byte, err error) (text []byte, ok bool
 		return payload, true
 	case errors.As(err, &known):
 		c.unencoded.Do(func() {
-			c.log.Warn("inputs.json lacks turns that the plugin could not encode", "error", c.redactor.Text(err.Error()))
+			c.log.Warn("inputs.json lacks turns that the plugin could not encode", "error",
+				c.redactor.Text(err.Error()))
 		})
 		return nil, false
 	case err == nil && !json.Valid(payload):

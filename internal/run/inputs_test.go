@@ -24,7 +24,8 @@ func (e *endless) Holds() dataset.Holds { return e.holds }
 
 func (e *endless) At(int) *dataset.Conversation {
 	e.asked++
-	return &dataset.Conversation{SessionID: "s", Turns: []dataset.Turn{{Texts: []dataset.Media{{Contents: []string{e.text}}}}}}
+	return &dataset.Conversation{SessionID: "s",
+		Turns: []dataset.Turn{{Texts: []dataset.Media{{Contents: []string{e.text}}}}}}
 }
 
 func TestTheSizeOfInputsIsGuessedFromFewConversations(t *testing.T) {
@@ -45,7 +46,8 @@ func TestTheSizeOfInputsIsGuessedFromFewConversations(t *testing.T) {
 		{10, 10, false}, // few are written at once
 	} {
 		store := &endless{n: test.n, text: "hello"}
-		c := &content{target: &target{base: &base{cfg: &config.Run{}}, endpoint: point}, data: &dataset.Dataset{Store: store}}
+		c := &content{target: &target{base: &base{cfg: &config.Run{}}, endpoint: point},
+			data: &dataset.Dataset{Store: store}}
 		c.cfg.Env.Dataset.InputsMaxBytes = test.limit
 		if got := c.inputsWillBeTooLarge(); got != test.want || store.asked > inputSamples {
 			t.Errorf("%+v: %v after %d conversations", test, got, store.asked)

@@ -60,7 +60,8 @@ func (w *watchedRun) shown() (lines int, finding bool) {
 }
 
 // inference passes requests to a server and lets change the bodies and the replies' writers; pages go through.
-func inference(t *testing.T, behind string, handle func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
+func inference(t *testing.T, behind string,
+	handle func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
 	target, err := url.Parse(behind)
 	if err != nil {
@@ -111,7 +112,8 @@ func TestServerTotalsAgreeWithTheRuns(t *testing.T) {
 				t.Errorf("%+v", row)
 			}
 			for _, q := range []reconcile.Quantity{reconcile.PromptTokens, reconcile.GeneratedTokens} {
-				if row := r.Row(q); (row.Status == reconcile.Absent) != (backend == "triton") || row.Status == reconcile.Agrees && row.ClientMetric[:5] != "usage" {
+				if row := r.Row(q); (row.Status == reconcile.Absent) != (backend == "triton") ||
+					row.Status == reconcile.Agrees && row.ClientMetric[:5] != "usage" {
 					t.Errorf("%+v", row)
 				}
 			}
@@ -148,47 +150,56 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 			}},
 		{name: "chat template", cause: reconcile.Template, verdict: reconcile.VerdictExplained,
 			at: func(t *testing.T) string {
-				return inference(t, serve(t, mockserver.Options{}), func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-					body, _ := io.ReadAll(r.Body)
-					setBody(r, bytes.Replace(without(body), []byte(`"content":"`), []byte(`"content":"You are a helpful assistant indeed. `), 1))
-					next.ServeHTTP(w, r)
-				})
+				return inference(t, serve(t, mockserver.Options{}),
+					func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+						body, _ := io.ReadAll(r.Body)
+						setBody(r, bytes.Replace(without(body), []byte(`"content":"`),
+							[]byte(`"content":"You are a helpful assistant indeed. `), 1))
+						next.ServeHTTP(w, r)
+					})
 			},
 			check: func(r *reconcile.Reconciliation) bool {
-				return strings.Contains(r.Sentence(), "a request: its chat template") && r.Row(reconcile.PromptTokens).Tokenized
+				return strings.Contains(r.Sentence(), "a request: its chat template") &&
+					r.Row(reconcile.PromptTokens).Tokenized
 			}},
 		{name: "one replica of two", cause: reconcile.Replicas, verdict: reconcile.VerdictDiffer, warned: 1,
 			at: func(t *testing.T) string {
 				second, _ := url.Parse(serve(t, mockserver.Options{}))
 				other := httputil.NewSingleHostReverseProxy(second)
 				var asked atomic.Int64
-				return inference(t, serve(t, mockserver.Options{}), func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-					if asked.Add(1)%2 == 0 {
-						next = other
-					}
-					next.ServeHTTP(w, r)
-				})
+				return inference(t, serve(t, mockserver.Options{}),
+					func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+						if asked.Add(1)%2 == 0 {
+							next = other
+						}
+						next.ServeHTTP(w, r)
+					})
 			},
 			check: func(r *reconcile.Reconciliation) bool { return r.Row(reconcile.Requests).Server == 20 }},
-		{name: "requests that the client gave up", cause: reconcile.Dropped, verdict: reconcile.VerdictExplained, warned: 1,
-			args: []string{"--request-cancellation-rate", "50", "--request-cancellation-delay", "0", "--random-seed", "1"},
+		{name: "requests that the client gave up", cause: reconcile.Dropped, verdict: reconcile.VerdictExplained,
+			warned: 1,
+			args: []string{"--request-cancellation-rate", "50", "--request-cancellation-delay", "0", "--random-seed",
+				"1"},
 			at: func(t *testing.T) string {
-				return inference(t, serve(t, mockserver.Options{}), func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-					next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // a server that goes on
-				})
+				return inference(t, serve(t, mockserver.Options{}),
+					func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+						next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // a server that goes on
+					})
 			}},
 		{name: "a server started anew", verdict: reconcile.VerdictNotCompared,
 			at: func(t *testing.T) string {
 				return serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, MetricsFault: "reset_after_s=0.3"})
 			},
 			check: func(r *reconcile.Reconciliation) bool {
-				return strings.Contains(r.Sentence(), "counters went back") && r.Row(reconcile.Requests).Status == reconcile.Absent
+				return strings.Contains(r.Sentence(), "counters went back") &&
+					r.Row(reconcile.Requests).Status == reconcile.Absent
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := compared(t, c.at(t), c.args...)
 			r := w.reconciled(t)
-			if r.Verdict != c.verdict || c.cause != "" && (len(r.Causes) == 0 || r.Causes[0] != c.cause) || c.check != nil && !c.check(r) {
+			if r.Verdict != c.verdict || c.cause != "" && (len(r.Causes) == 0 || r.Causes[0] != c.cause) ||
+				c.check != nil && !c.check(r) {
 				t.Errorf("%s %v: %s\n%+v\n%+v", r.Verdict, r.Causes, r.Sentence(), r.Rows, r.Client)
 			}
 			if lines, finding := w.shown(); lines != 1 || finding != (c.cause != "") {
@@ -227,7 +238,8 @@ func TestRequestsSentAgainAreFoundInTheServersTotals(t *testing.T) {
 	})
 	w := compared(t, at, "--concurrency", "4")
 	r := w.reconciled(t)
-	if r.Client.Resent != 2 || r.Verdict != reconcile.VerdictExplained || !slices.Equal(r.Causes, []reconcile.Cause{reconcile.Resent}) || r.Row(reconcile.Requests).Server != 42 {
+	if r.Client.Resent != 2 || r.Verdict != reconcile.VerdictExplained ||
+		!slices.Equal(r.Causes, []reconcile.Cause{reconcile.Resent}) || r.Row(reconcile.Requests).Server != 42 {
 		t.Errorf("%s %v: %s\n%+v", r.Verdict, r.Causes, r.Sentence(), r.Client)
 	}
 }
@@ -250,14 +262,16 @@ func TestWarmUpIsInTheServersTotalsWithoutAScrapeAfterIt(t *testing.T) {
 	}))
 	defer at.Close()
 	r := compared(t, at.URL, "--concurrency", "2", "--warmup-request-count", fmt.Sprint(warmup)).reconciled(t)
-	if r.Client.WarmUp != warmup || !slices.Equal(r.Causes, []reconcile.Cause{reconcile.WarmUp}) || r.Row(reconcile.Requests).Difference != warmup {
+	if r.Client.WarmUp != warmup || !slices.Equal(r.Causes, []reconcile.Cause{reconcile.WarmUp}) ||
+		r.Row(reconcile.Requests).Difference != warmup {
 		t.Errorf("%s %v: %s\n%+v", r.Verdict, r.Causes, r.Sentence(), r.Client)
 	}
 }
 
 // A server of an unknown kind, one without a page, and a run without server metrics have no comparison.
 func TestNoComparisonWithoutCounters(t *testing.T) {
-	unknown := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/metrics": page("# TYPE acme_requests_total counter\nacme_requests_total 1\n")})
+	unknown := before(t, serve(t, mockserver.Options{}),
+		map[string]http.HandlerFunc{"/metrics": page("# TYPE acme_requests_total counter\nacme_requests_total 1\n")})
 	for name, c := range map[string]struct {
 		at   string
 		args []string
@@ -283,7 +297,8 @@ func TestComparisonIsComputedAnew(t *testing.T) {
 	w := compared(t, serve(t, mockserver.Options{}), "--concurrency", "4")
 	for _, exclude := range [][]string{nil, {"all"}} {
 		out := filepath.Join(t.TempDir(), "again")
-		if _, _, err := recompute.Report(context.Background(), recompute.ReportOptions{Dir: w.dir, OutputDir: out, ExcludeErrors: exclude}); err != nil {
+		if _, _, err := recompute.Report(context.Background(),
+			recompute.ReportOptions{Dir: w.dir, OutputDir: out, ExcludeErrors: exclude}); err != nil {
 			t.Fatal(err)
 		}
 		block := func(dir string) json.RawMessage {

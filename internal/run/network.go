@@ -35,7 +35,8 @@ func (e *execution) watchNetwork(context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL), artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval})
+	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL),
+		artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,8 @@ func hostPort(target string) (host string, port int64) {
 }
 
 func (w *networkWatch) write(s roundtrip.Sample) {
-	line := report.NetworkProbe{URL: s.Target, Remote: s.Remote, StartNS: s.At.UnixNano(), RTTNS: int64(s.RTT), Source: "client"}
+	line := report.NetworkProbe{URL: s.Target, Remote: s.Remote, StartNS: s.At.UnixNano(), RTTNS: int64(s.RTT),
+		Source: "client"}
 	line.Host, line.Port = hostPort(s.Target)
 	if s.Kernel {
 		line.Source = "kernel"

@@ -27,12 +27,14 @@ func probesOf(t *testing.T, dir string) (list []map[string]any) {
 	return list
 }
 
-var networkMetrics = []string{"network_adjusted_request_latency", "network_adjusted_time_to_first_token", "network_adjusted_time_to_first_output_token"}
+var networkMetrics = []string{"network_adjusted_request_latency", "network_adjusted_time_to_first_token",
+	"network_adjusted_time_to_first_output_token"}
 
 func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
 	one, two := serve(t, mockserver.Options{TTFT: 2e6}), serve(t, mockserver.Options{TTFT: 2e6})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, one, "--streaming", "--request-count", "8", "--warmup-request-count", "2", "--isl", "5", "--osl", "2", "--network-latency-automatic", "--network-latency-ping-interval", "0.001")
+	cfg := resolve(t, dir, one, "--streaming", "--request-count", "8", "--warmup-request-count", "2", "--isl", "5",
+		"--osl", "2", "--network-latency-automatic", "--network-latency-ping-interval", "0.001")
 	cfg.Endpoint.URLs = []string{one, two, one + "/other"}
 	if _, err := execute(t, cfg, Options{}); err != nil {
 		t.Fatal(err)
@@ -45,11 +47,13 @@ func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
 	var sums, counts [2]float64
 	for _, probe := range probesOf(t, dir) {
 		i := slices.Index([]string{one, two}, probe["target_url"].(string))
-		if i < 0 || "http://"+probe["remote_address"].(string) != probe["target_url"] || probe["timestamp_ns"].(float64) <= 0 {
+		if i < 0 || "http://"+probe["remote_address"].(string) != probe["target_url"] ||
+			probe["timestamp_ns"].(float64) <= 0 {
 			t.Fatalf("probe %v", probe)
 		}
 		server := fmt.Sprintf("http://%v:%v", probe["target_host"], probe["target_port"])
-		if server != probe["target_url"] || probe["probe_type"] != "tcp_connect" || probe["success"] != true || probe["error"] != nil {
+		if server != probe["target_url"] || probe["probe_type"] != "tcp_connect" || probe["success"] != true ||
+			probe["error"] != nil {
 			t.Fatalf("probe %v", probe)
 		}
 		sums[i] += probe["rtt_ns"].(float64)
@@ -74,7 +78,8 @@ func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
 			t.Errorf("%s has another std", tag)
 		}
 	}
-	if at(doc, "network_adjusted_inter_token_latency") != nil || at(doc, "warmup_metrics", "network_rtt", "avg") != rtt {
+	if at(doc, "network_adjusted_inter_token_latency") != nil ||
+		at(doc, "warmup_metrics", "network_rtt", "avg") != rtt {
 		t.Errorf("ITL is adjusted, or the warm-up's network is another: %v", at(doc, "warmup_metrics", "network_rtt"))
 	}
 	for _, file := range []string{"profile_export_aiperf.csv", "profile_export_console.txt"} {
@@ -96,7 +101,8 @@ func TestNetworkAsGiven(t *testing.T) {
 	if got := at(doc, "network_rtt", "avg"); got != 0.25 {
 		t.Errorf("network_rtt %v", got)
 	}
-	if at(doc, "network_adjusted_time_to_first_token") != nil || at(doc, "network_adjusted_request_latency", "avg") == nil {
+	if at(doc, "network_adjusted_time_to_first_token") != nil ||
+		at(doc, "network_adjusted_request_latency", "avg") == nil {
 		t.Error("without streaming there is a request latency and no TTFT")
 	}
 	if got := at(doc, "input_config", "network_latency", "mean_ms"); got != 0.25 {
@@ -110,7 +116,8 @@ func TestNetworkAsGiven(t *testing.T) {
 // All statistics but std and count of a latency below the round trip are 0, and one warning says so.
 func TestTrapRoundTripAboveTheLatency(t *testing.T) {
 	url := serve(t, mockserver.Options{})
-	dir := profile(t, url, "--streaming", "--request-count", "3", "--isl", "5", "--osl", "2", "--network-latency-mean", "60000")
+	dir := profile(t, url, "--streaming", "--request-count", "3", "--isl", "5", "--osl", "2", "--network-latency-mean",
+		"60000")
 	doc := summaryOf(t, dir)
 	for _, tag := range networkMetrics {
 		if at(doc, tag, "max") != 0.0 || at(doc, strings.TrimPrefix(tag, "network_adjusted_"), "max") == 0.0 {
@@ -129,7 +136,8 @@ func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
 	}
 	l.Close()
 	dir := t.TempDir()
-	cfg := resolve(t, dir, "http://"+l.Addr().String(), "--request-count", "3", "--isl", "5", "--osl", "2", "--network-latency-automatic")
+	cfg := resolve(t, dir, "http://"+l.Addr().String(), "--request-count", "3", "--isl", "5", "--osl", "2",
+		"--network-latency-automatic")
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +145,8 @@ func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
 	if _, ok := outcome.Result.Find("network_rtt"); ok || outcome.Problem != nil {
 		t.Errorf("network_rtt of a server that is not there; problem %v", outcome.Problem)
 	}
-	if log := string(fileOf(t, dir, "logs/aiperf.log")); !strings.Contains(log, "round trip to http://"+l.Addr().String()+" is not known: 0 of") {
+	if log := string(fileOf(t, dir, "logs/aiperf.log")); !strings.Contains(log,
+		"round trip to http://"+l.Addr().String()+" is not known: 0 of") {
 		t.Errorf("no warning: %s", log)
 	}
 	probes := probesOf(t, dir)
@@ -145,7 +154,8 @@ func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
 		t.Error("no line of a probe that failed")
 	}
 	for _, probe := range probes {
-		if probe["error"] == nil || probe["rtt_ns"] != nil || probe["success"] != false || probe["target_host"] != "127.0.0.1" {
+		if probe["error"] == nil || probe["rtt_ns"] != nil || probe["success"] != false ||
+			probe["target_host"] != "127.0.0.1" {
 			t.Errorf("probe %v", probe)
 		}
 	}
@@ -156,7 +166,8 @@ func TestHostAndPortOfAProbe(t *testing.T) {
 		host string
 		port int64
 	}{
-		"http://h:8000": {"h", 8000}, "http://h": {"h", 80}, "https://h": {"h", 443}, "grpc://h:8001": {"h", 8001}, "grpcs://h": {"h", 443},
+		"http://h:8000": {"h", 8000}, "http://h": {"h", 80}, "https://h": {"h", 443}, "grpc://h:8001": {"h", 8001},
+		"grpcs://h":     {"h", 443},
 		"HTTPS://[::1]": {"::1", 443}, "http://[::1]:9": {"::1", 9},
 	} {
 		if host, port := hostPort(target); host != want.host || port != want.port {

@@ -17,9 +17,9 @@ import (
 	"aiperf/internal/watch/trust"
 )
 
-// Observer follows a run from outside: a page that is scraped, a stream to a collector, a tracker of experiments. It never
-// holds the load up and never decides how a run ends: what it cannot pass on in time it drops, counts and tells, and its
-// failures are lines of the log. Its methods return at once: they must not wait for anything but a short lock.
+// Observer follows a run from outside: a page that is scraped, a stream to a collector, a tracker of experiments. It
+// never holds the load up and never decides how a run ends: what it cannot pass on in time it drops, counts and tells,
+// and its failures are lines of the log. Its methods return at once: they must not wait for anything but a short lock.
 //
 // Begin comes first, then Record and Show, End last; a run that fails before its first request has none of them.
 type Observer interface {
@@ -38,7 +38,8 @@ type Observer interface {
 type Flusher interface {
 	Observer
 	// Flush comes once there are no more records, with the last snapshot, on a goroutine of its own beside the writing
-	// of the run's files. The run waits for it before its end, so it bounds itself. A run that fails under way has none.
+	// of the run's files. The run waits for it before its end, so it bounds itself. A run that fails under way has
+	// none.
 	Flush(Snapshot)
 }
 
@@ -150,7 +151,8 @@ func (f *followers) lookAtClient(s *Snapshot) *trust.Report {
 		f.nextFiguresNS = s.NowNS + clientCost*(f.clock.NowNS()-s.NowNS)
 	}
 	result := &summary.Result{Metrics: f.figures}
-	result.Counts.Successes, result.Counts.Errors, result.Counts.Skipped = s.Records.Successes, s.Records.Errors, s.Records.Skipped
+	result.Counts.Successes, result.Counts.Errors, result.Counts.Skipped = s.Records.Successes, s.Records.Errors,
+		s.Records.Skipped
 	profiling := phaseOf(s.Phases, load.Profiling)
 	if profiling != nil {
 		result.Counts.TargetRate, result.Counts.DeliveredRate = profiling.TargetRate, profiling.DeliveredRate(s.NowNS)
@@ -235,12 +237,15 @@ func (e *execution) logPhase(event load.PhaseEvent) {
 			parts = append(parts, fmt.Sprintf("rate=%g/s", s.TargetRate))
 		}
 	case load.SendingComplete:
-		parts = append(parts, fmt.Sprintf("sent=%d, completed=%d, in_flight=%d", s.RequestsSent, s.RequestsCompleted, s.RequestsInFlight()))
+		parts = append(parts, fmt.Sprintf("sent=%d, completed=%d, in_flight=%d", s.RequestsSent, s.RequestsCompleted,
+			s.RequestsInFlight()))
 		if s.GraceEndNS > 0 && s.RequestsInFlight() > 0 {
-			parts = append(parts, fmt.Sprintf("waiting at most %.1f s for them", max(0, float64(s.GraceEndNS-e.clock.NowNS())/1e9)))
+			parts = append(parts, fmt.Sprintf("waiting at most %.1f s for them",
+				max(0, float64(s.GraceEndNS-e.clock.NowNS())/1e9)))
 		}
 	case load.Complete:
-		parts = append(parts, fmt.Sprintf("completed=%d, cancelled=%d, errors=%d", s.RequestsCompleted, s.RequestsCancelled, s.RequestErrors))
+		parts = append(parts, fmt.Sprintf("completed=%d, cancelled=%d, errors=%d", s.RequestsCompleted,
+			s.RequestsCancelled, s.RequestErrors))
 		if s.OldestCutOff > 0 {
 			parts = append(parts, fmt.Sprintf("oldest_cut_off=%.2fs", s.OldestCutOff.Seconds()))
 		}
@@ -270,6 +275,7 @@ const lateStart = 10 * time.Second
 // warnLateStart reports that a recording begins late.
 func (e *execution) warnLateStart(s *load.Stats) {
 	if first := time.Duration(s.FirstDueNS); first > lateStart {
-		e.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: --fixed-schedule-auto-offset lets the first recorded time be the start", first.Seconds()))
+		e.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: "+
+			"--fixed-schedule-auto-offset lets the first recorded time be the start", first.Seconds()))
 	}
 }

@@ -70,13 +70,16 @@ func (f *follower) End(o *Outcome, s Snapshot) {
 func TestObserversSeeTheWholeRun(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond, ErrorRate: 30, Seed: 3})
 	f, second := &follower{}, &follower{}
-	cfg := resolve(t, t.TempDir(), url, "--request-rate", "100", "--request-count", "130", "--warmup-request-count", "4", "--streaming", "--no-gpu-telemetry")
+	cfg := resolve(t, t.TempDir(), url, "--request-rate", "100", "--request-count", "130", "--warmup-request-count",
+		"4", "--streaming", "--no-gpu-telemetry")
 	out, err := execute(t, cfg, Options{Observers: []Observer{f, second}, WatchClient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts := out.Result.Counts
-	if f.records[record.PhaseWarmup] != 4 || int64(f.records[record.PhaseProfiling]) != counts.Successes+counts.Errors || second.records[record.PhaseWarmup] != 4 {
+	if f.records[record.PhaseWarmup] != 4 ||
+		int64(f.records[record.PhaseProfiling]) != counts.Successes+counts.Errors ||
+		second.records[record.PhaseWarmup] != 4 {
 		t.Errorf("records %v, want 4 and %d", f.records, counts.Successes+counts.Errors)
 	}
 	if f.failed == 0 {
@@ -86,14 +89,16 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 		t.Errorf("order %v", f.order)
 	}
 	b := f.beginnings[0]
-	if _, has := b.Metrics.Sample("time_to_first_token"); !has || b.BenchmarkID != out.Result.BenchmarkID || b.Config != cfg || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
+	if _, has := b.Metrics.Sample("time_to_first_token"); !has || b.BenchmarkID != out.Result.BenchmarkID ||
+		b.Config != cfg || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
 		t.Errorf("beginning %+v", b)
 	}
 	if len(f.ends) != 1 || f.ends[0] != out || f.last.Client != out.Client || out.Client.Verdict != out.Verdict {
 		t.Error("the end is not that of the run")
 	}
 	// The client was judged on the way, by the requests so far.
-	if j := f.judged; j == nil || j.Inputs.Requests == 0 || j.Inputs.Requests > counts.Successes+counts.Errors || j.ToolLag.Count == 0 || len(j.Bounds) == 0 || j.Health.Duration <= 0 {
+	if j := f.judged; j == nil || j.Inputs.Requests == 0 || j.Inputs.Requests > counts.Successes+counts.Errors ||
+		j.ToolLag.Count == 0 || len(j.Bounds) == 0 || j.Health.Duration <= 0 {
 		t.Errorf("judged on the way: %+v", j)
 	}
 }
@@ -107,7 +112,8 @@ type flusher struct {
 }
 
 func (f *flusher) Flush(s Snapshot) {
-	for deadline := time.Now().Add(time.Minute); !f.beside && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !f.beside &&
+		time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		_, err := os.Stat(f.summary)
 		f.beside = err == nil
 	}
@@ -136,13 +142,15 @@ func TestFlushIsBesideTheFilesAndBeforeTheEnd(t *testing.T) {
 // A run that fails before its first request tells nothing; one without results has an end.
 func TestObserversOfRunsWithoutResults(t *testing.T) {
 	f := &follower{}
-	cfg := resolve(t, filepath.Join(t.TempDir(), "x"), "http://127.0.0.1:1", "--request-count", "1", "--no-gpu-telemetry", "--input-file", "run_test.go", "--custom-dataset-type", "single_turn")
+	cfg := resolve(t, filepath.Join(t.TempDir(), "x"), "http://127.0.0.1:1", "--request-count", "1",
+		"--no-gpu-telemetry", "--input-file", "run_test.go", "--custom-dataset-type", "single_turn")
 	if _, err := execute(t, cfg, Options{Observers: []Observer{f}}); err == nil || len(f.order) != 0 {
 		t.Errorf("error %v, told %v", err, f.order)
 	}
 	url := serve(t, mockserver.Options{TTFT: time.Minute})
 	f = &follower{}
-	cfg = resolve(t, t.TempDir(), url, "--concurrency", "1", "--benchmark-duration", "1", "--benchmark-grace-period", "0", "--no-gpu-telemetry")
+	cfg = resolve(t, t.TempDir(), url, "--concurrency", "1", "--benchmark-duration", "1", "--benchmark-grace-period",
+		"0", "--no-gpu-telemetry")
 	_, err := execute(t, cfg, Options{Observers: []Observer{f}})
 	if err == nil || len(f.ends) != 1 || f.ends[0] != nil || f.last.Phases[0].RequestsCancelled != 1 {
 		t.Errorf("error %v, ends %v, last %+v", err, f.ends, f.last)

@@ -112,7 +112,8 @@ func (o *outcome) export(state *summary.State) []error {
 		exporters = append(exporters, o.records.outputsExporter())
 	}
 	if a.RecordsParquet {
-		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL), Path: a.Path(config.RecordsParquet)})
+		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL),
+			Path: a.Path(config.RecordsParquet)})
 	}
 	if a.HTMLReport {
 		exporters = append(exporters, html.Export{Path: a.Path(config.HTMLReport), Run: o.records.page.run(o, state)})
@@ -226,7 +227,8 @@ func (o *outcome) noteSkipped() {
 	if c.Skipped == 0 {
 		return
 	}
-	note := fmt.Sprintf("%d of %d requests were skipped, as their context was too long for the server; --max-context-length leaves such recordings out",
+	note := fmt.Sprintf("%d of %d requests were skipped, as their context was too long for the server; "+
+		"--max-context-length leaves such recordings out",
 		c.Skipped, c.Completed())
 	o.log.Warn(note)
 	o.Console.Notes = append(o.Console.Notes, note)
@@ -272,7 +274,8 @@ func (o *outcome) branches() *summary.Branches {
 func (o *outcome) course() trust.Course {
 	r := &o.Result
 	away := o.reach.outage()
-	c := trust.Course{Unreached: away.Failures, Outage: away.Longest, First: o.health.firstRequests(o.cfg.Endpoint.Streaming)}
+	c := trust.Course{Unreached: away.Failures, Outage: away.Longest,
+		First: o.health.firstRequests(o.cfg.Endpoint.Streaming)}
 	if r.Reconciliation != nil {
 		if message, advice, found := r.Reconciliation.Finding(); found {
 			c.Totals = &trust.Totals{Message: message, Advice: advice, Quiet: r.Reconciliation.Quiet()}
@@ -281,7 +284,8 @@ func (o *outcome) course() trust.Course {
 	if o.content.repeatsMatter(o.content.data) {
 		p := &o.prompts
 		p.mu.Lock()
-		c.Prompts = &trust.Prompts{Distinct: p.distinct, Sent: p.sent, Max: p.max, Remedy: o.content.uniquePrompts(p.sent), Announced: o.content.repeatsAnnounced}
+		c.Prompts = &trust.Prompts{Distinct: p.distinct, Sent: p.sent, Max: p.max,
+			Remedy: o.content.uniquePrompts(p.sent), Announced: o.content.repeatsAnnounced}
 		p.mu.Unlock()
 	}
 	return c
@@ -301,7 +305,8 @@ func (o *outcome) advise() {
 	for _, h := range list {
 		o.log.Warn("Requests failed. " + h.String())
 	}
-	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) || o.cfg.Endpoint.GRPC {
+	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) ||
+		o.cfg.Endpoint.GRPC {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), modelsPatience)

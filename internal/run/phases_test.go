@@ -76,14 +76,18 @@ func exists(t *testing.T, elements ...string) bool {
 
 func TestTrapEachOfSeveralPhasesHasFilesOfItsOwn(t *testing.T) {
 	gpuEnv(t)
-	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond, ITL: time.Millisecond, GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
-	w := watch(t, url, Options{}, "--streaming", "--concurrency", "2", "--warmup-request-count", "7", "--request-count", "12",
-		"--gpu-telemetry", url+"/dcgm1/metrics", "--profile-export-prefix", "sub/mine.json", "--export-level", "summary", "--slice-duration", "0.01")
+	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond, ITL: time.Millisecond,
+		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
+	w := watch(t, url, Options{}, "--streaming", "--concurrency", "2", "--warmup-request-count", "7", "--request-count",
+		"12",
+		"--gpu-telemetry", url+"/dcgm1/metrics", "--profile-export-prefix", "sub/mine.json", "--export-level",
+		"summary", "--slice-duration", "0.01")
 	text := fileOf(t, w.dir, "phase_manifest.json")
 	if !sortedKeys(t, text) {
 		t.Errorf("not sorted by key and indented by 2:\n%s", text)
 	}
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas", "phase_manifest.schema.json"))
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas",
+		"phase_manifest.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +106,12 @@ func TestTrapEachOfSeveralPhasesHasFilesOfItsOwn(t *testing.T) {
 	}{{"warmup", nil, 7}, {"profiling", 0.0, 12}} {
 		p := m.Phases[i]
 		for key, value := range map[string]any{
-			"phase_index": float64(i), "profiling_index": want.profiling, "phase_name": want.name, "phase_kind": want.name, "was_cancelled": false,
+			"phase_index": float64(i), "profiling_index": want.profiling, "phase_name": want.name,
+			"phase_kind": want.name, "was_cancelled": false,
 			"successful_request_count": want.requests, "error_request_count": 0.0, "total_request_count": want.requests,
 			"metrics_json": "phases/" + want.name + "/mine.json", "metrics_csv": "phases/" + want.name + "/mine.csv",
-			"gpu_telemetry_json": "phases/" + want.name + "/gpu_telemetry.json", "server_metrics_json": "phases/" + want.name + "/server_metrics.json",
+			"gpu_telemetry_json":  "phases/" + want.name + "/gpu_telemetry.json",
+			"server_metrics_json": "phases/" + want.name + "/server_metrics.json",
 		} {
 			if got, has := p[key]; !has || got != value {
 				t.Errorf("%s: %s is %v, want %v", want.name, key, got, value)
@@ -115,22 +121,27 @@ func TestTrapEachOfSeveralPhasesHasFilesOfItsOwn(t *testing.T) {
 			t.Errorf("%v", p)
 		}
 		own := object(t, w.dir, p["metrics_json"].(string))
-		if at(own, "request_count", "avg") != want.requests || own["telemetry_data"] != nil || own["warmup_metrics"] != nil || own["total_gpu_power"] != nil {
-			t.Errorf("%s: %v requests, or figures that are not of the requests", want.name, at(own, "request_count", "avg"))
+		if at(own, "request_count", "avg") != want.requests || own["telemetry_data"] != nil ||
+			own["warmup_metrics"] != nil || own["total_gpu_power"] != nil {
+			t.Errorf("%s: %v requests, or figures that are not of the requests", want.name,
+				at(own, "request_count", "avg"))
 		}
-		if csv := string(fileOf(t, w.dir, p["metrics_csv"].(string))); strings.Contains(csv, "GPU") || !strings.Contains(csv, "Request Latency (ms)") {
+		if csv := string(fileOf(t, w.dir, p["metrics_csv"].(string))); strings.Contains(csv, "GPU") ||
+			!strings.Contains(csv, "Request Latency (ms)") {
 			t.Errorf("%s: CSV\n%s", want.name, csv)
 		}
 		for _, key := range []string{"gpu_telemetry_json", "server_metrics_json"} {
 			text := fileOf(t, w.dir, p[key].(string))
 			doc := object(t, w.dir, p[key].(string))
-			if !sortedKeys(t, text) || doc["schema_version"] != 1.0 || len(doc["warnings"].([]any)) != 0 || at(doc, "phase", "phase_name") != want.name ||
+			if !sortedKeys(t, text) || doc["schema_version"] != 1.0 || len(doc["warnings"].([]any)) != 0 ||
+				at(doc, "phase", "phase_name") != want.name ||
 				at(doc, "phase", "start_ns") != p["start_ns"] || at(doc, "phase", "profiling_index") != want.profiling {
 				t.Errorf("%s %s:\n%s", want.name, key, text)
 			}
 		}
 		servers := object(t, w.dir, p["server_metrics_json"].(string))
-		series := at(servers, "data", "endpoint_summaries", hostOf(url), "metrics", "vllm:e2e_request_latency_seconds", "series").([]any)
+		series := at(servers, "data", "endpoint_summaries", hostOf(url), "metrics", "vllm:e2e_request_latency_seconds",
+			"series").([]any)
 		if got := at(series[0], "stats", "count"); got != want.requests {
 			t.Errorf("%s: the server finished %v requests", want.name, got)
 		}
@@ -149,7 +160,8 @@ func TestTrapEachOfSeveralPhasesHasFilesOfItsOwn(t *testing.T) {
 }
 
 func TestTrapARunOfOnePhaseWritesNoFilesOfPhases(t *testing.T) {
-	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "4", "--server-metrics-formats", "json,jsonl")
+	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "4",
+		"--server-metrics-formats", "json,jsonl")
 	if exists(t, w.dir, "phase_manifest.json") || exists(t, w.dir, "phases") {
 		t.Error("there are files of phases")
 	}
@@ -168,7 +180,8 @@ func TestWarmupAndProfilingShareNoIntervalBetweenScrapes(t *testing.T) {
 	before := scrapeEnv["AIPERF_SERVER_METRICS_COLLECTION_INTERVAL"]
 	scrapeEnv["AIPERF_SERVER_METRICS_COLLECTION_INTERVAL"] = "300"
 	t.Cleanup(func() { scrapeEnv["AIPERF_SERVER_METRICS_COLLECTION_INTERVAL"] = before })
-	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "3", "--warmup-request-count", "11", "--request-count", "5",
+	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "3",
+		"--warmup-request-count", "11", "--request-count", "5",
 		"--server-metrics-formats", "json,jsonl")
 	doc := object(t, w.dir, "server_metrics_export.json")
 	for key, want := range map[string]float64{"warmup_metrics": 11, "metrics": 5} {
@@ -184,7 +197,8 @@ func TestWarmupAndProfilingShareNoIntervalBetweenScrapes(t *testing.T) {
 	ranges := at(doc, "summary", "phase_time_ranges")
 	m := readManifest(t, w.dir)
 	end, _ := at(ranges, "warmup", "end_ns").(float64)
-	if at(ranges, "warmup", "start_ns") != m.Phases[0]["start_ns"] || end <= m.Phases[0]["end_ns"].(float64) || end >= at(ranges, "profiling", "start_ns").(float64) {
+	if at(ranges, "warmup", "start_ns") != m.Phases[0]["start_ns"] || end <= m.Phases[0]["end_ns"].(float64) ||
+		end >= at(ranges, "profiling", "start_ns").(float64) {
 		t.Errorf("ranges %v of phases %v: the warm-up lasts to the scrape at its end", ranges, m.Phases)
 	}
 	var tags []string
@@ -197,14 +211,16 @@ func TestWarmupAndProfilingShareNoIntervalBetweenScrapes(t *testing.T) {
 		if err := json.Unmarshal(line, &all); err != nil {
 			t.Fatal(err)
 		}
-		for key, into := range map[string]any{"benchmark_phase": &l.Phase, "phase_name": &l.Name, "phase_kind": &l.Kind, "phase_index": &l.Index, "profiling_index": &l.Profiling} {
+		for key, into := range map[string]any{"benchmark_phase": &l.Phase, "phase_name": &l.Name, "phase_kind": &l.Kind,
+			"phase_index": &l.Index, "profiling_index": &l.Profiling} {
 			if text := all[key]; text != nil {
 				if err := json.Unmarshal(text, into); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if l.Phase != l.Name || l.Name != l.Kind || (l.Index == nil) != (l.Phase == "") || (l.Profiling != nil) != (l.Phase == "profiling") {
+		if l.Phase != l.Name || l.Name != l.Kind || (l.Index == nil) != (l.Phase == "") ||
+			(l.Profiling != nil) != (l.Phase == "profiling") {
 			t.Errorf("%s", line)
 		}
 		tags = append(tags, l.Phase)
@@ -219,7 +235,8 @@ func TestAFileOfAPhaseThatFailsIsAWarning(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "phases"), []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := watchInto(t, dir, serve(t, mockserver.Options{}), Options{}, "--no-server-metrics", "--no-gpu-telemetry", "--warmup-request-count", "2", "--request-count", "3")
+	w := watchInto(t, dir, serve(t, mockserver.Options{}), Options{}, "--no-server-metrics", "--no-gpu-telemetry",
+		"--warmup-request-count", "2", "--request-count", "3")
 	if w.outcome.Problem != nil || w.warnings("Files of the phases could not be written") != 1 {
 		t.Errorf("problem %v, log:\n%s", w.outcome.Problem, w.lines)
 	}
@@ -241,7 +258,8 @@ func TestARerunRemovesTheFilesOfPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	watchInto(t, dir, url, Options{}, few...)
-	if exists(t, dir, "phases", "warmup") || exists(t, dir, "phase_manifest.json") || exists(t, dir, "phases", "profiling", "profile_export_aiperf.csv") {
+	if exists(t, dir, "phases", "warmup") || exists(t, dir, "phase_manifest.json") ||
+		exists(t, dir, "phases", "profiling", "profile_export_aiperf.csv") {
 		t.Error("files of the phases of an earlier run are left")
 	}
 	if !exists(t, dir, "phases", "profiling", "notes.txt") {
@@ -258,7 +276,8 @@ func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
 		}
 	}}, "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
 	m := readManifest(t, w.dir)
-	if m.Phases[0]["was_cancelled"] != false || m.Phases[1]["was_cancelled"] != true || m.Phases[1]["server_metrics_json"] == nil {
+	if m.Phases[0]["was_cancelled"] != false || m.Phases[1]["was_cancelled"] != true ||
+		m.Phases[1]["server_metrics_json"] == nil {
 		t.Errorf("%v", m.Phases)
 	}
 	for i, want := range []bool{false, true} {
@@ -270,7 +289,8 @@ func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
 
 // Of the two warm-ups of a recording's replay each has its own figures.
 func TestEachWarmupHasItsOwnFigures(t *testing.T) {
-	outcome, seen, _, err := agenticRun(t, mockserver.Options{}, "--concurrency", "2", "--num-sessions", "2", "--warmup-requests-per-lane", "1", "--allow-dataset-wrap")
+	outcome, seen, _, err := agenticRun(t, mockserver.Options{}, "--concurrency", "2", "--num-sessions", "2",
+		"--warmup-requests-per-lane", "1", "--allow-dataset-wrap")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +301,8 @@ func TestEachWarmupHasItsOwnFigures(t *testing.T) {
 		p := m.Phases[i]
 		total += p["total_request_count"].(float64)
 		own := object(t, dir, "phases/"+name+"/profile_export_aiperf.json")
-		if p["phase_name"] != name || at(own, "request_count", "avg") != p["successful_request_count"] || p["successful_request_count"].(float64) < 1 {
+		if p["phase_name"] != name || at(own, "request_count", "avg") != p["successful_request_count"] ||
+			p["successful_request_count"].(float64) < 1 {
 			t.Errorf("%s: %v, in its own file %v", name, p, at(own, "request_count", "avg"))
 		}
 	}
@@ -292,30 +313,36 @@ func TestEachWarmupHasItsOwnFigures(t *testing.T) {
 
 func TestErrorsOfAPhaseAreItsOwn(t *testing.T) {
 	var count sync.Map
-	f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/v1/chat/completions": func(w http.ResponseWriter, r *http.Request) {
-		n, _ := count.LoadOrStore("n", new(int))
-		*n.(*int)++
-		if *n.(*int) <= 2 {
-			w.WriteHeader(http.StatusTeapot)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Write([]byte(`{"object":"chat.completion","choices":[{"message":{"content":"yes"}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`))
-	}})
-	w := watch(t, f.URL, Options{}, "--no-server-metrics", "--no-gpu-telemetry", "--concurrency", "1", "--warmup-request-count", "3", "--request-count", "4")
+	f := before(t, serve(t, mockserver.Options{}),
+		map[string]http.HandlerFunc{"/v1/chat/completions": func(w http.ResponseWriter, r *http.Request) {
+			n, _ := count.LoadOrStore("n", new(int))
+			*n.(*int)++
+			if *n.(*int) <= 2 {
+				w.WriteHeader(http.StatusTeapot)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.Write([]byte(`{"object":"chat.completion","choices":[{"message":{"content":"yes"}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`))
+		}})
+	w := watch(t, f.URL, Options{}, "--no-server-metrics", "--no-gpu-telemetry", "--concurrency", "1",
+		"--warmup-request-count", "3", "--request-count", "4")
 	m := readManifest(t, w.dir)
-	if p := m.Phases[0]; p["error_request_count"] != 2.0 || p["successful_request_count"] != 1.0 || p["total_request_count"] != 3.0 ||
-		at(p["error_summary"].([]any)[0], "error_details", "code") != 418.0 || at(p["error_summary"].([]any)[0], "count") != 2.0 {
+	if p := m.Phases[0]; p["error_request_count"] != 2.0 || p["successful_request_count"] != 1.0 ||
+		p["total_request_count"] != 3.0 ||
+		at(p["error_summary"].([]any)[0], "error_details", "code") != 418.0 ||
+		at(p["error_summary"].([]any)[0], "count") != 2.0 {
 		t.Errorf("warm-up %v", p)
 	}
-	if p := m.Phases[1]; p["error_request_count"] != 0.0 || len(p["error_summary"].([]any)) != 0 || p["gpu_telemetry_json"] != nil || p["server_metrics_json"] != nil {
+	if p := m.Phases[1]; p["error_request_count"] != 0.0 || len(p["error_summary"].([]any)) != 0 ||
+		p["gpu_telemetry_json"] != nil || p["server_metrics_json"] != nil {
 		t.Errorf("profiling %v", p)
 	}
 }
 
 // A phase waits for the scrapes at its ends as long as they may take.
 func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
-	for _, c := range []struct{ timeout, want time.Duration }{{0, load.DefaultGateTimeout}, {time.Minute, time.Minute}, {time.Second, load.DefaultGateTimeout}} {
+	for _, c := range []struct{ timeout, want time.Duration }{{0, load.DefaultGateTimeout}, {time.Minute, time.Minute},
+		{time.Second, load.DefaultGateTimeout}} {
 		cfg := &config.Run{}
 		cfg.Env.ServerMetrics.ScrapeTimeout = c.timeout
 		w := &serverWatch{e: &execution{base: &base{cfg: cfg}}}
@@ -327,11 +354,14 @@ func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
 
 func TestEnergyOfTheWarmupIsNotThatOfTheRun(t *testing.T) {
 	gpuEnv(t)
-	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
-	w := watch(t, url, Options{}, "--no-server-metrics", "--gpu-telemetry", url+"/dcgm1/metrics", "--concurrency", "1", "--warmup-request-count", "3", "--request-count", "20")
+	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond,
+		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
+	w := watch(t, url, Options{}, "--no-server-metrics", "--gpu-telemetry", url+"/dcgm1/metrics", "--concurrency", "1",
+		"--warmup-request-count", "3", "--request-count", "20")
 	energy := map[string]float64{}
 	for _, phase := range []string{"warmup", "profiling"} {
-		gpu := at(object(t, w.dir, "phases/"+phase+"/gpu_telemetry.json"), "data", "endpoints", hostOf(url)+"/dcgm1", "gpus", "gpu_0", "metrics")
+		gpu := at(object(t, w.dir, "phases/"+phase+"/gpu_telemetry.json"), "data", "endpoints", hostOf(url)+"/dcgm1",
+			"gpus", "gpu_0", "metrics")
 		energy[phase] = at(gpu, "energy_consumption", "avg").(float64) * 1e6
 	}
 	// What the counter grew by from before an instant to before another.
@@ -351,11 +381,14 @@ func TestEnergyOfTheWarmupIsNotThatOfTheRun(t *testing.T) {
 		return (last - first) * 1e6
 	}
 	m := readManifest(t, w.dir)
-	start, end, next := m.Phases[0]["start_ns"].(float64), m.Phases[0]["end_ns"].(float64), m.Phases[1]["start_ns"].(float64)
+	start, end, next := m.Phases[0]["start_ns"].(float64), m.Phases[0]["end_ns"].(float64),
+		m.Phases[1]["start_ns"].(float64)
 	if e := energy["warmup"]; e < growth(start, end)-1e-6 || e > growth(start, next)+1e-6 || e <= 0 {
-		t.Errorf("%v J in the warm-up; up to its end %v J, up to the next phase %v J", e, growth(start, end), growth(start, next))
+		t.Errorf("%v J in the warm-up; up to its end %v J, up to the next phase %v J", e, growth(start, end),
+			growth(start, next))
 	}
-	if of := w.gpus(t).Telemetry.Endpoints[hostOf(url)+"/dcgm1"].GPUs["gpu_0"].Metrics["energy_consumption"]["avg"].(float64) * 1e6; math.Abs(of-energy["profiling"]) > 1e-9 {
+	if of := w.gpus(t).Telemetry.Endpoints[hostOf(url)+
+		"/dcgm1"].GPUs["gpu_0"].Metrics["energy_consumption"]["avg"].(float64) * 1e6; math.Abs(of-energy["profiling"]) > 1e-9 {
 		t.Errorf("energy of the profiling phase %v, of the run %v", energy["profiling"], of)
 	}
 }

@@ -77,7 +77,8 @@ func TestExamplesOfThePluginPageWork(t *testing.T) {
 			}
 			s := &sayServer{}
 			addr := listen(t, "tcp", "127.0.0.1:0", nil, s, http1)
-			flags := []string{"--endpoint-plugin", c.program + " '" + example(t, c.language, c.file) + "'", "--isl", "8", "--osl", "5", "--request-count", "4", "--concurrency", "2"}
+			flags := []string{"--endpoint-plugin", c.program + " '" + example(t, c.language, c.file) + "'", "--isl",
+				"8", "--osl", "5", "--request-count", "4", "--concurrency", "2"}
 			if c.streaming {
 				flags = append(flags, "--streaming", "--prefill-concurrency", "1")
 			}
@@ -90,7 +91,8 @@ func TestExamplesOfThePluginPageWork(t *testing.T) {
 				t.Fatalf("%+v\n%s", n, fileOf(t, dir, "profile_export.jsonl"))
 			}
 			for _, body := range s.bodies {
-				if c.language == "python" && (body["max_tokens"] != 5.0 || body["prompt"] == "") || c.language == "sh" && body["max_tokens"] != 5.0 {
+				if c.language == "python" && (body["max_tokens"] != 5.0 || body["prompt"] == "") ||
+					c.language == "sh" && body["max_tokens"] != 5.0 {
 					t.Errorf("sent %v", body)
 				}
 			}
@@ -98,7 +100,8 @@ func TestExamplesOfThePluginPageWork(t *testing.T) {
 			if c.streaming && c.language == "python" && at(doc, "time_to_first_token", "avg") == nil {
 				t.Error("no time to first token")
 			}
-			if osl := at(doc, "output_sequence_length", "avg"); c.language == "python" && osl != 3.0 || c.language == "sh" && osl != nil {
+			if osl := at(doc, "output_sequence_length", "avg"); c.language == "python" && osl != 3.0 ||
+				c.language == "sh" && osl != nil {
 				t.Errorf("output length %v", osl)
 			}
 			if isl := at(doc, "input_sequence_length", "avg"); c.language == "python" && isl != 8.0 {
@@ -132,11 +135,13 @@ done
 	s := &sayServer{}
 	addr := listen(t, "tcp", "127.0.0.1:0", nil, s, http1)
 	dir := t.TempDir()
-	out, err := execute(t, resolve(t, dir, "http://"+addr.String(), "--endpoint-plugin", "sh '"+program+"'", "--streaming", "--isl", "8", "--request-count", "3"), Options{})
+	out, err := execute(t, resolve(t, dir, "http://"+addr.String(), "--endpoint-plugin", "sh '"+program+"'",
+		"--streaming", "--isl", "8", "--request-count", "3"), Options{})
 	if err != nil || out.Result.Counts.Errors != 3 {
 		t.Fatalf("%v %+v", err, out)
 	}
-	if text := string(fileOf(t, dir, "profile_export.jsonl")); strings.Count(text, `"PluginError"`) != 3 || !strings.Contains(text, "the plugin ended") {
+	if text := string(fileOf(t, dir, "profile_export.jsonl")); strings.Count(text, `"PluginError"`) != 3 ||
+		!strings.Contains(text, "the plugin ended") {
 		t.Errorf("%s", text)
 	}
 	if log := string(fileOf(t, dir, "logs/aiperf.log")); !strings.Contains(log, "out of paper") {

@@ -65,7 +65,8 @@ func (e *execution) preflight(workers int) {
 		if shared {
 			places = "places on their connections"
 		}
-		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): the others wait, which their latency shows; leave --workers-max out or raise it",
+		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): "+
+			"the others wait, which their latency shows; leave --workers-max out or raise it",
 			requests, open, places, workers, e.cfg.Env.HTTP.ConnectionLimit))
 	}
 	if shared {
@@ -78,9 +79,10 @@ func (e *execution) preflight(workers int) {
 	}
 }
 
-// sharesConnections reports whether all requests to a server go over one connection, unless the server bounds the streams
-// of one.
+// sharesConnections reports whether all requests to a server go over one connection, unless the server bounds the
+// streams of one.
 func sharesConnections(cfg *config.Run) bool {
 	once := cfg.Env.HTTP.ForceClose || !cfg.Endpoint.GRPC && cfg.Env.HTTP.KeepaliveTimeout <= 0
-	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) && client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
+	return (cfg.Endpoint.GRPC || cfg.Endpoint.HTTP2) &&
+		client.Reuse(cfg.Endpoint.ConnectionReuse) == client.ReusePooled && !once
 }

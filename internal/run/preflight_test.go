@@ -23,17 +23,21 @@ func TestPreflightCountsConnectionsNotStreams(t *testing.T) {
 		{"HTTP/1.1", "http://127.0.0.1:1", nil, false},
 		{"HTTP/2", "http://127.0.0.1:1", []string{"--http2"}, true},
 		{"gRPC", "grpc://127.0.0.1:1", infer, true},
-		{"gRPC, a connection for each session", "grpc://127.0.0.1:1", append(slices.Clip(infer), "--connection-reuse-strategy", "sticky-user-sessions"), false},
-		{"gRPC, a connection for each call", "grpc://127.0.0.1:1", append(slices.Clip(infer), "--connection-reuse-strategy", "never"), false},
+		{"gRPC, a connection for each session", "grpc://127.0.0.1:1",
+			append(slices.Clip(infer), "--connection-reuse-strategy", "sticky-user-sessions"), false},
+		{"gRPC, a connection for each call", "grpc://127.0.0.1:1",
+			append(slices.Clip(infer), "--connection-reuse-strategy", "never"), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := resolve(t, t.TempDir(), c.url, append(c.flags, "--concurrency", strconv.Itoa(many), "--request-count", strconv.Itoa(many))...)
+			cfg := resolve(t, t.TempDir(), c.url,
+				append(c.flags, "--concurrency", strconv.Itoa(many), "--request-count", strconv.Itoa(many))...)
 			cfg.Env.HTTP.ConnectionLimit = many
 			var log bytes.Buffer
 			b := &base{cfg: cfg, log: slog.New(slog.NewTextHandler(&log, nil))}
 			e := &execution{base: b, target: &target{base: b, urls: cfg.Endpoint.URLs}}
 			e.preflight(1)
-			if told := strings.Contains(log.String(), "file descriptors") || strings.Contains(log.String(), "need a port each"); told == c.want {
+			if told := strings.Contains(log.String(), "file descriptors") ||
+				strings.Contains(log.String(), "need a port each"); told == c.want {
 				t.Errorf("warnings:\n%s", &log)
 			}
 		})

@@ -37,14 +37,17 @@ func TestRepeatedPromptsAreToldAndCounted(t *testing.T) {
 	}{
 		{"more requests than prompts", "--request-count 30 --num-dataset-entries 10", true, true, 10, 3},
 		{"a prompt for each", "--request-count 10 --num-dataset-entries 10", false, false, 10, 1},
-		{"marks against caches", "--request-count 30 --num-dataset-entries 10 --cache-bust first_turn_prefix", false, false, 10, 3},
+		{"marks against caches", "--request-count 30 --num-dataset-entries 10 --cache-bust first_turn_prefix", false,
+			false, 10, 3},
 		{"embeddings", "--request-count 30 --num-dataset-entries 10 --endpoint-type embeddings", false, false, 10, 3},
-		{"conversations", "--conversation-num 6 --num-dataset-entries 3 --conversation-turn-mean 2", false, false, 3, 2},
+		{"conversations", "--conversation-num 6 --num-dataset-entries 3 --conversation-turn-mean 2", false, false, 3,
+			2},
 		{"a duration", "--benchmark-duration 0.3 --num-dataset-entries 1", false, true, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			cfg := resolve(t, dir, at, append(strings.Fields(c.args), "--isl", "5", "--osl", "2", "--random-seed", "1")...)
+			cfg := resolve(t, dir, at, append(strings.Fields(c.args), "--isl", "5", "--osl", "2", "--random-seed",
+				"1")...)
 			out, err := execute(t, cfg, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +63,8 @@ func TestRepeatedPromptsAreToldAndCounted(t *testing.T) {
 				t.Errorf("findings %s", reasons(out))
 			}
 			d := out.Result.Dataset
-			if d == nil || d.DistinctPrompts != c.distinct || c.most > 0 && d.MaxRepeats != c.most || c.most == 0 && d.MaxRepeats < 2 {
+			if d == nil || d.DistinctPrompts != c.distinct || c.most > 0 && d.MaxRepeats != c.most || c.most == 0 &&
+				d.MaxRepeats < 2 {
 				t.Errorf("%+v", d)
 			}
 			text, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.json"))
@@ -78,7 +82,8 @@ func TestBranchesDoNotRepeatPrompts(t *testing.T) {
 	if err := os.WriteFile(file, []byte(forkingTree), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cfg := resolve(t, t.TempDir(), at, "--input-file", file, "--custom-dataset-type", "dag_jsonl", "--num-sessions", "1", "--isl", "5", "--osl", "2")
+	cfg := resolve(t, t.TempDir(), at, "--input-file", file, "--custom-dataset-type", "dag_jsonl", "--num-sessions",
+		"1", "--isl", "5", "--osl", "2")
 	out, err := execute(t, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +108,8 @@ func TestColdStartIsTold(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
-	out, err := execute(t, resolve(t, t.TempDir(), front.URL, "--request-count", "30", "--isl", "5", "--osl", "2", "--streaming"), Options{})
+	out, err := execute(t, resolve(t, t.TempDir(), front.URL, "--request-count", "30", "--isl", "5", "--osl", "2",
+		"--streaming"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ func (c *content) provenance() artifact.Object {
 		}})
 	}
 	m := capacity.ThisMachine(c.options.Version)
-	host := artifact.Object{{Key: "system", Value: m.System}, {Key: "processors", Value: runtime.NumCPU()}, {Key: "gomaxprocs", Value: m.CPUs}}
+	host := artifact.Object{{Key: "system", Value: m.System}, {Key: "processors", Value: runtime.NumCPU()},
+		{Key: "gomaxprocs", Value: m.CPUs}}
 	if m.Model != "" {
 		host = append(host, artifact.Member{Key: "processor_model", Value: m.Model})
 	}
@@ -74,7 +75,8 @@ var ownMembers = []string{"artifacts", "runtime"}
 // configHash is the hash of what the benchmark is: where its files go and how it is shown are left out.
 func configHash(known, further artifact.Object) string {
 	own := func(m artifact.Member) bool { return slices.Contains(ownMembers, m.Key) }
-	o := append(slices.DeleteFunc(slices.Clone(known), own), artifact.Member{Key: "further_config", Value: slices.DeleteFunc(slices.Clone(further), own)})
+	o := append(slices.DeleteFunc(slices.Clone(known), own),
+		artifact.Member{Key: "further_config", Value: slices.DeleteFunc(slices.Clone(further), own)})
 	text, err := artifact.AppendJSON(nil, o)
 	if err != nil {
 		return ""

@@ -48,7 +48,8 @@ type outage struct {
 // unreached reports whether an exchange failed for lack of a connection. A connection that breaks before the reply
 // begins counts only as long as no exchange has got through: then the server may be there and turn everybody away.
 func unreached(x *client.Exchange, reached bool) bool {
-	if x.Err == nil || x.Err.HasCode || x.Status != 0 || x.Responses > 0 || x.CancelledNS != 0 || x.Shortage != neterr.NoShortage {
+	if x.Err == nil || x.Err.HasCode || x.Status != 0 || x.Responses > 0 || x.CancelledNS != 0 ||
+		x.Shortage != neterr.NoShortage {
 		return false
 	}
 	switch x.Err.Type {
@@ -145,6 +146,7 @@ type unreachedError struct {
 }
 
 func (u *unreachedError) Error() string {
-	return fmt.Sprintf("the server was never reached: %s requests failed in %.0f s, the last one with %q; check --url and that the server is up. --no-fail-fast goes on all the same",
+	return fmt.Sprintf("the server was never reached: %s requests failed in %.0f s, the last one with %q; check "+
+		"--url and that the server is up. --no-fail-fast goes on all the same",
 		artifact.GroupThousands(fmt.Sprint(u.failed)), u.lasted.Seconds(), u.message)
 }

@@ -45,9 +45,12 @@ func TestUnreachedIsALackOfConnections(t *testing.T) {
 		{"reset by a server that answers others", failed(neterr.OS, sent), true, false},
 		{"closed by a server that answers others", failed(neterr.ServerDisconnected, sent), true, false},
 		{"no answer in time", failed(neterr.Timeout, sent), false, false},
-		{"an HTTP error", failed("ClientResponseError", func(x *client.Exchange) { x.Status, x.SentNS = 503, 1 }), false, false},
-		{"no descriptors here", failed(neterr.Connector, func(x *client.Exchange) { x.Shortage = neterr.Descriptors }), false, false},
-		{"cancelled on purpose", failed("RequestCancellationError", func(x *client.Exchange) { x.CancelledNS = 1 }), false, false},
+		{"an HTTP error", failed("ClientResponseError", func(x *client.Exchange) { x.Status, x.SentNS = 503, 1 }),
+			false, false},
+		{"no descriptors here", failed(neterr.Connector, func(x *client.Exchange) { x.Shortage = neterr.Descriptors }),
+			false, false},
+		{"cancelled on purpose", failed("RequestCancellationError", func(x *client.Exchange) { x.CancelledNS = 1 }),
+			false, false},
 		{"a request that cannot be made", failed(neterr.Value, nil), false, false},
 		{"success", &client.Exchange{Status: 200, SentNS: 1, Responses: 1}, false, false},
 	} {
@@ -68,10 +71,12 @@ func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
 			attempts++
 			r.hold(context.Background(), r.take(refusal(time.Since(start))))
 		}
-		if took := time.Since(start); len(reasons) != 1 || took < 10*time.Second || took > 15*time.Second || attempts < 100 || attempts > 200 {
+		if took := time.Since(start); len(reasons) != 1 || took < 10*time.Second || took > 15*time.Second ||
+			attempts < 100 || attempts > 200 {
 			t.Fatalf("%d attempts in %v: %v", attempts, took, reasons)
 		}
-		if text := reasons[0].Error(); !strings.Contains(text, "never reached") || !strings.Contains(text, "connection refused") || !strings.Contains(text, "--no-fail-fast") {
+		if text := reasons[0].Error(); !strings.Contains(text, "never reached") ||
+			!strings.Contains(text, "connection refused") || !strings.Contains(text, "--no-fail-fast") {
 			t.Error(text)
 		}
 		if pause := r.take(refusal(time.Since(start))); pause != 0 || len(reasons) != 1 {
@@ -144,7 +149,8 @@ func closedPort(t *testing.T) string {
 func TestRunAgainstAClosedPortEnds(t *testing.T) {
 	t.Parallel()
 	start, dir := time.Now(), t.TempDir()
-	out, err := execute(t, resolve(t, dir, closedPort(t), "--benchmark-duration", "600", "--concurrency", "3", "--isl", "5"), Options{})
+	out, err := execute(t, resolve(t, dir, closedPort(t), "--benchmark-duration", "600", "--concurrency", "3", "--isl",
+		"5"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +161,8 @@ func TestRunAgainstAClosedPortEnds(t *testing.T) {
 	if n := int64(len(records(t, dir))); n != counts.Errors {
 		t.Errorf("%d lines for %d errors", n, counts.Errors)
 	}
-	if counts.Successes != 0 || counts.Errors < 100 || counts.Errors >= 1000 || counts.Sent != counts.Errors+counts.CutOff {
+	if counts.Successes != 0 || counts.Errors < 100 || counts.Errors >= 1000 ||
+		counts.Sent != counts.Errors+counts.CutOff {
 		t.Errorf("%+v", counts)
 	}
 	if took := time.Since(start); took > time.Minute {
@@ -165,7 +172,8 @@ func TestRunAgainstAClosedPortEnds(t *testing.T) {
 
 func TestNoFailFastGoesOn(t *testing.T) {
 	t.Parallel()
-	out, err := execute(t, resolve(t, t.TempDir(), closedPort(t), "--request-count", "300", "--isl", "5", "--no-fail-fast"), Options{})
+	out, err := execute(t, resolve(t, t.TempDir(), closedPort(t), "--request-count", "300", "--isl", "5",
+		"--no-fail-fast"), Options{})
 	if err != nil || out.Aborted != nil || out.Result.Counts.Errors != 300 {
 		t.Errorf("%+v, %v", out, err)
 	}

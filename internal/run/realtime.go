@@ -79,7 +79,8 @@ func (f *figures) lines() []string {
 	}
 	lines := []string{
 		fmt.Sprintf("[realtime %02d:%02d profiling]", seconds/60, seconds%60),
-		fmt.Sprintf("  rps=%s (avg %s)  tput_in=%s  tput_out=%s  done=%d ok=%d err=%d", twoDecimals(rps), twoDecimals(avg),
+		fmt.Sprintf("  rps=%s (avg %s)  tput_in=%s  tput_out=%s  done=%d ok=%d err=%d", twoDecimals(rps),
+			twoDecimals(avg),
 			perSecond(f.scalar("input_token_throughput")), perSecond(f.scalar("output_token_throughput")),
 			f.seen.Requests(), f.seen.Successes, f.seen.Errors),
 	}

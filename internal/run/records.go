@@ -128,7 +128,8 @@ func (rs *recorder) openSink(
 func (rs *recorder) limit(lines *artifact.LinesOptions, bytes int64, kind config.Artifact, variable string) {
 	lines.MaxBytes = bytes
 	lines.OnFull = func() {
-		rs.log.Warn(fmt.Sprintf("%s has reached %d bytes: requests that complete from here on are left out of it; %s sets the limit, 0 is none",
+		rs.log.Warn(fmt.Sprintf("%s has reached %d bytes: requests that complete from here on are left out of it; %s "+
+			"sets the limit, 0 is none",
 			rs.cfg.Artifacts.Name(kind), bytes, variable))
 	}
 }
@@ -225,7 +226,8 @@ func (rs *recorder) profilingStartNS() int64 {
 
 // outputsExporter makes outputs.json of what was spooled.
 func (rs *recorder) outputsExporter() report.OutputsJSON {
-	o := report.OutputsJSON{Spool: rs.cfg.Artifacts.Path(config.OutputsSpool), Path: rs.cfg.Artifacts.Path(config.OutputsJSON)}
+	o := report.OutputsJSON{Spool: rs.cfg.Artifacts.Path(config.OutputsSpool),
+		Path: rs.cfg.Artifacts.Path(config.OutputsJSON)}
 	if rs.outputs != nil {
 		o.Omitted = rs.outputs.Omitted()
 	}

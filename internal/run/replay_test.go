@@ -86,13 +86,16 @@ func TestTrapScheduleIsKept(t *testing.T) {
 		{"automatic offset", "--fixed-schedule-auto-offset", rows, 0, []int{0, 50, 300}},
 		{"start offset", "--fixed-schedule-start-offset 150", rows, 0, []int{0, 250}},
 		{"end offset", "--fixed-schedule-end-offset 150 --fixed-schedule-auto-offset", rows, 0, []int{0, 50}},
-		{"start offset of a trace twice as fast", "--fixed-schedule-start-offset 150 --synthesis-speedup-ratio 2", rows, 0, []int{0, 125}},
+		{"start offset of a trace twice as fast", "--fixed-schedule-start-offset 150 --synthesis-speedup-ratio 2", rows,
+			0, []int{0, 125}},
 		{"a named request count", "--request-count 2", rows, 100, []int{100, 150}},
 		{"a session count", "--num-sessions 1 --concurrency 1", rows, 100, []int{100}},
 		{"a duration", "--benchmark-duration 2", strings.Replace(rows, "400", "60000", 1), 100, []int{100, 150}},
 		{"warm-up before", "--warmup-request-count 2", rows, 100, []int{100, 150, 400}},
-		{"text with times", "--fixed-schedule", "{\"text\":\"a\",\"timestamp\":60}\n{\"text\":\"b\",\"timestamp\":20}", 20, []int{20, 60}},
-		{"conversations with times", "--fixed-schedule", "{\"turns\":[{\"text\":\"a\",\"timestamp\":10},{\"text\":\"b\",\"timestamp\":90}]}\n{\"turns\":[{\"text\":\"c\",\"timestamp\":50}]}", 10, []int{10, 50, 90}},
+		{"text with times", "--fixed-schedule", "{\"text\":\"a\",\"timestamp\":60}\n{\"text\":\"b\",\"timestamp\":20}",
+			20, []int{20, 60}},
+		{"conversations with times", "--fixed-schedule",
+			"{\"turns\":[{\"text\":\"a\",\"timestamp\":10},{\"text\":\"b\",\"timestamp\":90}]}\n{\"turns\":[{\"text\":\"c\",\"timestamp\":50}]}", 10, []int{10, 50, 90}},
 		{"seconds", "", "Timestamp,Request tokens,Response tokens\n0.05,5,1\n0.15,6,1", 50, []int{50, 150}},
 		{"chats", "", `{"chat_id":7,"parent_chat_id":-1,"timestamp":0.05,"input_length":20,"output_length":1,"type":"text","turn":1,"hash_ids":[1,2]}
 {"chat_id":8,"parent_chat_id":7,"timestamp":0.1,"input_length":33,"output_length":1,"type":"text","turn":2,"hash_ids":[1,2,3]}`, 50, []int{50, 100}},
@@ -100,7 +103,8 @@ func TestTrapScheduleIsKept(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
-			cfg := resolve(t, t.TempDir(), url, append([]string{"--input-file", traceFile(t, "trace", c.rows)}, strings.Fields(c.flags)...)...)
+			cfg := resolve(t, t.TempDir(), url,
+				append([]string{"--input-file", traceFile(t, "trace", c.rows)}, strings.Fields(c.flags)...)...)
 			outcome, err := execute(t, cfg, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +149,8 @@ func TestTrapLaterTurnsWaitForTheirPredecessor(t *testing.T) {
 func TestTrapLaterLengthsAreIncrements(t *testing.T) {
 	url, _ := recordedServer(t, mockserver.Options{Fast: true})
 	dir := profile(t, url, "--export-level", "raw", "--input-file", traceFile(t, "trace",
-		`{"session_id":"x","timestamp":0,"input_length":64,"output_length":8}`, `{"session_id":"x","delay":1,"input_length":32,"output_length":8}`))
+		`{"session_id":"x","timestamp":0,"input_length":64,"output_length":8}`,
+		`{"session_id":"x","delay":1,"input_length":32,"output_length":8}`))
 	raw := rawRecords(t, dir)
 	if len(raw) != 2 {
 		t.Fatalf("%d requests", len(raw))
@@ -158,16 +163,19 @@ func TestTrapLaterLengthsAreIncrements(t *testing.T) {
 	if roles != "uau" || !slices.Equal(counts, []int{64, 8, 32}) {
 		t.Errorf("the second request has %s with %v tokens, want uau with 64, 8, 32", roles, counts)
 	}
-	if got, want := at(records(t, dir)[1], "metrics", "input_sequence_length", "value"), float64(tokenizer.Builtin().Count(text)); got != want {
+	if got, want := at(records(t, dir)[1], "metrics", "input_sequence_length", "value"),
+		float64(tokenizer.Builtin().Count(text)); got != want {
 		t.Errorf("the input counts %v tokens, want %v", got, want)
 	}
 }
 
 func TestTraceWithoutSchedule(t *testing.T) {
-	file := traceFile(t, "trace", `{"timestamp":90000,"input_length":5,"output_length":1}`, `{"timestamp":95000,"input_length":6,"output_length":1}`)
+	file := traceFile(t, "trace", `{"timestamp":90000,"input_length":5,"output_length":1}`,
+		`{"timestamp":95000,"input_length":6,"output_length":1}`)
 	for _, flag := range []string{"--no-fixed-schedule", "--ignore-trace-delays"} {
 		url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
-		outcome, err := execute(t, resolve(t, t.TempDir(), url, "--input-file", file, "--request-count", "4", flag), Options{})
+		outcome, err := execute(t, resolve(t, t.TempDir(), url, "--input-file", file, "--request-count", "4", flag),
+			Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +200,8 @@ func TestTracePromptsHaveTheirRecordedLengths(t *testing.T) {
 		`{"timestamp":5,"messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}]}`,
 		`{"timestamp":6,"payload":{"messages":[{"role":"user","content":"P"}],"model":"other","max_completion_tokens":2}}`)
 	dir := t.TempDir()
-	if _, err := execute(t, resolve(t, dir, url, "--input-file", file, "--concurrency", "1", "--random-seed", "3", "--osl", "9"), Options{}); err != nil {
+	if _, err := execute(t, resolve(t, dir, url, "--input-file", file, "--concurrency", "1", "--random-seed", "3",
+		"--osl", "9"), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var texts []string
@@ -218,7 +227,8 @@ func TestTracePromptsHaveTheirRecordedLengths(t *testing.T) {
 		if text := tokenizer.Builtin().Decode(ids[:512]); text != tokenizer.Builtin().Decode(shared) {
 			t.Errorf("request %d does not begin with the text of block 0", i)
 		}
-		if same := tokenizer.Builtin().Decode(ids[:n]) == tokenizer.Builtin().Decode(tokenizer.Builtin().Encode(nil, texts[0])[:n]); !same {
+		if same := tokenizer.Builtin().Decode(ids[:n]) == tokenizer.Builtin().Decode(tokenizer.Builtin().Encode(nil,
+			texts[0])[:n]); !same {
 			t.Errorf("request %d does not share %d tokens with the first", i, n)
 		}
 	}
@@ -231,7 +241,8 @@ func TestReplayThatFallsBehindIsTold(t *testing.T) {
 	url, _ := recordedServer(t, mockserver.Options{TTFT: 300 * time.Millisecond})
 	row := `{"timestamp":0,"input_length":5,"output_length":1}`
 	dir := t.TempDir()
-	outcome, err := execute(t, resolve(t, dir, url, "--input-file", traceFile(t, "trace", row, row, row), "--concurrency", "1"), Options{})
+	outcome, err := execute(t, resolve(t, dir, url, "--input-file", traceFile(t, "trace", row, row, row),
+		"--concurrency", "1"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +268,8 @@ func TestReplayThatFallsBehindIsTold(t *testing.T) {
 	}
 	summary, _ := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.json"))
 	console, _ := os.ReadFile(filepath.Join(dir, "profile_export_console.txt"))
-	if !bytes.Contains(summary, []byte(`"replay_sched_lag_p90"`)) || bytes.Contains(console, []byte("Replay Schedule Lag")) {
+	if !bytes.Contains(summary, []byte(`"replay_sched_lag_p90"`)) ||
+		bytes.Contains(console, []byte("Replay Schedule Lag")) {
 		t.Error("the lag belongs into the exports and not on the console")
 	}
 }
@@ -280,7 +292,8 @@ func TestRateSeriesIsFollowed(t *testing.T) {
 	url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
 	// 20 requests/sec for 0.1 s, then up to 200 within 0.4 s: 2 and 44 requests.
 	file := traceFile(t, "series.json", `{"points":[{"time_s":0.1,"qps":20},{"time_s":0.5,"qps":200}]}`)
-	outcome, err := execute(t, resolve(t, t.TempDir(), url, "--request-rate-series", file, "--request-count", "46", "--isl", "5", "--osl", "1"), Options{})
+	outcome, err := execute(t, resolve(t, t.TempDir(), url, "--request-rate-series", file, "--request-count", "46",
+		"--isl", "5", "--osl", "1"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,10 +339,12 @@ func TestDeltaRowsAreThreadedWithReplies(t *testing.T) {
 	for _, m := range body.Messages {
 		roles = append(roles, m.Role)
 	}
-	if strings.Join(roles, " ") != "system user assistant user" || body.Messages[2].Content == "" || body.Messages[3].Name != "n" || len(body.Tools) != 1 {
+	if strings.Join(roles, " ") != "system user assistant user" || body.Messages[2].Content == "" ||
+		body.Messages[3].Name != "n" || len(body.Tools) != 1 {
 		t.Errorf("the second request is %s", got[1].Body)
 	}
-	_, err := execute(t, resolve(t, t.TempDir(), url, "--input-file", file, "--extra-inputs", `{"messages":[]}`), Options{})
+	_, err := execute(t, resolve(t, t.TempDir(), url, "--input-file", file, "--extra-inputs", `{"messages":[]}`),
+		Options{})
 	if err == nil || !strings.Contains(err.Error(), "--extra-inputs messages cannot be used") {
 		t.Errorf("extra inputs with messages: %v", err)
 	}

@@ -191,7 +191,8 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 		return result.Phases, nil
 	}
 	if errors.Is(err, load.ErrLaneWarmup) {
-		return nil, fmt.Errorf("%w: without it the server's cache is not what the recording had, so nothing was measured; -v logs the failed request", err)
+		return nil, fmt.Errorf("%w: without it the server's cache is not what the recording had, so nothing was "+
+			"measured; -v logs the failed request", err)
 	}
 	if err != nil && e.ending.lacking() == nil {
 		return nil, err

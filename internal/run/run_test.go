@@ -66,7 +66,8 @@ func resolve(t *testing.T, dir, url string, args ...string) *config.Run {
 // resolveBare leaves the tokenizer to the endpoint type.
 func resolveBare(t *testing.T, dir, url string, args ...string) *config.Run {
 	t.Helper()
-	args = append([]string{"--model", "mock-model", "--url", url, "--ui", "none", "--artifact-dir", dir, "--no-server-metrics"}, args...)
+	args = append([]string{"--model", "mock-model", "--url", url, "--ui", "none", "--artifact-dir", dir,
+		"--no-server-metrics"}, args...)
 	parsed, err := config.Parse(args, noEnv)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +114,8 @@ func TestExecuteManyTimesAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		dir := t.TempDir()
-		cfg := resolve(t, dir, url, "--streaming", "--concurrency", "5", "--request-count", fmt.Sprint(20+i), "--warmup-request-count", "3",
+		cfg := resolve(t, dir, url, "--streaming", "--concurrency", "5", "--request-count", fmt.Sprint(20+i),
+			"--warmup-request-count", "3",
 			"--isl", "20", "--osl", "6", "--extra-inputs", "ignore_eos:true", "--random-seed", "1")
 		all.Go(func() {
 			outcome, err := execute(t, cfg, Options{})
@@ -146,7 +148,8 @@ func TestExecuteManyTimesAtOnce(t *testing.T) {
 func TestSessionsKeepWorkerURLAndCorrelation(t *testing.T) {
 	one, two := serve(t, mockserver.Options{}), serve(t, mockserver.Options{})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, one, "--num-sessions", "6", "--session-turns-mean", "3", "--concurrency", "3", "--isl", "10", "--osl", "2", "--export-level", "raw")
+	cfg := resolve(t, dir, one, "--num-sessions", "6", "--session-turns-mean", "3", "--concurrency", "3", "--isl", "10",
+		"--osl", "2", "--export-level", "raw")
 	cfg.Endpoint.URLs = []string{one, two}
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil {
@@ -200,7 +203,8 @@ func TestStopKeepsWhatIsFinished(t *testing.T) {
 
 func TestStopDuringWarmupHasNoResults(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
-	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "10", "--warmup-duration", "100", "--isl", "10", "--osl", "1")
+	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "10", "--warmup-duration", "100",
+		"--isl", "10", "--osl", "1")
 	stop := make(chan struct{})
 	close(stop)
 	_, err := execute(t, cfg, Options{Stop: stop})
@@ -213,7 +217,8 @@ func TestStopDuringWarmupHasNoResults(t *testing.T) {
 func TestFailedRequestThresholdEndsTheRun(t *testing.T) {
 	url := serve(t, mockserver.Options{ErrorRate: 100})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, url, "--concurrency", "1", "--request-count", "5000", "--failed-request-threshold", "0.5", "--isl", "10", "--osl", "1")
+	cfg := resolve(t, dir, url, "--concurrency", "1", "--request-count", "5000", "--failed-request-threshold", "0.5",
+		"--isl", "10", "--osl", "1")
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +248,8 @@ func TestDirectoryThatCannotBeMade(t *testing.T) {
 func TestUsersKeepTheirNumbersAndTheirPace(t *testing.T) {
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, url, "--user-centric-rate", "100", "--num-users", "5", "--session-turns-mean", "4", "--benchmark-duration", "1.5", "--isl", "10", "--osl", "1")
+	cfg := resolve(t, dir, url, "--user-centric-rate", "100", "--num-users", "5", "--session-turns-mean", "4",
+		"--benchmark-duration", "1.5", "--isl", "10", "--osl", "1")
 	if _, err := execute(t, cfg, Options{}); err != nil {
 		t.Fatal(err)
 	}

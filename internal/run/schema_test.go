@@ -19,10 +19,12 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	out := map[string]*jsonschema.Schema{}
 	for file, name := range map[string]string{
-		"profile_export_aiperf.json": "profile_export_aiperf", "profile_export.jsonl": "profile_export", "run_state.json": "run_state",
-		"outputs.json": "outputs",
+		"profile_export_aiperf.json": "profile_export_aiperf", "profile_export.jsonl": "profile_export",
+		"run_state.json": "run_state",
+		"outputs.json":   "outputs",
 	} {
-		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas", name+".schema.json"))
+		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas",
+			name+".schema.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,13 +55,16 @@ func TestFilesKeepTheirSchemas(t *testing.T) {
 	all := schemas(t)
 	url := serve(t, mockserver.Options{ErrorRate: 30, SpecTokens: 3, SpecAcceptance: 0.5})
 	for _, args := range [][]string{
-		{"--streaming", "--concurrency", "3", "--warmup-request-count", "3", "--goodput", "request_latency:5 time_to_first_token:1", "--percentiles", "99.9",
+		{"--streaming", "--concurrency", "3", "--warmup-request-count", "3", "--goodput",
+			"request_latency:5 time_to_first_token:1", "--percentiles", "99.9",
 			"--export-http-trace", "--random-seed", "3", "--slice-duration", "1"},
-		{"--request-rate", "300", "--request-cancellation-rate", "30", "--network-latency-mean", "0.01", "--use-server-token-count"},
+		{"--request-rate", "300", "--request-cancellation-rate", "30", "--network-latency-mean", "0.01",
+			"--use-server-token-count"},
 		{"--conversation-turn-mean", "2", "--export-level", "raw"},
 		{"--gpu-telemetry", url + "/dcgm1/metrics"},
 	} {
-		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30", "--export-outputs-json"}, args...)...)
+		dir := profile(t, url, append([]string{"--isl", "5", "--osl", "3", "--request-count", "30",
+			"--export-outputs-json"}, args...)...)
 		for file, schema := range all {
 			for _, doc := range documents(t, file, fileOf(t, dir, file)) {
 				if err := schema.Validate(doc); err != nil {
@@ -86,7 +91,8 @@ var nullValue = regexp.MustCompile(`[:\[,]\s*null\b`)
 // A schema that accepts anything would prove nothing: each of these changes must break it.
 func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 	all := schemas(t)
-	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3", "--export-outputs-json")
+	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3",
+		"--export-outputs-json")
 	for file, changes := range map[string][]func(map[string]any){
 		"profile_export_aiperf.json": {
 			func(o map[string]any) { delete(o, "run_info") },

@@ -14,7 +14,8 @@ import (
 func TestSimultaneousStartLetsTheFirstRequestsLeaveTogether(t *testing.T) {
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, url, "--simultaneous-start", "--concurrency", "50", "--request-count", "120", "--isl", "10", "--osl", "1")
+	cfg := resolve(t, dir, url, "--simultaneous-start", "--concurrency", "50", "--request-count", "120", "--isl", "10",
+		"--osl", "1")
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)

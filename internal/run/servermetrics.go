@@ -35,8 +35,8 @@ type serverWatch struct {
 	// mark is the counters at the start of the profiling phase, for the figures in the log; nil before it, and where
 	// the log has none.
 	mark atomic.Pointer[servermetrics.Mark]
-	// borderNS is when the scrape at the start of the profiling phase was asked for, inFlight how many requests of earlier
-	// phases were out then.
+	// borderNS is when the scrape at the start of the profiling phase was asked for, inFlight how many requests of
+	// earlier phases were out then.
 	borderNS, inFlight atomic.Int64
 }
 
@@ -47,13 +47,15 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	if !s.Enabled {
 		return nil, nil
 	}
-	w := &serverWatch{e: e, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling), phases: serverPhases(e.cfg.Phases)}
+	w := &serverWatch{e: e, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling),
+		phases: serverPhases(e.cfg.Phases)}
 	env := &e.cfg.Env.ServerMetrics
 	var err error
 	w.collector, err = collect.New(collect.Options{
 		URLs: e.cfg.Endpoint.URLs, Extra: s.URLs,
-		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod, ScrapeTimeout: env.ScrapeTimeout, Summaries: env.LegacyJSON,
-		Fetch: e.target.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
+		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod, ScrapeTimeout: env.ScrapeTimeout,
+		Summaries: env.LegacyJSON,
+		Fetch:     e.target.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
 	})
 	if err != nil {
 		return nil, err
@@ -67,9 +69,10 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	}
 	if slices.Contains(s.Formats, "jsonl") {
 		path := e.cfg.Artifacts.Path(config.ServerMetricsJSONL)
-		w.recorder, err = export.NewRecorder(path, e.cfg.Artifacts.Path(config.ServerMetricsRecording), w.info(servermetrics.Window{}), export.RecorderOptions{
-			OnError: func(err error) { e.log.Error("Server metrics cannot be recorded any more", "error", err) },
-		})
+		w.recorder, err = export.NewRecorder(path, e.cfg.Artifacts.Path(config.ServerMetricsRecording),
+			w.info(servermetrics.Window{}), export.RecorderOptions{
+				OnError: func(err error) { e.log.Error("Server metrics cannot be recorded any more", "error", err) },
+			})
 		if err == nil {
 			e.log.Info("Server metrics JSONL export enabled: " + path)
 		} else {
@@ -107,8 +110,8 @@ func (w *serverWatch) Scraped(s collect.Scrape) {
 	}
 }
 
-// gates let each phase wait for the scrapes that stand at its ends: what a counter grows by between two scrapes is never
-// that of two phases.
+// gates let each phase wait for the scrapes that stand at its ends: what a counter grows by between two scrapes is
+// never that of two phases.
 func (w *serverWatch) gates(next load.Gates) load.Gates {
 	return bothGates(next, load.Gates{
 		Timeout: max(load.DefaultGateTimeout, w.e.cfg.Env.ServerMetrics.ScrapeTimeout),
@@ -169,7 +172,8 @@ func (w *serverWatch) finish(o *outcome) error {
 	for _, failure := range w.collector.Errors() {
 		w.e.log.Debug("Server metrics: failed scrapes", "count", failure.Count, "error", failure.Message)
 	}
-	err := export.All(ctx, w.exporters(run), func(x export.Exporter) { w.e.log.Info(written(x)) }, func(text string) { w.e.log.Warn(text) })
+	err := export.All(ctx, w.exporters(run), func(x export.Exporter) { w.e.log.Info(written(x)) },
+		func(text string) { w.e.log.Warn(text) })
 	err = errors.Join(err, w.closeRecording(info))
 	if err != nil {
 		w.e.log.Error("Server metrics could not be written", "error", err)

@@ -45,7 +45,8 @@ type watchedRun struct {
 // watching is the configuration of a benchmark against url with server metrics on.
 func watching(t *testing.T, dir, url string, args ...string) *config.Run {
 	t.Helper()
-	args = append([]string{"--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none", "--artifact-dir", dir,
+	args = append([]string{"--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none",
+		"--artifact-dir", dir,
 		"--isl", "20", "--osl", "4", "--extra-inputs", "ignore_eos:true", "--use-server-token-count"}, args...)
 	parsed, err := config.Parse(args, func(name string) (string, bool) { v, set := scrapeEnv[name]; return v, set })
 	if err != nil {
@@ -291,7 +292,8 @@ func compareLatencies(t *testing.T, e *serverExport, records []map[string]any, f
 			}
 		}
 		if atClient > atServer {
-			t.Errorf("%s: %v of the client's requests took at most %s s, %v of the server's", family, atClient, le, atServer)
+			t.Errorf("%s: %v of the client's requests took at most %s s, %v of the server's", family, atClient, le,
+				atServer)
 		}
 	}
 }
@@ -323,7 +325,8 @@ func TestMetricsEndpointThatDiesHurtsNobody(t *testing.T) {
 		}
 		page("# TYPE dying gauge\ndying 1\n")(w, r)
 	}})
-	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "2", "--request-count", "60", "--server-metrics", dying.URL)
+	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "2",
+		"--request-count", "60", "--server-metrics", dying.URL)
 	if c := w.outcome.Result.Counts; c.Successes != 60 || c.Errors != 0 {
 		t.Errorf("counts %+v", c)
 	}
@@ -344,7 +347,8 @@ func TestMetricsEndpointThatDiesHurtsNobody(t *testing.T) {
 
 func TestPageThatIsNoMetricsIsOneWarning(t *testing.T) {
 	f := before(t, serve(t, mockserver.Options{MetricsFault: "html"}), nil)
-	w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "20", "--server-metrics-formats", "json,csv,jsonl,parquet")
+	w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "20", "--server-metrics-formats",
+		"json,csv,jsonl,parquet")
 	if c := w.outcome.Result.Counts; c.Successes != 20 {
 		t.Errorf("counts %+v", c)
 	}
@@ -378,7 +382,8 @@ func TestTrapJSONAtMetricsIsAskedForOnce(t *testing.T) {
 
 func TestFallbackPathOfTensorRTLLM(t *testing.T) {
 	server := serve(t, mockserver.Options{Backend: "trtllm"})
-	w := watch(t, server, Options{}, "--streaming", "--concurrency", "2", "--request-count", "20", "--warmup-request-count", "3", "--server-metrics")
+	w := watch(t, server, Options{}, "--streaming", "--concurrency", "2", "--request-count", "20",
+		"--warmup-request-count", "3", "--server-metrics")
 	e := w.export(t)
 	if got := e.sum(t, "trtllm_request_success", "total"); got != 20 {
 		t.Errorf("%v requests at the server, want 20", got)
@@ -434,7 +439,8 @@ func TestKnownServerWithoutAPageIsAWarning(t *testing.T) {
 		models := func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"object":"list","data":[{"id":"m","owned_by":%q}]}`, owner)
 		}
-		f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/metrics": http.NotFound, "/v1/models": models})
+		f := before(t, serve(t, mockserver.Options{}),
+			map[string]http.HandlerFunc{"/metrics": http.NotFound, "/v1/models": models})
 		w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "5")
 		if got := w.warnings("publishes metrics, but no page was found"); got != min(1, len(remedy)) {
 			t.Errorf("%s: %d warnings", owner, got)
@@ -451,15 +457,20 @@ func TestServerMetricsFiles(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"default", nil, []string{"server_metrics_export.csv", "server_metrics_export.json", "server_metrics_export.parquet"}},
+		{"default", nil, []string{"server_metrics_export.csv", "server_metrics_export.json",
+			"server_metrics_export.parquet"}},
 		{"one", []string{"--server-metrics-formats", "csv"}, []string{"server_metrics_export.csv"}},
-		{"all", []string{"--server-metrics-formats", "json,JSONL", "csv", "parquet"}, []string{"server_metrics_export.csv", "server_metrics_export.json",
-			"server_metrics_export.jsonl", "server_metrics_export.parquet", "server_metrics_recording.json"}},
-		{"prefix", []string{"--profile-export-prefix", "mine.json", "--server-metrics-formats", "json,jsonl,csv,parquet"}, []string{"mine_server_metrics.csv",
-			"mine_server_metrics.json", "mine_server_metrics.jsonl", "mine_server_metrics.parquet", "mine_server_metrics_recording.json"}},
+		{"all", []string{"--server-metrics-formats", "json,JSONL", "csv", "parquet"},
+			[]string{"server_metrics_export.csv", "server_metrics_export.json",
+				"server_metrics_export.jsonl", "server_metrics_export.parquet", "server_metrics_recording.json"}},
+		{"prefix", []string{"--profile-export-prefix", "mine.json", "--server-metrics-formats",
+			"json,jsonl,csv,parquet"}, []string{"mine_server_metrics.csv",
+			"mine_server_metrics.json", "mine_server_metrics.jsonl", "mine_server_metrics.parquet",
+			"mine_server_metrics_recording.json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := watch(t, serve(t, mockserver.Options{}), Options{}, append([]string{"--concurrency", "2", "--request-count", "5"}, c.args...)...)
+			w := watch(t, serve(t, mockserver.Options{}), Options{},
+				append([]string{"--concurrency", "2", "--request-count", "5"}, c.args...)...)
 			files := w.files(t)
 			slices.Sort(files)
 			if !slices.Equal(files, c.want) {
@@ -470,7 +481,8 @@ func TestServerMetricsFiles(t *testing.T) {
 }
 
 func TestEveryScrapeStandsInTheRecording(t *testing.T) {
-	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "2", "--request-count", "40", "--warmup-request-count", "20",
+	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "2",
+		"--request-count", "40", "--warmup-request-count", "20",
 		"--server-metrics-formats", "json,jsonl", "--slice-duration", "0.02")
 	lines := bytes.Count(fileOf(t, w.dir, "server_metrics_export.jsonl"), []byte("\n"))
 	e := w.export(t)
@@ -489,18 +501,22 @@ func TestRecordingThatCannotBeOpenedIsAProblemOfTheOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			metrics := page("# TYPE temperature gauge\ntemperature 20\n")
-			f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, r *http.Request) {
-				// The first request is that of the probe, after the files of earlier runs were removed.
-				if err := os.MkdirAll(filepath.Join(dir, name, "in the way"), 0o777); err != nil {
-					t.Error(err)
-				}
-				metrics(w, r)
-			}})
-			w := watchInto(t, dir, f.URL, Options{}, "--concurrency", "2", "--request-count", "5", "--server-metrics-formats", "json,jsonl")
-			if err := w.outcome.Problem; err == nil || !strings.Contains(err.Error(), name) || w.outcome.Aborted != nil {
+			f := before(t, serve(t, mockserver.Options{}),
+				map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, r *http.Request) {
+					// The first request is that of the probe, after the files of earlier runs were removed.
+					if err := os.MkdirAll(filepath.Join(dir, name, "in the way"), 0o777); err != nil {
+						t.Error(err)
+					}
+					metrics(w, r)
+				}})
+			w := watchInto(t, dir, f.URL, Options{}, "--concurrency", "2", "--request-count", "5",
+				"--server-metrics-formats", "json,jsonl")
+			if err := w.outcome.Problem; err == nil || !strings.Contains(err.Error(), name) ||
+				w.outcome.Aborted != nil {
 				t.Errorf("problem %v, aborted %v", err, w.outcome.Aborted)
 			}
-			if strings.Count(w.lines, "ERROR") != 1 || !strings.Contains(w.lines, "cannot be recorded") || strings.Contains(w.lines, "JSONL export enabled") {
+			if strings.Count(w.lines, "ERROR") != 1 || !strings.Contains(w.lines, "cannot be recorded") ||
+				strings.Contains(w.lines, "JSONL export enabled") {
 				t.Errorf("log:\n%s", w.lines)
 			}
 			if e, n := w.export(t), w.avg(t, "request_count"); e.Summary.Info[f.URL+"/metrics"].Fetches < 3 || n != 5 {
@@ -534,7 +550,8 @@ func TestConsoleShowsServerMetricsWhenTheyWereAskedFor(t *testing.T) {
 }
 
 func TestConsoleNamesTheServerMetricsFiles(t *testing.T) {
-	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "5", "--server-metrics-formats", "json,csv,jsonl,parquet")
+	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "5",
+		"--server-metrics-formats", "json,csv,jsonl,parquet")
 	var screen bytes.Buffer
 	if err := console.Render(&screen, &w.outcome.Result, w.outcome.Console); err != nil {
 		t.Fatal(err)
@@ -558,7 +575,8 @@ func TestTrapCounterResetDoesNotGoBelowZero(t *testing.T) {
 		if n := requests.Load(); n > 0 {
 			value = n
 		}
-		page(fmt.Sprintf("# TYPE jobs_total counter\njobs_total %d\n# TYPE temperature gauge\ntemperature 20\n", value))(w, r)
+		page(fmt.Sprintf("# TYPE jobs_total counter\njobs_total %d\n# TYPE temperature gauge\ntemperature 20\n",
+			value))(w, r)
 	}
 	behind, err := url.Parse(server)
 	if err != nil {
@@ -592,7 +610,8 @@ func TestRunWithoutResultsKeepsTheRecordingOnly(t *testing.T) {
 		"/v1/chat/completions": func(http.ResponseWriter, *http.Request) { once.Do(func() { close(stop) }) },
 	})
 	dir := t.TempDir()
-	_, err := execute(t, watching(t, dir, f.URL, "--warmup-duration", "100", "--concurrency", "2", "--request-count", "5",
+	_, err := execute(t, watching(t, dir, f.URL, "--warmup-duration", "100", "--concurrency", "2", "--request-count",
+		"5",
 		"--server-metrics-formats", "json,jsonl"), Options{Stop: stop})
 	var none *NoResultsError
 	if !errors.As(err, &none) {
@@ -602,10 +621,12 @@ func TestRunWithoutResultsKeepsTheRecordingOnly(t *testing.T) {
 		t.Errorf("server metrics of a run without a request: %v", err)
 	}
 	var recording struct{ Complete bool }
-	if err := json.Unmarshal(fileOf(t, dir, "server_metrics_recording.json"), &recording); err != nil || !recording.Complete {
+	if err := json.Unmarshal(fileOf(t, dir, "server_metrics_recording.json"), &recording); err != nil ||
+		!recording.Complete {
 		t.Errorf("the recording was not ended: %+v, %v", recording, err)
 	}
-	if lines := bytes.Count(fileOf(t, dir, "server_metrics_export.jsonl"), []byte(`"temperature":[{"value":20.0}]`)); lines < 1 {
+	if lines := bytes.Count(fileOf(t, dir, "server_metrics_export.jsonl"),
+		[]byte(`"temperature":[{"value":20.0}]`)); lines < 1 {
 		t.Errorf("%d lines in the recording", lines)
 	}
 }
@@ -613,15 +634,19 @@ func TestRunWithoutResultsKeepsTheRecordingOnly(t *testing.T) {
 // The mock server knows nothing of SGLang: another exporter stands for one.
 func TestConsoleShowsSpeculativeDecoding(t *testing.T) {
 	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "# TYPE sglang:spec_accept_rate gauge\nsglang:spec_accept_rate{model_name=\"Mock-Model\",tp_rank=\"0\"} 0.625\n"+
-			"# TYPE sglang:spec_accept_length gauge\nsglang:spec_accept_length{model_name=\"Mock-Model\",tp_rank=\"0\"} 3.125\n"+
+		fmt.Fprint(w, "# TYPE sglang:spec_accept_rate "+
+			"gauge\nsglang:spec_accept_rate{model_name=\"Mock-Model\",tp_rank=\"0\"} 0.625\n"+
+			"# TYPE sglang:spec_accept_length "+
+			"gauge\nsglang:spec_accept_length{model_name=\"Mock-Model\",tp_rank=\"0\"} 3.125\n"+
 			"sglang:spec_accept_length{model_name=\"another\",tp_rank=\"0\"} 9\n")
 	}))
 	t.Cleanup(exporter.Close)
-	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "5", "--server-metrics", exporter.URL)
+	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "5",
+		"--server-metrics", exporter.URL)
 	screen := string(fileOf(t, w.dir, "profile_export_console.txt"))
 	for _, want := range []string{
-		"AIPerf | Server Metrics: Speculative Decoding\n", "│ Accept Rate (%) │ 62.5 │ 62.5 │ 62.5 │ 62.5 │ 62.5 │\n", "│   Accept Length │ 3.12 │",
+		"AIPerf | Server Metrics: Speculative Decoding\n", "│ Accept Rate (%) │ 62.5 │ 62.5 │ 62.5 │ 62.5 │ 62.5 │\n",
+		"│   Accept Length │ 3.12 │",
 	} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("%q is missing in\n%s", want, screen)

@@ -17,7 +17,8 @@ func (s *stallError) Error() string {
 	if s.waiting > 1 {
 		requests = fmt.Sprintf("%d finished requests have", s.waiting)
 	}
-	return fmt.Sprintf("%s no record, and none came for %v, which is as long as AIPERF_RECORD_COMPLETION_STALL_TIMEOUT allows",
+	return fmt.Sprintf("%s no record, and none came for %v, which is as long as "+
+		"AIPERF_RECORD_COMPLETION_STALL_TIMEOUT allows",
 		requests, s.timeout)
 }
 

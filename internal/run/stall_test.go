@@ -19,7 +19,8 @@ func TestRecordsStallOnlyWhenNoneCome(t *testing.T) {
 	var waiting, done atomic.Int64
 	watch := func(timeout time.Duration) (ended chan error, end func()) {
 		w := stallWatch{
-			progress: func() (int64, int64) { return waiting.Load(), done.Load() }, timeout: timeout, interval: interval,
+			progress: func() (int64, int64) { return waiting.Load(), done.Load() }, timeout: timeout,
+			interval: interval,
 		}
 		ctx, end := context.WithCancel(context.Background())
 		ended = make(chan error, 1)
@@ -89,7 +90,8 @@ func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, url, "--concurrency", "1", "--request-count", "6", "--isl", "10", "--osl", "1")
-	cfg.Env.Record.CompletionStallTimeout, cfg.Env.Record.CompletionStallCheckInterval = 300*time.Millisecond, 10*time.Millisecond
+	cfg.Env.Record.CompletionStallTimeout, cfg.Env.Record.CompletionStallCheckInterval = 300*time.Millisecond,
+		10*time.Millisecond
 	last := &stuck{at: 6, until: make(chan struct{})}
 	outcome, err := execute(t, cfg, Options{Observers: []Observer{last}})
 	close(last.until)
@@ -110,7 +112,8 @@ func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
 	if err := json.Unmarshal(fileOf(t, dir, "profile_export_aiperf.json"), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc["is_complete"] != false || !strings.Contains(doc["incomplete_reason"].(string), "AIPERF_RECORD_COMPLETION_STALL_TIMEOUT") {
+	if doc["is_complete"] != false ||
+		!strings.Contains(doc["incomplete_reason"].(string), "AIPERF_RECORD_COMPLETION_STALL_TIMEOUT") {
 		t.Errorf("the summary says %v, %v", doc["is_complete"], doc["incomplete_reason"])
 	}
 }

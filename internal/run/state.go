@@ -30,7 +30,8 @@ func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 			err := e.writeState(now.runningState())
 			if err != nil && !warned {
 				warned = true
-				e.log.Warn("The state of the run cannot be written; aiperf report needs it should the run be killed", "error", err)
+				e.log.Warn("The state of the run cannot be written; aiperf report needs it should the run be killed",
+					"error", err)
 			}
 			select {
 			case <-done:
@@ -76,8 +77,9 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	s := &summary.State{
 		UpdatedNS: o.clock.WallNS(o.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: o.cfg.FailIf,
 		Run: run, Config: plan.Metrics(o.cfg, &o.target.descriptor),
-		Window:  o.window(phaseOf(o.Phases, load.Profiling)),
-		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups, URLs: o.target.shownURLs()},
+		Window: o.window(phaseOf(o.Phases, load.Profiling)),
+		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups,
+			URLs: o.target.shownURLs()},
 	}
 	for _, look := range o.health.watch.Looks() {
 		look.AtNS = o.clock.WallNS(look.AtNS)
@@ -103,8 +105,10 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 			kind = string(config.WarmupPhase)
 		}
 		list = append(list, summary.PhaseState{
-			Name: p.Name, Kind: kind, StartNS: wall(p.StartNS), SentEndNS: wall(p.SentEndNS), RequestsEndNS: wall(p.RequestsEndNS),
-			Sent: p.RequestsSent, Completed: p.RequestsCompleted, Cancelled: p.RequestsCancelled, Errors: p.RequestErrors,
+			Name: p.Name, Kind: kind, StartNS: wall(p.StartNS), SentEndNS: wall(p.SentEndNS),
+			RequestsEndNS: wall(p.RequestsEndNS),
+			Sent:          p.RequestsSent, Completed: p.RequestsCompleted, Cancelled: p.RequestsCancelled,
+			Errors:       p.RequestErrors,
 			WasCancelled: p.WasCancelled,
 		})
 	}

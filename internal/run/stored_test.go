@@ -29,7 +29,8 @@ func storedRows() map[string]string {
 	for i := range 12 {
 		add("single_turn", `{"session_id":"s%d","text":"row %d","timestamp":%d}`, i/3, i, i)
 		add("multi_turn", `{"turns":[{"text":"a %d","timestamp":%d},{"text":"b","output_length":2,"delay":1}]}`, i, i%5)
-		add("mooncake_trace", `{"session_id":"s%d","timestamp":%d,"input_length":%d,"output_length":2,"hash_ids":[%d]}`, i/2, 3*i, 5+i, i%3)
+		add("mooncake_trace", `{"session_id":"s%d","timestamp":%d,"input_length":%d,"output_length":2,"hash_ids":[%d]}`,
+			i/2, 3*i, 5+i, i%3)
 		add("bailian_trace", `{"chat_id":%d,"parent_chat_id":%d,"timestamp":0.0%d,"input_length":20,"output_length":1,"turn":%d,"hash_ids":[%d,%d]}`,
 			i, i-1+2*(i%2)-2, i%10, i%2, i, i+1)
 		add("burst_gpt_trace", "0.0%d,m,%d,2", i%10, 4+i)
@@ -56,20 +57,26 @@ func TestARunOverAFileSendsWhatARunOverMemorySends(t *testing.T) {
 		{"multi_turn", "--num-sessions 12 --concurrency 3"},
 		{"multi_turn", "--num-sessions 20 --concurrency 1"},
 		{"multi_turn", "--num-sessions 20 --concurrency 1 --dataset-sampling-strategy random"},
-		{"multi_turn", "--num-sessions 20 --concurrency 1 --dataset-sampling-strategy shuffle --prefill-concurrency 1 --streaming"},
+		{"multi_turn", "--num-sessions 20 --concurrency 1 --dataset-sampling-strategy shuffle --prefill-concurrency " +
+			"1 --streaming"},
 		{"multi_turn", "--num-sessions 12 --request-rate 2000 --num-warmup-sessions 2 --warmup-concurrency 1"},
 		{"multi_turn", "--num-sessions 12 --user-centric-rate 800 --num-users 4"},
-		{"multi_turn", "--num-sessions 12 --concurrency 2 --shared-system-prompt-length 5 --user-context-prompt-length 6 --num-dataset-entries 12"},
-		{"multi_turn", "--num-sessions 12 --concurrency 2 --osl 7 --osl-stddev 2 --tokenizer builtin --model mock-model,other --model-selection-strategy random"},
-		{"multi_turn", "--num-sessions 12 --concurrency 2 --tokenizer builtin --model mock-model,other --use-server-token-count"},
+		{"multi_turn", "--num-sessions 12 --concurrency 2 --shared-system-prompt-length 5 " +
+			"--user-context-prompt-length 6 --num-dataset-entries 12"},
+		{"multi_turn", "--num-sessions 12 --concurrency 2 --osl 7 --osl-stddev 2 --tokenizer builtin --model " +
+			"mock-model,other --model-selection-strategy random"},
+		{"multi_turn", "--num-sessions 12 --concurrency 2 --tokenizer builtin --model mock-model,other " +
+			"--use-server-token-count"},
 		{"multi_turn", "--fixed-schedule --fixed-schedule-start-offset 1 --fixed-schedule-end-offset 3"},
 		{"mooncake_trace", "--fixed-schedule"},
 		{"mooncake_trace", "--fixed-schedule --synthesis-speedup-ratio 2 --synthesis-max-osl 1 --synthesis-max-isl 12"},
 		{"mooncake_trace", "--ignore-trace-delays --num-sessions 6 --concurrency 2"},
-		{"mooncake_trace", "--no-fixed-schedule --request-rate 1000 --request-rate-mode constant --num-sessions 6 --cache-bust first_turn_prefix"},
+		{"mooncake_trace", "--no-fixed-schedule --request-rate 1000 --request-rate-mode constant --num-sessions 6 " +
+			"--cache-bust first_turn_prefix"},
 		{"bailian_trace", "--fixed-schedule"},
 		{"burst_gpt_trace", "--fixed-schedule"},
-		{"raw_payload", "--endpoint-type raw --request-count 12 --concurrency 2 --custom-endpoint /v1/chat/completions"},
+		{"raw_payload", "--endpoint-type raw --request-count 12 --concurrency 2 --custom-endpoint " +
+			"/v1/chat/completions"},
 		{"sagemaker_data_capture", "--fixed-schedule"},
 		{"messages", "--fixed-schedule"},
 		{"messages", "--num-sessions 6 --concurrency 2"},
@@ -81,7 +88,8 @@ func TestARunOverAFileSendsWhatARunOverMemorySends(t *testing.T) {
 			if format == "messages" {
 				format = "mooncake_trace"
 			}
-			args := append([]string{"--input-file", path, "--custom-dataset-type", format, "--random-seed", "5"}, strings.Fields(c.flags)...)
+			args := append([]string{"--input-file", path, "--custom-dataset-type", format, "--random-seed", "5"},
+				strings.Fields(c.flags)...)
 			memory, file := sentFrom(t, 0, args), sentFrom(t, 1, args)
 			if len(memory) < 7 || !slices.Equal(memory, file) {
 				t.Errorf("from memory\n%s\nfrom the file\n%s", strings.Join(memory, "\n"), strings.Join(file, "\n"))
@@ -126,5 +134,7 @@ func sentFrom(t *testing.T, indexFrom int64, args []string) []string {
 		t.Fatal(err)
 	}
 	figures := summaryOf(t, dir)
-	return append(list, string(inputs), fmt.Sprint(outcome.Result.Counts.Successes, at(figures, "total_isl", "avg"), at(figures, "input_sequence_length", "avg")))
+	return append(list, string(inputs),
+		fmt.Sprint(outcome.Result.Counts.Successes, at(figures, "total_isl", "avg"),
+			at(figures, "input_sequence_length", "avg")))
 }

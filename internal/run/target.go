@@ -161,8 +161,8 @@ func (t *target) newTransport(o client.Options) (transport, error) {
 	return c, nil
 }
 
-// control returns how servers are asked alongside the load, by a client of its own: what it does leaves no warm connection
-// to the load. The caller closes the transport.
+// control returns how servers are asked alongside the load, by a client of its own: what it does leaves no warm
+// connection to the load. The caller closes the transport.
 func (t *target) control() (control.Options, transport, error) {
 	options := t.clientOptions(1)
 	options.Reuse, options.Timeout = client.ReuseNever, 0
@@ -211,8 +211,8 @@ func (t *target) remarkMissingPage(ctx context.Context) {
 	}
 }
 
-// FindModel returns the only model that the first server of a run offers, for a run whose user named none, and a line for
-// the log that says so.
+// FindModel returns the only model that the first server of a run offers, for a run whose user named none, and a line
+// for the log that says so.
 func FindModel(ctx context.Context, cfg *config.Run, o Options) (model, note string, err error) {
 	t := &target{base: newBase(cfg, o, clock.New())}
 	defer t.close()
@@ -288,7 +288,8 @@ func throughSocket(socket string, bases []string) func(ctx context.Context, netw
 		if u, err := url.Parse(base); err == nil {
 			port := u.Port()
 			if port == "" {
-				port = map[string]string{"http": "80", "https": "443", "grpc": "80", "grpcs": "443"}[strings.ToLower(u.Scheme)]
+				port = map[string]string{"http": "80", "https": "443", "grpc": "80",
+					"grpcs": "443"}[strings.ToLower(u.Scheme)]
 			}
 			own = append(own, net.JoinHostPort(u.Hostname(), port))
 		}

@@ -14,7 +14,8 @@ func TestAnEndlessChatTemplateIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	counter := &templated{Counter: tokenizer.NewMemo(tokenizer.Builtin()), template: template, warn: func(err error) { told = append(told, err.Error()) }}
+	counter := &templated{Counter: tokenizer.NewMemo(tokenizer.Builtin()), template: template,
+		warn: func(err error) { told = append(told, err.Error()) }}
 	for range 2 {
 		if n, ok := counter.CountMessages([]byte(`[{"role":"user","content":"a"}]`)); ok {
 			t.Errorf("counted %d", n)

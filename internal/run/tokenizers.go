@@ -40,10 +40,11 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 			c.counters[c.cfg.Models[i]] = counter
 			continue
 		}
-		tok, bundle, err := c.options.Tokenizers.load(ctx, load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
-			c.log.Info(message)
-			resolved++
-		}})
+		tok, bundle, err := c.options.Tokenizers.load(ctx,
+			load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
+				c.log.Info(message)
+				resolved++
+			}})
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,8 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 		}
 	}
 	if resolved > 0 {
-		c.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved, time.Since(begin).Seconds()))
+		c.log.Info(fmt.Sprintf("%d tokenizer(s) validated • %d resolved • %.1fs", len(loaded), resolved,
+			time.Since(begin).Seconds()))
 	}
 	return nil
 }
@@ -123,7 +125,8 @@ func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
 	return &templated{Counter: memo, template: template, warn: func(err error) {
-		c.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it", "error", err)
+		c.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it",
+			"error", err)
 	}}, nil
 }
 

@@ -32,7 +32,8 @@ func authority(t *testing.T) (pair tls.Certificate, pool *x509.CertPool, certFil
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -82,7 +83,8 @@ func (s *chatServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for range 3 {
 		events = append(events, `{"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}`)
 	}
-	events = append(events, `{"object":"chat.completion.chunk","choices":[{"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
+	events = append(events, `{"object":"chat.completion.chunk","choices":[{"delta":{},"finish_reason":"stop"}]}`,
+		"[DONE]")
 	for _, e := range events {
 		text := "data: " + e + "\n\n"
 		if s.frame != nil {
@@ -94,7 +96,8 @@ func (s *chatServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // listen serves h, over TLS with config if there is one.
-func listen(t *testing.T, network, address string, config *tls.Config, h http.Handler, set func(*http.Protocols)) net.Addr {
+func listen(t *testing.T, network, address string, config *tls.Config, h http.Handler,
+	set func(*http.Protocols)) net.Addr {
 	t.Helper()
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -120,7 +123,8 @@ func http1(p *http.Protocols) { p.SetHTTP1(true) }
 func TestTransports(t *testing.T) {
 	pair, pool, certFile, keyFile := authority(t)
 	server := &tls.Config{Certificates: []tls.Certificate{pair}}
-	mutual := &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
+	mutual := &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert}
 	dir, err := os.MkdirTemp("", "aip")
 	if err != nil {
 		t.Fatal(err)
@@ -136,18 +140,25 @@ func TestTransports(t *testing.T) {
 		flags            []string
 		proto, reason    string
 	}{
-		{"an authority of one's own", "tcp", "127.0.0.1:0", server, http1, "https://ADDR", []string{"--tls-ca-file", certFile}, "HTTP/1.1", ""},
-		{"mutual TLS", "tcp", "127.0.0.1:0", mutual, http1, "https://ADDR", []string{"--tls-ca-file", certFile, "--tls-client-cert", certFile, "--tls-client-key", keyFile}, "HTTP/1.1", ""},
-		{"HTTP/2 over TLS", "tcp", "127.0.0.1:0", server, func(p *http.Protocols) { p.SetHTTP2(true) }, "https://ADDR", []string{"--tls-ca-file", certFile, "--http2"}, "HTTP/2.0", "HTTP/2"},
-		{"HTTP/2 in clear text", "tcp", "127.0.0.1:0", nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, "http://ADDR", []string{"--http2"}, "HTTP/2.0", "HTTP/2"},
-		{"a Unix socket", "unix", socket, nil, http1, "http://model.local/v1", []string{"--unix-socket", socket}, "HTTP/1.1", "TCP socket"},
+		{"an authority of one's own", "tcp", "127.0.0.1:0", server, http1, "https://ADDR",
+			[]string{"--tls-ca-file", certFile}, "HTTP/1.1", ""},
+		{"mutual TLS", "tcp", "127.0.0.1:0", mutual, http1, "https://ADDR",
+			[]string{"--tls-ca-file", certFile, "--tls-client-cert", certFile, "--tls-client-key", keyFile}, "HTTP/1.1",
+			""},
+		{"HTTP/2 over TLS", "tcp", "127.0.0.1:0", server, func(p *http.Protocols) { p.SetHTTP2(true) }, "https://ADDR",
+			[]string{"--tls-ca-file", certFile, "--http2"}, "HTTP/2.0", "HTTP/2"},
+		{"HTTP/2 in clear text", "tcp", "127.0.0.1:0", nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },
+			"http://ADDR", []string{"--http2"}, "HTTP/2.0", "HTTP/2"},
+		{"a Unix socket", "unix", socket, nil, http1, "http://model.local/v1", []string{"--unix-socket", socket},
+			"HTTP/1.1", "TCP socket"},
 		{"IPv6", "tcp", "[::1]:0", nil, http1, "http://ADDR", nil, "HTTP/1.1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &chatServer{}
 			addr := listen(t, c.network, c.address, c.config, s, c.protocols)
 			out, err := execute(t, resolve(t, t.TempDir(), strings.ReplaceAll(c.url, "ADDR", addr.String()),
-				append(c.flags, "--streaming", "--isl", "8", "--request-count", "3", "--concurrency", "2")...), Options{})
+				append(c.flags, "--streaming", "--isl", "8", "--request-count", "3", "--concurrency", "2")...),
+				Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +186,8 @@ func TestFilesOfTLSThatCannotBeUsed(t *testing.T) {
 		fault string
 	}{
 		{"no certificate in the authority's file", []string{"--tls-ca-file", keyFile}, "--tls-ca-file"},
-		{"a key of another certificate", []string{"--tls-client-cert", certFile, "--tls-client-key", otherKey}, "--tls-client-key"},
+		{"a key of another certificate", []string{"--tls-client-cert", certFile, "--tls-client-key", otherKey},
+			"--tls-client-key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := execute(t, resolve(t, t.TempDir(), "https://127.0.0.1:1", c.flags...), Options{})
@@ -191,7 +203,8 @@ func awsEnvironment(t *testing.T) {
 	t.Helper()
 	none := filepath.Join(t.TempDir(), "none")
 	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-7c6b5a49", "AWS_SESSION_TOKEN": "token-1f2e3d4c", "AWS_PROFILE": "",
+		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-7c6b5a49",
+		"AWS_SESSION_TOKEN": "token-1f2e3d4c", "AWS_PROFILE": "",
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_CONFIG_FILE": none,
 	} {
 		t.Setenv(name, value)
@@ -203,8 +216,10 @@ func TestSignedRuns(t *testing.T) {
 	s := &chatServer{}
 	addr := listen(t, "tcp", "127.0.0.1:0", nil, s, http1)
 	dir := t.TempDir()
-	out, err := execute(t, resolve(t, dir, "http://"+addr.String(), "--streaming", "--isl", "8", "--request-count", "2", "--api-key", "sk-never-sent",
-		"--auth-type", "sigv4", "--aws-region", "eu-west-1", "--aws-service", "bedrock", "--wait-for-model-timeout", "5", "--export-level", "raw", "--export-http-trace"), Options{})
+	out, err := execute(t, resolve(t, dir, "http://"+addr.String(), "--streaming", "--isl", "8", "--request-count", "2",
+		"--api-key", "sk-never-sent",
+		"--auth-type", "sigv4", "--aws-region", "eu-west-1", "--aws-service", "bedrock", "--wait-for-model-timeout",
+		"5", "--export-level", "raw", "--export-http-trace"), Options{})
 	if err != nil || out.Result.Counts.Successes != 2 {
 		t.Fatal(err)
 	}
@@ -213,12 +228,14 @@ func TestSignedRuns(t *testing.T) {
 	}
 	for _, r := range s.requests {
 		auth := r.Header.Get("Authorization")
-		if !strings.HasPrefix(auth, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") || !strings.Contains(auth, "/eu-west-1/bedrock/aws4_request") ||
+		if !strings.HasPrefix(auth, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") ||
+			!strings.Contains(auth, "/eu-west-1/bedrock/aws4_request") ||
 			!strings.Contains(auth, "x-request-id") || r.Header.Get("X-Amz-Security-Token") != "token-1f2e3d4c" {
 			t.Errorf("headers %v", r.Header)
 		}
 	}
-	for _, name := range []string{"profile_export_raw.jsonl", "profile_export.jsonl", "profile_export_aiperf.json", "logs/aiperf.log"} {
+	for _, name := range []string{"profile_export_raw.jsonl", "profile_export.jsonl", "profile_export_aiperf.json",
+		"logs/aiperf.log"} {
 		data := fileOf(t, dir, name)
 		for _, secret := range []string{"secret-7c6b5a49", "token-1f2e3d4c", "Signature=", "sk-never-sent"} {
 			if bytes.Contains(data, []byte(secret)) {
@@ -232,7 +249,8 @@ func TestSageMaker(t *testing.T) {
 	awsEnvironment(t)
 	for _, streaming := range []bool{false, true} {
 		s := &chatServer{}
-		flags := []string{"--isl", "8", "--request-count", "2", "--sagemaker-endpoint-name", "my-endpoint", "--aws-region", "us-east-1",
+		flags := []string{"--isl", "8", "--request-count", "2", "--sagemaker-endpoint-name", "my-endpoint",
+			"--aws-region", "us-east-1",
 			"--sagemaker-inference-component-name", "part", "--sagemaker-target-variant", "blue"}
 		path := "/endpoints/my-endpoint/invocations"
 		if streaming {
@@ -248,9 +266,12 @@ func TestSageMaker(t *testing.T) {
 			t.Fatalf("streaming %v: %v %+v", streaming, err, out)
 		}
 		for _, r := range s.requests {
-			if r.URL.Path != path || !strings.Contains(r.Header.Get("Authorization"), "/us-east-1/sagemaker/aws4_request") ||
-				r.Header.Get("X-Amzn-Sagemaker-Inference-Id") != r.Header.Get("X-Request-Id") || r.Header.Get("X-Amzn-Sagemaker-Inference-Component") != "part" ||
-				r.Header.Get("X-Amzn-Sagemaker-Target-Variant") != "blue" || (r.Header.Get("X-Amzn-Sagemaker-Target-Model") == "") != streaming {
+			if r.URL.Path != path || !strings.Contains(r.Header.Get("Authorization"),
+				"/us-east-1/sagemaker/aws4_request") ||
+				r.Header.Get("X-Amzn-Sagemaker-Inference-Id") != r.Header.Get("X-Request-Id") ||
+				r.Header.Get("X-Amzn-Sagemaker-Inference-Component") != "part" ||
+				r.Header.Get("X-Amzn-Sagemaker-Target-Variant") != "blue" ||
+				(r.Header.Get("X-Amzn-Sagemaker-Target-Model") == "") != streaming {
 				t.Errorf("%s %v", r.URL.Path, r.Header)
 			}
 		}

@@ -151,7 +151,8 @@ func TestTrapTraceMetricsDoNotNeedTheTraceExport(t *testing.T) {
 				t.Errorf("export %v: trace_data %v", export, has)
 			}
 			// The second request goes over the connection of the first.
-			for metric, want := range map[string]float64{"http_req_connection_reused": float64(i), "http_req_dns_lookup": 0} {
+			for metric, want := range map[string]float64{"http_req_connection_reused": float64(i),
+				"http_req_dns_lookup": 0} {
 				if got := at(r, "metrics", metric, "value"); got != want {
 					t.Errorf("record %d: %s = %v, want %v", i, metric, got, want)
 				}
@@ -180,7 +181,8 @@ func TestTrapOutputLimitOnTheWire(t *testing.T) {
 		flags []string
 		want  any
 	}{{nil, nil}, {[]string{"--osl", "0"}, 1.0}, {[]string{"--osl", "7"}, 7.0}} {
-		dir := profile(t, url, append([]string{"--isl", "5", "--request-count", "1", "--num-dataset-entries", "3", "--export-level", "raw"}, c.flags...)...)
+		dir := profile(t, url, append([]string{"--isl", "5", "--request-count", "1", "--num-dataset-entries", "3",
+			"--export-level", "raw"}, c.flags...)...)
 		for _, payload := range payloads(t, dir) {
 			if got := payload["max_completion_tokens"]; got != c.want {
 				t.Errorf("%v: max_completion_tokens %v in inputs.json, want %v", c.flags, got, c.want)
@@ -257,7 +259,8 @@ func messages(body any) (roles, text string) {
 // inputs.json; the input of a later turn is counted with all that was sent.
 func TestTrapSystemPromptAndHistoryAreSentAndCounted(t *testing.T) {
 	url := serve(t, mockserver.Options{})
-	dir := profile(t, url, "--shared-system-prompt-length", "50", "--session-turns-mean", "3", "--num-sessions", "2", "--num-dataset-entries", "2",
+	dir := profile(t, url, "--shared-system-prompt-length", "50", "--session-turns-mean", "3", "--num-sessions", "2",
+		"--num-dataset-entries", "2",
 		"--concurrency", "1", "--isl", "10", "--osl", "4", "--export-level", "raw", "--streaming")
 	systems := map[string]bool{}
 	for _, p := range payloads(t, dir) {
@@ -316,7 +319,8 @@ func TestTrapSingleTurnsOfASessionCarryNoHistory(t *testing.T) {
 // A delay counts from the end of the reply before it, and the session keeps its slot meanwhile.
 func TestTrapTurnDelayCountsFromTheReply(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
-	dir := profile(t, url, "--num-sessions", "2", "--session-turns-mean", "2", "--conversation-turn-delay-mean", "20", "--conversation-turn-delay-ratio", "0.5",
+	dir := profile(t, url, "--num-sessions", "2", "--session-turns-mean", "2", "--conversation-turn-delay-mean", "20",
+		"--conversation-turn-delay-ratio", "0.5",
 		"--concurrency", "1", "--isl", "5", "--osl", "1")
 	var turns []string
 	for _, r := range records(t, dir) {
@@ -372,7 +376,8 @@ func TestTrapSessionsRepeatTheDefaultDataset(t *testing.T) {
 // A warm-up changes nothing in the results: its requests stand in warmup_metrics alone.
 func TestTrapWarmupIsInNoResult(t *testing.T) {
 	url := serve(t, mockserver.Options{})
-	args := []string{"--isl", "5", "--osl", "3", "--extra-inputs", "ignore_eos:true", "--request-count", "4", "--streaming"}
+	args := []string{"--isl", "5", "--osl", "3", "--extra-inputs", "ignore_eos:true", "--request-count", "4",
+		"--streaming"}
 	alone := summaryOf(t, profile(t, url, args...))
 	dir := profile(t, url, append(args, "--warmup-request-count", "6")...)
 	warm := summaryOf(t, dir)
@@ -396,14 +401,16 @@ func TestTrapWarmupIsInNoResult(t *testing.T) {
 // for is read as a stream, but the run has no streaming metrics.
 func TestTrapContentTypeDecidesHowAReplyIsRead(t *testing.T) {
 	url := serve(t, mockserver.Options{})
-	common := []string{"--isl", "5", "--osl", "4", "--request-count", "2", "--export-level", "raw", "--extra-inputs", "ignore_eos:true"}
+	common := []string{"--isl", "5", "--osl", "4", "--request-count", "2", "--export-level", "raw", "--extra-inputs",
+		"ignore_eos:true"}
 	dir := profile(t, url, append(common, "stream:false", "--streaming")...)
 	for i, r := range records(t, dir) {
 		ttft, latency := at(r, "metrics", "time_to_first_token", "value"), at(r, "metrics", "request_latency", "value")
 		if ttft != latency || ttft == nil {
 			t.Errorf("time to first token %v, latency %v", ttft, latency)
 		}
-		for _, metric := range []string{"inter_token_latency", "inter_chunk_latency", "output_token_throughput_per_user"} {
+		for _, metric := range []string{"inter_token_latency", "inter_chunk_latency",
+			"output_token_throughput_per_user"} {
 			if at(r, "metrics", metric) != nil {
 				t.Errorf("%s of a reply in one piece", metric)
 			}
@@ -435,7 +442,8 @@ func TestTrapContentTypeDecidesHowAReplyIsRead(t *testing.T) {
 // so that the wait does not show.
 func TestTrapCreditIsIssuedBeforeTheStart(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 2 * time.Millisecond})
-	for _, load := range [][]string{{"--concurrency", "1"}, {"--concurrency", "1", "--request-rate", "5000", "--arrival-pattern", "constant"}} {
+	for _, load := range [][]string{{"--concurrency", "1"},
+		{"--concurrency", "1", "--request-rate", "5000", "--arrival-pattern", "constant"}} {
 		list := instants(t, profile(t, url, append(load, "--isl", "5", "--osl", "1", "--request-count", "12")...))
 		if len(list) != 12 {
 			t.Fatalf("%d records", len(list))
@@ -486,13 +494,15 @@ func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
 		}
 		fmt.Fprint(w, "data: [DONE]\n\n")
 	})
-	list := instants(t, profile(t, url, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1", "--isl", "5", "--request-count", fmt.Sprint(requests)))
+	list := instants(t, profile(t, url, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1", "--isl", "5",
+		"--request-count", fmt.Sprint(requests)))
 	if len(list) != requests {
 		t.Fatalf("%d records", len(list))
 	}
 	for i, r := range list[1:] {
 		if r.StartNS < list[i].firstTokenNS {
-			t.Errorf("request %d started %d ns before the first content of the one before", i+1, list[i].firstTokenNS-r.StartNS)
+			t.Errorf("request %d started %d ns before the first content of the one before", i+1,
+				list[i].firstTokenNS-r.StartNS)
 		}
 	}
 }
@@ -501,7 +511,8 @@ func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
 func TestTrapFailuresDoNotBlockThePrefillSlot(t *testing.T) {
 	url := serve(t, mockserver.Options{ErrorRate: 100})
 	dir := t.TempDir()
-	outcome, err := execute(t, resolve(t, dir, url, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1", "--isl", "5", "--request-count", "100"), Options{})
+	outcome, err := execute(t, resolve(t, dir, url, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1",
+		"--isl", "5", "--request-count", "100"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -520,7 +531,8 @@ func TestTrapCancellingEveryRequestIsNoCancelledRun(t *testing.T) {
 		<-r.Context().Done()
 	})
 	dir := t.TempDir()
-	outcome, err := execute(t, resolve(t, dir, url, "--concurrency", "3", "--isl", "5", "--request-count", "6", "--request-cancellation-rate", "100"), Options{})
+	outcome, err := execute(t, resolve(t, dir, url, "--concurrency", "3", "--isl", "5", "--request-count", "6",
+		"--request-cancellation-rate", "100"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -529,7 +541,8 @@ func TestTrapCancellingEveryRequestIsNoCancelledRun(t *testing.T) {
 	}
 	doc := summaryOf(t, dir)
 	if doc["was_cancelled"] != false || doc["request_count"] != nil || at(doc, "error_request_count", "avg") != 6.0 {
-		t.Errorf("was_cancelled %v, request_count %v, error_request_count %v", doc["was_cancelled"], doc["request_count"], doc["error_request_count"])
+		t.Errorf("was_cancelled %v, request_count %v, error_request_count %v", doc["was_cancelled"],
+			doc["request_count"], doc["error_request_count"])
 	}
 	for _, r := range records(t, dir) {
 		if at(r, "error", "code") != 499.0 || at(r, "error", "type") != "RequestCancellationError" ||
@@ -554,21 +567,24 @@ func TestTrapCancellingEveryRequestIsNoCancelledRun(t *testing.T) {
 func TestTrapRequestsCutOffAtTheEndLeaveNoTrace(t *testing.T) {
 	quick, silent := serve(t, mockserver.Options{}), serve(t, mockserver.Options{Fault: "never"})
 	dir := t.TempDir()
-	cfg := resolve(t, dir, quick, "--concurrency", "2", "--isl", "5", "--osl", "1", "--benchmark-duration", "1", "--benchmark-grace-period", "0")
+	cfg := resolve(t, dir, quick, "--concurrency", "2", "--isl", "5", "--osl", "1", "--benchmark-duration", "1",
+		"--benchmark-grace-period", "0")
 	cfg.Endpoint.URLs = []string{quick, silent}
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := outcome.Result.Counts
-	if c.CutOff == 0 || c.Errors != 0 || c.Successes == 0 || c.Sent != c.Successes+c.CutOff || outcome.Result.WasCancelled {
+	if c.CutOff == 0 || c.Errors != 0 || c.Successes == 0 || c.Sent != c.Successes+c.CutOff ||
+		outcome.Result.WasCancelled {
 		t.Errorf("counts %+v, cancelled %v", c, outcome.Result.WasCancelled)
 	}
 	if p := outcome.Phases[0]; p.RequestsCancelled != c.CutOff || p.RequestErrors != 0 {
 		t.Errorf("the phase has %d cancelled requests and %d errors", p.RequestsCancelled, p.RequestErrors)
 	}
 	doc := summaryOf(t, dir)
-	if list, ok := doc["error_summary"].([]any); !ok || len(list) != 0 || doc["was_cancelled"] != false || doc["error_request_count"] != nil {
+	if list, ok := doc["error_summary"].([]any); !ok || len(list) != 0 || doc["was_cancelled"] != false ||
+		doc["error_request_count"] != nil {
 		t.Errorf("error_summary %v, was_cancelled %v", doc["error_summary"], doc["was_cancelled"])
 	}
 	if n := int64(len(records(t, dir))); n != c.Successes {
@@ -595,7 +611,8 @@ func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 		t.Fatal(err)
 	}
 	warmup, profiling := outcome.Phases[0], outcome.Phases[1]
-	if warmup.RequestsCancelled != 2 || profiling.RequestsCancelled != 0 || profiling.RequestsCompleted != 6 || profiling.RequestErrors != 0 {
+	if warmup.RequestsCancelled != 2 || profiling.RequestsCancelled != 0 || profiling.RequestsCompleted != 6 ||
+		profiling.RequestErrors != 0 {
 		t.Errorf("the warm-up cut %d requests off; of the %d requests of the next phase %d were cut off and %d failed",
 			warmup.RequestsCancelled, profiling.RequestsSent, profiling.RequestsCancelled, profiling.RequestErrors)
 	}
@@ -609,7 +626,8 @@ func TestTrapImagesOfATurnAreItsContents(t *testing.T) {
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	picture := "data:image/png;base64," + tinyPNG
-	turn := dataset.Turn{Texts: texts("", "What is this?"), Images: []dataset.Media{{Contents: []string{picture, picture, picture}}, {Contents: []string{picture}}}}
+	turn := dataset.Turn{Texts: texts("", "What is this?"),
+		Images: []dataset.Media{{Contents: []string{picture, picture, picture}}, {Contents: []string{picture}}}}
 	if _, log, err := executeOn(t, one(turn), dir, url, "--request-count", "1"); err != nil {
 		t.Fatalf("%v\n%s", err, log)
 	}
@@ -659,9 +677,11 @@ func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
 	for level, want := range map[string]string{
 		"summary": "inputs.json logs p.csv p.json p_console.txt p_run_state.json phase_manifest.json phases",
 		"records": "inputs.json logs p.csv p.json p.jsonl p_console.txt p_run_state.json phase_manifest.json phases",
-		"raw":     "inputs.json logs p.csv p.json p.jsonl p_console.txt p_outputs.json p_raw.jsonl p_run_state.json phase_manifest.json phases",
+		"raw": "inputs.json logs p.csv p.json p.jsonl p_console.txt p_outputs.json p_raw.jsonl p_run_state.json " +
+			"phase_manifest.json phases",
 	} {
-		dir := profile(t, url, "--isl", "5", "--osl", "1", "--request-count", "2", "--warmup-request-count", "1", "--profile-export-prefix", "p", "--export-level", level)
+		dir := profile(t, url, "--isl", "5", "--osl", "1", "--request-count", "2", "--warmup-request-count", "1",
+			"--profile-export-prefix", "p", "--export-level", level)
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -686,7 +706,8 @@ func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
 
 // The warm-up of a user-centric run is a burst at concurrency 1 whose sessions go by UUIDs, not by numbers of users.
 func TestTrapWarmupOfUsersIsABurst(t *testing.T) {
-	dir := profile(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), "--user-centric-rate", "200", "--num-users", "4", "--session-turns-mean", "2",
+	dir := profile(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), "--user-centric-rate", "200", "--num-users",
+		"4", "--session-turns-mean", "2",
 		"--warmup-request-count", "8", "--request-count", "8", "--isl", "5", "--osl", "1", "--export-level", "raw")
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	kinds := map[string]int{}

@@ -27,7 +27,8 @@ func usageServer(t *testing.T, members string) string {
 func usageOf(t *testing.T, url string, args ...string) map[string]float64 {
 	t.Helper()
 	dir := t.TempDir()
-	outcome, log, err := executeOn(t, conversation("", "a b c"), dir, url, append([]string{"--request-count", "1"}, args...)...)
+	outcome, log, err := executeOn(t, conversation("", "a b c"), dir, url,
+		append([]string{"--request-count", "1"}, args...)...)
 	if err != nil || outcome.Result.Counts.Successes != 1 {
 		t.Fatalf("%v %s", err, log)
 	}
@@ -35,7 +36,8 @@ func usageOf(t *testing.T, url string, args ...string) map[string]float64 {
 	list, _ := at(records(t, dir)[0], "metrics").(map[string]any)
 	for tag := range list {
 		short := strings.TrimSuffix(strings.TrimPrefix(tag, "usage_"), "_tokens")
-		if v, ok := metric(records(t, dir)[0], tag); ok && (short != tag || strings.HasSuffix(tag, "sequence_length") || strings.HasSuffix(tag, "token_count")) {
+		if v, ok := metric(records(t, dir)[0], tag); ok &&
+			(short != tag || strings.HasSuffix(tag, "sequence_length") || strings.HasSuffix(tag, "token_count")) {
 			got[short] = v
 		}
 	}
@@ -49,18 +51,25 @@ func TestTrapUsageOfEveryVendor(t *testing.T) {
 		want    map[string]float64
 	}{
 		"OpenAI": {`"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"prompt_tokens_details":{"cached_tokens":64,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":12,"audio_tokens":1,"accepted_prediction_tokens":2,"rejected_prediction_tokens":3}}`,
-			map[string]float64{"prompt": 100, "completion": 20, "total": 120, "prompt_cache_read": 64, "prompt_audio": 0, "reasoning": 12, "completion_audio": 1, "accepted_prediction": 2, "rejected_prediction": 3}},
+			map[string]float64{"prompt": 100, "completion": 20, "total": 120, "prompt_cache_read": 64,
+				"prompt_audio": 0, "reasoning": 12, "completion_audio": 1, "accepted_prediction": 2,
+				"rejected_prediction": 3}},
 		"vLLM without details": {`"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12,"prompt_tokens_details":null}`, map[string]float64{"prompt": 5, "completion": 7, "total": 12}},
 		"DeepSeek": {`"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12,"prompt_cache_hit_tokens":6,"prompt_cache_miss_tokens":4}`,
-			map[string]float64{"prompt": 10, "completion": 2, "total": 12, "prompt_cache_read": 6, "prompt_cache_miss": 4}},
+			map[string]float64{"prompt": 10, "completion": 2, "total": 12, "prompt_cache_read": 6,
+				"prompt_cache_miss": 4}},
 		"Anthropic": {`"usage":{"input_tokens":10,"cache_read_input_tokens":90,"cache_creation_input_tokens":5,"output_tokens":7}`,
 			map[string]float64{"prompt": 105, "completion": 7, "prompt_cache_read": 90, "prompt_cache_write": 5}},
 		"Bedrock": {`"usage":{"inputTokens":10,"outputTokens":3,"totalTokens":20,"cacheReadInputTokens":5,"cacheWriteInputTokens":2}`,
-			map[string]float64{"prompt": 17, "completion": 3, "total": 20, "prompt_cache_read": 5, "prompt_cache_write": 2}},
+			map[string]float64{"prompt": 17, "completion": 3, "total": 20, "prompt_cache_read": 5,
+				"prompt_cache_write": 2}},
 		"Gemini": {`"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":4,"thoughtsTokenCount":2,"totalTokenCount":14,"cachedContentTokenCount":3,"toolUsePromptTokenCount":1}`,
-			map[string]float64{"prompt": 8, "completion": 4, "reasoning": 2, "total": 14, "prompt_cache_read": 3, "tool_use_prompt": 1}},
-		"Cohere":  {`"usage":{"tokens":{"input_tokens":8,"output_tokens":4},"billed_units":{"input_tokens":1}}`, map[string]float64{"prompt": 8, "completion": 4}},
-		"watsonx": {`"input_token_count":8,"generated_token_count":4`, map[string]float64{"prompt": 8, "completion": 4}},
+			map[string]float64{"prompt": 8, "completion": 4, "reasoning": 2, "total": 14, "prompt_cache_read": 3,
+				"tool_use_prompt": 1}},
+		"Cohere": {`"usage":{"tokens":{"input_tokens":8,"output_tokens":4},"billed_units":{"input_tokens":1}}`,
+			map[string]float64{"prompt": 8, "completion": 4}},
+		"watsonx": {`"input_token_count":8,"generated_token_count":4`,
+			map[string]float64{"prompt": 8, "completion": 4}},
 		"Mistral": {`"usage":{"prompt_tokens":8,"completion_tokens":4,"total_tokens":12,"prompt_audio_seconds":12}`,
 			map[string]float64{"prompt": 8, "completion": 4, "total": 12, "prompt_audio_seconds": 12}},
 		"none": {`"usage":null`, map[string]float64{}},
@@ -69,7 +78,8 @@ func TestTrapUsageOfEveryVendor(t *testing.T) {
 			t.Parallel()
 			got := usageOf(t, usageServer(t, c.members))
 			maps.DeleteFunc(got, func(tag string, _ float64) bool {
-				return strings.HasSuffix(tag, "diff_pct") || strings.HasSuffix(tag, "length") || strings.HasSuffix(tag, "token_count")
+				return strings.HasSuffix(tag, "diff_pct") || strings.HasSuffix(tag, "length") ||
+					strings.HasSuffix(tag, "token_count")
 			})
 			if !maps.Equal(got, c.want) {
 				t.Errorf("got  %v\nwant %v", got, c.want)
@@ -85,11 +95,13 @@ func TestTrapServerTokenCounts(t *testing.T) {
 		want    map[string]float64
 	}{
 		{`"usage":{"prompt_tokens":100,"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":12}}`,
-			map[string]float64{"input_sequence_length": 100, "reasoning_token_count": 12, "output_token_count": 8, "output_sequence_length": 20}},
+			map[string]float64{"input_sequence_length": 100, "reasoning_token_count": 12, "output_token_count": 8,
+				"output_sequence_length": 20}},
 		{`"usage":{"prompt_tokens":1,"completion_tokens":5,"completion_tokens_details":{"reasoning_tokens":9}}`,
 			map[string]float64{"input_sequence_length": 1, "reasoning_token_count": 9, "output_sequence_length": 9}},
 		{`"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":4,"thoughtsTokenCount":2}`,
-			map[string]float64{"input_sequence_length": 8, "reasoning_token_count": 2, "output_token_count": 4, "output_sequence_length": 6}},
+			map[string]float64{"input_sequence_length": 8, "reasoning_token_count": 2, "output_token_count": 4,
+				"output_sequence_length": 6}},
 		{`"x":1`, map[string]float64{}},
 	} {
 		got := usageOf(t, usageServer(t, c.members), "--use-server-token-count")
@@ -110,7 +122,8 @@ func TestUsageDiscrepancyIsCounted(t *testing.T) {
 		`"usage":{"prompt_tokens":300}`:                       nil,
 	} {
 		dir := t.TempDir()
-		if _, log, err := executeOn(t, conversation("", "a b c"), dir, usageServer(t, members), "--request-count", "1"); err != nil {
+		if _, log, err := executeOn(t, conversation("", "a b c"), dir, usageServer(t, members), "--request-count",
+			"1"); err != nil {
 			t.Fatalf("%v %s", err, log)
 		}
 		if got := at(summaryOf(t, dir), "usage_discrepancy_count", "avg"); got != want {
@@ -119,7 +132,8 @@ func TestUsageDiscrepancyIsCounted(t *testing.T) {
 	}
 }
 
-// bundling answers chat requests with a stream of which the first chunk holds three tokens of seven, and usage as asked.
+// bundling answers chat requests with a stream of which the first chunk holds three tokens of seven, and usage as
+// asked.
 func bundling(t *testing.T, eachChunk bool, asked *atomic.Pointer[string]) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -129,9 +143,11 @@ func bundling(t *testing.T, eachChunk bool, asked *atomic.Pointer[string]) strin
 		chunk := func(delta string, completion int) {
 			usage := ""
 			if eachChunk {
-				usage = fmt.Sprintf(`,"usage":{"prompt_tokens":5,"completion_tokens":%d,"total_tokens":%d}`, completion, completion+5)
+				usage = fmt.Sprintf(`,"usage":{"prompt_tokens":5,"completion_tokens":%d,"total_tokens":%d}`, completion,
+					completion+5)
 			}
-			fmt.Fprintf(w, `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{%s}}]%s}`+"\n\n", delta, usage)
+			fmt.Fprintf(w, `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{%s}}]%s}`+"\n\n",
+				delta, usage)
 			w.(http.Flusher).Flush()
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -163,15 +179,18 @@ func TestUsageOfEveryChunk(t *testing.T) {
 			t.Parallel()
 			var body atomic.Pointer[string]
 			dir := t.TempDir()
-			_, log, err := executeOn(t, conversation("", "a b c"), dir, bundling(t, c.eachChunk, &body), append([]string{"--request-count", "1", "--streaming"}, c.args...)...)
+			_, log, err := executeOn(t, conversation("", "a b c"), dir, bundling(t, c.eachChunk, &body),
+				append([]string{"--request-count", "1", "--streaming"}, c.args...)...)
 			if err != nil {
 				t.Fatalf("%v %s", err, log)
 			}
-			if asks := strings.Contains(*body.Load(), `"stream_options":{"include_usage":true,"continuous_usage_stats":true}`); asks != (c.args[0] == "--per-chunk-usage") {
+			if asks := strings.Contains(*body.Load(),
+				`"stream_options":{"include_usage":true,"continuous_usage_stats":true}`); asks != (c.args[0] == "--per-chunk-usage") {
 				t.Errorf("sent %s", *body.Load())
 			}
 			line := records(t, dir)[0]
-			for tag, want := range map[string]float64{"input_sequence_length": 5, "output_sequence_length": 7, "usage_completion_tokens": 7, "usage_prompt_tokens": 5} {
+			for tag, want := range map[string]float64{"input_sequence_length": 5, "output_sequence_length": 7,
+				"usage_completion_tokens": 7, "usage_prompt_tokens": 5} {
 				if got, ok := metric(line, tag); !ok || got != want {
 					t.Errorf("%s is %v, want %v", tag, got, want)
 				}
@@ -179,7 +198,8 @@ func TestUsageOfEveryChunk(t *testing.T) {
 			decode, _ := metric(line, "decode_duration")
 			itl, ok := metric(line, "inter_token_latency")
 			if !ok || math.Abs(decode/itl-c.tokens) > 1e-6 {
-				t.Errorf("an inter token latency of %v for %v: spread over %v tokens, want %v", itl, decode, decode/itl, c.tokens)
+				t.Errorf("an inter token latency of %v for %v: spread over %v tokens, want %v", itl, decode, decode/itl,
+					c.tokens)
 			}
 			rate, _ := metric(line, "output_token_throughput_per_user")
 			if math.Abs(rate*itl-1000) > 1e-6 {

@@ -22,7 +22,8 @@ const (
 )
 
 func wholeReply(header string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", header, len(wholeBody), wholeBody)
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", header,
+		len(wholeBody), wholeBody)
 }
 
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
@@ -115,7 +116,8 @@ func againstFault(t *testing.T, faulty string, o Options, args ...string) faultR
 	t.Helper()
 	r := faultRun{t: t, dir: t.TempDir()}
 	good := serve(t, mockserver.Options{Fast: true})
-	cfg := resolve(t, r.dir, good, append([]string{"--isl", "5", "--osl", "2", "--num-dataset-entries", "2"}, args...)...)
+	cfg := resolve(t, r.dir, good, append([]string{"--isl", "5", "--osl", "2", "--num-dataset-entries", "2"},
+		args...)...)
 	cfg.Endpoint.URLs = []string{good, faulty}
 	// What a server does not read shall soon not be taken by the socket.
 	cfg.Env.HTTP.SendBuffer, cfg.Env.HTTP.ReceiveBuffer = 4096, 4096
@@ -141,7 +143,8 @@ func (r faultRun) adds() {
 		r.t.Errorf("counts do not add up: %+v", c)
 	}
 	p := r.outcome.Phases[len(r.outcome.Phases)-1]
-	if p.RequestsSent != c.Sent || p.RequestsCompleted != c.Successes+c.Errors || p.RequestErrors != c.Errors || p.RequestsCancelled != c.CutOff || p.ForcedReturns != 0 {
+	if p.RequestsSent != c.Sent || p.RequestsCompleted != c.Successes+c.Errors || p.RequestErrors != c.Errors ||
+		p.RequestsCancelled != c.CutOff || p.ForcedReturns != 0 {
 		r.t.Errorf("the phase has %d sent, %d completed, %d errors, %d cut off, %d forced; the records %+v",
 			p.RequestsSent, p.RequestsCompleted, p.RequestErrors, p.RequestsCancelled, p.ForcedReturns, c)
 	}

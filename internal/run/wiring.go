@@ -60,8 +60,8 @@ func (e *execution) prepare(ctx context.Context) error {
 	return nil
 }
 
-// watchBeside starts what is collected alongside the load. Servers and GPUs are asked at the same time: either may take as
-// long as its reachability timeout.
+// watchBeside starts what is collected alongside the load. Servers and GPUs are asked at the same time: either may take
+// as long as its reachability timeout.
 func (e *execution) watchBeside(ctx context.Context) error {
 	var gpus sync.WaitGroup
 	var ofGPUs, ofServers error

@@ -19,8 +19,10 @@ func (t *tester) arithmetic() ([]Section, error) {
 	s := Section{ID: "arithmetic", Title: "Arithmetic",
 		Meaning: "records and summary computed again from the raw stamps: equal but for the order of additions",
 		Columns: []string{"values"}}
-	out, truth, err := t.exchange("arithmetic", []string{"--ttft", "8", "--itl", "2", "--ttft-jitter-cv", "0.5", "--itl-jitter-cv", "0.5"},
-		[]string{"--streaming", "--concurrency", "8", "--request-count", pick(t, "64", "24"), "--isl", "40", "--isl-stddev", "10",
+	out, truth, err := t.exchange("arithmetic",
+		[]string{"--ttft", "8", "--itl", "2", "--ttft-jitter-cv", "0.5", "--itl-jitter-cv", "0.5"},
+		[]string{"--streaming", "--concurrency", "8", "--request-count", pick(t, "64", "24"), "--isl", "40",
+			"--isl-stddev", "10",
 			"--osl", "24", "--osl-stddev", "8", "--extra-inputs", "ignore_eos:true", "--export-level", "raw"})
 	if errors.Is(err, errStopped) {
 		return nil, err
@@ -69,7 +71,8 @@ func compute(raw []rawLine, records []*recordfile.Request, truth []serverLine, s
 		d.add("%d raw records of %d requests", len(raw), len(records))
 	}
 	perRecord := Line{ID: "records", Title: "metrics of each request", Grade: d.grade(), Note: d.note(),
-		Cells: []string{whole(int64(compared))}, Figures: []Figure{{"values", int64(compared)}, {"differences", int64(d.count)}}}
+		Cells:   []string{whole(int64(compared))},
+		Figures: []Figure{{"values", int64(compared)}, {"differences", int64(d.count)}}}
 	return []Line{perRecord, c.statistics(summary), c.rates(summary)}
 }
 
@@ -77,7 +80,8 @@ func compute(raw []rawLine, records []*recordfile.Request, truth []serverLine, s
 func (c *computed) request(d *differences, raw *rawLine, r *recordfile.Request, s *serverLine) int {
 	content := raw.content()
 	if len(content) == 0 || int64(len(content)) != s.Output {
-		d.add("request %s has %d responses with content, the server wrote %d", raw.Metadata.RequestID, len(content), s.Output)
+		d.add("request %s has %d responses with content, the server wrote %d", raw.Metadata.RequestID, len(content),
+			s.Output)
 		return 0
 	}
 	ms := func(from, to int64) float64 { return float64(to-from) / 1e6 }
@@ -167,7 +171,8 @@ func (c *computed) statistics(summary summaryFile) Line {
 		d.add("there is nothing to compare")
 	}
 	return Line{ID: "statistics", Title: "statistics over requests", Grade: d.grade(), Note: d.note(),
-		Cells: []string{whole(int64(compared))}, Figures: []Figure{{"values", int64(compared)}, {"differences", int64(d.count)}}}
+		Cells:   []string{whole(int64(compared))},
+		Figures: []Figure{{"values", int64(compared)}, {"differences", int64(d.count)}}}
 }
 
 // rates compares the duration and what is divided by it.
@@ -178,7 +183,8 @@ func (c *computed) rates(summary summaryFile) Line {
 		tag   string
 		value float64
 	}{
-		{"benchmark_duration", seconds}, {"request_throughput", c.requests / seconds}, {"output_token_throughput", c.outputs / seconds},
+		{"benchmark_duration", seconds}, {"request_throughput", c.requests / seconds},
+		{"output_token_throughput", c.outputs / seconds},
 	}
 	for _, w := range want {
 		if got, ok := summary.stat(w.tag, "avg"); !ok || !near(got, w.value) {
@@ -186,7 +192,8 @@ func (c *computed) rates(summary summaryFile) Line {
 		}
 	}
 	return Line{ID: "rates", Title: "duration and rates", Grade: d.grade(), Note: d.note(),
-		Cells: []string{fmt.Sprint(len(want))}, Figures: []Figure{{"values", int64(len(want))}, {"differences", int64(d.count)}}}
+		Cells:   []string{fmt.Sprint(len(want))},
+		Figures: []Figure{{"values", int64(len(want))}, {"differences", int64(d.count)}}}
 }
 
 // moments are the average and the standard deviation of the population.

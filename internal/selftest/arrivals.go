@@ -26,7 +26,8 @@ var arrivalTests = []arrivalTest{
 // arrivals asks for rates and reads from the server's record what came.
 func (t *tester) arrivals() ([]Section, error) {
 	s := Section{ID: "arrivals", Title: "Arrivals",
-		Meaning: "rate at the server over the constant rate asked for; lag of sends behind the plan and gaps at the server, in ms",
+		Meaning: "rate at the server over the constant rate asked for; lag of sends behind the plan and gaps at the " +
+			"server, in ms",
 		Columns: []string{"sent", "delivered", "lag p50", "p99", "max", "gap p1", "p50", "p99"}}
 	for _, test := range arrivalTests {
 		line, err := t.arrive(test)
@@ -45,7 +46,8 @@ func (t *tester) arrivals() ([]Section, error) {
 func (t *tester) arrive(test arrivalTest) (Line, error) {
 	count := int(float64(test.rate) * pick(t, test.seconds, test.quick))
 	out, truth, err := t.exchange(fmt.Sprintf("rate-%d", test.rate), []string{"--fast"},
-		[]string{"--request-rate", strconv.Itoa(test.rate), "--arrival-pattern", "constant", "--request-count", strconv.Itoa(count),
+		[]string{"--request-rate", strconv.Itoa(test.rate), "--arrival-pattern", "constant", "--request-count",
+			strconv.Itoa(count),
 			"--isl", "16", "--osl", "1", "--num-dataset-entries", "100"})
 	if err != nil {
 		return Line{}, err
@@ -79,18 +81,23 @@ func arrivalLine(test arrivalTest, sent, failed int64, truth []serverLine, lag l
 	}
 	p := func(rank float64) float64 { return percentile(gaps, rank) }
 	line := Line{
-		Cells: []string{whole(sent), number(100*delivered) + " %", number(lag.P50), number(lag.P99), number(lag.Max), number(p(1)), number(p(50)), number(p(99))},
-		Figures: []Figure{{"target_per_second", int64(test.rate)}, {"sent", sent}, {"received", int64(len(truth))}, {"failed", failed},
-			{"delivered_share", delivered}, {"send_lag_p50_ms", lag.P50}, {"send_lag_p99_ms", lag.P99}, {"send_lag_max_ms", lag.Max}},
+		Cells: []string{whole(sent), number(100*delivered) + " %", number(lag.P50), number(lag.P99), number(lag.Max),
+			number(p(1)), number(p(50)), number(p(99))},
+		Figures: []Figure{{"target_per_second", int64(test.rate)}, {"sent", sent}, {"received", int64(len(truth))},
+			{"failed", failed},
+			{"delivered_share", delivered}, {"send_lag_p50_ms", lag.P50}, {"send_lag_p99_ms", lag.P99},
+			{"send_lag_max_ms", lag.Max}},
 	}
 	if len(gaps) > 0 {
 		avg, std := moments(gaps)
 		line.Figures = append(line.Figures, Figure{"gap_avg_ms", avg}, Figure{"gap_std_ms", std},
-			Figure{"gap_p1_ms", p(1)}, Figure{"gap_p50_ms", p(50)}, Figure{"gap_p99_ms", p(99)}, Figure{"gap_max_ms", p(100)})
+			Figure{"gap_p1_ms", p(1)}, Figure{"gap_p50_ms", p(50)}, Figure{"gap_p99_ms", p(99)},
+			Figure{"gap_max_ms", p(100)})
 	}
 	switch {
 	case failed == 0 && int64(len(truth)) != sent:
-		line.Grade, line.Note = Fail, fmt.Sprintf("%s requests were sent, the server got %s", whole(sent), whole(int64(len(truth))))
+		line.Grade, line.Note = Fail, fmt.Sprintf("%s requests were sent, the server got %s", whole(sent),
+			whole(int64(len(truth))))
 	case failed > 0:
 		line.Grade, line.Note = Limited, fmt.Sprintf("%s requests failed", whole(failed))
 	case delivered < test.delivered || lag.P50 > test.lagP50MS || lag.P99 > test.lagP99MS:

@@ -44,7 +44,8 @@ func (t *tester) capacity() ([]Section, error) {
 	}
 	s.Lines = append(s.Lines, unary)
 	if t.options.Quick {
-		s.Lines = append(s.Lines, Line{ID: "streams", Title: "streams at a time", Grade: Skipped, Note: "not measured with --quick"})
+		s.Lines = append(s.Lines, Line{ID: "streams", Title: "streams at a time", Grade: Skipped,
+			Note: "not measured with --quick"})
 		return []Section{s}, nil
 	}
 	streams, found, err := t.streams()
@@ -53,7 +54,8 @@ func (t *tester) capacity() ([]Section, error) {
 	}
 	s.Lines = append(s.Lines, streams)
 	if found > 0 && rate > 0 {
-		t.report.Capacity = &capacity.Capacity{Machine: t.report.Machine, Measured: time.Now(), Streams: found, Pace: pace, UnaryRate: rate}
+		t.report.Capacity = &capacity.Capacity{Machine: t.report.Machine, Measured: time.Now(), Streams: found,
+			Pace: pace, UnaryRate: rate}
 	}
 	return []Section{s}, nil
 }
@@ -70,7 +72,8 @@ func (t *tester) unary() (Line, float64, error) {
 		return fail(err)
 	}
 	defer s.Stop()
-	out, err := t.profile("unary", s.URL, "--concurrency", unaryConcurrency, "--isl", "32", "--osl", "1", "--num-dataset-entries", "100",
+	out, err := t.profile("unary", s.URL, "--concurrency", unaryConcurrency, "--isl", "32", "--osl", "1",
+		"--num-dataset-entries", "100",
 		"--benchmark-duration", pick(t, "2", "0.5"), "--benchmark-grace-period", "2")
 	if err != nil {
 		return fail(err)
@@ -106,7 +109,8 @@ func (t *tester) streams() (Line, int, error) {
 	}
 	line.Grade = graded(r.best > 0)
 	line.Cells = []string{whole(int64(r.best)) + " streams"}
-	line.Figures = []Figure{{"streams", int64(r.best)}, {"tokens_per_second_each", int64(pace)}, {"attempts", int64(r.attempts)}, {"cpu_share", r.cpu}}
+	line.Figures = []Figure{{"streams", int64(r.best)}, {"tokens_per_second_each", int64(pace)},
+		{"attempts", int64(r.attempts)}, {"cpu_share", r.cpu}}
 	switch {
 	case r.failed > 0:
 		line.Note = fmt.Sprintf("not so with %s: %s", whole(int64(r.failed)), r.reason)
@@ -177,7 +181,8 @@ func search(first, most int, over func() bool, try func(n int) (attempt, error))
 
 // attempt opens a number of streams and judges what the client saw of them.
 func (t *tester) attempt(n int) (attempt, error) {
-	for _, a := range trust.Preflight(trust.Asked{Requests: 2 * n, Connections: n}) { // the server keeps as many streams in memory as the client
+	// the server keeps as many streams in memory as the client
+	for _, a := range trust.Preflight(trust.Asked{Requests: 2 * n, Connections: n}) {
 		if a.Code == "ports" {
 			continue // those in use lead elsewhere; this run's server has a port of its own
 		}
@@ -189,9 +194,12 @@ func (t *tester) attempt(n int) (attempt, error) {
 	}
 	ramp := max(0.25, float64(n)/opening)
 	tokens := int(pace * (openSeconds + ramp))
-	out, truth, err := t.exchange(fmt.Sprintf("streams-%d", n), []string{"--ttft", firstTokenMS, "--itl", strconv.Itoa(1000 / pace), "--record-events"},
-		[]string{"--streaming", "--concurrency", strconv.Itoa(n), "--request-count", strconv.Itoa(n), "--concurrency-ramp-duration", strconv.FormatFloat(ramp, 'f', 3, 64),
-			"--isl", "16", "--num-dataset-entries", "100", "--osl", strconv.Itoa(tokens), "--extra-inputs", "ignore_eos:true"})
+	out, truth, err := t.exchange(fmt.Sprintf("streams-%d", n),
+		[]string{"--ttft", firstTokenMS, "--itl", strconv.Itoa(1000 / pace), "--record-events"},
+		[]string{"--streaming", "--concurrency", strconv.Itoa(n), "--request-count", strconv.Itoa(n),
+			"--concurrency-ramp-duration", strconv.FormatFloat(ramp, 'f', 3, 64),
+			"--isl", "16", "--num-dataset-entries", "100", "--osl", strconv.Itoa(tokens), "--extra-inputs",
+			"ignore_eos:true"})
 	if errors.Is(err, errStopped) {
 		return attempt{}, err
 	}
@@ -232,7 +240,8 @@ func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt
 		}
 	}
 	const want = 1000.0 / pace
-	switch kept, worst := percentile(slices.Sorted(slices.Values(paces)), 50), percentile(slices.Sorted(slices.Values(errs)), 99); {
+	switch kept, worst := percentile(slices.Sorted(slices.Values(paces)), 50),
+		percentile(slices.Sorted(slices.Values(errs)), 99); {
 	case d.count > 0:
 		a.reason = d.note()
 	case h.Verdict != string(trust.Valid):
@@ -240,7 +249,8 @@ func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt
 	case len(paces) == 0:
 		a.reason = "no stream had two tokens"
 	case kept > want*(1+paceKept):
-		a.reason = fmt.Sprintf("the mock server, on the same machine, did not keep the pace: %s ms between tokens", number(kept))
+		a.reason = fmt.Sprintf("the mock server, on the same machine, did not keep the pace: %s ms between tokens",
+			number(kept))
 	case worst > want*itlError:
 		a.reason = fmt.Sprintf("the inter token latency of a stream was off by %s ms at p99", number(worst))
 	default:

@@ -75,12 +75,16 @@ func faultless(t *testing.T) *exchangeOf {
 func rawOf(t *testing.T, id string, startNS int64, at ...int64) rawLine {
 	var responses []string
 	for _, ns := range at {
-		responses = append(responses, fmt.Sprintf(`{"perf_ns":%d,"packets":[{"name":"data","value":"{\"choices\":[{\"delta\":{\"content\":\" x\"}}]}"}]}`, ns))
+		responses = append(responses, fmt.Sprintf(
+			`{"perf_ns":%d,"packets":[{"name":"data","value":"{\"choices\":[{\"delta\":{\"content\":\" x\"}}]}"}]}`,
+			ns))
 	}
 	last := at[len(at)-1]
-	responses = append(responses, fmt.Sprintf(`{"perf_ns":%d,"packets":[{"name":"data","value":"{\"choices\":[],\"usage\":{}}"}]}`, last),
+	responses = append(responses, fmt.Sprintf(
+		`{"perf_ns":%d,"packets":[{"name":"data","value":"{\"choices\":[],\"usage\":{}}"}]}`, last),
 		fmt.Sprintf(`{"perf_ns":%d,"packets":[{"name":"data","value":"[DONE]"}]}`, last))
-	return decode[rawLine](t, fmt.Sprintf(`{"metadata":{"x_request_id":%q,"request_start_ns":%d},"start_perf_ns":%d,"responses":[%s]}`,
+	return decode[rawLine](t, fmt.Sprintf(
+		`{"metadata":{"x_request_id":%q,"request_start_ns":%d},"start_perf_ns":%d,"responses":[%s]}`,
 		id, startNS, startNS-1_000_000_000, strings.Join(responses, ",")))
 }
 
@@ -95,15 +99,23 @@ func TestEveryWrongCountIsFound(t *testing.T) {
 		spoil      func(x *exchangeOf)
 	}{
 		{"no fault", "", func(*exchangeOf) {}},
-		{"input", "request a: input_sequence_length 8, it is 7", func(x *exchangeOf) { x.alter(0, "input_sequence_length", "8") }},
-		{"output", "request b: output_sequence_length 1, it is 2", func(x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
-		{"output missing", "request b has no output_sequence_length", func(x *exchangeOf) { delete(x.records[1].Metrics, "output_sequence_length") }},
-		{"answer", "request a: output_token_count 3, it is 1", func(x *exchangeOf) { x.alter(0, "output_token_count", "3") }},
-		{"reasoning", "request a: reasoning_token_count 1, it is 2", func(x *exchangeOf) { x.alter(0, "reasoning_token_count", "1") }},
-		{"usage", "request a: usage_completion_tokens 4, it is 3", func(x *exchangeOf) { x.alter(0, "usage_completion_tokens", "4") }},
-		{"sum", "summary: total_osl is 5, it must be 6", func(x *exchangeOf) { x.truth[1].Output, x.records[1].Metrics = 3, nil }},
+		{"input", "request a: input_sequence_length 8, it is 7",
+			func(x *exchangeOf) { x.alter(0, "input_sequence_length", "8") }},
+		{"output", "request b: output_sequence_length 1, it is 2",
+			func(x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
+		{"output missing", "request b has no output_sequence_length",
+			func(x *exchangeOf) { delete(x.records[1].Metrics, "output_sequence_length") }},
+		{"answer", "request a: output_token_count 3, it is 1",
+			func(x *exchangeOf) { x.alter(0, "output_token_count", "3") }},
+		{"reasoning", "request a: reasoning_token_count 1, it is 2",
+			func(x *exchangeOf) { x.alter(0, "reasoning_token_count", "1") }},
+		{"usage", "request a: usage_completion_tokens 4, it is 3",
+			func(x *exchangeOf) { x.alter(0, "usage_completion_tokens", "4") }},
+		{"sum", "summary: total_osl is 5, it must be 6",
+			func(x *exchangeOf) { x.truth[1].Output, x.records[1].Metrics = 3, nil }},
 		{"lost record", "request b has no record", func(x *exchangeOf) { x.records = x.records[:1] }},
-		{"two records", "request a has two records", func(x *exchangeOf) { x.records = append(x.records, x.records[0]) }},
+		{"two records", "request a has two records",
+			func(x *exchangeOf) { x.records = append(x.records, x.records[0]) }},
 		{"sent twice", "the server got request a twice", func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
 		{"never sent", "the server has no request b", func(x *exchangeOf) { x.truth = x.truth[:1] }},
 		{"failed", `request a failed: {"code":500}`, func(x *exchangeOf) {
@@ -148,9 +160,14 @@ func TestEveryWrongFigureIsFound(t *testing.T) {
 		{"inter token latency", "fail pass pass", func(x *exchangeOf) { x.alter(1, "inter_token_latency", "9.99") }},
 		{"gap", "fail pass pass", func(x *exchangeOf) { x.alter(0, "inter_chunk_latency", "[10,10.1]") }},
 		{"gap lost", "fail fail pass", func(x *exchangeOf) { x.alter(0, "inter_chunk_latency", "[10]") }},
-		{"average", "pass fail pass", func(x *exchangeOf) { stat(x, "time_to_first_token", `"avg":26.005`, `"avg":26.006`) }},
-		{"sample deviation", "pass fail pass", func(x *exchangeOf) { stat(x, "time_to_first_token", `"std":5`, `"std":7.07`) }},
-		{"nearest rank", "pass fail pass", func(x *exchangeOf) { stat(x, "time_to_first_token", `"p90":30.005`, `"p90":31.005`) }},
+		{"average", "pass fail pass", func(x *exchangeOf) {
+			stat(x, "time_to_first_token", `"avg":26.005`,
+				`"avg":26.006`)
+		}},
+		{"sample deviation", "pass fail pass",
+			func(x *exchangeOf) { stat(x, "time_to_first_token", `"std":5`, `"std":7.07`) }},
+		{"nearest rank", "pass fail pass",
+			func(x *exchangeOf) { stat(x, "time_to_first_token", `"p90":30.005`, `"p90":31.005`) }},
 		{"duration", "pass pass fail", func(x *exchangeOf) { stat(x, "benchmark_duration", "0.141005", "0.142") }},
 		{"throughput", "pass pass fail", func(x *exchangeOf) { stat(x, "request_throughput", "14.18", "14.19") }},
 		{"raw record lost", "fail fail fail", func(x *exchangeOf) { x.raw = x.raw[:1] }},
@@ -166,7 +183,8 @@ func TestEveryWrongFigureIsFound(t *testing.T) {
 func TestStampErrors(t *testing.T) {
 	x := faultless(t)
 	e := compareStamps(x.raw, x.truth)
-	if e.count != 0 || e.events != 9 || len(e.first) != 2 || len(e.tokens) != 3 || len(e.gaps) != 3 || len(e.mean) != 2 || len(e.shared) != 0 {
+	if e.count != 0 || e.events != 9 || len(e.first) != 2 || len(e.tokens) != 3 || len(e.gaps) != 3 ||
+		len(e.mean) != 2 || len(e.shared) != 0 {
 		t.Fatalf("%+v", e)
 	}
 	for _, v := range append(e.first, e.tokens...) {
@@ -207,7 +225,8 @@ func TestLostAndSurplusEventsFail(t *testing.T) {
 	} {
 		x := faultless(t)
 		spoil(x)
-		if lines := stampLines("kernel", 1, compareStamps(x.raw, x.truth)); lines[0].Grade != Fail || lines[0].Note == "" {
+		if lines := stampLines("kernel", 1, compareStamps(x.raw, x.truth)); lines[0].Grade != Fail ||
+			lines[0].Note == "" {
 			t.Errorf("%s: %+v", name, lines[0])
 		}
 	}
@@ -244,12 +263,14 @@ func TestSourcesStandSideBySide(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	const want = "kernel_events user_events kernel_ttft user_ttft kernel_token user_token kernel_gap user_gap kernel_itl user_itl"
+	const want = "kernel_events user_events kernel_ttft user_ttft kernel_token user_token kernel_gap user_gap " +
+		"kernel_itl user_itl"
 	if got := ids(sideBySide(lines("kernel"), lines("user"))); got != want {
 		t.Errorf("%s", got)
 	}
 	skipped := []Line{{ID: "kernel_events", Grade: Skipped}}
-	if got := ids(sideBySide(skipped, lines("user"))); got != "kernel_events user_events user_ttft user_token user_gap user_itl" {
+	if got := ids(sideBySide(skipped,
+		lines("user"))); got != "kernel_events user_events user_ttft user_token user_gap user_itl" {
 		t.Errorf("%s", got)
 	}
 }

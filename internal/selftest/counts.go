@@ -19,16 +19,32 @@ type shape struct {
 }
 
 var shapes = []shape{
-	{"chat_stream", "chat, streamed", []string{"--streaming", "--isl", "120", "--isl-stddev", "40", "--osl", "24", "--osl-stddev", "8", "--extra-inputs", "ignore_eos:true"}, 60, 12},
-	{"chat", "chat, whole replies", []string{"--isl", "120", "--isl-stddev", "40", "--osl", "24", "--osl-stddev", "8", "--extra-inputs", "ignore_eos:true"}, 60, 12},
-	{"chat_free_length", "chat, length left to the server", []string{"--streaming", "--isl", "60", "--isl-stddev", "30"}, 60, 12},
-	{"completions_stream", "completions, streamed", []string{"--endpoint-type", "completions", "--streaming", "--isl", "90", "--osl", "16", "--osl-stddev", "6"}, 60, 12},
-	{"completions", "completions, whole replies", []string{"--endpoint-type", "completions", "--isl", "90", "--osl", "16", "--osl-stddev", "6"}, 60, 12},
-	{"turns", "several turns with history", []string{"--streaming", "--isl", "40", "--osl", "20", "--session-turns-mean", "4", "--extra-inputs", "ignore_eos:true"}, 20, 4},
-	{"reasoning", "reasoning and answer", []string{"--streaming", "--isl", "40", "--osl", "130", "--extra-inputs", `{"ignore_eos":true,"reasoning_effort":"low"}`}, 30, 6},
-	{"system_prompt", "system prompt and user context", []string{"--streaming", "--isl", "30", "--osl", "8", "--shared-system-prompt-length", "50", "--user-context-prompt-length", "25", "--num-dataset-entries", "30"}, 30, 6},
-	{"long_prompt", "long prompt, one token", []string{"--streaming", "--isl", "6000", "--isl-stddev", "500", "--osl", "1"}, 16, 4},
-	{"server_counts", "the server's counts instead of ours", []string{"--streaming", "--use-server-token-count", "--isl", "80", "--osl", "16", "--osl-stddev", "4"}, 30, 6},
+	{"chat_stream", "chat, streamed",
+		[]string{"--streaming", "--isl", "120", "--isl-stddev", "40", "--osl", "24", "--osl-stddev", "8",
+			"--extra-inputs", "ignore_eos:true"}, 60, 12},
+	{"chat", "chat, whole replies",
+		[]string{"--isl", "120", "--isl-stddev", "40", "--osl", "24", "--osl-stddev", "8", "--extra-inputs",
+			"ignore_eos:true"}, 60, 12},
+	{"chat_free_length", "chat, length left to the server",
+		[]string{"--streaming", "--isl", "60", "--isl-stddev", "30"}, 60, 12},
+	{"completions_stream", "completions, streamed",
+		[]string{"--endpoint-type", "completions", "--streaming", "--isl", "90", "--osl", "16", "--osl-stddev", "6"},
+		60, 12},
+	{"completions", "completions, whole replies",
+		[]string{"--endpoint-type", "completions", "--isl", "90", "--osl", "16", "--osl-stddev", "6"}, 60, 12},
+	{"turns", "several turns with history",
+		[]string{"--streaming", "--isl", "40", "--osl", "20", "--session-turns-mean", "4", "--extra-inputs",
+			"ignore_eos:true"}, 20, 4},
+	{"reasoning", "reasoning and answer",
+		[]string{"--streaming", "--isl", "40", "--osl", "130", "--extra-inputs",
+			`{"ignore_eos":true,"reasoning_effort":"low"}`}, 30, 6},
+	{"system_prompt", "system prompt and user context",
+		[]string{"--streaming", "--isl", "30", "--osl", "8", "--shared-system-prompt-length", "50",
+			"--user-context-prompt-length", "25", "--num-dataset-entries", "30"}, 30, 6},
+	{"long_prompt", "long prompt, one token",
+		[]string{"--streaming", "--isl", "6000", "--isl-stddev", "500", "--osl", "1"}, 16, 4},
+	{"server_counts", "the server's counts instead of ours",
+		[]string{"--streaming", "--use-server-token-count", "--isl", "80", "--osl", "16", "--osl-stddev", "4"}, 30, 6},
 }
 
 // model tells the requests of a shape from the others in the server's record; by its name a model reasons or does not.
@@ -81,7 +97,8 @@ func (t *tester) send(shape *shape, url string) (*outcome, error) {
 	if shape.id == "turns" {
 		limit = "--num-sessions"
 	}
-	args := []string{"--model", shape.model(), "--concurrency", "4", limit, strconv.Itoa(pick(t, shape.requests, shape.quick))}
+	args := []string{"--model", shape.model(), "--concurrency", "4", limit,
+		strconv.Itoa(pick(t, shape.requests, shape.quick))}
 	return t.profile(shape.id, url, append(args, shape.args...)...)
 }
 
@@ -104,7 +121,8 @@ func (o *outcome) countLine(shape *shape, truth []serverLine) (Line, error) {
 	return compareCounts(records, own, summary), nil
 }
 
-// compareCounts is the line of a run: every count of its records and their sums in its summary equal those of the server.
+// compareCounts is the line of a run: every count of its records and their sums in its summary equal those of the
+// server.
 func compareCounts(records []*recordfile.Request, truth []serverLine, summary summaryFile) Line {
 	var d differences
 	byID := matched(&d, records, truth)
@@ -131,7 +149,8 @@ func compareCounts(records []*recordfile.Request, truth []serverLine, summary su
 	return Line{
 		Grade: d.grade(), Note: d.note(),
 		Cells: []string{whole(int64(len(truth))), whole(int64(input)), whole(int64(output))},
-		Figures: []Figure{{"requests", int64(len(truth))}, {"input_tokens", int64(input)}, {"output_tokens", int64(output)},
+		Figures: []Figure{{"requests", int64(len(truth))}, {"input_tokens", int64(input)},
+			{"output_tokens", int64(output)},
 			{"differences", int64(d.count)}},
 	}
 }

@@ -106,14 +106,16 @@ func (r *Report) JSON() artifact.Object {
 		{Key: "started", Value: r.Started.UTC().Format(time.RFC3339)},
 		{Key: "duration_seconds", Value: r.Duration.Seconds()},
 		{Key: "machine", Value: artifact.Object{
-			{Key: "cpus", Value: m.CPUs}, {Key: "model", Value: m.Model}, {Key: "system", Value: m.System}, {Key: "kernel", Value: m.Kernel},
+			{Key: "cpus", Value: m.CPUs}, {Key: "model", Value: m.Model}, {Key: "system", Value: m.System},
+			{Key: "kernel", Value: m.Kernel},
 		}},
 	}
 	sections := make([]any, len(r.Sections))
 	for i, s := range r.Sections {
 		lines := make([]any, len(s.Lines))
 		for k, l := range s.Lines {
-			line := artifact.Object{{Key: "id", Value: l.ID}, {Key: "title", Value: l.Title}, {Key: "grade", Value: string(l.Grade)}}
+			line := artifact.Object{{Key: "id", Value: l.ID}, {Key: "title", Value: l.Title},
+				{Key: "grade", Value: string(l.Grade)}}
 			if l.Note != "" {
 				line = line.Set("note", l.Note)
 			}
@@ -123,12 +125,14 @@ func (r *Report) JSON() artifact.Object {
 			}
 			lines[k] = line.Set("figures", figures)
 		}
-		sections[i] = artifact.Object{{Key: "id", Value: s.ID}, {Key: "title", Value: s.Title}, {Key: "meaning", Value: s.Meaning}, {Key: "lines", Value: lines}}
+		sections[i] = artifact.Object{{Key: "id", Value: s.ID}, {Key: "title", Value: s.Title},
+			{Key: "meaning", Value: s.Meaning}, {Key: "lines", Value: lines}}
 	}
 	o = o.Set("sections", sections)
 	if c := r.Capacity; c != nil {
 		o = o.Set("capacity", artifact.Object{
-			{Key: "streams", Value: c.Streams}, {Key: "tokens_per_second_each", Value: c.Pace}, {Key: "unary_requests_per_second", Value: c.UnaryRate},
+			{Key: "streams", Value: c.Streams}, {Key: "tokens_per_second_each", Value: c.Pace},
+			{Key: "unary_requests_per_second", Value: c.UnaryRate},
 		})
 	}
 	return o

@@ -69,7 +69,8 @@ type tester struct {
 func Run(ctx context.Context, o Options) (*Report, error) {
 	dir, err := os.MkdirTemp("", "aiperf-selftest-")
 	if err != nil {
-		return nil, fmt.Errorf("the self-test needs a directory for its files: %w; set TMPDIR to one that can be written", err)
+		return nil, fmt.Errorf(
+			"the self-test needs a directory for its files: %w; set TMPDIR to one that can be written", err)
 	}
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)

@@ -75,7 +75,8 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: %+v, %v", test.name, f, err)
 		}
 		if f.best != test.best || f.attempts != test.attempts {
-			t.Errorf("%s: best %d after %d attempts, want %d after %d", test.name, f.best, f.attempts, test.best, test.attempts)
+			t.Errorf("%s: best %d after %d attempts, want %d after %d", test.name, f.best, f.attempts, test.best,
+				test.attempts)
 		}
 	}
 }
@@ -103,7 +104,8 @@ func TestSearchEndsInTime(t *testing.T) {
 	if err != nil || f.best != 1024 || f.attempts != 3 || !strings.Contains(f.reason, "time") {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := search(256, 512, func() bool { return false }, func(int) (attempt, error) { return attempt{}, errStopped }); !errors.Is(err, errStopped) {
+	if _, err := search(256, 512, func() bool { return false },
+		func(int) (attempt, error) { return attempt{}, errStopped }); !errors.Is(err, errStopped) {
 		t.Errorf("%v", err)
 	}
 }
@@ -115,7 +117,8 @@ func TestStreamsAreTruthfulOrSayWhyNot(t *testing.T) {
 	}{
 		{"as it is", "", func(*health, *exchangeOf) {}},
 		{"verdict", "the client used 97 %", func(h *health, _ *exchangeOf) { h.Verdict = "client_limited" }},
-		{"lost tokens", "output_sequence_length 1, it is 2", func(_ *health, x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
+		{"lost tokens", "output_sequence_length 1, it is 2",
+			func(_ *health, x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
 		{"slow server", "did not keep the pace: 22.0 ms", func(_ *health, x *exchangeOf) { x.slow(2 * 1.1) }},
 		{"wrong figure", "off by", func(_ *health, x *exchangeOf) { x.alter(1, "inter_token_latency", "20.3") }},
 	} {
@@ -149,14 +152,17 @@ func sample() *Report {
 		Started: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Duration: 50 * time.Second,
 		Capacity: &capacity.Capacity{Streams: 1400, Pace: 50, UnaryRate: 9000.5},
 		Sections: []Section{
-			{ID: "token_counts", Title: "Token counts", Meaning: "no tolerance", Columns: []string{"requests", "input"}, Lines: []Line{
-				{ID: "chat", Title: "chat", Grade: Pass, Cells: []string{"60", "7,056"}, Figures: []Figure{{"requests", int64(60)}}},
-				{ID: "turns", Title: "several turns", Grade: Pass, Cells: []string{"8", "9"}},
-			}},
+			{ID: "token_counts", Title: "Token counts", Meaning: "no tolerance", Columns: []string{"requests", "input"},
+				Lines: []Line{
+					{ID: "chat", Title: "chat", Grade: Pass, Cells: []string{"60", "7,056"},
+						Figures: []Figure{{"requests", int64(60)}}},
+					{ID: "turns", Title: "several turns", Grade: Pass, Cells: []string{"8", "9"}},
+				}},
 			{ID: "arrivals", Title: "Arrivals", Meaning: "rates", Columns: []string{"lag"}, Lines: []Line{
 				{ID: "rate_100", Title: "100/s", Grade: Limited, Cells: []string{"9.00"}, Note: "good is at most 1 ms"},
 			}},
-			{ID: "capacity", Title: "Capacity", Meaning: "both", Lines: []Line{{ID: "streams", Title: "streams", Grade: Good, Cells: []string{"1,400 streams"}}}},
+			{ID: "capacity", Title: "Capacity", Meaning: "both",
+				Lines: []Line{{ID: "streams", Title: "streams", Grade: Good, Cells: []string{"1,400 streams"}}}},
 		},
 	}
 }
@@ -250,7 +256,8 @@ func TestPercentile(t *testing.T) {
 }
 
 func TestNumbersHaveTheDigitsThatMatter(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.0042: "0.004", 1.234: "1.23", 12.34: "12.3", 123.4: "123", 1234567: "1,234,567", -1234: "-1,234"} {
+	for v, want := range map[float64]string{0: "0", 0.0042: "0.004", 1.234: "1.23", 12.34: "12.3", 123.4: "123",
+		1234567: "1,234,567", -1234: "-1,234"} {
 		if got := number(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

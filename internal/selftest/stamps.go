@@ -64,9 +64,12 @@ func (t *tester) stamped(source string) ([]Line, error) {
 		flag, limit = "auto", kernelErrorLimit
 	}
 	streams := t.options.Streams
-	out, truth, err := t.exchange("stamps-"+source, []string{"--ttft", "30", "--itl", strconv.Itoa(1000 / stampPace), "--record-events"},
-		[]string{"--streaming", "--concurrency", strconv.Itoa(streams), "--request-count", strconv.Itoa(pick(t, 2, 1) * streams),
-			"--isl", "32", "--osl", pick(t, "80", "40"), "--extra-inputs", "ignore_eos:true", "--export-level", "raw", "--timestamp-source", flag})
+	out, truth, err := t.exchange("stamps-"+source,
+		[]string{"--ttft", "30", "--itl", strconv.Itoa(1000 / stampPace), "--record-events"},
+		[]string{"--streaming", "--concurrency", strconv.Itoa(streams), "--request-count",
+			strconv.Itoa(pick(t, 2, 1) * streams),
+			"--isl", "32", "--osl", pick(t, "80", "40"), "--extra-inputs", "ignore_eos:true", "--export-level", "raw",
+			"--timestamp-source", flag})
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +184,10 @@ func partIDs() []string {
 
 // stampLines are the lines of a source.
 func stampLines(source string, limit float64, e *stampErrors) []Line {
-	lines := []Line{{ID: source + "_events", Title: "every event arrived once: " + source, Grade: e.grade(), Note: e.note(),
-		Cells: []string{whole(int64(e.events))}, Figures: []Figure{{"events", int64(e.events)}, {"differences", int64(e.count)}}}}
+	lines := []Line{{ID: source + "_events", Title: "every event arrived once: " + source, Grade: e.grade(),
+		Note:    e.note(),
+		Cells:   []string{whole(int64(e.events))},
+		Figures: []Figure{{"events", int64(e.events)}, {"differences", int64(e.count)}}}}
 	for _, part := range stampParts {
 		values := slices.Sorted(slices.Values(part.values(e)))
 		if len(values) == 0 {
@@ -190,13 +195,15 @@ func stampLines(source string, limit float64, e *stampErrors) []Line {
 		}
 		p := func(rank float64) float64 { return percentile(values, rank) }
 		line := Line{ID: source + "_" + part.id, Title: part.title + ": " + source, Grade: Told,
-			Figures: []Figure{{"count", int64(len(values))}, {"min_ms", values[0]}, {"p50_ms", p(50)}, {"p95_ms", p(95)}, {"p99_ms", p(99)}, {"max_ms", p(100)}}}
+			Figures: []Figure{{"count", int64(len(values))}, {"min_ms", values[0]}, {"p50_ms", p(50)},
+				{"p95_ms", p(95)}, {"p99_ms", p(99)}, {"max_ms", p(100)}}}
 		line.Cells = []string{whole(int64(len(values))), number(p(50)), number(p(95)), number(p(99)), number(p(100))}
 		if part.grades {
 			line.Grade = graded(p(99) <= limit && values[0] > -limit)
 		}
 		if line.Grade == Limited {
-			line.Note = "good is up to " + number(limit) + " ms at p99: end what else runs on this machine, or give it more cores"
+			line.Note = "good is up to " + number(limit) +
+				" ms at p99: end what else runs on this machine, or give it more cores"
 		}
 		lines = append(lines, line)
 	}

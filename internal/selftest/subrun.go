@@ -40,7 +40,8 @@ func (t *tester) startServer(name string, args ...string) (*server, error) {
 		}
 	}
 	var err error
-	s.Server, err = child.Start(child.Options{Env: env, Args: append([]string{"--record-requests", s.record, "--random-seed", "7"}, args...)})
+	s.Server, err = child.Start(child.Options{Env: env,
+		Args: append([]string{"--record-requests", s.record, "--random-seed", "7"}, args...)})
 	return s, t.cause(err)
 }
 

@@ -14,8 +14,10 @@ import (
 func (r *Report) Render(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
-	fmt.Fprintf(&b, "aiperf %s self-test: this program against its own mock server, whose answers are known\n", r.Version)
-	fmt.Fprintf(&b, "Machine: %d × %s, %s, kernel %s\n", m.CPUs, or(m.Model, "unknown processor"), m.System, or(m.Kernel, "unknown"))
+	fmt.Fprintf(&b, "aiperf %s self-test: this program against its own mock server, whose answers are known\n",
+		r.Version)
+	fmt.Fprintf(&b, "Machine: %d × %s, %s, kernel %s\n", m.CPUs, or(m.Model, "unknown processor"), m.System,
+		or(m.Kernel, "unknown"))
 	for i := range r.Sections {
 		r.Sections[i].render(&b)
 	}
@@ -43,7 +45,8 @@ func (r *Report) verdict() string {
 	case "interrupted":
 		return fmt.Sprintf("interrupted — %s passed, the rest was not looked at", lines(r.tally(Pass)))
 	}
-	return fmt.Sprintf("PASS — all %s of correctness are exact%s (%.0f s)", lines(r.tally(Pass)), limited, r.Duration.Round(time.Second).Seconds())
+	return fmt.Sprintf("PASS — all %s of correctness are exact%s (%.0f s)", lines(r.tally(Pass)), limited,
+		r.Duration.Round(time.Second).Seconds())
 }
 
 func lines(n int) string {

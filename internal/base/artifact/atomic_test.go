@@ -73,7 +73,8 @@ func TestWriteErrorsNameTheTarget(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(taken, "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(taken, nil); err == nil || !strings.Contains(err.Error(), taken) || strings.Contains(err.Error(), ".tmp") {
+	if err := WriteFile(taken, nil); err == nil || !strings.Contains(err.Error(), taken) ||
+		strings.Contains(err.Error(), ".tmp") {
 		t.Errorf("error is %v", err)
 	}
 	if got := names(t, dir); got != "taken" {
@@ -97,7 +98,8 @@ func TestRemoveStale(t *testing.T) {
 	if err := os.MkdirAll(full, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStale(filepath.Dir(full), a, filepath.Dir(full)); err == nil || !strings.Contains(err.Error(), filepath.Dir(full)+" and 1 more files left by an earlier run") {
+	if err := RemoveStale(filepath.Dir(full), a, filepath.Dir(full)); err == nil ||
+		!strings.Contains(err.Error(), filepath.Dir(full)+" and 1 more files left by an earlier run") {
 		t.Errorf("what cannot be removed is counted: %v", err)
 	}
 	if err := RemoveStale(filepath.Dir(full)); err == nil {

@@ -18,14 +18,16 @@ func TestTrapCommaAndQuoteDoNotBreakCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"plain", "a,b", `say "x"`, "two\nlines", "a|b", "", " lead", "ü\uFFFD"}; !slices.Equal(cells, want) {
+	if want := []string{"plain", "a,b", `say "x"`, "two\nlines", "a|b", "", " lead", "ü\uFFFD"}; !slices.Equal(cells,
+		want) {
 		t.Errorf("read back %q", cells)
 	}
 }
 
 // A spreadsheet must not run what a server put into a label; figures stay figures.
 func TestTextsThatLookLikeFormulasAndControlCharacters(t *testing.T) {
-	out := string(AppendCSVRow(nil, "=1+2", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "-1.50", "+Inf", "-", "1e-5", "-1e300", "--flag", "a=b", "\x1b[31m\u202e", "\ttab"))
+	out := string(AppendCSVRow(nil, "=1+2", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "-1.50", "+Inf", "-", "1e-5",
+		"-1e300", "--flag", "a=b", "\x1b[31m\u202e", "\ttab"))
 	want := "'=1+2,'+cmd|' /C calc'!A0,'-x,'@SUM(A1),-1.50,+Inf,-,1e-5,-1e300,'--flag,a=b,\\x1b[31m\\u202e,\ttab\r\n"
 	if out != want {
 		t.Errorf("got  %q\nwant %q", out, want)
@@ -43,7 +45,8 @@ func TestFixed2RoundsTheExactValue(t *testing.T) {
 		v    float64
 		want string
 	}{
-		{830, "830.00"}, {0.125, "0.12"}, {0.375, "0.38"}, {2.675, "2.67"}, {1033.785, "1033.79"}, {1234567.891, "1234567.89"},
+		{830, "830.00"}, {0.125, "0.12"}, {0.375, "0.38"}, {2.675, "2.67"}, {1033.785, "1033.79"},
+		{1234567.891, "1234567.89"},
 		{math.NaN(), ""}, {math.Inf(1), ""},
 	} {
 		if got := Fixed2(c.v); got != c.want {

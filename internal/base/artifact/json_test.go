@@ -143,7 +143,8 @@ func TestTrapAbsentValuesAreLeftOut(t *testing.T) {
 }
 
 func TestUnwritableValuesAreErrors(t *testing.T) {
-	for _, v := range []any{struct{}{}, make(chan int), map[int]int{1: 1}, json.RawMessage("{"), Object{{"k", func() {}}}} {
+	for _, v := range []any{struct{}{}, make(chan int), map[int]int{1: 1}, json.RawMessage("{"),
+		Object{{"k", func() {}}}} {
 		if _, err := AppendJSON(nil, v); err == nil {
 			t.Errorf("%T was written", v)
 		}

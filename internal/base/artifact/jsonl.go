@@ -22,8 +22,8 @@ type LinesOptions struct {
 	// OnError is told the first write error, once, on the goroutine that met it. It must return soon
 	// and must not close the file.
 	OnError func(error)
-	// MaxBytes is the size that the file does not pass: a line that would is left out and counted, and OnFull is told of
-	// the first one. 0 is no limit.
+	// MaxBytes is the size that the file does not pass: a line that would is left out and counted, and OnFull is told
+	// of the first one. 0 is no limit.
 	MaxBytes int64
 	OnFull   func()
 }

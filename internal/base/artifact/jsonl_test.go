@@ -159,7 +159,8 @@ func TestConcurrentLinesStayWhole(t *testing.T) {
 	next := make([]int, writers)
 	for line := range bytes.Lines(data) {
 		var w, i int
-		if _, err := fmt.Sscanf(string(line), `{"w":%d,"i":%d,`, &w, &i); err != nil || !bytes.HasSuffix(line, []byte("x\"}\n")) && i > 0 {
+		if _, err := fmt.Sscanf(string(line), `{"w":%d,"i":%d,`, &w, &i); err != nil ||
+			!bytes.HasSuffix(line, []byte("x\"}\n")) && i > 0 {
 			t.Fatalf("broken line %q", line)
 		}
 		if i != next[w] {

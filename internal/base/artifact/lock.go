@@ -31,10 +31,12 @@ func (e *InUseError) Error() string {
 	if e.Holder != "" {
 		holder = e.Holder
 	}
-	return fmt.Sprintf("the folder %s is in use: %s writes to it; wait for its end or choose another folder", e.Dir, holder)
+	return fmt.Sprintf("the folder %s is in use: %s writes to it; wait for its end or choose another folder", e.Dir,
+		holder)
 }
 
-// maxHolder bounds what is read of a lock file, in bytes; lockAttempts how often the file may vanish while it is locked.
+// maxHolder bounds what is read of a lock file, in bytes; lockAttempts how often the file may vanish while it is
+// locked.
 const (
 	maxHolder    = 200
 	lockAttempts = 100

@@ -19,7 +19,8 @@ func TestALockedFolderIsRefusedByName(t *testing.T) {
 	}
 	_, err = LockFolder(dir)
 	var used *InUseError
-	if !errors.As(err, &used) || !strings.Contains(err.Error(), "the process "+strconv.Itoa(os.Getpid())+", started at 2") || !strings.Contains(err.Error(), dir) {
+	if !errors.As(err, &used) || !strings.Contains(err.Error(),
+		"the process "+strconv.Itoa(os.Getpid())+", started at 2") || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v", err)
 	}
 	l.Release()
@@ -37,14 +38,16 @@ func TestALockedFolderIsRefusedByName(t *testing.T) {
 // TestALockFileWithoutItsHolderLocksNothing: it is what a killed process leaves.
 func TestALockFileWithoutItsHolderLocksNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, LockName), []byte("the process 1, started long ago and with a longer text than ours is,\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, LockName),
+		[]byte("the process 1, started long ago and with a longer text than ours is,\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	l, err := LockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := os.ReadFile(filepath.Join(dir, LockName)); strings.Contains(string(text), "long ago") || strings.Count(string(text), "\n") != 1 {
+	if text, _ := os.ReadFile(filepath.Join(dir, LockName)); strings.Contains(string(text), "long ago") ||
+		strings.Count(string(text), "\n") != 1 {
 		t.Errorf("the file says %q", text)
 	}
 	l.Release()

@@ -84,8 +84,10 @@ var rules = []rule{
 	{"cookie:", regexp.MustCompile(`(?i)(\bcookie:)[^\r\n]*`), "${1} " + Redacted},
 	{"bearer", regexp.MustCompile(`(?i)\b(bearer)[ \t:]+[^\r\n]*`), "${1} " + Redacted},
 	{"--api-key", regexp.MustCompile(`(?i)(--api-key)(\s+)` + value), "${1}${2}" + Redacted},
-	{"-key", regexp.MustCompile(`(?i)(api-key|ocp-apim-subscription-key|x-functions-key|aeg-sas-key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
-	{"x-amz-security-token", regexp.MustCompile(`(?i)(x-amz-security-token)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
+	{"-key", regexp.MustCompile(`(?i)(api-key|ocp-apim-subscription-key|x-functions-key|aeg-sas-key)(["']?\s*[:=]\s*)` +
+		value), "${1}${2}" + Redacted},
+	{"x-amz-security-token", regexp.MustCompile(`(?i)(x-amz-security-token)(["']?\s*[:=]\s*)` + value),
+		"${1}${2}" + Redacted},
 	{"key", regexp.MustCompile(`(?i)(api_?key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
 	{"api key", regexp.MustCompile(`(?i)(api key[^:"\r\n]{0,40}:\s*)` + value), "${1}" + Redacted},
 	{"token", regexp.MustCompile(`(?i)(token)(\s*=\s*)` + value), "${1}${2}" + Redacted},

@@ -95,7 +95,8 @@ func TestRedactJSONStaysJSON(t *testing.T) {
 		{`{"a":123456}`, `{"a":"<redacted>"}`},
 		{`{"a":1234567,"b":[0.123456,123456]}`, `{"a":1234567,"b":[0.123456,"<redacted>"]}`},
 		{` {"x123456" : {"\u0031\u0032\u0033456":"\n123456"} } `, ` {"x<redacted>" : {"<redacted>":"\n<redacted>"} } `},
-		{`{"pin":[1,{"a":2}],"b":{"pin":"x"},"c":"pin","d":"a\\"}`, `{"pin":"<redacted>","b":{"pin":"<redacted>"},"c":"pin","d":"a\\"}`},
+		{`{"pin":[1,{"a":2}],"b":{"pin":"x"},"c":"pin","d":"a\\"}`,
+			`{"pin":"<redacted>","b":{"pin":"<redacted>"},"c":"pin","d":"a\\"}`},
 		{`123456`, `"<redacted>"`},
 		{`{"a":{},"b":[],"c":"","d":null,"e":true}`, `{"a":{},"b":[],"c":"","d":null,"e":true}`},
 		{`not json`, `"not json"`},
@@ -132,17 +133,23 @@ func TestEverySpellingIsHidden(t *testing.T) {
 	user := url.URL{Scheme: "http", User: url.UserPassword("u", secret), Host: "h"}
 	r := NewRedactor(secret)
 	for name, text := range map[string]string{
-		"plain": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret), "lower hex": strings.ToLower(url.QueryEscape(secret)),
-		"space as %20": strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"), "JSON": string(AppendString(nil, secret)),
-		"JSON for HTML": string(quoted), "Go": strconv.Quote(secret), "HTML": html.EscapeString(secret), "user": user.String(),
-		"Base64": base64.StdEncoding.EncodeToString([]byte(secret)), "URL Base64": base64.RawURLEncoding.EncodeToString([]byte(secret)),
-		"shell": "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'",
-		"ASCII": `"s3\"c/r'e t&\u00e9<x>+\u00fc\ud83d\ude42\\"`, "JSON in JSON": string(AppendString(nil, string(AppendString(nil, secret)))),
+		"plain": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret),
+		"lower hex":     strings.ToLower(url.QueryEscape(secret)),
+		"space as %20":  strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
+		"JSON":          string(AppendString(nil, secret)),
+		"JSON for HTML": string(quoted), "Go": strconv.Quote(secret), "HTML": html.EscapeString(secret),
+		"user":         user.String(),
+		"Base64":       base64.StdEncoding.EncodeToString([]byte(secret)),
+		"URL Base64":   base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		"shell":        "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'",
+		"ASCII":        `"s3\"c/r'e t&\u00e9<x>+\u00fc\ud83d\ude42\\"`,
+		"JSON in JSON": string(AppendString(nil, string(AppendString(nil, secret)))),
 	} {
 		if name == "lower hex" {
 			text = percent.ReplaceAllStringFunc(url.QueryEscape(secret), strings.ToLower)
 		}
-		if got := r.Values("<" + text + ">"); !strings.Contains(got, Redacted) || strings.Contains(got, "s3") || strings.Contains(got, "czMi") {
+		if got := r.Values("<" + text + ">"); !strings.Contains(got, Redacted) || strings.Contains(got, "s3") ||
+			strings.Contains(got, "czMi") {
 			t.Errorf("%s: %s gave %s", name, text, got)
 		}
 	}
@@ -167,7 +174,8 @@ func TestRedactURLsHidesSensitiveParameters(t *testing.T) {
 }
 
 func TestHideSensitiveAndStringsKeepNumbers(t *testing.T) {
-	in := Object{{"password", int64(5)}, {"n", int64(123456)}, {"l", []any{"x 123456", Object{{"token", "t"}}}}, {"u", "http://a:b@h"}}
+	in := Object{{"password", int64(5)}, {"n", int64(123456)}, {"l", []any{"x 123456", Object{{"token", "t"}}}},
+		{"u", "http://a:b@h"}}
 	b, _ := AppendJSON(nil, HideSensitive(in))
 	if got, want := string(b), `{"password":"<redacted>","n":123456,"l":["x 123456",{"token":"<redacted>"}],"u":"http://<redacted>@h"}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -18,9 +18,12 @@ var (
 	// keyWords before "key" say that the key finds something and opens nothing.
 	keyWords = words("cache foreign group hash header idempotency message partition primary public routing sort")
 	// tokenWords before or after "token" say that it is a piece of text or a number of them.
-	tokenWordsBefore = words("added audio begin bos cls completion draft each end eos eot first ignore image input last mask max min " +
-		"multi new next one output pad per prev previous prompt reasoning sep single special start stop text think thinking unk video")
-	tokenWordsAfter = words("budget count counts healing id ids index latency length level limit limits logprob logprobs position " +
+	tokenWordsBefore = words("added audio begin bos cls completion draft each end eos eot first ignore image input " +
+		"last mask max min " +
+		"multi new next one output pad per prev previous prompt reasoning sep single special start stop text think " +
+		"thinking unk video")
+	tokenWordsAfter = words("budget count counts healing id ids index latency length level limit limits logprob " +
+		"logprobs position " +
 		"probability rate size strategy throughput time type usage")
 )
 
@@ -43,7 +46,8 @@ func words(list string) map[string]bool {
 func IsSensitiveName(name string) bool {
 	list := wordsOf(name)
 	for i, w := range list {
-		if secretWords[w] || slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(w, part) }) {
+		if secretWords[w] || slices.ContainsFunc(secretParts,
+			func(part string) bool { return strings.Contains(w, part) }) {
 			return true
 		}
 		before, after := "", ""

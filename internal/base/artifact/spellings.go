@@ -25,7 +25,8 @@ func Spellings(s string) []string {
 	program := strconv.Quote(s)
 	entities := html.EscapeString(s)
 	list := []string{
-		s, quoted, twice[1 : len(twice)-1], string(forHTML[1 : len(forHTML)-1]), asciiJSON(quoted), strings.ReplaceAll(quoted, "/", `\/`), strings.ReplaceAll(s, "/", `\/`),
+		s, quoted, twice[1 : len(twice)-1], string(forHTML[1 : len(forHTML)-1]), asciiJSON(quoted),
+		strings.ReplaceAll(quoted, "/", `\/`), strings.ReplaceAll(s, "/", `\/`),
 		program[1 : len(program)-1], strings.ReplaceAll(s, "'", `\'`), strings.ReplaceAll(s, "'", `'\''`),
 		entities, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(entities),
 		url.QueryEscape(s), url.PathEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"),
@@ -38,7 +39,8 @@ func Spellings(s string) []string {
 		again := string(AppendString(nil, escaped))
 		list = append(list, again[1:len(again)-1])
 	}
-	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+		base64.RawURLEncoding} {
 		list = append(list, e.EncodeToString([]byte(s)))
 	}
 	slices.Sort(list)

@@ -27,7 +27,8 @@ func TestLinesAreBounded(t *testing.T) {
 			switch {
 			case c.line == 0 && (err != nil || string(text) != c.text):
 				t.Errorf("%q %s: %q, %v", c.text, name, text, err)
-			case c.line > 0 && (!errors.As(err, &long) || long.Line != c.line || err.Error() != "the line is longer than 8 bytes (HINT)"):
+			case c.line > 0 && (!errors.As(err, &long) || long.Line != c.line ||
+				err.Error() != "the line is longer than 8 bytes (HINT)"):
 				t.Errorf("%q %s: %v", c.text, name, err)
 			}
 		}

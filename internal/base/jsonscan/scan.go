@@ -1,11 +1,11 @@
 // Package jsonscan reads JSON in place: texts too hot, too large or too foreign for encoding/json, which builds what it
 // reads.
 //
-// The functions take a text and a position in it and return the position after what they passed over. A negative one says
-// that the text is wrong; [FaultOf] returns where and how. [Members], [Elements] and [Find] walk over a value that is known
-// to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first fault.
-// Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number; [AppendString] and
-// [AppendCompact] write them again.
+// The functions take a text and a position in it and return the position after what they passed over. A negative one
+// says that the text is wrong; [FaultOf] returns where and how. [Members], [Elements] and [Find] walk over a value that
+// is known to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first
+// fault. Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number;
+// [AppendString] and [AppendCompact] write them again.
 //
 // What holds:
 //

@@ -60,7 +60,8 @@ const (
 // shortageTexts say what is short and what helps.
 var shortageTexts = map[Shortage]string{
 	Descriptors: "too many open files: raise the limit of the process before the run, for example ulimit -n 65536",
-	Ports:       "no local port is free: widen the system's range of ports, or send from several addresses with --source-address",
+	Ports: "no local port is free: widen the system's range of ports, or send from several addresses with " +
+		"--source-address",
 }
 
 // ShortageOf says what err lacked.
@@ -130,5 +131,6 @@ func IsCertificate(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
-	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid)
+	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &host) ||
+		errors.As(err, &invalid)
 }

@@ -9,14 +9,16 @@ import (
 
 func TestNumbersTakeUnderscoresBetweenDigitsOnly(t *testing.T) {
 	for text, want := range map[string]float64{
-		"100_000": 100000, "1_0.5": 10.5, "1.2_5": 1.25, "1e1_0": 1e10, "+5": 5, "-1_000": -1000, ".5": 0.5, "5.": 5, " 7 ": 7,
+		"100_000": 100000, "1_0.5": 10.5, "1.2_5": 1.25, "1e1_0": 1e10, "+5": 5, "-1_000": -1000, ".5": 0.5, "5.": 5,
+		" 7 ": 7,
 		"inf": math.Inf(1), "+Infinity": math.Inf(1),
 	} {
 		if got, err := Number(text); err != nil || got != want {
 			t.Errorf("Number(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "_1", "1_", "1__0", "1_.5", "1._5", "1e_5", "0x10", "1k", "-inf", "nan", "1 0", "e5"} {
+	for _, text := range []string{"", "_1", "1_", "1__0", "1_.5", "1._5", "1e_5", "0x10", "1k", "-inf", "nan", "1 0",
+		"e5"} {
 		if got, err := Number(text); err == nil {
 			t.Errorf("Number(%q) = %v, want an error", text, got)
 		}
@@ -25,14 +27,16 @@ func TestNumbersTakeUnderscoresBetweenDigitsOnly(t *testing.T) {
 
 func TestCountsTakeDecimalMultipliers(t *testing.T) {
 	for text, want := range map[string]int64{
-		"100_000": 100000, "100k": 100000, "2K": 2000, "1.5k": 1500, "3M": 3e6, "1.25G": 125e7, "-5": -5, "+5": 5, ".5k": 500,
+		"100_000": 100000, "100k": 100000, "2K": 2000, "1.5k": 1500, "3M": 3e6, "1.25G": 125e7, "-5": -5, "+5": 5,
+		".5k":                 500,
 		"9223372036854775807": math.MaxInt64, "1_0k": 10000, "007": 7, "1.50000k": 1500,
 	} {
 		if got, err := Count(text); err != nil || got != want {
 			t.Errorf("Count(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "k", "1m", "1g", "1kk", "1.0005k", "1.5", "1e3", "_1", "1_", "1__0", "1_k", "1 k", "0x10"} {
+	for _, text := range []string{"", "k", "1m", "1g", "1kk", "1.0005k", "1.5", "1e3", "_1", "1_", "1__0", "1_k", "1 k",
+		"0x10"} {
 		if got, err := Count(text); err == nil {
 			t.Errorf("Count(%q) = %v, want an error", text, got)
 		}
@@ -51,7 +55,8 @@ func TestTimesTakeUnitsAndBareNumbers(t *testing.T) {
 		want float64
 	}{
 		{time.Second, "10", 10}, {time.Second, "10s", 10}, {time.Second, "5m", 300}, {time.Second, "1h30m", 5400},
-		{time.Second, "500ms", 0.5}, {time.Second, "333ms", 0.333}, {time.Second, "1_000ms", 1}, {time.Second, "0.5h", 1800},
+		{time.Second, "500ms", 0.5}, {time.Second, "333ms", 0.333}, {time.Second, "1_000ms", 1},
+		{time.Second, "0.5h", 1800},
 		{time.Second, "1d", 86400}, {time.Second, "1m 30s", 90}, {time.Second, "2 s", 2}, {time.Second, "0s", 0},
 		{time.Second, "-5s", -5}, {time.Second, "inf", math.Inf(1)}, {time.Second, "1e3ms", 1},
 		{time.Millisecond, "250", 250}, {time.Millisecond, "1.5s", 1500}, {time.Millisecond, "100us", 0.1},
@@ -61,7 +66,8 @@ func TestTimesTakeUnitsAndBareNumbers(t *testing.T) {
 			t.Errorf("In(%v, %q) = %v, %v; want %v", c.unit, c.text, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"", "s", "10x", "10sec", "10s5", "30m1h", "1h1h", "1_s", "_1s", "--5s", "10S", "1h-5m"} {
+	for _, text := range []string{"", "s", "10x", "10sec", "10s5", "30m1h", "1h1h", "1_s", "_1s", "--5s", "10S",
+		"1h-5m"} {
 		if got, err := In(time.Second, text); err == nil {
 			t.Errorf("In(%q) = %v, want an error", text, got)
 		}

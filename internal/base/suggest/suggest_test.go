@@ -8,8 +8,9 @@ import (
 func TestNearest(t *testing.T) {
 	names := []string{"concurrency", "request-rate", "url"}
 	for word, want := range map[string]string{
-		"concurency": "concurrency", "conucrrency": "concurrency", "request-rat": "request-rate", "ulr": "url", "zzzzzzzzz": "",
-		"request": "request-rate", "conc": "concurrency", "x": "", strings.Repeat("a", 5000): "",
+		"concurency": "concurrency", "conucrrency": "concurrency", "request-rat": "request-rate", "ulr": "url",
+		"zzzzzzzzz": "",
+		"request":   "request-rate", "conc": "concurrency", "x": "", strings.Repeat("a", 5000): "",
 	} {
 		if got := Nearest(word, names); got != want {
 			t.Errorf("Nearest(%.20s) = %q, want %q", word, got, want)

@@ -17,7 +17,8 @@ import (
 
 // steers reports whether a terminal may act on r instead of showing it.
 func steers(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' ||
+		unicode.Is(unicode.Bidi_Control, r)
 }
 
 // Text returns s with control characters shown as escapes such as \x1b and \u202e. Line feeds and tabs

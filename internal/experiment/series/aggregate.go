@@ -24,7 +24,8 @@ type Aggregate struct {
 
 // NewAggregate summarizes the successful ones of some runs.
 func NewAggregate(version string, runs []Run, level float64, cooldown time.Duration) *Aggregate {
-	return &Aggregate{AIPerfVersion: version, Runs: runs, Level: level, Cooldown: cooldown, Rows: Summarize(Successes(runs), level)}
+	return &Aggregate{AIPerfVersion: version, Runs: runs, Level: level, Cooldown: cooldown,
+		Rows: Summarize(Successes(runs), level)}
 }
 
 // figureColumn is a figure of a row in the files. Decimals are those of the CSV.
@@ -55,7 +56,8 @@ func (a *Aggregate) Document() artifact.Object {
 		for _, c := range figureColumns {
 			row = append(row, artifact.Member{Key: c.name, Value: numberOrNull(c.of(r))})
 		}
-		rows = append(rows, artifact.Member{Key: r.Key(), Value: append(row, artifact.Member{Key: "unit", Value: r.Unit})})
+		rows = append(rows, artifact.Member{Key: r.Key(),
+			Value: append(row, artifact.Member{Key: "unit", Value: r.Unit})})
 	}
 	return artifact.Object{
 		{Key: "schema_version", Value: AggregateVersion},
@@ -74,7 +76,8 @@ func counts(kind string, runs []Run) artifact.Object {
 	failed := []any{}
 	for _, r := range runs {
 		if !r.Succeeded() {
-			failed = append(failed, artifact.Object{{Key: "label", Value: r.Info.RunLabel}, {Key: "error", Value: r.Err}})
+			failed = append(failed, artifact.Object{{Key: "label", Value: r.Info.RunLabel},
+				{Key: "error", Value: r.Err}})
 		}
 	}
 	return artifact.Object{

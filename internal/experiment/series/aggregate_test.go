@@ -78,7 +78,8 @@ func fiveRuns() []Run {
 		}
 		runs = append(runs, r)
 		if i == 2 {
-			runs = append(runs, Run{Info: summary.RunInfo{Trial: 3, RunLabel: Label(3)}, Err: "All 10 requests failed, \"really\""})
+			runs = append(runs, Run{Info: summary.RunInfo{Trial: 3, RunLabel: Label(3)},
+				Err: "All 10 requests failed, \"really\""})
 		}
 	}
 	return runs
@@ -105,14 +106,16 @@ func TestPublishedRow(t *testing.T) {
 		key   string
 		value float64
 	}{
-		{"mean", 200.8}, {"std", 2.8635642126552705}, {"min", 197}, {"max", 204}, {"cv", 0.01426077795147047}, {"se", 1.2806248474865696},
+		{"mean", 200.8}, {"std", 2.8635642126552705}, {"min", 197}, {"max", 204}, {"cv", 0.01426077795147047},
+		{"se", 1.2806248474865696},
 		{"ci_low", 197.24441541060125}, {"ci_high", 204.35558458939877}, {"t_critical", 2.7764451051977987},
 	} {
 		if got, _ := row[i].Value.(float64); row[i].Key != want.key || math.Abs(got-want.value) > 1e-9*want.value {
 			t.Errorf("%s is %v, want %s %v", row[i].Key, row[i].Value, want.key, want.value)
 		}
 	}
-	wantText(t, "the CSV", string(a.CSV()), "time_to_first_token_p99,200.80,2.86,197.00,204.00,0.0143,1.2806,197.24,204.36,2.7764,ms\r\n")
+	wantText(t, "the CSV", string(a.CSV()),
+		"time_to_first_token_p99,200.80,2.86,197.00,204.00,0.0143,1.2806,197.24,204.36,2.7764,ms\r\n")
 }
 
 // TestTrapMeanOfZero: the coefficient is null in JSON, inf in CSV, and its key stays.
@@ -121,11 +124,12 @@ func TestTrapMeanOfZero(t *testing.T) {
 	if v := member(t, member(t, member(t, a.Document(), "metrics"), "request_throughput_avg"), "cv"); v != nil {
 		t.Errorf("cv is %v", v)
 	}
-	wantText(t, "the CSV", string(a.CSV()), "request_throughput_avg,0.00,0.00,0.00,0.00,inf,0.0000,0.00,0.00,2.7764,requests/sec\r\n")
+	wantText(t, "the CSV", string(a.CSV()),
+		"request_throughput_avg,0.00,0.00,0.00,0.00,inf,0.0000,0.00,0.00,2.7764,requests/sec\r\n")
 }
 
-// TestTrapSpreadOfRunsIsTheSamples: over runs n − 1 counts, in the results of one run n. Neither interval nor figures are
-// clamped or rounded in JSON.
+// TestTrapSpreadOfRunsIsTheSamples: over runs n − 1 counts, in the results of one run n. Neither interval nor figures
+// are clamped or rounded in JSON.
 func TestTrapSpreadOfRunsIsTheSamples(t *testing.T) {
 	row := func(values ...float64) artifact.Object {
 		rows := member(t, NewAggregate("0.1.0", successes(values...), 0.95, 0).Document(), "metrics")
@@ -167,7 +171,8 @@ func TestTrapMetricOfSomeRuns(t *testing.T) {
 			t.Errorf("%s of one run is %v", key, v)
 		}
 	}
-	wantText(t, "the CSV", string(a.CSV()), "reasoning_token_count_avg,0.33,nan,0.33,0.33,nan,nan,nan,nan,nan,tokens\r\n")
+	wantText(t, "the CSV", string(a.CSV()),
+		"reasoning_token_count_avg,0.33,nan,0.33,0.33,nan,nan,nan,nan,nan,tokens\r\n")
 }
 
 // TestTrapLabelsOfSuccesses: failed runs count among the executed, not among the labels.
@@ -175,7 +180,8 @@ func TestTrapLabelsOfSuccesses(t *testing.T) {
 	meta := member(t, NewAggregate("0.1.0", fiveRuns(), 0.95, 0).Document(), "metadata")
 	equal(t, fmt.Sprint(member(t, meta, "num_profile_runs"), member(t, meta, "num_successful_runs")), "6 5")
 	equal(t, fmt.Sprint(member(t, meta, "run_labels")), "[trial_0001 trial_0002 trial_0003 trial_0005 trial_0006]")
-	equal(t, fmt.Sprint(member(t, meta, "failed_runs")), `[[{label trial_0004} {error All 10 requests failed, "really"}]]`)
+	equal(t, fmt.Sprint(member(t, meta, "failed_runs")),
+		`[[{label trial_0004} {error All 10 requests failed, "really"}]]`)
 }
 
 // TestOrderOfRows: metrics as the first successful run exports them, new ones behind; statistics in their own order.
@@ -184,17 +190,21 @@ func TestOrderOfRows(t *testing.T) {
 	for _, r := range Summarize(Successes(fiveRuns()), 0.95) {
 		keys = append(keys, r.Key())
 	}
-	equal(t, strings.Join(keys, " "), "request_throughput_avg time_to_first_token_avg time_to_first_token_p99 goodput_avg reasoning_token_count_avg")
+	equal(t, strings.Join(keys, " "),
+		"request_throughput_avg time_to_first_token_avg time_to_first_token_p99 goodput_avg reasoning_token_count_avg")
 }
 
 // TestFigures: what has a unit in the summary file, every statistic but the count, in the order of that file.
 func TestFigures(t *testing.T) {
 	r := summary.Result{Metrics: []metrics.Result{
 		{Tag: "zeta", Unit: "ms", Stats: metrics.Stats{Avg: 1.5}},
-		{Tag: "request_latency", Header: "Request Latency", Unit: "ms", Group: metrics.GroupDefault, Distribution: true, Stats: metrics.Stats{
-			Avg: 2, Min: 1, Max: 3, Sum: 4, Std: math.NaN(), Count: 2, Percentiles: [9]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}}},
+		{Tag: "request_latency", Header: "Request Latency", Unit: "ms", Group: metrics.GroupDefault, Distribution: true,
+			Stats: metrics.Stats{
+				Avg: 2, Min: 1, Max: 3, Sum: 4, Std: math.NaN(), Count: 2,
+				Percentiles: [9]float64{1, 5, 10, 25, 50, 75, 90, 95, 99}}},
 		{Tag: "request_count", Unit: "requests", Stats: metrics.Stats{Avg: 2}},
-		{Tag: "min_request_timestamp", Unit: "ns", EpochNS: 1_700_000_000_000_000_001, Stats: metrics.Stats{Avg: 1.7e18}},
+		{Tag: "min_request_timestamp", Unit: "ns", EpochNS: 1_700_000_000_000_000_001,
+			Stats: metrics.Stats{Avg: 1.7e18}},
 		{Tag: "never", Unit: "ms", Stats: metrics.Stats{Avg: math.Inf(1)}},
 	}, Warmup: []metrics.Result{{Tag: "warm", Unit: "ms"}}}
 	rows := Summarize([]Run{{Metrics: measured(&r)}}, 0.95)
@@ -202,9 +212,12 @@ func TestFigures(t *testing.T) {
 	for _, row := range rows {
 		got = append(got, fmt.Sprintf("%s=%v", row.Key(), row.Mean))
 	}
-	equal(t, strings.Join(got, " "), "request_latency_avg=2 request_latency_min=1 request_latency_max=3 request_latency_sum=4 "+
-		"request_latency_p1=1 request_latency_p5=5 request_latency_p10=10 request_latency_p25=25 request_latency_p50=50 request_latency_p75=75 "+
-		"request_latency_p90=90 request_latency_p95=95 request_latency_p99=99 request_count_avg=2 min_request_timestamp_avg=1.7e+18 zeta_avg=1.5")
+	equal(t, strings.Join(got, " "),
+		"request_latency_avg=2 request_latency_min=1 request_latency_max=3 request_latency_sum=4 "+
+			"request_latency_p1=1 request_latency_p5=5 request_latency_p10=10 request_latency_p25=25 "+
+			"request_latency_p50=50 request_latency_p75=75 "+
+			"request_latency_p90=90 request_latency_p95=95 request_latency_p99=99 request_count_avg=2 "+
+			"min_request_timestamp_avg=1.7e+18 zeta_avg=1.5")
 	if f := rows[0]; !f.Shown() || f.Header != "Request Latency" || f.Unit != "ms" {
 		t.Errorf("the first figure is %+v", f)
 	}
@@ -258,7 +271,8 @@ func TestLargePools(t *testing.T) {
 	if got := p.percentiles()[0]; math.Abs(got-mostKept/2) > 0.001*mostKept {
 		t.Errorf("the median is %v", got)
 	}
-	equal(t, fmt.Sprint(member(t, member(t, p.object(), "combined"), "method"), " ", member(t, member(t, p.object(), "combined"), "mean")), "histogram 500000")
+	equal(t, fmt.Sprint(member(t, member(t, p.object(), "combined"), "method"), " ",
+		member(t, member(t, p.object(), "combined"), "mean")), "histogram 500000")
 }
 
 func FuzzRequests(f *testing.F) {
@@ -302,8 +316,10 @@ func TestWrite(t *testing.T) {
 func TestPrepareRemovesEarlierRuns(t *testing.T) {
 	a := config.Artifacts{Dir: t.TempDir()}
 	for _, name := range []string{
-		"profile_runs/trial_0004/profile_export_aiperf.json", "profile_runs/trial_0004/logs/aiperf.log", "profile_runs/run_0005/run_config.json",
-		"profile_runs/trial_0003/notes.txt", "profile_runs/trial_0003/profile_export.jsonl", "profile_runs/other/profile_export.jsonl",
+		"profile_runs/trial_0004/profile_export_aiperf.json", "profile_runs/trial_0004/logs/aiperf.log",
+		"profile_runs/run_0005/run_config.json",
+		"profile_runs/trial_0003/notes.txt", "profile_runs/trial_0003/profile_export.jsonl",
+		"profile_runs/other/profile_export.jsonl",
 		"aggregate/profile_export_aiperf_aggregate.csv", "profile_export_aiperf.json",
 		"profile_runs/trial_0004/phase_manifest.json", "profile_runs/trial_0004/phases/warmup/server_metrics.json",
 		"profile_runs/trial_0004/phases/profiling/profile_export_aiperf.csv",
@@ -335,8 +351,9 @@ func TestPrepareRemovesEarlierRuns(t *testing.T) {
 		}
 		return err
 	})
-	equal(t, strings.Join(left, " "), "profile_export_aiperf.json profile_runs profile_runs/other profile_runs/other/profile_export.jsonl "+
-		"profile_runs/trial_0003 profile_runs/trial_0003/notes.txt")
+	equal(t, strings.Join(left, " "),
+		"profile_export_aiperf.json profile_runs profile_runs/other profile_runs/other/profile_export.jsonl "+
+			"profile_runs/trial_0003 profile_runs/trial_0003/notes.txt")
 }
 
 // TestPrepareSaysWhatToDo when the folder cannot be made.

@@ -12,12 +12,14 @@ import (
 // CollatedVersion is the version of the collated file's shape.
 const CollatedVersion = "1.0.0"
 
-const collatedText = "The values of all successful requests of all successful runs, taken as one population, and what each run " +
+const collatedText = "The values of all successful requests of all successful runs, taken as one population, and " +
+	"what each run " +
 	"contributes. profile_export_aiperf_aggregate.json compares the runs' own statistics instead."
 
 // Collated is profile_export_aiperf_collated.json: the requests of the successful runs taken together. The
 // warnings say what was left out.
-func Collated(version string, runs []Run, cooldown time.Duration) (document artifact.Object, warnings []string, err error) {
+func Collated(version string, runs []Run, cooldown time.Duration) (document artifact.Object, warnings []string,
+	err error) {
 	pools := map[string]*pool{}
 	good := Successes(runs)
 	var lists []string
@@ -33,20 +35,23 @@ func Collated(version string, runs []Run, cooldown time.Duration) (document arti
 			return nil, nil, err
 		}
 		if left.Lines > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %d lines are no records and are left out of the collated file", path, left.Lines))
+			warnings = append(warnings, fmt.Sprintf("%s: %d lines are no records and are left out of the collated file",
+				path, left.Lines))
 		}
 		lists = append(lists, left.Tags...)
 	}
 	slices.Sort(lists)
 	for _, tag := range slices.Compact(lists) {
-		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is left out of the collated file", tag))
+		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is left out of the "+
+			"collated file", tag))
 	}
 	metrics := artifact.Object{}
 	for _, tag := range collatedOrder(good, pools) {
 		metrics = append(metrics, artifact.Member{Key: tag, Value: pools[tag].object()})
 	}
 	meta := append(counts("detailed", runs),
-		artifact.Member{Key: "run_labels", Value: labels(runs)}, artifact.Member{Key: "cooldown_seconds", Value: cooldown.Seconds()})
+		artifact.Member{Key: "run_labels", Value: labels(runs)},
+		artifact.Member{Key: "cooldown_seconds", Value: cooldown.Seconds()})
 	return artifact.Object{
 		{Key: "schema_version", Value: CollatedVersion},
 		{Key: "aiperf_version", Value: version},

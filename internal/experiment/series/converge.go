@@ -27,7 +27,8 @@ type convergence struct {
 func (c *convergence) check(done []Run) (why string, met bool) {
 	good := Successes(done)
 	if len(done) >= leastValues && !c.known(good) {
-		c.log.Warn(fmt.Sprintf("--convergence-metric %s: no run has this metric, so the series cannot end early; the runs have %s",
+		c.log.Warn(fmt.Sprintf("--convergence-metric %s: no run has this metric, so the series cannot end early; the "+
+			"runs have %s",
 			c.Metric, orNothing(tagsOf(good))))
 		return "", false
 	}
@@ -70,7 +71,8 @@ func (c *convergence) stable(good []Run) (why string, met bool) {
 	if c.Mode == config.ConvergeCV {
 		ratio, name = e.CV, "the standard deviation is"
 	}
-	return fmt.Sprintf("%s %.4g of the mean of %s %s, threshold %g", name, ratio, c.Metric, c.Stat, c.Threshold), ratio < c.Threshold
+	return fmt.Sprintf("%s %.4g of the mean of %s %s, threshold %g", name, ratio, c.Metric, c.Stat, c.Threshold),
+		ratio < c.Threshold
 }
 
 // sameDistribution compares the requests of the last run with those of all before it.

@@ -17,7 +17,8 @@ func series(t *testing.T, runs int, c config.Convergence, values ...float64) (in
 	log, text := logged()
 	plan := NewRepeats(base(t, config.Series{Runs: runs, Convergence: &c}), log)
 	var m made
-	done, stopped := Execute(t.Context(), plan, m.options(func(k int) Finished { return latencies(values[min(k, len(values)-1)]) }))
+	done, stopped := Execute(t.Context(), plan,
+		m.options(func(k int) Finished { return latencies(values[min(k, len(values)-1)]) }))
 	if stopped {
 		t.Error("the series was stopped")
 	}
@@ -51,7 +52,8 @@ func TestConvergence(t *testing.T) {
 // TestTrapConvergenceTakesTheFullWidth: the ratio of 100, 105, 95 is 0.248; its half would already do for 0.125.
 func TestTrapConvergenceTakesTheFullWidth(t *testing.T) {
 	for threshold, want := range map[float64]int{0.25: 3, 0.125: 5} {
-		got, _, _ := series(t, 10, config.Convergence{Mode: config.ConvergeCIWidth, Threshold: threshold}, 100, 105, 95, 100, 100, 101)
+		got, _, _ := series(t, 10, config.Convergence{Mode: config.ConvergeCIWidth, Threshold: threshold}, 100, 105, 95,
+			100, 100, 101)
 		if got != want {
 			t.Errorf("threshold %g: %d runs, want %d", threshold, got, want)
 		}
@@ -61,14 +63,16 @@ func TestTrapConvergenceTakesTheFullWidth(t *testing.T) {
 // TestTrapConvergenceIsStrict: a coefficient of exactly the threshold is not below it.
 func TestTrapConvergenceIsStrict(t *testing.T) {
 	got, _, _ := series(t, 3, config.Convergence{Mode: config.ConvergeCV, Threshold: 0.05}, 100, 105, 95)
-	if _, plan, _ := series(t, 4, config.Convergence{Mode: config.ConvergeCV, Threshold: 0.05}, 100, 105, 95, 100); got != 3 || strings.Contains(plan.Converged, "after 3") {
+	if _, plan, _ := series(t, 4, config.Convergence{Mode: config.ConvergeCV, Threshold: 0.05}, 100, 105, 95,
+		100); got != 3 || strings.Contains(plan.Converged, "after 3") {
 		t.Errorf("%d runs, %q", got, plan.Converged)
 	}
 }
 
 // TestTrapConvergenceOfNegativeValues: the mean counts by its size.
 func TestTrapConvergenceOfNegativeValues(t *testing.T) {
-	if got, _, text := series(t, 10, config.Convergence{Mode: config.ConvergeCV, Threshold: 0.19}, -10, -12, -8, -10); got != 4 {
+	if got, _, text := series(t, 10, config.Convergence{Mode: config.ConvergeCV, Threshold: 0.19}, -10, -12, -8,
+		-10); got != 4 {
 		t.Errorf("%d runs, want 4\n%s", got, text) // 0.2 after 3 runs, 0.163 after 4
 	}
 }
@@ -84,7 +88,8 @@ func TestMeanOfZeroNeverConverges(t *testing.T) {
 
 // TestTrapTwoRunsAreNoConvergence: three values are needed, whatever the number of runs.
 func TestTrapTwoRunsAreNoConvergence(t *testing.T) {
-	if got, plan, _ := series(t, 2, config.Convergence{Mode: config.ConvergeCIWidth, Threshold: 0.99}, 100); got != 2 || plan.Converged != "" {
+	if got, plan, _ := series(t, 2, config.Convergence{Mode: config.ConvergeCIWidth, Threshold: 0.99}, 100); got != 2 ||
+		plan.Converged != "" {
 		t.Errorf("%d runs, %q", got, plan.Converged)
 	}
 	c := config.Convergence{Mode: config.ConvergeCIWidth, Threshold: 0.99, MinRuns: 1}
@@ -101,19 +106,21 @@ func TestTrapEarlyStopCountsWhatRan(t *testing.T) {
 	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()),
 		m.options(func(k int) Finished { return latencies(values[k]) }))
 	meta, _ := NewAggregate("0", done, 0.95, 0).Document().Get("metadata")
-	equal(t, fmt.Sprint(member(t, meta, "num_profile_runs"), member(t, meta, "num_successful_runs"), len(m.steps)), "5 5 5")
+	equal(t, fmt.Sprint(member(t, meta, "num_profile_runs"), member(t, meta, "num_successful_runs"), len(m.steps)),
+		"5 5 5")
 }
 
 // TestFailedRunsAreNoValues: of five runs two failed, so the third value comes with the fifth run.
 func TestFailedRunsAreNoValues(t *testing.T) {
 	c := config.Convergence{Metric: "request_latency", Stat: "avg", Mode: config.ConvergeCV, Threshold: 0.5}
 	var m made
-	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()), m.options(func(k int) Finished {
-		if k == 0 || k == 2 {
-			return Finished{Code: 1}
-		}
-		return latencies(100)
-	}))
+	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()),
+		m.options(func(k int) Finished {
+			if k == 0 || k == 2 {
+				return Finished{Code: 1}
+			}
+			return latencies(100)
+		}))
 	if len(done) != 5 {
 		t.Errorf("%d runs, want 5", len(done))
 	}
@@ -123,7 +130,8 @@ func TestUnknownConvergenceMetric(t *testing.T) {
 	c := config.Convergence{Metric: "speed", Stat: "avg", Mode: config.ConvergeCIWidth, Threshold: 0.5}
 	log, text := logged()
 	var m made
-	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5, Convergence: &c}), log), m.options(func(int) Finished { return latencies(100) }))
+	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5, Convergence: &c}), log),
+		m.options(func(int) Finished { return latencies(100) }))
 	if len(done) != 5 {
 		t.Errorf("%d runs, want 5", len(done))
 	}
@@ -145,7 +153,8 @@ func written(t *testing.T, files ...[]string) (runs []Run) {
 		r := successes(make([]float64, i+1)...)[i]
 		r.Artifacts = config.Artifacts{Dir: t.TempDir()}
 		text := strings.Join(lines, "\n") + "\n"
-		if err := os.WriteFile(filepath.Join(r.Artifacts.Dir, "profile_export.jsonl"), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(r.Artifacts.Dir, "profile_export.jsonl"), []byte(text),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		runs = append(runs, r)
@@ -168,7 +177,8 @@ func TestTrapDistribution(t *testing.T) {
 		threshold float64
 		want      bool
 	}{{0.5, true}, {0.83, true}, {0.84, false}, {0.8363636363636363, false}} {
-		test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution, Threshold: c.threshold}, log: silent()}
+		test := &convergence{Convergence: config.Convergence{Metric: "request_latency",
+			Mode: config.ConvergeDistribution, Threshold: c.threshold}, log: silent()}
 		why, met := test.check(runs)
 		if met != c.want {
 			t.Errorf("threshold %v: converged %v: %s", c.threshold, met, why)
@@ -180,7 +190,8 @@ func TestTrapDistribution(t *testing.T) {
 func TestTrapDistributionAtTheThreshold(t *testing.T) {
 	runs := written(t, records(1, 2), records(1, 2), records(1, 2))
 	for threshold, want := range map[float64]bool{0.999: true, 1: false} {
-		test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution, Threshold: threshold}, log: silent()}
+		test := &convergence{Convergence: config.Convergence{Metric: "request_latency",
+			Mode: config.ConvergeDistribution, Threshold: threshold}, log: silent()}
 		if _, met := test.check(runs); met != want {
 			t.Errorf("threshold %v: converged %v", threshold, met)
 		}
@@ -192,7 +203,8 @@ func TestDistributionNeedsValues(t *testing.T) {
 		"two runs":             written(t, records(1, 2), records(1, 2)),
 		"one value at the end": written(t, records(1, 2), records(1, 2), records(1)),
 	} {
-		test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution, Threshold: 0.01}, log: silent()}
+		test := &convergence{Convergence: config.Convergence{Metric: "request_latency",
+			Mode: config.ConvergeDistribution, Threshold: 0.01}, log: silent()}
 		if why, met := test.check(runs); met {
 			t.Errorf("%s: converged: %s", name, why)
 		}
@@ -200,7 +212,8 @@ func TestDistributionNeedsValues(t *testing.T) {
 	log, text := logged()
 	runs := written(t, records(1, 2), records(1, 2), records(1, 2))
 	runs[1].Artifacts.Dir = filepath.Join(runs[1].Artifacts.Dir, "gone")
-	test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution, Threshold: 0.01}, log: log}
+	test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution,
+		Threshold: 0.01}, log: log}
 	if _, met := test.check(runs); met {
 		t.Error("converged without the requests of a run")
 	}
@@ -218,7 +231,8 @@ func TestDistributionReadsThroughThePrefix(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution, Threshold: 0.01}, log: silent()}
+	test := &convergence{Convergence: config.Convergence{Metric: "request_latency", Mode: config.ConvergeDistribution,
+		Threshold: 0.01}, log: silent()}
 	if _, met := test.check(runs); !met {
 		t.Error("not converged")
 	}

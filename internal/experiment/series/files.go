@@ -58,10 +58,12 @@ func clearFolder(a config.Artifacts, data string) error {
 		emptied = append(emptied, filepath.Dir(own.Path(config.LogFile)), own.Dir)
 	}
 	if slices.ContainsFunc(stale, func(path string) bool { return sameFile(path, data) }) {
-		return fmt.Errorf("--input-file %s is a file of the earlier runs in %s, which are replaced; choose another directory with --artifact-dir", data, a.Dir)
+		return fmt.Errorf("--input-file %s is a file of the earlier runs in %s, which are replaced; choose another "+
+			"directory with --artifact-dir", data, a.Dir)
 	}
 	if err := artifact.RemoveStale(stale...); err != nil {
-		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with --artifact-dir", err)
+		return fmt.Errorf("files of an earlier run cannot be replaced: %w; choose another directory with "+
+			"--artifact-dir", err)
 	}
 	for _, dir := range append(emptied, filepath.Dir(a.Path(config.AggregateJSON))) {
 		_ = os.Remove(dir) // which fails, as it should, when it holds anything else

@@ -53,7 +53,8 @@ func base(t *testing.T, s config.Series) *config.Run {
 	}
 	return &config.Run{
 		Series: s, Artifacts: config.Artifacts{Dir: filepath.Join(t.TempDir(), "out")},
-		Phases: []config.Phase{{Name: "warmup", Kind: config.WarmupPhase}, {Name: "profiling", Kind: config.ProfilingPhase}},
+		Phases: []config.Phase{{Name: "warmup", Kind: config.WarmupPhase},
+			{Name: "profiling", Kind: config.ProfilingPhase}},
 	}
 }
 

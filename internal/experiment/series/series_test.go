@@ -20,7 +20,8 @@ import (
 func TestRepeats(t *testing.T) {
 	cfg := base(t, config.Series{Runs: 3, WarmupOnce: true})
 	var m made
-	runs, stopped := Execute(t.Context(), NewRepeats(cfg, silent()), m.options(func(int) Finished { return latencies(5) }))
+	runs, stopped := Execute(t.Context(), NewRepeats(cfg, silent()),
+		m.options(func(int) Finished { return latencies(5) }))
 	if stopped || len(runs) != 3 || len(Successes(runs)) != 3 {
 		t.Fatalf("%d runs, stopped %v: %+v", len(runs), stopped, runs)
 	}
@@ -28,7 +29,8 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("the labels are %s", got)
 	}
 	for i, s := range m.steps {
-		if want := filepath.Join(cfg.Artifacts.Dir, "profile_runs", fmt.Sprintf("run_%04d", i+1)); s.Config.Artifacts.Dir != want {
+		if want := filepath.Join(cfg.Artifacts.Dir, "profile_runs",
+			fmt.Sprintf("run_%04d", i+1)); s.Config.Artifacts.Dir != want {
 			t.Errorf("run %d goes to %s, want %s", i, s.Config.Artifacts.Dir, want)
 		}
 		if s.Info.Trial != i {
@@ -54,7 +56,8 @@ func TestTrapWarmupGoesByKind(t *testing.T) {
 	all := []config.Phase{
 		{Name: "warmup", Kind: config.WarmupPhase, Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.SeedLanes}}},
 		{Name: "prewarm", Kind: config.WarmupPhase},
-		{Name: "cache_warmup", Kind: config.WarmupPhase, Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.FillLanes}}},
+		{Name: "cache_warmup", Kind: config.WarmupPhase,
+			Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.FillLanes}}},
 		{Name: "warmup of sorts", Kind: config.ProfilingPhase},
 	}
 	for _, c := range []struct {
@@ -88,7 +91,8 @@ func TestSeeds(t *testing.T) {
 	}{
 		{"the same for all", config.SameSeed, &seven, false, func(t *testing.T, s string) { equal(t, s, "7 7 7") }},
 		// The first four bytes of sha256("7:base:trial:0") and so on.
-		{"derived for each", config.VarySeeds, &seven, false, func(t *testing.T, s string) { equal(t, s, "959796011 2249267780 3776451097") }},
+		{"derived for each", config.VarySeeds, &seven, false,
+			func(t *testing.T, s string) { equal(t, s, "959796011 2249267780 3776451097") }},
 		{"none", config.FreshSeeds, nil, false, func(t *testing.T, s string) { equal(t, s, "none none none") }},
 		{"a scenario records what it draws", config.FreshSeeds, nil, true, func(t *testing.T, s string) {
 			list := strings.Fields(s)
@@ -231,12 +235,15 @@ func TestTrapFailedRuns(t *testing.T) {
 		{"every request failed", none, "All 12 requests failed"},
 		{"exit status 0 without metrics", empty, "no metrics found"},
 		{"exit status 0 without a success", uncounted, "No requests completed"},
-		{"no request came back", Finished{Code: 1, Err: &run.NoResultsError{Reason: "no request was sent"}}, "No requests completed: no request was sent"},
-		{"it could not start", Finished{Code: 1, Err: errors.New("the dataset is broken")}, "exit status 1: the dataset is broken"},
+		{"no request came back", Finished{Code: 1, Err: &run.NoResultsError{Reason: "no request was sent"}},
+			"No requests completed: no request was sent"},
+		{"it could not start", Finished{Code: 1, Err: errors.New("the dataset is broken")},
+			"exit status 1: the dataset is broken"},
 		{"it aborted itself", aborted, "exit status 1: too many requests failed"},
 		{"a verdict", func() Finished { f := latencies(5); f.Code = 4; return f }(), "exit status 4"},
 		{"a secret", secret, "exit status 1: cannot reach http://<redacted>@h/ with key <redacted>"},
-		{"a long text", Finished{Code: 1, Err: errors.New("start" + strings.Repeat("é", 5000) + "end")}, strings.Repeat("é", 998) + "end"},
+		{"a long text", Finished{Code: 1, Err: errors.New("start" + strings.Repeat("é", 5000) + "end")},
+			strings.Repeat("é", 998) + "end"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := base(t, config.Series{Runs: 2})

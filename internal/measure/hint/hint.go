@@ -1,8 +1,8 @@
-// Package hint says what to try when requests fail: a table of kinds of failure, each with its likely cause and the flags
-// that change it.
+// Package hint says what to try when requests fail: a table of kinds of failure, each with its likely cause and the
+// flags that change it.
 //
-// A failure is recognised by its status, its error type and its words, whatever part of the program met it. The first row
-// that fits wins, so special rows stand before general ones.
+// A failure is recognised by its status, its error type and its words, whatever part of the program met it. The first
+// row that fits wins, so special rows stand before general ones.
 package hint
 
 import (
@@ -28,7 +28,8 @@ type row struct {
 	Hint
 	codes []int
 	types []string
-	// says are texts in lower case, one of which the message, its cause or its details must hold; "*" stands for any text.
+	// says are texts in lower case, one of which the message, its cause or its details must hold; "*" stands for any
+	// text.
 	says []string
 }
 

@@ -14,18 +14,22 @@ var rows = []row{
 		Hint: Hint{"context too long", "The prompt and the reply together are longer than the model's context",
 			"make them shorter with --isl (--synthetic-input-tokens-mean) and --osl (--output-tokens-mean)"},
 		codes: []int{400, 413, 422, 500},
-		says: []string{"context length", "context_length", "maximum context", "context window", "context size", "max_model_len", "maximum model length",
-			"max_seq_len", "maximum sequence length", "prompt is too long", "prompt too long", "input is too long", "too many tokens", "exceed*max*tokens"},
+		says: []string{"context length", "context_length", "maximum context", "context window", "context size",
+			"max_model_len", "maximum model length",
+			"max_seq_len", "maximum sequence length", "prompt is too long", "prompt too long", "input is too long",
+			"too many tokens", "exceed*max*tokens"},
 	},
 	{
 		Hint: Hint{"TLS port", "The server expects TLS at this port",
 			"begin --url with https://"},
-		says: []string{"http request to an https server", "plain http request was sent to https port", "server speaks tls"},
+		says: []string{"http request to an https server", "plain http request was sent to https port",
+			"server speaks tls"},
 	},
 	{
 		Hint: Hint{"plain port", "The server at this port does not speak TLS, but plain HTTP",
 			"begin --url with http://"},
-		says: []string{"answered in plain http", "first record does not look like a tls handshake", "wrong version number", "http response to https client"},
+		says: []string{"answered in plain http", "first record does not look like a tls handshake",
+			"wrong version number", "http response to https client"},
 	},
 	{
 		Hint: Hint{"credentials", "The credentials are refused",
@@ -36,7 +40,8 @@ var rows = []row{
 		Hint: Hint{UnknownModel, "The server has no model of this name",
 			"--model must be one of the names that its list /v1/models gives"},
 		codes: []int{400, 404, 422},
-		says: []string{"model*not found", "model*not exist", "model_not_found", "unknown model", "no such model", "invalid model", "model*not a valid",
+		says: []string{"model*not found", "model*not exist", "model_not_found", "unknown model", "no such model",
+			"invalid model", "model*not a valid",
 			"model*is not supported", "model*not available", "unsupported model"},
 	},
 	{
@@ -71,12 +76,14 @@ var rows = []row{
 	},
 	{
 		Hint: Hint{"content", "The server refuses what the request says",
-			"its message names the field; --extra-inputs and --use-legacy-max-tokens change fields, --endpoint-type chooses another API, --export-level raw writes the requests to a file"},
+			"its message names the field; --extra-inputs and --use-legacy-max-tokens change fields, --endpoint-type " +
+				"chooses another API, --export-level raw writes the requests to a file"},
 		codes: []int{400, 422},
 	},
 	{
 		Hint: Hint{"rate limit", "The server limits how much it is asked",
-			"ask less with --concurrency or --request-rate; where the error names Retry-After, it is how long the server wants to be left alone"},
+			"ask less with --concurrency or --request-rate; where the error names Retry-After, it is how long the " +
+				"server wants to be left alone"},
 		codes: []int{429},
 	},
 	{

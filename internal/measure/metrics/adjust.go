@@ -80,7 +80,8 @@ func networkAdjusted(p *population) (stats.Summary, bool) {
 }
 
 // adjustments computes the adjusted metrics of a source that was just described.
-func (d *describer) adjustments(source *metric, sum stats.Summary, adjusted []*metric, put func(*metric, stats.Summary)) {
+func (d *describer) adjustments(source *metric, sum stats.Summary, adjusted []*metric,
+	put func(*metric, stats.Summary)) {
 	p := population{Summary: sum, ranks: d.ranks, bounds: d.bounds, failed: d.watch.errors, facts: &d.facts}
 	p.at = func(places []int64) []float64 { return stats.Select(d.values, places) }
 	if d.overflow != nil {

@@ -37,7 +37,8 @@ func TestConfigNamesItsMembersInSnakeCase(t *testing.T) {
 	for _, m := range new(Config).Object() {
 		keys = append(keys, m.Key)
 	}
-	for _, want := range []string{"streaming", "use_server_tokens", "slos", "osl_mismatch_percent", "slice_ns", "max_slices", "usage_diff_percent"} {
+	for _, want := range []string{"streaming", "use_server_tokens", "slos", "osl_mismatch_percent", "slice_ns",
+		"max_slices", "usage_diff_percent"} {
 		if !slices.Contains(keys, want) {
 			t.Errorf("no member %s among %v", want, keys)
 		}

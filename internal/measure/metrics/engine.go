@@ -159,8 +159,8 @@ func (e *Engine) addGaps(gaps []int64) int {
 	return 0
 }
 
-// Merge adds everything that o, an engine of the same set and with the same start of slices, has taken. The results are those of one
-// engine that took the records of both.
+// Merge adds everything that o, an engine of the same set and with the same start of slices, has taken. The results are
+// those of one engine that took the records of both.
 func (e *Engine) Merge(o *Engine) {
 	other := o.freezeSliced()
 	e.mu.Lock()

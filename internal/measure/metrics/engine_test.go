@@ -74,7 +74,8 @@ func TestResultsDoNotDependOnOrder(t *testing.T) {
 	set := mustSet(t, chatConfig())
 	records := traffic(3000, 1)
 	want := fill(set.NewEngine(), records).Results()
-	rand.New(rand.NewPCG(9, 9)).Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	rand.New(rand.NewPCG(9, 9)).Shuffle(len(records),
+		func(i, j int) { records[i], records[j] = records[j], records[i] })
 	if diff := cmp.Diff(want, fill(set.NewEngine(), records).Results(), nans); diff != "" {
 		t.Error(diff)
 	}
@@ -110,7 +111,8 @@ func TestMergeEqualsOne(t *testing.T) {
 			}
 			if !reflect.DeepEqual(one.Errors(), left.Errors()) || one.Snapshot() != left.Snapshot() ||
 				!slices.Equal(one.Warnings(), left.Warnings()) {
-				t.Errorf("one engine: %v %v\nmerged: %v %v", one.Errors(), one.Snapshot(), left.Errors(), left.Snapshot())
+				t.Errorf("one engine: %v %v\nmerged: %v %v", one.Errors(), one.Snapshot(), left.Errors(),
+					left.Snapshot())
 			}
 		})
 	}
@@ -335,7 +337,8 @@ func TestErrorsAreGroupedInOrderOfFirstOccurrence(t *testing.T) {
 	again.Cause = "second"
 	noCode := record.Error{Type: "T", Message: "a"}
 	b := record.Error{Code: 500, HasCode: true, Type: "T", Message: "b"}
-	e := engineOf(t, chatConfig(), failure(0, 1, b), failure(0, 1, a), failure(0, 1, noCode), failure(0, 1, again), failure(0, 1, b))
+	e := engineOf(t, chatConfig(), failure(0, 1, b), failure(0, 1, a), failure(0, 1, noCode), failure(0, 1, again),
+		failure(0, 1, b))
 	want := []ErrorCount{{b, 2}, {a, 2}, {noCode, 1}}
 	if diff := cmp.Diff(want, e.Errors()); diff != "" {
 		t.Error(diff)
@@ -365,7 +368,8 @@ func TestFurtherPercentiles(t *testing.T) {
 	e := engineOf(t, c, worked()...)
 	for name, results := range map[string][]Result{"run": e.Results(), "slice": e.Slices()[0].Results} {
 		latency := found(t, results, "request_latency") // 200, 300, 330 ms
-		if diff := cmp.Diff([]Percentile{{2, 204}, {99.9, 329.94}}, latency.Further, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		if diff := cmp.Diff([]Percentile{{2, 204}, {99.9, 329.94}}, latency.Further,
+			cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if scalar := found(t, results, "request_count"); scalar.Further != nil {
@@ -427,7 +431,8 @@ func TestDistinctErrorsAreBounded(t *testing.T) {
 	tally.add(&record.Error{Type: "T", Message: "3"}, occurred{atNS: 10}, 1)
 	groups := tally.list()
 	last := groups[len(groups)-1]
-	if len(groups) != MaxDistinctErrors+1 || last.Error.Type != OtherErrorsType || last.Count != 500 || groups[3].Count != 2 {
+	if len(groups) != MaxDistinctErrors+1 || last.Error.Type != OtherErrorsType || last.Count != 500 ||
+		groups[3].Count != 2 {
 		t.Errorf("%d groups, the last %+v, the fourth %+v", len(groups), last, groups[3])
 	}
 }
@@ -440,7 +445,8 @@ func TestMessagesOfErrorsAreBounded(t *testing.T) {
 		tally.add(&record.Error{Message: page[i:]}, occurred{atNS: int64(i)}, 1)
 	}
 	groups := tally.list()
-	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != OtherErrorsType || last.Count != 2 || !strings.Contains(last.Error.Message, "first 4 ") {
+	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != OtherErrorsType || last.Count != 2 ||
+		!strings.Contains(last.Error.Message, "first 4 ") {
 		t.Errorf("%d groups, the last %.100s", len(groups), fmt.Sprint(groups[len(groups)-1]))
 	}
 }
@@ -470,7 +476,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"clean", []*record.Record{tokens(success(0, 100*ms, 40*ms, 100*ms)), tokens(success(0, 101*ms, 50*ms))}, nil},
 		{"contradiction", []*record.Record{crooked, tokens(success(0, 100*ms, 40*ms))},
-			[]string{"time_to_second_token", "decode_duration", "inter_chunk_latency has no value for them (first: req-7)"}},
+			[]string{"time_to_second_token", "decode_duration",
+				"inter_chunk_latency has no value for them (first: req-7)"}},
 		{"tail of failures", []*record.Record{tokens(success(0, 100*ms, 100*ms)), failure(0, 106*ms, record.Error{})},
 			[]string{"from 0.10 s to 0.11 s"}},
 		{"short tail", []*record.Record{tokens(success(0, 100*ms, 100*ms)), failure(0, 105*ms, record.Error{})}, nil},

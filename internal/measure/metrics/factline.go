@@ -21,8 +21,9 @@ const gapsKey = "gaps"
 
 // inMetadata are the facts that stand in the metadata of a line or follow from the line as a whole.
 var inMetadata = [record.NumFields]bool{
-	record.StartWall: true, record.CreditIssued: true, record.IntendedSend: true, record.Ack: true, record.Cancelled: true,
-	record.Good: true, record.Failed: true,
+	record.StartWall: true, record.CreditIssued: true, record.IntendedSend: true, record.Ack: true,
+	record.Cancelled: true,
+	record.Good:      true, record.Failed: true,
 	// It follows from the line's record of speculative decoding.
 	record.SpecMeanLength: true,
 }
@@ -47,7 +48,8 @@ var mirrors = func() map[string]mirror {
 
 // mirrored reports which fact a metric repeats: one that reads no other and yields it unchanged.
 func (d *Definition) mirrored() (record.Field, bool) {
-	if d.Kind != KindRecord || d.integer == nil || len(d.reads) != 1 || d.Flags.Has(NoIndividualRecords) || d.Flags.Has(ErrorOnly) {
+	if d.Kind != KindRecord || d.integer == nil || len(d.reads) != 1 || d.Flags.Has(NoIndividualRecords) ||
+		d.Flags.Has(ErrorOnly) {
 		return 0, false
 	}
 	for _, probe := range [...]int64{1, 987_654_321} {

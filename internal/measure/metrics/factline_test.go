@@ -76,7 +76,8 @@ func TestALineTellsTheWholeRow(t *testing.T) {
 				rec.Facts[record.Failed], rec.Err = 1, &record.Error{Type: "T"}
 			}
 			back := restored(t, set, rec)
-			if len(rec.GapsNS) > 0 && rec.Facts[record.Contents] == record.Absent && back.Facts[record.Contents] != record.Absent {
+			if len(rec.GapsNS) > 0 && rec.Facts[record.Contents] == record.Absent &&
+				back.Facts[record.Contents] != record.Absent {
 				rec.Facts[record.Contents] = back.Facts[record.Contents] // gaps without contents do not occur
 			}
 			if diff := cmp.Diff(rec, back); diff != "" {
@@ -93,7 +94,8 @@ func TestFactsThatAreNoNumbers(t *testing.T) {
 			t.Errorf("fact %s of %s is accepted", c.name, c.value)
 		}
 	}
-	for _, c := range []struct{ tag, value string }{{"request_latency", `"x"`}, {"request_latency", "1e300"}, {listTag, "{}"}} {
+	for _, c := range []struct{ tag, value string }{{"request_latency", `"x"`}, {"request_latency", "1e300"},
+		{listTag, "{}"}} {
 		if RestoreMetric(rec, c.tag, []byte(c.value)) == nil {
 			t.Errorf("metric %s of %s is accepted", c.tag, c.value)
 		}

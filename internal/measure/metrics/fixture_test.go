@@ -84,7 +84,8 @@ func worked() []*record.Record {
 			record.FirstOutput: 180 * ms,
 			record.InputTokens: 50, record.OutputTokens: 12, record.ReasoningTokens: 6, record.RequestedTokens: 18,
 			record.UsagePrompt: 50, record.UsageCompletion: 18}),
-		with(failure(600*ms, 10*ms, record.Error{Code: 500, HasCode: true, Type: "Internal Server Error", Message: "boom"}),
+		with(failure(600*ms, 10*ms, record.Error{Code: 500, HasCode: true, Type: "Internal Server Error",
+			Message: "boom"}),
 			map[record.Field]int64{record.InputTokens: 40}),
 	}
 }

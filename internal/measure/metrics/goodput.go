@@ -25,7 +25,8 @@ func NewSLO(tag string, value float64) (SLO, error) {
 	case !known:
 		return SLO{}, fmt.Errorf("%s is not a metric tag; docs/metrics.md lists them", tag)
 	case d.Kind != KindRecord:
-		return SLO{}, fmt.Errorf("%s is a metric of the whole run (%s); an objective needs one value per request", tag, d.Kind)
+		return SLO{}, fmt.Errorf("%s is a metric of the whole run (%s); an objective needs one value per request", tag,
+			d.Kind)
 	case d.IsList():
 		return SLO{}, fmt.Errorf("%s has a list of values per request; an objective needs one", tag)
 	case math.IsNaN(value) || math.IsInf(value, 0) || value < 0:
@@ -57,7 +58,8 @@ func bindObjectives(slos []SLO, active map[string]*metric) ([]objective, error) 
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return nil, fmt.Errorf("goodput: not measured with this endpoint and these flags: %s (streaming metrics need --streaming)",
+		return nil, fmt.Errorf("goodput: not measured with this endpoint and these flags: %s (streaming metrics need "+
+			"--streaming)",
 			strings.Join(slices.Compact(missing), ", "))
 	}
 	return out, nil

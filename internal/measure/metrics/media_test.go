@@ -24,7 +24,8 @@ func TestImagesAndSound(t *testing.T) {
 	scalar(t, results, "image_samples_per_second", 6/0.5)
 	scalar(t, results, "audio_duration", 3)
 	scalar(t, results, "rtfx", (5/0.5+1/0.5)/2)
-	tags := []string{"num_images", "total_num_images", "image_throughput", "image_latency", "image_samples_per_second", "audio_duration", "rtfx"}
+	tags := []string{"num_images", "total_num_images", "image_throughput", "image_latency", "image_samples_per_second",
+		"audio_duration", "rtfx"}
 	absent(t, engineOf(t, cfg, text).Results(), tags...)
 	absent(t, engineOf(t, chatConfig(), one, two).Results(), tags...)
 }

@@ -28,8 +28,10 @@ func TestMediaMetrics(t *testing.T) {
 	e.Add(b)
 	e.Add(success(100*ms, 400*ms, 400*ms)) // without any media
 	want := map[string]float64{
-		"num_images": 3.5, "image_throughput": (4/0.2 + 3/0.4) / 2, "image_latency": (50 + 400.0/3) / 2, "total_num_images": 7,
-		"image_samples_per_second": 7 / 0.5, "audio_duration": 2.5, "rtfx": 12.5, "video_inference_time": 1500, "video_peak_memory": 1024.5,
+		"num_images": 3.5, "image_throughput": (4/0.2 + 3/0.4) / 2, "image_latency": (50 + 400.0/3) / 2,
+		"total_num_images":         7,
+		"image_samples_per_second": 7 / 0.5, "audio_duration": 2.5, "rtfx": 12.5, "video_inference_time": 1500,
+		"video_peak_memory": 1024.5,
 		// 4 images over 200 ms, 3 over the 400 ms from 100 ms on; the window is 500 ms.
 		"effective_image_samples_per_second": 7 / 0.5, "active_image_samples_per_second": 7 / 0.5,
 		// Over all requests under way: one for 100 ms, three for 100, two for 300.
@@ -52,7 +54,8 @@ func TestMediaMetrics(t *testing.T) {
 func TestMediaMetricsAreAbsentWithoutMedia(t *testing.T) {
 	plain := chatConfig()
 	withMedia := success(0, 200*ms, 50*ms)
-	withMedia.Facts[record.Images], withMedia.Facts[record.Audio], withMedia.Facts[record.InferenceSeconds] = 4, 1000*ms, doubleBits(1)
+	withMedia.Facts[record.Images], withMedia.Facts[record.Audio], withMedia.Facts[record.InferenceSeconds] = 4,
+		1000*ms, doubleBits(1)
 	for name, c := range map[string]struct {
 		cfg Config
 		rec *record.Record
@@ -60,7 +63,8 @@ func TestMediaMetricsAreAbsentWithoutMedia(t *testing.T) {
 		e := mustSet(t, c.cfg).NewEngine()
 		e.Add(c.rec)
 		for _, r := range e.Results() {
-			if strings.Contains(r.Tag, "image") || strings.Contains(r.Tag, "audio_duration") || strings.Contains(r.Tag, "rtfx") || strings.Contains(r.Tag, "video") {
+			if strings.Contains(r.Tag, "image") || strings.Contains(r.Tag, "audio_duration") ||
+				strings.Contains(r.Tag, "rtfx") || strings.Contains(r.Tag, "video") {
 				t.Errorf("%s: %s is %v", name, r.Tag, r.Stats.Avg)
 			}
 		}

@@ -39,15 +39,17 @@ func TestRestoreFromMetricsConvertsUnits(t *testing.T) {
 	r := &record.Record{Facts: record.NewFacts()}
 	r.Facts[record.StartWall] = t0
 	err := RestoreFromMetrics(r, t0+5*ms, map[string]Written{
-		"http_req_data_sent": {[]byte("0.224609375"), unit.Kilobytes}, "request_latency": {[]byte("4.25"), unit.Milliseconds},
+		"http_req_data_sent":  {[]byte("0.224609375"), unit.Kilobytes},
+		"request_latency":     {[]byte("4.25"), unit.Milliseconds},
 		"time_to_first_token": {[]byte("0.001"), unit.Seconds},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for field, want := range map[record.Field]int64{
-		record.BytesSent: 230, record.LastContent: 4_250_000, record.FirstContent: ms, record.LastResponse: 5 * ms, record.Contents: 1,
-		record.End: record.Absent, record.Ack: record.Absent,
+		record.BytesSent: 230, record.LastContent: 4_250_000, record.FirstContent: ms, record.LastResponse: 5 * ms,
+		record.Contents: 1,
+		record.End:      record.Absent, record.Ack: record.Absent,
 	} {
 		if r.Facts[field] != want {
 			t.Errorf("%s = %d, want %d", field, r.Facts[field], want)

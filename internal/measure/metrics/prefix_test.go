@@ -41,7 +41,8 @@ func TestTheoreticalPrefixCacheHit(t *testing.T) {
 	other.Merge(e)
 	for _, engine := range []*Engine{e, other} {
 		r := find(engine)
-		if r == nil || r.Stats.Avg != 87.5 || r.Stats.Count != 8 || r.Stats.Sum != 7 || r.Unit != "%" || r.Group != GroupNone {
+		if r == nil || r.Stats.Avg != 87.5 || r.Stats.Count != 8 || r.Stats.Sum != 7 || r.Unit != "%" ||
+			r.Group != GroupNone {
 			t.Errorf("%+v", r)
 		}
 	}

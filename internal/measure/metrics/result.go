@@ -80,8 +80,8 @@ func (m Method) RelativeError() float64 {
 	return 0
 }
 
-// Stats are the statistics of a population in one unit. Of scalars only Avg is set, of shares Sum and Count too. A statistic that
-// a distribution does not have is NaN, one beyond all numbers +∞; neither is ever printed. A timeline
+// Stats are the statistics of a population in one unit. Of scalars only Avg is set, of shares Sum and Count too. A
+// statistic that a distribution does not have is NaN, one beyond all numbers +∞; neither is ever printed. A timeline
 // has no sum, no count (0) and of the percentiles only p50, p90, p95 and p99.
 type Stats struct {
 	Avg         float64     `json:"avg"`
@@ -150,7 +150,8 @@ func (r *Result) Figures() []Figure {
 		return list
 	}
 	list = r.AppendPercentiles(list)
-	list = append(list, Figure{Key: "min", Value: s.Min}, Figure{Key: "max", Value: s.Max}, Figure{Key: "std", Value: s.Std})
+	list = append(list, Figure{Key: "min", Value: s.Min}, Figure{Key: "max", Value: s.Max},
+		Figure{Key: "std", Value: s.Std})
 	if s.Count > 0 {
 		list = append(list, Figure{"count", float64(s.Count), true})
 	}

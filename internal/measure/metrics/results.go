@@ -32,7 +32,8 @@ func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []
 }
 
 // assemble lists the results of the metrics wanted that have a value, in table order.
-func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats.Summary, scalars *scalars, method func(*metric) Method) []Result {
+func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats.Summary, scalars *scalars,
+	method func(*metric) Method) []Result {
 	var out []Result
 	ranks := s.ranks
 	for _, m := range s.metrics {
@@ -137,13 +138,15 @@ func (s *Set) timelines(f *frozen, needed map[string]bool, put func(*metric, sta
 }
 
 // describeTimelines computes those that are needed of the curves in some window.
-func (s *Set) describeTimelines(curve *pieces, curves segments, needed map[string]bool, put func(*metric, stats.Summary)) {
+func (s *Set) describeTimelines(curve *pieces, curves segments, needed map[string]bool,
+	put func(*metric, stats.Summary)) {
 	for _, m := range s.metrics {
 		if m.Kind != KindTimeline || !needed[m.Tag] {
 			continue
 		}
 		// Images that never were there make no curve.
-		if sum, ok := curve.describe(curves, m.curve, m.during); ok && (sum.Max > 0 || !m.Flags.Has(SupportsImageOnly)) {
+		if sum, ok := curve.describe(curves, m.curve, m.during); ok &&
+			(sum.Max > 0 || !m.Flags.Has(SupportsImageOnly)) {
 			put(m, sum)
 		}
 	}
@@ -173,7 +176,8 @@ func (d *describer) describe(m *metric) stats.Summary {
 		}
 		s, found := d.gaps.describeWith(d.ranks, places)
 		if d.bounds && s.Count > 0 {
-			s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence, func(place int64) float64 { return found[place] })
+			s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence,
+				func(place int64) float64 { return found[place] })
 		}
 		return s
 	case m.list || d.overflow != nil:

@@ -108,7 +108,8 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metric table: %w", err)
 	}
-	s := &Set{cfg: cfg, adjusted: map[string][]*metric{}, ranks: slices.Concat(PercentileRanks[:], furtherRanks(cfg.Percentiles))}
+	s := &Set{cfg: cfg, adjusted: map[string][]*metric{},
+		ranks: slices.Concat(PercentileRanks[:], furtherRanks(cfg.Percentiles))}
 	active := make(map[string]*metric, len(defs))
 	for _, i := range order {
 		d := defs[i]
@@ -130,7 +131,8 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 
 // furtherRanks are those that are none of PercentileRanks, ascending, once each.
 func furtherRanks(asked []float64) []float64 {
-	further := slices.DeleteFunc(slices.Clone(asked), func(q float64) bool { return slices.Contains(PercentileRanks[:], q) })
+	further := slices.DeleteFunc(slices.Clone(asked),
+		func(q float64) bool { return slices.Contains(PercentileRanks[:], q) })
 	slices.Sort(further)
 	return slices.Compact(further)
 }

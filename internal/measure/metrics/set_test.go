@@ -23,9 +23,11 @@ func TestApplicability(t *testing.T) {
 		present, absent []string
 	}{
 		{"everything", func(*Config) {},
-			[]string{"time_to_first_token", "input_sequence_length", "total_token_throughput", "usage_discrepancy_count",
+			[]string{"time_to_first_token", "input_sequence_length", "total_token_throughput",
+				"usage_discrepancy_count",
 				"error_isl", "osl_mismatch_diff_pct", "http_req_total", "usage_accepted_prediction_tokens"},
-			[]string{"requested_osl", "min_request_timestamp", "credit_drop_latency", "stream_setup_latency", "usage_prompt_audio_tokens",
+			[]string{"requested_osl", "min_request_timestamp", "credit_drop_latency", "stream_setup_latency",
+				"usage_prompt_audio_tokens",
 				"thinking_efficiency", "overall_thinking_efficiency", "goodput", "good_request_fraction"}},
 		{"not streaming", func(c *Config) { c.Streaming = false },
 			[]string{"request_latency", "output_sequence_length", "e2e_output_token_throughput"},
@@ -33,7 +35,8 @@ func TestApplicability(t *testing.T) {
 		{"no output tokens", func(c *Config) { c.ProducesTokens = false },
 			[]string{"input_sequence_length", "input_token_throughput", "usage_prompt_tokens"},
 			[]string{"output_sequence_length", "total_token_throughput", "reasoning_token_count", "usage_total_tokens",
-				"usage_discrepancy_count", "osl_mismatch_count", "time_to_first_token", "total_usage_completion_tokens"}},
+				"usage_discrepancy_count", "osl_mismatch_count", "time_to_first_token",
+				"total_usage_completion_tokens"}},
 		{"no input tokens", func(c *Config) { c.TokenizesInput = false },
 			[]string{"output_token_throughput", "usage_completion_tokens"},
 			[]string{"input_sequence_length", "total_isl", "error_isl", "total_error_isl", "usage_prompt_tokens",
@@ -41,7 +44,8 @@ func TestApplicability(t *testing.T) {
 				"usage_discrepancy_count", "overall_usage_prompt_cache_read_pct"}},
 		{"server counts", func(c *Config) { c.UseServerTokens = true },
 			[]string{"osl_mismatch_diff_pct", "usage_prompt_tokens"},
-			[]string{"usage_prompt_tokens_diff_pct", "usage_completion_tokens_diff_pct", "usage_reasoning_tokens_diff_pct",
+			[]string{"usage_prompt_tokens_diff_pct", "usage_completion_tokens_diff_pct",
+				"usage_reasoning_tokens_diff_pct",
 				"usage_discrepancy_count"}},
 		{"goodput", func(c *Config) { c.SLOs = []SLO{{"request_latency", 1}} },
 			[]string{"good_request_count", "good_request_fraction", "goodput"}, nil},
@@ -49,7 +53,8 @@ func TestApplicability(t *testing.T) {
 			[]string{"requested_osl", "min_request_timestamp", "max_response_timestamp", "credit_drop_latency"},
 			[]string{"stream_setup_latency"}},
 		{"experimental", func(c *Config) { c.ShowExperimental = true },
-			[]string{"stream_setup_latency", "stream_prefill_latency", "thinking_efficiency", "overall_thinking_efficiency"},
+			[]string{"stream_setup_latency", "stream_prefill_latency", "thinking_efficiency",
+				"overall_thinking_efficiency"},
 			[]string{"requested_osl"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

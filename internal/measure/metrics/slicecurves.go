@@ -54,7 +54,10 @@ func (d *slicing) overlaps(yield func(overlap)) {
 			open = append(open, intervals[0])
 			intervals = intervals[1:]
 		}
-		open = slices.DeleteFunc(open, func(r interval) bool { return r.end <= bounds.StartNS && r.start < bounds.StartNS })
+		open = slices.DeleteFunc(open, func(r interval) bool {
+			return r.end <= bounds.StartNS &&
+				r.start < bounds.StartNS
+		})
 		yield(overlap{i, span{bounds.StartNS, bounds.EndNS}, slices.Clone(open)})
 	}
 }
@@ -65,7 +68,8 @@ type heldLevels struct {
 	levels []level
 }
 
-// maxHeldLevels bounds what is kept to some 20 MB; of slices with more segments the levels are found anew for each curve.
+// maxHeldLevels bounds what is kept to some 20 MB; of slices with more segments the levels are found anew for each
+// curve.
 const maxHeldLevels = 1 << 18
 
 // hold returns the same segments, valid until the next call.

@@ -64,7 +64,8 @@ func (e *Engine) Slices() []Slice {
 			}
 		}
 		maps.Copy(own, curves[i])
-		values := s.evaluate(d.slices.parts[number].aggregates, own, scope{windowNS: slice.EndNS - slice.StartNS, networkRTT: d.facts.NetworkRTT})
+		values := s.evaluate(d.slices.parts[number].aggregates, own,
+			scope{windowNS: slice.EndNS - slice.StartNS, networkRTT: d.facts.NetworkRTT})
 		slice.Results = s.assemble((*metric).sliced, own, values, d.sliceMethod)
 	}
 	return out

@@ -42,7 +42,8 @@ func TestWorkedExampleSlices(t *testing.T) {
 		}
 		absent(t, s.Results, "error_request_count", "min_request_timestamp")
 	}
-	if s := found(t, got[0].Results, "request_latency"); s.Stats.Count != 2 || !near(s.Stats.Avg, 250) || s.Unit != "ms" || s.Method != MethodExact {
+	if s := found(t, got[0].Results, "request_latency"); s.Stats.Count != 2 || !near(s.Stats.Avg, 250) ||
+		s.Unit != "ms" || s.Method != MethodExact {
 		t.Errorf("request_latency of slice 0 is %+v", s)
 	}
 	if s := found(t, got[0].Results, "inter_chunk_latency").Stats; s.Count != 5 || !near(s.Sum, 280) {
@@ -96,7 +97,8 @@ func TestTrapTimeslicesAreAlignedToThePhase(t *testing.T) {
 	var have []bounds
 	for _, s := range e.Slices() {
 		have = append(have, bounds{s.Index, (s.StartNS - start) / second, (s.EndNS - start) / second,
-			found(t, s.Results, "request_count").Stats.Avg, found(t, s.Results, "request_throughput").Stats.Avg, s.Complete})
+			found(t, s.Results, "request_count").Stats.Avg, found(t, s.Results, "request_throughput").Stats.Avg,
+			s.Complete})
 	}
 	want := []bounds{{0, 0, 10, 9, 0.9, true}, {1, 20, 30, 10, 1, true}, {2, 30, 38, 7, 7.0 / 8, false}}
 	if diff := cmp.Diff(want, have, cmp.AllowUnexported(bounds{})); diff != "" {
@@ -109,7 +111,8 @@ func TestSliceBoundariesAreExact(t *testing.T) {
 	for _, sliceNS := range []int64{1, 7, 1000, 100 * ms, 3333333333, 10 * second} {
 		boundary := (1<<60)/sliceNS*sliceNS + sliceNS
 		at := func(wallNS int64) *record.Record { return success(wallNS-t0, 5, 5) }
-		got := engineOf(t, slicedConfig(sliceNS), at(boundary), at(boundary-1), at(boundary+sliceNS-1), at(boundary+sliceNS)).Slices()
+		got := engineOf(t, slicedConfig(sliceNS), at(boundary), at(boundary-1), at(boundary+sliceNS-1),
+			at(boundary+sliceNS)).Slices()
 		var starts []int64
 		var requests []float64
 		for _, s := range got {
@@ -167,7 +170,8 @@ func TestRatesDivideByTheLengthOfTheSlice(t *testing.T) {
 	scalar(t, got[0].Results, "goodput", 4)
 
 	// Where the end of the phase is not known it is that of the last request, failed ones included.
-	only := engineOf(t, slicedConfig(second), success(500*ms, 30*ms, 30*ms), failure(600*ms, 100*ms, record.Error{})).Slices()
+	only := engineOf(t, slicedConfig(second), success(500*ms, 30*ms, 30*ms),
+		failure(600*ms, 100*ms, record.Error{})).Slices()
 	if len(only) != 1 || only[0].Complete || only[0].EndNS != t0+700*ms {
 		t.Fatalf("slices %+v", only)
 	}
@@ -220,7 +224,8 @@ func TestSlicesAreIndependentOfTheRun(t *testing.T) {
 		t.Fatalf("%d slices, want %d", len(got), len(bySlice))
 	}
 	rated := map[string][]string{"request_throughput": {"request_count"}, "goodput": {"good_request_count"},
-		"output_token_throughput": {"total_osl"}, "input_token_throughput": {"total_isl"}, "total_token_throughput": {"total_isl", "total_osl"}}
+		"output_token_throughput": {"total_osl"}, "input_token_throughput": {"total_isl"},
+		"total_token_throughput": {"total_isl", "total_osl"}}
 	for i, s := range got {
 		want := slices.DeleteFunc(fill(set.NewEngine(), bySlice[s.StartNS/length]).Results(), isTimeline)
 		for k := range want {
@@ -258,7 +263,8 @@ func TestCurvesOfSlices(t *testing.T) {
 		// A failed request is in flight and no more.
 		{1 + 300./1000, 1, 0},
 	} {
-		for tag, v := range map[string]float64{"effective_concurrency": want.concurrency, "effective_decode_concurrency": want.decode,
+		for tag, v := range map[string]float64{"effective_concurrency": want.concurrency,
+			"effective_decode_concurrency":  want.decode,
 			"effective_prefill_concurrency": want.prefill} {
 			if r := found(t, got[i].Results, tag); !near(r.Stats.Avg, v) || r.Method != MethodExact {
 				t.Errorf("slice %d: %s = %v (%s), want %v", i, tag, r.Stats.Avg, r.Method, v)
@@ -280,7 +286,8 @@ func TestCurvesOfSlicesAddUp(t *testing.T) {
 	if len(parts) != 7 || window.start < parts[0].StartNS || window.end > parts[6].EndNS {
 		t.Fatalf("%d slices do not hold the window %v", len(parts), window)
 	}
-	for _, tag := range []string{"effective_concurrency", "effective_decode_throughput", "effective_prefill_throughput", "tokens_in_flight"} {
+	for _, tag := range []string{"effective_concurrency", "effective_decode_throughput", "effective_prefill_throughput",
+		"tokens_in_flight"} {
 		var area float64
 		for i, s := range parts {
 			if i > 0 && s.StartNS != parts[i-1].EndNS {
@@ -306,7 +313,8 @@ func TestNoCurvesOfSlicesBeyondTheLimits(t *testing.T) {
 // Slices are corrected like the run: by the mean round trip of the run and by their own failures.
 func TestAdjustedMetricsOfSlices(t *testing.T) {
 	e := fill(mustSet(t, slicedConfig(second)).NewEngine(), []*record.Record{
-		success(0, 100*ms, 20*ms, 100*ms), success(100*ms, 300*ms, 20*ms, 300*ms), success(1100*ms, 500*ms, 20*ms, 500*ms),
+		success(0, 100*ms, 20*ms, 100*ms), success(100*ms, 300*ms, 20*ms, 300*ms),
+		success(1100*ms, 500*ms, 20*ms, 500*ms),
 		failure(1200*ms, 10*ms, record.Error{}),
 	})
 	rtt := int64(5 * ms)
@@ -321,13 +329,15 @@ func TestAdjustedMetricsOfSlices(t *testing.T) {
 		}
 	}
 	absent(t, got[0].Results, "adj_request_latency")
-	if r := found(t, got[1].Results, "adj_request_latency"); r.Stats.Count != 2 || r.Stats.Min != 500 || !math.IsInf(r.Stats.Max, 1) {
+	if r := found(t, got[1].Results, "adj_request_latency"); r.Stats.Count != 2 || r.Stats.Min != 500 ||
+		!math.IsInf(r.Stats.Max, 1) {
 		t.Errorf("adj_request_latency = %+v", r.Stats)
 	}
 }
 
 func shuffle(records []*record.Record, seed uint64) {
-	rand.New(rand.NewPCG(seed, seed)).Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	rand.New(rand.NewPCG(seed, seed)).Shuffle(len(records),
+		func(i, j int) { records[i], records[j] = records[j], records[i] })
 }
 
 // What is counted adds up over the slices, at any length, within the limits and beyond them.
@@ -344,7 +354,8 @@ func TestSlicesAddUp(t *testing.T) {
 		e := fill(set.NewEngine(), records[:rapid.IntRange(1, len(records)).Draw(t, "requests")])
 		whole := e.Results()
 		parts := e.Slices()
-		for _, tag := range []string{"request_count", "error_request_count", "completed_request_count", "total_osl", "total_isl", "total_error_isl"} {
+		for _, tag := range []string{"request_count", "error_request_count", "completed_request_count", "total_osl",
+			"total_isl", "total_error_isl"} {
 			if want, got := sumOver([]Slice{{Results: whole}}, tag), sumOver(parts, tag); !near(got, want) {
 				t.Errorf("%s: the slices have %v, the run %v", tag, got, want)
 			}

@@ -131,7 +131,8 @@ func (p *slicePart) addGaps(s *Set, gaps []int64) {
 	}
 }
 
-// merge adds the slices of o, which have the same origin unless s is empty, in ascending order, so that none is made only to be dropped.
+// merge adds the slices of o, which have the same origin unless s is empty, in ascending order, so that none is made
+// only to be dropped.
 func (s *sliceStore) merge(o *sliceStore) {
 	if s == nil || o == nil {
 		return

@@ -18,7 +18,9 @@ func speculated(s record.SpecDecode) *record.Record {
 // The example of the specification: (steps, accepted, drafted) = (10, 25, 40) and (2, 0, 8).
 func TestWorkedExampleOfSpeculativeDecoding(t *testing.T) {
 	results := engineOf(t, chatConfig(),
-		speculated(record.SpecDecode{Steps: 10, Accepted: 25, Drafted: 40, Histogram: []record.AcceptedSteps{{Accepted: 1, Steps: 2}, {Accepted: 2, Steps: 4}, {Accepted: 3, Steps: 3}, {Accepted: 12, Steps: 1}}}),
+		speculated(record.SpecDecode{Steps: 10, Accepted: 25, Drafted: 40,
+			Histogram: []record.AcceptedSteps{{Accepted: 1, Steps: 2}, {Accepted: 2, Steps: 4}, {Accepted: 3, Steps: 3},
+				{Accepted: 12, Steps: 1}}}),
 		speculated(record.SpecDecode{Steps: 2, Drafted: 8, Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 2}}}),
 		worked()[1],
 	).Results()
@@ -36,8 +38,9 @@ func TestWorkedExampleOfSpeculativeDecoding(t *testing.T) {
 		}
 	}
 	for tag, want := range map[string]float64{
-		"spec_decode_token_weighted_acceptance_length": 1 + 25./12, "spec_decode_overall_draft_acceptance_rate": 100 * 25. / 48,
-		"total_spec_decode_steps": 12, "total_accepted_draft_tokens": 25, "total_draft_tokens": 48,
+		"spec_decode_token_weighted_acceptance_length": 1 + 25./12,
+		"spec_decode_overall_draft_acceptance_rate":    100 * 25. / 48,
+		"total_spec_decode_steps":                      12, "total_accepted_draft_tokens": 25, "total_draft_tokens": 48,
 	} {
 		if got := found(t, results, tag); got.Distribution || !near(got.Stats.Avg, want) {
 			t.Errorf("%s: got %v, want %v", tag, got.Stats.Avg, want)
@@ -47,7 +50,9 @@ func TestWorkedExampleOfSpeculativeDecoding(t *testing.T) {
 
 func TestServerAcceptanceLengthIsTakenAsItIs(t *testing.T) {
 	length := 3.4
-	got := found(t, engineOf(t, chatConfig(), speculated(record.SpecDecode{MeanAcceptanceLength: &length, Steps: 10, Accepted: 25, Drafted: 40})).Results(), "spec_decode_acceptance_length")
+	got := found(t, engineOf(t, chatConfig(),
+		speculated(record.SpecDecode{MeanAcceptanceLength: &length, Steps: 10, Accepted: 25, Drafted: 40})).Results(),
+		"spec_decode_acceptance_length")
 	if got.Stats.Avg != length {
 		t.Errorf("got %v", got.Stats.Avg)
 	}
@@ -62,18 +67,21 @@ func TestZeroDenominatorsOfSpeculativeDecoding(t *testing.T) {
 	}{
 		{
 			record.SpecDecode{Steps: 3},
-			[]string{"spec_decode_acceptance_length", "spec_decode_token_weighted_acceptance_length", "spec_decode_accepted_per_verified", "spec_decode_steps", "spec_decode_draft_tokens"},
+			[]string{"spec_decode_acceptance_length", "spec_decode_token_weighted_acceptance_length",
+				"spec_decode_accepted_per_verified", "spec_decode_steps", "spec_decode_draft_tokens"},
 			[]string{"spec_decode_draft_acceptance_rate", "spec_decode_overall_draft_acceptance_rate"},
 		},
 		{
 			record.SpecDecode{Drafted: 4},
-			[]string{"spec_decode_draft_acceptance_rate", "spec_decode_overall_draft_acceptance_rate", "spec_decode_accepted_per_verified", "spec_decode_steps"},
+			[]string{"spec_decode_draft_acceptance_rate", "spec_decode_overall_draft_acceptance_rate",
+				"spec_decode_accepted_per_verified", "spec_decode_steps"},
 			[]string{"spec_decode_acceptance_length", "spec_decode_token_weighted_acceptance_length"},
 		},
 		{
 			record.SpecDecode{},
 			[]string{"spec_decode_steps"},
-			[]string{"spec_decode_acceptance_length", "spec_decode_accepted_per_verified", "spec_decode_draft_acceptance_rate"},
+			[]string{"spec_decode_acceptance_length", "spec_decode_accepted_per_verified",
+				"spec_decode_draft_acceptance_rate"},
 		},
 	} {
 		results := engineOf(t, chatConfig(), speculated(c.record)).Results()
@@ -104,8 +112,10 @@ func TestWithoutSpeculationThereIsNoMetricOfIt(t *testing.T) {
 
 // Keys ascend, buckets add up over requests and engines, failures do not count.
 func TestPooledAcceptanceHistogram(t *testing.T) {
-	one := speculated(record.SpecDecode{Steps: 5, Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 2}, {Accepted: 10, Steps: 3}}})
-	two := speculated(record.SpecDecode{Steps: 5, Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 2, Steps: 4}}})
+	one := speculated(record.SpecDecode{Steps: 5,
+		Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 2}, {Accepted: 10, Steps: 3}}})
+	two := speculated(record.SpecDecode{Steps: 5,
+		Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 2, Steps: 4}}})
 	bad := speculated(record.SpecDecode{Steps: 5, Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 5}}})
 	bad.Facts[record.Failed] = 1
 	want := []AcceptedSteps{{Accepted: 0, Steps: 3}, {Accepted: 2, Steps: 4}, {Accepted: 10, Steps: 3}}

@@ -114,7 +114,8 @@ func (e *events) sort(list, spare []change, few *[fewChanges]timed) {
 		for i, c := range list {
 			few[i] = timed{e.at(c), c}
 		}
-		slices.SortFunc(few[:len(list)], func(a, b timed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.c, b.c)) })
+		slices.SortFunc(few[:len(list)],
+			func(a, b timed) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.c, b.c)) })
 		for i := range list {
 			list[i] = few[i].c
 		}
@@ -212,7 +213,8 @@ func (s *state) level(l *level, fromNS, toNS int64) {
 		l.concurrency, l.imageRate = float64(s.requests), s.imageRate.Value()
 		l.tokensFrom, l.tokensTo = tokens, tokens
 		if s.decoding > 0 && growth != 0 {
-			l.tokensFrom, l.tokensTo = math.FMA(growth, seconds(fromNS), tokens), math.FMA(growth, seconds(toNS), tokens)
+			l.tokensFrom, l.tokensTo = math.FMA(growth, seconds(fromNS), tokens),
+				math.FMA(growth, seconds(toNS), tokens)
 		}
 	}
 	if s.prefilling > 0 {

@@ -14,11 +14,13 @@ func errorAdjustedTable(all []Definition) []Definition {
 			continue
 		}
 		out = append(out, Definition{
-			Tag: "adj_" + d.Tag, Header: d.Header + " (error-adjusted)", Short: d.Short + " (adj)", ShortHidesUnit: d.ShortHidesUnit,
-			Kind: KindAdjusted, Unit: d.Unit, Display: d.Display, Group: d.Group,
-			Flags:    d.Flags&^PercentileIncludesFailedRequests | NoIndividualRecords,
-			Doc:      d.Header + " where a failed request counts as infinitely slow.",
-			Formula:  "nearest rank among the values of " + d.Tag + " and +∞ for each failed request; what is infinite is left out",
+			Tag: "adj_" + d.Tag, Header: d.Header + " (error-adjusted)", Short: d.Short + " (adj)",
+			ShortHidesUnit: d.ShortHidesUnit,
+			Kind:           KindAdjusted, Unit: d.Unit, Display: d.Display, Group: d.Group,
+			Flags: d.Flags&^PercentileIncludesFailedRequests | NoIndividualRecords,
+			Doc:   d.Header + " where a failed request counts as infinitely slow.",
+			Formula: "nearest rank among the values of " + d.Tag +
+				" and +∞ for each failed request; what is infinite is left out",
 			Absent:   "no request failed, or none has " + d.Tag,
 			Requires: []string{d.Tag},
 			adjust:   errorAdjusted,

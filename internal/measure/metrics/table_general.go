@@ -58,8 +58,9 @@ func generalTable() []Definition {
 			},
 		},
 		{
-			Tag: "max_response_timestamp", Header: "Maximum Response Timestamp", Short: "Max Resp", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
+			Tag: "max_response_timestamp", Header: "Maximum Response Timestamp", Short: "Max Resp",
+			ShortHidesUnit: true,
+			Kind:           KindAggregate, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
 			Flags:    NoIndividualRecords | Internal,
 			Doc:      "Wall instant of the last content response of any successful request.",
 			Formula:  "max (start + request_latency) over valid records, epoch nanoseconds",
@@ -95,8 +96,9 @@ func generalTable() []Definition {
 			reads:   []record.Field{record.CreditDrop}, integer: creditDropLatency,
 		},
 		{
-			Tag: "completed_request_count", Header: "Completed Requests (Success + Error)", Short: "Completed", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.Requests, Display: unit.Requests, Order: 1075, Group: GroupDefault,
+			Tag: "completed_request_count", Header: "Completed Requests (Success + Error)", Short: "Completed",
+			ShortHidesUnit: true,
+			Kind:           KindDerived, Unit: unit.Requests, Display: unit.Requests, Order: 1075, Group: GroupDefault,
 			Flags:   LargerIsBetter,
 			Doc:     "Requests that came to an end, successful or not.",
 			Formula: "request_count + error_request_count, a missing one counting as 0",
@@ -121,10 +123,12 @@ func generalTable() []Definition {
 			},
 		},
 		{
-			Tag: "context_overflow_count", Header: "Context Overflow Count", Short: "Context Overflows", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
-			Flags:   ErrorOnly | NoIndividualRecords,
-			Doc:     "Failed requests whose error message says that the context was too long (AIPERF_AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS), and skipped ones.",
+			Tag: "context_overflow_count", Header: "Context Overflow Count", Short: "Context Overflows",
+			ShortHidesUnit: true,
+			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Flags: ErrorOnly | NoIndividualRecords,
+			Doc: "Failed requests whose error message says that the context was too long " +
+				"(AIPERF_AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS), and skipped ones.",
 			Formula: "Σ 1 over such error records",
 			Absent:  "there was none",
 			increment: func(o *occurrence) (int64, bool) {
@@ -133,10 +137,12 @@ func generalTable() []Definition {
 			ofSkipped: true,
 		},
 		{
-			Tag: "skipped_context_overflow_count", Header: "Skipped Context Overflow Count", Short: "Skipped Overflows", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Tag: "skipped_context_overflow_count", Header: "Skipped Context Overflow Count", Short: "Skipped Overflows",
+			ShortHidesUnit: true,
+			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
 			Flags: ErrorOnly | NoIndividualRecords,
-			Doc: "Requests of an agentic replay whose context was too long. They are skipped: they count neither as successful nor as failed, " +
+			Doc: "Requests of an agentic replay whose context was too long. They are skipped: they count neither as " +
+				"successful nor as failed, " +
 				"and no other metric but context_overflow_count has them.",
 			Formula: "Σ 1 over such records",
 			Absent:  "there was none, or the run is no agentic replay",

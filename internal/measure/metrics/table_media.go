@@ -12,7 +12,8 @@ var (
 
 // mediaTable holds what requests show and play to the model, and what it shows in return.
 func mediaTable() []Definition {
-	images := total("total_num_images", "Total Number of Images", "Total Images", "num_images", SupportsImageOnly|LargerIsBetter)
+	images := total("total_num_images", "Total Number of Images", "Total Images", "num_images",
+		SupportsImageOnly|LargerIsBetter)
 	images.Unit, images.Display = unit.Images, unit.Images
 	return []Definition{
 		{
@@ -26,7 +27,8 @@ func mediaTable() []Definition {
 		images,
 		{
 			Tag: "image_throughput", Header: "Image Throughput", Short: "Image Throughput",
-			Kind: KindRecord, Unit: unit.ImagesPerSecond, Display: unit.ImagesPerSecond, Order: 860, Group: GroupDefault,
+			Kind: KindRecord, Unit: unit.ImagesPerSecond, Display: unit.ImagesPerSecond, Order: 860,
+			Group:    GroupDefault,
 			Flags:    SupportsImageOnly,
 			Doc:      "Images of a request over its whole latency.",
 			Formula:  "num_images / request_latency in seconds",
@@ -36,7 +38,8 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "image_latency", Header: "Image Latency", Short: "Image Latency",
-			Kind: KindRecord, Unit: unit.MillisecondsPerImage, Display: unit.MillisecondsPerImage, Order: 861, Group: GroupDefault,
+			Kind: KindRecord, Unit: unit.MillisecondsPerImage, Display: unit.MillisecondsPerImage, Order: 861,
+			Group:    GroupDefault,
 			Flags:    SupportsImageOnly,
 			Doc:      "Latency of a request for each of its images.",
 			Formula:  "request_latency in milliseconds / num_images",
@@ -45,8 +48,10 @@ func mediaTable() []Definition {
 			reads:    []record.Field{record.Images, record.LastContent}, float: imageLatency,
 		},
 		{
-			Tag: "image_samples_per_second", Header: "Image Samples Per Second", Short: "Images/s", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.ImagesPerSecond, Display: unit.ImagesPerSecond, Order: 862, Group: GroupDefault,
+			Tag: "image_samples_per_second", Header: "Image Samples Per Second", Short: "Images/s",
+			ShortHidesUnit: true,
+			Kind:           KindDerived, Unit: unit.ImagesPerSecond, Display: unit.ImagesPerSecond, Order: 862,
+			Group:    GroupDefault,
 			Flags:    SupportsImageOnly | LargerIsBetter,
 			Doc:      "Images of all requests per second of the benchmark.",
 			Formula:  "total_num_images / benchmark_duration in seconds",
@@ -56,7 +61,8 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "audio_duration", Header: "Audio Duration", Short: "Audio Duration",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Seconds, Order: 870, Group: GroupNone, Flags: SupportsAudioOnly,
+			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Seconds, Order: 870, Group: GroupNone,
+			Flags:   SupportsAudioOnly,
 			Doc:     "Length of the sound of the request, earlier turns of the conversation included.",
 			Formula: "seconds of all clips sent",
 			Absent:  "the request has no sound, or its length is not known",
@@ -74,7 +80,8 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "video_inference_time", Header: "Video Inference Time", Short: "Inference Time",
-			Kind: KindRecord, Unit: unit.Seconds, Display: unit.Milliseconds, Order: 310, Group: GroupDefault, Flags: ProducesVideoOnly,
+			Kind: KindRecord, Unit: unit.Seconds, Display: unit.Milliseconds, Order: 310, Group: GroupDefault,
+			Flags:   ProducesVideoOnly,
 			Doc:     "Time that the server says it worked on the video.",
 			Formula: "the first inference_time_s of the replies",
 			Absent:  "the server does not report it",
@@ -82,7 +89,8 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "video_peak_memory", Header: "Video Peak Memory", Short: "Peak Memory",
-			Kind: KindRecord, Unit: unit.Megabytes, Display: unit.Megabytes, Order: 311, Group: GroupDefault, Flags: ProducesVideoOnly,
+			Kind: KindRecord, Unit: unit.Megabytes, Display: unit.Megabytes, Order: 311, Group: GroupDefault,
+			Flags:   ProducesVideoOnly,
 			Doc:     "Largest memory that the server says the video took.",
 			Formula: "the first peak_memory_mb of the replies",
 			Absent:  "the server does not report it",

@@ -13,8 +13,9 @@ func mismatchTable() []Definition {
 	completionFields := []record.Field{record.UsageCompletion, record.OutputTokens, record.ReasoningTokens}
 	return []Definition{
 		{
-			Tag: "usage_prompt_tokens_diff_pct", Header: "Usage Prompt Diff %", Short: "Prompt Diff %", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Tag: "usage_prompt_tokens_diff_pct", Header: "Usage Prompt Diff %", Short: "Prompt Diff %",
+			ShortHidesUnit: true,
+			Kind:           KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
 			Flags:    TokenizesInputOnly | UsageDiffOnly,
 			Doc:      "Difference between the server's and the client's count of prompt tokens.",
 			Formula:  "|usage_prompt_tokens − input_sequence_length| / input_sequence_length × 100",
@@ -23,8 +24,9 @@ func mismatchTable() []Definition {
 			reads:    promptFields, float: promptDifference,
 		},
 		{
-			Tag: "usage_completion_tokens_diff_pct", Header: "Usage Completion Diff %", Short: "Completion Diff %", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Tag: "usage_completion_tokens_diff_pct", Header: "Usage Completion Diff %", Short: "Completion Diff %",
+			ShortHidesUnit: true,
+			Kind:           KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
 			Flags:    ProducesTokensOnly | UsageDiffOnly,
 			Doc:      "Difference between the server's and the client's count of completion tokens.",
 			Formula:  "|usage_completion_tokens − output_sequence_length| / output_sequence_length × 100",
@@ -33,8 +35,9 @@ func mismatchTable() []Definition {
 			reads:    completionFields, float: completionDifference,
 		},
 		{
-			Tag: "usage_reasoning_tokens_diff_pct", Header: "Usage Reasoning Diff %", Short: "Reasoning Diff %", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Tag: "usage_reasoning_tokens_diff_pct", Header: "Usage Reasoning Diff %", Short: "Reasoning Diff %",
+			ShortHidesUnit: true,
+			Kind:           KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
 			Flags:    ProducesTokensOnly | SupportsReasoning | UsageDiffOnly,
 			Doc:      "Difference between the server's and the client's count of reasoning tokens.",
 			Formula:  "|usage_reasoning_tokens − reasoning_token_count| / reasoning_token_count × 100",
@@ -43,8 +46,9 @@ func mismatchTable() []Definition {
 			reads:    []record.Field{record.UsageReasoning, record.ReasoningTokens}, float: reasoningDifference,
 		},
 		{
-			Tag: "usage_discrepancy_count", Header: "Usage Discrepancy Count", Short: "Usage Discrepancies", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Tag: "usage_discrepancy_count", Header: "Usage Discrepancy Count", Short: "Usage Discrepancies",
+			ShortHidesUnit: true,
+			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
 			Flags:    UsageDiffOnly | NoIndividualRecords,
 			Doc:      "Requests in which any of the usage differences exceeds AIPERF_METRICS_USAGE_PCT_DIFF_THRESHOLD.",
 			Formula:  "Σ [any difference > threshold]",

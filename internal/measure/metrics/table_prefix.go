@@ -16,17 +16,21 @@ func prefixTable() []Definition {
 	blocks := func(tag, header, doc, formula string, increment func(*occurrence) (int64, bool)) Definition {
 		return Definition{
 			Tag: tag, Header: header, Short: header, ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Count, Display: unit.Count, Group: GroupNone, Flags: NoIndividualRecords | Internal,
-			Doc: doc, Formula: formula, Absent: none, increment: increment,
+			Kind: KindAggregate, Unit: unit.Count, Display: unit.Count, Group: GroupNone,
+			Flags: NoIndividualRecords | Internal,
+			Doc:   doc, Formula: formula, Absent: none, increment: increment,
 		}
 	}
 	return []Definition{
-		blocks(prefixHits, "Prefix Cache Hit Blocks", "Blocks that the prompts have in common, from their beginning, with one sent before.",
-			"Σ blocks sent before, from 0 to the blocks of the prompt, over valid records", func(o *occurrence) (int64, bool) {
+		blocks(prefixHits, "Prefix Cache Hit Blocks",
+			"Blocks that the prompts have in common, from their beginning, with one sent before.",
+			"Σ blocks sent before, from 0 to the blocks of the prompt, over valid records",
+			func(o *occurrence) (int64, bool) {
 				all, ok := o.Get(record.PrefixBlocks)
 				return max(0, min(o.Facts[record.PrefixHits], all)), ok && all > 0
 			}),
-		blocks(prefixBlocks, "Prefix Cache Blocks", "Blocks of the prompts.", "Σ blocks of the prompt over valid records",
+		blocks(prefixBlocks, "Prefix Cache Blocks", "Blocks of the prompts.",
+			"Σ blocks of the prompt over valid records",
 			func(o *occurrence) (int64, bool) {
 				all, ok := o.Get(record.PrefixBlocks)
 				return all, ok && all > 0

@@ -13,8 +13,9 @@ func scheduleTable() []Definition {
 	rows := []Definition{{
 		Tag: "replay_send_schedule_offset", Header: "Replay Send Schedule Offset", Short: "Sched Offset",
 		Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
-		Flags:   FixedScheduleOnly | Internal,
-		Doc:     "Wall instant of the send less the request's time in the schedule: the same for all requests of a replay that keeps to it.",
+		Flags: FixedScheduleOnly | Internal,
+		Doc: "Wall instant of the send less the request's time in the schedule: the same for all requests of a " +
+			"replay that keeps to it.",
 		Formula: "request_start_ns − timestamp of the turn in ms × 1e6",
 		Absent:  "the turn has no time of its own in the schedule",
 		reads:   []record.Field{record.StartWall, record.Scheduled}, integer: scheduleOffset,

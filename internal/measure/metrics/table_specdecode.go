@@ -18,22 +18,27 @@ func specDecodeTable() []Definition {
 	const none = "the server says nothing of the request's speculative decoding"
 	steps := total("total_spec_decode_steps", "Total Spec Decode Steps", "Total Steps", "spec_decode_steps", 0)
 	steps.Unit, steps.Display, steps.Order = unit.Count, unit.Count, 5140
-	accepted := total("total_accepted_draft_tokens", "Total Accepted Draft Tokens", "Total Accepted", "spec_decode_accepted_draft_tokens", 0)
+	accepted := total("total_accepted_draft_tokens", "Total Accepted Draft Tokens", "Total Accepted",
+		"spec_decode_accepted_draft_tokens", 0)
 	accepted.Order = 5150
 	drafted := total("total_draft_tokens", "Total Draft Tokens", "Total Drafted", "spec_decode_draft_tokens", 0)
 	drafted.Order = 5160
 	return []Definition{
 		{
 			Tag: "spec_decode_acceptance_length", Header: "Acceptance Length", Short: "Accept Length",
-			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 5000, Group: GroupSpecDecode, Flags: LargerIsBetter,
+			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 5000, Group: GroupSpecDecode,
+			Flags:   LargerIsBetter,
 			Doc:     "Tokens that a step of the target model yields in a request.",
 			Formula: "mean_acceptance_length as the server has it, else 1 + accepted draft tokens / steps",
 			Absent:  none + ", or there was no step",
-			reads:   []record.Field{record.SpecMeanLength, record.SpecAccepted, record.SpecSteps}, float: acceptanceLength,
+			reads:   []record.Field{record.SpecMeanLength, record.SpecAccepted, record.SpecSteps},
+			float:   acceptanceLength,
 		},
 		{
-			Tag: "spec_decode_token_weighted_acceptance_length", Header: "Token-Weighted Acceptance Length", Short: "Weighted Accept Length",
-			Kind: KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Order: 5010, Group: GroupSpecDecode, Flags: LargerIsBetter,
+			Tag: "spec_decode_token_weighted_acceptance_length", Header: "Token-Weighted Acceptance Length",
+			Short: "Weighted Accept Length",
+			Kind:  KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Order: 5010, Group: GroupSpecDecode,
+			Flags:    LargerIsBetter,
 			Doc:      "Tokens that a step of the target model yields, over the steps of all requests.",
 			Formula:  "1 + total_accepted_draft_tokens / total_spec_decode_steps",
 			Absent:   "there was no step",
@@ -45,7 +50,8 @@ func specDecodeTable() []Definition {
 		},
 		{
 			Tag: "spec_decode_draft_acceptance_rate", Header: "Draft Acceptance Rate", Short: "Accept Rate",
-			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Order: 5020, Group: GroupSpecDecode, Flags: LargerIsBetter,
+			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Order: 5020, Group: GroupSpecDecode,
+			Flags:    LargerIsBetter,
 			Doc:      "Share of the drafted tokens of a request that the target model accepted.",
 			Formula:  "accepted draft tokens / draft tokens × 100",
 			Absent:   none + ", or nothing was drafted",
@@ -53,8 +59,10 @@ func specDecodeTable() []Definition {
 			reads:    []record.Field{record.SpecAccepted, record.SpecDrafted}, float: draftAcceptanceRate,
 		},
 		{
-			Tag: "spec_decode_overall_draft_acceptance_rate", Header: "Overall Draft Acceptance Rate", Short: "Overall Accept Rate",
-			Kind: KindDerived, Unit: unit.Percent, Display: unit.Percent, Order: 5025, Group: GroupSpecDecode, Flags: LargerIsBetter,
+			Tag: "spec_decode_overall_draft_acceptance_rate", Header: "Overall Draft Acceptance Rate",
+			Short: "Overall Accept Rate",
+			Kind:  KindDerived, Unit: unit.Percent, Display: unit.Percent, Order: 5025, Group: GroupSpecDecode,
+			Flags:    LargerIsBetter,
 			Doc:      "Share of all drafted tokens that the target model accepted.",
 			Formula:  "total_accepted_draft_tokens / total_draft_tokens × 100",
 			Absent:   "nothing was drafted",
@@ -66,12 +74,14 @@ func specDecodeTable() []Definition {
 		},
 		{
 			Tag: "spec_decode_accepted_per_verified", Header: "Accepted per Verified", Short: "Accepted/Verified",
-			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 5030, Group: GroupSpecDecode, Flags: LargerIsBetter,
+			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 5030, Group: GroupSpecDecode,
+			Flags:    LargerIsBetter,
 			Doc:      "Tokens of a request for each position that the target model verified.",
 			Formula:  "(accepted draft tokens + steps) / (draft tokens + steps)",
 			Absent:   none + ", or nothing was verified",
 			Requires: []string{"spec_decode_accepted_draft_tokens", "spec_decode_draft_tokens", "spec_decode_steps"},
-			reads:    []record.Field{record.SpecAccepted, record.SpecDrafted, record.SpecSteps}, float: acceptedPerVerified,
+			reads:    []record.Field{record.SpecAccepted, record.SpecDrafted, record.SpecSteps},
+			float:    acceptedPerVerified,
 		},
 		{
 			Tag: "spec_decode_steps", Header: "Spec Decode Steps", Short: "Steps",

@@ -29,8 +29,9 @@ func streamingTable() []Definition {
 		{
 			Tag: "time_to_first_output_token", Header: "Time to First Output Token", Short: "TTFO",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 210, Group: GroupDefault,
-			Flags:   StreamingTokensOnly | SupportsReasoning,
-			Doc:     "Time from sending the request to its first content response that is more than reasoning: text or a tool call.",
+			Flags: StreamingTokensOnly | SupportsReasoning,
+			Doc: "Time from sending the request to its first content response that is more than reasoning: text " +
+				"or a tool call.",
 			Formula: "first non-reasoning content − start",
 			Absent:  "nothing but reasoning came",
 			reads:   []record.Field{record.FirstOutput}, integer: fact(record.FirstOutput),
@@ -57,9 +58,10 @@ func streamingTable() []Definition {
 		{
 			Tag: "inter_token_latency", Header: "Inter Token Latency", Short: "ITL",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 400, Group: GroupDefault,
-			Flags:    StreamingTokensOnly | PercentileIncludesFailedRequests,
-			Doc:      "Mean time per output token after the first, reasoning tokens included.",
-			Formula:  "(request_latency − time_to_first_token) / (output_sequence_length − 1); with --per-chunk-usage less the tokens of the first chunk, instead of 1",
+			Flags: StreamingTokensOnly | PercentileIncludesFailedRequests,
+			Doc:   "Mean time per output token after the first, reasoning tokens included.",
+			Formula: "(request_latency − time_to_first_token) / (output_sequence_length − 1); with " +
+				"--per-chunk-usage less the tokens of the first chunk, instead of 1",
 			Absent:   "fewer than 2 content responses, or fewer than 2 tokens",
 			Requires: []string{"request_latency", "time_to_first_token", "output_sequence_length"},
 			reads: []record.Field{record.Contents, record.FirstContent, record.LastContent,
@@ -101,8 +103,9 @@ func streamingTable() []Definition {
 			float: rateOf(interTokenLatency),
 		},
 		{
-			Tag: "full_response_output_token_throughput_per_user", Header: "Full Response Output Token Throughput Per User",
-			Short: "Full Output TPS/User", ShortHidesUnit: true,
+			Tag:    "full_response_output_token_throughput_per_user",
+			Header: "Full Response Output Token Throughput Per User",
+			Short:  "Full Output TPS/User", ShortHidesUnit: true,
 			Kind: KindRecord, Unit: unit.TokensPerSecondPerUser, Display: unit.TokensPerSecondPerUser,
 			Order: 505, Group: GroupDefault, Flags: StreamingTokensOnly | LargerIsBetter,
 			Doc:      "Tokens per second per user up to the end of the stream.",
@@ -142,7 +145,8 @@ func streamingTable() []Definition {
 			Formula:  "time_to_first_token − stream_setup_latency",
 			Absent:   "either is missing",
 			Requires: []string{"time_to_first_token", "stream_setup_latency"},
-			reads:    []record.Field{record.Ack, record.FirstContent}, integer: between(record.Ack, record.FirstContent),
+			reads:    []record.Field{record.Ack, record.FirstContent},
+			integer:  between(record.Ack, record.FirstContent),
 		},
 	}
 }

@@ -135,9 +135,12 @@ func TestUnfitDependenciesAreStartUpErrors(t *testing.T) {
 	}{
 		{"unknown", []Definition{derived("a", "b")}, "a depends on the unknown metric b"},
 		{"cycle of one", []Definition{derived("a", "a")}, "a depends on itself"},
-		{"cycle of three", []Definition{derived("a", "b"), derived("b", "c"), derived("c", "a")}, "a depends on itself"},
-		{"optional cycle", []Definition{derived("a", "b"), {Tag: "b", Kind: KindDerived, Uses: []string{"a"}}}, "a depends on itself"},
-		{"upwards", []Definition{{Tag: "r", Kind: KindRecord, Requires: []string{"a"}}, derived("a")}, "r (record) cannot depend on a (derived)"},
+		{"cycle of three", []Definition{derived("a", "b"), derived("b", "c"), derived("c", "a")},
+			"a depends on itself"},
+		{"optional cycle", []Definition{derived("a", "b"), {Tag: "b", Kind: KindDerived, Uses: []string{"a"}}},
+			"a depends on itself"},
+		{"upwards", []Definition{{Tag: "r", Kind: KindRecord, Requires: []string{"a"}}, derived("a")},
+			"r (record) cannot depend on a (derived)"},
 		{"twice", []Definition{derived("a"), derived("a")}, "a is defined twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

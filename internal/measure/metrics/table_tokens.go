@@ -54,8 +54,9 @@ func tokenTable() []Definition {
 			float:    perSecond(outputLength, requestLatency),
 		},
 		{
-			Tag: "output_token_throughput", Header: "Output Token Throughput", Short: "Output TPS", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.TokensPerSecond, Display: unit.TokensPerSecond,
+			Tag: "output_token_throughput", Header: "Output Token Throughput", Short: "Output TPS",
+			ShortHidesUnit: true,
+			Kind:           KindDerived, Unit: unit.TokensPerSecond, Display: unit.TokensPerSecond,
 			Order: 800, Group: GroupDefault, Flags: ProducesTokensOnly | LargerIsBetter,
 			Doc:      "Output tokens of all requests per second of the benchmark.",
 			Formula:  "total_osl / benchmark_duration in seconds",
@@ -90,8 +91,9 @@ func tokenTable() []Definition {
 func reasoningTable() []Definition {
 	return []Definition{
 		{
-			Tag: "reasoning_token_count", Header: "Reasoning Token Count", Short: "Reasoning Tokens", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone,
+			Tag: "reasoning_token_count", Header: "Reasoning Token Count", Short: "Reasoning Tokens",
+			ShortHidesUnit: true,
+			Kind:           KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone,
 			Flags:   ProducesTokensOnly | LargerIsBetter | SupportsReasoning,
 			Doc:     "Tokens of separately sent reasoning.",
 			Formula: "reasoning tokens",
@@ -111,8 +113,9 @@ func reasoningTable() []Definition {
 			reads:    []record.Field{record.ReasoningTokens, record.OutputTokens}, float: thinkingEfficiency,
 		},
 		{
-			Tag: "overall_thinking_efficiency", Header: "Overall Thinking Efficiency", Short: "Overall Eff.", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Group: GroupNone,
+			Tag: "overall_thinking_efficiency", Header: "Overall Thinking Efficiency", Short: "Overall Eff.",
+			ShortHidesUnit: true,
+			Kind:           KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Group: GroupNone,
 			Flags:    ProducesTokensOnly | SupportsReasoning | Experimental,
 			Doc:      "Reasoning tokens per output token of all requests.",
 			Formula:  "total_reasoning_tokens / total_output_tokens",

@@ -52,7 +52,8 @@ var traceRows = []traceRow{
 		[]record.Field{record.ConnectionReused}},
 	{"http_req_data_sent", "HTTP Data Sent", "Sent", unit.Bytes, unit.Bytes, 2070,
 		"Bytes of the whole request: request line, headers and body, without those of TLS. Over HTTP/2 and gRPC header " +
-			"fields count as text, before their compression, frame headers not at all; a gRPC message counts with its prefix.",
+			"fields count as text, before their compression, frame headers not at all; a gRPC message counts with " +
+			"its prefix.",
 		"bytes written", "no trace",
 		[]record.Field{record.BytesSent}},
 	{"http_req_chunks_sent", "HTTP Chunks Sent", "Chunks Sent", unit.Count, unit.Count, 2080,
@@ -60,14 +61,16 @@ var traceRows = []traceRow{
 		[]record.Field{record.ChunksSent}},
 	{"http_req_data_received", "HTTP Data Received", "Received", unit.Bytes, unit.Bytes, 2090,
 		"Bytes of the whole reply: status line, headers, body as coded and its chunk framing, without those of TLS. Over " +
-			"HTTP/2 header fields count as text, frame headers not at all; over gRPC headers and trailers count as they came, " +
+			"HTTP/2 header fields count as text, frame headers not at all; over gRPC headers and trailers count as " +
+			"they came, " +
 			"messages with their prefix.",
 		"bytes read", "no trace",
 		[]record.Field{record.BytesReceived}},
 	{"http_req_chunks_received", "HTTP Chunks Received", "Chunks Recv", unit.Count, unit.Count, 2100,
 		"Read operations of the body, not server-sent events.", "read operations", "no trace",
 		[]record.Field{record.ChunksReceived}},
-	{"http_req_connection_overhead", "HTTP Connection Overhead", "Conn Overhead", unit.Nanoseconds, unit.Milliseconds, 2110,
+	{"http_req_connection_overhead", "HTTP Connection Overhead", "Conn Overhead", unit.Nanoseconds, unit.Milliseconds,
+		2110,
 		"Time until the connection was ready.",
 		"http_req_blocked + http_req_dns_lookup + http_req_connecting", "any of them is missing",
 		connectionPhases},
@@ -77,7 +80,8 @@ var traceRows = []traceRow{
 		[]record.Field{record.TraceDuration}},
 	{"http_req_total", "HTTP Total Time", "Total", unit.Nanoseconds, unit.Milliseconds, 2130,
 		"Time of the whole exchange.",
-		"http_req_blocked + http_req_dns_lookup + http_req_connecting + http_req_sending + http_req_waiting + http_req_receiving",
+		"http_req_blocked + http_req_dns_lookup + http_req_connecting + http_req_sending + http_req_waiting + " +
+			"http_req_receiving",
 		"any of them is missing", allPhases},
 }
 

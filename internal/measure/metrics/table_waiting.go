@@ -29,7 +29,8 @@ func waitingTable() []Definition {
 		{
 			Tag: "schedule_lag", Header: "Schedule Lag", Short: "Sched Lag",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
-			Doc:     "How much later than planned the request was sent: the wait for a slot and the delay inside this program.",
+			Doc: "How much later than planned the request was sent: the wait for a slot and the delay inside " +
+				"this program.",
 			Formula: "request_start_ns − intended_send_ns; negative when it was early",
 			Absent:  "the request has no planned time",
 			reads:   []record.Field{record.IntendedSend}, integer: scheduleLag,

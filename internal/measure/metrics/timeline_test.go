@@ -26,13 +26,14 @@ func TestWorkedExampleTimelines(t *testing.T) {
 		{"active_decode_throughput", "avg", 98.901099}, {"active_decode_throughput", "p50", 68},
 		{"effective_prefill_throughput", "avg", 479.452055}, {"active_prefill_throughput", "avg", 1400},
 		{"effective_total_throughput", "avg", 541.09589}, {"active_total_throughput", "avg", 622.047244},
-		// Rates of all over those that decode or prefill, moment by moment: decoding A alone for 70 and 45 ms, A and B for
-		// 90, C for 250; prefilling A alone for 50 ms, A and B for 50, B for 70, C for 80.
+		// Rates of all over those that decode or prefill, moment by moment: decoding A alone for 70 and 45 ms, A and B
+		// for 90, C for 250; prefilling A alone for 50 ms, A and B for 50, B for 70, C for 80.
 		{"active_decode_throughput_per_user", "avg", (115*9/0.205 + 90*(9/0.205+19/0.09)/2 + 250*68) / 455},
 		{"effective_decode_throughput_per_user", "avg", (115*9/0.205 + 90*(9/0.205+19/0.09)/2 + 250*68) / 730},
 		{"active_prefill_throughput_per_user", "avg", (50*1000 + 50*(1000+200/0.12)/2 + 70*200/0.12 + 80*625) / 250},
 		{"effective_prefill_throughput_per_user", "avg", (50*1000 + 50*(1000+200/0.12)/2 + 70*200/0.12 + 80*625) / 730},
-		{"active_decode_throughput_per_user", "max", (9/0.205 + 19/0.09) / 2}, {"active_prefill_throughput_per_user", "min", 625},
+		{"active_decode_throughput_per_user", "max", (9/0.205 + 19/0.09) / 2},
+		{"active_prefill_throughput_per_user", "min", 625},
 	} {
 		if got := figureOf(found(t, results, c.tag), c.figure); !printed(got, c.want) && !near(got, c.want) {
 			t.Errorf("%s %s = %v, want %v", c.tag, c.figure, got, c.want)
@@ -41,8 +42,10 @@ func TestWorkedExampleTimelines(t *testing.T) {
 }
 
 func figureOf(r Result, name string) float64 {
-	return map[string]float64{"avg": r.Stats.Avg, "min": r.Stats.Min, "max": r.Stats.Max, "std": r.Stats.Std, "sum": r.Stats.Sum,
-		"p50": r.Stats.Percentiles[4], "p90": r.Stats.Percentiles[6], "p95": r.Stats.Percentiles[7], "p99": r.Stats.Percentiles[8]}[name]
+	return map[string]float64{"avg": r.Stats.Avg, "min": r.Stats.Min, "max": r.Stats.Max, "std": r.Stats.Std,
+		"sum": r.Stats.Sum,
+		"p50": r.Stats.Percentiles[4], "p90": r.Stats.Percentiles[6], "p95": r.Stats.Percentiles[7],
+		"p99": r.Stats.Percentiles[8]}[name]
 }
 
 func TestTrapPrefillIsIdleMostOfTheTime(t *testing.T) {
@@ -64,7 +67,8 @@ func TestTimelinesHaveOnlyTheirOwnStatistics(t *testing.T) {
 				has = append(has, PercentileRanks[i])
 			}
 		}
-		if !slices.Equal(has, []float64{50, 90, 95, 99}) || r.Stats.Count != 0 || !math.IsNaN(r.Stats.Sum) || r.Method != MethodExact {
+		if !slices.Equal(has, []float64{50, 90, 95, 99}) || r.Stats.Count != 0 || !math.IsNaN(r.Stats.Sum) ||
+			r.Method != MethodExact {
 			t.Errorf("%s has %+v by %s", r.Tag, r.Stats, r.Method)
 		}
 	}
@@ -72,7 +76,8 @@ func TestTimelinesHaveOnlyTheirOwnStatistics(t *testing.T) {
 
 // One request of 100 input and 101 output tokens: its tokens in flight are a step and a slope.
 func TestTokensInFlightGrowWhileDecoding(t *testing.T) {
-	r := with(success(0, 300*ms, 100*ms, 300*ms), map[record.Field]int64{record.InputTokens: 100, record.OutputTokens: 101})
+	r := with(success(0, 300*ms, 100*ms, 300*ms),
+		map[record.Field]int64{record.InputTokens: 100, record.OutputTokens: 101})
 	got := found(t, engineOf(t, chatConfig(), r).Results(), "tokens_in_flight")
 	variance := (100*(34.*34) + 200*(17.*17+100.*100/12)) / 300
 	for figure, want := range map[string]float64{"avg": 134, "min": 100, "max": 201, "std": math.Sqrt(variance),
@@ -89,7 +94,8 @@ func TestFailedRequestsHoldTheirPlace(t *testing.T) {
 		record.InputTokens: 40, record.FirstContent: 100 * ms, record.OutputTokens: 7})
 	results := engineOf(t, chatConfig(), append(worked()[:3], long)...).Results()
 	scalar(t, results, "effective_concurrency", found(t, clean, "effective_concurrency").Stats.Avg+1)
-	for _, tag := range []string{"effective_decode_concurrency", "effective_prefill_concurrency", "effective_decode_throughput", "effective_prefill_throughput"} {
+	for _, tag := range []string{"effective_decode_concurrency", "effective_prefill_concurrency",
+		"effective_decode_throughput", "effective_prefill_throughput"} {
 		scalar(t, results, tag, found(t, clean, tag).Stats.Avg)
 	}
 }
@@ -112,7 +118,8 @@ func TestTimelinesOfOtherEndpoints(t *testing.T) {
 	cfg.Streaming = false
 	results := engineOf(t, cfg, worked()...).Results()
 	found(t, results, "effective_concurrency")
-	absent(t, results, "effective_decode_throughput", "effective_prefill_concurrency", "tokens_in_flight", "active_total_throughput")
+	absent(t, results, "effective_decode_throughput", "effective_prefill_concurrency", "tokens_in_flight",
+		"active_total_throughput")
 	absent(t, engineOf(t, chatConfig()).Results(), "effective_concurrency", "active_decode_throughput")
 	absent(t, engineOf(t, chatConfig(), success(0, 0, 0)).Results(), "effective_concurrency")
 }
@@ -266,7 +273,8 @@ func TestTimelinesBeyondTheLimits(t *testing.T) {
 		if r.Method != MethodTimeBins {
 			t.Errorf("%s by %s", r.Tag, r.Method)
 		}
-		if r.Tag != "effective_decode_throughput_per_user" && r.Tag != "effective_prefill_throughput_per_user" && r.Group == GroupEffective && !near(r.Stats.Avg, at.Stats.Avg) {
+		if r.Tag != "effective_decode_throughput_per_user" && r.Tag != "effective_prefill_throughput_per_user" &&
+			r.Group == GroupEffective && !near(r.Stats.Avg, at.Stats.Avg) {
 			t.Errorf("%s avg %v, exact %v", r.Tag, r.Stats.Avg, at.Stats.Avg)
 		}
 		if p, q := figureOf(r, "p50"), figureOf(at, "p50"); math.Abs(p-q) > 0.25*max(q, 1) {
@@ -284,7 +292,8 @@ func TestTimelinesBeyondTheLimits(t *testing.T) {
 }
 
 func closeStats(a, b Stats) bool {
-	return slices.EqualFunc(append(a.Percentiles[:], a.Avg, a.Min, a.Max, a.Std), append(b.Percentiles[:], b.Avg, b.Min, b.Max, b.Std),
+	return slices.EqualFunc(append(a.Percentiles[:], a.Avg, a.Min, a.Max, a.Std),
+		append(b.Percentiles[:], b.Avg, b.Min, b.Max, b.Std),
 		func(x, y float64) bool { return near(x, y) || math.IsNaN(x) && math.IsNaN(y) })
 }
 

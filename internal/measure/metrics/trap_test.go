@@ -24,7 +24,8 @@ func TestTrapOneContentResponse(t *testing.T) {
 	results := engineOf(t, chatConfig(), r).Results()
 	scalar(t, results, "time_to_first_token", 80)
 	scalar(t, results, "request_latency", 80)
-	absent(t, results, "inter_token_latency", "output_token_throughput_per_user", "inter_chunk_latency", "time_to_second_token")
+	absent(t, results, "inter_token_latency", "output_token_throughput_per_user", "inter_chunk_latency",
+		"time_to_second_token")
 }
 
 func TestTrapTwoContentResponsesAtTheSameInstant(t *testing.T) {
@@ -88,7 +89,8 @@ func TestTrapFailedRequestsCountAsErrorsOnly(t *testing.T) {
 		record.Blocked: 4, record.UsagePrompt: 7, record.Contents: 2})
 	bad.GapsNS = []int64{1}
 	results := engineOf(t, chatConfig(), append(worked()[:3], bad)...).Results()
-	mayDiffer := []string{"error_request_count", "error_isl", "total_error_isl", "error_latency", "completed_request_count", "request_error_rate"}
+	mayDiffer := []string{"error_request_count", "error_isl", "total_error_isl", "error_latency",
+		"completed_request_count", "request_error_rate"}
 	for _, r := range results {
 		if slices.Contains(mayDiffer, r.Tag) || isTimeline(r) || strings.HasPrefix(r.Tag, "adj_") {
 			continue
@@ -124,9 +126,11 @@ func TestTrapMillisecondsKeepTheirLastDigit(t *testing.T) {
 }
 
 func TestTrapTokensAreIntegersAndLatenciesFloats(t *testing.T) {
-	r := with(success(0, 305*ms, 100*ms, 300*ms), map[record.Field]int64{record.OutputTokens: 105, record.InputTokens: 100})
+	r := with(success(0, 305*ms, 100*ms, 300*ms),
+		map[record.Field]int64{record.OutputTokens: 105, record.InputTokens: 100})
 	line := string(mustSet(t, chatConfig()).AppendRecordMetrics(nil, r))
-	for _, want := range []string{`"output_sequence_length":{"value":105,`, `"input_sequence_length":{"value":100,`, `"request_latency":{"value":300.0,`, `"time_to_first_token":{"value":100.0,`} {
+	for _, want := range []string{`"output_sequence_length":{"value":105,`, `"input_sequence_length":{"value":100,`,
+		`"request_latency":{"value":300.0,`, `"time_to_first_token":{"value":100.0,`} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%s is not in %s", want, line)
 		}
@@ -182,9 +186,11 @@ func TestTrapPromptAudioSecondsAreFloats(t *testing.T) {
 
 func TestTrapOverallCacheReadWeighsTokens(t *testing.T) {
 	usage := func(prompt, cached int64) *record.Record {
-		return with(success(0, 90*ms, 40*ms), map[record.Field]int64{record.UsagePrompt: prompt, record.UsageCacheRead: cached})
+		return with(success(0, 90*ms, 40*ms),
+			map[record.Field]int64{record.UsagePrompt: prompt, record.UsageCacheRead: cached})
 	}
-	got := found(t, engineOf(t, chatConfig(), usage(10_000, 5_000), usage(100, 0)).Results(), "overall_usage_prompt_cache_read_pct")
+	got := found(t, engineOf(t, chatConfig(), usage(10_000, 5_000), usage(100, 0)).Results(),
+		"overall_usage_prompt_cache_read_pct")
 	if !printed(got.Stats.Avg, 49.504950) || got.Unit != "%" || got.Order != 2012 || got.Group != GroupUsage {
 		t.Errorf("overall_usage_prompt_cache_read_pct = %+v", got)
 	}
@@ -218,7 +224,8 @@ func TestTrapThresholdsAreExclusive(t *testing.T) {
 			t.Errorf("%s: usage_discrepancy_count = %v, want %v", c.name, got, c.discrepancy)
 		}
 	}
-	absent(t, engineOf(t, chatConfig(), success(0, 90*ms, 40*ms)).Results(), "osl_mismatch_count", "usage_discrepancy_count")
+	absent(t, engineOf(t, chatConfig(), success(0, 90*ms, 40*ms)).Results(), "osl_mismatch_count",
+		"usage_discrepancy_count")
 }
 
 func TestTrapWarmupHasItsOwnResults(t *testing.T) {
@@ -288,7 +295,8 @@ func TestTrapEmbeddingsHaveNoTokenAndNoStreamingMetrics(t *testing.T) {
 			t.Errorf("%s applies to embeddings", d.Tag)
 		}
 	}
-	r := with(success(0, 40*ms, 40*ms), map[record.Field]int64{record.InputTokens: 7, record.UsagePrompt: 7, record.UsageTotal: 7})
+	r := with(success(0, 40*ms, 40*ms),
+		map[record.Field]int64{record.InputTokens: 7, record.UsagePrompt: 7, record.UsageTotal: 7})
 	results := engineOf(t, cfg, r).Results()
 	scalar(t, results, "input_sequence_length", 7)
 	scalar(t, results, "usage_prompt_tokens", 7)
@@ -304,7 +312,8 @@ func TestTrapServerCountsClampedAtZero(t *testing.T) {
 		record.InputTokens: 10, record.UsagePrompt: 12, record.UsageCompletion: 5})
 	results := engineOf(t, cfg, r).Results()
 	scalar(t, results, "output_sequence_length", 8)
-	absent(t, results, "output_token_count", "usage_prompt_tokens_diff_pct", "usage_completion_tokens_diff_pct", "usage_discrepancy_count")
+	absent(t, results, "output_token_count", "usage_prompt_tokens_diff_pct", "usage_completion_tokens_diff_pct",
+		"usage_discrepancy_count")
 }
 
 func TestTrapScalarsCarryOnlyTheirValue(t *testing.T) {

@@ -46,10 +46,12 @@ func TestUsageFamily(t *testing.T) {
 			cfg.SupportsAudio = true
 			results := engineOf(t, cfg, of(0), success(0, 100*ms, 50*ms, 100*ms), of(12), of(9), bad).Results()
 			one, sum := found(t, results, c.tag), found(t, results, "total_"+c.tag)
-			if s := one.Stats; s.Count != 3 || s.Avg != 7 || s.Min != 0 || s.Max != 12 || one.Unit != c.unit || one.Order != c.order || one.Group != GroupUsage {
+			if s := one.Stats; s.Count != 3 || s.Avg != 7 || s.Min != 0 || s.Max != 12 || one.Unit != c.unit ||
+				one.Order != c.order || one.Group != GroupUsage {
 				t.Errorf("got %+v", one)
 			}
-			if sum.Stats.Avg != 21 || sum.Distribution || sum.Unit != c.unit || sum.Order != c.order+1000 || sum.Header != "Total "+one.Header || sum.Flags != one.Flags {
+			if sum.Stats.Avg != 21 || sum.Distribution || sum.Unit != c.unit || sum.Order != c.order+1000 ||
+				sum.Header != "Total "+one.Header || sum.Flags != one.Flags {
 				t.Errorf("got %+v", sum)
 			}
 			for _, r := range results {
@@ -70,7 +72,8 @@ func TestUsageByEndpoint(t *testing.T) {
 	input := Config{TokenizesInput: true}
 	images := Config{TokenizesInput: true, SupportsImage: true, ProducesImages: true}
 	audio := Config{SupportsAudio: true}
-	always := []string{"usage_prompt_cache_read_tokens", "usage_prompt_cache_write_tokens", "usage_prompt_cache_miss_tokens",
+	always := []string{"usage_prompt_cache_read_tokens", "usage_prompt_cache_write_tokens",
+		"usage_prompt_cache_miss_tokens",
 		"usage_tool_use_prompt_tokens"}
 	text := []string{"usage_completion_tokens", "usage_reasoning_tokens", "usage_accepted_prediction_tokens",
 		"usage_rejected_prediction_tokens", "usage_total_tokens", "usage_prompt_tokens"}
@@ -94,7 +97,8 @@ func TestUsageByEndpoint(t *testing.T) {
 		if slices.Contains(want, "usage_prompt_tokens") {
 			want = append(want, "overall_usage_prompt_cache_read_pct")
 		}
-		asked := with(success(0, 100*ms, 100*ms), map[record.Field]int64{record.RequestedTokens: 10, record.OutputTokens: 10})
+		asked := with(success(0, 100*ms, 100*ms),
+			map[record.Field]int64{record.RequestedTokens: 10, record.OutputTokens: 10})
 		results := engineOf(t, c.cfg, reported, asked).Results()
 		var got []string
 		for _, r := range results {
@@ -127,7 +131,8 @@ func TestRepliesThatEncodeToAnotherLength(t *testing.T) {
 		for _, c := range [][3]int64{{20, 20, 24}, {20, 20, 25}, {20, 20, 20}, {20, 7, 8}, {0, 20, 24}} {
 			r := &record.Record{Facts: record.NewFacts()}
 			r.Facts[record.StartWall], r.Facts[record.Contents] = 1, 1
-			r.Facts[record.RequestedTokens], r.Facts[record.UsageCompletion], r.Facts[record.OutputTokens] = c[0], c[1], c[2]
+			r.Facts[record.RequestedTokens], r.Facts[record.UsageCompletion], r.Facts[record.OutputTokens] = c[0], c[1],
+				c[2]
 			e.Add(r)
 		}
 		want := Recoded{Requests: 2, Generated: 40, Encoded: 49}

@@ -23,7 +23,8 @@ func TestTrapErrorAdjustedLatencyTakesTheNearestRank(t *testing.T) {
 			}
 		}
 		s := r.Stats
-		if s.Count != 4 || !near(s.Min, 200) || s.Avg != infinite || s.Sum != infinite || s.Max != infinite || !math.IsNaN(s.Std) ||
+		if s.Count != 4 || !near(s.Min, 200) || s.Avg != infinite || s.Sum != infinite || s.Max != infinite ||
+			!math.IsNaN(s.Std) ||
 			r.Header != "Request Latency (error-adjusted)" || r.Unit != "ms" {
 			t.Errorf("limit %d: %+v", limit, r)
 		}
@@ -31,7 +32,8 @@ func TestTrapErrorAdjustedLatencyTakesTheNearestRank(t *testing.T) {
 }
 
 func TestErrorAdjustedNeedsSuccessesAndErrors(t *testing.T) {
-	adjusted := []string{"adj_request_latency", "adj_time_to_first_token", "adj_effective_latency", "adj_inter_token_latency"}
+	adjusted := []string{"adj_request_latency", "adj_time_to_first_token", "adj_effective_latency",
+		"adj_inter_token_latency"}
 	absent(t, engineOf(t, chatConfig(), worked()[:3]...).Results(), adjusted...)
 	absent(t, engineOf(t, chatConfig(), worked()[3:]...).Results(), adjusted...)
 	records := worked()
@@ -39,7 +41,8 @@ func TestErrorAdjustedNeedsSuccessesAndErrors(t *testing.T) {
 		r.Facts[record.CreditIssued] = -5 * ms
 	}
 	results := engineOf(t, chatConfig(), records...).Results()
-	for _, tag := range append(adjusted, "adj_decode_duration", "adj_full_decode_duration", "adj_full_response_inter_token_latency") {
+	for _, tag := range append(adjusted, "adj_decode_duration", "adj_full_decode_duration",
+		"adj_full_response_inter_token_latency") {
 		found(t, results, tag)
 	}
 	if got := len(errorAdjustedTable(table)); got != 7 {
@@ -61,7 +64,8 @@ func TestEffectiveLatency(t *testing.T) {
 	if s := found(t, results, "credit_to_start_latency").Stats; s.Count != 2 || !near(s.Sum, 5) || s.Min != 0 {
 		t.Errorf("credit_to_start_latency %+v, want 5 and, clamped, 0 ms", s)
 	}
-	if line := string(e.Set().AppendRecordMetrics(nil, records[0])); strings.Contains(line, "effective") || strings.Contains(line, "credit") {
+	if line := string(e.Set().AppendRecordMetrics(nil, records[0])); strings.Contains(line, "effective") ||
+		strings.Contains(line, "credit") {
 		t.Errorf("the line has what only the summary has: %s", line)
 	}
 }
@@ -69,7 +73,8 @@ func TestEffectiveLatency(t *testing.T) {
 func TestLatenciesFromTheIntendedSend(t *testing.T) {
 	cfg := chatConfig()
 	cfg.OpenLoop = true
-	r := with(success(0, 305*ms, 100*ms, 300*ms), map[record.Field]int64{record.IntendedSend: -20 * ms, record.ReadLag: ms / 4})
+	r := with(success(0, 305*ms, 100*ms, 300*ms),
+		map[record.Field]int64{record.IntendedSend: -20 * ms, record.ReadLag: ms / 4})
 	line := string(mustSet(t, cfg).AppendRecordMetrics(nil, r))
 	for _, want := range []string{`"schedule_lag":{"value":20.0,"unit":"ms"}`, `"read_lag":{"value":0.25,"unit":"ms"}`,
 		`"request_latency_intended":{"value":320.0,"unit":"ms"}`, `"ttft_intended":{"value":120.0,"unit":"ms"}`} {
@@ -78,7 +83,8 @@ func TestLatenciesFromTheIntendedSend(t *testing.T) {
 		}
 	}
 	r.Facts[record.IntendedSend] = ms
-	if line := string(mustSet(t, cfg).AppendRecordMetrics(nil, r)); !strings.Contains(line, `"schedule_lag":{"value":-1.0,`) {
+	if line := string(mustSet(t, cfg).AppendRecordMetrics(nil, r)); !strings.Contains(line,
+		`"schedule_lag":{"value":-1.0,`) {
 		t.Errorf("an early send is not told: %s", line)
 	}
 	bare := success(0, 305*ms, 100*ms, 300*ms)
@@ -95,8 +101,10 @@ func TestNetworkCalibration(t *testing.T) {
 	e.SetRunFacts(RunFacts{NetworkRTT: &rtt})
 	results := e.Results()
 	scalar(t, results, "network_rtt", 90)
-	whole, got := found(t, results, "request_latency").Stats, found(t, results, "network_adjusted_request_latency").Stats
-	if !near(got.Avg, whole.Avg-90) || !near(got.Min, 110) || !near(got.Max, 240) || got.Std != whole.Std || got.Count != 3 ||
+	whole, got := found(t, results, "request_latency").Stats,
+		found(t, results, "network_adjusted_request_latency").Stats
+	if !near(got.Avg, whole.Avg-90) || !near(got.Min, 110) || !near(got.Max, 240) || got.Std != whole.Std ||
+		got.Count != 3 ||
 		!near(got.Sum, 560) || !near(got.Percentiles[8], 239.4) {
 		t.Errorf("network_adjusted_request_latency %+v", got)
 	}
@@ -106,12 +114,15 @@ func TestNetworkCalibration(t *testing.T) {
 	}
 	for tag, order := range map[string]int{"network_rtt": 305, "network_adjusted_request_latency": 301,
 		"network_adjusted_time_to_first_token": 101, "network_adjusted_time_to_first_output_token": 211} {
-		if r := found(t, results, tag); r.Order != order || r.Group != GroupDefault || !strings.HasPrefix(r.Header, "Network") {
+		if r := found(t, results, tag); r.Order != order || r.Group != GroupDefault ||
+			!strings.HasPrefix(r.Header, "Network") {
 			t.Errorf("%s: %+v", tag, r)
 		}
 	}
-	cut := slices.DeleteFunc(e.Warnings(), func(s string) bool { return !strings.Contains(s, "90.000 ms are cut off at 0") })
-	if len(cut) != 1 || !strings.Contains(cut[0], "network_adjusted_time_to_first_token (smallest time_to_first_token: 80.000 ms)") ||
+	cut := slices.DeleteFunc(e.Warnings(),
+		func(s string) bool { return !strings.Contains(s, "90.000 ms are cut off at 0") })
+	if len(cut) != 1 || !strings.Contains(cut[0],
+		"network_adjusted_time_to_first_token (smallest time_to_first_token: 80.000 ms)") ||
 		strings.Contains(cut[0], "request_latency") {
 		t.Errorf("warnings %q, want one of what is cut off", cut)
 	}
@@ -120,7 +131,8 @@ func TestNetworkCalibration(t *testing.T) {
 func replayed(lagsMS ...int64) []*record.Record {
 	var records []*record.Record
 	for i, lag := range lagsMS {
-		records = append(records, with(success(int64(i)*1000*ms+lag*ms, 50*ms, 40*ms), map[record.Field]int64{record.Scheduled: int64(i) * 1000 * ms}))
+		records = append(records, with(success(int64(i)*1000*ms+lag*ms, 50*ms, 40*ms),
+			map[record.Field]int64{record.Scheduled: int64(i) * 1000 * ms}))
 	}
 	return append(records, success(0, 50*ms, 40*ms)) // a turn without a time of its own
 }
@@ -144,14 +156,16 @@ func TestTrapReplayScheduleLag(t *testing.T) {
 			cfg.MaxRecords = limit
 			e := engineOf(t, cfg, replayed(c.lags...)...)
 			results := e.Results()
-			for tag, want := range map[string]float64{"replay_sched_lag_p50": c.p50, "replay_sched_lag_p90": c.p90, "replay_sched_lag_p99": c.p99} {
+			for tag, want := range map[string]float64{"replay_sched_lag_p50": c.p50, "replay_sched_lag_p90": c.p90,
+				"replay_sched_lag_p99": c.p99} {
 				if got := found(t, results, tag).Stats.Avg; math.Abs(got-want) > 0.02 {
 					t.Errorf("%s, limit %d: %s = %v, want %v", c.name, limit, tag, got, want)
 				}
 			}
 			if c.name != "at the limit" || limit > 1 {
 				scalar(t, results, "replay_sched_degraded", c.degraded)
-				if n := len(slices.DeleteFunc(e.Warnings(), func(s string) bool { return !strings.Contains(s, "schedule") })); n != int(c.degraded) {
+				if n := len(slices.DeleteFunc(e.Warnings(),
+					func(s string) bool { return !strings.Contains(s, "schedule") })); n != int(c.degraded) {
 					t.Errorf("%s: %d warnings", c.name, n)
 				}
 			}

@@ -22,8 +22,8 @@ type watch struct {
 	recoded       Recoded
 }
 
-// Recoded counts the requests whose reply has the length that was asked for by the server's count but another one by the
-// client's: its text does not encode to the tokens that were generated.
+// Recoded counts the requests whose reply has the length that was asked for by the server's count but another one by
+// the client's: its text does not encode to the tokens that were generated.
 type Recoded struct {
 	Requests int64
 	// Generated and Encoded are the tokens of these requests by the server's and by the client's count.
@@ -201,7 +201,8 @@ func (e *Engine) Warnings() []string {
 	var out []string
 	for i, c := range w.contradictory {
 		if c.count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d requests have time stamps that contradict each other, so %s has no value for them (first: %s)",
+			out = append(out, fmt.Sprintf("%d of %d requests have time stamps that contradict each other, so %s has "+
+				"no value for them (first: %s)",
 				c.count, w.successes, contradictions[i].metric, c.first))
 		}
 	}
@@ -211,15 +212,18 @@ func (e *Engine) Warnings() []string {
 	both := w.valid
 	both.merge(w.failed)
 	if valid, all := w.valid.length(), both.length(); valid > 0 && float64(all) > stretchedByErrors*float64(valid) {
-		out = append(out, fmt.Sprintf("failed requests stretch the run from %.2f s to %.2f s, but durations and rates are those of successful requests only: throughput looks better than it was",
+		out = append(out, fmt.Sprintf("failed requests stretch the run from %.2f s to %.2f s, but durations and "+
+			"rates are those of successful requests only: throughput looks better than it was",
 			float64(valid)*nsToSeconds, float64(all)*nsToSeconds))
 	}
 	if float64(w.withoutOutput) > withoutOutputShare*float64(w.successes) {
-		out = append(out, fmt.Sprintf("%d of %d successful streaming requests have no output tokens; check the tokenizer and the endpoint type",
+		out = append(out, fmt.Sprintf("%d of %d successful streaming requests have no output tokens; check the "+
+			"tokenizer and the endpoint type",
 			w.withoutOutput, w.successes))
 	}
 	if f.outside > 0 {
-		out = append(out, fmt.Sprintf("%d requests started after the first %d time slices of %v s and are in no slice; choose a longer --slice-duration",
+		out = append(out, fmt.Sprintf("%d requests started after the first %d time slices of %v s and are in no "+
+			"slice; choose a longer --slice-duration",
 			f.outside, e.set.cfg.MaxSlices, float64(e.set.cfg.SliceNS)*nsToSeconds))
 	}
 	return append(out, e.doubts(f)...)
@@ -241,13 +245,15 @@ func (e *Engine) doubts(f *frozen) []string {
 			}
 		}
 		if len(cut) > 0 {
-			out = append(out, fmt.Sprintf("values below the network round trip of %.3f ms are cut off at 0 in %s; the calibration may be wrong",
+			out = append(out, fmt.Sprintf("values below the network round trip of %.3f ms are cut off at 0 in %s; "+
+				"the calibration may be wrong",
 				float64(*rtt)*nsToMilliseconds, strings.Join(cut, ", ")))
 		}
 	}
 	if e.set.cfg.FixedSchedule {
 		if lag := f.replayLag(); lag.present && lag.lagsMS[len(replayRanks)-1] > replayDegradedMS {
-			out = append(out, fmt.Sprintf("the replay fell behind its schedule: 1 %% of the requests were sent more than %.0f ms late (p99; more than %d ms is degraded), so the load was not that of the recording",
+			out = append(out, fmt.Sprintf("the replay fell behind its schedule: 1 %% of the requests were sent more "+
+				"than %.0f ms late (p99; more than %d ms is degraded), so the load was not that of the recording",
 				lag.lagsMS[len(replayRanks)-1], replayDegradedMS))
 		}
 	}

@@ -19,15 +19,21 @@ func TestWorkedExampleDistributions(t *testing.T) {
 	}{
 		{"time_to_first_token", "ms", [3]float64{100, 120, 80}, [5]float64{100, 16.329932, 100, 116, 119.6}},
 		{"time_to_second_token", "ms", [3]float64{50, 20, 20}, [5]float64{30, 14.142136, 20, 44, 49.4}},
-		{"time_to_first_output_token", "ms", [3]float64{100, 120, 180}, [5]float64{133.333333, 33.993463, 120, 168, 178.8}},
+		{"time_to_first_output_token", "ms", [3]float64{100, 120, 180},
+			[5]float64{133.333333, 33.993463, 120, 168, 178.8}},
 		{"request_latency", "ms", [3]float64{300, 200, 330}, [5]float64{276.666667, 55.577773, 300, 324, 329.4}},
 		{"decode_duration", "ms", [3]float64{200, 80, 250}, [5]float64{176.666667, 71.336449, 200, 240, 249}},
 		{"full_decode_duration", "ms", [3]float64{205, 90, 250}, [5]float64{181.666667, 67.371276, 205, 241, 249.1}},
-		{"inter_token_latency", "ms", [3]float64{200. / 9, 80. / 19, 250. / 17}, [5]float64{13.712877, 7.386693, 14.705882, 20.718954, 22.071895}},
-		{"full_response_inter_token_latency", "ms", [3]float64{205. / 9, 90. / 19, 250. / 17}, [5]float64{14.073501, 7.378743, 14.705882, 21.163399, 22.61634}},
-		{"output_token_throughput_per_user", "tokens/sec/user", [3]float64{45, 237.5, 68}, [5]float64{116.833333, 85.83932, 68, 203.6, 234.11}},
-		{"e2e_output_token_throughput", "tokens/sec/user", [3]float64{100. / 3, 100, 600. / 11}, [5]float64{62.626263, 27.809899, 54.545455, 90.909091, 99.090909}},
-		{"prefill_throughput_per_user", "tokens/sec/user", [3]float64{1000, 5000. / 3, 625}, [5]float64{1097.222222, 430.779512, 1000, 1533.333333, 1653.333333}},
+		{"inter_token_latency", "ms", [3]float64{200. / 9, 80. / 19, 250. / 17},
+			[5]float64{13.712877, 7.386693, 14.705882, 20.718954, 22.071895}},
+		{"full_response_inter_token_latency", "ms", [3]float64{205. / 9, 90. / 19, 250. / 17},
+			[5]float64{14.073501, 7.378743, 14.705882, 21.163399, 22.61634}},
+		{"output_token_throughput_per_user", "tokens/sec/user", [3]float64{45, 237.5, 68},
+			[5]float64{116.833333, 85.83932, 68, 203.6, 234.11}},
+		{"e2e_output_token_throughput", "tokens/sec/user", [3]float64{100. / 3, 100, 600. / 11},
+			[5]float64{62.626263, 27.809899, 54.545455, 90.909091, 99.090909}},
+		{"prefill_throughput_per_user", "tokens/sec/user", [3]float64{1000, 5000. / 3, 625},
+			[5]float64{1097.222222, 430.779512, 1000, 1533.333333, 1653.333333}},
 		{"output_token_count", "tokens", [3]float64{10, 20, 12}, [5]float64{14, 4.320494, 12, 18.4, 19.84}},
 		{"output_sequence_length", "tokens", [3]float64{10, 20, 18}, [5]float64{16, 4.320494, 18, 19.6, 19.96}},
 		{"input_sequence_length", "tokens", [3]float64{100, 200, 50}, [5]float64{116.666667, 62.360956, 100, 180, 198}},
@@ -38,7 +44,8 @@ func TestWorkedExampleDistributions(t *testing.T) {
 		t.Run(c.tag, func(t *testing.T) {
 			got := found(t, results, c.tag)
 			if got.Unit != c.unit || !got.Distribution || got.Stats.Count != 3 || got.Method != MethodExact {
-				t.Errorf("unit %q, distribution %v, count %d, method %s", got.Unit, got.Distribution, got.Stats.Count, got.Method)
+				t.Errorf("unit %q, distribution %v, count %d, method %s", got.Unit, got.Distribution, got.Stats.Count,
+					got.Method)
 			}
 			want := closedForm(c.values)
 			if !near(got.Stats.Sum, want.Sum) || !near(got.Stats.Avg, want.Avg) || !near(got.Stats.Std, want.Std) ||
@@ -46,7 +53,8 @@ func TestWorkedExampleDistributions(t *testing.T) {
 				!slices.EqualFunc(got.Stats.Percentiles[:], want.Percentiles[:], near) {
 				t.Errorf("got  %+v\nwant %+v", got.Stats, want)
 			}
-			figures := [5]float64{got.Stats.Avg, got.Stats.Std, got.Stats.Percentiles[4], got.Stats.Percentiles[6], got.Stats.Percentiles[8]}
+			figures := [5]float64{got.Stats.Avg, got.Stats.Std, got.Stats.Percentiles[4], got.Stats.Percentiles[6],
+				got.Stats.Percentiles[8]}
 			if !slices.EqualFunc(figures[:], c.printed[:], printed) {
 				t.Errorf("avg, std, p50, p90, p99 = %v, the reference prints %v", figures, c.printed)
 			}
@@ -56,7 +64,8 @@ func TestWorkedExampleDistributions(t *testing.T) {
 
 func TestWorkedExampleReasoning(t *testing.T) {
 	got := found(t, engineOf(t, chatConfig(), worked()...).Results(), "reasoning_token_count").Stats
-	if got.Count != 1 || got.Avg != 6 || got.Std != 0 || got.Min != 6 || got.Max != 6 || got.Percentiles != [9]float64{6, 6, 6, 6, 6, 6, 6, 6, 6} {
+	if got.Count != 1 || got.Avg != 6 || got.Std != 0 || got.Min != 6 || got.Max != 6 ||
+		got.Percentiles != [9]float64{6, 6, 6, 6, 6, 6, 6, 6, 6} {
 		t.Errorf("got %+v, want six everywhere, std 0, count 1", got)
 	}
 }

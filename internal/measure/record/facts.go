@@ -45,15 +45,15 @@ const (
 	ReasoningTokens
 	// RequestedTokens is the output limit of the last turn sent.
 	RequestedTokens
-	// PrefixHits and PrefixBlocks are how many blocks of the prompt, from its beginning, were sent before, and how many it
-	// has; absent where the data set does not say so.
+	// PrefixHits and PrefixBlocks are how many blocks of the prompt, from its beginning, were sent before, and how many
+	// it has; absent where the data set does not say so.
 	PrefixHits
 	PrefixBlocks
 	// FirstChunkTokens is how many tokens the server had made, by its own count, with the first content
 	// response; absent where it does not say so with each.
 	FirstChunkTokens
-	// Images is the number of images sent, or made where the server makes images of text; Audio is the length of the sound sent in nanoseconds; absent for
-	// none.
+	// Images is the number of images sent, or made where the server makes images of text; Audio is the length of the
+	// sound sent in nanoseconds; absent for none.
 	Images
 	Audio
 	// The usage facts are what the server reported.

@@ -50,7 +50,8 @@ type Identity struct {
 	ParentCorrelationID, RootCorrelationID string
 	// WasCancelled is true for a simulated client cancellation.
 	WasCancelled bool
-	// ContextOverflowSkip is true for a request that counts as neither successful nor failed, as its context was too long.
+	// ContextOverflowSkip is true for a request that counts as neither successful nor failed, as its context was too
+	// long.
 	ContextOverflowSkip bool
 }
 

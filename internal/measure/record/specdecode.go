@@ -12,14 +12,15 @@ import (
 // step of the target model accepts some of them and adds one of its own.
 type SpecDecode struct {
 	Engine string
-	// MeanAcceptanceLength is tokens per step, DraftAcceptanceRate the share of drafted tokens that were accepted, as the
-	// server has them; nil if it does not say.
+	// MeanAcceptanceLength is tokens per step, DraftAcceptanceRate the share of drafted tokens that were accepted, as
+	// the server has them; nil if it does not say.
 	MeanAcceptanceLength, DraftAcceptanceRate *float64
 	// Histogram is in how many steps so many drafted tokens were accepted, ascending.
 	Histogram []AcceptedSteps
 	// Accepted and Drafted are tokens.
 	Accepted, Drafted, Steps int64
-	// SpecTokens is how many tokens a step drafts, CompletionTokens the length of the reply; nil if the server does not say.
+	// SpecTokens is how many tokens a step drafts, CompletionTokens the length of the reply; nil if the server does not
+	// say.
 	SpecTokens, CompletionTokens    *int64
 	PerStepAccepted, PerStepDrafted []int64
 }
@@ -57,8 +58,9 @@ func ParseSpecDecode(text []byte) (*SpecDecode, bool) {
 	}
 	s := &SpecDecode{
 		Engine: w.Engine, MeanAcceptanceLength: w.Length, DraftAcceptanceRate: w.Rate,
-		Accepted: *w.Accepted, Drafted: *w.Drafted, Steps: *w.Steps, SpecTokens: w.SpecTokens, CompletionTokens: w.CompletionTokens,
-		PerStepAccepted: w.PerStepAccepted, PerStepDrafted: w.PerStepDrafted,
+		Accepted: *w.Accepted, Drafted: *w.Drafted, Steps: *w.Steps, SpecTokens: w.SpecTokens,
+		CompletionTokens: w.CompletionTokens,
+		PerStepAccepted:  w.PerStepAccepted, PerStepDrafted: w.PerStepDrafted,
 	}
 	for key, steps := range w.Histogram {
 		accepted, err := strconv.ParseInt(key, 10, 64)

@@ -95,9 +95,11 @@ func streamed() *record.Record {
 	r := exchange()
 	r.WorkerID, r.ProfilingIndex, r.PhaseName, r.TurnIndex, r.SessionNum = "w", 0, "profiling", 2, 9
 	for field, v := range map[record.Field]int64{
-		record.IntendedSend: -2e6, record.FirstContent: 10e6 + 1, record.SecondContent: 20e6 + 3, record.FirstOutput: 10e6 + 1,
-		record.LastContent: 300e6 + 7, record.Contents: 3, record.InputTokens: 100, record.OutputTokens: 3, record.RequestedTokens: 3,
-		record.UsagePrompt: 101, record.Blocked: 0, record.BytesSent: 900, record.ReadLag: 12_345,
+		record.IntendedSend: -2e6, record.FirstContent: 10e6 + 1, record.SecondContent: 20e6 + 3,
+		record.FirstOutput: 10e6 + 1,
+		record.LastContent: 300e6 + 7, record.Contents: 3, record.InputTokens: 100, record.OutputTokens: 3,
+		record.RequestedTokens: 3,
+		record.UsagePrompt:     101, record.Blocked: 0, record.BytesSent: 900, record.ReadLag: 12_345,
 	} {
 		r.Facts[field] = v
 	}
@@ -109,8 +111,10 @@ func streamed() *record.Record {
 func speculated() *record.Record {
 	r := streamed()
 	length, tokens := 2.6, int64(13)
-	r.SpecDecode = &record.SpecDecode{Engine: "vllm", MeanAcceptanceLength: &length, Accepted: 8, Drafted: 15, Steps: 5, SpecTokens: &tokens,
-		Histogram: []record.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 2, Steps: 4}}, PerStepAccepted: []int64{2, 2, 0, 2, 2}}
+	r.SpecDecode = &record.SpecDecode{Engine: "vllm", MeanAcceptanceLength: &length, Accepted: 8, Drafted: 15, Steps: 5,
+		SpecTokens:      &tokens,
+		Histogram:       []record.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 2, Steps: 4}},
+		PerStepAccepted: []int64{2, 2, 0, 2, 2}}
 	r.SpecDecode.Fill(&r.Facts)
 	return r
 }
@@ -118,8 +122,10 @@ func speculated() *record.Record {
 func broken() *record.Record {
 	r := exchange()
 	r.ProfilingIndex, r.WasCancelled = -1, true
-	r.Facts[record.Failed], r.Facts[record.Cancelled], r.Facts[record.InputTokens], r.Facts[record.Connecting] = 1, 7e6, 40, 5
-	r.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "m\n\"ü", Cause: "c", CauseChain: []string{"A", "B"}, Details: "d"}
+	r.Facts[record.Failed], r.Facts[record.Cancelled], r.Facts[record.InputTokens], r.Facts[record.Connecting] = 1, 7e6,
+		40, 5
+	r.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "m\n\"ü", Cause: "c",
+		CauseChain: []string{"A", "B"}, Details: "d"}
 	return r
 }
 

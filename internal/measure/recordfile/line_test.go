@@ -60,7 +60,8 @@ func TestTrapCancelledRequest(t *testing.T) {
 	r.Facts[record.Cancelled] = 250000000
 	r.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "cancelled"}
 	got := written(t, r)
-	for _, want := range []string{`"was_cancelled":true,"cancellation_time_ns":1700000000251000000,`, `"code":499,"type":"RequestCancellationError"`} {
+	for _, want := range []string{`"was_cancelled":true,"cancellation_time_ns":1700000000251000000,`,
+		`"code":499,"type":"RequestCancellationError"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in %s", want, got)
 		}
@@ -95,7 +96,8 @@ func TestCutOffRequestIsOnlyInRaw(t *testing.T) {
 		t.Errorf("cut-off request in records: %s", got)
 	}
 	got := writtenRaw(t, nil, cut)
-	if !strings.Contains(got, `"request_end_ns":1700000000307000000,`) || !strings.Contains(got, `"was_cut_off":true}`) {
+	if !strings.Contains(got, `"request_end_ns":1700000000307000000,`) ||
+		!strings.Contains(got, `"was_cut_off":true}`) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -112,11 +114,13 @@ func traced() *record.Record {
 	r := exchange()
 	r.Trace = &record.Trace{
 		RequestSendStartNS: 1000, RequestHeadersSentNS: 1010, RequestSendEndNS: 1250,
-		RequestHeaders:     []record.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "authorization", Value: "Bearer k"}},
+		RequestHeaders: []record.Header{{Name: "Content-Type", Value: "application/json"},
+			{Name: "authorization", Value: "Bearer k"}},
 		RequestChunks:      []record.Chunk{{AtNS: 1250, Bytes: 77}},
 		RequestChunksCount: 1, RequestBytesTotal: 77,
 		ResponseStatus: 200, ResponseReason: "OK",
-		ResponseHeaders:           []record.Header{{Name: "Set-Cookie", Value: "a=1"}, {Name: "X", Value: "y"}, {Name: "Set-Cookie", Value: "b=2"}},
+		ResponseHeaders: []record.Header{{Name: "Set-Cookie", Value: "a=1"}, {Name: "X", Value: "y"},
+			{Name: "Set-Cookie", Value: "b=2"}},
 		ResponseHeadersReceivedNS: 46000, ResponseReceiveStartNS: 46250, ResponseReceiveEndNS: 346250,
 		ResponseChunks:      []record.Chunk{{AtNS: 46250, Bytes: 5}, {AtNS: 346250, Bytes: 6}},
 		ResponseChunksCount: 2, ResponseBytesTotal: 11,
@@ -145,7 +149,8 @@ func TestTrapReusedConnectionHasNoConnectionDurations(t *testing.T) {
 	r.Trace.DNSStartNS, r.Trace.DNSEndNS, r.Trace.DNSCacheMissNS = 0, 0, 0
 	r.Trace.ConnectStartNS, r.Trace.ConnectEndNS, r.Trace.ConnectionReusedNS = 0, 0, 990
 	got := written(t, r)
-	if strings.Contains(got, "dns_lookup_ns") || strings.Contains(got, "connecting_ns") || !strings.Contains(got, `"connection_reused_ns":990`) {
+	if strings.Contains(got, "dns_lookup_ns") || strings.Contains(got, "connecting_ns") ||
+		!strings.Contains(got, `"connection_reused_ns":990`) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -167,7 +172,8 @@ func rawExchange() *record.Record {
 		Status:          200,
 		ResponseHeaders: []record.Header{{Name: "Content-Type", Value: "text/event-stream"}},
 		Responses: []record.RawResponse{
-			{PerfNS: 5100, IsEvent: true, Bytes: []byte(": keep-alive\r\nid:7\r\nevent: chunk\r\ndata:  {\"x\":1}\r\n\r\n")},
+			{PerfNS: 5100, IsEvent: true, Bytes: []byte(": keep-alive\r\nid:7\r\nevent: chunk\r\ndata:  " +
+				"{\"x\":1}\r\n\r\n")},
 			{PerfNS: 5200, IsEvent: true, Bytes: []byte("data: a\ndata: b:c\nretry\n\n")},
 			{PerfNS: 5300, IsEvent: true, Bytes: []byte("data: [DONE]")},
 		},
@@ -182,9 +188,10 @@ func TestRawRecordsGolden(t *testing.T) {
 		{PerfNS: 9, ContentType: "text/plain", Bytes: []byte("boom sk-secret-1 \xff")},
 	}}
 	binary := exchange()
-	binary.Raw = &record.Raw{StartPerfNS: 1, Payload: []byte("plain text"), Status: 200, Responses: []record.RawResponse{
-		{PerfNS: 9, IsBinary: true, ContentType: "audio/wav", Bytes: []byte{0, 0xff, 0x80}},
-	}}
+	binary.Raw = &record.Raw{StartPerfNS: 1, Payload: []byte("plain text"), Status: 200,
+		Responses: []record.RawResponse{
+			{PerfNS: 9, IsBinary: true, ContentType: "audio/wav", Bytes: []byte{0, 0xff, 0x80}},
+		}}
 	got := writtenRaw(t, redactor, rawExchange(), text, binary, exchange())
 	if strings.Contains(got, "sk-secret") {
 		t.Errorf("the key is in %s", got)

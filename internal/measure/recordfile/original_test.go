@@ -22,8 +22,10 @@ func TestOriginalRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, want := range map[record.Field]int64{
-		record.StartWall: 1000, record.CreditIssued: -10, record.Ack: 200, record.FirstContent: 3000, record.LastContent: 7000,
-		record.LastResponse: 8000, record.Contents: 3, record.OutputTokens: 7, record.End: record.Absent, record.Failed: record.Absent,
+		record.StartWall: 1000, record.CreditIssued: -10, record.Ack: 200, record.FirstContent: 3000,
+		record.LastContent:  7000,
+		record.LastResponse: 8000, record.Contents: 3, record.OutputTokens: 7, record.End: record.Absent,
+		record.Failed: record.Absent,
 	} {
 		if r.Facts[field] != want {
 			t.Errorf("%s = %d, want %d", field, r.Facts[field], want)
@@ -35,8 +37,10 @@ func TestOriginalRecord(t *testing.T) {
 	if _, err := Parse([]byte(originalLine)); err != ErrNoFacts {
 		t.Errorf("as a line of this program: %v", err)
 	}
-	for missing, want := range map[string]string{`"request_end_ns":9000,`: "request_end_ns", `"request_start_ns":1000,`: "request_start_ns"} {
-		if _, err := ParseOriginal([]byte(strings.Replace(originalLine, missing, "", 1))); err == nil || !strings.Contains(err.Error(), want) {
+	for missing, want := range map[string]string{`"request_end_ns":9000,`: "request_end_ns",
+		`"request_start_ns":1000,`: "request_start_ns"} {
+		if _, err := ParseOriginal([]byte(strings.Replace(originalLine, missing, "", 1))); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("without %s: %v", missing, err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
-	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
+	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(),
+		"failed": broken()} {
 		line := linesOf(t, want)
 		want.RootCorrelationID = want.CorrelationID // as files have it for a session of its own
 		got, err := Parse([]byte(line))
@@ -32,7 +33,8 @@ func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 
 // The rows of the warm-up in the state file tell as much as lines with metrics.
 func TestRowsAreReadBackAsTheyWere(t *testing.T) {
-	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(), "failed": broken()} {
+	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(),
+		"failed": broken()} {
 		row := AppendRow(nil, want)
 		want.RootCorrelationID = want.CorrelationID
 		got, err := Parse(row)
@@ -66,10 +68,12 @@ func TestRead(t *testing.T) {
 		{"half a last line", line + line[:100], 1, true, ""},
 		{"half a last line with an end", line + line[:100] + "\n", 1, true, ""},
 		{"half a line before another", line + line[:100] + "\n" + line, 0, false, "f.jsonl:2: "},
-		{"the original's", line + `{"metadata":{"request_start_ns":1},"metrics":{}}` + "\n" + line, 0, false, `f.jsonl:2: it has no "facts"`},
+		{"the original's", line + `{"metadata":{"request_start_ns":1},"metrics":{}}` + "\n" + line, 0, false,
+			`f.jsonl:2: it has no "facts"`},
 		{"no start", `{"metadata":{},"facts":{}}` + "\n", 0, false, "f.jsonl:1: it has no request_start_ns"},
 		{"a fact that is none", strings.Replace(line, `"facts":{`, `"facts":{"good":"x",`, 1), 0, false, "fact good"},
-		{"several faults", many.String() + "{}\n" + many.String() + "[]\n", 0, false, fmt.Sprintf("f.jsonl:%d: ", 3*manyLines+1)},
+		{"several faults", many.String() + "{}\n" + many.String() + "[]\n", 0, false,
+			fmt.Sprintf("f.jsonl:%d: ", 3*manyLines+1)},
 	} {
 		path := filepath.Join(t.TempDir(), "f.jsonl")
 		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {

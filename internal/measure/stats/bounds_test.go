@@ -63,7 +63,8 @@ func TestBoundsHoldTheTruth(t *testing.T) {
 		}
 		places := stats.BoundPlaces(ranks, n, 0.95)
 		found := stats.Select(values, places)
-		for i, b := range stats.Bounds(ranks, n, 0.95, func(place int64) float64 { return found[slices.Index(places, place)] }) {
+		for i, b := range stats.Bounds(ranks, n, 0.95,
+			func(place int64) float64 { return found[slices.Index(places, place)] }) {
 			if b.Low <= ranks[i]/100 && ranks[i]/100 <= b.High {
 				held[i]++
 			}

@@ -24,7 +24,8 @@ func Confidence(values []float64, level float64) Estimate {
 		m.Add(v)
 	}
 	s := m.Summary()
-	e := Estimate{N: len(values), Mean: s.Avg, Min: s.Min, Max: s.Max, Std: m.SampleStd(), T: StudentT(level, float64(len(values)-1))}
+	e := Estimate{N: len(values), Mean: s.Avg, Min: s.Min, Max: s.Max, Std: m.SampleStd(),
+		T: StudentT(level, float64(len(values)-1))}
 	e.SE = e.Std / math.Sqrt(float64(e.N))
 	e.CV = e.Std / math.Abs(e.Mean)
 	if e.Mean == 0 && e.N > 1 {

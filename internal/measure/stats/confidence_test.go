@@ -68,10 +68,12 @@ func TestConfidence(t *testing.T) {
 		{"equal values", []float64{7, 7, 7}, 0.95, stats.Estimate{
 			Mean: 7, Min: 7, Max: 7, T: 4.302652729911275, Low: 7, High: 7}},
 		{"mean 0", []float64{-1, 1}, 0.95, stats.Estimate{
-			Std: math.Sqrt2, Min: -1, Max: 1, CV: math.Inf(1), SE: 1, T: 12.706204736432095, Low: -12.706204736432095, High: 12.706204736432095}},
+			Std: math.Sqrt2, Min: -1, Max: 1, CV: math.Inf(1), SE: 1, T: 12.706204736432095, Low: -12.706204736432095,
+			High: 12.706204736432095}},
 		{"all 0", []float64{0, 0}, 0.95, stats.Estimate{CV: math.Inf(1), T: 12.706204736432095}},
 		{"one value", []float64{7}, 0.95, stats.Estimate{
-			Mean: 7, Min: 7, Max: 7, Std: math.NaN(), CV: math.NaN(), SE: math.NaN(), T: math.NaN(), Low: math.NaN(), High: math.NaN()}},
+			Mean: 7, Min: 7, Max: 7, Std: math.NaN(), CV: math.NaN(), SE: math.NaN(), T: math.NaN(), Low: math.NaN(),
+			High: math.NaN()}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := stats.Confidence(c.values, c.level)
@@ -89,8 +91,10 @@ func checkEstimate(t *testing.T, got, want stats.Estimate, tolerance float64) {
 		name      string
 		got, want float64
 	}{
-		{"mean", got.Mean, want.Mean}, {"std", got.Std, want.Std}, {"min", got.Min, want.Min}, {"max", got.Max, want.Max},
-		{"cv", got.CV, want.CV}, {"se", got.SE, want.SE}, {"t", got.T, want.T}, {"low", got.Low, want.Low}, {"high", got.High, want.High},
+		{"mean", got.Mean, want.Mean}, {"std", got.Std, want.Std}, {"min", got.Min, want.Min},
+		{"max", got.Max, want.Max},
+		{"cv", got.CV, want.CV}, {"se", got.SE, want.SE}, {"t", got.T, want.T}, {"low", got.Low, want.Low},
+		{"high", got.High, want.High},
 	} {
 		same := f.got == f.want || math.IsNaN(f.got) && math.IsNaN(f.want)
 		if !same && !(math.Abs(f.got-f.want) <= tolerance*math.Abs(f.want)) {

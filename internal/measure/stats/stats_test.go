@@ -147,7 +147,8 @@ func TestMomentsDoNotDependOnOrder(t *testing.T) {
 		}
 		left.Merge(&right)
 		a, b := whole.Summary(), left.Summary()
-		if a.Avg != b.Avg || a.Sum != b.Sum || a.Std != b.Std || a.Min != b.Min || a.Max != b.Max || a.Count != b.Count {
+		if a.Avg != b.Avg || a.Sum != b.Sum || a.Std != b.Std || a.Min != b.Min || a.Max != b.Max ||
+			a.Count != b.Count {
 			t.Fatalf("one: %+v\nmerged: %+v", a, b)
 		}
 	})

@@ -33,7 +33,8 @@ const (
 )
 
 // banded are the metrics of the first bands.
-var banded = [...]string{FirstToken: "time_to_first_token", BetweenTokens: "inter_token_latency", Latency: "request_latency"}
+var banded = [...]string{FirstToken: "time_to_first_token", BetweenTokens: "inter_token_latency",
+	Latency: "request_latency"}
 
 // bin is what happened in a stretch of time.
 type bin struct {

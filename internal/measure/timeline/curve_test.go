@@ -29,7 +29,8 @@ func TestEndingOnAGrid(t *testing.T) {
 		curve Curve
 		want  []float64
 	}{
-		"after its end":        {Curve{TimeNS: []int64{990, 1020, 1030}, Values: []float64{1, 2, 3}}, []float64{none, 3}},
+		"after its end": {Curve{TimeNS: []int64{990, 1020, 1030}, Values: []float64{1, 2, 3}},
+			[]float64{none, 3}},
 		"before and after":     {Curve{TimeNS: []int64{1001, 1012, 1040}, Values: []float64{1, 2, 4}}, []float64{1, 3}},
 		"before its end":       {Curve{TimeNS: []int64{1001, 1019}, Values: []float64{1, 2}}, []float64{1, 2}},
 		"before its beginning": {Curve{TimeNS: []int64{990}, Values: []float64{1}}, []float64{none, none}},

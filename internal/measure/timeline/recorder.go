@@ -21,7 +21,8 @@ type Recorder struct {
 }
 
 // distributed are the metrics with a distribution.
-var distributed = [...]string{"time_to_first_token", "inter_token_latency", "request_latency", "output_sequence_length", "input_sequence_length"}
+var distributed = [...]string{"time_to_first_token", "inter_token_latency", "request_latency", "output_sequence_length",
+	"input_sequence_length"}
 
 // wholePrecision is that of the distributions of all requests: 0.05 % on average.
 const wholePrecision = 10

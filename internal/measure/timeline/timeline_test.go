@@ -26,9 +26,11 @@ func request(at, ttft, latency time.Duration, tokens int64) *record.Record {
 }
 
 func failed(at time.Duration, id string) *record.Record {
-	r := &record.Record{Facts: record.NewFacts(), Err: &record.Error{Type: "X", Code: 500, HasCode: true, Message: "boom"}}
+	r := &record.Record{Facts: record.NewFacts(),
+		Err: &record.Error{Type: "X", Code: 500, HasCode: true, Message: "boom"}}
 	r.RequestID = id
-	r.Facts[record.StartWall], r.Facts[record.End], r.Facts[record.Failed] = origin+int64(at), int64(time.Millisecond), 1
+	r.Facts[record.StartWall], r.Facts[record.End], r.Facts[record.Failed] = origin+int64(at), int64(time.Millisecond),
+		1
 	return r
 }
 
@@ -82,7 +84,8 @@ func TestOrderOfRequestsDoesNotMatter(t *testing.T) {
 	}
 	key := (&record.Error{Type: "X", Code: 500, HasCode: true, Message: "boom"}).Key()
 	samples := second.Samples(key)
-	if len(samples) != samplesPerError || samples[0].RequestID != "a" || !reflect.DeepEqual(samples, first.Samples(key)) {
+	if len(samples) != samplesPerError || samples[0].RequestID != "a" ||
+		!reflect.DeepEqual(samples, first.Samples(key)) {
 		t.Errorf("samples %+v", samples)
 	}
 }
@@ -125,7 +128,8 @@ func TestBinsKeepTotals(t *testing.T) {
 
 func TestInFlightIsTheAverageOfEachBin(t *testing.T) {
 	// One request from 0.5 s to 2.5 s, another from 1 s to 2 s.
-	r := recorded([]*record.Record{request(500*time.Millisecond, 1e6, 2*time.Second, 1), request(time.Second, 1e6, time.Second, 1)})
+	r := recorded([]*record.Record{request(500*time.Millisecond, 1e6, 2*time.Second, 1),
+		request(time.Second, 1e6, time.Second, 1)})
 	g := r.Grid(origin-int64(time.Second), origin+int64(3*time.Second))
 	g.WidthNS, g.First, g.Count = int64(time.Second), -1, 4
 	p := r.Points(g)

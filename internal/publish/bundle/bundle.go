@@ -88,8 +88,10 @@ func MediaType(name string) string {
 
 // mediaTypes do not depend on what the machine's own tables say.
 var mediaTypes = [...]struct{ ext, media string }{
-	{".json", "application/json"}, {".jsonl", "application/x-ndjson"}, {".csv", "text/csv"}, {".txt", "text/plain"}, {".log", "text/plain"},
-	{".parquet", "application/vnd.apache.parquet"}, {".html", "text/html"}, {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".svg", "image/svg+xml"},
+	{".json", "application/json"}, {".jsonl", "application/x-ndjson"}, {".csv", "text/csv"}, {".txt", "text/plain"},
+	{".log", "text/plain"},
+	{".parquet", "application/vnd.apache.parquet"}, {".html", "text/html"}, {".png", "image/png"},
+	{".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".svg", "image/svg+xml"},
 	{".gif", "image/gif"}, {".webp", "image/webp"}, {".yaml", "application/yaml"}, {".yml", "application/yaml"},
 }
 

@@ -10,7 +10,8 @@ import (
 
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.json", "b.csv", ".hidden.json", "sub/c.json", "sub/deep/d.png", "plots/e.png", "f.txt"} {
+	for _, name := range []string{"a.json", "b.csv", ".hidden.json", "sub/c.json", "sub/deep/d.png", "plots/e.png",
+		"f.txt"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -48,14 +49,16 @@ func FuzzMatches(f *testing.F) {
 		if strings.Count(pattern, "**") > 4 || len(name) > 200 {
 			t.Skip()
 		}
-		if Matches(strings.Split(pattern, "/"), strings.Split(name, "/")) && !Matches([]string{"**"}, strings.Split(name, "/")) {
+		if Matches(strings.Split(pattern, "/"), strings.Split(name, "/")) &&
+			!Matches([]string{"**"}, strings.Split(name, "/")) {
 			t.Errorf("%q matches %q, ** does not", pattern, name)
 		}
 	})
 }
 
 func TestKindsOfFiles(t *testing.T) {
-	for name, picture := range map[string]bool{"a.png": true, "a.HTML": true, "a.svg": true, "a.json": false, "a": false} {
+	for name, picture := range map[string]bool{"a.png": true, "a.HTML": true, "a.svg": true, "a.json": false,
+		"a": false} {
 		if IsPicture(name) != picture {
 			t.Errorf("%s: %v", name, !picture)
 		}

@@ -81,7 +81,8 @@ func (s *server) get(ctx context.Context, method string, query url.Values, out a
 }
 
 func (s *server) post(ctx context.Context, method string, body, out any) *rest.Problem {
-	return s.Do(ctx, rest.Request{Method: http.MethodPost, URL: s.base + apiPath + method, JSON: body, Once: strings.HasSuffix(method, "/create")}, out)
+	return s.Do(ctx, rest.Request{Method: http.MethodPost, URL: s.base + apiPath + method, JSON: body,
+		Once: strings.HasSuffix(method, "/create")}, out)
 }
 
 const active = "active"
@@ -100,10 +101,12 @@ func (s *server) experiment(ctx context.Context, name string) (id string, p *res
 		}
 		p = s.get(ctx, "experiments/get-by-name", url.Values{"experiment_name": {name}}, &found)
 		if p == nil && found.Experiment.Stage != "" && found.Experiment.Stage != active {
-			return "", &rest.Problem{Kind: rest.Refused, Text: "has deleted the experiment " + name + "; restore it there or give another --mlflow-experiment"}
+			return "", &rest.Problem{Kind: rest.Refused,
+				Text: "has deleted the experiment " + name + "; restore it there or give another --mlflow-experiment"}
 		}
 		if p == nil && found.Experiment.ID == "" {
-			return "", &rest.Problem{Kind: rest.Refused, Text: "answered without an experiment; is this an MLflow server?"}
+			return "", &rest.Problem{Kind: rest.Refused,
+				Text: "answered without an experiment; is this an MLflow server?"}
 		}
 		if p == nil || p.Code != codeMissing {
 			return found.Experiment.ID, p
@@ -175,7 +178,8 @@ func (s *server) logBatch(ctx context.Context, id string, points []point, params
 	for {
 		p, g := min(len(params), maxParams), min(len(tags), maxTags)
 		m := min(len(points), maxEntities-p-g)
-		body := map[string]any{"run_id": id, "metrics": orEmpty(points[:m]), "params": orEmpty(params[:p]), "tags": orEmpty(tags[:g])}
+		body := map[string]any{"run_id": id, "metrics": orEmpty(points[:m]), "params": orEmpty(params[:p]),
+			"tags": orEmpty(tags[:g])}
 		if problem := s.post(ctx, "runs/log-batch", body, nil); problem != nil {
 			return problem
 		}

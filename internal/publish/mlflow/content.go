@@ -21,11 +21,12 @@ func key(m *metrics.Result) string {
 	return m.Tag
 }
 
-// isDiagnostic reports whether a metric is about the steps of the exchange, what servers say of their tokens, where these
-// differ from ours, or the power of GPUs.
+// isDiagnostic reports whether a metric is about the steps of the exchange, what servers say of their tokens, where
+// these differ from ours, or the power of GPUs.
 func isDiagnostic(m *metrics.Result) bool {
 	switch m.Group {
-	case metrics.GroupHTTPTrace, metrics.GroupUsage, metrics.GroupCache, metrics.GroupPrediction, metrics.GroupGPU, metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD:
+	case metrics.GroupHTTPTrace, metrics.GroupUsage, metrics.GroupCache, metrics.GroupPrediction, metrics.GroupGPU,
+		metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD:
 		return true
 	}
 	if m.Flags&(metrics.HTTPTraceOnly|metrics.Internal|metrics.Experimental|metrics.UsageDiffOnly) != 0 {
@@ -45,8 +46,8 @@ const (
 	keyExpected  = "aiperf.total_expected_requests"
 )
 
-// finals are the metrics of a result: what the files have of them, under their tags. NaN and infinities have no place in
-// JSON and are left out, as they are there.
+// finals are the metrics of a result: what the files have of them, under their tags. NaN and infinities have no place
+// in JSON and are left out, as they are there.
 func finals(r *summary.Result, expected int64, at time.Time) []point {
 	var list []point
 	add := func(key string, v float64) {

@@ -41,7 +41,8 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 	}
 	if file := get(variableTrust); file != "" {
 		if e.tls.InsecureSkipVerify {
-			return nil, fmt.Errorf("environment variables %s and %s cannot be used together", variableInsecure, variableTrust)
+			return nil, fmt.Errorf("environment variables %s and %s cannot be used together", variableInsecure,
+				variableTrust)
 		}
 		pem, err := os.ReadFile(file)
 		if err != nil {
@@ -55,7 +56,8 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 	if file := get(variableIdentity); file != "" {
 		pair, err := tls.LoadX509KeyPair(file, file)
 		if err != nil {
-			return nil, fmt.Errorf("environment variable %s: %w; the file holds a certificate and its key in PEM form", variableIdentity, err)
+			return nil, fmt.Errorf("environment variable %s: %w; the file holds a certificate and its key in PEM form",
+				variableIdentity, err)
 		}
 		e.tls.Certificates = []tls.Certificate{pair}
 	}
@@ -67,7 +69,8 @@ func (e *Environment) User() string { return e.username }
 
 // check refuses what cannot stand in a header; the error does not repeat it.
 func (e *Environment) check() error {
-	for name, v := range map[string]string{variableUser: e.username, variablePassword: e.password, variableToken: e.token} {
+	for name, v := range map[string]string{variableUser: e.username, variablePassword: e.password,
+		variableToken: e.token} {
 		if strings.ContainsAny(v, "\r\n") {
 			return fmt.Errorf("environment variable %s holds a line break", name)
 		}
@@ -78,8 +81,8 @@ func (e *Environment) check() error {
 	return nil
 }
 
-// authorization is the header that the server is asked with; user information of the address goes first, as it does with
-// MLflow's own client.
+// authorization is the header that the server is asked with; user information of the address goes first, as it does
+// with MLflow's own client.
 func (e *Environment) authorization(u *url.URL) string {
 	basic := func(user, password string) string {
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))

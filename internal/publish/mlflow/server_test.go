@@ -49,7 +49,8 @@ type fake struct {
 }
 
 func newFake(t *testing.T) (*fake, *url.URL) {
-	f := &fake{t: t, files: map[string]string{}, auth: map[string]bool{}, artifactURI: "mlflow-artifacts:/7/r1/artifacts"}
+	f := &fake{t: t, files: map[string]string{}, auth: map[string]bool{},
+		artifactURI: "mlflow-artifacts:/7/r1/artifacts"}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	u, err := url.Parse(s.URL)
@@ -96,7 +97,8 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.files[name] = string(body)
 		f.order = append(f.order, name)
 	case method == "experiments/get-by-name":
-		if r.URL.Query().Get("experiment_name") != "known" && !slices.Contains(f.requests, "/api/2.0/mlflow/experiments/create") {
+		if r.URL.Query().Get("experiment_name") != "known" &&
+			!slices.Contains(f.requests, "/api/2.0/mlflow/experiments/create") {
 			reject(w, http.StatusNotFound, codeMissing, "Could not find experiment")
 			return
 		}
@@ -113,10 +115,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.Unmarshal(body, &f.created)
 		answer(map[string]any{"run": map[string]any{"info": info}})
 	case f.deleted:
-		reject(w, http.StatusBadRequest, "INVALID_PARAMETER_VALUE", "The run r1 must be in the 'active' state. Current state is deleted.")
+		reject(w, http.StatusBadRequest, "INVALID_PARAMETER_VALUE",
+			"The run r1 must be in the 'active' state. Current state is deleted.")
 	case method == "runs/log-batch":
 		var b batch
-		if err := json.Unmarshal(body, &b); err != nil || len(b.Metrics)+len(b.Params)+len(b.Tags) > 1000 || len(b.Params) > 100 || len(b.Tags) > 100 {
+		if err := json.Unmarshal(body, &b); err != nil || len(b.Metrics)+len(b.Params)+len(b.Tags) > 1000 ||
+			len(b.Params) > 100 || len(b.Tags) > 100 {
 			reject(w, http.StatusBadRequest, "INVALID_PARAMETER_VALUE", "too many")
 			return
 		}
@@ -194,8 +198,10 @@ func testOptions(t *testing.T, u *url.URL) (Options, *lines) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"profile_export.jsonl": "{}\n", "profile_export_aiperf.json": "{}", "profile_export_aiperf.csv": "a,b", "profile_export_console.txt": "table",
-		"report.html": "<p>", "sub/plot.png": "p", "plots/a b.svg": "s", "logs/aiperf.log": "l", "empty.json": "", "mlflow_export.json": "old",
+		"profile_export.jsonl": "{}\n", "profile_export_aiperf.json": "{}", "profile_export_aiperf.csv": "a,b",
+		"profile_export_console.txt": "table",
+		"report.html":                "<p>", "sub/plot.png": "p", "plots/a b.svg": "s", "logs/aiperf.log": "l",
+		"empty.json": "", "mlflow_export.json": "old",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -210,7 +216,8 @@ func testOptions(t *testing.T, u *url.URL) (Options, *lines) {
 		URI: u, Environment: new(Environment), Experiment: "aiperf", RunName: "aiperf-01234567", User: "someone",
 		Tags: []Entry{{"team", "perf"}}, Params: []Entry{{"endpoint.type", "chat"}, {"empty", ""}},
 		Dir: dir, Globs: DefaultGlobs(""), Export: filepath.Join(dir, "mlflow_export.json"),
-		Interval: 10 * time.Millisecond, Timeout: 5 * time.Second, BenchmarkID: "0123456789", Version: "1.2.3", Set: testSet(t),
+		Interval: 10 * time.Millisecond, Timeout: 5 * time.Second, BenchmarkID: "0123456789", Version: "1.2.3",
+		Set: testSet(t),
 		Log: slog.New(slog.NewTextHandler(log, nil)), Redact: func(s string) string { return s },
 	}, log
 }
@@ -218,9 +225,12 @@ func testOptions(t *testing.T, u *url.URL) (Options, *lines) {
 func sampleRecord(latencyNS int64) *record.Record {
 	r := &record.Record{Facts: record.NewFacts(), Identity: record.Identity{Phase: record.PhaseProfiling}}
 	for field, v := range map[record.Field]int64{
-		record.StartWall: 1, record.FirstContent: latencyNS / 2, record.FirstOutput: latencyNS / 2, record.LastContent: latencyNS, record.LastResponse: latencyNS,
-		record.End: latencyNS, record.Ack: 1, record.Contents: 2, record.InputTokens: 50, record.OutputTokens: 2, record.UsagePrompt: 50,
-		record.Sending: 1e5, record.Waiting: latencyNS / 2, record.Receiving: latencyNS / 2, record.TraceDuration: latencyNS,
+		record.StartWall: 1, record.FirstContent: latencyNS / 2, record.FirstOutput: latencyNS / 2,
+		record.LastContent: latencyNS, record.LastResponse: latencyNS,
+		record.End: latencyNS, record.Ack: 1, record.Contents: 2, record.InputTokens: 50, record.OutputTokens: 2,
+		record.UsagePrompt: 50,
+		record.Sending:     1e5, record.Waiting: latencyNS / 2, record.Receiving: latencyNS / 2,
+		record.TraceDuration: latencyNS,
 	} {
 		r.Facts[field] = v
 	}

@@ -28,7 +28,8 @@ type Options struct {
 	Tags []Entry
 	// Params are known from the start.
 	Params []Entry
-	// Dir is the folder of the run; Globs say which of its files are uploaded; Export is the path of mlflow_export.json.
+	// Dir is the folder of the run; Globs say which of its files are uploaded; Export is the path of
+	// mlflow_export.json.
 	Dir    string
 	Globs  []string
 	Export string
@@ -196,7 +197,8 @@ func (t *Tracker) create() *rest.Problem {
 		case p != nil && p.Code != codeMissing:
 			return p
 		case p != nil || parent.Stage != "" && parent.Stage != active:
-			t.o.Log.Warn(fmt.Sprintf("MLflow: %s has no run %s; the run is created without a parent (--mlflow-parent-run-id)", t.server.base, t.o.ParentRunID))
+			t.o.Log.Warn(fmt.Sprintf("MLflow: %s has no run %s; the run is created without a parent "+
+				"(--mlflow-parent-run-id)", t.server.base, t.o.ParentRunID))
 			t.o.ParentRunID = ""
 		default:
 			t.parent = t.o.ParentRunID
@@ -283,7 +285,8 @@ func (t *Tracker) stream() *rest.Problem {
 
 // refused reports a run that takes nothing any more.
 func (t *Tracker) refused(p *rest.Problem) {
-	if info, problem := t.server.run(t.ctx, t.run.ID); problem != nil && problem.Code == codeMissing || problem == nil && info.Stage != "" && info.Stage != active {
+	if info, problem := t.server.run(t.ctx, t.run.ID); problem != nil && problem.Code == codeMissing ||
+		problem == nil && info.Stage != "" && info.Stage != active {
 		p = &rest.Problem{Text: "has the run " + t.run.ID + " no more: it was deleted there", Kind: rest.Refused}
 	}
 	t.give(p)

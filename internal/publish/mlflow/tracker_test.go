@@ -53,7 +53,11 @@ func TestARunIsTracked(t *testing.T) {
 	tr.Record(sampleRecord(40e6))
 	tr.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", RequestsSent: 3, StartNS: 1}}, 2e9)
 	all := batch{}
-	eventually(t, "live scalar", func() bool { all = f.all(); return len(all.history("live.gen_ai.client.operation.duration")) > 0 })
+	eventually(t, "live scalar", func() bool {
+		all = f.all()
+		return len(all.history(
+			"live.gen_ai.client.operation.duration")) > 0
+	})
 	finish(tr, Ending{Result: resultOf(t), Expected: 12})
 
 	all = f.all()
@@ -61,9 +65,12 @@ func TestARunIsTracked(t *testing.T) {
 		t.Errorf("live latency %v", got)
 	}
 	for key, want := range map[string]float64{
-		"live.aiperf.timing.requests.sent.profiling": 3, "live.aiperf.request_count": 2, "live.gen_ai.client.token.usage.input": 50,
-		"request_latency": 5.5, "request_latency.p50": 5.5, "request_latency.min": 1, "request_latency.max": 10, "request_latency.count": 10, "request_latency.sum": 55,
-		"request_count": 10, "system/http_req_duration": 5.5, "system/usage_prompt_tokens": 50, "aiperf.completed_requests": 10, "aiperf.total_expected_requests": 12,
+		"live.aiperf.timing.requests.sent.profiling": 3, "live.aiperf.request_count": 2,
+		"live.gen_ai.client.token.usage.input": 50,
+		"request_latency":                      5.5, "request_latency.p50": 5.5, "request_latency.min": 1,
+		"request_latency.max": 10, "request_latency.count": 10, "request_latency.sum": 55,
+		"request_count": 10, "system/http_req_duration": 5.5, "system/usage_prompt_tokens": 50,
+		"aiperf.completed_requests": 10, "aiperf.total_expected_requests": 12,
 	} {
 		if got := all.history(key); len(got) != 1 || math.Abs(got[0]-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", key, got, want)
@@ -78,13 +85,15 @@ func TestARunIsTracked(t *testing.T) {
 		t.Errorf("parameters %v", all.Params)
 	}
 	tags, _ := json.Marshal(f.created["tags"])
-	for _, want := range []string{`"mlflow.parentRunId","value":"parent"`, `"mlflow.runName","value":"aiperf-01234567"`, `"team","value":"perf"`, `"benchmark_id","value":"0123456789"`} {
+	for _, want := range []string{`"mlflow.parentRunId","value":"parent"`, `"mlflow.runName","value":"aiperf-01234567"`,
+		`"team","value":"perf"`, `"benchmark_id","value":"0123456789"`} {
 		if !strings.Contains(string(tags), want) {
 			t.Errorf("no %s in %s", want, tags)
 		}
 	}
 	want := []string{
-		"exports/empty.json", "exports/profile_export_aiperf.json", "exports/profile_export_aiperf.csv", "exports/profile_export.jsonl",
+		"exports/empty.json", "exports/profile_export_aiperf.json", "exports/profile_export_aiperf.csv",
+		"exports/profile_export.jsonl",
 		"plots/sub/plot.png", "plots/a b.svg", "plots/report.html", "exports/mlflow_export.json",
 	}
 	if !slices.Equal(f.order, want) {
@@ -94,10 +103,12 @@ func TestARunIsTracked(t *testing.T) {
 		t.Errorf("ended %v", f.ended)
 	}
 	m := exported(t, &o)
-	if m["reused_live_run"] != true || m["live_streaming"] != true || m["parent_run_id"] != "parent" || len(m["uploaded_artifacts"].([]any)) != len(want) {
+	if m["reused_live_run"] != true || m["live_streaming"] != true || m["parent_run_id"] != "parent" ||
+		len(m["uploaded_artifacts"].([]any)) != len(want) {
 		t.Errorf("mlflow_export.json %v", m)
 	}
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "..", "docs", "schemas", "mlflow_export.schema.json"))
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "..", "docs", "schemas",
+		"mlflow_export.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +137,8 @@ func TestBatchesKeepTheLimits(t *testing.T) {
 func TestLongValuesAreCut(t *testing.T) {
 	list := []Entry{{"a", strings.Repeat("ü", 7000)}, {strings.Repeat("k", 251), "x"}, {"b", "short"}}
 	got := fit(list, maxParamValue)
-	if len(got) != 2 || len([]rune(got[0].Value)) != maxParamValue || !strings.HasSuffix(got[0].Value, "ü…") || got[1].Value != "short" {
+	if len(got) != 2 || len([]rune(got[0].Value)) != maxParamValue || !strings.HasSuffix(got[0].Value, "ü…") ||
+		got[1].Value != "short" {
 		t.Errorf("%d entries", len(got))
 	}
 }
@@ -137,9 +149,14 @@ func TestHowARunEnds(t *testing.T) {
 		want   string
 		files  bool
 	}{
-		"complete":                   {func(t *testing.T) Ending { return Ending{Result: resultOf(t)} }, "FINISHED", true},
-		"cancelled":                  {func(t *testing.T) Ending { return Ending{Result: resultOf(t), Cancelled: true} }, "KILLED", true},
-		"failed with results":        {func(t *testing.T) Ending { return Ending{Result: resultOf(t), Failed: true} }, "FAILED", true},
+		"complete": {func(t *testing.T) Ending { return Ending{Result: resultOf(t)} }, "FINISHED",
+			true},
+		"cancelled": {func(t *testing.T) Ending {
+			return Ending{Result: resultOf(t),
+				Cancelled: true}
+		}, "KILLED", true},
+		"failed with results": {func(t *testing.T) Ending { return Ending{Result: resultOf(t), Failed: true} },
+			"FAILED", true},
 		"without results":            {func(*testing.T) Ending { return Ending{} }, "FAILED", false},
 		"cancelled, without results": {func(*testing.T) Ending { return Ending{Cancelled: true} }, "KILLED", false},
 	} {
@@ -183,31 +200,49 @@ func TestEachFaultIsOneLine(t *testing.T) {
 		// uploaded reports that mlflow_export.json is new all the same.
 		uploaded bool
 	}{
-		"no credentials":   {before: on("", status(401)), want: "answered 401 Unauthorized: for a reason; check MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN; nothing is uploaded in this run"},
-		"forbidden":        {before: on("runs/create", status(403)), want: "answered 403 Forbidden: for a reason; check MLFLOW"},
-		"broken":           {before: on("", status(500)), want: "answered 500 Internal Server Error: for a reason; nothing was uploaded"},
-		"hangs":            {before: on("", hang), option: deadline, want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); nothing was uploaded"},
-		"hangs at the end": {before: on("runs/log-batch", hang), option: deadline, want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); the results were not uploaded"},
-		"no MLflow": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }),
+		"no credentials": {before: on("", status(401)),
+			want: "answered 401 Unauthorized: for a reason; check MLFLOW_TRACKING_USERNAME and " +
+				"MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN; nothing is uploaded in this run"},
+		"forbidden": {before: on("runs/create", status(403)),
+			want: "answered 403 Forbidden: for a reason; check MLFLOW"},
+		"broken": {before: on("", status(500)),
+			want: "answered 500 Internal Server Error: for a reason; nothing was uploaded"},
+		"hangs": {before: on("", hang), option: deadline,
+			want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); nothing was uploaded"},
+		"hangs at the end": {before: on("runs/log-batch", hang), option: deadline,
+			want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); the results were not uploaded"},
+		"no MLflow": {before: on("", func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = io.WriteString(w, "<html>")
+		}),
 			want: "answered with something that is no JSON of this interface; is the address right?; nothing is uploaded"},
-		"other JSON": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }), want: "is this an MLflow server?"},
-		"redirect":   {before: on("", status(302)), want: "redirects are not followed: give the address that it leads to"},
+		"other JSON": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }),
+			want: "is this an MLflow server?"},
+		"redirect": {before: on("", status(302)),
+			want: "redirects are not followed: give the address that it leads to"},
 		"deleted experiment": {before: on("get-by-name", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"experiment": {"experiment_id": "7", "lifecycle_stage": "deleted"}}`)
 		}), want: "has deleted the experiment aiperf; restore it there or give another --mlflow-experiment"},
-		"deleted run": {change: func(f *fake) { f.deleted = true }, want: "has the run r1 no more: it was deleted there; nothing is uploaded in this run"},
+		"deleted run": {change: func(f *fake) { f.deleted = true },
+			want: "has the run r1 no more: it was deleted there; nothing is uploaded in this run"},
 		"one file refused": {before: on("profile_export.jsonl", status(507)), uploaded: true,
-			want: "answered 507 Insufficient Storage: for a reason; 1 of 8 files were not uploaded, profile_export.jsonl first; metrics, parameters and tags were"},
+			want: "answered 507 Insufficient Storage: for a reason; 1 of 8 files were not uploaded, " +
+				"profile_export.jsonl first; metrics, parameters and tags were"},
 		"all files refused": {before: func(w http.ResponseWriter, r *http.Request, _ int) bool {
 			if r.Method == http.MethodPut {
 				status(403)(w, r)
 			}
 			return r.Method == http.MethodPut
 		}, uploaded: true, want: "8 of 8 files were not uploaded, empty.json first"},
-		"files hang":        {before: on("profile_export.jsonl", hang), option: deadline, uploaded: true, want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); 4 of 7 files were not uploaded"},
-		"store of its own":  {change: func(f *fake) { f.artifactURI = "s3://bucket/x" }, uploaded: true, want: "keeps files in a store of its own (s3) that only MLflow's client writes to; metrics, parameters and tags were uploaded, files were not"},
-		"cannot be ended":   {before: on("runs/update", status(400)), uploaded: true, want: "answered 400 Bad Request: for a reason; the run is there, but not ended"},
-		"parent is missing": {option: func(o *Options) { o.ParentRunID = "nobody" }, uploaded: true, want: "has no run nobody; the run is created without a parent (--mlflow-parent-run-id)"},
+		"files hang": {before: on("profile_export.jsonl", hang), option: deadline, uploaded: true,
+			want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); 4 of 7 files were not uploaded"},
+		"store of its own": {change: func(f *fake) { f.artifactURI = "s3://bucket/x" }, uploaded: true,
+			want: "keeps files in a store of its own (s3) that only MLflow's client writes to; metrics, parameters " +
+				"and tags were uploaded, files were not"},
+		"cannot be ended": {before: on("runs/update", status(400)), uploaded: true,
+			want: "answered 400 Bad Request: for a reason; the run is there, but not ended"},
+		"parent is missing": {option: func(o *Options) { o.ParentRunID = "nobody" }, uploaded: true,
+			want: "has no run nobody; the run is created without a parent (--mlflow-parent-run-id)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,7 +284,8 @@ func TestNoServer(t *testing.T) {
 	l.Close()
 	o, log := testOptions(t, u)
 	finish(New(o), Ending{Result: resultOf(t)})
-	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "cannot be reached: connection refused; nothing was uploaded") {
+	if w := log.warnings(); len(w) != 1 ||
+		!strings.Contains(w[0], "cannot be reached: connection refused; nothing was uploaded") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -261,11 +297,14 @@ func TestTLSWithoutAuthority(t *testing.T) {
 	tr := New(o)
 	eventually(t, "warning", func() bool { return len(log.warnings()) > 0 })
 	finish(tr, Ending{Result: resultOf(t)})
-	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "give the file of its authority in MLFLOW_TRACKING_SERVER_CERT_PATH, or set MLFLOW_TRACKING_INSECURE_TLS=true") {
+	if w := log.warnings(); len(w) != 1 ||
+		!strings.Contains(w[0], "give the file of its authority in MLFLOW_TRACKING_SERVER_CERT_PATH, or set "+
+			"MLFLOW_TRACKING_INSECURE_TLS=true") {
 		t.Errorf("warnings %q", w)
 	}
 	var err error
-	if o.Environment, err = ReadEnvironment(variables(map[string]string{"MLFLOW_TRACKING_INSECURE_TLS": "true", "MLFLOW_TRACKING_TOKEN": "tok-6666"})); err != nil {
+	if o.Environment, err = ReadEnvironment(variables(map[string]string{"MLFLOW_TRACKING_INSECURE_TLS": "true",
+		"MLFLOW_TRACKING_TOKEN": "tok-6666"})); err != nil {
 		t.Fatal(err)
 	}
 	finish(New(o), Ending{Result: resultOf(t)})
@@ -295,7 +334,8 @@ func TestAServerThatComesBackGetsEverything(t *testing.T) {
 	close(down)
 	finish(tr, Ending{Result: resultOf(t)})
 	all := f.all()
-	if got := all.history("live.gen_ai.client.operation.duration"); !slices.Equal(got, []float64{0.02}) || f.ended["status"] != "FINISHED" || len(log.warnings()) > 0 {
+	if got := all.history("live.gen_ai.client.operation.duration"); !slices.Equal(got, []float64{0.02}) ||
+		f.ended["status"] != "FINISHED" || len(log.warnings()) > 0 {
 		t.Errorf("live %v, ended %v, warnings %q", got, f.ended, log.warnings())
 	}
 	if n := strings.Count(log.String(), "it is tried again"); n != 1 {
@@ -318,7 +358,8 @@ func TestStoppingGivesTheUploadUp(t *testing.T) {
 }
 
 func TestAuthorization(t *testing.T) {
-	plain, user := &url.URL{Scheme: "http", Host: "h"}, &url.URL{Scheme: "http", Host: "h", User: url.UserPassword("u", "p")}
+	plain, user := &url.URL{Scheme: "http", Host: "h"},
+		&url.URL{Scheme: "http", Host: "h", User: url.UserPassword("u", "p")}
 	for _, c := range []struct {
 		variables map[string]string
 		u         *url.URL
@@ -326,7 +367,8 @@ func TestAuthorization(t *testing.T) {
 	}{
 		{nil, plain, ""},
 		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t"}, plain, "Bearer t"},
-		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t", "MLFLOW_TRACKING_USERNAME": "a", "MLFLOW_TRACKING_PASSWORD": "b"}, plain, "Basic YTpi"},
+		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t", "MLFLOW_TRACKING_USERNAME": "a",
+			"MLFLOW_TRACKING_PASSWORD": "b"}, plain, "Basic YTpi"},
 		{map[string]string{"MLFLOW_TRACKING_TOKEN": "t"}, user, "Basic dTpw"},
 	} {
 		e, err := ReadEnvironment(variables(c.variables))
@@ -354,7 +396,8 @@ func TestEnvironmentThatIsWrong(t *testing.T) {
 		{"MLFLOW_TRACKING_TOKEN": "s3cret\nx"},
 	} {
 		_, err := ReadEnvironment(variables(v))
-		if err == nil || !strings.Contains(err.Error(), "environment variable") || strings.Contains(err.Error(), "s3cret") {
+		if err == nil || !strings.Contains(err.Error(), "environment variable") ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
@@ -381,14 +424,17 @@ func variables(m map[string]string) func(string) (string, bool) {
 
 func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"phase_manifest.json", "phases/warmup/server_metrics.json", "phases/profiling/mine.csv", "logs/aiperf.log", "deep/er/other.json"} {
+	for _, name := range []string{"phase_manifest.json", "phases/warmup/server_metrics.json",
+		"phases/profiling/mine.csv", "logs/aiperf.log", "deep/er/other.json"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := bundle.Find(dir, DefaultGlobs(""))
-	if want := []string{"phase_manifest.json", "phases/warmup/server_metrics.json", "phases/profiling/mine.csv"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"phase_manifest.json", "phases/warmup/server_metrics.json",
+		"phases/profiling/mine.csv"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }

@@ -124,7 +124,8 @@ func DefaultGlobs(prefixFolder string) []string {
 			list = append(list, prefixFolder+"/"+pattern)
 		}
 	}
-	return append(list, "phases/*/*.json", "phases/*/*.csv", "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg", "**/*.html")
+	return append(list, "phases/*/*.json", "phases/*/*.csv", "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg",
+		"**/*.html")
 }
 
 // place is where a file stands among the run's artifacts.
@@ -143,7 +144,9 @@ func (t *Tracker) putFiles(e *export) *failure {
 	root := t.server.artifactRoot(t.run.Artifact)
 	if root == "" {
 		scheme, _, _ := strings.Cut(t.run.Artifact, ":")
-		return &failure{fmt.Sprintf("MLflow: %s keeps files in a store of its own (%s) that only MLflow's client writes to; metrics, parameters and tags were uploaded, files were not (start the server with --serve-artifacts)", t.server.base, scheme)}
+		return &failure{fmt.Sprintf("MLflow: %s keeps files in a store of its own (%s) that only MLflow's client "+
+			"writes to; metrics, parameters and tags were uploaded, files were not (start the server with "+
+			"--serve-artifacts)", t.server.base, scheme)}
 	}
 	names, err := bundle.Find(t.o.Dir, t.o.Globs)
 	if err != nil {
@@ -188,7 +191,9 @@ func (t *Tracker) putFiles(e *export) *failure {
 }
 
 func (t *Tracker) unfinished(failed, all int, name string, p *rest.Problem) *failure {
-	return &failure{fmt.Sprintf("MLflow: %s %s; %d of %d files were not uploaded, %s first; metrics, parameters and tags were", t.server.base, t.words(p), failed, all, name)}
+	return &failure{fmt.Sprintf(
+		"MLflow: %s %s; %d of %d files were not uploaded, %s first; metrics, parameters and tags were", t.server.base,
+		t.words(p), failed, all, name)}
 }
 
 // putExport writes and uploads mlflow_export.json, the last file.

@@ -14,11 +14,16 @@ import (
 func sampleRecord(chunks int) *record.Record {
 	r := &record.Record{Facts: record.NewFacts(), Identity: record.Identity{Phase: record.PhaseProfiling}}
 	for field, v := range map[record.Field]int64{
-		record.StartWall: 1, record.FirstContent: 20e6, record.SecondContent: 25e6, record.FirstOutput: 20e6, record.LastContent: 20e6 + 5e6*int64(chunks-1),
-		record.LastResponse: 600e6, record.End: 601e6, record.Ack: 1e6, record.Contents: int64(chunks), record.InputTokens: 550, record.OutputTokens: int64(chunks),
-		record.RequestedTokens: int64(chunks), record.UsagePrompt: 550, record.UsageCompletion: int64(chunks), record.UsageTotal: 550 + int64(chunks),
-		record.Blocked: 0, record.DNSLookup: 0, record.Connecting: 0, record.Sending: 1e5, record.Waiting: 20e6, record.Receiving: 500e6, record.TraceDuration: 520e6,
-		record.ConnectionReused: 1, record.BytesSent: 3000, record.ChunksSent: 1, record.BytesReceived: 30000, record.ChunksReceived: int64(chunks), record.ReadLag: 5e4,
+		record.StartWall: 1, record.FirstContent: 20e6, record.SecondContent: 25e6, record.FirstOutput: 20e6,
+		record.LastContent:  20e6 + 5e6*int64(chunks-1),
+		record.LastResponse: 600e6, record.End: 601e6, record.Ack: 1e6, record.Contents: int64(chunks),
+		record.InputTokens: 550, record.OutputTokens: int64(chunks),
+		record.RequestedTokens: int64(chunks), record.UsagePrompt: 550, record.UsageCompletion: int64(chunks),
+		record.UsageTotal: 550 + int64(chunks),
+		record.Blocked:    0, record.DNSLookup: 0, record.Connecting: 0, record.Sending: 1e5, record.Waiting: 20e6,
+		record.Receiving: 500e6, record.TraceDuration: 520e6,
+		record.ConnectionReused: 1, record.BytesSent: 3000, record.ChunksSent: 1, record.BytesReceived: 30000,
+		record.ChunksReceived: int64(chunks), record.ReadLag: 5e4,
 	} {
 		r.Facts[field] = v
 	}
@@ -42,7 +47,8 @@ func streamingSet(tb testing.TB) *metrics.Set {
 // BenchmarkRecord is what a request of 100 chunks costs alongside the load.
 func BenchmarkRecord(b *testing.B) {
 	reader := metric.NewManualReader()
-	meter := metric.NewMeterProvider(metric.WithReader(reader), metric.WithExemplarFilter(exemplar.AlwaysOffFilter)).Meter(scope)
+	meter := metric.NewMeterProvider(metric.WithReader(reader),
+		metric.WithExemplarFilter(exemplar.AlwaysOffFilter)).Meter(scope)
 	f, err := newFigures(meter, streamingSet(b).Samples(), labels{operation: "chat", provider: otherName, model: "m"})
 	if err != nil {
 		b.Fatal(err)

@@ -34,7 +34,8 @@ type received struct {
 	asked   int
 }
 
-func (c *received) take(request *colmetricpb.ExportMetricsServiceRequest) (*colmetricpb.ExportMetricsServiceResponse, error) {
+func (c *received) take(request *colmetricpb.ExportMetricsServiceRequest) (*colmetricpb.ExportMetricsServiceResponse,
+	error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.asked
@@ -49,7 +50,8 @@ func (c *received) take(request *colmetricpb.ExportMetricsServiceRequest) (*colm
 }
 
 // Export implements the service of OTLP over gRPC.
-func (c *received) Export(_ context.Context, request *colmetricpb.ExportMetricsServiceRequest) (*colmetricpb.ExportMetricsServiceResponse, error) {
+func (c *received) Export(_ context.Context,
+	request *colmetricpb.ExportMetricsServiceRequest) (*colmetricpb.ExportMetricsServiceResponse, error) {
 	return c.take(request)
 }
 
@@ -199,7 +201,8 @@ func testOptions(tb testing.TB, u *url.URL) (Options, *lines) {
 	return Options{
 		URL: u, Environment: noEnvironment(tb), Requests: true, Timing: true,
 		Interval: 20 * time.Millisecond, Timeout: 5 * time.Second, MaxBatch: 10, MaxBuffered: 1000,
-		Set: streamingSet(tb), EndpointType: "chat", Model: "mock-model", URLs: []string{"http://127.0.0.1:1/v1/chat/completions"},
+		Set: streamingSet(tb), EndpointType: "chat", Model: "mock-model",
+		URLs:        []string{"http://127.0.0.1:1/v1/chat/completions"},
 		BenchmarkID: "id-1", Version: "1.2.3",
 		Log: slog.New(lineHandler{log}),
 	}, log

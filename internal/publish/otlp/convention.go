@@ -24,11 +24,15 @@ type standard struct {
 }
 
 var standards = map[string]standard{
-	"request_latency":       {name: "gen_ai.client.operation.duration", unit: "s", scale: 1e-9, bounds: powers(0.01, 2, 14)},
-	"time_to_first_token":   {name: "gen_ai.client.operation.time_to_first_chunk", unit: "s", scale: 1e-9, bounds: chunkBounds},
-	"inter_token_latency":   {name: "gen_ai.client.operation.time_per_output_chunk", unit: "s", scale: 1e-9, bounds: chunkBounds},
-	"input_sequence_length": {name: tokenUsage, unit: "{token}", scale: 1, bounds: powers(1, 4, 13), tokenType: "input", own: true},
-	"output_token_count":    {name: tokenUsage, unit: "{token}", scale: 1, bounds: powers(1, 4, 13), tokenType: "output"},
+	"request_latency": {name: "gen_ai.client.operation.duration", unit: "s", scale: 1e-9,
+		bounds: powers(0.01, 2, 14)},
+	"time_to_first_token": {name: "gen_ai.client.operation.time_to_first_chunk", unit: "s", scale: 1e-9,
+		bounds: chunkBounds},
+	"inter_token_latency": {name: "gen_ai.client.operation.time_per_output_chunk", unit: "s", scale: 1e-9,
+		bounds: chunkBounds},
+	"input_sequence_length": {name: tokenUsage, unit: "{token}", scale: 1, bounds: powers(1, 4, 13), tokenType: "input",
+		own: true},
+	"output_token_count": {name: tokenUsage, unit: "{token}", scale: 1, bounds: powers(1, 4, 13), tokenType: "output"},
 }
 
 // instruments are what a metric is passed on as: the instrument of the conventions first, then its own.
@@ -44,8 +48,8 @@ func instruments(tag string, of unit.Unit) []standard {
 	return []standard{named}
 }
 
-// Name is what a metric is called, and the factor from its unit to the one there. TokenType tells the metrics of one name
-// apart, "" where there is only one.
+// Name is what a metric is called, and the factor from its unit to the one there. TokenType tells the metrics of one
+// name apart, "" where there is only one.
 type Name struct {
 	Name, TokenType string
 	Scale           float64
@@ -62,10 +66,11 @@ func Names(tag string, of unit.Unit) []Name {
 
 const tokenUsage = "gen_ai.client.token.usage"
 
-var chunkBounds = []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.75, 1, 2, 5}
+var chunkBounds = []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3,
+	0.35, 0.4, 0.45, 0.5, 0.75, 1, 2, 5}
 
-// ownBounds are the bounds of aiperf.<tag> by the metric's unit: the SDK's own, from 0 to 10,000, would hold no duration
-// in nanoseconds.
+// ownBounds are the bounds of aiperf.<tag> by the metric's unit: the SDK's own, from 0 to 10,000, would hold no
+// duration in nanoseconds.
 var ownBounds = map[unit.Unit][]float64{
 	unit.Nanoseconds: powers(1e5, 2, 21), // 0.1 ms to 105 s
 	unit.Seconds:     powers(0.01, 2, 14),
@@ -134,7 +139,8 @@ func provider(urls []string) string {
 				return p.name
 			}
 		}
-		if matchesHost(host, "*.ibm.com") && (strings.Contains(strings.ToLower(u.Path), "watsonx") || strings.HasPrefix(u.Path, "/ml/")) {
+		if matchesHost(host, "*.ibm.com") &&
+			(strings.Contains(strings.ToLower(u.Path), "watsonx") || strings.HasPrefix(u.Path, "/ml/")) {
 			return "ibm.watsonx.ai"
 		}
 	}
@@ -158,8 +164,8 @@ func matchesHost(host, pattern string) bool {
 	return at >= 0 && len(rest) > at+len(before)
 }
 
-// errorType is the error.type of a failed request. A cancellation has the status 499 and would else be taken for a fault
-// of the client.
+// errorType is the error.type of a failed request. A cancellation has the status 499 and would else be taken for a
+// fault of the client.
 func errorType(r *record.Record) string {
 	e := r.Err
 	if e == nil {
@@ -181,7 +187,8 @@ func errorType(r *record.Record) string {
 		return "timeout"
 	case strings.Contains(chain, "cancel"):
 		return "cancelled"
-	case strings.Contains(message, "json") && (strings.Contains(message, "parse") || strings.Contains(message, "decod") || strings.Contains(message, "pars")):
+	case strings.Contains(message, "json") &&
+		(strings.Contains(message, "parse") || strings.Contains(message, "decod") || strings.Contains(message, "pars")):
 		return "parse_error"
 	}
 	return otherName

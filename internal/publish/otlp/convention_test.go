@@ -48,7 +48,8 @@ func TestProvidersAreKnownByTheirHosts(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	for endpoint, want := range map[string]string{
-		"chat": "chat", "completions": "text_completion", "embeddings": "embeddings", "responses": "chat", "nim_rankings": "chat",
+		"chat": "chat", "completions": "text_completion", "embeddings": "embeddings", "responses": "chat",
+		"nim_rankings": "chat",
 	} {
 		if got := operation(endpoint); got != want {
 			t.Errorf("%s: %s, want %s", endpoint, got, want)
@@ -61,19 +62,22 @@ func TestErrorTypes(t *testing.T) {
 		err  record.Error
 		want string
 	}{
-		"server fault":             {record.Error{Code: 503, HasCode: true, Type: "Service Unavailable"}, "http_5xx"},
-		"bounds":                   {record.Error{Code: 599, HasCode: true}, "http_5xx"},
-		"beyond them":              {record.Error{Code: 600, HasCode: true}, otherName},
-		"client fault":             {record.Error{Code: 429, HasCode: true, Type: "Too Many Requests"}, "http_4xx"},
-		"cancellation":             {record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError"}, "cancelled"},
-		"499 by a server":          {record.Error{Code: 499, HasCode: true, Type: "Client Closed Request"}, "http_4xx"},
-		"timeout":                  {record.Error{Type: "TimeoutError"}, "timeout"},
-		"gateway timeout":          {record.Error{Code: 504, HasCode: true, Type: "Gateway Timeout"}, "timeout"},
-		"timeout below":            {record.Error{Type: "ClientOSError", CauseChain: []string{"ClientOSError", "TimeoutError"}}, "timeout"},
-		"cancellation below":       {record.Error{Type: "X", Cause: "CancelledError"}, "cancelled"},
-		"what is no JSON":          {record.Error{Type: "ValueError", Message: "Failed to parse JSON"}, "parse_error"},
-		"what cannot be decoded":   {record.Error{Type: "ValueError", Message: "json decode error"}, "parse_error"},
-		"a body that is no JSON":   {record.Error{Type: "InvalidInferenceResultError", Message: "InvalidInferenceResultError('Invalid inference result: The response could not be parsed as JSON')"}, "parse_error"},
+		"server fault": {record.Error{Code: 503, HasCode: true, Type: "Service Unavailable"}, "http_5xx"},
+		"bounds":       {record.Error{Code: 599, HasCode: true}, "http_5xx"},
+		"beyond them":  {record.Error{Code: 600, HasCode: true}, otherName},
+		"client fault": {record.Error{Code: 429, HasCode: true, Type: "Too Many Requests"}, "http_4xx"},
+		"cancellation": {record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError"},
+			"cancelled"},
+		"499 by a server": {record.Error{Code: 499, HasCode: true, Type: "Client Closed Request"}, "http_4xx"},
+		"timeout":         {record.Error{Type: "TimeoutError"}, "timeout"},
+		"gateway timeout": {record.Error{Code: 504, HasCode: true, Type: "Gateway Timeout"}, "timeout"},
+		"timeout below": {record.Error{Type: "ClientOSError",
+			CauseChain: []string{"ClientOSError", "TimeoutError"}}, "timeout"},
+		"cancellation below":     {record.Error{Type: "X", Cause: "CancelledError"}, "cancelled"},
+		"what is no JSON":        {record.Error{Type: "ValueError", Message: "Failed to parse JSON"}, "parse_error"},
+		"what cannot be decoded": {record.Error{Type: "ValueError", Message: "json decode error"}, "parse_error"},
+		"a body that is no JSON": {record.Error{Type: "InvalidInferenceResultError",
+			Message: "InvalidInferenceResultError('Invalid inference result: The response could not be parsed as JSON')"}, "parse_error"},
 		"JSON that is well formed": {record.Error{Type: "ValueError", Message: "JSON without choices"}, otherName},
 		"a connection":             {record.Error{Type: "ClientConnectorError", Message: "Cannot connect"}, otherName},
 		"an error event":           {record.Error{Code: 502, HasCode: true, Type: "SSEResponseError"}, "http_5xx"},
@@ -82,7 +86,8 @@ func TestErrorTypes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
-	if got := errorType(&record.Record{Identity: record.Identity{WasCancelled: true}, Err: &record.Error{Code: 499, HasCode: true}}); got != "cancelled" {
+	if got := errorType(&record.Record{Identity: record.Identity{WasCancelled: true},
+		Err: &record.Error{Code: 499, HasCode: true}}); got != "cancelled" {
 		t.Errorf("a request cancelled on purpose: %s", got)
 	}
 }

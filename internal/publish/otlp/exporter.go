@@ -28,8 +28,8 @@ type exporter struct {
 	answers *witness
 }
 
-// silence keeps the SDK's logger, of which a process has one, off the terminal: it repeats variables that are not heeded
-// here, secrets included. What goes wrong with a push comes back as an error.
+// silence keeps the SDK's logger, of which a process has one, off the terminal: it repeats variables that are not
+// heeded here, secrets included. What goes wrong with a push comes back as an error.
 var silence = sync.OnceFunc(func() {
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
@@ -73,7 +73,8 @@ func newGRPCExporter(t *target, e *Environment, timeout time.Duration) (metric.E
 		otlpmetricgrpc.WithEndpoint(t.address), otlpmetricgrpc.WithHeaders(t.headers),
 		otlpmetricgrpc.WithTimeout(timeout), otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}),
 		otlpmetricgrpc.WithTemporalitySelector(e.temporality), otlpmetricgrpc.WithAggregationSelector(e.aggregation),
-		otlpmetricgrpc.WithDialOption(grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: connectTimeout})),
+		otlpmetricgrpc.WithDialOption(grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect,
+			MinConnectTimeout: connectTimeout})),
 	}
 	if e.compress {
 		options = append(options, otlpmetricgrpc.WithCompressor("gzip"))

@@ -59,18 +59,25 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 	t.Cleanup(secured.Close)
 	redirect := serveHandler(t, http.RedirectHandler("http://127.0.0.1:1/", http.StatusMovedPermanently))
 	overHTTP, overGRPC := serveHTTP(t, &received{}), serveGRPC(t, &received{})
-	denying := serveGRPC(t, &received{answer: func(int) error { return status.Error(codes.Unauthenticated, "no token") }})
+	denying := serveGRPC(t, &received{answer: func(int) error {
+		return status.Error(codes.Unauthenticated,
+			"no token")
+	}})
 	for name, tt := range map[string]struct{ url, want string }{
-		"nobody listens":          {"http://" + unused(t), "cannot be reached: connection refused;"},
-		"nobody listens, gRPC":    {"grpc://" + unused(t), "cannot be reached: connection refused;"},
-		"never answers":           {"http://" + silent(t), "did not answer in time;"},
-		"never answers, gRPC":     {"grpc://" + silent(t), "did not answer in time;"},
-		"no such host":            {"http://no-such-host.invalid", "cannot be reached: "},
-		"credentials":             {serveHTTP(t, refusing(401, "text/plain", "who are you?")).String(), "answered 401 Unauthorized: who are you?; " + hintCredentials + ";"},
-		"credentials, gRPC":       {denying.String(), "answered Unauthenticated: no token; " + hintCredentials + ";"},
-		"another path":            {overHTTP.String() + "/else", "answered 404 Not Found: 404 page not found; there is no OTLP receiver at this path;"},
-		"a web page":              {serveHTTP(t, refusing(403, "text/html", "<html>")).String(), "answered 403 Forbidden; " + hintCredentials + ";"},
-		"a redirect":              {redirect.String(), "answered 301 Moved Permanently; redirects are not followed: give the address that it leads to;"},
+		"nobody listens":       {"http://" + unused(t), "cannot be reached: connection refused;"},
+		"nobody listens, gRPC": {"grpc://" + unused(t), "cannot be reached: connection refused;"},
+		"never answers":        {"http://" + silent(t), "did not answer in time;"},
+		"never answers, gRPC":  {"grpc://" + silent(t), "did not answer in time;"},
+		"no such host":         {"http://no-such-host.invalid", "cannot be reached: "},
+		"credentials": {serveHTTP(t, refusing(401, "text/plain", "who are you?")).String(),
+			"answered 401 Unauthorized: who are you?; " + hintCredentials + ";"},
+		"credentials, gRPC": {denying.String(), "answered Unauthenticated: no token; " + hintCredentials + ";"},
+		"another path": {overHTTP.String() + "/else",
+			"answered 404 Not Found: 404 page not found; there is no OTLP receiver at this path;"},
+		"a web page": {serveHTTP(t, refusing(403, "text/html", "<html>")).String(),
+			"answered 403 Forbidden; " + hintCredentials + ";"},
+		"a redirect": {redirect.String(),
+			"answered 301 Moved Permanently; redirects are not followed: give the address that it leads to;"},
 		"gRPC asked over HTTP":    {"http://" + overGRPC.Host, hintGRPC},
 		"HTTP asked over gRPC":    {"grpc://" + overHTTP.Host, hintHTTP},
 		"unknown authority":       {secured.URL, hintTrust},
@@ -97,7 +104,8 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 				t.Errorf("the run waited %v for a stream that is off", wait)
 			}
 			w := log.warnings()
-			if len(w) != 1 || !strings.HasPrefix(w[0], "--otel-url "+strings.TrimSuffix(tt.url, "/")) || !strings.Contains(w[0], tt.want) || !strings.HasSuffix(w[0], "; nothing is streamed in this run") {
+			if len(w) != 1 || !strings.HasPrefix(w[0], "--otel-url "+strings.TrimSuffix(tt.url, "/")) ||
+				!strings.Contains(w[0], tt.want) || !strings.HasSuffix(w[0], "; nothing is streamed in this run") {
 				t.Errorf("warnings %q\nwant one with %q", w, tt.want)
 			}
 		})
@@ -110,8 +118,10 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 		answer error
 		want   string
 	}{
-		"HTTP": {serveHTTP, &statusError{503, "text/plain", "starting"}, "answered 503 Service Unavailable: starting; it is tried again"},
-		"gRPC": {serveGRPC, status.Error(codes.Unavailable, "starting"), "answered Unavailable: starting; it is tried again"},
+		"HTTP": {serveHTTP, &statusError{503, "text/plain", "starting"},
+			"answered 503 Service Unavailable: starting; it is tried again"},
+		"gRPC": {serveGRPC, status.Error(codes.Unavailable, "starting"),
+			"answered Unavailable: starting; it is tried again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &received{answer: func(n int) error {
@@ -192,7 +202,8 @@ func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
 			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "; it is tried again, the run goes on") {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "takes figures again") || !strings.Contains(log.String(), "has the figures of 4 requests") {
+			if !strings.Contains(log.String(), "takes figures again") ||
+				!strings.Contains(log.String(), "has the figures of 4 requests") {
 				t.Errorf("log:\n%s", log)
 			}
 		})
@@ -270,7 +281,8 @@ func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
 	}
 	w := log.warnings()
 	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; it is tried again") ||
-		!strings.Contains(w[1], "the last push failed, ") || !strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the last figures of the load") {
+		!strings.Contains(w[1], "the last push failed, ") ||
+		!strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the last figures of the load") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -324,7 +336,8 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 	if got := total(c, "delta"); got != maxBacklog-1 {
 		t.Errorf("%d requests arrived, want %d", got, maxBacklog-1)
 	}
-	if !slices.ContainsFunc(log.warnings(), func(w string) bool { return strings.Contains(w, "the figures of 4 requests were given up") }) {
+	if !slices.ContainsFunc(log.warnings(),
+		func(w string) bool { return strings.Contains(w, "the figures of 4 requests were given up") }) {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -363,7 +376,8 @@ func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
 				t.Errorf("%d requests arrived, want 2", got)
 			}
 			w := log.warnings()
-			if len(w) != 2 || !strings.Contains(w[0], "bad point; these figures are given up, the run goes on") || !strings.Contains(w[1], "the figures of 2 requests were given up") {
+			if len(w) != 2 || !strings.Contains(w[0], "bad point; these figures are given up, the run goes on") ||
+				!strings.Contains(w[1], "the figures of 2 requests were given up") {
 				t.Errorf("warnings %q", w)
 			}
 		})
@@ -409,7 +423,8 @@ func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
 			if took := time.Since(began); took > o.Timeout/2 {
 				t.Errorf("the end took %v", took)
 			}
-			if w := log.warnings(); len(w) != 1 || !strings.HasSuffix(w[0], " did not answer in time; nothing was streamed") {
+			if w := log.warnings(); len(w) != 1 ||
+				!strings.HasSuffix(w[0], " did not answer in time; nothing was streamed") {
 				t.Errorf("warnings %q", w)
 			}
 		})

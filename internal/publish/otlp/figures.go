@@ -59,8 +59,8 @@ type class struct {
 // classOptions are the options of a class by the type of token, made once.
 type classOptions struct{ plain, input, output []metric.RecordOption }
 
-// setNumber is the only attribute of a measurement: the number of the set that takes its place when it is pushed. The SDK
-// looks at every attribute of every measurement, which costs three times as much as the measurement itself.
+// setNumber is the only attribute of a measurement: the number of the set that takes its place when it is pushed. The
+// SDK looks at every attribute of every measurement, which costs three times as much as the measurement itself.
 const setNumber = attribute.Key("set")
 
 func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figures, error) {
@@ -72,7 +72,8 @@ func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figure
 			if to.tokenType != "" {
 				description = "Tokens of requests and of their replies."
 			}
-			h, err := meter.Float64Histogram(to.name, metric.WithUnit(to.unit), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(to.bounds...))
+			h, err := meter.Float64Histogram(to.name, metric.WithUnit(to.unit), metric.WithDescription(description),
+				metric.WithExplicitBucketBoundaries(to.bounds...))
 			if err != nil {
 				return nil, fmt.Errorf("instrument %s: %w", to.name, err)
 			}
@@ -124,7 +125,8 @@ func (f *figures) options(r *record.Record) *classOptions {
 		return o
 	}
 	list := append(f.labels.list(),
-		attribute.String("aiperf.benchmark_phase", c.phase), attribute.Bool("aiperf.has_error", c.failed), attribute.Bool("aiperf.was_cancelled", c.cancelled))
+		attribute.String("aiperf.benchmark_phase", c.phase), attribute.Bool("aiperf.has_error", c.failed),
+		attribute.Bool("aiperf.was_cancelled", c.cancelled))
 	if c.failed {
 		list = append(list, attribute.String("error.type", c.errorType))
 	}
@@ -133,7 +135,8 @@ func (f *figures) options(r *record.Record) *classOptions {
 		return []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(setNumber.Int(len(f.sets) - 1)))}
 	}
 	o := &classOptions{
-		plain: with(), input: with(attribute.String("gen_ai.token.type", "input")), output: with(attribute.String("gen_ai.token.type", "output")),
+		plain: with(), input: with(attribute.String("gen_ai.token.type", "input")),
+		output: with(attribute.String("gen_ai.token.type", "output")),
 	}
 	f.classes[c] = o
 	return o

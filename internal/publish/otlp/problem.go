@@ -68,10 +68,11 @@ func isTimeout(err error) bool {
 const (
 	hintCredentials = "check the credentials in OTEL_EXPORTER_OTLP_HEADERS"
 	hintTrust       = "give the file of its authority in OTEL_EXPORTER_OTLP_CERTIFICATE"
-	hintIdentity    = "it asks for a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY"
-	hintGRPC        = "this is no HTTP server; for OTLP over gRPC write grpc://host:port"
-	hintHTTP        = "this is no gRPC server; for OTLP over HTTP write http://host:port"
-	hintPlain       = "this server speaks no TLS; write the URL without the s"
+	hintIdentity    = "it asks for a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and " +
+		"OTEL_EXPORTER_OTLP_CLIENT_KEY"
+	hintGRPC  = "this is no HTTP server; for OTLP over gRPC write grpc://host:port"
+	hintHTTP  = "this is no gRPC server; for OTLP over HTTP write http://host:port"
+	hintPlain = "this server speaks no TLS; write the URL without the s"
 )
 
 func classifyStatus(answer refusal) *problem {
@@ -139,7 +140,8 @@ func classifyGRPC(err error, t *target) *problem {
 
 // isConnection reports whether gRPC means the connection, not an answer of the server.
 func isConnection(message string) bool {
-	for _, sign := range []string{"connection error", "error reading", "name resolver", "no children to pick from", "transport is closing", "dial tcp", "connection closed", "EOF"} {
+	for _, sign := range []string{"connection error", "error reading", "name resolver", "no children to pick from",
+		"transport is closing", "dial tcp", "connection closed", "EOF"} {
 		if strings.Contains(message, sign) {
 			return true
 		}
@@ -167,12 +169,15 @@ func describe(err error, t *target) string {
 		return oneLine(last(whole, "tls: ")) + "; " + hintTrust
 	case says("certificate required", "bad certificate", "unknown certificate"):
 		return oneLine(last(whole, "remote error: ")) + "; " + hintIdentity
-	case errors.As(err, &header), says("server gave HTTP response to HTTPS client", "first record does not look like a TLS handshake"):
+	case errors.As(err, &header), says("server gave HTTP response to HTTPS client",
+		"first record does not look like a TLS handshake"):
 		return hintPlain
-	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header", "readLoopPeekFailLocked: %!w(<nil>)"):
+	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header",
+		"readLoopPeekFailLocked: %!w(<nil>)"):
 		// The last is what net/http says where a server speaks before it is asked, as one of gRPC does.
 		return hintGRPC
-	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code", "invalid header"):
+	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code",
+		"invalid header"):
 		return hintHTTP
 	}
 	return oneLine(last(text, "desc = "))

@@ -146,8 +146,8 @@ func (s *Stream) pushOnce() *problem {
 	return s.pushBacklog()
 }
 
-// pushBacklog passes on what was collected, the oldest first. Deltas that the collector rejects are given up: they would
-// keep back all others. It returns what went wrong last.
+// pushBacklog passes on what was collected, the oldest first. Deltas that the collector rejects are given up: they
+// would keep back all others. It returns what went wrong last.
 func (s *Stream) pushBacklog() (worst *problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
@@ -193,7 +193,8 @@ func (s *Stream) report(p *problem) {
 	}
 	if before != nil {
 		s.failing.Store(nil)
-		s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s", s.target.String(), before.count, time.Since(before.since).Seconds()))
+		s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s",
+			s.target.String(), before.count, time.Since(before.since).Seconds()))
 	}
 }
 
@@ -243,16 +244,20 @@ func (s *Stream) conclude(p *problem) {
 	s.mu.Unlock()
 	s.adding.Unlock()
 	if dropped > 0 {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
+		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had "+
+			"no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
 	}
 	if s.lost > 0 {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them", s.lost, s.target.String()))
+		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them",
+			s.lost, s.target.String()))
 	}
 	if p != nil && p.kind != partial {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the last figures of the load",
+		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the "+
+			"last figures of the load",
 			s.target.String(), p.text, all-s.arrived, all))
 		return
 	}
 	s.report(p)
-	s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(), s.arrived, s.pushes))
+	s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(),
+		s.arrived, s.pushes))
 }

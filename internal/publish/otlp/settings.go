@@ -184,11 +184,13 @@ func (e *Environment) setAuthority(path string) error {
 
 func (e *Environment) setIdentity(certificate, key string) error {
 	if certificate == "" || key == "" {
-		return errors.New("environment variables OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY: set both or none")
+		return errors.New("environment variables OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and " +
+			"OTEL_EXPORTER_OTLP_CLIENT_KEY: set both or none")
 	}
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return fmt.Errorf("environment variables OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY: %w", err)
+		return fmt.Errorf("environment variables OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and "+
+			"OTEL_EXPORTER_OTLP_CLIENT_KEY: %w", err)
 	}
 	e.tls.Certificates = []tls.Certificate{pair}
 	return nil

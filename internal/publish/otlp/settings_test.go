@@ -66,7 +66,8 @@ func TestWrongVariablesAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, value, want string }{
-		{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json", `"http/json" is no protocol of this release; use grpc or http/protobuf`},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json",
+			`"http/json" is no protocol of this release; use grpc or http/protobuf`},
 		{"OTEL_EXPORTER_OTLP_HEADERS", "a=1,s3cret", "item 2 is not of the form name=value"},
 		{"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "a=%zz", "item 1 is not of the form"},
 		{"OTEL_EXPORTER_OTLP_HEADERS", "a b=s3cret", "no header"},
@@ -84,7 +85,8 @@ func TestWrongVariablesAreNamed(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_CLIENT_KEY", garbage, "set both or none"},
 	} {
 		_, err := ReadEnvironment(func(name string) (string, bool) { return tt.value, name == tt.name })
-		if err == nil || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "s3cret") {
+		if err == nil || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s=%s: %v, want %q", tt.name, tt.value, err, tt.want)
 		}
 	}

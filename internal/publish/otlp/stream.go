@@ -106,12 +106,14 @@ func New(o Options) (*Stream, error) {
 // instrument makes the instruments.
 func (s *Stream) instrument() error {
 	o := &s.o
-	s.reader = metric.NewManualReader(metric.WithTemporalitySelector(o.Environment.temporality), metric.WithAggregationSelector(o.Environment.aggregation))
+	s.reader = metric.NewManualReader(metric.WithTemporalitySelector(o.Environment.temporality),
+		metric.WithAggregationSelector(o.Environment.aggregation))
 	described, err := describeRun(o)
 	if err != nil {
 		return err
 	}
-	s.provider = metric.NewMeterProvider(metric.WithReader(s.reader), metric.WithResource(described), metric.WithExemplarFilter(exemplar.AlwaysOffFilter))
+	s.provider = metric.NewMeterProvider(metric.WithReader(s.reader), metric.WithResource(described),
+		metric.WithExemplarFilter(exemplar.AlwaysOffFilter))
 	meter := s.provider.Meter(scope, othermetric.WithInstrumentationVersion(o.Version))
 	l := labels{operation: operation(o.EndpointType), provider: o.Provider, model: o.Model}
 	if l.provider == "" {
@@ -134,7 +136,8 @@ func describeRun(o *Options) (*resource.Resource, error) {
 		attribute.String("service.name", "aiperf"), attribute.String("service.version", o.Version),
 		// Sums of two runs at the same time must not be taken for those of one.
 		attribute.String("service.instance.id", o.BenchmarkID),
-		attribute.String("aiperf.benchmark.id", o.BenchmarkID), attribute.String("aiperf.endpoint.type", o.EndpointType),
+		attribute.String("aiperf.benchmark.id", o.BenchmarkID),
+		attribute.String("aiperf.endpoint.type", o.EndpointType),
 	}
 	if o.Model != "" {
 		list = append(list, attribute.String("aiperf.model.name", o.Model))

@@ -40,7 +40,11 @@ func histogram(t *testing.T, m *metricpb.Metric, with ...string) *metricpb.Histo
 	var found []*metricpb.HistogramDataPoint
 	for _, p := range m.GetHistogram().GetDataPoints() {
 		a := attributesOf(p.Attributes)
-		if !slices.ContainsFunc(with, func(item string) bool { name, value, _ := strings.Cut(item, "="); return a[name] != value }) {
+		if !slices.ContainsFunc(with, func(item string) bool {
+			name, value,
+				_ := strings.Cut(item, "=")
+			return a[name] != value
+		}) {
 			found = append(found, p)
 		}
 	}
@@ -51,7 +55,8 @@ func histogram(t *testing.T, m *metricpb.Metric, with ...string) *metricpb.Histo
 }
 
 func failedRecord(code int) *record.Record {
-	r := &record.Record{Facts: record.NewFacts(), Identity: record.Identity{Phase: record.PhaseProfiling}, Err: &record.Error{Code: code, HasCode: true, Type: "Failed"}}
+	r := &record.Record{Facts: record.NewFacts(), Identity: record.Identity{Phase: record.PhaseProfiling},
+		Err: &record.Error{Code: code, HasCode: true, Type: "Failed"}}
 	r.Facts[record.StartWall], r.Facts[record.End], r.Facts[record.InputTokens], r.Facts[record.Failed] = 1, 5e6, 30, 1
 	return r
 }
@@ -66,7 +71,8 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14, RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}, 4e9)
+			s.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14,
+				RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}, 4e9)
 			for range 12 {
 				s.Record(sampleRecord(5))
 			}
@@ -79,7 +85,8 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			checkTiming(t, got)
 			resource := attributesOf(c.pushes[len(c.pushes)-1].ResourceMetrics[0].Resource.Attributes)
 			for name, want := range map[string]string{
-				"service.name": "mine", "team": "perf", "service.instance.id": "id-1", "service.version": "1.2.3", "aiperf.benchmark.id": "id-1",
+				"service.name": "mine", "team": "perf", "service.instance.id": "id-1", "service.version": "1.2.3",
+				"aiperf.benchmark.id":  "id-1",
 				"aiperf.endpoint.type": "chat", "aiperf.model.name": "mock-model", "telemetry.sdk.language": "go",
 			} {
 				if resource[name] != want {
@@ -98,7 +105,8 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 
 func checkRequests(t *testing.T, got map[string]*metricpb.Metric) {
 	t.Helper()
-	plain := []string{"gen_ai.operation.name=chat", "gen_ai.provider.name=_OTHER", "gen_ai.request.model=mock-model", "aiperf.benchmark_phase=profiling"}
+	plain := []string{"gen_ai.operation.name=chat", "gen_ai.provider.name=_OTHER", "gen_ai.request.model=mock-model",
+		"aiperf.benchmark_phase=profiling"}
 	for _, want := range []struct {
 		name, unit string
 		with       []string
@@ -106,7 +114,8 @@ func checkRequests(t *testing.T, got map[string]*metricpb.Metric) {
 		sum        float64
 		bounds     []float64
 	}{
-		{"gen_ai.client.operation.duration", "s", []string{"aiperf.has_error=false"}, 12, 12 * 0.04, powers(0.01, 2, 14)},
+		{"gen_ai.client.operation.duration", "s", []string{"aiperf.has_error=false"}, 12, 12 * 0.04,
+			powers(0.01, 2, 14)},
 		{"gen_ai.client.operation.time_to_first_chunk", "s", nil, 12, 12 * 0.02, chunkBounds},
 		{"gen_ai.client.operation.time_per_output_chunk", "s", nil, 12, 12 * 0.005, chunkBounds},
 		{"gen_ai.client.token.usage", "{token}", []string{"gen_ai.token.type=input"}, 12, 12 * 550, powers(1, 4, 13)},
@@ -126,7 +135,8 @@ func checkRequests(t *testing.T, got map[string]*metricpb.Metric) {
 		}
 		p := histogram(t, m, append(want.with, plain...)...)
 		if m.Unit != want.unit || p.Count != want.count || math.Abs(p.GetSum()-want.sum) > 1e-6*want.sum {
-			t.Errorf("%s %v: unit %q, count %d, sum %v; want %q, %d, %v", want.name, want.with, m.Unit, p.Count, p.GetSum(), want.unit, want.count, want.sum)
+			t.Errorf("%s %v: unit %q, count %d, sum %v; want %q, %d, %v", want.name, want.with, m.Unit, p.Count,
+				p.GetSum(), want.unit, want.count, want.sum)
 		}
 		if want.bounds != nil && !slices.Equal(p.ExplicitBounds, want.bounds) {
 			t.Errorf("%s: bounds %v", want.name, p.ExplicitBounds)
@@ -134,11 +144,13 @@ func checkRequests(t *testing.T, got map[string]*metricpb.Metric) {
 		if temporality := m.GetHistogram().AggregationTemporality; temporality != metricpb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE {
 			t.Errorf("%s: %v", want.name, temporality)
 		}
-		if a := attributesOf(p.Attributes); (a["error.type"] != "") != (a["aiperf.has_error"] == "true") || a[string(setNumber)] != "" {
+		if a := attributesOf(p.Attributes); (a["error.type"] != "") != (a["aiperf.has_error"] == "true") ||
+			a[string(setNumber)] != "" {
 			t.Errorf("%s: attributes %v", want.name, a)
 		}
 	}
-	for _, name := range []string{"aiperf.request_latency", "aiperf.time_to_first_token", "aiperf.credit_drop_latency", "aiperf.min_request_timestamp"} {
+	for _, name := range []string{"aiperf.request_latency", "aiperf.time_to_first_token", "aiperf.credit_drop_latency",
+		"aiperf.min_request_timestamp"} {
 		if got[name] != nil {
 			t.Errorf("there is %s, which has another name or is internal", name)
 		}
@@ -147,7 +159,8 @@ func checkRequests(t *testing.T, got map[string]*metricpb.Metric) {
 
 func checkTiming(t *testing.T, got map[string]*metricpb.Metric) {
 	t.Helper()
-	for name, want := range map[string]float64{"requests.sent": 14, "requests.completed": 14, "requests.errors": 2, "phase.elapsed_sec": 3} {
+	for name, want := range map[string]float64{"requests.sent": 14, "requests.completed": 14, "requests.errors": 2,
+		"phase.elapsed_sec": 3} {
 		m := got["aiperf.timing."+name]
 		points := m.GetSum().GetDataPoints()
 		if len(points) != 1 || points[0].GetAsDouble()+float64(points[0].GetAsInt()) != want {
@@ -158,7 +171,8 @@ func checkTiming(t *testing.T, got map[string]*metricpb.Metric) {
 			t.Errorf("%s: monotonic %v", name, m.GetSum().IsMonotonic)
 		}
 		a := attributesOf(points[0].Attributes)
-		if a["gen_ai.operation.name"] != "chat" || a["gen_ai.provider.name"] != otherName || a["gen_ai.request.model"] != "mock-model" ||
+		if a["gen_ai.operation.name"] != "chat" || a["gen_ai.provider.name"] != otherName ||
+			a["gen_ai.request.model"] != "mock-model" ||
 			a["aiperf.benchmark_phase"] != "profiling" || a["aiperf.total_expected_requests"] != "14" {
 			t.Errorf("%s: attributes %v", name, a)
 		}
@@ -230,19 +244,22 @@ func TestExponentialHistogramsWhereAskedFor(t *testing.T) {
 	s.Record(sampleRecord(3))
 	s.Finish()
 	points := c.metrics(-1)["gen_ai.client.operation.duration"].GetExponentialHistogram().GetDataPoints()
-	if len(points) != 1 || points[0].Count != 1 || attributesOf(points[0].Attributes)["gen_ai.operation.name"] != "chat" {
+	if len(points) != 1 || points[0].Count != 1 ||
+		attributesOf(points[0].Attributes)["gen_ai.operation.name"] != "chat" {
 		t.Errorf("points %v", points)
 	}
 }
 
 func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
-	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false}, "timing": {false, true}} {
+	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false},
+		"timing": {false, true}} {
 		s, c := newTestStream(t, func(o *Options) { o.Requests, o.Timing = ask.requests, ask.timing })
 		s.Show([]load.Stats{{Kind: load.Profiling, State: load.Started, RequestsSent: 1}}, 0)
 		s.Record(sampleRecord(3))
 		s.Finish()
 		got := c.metrics(-1)
-		if (got["aiperf.request_count"] != nil) != ask.requests || (got["aiperf.timing.requests.sent"] != nil) != ask.timing {
+		if (got["aiperf.request_count"] != nil) != ask.requests ||
+			(got["aiperf.timing.requests.sent"] != nil) != ask.timing {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -262,7 +279,8 @@ func TestCredentialsGoAlongAndAreNotShown(t *testing.T) {
 	}
 	s.Finish()
 	head := c.heads[0]
-	if head.Get("Authorization") != "Basic dTpzM2NyZXQ=" || head.Get("X-Api-Key") != "tok-123" || head.Get("X-Tenant") != "a b" {
+	if head.Get("Authorization") != "Basic dTpzM2NyZXQ=" || head.Get("X-Api-Key") != "tok-123" ||
+		head.Get("X-Tenant") != "a b" {
 		t.Errorf("headers %v", head)
 	}
 	for _, secret := range []string{"s3cret", "dTpzM2NyZXQ=", "tok-123"} {
@@ -274,7 +292,10 @@ func TestCredentialsGoAlongAndAreNotShown(t *testing.T) {
 
 func TestGzipWhereAskedFor(t *testing.T) {
 	var encoding atomic.Value
-	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { encoding.Store(r.Header.Get("Content-Encoding")) })
+	server := http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		encoding.Store(r.Header.Get("Content-Encoding"))
+	})
 	s, _ := newTestStream(t, func(o *Options) {
 		o.URL = serveHandler(t, server)
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"})
@@ -330,7 +351,9 @@ func TestWhatFindsNoRoomIsCountedAndTold(t *testing.T) {
 		s.Record(sampleRecord(2))
 	}
 	s.Finish()
-	if w := log.warnings(); len(w) != 1 || !strings.HasPrefix(w[0], "OpenTelemetry: 3 requests are not in the figures") || !strings.Contains(log.String(), "has the figures of 5 requests") {
+	if w := log.warnings(); len(w) != 1 ||
+		!strings.HasPrefix(w[0], "OpenTelemetry: 3 requests are not in the figures") ||
+		!strings.Contains(log.String(), "has the figures of 5 requests") {
 		t.Errorf("log:\n%s", log)
 	}
 }

@@ -28,10 +28,12 @@ type target struct {
 	password      string
 }
 
-// newTarget finds the collector of an address as the user wrote it. What he left out: the protocol, which the environment
-// may say and which is else HTTP; the port, which is that of the protocol, but with https that of https; and the path.
+// newTarget finds the collector of an address as the user wrote it. What he left out: the protocol, which the
+// environment may say and which is else HTTP; the port, which is that of the protocol, but with https that of https;
+// and the path.
 func newTarget(u *url.URL, e *Environment) target {
-	t := target{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: strings.HasSuffix(u.Scheme, "s"), headers: maps.Clone(e.headers)}
+	t := target{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: strings.HasSuffix(u.Scheme, "s"),
+		headers: maps.Clone(e.headers)}
 	if !t.grpc && e.grpc {
 		t.grpc = true
 	}
@@ -57,7 +59,8 @@ func newTarget(u *url.URL, e *Environment) target {
 			t.headers = map[string]string{}
 		}
 		t.password, _ = u.User.Password()
-		t.headers["authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+t.password))
+		t.headers["authorization"] = "Basic " +
+			base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+t.password))
 	}
 	return t
 }

@@ -21,13 +21,18 @@ var counters = []struct {
 	value             func(*load.Stats) int64
 }{
 	{"requests.sent", "Requests sent.", func(s *load.Stats) int64 { return s.RequestsSent }},
-	{"requests.completed", "Requests that returned and were not cut off, failures included.", func(s *load.Stats) int64 { return s.RequestsCompleted }},
-	{"requests.cancelled", "Requests cut off at the end of a phase.", func(s *load.Stats) int64 { return s.RequestsCancelled }},
+	{"requests.completed", "Requests that returned and were not cut off, failures included.",
+		func(s *load.Stats) int64 { return s.RequestsCompleted }},
+	{"requests.cancelled", "Requests cut off at the end of a phase.",
+		func(s *load.Stats) int64 { return s.RequestsCancelled }},
 	{"requests.errors", "Requests that failed.", func(s *load.Stats) int64 { return s.RequestErrors }},
 	{"sessions.sent", "Sessions started.", func(s *load.Stats) int64 { return s.SentSessions }},
-	{"sessions.completed", "Sessions whose last turn returned.", func(s *load.Stats) int64 { return s.CompletedSessions }},
-	{"sessions.cancelled", "Sessions cut off at the end of a phase.", func(s *load.Stats) int64 { return s.CancelledSessions }},
-	{"sessions.turns_total", "Turns of the sessions that were started.", func(s *load.Stats) int64 { return s.TotalSessionTurns }},
+	{"sessions.completed", "Sessions whose last turn returned.",
+		func(s *load.Stats) int64 { return s.CompletedSessions }},
+	{"sessions.cancelled", "Sessions cut off at the end of a phase.",
+		func(s *load.Stats) int64 { return s.CancelledSessions }},
+	{"sessions.turns_total", "Turns of the sessions that were started.",
+		func(s *load.Stats) int64 { return s.TotalSessionTurns }},
 }
 
 // levels go up and down: they get the signed difference, so that the sum is the value.
@@ -35,12 +40,18 @@ var levels = []struct {
 	name, unit, description string
 	value                   func(s *load.Stats, nowNS int64) float64
 }{
-	{"requests.in_flight", "1", "Requests sent that have not returned.", func(s *load.Stats, _ int64) float64 { return float64(s.RequestsInFlight()) }},
-	{"sessions.in_flight", "1", "Sessions started that have not ended.", func(s *load.Stats, _ int64) float64 { return float64(s.SessionsInFlight()) }},
-	{"phase.timeout_triggered", "1", "1 once the phase's duration is over.", func(s *load.Stats, _ int64) float64 { return bit(s.TimeoutTriggered) }},
-	{"phase.grace_timeout_triggered", "1", "1 once its grace period is over, too.", func(s *load.Stats, _ int64) float64 { return bit(s.GracePeriodTimeoutTriggered) }},
-	{"phase.was_cancelled", "1", "1 once the phase was cancelled.", func(s *load.Stats, _ int64) float64 { return bit(s.WasCancelled) }},
-	{"phase.elapsed_sec", "s", "Age of the phase, at its end if it has ended.", func(s *load.Stats, nowNS int64) float64 { return s.Elapsed(nowNS).Seconds() }},
+	{"requests.in_flight", "1", "Requests sent that have not returned.",
+		func(s *load.Stats, _ int64) float64 { return float64(s.RequestsInFlight()) }},
+	{"sessions.in_flight", "1", "Sessions started that have not ended.",
+		func(s *load.Stats, _ int64) float64 { return float64(s.SessionsInFlight()) }},
+	{"phase.timeout_triggered", "1", "1 once the phase's duration is over.",
+		func(s *load.Stats, _ int64) float64 { return bit(s.TimeoutTriggered) }},
+	{"phase.grace_timeout_triggered", "1", "1 once its grace period is over, too.",
+		func(s *load.Stats, _ int64) float64 { return bit(s.GracePeriodTimeoutTriggered) }},
+	{"phase.was_cancelled", "1", "1 once the phase was cancelled.",
+		func(s *load.Stats, _ int64) float64 { return bit(s.WasCancelled) }},
+	{"phase.elapsed_sec", "s", "Age of the phase, at its end if it has ended.",
+		func(s *load.Stats, nowNS int64) float64 { return s.Elapsed(nowNS).Seconds() }},
 }
 
 // TimingValues are the figures of a phase, each with its name: for those who pass them on in another way.
@@ -94,7 +105,8 @@ func newTiming(meter metric.Meter, l labels) (*timing, error) {
 		t.counters = append(t.counters, i)
 	}
 	for _, l := range levels {
-		i, err := meter.Float64UpDownCounter(timingPrefix+l.name, metric.WithUnit(l.unit), metric.WithDescription(l.description))
+		i, err := meter.Float64UpDownCounter(timingPrefix+l.name, metric.WithUnit(l.unit),
+			metric.WithDescription(l.description))
 		if err != nil {
 			return nil, fmt.Errorf("instrument %s: %w", l.name, err)
 		}

@@ -18,17 +18,21 @@ func TestVariablesDoNotChangeTheTransport(t *testing.T) {
 	secured.StartTLS()
 	t.Cleanup(secured.Close)
 	authority := filepath.Join(t.TempDir(), "authority.pem")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authority,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	overHTTP, overGRPC := &received{}, &received{}
 	for _, tt := range []struct {
 		name, url string
 		got       *received
-	}{{"HTTP", serveHTTP(t, overHTTP).String(), overHTTP}, {"HTTPS", secured.URL, c}, {"gRPC", serveGRPC(t, overGRPC).String(), overGRPC}} {
+	}{{"HTTP", serveHTTP(t, overHTTP).String(), overHTTP}, {"HTTPS", secured.URL, c},
+		{"gRPC", serveGRPC(t, overGRPC).String(), overGRPC}} {
 		for _, variable := range []string{
-			"OTEL_EXPORTER_OTLP_INSECURE=true", "OTEL_EXPORTER_OTLP_METRICS_INSECURE=true", "OTEL_EXPORTER_OTLP_INSECURE=false",
-			"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:1", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=http://127.0.0.1:1/else",
+			"OTEL_EXPORTER_OTLP_INSECURE=true", "OTEL_EXPORTER_OTLP_METRICS_INSECURE=true",
+			"OTEL_EXPORTER_OTLP_INSECURE=false",
+			"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:1",
+			"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=http://127.0.0.1:1/else",
 		} {
 			t.Run(tt.name+" "+variable, func(t *testing.T) {
 				name, value, _ := strings.Cut(variable, "=")

@@ -35,7 +35,8 @@ const answerExcerpt = 4 << 10
 func newWitness(config *tls.Config) *witness {
 	return &witness{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext,
-		TLSClientConfig: config.Clone(), TLSHandshakeTimeout: connectTimeout, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute,
+		TLSClientConfig: config.Clone(), TLSHandshakeTimeout: connectTimeout, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute,
 	}}
 }
 

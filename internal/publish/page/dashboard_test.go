@@ -94,7 +94,8 @@ func TestTheDashboardAsksForWhatThereIs(t *testing.T) {
 		for _, target := range p.Targets {
 			check("panel "+p.Title, target.Expr)
 			for _, l := range legendPart.FindAllStringSubmatch(target.LegendFormat, -1) {
-				if f, _ := familyOf(metricName.FindString(target.Expr)); !slices.Contains(append(ofTheScrape, f.Labels...), l[1]) {
+				if f, _ := familyOf(metricName.FindString(target.Expr)); !slices.Contains(append(ofTheScrape,
+					f.Labels...), l[1]) {
 					t.Errorf("panel %s names series by the label %s, which is not there", p.Title, l[1])
 				}
 			}
@@ -116,7 +117,8 @@ func TestThePageHasAllFamilies(t *testing.T) {
 	info := infoOf(t, "run_0001")
 	number, count, seconds, rate := 5, int64(10), 2.5, 1.5
 	for i := range info.Load {
-		info.Load[i] = PhaseLoad{Kind: info.Load[i].Kind, Concurrency: &number, PrefillConcurrency: &number, Rate: &rate, Requests: &count, DurationSeconds: &seconds}
+		info.Load[i] = PhaseLoad{Kind: info.Load[i].Kind, Concurrency: &number, PrefillConcurrency: &number,
+			Rate: &rate, Requests: &count, DurationSeconds: &seconds}
 	}
 	r := p.Begin(info)
 	r.Record(failed("Timeout", 0))

@@ -19,10 +19,13 @@ type distribution struct {
 
 // Bounds of the classic histograms. The native ones, which a scraper gets that asks for them, need none.
 var (
-	latencyBounds = []float64{.001, .0025, .005, .01, .02, .03, .05, .075, .1, .15, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 7.5, 10, 20, 30, 60, 120, 300, 600}
-	gapBounds     = []float64{.0001, .00025, .0005, .001, .002, .003, .005, .0075, .01, .015, .02, .025, .03, .04, .05, .075, .1, .15, .2, .3, .5, 1, 2, 5, 10}
-	lagBounds     = []float64{.00001, .000025, .00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
-	lengthBounds  = prometheus.ExponentialBuckets(1, 2, 21)
+	latencyBounds = []float64{.001, .0025, .005, .01, .02, .03, .05, .075, .1, .15, .2, .3, .5, .75, 1, 1.5, 2, 3, 5,
+		7.5, 10, 20, 30, 60, 120, 300, 600}
+	gapBounds = []float64{.0001, .00025, .0005, .001, .002, .003, .005, .0075, .01, .015, .02, .025, .03, .04, .05,
+		.075, .1, .15, .2, .3, .5, 1, 2, 5, 10}
+	lagBounds = []float64{.00001, .000025, .00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25,
+		.5, 1, 2.5, 5, 10}
+	lengthBounds = prometheus.ExponentialBuckets(1, 2, 21)
 )
 
 const (
@@ -34,11 +37,16 @@ const (
 )
 
 var distributions = [...]distribution{
-	{"aiperf_time_to_first_token_seconds", "Time from sending a request to its first content.", "time_to_first_token", seconds, latencyBounds},
-	{"aiperf_inter_chunk_latency_seconds", "Time between neighbouring chunks of content; all gaps of all requests.", "inter_chunk_latency", seconds, gapBounds},
-	{"aiperf_inter_token_latency_seconds", "Mean time per output token after the first, one value per request.", "inter_token_latency", seconds, gapBounds},
-	{"aiperf_request_latency_seconds", "Time from sending a request to its last content.", "request_latency", seconds, latencyBounds},
-	{"aiperf_output_sequence_length_tokens", "Output tokens of a request, reasoning included.", "output_sequence_length", 1, lengthBounds},
+	{"aiperf_time_to_first_token_seconds", "Time from sending a request to its first content.", "time_to_first_token",
+		seconds, latencyBounds},
+	{"aiperf_inter_chunk_latency_seconds", "Time between neighbouring chunks of content; all gaps of all requests.",
+		"inter_chunk_latency", seconds, gapBounds},
+	{"aiperf_inter_token_latency_seconds", "Mean time per output token after the first, one value per request.",
+		"inter_token_latency", seconds, gapBounds},
+	{"aiperf_request_latency_seconds", "Time from sending a request to its last content.", "request_latency", seconds,
+		latencyBounds},
+	{"aiperf_output_sequence_length_tokens", "Output tokens of a request, reasoning included.",
+		"output_sequence_length", 1, lengthBounds},
 	{"aiperf_input_sequence_length_tokens", "Input tokens of a request.", "input_sequence_length", 1, lengthBounds},
 }
 
@@ -49,9 +57,12 @@ type lag struct {
 }
 
 var lags = [...]lag{
-	{"aiperf_client_send_lag_seconds", "Time from the decision to send a request to the start of its sending.", before(record.CreditIssued)},
-	{"aiperf_client_schedule_lag_seconds", "Time from the arrival of a request by the plan to the start of its sending.", before(record.IntendedSend)},
-	{"aiperf_client_read_lag_seconds", "Longest time that bytes of a response lay in the kernel before they were read.", present(record.ReadLag)},
+	{"aiperf_client_send_lag_seconds", "Time from the decision to send a request to the start of its sending.",
+		before(record.CreditIssued)},
+	{"aiperf_client_schedule_lag_seconds",
+		"Time from the arrival of a request by the plan to the start of its sending.", before(record.IntendedSend)},
+	{"aiperf_client_read_lag_seconds", "Longest time that bytes of a response lay in the kernel before they were read.",
+		present(record.ReadLag)},
 }
 
 // before is how long an instant was before the start of the request.
@@ -76,8 +87,10 @@ var totals = [...]total{
 }
 
 var (
-	outcomes = total{name: "aiperf_requests_total", help: "Finished requests. Those that the end of a phase cut off are in aiperf_requests_cut_off_total."}
-	good     = total{name: "aiperf_good_requests_total", help: "Successful requests that kept all service level objectives of --goodput."}
+	outcomes = total{name: "aiperf_requests_total",
+		help: "Finished requests. Those that the end of a phase cut off are in aiperf_requests_cut_off_total."}
+	good = total{name: "aiperf_good_requests_total",
+		help: "Successful requests that kept all service level objectives of --goodput."}
 	failures = total{name: "aiperf_request_errors_total", help: "Failed requests by what went wrong."}
 )
 
@@ -108,7 +121,8 @@ func newFigures(register prometheus.Registerer) *figures {
 		return h
 	}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"phase"}, labels...))
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help},
+			append([]string{"phase"}, labels...))
 		register.MustRegister(c)
 		return c
 	}
@@ -121,7 +135,8 @@ func newFigures(register prometheus.Registerer) *figures {
 	for i, t := range totals {
 		f.totals[i] = counter(t.name, t.help)
 	}
-	f.outcomes, f.good, f.errors = counter(outcomes.name, outcomes.help, "outcome"), counter(good.name, good.help), counter(failures.name, failures.help, "type", "code")
+	f.outcomes, f.good, f.errors = counter(outcomes.name, outcomes.help, "outcome"), counter(good.name, good.help),
+		counter(failures.name, failures.help, "type", "code")
 	return f
 }
 

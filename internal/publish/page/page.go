@@ -45,7 +45,8 @@ type Page struct {
 func Listen(address string) (*Page, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another port, or 0 for any that is free", address, cause(err))
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another port, or 0 for any that is free", address,
+			cause(err))
 	}
 	p := &Page{listener: listener, served: make(chan struct{})}
 	page := promhttp.HandlerFor(p, promhttp.HandlerOpts{
@@ -58,7 +59,8 @@ func Listen(address string) (*Page, error) {
 		fmt.Fprintln(w, "aiperf: the figures of the run under way are at "+Path)
 	})
 	p.server = &http.Server{
-		Handler: routes, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: routes, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10,
 	}
 	go func() {

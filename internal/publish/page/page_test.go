@@ -57,7 +57,8 @@ func streamed(phase string, chunks ...int64) *record.Record {
 }
 
 func failed(kind string, code int) *record.Record {
-	r := &record.Record{Identity: record.Identity{Phase: record.PhaseProfiling}, Facts: record.NewFacts(), Err: &record.Error{Type: kind, Code: code, HasCode: code != 0}}
+	r := &record.Record{Identity: record.Identity{Phase: record.PhaseProfiling}, Facts: record.NewFacts(),
+		Err: &record.Error{Type: kind, Code: code, HasCode: code != 0}}
 	r.Facts[record.Failed] = 1
 	return r
 }
@@ -65,7 +66,8 @@ func failed(kind string, code int) *record.Record {
 func infoOf(t testing.TB, label string) Info {
 	ten, rate := 10, 2.5
 	return Info{
-		Label: label, BenchmarkID: "id-" + label, Version: "1", Models: []string{"b", "a"}, EndpointType: "chat", Streaming: true, Metrics: chatMetrics(t),
+		Label: label, BenchmarkID: "id-" + label, Version: "1", Models: []string{"b", "a"}, EndpointType: "chat",
+		Streaming: true, Metrics: chatMetrics(t),
 		Load: []PhaseLoad{{Kind: record.PhaseWarmup, Concurrency: &ten}, {Kind: record.PhaseProfiling, Rate: &rate}},
 	}
 }
@@ -128,7 +130,8 @@ func TestFiguresOfRequests(t *testing.T) {
 	late.Facts[record.Good] = 0
 	late.Facts[record.ReasoningTokens] = 3
 	late.Facts[record.IntendedSend] = -2 * ms
-	for _, rec := range []*record.Record{streamed(record.PhaseWarmup, 500), good, late, failed("Timeout", 0), failed("HTTPError", 503), failed("HTTPError", 503)} {
+	for _, rec := range []*record.Record{streamed(record.PhaseWarmup, 500), good, late, failed("Timeout", 0),
+		failed("HTTPError", 503), failed("HTTPError", 503)} {
 		r.Record(rec)
 	}
 	page, header := get(t, p, "text/plain")
@@ -178,7 +181,8 @@ func TestContradictoryGapsAreLeftOut(t *testing.T) {
 	r := p.Begin(infoOf(t, ""))
 	r.Record(streamed(record.PhaseProfiling, 20, 15, 45))
 	page, _ := get(t, p, "")
-	contains(t, page, `aiperf_inter_chunk_latency_seconds_count{phase="profiling"} 0`, `aiperf_requests_total{outcome="success",phase="profiling"} 1`)
+	contains(t, page, `aiperf_inter_chunk_latency_seconds_count{phase="profiling"} 0`,
+		`aiperf_requests_total{outcome="success",phase="profiling"} 1`)
 }
 
 // What an endpoint does not have is absent, not zero.
@@ -192,7 +196,8 @@ func TestFiguresThatTheRunCannotHaveAreAbsent(t *testing.T) {
 	r.Record(streamed(record.PhaseProfiling, 20, 25))
 	page, _ := get(t, p, "")
 	contains(t, page, `aiperf_request_latency_seconds_count{phase="profiling"} 1`)
-	for _, name := range []string{"aiperf_time_to_first_token", "aiperf_inter_chunk", "aiperf_output_tokens", "aiperf_good", `phase="warmup"`} {
+	for _, name := range []string{"aiperf_time_to_first_token", "aiperf_inter_chunk", "aiperf_output_tokens",
+		"aiperf_good", `phase="warmup"`} {
 		if strings.Contains(page, name) {
 			t.Errorf("the page has %s", name)
 		}
@@ -202,11 +207,15 @@ func TestFiguresThatTheRunCannotHaveAreAbsent(t *testing.T) {
 // stateOf is a run half done, with everything that a snapshot can say.
 func stateOf() State {
 	h := &trust.Health{
-		CPUShare: 0.25, CPUPeak: 0.5, CPUQuota: 4, StealShare: math.NaN(), Heap: 1 << 20, RSS: 1 << 21, Descriptors: 30, DescriptorLimit: 1024,
-		Probe: trust.Lags{Count: 3, P99: 2, Max: 3}, GC: trust.GC{Cycles: 5, PauseTotal: 2 * time.Millisecond, PauseMax: time.Millisecond, AssistShare: 0.01},
+		CPUShare: 0.25, CPUPeak: 0.5, CPUQuota: 4, StealShare: math.NaN(), Heap: 1 << 20, RSS: 1 << 21, Descriptors: 30,
+		DescriptorLimit: 1024,
+		Probe:           trust.Lags{Count: 3, P99: 2, Max: 3},
+		GC: trust.GC{Cycles: 5, PauseTotal: 2 * time.Millisecond, PauseMax: time.Millisecond,
+			AssistShare: 0.01},
 	}
 	h.Host = &trust.Host{
-		Processors: 8, BusyShare: 0.5, OthersShare: 0.125, Memory: 1 << 30, AvailableMin: 1 << 29, SwappedIn: -1, SwappedOut: -1, RetransmitShare: 0.001,
+		Processors: 8, BusyShare: 0.5, OthersShare: 0.125, Memory: 1 << 30, AvailableMin: 1 << 29, SwappedIn: -1,
+		SwappedOut: -1, RetransmitShare: 0.001,
 		CPUSome: 0.25, MemorySome: 0, MemoryFull: 0, IOSome: math.NaN(), IOFull: math.NaN(),
 		Links: []trust.Link{{Name: "eth0", ReceivedBytes: 1000, SentBytes: 50, Lost: 3, Speed: 1e9}},
 	}
@@ -215,12 +224,17 @@ func stateOf() State {
 	return State{
 		NowNS: 30e9,
 		Phases: []load.Stats{
-			{Name: "warmup", Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 5, RequestsCompleted: 5, ExpectedRequests: 5},
-			{Name: "lanes", Kind: load.Warmup, State: load.Complete, StartNS: 4e9, RequestsEndNS: 10e9, RequestsSent: 2, RequestsCompleted: 1, RequestsCancelled: 1},
-			{Name: "profiling", Kind: load.Profiling, State: load.Started, StartNS: 20e9, ExpectedRequests: 100, RequestsSent: 40, RequestsCompleted: 25, RequestsCancelled: 1,
-				SentSessions: 30, CompletedSessions: 20, CancelledSessions: 1, SkippedArrivals: 4, DroppedByCatchup: 2, TargetRate: 2.5},
+			{Name: "warmup", Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 5,
+				RequestsCompleted: 5, ExpectedRequests: 5},
+			{Name: "lanes", Kind: load.Warmup, State: load.Complete, StartNS: 4e9, RequestsEndNS: 10e9, RequestsSent: 2,
+				RequestsCompleted: 1, RequestsCancelled: 1},
+			{Name: "profiling", Kind: load.Profiling, State: load.Started, StartNS: 20e9, ExpectedRequests: 100,
+				RequestsSent: 40, RequestsCompleted: 25, RequestsCancelled: 1,
+				SentSessions: 30, CompletedSessions: 20, CancelledSessions: 1, SkippedArrivals: 4, DroppedByCatchup: 2,
+				TargetRate: 2.5},
 		},
-		Client: trust.Judge(h, &trust.Inputs{Requests: 25, ToolLag: &lag, TimestampSource: trust.SourceKernel, Metrics: []trust.Metric{{Tag: trust.TTFT, Avg: 20, P50: 20, P99: 40}}}),
+		Client: trust.Judge(h, &trust.Inputs{Requests: 25, ToolLag: &lag, TimestampSource: trust.SourceKernel,
+			Metrics: []trust.Metric{{Tag: trust.TTFT, Avg: 20, P50: 20, P99: 40}}}),
 	}
 }
 
@@ -230,18 +244,24 @@ func TestStateOfTheRun(t *testing.T) {
 	r.Show(stateOf())
 	page, _ := get(t, p, "")
 	contains(t, page,
-		`aiperf_phase_state{phase="profiling",state="started"} 1`, `aiperf_phase_state{phase="profiling",state="complete"} 0`,
+		`aiperf_phase_state{phase="profiling",state="started"} 1`,
+		`aiperf_phase_state{phase="profiling",state="complete"} 0`,
 		`aiperf_phase_state{phase="warmup",state="complete"} 1`,
-		`aiperf_phase_progress_ratio{phase="profiling"} 0.25`, `aiperf_phase_elapsed_seconds{phase="profiling"} 10`, `aiperf_phase_elapsed_seconds{phase="warmup"} 6`,
-		`aiperf_requests_sent_total{phase="profiling"} 40`, `aiperf_requests_in_flight{phase="profiling"} 14`, `aiperf_requests_cut_off_total{phase="profiling"} 1`,
-		`aiperf_requests_sent_total{phase="warmup"} 7`, `aiperf_requests_cut_off_total{phase="warmup"} 1`, `aiperf_requests_in_flight{phase="warmup"} 0`,
+		`aiperf_phase_progress_ratio{phase="profiling"} 0.25`, `aiperf_phase_elapsed_seconds{phase="profiling"} 10`,
+		`aiperf_phase_elapsed_seconds{phase="warmup"} 6`,
+		`aiperf_requests_sent_total{phase="profiling"} 40`, `aiperf_requests_in_flight{phase="profiling"} 14`,
+		`aiperf_requests_cut_off_total{phase="profiling"} 1`,
+		`aiperf_requests_sent_total{phase="warmup"} 7`, `aiperf_requests_cut_off_total{phase="warmup"} 1`,
+		`aiperf_requests_in_flight{phase="warmup"} 0`,
 		`aiperf_sessions_started_total{phase="profiling"} 30`, `aiperf_sessions_in_flight{phase="profiling"} 9`,
 		`aiperf_arrivals_skipped_total{phase="profiling"} 4`, `aiperf_arrivals_dropped_total{phase="profiling"} 2`,
 		`aiperf_target_request_rate{phase="profiling"} 2.5`,
 		`aiperf_client_verdict{verdict="client_limited"} 1`, `aiperf_client_verdict{verdict="valid"} 0`,
 		`aiperf_client_finding{code="tool_lag",leads_to="client_limited"} 1`,
-		`aiperf_client_cpu_ratio 0.25`, `aiperf_client_cpu_quota_cores 4`, `aiperf_client_gc_pause_seconds_total 0.002`, `aiperf_client_gc_cycles_total 5`,
-		`aiperf_host_cpu_busy_ratio 0.5`, `aiperf_host_network_received_bytes_total{device="eth0"} 1000`, `aiperf_host_pressure_ratio{kind="some",resource="cpu"} 0.25`,
+		`aiperf_client_cpu_ratio 0.25`, `aiperf_client_cpu_quota_cores 4`, `aiperf_client_gc_pause_seconds_total 0.002`,
+		`aiperf_client_gc_cycles_total 5`,
+		`aiperf_host_cpu_busy_ratio 0.5`, `aiperf_host_network_received_bytes_total{device="eth0"} 1000`,
+		`aiperf_host_pressure_ratio{kind="some",resource="cpu"} 0.25`,
 		`aiperf_host_memory_available_min_bytes 5.36870912e+08`,
 		`aiperf_client_timer_delay_p99_seconds 0.002`, `aiperf_client_open_descriptors_peak 30`,
 	)
@@ -261,11 +281,14 @@ func TestProgressOfTheSecondOfTwoPhases(t *testing.T) {
 	p := open(t)
 	r := p.Begin(infoOf(t, ""))
 	r.Show(State{NowNS: 7e9, Phases: []load.Stats{
-		{Index: 0, Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 40, RequestsCompleted: 40, ExpectedRequests: 40},
-		{Index: 1, Kind: load.Warmup, State: load.Started, StartNS: 4e9, RequestsSent: 10, RequestsCompleted: 5, ExpectedRequests: 50},
+		{Index: 0, Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 40,
+			RequestsCompleted: 40, ExpectedRequests: 40},
+		{Index: 1, Kind: load.Warmup, State: load.Started, StartNS: 4e9, RequestsSent: 10, RequestsCompleted: 5,
+			ExpectedRequests: 50},
 	}})
 	page, _ := get(t, p, "")
-	contains(t, page, `aiperf_phase_progress_ratio{phase="warmup"} 0.1`, `aiperf_requests_sent_total{phase="warmup"} 50`, `aiperf_phase_elapsed_seconds{phase="warmup"} 3`)
+	contains(t, page, `aiperf_phase_progress_ratio{phase="warmup"} 0.1`,
+		`aiperf_requests_sent_total{phase="warmup"} 50`, `aiperf_phase_elapsed_seconds{phase="warmup"} 3`)
 }
 
 // There is no verdict on requests that have not come yet; at the end their absence is one.
@@ -296,7 +319,8 @@ func TestErrorsOfAServerAreBounded(t *testing.T) {
 	if n := strings.Count(page, "\naiperf_request_errors_total{"); n != errorKinds+1 {
 		t.Errorf("%d series of errors, want %d", n, errorKinds+1)
 	}
-	contains(t, page, fmt.Sprintf(`aiperf_request_errors_total{code="",phase="profiling",type="other"} %d`, 2*errorKinds))
+	contains(t, page, fmt.Sprintf(`aiperf_request_errors_total{code="",phase="profiling",type="other"} %d`,
+		2*errorKinds))
 	if !strings.Contains(page, `type="kind 0xxx`) {
 		t.Error("the bytes that are no text are still there")
 	}
@@ -344,7 +368,8 @@ func TestNativeHistograms(t *testing.T) {
 				total += n
 			}
 			if h.GetSchema() != 3 || total != 1000 || h.GetSampleCount() != 1000 || len(h.PositiveDelta) > nativeMost {
-				t.Errorf("schema %d, %d in %d buckets, count %d", h.GetSchema(), total, len(h.PositiveDelta), h.GetSampleCount())
+				t.Errorf("schema %d, %d in %d buckets, count %d", h.GetSchema(), total, len(h.PositiveDelta),
+					h.GetSampleCount())
 			}
 			if len(h.Bucket) != len(latencyBounds) {
 				t.Errorf("%d classic buckets", len(h.Bucket))
@@ -369,7 +394,8 @@ func TestRunsOfASeries(t *testing.T) {
 		}
 	}
 	page, _ = get(t, p, "")
-	contains(t, page, `aiperf_requests_total{outcome="success",phase="profiling",run="run_0002"} 2`, `aiperf_requests_total{outcome="success",phase="profiling",run="run_0003"} 3`,
+	contains(t, page, `aiperf_requests_total{outcome="success",phase="profiling",run="run_0002"} 2`,
+		`aiperf_requests_total{outcome="success",phase="profiling",run="run_0003"} 3`,
 		`aiperf_requests_in_flight{phase="profiling",run="run_0002"} 14`)
 	if strings.Contains(page, "run_0001") {
 		t.Error("the first of three runs is still there")
@@ -383,7 +409,8 @@ func TestAPageThatCannotBeHad(t *testing.T) {
 	}
 	defer l.Close()
 	address := l.Addr().String()
-	if _, err = Listen(address); err == nil || !strings.HasPrefix(err.Error(), "cannot listen on "+address+": ") || strings.Count(err.Error(), address) != 1 {
+	if _, err = Listen(address); err == nil || !strings.HasPrefix(err.Error(), "cannot listen on "+address+": ") ||
+		strings.Count(err.Error(), address) != 1 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -443,7 +470,8 @@ func TestAPageHasWholeRequests(t *testing.T) {
 		counts := map[string]float64{}
 		for _, f := range families {
 			for _, m := range f.Metric {
-				if !slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetValue() == record.PhaseProfiling }) {
+				if !slices.ContainsFunc(m.Label,
+					func(l *dto.LabelPair) bool { return l.GetValue() == record.PhaseProfiling }) {
 					continue
 				}
 				if h := m.Histogram; h != nil {
@@ -454,7 +482,8 @@ func TestAPageHasWholeRequests(t *testing.T) {
 			}
 		}
 		n := counts["aiperf_requests_total"]
-		if counts["aiperf_request_latency_seconds"] != n || counts["aiperf_inter_chunk_latency_seconds"] != 2*n || counts["aiperf_output_tokens_total"] != 3*n {
+		if counts["aiperf_request_latency_seconds"] != n || counts["aiperf_inter_chunk_latency_seconds"] != 2*n ||
+			counts["aiperf_output_tokens_total"] != 3*n {
 			t.Fatalf("figures of half a request: %v", counts)
 		}
 	}

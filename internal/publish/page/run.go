@@ -91,8 +91,9 @@ var infoFamily = Family{"aiperf_info", "gauge", "1; the labels say what is being
 func (r *Run) infoGauge() prometheus.Collector {
 	models := slices.Sorted(slices.Values(r.info.Models))
 	labels := prometheus.Labels{
-		"benchmark_id": r.info.BenchmarkID, "model": strings.Join(slices.Compact(models), ","), "endpoint_type": r.info.EndpointType,
-		"streaming": strconv.FormatBool(r.info.Streaming), "version": r.info.Version,
+		"benchmark_id": r.info.BenchmarkID, "model": strings.Join(slices.Compact(models), ","),
+		"endpoint_type": r.info.EndpointType,
+		"streaming":     strconv.FormatBool(r.info.Streaming), "version": r.info.Version,
 	}
 	for _, l := range r.info.Load {
 		if l.Kind != record.PhaseProfiling {

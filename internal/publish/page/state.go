@@ -38,43 +38,54 @@ func counter(name, help string, labels ...string) level {
 
 // What the load does.
 var (
-	phaseState      = gauge("aiperf_phase_state", "1 for the state that a phase is in: created, started, sending_complete or complete.", "phase", "state")
-	phaseProgress   = gauge("aiperf_phase_progress_ratio", "How much of a phase is done, by the stop condition that is closest.", "phase")
-	phaseElapsed    = gauge("aiperf_phase_elapsed_seconds", "Age of a phase, at its end once it has ended.", "phase")
-	requestsSent    = counter("aiperf_requests_sent_total", "Requests that were sent.", "phase")
-	requestsCutOff  = counter("aiperf_requests_cut_off_total", "Requests in flight that the end of the phase cut off.", "phase")
+	phaseState = gauge("aiperf_phase_state",
+		"1 for the state that a phase is in: created, started, sending_complete or complete.", "phase", "state")
+	phaseProgress = gauge("aiperf_phase_progress_ratio",
+		"How much of a phase is done, by the stop condition that is closest.", "phase")
+	phaseElapsed   = gauge("aiperf_phase_elapsed_seconds", "Age of a phase, at its end once it has ended.", "phase")
+	requestsSent   = counter("aiperf_requests_sent_total", "Requests that were sent.", "phase")
+	requestsCutOff = counter("aiperf_requests_cut_off_total", "Requests in flight that the end of the phase cut off.",
+		"phase")
 	requestsFlying  = gauge("aiperf_requests_in_flight", "Requests that were sent and have not returned.", "phase")
 	sessionsSent    = counter("aiperf_sessions_started_total", "Sessions of which the first request was sent.", "phase")
 	sessionsDone    = counter("aiperf_sessions_completed_total", "Sessions that are complete.", "phase")
 	sessionsFlying  = gauge("aiperf_sessions_in_flight", "Sessions that were started and have not ended.", "phase")
 	skippedArrivals = counter("aiperf_arrivals_skipped_total", "Arrivals that found no free slot.", "phase")
-	droppedArrivals = counter("aiperf_arrivals_dropped_total", "Arrivals that were given up because the client had been held up.", "phase")
-	targetRate      = gauge("aiperf_target_request_rate", "Requests per second by the plan.", "phase")
+	droppedArrivals = counter("aiperf_arrivals_dropped_total",
+		"Arrivals that were given up because the client had been held up.", "phase")
+	targetRate = gauge("aiperf_target_request_rate", "Requests per second by the plan.", "phase")
 )
 
 // What the load was configured to be.
 var (
 	configuredConcurrency = gauge("aiperf_configured_concurrency", "Requests at a time that were asked for.", "phase")
-	configuredPrefill     = gauge("aiperf_configured_prefill_concurrency", "Requests at a time without a first token that were asked for.", "phase")
-	configuredRate        = gauge("aiperf_configured_request_rate", "Requests per second that were asked for.", "phase")
-	configuredRequests    = gauge("aiperf_configured_requests", "Requests that were asked for.", "phase")
-	configuredDuration    = gauge("aiperf_configured_duration_seconds", "Length of the phase that was asked for.", "phase")
+	configuredPrefill     = gauge("aiperf_configured_prefill_concurrency",
+		"Requests at a time without a first token that were asked for.", "phase")
+	configuredRate     = gauge("aiperf_configured_request_rate", "Requests per second that were asked for.", "phase")
+	configuredRequests = gauge("aiperf_configured_requests", "Requests that were asked for.", "phase")
+	configuredDuration = gauge("aiperf_configured_duration_seconds", "Length of the phase that was asked for.", "phase")
 )
 
 // How the client does, since the start of the profiling phase.
 var (
-	verdict          = gauge("aiperf_client_verdict", "1 for the verdict on the client's own influence, as far as is known: valid, client_limited or inconclusive.", "verdict")
-	finding          = gauge("aiperf_client_finding", "1 for each finding of the verdict; leads_to is the verdict that it leads to.", "code", "leads_to")
-	clientShare      = gauge("aiperf_client_error_bound_seconds", "Upper limit of the client's own share in the 99th percentile of a metric.", "metric")
-	cpuShare         = gauge("aiperf_client_cpu_ratio", "Part of its processors that the client used.")
-	cpuPeak          = gauge("aiperf_client_cpu_peak_ratio", "The largest such part in a quarter of a second.")
-	cpuQuota         = gauge("aiperf_client_cpu_quota_cores", "Processors that the client may use.")
-	timerDelay       = gauge("aiperf_client_timer_delay_p99_seconds", "By how much timers fired late, 99th percentile.")
-	timerDelayMax    = gauge("aiperf_client_timer_delay_max_seconds", "By how much a timer fired late at most.")
-	gcCycles         = counter("aiperf_client_gc_cycles_total", "Garbage collections.")
-	gcPauses         = counter("aiperf_client_gc_pause_seconds_total", "Time in which garbage collection stopped the client.")
-	gcPauseMax       = gauge("aiperf_client_gc_pause_max_seconds", "The longest such time.")
-	gcAssist         = gauge("aiperf_client_gc_assist_ratio", "Part of the processor time in which requests had to help the garbage collection.")
+	verdict = gauge("aiperf_client_verdict",
+		"1 for the verdict on the client's own influence, as far as is known: valid, client_limited or inconclusive.",
+		"verdict")
+	finding = gauge("aiperf_client_finding",
+		"1 for each finding of the verdict; leads_to is the verdict that it leads to.", "code", "leads_to")
+	clientShare = gauge("aiperf_client_error_bound_seconds",
+		"Upper limit of the client's own share in the 99th percentile of a metric.", "metric")
+	cpuShare      = gauge("aiperf_client_cpu_ratio", "Part of its processors that the client used.")
+	cpuPeak       = gauge("aiperf_client_cpu_peak_ratio", "The largest such part in a quarter of a second.")
+	cpuQuota      = gauge("aiperf_client_cpu_quota_cores", "Processors that the client may use.")
+	timerDelay    = gauge("aiperf_client_timer_delay_p99_seconds", "By how much timers fired late, 99th percentile.")
+	timerDelayMax = gauge("aiperf_client_timer_delay_max_seconds", "By how much a timer fired late at most.")
+	gcCycles      = counter("aiperf_client_gc_cycles_total", "Garbage collections.")
+	gcPauses      = counter("aiperf_client_gc_pause_seconds_total",
+		"Time in which garbage collection stopped the client.")
+	gcPauseMax = gauge("aiperf_client_gc_pause_max_seconds", "The longest such time.")
+	gcAssist   = gauge("aiperf_client_gc_assist_ratio",
+		"Part of the processor time in which requests had to help the garbage collection.")
 	heapBytes        = gauge("aiperf_client_heap_peak_bytes", "The largest heap.")
 	residentBytes    = gauge("aiperf_client_resident_memory_peak_bytes", "The most memory that was in use.")
 	descriptorsOpen  = gauge("aiperf_client_open_descriptors_peak", "The most file descriptors that were open.")
@@ -83,18 +94,24 @@ var (
 
 // What the machine that the client runs on does, all programs together, since the start of the profiling phase.
 var (
-	hostBusy        = gauge("aiperf_host_cpu_busy_ratio", "Part of the time of the machine's processors in which they worked.")
-	hostOthers      = gauge("aiperf_host_cpu_others_ratio", "The part of it that other programs used.")
-	hostSteal       = gauge("aiperf_host_cpu_steal_ratio", "Part of the processors' time that the hypervisor gave to others.")
-	hostProcessors  = gauge("aiperf_host_processors", "Processors of the machine.")
-	hostMemory      = gauge("aiperf_host_memory_bytes", "Memory of the machine.")
-	hostAvailable   = gauge("aiperf_host_memory_available_min_bytes", "The least memory that could still be used.")
-	hostReceived    = counter("aiperf_host_network_received_bytes_total", "Bytes that an interface received.", "device")
-	hostSent        = counter("aiperf_host_network_sent_bytes_total", "Bytes that an interface sent.", "device")
-	hostLost        = counter("aiperf_host_network_lost_packets_total", "Packets that an interface dropped or that were broken, both ways.", "device")
-	hostSpeed       = gauge("aiperf_host_network_speed_bytes", "Bytes per second that an interface can carry.", "device")
+	hostBusy = gauge("aiperf_host_cpu_busy_ratio",
+		"Part of the time of the machine's processors in which they worked.")
+	hostOthers = gauge("aiperf_host_cpu_others_ratio", "The part of it that other programs used.")
+	hostSteal  = gauge("aiperf_host_cpu_steal_ratio",
+		"Part of the processors' time that the hypervisor gave to others.")
+	hostProcessors = gauge("aiperf_host_processors", "Processors of the machine.")
+	hostMemory     = gauge("aiperf_host_memory_bytes", "Memory of the machine.")
+	hostAvailable  = gauge("aiperf_host_memory_available_min_bytes", "The least memory that could still be used.")
+	hostReceived   = counter("aiperf_host_network_received_bytes_total", "Bytes that an interface received.", "device")
+	hostSent       = counter("aiperf_host_network_sent_bytes_total", "Bytes that an interface sent.", "device")
+	hostLost       = counter("aiperf_host_network_lost_packets_total",
+		"Packets that an interface dropped or that were broken, both ways.", "device")
+	hostSpeed = gauge("aiperf_host_network_speed_bytes", "Bytes per second that an interface can carry.",
+		"device")
 	hostRetransmits = gauge("aiperf_host_tcp_retransmit_ratio", "Part of the TCP segments sent that were sent again.")
-	hostPressure    = gauge("aiperf_host_pressure_ratio", "Part of the time in which some tasks, or all (full), stood still for lack of cpu, memory or io.", "resource", "kind")
+	hostPressure    = gauge("aiperf_host_pressure_ratio",
+		"Part of the time in which some tasks, or all (full), stood still for lack of cpu, memory or io.", "resource",
+		"kind")
 )
 
 // stateCollector makes figures of a run's last snapshot. The page is locked while it does.
@@ -279,7 +296,8 @@ func (e emitter) host(h *trust.Host) {
 		resource, kind string
 		share          float64
 	}{
-		{"cpu", "some", h.CPUSome}, {"memory", "some", h.MemorySome}, {"memory", "full", h.MemoryFull}, {"io", "some", h.IOSome}, {"io", "full", h.IOFull},
+		{"cpu", "some", h.CPUSome}, {"memory", "some", h.MemorySome}, {"memory", "full", h.MemoryFull},
+		{"io", "some", h.IOSome}, {"io", "full", h.IOFull},
 	} {
 		e.put(hostPressure, p.share, p.resource, p.kind)
 	}

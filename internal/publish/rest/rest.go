@@ -1,5 +1,5 @@
-// Package rest makes requests to the services that results are uploaded to: JSON bodies and files, some more tries for a
-// service that is busy, and errors in words for users that never hold credentials.
+// Package rest makes requests to the services that results are uploaded to: JSON bodies and files, some more tries for
+// a service that is busy, and errors in words for users that never hold credentials.
 package rest
 
 import (
@@ -128,13 +128,15 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, out any) (p *
 	}
 	if response.StatusCode/100 != 2 {
 		p = c.refused(response, answer)
-		return p, p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable || p.Kind == Busy && !r.Once
+		return p, p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable ||
+			p.Kind == Busy && !r.Once
 	}
 	if out == nil {
 		return nil, false
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return &Problem{Text: "answered with something that is no JSON of this interface; is the address right?", Kind: Refused, Status: response.StatusCode}, false
+		return &Problem{Text: "answered with something that is no JSON of this interface; is the address right?",
+			Kind: Refused, Status: response.StatusCode}, false
 	}
 	return nil, false
 }
@@ -179,12 +181,15 @@ func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Req
 func (c *Client) failed(err error, once bool) (p *Problem, again bool) {
 	var timeout net.Error
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
+		timeout.Timeout():
 		return &Problem{Text: "did not answer in time", Kind: Hung}, false
 	case neterr.IsCertificate(err):
 		return &Problem{Text: "cannot be reached: " + c.words(err) + "; " + c.Trust, Kind: Refused}, false
-	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"), strings.Contains(err.Error(), "first record does not look like a TLS handshake"):
-		return &Problem{Text: "cannot be reached: this server speaks no TLS; write the address with http://", Kind: Refused}, false
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"),
+		strings.Contains(err.Error(), "first record does not look like a TLS handshake"):
+		return &Problem{Text: "cannot be reached: this server speaks no TLS; write the address with http://",
+			Kind: Refused}, false
 	}
 	var operation *net.OpError
 	connected := !errors.As(err, &operation) || operation.Op != "dial"

@@ -22,9 +22,10 @@ func TestTries(t *testing.T) {
 		problem  string
 		wantKind Kind
 	}{
-		"at once":                       {[]int{200}, false, 1, "", 0},
-		"busy, then ready":              {[]int{503, 429, 200}, false, 3, "", 0},
-		"busy all the time":             {[]int{500, 500, 500, 200}, false, 3, "answered 500 Internal Server Error", Busy},
+		"at once":          {[]int{200}, false, 1, "", 0},
+		"busy, then ready": {[]int{503, 429, 200}, false, 3, "", 0},
+		"busy all the time": {[]int{500, 500, 500, 200}, false, 3, "answered 500 Internal Server Error",
+			Busy},
 		"refused":                       {[]int{400, 200}, false, 1, "answered 400 Bad Request", Refused},
 		"not known whether it was done": {[]int{500, 200}, true, 1, "answered 500 Internal Server Error", Busy},
 		"known that it was not":         {[]int{503, 200}, true, 2, "", 0},
@@ -44,7 +45,8 @@ func TestTries(t *testing.T) {
 				Method: http.MethodPut, URL: s.URL, Once: c.once, Size: 4,
 				Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("file")), nil },
 			}, nil)
-			if asked.Load() != c.asked || (p == nil) != (c.problem == "") || p != nil && (p.Text != c.problem || p.Kind != c.wantKind) || last.Load() != "file" {
+			if asked.Load() != c.asked || (p == nil) != (c.problem == "") || p != nil &&
+				(p.Text != c.problem || p.Kind != c.wantKind) || last.Load() != "file" {
 				t.Errorf("asked %d times, %v, last body %q", asked.Load(), p, last.Load())
 			}
 		})
@@ -58,11 +60,13 @@ func TestMessagesOfOthersAreOneShortLineWithoutSecrets(t *testing.T) {
 	}))
 	defer s.Close()
 	client := Client{
-		HTTP: s.Client(), Credentials: "log in", Explain: func(body []byte) (string, string) { return "", string(body) },
-		Redact: func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
+		HTTP: s.Client(), Credentials: "log in",
+		Explain: func(body []byte) (string, string) { return "", string(body) },
+		Redact:  func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
 	}
 	p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil)
-	if p == nil || strings.Contains(p.Text, "\n") || !utf8.ValidString(p.Text) || strings.Contains(p.Text, "s3cret") || len([]rune(p.Text)) > 400 || !strings.HasSuffix(p.Text, "…; log in") {
+	if p == nil || strings.Contains(p.Text, "\n") || !utf8.ValidString(p.Text) || strings.Contains(p.Text, "s3cret") ||
+		len([]rune(p.Text)) > 400 || !strings.HasSuffix(p.Text, "…; log in") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -74,7 +78,8 @@ func TestAnEndlessAnswerEndsInTime(t *testing.T) {
 	}))
 	defer s.Close()
 	client := Client{HTTP: s.Client(), Timeout: 50 * time.Millisecond}
-	if p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil); p == nil || p.Kind != Hung {
+	if p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil); p == nil ||
+		p.Kind != Hung {
 		t.Errorf("%+v", p)
 	}
 }

@@ -80,7 +80,8 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 	if len(o.Stats) == 0 {
 		o.Stats = []string{"avg", "p50", "p99"}
 	}
-	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next), Incomplete: incomplete(base, next)}
+	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next),
+		Incomplete: incomplete(base, next)}
 	for _, tag := range tagsOf(o.Tags) {
 		if !next.has(tag) && base.has(tag) {
 			c.Missing = append(c.Missing, tag)
@@ -100,16 +101,20 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 		return nil, fmt.Errorf("%s and %s have no figure in common", base.Name, next.Name)
 	}
 	if len(c.Missing) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "), base.Name))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "),
+			base.Name))
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
-		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same kind may differ by more; give folders of repeats to know")
+		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same "+
+			"kind may differ by more; give folders of repeats to know")
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method == MethodTooFew }) {
 		c.Notes = append(c.Notes, tooFewNote(c))
 	}
 	if n := c.judged(); n > 1 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would differ by chance alone; --metrics and --stats name those that matter", n, 100*o.Confidence, float64(n)*(1-o.Confidence)))
+		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would "+
+			"differ by chance alone; --metrics and --stats name those that matter", n, 100*o.Confidence,
+			float64(n)*(1-o.Confidence)))
 	}
 	return c, nil
 }
@@ -131,10 +136,12 @@ func checkAsked(base, next *System, o Options) error {
 		_, percentile := percentileOf(stat)
 		switch {
 		case !percentile && !slices.Contains(distributionStats, stat):
-			faults = append(faults, fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99", quote(stat), strings.Join(distributionStats, ", ")))
+			faults = append(faults, fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99",
+				quote(stat), strings.Join(distributionStats, ", ")))
 		case base.hasStat(stat) || next.hasStat(stat):
 		case percentile:
-			faults = append(faults, fmt.Errorf("neither %s nor %s has a %s; aiperf report RUN --percentiles %s computes it", base.Name, next.Name, stat, stat[1:]))
+			faults = append(faults, fmt.Errorf("neither %s nor %s has a %s; aiperf report RUN --percentiles %s "+
+				"computes it", base.Name, next.Name, stat, stat[1:]))
 		default:
 			faults = append(faults, fmt.Errorf("neither %s nor %s has the statistic %s", base.Name, next.Name, stat))
 		}
@@ -169,7 +176,8 @@ func (c *Comparison) figure(tag, stat string) (Figure, bool, error) {
 	if !okA || !okB {
 		return Figure{}, false, nil
 	}
-	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: c.Base.unitOf(tag, stat), Base: a.mean, New: b.mean, Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
+	f := Figure{Tag: tag, Stat: stat, Header: tag, Unit: c.Base.unitOf(tag, stat), Base: a.mean, New: b.mean,
+		Low: math.NaN(), High: math.NaN(), Noise: math.NaN()}
 	if d, known := metrics.Lookup(tag); known {
 		f.Header = d.Header
 	}
@@ -292,6 +300,7 @@ func (c *Comparison) Object() artifact.Object {
 	}
 	return artifact.Object{
 		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
-		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
+		{Key: "notes", Value: append([]string{}, c.Notes...)},
+		{Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
 	}
 }

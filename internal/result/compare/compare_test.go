@@ -29,7 +29,8 @@ func writeRun(t *testing.T, dir string, latencies []float64, throughput float64,
 		"request_latency": {"unit": "ms", "avg": %v, "p50": %v, "p99": %v, "std": %v, "count": %d},
 		"output_sequence_length": {"unit": "tokens", "avg": %v, "std": 0.1, "count": 1000},
 		"input_config": {}%s}`, throughput, avg, avg, most, (most-least)/4, len(latencies), throughput, more)
-	for name, text := range map[string]string{"profile_export_aiperf.json": summary, "profile_export.jsonl": lines.String()} {
+	for name, text := range map[string]string{"profile_export_aiperf.json": summary,
+		"profile_export.jsonl": lines.String()} {
 		if name == "profile_export.jsonl" && more == "" || name != "profile_export.jsonl" {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -84,7 +85,8 @@ func TestPairsShowWhatSpreadHides(t *testing.T) {
 	writeRun(t, next, latencies(2, 200, 1.02), 10, "")
 	writeRun(t, fewer, latencies(2, 120, 1.02), 10, "")
 	f := compared(t, base, next, Options{}).find(t, "request_latency", "avg")
-	if f.Verdict != Worse || f.Method != MethodPaired || f.Low <= 0 || f.Low > f.New-f.Base || f.High < f.New-f.Base || f.High > 6 {
+	if f.Verdict != Worse || f.Method != MethodPaired || f.Low <= 0 || f.Low > f.New-f.Base || f.High < f.New-f.Base ||
+		f.High > 6 {
 		t.Errorf("pairs: %+v", f)
 	}
 	f = compared(t, next, base, Options{}).find(t, "request_latency", "avg")
@@ -137,7 +139,8 @@ func TestRepeatsKnowTheNoiseBetweenRuns(t *testing.T) {
 	}{{near, Same, Same}, {far, Worse, Worse}, {one, Worse, Worse}} {
 		result := compared(t, base, c.path, Options{})
 		latency, rate := result.find(t, "request_latency", "avg"), result.find(t, "request_throughput", "avg")
-		if latency.Verdict != c.latency || rate.Verdict != c.rate || latency.Method != MethodRepeats || rate.Method != MethodRepeats {
+		if latency.Verdict != c.latency || rate.Verdict != c.rate || latency.Method != MethodRepeats ||
+			rate.Method != MethodRepeats {
 			t.Errorf("%s: %+v, %+v", c.path, latency, rate)
 		}
 		if math.Abs(rate.Noise-0.0634) > 0.001 { // s / mean of 10/1, 10/1.1, 10/0.95, 10/1.05
@@ -155,8 +158,10 @@ func TestIntervalsOfRepeats(t *testing.T) {
 		base, next []float64
 		low, high  float64
 	}{
-		{[]float64{10, 12}, []float64{20, 22}, 10 - 4.302653*math.Sqrt2, 10 + 4.302653*math.Sqrt2},                    // 2 degrees of freedom
-		{[]float64{100, 102, 98}, []float64{110}, 10 - 4.302653*2*math.Sqrt(4.0/3), 10 + 4.302653*2*math.Sqrt(4.0/3)}, // s = 2
+		// 2 degrees of freedom
+		{[]float64{10, 12}, []float64{20, 22}, 10 - 4.302653*math.Sqrt2, 10 + 4.302653*math.Sqrt2},
+		// s = 2
+		{[]float64{100, 102, 98}, []float64{110}, 10 - 4.302653*2*math.Sqrt(4.0/3), 10 + 4.302653*2*math.Sqrt(4.0/3)},
 		{[]float64{110}, []float64{100, 102, 98}, -10 - 4.302653*2*math.Sqrt(4.0/3), -10 + 4.302653*2*math.Sqrt(4.0/3)},
 		{[]float64{7, 7}, []float64{7, 7}, 0, 0},
 	} {
@@ -176,12 +181,14 @@ func TestSummariesAlone(t *testing.T) {
 	dir := t.TempDir()
 	base, next := filepath.Join(dir, "base"), filepath.Join(dir, "next")
 	writeRun(t, base, latencies(1, 200, 1), 10, `, "was_cancelled": false`)
-	writeRun(t, next, latencies(1, 200, 1.5), 20, `, "was_cancelled": true, "percentile_bounds": {"request_latency": {"p50": {"low": 280, "high": 320}}}`)
+	writeRun(t, next, latencies(1, 200, 1.5), 20,
+		`, "was_cancelled": true, "percentile_bounds": {"request_latency": {"p50": {"low": 280, "high": 320}}}`)
 	c := compared(t, base, next, Options{})
 	if f := c.find(t, "request_latency", "avg"); f.Verdict != Worse || f.Method != MethodBounds {
 		t.Errorf("average: %+v", f)
 	}
-	for _, f := range []Figure{c.find(t, "request_latency", "p99"), c.find(t, "request_latency", "p50"), c.find(t, "request_throughput", "avg")} {
+	for _, f := range []Figure{c.find(t, "request_latency", "p99"), c.find(t, "request_latency", "p50"),
+		c.find(t, "request_throughput", "avg")} {
 		if f.Verdict != Undecided || !math.IsNaN(f.Low) {
 			t.Errorf("%+v", f)
 		}
@@ -194,10 +201,13 @@ func TestSummariesAlone(t *testing.T) {
 func TestBoundsOfBothSummaries(t *testing.T) {
 	dir := t.TempDir()
 	base, next := filepath.Join(dir, "base"), filepath.Join(dir, "next")
-	writeRun(t, base, []float64{200}, 10, `, "percentile_bounds": {"request_latency": {"p50": {"low": 190, "high": 204}}}`)
-	writeRun(t, next, []float64{210}, 10, `, "percentile_bounds": {"request_latency": {"p50": {"low": 207, "high": 215}}}`)
+	writeRun(t, base, []float64{200}, 10,
+		`, "percentile_bounds": {"request_latency": {"p50": {"low": 190, "high": 204}}}`)
+	writeRun(t, next, []float64{210}, 10,
+		`, "percentile_bounds": {"request_latency": {"p50": {"low": 207, "high": 215}}}`)
 	// 10 − √(3² + 4²) … 10 + √(5² + 10²)
-	if f := compared(t, base, next, Options{}).find(t, "request_latency", "p50"); f.Verdict != Worse || math.Abs(f.Low-5) > 1e-9 || math.Abs(f.High-(10+math.Sqrt(125))) > 1e-9 {
+	if f := compared(t, base, next, Options{}).find(t, "request_latency", "p50"); f.Verdict != Worse ||
+		math.Abs(f.Low-5) > 1e-9 || math.Abs(f.High-(10+math.Sqrt(125))) > 1e-9 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -213,7 +223,8 @@ func TestNotesOfRunsOfDifferentKinds(t *testing.T) {
 		t.Errorf("a killed run: incomplete %t", c.Incomplete)
 	}
 	all := strings.Join(c.Notes, "\n")
-	for _, want := range []string{"differ in their configuration", "verdict on the client's own influence is client_limited", "is not complete: killed"} {
+	for _, want := range []string{"differ in their configuration",
+		"verdict on the client's own influence is client_limited", "is not complete: killed"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q among\n%s", want, all)
 		}
@@ -229,16 +240,20 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	if err := os.Mkdir(empty, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(empty); err == nil || !strings.Contains(err.Error(), "neither the summary of a run nor folders of repeats") {
+	if _, err := Load(empty); err == nil ||
+		!strings.Contains(err.Error(), "neither the summary of a run nor folders of repeats") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	writeRun(t, filepath.Join(dir, "a"), []float64{1}, 1, "")
 	a, _ := Load(filepath.Join(dir, "a"))
-	if _, err := Compare(&a, &a, Options{Tags: []string{"image_latency"}}); err == nil || !strings.Contains(err.Error(), `has "image_latency"`) {
+	if _, err := Compare(&a, &a, Options{Tags: []string{"image_latency"}}); err == nil ||
+		!strings.Contains(err.Error(), `has "image_latency"`) {
 		t.Errorf("a metric that neither has: %v", err)
 	}
-	_, err := Compare(&a, &a, Options{Tags: []string{"request_latency", "request_latenci"}, Stats: []string{"p99", "p42"}})
-	if err == nil || !strings.Contains(err.Error(), `"request_latenci", did you mean request_latency?`) || !strings.Contains(err.Error(), "has a p42") || strings.Contains(err.Error(), "p99") {
+	_, err := Compare(&a, &a, Options{Tags: []string{"request_latency", "request_latenci"},
+		Stats: []string{"p99", "p42"}})
+	if err == nil || !strings.Contains(err.Error(), `"request_latenci", did you mean request_latency?`) ||
+		!strings.Contains(err.Error(), "has a p42") || strings.Contains(err.Error(), "p99") {
 		t.Errorf("a metric and a statistic that neither has: %v", err)
 	}
 }
@@ -249,7 +264,8 @@ func TestTables(t *testing.T) {
 	c := compared(t, dir, dir, Options{})
 	c.New.Name = "a|b"
 	text, page := c.Text(), c.Markdown()
-	if !strings.Contains(text, "Request Latency (ms)") || !strings.Contains(text, "no difference") || !strings.Contains(text, "note: ") {
+	if !strings.Contains(text, "Request Latency (ms)") || !strings.Contains(text, "no difference") ||
+		!strings.Contains(text, "note: ") {
 		t.Error(text)
 	}
 	rows := 0

@@ -14,8 +14,9 @@ var directions = map[string]int{
 	"osl_mismatch_count": -1, "usage_discrepancy_count": -1, "video_peak_memory": -1,
 	"usage_prompt_tokens_diff_pct": -1, "usage_completion_tokens_diff_pct": -1, "usage_reasoning_tokens_diff_pct": -1,
 	// What was asked, and for how long; how a server fails.
-	"benchmark_duration": 0, "audio_duration": 0, "usage_prompt_audio_seconds": 0, "total_usage_prompt_audio_seconds": 0,
-	"error_latency": 0,
+	"benchmark_duration": 0, "audio_duration": 0, "usage_prompt_audio_seconds": 0,
+	"total_usage_prompt_audio_seconds": 0,
+	"error_latency":                    0,
 }
 
 // direction is which way a metric improves: 1 up, −1 down, 0 neither, as lengths and counts.
@@ -26,7 +27,8 @@ func direction(tag, display string) int {
 	switch unit.Unit(display) {
 	case unit.Milliseconds, unit.Seconds, unit.Microseconds, unit.MillisecondsPerImage, unit.MillisecondsPerVideo:
 		return -1
-	case unit.Tokens, unit.Requests, unit.Count, unit.Bytes, unit.Images, unit.Image, unit.Videos, unit.Video, unit.None:
+	case unit.Tokens, unit.Requests, unit.Count, unit.Bytes, unit.Images, unit.Image, unit.Videos, unit.Video,
+		unit.None:
 		return 0
 	}
 	switch d, known := metrics.Lookup(tag); {

@@ -16,8 +16,8 @@ import (
 type System struct {
 	Name string
 	Runs []Run
-	// aggregate is what is known where only the aggregate of repeats is there: figures by tag and statistic. It stands for
-	// the runs then, repeats of them, in file.
+	// aggregate is what is known where only the aggregate of repeats is there: figures by tag and statistic. It stands
+	// for the runs then, repeats of them, in file.
 	aggregate map[string]aggregated
 	repeats   int
 	file      string
@@ -124,13 +124,15 @@ func notes(base, next *System) []string {
 		for i := range s.Runs {
 			f := &s.Runs[i].Figures
 			if f.Incomplete != "" {
-				out = append(out, fmt.Sprintf("%s is not complete: %s. %s", s.Runs[i].Summary, f.Incomplete, summary.PartOnly))
+				out = append(out, fmt.Sprintf("%s is not complete: %s. %s", s.Runs[i].Summary, f.Incomplete,
+					summary.PartOnly))
 			}
 			if f.WasCancelled {
 				out = append(out, fmt.Sprintf("%s was cancelled early", s.Runs[i].Summary))
 			}
 			if f.Verdict != "" && f.Verdict != "valid" {
-				out = append(out, fmt.Sprintf("%s: the verdict on the client's own influence is %s", s.Runs[i].Summary, f.Verdict))
+				out = append(out, fmt.Sprintf("%s: the verdict on the client's own influence is %s", s.Runs[i].Summary,
+					f.Verdict))
 			}
 		}
 	}

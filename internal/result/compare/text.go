@@ -52,7 +52,8 @@ func (c *Comparison) Text() string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s) against %s (%s), %.4g %% confidence\n\n", c.New.Name, runs(c.New), c.Base.Name, runs(c.Base), 100*c.Confidence)
+	fmt.Fprintf(&b, "%s (%s) against %s (%s), %.4g %% confidence\n\n", c.New.Name, runs(c.New), c.Base.Name,
+		runs(c.Base), 100*c.Confidence)
 	for n, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {

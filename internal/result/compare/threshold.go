@@ -30,7 +30,8 @@ type Threshold struct {
 }
 
 // shape of a threshold: tag, statistic, operator, number, unit.
-var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
+var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` +
+	scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
 // grammar is what an error reports the shape.
 const grammar = "write TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms', with one of < <= > >="
@@ -59,7 +60,8 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	case known:
 		t.Unit = string(d.Display)
 	default:
-		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text), quote(t.Tag), near(t.Tag))
+		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text),
+			quote(t.Tag), near(t.Tag))
 	}
 	if t.Stat == "count" {
 		t.Unit = ""
@@ -108,7 +110,8 @@ var (
 func checkStat(stat string, d *metrics.Definition, known bool, further []float64, finished bool) error {
 	rank, isPercentile := percentileOf(stat)
 	if !isPercentile && !slices.Contains(distributionStats, stat) {
-		return fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99", quote(stat), strings.Join(distributionStats, ", "))
+		return fmt.Errorf("%s is not a statistic; choose from %s and percentiles such as p99", quote(stat),
+			strings.Join(distributionStats, ", "))
 	}
 	switch {
 	case !known:
@@ -121,7 +124,8 @@ func checkStat(stat string, d *metrics.Definition, known bool, further []float64
 		if !slices.Contains(timelineStats, stat) {
 			return fmt.Errorf("%s has no %s; choose from %s", d.Tag, stat, strings.Join(timelineStats, ", "))
 		}
-	case isPercentile && !finished && !slices.Contains(metrics.PercentileRanks[:], rank) && !slices.Contains(further, rank):
+	case isPercentile && !finished && !slices.Contains(metrics.PercentileRanks[:], rank) &&
+		!slices.Contains(further, rank):
 		return fmt.Errorf("%s is not computed; ask for it with --percentiles %s", stat, strings.TrimPrefix(stat, "p"))
 	}
 	return nil
@@ -139,7 +143,8 @@ func percentileOf(stat string) (float64, bool) {
 
 // unitSpellings are other ways to write a unit.
 var unitSpellings = map[string]unit.Unit{
-	"s": unit.Seconds, "second": unit.Seconds, "seconds": unit.Seconds, "µs": unit.Microseconds, "μs": unit.Microseconds,
+	"s": unit.Seconds, "second": unit.Seconds, "seconds": unit.Seconds, "µs": unit.Microseconds,
+	"μs":    unit.Microseconds,
 	"req/s": unit.RequestsPerSecond, "requests/s": unit.RequestsPerSecond, "rps": unit.RequestsPerSecond,
 	"tok/s": unit.TokensPerSecond, "tokens/s": unit.TokensPerSecond, "tps": unit.TokensPerSecond,
 	"tokens/s/user": unit.TokensPerSecondPerUser, "percent": unit.Percent,

@@ -11,7 +11,8 @@ import (
 
 func figures() *summary.Figures {
 	return &summary.Figures{Blocks: []summary.Block{
-		{Tag: "time_to_first_token", Unit: "ms", Stats: map[string]float64{"avg": 120, "p50": 100, "p99": 250, "p99.9": 400, "count": 10}},
+		{Tag: "time_to_first_token", Unit: "ms",
+			Stats: map[string]float64{"avg": 120, "p50": 100, "p99": 250, "p99.9": 400, "count": 10}},
 		{Tag: "request_throughput", Unit: "requests/sec", Stats: map[string]float64{"avg": 12.5}},
 		{Tag: "of_another_program", Unit: "widgets", Stats: map[string]float64{"avg": 3}},
 	}}

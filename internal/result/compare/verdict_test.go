@@ -51,7 +51,8 @@ func TestSameSystemsSeldomDiffer(t *testing.T) {
 		n      int
 		paired bool
 	}{
-		{"avg", 20, true}, {"avg", 20, false}, {"avg", 60, false}, {"p50", 20, false}, {"p90", 40, true}, {"p99", 370, false},
+		{"avg", 20, true}, {"avg", 20, false}, {"avg", 60, false}, {"p50", 20, false}, {"p90", 40, true},
+		{"p99", 370, false},
 	} {
 		r := rand.New(rand.NewPCG(3, uint64(c.n)))
 		wrong := 0
@@ -106,7 +107,8 @@ func TestRealDifferencesAreFound(t *testing.T) {
 		paired bool
 		factor float64
 	}{
-		{"avg", 100, true, 1.15}, {"avg", 400, false, 1.25}, {"p50", 200, true, 1.15}, {"p50", 200, false, 1.5}, {"p99", 400, false, 3}, {"avg", 8000, true, 1.03},
+		{"avg", 100, true, 1.15}, {"avg", 400, false, 1.25}, {"p50", 200, true, 1.15}, {"p50", 200, false, 1.5},
+		{"p99", 400, false, 3}, {"avg", 8000, true, 1.03},
 	} {
 		r := rand.New(rand.NewPCG(5, uint64(c.n)))
 		found := 0
@@ -152,7 +154,8 @@ func TestTooFewRequestsAreSaid(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", stat, got, want)
 		}
 	}
-	if got, ok := fromRequests(valuesOfRun([]float64{1, 2}, "c"), valuesOfRun([]float64{9, 10}, "c"), "request_latency", "avg", 0.95); ok || got.method != MethodTooFew {
+	if got, ok := fromRequests(valuesOfRun([]float64{1, 2}, "c"), valuesOfRun([]float64{9, 10}, "c"), "request_latency",
+		"avg", 0.95); ok || got.method != MethodTooFew {
 		t.Errorf("two requests: %+v", got)
 	}
 	dir := t.TempDir()
@@ -182,10 +185,14 @@ func wantNote(t *testing.T, c *Comparison, part string) {
 // Which way each metric improves: rates up, times and errors down, lengths neither.
 func TestDirections(t *testing.T) {
 	want := map[string]int{
-		"request_latency": -1, "time_to_first_token": -1, "inter_token_latency": -1, "request_throughput": 1, "output_token_throughput_per_user": 1,
-		"goodput": 1, "good_request_count": 1, "good_request_fraction": 1, "image_throughput": 1, "image_latency": -1, "rtfx": 1, "effective_decode_throughput": 1,
-		"overall_usage_prompt_cache_read_pct": 1, "request_error_rate": -1, "error_request_count": -1, "osl_mismatch_count": -1, "usage_prompt_tokens_diff_pct": -1,
-		"output_sequence_length": 0, "request_count": 0, "benchmark_duration": 0, "audio_duration": 0, "effective_concurrency": 0,
+		"request_latency": -1, "time_to_first_token": -1, "inter_token_latency": -1, "request_throughput": 1,
+		"output_token_throughput_per_user": 1,
+		"goodput":                          1, "good_request_count": 1, "good_request_fraction": 1,
+		"image_throughput": 1, "image_latency": -1, "rtfx": 1, "effective_decode_throughput": 1,
+		"overall_usage_prompt_cache_read_pct": 1, "request_error_rate": -1, "error_request_count": -1,
+		"osl_mismatch_count": -1, "usage_prompt_tokens_diff_pct": -1,
+		"output_sequence_length": 0, "request_count": 0, "benchmark_duration": 0, "audio_duration": 0,
+		"effective_concurrency": 0,
 	}
 	for tag, sign := range want {
 		d, ok := metrics.Lookup(tag)
@@ -204,7 +211,8 @@ func TestDirections(t *testing.T) {
 	for _, c := range []struct {
 		tag, unit string
 		want      int
-	}{{"output_tokens_per_joule", "tokens/J", 1}, {"energy_per_user", "joules/user", -1}, {"nvidia_goodput_per_watt", "good-req/s/W", 1}, {"total_gpu_power", "W", 0}} {
+	}{{"output_tokens_per_joule", "tokens/J", 1}, {"energy_per_user", "joules/user", -1},
+		{"nvidia_goodput_per_watt", "good-req/s/W", 1}, {"total_gpu_power", "W", 0}} {
 		if got := direction(c.tag, c.unit); got != c.want {
 			t.Errorf("%s: %d, want %d", c.tag, got, c.want)
 		}
@@ -230,7 +238,8 @@ func TestAggregatesAreComparedLikeTheirRuns(t *testing.T) {
 	c := compared(t, base, next, Options{})
 	f := c.find(t, "request_latency", "avg")
 	want, _ := fromRepeats(momentsOf([]float64{98, 100, 102}), momentsOf([]float64{108, 110, 112}), 0.95)
-	if f.Verdict != Worse || f.Method != MethodRepeats || f.Unit != "ms" || math.Abs(f.Low-want.low) > 1e-9 || math.Abs(f.High-want.high) > 1e-9 || math.Abs(f.Noise-0.02) > 1e-12 {
+	if f.Verdict != Worse || f.Method != MethodRepeats || f.Unit != "ms" || math.Abs(f.Low-want.low) > 1e-9 ||
+		math.Abs(f.High-want.high) > 1e-9 || math.Abs(f.Noise-0.02) > 1e-12 {
 		t.Errorf("%+v, want %+v", f, want)
 	}
 	if f := c.find(t, "goodput", "avg"); f.Verdict != Same || math.Abs(f.High-(1+4.302652729911275*math.Sqrt2)) > 1e-9 {

@@ -42,7 +42,8 @@ func BenchmarkRead(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := r.read(context.Background(), func(url string, s servermetrics.Scrape) { store.Endpoint(url).Add(s) }); err != nil {
+		if err := r.read(context.Background(),
+			func(url string, s servermetrics.Scrape) { store.Endpoint(url).Add(s) }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -96,7 +96,8 @@ func newEndpoint(described *export.Endpoint, types map[string]prom.Type) *endpoi
 		e.families[familyKey{f.Name, f.Type == prom.Histogram}] = &f
 	}
 	for _, s := range described.Info {
-		e.info = append(e.info, infoSeries{InfoSeries: s, series: &prom.Series{Family: e.family(s.Name, false), Labels: s.Labels}})
+		e.info = append(e.info, infoSeries{InfoSeries: s,
+			series: &prom.Series{Family: e.family(s.Name, false), Labels: s.Labels}})
 	}
 	return e
 }

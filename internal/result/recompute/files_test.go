@@ -44,11 +44,16 @@ func TestFilesForConsumers(t *testing.T) {
 func vllmPage(n int, engine, run string) string {
 	var b strings.Builder
 	labels := fmt.Sprintf(`engine="%s",model_name="m"`, engine)
-	fmt.Fprintf(&b, "# HELP vllm:num_requests_running Number of requests in model execution batches.\n# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{%s} %d\n", labels, n%17)
-	fmt.Fprintf(&b, "# HELP vllm:num_requests_waiting Number of requests waiting to be processed.\n# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting{%s} %d\n", labels, n%5)
-	fmt.Fprintf(&b, "# HELP vllm:kv_cache_usage_perc KV-cache usage. 1 means 100 percent usage.\n# TYPE vllm:kv_cache_usage_perc gauge\nvllm:kv_cache_usage_perc{%s} %v\n", labels, float64(n%40)/41)
-	fmt.Fprintf(&b, "# HELP vllm:generation_tokens_total Number of generation tokens processed.\n# TYPE vllm:generation_tokens_total counter\nvllm:generation_tokens_total{%s} %d\n", labels, 130*n)
-	b.WriteString("# HELP vllm:request_success_total Count of successfully processed requests.\n# TYPE vllm:request_success_total counter\n")
+	fmt.Fprintf(&b, "# HELP vllm:num_requests_running Number of requests in model execution batches.\n# TYPE "+
+		"vllm:num_requests_running gauge\nvllm:num_requests_running{%s} %d\n", labels, n%17)
+	fmt.Fprintf(&b, "# HELP vllm:num_requests_waiting Number of requests waiting to be processed.\n# TYPE "+
+		"vllm:num_requests_waiting gauge\nvllm:num_requests_waiting{%s} %d\n", labels, n%5)
+	fmt.Fprintf(&b, "# HELP vllm:kv_cache_usage_perc KV-cache usage. 1 means 100 percent usage.\n# TYPE "+
+		"vllm:kv_cache_usage_perc gauge\nvllm:kv_cache_usage_perc{%s} %v\n", labels, float64(n%40)/41)
+	fmt.Fprintf(&b, "# HELP vllm:generation_tokens_total Number of generation tokens processed.\n# TYPE "+
+		"vllm:generation_tokens_total counter\nvllm:generation_tokens_total{%s} %d\n", labels, 130*n)
+	b.WriteString("# HELP vllm:request_success_total Count of successfully processed requests.\n# TYPE " +
+		"vllm:request_success_total counter\n")
 	for k, reason := range []string{"stop", "length", "abort"} {
 		fmt.Fprintf(&b, "vllm:request_success_total{%s,finished_reason=\"%s\"} %d\n", labels, reason, n/(k+1))
 	}
@@ -62,7 +67,8 @@ func vllmPage(n int, engine, run string) string {
 		}
 		fmt.Fprintf(&b, "%s_sum{%s} %v\n%s_count{%s} %d\n", h.name, labels, float64(n)*1.25, h.name, labels, n)
 	}
-	fmt.Fprintf(&b, "# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig\n# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{block_size=\"16\",%s} 1\n", labels)
+	fmt.Fprintf(&b, "# HELP vllm:cache_config_info Information of the LLMEngine CacheConfig\n# TYPE "+
+		"vllm:cache_config_info gauge\nvllm:cache_config_info{block_size=\"16\",%s} 1\n", labels)
 	if run == "run2" {
 		fmt.Fprintf(&b, "# TYPE only_here gauge\nonly_here{rank=\"0\"} %d\n", n)
 	}

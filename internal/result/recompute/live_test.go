@@ -48,7 +48,8 @@ func newLive(t *testing.T, name string) *live {
 			Warmup: servermetrics.Window{StartNS: start - 6*second, EndNS: start - second},
 			InputConfig: artifact.Object{
 				{Key: "models", Value: []string{"m<&>ü"}},
-				{Key: "phases", Value: []any{artifact.Object{{Key: "rate", Value: 1e-7}, {Key: "none", Value: nil}, {Key: "empty", Value: artifact.Object{}}}}},
+				{Key: "phases", Value: []any{artifact.Object{{Key: "rate", Value: 1e-7}, {Key: "none", Value: nil},
+					{Key: "empty", Value: artifact.Object{}}}}},
 			},
 			Models: []string{"m"}, Concurrency: &concurrency, RequestRate: &rate,
 			ExportTime: time.Unix(0, start+25*second+123456789), Hostname: "host",
@@ -58,7 +59,8 @@ func newLive(t *testing.T, name string) *live {
 	l.store.Endpoint(urlB)
 	l.store.Endpoint(urlA)
 	var err error
-	if l.recorder, err = export.NewRecorder(path, export.SidecarPath(path), l.info, export.RecorderOptions{}); err != nil {
+	if l.recorder, err = export.NewRecorder(path, export.SidecarPath(path), l.info,
+		export.RecorderOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -127,13 +129,15 @@ func page(r *rand.Rand, n int) string {
 	for k, le := range []string{"0.1", "1.0", "1e+1"} {
 		fmt.Fprintf(&b, "z_seconds_bucket{le=%q,x=\"%d\"} %d\n", le, n%2, count*(k+1)/4)
 	}
-	fmt.Fprintf(&b, "z_seconds_bucket{le=\"+Inf\",x=\"%d\"} %d\nz_seconds_sum{x=\"%d\"} %v\nz_seconds_count{x=\"%d\"} %d\n",
+	fmt.Fprintf(&b, "z_seconds_bucket{le=\"+Inf\",x=\"%d\"} %d\nz_seconds_sum{x=\"%d\"} "+
+		"%v\nz_seconds_count{x=\"%d\"} %d\n",
 		n%2, count, n%2, float64(count)*0.4, n%2, count)
 	b.WriteString("# TYPE m gauge\nm{i=\"1\"} 1\n# TYPE build_info gauge\n")
 	if n%5 != 4 {
 		fmt.Fprintf(&b, "build_info{version=\"%d\"} %d\n", n/10, 1+n/12)
 	}
-	fmt.Fprintf(&b, "# TYPE a_tokens_total counter\na_tokens_total{q=\"quote \\\" back \\\\ line \\n ü\"} %d\n", n*n%500)
+	fmt.Fprintf(&b, "# TYPE a_tokens_total counter\na_tokens_total{q=\"quote \\\" back \\\\ line \\n ü\"} %d\n",
+		n*n%500)
 	fmt.Fprintf(&b, "m{i=\"2\"} %v\nm{i=\"3\"} %v\n", r.Float64()*1e-9, -float64(n%3))
 	fmt.Fprintf(&b, "plain_total %d\n# TYPE target info\ntarget_info{a=\"b\"} 1\nlate_%d{e=\"\"} 1e300\nm 5\n", n, n/9)
 	return b.String()
@@ -152,7 +156,9 @@ func recorded(t *testing.T, name string) *live {
 	}
 	// The server was restarted with other buckets and another type.
 	l.parsers[urlA] = nil
-	l.scrape(urlA, "# TYPE z_seconds histogram\nz_seconds_bucket{le=\"1.0\",x=\"1\"} 200\nz_seconds_bucket{le=\"5\",x=\"1\"} 200\nz_seconds_sum{x=\"1\"} 60\nz_seconds_count{x=\"1\"} 200\n# TYPE plain_total histogram\nplain_total_sum 1\n", start+21*second)
+	l.scrape(urlA, "# TYPE z_seconds histogram\nz_seconds_bucket{le=\"1.0\",x=\"1\"} "+
+		"200\nz_seconds_bucket{le=\"5\",x=\"1\"} 200\nz_seconds_sum{x=\"1\"} 60\nz_seconds_count{x=\"1\"} 200\n# "+
+		"TYPE plain_total histogram\nplain_total_sum 1\n", start+21*second)
 	l.exports()
 	return l
 }
@@ -186,13 +192,15 @@ func sameFiles(t *testing.T, a, b string, names ...string) {
 			for at < len(got) && at < len(want) && got[at] == want[at] {
 				at++
 			}
-			t.Errorf("%s differs at byte %d:\n got %q\nwant %q", name, at, got[max(at-200, 0):min(at+100, len(got))], want[max(at-200, 0):min(at+100, len(want))])
+			t.Errorf("%s differs at byte %d:\n got %q\nwant %q", name, at, got[max(at-200, 0):min(at+100, len(got))],
+				want[max(at-200, 0):min(at+100, len(want))])
 		}
 	}
 }
 
 var allFiles = []string{
-	"server_metrics_export.json", "server_metrics_export.csv", "server_metrics_export.parquet", "server_metrics_export_legacy.json",
+	"server_metrics_export.json", "server_metrics_export.csv", "server_metrics_export.parquet",
+	"server_metrics_export_legacy.json",
 }
 
 func TestRecordingGivesTheFilesOfTheRunAgain(t *testing.T) {
@@ -204,20 +212,23 @@ func TestRecordingGivesTheFilesOfTheRunAgain(t *testing.T) {
 func TestMergedRecordingIsItsOwnRecording(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
 	again := replayed(t, Options{
-		Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")}, Formats: []string{"jsonl", "json", "csv", "parquet"},
+		Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")},
+		Formats:    []string{"jsonl", "json", "csv", "parquet"},
 	})
 	sameFiles(t, l.dir, again, append(allFiles, "server_metrics_export.jsonl", "server_metrics_recording.json")...)
 }
 
 func TestWindowThatWasAskedForHasNoWarmup(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
-	again := replayed(t, Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")}, FromNS: new(start + second)})
+	again := replayed(t, Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")},
+		FromNS: new(start + second)})
 	for dir, want := range map[string]bool{l.dir: true, again: false} {
 		text, err := os.ReadFile(filepath.Join(dir, "server_metrics_export.json"))
 		if err != nil || !bytes.Contains(text, []byte(`"metrics_phase": "profiling"`)) {
 			t.Fatalf("%s, %v", text, err)
 		}
-		if bytes.Contains(text, []byte(`"warmup_metrics"`)) != want || bytes.Contains(text, []byte(`"warmup": {`)) != want {
+		if bytes.Contains(text, []byte(`"warmup_metrics"`)) != want ||
+			bytes.Contains(text, []byte(`"warmup": {`)) != want {
 			t.Errorf("%s: warm-up %v, want %v", dir, !want, want)
 		}
 	}

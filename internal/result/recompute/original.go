@@ -25,7 +25,8 @@ import (
 )
 
 // notAgain says what a run of the original cannot tell a second time.
-const notAgain = "This is a run of AIPerf %s, whose records hold metrics alone: the ends of streams behind their last content " +
+const notAgain = "This is a run of AIPerf %s, whose records hold metrics alone: the ends of streams behind their " +
+	"last content " +
 	"(full_*), the lag of a schedule, texts and the client's health are not computed again"
 
 // original is a run of the original: it has no state file, and what stands there is put together from its summary, its
@@ -96,7 +97,8 @@ func findOriginal(dir string) (*original, *summary.State, error) {
 	}
 	records := o.from.Path(config.RecordsJSONL)
 	if _, err := os.Stat(records); err != nil {
-		return nil, nil, fmt.Errorf("%s holds no %s: there are no records to compute anything from", dir, filepath.Base(records))
+		return nil, nil, fmt.Errorf("%s holds no %s: there are no records to compute anything from", dir,
+			filepath.Base(records))
 	}
 	data, err := bounded.ReadFile(path)
 	if err != nil {
@@ -132,8 +134,10 @@ func (o *original) state(data []byte) (*summary.State, error) {
 		Run: summary.Run{
 			AIPerfVersion: s.Version, BenchmarkID: s.BenchmarkID, InputConfig: input, EndpointTitle: d.MetricsTitle,
 			WasCancelled: s.WasCancelled,
-			Info: summary.RunInfo{RandomSeed: s.RunInfo.RandomSeed, Trial: s.RunInfo.Trial, RunLabel: s.RunInfo.RunLabel,
-				VariationLabel: s.RunInfo.VariationLabel, VariationIndex: s.RunInfo.VariationIndex, CLICommand: s.RunInfo.CLICommand},
+			Info: summary.RunInfo{RandomSeed: s.RunInfo.RandomSeed, Trial: s.RunInfo.Trial,
+				RunLabel:       s.RunInfo.RunLabel,
+				VariationLabel: s.RunInfo.VariationLabel, VariationIndex: s.RunInfo.VariationIndex,
+				CLICommand: s.RunInfo.CLICommand},
 			Counts: summary.Counts{Sent: int64(s.Succeeded.Avg) + int64(s.Failed.Avg)},
 		},
 	}

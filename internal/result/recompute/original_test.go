@@ -52,14 +52,17 @@ func theirRecords() string {
 		return fmt.Sprintf(`"metrics":{"input_sequence_length":{"value":20,"unit":"tokens"},"time_to_first_token":{"value":%v,"unit":"ms"},`+
 			`"time_to_second_token":{"value":%v,"unit":"ms"},"request_latency":{"value":%v,"unit":"ms"},"output_sequence_length":{"value":5,"unit":"tokens"},`+
 			`"reasoning_token_count":{"value":1,"unit":"tokens"},"inter_chunk_latency":{"value":[%v,%v],"unit":"ms"},"osl_mismatch_diff_pct":{"value":25.0,"unit":"%%"},`+
-			`"http_req_data_sent":{"value":0.25,"unit":"KB"},"later_metric":{"value":"?","unit":"x"}}`, ttft, second, latency, second, latency-ttft-second)
+			`"http_req_data_sent":{"value":0.25,"unit":"KB"},"later_metric":{"value":"?","unit":"x"}}`, ttft, second,
+			latency, second, latency-ttft-second)
 	}
 	return theirLine("warmup", -500, -400, streamed(50, 20, 90)) +
 		theirLine("profiling", 10, 215, streamed(100, 40, 200)) +
 		theirLine("profiling", 900, 1205, streamed(150.5, 49.5, 300)) +
-		theirLine("profiling", 1200, 1310, `"metrics":{"input_sequence_length":{"value":20,"unit":"tokens"},"request_latency":{"value":100.0,"unit":"ms"},`+
-			`"time_to_first_token":{"value":100.0,"unit":"ms"},"output_token_count":{"value":1,"unit":"tokens"},"output_sequence_length":{"value":1,"unit":"tokens"}}`) +
-		theirLine("profiling", 1500, 1500, `"metrics":{"error_isl":{"value":20,"unit":"tokens"}},"error":{"code":503,"type":"Service Unavailable","message":"busy"}`)
+		theirLine("profiling", 1200, 1310,
+			`"metrics":{"input_sequence_length":{"value":20,"unit":"tokens"},"request_latency":{"value":100.0,"unit":"ms"},`+
+				`"time_to_first_token":{"value":100.0,"unit":"ms"},"output_token_count":{"value":1,"unit":"tokens"},"output_sequence_length":{"value":1,"unit":"tokens"}}`) +
+		theirLine("profiling", 1500, 1500,
+			`"metrics":{"error_isl":{"value":20,"unit":"tokens"}},"error":{"code":503,"type":"Service Unavailable","message":"busy"}`)
 }
 
 func theirReport(t *testing.T, files map[string]string, o ReportOptions) (*summary.Result, []string) {
@@ -73,11 +76,16 @@ func theirReport(t *testing.T, files map[string]string, o ReportOptions) (*summa
 }
 
 func TestRunOfTheOriginalIsComputedAgain(t *testing.T) {
-	result, notes := theirReport(t, map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords()}, ReportOptions{})
+	result, notes := theirReport(t,
+		map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords()},
+		ReportOptions{})
 	for tag, want := range map[string]float64{
-		"request_latency": 200, "time_to_first_token": 116.83333333333333, "time_to_second_token": 44.75, "inter_token_latency": (100./4 + 149.5/4) / 2,
-		"inter_chunk_latency": 249.5 / 4, "output_sequence_length": 11. / 3, "output_token_count": 3, "reasoning_token_count": 1, "input_sequence_length": 20,
-		"osl_mismatch_diff_pct": 25, "request_count": 3, "error_request_count": 1, "error_isl": 20, "request_error_rate": 25, "benchmark_duration": 1.29,
+		"request_latency": 200, "time_to_first_token": 116.83333333333333, "time_to_second_token": 44.75,
+		"inter_token_latency": (100./4 + 149.5/4) / 2,
+		"inter_chunk_latency": 249.5 / 4, "output_sequence_length": 11. / 3, "output_token_count": 3,
+		"reasoning_token_count": 1, "input_sequence_length": 20,
+		"osl_mismatch_diff_pct": 25, "request_count": 3, "error_request_count": 1, "error_isl": 20,
+		"request_error_rate": 25, "benchmark_duration": 1.29,
 		"good_request_count": 2, "credit_to_start_latency": 1, "http_req_data_sent": 256,
 		// The window is that of the phase: 205, 305 and 110 ms in flight out of 2 s.
 		"effective_concurrency": 0.31, "adj_request_latency": 0,
@@ -92,8 +100,10 @@ func TestRunOfTheOriginalIsComputedAgain(t *testing.T) {
 			t.Errorf("%s = %v, which no record of the original tells", tag, r.Stats.Avg)
 		}
 	}
-	if result.StartNS != theirStart.UnixNano() || result.AIPerfVersion != "0.13.0" || result.BenchmarkID != "b1" || *result.RunInfo.RandomSeed != 3 || result.Incomplete != "" {
-		t.Errorf("start %d, version %s, id %s, incomplete %q", result.StartNS, result.AIPerfVersion, result.BenchmarkID, result.Incomplete)
+	if result.StartNS != theirStart.UnixNano() || result.AIPerfVersion != "0.13.0" || result.BenchmarkID != "b1" ||
+		*result.RunInfo.RandomSeed != 3 || result.Incomplete != "" {
+		t.Errorf("start %d, version %s, id %s, incomplete %q", result.StartNS, result.AIPerfVersion, result.BenchmarkID,
+			result.Incomplete)
 	}
 	if len(result.Slices) != 2 || result.Slices[0].StartNS != theirStart.UnixNano()+10e6 {
 		t.Errorf("slices: %+v", result.Slices)
@@ -115,7 +125,8 @@ func TestPhasesOfTheOriginal(t *testing.T) {
  {"phase_name": "warmup", "phase_kind": "warmup", "start_ns": %d, "end_ns": %d, "total_request_count": 1},
  {"phase_name": "profiling", "phase_kind": "profiling", "start_ns": %d, "end_ns": %d, "total_request_count": 4}]}`, start-1e9, start-1e8, start, start+4e9),
 	}, ReportOptions{})
-	if c, _ := result.Find("effective_concurrency"); result.StartNS != start || c.Stats.Avg > 0.1551 || c.Stats.Avg < 0.1549 {
+	if c, _ := result.Find("effective_concurrency"); result.StartNS != start || c.Stats.Avg > 0.1551 ||
+		c.Stats.Avg < 0.1549 {
 		t.Errorf("start %d, concurrency %v", result.StartNS, c.Stats.Avg)
 	}
 }
@@ -125,9 +136,11 @@ func TestGPUsOfTheOriginal(t *testing.T) {
 	var lines strings.Builder
 	for i := range int64(4) {
 		fmt.Fprintf(&lines, `{"timestamp_ns":%d,"telemetry_source_url":"http://g/metrics","gpu_index":0,"gpu_uuid":"u","gpu_model_name":"H","platform":"nvidia",`+
-			`"telemetry_data":{"nvidia_power_usage":%d.0,"nvidia_energy_consumption":%d.0}}`+"\n", theirStart.UnixNano()+(i-1)*1e9, 100+i, i)
+			`"telemetry_data":{"nvidia_power_usage":%d.0,"nvidia_energy_consumption":%d.0}}`+"\n",
+			theirStart.UnixNano()+(i-1)*1e9, 100+i, i)
 	}
-	files := map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords(), "gpu_telemetry_export.jsonl": lines.String()}
+	files := map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords(),
+		"gpu_telemetry_export.jsonl": lines.String()}
 	result, _ := theirReport(t, files, ReportOptions{})
 	if result.Telemetry == nil || len(result.Telemetry.Endpoints) != 1 {
 		t.Fatalf("telemetry %+v", result.Telemetry)
@@ -144,12 +157,15 @@ func TestGPUsOfTheOriginal(t *testing.T) {
 // Lost lines are said, lines of another run refused.
 func TestRecordsOfTheOriginalMustBeThoseOfItsSummary(t *testing.T) {
 	lines := strings.SplitAfter(theirRecords(), "\n")
-	result, _ := theirReport(t, map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": strings.Join(lines[:4], "")}, ReportOptions{})
+	result, _ := theirReport(t, map[string]string{"profile_export_aiperf.json": theirSummary(""),
+		"profile_export.jsonl": strings.Join(lines[:4], "")}, ReportOptions{})
 	if !strings.Contains(result.Incomplete, "a record is missing") {
 		t.Errorf("incomplete: %q", result.Incomplete)
 	}
-	dir := theirRun(t, map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords() + lines[1]})
-	if _, _, err := Report(context.Background(), ReportOptions{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another run") {
+	dir := theirRun(t, map[string]string{"profile_export_aiperf.json": theirSummary(""),
+		"profile_export.jsonl": theirRecords() + lines[1]})
+	if _, _, err := Report(context.Background(), ReportOptions{Dir: dir}); err == nil ||
+		!strings.Contains(err.Error(), "another run") {
 		t.Errorf("five records of four: %v", err)
 	}
 }
@@ -159,13 +175,21 @@ func TestFoldersThatHoldNoRunOfTheOriginal(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no records":      {map[string]string{"profile_export_aiperf.json": theirSummary("")}, "holds no profile_export.jsonl"},
-		"no summary":      {map[string]string{"profile_export.jsonl": theirRecords()}, "holds no run_state.json"},
-		"a strange unit":  {map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": strings.Replace(theirRecords(), `"value":100,"unit":"ms"`, `"value":100,"unit":"miles"`, 1)}, "profile_export.jsonl:2: "},
-		"a huge value":    {map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": strings.Replace(theirRecords(), `"value":100,"unit":"ms"`, `"value":1e300,"unit":"ms"`, 1)}, "profile_export.jsonl:2: "},
-		"another type":    {map[string]string{"profile_export_aiperf.json": strings.Replace(theirSummary(""), `"chat"`, `"future"`, 1), "profile_export.jsonl": theirRecords()}, `the endpoint type "future"`},
-		"a broken config": {map[string]string{"profile_export_aiperf.json": strings.Replace(theirSummary(""), `"phases": [`, `"phases": ["x", `, 1), "profile_export.jsonl": theirRecords()}, "input_config"},
-		"no time":         {map[string]string{"profile_export_aiperf.json": strings.Replace(theirSummary(""), "2026-03-01T12:00:00", "noon", 1), "profile_export.jsonl": theirRecords()}, "start_time"},
+		"no records": {map[string]string{"profile_export_aiperf.json": theirSummary("")},
+			"holds no profile_export.jsonl"},
+		"no summary": {map[string]string{"profile_export.jsonl": theirRecords()}, "holds no run_state.json"},
+		"a strange unit": {map[string]string{"profile_export_aiperf.json": theirSummary(""),
+			"profile_export.jsonl": strings.Replace(theirRecords(), `"value":100,"unit":"ms"`,
+				`"value":100,"unit":"miles"`, 1)}, "profile_export.jsonl:2: "},
+		"a huge value": {map[string]string{"profile_export_aiperf.json": theirSummary(""),
+			"profile_export.jsonl": strings.Replace(theirRecords(), `"value":100,"unit":"ms"`,
+				`"value":1e300,"unit":"ms"`, 1)}, "profile_export.jsonl:2: "},
+		"another type": {map[string]string{"profile_export_aiperf.json": strings.Replace(theirSummary(""), `"chat"`,
+			`"future"`, 1), "profile_export.jsonl": theirRecords()}, `the endpoint type "future"`},
+		"a broken config": {map[string]string{"profile_export_aiperf.json": strings.Replace(theirSummary(""),
+			`"phases": [`, `"phases": ["x", `, 1), "profile_export.jsonl": theirRecords()}, "input_config"},
+		"no time": {map[string]string{"profile_export_aiperf.json": strings.Replace(theirSummary(""),
+			"2026-03-01T12:00:00", "noon", 1), "profile_export.jsonl": theirRecords()}, "start_time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := Report(context.Background(), ReportOptions{Dir: theirRun(t, c.files)})
@@ -178,7 +202,8 @@ func TestFoldersThatHoldNoRunOfTheOriginal(t *testing.T) {
 
 // What was computed again can be read like any other run.
 func TestReportOfTheOriginalIsASummary(t *testing.T) {
-	dir := theirRun(t, map[string]string{"profile_export_aiperf.json": theirSummary(`, "network_rtt": {"unit": "ms", "avg": 5.0}`), "profile_export.jsonl": theirRecords()})
+	dir := theirRun(t, map[string]string{"profile_export_aiperf.json": theirSummary(
+		`, "network_rtt": {"unit": "ms", "avg": 5.0}`), "profile_export.jsonl": theirRecords()})
 	if _, _, err := Report(context.Background(), ReportOptions{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func (s *stranger) err(path string) error {
 		return nil
 	}
 	at := func(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000Z") }
-	return fmt.Errorf("%s holds records of another run: request %s began at %s, and the run of the state file lasted from %s to %s",
+	return fmt.Errorf("%s holds records of another run: request %s began at %s, and the run of the state file lasted "+
+		"from %s to %s",
 		path, s.id, at(s.startNS), at(s.from), at(s.to))
 }
 

@@ -22,8 +22,9 @@ import (
 func (r *recomputation) page(ctx context.Context, result *summary.Result, from config.Artifacts) (html.Run, error) {
 	figures := summary.FiguresOf(result)
 	run := html.Run{
-		Phases: r.state.Phases, Requests: r.requests, Looks: r.state.Looks, ServerFigures: r.state.Console.ServerMetrics,
-		Thresholds: compare.Judge(r.state.FailIf, r.config.Percentiles, &figures),
+		Phases: r.state.Phases, Requests: r.requests, Looks: r.state.Looks,
+		ServerFigures: r.state.Console.ServerMetrics,
+		Thresholds:    compare.Judge(r.state.FailIf, r.config.Percentiles, &figures),
 	}
 	var ofServers, ofGPUs error
 	run.Servers, ofServers = serverCurves(ctx, from)

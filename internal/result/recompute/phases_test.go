@@ -66,7 +66,8 @@ func TestWarmupWithoutItsRequestsKeepsTheFilesOfTheRun(t *testing.T) {
 		}
 		manifest := text("phase_manifest.json")
 		for _, want := range []string{
-			`"successful_request_count": 7`, `"error_request_count": 2`, `"code": 500`, `"successful_request_count": 3`, `"metrics_json": "phases/warmup/`,
+			`"successful_request_count": 7`, `"error_request_count": 2`, `"code": 500`, `"successful_request_count": 3`,
+			`"metrics_json": "phases/warmup/`,
 		} {
 			if !strings.Contains(manifest, want) {
 				t.Errorf("the manifest lacks %s:\n%s", want, manifest)

@@ -88,7 +88,8 @@ func (o *Options) open() (*merger, error) {
 			m.described[e.URL] = true
 		}
 		if !r.sidecar.Complete {
-			o.Warn(fmt.Sprintf("%s: the recording was not finished; all of its samples count unless a window is given", path))
+			o.Warn(fmt.Sprintf("%s: the recording was not finished; all of its samples count unless a window is given",
+				path))
 		}
 	}
 	m.info = m.mergeInfo()
@@ -157,7 +158,8 @@ func (m *merger) read(ctx context.Context) error {
 	}
 	if slices.Contains(m.o.Formats, "jsonl") {
 		var err error
-		if m.recorder, err = export.NewRecorder(m.target("jsonl"), m.sidecar(), m.info, export.RecorderOptions{OnError: func(error) {}}); err != nil {
+		if m.recorder, err = export.NewRecorder(m.target("jsonl"), m.sidecar(), m.info,
+			export.RecorderOptions{OnError: func(error) {}}); err != nil {
 			return err
 		}
 	}
@@ -258,7 +260,8 @@ func (m *merger) export(ctx context.Context) error {
 		}
 	}
 	if m.o.LegacyJSON {
-		exporters = append(exporters, export.LegacyJSON{Path: strings.TrimSuffix(m.target("json"), ".json") + "_legacy.json", Run: run})
+		exporters = append(exporters, export.LegacyJSON{Path: strings.TrimSuffix(m.target("json"), ".json") +
+			"_legacy.json", Run: run})
 	}
 	return errors.Join(recorded, export.All(ctx, exporters,
 		func(e export.Exporter) { m.o.Written(e.Name(), e.Target()) }, m.o.Warn))
@@ -267,7 +270,8 @@ func (m *merger) export(ctx context.Context) error {
 // target is the path of a file: as the first recording, in the output directory.
 func (m *merger) target(format string) string {
 	base := filepath.Base(m.o.Recordings[0])
-	if stem := strings.TrimSuffix(base, ".jsonl"); strings.HasSuffix(stem, "_server_metrics") || stem == "server_metrics_export" {
+	if stem := strings.TrimSuffix(base, ".jsonl"); strings.HasSuffix(stem, "_server_metrics") ||
+		stem == "server_metrics_export" {
 		return filepath.Join(m.o.OutputDir, stem+"."+format)
 	}
 	return filepath.Join(m.o.OutputDir, "server_metrics_export."+format)
@@ -288,7 +292,8 @@ func (m *merger) checkTargets() error {
 		for _, path := range m.o.Recordings {
 			for _, source := range [...]string{path, export.SidecarPath(path)} {
 				if here, err := os.Stat(source); err == nil && os.SameFile(here, there) {
-					return fmt.Errorf("writing jsonl would replace the recording %s: choose another --output-dir", source)
+					return fmt.Errorf("writing jsonl would replace the recording %s: choose another --output-dir",
+						source)
 				}
 			}
 		}

@@ -42,13 +42,15 @@ func TestOtherWindowAndSlicesAreThoseOfSuchARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, to, none := l.info.Window.StartNS, l.info.Window.EndNS, 0.0
-	again := replayed(t, Options{Recordings: []string{path}, FromNS: &from, ToNS: &to, SliceSeconds: &none, Bounds: true})
+	again := replayed(t, Options{Recordings: []string{path}, FromNS: &from, ToNS: &to, SliceSeconds: &none,
+		Bounds: true})
 	sameFiles(t, l.dir, again, allFiles...)
 }
 
 // A line is what the recording of a run says about one scrape.
 func line(url string, ns int64, metrics string) string {
-	return fmt.Sprintf(`{"endpoint_url":%q,"timestamp_ns":%d,"endpoint_latency_ns":1,"metrics":%s}`+"\n", url, ns, metrics)
+	return fmt.Sprintf(`{"endpoint_url":%q,"timestamp_ns":%d,"endpoint_latency_ns":1,"metrics":%s}`+"\n", url, ns,
+		metrics)
 }
 
 func write(t *testing.T, name, text string) string {
@@ -103,7 +105,8 @@ func bare(t *testing.T) string {
 func TestBareRecordingCountsAllSamplesAndGuessesTypes(t *testing.T) {
 	path := bare(t)
 	out := read(t, replayed(t, Options{Recordings: []string{path}}), "server_metrics_export.json")
-	for name, want := range map[string]string{"g": "unknown", "vllm:request_success": "counter", "foo_total": "counter", "lat": "histogram"} {
+	for name, want := range map[string]string{"g": "unknown", "vllm:request_success": "counter", "foo_total": "counter",
+		"lat": "histogram"} {
 		if got := out.Metrics[name].Type; got != want {
 			t.Errorf("%s is a %s, want %s", name, got, want)
 		}
@@ -130,7 +133,8 @@ func TestTypesAreTakenFromTheCommandLine(t *testing.T) {
 		}
 	}
 	out := read(t, replayed(t, o), "server_metrics_export.json")
-	for name, want := range map[string]string{"g": "counter", "foo_total": "gauge", "vllm:request_success": "unknown", "lat": "histogram"} {
+	for name, want := range map[string]string{"g": "counter", "foo_total": "gauge", "vllm:request_success": "unknown",
+		"lat": "histogram"} {
 		if got := out.Metrics[name].Type; got != want {
 			t.Errorf("%s is a %s, want %s", name, got, want)
 		}
@@ -140,7 +144,8 @@ func TestTypesAreTakenFromTheCommandLine(t *testing.T) {
 // The first scrape after the end of the window is the final one, as it would have been in a run.
 func TestWindowCutsABareRecording(t *testing.T) {
 	from, to := 2*second, 3*second+1
-	out := read(t, replayed(t, Options{Recordings: []string{bare(t)}, FromNS: &from, ToNS: &to}), "server_metrics_export.json")
+	out := read(t, replayed(t, Options{Recordings: []string{bare(t)}, FromNS: &from, ToNS: &to}),
+		"server_metrics_export.json")
 	if got := out.Metrics["vllm:request_success"].Series[0].Stats; got["total"] != 9 || got["rate"] != 3 {
 		t.Errorf("counter from 1 s to 4 s: %v, want total 9 and rate 3", got)
 	}
@@ -150,8 +155,10 @@ func TestWindowCutsABareRecording(t *testing.T) {
 }
 
 func TestRecordingsAreMerged(t *testing.T) {
-	a := write(t, "a.jsonl", line("http://a/metrics", second, `{"g":[{"value":1}]}`)+line("http://h/metrics", 2*second, `{"g":[{"value":2}]}`))
-	b := write(t, "b.jsonl", line("http://h/metrics", second, `{"g":[{"value":1}]}`)+line("http://h/metrics", 3*second, `{"g":[{"value":9}]}`))
+	a := write(t, "a.jsonl", line("http://a/metrics", second, `{"g":[{"value":1}]}`)+line("http://h/metrics", 2*second,
+		`{"g":[{"value":2}]}`))
+	b := write(t, "b.jsonl", line("http://h/metrics", second, `{"g":[{"value":1}]}`)+line("http://h/metrics", 3*second,
+		`{"g":[{"value":9}]}`))
 	out := read(t, replayed(t, Options{Recordings: []string{a, b}}), "server_metrics_export.json")
 	if got := out.Summary.Endpoints["http://h/metrics"]["total_fetches"]; got != 3.0 {
 		t.Errorf("%v fetches", got)
@@ -165,7 +172,8 @@ func TestRecordingsAreMerged(t *testing.T) {
 func TestKilledRunCanBeRead(t *testing.T) {
 	l := newLive(t, "server_metrics_export.jsonl")
 	for n := range 5 {
-		l.scrape(urlA, fmt.Sprintf("# HELP c help\n# TYPE c counter\nc_total %d\n# TYPE i_info gauge\ni_info{v=\"1\"} 1\n", 7*(n/2)), start+int64(n)*second)
+		l.scrape(urlA, fmt.Sprintf("# HELP c help\n# TYPE c counter\nc_total %d\n# TYPE i_info "+
+			"gauge\ni_info{v=\"1\"} 1\n", 7*(n/2)), start+int64(n)*second)
 	}
 	path := filepath.Join(l.dir, "server_metrics_export.jsonl")
 	sidecar, err := os.ReadFile(filepath.Join(l.dir, "server_metrics_recording.json"))
@@ -177,13 +185,15 @@ func TestKilledRunCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"server_metrics_recording.json": sidecar, "server_metrics_export.jsonl": append(lines, lines[:100]...)} {
+	for name, text := range map[string][]byte{"server_metrics_recording.json": sidecar,
+		"server_metrics_export.jsonl": append(lines, lines[:100]...)} {
 		if err := os.WriteFile(filepath.Join(l.dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var warnings []string
-	out := read(t, replayed(t, Options{Recordings: []string{path}, Warn: func(m string) { warnings = append(warnings, m) }}), "server_metrics_export.json")
+	out := read(t, replayed(t, Options{Recordings: []string{path},
+		Warn: func(m string) { warnings = append(warnings, m) }}), "server_metrics_export.json")
 	if c := out.Metrics["c"]; c.Type != "counter" || c.Series[0].Stats["total"] != 14 {
 		t.Errorf("counter: %+v", c)
 	}
@@ -193,7 +203,8 @@ func TestKilledRunCanBeRead(t *testing.T) {
 	if got := out.Summary.Endpoints[urlA]; got["total_fetches"] != 5.0 || got["unique_updates"] != 3.0 {
 		t.Errorf("endpoint: %v", got)
 	}
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "not finished") || !strings.Contains(warnings[1], ":6: the last line is not whole") {
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "not finished") ||
+		!strings.Contains(warnings[1], ":6: the last line is not whole") {
 		t.Errorf("warnings: %q", warnings)
 	}
 }
@@ -217,7 +228,8 @@ func TestMistakesAreNamedByFileAndLine(t *testing.T) {
 	} {
 		path := write(t, "x.jsonl", c.text)
 		dir := filepath.Join(t.TempDir(), "out")
-		err := ServerMetrics(context.Background(), Options{Recordings: []string{path}, OutputDir: dir, Formats: []string{"json", "jsonl"}})
+		err := ServerMetrics(context.Background(),
+			Options{Recordings: []string{path}, OutputDir: dir, Formats: []string{"json", "jsonl"}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80q: error is %v, want %s", c.text, err, c.want)
 		}
@@ -248,7 +260,8 @@ func TestBrokenSidecarIsNamed(t *testing.T) {
 func TestRecordingIsNotOverwritten(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
 	path := filepath.Join(l.dir, "server_metrics_export.jsonl")
-	err := ServerMetrics(context.Background(), Options{Recordings: []string{path}, OutputDir: l.dir, Formats: []string{"jsonl"}})
+	err := ServerMetrics(context.Background(),
+		Options{Recordings: []string{path}, OutputDir: l.dir, Formats: []string{"jsonl"}})
 	if err == nil || !strings.Contains(err.Error(), "--output-dir") {
 		t.Errorf("error is %v", err)
 	}
@@ -260,14 +273,18 @@ func TestRecordingIsNotOverwritten(t *testing.T) {
 func TestFilesGoBesideTheRecordingUnlessTold(t *testing.T) {
 	path := bare(t)
 	var files []string
-	err := ServerMetrics(context.Background(), Options{Recordings: []string{path}, Written: func(name, path string) { files = append(files, filepath.Base(path)) }})
+	err := ServerMetrics(context.Background(),
+		Options{Recordings: []string{path},
+			Written: func(name, path string) { files = append(files, filepath.Base(path)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(files, " "); got != "server_metrics_export.json server_metrics_export.csv server_metrics_export.parquet" {
+	if got := strings.Join(files, " "); got != "server_metrics_export.json server_metrics_export.csv "+
+		"server_metrics_export.parquet" {
 		t.Errorf("written: %s", got)
 	}
-	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "server_metrics_replay", "server_metrics_export.json")); err != nil {
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "server_metrics_replay",
+		"server_metrics_export.json")); err != nil {
 		t.Error(err)
 	}
 }

@@ -61,7 +61,8 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 		return nil, nil, err
 	}
 	if state.ExportLevel == "summary" {
-		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute anything from", o.Dir)
+		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute "+
+			"anything from", o.Dir)
 	}
 	r := recomputation{o: o, state: state, config: state.Config, theirs: theirs}
 	if err := r.configure(); err != nil {
@@ -105,13 +106,15 @@ func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 		case 0:
 			theirs, state, err := findOriginal(dir)
 			if err != nil {
-				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no run of the original: %w", dir, usual.Name(config.RunState), err)
+				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no run of the original: %w", dir,
+					usual.Name(config.RunState), err)
 			}
 			return theirs.from, state, theirs, nil
 		case 1:
 			found.Prefix = strings.TrimSuffix(filepath.Base(matches[0]), suffix)
 		default:
-			return usual, nil, nil, fmt.Errorf("%s holds several runs (%s): give each a folder of its own", dir, strings.Join(matches, ", "))
+			return usual, nil, nil, fmt.Errorf("%s holds several runs (%s): give each a folder of its own", dir,
+				strings.Join(matches, ", "))
 		}
 	}
 	state, err := summary.ReadState(found.Path(config.RunState))
@@ -227,8 +230,10 @@ func (r *recomputation) read(path string) error {
 	if err := others.err(path); err != nil {
 		return err
 	}
-	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished && r.records.Load() > sent {
-		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of another run", path, r.records.Load(), sent)
+	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished &&
+		r.records.Load() > sent {
+		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of "+
+			"another run", path, r.records.Load(), sent)
 	}
 	if seen := r.engine.Snapshot(); seen.Requests() == 0 {
 		if !r.selects() {
@@ -241,7 +246,8 @@ func (r *recomputation) read(path string) error {
 
 // noRecords says that the file of records is empty or absent, and whether it should be.
 func (r *recomputation) noRecords(path string) error {
-	if ended := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; ended > 0 && r.state.Status == summary.StateFinished {
+	if ended := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; ended > 0 &&
+		r.state.Status == summary.StateFinished {
 		return fmt.Errorf("%s holds no records, and %d requests of the run came to an end", path, ended)
 	}
 	return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
@@ -250,7 +256,8 @@ func (r *recomputation) noRecords(path string) error {
 // excludes reports whether an error is one of those that do not count.
 func (r *recomputation) excludes(e *record.Error) bool {
 	return slices.ContainsFunc(r.o.ExcludeErrors, func(what string) bool {
-		return strings.EqualFold(what, "all") || strings.EqualFold(what, e.Type) || e.HasCode && what == strconv.Itoa(e.Code)
+		return strings.EqualFold(what, "all") || strings.EqualFold(what, e.Type) || e.HasCode &&
+			what == strconv.Itoa(e.Code)
 	})
 }
 
@@ -266,7 +273,8 @@ func (r *recomputation) result() (*summary.Result, error) {
 	completed := seen.Requests()
 	if r.state.Status != summary.StateFinished {
 		run.Incomplete = cmp.Or(run.Incomplete, "the run was killed; its last state was written "+
-			time.Unix(0, r.state.UpdatedNS).UTC().Format(time.RFC3339)+", and at most the last second of records is missing")
+			time.Unix(0, r.state.UpdatedNS).UTC().Format(time.RFC3339)+
+			", and at most the last second of records is missing")
 		run.Counts.Sent = max(run.Counts.Sent, r.records.Load())
 	} else if missing := run.Counts.Sent - run.Counts.CutOff - r.records.Load(); missing > 0 || r.cut {
 		lost := fmt.Sprintf("%d records are missing", missing)
@@ -341,7 +349,8 @@ func (r *recomputation) changes() artifact.Object {
 }
 
 // export writes the files and returns how the console shows the result.
-func (r *recomputation) export(ctx context.Context, result *summary.Result, from, to config.Artifacts) (*console.Options, error) {
+func (r *recomputation) export(ctx context.Context, result *summary.Result, from,
+	to config.Artifacts) (*console.Options, error) {
 	if err := os.MkdirAll(to.Dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -369,9 +378,11 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 		console.Export{Path: to.Path(config.ConsoleText), Options: plain},
 	}
 	// What was spooled stands there as long as the run has not made its file of it: it was killed.
-	exporters = append(exporters, report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON), Keep: true})
+	exporters = append(exporters, report.OutputsJSON{Spool: from.Path(config.OutputsSpool),
+		Path: to.Path(config.OutputsJSON), Keep: true})
 	if r.o.Parquet {
-		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL), Path: to.Path(config.RecordsParquet)})
+		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL),
+			Path: to.Path(config.RecordsParquet)})
 	}
 	var unread error
 	if r.o.HTML {
@@ -389,11 +400,12 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {
 	c := &r.state.Console
 	o := &console.Options{
-		ShowTrace:  c.ShowTrace,
-		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent, OSLTokens: r.config.OSLMismatchTokens},
-		Notes:      c.Notes,
-		URLs:       c.URLs,
-		Files:      console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
+		ShowTrace: c.ShowTrace,
+		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent,
+			OSLTokens: r.config.OSLMismatchTokens},
+		Notes: c.Notes,
+		URLs:  c.URLs,
+		Files: console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
 	}
 	o.ServerMetrics, o.Speculation = c.ServerMetrics, c.Speculation
 	if g := r.state.GPU; g != nil && g.Telemetry != nil && g.Shown && !r.selects() {

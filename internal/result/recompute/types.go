@@ -52,7 +52,8 @@ process_resident_memory_bytes process_virtual_memory_bytes process_start_time_se
 node_load node_procs_ node_memory_ node_filesystem_`)
 
 	counterEnds = words("_total _sum _hits _misses _queries _preemptions _success _failures")
-	gaugeEnds   = words("_info _perc _percent _ratio _usage _utilization _running _waiting _active _inflight _queued _celsius _watts")
+	gaugeEnds   = words("_info _perc _percent _ratio _usage _utilization _running _waiting _active _inflight _queued " +
+		"_celsius _watts")
 )
 
 // typeByName guesses the type of a family that is no histogram. Exports take the ending _total off the names of

@@ -70,8 +70,10 @@ func TestOutputsAreSortedAndWarmupStandsApart(t *testing.T) {
 	cut := spoken(9, 0, record.PhaseProfiling, "half")
 	cut.Raw = &record.Raw{CutOff: true}
 	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{},
-		spoken(2, 0, record.PhaseProfiling, "third, \"quoted\"\n<b>é</b>"), bad, spoken(0, 1, record.PhaseWarmup, "warm 2"),
-		spoken(0, 0, record.PhaseProfiling, "first"), spoken(0, 0, record.PhaseWarmup, "warm 1"), spoken(2, 1, record.PhaseProfiling, ""), cut)
+		spoken(2, 0, record.PhaseProfiling, "third, \"quoted\"\n<b>é</b>"), bad,
+		spoken(0, 1, record.PhaseWarmup, "warm 2"),
+		spoken(0, 0, record.PhaseProfiling, "first"), spoken(0, 0, record.PhaseWarmup, "warm 1"),
+		spoken(2, 1, record.PhaseProfiling, ""), cut)
 	golden(t, "outputs.json", outputs(t, OutputsJSON{Spool: path}))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("the spool is still there")
@@ -195,7 +197,8 @@ func TestOutputsBeyondTheLimitAreCounted(t *testing.T) {
 func TestOutputsHoldNoSecrets(t *testing.T) {
 	path, _ := spooled(t, OutputsSpool{Redactor: artifact.NewRedactor("sk-secret")}, artifact.LinesOptions{},
 		spoken(0, 0, record.PhaseProfiling, "the key is sk-secret."))
-	if got := outputs(t, OutputsJSON{Spool: path}); bytes.Contains(got, []byte("sk-secret")) || !bytes.Contains(got, []byte("the key is <redacted>.")) {
+	if got := outputs(t, OutputsJSON{Spool: path}); bytes.Contains(got, []byte("sk-secret")) ||
+		!bytes.Contains(got, []byte("the key is <redacted>.")) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -90,7 +90,8 @@ type keyedOutput struct {
 }
 
 func (a keyedOutput) compare(b keyedOutput) int {
-	return cmp.Or(cmp.Compare(a.warmup, b.warmup), cmp.Compare(a.session, b.session), cmp.Compare(a.turn, b.turn), cmp.Compare(a.line, b.line))
+	return cmp.Or(cmp.Compare(a.warmup, b.warmup), cmp.Compare(a.session, b.session), cmp.Compare(a.turn, b.turn),
+		cmp.Compare(a.line, b.line))
 }
 
 // outputSorter sorts the lines of a spool.

@@ -131,7 +131,8 @@ func PhaseObject(p *summary.Phase) artifact.Object {
 	return artifact.Object{
 		{Key: "phase_index", Value: p.Index}, {Key: "profiling_index", Value: profiling},
 		{Key: "phase_name", Value: p.Name}, {Key: "phase_kind", Value: p.Kind},
-		{Key: "start_ns", Value: p.StartNS}, {Key: "end_ns", Value: p.EndNS}, {Key: "was_cancelled", Value: p.WasCancelled},
+		{Key: "start_ns", Value: p.StartNS}, {Key: "end_ns", Value: p.EndNS},
+		{Key: "was_cancelled", Value: p.WasCancelled},
 	}
 }
 

@@ -43,7 +43,8 @@ func (p RecordsParquet) Export(ctx context.Context, r *summary.Result) error {
 		return err
 	}
 	defer file.Abort()
-	w := parquet.NewGenericWriter[any](file, recordSchema(columns), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowGroupRecords))
+	w := parquet.NewGenericWriter[any](file, recordSchema(columns), parquet.Compression(&parquet.Snappy),
+		parquet.MaxRowsPerRowGroup(rowGroupRecords))
 	w.SetKeyValueMetadata("aiperf.benchmark_id", r.BenchmarkID)
 	w.SetKeyValueMetadata("aiperf.version", r.AIPerfVersion)
 	w.SetKeyValueMetadata("aiperf.schema_version", "1.0")
@@ -90,14 +91,19 @@ type recordColumn struct {
 // The columns around those of the metrics, all of which may be null.
 var (
 	metadataColumns = []recordColumn{
-		{name: "session_num", kind: integerColumn}, {name: "x_request_id", kind: textColumn}, {name: "x_correlation_id", kind: textColumn},
-		{name: "conversation_id", kind: textColumn}, {name: "turn_index", kind: integerColumn}, {name: "credit_issued_ns", kind: integerColumn},
-		{name: "intended_send_ns", kind: integerColumn}, {name: "request_start_ns", kind: integerColumn}, {name: "request_ack_ns", kind: integerColumn},
-		{name: "request_end_ns", kind: integerColumn}, {name: "worker_id", kind: textColumn}, {name: "benchmark_phase", kind: textColumn},
+		{name: "session_num", kind: integerColumn}, {name: "x_request_id", kind: textColumn},
+		{name: "x_correlation_id", kind: textColumn},
+		{name: "conversation_id", kind: textColumn}, {name: "turn_index", kind: integerColumn},
+		{name: "credit_issued_ns", kind: integerColumn},
+		{name: "intended_send_ns", kind: integerColumn}, {name: "request_start_ns", kind: integerColumn},
+		{name: "request_ack_ns", kind: integerColumn},
+		{name: "request_end_ns", kind: integerColumn}, {name: "worker_id", kind: textColumn},
+		{name: "benchmark_phase", kind: textColumn},
 		{name: "was_cancelled", kind: boolColumn}, {name: "cancellation_time_ns", kind: integerColumn},
 		{name: "agent_depth", kind: integerColumn}, {name: "root_correlation_id", kind: textColumn},
 	}
-	errorColumns = []recordColumn{{name: "code", kind: integerColumn}, {name: "type", kind: textColumn}, {name: "message", kind: textColumn}}
+	errorColumns = []recordColumn{{name: "code", kind: integerColumn}, {name: "type", kind: textColumn},
+		{name: "message", kind: textColumn}}
 )
 
 // recordColumns finds the columns of a file, and the units of its metrics as a JSON object.
@@ -158,7 +164,8 @@ func (g orderedColumns) Fields() []parquet.Field {
 func recordSchema(columns []recordColumn) *parquet.Schema {
 	nodes := map[columnKind]parquet.Node{
 		integerColumn: parquet.Leaf(parquet.Int64Type), floatColumn: parquet.Leaf(parquet.DoubleType),
-		listColumn: parquet.List(parquet.Leaf(parquet.DoubleType)), textColumn: parquet.String(), boolColumn: parquet.Leaf(parquet.BooleanType),
+		listColumn: parquet.List(parquet.Leaf(parquet.DoubleType)), textColumn: parquet.String(),
+		boolColumn: parquet.Leaf(parquet.BooleanType),
 	}
 	g := orderedColumns{Group: parquet.Group{}, order: columns}
 	for _, c := range columns {

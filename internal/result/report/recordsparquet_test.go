@@ -77,7 +77,8 @@ func TestRecordsParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	latency, isl, code, kind := 300.000007, int64(100), int64(500), "Internal Server Error"
-	good := row{SessionNum: 9, Start: 1700000000001000000, Latency: &latency, ISL: &isl, ICL: []float64{10.000002, 280.000004}}
+	good := row{SessionNum: 9, Start: 1700000000001000000, Latency: &latency, ISL: &isl,
+		ICL: []float64{10.000002, 280.000004}}
 	bad := row{Start: 1700000000001000000, Cancelled: true, Code: &code, Type: &kind}
 	if diff := cmp.Diff([]row{good, bad, good}, got); diff != "" {
 		t.Error(diff)

@@ -93,7 +93,8 @@ func TestStatisticsThatAreAbsent(t *testing.T) {
 		}
 	}
 	curve.Method = metrics.MethodTimeBins
-	if out, _ := artifact.AppendJSON(nil, MetricBlock(&curve)); !strings.HasSuffix(string(out), `"std":201.42,"method":"time_bins"}`) {
+	if out, _ := artifact.AppendJSON(nil, MetricBlock(&curve)); !strings.HasSuffix(string(out),
+		`"std":201.42,"method":"time_bins"}`) {
 		t.Errorf("the method is not told: %s", out)
 	}
 }
@@ -224,7 +225,8 @@ func TestTrapCSVSectionsAreSeparatedByOneEmptyLine(t *testing.T) {
 		if got := strings.Contains(text, "\r\n\r\n"); got != c.empty {
 			t.Errorf("%s: empty line %v", c.name, got)
 		}
-		if strings.HasPrefix(text, "\r\n") || strings.Contains(text, "\r\n\r\n\r\n") || strings.Count(text, "\n") != strings.Count(text, "\r\n") {
+		if strings.HasPrefix(text, "\r\n") || strings.Contains(text, "\r\n\r\n\r\n") ||
+			strings.Count(text, "\n") != strings.Count(text, "\r\n") {
 			t.Errorf("%s: line ends in %q", c.name, text)
 		}
 	}
@@ -253,8 +255,10 @@ func TestFailedExporterDoesNotStopOthers(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.csv")
 	disk := errors.New("disk on fire")
-	err := ExportAll(context.Background(), result(), failing{disk}, SummaryCSV{path}, SummaryJSON{Path: filepath.Join(dir, "no", "x.json")})
-	if !errors.Is(err, disk) || !strings.Contains(err.Error(), "failing: ") || !strings.Contains(err.Error(), "JSON summary: ") {
+	err := ExportAll(context.Background(), result(), failing{disk}, SummaryCSV{path},
+		SummaryJSON{Path: filepath.Join(dir, "no", "x.json")})
+	if !errors.Is(err, disk) || !strings.Contains(err.Error(), "failing: ") ||
+		!strings.Contains(err.Error(), "JSON summary: ") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := os.Stat(path); err != nil {
@@ -274,10 +278,13 @@ func TestSummaryMetadata(t *testing.T) {
 	}{
 		{nil, nil, ""},
 		{&summary.Source{Loader: "sharegpt"}, nil, `{"dataset":{"source_type":"public_dataset","loader":"sharegpt"}}`},
-		{&summary.Source{Loader: "spec_al_gsm8k", HubDataset: "openai/gsm8k", HubSubset: "main", HubSplit: "test", Entries: 20}, nil,
+		{&summary.Source{Loader: "spec_al_gsm8k", HubDataset: "openai/gsm8k", HubSubset: "main", HubSplit: "test",
+			Entries: 20}, nil,
 			`{"dataset":{"source_type":"public_dataset","loader":"spec_al_gsm8k","hf_dataset_name":"openai/gsm8k","hf_split":"test","hf_subset":"main","num_dataset_entries":20}}`},
-		{nil, &summary.Submission{Scenario: "s"}, `{"scenario":"s","submission_valid":true,"submission_invalid_reasons":[]}`},
-		{&summary.Source{Loader: "x"}, &summary.Submission{Scenario: "s", Reasons: []string{"unsafe_override", "was_cancelled"}},
+		{nil, &summary.Submission{Scenario: "s"},
+			`{"scenario":"s","submission_valid":true,"submission_invalid_reasons":[]}`},
+		{&summary.Source{Loader: "x"}, &summary.Submission{Scenario: "s",
+			Reasons: []string{"unsafe_override", "was_cancelled"}},
 			`{"dataset":{"source_type":"public_dataset","loader":"x"},"scenario":"s","submission_valid":false,"submission_invalid_reasons":["unsafe_override","was_cancelled"]}`},
 	} {
 		r := result()
@@ -303,7 +310,8 @@ func TestSummaryMetadata(t *testing.T) {
 func TestBranchStatsHaveElevenCounts(t *testing.T) {
 	text, _ := artifact.AppendJSON(nil, branchStats(&summary.Branches{
 		ChildrenSpawned: 1, ChildrenCompleted: 2, ChildrenErrored: 3, ChildrenTruncated: 4, ChildrenDelayed: 5,
-		ParentsSuspended: 6, ParentsResumed: 7, ParentsFailed: 8, JoinsSuppressed: 9, GraphsAdmitted: 10, GraphsCompleted: 11,
+		ParentsSuspended: 6, ParentsResumed: 7, ParentsFailed: 8, JoinsSuppressed: 9, GraphsAdmitted: 10,
+		GraphsCompleted: 11,
 	}))
 	want := `{"children_spawned":1,"children_completed":2,"children_errored":3,"children_truncated":4,"children_delayed":5,` +
 		`"parents_suspended":6,"parents_resumed":7,"parents_failed_due_to_child_error":8,"joins_suppressed":9,"graphs_admitted":10,"graphs_completed_to_end":11}`

@@ -74,7 +74,8 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	}
 	doc = append(doc, artifact.Member{Key: "was_cancelled", Value: r.WasCancelled})
 	if r.Incomplete != "" {
-		doc = append(doc, artifact.Member{Key: "is_complete", Value: false}, artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
+		doc = append(doc, artifact.Member{Key: "is_complete", Value: false},
+			artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
 	}
 	doc = append(doc, artifact.Member{Key: "error_summary", Value: errorSummary(r.Errors)})
 	doc = appendInstant(doc, "start_time", r.StartNS, zone)
@@ -90,7 +91,8 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: pooled})
 	}
 	if s := r.Submission; s != nil {
-		doc = append(doc, artifact.Member{Key: "runtime_submission_invalid_reasons", Value: append([]string{}, s.Reasons...)})
+		doc = append(doc, artifact.Member{Key: "runtime_submission_invalid_reasons",
+			Value: append([]string{}, s.Reasons...)})
 	}
 	return append(doc, rest...)
 }
@@ -113,7 +115,8 @@ func metadata(r *summary.Result) artifact.Object {
 
 func sourceObject(s *summary.Source) artifact.Object {
 	o := artifact.Object{{Key: "source_type", Value: "public_dataset"}, {Key: "loader", Value: s.Loader}}
-	for _, m := range []struct{ key, text string }{{"hf_dataset_name", s.HubDataset}, {"hf_split", s.HubSplit}, {"hf_subset", s.HubSubset}} {
+	for _, m := range []struct{ key, text string }{{"hf_dataset_name", s.HubDataset}, {"hf_split", s.HubSplit},
+		{"hf_subset", s.HubSubset}} {
 		if m.text != "" {
 			o = append(o, artifact.Member{Key: m.key, Value: m.text})
 		}
@@ -187,7 +190,8 @@ func PercentileBounds(results []metrics.Result) artifact.Object {
 	for _, m := range summary.ByTag(results) {
 		var of artifact.Object
 		for _, b := range m.Bounds {
-			of = append(of, artifact.Member{Key: metrics.RankKey(b.Rank), Value: artifact.Object{{Key: "low", Value: b.Low}, {Key: "high", Value: b.High}}})
+			of = append(of, artifact.Member{Key: metrics.RankKey(b.Rank),
+				Value: artifact.Object{{Key: "low", Value: b.Low}, {Key: "high", Value: b.High}}})
 		}
 		if of != nil {
 			out = append(out, artifact.Member{Key: m.Tag, Value: of})

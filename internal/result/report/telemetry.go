@@ -28,7 +28,8 @@ func telemetryObject(t *gpu.Telemetry, zone *time.Location) artifact.Object {
 	overview = appendInstant(overview, "start_time", t.StartNS, zone)
 	overview = appendInstant(overview, "end_time", t.EndNS, zone)
 	return artifact.Object{
-		{Key: "summary", Value: overview}, {Key: "endpoints", Value: endpoints}, {Key: "error_summary", Value: FailureList(t.Errors)},
+		{Key: "summary", Value: overview}, {Key: "endpoints", Value: endpoints},
+		{Key: "error_summary", Value: FailureList(t.Errors)},
 	}
 }
 
@@ -40,7 +41,8 @@ func FailureList(failures []gpu.Failure) []any {
 		if f.Code != 0 {
 			details = append(details, artifact.Member{Key: "code", Value: f.Code})
 		}
-		details = append(details, artifact.Member{Key: "type", Value: f.Type}, artifact.Member{Key: "message", Value: f.Message})
+		details = append(details, artifact.Member{Key: "type", Value: f.Type},
+			artifact.Member{Key: "message", Value: f.Message})
 		list = append(list, artifact.Object{{Key: "error_details", Value: details}, {Key: "count", Value: f.Count}})
 	}
 	return list
@@ -55,7 +57,8 @@ func orNone(list []string) []string {
 
 func gpuObject(g *gpu.Result) artifact.Object {
 	o := artifact.Object{
-		{Key: "gpu_index", Value: g.Index}, {Key: "gpu_name", Value: g.Model}, {Key: "gpu_uuid", Value: g.UUID}, {Key: "platform", Value: g.Platform},
+		{Key: "gpu_index", Value: g.Index}, {Key: "gpu_name", Value: g.Model}, {Key: "gpu_uuid", Value: g.UUID},
+		{Key: "platform", Value: g.Platform},
 	}
 	for _, m := range []struct{ key, text string }{
 		{"hostname", g.Hostname}, {"namespace", g.Namespace}, {"pod_name", g.Pod}, {"gpu_instance_id", g.Instance},
@@ -111,7 +114,8 @@ func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 		for j := range e.GPUs {
 			g := &e.GPUs[j]
 			for k := range g.Metrics {
-				row := append([]string{e.Name, strconv.Itoa(g.Index), gpuName(g), g.UUID, g.Platform}, gpuCells(&g.Metrics[k])...)
+				row := append([]string{e.Name, strconv.Itoa(g.Index), gpuName(g), g.UUID, g.Platform},
+					gpuCells(&g.Metrics[k])...)
 				for _, o := range used {
 					row = append(row, o.of(g))
 				}

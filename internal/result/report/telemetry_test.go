@@ -12,14 +12,19 @@ import (
 
 func telemetry() *gpu.Telemetry {
 	power := gpu.Metric{Field: gpu.Field{Name: "gpu_power_usage", Display: "GPU Power Usage", Unit: "W"},
-		Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}, Count: 3}}
-	energy := gpu.Metric{Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ", Kind: gpu.Counter}, Stats: metrics.Stats{Avg: 0.0006}}
+		Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20,
+			Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}, Count: 3}}
+	energy := gpu.Metric{Field: gpu.Field{Name: "energy_consumption", Display: "Energy Consumption", Unit: "MJ",
+		Kind: gpu.Counter}, Stats: metrics.Stats{Avg: 0.0006}}
 	return &gpu.Telemetry{
-		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"}, Successful: []string{"http://localhost:9401/metrics"},
-		StartNS: 1_700_000_000_689_885_000, EndNS: 1_700_000_052_000_000_000,
+		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"},
+		Successful: []string{"http://localhost:9401/metrics"},
+		StartNS:    1_700_000_000_689_885_000, EndNS: 1_700_000_052_000_000_000,
 		Endpoints: []gpu.Endpoint{{Name: "localhost:9401", GPUs: []gpu.Result{
-			{Device: gpu.Device{Index: 0, UUID: "GPU-ef6ef310", Model: "NVIDIA H200", Platform: gpu.NVIDIA, Hostname: "node1", Pod: "p"}, Key: "gpu_0", Metrics: []gpu.Metric{power, energy}},
-			{Device: gpu.Device{Index: 1, UUID: "GPU-b", Model: "NVIDIA H200", Platform: gpu.NVIDIA}, Key: "gpu_1", Metrics: []gpu.Metric{energy}},
+			{Device: gpu.Device{Index: 0, UUID: "GPU-ef6ef310", Model: "NVIDIA H200", Platform: gpu.NVIDIA,
+				Hostname: "node1", Pod: "p"}, Key: "gpu_0", Metrics: []gpu.Metric{power, energy}},
+			{Device: gpu.Device{Index: 1, UUID: "GPU-b", Model: "NVIDIA H200", Platform: gpu.NVIDIA}, Key: "gpu_1",
+				Metrics: []gpu.Metric{energy}},
 		}}},
 		Errors: []gpu.Failure{{Code: 503, Type: "Service Unavailable", Message: "answered with status 503", Count: 2}},
 	}
@@ -46,7 +51,8 @@ func TestTrapCountersOfGPUsHaveOnlyAnAverage(t *testing.T) {
 func TestTelemetryCSV(t *testing.T) {
 	want := strings.Join([]string{"", "",
 		"Endpoint,GPU_Index,GPU_Name,GPU_UUID,Platform,Metric,avg,min,max,p1,p5,p10,p25,p50,p75,p90,p95,p99,std,Hostname,Pod Name",
-		"localhost:9401,0,NVIDIA H200,GPU-ef6ef310,nvidia,GPU Power Usage (W),320.00,300.00,340.00,300.40,302.00,304.00,310.00,320.00,330.00,336.00,338.00,339.60,20.00,node1,p",
+		"localhost:9401,0,NVIDIA H200,GPU-ef6ef310,nvidia,GPU Power Usage " +
+			"(W),320.00,300.00,340.00,300.40,302.00,304.00,310.00,320.00,330.00,336.00,338.00,339.60,20.00,node1,p",
 		"localhost:9401,0,NVIDIA H200,GPU-ef6ef310,nvidia,Energy Consumption (MJ),0.00,,,,,,,,,,,,,node1,p",
 		"localhost:9401,1,NVIDIA H200,GPU-b,nvidia,Energy Consumption (MJ),0.00,,,,,,,,,,,,,,",
 		""}, "\r\n")

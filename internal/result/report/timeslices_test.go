@@ -66,7 +66,8 @@ func TestTimeslicesJSON(t *testing.T) {
 	for i := range r.Slices {
 		entries = append(entries, TimesliceObject(&r.Slices[i]))
 	}
-	want, err := artifact.AppendIndented(nil, artifact.Object{{Key: "timeslices", Value: entries}, {Key: "input_config", Value: r.InputConfig}})
+	want, err := artifact.AppendIndented(nil,
+		artifact.Object{{Key: "timeslices", Value: entries}, {Key: "input_config", Value: r.InputConfig}})
 	if err != nil {
 		t.Fatal(err)
 	}

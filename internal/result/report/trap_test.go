@@ -41,7 +41,8 @@ func TestTrapInfinitePercentilesAreLeftOut(t *testing.T) {
 	}
 }
 
-// The version promises fields: 1.1 count and sum, 1.2 run_info, 1.3 its ids and command line, 1.4 the warm-up's metrics.
+// The version promises fields: 1.1 count and sum, 1.2 run_info, 1.3 its ids and command line, 1.4 the warm-up's
+// metrics.
 func TestTrapSchemaVersionGoesWithItsFields(t *testing.T) {
 	r := result()
 	r.Warmup = []metrics.Result{scalar("request_count", "Request Count", "requests", 2)}

@@ -119,7 +119,8 @@ func (s server) quotient(above, below string) (float64, bool) {
 
 // acceptLength is the mean number of tokens that one step of the target model yields.
 func (s server) acceptLength() *float64 {
-	if v := s.gauge("sglang:spec_accept_length", "vllm:spec_decode_mean_accepted_length", "trtllm:spec_accept_length"); v != nil {
+	if v := s.gauge("sglang:spec_accept_length", "vllm:spec_decode_mean_accepted_length",
+		"trtllm:spec_accept_length"); v != nil {
 		return v
 	}
 	if q, ok := s.quotient("vllm:spec_decode_num_accepted_tokens", "vllm:spec_decode_num_drafts"); ok {
@@ -139,7 +140,8 @@ func (s server) acceptLength() *float64 {
 
 // acceptRate is the share of the drafted tokens that the target model accepted.
 func (s server) acceptRate() *float64 {
-	if v := s.gauge("sglang:spec_accept_rate", "vllm:spec_decode_draft_acceptance_rate", "trtllm:spec_accept_rate"); v != nil {
+	if v := s.gauge("sglang:spec_accept_rate", "vllm:spec_decode_draft_acceptance_rate",
+		"trtllm:spec_accept_rate"); v != nil {
 		return v
 	}
 	if q, ok := s.quotient("vllm:spec_decode_num_accepted_tokens", "vllm:spec_decode_num_draft_tokens"); ok {

@@ -179,8 +179,9 @@ func serverMetricsFile(file string) string {
 
 // Orders of columns; other categories stand in alphabetical order.
 var (
-	qualitative = []string{"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem", "summarization", "writing"}
-	tiers       = []string{"low_entropy", "mixed", "high_entropy"}
+	qualitative = []string{"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem",
+		"summarization", "writing"}
+	tiers = []string{"low_entropy", "mixed", "high_entropy"}
 )
 
 func layOut(cells []cell, metric string, warn func(string)) *Matrix {
@@ -200,14 +201,16 @@ func layOut(cells []cell, metric string, warn func(string)) *Matrix {
 				continue
 			}
 			if before.value != nil {
-				warn(fmt.Sprintf("%s and %s are both %s of %s; the latter counts", before.run, c.run, c.category, c.model))
+				warn(fmt.Sprintf("%s and %s are both %s of %s; the latter counts", before.run, c.run, c.category,
+					c.model))
 			}
 		}
 		values[at], rows[place{model: at.model, length: at.length}], categories[at.category] = c, true, true
 	}
 	m := &Matrix{Metric: metric, Columns: columns(categories)}
 	for _, at := range slices.SortedFunc(maps.Keys(rows), func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(len(a.length), len(b.length)), cmp.Compare(a.length, b.length))
+		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(len(a.length), len(b.length)),
+			cmp.Compare(a.length, b.length))
 	}) {
 		row := Row{Model: at.model, Length: at.length}
 		sum, n := 0.0, 0

@@ -20,7 +20,8 @@ func written(t *testing.T, runs ...run) string {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		files := map[string]string{"profile_export_aiperf.json": fmt.Sprintf(`{"input_config":%s,"request_count":{"unit":"requests","avg":1.0}%s}`, r.config, r.metrics)}
+		files := map[string]string{"profile_export_aiperf.json": fmt.Sprintf(
+			`{"input_config":%s,"request_count":{"unit":"requests","avg":1.0}%s}`, r.config, r.metrics)}
 		if r.server != "" {
 			files["server_metrics_export.json"] = `{"metrics":` + r.server + `}`
 		}
@@ -78,25 +79,30 @@ func TestValuesComeFromTheBestSource(t *testing.T) {
 	for name, test := range map[string]struct {
 		metric, server, summary, want string
 	}{
-		"length of SGLang":                 {AcceptLength, gauge("sglang:spec_accept_length", "3.126"), "", "3.13"},
-		"length of vLLM":                   {AcceptLength, gauge("vllm:spec_decode_mean_accepted_length", "2.5"), "", "2.50"},
+		"length of SGLang": {AcceptLength, gauge("sglang:spec_accept_length", "3.126"), "", "3.13"},
+		"length of vLLM": {AcceptLength, gauge("vllm:spec_decode_mean_accepted_length", "2.5"), "",
+			"2.50"},
 		"length of TensorRT-LLM":           {AcceptLength, gauge("trtllm:spec_accept_length", "3.5"), "", "3.50"},
 		"length by counters":               {AcceptLength, counters("", "450.0", "200.0", "1000.0"), "", "3.25"},
 		"length by counters with a suffix": {AcceptLength, counters("_total", "450.0", "200.0", "1000.0"), "", "3.25"},
-		"length of several engines":        {AcceptLength, counters("", "450.0+50.0", "200.0+300.0", "1000.0+1000.0"), "", "2.00"},
-		"length without a draft":           {AcceptLength, counters("", "0.0", "0.0", "0.0"), "", ""},
-		"length by any such name":          {AcceptLength, gauge("engine_spec_mean_accept_length", "2.0"), "", "2.00"},
-		"length is not a number":           {AcceptLength, gauge("sglang:spec_accept_length", "NaN"), "", ""},
-		"length null":                      {AcceptLength, gauge("sglang:spec_accept_length", "null"), "", ""},
-		"length by requests":               {AcceptLength, "", `,"spec_decode_token_weighted_acceptance_length":{"unit":"ratio","avg":3.083333}`, "3.08"},
-		"rate of SGLang":                   {AcceptRate, gauge("sglang:spec_accept_rate", "0.75"), "", "0.75"},
-		"rate by counters":                 {AcceptRate, counters("", "450.0", "200.0", "1000.0"), "", "0.45"},
-		"rate by requests":                 {AcceptRate, "", `,"spec_decode_overall_draft_acceptance_rate":{"unit":"%","avg":52.083333}`, "0.52"},
-		"throughput":                       {Throughput, "", `,"output_token_throughput":{"unit":"tokens/sec","avg":1234.5}`, "1234.50"},
-		"no throughput":                    {Throughput, "", "", ""},
+		"length of several engines": {AcceptLength, counters("", "450.0+50.0", "200.0+300.0", "1000.0+1000.0"),
+			"", "2.00"},
+		"length without a draft":  {AcceptLength, counters("", "0.0", "0.0", "0.0"), "", ""},
+		"length by any such name": {AcceptLength, gauge("engine_spec_mean_accept_length", "2.0"), "", "2.00"},
+		"length is not a number":  {AcceptLength, gauge("sglang:spec_accept_length", "NaN"), "", ""},
+		"length null":             {AcceptLength, gauge("sglang:spec_accept_length", "null"), "", ""},
+		"length by requests": {AcceptLength, "",
+			`,"spec_decode_token_weighted_acceptance_length":{"unit":"ratio","avg":3.083333}`, "3.08"},
+		"rate of SGLang":   {AcceptRate, gauge("sglang:spec_accept_rate", "0.75"), "", "0.75"},
+		"rate by counters": {AcceptRate, counters("", "450.0", "200.0", "1000.0"), "", "0.45"},
+		"rate by requests": {AcceptRate, "",
+			`,"spec_decode_overall_draft_acceptance_rate":{"unit":"%","avg":52.083333}`, "0.52"},
+		"throughput":    {Throughput, "", `,"output_token_throughput":{"unit":"tokens/sec","avg":1234.5}`, "1234.50"},
+		"no throughput": {Throughput, "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines, _ := matrix(t, written(t, run{"a", of("M", "speed_bench_qa"), test.summary, test.server}), test.metric)
+			lines, _ := matrix(t, written(t, run{"a", of("M", "speed_bench_qa"), test.summary, test.server}),
+				test.metric)
 			if test.want == "" {
 				if lines != nil {
 					t.Errorf("got %q", lines)
@@ -117,22 +123,28 @@ func TestColumnsAndRows(t *testing.T) {
 		want []string
 	}{
 		"qualitative categories keep their order, models theirs": {
-			[]run{{"1", of("B", "speed_bench_stem"), "", length("4.0")}, {"2", of("A", "speed_bench_coding"), "", length("2.0")}, {"3", of("A", "speed_bench_stem"), "", length("3.0")}},
+			[]run{{"1", of("B", "speed_bench_stem"), "", length("4.0")},
+				{"2", of("A", "speed_bench_coding"), "", length("2.0")},
+				{"3", of("A", "speed_bench_stem"), "", length("3.0")}},
 			[]string{"Model coding stem Overall", "A 2.00 3.00 2.50", "B - 4.00 4.00"},
 		},
 		"tiers of each input length have a row": {
 			[]run{
-				{"1", of("A", "speed_bench_throughput_16k_mixed"), "", length("1.0")}, {"2", of("A", "speed_bench_throughput_2k_high_entropy"), "", length("2.0")},
+				{"1", of("A", "speed_bench_throughput_16k_mixed"), "", length("1.0")},
+				{"2", of("A", "speed_bench_throughput_2k_high_entropy"), "", length("2.0")},
 				{"3", of("A", "speed_bench_throughput_2k_low_entropy"), "", length("3.0")},
 			},
-			[]string{"Model low_entropy mixed high_entropy Overall", "A (2k) 3.00 - 2.00 2.50", "A (16k) - 1.00 - 1.00"},
+			[]string{"Model low_entropy mixed high_entropy Overall", "A (2k) 3.00 - 2.00 2.50",
+				"A (16k) - 1.00 - 1.00"},
 		},
 		"other categories are sorted": {
-			[]run{{"1", of("A", "speed_bench_throughput_8k"), "", length("1.0")}, {"2", of("A", "speed_bench_qualitative"), "", length("2.0")}},
+			[]run{{"1", of("A", "speed_bench_throughput_8k"), "", length("1.0")},
+				{"2", of("A", "speed_bench_qualitative"), "", length("2.0")}},
 			[]string{"Model qualitative throughput_8k Overall", "A 2.00 1.00 1.50"},
 		},
 		"a configuration by sections": {
-			[]run{{"1", `{"endpoint":{"model_names":["A/b"]},"input":{"public_dataset":"speed_bench_math"}}`, "", length("2.0")}},
+			[]run{{"1", `{"endpoint":{"model_names":["A/b"]},"input":{"public_dataset":"speed_bench_math"}}`, "",
+				length("2.0")}},
 			[]string{"Model math Overall", "A/b 2.00 2.00"},
 		},
 		"a flat configuration": {
@@ -176,7 +188,8 @@ func TestRunsThatDoNotCountAreTold(t *testing.T) {
 }
 
 func TestFindRuns(t *testing.T) {
-	root := written(t, run{"a/b", of("A", "speed_bench_qa"), "", ""}, run{"a/a", of("A", "speed_bench_qa"), "", ""}, run{"c/d/e", of("A", "speed_bench_qa"), "", ""})
+	root := written(t, run{"a/b", of("A", "speed_bench_qa"), "", ""}, run{"a/a", of("A", "speed_bench_qa"), "", ""},
+		run{"c/d/e", of("A", "speed_bench_qa"), "", ""})
 	for path, want := range map[string][]string{"a": {"a/a", "a/b"}, "a/b": {"a/b"}, "c": nil, "c/d": {"c/d/e"}} {
 		runs, err := FindRuns([]string{filepath.Join(root, path)})
 		if err != nil {

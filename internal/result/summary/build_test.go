@@ -47,9 +47,10 @@ func TestBuild(t *testing.T) {
 	profiling.Add(failure())
 	warmup.Add(success(700))
 	got := summary.Build(summary.Run{
-		AIPerfVersion: "1.0.0", BenchmarkID: "b", EndpointTitle: "LLM Metrics", WasCancelled: true, Incomplete: "disk full",
-		Info:   summary.RunInfo{Trial: 2},
-		Counts: summary.Counts{Sent: 4, CutOff: 1, Successes: 99, TargetRate: 7},
+		AIPerfVersion: "1.0.0", BenchmarkID: "b", EndpointTitle: "LLM Metrics", WasCancelled: true,
+		Incomplete: "disk full",
+		Info:       summary.RunInfo{Trial: 2},
+		Counts:     summary.Counts{Sent: 4, CutOff: 1, Successes: 99, TargetRate: 7},
 	}, profiling, warmup)
 
 	if got.AIPerfVersion != "1.0.0" || got.BenchmarkID != "b" || got.EndpointTitle != "LLM Metrics" ||
@@ -119,10 +120,12 @@ func TestOrderedBlocks(t *testing.T) {
 		results = append(results, metrics.Result{Tag: tag})
 	}
 	leading, remaining := summary.OrderedBlocks(results)
-	if got, want := tags(leading), []string{"request_throughput", "request_latency", "goodput", "total_isl", "total_error_isl"}; !slices.Equal(got, want) {
+	if got, want := tags(leading), []string{"request_throughput", "request_latency", "goodput", "total_isl",
+		"total_error_isl"}; !slices.Equal(got, want) {
 		t.Errorf("leading %v, want %v", got, want)
 	}
-	if got, want := tags(remaining), []string{"decode_duration", "http_req_blocked", "usage_total_tokens"}; !slices.Equal(got, want) {
+	if got, want := tags(remaining),
+		[]string{"decode_duration", "http_req_blocked", "usage_total_tokens"}; !slices.Equal(got, want) {
 		t.Errorf("remaining %v, want %v", got, want)
 	}
 }
@@ -170,7 +173,8 @@ func TestFiguresOfGPUsComeLast(t *testing.T) {
 	for _, m := range rest {
 		got = append(got, m.Tag)
 	}
-	want := []string{"image_latency", "usage_total_tokens", "total_gpu_power", "total_gpu_energy", "output_tokens_per_joule",
+	want := []string{"image_latency", "usage_total_tokens", "total_gpu_power", "total_gpu_energy",
+		"output_tokens_per_joule",
 		"energy_per_user", "nvidia_energy_delay_product", "nvidia_total_gpu_power", "amd_total_gpu_energy"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

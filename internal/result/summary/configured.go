@@ -49,7 +49,8 @@ func ParseConfigured(text []byte) Configured {
 	if inner, ok := o["benchmark"].(anyMap); ok {
 		o = inner
 	}
-	for _, at := range [...]any{o["models"], o["model"], o["model_names"], follow(o, "endpoint", "model_names"), follow(o, "endpoint", "models")} {
+	for _, at := range [...]any{o["models"], o["model"], o["model_names"], follow(o, "endpoint", "model_names"),
+		follow(o, "endpoint", "models")} {
 		if c.Models = modelNames(at); len(c.Models) > 0 {
 			break
 		}
@@ -57,7 +58,8 @@ func ParseConfigured(text []byte) Configured {
 	c.Dataset = publishedDataset(o)
 	phase := profilingPhase(o)
 	c.Concurrency = firstNumber(phase["concurrency"], follow(o, "loadgen", "concurrency"), o["concurrency"])
-	c.RampSeconds = firstNumber(phase["concurrency_ramp"], follow(phase, "concurrency_ramp", "duration"), phase["concurrency_ramp_duration"],
+	c.RampSeconds = firstNumber(phase["concurrency_ramp"], follow(phase, "concurrency_ramp", "duration"),
+		phase["concurrency_ramp_duration"],
 		phase["rate_ramp"], follow(phase, "rate_ramp", "duration"),
 		follow(o, "loadgen", "concurrency_ramp_duration"), o["concurrency_ramp_duration"])
 	return c
@@ -106,13 +108,15 @@ func publishedDataset(o anyMap) string {
 			items = []any{list}
 		}
 		for _, item := range items {
-			places = append(places, follow(asMap(item), "dataset"), follow(asMap(item), "public_dataset"), follow(asMap(item), "format"))
+			places = append(places, follow(asMap(item), "dataset"), follow(asMap(item), "public_dataset"),
+				follow(asMap(item), "format"))
 			if _, isMap := item.(anyMap); !isMap {
 				places = append(places, item)
 			}
 		}
 	}
-	places = append(places, follow(o, "input", "public_dataset"), o["public_dataset"], follow(o, "input", "custom_dataset_type"), o["custom_dataset_type"])
+	places = append(places, follow(o, "input", "public_dataset"), o["public_dataset"],
+		follow(o, "input", "custom_dataset_type"), o["custom_dataset_type"])
 	for _, p := range places {
 		if name, ok := p.(string); ok && name != "" {
 			return name

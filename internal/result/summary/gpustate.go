@@ -38,8 +38,10 @@ func (r *Result) GPULoad() gpu.Load {
 		return &v
 	}
 	return gpu.Load{
-		OutputLength: value("total_osl", 1), InputLength: value("total_isl", 1), OutputTokens: value("total_output_tokens", 1),
-		Requests: value("request_count", 1), MeanLatencySeconds: value("request_latency", 1e-3),
-		RequestRate: value("request_throughput", 1), TokenRate: value("output_token_throughput", 1), Goodput: value("goodput", 1),
+		OutputLength: value("total_osl", 1), InputLength: value("total_isl", 1),
+		OutputTokens: value("total_output_tokens", 1),
+		Requests:     value("request_count", 1), MeanLatencySeconds: value("request_latency", 1e-3),
+		RequestRate: value("request_throughput", 1), TokenRate: value("output_token_throughput", 1),
+		Goodput: value("goodput", 1),
 	}
 }

@@ -96,7 +96,8 @@ func (f *Figures) addKinds(text []byte) error {
 		return err
 	}
 	f.Kinds = map[string]string{}
-	for name, hash := range map[string]string{"configuration": p.Config, "dataset": p.Dataset, "tokenizer": p.Tokenizer.Fingerprint} {
+	for name, hash := range map[string]string{"configuration": p.Config, "dataset": p.Dataset,
+		"tokenizer": p.Tokenizer.Fingerprint} {
 		if hash != "" {
 			f.Kinds[name] = hash
 		}
@@ -193,7 +194,8 @@ const summaryName = "profile_export_aiperf.json"
 type NoSummaryError struct{ Dir string }
 
 func (e *NoSummaryError) Error() string {
-	return fmt.Sprintf("%s holds no summary of a run (%s); aiperf report makes that of one that was killed", e.Dir, summaryName)
+	return fmt.Sprintf("%s holds no summary of a run (%s); aiperf report makes that of one that was killed", e.Dir,
+		summaryName)
 }
 
 // FindSummary returns the summary file that a path names: itself, or that of the run in a directory,

@@ -20,7 +20,8 @@ func TestParseFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, ok := f.Find("request_latency")
-	if !ok || len(f.Blocks) != 1 || b.Unit != "ms" || len(b.Stats) != 3 || b.Stats["p50"] != 2 || b.Stats["count"] != 3 {
+	if !ok || len(f.Blocks) != 1 || b.Unit != "ms" || len(b.Stats) != 3 || b.Stats["p50"] != 2 ||
+		b.Stats["count"] != 3 {
 		t.Errorf("blocks %+v", f.Blocks)
 	}
 	p50, p99 := b.Bounds["p50"], b.Bounds["p99"]
@@ -61,14 +62,16 @@ func TestParseFiguresOfTheOriginal(t *testing.T) {
 		}
 		throughput, _ := f.Find("request_throughput")
 		latency, _ := f.Find("request_latency")
-		if len(f.Blocks) != 2 || throughput.Stats["avg"] != 4.1 || len(latency.Stats) != 3 || latency.Stats["p99"] != 9 {
+		if len(f.Blocks) != 2 || throughput.Stats["avg"] != 4.1 || len(latency.Stats) != 3 ||
+			latency.Stats["p99"] != 9 {
 			t.Errorf("blocks %+v", f.Blocks)
 		}
 	}
 }
 
 func TestFilesThatAreNoSummary(t *testing.T) {
-	for _, text := range []string{"", "[]", "3", "{", `{"a": 1}`, `{"data": [{"session_id": "x"}]}`, `{"was_cancelled": "yes", "a": {"unit": "ms"}}`} {
+	for _, text := range []string{"", "[]", "3", "{", `{"a": 1}`, `{"data": [{"session_id": "x"}]}`,
+		`{"was_cancelled": "yes", "a": {"unit": "ms"}}`} {
 		if _, err := ParseFigures([]byte(text)); err == nil || !strings.Contains(err.Error(), "no summary") {
 			t.Errorf("%s: %v", text, err)
 		}

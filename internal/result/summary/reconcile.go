@@ -41,7 +41,8 @@ func (r *Result) Reconcile(l *Ledger) {
 	aborted := float64(c.Dropped + c.CutOff)
 	c.Figures = []reconcile.Figure{
 		{Quantity: reconcile.Requests, Metric: "request_count", Value: float64(c.Succeeded), Max: 1},
-		{Quantity: reconcile.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted, Max: 1},
+		{Quantity: reconcile.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted,
+			Max: 1},
 		r.tokens(reconcile.PromptTokens, "usage_prompt_tokens", "input_sequence_length"),
 		r.tokens(reconcile.CachedTokens, "usage_prompt_cache_read_tokens", ""),
 		r.tokens(reconcile.GeneratedTokens, "usage_completion_tokens", "output_sequence_length"),

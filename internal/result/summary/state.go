@@ -137,14 +137,19 @@ type countsState struct {
 func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, error) {
 	r := &s.Run
 	f := stateFile{
-		SchemaVersion: StateVersion, Status: s.Status, AIPerfVersion: r.AIPerfVersion, BenchmarkID: r.BenchmarkID, UpdatedNS: s.UpdatedNS,
+		SchemaVersion: StateVersion, Status: s.Status, AIPerfVersion: r.AIPerfVersion, BenchmarkID: r.BenchmarkID,
+		UpdatedNS:   s.UpdatedNS,
 		ExportLevel: s.ExportLevel, Prefix: s.Prefix, EndpointTitle: r.EndpointTitle,
 		RunInfo: runInfoState{RandomSeed: r.Info.RandomSeed, Trial: r.Info.Trial, RunLabel: r.Info.RunLabel,
-			VariationLabel: r.Info.VariationLabel, VariationIndex: r.Info.VariationIndex, CLICommand: r.Info.CLICommand},
+			VariationLabel: r.Info.VariationLabel, VariationIndex: r.Info.VariationIndex,
+			CLICommand: r.Info.CLICommand},
 		WasCancelled: r.WasCancelled, Incomplete: r.Incomplete, StartNS: r.StartNS,
-		WindowStartNS: s.Window.WindowStartNS, WindowEndNS: s.Window.WindowEndNS, NetworkRTTNS: (*int64)(s.Window.NetworkRTT),
-		Counts: countsState{r.Counts.Sent, r.Counts.CutOff, r.Counts.SkippedArrivals, r.Counts.DroppedByCatchup, r.Counts.TargetRate, r.Counts.DeliveredRate},
-		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Ledger: s.Ledger, Looks: s.Looks, FailIf: s.FailIf, Console: s.Console,
+		WindowStartNS: s.Window.WindowStartNS, WindowEndNS: s.Window.WindowEndNS,
+		NetworkRTTNS: (*int64)(s.Window.NetworkRTT),
+		Counts: countsState{r.Counts.Sent, r.Counts.CutOff, r.Counts.SkippedArrivals, r.Counts.DroppedByCatchup,
+			r.Counts.TargetRate, r.Counts.DeliveredRate},
+		Phases: append([]PhaseState{}, s.Phases...), GPU: s.GPU, Ledger: s.Ledger, Looks: s.Looks, FailIf: s.FailIf,
+		Console: s.Console,
 	}
 	var warmup artifact.Object
 	if s.Warmup != nil {
@@ -171,8 +176,10 @@ func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, e
 		into  *json.RawMessage
 		value artifact.Object
 	}{
-		{&f.Metrics, s.Config.Object()}, {&f.InputConfig, append(artifact.Object{}, r.InputConfig...)}, {&f.Provenance, r.Provenance}, {&f.Warmup, warmup},
-		{&f.ClientHealth, s.ClientHealth}, {&f.Submission, submission}, {&f.Branches, branches}, {&f.Dataset, dataset}, {&f.Source, source},
+		{&f.Metrics, s.Config.Object()}, {&f.InputConfig, append(artifact.Object{}, r.InputConfig...)},
+		{&f.Provenance, r.Provenance}, {&f.Warmup, warmup},
+		{&f.ClientHealth, s.ClientHealth}, {&f.Submission, submission}, {&f.Branches, branches}, {&f.Dataset, dataset},
+		{&f.Source, source},
 		{&f.RunInfo.VariationValues, r.Info.VariationValues},
 	} {
 		if part.value == nil {
@@ -220,7 +227,8 @@ func ParseState(data []byte) (*State, error) {
 	case f.SchemaVersion == "":
 		return nil, errors.New("it has no schema_version")
 	case major(f.SchemaVersion) != major(StateVersion):
-		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: take the version that made the run, %.40s",
+		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: take the version that "+
+			"made the run, %.40s",
 			f.SchemaVersion, major(StateVersion), f.AIPerfVersion)
 	case f.Status != StateRunning && f.Status != StateFinished:
 		return nil, fmt.Errorf("its status is %.40q", f.Status)
@@ -232,10 +240,12 @@ func ParseState(data []byte) (*State, error) {
 		Run: Run{
 			AIPerfVersion: f.AIPerfVersion, BenchmarkID: f.BenchmarkID,
 			Info: RunInfo{RandomSeed: f.RunInfo.RandomSeed, Trial: f.RunInfo.Trial, RunLabel: f.RunInfo.RunLabel,
-				VariationLabel: f.RunInfo.VariationLabel, VariationIndex: f.RunInfo.VariationIndex, CLICommand: f.RunInfo.CLICommand},
+				VariationLabel: f.RunInfo.VariationLabel, VariationIndex: f.RunInfo.VariationIndex,
+				CLICommand: f.RunInfo.CLICommand},
 			WasCancelled: f.WasCancelled, Incomplete: f.Incomplete, EndpointTitle: f.EndpointTitle, StartNS: f.StartNS,
 			Counts: Counts{Sent: f.Counts.Sent, CutOff: f.Counts.CutOff, SkippedArrivals: f.Counts.SkippedArrivals,
-				DroppedByCatchup: f.Counts.DroppedByCatchup, TargetRate: f.Counts.TargetRate, DeliveredRate: f.Counts.DeliveredRate},
+				DroppedByCatchup: f.Counts.DroppedByCatchup, TargetRate: f.Counts.TargetRate,
+				DeliveredRate: f.Counts.DeliveredRate},
 		},
 		Phases: f.Phases, GPU: f.GPU, Ledger: f.Ledger, Looks: f.Looks, FailIf: f.FailIf, Console: f.Console,
 	}
@@ -251,7 +261,8 @@ func ParseState(data []byte) (*State, error) {
 		into *artifact.Object
 	}{
 		{"input_config", f.InputConfig, &s.Run.InputConfig}, {"provenance", f.Provenance, &s.Run.Provenance},
-		{"client_health", f.ClientHealth, &s.ClientHealth}, {"variation_values", f.RunInfo.VariationValues, &s.Run.Info.VariationValues},
+		{"client_health", f.ClientHealth, &s.ClientHealth},
+		{"variation_values", f.RunInfo.VariationValues, &s.Run.Info.VariationValues},
 	} {
 		if part.from == nil {
 			continue

@@ -93,8 +93,8 @@ type Counts struct {
 	TargetRate, DeliveredRate         float64
 }
 
-// Dataset counts the first prompts of the conversations in the profiling phases. Repeats are how often a prompt was sent:
-// 1 is once.
+// Dataset counts the first prompts of the conversations in the profiling phases. Repeats are how often a prompt was
+// sent: 1 is once.
 type Dataset struct {
 	Conversations, DistinctPrompts int64
 	MeanRepeats                    float64
@@ -108,8 +108,8 @@ func (c *Counts) Completed() int64 { return c.Successes + c.Errors + c.Skipped }
 func (c *Counts) AllFailed() bool { return c.Successes == 0 && c.Completed() > 0 }
 
 // Branches count child sessions and the parents that waited for them. A child whose turns could not all be sent is
-// truncated; a join whose requests may not be sent any more is suppressed. A graph is a root session with all that grows
-// out of it; it is completed when all its turns were played.
+// truncated; a join whose requests may not be sent any more is suppressed. A graph is a root session with all that
+// grows out of it; it is completed when all its turns were played.
 type Branches struct {
 	ChildrenSpawned, ChildrenCompleted, ChildrenErrored              int64
 	ChildrenTruncated, ChildrenDelayed                               int64

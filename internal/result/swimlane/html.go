@@ -39,7 +39,8 @@ func (c *Chart) pageData() map[string]any {
 	}
 	for i := range c.Bars {
 		b := &c.Bars[i]
-		bars[i] = []any{b.Session, b.StartNS / 1000, b.FirstNS / 1000, b.EndNS / 1000, b.Turn, int(b.State), b.InputTokens, b.OutputTokens}
+		bars[i] = []any{b.Session, b.StartNS / 1000, b.FirstNS / 1000, b.EndNS / 1000, b.Turn, int(b.State),
+			b.InputTokens, b.OutputTokens}
 		if b.Failure != "" {
 			failure := []rune(b.Failure)
 			bars[i] = append(bars[i], string(failure[:min(len(failure), maxFailure)]))
@@ -53,7 +54,8 @@ func (c *Chart) pageData() map[string]any {
 		return out
 	}
 	return map[string]any{
-		"lanes": c.Lanes, "sessions": sessions, "bars": bars, "end": max(c.EndNS/1000, 1), "peak": max(c.PeakRequests, c.PeakActive),
+		"lanes": c.Lanes, "sessions": sessions, "bars": bars, "end": max(c.EndNS/1000, 1),
+		"peak":     max(c.PeakRequests, c.PeakActive),
 		"requests": pairs(c.Requests), "active": pairs(c.Active), "concurrency": c.Concurrency, "ramp": c.RampNS / 1000,
 	}
 }

@@ -119,7 +119,8 @@ func legend(p *canvas, x, y float64, keys ...key) {
 
 func (c *Chart) drawHead(p *canvas) {
 	p.text(marginLeft, 28, p.fit(c.heading(), pictureWidth-marginLeft-marginRight), 0, ink)
-	legend(p, marginLeft, 54, key{faded(palette[0], 0x70), "until the first token"}, key{palette[0], "request (a colour for each session)"},
+	legend(p, marginLeft, 54, key{faded(palette[0], 0x70), "until the first token"},
+		key{palette[0], "request (a colour for each session)"},
 		key{faded(palette[0], 0x28), "between turns"}, key{failure, "failed"}, key{cancelled, "cancelled"})
 }
 
@@ -188,7 +189,8 @@ func (c *Chart) drawCurves(p *canvas, l *layout) {
 	c.drawSteps(p, l, c.Active, idleFill, color.NRGBA{})
 	c.drawSteps(p, l, c.Requests, areaFill, areaLine)
 	p.text(12, l.curveTop-8, "under way", 0, faint)
-	keys := []key{{areaLine, fmt.Sprintf("requests (peak %d)", c.PeakRequests)}, {faded(idleFill, 0xa0), fmt.Sprintf("sessions (peak %d)", c.PeakActive)}}
+	keys := []key{{areaLine, fmt.Sprintf("requests (peak %d)", c.PeakRequests)},
+		{faded(idleFill, 0xa0), fmt.Sprintf("sessions (peak %d)", c.PeakActive)}}
 	if c.Concurrency > 0 {
 		y := l.curveBottom - c.Concurrency*l.perValue
 		p.dashed(l.left, y, l.right, y+2, 7, target)

@@ -183,7 +183,10 @@ func (c *Chart) assignLanes() {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Sessions[a].StartNS, c.Sessions[b].StartNS) })
+	slices.SortStableFunc(order, func(a,
+		b int) int {
+		return cmp.Compare(c.Sessions[a].StartNS, c.Sessions[b].StartNS)
+	})
 	var free laneHeap
 	var busy endHeap
 	for _, i := range order {
@@ -214,7 +217,10 @@ func steps(spans []span) (out []Step, peak int) {
 	for _, s := range spans {
 		changes = append(changes, change{s.start, 1}, change{s.end, -1})
 	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta)) })
+	slices.SortFunc(changes, func(a,
+		b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
+	})
 	n := 0
 	for i, c := range changes {
 		n += c.delta

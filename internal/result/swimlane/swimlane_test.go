@@ -59,7 +59,8 @@ func TestChartOfARun(t *testing.T) {
 	}
 	var bars []string
 	for _, b := range c.Bars {
-		bars = append(bars, fmt.Sprint(c.Sessions[b.Session].ID, b.Turn, " ", b.StartNS/1e6, " ", b.FirstNS/1e6, " ", b.EndNS/1e6, " ", b.State))
+		bars = append(bars, fmt.Sprint(c.Sessions[b.Session].ID, b.Turn, " ", b.StartNS/1e6, " ", b.FirstNS/1e6, " ",
+			b.EndNS/1e6, " ", b.State))
 	}
 	if want := []string{"a0 0 10 50 0", "b0 20 0 60 0", "c0 30 0 40 1", "a1 80 0 100 2"}; !slices.Equal(bars, want) {
 		t.Errorf("bars %q, want %q", bars, want)
@@ -70,10 +71,12 @@ func TestChartOfARun(t *testing.T) {
 		}
 		return out
 	}
-	if want := [][2]int64{{0, 1}, {20, 2}, {30, 3}, {40, 2}, {50, 1}, {60, 0}, {80, 1}, {100, 0}}; !reflect.DeepEqual(ms(c.Requests), want) || c.PeakRequests != 3 {
+	if want := [][2]int64{{0, 1}, {20, 2}, {30, 3}, {40, 2}, {50, 1}, {60, 0}, {80, 1},
+		{100, 0}}; !reflect.DeepEqual(ms(c.Requests), want) || c.PeakRequests != 3 {
 		t.Errorf("requests %v, peak %d", ms(c.Requests), c.PeakRequests)
 	}
-	if want := [][2]int64{{0, 1}, {20, 2}, {30, 3}, {40, 2}, {60, 1}, {100, 0}}; !reflect.DeepEqual(ms(c.Active), want) || c.PeakActive != 3 {
+	if want := [][2]int64{{0, 1}, {20, 2}, {30, 3}, {40, 2}, {60, 1}, {100, 0}}; !reflect.DeepEqual(ms(c.Active),
+		want) || c.PeakActive != 3 {
 		t.Errorf("sessions under way %v, peak %d", ms(c.Active), c.PeakActive)
 	}
 }
@@ -109,7 +112,8 @@ func TestManySessionsShareLanes(t *testing.T) {
 
 func TestNothingToDraw(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	if err := os.WriteFile(path, []byte(line("w", 0, 0, 1, `,"benchmark_phase":"warmup"},"metrics":{}}`)+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(line("w", 0, 0, 1, `,"benchmark_phase":"warmup"},"metrics":{}}`)+"\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Read(path, ""); !errors.Is(err, ErrNoRequests) {
@@ -142,7 +146,8 @@ func TestPicture(t *testing.T) {
 		lane  int
 		shade color.NRGBA
 	}{
-		{33, 0, palette[0]}, {35, 1, failure}, {43, 2, palette[2]}, {93, 0, cancelled}, {93, 1, color.NRGBA{0xff, 0xff, 0xff, 0xff}},
+		{33, 0, palette[0]}, {35, 1, failure}, {43, 2, palette[2]}, {93, 0, cancelled},
+		{93, 1, color.NRGBA{0xff, 0xff, 0xff, 0xff}},
 	} {
 		if got := at(test.ms, test.lane); got != test.shade {
 			t.Errorf("at %v ms in lane %d: %v, want %v", test.ms, test.lane, got, test.shade)
@@ -188,7 +193,8 @@ func TestPageNeedsNothingElse(t *testing.T) {
 			t.Errorf("the page holds %q", bad)
 		}
 	}
-	for _, want := range []string{`[0,0,10000,50000,0,0,7,3]`, `[1,30000,0,40000,0,1,null,null,"`, `"lanes":3`, "conversation of a"} {
+	for _, want := range []string{`[0,0,10000,50000,0,0,7,3]`, `[1,30000,0,40000,0,1,null,null,"`, `"lanes":3`,
+		"conversation of a"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -200,7 +206,8 @@ func TestTicks(t *testing.T) {
 		limit float64
 		want  []float64
 	}{
-		{10, []float64{0, 2, 4, 6, 8, 10}}, {1, []float64{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1}}, {0, []float64{0}}, {8.64, []float64{0, 2, 4, 6, 8}},
+		{10, []float64{0, 2, 4, 6, 8, 10}}, {1, []float64{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1}}, {0, []float64{0}},
+		{8.64, []float64{0, 2, 4, 6, 8}},
 	} {
 		if got := ticks(test.limit, 5); !slices.Equal(got, test.want) {
 			t.Errorf("%v: got %v", test.limit, got)

@@ -25,10 +25,12 @@ func (b *Book) WriteHTML(w io.Writer) error {
 				messages[j] = [2]any{m.Role, m.Body}
 			}
 			turns[k] = map[string]any{
-				"index": t.Index, "ms": t.MS, "phase": t.Phase, "note": t.Note, "failed": t.Failed, "messages": messages, "repeated": t.Repeated,
+				"index": t.Index, "ms": t.MS, "phase": t.Phase, "note": t.Note, "failed": t.Failed,
+				"messages": messages, "repeated": t.Repeated,
 			}
 		}
-		conversations[i] = map[string]any{"id": c.ID, "name": c.Name, "parent": c.Parent, "depth": c.Depth, "turns": turns, "hidden": c.Hidden}
+		conversations[i] = map[string]any{"id": c.ID, "name": c.Name, "parent": c.Parent, "depth": c.Depth,
+			"turns": turns, "hidden": c.Hidden}
 	}
 	bodies := make([][2]any, len(b.Bodies))
 	for i, body := range b.Bodies {

@@ -14,7 +14,8 @@ type spoken struct{ role, text string }
 // role of a text in them.
 var whole = []struct{ key, role string }{
 	{"system", "system"}, {"systemInstruction", "system"}, {"instructions", "system"}, {"tools", "tools"},
-	{"messages", "user"}, {"contents", "user"}, {"prompt", "user"}, {"input", "user"}, {"inputs", "user"}, {"text", "user"}, {"texts", "user"},
+	{"messages", "user"}, {"contents", "user"}, {"prompt", "user"}, {"input", "user"}, {"inputs", "user"},
+	{"text", "user"}, {"texts", "user"},
 	{"query", "query"}, {"passages", "passages"}, {"documents", "documents"},
 }
 

@@ -76,7 +76,8 @@ type Message struct {
 // ErrNoRaw reports that a run has no raw export.
 var ErrNoRaw = errors.New("it holds no raw records; run aiperf profile with --export-level raw")
 
-// Read makes the book of a raw export. Outputs, the outputs.json of the run, adds what the server said; it may be missing.
+// Read makes the book of a raw export. Outputs, the outputs.json of the run, adds what the server said; it may be
+// missing.
 func Read(path, outputs, title string, limits Limits) (*Book, error) {
 	book := &Book{Title: title}
 	byID, err := listConversations(path)
@@ -93,7 +94,8 @@ func Read(path, outputs, title string, limits Limits) (*Book, error) {
 		book.Conversations = append(book.Conversations, c)
 	}
 	slices.SortFunc(book.Conversations, func(a, b *Conversation) int {
-		return cmp.Or(cmp.Compare(min(a.Depth, 1), min(b.Depth, 1)), cmp.Compare(a.firstNS, b.firstNS), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(min(a.Depth, 1), min(b.Depth, 1)), cmp.Compare(a.firstNS, b.firstNS),
+			cmp.Compare(a.ID, b.ID))
 	})
 	if n := len(book.Conversations); n > limits.Conversations {
 		for _, c := range book.Conversations[limits.Conversations:] {
@@ -120,7 +122,10 @@ func Read(path, outputs, title string, limits Limits) (*Book, error) {
 		return nil, err
 	}
 	for _, c := range book.Conversations {
-		slices.SortStableFunc(c.Turns, func(a, b Turn) int { return cmp.Or(cmp.Compare(a.StartNS, b.StartNS), cmp.Compare(a.Index, b.Index)) })
+		slices.SortStableFunc(c.Turns, func(a,
+			b Turn) int {
+			return cmp.Or(cmp.Compare(a.StartNS, b.StartNS), cmp.Compare(a.Index, b.Index))
+		})
 		for i := 1; i < len(c.Turns); i++ {
 			c.Turns[i].Repeated = repeated(c.Turns[i-1].Messages, c.Turns[i].Messages)
 		}

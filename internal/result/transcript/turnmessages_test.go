@@ -33,7 +33,8 @@ func told(b *Book) []string {
 	for _, c := range b.Conversations {
 		out = append(out, fmt.Sprintf("%s depth %d hidden %d", c.Name, c.Depth, c.Hidden))
 		for _, t := range c.Turns {
-			out = append(out, strings.TrimSpace(fmt.Sprintf(" turn %d, %.1f ms, %d repeated %s", t.Index, t.MS, t.Repeated, t.Note)))
+			out = append(out, strings.TrimSpace(fmt.Sprintf(" turn %d, %.1f ms, %d repeated %s", t.Index, t.MS,
+				t.Repeated, t.Note)))
 			for _, m := range t.Messages {
 				body := b.Bodies[m.Body]
 				text := fmt.Sprintf("  %s #%d %s", m.Role, m.Body, body.Text)
@@ -49,7 +50,8 @@ func told(b *Book) []string {
 
 func TestBookOfARun(t *testing.T) {
 	path := file(t,
-		raw("child", 0, 1, `{"messages":[{"role":"user","content":"do it"}]}`, `,"agent_depth":1,"parent_correlation_id":"a"`+plain),
+		raw("child", 0, 1, `{"messages":[{"role":"user","content":"do it"}]}`,
+			`,"agent_depth":1,"parent_correlation_id":"a"`+plain),
 		raw("b", 0, 5, `{"prompt":"hello"}`, `,"was_cancelled":true`+plain),
 		raw("a", 0, 2, `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hello"}]}`, plain),
 		raw("a", 1, 9, `{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hello"},{"role":"assistant","content":"good day"},{"role":"user","content":"and now a long one"}]}`, plain),
@@ -58,7 +60,8 @@ func TestBookOfARun(t *testing.T) {
 	limits := DefaultLimits()
 	limits.Content = 10
 	outputs := filepath.Join(t.TempDir(), "outputs.json")
-	if err := os.WriteFile(outputs, []byte(`{"schema_version":"1.1","data":[{"x_request_id":"a-0","response_text":"good day"},
+	if err := os.WriteFile(outputs,
+		[]byte(`{"schema_version":"1.1","data":[{"x_request_id":"a-0","response_text":"good day"},
 		{"x_request_id":"other","response_text":"x"}],"warmup":[{"x_request_id":"b-0","response_text":null}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,8 @@ func TestBookOfARun(t *testing.T) {
 	want := []string{
 		"of a depth 0 hidden 0",
 		"turn 0, 2.5 ms, 0 repeated", "  system #2 be kind", "  user #1 hello", "  reply #3 good day",
-		"turn 1, 2.5 ms, 2 repeated", "  system #2 be kind", "  user #1 hello", "  assistant #3 good day", "  user #4 and now a  +8",
+		"turn 1, 2.5 ms, 2 repeated", "  system #2 be kind", "  user #1 hello", "  assistant #3 good day",
+		"  user #4 and now a  +8",
 		"turn 2, 1.0 ms, 0 repeated went wrong",
 		"of b depth 0 hidden 0",
 		"turn 0, 2.5 ms, 0 repeated cancelled", "  user #1 hello",
@@ -85,14 +89,16 @@ func TestLimits(t *testing.T) {
 	var lines []string
 	for c := range 5 {
 		for turn := range 4 {
-			lines = append(lines, raw(fmt.Sprint("s", c), turn, int64(c*10+turn), fmt.Sprintf(`{"prompt":"%d %d"}`, c, turn), plain))
+			lines = append(lines, raw(fmt.Sprint("s", c), turn, int64(c*10+turn),
+				fmt.Sprintf(`{"prompt":"%d %d"}`, c, turn), plain))
 		}
 	}
 	book, err := Read(file(t, lines...), "none", "run", Limits{Conversations: 2, Turns: 3, Content: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(book.Conversations) != 2 || book.Hidden != 3 || book.Conversations[1].Name != "of s1" || len(book.Conversations[1].Turns) != 3 ||
+	if len(book.Conversations) != 2 || book.Hidden != 3 || book.Conversations[1].Name != "of s1" ||
+		len(book.Conversations[1].Turns) != 3 ||
 		book.Conversations[1].Hidden != 1 || len(book.Bodies) != 6 {
 		t.Errorf("%+v", told(book))
 	}
@@ -118,23 +124,28 @@ func TestMessagesOfBodies(t *testing.T) {
 	}{
 		"chat with parts": {
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"input_audio","input_audio":{"data":"BBB","format":"wav"}},{"type":"video_url","video_url":{"url":"http://x/v"}}]}]}`,
-			[]spoken{{"user", "look\n[image data:image/png;base64, 4 characters]\n[audio wav, 3 characters of base64]\n[video http://x/v]"}},
+			[]spoken{{"user", "look\n[image data:image/png;base64, 4 characters]\n[audio wav, 3 characters of " +
+				"base64]\n[video http://x/v]"}},
 		},
 		"tool calls": {
 			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","content":"done"}]}`,
 			[]spoken{{"assistant", "[\n  {\n    \"id\": \"1\"\n  }\n]"}, {"tool", "done"}},
 		},
-		"system apart":        {`{"system":"be kind","messages":[{"role":"user","content":"hi"}]}`, []spoken{{"system", "be kind"}, {"user", "hi"}}},
-		"system as parts":     {`{"system":[{"type":"text","text":"be kind"}],"messages":[]}`, []spoken{{"system", "be kind"}}},
-		"responses":           {`{"instructions":"be kind","input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]}]}`, []spoken{{"system", "be kind"}, {"user", "hi"}}},
-		"completions":         {`{"prompt":["one","two"]}`, []spoken{{"user", "one"}, {"user", "two"}}},
-		"a prompt of ids":     {`{"prompt":[1,2,3]}`, []spoken{{"user", "[1,2,3]"}}},
-		"rankings":            {`{"query":{"text":"q"},"passages":[{"text":"p"}]}`, []spoken{{"query", "q"}, {"passages", "p"}}},
-		"an unknown shape":    {`{"frames":3}`, []spoken{{"body", "{\n  \"frames\": 3\n}"}}},
-		"no object":           {`"form data"`, []spoken{{"body", "form data"}}},
-		"nothing":             {``, nil},
-		"an empty object":     {`{}`, nil},
-		"tools are shown too": {`{"tools":[{"n":1}],"prompt":"x"}`, []spoken{{"tools", "[\n  {\n    \"n\": 1\n  }\n]"}, {"user", "x"}}},
+		"system apart": {`{"system":"be kind","messages":[{"role":"user","content":"hi"}]}`,
+			[]spoken{{"system", "be kind"}, {"user", "hi"}}},
+		"system as parts": {`{"system":[{"type":"text","text":"be kind"}],"messages":[]}`,
+			[]spoken{{"system", "be kind"}}},
+		"responses":       {`{"instructions":"be kind","input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]}]}`, []spoken{{"system", "be kind"}, {"user", "hi"}}},
+		"completions":     {`{"prompt":["one","two"]}`, []spoken{{"user", "one"}, {"user", "two"}}},
+		"a prompt of ids": {`{"prompt":[1,2,3]}`, []spoken{{"user", "[1,2,3]"}}},
+		"rankings": {`{"query":{"text":"q"},"passages":[{"text":"p"}]}`,
+			[]spoken{{"query", "q"}, {"passages", "p"}}},
+		"an unknown shape": {`{"frames":3}`, []spoken{{"body", "{\n  \"frames\": 3\n}"}}},
+		"no object":        {`"form data"`, []spoken{{"body", "form data"}}},
+		"nothing":          {``, nil},
+		"an empty object":  {`{}`, nil},
+		"tools are shown too": {`{"tools":[{"n":1}],"prompt":"x"}`,
+			[]spoken{{"tools", "[\n  {\n    \"n\": 1\n  }\n]"}, {"user", "x"}}},
 	} {
 		if got := messages([]byte(test.body)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
@@ -143,7 +154,8 @@ func TestMessagesOfBodies(t *testing.T) {
 }
 
 func TestPageHoldsTextsAsTexts(t *testing.T) {
-	book, err := Read(file(t, raw("a", 0, 1, `{"prompt":"</script><script>alert(1)</script>"}`, plain)), "none", "<b>", DefaultLimits())
+	book, err := Read(file(t, raw("a", 0, 1, `{"prompt":"</script><script>alert(1)</script>"}`, plain)), "none", "<b>",
+		DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +174,8 @@ func TestPageHoldsTextsAsTexts(t *testing.T) {
 }
 
 func FuzzMessages(f *testing.F) {
-	for _, body := range []string{`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},3,null]}]}`, `{"prompt":[[1]]}`, `{"input":{}}`, `[1]`, `{"messages":[]}`, `{"prompt":[`} {
+	for _, body := range []string{`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},3,null]}]}`,
+		`{"prompt":[[1]]}`, `{"input":{}}`, `[1]`, `{"messages":[]}`, `{"prompt":[`} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) { messages(body) })

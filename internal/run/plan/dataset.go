@@ -21,7 +21,8 @@ func addMedia(o *compose.Options, d *config.Dataset) {
 		film := media.Film{
 			Width: v.Width, Height: v.Height, Seconds: v.Seconds, FPS: v.FPS, Show: v.Show,
 			Format: v.Format, Codec: v.Codec, AudioCodec: v.AudioCodec,
-			Sound: media.Clip{Format: "wav", Seconds: v.Seconds, RateHz: v.AudioRateHz, Depth: v.AudioDepth, Channels: v.AudioChannels},
+			Sound: media.Clip{Format: "wav", Seconds: v.Seconds, RateHz: v.AudioRateHz, Depth: v.AudioDepth,
+				Channels: v.AudioChannels},
 		}
 		o.Films = &compose.Films{Film: film, BatchSize: d.Batches.Video}
 	}
@@ -39,7 +40,8 @@ func addCorpus(o *compose.Options, d *config.Dataset) {
 	}
 	if r := d.Range; r != nil {
 		upTo := r.Mode == config.StyleSGLang
-		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: r.Input, UpTo: upTo}, &synthetic.Window{Ratio: r.Output, UpTo: upTo}
+		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: r.Input, UpTo: upTo},
+			&synthetic.Window{Ratio: r.Output, UpTo: upTo}
 	}
 }
 
@@ -48,12 +50,15 @@ func addCorpus(o *compose.Options, d *config.Dataset) {
 func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
 	c := &cfg.Dataset
 	options := compose.Options{
-		Path: c.Path, Format: c.Format, Reading: reading(cfg, d), Entries: c.Entries, Sampling: dataset.Sampling(c.Sampling),
-		ISL: c.ISL, OSL: c.OSL, SeqDist: c.SequenceDistribution, BatchSize: c.Batches.Text,
+		Path: c.Path, Format: c.Format, Reading: reading(cfg, d), Entries: c.Entries,
+		Sampling: dataset.Sampling(c.Sampling),
+		ISL:      c.ISL, OSL: c.OSL, SeqDist: c.SequenceDistribution, BatchSize: c.Batches.Text,
 		Turns: c.Turns, DelayMS: c.TurnDelayMS, DelayRatio: c.TurnDelayRatio,
 		PrefixPool: c.PrefixPoolSize, PrefixLength: c.PrefixLength,
-		SharedSystemLength: c.SharedSystemPromptLength, SystemPrompt: c.SystemPrompt, UserContextLength: c.UserContextPromptLength,
-		CacheBust: c.CacheBust, Models: cfg.Models, ModelSelection: cfg.ModelSelection, ModelWeights: cfg.ModelWeights, Seed: Seed(cfg),
+		SharedSystemLength: c.SharedSystemPromptLength, SystemPrompt: c.SystemPrompt,
+		UserContextLength: c.UserContextPromptLength,
+		CacheBust:         c.CacheBust, Models: cfg.Models, ModelSelection: cfg.ModelSelection,
+		ModelWeights: cfg.ModelWeights, Seed: Seed(cfg),
 	}
 	options.Kind = compose.Synthetic
 	switch c.Kind {
@@ -72,9 +77,11 @@ func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
 func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 	c := &cfg.Dataset
 	o := loader.Options{
-		Entries: c.MaxTraces, MaxContext: c.MaxContext, ThinkOnly: c.ThinkOnly, MaxDelayMS: c.MaxDelayMS, Models: cfg.Models,
-		Weka: cfg.Env.Weka, TraceLab: cfg.Env.Dataset.TraceLab,
-		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL, Reshape: reshape(cfg),
+		Entries: c.MaxTraces, MaxContext: c.MaxContext, ThinkOnly: c.ThinkOnly, MaxDelayMS: c.MaxDelayMS,
+		Models: cfg.Models,
+		Weka:   cfg.Env.Weka, TraceLab: cfg.Env.Dataset.TraceLab,
+		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL,
+		Reshape: reshape(cfg),
 		MaxLine: cfg.Env.Dataset.MaxLineBytes, Baseten: c.Baseten, StripImages: c.StripImages,
 		Batches: &loader.Batches{c.Batches.Text, c.Batches.Image, c.Batches.Audio, c.Batches.Video},
 	}
@@ -120,6 +127,7 @@ func Source(cfg *config.Run) *summary.Source {
 	o := published(cfg)
 	from := o.Source()
 	return &summary.Source{
-		Loader: d.Public.Name, HubDataset: from.Repo, HubSubset: from.Subset, HubSplit: from.Split, Entries: d.Public.Entries,
+		Loader: d.Public.Name, HubDataset: from.Repo, HubSubset: from.Subset, HubSplit: from.Split,
+		Entries: d.Public.Entries,
 	}
 }

@@ -32,10 +32,13 @@ func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
 		switch {
 		case p.AtOnce(): // which load calls a burst
 		case p.Mode == config.Rate:
-			phase.Arrivals = load.Arrivals{Pattern: cmp.Or(patterns[p.Pattern], load.Poisson), Rate: p.Rate, Smoothness: p.Smoothness}
-			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp}, Interval: cfg.Env.Timing.RateRampUpdateInterval}
+			phase.Arrivals = load.Arrivals{Pattern: cmp.Or(patterns[p.Pattern], load.Poisson), Rate: p.Rate,
+				Smoothness: p.Smoothness}
+			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp},
+				Interval: cfg.Env.Timing.RateRampUpdateInterval}
 			for _, point := range p.Series {
-				phase.Arrivals.Series = append(phase.Arrivals.Series, load.RatePoint{At: seconds(point.Seconds), Rate: point.Rate})
+				phase.Arrivals.Series = append(phase.Arrivals.Series,
+					load.RatePoint{At: seconds(point.Seconds), Rate: point.Rate})
 			}
 		case p.Mode == config.FixedSchedule:
 			phase.Schedule = &load.Schedule{AutoOffset: p.Schedule.AutoOffset}
@@ -47,7 +50,8 @@ func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
 		case p.Mode == config.UserCentric:
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: meanTurns}
 		}
-		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp}, load.Ramp{Duration: p.PrefillRamp}
+		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp},
+			load.Ramp{Duration: p.PrefillRamp}
 		phase.Concurrency, phase.Prefill = Limit(p.Concurrency), Limit(p.Prefill)
 		phase.Barrier = p.Simultaneous
 		phase.Requests, phase.Sessions = Limit(p.Requests), Limit(p.Sessions)

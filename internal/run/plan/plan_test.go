@@ -21,11 +21,13 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 		want  load.Phase
 	}{
 		"no limit but the requests": {
-			config.Phase{Name: "warmup", Kind: config.WarmupPhase, Mode: config.Burst, Requests: pointer(int64(3)), Grace: time.Hour},
+			config.Phase{Name: "warmup", Kind: config.WarmupPhase, Mode: config.Burst, Requests: pointer(int64(3)),
+				Grace: time.Hour},
 			load.Phase{Name: "warmup", Kind: load.Warmup, Requests: 3, Grace: load.Infinite},
 		},
 		"a duration has its grace period": {
-			config.Phase{Mode: config.Burst, Concurrency: pointer(8), Prefill: pointer(2), Duration: pointer(time.Minute), Grace: time.Second},
+			config.Phase{Mode: config.Burst, Concurrency: pointer(8), Prefill: pointer(2),
+				Duration: pointer(time.Minute), Grace: time.Second},
 			load.Phase{Concurrency: 8, Prefill: 2, Duration: time.Minute, Grace: time.Second},
 		},
 		"arrivals are random unless the pattern says otherwise": {
@@ -51,7 +53,8 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 			load.Phase{Grace: load.Infinite, Users: &load.Users{Count: 4, Rate: 2, MeanTurns: 2.5}},
 		},
 		"lanes end with their grace period": {
-			config.Phase{Mode: config.AgenticReplay, Grace: time.Second, Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.FillLanes, PerLane: 3}}},
+			config.Phase{Mode: config.AgenticReplay, Grace: time.Second,
+				Lanes: &config.Lanes{Lanes: load.Lanes{Stage: load.FillLanes, PerLane: 3}}},
 			load.Phase{Grace: time.Second, Lanes: &load.Lanes{Stage: load.FillLanes, PerLane: 3}},
 		},
 	} {

@@ -67,7 +67,8 @@ func Headers(cfg *config.Run, d *endpoint.Descriptor, version string) session.He
 	c, h := &cfg.Endpoint, &cfg.Env.HTTP
 	s := session.Headers{
 		Version: version, APIKey: c.APIKey, KeyName: d.KeyHeader, Usual: d.Headers, SessionName: c.SessionHeader,
-		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey, DynamoSessionID: h.XDynamoSessionID,
+		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey,
+		DynamoSessionID: h.XDynamoSessionID,
 	}
 	if m := c.SageMaker; m != nil {
 		s.RequestIDNames = []string{"X-Amzn-SageMaker-Inference-Id"}

@@ -34,8 +34,8 @@ const (
 	continuation = "    "
 )
 
-// clean makes a text safe for a terminal. Line breaks stay, but what follows one is indented, so that it cannot pass for
-// a line of its own.
+// clean makes a text safe for a terminal. Line breaks stay, but what follows one is indented, so that it cannot pass
+// for a line of its own.
 func clean(s string) string {
 	s = terminal.Text(strings.TrimRight(s, "\r\n"))
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\t", " "), "\n", "\n"+continuation)

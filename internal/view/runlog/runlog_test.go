@@ -20,7 +20,8 @@ import (
 func at(ms int) time.Time { return time.Date(2026, 7, 27, 21, 4, 5, ms*1e6, time.UTC) }
 
 // logged writes one entry at a fixed instant and returns what the console and the file got.
-func logged(t *testing.T, o Options, level slog.Level, component, message string, attrs ...slog.Attr) (console, file string) {
+func logged(t *testing.T, o Options, level slog.Level, component, message string, attrs ...slog.Attr) (console,
+	file string) {
 	t.Helper()
 	var out bytes.Buffer
 	o.Console, o.Location = &out, time.UTC
@@ -52,7 +53,8 @@ func TestLineFormats(t *testing.T) {
 		level slog.Level
 		name  string
 	}{
-		{LevelTrace, "TRACE"}, {LevelDebug, "DEBUG"}, {LevelInfo, "INFO"}, {LevelNotice, "NOTICE"}, {LevelWarning, "WARNING"},
+		{LevelTrace, "TRACE"}, {LevelDebug, "DEBUG"}, {LevelInfo, "INFO"}, {LevelNotice, "NOTICE"},
+		{LevelWarning, "WARNING"},
 		{LevelSuccess, "SUCCESS"}, {LevelError, "ERROR"}, {LevelCritical, "CRITICAL"},
 	} {
 		console, file := logged(t, Options{Level: LevelTrace}, c.level, "load", "phase started")
@@ -107,7 +109,8 @@ func TestAttributesFollowTheMessage(t *testing.T) {
 
 func TestTrapSecretsReachNeitherSide(t *testing.T) {
 	o := Options{Redactor: artifact.NewRedactor("sk-secret-1")}
-	console, file := logged(t, o, LevelError, "", "sent sk-secret-1 to http://u:p@h/", slog.Any("err", errors.New("api_key=abc token=def")))
+	console, file := logged(t, o, LevelError, "", "sent sk-secret-1 to http://u:p@h/",
+		slog.Any("err", errors.New("api_key=abc token=def")))
 	for _, text := range []string{console, file} {
 		for _, secret := range []string{"sk-secret-1", "u:p", "abc", "def"} {
 			if strings.Contains(text, secret) {
@@ -121,7 +124,8 @@ func TestTrapSecretsReachNeitherSide(t *testing.T) {
 }
 
 func TestForeignTextCannotForgeLines(t *testing.T) {
-	console, file := logged(t, Options{}, LevelError, "", "a\r\n2026-01-01 00:00:00.000 - x - INFO - fake\n\x1b[2J\u202e\u0085\xff\tz\n\n")
+	console, file := logged(t, Options{}, LevelError, "",
+		"a\r\n2026-01-01 00:00:00.000 - x - INFO - fake\n\x1b[2J\u202e\u0085\xff\tz\n\n")
 	want := "a\n    2026-01-01 00:00:00.000 - x - INFO - fake\n    \\x1b[2J\\u202e\\u0085\uFFFD z\n"
 	if !strings.HasSuffix(console, " "+want) || !strings.HasSuffix(file, " - "+want) {
 		t.Errorf("got %q and %q", console, file)
@@ -159,7 +163,8 @@ func TestTerminalTruncatesAndWraps(t *testing.T) {
 		t.Errorf("got %q, want %q", console, want)
 	}
 	console, _ = logged(t, Options{Terminal: true, Columns: 90}, LevelInfo, "", strings.Repeat("x", 70))
-	if want := "21:04:05.007 INFO     " + strings.Repeat("x", 68) + "\n" + strings.Repeat(" ", 22) + "xx\n"; console != want {
+	if want := "21:04:05.007 INFO     " + strings.Repeat("x", 68) + "\n" + strings.Repeat(" ", 22) +
+		"xx\n"; console != want {
 		t.Errorf("got %q, want %q", console, want)
 	}
 }
@@ -196,7 +201,8 @@ func TestUnwritableDirectoryIsAnError(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := New(Options{}).OpenFile(filepath.Join(file, "aiperf.log")); err == nil || !strings.Contains(err.Error(), "log directory") {
+	if err := New(Options{}).OpenFile(filepath.Join(file, "aiperf.log")); err == nil ||
+		!strings.Contains(err.Error(), "log directory") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -230,7 +236,8 @@ func TestSetConsole(t *testing.T) {
 	log.Info("two")
 	l.SetConsole(nil)
 	log.Info("three")
-	if strings.Count(first.String(), "\n") != 1 || !strings.Contains(second.String(), "two") || strings.Contains(second.String(), "three") {
+	if strings.Count(first.String(), "\n") != 1 || !strings.Contains(second.String(), "two") ||
+		strings.Contains(second.String(), "three") {
 		t.Errorf("got %q and %q", first.String(), second.String())
 	}
 }
@@ -269,7 +276,8 @@ func TestParseLevel(t *testing.T) {
 	if _, ok := ParseLevel("loud"); ok {
 		t.Error("an unknown level was found")
 	}
-	for level, want := range map[slog.Level]string{-100: "TRACE", -5: "TRACE", 1: "INFO", 5: "WARNING", 99: "CRITICAL"} {
+	for level, want := range map[slog.Level]string{-100: "TRACE", -5: "TRACE", 1: "INFO", 5: "WARNING",
+		99: "CRITICAL"} {
 		if got := LevelName(level); got != want {
 			t.Errorf("%d is %s, want %s", level, got, want)
 		}

@@ -186,7 +186,8 @@ func barOf(p Progress) string {
 	times := fmt.Sprintf("[%s<%s]", minutes(p.Elapsed), remaining(p.Elapsed, fraction))
 	name := stages[p.Stage].name
 	if p.Total > 0 {
-		return fmt.Sprintf("%s: %s/%s %s %.0f%% %s", name, thousands(p.Done), thousands(p.Total), bar, 100*fraction, times)
+		return fmt.Sprintf("%s: %s/%s %s %.0f%% %s", name, thousands(p.Done), thousands(p.Total), bar, 100*fraction,
+			times)
 	}
 	return fmt.Sprintf("%s: %3.0f%% %s %s", name, 100*fraction, bar, times)
 }

@@ -14,9 +14,12 @@ func TestLine(t *testing.T) {
 		{Progress{Profiling, 40, 100, 0.4, 12 * time.Second, 0}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
 		{Progress{Profiling, 0, 0, 0.4, 12 * time.Second, 0}, "Profiling:  40% |████      | [00:12<00:18]"},
 		{Progress{Warmup, 0, 12345, 0, 0, 0}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
-		{Progress{ProfilingGrace, 7, 7, 1, time.Hour + time.Minute, 0}, "Profiling Grace Period: 7/7 |██████████| 100% [1:01:00<00:00]"},
-		{Progress{Profiling, 40, 100, 0.4, 12 * time.Second, 1}, "Profiling: 40/100 |████      | 40% [00:12<00:18] 1 error"},
-		{Progress{Profiling, 0, 0, 0.4, 12 * time.Second, 27000}, "Profiling:  40% |████      | [00:12<00:18] 27,000 errors"},
+		{Progress{ProfilingGrace, 7, 7, 1, time.Hour + time.Minute, 0},
+			"Profiling Grace Period: 7/7 |██████████| 100% [1:01:00<00:00]"},
+		{Progress{Profiling, 40, 100, 0.4, 12 * time.Second, 1},
+			"Profiling: 40/100 |████      | 40% [00:12<00:18] 1 error"},
+		{Progress{Profiling, 0, 0, 0.4, 12 * time.Second, 27000},
+			"Profiling:  40% |████      | [00:12<00:18] 27,000 errors"},
 	} {
 		if got := Line(c.p); got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
@@ -60,7 +63,8 @@ func TestErrorsAreRed(t *testing.T) {
 	s := NewSimple(&out, true, true, 1)
 	s.Show(Progress{Stage: Profiling, Fraction: 0.4})
 	s.Show(Progress{Stage: Profiling, Fraction: 0.4, Errors: 3})
-	if got := out.String(); strings.Count(got, "Profiling") != 2 || !strings.HasSuffix(got, "\x1b[0m\x1b[31m 3 errors\x1b[0m") {
+	if got := out.String(); strings.Count(got, "Profiling") != 2 ||
+		!strings.HasSuffix(got, "\x1b[0m\x1b[31m 3 errors\x1b[0m") {
 		t.Errorf("%q", got)
 	}
 }

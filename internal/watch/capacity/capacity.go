@@ -42,17 +42,20 @@ func (c *Capacity) Exceeded(d Demand) []string {
 	add := func(asked, measured string) {
 		out = append(out, fmt.Sprintf("the %s phase asks for %s; this machine was measured on %s to carry %s: "+
 			"beyond that the client may be what is measured. Lower the load or share it among several machines; "+
-			"to measure this machine again: aiperf selftest", d.Phase, asked, c.Measured.Format(time.DateOnly), measured))
+			"to measure this machine again: aiperf selftest", d.Phase, asked, c.Measured.Format(time.DateOnly),
+			measured))
 	}
 	streams := fmt.Sprintf("%s streams of %s tokens/s each", count(float64(c.Streams)), count(c.Pace))
 	if c.Streams > 0 && d.Streams > c.Streams {
 		add(fmt.Sprintf("%s streams at a time", count(float64(d.Streams))), streams)
 	}
 	if c.UnaryRate > 0 && d.Rate > c.UnaryRate {
-		add(fmt.Sprintf("%s requests/s", count(d.Rate)), fmt.Sprintf("%s requests/s with short replies", count(c.UnaryRate)))
+		add(fmt.Sprintf("%s requests/s", count(d.Rate)),
+			fmt.Sprintf("%s requests/s with short replies", count(c.UnaryRate)))
 	}
 	if tokens := d.Rate * d.OutputTokens; c.Streams > 0 && tokens > c.Tokens() {
-		add(fmt.Sprintf("%s requests/s with %s tokens each, %s tokens/s", count(d.Rate), count(d.OutputTokens), count(tokens)),
+		add(fmt.Sprintf("%s requests/s with %s tokens each, %s tokens/s", count(d.Rate), count(d.OutputTokens),
+			count(tokens)),
 			fmt.Sprintf("%s, %s tokens/s", streams, count(c.Tokens())))
 	}
 	return out

@@ -12,7 +12,8 @@ import (
 var here = Machine{CPUs: 4, Model: "Processor X", System: "linux/amd64", Kernel: "6.1", Version: "1.0"}
 
 func measured() *Capacity {
-	return &Capacity{Machine: here, Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Streams: 1400, Pace: 50, UnaryRate: 9000}
+	return &Capacity{Machine: here, Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Streams: 1400, Pace: 50,
+		UnaryRate: 9000}
 }
 
 func TestExceeded(t *testing.T) {
@@ -23,11 +24,17 @@ func TestExceeded(t *testing.T) {
 	}{
 		{"nothing known of the run", Demand{}, nil},
 		{"as much as was measured", Demand{Streams: 1400, Rate: 9000}, nil},
-		{"too many streams", Demand{Streams: 1401}, []string{"asks for 1,401 streams at a time; this machine was measured on 2026-05-04 to carry 1,400 streams of 50 tokens/s each"}},
-		{"too high a rate", Demand{Rate: 9001}, []string{"asks for 9,001 requests/s; this machine was measured on 2026-05-04 to carry 9,000 requests/s"}},
+		{"too many streams", Demand{Streams: 1401},
+			[]string{"asks for 1,401 streams at a time; this machine was measured on 2026-05-04 to carry 1,400 " +
+				"streams of 50 tokens/s each"}},
+		{"too high a rate", Demand{Rate: 9001},
+			[]string{"asks for 9,001 requests/s; this machine was measured on 2026-05-04 to carry 9,000 requests/s"}},
 		{"few requests with many tokens", Demand{Rate: 100, OutputTokens: 700}, nil},
-		{"too many tokens", Demand{Rate: 100, OutputTokens: 701}, []string{"100 requests/s with 701 tokens each, 70,100 tokens/s; this machine was measured on 2026-05-04 to carry 1,400 streams of 50 tokens/s each, 70,000 tokens/s"}},
-		{"everything", Demand{Streams: 5000, Rate: 10000, OutputTokens: 10}, []string{"5,000 streams", "10,000 requests/s;", "100,000 tokens/s"}},
+		{"too many tokens", Demand{Rate: 100, OutputTokens: 701},
+			[]string{"100 requests/s with 701 tokens each, 70,100 tokens/s; this machine was measured on 2026-05-04 " +
+				"to carry 1,400 streams of 50 tokens/s each, 70,000 tokens/s"}},
+		{"everything", Demand{Streams: 5000, Rate: 10000, OutputTokens: 10},
+			[]string{"5,000 streams", "10,000 requests/s;", "100,000 tokens/s"}},
 	} {
 		test.demand.Phase = "profiling"
 		got := measured().Exceeded(test.demand)
@@ -36,7 +43,8 @@ func TestExceeded(t *testing.T) {
 			continue
 		}
 		for i, part := range test.want {
-			if !strings.Contains(got[i], part) || !strings.Contains(got[i], "the profiling phase") || !strings.Contains(got[i], "aiperf selftest") {
+			if !strings.Contains(got[i], part) || !strings.Contains(got[i], "the profiling phase") ||
+				!strings.Contains(got[i], "aiperf selftest") {
 				t.Errorf("%s: %q lacks %q", test.name, got[i], part)
 			}
 		}
@@ -74,7 +82,8 @@ func TestMeasurementOfAnotherMachineIsNotUsed(t *testing.T) {
 	} {
 		other := here
 		change(&other)
-		if c, err := Load(path, func() Machine { return other }); c != nil || err == nil || !strings.HasSuffix(err.Error(), want) {
+		if c, err := Load(path, func() Machine { return other }); c != nil || err == nil ||
+			!strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, c, err)
 		}
 	}

@@ -42,7 +42,8 @@ type content struct {
 
 // Save writes the measurement, with its directory.
 func Save(path string, c *Capacity) error {
-	data, err := json.MarshalIndent(content{schema, c.Measured.UTC().Truncate(time.Second), c.Machine, c.Streams, c.Pace, c.UnaryRate}, "", "  ")
+	data, err := json.MarshalIndent(content{schema, c.Measured.UTC().Truncate(time.Second), c.Machine, c.Streams,
+		c.Pace, c.UnaryRate}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("the measured capacity: %w", err)
 	}
@@ -89,7 +90,8 @@ func parse(data []byte) (*Capacity, error) {
 	case f.Streams < 0 || !sound(f.Pace) || !sound(f.UnaryRate) || f.Streams > 0 && f.Pace == 0:
 		return nil, errors.New("the figures make no sense")
 	}
-	return &Capacity{Machine: f.Machine, Measured: f.Measured, Streams: f.Streams, Pace: f.Pace, UnaryRate: f.UnaryRate}, nil
+	return &Capacity{Machine: f.Machine, Measured: f.Measured, Streams: f.Streams, Pace: f.Pace,
+		UnaryRate: f.UnaryRate}, nil
 }
 
 func sound(v float64) bool { return v >= 0 && v <= math.MaxInt64 }

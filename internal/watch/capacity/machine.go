@@ -17,7 +17,8 @@ type Machine struct {
 // ThisMachine are the facts of this machine.
 func ThisMachine(version string) Machine {
 	model, kernel := systemFacts()
-	return Machine{CPUs: runtime.GOMAXPROCS(0), Model: model, System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel, Version: version}
+	return Machine{CPUs: runtime.GOMAXPROCS(0), Model: model, System: runtime.GOOS + "/" + runtime.GOARCH,
+		Kernel: kernel, Version: version}
 }
 
 // differs names the first fact that is another; "" = none.

@@ -97,7 +97,8 @@ func parseLine(text []byte, byName map[string]int, fields int) (Reading, error) 
 		return Reading{}, err
 	}
 	r := Reading{TimestampNS: line.TimeNS, Values: make([]float64, fields)}
-	r.Device = Device{Source: line.Source, Platform: line.Platform, Index: line.Index, UUID: line.UUID, Model: line.Model,
+	r.Device = Device{Source: line.Source, Platform: line.Platform, Index: line.Index, UUID: line.UUID,
+		Model:    line.Model,
 		Hostname: line.Hostname, Instance: line.Instance}
 	for i := range r.Values {
 		r.Values[i] = math.NaN()

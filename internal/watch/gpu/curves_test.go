@@ -24,8 +24,10 @@ func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 	for _, scoped := range []bool{false, true} {
 		catalog := NewCatalog(nil, scoped)
 		pages := []string{
-			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 100\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 1e9\n",
-			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 120\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 3e9\n",
+			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} " +
+				"100\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 1e9\n",
+			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} " +
+				"120\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 3e9\n",
 		}
 		store := storeOf(t, catalog, pages...)
 		var lines []byte
@@ -46,7 +48,8 @@ func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 		if len(want) != 2 || len(got) != 2 {
 			t.Fatalf("%d and %d curves", len(want), len(got))
 		}
-		if want[1].What != timeline.Rate || want[1].Values[1] != 2 || !reflect.DeepEqual(got[0].Values, []float64{100, 120}) || got[1].Values[1] != 2 {
+		if want[1].What != timeline.Rate || want[1].Values[1] != 2 ||
+			!reflect.DeepEqual(got[0].Values, []float64{100, 120}) || got[1].Values[1] != 2 {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

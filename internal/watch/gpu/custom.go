@@ -75,7 +75,8 @@ func parseCustomLine(text string) (m Custom, problem string) {
 
 // acronyms are written in capitals.
 var acronyms = map[string]bool{
-	"gpu": true, "xid": true, "sm": true, "nvlink": true, "pci": true, "pcie": true, "cpu": true, "ram": true, "vram": true, "ecc": true,
+	"gpu": true, "xid": true, "sm": true, "nvlink": true, "pci": true, "pcie": true, "cpu": true, "ram": true,
+	"vram": true, "ecc": true,
 }
 
 // displayName is the help text up to its first parenthesis, or the name of the field, every word capitalised.

@@ -13,17 +13,23 @@ func TestCustomMetrics(t *testing.T) {
 		kind                       Kind
 	}{
 		{"DCGM_FI_DEV_SM_CLOCK, gauge, SM clock frequency (in MHz)", "SM Clock Frequency", "sm_clock", "MHz", 1, Gauge},
-		{"DCGM_FI_DEV_MEMORY_TEMP, gauge, Memory temperature (in °C)", "Memory Temperature", "memory_temp", "°C", 1, Gauge},
-		{"DCGM_FI_DEV_FB_FREE, gauge, Framebuffer memory free (in MiB)", "Framebuffer Memory Free", "fb_free", "MB", 1.048576, Gauge},
-		{"DCGM_FI_PROF_PIPE_TENSOR_ACTIVE, gauge, Tensor pipe active (in %), averaged", "Tensor Pipe Active", "dcgm_fi_prof_pipe_tensor_active", "%", 1, Gauge},
-		{"DCGM_FI_DEV_PCIE_REPLAY_COUNTER, counter, (in count)", "PCIE Replay Counter", "pcie_replay_counter", "count", 1, Counter},
-		{"DCGM_FI_DEV_THERMAL_VIOLATION, counter, Throttling duration due to thermal constraints (in us)", "Throttling Duration Due To Thermal Constraints", "thermal_violation", "us", 1, Counter},
+		{"DCGM_FI_DEV_MEMORY_TEMP, gauge, Memory temperature (in °C)", "Memory Temperature", "memory_temp", "°C", 1,
+			Gauge},
+		{"DCGM_FI_DEV_FB_FREE, gauge, Framebuffer memory free (in MiB)", "Framebuffer Memory Free", "fb_free", "MB",
+			1.048576, Gauge},
+		{"DCGM_FI_PROF_PIPE_TENSOR_ACTIVE, gauge, Tensor pipe active (in %), averaged", "Tensor Pipe Active",
+			"dcgm_fi_prof_pipe_tensor_active", "%", 1, Gauge},
+		{"DCGM_FI_DEV_PCIE_REPLAY_COUNTER, counter, (in count)", "PCIE Replay Counter", "pcie_replay_counter", "count",
+			1, Counter},
+		{"DCGM_FI_DEV_THERMAL_VIOLATION, counter, Throttling duration due to thermal constraints (in us)",
+			"Throttling Duration Due To Thermal Constraints", "thermal_violation", "us", 1, Counter},
 		{"DCGM_FI_DEV_X,gauge,Energy (in mJ)", "Energy", "x", "mJ", 1, Gauge},
 		{"DCGM_FI_DEV_X,gauge,Energy (in MJ)", "Energy", "x", "MJ", 1, Gauge},
 		{"DCGM_FI_DEV_X,gauge,Odd (in furlongs) (in MHz)", "Odd", "x", "count", 1, Gauge},
 	} {
 		custom, warnings, err := ParseCustom("f", strings.NewReader(x.line))
-		want := Custom{Sample: strings.TrimSpace(strings.Split(x.line, ",")[0]), Scale: x.scale, Field: Field{x.field, x.display, x.unit, x.kind, NVIDIA}}
+		want := Custom{Sample: strings.TrimSpace(strings.Split(x.line, ",")[0]), Scale: x.scale,
+			Field: Field{x.field, x.display, x.unit, x.kind, NVIDIA}}
 		if err != nil || len(warnings) > 0 || len(custom) != 1 || custom[0] != want {
 			t.Errorf("%s:\n got %+v %v %v\nwant %+v", x.line, custom, warnings, err, want)
 		}
@@ -31,7 +37,8 @@ func TestCustomMetrics(t *testing.T) {
 }
 
 func TestCustomMetricsNameWrongLines(t *testing.T) {
-	text := "\uFEFF# comment\n\nDCGM_FI_DEV_A, gauge\nFOO, gauge, x\nDCGM_FI_DEV_B, histogram, x\nDCGM_FI_DEV_C, gauge, ok\nDCGM_FI_DEV_C, gauge, again\n"
+	text := "\uFEFF# comment\n\nDCGM_FI_DEV_A, gauge\nFOO, gauge, x\nDCGM_FI_DEV_B, histogram, x\nDCGM_FI_DEV_C, " +
+		"gauge, ok\nDCGM_FI_DEV_C, gauge, again\n"
 	custom, warnings, err := ParseCustom("m.csv", strings.NewReader(text))
 	if err != nil || len(custom) != 1 || custom[0].Field.Name != "c" {
 		t.Errorf("got %+v, %v", custom, err)
@@ -54,11 +61,13 @@ func TestTrapCustomLineOfABuiltInFieldAddsNothing(t *testing.T) {
 }
 
 func TestCustomMetricsExtendThePage(t *testing.T) {
-	custom, _, _ := ParseCustom("f", strings.NewReader("DCGM_FI_DEV_FB_FREE, gauge, Free (in MiB)\nDCGM_FI_DEV_PCIE_REPLAY_COUNTER, counter, Replays\n"))
+	custom, _, _ := ParseCustom("f",
+		strings.NewReader("DCGM_FI_DEV_FB_FREE, gauge, Free (in MiB)\nDCGM_FI_DEV_PCIE_REPLAY_COUNTER, counter, Replays\n"))
 	c := NewCatalog(custom, false)
 	var pages []string
 	for i := range 3 {
-		pages = append(pages, fmt.Sprintf("DCGM_FI_DEV_FB_FREE{gpu=\"0\"} 1000\nDCGM_FI_DEV_PCIE_REPLAY_COUNTER{gpu=\"0\"} %d\n", 5+i))
+		pages = append(pages, fmt.Sprintf("DCGM_FI_DEV_FB_FREE{gpu=\"0\"} "+
+			"1000\nDCGM_FI_DEV_PCIE_REPLAY_COUNTER{gpu=\"0\"} %d\n", 5+i))
 	}
 	tel := storeOf(t, c, pages...).Telemetry(Window{second, 2 * second, 0})
 	free, _ := metric(tel, 0, "fb_free")

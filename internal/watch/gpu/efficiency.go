@@ -49,7 +49,8 @@ var (
 	vendorOrders = map[string]int{
 		"energy_delay_product": 700, "performance_per_watt": 710, "output_tps_per_watt": 712, "goodput_per_watt": 714,
 		"average_gpu_power": 720, "total_gpu_energy": 730, "total_gpu_power": 740, "energy_per_total_token": 745,
-		"energy_per_output_token": 750, "energy_per_request": 755, "output_tokens_per_joule": 760, "energy_per_user": 765,
+		"energy_per_output_token": 750, "energy_per_request": 755, "output_tokens_per_joule": 760,
+		"energy_per_user": 765,
 	}
 	vendors = []struct {
 		platform, name string
@@ -166,13 +167,15 @@ func count(n int) string {
 func (f *fleet) figures(load Load, tokens *float64) []Efficiency {
 	var out []Efficiency
 	if f.powered > 0 {
-		out = append(out, Efficiency{Tag: "total_gpu_power", Header: "Total GPU Power " + count(f.powered), Unit: "W", Value: f.watts})
+		out = append(out, Efficiency{Tag: "total_gpu_power", Header: "Total GPU Power " + count(f.powered), Unit: "W",
+			Value: f.watts})
 	}
 	if f.metered == 0 {
 		return out
 	}
 	devices := f.devices()
-	out = append(out, Efficiency{Tag: "total_gpu_energy", Header: "Total GPU Energy " + devices, Unit: "J", Value: f.joules})
+	out = append(out, Efficiency{Tag: "total_gpu_energy", Header: "Total GPU Energy " + devices, Unit: "J",
+		Value: f.joules})
 	if tokens != nil && f.joules > 0 {
 		out = append(out, Efficiency{Tag: "output_tokens_per_joule", Header: "Output Tokens per Joule " + devices,
 			Unit: "tokens/J", Value: *tokens / f.joules, LargerIsBetter: true})
@@ -200,7 +203,8 @@ func (f *fleet) vendorFigures(w Window, load Load) []Efficiency {
 	watts := f.joules / seconds
 	var out []Efficiency
 	add := func(tag, header, unit string, larger bool, value float64) {
-		out = append(out, Efficiency{Tag: tag, Header: header + " " + f.devices(), Unit: unit, Value: value, LargerIsBetter: larger})
+		out = append(out, Efficiency{Tag: tag, Header: header + " " + f.devices(), Unit: unit, Value: value,
+			LargerIsBetter: larger})
 	}
 	// per divides unless a side is not known or the divisor is 0.
 	per := func(tag, header, unit string, larger bool, a, b *float64) {

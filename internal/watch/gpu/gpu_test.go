@@ -89,7 +89,8 @@ DCGM_FI_DEV_UNKNOWN{gpu="3",UUID="y"} 4
 
 func TestTrapTotalSuffixMapsLikeTheNameWithout(t *testing.T) {
 	c := NewCatalog(nil, false)
-	for _, header := range []string{"", "# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total counter\n", "# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total gauge\n"} {
+	for _, header := range []string{"", "# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total counter\n",
+		"# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total gauge\n"} {
 		readings := read(t, c, 1, header+`DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION_total{gpu="0"} 5000000`+"\n")
 		if len(readings) != 1 || !near(get(c, readings[0], "energy_consumption"), 0.005) {
 			t.Errorf("%q: %+v", header, readings)
@@ -103,7 +104,8 @@ func TestTrapNotANumberDropsTheValueNotTheGPU(t *testing.T) {
 		readings := read(t, c, 1, `DCGM_FI_DEV_POWER_USAGE{gpu="0",UUID="a"} `+bad+`
 DCGM_FI_DEV_GPU_TEMP{gpu="0",UUID="a"} 50
 `)
-		if len(readings) != 1 || !math.IsNaN(get(c, readings[0], "gpu_power_usage")) || get(c, readings[0], "gpu_temperature") != 50 {
+		if len(readings) != 1 || !math.IsNaN(get(c, readings[0], "gpu_power_usage")) ||
+			get(c, readings[0], "gpu_temperature") != 50 {
 			t.Errorf("%s: %+v", bad, readings)
 		}
 	}
@@ -118,7 +120,8 @@ DCGM_FI_DEV_GPU_TEMP{gpu="0"} 3
 	if len(readings) != 2 {
 		t.Fatalf("got %+v", readings)
 	}
-	want := Device{Source: "http://h:9400/metrics", Platform: NVIDIA, Index: 1, UUID: "GPU-b", Model: "M", PCIBusID: "P", Device: "nvidia1", Hostname: "n", Namespace: "s", Pod: "p"}
+	want := Device{Source: "http://h:9400/metrics", Platform: NVIDIA, Index: 1, UUID: "GPU-b", Model: "M",
+		PCIBusID: "P", Device: "nvidia1", Hostname: "n", Namespace: "s", Pod: "p"}
 	if readings[1].Device != want || readings[1].TimestampNS != 7 {
 		t.Errorf("got %+v", readings[1])
 	}
@@ -150,7 +153,8 @@ DCGM_FI_PROF_SM_ACTIVE{gpu="0",UUID="GPU-aaaaaaaaaaaa",Hostname="a",GPU_I_ID="7"
 
 func TestTrapGaugeStatistics(t *testing.T) {
 	s := describe([]float64{300, 340, 320})
-	if s.Avg != 320 || s.Std != 20 || !near(s.Percentiles[0], 300.4) || !near(s.Percentiles[8], 339.6) || s.Count != 3 || s.Min != 300 || s.Max != 340 {
+	if s.Avg != 320 || s.Std != 20 || !near(s.Percentiles[0], 300.4) || !near(s.Percentiles[8], 339.6) ||
+		s.Count != 3 || s.Min != 300 || s.Max != 340 {
 		t.Errorf("got %+v", s)
 	}
 	if s := describe([]float64{5}); s.Std != 0 || s.Percentiles[4] != 5 {
@@ -186,13 +190,23 @@ func TestTrapEnergyIsItsGrowth(t *testing.T) {
 		want  float64
 		none  bool
 	}{
-		{"from the last sample before the phase", []string{powerPage(0, "", "1000000"), powerPage(0, "", "5000000"), powerPage(0, "", "5300000"), powerPage(0, "", "5600000")}, 0.0006, false},
-		{"a restart is no negative growth", []string{powerPage(0, "", "9000000"), powerPage(0, "", "9000000"), powerPage(0, "", "100000"), powerPage(0, "", "200000")}, 0, false},
-		{"gaps are skipped on both ends", []string{powerPage(0, "", "5000000"), powerPage(0, "1", "NaN"), powerPage(0, "", "5600000"), powerPage(0, "1", "NaN")}, 0.0006, false},
-		{"without a sample before, from the first in it", []string{"", "", powerPage(0, "", "5000000"), powerPage(0, "", "5600000")}, 0.0006, false},
-		{"nothing in the phase is nothing", []string{powerPage(0, "1", "5000000"), powerPage(0, "1", "5000000"), powerPage(0, "1", ""), powerPage(0, "1", "")}, 0, true},
+		{"from the last sample before the phase",
+			[]string{powerPage(0, "", "1000000"), powerPage(0, "", "5000000"), powerPage(0, "", "5300000"),
+				powerPage(0, "", "5600000")}, 0.0006, false},
+		{"a restart is no negative growth",
+			[]string{powerPage(0, "", "9000000"), powerPage(0, "", "9000000"), powerPage(0, "", "100000"),
+				powerPage(0, "", "200000")}, 0, false},
+		{"gaps are skipped on both ends",
+			[]string{powerPage(0, "", "5000000"), powerPage(0, "1", "NaN"), powerPage(0, "", "5600000"),
+				powerPage(0, "1", "NaN")}, 0.0006, false},
+		{"without a sample before, from the first in it",
+			[]string{"", "", powerPage(0, "", "5000000"), powerPage(0, "", "5600000")}, 0.0006, false},
+		{"nothing in the phase is nothing",
+			[]string{powerPage(0, "1", "5000000"), powerPage(0, "1", "5000000"), powerPage(0, "1", ""),
+				powerPage(0, "1", "")}, 0, true},
 	} {
-		m, found := metric(storeOf(t, c, x.pages...).Telemetry(Window{2 * second, 3 * second, 0}), 0, "energy_consumption")
+		m, found := metric(storeOf(t, c, x.pages...).Telemetry(Window{2 * second, 3 * second, 0}), 0,
+			"energy_consumption")
 		if found == x.none || !near(m.Avg, x.want) && math.Abs(m.Avg-x.want) > 1e-15 || m.Count != 0 {
 			t.Errorf("%s: %+v %v, want %v", x.name, m, found, x.want)
 		}
@@ -202,10 +216,12 @@ func TestTrapEnergyIsItsGrowth(t *testing.T) {
 // What comes after a phase that another one follows is the other one's, be it energy or a gauge.
 func TestReadingsOfTheNextPhaseAreNotThoseOfThisOne(t *testing.T) {
 	c := NewCatalog(nil, false)
-	s := storeOf(t, c, powerPage(0, "1", "5000000"), powerPage(0, "2", "5000000"), powerPage(0, "3", "5300000"), powerPage(0, "4", "5600000"))
+	s := storeOf(t, c, powerPage(0, "1", "5000000"), powerPage(0, "2", "5000000"), powerPage(0, "3", "5300000"),
+		powerPage(0, "4", "5600000"))
 	w := Window{StartNS: second, EndNS: 2 * second}
 	for until, want := range map[int64]float64{2 * second: 0.0003, 3 * second: 0.0006} {
-		if m, found := metric(s.TelemetryUntil(w, until), 0, "energy_consumption"); !found || math.Abs(m.Avg-want) > 1e-15 {
+		if m, found := metric(s.TelemetryUntil(w, until), 0, "energy_consumption"); !found ||
+			math.Abs(m.Avg-want) > 1e-15 {
 			t.Errorf("up to %d: %v MJ %v, want %v", until, m.Avg, found, want)
 		}
 	}
@@ -221,7 +237,8 @@ func TestReadingsOfTheNextPhaseAreNotThoseOfThisOne(t *testing.T) {
 // Idle samples after the run are no part of a gauge, unless there are no others.
 func TestGaugesEndWithTheLastRequest(t *testing.T) {
 	c := NewCatalog(nil, false)
-	s := storeOf(t, c, powerPage(0, "1", ""), powerPage(0, "300", ""), powerPage(0, "320", ""), powerPage(0, "340", ""), powerPage(0, "60", ""))
+	s := storeOf(t, c, powerPage(0, "1", ""), powerPage(0, "300", ""), powerPage(0, "320", ""), powerPage(0, "340", ""),
+		powerPage(0, "60", ""))
 	m, _ := metric(s.Telemetry(Window{second, 3*second + 1, 0}), 0, "gpu_power_usage")
 	if m.Avg != 320 || m.Count != 3 {
 		t.Errorf("got %+v", m)
@@ -269,14 +286,18 @@ func example(t *testing.T) *Store {
 }
 
 func TestEfficiencyWorkedExample(t *testing.T) {
-	got := example(t).Efficiency(Window{second, 3 * second, 0}, Load{OutputTokens: ptr(2100), Concurrency: ptr(10), OutputLength: ptr(4200), InputLength: ptr(2100),
-		Requests: ptr(21), MeanLatencySeconds: ptr(0.5), RequestRate: ptr(10.5), TokenRate: ptr(2100), Goodput: ptr(5.25)})
+	got := example(t).Efficiency(Window{second, 3 * second, 0},
+		Load{OutputTokens: ptr(2100), Concurrency: ptr(10), OutputLength: ptr(4200), InputLength: ptr(2100),
+			Requests: ptr(21), MeanLatencySeconds: ptr(0.5), RequestRate: ptr(10.5), TokenRate: ptr(2100),
+			Goodput: ptr(5.25)})
 	want := []Efficiency{
 		{Tag: "total_gpu_power", Header: "Total GPU Power (2 GPUs)", Unit: "W", Value: 440, Order: 900},
 		{Tag: "total_gpu_energy", Header: "Total GPU Energy (2 GPUs)", Unit: "J", Value: 1050, Order: 901},
-		{Tag: "output_tokens_per_joule", Header: "Output Tokens per Joule (2 GPUs)", Unit: "tokens/J", Value: 2, Order: 902},
+		{Tag: "output_tokens_per_joule", Header: "Output Tokens per Joule (2 GPUs)", Unit: "tokens/J", Value: 2,
+			Order: 902},
 		{Tag: "energy_per_user", Header: "Energy per User (2 GPUs)", Unit: "joules/user", Value: 105, Order: 903},
-		{Tag: "nvidia_energy_delay_product", Header: "NVIDIA Energy Delay Product (2 GPUs)", Unit: "J*s", Value: 25, Order: 700},
+		{Tag: "nvidia_energy_delay_product", Header: "NVIDIA Energy Delay Product (2 GPUs)", Unit: "J*s", Value: 25,
+			Order: 700},
 		{Tag: "nvidia_performance_per_watt", Value: 0.02, Order: 710},
 		{Tag: "nvidia_output_tps_per_watt", Value: 4, Order: 712},
 		{Tag: "nvidia_goodput_per_watt", Value: 0.01, Order: 714},
@@ -293,7 +314,8 @@ func TestEfficiencyWorkedExample(t *testing.T) {
 		t.Fatalf("%d figures, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
-		if g := got[i]; g.Tag != w.Tag || !near(g.Value, w.Value) || g.Order != w.Order || w.Header != "" && (g.Header != w.Header || g.Unit != w.Unit) {
+		if g := got[i]; g.Tag != w.Tag || !near(g.Value, w.Value) || g.Order != w.Order || w.Header != "" &&
+			(g.Header != w.Header || g.Unit != w.Unit) {
 			t.Errorf("got %+v, want %+v", g, w)
 		}
 	}
@@ -310,7 +332,8 @@ func tags(list []Efficiency) string {
 }
 
 func TestTrapPartialCohortsAreCounted(t *testing.T) {
-	s := storeOf(t, NewCatalog(nil, false), powerPage(0, "100", "1000000")+powerPage(1, "50", ""), powerPage(0, "100", "3000000")+powerPage(1, "50", ""))
+	s := storeOf(t, NewCatalog(nil, false), powerPage(0, "100", "1000000")+powerPage(1, "50", ""),
+		powerPage(0, "100", "3000000")+powerPage(1, "50", ""))
 	got := tags(s.Efficiency(Window{0, second, 0}, Load{Concurrency: ptr(1)}))
 	if got != "Total GPU Power (2 GPUs)=150; Total GPU Energy (1 GPU)=2000; Energy per User (1 GPU)=2000" {
 		t.Error(got)
@@ -320,7 +343,8 @@ func TestTrapPartialCohortsAreCounted(t *testing.T) {
 // An exporter that says nothing new in the phase says what it said before and after.
 func TestPowerOfAPhaseBetweenTwoReadings(t *testing.T) {
 	s := storeOf(t, NewCatalog(nil, false), powerPage(0, "100", "")+powerPage(1, "50", ""), powerPage(0, "300", ""))
-	if got := tags(s.Efficiency(Window{second / 4, second / 2, 0}, Load{})); !strings.HasPrefix(got, "Total GPU Power (1 GPU)=200") {
+	if got := tags(s.Efficiency(Window{second / 4, second / 2, 0}, Load{})); !strings.HasPrefix(got,
+		"Total GPU Power (1 GPU)=200") {
 		t.Error(got)
 	}
 }
@@ -334,9 +358,12 @@ func TestEfficiencyIsLeftOut(t *testing.T) {
 		want  string
 	}{
 		{"without GPUs", nil, Load{OutputTokens: ptr(1), Concurrency: ptr(1)}, ""},
-		{"tokens of an endpoint that has none", []string{powerPage(0, "", "0"), powerPage(0, "", "5000")}, Load{Concurrency: ptr(2)}, "Total GPU Energy (1 GPU)=5; Energy per User (1 GPU)=2.5"},
-		{"users of a pure rate", []string{powerPage(0, "", "0"), powerPage(0, "", "5000")}, Load{OutputTokens: ptr(10)}, "Total GPU Energy (1 GPU)=5; Output Tokens per Joule (1 GPU)=2"},
-		{"tokens per joule of no energy", []string{powerPage(0, "", "5"), powerPage(0, "", "5")}, Load{OutputTokens: ptr(10)}, "Total GPU Energy (1 GPU)=0"},
+		{"tokens of an endpoint that has none", []string{powerPage(0, "", "0"), powerPage(0, "", "5000")},
+			Load{Concurrency: ptr(2)}, "Total GPU Energy (1 GPU)=5; Energy per User (1 GPU)=2.5"},
+		{"users of a pure rate", []string{powerPage(0, "", "0"), powerPage(0, "", "5000")}, Load{OutputTokens: ptr(10)},
+			"Total GPU Energy (1 GPU)=5; Output Tokens per Joule (1 GPU)=2"},
+		{"tokens per joule of no energy", []string{powerPage(0, "", "5"), powerPage(0, "", "5")},
+			Load{OutputTokens: ptr(10)}, "Total GPU Energy (1 GPU)=0"},
 	} {
 		s := storeOf(t, NewCatalog(nil, false), x.pages...)
 		if got := tags(s.Efficiency(w, x.load)); got != x.want {
@@ -346,9 +373,11 @@ func TestEfficiencyIsLeftOut(t *testing.T) {
 }
 
 func TestEnergyWithoutACounterIsIntegrated(t *testing.T) {
-	s := storeOf(t, NewCatalog(nil, false), powerPage(0, "100", "")+powerPage(1, "200", ""), powerPage(0, "300", "")+powerPage(1, "200", ""))
+	s := storeOf(t, NewCatalog(nil, false), powerPage(0, "100", "")+powerPage(1, "200", ""),
+		powerPage(0, "300", "")+powerPage(1, "200", ""))
 	got := tags(s.Efficiency(Window{0, 4 * second, 0}, Load{OutputTokens: ptr(3200)}))
-	if got != "Total GPU Power (2 GPUs)=400; Total GPU Energy (2 GPUs) (integrated)=1600; Output Tokens per Joule (2 GPUs) (integrated)=2" {
+	if got != "Total GPU Power (2 GPUs)=400; Total GPU Energy (2 GPUs) (integrated)=1600; Output Tokens per Joule (2 "+
+		"GPUs) (integrated)=2" {
 		t.Error(got)
 	}
 }
@@ -359,7 +388,8 @@ func TestTrapEnergyHasAGracePowerHasNot(t *testing.T) {
 	for _, x := range []struct {
 		ms   int64
 		page string
-	}{{0, powerPage(0, "100", "1000")}, {1000, powerPage(0, "100", "2000")}, {1666, powerPage(0, "900", "7000")}, {1667, powerPage(0, "900", "9000")}} {
+	}{{0, powerPage(0, "100", "1000")}, {1000, powerPage(0, "100", "2000")}, {1666, powerPage(0, "900", "7000")},
+		{1667, powerPage(0, "900", "9000")}} {
 		for _, r := range read(t, c, x.ms*1e6, x.page) {
 			s.Add(r)
 		}
@@ -384,7 +414,8 @@ gpu_junction_temperature{gpu_id="1"} 60
 	if len(readings) != 2 {
 		t.Fatalf("got %+v", readings)
 	}
-	for field, want := range map[string]float64{"amd_power": 20, "amd_sm_clock": 222, "amd_mem_clock": 333, "amd_ecc_uncorrectable": 5} {
+	for field, want := range map[string]float64{"amd_power": 20, "amd_sm_clock": 222, "amd_mem_clock": 333,
+		"amd_ecc_uncorrectable": 5} {
 		if got := get(c, readings[0], field); got != want {
 			t.Errorf("%s = %v, want %v", field, got, want)
 		}
@@ -397,14 +428,17 @@ gpu_junction_temperature{gpu_id="1"} 60
 // The vendors of a mixed fleet have families of their own; the four figures cover both.
 func TestMixedFleet(t *testing.T) {
 	c := NewCatalog(nil, false)
-	s := storeOf(t, c, powerPage(0, "100", "0")+`gpu_package_power{gpu_id="0"} 50`+"\n"+`gpu_energy_consumed{gpu_id="0"} 0`+"\n",
-		powerPage(0, "100", "100000")+`gpu_package_power{gpu_id="0"} 50`+"\n"+`gpu_energy_consumed{gpu_id="0"} 50000000`+"\n")
+	s := storeOf(t, c, powerPage(0, "100", "0")+`gpu_package_power{gpu_id="0"} 50`+"\n"+
+		`gpu_energy_consumed{gpu_id="0"} 0`+"\n",
+		powerPage(0, "100", "100000")+`gpu_package_power{gpu_id="0"} 50`+"\n"+
+			`gpu_energy_consumed{gpu_id="0"} 50000000`+"\n")
 	values := map[string]float64{}
 	for _, f := range s.Efficiency(Window{0, second, 0}, Load{}) {
 		values[f.Tag] = f.Value
 	}
-	for tag, want := range map[string]float64{"total_gpu_power": 150, "nvidia_total_gpu_power": 100, "amd_total_gpu_power": 50,
-		"total_gpu_energy": 150, "nvidia_total_gpu_energy": 100, "amd_total_gpu_energy": 50} {
+	for tag, want := range map[string]float64{"total_gpu_power": 150, "nvidia_total_gpu_power": 100,
+		"amd_total_gpu_power": 50,
+		"total_gpu_energy":    150, "nvidia_total_gpu_energy": 100, "amd_total_gpu_energy": 50} {
 		if !near(values[tag], want) {
 			t.Errorf("%s = %v, want %v", tag, values[tag], want)
 		}
@@ -412,17 +446,22 @@ func TestMixedFleet(t *testing.T) {
 }
 
 func TestVendorScopedNames(t *testing.T) {
-	c := NewCatalog([]Custom{{Sample: "DCGM_FI_DEV_FB_FREE", Scale: 1, Field: Field{Name: "fb_free", Display: "Framebuffer Free", Platform: NVIDIA}}}, true)
+	c := NewCatalog([]Custom{{Sample: "DCGM_FI_DEV_FB_FREE", Scale: 1,
+		Field: Field{Name: "fb_free", Display: "Framebuffer Free", Platform: NVIDIA}}}, true)
 	names := map[string]string{}
 	for i := range c.Len() {
 		names[c.fields[i].Name] = c.Field(i).Name + "|" + c.Field(i).Display
 	}
 	for plain, want := range map[string]string{
-		"gpu_power_usage": "nvidia_power_usage|NVIDIA GPU Power Usage", "energy_consumption": "nvidia_energy_consumption|NVIDIA Energy Consumption",
-		"gpu_utilization": "nvidia_gpu_utilization|NVIDIA GPU Utilization", "mem_utilization": "nvidia_memory_utilization|NVIDIA Memory Utilization",
-		"gpu_memory_used": "nvidia_memory_used|NVIDIA GPU Memory Used", "gpu_temperature": "nvidia_temperature|NVIDIA GPU Temperature",
-		"jpg_utilization": "nvidia_jpg_utilization|NVIDIA JPEG Utilization", "fb_free": "nvidia_fb_free|NVIDIA Framebuffer Free",
-		"amd_power": "amd_power|AMD Power",
+		"gpu_power_usage":    "nvidia_power_usage|NVIDIA GPU Power Usage",
+		"energy_consumption": "nvidia_energy_consumption|NVIDIA Energy Consumption",
+		"gpu_utilization":    "nvidia_gpu_utilization|NVIDIA GPU Utilization",
+		"mem_utilization":    "nvidia_memory_utilization|NVIDIA Memory Utilization",
+		"gpu_memory_used":    "nvidia_memory_used|NVIDIA GPU Memory Used",
+		"gpu_temperature":    "nvidia_temperature|NVIDIA GPU Temperature",
+		"jpg_utilization":    "nvidia_jpg_utilization|NVIDIA JPEG Utilization",
+		"fb_free":            "nvidia_fb_free|NVIDIA Framebuffer Free",
+		"amd_power":          "amd_power|AMD Power",
 	} {
 		if names[plain] != want {
 			t.Errorf("%s: %s, want %s", plain, names[plain], want)
@@ -432,7 +471,8 @@ func TestVendorScopedNames(t *testing.T) {
 
 func TestLine(t *testing.T) {
 	c := NewCatalog(nil, false)
-	r := read(t, c, 1765411635639590410, `DCGM_FI_DEV_POWER_USAGE{gpu="0",UUID="GPU-ef6ef310",modelName="NVIDIA H200",pci_bus_id="00000000:02:00.0",device="nvidia0",Hostname="node1"} 348.69
+	r := read(t, c, 1765411635639590410,
+		`DCGM_FI_DEV_POWER_USAGE{gpu="0",UUID="GPU-ef6ef310",modelName="NVIDIA H200",pci_bus_id="00000000:02:00.0",device="nvidia0",Hostname="node1"} 348.69
 DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="0",UUID="GPU-ef6ef310"} 5000000
 DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-ef6ef310"} 66
 `)[0]

@@ -15,7 +15,8 @@ func (c *Catalog) AppendLine(dst []byte, r *Reading) []byte {
 	m.String("gpu_uuid", r.UUID)
 	m.String("gpu_model_name", r.Model)
 	for _, o := range []struct{ key, text string }{
-		{"pci_bus_id", r.PCIBusID}, {"device", r.Device.Device}, {"hostname", r.Hostname}, {"namespace", r.Namespace}, {"pod_name", r.Pod},
+		{"pci_bus_id", r.PCIBusID}, {"device", r.Device.Device}, {"hostname", r.Hostname}, {"namespace", r.Namespace},
+		{"pod_name", r.Pod},
 	} {
 		if o.text != "" {
 			m.String(o.key, o.text)

@@ -105,7 +105,8 @@ func (c *Catalog) dcgmLine(groups []*group, source string, m mapping, l labels, 
 		return groups
 	}
 	d := Device{
-		Source: source, Platform: NVIDIA, Index: index, UUID: l.get("UUID"), Model: cmp.Or(l.get("modelName"), "Unknown GPU"),
+		Source: source, Platform: NVIDIA, Index: index, UUID: l.get("UUID"),
+		Model:    cmp.Or(l.get("modelName"), "Unknown GPU"),
 		PCIBusID: l.get("pci_bus_id"), Device: l.get("device"), Hostname: l.get("Hostname"),
 		Namespace: l.get("namespace"), Pod: l.get("pod"), Instance: l.get("GPU_I_ID"),
 	}
@@ -137,8 +138,10 @@ func (c *Catalog) amdLine(groups []*group, source, name string, l labels, value 
 		var g *group
 		groups, g = c.groupOf(groups, Device{
 			Source: source, Platform: AMD, Index: index,
-			UUID: cmp.Or(l.get("serial_number"), "amd-gpu-"+l.get("gpu_id")), Model: cmp.Or(l.get("card_model"), "Unknown AMD GPU"),
-			Device: "amd" + l.get("gpu_id"), Hostname: l.get("hostname"), Namespace: l.get("namespace"), Pod: l.get("pod"),
+			UUID:   cmp.Or(l.get("serial_number"), "amd-gpu-"+l.get("gpu_id")),
+			Model:  cmp.Or(l.get("card_model"), "Unknown AMD GPU"),
+			Device: "amd" + l.get("gpu_id"), Hostname: l.get("hostname"), Namespace: l.get("namespace"),
+			Pod: l.get("pod"),
 		})
 		g.set(m, rank, value)
 	}

@@ -159,7 +159,8 @@ func followRedirect(req *http.Request, via []*http.Request) error {
 	case len(via) > maxRedirects:
 		return &Error{Type: neterr.Redirects, Message: fmt.Sprintf("stopped after %d redirects", maxRedirects)}
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
-		return &Error{Type: typeRedirectScheme, Message: fmt.Sprintf("redirect to a %q URL is not followed", req.URL.Scheme)}
+		return &Error{Type: typeRedirectScheme,
+			Message: fmt.Sprintf("redirect to a %q URL is not followed", req.URL.Scheme)}
 	}
 	req.Header.Del("Referer")
 	first := via[0].URL

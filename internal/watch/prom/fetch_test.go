@@ -159,7 +159,9 @@ func TestTrapJSONAnswerIsOneRequestAndIsNotRead(t *testing.T) {
 	})
 	_, err := newFetcher(t, FetchOptions{}).Fetch(context.Background(), endpoint)
 	var content *ContentTypeError
-	want := "endpoint '" + endpoint + "' returned non-Prometheus content-type 'Application/JSON; charset=utf-8'; expected text/plain (Prometheus exposition format)"
+	want := "endpoint '" + endpoint +
+		"' returned non-Prometheus content-type 'Application/JSON; charset=utf-8'; expected text/plain (Prometheus " +
+		"exposition format)"
 	if !errors.As(err, &content) || err.Error() != want || requests.Load() != 1 {
 		t.Errorf("%d requests, %v", requests.Load(), err)
 	}
@@ -176,7 +178,8 @@ func TestStatus(t *testing.T) {
 		code          int
 		reachable, ok bool
 		kind          string
-	}{{200, true, true, ""}, {204, false, true, ""}, {404, false, false, "Not Found"}, {503, false, false, "Service Unavailable"}, {599, false, false, "Unknown"}} {
+	}{{200, true, true, ""}, {204, false, true, ""}, {404, false, false, "Not Found"},
+		{503, false, false, "Service Unavailable"}, {599, false, false, "Unknown"}} {
 		u := fmt.Sprintf("%s?code=%d", endpoint, c.code)
 		if err := f.Probe(context.Background(), u); (err == nil) != c.reachable {
 			t.Errorf("probe of %d: %v", c.code, err)
@@ -253,7 +256,10 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "a 1\n")
+	}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	t.Cleanup(s.Close)
@@ -294,13 +300,15 @@ func TestProxy(t *testing.T) {
 
 func TestIPVersions(t *testing.T) {
 	for _, c := range []struct{ version, host, network string }{
-		{"", "h", "tcp4"}, {"4", "h", "tcp4"}, {"6", "h", "tcp6"}, {"auto", "h", "tcp"}, {"4", "[::1]", "tcp"}, {"6", "127.0.0.1", "tcp"},
+		{"", "h", "tcp4"}, {"4", "h", "tcp4"}, {"6", "h", "tcp6"}, {"auto", "h", "tcp"}, {"4", "[::1]", "tcp"},
+		{"6", "127.0.0.1", "tcp"},
 	} {
 		var network string
-		f := newFetcher(t, FetchOptions{IPVersion: c.version, Dial: func(_ context.Context, n, _ string) (net.Conn, error) {
-			network = n
-			return nil, &net.OpError{Op: "dial", Err: errors.New("no")}
-		}})
+		f := newFetcher(t, FetchOptions{IPVersion: c.version,
+			Dial: func(_ context.Context, n, _ string) (net.Conn, error) {
+				network = n
+				return nil, &net.OpError{Op: "dial", Err: errors.New("no")}
+			}})
 		_ = f.Probe(context.Background(), "http://"+c.host+":1/metrics")
 		if network != c.network {
 			t.Errorf("version %q, host %s: network %q, want %q", c.version, c.host, network, c.network)

@@ -62,7 +62,8 @@ type ContentTypeError struct {
 }
 
 func (e *ContentTypeError) Error() string {
-	return fmt.Sprintf("endpoint '%s' returned non-Prometheus content-type '%s'; expected text/plain (Prometheus exposition format)", e.URL, e.ContentType)
+	return fmt.Sprintf("endpoint '%s' returned non-Prometheus content-type '%s'; expected text/plain (Prometheus "+
+		"exposition format)", e.URL, e.ContentType)
 }
 
 func statusError(code int) *Error {
@@ -107,7 +108,8 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 	var dns *net.DNSError
 	var op *net.OpError
 	dialing := errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
-	e := &Error{Type: neterr.Connector, Message: fmt.Sprintf("cannot connect to %s [%s]", host, describe(err)), err: err}
+	e := &Error{Type: neterr.Connector, Message: fmt.Sprintf("cannot connect to %s [%s]", host, describe(err)),
+		err: err}
 	switch {
 	case errors.As(err, &dns):
 		e.Type = neterr.DNS
@@ -120,7 +122,8 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 		e.Type, e.Message = neterr.Timeout, fmt.Sprintf("%s did not answer within %s", host, f.options.ReadTimeout)
 	case isSystemError(err):
 		e.Type, e.Message = neterr.OS, fmt.Sprintf("%s: %s", host, describe(err))
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "server closed idle connection"):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		strings.Contains(err.Error(), "server closed idle connection"):
 		e.Type, e.Message = neterr.ServerDisconnected, host+" closed the connection without an answer"
 	default:
 		e.Type, e.Message = neterr.Payload, fmt.Sprintf("%s: %s", host, describe(err))
@@ -132,12 +135,15 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 func (f *Fetcher) describeRead(ctx context.Context, endpoint string, err error) error {
 	host := hostOf(endpoint)
 	if errors.Is(context.Cause(ctx), errGap) {
-		return &Error{Type: neterr.Timeout, Message: fmt.Sprintf("%s sent nothing for %s in the middle of the page", host, f.options.ReadTimeout), err: err}
+		return &Error{Type: neterr.Timeout,
+			Message: fmt.Sprintf("%s sent nothing for %s in the middle of the page", host, f.options.ReadTimeout),
+			err:     err}
 	}
 	if e := f.describeContext(ctx, err); e != nil {
 		return e
 	}
-	e := &Error{Type: neterr.Payload, Message: fmt.Sprintf("%s: %s while the page was read", host, describe(err)), err: err}
+	e := &Error{Type: neterr.Payload, Message: fmt.Sprintf("%s: %s while the page was read", host, describe(err)),
+		err: err}
 	if isSystemError(err) {
 		e.Type = neterr.OS
 	}
@@ -174,5 +180,6 @@ func isTLSError(err error) bool {
 	var header tls.RecordHeaderError
 	var op *net.OpError
 	alert := errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
-	return alert || errors.As(err, &header) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+	return alert || errors.As(err, &header) ||
+		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }

@@ -138,7 +138,8 @@ func TestProbeTimes(t *testing.T) {
 		ok   bool
 		took time.Duration
 	}{
-		{"an answer in time", func(conn net.Conn) { _ = say(conn, 4*time.Second, head+"a 1\n") }, true, 4 * time.Second},
+		{"an answer in time", func(conn net.Conn) { _ = say(conn, 4*time.Second, head+"a 1\n") }, true,
+			4 * time.Second},
 		{"too late", func(conn net.Conn) { _ = say(conn, time.Hour, head) }, false, 5 * time.Second},
 		{"a body without end", func(conn net.Conn) {
 			for _ = say(conn, 0, head); say(conn, 300*time.Millisecond, "a 1\n") == nil; {
@@ -160,10 +161,11 @@ func TestProbeTimes(t *testing.T) {
 
 func TestConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFetcher(t, FetchOptions{ReachabilityTimeout: 5 * time.Second, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done()
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
-		}})
+		f := newFetcher(t, FetchOptions{ReachabilityTimeout: 5 * time.Second,
+			Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
+			}})
 		start := time.Now()
 		_, err := f.Fetch(context.Background(), "http://h:1/metrics")
 		wantError(t, err, ErrorKey{0, "ClientConnectorError", "cannot connect to h:1 [timed out]"})

@@ -15,7 +15,8 @@ import (
 // a body is valid does not depend on earlier ones, and what is kept is sorted and finite.
 func FuzzParse(f *testing.F) {
 	f.Add("# TYPE a counter\na_total{x=\"1\"} 5 # {t=\"x\"} 1\n", "# TYPE a gauge\r\na 5 12\r\n")
-	f.Add("# HELP h x\\n\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n", "h_bucket 2\n# TYPE h histogram")
+	f.Add("# HELP h x\\n\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n",
+		"h_bucket 2\n# TYPE h histogram")
 	f.Add("{\"my.metric\",a=\"\\\\\"} 1e3\n\n x  NaN", "{\"a\": 1}")
 	f.Add("# TYPE s summary\ns{quantile=\"0.5\"} 1\n# TYPE i info\ni_info{v=\"1\"} 1\n# EOF", "a{x=\"\xff\\\n\"} 1\n")
 	f.Fuzz(func(t *testing.T, first, second string) {
@@ -87,7 +88,8 @@ func checkSamples(t *testing.T, samples []Sample) {
 
 // FuzzNumber holds number to strconv, bit by bit.
 func FuzzNumber(f *testing.F) {
-	for _, s := range []string{"1", "-0", "0.1", "1e22", "1e23", "9007199254740993", "1.5E-7", "+Inf", "nan", "0x1p3", "1_0", ".", "1e", "12345678901234567.25"} {
+	for _, s := range []string{"1", "-0", "0.1", "1e22", "1e23", "9007199254740993", "1.5E-7", "+Inf", "nan", "0x1p3",
+		"1_0", ".", "1e", "12345678901234567.25"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -122,7 +124,8 @@ func FuzzURL(f *testing.F) {
 		if RedactURL(RedactURL(raw)) != RedactURL(raw) {
 			t.Fatalf("%q redacted twice", raw)
 		}
-		if len(secret) < 4 || strings.ContainsAny(secret, "/?#&;@<>") || bytes.Contains([]byte(artifact.Redacted+"http://h:1/metrics?tokenx=1"), []byte(secret)) {
+		if len(secret) < 4 || strings.ContainsAny(secret, "/?#&;@<>") ||
+			bytes.Contains([]byte(artifact.Redacted+"http://h:1/metrics?tokenx=1"), []byte(secret)) {
 			return
 		}
 		shown := RedactURL("http://u:" + secret + "@h:1/metrics?token=" + secret + "&x=1")

@@ -97,7 +97,8 @@ func (p *Parser) bucket(l *line, h *layout, v float64) {
 	if !h.warned {
 		h.warned = true
 		name := l.state.family.Name + "{" + labelText(l.state.Labels) + "}"
-		p.note(BucketsChanged, name, fmt.Sprintf("Histogram %s has buckets that its first scrape lacked; they are ignored", name))
+		p.note(BucketsChanged, name, fmt.Sprintf(
+			"Histogram %s has buckets that its first scrape lacked; they are ignored", name))
 	}
 }
 

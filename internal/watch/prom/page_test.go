@@ -76,7 +76,8 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	crlf := strings.ReplaceAll(page, "\n", "\r\n")
 	spaced := strings.ReplaceAll(page, "# HELP", "\n \n# HELP")
 	bad := page + "x NaN\n"
-	for name, text := range map[string]string{"plain": page, "CRLF": crlf, "blank lines": spaced, "no final newline": page[:len(page)-1], "NaN": bad} {
+	for name, text := range map[string]string{"plain": page, "CRLF": crlf, "blank lines": spaced,
+		"no final newline": page[:len(page)-1], "NaN": bad} {
 		p := NewParser(Options{Notice: func(NoticeKind, string, string) {}})
 		first, second := []byte(text), []byte(later(text))
 		if _, err := p.Parse(first, false); err != nil {

@@ -303,7 +303,8 @@ func (p *Parser) noteNonFinite(st *state) {
 		if st.layout != nil {
 			what = "the histogram of that scrape is"
 		}
-		p.note(NonFinite, name, fmt.Sprintf("Metric %s has a value that is not finite (NaN or Inf); %s ignored", name, what))
+		p.note(NonFinite, name, fmt.Sprintf("Metric %s has a value that is not finite (NaN or Inf); %s ignored", name,
+			what))
 	}
 }
 

@@ -40,8 +40,8 @@ type Family struct {
 type Series struct {
 	Family *Family
 	Labels []Label
-	// Bounds are the texts of a histogram's le labels, ascending, +Inf last, as its first body gave them; of a summary those of
-	// its quantile labels.
+	// Bounds are the texts of a histogram's le labels, ascending, +Inf last, as its first body gave them; of a summary
+	// those of its quantile labels.
 	Bounds []string
 	// Upper are the bounds as numbers.
 	Upper []float64

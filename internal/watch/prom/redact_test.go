@@ -7,8 +7,10 @@ import (
 
 func TestPagesAreRedactedInCommentsAndLabelsOnly(t *testing.T) {
 	redact := func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("123456"), []byte("<redacted>")) }
-	page := "# HELP a_123456 key 123456\na_123456{key=\"x123456\",b=\"c\"} 123456 1123456\nb 123456\n}123456{ 1\nlast{k=\"123456\"} 1"
-	want := "# HELP a_<redacted> key <redacted>\na_123456{key=\"x<redacted>\",b=\"c\"} 123456 1123456\nb 123456\n}123456{ 1\nlast{k=\"<redacted>\"} 1"
+	page := "# HELP a_123456 key 123456\na_123456{key=\"x123456\",b=\"c\"} 123456 1123456\nb 123456\n}123456{ " +
+		"1\nlast{k=\"123456\"} 1"
+	want := "# HELP a_<redacted> key <redacted>\na_123456{key=\"x<redacted>\",b=\"c\"} 123456 1123456\nb " +
+		"123456\n}123456{ 1\nlast{k=\"<redacted>\"} 1"
 	if got := string(redactPage([]byte(page), redact)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

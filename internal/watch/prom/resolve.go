@@ -46,7 +46,8 @@ var parts = [...]struct {
 }
 
 // kinds are the exported types of the words.
-var kinds = map[word]Type{wordGauge: Gauge, wordCounter: Counter, wordHistogram: Histogram, wordInfo: Gauge, wordSummary: Summary}
+var kinds = map[word]Type{wordGauge: Gauge, wordCounter: Counter, wordHistogram: Histogram, wordInfo: Gauge,
+	wordSummary: Summary}
 
 // declare reads all HELP and TYPE lines of a body; the first one for a name counts.
 func (p *Parser) declare(body []byte, openMetrics bool) {
@@ -191,7 +192,8 @@ func (p *Parser) exports(name string) bool {
 
 // isSkipped reports whether a family or sample of this name is never kept: times of creation and uptimes.
 func isSkipped(name string) bool {
-	return strings.HasSuffix(name, "_created") || strings.HasSuffix(name, "_uptime") || strings.Contains(name, "_uptime_")
+	return strings.HasSuffix(name, "_created") || strings.HasSuffix(name, "_uptime") ||
+		strings.Contains(name, "_uptime_")
 }
 
 // understand finds out what a line means among the declarations of the body.
@@ -216,7 +218,9 @@ func (p *Parser) understand(l *line) error {
 		p.note(SkippedSummary, m.declared, "Skipping unsupported summary metric: "+m.declared)
 		return nil
 	case m.role == roleSkip:
-		p.note(Incompatible, m.declared, fmt.Sprintf("Metric %s is a histogram but has a sample that is no bucket, sum or count; it is ignored", m.declared))
+		p.note(Incompatible, m.declared,
+			fmt.Sprintf("Metric %s is a histogram but has a sample that is no bucket, sum or count; it is ignored",
+				m.declared))
 		return nil
 	}
 	labels, le := ownLabels(labels, bucketLabels[m.kind])
@@ -226,7 +230,8 @@ func (p *Parser) understand(l *line) error {
 			return nil
 		}
 		if !ok {
-			p.note(BucketsChanged, m.name, fmt.Sprintf("Histogram %s has a bucket whose bound le=%q is no number; it is ignored", m.name, le))
+			p.note(BucketsChanged, m.name, fmt.Sprintf(
+				"Histogram %s has a bucket whose bound le=%q is no number; it is ignored", m.name, le))
 			return nil
 		}
 		l.le = le
@@ -260,7 +265,8 @@ func ownLabels(labels []Label, ofBucket string) (own []Label, le string) {
 func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 	f := p.families[familyKey(m.name, m.kind)]
 	if f != nil && !compatible(f.Type, m.kind) {
-		p.note(Incompatible, f.Name, fmt.Sprintf("Metric %s was a %s at first and is a %s now; the %s samples are ignored", f.Name, f.Type, m.kind, m.kind))
+		p.note(Incompatible, f.Name, fmt.Sprintf(
+			"Metric %s was a %s at first and is a %s now; the %s samples are ignored", f.Name, f.Type, m.kind, m.kind))
 		return nil
 	}
 	p.key = p.key[:0]
@@ -273,7 +279,8 @@ func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 		}
 	}
 	if len(p.series) >= p.maxSeries || p.text+len(p.key) > maxText {
-		p.note(TooManySeries, "", fmt.Sprintf("The page has more than %d series, or more labels and buckets than can be kept; further series are ignored", len(p.series)))
+		p.note(TooManySeries, "", fmt.Sprintf("The page has more than %d series, or more labels and buckets than can "+
+			"be kept; further series are ignored", len(p.series)))
 		return nil
 	}
 	if f == nil {

@@ -96,7 +96,8 @@ func lineEnd(b []byte, i int) (int, error) {
 	if i = skipBlank(b, i); i < len(b) && b[i] != '\n' && b[i] != '#' {
 		_, end, ok := number(b, i)
 		if !ok {
-			return 0, fmt.Errorf("expected a time stamp or the end of the line after the value, got %s", quoteLine(b, i))
+			return 0, fmt.Errorf("expected a time stamp or the end of the line after the value, got %s",
+				quoteLine(b, i))
 		}
 		i = skipBlank(b, end)
 	}

@@ -54,7 +54,8 @@ func NormalizeURL(raw string) (string, error) {
 	}
 	u, err := url.Parse(normal)
 	if err != nil || u.Hostname() == "" || strings.ContainsAny(normal, " \t\r\n") {
-		return "", fmt.Errorf("metrics endpoint %q is no URL: give HOST:PORT or http://HOST:PORT/PATH", RedactURL(strings.TrimSpace(raw)))
+		return "", fmt.Errorf("metrics endpoint %q is no URL: give HOST:PORT or http://HOST:PORT/PATH",
+			RedactURL(strings.TrimSpace(raw)))
 	}
 	return normal, nil
 }

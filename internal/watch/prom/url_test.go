@@ -51,7 +51,8 @@ func TestNormalizeURLRefuses(t *testing.T) {
 }
 
 func TestTrapSameEndpointInOtherSpelling(t *testing.T) {
-	for _, raw := range []string{"localhost:8000", "http://localhost:8000", "http://localhost:8000/", "http://localhost:8000/metrics", "grpc://localhost:8000/metrics/", "LOCALHOST:8000"} {
+	for _, raw := range []string{"localhost:8000", "http://localhost:8000", "http://localhost:8000/",
+		"http://localhost:8000/metrics", "grpc://localhost:8000/metrics/", "LOCALHOST:8000"} {
 		if got, _ := NormalizeURL(raw); got != "http://localhost:8000/metrics" {
 			t.Errorf("NormalizeURL(%q) = %q", raw, got)
 		}

@@ -40,7 +40,8 @@ var causes = [...]struct {
 	{WarmUp, "requests of the warm-up: there was no scrape between it and the profiling phase",
 		"the server's page did not answer in time; see logs/aiperf.log", false},
 	{Dropped, "requests that this client gave up and the server worked on",
-		"their work is in the server's figures and not in these; raise --request-timeout-seconds or lower the load", false},
+		"their work is in the server's figures and not in these; raise --request-timeout-seconds or lower the load",
+		false},
 	{Resent, "requests sent again after their connection ended, served twice",
 		"raise the server's keep-alive timeout, or use --connection-reuse-strategy never", false},
 	{Failed, "requests that failed at this client and not at the server",
@@ -51,7 +52,8 @@ var causes = [...]struct {
 	{Several, "one request of this client is several for the server: inputs of a batch, or choices",
 		"compare the token rows instead", true},
 	{Template, "its chat template", "--use-server-token-count takes the server's counts", true},
-	{Tokenizer, "another tokenizer, or tokens without text", "--use-server-token-count takes the server's counts", true},
+	{Tokenizer, "another tokenizer, or tokens without text", "--use-server-token-count takes the server's counts",
+		true},
 }
 
 // Words say what the cause is, in the middle of a sentence.

@@ -62,49 +62,74 @@ func TestCausesOfDifferences(t *testing.T) {
 		causes  []Cause
 		line    string
 	}{
-		{"nothing", counting(100, 5000, 2000), run(), VerdictAgree, nil, "counted 100 of 100 requests; prompt and generated tokens agree"},
+		{"nothing", counting(100, 5000, 2000), run(), VerdictAgree, nil,
+			"counted 100 of 100 requests; prompt and generated tokens agree"},
 		{"half a token", counting(100, 5000.4, 1999.6), run(), VerdictAgree, nil, ""},
 		{"other clients", counting(150, 7500, 3000), run(), VerdictDiffer, []Cause{OtherClients},
-			"counted 150 requests, this client 100: likely other clients of the server; prompt tokens +50 %; generated tokens +50 %"},
-		{"other clients of a server that counts no requests", counting(-1, 7500, 3000), run(), VerdictDiffer, []Cause{OtherClients},
+			"counted 150 requests, this client 100: likely other clients of the server; prompt tokens +50 %; " +
+				"generated tokens +50 %"},
+		{"other clients of a server that counts no requests", counting(-1, 7500, 3000), run(), VerdictDiffer,
+			[]Cause{OtherClients},
 			"counted prompt tokens +25 a request: likely other clients of the server"},
-		{"other clients of one that sent requests again", counting(-1, 8000, 2200), with(run(), func(c *Client) { c.Resent = 15 }), VerdictDiffer, []Cause{OtherClients}, ""},
-		{"other clients, without usage", counting(-1, 7500, 3000), tokenized(), VerdictDiffer, []Cause{OtherClients}, ""},
+		{"other clients of one that sent requests again", counting(-1, 8000, 2200),
+			with(run(), func(c *Client) { c.Resent = 15 }), VerdictDiffer, []Cause{OtherClients}, ""},
+		{"other clients, without usage", counting(-1, 7500, 3000), tokenized(), VerdictDiffer, []Cause{OtherClients},
+			""},
 		{"a chat template", counting(100, 5900, 2000), tokenized(), VerdictExplained, []Cause{Template},
 			"counted 100 of 100 requests; generated tokens agree; prompt tokens +9 a request: its chat template"},
-		{"a chat template, where requests are not counted", counting(-1, 5900, 2100), tokenized(), VerdictExplained, []Cause{Template, Tokenizer}, ""},
-		{"a chat template in usage", counting(100, 5000, 2000), with(run(), func(c *Client) { c.Figures[2].Own = 4100 }), VerdictAgree, nil,
-			"counted 100 of 100 requests; prompt and generated tokens agree; prompt tokens +9 a request over this client's count: its chat template"},
-		{"another tokenizer", counting(100, 4800, 2350), tokenized(), VerdictExplained, []Cause{Tokenizer}, "prompt tokens -2 a request: another tokenizer"},
-		{"requests sent again", counting(103, 5150, 2060), with(run(), func(c *Client) { c.Resent = 3 }), VerdictExplained, []Cause{Resent}, ""},
-		{"more than those sent again", counting(104, 5150, 2060), with(run(), func(c *Client) { c.Resent = 3 }), VerdictDiffer, []Cause{OtherClients}, ""},
+		{"a chat template, where requests are not counted", counting(-1, 5900, 2100), tokenized(), VerdictExplained,
+			[]Cause{Template, Tokenizer}, ""},
+		{"a chat template in usage", counting(100, 5000, 2000),
+			with(run(), func(c *Client) { c.Figures[2].Own = 4100 }), VerdictAgree, nil,
+			"counted 100 of 100 requests; prompt and generated tokens agree; prompt tokens +9 a request over this " +
+				"client's count: its chat template"},
+		{"another tokenizer", counting(100, 4800, 2350), tokenized(), VerdictExplained, []Cause{Tokenizer},
+			"prompt tokens -2 a request: another tokenizer"},
+		{"requests sent again", counting(103, 5150, 2060), with(run(), func(c *Client) { c.Resent = 3 }),
+			VerdictExplained, []Cause{Resent}, ""},
+		{"more than those sent again", counting(104, 5150, 2060), with(run(), func(c *Client) { c.Resent = 3 }),
+			VerdictDiffer, []Cause{OtherClients}, ""},
 		{"one replica of two", counting(50, 2500, 1000), run(), VerdictDiffer, []Cause{Replicas},
 			"counted 50 of 100 requests: likely not all servers that answered were scraped; prompt tokens -50 %"},
-		{"one replica of two that count no requests", counting(-1, 2500, 1000), run(), VerdictDiffer, []Cause{Replicas}, ""},
-		{"a page of a server that was not asked", counting(0, 0, 0), run(), VerdictDiffer, []Cause{Replicas}, "counted 0 of 100 requests"},
-		{"requests that the client gave up", counting(110, 5500, 2200), with(run(), func(c *Client) { c.Dropped = 12 }), VerdictExplained, []Cause{Dropped},
+		{"one replica of two that count no requests", counting(-1, 2500, 1000), run(), VerdictDiffer, []Cause{Replicas},
+			""},
+		{"a page of a server that was not asked", counting(0, 0, 0), run(), VerdictDiffer, []Cause{Replicas},
+			"counted 0 of 100 requests"},
+		{"requests that the client gave up", counting(110, 5500, 2200), with(run(), func(c *Client) { c.Dropped = 12 }),
+			VerdictExplained, []Cause{Dropped},
 			"counted 110 requests, this client 100: requests that this client gave up"},
-		{"prompts of requests that the client gave up", counting(100, 5500, 2100), with(run(), func(c *Client) { c.Dropped = 12 }), VerdictExplained, []Cause{Dropped}, ""},
-		{"requests that failed here", counting(101, 5050, 2020), with(run(), func(c *Client) { c.Failed = 1 }), VerdictExplained, []Cause{Failed}, ""},
-		{"requests cut off at the end", counting(104, 5200, 2080), with(run(), func(c *Client) { c.CutOff = 8 }), VerdictAgree, nil,
-			"counted 104 requests, this client 100: in flight at the borders of the window; prompt tokens +2 a request; generated"},
-		{"a warm-up that is still in flight", counting(104, 5200, 2080), with(run(), func(c *Client) { c.InFlight = 8 }), VerdictAgree, nil, ""},
-		{"a warm-up inside the window", counting(120, 6000, 2400), with(run(), func(c *Client) { c.WarmUp = 20 }), VerdictExplained, []Cause{WarmUp}, ""},
+		{"prompts of requests that the client gave up", counting(100, 5500, 2100),
+			with(run(), func(c *Client) { c.Dropped = 12 }), VerdictExplained, []Cause{Dropped}, ""},
+		{"requests that failed here", counting(101, 5050, 2020), with(run(), func(c *Client) { c.Failed = 1 }),
+			VerdictExplained, []Cause{Failed}, ""},
+		{"requests cut off at the end", counting(104, 5200, 2080), with(run(), func(c *Client) { c.CutOff = 8 }),
+			VerdictAgree, nil,
+			"counted 104 requests, this client 100: in flight at the borders of the window; prompt tokens +2 a " +
+				"request; generated"},
+		{"a warm-up that is still in flight", counting(104, 5200, 2080),
+			with(run(), func(c *Client) { c.InFlight = 8 }), VerdictAgree, nil, ""},
+		{"a warm-up inside the window", counting(120, 6000, 2400), with(run(), func(c *Client) { c.WarmUp = 20 }),
+			VerdictExplained, []Cause{WarmUp}, ""},
 		{"counted too late", counting(99, 4950, 1980), run(), VerdictAgree, nil, "the rest after the last scrape"},
 		{"several inputs in each request", counting(400, 5000, -1), run(), VerdictExplained, []Cause{Several}, ""},
-		{"pages of one server", pages(counting(200, 10000, 4000), 2), run(), VerdictAgree, nil, "counted 100 of 100 requests"},
+		{"pages of one server", pages(counting(200, 10000, 4000), 2), run(), VerdictAgree, nil,
+			"counted 100 of 100 requests"},
 		{"two replicas that did the same", pages(counting(100, 5000, 2000), 2), run(), VerdictAgree, nil, ""},
-		{"requests of other clients that have not ended", counting(100, 5100, 2100), run(), VerdictDiffer, []Cause{OtherClients},
-			"counted 100 of 100 requests; prompt tokens +1 a request: likely other clients of the server; generated tokens +1 a request"},
+		{"requests of other clients that have not ended", counting(100, 5100, 2100), run(), VerdictDiffer,
+			[]Cause{OtherClients},
+			"counted 100 of 100 requests; prompt tokens +1 a request: likely other clients of the server; generated " +
+				"tokens +1 a request"},
 		{"what nothing explains", counting(100, 4100, 2000), run(), VerdictDiffer, []Cause{Unexplained}, ""},
-		{"no counters", counting(-1, -1, -1), run(), VerdictNotCompared, nil, "totals are not compared: vLLM has no counter of it"},
+		{"no counters", counting(-1, -1, -1), run(), VerdictNotCompared, nil,
+			"totals are not compared: vLLM has no counter of it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Compare(c.server, c.client)
 			if r.Verdict != c.verdict || !slices.Equal(r.Causes, c.causes) || !strings.Contains(r.Sentence(), c.line) {
 				t.Errorf("%s %v: %s\n%+v", r.Verdict, r.Causes, r.Sentence(), r.Rows)
 			}
-			if message, advice, found := r.Finding(); found != (c.causes != nil) || found && (message == "" || advice == "") {
+			if message, advice, found := r.Finding(); found != (c.causes != nil) || found &&
+				(message == "" || advice == "") {
 				t.Errorf("finding %t: %q, %q", found, message, advice)
 			}
 		})
@@ -114,7 +139,8 @@ func TestCausesOfDifferences(t *testing.T) {
 func TestPagesThatDidNotAnswerAreNamed(t *testing.T) {
 	s := counting(50, 2500, 1000)
 	s.Silent = 1
-	if _, advice, _ := Compare(s, run()).Finding(); !strings.HasPrefix(advice, "1 of the configured pages did not answer") {
+	if _, advice, _ := Compare(s, run()).Finding(); !strings.HasPrefix(advice,
+		"1 of the configured pages did not answer") {
 		t.Errorf("%q", advice)
 	}
 }
@@ -137,7 +163,8 @@ func TestTrapCountersThatWentBackAreAbsent(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
-	if want := "totals are not compared: the server's counters went back"; r.Verdict != VerdictNotCompared || r.Sentence() != want {
+	if want := "totals are not compared: the server's counters went back"; r.Verdict != VerdictNotCompared ||
+		r.Sentence() != want {
 		t.Errorf("%s: %s", r.Verdict, r.Sentence())
 	}
 	if _, _, found := r.Finding(); found {
@@ -150,7 +177,8 @@ func TestCachedPromptTokensAreTakenOff(t *testing.T) {
 	s := counting(-1, 4000, 2000)
 	s.Totals[0].WithoutCached = true
 	r := Compare(s, run())
-	if row := r.Row(PromptTokens); r.Verdict != VerdictAgree || row.Client != 4000 || row.ClientMetric != "usage_prompt_tokens - usage_prompt_cache_read_tokens" {
+	if row := r.Row(PromptTokens); r.Verdict != VerdictAgree || row.Client != 4000 ||
+		row.ClientMetric != "usage_prompt_tokens - usage_prompt_cache_read_tokens" {
 		t.Errorf("%s: %+v", r.Verdict, row)
 	}
 	unknown := run()

@@ -93,7 +93,8 @@ func BenchmarkHourCompute(b *testing.B) {
 // BenchmarkHistograms records and computes ten minutes of 200 histograms with 22 buckets.
 func BenchmarkHistograms(b *testing.B) {
 	const scrapes, count = 1800, 200
-	upper := append([]float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560}, inf)
+	upper := append([]float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20,
+		40, 80, 160, 640, 2560}, inf)
 	for b.Loop() {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -102,7 +103,8 @@ func BenchmarkHistograms(b *testing.B) {
 		r := rand.New(rand.NewPCG(3, 4))
 		samples := make([]prom.Sample, count)
 		for i := range samples {
-			samples[i] = prom.Sample{Series: histogramOf(fmt.Sprintf("h%d", i), upper...), Buckets: make([]float64, len(upper))}
+			samples[i] = prom.Sample{Series: histogramOf(fmt.Sprintf("h%d", i), upper...),
+				Buckets: make([]float64, len(upper))}
 		}
 		for n := range scrapes {
 			for i := range samples {
@@ -127,7 +129,8 @@ func BenchmarkHistograms(b *testing.B) {
 
 // BenchmarkEstimate estimates from a distribution that has to be scaled.
 func BenchmarkEstimate(b *testing.B) {
-	d := Distribution{Upper: []float64{0.1, 0.5, 1, 2, inf}, Buckets: []int64{50_000, 250_000, 400_000, 490_000, 500_000}, Sum: 300_000, Count: 500_000}
+	d := Distribution{Upper: []float64{0.1, 0.5, 1, 2, inf},
+		Buckets: []int64{50_000, 250_000, 400_000, 490_000, 500_000}, Sum: 300_000, Count: 500_000}
 	var e Estimator
 	for b.Loop() {
 		e.Estimate(d)

@@ -64,7 +64,8 @@ func estimatesUpTo(series *Series, final int) *metrics.Percentiles {
 	var s Samples
 	series.Read(&s, Window{0, 1<<63 - 1})
 	buckets, _ := bucketGrowth(nil, &s, 0, final)
-	d := Distribution{Upper: series.Upper, Buckets: buckets, Sum: s.Sum(final) - s.Sum(0), Count: int64(s.Count(final) - s.Count(0))}
+	d := Distribution{Upper: series.Upper, Buckets: buckets, Sum: s.Sum(final) - s.Sum(0),
+		Count: int64(s.Count(final) - s.Count(0))}
 	if !d.estimable() {
 		return nil
 	}

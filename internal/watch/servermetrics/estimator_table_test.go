@@ -18,9 +18,12 @@ var layouts = []struct {
 	typical float64
 	upper   []float64
 }{
-	{"e2e latency", 4, []float64{0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680, inf}},
-	{"first token", 0.15, []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560, inf}},
-	{"inter-token", 0.03, []float64{0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, inf}},
+	{"e2e latency", 4, []float64{0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920,
+		7680, inf}},
+	{"first token", 0.15, []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5,
+		10, 20, 40, 80, 160, 640, 2560, inf}},
+	{"inter-token", 0.03, []float64{0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+		20, 40, 80, inf}},
 }
 
 // shapes draw latencies around a typical one.
@@ -85,8 +88,10 @@ func TestEstimatorTable(t *testing.T) {
 		var overall [2]measured
 		for _, layout := range layouts {
 			for _, perScrape := range []int{1, 10, 100} {
-				estimate, linear := measure(t, shape.draw, layout.typical, layout.upper, perScrape, total/perScrape, seeds)
-				fmt.Fprintf(&table, "%-12s %-12s %-10d %8.1f (%7.1f) %8.1f (%7.1f)\n", shape.name, layout.name, perScrape,
+				estimate, linear := measure(t, shape.draw, layout.typical, layout.upper, perScrape, total/perScrape,
+					seeds)
+				fmt.Fprintf(&table, "%-12s %-12s %-10d %8.1f (%7.1f) %8.1f (%7.1f)\n", shape.name, layout.name,
+					perScrape,
 					estimate.mean(), 100*estimate.worst, linear.mean(), 100*linear.worst)
 				for i, m := range []measured{estimate, linear} {
 					overall[i].sum += m.sum
@@ -94,7 +99,8 @@ func TestEstimatorTable(t *testing.T) {
 				}
 			}
 		}
-		fmt.Fprintf(&table, "%-12s %-12s %-10s %8.1f %19.1f\n", shape.name, "all", "", overall[0].mean(), overall[1].mean())
+		fmt.Fprintf(&table, "%-12s %-12s %-10s %8.1f %19.1f\n", shape.name, "all", "", overall[0].mean(),
+			overall[1].mean())
 		if shape.name == "lognormal" && overall[0].mean() >= overall[1].mean() {
 			t.Errorf("on %s the estimate's mean error is %.2f %%, that of linear interpolation %.2f %%",
 				shape.name, overall[0].mean(), overall[1].mean())
@@ -103,11 +109,13 @@ func TestEstimatorTable(t *testing.T) {
 	t.Log(table.String())
 }
 
-func measure(t *testing.T, draw func(*rand.Rand, float64) float64, typical float64, upper []float64, perScrape, scrapes, seeds int) (estimate, linear measured) {
+func measure(t *testing.T, draw func(*rand.Rand, float64) float64, typical float64, upper []float64, perScrape, scrapes,
+	seeds int) (estimate, linear measured) {
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		store, truth := observe(r, upper, perScrape, scrapes, func() float64 { return draw(r, typical) })
-		stats := Compute(store, Settings{Phase: Window{0, int64(scrapes) * hourInterval}, Bounds: true}).Families[0].Series[0]
+		stats := Compute(store, Settings{Phase: Window{0, int64(scrapes) * hourInterval},
+			Bounds: true}).Families[0].Series[0]
 		d := Distribution{Upper: upper, Buckets: stats.Buckets, Sum: stats.Histogram.Sum, Count: stats.Histogram.Count}
 		straight, _ := d.linear()
 		slices.Sort(truth)

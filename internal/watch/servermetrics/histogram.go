@@ -32,7 +32,8 @@ func (w *worker) histogram(j *job) {
 	}
 	buckets, known := bucketGrowth(nil, s, 0, final)
 	if !known {
-		j.warn("has buckets that held fewer observations at the end of the measurement window than before it: no buckets and percentiles")
+		j.warn("has buckets that held fewer observations at the end of the measurement window than before it: no " +
+			"buckets and percentiles")
 	}
 	j.stats.Buckets = buckets
 	w.estimate(j, &h)

@@ -51,7 +51,8 @@ func legacyGauge(g *metrics.Stats) artifact.Object {
 	out := artifact.Object{
 		{Key: "avg", Value: g.Avg}, {Key: "min", Value: g.Min}, {Key: "max", Value: g.Max}, {Key: "std", Value: g.Std},
 	}
-	return append(appendLegacyPercentiles(out, &g.Percentiles), artifact.Member{Key: "estimated_percentiles", Value: false})
+	return append(appendLegacyPercentiles(out, &g.Percentiles),
+		artifact.Member{Key: "estimated_percentiles", Value: false})
 }
 
 // legacyCounter tells an idle counter by its growth alone.

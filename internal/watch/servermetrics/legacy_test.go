@@ -17,7 +17,8 @@ func TestLegacyStatistics(t *testing.T) {
 	for i, v := range []float64{0, 10, 10, 10, 70, 70} {
 		after := float64(min(i, 1))
 		e.Add(Scrape{TimestampNS: int64(i) * 1e9, LatencyNS: 2e6, Samples: []prom.Sample{
-			{Series: gauge, Value: float64(i)}, {Series: still, Value: 4}, {Series: idle, Value: 9}, {Series: busy, Value: v},
+			{Series: gauge, Value: float64(i)}, {Series: still, Value: 4}, {Series: idle, Value: 9},
+			{Series: busy, Value: v},
 			{Series: h, Buckets: []float64{2 * after, 3 * after, 4 * after}, Sum: 3 * after, Count: 4 * after},
 			{Series: empty, Buckets: []float64{1, 1}, Sum: 1, Count: 1},
 		}})
@@ -67,12 +68,15 @@ func TestLegacyRatesSkipFalls(t *testing.T) {
 }
 
 func TestLegacySummaries(t *testing.T) {
-	summary := &prom.Series{Family: &prom.Family{Name: "c", Type: prom.Summary}, Bounds: []string{"0.5", "0.99"}, Upper: []float64{0.5, 0.99}}
-	still := &prom.Series{Family: &prom.Family{Name: "idle", Type: prom.Summary}, Bounds: []string{"0.5"}, Upper: []float64{0.5}}
+	summary := &prom.Series{Family: &prom.Family{Name: "c", Type: prom.Summary}, Bounds: []string{"0.5", "0.99"},
+		Upper: []float64{0.5, 0.99}}
+	still := &prom.Series{Family: &prom.Family{Name: "idle", Type: prom.Summary}, Bounds: []string{"0.5"},
+		Upper: []float64{0.5}}
 	store := NewStore(Options{})
 	for i, count := range []float64{2, 2, 6, 10} {
 		store.Endpoint("e").Add(Scrape{
-			TimestampNS: int64(i) * 1e9, Samples: samplesOf(counterOf("c"), count), // a counter of the same name keeps it
+			// a counter of the same name keeps it
+			TimestampNS: int64(i) * 1e9, Samples: samplesOf(counterOf("c"), count),
 			Summaries: []prom.Sample{
 				{Series: summary, Buckets: []float64{float64(i), math.NaN()}, Sum: 3 * count, Count: count},
 				{Series: still, Buckets: []float64{7}, Sum: 1, Count: 1},

@@ -33,12 +33,14 @@ var (
 	liveCounters = []string{
 		"vllm:prefix_cache_hits", "vllm:prefix_cache_queries", "vllm:external_prefix_cache_hits",
 		"vllm:external_prefix_cache_queries",
-		"vllm:prompt_tokens", "vllm:generation_tokens", "sglang:cached_tokens", "sglang:prompt_tokens", "sglang:generation_tokens",
+		"vllm:prompt_tokens", "vllm:generation_tokens", "sglang:cached_tokens", "sglang:prompt_tokens",
+		"sglang:generation_tokens",
 	}
 	liveGauges = []string{
 		"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "vllm:cpu_cache_usage_perc",
 		"vllm:num_requests_running", "vllm:num_requests_waiting",
-		"sglang:token_usage", "sglang:cache_hit_rate", "sglang:hicache_host_used_tokens", "sglang:hicache_host_total_tokens",
+		"sglang:token_usage", "sglang:cache_hit_rate", "sglang:hicache_host_used_tokens",
+		"sglang:hicache_host_total_tokens",
 		"sglang:num_running_reqs", "sglang:num_queue_reqs",
 	}
 )
@@ -104,7 +106,8 @@ func (s *Store) newest(names []string, visit func(series *Series, timestampNS in
 		slot := int32(len(e.times)) - 1
 		for _, series := range e.series {
 			total := slices.Contains(series.Labels, prom.Label{Name: "cache_source", Value: "total"})
-			if series.values.lastSlot != slot || len(series.values.last) != scalarRow || total || !slices.Contains(names, series.Family.Name) {
+			if series.values.lastSlot != slot || len(series.values.last) != scalarRow || total ||
+				!slices.Contains(names, series.Family.Name) {
 				continue
 			}
 			visit(series, e.times[slot], series.values.last[0])

@@ -34,14 +34,17 @@ func wantLive(t *testing.T, name string, got *float64, want float64) {
 
 func TestLiveSumsGrowthOverEndpointsAndTakesTheLargestGauge(t *testing.T) {
 	store := NewStore(Options{})
-	hits, queries, in := counterOf("vllm:prefix_cache_hits"), counterOf("vllm:prefix_cache_queries"), counterOf("vllm:prompt_tokens")
-	running, waiting, kv := gaugeOf("vllm:num_requests_running"), gaugeOf("vllm:num_requests_waiting"), gaugeOf("vllm:kv_cache_usage_perc")
+	hits, queries, in := counterOf("vllm:prefix_cache_hits"), counterOf("vllm:prefix_cache_queries"),
+		counterOf("vllm:prompt_tokens")
+	running, waiting, kv := gaugeOf("vllm:num_requests_running"), gaugeOf("vllm:num_requests_waiting"),
+		gaugeOf("vllm:kv_cache_usage_perc")
 	a, b := store.Endpoint("a"), store.Endpoint("b")
 	a.Add(scrapeOf(10, map[*prom.Series]float64{hits: 100, queries: 100, in: 50, running: 9, waiting: 9, kv: 1}))
 	b.Add(scrapeOf(10, map[*prom.Series]float64{hits: 7, queries: 7, in: 7}))
 	mark := store.Mark()
 	a.Add(scrapeOf(20, map[*prom.Series]float64{hits: 130, queries: 150, in: 150, running: 3, waiting: 1, kv: 0.42}))
-	b.Add(scrapeOf(20, map[*prom.Series]float64{hits: 2, queries: 10, in: 107, running: 4, waiting: 0, kv: 0.1})) // its hits began anew
+	// its hits began anew
+	b.Add(scrapeOf(20, map[*prom.Series]float64{hits: 2, queries: 10, in: 107, running: 4, waiting: 0, kv: 0.1}))
 	l := store.Live(mark)
 	wantLive(t, "hit", l.PrefixCacheHit, 100*32.0/53)
 	wantLive(t, "unique", l.UniqueTokens, 21)
@@ -49,7 +52,8 @@ func TestLiveSumsGrowthOverEndpointsAndTakesTheLargestGauge(t *testing.T) {
 	wantLive(t, "running", l.Running, 4)
 	wantLive(t, "waiting", l.Waiting, 1)
 	wantLive(t, "input", l.InputRate, 20)
-	for name, v := range map[string]*float64{"external": l.ExternalCacheHit, "cpu": l.CPUKVUsage, "output": l.OutputRate} {
+	for name, v := range map[string]*float64{"external": l.ExternalCacheHit, "cpu": l.CPUKVUsage,
+		"output": l.OutputRate} {
 		wantLive(t, name, v, -1)
 	}
 	unmarked := store.Live(nil)
@@ -59,12 +63,16 @@ func TestLiveSumsGrowthOverEndpointsAndTakesTheLargestGauge(t *testing.T) {
 
 func TestLiveOfSGLang(t *testing.T) {
 	store := NewStore(Options{})
-	device, total := labelled(counterOf("sglang:cached_tokens"), "cache_source", "device"), labelled(counterOf("sglang:cached_tokens"), "cache_source", "total")
-	in, out, rate := counterOf("sglang:prompt_tokens"), counterOf("sglang:generation_tokens"), gaugeOf("sglang:cache_hit_rate")
+	device, total := labelled(counterOf("sglang:cached_tokens"), "cache_source", "device"),
+		labelled(counterOf("sglang:cached_tokens"), "cache_source", "total")
+	in, out, rate := counterOf("sglang:prompt_tokens"), counterOf("sglang:generation_tokens"),
+		gaugeOf("sglang:cache_hit_rate")
 	used, all := gaugeOf("sglang:hicache_host_used_tokens"), gaugeOf("sglang:hicache_host_total_tokens")
-	running, waiting, kv := gaugeOf("sglang:num_running_reqs"), gaugeOf("sglang:num_queue_reqs"), gaugeOf("sglang:token_usage")
+	running, waiting, kv := gaugeOf("sglang:num_running_reqs"), gaugeOf("sglang:num_queue_reqs"),
+		gaugeOf("sglang:token_usage")
 	e := store.Endpoint("a")
-	values := map[*prom.Series]float64{device: 0, total: 0, in: 0, out: 0, rate: 0.25, used: 5, all: 20, running: 2, waiting: 6, kv: 42}
+	values := map[*prom.Series]float64{device: 0, total: 0, in: 0, out: 0, rate: 0.25, used: 5, all: 20, running: 2,
+		waiting: 6, kv: 42}
 	e.Add(scrapeOf(1, values))
 	mark := store.Mark()
 	wantLive(t, "hit by the gauge", store.Live(mark).PrefixCacheHit, 25)

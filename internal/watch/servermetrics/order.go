@@ -41,7 +41,8 @@ func (s *Store) familiesOf(list func(*EndpointStore) []*Series) ([]Family, []str
 				f.Series = append(f.Series, series)
 			} else if !disagreed[f.Name] {
 				disagreed[f.Name] = true
-				warnings = append(warnings, fmt.Sprintf("Server metrics: %s is a %s at %s, but a %s elsewhere; its series there are left out",
+				warnings = append(warnings, fmt.Sprintf("Server metrics: %s is a %s at %s, but a %s elsewhere; its "+
+					"series there are left out",
 					f.Name, series.Family.Type, e.url, f.Type))
 			}
 		}

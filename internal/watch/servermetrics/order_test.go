@@ -31,7 +31,8 @@ func TestSeriesAreSortedByEndpointThenLabels(t *testing.T) {
 	other := &prom.Family{Name: "a", Type: prom.Gauge, Help: "first"}
 	for _, url := range []string{"http://b", "http://a"} {
 		var samples []prom.Sample
-		for _, labels := range [][]prom.Label{{{Name: "k", Value: "2"}}, {{Name: "k", Value: "10"}}, nil, {{Name: "a", Value: "z"}}} {
+		for _, labels := range [][]prom.Label{{{Name: "k", Value: "2"}}, {{Name: "k", Value: "10"}}, nil,
+			{{Name: "a", Value: "z"}}} {
 			samples = append(samples, prom.Sample{Series: &prom.Series{Family: family, Labels: labels}})
 		}
 		store.Endpoint(url).Add(Scrape{Samples: append(samples, samplesOf(&prom.Series{Family: other}, 1)...)})

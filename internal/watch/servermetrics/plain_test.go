@@ -19,7 +19,8 @@ type plain struct {
 
 func (p *plain) add(ns int64, sample prom.Sample) {
 	p.samples[sample.Series] = append(p.samples[sample.Series], Sample{
-		TimestampNS: ns, Value: sample.Value, Buckets: slices.Clone(sample.Buckets), Sum: sample.Sum, Count: sample.Count,
+		TimestampNS: ns, Value: sample.Value, Buckets: slices.Clone(sample.Buckets), Sum: sample.Sum,
+		Count: sample.Count,
 	})
 }
 
@@ -70,7 +71,8 @@ var draws = map[string]func(r *rand.Rand, before float64) float64{
 	"fractions":   func(r *rand.Rand, _ float64) float64 { return r.NormFloat64() },
 	"any":         func(r *rand.Rand, _ float64) float64 { return anyFinite(r) },
 	"edges": func(r *rand.Rand, _ float64) float64 {
-		edges := []float64{0, math.Copysign(0, -1), 1, -1, exactIntegers, -exactIntegers, exactIntegers + 2, math.MaxFloat64,
+		edges := []float64{0, math.Copysign(0, -1), 1, -1, exactIntegers, -exactIntegers, exactIntegers + 2,
+			math.MaxFloat64,
 			-math.MaxFloat64, math.SmallestNonzeroFloat64, 0.5, 1 << 60}
 		return edges[r.IntN(len(edges))]
 	},
@@ -93,7 +95,8 @@ func TestStoreEqualsPlainStorage(t *testing.T) {
 		duplicates := rapid.SampledFrom([]float64{0, 0.1}).Draw(t, "duplicates")
 		var walks []*walk
 		for name, draw := range draws {
-			for _, s := range []*prom.Series{gaugeOf(name), histogramOf("h "+name, 1, 2, 5, inf), histogramOf("bare " + name)} {
+			for _, s := range []*prom.Series{gaugeOf(name), histogramOf("h "+name, 1, 2, 5, inf),
+				histogramOf("bare " + name)} {
 				walks = append(walks, &walk{
 					series: s, draw: draw,
 					change: rapid.SampledFrom([]float64{0, 0.02, 0.5, 1}).Draw(t, "change"),
@@ -144,7 +147,8 @@ func checkReading(t *rapid.T, r *rand.Rand, model *plain, s *Series, walks []*wa
 		want, reference := model.read(walks[at].series, w)
 		s.Read(&got, w)
 		if got.Len() != len(want) || got.Reference != reference {
-			t.Fatalf("%s %v: %d samples, reference %v; want %d, %v", s.Family.Name, w, got.Len(), got.Reference, len(want), reference)
+			t.Fatalf("%s %v: %d samples, reference %v; want %d, %v", s.Family.Name, w, got.Len(), got.Reference,
+				len(want), reference)
 		}
 		for i := range want {
 			if !sameSample(got.At(i), want[i]) {
@@ -168,7 +172,8 @@ func TestRowsSurviveCoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
 		width := rapid.SampledFrom([]int{1, 2, 3, 24}).Draw(t, "width")
-		draw := draws[rapid.SampledFrom([]string{"small steps", "large steps", "fractions", "any", "edges"}).Draw(t, "draw")]
+		draw := draws[rapid.SampledFrom([]string{"small steps", "large steps", "fractions", "any", "edges"}).Draw(t,
+			"draw")]
 		before, row := make([]float64, width), make([]float64, width)
 		for i := range row {
 			before[i] = draw(r, 0)

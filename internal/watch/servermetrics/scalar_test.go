@@ -34,7 +34,8 @@ const precision = 2200
 func TestMeanAndDeviationAreAccurate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		offset := rapid.SampledFrom([]float64{0, 1e9, -1e6}).Draw(t, "offset")
-		values := rapid.SliceOfN(rapid.Map(rapid.Float64Range(-1, 1), func(v float64) float64 { return offset + v }), 2, 40).Draw(t, "values")
+		values := rapid.SliceOfN(rapid.Map(rapid.Float64Range(-1, 1), func(v float64) float64 { return offset + v }), 2,
+			40).Draw(t, "values")
 		sum := new(big.Float).SetPrec(precision)
 		for _, v := range values {
 			sum.Add(sum, big.NewFloat(v))

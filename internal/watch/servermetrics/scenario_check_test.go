@@ -190,8 +190,10 @@ func (s *scenario) info(text string) error {
 		{Key: "total_fetches", Value: float64(i.TotalFetches)},
 		{Key: "first_fetch_ns", Value: float64(i.FirstFetchNS)}, {Key: "last_fetch_ns", Value: float64(i.LastFetchNS)},
 		{Key: "unique_updates", Value: float64(i.UniqueUpdates)},
-		{Key: "first_update_ns", Value: float64(i.FirstUpdateNS)}, {Key: "last_update_ns", Value: float64(i.LastUpdateNS)},
-		{Key: "duration_seconds", Value: i.DurationSeconds}, {Key: "avg_update_interval_ms", Value: i.AvgUpdateIntervalMS},
+		{Key: "first_update_ns", Value: float64(i.FirstUpdateNS)},
+		{Key: "last_update_ns", Value: float64(i.LastUpdateNS)},
+		{Key: "duration_seconds", Value: i.DurationSeconds},
+		{Key: "avg_update_interval_ms", Value: i.AvgUpdateIntervalMS},
 		{Key: "avg_fetch_latency_ms", Value: i.AvgFetchLatencyMS},
 		{Key: "median", Value: -1},
 	}

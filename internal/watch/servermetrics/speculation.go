@@ -50,10 +50,12 @@ func Speculations(r *Results, models []string) (rows []Speculation, warnings []s
 			at := func(rank float64) float64 { return g.Percentiles.At(rank) * metric.factor }
 			row := Speculation{
 				Label: metric.name + suffix, Decimals: metric.decimals,
-				Mean: g.Avg * metric.factor, Min: g.Min * metric.factor, Max: g.Max * metric.factor, P50: at(50), P90: at(90),
+				Mean: g.Avg * metric.factor, Min: g.Min * metric.factor, Max: g.Max * metric.factor, P50: at(50),
+				P90: at(90),
 			}
 			if slices.ContainsFunc([]float64{row.Mean, row.Min, row.Max, row.P50, row.P90}, notFinite) {
-				warnings = append(warnings, fmt.Sprintf("Speculative decoding: the row %s is left out, one of its statistics is not finite", row.Label))
+				warnings = append(warnings, fmt.Sprintf("Speculative decoding: the row %s is left out, one of its "+
+					"statistics is not finite", row.Label))
 				continue
 			}
 			rows = append(rows, row)

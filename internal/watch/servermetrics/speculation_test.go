@@ -39,9 +39,11 @@ func TestSpeculationRows(t *testing.T) {
 	rate := metrics.Stats{Avg: 0.5, Min: 0.25, Max: 0.75, Percentiles: metrics.Percentiles{4: 0.5, 6: 0.7}}
 	length := metrics.Stats{Avg: 2.5, Min: 1, Max: 4, Percentiles: metrics.Percentiles{4: 2, 6: 3.5}}
 	rows, warnings := Speculations(speculationResults(
-		[]SeriesStats{speculative(metricsURL, rate, "model_name", "M"), speculative(metricsURL, rate, "model_name", "m", "tp_rank", "1")},
+		[]SeriesStats{speculative(metricsURL, rate, "model_name", "M"),
+			speculative(metricsURL, rate, "model_name", "m", "tp_rank", "1")},
 		[]SeriesStats{
-			speculative(metricsURL, length, "model_name", "m", "pp_rank", "0", "tp_rank", "0"), speculative(metricsURL, length, "model_name", "other"),
+			speculative(metricsURL, length, "model_name", "m", "pp_rank", "0", "tp_rank", "0"),
+			speculative(metricsURL, length, "model_name", "other"),
 			speculative(metricsURL, length), speculative(metricsURL, length, "model_name", "m", "pp_rank", "1"),
 		},
 	), []string{"m"})
@@ -61,12 +63,13 @@ func TestTrapNoSpeculationWhereAllLengthsAreZero(t *testing.T) {
 		rates, lengths []SeriesStats
 		want           int
 	}{
-		"lengths of 0":     {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "m")}, 0},
-		"no length":        {rates, nil, 1},
-		"another model's":  {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "x")}, 1},
-		"neither":          {nil, nil, 0},
-		"rates of 0":       {[]SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "m")}, nil, 0},
-		"length and rates": {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{Max: 1}, "model_name", "m")}, 2},
+		"lengths of 0":    {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "m")}, 0},
+		"no length":       {rates, nil, 1},
+		"another model's": {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "x")}, 1},
+		"neither":         {nil, nil, 0},
+		"rates of 0":      {[]SeriesStats{speculative(metricsURL, metrics.Stats{}, "model_name", "m")}, nil, 0},
+		"length and rates": {rates, []SeriesStats{speculative(metricsURL, metrics.Stats{Max: 1}, "model_name", "m")},
+			2},
 	} {
 		if rows, _ := Speculations(speculationResults(c.rates, c.lengths), []string{"m"}); len(rows) != c.want {
 			t.Errorf("%s: %d rows, want %d", name, len(rows), c.want)
@@ -83,7 +86,8 @@ func TestSpeculationRowsOfSeveralSeries(t *testing.T) {
 	}{
 		"endpoints": {[]SeriesStats{one("model_name", "m"), speculative("http://i:8000/metrics", g, "model_name", "m")},
 			[]string{"Accept Length (endpoint=h:8000)", "Accept Length (endpoint=i:8000)"}},
-		"models and labels": {[]SeriesStats{one("z", "1", "b", "1", "model_name", "m", "same", "1"), one("z", "2", "b", "2", "model_name", "n", "same", "1")},
+		"models and labels": {[]SeriesStats{one("z", "1", "b", "1", "model_name", "m", "same", "1"),
+			one("z", "2", "b", "2", "model_name", "n", "same", "1")},
 			[]string{"Accept Length (model_name=m, b=1, z=1)", "Accept Length (model_name=n, b=2, z=2)"}},
 		"a label of one": {[]SeriesStats{one("model_name", "m"), one("model_name", "m", "moe_ep_rank", "0")},
 			[]string{"Accept Length (series=1)", "Accept Length (moe_ep_rank=0)"}},

@@ -285,7 +285,8 @@ func (e *EndpointStore) bucketPlaces(s *Series, p *prom.Series) []int {
 		}
 	}
 	if found < len(p.Upper) {
-		e.store.warn(fmt.Sprintf("Server metrics: %s at %s changed its buckets; those it did not have at first are ignored",
+		e.store.warn(fmt.Sprintf(
+			"Server metrics: %s at %s changed its buckets; those it did not have at first are ignored",
 			s.describe(), e.url))
 	}
 	return places

@@ -162,7 +162,8 @@ func ofModels(series []*Series, models []string) []*Series {
 		named := func(model string) bool { return strings.EqualFold(model, l.Value) }
 		return slices.Contains(modelLabels, l.Name) && slices.ContainsFunc(models, named)
 	}
-	ours := slices.DeleteFunc(slices.Clone(series), func(s *Series) bool { return !slices.ContainsFunc(s.Labels, benchmarked) })
+	ours := slices.DeleteFunc(slices.Clone(series),
+		func(s *Series) bool { return !slices.ContainsFunc(s.Labels, benchmarked) })
 	if len(ours) == 0 {
 		return series
 	}

@@ -15,8 +15,8 @@ import (
 // ledgerPhase is the phase of the tests: from second 10 to second 20.
 var ledgerPhase = Window{StartNS: 10e9, EndNS: 20e9}
 
-// ledgerOf are the totals of pages: lines "ENDPOINT SECOND: NAME{LABEL="VALUE"} VALUE …", where a value SUM/COUNT is that of
-// a histogram.
+// ledgerOf are the totals of pages: lines "ENDPOINT SECOND: NAME{LABEL="VALUE"} VALUE …", where a value SUM/COUNT is
+// that of a histogram.
 func ledgerOf(t *testing.T, models []string, lines ...string) *reconcile.Server {
 	t.Helper()
 	store := NewStore(Options{})
@@ -87,28 +87,39 @@ func TestTotalsOfServers(t *testing.T) {
 			`a 21: sglang:cached_tokens{cache_source="device"} 25 sglang:cached_tokens{cache_source="total"} 25 sglang:num_requests 4`,
 		}, "SGLang requests=3 cached_prompt_tokens=20"},
 		{"TensorRT-LLM, older", []string{
-			`a 9: trtllm:request_success{finished_reason="length"} 0 trtllm:generation_tokens 0`, `a 21: trtllm:request_success{finished_reason="length"} 4 trtllm:generation_tokens 40`,
+			`a 9: trtllm:request_success{finished_reason="length"} 0 trtllm:generation_tokens 0`,
+			`a 21: trtllm:request_success{finished_reason="length"} 4 trtllm:generation_tokens 40`,
 		}, "TensorRT-LLM requests=4 aborted_requests=0 generated_tokens=40"},
 		{"Triton, in its units", []string{
 			`a 9: nv_inference_request_success 1 nv_inference_request_duration_us 1000 nv_inference_first_response_histogram_ms 100/1`,
 			`a 21: nv_inference_request_success 3 nv_inference_request_duration_us 3001000 nv_inference_first_response_histogram_ms 600/3`,
 		}, "Triton requests=2 time_to_first_token=0.5 request_latency=3"},
 		{"Dynamo's front end and not its workers", []string{
-			`a 9: dynamo_frontend_requests{status="success"} 1 dynamo_frontend_input_sequence_tokens 10/1`, `b 9: vllm:prompt_tokens 5`,
+			`a 9: dynamo_frontend_requests{status="success"} 1 dynamo_frontend_input_sequence_tokens 10/1`,
+			`b 9: vllm:prompt_tokens 5`,
 			`a 21: dynamo_frontend_requests{status="success"} 3 dynamo_frontend_requests{status="error"} 7 dynamo_frontend_input_sequence_tokens 30/3`, `b 21: vllm:prompt_tokens 99`,
 		}, "Dynamo requests=2 aborted_requests=0 prompt_tokens=20"},
 		{"llama.cpp", []string{`a 9: llamacpp:prompt_tokens 10 llamacpp:prompt_tokens_cached 1 llamacpp:tokens_predicted 5`, `a 21: llamacpp:prompt_tokens 30 llamacpp:prompt_tokens_cached 8 llamacpp:tokens_predicted 9`},
 			"llama.cpp prompt_tokens=27 cached_prompt_tokens=7 generated_tokens=4"},
-		{"two replicas", []string{`a 9: vllm:prompt_tokens 1`, `b 9: vllm:prompt_tokens 100`, `a 21: vllm:prompt_tokens 11`, `b 21: vllm:prompt_tokens 105`}, "vLLM prompt_tokens=15"},
-		{"a series that began within the phase", []string{`a 9: up 1`, `a 15: vllm:prompt_tokens 40`, `a 21: vllm:prompt_tokens 50`}, "vLLM prompt_tokens=50"},
-		{"no scrape before the phase", []string{`a 11: vllm:prompt_tokens 40`, `a 21: vllm:prompt_tokens 50`}, "vLLM prompt_tokens!" + noFirstScrape},
-		{"no scrape after it", []string{`a 9: vllm:prompt_tokens 40`, `a 19: vllm:prompt_tokens 50`}, "vLLM prompt_tokens!" + noLastScrape},
+		{"two replicas", []string{`a 9: vllm:prompt_tokens 1`, `b 9: vllm:prompt_tokens 100`,
+			`a 21: vllm:prompt_tokens 11`, `b 21: vllm:prompt_tokens 105`}, "vLLM prompt_tokens=15"},
+		{"a series that began within the phase",
+			[]string{`a 9: up 1`, `a 15: vllm:prompt_tokens 40`, `a 21: vllm:prompt_tokens 50`},
+			"vLLM prompt_tokens=50"},
+		{"no scrape before the phase", []string{`a 11: vllm:prompt_tokens 40`, `a 21: vllm:prompt_tokens 50`},
+			"vLLM prompt_tokens!" + noFirstScrape},
+		{"no scrape after it", []string{`a 9: vllm:prompt_tokens 40`, `a 19: vllm:prompt_tokens 50`},
+			"vLLM prompt_tokens!" + noLastScrape},
 		{"another kind of server", []string{`a 9: acme_tokens 1`, `a 21: acme_tokens 2`}, "none"},
-		{"a page whose families have no type", []string{`a 9: llamacpp:tokens_predicted_total 5`, `a 21: llamacpp:tokens_predicted_total 9`}, "llama.cpp generated_tokens=4"},
-		{"numbers that nobody counts", []string{`a 9: vllm:prompt_tokens 0 vllm:generation_tokens 0`, `a 21: vllm:prompt_tokens 1.7e308 vllm:generation_tokens 5`},
+		{"a page whose families have no type",
+			[]string{`a 9: llamacpp:tokens_predicted_total 5`, `a 21: llamacpp:tokens_predicted_total 9`},
+			"llama.cpp generated_tokens=4"},
+		{"numbers that nobody counts", []string{`a 9: vllm:prompt_tokens 0 vllm:generation_tokens 0`,
+			`a 21: vllm:prompt_tokens 1.7e308 vllm:generation_tokens 5`},
 			"vLLM prompt_tokens!" + reconcile.Uncountable + " generated_tokens=5"},
 		{"several models", []string{`a 9: nv_inference_request_success{model="M"} 1 nv_inference_request_success{model="tokenize"} 1`,
-			`a 21: nv_inference_request_success{model="M"} 3 nv_inference_request_success{model="tokenize"} 9`}, "Triton requests=2"},
+			`a 21: nv_inference_request_success{model="M"} 3 nv_inference_request_success{model="tokenize"} 9`},
+			"Triton requests=2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := totalsText(ledgerOf(t, []string{"m"}, c.lines...)); got != c.want {
@@ -135,7 +146,8 @@ func TestTrapTotalsOfAServerStartedAnewAreAbsent(t *testing.T) {
 		want  string
 	}{
 		{"less than before", scrapes(100, 120, 0, 10, 20), back},
-		{"more than before", scrapes(100, 120, 0, 150, 900), "vLLM prompt_tokens=800 request_latency=800"}, // one sample: see resetsOf
+		// one sample: see resetsOf
+		{"more than before", scrapes(100, 120, 0, 150, 900), "vLLM prompt_tokens=800 request_latency=800"},
 		{"more than before, seen twice", scrapes(100, 120, 0, 10, 900), back},
 		{"a page out of order", scrapes(100, 120, 110, 130, 140), "vLLM prompt_tokens=40 request_latency=40"},
 		{"counters that are not there yet", append(scrapes(100, 120, 130), "a 21: up 1"), back},
@@ -148,8 +160,10 @@ func TestTrapTotalsOfAServerStartedAnewAreAbsent(t *testing.T) {
 
 func TestPagesThatAreAlike(t *testing.T) {
 	for want, lines := range map[bool][]string{
-		true:  {`a 9: vllm:prompt_tokens 1`, `b 9: vllm:prompt_tokens 1`, `a 21: vllm:prompt_tokens 11`, `b 21: vllm:prompt_tokens 11`},
-		false: {`a 9: vllm:prompt_tokens 1`, `b 9: vllm:prompt_tokens 1`, `a 21: vllm:prompt_tokens 11`, `b 21: vllm:prompt_tokens 12`},
+		true: {`a 9: vllm:prompt_tokens 1`, `b 9: vllm:prompt_tokens 1`, `a 21: vllm:prompt_tokens 11`,
+			`b 21: vllm:prompt_tokens 11`},
+		false: {`a 9: vllm:prompt_tokens 1`, `b 9: vllm:prompt_tokens 1`, `a 21: vllm:prompt_tokens 11`,
+			`b 21: vllm:prompt_tokens 12`},
 	} {
 		if s := ledgerOf(t, nil, lines...); s.Alike != want || s.Pages != 2 || s.FromNS != 9e9 || s.ToNS != 21e9 {
 			t.Errorf("%+v", s)

@@ -105,7 +105,8 @@ func TestTrapDominantBucket(t *testing.T) {
 	}{{949, false}, {950, true}} {
 		var e Estimator
 		// The mean of the dominant bucket's observations and of all finite ones is near its lower end.
-		d := Distribution{Upper: []float64{1, 2, 3, inf}, Buckets: []int64{0, c.largest, 1000, 1000}, Sum: 1300, Count: 1000,
+		d := Distribution{Upper: []float64{1, 2, 3, inf}, Buckets: []int64{0, c.largest, 1000, 1000}, Sum: 1300,
+			Count:   1000,
 			Learned: []Learned{{}, {Mean: 1.9, Intervals: 2}, {}}}
 		e.spread(&d)
 		if got := e.dominant(e.count()) == 1; got != c.want {
@@ -135,7 +136,8 @@ func TestTrapDominantCentreIsTheFiniteMean(t *testing.T) {
 
 func TestTrapScalingTruncatesBucketsAndRoundsTheTailUp(t *testing.T) {
 	var e Estimator
-	e.Estimate(Distribution{Upper: []float64{1, 2, inf}, Buckets: []int64{999_990, 1_999_993, 2_000_000}, Sum: 2_000_100, Count: 2_000_000})
+	e.Estimate(Distribution{Upper: []float64{1, 2, inf}, Buckets: []int64{999_990, 1_999_993, 2_000_000},
+		Sum: 2_000_100, Count: 2_000_000})
 	above := 0
 	for _, v := range e.values {
 		if v > 2 {
@@ -154,7 +156,8 @@ func TestTrapExactlyTheLimitIsNotScaled(t *testing.T) {
 		count int64
 		want  int
 	}{{100_000, 100_000}, {100_001, 49_999 + 50_000}} {
-		e.Estimate(Distribution{Upper: []float64{1, 2, inf}, Buckets: []int64{50_000, c.count, c.count}, Sum: 100_000, Count: c.count})
+		e.Estimate(Distribution{Upper: []float64{1, 2, inf}, Buckets: []int64{50_000, c.count, c.count}, Sum: 100_000,
+			Count: c.count})
 		if len(e.values) != c.want {
 			t.Errorf("%d observations: %d placed, want %d", c.count, len(e.values), c.want)
 		}
@@ -266,7 +269,8 @@ func TestTrapSameFamiliesAtTwoEndpoints(t *testing.T) {
 	var text strings.Builder
 	for _, url := range []string{"b", "a"} {
 		fmt.Fprintf(&text, "endpoint %s\n", url)
-		for _, f := range []struct{ name, kind string }{{"g1", "gauge"}, {"g2", "gauge"}, {"g3", "gauge"}, {"c", "counter"}} {
+		for _, f := range []struct{ name, kind string }{{"g1", "gauge"}, {"g2", "gauge"}, {"g3", "gauge"},
+			{"c", "counter"}} {
 			for _, label := range []string{"1", "2"} {
 				fmt.Fprintf(&text, "series %s{l=%q} %s: 1@0s 2@1s\n", f.name, label, f.kind)
 			}

@@ -47,8 +47,8 @@ func boolean(b bool) float64 {
 
 // bounds are those of the metrics that the run has.
 //
-// With s the sum of the 99th percentiles of the send time and of the wait for a connection, l and ε of late and exact as above (l₁ for the first
-// response), n the average output length, in milliseconds:
+// With s the sum of the 99th percentiles of the send time and of the wait for a connection, l and ε of late and exact
+// as above (l₁ for the first response), n the average output length, in milliseconds:
 //
 //	time_to_first_token      s + l₁ + ε             it starts before the send and ends with a stamp
 //	request_latency          s + l + ε

@@ -36,7 +36,8 @@ func (l *limits) closed(perSecond float64, total int64, reuse string) (Advice, b
 		return Advice{}, false
 	}
 	a := Advice{Code: "closed_ports", Message: fmt.Sprintf(
-		"--connection-reuse-strategy never opens %s connections a second to one address; the ports of closed ones wait for %.0f s, which takes %.0f ports of %d",
+		"--connection-reuse-strategy never opens %s connections a second to one address; the ports of closed ones "+
+			"wait for %.0f s, which takes %.0f ports of %d",
 		short(perSecond), wait, need, all)}
 	if reuse != "1" && perSecond*reuseWait <= float64(all) {
 		a.Command = "sudo sysctl -w net.ipv4.tcp_tw_reuse=1"

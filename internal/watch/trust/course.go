@@ -18,8 +18,8 @@ type Course struct {
 	// Unreached requests had no connection; the longest row of them lasted Outage.
 	Unreached int64
 	Outage    time.Duration
-	// First are the first requests in the order of sending, in milliseconds of the metric First.Tag; a negative value is
-	// a request that has none.
+	// First are the first requests in the order of sending, in milliseconds of the metric First.Tag; a negative value
+	// is a request that has none.
 	First FirstRequests
 	// Prompts is nil where it does not matter how often each of them is sent.
 	Prompts *Prompts
@@ -66,7 +66,8 @@ func (r *Report) judgeCourse() {
 			c := &r.Inputs.Course
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
 				rule.code == "totals_differ" && c.Totals.Quiet
-			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice, course: true, told: told})
+			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
+				course: true, told: told})
 		}
 	}
 }
@@ -96,7 +97,8 @@ func coldStart(r *Report) (message, advice string, found bool) {
 	if n > 1 {
 		requests = fmt.Sprintf("%d requests", n)
 	}
-	return fmt.Sprintf("the first %s took %s × the median (%s %s ms on average, median %s ms)", requests, short(sum/float64(n)/m.P50), first.Tag, short(sum/float64(n)), short(m.P50)),
+	return fmt.Sprintf("the first %s took %s × the median (%s %s ms on average, median %s ms)", requests,
+			short(sum/float64(n)/m.P50), first.Tag, short(sum/float64(n)), short(m.P50)),
 		fmt.Sprintf("keep them out of the figures with a warm-up: --warmup-request-count %d", n), true
 }
 
@@ -105,7 +107,8 @@ func repeatedPrompts(r *Report) (message, advice string, found bool) {
 	if _, answered := r.Inputs.metric(Latency); !answered || p == nil || p.Distinct == 0 || p.Sent == p.Distinct {
 		return "", "", false
 	}
-	return fmt.Sprintf("%d requests sent %d different prompts, each %s times on average and at most %d times; a prefix cache can answer repeats",
+	return fmt.Sprintf("%d requests sent %d different prompts, each %s times on average and at most %d times; a "+
+		"prefix cache can answer repeats",
 		p.Sent, p.Distinct, short(float64(p.Sent)/float64(p.Distinct)), p.Max), p.Remedy, true
 }
 

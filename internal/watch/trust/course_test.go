@@ -14,16 +14,19 @@ func TestCourse(t *testing.T) {
 		want   string // code and part of the message, "" for nothing
 	}{
 		{"nothing", Course{}, ""},
-		{"an outage", Course{Unreached: 40, Outage: 3200 * time.Millisecond}, "server_away 40 requests failed for lack of a connection, for up to 3.20 s"},
+		{"an outage", Course{Unreached: 40, Outage: 3200 * time.Millisecond},
+			"server_away 40 requests failed for lack of a connection, for up to 3.20 s"},
 		{"some failures", Course{Unreached: 3}, ""},
-		{"cold", Course{First: ttft(900, 700, 21, 20)}, "cold_start the first 2 requests took 40.0 × the median (time_to_first_token 800 ms on average, median 20.0 ms)"},
+		{"cold", Course{First: ttft(900, 700, 21, 20)},
+			"cold_start the first 2 requests took 40.0 × the median (time_to_first_token 800 ms on average, median 20.0 ms)"},
 		{"the first one cold", Course{First: ttft(900, 21)}, "cold_start the first request took 45.0 × the median"},
 		{"slow later on", Course{First: ttft(21, 900, 900)}, ""},
 		{"slow throughout", Course{First: ttft(900, 900)}, ""},
 		{"slower, but by little", Course{First: ttft(60, 20)}, ""},
 		{"the first one failed", Course{First: ttft(-1, 900, 20)}, ""},
 		{"prompts once each", Course{Prompts: &Prompts{Distinct: 10, Sent: 10, Max: 1}}, ""},
-		{"prompts again", Course{Prompts: &Prompts{Distinct: 100, Sent: 300, Max: 4, Remedy: "--num-dataset-entries 300"}},
+		{"prompts again", Course{Prompts: &Prompts{Distinct: 100, Sent: 300, Max: 4,
+			Remedy: "--num-dataset-entries 300"}},
 			"repeated_prompts 300 requests sent 100 different prompts, each 3.00 times on average and at most 4 times"},
 	} {
 		h, in := calm()

@@ -25,7 +25,8 @@ type Health struct {
 	// those that wait out their end included, PortRange the number of ports for outgoing connections.
 	Descriptors, DescriptorLimit int64
 	Sockets, PortRange           int64
-	// RSS and Heap are the largest in bytes, LiveHeap what a collection found in use; MemoryLimit is the control group's, or what the machine has.
+	// RSS and Heap are the largest in bytes, LiveHeap what a collection found in use; MemoryLimit is the control
+	// group's, or what the machine has.
 	RSS, Heap, LiveHeap, MemoryLimit int64
 	// Host is the whole machine; nil before the end of a window.
 	Host *Host

@@ -63,7 +63,8 @@ type hostReading struct {
 }
 
 func unknownHost() hostReading {
-	return hostReading{idle: -1, available: -1, swapIn: -1, swapOut: -1, segments: -1, repeated: -1, memorySome: -1, memoryFull: -1, ioSome: -1, ioFull: -1}
+	return hostReading{idle: -1, available: -1, swapIn: -1, swapOut: -1, segments: -1, repeated: -1, memorySome: -1,
+		memoryFull: -1, ioSome: -1, ioFull: -1}
 }
 
 // peaks are the largest rates that were seen between two looks, by interface.
@@ -115,10 +116,12 @@ func hostOf(from, to *reading, availableMin int64, most peaks) *Host {
 	f, t := &from.host, &to.host
 	h := &Host{
 		Processors: t.processors, BusyShare: math.NaN(), WaitShare: math.NaN(), OthersShare: math.NaN(),
-		Memory: t.memory, AvailableMin: availableMin, SwappedIn: grown(f.swapIn, t.swapIn), SwappedOut: grown(f.swapOut, t.swapOut),
+		Memory: t.memory, AvailableMin: availableMin, SwappedIn: grown(f.swapIn, t.swapIn),
+		SwappedOut:      grown(f.swapOut, t.swapOut),
 		RetransmitShare: math.NaN(), CPUSome: math.NaN(),
-		MemorySome: since(f.memorySome, t.memorySome, elapsed/1e3), MemoryFull: since(f.memoryFull, t.memoryFull, elapsed/1e3),
-		IOSome: since(f.ioSome, t.ioSome, elapsed/1e3), IOFull: since(f.ioFull, t.ioFull, elapsed/1e3),
+		MemorySome: since(f.memorySome, t.memorySome, elapsed/1e3),
+		MemoryFull: since(f.memoryFull, t.memoryFull, elapsed/1e3),
+		IOSome:     since(f.ioSome, t.ioSome, elapsed/1e3), IOFull: since(f.ioFull, t.ioFull, elapsed/1e3),
 	}
 	if from.hasPressure && to.hasPressure {
 		h.CPUSome = ratio((to.pressureUS-from.pressureUS)*1000, elapsed)
@@ -146,7 +149,8 @@ func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 		if before == nil || seconds <= 0 {
 			continue
 		}
-		l := Link{Name: now.name, ReceivedBytes: now.received - before.received, SentBytes: now.sent - before.sent, Lost: max(0, now.lost-before.lost),
+		l := Link{Name: now.name, ReceivedBytes: now.received - before.received, SentBytes: now.sent - before.sent,
+			Lost:      max(0, now.lost-before.lost),
 			PeakShare: math.NaN(), AverageShare: math.NaN()}
 		packets := now.packets - before.packets
 		if l.ReceivedBytes < 0 || l.SentBytes < 0 || packets <= 0 {
@@ -160,7 +164,8 @@ func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 			l.Speed = t.speed(now.name)
 		}
 		if l.Speed > 0 {
-			l.PeakShare, l.AverageShare = max(l.ReceivedPeak, l.SentPeak)/l.Speed, max(l.ReceivedRate, l.SentRate)/l.Speed
+			l.PeakShare, l.AverageShare = max(l.ReceivedPeak, l.SentPeak)/l.Speed,
+				max(l.ReceivedRate, l.SentRate)/l.Speed
 		}
 		list = append(list, l)
 	}

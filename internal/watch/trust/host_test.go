@@ -22,17 +22,25 @@ func hostFiles(late bool) map[string]string {
 	}
 	return map[string]string{
 		// Of 2000 jiffies 1000 are idle, 200 waiting, 100 stolen: 700 busy.
-		"proc/stat":     pick("cpu  100 0 100 1000 50 0 0 0 0 0\ncpu0 1\ncpu1 1\nintr 5\n", "cpu  600 100 150 2000 250 20 30 100 9 9\ncpu0 1\ncpu1 1\nintr 5\n"),
-		"proc/meminfo":  pick("MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 600 kB\n", "MemTotal: 1000 kB\nMemAvailable: 500 kB\n"),
-		"proc/vmstat":   pick("pswpin 3\npswpout 5\n", "pswpin 4\npswpout 5\n"),
-		"proc/net/snmp": "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm OutSegs RetransSegs\nTcp: 1 " + pick("1000 10\n", "3000 40\n"),
+		"proc/stat": pick("cpu  100 0 100 1000 50 0 0 0 0 0\ncpu0 1\ncpu1 1\nintr 5\n",
+			"cpu  600 100 150 2000 250 20 30 100 9 9\ncpu0 1\ncpu1 1\nintr 5\n"),
+		"proc/meminfo": pick("MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 600 kB\n",
+			"MemTotal: 1000 kB\nMemAvailable: 500 kB\n"),
+		"proc/vmstat": pick("pswpin 3\npswpout 5\n", "pswpin 4\npswpout 5\n"),
+		"proc/net/snmp": "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm OutSegs RetransSegs\nTcp: 1 " +
+			pick("1000 10\n", "3000 40\n"),
 		"proc/net/dev": "Inter-|   Receive  |  Transmit\n face |bytes packets\n" +
-			pick("    lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n  eth0:1000 10 0 0 0 0 0 0 2000 10 0 0 0 0 0 0\nidle0: 5 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-				"    lo: 20 2 0 0 0 0 0 0 20 2 0 0 0 0 0 0\n  eth0:11000 60 1 2 0 0 0 0 52000 50 3 4 0 0 0 0\nidle0: 5 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"),
-		"sys/class/net/eth0/speed": "1000\n", "sys/class/net/eth0/device/vendor": "0x8086\n", "sys/class/net/lo/speed": "-1\n",
-		"proc/pressure/cpu":    "some avg10=0 avg60=0 avg300=0 total=" + pick("0", "5000000") + "\n",
-		"proc/pressure/memory": "some avg10=0 total=" + pick("0", "2000000") + "\nfull avg10=0 total=" + pick("0", "1000000") + "\n",
-		"proc/pressure/io":     "some avg10=0 total=" + pick("5", "100005") + "\nfull avg10=0 total=" + pick("7", "7") + "\n",
+			pick("    lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n  eth0:1000 10 0 0 0 0 0 0 2000 10 0 0 0 0 0 0\nidle0: "+
+				"5 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+				"    lo: 20 2 0 0 0 0 0 0 20 2 0 0 0 0 0 0\n  eth0:11000 60 1 2 0 0 0 0 52000 50 3 4 0 0 0 0\nidle0: "+
+					"5 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"),
+		"sys/class/net/eth0/speed": "1000\n", "sys/class/net/eth0/device/vendor": "0x8086\n",
+		"sys/class/net/lo/speed": "-1\n",
+		"proc/pressure/cpu":      "some avg10=0 avg60=0 avg300=0 total=" + pick("0", "5000000") + "\n",
+		"proc/pressure/memory": "some avg10=0 total=" + pick("0", "2000000") + "\nfull avg10=0 total=" +
+			pick("0", "1000000") + "\n",
+		"proc/pressure/io": "some avg10=0 total=" + pick("5", "100005") + "\nfull avg10=0 total=" + pick("7", "7") +
+			"\n",
 	}
 }
 
@@ -82,7 +90,8 @@ func TestTheMachineIsTold(t *testing.T) {
 // Tunnels and pairs of virtual interfaces tell a speed that means nothing: that of a tunnel is 10 Mbit/s.
 func TestOnlyHardwareHasASpeed(t *testing.T) {
 	root := tree(files(t, map[string]string{
-		"sys/class/net/tun0/speed": "10\n", "sys/class/net/eth0/speed": "10000\n", "sys/class/net/eth0/device/vendor": "x\n", "sys/class/net/wlan0/device/vendor": "x\n",
+		"sys/class/net/tun0/speed": "10\n", "sys/class/net/eth0/speed": "10000\n",
+		"sys/class/net/eth0/device/vendor": "x\n", "sys/class/net/wlan0/device/vendor": "x\n",
 	}))
 	for name, want := range map[string]float64{"tun0": 0, "eth0": 1.25e9, "wlan0": 0, "gone": 0} {
 		if got := root.linkSpeed(name); got != want {
@@ -93,8 +102,10 @@ func TestOnlyHardwareHasASpeed(t *testing.T) {
 
 // A counter that began anew, an interface that came or went, tell nothing.
 func TestInterfacesThatComeAndGo(t *testing.T) {
-	from := reading{host: hostReading{links: []counters{{name: "gone", received: 5, packets: 1}, {name: "reset", received: 50, packets: 50}}}}
-	to := reading{atNS: 1e9, host: hostReading{links: []counters{{name: "new", received: 5, packets: 1}, {name: "reset", received: 5, packets: 60}}}}
+	from := reading{host: hostReading{links: []counters{{name: "gone", received: 5, packets: 1},
+		{name: "reset", received: 50, packets: 50}}}}
+	to := reading{atNS: 1e9, host: hostReading{links: []counters{{name: "new", received: 5, packets: 1},
+		{name: "reset", received: 5, packets: 60}}}}
 	most := peaks{}
 	most.note(&from, &to)
 	if got := linksOf(&from.host, &to.host, 1, most); len(got) != 0 || len(most) != 0 {
@@ -111,7 +122,8 @@ func TestInterfacesThatComeAndGo(t *testing.T) {
 // The largest rate is seen between two looks, the least memory at any.
 func TestPeaksOfTheMachine(t *testing.T) {
 	look := func(atNS, received, available int64) reading {
-		return reading{atNS: atNS, host: hostReading{available: available, links: []counters{{name: "eth0", received: received, packets: received}}}}
+		return reading{atNS: atNS, host: hostReading{available: available,
+			links: []counters{{name: "eth0", received: received, packets: received}}}}
 	}
 	h := Health{availableMin: -1, peaks: peaks{}}
 	var before reading
@@ -129,9 +141,11 @@ func TestPeaksOfTheMachine(t *testing.T) {
 
 func TestMembersOfTheMachine(t *testing.T) {
 	h := Host{
-		Processors: 2, BusyShare: 0.5, OthersShare: 0.25, WaitShare: math.NaN(), Memory: 100, AvailableMin: 0, SwappedIn: -1, SwappedOut: 5, RetransmitShare: math.NaN(),
+		Processors: 2, BusyShare: 0.5, OthersShare: 0.25, WaitShare: math.NaN(), Memory: 100, AvailableMin: 0,
+		SwappedIn: -1, SwappedOut: 5, RetransmitShare: math.NaN(),
 		CPUSome: 0.5, MemorySome: math.NaN(), MemoryFull: math.NaN(), IOSome: 0, IOFull: math.NaN(),
-		Links: []Link{{Name: "lo", ReceivedRate: 1, PeakShare: math.NaN()}, {Name: "eth0", SentRate: 2, Speed: 10, PeakShare: 0.2}},
+		Links: []Link{{Name: "lo", ReceivedRate: 1, PeakShare: math.NaN()},
+			{Name: "eth0", SentRate: 2, Speed: 10, PeakShare: 0.2}},
 	}
 	got, err := artifact.AppendJSON(nil, artifact.Object(h.object()))
 	if err != nil {

@@ -63,7 +63,8 @@ func (t tree) readLinks(m *hostReading) {
 		}
 		n := func(i int) int64 { return number(words[i]) }
 		m.links = append(m.links, counters{
-			name: strings.TrimSpace(name), received: n(0), sent: n(8), packets: n(1) + n(9), lost: n(2) + n(3) + n(10) + n(11),
+			name: strings.TrimSpace(name), received: n(0), sent: n(8), packets: n(1) + n(9),
+			lost: n(2) + n(3) + n(10) + n(11),
 		})
 	}
 }

@@ -22,7 +22,8 @@ type looks struct {
 }
 
 func (l *looks) add(from, to *reading, lateNS int64) {
-	look := Look{AtNS: to.atNS, CPUShare: orZero(cpuShare(from, to)), LateNS: lateNS, PauseNS: int64(to.pauses.since(&from.pauses).total()), RSS: to.rss}
+	look := Look{AtNS: to.atNS, CPUShare: orZero(cpuShare(from, to)), LateNS: lateNS,
+		PauseNS: int64(to.pauses.since(&from.pauses).total()), RSS: to.rss}
 	if l.open > 0 && l.open < l.each {
 		last := &l.list[len(l.list)-1]
 		*last = last.with(look, float64(l.open))

@@ -25,7 +25,8 @@ type memoryStatus struct {
 // readMachine takes processor time and memory; the rest is not told here.
 func readMachine(r *reading) {
 	var idle, kernel, user windows.Filetime
-	if ok, _, _ := getSystemTimes.Call(uintptr(unsafe.Pointer(&idle)), uintptr(unsafe.Pointer(&kernel)), uintptr(unsafe.Pointer(&user))); ok != 0 {
+	if ok, _, _ := getSystemTimes.Call(uintptr(unsafe.Pointer(&idle)), uintptr(unsafe.Pointer(&kernel)),
+		uintptr(unsafe.Pointer(&user))); ok != 0 {
 		r.jiffies, r.host.idle = span(kernel)+span(user), span(idle) // the kernel's time holds the idle one
 		r.host.processors = runtime.NumCPU()
 	}

@@ -70,14 +70,16 @@ func (l *limits) advise(a Asked) []Advice {
 	var out []Advice
 	if need := connections + ownDescriptors; l.soft > 0 && need > l.soft {
 		out = append(out, Advice{Code: "descriptors", Command: l.raiseDescriptors(need),
-			Message: fmt.Sprintf("%d connections need %d file descriptors, the limit is %d", connections, need, l.soft)})
+			Message: fmt.Sprintf("%d connections need %d file descriptors, the limit is %d", connections, need,
+				l.soft)})
 	}
 	if advice, ok := l.ports(connections, int64(max(1, a.Sources)), int64(max(1, a.Servers))); ok {
 		out = append(out, advice)
 	}
 	if need := requests * streamBytes; l.memory > 0 && need > l.memory {
 		out = append(out, Advice{Code: "memory",
-			Message: fmt.Sprintf("%d open streams take about %d MiB of memory, %d MiB are free: lower the concurrency or share the load among several machines",
+			Message: fmt.Sprintf("%d open streams take about %d MiB of memory, %d MiB are free: lower the "+
+				"concurrency or share the load among several machines",
 				requests, need>>20, l.memory>>20)})
 	}
 	return out
@@ -107,12 +109,14 @@ func (l *limits) ports(connections, sources, servers int64) (Advice, bool) {
 	if ways > 1 {
 		what = fmt.Sprintf("%d connections (source addresses: %d, servers: %d)", connections, sources, servers)
 	}
-	a := Advice{Code: "ports", Message: fmt.Sprintf("%s need a port each, of %d there are %d in use", what, all*ways, l.inUse)}
+	a := Advice{Code: "ports", Message: fmt.Sprintf("%s need a port each, of %d there are %d in use", what, all*ways,
+		l.inUse)}
 	if free := int64(lastPort - firstFreePort + 1); connections+l.inUse <= free*ways && all < free {
 		a.Command = fmt.Sprintf(`sudo sysctl -w net.ipv4.ip_local_port_range="%d %d"`, firstFreePort, lastPort)
 		a.Message += "; send from several addresses with --source-address, or widen the range"
 	} else {
-		a.Message += fmt.Sprintf(": send from at least %d addresses with --source-address, or to several servers", (connections+l.inUse+all*servers-1)/(all*servers))
+		a.Message += fmt.Sprintf(": send from at least %d addresses with --source-address, or to several servers",
+			(connections+l.inUse+all*servers-1)/(all*servers))
 	}
 	return a, true
 }

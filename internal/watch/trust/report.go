@@ -40,7 +40,8 @@ type Reason struct {
 	Leads Verdict
 	// Message says what was seen, Advice what helps.
 	Message, Advice string
-	// course: the finding is on the run, not on the client. told: it is no warning, because it was said before or matters little.
+	// course: the finding is on the run, not on the client. told: it is no warning, because it was said before or
+	// matters little.
 	course, told bool
 }
 
@@ -79,6 +80,7 @@ func Unjudged(h *Health, in *Inputs) *Report {
 	r := reportOf(h, in)
 	r.Verdict = Inconclusive
 	r.Reasons = []Reason{{Code: "run_not_ended", Leads: Inconclusive,
-		Message: "the run did not come to its end, where the client's share in its figures is judged", Advice: "let it end, or stop it with one Ctrl-C"}}
+		Message: "the run did not come to its end, where the client's share in its figures is judged",
+		Advice:  "let it end, or stop it with one Ctrl-C"}}
 	return r
 }

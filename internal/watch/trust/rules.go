@@ -54,7 +54,8 @@ var rules = [...]rule{
 		`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or send from several addresses with --source-address`},
 	{"tool_lag", ClientLimited, true, toolLag, spread},
 	{"connection_wait", ClientLimited, false, connectionWait,
-		"allow more connections with --workers-max or AIPERF_HTTP_CONNECTION_LIMIT, or let the load grow with --concurrency-ramp-duration or --request-rate-ramp-duration"},
+		"allow more connections with --workers-max or AIPERF_HTTP_CONNECTION_LIMIT, or let the load grow with " +
+			"--concurrency-ramp-duration or --request-rate-ramp-duration"},
 	{"cpu", ClientLimited, true, cpu, spread},
 	{"link_full", ClientLimited, false, fullLink,
 		"use a faster link, or share the load among several machines"},
@@ -107,7 +108,8 @@ func outOfPorts(r *Report) (string, bool) {
 
 func toolLag(r *Report) (string, bool) {
 	limit := r.lagLimit()
-	return fmt.Sprintf("requests left the client late: tool lag p99 %s ms, the limit is %s ms", short(r.ToolLag.P99), short(limit)),
+	return fmt.Sprintf("requests left the client late: tool lag p99 %s ms, the limit is %s ms", short(r.ToolLag.P99),
+			short(limit)),
 		r.ToolLag.P99 > limit
 }
 
@@ -123,7 +125,8 @@ func (r *Report) lagLimit() float64 {
 
 func connectionWait(r *Report) (string, bool) {
 	limit := r.lagLimit()
-	return fmt.Sprintf("requests waited in the client for a connection: p99 %s ms, the limit is %s ms; their latency holds the wait",
+	return fmt.Sprintf("requests waited in the client for a connection: p99 %s ms, the limit is %s ms; their latency "+
+		"holds the wait",
 		short(r.ConnectionWait.P99), short(limit)), r.ConnectionWait.P99 > limit
 }
 
@@ -141,7 +144,8 @@ func rateMissed(r *Report) (string, bool) {
 	}
 	late := in.Duration > 0 && r.ScheduleLag.Max > (1-rateReached)*float64(in.Duration.Milliseconds())
 	missed = missed && (late || in.DroppedByCatchup > 0) // chance arrivals may be few by themselves
-	return fmt.Sprintf("the client delivered %s of %s requests/sec: %s", short(in.DeliveredRate), short(in.TargetRate), cause), missed
+	return fmt.Sprintf("the client delivered %s of %s requests/sec: %s", short(in.DeliveredRate), short(in.TargetRate),
+		cause), missed
 }
 
 func stoodStill(r *Report) (string, bool) {
@@ -156,11 +160,13 @@ func schedulerDelay(r *Report) (string, bool) {
 
 func lateTimers(r *Report) (string, bool) {
 	_, told := schedulerDelay(r)
-	return fmt.Sprintf("timers fired up to %s ms late", short(r.Health.Probe.Max)), r.Health.Probe.Max > lateProbe && !told
+	return fmt.Sprintf("timers fired up to %s ms late", short(r.Health.Probe.Max)), r.Health.Probe.Max > lateProbe &&
+		!told
 }
 
 func steal(r *Report) (string, bool) {
-	return fmt.Sprintf("the hypervisor gave %.0f %% of this machine's processor time to others", 100*r.Health.StealShare),
+	return fmt.Sprintf("the hypervisor gave %.0f %% of this machine's processor time to others",
+			100*r.Health.StealShare),
 		r.Health.StealShare > stolen
 }
 
@@ -168,7 +174,8 @@ func largeBounds(r *Report) (string, bool) {
 	var found []string
 	for i := range r.Bounds {
 		if b := &r.Bounds[i]; b.part() > largeBound && (b.Unit != "ms" || b.Value > smallBound) {
-			found = append(found, fmt.Sprintf("%s by up to %s %s (%.0f %%)", b.Label, short(b.Value), b.Unit, 100*b.part()))
+			found = append(found, fmt.Sprintf("%s by up to %s %s (%.0f %%)", b.Label, short(b.Value), b.Unit,
+				100*b.part()))
 		}
 	}
 	return "the client may have bent " + strings.Join(found, ", "), len(found) > 0
@@ -198,7 +205,8 @@ func fullLink(r *Report) (string, bool) {
 	if l == nil || !(l.AverageShare > linkFull) {
 		return "", false
 	}
-	return fmt.Sprintf("the network interface %s carried %.0f %% of its %s Gbit/s throughout", l.Name, 100*l.AverageShare, short(l.Speed*8/1e9)), true
+	return fmt.Sprintf("the network interface %s carried %.0f %% of its %s Gbit/s throughout", l.Name,
+		100*l.AverageShare, short(l.Speed*8/1e9)), true
 }
 
 func memoryPressure(r *Report) (string, bool) {
@@ -214,7 +222,8 @@ func busyOthers(r *Report) (string, bool) {
 	if h == nil || !(h.OthersShare > othersBusy) {
 		return "", false
 	}
-	return fmt.Sprintf("other programs used %.0f %% of this machine's %d processors", 100*h.OthersShare, h.Processors), true
+	return fmt.Sprintf("other programs used %.0f %% of this machine's %d processors", 100*h.OthersShare, h.Processors),
+		true
 }
 
 func lostPackets(r *Report) (string, bool) {
@@ -223,7 +232,8 @@ func lostPackets(r *Report) (string, bool) {
 	}
 	for _, l := range r.Health.Host.Links {
 		if l.Lost > fewLost && l.LostShare > lostShare {
-			return fmt.Sprintf("the network interface %s lost %d packets (%.1f %%)", l.Name, l.Lost, 100*l.LostShare), true
+			return fmt.Sprintf("the network interface %s lost %d packets (%.1f %%)", l.Name, l.Lost, 100*l.LostShare),
+				true
 		}
 	}
 	return "", false
@@ -238,7 +248,8 @@ func retransmits(r *Report) (string, bool) {
 }
 
 func gcPause(r *Report) (string, bool) {
-	return fmt.Sprintf("garbage collection stopped the client for up to %s ms", short(float64(r.Health.GC.PauseMax)/1e6)),
+	return fmt.Sprintf("garbage collection stopped the client for up to %s ms",
+			short(float64(r.Health.GC.PauseMax)/1e6)),
 		r.Health.GC.PauseMax > longPause
 }
 
@@ -254,10 +265,12 @@ func coalesced(r *Report) (string, bool) {
 }
 
 func skipped(r *Report) (string, bool) {
-	return fmt.Sprintf("%d arrivals found no free slot and were skipped", r.Inputs.SkippedArrivals), r.Inputs.SkippedArrivals > 0
+	return fmt.Sprintf("%d arrivals found no free slot and were skipped", r.Inputs.SkippedArrivals),
+		r.Inputs.SkippedArrivals > 0
 }
 
 func timestampSource(r *Report) (string, bool) {
 	in := r.Inputs
-	return fmt.Sprintf("instants are from the %s source: %s", in.TimestampSource, in.TimestampNote), in.TimestampNote != ""
+	return fmt.Sprintf("instants are from the %s source: %s", in.TimestampSource, in.TimestampNote),
+		in.TimestampNote != ""
 }

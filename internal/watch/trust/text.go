@@ -29,7 +29,8 @@ func (r *Report) Lines() [2]string {
 	var shares []string
 	for i := range r.Bounds {
 		if b := &r.Bounds[i]; b.Unit == "ms" {
-			shares = append(shares, fmt.Sprintf("%s p99 %s ms, client share ≤ %s ms", b.Label, short(b.Metric.P99), short(b.Value)))
+			shares = append(shares, fmt.Sprintf("%s p99 %s ms, client share ≤ %s ms", b.Label, short(b.Metric.P99),
+				short(b.Value)))
 		}
 	}
 	first := "Client: " + words[r.Verdict]
@@ -56,7 +57,8 @@ func (r *Report) figures() []string {
 		}
 	}
 	if n := r.Inputs.Together; n > 0 {
-		out = append(out, fmt.Sprintf("the first %d requests left within %s ms", n, short(float64(r.Inputs.TogetherSpread)/1e6)))
+		out = append(out, fmt.Sprintf("the first %d requests left within %s ms", n,
+			short(float64(r.Inputs.TogetherSpread)/1e6)))
 	}
 	if n := r.Inputs.Resent; n > 0 {
 		out = append(out, fmt.Sprintf("%d requests sent again", n))

@@ -156,7 +156,8 @@ func (t tree) readMemoryLimit(r *reading) {
 	}
 	for _, dir := range t.groups("memory") {
 		for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
-			if n := number(strings.TrimSpace(t.file(path.Join(dir, name)))); n > 0 && (r.memoryLimit == 0 || n < r.memoryLimit) {
+			if n := number(strings.TrimSpace(t.file(path.Join(dir, name)))); n > 0 &&
+				(r.memoryLimit == 0 || n < r.memoryLimit) {
 				r.memoryLimit = n
 			}
 		}

@@ -38,8 +38,9 @@ func files(t *testing.T, content map[string]string) string {
 
 func TestTreeTellsWhatItHas(t *testing.T) {
 	root := files(t, map[string]string{
-		"proc/stat":                                "cpu  10 1 20 300 5 0 4 60 7 8\ncpu0 1 2 3 4\n",
-		"proc/pressure/cpu":                        "some avg10=1.00 avg60=2.00 avg300=0.00 total=123456\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n",
+		"proc/stat": "cpu  10 1 20 300 5 0 4 60 7 8\ncpu0 1 2 3 4\n",
+		"proc/pressure/cpu": "some avg10=1.00 avg60=2.00 avg300=0.00 total=123456\nfull " +
+			"avg10=0.00 avg60=0.00 avg300=0.00 total=9\n",
 		"proc/net/sockstat":                        "sockets: used 14\nTCP: inuse 20 orphan 0 tw 130 alloc 2 mem 9\n",
 		"proc/net/sockstat6":                       "TCP6: inuse 3\n",
 		"proc/sys/net/ipv4/ip_local_port_range":    "32768\t60999\n",
@@ -225,7 +226,8 @@ func calm() (*Health, *Inputs) {
 			TimestampSource: SourceKernel, StampError: 20 * time.Microsecond,
 			Requests: 100, Duration: 10 * time.Second, OutputLength: 101,
 			ToolLag: times(0.5), SendTime: times(0.02), ReadLag: times(2), FirstReadLag: times(1),
-			Metrics: []Metric{{TTFT, 40, 40, 41.2}, {ITL, 10, 10, 11}, {Latency, 1000, 1000, 1100}, {Throughput, 10, 10, 10}},
+			Metrics: []Metric{{TTFT, 40, 40, 41.2}, {ITL, 10, 10, 11}, {Latency, 1000, 1000, 1100},
+				{Throughput, 10, 10, 10}},
 		}
 }
 
@@ -248,7 +250,8 @@ func TestBounds(t *testing.T) {
 		}, [4]float64{1.02, 0.01, 1.02, 10 * (0.5/1000.5 + 1.02/10000)}},
 		{"mixed", func(_ *Health, in *Inputs) { in.TimestampSource = SourceMixed },
 			[4]float64{1.04, 0.0204, 2.04, 10 * (2.5/1002.5 + 2.04/10000)}},
-		{"open loop", func(_ *Health, in *Inputs) { in.TargetRate = 10 }, [4]float64{0.04, 0.0004, 0.04, 10 * 0.04 / 10000}},
+		{"open loop", func(_ *Health, in *Inputs) { in.TargetRate = 10 },
+			[4]float64{0.04, 0.0004, 0.04, 10 * 0.04 / 10000}},
 		{"open loop, arrivals dropped", func(_ *Health, in *Inputs) { in.TargetRate, in.DroppedByCatchup = 10, 25 },
 			[4]float64{0.04, 0.0004, 0.04, 10 * (0.2 + 0.04/10000)}},
 	}
@@ -280,50 +283,79 @@ func TestVerdicts(t *testing.T) {
 		codes     string
 	}{
 		{"calm", func(*Health, *Inputs) {}, Valid, false, ""},
-		{"wait for connections at the limit", func(_ *Health, in *Inputs) { in.ConnectionWait, in.Metrics[0].P50 = times(5), 100 }, Valid, false, ""},
-		{"longer wait for connections", func(_ *Health, in *Inputs) { in.ConnectionWait, in.Metrics[0].P50 = times(5.1), 100 }, ClientLimited, false, "connection_wait"},
+		{"wait for connections at the limit",
+			func(_ *Health, in *Inputs) { in.ConnectionWait, in.Metrics[0].P50 = times(5), 100 }, Valid, false, ""},
+		{"longer wait for connections",
+			func(_ *Health, in *Inputs) { in.ConnectionWait, in.Metrics[0].P50 = times(5.1), 100 }, ClientLimited,
+			false, "connection_wait"},
 		{"tool lag at the limit", func(_ *Health, in *Inputs) { in.ToolLag = times(5) }, Valid, false, ""},
-		{"tool lag over 5 ms", func(_ *Health, in *Inputs) { in.ToolLag = times(5.1) }, ClientLimited, true, "tool_lag"},
-		{"5 % of a long TTFT", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics[0].P50 = times(9), 200 }, Valid, false, ""},
-		{"more than that", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics[0].P50 = times(10.1), 200 }, ClientLimited, true, "tool_lag"},
-		{"no TTFT: of the latency", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics = times(45), in.Metrics[2:] }, Valid, false, ""},
+		{"tool lag over 5 ms", func(_ *Health, in *Inputs) { in.ToolLag = times(5.1) }, ClientLimited, true,
+			"tool_lag"},
+		{"5 % of a long TTFT", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics[0].P50 = times(9), 200 }, Valid,
+			false, ""},
+		{"more than that", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics[0].P50 = times(10.1), 200 },
+			ClientLimited, true, "tool_lag"},
+		{"no TTFT: of the latency", func(_ *Health, in *Inputs) { in.ToolLag, in.Metrics = times(45), in.Metrics[2:] },
+			Valid, false, ""},
 		{"CPU", func(h *Health, _ *Inputs) { h.CPUShare = 0.86 }, ClientLimited, true, "cpu"},
 		{"CPU at the limit", func(h *Health, _ *Inputs) { h.CPUShare = 0.85 }, Valid, false, ""},
-		{"rate missed by drops", func(_ *Health, in *Inputs) { in.TargetRate, in.DeliveredRate, in.DroppedByCatchup = 100, 98, 2 }, ClientLimited, false, "rate_missed"},
+		{"rate missed by drops", func(_ *Health, in *Inputs) {
+			in.TargetRate, in.DeliveredRate,
+				in.DroppedByCatchup = 100, 98, 2
+		}, ClientLimited, false, "rate_missed"},
 		{"rate missed by lateness", func(_ *Health, in *Inputs) {
 			in.TargetRate, in.DeliveredRate, in.ScheduleLag = 100, 98, times(0, 150)
 		}, ClientLimited, false, "rate_missed"},
-		{"few arrivals by chance", func(_ *Health, in *Inputs) { in.TargetRate, in.DeliveredRate, in.ScheduleLag = 100, 90, times(1) }, Valid, false, ""},
+		{"few arrivals by chance", func(_ *Health, in *Inputs) {
+			in.TargetRate, in.DeliveredRate, in.ScheduleLag = 100,
+				90, times(1)
+		}, Valid, false, ""},
 		{"held back by the cap", func(_ *Health, in *Inputs) {
 			in.TargetRate, in.DeliveredRate, in.ConcurrencyLimited, in.SkippedArrivals = 100, 50, true, 500
 		}, Valid, false, "skipped_arrivals"},
 		{"ports", func(_ *Health, in *Inputs) { in.FailedForPorts = 3 }, ClientLimited, false, "out_of_ports"},
-		{"descriptors", func(_ *Health, in *Inputs) { in.FailedForDescriptors = 3 }, ClientLimited, false, "out_of_descriptors"},
+		{"descriptors", func(_ *Health, in *Inputs) { in.FailedForDescriptors = 3 }, ClientLimited, false,
+			"out_of_descriptors"},
 		{"nothing came back", func(_ *Health, in *Inputs) { in.Requests = 0 }, Inconclusive, false, "no_requests"},
-		{"stopped for a second", func(h *Health, _ *Inputs) { h.Probe.Max = 900 }, Inconclusive, false, "standstill late_timers"},
-		{"late timers, kernel stamps", func(h *Health, _ *Inputs) { h.Probe.P99, h.Probe.Max = 30, 40 }, Valid, false, "late_timers"},
-		{"late timers, user stamps", func(h *Health, in *Inputs) { h.Probe.P99, h.Probe.Max, in.TimestampSource = 30, 40, SourceUser }, Inconclusive, false, "scheduler_delay"},
+		{"stopped for a second", func(h *Health, _ *Inputs) { h.Probe.Max = 900 }, Inconclusive, false,
+			"standstill late_timers"},
+		{"late timers, kernel stamps", func(h *Health, _ *Inputs) { h.Probe.P99, h.Probe.Max = 30, 40 }, Valid, false,
+			"late_timers"},
+		{"late timers, user stamps", func(h *Health, in *Inputs) {
+			h.Probe.P99, h.Probe.Max, in.TimestampSource = 30,
+				40, SourceUser
+		}, Inconclusive, false, "scheduler_delay"},
 		{"stolen time", func(h *Health, _ *Inputs) { h.StealShare = 0.2 }, Inconclusive, false, "steal"},
-		{"large read lag in user stamps", func(_ *Health, in *Inputs) { in.TimestampSource, in.FirstReadLag = SourceUser, times(6) }, Inconclusive, false, "error_bound"},
+		{"large read lag in user stamps",
+			func(_ *Health, in *Inputs) { in.TimestampSource, in.FirstReadLag = SourceUser, times(6) }, Inconclusive,
+			false, "error_bound"},
 		{"the same with kernel stamps", func(_ *Health, in *Inputs) { in.FirstReadLag = times(6) }, Valid, false, ""},
-		{"a small time may be bent by a small time", func(_ *Health, in *Inputs) { in.Metrics[0].P50, in.SendTime = 0.5, times(0.9) }, Valid, false, ""},
-		{"limited outweighs inconclusive", func(h *Health, _ *Inputs) { h.StealShare, h.CPUShare = 0.2, 0.99 }, ClientLimited, true, "cpu steal"},
+		{"a small time may be bent by a small time",
+			func(_ *Health, in *Inputs) { in.Metrics[0].P50, in.SendTime = 0.5, times(0.9) }, Valid, false, ""},
+		{"limited outweighs inconclusive", func(h *Health, _ *Inputs) { h.StealShare, h.CPUShare = 0.2, 0.99 },
+			ClientLimited, true, "cpu steal"},
 		{"long pause", func(h *Health, _ *Inputs) { h.GC.PauseMax = 20 * time.Millisecond }, Valid, false, "gc_pause"},
 		{"memory", func(h *Health, _ *Inputs) { h.RSS, h.MemoryLimit = 99, 100 }, Valid, false, "memory"},
-		{"fall-back", func(_ *Health, in *Inputs) { in.TimestampSource, in.TimestampNote = SourceUser, "not here" }, Valid, false, "timestamp_source"},
+		{"fall-back", func(_ *Health, in *Inputs) { in.TimestampSource, in.TimestampNote = SourceUser, "not here" },
+			Valid, false, "timestamp_source"},
 		{"pressure", func(h *Health, _ *Inputs) { h.PressureShare = 0.6 }, Valid, false, "pressure"},
 		{"link at the limit", func(h *Health, _ *Inputs) {
 			h.Host = &Host{Links: []Link{{Name: "eth0", Speed: 1e9, AverageShare: 0.9}}}
 		}, Valid, false, ""},
 		{"full link", func(h *Health, _ *Inputs) {
-			h.Host = &Host{Links: []Link{{Name: "lo", AverageShare: math.NaN()}, {Name: "eth0", Speed: 1e9, AverageShare: 0.91}}}
+			h.Host = &Host{Links: []Link{{Name: "lo", AverageShare: math.NaN()},
+				{Name: "eth0", Speed: 1e9, AverageShare: 0.91}}}
 		}, ClientLimited, false, "link_full"},
-		{"pressure on memory", func(h *Health, _ *Inputs) { h.Host = &Host{MemorySome: 0.11} }, Inconclusive, false, "memory_pressure"},
-		{"other programs", func(h *Health, _ *Inputs) { h.Host = &Host{OthersShare: 0.3} }, Valid, false, "others_busy"},
+		{"pressure on memory", func(h *Health, _ *Inputs) { h.Host = &Host{MemorySome: 0.11} }, Inconclusive, false,
+			"memory_pressure"},
+		{"other programs", func(h *Health, _ *Inputs) { h.Host = &Host{OthersShare: 0.3} }, Valid, false,
+			"others_busy"},
 		{"lost packets", func(h *Health, _ *Inputs) {
-			h.Host = &Host{Links: []Link{{Name: "lo", Lost: 90, LostShare: 0.5}, {Name: "eth0", Lost: 101, LostShare: 0.002}}}
+			h.Host = &Host{Links: []Link{{Name: "lo", Lost: 90, LostShare: 0.5},
+				{Name: "eth0", Lost: 101, LostShare: 0.002}}}
 		}, Valid, false, "packets_lost"},
-		{"segments sent again", func(h *Health, _ *Inputs) { h.Host = &Host{RetransmitShare: 0.02} }, Valid, false, "retransmits"},
+		{"segments sent again", func(h *Health, _ *Inputs) { h.Host = &Host{RetransmitShare: 0.02} }, Valid, false,
+			"retransmits"},
 		{"nothing told of the machine", func(h *Health, _ *Inputs) {
 			h.Host = &Host{OthersShare: math.NaN(), MemorySome: math.NaN(), RetransmitShare: math.NaN()}
 		}, Valid, false, ""},
@@ -341,8 +373,10 @@ func TestVerdicts(t *testing.T) {
 					t.Errorf("%s says nothing", reason.Code)
 				}
 			}
-			if got := strings.Join(codes, " "); r.Verdict != test.verdict || r.Saturated != test.saturated || got != test.codes {
-				t.Errorf("%s, saturated %v, %q; want %s, %v, %q", r.Verdict, r.Saturated, got, test.verdict, test.saturated, test.codes)
+			if got := strings.Join(codes, " "); r.Verdict != test.verdict || r.Saturated != test.saturated ||
+				got != test.codes {
+				t.Errorf("%s, saturated %v, %q; want %s, %v, %q", r.Verdict, r.Saturated, got, test.verdict,
+					test.saturated, test.codes)
 			}
 		})
 	}
@@ -357,7 +391,8 @@ func TestMembersKeepTheirOrder(t *testing.T) {
 	for _, m := range r.Object() {
 		keys = append(keys, m.Key)
 	}
-	want := "verdict client_saturated reasons timestamp_source target_rate delivered_rate skipped_arrivals dropped_by_catchup resent_requests " +
+	want := "verdict client_saturated reasons timestamp_source target_rate delivered_rate skipped_arrivals " +
+		"dropped_by_catchup resent_requests " +
 		"schedule_lag tool_lag send_time read_lag coalesced_share error_bound scheduler_delay cpu gc limits"
 	if got := strings.Join(keys, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
@@ -380,7 +415,8 @@ func TestLines(t *testing.T) {
 	}
 	h.CPUShare = 0.97
 	r := Judge(h, in)
-	if got := r.Lines(); !strings.HasPrefix(got[0], "Client: client limited — TTFT") || !strings.Contains(got[1], "97 %") || !strings.Contains(got[1], "machines") {
+	if got := r.Lines(); !strings.HasPrefix(got[0], "Client: client limited — TTFT") ||
+		!strings.Contains(got[1], "97 %") || !strings.Contains(got[1], "machines") {
 		t.Errorf("%q", got)
 	}
 	if w := r.Warnings(); len(w) != 1 {
@@ -389,7 +425,8 @@ func TestLines(t *testing.T) {
 }
 
 func TestPreflightAdvice(t *testing.T) {
-	linux := limits{system: "linux", soft: 1024, hard: 20000, portFirst: 32768, portLast: 60999, inUse: 100, memory: 1 << 30}
+	linux := limits{system: "linux", soft: 1024, hard: 20000, portFirst: 32768, portLast: 60999, inUse: 100,
+		memory: 1 << 30}
 	mac := limits{system: "darwin", soft: 256, hard: 10000}
 	tests := []struct {
 		name   string
@@ -400,18 +437,24 @@ func TestPreflightAdvice(t *testing.T) {
 		{"enough", linux, Asked{Requests: 900}, nil},
 		{"soft limit", linux, Asked{Requests: 1000}, []string{"descriptors: ulimit -n 1064"}},
 		{"as many as the hard limit has", linux, Asked{Requests: 19936}, []string{"descriptors: ulimit -n 20000"}},
-		{"hard limit", linux, Asked{Requests: 19937}, []string{"descriptors: sudo prlimit --pid $$ --nofile=20001:20001"}},
-		{"more than the system allows", limits{system: "linux", soft: 1024, hard: 20000, most: 1 << 20}, Asked{Requests: 1<<20 + 1},
-			[]string{"descriptors: sudo sysctl -w fs.nr_open=1048641 && sudo prlimit --pid $$ --nofile=1048641:1048641"}},
-		{"hard limit of a Mac", mac, Asked{Requests: 10000}, []string{"descriptors: sudo launchctl limit maxfiles 10064 10064 && ulimit -n 10064"}},
+		{"hard limit", linux, Asked{Requests: 19937},
+			[]string{"descriptors: sudo prlimit --pid $$ --nofile=20001:20001"}},
+		{"more than the system allows", limits{system: "linux", soft: 1024, hard: 20000, most: 1 << 20},
+			Asked{Requests: 1<<20 + 1},
+			[]string{"descriptors: sudo sysctl -w fs.nr_open=1048641 && sudo prlimit --pid $$ " +
+				"--nofile=1048641:1048641"}},
+		{"hard limit of a Mac", mac, Asked{Requests: 10000},
+			[]string{"descriptors: sudo launchctl limit maxfiles 10064 10064 && ulimit -n 10064"}},
 		{"fewer connections than requests", linux, Asked{Requests: 5000, Connections: 100}, nil},
 		{"ports", limits{portFirst: 32768, portLast: 60999, inUse: 1}, Asked{Requests: 28232},
 			[]string{`ports: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`}},
 		{"just enough ports", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 28232}, nil},
-		{"no range is wide enough", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 70000}, []string{"ports: "}},
+		{"no range is wide enough", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 70000},
+			[]string{"ports: "}},
 		{"several sources", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 60000, Sources: 3}, nil},
 		{"several servers", limits{portFirst: 32768, portLast: 60999}, Asked{Requests: 60000, Servers: 3}, nil},
-		{"too few sources", limits{portFirst: 1024, portLast: 65535}, Asked{Requests: 200000, Sources: 2}, []string{"ports: "}},
+		{"too few sources", limits{portFirst: 1024, portLast: 65535}, Asked{Requests: 200000, Sources: 2},
+			[]string{"ports: "}},
 		{"memory", limits{memory: 1 << 30}, Asked{Requests: 40000, Connections: 10}, []string{"memory: "}},
 		{"nothing known", limits{}, Asked{Requests: 1 << 20}, nil},
 	}
@@ -466,8 +509,11 @@ func TestAdviceOnPortsNamesTheFlagAndTheNumber(t *testing.T) {
 		asked Asked
 		want  string
 	}{
-		{Asked{Requests: 30000}, "30000 connections to one address need a port each, of 28232 there are 10 in use; send from several addresses with --source-address, or widen the range"},
-		{Asked{Requests: 150000, Sources: 2}, "150000 connections (source addresses: 2, servers: 1) need a port each, of 56464 there are 10 in use: send from at least 6 addresses with --source-address, or to several servers"},
+		{Asked{Requests: 30000}, "30000 connections to one address need a port each, of 28232 there are 10 in use; " +
+			"send from several addresses with --source-address, or widen the range"},
+		{Asked{Requests: 150000, Sources: 2},
+			"150000 connections (source addresses: 2, servers: 1) need a port each, of 56464 there are 10 in use: " +
+				"send from at least 6 addresses with --source-address, or to several servers"},
 	} {
 		if got := l.advise(test.asked); len(got) != 1 || got[0].Message != test.want {
 			t.Errorf("%+v: %q", test.asked, got)

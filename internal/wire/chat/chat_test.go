@@ -46,7 +46,8 @@ func delta(field, text string) string {
 func session(s *server, a Arguments) (*Session, *strings.Builder, *strings.Builder) {
 	a.Model, a.URL = "m", "http://h/v1/chat/completions"
 	out, errs := new(strings.Builder), new(strings.Builder)
-	return &Session{Arguments: &a, Sender: s, Out: out, Err: errs, Count: func(t string) int { return len(strings.Fields(t)) }, ReadGap: 300 * time.Second}, out, errs
+	return &Session{Arguments: &a, Sender: s, Out: out, Err: errs,
+		Count: func(t string) int { return len(strings.Fields(t)) }, ReadGap: 300 * time.Second}, out, errs
 }
 
 func TestReplyAndItsFigures(t *testing.T) {
@@ -57,13 +58,18 @@ func TestReplyAndItsFigures(t *testing.T) {
 		detailed bool
 		want     string
 	}{
-		{"counted by the server", []string{delta("reasoning_content", "hm"), delta("content", "Hel"), delta("content", "lo"), usage, "[DONE]"}, true,
-			"hm\n\nHello\nTTFT: 20.00 ms\nTPS:  125.00 tokens/s (5 tokens, 2 reasoning in 0.04s)\nITL:  5.00 ms/token (decode 200.00 tokens/s)\nCache: 96/128 prompt tokens cached (75.0%)\n"},
-		{"briefly", []string{delta("content", "Hello"), usage}, false, "Hello\nTTFT: 20.00 ms\nTPS:  250.00 tokens/s (5 tokens, 2 reasoning in 0.02s)\n"},
+		{"counted by the server", []string{delta("reasoning_content", "hm"), delta("content", "Hel"),
+			delta("content", "lo"), usage, "[DONE]"}, true,
+			"hm\n\nHello\nTTFT: 20.00 ms\nTPS:  125.00 tokens/s (5 tokens, 2 reasoning in 0.04s)\nITL:  5.00 " +
+				"ms/token (decode 200.00 tokens/s)\nCache: 96/128 prompt tokens cached (75.0%)\n"},
+		{"briefly", []string{delta("content", "Hello"), usage}, false,
+			"Hello\nTTFT: 20.00 ms\nTPS:  250.00 tokens/s (5 tokens, 2 reasoning in 0.02s)\n"},
 		{"counted here", []string{delta("content", "a b"), delta("content", " c")}, true,
-			"a b c\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (3 tokens in 0.03s)\nITL:  5.00 ms/token (decode 200.00 tokens/s)\n"},
+			"a b c\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (3 tokens in 0.03s)\nITL:  5.00 ms/token (decode 200.00 " +
+				"tokens/s)\n"},
 		{"nothing", []string{delta("content", ""), "[DONE]"}, true, "(no tokens received)\n"},
-		{"what would steer the terminal", []string{delta("content", "a\x1b[2J\tb")}, false, "a\\x1b[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
+		{"what would steer the terminal", []string{delta("content", "a\x1b[2J\tb")}, false,
+			"a\\x1b[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, out, _ := session(&server{events: c.events}, Arguments{})
@@ -109,7 +115,8 @@ func TestHistory(t *testing.T) {
 		{"kept", Arguments{History: true, SystemPrompt: &system}, []string{delta("content", "A")},
 			[]string{"system:be brief user:one", "system:be brief user:one assistant:A user:two"}},
 		{"not kept", Arguments{}, []string{delta("content", "A")}, []string{"user:one", "user:two"}},
-		{"of visible text alone", Arguments{History: true}, []string{delta("reasoning_content", "hm"), delta("content", "A")},
+		{"of visible text alone", Arguments{History: true},
+			[]string{delta("reasoning_content", "hm"), delta("content", "A")},
 			[]string{"user:one", "user:one assistant:A user:two"}},
 		{"of reasoning where there is no text", Arguments{History: true}, []string{delta("reasoning_content", "hm")},
 			[]string{"user:one", "user:one assistant:hm user:two"}},
@@ -129,7 +136,8 @@ func TestHistory(t *testing.T) {
 
 func TestFailedRequestsAreToldAndForgotten(t *testing.T) {
 	long := strings.Repeat("x", 600)
-	server := &server{status: 500, err: &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error", Message: long + " sk-secret"}}
+	server := &server{status: 500, err: &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error",
+		Message: long + " sk-secret"}}
 	s, out, errs := session(server, Arguments{History: true})
 	s.Redact = func(text string) string { return strings.ReplaceAll(text, "sk-secret", "") }
 	if err := s.Run(t.Context(), strings.NewReader("one\ntwo"), nil); err != nil {
@@ -148,7 +156,8 @@ func TestSilenceAndInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := session(&server{hang: true}, Arguments{})
 		begun := time.Now()
-		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") || time.Since(begun) != s.ReadGap {
+		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") ||
+			time.Since(begun) != s.ReadGap {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		interrupts := make(chan struct{})

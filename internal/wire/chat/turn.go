@@ -85,7 +85,8 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 		return err
 	}
 	turn := endpoint.Turn{Turn: &dataset.Turn{Texts: []dataset.Media{{Contents: []string{message}}}}}
-	said := &endpoint.Context{SystemMessage: s.Arguments.SystemPrompt, Turns: append(s.history[:len(s.history):len(s.history)], turn)}
+	said := &endpoint.Context{SystemMessage: s.Arguments.SystemPrompt,
+		Turns: append(s.history[:len(s.history):len(s.history)], turn)}
 	body, err := api.Encode(said)
 	if err != nil {
 		return err
@@ -97,7 +98,8 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	out := terminal.NewWriter(s.Out)
 	p := &printer{Decoder: api.NewDecoder(), out: out, alive: func() { watch.Reset(s.ReadGap) }}
 	defer p.Release()
-	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes, CancelAfterNS: -1}, p)
+	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes,
+		CancelAfterNS: -1}, p)
 	reply := p.Reply()
 	out.Flush() // what cannot be written is not seen
 	if p.reasoning+p.shown > 0 {
@@ -215,7 +217,8 @@ func (f *figures) write(w io.Writer, detailed bool) {
 	if f.reasoning > 0 {
 		reasoning = fmt.Sprintf(", %d reasoning", f.reasoning)
 	}
-	fmt.Fprintf(w, "TPS:  %.2f tokens/s (%d tokens%s in %.2fs)\n", float64(f.tokens)/f.latency.Seconds(), f.tokens, reasoning, f.latency.Seconds())
+	fmt.Fprintf(w, "TPS:  %.2f tokens/s (%d tokens%s in %.2fs)\n", float64(f.tokens)/f.latency.Seconds(), f.tokens,
+		reasoning, f.latency.Seconds())
 	if !detailed {
 		return
 	}
@@ -224,6 +227,7 @@ func (f *figures) write(w io.Writer, detailed bool) {
 		fmt.Fprintf(w, "ITL:  %.2f ms/token (decode %.2f tokens/s)\n", gap, 1000/gap)
 	}
 	if f.knowsCache {
-		fmt.Fprintf(w, "Cache: %d/%d prompt tokens cached (%.1f%%)\n", f.cached, f.prompt, 100*float64(f.cached)/float64(f.prompt))
+		fmt.Fprintf(w, "Cache: %d/%d prompt tokens cached (%.1f%%)\n", f.cached, f.prompt,
+			100*float64(f.cached)/float64(f.prompt))
 	}
 }

@@ -36,7 +36,8 @@ func serveIfAsked() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := mockserver.Run(ctx, mockserver.Options{Host: "127.0.0.1", TTFT: 20 * time.Millisecond, ITL: 20 * time.Millisecond,
+	err := mockserver.Run(ctx, mockserver.Options{Host: "127.0.0.1", TTFT: 20 * time.Millisecond,
+		ITL:         20 * time.Millisecond,
 		NoTokenizer: true, RecordRequests: path, RecordEvents: true}, os.Stdout)
 	stop()
 	if err != nil {
@@ -100,8 +101,10 @@ func arrivalError(b *testing.B, source TimestampSource) {
 			wg.Go(func() {
 				e := &seen[first+i]
 				*e = eventTimes{clock: c.clock, stamped: make([]int64, 0, tokens+4), handed: make([]int64, 0, tokens+4)}
-				x := c.Send(context.Background(), &Request{Method: http.MethodPost, URL: url, Body: body, CancelAfterNS: -1,
-					Headers: []record.Header{{Name: "Content-Type", Value: "application/json"}, {Name: "X-Request-ID", Value: strconv.Itoa(first + i)}}}, e)
+				x := c.Send(context.Background(),
+					&Request{Method: http.MethodPost, URL: url, Body: body, CancelAfterNS: -1,
+						Headers: []record.Header{{Name: "Content-Type", Value: "application/json"},
+							{Name: "X-Request-ID", Value: strconv.Itoa(first + i)}}}, e)
 				mu.Lock()
 				defer mu.Unlock()
 				coalesced += x.CoalescedEvents

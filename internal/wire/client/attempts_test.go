@@ -44,7 +44,8 @@ func TestConnectsInFlightAreBounded(t *testing.T) {
 				defer mu.Unlock()
 				blocked[x.Timing.Blocked]++
 				if x.Timing.Connecting != 3*second || x.EndNS-x.StartNS != x.Timing.Blocked+3*second {
-					t.Errorf("blocked %d, connecting %d, in all %d: the wait is hidden", x.Timing.Blocked, x.Timing.Connecting, x.EndNS-x.StartNS)
+					t.Errorf("blocked %d, connecting %d, in all %d: the wait is hidden", x.Timing.Blocked,
+						x.Timing.Connecting, x.EndNS-x.StartNS)
 				}
 				if got := x.Trace.PoolWaitEndNS - x.Trace.PoolWaitStartNS; got != x.Timing.Blocked {
 					t.Errorf("the trace says %d, the metric %d", got, x.Timing.Blocked)

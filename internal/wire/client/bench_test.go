@@ -17,7 +17,8 @@ type nothing struct{}
 func (nothing) Event([]byte, []byte, int64)      {}
 func (nothing) Body(string, bool, []byte, int64) {}
 
-var benchBody = []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(" word", 32) + `"}],"model":"m","stream":false}`)
+var benchBody = []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(" word", 32) +
+	`"}],"model":"m","stream":false}`)
 
 // fixedServer answers without looking: it takes what one read brings for one request.
 func fixedServer(b *testing.B, reply string) string {
@@ -51,7 +52,8 @@ func bareRequest(b *testing.B, url string) *http.Request {
 }
 
 func BenchmarkUnary(b *testing.B) {
-	reply := text("200 OK", "application/json", `{"choices":[{"message":{"role":"assistant","content":" word"}}],"usage":{"prompt_tokens":32,"completion_tokens":1}}`)
+	reply := text("200 OK", "application/json",
+		`{"choices":[{"message":{"role":"assistant","content":" word"}}],"usage":{"prompt_tokens":32,"completion_tokens":1}}`)
 	b.Run("client", func(b *testing.B) {
 		c, err := New(DefaultOptions(), clock.New())
 		if err != nil {

@@ -27,9 +27,11 @@ func TestReplyToABodyThatIsNeverRead(t *testing.T) {
 		body        string
 	}{
 		{"refusal", text("413 Content Too Large", "text/plain", "too long"), 413, "too long"},
-		{"refusal in chunks", "HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk("no") + lastChunk, 400, "no"},
+		{"refusal in chunks", "HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk("no") + lastChunk, 400,
+			"no"},
 		{"reply", text("200 OK", "text/plain", "early"), 200, "early"},
-		{"reply behind an interim one", "HTTP/1.1 100 Continue\r\n\r\n" + text("200 OK", "text/plain", "early"), 200, "early"},
+		{"reply behind an interim one", "HTTP/1.1 100 Continue\r\n\r\n" + text("200 OK", "text/plain", "early"), 200,
+			"early"},
 		{"long reply", text("200 OK", "text/plain", strings.Repeat("x", 1<<20)), 200, strings.Repeat("x", 1<<20)},
 	}
 	for _, tt := range tests {
@@ -97,7 +99,8 @@ func TestUploadGoesOnBehindAnEarlyReply(t *testing.T) {
 				if x.Err != nil || rec.body != "all" && strings.Join(rec.events, " ") != "=a =b" {
 					t.Fatalf("error %v, body %q, events %v", x.Err, rec.body, rec.events)
 				}
-				if x.Timing.BytesSent <= int64(len(r.Body)) || x.Timing.Reused != int64(i) || x.Timing.Sending < 0 || x.Timing.Waiting < 0 {
+				if x.Timing.BytesSent <= int64(len(r.Body)) || x.Timing.Reused != int64(i) || x.Timing.Sending < 0 ||
+					x.Timing.Waiting < 0 {
 					t.Errorf("timing %+v", x.Timing)
 				}
 			}
@@ -184,10 +187,11 @@ func TestCancellationOfALongUploadStartsWhenItIsWritten(t *testing.T) {
 
 // The server closes in the middle of a request without a word.
 func TestCloseInTheMiddleOfAnUpload(t *testing.T) {
-	bubble(t, nil, func(c net.Conn, _ int) { _, _ = io.ReadFull(c, make([]byte, 1000)) }, func(t *testing.T, c *Client) {
-		_, x := send(c, longPost(pipeURL))
-		if x.Err == nil || x.Err.Type != "ClientOSError" || x.EndNS-x.StartNS > second {
-			t.Errorf("error %+v after %d", x.Err, x.EndNS-x.StartNS)
-		}
-	})
+	bubble(t, nil, func(c net.Conn, _ int) { _, _ = io.ReadFull(c, make([]byte, 1000)) },
+		func(t *testing.T, c *Client) {
+			_, x := send(c, longPost(pipeURL))
+			if x.Err == nil || x.Err.Type != "ClientOSError" || x.EndNS-x.StartNS > second {
+				t.Errorf("error %+v after %d", x.Err, x.EndNS-x.StartNS)
+			}
+		})
 }

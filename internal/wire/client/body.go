@@ -50,7 +50,8 @@ type body struct {
 func newBody(br *bufio.Reader, resp *http.Response, h *hop) body {
 	b := body{br: br, closes: resp.Close || h.closes}
 	switch {
-	case h.method == http.MethodHead, resp.StatusCode == http.StatusNoContent, resp.StatusCode == http.StatusNotModified:
+	case h.method == http.MethodHead, resp.StatusCode == http.StatusNoContent,
+		resp.StatusCode == http.StatusNotModified:
 	case resp.StatusCode == http.StatusSwitchingProtocols:
 		b.closes = true
 	case len(resp.TransferEncoding) > 0:

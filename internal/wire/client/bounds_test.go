@@ -38,7 +38,8 @@ func TestLongRefusals(t *testing.T) {
 		client := newTestClient(t, nil)
 		for range 2 {
 			_, x := send(client, post("http://"+s.addr))
-			if x.Err == nil || x.Err.Code != 500 || len(x.Err.Message) != maxRefusal || x.Err.Details != c.details || x.EndNS <= x.StartNS {
+			if x.Err == nil || x.Err.Code != 500 || len(x.Err.Message) != maxRefusal || x.Err.Details != c.details ||
+				x.EndNS <= x.StartNS {
 				t.Fatalf("%d bytes: %d of them are kept, %+v", c.size, len(x.Err.Message), x.Err.Details)
 			}
 		}
@@ -56,8 +57,10 @@ func TestStreamsAndBodiesAreBounded(t *testing.T) {
 		head, piece, want string
 		events            int
 	}{
-		"stream": {sseHead, chunk(event), "response exceeds 16384 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the event stream", 16},
-		"length": {"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", "", "response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the response body", 0},
+		"stream": {sseHead, chunk(event),
+			"response exceeds 16384 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the event stream", 16},
+		"length": {"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", "",
+			"response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the response body", 0},
 	} {
 		s := newRawServer(t, func(conn net.Conn, _ int64) {
 			readRequest(bufio.NewReader(conn))
@@ -91,7 +94,8 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 		req.KeepRaw = raw
 		rec, x := send(newTestClient(t, nil), req)
 		want := "an event of more than 65536 lines while reading the event stream"
-		if x.Err == nil || x.Err.Type != "ClientPayloadError" || !strings.HasSuffix(x.Err.Message, want) || len(rec.events) != 1 {
+		if x.Err == nil || x.Err.Type != "ClientPayloadError" || !strings.HasSuffix(x.Err.Message, want) ||
+			len(rec.events) != 1 {
 			t.Errorf("raw %t: %d events, %+v", raw, len(rec.events), x.Err)
 		}
 		kept := 0

@@ -81,7 +81,8 @@ func TestTrapCancellationStartsWhenTheRequestIsWritten(t *testing.T) {
 		r := post(pipeURL)
 		r.CancelAfterNS, r.KeepRaw = second/2, true
 		rec, x := send(c, r)
-		wantError(t, x, record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "Request cancelled 0.500s after being sent"})
+		wantError(t, x, record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError",
+			Message: "Request cancelled 0.500s after being sent"})
 		if x.CancelledNS-x.StartNS != 3*second+second/2 || x.EndNS != x.CancelledNS {
 			t.Errorf("start %d, cancelled %d, end %d", x.StartNS, x.CancelledNS, x.EndNS)
 		}
@@ -135,9 +136,14 @@ func TestRequestThatCannotBeWrittenInTime(t *testing.T) {
 		want    record.Error
 		elapsed int64
 	}{
-		{"to be cancelled", 20 * time.Second, second, record.Error{HasCode: true, Type: "RequestSendTimeout", Message: "Timed out waiting for request to be sent"}, 20 * second},
-		{"to be cancelled, no timeout", 0, second, record.Error{HasCode: true, Type: "RequestSendTimeout", Message: "Timed out waiting for request to be sent"}, 300 * second},
-		{"not to be cancelled", 20 * time.Second, -1, record.Error{Type: "TimeoutError", Message: "TimeoutError()"}, 20 * second},
+		{"to be cancelled", 20 * time.Second, second,
+			record.Error{HasCode: true, Type: "RequestSendTimeout",
+				Message: "Timed out waiting for request to be sent"}, 20 * second},
+		{"to be cancelled, no timeout", 0, second,
+			record.Error{HasCode: true, Type: "RequestSendTimeout",
+				Message: "Timed out waiting for request to be sent"}, 300 * second},
+		{"not to be cancelled", 20 * time.Second, -1, record.Error{Type: "TimeoutError", Message: "TimeoutError()"},
+			20 * second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,13 +165,14 @@ func TestTimeoutIsTotal(t *testing.T) {
 	for range 100 {
 		events = append(events, chunk("data: x\n\n"))
 	}
-	bubble(t, func(o *Options) { o.Timeout = 5 * time.Second }, slowly(time.Second, events...), func(t *testing.T, c *Client) {
-		rec, x := send(c, post(pipeURL))
-		wantError(t, x, record.Error{Type: "TimeoutError", Message: "TimeoutError()"})
-		if x.EndNS-x.StartNS != 5*second || len(rec.events) < 3 {
-			t.Errorf("ended after %d with %d events", x.EndNS-x.StartNS, len(rec.events))
-		}
-	})
+	bubble(t, func(o *Options) { o.Timeout = 5 * time.Second }, slowly(time.Second, events...),
+		func(t *testing.T, c *Client) {
+			rec, x := send(c, post(pipeURL))
+			wantError(t, x, record.Error{Type: "TimeoutError", Message: "TimeoutError()"})
+			if x.EndNS-x.StartNS != 5*second || len(rec.events) < 3 {
+				t.Errorf("ended after %d with %d events", x.EndNS-x.StartNS, len(rec.events))
+			}
+		})
 }
 
 func TestEndOfContextCutsOff(t *testing.T) {
@@ -194,8 +201,10 @@ func TestEndOfContextCutsOff(t *testing.T) {
 				if !x.CutOff || !x.Raw.CutOff || x.CancelledNS != 0 || x.EndNS-x.StartNS != int64(tt.after) {
 					t.Errorf("cut off %v, ended after %d", x.CutOff, x.EndNS-x.StartNS)
 				}
-				wantError(t, x, record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError", Message: "Request cancelled by external signal"})
-				if got := rawTexts(x.Raw); len(got) != len(tt.raw) || len(got) == 2 && (got[0] != tt.raw[0] || got[1] != tt.raw[1]) {
+				wantError(t, x, record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError",
+					Message: "Request cancelled by external signal"})
+				if got := rawTexts(x.Raw); len(got) != len(tt.raw) || len(got) == 2 &&
+					(got[0] != tt.raw[0] || got[1] != tt.raw[1]) {
 					t.Errorf("raw %q, want %q", got, tt.raw)
 				}
 			})
@@ -205,40 +214,41 @@ func TestEndOfContextCutsOff(t *testing.T) {
 
 func TestTrapConnectionLimitBlocks(t *testing.T) {
 	reply := text("200 OK", "application/json", "{}")
-	bubble(t, func(o *Options) { o.ConnectionLimit, o.Workers = 1, 2 }, slowly(time.Second, reply), func(t *testing.T, c *Client) {
-		results := make(chan Exchange, 4)
-		for range 3 {
-			go func() {
-				_, x := send(c, post(pipeURL))
-				results <- x
-			}()
-		}
-		synctest.Wait() // two hold a connection, the third waits
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { results <- c.Send(ctx, post(pipeURL), new(recorder)) }()
-		time.Sleep(time.Second / 4)
-		cancel()
-		var blocked, reused []int64
-		for range 4 {
-			x := <-results
-			blocked = append(blocked, x.Timing.Blocked)
-			reused = append(reused, x.Timing.Reused)
-			if x.Timing.Blocked == second && x.EndNS-x.StartNS != 2*second {
-				t.Errorf("the wait is not in the latency: %d", x.EndNS-x.StartNS)
+	bubble(t, func(o *Options) { o.ConnectionLimit, o.Workers = 1, 2 }, slowly(time.Second, reply),
+		func(t *testing.T, c *Client) {
+			results := make(chan Exchange, 4)
+			for range 3 {
+				go func() {
+					_, x := send(c, post(pipeURL))
+					results <- x
+				}()
 			}
-		}
-		// In order of their ends: cut off while waiting, two that did not wait, one that did.
-		want := []int64{record.Absent, 0, 0, second}
-		for i := range want {
-			if blocked[i] != want[i] {
-				t.Errorf("blocked %v, want %v", blocked, want)
-				break
+			synctest.Wait() // two hold a connection, the third waits
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { results <- c.Send(ctx, post(pipeURL), new(recorder)) }()
+			time.Sleep(time.Second / 4)
+			cancel()
+			var blocked, reused []int64
+			for range 4 {
+				x := <-results
+				blocked = append(blocked, x.Timing.Blocked)
+				reused = append(reused, x.Timing.Reused)
+				if x.Timing.Blocked == second && x.EndNS-x.StartNS != 2*second {
+					t.Errorf("the wait is not in the latency: %d", x.EndNS-x.StartNS)
+				}
 			}
-		}
-		if reused[3] != 1 {
-			t.Error("the connection set free was not used")
-		}
-	})
+			// In order of their ends: cut off while waiting, two that did not wait, one that did.
+			want := []int64{record.Absent, 0, 0, second}
+			for i := range want {
+				if blocked[i] != want[i] {
+					t.Errorf("blocked %v, want %v", blocked, want)
+					break
+				}
+			}
+			if reused[3] != 1 {
+				t.Error("the connection set free was not used")
+			}
+		})
 }
 
 // One worker has 2500 connections unless told otherwise.

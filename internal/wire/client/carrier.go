@@ -74,13 +74,15 @@ func CutOff() *record.Error {
 
 // SendTimedOut is that of a request which was to be cancelled but could not be sent.
 func SendTimedOut() *record.Error {
-	return &record.Error{Code: 0, HasCode: true, Type: typeSendTimeout, Message: "Timed out waiting for request to be sent"}
+	return &record.Error{Code: 0, HasCode: true, Type: typeSendTimeout,
+		Message: "Timed out waiting for request to be sent"}
 }
 
 // TimedOut is that of an exchange which took longer than the limit of the options.
 func (o *Options) TimedOut() *record.Error {
 	return &record.Error{Type: neterr.Timeout, Message: "TimeoutError()",
-		Details: "the exchange took longer than --request-timeout-seconds " + strconv.FormatFloat(o.Timeout.Seconds(), 'f', -1, 64)}
+		Details: "the exchange took longer than --request-timeout-seconds " +
+			strconv.FormatFloat(o.Timeout.Seconds(), 'f', -1, 64)}
 }
 
 // Publish removes secrets from an error and, unless its text is whole by rule, what is too long.

@@ -7,9 +7,10 @@
 //
 // Response heads are parsed by net/http; connections, writing and body framing are the package's own.
 // An exchange reads and stamps on the caller's goroutine, so no hand-over lies between the socket and a
-// stamp; it writes there too, unless the body is so long that the server may answer before it has it all. A transfer chunk that arrives in pieces yields each event with the piece that
-// completed it (net/http's reader holds all of them back until the chunk is whole), a request is known
-// to be written when its last byte was, and headers keep the order they were given in.
+// stamp; it writes there too, unless the body is so long that the server may answer before it has it all. A transfer
+// chunk that arrives in pieces yields each event with the piece that completed it (net/http's reader holds all of them
+// back until the chunk is whole), a request is known to be written when its last byte was, and headers keep the order
+// they were given in.
 //
 // A request is sent once more, on a new connection, when the connection that was kept for it ended before a byte
 // of the reply came: servers close idle connections unannounced, and such a close may cross the request. One that

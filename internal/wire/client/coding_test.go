@@ -96,7 +96,8 @@ func TestCompressionThatCannotBeRead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newRawServer(t, answer(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", tt.coding, len(tt.body), tt.body)))
+			s := newRawServer(t, answer(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: "+
+				"%d\r\n\r\n%s", tt.coding, len(tt.body), tt.body)))
 			_, x := send(newTestClient(t, nil), post("http://"+s.addr))
 			if x.Err == nil || x.Err.Type != "ClientPayloadError" || !strings.Contains(x.Err.Message, tt.want) {
 				t.Errorf("error %+v, want %q", x.Err, tt.want)

@@ -20,9 +20,11 @@ func TestConnectingIsBounded(t *testing.T) {
 	t.Run("TLS", func(t *testing.T) {
 		bubble(t, limited, silent, func(t *testing.T, c *Client) {
 			_, x := send(c, post("https://127.0.0.1:1/x"))
-			text := "no TLS handshake within 30s (AIPERF_HTTP_CONNECT_TIMEOUT); if the server speaks plain HTTP, use http://127.0.0.1:1"
-			wantError(t, x, record.Error{Type: "TLSHandshakeTimeoutError", Message: "Cannot connect to host 127.0.0.1:1 [" + text + "]",
-				Cause: text, CauseChain: []string{"TLSHandshakeTimeoutError", "TimeoutError"}})
+			text := "no TLS handshake within 30s (AIPERF_HTTP_CONNECT_TIMEOUT); if the server speaks plain HTTP, use " +
+				"http://127.0.0.1:1"
+			wantError(t, x, record.Error{Type: "TLSHandshakeTimeoutError",
+				Message: "Cannot connect to host 127.0.0.1:1 [" + text + "]",
+				Cause:   text, CauseChain: []string{"TLSHandshakeTimeoutError", "TimeoutError"}})
 			if x.EndNS-x.StartNS != 30*second {
 				t.Errorf("ended after %d", x.EndNS-x.StartNS)
 			}
@@ -37,7 +39,11 @@ func TestConnectingIsBounded(t *testing.T) {
 		})
 	})
 	t.Run("a proxy's tunnel", func(t *testing.T) {
-		proxied := func(o *Options) { limited(o); o.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "127.0.0.1:2"}) }
+		proxied := func(o *Options) {
+			limited(o)
+			o.Proxy = http.ProxyURL(&url.URL{Scheme: "http",
+				Host: "127.0.0.1:2"})
+		}
 		bubble(t, proxied, silent, func(t *testing.T, c *Client) {
 			_, x := send(c, post("https://127.0.0.1:1/x"))
 			if x.Err == nil || x.Err.Type != "ConnectionTimeoutError" || x.EndNS-x.StartNS != 30*second {
@@ -46,18 +52,20 @@ func TestConnectingIsBounded(t *testing.T) {
 		})
 	})
 	t.Run("no limit", func(t *testing.T) {
-		bubble(t, func(o *Options) { o.Timeout, o.ConnectTimeout = time.Hour, 0 }, silent, func(t *testing.T, c *Client) {
-			if _, x := send(c, post("https://127.0.0.1:1/x")); x.Err == nil || x.Err.Type != "TimeoutError" {
-				t.Errorf("%+v", x.Err)
-			}
-		})
+		bubble(t, func(o *Options) { o.Timeout, o.ConnectTimeout = time.Hour, 0 }, silent,
+			func(t *testing.T, c *Client) {
+				if _, x := send(c, post("https://127.0.0.1:1/x")); x.Err == nil || x.Err.Type != "TimeoutError" {
+					t.Errorf("%+v", x.Err)
+				}
+			})
 	})
 	t.Run("socket", func(t *testing.T) {
 		c := newTestClient(t, func(o *Options) { o.ConnectTimeout = time.Nanosecond })
 		_, x := send(c, post("http://127.0.0.1:1/x"))
 		text := "no connection within 1ns (AIPERF_HTTP_CONNECT_TIMEOUT)"
-		wantError(t, x, record.Error{Type: "ConnectionTimeoutError", Message: "Cannot connect to host 127.0.0.1:1 [" + text + "]",
-			Cause: text, CauseChain: []string{"ConnectionTimeoutError", "TimeoutError"}})
+		wantError(t, x, record.Error{Type: "ConnectionTimeoutError",
+			Message: "Cannot connect to host 127.0.0.1:1 [" + text + "]",
+			Cause:   text, CauseChain: []string{"ConnectionTimeoutError", "TimeoutError"}})
 	})
 	t.Run("HTTP/2", func(t *testing.T) {
 		s := newRawServer(t, func(c net.Conn, _ int64) { _, _ = io.Copy(io.Discard, c) })
@@ -76,7 +84,8 @@ func TestOtherSchemeThanTheServers(t *testing.T) {
 	}
 	alert := answer("\x15\x03\x01\x00\x02\x02\x46")
 	goTLS := answer(text("400 Bad Request", "text/plain", "Client sent an HTTP request to an HTTPS server.\n"))
-	nginx := answer(text("400 Bad Request", "text/html", "<center>The plain HTTP request was sent to HTTPS port</center>"))
+	nginx := answer(text("400 Bad Request", "text/html",
+		"<center>The plain HTTP request was sent to HTTPS port</center>"))
 	for _, tt := range []struct {
 		name, scheme string
 		serve        func(net.Conn, int64)
@@ -103,7 +112,8 @@ func TestDataAreAllBytesOfTheMessages(t *testing.T) {
 	stream := sseHead + chunk("data: a\n\n") + chunk("data: [DONE]\n\n") + lastChunk
 	interim := "HTTP/1.1 100 Continue\r\n\r\n"
 	for name, reply := range map[string]string{
-		"stream": stream, "unary": text("200 OK", "application/json", `{"a":1}`), "refusal": text("503 Busy", "text/plain", "later"),
+		"stream": stream, "unary": text("200 OK", "application/json", `{"a":1}`),
+		"refusal": text("503 Busy", "text/plain", "later"),
 		"interim": interim + stream, "trailer": sseHead + "3;x=y\r\nabc\r\n0\r\nSome: trailer\r\n\r\n",
 	} {
 		for _, scheme := range []string{"http", "https"} {
@@ -130,8 +140,10 @@ func TestDataAreAllBytesOfTheMessages(t *testing.T) {
 					r.Body = []byte(strings.Repeat("x", 1+i*3*inlineBody))
 					r.KeepTrace = true
 					_, x := send(c, r)
-					if n := <-sent; x.Timing.BytesSent != n || x.Timing.BytesReceived != int64(len(reply)) || x.Timing.Reused != int64(i) {
-						t.Errorf("sent %d of %d, received %d of %d: %+v", x.Timing.BytesSent, n, x.Timing.BytesReceived, len(reply), x.Err)
+					if n := <-sent; x.Timing.BytesSent != n || x.Timing.BytesReceived != int64(len(reply)) ||
+						x.Timing.Reused != int64(i) {
+						t.Errorf("sent %d of %d, received %d of %d: %+v", x.Timing.BytesSent, n, x.Timing.BytesReceived,
+							len(reply), x.Err)
 					}
 					if x.Trace.RequestBytesTotal != int64(len(r.Body)) {
 						t.Errorf("the trace has %d bytes of a body of %d", x.Trace.RequestBytesTotal, len(r.Body))
@@ -160,11 +172,15 @@ func TestCompressedBytesAreBounded(t *testing.T) {
 	whole := strings.Join(compressed("gzip", "data: a\n\n"), "")
 	empty := strings.Join(compressed("gzip"), "")
 	for name, c := range map[string]struct{ head, body, more, want string }{
-		"bytes after the end": {"HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Type: text/plain\r\n\r\n", strings.Join(compressed("deflate", "abc"), ""), "rubbish", "response exceeds 4096 bytes"},
-		"empty members":       {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: text/plain\r\n\r\n", whole, empty, "response exceeds 4096 bytes"},
+		"bytes after the end": {"HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Type: text/plain\r\n\r\n",
+			strings.Join(compressed("deflate", "abc"), ""), "rubbish", "response exceeds 4096 bytes"},
+		"empty members": {"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: text/plain\r\n\r\n", whole, empty,
+			"response exceeds 4096 bytes"},
 		"empty members of a stream": {
-			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: text/event-stream\r\n\r\n", whole, empty, "response exceeds 16384 bytes"},
-		"empty members of a refusal": {"HTTP/1.1 500 Oops\r\nContent-Encoding: gzip\r\n\r\n", whole, empty, "data: a\n\n"},
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: text/event-stream\r\n\r\n", whole, empty,
+			"response exceeds 16384 bytes"},
+		"empty members of a refusal": {"HTTP/1.1 500 Oops\r\nContent-Encoding: gzip\r\n\r\n", whole, empty,
+			"data: a\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newRawServer(t, func(conn net.Conn, _ int64) {
@@ -176,7 +192,8 @@ func TestCompressedBytesAreBounded(t *testing.T) {
 			})
 			ctx, done := context.WithTimeout(t.Context(), time.Minute)
 			defer done()
-			x := newTestClient(t, func(o *Options) { o.MaxBody = limit }).Send(ctx, post("http://"+s.addr), new(recorder))
+			x := newTestClient(t, func(o *Options) { o.MaxBody = limit }).Send(ctx, post("http://"+s.addr),
+				new(recorder))
 			if x.CutOff || x.Err == nil || !strings.Contains(x.Err.Message, c.want) {
 				t.Errorf("%+v", x.Err)
 			}

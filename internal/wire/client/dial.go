@@ -36,7 +36,8 @@ type dialer struct {
 }
 
 func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
-	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout, stamps: src.measured(), sharePorts: len(opts.Sources) > 0}
+	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout,
+		stamps: src.measured(), sharePorts: len(opts.Sources) > 0}
 	system := net.Dialer{
 		Timeout: opts.ConnectTimeout,
 		Control: socket.control,

@@ -117,7 +117,8 @@ func explainTLS(err error, text string) string {
 		return text + "; --url must name the server as its certificate does"
 	case errors.As(err, &unknown):
 		return text + "; --tls-ca-file names the authority to trust"
-	case refusedTLS(err) && (strings.HasSuffix(text, "certificate required") || strings.HasSuffix(text, "bad certificate")):
+	case refusedTLS(err) && (strings.HasSuffix(text, "certificate required") ||
+		strings.HasSuffix(text, "bad certificate")):
 		return text + "; --tls-client-cert and --tls-client-key name the client's own"
 	}
 	return text
@@ -165,7 +166,8 @@ func describeDial(e *dialError) *record.Error {
 	switch {
 	case e.limit > 0 && e.step == stepTLS:
 		typ, kind = neterr.TLSTimeout, "TimeoutError"
-		text = "no TLS handshake within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT); if the server speaks plain HTTP, use http://" + e.origin.hostPort()
+		text = "no TLS handshake within " + e.limit.String() +
+			" (AIPERF_HTTP_CONNECT_TIMEOUT); if the server speaks plain HTTP, use http://" + e.origin.hostPort()
 	case e.limit > 0:
 		typ, kind = neterr.ConnectTimeout, "TimeoutError"
 		text = "no connection within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT)"
@@ -191,7 +193,8 @@ func isPlainHTTP(err error) bool {
 }
 
 // endedHint is what to try when servers end connections that they have just taken.
-const endedHint = "the server ended a new connection without an answer: its log may say why; try --connection-reuse-strategy never"
+const endedHint = "the server ended a new connection without an answer: its log may say why; try " +
+	"--connection-reuse-strategy never"
 
 func describeWire(e *wireError) *record.Error {
 	out := wordWire(e)

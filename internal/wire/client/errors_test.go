@@ -43,9 +43,12 @@ func TestErrorsOfTheWire(t *testing.T) {
 		typ     string
 		message string // ADDR stands for host and port
 	}{
-		{"closed before the headers", after("", false), "ServerDisconnectedError", "ServerDisconnectedError('Server disconnected')"},
-		{"closed in the headers", after("HTTP/1.1 200 OK\r\nContent-Ty", false), "ServerDisconnectedError", "ServerDisconnectedError('Server disconnected')"},
-		{"reset before the headers", after("", true), "ClientOSError", "ADDR: connection reset by peer while reading the response headers"},
+		{"closed before the headers", after("", false), "ServerDisconnectedError",
+			"ServerDisconnectedError('Server disconnected')"},
+		{"closed in the headers", after("HTTP/1.1 200 OK\r\nContent-Ty", false), "ServerDisconnectedError",
+			"ServerDisconnectedError('Server disconnected')"},
+		{"reset before the headers", after("", true), "ClientOSError",
+			"ADDR: connection reset by peer while reading the response headers"},
 		{"body cut short", after("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", false), "ClientPayloadError",
 			"ADDR: connection closed by server while reading the response body"},
 		{"chunk cut short", after(sseHead+"20\r\ndata: a\n\ndata: b", false), "ClientPayloadError",
@@ -60,11 +63,14 @@ func TestErrorsOfTheWire(t *testing.T) {
 			`ADDR: malformed HTTP status code "there" while reading the response headers`},
 		{"endless headers", after("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1<<20), false), "ClientResponseError",
 			"ADDR: response headers exceed 1 MiB while reading the response headers"},
-		{"larger than accepted", after(text("200 OK", "text/plain", strings.Repeat("x", 5000)), false), "ClientPayloadError",
+		{"larger than accepted", after(text("200 OK", "text/plain", strings.Repeat("x", 5000)), false),
+			"ClientPayloadError",
 			"ADDR: response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the response body"},
-		{"larger than accepted, no length", after("HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 5000), false), "ClientPayloadError",
+		{"larger than accepted, no length", after("HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 5000), false),
+			"ClientPayloadError",
 			"ADDR: response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the response body"},
-		{"event larger than accepted", after(sseHead+chunk("data: "+strings.Repeat("x", 9000)), false), "ClientPayloadError",
+		{"event larger than accepted", after(sseHead+chunk("data: "+strings.Repeat("x", 9000)), false),
+			"ClientPayloadError",
 			"ADDR: response exceeds 4096 bytes (AIPERF_HTTP_MAX_RESPONSE_BYTES) while reading the event stream"},
 	}
 	for _, tt := range tests {
@@ -98,7 +104,8 @@ func TestResetInTheBody(t *testing.T) {
 	c := newTestClient(t, nil)
 	rec := &recorder{on: func() { gotOne <- true }}
 	x := c.Send(context.Background(), post("http://"+s.addr), rec)
-	wantError(t, x, record.Error{Type: "ClientOSError", Message: s.addr + ": connection reset by peer while reading the event stream"})
+	wantError(t, x, record.Error{Type: "ClientOSError",
+		Message: s.addr + ": connection reset by peer while reading the event stream"})
 	if len(rec.events) != 1 {
 		t.Errorf("events %v", rec.events)
 	}
@@ -116,8 +123,10 @@ func TestErrorsOfConnecting(t *testing.T) {
 		return nil, &net.DNSError{Err: "no such host", Name: "nowhere.test", Server: "10.0.0.1:53", IsNotFound: true}
 	}
 	_, x := send(c, post("http://"+addr+"/x"))
-	wantError(t, x, record.Error{Type: "ClientConnectorError", Message: "Cannot connect to host " + addr + " [connection refused]"})
-	if got := strings.Join(x.Err.CauseChain, " "); got != "ClientConnectorError ConnectionRefusedError" || x.Err.Cause != "connection refused" {
+	wantError(t, x, record.Error{Type: "ClientConnectorError",
+		Message: "Cannot connect to host " + addr + " [connection refused]"})
+	if got := strings.Join(x.Err.CauseChain, " "); got != "ClientConnectorError ConnectionRefusedError" ||
+		x.Err.Cause != "connection refused" {
 		t.Errorf("cause %q, chain %q", x.Err.Cause, got)
 	}
 	if x.Timing.Connecting != record.Absent || x.Timing.Blocked != 0 || x.Timing.DNSLookup != 0 {
@@ -125,7 +134,8 @@ func TestErrorsOfConnecting(t *testing.T) {
 	}
 
 	_, x = send(c, post("http://nowhere.test:81/x"))
-	wantError(t, x, record.Error{Type: "ClientConnectorDNSError", Message: "Cannot connect to host nowhere.test:81 [no such host]"})
+	wantError(t, x, record.Error{Type: "ClientConnectorDNSError",
+		Message: "Cannot connect to host nowhere.test:81 [no such host]"})
 	if x.Timing.DNSLookup != record.Absent || x.Timing.Connecting != record.Absent {
 		t.Errorf("timing %+v", x.Timing)
 	}
@@ -137,13 +147,18 @@ func TestTrapRefusalIsAnErrorWithItsBody(t *testing.T) {
 		name, reply string
 		want        record.Error
 	}{
-		{"429", text("429 Too Many Requests", "text/plain", "slow down"), record.Error{Code: 429, Type: "Too Many Requests", Message: "slow down"}},
-		{"body is not cut", text("500 Oops", "text/plain; charset=utf-8", long), record.Error{Code: 500, Type: "Oops", Message: long}},
-		{"no reason phrase", "HTTP/1.1 503 \r\nContent-Length: 0\r\n\r\n", record.Error{Code: 503, Type: "Service Unavailable"}},
+		{"429", text("429 Too Many Requests", "text/plain", "slow down"),
+			record.Error{Code: 429, Type: "Too Many Requests", Message: "slow down"}},
+		{"body is not cut", text("500 Oops", "text/plain; charset=utf-8", long),
+			record.Error{Code: 500, Type: "Oops", Message: long}},
+		{"no reason phrase", "HTTP/1.1 503 \r\nContent-Length: 0\r\n\r\n",
+			record.Error{Code: 503, Type: "Service Unavailable"}},
 		{"event stream", strings.Replace(sseHead, "200 OK", "400 Bad Request", 1) + chunk("data: no\n\n") + lastChunk,
 			record.Error{Code: 400, Type: "Bad Request", Message: "data: no\n\n"}},
-		{"not modified", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", record.Error{Code: 304, Type: "Not Modified"}},
-		{"redirect without goal", "HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nhi", record.Error{Code: 302, Type: "Found", Message: "hi"}},
+		{"not modified", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
+			record.Error{Code: 304, Type: "Not Modified"}},
+		{"redirect without goal", "HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nhi",
+			record.Error{Code: 302, Type: "Found", Message: "hi"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,7 +191,8 @@ func TestTrapErrorEvent(t *testing.T) {
 		{"any case", "event: ERROR\n: it's over\n\n", `SSEResponseError("Error occurred in SSE response: it's over")`},
 		{"message of the data", "event: error\ndata: {\"error\":{\"message\":\"no memory\"}}\n\n",
 			"SSEResponseError('Error occurred in SSE response: no memory')"},
-		{"neither", "event: error\ndata: {\"x\":1}\n\n", `SSEResponseError('Unknown error in SSE response: event: error\ndata: {"x":1}')`},
+		{"neither", "event: error\ndata: {\"x\":1}\n\n",
+			`SSEResponseError('Unknown error in SSE response: event: error\ndata: {"x":1}')`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,7 +207,8 @@ func TestTrapErrorEvent(t *testing.T) {
 }
 
 func TestMessagesAreRedactedAndCut(t *testing.T) {
-	s := newRawServer(t, answer(sseHead+chunk("event: error\n: token sk-123 "+strings.Repeat("x", 9000)+"\n\n")+lastChunk))
+	s := newRawServer(t, answer(sseHead+chunk("event: error\n: token sk-123 "+strings.Repeat("x", 9000)+
+		"\n\n")+lastChunk))
 	c := newTestClient(t, func(o *Options) {
 		o.Redact = func(s string) string { return strings.ReplaceAll(s, "sk-123", "<redacted>") }
 	})
@@ -207,10 +224,13 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 		edit func(*Request)
 		want string
 	}{
-		{"line break in a header", func(r *Request) { r.Headers = []record.Header{{Name: "X", Value: "a\r\nY: b"}} }, "header X contains a line break"},
-		{"header name", func(r *Request) { r.Headers = []record.Header{{Name: "X Y", Value: "a"}} }, `header name "X Y"`},
+		{"line break in a header", func(r *Request) { r.Headers = []record.Header{{Name: "X", Value: "a\r\nY: b"}} },
+			"header X contains a line break"},
+		{"header name", func(r *Request) { r.Headers = []record.Header{{Name: "X Y", Value: "a"}} },
+			`header name "X Y"`},
 		{"method", func(r *Request) { r.Method = "GET /" }, `method "GET /"`},
-		{"scheme", func(r *Request) { r.URL = "ftp://user:pw@h/" }, `URL "ftp://<redacted>@h/": scheme must be http or https`},
+		{"scheme", func(r *Request) { r.URL = "ftp://user:pw@h/" },
+			`URL "ftp://<redacted>@h/": scheme must be http or https`},
 		{"host", func(r *Request) { r.URL = "http:///x" }, "has no host"},
 	}
 	for _, tt := range tests {

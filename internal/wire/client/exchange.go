@@ -257,11 +257,13 @@ func (x *exchange) failure(err error) *record.Error {
 	var exception *streamException
 	switch {
 	case errors.As(err, &status):
-		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body, Details: x.client.hint(status)}
+		return &record.Error{Code: status.code, HasCode: true, Type: status.reason, Message: status.body,
+			Details: x.client.hint(status)}
 	case errors.As(err, &exception):
 		return &record.Error{Type: exception.typ, Message: exception.message}
 	case errors.As(err, &event):
-		return &record.Error{Code: 502, HasCode: true, Type: typeSSE, Message: typeSSE + "(" + quote(event.message) + ")"}
+		return &record.Error{Code: 502, HasCode: true, Type: typeSSE,
+			Message: typeSSE + "(" + quote(event.message) + ")"}
 	}
 	return describeError(err)
 }

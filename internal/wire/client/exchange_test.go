@@ -32,12 +32,16 @@ func TestTrapRequestOnTheWire(t *testing.T) {
 		edit func(*Request)
 		want string
 	}{
-		{"as given", func(*Request) {}, "POST /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\nz-first: 1\r\nAccept: */*\r\nuser-agent: me\r\nContent-Length: 7\r\n\r\n"},
+		{"as given", func(*Request) {},
+			"POST /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\nz-first: 1\r\nAccept: */*\r\nuser-agent: me\r\nContent-Length: 7\r\n\r\n"},
 		{"own host, no framing of others", func(r *Request) {
-			r.Headers = []record.Header{{Name: "host", Value: "other"}, {Name: "content-length", Value: "99"}, {Name: "Transfer-Encoding", Value: "chunked"}}
+			r.Headers = []record.Header{{Name: "host", Value: "other"}, {Name: "content-length", Value: "99"},
+				{Name: "Transfer-Encoding", Value: "chunked"}}
 		}, "POST /v1/x?a=b HTTP/1.1\r\nHost: other\r\nContent-Length: 7\r\n\r\n"},
-		{"no body", func(r *Request) { r.Method, r.Headers, r.Body = "GET", nil, nil }, "GET /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\n\r\n"},
-		{"empty POST", func(r *Request) { r.Headers, r.Body = nil, nil }, "POST /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 0\r\n\r\n"},
+		{"no body", func(r *Request) { r.Method, r.Headers, r.Body = "GET", nil, nil },
+			"GET /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\n\r\n"},
+		{"empty POST", func(r *Request) { r.Headers, r.Body = nil, nil },
+			"POST /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 0\r\n\r\n"},
 		{"user and password", func(r *Request) {
 			r.Headers, r.URL = nil, strings.Replace(r.URL, "http://", "http://u:p@", 1)
 		}, "POST /v1/x?a=b HTTP/1.1\r\nHost: ADDR\r\nAuthorization: Basic dTpw\r\nContent-Length: 7\r\n\r\n"},
@@ -45,7 +49,8 @@ func TestTrapRequestOnTheWire(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := post("http://" + s.addr + "/v1/x?a=b")
-			r.Headers = []record.Header{{Name: "z-first", Value: "1"}, {Name: "Accept", Value: " */* "}, {Name: "user-agent", Value: "me"}}
+			r.Headers = []record.Header{{Name: "z-first", Value: "1"}, {Name: "Accept", Value: " */* "},
+				{Name: "user-agent", Value: "me"}}
 			tt.edit(r)
 			if _, x := send(newTestClient(t, nil), r); x.Err != nil {
 				t.Fatal(x.Err)
@@ -79,7 +84,8 @@ func TestLongBodies(t *testing.T) {
 		rec, x := send(c, r)
 		got := <-bodies
 		sent, received := <-heads+n, len(text("200 OK", "text/plain", got))
-		if x.Err != nil || got != string(r.Body) || rec.body != got || x.Timing.BytesSent != int64(sent) || x.Timing.BytesReceived != int64(received) {
+		if x.Err != nil || got != string(r.Body) || rec.body != got || x.Timing.BytesSent != int64(sent) ||
+			x.Timing.BytesReceived != int64(received) {
 			t.Errorf("%d bytes: error %v, server got %d, timing %+v", n, x.Err, len(got), x.Timing)
 		}
 	}
@@ -92,22 +98,35 @@ func TestResponseClasses(t *testing.T) {
 		want                recorder
 		responses           int
 	}{
-		{"JSON", "POST", text("200 OK", "application/json", `{"a":1}`), recorder{kind: "application/json", body: `{"a":1}`}, 1},
-		{"any 2xx", "POST", text("299 Fine", "Application/JSON; x=y", `{}`), recorder{kind: "application/json", body: `{}`}, 1},
-		{"events", "POST", text("200 OK", "text/event-stream", events), recorder{events: []string{"=a", "x=b", "=", "=[DONE]"}}, 4},
-		{"events with parameters", "POST", text("200 OK", "Text/Event-Stream;charset=UTF-8", "data: a\n\n"), recorder{events: []string{"=a"}}, 1},
-		{"events until the close", "POST", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\ndata: b", recorder{events: []string{"=a", "=b"}}, 2},
-		{"events of a GET are text", "GET", text("200 OK", "text/event-stream", "data: a\n\n"), recorder{kind: "text/event-stream", body: "data: a\n\n"}, 1},
-		{"image", "POST", text("200 OK", "image/png", "\x89PNG\xFF"), recorder{kind: "image/png", body: "\x89PNG\xFF", binary: true}, 1},
-		{"bytes", "POST", text("200 OK", "application/octet-stream", "\xFF"), recorder{kind: "application/octet-stream", body: "\xFF", binary: true}, 1},
+		{"JSON", "POST", text("200 OK", "application/json", `{"a":1}`),
+			recorder{kind: "application/json", body: `{"a":1}`}, 1},
+		{"any 2xx", "POST", text("299 Fine", "Application/JSON; x=y", `{}`),
+			recorder{kind: "application/json", body: `{}`}, 1},
+		{"events", "POST", text("200 OK", "text/event-stream", events),
+			recorder{events: []string{"=a", "x=b", "=", "=[DONE]"}}, 4},
+		{"events with parameters", "POST", text("200 OK", "Text/Event-Stream;charset=UTF-8", "data: a\n\n"),
+			recorder{events: []string{"=a"}}, 1},
+		{"events until the close", "POST",
+			"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\ndata: b",
+			recorder{events: []string{"=a", "=b"}}, 2},
+		{"events of a GET are text", "GET", text("200 OK", "text/event-stream", "data: a\n\n"),
+			recorder{kind: "text/event-stream", body: "data: a\n\n"}, 1},
+		{"image", "POST", text("200 OK", "image/png", "\x89PNG\xFF"),
+			recorder{kind: "image/png", body: "\x89PNG\xFF", binary: true}, 1},
+		{"bytes", "POST", text("200 OK", "application/octet-stream", "\xFF"),
+			recorder{kind: "application/octet-stream", body: "\xFF", binary: true}, 1},
 		{"no content type", "POST", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", recorder{body: "{}"}, 1},
-		{"Latin-1", "POST", text("200 OK", "text/plain; charset=ISO-8859-1", "caf\xE9"), recorder{kind: "text/plain", body: "café"}, 1},
-		{"not UTF-8", "POST", text("200 OK", "text/plain", "caf\xE9"), recorder{kind: "text/plain", body: "caf\uFFFD"}, 1},
+		{"Latin-1", "POST", text("200 OK", "text/plain; charset=ISO-8859-1", "caf\xE9"),
+			recorder{kind: "text/plain", body: "café"}, 1},
+		{"not UTF-8", "POST", text("200 OK", "text/plain", "caf\xE9"), recorder{kind: "text/plain", body: "caf\uFFFD"},
+			1},
 		{"no content", "POST", "HTTP/1.1 204 No Content\r\n\r\n", recorder{}, 1},
 		{"empty", "POST", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", recorder{}, 1},
 		{"HEAD", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", recorder{}, 1},
-		{"interim replies", "POST", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + text("200 OK", "text/plain", "x"), recorder{kind: "text/plain", body: "x"}, 1},
-		{"chunks, extension and trailer", "POST", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0A \r\n0123456789\r\n0\r\nX-T: 1\r\n\r\n", recorder{body: "abc0123456789"}, 1},
+		{"interim replies", "POST", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" +
+			text("200 OK", "text/plain", "x"), recorder{kind: "text/plain", body: "x"}, 1},
+		{"chunks, extension and trailer", "POST",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0A \r\n0123456789\r\n0\r\nX-T: 1\r\n\r\n", recorder{body: "abc0123456789"}, 1},
 		{"old server", "POST", "HTTP/1.0 200 OK\r\n\r\nold", recorder{body: "old"}, 1},
 	}
 	for _, tt := range tests {
@@ -130,15 +149,18 @@ func TestResponseClasses(t *testing.T) {
 				}
 				stamps := rec.stamps
 				rec.stamps = nil
-				if d := cmp.Diff(&tt.want, rec, cmp.AllowUnexported(recorder{}), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "on" }, cmp.Ignore())); d != "" {
+				if d := cmp.Diff(&tt.want, rec, cmp.AllowUnexported(recorder{}),
+					cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "on" }, cmp.Ignore())); d != "" {
 					t.Error(d)
 				}
-				if x.Responses != tt.responses || x.LastResponseNS != stamps[len(stamps)-1] || x.EndNS < x.LastResponseNS ||
+				if x.Responses != tt.responses || x.LastResponseNS != stamps[len(stamps)-1] ||
+					x.EndNS < x.LastResponseNS ||
 					x.AckNS <= x.StartNS || x.AckNS > stamps[0] {
 					t.Errorf("exchange %+v, stamps %v", x, stamps)
 				}
 			}
-			if want := int64(1); serve != nil && s.conns.Load() != want && !strings.Contains(tt.name, "close") && tt.name != "old server" {
+			if want := int64(1); serve != nil && s.conns.Load() != want && !strings.Contains(tt.name, "close") &&
+				tt.name != "old server" {
 				t.Errorf("%d connections", s.conns.Load())
 			}
 		})
@@ -194,7 +216,8 @@ func TestRawKeepsTheWholeExchange(t *testing.T) {
 	if d := cmp.Diff(r.Headers, x.Raw.RequestHeaders); d != "" {
 		t.Error(d)
 	}
-	want := []record.Header{{Name: "Content-Type", Value: "text/event-stream; charset=utf-8"}, {Name: "Transfer-Encoding", Value: "chunked"}}
+	want := []record.Header{{Name: "Content-Type", Value: "text/event-stream; charset=utf-8"},
+		{Name: "Transfer-Encoding", Value: "chunked"}}
 	if d := cmp.Diff(want[:1], x.Raw.ResponseHeaders[:1]); d != "" {
 		t.Error(d)
 	}

@@ -148,7 +148,8 @@ func (f *follower) over(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil:
 		f.out.CutOff = true
-		f.out.Err = &record.Error{Code: 499, HasCode: true, Type: typeCancelled, Message: "Request cancelled by external signal"}
+		f.out.Err = &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
+			Message: "Request cancelled by external signal"}
 	case f.cancelAt != 0 && now >= f.cancelAt:
 		f.out.CancelledNS = now
 		f.out.Err = &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
@@ -216,7 +217,8 @@ func (f *follower) headers(address string) []record.Header {
 func sameOrigin(a, b string) bool {
 	one, err := url.Parse(a)
 	other, otherErr := url.Parse(b)
-	return err == nil && otherErr == nil && strings.EqualFold(one.Scheme, other.Scheme) && strings.EqualFold(one.Host, other.Host)
+	return err == nil && otherErr == nil && strings.EqualFold(one.Scheme, other.Scheme) &&
+		strings.EqualFold(one.Host, other.Host)
 }
 
 // absolute is an address as seen from another.

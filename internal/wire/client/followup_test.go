@@ -68,7 +68,8 @@ func jobServer(t *testing.T) (url string, requests func() []*http.Request) {
 	}
 }
 
-func follow(t *testing.T, o Options, url string, ctx context.Context, cancelAfterNS int64, list ...Next) (Exchange, *steps, *bodies) {
+func follow(t *testing.T, o Options, url string, ctx context.Context, cancelAfterNS int64, list ...Next) (Exchange,
+	*steps, *bodies) {
 	t.Helper()
 	c, err := New(o, clock.New())
 	if err != nil {
@@ -76,8 +77,10 @@ func follow(t *testing.T, o Options, url string, ctx context.Context, cancelAfte
 	}
 	t.Cleanup(c.Close)
 	s, b := &steps{list: list}, &bodies{}
-	headers := []record.Header{{Name: "User-Agent", Value: "u"}, {Name: "Authorization", Value: "Bearer k"}, {Name: "Content-Type", Value: "application/json"}}
-	ex := c.Send(ctx, &Request{Method: "POST", URL: url + "/submit", Headers: headers, Body: []byte("{}"), CancelAfterNS: cancelAfterNS, KeepRaw: true, FollowUp: s}, b)
+	headers := []record.Header{{Name: "User-Agent", Value: "u"}, {Name: "Authorization", Value: "Bearer k"},
+		{Name: "Content-Type", Value: "application/json"}}
+	ex := c.Send(ctx, &Request{Method: "POST", URL: url + "/submit", Headers: headers, Body: []byte("{}"),
+		CancelAfterNS: cancelAfterNS, KeepRaw: true, FollowUp: s}, b)
 	return ex, s, b
 }
 
@@ -95,7 +98,8 @@ func TestFollowUpGoesFromReplyToReply(t *testing.T) {
 		t.Errorf("took %v, last response %d, end %d", took, ex.LastResponseNS, ex.EndNS)
 	}
 	list := requests()
-	if len(list) != 3 || list[0].Method != "POST" || list[1].Method != "GET" || list[1].Header.Get("Content-Type") != "" || list[2].Header.Get("Authorization") != "Bearer k" {
+	if len(list) != 3 || list[0].Method != "POST" || list[1].Method != "GET" ||
+		list[1].Header.Get("Content-Type") != "" || list[2].Header.Get("Authorization") != "Bearer k" {
 		t.Errorf("%d requests", len(list))
 	}
 	if n := len(ex.Raw.Responses); n != 2 || string(ex.Raw.Responses[1].Bytes) != "/two" {
@@ -105,7 +109,8 @@ func TestFollowUpGoesFromReplyToReply(t *testing.T) {
 
 func TestDiscardedRepliesCountFromTheirEnd(t *testing.T) {
 	url, _ := jobServer(t)
-	ex, _, b := follow(t, DefaultOptions(), url, t.Context(), -1, Next{URL: "/one", Keep: true}, Next{URL: "content", Keep: true, Discard: true})
+	ex, _, b := follow(t, DefaultOptions(), url, t.Context(), -1, Next{URL: "/one", Keep: true},
+		Next{URL: "content", Keep: true, Discard: true})
 	if ex.Err != nil || strings.Join(b.got, " ") != "/submit /one" || ex.Responses != 2 || len(ex.Raw.Responses) != 2 {
 		t.Errorf("error %v, sink got %q, %d responses", ex.Err, b.got, ex.Responses)
 	}
@@ -135,11 +140,13 @@ func TestFollowUpsEnd(t *testing.T) {
 	}
 	short := DefaultOptions()
 	short.Timeout = 60 * time.Millisecond
-	if ex, _, _ := follow(t, short, url, t.Context(), -1, again()...); ex.Err == nil || ex.Err.Type != "late" || ex.Err.Message != "60ms" {
+	if ex, _, _ := follow(t, short, url, t.Context(), -1, again()...); ex.Err == nil || ex.Err.Type != "late" ||
+		ex.Err.Message != "60ms" {
 		t.Errorf("too late: %+v", ex.Err)
 	}
 	ex, _, _ := follow(t, DefaultOptions(), url, t.Context(), int64(30*time.Millisecond), again()...)
-	if ex.Err == nil || ex.Err.Type != typeCancelled || ex.CancelledNS == 0 || ex.CutOff || !strings.Contains(ex.Err.Message, "0.030s") {
+	if ex.Err == nil || ex.Err.Type != typeCancelled || ex.CancelledNS == 0 || ex.CutOff ||
+		!strings.Contains(ex.Err.Message, "0.030s") {
 		t.Errorf("cancelled: %+v, cut off %v", ex.Err, ex.CutOff)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
@@ -147,7 +154,8 @@ func TestFollowUpsEnd(t *testing.T) {
 	if ex, _, _ := follow(t, DefaultOptions(), url, ctx, -1, again()...); !ex.CutOff {
 		t.Errorf("cut off: %+v", ex.Err)
 	}
-	if ex, _, b := follow(t, DefaultOptions(), url, t.Context(), -1, Next{URL: url + "/missing"}); ex.Err == nil || ex.Err.Message != "404 /missing" || len(b.got) != 0 {
+	if ex, _, b := follow(t, DefaultOptions(), url, t.Context(), -1, Next{URL: url + "/missing"}); ex.Err == nil ||
+		ex.Err.Message != "404 /missing" || len(b.got) != 0 {
 		t.Errorf("failed: %+v", ex.Err)
 	}
 	why := &record.Error{Type: "x"}

@@ -58,12 +58,14 @@ func (c *Client) hint(e *statusError) string {
 	switch {
 	case e.more:
 		return fmt.Sprintf("the first %d bytes of a longer body", maxRefusal)
-	case e.code == http.StatusBadRequest && (strings.Contains(e.body, "HTTPS server") || strings.Contains(e.body, "HTTPS port")):
+	case e.code == http.StatusBadRequest &&
+		(strings.Contains(e.body, "HTTPS server") || strings.Contains(e.body, "HTTPS port")):
 		return "the server speaks TLS here: use https:// in --url"
 	case e.retryAfter != "":
 		return "Retry-After: " + e.retryAfter
 	case c.opts.Sign == nil || !strings.Contains(e.body, "SignatureDoesNotMatch"):
 		return ""
 	}
-	return "the signature was refused: check --aws-service (the signing name), --aws-region, and that this machine's clock is less than 5 minutes wrong"
+	return "the signature was refused: check --aws-service (the signing name), --aws-region, and that this machine's " +
+		"clock is less than 5 minutes wrong"
 }

@@ -42,8 +42,11 @@ func TestEventStreamOfAWS(t *testing.T) {
 		events     []string
 		typ        string
 	}{
-		{"events cut over frames", chunk(part("data: a\n")) + chunk(part("\ndata: b\n\nda")+part("ta: [DONE]\n\n")) + lastChunk, []string{"=a", "=b", "=[DONE]"}, ""},
-		{"frames cut over chunks", chunk(part("data: a\n\n")[:9]) + chunk(part("data: a\n\n")[9:]) + lastChunk, []string{"=a"}, ""},
+		{"events cut over frames", chunk(part(
+			"data: a\n")) + chunk(part("\ndata: b\n\nda")+part("ta: [DONE]\n\n")) + lastChunk,
+			[]string{"=a", "=b", "=[DONE]"}, ""},
+		{"frames cut over chunks", chunk(part("data: a\n\n")[:9]) + chunk(part("data: a\n\n")[9:]) + lastChunk,
+			[]string{"=a"}, ""},
 		{"an event larger than a read", chunk(part(long+"\n\n")) + lastChunk, []string{"=" + long[6:]}, ""},
 		{"an exception", chunk(part("data: a\n\n")+exception) + lastChunk, []string{"=a"}, "ModelStreamError"},
 		{"half a frame", chunk(part("data: a\n\n")+exception[:10]) + lastChunk, []string{"=a"}, "ClientPayloadError"},
@@ -78,14 +81,17 @@ func TestSignedRequests(t *testing.T) {
 	if _, x := send(c, r); x.Err == nil || x.Err.Code != 307 {
 		t.Errorf("redirect: %+v", x.Err)
 	}
-	if len(heads) != 1 || strings.Contains(heads[0], "mine") || !strings.Contains(heads[0], "Authorization: AWS4 sig\r\nX-Amz-Date: now\r\n") {
+	if len(heads) != 1 || strings.Contains(heads[0], "mine") ||
+		!strings.Contains(heads[0], "Authorization: AWS4 sig\r\nX-Amz-Date: now\r\n") {
 		t.Errorf("heads %q", heads)
 	}
 	if !slices.Equal(signed, []string{`POST /x Host {"a":1}`}) {
 		t.Errorf("signed %q", signed)
 	}
-	refusal := newRawServer(t, answer(text("403 Forbidden", "application/json", `{"message":"SignatureDoesNotMatch: …"}`)))
-	if _, x := send(c, post("http://"+refusal.addr+"/x")); x.Err == nil || !strings.Contains(x.Err.Details, "--aws-region") {
+	refusal := newRawServer(t, answer(text("403 Forbidden", "application/json",
+		`{"message":"SignatureDoesNotMatch: …"}`)))
+	if _, x := send(c, post("http://"+refusal.addr+"/x")); x.Err == nil ||
+		!strings.Contains(x.Err.Details, "--aws-region") {
 		t.Errorf("refused signature: %+v", x.Err)
 	}
 }

@@ -18,29 +18,45 @@ var replies = []struct {
 }{
 	{"length", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
 	{"the same length twice", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
-	{"chunks beat length", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: CHUNKED\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc", true},
-	{"chunk extensions", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3 ; a=\"b;c\"\r\nabc\r\n0;z\r\n\r\n", "abc", true},
-	{"long chunk extension", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=" + strings.Repeat("x", 4000) + "\r\nabc\r\n0\r\n\r\n", "abc", true},
-	{"padded chunk sizes", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n000000000000000000003\r\nabc\r\n0000\r\n\r\n", "abc", true},
+	{"chunks beat length", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: " +
+		"CHUNKED\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc", true},
+	{"chunk extensions", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3 ; a=\"b;c\"\r\nabc\r\n0;z\r\n\r\n",
+		"abc", true},
+	{"long chunk extension", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=" + strings.Repeat("x", 4000) +
+		"\r\nabc\r\n0\r\n\r\n", "abc", true},
+	{"padded chunk sizes", "HTTP/1.1 200 OK\r\nTransfer-Encoding: " +
+		"chunked\r\n\r\n000000000000000000003\r\nabc\r\n0000\r\n\r\n", "abc", true},
 	{"bare line feeds", "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n3\nabc\n0\n\n", "abc", true},
 	{"trailers", "HTTP/1.1 200 OK\r\nTrailer: A\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: 1\r\nB: 2\r\n\r\n", "abc", true},
-	{"trailer longer than the buffer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: " + strings.Repeat("x", 3*readBuffer) + "\r\n\r\n", "abc", true},
-	{"trailer that ends with the buffer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: " + strings.Repeat("x", readBuffer-3) + "\r\nB: 1\r\n\r\n", "abc", true},
+	{"trailer longer than the buffer",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: " +
+			strings.Repeat("x", 3*readBuffer) + "\r\n\r\n", "abc", true},
+	{"trailer that ends with the buffer",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: " +
+			strings.Repeat("x", readBuffer-3) + "\r\nB: 1\r\n\r\n", "abc", true},
 	{"no chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", true},
-	{"chunk of many buffers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(strings.Repeat("x", 50000)) + "0\r\n\r\n", strings.Repeat("x", 50000), true},
+	{"chunk of many buffers", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+		chunk(strings.Repeat("x", 50000)) + "0\r\n\r\n", strings.Repeat("x", 50000), true},
 	{"no reason phrase", "HTTP/1.1 200\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
-	{"interim replies", "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
+	{"interim replies", "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.1 103 Early " +
+		"Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
 	{"folded header", "HTTP/1.1 200 OK\r\nX-Long: a\r\n  b\r\n\tc\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
-	{"many headers", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Header-Of-Some-Length: some value of some length\r\n", 5000) + "Content-Length: 3\r\n\r\nabc", "abc", true},
-	{"header longer than the buffer", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 100000) + "\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
+	{"many headers", "HTTP/1.1 200 OK\r\n" +
+		strings.Repeat("X-Header-Of-Some-Length: some value of some length\r\n", 5000) + "Content-Length: 3\r\n\r\nabc",
+		"abc", true},
+	{"header longer than the buffer",
+		"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 100000) + "\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
 	{"no content", "HTTP/1.1 204 No Content\r\n\r\n", "", true},
 	{"no content, yet a length", "HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n", "", true},
 	{"no content, yet chunked", "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", "", true},
 	{"nothing", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", true},
 	{"close", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc", "abc", false},
-	{"close in a list, any case", "HTTP/1.1 200 OK\r\nconnection: X-Other , CLOSE\r\nContent-Length: 3\r\n\r\nabc", "abc", false},
-	{"close in a second header", "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc", "abc", false},
-	{"close and chunks", "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc", false},
+	{"close in a list, any case", "HTTP/1.1 200 OK\r\nconnection: X-Other , CLOSE\r\nContent-Length: 3\r\n\r\nabc",
+		"abc", false},
+	{"close in a second header", "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nConnection: close\r\nContent-Length: " +
+		"3\r\n\r\nabc", "abc", false},
+	{"close and chunks", "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: " +
+		"chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc", false},
 	{"not quite close", "HTTP/1.1 200 OK\r\nConnection: closet\r\nContent-Length: 3\r\n\r\nabc", "abc", true},
 	{"until the close", "HTTP/1.1 200 OK\r\n\r\nabc", "abc", false},
 	{"HTTP/1.0 until the close", "HTTP/1.0 200 OK\r\n\r\nabc", "abc", false},
@@ -49,8 +65,10 @@ var replies = []struct {
 	{"HTTP/1.0 kept alive without a length", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nabc", "abc", false},
 	{"behind the length", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd", "abc", false},
 	{"line end behind the length", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc\r\n", "abc", false},
-	{"reply nobody asked for", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n", "abc", false},
-	{"behind the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nHTTP/1.1", "abc", false},
+	{"reply nobody asked for", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcHTTP/1.1 408 " +
+		"Timeout\r\nContent-Length: 0\r\n\r\n", "abc", false},
+	{"behind the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nHTTP/1.1",
+		"abc", false},
 	{"body of no content", "HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\nabc", "", false},
 }
 
@@ -88,7 +106,8 @@ func TestReplyFraming(t *testing.T) {
 				serve, scheme = secured(cert, serve), way
 			}
 			t.Run(tt.name+" "+way, func(t *testing.T) {
-				if slow && !tt.kept && !ends && !strings.Contains(strings.ToLower(tt.name), "close") && tt.name != "HTTP/1.0" {
+				if slow && !tt.kept && !ends && !strings.Contains(strings.ToLower(tt.name), "close") &&
+					tt.name != "HTTP/1.0" {
 					t.Skip("what lies behind a reply may come after the next request was sent")
 				}
 				s := newRawServer(t, serve)
@@ -115,20 +134,29 @@ func TestRepliesThatCannotBe(t *testing.T) {
 		{"negative length", "HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc", "ClientResponseError"},
 		{"unknown coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "ClientResponseError"},
 		{"not HTTP", "SSH-2.0-OpenSSH_9.2\r\n\r\n", "ClientResponseError"},
-		{"interim replies without end", strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 40000), "ClientResponseError"},
+		{"interim replies without end", strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 40000),
+			"ClientResponseError"},
 		{"half a body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "ClientPayloadError"},
 		{"half a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc", "ClientPayloadError"},
 		{"half a chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3", "ClientPayloadError"},
 		{"no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "ClientPayloadError"},
 		{"half a last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "ClientPayloadError"},
-		{"no chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nabc\r\n0\r\n\r\n", "ClientPayloadError"},
-		{"signed chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n+3\r\nabc\r\n0\r\n\r\n", "ClientPayloadError"},
-		{"endless chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("3", 9000), "ClientPayloadError"},
-		{"endless chunk extension", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;" + strings.Repeat("x", 9000) + "\r\nabc", "ClientPayloadError"},
-		{"chunk size beyond all", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8000000000000000\r\nabc", "ClientPayloadError"},
-		{"chunk longer than its size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n", "ClientPayloadError"},
-		{"trailer without end", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: b\r\n", 300000), "ClientPayloadError"},
-		{"trailer line without end", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + strings.Repeat("b", 2<<20), "ClientPayloadError"},
+		{"no chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nabc\r\n0\r\n\r\n",
+			"ClientPayloadError"},
+		{"signed chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n+3\r\nabc\r\n0\r\n\r\n",
+			"ClientPayloadError"},
+		{"endless chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("3", 9000),
+			"ClientPayloadError"},
+		{"endless chunk extension", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;" +
+			strings.Repeat("x", 9000) + "\r\nabc", "ClientPayloadError"},
+		{"chunk size beyond all", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8000000000000000\r\nabc",
+			"ClientPayloadError"},
+		{"chunk longer than its size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n",
+			"ClientPayloadError"},
+		{"trailer without end", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" +
+			strings.Repeat("A: b\r\n", 300000), "ClientPayloadError"},
+		{"trailer line without end", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " +
+			strings.Repeat("b", 2<<20), "ClientPayloadError"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,7 +198,8 @@ func TestTLSReadAhead(t *testing.T) {
 			s := newRawServer(t, corked)
 			c := newTestClient(t, func(o *Options) { o.RootCAs = roots })
 			for range 3 {
-				if rec, x := send(c, post("https://"+s.addr)); x.Err != nil || rec.body != body || x.Timing.Reused != 0 {
+				if rec, x := send(c, post("https://"+s.addr)); x.Err != nil || rec.body != body ||
+					x.Timing.Reused != 0 {
 					t.Errorf("error %v, body of %d, reused %d", x.Err, len(rec.body), x.Timing.Reused)
 				}
 			}

@@ -243,7 +243,8 @@ func (x *exchange) unanswered(h *hop, err error) error {
 		err = u.Err
 	}
 	if reason, refused := refusedStream(err); refused {
-		return &wireError{origin: h.target.origin, typ: typeResponse, what: waitingHTTP2, err: errors.New(reason), unanswered: true}
+		return &wireError{origin: h.target.origin, typ: typeResponse, what: waitingHTTP2, err: errors.New(reason),
+			unanswered: true}
 	}
 	typ := typeResponse
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -98,19 +98,23 @@ func TestHTTP2(t *testing.T) {
 				t.Errorf("events of a stream came %s apart", time.Duration(gap))
 			}
 			tm := x.Timing
-			if x.StartNS <= 0 || x.SentNS < x.StartNS || x.AckNS < x.SentNS || rec.stamps[0] < x.AckNS || x.EndNS < rec.stamps[3] {
+			if x.StartNS <= 0 || x.SentNS < x.StartNS || x.AckNS < x.SentNS || rec.stamps[0] < x.AckNS ||
+				x.EndNS < rec.stamps[3] {
 				t.Errorf("instants out of order: %+v, events %v", x, rec.stamps)
 			}
-			if tm.Reused != 0 || tm.Connecting <= 0 || tm.BytesSent <= 7 || tm.BytesReceived <= int64(len("data: 0\n\n")*3) || x.KernelStamps {
+			if tm.Reused != 0 || tm.Connecting <= 0 || tm.BytesSent <= 7 ||
+				tm.BytesReceived <= int64(len("data: 0\n\n")*3) || x.KernelStamps {
 				t.Errorf("timing of the first exchange %+v", tm)
 			}
 			r := post(base + "/echo")
 			r.KeepTrace, r.KeepRaw = true, true
 			rec, x = send(c, r)
-			if x.Err != nil || rec.body != "HTTP/2.0 aiperf/test  7" || x.Timing.Reused != 1 || x.Timing.Connecting != 0 {
+			if x.Err != nil || rec.body != "HTTP/2.0 aiperf/test  7" || x.Timing.Reused != 1 ||
+				x.Timing.Connecting != 0 {
 				t.Errorf("body %q, %+v %+v", rec.body, x.Err, x.Timing)
 			}
-			if x.Trace == nil || x.Trace.RemotePort == 0 || x.Trace.ResponseStatus != 200 || len(x.Trace.ResponseHeaders) == 0 || x.Raw == nil {
+			if x.Trace == nil || x.Trace.RemotePort == 0 || x.Trace.ResponseStatus != 200 ||
+				len(x.Trace.ResponseHeaders) == 0 || x.Raw == nil {
 				t.Errorf("trace %+v", x.Trace)
 			}
 			big := post(base + "/echo")
@@ -124,7 +128,8 @@ func TestHTTP2(t *testing.T) {
 			if _, x = send(c, post(base+"/busy")); x.Err == nil || x.Err.Code != 429 || x.Err.Message != "slow down\n" {
 				t.Errorf("refusal: %+v", x.Err)
 			}
-			if rec, x = send(c, post(base+"/cut")); x.Err == nil || x.Err.Type != "ClientPayloadError" || len(rec.events) != 1 {
+			if rec, x = send(c, post(base+"/cut")); x.Err == nil || x.Err.Type != "ClientPayloadError" ||
+				len(rec.events) != 1 {
 				t.Errorf("cut stream: %+v %v", x.Err, rec.events)
 			}
 			if n := conns.Load(); n != 1 {
@@ -241,7 +246,8 @@ func TestServersWithoutHTTP2(t *testing.T) {
 					if c.scheme == "http" {
 						// Whatever a server of HTTP/1.1 is asked in HTTP/2, this is its answer.
 						_, _ = conn.Read(make([]byte, 4096))
-						_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+						_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: "+
+							"close\r\n\r\n")
 						return
 					}
 					c.serve(conn, n)

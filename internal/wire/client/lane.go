@@ -138,7 +138,8 @@ func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error)
 	}
 	if speaksHTTP2(c) != nil {
 		c.close()
-		return nil, &dialError{origin: o, step: stepTLS, err: errors.New("the server does not offer HTTP/2: leave --http2 out")}
+		return nil, &dialError{origin: o, step: stepTLS,
+			err: errors.New("the server does not offer HTTP/2: leave --http2 out")}
 	}
 	c.wire.dialled = t
 	c.wire.closed = func() { l.forget(c.top) }

@@ -125,7 +125,8 @@ func (o *Options) check() error {
 	switch o.Reuse {
 	case ReusePooled, ReuseNever, ReuseSticky:
 	default:
-		return fmt.Errorf("connection reuse strategy %q: choose %s, %s or %s", o.Reuse, ReusePooled, ReuseNever, ReuseSticky)
+		return fmt.Errorf("connection reuse strategy %q: choose %s, %s or %s", o.Reuse, ReusePooled, ReuseNever,
+			ReuseSticky)
 	}
 	if _, ok := networks[o.IPVersion]; !ok {
 		return fmt.Errorf("IP version %q: choose 4, 6 or auto", o.IPVersion)
@@ -133,7 +134,8 @@ func (o *Options) check() error {
 	switch o.TimestampSource {
 	case TimestampAuto, TimestampKernel, TimestampUser:
 	default:
-		return fmt.Errorf("timestamp source %q: choose %s, %s or %s", o.TimestampSource, TimestampAuto, TimestampKernel, TimestampUser)
+		return fmt.Errorf("timestamp source %q: choose %s, %s or %s", o.TimestampSource, TimestampAuto, TimestampKernel,
+			TimestampUser)
 	}
 	if o.ConnectionLimit < 1 {
 		return fmt.Errorf("connection limit %d: must be at least 1", o.ConnectionLimit)

@@ -122,8 +122,11 @@ func TestPortsRunOut(t *testing.T) {
 		}
 		for range 3 {
 			x := within(t, failed)
-			want := "Cannot connect to host " + s.addr + " [no local port is free: widen the system's range of ports, or send from several addresses with --source-address]"
-			if x.Shortage != neterr.Ports || x.Err == nil || x.Err.Type != "ClientConnectorError" || x.Err.Message != want {
+			want := "Cannot connect to host " + s.addr +
+				" [no local port is free: widen the system's range of ports, or send from several addresses with " +
+				"--source-address]"
+			if x.Shortage != neterr.Ports || x.Err == nil || x.Err.Type != "ClientConnectorError" ||
+				x.Err.Message != want {
 				t.Errorf("shortage %d, error %+v", x.Shortage, x.Err)
 			}
 		}

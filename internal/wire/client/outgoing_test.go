@@ -12,7 +12,8 @@ import (
 func TestSourcesThatCannotBeUsed(t *testing.T) {
 	o := DefaultOptions()
 	o.Sources = []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("192.0.2.77")}
-	if _, err := New(o, clock.New()); err == nil || !strings.Contains(err.Error(), "192.0.2.77") || !strings.Contains(err.Error(), "not an address of this machine") {
+	if _, err := New(o, clock.New()); err == nil || !strings.Contains(err.Error(), "192.0.2.77") ||
+		!strings.Contains(err.Error(), "not an address of this machine") {
 		t.Errorf("error %v", err)
 	}
 }

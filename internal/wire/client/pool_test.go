@@ -23,7 +23,8 @@ func TestConnectionStrategies(t *testing.T) {
 		forceClose bool
 		steps      []step
 	}{
-		{ReusePooled, false, []step{{"a", false, false, 1}, {"b", true, false, 1}, {"a", false, true, 1}, {"a", false, false, 1}}},
+		{ReusePooled, false, []step{{"a", false, false, 1}, {"b", true, false, 1}, {"a", false, true, 1},
+			{"a", false, false, 1}}},
 		{ReuseNever, false, []step{{"a", false, false, 1}, {"a", false, false, 2}, {"b", true, false, 3}}},
 		{ReuseSticky, false, []step{
 			{"a", false, false, 1}, {"b", false, false, 2}, {"a", false, false, 2}, {"b", false, false, 2},
@@ -70,19 +71,20 @@ func TestConnectionStrategies(t *testing.T) {
 }
 
 func TestStickyConnectionGoesWithACancellation(t *testing.T) {
-	bubble(t, func(o *Options) { o.Reuse = ReuseSticky }, slowly(0, text("200 OK", "text/plain", "x")), func(t *testing.T, c *Client) {
-		r := post(pipeURL)
-		r.Session = "a"
-		var reused []int64
-		for _, after := range []int64{-1, 0, -1, -1} {
-			r.CancelAfterNS = after
-			_, x := send(c, r)
-			reused = append(reused, x.Timing.Reused)
-		}
-		if fmt.Sprint(reused) != "[0 1 0 1]" {
-			t.Errorf("reused %v", reused)
-		}
-	})
+	bubble(t, func(o *Options) { o.Reuse = ReuseSticky }, slowly(0, text("200 OK", "text/plain", "x")),
+		func(t *testing.T, c *Client) {
+			r := post(pipeURL)
+			r.Session = "a"
+			var reused []int64
+			for _, after := range []int64{-1, 0, -1, -1} {
+				r.CancelAfterNS = after
+				_, x := send(c, r)
+				reused = append(reused, x.Timing.Reused)
+			}
+			if fmt.Sprint(reused) != "[0 1 0 1]" {
+				t.Errorf("reused %v", reused)
+			}
+		})
 }
 
 // A server may close an idle connection without a word. Where the close is seen in time the request does not go there.
@@ -118,7 +120,8 @@ func TestConnectionsThatAreNotKept(t *testing.T) {
 		request     []record.Header
 	}{
 		{"server asks for the close", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx", nil},
-		{"request asks for the close", text("200 OK", "text/plain", "x"), []record.Header{{Name: "Connection", Value: "Close"}}},
+		{"request asks for the close", text("200 OK", "text/plain", "x"),
+			[]record.Header{{Name: "Connection", Value: "Close"}}},
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", nil},
 		{"more than the reply came", text("200 OK", "text/plain", "x") + "HTTP/1.1 200 OK\r\n", nil},
 	}

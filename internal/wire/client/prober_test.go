@@ -31,7 +31,8 @@ func TestHandshakeSaysNothing(t *testing.T) {
 	})
 	_, port, _ := net.SplitHostPort(s.addr)
 	p := newTestProber(t, nil)
-	for _, url := range []string{"http://" + s.addr, "https://" + s.addr + "/v1", "http://localhost:" + port, "https://user:secret@localhost:" + port + "/x?y"} {
+	for _, url := range []string{"http://" + s.addr, "https://" + s.addr + "/v1", "http://localhost:" + port,
+		"https://user:secret@localhost:" + port + "/x?y"} {
 		h, err := p.Handshake(context.Background(), url)
 		if err != nil {
 			t.Fatalf("%s: %v", url, err)

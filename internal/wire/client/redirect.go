@@ -14,7 +14,8 @@ const maxRedirects = 10
 
 // portable are the headers that go along when a redirect leaves the origin: they describe the request. All others stay
 // behind, those that the user gave above all: what they hold is meant for the server that he named.
-var portable = []string{"Accept", "Accept-Encoding", "Content-Encoding", "Content-Type", "User-Agent", "X-Request-ID", "X-Correlation-ID"}
+var portable = []string{"Accept", "Accept-Encoding", "Content-Encoding", "Content-Type", "User-Agent", "X-Request-ID",
+	"X-Correlation-ID"}
 
 // redirected is the hop that a reply sends the exchange to; false if the reply is none of that kind.
 func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {

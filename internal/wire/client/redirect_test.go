@@ -40,7 +40,8 @@ func newRedirector(t *testing.T, location func(path string) string) *redirector 
 			r.mu.Unlock()
 			_, path, _ := strings.Cut(line, " ")
 			if status, _, ok := strings.Cut(strings.TrimPrefix(path, "/"), "-"); ok {
-				_, _ = fmt.Fprintf(c, "HTTP/1.1 %s Moved\r\nLocation: %s\r\nContent-Length: 4\r\n\r\ngone", status, location(path))
+				_, _ = fmt.Fprintf(c, "HTTP/1.1 %s Moved\r\nLocation: %s\r\nContent-Length: 4\r\n\r\ngone", status,
+					location(path))
 			} else {
 				_, _ = io.WriteString(c, text("200 OK", "application/json", "{}"))
 			}
@@ -63,7 +64,8 @@ func TestRedirectToAnotherOriginLeavesTheUsersHeadersBehind(t *testing.T) {
 	for _, name := range []string{"Cookie", "X-Auth-Token", "X-Tenant", "Host"} {
 		request.Headers = append(request.Headers, record.Header{Name: name, Value: "of-the-user"})
 	}
-	request.Headers = append(request.Headers, record.Header{Name: "X-Request-ID", Value: "r1"}, record.Header{Name: "user-agent", Value: "aiperf/1"})
+	request.Headers = append(request.Headers, record.Header{Name: "X-Request-ID", Value: "r1"},
+		record.Header{Name: "user-agent", Value: "aiperf/1"})
 	if _, x := send(newTestClient(t, nil), request); x.Err != nil {
 		t.Fatal(x.Err)
 	}
@@ -92,7 +94,8 @@ func TestRedirects(t *testing.T) {
 		{"/301-end", []string{"POST /301-end {} " + all, "GET /end  Authorization,x-api-key"}},
 		{"/302-end", []string{"POST /302-end {} " + all, "GET /end  Authorization,x-api-key"}},
 		{"/303-end", []string{"POST /303-end {} " + all, "GET /end  Authorization,x-api-key"}},
-		{"/303-307-end", []string{"POST /303-307-end {} " + all, "GET /307-end  Authorization,x-api-key", "GET /end  Authorization,x-api-key"}},
+		{"/303-307-end", []string{"POST /303-307-end {} " + all, "GET /307-end  Authorization,x-api-key",
+			"GET /end  Authorization,x-api-key"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
@@ -114,7 +117,8 @@ func TestRedirects(t *testing.T) {
 func secretPost(url string) *Request {
 	r := post(url)
 	r.Body = []byte("{}")
-	r.Headers = []record.Header{{Name: "Authorization", Value: "Bearer k"}, {Name: "x-api-key", Value: "k"}, {Name: "Content-Type", Value: "application/json"}}
+	r.Headers = []record.Header{{Name: "Authorization", Value: "Bearer k"}, {Name: "x-api-key", Value: "k"},
+		{Name: "Content-Type", Value: "application/json"}}
 	return r
 }
 
@@ -132,7 +136,8 @@ func TestCredentialsStayWithTheirOrigin(t *testing.T) {
 func TestRedirectsEnd(t *testing.T) {
 	s := newRedirector(t, func(path string) string { return path })
 	_, x := send(newTestClient(t, nil), secretPost("http://"+s.addr+"/307-loop"))
-	wantError(t, x, record.Error{Type: "TooManyRedirects", Message: s.addr + ": more than 10 redirects while following redirects"})
+	wantError(t, x, record.Error{Type: "TooManyRedirects",
+		Message: s.addr + ": more than 10 redirects while following redirects"})
 	if len(s.log) != 11 {
 		t.Errorf("%d requests", len(s.log))
 	}

@@ -30,7 +30,8 @@ func fields(kv ...string) []byte {
 }
 
 func (f framed) reply(id uint32, body string) {
-	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields(":status", "200", "content-type", "text/plain"), EndHeaders: true})
+	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id,
+		BlockFragment: fields(":status", "200", "content-type", "text/plain"), EndHeaders: true})
 	_ = f.WriteData(id, true, []byte(body))
 }
 
@@ -107,12 +108,16 @@ func TestRefusedStreamIsSentAgainOnce(t *testing.T) {
 		want   string
 	}{
 		{"refused", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, 1, 1, ""},
-		{"refused twice", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, 2, 1, "REFUSED_STREAM"},
+		{"refused twice", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, 2, 1,
+			"REFUSED_STREAM"},
 		{"shut down", func(f framed, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) }, 1, 1, ""},
-		{"broken off", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeInternal) }, 1, 0, "INTERNAL_ERROR"},
-		{"a fault of the protocol", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeProtocol) }, 1, 0, "PROTOCOL_ERROR"},
+		{"broken off", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeInternal) }, 1, 0,
+			"INTERNAL_ERROR"},
+		{"a fault of the protocol", func(f framed, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeProtocol) }, 1, 0,
+			"PROTOCOL_ERROR"},
 		{"refused in the middle", func(f framed, id uint32) {
-			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields(":status", "200"), EndHeaders: true})
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields(":status", "200"),
+				EndHeaders: true})
 			_ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream)
 		}, 1, 0, "REFUSED_STREAM"},
 	} {
@@ -128,7 +133,8 @@ func TestRefusedStreamIsSentAgainOnce(t *testing.T) {
 			r := post("http://" + s.addr)
 			r.CancelAfterNS, r.KeepTrace = int64(1)<<50, true
 			_, x := send(c, r)
-			if (x.Err == nil) != (tt.want == "") || x.Err != nil && !strings.Contains(x.Err.Message, tt.want) || x.Resends != tt.resent {
+			if (x.Err == nil) != (tt.want == "") || x.Err != nil && !strings.Contains(x.Err.Message, tt.want) ||
+				x.Resends != tt.resent {
 				t.Errorf("%+v, resent %d", x.Err, x.Resends)
 			}
 			if x.Err != nil && strings.Contains(x.Err.Message, "GetBody") && tt.resent > 0 {
@@ -137,7 +143,8 @@ func TestRefusedStreamIsSentAgainOnce(t *testing.T) {
 			if n := s.conns.Load(); n != tt.resent+1 {
 				t.Errorf("%d connections", n)
 			}
-			if lost := x.Trace.PoolWaitEndNS - x.Trace.PoolWaitStartNS; tt.resent == 1 && (lost <= 0 || x.Timing.Blocked != lost || c.clock.WallNS(x.StartNS) != x.Trace.PoolWaitEndNS) {
+			if lost := x.Trace.PoolWaitEndNS - x.Trace.PoolWaitStartNS; tt.resent == 1 &&
+				(lost <= 0 || x.Timing.Blocked != lost || c.clock.WallNS(x.StartNS) != x.Trace.PoolWaitEndNS) {
 				t.Errorf("start %d, blocked %d, trace %d", x.StartNS, x.Timing.Blocked, lost)
 			}
 		})
@@ -172,6 +179,7 @@ func TestDataOfHTTP2AreFieldsAndBodies(t *testing.T) {
 		"user-agent"+"aiperf/test"+"content-type"+"application/json"+"content-length"+"7") + 7
 	received := len(":status" + "200" + "content-type" + "text/plain" + "hello")
 	if x.Err != nil || x.Timing.BytesSent != int64(sent) || x.Timing.BytesReceived != int64(received) {
-		t.Errorf("%v, sent %d of %d, received %d of %d", x.Err, x.Timing.BytesSent, sent, x.Timing.BytesReceived, received)
+		t.Errorf("%v, sent %d of %d, received %d of %d", x.Err, x.Timing.BytesSent, sent, x.Timing.BytesReceived,
+			received)
 	}
 }

@@ -66,7 +66,8 @@ func reset(c net.Conn, br *bufio.Reader) {
 func TestRequestThatAKeptConnectionLostIsSentAgain(t *testing.T) {
 	cert, roots := certificate(t)
 	for _, way := range []string{"http", "https", "unix"} {
-		for name, end := range map[string]func(net.Conn, *bufio.Reader){"read": readAndClose, "unread": closeUnread, "reset": reset} {
+		for name, end := range map[string]func(net.Conn, *bufio.Reader){"read": readAndClose, "unread": closeUnread,
+			"reset": reset} {
 			for size, body := range map[string]string{"short": `{"n":2}`, "long": strings.Repeat("0123456789", 1<<20)} {
 				t.Run(way+" "+name+" "+size, func(t *testing.T) {
 					var got inbox
@@ -92,7 +93,8 @@ func TestRequestThatAKeptConnectionLostIsSentAgain(t *testing.T) {
 					r := post(address)
 					r.Body = []byte(body)
 					rec, x := send(c, r)
-					if x.Err != nil || rec.body != "x" || x.Resends != 1 || x.Timing.Reused != 0 || x.Timing.Blocked <= 0 {
+					if x.Err != nil || rec.body != "x" || x.Resends != 1 || x.Timing.Reused != 0 ||
+						x.Timing.Blocked <= 0 {
 						t.Fatalf("second: %+v, body %q, resent %d, timing %+v", x.Err, rec.body, x.Resends, x.Timing)
 					}
 					if want := fmt.Sprintf(`1:{"a":1} 2:%.10s`, body); got.String() != want {
@@ -110,7 +112,9 @@ func TestNewConnectionIsNeverReplaced(t *testing.T) {
 	t.Run("the first", func(t *testing.T) {
 		s := newRawServer(t, func(c net.Conn, _ int64) { readRequest(bufio.NewReader(c)) })
 		_, x := send(newTestClient(t, nil), post("http://"+s.addr))
-		wantError(t, x, record.Error{Type: "ServerDisconnectedError", Message: "ServerDisconnectedError('Server disconnected')", Details: endedHint + ", or https:// if it speaks TLS"})
+		wantError(t, x, record.Error{Type: "ServerDisconnectedError",
+			Message: "ServerDisconnectedError('Server disconnected')",
+			Details: endedHint + ", or https:// if it speaks TLS"})
 		if s.conns.Load() != 1 || x.Resends != 0 || !strings.Contains(endedHint, "--connection-reuse-strategy never") {
 			t.Errorf("%d connections, resent %d", s.conns.Load(), x.Resends)
 		}
@@ -127,7 +131,9 @@ func TestNewConnectionIsNeverReplaced(t *testing.T) {
 		c := newTestClient(t, nil)
 		send(c, post("http://"+s.addr))
 		_, x := send(c, post("http://"+s.addr))
-		wantError(t, x, record.Error{Type: "ServerDisconnectedError", Message: "ServerDisconnectedError('Server disconnected')", Details: endedHint + ", or https:// if it speaks TLS"})
+		wantError(t, x, record.Error{Type: "ServerDisconnectedError",
+			Message: "ServerDisconnectedError('Server disconnected')",
+			Details: endedHint + ", or https:// if it speaks TLS"})
 		if s.conns.Load() != 2 || x.Resends != 1 {
 			t.Errorf("%d connections, resent %d", s.conns.Load(), x.Resends)
 		}
@@ -135,7 +141,8 @@ func TestNewConnectionIsNeverReplaced(t *testing.T) {
 }
 
 func TestRequestWhoseReplyHasBegunIsNotSentAgain(t *testing.T) {
-	for _, begun := range []string{"H", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n", text("200 OK", "text/plain", "xy")[:60]} {
+	for _, begun := range []string{"H", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
+		text("200 OK", "text/plain", "xy")[:60]} {
 		var got inbox
 		s := newRawServer(t, got.forgetful(func(c net.Conn, br *bufio.Reader) {
 			readRequest(br)
@@ -182,15 +189,18 @@ func TestLostTimeIsBlocked(t *testing.T) {
 		r := post(pipeURL)
 		r.KeepTrace = true
 		_, x := send(c, r)
-		if x.Err != nil || x.StartNS != begun+3*second || x.EndNS != x.StartNS+3*second || x.SentNS != x.StartNS+2*second {
+		if x.Err != nil || x.StartNS != begun+3*second || x.EndNS != x.StartNS+3*second ||
+			x.SentNS != x.StartNS+2*second {
 			t.Errorf("error %v; began %d, start %d, sent %d, end %d", x.Err, begun, x.StartNS, x.SentNS, x.EndNS)
 		}
 		want := Timing{Blocked: 3 * second, Connecting: 2 * second, Waiting: second, Duration: second,
-			BytesSent: x.Timing.BytesSent, ChunksSent: 1, BytesReceived: int64(len(text("200 OK", "text/plain", "x"))), ChunksReceived: 1}
+			BytesSent: x.Timing.BytesSent, ChunksSent: 1, BytesReceived: int64(len(text("200 OK", "text/plain", "x"))),
+			ChunksReceived: 1}
 		if d := cmp.Diff(want, x.Timing); d != "" {
 			t.Error(d)
 		}
-		if tr := x.Trace; tr.PoolWaitStartNS != c.clock.WallNS(begun) || tr.PoolWaitEndNS != c.clock.WallNS(x.StartNS) || tr.ConnectionReusedNS != 0 {
+		if tr := x.Trace; tr.PoolWaitStartNS != c.clock.WallNS(begun) ||
+			tr.PoolWaitEndNS != c.clock.WallNS(x.StartNS) || tr.ConnectionReusedNS != 0 {
 			t.Errorf("trace %+v", tr)
 		}
 	})
@@ -211,21 +221,23 @@ func TestResentRequestEndsFromOutside(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(o *Options) { o.Timeout = tt.timeout }, lostAfter(3*time.Second, time.Hour/100), func(t *testing.T, c *Client) {
-				send(c, &Request{Method: "POST", URL: pipeURL, CancelAfterNS: -1})
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				if tt.cut > 0 {
-					time.AfterFunc(time.Duration(tt.cut), cancel)
-				}
-				begun := c.clock.NowNS()
-				r := post(pipeURL)
-				r.CancelAfterNS = tt.after
-				x := c.Send(ctx, r, new(recorder))
-				if x.Err == nil || x.Err.Type != tt.want || x.EndNS-begun != tt.elapsed || x.CutOff != (tt.cut > 0) {
-					t.Errorf("error %+v after %d", x.Err, x.EndNS-begun)
-				}
-			})
+			bubble(t, func(o *Options) { o.Timeout = tt.timeout }, lostAfter(3*time.Second, time.Hour/100),
+				func(t *testing.T, c *Client) {
+					send(c, &Request{Method: "POST", URL: pipeURL, CancelAfterNS: -1})
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					if tt.cut > 0 {
+						time.AfterFunc(time.Duration(tt.cut), cancel)
+					}
+					begun := c.clock.NowNS()
+					r := post(pipeURL)
+					r.CancelAfterNS = tt.after
+					x := c.Send(ctx, r, new(recorder))
+					if x.Err == nil || x.Err.Type != tt.want || x.EndNS-begun != tt.elapsed ||
+						x.CutOff != (tt.cut > 0) {
+						t.Errorf("error %+v after %d", x.Err, x.EndNS-begun)
+					}
+				})
 		})
 	}
 }

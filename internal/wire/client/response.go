@@ -97,7 +97,8 @@ func (x *exchange) awaitReply(h *hop) error {
 	case err != nil:
 		return x.broken(h, typeResponse, readingHeaders, err, true)
 	case isTLS(first[0]) && x.conn.top == net.Conn(x.conn.wire):
-		return x.broken(h, typeResponse, readingHeaders, fmt.Errorf("the server answered in TLS: use https://%s", h.target.origin.hostPort()), false)
+		return x.broken(h, typeResponse, readingHeaders,
+			fmt.Errorf("the server answered in TLS: use https://%s", h.target.origin.hostPort()), false)
 	}
 	return nil
 }
@@ -215,7 +216,8 @@ func (x *exchange) receiveRefusal(h *hop, resp *http.Response, mediaType, charse
 	}
 	body := decode(text, charset)
 	x.keep(mediaType, false, body)
-	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more, retryAfter: retryAfter(resp)}
+	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more,
+		retryAfter: retryAfter(resp)}
 }
 
 // maxRetryAfter is the longest value of the header that is taken: a date has 29 characters.
@@ -329,7 +331,8 @@ func (x *exchange) keep(mediaType string, binary bool, body []byte) {
 	if at == 0 {
 		at = x.client.clock.NowNS() // the body is not whole
 	}
-	x.responses = append(x.responses, record.RawResponse{PerfNS: at, IsBinary: binary, ContentType: mediaType, Bytes: bytes.Clone(body)})
+	x.responses = append(x.responses,
+		record.RawResponse{PerfNS: at, IsBinary: binary, ContentType: mediaType, Bytes: bytes.Clone(body)})
 }
 
 func (x *exchange) keepEvent(ev *sse.Event, at int64) {

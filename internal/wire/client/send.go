@@ -10,7 +10,8 @@ import (
 	"aiperf/internal/wire/client/sse"
 )
 
-// Client sends requests over HTTP/1.1, or over HTTP/2 if it was told to. It is safe for concurrent use and keeps no cookies.
+// Client sends requests over HTTP/1.1, or over HTTP/2 if it was told to. It is safe for concurrent use and keeps no
+// cookies.
 type Client struct {
 	opts    Options
 	clock   *clock.Clock

@@ -137,10 +137,12 @@ func answer(reply string) func(net.Conn, int64) {
 }
 
 func text(status, contentType, body string) string {
-	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", status, contentType, len(body), body)
+	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", status, contentType,
+		len(body), body)
 }
 
-const sseHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n"
+const sseHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: " +
+	"chunked\r\n\r\n"
 
 func chunk(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
 
@@ -165,7 +167,8 @@ func newTestClient(t testing.TB, set func(*Options)) *Client {
 func post(url string) *Request {
 	return &Request{
 		Method: http.MethodPost, URL: url, Body: []byte(`{"a":1}`), CancelAfterNS: -1,
-		Headers: []record.Header{{Name: "User-Agent", Value: "aiperf/test"}, {Name: "Content-Type", Value: "application/json"}},
+		Headers: []record.Header{{Name: "User-Agent", Value: "aiperf/test"},
+			{Name: "Content-Type", Value: "application/json"}},
 	}
 }
 

@@ -140,7 +140,8 @@ func TestUserStampsLagAndSayByHowMuch(t *testing.T) {
 }
 
 func TestEventsReadTogetherAreMarked(t *testing.T) {
-	s := play(t, nil, false, chunk("data: second\n\n"), chunk("data: third\n\n"), chunk("data: fourth\n\n"), chunk("data: [DONE]\n\n"))
+	s := play(t, nil, false, chunk("data: second\n\n"), chunk("data: third\n\n"), chunk("data: fourth\n\n"),
+		chunk("data: [DONE]\n\n"))
 	if s.x.CoalescedReads != 1 || s.x.CoalescedEvents != 3 {
 		t.Errorf("%d reads, %d events; want 1 and 3", s.x.CoalescedReads, s.x.CoalescedEvents)
 	}
@@ -179,12 +180,15 @@ func TestKernelStampsKeepTheOrderOfThings(t *testing.T) {
 				before := x.AckNS
 				for _, at := range append(rec.stamps, x.LastResponseNS, x.EndNS, c.clock.NowNS()) {
 					if at < before {
-						t.Errorf("stamps go back: start %d, head %d, events %v, end %d", x.StartNS, x.AckNS, rec.stamps, x.EndNS)
+						t.Errorf("stamps go back: start %d, head %d, events %v, end %d", x.StartNS, x.AckNS, rec.stamps,
+							x.EndNS)
 						return
 					}
 					before = at
 				}
-				if x.AckNS < x.StartNS || x.SentNS < x.StartNS || x.SentNS > x.AckNS || x.Timing.Waiting == record.Absent || x.Timing.Waiting < 0 || x.Timing.Sending < 0 || x.ReadLagNS < 0 {
+				if x.AckNS < x.StartNS || x.SentNS < x.StartNS || x.SentNS > x.AckNS ||
+					x.Timing.Waiting == record.Absent || x.Timing.Waiting < 0 || x.Timing.Sending < 0 ||
+					x.ReadLagNS < 0 {
 					t.Errorf("start %d, head %d, %+v, %+v", x.StartNS, x.AckNS, x.Timing, x.Arrival)
 					return
 				}
@@ -195,7 +199,8 @@ func TestKernelStampsKeepTheOrderOfThings(t *testing.T) {
 }
 
 func TestTrapReplyBeforeTheWriteReturned(t *testing.T) {
-	s := stamps{sendStart: 100, headersSent: 300, sendEnd: 300, headersReceived: 250, receiveStart: 250, receiveEnd: 260}
+	s := stamps{sendStart: 100, headersSent: 300, sendEnd: 300, headersReceived: 250, receiveStart: 250,
+		receiveEnd: 260}
 	s.answered()
 	if got := s.timing(); got.Sending != 150 || got.Waiting != 0 || s.headersSent != 250 {
 		t.Errorf("sending %d, waiting %d, headers sent %d; want 150, 0, 250", got.Sending, got.Waiting, s.headersSent)
@@ -314,7 +319,8 @@ func TestReadErrorsAreThoseOfThePlainSocket(t *testing.T) {
 		_ = c.(*net.TCPConn).SetLinger(0)
 	}
 	silent := func(c net.Conn, _ int64) { _, _ = io.Copy(io.Discard, c) }
-	for name, serve := range map[string]func(net.Conn, int64){"reset": reset, "end": func(c net.Conn, _ int64) { _, _, _ = readRequest(bufio.NewReader(c)) }} {
+	for name, serve := range map[string]func(net.Conn, int64){"reset": reset,
+		"end": func(c net.Conn, _ int64) { _, _, _ = readRequest(bufio.NewReader(c)) }} {
 		s := newRawServer(t, serve)
 		var texts []string
 		for _, plain := range []bool{false, true} {

@@ -67,8 +67,10 @@ func TestTLS(t *testing.T) {
 		{"trusted", func(o *Options) { o.RootCAs = roots }, secured(cert, reply), ""},
 		{"not verified", func(o *Options) { o.SSLVerify = false }, secured(cert, reply), ""},
 		{"not trusted", nil, secured(cert, reply), "ClientConnectorCertificateError"},
-		{"not TLS", nil, func(c net.Conn, _ int64) { _, _ = io.WriteString(c, "hello, this is no TLS\n") }, "ClientConnectorSSLError"},
-		{"closed in the handshake", nil, func(c net.Conn, _ int64) { _, _ = c.Read(make([]byte, 4096)) }, "ClientConnectorSSLError"},
+		{"not TLS", nil, func(c net.Conn, _ int64) { _, _ = io.WriteString(c, "hello, this is no TLS\n") },
+			"ClientConnectorSSLError"},
+		{"closed in the handshake", nil, func(c net.Conn, _ int64) { _, _ = c.Read(make([]byte, 4096)) },
+			"ClientConnectorSSLError"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +83,8 @@ func TestTLS(t *testing.T) {
 				switch {
 				case tt.typ == "" && (x.Err != nil || len(rec.events) != 1 || x.Timing.BytesSent <= int64(len(r.Body))):
 					t.Errorf("error %v, events %v", x.Err, rec.events)
-				case tt.typ != "" && (x.Err == nil || x.Err.Type != tt.typ || !strings.HasPrefix(x.Err.Message, "Cannot connect to host "+s.addr+" [")):
+				case tt.typ != "" && (x.Err == nil || x.Err.Type != tt.typ ||
+					!strings.HasPrefix(x.Err.Message, "Cannot connect to host "+s.addr+" [")):
 					t.Errorf("error %+v, want %s", x.Err, tt.typ)
 				}
 			}
@@ -134,10 +137,12 @@ func TestProxies(t *testing.T) {
 	if rec, x := send(c, post("https://"+secure.addr+"/x")); x.Err != nil || rec.body != "secure" {
 		t.Errorf("secure: error %v, body %q", x.Err, rec.body)
 	}
-	if _, x := send(c, post("https://other.test/x")); x.Err == nil || x.Err.Message != "Cannot connect to host "+proxy.addr+" [proxy answered CONNECT with 403 Forbidden]" {
+	if _, x := send(c, post("https://other.test/x")); x.Err == nil ||
+		x.Err.Message != "Cannot connect to host "+proxy.addr+" [proxy answered CONNECT with 403 Forbidden]" {
 		t.Errorf("refused: error %+v", x.Err)
 	}
-	want := "POST http://plain.test/x?y HTTP/1.1 (u:p)\nCONNECT " + secure.addr + " HTTP/1.1 (u:p)\nCONNECT other.test:443 HTTP/1.1 (u:p)"
+	want := "POST http://plain.test/x?y HTTP/1.1 (u:p)\nCONNECT " + secure.addr +
+		" HTTP/1.1 (u:p)\nCONNECT other.test:443 HTTP/1.1 (u:p)"
 	if got := strings.Join(asked, "\n"); got != want {
 		t.Errorf("proxy was asked\n%s\nwant\n%s", got, want)
 	}
@@ -152,7 +157,8 @@ func TestMissingClientCertificate(t *testing.T) {
 		_, _ = io.Copy(io.Discard, c)
 	})
 	_, x := send(newTestClient(t, func(o *Options) { o.RootCAs = roots }), post("https://"+s.addr))
-	if x.Err == nil || x.Err.Type != "ClientConnectorSSLError" || !strings.Contains(x.Err.Message, "certificate required; --tls-client-cert and --tls-client-key") {
+	if x.Err == nil || x.Err.Type != "ClientConnectorSSLError" ||
+		!strings.Contains(x.Err.Message, "certificate required; --tls-client-cert and --tls-client-key") {
 		t.Errorf("%+v", x.Err)
 	}
 }
@@ -167,7 +173,8 @@ func TestCertificateOfAnotherName(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(s.addr)
 	_, x := send(c, post("https://elsewhere.test:"+port))
-	if x.Err == nil || x.Err.Type != "ClientConnectorCertificateError" || !strings.Contains(x.Err.Message, "--url must name the server") {
+	if x.Err == nil || x.Err.Type != "ClientConnectorCertificateError" ||
+		!strings.Contains(x.Err.Message, "--url must name the server") {
 		t.Errorf("%+v", x.Err)
 	}
 }

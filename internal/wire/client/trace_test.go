@@ -33,17 +33,20 @@ func TestTimingAndTraceOfNewAndReusedConnections(t *testing.T) {
 			time.Sleep(7 * time.Millisecond)
 			return []netip.Addr{netip.MustParseAddr("::ffff:10.0.0.7")}, nil
 		}
-		const sentText = "POST /x HTTP/1.1\r\nHost: server.test:81\r\nUser-Agent: aiperf/test\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}"
+		const sentText = "POST /x HTTP/1.1\r\nHost: server.test:81\r\nUser-Agent: aiperf/test\r\nContent-Type: " +
+			"application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}"
 		r := post("http://server.test:81/x")
 		r.KeepTrace = true
 		_, x := send(c, r)
 		want := Timing{DNSLookup: 7 * ms, Connecting: 5 * ms, Waiting: 40 * ms, Receiving: 20 * ms, Duration: 60 * ms,
-			BytesSent: int64(len(sentText)), ChunksSent: 1, BytesReceived: int64(len(strings.Join(steps, ""))), ChunksReceived: 2}
+			BytesSent: int64(len(sentText)), ChunksSent: 1, BytesReceived: int64(len(strings.Join(steps, ""))),
+			ChunksReceived: 2}
 		if d := cmp.Diff(want, x.Timing); d != "" {
 			t.Errorf("new connection: %s", d)
 		}
 		checkTrace(t, c, x)
-		if tr := x.Trace; tr.DNSCacheMissNS != tr.DNSStartNS || tr.DNSCacheHitNS != 0 || tr.ConnectionReusedNS != 0 || tr.PoolWaitStartNS != 0 {
+		if tr := x.Trace; tr.DNSCacheMissNS != tr.DNSStartNS || tr.DNSCacheHitNS != 0 || tr.ConnectionReusedNS != 0 ||
+			tr.PoolWaitStartNS != 0 {
 			t.Errorf("trace %+v", tr)
 		}
 
@@ -53,7 +56,8 @@ func TestTimingAndTraceOfNewAndReusedConnections(t *testing.T) {
 		if d := cmp.Diff(want, x.Timing); d != "" {
 			t.Errorf("reused connection: %s", d)
 		}
-		if tr := x.Trace; tr.ConnectionReusedNS != tr.RequestSendStartNS || tr.ConnectStartNS != 0 || tr.DNSStartNS != 0 {
+		if tr := x.Trace; tr.ConnectionReusedNS != tr.RequestSendStartNS || tr.ConnectStartNS != 0 ||
+			tr.DNSStartNS != 0 {
 			t.Errorf("trace %+v", tr)
 		}
 
@@ -103,7 +107,8 @@ func checkTrace(t *testing.T, c *Client, x Exchange) {
 	for _, h := range tr.RequestHeaders {
 		names = append(names, h.Name+"="+h.Value)
 	}
-	if got := strings.Join(names, " "); got != "Host=server.test:81 User-Agent=aiperf/test Content-Type=application/json Content-Length=7" {
+	if got := strings.Join(names, " "); got != "Host=server.test:81 User-Agent=aiperf/test "+
+		"Content-Type=application/json Content-Length=7" {
 		t.Errorf("request headers %s", got)
 	}
 }
@@ -116,12 +121,16 @@ func TestTimingZeroAndAbsent(t *testing.T) {
 		want Timing
 	}{
 		{"nothing happened", stamps{}, Timing{Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"pool wait not completed", stamps{poolStart: 5}, Timing{Blocked: no, Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"lookup not completed", stamps{dnsStart: 5}, Timing{DNSLookup: no, Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"connect not completed", stamps{connectStart: 5}, Timing{Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
+		{"pool wait not completed", stamps{poolStart: 5},
+			Timing{Blocked: no, Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
+		{"lookup not completed", stamps{dnsStart: 5},
+			Timing{DNSLookup: no, Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
+		{"connect not completed", stamps{connectStart: 5},
+			Timing{Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
 		{"no body", stamps{connectStart: 5, connectEnd: 7, sendStart: 8, sendEnd: 9},
 			Timing{Connecting: 2, Sending: 1, Waiting: no, Receiving: no, Duration: no}},
-		{"one chunk, reused", stamps{poolStart: 1, poolEnd: 4, reused: 5, sendStart: 8, sendEnd: 9, receiveStart: 12, receiveEnd: 12, chunksReceived: 1},
+		{"one chunk, reused", stamps{poolStart: 1, poolEnd: 4, reused: 5, sendStart: 8, sendEnd: 9, receiveStart: 12,
+			receiveEnd: 12, chunksReceived: 1},
 			Timing{Blocked: 3, Sending: 1, Waiting: 3, Duration: 4, Reused: 1, ChunksReceived: 1}},
 		{"reply before the request was written", stamps{reused: 5, sendStart: 8, receiveStart: 9, receiveEnd: 10},
 			Timing{Sending: no, Waiting: no, Receiving: 1, Duration: 2, Reused: 1}},
@@ -136,57 +145,59 @@ func TestTimingZeroAndAbsent(t *testing.T) {
 }
 
 func TestLookups(t *testing.T) {
-	bubble(t, func(o *Options) { o.DNSCacheTTL = 10 * time.Second }, slowly(0, text("200 OK", "text/plain", "x")), func(t *testing.T, c *Client) {
-		lookups := 0
-		c.dialer.resolver.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
-			lookups++
-			time.Sleep(time.Second)
-			return []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")}, nil
-		}
-		r := c.dialer.resolver
-		type answer struct {
-			addrs []netip.Addr
-			t     stamps
-			err   error
-		}
-		ask := func(ctx context.Context, out chan<- answer) {
-			var a answer
-			a.addrs, a.err = r.resolve(ctx, "h", &a.t)
-			out <- a
-		}
-		// The one who asks is cut off; the two who wait with it get an answer all the same.
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
-		defer cancel()
-		out := make(chan answer, 3)
-		r.lookup = cancellable(r.lookup)
-		go ask(ctx, out)
-		time.Sleep(time.Millisecond)
-		go ask(t.Context(), out)
-		go ask(t.Context(), out)
-		if a := <-out; a.err == nil || a.t.dnsEnd != 0 || a.t.dnsStart == 0 {
-			t.Errorf("cut off: %+v", a)
-		}
-		first, second := <-out, <-out
-		if first.err != nil || second.err != nil || lookups != 2 || first.addrs[0] == second.addrs[0] {
-			t.Errorf("%d lookups: %+v, %+v", lookups, first, second)
-		}
-		var hit stamps
-		if _, err := r.resolve(t.Context(), "h", &hit); err != nil || hit.dnsHit == 0 || hit.dnsStart != 0 || lookups != 2 {
-			t.Errorf("hit %+v, %d lookups", hit, lookups)
-		}
-		time.Sleep(11 * time.Second)
-		if _, err := r.resolve(t.Context(), "h", new(stamps)); err != nil || lookups != 3 {
-			t.Errorf("%d lookups after the life of the entry", lookups)
-		}
-		r.cache = false
-		time.Sleep(11 * time.Second)
-		for range 2 {
-			_, _ = r.resolve(t.Context(), "h", new(stamps))
-		}
-		if lookups != 5 {
-			t.Errorf("%d lookups without cache", lookups)
-		}
-	})
+	bubble(t, func(o *Options) { o.DNSCacheTTL = 10 * time.Second }, slowly(0, text("200 OK", "text/plain", "x")),
+		func(t *testing.T, c *Client) {
+			lookups := 0
+			c.dialer.resolver.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
+				lookups++
+				time.Sleep(time.Second)
+				return []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")}, nil
+			}
+			r := c.dialer.resolver
+			type answer struct {
+				addrs []netip.Addr
+				t     stamps
+				err   error
+			}
+			ask := func(ctx context.Context, out chan<- answer) {
+				var a answer
+				a.addrs, a.err = r.resolve(ctx, "h", &a.t)
+				out <- a
+			}
+			// The one who asks is cut off; the two who wait with it get an answer all the same.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			out := make(chan answer, 3)
+			r.lookup = cancellable(r.lookup)
+			go ask(ctx, out)
+			time.Sleep(time.Millisecond)
+			go ask(t.Context(), out)
+			go ask(t.Context(), out)
+			if a := <-out; a.err == nil || a.t.dnsEnd != 0 || a.t.dnsStart == 0 {
+				t.Errorf("cut off: %+v", a)
+			}
+			first, second := <-out, <-out
+			if first.err != nil || second.err != nil || lookups != 2 || first.addrs[0] == second.addrs[0] {
+				t.Errorf("%d lookups: %+v, %+v", lookups, first, second)
+			}
+			var hit stamps
+			if _, err := r.resolve(t.Context(), "h", &hit); err != nil || hit.dnsHit == 0 || hit.dnsStart != 0 ||
+				lookups != 2 {
+				t.Errorf("hit %+v, %d lookups", hit, lookups)
+			}
+			time.Sleep(11 * time.Second)
+			if _, err := r.resolve(t.Context(), "h", new(stamps)); err != nil || lookups != 3 {
+				t.Errorf("%d lookups after the life of the entry", lookups)
+			}
+			r.cache = false
+			time.Sleep(11 * time.Second)
+			for range 2 {
+				_, _ = r.resolve(t.Context(), "h", new(stamps))
+			}
+			if lookups != 5 {
+				t.Errorf("%d lookups without cache", lookups)
+			}
+		})
 }
 
 type lookupFunc = func(context.Context, string, string) ([]netip.Addr, error)

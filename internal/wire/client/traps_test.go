@@ -9,14 +9,16 @@ import (
 )
 
 func TestTrapReplyBeforeTheCancellationIsASuccess(t *testing.T) {
-	bubble(t, nil, slowly(300*time.Millisecond, text("200 OK", "application/json", "{}")), func(t *testing.T, c *Client) {
-		r := post(pipeURL)
-		r.CancelAfterNS = second / 2
-		rec, x := send(c, r)
-		if x.Err != nil || x.CancelledNS != 0 || rec.body != "{}" || x.EndNS-x.StartNS != 300*ms {
-			t.Errorf("error %v, cancelled at %d, body %q after %d", x.Err, x.CancelledNS, rec.body, x.EndNS-x.StartNS)
-		}
-	})
+	bubble(t, nil, slowly(300*time.Millisecond, text("200 OK", "application/json", "{}")),
+		func(t *testing.T, c *Client) {
+			r := post(pipeURL)
+			r.CancelAfterNS = second / 2
+			rec, x := send(c, r)
+			if x.Err != nil || x.CancelledNS != 0 || rec.body != "{}" || x.EndNS-x.StartNS != 300*ms {
+				t.Errorf("error %v, cancelled at %d, body %q after %d", x.Err, x.CancelledNS, rec.body,
+					x.EndNS-x.StartNS)
+			}
+		})
 }
 
 // Only IPv4 addresses are asked for unless another family is chosen; the time to connect is part of the latency.
@@ -37,7 +39,8 @@ func TestTrapConnectingIsInTheLatencyAndUsesIPv4(t *testing.T) {
 		if family != "ip4" || dialled != "10.0.0.7:81" {
 			t.Errorf("looked up in %s, dialled %s", family, dialled)
 		}
-		if x.Err != nil || x.EndNS-x.StartNS != 4*second || x.LastResponseNS-x.StartNS != 4*second || x.Timing.Connecting != 3*second {
+		if x.Err != nil || x.EndNS-x.StartNS != 4*second || x.LastResponseNS-x.StartNS != 4*second ||
+			x.Timing.Connecting != 3*second {
 			t.Errorf("error %v, latency %d, connecting %d", x.Err, x.EndNS-x.StartNS, x.Timing.Connecting)
 		}
 	})

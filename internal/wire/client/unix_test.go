@@ -53,7 +53,8 @@ func TestUnixSocket(t *testing.T) {
 		t.Errorf("%d connections", conns.Load())
 	}
 	gone := newTestClient(t, func(o *Options) { o.UnixSocket = path + "-gone" })
-	if _, x := send(gone, post("http://h/x")); x.Err == nil || x.Err.Type != "ClientConnectorError" || !strings.Contains(x.Err.Message, "Unix socket "+path+"-gone") {
+	if _, x := send(gone, post("http://h/x")); x.Err == nil || x.Err.Type != "ClientConnectorError" ||
+		!strings.Contains(x.Err.Message, "Unix socket "+path+"-gone") {
 		t.Errorf("no socket: %+v", x.Err)
 	}
 }
@@ -62,7 +63,8 @@ func TestClientCertificates(t *testing.T) {
 	cert, roots := certificate(t)
 	own, authority := certificate(t)
 	serve := func(c net.Conn, n int64) {
-		tc := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: authority, ClientAuth: tls.RequireAndVerifyClientCert})
+		tc := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: authority,
+			ClientAuth: tls.RequireAndVerifyClientCert})
 		answer(text("200 OK", "application/json", "{}"))(tc, n)
 		tc.Close()
 	}

@@ -75,7 +75,8 @@ func (o *Options) send(ctx context.Context, r *client.Request, limit time.Durati
 	ex := o.Sender.Send(ctx, r, sink)
 	switch {
 	case ex.CutOff:
-		return reply{cut: true, err: &record.Error{Type: "TimeoutError", Message: fmt.Sprintf("no answer within %s", limit)}}
+		return reply{cut: true, err: &record.Error{Type: "TimeoutError",
+			Message: fmt.Sprintf("no answer within %s", limit)}}
 	case ex.Err == nil:
 		return reply{status: ex.Status, body: sink.text}
 	case ex.Status >= 300 && ex.Err.HasCode && ex.Err.Code == ex.Status:

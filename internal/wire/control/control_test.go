@@ -74,22 +74,37 @@ func TestWaitingForAServer(t *testing.T) {
 		fault   string
 	}{
 		{"ready at once", Inference, map[string][]string{infer: {"200 {}"}}, []string{infer}, 0, ""},
-		{"a server that comes up", Inference, map[string][]string{infer: {"503 starting", "500", "200"}}, []string{infer, infer, infer}, 10 * time.Second, ""},
-		{"a request that is refused for its content shows a server that works", Inference, map[string][]string{infer: {"400 bad"}}, []string{infer}, 0, ""},
+		{"a server that comes up", Inference, map[string][]string{infer: {"503 starting", "500", "200"}},
+			[]string{infer, infer, infer}, 10 * time.Second, ""},
+		{"a request that is refused for its content shows a server that works", Inference,
+			map[string][]string{infer: {"400 bad"}}, []string{infer}, 0, ""},
 		{"too many requests is an answer", Inference, map[string][]string{infer: {"429"}}, []string{infer}, 0, ""},
-		{"refused credentials end the wait", Inference, map[string][]string{infer: {"503", "401 no"}}, []string{infer, infer}, 5 * time.Second, "credentials are refused"},
-		{"a missing path is asked for to the end and named", Inference, map[string][]string{infer: {"404"}}, slices.Repeat([]string{infer}, 5), 20 * time.Second, "/v1/chat/completions answers 404"},
-		{"nobody there", Inference, map[string][]string{}, slices.Repeat([]string{infer}, 5), 20 * time.Second, "Cannot connect"},
-		{"a server that never answers", Inference, map[string][]string{infer: {"hang"}}, []string{infer}, 20 * time.Second, "no answer within"},
-		{"the last answer is named, not that the last question had no time left", Inference, map[string][]string{infer: {"503", "404", "hang"}}, []string{infer, infer, infer}, 20 * time.Second, "/v1/chat/completions answers 404"},
+		{"refused credentials end the wait", Inference, map[string][]string{infer: {"503", "401 no"}},
+			[]string{infer, infer}, 5 * time.Second, "credentials are refused"},
+		{"a missing path is asked for to the end and named", Inference, map[string][]string{infer: {"404"}},
+			slices.Repeat([]string{infer}, 5), 20 * time.Second, "/v1/chat/completions answers 404"},
+		{"nobody there", Inference, map[string][]string{}, slices.Repeat([]string{infer}, 5), 20 * time.Second,
+			"Cannot connect"},
+		{"a server that never answers", Inference, map[string][]string{infer: {"hang"}}, []string{infer},
+			20 * time.Second, "no answer within"},
+		{"the last answer is named, not that the last question had no time left", Inference,
+			map[string][]string{infer: {"503", "404", "hang"}}, []string{infer, infer, infer}, 20 * time.Second,
+			"/v1/chat/completions answers 404"},
 		{"the model is listed", Models, map[string][]string{models: {list}}, []string{models}, 0, ""},
-		{"the model is listed later", Models, map[string][]string{models: {`200 {"data":[]}`, list}}, []string{models, models}, 5 * time.Second, ""},
-		{"another model is listed", Models, map[string][]string{models: {`200 {"data":[{"id":"x"}]}`}}, slices.Repeat([]string{models}, 5), 20 * time.Second, "does not list the model m but x"},
-		{"no list: a request instead", Models, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0, ""},
-		{"no list of this shape", Models, map[string][]string{models: {"200 hello"}}, slices.Repeat([]string{models}, 5), 20 * time.Second, "no list of models"},
-		{"both in turn", Both, map[string][]string{models: {"503", list}, infer: {"503", "200"}}, []string{models, models, infer, infer}, 10 * time.Second, ""},
-		{"both with no list", Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0, ""},
-		{"a list that is forbidden", Models, map[string][]string{models: {"403"}}, []string{models}, 0, "credentials are refused"},
+		{"the model is listed later", Models, map[string][]string{models: {`200 {"data":[]}`, list}},
+			[]string{models, models}, 5 * time.Second, ""},
+		{"another model is listed", Models, map[string][]string{models: {`200 {"data":[{"id":"x"}]}`}},
+			slices.Repeat([]string{models}, 5), 20 * time.Second, "does not list the model m but x"},
+		{"no list: a request instead", Models, map[string][]string{models: {"404"}, infer: {"200"}},
+			[]string{models, infer}, 0, ""},
+		{"no list of this shape", Models, map[string][]string{models: {"200 hello"}},
+			slices.Repeat([]string{models}, 5), 20 * time.Second, "no list of models"},
+		{"both in turn", Both, map[string][]string{models: {"503", list}, infer: {"503", "200"}},
+			[]string{models, models, infer, infer}, 10 * time.Second, ""},
+		{"both with no list", Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0,
+			""},
+		{"a list that is forbidden", Models, map[string][]string{models: {"403"}}, []string{models}, 0,
+			"credentials are refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -129,8 +144,9 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 
 func TestMessagesHoldNoPassword(t *testing.T) {
 	s := &script{replies: map[string][]string{}}
-	err := options(s).WaitReady(t.Context(), Readiness{Mode: Models, Timeout: time.Nanosecond, Interval: time.Nanosecond,
-		Bases: []string{"http://joe:pw@h:1"}, Inference: []string{""}})
+	err := options(s).WaitReady(t.Context(),
+		Readiness{Mode: Models, Timeout: time.Nanosecond, Interval: time.Nanosecond,
+			Bases: []string{"http://joe:pw@h:1"}, Inference: []string{""}})
 	if err == nil || strings.Contains(err.Error(), "pw") {
 		t.Errorf("error %v", err)
 	}
@@ -145,16 +161,20 @@ func TestTrapCacheResetIsRetriedOnlyWhileTheServerIsBusy(t *testing.T) {
 		fault   string
 	}{
 		{"done", []string{"200"}, []time.Duration{0}, ""},
-		{"busy, then done", []string{"409", "423", "429", "503", "503", "200"}, []time.Duration{0, 1, 3, 7, 15, 23}, ""},
+		{"busy, then done", []string{"409", "423", "429", "503", "503", "200"}, []time.Duration{0, 1, 3, 7, 15, 23},
+			""},
 		{"not there", []string{"404"}, []time.Duration{0}, "404 Not Found"},
 		{"broken", []string{"500 oops"}, []time.Duration{0}, "oops"},
-		{"busy for ever: 55 + 8 would be too late", []string{"503"}, []time.Duration{0, 1, 3, 7, 15, 23, 31, 39, 47, 55}, "within 1m0s"},
+		{"busy for ever: 55 + 8 would be too late", []string{"503"},
+			[]time.Duration{0, 1, 3, 7, 15, 23, 31, 39, 47, 55}, "within 1m0s"},
 		{"no answer", []string{"hang"}, []time.Duration{0}, "no answer within 30s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{replies: map[string][]string{at: c.replies}}
-				err := options(s).ResetCache(t.Context(), Hook{Origins: []string{"http://h:1"}, Path: "/reset_prefix_cache", Timeout: 30 * time.Second, Retry: time.Minute})
+				err := options(s).ResetCache(t.Context(),
+					Hook{Origins: []string{"http://h:1"}, Path: "/reset_prefix_cache", Timeout: 30 * time.Second,
+						Retry: time.Minute})
 				if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("error %v, want %q", err, c.fault)
 				}
@@ -176,21 +196,27 @@ func TestTrapProfilersThatStartedAreStoppedInReverse(t *testing.T) {
 		"POST http://a/stop": {"200"}, "POST http://b/stop": {"500"},
 	}}
 	origins := []string{"http://a", "http://b", "http://c", "http://d"}
-	start, stop := Hook{Origins: origins, Path: "/start", Timeout: time.Second}, Hook{Origins: origins, Path: "/stop", Timeout: time.Second}
+	start, stop := Hook{Origins: origins, Path: "/start", Timeout: time.Second},
+		Hook{Origins: origins, Path: "/stop", Timeout: time.Second}
 	err := options(s).StartProfiler(t.Context(), start, stop)
-	if err == nil || !strings.Contains(err.Error(), "POST http://c/start: 500") || !strings.Contains(err.Error(), "no device") {
+	if err == nil || !strings.Contains(err.Error(), "POST http://c/start: 500") ||
+		!strings.Contains(err.Error(), "no device") {
 		t.Errorf("error %v", err)
 	}
-	want := []string{"POST http://a/start", "POST http://b/start", "POST http://c/start", "POST http://b/stop", "POST http://a/stop"}
+	want := []string{"POST http://a/start", "POST http://b/start", "POST http://c/start", "POST http://b/stop",
+		"POST http://a/stop"}
 	if !slices.Equal(s.asked, want) {
 		t.Errorf("asked %q, want %q", s.asked, want)
 	}
 }
 
 func TestStoppingTriesAllAndReportsAll(t *testing.T) {
-	s := &script{replies: map[string][]string{"POST http://a/stop": {"500"}, "POST http://b/stop": {"200"}, "POST http://c/stop": {"404"}}}
-	err := options(s).StopProfiler(t.Context(), Hook{Origins: []string{"http://a", "http://b", "http://c"}, Path: "/stop", Timeout: time.Second})
-	if err == nil || !strings.Contains(err.Error(), "http://a/stop") || !strings.Contains(err.Error(), "http://c/stop") || len(s.asked) != 3 {
+	s := &script{replies: map[string][]string{"POST http://a/stop": {"500"}, "POST http://b/stop": {"200"},
+		"POST http://c/stop": {"404"}}}
+	err := options(s).StopProfiler(t.Context(),
+		Hook{Origins: []string{"http://a", "http://b", "http://c"}, Path: "/stop", Timeout: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "http://a/stop") ||
+		!strings.Contains(err.Error(), "http://c/stop") || len(s.asked) != 3 {
 		t.Errorf("error %v, asked %q", err, s.asked)
 	}
 }

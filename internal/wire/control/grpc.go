@@ -17,15 +17,18 @@ func (w *waiting) saysReady(ctx context.Context, left time.Duration) (verdict, s
 		if v != isReady {
 			break
 		}
-		v, why = w.isReady(ctx, oip.ModelReady, oip.AppendModelReady(nil, model), left-time.Since(begun), "the server says that the model "+model+" is not ready")
+		v, why = w.isReady(ctx, oip.ModelReady, oip.AppendModelReady(nil, model), left-time.Since(begun),
+			"the server says that the model "+model+" is not ready")
 	}
 	return v, why
 }
 
 // isReady asks one question; not is what a plain no means.
-func (w *waiting) isReady(ctx context.Context, call string, message []byte, left time.Duration, not string) (verdict, string) {
+func (w *waiting) isReady(ctx context.Context, call string, message []byte, left time.Duration, not string) (verdict,
+	string) {
 	address := w.origin + call
-	got := w.send(ctx, &client.Request{URL: address, Headers: w.Headers(false, ""), Body: message}, min(left, listLimit))
+	got := w.send(ctx, &client.Request{URL: address, Headers: w.Headers(false, ""), Body: message},
+		min(left, listLimit))
 	switch {
 	case got.err == nil && got.status == http.StatusNotImplemented:
 		return noList, ""

@@ -27,7 +27,8 @@ func (c *calls) Send(_ context.Context, r *client.Request, sink client.Sink) cli
 	c.asked = append(c.asked, call)
 	list := c.replies[call]
 	if len(list) == 0 {
-		return client.Exchange{Status: 501, Err: &record.Error{Code: 501, HasCode: true, Type: "UNIMPLEMENTED", Message: "no such call"}}
+		return client.Exchange{Status: 501,
+			Err: &record.Error{Code: 501, HasCode: true, Type: "UNIMPLEMENTED", Message: "no such call"}}
 	}
 	if len(list) > 1 {
 		c.replies[call] = list[1:]
@@ -39,7 +40,8 @@ func (c *calls) Send(_ context.Context, r *client.Request, sink client.Sink) cli
 	case "UNAUTHENTICATED":
 		return client.Exchange{Status: 401, Err: &record.Error{Code: 401, HasCode: true, Type: list[0], Message: "no"}}
 	}
-	return client.Exchange{Status: 503, Err: &record.Error{Code: 503, HasCode: true, Type: "UNAVAILABLE", Message: list[0]}}
+	return client.Exchange{Status: 503,
+		Err: &record.Error{Code: 503, HasCode: true, Type: "UNAVAILABLE", Message: list[0]}}
 }
 
 func TestWaitingForAServerOverGRPC(t *testing.T) {
@@ -51,15 +53,22 @@ func TestWaitingForAServerOverGRPC(t *testing.T) {
 		after   time.Duration
 		fault   string
 	}{
-		{"ready at once", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"}}, []string{"ServerReady", "ModelReady m"}, 0, ""},
-		{"a server that comes up", Models, map[string][]string{"ServerReady": {"starting", "not", "ready"}, "ModelReady m": {"ready"}},
+		{"ready at once", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"}},
+			[]string{"ServerReady", "ModelReady m"}, 0, ""},
+		{"a server that comes up", Models,
+			map[string][]string{"ServerReady": {"starting", "not", "ready"}, "ModelReady m": {"ready"}},
 			[]string{"ServerReady", "ServerReady", "ServerReady", "ModelReady m"}, 10 * time.Second, ""},
-		{"a model that comes later", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not", "ready"}},
+		{"a model that comes later", Models,
+			map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not", "ready"}},
 			[]string{"ServerReady", "ModelReady m", "ServerReady", "ModelReady m"}, 5 * time.Second, ""},
-		{"a model that never comes", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not"}}, nil, 20 * time.Second, "the model m is not ready"},
-		{"no such calls: a request instead", Models, map[string][]string{"ModelInfer": {"ready"}}, []string{"ServerReady", "ModelInfer"}, 0, ""},
-		{"refused credentials", Models, map[string][]string{"ServerReady": {"UNAUTHENTICATED"}}, []string{"ServerReady"}, 0, "credentials are refused"},
-		{"both", Both, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"}, "ModelInfer": {"loading", "ready"}},
+		{"a model that never comes", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not"}},
+			nil, 20 * time.Second, "the model m is not ready"},
+		{"no such calls: a request instead", Models, map[string][]string{"ModelInfer": {"ready"}},
+			[]string{"ServerReady", "ModelInfer"}, 0, ""},
+		{"refused credentials", Models, map[string][]string{"ServerReady": {"UNAUTHENTICATED"}},
+			[]string{"ServerReady"}, 0, "credentials are refused"},
+		{"both", Both, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"},
+			"ModelInfer": {"loading", "ready"}},
 			[]string{"ServerReady", "ModelReady m", "ModelInfer", "ModelInfer"}, 5 * time.Second, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,7 +78,8 @@ func TestWaitingForAServerOverGRPC(t *testing.T) {
 				begun := time.Now()
 				err := o.WaitReady(t.Context(), Readiness{
 					Mode: c.mode, Timeout: 20 * time.Second, Interval: 5 * time.Second, GRPC: true,
-					Bases: []string{"grpc://h:1"}, Inference: []string{"grpc://h:1" + oip.ModelInfer}, Models: []string{"m"}, Probes: []Probe{{Model: "m"}},
+					Bases: []string{"grpc://h:1"}, Inference: []string{"grpc://h:1" + oip.ModelInfer},
+					Models: []string{"m"}, Probes: []Probe{{Model: "m"}},
 				})
 				if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("error %v, want %q", err, c.fault)

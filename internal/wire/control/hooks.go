@@ -25,7 +25,8 @@ const jsonType = "application/json"
 
 // post asks one origin once.
 func (o Options) post(ctx context.Context, origin, path string, limit time.Duration) reply {
-	return o.send(ctx, &client.Request{Method: http.MethodPost, URL: origin + path, Headers: o.Headers(false, jsonType)}, limit)
+	return o.send(ctx, &client.Request{Method: http.MethodPost, URL: origin + path,
+		Headers: o.Headers(false, jsonType)}, limit)
 }
 
 func failed(what, origin, path string, r *reply) error {
@@ -69,7 +70,8 @@ func (o Options) reset(ctx context.Context, origin string, h Hook) error {
 		case !time.Now().Add(wait).Before(deadline):
 			return failed(fmt.Sprintf("the prefix cache could not be reset within %s", h.Retry), origin, h.Path, &got)
 		}
-		o.log("%s is busy (%d); the reset of its prefix cache is asked for again in %s", shown(origin), got.status, wait)
+		o.log("%s is busy (%d); the reset of its prefix cache is asked for again in %s", shown(origin), got.status,
+			wait)
 		if !pause(ctx, wait) {
 			return ctx.Err()
 		}

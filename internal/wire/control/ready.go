@@ -113,7 +113,10 @@ func (w *waiting) server(ctx context.Context) error {
 	}
 	for i := range w.r.Probes {
 		p := &w.r.Probes[i]
-		if _, err := w.until(ctx, func(ctx context.Context, limit time.Duration) (verdict, string) { return w.probed(ctx, p, limit) }); err != nil {
+		if _, err := w.until(ctx, func(ctx context.Context, limit time.Duration) (verdict,
+			string) {
+			return w.probed(ctx, p, limit)
+		}); err != nil {
 			return err
 		}
 	}
@@ -121,7 +124,8 @@ func (w *waiting) server(ctx context.Context) error {
 }
 
 // until asks until the answer is more than "not yet", or the time is over.
-func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Duration) (verdict, string)) (verdict, error) {
+func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Duration) (verdict, string)) (verdict,
+	error) {
 	told, lastCall := "", false
 	w.answer = ""
 	for {
@@ -156,7 +160,8 @@ func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Dura
 			if w.answer != "" {
 				why = w.answer // not that the last question had no time left
 			}
-			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or see to the server",
+			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or see "+
+				"to the server",
 				shown(w.origin), w.r.Timeout, why)
 		case left <= next:
 			// The last question leaves some time for its answer.
@@ -198,7 +203,8 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // listed asks for the list of models.
 func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, string) {
 	address := w.origin + "/v1/models"
-	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: w.Headers(false, "")}, min(left, listLimit))
+	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: w.Headers(false, "")},
+		min(left, listLimit))
 	w.cut = got.cut && left < listLimit
 	switch {
 	case got.err == nil && got.status == http.StatusNotFound:
@@ -213,7 +219,8 @@ func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, stri
 	known := models.names()
 	for _, name := range w.r.Models {
 		if !slices.Contains(known, name) {
-			return notYet, fmt.Sprintf("%s does not list the model %s but %s", shown(address), name, shorten(orNone(known), 200))
+			return notYet, fmt.Sprintf("%s does not list the model %s but %s", shown(address), name,
+				shorten(orNone(known), 200))
 		}
 	}
 	return isReady, ""
@@ -228,7 +235,8 @@ func orNone(names []string) string {
 
 // probed sends the minimal request.
 func (w *waiting) probed(ctx context.Context, p *Probe, left time.Duration) (verdict, string) {
-	got := w.send(ctx, &client.Request{Method: http.MethodPost, URL: w.inference, Headers: w.Headers(p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
+	got := w.send(ctx, &client.Request{Method: http.MethodPost, URL: w.inference,
+		Headers: w.Headers(p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
 	w.cut = got.cut && left < probeLimit
 	v, why := judge(&got, w.inference)
 	if why != "" && len(w.r.Probes) > 1 {

@@ -55,7 +55,8 @@ func TestWholeReplies(t *testing.T) {
 		body     string
 		want     string
 	}{
-		{"embeddings", Options{}, `{"object":"list","data":[` + embedding + `],"usage":{"prompt_tokens":3,"total_tokens":3}}`, "at=[10] usage=prompt=3 total=3"},
+		{"embeddings", Options{}, `{"object":"list","data":[` + embedding +
+			`],"usage":{"prompt_tokens":3,"total_tokens":3}}`, "at=[10] usage=prompt=3 total=3"},
 		{"embeddings", Options{}, `{"data":[{"object":"embedding","embedding":"AAAA"}]}`, "at=[10]"},
 		{"embeddings", Options{}, `{"data":[]}`, ""},
 		{"embeddings", Options{}, `{}`, ""},
@@ -69,11 +70,13 @@ func TestWholeReplies(t *testing.T) {
 		{"hf_tei_rankings", Options{}, `[{"index":1,"score":0.5}]`, "at=[10]"},
 		{"hf_tei_rankings", Options{}, `{"results":[{"index":1,"score":0.5}]}`, "at=[10]"},
 		{"hf_tei_rankings", Options{}, `[]`, ""},
-		{"nim_rankings", Options{}, `{"rankings":[{"index":1,"logit":0.5}],"usage":{"prompt_tokens":4}}`, "at=[10] usage=prompt=4"},
+		{"nim_rankings", Options{}, `{"rankings":[{"index":1,"logit":0.5}],"usage":{"prompt_tokens":4}}`,
+			"at=[10] usage=prompt=4"},
 		{"nim_rankings", Options{}, `{"rankings":[3]}`, "err=0/ValueError/Received invalid list in response: [3]"},
 		{"huggingface_generate", Options{}, `{"generated_text":"a"}`, "out=a at=[10]"},
 		{"huggingface_generate", Options{}, `[{"generated_text":"a"},{"generated_text":"b"}]`, "out=a at=[10]"},
-		{"huggingface_generate", Options{}, `{"error":"overloaded","error_type":"overloaded_error"}`, "err=0/overloaded_error/overloaded"},
+		{"huggingface_generate", Options{}, `{"error":"overloaded","error_type":"overloaded_error"}`,
+			"err=0/overloaded_error/overloaded"},
 		{"responses", Options{}, `{"object":"response","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"R"}]},{"type":"message","content":[{"type":"output_text","text":"T"}]}],"usage":{"input_tokens":2,"output_tokens":3}}`,
 			"out=T think=R at=[10] usage=prompt=2 completion=3"},
 		{"responses", Options{}, `{"object":"response","output":[{"type":"function_call","name":"f","arguments":"{}"}]}`, "out=f{} at=[10]"},
@@ -84,13 +87,16 @@ func TestWholeReplies(t *testing.T) {
 			"out=T think=R at=[10] usage=prompt=2 completion=3"},
 		{"messages", Options{}, `{"type":"message","content":[{"type":"tool_use","id":"i","name":"f","input":{"a": 1}}]}`, `out=f{"a":1} at=[10]`},
 		{"messages", Options{}, `{"type":"message","content":[]}`, ""},
-		{"messages", Options{}, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "err=0/overloaded_error/Overloaded"},
+		{"messages", Options{}, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+			"err=0/overloaded_error/Overloaded"},
 		{"image_generation", Options{}, `{"created":1,"data":[{"b64_json":"x"},{"url":"u"},{}]}`, "at=[10] images=2"},
 		{"image_generation", Options{}, `{"b64_json":"x"}`, "at=[10] images=1"},
 		{"image_generation", Options{}, `{"created":1}`, "at=[10]"},
 		{"image_retrieval", Options{}, `{"data":[{"index":0}]}`, "at=[10]"},
 		{"image_retrieval", Options{}, `{"data":[]}`, ""},
-		{"audio_transcription", Options{}, `{"text":"hello","usage":{"type":"tokens","input_tokens":5,"output_tokens":1}}`, "out=hello at=[10] usage=prompt=5 completion=1"},
+		{"audio_transcription", Options{},
+			`{"text":"hello","usage":{"type":"tokens","input_tokens":5,"output_tokens":1}}`,
+			"out=hello at=[10] usage=prompt=5 completion=1"},
 		{"audio_transcription", Options{}, "1\n00:00 --> 00:01\nhello", "out=1\n00:00 --> 00:01\nhello at=[10]"},
 		{"audio_transcription", Options{}, `{"text":""}`, ""},
 		{"audio_transcription", Options{}, "42", "out=42 at=[10]"},
@@ -109,7 +115,8 @@ func TestWholeReplies(t *testing.T) {
 		{"raw", Options{}, `{"results":[{"score":1}]}`, "at=[10]"},
 		{"raw", Options{}, `{"text":1,"content":"","response":["a","b"]}`, "out=ab at=[10]"},
 		{"raw", Options{}, `{"text":["a",1],"result":"r"}`, "out=r at=[10]"},
-		{"raw", Options{}, `{"choices":[{"message":{"content":"c"}}],"usage":{"prompt_tokens":1}}`, "out=c at=[10] usage=prompt=1"},
+		{"raw", Options{}, `{"choices":[{"message":{"content":"c"}}],"usage":{"prompt_tokens":1}}`,
+			"out=c at=[10] usage=prompt=1"},
 		{"raw", Options{}, `{"choices":[{"delta":{"content":"c"}}]}`, "out=c at=[10]"},
 		{"raw", Options{}, `{"choices":[{"text":"c"}]}`, "out=c at=[10]"},
 		{"raw", Options{}, `{"other":"x"}`, ""},
@@ -131,9 +138,11 @@ func TestWholeReplies(t *testing.T) {
 // An expression that yields texts leads to nothing, so that the answer is looked for; one that yields an
 // embedding is one.
 func TestTrapResponseField(t *testing.T) {
-	for expression, want := range map[string]string{"choices[*].text": "out=a at=[10]", "data[0].embedding": "at=[10]"} {
+	for expression, want := range map[string]string{"choices[*].text": "out=a at=[10]",
+		"data[0].embedding": "at=[10]"} {
 		o := Options{Extra: extra("payload_template", `"{}"`, "response_field", `"`+expression+`"`)}
-		if got := told(answered(t, "template", o, `{"choices":[{"text":"a"},{"text":"b"}],"data":[{"embedding":[1,2]}]}`)); got != want {
+		if got := told(answered(t, "template", o,
+			`{"choices":[{"text":"a"},{"text":"b"}],"data":[{"embedding":[1,2]}]}`)); got != want {
 			t.Errorf("%s: %s, want %s", expression, got, want)
 		}
 	}
@@ -148,29 +157,37 @@ func TestStreams(t *testing.T) {
 		finished bool
 	}{
 		{"huggingface_generate", []string{`{"index":1,"token":{"id":1,"text":"a","special":false},"generated_text":null}`, `{"token":{"text":"b"},"generated_text":"ab","details":null}`}, "out=ab at=[10 20]", true},
-		{"huggingface_generate", []string{`{"token":{"text":"a"}}`, `{"error":"Request failed","error_type":"generation"}`}, "out=a at=[10] err=0/generation/Request failed", false},
+		{"huggingface_generate", []string{`{"token":{"text":"a"}}`,
+			`{"error":"Request failed","error_type":"generation"}`}, "out=a at=[10] err=0/generation/Request failed",
+			false},
 		{"messages", []string{
 			block("message_start", `"message":{"usage":{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":1}}`),
-			block("content_block_start", `"index":0,"content_block":{"type":"thinking","thinking":""}`), `{"type":"ping"}`,
+			block("content_block_start", `"index":0,"content_block":{"type":"thinking","thinking":""}`),
+			`{"type":"ping"}`,
 			block("content_block_delta", `"index":0,"delta":{"type":"thinking_delta","thinking":"R"}`),
 			block("content_block_delta", `"index":0,"delta":{"type":"signature_delta","signature":"s"}`),
 			block("content_block_delta", `"index":1,"delta":{"type":"text_delta","text":"T"}`),
 			block("content_block_start", `"index":2,"content_block":{"type":"tool_use","id":"i","name":"f","input":{}}`),
 			block("content_block_delta", `"index":2,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}`),
 			block("content_block_delta", `"index":2,"delta":{"type":"input_json_delta","partial_json":"1}"}`),
-			block("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}`), `{"type":"message_stop"}`,
+			block("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}`),
+			`{"type":"message_stop"}`,
 		}, `out=T{"a":1} think=R at=[40 60 80 90] usage=prompt=100 completion=7 read=90`, true},
-		{"messages", []string{block("error", `"error":{"type":"overloaded_error","message":"Overloaded"}`)}, "err=0/overloaded_error/Overloaded", false},
+		{"messages", []string{block("error", `"error":{"type":"overloaded_error","message":"Overloaded"}`)},
+			"err=0/overloaded_error/Overloaded", false},
 		{"responses", []string{
-			block("response.reasoning_text.delta", `"delta":"R"`), block("response.output_text.delta", `"output_index":1,"content_index":0,"delta":"T"`),
+			block("response.reasoning_text.delta", `"delta":"R"`),
+			block("response.output_text.delta", `"output_index":1,"content_index":0,"delta":"T"`),
 			block("response.function_call_arguments.delta", `"output_index":2,"delta":"{}"`),
 			block("response.output_text.done", `"output_index":3,"content_index":0,"text":"alone"`),
 			block("response.output_text.done", `"output_index":3,"content_index":1,"text":""`),
 			block("response.completed", `"response":{"id":"r","usage":{"input_tokens":1,"output_tokens":2}}`), "[DONE]",
 		}, "out=T{}alone think=R at=[10 20 30 40] usage=prompt=1 completion=2", true},
-		{"responses", []string{block("response.failed", `"response":{"error":{"code":"x","message":"m"}}`)}, "err=0/x/m", true},
+		{"responses", []string{block("response.failed", `"response":{"error":{"code":"x","message":"m"}}`)},
+			"err=0/x/m", true},
 		{"image_generation", []string{block("image_generation.partial_image", `"b64_json":"x","partial_image_index":0`),
-			block("image_generation.completed", `"b64_json":"x","usage":{"input_tokens":1,"output_tokens":2}`), "[DONE]"}, "at=[10 20] images=1 usage=prompt=1 completion=2", true},
+			block("image_generation.completed", `"b64_json":"x","usage":{"input_tokens":1,"output_tokens":2}`),
+			"[DONE]"}, "at=[10 20] images=1 usage=prompt=1 completion=2", true},
 		{"sglang_generate", []string{`{"output_ids":[5],"meta_info":{"prompt_tokens":4,"completion_tokens":1,"finish_reason":null}}`,
 			`{"output_ids":[6],"meta_info":{"prompt_tokens":4,"completion_tokens":2,"finish_reason":{"type":"length"}}}`, "[DONE]"}, "at=[10 20] ids=2 usage=prompt=4 completion=2", true},
 		{"solido_rag", []string{`{"content":"a"}`, `{"content":"b"}`}, "out=ab at=[10 20]", true},
@@ -178,7 +195,8 @@ func TestStreams(t *testing.T) {
 	} {
 		r := stream(t, c.endpoint, c.events...)
 		if got := told(r); got != c.want || r.Finished != c.finished {
-			t.Errorf("%s %s:\ngot  %s, finished %v\nwant %s, %v", c.endpoint, c.events, got, r.Finished, c.want, c.finished)
+			t.Errorf("%s %s:\ngot  %s, finished %v\nwant %s, %v", c.endpoint, c.events, got, r.Finished, c.want,
+				c.finished)
 		}
 	}
 }
@@ -187,7 +205,8 @@ func TestStreams(t *testing.T) {
 func TestTrapResponsesDone(t *testing.T) {
 	r := stream(t, "responses", `{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"Hel"}`,
 		`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"lo"}`,
-		`{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"Hello"}`, `{"type":"response.completed","response":{}}`)
+		`{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"Hello"}`,
+		`{"type":"response.completed","response":{}}`)
 	if string(r.Output) != "Hello" || !slices.Equal(r.ContentNS, []int64{10, 20, 30}) {
 		t.Errorf("output %q at %v", r.Output, r.ContentNS)
 	}
@@ -215,7 +234,8 @@ func TestTrapLimitsOfTheAPIs(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if got := string(encode(t, "messages", Options{}, turns(text("x"))).Bytes); !strings.Contains(got, `"max_tokens":1024`) {
+	if got := string(encode(t, "messages", Options{}, turns(text("x"))).Bytes); !strings.Contains(got,
+		`"max_tokens":1024`) {
 		t.Errorf("messages without a limit: %s", got)
 	}
 }
@@ -233,7 +253,8 @@ func TestItemsHaveOneType(t *testing.T) {
 // Where user inputs go, whether a model is sent and what a score is called differs.
 func TestTrapShapesOfTheAPIs(t *testing.T) {
 	ranking := func() *Context { return turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p")}) }
-	if got := string(encode(t, "huggingface_generate", Options{Extra: extra("a", "1")}, turns(text("x"))).Bytes); got != `{"inputs":"x","parameters":{"a":1}}` {
+	if got := string(encode(t, "huggingface_generate", Options{Extra: extra("a", "1")},
+		turns(text("x"))).Bytes); got != `{"inputs":"x","parameters":{"a":1}}` {
 		t.Error(got)
 	}
 	if got := string(encode(t, "hf_tei_rankings", Options{}, ranking()).Bytes); strings.Contains(got, "model") {
@@ -288,9 +309,11 @@ func TestRepliesAreRepeated(t *testing.T) {
 		{"messages", []string{`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"i","name":"f"}}`,
 			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\""}}`},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"i","name":"f","input":"{\"a\""}]}`},
-		{"messages", []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"T"}}`}, `{"role":"assistant","content":"T"}`},
+		{"messages", []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"T"}}`},
+			`{"role":"assistant","content":"T"}`},
 		{"messages", []string{`{"type":"ping"}`}, ""},
-		{"responses", []string{`{"type":"response.output_text.delta","delta":"T"}`}, `{"role":"assistant","content":"T","type":"message"}`},
+		{"responses", []string{`{"type":"response.output_text.delta","delta":"T"}`},
+			`{"role":"assistant","content":"T","type":"message"}`},
 		{"responses", []string{`{"type":"response.output_item.done","item":{"type":"reasoning","summary":[]}}`,
 			`{"type":"response.output_item.done","item":{"type":"message", "id":"m","content":[]}}`,
 			`{"type":"response.output_item.done","item":{"type":"function_call","name":"f"}}`},
@@ -317,10 +340,12 @@ func TestResponsesChain(t *testing.T) {
 			t.Errorf("%s: id %q, want %q", body, got, want)
 		}
 	}
-	if got := answered(t, "responses", Options{}, `{"object":"response","id":"r1","store":true,"output":[]}`).ID; got != "r1" {
+	if got := answered(t, "responses", Options{},
+		`{"object":"response","id":"r1","store":true,"output":[]}`).ID; got != "r1" {
 		t.Errorf("an echoed store is not heard: %q", got)
 	}
-	if got := answered(t, "responses", Options{Extra: extra("store", "false")}, `{"object":"response","id":"r1","store":true,"output":[]}`).ID; got != "" {
+	if got := answered(t, "responses", Options{Extra: extra("store", "false")},
+		`{"object":"response","id":"r1","store":true,"output":[]}`).ID; got != "" {
 		t.Errorf("chained although store is false: %q", got)
 	}
 	c := with(turns(text("a"), text("b")), "S", "U")
@@ -359,7 +384,8 @@ func TestVideoJobSteps(t *testing.T) {
 			"keep http://h/v1/videos/a%2Fb?k=v; http://h/v1/videos/a%2Fb?k=v 2s; keep over"},
 		{"no id", []string{`{"status":"queued"}`}, `500 VideoGenerationError No job ID returned: {"status":"queued"}`},
 		{"no JSON", []string{"oops"}, "500 VideoGenerationError Invalid JSON in the reply: oops"},
-		{"failed", []string{`{"id":"a"}`, `{"status":"failed","error":{"message":"why"}}`}, "keep http://h/v1/videos/a?k=v; 500 VideoGenerationError Video generation failed: why"},
+		{"failed", []string{`{"id":"a"}`, `{"status":"failed","error":{"message":"why"}}`},
+			"keep http://h/v1/videos/a?k=v; 500 VideoGenerationError Video generation failed: why"},
 	} {
 		j, url, got := job(Options{PollInterval: 2e9}), submit, []string{}
 		for _, r := range c.replies {
@@ -387,7 +413,8 @@ func TestVideoJobSteps(t *testing.T) {
 	}
 	j := job(Options{DownloadVideo: true})
 	j.Step(submit, []byte(`{"id":"a"}`))
-	if s := j.Step("x", []byte(`{"status":"completed"}`)); s.URL != "http://h/v1/videos/a/content?k=v" || !s.Discard || !s.Keep {
+	if s := j.Step("x", []byte(`{"status":"completed"}`)); s.URL != "http://h/v1/videos/a/content?k=v" || !s.Discard ||
+		!s.Keep {
 		t.Errorf("download: %+v", s)
 	}
 	if s := j.Step("x", []byte("\x00binary")); s.URL != "" || s.Err != nil {
@@ -404,7 +431,8 @@ func TestMediaOfBodies(t *testing.T) {
 		seconds  float64
 	}{
 		{"chat", &dataset.Turn{Texts: media("a"), Images: media(pngURI, jpegURI)}, 2, 0},
-		{"chat", &dataset.Turn{RawMessages: raw(`{"role":"user","content":[{"type":"image_url","image_url":{"url":""},"uuid":"u"}]}`)}, 1, 0},
+		{"chat", &dataset.Turn{RawMessages: raw(
+			`{"role":"user","content":[{"type":"image_url","image_url":{"url":""},"uuid":"u"}]}`)}, 1, 0},
 		{"messages", &dataset.Turn{Texts: media("image"), Images: media(pngURI)}, 1, 0},
 		{"responses", &dataset.Turn{Images: media(pngURI)}, 1, 0},
 		{"image_retrieval", &dataset.Turn{Images: media(pngURI, jpegURI)}, 2, 0},
@@ -440,7 +468,9 @@ func TestInputOfBodiesWithMedia(t *testing.T) {
 	if got, _ := encode(t, "template", o, turns(text("a b"))).input(); got != "a b" {
 		t.Errorf("a body of unknown form counts %q", got)
 	}
-	if _, ids := encode(t, "sglang_generate", Options{Encode: func(dst []int, _ string) []int { return append(dst, 1, 2, 3) }}, turns(text("x"))).input(); ids != 3 {
+	if _, ids := encode(t, "sglang_generate",
+		Options{Encode: func(dst []int, _ string) []int { return append(dst, 1, 2, 3) }},
+		turns(text("x"))).input(); ids != 3 {
 		t.Errorf("%d token ids", ids)
 	}
 }

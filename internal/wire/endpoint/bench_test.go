@@ -89,7 +89,9 @@ func BenchmarkStreamOfAThousandTokens(b *testing.B) {
 		word := string(jsonscan.AppendString(nil, w))
 		events = append(events, []byte(strings.Replace(string(benchChunk), `" hello"`, word, 1)))
 	}
-	events = append(events, []byte(`{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1000}}`), []byte("[DONE]"))
+	events = append(events, []byte(
+		`{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1000}}`),
+		[]byte("[DONE]"))
 	vocabulary := tokenizer.Builtin()
 	tokens := 0
 	b.ReportAllocs()

@@ -5,6 +5,7 @@ import "aiperf/internal/measure/metrics"
 // Capabilities sets in a configuration of metrics what replies of a type can tell.
 func Capabilities(d *Descriptor, c *metrics.Config) {
 	c.ProducesTokens, c.TokenizesInput = d.ProducesTokens, d.TokenizesInput
-	c.SupportsAudio, c.SupportsImage, c.SupportsVideo = d.SupportsAudio, d.SupportsImage || d.ProducesImages, d.SupportsVideo
+	c.SupportsAudio, c.SupportsImage, c.SupportsVideo = d.SupportsAudio, d.SupportsImage || d.ProducesImages,
+		d.SupportsVideo
 	c.ProducesVideo, c.ProducesImages = d.ProducesVideo, d.ProducesImages
 }

@@ -31,7 +31,8 @@ func (e *chat) Encode(c *Context) (*Body, error) {
 		return nil, valueError("The request has no current turn.")
 	}
 	current := c.Turns[len(c.Turns)-1].Turn
-	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(current.Extra), chunkUsage: e.options.ChunkUsage}
+	w := objectWriter{buf: make([]byte, 0, sizeHint(c)), over: e.over.with(current.Extra),
+		chunkUsage: e.options.ChunkUsage}
 	if w.key("messages") {
 		m := messageWriter{buf: w.buf, part: appendChatPart, alwaysParts: e.options.ForceContentParts, ids: true}
 		if err := m.write(c); err != nil {

@@ -142,7 +142,8 @@ func decoded(r *Reply) string {
 	if r.PeakMemoryMB != nil {
 		line("peak memory", *r.PeakMemoryMB)
 	}
-	for q, name := range []string{"prompt", "completion", "total", "reasoning", "cache read", "cache write", "cache miss"} {
+	for q, name := range []string{"prompt", "completion", "total", "reasoning", "cache read", "cache write",
+		"cache miss"} {
 		if n, ok := r.Usage.Value(Quantity(q)); ok {
 			line(name+" tokens", n)
 		}
@@ -161,7 +162,8 @@ func nextRequest(e Endpoint, c *Context, r *Reply) string {
 	if len(assistant) > 0 {
 		turns = append(turns, Turn{Assistant: assistant, AssistantID: r.ID})
 	}
-	body, err := e.Encode(&Context{Turns: append(turns, Turn{Turn: limited(text("Why?"), 9)}), RequestID: "r2", CorrelationID: "c"})
+	body, err := e.Encode(&Context{Turns: append(turns, Turn{Turn: limited(text("Why?"), 9)}), RequestID: "r2",
+		CorrelationID: "c"})
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -178,7 +180,8 @@ func TestGoldenConversations(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			f := openConversation(t, path)
 			e := f.endpoint(t)
-			seen[f.setting["type"]], streamed[f.setting["type"]] = true, streamed[f.setting["type"]] || f.setting["streaming"] == "true"
+			seen[f.setting["type"]], streamed[f.setting["type"]] = true, streamed[f.setting["type"]] ||
+				f.setting["streaming"] == "true"
 			c := &Context{Turns: []Turn{{Turn: f.turn()}}, RequestID: "r1", CorrelationID: "c"}
 			body, err := e.Encode(c)
 			if err != nil {
@@ -187,7 +190,8 @@ func TestGoldenConversations(t *testing.T) {
 			d := f.decode(e)
 			defer d.Release()
 			for _, s := range []struct{ name, got string }{
-				{"request", strings.ReplaceAll(string(body.Bytes), "\r\n", "\n") + "\n"}, {"decoded", decoded(d.Reply())}, {"next", nextRequest(e, c, d.Reply())},
+				{"request", strings.ReplaceAll(string(body.Bytes), "\r\n", "\n") + "\n"},
+				{"decoded", decoded(d.Reply())}, {"next", nextRequest(e, c, d.Reply())},
 			} {
 				if *update {
 					f.set(s.name, s.got)

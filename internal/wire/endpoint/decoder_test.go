@@ -26,7 +26,8 @@ func stream(t testing.TB, name string, events ...string) *Reply {
 }
 
 func delta(members string) string {
-	return `{"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{` + members + `},"finish_reason":null}]}`
+	return `{"id":"x","object":"chat.completion.chunk","choices":[{"index":0,"delta":{` + members +
+		`},"finish_reason":null}]}`
 }
 
 func TestDecodeStream(t *testing.T) {
@@ -43,57 +44,82 @@ func TestDecodeStream(t *testing.T) {
 		malformed   int
 	}{
 		{name: "text, usage chunk and [DONE]",
-			events: []string{delta(`"role":"assistant","content":""`), delta(`"content":"Hel"`), delta(`"content":"lo"`), usage, "[DONE]"},
+			events: []string{delta(`"role":"assistant","content":""`), delta(`"content":"Hel"`),
+				delta(`"content":"lo"`), usage, "[DONE]"},
 			output: "Hello", content: []int64{20, 30}, firstOutput: 20, finished: true},
 		{name: "finish reason",
 			events: []string{`{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}`},
 			output: "x", content: []int64{10}, firstOutput: 10, finished: true},
-		{name: "[DONE] is trimmed", events: []string{delta(`"content":"x"`), " [DONE]\n"}, output: "x", content: []int64{10}, firstOutput: 10, finished: true},
+		{name: "[DONE] is trimmed", events: []string{delta(`"content":"x"`), " [DONE]\n"}, output: "x",
+			content: []int64{10}, firstOutput: 10, finished: true},
 		{name: "reasoning_content then content",
 			events:    []string{delta(`"reasoning_content":"think"`), delta(`"content":"say"`)},
 			reasoning: "think", output: "say", content: []int64{10, 20}, firstOutput: 20},
-		{name: "reasoning under its other name", events: []string{delta(`"reasoning":"think","content":null`)}, reasoning: "think", content: []int64{10}},
+		{name: "reasoning under its other name", events: []string{delta(`"reasoning":"think","content":null`)},
+			reasoning: "think", content: []int64{10}},
 		{name: "tool calls count as output",
-			events: []string{delta(`"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]`),
-				delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]`), delta(`"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]`)},
+			events: []string{delta(
+				`"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]`),
+				delta(`"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]`),
+				delta(`"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]`)},
 			output: `f{"a":1}`, content: []int64{10, 20, 30}, firstOutput: 10},
 		{name: "tool text goes before the content of the same delta",
-			events: []string{delta(`"content":"C","tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]`)},
+			events: []string{delta(
+				`"content":"C","tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]`)},
 			output: "f{}C", content: []int64{10}, firstOutput: 10},
 		{name: "reasoning goes before tool calls",
 			events:    []string{delta(`"reasoning":"R","tool_calls":[{"index":0,"function":{"name":"f"}}]`)},
 			reasoning: "R", content: []int64{10}},
-		{name: "empty tool calls are nothing", events: []string{delta(`"tool_calls":[]`), delta(`"tool_calls":[{"index":0,"function":{"name":"","arguments":""}}]`), delta(`"tool_calls":null`)}},
-		{name: "older function_call", events: []string{delta(`"function_call":{"name":"f","arguments":"{}"}`)}, output: "f{}", content: []int64{10}, firstOutput: 10},
-		{name: "arguments as an object", events: []string{delta(`"tool_calls":[{"function":{"name":"f","arguments":{"a": 1}}}]`)}, output: `f{"a":1}`, content: []int64{10}, firstOutput: 10},
+		{name: "empty tool calls are nothing",
+			events: []string{delta(`"tool_calls":[]`),
+				delta(`"tool_calls":[{"index":0,"function":{"name":"","arguments":""}}]`), delta(`"tool_calls":null`)}},
+		{name: "older function_call", events: []string{delta(`"function_call":{"name":"f","arguments":"{}"}`)},
+			output: "f{}", content: []int64{10}, firstOutput: 10},
+		{name: "arguments as an object",
+			events: []string{delta(`"tool_calls":[{"function":{"name":"f","arguments":{"a": 1}}}]`)},
+			output: `f{"a":1}`, content: []int64{10}, firstOutput: 10},
 		{name: "empty and missing choices, empty delta",
-			events: []string{`{"object":"chat.completion.chunk","choices":[]}`, `{"object":"chat.completion.chunk"}`, `{"object":"chat.completion.chunk","choices":null}`,
-				delta(""), delta(`"content":null`), `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":null}]}`, `{"object":"chat.completion.chunk","choices":[{"index":0}]}`}},
+			events: []string{`{"object":"chat.completion.chunk","choices":[]}`, `{"object":"chat.completion.chunk"}`,
+				`{"object":"chat.completion.chunk","choices":null}`,
+				delta(""), delta(`"content":null`),
+				`{"object":"chat.completion.chunk","choices":[{"index":0,"delta":null}]}`,
+				`{"object":"chat.completion.chunk","choices":[{"index":0}]}`}},
 		{name: "malformed chunks are skipped whole",
-			events: []string{delta(`"content":"a"`), `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"LOST"}}],}`, `{"object":`, "not json", delta(`"content":"b"`)},
+			events: []string{delta(`"content":"a"`),
+				`{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"LOST"}}],}`, `{"object":`,
+				"not json", delta(`"content":"b"`)},
 			output: "ab", content: []int64{10, 50}, firstOutput: 10, malformed: 3},
-		{name: "empty data", events: []string{"", "  ", delta(`"content":"a"`)}, output: "a", content: []int64{30}, firstOutput: 30},
+		{name: "empty data", events: []string{"", "  ", delta(`"content":"a"`)}, output: "a", content: []int64{30},
+			firstOutput: 30},
 		{name: "JSON that is no object", events: []string{"[]", "1", `"x"`, "null"}},
 		{name: "only index 0 is read",
 			events: []string{`{"object":"chat.completion.chunk","choices":[{"index":1,"delta":{"content":"B"}}]}`,
 				`{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"A"}},{"index":1,"delta":{"content":"B"}}]}`},
 			output: "A", content: []int64{20}, firstOutput: 20},
 		{name: "another object yields no data",
-			events: []string{`{"object":"text_completion","choices":[{"index":0,"delta":{"content":"x"}}]}`, `{"choices":[{"index":0,"delta":{"content":"x"}}]}`,
+			events: []string{`{"object":"text_completion","choices":[{"index":0,"delta":{"content":"x"}}]}`,
+				`{"choices":[{"index":0,"delta":{"content":"x"}}]}`,
 				`{"object":"chat.completion","choices":[{"index":0,"delta":{"content":"x"}}]}`}},
-		{name: "a message in an event", events: []string{`{"object":"chat.completion","choices":[{"message":{"content":"x"}}]}`}, output: "x", content: []int64{10}, firstOutput: 10},
-		{name: "the object may stand last", events: []string{`{"choices":[{"delta":{"content":"x"}}],"object":"chat.completion.chunk"}`}, output: "x", content: []int64{10}, firstOutput: 10},
+		{name: "a message in an event",
+			events: []string{`{"object":"chat.completion","choices":[{"message":{"content":"x"}}]}`}, output: "x",
+			content: []int64{10}, firstOutput: 10},
+		{name: "the object may stand last",
+			events: []string{`{"choices":[{"delta":{"content":"x"}}],"object":"chat.completion.chunk"}`}, output: "x",
+			content: []int64{10}, firstOutput: 10},
 		{name: "the last of equal keys counts",
 			events: []string{`{"object":"x","choices":[{"delta":{"content":"no"}}],"choices":[{"delta":{"content":"a","content":"b"}}],"object":"chat.completion.chunk"}`},
 			output: "b", content: []int64{10}, firstOutput: 10},
 		{name: "keys are case sensitive", events: []string{delta(`"Content":"x"`)}},
-		{name: "keys may be escaped", events: []string{delta(`"c\u006fntent":"x"`)}, output: "x", content: []int64{10}, firstOutput: 10},
+		{name: "keys may be escaped", events: []string{delta(`"c\u006fntent":"x"`)}, output: "x", content: []int64{10},
+			firstOutput: 10},
 		{name: "escapes, surrogates and lone surrogates",
 			events: []string{delta(`"content":"\u00e9\n\ud83d\ude00\ud800x\udc00\"\/"`)},
 			output: "é\n😀\uFFFDx\uFFFD\"/", content: []int64{10}, firstOutput: 10},
 		{name: "completions", endpoint: "completions",
-			events: []string{`{"object":"text_completion","choices":[{"index":0,"text":"a"}]}`, `{"object":"completion","choices":[{"index":0,"text":"b"}]}`,
-				`{"object":"chat.completion.chunk","choices":[{"index":0,"text":"c"}]}`, `{"object":"text_completion","choices":[]}`, `{"object":"text_completion","choices":[{"text":""}]}`},
+			events: []string{`{"object":"text_completion","choices":[{"index":0,"text":"a"}]}`,
+				`{"object":"completion","choices":[{"index":0,"text":"b"}]}`,
+				`{"object":"chat.completion.chunk","choices":[{"index":0,"text":"c"}]}`,
+				`{"object":"text_completion","choices":[]}`, `{"object":"text_completion","choices":[{"text":""}]}`},
 			output: "ab", content: []int64{10, 20}, firstOutput: 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -105,10 +131,12 @@ func TestDecodeStream(t *testing.T) {
 				t.Errorf("output %q, reasoning %q; want %q, %q", r.Output, r.Reasoning, c.output, c.reasoning)
 			}
 			if !slices.Equal(r.ContentNS, c.content) || r.FirstOutputNS != c.firstOutput {
-				t.Errorf("content at %v, first output at %d; want %v, %d", r.ContentNS, r.FirstOutputNS, c.content, c.firstOutput)
+				t.Errorf("content at %v, first output at %d; want %v, %d", r.ContentNS, r.FirstOutputNS, c.content,
+					c.firstOutput)
 			}
 			if r.Finished != c.finished || r.Malformed != c.malformed || r.Err != nil {
-				t.Errorf("finished %v, malformed %d, error %+v; want %v, %d, none", r.Finished, r.Malformed, r.Err, c.finished, c.malformed)
+				t.Errorf("finished %v, malformed %d, error %+v; want %v, %d, none", r.Finished, r.Malformed, r.Err,
+					c.finished, c.malformed)
 			}
 		})
 	}
@@ -119,7 +147,8 @@ func TestDecodeBody(t *testing.T) {
 	d := decoder(t, "chat")
 	d.Body("application/json", false, []byte("\n"+body+"\n"), 50)
 	r := d.Reply()
-	if string(r.Output) != "C" || string(r.Reasoning) != "R" || !slices.Equal(r.ContentNS, []int64{50}) || r.FirstOutputNS != 50 || !r.Finished {
+	if string(r.Output) != "C" || string(r.Reasoning) != "R" || !slices.Equal(r.ContentNS, []int64{50}) ||
+		r.FirstOutputNS != 50 || !r.Finished {
 		t.Errorf("got %+v", r)
 	}
 	if n, ok := r.Usage.Value(UsagePrompt); !ok || n != 3 {
@@ -157,7 +186,8 @@ func TestTrapReasoningWithContent(t *testing.T) {
 // An empty message has no content although usage came.
 func TestTrapEmptyMessageIsNoContent(t *testing.T) {
 	d := decoder(t, "chat")
-	d.Body("application/json", false, []byte(`{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`), 5)
+	d.Body("application/json", false,
+		[]byte(`{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`), 5)
 	if r := d.Reply(); len(r.ContentNS) != 0 || !r.Usage.Present() {
 		t.Errorf("got %+v", r)
 	}
@@ -168,7 +198,8 @@ func TestTrapJSONReplyToStream(t *testing.T) {
 	d := decoder(t, "chat")
 	calls := 0
 	d.OnFirstContent(func() { calls++ })
-	d.Body("application/json", false, []byte(`{"object":"chat.completion","choices":[{"message":{"content":"a b c"}}]}`), 70)
+	d.Body("application/json", false,
+		[]byte(`{"object":"chat.completion","choices":[{"message":{"content":"a b c"}}]}`), 70)
 	if r := d.Reply(); !slices.Equal(r.ContentNS, []int64{70}) || calls != 1 {
 		t.Errorf("content at %v, %d calls", r.ContentNS, calls)
 	}
@@ -193,12 +224,14 @@ func TestErrorsInside200(t *testing.T) {
 		want *DecodeError
 	}{
 		{`{"error":"boom"}`, &DecodeError{Message: "boom"}},
-		{`{"error":{"message":"too long","type":"BadRequestError","param":null,"code":400}}`, &DecodeError{Code: 400, HasCode: true, Type: "BadRequestError", Message: "too long"}},
+		{`{"error":{"message":"too long","type":"BadRequestError","param":null,"code":400}}`,
+			&DecodeError{Code: 400, HasCode: true, Type: "BadRequestError", Message: "too long"}},
 		{`{"error":{"message":"m","code":"429"}}`, &DecodeError{Code: 429, HasCode: true, Message: "m"}},
 		{`{"error":{"message":"m","code":"invalid_key"}}`, &DecodeError{Type: "invalid_key", Message: "m"}},
 		{`{"error":{"message":"m","type":"t","code":null}}`, &DecodeError{Type: "t", Message: "m"}},
 		{`{"error":{"reason": "odd"}}`, &DecodeError{Message: `{"reason":"odd"}`}},
-		{`{"object":"error","message":"m","type":"NotFound","code":404}`, &DecodeError{Code: 404, HasCode: true, Type: "NotFound", Message: "m"}},
+		{`{"object":"error","message":"m","type":"NotFound","code":404}`,
+			&DecodeError{Code: 404, HasCode: true, Type: "NotFound", Message: "m"}},
 		{`{"error":null}`, nil},
 		{`{"error":""}`, nil},
 		{`{"error":{}}`, nil},
@@ -230,19 +263,25 @@ func TestAssistantMessage(t *testing.T) {
 		events []string
 		want   string
 	}{
-		{"text", []string{delta(`"content":"a \"b\""`), delta(`"content":"<"`)}, `{"role":"assistant","content":"a \"b\"<"}`},
-		{"reasoning is dropped", []string{delta(`"reasoning":"r"`), delta(`"content":"c"`)}, `{"role":"assistant","content":"c"}`},
+		{"text", []string{delta(`"content":"a \"b\""`), delta(`"content":"<"`)},
+			`{"role":"assistant","content":"a \"b\"<"}`},
+		{"reasoning is dropped", []string{delta(`"reasoning":"r"`), delta(`"content":"c"`)},
+			`{"role":"assistant","content":"c"}`},
 		{"unless there is nothing else", []string{delta(`"reasoning":"r"`)}, `{"role":"assistant","content":"r"}`},
 		{"nothing", []string{delta(`"content":""`)}, ""},
 		{"tool calls merge by index",
-			[]string{delta(`"content":"before "`), delta(`"content":"it","tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"g","arguments":"{"}}]`),
+			[]string{delta(`"content":"before "`),
+				delta(`"content":"it","tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"g","arguments":"{"}}]`),
 				delta(`"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}},{"index":1,"function":{"arguments":"}"}}]`)},
 			`{"role":"assistant","content":"before it","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}},{"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]}`},
-		{"tool calls alone", []string{delta(`"reasoning":"r"`), delta(`"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`)},
+		{"tool calls alone", []string{delta(`"reasoning":"r"`),
+			delta(`"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`)},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`},
-		{"older function_call", []string{delta(`"function_call":{"name":"f","arguments":"{\"a\""}`), delta(`"function_call":{"arguments":":1}"}`)},
+		{"older function_call", []string{delta(`"function_call":{"name":"f","arguments":"{\"a\""}`),
+			delta(`"function_call":{"arguments":":1}"}`)},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"call_0","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]}`},
-		{"calls without an index count by place", []string{`{"object":"chat.completion","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f"}},{"id":"b","function":{"name":"g"}}]}}]}`},
+		{"calls without an index count by place",
+			[]string{`{"object":"chat.completion","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f"}},{"id":"b","function":{"name":"g"}}]}}]}`},
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}},{"id":"b","type":"function","function":{"name":"g","arguments":""}}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -276,13 +315,15 @@ func TestReleasedDecoderIsEmpty(t *testing.T) {
 	for _, size := range []int{3, maxKept} {
 		d := e.NewDecoder()
 		d.OnFirstContent(func() {})
-		d.Event(nil, []byte(delta(`"content":"`+strings.Repeat("x", size)+`","tool_calls":[{"index":0,"function":{"name":"f"}}]`)), 1)
+		d.Event(nil, []byte(delta(`"content":"`+strings.Repeat("x", size)+
+			`","tool_calls":[{"index":0,"function":{"name":"f"}}]`)), 1)
 		d.Event(nil, []byte(`{"error":"e","usage":{"prompt_tokens":1}}`), 2)
 		d.Event(nil, []byte(`{`), 3)
 		d.Release()
 		again := d.(*openAIDecoder)
 		r := again.Reply()
-		if len(r.Output)+len(r.ContentNS)+len(r.text)+len(r.tools)+r.Malformed != 0 || r.Err != nil || r.Usage.Present() || r.FirstOutputNS != 0 || again.first != nil {
+		if len(r.Output)+len(r.ContentNS)+len(r.text)+len(r.tools)+r.Malformed != 0 || r.Err != nil ||
+			r.Usage.Present() || r.FirstOutputNS != 0 || again.first != nil {
 			t.Errorf("after release: %+v", r)
 		}
 		if size == maxKept && cap(r.Output) != 0 {

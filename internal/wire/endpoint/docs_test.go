@@ -44,8 +44,10 @@ func TestPageTellsOfEveryType(t *testing.T) {
 		case d.Streams:
 			streams = "yes"
 		}
-		if form := strings.HasPrefix(row[3], "form"); row[1] != path || row[2] != streams || form != d.FormDataOnly || strings.TrimSuffix(row[5], " |\n") != d.MetricsTitle {
-			t.Errorf("%s: the page says %q; the registry %s, streams %s, form %v, %s", d.Name, row, path, streams, d.FormDataOnly, d.MetricsTitle)
+		if form := strings.HasPrefix(row[3], "form"); row[1] != path || row[2] != streams || form != d.FormDataOnly ||
+			strings.TrimSuffix(row[5], " |\n") != d.MetricsTitle {
+			t.Errorf("%s: the page says %q; the registry %s, streams %s, form %v, %s", d.Name, row, path, streams,
+				d.FormDataOnly, d.MetricsTitle)
 		}
 	}
 	for name := range rows {

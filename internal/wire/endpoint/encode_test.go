@@ -77,10 +77,12 @@ func TestChatBodies(t *testing.T) {
 	named := &dataset.Turn{Model: "other", Role: "tool", Texts: []dataset.Media{{Contents: []string{"x"}}}}
 	withTools := text("a")
 	withTools.RawTools = raw(`{"type":"function", "function":{"name":"f"}}`)
-	rawTurn := &dataset.Turn{RawMessages: raw(`{"role": "user", "content": "\u00e9 1"}`, `{"role":"assistant","content":null}`)}
+	rawTurn := &dataset.Turn{RawMessages: raw(`{"role": "user", "content": "\u00e9 1"}`,
+		`{"role":"assistant","content":null}`)}
 	systemTurn := &dataset.Turn{Role: "system", Texts: []dataset.Media{{Contents: []string{"own"}}}}
 	withExtra := text("a")
-	withExtra.Extra = []dataset.Field{{Name: "top_p", Value: json.RawMessage("0.5")}, {Name: "seed", Value: json.RawMessage("7")}}
+	withExtra.Extra = []dataset.Field{{Name: "top_p", Value: json.RawMessage("0.5")},
+		{Name: "seed", Value: json.RawMessage("7")}}
 	media := &dataset.Turn{
 		Texts:  []dataset.Media{{Contents: []string{"t", ""}}},
 		Images: []dataset.Media{{Contents: []string{"http://h/i.png"}}},
@@ -116,10 +118,12 @@ func TestChatBodies(t *testing.T) {
 		{"an empty raw list contributes nothing", Options{}, turns(&dataset.Turn{RawMessages: raw()}, text("a")),
 			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
 		{"authored raw system message merges", Options{},
-			with(turns(&dataset.Turn{RawMessages: raw(`{"role":"system","content":"own","name":"n"}`, `{"role":"user","content":"q"}`)}), "S", "U"),
+			with(turns(&dataset.Turn{RawMessages: raw(`{"role":"system","content":"own","name":"n"}`,
+				`{"role":"user","content":"q"}`)}), "S", "U"),
 			`{"messages":[{"role":"system","content":"S\n\nown","name":"n"},{"role":"user","content":"U"},{"role":"user","content":"q"}],"model":"m","stream":false}`},
 		{"authored system parts get a leading text", Options{},
-			with(turns(&dataset.Turn{RawMessages: raw(`{"role":"system","content":[{"type":"text","text":"own"}]}`)}), "S", ""),
+			with(turns(&dataset.Turn{RawMessages: raw(`{"role":"system","content":[{"type":"text","text":"own"}]}`)}),
+				"S", ""),
 			`{"messages":[{"role":"system","content":[{"type":"text","text":"S\n\n"},{"type":"text","text":"own"}]}],"model":"m","stream":false}`},
 		{"a system turn merges", Options{}, with(turns(systemTurn, text("q")), "S", ""),
 			`{"messages":[{"role":"system","content":"S\n\nown"},{"role":"user","content":"q"}],"model":"m","stream":false}`},
@@ -129,12 +133,15 @@ func TestChatBodies(t *testing.T) {
 			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false,"max_tokens":9}`},
 		{"only the current turn's limit", Options{}, turns(limited(text("a"), 9), text("b")),
 			`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"model":"m","stream":false}`},
-		{"extra inputs replace in place and append", Options{Extra: extra("seed", "1", "model", `"x"`, "n", "null", "seed", "2", "messages", "[]")},
+		{"extra inputs replace in place and append",
+			Options{Extra: extra("seed", "1", "model", `"x"`, "n", "null", "seed", "2", "messages", "[]")},
 			turns(limited(text("a"), 3)),
 			`{"messages":[],"model":"x","stream":false,"max_completion_tokens":3,"seed":2,"n":null}`},
 		{"the turn's own extras win", Options{Extra: extra("seed", "1")}, turns(withExtra),
 			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false,"seed":7,"top_p":0.5}`},
-		{"a captured reply", Options{}, &Context{Turns: []Turn{{Turn: text("a")}, {Assistant: []byte(`{"role":"assistant","content":"r"}`)}, {Turn: text("b")}}},
+		{"a captured reply", Options{},
+			&Context{Turns: []Turn{{Turn: text("a")}, {Assistant: []byte(`{"role":"assistant","content":"r"}`)},
+				{Turn: text("b")}}},
 			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"r"},{"role":"user","content":"b"}],"model":"m","stream":false}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -148,7 +155,8 @@ func TestChatBodies(t *testing.T) {
 // Ids of images stand beside them; an image that the server has needs no content. Other APIs know no ids.
 func TestImageIDs(t *testing.T) {
 	turn := text("a")
-	turn.Images = []dataset.Media{{Contents: []string{"http://h/x", "", "http://h/y"}, IDs: []string{"U1", "U2", ""}}, {Contents: []string{""}}}
+	turn.Images = []dataset.Media{{Contents: []string{"http://h/x", "", "http://h/y"}, IDs: []string{"U1", "U2", ""}},
+		{Contents: []string{""}}}
 	for api, want := range map[string]string{
 		"chat": `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"http://h/x"},"uuid":"U1"},` +
 			`{"type":"image_url","image_url":{"url":""},"uuid":"U2"},{"type":"image_url","image_url":{"url":"http://h/y"}}]}],"model":"m","stream":false}`,
@@ -169,17 +177,23 @@ func TestStreamOptions(t *testing.T) {
 		want  string
 	}{
 		{"absent", nil, start + `,"stream_options":{"include_usage":true}}`},
-		{"null counts as absent", extra("stream_options", "null", "seed", "1"), start + `,"stream_options":{"include_usage":true},"seed":1}`},
-		{"other keys stay", extra("stream_options", `{"a":1}`), start + `,"stream_options":{"a":1,"include_usage":true}}`},
+		{"null counts as absent", extra("stream_options", "null", "seed", "1"),
+			start + `,"stream_options":{"include_usage":true},"seed":1}`},
+		{"other keys stay", extra("stream_options", `{"a":1}`),
+			start + `,"stream_options":{"a":1,"include_usage":true}}`},
 		{"empty object", extra("stream_options", `{ }`), start + `,"stream_options":{"include_usage":true}}`},
-		{"explicit wins", extra("stream_options", `{"include_usage":false}`), start + `,"stream_options":{"include_usage":false}}`},
+		{"explicit wins", extra("stream_options", `{"include_usage":false}`),
+			start + `,"stream_options":{"include_usage":false}}`},
 		{"each chunk", nil, start + `,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`},
-		{"each chunk, and the author's", extra("stream_options", `{"x":1,"include_usage":false}`), start + `,"stream_options":{"x":1,"include_usage":false,"continuous_usage_stats":true}}`},
+		{"each chunk, and the author's", extra("stream_options", `{"x":1,"include_usage":false}`),
+			start + `,"stream_options":{"x":1,"include_usage":false,"continuous_usage_stats":true}}`},
 		{"each chunk unless the author says otherwise", extra("stream_options", `{"continuous_usage_stats":false}`),
 			start + `,"stream_options":{"continuous_usage_stats":false,"include_usage":true}}`},
-		{"each chunk of a stream only", extra("stream", "false"), `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
+		{"each chunk of a stream only", extra("stream", "false"),
+			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
 		{"no object is left alone", extra("stream_options", `"x"`), start + `,"stream_options":"x"}`},
-		{"stream switched off", extra("stream", "false"), `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
+		{"stream switched off", extra("stream", "false"),
+			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
 		{"stream switched off keeps the author's", extra("stream", "false", "stream_options", "null"),
 			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false,"stream_options":null}`},
 	} {
@@ -192,7 +206,8 @@ func TestStreamOptions(t *testing.T) {
 			}
 		})
 	}
-	if b := encode(t, "chat", Options{Extra: extra("stream", "true")}, turns(text("a"))); !b.Stream || !strings.Contains(string(b.Bytes), "include_usage") {
+	if b := encode(t, "chat", Options{Extra: extra("stream", "true")}, turns(text("a"))); !b.Stream ||
+		!strings.Contains(string(b.Bytes), "include_usage") {
 		t.Errorf("a stream asked for by extra inputs is a stream: %v %s", b.Stream, b.Bytes)
 	}
 }
@@ -234,10 +249,12 @@ func TestTrapCompletionsPromptShape(t *testing.T) {
 	}{
 		{text("x"), `{"prompt":"x","model":"m","stream":false}`},
 		{text("x", "", "y"), `{"prompt":["x","y"],"model":"m","stream":false}`},
-		{&dataset.Turn{Texts: []dataset.Media{{Contents: []string{"x"}}, {Contents: []string{"y"}}}}, `{"prompt":["x","y"],"model":"m","stream":false}`},
+		{&dataset.Turn{Texts: []dataset.Media{{Contents: []string{"x"}}, {Contents: []string{"y"}}}},
+			`{"prompt":["x","y"],"model":"m","stream":false}`},
 		{text(""), `{"prompt":[],"model":"m","stream":false}`},
 	} {
-		if got := string(encode(t, "completions", Options{}, with(turns(c.turn), "system", "context")).Bytes); got != c.want {
+		if got := string(encode(t, "completions", Options{},
+			with(turns(c.turn), "system", "context")).Bytes); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
@@ -250,10 +267,12 @@ func TestTrapCompletionsPromptShape(t *testing.T) {
 
 // Chat sends a limit of 0, completions leaves it out.
 func TestTrapZeroMaxTokens(t *testing.T) {
-	if got := string(encode(t, "chat", Options{}, turns(limited(text("a"), 0))).Bytes); !strings.Contains(got, `"max_completion_tokens":0`) {
+	if got := string(encode(t, "chat", Options{}, turns(limited(text("a"), 0))).Bytes); !strings.Contains(got,
+		`"max_completion_tokens":0`) {
 		t.Errorf("chat sends a limit of 0: %s", got)
 	}
-	if got := string(encode(t, "completions", Options{}, turns(limited(text("a"), 0))).Bytes); strings.Contains(got, "max_tokens") {
+	if got := string(encode(t, "completions", Options{}, turns(limited(text("a"), 0))).Bytes); strings.Contains(got,
+		"max_tokens") {
 		t.Errorf("completions omits a limit of 0: %s", got)
 	}
 }
@@ -265,7 +284,8 @@ func TestEncodeErrors(t *testing.T) {
 		want     string
 	}{
 		{"completions", turns(text("a"), text("b")), "Completions endpoint only supports one turn."},
-		{"chat", turns(&dataset.Turn{Audios: []dataset.Media{{Contents: []string{"no comma"}}}}), "audio content must be in the format 'format,b64_audio'"},
+		{"chat", turns(&dataset.Turn{Audios: []dataset.Media{{Contents: []string{"no comma"}}}}),
+			"audio content must be in the format 'format,b64_audio'"},
 		{"chat", &Context{}, "The request has no current turn."},
 	} {
 		e, err := New(c.endpoint, Options{Model: "m"})
@@ -337,7 +357,8 @@ func TestRegistry(t *testing.T) {
 		{"messages", true, true, true, "LLM Metrics"},
 	} {
 		d, _ := api.Lookup(c.name)
-		if d.ProducesTokens != c.tokens || d.TokenizesInput != c.input || d.SupportsImage != c.im || d.MetricsTitle != c.title {
+		if d.ProducesTokens != c.tokens || d.TokenizesInput != c.input || d.SupportsImage != c.im ||
+			d.MetricsTitle != c.title {
 			t.Errorf("%s: %+v", c.name, d)
 		}
 	}

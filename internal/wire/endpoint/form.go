@@ -35,7 +35,8 @@ func newForm(over overrides) *formWriter { return &formWriter{json: objectWriter
 const textPart = "text/plain; charset=utf-8"
 
 func (f *formWriter) part(contentType, name, more string, value []byte) {
-	f.parts = append(f.parts, formPart{"Content-Type: " + contentType + "\r\nContent-Disposition: form-data; name=\"" + quoted.Replace(name) + `"` + more, value})
+	f.parts = append(f.parts, formPart{"Content-Type: " + contentType + "\r\nContent-Disposition: form-data; name=\"" +
+		quoted.Replace(name) + `"` + more, value})
 }
 
 var quoted = strings.NewReplacer("\"", "%22", "\r", "%0D", "\n", "%0A")

@@ -106,15 +106,21 @@ func toolText(msg object) string {
 
 func seeds() []string {
 	return []string{
-		"", "[DONE]", " [DONE] ", "{", "null", `{"a":[1,2.5e-3,-0,true,false,null,"\u00e9"]}`, `{"a":01}`, `{"a":1.}`, "{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}",
-		delta(`"content":"Hello"`), delta(`"content":"\ud83d\ude00\ud800\u0041\udc00"`), delta(`"content":"a","content":null`),
-		delta(`"reasoning_content":"","reasoning":"r","content":"c"`), delta(`"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\":1}"}}]`),
-		delta(`"tool_calls":[1,{"function":{"name":"f","arguments":{"a": "\u00e9"}}}]`), delta(`"function_call":{"name":"f","arguments":"x"}`), delta(`"c\u006fntent":"esc"`),
+		"", "[DONE]", " [DONE] ", "{", "null", `{"a":[1,2.5e-3,-0,true,false,null,"\u00e9"]}`, `{"a":01}`, `{"a":1.}`,
+		"{\"a\":\"\x01\"}", "{\"a\":\"\xff\"}",
+		delta(`"content":"Hello"`), delta(`"content":"\ud83d\ude00\ud800\u0041\udc00"`),
+		delta(`"content":"a","content":null`),
+		delta(`"reasoning_content":"","reasoning":"r","content":"c"`),
+		delta(`"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\":1}"}}]`),
+		delta(`"tool_calls":[1,{"function":{"name":"f","arguments":{"a": "\u00e9"}}}]`),
+		delta(`"function_call":{"name":"f","arguments":"x"}`), delta(`"c\u006fntent":"esc"`),
 		`{"object":"chat.completion","choices":[{"message":{"content":"x"},"finish_reason":"stop"},{"index":1}]}`,
 		`{"object":"chat.completion.chunk","choices":[{"index":1},{"index":0,"delta":{"content":"x"}}]}`,
 		`{"object":"chat.completion.chunk","choices":[3,{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}`,
-		`{"error":{"message":"m","code":1}}`, `{"error":"x"}`, `{"error":""}`, `{"object":"chat\u002ecompletion","choices":[{"message":{"content":"x"}}]}`,
-		"{\"object\":\"chat.completion.chunk\"\n,\t\"choices\" : [ { \"delta\" : { \"content\" : \"sp\" } } ] } ", `{}}`, `{"a":1}x`, "\u00a0{}",
+		`{"error":{"message":"m","code":1}}`, `{"error":"x"}`, `{"error":""}`,
+		`{"object":"chat\u002ecompletion","choices":[{"message":{"content":"x"}}]}`,
+		"{\"object\":\"chat.completion.chunk\"\n,\t\"choices\" : [ { \"delta\" : { \"content\" : \"sp\" } } ] } ",
+		`{}}`, `{"a":1}x`, "\u00a0{}",
 	}
 }
 
@@ -136,7 +142,8 @@ func FuzzChunkAgainstEncodingJSON(f *testing.F) {
 			valid: r.Malformed == 0, content: len(r.ContentNS) == 1, finished: r.Finished,
 			output: string(r.Output), reasoning: string(r.Reasoning), hasError: r.Err != nil,
 		}
-		if object := asText(asObject(data)["object"]); object == "error" || want.hasError != got.hasError && bytes.Contains(data, []byte("error")) {
+		if object := asText(asObject(data)["object"]); object == "error" || want.hasError != got.hasError &&
+			bytes.Contains(data, []byte("error")) {
 			// Which error values say nothing is a rule of its own, tested by a table.
 			got.hasError, want.hasError = false, false
 		}

@@ -67,7 +67,8 @@ func imageFile(content string) (formFile, error) {
 	if !strings.HasPrefix(media, "image/") {
 		media = ""
 		for _, known := range [...]struct{ prefix, media string }{
-			{"iVBORw0KGgo", "image/png"}, {"/9j/", "image/jpeg"}, {"R0lGOD", "image/gif"}, {"UklGR", "image/webp"}, {"Qk", "image/bmp"},
+			{"iVBORw0KGgo", "image/png"}, {"/9j/", "image/jpeg"}, {"R0lGOD", "image/gif"}, {"UklGR", "image/webp"},
+			{"Qk", "image/bmp"},
 		} {
 			if strings.HasPrefix(data, known.prefix) {
 				media = known.media
@@ -75,7 +76,8 @@ func imageFile(content string) (formFile, error) {
 			}
 		}
 		if media == "" {
-			return formFile{}, valueError("The format of the image cannot be told: want a data URI, or base64 of a PNG, JPEG, GIF, WebP or BMP file.")
+			return formFile{}, valueError("The format of the image cannot be told: want a data URI, or base64 of a " +
+				"PNG, JPEG, GIF, WebP or BMP file.")
 		}
 	}
 	extension := strings.TrimPrefix(media, "image/")

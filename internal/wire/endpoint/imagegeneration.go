@@ -16,7 +16,8 @@ type imageGeneration struct {
 }
 
 func newImageGeneration(d Descriptor, o Options) Endpoint {
-	return &imageGeneration{descriptor: d, options: o, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return imageReader{} })}
+	return &imageGeneration{descriptor: d, options: o, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return imageReader{} })}
 }
 
 func (e *imageGeneration) Descriptor() Descriptor { return e.descriptor }

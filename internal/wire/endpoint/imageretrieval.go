@@ -14,7 +14,8 @@ type imageRetrieval struct {
 }
 
 func newImageRetrieval(d Descriptor, o Options) Endpoint {
-	return &imageRetrieval{descriptor: d, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return listReader{} })}
+	return &imageRetrieval{descriptor: d, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return listReader{} })}
 }
 
 func (e *imageRetrieval) Descriptor() Descriptor { return e.descriptor }

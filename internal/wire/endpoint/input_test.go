@@ -7,9 +7,11 @@ func TestInputText(t *testing.T) {
 		name, body, want string
 		ids              int
 	}{
-		{"messages", `{"messages":[{"role":"system","content":"a b"},{"role":"user","content":"c"}],"model":"m"}`, "a b c", 0},
+		{"messages", `{"messages":[{"role":"system","content":"a b"},{"role":"user","content":"c"}],"model":"m"}`,
+			"a b c", 0},
 		{"parts", `{"messages":[{"role":"user","content":[{"type":"text","text":"x\n"},{"type":"image_url","image_url":{"url":"u"}},{"type":"text","text":"y"}]}]}`, "x\n y", 0},
-		{"an image alone", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]}`, "", 0},
+		{"an image alone", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]}`,
+			"", 0},
 		{"empty texts", `{"messages":[{"role":"user","content":""},{"role":"user","content":"x"}]}`, "x", 0},
 		{"replayed tool calls", `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","content":"r"}]}`, `f {"a":1} r`, 0},
 		{"tools", `{"messages":[{"role":"user","content":"q"}],"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type": "object"}}}]}`, `q f d {"type":"object"}`, 0},

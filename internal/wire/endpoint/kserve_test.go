@@ -25,10 +25,14 @@ func TestKServeBodies(t *testing.T) {
 		want      string
 	}{
 		{"v1", "kserve_v1_predict", nil, 0, []string{"a<b"}, `{"instances":[{"text":"a<b"}]}`},
-		{"v1 with names and parameters", "kserve_v1_predict", extra("v1_input_field", `"prompt"`, "v1_output_field", `"answer"`, "seed", "7"), 4, []string{"a"},
+		{"v1 with names and parameters", "kserve_v1_predict",
+			extra("v1_input_field", `"prompt"`, "v1_output_field", `"answer"`, "seed", "7"), 4, []string{"a"},
 			`{"instances":[{"prompt":"a"}],"parameters":{"max_tokens":4,"seed":7}}`},
-		{"v2", "kserve_v2_infer", nil, 0, []string{"a", "b"}, `{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["a b"]}]}`},
-		{"v2 with names and parameters", "kserve_v2_infer", extra("v2_input_name", `"in"`, "v2_output_name", `"out"`, "max_tokens", "9", "temperature", "0.5"), 4, []string{"a"},
+		{"v2", "kserve_v2_infer", nil, 0, []string{"a", "b"},
+			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["a b"]}]}`},
+		{"v2 with names and parameters", "kserve_v2_infer",
+			extra("v2_input_name", `"in"`, "v2_output_name", `"out"`, "max_tokens", "9", "temperature", "0.5"), 4,
+			[]string{"a"},
 			`{"inputs":[{"name":"in","shape":[1],"datatype":"BYTES","data":["a"]}],"outputs":[{"name":"out"}],"parameters":{"max_tokens":9,"temperature":0.5}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,9 +63,13 @@ func TestKServeReplies(t *testing.T) {
 		{"v1 strings", "kserve_v1_predict", `{"predictions":["a\n"]}`, "a\n", ""},
 		{"v1 numbers", "kserve_v1_predict", `{"predictions":[3.5]}`, "3.5", ""},
 		{"v1 without an answer", "kserve_v1_predict", `{"predictions":[]}`, "", ""},
-		{"v2 by name", "kserve_v2_infer", `{"outputs":[{"name":"x","datatype":"BYTES","data":["no"]},{"name":"text_output","datatype":"BYTES","data":["yes"]}]}`, "yes", ""},
-		{"v2 the only text", "kserve_v2_infer", `{"outputs":[{"name":"x","datatype":"BYTES","data":["a","b"]},{"name":"p","datatype":"FP32","data":[0.1]}]}`, "ab", ""},
-		{"v2 ambiguous", "kserve_v2_infer", `{"outputs":[{"name":"x","datatype":"BYTES","data":["a"]},{"name":"y","datatype":"BYTES","data":["b"]}]}`, "", ""},
+		{"v2 by name", "kserve_v2_infer",
+			`{"outputs":[{"name":"x","datatype":"BYTES","data":["no"]},{"name":"text_output","datatype":"BYTES","data":["yes"]}]}`, "yes", ""},
+		{"v2 the only text", "kserve_v2_infer",
+			`{"outputs":[{"name":"x","datatype":"BYTES","data":["a","b"]},{"name":"p","datatype":"FP32","data":[0.1]}]}`, "ab", ""},
+		{"v2 ambiguous", "kserve_v2_infer",
+			`{"outputs":[{"name":"x","datatype":"BYTES","data":["a"]},{"name":"y","datatype":"BYTES","data":["b"]}]}`,
+			"", ""},
 		{"an error", "kserve_v2_infer", `{"error":"unknown model"}`, "", "unknown model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,7 +90,8 @@ func TestKServeReplies(t *testing.T) {
 			if r.Err != nil {
 				fault = r.Err.Message
 			}
-			if string(r.Output) != c.output || !slices.Equal(r.ContentNS, want) || heard != len(want) || fault != c.fault || !r.Finished {
+			if string(r.Output) != c.output || !slices.Equal(r.ContentNS, want) || heard != len(want) ||
+				fault != c.fault || !r.Finished {
 				t.Errorf("%+v, heard %d, fault %q", r, heard, fault)
 			}
 			d.Release()

@@ -9,7 +9,8 @@ import (
 func TestMarks(t *testing.T) {
 	two := func() *Context { return turns(text("a"), text("b")) }
 	parts := func() *Context {
-		return turns(&dataset.Turn{Texts: []dataset.Media{{Contents: []string{"a"}}}, Images: []dataset.Media{{Contents: []string{"u"}}}})
+		return turns(&dataset.Turn{Texts: []dataset.Media{{Contents: []string{"a"}}},
+			Images: []dataset.Media{{Contents: []string{"u"}}}})
 	}
 	rawTurn := func(messages ...string) *Context { return turns(&dataset.Turn{RawMessages: raw(messages...)}) }
 	before, after := Mark{Text: "[m]"}, Mark{Text: "[m]", After: true}
@@ -24,21 +25,32 @@ func TestMarks(t *testing.T) {
 	}{
 		{"first message", before, two(), user + `"[m]\n\na"},` + user + `"b"}`, false},
 		{"behind the first message", after, two(), user + `"a\n\n[m]"},` + user + `"b"}`, false},
-		{"not the user context", before, with(two(), "S", "U"), `{"role":"system","content":"S"},` + user + `"U"},` + user + `"[m]\n\na"},` + user + `"b"}`, false},
-		{"system message", systemBefore, with(two(), "S", ""), `{"role":"system","content":"[m]\n\nS"},` + user + `"a"},` + user + `"b"}`, true},
-		{"behind the system message", systemAfter, with(two(), "S", ""), `{"role":"system","content":"S\n\n[m]"},` + user + `"a"},` + user + `"b"}`, true},
+		{"not the user context", before, with(two(), "S", "U"),
+			`{"role":"system","content":"S"},` + user + `"U"},` + user + `"[m]\n\na"},` + user + `"b"}`, false},
+		{"system message", systemBefore, with(two(), "S", ""),
+			`{"role":"system","content":"[m]\n\nS"},` + user + `"a"},` + user + `"b"}`, true},
+		{"behind the system message", systemAfter, with(two(), "S", ""),
+			`{"role":"system","content":"S\n\n[m]"},` + user + `"a"},` + user + `"b"}`, true},
 		{"no system message", systemAfter, two(), user + `"a\n\n[m]"},` + user + `"b"}`, false},
-		{"a part of its own", before, parts(), user + `[{"type":"text","text":"[m]\n\n"},{"type":"text","text":"a"},` + image + `]}`, false},
-		{"a part of its own behind", after, parts(), user + `[{"type":"text","text":"a"},{"type":"text","text":"\n\n[m]"},` + image + `]}`, false},
-		{"a system turn", systemBefore, turns(&dataset.Turn{Role: "system", Texts: text("own").Texts}, text("q")), `{"role":"system","content":"[m]\n\nown"},` + user + `"q"}`, true},
-		{"ready messages", before, rawTurn(`{"role":"system","content":"s"}`, `{"role":"user","name":"n","content":"q"}`),
+		{"a part of its own", before, parts(),
+			user + `[{"type":"text","text":"[m]\n\n"},{"type":"text","text":"a"},` + image + `]}`, false},
+		{"a part of its own behind", after, parts(),
+			user + `[{"type":"text","text":"a"},{"type":"text","text":"\n\n[m]"},` + image + `]}`, false},
+		{"a system turn", systemBefore, turns(&dataset.Turn{Role: "system", Texts: text("own").Texts}, text("q")),
+			`{"role":"system","content":"[m]\n\nown"},` + user + `"q"}`, true},
+		{"ready messages", before, rawTurn(`{"role":"system","content":"s"}`,
+			`{"role":"user","name":"n","content":"q"}`),
 			`{"role":"system","content":"s"},{"role":"user","name":"n","content":"[m]\n\nq"}`, false},
-		{"ready system message", systemAfter, rawTurn(`{"role":"system","content":"s"}`, `{"role":"user","content":"q"}`),
+		{"ready system message", systemAfter,
+			rawTurn(`{"role":"system","content":"s"}`, `{"role":"user","content":"q"}`),
 			`{"role":"system","content":"s\n\n[m]"},{"role":"user","content":"q"}`, true},
-		{"ready parts", before, rawTurn(`{"role":"user","content":[{"type":"text","text":"q"}]}`), user + `[{"type":"text","text":"[m]\n\n"},{"type":"text","text":"q"}]}`, false},
-		{"ready parts, behind", after, rawTurn(`{"role":"user","content":[` + image + `]}`), user + `[` + image + `,{"type":"text","text":"\n\n[m]"}]}`, false},
+		{"ready parts", before, rawTurn(`{"role":"user","content":[{"type":"text","text":"q"}]}`),
+			user + `[{"type":"text","text":"[m]\n\n"},{"type":"text","text":"q"}]}`, false},
+		{"ready parts, behind", after, rawTurn(`{"role":"user","content":[` + image + `]}`),
+			user + `[` + image + `,{"type":"text","text":"\n\n[m]"}]}`, false},
 		{"no content", before, rawTurn(`{"role":"user","content":null}`), user + `null}`, false},
-		{"a captured reply is no message of the user", before, &Context{Turns: []Turn{{Assistant: []byte(`{"role":"assistant","content":"r"}`)}, {Turn: text("b")}}},
+		{"a captured reply is no message of the user", before,
+			&Context{Turns: []Turn{{Assistant: []byte(`{"role":"assistant","content":"r"}`)}, {Turn: text("b")}}},
 			`{"role":"assistant","content":"r"},` + user + `"[m]\n\nb"}`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

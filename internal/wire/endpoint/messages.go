@@ -245,7 +245,8 @@ func (w *messageWriter) parts(t *dataset.Turn, lead string) error {
 	if err := add(mediaText, lead, ""); err != nil {
 		return err
 	}
-	for kind, list := range [...][]dataset.Media{mediaText: t.Texts, mediaImage: t.Images, mediaAudio: t.Audios, mediaVideo: t.Videos} {
+	for kind, list := range [...][]dataset.Media{mediaText: t.Texts, mediaImage: t.Images, mediaAudio: t.Audios,
+		mediaVideo: t.Videos} {
 		for _, m := range list {
 			for i, content := range m.Contents {
 				id := ""

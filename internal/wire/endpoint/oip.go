@@ -60,7 +60,8 @@ func newInference(d Descriptor, o Options) Endpoint {
 	case infersFromImages:
 		names["v2_image_name"] = &n.image
 	case infersRankings:
-		names = map[string]*string{"v2_query_name": &n.query, "v2_passages_name": &n.passages, "v2_output_name": &output}
+		names = map[string]*string{"v2_query_name": &n.query, "v2_passages_name": &n.passages,
+			"v2_output_name": &output}
 	}
 	e.over = newOverrides(takeNames(o.Extra, names))
 	if output != "" {
@@ -105,7 +106,8 @@ func (e *inference) body(m *oip.Message, text []byte) *Body {
 	if !e.options.GRPC {
 		return newBody(text, false)
 	}
-	return &Body{Bytes: m.AppendRequest(nil), ContentType: contentTypeGRPC, Stream: e.options.Streaming, form: text, images: -1}
+	return &Body{Bytes: m.AppendRequest(nil), ContentType: contentTypeGRPC, Stream: e.options.Streaming, form: text,
+		images: -1}
 }
 
 // Verbatim implements Recoder: what was recorded is JSON.

@@ -24,7 +24,8 @@ func TestTensorsThatCannotBeSentAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Encode(kserveContext(0, "a")); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "extra input x") {
+		if _, err := e.Encode(kserveContext(0, "a")); err == nil || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "extra input x") {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
@@ -45,15 +46,20 @@ func TestInferenceBodies(t *testing.T) {
 			`{"inputs":[{"name":"text_input","shape":[2],"datatype":"BYTES","data":["a","b"]}]}`, "a b", 0},
 		{"rankings", "kserve_v2_rankings", extra("v2_query_name", `"Q"`, "v2_output_name", `"s"`, "top", "3"), pair,
 			`{"inputs":[{"name":"Q","shape":[1],"datatype":"BYTES","data":["q"]},{"name":"passages","shape":[2],"datatype":"BYTES","data":["p1","p2"]}],"outputs":[{"name":"s"}],"parameters":{"top":3}}`, "q p1 p2", 0},
-		{"vlm", "kserve_v2_vlm", extra("v2_image_name", `"pixels"`), &dataset.Turn{Texts: media("see"), Images: media(pngURI, jpegURI), MaxTokens: &limit},
+		{"vlm", "kserve_v2_vlm", extra("v2_image_name", `"pixels"`),
+			&dataset.Turn{Texts: media("see"), Images: media(pngURI, jpegURI), MaxTokens: &limit},
 			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]},{"name":"pixels","shape":[2],"datatype":"BYTES","data":["` + strings.TrimPrefix(pngURI, "data:image/png;base64,") + `","` + strings.TrimPrefix(jpegURI, "data:image/jpeg;base64,") + `"]}],"parameters":{"max_tokens":4}}`, "see", 2},
-		{"vlm with the tensor of a URL", "kserve_v2_vlm", extra("v2_image_name", `"image_url"`), &dataset.Turn{Texts: media("see"), Images: media(pngURI, "http://h/p.png")},
+		{"vlm with the tensor of a URL", "kserve_v2_vlm", extra("v2_image_name", `"image_url"`),
+			&dataset.Turn{Texts: media("see"), Images: media(pngURI, "http://h/p.png")},
 			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]},{"name":"image_url","shape":[2],"datatype":"BYTES","data":["` + pngURI + `","http://h/p.png"]}]}`, "see", 2},
-		{"tensors of one's own", "kserve_v2_infer", extra("stream", `{"datatype":"BOOL","data":[true]}`, "shape", `{"datatype":"INT32","data":[[1,-2]],"shape":[1,2]}`, "seed", "7"), &dataset.Turn{Texts: media("a")},
+		{"tensors of one's own", "kserve_v2_infer",
+			extra("stream", `{"datatype":"BOOL","data":[true]}`, "shape",
+				`{"datatype":"INT32","data":[[1,-2]],"shape":[1,2]}`, "seed", "7"), &dataset.Turn{Texts: media("a")},
 			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["a"]},{"name":"stream","shape":[1],"datatype":"BOOL","data":[true]},{"name":"shape","shape":[1,2],"datatype":"INT32","data":[1,-2]}],"parameters":{"seed":7}}`, "a", 0},
 		{"vlm without pictures", "kserve_v2_vlm", nil, &dataset.Turn{Texts: media("see")},
 			`{"inputs":[{"name":"text_input","shape":[1],"datatype":"BYTES","data":["see"]}]}`, "see", 0},
-		{"images", "kserve_v2_images", extra("v2_input_name", `"PROMPT"`), &dataset.Turn{Texts: media("a cat"), MaxTokens: &limit},
+		{"images", "kserve_v2_images", extra("v2_input_name", `"PROMPT"`),
+			&dataset.Turn{Texts: media("a cat"), MaxTokens: &limit},
 			`{"inputs":[{"name":"PROMPT","shape":[1],"datatype":"BYTES","data":["a cat"]}]}`, "a cat", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,7 +82,8 @@ func TestInferenceBodies(t *testing.T) {
 					continue
 				}
 				var m oip.Message
-				if err := m.ParseRequest(body.Bytes); err != nil || string(m.Model) != "m" || string(m.AppendRequestJSON(nil)) != c.want {
+				if err := m.ParseRequest(body.Bytes); err != nil || string(m.Model) != "m" ||
+					string(m.AppendRequestJSON(nil)) != c.want {
 					t.Errorf("%v: the message says %s", err, m.AppendRequestJSON(nil))
 				}
 			}
@@ -96,7 +103,8 @@ func TestRecordedPayloadsBecomeMessages(t *testing.T) {
 		t.Fatal(err, body)
 	}
 	var m oip.Message
-	if err := m.ParseRequest(body.Bytes); err != nil || string(m.Model) != "m" || !slices.Equal(m.Tensors[0].Numbers, []float64{7}) {
+	if err := m.ParseRequest(body.Bytes); err != nil || string(m.Model) != "m" ||
+		!slices.Equal(m.Tensors[0].Numbers, []float64{7}) {
 		t.Errorf("%v: %+v", err, m)
 	}
 	if _, err := Recorded(e, []byte(`{"messages":[]}`)); err == nil {
@@ -126,9 +134,12 @@ func TestInferenceReplies(t *testing.T) {
 		}
 		return x
 	}
-	rawFloats := oip.Tensor{Name: []byte("scores"), Datatype: []byte(oip.Float), Shape: []int64{1}, Raw: binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))}
-	rawText := oip.Tensor{Name: []byte("text_output"), Datatype: []byte(oip.Bytes), Shape: []int64{1}, Raw: []byte{2, 0, 0, 0, 'h', 'i'}}
-	cut := oip.Tensor{Name: []byte("text_output"), Datatype: []byte(oip.Bytes), Shape: []int64{1}, Raw: []byte{9, 0, 0, 0, 'h', 'i'}}
+	rawFloats := oip.Tensor{Name: []byte("scores"), Datatype: []byte(oip.Float), Shape: []int64{1},
+		Raw: binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.5))}
+	rawText := oip.Tensor{Name: []byte("text_output"), Datatype: []byte(oip.Bytes), Shape: []int64{1},
+		Raw: []byte{2, 0, 0, 0, 'h', 'i'}}
+	cut := oip.Tensor{Name: []byte("text_output"), Datatype: []byte(oip.Bytes), Shape: []int64{1},
+		Raw: []byte{9, 0, 0, 0, 'h', 'i'}}
 	message := func(tensors ...oip.Tensor) oip.Message { return oip.Message{Tensors: tensors} }
 	for _, c := range []struct {
 		name, api string
@@ -138,29 +149,48 @@ func TestInferenceReplies(t *testing.T) {
 		content   bool
 		malformed int
 	}{
-		{"text by name", "kserve_v2_infer", inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","data":["no"]},{"name":"text_output","datatype":"BYTES","data":["yes","!"]}]}`,
-			message(oip.Text("x", "no"), oip.Text("text_output", "yes", "!"))}, "yes!", 0, true, 0},
-		{"the only text", "kserve_v2_vlm", inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","data":["a"]},{"name":"p","datatype":"FP32","data":[0.1]}]}`,
-			message(oip.Text("x", "a"), numbers("p", 1))}, "a", 0, true, 0},
-		{"no text among two", "kserve_v2_infer", inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","data":["a"]},{"name":"y","datatype":"BYTES","data":["b"]}]}`,
-			message(oip.Text("x", "a"), oip.Text("y", "b"))}, "", 0, false, 0},
-		{"an empty text", "kserve_v2_infer", inferReply{`{"outputs":[{"name":"text_output","datatype":"BYTES","data":[""]}]}`, message(oip.Text("text_output", ""))}, "", 0, false, 0},
+		{"text by name", "kserve_v2_infer",
+			inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","data":["no"]},{"name":"text_output","datatype":"BYTES","data":["yes","!"]}]}`,
+				message(oip.Text("x", "no"), oip.Text("text_output", "yes", "!"))}, "yes!", 0, true, 0},
+		{"the only text", "kserve_v2_vlm",
+			inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","data":["a"]},{"name":"p","datatype":"FP32","data":[0.1]}]}`,
+				message(oip.Text("x", "a"), numbers("p", 1))}, "a", 0, true, 0},
+		{"no text among two", "kserve_v2_infer",
+			inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","data":["a"]},{"name":"y","datatype":"BYTES","data":["b"]}]}`,
+				message(oip.Text("x", "a"), oip.Text("y", "b"))}, "", 0, false, 0},
+		{"an empty text", "kserve_v2_infer",
+			inferReply{`{"outputs":[{"name":"text_output","datatype":"BYTES","data":[""]}]}`,
+				message(oip.Text("text_output", ""))}, "", 0, false, 0},
 		{"raw text", "kserve_v2_infer", inferReply{"", message(rawText)}, "hi", 0, true, 0},
 		{"raw text that is cut", "kserve_v2_infer", inferReply{"", message(cut)}, "", 0, false, 1},
-		{"embeddings", "kserve_v2_embeddings", inferReply{`{"outputs":[{"name":"embedding","datatype":"FP32","shape":[1,2],"data":[0.5,0.5]}]}`, message(numbers("embedding", 1, 2))}, "", 0, true, 0},
-		{"no embeddings", "kserve_v2_embeddings", inferReply{`{"outputs":[{"name":"embedding","datatype":"FP32","shape":[0],"data":[]}]}`, message(numbers("embedding", 0))}, "", 0, false, 0},
-		{"text where numbers are due", "kserve_v2_embeddings", inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","shape":[1],"data":["a"]}]}`, message(oip.Text("x", "a"))}, "", 0, false, 0},
-		{"scores", "kserve_v2_rankings", inferReply{`{"outputs":[{"name":"other","datatype":"FP32","shape":[1],"data":[0.5]}]}`, message(numbers("other", 1))}, "", 0, true, 0},
+		{"embeddings", "kserve_v2_embeddings",
+			inferReply{`{"outputs":[{"name":"embedding","datatype":"FP32","shape":[1,2],"data":[0.5,0.5]}]}`,
+				message(numbers("embedding", 1, 2))}, "", 0, true, 0},
+		{"no embeddings", "kserve_v2_embeddings",
+			inferReply{`{"outputs":[{"name":"embedding","datatype":"FP32","shape":[0],"data":[]}]}`,
+				message(numbers("embedding", 0))}, "", 0, false, 0},
+		{"text where numbers are due", "kserve_v2_embeddings",
+			inferReply{`{"outputs":[{"name":"x","datatype":"BYTES","shape":[1],"data":["a"]}]}`,
+				message(oip.Text("x", "a"))}, "", 0, false, 0},
+		{"scores", "kserve_v2_rankings",
+			inferReply{`{"outputs":[{"name":"other","datatype":"FP32","shape":[1],"data":[0.5]}]}`,
+				message(numbers("other", 1))}, "", 0, true, 0},
 		{"raw scores", "kserve_v2_rankings", inferReply{"", message(rawFloats)}, "", 0, true, 0},
-		{"images as texts", "kserve_v2_images", inferReply{`{"outputs":[{"name":"image","datatype":"BYTES","shape":[3],"data":["aa","","bb"]}]}`, message(oip.Text("image", "aa", "", "bb"))}, "", 2, true, 0},
-		{"images as numbers", "kserve_v2_images", inferReply{`{"outputs":[{"name":"any","datatype":"FP32","shape":[2,1,1,3],"data":[0.5,0.5,0.5,0.5,0.5,0.5]}]}`, message(numbers("any", 2, 1, 1, 3))}, "", 2, true, 0},
-		{"one image", "kserve_v2_images", inferReply{`{"outputs":[{"name":"any","datatype":"FP32","shape":[1,1,3],"data":[0.5,0.5,0.5]}]}`, message(numbers("any", 1, 1, 3))}, "", 1, true, 0},
+		{"images as texts", "kserve_v2_images",
+			inferReply{`{"outputs":[{"name":"image","datatype":"BYTES","shape":[3],"data":["aa","","bb"]}]}`,
+				message(oip.Text("image", "aa", "", "bb"))}, "", 2, true, 0},
+		{"images as numbers", "kserve_v2_images",
+			inferReply{`{"outputs":[{"name":"any","datatype":"FP32","shape":[2,1,1,3],"data":[0.5,0.5,0.5,0.5,0.5,0.5]}]}`, message(numbers("any", 2, 1, 1, 3))}, "", 2, true, 0},
+		{"one image", "kserve_v2_images",
+			inferReply{`{"outputs":[{"name":"any","datatype":"FP32","shape":[1,1,3],"data":[0.5,0.5,0.5]}]}`,
+				message(numbers("any", 1, 1, 3))}, "", 1, true, 0},
 		{"no image", "kserve_v2_images", inferReply{`{"outputs":[]}`, message()}, "", 0, false, 0},
 	} {
 		check := func(t *testing.T, d Decoder) {
 			t.Helper()
 			r := d.Reply()
-			if string(r.Output) != c.output || r.Images != c.images || (len(r.ContentNS) == 1) != c.content || r.Malformed != c.malformed || !r.Finished || r.Err != nil {
+			if string(r.Output) != c.output || r.Images != c.images || (len(r.ContentNS) == 1) != c.content ||
+				r.Malformed != c.malformed || !r.Finished || r.Err != nil {
 				t.Errorf("%+v", r)
 			}
 			if c.content && (r.ContentNS[0] != 9 || r.FirstOutputNS != 9) {
@@ -242,7 +272,8 @@ func FuzzInferenceMessages(f *testing.F) {
 // The messages of a streamed reply are decoded without allocating.
 func BenchmarkInferenceMessage(b *testing.B) {
 	e, _ := New("kserve_v2_infer", Options{GRPC: true, Streaming: true})
-	wire := oip.AppendStreamReply(nil, &oip.Message{Model: []byte("model"), Tensors: []oip.Tensor{oip.Text("text_output", " word")}}, "")
+	wire := oip.AppendStreamReply(nil,
+		&oip.Message{Model: []byte("model"), Tensors: []oip.Tensor{oip.Text("text_output", " word")}}, "")
 	d := e.NewDecoder()
 	r := d.Reply()
 	b.ReportAllocs()

@@ -46,7 +46,8 @@ func (e *inference) split(texts []dataset.Media) (query string, passages []strin
 // of a data URI is sent; a tensor that is named after a URL gets the picture as the data set has it.
 func (e *inference) image(picture string) string {
 	name := strings.ToLower(e.tensors.image)
-	if _, content, isData := splitDataURI(picture); isData && !strings.Contains(name, "url") && !strings.Contains(name, "uri") {
+	if _, content, isData := splitDataURI(picture); isData && !strings.Contains(name, "url") &&
+		!strings.Contains(name, "uri") {
 		return content
 	}
 	return picture

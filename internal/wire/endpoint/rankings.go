@@ -88,7 +88,8 @@ func (e *rankings) split(texts []dataset.Media) (query string, passages []string
 
 // splitRanking tells query and passages apart by the names of a turn's texts; the warnings are for other names,
 // for several queries and for no passages.
-func splitRanking(texts []dataset.Media, others, queries2, passages0 *once) (query string, passages []string, err error) {
+func splitRanking(texts []dataset.Media, others, queries2, passages0 *once) (query string, passages []string,
+	err error) {
 	var queries []string
 	for _, m := range texts {
 		switch m.Name {

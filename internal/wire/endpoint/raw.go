@@ -21,7 +21,8 @@ func (e *rawAPI) NewDecoder() Decoder { return e.decoders.Get().(*documentDecode
 func (e *rawAPI) Encode(c *Context) (*Body, error) {
 	turn := c.current()
 	if turn == nil || len(turn.RawPayload) == 0 {
-		return nil, valueError("The raw endpoint sends whole request bodies, but this turn has none: use a data set of the type raw_payload or inputs_json.")
+		return nil, valueError("The raw endpoint sends whole request bodies, but this turn has none: use a data set " +
+			"of the type raw_payload or inputs_json.")
 	}
 	return Verbatim(turn.RawPayload), nil
 }

@@ -81,7 +81,8 @@ func (e *responses) chain(c *Context) (sent Context, previous string) {
 		}
 		if previous = c.Turns[i].AssistantID; previous != "" {
 			sent.Turns, sent.UserContext = c.Turns[i+1:], nil
-			e.chained.say("Requests refer to the server's stored replies and carry only what is new: input lengths that are counted here are too short. " +
+			e.chained.say("Requests refer to the server's stored replies and carry only what is new: input lengths " +
+				"that are counted here are too short. " +
 				"Use --use-server-token-count for those of the server.")
 		}
 		break
@@ -219,7 +220,8 @@ func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 }
 
 // unrepeatable are the types of items that a request cannot hold.
-var unrepeatable = []string{"web_search_call", "file_search_call", "image_generation_call", "code_interpreter_call", "computer_call", "reasoning"}
+var unrepeatable = []string{"web_search_call", "file_search_call", "image_generation_call", "code_interpreter_call",
+	"computer_call", "reasoning"}
 
 // keep notes an output item for the next request.
 func (p *responsesReader) keep(item []byte) {

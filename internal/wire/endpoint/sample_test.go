@@ -8,7 +8,8 @@ import (
 // A reply without content shows what came instead, whatever the API.
 func TestSampleOfAReplyWithoutContent(t *testing.T) {
 	const page = "<html><body>Please log in</body></html>"
-	for _, name := range []string{"chat", "completions", "responses", "messages", "embeddings", "cohere_rankings", "huggingface_generate", "image_retrieval", "kserve_v1_predict", "kserve_v2_infer"} {
+	for _, name := range []string{"chat", "completions", "responses", "messages", "embeddings", "cohere_rankings",
+		"huggingface_generate", "image_retrieval", "kserve_v1_predict", "kserve_v2_infer"} {
 		d := decoder(t, name)
 		d.Body("text/html", false, []byte(page), 10)
 		if got := d.Reply().Sample(); got != page || len(d.Reply().ContentNS) != 0 {

@@ -21,7 +21,8 @@ type sglang struct {
 }
 
 func newSGLang(d Descriptor, o Options) Endpoint {
-	return &sglang{descriptor: d, options: o, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return &sglangReader{} })}
+	return &sglang{descriptor: d, options: o, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return &sglangReader{} })}
 }
 
 func (e *sglang) Descriptor() Descriptor { return e.descriptor }
@@ -38,7 +39,8 @@ func (e *sglang) Encode(c *Context) (*Body, error) {
 	case turn == nil:
 		return nil, valueError("The request has no current turn.")
 	case c.SystemMessage != nil || c.UserContext != nil:
-		return nil, valueError("The sglang_generate endpoint sends token ids and takes no system prompt and no user context.")
+		return nil, valueError(
+			"The sglang_generate endpoint sends token ids and takes no system prompt and no user context.")
 	case e.options.Encode == nil:
 		return nil, valueError("The sglang_generate endpoint sends token ids and needs a tokenizer.")
 	}

@@ -14,7 +14,8 @@ type solido struct {
 }
 
 func newSolido(d Descriptor, o Options) Endpoint {
-	return &solido{descriptor: d, options: o, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return solidoReader{} })}
+	return &solido{descriptor: d, options: o, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return solidoReader{} })}
 }
 
 func (e *solido) Descriptor() Descriptor { return e.descriptor }

@@ -14,7 +14,8 @@ func TestTypesThatTakeSystemMessages(t *testing.T) {
 	for _, d := range api.All() {
 		if d.SystemMessage {
 			takes = append(takes, d.Name)
-			if body := string(encode(t, d.Name, Options{}, with(turns(text("a")), "SYSTEM", "")).Bytes); !strings.Contains(body, "SYSTEM") {
+			if body := string(encode(t, d.Name, Options{},
+				with(turns(text("a")), "SYSTEM", "")).Bytes); !strings.Contains(body, "SYSTEM") {
 				t.Errorf("%s: %s", d.Name, body)
 			}
 		}

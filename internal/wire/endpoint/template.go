@@ -47,7 +47,8 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 			field, err := jmespath.Compile(jsonscan.Text(m.Value))
 			if err != nil {
 				if o.Warn != nil {
-					o.Warn(fmt.Sprintf("--extra-inputs %s: %s is not a JMESPath expression (%v); answers are looked for by their usual names.", fieldKey, m.Value, err))
+					o.Warn(fmt.Sprintf("--extra-inputs %s: %s is not a JMESPath expression (%v); answers are looked "+
+						"for by their usual names.", fieldKey, m.Value, err))
 				}
 				continue
 			}
@@ -57,7 +58,8 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 		}
 	}
 	if e.source == "" {
-		return nil, fmt.Errorf("--endpoint-type template needs a template: give --extra-inputs %s:TEXT, the path of a file or the name nv-embedqa", templateKey)
+		return nil, fmt.Errorf("--endpoint-type template needs a template: give --extra-inputs %s:TEXT, the path of "+
+			"a file or the name nv-embedqa", templateKey)
 	}
 	where := "--extra-inputs " + templateKey
 	if named, ok := namedTemplates[e.source]; ok {
@@ -66,7 +68,8 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 		where, e.file, e.source = e.source, e.source, string(text)
 	} else if !strings.Contains(e.source, "{") && !jsonscan.Valid([]byte(e.source)) {
 		// Whatever it is filled in with, it is no JSON: the name of a file was meant.
-		return nil, fmt.Errorf("%s: %s is no template, and no file that can be read: %w", where, clip(e.source, 200), err)
+		return nil, fmt.Errorf("%s: %s is no template, and no file that can be read: %w", where, clip(e.source, 200),
+			err)
 	}
 	var err error
 	if e.compiled, err = jinja.Compile(e.source, jinja.Options{Escape: true}); err != nil {
@@ -112,7 +115,8 @@ func (e *template) Encode(c *Context) (*Body, error) {
 			}
 		}
 	case len(over) > 0:
-		return nil, valueError("Template did not render a JSON object, into which the extra inputs could be merged: " + clip(text, 100))
+		return nil, valueError("Template did not render a JSON object, into which the extra inputs could be merged: " +
+			clip(text, 100))
 	}
 	body := newBody(nil, e.options.Streaming)
 	if object {
@@ -138,7 +142,8 @@ func (e *template) lookForEntities(text string, turn *dataset.Turn) {
 			inInput = inInput || strings.Contains(content, entity)
 		}
 		if !inInput {
-			e.escaped.say("The template escapes texts for HTML: " + entity + " stands in a request but not in its input. Print texts with the filter tojson, as in {{ text|tojson }}.")
+			e.escaped.say("The template escapes texts for HTML: " + entity +
+				" stands in a request but not in its input. Print texts with the filter tojson, as in {{ text|tojson }}.")
 			return
 		}
 	}
@@ -154,7 +159,8 @@ func (e *template) variables(c *Context) map[string]any {
 	for _, m := range [...]struct {
 		singular, plural string
 		list             []dataset.Media
-	}{{"text", "texts", turn.Texts}, {"image", "images", turn.Images}, {"audio", "audios", turn.Audios}, {"video", "videos", turn.Videos}} {
+	}{{"text", "texts", turn.Texts}, {"image", "images", turn.Images}, {"audio", "audios", turn.Audios},
+		{"video", "videos", turn.Videos}} {
 		all := []string{}
 		byName := map[string]any{}
 		for _, item := range m.list {

@@ -17,7 +17,8 @@ type tgi struct {
 }
 
 func newTGI(d Descriptor, o Options) Endpoint {
-	return &tgi{descriptor: d, options: o, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return tgiReader{} })}
+	return &tgi{descriptor: d, options: o, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return tgiReader{} })}
 }
 
 func (e *tgi) Descriptor() Descriptor { return e.descriptor }

@@ -308,7 +308,8 @@ func (u *Usage) Value(q Quantity) (int64, bool) {
 	n := u.values[k]
 	if q == UsagePrompt && (k == inputTokens || k == inputTokensCamel) {
 		// These vendors count cached tokens beside the input tokens, not among them.
-		for _, cache := range [...]usageKey{cacheReadInputTokens, cacheCreationInputTokens, cacheReadCamel, cacheWriteCamel} {
+		for _, cache := range [...]usageKey{cacheReadInputTokens, cacheCreationInputTokens, cacheReadCamel,
+			cacheWriteCamel} {
 			if u.has(cache) {
 				n += u.values[cache]
 			}

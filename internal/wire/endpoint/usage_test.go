@@ -8,7 +8,8 @@ import (
 
 // shown lists the quantities that are present.
 func shown(u *Usage) string {
-	names := [numQuantities]string{"prompt", "completion", "total", "reasoning", "read", "write", "miss", "prompt_audio",
+	names := [numQuantities]string{"prompt", "completion", "total", "reasoning", "read", "write", "miss",
+		"prompt_audio",
 		"completion_audio", "accepted", "rejected", "tool_use"}
 	var list []string
 	for q := range numQuantities {
@@ -40,7 +41,8 @@ func TestUsage(t *testing.T) {
 			"prompt=100 completion=20 total=120 reasoning=12 read=64 prompt_audio=1 completion_audio=2 accepted=3 rejected=4"},
 		{"responses", []string{`{"input_tokens":9,"input_tokens_details":{"cached_tokens":4,"audio_tokens":1},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":2,"audio_tokens":0}}`},
 			"prompt=9 completion=5 reasoning=2 read=4 prompt_audio=1 completion_audio=0"},
-		{"DeepSeek", []string{`{"prompt_tokens":10,"prompt_cache_hit_tokens":6,"prompt_cache_miss_tokens":4}`}, "prompt=10 read=6 miss=4"},
+		{"DeepSeek", []string{`{"prompt_tokens":10,"prompt_cache_hit_tokens":6,"prompt_cache_miss_tokens":4}`},
+			"prompt=10 read=6 miss=4"},
 		{"Mistral", []string{`{"prompt_tokens":1,"prompt_audio_seconds":12}`}, "prompt=1 seconds=12"},
 		{"audio seconds as a fraction", []string{`{"prompt_audio_seconds":1.5}`}, "seconds=1.5"},
 		{"audio seconds of another kind", []string{`{"prompt_audio_seconds":{}}`, `{"prompt_audio_seconds":true}`}, ""},
@@ -50,10 +52,14 @@ func TestUsage(t *testing.T) {
 		{"Cohere 1", []string{`{"meta":{"tokens":{"input_tokens":8,"output_tokens":4},"cached_tokens":2,"billed_units":{"input_tokens":7}}}`}, "prompt=8 completion=4 read=2"},
 		{"Cohere 2", []string{`{"tokens":{"input_tokens":8,"output_tokens":4}}`}, "prompt=8 completion=4"},
 		{"watsonx", []string{`{"input_token_count":8,"generated_token_count":4}`}, "prompt=8 completion=4"},
-		{"an envelope does not overwrite, whatever the order", []string{`{"input_tokens":1,"tokens":{"input_tokens":8,"output_tokens":4}}`, `{"tokens":{"input_tokens":9,"output_tokens":5}}`}, "prompt=1 completion=5"},
-		{"the first envelope wins", []string{`{"tokens":{"input_tokens":9},"meta":{"tokens":{"input_tokens":8}}}`}, "prompt=8"},
-		{"later values replace, null never does", []string{`{"prompt_tokens":1,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":5}}`,
-			`{"prompt_tokens":null,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":null,"audio_tokens":1}}`, `{"prompt_tokens_details":null}`},
+		{"an envelope does not overwrite, whatever the order",
+			[]string{`{"input_tokens":1,"tokens":{"input_tokens":8,"output_tokens":4}}`,
+				`{"tokens":{"input_tokens":9,"output_tokens":5}}`}, "prompt=1 completion=5"},
+		{"the first envelope wins", []string{`{"tokens":{"input_tokens":9},"meta":{"tokens":{"input_tokens":8}}}`},
+			"prompt=8"},
+		{"later values replace, null never does",
+			[]string{`{"prompt_tokens":1,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":5}}`,
+				`{"prompt_tokens":null,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":null,"audio_tokens":1}}`, `{"prompt_tokens_details":null}`},
 			"prompt=1 completion=7 read=5 prompt_audio=1"},
 		{"an integral float", []string{`{"prompt_tokens":12.0}`}, "prompt=12"},
 		{"no number", []string{`{"prompt_tokens":"12","input_tokens":true,"total_tokens":[1]}`}, ""},
@@ -105,7 +111,8 @@ func TestTrapSplitUsage(t *testing.T) {
 	if got := shown(fold(`{"input_tokens":7}`, `{"output_tokens":3}`)); got != "prompt=7 completion=3" {
 		t.Errorf("got %s", got)
 	}
-	if got := shown(fold(`{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":1}`, `{"output_tokens":7}`)); got != "prompt=100 completion=7 read=90" {
+	if got := shown(fold(`{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":1}`,
+		`{"output_tokens":7}`)); got != "prompt=100 completion=7 read=90" {
 		t.Errorf("got %s", got)
 	}
 }

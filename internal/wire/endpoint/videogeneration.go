@@ -18,7 +18,8 @@ type videoGeneration struct {
 }
 
 func newVideoGeneration(d Descriptor, o Options) Endpoint {
-	return &videoGeneration{descriptor: d, options: o, over: newOverrides(o.Extra), decoders: newDecoders(func() reader { return videoReader{} })}
+	return &videoGeneration{descriptor: d, options: o, over: newOverrides(o.Extra),
+		decoders: newDecoders(func() reader { return videoReader{} })}
 }
 
 func (e *videoGeneration) Descriptor() Descriptor { return e.descriptor }

@@ -25,7 +25,8 @@ func Failure(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 			e.Details = "the server sent: " + reply.Sample()
 			return e
 		}
-		e := invalid("No responses with actual content were received from the server (only usage/metadata, null/empty data, or [DONE] markers)")
+		e := invalid("No responses with actual content were received from the server (only usage/metadata, " +
+			"null/empty data, or [DONE] markers)")
 		if sample := reply.Sample(); sample != "" {
 			e.Details = "the server sent: " + sample
 		} else {

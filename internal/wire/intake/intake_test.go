@@ -93,9 +93,11 @@ func wantFacts(t *testing.T, r *record.Record, want map[record.Field]int64) {
 const absent = record.Absent
 
 func TestFactsOfAStream(t *testing.T) {
-	j := streamed(t, event{20, delta(`"role":"assistant"`)}, event{100, delta(`"reasoning":"r r"`)}, event{130, delta(`"content":"Hel"`)},
+	j := streamed(t, event{20, delta(`"role":"assistant"`)}, event{100, delta(`"reasoning":"r r"`)},
+		event{130, delta(`"content":"Hel"`)},
 		event{130, delta(`"content":"lo wor"`)}, event{300, delta(`"content":"ld"`)},
-		event{303, `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}`}, event{305, "[DONE]"})
+		event{303, `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}`},
+		event{305, "[DONE]"})
 	j.Exchange.AckNS = at(10)
 	j.IntendedNS, j.PickedUpNS = at(-5), at(-1)
 	j.RequestedTokens = 64
@@ -105,12 +107,16 @@ func TestFactsOfAStream(t *testing.T) {
 		t.Fatalf("error %+v", r.Err)
 	}
 	wantFacts(t, r, map[record.Field]int64{
-		record.StartWall: started + 5e15, record.CreditIssued: -2 * ms, record.IntendedSend: -5 * ms, record.CreditDrop: ms,
-		record.Ack: 10 * ms, record.FirstContent: 100 * ms, record.SecondContent: 130 * ms, record.FirstOutput: 130 * ms, record.LastContent: 300 * ms,
+		record.StartWall: started + 5e15, record.CreditIssued: -2 * ms, record.IntendedSend: -5 * ms,
+		record.CreditDrop: ms,
+		record.Ack:        10 * ms, record.FirstContent: 100 * ms, record.SecondContent: 130 * ms,
+		record.FirstOutput: 130 * ms, record.LastContent: 300 * ms,
 		record.LastResponse: 305 * ms, record.End: 306 * ms, record.Cancelled: absent, record.Contents: 4,
 		record.InputTokens: 3, record.OutputTokens: 2, record.ReasoningTokens: 2, record.RequestedTokens: 64,
-		record.UsagePrompt: 9, record.UsageCompletion: 4, record.UsageTotal: absent, record.UsagePromptAudioSeconds: absent,
-		record.Waiting: 7, record.ConnectionReused: 1, record.Connecting: absent, record.Failed: absent, record.Good: absent,
+		record.UsagePrompt: 9, record.UsageCompletion: 4, record.UsageTotal: absent,
+		record.UsagePromptAudioSeconds: absent,
+		record.Waiting:                 7, record.ConnectionReused: 1, record.Connecting: absent, record.Failed: absent,
+		record.Good: absent,
 	})
 	if !slices.Equal(r.GapsNS, []int64{30 * ms, 0, 170 * ms}) {
 		t.Errorf("gaps %v", r.GapsNS)
@@ -128,9 +134,12 @@ func TestContinuationsHaveNoCreditDrop(t *testing.T) {
 
 // Usage and [DONE] are no content.
 func TestTrapLatencyEndsAtContent(t *testing.T) {
-	r := New(options()).Record(streamed(t, event{10, delta(`"role":"assistant","content":""`)}, event{50, delta(`"content":" "`)}, event{300, delta(`"content":"Hi"`)},
-		event{303, `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":1}}`}, event{305, "[DONE]"}))
-	wantFacts(t, r, map[record.Field]int64{record.FirstContent: 50 * ms, record.LastContent: 300 * ms, record.LastResponse: 305 * ms, record.Contents: 2})
+	r := New(options()).Record(streamed(t, event{10, delta(`"role":"assistant","content":""`)},
+		event{50, delta(`"content":" "`)}, event{300, delta(`"content":"Hi"`)},
+		event{303, `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":1}}`},
+		event{305, "[DONE]"}))
+	wantFacts(t, r, map[record.Field]int64{record.FirstContent: 50 * ms, record.LastContent: 300 * ms,
+		record.LastResponse: 305 * ms, record.Contents: 2})
 	if len(r.GapsNS) != 1 {
 		t.Errorf("gaps %v", r.GapsNS)
 	}
@@ -138,9 +147,11 @@ func TestTrapLatencyEndsAtContent(t *testing.T) {
 
 // A delta with nothing but the role is no token: the first text is.
 func TestTrapRoleOnlyDeltaIsNoFirstToken(t *testing.T) {
-	r := New(options()).Record(streamed(t, event{20, delta(`"role":"assistant"`)}, event{40, delta(`"role":"assistant","content":""`)},
+	r := New(options()).Record(streamed(t, event{20, delta(`"role":"assistant"`)},
+		event{40, delta(`"role":"assistant","content":""`)},
 		event{100, delta(`"content":"a"`)}, event{120, "[DONE]"}))
-	wantFacts(t, r, map[record.Field]int64{record.FirstContent: 100 * ms, record.FirstOutput: 100 * ms, record.LastContent: 100 * ms, record.Contents: 1})
+	wantFacts(t, r, map[record.Field]int64{record.FirstContent: 100 * ms, record.FirstOutput: 100 * ms,
+		record.LastContent: 100 * ms, record.Contents: 1})
 }
 
 // Reasoning is the first token but not the first output; the text of a tool call is both.
@@ -162,16 +173,19 @@ func TestTrapToolCallIsOutputAndReasoningIsNot(t *testing.T) {
 
 // Texts are joined before they are counted.
 func TestTrapTokensAreCountedOnce(t *testing.T) {
-	r := New(options()).Record(streamed(t, event{1, delta(`"content":"Hel"`)}, event{2, delta(`"content":"lo wor"`)}, event{3, delta(`"content":"ld"`)}))
+	r := New(options()).Record(streamed(t, event{1, delta(`"content":"Hel"`)}, event{2, delta(`"content":"lo wor"`)},
+		event{3, delta(`"content":"ld"`)}))
 	wantFacts(t, r, map[record.Field]int64{record.OutputTokens: 2, record.ReasoningTokens: absent})
-	r = New(options()).Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"1 2 3 4 5 6 7 8 9 10 11 12"}}]}`))
+	r = New(options()).Record(whole(t,
+		`{"object":"chat.completion","choices":[{"message":{"content":"1 2 3 4 5 6 7 8 9 10 11 12"}}]}`))
 	wantFacts(t, r, map[record.Field]int64{record.OutputTokens: 12, record.Contents: 1, record.SecondContent: absent})
 }
 
 // No text, no count.
 func TestTrapInputWithoutText(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
-	j.Body = &endpoint.Body{Bytes: []byte(`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}],"max_tokens":50}`)}
+	j.Body = &endpoint.Body{Bytes: []byte(
+		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}],"max_tokens":50}`)}
 	wantFacts(t, New(options()).Record(j), map[record.Field]int64{record.InputTokens: absent})
 }
 
@@ -183,7 +197,8 @@ func TestTrapServerTokens(t *testing.T) {
 		warning                  string
 	}{
 		{`{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":12}}`, 100, 8, 12, ""},
-		{`{"prompt_tokens":1,"completion_tokens":5,"completion_tokens_details":{"reasoning_tokens":9}}`, 1, 0, 9, "reasoning_exceeds_completion"},
+		{`{"prompt_tokens":1,"completion_tokens":5,"completion_tokens_details":{"reasoning_tokens":9}}`, 1, 0, 9,
+			"reasoning_exceeds_completion"},
 		{`{"prompt_tokens":1,"completion_tokens":5}`, 1, 5, absent, ""},
 		{`{"completion_tokens":0}`, absent, 0, absent, ""},
 		{`{"usageMetadata":{"candidatesTokenCount":5,"thoughtsTokenCount":9}}`, absent, 5, 9, ""},
@@ -196,8 +211,10 @@ func TestTrapServerTokens(t *testing.T) {
 		o.Warn = func(kind, _ string) { warnings = append(warnings, kind) }
 		in := New(o)
 		for range 2 {
-			r := in.Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"x y"}}],"usage":`+c.usage+`}`))
-			wantFacts(t, r, map[record.Field]int64{record.InputTokens: c.input, record.OutputTokens: c.output, record.ReasoningTokens: c.reasoning})
+			r := in.Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"x y"}}],"usage":`+
+				c.usage+`}`))
+			wantFacts(t, r, map[record.Field]int64{record.InputTokens: c.input, record.OutputTokens: c.output,
+				record.ReasoningTokens: c.reasoning})
 		}
 		if got := strings.Join(warnings, " "); got != c.warning {
 			t.Errorf("%s: warnings %q, want %q", c.usage, got, c.warning)
@@ -206,18 +223,22 @@ func TestTrapServerTokens(t *testing.T) {
 }
 
 func TestUsageFacts(t *testing.T) {
-	r := New(options()).Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":10,"completion_tokens":9,"total_tokens":19,`+
-		`"prompt_tokens_details":{"cached_tokens":1,"audio_tokens":2},"completion_tokens_details":{"reasoning_tokens":3,"audio_tokens":4,"accepted_prediction_tokens":5,"rejected_prediction_tokens":6},`+
-		`"cache_creation_input_tokens":7,"prompt_cache_miss_tokens":8,"toolUsePromptTokenCount":11,"prompt_audio_seconds":1.5}}`))
+	r := New(options()).Record(whole(t,
+		`{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":10,"completion_tokens":9,"total_tokens":19,`+
+			`"prompt_tokens_details":{"cached_tokens":1,"audio_tokens":2},"completion_tokens_details":{"reasoning_tokens":3,"audio_tokens":4,"accepted_prediction_tokens":5,"rejected_prediction_tokens":6},`+
+			`"cache_creation_input_tokens":7,"prompt_cache_miss_tokens":8,"toolUsePromptTokenCount":11,"prompt_audio_seconds":1.5}}`))
 	wantFacts(t, r, map[record.Field]int64{
-		record.UsagePrompt: 10, record.UsageCompletion: 9, record.UsageTotal: 19, record.UsageCacheRead: 1, record.UsagePromptAudio: 2,
-		record.UsageReasoning: 3, record.UsageCompletionAudio: 4, record.UsageAcceptedPrediction: 5, record.UsageRejectedPrediction: 6,
-		record.UsageCacheWrite: 7, record.UsageCacheMiss: 8, record.UsageToolUsePrompt: 11,
+		record.UsagePrompt: 10, record.UsageCompletion: 9, record.UsageTotal: 19, record.UsageCacheRead: 1,
+		record.UsagePromptAudio: 2,
+		record.UsageReasoning:   3, record.UsageCompletionAudio: 4, record.UsageAcceptedPrediction: 5,
+		record.UsageRejectedPrediction: 6,
+		record.UsageCacheWrite:         7, record.UsageCacheMiss: 8, record.UsageToolUsePrompt: 11,
 		record.UsagePromptAudioSeconds: int64(math.Float64bits(1.5)),
 	})
 }
 
-const noContent = "InvalidInferenceResultError('Invalid inference result: No responses with actual content were received from the server (only usage/metadata, null/empty data, or [DONE] markers)')"
+const noContent = "InvalidInferenceResultError('Invalid inference result: No responses with actual content were " +
+	"received from the server (only usage/metadata, null/empty data, or [DONE] markers)')"
 
 const unparsed = "InvalidInferenceResultError('Invalid inference result: The response could not be parsed as JSON')"
 
@@ -233,15 +254,26 @@ func TestFailures(t *testing.T) {
 		job  *Job
 		want record.Error
 	}{
-		{"nothing came", streamed(t), record.Error{Type: "InvalidInferenceResultError", Message: "InvalidInferenceResultError('Invalid inference result: No responses were received')"}},
-		{"no content", streamed(t, event{1, delta(`"content":""`)}, event{2, "[DONE]"}), record.Error{Type: "InvalidInferenceResultError", Message: noContent}},
-		{"only malformed", streamed(t, event{1, "{"}), record.Error{Type: "InvalidInferenceResultError", Message: unparsed}},
-		{"a malformed body", whole(t, `{"object":"chat.compl`), record.Error{Type: "InvalidInferenceResultError", Message: unparsed}},
-		{"error inside a 200", whole(t, `{"error":{"message":"m","type":"t","code":400}}`), record.Error{Code: 400, HasCode: true, Type: "t", Message: "m"}},
-		{"error after content", streamed(t, event{1, delta(`"content":"x"`)}, event{2, `{"error":"boom"}`}), record.Error{Message: "boom"}},
+		{"nothing came", streamed(t), record.Error{Type: "InvalidInferenceResultError",
+			Message: "InvalidInferenceResultError('Invalid inference result: No responses were received')"}},
+		{"no content", streamed(t, event{1, delta(`"content":""`)}, event{2, "[DONE]"}),
+			record.Error{Type: "InvalidInferenceResultError", Message: noContent}},
+		{"only malformed", streamed(t, event{1, "{"}),
+			record.Error{Type: "InvalidInferenceResultError", Message: unparsed}},
+		{"a malformed body", whole(t, `{"object":"chat.compl`),
+			record.Error{Type: "InvalidInferenceResultError", Message: unparsed}},
+		{"error inside a 200", whole(t, `{"error":{"message":"m","type":"t","code":400}}`),
+			record.Error{Code: 400, HasCode: true, Type: "t", Message: "m"}},
+		{"error after content", streamed(t, event{1, delta(`"content":"x"`)}, event{2, `{"error":"boom"}`}),
+			record.Error{Message: "boom"}},
 		{"end before start", broken(func(j *Job) { j.Exchange.EndNS = at(0) }),
-			record.Error{Type: "InvalidInferenceResultError", Message: "InvalidInferenceResultError('Invalid inference result: The end of the request does not lie after its start')"}},
-		{"the wire comes first", broken(func(j *Job) { j.Exchange.Err = &record.Error{Type: "ClientPayloadError", Message: "cut"} }),
+			record.Error{Type: "InvalidInferenceResultError",
+				Message: "InvalidInferenceResultError('Invalid inference result: The end of the request does not lie " +
+					"after its start')"}},
+		{"the wire comes first", broken(func(j *Job) {
+			j.Exchange.Err = &record.Error{Type: "ClientPayloadError",
+				Message: "cut"}
+		}),
 			record.Error{Type: "ClientPayloadError", Message: "cut"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -250,7 +282,8 @@ func TestFailures(t *testing.T) {
 				t.Fatalf("got %+v, want %+v", r.Err, c.want)
 			}
 			// A failed request keeps its input count, and no output counts.
-			wantFacts(t, r, map[record.Field]int64{record.Failed: 1, record.InputTokens: 3, record.OutputTokens: absent, record.ReasoningTokens: absent, record.UsagePrompt: absent})
+			wantFacts(t, r, map[record.Field]int64{record.Failed: 1, record.InputTokens: 3, record.OutputTokens: absent,
+				record.ReasoningTokens: absent, record.UsagePrompt: absent})
 			if !r.IsError() {
 				t.Error("the record is no error")
 			}
@@ -261,7 +294,8 @@ func TestFailures(t *testing.T) {
 // Earlier content does not rescue a request.
 func TestTrapContentDoesNotRescue(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
-	j.Exchange.Err = &record.Error{Code: 502, HasCode: true, Type: "SSEResponseError", Message: "SSEResponseError('Error occurred in SSE response: server overloaded')"}
+	j.Exchange.Err = &record.Error{Code: 502, HasCode: true, Type: "SSEResponseError",
+		Message: "SSEResponseError('Error occurred in SSE response: server overloaded')"}
 	if r := New(options()).Record(j); r.Err == nil || r.Err.Code != 502 || r.Facts[record.OutputTokens] != absent {
 		t.Errorf("got %+v", r.Err)
 	}
@@ -269,7 +303,8 @@ func TestTrapContentDoesNotRescue(t *testing.T) {
 
 // A reply without content is an error, though its status is 200 and it reports usage.
 func TestTrapEmptyMessageIsAnError(t *testing.T) {
-	r := New(options()).Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`))
+	r := New(options()).Record(whole(t,
+		`{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`))
 	if r.Err == nil || r.Err.Message != noContent || !r.IsError() {
 		t.Errorf("got %+v", r.Err)
 	}
@@ -280,9 +315,10 @@ func TestRepliesWithoutContentShowWhatCame(t *testing.T) {
 	o := options()
 	o.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "<redacted>") }
 	for body, want := range map[string][2]string{
-		`{"detail":"the key secret is wrong"}`: {noContent, `the server sent: {"detail":"the key <redacted> is wrong"}`},
-		"":                                     {noContent, "the server sent nothing"},
-		"<html>log in, secret":                 {unparsed, "the server sent: <html>log in, <redacted>"},
+		`{"detail":"the key secret is wrong"}`: {noContent,
+			`the server sent: {"detail":"the key <redacted> is wrong"}`},
+		"":                     {noContent, "the server sent nothing"},
+		"<html>log in, secret": {unparsed, "the server sent: <html>log in, <redacted>"},
 	} {
 		if r := New(o).Record(whole(t, body)); r.Err == nil || r.Err.Message != want[0] || r.Err.Details != want[1] {
 			t.Errorf("%q: %+v", body, r.Err)
@@ -302,9 +338,12 @@ func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 		err    record.Error
 		want   string
 	}{
-		{"client error", 0, record.Error{Type: "ClientOSError", Message: "secret " + long}, "<redacted> " + strings.Repeat("é", 4096-11)},
-		{"body of a 429 stays whole", 429, record.Error{Code: 429, HasCode: true, Message: "secret " + long}, "<redacted> " + long},
-		{"no more than 4096 characters", 0, record.Error{Message: strings.Repeat("x", 4096)}, strings.Repeat("x", 4096)},
+		{"client error", 0, record.Error{Type: "ClientOSError", Message: "secret " + long},
+			"<redacted> " + strings.Repeat("é", 4096-11)},
+		{"body of a 429 stays whole", 429, record.Error{Code: 429, HasCode: true, Message: "secret " + long},
+			"<redacted> " + long},
+		{"no more than 4096 characters", 0, record.Error{Message: strings.Repeat("x", 4096)},
+			strings.Repeat("x", 4096)},
 	} {
 		j := streamed(t)
 		original := c.err
@@ -323,12 +362,14 @@ func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 }
 
 func TestRequestThatCouldNotBeBuilt(t *testing.T) {
-	j := &Job{Exchange: client.Exchange{StartNS: started, EndNS: started, Err: &record.Error{Type: "ValueError", Message: "ValueError('x')"}}, RequestedTokens: absent}
+	j := &Job{Exchange: client.Exchange{StartNS: started, EndNS: started,
+		Err: &record.Error{Type: "ValueError", Message: "ValueError('x')"}}, RequestedTokens: absent}
 	r := New(options()).Record(j)
 	if r.Err == nil || r.Err.Type != "ValueError" {
 		t.Errorf("got %+v", r.Err)
 	}
-	wantFacts(t, r, map[record.Field]int64{record.InputTokens: absent, record.End: 0, record.Blocked: absent, record.BytesSent: absent})
+	wantFacts(t, r, map[record.Field]int64{record.InputTokens: absent, record.End: 0, record.Blocked: absent,
+		record.BytesSent: absent})
 }
 
 func TestCutOff(t *testing.T) {
@@ -384,7 +425,8 @@ func TestOddities(t *testing.T) {
 		if got := strings.Join(warnings, " "); got != c.want {
 			t.Errorf("%v: warnings %q, want %q", c.events, got, c.want)
 		}
-		if counts := in.Oddities(); len(counts) != len(warnings) || len(counts) > 0 && !strings.HasSuffix(counts[0], " (2 requests in all)") {
+		if counts := in.Oddities(); len(counts) != len(warnings) || len(counts) > 0 &&
+			!strings.HasSuffix(counts[0], " (2 requests in all)") {
 			t.Errorf("%v: counts %q", c.events, counts)
 		}
 	}

@@ -22,7 +22,8 @@ const (
 
 var oddityTexts = [numOddities]struct{ kind, message string }{
 	reasoningExceedsCompletion: {"reasoning_exceeds_completion",
-		"The server reported more reasoning tokens than completion tokens; the output token count of such requests is set to 0."},
+		"The server reported more reasoning tokens than completion tokens; the output token count of such requests " +
+			"is set to 0."},
 	usageMissing: {"usage_missing",
 		"The server reported no usage for a request; with --use-server-token-count its token metrics will be missing."},
 	streamUnfinished: {"stream_unfinished",
@@ -32,7 +33,8 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 	otherChoices: {"other_choices",
 		"The server returned several choices; only the first one is counted."},
 	chunkUsageMissing: {"chunk_usage_missing",
-		"The server does not say with each chunk how many tokens it has made so far; with --per-chunk-usage the inter token latency of such requests takes the first chunk for one token."},
+		"The server does not say with each chunk how many tokens it has made so far; with --per-chunk-usage the " +
+			"inter token latency of such requests takes the first chunk for one token."},
 }
 
 // warn counts an oddity of a request; the first one of its kind is told at once.

@@ -83,7 +83,8 @@ func TestCloseIsBounded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := p.Close(ctx)
-		if want := fmt.Sprintf("3 finished requests were not turned into records in time: %v", context.DeadlineExceeded); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("3 finished requests were not turned into records in time: %v",
+			context.DeadlineExceeded); err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
 		if waiting, done := p.Progress(); waiting != 3 || done != 0 {

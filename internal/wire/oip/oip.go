@@ -135,8 +135,9 @@ const (
 
 // contentsOf are the contents of numbers, by data type.
 var contentsOf = map[string]protowire.Number{
-	Bool: 1, "INT8": 2, "INT16": 2, "INT32": 2, "INT64": 3, "UINT8": 4, "UINT16": 4, "UINT32": 4, "UINT64": fUint64Contents,
-	Float: fFP32Contents, Double: fFP64Contents,
+	Bool: 1, "INT8": 2, "INT16": 2, "INT32": 2, "INT64": 3, "UINT8": 4, "UINT16": 4, "UINT32": 4,
+	"UINT64": fUint64Contents,
+	Float:    fFP32Contents, Double: fFP64Contents,
 }
 
 // AppendRequest appends the message of a request.
@@ -254,7 +255,8 @@ func appendParameter(dst, value []byte) []byte {
 	}
 	if len(text) > 0 && strings.IndexByte("-0123456789", text[0]) >= 0 {
 		if x, err := strconv.ParseFloat(text, 64); err == nil {
-			return protowire.AppendFixed64(protowire.AppendTag(dst, fDoubleParam, protowire.Fixed64Type), math.Float64bits(x))
+			return protowire.AppendFixed64(protowire.AppendTag(dst, fDoubleParam, protowire.Fixed64Type),
+				math.Float64bits(x))
 		}
 	}
 	return appendBytes(dst, fStringParam, []byte(unquote(text)))

@@ -52,12 +52,14 @@ func parsed(t testing.TB, m *dynamicpb.Message, wire []byte) string {
 func TestRequestsAreWhatTheDescriptionSays(t *testing.T) {
 	message := described(t)
 	m := &Message{Model: []byte("m"), Version: []byte("2"), ID: []byte("i"), Asked: [][]byte{[]byte("out")},
-		Tensors: []Tensor{Text("text_input", "a<b", ""), {Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{2, 1}, Numbers: []float64{0.5, -2}},
+		Tensors: []Tensor{Text("text_input", "a<b", ""),
+			{Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{2, 1}, Numbers: []float64{0.5, -2}},
 			{Name: []byte("n"), Datatype: []byte("INT64"), Shape: []int64{1}, Numbers: []float64{-7}},
 			{Name: []byte("u"), Datatype: []byte("UINT64"), Shape: []int64{1}, Numbers: []float64{7}},
 			{Name: []byte("d"), Datatype: []byte(Double), Shape: []int64{1}, Numbers: []float64{0.1}},
 			{Name: []byte("b"), Datatype: []byte("BOOL"), Shape: []int64{1}, Numbers: []float64{1}}},
-		Parameters: []Parameter{{"max_tokens", []byte("9")}, {"t", []byte("0.5")}, {"e", []byte("true")}, {"no", []byte("false")}, {"s", []byte(`"007"`)},
+		Parameters: []Parameter{{"max_tokens", []byte("9")}, {"t", []byte("0.5")}, {"e", []byte("true")},
+			{"no", []byte("false")}, {"s", []byte(`"007"`)},
 			{"l", []byte(`["x"]`)}, {"big", []byte("18446744073709551615")}, {"neg", []byte("-3")}},
 	}
 	want := `{"id":"i","inputs":[` +
@@ -92,7 +94,8 @@ func TestRepliesOfTheLibraryAreRead(t *testing.T) {
 		"floats":     {`{"outputs":[{"name":"o","datatype":"FP32","shape":["1","2"],"contents":{"fp32_contents":[0.5,1]}}]}`, "", nil, []float64{0.5, 1}, 2},
 		"raw floats": {`{"outputs":[{"name":"o","datatype":"FP32","shape":["1","2"]}],"raw_output_contents":["AAAAPwAAgD8="]}`, "", nil, nil, 2},
 		"nothing":    {`{"outputs":[{"name":"o","datatype":"FP32","shape":["0"]}],"parameters":{"triton_final_response":{"bool_param":true}}}`, "", nil, nil, 0},
-		"integers":   {`{"outputs":[{"name":"o","datatype":"INT32","shape":["2"],"contents":{"int_contents":[-1,3]}}]}`, "", nil, []float64{-1, 3}, 2},
+		"integers": {`{"outputs":[{"name":"o","datatype":"INT32","shape":["2"],"contents":{"int_contents":[-1,3]}}]}`,
+			"", nil, []float64{-1, 3}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := message("ModelInferResponse")
@@ -113,7 +116,8 @@ func TestRepliesOfTheLibraryAreRead(t *testing.T) {
 				if string(o.Datatype) == Bytes && !o.EachText(func(b []byte) { texts = append(texts, string(b)) }) {
 					t.Error("the texts are broken")
 				}
-				if len(m.Tensors) != 1 || string(m.Model) != c.model || !slices.Equal(texts, c.texts) || !slices.Equal(o.Numbers, c.numbers) || string(o.Datatype) != Bytes && o.Elements() != c.elements {
+				if len(m.Tensors) != 1 || string(m.Model) != c.model || !slices.Equal(texts, c.texts) ||
+					!slices.Equal(o.Numbers, c.numbers) || string(o.Datatype) != Bytes && o.Elements() != c.elements {
 					t.Errorf("%+v: %d elements", m, o.Elements())
 				}
 			}
@@ -124,14 +128,17 @@ func TestRepliesOfTheLibraryAreRead(t *testing.T) {
 func TestStreamRepliesAndReadiness(t *testing.T) {
 	message := described(t)
 	reply := &Message{Tensors: []Tensor{Text("o", "x")}}
-	if got := parsed(t, message("ModelStreamInferResponse"), AppendStreamReply(nil, reply, "")); got != `{"infer_response":{"outputs":[{"contents":{"bytes_contents":["eA=="]},"datatype":"BYTES","name":"o","shape":["1"]}]}}` {
+	if got := parsed(t, message("ModelStreamInferResponse"),
+		AppendStreamReply(nil, reply, "")); got != `{"infer_response":{"outputs":[{"contents":{"bytes_contents":["eA=="]},"datatype":"BYTES","name":"o","shape":["1"]}]}}` {
 		t.Error(got)
 	}
-	if got := parsed(t, message("ModelStreamInferResponse"), AppendStreamReply(nil, nil, "bad")); got != `{"error_message":"bad"}` {
+	if got := parsed(t, message("ModelStreamInferResponse"),
+		AppendStreamReply(nil, nil, "bad")); got != `{"error_message":"bad"}` {
 		t.Error(got)
 	}
 	var m Message
-	if fault, err := m.ParseStreamReply(AppendStreamReply(nil, reply, "f")); err != nil || string(fault) != "f" || len(m.Tensors) != 1 {
+	if fault, err := m.ParseStreamReply(AppendStreamReply(nil, reply, "f")); err != nil || string(fault) != "f" ||
+		len(m.Tensors) != 1 {
 		t.Error(string(fault), err, m)
 	}
 	if got := parsed(t, message("ModelReadyRequest"), AppendModelReady(nil, "m")); got != `{"name":"m"}` {
@@ -174,7 +181,8 @@ func TestNestedDataAreFlattened(t *testing.T) {
 	if err != nil || !slices.Equal(m.Tensors[0].Numbers, []float64{1, 2, 3, 4}) {
 		t.Error(m, err)
 	}
-	for _, body := range []string{`{}`, `[]`, `{"inputs":[{"name":"x"}]}`, `{"inputs":[{"name":"x","data":[null]}]}`, `{"inputs":[{"name":"x","data":[{}]}]}`,
+	for _, body := range []string{`{}`, `[]`, `{"inputs":[{"name":"x"}]}`, `{"inputs":[{"name":"x","data":[null]}]}`,
+		`{"inputs":[{"name":"x","data":[{}]}]}`,
 		`{"inputs":[{"name":"x","data":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}`} {
 		if m, err := RequestFromJSON([]byte(body)); err == nil {
 			t.Errorf("%s is read as %+v", body, m)
@@ -190,7 +198,8 @@ func TestBrokenMessagesAreErrors(t *testing.T) {
 			t.Errorf("the first %d bytes are a message: %+v", i+1, m)
 		}
 	}
-	raw := Tensor{Name: []byte("o"), Datatype: []byte(Bytes), Raw: binary.LittleEndian.AppendUint32(nil, math.MaxUint32)}
+	raw := Tensor{Name: []byte("o"), Datatype: []byte(Bytes),
+		Raw: binary.LittleEndian.AppendUint32(nil, math.MaxUint32)}
 	if err := m.ParseReply((&Message{Tensors: []Tensor{raw}}).AppendReply(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +217,8 @@ func TestBrokenMessagesAreErrors(t *testing.T) {
 func FuzzReplies(f *testing.F) {
 	message := described(f)
 	f.Add((&Message{Model: []byte("m"), Tensors: []Tensor{Text("o", "a", "b")}}).AppendReply(nil))
-	f.Add((&Message{Tensors: []Tensor{{Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{1}, Raw: []byte{0, 0, 0, 63}}}}).AppendReply(nil))
+	f.Add((&Message{Tensors: []Tensor{{Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{1},
+		Raw: []byte{0, 0, 0, 63}}}}).AppendReply(nil))
 	f.Add(AppendStreamReply(nil, &Message{Tensors: []Tensor{Text("o", "a")}}, "e"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m Message
@@ -259,7 +269,8 @@ func FuzzRequestsFromJSON(f *testing.F) {
 }
 
 func BenchmarkParseStreamReply(b *testing.B) {
-	wire := AppendStreamReply(nil, &Message{Model: []byte("model"), ID: []byte("0123456789abcdef"), Tensors: []Tensor{Text("text_output", " word")}}, "")
+	wire := AppendStreamReply(nil, &Message{Model: []byte("model"), ID: []byte("0123456789abcdef"),
+		Tensors: []Tensor{Text("text_output", " word")}}, "")
 	var m Message
 	var out bytes.Buffer
 	b.ReportAllocs()

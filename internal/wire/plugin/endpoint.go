@@ -25,8 +25,10 @@ func New(h *Host, o endpoint.Options) endpoint.Endpoint {
 	m := h.manifest
 	yes := func(b *bool) bool { return b == nil || *b }
 	return &api{host: h, options: o, descriptor: endpoint.Descriptor{
-		Name: Type, Path: m.Path, Streams: yes(m.Streams), ProducesTokens: yes(m.ProducesTokens), TokenizesInput: yes(m.TokenizesInput),
-		TakesText: true, SupportsImage: true, SupportsAudio: true, SupportsVideo: true, MetricsTitle: "LLM Metrics", ServiceKind: "openai",
+		Name: Type, Path: m.Path, Streams: yes(m.Streams), ProducesTokens: yes(m.ProducesTokens),
+		TokenizesInput: yes(m.TokenizesInput),
+		TakesText:      true, SupportsImage: true, SupportsAudio: true, SupportsVideo: true,
+		MetricsTitle: "LLM Metrics", ServiceKind: "openai",
 	}}
 }
 
@@ -77,7 +79,8 @@ type encodeResult struct {
 
 // Encode implements endpoint.Endpoint.
 func (a *api) Encode(c *endpoint.Context) (*endpoint.Body, error) {
-	p := encodeParams{Model: a.options.Model, Streaming: a.options.Streaming, SystemMessage: c.SystemMessage, UserContext: c.UserContext}
+	p := encodeParams{Model: a.options.Model, Streaming: a.options.Streaming, SystemMessage: c.SystemMessage,
+		UserContext: c.UserContext}
 	for _, t := range c.Turns {
 		if t.Turn == nil {
 			p.Turns = append(p.Turns, turnParams{Role: "assistant", Message: t.Assistant})
@@ -250,7 +253,8 @@ func (d *decoder) take(r *decodeResult) {
 	last := -1
 	for _, one := range r.Responses {
 		if one.Event < max(last, 0) || one.Event >= len(d.stamps) {
-			d.reply.Err = &endpoint.DecodeError{Type: errorType, Message: "the plugin's decode names an event that there is not, or out of order"}
+			d.reply.Err = &endpoint.DecodeError{Type: errorType,
+				Message: "the plugin's decode names an event that there is not, or out of order"}
 			return
 		}
 		last = one.Event

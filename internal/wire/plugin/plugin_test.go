@@ -108,7 +108,8 @@ func said(text string) *endpoint.Context {
 
 func TestProgramsThatAreNoPlugins(t *testing.T) {
 	for behaviour, fault := range map[string]string{
-		"silent": "said nothing within 200ms", "gone": "exit status 3", "talks": "not JSON", "future": "version 2", "stranger": "aiperf_plugin",
+		"silent": "said nothing within 200ms", "gone": "exit status 3", "talks": "not JSON", "future": "version 2",
+		"stranger": "aiperf_plugin",
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			_, err := start(t, behaviour, func(o *Options) {
@@ -121,8 +122,10 @@ func TestProgramsThatAreNoPlugins(t *testing.T) {
 			}
 		})
 	}
-	for command, fault := range map[string]string{"": "empty", "  ": "empty", "'a b": "quote", "/nowhere/at/all x": "cannot be started"} {
-		if _, err := Start(t.Context(), Options{Command: command}); err == nil || !strings.Contains(err.Error(), fault) {
+	for command, fault := range map[string]string{"": "empty", "  ": "empty", "'a b": "quote",
+		"/nowhere/at/all x": "cannot be started"} {
+		if _, err := Start(t.Context(), Options{Command: command}); err == nil ||
+			!strings.Contains(err.Error(), fault) {
 			t.Errorf("%q: %v", command, err)
 		}
 	}
@@ -153,7 +156,8 @@ func TestCallsInParallel(t *testing.T) {
 // What goes wrong is an error of the calls that waited, and the next one is answered.
 func TestTrapPluginFailuresAreThoseOfTheirRequests(t *testing.T) {
 	for _, c := range []struct{ text, fault string }{
-		{"crash", "plugin ended"}, {"garbage", "no reply: oh no"}, {"hang", "did not reply within 300ms"}, {"refuse", "not this one"},
+		{"crash", "plugin ended"}, {"garbage", "no reply: oh no"}, {"hang", "did not reply within 300ms"},
+		{"refuse", "not this one"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			var mu sync.Mutex
@@ -222,7 +226,8 @@ func TestDecoding(t *testing.T) {
 		{"an error of the server", `{"error":{"code":503,"type":"Busy","message":"later"}}`, nil, 0, "", "Busy: later"},
 		{"an event that there is not", `{"responses":[{"event":3,"text":"a"}]}`, nil, 0, "", "PluginError"},
 		{"a negative event", `{"responses":[{"event":-1,"text":"a"}]}`, nil, 0, "", "PluginError"},
-		{"out of order", `{"responses":[{"event":1,"text":"a"},{"event":0,"text":"b"}]}`, []int64{20}, 20, "a", "PluginError"},
+		{"out of order", `{"responses":[{"event":1,"text":"a"},{"event":0,"text":"b"}]}`, []int64{20}, 20, "a",
+			"PluginError"},
 		{"of another kind", `{"responses":7}`, nil, 0, "", "PluginError"},
 		{"not at all", `"refuse"`, nil, 0, "", "not this one"},
 	} {
@@ -247,7 +252,8 @@ func TestDecoding(t *testing.T) {
 			if r.Err != nil {
 				fault = r.Err.Type + ": " + r.Err.Message
 			}
-			if !slices.Equal(r.ContentNS, c.content) || r.FirstOutputNS != c.firstOutput || string(r.Output) != c.output || !strings.Contains(fault, c.fault) || c.fault == "" && fault != "" {
+			if !slices.Equal(r.ContentNS, c.content) || r.FirstOutputNS != c.firstOutput ||
+				string(r.Output) != c.output || !strings.Contains(fault, c.fault) || c.fault == "" && fault != "" {
 				t.Errorf("%+v %s", r, fault)
 			}
 			if r != d.Reply() {

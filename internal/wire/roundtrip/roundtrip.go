@@ -204,12 +204,14 @@ func (p *Prober) topUp(ctx context.Context) {
 
 // lacking says why a target has no estimate.
 func (p *Prober) lacking(t *target) string {
-	text := fmt.Sprintf("the network's round trip to %s is not known: %d of %d probes succeeded, %d must", t.name, t.samples, t.samples+t.failed, p.opts.MinSamples)
+	text := fmt.Sprintf("the network's round trip to %s is not known: %d of %d probes succeeded, %d must", t.name,
+		t.samples, t.samples+t.failed, p.opts.MinSamples)
 	if t.err != nil {
 		text += fmt.Sprintf(" (%v)", t.err)
 	}
 	if len(p.targets) == 1 {
-		return text + "; the report has no network-adjusted metrics. --network-latency-mean gives them a round trip measured elsewhere"
+		return text + "; the report has no network-adjusted metrics. --network-latency-mean gives them a round trip " +
+			"measured elsewhere"
 	}
 	return text + "; the mean leaves it out"
 }

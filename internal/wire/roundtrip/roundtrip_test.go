@@ -38,7 +38,8 @@ type account struct {
 
 func (a *account) options(n network, targets ...string) Options {
 	return Options{
-		Targets: targets, Connect: n.connect, Interval: time.Second, Timeout: 5 * time.Second, MinSamples: 5, TopUp: 3 * time.Second,
+		Targets: targets, Connect: n.connect, Interval: time.Second, Timeout: 5 * time.Second, MinSamples: 5,
+		TopUp:  3 * time.Second,
 		Sample: func(s Sample) { a.samples = append(a.samples, s) },
 		Warn:   func(m string) { a.warnings = append(a.warnings, m) },
 	}
@@ -103,7 +104,8 @@ func TestWithoutTopUpAShortRunHasNoEstimate(t *testing.T) {
 		if mean, ok := p.Finish(context.Background()); ok || len(a.samples) != 2 {
 			t.Errorf("mean %v of %d samples", mean, len(a.samples))
 		}
-		if len(a.warnings) != 1 || !strings.Contains(a.warnings[0], "2 of 2 probes succeeded, 5 must; the report has no network-adjusted metrics") {
+		if len(a.warnings) != 1 || !strings.Contains(a.warnings[0],
+			"2 of 2 probes succeeded, 5 must; the report has no network-adjusted metrics") {
 			t.Errorf("warnings %q", a.warnings)
 		}
 	})
@@ -139,7 +141,8 @@ func TestServersWeighTheSame(t *testing.T) {
 		if !ok || mean != (10*ms+1900*ms)/2 {
 			t.Errorf("mean %v, %t: the far server has fewer samples, but the same weight", mean, ok)
 		}
-		if len(a.warnings) != 2 || !strings.Contains(a.warnings[1], "gone is not known") || !strings.Contains(a.warnings[1], "the mean leaves it out") {
+		if len(a.warnings) != 2 || !strings.Contains(a.warnings[1], "gone is not known") ||
+			!strings.Contains(a.warnings[1], "the mean leaves it out") {
 			t.Errorf("warnings %q", a.warnings)
 		}
 	})
@@ -194,7 +197,8 @@ func TestSilentServerHoldsNothingUp(t *testing.T) {
 
 func TestNeverStartedMakesNoProbe(t *testing.T) {
 	var a account
-	if _, ok := New(a.options(network{"a": ms}, "a")).Finish(context.Background()); ok || len(a.samples) != 0 || len(a.warnings) != 0 {
+	if _, ok := New(a.options(network{"a": ms}, "a")).Finish(context.Background()); ok || len(a.samples) != 0 ||
+		len(a.warnings) != 0 {
 		t.Errorf("ok %t, samples %v, warnings %q", ok, a.samples, a.warnings)
 	}
 }

@@ -57,16 +57,19 @@ func TestPreparedRequestsTellTheirMarks(t *testing.T) {
 	}
 	warm := bust(store(t, "chat", talk("c", "s", "a")), WarmupSystem).Session(0, 0)
 	warm.Warm(true)
-	if p := warm.Prepare(0); p.Identity.CacheBustMarker != "[warmup]\n\n" || p.Identity.CacheBustTarget != WarmupSystem {
+	if p := warm.Prepare(0); p.Identity.CacheBustMarker != "[warmup]\n\n" ||
+		p.Identity.CacheBustTarget != WarmupSystem {
 		t.Errorf("in a warm-up: %+v", p.Identity)
 	}
-	if p := store(t, "chat", talk("c", "s", "a")).Session(0, 0).Prepare(0); p.Identity.CacheBustMarker+p.Identity.CacheBustTarget != "" {
+	if p := store(t, "chat", talk("c", "s", "a")).Session(0,
+		0).Prepare(0); p.Identity.CacheBustMarker+p.Identity.CacheBustTarget != "" {
 		t.Errorf("without marks: %+v", p.Identity)
 	}
 }
 
 func TestMarksOfRunsDiffer(t *testing.T) {
-	one, two := bust(store(t, "chat", talk("c", "", "a")), FirstTurnPrefix), bust(store(t, "chat", talk("c", "", "a")), FirstTurnPrefix)
+	one, two := bust(store(t, "chat", talk("c", "", "a")), FirstTurnPrefix),
+		bust(store(t, "chat", talk("c", "", "a")), FirstTurnPrefix)
 	two.options.CacheBust.RunID = "another"
 	a, b := said(t, one.Session(0, 0).Prepare(0)), said(t, two.Session(0, 0).Prepare(0))
 	if a == b || !strings.HasPrefix(a, "u:[rid:") || !strings.HasSuffix(a, "]\n\na") {
@@ -91,7 +94,9 @@ func TestMissingSystemMessageIsToldOnce(t *testing.T) {
 	with.SystemMessage = &system
 	s = bust(store(t, "chat", with), SystemPrefix)
 	s.options.CacheBust.NoSystem = func() { t.Error("there is a system message") }
-	if text := said(t, s.Session(0, 0).Prepare(0)); !regexp.MustCompile(`^s:\[rid:[0-9a-f]{12}\]\n\nS`).MatchString(text) || strings.Count(text, "[rid:") != 1 {
+	if text := said(t, s.Session(0,
+		0).Prepare(0)); !regexp.MustCompile(`^s:\[rid:[0-9a-f]{12}\]\n\nS`).MatchString(text) ||
+		strings.Count(text, "[rid:") != 1 {
 		t.Errorf("%q", text)
 	}
 }

@@ -68,7 +68,10 @@ func (l *headerList) set(name, value string, fill filler) {
 func (h *Headers) List(stream bool, contentType string) []record.Header {
 	ids := newIDSource()
 	list := h.template(stream, contentType).fill(ids.next(), ids.next())
-	return slices.DeleteFunc(list, func(o record.Header) bool { return o.Value == "" && strings.EqualFold(o.Name, "Content-Type") })
+	return slices.DeleteFunc(list, func(o record.Header) bool {
+		return o.Value == "" &&
+			strings.EqualFold(o.Name, "Content-Type")
+	})
 }
 
 // template lists the headers in the order in which they are built: the user's own replace the first
@@ -148,7 +151,10 @@ func (t *headerTemplate) fill(request, correlation string) []record.Header {
 // withHeaders adds the headers of a conversation to those of a request, in place of others of their names.
 func withHeaders(list []record.Header, own []dataset.Header) []record.Header {
 	for _, h := range own {
-		if i := slices.IndexFunc(list, func(o record.Header) bool { return strings.EqualFold(o.Name, h.Name) }); i >= 0 {
+		if i := slices.IndexFunc(list, func(o record.Header) bool {
+			return strings.EqualFold(o.Name,
+				h.Name)
+		}); i >= 0 {
 			list[i].Value = h.Value
 			continue
 		}

@@ -24,7 +24,8 @@ func TestTrapImagesAreCountedByContent(t *testing.T) {
 		json.RawMessage(`{"role":"user","content":[{"type":"text","text":"t"},{"type":"image_url","image_url":{"url":"u"}}]}`),
 		json.RawMessage(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}`),
 	}}
-	whole := dataset.Turn{RawPayload: json.RawMessage(`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]}`)}
+	whole := dataset.Turn{RawPayload: json.RawMessage(
+		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]}`)}
 	for _, c := range []struct {
 		name    string
 		mode    dataset.ContextMode

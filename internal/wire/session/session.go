@@ -231,8 +231,9 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	p.Body = body
 	p.Images, p.AudioNS = s.shown(turn, body)
 	p.Request = client.Request{
-		Method:        "POST",
-		Headers:       withHeaders(s.store.template(body).fill(p.Identity.RequestID, s.correlationID), s.conversation.Headers),
+		Method: "POST",
+		Headers: withHeaders(s.store.template(body).fill(p.Identity.RequestID, s.correlationID),
+			s.conversation.Headers),
 		Body:          body.Bytes,
 		Session:       s.correlationID,
 		FinalTurn:     turn == len(s.conversation.Turns)-1,
@@ -259,7 +260,8 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, error) {
 	e, mark, key := s.store.options.Endpoint, s.marker(), bodyKey{s.index, turn}
 	individual, _ := e.(endpoint.Individual)
-	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) && (individual == nil || !individual.PerRequest())
+	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) &&
+		(individual == nil || !individual.PerRequest())
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {
 			return body, nil

@@ -44,7 +44,8 @@ func reply(t testing.TB, text string) *endpoint.Reply {
 		t.Fatal(err)
 	}
 	d := e.NewDecoder()
-	d.Body("application/json", false, fmt.Appendf(nil, `{"object":"chat.completion","choices":[{"message":{"content":%q}}]}`, text), 1)
+	d.Body("application/json", false,
+		fmt.Appendf(nil, `{"object":"chat.completion","choices":[{"message":{"content":%q}}]}`, text), 1)
 	return d.Reply()
 }
 
@@ -97,7 +98,8 @@ func TestTrapMultiTurnHistory(t *testing.T) {
 			t.Errorf("turn %d: %+v", i, c.p.Identity)
 		}
 	}
-	if c := header(p0, "X-Correlation-ID"); c == "" || c != header(p1, "X-Correlation-ID") || c != header(p2, "X-Correlation-ID") || c != p0.Identity.CorrelationID || c != p0.Request.Session {
+	if c := header(p0, "X-Correlation-ID"); c == "" || c != header(p1, "X-Correlation-ID") ||
+		c != header(p2, "X-Correlation-ID") || c != p0.Identity.CorrelationID || c != p0.Request.Session {
 		t.Errorf("the correlation id is not constant: %q", c)
 	}
 	if a, b := header(p0, "X-Request-ID"), header(p1, "X-Request-ID"); a == b || a != p0.Identity.RequestID {
@@ -215,16 +217,24 @@ func TestHeaders(t *testing.T) {
 		want    string
 	}{
 		{"plain", Headers{Version: "9"}, false,
-			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Accept=application/json Content-Type=application/json"},
+			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Accept=application/json " +
+				"Content-Type=application/json"},
 		{"streaming with a key", Headers{Version: "9", APIKey: "k", SessionAffinity: true}, true,
-			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Authorization=Bearer k Accept=text/event-stream Content-Type=application/json X-Session-Affinity=SES"},
+			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Authorization=Bearer k " +
+				"Accept=text/event-stream Content-Type=application/json X-Session-Affinity=SES"},
 		{"custom headers keep their values, the key beats theirs",
-			Headers{Version: "9", APIKey: "k", Custom: []record.Header{{Name: "authorization", Value: "mine"}, {Name: "X-Num", Value: "1,2:true"}}}, false,
-			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Authorization=Bearer k X-Num=1,2:true Accept=application/json Content-Type=application/json"},
+			Headers{Version: "9", APIKey: "k",
+				Custom: []record.Header{{Name: "authorization", Value: "mine"}, {Name: "X-Num", Value: "1,2:true"}}},
+			false,
+			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Authorization=Bearer k X-Num=1,2:true " +
+				"Accept=application/json Content-Type=application/json"},
 		{"renamed session header and further names",
-			Headers{Version: "9", SessionName: "X-My", SessionAffinity: true, SessionID: true, SMGRoutingKey: true, DynamoSessionID: true,
-				Custom: []record.Header{{Name: "x-session-id", Value: "mine"}, {Name: "X-Request-Id", Value: "own"}}}, false,
-			"User-Agent=aiperf/9 X-Request-Id=own X-My=SES X-Session-ID=SES Accept=application/json Content-Type=application/json X-Session-Affinity=SES X-SMG-Routing-Key=SES X-Dynamo-Session-ID=SES"},
+			Headers{Version: "9", SessionName: "X-My", SessionAffinity: true, SessionID: true, SMGRoutingKey: true,
+				DynamoSessionID: true,
+				Custom: []record.Header{{Name: "x-session-id", Value: "mine"},
+					{Name: "X-Request-Id", Value: "own"}}}, false,
+			"User-Agent=aiperf/9 X-Request-Id=own X-My=SES X-Session-ID=SES Accept=application/json " +
+				"Content-Type=application/json X-Session-Affinity=SES X-SMG-Routing-Key=SES X-Dynamo-Session-ID=SES"},
 	} {
 		var got []string
 		for _, h := range c.headers.template(c.stream, "application/json").fill("REQ", "SES") {
@@ -238,9 +248,11 @@ func TestHeaders(t *testing.T) {
 
 // A custom Content-Type and Accept lose, a custom User-Agent wins.
 func TestTrapCustomHeaders(t *testing.T) {
-	h := Headers{Version: "9", Custom: []record.Header{{Name: "content-type", Value: "x"}, {Name: "ACCEPT", Value: "x"}, {Name: "user-agent", Value: "me"}}}
+	h := Headers{Version: "9", Custom: []record.Header{{Name: "content-type", Value: "x"}, {Name: "ACCEPT", Value: "x"},
+		{Name: "user-agent", Value: "me"}}}
 	got := h.template(false, "application/json").fill("R", "S")
-	want := []record.Header{{Name: "user-agent", Value: "me"}, {Name: "X-Request-ID", Value: "R"}, {Name: "X-Correlation-ID", Value: "S"},
+	want := []record.Header{{Name: "user-agent", Value: "me"}, {Name: "X-Request-ID", Value: "R"},
+		{Name: "X-Correlation-ID", Value: "S"},
 		{Name: "Content-Type", Value: "application/json"}, {Name: "Accept", Value: "application/json"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
@@ -250,8 +262,10 @@ func TestTrapCustomHeaders(t *testing.T) {
 // The headers of a conversation go with each of its requests, in place of others of their names.
 func TestHeadersOfAConversation(t *testing.T) {
 	h := Headers{Version: "9", DynamoSessionID: true}
-	got := withHeaders(h.template(false, "x/y").fill("R", "S"), []dataset.Header{{Name: "x-dynamo-session-id", Value: "own"}, {Name: "X-More", Value: "1"}})
-	if header(&Prepared{Request: client.Request{Headers: got}}, "X-Dynamo-Session-ID") != "own" || got[len(got)-1] != (record.Header{Name: "X-More", Value: "1"}) {
+	got := withHeaders(h.template(false, "x/y").fill("R", "S"),
+		[]dataset.Header{{Name: "x-dynamo-session-id", Value: "own"}, {Name: "X-More", Value: "1"}})
+	if header(&Prepared{Request: client.Request{Headers: got}}, "X-Dynamo-Session-ID") != "own" ||
+		got[len(got)-1] != (record.Header{Name: "X-More", Value: "1"}) {
 		t.Errorf("got %v", got)
 	}
 	s := store(t, "chat", talk("c", "", "x", "y"))
@@ -266,7 +280,8 @@ func TestHeadersOfAConversation(t *testing.T) {
 // What the body asks for decides on Accept.
 func TestTrapAcceptFollowsTheBody(t *testing.T) {
 	for value, want := range map[string]string{"true": "text/event-stream", "false": "application/json"} {
-		e, err := endpoint.New("chat", endpoint.Options{Model: "m", Streaming: value == "false", Extra: []dataset.Field{{Name: "stream", Value: []byte(value)}}})
+		e, err := endpoint.New("chat", endpoint.Options{Model: "m", Streaming: value == "false",
+			Extra: []dataset.Field{{Name: "stream", Value: []byte(value)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

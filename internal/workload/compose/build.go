@@ -35,7 +35,8 @@ func Build(ctx context.Context, o Options, tok tokenizer.Tokenizer) (*dataset.Da
 		b.dataset.Sampling = o.Sampling
 	}
 	if n := b.inexact.Load(); n > 0 {
-		b.warnf("%d texts have some tokens more or less than asked for: the tokenizer %s encodes no window of the corpus in exactly that number", n, tok.Name())
+		b.warnf("%d texts have some tokens more or less than asked for: the tokenizer %s encodes no window of the "+
+			"corpus in exactly that number", n, tok.Name())
 	}
 	return b.dataset, b.warnings, nil
 }
@@ -103,7 +104,8 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		}
 		b.source = b.newSource()
 		b.fixedCost, b.wrapCost = b.measureTemplate()
-		// A tokenizer that adds special tokens makes the prompt longer on the server. A chat template writes them itself.
+		// A tokenizer that adds special tokens makes the prompt longer on the server. A chat template writes them
+		// itself.
 		if w := o.ISLWindow; (w == nil || !w.UpTo) && b.fixedCost+b.wrapCost == 0 {
 			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
 		}
@@ -227,14 +229,16 @@ func (b *builder) conversations(ctx context.Context) error {
 // noteModels reports that a model is added to bodies that name none, if one of the first does.
 func (b *builder) noteModels(loaded *loader.Result) {
 	const first = 100
-	at, n := func(i int) *dataset.Conversation { return &loaded.Dataset.Conversations[i] }, len(loaded.Dataset.Conversations)
+	at, n := func(i int) *dataset.Conversation { return &loaded.Dataset.Conversations[i] },
+		len(loaded.Dataset.Conversations)
 	if loaded.Indexed != nil {
 		at, n = loaded.Indexed.Conversation, loaded.Indexed.Len()
 	}
 	for i := range min(n, first) {
 		for _, turn := range at(i).Turns {
 			if _, added := loader.WithModel(turn.RawPayload, ""); added {
-				b.dataset.Notes = append(b.dataset.Notes, fmt.Sprintf("Bodies of %s that name no model get that of --model", b.Path))
+				b.dataset.Notes = append(b.dataset.Notes,
+					fmt.Sprintf("Bodies of %s that name no model get that of --model", b.Path))
 				return
 			}
 		}
@@ -253,7 +257,8 @@ func (b *builder) warnAboutCorpus() {
 	}
 	const often = 10
 	if windows := float64(b.Entries); windows*b.ISL.Mean > often*corpus {
-		b.warnf("about %.1f %% of the %d prompts begin at the same place of the corpus as another one: prefix caches may find them",
+		b.warnf("about %.1f %% of the %d prompts begin at the same place of the corpus as another one: prefix caches "+
+			"may find them",
 			100*(1-math.Exp(-(windows-1)/corpus)), b.Entries)
 	}
 }

@@ -352,7 +352,8 @@ func TestTrapStreamsDoNotDisturbEachOther(t *testing.T) {
 	if got := prompts(base(func(o *Options) { o.UserContextLength = 10 })); !reflect.DeepEqual(got, plain) {
 		t.Error("user contexts change the prompts")
 	}
-	if got := prompts(base(func(o *Options) { o.OSL = &recipe.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got, plain) {
+	if got := prompts(base(func(o *Options) { o.OSL = &recipe.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got,
+		plain) {
 		t.Error("output lengths change the prompts")
 	}
 	pooled := prompts(base(func(o *Options) { o.PrefixPool, o.PrefixLength = 2, 15 }))
@@ -401,7 +402,8 @@ func TestModelsByWeight(t *testing.T) {
 	drawn := func(weights ...float64) (string, map[string]int) {
 		counts, order := map[string]int{}, ""
 		d := build(t, defaults(func(o *Options) {
-			o.Entries, o.ISL.Mean, o.Models, o.ModelSelection, o.ModelWeights = 2000, 5, []string{"A", "B", "C"}, Weighted, weights
+			o.Entries, o.ISL.Mean, o.Models, o.ModelSelection, o.ModelWeights = 2000, 5, []string{"A", "B", "C"},
+				Weighted, weights
 		}))
 		for _, c := range d.Conversations {
 			counts[c.Turns[0].Model]++
@@ -420,7 +422,8 @@ func TestModelsByWeight(t *testing.T) {
 		t.Errorf("thirds: %v", counts)
 	}
 	for want, weights := range map[string][]float64{
-		"2 of 3 have one": {0.5, 0.5}, "0 of 3 have one": nil, "sum to 1.1": {0.5, 0.6, 0}, "from 0 to 1": {-0.5, 1, 0.5},
+		"2 of 3 have one": {0.5, 0.5}, "0 of 3 have one": nil, "sum to 1.1": {0.5, 0.6, 0},
+		"from 0 to 1": {-0.5, 1, 0.5},
 	} {
 		_, _, err := Build(context.Background(), defaults(func(o *Options) {
 			o.Models, o.ModelSelection, o.ModelWeights = []string{"A", "B", "C"}, Weighted, weights
@@ -440,7 +443,8 @@ func TestTrapGeneratedIDsAvoidThoseOfTheFile(t *testing.T) {
 	for _, c := range d.Conversations {
 		ids = append(ids, c.SessionID)
 	}
-	if want := []string{"session_000002", "session_000001", "session_000003", "session_000000"}; !reflect.DeepEqual(ids, want) {
+	if want := []string{"session_000002", "session_000001", "session_000003", "session_000000"}; !reflect.DeepEqual(ids,
+		want) {
 		t.Errorf("ids %v, want %v", ids, want)
 	}
 }

@@ -8,7 +8,10 @@ import (
 
 // With its mark the first text has the asked length; the other turns have it without.
 func TestMarksAreChargedToTheFirstText(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Turns.Mean, o.CacheBust = 4, 100, 2, "first_turn_prefix" })
+	o := defaults(func(o *Options) {
+		o.Entries, o.ISL.Mean, o.Turns.Mean, o.CacheBust = 4, 100, 2,
+			"first_turn_prefix"
+	})
 	b, err := newBuilder(o, tokenizer.Builtin())
 	if err != nil {
 		t.Fatal(err)

@@ -61,8 +61,10 @@ func (b *builder) prepareMedia() error {
 		return nil
 	}
 	m := &b.media
-	m.sizes, m.formats, m.sources = b.Seed.Stream("dataset.image.dimensions"), b.Seed.Stream("dataset.image.format"), b.Seed.Stream("dataset.image.source")
-	m.durations, m.encodings, m.sounds = b.Seed.Stream("dataset.audio.duration"), b.Seed.Stream("dataset.audio.format"), b.Seed.Stream("dataset.audio.data")
+	m.sizes, m.formats, m.sources = b.Seed.Stream("dataset.image.dimensions"), b.Seed.Stream("dataset.image.format"),
+		b.Seed.Stream("dataset.image.source")
+	m.durations, m.encodings, m.sounds = b.Seed.Stream("dataset.audio.duration"), b.Seed.Stream("dataset.audio.format"),
+		b.Seed.Stream("dataset.audio.data")
 	m.videoNoise, m.videoSound = b.Seed.Stream("dataset.video.noise"), b.Seed.Stream("dataset.video.audio")
 	m.made = map[pictureKey]string{}
 	if err := b.preparePictures(); err != nil {
@@ -106,7 +108,8 @@ func (b *builder) preparePictures() error {
 // choosePlayed finds the conversations that the sessions of the load play, where media are to be made. What a
 // conversation holds depends on its place alone, so that those that are made are the same as if all were.
 func (b *builder) choosePlayed() error {
-	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Pictures == nil && b.Sounds == nil && b.Films == nil {
+	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Pictures == nil &&
+		b.Sounds == nil && b.Films == nil {
 		return nil
 	}
 	sampler, err := dataset.NewSampler(cmp.Or(b.Sampling, b.dataset.Sampling), b.Entries, b.Seed)
@@ -123,7 +126,8 @@ func (b *builder) choosePlayed() error {
 		}
 	}
 	b.dataset.Notes = append(b.dataset.Notes,
-		fmt.Sprintf("Pictures, sound and video are made for %d of %d conversations: the load plays no more of them", made, b.Entries))
+		fmt.Sprintf("Pictures, sound and video are made for %d of %d conversations: the load plays no more of them",
+			made, b.Entries))
 	return nil
 }
 
@@ -153,7 +157,8 @@ func (b *builder) addPictures(ctx context.Context, k uint64, turns []dataset.Tur
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			key := pictureKey{w: min(media.MaxSide, p.Width.Draw(&sizes)), h: min(media.MaxSide, p.Height.Draw(&sizes)), format: p.Format}
+			key := pictureKey{w: min(media.MaxSide, p.Width.Draw(&sizes)), h: min(media.MaxSide, p.Height.Draw(&sizes)),
+				format: p.Format}
 			if p.Format == RandomFormat {
 				key.format = []string{media.PNG, media.JPEG}[formats.IntN(2)]
 			}

@@ -32,7 +32,8 @@ func pictures(change ...func(*recipe.Pictures)) *recipe.Pictures {
 }
 
 func sounds() *recipe.Sounds {
-	return &recipe.Sounds{Seconds: recipe.Normal{Mean: 0.1}, BatchSize: 1, Format: "wav", Depths: []int{16}, RatesHz: []int{8000}, Channels: 1}
+	return &recipe.Sounds{Seconds: recipe.Normal{Mean: 0.1}, BatchSize: 1, Format: "wav", Depths: []int{16},
+		RatesHz: []int{8000}, Channels: 1}
 }
 
 func illustrated(change ...func(*Options)) Options {
@@ -124,7 +125,8 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 
 func TestRandomFormatMixes(t *testing.T) {
 	n := map[string]int{}
-	for _, text := range allImages(build(t, illustrated(func(o *Options) { o.Pictures.Format, o.Pictures.BatchSize = RandomFormat, 4 }))) {
+	for _, text := range allImages(build(t,
+		illustrated(func(o *Options) { o.Pictures.Format, o.Pictures.BatchSize = RandomFormat, 4 }))) {
 		_, _, format := imageSize(t, text)
 		n[format]++
 	}
@@ -181,7 +183,8 @@ func TestMediaAloneNeedNoTokenizer(t *testing.T) {
 }
 
 func films() *Films {
-	return &Films{BatchSize: 1, Film: media.Film{Width: 8, Height: 8, Seconds: 1, FPS: 2, Show: media.MovingShapes, Format: "webm", Codec: "c"}}
+	return &Films{BatchSize: 1, Film: media.Film{Width: 8, Height: 8, Seconds: 1, FPS: 2, Show: media.MovingShapes,
+		Format: "webm", Codec: "c"}}
 }
 
 func TestTrapVideoAloneIsContent(t *testing.T) {
@@ -206,7 +209,8 @@ func TestFailureOfMediaEndsTheBuild(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--video-codec") {
 		t.Errorf("error %v", err)
 	}
-	_, _, err = Build(context.Background(), illustrated(func(o *Options) { o.ISL.Mean, o.Pictures.Source = 0, folder }), nil)
+	_, _, err = Build(context.Background(), illustrated(func(o *Options) { o.ISL.Mean, o.Pictures.Source = 0, folder }),
+		nil)
 	if err == nil || !strings.Contains(err.Error(), "--image-source") {
 		t.Errorf("error %v", err)
 	}
@@ -249,7 +253,10 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 		}
 	}
 	// Text is made for all, since inputs.json lists it.
-	if d := build(t, defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Sessions = 5, 5, 1 })); d.Conversations[4].Broken != nil || d.Sampler != nil {
+	if d := build(t, defaults(func(o *Options) {
+		o.Entries, o.ISL.Mean, o.Sessions = 5, 5,
+			1
+	})); d.Conversations[4].Broken != nil || d.Sampler != nil {
 		t.Errorf("texts: %v", d.Conversations[4].Broken)
 	}
 }

@@ -56,8 +56,8 @@ type Options struct {
 	Reading loader.Options
 	// Entries is the number of conversations to generate; a file has its own number.
 	Entries int
-	// Sessions is the number of sessions that the load starts at most; 0 is no limit. Media of conversations that none of
-	// them plays are not made.
+	// Sessions is the number of sessions that the load starts at most; 0 is no limit. Media of conversations that none
+	// of them plays are not made.
 	Sessions int64
 	// Sampling overrides the preference of the source if it is not empty.
 	Sampling dataset.Sampling
@@ -118,12 +118,16 @@ func (o *Options) check() error {
 	case o.Kind == Synthetic && o.Entries < 1:
 		return fmt.Errorf("--num-dataset-entries is %d: want at least 1", o.Entries)
 	case o.Kind == Synthetic && !o.hasText() && o.Pictures == nil && o.Sounds == nil && o.Films == nil:
-		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl (now %v) and --batch-size (now %d) above 0,"+
-			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and --video-height", o.ISL.Mean, o.BatchSize)
+		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl "+
+			"(now %v) and --batch-size (now %d) above 0,"+
+			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and "+
+			"--video-height", o.ISL.Mean, o.BatchSize)
 	case o.SystemPrompt != nil && o.SharedSystemLength > 0:
 		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
-	case o.ModelSelection != "" && o.ModelSelection != RoundRobin && o.ModelSelection != RandomModel && o.ModelSelection != Weighted:
-		return fmt.Errorf("unknown model selection %q: want %s, %s or %s", o.ModelSelection, RoundRobin, RandomModel, Weighted)
+	case o.ModelSelection != "" && o.ModelSelection != RoundRobin && o.ModelSelection != RandomModel &&
+		o.ModelSelection != Weighted:
+		return fmt.Errorf("unknown model selection %q: want %s, %s or %s", o.ModelSelection, RoundRobin, RandomModel,
+			Weighted)
 	}
 	if o.ModelSelection == Weighted {
 		if err := checkWeights(o.ModelWeights, len(o.Models)); err != nil {
@@ -146,7 +150,8 @@ func (o *Options) check() error {
 	}
 	for _, s := range sizes {
 		if s.size.Mean < 0 || s.size.Stddev < 0 {
-			return fmt.Errorf("%s: the mean %v and the standard deviation %v must not be negative", s.flag, s.size.Mean, s.size.Stddev)
+			return fmt.Errorf("%s: the mean %v and the standard deviation %v must not be negative", s.flag, s.size.Mean,
+				s.size.Stddev)
 		}
 	}
 	return nil

@@ -36,7 +36,8 @@ func written(d *dataset.Dataset) []string {
 }
 
 func TestTrapBlocksOfATraceDoNotDependOnTheOrderOfRows(t *testing.T) {
-	rows := []string{`{"input_length":1024,"hash_ids":[0,1]}`, `{"input_length":1024,"hash_ids":[0,2]}`, `{"input_length":600,"hash_ids":[3,2]}`}
+	rows := []string{`{"input_length":1024,"hash_ids":[0,1]}`, `{"input_length":1024,"hash_ids":[0,2]}`,
+		`{"input_length":600,"hash_ids":[3,2]}`}
 	texts := written(traceOf(t, rows...))
 	tok := tokenizer.Builtin()
 	a, b := tok.Encode(nil, texts[0]), tok.Encode(nil, texts[1])
@@ -52,7 +53,8 @@ func TestTrapBlocksOfATraceDoNotDependOnTheOrderOfRows(t *testing.T) {
 }
 
 func TestTrapBlocksThatDoNotFillARow(t *testing.T) {
-	rows := []string{`{"input_length":1200,"hash_ids":[0,1]}`, `{"input_length":1200,"hash_ids":[0,1]}`, `{"input_length":700}`, `{"input_length":700}`}
+	rows := []string{`{"input_length":1200,"hash_ids":[0,1]}`, `{"input_length":1200,"hash_ids":[0,1]}`,
+		`{"input_length":700}`, `{"input_length":700}`}
 	texts := written(traceOf(t, rows...))
 	tok := tokenizer.Builtin()
 	a, b := tok.Encode(nil, texts[0]), tok.Encode(nil, texts[1])
@@ -77,13 +79,15 @@ func TestPromptsOfATraceNeedATokenizer(t *testing.T) {
 
 func TestLimitOfATraceRowWins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	if err := os.WriteFile(path, []byte("{\"input_length\":5,\"output_length\":3}\n{\"input_length\":5}\n{\"payload\":{\"a\":1}}"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(
+		"{\"input_length\":5,\"output_length\":3}\n{\"input_length\":5}\n{\"payload\":{\"a\":1}}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	nine := recipe.Normal{Mean: 9}
 	d := build(t, defaults(func(o *Options) { o.Kind, o.Path, o.OSL = File, path, &nine }))
 	c := d.Conversations
 	if *c[0].Turns[0].MaxTokens != 3 || *c[1].Turns[0].MaxTokens != 9 || c[2].Turns[0].MaxTokens != nil {
-		t.Errorf("limits %v, %v, %v, want 3, 9 and none", *c[0].Turns[0].MaxTokens, *c[1].Turns[0].MaxTokens, c[2].Turns[0].MaxTokens)
+		t.Errorf("limits %v, %v, %v, want 3, 9 and none", *c[0].Turns[0].MaxTokens, *c[1].Turns[0].MaxTokens,
+			c[2].Turns[0].MaxTokens)
 	}
 }

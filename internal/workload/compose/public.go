@@ -55,9 +55,11 @@ func (b *builder) settlePublished() error {
 	})
 	switch left := len(*all); {
 	case left == 0:
-		return fmt.Errorf("--public-dataset %s: nothing is left: all %d requests are outside of --fixed-schedule-start-offset and --fixed-schedule-end-offset", b.Published.Name, before)
+		return fmt.Errorf("--public-dataset %s: nothing is left: all %d requests are outside of "+
+			"--fixed-schedule-start-offset and --fixed-schedule-end-offset", b.Published.Name, before)
 	case left < before:
-		b.dataset.Notes = append(b.dataset.Notes, fmt.Sprintf("%d requests outside of the schedule's window left out", before-left))
+		b.dataset.Notes = append(b.dataset.Notes,
+			fmt.Sprintf("%d requests outside of the schedule's window left out", before-left))
 	}
 	return nil
 }

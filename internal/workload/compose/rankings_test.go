@@ -11,14 +11,16 @@ func TestRankings(t *testing.T) {
 	o := defaults(func(o *Options) {
 		o.Entries, o.ISL = 30, recipe.Normal{}
 		o.Rankings = &recipe.Rankings{
-			Passages: recipe.Normal{Mean: 4, Stddev: 2}, PassageTokens: recipe.Normal{Mean: 30}, QueryTokens: recipe.Normal{Mean: 12},
+			Passages: recipe.Normal{Mean: 4, Stddev: 2}, PassageTokens: recipe.Normal{Mean: 30},
+			QueryTokens: recipe.Normal{Mean: 12},
 		}
 	})
 	d := build(t, o)
 	var sizes []int
 	for _, c := range d.Conversations {
 		texts := c.Turns[0].Texts
-		if len(c.Turns) != 1 || len(texts) != 2 || texts[0].Name != "query" || texts[1].Name != "passages" || len(texts[0].Contents) != 1 {
+		if len(c.Turns) != 1 || len(texts) != 2 || texts[0].Name != "query" || texts[1].Name != "passages" ||
+			len(texts[0].Contents) != 1 {
 			t.Fatalf("%+v", c.Turns)
 		}
 		wantCounts(t, texts[0].Contents, 12)

@@ -28,7 +28,8 @@ func traceRows(n int) string {
 	for i := range n {
 		switch i % 7 {
 		case 0:
-			fmt.Fprintf(&text, `{"timestamp": %d, "input_length": %d, "output_length": %d, "hash_ids": [%d, %d]}`, i, 600+i%50, 5+i%9, i%5, i)
+			fmt.Fprintf(&text, `{"timestamp": %d, "input_length": %d, "output_length": %d, "hash_ids": [%d, %d]}`, i,
+				600+i%50, 5+i%9, i%5, i)
 		case 1:
 			fmt.Fprintf(&text, `{"session_id":"s%d","timestamp":%d.5,"input_length":%d}`, i%40, i, 10+i%30)
 		case 2:
@@ -36,7 +37,8 @@ func traceRows(n int) string {
 		case 3:
 			fmt.Fprintf(&text, "{\"input_length\":1e1,\"timestamp\":%d}\n\n", i)
 		case 4:
-			fmt.Fprintf(&text, `{"session_id":"s%d","delay":3,"input_length":7,"output_length":2,"timestamp":null}`, (i-3)%40)
+			fmt.Fprintf(&text, `{"session_id":"s%d","delay":3,"input_length":7,"output_length":2,"timestamp":null}`,
+				(i-3)%40)
 		case 5:
 			fmt.Fprintf(&text, `{"session_id":"session_%06d","input_length":4,"timestamp":%d}`, i%11, i)
 		case 6:
@@ -51,7 +53,8 @@ func traceDataset(t *testing.T, path string, o loader.Options, seed random.Seed)
 	t.Helper()
 	osl := recipe.Normal{Mean: 20, Stddev: 5}
 	d, warnings, err := Build(context.Background(), Options{
-		Kind: File, Path: path, Format: "mooncake_trace", Reading: o, OSL: &osl, Models: []string{"a", "b", "c"}, Seed: seed, UserContextLength: 3,
+		Kind: File, Path: path, Format: "mooncake_trace", Reading: o, OSL: &osl, Models: []string{"a", "b", "c"},
+		Seed: seed, UserContextLength: 3,
 	}, tokenizer.Builtin())
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +89,8 @@ func TestAnIndexedTraceIsTheSameDataset(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if got.Len() != want.Len() || got.Turns() != want.Turns() {
-			t.Errorf("%s: %d conversations of %d turns, want %d of %d", name, got.Len(), got.Turns(), want.Len(), want.Turns())
+			t.Errorf("%s: %d conversations of %d turns, want %d of %d", name, got.Len(), got.Turns(), want.Len(),
+				want.Turns())
 			continue
 		}
 		for i := range got.Len() {
@@ -97,7 +101,8 @@ func TestAnIndexedTraceIsTheSameDataset(t *testing.T) {
 			for k := range want.TurnsOf(i) {
 				at, delay := want.Time(i, k)
 				gotAt, gotDelay := got.Time(i, k)
-				if diff := cmp.Diff([]*float64{at, delay}, []*float64{gotAt, gotDelay}); k == 0 && at == nil && gotAt == nil {
+				if diff := cmp.Diff([]*float64{at, delay}, []*float64{gotAt, gotDelay}); k == 0 && at == nil &&
+					gotAt == nil {
 					continue // a delay of a first turn means nothing
 				} else if diff != "" || got.TurnsOf(i) != want.TurnsOf(i) {
 					t.Fatalf("%s: conversation %d, turn %d: %s", name, i, k, diff)
@@ -120,7 +125,8 @@ func whole(c *dataset.Conversation) dataset.Conversation {
 }
 
 func TestFaultsOfAnIndexedTraceAreThoseOfTheFile(t *testing.T) {
-	bad := []string{`{`, `{"input_length":0}`, `{"input_length":10,"hash_ids":[1,2,3]}`, `[]`, `{"input_length":5,"text_input":"x"}`}
+	bad := []string{`{`, `{"input_length":0}`, `{"input_length":10,"hash_ids":[1,2,3]}`, `[]`,
+		`{"input_length":5,"text_input":"x"}`}
 	var text strings.Builder
 	for i := range 30 {
 		fmt.Fprintln(&text, `{"input_length":5,"timestamp":1}`)
@@ -136,16 +142,19 @@ func TestFaultsOfAnIndexedTraceAreThoseOfTheFile(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"t.jsonl:2: not valid JSON", `t.jsonl:5: field "input_length"`, `t.jsonl:8: field "hash_ids"`, "and 5 more mistakes"} {
+	for _, want := range []string{"t.jsonl:2: not valid JSON", `t.jsonl:5: field "input_length"`,
+		`t.jsonl:8: field "hash_ids"`, "and 5 more mistakes"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q lacks %q", err, want)
 		}
 	}
-	for name, text := range map[string]string{"no timestamp for its first turn": `{"input_length":5}`, "contains no records": "\n\n"} {
+	for name, text := range map[string]string{"no timestamp for its first turn": `{"input_length":5}`,
+		"contains no records": "\n\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := loader.LoadWith(context.Background(), path, "mooncake_trace", loader.Options{IndexFrom: 1, Scheduled: true})
+		_, err := loader.LoadWith(context.Background(), path, "mooncake_trace",
+			loader.Options{IndexFrom: 1, Scheduled: true})
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -159,7 +168,8 @@ func rowsOf(format string, n int) string {
 		text.WriteString("\ufeff\nTimestamp,Model,Request tokens,Response tokens\r\n")
 	}
 	body := func(i int) string {
-		return fmt.Sprintf(`{"messages":[{"role":"user","content":"é %d"}],"max_tokens":%d,"stream":%v}`, i, 1+i%9, i%3 == 0)
+		return fmt.Sprintf(`{"messages":[{"role":"user","content":"é %d"}],"max_tokens":%d,"stream":%v}`, i, 1+i%9,
+			i%3 == 0)
 	}
 	for i := range n {
 		switch format {
@@ -168,9 +178,11 @@ func rowsOf(format string, n int) string {
 			case 0:
 				fmt.Fprintf(&text, `{"text":"row %d","timestamp":%d,"output_length":%d}`, i, i, 1+i%7)
 			case 1:
-				fmt.Fprintf(&text, `{"session_id":"s%d","texts":["row %d","and"],"timestamp":%d.25,"extra":{"a":%d}}`, i%20, i, i, i)
+				fmt.Fprintf(&text, `{"session_id":"s%d","texts":["row %d","and"],"timestamp":%d.25,"extra":{"a":%d}}`,
+					i%20, i, i, i)
 			case 2:
-				fmt.Fprintf(&text, `{"session_id":"s%d","text":"row %d","delay":7,"role":"system","strange":1}`, (i-1)%20, i)
+				fmt.Fprintf(&text, `{"session_id":"s%d","text":"row %d","delay":7,"role":"system","strange":1}`,
+					(i-1)%20, i)
 			case 3:
 				fmt.Fprintf(&text, `{"session_id":"session_%06d","image":"http://h/%d","timestamp":%d}`, i%9, i, i)
 			}
@@ -213,15 +225,18 @@ func rowsOf(format string, n int) string {
 		case "mooncake_trace": // of all kinds
 			switch i % 5 {
 			case 0:
-				fmt.Fprintf(&text, `{"messages":[{"role":"user","content":"m%d"}],"timestamp":%d,"tools":[{"a":1}]}`, i, i)
+				fmt.Fprintf(&text, `{"messages":[{"role":"user","content":"m%d"}],"timestamp":%d,"tools":[{"a":1}]}`, i,
+					i)
 			case 1:
 				fmt.Fprintf(&text, `{"payload":%s,"timestamp":%d}`, body(i), i)
 			case 2:
-				fmt.Fprintf(&text, `{"session_id":"h%d","messages":[{"role":"user","content":"m%d"}],"timestamp":%d}`, i%20, i, i)
+				fmt.Fprintf(&text, `{"session_id":"h%d","messages":[{"role":"user","content":"m%d"}],"timestamp":%d}`,
+					i%20, i, i)
 			case 3:
 				fmt.Fprintf(&text, `{"session_id":"x%d","text_input":"t","timestamp":%d}`, i%30, i)
 			case 4:
-				fmt.Fprintf(&text, `{"session_id":"x%d","input_length":9,"hash_ids":[%d],"timestamp":%d}`, (i-1)%30, i%3, i)
+				fmt.Fprintf(&text, `{"session_id":"x%d","input_length":9,"hash_ids":[%d],"timestamp":%d}`, (i-1)%30,
+					i%3, i)
 			}
 		}
 		text.WriteString("\n")
@@ -237,7 +252,8 @@ func TestAnIndexIsTheSameDatasetInEveryFormat(t *testing.T) {
 	ms := func(n int64) *int64 { return &n }
 	speedy := loader.Unchanged()
 	speedy.Speedup, speedy.OutputLen = 3, 2
-	for _, format := range []string{"single_turn", "multi_turn", "raw_payload", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "mooncake_trace"} {
+	for _, format := range []string{"single_turn", "multi_turn", "raw_payload", "bailian_trace", "burst_gpt_trace",
+		"sagemaker_data_capture", "mooncake_trace"} {
 		path := filepath.Join(t.TempDir(), "t.jsonl")
 		if err := os.WriteFile(path, []byte(rowsOf(format, 333)), 0o600); err != nil {
 			t.Fatal(err)
@@ -263,7 +279,8 @@ func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 	build := func() (*dataset.Dataset, []string) {
 		osl := recipe.Normal{Mean: 20, Stddev: 5}
 		d, warnings, err := Build(context.Background(), Options{
-			Kind: File, Path: path, Format: format, Reading: o, OSL: &osl, Models: []string{"a", "b", "c"}, Seed: random.Root(3), UserContextLength: 3,
+			Kind: File, Path: path, Format: format, Reading: o, OSL: &osl, Models: []string{"a", "b", "c"},
+			Seed: random.Root(3), UserContextLength: 3,
 		}, tokenizer.Builtin())
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +303,8 @@ func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 		t.Error(diff)
 	}
 	if got.Len() != want.Len() || got.Turns() != want.Turns() || got.DefaultContextMode != want.DefaultContextMode {
-		t.Fatalf("%d conversations of %d turns (%s), want %d of %d (%s)", got.Len(), got.Turns(), got.DefaultContextMode, want.Len(), want.Turns(), want.DefaultContextMode)
+		t.Fatalf("%d conversations of %d turns (%s), want %d of %d (%s)", got.Len(), got.Turns(),
+			got.DefaultContextMode, want.Len(), want.Turns(), want.DefaultContextMode)
 	}
 	if want.Len() < 10 {
 		t.Fatalf("%d conversations show little", want.Len())
@@ -319,7 +337,8 @@ func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 func TestRowsThatCannotBeReadAloneAreReadAsAWhole(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "p.png")
 	var drawn bytes.Buffer
-	if err := errors.Join(png.Encode(&drawn, image.NewGray(image.Rect(0, 0, 1, 1))), os.WriteFile(picture, drawn.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(png.Encode(&drawn, image.NewGray(image.Rect(0, 0, 1, 1))),
+		os.WriteFile(picture, drawn.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for format, text := range map[string]string{
@@ -340,10 +359,13 @@ func TestRowsThatCannotBeReadAloneAreReadAsAWhole(t *testing.T) {
 // Faults that show between rows are told with their lines, like those of single rows.
 func TestFaultsBetweenIndexedRows(t *testing.T) {
 	for name, c := range map[string]struct{ format, text, want string }{
-		"kinds": {"mooncake_trace", `{"session_id":"k","input_length":5}` + "\n" + `{"session_id":"k","messages":[{"role":"user"}]}`, `t.jsonl:2: the session "k" mixes rows`},
-		"chats": {"bailian_trace", `{"chat_id":1,"timestamp":1,"input_length":5,"output_length":1}` + "\n\n" + `{"chat_id":1,"timestamp":1,"input_length":5,"output_length":1}`,
+		"kinds": {"mooncake_trace", `{"session_id":"k","input_length":5}` + "\n" +
+			`{"session_id":"k","messages":[{"role":"user"}]}`, `t.jsonl:2: the session "k" mixes rows`},
+		"chats": {"bailian_trace", `{"chat_id":1,"timestamp":1,"input_length":5,"output_length":1}` + "\n\n" +
+			`{"chat_id":1,"timestamp":1,"input_length":5,"output_length":1}`,
 			`t.jsonl:3: field "chat_id": 1 was used before, with the parent -1`},
-		"times":  {"single_turn", `{"text":"a","timestamp":1}` + "\n" + `{"session_id":"z","text":"b"}`, `t.jsonl:2: the conversation "z" has no timestamp`},
+		"times": {"single_turn", `{"text":"a","timestamp":1}` + "\n" + `{"session_id":"z","text":"b"}`,
+			`t.jsonl:2: the conversation "z" has no timestamp`},
 		"header": {"burst_gpt_trace", "Timestamp,Request tokens\n1,2", `:1: the column "Response tokens" is missing`},
 		"json":   {"raw_payload", "{}\n{", "t.jsonl:2: not valid JSON"},
 	} {
@@ -352,7 +374,8 @@ func TestFaultsBetweenIndexedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, from := range []int64{1, 1 << 40} {
-			_, err := loader.LoadWith(context.Background(), path, c.format, loader.Options{IndexFrom: from, Scheduled: name == "times"})
+			_, err := loader.LoadWith(context.Background(), path, c.format,
+				loader.Options{IndexFrom: from, Scheduled: name == "times"})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, indexed from %d: %v", name, from, err)
 			}
@@ -412,7 +435,9 @@ func TestRootsOfChatsInAnyOrder(t *testing.T) {
 	}
 	want := []string{}
 	for _, from := range []int64{1 << 40, 1} {
-		d, _, err := Build(context.Background(), Options{Kind: File, Path: path, Format: "bailian_trace", Reading: loader.Options{IndexFrom: from}, Seed: random.Root(1)}, tokenizer.Builtin())
+		d, _, err := Build(context.Background(),
+			Options{Kind: File, Path: path, Format: "bailian_trace", Reading: loader.Options{IndexFrom: from},
+				Seed: random.Root(1)}, tokenizer.Builtin())
 		if err != nil {
 			t.Fatal(err)
 		}

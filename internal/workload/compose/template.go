@@ -12,7 +12,8 @@ type ChatCounter interface {
 }
 
 // templateSamples are texts around which the template is measured.
-var templateSamples = []string{"Hello.", "What is the capital of France?", "Name three rivers, two lakes and one sea that you know."}
+var templateSamples = []string{"Hello.", "What is the capital of France?",
+	"Name three rivers, two lakes and one sea that you know."}
 
 // measureTemplate finds what a chat template adds: fixed tokens once, and wrap tokens around each message. Nothing if
 // there is no template, or none that adds evenly.

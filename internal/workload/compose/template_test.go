@@ -15,7 +15,8 @@ type template struct {
 
 func (t template) CountMessages(messages []byte) (int, bool) {
 	var list []struct{ Role, Content string }
-	if err := json.Unmarshal(messages, &list); err != nil || list[0].Role != "user" || len(list) == 3 && list[1].Role != "assistant" {
+	if err := json.Unmarshal(messages, &list); err != nil || list[0].Role != "user" || len(list) == 3 &&
+		list[1].Role != "assistant" {
 		return 0, false
 	}
 	n := t.fixed
@@ -47,7 +48,8 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 		}
 	}
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL.Mean, o.Turns.Mean, o.Template, o.CacheBust = 2, 1000, 2, template{fixed: 9, wrap: 5}, "first_turn_prefix"
+		o.Entries, o.ISL.Mean, o.Turns.Mean, o.Template, o.CacheBust = 2, 1000, 2, template{fixed: 9, wrap: 5},
+			"first_turn_prefix"
 	})
 	b, err := newBuilder(o, tokenizer.Builtin())
 	if err != nil {

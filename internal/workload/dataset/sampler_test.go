@@ -26,7 +26,8 @@ func take(s *Sampler, from, n uint64) []int {
 }
 
 func TestTrapSequentialWraps(t *testing.T) {
-	if got, want := take(sampler(t, Sequential, 3, random.Root(1)), 0, 5), []int{0, 1, 2, 0, 1}; !slices.Equal(got, want) {
+	if got, want := take(sampler(t, Sequential, 3, random.Root(1)), 0, 5),
+		[]int{0, 1, 2, 0, 1}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -31,7 +31,8 @@ func (c *Client) List(ctx context.Context, r Repo) (*Listing, error) {
 	if !isRevision(r.revision()) {
 		return nil, fail(BadRevision, "%q is not a branch, tag or commit", r.Revision)
 	}
-	address := fmt.Sprintf("%s/api/%s/%s/revision/%s?blobs=true", c.Endpoint, r.Kind, r.ID, url.PathEscape(r.revision()))
+	address := fmt.Sprintf("%s/api/%s/%s/revision/%s?blobs=true", c.Endpoint, r.Kind, r.ID,
+		url.PathEscape(r.revision()))
 	var document struct {
 		ID       string `json:"id"`
 		SHA      string `json:"sha"`

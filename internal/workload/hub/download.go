@@ -51,7 +51,8 @@ func (c *Client) Download(ctx context.Context, address, target, checksum string)
 			return unreachable(address, ctx.Err())
 		}
 	}
-	return fail(HubError, "%s could not be fetched in %d attempts: %w; the next run goes on where this one ended", address, attempts, err)
+	return fail(HubError, "%s could not be fetched in %d attempts: %w; the next run goes on where this one ended",
+		address, attempts, err)
 }
 
 // transfer goes on with the incomplete file, or begins it.
@@ -91,7 +92,8 @@ func (c *Client) transfer(ctx context.Context, address, target, checksum string)
 		return c.status(response, address)
 	default:
 		err := c.status(response, address)
-		if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusRequestTimeout {
+		if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests &&
+			response.StatusCode != http.StatusRequestTimeout {
 			return permanent{err}
 		}
 		return err

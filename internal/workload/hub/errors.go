@@ -64,7 +64,8 @@ func unreachable(address string, err error) error {
 		err = around.Err
 	}
 	var timeout net.Error
-	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() ||
+		errors.Is(err, os.ErrDeadlineExceeded) {
 		return fail(Timeout, "%s did not answer in time: %w", address, err)
 	}
 	return fail(HubError, "%s cannot be reached: %w", address, err)
@@ -79,13 +80,15 @@ func (c *Client) status(r *http.Response, address string) error {
 	}
 	switch code := r.Header.Get("X-Error-Code"); {
 	case code == "GatedRepo" || r.StatusCode == http.StatusForbidden:
-		return fail(Gated, "%s: the repository is gated: access must be asked for on its page, and HF_TOKEN must hold a token of an account that has it", answered)
+		return fail(Gated, "%s: the repository is gated: access must be asked for on its page, and HF_TOKEN must "+
+			"hold a token of an account that has it", answered)
 	case code == "RevisionNotFound":
 		return fail(BadRevision, "%s: the repository has no such revision", answered)
 	case code == "EntryNotFound":
 		return fail(MissingFile, "%s: the repository lacks the file", answered)
 	case code == "RepoNotFound" || r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusNotFound:
-		return fail(NotFound, "%s: there is no such repository, or it is private and HF_TOKEN does not open it", answered)
+		return fail(NotFound, "%s: there is no such repository, or it is private and HF_TOKEN does not open it",
+			answered)
 	}
 	return fail(HubError, "%s: %s", answered, strings.TrimSpace(string(text)))
 }

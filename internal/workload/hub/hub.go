@@ -1,9 +1,9 @@
 // Package hub brings files of the Hugging Face hub, and of plain URLs, to this machine. Files of the hub go into the
 // cache that the hub's other tools use too, in their layout: what one of them has fetched, none fetches again.
 //
-// The layout: models--ORG--NAME or datasets--ORG--NAME with refs/REVISION (the commit), snapshots/COMMIT/FILE (links) and
-// blobs/NAME (the contents). A file takes its name only when it is complete and its checksum, where one is known, is
-// right. What an interrupted transfer has left is continued.
+// The layout: models--ORG--NAME or datasets--ORG--NAME with refs/REVISION (the commit), snapshots/COMMIT/FILE (links)
+// and blobs/NAME (the contents). A file takes its name only when it is complete and its checksum, where one is known,
+// is right. What an interrupted transfer has left is continued.
 package hub
 
 import (
@@ -140,12 +140,14 @@ var (
 
 // IsID reports whether name can be the id of a repository: NAME or ORG/NAME.
 func IsID(name string) bool {
-	return len(name) <= 200 && idPattern.MatchString(name) && !strings.Contains(name, "..") && !strings.Contains(name, "--")
+	return len(name) <= 200 && idPattern.MatchString(name) && !strings.Contains(name, "..") &&
+		!strings.Contains(name, "--")
 }
 
 // isRevision reports whether a revision can be part of a path.
 func isRevision(r string) bool {
-	return r != "" && len(r) <= 200 && !strings.Contains(r, "..") && !strings.HasPrefix(r, "/") && !strings.ContainsAny(r, "\\\x00 ?#%") && filepath.IsLocal(filepath.FromSlash(r))
+	return r != "" && len(r) <= 200 && !strings.Contains(r, "..") && !strings.HasPrefix(r, "/") &&
+		!strings.ContainsAny(r, "\\\x00 ?#%") && filepath.IsLocal(filepath.FromSlash(r))
 }
 
 func isCommit(s string) bool { return commitPattern.MatchString(s) }

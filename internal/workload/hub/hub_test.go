@@ -143,11 +143,15 @@ func TestAWrongChecksumLeavesNothing(t *testing.T) {
 }
 
 func TestRefusalsNameTheToken(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
 	defer s.Close()
 	c := client(t, s.URL)
 	c.Token = ""
-	if _, err := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"}); err == nil || !strings.Contains(err.Error(), "HF_TOKEN") {
+	if _, err := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"}); err == nil ||
+		!strings.Contains(err.Error(), "HF_TOKEN") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -163,18 +167,29 @@ func TestPlacesOfTheEnvironment(t *testing.T) {
 		kind string
 		want places
 	}{
-		"home":             {map[string]string{"HF_HOME": home, "HF_TOKEN": "t"}, Models, places{filepath.Join(home, "hub"), "t", DefaultEndpoint, ""}},
-		"the token's file": {map[string]string{"HF_HOME": home, "HF_ENDPOINT": "http://mirror/"}, Models, places{filepath.Join(home, "hub"), "of-file", "http://mirror", ""}},
-		"another file":     {map[string]string{"HF_HOME": "/h", "HF_TOKEN_PATH": filepath.Join(home, "token")}, Models, places{filepath.Join("/h", "hub"), "of-file", DefaultEndpoint, ""}},
-		"cache":            {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/c"}, Models, places{"/c", "", DefaultEndpoint, ""}},
-		"older names":      {map[string]string{"HF_HOME": "/h", "HUGGINGFACE_HUB_CACHE": "/c", "HUGGING_FACE_HUB_TOKEN": "o"}, Models, places{"/c", "o", DefaultEndpoint, ""}},
-		"newer before older": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/n", "HUGGINGFACE_HUB_CACHE": "/c", "HF_TOKEN": "n", "HUGGING_FACE_HUB_TOKEN": "o"}, Models,
+		"home": {map[string]string{"HF_HOME": home, "HF_TOKEN": "t"}, Models,
+			places{filepath.Join(home, "hub"), "t", DefaultEndpoint, ""}},
+		"the token's file": {map[string]string{"HF_HOME": home, "HF_ENDPOINT": "http://mirror/"}, Models,
+			places{filepath.Join(home, "hub"), "of-file", "http://mirror", ""}},
+		"another file": {map[string]string{"HF_HOME": "/h", "HF_TOKEN_PATH": filepath.Join(home, "token")}, Models,
+			places{filepath.Join("/h", "hub"), "of-file", DefaultEndpoint, ""}},
+		"cache": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/c"}, Models,
+			places{"/c", "", DefaultEndpoint, ""}},
+		"older names": {map[string]string{"HF_HOME": "/h", "HUGGINGFACE_HUB_CACHE": "/c",
+			"HUGGING_FACE_HUB_TOKEN": "o"}, Models, places{"/c", "o", DefaultEndpoint, ""}},
+		"newer before older": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/n", "HUGGINGFACE_HUB_CACHE": "/c",
+			"HF_TOKEN": "n", "HUGGING_FACE_HUB_TOKEN": "o"}, Models,
 			places{"/n", "n", DefaultEndpoint, ""}},
-		"caches of the user":      {map[string]string{"XDG_CACHE_HOME": "/x"}, Models, places{filepath.Join("/x", "huggingface", "hub"), "", DefaultEndpoint, ""}},
-		"offline":                 {map[string]string{"HF_HOME": "/h", "TRANSFORMERS_OFFLINE": "yes"}, Datasets, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, "TRANSFORMERS_OFFLINE"}},
-		"not offline":             {map[string]string{"HF_HOME": "/h", "HF_HUB_OFFLINE": "0"}, Models, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, ""}},
-		"data sets offline":       {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Datasets, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, "HF_DATASETS_OFFLINE"}},
-		"which says no more than": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Models, places{filepath.Join("/h", "hub"), "", DefaultEndpoint, ""}},
+		"caches of the user": {map[string]string{"XDG_CACHE_HOME": "/x"}, Models,
+			places{filepath.Join("/x", "huggingface", "hub"), "", DefaultEndpoint, ""}},
+		"offline": {map[string]string{"HF_HOME": "/h", "TRANSFORMERS_OFFLINE": "yes"}, Datasets,
+			places{filepath.Join("/h", "hub"), "", DefaultEndpoint, "TRANSFORMERS_OFFLINE"}},
+		"not offline": {map[string]string{"HF_HOME": "/h", "HF_HUB_OFFLINE": "0"}, Models,
+			places{filepath.Join("/h", "hub"), "", DefaultEndpoint, ""}},
+		"data sets offline": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Datasets,
+			places{filepath.Join("/h", "hub"), "", DefaultEndpoint, "HF_DATASETS_OFFLINE"}},
+		"which says no more than": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Models,
+			places{filepath.Join("/h", "hub"), "", DefaultEndpoint, ""}},
 	} {
 		c := FromEnv(func(n string) (string, bool) { v, ok := test.env[n]; return v, ok }, test.kind)
 		if got := (places{c.Dir, c.Token, c.Endpoint, c.Offline}); got != test.want {
@@ -206,7 +221,8 @@ func TestTrapTheTokenGoesToTheHubAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]string{"hub/renamed": "Bearer secret", "hub/file": "Bearer secret", "storage/file": "", "storage/other": ""}
+	want := map[string]string{"hub/renamed": "Bearer secret", "hub/file": "Bearer secret", "storage/file": "",
+		"storage/other": ""}
 	if !maps.Equal(seen, want) {
 		t.Errorf("seen %q, want %q", seen, want)
 	}
@@ -219,7 +235,8 @@ func TestACacheIsReadAtItsRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	repo := func(revision string) Repo { return Repo{Kind: Models, ID: "o/n", Revision: revision} }
-	for revision, want := range map[string][2]bool{commit: {true, true}, "": {false, true}, "v1": {false, true}, "../..": {false, true}} {
+	for revision, want := range map[string][2]bool{commit: {true, true}, "": {false, true}, "v1": {false, true},
+		"../..": {false, true}} {
 		_, exact := Snapshot(dir, repo(revision))
 		_, any := AnySnapshot(dir, repo(revision))
 		if exact != want[0] || any != want[1] {
@@ -244,12 +261,16 @@ func TestACacheIsReadAtItsRevision(t *testing.T) {
 }
 
 func TestAFileBeyondTheBoundIsRefused(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "0123456789") }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		fmt.Fprint(w, "0123456789")
+	}))
 	defer s.Close()
 	c := client(t, s.URL)
 	target := filepath.Join(t.TempDir(), "f")
 	c.MaxFile = 9
-	if err := c.Download(context.Background(), s.URL+"/f", target, ""); err == nil || !strings.Contains(err.Error(), "larger than 9 bytes") {
+	if err := c.Download(context.Background(), s.URL+"/f", target, ""); err == nil ||
+		!strings.Contains(err.Error(), "larger than 9 bytes") {
 		t.Errorf("got %v", err)
 	}
 	c.MaxFile = 10

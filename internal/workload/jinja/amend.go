@@ -8,9 +8,9 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// amender rewrites a parsed template. All that is printed passes printFilter: the engine itself takes None for undefined.
-// Each body, and each default of a macro's argument, first takes a step from the budget; texts that are put together
-// are measured.
+// amender rewrites a parsed template. All that is printed passes printFilter: the engine itself takes None for
+// undefined. Each body, and each default of a macro's argument, first takes a step from the budget; texts that are put
+// together are measured.
 type amender struct {
 	seen map[uintptr]bool
 }

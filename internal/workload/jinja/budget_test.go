@@ -12,42 +12,58 @@ func TestHostileTemplatesEnd(t *testing.T) {
 		source, want string
 		chatOnly     bool
 	}{
-		"loops in loops":            {"{% for a in range(99999) %}{% for b in range(99999) %}{% set c = 1 %}{% endfor %}{% endfor %}", "does not end by itself: it takes more than 500000 steps", false},
-		"a long range":              {"{% for a in range(10000000000) %}{% endfor %}", "more than 1000000 numbers", false},
+		"loops in loops": {"{% for a in range(99999) %}{% for b in range(99999) %}{% set c = 1 %}{% " +
+			"endfor %}{% endfor %}", "does not end by itself: it takes more than 500000 steps", false},
+		"a long range": {"{% for a in range(10000000000) %}{% endfor %}", "more than 1000000 numbers",
+			false},
 		"a macro that calls itself": {"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "without end", false},
-		"two that call each other":  {"{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{{ f() }}{% endmacro %}{{ f() }}", "without end", false},
-		"a text many times":         {"{{ 'ab' * 9999999999 }}", "longer than 64 MiB", false},
-		"a text many times, kept":   {"{% set a = 'ab' * 9999999999 %}", "longer than 64 MiB", false},
-		"a text that doubles":       {"{% set ns = namespace(s='a') %}{% for i in range(99) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}", "longer than 64 MiB", false},
-		"one that doubles by +":     {"{% set ns = namespace(s='a') %}{% for i in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor %}", "longer than 64 MiB", false},
-		"a wide filter":             {"{{ 'a'|center(99999999) }}", "longer than 64 MiB", false},
-		"a wide method":             {"{{ 'a'.ljust(99999999) }}", "longer than 64 MiB", false},
-		"many zeros":                {"{{ 'a'.zfill(9999999999) }}", "longer than 64 MiB", false},
-		"a replacement":             {"{{ ('a' * 99999)|replace('a', 'b' * 99999) }}", "longer than 64 MiB", false},
-		"a replacing method":        {"{% set s = 'a' * 99999 %}{{ s.replace('a', 'b' * 99999) }}", "longer than 64 MiB", false},
-		"one between all letters":   {"{% set s = 'a' * 99999 %}{{ s.replace('', 'b' * 99999) }}", "longer than 64 MiB", false},
-		"a wide format":             {"{{ '{:>9999999999}'.format('a') }}", "longer than 64 MiB", false},
-		"a format of long texts":    {"{% set s = '{0}' * 99999 %}{{ s.format('a' * 99999) }}", "longer than 64 MiB", false},
-		"a joint of long texts":     {"{{ range(99999)|join('a' * 99999) }}", "longer than 64 MiB", false},
-		"a joining method":          {"{% set s = 'a' * 99999 %}{{ s.join(range(99999)|map('string')|list) }}", "longer than 64 MiB", false},
-		"an indentation":            {"{{ ('\n' * 99999)|indent(99999, true, true) }}", "longer than 64 MiB", false},
-		"a batch":                   {"{{ [1]|batch(9999999999, fill_with=2) }}", "longer than 64 MiB", false},
-		"a list of long texts":      {"{% set ns = namespace(l=[]) %}{% set s = 'a' * 9999999 %}{% for i in range(99) %}{% set ns.l = ns.l + [s] %}{% endfor %}{{ ns.l }}", "longer than 64 MiB", false},
-		"one put to a text":         {"{% set ns = namespace(l=[]) %}{% set s = 'a' * 9999999 %}{% for i in range(99) %}{% set ns.l = ns.l + [s] %}{% endfor %}{% set x = 'a' ~ ns.l %}", "longer than 64 MiB", false},
-		"one as JSON":               {"{% set ns = namespace(l=[]) %}{% set s = 'a' * 9999999 %}{% for i in range(99) %}{% set ns.l = ns.l + [s] %}{% endfor %}{% set x = ns.l|tojson %}", "longer than 64 MiB", false},
-		"random text":               {"{{ lipsum() }}", "no random text", true},
-		"a long reply":              {"{% set s = 'a' * 1000000 %}{% for i in range(99) %}{{ s }}{% endfor %}", "longer than 64 MiB", false},
-		"brackets":                  {"{{ " + strings.Repeat("(", 100000) + "1" + strings.Repeat(")", 100000) + " }}", "brackets within each other", false},
+		"two that call each other": {"{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{{ f() }}{% endmacro " +
+			"%}{{ f() }}", "without end", false},
+		"a text many times":       {"{{ 'ab' * 9999999999 }}", "longer than 64 MiB", false},
+		"a text many times, kept": {"{% set a = 'ab' * 9999999999 %}", "longer than 64 MiB", false},
+		"a text that doubles": {"{% set ns = namespace(s='a') %}{% for i in range(99) %}{% set ns.s = ns.s ~ " +
+			"ns.s %}{% endfor %}", "longer than 64 MiB", false},
+		"one that doubles by +": {"{% set ns = namespace(s='a') %}{% for i in range(99) %}{% set ns.s = ns.s + " +
+			"ns.s %}{% endfor %}", "longer than 64 MiB", false},
+		"a wide filter": {"{{ 'a'|center(99999999) }}", "longer than 64 MiB", false},
+		"a wide method": {"{{ 'a'.ljust(99999999) }}", "longer than 64 MiB", false},
+		"many zeros":    {"{{ 'a'.zfill(9999999999) }}", "longer than 64 MiB", false},
+		"a replacement": {"{{ ('a' * 99999)|replace('a', 'b' * 99999) }}", "longer than 64 MiB", false},
+		"a replacing method": {"{% set s = 'a' * 99999 %}{{ s.replace('a', 'b' * 99999) }}",
+			"longer than 64 MiB", false},
+		"one between all letters": {"{% set s = 'a' * 99999 %}{{ s.replace('', 'b' * 99999) }}", "longer than 64 MiB",
+			false},
+		"a wide format": {"{{ '{:>9999999999}'.format('a') }}", "longer than 64 MiB", false},
+		"a format of long texts": {"{% set s = '{0}' * 99999 %}{{ s.format('a' * 99999) }}", "longer than 64 MiB",
+			false},
+		"a joint of long texts": {"{{ range(99999)|join('a' * 99999) }}", "longer than 64 MiB", false},
+		"a joining method": {"{% set s = 'a' * 99999 %}{{ s.join(range(99999)|map('string')|list) }}",
+			"longer than 64 MiB", false},
+		"an indentation": {"{{ ('\n' * 99999)|indent(99999, true, true) }}", "longer than 64 MiB", false},
+		"a batch":        {"{{ [1]|batch(9999999999, fill_with=2) }}", "longer than 64 MiB", false},
+		"a list of long texts": {"{% set ns = namespace(l=[]) %}{% set s = 'a' * 9999999 %}{% for i in " +
+			"range(99) %}{% set ns.l = ns.l + [s] %}{% endfor %}{{ ns.l }}", "longer than 64 MiB", false},
+		"one put to a text": {"{% set ns = namespace(l=[]) %}{% set s = 'a' * 9999999 %}{% for i in " +
+			"range(99) %}{% set ns.l = ns.l + [s] %}{% endfor %}{% set x = 'a' ~ ns.l %}", "longer than 64 MiB", false},
+		"one as JSON": {"{% set ns = namespace(l=[]) %}{% set s = 'a' * 9999999 %}{% for i in " +
+			"range(99) %}{% set ns.l = ns.l + [s] %}{% endfor %}{% set x = ns.l|tojson %}", "longer than 64 MiB",
+			false},
+		"random text": {"{{ lipsum() }}", "no random text", true},
+		"a long reply": {"{% set s = 'a' * 1000000 %}{% for i in range(99) %}{{ s }}{% endfor %}",
+			"longer than 64 MiB", false},
+		"brackets": {"{{ " + strings.Repeat("(", 100000) + "1" + strings.Repeat(")", 100000) + " }}",
+			"brackets within each other", false},
 		"a long template":           {strings.Repeat("x", maxText+1), "are the limit", false},
 		"long tags":                 {strings.Repeat("{% set a = [1, 2, 3] %}", maxSource/20), "are the limit", false},
 		"a long expression":         {"{{ a" + strings.Repeat(".a", maxWords) + " }}", "words and signs", false},
 		"a default that calls":      {"{% macro f(a=f()) %}x{% endmacro %}{{ f() }}", "without end", false},
 		"a block that calls itself": {"{% macro f() %}{% filter upper %}{{ f() }}{% endfilter %}{% endmacro %}{{ f() }}", "without end", false},
-		"a caller without end":      {"{% macro f() %}{% call f() %}{{ caller() }}{% endcall %}{% endmacro %}{{ f() }}", "without end", false},
-		"a loop in itself":          {"{% for i in xs recursive %}{{ loop(xs) }}{% endfor %}", "without end", false},
-		"itself":                    {`{% include "/template" %}`, "cannot read files", false},
-		"itself as its base":        {`{% extends "/template" %}`, "cannot read files", false},
-		"a file":                    {`{% include "/etc/passwd" %}`, "cannot read files", false},
+		"a caller without end": {"{% macro f() %}{% call f() %}{{ caller() }}{% endcall %}{% endmacro %}{{ f() }}",
+			"without end", false},
+		"a loop in itself":   {"{% for i in xs recursive %}{{ loop(xs) }}{% endfor %}", "without end", false},
+		"itself":             {`{% include "/template" %}`, "cannot read files", false},
+		"itself as its base": {`{% extends "/template" %}`, "cannot read files", false},
+		"a file":             {`{% include "/etc/passwd" %}`, "cannot read files", false},
 	} {
 		for _, o := range []Options{{Chat: true}, {Escape: true}} {
 			if c.chatOnly && !o.Chat {
@@ -72,7 +88,8 @@ func TestRandomTextIsBounded(t *testing.T) {
 	if text, err := render("{{ lipsum(n=2, html=false) }}"); err != nil || len(text) < 100 {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	for _, source := range []string{"{{ lipsum(99999999) }}", "{{ lipsum(n=99999999) }}", "{{ lipsum(max=99999999) }}"} {
+	for _, source := range []string{"{{ lipsum(99999999) }}", "{{ lipsum(n=99999999) }}",
+		"{{ lipsum(max=99999999) }}"} {
 		if _, err := render(source); err == nil || !strings.Contains(err.Error(), "more than 1000 paragraphs") {
 			t.Errorf("%s: %v", source, err)
 		}
@@ -80,7 +97,8 @@ func TestRandomTextIsBounded(t *testing.T) {
 }
 
 func TestABudgetSufficesForALongConversation(t *testing.T) {
-	tmpl, err := Compile("{% macro say(m) %}{% if m %}<{{ m }}>{% endif %}{% endmacro %}{% for m in range(10000) %}{{ say(m + 1) }}{% endfor %}", Options{Chat: true})
+	tmpl, err := Compile("{% macro say(m) %}{% if m %}<{{ m }}>{% endif %}{% endmacro %}{% for m in range(10000) "+
+		"%}{{ say(m + 1) }}{% endfor %}", Options{Chat: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +137,9 @@ func TestOperatorsAreThoseOfPython(t *testing.T) {
 }
 
 func FuzzChat(f *testing.F) {
-	for _, s := range []string{"{{ text|tojson }}", "{% for x in xs %}{{ x }}{% endfor %}", "{% macro f(a) %}{{ a }}{% endmacro %}{{ f(1 if n else 2) }}", "{%- if n -%} a {%- endif -%}", "{# x #}{{ xs[0] ~ none }}"} {
+	for _, s := range []string{"{{ text|tojson }}", "{% for x in xs %}{{ x }}{% endfor %}",
+		"{% macro f(a) %}{{ a }}{% endmacro %}{{ f(1 if n else 2) }}", "{%- if n -%} a {%- endif -%}",
+		"{# x #}{{ xs[0] ~ none }}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, source string) {

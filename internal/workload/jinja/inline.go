@@ -172,7 +172,8 @@ func item(s string) string {
 	}
 	value, rest := s[:at], s[at+2:]
 	name := ""
-	if eq := topLevel(value, "="); eq > 0 && !strings.ContainsAny(value[eq-1:eq], "=!<>") && !strings.HasPrefix(value[eq+1:], "=") {
+	if eq := topLevel(value, "="); eq > 0 && !strings.ContainsAny(value[eq-1:eq], "=!<>") &&
+		!strings.HasPrefix(value[eq+1:], "=") {
 		name, value = value[:eq+1], value[eq+1:]
 	}
 	otherwise := "''"
@@ -180,7 +181,8 @@ func item(s string) string {
 	if at := topLevel(rest, "else"); at >= 0 {
 		condition, otherwise = rest[:at], item(rest[at+4:])
 	}
-	return fmt.Sprintf("%s pick((%s), (%s), (%s)) ", name, strings.TrimSpace(condition), strings.TrimSpace(value), strings.TrimSpace(otherwise))
+	return fmt.Sprintf("%s pick((%s), (%s), (%s)) ", name, strings.TrimSpace(condition), strings.TrimSpace(value),
+		strings.TrimSpace(otherwise))
 }
 
 // topLevel is where a word or sign stands outside strings and brackets, or -1.

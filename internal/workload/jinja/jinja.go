@@ -116,10 +116,11 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 }
 
 var (
-	renderPlace = regexp.MustCompile(`Unable to (?:render expression|execute controlStructure|render condition) at line (\d+): `)
-	nodeNames   = regexp.MustCompile(`filtered_expression\(([^()]*)\)`)
-	noItem      = regexp.MustCompile(`Unable to evaluate (\S+): Can't use Getitem on None`)
-	filterName  = regexp.MustCompile(`unable to evaluate filter &\{[^}]*\}: `)
+	renderPlace = regexp.MustCompile(
+		`Unable to (?:render expression|execute controlStructure|render condition) at line (\d+): `)
+	nodeNames  = regexp.MustCompile(`filtered_expression\(([^()]*)\)`)
+	noItem     = regexp.MustCompile(`Unable to evaluate (\S+): Can't use Getitem on None`)
+	filterName = regexp.MustCompile(`unable to evaluate filter &\{[^}]*\}: `)
 )
 
 // plainly takes the engine's own words out of an error: what remains is line, expression and reason.

@@ -12,9 +12,11 @@ import (
 // variables are those of every vector; testdata/vectors.jsonl was made with the same ones.
 func variables() map[string]any {
 	return map[string]any{
-		"text": "a \"q\" <b> & 'c' é\n", "stream": true, "max_tokens": None, "xs": []string{"x", "y"}, "n": 3, "f": 1.0, "none_list": []string{},
-		"d": map[string]any{"b": 1, "a": []any{1.0, true, None}}, "emoji": "😀\x7f",
-		"turn": map[string]any{"texts": []any{map[string]any{"name": "q", "contents": []string{"c0", "c1"}}}, "max_tokens": 7, "role": None},
+		"text": "a \"q\" <b> & 'c' é\n", "stream": true, "max_tokens": None, "xs": []string{"x", "y"}, "n": 3, "f": 1.0,
+		"none_list": []string{},
+		"d":         map[string]any{"b": 1, "a": []any{1.0, true, None}}, "emoji": "😀\x7f",
+		"turn": map[string]any{"texts": []any{map[string]any{"name": "q", "contents": []string{"c0", "c1"}}},
+			"max_tokens": 7, "role": None},
 	}
 }
 
@@ -96,7 +98,8 @@ func TestPlainTextIsNotEscaped(t *testing.T) {
 }
 
 func TestOneTemplateServesManyGoroutines(t *testing.T) {
-	tmpl, err := Compile(`{% set a = n + 1 %}{% for x in xs %}{{ loop.index }}{{ x }}{{ a }}{% endfor %}`, Options{Escape: true})
+	tmpl, err := Compile(`{% set a = n + 1 %}{% for x in xs %}{{ loop.index }}{{ x }}{{ a }}{% endfor %}`,
+		Options{Escape: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +118,8 @@ func TestOneTemplateServesManyGoroutines(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, s := range []string{"{{ text|tojson }}", "{% for x in xs %}{{ x }}{% endfor %}", "{% if n %}a{% endif %}", "{{ 1 if", "{#", "{{ xs[0] ~ none }}"} {
+	for _, s := range []string{"{{ text|tojson }}", "{% for x in xs %}{{ x }}{% endfor %}", "{% if n %}a{% endif %}",
+		"{{ 1 if", "{#", "{{ xs[0] ~ none }}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, source string) {

@@ -15,8 +15,8 @@ import (
 	"aiperf/internal/base/artifact"
 )
 
-// jsonWriter writes JSON as Python's json module does, and as Jinja wants it: keys sorted, only ASCII, with the characters
-// escaped that mean something in HTML.
+// jsonWriter writes JSON as Python's json module does, and as Jinja wants it: keys sorted, only ASCII, with the
+// characters escaped that mean something in HTML.
 type jsonWriter struct {
 	buf    []byte
 	indent int // negative: on one line

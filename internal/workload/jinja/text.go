@@ -34,9 +34,12 @@ func strMethods() *exec.MethodSet[string] {
 		}
 	}
 	return over(builtins.Methods.Str, []string{
-		"capitalize", "capwords", "casefold", "count", "encode", "endswith", "find", "isalnum", "isalpha", "isascii", "isdecimal",
-		"isdigit", "islower", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "lower", "lstrip", "partition",
-		"removeprefix", "removesuffix", "rfind", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip",
+		"capitalize", "capwords", "casefold", "count", "encode", "endswith", "find", "isalnum", "isalpha", "isascii",
+		"isdecimal",
+		"isdigit", "islower", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "lower", "lstrip",
+		"partition",
+		"removeprefix", "removesuffix", "rfind", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith",
+		"strip",
 		"swapcase", "title", "upper",
 	}, own)
 }
@@ -45,7 +48,8 @@ func strMethods() *exec.MethodSet[string] {
 // they are given.
 func boundedFilters() map[string]exec.FilterFunction {
 	list := map[string]exec.FilterFunction{}
-	for _, name := range []string{"join", "format", "indent", "batch", "slice", "wordwrap", "string", "pprint", "xmlattr", "urlize", "urlencode"} {
+	for _, name := range []string{"join", "format", "indent", "batch", "slice", "wordwrap", "string", "pprint",
+		"xmlattr", "urlize", "urlencode"} {
 		engine, _ := builtins.Filters.Get(name)
 		list[name] = func(e *exec.Evaluator, in *exec.Value, args *exec.VarArgs) *exec.Value {
 			if !in.IsError() && !fits(in, args, name != "join") {
@@ -54,7 +58,8 @@ func boundedFilters() map[string]exec.FilterFunction {
 			return sized(e, engine(e, in, args), nil)
 		}
 	}
-	maps.Copy(list, map[string]exec.FilterFunction{"replace": textFilter(replaced), "center": textFilter(padder(func(missing, width int) int { return missing/2 + missing&width&1 }))})
+	maps.Copy(list, map[string]exec.FilterFunction{"replace": textFilter(replaced),
+		"center": textFilter(padder(func(missing, width int) int { return missing/2 + missing&width&1 }))})
 	return list
 }
 
@@ -88,7 +93,8 @@ func fits(in *exec.Value, args *exec.VarArgs, format bool) bool {
 			return false
 		}
 		if format {
-			times = strings.Count(in.String(), "{") + strings.Count(in.String(), "%") + strings.Count(in.String(), "\n") + strings.Count(in.String(), " ")
+			times = strings.Count(in.String(), "{") + strings.Count(in.String(), "%") + strings.Count(in.String(),
+				"\n") + strings.Count(in.String(), " ")
 		}
 	} else if in.IsList() {
 		times = in.Len()

@@ -10,7 +10,8 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-var bailianKeys = []string{"chat_id", "parent_chat_id", "timestamp", "input_length", "output_length", "type", "turn", "hash_ids"}
+var bailianKeys = []string{"chat_id", "parent_chat_id", "timestamp", "input_length", "output_length", "type", "turn",
+	"hash_ids"}
 
 func bailianRows(l *load) error {
 	if err := eachRow((*load).bailian)(l); err != nil {

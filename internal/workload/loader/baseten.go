@@ -84,7 +84,8 @@ func (l *load) addBaseten(rows *[]basetenRow, o *object) {
 	}
 	r.turn.MaxTokens = &n
 	if !options.Baseten.NoMinTokens {
-		r.turn.Extra = append([]dataset.Field{{Name: "min_tokens", Value: json.RawMessage(strconv.Itoa(n))}}, r.turn.Extra...)
+		r.turn.Extra = append([]dataset.Field{{Name: "min_tokens", Value: json.RawMessage(strconv.Itoa(n))}},
+			r.turn.Extra...)
 	}
 	r.line = l.line
 	*rows = append(*rows, r)
@@ -137,7 +138,8 @@ func readBasetenRow(b *recipe.Baseten, o *object) (r basetenRow, tokens int, err
 		if size, e := o.positive("block_size"); e != nil {
 			keep(e)
 		} else {
-			r.turn.Extra = append(r.turn.Extra, dataset.Field{Name: "block_size", Value: json.RawMessage(strconv.Itoa(*size))})
+			r.turn.Extra = append(r.turn.Extra,
+				dataset.Field{Name: "block_size", Value: json.RawMessage(strconv.Itoa(*size))})
 		}
 	}
 	return r, tokens, err

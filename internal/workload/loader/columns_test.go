@@ -8,7 +8,8 @@ import (
 
 func TestColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	edges := []int64{0, 1, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
+	edges := []int64{0, 1, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, math.MaxInt32, math.MaxInt32 + 1,
+		math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
 	var c ints
 	var f floats
 	var whole []int64

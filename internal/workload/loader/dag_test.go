@@ -17,10 +17,12 @@ func session(id, members string) string {
 }
 
 func TestDAGForks(t *testing.T) {
-	r := load1(t, session("a", "")+session("r", `,"forks":["a","b"],"model":"big","max_tokens":7,"tools":[{"type":"function"}],"extra":{"z":1}`)+
+	r := load1(t, session("a", "")+session("r",
+		`,"forks":["a","b"],"model":"big","max_tokens":7,"tools":[{"type":"function"}],"extra":{"z":1}`)+
 		`{"session_id":"b","context_mode":"deltas_with_responses","turns":[{`+said+`,"delay":250},{`+said+`}]}`, "")
 	d := r.Dataset
-	if r.Format != "dag_jsonl" || d.Sampling != dataset.Sequential || len(d.Conversations) != 3 || len(r.Warnings) != 0 {
+	if r.Format != "dag_jsonl" || d.Sampling != dataset.Sequential || len(d.Conversations) != 3 ||
+		len(r.Warnings) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	if !reflect.DeepEqual(d.Roots, []int{1}) || d.RootCount() != 1 || d.RootAt(0) != 1 {
@@ -30,10 +32,12 @@ func TestDAGForks(t *testing.T) {
 	if !reflect.DeepEqual(root.Branches, []dataset.Branch{{Children: []int{0, 2}, Fork: true}}) {
 		t.Errorf("branches %+v", root.Branches)
 	}
-	if root.Model != "big" || *root.MaxTokens != 7 || len(root.RawTools) != 1 || string(root.Extra[0].Value) != "1" || len(root.RawMessages) != 1 {
+	if root.Model != "big" || *root.MaxTokens != 7 || len(root.RawTools) != 1 || string(root.Extra[0].Value) != "1" ||
+		len(root.RawMessages) != 1 {
 		t.Errorf("turn %+v", root)
 	}
-	if *b.Turns[0].DelayMS != 250 || d.Mode(&b) != dataset.DeltasWithResponses || d.Mode(&d.Conversations[0]) != dataset.DeltasWithoutResponses {
+	if *b.Turns[0].DelayMS != 250 || d.Mode(&b) != dataset.DeltasWithResponses ||
+		d.Mode(&d.Conversations[0]) != dataset.DeltasWithoutResponses {
 		t.Errorf("child %+v", b)
 	}
 	if !d.Conversations[1].Branching() || b.Branching() {
@@ -46,7 +50,8 @@ func TestDAGJoins(t *testing.T) {
 	d := load1(t, `{"session_id":"r","pre_session_spawns":["p"],"turns":[`+
 		turn+`,"spawns":["a",{"children":["b","a"],"join_at":2},"c",{"children":["c"]}],"forks":[{"child":"f","background":true}]},`+
 		turn+`},`+turn+`,"spawns":["a"],"forks":["g"]}]}`+"\n"+
-		session("a", "")+session("b", "")+session("c", "")+session("f", "")+session("g", "")+session("p", ""), "").Dataset
+		session("a", "")+session("b", "")+session("c", "")+session("f", "")+session("g", "")+session("p", ""),
+		"").Dataset
 	root := d.Conversations[0]
 	for _, c := range []struct {
 		turn int
@@ -88,17 +93,22 @@ func TestDAGOrchestrators(t *testing.T) {
 		name, members string
 		want          []dataset.Turn
 	}{
-		{"one round", `"spawns":["a"]`, []dataset.Turn{{Silent: true, Branches: []dataset.Branch{{Children: []int{1}}}}}},
-		{"rounds wait for each other and think in between", `"spawns":["a","b"],"rounds":2,"think_time_ms":50,"think_time_sigma":0.5,"think_time_min_ms":10,"think_time_max_ms":90`, []dataset.Turn{
-			{Silent: true, Branches: []dataset.Branch{{Children: []int{1, 2}, JoinAt: 1}}},
-			{Silent: true, Branches: []dataset.Branch{{Children: []int{1, 2}}}, Think: &dataset.Think{MedianMS: 50, Sigma: 0.5, MinMS: pointer(10.0), MaxMS: pointer(90.0)}},
-		}},
-		{"a round's own think time wins", `"rounds":[{"spawns":["a"],"think_time_ms":5},{"spawns":["b"]}],"think_time_ms":50`, []dataset.Turn{
-			{Silent: true, DelayMS: pointer(5.0), Branches: []dataset.Branch{{Children: []int{1}, JoinAt: 1}}},
-			{Silent: true, Think: &dataset.Think{MedianMS: 50}, Branches: []dataset.Branch{{Children: []int{2}}}},
-		}},
+		{"one round", `"spawns":["a"]`,
+			[]dataset.Turn{{Silent: true, Branches: []dataset.Branch{{Children: []int{1}}}}}},
+		{"rounds wait for each other and think in between",
+			`"spawns":["a","b"],"rounds":2,"think_time_ms":50,"think_time_sigma":0.5,"think_time_min_ms":10,"think_time_max_ms":90`, []dataset.Turn{
+				{Silent: true, Branches: []dataset.Branch{{Children: []int{1, 2}, JoinAt: 1}}},
+				{Silent: true, Branches: []dataset.Branch{{Children: []int{1, 2}}},
+					Think: &dataset.Think{MedianMS: 50, Sigma: 0.5, MinMS: pointer(10.0), MaxMS: pointer(90.0)}},
+			}},
+		{"a round's own think time wins",
+			`"rounds":[{"spawns":["a"],"think_time_ms":5},{"spawns":["b"]}],"think_time_ms":50`, []dataset.Turn{
+				{Silent: true, DelayMS: pointer(5.0), Branches: []dataset.Branch{{Children: []int{1}, JoinAt: 1}}},
+				{Silent: true, Think: &dataset.Think{MedianMS: 50}, Branches: []dataset.Branch{{Children: []int{2}}}},
+			}},
 	} {
-		d := load1(t, `{"session_id":"r","orchestrator":true,`+c.members+"}\n"+session("a", "")+session("b", ""), "").Dataset
+		d := load1(t, `{"session_id":"r","orchestrator":true,`+c.members+"}\n"+session("a", "")+session("b", ""),
+			"").Dataset
 		if got := d.Conversations[0].Turns; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -118,24 +128,39 @@ func TestDAGMistakesNameTheirLine(t *testing.T) {
 		{"empty turns", `{"session_id":"r","turns":[]}`, `:1: field "turns": want a list of at least one turn`},
 		{"unknown key", `{"session_id":"r","turnz":1,"turns":[{` + said + `}]}`, `:1: the key "turnz" is unknown`},
 		{"unknown key of a turn", session("r", `,"text":"x"`), `:1: turns[0]: the key "text" is unknown`},
-		{"unknown key of an orchestrator", `{"session_id":"r","orchestrator":true,"turns":[]}`, `the key "turns" is unknown`},
+		{"unknown key of an orchestrator", `{"session_id":"r","orchestrator":true,"turns":[]}`,
+			`the key "turns" is unknown`},
 		{"no messages", `{"session_id":"r","turns":[{"model":"m"}]}`, `turns[0]: field "messages" is missing`},
-		{"message without a role", `{"session_id":"r","turns":[{"messages":[{"content":"x"}]}]}`, `:1: turns[0]: messages[0]: field "role" is missing`},
-		{"system on a later turn", `{"session_id":"r","turns":[{` + said + `},{"messages":[{"role":"system","content":"s"}]}]}`, `:1: turns[1]: a system message`},
-		{"system of a fork", session("r", `,"forks":["b"]`) + strings.Replace(system, "%", "b", 1), `:2: turns[0]: a system message`},
+		{"message without a role", `{"session_id":"r","turns":[{"messages":[{"content":"x"}]}]}`,
+			`:1: turns[0]: messages[0]: field "role" is missing`},
+		{"system on a later turn", `{"session_id":"r","turns":[{` + said +
+			`},{"messages":[{"role":"system","content":"s"}]}]}`, `:1: turns[1]: a system message`},
+		{"system of a fork", session("r", `,"forks":["b"]`) + strings.Replace(system, "%", "b", 1),
+			`:2: turns[0]: a system message`},
 		{"unknown child", ok + session("r", `,"forks":["nobody"]`), `:2: session "nobody" is unknown`},
-		{"cycle", session("r", `,"spawns":["s"]`) + session("s", `,"spawns":["t"]`) + session("t", `,"spawns":["s"]`), `the sessions form a cycle: `},
+		{"cycle", session("r", `,"spawns":["s"]`) + session("s", `,"spawns":["t"]`) + session("t", `,"spawns":["s"]`),
+			`the sessions form a cycle: `},
 		{"cycle of one", session("r", `,"spawns":["r"]`), `:1: the sessions form a cycle: r → r`},
-		{"two fork parents", session("r", `,"forks":["a"]`) + session("s", `,"forks":["a"]`) + ok, `:2: session "a" is forked on line 1 already`},
-		{"foreground fork in the middle", `{"session_id":"r","turns":[{` + said + `,"forks":["a"]},{` + said + `}]}` + "\n" + ok, `:1: turns[0]: forks[0]: "a" is forked in the foreground by a turn that is not the last`},
-		{"pre-session spawn of a fork", `{"session_id":"r","pre_session_spawns":["a"],"turns":[{` + said + `,"forks":["a"]}]}` + "\n" + ok, `:2: session "a" is spawned before a session and forked on line 1`},
-		{"join in the past", `{"session_id":"r","turns":[{` + said + `,"spawns":[{"children":["a"],"join_at":0}]},{` + said + `}]}` + "\n" + ok, `:1: turns[0]: spawns[0]: field "join_at"`},
-		{"join behind the end", `{"session_id":"r","turns":[{` + said + `,"spawns":[{"children":["a"],"join_at":2}]},{` + said + `}]}` + "\n" + ok, `above 0 and below 2`},
-		{"unsupported context mode", `{"session_id":"r","context_mode":"message_array_without_responses","turns":[{` + said + `}]}`, `field "context_mode"`},
+		{"two fork parents", session("r", `,"forks":["a"]`) + session("s", `,"forks":["a"]`) + ok,
+			`:2: session "a" is forked on line 1 already`},
+		{"foreground fork in the middle",
+			`{"session_id":"r","turns":[{` + said + `,"forks":["a"]},{` + said + `}]}` + "\n" + ok,
+			`:1: turns[0]: forks[0]: "a" is forked in the foreground by a turn that is not the last`},
+		{"pre-session spawn of a fork",
+			`{"session_id":"r","pre_session_spawns":["a"],"turns":[{` + said + `,"forks":["a"]}]}` + "\n" + ok,
+			`:2: session "a" is spawned before a session and forked on line 1`},
+		{"join in the past", `{"session_id":"r","turns":[{` + said + `,"spawns":[{"children":["a"],"join_at":0}]},{` +
+			said + `}]}` + "\n" + ok, `:1: turns[0]: spawns[0]: field "join_at"`},
+		{"join behind the end", `{"session_id":"r","turns":[{` + said +
+			`,"spawns":[{"children":["a"],"join_at":2}]},{` + said + `}]}` + "\n" + ok, `above 0 and below 2`},
+		{"unsupported context mode", `{"session_id":"r","context_mode":"message_array_without_responses","turns":[{` +
+			said + `}]}`, `field "context_mode"`},
 		{"orchestrator without children", `{"session_id":"r","orchestrator":true}`, `field "spawns" is missing`},
-		{"spread without a median", `{"session_id":"r","orchestrator":true,"spawns":["a"],"think_time_sigma":1}` + "\n" + ok, `"think_time_ms" is missing`},
+		{"spread without a median", `{"session_id":"r","orchestrator":true,"spawns":["a"],"think_time_sigma":1}` +
+			"\n" + ok, `"think_time_ms" is missing`},
 		{"limits crossed", `{"session_id":"r","orchestrator":true,"spawns":["a"],"think_time_ms":1,"think_time_min_ms":5,"think_time_max_ms":4}`, `"think_time_max_ms"`},
-		{"rounds twice", `{"session_id":"r","orchestrator":true,"spawns":["a"],"rounds":[{"spawns":["a"]}]}`, `exclude each other`},
+		{"rounds twice", `{"session_id":"r","orchestrator":true,"spawns":["a"],"rounds":[{"spawns":["a"]}]}`,
+			`exclude each other`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, "data.jsonl", c.content)

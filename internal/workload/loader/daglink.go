@@ -27,7 +27,8 @@ func (d *dag) link() {
 	for at := range d.conversations {
 		d.line = d.lines[at]
 		if before[at] && forkedBy[at] > 0 {
-			d.errorf("session %q is spawned before a session and forked on line %d: it can be one of both", shorten(d.conversations[at].SessionID), forkedBy[at])
+			d.errorf("session %q is spawned before a session and forked on line %d: it can be one of both",
+				shorten(d.conversations[at].SessionID), forkedBy[at])
 		}
 		d.checkSystem(at, forkedBy[at] > 0)
 	}
@@ -136,7 +137,8 @@ func (d *dag) checkTrees(referenced []int) {
 	for _, root := range d.roots {
 		if size[root] > maxTree {
 			d.line = d.lines[root]
-			d.errorf("more than %d sessions grow out of session %q: leave some branches out", maxTree, shorten(d.conversations[root].SessionID))
+			d.errorf("more than %d sessions grow out of session %q: leave some branches out", maxTree,
+				shorten(d.conversations[root].SessionID))
 		}
 	}
 }

@@ -87,7 +87,8 @@ type round struct {
 func rounds(o *object) ([]round, error) {
 	if o.isList("rounds") {
 		if o.has("spawns") {
-			return nil, errors.New(`fields "spawns" and "rounds" exclude each other where the rounds have spawns of their own`)
+			return nil, errors.New(
+				`fields "spawns" and "rounds" exclude each other where the rounds have spawns of their own`)
 		}
 		items, err := o.list("rounds", "a list of at least one round")
 		if err != nil {

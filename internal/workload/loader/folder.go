@@ -113,7 +113,8 @@ func detectFolder(path string, limit lineLimit) (string, error) {
 			name = randomPool
 		}
 		if found != "" && name != found {
-			return "", fmt.Errorf("%s: %s is a %s file, the files before it are of the format %s: pass --custom-dataset-type", path, filepath.Base(file), name, found)
+			return "", fmt.Errorf("%s: %s is a %s file, the files before it are of the format %s: pass "+
+				"--custom-dataset-type", path, filepath.Base(file), name, found)
 		}
 		found = name
 	}

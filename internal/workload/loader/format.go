@@ -65,15 +65,20 @@ func (f format) unit() string {
 // formats is the table of the formats. A function: the readers refer to the table themselves.
 func formats() []format {
 	return []format{
-		{name: singleTurn, read: eachRow((*load).singleTurn), line: (*load).singleTurn, mode: dataset.MessageArrayWithResponses},
+		{name: singleTurn, read: eachRow((*load).singleTurn), line: (*load).singleTurn,
+			mode: dataset.MessageArrayWithResponses},
 		{name: multiTurn, read: eachRow((*load).multiTurn), line: (*load).multiTurn},
 		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
 		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), line: (*load).mooncake, blockSize: 512},
-		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), line: (*load).bailian, order: chatOrder, blockSize: 16},
-		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), line: (*load).burstLine, header: burstHeader, blockSize: 512},
-		{name: rawPayload, read: (*load).rawPayloads, line: (*load).payloadLine, folders: true, mode: dataset.MessageArrayWithResponses},
+		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), line: (*load).bailian, order: chatOrder,
+			blockSize: 16},
+		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), line: (*load).burstLine, header: burstHeader,
+			blockSize: 512},
+		{name: rawPayload, read: (*load).rawPayloads, line: (*load).payloadLine, folders: true,
+			mode: dataset.MessageArrayWithResponses},
 		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
-		{name: sageMaker, read: trace((*load).sageMaker, nil), line: (*load).capture, order: timeOrder, folders: true, blockSize: 512},
+		{name: sageMaker, read: trace((*load).sageMaker, nil), line: (*load).capture, order: timeOrder, folders: true,
+			blockSize: 512},
 		{name: dagJSONL, read: readDAG},
 		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
@@ -203,7 +208,8 @@ func detect(path string, limit lineLimit) (string, error) {
 			return format, nil
 		}
 		if strings.HasPrefix(first, "[") {
-			return "", fmt.Errorf("%s:%d: the file is a JSON array, which only %s conversations may be: write one object a line", path, number, shareGPT)
+			return "", fmt.Errorf("%s:%d: the file is a JSON array, which only %s conversations may be: write one "+
+				"object a line", path, number, shareGPT)
 		}
 		return "", fmt.Errorf("%s:%d: %w; a file of records has one JSON object a line", path, number, err)
 	}
@@ -212,9 +218,11 @@ func detect(path string, limit lineLimit) (string, error) {
 	case 1:
 		return formats[0], nil
 	case 0:
-		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path, number, strangeKeys(record))
+		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path,
+			number, strangeKeys(record))
 	}
-	return "", fmt.Errorf("%s:%d: the first record could be %s, pass --custom-dataset-type", path, number, strings.Join(formats, " or "))
+	return "", fmt.Errorf("%s:%d: the first record could be %s, pass --custom-dataset-type", path, number,
+		strings.Join(formats, " or "))
 }
 
 func formatByName(path string) string {
@@ -230,7 +238,8 @@ const lookedInto = 64 << 20
 
 // formatOfWhole recognises files that are not JSON Lines.
 func formatOfWhole(path, first string) string {
-	if strings.Contains(first, "Timestamp") && strings.Contains(first, "Request tokens") && strings.Contains(first, "Response tokens") {
+	if strings.Contains(first, "Timestamp") && strings.Contains(first, "Request tokens") &&
+		strings.Contains(first, "Response tokens") {
 		return burstGPTTrace
 	}
 	if startsInputsJSON(path) {
@@ -279,9 +288,13 @@ var specific = []recognised{
 	{dynamoTrace, isDynamo},
 	{"dag_jsonl", isDAG},
 	{mooncakeTrace, func(o *object) bool {
-		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") || o.has("session_id") || o.has("message_mode"))
+		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") ||
+			o.has("session_id") || o.has("message_mode"))
 	}},
-	{"raw_payload", func(o *object) bool { return o.isList("messages") && !o.has("conversation_id") && !o.isList("data") }},
+	{"raw_payload", func(o *object) bool {
+		return o.isList("messages") && !o.has("conversation_id") &&
+			!o.isList("data")
+	}},
 }
 
 // general are the formats that must not be mistaken for each other.
@@ -337,7 +350,8 @@ func formatsOf(o *object) []string {
 
 // otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.
 func (l *load) otherFormat(o *object) string {
-	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format && !(l.format == randomPool && formats[0] == singleTurn) {
+	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format &&
+		!(l.format == randomPool && formats[0] == singleTurn) {
 		return formats[0]
 	}
 	return ""

@@ -75,16 +75,19 @@ func bodies(d *dataset.Dataset) (all [][]string) {
 }
 
 func TestTrapRawPayloadIsKeptByteForByte(t *testing.T) {
-	lines := `{"messages":[],"temperature":1}` + "\r\n\n" + `{ "messages": [{"role":"user","content":"é A"}], "max_tokens": 7, "n": 1.50 }` + "\n"
+	lines := `{"messages":[],"temperature":1}` + "\r\n\n" +
+		`{ "messages": [{"role":"user","content":"é A"}], "max_tokens": 7, "n": 1.50 }` + "\n"
 	r := loadPath(t, write(t, "a.jsonl", lines), "")
-	want := [][]string{{`{"messages":[],"temperature":1}`}, {`{ "messages": [{"role":"user","content":"é A"}], "max_tokens": 7, "n": 1.50 }`}}
+	want := [][]string{{`{"messages":[],"temperature":1}`},
+		{`{ "messages": [{"role":"user","content":"é A"}], "max_tokens": 7, "n": 1.50 }`}}
 	if got := bodies(r.Dataset); r.Format != "raw_payload" || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: %q", r.Format, got)
 	}
 	if r.Dataset.DefaultContextMode != dataset.MessageArrayWithResponses || r.Dataset.Sampling != dataset.Sequential {
 		t.Errorf("mode %s, sampling %s", r.Dataset.DefaultContextMode, r.Dataset.Sampling)
 	}
-	if a, b := r.Dataset.Conversations[0].Turns[0].MaxTokens, r.Dataset.Conversations[1].Turns[0].MaxTokens; a != nil || b == nil || *b != 7 {
+	if a, b := r.Dataset.Conversations[0].Turns[0].MaxTokens, r.Dataset.Conversations[1].Turns[0].MaxTokens; a != nil ||
+		b == nil || *b != 7 {
 		t.Errorf("limits %v, %v", a, b)
 	}
 	if len(r.Warnings) > 0 {
@@ -97,12 +100,14 @@ func TestRawPayloadOfAnyObjectWhenNamed(t *testing.T) {
 	if got := bodies(r.Dataset); !reflect.DeepEqual(got, [][]string{{`{"prompt":"x"}`}}) {
 		t.Errorf("%q", got)
 	}
-	wantFault(t, write(t, "a.jsonl", "{\"prompt\":\"x\"}\n[1]"), "raw_payload", "a.jsonl:2: want a JSON object, got [1]")
+	wantFault(t, write(t, "a.jsonl", "{\"prompt\":\"x\"}\n[1]"), "raw_payload",
+		"a.jsonl:2: want a JSON object, got [1]")
 }
 
 func TestRawPayloadFolderHasAConversationInEachFile(t *testing.T) {
 	path := folder(t, map[string]string{
-		"b.jsonl": `{"messages":[1]}`, "a.jsonl": "{\"messages\":[2]}\n{\"messages\":[3]}", "notes.txt": "x", "empty.jsonl": "\n",
+		"b.jsonl": `{"messages":[1]}`, "a.jsonl": "{\"messages\":[2]}\n{\"messages\":[3]}", "notes.txt": "x",
+		"empty.jsonl": "\n",
 	})
 	for _, format := range []string{"raw_payload"} {
 		r := loadPath(t, path, format)
@@ -114,7 +119,8 @@ func TestRawPayloadFolderHasAConversationInEachFile(t *testing.T) {
 			t.Errorf("notes %q", notes)
 		}
 	}
-	wantFault(t, folder(t, map[string]string{"a.jsonl": `{"messages":[]}`, "b.jsonl": "{\"messages\":[]}\n{"}), "", "b.jsonl:2: not valid JSON")
+	wantFault(t, folder(t, map[string]string{"a.jsonl": `{"messages":[]}`, "b.jsonl": "{\"messages\":[]}\n{"}), "",
+		"b.jsonl:2: not valid JSON")
 }
 
 const inputs = `{
@@ -136,13 +142,16 @@ const inputs = `{
 `
 
 func TestInputsJSON(t *testing.T) {
-	for name, content := range map[string]string{"indented": inputs, "one line": strings.ReplaceAll(inputs, "\n", ""), "mark": "\ufeff" + inputs} {
+	for name, content := range map[string]string{"indented": inputs, "one line": strings.ReplaceAll(inputs, "\n", ""),
+		"mark": "\ufeff" + inputs} {
 		r := loadPath(t, write(t, "inputs.json", content), "")
-		want := [][]string{{`{"messages":[{"role":"user","content":"a  b<"}],"max_completion_tokens":5,"x":1.0}`, `{"messages":[]}`}, {`{"prompt":"p"}`}}
+		want := [][]string{{`{"messages":[{"role":"user","content":"a  b<"}],"max_completion_tokens":5,"x":1.0}`,
+			`{"messages":[]}`}, {`{"prompt":"p"}`}}
 		if got := bodies(r.Dataset); r.Format != "inputs_json" || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %s: %q", name, r.Format, got)
 		}
-		if c := r.Dataset.Conversations; c[0].SessionID != "s0" || c[1].SessionID != "s1" || *c[0].Turns[0].MaxTokens != 5 {
+		if c := r.Dataset.Conversations; c[0].SessionID != "s0" || c[1].SessionID != "s1" ||
+			*c[0].Turns[0].MaxTokens != 5 {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -152,20 +161,28 @@ func TestMistakesOfInputsJSON(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"no object", `[1]`, `:1: want an object with "data"`},
 		{"data is no list", "{\n\"data\": 5}", `:2: field "data": want a list of sessions`},
-		{"payloads", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n{\"session_id\":\"b\",\"payloads\":[]}]}", `:3: the session "b": field "payloads": want a list of at least one request body`},
+		{"payloads", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n{\"session_id\":\"b\",\"payloads\":[]}]}",
+			`:3: the session "b": field "payloads": want a list of at least one request body`},
 		{"twice", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n\n{\"session_id\":\"a\",\"payloads\":[{}]}]}", `:4: the session "a" stands twice`},
-		{"payload", "{\"data\":[{\"session_id\":\"a\",\"payloads\":[{},7]}]}", `:1: payloads[1]: want a JSON object, got 7`},
+		{"payload", "{\"data\":[{\"session_id\":\"a\",\"payloads\":[{},7]}]}",
+			`:1: payloads[1]: want a JSON object, got 7`},
 		{"id", "{\"data\":[{\"session_id\":5,\"payloads\":[{}]}]}", `:1: field "session_id": want a string, got 5`},
-		{"cut short", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n{\"sess", `:3: not valid JSON: the text ends too early`},
+		{"cut short", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n{\"sess",
+			`:3: not valid JSON: the text ends too early`},
 		{"broken", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n\n!]}", `:4: not valid JSON`},
 		{"more text", "{\"data\":[{\"session_id\":\"a\",\"payloads\":[{}]}]}\n{}", `:2: more text follows`},
 		{"empty", "", "contains no records"},
 		{"no sessions", `{"data":[]}`, "contains no records"},
 	} {
-		t.Run(c.name, func(t *testing.T) { wantFault(t, write(t, "i.json", c.content), "inputs_json", "i.json", c.want) })
+		t.Run(c.name, func(t *testing.T) {
+			wantFault(t, write(t, "i.json", c.content), "inputs_json", "i.json",
+				c.want)
+		})
 	}
-	r := loadPath(t, write(t, "i.json", "{\"version\":1,\n\"data\":[{\"session_id\":\"a\",\"note\":1,\"payloads\":[{}]}]}"), "inputs_json")
-	if w := strings.Join(r.Warnings, "\n"); !strings.Contains(w, `i.json:1: the key "version"`) || !strings.Contains(w, `i.json:2: the key "note"`) {
+	r := loadPath(t, write(t, "i.json",
+		"{\"version\":1,\n\"data\":[{\"session_id\":\"a\",\"note\":1,\"payloads\":[{}]}]}"), "inputs_json")
+	if w := strings.Join(r.Warnings, "\n"); !strings.Contains(w, `i.json:1: the key "version"`) ||
+		!strings.Contains(w, `i.json:2: the key "note"`) {
 		t.Errorf("warnings %s", w)
 	}
 }
@@ -173,7 +190,8 @@ func TestMistakesOfInputsJSON(t *testing.T) {
 // capture is a line of data capture.
 func capture(when, body, encoding, output string) string {
 	if encoding == "" {
-		body, output = base64.StdEncoding.EncodeToString([]byte(body)), base64.StdEncoding.EncodeToString([]byte(output))
+		body, output = base64.StdEncoding.EncodeToString([]byte(body)),
+			base64.StdEncoding.EncodeToString([]byte(output))
 	} else {
 		encoding = `,"encoding":"` + encoding + `"`
 	}
@@ -185,12 +203,18 @@ func capture(when, body, encoding, output string) string {
 
 func TestTrapSageMakerTimesBeginAtTheEarliest(t *testing.T) {
 	lines := strings.Join([]string{
-		capture("2026-01-01T00:00:02.5Z", `{"messages":[{"role":"user","content":"b"}],"max_completion_tokens":9,"tools":[{"type":"function"}]}`, "JSON", `{"usage":{"prompt_tokens":30}}`),
-		capture("2026-01-01T01:00:00+01:00", `{"messages":[{"role":"user","content":"a"}],"max_tokens":4,"max_completion_tokens":9}`, "", `{"usage":{"prompt_tokens":3000}}`),
+		capture("2026-01-01T00:00:02.5Z",
+			`{"messages":[{"role":"user","content":"b"}],"max_completion_tokens":9,"tools":[{"type":"function"}]}`,
+			"JSON", `{"usage":{"prompt_tokens":30}}`),
+		capture("2026-01-01T01:00:00+01:00",
+			`{"messages":[{"role":"user","content":"a"}],"max_tokens":4,"max_completion_tokens":9}`, "",
+			`{"usage":{"prompt_tokens":3000}}`),
 	}, "\n")
-	path := folder(t, map[string]string{"2026/01/x.jsonl": lines, "2026/02/y.jsonl": capture("2026-01-01T00:00:01", `{"messages":[{"role":"user"}]}`, "BASE64", "{}")})
+	path := folder(t, map[string]string{"2026/01/x.jsonl": lines,
+		"2026/02/y.jsonl": capture("2026-01-01T00:00:01", `{"messages":[{"role":"user"}]}`, "BASE64", "{}")})
 	wantFault(t, path, "", "y.jsonl:1", `event "e1": endpointInput: the data is not base64`)
-	path = folder(t, map[string]string{"2026/01/x.jsonl": lines, "2026/02/y.jsonl": capture("2026-01-01T00:00:01", `{"messages":[{"role":"user","content":"c"}]}`, "JSON", "")})
+	path = folder(t, map[string]string{"2026/01/x.jsonl": lines,
+		"2026/02/y.jsonl": capture("2026-01-01T00:00:01", `{"messages":[{"role":"user","content":"c"}]}`, "JSON", "")})
 	r := loadPath(t, path, "")
 	if r.Format != "sagemaker_data_capture" || len(r.Dataset.Conversations) != 3 {
 		t.Fatalf("%s: %d conversations", r.Format, len(r.Dataset.Conversations))
@@ -199,14 +223,16 @@ func TestTrapSageMakerTimesBeginAtTheEarliest(t *testing.T) {
 		ms      float64
 		message string
 		limit   int
-	}{{0, `{"role":"user","content":"a"}`, 4}, {1000, `{"role":"user","content":"c"}`, 0}, {2500, `{"role":"user","content":"b"}`, 9}} {
+	}{{0, `{"role":"user","content":"a"}`, 4}, {1000, `{"role":"user","content":"c"}`, 0},
+		{2500, `{"role":"user","content":"b"}`, 9}} {
 		c := r.Dataset.Conversations[i]
 		turn := c.Turns[0]
 		limit := 0
 		if turn.MaxTokens != nil {
 			limit = *turn.MaxTokens
 		}
-		if *turn.TimestampMS != want.ms || string(turn.RawMessages[0]) != want.message || limit != want.limit || c.ContextMode != dataset.MessageArrayWithResponses {
+		if *turn.TimestampMS != want.ms || string(turn.RawMessages[0]) != want.message || limit != want.limit ||
+			c.ContextMode != dataset.MessageArrayWithResponses {
 			t.Errorf("%d: %v ms, %s, limit %d, mode %s", i, *turn.TimestampMS, turn.RawMessages, limit, c.ContextMode)
 		}
 	}
@@ -229,10 +255,12 @@ func TestTrapSageMakerTimesBeginAtTheEarliest(t *testing.T) {
 func TestMistakesOfSageMaker(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{capture("2026-01-01T00:00:00Z", `{"prompt":"x"}`, "JSON", ""), `event "e1": the request has no "messages"`},
-		{capture("2026-01-01T00:00:00Z", `{"messages":[{}]}`, "CSV", ""), `event "e1": endpointInput: the encoding "CSV" is not known`},
+		{capture("2026-01-01T00:00:00Z", `{"messages":[{}]}`, "CSV", ""),
+			`event "e1": endpointInput: the encoding "CSV" is not known`},
 		{capture("2026-01-01T00:00:00Z", `[1]`, "JSON", ""), `event "e1": endpointInput: want a JSON object`},
 		{capture("yesterday", `{"messages":[{}]}`, "JSON", ""), `event "e1": field "inferenceTime": want a time`},
-		{`{"eventMetadata":{"eventId":"e","inferenceTime":"2026-01-01T00:00:00Z"}}`, `event "e": field "captureData" is missing`},
+		{`{"eventMetadata":{"eventId":"e","inferenceTime":"2026-01-01T00:00:00Z"}}`,
+			`event "e": field "captureData" is missing`},
 		{`{"captureData":{}}`, `field "eventMetadata" is missing`},
 	} {
 		wantFault(t, write(t, "c.jsonl", "\n"+c.line), "sagemaker_data_capture", "c.jsonl:2: "+c.want)
@@ -270,7 +298,8 @@ func TestTrapPoolDrawsWithReplacement(t *testing.T) {
 	mixed := false
 	for _, c := range r.Dataset.Conversations {
 		turn := c.Turns[0]
-		if len(turn.Texts[0].Contents) != 3 || len(turn.Images[0].Contents) != 1 || len(turn.Texts) != 1 || turn.Texts[0].Name != "" {
+		if len(turn.Texts[0].Contents) != 3 || len(turn.Images[0].Contents) != 1 || len(turn.Texts) != 1 ||
+			turn.Texts[0].Name != "" {
 			t.Fatalf("%+v", turn)
 		}
 		mixed = mixed || turn.Images[0].Contents[0] != "http://h/"+turn.Texts[0].Contents[0]
@@ -290,7 +319,8 @@ func TestTrapPoolDrawsWithReplacement(t *testing.T) {
 
 func TestPoolFolder(t *testing.T) {
 	path := folder(t, map[string]string{
-		"q.jsonl": `{"text":"Q1"}`, "p.jsonl": "{\"text\":\"P1\"}\n", "sub/x.jsonl": "no", ".hidden.jsonl": "no", "readme.md": "no",
+		"q.jsonl": `{"text":"Q1"}`, "p.jsonl": "{\"text\":\"P1\"}\n", "sub/x.jsonl": "no", ".hidden.jsonl": "no",
+		"readme.md": "no",
 	})
 	r := loadPath(t, path, "")
 	want := []dataset.Media{{Name: "p", Contents: []string{"P1"}}, {Name: "q", Contents: []string{"Q1"}}}
@@ -299,13 +329,17 @@ func TestPoolFolder(t *testing.T) {
 			t.Fatalf("%+v", c.Turns[0].Texts)
 		}
 	}
-	if notes := strings.Join(r.Notes, "\n"); r.Format != "random_pool" || !strings.Contains(notes, ".hidden.jsonl, readme.md, sub") {
+	if notes := strings.Join(r.Notes, "\n"); r.Format != "random_pool" ||
+		!strings.Contains(notes, ".hidden.jsonl, readme.md, sub") {
 		t.Errorf("%s, notes %q", r.Format, notes)
 	}
-	wantFault(t, folder(t, map[string]string{"q.jsonl": "{\"text\":\"a\"}\n{\"text\":\"\"}"}), "", "q.jsonl:2: the turn has no content")
-	wantFault(t, folder(t, map[string]string{"a.jsonl": `{"text":"a"}`, "b.jsonl": `{"messages":[]}`}), "", "b.jsonl is a raw_payload file", "random_pool")
+	wantFault(t, folder(t, map[string]string{"q.jsonl": "{\"text\":\"a\"}\n{\"text\":\"\"}"}), "",
+		"q.jsonl:2: the turn has no content")
+	wantFault(t, folder(t, map[string]string{"a.jsonl": `{"text":"a"}`, "b.jsonl": `{"messages":[]}`}), "",
+		"b.jsonl is a raw_payload file", "random_pool")
 	wantFault(t, folder(t, map[string]string{"a.txt": "x"}), "", "holds no .jsonl and no .json file")
-	wantFault(t, folder(t, map[string]string{"a.jsonl": "", "b.jsonl": `{"text":"a"}`}), "random_pool", "a.jsonl contains no records")
+	wantFault(t, folder(t, map[string]string{"a.jsonl": "", "b.jsonl": `{"text":"a"}`}), "random_pool",
+		"a.jsonl contains no records")
 	r = loadPath(t, write(t, "a.jsonl", `{"text":"a","delay":5}`), "random_pool")
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], `"delay"`) {
 		t.Errorf("warnings %v", r.Warnings)
@@ -376,16 +410,22 @@ func TestBaseten(t *testing.T) {
 		want    []string
 	}{
 		{"as recorded", recipe.Baseten{}, []string{
-			"one: a @0 max 1 min_tokens=1 hash_ids=[1] block_size=64, c @400 max 3 min_tokens=3 hash_ids=[1,2] block_size=64",
+			"one: a @0 max 1 min_tokens=1 hash_ids=[1] block_size=64, c @400 max 3 min_tokens=3 hash_ids=[1,2] " +
+				"block_size=64",
 			"two: b @100 max 1 min_tokens=1", ": d @2400 max 4 min_tokens=4"}},
 		{"bare", bare, []string{"one: a @0 max 1, c @400 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
 		{"the other column", with(func(b *recipe.Baseten) { b.SessionColumn = "poor_man_session_id" }),
 			[]string{"x: a @0 max 1, b @100 max 1, c @400 max 3", "y: d @2400 max 4"}},
-		{"think times", with(func(b *recipe.Baseten) { b.ThinkTimes = true }), []string{"one: a @0 max 1, c +150 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
-		{"think times capped", with(func(b *recipe.Baseten) { b.ThinkTimes, b.DelayCapMS = true, &limit }), []string{"one: a @0 max 1, c +120 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
-		{"alone", with(func(b *recipe.Baseten) { b.Alone = true }), []string{": a @0 max 1", ": b @100 max 1", ": c @400 max 3", ": d @2400 max 4"}},
-		{"twice as fast", with(func(b *recipe.Baseten) { b.Speedup = 2 }), []string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @1200 max 4"}},
-		{"idle gaps cut, after the speed-up", with(func(b *recipe.Baseten) { b.Speedup, b.IdleCapMS = 2, 500 }), []string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @700 max 4"}},
+		{"think times", with(func(b *recipe.Baseten) { b.ThinkTimes = true }),
+			[]string{"one: a @0 max 1, c +150 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
+		{"think times capped", with(func(b *recipe.Baseten) { b.ThinkTimes, b.DelayCapMS = true, &limit }),
+			[]string{"one: a @0 max 1, c +120 max 3", "two: b @100 max 1", ": d @2400 max 4"}},
+		{"alone", with(func(b *recipe.Baseten) { b.Alone = true }),
+			[]string{": a @0 max 1", ": b @100 max 1", ": c @400 max 3", ": d @2400 max 4"}},
+		{"twice as fast", with(func(b *recipe.Baseten) { b.Speedup = 2 }),
+			[]string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @1200 max 4"}},
+		{"idle gaps cut, after the speed-up", with(func(b *recipe.Baseten) { b.Speedup, b.IdleCapMS = 2, 500 }),
+			[]string{"one: a @0 max 1, c @200 max 3", "two: b @50 max 1", ": d @700 max 4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := loadPath(t, path, "", func(o *Options) { o.Baseten = c.options })
@@ -401,10 +441,12 @@ func TestBaseten(t *testing.T) {
 	if got := played(r.Dataset); len(got) != 2 || !strings.Contains(got[0], "c @400 max 2 min_tokens=2") {
 		t.Errorf("filters: %q", got)
 	}
-	if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, "1 rows with more input") || !strings.Contains(notes, "1 rows had their output lowered") {
+	if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, "1 rows with more input") ||
+		!strings.Contains(notes, "1 rows had their output lowered") {
 		t.Errorf("notes %q", notes)
 	}
-	if _, err := LoadWith(context.Background(), write(t, "a.jsonl", `{"text":"a"}`), "", Options{Baseten: bare}); err == nil || !strings.Contains(err.Error(), "need a baseten_trace") {
+	if _, err := LoadWith(context.Background(), write(t, "a.jsonl", `{"text":"a"}`), "",
+		Options{Baseten: bare}); err == nil || !strings.Contains(err.Error(), "need a baseten_trace") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -416,7 +458,8 @@ func TestBasetenAsArrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"s: one @0 max 2 min_tokens=2 hash_ids=[1,2] block_size=64, two, three @200 max 4 min_tokens=4 hash_ids=[1,2,3] block_size=64",
+		"s: one @0 max 2 min_tokens=2 hash_ids=[1,2] block_size=64, two, three @200 max 4 min_tokens=4 " +
+			"hash_ids=[1,2,3] block_size=64",
 		": four @100 max 6 min_tokens=6 hash_ids=[9] block_size=64",
 	}
 	for _, name := range []string{"a.arrow", "a.ipc", "a.feather"} {
@@ -424,7 +467,8 @@ func TestBasetenAsArrow(t *testing.T) {
 		if got := played(r.Dataset); r.Format != "baseten_trace" || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %s, got %q", name, r.Format, got)
 		}
-		wantFault(t, write(t, name, string(data[:len(data)-9])), "", name+" is not an Arrow file that can be read: it does not end with ARROW1: it is cut off")
+		wantFault(t, write(t, name, string(data[:len(data)-9])), "",
+			name+" is not an Arrow file that can be read: it does not end with ARROW1: it is cut off")
 	}
 }
 
@@ -465,7 +509,8 @@ func TestShareOfSessionsIsKeptWhole(t *testing.T) {
 }
 
 func FuzzFormats(f *testing.F) {
-	for _, s := range []string{inputs, capture("2026-01-01T00:00:00Z", `{"messages":[{}]}`, "JSON", "{}"), `{"text":"a"}`,
+	for _, s := range []string{inputs, capture("2026-01-01T00:00:00Z", `{"messages":[{}]}`, "JSON", "{}"),
+		`{"text":"a"}`,
 		`{"timestamp_start_unix_ms":1,"prompt":"a","input_tokens":1,"output_tokens":2}`} {
 		for i := range fuzzedFormats {
 			f.Add(i, []byte(s))

@@ -36,7 +36,8 @@ func (l *load) indexable(f format) bool {
 	}
 	info, err := os.Stat(l.path)
 	s := l.options.Reshape
-	return f.line != nil && err == nil && info.Mode().IsRegular() && info.Size() >= least && !strings.HasSuffix(l.path, ".gz") &&
+	return f.line != nil && err == nil && info.Mode().IsRegular() && info.Size() >= least &&
+		!strings.HasSuffix(l.path, ".gz") &&
 		(s == nil || s.PrefixLen == 1 && s.PromptLen == 1 && s.PrefixRoots <= 1)
 }
 
@@ -122,17 +123,18 @@ func (x *indexer) readAll(file *os.File, from chunk) error {
 		if _, readErr = file.Seek(from.offset, io.SeekStart); readErr != nil {
 			return
 		}
-		readErr = splitLines(ctx, x.options.maxLine().of(file).From(from.line+1), from, x.load.chunkSize(), pool, func(text *[]byte, c chunk) bool {
-			p := &parsed{chunk: c, done: make(chan struct{})}
-			for _, wait := range []func() bool{
-				func() bool { return put(ctx, order, p) }, func() bool { return put(ctx, tasks, task{p, text}) },
-			} {
-				if !wait() {
-					return false
+		readErr = splitLines(ctx, x.options.maxLine().of(file).From(from.line+1), from, x.load.chunkSize(), pool,
+			func(text *[]byte, c chunk) bool {
+				p := &parsed{chunk: c, done: make(chan struct{})}
+				for _, wait := range []func() bool{
+					func() bool { return put(ctx, order, p) }, func() bool { return put(ctx, tasks, task{p, text}) },
+				} {
+					if !wait() {
+						return false
+					}
 				}
-			}
-			return true
-		})
+				return true
+			})
 	})
 	var err error
 	for p := range order {
@@ -172,7 +174,8 @@ func put[T any](ctx context.Context, to chan<- T, v T) bool {
 }
 
 // splitLines cuts what follows a place of a file into stretches of whole lines.
-func splitLines(ctx context.Context, in io.Reader, from chunk, size int, pool *sync.Pool, f func(*[]byte, chunk) bool) error {
+func splitLines(ctx context.Context, in io.Reader, from chunk, size int, pool *sync.Pool,
+	f func(*[]byte, chunk) bool) error {
 	var rest []byte
 	offset, line := from.offset, from.line
 	for first := offset == 0; ; first = false {

@@ -132,7 +132,8 @@ func (x *Indexed) Conversation(i int) *dataset.Conversation {
 			continue
 		}
 		if k > 0 && x.rootIDs.n == 0 && row.session != c.SessionID {
-			c.Broken = x.changed(row.line, fmt.Errorf("the sessions %q and %q are taken for one", shorten(c.SessionID), shorten(row.session)))
+			c.Broken = x.changed(row.line, fmt.Errorf("the sessions %q and %q are taken for one", shorten(c.SessionID),
+				shorten(row.session)))
 		}
 		c.SessionID = row.session
 		c.Turns = append(c.Turns, row.turns...)
@@ -212,7 +213,8 @@ func (x *Indexed) parseRow(text []byte, line int) (aloneRow, error) {
 		if o := &x.load.options; o.MaxOSL > 0 && quick.turn.MaxTokens != nil && *quick.turn.MaxTokens > o.MaxOSL {
 			*quick.turn.MaxTokens = o.MaxOSL
 		}
-		row := aloneRow{line: line, session: quick.session, kind: quick.kind, tokens: quick.tokens, ids: quick.ids, turns: []dataset.Turn{quick.asTurn()}}
+		row := aloneRow{line: line, session: quick.session, kind: quick.kind, tokens: quick.tokens, ids: quick.ids,
+			turns: []dataset.Turn{quick.asTurn()}}
 		x.settle(&row)
 		return row, nil
 	}

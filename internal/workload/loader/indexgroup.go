@@ -40,7 +40,8 @@ func (x *indexer) take(p *parsed) error {
 	x.dropped.long += p.load.dropped.long
 	x.dropped.capped += p.load.dropped.capped
 	x.skipped += p.load.skipped
-	x.skippedLines = append(x.skippedLines, p.load.skippedLines[:min(len(p.load.skippedLines), maxErrors-len(x.skippedLines))]...)
+	x.skippedLines = append(x.skippedLines,
+		p.load.skippedLines[:min(len(p.load.skippedLines), maxErrors-len(x.skippedLines))]...)
 	x.made = x.made || p.made
 	p.chunk.row = x.count
 	p.chunk.marks = slices.Clip(p.chunk.marks)
@@ -309,6 +310,7 @@ func (x *indexer) checkTimes() {
 			return
 		}
 		x.load.line = row.line
-		x.errorf("%s has no timestamp for its first turn, which a fixed schedule needs", conversationName(&dataset.Conversation{SessionID: row.session}))
+		x.errorf("%s has no timestamp for its first turn, which a fixed schedule needs",
+			conversationName(&dataset.Conversation{SessionID: row.session}))
 	}
 }

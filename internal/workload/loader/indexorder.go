@@ -30,7 +30,10 @@ func (x *indexer) groupByTime() {
 		}
 		x.list = append(x.list, uint32(row))
 	}
-	slices.SortStableFunc(x.list, func(a, b uint32) int { return cmp.Compare(x.rowTimes.at(int(a)), x.rowTimes.at(int(b))) })
+	slices.SortStableFunc(x.list, func(a,
+		b uint32) int {
+		return cmp.Compare(x.rowTimes.at(int(a)), x.rowTimes.at(int(b)))
+	})
 	x.starts = make([]uint32, len(x.list)+1)
 	for i, row := range x.list {
 		x.starts[i+1] = uint32(i + 1)
@@ -58,7 +61,8 @@ func (x *indexer) groupChats() {
 		return
 	}
 	find := func(chat int64) (uint32, bool) {
-		at, ok := slices.BinarySearchFunc(byChat, chat, func(row uint32, chat int64) int { return cmp.Compare(x.chatIDs.at(int(row)), chat) })
+		at, ok := slices.BinarySearchFunc(byChat, chat,
+			func(row uint32, chat int64) int { return cmp.Compare(x.chatIDs.at(int(row)), chat) })
 		if !ok {
 			return 0, false
 		}
@@ -161,7 +165,10 @@ func (x *indexer) listChats(roots, number []uint32) {
 	}
 	for i := range x.Len() {
 		rows := x.list[x.starts[i]:x.starts[i+1]]
-		slices.SortStableFunc(rows, func(a, b uint32) int { return int(x.orders.at(int(a))) - int(x.orders.at(int(b))) })
+		slices.SortStableFunc(rows, func(a,
+			b uint32) int {
+			return int(x.orders.at(int(a))) - int(x.orders.at(int(b)))
+		})
 		x.rootIDs.add(x.chatIDs.at(int(roots[rows[0]])))
 		x.times.add(x.transformed(x.rowTimes.at(int(rows[0]))))
 		x.named.set(i)

@@ -177,7 +177,8 @@ func heldBy(turns []dataset.Turn, kind contentKind) (h held) {
 	for i := range turns {
 		t := &turns[i]
 		for k, yes := range [...]bool{
-			len(t.Images) > 0, len(t.Audios) > 0, len(t.Videos) > 0, t.RawPayload != nil, t.RawPayload != nil && streams(t.RawPayload), kind == messageDelta,
+			len(t.Images) > 0, len(t.Audios) > 0, len(t.Videos) > 0, t.RawPayload != nil, t.RawPayload != nil &&
+				streams(t.RawPayload), kind == messageDelta,
 		} {
 			if yes {
 				h[k]++

@@ -55,7 +55,8 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		return nil, fmt.Errorf("%s: %s need a trace, and this is a %s file", path, strings.Join(flags, ", "), f.name)
 	}
 	if asksOfBaseten(o.Baseten) && f.name != basetenTrace {
-		return nil, fmt.Errorf("%s: --replay-speedup, --trace-session-sample-ratio, --max-idle-gap-cap-seconds, --no-open-loop-replay, --open-loop-strict,"+
+		return nil, fmt.Errorf("%s: --replay-speedup, --trace-session-sample-ratio, --max-idle-gap-cap-seconds, "+
+			"--no-open-loop-replay, --open-loop-strict,"+
 			" --omit-kv-hints and --no-force-min-tokens need a %s, and this is a %s file", path, basetenTrace, f.name)
 	}
 	l := &load{
@@ -66,7 +67,8 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		return nil, fmt.Errorf("%s: --uuid-and-strip needs %s data, and this is a %s file", path, singleTurn, f.name)
 	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
-		l.warnings = append(l.warnings, fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
+		l.warnings = append(l.warnings,
+			fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
 	}
 	if l.indexable(f) {
 		indexed, err := l.index(f)
@@ -104,7 +106,8 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		NoInputs:           f.name == basetenTrace,
 	}
 	return &Result{
-		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...), BlockSize: l.blockSize,
+		Dataset: d, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...),
+		BlockSize: l.blockSize,
 	}, nil
 }
 
@@ -153,7 +156,8 @@ type unknownKey struct {
 func (l *load) anew() *load {
 	return &load{
 		ctx: l.ctx, path: l.path, format: l.format, options: l.options, blockSize: l.blockSize,
-		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{}, columns: l.columns,
+		sessions: map[string]int{}, unknown: map[string]bool{}, parents: map[int64]int64{}, media: map[string]string{},
+		columns: l.columns,
 	}
 }
 
@@ -166,8 +170,10 @@ func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
 		return nil, l.empty()
 	}
 	return &Result{
-		Dataset: &dataset.Dataset{Sampling: dataset.Sequential, DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses)},
-		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...), BlockSize: l.blockSize,
+		Dataset: &dataset.Dataset{Sampling: dataset.Sequential,
+			DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses)},
+		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...),
+		BlockSize: l.blockSize,
 	}, nil
 }
 
@@ -203,7 +209,8 @@ func (l *load) warnUnknown(key string, known ...string) {
 		l.warnings = append(l.warnings, fmt.Sprintf("%s:%d: here and below are more unknown keys", l.path, l.line))
 		return
 	}
-	l.warnings = append(l.warnings, fmt.Sprintf("%s:%d: the key %q is unknown and ignored%s", l.path, l.line, shorten(key), meant(key, known)))
+	l.warnings = append(l.warnings,
+		fmt.Sprintf("%s:%d: the key %q is unknown and ignored%s", l.path, l.line, shorten(key), meant(key, known)))
 }
 
 // conversation is the conversation of a session id, a new one if the id is new or empty.

@@ -50,7 +50,8 @@ func TestSingleTurn(t *testing.T) {
 		}},
 		{Turns: []dataset.Turn{{Texts: texts("Gamma", "Delta"), Role: "system"}}},
 		{Turns: []dataset.Turn{{
-			Texts: []dataset.Media{{Name: "query", Contents: []string{"q"}}, {Name: "passages", Contents: []string{"p1", "p2"}}},
+			Texts: []dataset.Media{{Name: "query", Contents: []string{"q"}},
+				{Name: "passages", Contents: []string{"p1", "p2"}}},
 			Extra: []dataset.Field{{Name: "z", Value: []byte("1")}, {Name: "a", Value: []byte(`{"b":[2]}`)}},
 		}}},
 	}
@@ -152,9 +153,11 @@ func TestMistakes(t *testing.T) {
 		{"both text and texts", `{"text":"a","texts":["b"]}`, "", `:1: fields "text" and "texts" exclude each other`},
 		{"empty text", `{"text":""}`, "", `:1: the turn has no content`},
 		{"null text", `{"text":null}`, "single_turn", `:1: the turn has no content`},
-		{"timestamp and delay", `{"timestamp":0,"delay":5,"text":"a"}`, "", `:1: fields "timestamp" and "delay" exclude each other`},
+		{"timestamp and delay", `{"timestamp":0,"delay":5,"text":"a"}`, "",
+			`:1: fields "timestamp" and "delay" exclude each other`},
 		{"bad JSON", "{\"text\":\"a\"}\n\n{\"text\":", "", `:3: not valid JSON: the text ends too early`},
-		{"bad value", "{\"text\":\"a\"}\n{\"text\":tru}", "", `:2: not valid JSON: column 12: "}" is not expected here`},
+		{"bad value", "{\"text\":\"a\"}\n{\"text\":tru}", "",
+			`:2: not valid JSON: column 12: "}" is not expected here`},
 		{"bad first line", `{"text" "a"}`, "", `:1: not valid JSON`},
 		{"array line", "{\"text\":\"a\"}\n[1]", "", `:2: want a JSON object, got [1]`},
 		{"string line", "{\"text\":\"a\"}\n\"x\"", "", `:2: want a JSON object, got "x"`},
@@ -163,23 +166,31 @@ func TestMistakes(t *testing.T) {
 		{"key twice", `{"text":"a","text":"b"}`, "single_turn", `:1: the key "text" stands twice`},
 		{"not UTF-8", "{\"text\":\"a\xff\"}", "single_turn", `:1: the line is not UTF-8`},
 		{"text is a number", `{"text":5}`, "", `:1: field "text": want a string, got 5`},
-		{"texts is a string", `{"texts":"a"}`, "", `:1: field "texts": want a list of strings or of objects with a name and contents, got "a"`},
+		{"texts is a string", `{"texts":"a"}`, "",
+			`:1: field "texts": want a list of strings or of objects with a name and contents, got "a"`},
 		{"no contents", `{"texts":[{"name":"q"}]}`, "", `:1: field "texts": want objects with at least one content`},
 		{"role", `{"text":"a","role":1}`, "", `:1: field "role": want a string, got 1`},
 		{"session", `{"text":"a","session_id":1}`, "", `:1: field "session_id": want a string, got 1`},
-		{"length 0", `{"text":"a","output_length":0}`, "", `:1: field "output_length": want a whole number above 0, got 0`},
-		{"length 1.5", `{"text":"a","output_length":1.5}`, "", `:1: field "output_length": want a whole number above 0, got 1.5`},
-		{"delay", `{"text":"a","delay":"5"}`, "", `:1: field "delay": want a number of milliseconds of at least 0, got "5"`},
-		{"timestamp", `{"text":"a","timestamp":-1}`, "", `:1: field "timestamp": want a number of milliseconds of at least 0, got -1`},
+		{"length 0", `{"text":"a","output_length":0}`, "",
+			`:1: field "output_length": want a whole number above 0, got 0`},
+		{"length 1.5", `{"text":"a","output_length":1.5}`, "",
+			`:1: field "output_length": want a whole number above 0, got 1.5`},
+		{"delay", `{"text":"a","delay":"5"}`, "",
+			`:1: field "delay": want a number of milliseconds of at least 0, got "5"`},
+		{"timestamp", `{"text":"a","timestamp":-1}`, "",
+			`:1: field "timestamp": want a number of milliseconds of at least 0, got -1`},
 		{"extra", `{"text":"a","extra":[1]}`, "", `:1: field "extra": want an object, got [1]`},
-		{"image", "{\"text\":\"a\"}\n{\"text\":\"a\",\"image\":\"file:///x.png\"}", "", `:2: field "image": file:///x.png: this is neither a URL`},
-		{"audio as data URL", `{"audio":"data:audio/wav;base64,QQ=="}`, "", `:1: field "audio": data:audio/wav;base64,QQ==: audio is written as`},
+		{"image", "{\"text\":\"a\"}\n{\"text\":\"a\",\"image\":\"file:///x.png\"}", "",
+			`:2: field "image": file:///x.png: this is neither a URL`},
+		{"audio as data URL", `{"audio":"data:audio/wav;base64,QQ=="}`, "",
+			`:1: field "audio": data:audio/wav;base64,QQ==: audio is written as`},
 		{"videos", `{"videos":["v.mp4"]}`, "", `:1: field "videos": v.mp4: the video file cannot be read`},
 		{"no turns", `{"turns":[]}`, "", `:1: field "turns": want a list of at least one turn, got []`},
 		{"turns missing", `{"session_id":"a"}`, "multi_turn", `:1: field "turns" is missing`},
 		{"bad turn", `{"turns":[{"text":"a"},{"text":""}]}`, "", `:1: turns[1]: the turn has no content`},
 		{"turn is a string", `{"turns":["a"]}`, "", `:1: turns[0]: want a JSON object, got "a"`},
-		{"other type", "{\"text\":\"a\"}\n{\"type\":\"multi_turn\",\"turns\":[]}", "", `:2: field "type": this is a multi_turn record, but the file is read as single_turn`},
+		{"other type", "{\"text\":\"a\"}\n{\"type\":\"multi_turn\",\"turns\":[]}", "",
+			`:2: field "type": this is a multi_turn record, but the file is read as single_turn`},
 		{"named type", `{"type":"single_turn","input_length":5}`, "", `:1: the turn has no content`},
 		{"empty file", "", "", ` contains no records`},
 		{"blank file", "\ufeff \n\r\n \t", "single_turn", ` contains no records`},
@@ -239,7 +250,8 @@ func TestTrapDetection(t *testing.T) {
 		{"raw payload", `{"messages":[{"role":"user"}],"temperature":1}`, "raw_payload"},
 		{"sagemaker", `{"captureData":{},"eventMetadata":{}}`, "sagemaker_data_capture"},
 		{"inputs.json, one line", `{"data":[{"session_id":"a","payloads":[{"messages":[]}]}]}`, "inputs_json"},
-		{"inputs.json, indented", "{\n  \"data\": [\n    {\"session_id\": \"a\", \"payloads\": [{}]}\n  ]\n}\n", "inputs_json"},
+		{"inputs.json, indented", "{\n  \"data\": [\n    {\"session_id\": \"a\", \"payloads\": [{}]}\n  ]\n}\n",
+			"inputs_json"},
 		{"weka", "{\n\"requests\": [], \"hash_id_scope\": \"local\"}", "weka_trace"},
 		{"burst gpt", "Timestamp,Model,Request tokens,Response tokens\n0.25,x,10,3\n", "burst_gpt_trace"},
 		{"named", `{"type":"random_pool","text":"a"}`, "random_pool"},
@@ -251,9 +263,11 @@ func TestTrapDetection(t *testing.T) {
 	for _, c := range []struct{ name, path, content, format, want string }{
 		{"parquet", "a.parquet", "PAR1", "", "a.parquet is not a Parquet file"},
 		{"arrow", "a.arrow", "ARROW1", "", "a.arrow is not an Arrow file that can be read: a message of"},
-		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab", `a.jsonl:1: this looks like a single_turn record, but the file is read as tracelab: field "session_id" is missing`},
+		{"named by the user", "a.jsonl", `{"text":"a"}`, "tracelab",
+			`a.jsonl:1: this looks like a single_turn record, but the file is read as tracelab: field "session_id" is missing`},
 		{"unknown format", "a.jsonl", `{"text":"a"}`, "sharegtp", `unknown dataset format "sharegtp"`},
-		{"nothing known", "a.jsonl", `{"promt":"a"}`, "", `:1: cannot tell the format from the first record (unknown key "promt": did you mean "prompt"? Use "text" or "prompt"), pass --custom-dataset-type`},
+		{"nothing known", "a.jsonl", `{"promt":"a"}`, "",
+			`:1: cannot tell the format from the first record (unknown key "promt": did you mean "prompt"? Use "text" or "prompt"), pass --custom-dataset-type`},
 		{"two formats", "a.jsonl", `{"text":"a","input_length":5}`, "", "could be single_turn or mooncake_trace"},
 	} {
 		_, err := Load(context.Background(), write(t, c.path, c.content), c.format)
@@ -261,10 +275,12 @@ func TestTrapDetection(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
-	if _, err := Load(context.Background(), t.TempDir(), "single_turn"); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := Load(context.Background(), t.TempDir(), "single_turn"); err == nil ||
+		!strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("directory: %v", err)
 	}
-	if _, err := Load(context.Background(), filepath.Join(t.TempDir(), "absent"), ""); err == nil || !strings.Contains(err.Error(), "absent") {
+	if _, err := Load(context.Background(), filepath.Join(t.TempDir(), "absent"), ""); err == nil ||
+		!strings.Contains(err.Error(), "absent") {
 		t.Errorf("absent: %v", err)
 	}
 }
@@ -278,7 +294,8 @@ func TestOtherTypeValuesAreIgnored(t *testing.T) {
 func TestLoadEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Load(ctx, write(t, "a.jsonl", strings.Repeat("{\"text\":\"a\"}\n", 3000)), ""); err != context.Canceled {
+	if _, err := Load(ctx, write(t, "a.jsonl", strings.Repeat("{\"text\":\"a\"}\n", 3000)),
+		""); err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 }
@@ -302,7 +319,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add(`{"session_id":"a","turns":[{"text":"Hi","output_length":8}]}`)
 	f.Add("\ufeff{\"texts\":[{\"name\":\"q\",\"contents\":[\"\"]}],\"extra\":{\"a\":1}}\r\n")
 	f.Add("{\n\"data\":[]}")
-	f.Add(`{"session_id":"r","turns":[{"messages":[{"role":"user","content":"x"}],"forks":["a"]}]}` + "\n" + `{"session_id":"a","orchestrator":true,"spawns":["b"]}`)
+	f.Add(`{"session_id":"r","turns":[{"messages":[{"role":"user","content":"x"}],"forks":["a"]}]}` + "\n" +
+		`{"session_id":"a","orchestrator":true,"spawns":["b"]}`)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content string) {
 		path := filepath.Join(dir, "fuzz.jsonl")
@@ -321,7 +339,8 @@ func FuzzLoad(f *testing.F) {
 				t.Error("a conversation without turns")
 			}
 			for _, turn := range c.Turns {
-				if len(turn.Texts) == 0 && len(turn.RawMessages) == 0 && turn.Prompt == nil && turn.RawPayload == nil && !turn.Silent {
+				if len(turn.Texts) == 0 && len(turn.RawMessages) == 0 && turn.Prompt == nil && turn.RawPayload == nil &&
+					!turn.Silent {
 					t.Error("a turn without content")
 				}
 			}

@@ -26,8 +26,10 @@ func TestLongLinesAreRefused(t *testing.T) {
 		{"packed lines", "f.jsonl.gz", row(10) + row(2000), "single_turn", 0, "2"},
 		{"no line end", "f.jsonl", strings.Repeat("\x00", 5000), "", 0, "1"},
 		{"an indexed trace", "f.jsonl", trace(1) + trace(1) + trace(2000), mooncakeTrace, 1, "3"},
-		{"an indexed CSV file", "f.csv", csv + "1,m,2,3,5,c\n2,m," + strings.Repeat(" ", 2000) + "2,3,5,c\n", burstGPTTrace, 1, "3"},
-		{"a CSV file", "f.csv", csv + "1,m,2,3,5,c\n2,m," + strings.Repeat(" ", 2000) + "2,3,5,c\n", burstGPTTrace, 1 << 40, "3"},
+		{"an indexed CSV file", "f.csv", csv + "1,m,2,3,5,c\n2,m," + strings.Repeat(" ", 2000) + "2,3,5,c\n",
+			burstGPTTrace, 1, "3"},
+		{"a CSV file", "f.csv", csv + "1,m,2,3,5,c\n2,m," + strings.Repeat(" ", 2000) + "2,3,5,c\n", burstGPTTrace,
+			1 << 40, "3"},
 		{"the header of a CSV file", "f.csv", strings.Repeat("a", 2000) + "\n", burstGPTTrace, 1 << 40, "1"},
 	} {
 		path := filepath.Join(t.TempDir(), c.file)
@@ -54,7 +56,8 @@ func TestLongLinesAreRefused(t *testing.T) {
 // A document may be on one line, whatever its length.
 func TestADocumentOnOneLineIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	text := `{"data": [{"session_id": "s", "payloads": [{"messages": [{"role": "user", "content": "` + strings.Repeat("x", 2000) + `"}]}]}]}`
+	text := `{"data": [{"session_id": "s", "payloads": [{"messages": [{"role": "user", "content": "` +
+		strings.Repeat("x", 2000) + `"}]}]}]}`
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,8 @@ func TestADeviceIsRefused(t *testing.T) {
 	if _, err := os.Stat(device); err != nil {
 		t.Skipf("this system has no device without end: %v", err)
 	}
-	for _, format := range []string{"", "single_turn", "multi_turn", "random_pool", mooncakeTrace, burstGPTTrace, wekaTrace, "inputs_json", "dag_jsonl", "raw_payload"} {
+	for _, format := range []string{"", "single_turn", "multi_turn", "random_pool", mooncakeTrace, burstGPTTrace,
+		wekaTrace, "inputs_json", "dag_jsonl", "raw_payload"} {
 		_, err := LoadWith(context.Background(), device, format, Options{})
 		if err == nil || !strings.Contains(err.Error(), "/dev/zero") {
 			t.Errorf("%s: got %v", format, err)

@@ -36,7 +36,8 @@ func TestTrapMediaOfFilesBecomeTheirContent(t *testing.T) {
 {"texts":["t"],"audios":[{"name":"n","contents":["x.wav"]}],"videos":[{"name":"m","contents":["https://h/v.webm","v.mp4"]}]}
 {"text":"a","image":"","video":null}`, "")
 	want := []dataset.Turn{
-		{Texts: texts("a"), Images: texts("http://h/x.png"), Audios: texts("wav,Vw=="), Videos: texts("data:video/mp4;base64,Vg==")},
+		{Texts: texts("a"), Images: texts("http://h/x.png"), Audios: texts("wav,Vw=="),
+			Videos: texts("data:video/mp4;base64,Vg==")},
 		{Audios: texts("wav,Vw==", "mp3,QQ==")},
 		{
 			Texts: texts("t"), Audios: []dataset.Media{{Name: "n", Contents: []string{"wav,Vw=="}}},
@@ -52,7 +53,9 @@ func TestTrapMediaOfFilesBecomeTheirContent(t *testing.T) {
 }
 
 func TestLengthOfSoundIsKnownFromItsFile(t *testing.T) {
-	wav := "RIFF\x2c\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00" + string(make([]byte, 8000))
+	wav := "RIFF\x2c\x00\x00\x00WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00" +
+		string(make([]byte, 8000))
 	inFolder(t, map[string]string{"x.wav": wav})
 	r := load1(t, `{"audios":["x.wav","x.wav","https://h/y.wav"]}`, "")
 	if got := r.Dataset.Conversations[0].Turns[0].AudioSeconds; got != 2 {
@@ -72,8 +75,9 @@ func TestImagesWithIDs(t *testing.T) {
 {"text":"7","images":[{"contents":["http://h/a",null],"uuids":["U1","U3"]}]}
 `
 	for strip, want := range map[bool]string{
-		false: "U1=http://h/a U1=http://h/a|U2=http://h/b U1=http://h/a|=http://h/a|U1=|U1=http://h/a|U1=http://h/other|U1=http://h/a U3=",
-		true:  "U1=http://h/a U1=http://h/a|U2=http://h/b U1=|=http://h/a|U1=|U1=http://h/a|U1=|U1=http://h/a U3=",
+		false: "U1=http://h/a U1=http://h/a|U2=http://h/b " +
+			"U1=http://h/a|=http://h/a|U1=|U1=http://h/a|U1=http://h/other|U1=http://h/a U3=",
+		true: "U1=http://h/a U1=http://h/a|U2=http://h/b U1=|=http://h/a|U1=|U1=http://h/a|U1=|U1=http://h/a U3=",
 	} {
 		r, err := LoadWith(context.Background(), write(t, "data.jsonl", rows), "", Options{StripImages: strip})
 		if err != nil {
@@ -100,11 +104,13 @@ func TestImagesWithIDs(t *testing.T) {
 		}
 	}
 	for row, want := range map[string]string{
-		`{"images":[{"contents":["http://h/a"],"uuids":["U1","U2"]}]}`: ":1: field \"images\": want as many uuids as contents, none of them empty, got 2 for 1 contents",
+		`{"images":[{"contents":["http://h/a"],"uuids":["U1","U2"]}]}`: ":1: field \"images\": want as many uuids as " +
+			"contents, none of them empty, got 2 for 1 contents",
 		`{"images":[{"contents":["http://h/a"],"uuids":[""]}]}`:        "none of them empty",
 		`{"images":[{"contents":["http://h/a"],"uuids":[7]}]}`:         "want a list of strings or of objects",
 		`{"images":[{"contents":["http://h/a"],"uuids":["U1",null]}]}`: "as many uuids",
-		`{"turns":[{"text":"a"}]}`:                                     "--uuid-and-strip needs single_turn data, and this is a multi_turn file",
+		`{"turns":[{"text":"a"}]}`: "--uuid-and-strip needs single_turn data, " +
+			"and this is a multi_turn file",
 	} {
 		_, err := LoadWith(context.Background(), write(t, "data.jsonl", row), "", Options{StripImages: true})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -22,7 +22,8 @@ func (l *load) mooncake(line []byte) {
 		return
 	}
 	if r.kind == messageDelta && !l.options.Window.open() {
-		l.errorf("--fixed-schedule-start-offset and --fixed-schedule-end-offset cannot be used with rows of message_mode delta, which need the rows before them")
+		l.errorf("--fixed-schedule-start-offset and --fixed-schedule-end-offset cannot be used with rows of " +
+			"message_mode delta, which need the rows before them")
 		return
 	}
 	l.addRow(r)

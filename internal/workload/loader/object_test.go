@@ -15,7 +15,8 @@ import (
 // An object, and what is wrong with it, are what the decoder of encoding/json finds.
 func FuzzObjectsAgreeWithTheDecoder(f *testing.F) {
 	for _, text := range []string{
-		`{}`, `{ }`, `{"a":1}`, "{\"a\" :\t[1,{\"b\":\"}\\\"\"}] , \"c\\u0041\":null}\n", `{"a":-1.5e3,"a":2}`, `{"a":"é\\","b":true}`, `[1]`, `{"a":{}`, `{"\"":{"x":[]},"z":""}`,
+		`{}`, `{ }`, `{"a":1}`, "{\"a\" :\t[1,{\"b\":\"}\\\"\"}] , \"c\\u0041\":null}\n", `{"a":-1.5e3,"a":2}`,
+		`{"a":"é\\","b":true}`, `[1]`, `{"a":{}`, `{"\"":{"x":[]},"z":""}`,
 		`{"a":1} x`, `{"a":"\ud800","b":[[],[[]],{}]}`,
 	} {
 		f.Add([]byte(text))

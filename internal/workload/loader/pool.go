@@ -131,7 +131,9 @@ func (l *load) drawContents(pools []pool) (func(k uint64) dataset.Turn, error) {
 		}
 	}
 	if !some {
-		return nil, errors.New(l.path + ": the batch sizes leave nothing of what the pools hold: raise --batch-size-text, --batch-size-image, --batch-size-audio or --batch-size-video")
+		return nil, errors.New(l.path +
+			": the batch sizes leave nothing of what the pools hold: raise --batch-size-text, --batch-size-image, " +
+			"--batch-size-audio or --batch-size-video")
 	}
 	stream := l.options.Seed.Stream("dataset.loader.random_pool")
 	return func(k uint64) (t dataset.Turn) {

@@ -35,7 +35,8 @@ func TestKnownBlocksOfRecordings(t *testing.T) {
 	r := loadWith(t, fmt.Sprintf(trace, "x")+fmt.Sprintf(trace, "y"), "weka_trace", Options{})
 	same(t, "known blocks", prefixes(r.Dataset), "0/4 3/4 -, 2/3, 0/4 3/4 -, 2/3")
 
-	rows := roundRow("a", 0, 0, 200, 1, event("user_message", "10.0")) + roundRow("a", 1, 200, 100, 1, event("tool_result", "11.0")) +
+	rows := roundRow("a", 0, 0, 200, 1, event("user_message", "10.0")) + roundRow("a", 1, 200, 100, 1,
+		event("tool_result", "11.0")) +
 		roundRow("b", 0, 0, 64, 1, event("user_message", "12.0"))
 	r = loadWith(t, rows, "tracelab", Options{})
 	same(t, "known blocks of rounds", prefixes(r.Dataset), "0/3 3/4, 0/1")

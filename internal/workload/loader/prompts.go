@@ -82,7 +82,8 @@ func (l *load) textCSV() error {
 	l.line = 1
 	prompt := promptColumn(header)
 	if prompt < 0 {
-		return fmt.Errorf("%s:1: the header has no column text or prompt: it has %s", l.path, shorten(strings.Join(header, ", ")))
+		return fmt.Errorf("%s:1: the header has no column text or prompt: it has %s", l.path,
+			shorten(strings.Join(header, ", ")))
 	}
 	limit := -1
 	for i, name := range header {

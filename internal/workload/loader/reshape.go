@@ -88,11 +88,13 @@ func (s *Reshape) checkSize(rows []traceRow, blockSize int) error {
 	blocks := 0.0
 	for i := range rows {
 		if len(rows[i].ids) > 0 {
-			blocks += float64(len(rows[i].ids))*max(1, s.PrefixLen) + float64(rows[i].tokens)*s.PromptLen/float64(blockSize)
+			blocks += float64(len(rows[i].ids))*max(1,
+				s.PrefixLen) + float64(rows[i].tokens)*s.PromptLen/float64(blockSize)
 		}
 	}
 	if blocks > maxBlocks {
-		return fmt.Errorf("the reshaped trace would have about %.0f blocks, and the limit is %d: lower --synthesis-prefix-len-multiplier or --synthesis-prompt-len-multiplier", blocks, maxBlocks)
+		return fmt.Errorf("the reshaped trace would have about %.0f blocks, and the limit is %d: lower "+
+			"--synthesis-prefix-len-multiplier or --synthesis-prompt-len-multiplier", blocks, maxBlocks)
 	}
 	return nil
 }

@@ -15,10 +15,14 @@ var commonRows = []string{
 }
 
 var rareRows = []string{
-	`{"input_length":1e3}`, `{"input_length":1.0}`, `{"input_length":01}`, `{"input_length":0}`, `{"input_length":-1}`, `{"input_length":null}`,
-	`{"input_length":5,"input_length":5}`, `{"session_id":"\u0041","input_length":5}`, `{"session_id":"é","input_length":5}`, `{"timestamp":-0,"input_length":5}`,
-	`{"timestamp":1.,"input_length":5}`, `{"timestamp":9e15,"input_length":5}`, `{"hash_ids":[1,],"input_length":5}`, `{"hash_ids":[1.0],"input_length":5}`,
-	`{"hash_ids":[99999999999999999999],"input_length":5}`, `{"input_length":5}x`, `{"input_length":5`, `{}`, `[1]`, `{"text_input":"a"}`, `{"type":"single_turn","input_length":5}`,
+	`{"input_length":1e3}`, `{"input_length":1.0}`, `{"input_length":01}`, `{"input_length":0}`, `{"input_length":-1}`,
+	`{"input_length":null}`,
+	`{"input_length":5,"input_length":5}`, `{"session_id":"\u0041","input_length":5}`,
+	`{"session_id":"é","input_length":5}`, `{"timestamp":-0,"input_length":5}`,
+	`{"timestamp":1.,"input_length":5}`, `{"timestamp":9e15,"input_length":5}`, `{"hash_ids":[1,],"input_length":5}`,
+	`{"hash_ids":[1.0],"input_length":5}`,
+	`{"hash_ids":[99999999999999999999],"input_length":5}`, `{"input_length":5}x`, `{"input_length":5`, `{}`, `[1]`,
+	`{"text_input":"a"}`, `{"type":"single_turn","input_length":5}`,
 	`{"timestamp":00.5,"input_length":5}`, `{"input_length":5,}`, "{\"session_id\":\"a\tb\",\"input_length\":5}",
 }
 
@@ -52,7 +56,8 @@ func agrees(t *testing.T, r *scannedRow, line string) {
 		t.Fatalf("accepted %q, which is refused: %v", line, err)
 	}
 	got := r.row()
-	if session != string(r.session) || got.tokens != want.tokens || !slices.Equal(got.ids, want.ids) || !sameJSON(got.turn, want.turn) {
+	if session != string(r.session) || got.tokens != want.tokens || !slices.Equal(got.ids, want.ids) ||
+		!sameJSON(got.turn, want.turn) {
 		t.Fatalf("%q: got %+v, want %+v", line, got, want)
 	}
 }

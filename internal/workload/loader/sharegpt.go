@@ -21,7 +21,8 @@ func isShareGPT(o *object) bool {
 		From  *string `json:"from"`
 		Value *string `json:"value"`
 	}
-	return json.Unmarshal(o.members["conversations"], &said) == nil && len(said) > 0 && said[0].From != nil && said[0].Value != nil
+	return json.Unmarshal(o.members["conversations"], &said) == nil && len(said) > 0 && said[0].From != nil &&
+		said[0].Value != nil
 }
 
 // startsShareGPT reports whether a file is a JSON array whose first conversation is one of ShareGPT.

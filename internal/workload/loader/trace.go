@@ -75,7 +75,8 @@ func (l *load) addRow(r traceRow) {
 // checkFit refuses a row whose hash ids stand for more tokens than it has.
 func (l *load) checkFit(tokens, ids int) {
 	if last := tokens - (ids-1)*l.blockSize; ids > 0 && last <= 0 {
-		l.errorf("field \"hash_ids\": %d ids of %d tokens do not fit into an input length of %d: the last block would have %d tokens",
+		l.errorf("field \"hash_ids\": %d ids of %d tokens do not fit into an input length of %d: the last block "+
+			"would have %d tokens",
 			ids, l.blockSize, tokens, last)
 	}
 }
@@ -141,7 +142,8 @@ func (l *load) mixable(first, next contentKind, session string) bool {
 	case (first == messageDelta) != (next == messageDelta) && first.verbatim() && next.verbatim():
 		l.errorf(`field "message_mode": every row of the session %q must say delta, or none`, shorten(session))
 	default:
-		l.errorf("the session %q mixes rows that bring their messages with rows whose text is made or given", shorten(session))
+		l.errorf("the session %q mixes rows that bring their messages with rows whose text is made or given",
+			shorten(session))
 	}
 	return false
 }

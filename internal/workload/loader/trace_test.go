@@ -68,7 +68,8 @@ const mooncakeRows = `{"timestamp":0,"input_length":1200,"output_length":52,"has
 func TestMooncakeRowsAndSessions(t *testing.T) {
 	r := loadWith(t, mooncakeRows, "", Options{Scheduled: true})
 	same(t, "rows", shape(r.Dataset), "(1200[0 1 2]→52@0) (1800[0 3 4 5]→26@105) x(64→8@300 32→8+40)")
-	if r.Format != "mooncake_trace" || r.BlockSize != 512 || r.Dataset.Sampling != dataset.Sequential || len(r.Warnings) != 0 {
+	if r.Format != "mooncake_trace" || r.BlockSize != 512 || r.Dataset.Sampling != dataset.Sequential ||
+		len(r.Warnings) != 0 {
 		t.Errorf("%s, blocks of %d, %s, %v", r.Format, r.BlockSize, r.Dataset.Sampling, r.Warnings)
 	}
 	if r := loadWith(t, mooncakeRows, "", Options{BlockSize: 500}); r.BlockSize != 500 {
@@ -94,10 +95,12 @@ func TestMooncakeContents(t *testing.T) {
 	if !reflect.DeepEqual(c[0].Turns[0].Texts, texts("Hello")) || c[0].Turns[0].Extra[0].Name != "top_k" {
 		t.Errorf("text: %+v", c[0].Turns[0])
 	}
-	if len(c[1].Turns[0].RawMessages) != 2 || len(c[1].Turns[0].RawTools) != 1 || c[1].ContextMode != dataset.MessageArrayWithResponses {
+	if len(c[1].Turns[0].RawMessages) != 2 || len(c[1].Turns[0].RawTools) != 1 ||
+		c[1].ContextMode != dataset.MessageArrayWithResponses {
 		t.Errorf("messages: %+v", c[1])
 	}
-	if string(c[2].Turns[0].RawPayload) != `{"model":"p","stream":true}` || c[2].ContextMode != dataset.MessageArrayWithResponses {
+	if string(c[2].Turns[0].RawPayload) != `{"model":"p","stream":true}` ||
+		c[2].ContextMode != dataset.MessageArrayWithResponses {
 		t.Errorf("payload: %+v", c[2])
 	}
 	if r.Dataset.Mode(&c[3]) != dataset.DeltasWithoutResponses || len(c[3].Turns) != 2 {
@@ -114,7 +117,8 @@ func TestMooncakeContents(t *testing.T) {
 func TestTraceMistakesNameTheirLine(t *testing.T) {
 	start := int64(1)
 	for _, c := range []struct{ format, row, want string }{
-		{"mooncake_trace", `{"timestamp":1}`, "want exactly one of input_length, text_input, messages and payload, got 0"},
+		{"mooncake_trace", `{"timestamp":1}`,
+			"want exactly one of input_length, text_input, messages and payload, got 0"},
 		{"mooncake_trace", `{"input_length":1,"text_input":"a"}`, "got 2"},
 		{"mooncake_trace", `{"text_input":"a","hash_ids":[1]}`, `field "hash_ids" goes only with "input_length"`},
 		{"mooncake_trace", `{"text_input":"a","tools":[{}]}`, `field "tools" goes only with "messages"`},
@@ -129,20 +133,24 @@ func TestTraceMistakesNameTheirLine(t *testing.T) {
 		{"mooncake_trace", `{"messages":[{"content":"a"}]}`, `messages[0]: field "role"`},
 		{"mooncake_trace", `{"messages":[{"role":"user"}],"message_mode":"x"}`, "history or delta"},
 		{"mooncake_trace", `{"messages":[{"role":"user"}],"tools":[]}`, "a list of at least one tool"},
-		{"mooncake_trace", `{"messages":[{"role":"user"}],"message_mode":"delta","extra":{"messages":[]}}`, `"messages" would replace`},
-		{"mooncake_trace", `{"messages":[{"role":"user"}],"message_mode":"delta","timestamp":3}`, "--fixed-schedule-start-offset"},
+		{"mooncake_trace", `{"messages":[{"role":"user"}],"message_mode":"delta","extra":{"messages":[]}}`,
+			`"messages" would replace`},
+		{"mooncake_trace", `{"messages":[{"role":"user"}],"message_mode":"delta","timestamp":3}`,
+			"--fixed-schedule-start-offset"},
 		{"mooncake_trace", `{"payload":{}}`, "an object that is not empty"},
 		{"mooncake_trace", `[1]`, "want a JSON object"},
 		{"mooncake_trace", "{\"session_id\":\"s\",\"input_length\":5,\"timestamp\":1}\n{\"session_id\":\"s\",\"messages\":[{\"role\":\"user\"}]}", `3: the session "s" mixes rows`},
 		{"mooncake_trace", `{"input_length":5}`, "has no timestamp for its first turn"},
 		{"single_turn", `{"text":"a"}`, "has no timestamp for its first turn"},
 		{"bailian_trace", `{"chat_id":1,"timestamp":1,"output_length":4}`, `field "input_length" is missing`},
-		{"bailian_trace", `{"chat_id":"1","timestamp":1,"input_length":4,"output_length":4}`, `field "chat_id": want a whole number`},
+		{"bailian_trace", `{"chat_id":"1","timestamp":1,"input_length":4,"output_length":4}`,
+			`field "chat_id": want a whole number`},
 		{"bailian_trace", `{"chat_id":1,"timestamp":1,"input_length":4,"output_length":-4}`, `field "output_length"`},
 		{"bailian_trace", "{\"chat_id\":1,\"timestamp\":1,\"input_length\":4,\"output_length\":4}\n{\"chat_id\":1,\"timestamp\":1,\"input_length\":4,\"output_length\":4}", `:3: field "chat_id": 1 was used before`},
 	} {
 		path := write(t, "trace.jsonl", "\n"+c.row+"\n")
-		_, err := LoadWith(context.Background(), path, c.format, Options{Scheduled: true, Window: Window{StartMS: &start}})
+		_, err := LoadWith(context.Background(), path, c.format,
+			Options{Scheduled: true, Window: Window{StartMS: &start}})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path+":") {
 			t.Errorf("%s: error %v, want one with %q", c.row, err, c.want)
 		}
@@ -158,7 +166,8 @@ func TestBailianSessionsAreFoundThroughTheParents(t *testing.T) {
 {"chat_id":41,"parent_chat_id":42,"timestamp":5,"input_length":5,"output_length":1,"turn":1}
 {"chat_id":42,"parent_chat_id":41,"timestamp":6,"input_length":6,"output_length":1,"turn":2}
 `, "", Options{Scheduled: true})
-	same(t, "sessions", shape(r.Dataset), "7(20[1 2]→4@1500 33[1 2 3]→4@3000 40[1 2 9]→4@61114) 20(5→1@2000) 30(5→1@4000) 42(5→1@5000 6→1@6000)")
+	same(t, "sessions", shape(r.Dataset),
+		"7(20[1 2]→4@1500 33[1 2 3]→4@3000 40[1 2 9]→4@61114) 20(5→1@2000) 30(5→1@4000) 42(5→1@5000 6→1@6000)")
 	if r.Format != "bailian_trace" || r.BlockSize != 16 {
 		t.Errorf("%s, blocks of %d", r.Format, r.BlockSize)
 	}
@@ -177,16 +186,20 @@ func TestTrapBailianTurnsWithTheirHistoryAreSentAlone(t *testing.T) {
 }
 
 func TestBurstGPTRowsThatAreNoRequestsAreTold(t *testing.T) {
-	r := loadWith(t, "\ufeffTimestamp,Model,Request tokens,Response tokens,Log Type\r\n0.25,x,10,3,a\r\n\"1\",\"a,b\",20,0,\"two\nlines\"\r\nno,x,1,1,a\r\n5,x,0,7,a\r\n61.114,x,7,1\r\n", "", Options{Scheduled: true})
+	r := loadWith(t, "\ufeffTimestamp,Model,Request tokens,Response tokens,Log "+
+		"Type\r\n0.25,x,10,3,a\r\n\"1\",\"a,b\",20,0,\"two\nlines\"\r\nno,x,1,1,a\r\n5,x,0,7,a\r\n61.114,x,7,1\r\n", "",
+		Options{Scheduled: true})
 	same(t, "rows", shape(r.Dataset), "(10→3@250) (20→1@1000) (7→1@61114)")
-	if r.Format != "burst_gpt_trace" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "2 rows are no requests and were left out: line 5, 6") {
+	if r.Format != "burst_gpt_trace" || len(r.Warnings) != 1 ||
+		!strings.Contains(r.Warnings[0], "2 rows are no requests and were left out: line 5, 6") {
 		t.Errorf("%s: %v", r.Format, r.Warnings)
 	}
 	_, err := Load(context.Background(), write(t, "a.csv", "Timestamp,Request tokens\n1,2\n"), "burst_gpt_trace")
 	if err == nil || !strings.Contains(err.Error(), `a.csv:1: the column "Response tokens" is missing`) {
 		t.Errorf("a missing column: %v", err)
 	}
-	if _, err = Load(context.Background(), write(t, "a.csv", ""), "burst_gpt_trace"); err == nil || !strings.Contains(err.Error(), "contains no records") {
+	if _, err = Load(context.Background(), write(t, "a.csv", ""), "burst_gpt_trace"); err == nil ||
+		!strings.Contains(err.Error(), "contains no records") {
 		t.Errorf("an empty file: %v", err)
 	}
 }
@@ -201,7 +214,8 @@ func TestTrapTimesOfTraces(t *testing.T) {
 	}{
 		{`{"chat_id":1,"parent_chat_id":-1,"timestamp":61.114,"input_length":5,"output_length":1,"type":"text","turn":1}`, "1(5→1@61114)", Window{}},
 		{"Timestamp,Request tokens,Response tokens\n0.25,10,3\n", "(10→3@250)", Window{}},
-		{fmt.Sprintf(capture, "12.5") + fmt.Sprintf(capture, "11") + fmt.Sprintf(capture, "14"), "(given@0) (given@1500)", Window{EndMS: &end}},
+		{fmt.Sprintf(capture, "12.5") + fmt.Sprintf(capture, "11") + fmt.Sprintf(capture, "14"),
+			"(given@0) (given@1500)", Window{EndMS: &end}},
 	} {
 		same(t, "times", shape(loadWith(t, c.rows, "", Options{Scheduled: true, Window: c.window}).Dataset), c.want)
 	}
@@ -249,14 +263,16 @@ func TestTrapLengthFilters(t *testing.T) {
 {"text_input":"a","output_length":10}
 `, "", Options{MaxISL: 100, MaxOSL: 10})
 	same(t, "rows", shape(r.Dataset), "(100→10) (99) (given→10)")
-	if len(r.Notes) != 2 || !strings.HasPrefix(r.Notes[0], "1 rows with more input") || !strings.HasPrefix(r.Notes[1], "1 rows had their output") {
+	if len(r.Notes) != 2 || !strings.HasPrefix(r.Notes[0], "1 rows with more input") ||
+		!strings.HasPrefix(r.Notes[1], "1 rows had their output") {
 		t.Errorf("notes %v", r.Notes)
 	}
 	_, err := LoadWith(context.Background(), write(t, "trace.jsonl", "{\"input_length\":5}\n"), "", Options{MaxISL: 4})
 	if err == nil || !strings.Contains(err.Error(), "all 1 records are longer than --synthesis-max-isl 4") {
 		t.Errorf("nothing left: %v", err)
 	}
-	_, err = LoadWith(context.Background(), write(t, "trace.jsonl", "{\"text\":\"a\"}\n"), "", Options{MaxISL: 4, Reshape: &Reshape{}})
+	_, err = LoadWith(context.Background(), write(t, "trace.jsonl", "{\"text\":\"a\"}\n"), "",
+		Options{MaxISL: 4, Reshape: &Reshape{}})
 	if err == nil || !strings.Contains(err.Error(), "need a trace, and this is a single_turn file") {
 		t.Errorf("no trace: %v", err)
 	}
@@ -290,13 +306,15 @@ func TestTrapMultipliers(t *testing.T) {
 
 func TestTrapReshapingKeepsRowsPossible(t *testing.T) {
 	half := func(s *Reshape) { s.PrefixLen = 0.5 }
-	same(t, "a row without a shared block", reshaped(t, "{\"input_length\":700,\"hash_ids\":[9,10]}\n{\"input_length\":700,\"hash_ids\":[11,12]}\n", half),
+	same(t, "a row without a shared block",
+		reshaped(t, "{\"input_length\":700,\"hash_ids\":[9,10]}\n{\"input_length\":700,\"hash_ids\":[11,12]}\n", half),
 		"(700[2 3]) (700[4 5])")
 	same(t, "rows without ids", reshaped(t, "{\"input_length\":700}\n", half), "(700)")
 	twice := "{\"input_length\":1200,\"hash_ids\":[0,1,2]}\n{\"input_length\":1200,\"hash_ids\":[0,1,2]}\n"
 	same(t, "a row that is shared with its short last block", reshaped(t, twice, func(s *Reshape) { s.PromptLen = 2 }),
 		"(1200[0 1 2]) (1200[0 1 2])")
-	same(t, "no prompt left", reshaped(t, "{\"input_length\":600,\"hash_ids\":[1,2]}\n", func(s *Reshape) { s.PromptLen = 0 }), "(1)")
+	same(t, "no prompt left", reshaped(t, "{\"input_length\":600,\"hash_ids\":[1,2]}\n",
+		func(s *Reshape) { s.PromptLen = 0 }), "(1)")
 }
 
 func TestTrapSpeedup(t *testing.T) {
@@ -306,13 +324,16 @@ func TestTrapSpeedup(t *testing.T) {
 	if got := (&Reshape{Speedup: 2}).Zero(333); got != 166 {
 		t.Errorf("the start offset becomes %d, the row at the offset is at 166", got)
 	}
-	same(t, "output lengths", reshaped(t, "{\"input_length\":5,\"output_length\":5}\n{\"input_length\":5,\"output_length\":1}\n", func(s *Reshape) { s.OutputLen = 0.5 }), "(5→2) (5→1)")
+	same(t, "output lengths", reshaped(t,
+		"{\"input_length\":5,\"output_length\":5}\n{\"input_length\":5,\"output_length\":1}\n",
+		func(s *Reshape) { s.OutputLen = 0.5 }), "(5→2) (5→1)")
 }
 
 func TestReshapingIsBounded(t *testing.T) {
 	s := Unchanged()
 	s.PrefixLen = 1e12
-	_, err := LoadWith(context.Background(), write(t, "trace.jsonl", "{\"input_length\":5,\"hash_ids\":[1]}\n"), "", Options{Reshape: &s})
+	_, err := LoadWith(context.Background(), write(t, "trace.jsonl", "{\"input_length\":5,\"hash_ids\":[1]}\n"), "",
+		Options{Reshape: &s})
 	if err == nil || !strings.Contains(err.Error(), "lower --synthesis-prefix-len-multiplier") {
 		t.Errorf("error %v", err)
 	}
@@ -338,18 +359,22 @@ func TestPrefixRootsPartTheSessions(t *testing.T) {
 	if len(firsts) != 3 {
 		t.Errorf("%d copies of the prefix, want 3", len(firsts))
 	}
-	if again := loadWith(t, rows.String(), "", Options{Reshape: &s, Seed: random.Root(1)}); shape(again.Dataset) != shape(d) {
+	if again := loadWith(t, rows.String(), "",
+		Options{Reshape: &s, Seed: random.Root(1)}); shape(again.Dataset) != shape(d) {
 		t.Error("the same seed gave another trace")
 	}
 }
 
 func TestIgnoredTimes(t *testing.T) {
-	same(t, "rows", shape(loadWith(t, mooncakeRows, "", Options{IgnoreTimes: true}).Dataset), "(1200[0 1 2]→52) (1800[0 3 4 5]→26) x(64→8 32→8)")
+	same(t, "rows", shape(loadWith(t, mooncakeRows, "", Options{IgnoreTimes: true}).Dataset),
+		"(1200[0 1 2]→52) (1800[0 3 4 5]→26) x(64→8 32→8)")
 }
 
 func TestTrapLineEndsDoNotChangeATrace(t *testing.T) {
 	want := shape(loadWith(t, mooncakeRows, "", Options{}).Dataset)
-	same(t, "CRLF, byte order mark, blank lines", shape(loadWith(t, "\ufeff"+strings.ReplaceAll(mooncakeRows, "\n", "\r\n")+"\r\n\r\n", "", Options{}).Dataset), want)
+	same(t, "CRLF, byte order mark, blank lines",
+		shape(loadWith(t, "\ufeff"+strings.ReplaceAll(mooncakeRows, "\n", "\r\n")+"\r\n\r\n", "", Options{}).Dataset),
+		want)
 }
 
 func FuzzTraces(f *testing.F) {
@@ -379,7 +404,8 @@ func FuzzTraces(f *testing.F) {
 				t.Error("a conversation without turns")
 			}
 			for _, turn := range c.Turns {
-				if p := turn.Prompt; p != nil && (p.Tokens < 1 || len(p.Blocks) > 0 && p.Tokens <= 16*(len(p.Blocks)-1)) {
+				if p := turn.Prompt; p != nil &&
+					(p.Tokens < 1 || len(p.Blocks) > 0 && p.Tokens <= 16*(len(p.Blocks)-1)) {
 					t.Errorf("a prompt that cannot be made: %+v", p)
 				}
 			}

@@ -330,8 +330,9 @@ func (l *load) labRequests(traces []*labTrace) ([]map[*labSession][]wekaRequest,
 		}
 		at, scale := *row.turn.TimestampMS/1000, l.options.Reshape.pace()
 		requests[o.trace][o.session] = append(requests[o.trace][o.session], wekaRequest{
-			at: at, end: at + o.round.took.Seconds()/scale, think: o.round.think.Seconds() / scale, model: o.round.model,
-			in: row.tokens, out: *row.turn.MaxTokens, ids: row.ids, row: uint64(row.line),
+			at: at, end: at + o.round.took.Seconds()/scale, think: o.round.think.Seconds() / scale,
+			model: o.round.model,
+			in:    row.tokens, out: *row.turn.MaxTokens, ids: row.ids, row: uint64(row.line),
 		})
 	}
 	return requests, nil

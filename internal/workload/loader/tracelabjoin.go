@@ -71,7 +71,8 @@ func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options
 		}
 		return
 	}
-	if (tool == "Agent" || tool == "Task") && tookMS != nil && *tookMS >= inMilliseconds(options.MinSpawn) && call.known() {
+	if (tool == "Agent" || tool == "Task") && tookMS != nil && *tookMS >= inMilliseconds(options.MinSpawn) &&
+		call.known() {
 		s.calls = append(s.calls, call)
 	}
 }

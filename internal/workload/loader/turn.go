@@ -137,7 +137,8 @@ func meant(key string, known []string) string {
 
 // strangeKeys names the keys of a record whose format cannot be told, with what was perhaps meant.
 func strangeKeys(o *object) string {
-	known := slices.Concat(singleKeys, []string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
+	known := slices.Concat(singleKeys,
+		[]string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
 	for _, key := range o.keys {
 		if hint := meant(key, known); hint != "" && !slices.Contains(known, key) {
 			return fmt.Sprintf(" (unknown key %q%s)", shorten(key), hint)
@@ -221,7 +222,9 @@ func (o *object) media(key string) ([]dataset.Media, error) {
 			return nil, o.wrong(key, "objects with at least one content")
 		}
 		if len(m.UUIDs) > 0 && (len(m.UUIDs) != len(m.Contents) || slices.Contains(m.UUIDs, "")) {
-			return nil, fmt.Errorf("field %q: want as many uuids as contents, none of them empty, got %d for %d contents", key, len(m.UUIDs), len(m.Contents))
+			return nil, fmt.Errorf(
+				"field %q: want as many uuids as contents, none of them empty, got %d for %d contents", key,
+				len(m.UUIDs), len(m.Contents))
 		}
 		media = append(media, dataset.Media{Name: m.Name, Contents: m.Contents, IDs: m.UUIDs})
 	}

@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/workload/rows"
 )
 
-// eachTypedRow calls f with the rows of a Parquet or Arrow file as the objects that lines of JSON would be, and their numbers
-// from 1. Columns of numbers, texts, booleans and of lists of them are understood; others are left out.
+// eachTypedRow calls f with the rows of a Parquet or Arrow file as the objects that lines of JSON would be, and their
+// numbers from 1. Columns of numbers, texts, booleans and of lists of them are understood; others are left out.
 func eachTypedRow(ctx context.Context, path string, f func(number int, o *object)) error {
 	return rows.EachTyped(ctx, path, func(number int, columns []rows.Column, row rows.Row) error {
 		o := &object{members: make(map[string]json.RawMessage, len(columns))}

@@ -20,9 +20,11 @@ const wekaTrace = "weka_trace"
 
 // The closed sets of keys of weka_trace.
 var (
-	wekaKeys        = []string{"type", "id", "models", "block_size", "hash_id_scope", "tool_tokens", "system_tokens", "totals", "requests"}
+	wekaKeys = []string{"type", "id", "models", "block_size", "hash_id_scope", "tool_tokens", "system_tokens",
+		"totals", "requests"}
 	wekaRequestKeys = []string{
-		"t", "type", "model", "in", "out", "hash_ids", "input_types", "output_types", "stop", "api_time", "think_time", "ttft",
+		"t", "type", "model", "in", "out", "hash_ids", "input_types", "output_types", "stop", "api_time", "think_time",
+		"ttft",
 	}
 	wekaAgentKeys = []string{
 		"t", "type", "agent_id", "subagent_type", "duration_ms", "total_tokens", "tool_use_count", "status", "requests",
@@ -50,7 +52,8 @@ type wekaAgent struct {
 
 func readWeka(l *load) error {
 	if l.options.Reshape != nil {
-		return fmt.Errorf("%s: --synthesis-… ratios and multipliers cannot be used with %s: its sessions are replayed as they are", l.path, wekaTrace)
+		return fmt.Errorf("%s: --synthesis-… ratios and multipliers cannot be used with %s: its sessions are "+
+			"replayed as they are", l.path, wekaTrace)
 	}
 	files, err := wekaFiles(l.path)
 	if err != nil {
@@ -94,7 +97,8 @@ func wekaFiles(path string) ([]string, error) {
 	var files []string
 	err = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		plain := strings.TrimSuffix(name, ".gz")
-		if err == nil && !entry.IsDir() && (filepath.Ext(plain) == ".json" || filepath.Ext(plain) == ".jsonl") && !strings.HasPrefix(entry.Name(), ".") {
+		if err == nil && !entry.IsDir() && (filepath.Ext(plain) == ".json" || filepath.Ext(plain) == ".jsonl") &&
+			!strings.HasPrefix(entry.Name(), ".") {
 			files = append(files, name)
 		}
 		return err
@@ -222,9 +226,11 @@ func (w *wekaFile) header(o *object) (id string, err error) {
 	case size == nil:
 		return "", errors.New(`field "block_size" is missing: want the number of tokens of a hash id`)
 	case w.options.BlockSize > 0 && *size != w.options.BlockSize:
-		return "", fmt.Errorf(`field "block_size": the recording has blocks of %d tokens, --isl-block-size says %d`, *size, w.options.BlockSize)
+		return "", fmt.Errorf(`field "block_size": the recording has blocks of %d tokens, --isl-block-size says %d`,
+			*size, w.options.BlockSize)
 	case *w.blockSize > 0 && *size != *w.blockSize:
-		return "", fmt.Errorf(`field "block_size": blocks of %d tokens do not go with the %d of the recordings before`, *size, *w.blockSize)
+		return "", fmt.Errorf(`field "block_size": blocks of %d tokens do not go with the %d of the recordings before`,
+			*size, *w.blockSize)
 	}
 	*w.blockSize, w.load.blockSize = *size, *size
 	sum := fnv.New64a()

@@ -121,16 +121,21 @@ func TestWekaRequestsOfSeveralAgentsInOneListAreTakenApart(t *testing.T) {
 		entries []string
 		want    []string
 	}{
-		{"one agent alone", []string{ask(0, 1, "big", 40, 1, 2, 3), ask(2, 1, "big", 60, 1, 2, 3, 4), ask(4, 1, "big", 70, 1, 2, 3, 4, 5)},
+		{"one agent alone", []string{ask(0, 1, "big", 40, 1, 2, 3), ask(2, 1, "big", 60, 1, 2, 3, 4),
+			ask(4, 1, "big", 70, 1, 2, 3, 4, 5)},
 			[]string{"r: m1@0 m1@2000+1000 m1@4000+1000"}},
 		{"the last block was not full", []string{ask(0, 1, "big", 40, 1, 2, 3), ask(2, 1, "big", 60, 1, 2, 30, 4)},
 			[]string{"r: m1@0 m1@2000+1000"}},
-		{"a fan-out of two", []string{ask(0, 1, "big", 30, 1, 2), ask(2, 3, "big", 60, 1, 2, 7, 8), ask(2.5, 1, "big", 60, 1, 2, 9, 10), ask(6, 1, "big", 70, 1, 2, 7, 8, 11)},
+		{"a fan-out of two", []string{ask(0, 1, "big", 30, 1, 2), ask(2, 3, "big", 60, 1, 2, 7, 8),
+			ask(2.5, 1, "big", 60, 1, 2, 9, 10), ask(6, 1, "big", 70, 1, 2, 7, 8, 11)},
 			[]string{"r: m1@0 m1@2000+1000→r::fa:000(2) m1@6000+1000", "r::fa:000: m1@2500+0"}},
 		{"a group of workers", []string{ask(0, 1, "big", 30, 1, 2), ask(2, 5, "big", 60, 1, 2, 7, 8),
-			ask(3, 2, "big", 60, 1, 2, 9, 10), ask(3.1, 2, "big", 60, 1, 2, 11, 12), ask(3.2, 2, "big", 60, 1, 2, 13, 14)},
-			[]string{"r: m1@0 m1@2000+1000→r::wg:0_0→r::wg:0_1→r::wg:0_2(background)", "r::wg:0_0: m1@3000+0", "r::wg:0_1: m1@3100+0", "r::wg:0_2: m1@3200+0"}},
-		{"another model looks on", []string{ask(0, 1, "big", 30, 1, 2), ask(1.5, 0.25, "small", 20, 5), ask(2, 1, "big", 60, 1, 2, 3)},
+			ask(3, 2, "big", 60, 1, 2, 9, 10), ask(3.1, 2, "big", 60, 1, 2, 11, 12),
+			ask(3.2, 2, "big", 60, 1, 2, 13, 14)},
+			[]string{"r: m1@0 m1@2000+1000→r::wg:0_0→r::wg:0_1→r::wg:0_2(background)", "r::wg:0_0: m1@3000+0",
+				"r::wg:0_1: m1@3100+0", "r::wg:0_2: m1@3200+0"}},
+		{"another model looks on", []string{ask(0, 1, "big", 30, 1, 2), ask(1.5, 0.25, "small", 20, 5),
+			ask(2, 1, "big", 60, 1, 2, 3)},
 			[]string{"r: m1@0→r::aux:000(1) m1@2000+250", "r::aux:000: m2@1500+500"}},
 		{"a summary of the context", []string{ask(0, 1, "big", 320, 1, 2), ask(0.5, 0.1, "big", 160, 1, 2, 3)},
 			[]string{"r: m1@0→r::aux:red:000(background)", "r::aux:red:000: m1@500+0"}},
@@ -174,8 +179,10 @@ func TestWekaDelays(t *testing.T) {
 func TestWekaFoldersHoldARecordingPerFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"b.json": recordingOf("b", ask(0, 1, "big", 20, 1)), "a.json": "\ufeff" + recordingOf("a", ask(0, 1, "other", 20, 1)),
-		"sub/c.jsonl": recordingOf("c", ask(0, 1, "big", 20, 1)) + "\n" + recordingOf("d", ask(0, 1, "big", 20, 1)) + "\n\n", "notes.txt": "no recording",
+		"b.json": recordingOf("b", ask(0, 1, "big", 20, 1)),
+		"a.json": "\ufeff" + recordingOf("a", ask(0, 1, "other", 20, 1)),
+		"sub/c.jsonl": recordingOf("c", ask(0, 1, "big", 20, 1)) + "\n" + recordingOf("d", ask(0, 1, "big", 20, 1)) +
+			"\n\n", "notes.txt": "no recording",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -208,13 +215,16 @@ func TestWekaFoldersHoldARecordingPerFile(t *testing.T) {
 }
 
 func TestWekaFilters(t *testing.T) {
-	two := recordingOf("long", ask(0, 1, "big", 90, 1)) + recordingOf("short", ask(0, 1, "big", 20, 1), ask(2, 1, "big", 50, 1, 2))
+	two := recordingOf("long", ask(0, 1, "big", 90, 1)) + recordingOf("short", ask(0, 1, "big", 20, 1),
+		ask(2, 1, "big", 50, 1, 2))
 	r := loadWeka(t, wekaOptions(func(o *Options) { o.MaxContext, o.MaxOSL = 60, 3 }), two)
 	if got := shapeOf(r.Dataset); len(got) != 1 || *r.Dataset.Conversations[0].Turns[0].MaxTokens != 3 {
 		t.Errorf("got %v", got)
 	}
-	_, err := LoadWith(context.Background(), write(t, "data.json", two), "", wekaOptions(func(o *Options) { o.MaxContext = 5 }))
-	if err == nil || !strings.Contains(err.Error(), "all 2 recordings have a context longer than --max-context-length 5") {
+	_, err := LoadWith(context.Background(), write(t, "data.json", two), "",
+		wekaOptions(func(o *Options) { o.MaxContext = 5 }))
+	if err == nil || !strings.Contains(err.Error(),
+		"all 2 recordings have a context longer than --max-context-length 5") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -222,18 +232,26 @@ func TestWekaFilters(t *testing.T) {
 func TestWekaMistakesNameTheirLine(t *testing.T) {
 	good := ask(0, 1, "big", 20, 1)
 	for _, c := range []struct{ name, content, want string }{
-		{"unknown key of a recording", strings.Replace(recordingOf("r", good), `"totals"`, `"totalz"`, 1), `:1: the key "totalz" is unknown`},
-		{"unknown key of a request", recordingOf("r", good, strings.Replace(good, `"stop"`, `"stopp"`, 1)), `:2: requests[1]: the key "stopp" is unknown`},
-		{"unknown key of an agent", recordingOf("r", good, good, strings.Replace(agent(1, "a"), `"status"`, `"state"`, 1)), `:3: requests[2]: the key "state" is unknown`},
-		{"request of an agent", recordingOf("r", good, agent(1, "a", strings.Replace(good, `"in":20`, `"in":-1`, 1))), `:2: requests[1]: requests[0]: field "in"`},
-		{"other scope", strings.Replace(recordingOf("r", good), `"local"`, `"global"`, 1), `field "hash_id_scope": want "local"`},
+		{"unknown key of a recording", strings.Replace(recordingOf("r", good), `"totals"`, `"totalz"`, 1),
+			`:1: the key "totalz" is unknown`},
+		{"unknown key of a request", recordingOf("r", good, strings.Replace(good, `"stop"`, `"stopp"`, 1)),
+			`:2: requests[1]: the key "stopp" is unknown`},
+		{"unknown key of an agent", recordingOf("r", good, good,
+			strings.Replace(agent(1, "a"), `"status"`, `"state"`, 1)), `:3: requests[2]: the key "state" is unknown`},
+		{"request of an agent", recordingOf("r", good, agent(1, "a", strings.Replace(good, `"in":20`, `"in":-1`, 1))),
+			`:2: requests[1]: requests[0]: field "in"`},
+		{"other scope", strings.Replace(recordingOf("r", good), `"local"`, `"global"`, 1),
+			`field "hash_id_scope": want "local"`},
 		{"no id", recordingOf("", good), `field "id" is missing`},
-		{"two of an id", recordingOf("r", good) + "\n\n" + recordingOf("r", good), `:3: field "id": "r" stands in an earlier recording`},
-		{"two sizes of blocks", recordingOf("r", good) + "\n" + strings.Replace(recordingOf("s", good), `"block_size":16`, `"block_size":32`, 1), `:2: field "block_size"`},
+		{"two of an id", recordingOf("r", good) + "\n\n" + recordingOf("r", good),
+			`:3: field "id": "r" stands in an earlier recording`},
+		{"two sizes of blocks", recordingOf("r", good) + "\n" +
+			strings.Replace(recordingOf("s", good), `"block_size":16`, `"block_size":32`, 1), `:2: field "block_size"`},
 		{"no requests", recordingOf("r"), `field "requests"`},
 		{"kind", recordingOf("r", strings.Replace(good, `"s"`, `"x"`, 1)), `:1: requests[0]: field "type"`},
 		{"time", recordingOf("r", strings.Replace(good, `"t":0`, `"t":-1`, 1)), `field "t": want a number of seconds`},
-		{"too many blocks", recordingOf("r", ask(0, 1, "big", 16, 1, 2)), `2 ids of 16 tokens do not fit into an input of 16`},
+		{"too many blocks", recordingOf("r", ask(0, 1, "big", 16, 1, 2)),
+			`2 ids of 16 tokens do not fit into an input of 16`},
 		{"cut off", recordingOf("r", good)[:80], `not valid JSON`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,8 +267,10 @@ func TestWekaMistakesNameTheirLine(t *testing.T) {
 // Whatever is read: children begin after their parents, joins wait for turns that exist, every conversation belongs to
 // one tree.
 func FuzzWeka(f *testing.F) {
-	f.Add(recordingOf("r", ask(1, 0.5, "big", 40, 1, 2, 3), agent(2, "a", ask(2.5, 1, "small", 30, 8, 9)), ask(6, 1, "big", 60, 1, 2, 3, 4)))
-	f.Add(recordingOf("r", ask(0, 1, "big", 30, 1, 2), ask(0.5, 1, "big", 30, 1, 7), ask(0.5, 1, "big", 30, 1, 8), ask(0.6, 1, "big", 30, 1, 9)))
+	f.Add(recordingOf("r", ask(1, 0.5, "big", 40, 1, 2, 3), agent(2, "a", ask(2.5, 1, "small", 30, 8, 9)),
+		ask(6, 1, "big", 60, 1, 2, 3, 4)))
+	f.Add(recordingOf("r", ask(0, 1, "big", 30, 1, 2), ask(0.5, 1, "big", 30, 1, 7), ask(0.5, 1, "big", 30, 1, 8),
+		ask(0.6, 1, "big", 30, 1, 9)))
 	f.Add("{}{}")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content string) {

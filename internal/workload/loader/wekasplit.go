@@ -37,7 +37,8 @@ func (t *wekaTree) continued(chains []*chain, r *wekaRequest) *chain {
 		}
 		shared := commonPrefix(tail.ids, r.ids)
 		// The last block of a prompt is often not full: it changes when the prompt grows.
-		if shared >= len(tail.ids)-1 && len(r.ids) >= len(tail.ids) && (shared > 0 || len(tail.ids) == 0) && len(tail.ids) > best {
+		if shared >= len(tail.ids)-1 && len(r.ids) >= len(tail.ids) && (shared > 0 || len(tail.ids) == 0) &&
+			len(tail.ids) > best {
 			extended, best = c, len(tail.ids)
 		}
 		least := min(len(tail.ids), len(r.ids))
@@ -130,9 +131,11 @@ func auxKind(o *recipe.Weka, parent, c *chain) string {
 	r := &c.requests[0]
 	before := &parent.requests[max(0, parent.before(r.at))]
 	switch {
-	case r.out > 0 && r.out <= o.ReductionOutput && float64(r.in) >= o.ReductionRatio*float64(r.out) && 2*c.shared >= len(r.ids) && c.shared > 0:
+	case r.out > 0 && r.out <= o.ReductionOutput && float64(r.in) >= o.ReductionRatio*float64(r.out) &&
+		2*c.shared >= len(r.ids) && c.shared > 0:
 		return "aux:red"
-	case before.in >= o.AuxFloor && float64(r.in) <= o.AuxShare*float64(before.in), o.AuxCrossModel && r.model != before.model:
+	case before.in >= o.AuxFloor && float64(r.in) <= o.AuxShare*float64(before.in), o.AuxCrossModel &&
+		r.model != before.model:
 		return "aux"
 	}
 	return ""

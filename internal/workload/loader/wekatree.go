@@ -140,7 +140,8 @@ func (t *wekaTree) branch(parent, child *chain, after, join int) {
 			return
 		}
 	}
-	turn.Branches = append(turn.Branches, dataset.Branch{Children: []int{child.conversation}, JoinAt: join, Background: join == 0})
+	turn.Branches = append(turn.Branches,
+		dataset.Branch{Children: []int{child.conversation}, JoinAt: join, Background: join == 0})
 }
 
 // settle gives the turns of a chain their delays: the recorded pause from the last of what they waited for.

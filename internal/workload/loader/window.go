@@ -36,7 +36,8 @@ func (l *load) settleTimes(trace bool) error {
 	return nil
 }
 
-// warnBackwards warns of conversations whose times go back: a turn never goes out before the one ahead of it is answered.
+// warnBackwards warns of conversations whose times go back: a turn never goes out before the one ahead of it is
+// answered.
 func (l *load) warnBackwards() {
 	count, first := 0, ""
 	for i := range l.conversations {
@@ -48,7 +49,8 @@ func (l *load) warnBackwards() {
 			}
 			if *at < last {
 				if count++; count == 1 {
-					first = fmt.Sprintf("%s:%d: the times of %s go back: turn %d at %v ms stands behind one at %v ms", l.path, l.lines[i], conversationName(c), t+1, *at, last)
+					first = fmt.Sprintf("%s:%d: the times of %s go back: turn %d at %v ms stands behind one at %v ms",
+						l.path, l.lines[i], conversationName(c), t+1, *at, last)
 				}
 				break
 			}
@@ -56,7 +58,8 @@ func (l *load) warnBackwards() {
 		}
 	}
 	if count > 0 {
-		l.warnings = append(l.warnings, fmt.Sprintf("%s; it goes out when that is answered (%d conversations are like this)", first, count))
+		l.warnings = append(l.warnings,
+			fmt.Sprintf("%s; it goes out when that is answered (%d conversations are like this)", first, count))
 	}
 }
 
@@ -109,17 +112,22 @@ func (d dropped) notes(what string) (notes []string) {
 func (l *load) empty() error {
 	switch d := l.dropped; {
 	case d.outside > 0 && d.long > 0:
-		return fmt.Errorf("%s: nothing is left: %d records are outside of --fixed-schedule-start-offset and --fixed-schedule-end-offset, %d are longer than --synthesis-max-isl", l.path, d.outside, d.long)
+		return fmt.Errorf("%s: nothing is left: %d records are outside of --fixed-schedule-start-offset and "+
+			"--fixed-schedule-end-offset, %d are longer than --synthesis-max-isl", l.path, d.outside, d.long)
 	case d.outside > 0:
-		return fmt.Errorf("%s: nothing is left: all %d records are outside of --fixed-schedule-start-offset and --fixed-schedule-end-offset", l.path, d.outside)
+		return fmt.Errorf("%s: nothing is left: all %d records are outside of --fixed-schedule-start-offset and "+
+			"--fixed-schedule-end-offset", l.path, d.outside)
 	case d.long > 0:
-		return fmt.Errorf("%s: nothing is left: all %d records are longer than --synthesis-max-isl %d", l.path, d.long, l.options.MaxISL)
+		return fmt.Errorf("%s: nothing is left: all %d records are longer than --synthesis-max-isl %d", l.path, d.long,
+			l.options.MaxISL)
 	}
 	if n := l.dropped.contexts; n > 0 {
-		return fmt.Errorf("%s: nothing is left: all %d recordings have a context longer than --max-context-length %d", l.path, n, l.options.MaxContext)
+		return fmt.Errorf("%s: nothing is left: all %d recordings have a context longer than --max-context-length %d",
+			l.path, n, l.options.MaxContext)
 	}
 	if l.skipped > 0 {
-		return fmt.Errorf("%s: none of its %d rows is a request: see line %s", l.path, l.skipped, strings.Join(l.skippedLines, ", "))
+		return fmt.Errorf("%s: none of its %d rows is a request: see line %s", l.path, l.skipped,
+			strings.Join(l.skippedLines, ", "))
 	}
 	return fmt.Errorf("%s contains no records", l.path)
 }

@@ -108,7 +108,8 @@ func TestFramesOfMP3(t *testing.T) {
 					if version == 3 {
 						step = 2 * lines
 					}
-					if b[0] != 0xff || b[1]&0xe7 != 0xe3 || mp3Rates[row][b[2]>>2&3] != rate || (b[3]>>6 == 3) != (channels == 1) {
+					if b[0] != 0xff || b[1]&0xe7 != 0xe3 || mp3Rates[row][b[2]>>2&3] != rate ||
+						(b[3]>>6 == 3) != (channels == 1) {
 						t.Fatalf("the frame at %d has the header % x", whole-len(b), b[:4])
 					}
 					size := step / 8 * mp3Bitrates[min(row, 1)][b[2]>>4-1] * 1000 / rate
@@ -211,7 +212,8 @@ func psnr(a, b image.Image) float64 {
 	for y := range a.Bounds().Dy() {
 		for x := range a.Bounds().Dx() {
 			p, q := color.RGBAModel.Convert(a.At(x, y)).(color.RGBA), color.RGBAModel.Convert(b.At(x, y)).(color.RGBA)
-			for _, d := range []float64{float64(p.R) - float64(q.R), float64(p.G) - float64(q.G), float64(p.B) - float64(q.B)} {
+			for _, d := range []float64{float64(p.R) - float64(q.R), float64(p.G) - float64(q.G),
+				float64(p.B) - float64(q.B)} {
 				sum, n = sum+d*d, n+1
 			}
 		}
@@ -357,7 +359,8 @@ func TestTrapMediaOfFiles(t *testing.T) {
 
 func TestSecondsOfSound(t *testing.T) {
 	clip := Clip{Format: "wav", Seconds: 2.5, RateHz: 8000, Depth: 16, Channels: 2}.Noise(rng(6))
-	for text, want := range map[string]float64{clip: 2.5, "mp3,QQ==": 0, "wav,QQ==": 0, "wav,%": 0, "https://h/x.wav": 0} {
+	for text, want := range map[string]float64{clip: 2.5, "mp3,QQ==": 0, "wav,QQ==": 0, "wav,%": 0,
+		"https://h/x.wav": 0} {
 		if got := Seconds(text); got != want {
 			t.Errorf("%.20s lasts %v, want %v", text, got, want)
 		}
@@ -375,7 +378,8 @@ func TestReadPictures(t *testing.T) {
 	if err := png.Encode(&b, half); err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"b.PNG": b.Bytes(), "a.jpeg": appendJPEG(nil, Scene(0, 9, 3)), "notes.txt": []byte("x")} {
+	for name, data := range map[string][]byte{"b.PNG": b.Bytes(), "a.jpeg": appendJPEG(nil, Scene(0, 9, 3)),
+		"notes.txt": []byte("x")} {
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,8 @@ func FFmpeg() (string, error) {
 	if hint == "" {
 		hint = "apt-get install ffmpeg or dnf install ffmpeg"
 	}
-	return "", fmt.Errorf("videos are encoded by ffmpeg, which is not on the PATH: install it (%s), or leave out --video-width and --video-height", hint)
+	return "", fmt.Errorf("videos are encoded by ffmpeg, which is not on the PATH: install it (%s), or leave out "+
+		"--video-width and --video-height", hint)
 }
 
 // Make encodes a film with the ffmpeg at path, as requests carry it.
@@ -83,7 +84,8 @@ func (f Film) Make(ctx context.Context, ffmpeg string, pictures, sound *random.R
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", fmt.Errorf("ffmpeg could not encode the video with --video-codec %s: %w: %s", f.Codec, err, lastLines(complaint.String()))
+		return "", fmt.Errorf("ffmpeg could not encode the video with --video-codec %s: %w: %s", f.Codec, err,
+			lastLines(complaint.String()))
 	case writeErr != nil:
 		return "", fmt.Errorf("ffmpeg did not take the video's frames: %w", writeErr)
 	}
@@ -112,11 +114,13 @@ func (f Film) writeFrames(w io.Writer, r *random.Rand) error {
 // to run.
 func (f Film) arguments(track, out string) []string {
 	args := []string{"-hide_banner", "-loglevel", "error", "-y",
-		"-f", "rawvideo", "-pix_fmt", "rgb24", "-s", fmt.Sprintf("%dx%d", f.Width, f.Height), "-r", strconv.Itoa(f.FPS), "-i", "pipe:0"}
+		"-f", "rawvideo", "-pix_fmt", "rgb24", "-s", fmt.Sprintf("%dx%d", f.Width, f.Height), "-r", strconv.Itoa(f.FPS),
+		"-i", "pipe:0"}
 	if track != "" {
 		args = append(args, "-i", track, "-c:a", f.AudioCodec)
 	}
-	args = append(args, "-c:v", f.Codec, "-pix_fmt", "yuv420p", "-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact", "-flags:a", "+bitexact")
+	args = append(args, "-c:v", f.Codec, "-pix_fmt", "yuv420p", "-map_metadata", "-1", "-fflags", "+bitexact",
+		"-flags:v", "+bitexact", "-flags:a", "+bitexact")
 	if f.Width%2+f.Height%2 > 0 { // colours at half the resolution need even sides
 		args = append(args, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2")
 	}

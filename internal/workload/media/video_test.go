@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	}
 	in, err := io.ReadAll(os.Stdin)
 	if err == nil {
-		err = os.WriteFile(os.Args[len(os.Args)-1], fmt.Appendf(nil, "%d %s", len(in), strings.Join(os.Args[1:len(os.Args)-1], " ")), 0o600)
+		err = os.WriteFile(os.Args[len(os.Args)-1],
+			fmt.Appendf(nil, "%d %s", len(in), strings.Join(os.Args[1:len(os.Args)-1], " ")), 0o600)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -45,7 +46,8 @@ func self(t *testing.T, mode string) string {
 	return path
 }
 
-var film = Film{Width: 64, Height: 48, Seconds: 1.5, FPS: 4, Show: MovingShapes, Format: "webm", Codec: "libvpx-vp9", AudioCodec: "libvorbis"}
+var film = Film{Width: 64, Height: 48, Seconds: 1.5, FPS: 4, Show: MovingShapes, Format: "webm", Codec: "libvpx-vp9",
+	AudioCodec: "libvorbis"}
 
 func TestFilmIsHandedToFFmpeg(t *testing.T) {
 	ffmpeg := self(t, "record")
@@ -57,7 +59,8 @@ func TestFilmIsHandedToFFmpeg(t *testing.T) {
 		words   []string
 		without string
 	}{
-		{film, 64 * 48 * 3 * 6, []string{"-s 64x48 -r 4 -i pipe:0", "-c:v libvpx-vp9 -pix_fmt yuv420p", "-f webm"}, "-c:a"},
+		{film, 64 * 48 * 3 * 6, []string{"-s 64x48 -r 4 -i pipe:0", "-c:v libvpx-vp9 -pix_fmt yuv420p", "-f webm"},
+			"-c:a"},
 		{with, 63 * 48 * 3 * 6, []string{"sound.wav -c:a libvorbis", "pad=", "+faststart", "-f mp4"}, "webm"},
 	} {
 		text, err := c.film.Make(context.Background(), ffmpeg, rng(1), rng(2))
@@ -78,7 +81,8 @@ func TestFilmIsHandedToFFmpeg(t *testing.T) {
 
 func TestFailureOfFFmpegIsTold(t *testing.T) {
 	_, err := film.Make(context.Background(), self(t, "fail"), rng(1), rng(2))
-	if err == nil || !strings.Contains(err.Error(), "Unknown encoder 'nothing'") || !strings.Contains(err.Error(), "--video-codec") {
+	if err == nil || !strings.Contains(err.Error(), "Unknown encoder 'nothing'") ||
+		!strings.Contains(err.Error(), "--video-codec") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -43,14 +43,17 @@ func agentSets() []set {
 		{name: "exgentic", repo: "Exgentic/agent-llm-traces", revision: "70036b93a04e61b0ea2706a68b962f4f26774587",
 			split: "train", streamed: true,
 			agents: &agentSet{harnesses: harnesses, models: models, missing: []agentPair{
-				{openAISolo, gpt52}, {smolAgents, claudeOpus}, {smolAgents, gemini3}, {smolAgents, gpt52}, {toolCalling, gpt52},
+				{openAISolo, gpt52}, {smolAgents, claudeOpus}, {smolAgents, gemini3}, {smolAgents, gpt52},
+				{toolCalling, gpt52},
 				{shortlisting, claudeOpus}, {shortlisting, gpt41}, {shortlisting, gpt52},
 			}}},
-		{name: "exgentic_v2", repo: "Exgentic/agent-llm-traces-v2", revision: "4b8ad4ab198438e5a170f9171c19c6a2cf7c1814",
-			split: "train", streamed: true,
+		{name: "exgentic_v2", repo: "Exgentic/agent-llm-traces-v2",
+			revision: "4b8ad4ab198438e5a170f9171c19c6a2cf7c1814",
+			split:    "train", streamed: true,
 			agents: &agentSet{harnesses: harnesses, models: models,
-				benchmarks: []string{"appworld", "browsecompplus", "swebench", "tau2_airline", "tau2_retail", "tau2_telecom"},
-				missing:    []agentPair{{"", gpt41}, {shortlisting, claudeOpus}, {shortlisting, gpt52}},
+				benchmarks: []string{"appworld", "browsecompplus", "swebench", "tau2_airline", "tau2_retail",
+					"tau2_telecom"},
+				missing: []agentPair{{"", gpt41}, {shortlisting, claudeOpus}, {shortlisting, gpt52}},
 			}},
 	}
 }
@@ -119,8 +122,10 @@ func (s *agentSet) exists(harness, model string) error {
 			strings.Join(slices.DeleteFunc(slices.Clone(s.models), func(m string) bool { return lacks("", m) }), ", "))
 	}
 	if harness != "" && lacks(harness, model) {
-		return fmt.Errorf("--dataset-filter: the harness %s has no sessions with %s; it has them with %s", harness, model,
-			strings.Join(slices.DeleteFunc(slices.Clone(s.models), func(m string) bool { return lacks(harness, m) }), ", "))
+		return fmt.Errorf("--dataset-filter: the harness %s has no sessions with %s; it has them with %s", harness,
+			model,
+			strings.Join(slices.DeleteFunc(slices.Clone(s.models), func(m string) bool { return lacks(harness, m) }),
+				", "))
 	}
 	return nil
 }

@@ -23,14 +23,16 @@ import (
 func spanAt(from, to string, more ...string) string {
 	attributes := append([]string{`"gen_ai.usage.input_tokens":12`, `"gen_ai.usage.output_tokens":7`}, more...)
 	if !strings.Contains(strings.Join(more, ","), "input.messages") {
-		attributes = append(attributes, `"gen_ai.input.messages":[{"role":"user","parts":[{"type":"text","content":"hi"}]}]`)
+		attributes = append(attributes,
+			`"gen_ai.input.messages":[{"role":"user","parts":[{"type":"text","content":"hi"}]}]`)
 	}
 	return fmt.Sprintf(`{"type":"llm_call","start_time":"2026-01-01T00:00:%sZ","end_time":"2026-01-01T00:00:%s","status":{"code":1},"attributes":{%s}}`,
 		from, to, strings.Join(attributes, ","))
 }
 
 func sessionRow(harness, id, model string, spans ...string) string {
-	return fmt.Sprintf(`{"harness":%q,"session_id":%q,"models":[%q],"benchmark":"swebench","spans":[%s]}`, harness, id, model, strings.Join(spans, ","))
+	return fmt.Sprintf(`{"harness":%q,"session_id":%q,"models":[%q],"benchmark":"swebench","spans":[%s]}`, harness, id,
+		model, strings.Join(spans, ","))
 }
 
 func loadAgents(t *testing.T, o Options, rows ...string) *Result {
@@ -91,16 +93,19 @@ func sameText(t *testing.T, what, got, want string) {
 // A request waits after the end of the one before as the recorded one did; overlapping ones do not wait.
 func TestSessionsOfAgentsWaitAsRecorded(t *testing.T) {
 	rows := []string{
-		sessionRow("claude_code", "a", "azure/gpt-4.1", spanAt("03", "08"), spanAt("00", "05"), spanAt("09.5", "10", `"gen_ai.request.max_tokens":64`)),
+		sessionRow("claude_code", "a", "azure/gpt-4.1", spanAt("03", "08"), spanAt("00", "05"),
+			spanAt("09.5", "10", `"gen_ai.request.max_tokens":64`)),
 		sessionRow("tool_calling", "b", "Kimi-K2.5", spanAt("30", "31")),
 	}
 	r := loadAgents(t, Options{}, rows...)
 	sameText(t, "waits", played(r.Dataset), "a →7 +0→7 +1500→64; b →7")
-	if !strings.Contains(r.Notes[0], "2 sessions with 4 requests") || !strings.Contains(r.Notes[0], "1 requests began before") {
+	if !strings.Contains(r.Notes[0], "2 sessions with 4 requests") ||
+		!strings.Contains(r.Notes[0], "1 requests began before") {
 		t.Errorf("note %q", r.Notes[0])
 	}
 	c := &r.Dataset.Conversations[0]
-	if r.Dataset.Mode(c) != dataset.MessageArrayWithResponses || len(c.Headers) != 1 || c.Headers[0] != (dataset.Header{Name: "x-dynamo-session-id", Value: "a"}) {
+	if r.Dataset.Mode(c) != dataset.MessageArrayWithResponses || len(c.Headers) != 1 ||
+		c.Headers[0] != (dataset.Header{Name: "x-dynamo-session-id", Value: "a"}) {
 		t.Errorf("%s, %v", r.Dataset.Mode(c), c.Headers)
 	}
 	r = loadAgents(t, Options{Scheduled: true}, rows...)
@@ -125,14 +130,16 @@ func TestSpansThatAreNoRequests(t *testing.T) {
 	r := loadAgents(t, Options{}, sessionRow("claude_code", "a", "gpt-4.1",
 		strings.Replace(good, `"type":"llm_call"`, `"type":"tool_call"`, 1),
 		strings.Replace(good, `"type":"llm_call",`, ``, 1),
-		strings.Replace(strings.Replace(good, `"type":"llm_call",`, ``, 1), `"attributes":{`, `"attributes":{"gen_ai.operation.name":"chat",`, 1),
+		strings.Replace(strings.Replace(good, `"type":"llm_call",`, ``, 1), `"attributes":{`,
+			`"attributes":{"gen_ai.operation.name":"chat",`, 1),
 		strings.Replace(good, `"code":1`, `"code":2`, 1),
 		strings.Replace(good, `input_tokens":12`, `input_tokens":0`, 1),
 		strings.Replace(good, `output_tokens":7`, `output_tokens":-1`, 1),
 	), sessionRow("claude_code", "b", "gpt-4.1", strings.Replace(good, `"code":1`, `"code":2`, 1)))
 	sameText(t, "kept", played(r.Dataset), "a →7")
 	sameText(t, "note", r.Notes[0][strings.Index(r.Notes[0], "left out"):],
-		"left out: 2 spans that are no calls of a model, 2 that failed, 2 without tokens, 1 sessions without requests; 0 requests began before the answer to the one before")
+		"left out: 2 spans that are no calls of a model, 2 that failed, 2 without tokens, 1 sessions without "+
+			"requests; 0 requests began before the answer to the one before")
 }
 
 func TestMessagesOfSpans(t *testing.T) {
@@ -142,7 +149,8 @@ func TestMessagesOfSpans(t *testing.T) {
 		{"role":"assistant","parts":[{"type":"thinking","thinking":"h"},{"type":"thinking","content":"m"},{"type":"tool_call","id":"1","name":"ls","arguments":{"z":1,"a":[2]}},{"type":"tool_call","id":"2","name":"cat","arguments":"{}"}]},
 		{"role":"user","parts":[{"type":"text","content":"wait"},{"type":"tool_call_response","id":"1","result":"x y"},{"type":"tool_call_response","id":"2","result":{"b":1,"a":2}},{"type":"text","content":"go"}]}]`
 	want := []string{
-		`{"role":"system","content":"rules"}`, `{"role":"system","content":"be brief"}`, `{"role":"user","content":"a<b"}`,
+		`{"role":"system","content":"rules"}`, `{"role":"system","content":"be brief"}`,
+		`{"role":"user","content":"a<b"}`,
 		`{"role":"assistant","content":"","reasoning_content":"hm","tool_calls":[{"id":"1","type":"function","function":{"name":"ls","arguments":"{\"z\":1,\"a\":[2]}"}},{"id":"2","type":"function","function":{"name":"cat","arguments":"{}"}}]}`,
 		`{"role":"user","content":"wait"}`, `{"role":"tool","tool_call_id":"1","content":"x y"}`,
 		`{"role":"tool","tool_call_id":"2","content":"{\"b\":1,\"a\":2}"}`, `{"role":"user","content":"go"}`,
@@ -159,7 +167,8 @@ func TestMessagesOfSpans(t *testing.T) {
 		"a text":       {system, `"gen_ai.input.messages":` + string(asText)},
 		"plain system": {`"gen_ai.system_instructions":"rules"`, messages},
 	} {
-		r := loadAgents(t, Options{}, sessionRow("claude_code", "a", "gpt-4.1", spanAt("00", "01", append(attributes, more...)...)))
+		r := loadAgents(t, Options{}, sessionRow("claude_code", "a", "gpt-4.1",
+			spanAt("00", "01", append(attributes, more...)...)))
 		turn := r.Dataset.Conversations[0].Turns[0]
 		got := make([]string, len(turn.RawMessages))
 		for i, m := range turn.RawMessages {
@@ -176,7 +185,8 @@ func TestMessagesOfSpans(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		sameText(t, "tools", fmt.Sprintf("%s", turn.RawTools), `[{"type":"function","function":{"name":"ls","description":"list","parameters":{"type":"object"}}}]`)
+		sameText(t, "tools", fmt.Sprintf("%s", turn.RawTools),
+			`[{"type":"function","function":{"name":"ls","description":"list","parameters":{"type":"object"}}}]`)
 		sameText(t, "extra", fmt.Sprintf("%s", turn.Extra), `[{temperature 0.7} {stop ["END"]}]`)
 	}
 }
@@ -224,10 +234,12 @@ func TestSpansInParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := loadAgents(t, Options{Path: structures, Filters: []recipe.Filter{{Column: "Source_Model", Value: "GEMINI-3-pro-preview"}}})
+	r := loadAgents(t, Options{Path: structures,
+		Filters: []recipe.Filter{{Column: "Source_Model", Value: "GEMINI-3-pro-preview"}}})
 	sameText(t, "structures", played(r.Dataset), "a →9 +1000→6")
 	sameText(t, "extra", fmt.Sprintf("%s", r.Dataset.Conversations[0].Turns[0].Extra), "[{temperature 0.5}]")
-	if err := parquet.WriteFile(texts, []textRow{{"tool_calling", "a", []string{"m"}, "[" + spanAt("00", "01") + "]"}}); err != nil {
+	if err := parquet.WriteFile(texts,
+		[]textRow{{"tool_calling", "a", []string{"m"}, "[" + spanAt("00", "01") + "]"}}); err != nil {
 		t.Fatal(err)
 	}
 	sameText(t, "texts", played(loadAgents(t, Options{Path: texts}).Dataset), "a →7")
@@ -261,34 +273,43 @@ func TestFiltersOfAgentsThatNoSessionHas(t *testing.T) {
 	for _, c := range []struct{ name, filters, want string }{
 		{"exgentic", "benchmark=swebench", `there is no filter "benchmark"; there are harness, source_model`},
 		{"exgentic", "problem=x", `there is no filter "problem"`},
-		{"exgentic", "harness=x", "there are claude_code, openai_solo, smolagents_code, tool_calling, tool_calling_with_shortlisting"},
-		{"exgentic", "source_model=gpt-4", "there are DeepSeek-V3.2, Kimi-K2.5, claude-opus-4-5, gemini-3-pro-preview, gpt-4.1, gpt-5.2-2025-12-11"},
-		{"exgentic", "harness=openai_solo source_model=gpt-5.2-2025-12-11", "the harness openai_solo has no sessions with gpt-5.2-2025-12-11"},
-		{"exgentic", "harness=smolagents_code source_model=claude-opus-4-5", "it has them with DeepSeek-V3.2, Kimi-K2.5, gpt-4.1"},
+		{"exgentic", "harness=x", "there are claude_code, openai_solo, smolagents_code, tool_calling, " +
+			"tool_calling_with_shortlisting"},
+		{"exgentic", "source_model=gpt-4",
+			"there are DeepSeek-V3.2, Kimi-K2.5, claude-opus-4-5, gemini-3-pro-preview, gpt-4.1, gpt-5.2-2025-12-11"},
+		{"exgentic", "harness=openai_solo source_model=gpt-5.2-2025-12-11",
+			"the harness openai_solo has no sessions with gpt-5.2-2025-12-11"},
+		{"exgentic", "harness=smolagents_code source_model=claude-opus-4-5",
+			"it has them with DeepSeek-V3.2, Kimi-K2.5, gpt-4.1"},
 		{"exgentic", "harness=tool_calling_with_shortlisting source_model=azure/gpt-4.1", "has no sessions"},
 		{"exgentic", "harness=claude_code harness=tool_calling", "is given twice"},
 		{"exgentic_v2", "source_model=gpt-4.1", "no harness of the data set has sessions with it"},
 		{"exgentic_v2", "harness=claude_code source_model=gpt-4.1", "no harness"},
 		{"exgentic_v2", "harness=tool_calling_with_shortlisting source_model=gpt-5.2-2025-12-11", "has no sessions"},
-		{"exgentic_v2", "benchmark=tau2", "there are appworld, browsecompplus, swebench, tau2_airline, tau2_retail, tau2_telecom"},
+		{"exgentic_v2", "benchmark=tau2",
+			"there are appworld, browsecompplus, swebench, tau2_airline, tau2_retail, tau2_telecom"},
 	} {
 		o := Options{Name: c.name}
 		for f := range strings.FieldsSeq(c.filters) {
 			column, value, _ := strings.Cut(f, "=")
 			o.Filters = append(o.Filters, recipe.Filter{Column: column, Value: value})
 		}
-		if _, err := tryAgents(t, o, sessionRow("claude_code", "a", "m", spanAt("00", "01"))); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := tryAgents(t, o, sessionRow("claude_code", "a", "m", spanAt("00", "01"))); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.name, c.filters, err, c.want)
 		}
 	}
 	o := Options{Name: "exgentic", Limit: -1}
-	if _, err := tryAgents(t, o); err == nil || !strings.Contains(err.Error(), "--num-conversations, --num-dataset-entries or --request-count") {
+	if _, err := tryAgents(t, o); err == nil ||
+		!strings.Contains(err.Error(), "--num-conversations, --num-dataset-entries or --request-count") {
 		t.Errorf("no limit: %v", err)
 	}
-	if _, err := load(t, Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "b"}}}); err == nil || !strings.Contains(err.Error(), "--dataset-filter has no meaning for sharegpt") {
+	if _, err := load(t, Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "b"}}}); err == nil ||
+		!strings.Contains(err.Error(), "--dataset-filter has no meaning for sharegpt") {
 		t.Errorf("sharegpt: %v", err)
 	}
-	if _, err := load(t, Options{Name: "aimo", Scheduled: true}); err == nil || !strings.Contains(err.Error(), "rows have no times") {
+	if _, err := load(t, Options{Name: "aimo", Scheduled: true}); err == nil ||
+		!strings.Contains(err.Error(), "rows have no times") {
 		t.Errorf("schedule: %v", err)
 	}
 }
@@ -296,19 +317,27 @@ func TestFiltersOfAgentsThatNoSessionHas(t *testing.T) {
 func TestFaultsOfSessions(t *testing.T) {
 	good := sessionRow("claude_code", "a", "m", spanAt("00", "01"))
 	for _, c := range []struct{ row, want string }{
-		{strings.Replace(good, `output_tokens":7`, `output_tokens":7.5`, 1), `row 1: session "a", span 0: gen_ai.usage.output_tokens: want a whole number, got 7.5`},
-		{strings.Replace(good, `"gen_ai.usage.input_tokens":12,`, ``, 1), `span 0: gen_ai.usage.input_tokens: want a whole number`},
+		{strings.Replace(good, `output_tokens":7`, `output_tokens":7.5`, 1),
+			`row 1: session "a", span 0: gen_ai.usage.output_tokens: want a whole number, got 7.5`},
+		{strings.Replace(good, `"gen_ai.usage.input_tokens":12,`, ``, 1),
+			`span 0: gen_ai.usage.input_tokens: want a whole number`},
 		{strings.Replace(good, `00:00:00Z`, `00:00:09Z`, 1), `lies before "start_time"`},
 		{strings.Replace(good, `2026-01-01T00:00:00Z`, `today`, 1), `"start_time": want a time`},
-		{sessionRow("claude_code", "a", "m", spanAt("00", "01"), spanAt("00", "01", `"gen_ai.request.max_tokens":0`)), `span 1: gen_ai.request.max_tokens: want a whole number above 0, got 0`},
-		{sessionRow("claude_code", "a", "m", spanAt("00", "01", `"gen_ai.input.messages":[{"role":"user","parts":[{"type":"image"}]}]`)), `message 0: part 0 has the unknown type "image"`},
-		{sessionRow("claude_code", "a", "m", spanAt("00", "01", `"gen_ai.input.messages":[{"parts":[]}]`)), `message 0: the role is missing`},
-		{sessionRow("claude_code", "a", "m", spanAt("00", "01", `"gen_ai.request.stop_sequences":[1]`)), `stop_sequences: want a list of texts`},
+		{sessionRow("claude_code", "a", "m", spanAt("00", "01"), spanAt("00", "01", `"gen_ai.request.max_tokens":0`)),
+			`span 1: gen_ai.request.max_tokens: want a whole number above 0, got 0`},
+		{sessionRow("claude_code", "a", "m",
+			spanAt("00", "01", `"gen_ai.input.messages":[{"role":"user","parts":[{"type":"image"}]}]`)),
+			`message 0: part 0 has the unknown type "image"`},
+		{sessionRow("claude_code", "a", "m", spanAt("00", "01", `"gen_ai.input.messages":[{"parts":[]}]`)),
+			`message 0: the role is missing`},
+		{sessionRow("claude_code", "a", "m", spanAt("00", "01", `"gen_ai.request.stop_sequences":[1]`)),
+			`stop_sequences: want a list of texts`},
 		{good + "\n" + good, `row 2: the session "a" stands in an earlier row already`},
 		{strings.Replace(good, `"session_id":"a"`, `"session_id":null`, 1), `the column "session_id" is empty`},
 		{strings.Replace(good, `"models":["m"]`, `"models":[""]`, 1), `"models" holds something else than names`},
 		{strings.Replace(good, `"harness":`, `"x":`, 1), `there is no column "harness"`},
-		{strings.Replace(good, `llm_call`, `other`, 1), `1 have no successful call of a model; the rows are of claude_code with m`},
+		{strings.Replace(good, `llm_call`, `other`, 1),
+			`1 have no successful call of a model; the rows are of claude_code with m`},
 	} {
 		if _, err := tryAgents(t, Options{}, c.row); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
@@ -337,7 +366,9 @@ func TestSessionsAreFetchedAsFarAsNeeded(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	client := &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: http.DefaultClient}
-	r, err := Load(context.Background(), Options{Name: "exgentic", Hub: client, CacheDir: t.TempDir(), Limit: 1, Filters: []recipe.Filter{{Column: "harness", Value: "tool_calling"}}})
+	r, err := Load(context.Background(),
+		Options{Name: "exgentic", Hub: client, CacheDir: t.TempDir(), Limit: 1,
+			Filters: []recipe.Filter{{Column: "harness", Value: "tool_calling"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -263,7 +263,8 @@ func (m recordedMessage) asSent() (made []chatMessage, err error) {
 			}
 			pending.Reasoning = &thought
 		case "tool_call":
-			pending.Calls = append(pending.Calls, toolCall{p.ID, "function", calledByName{p.Name, textOr(p.Arguments, "{}")}})
+			pending.Calls = append(pending.Calls,
+				toolCall{p.ID, "function", calledByName{p.Name, textOr(p.Arguments, "{}")}})
 		case "tool_call_response":
 			flush()
 			made = append(made, chatMessage{Role: "tool", CallID: &p.ID, Content: textOr(p.Result, "null")})

@@ -151,7 +151,8 @@ func (s *set) local(place string) ([]string, error) {
 func (s *set) choose(names []string) ([]string, error) {
 	var tables []string
 	for _, name := range names {
-		if rows.Kind(name) != "" && !slices.Contains([]string{"dataset_infos.json", "dataset_info.json", "config.json"}, path.Base(name)) {
+		if rows.Kind(name) != "" && !slices.Contains([]string{"dataset_infos.json", "dataset_info.json", "config.json"},
+			path.Base(name)) {
 			tables = append(tables, name)
 		}
 	}
@@ -191,7 +192,8 @@ func (s *set) part() string {
 
 // words are the parts of a path between other characters than letters and digits.
 func words(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // split is the common name of a split.
@@ -212,7 +214,8 @@ func saysSplit(name string) bool {
 func hasSubset(name, subset string) bool {
 	parts := strings.Split(name, "/")
 	base := parts[len(parts)-1]
-	return slices.Contains(parts[:len(parts)-1], subset) || strings.HasPrefix(base, subset+".") || strings.HasPrefix(base, subset+"-") ||
+	return slices.Contains(parts[:len(parts)-1], subset) || strings.HasPrefix(base, subset+".") ||
+		strings.HasPrefix(base, subset+"-") ||
 		strings.HasPrefix(base, subset+"_")
 }
 
@@ -244,7 +247,8 @@ func (o *Options) within(ctx context.Context, download func(context.Context) err
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout,
-			fmt.Errorf("the download took longer than %s; AIPERF_DATASET_PUBLIC_DATASET_TIMEOUT sets the limit, and the next run goes on where this one ended", o.Timeout))
+			fmt.Errorf("the download took longer than %s; AIPERF_DATASET_PUBLIC_DATASET_TIMEOUT sets the limit, and "+
+				"the next run goes on where this one ended", o.Timeout))
 		defer cancel()
 	}
 	err := download(ctx)
@@ -277,8 +281,8 @@ func (o *Options) download(ctx context.Context, s set) (*files, error) {
 	return nil, firstErr
 }
 
-// fetch brings the files of a split. Those of a streamed data set come one after the other: one alone often holds far more
-// rows than a run asks for.
+// fetch brings the files of a split. Those of a streamed data set come one after the other: one alone often holds far
+// more rows than a run asks for.
 func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) (*files, error) {
 	listing, err := o.Hub.List(ctx, repo)
 	if err != nil {
@@ -326,7 +330,8 @@ func (o *Options) unreachable(s set, cause error) error {
 	source, files, looked := s.url, s.file, filepath.Join(o.CacheDir, s.file)
 	if s.repo != "" {
 		source, files = o.Hub.Page(s.repository()), "the files of the "+s.part()
-		looked = filepath.Join(o.CacheDir, s.name+".parquet") + " (or .arrow, .jsonl, .json, .csv, or a folder " + s.name + ")"
+		looked = filepath.Join(o.CacheDir, s.name+".parquet") + " (or .arrow, .jsonl, .json, .csv, or a folder " +
+			s.name + ")"
 		if o.Hub.Dir != "" {
 			looked += " and in " + filepath.Join(o.Hub.Dir, s.repository().Folder())
 		}
@@ -334,7 +339,8 @@ func (o *Options) unreachable(s set, cause error) error {
 	return fmt.Errorf("--public-dataset %s is not on this machine and cannot be fetched: %w\n"+
 		"Its source is %s; a copy was looked for at %s.\n"+
 		"Fetch %s on a machine that reaches the source, and give the file or folder with --dataset-path, or put it there "+
-		"(AIPERF_DATASET_PUBLIC_CACHE_DIR, HF_HOME and HF_HUB_CACHE name the places), or turn the rows into single_turn lines for --input-file",
+		"(AIPERF_DATASET_PUBLIC_CACHE_DIR, HF_HOME and HF_HUB_CACHE name the places), or turn the rows into "+
+		"single_turn lines for --input-file",
 		s.name, cause, source, looked, files)
 }
 
@@ -352,7 +358,10 @@ func (o *Options) convertWeka(ctx context.Context, s set, files []string) (strin
 	defer out.Close()
 	lines := json.NewEncoder(out)
 	for _, file := range files {
-		err := rows.Each(ctx, file, func(_ int, row rows.Row) error { return lines.Encode(present(map[string]any(row))) })
+		err := rows.Each(ctx, file, func(_ int,
+			row rows.Row) error {
+			return lines.Encode(present(map[string]any(row)))
+		})
 		if err != nil {
 			return "", err
 		}

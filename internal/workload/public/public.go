@@ -111,7 +111,8 @@ func (o *Options) choose() (set, error) {
 		return s, fmt.Errorf("--public-dataset %s needs --hf-weka-dataset OWNER/NAME", s.name)
 	}
 	if s.name == shareGPT && o.Count == nil {
-		return s, fmt.Errorf("--public-dataset %s chooses rows by their number of tokens, and this endpoint type uses no tokenizer", s.name)
+		return s, fmt.Errorf("--public-dataset %s chooses rows by their number of tokens, and this endpoint type "+
+			"uses no tokenizer", s.name)
 	}
 	return s, nil
 }
@@ -201,7 +202,8 @@ func (r *reading) row(number int, row rows.Row) error {
 	for _, f := range r.options.Filters {
 		value, ok := row[f.Column]
 		if !ok {
-			return fmt.Errorf("%s: --dataset-filter names the column %q, and there are %s", r.file, f.Column, columns(row))
+			return fmt.Errorf("%s: --dataset-filter names the column %q, and there are %s", r.file, f.Column,
+				columns(row))
 		}
 		if fmt.Sprint(value) != f.Value {
 			r.filtered++
@@ -228,17 +230,20 @@ func (r *reading) result(files []string) (*Result, error) {
 		return r.agentResult(files)
 	}
 	if len(r.made) == 0 {
-		return nil, fmt.Errorf("--public-dataset %s: no request can be made of %s: %d rows are empty, %d are left out by filters, %d do not fit",
+		return nil, fmt.Errorf("--public-dataset %s: no request can be made of %s: %d rows are empty, %d are left "+
+			"out by filters, %d do not fit",
 			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.unfit)
 	}
 	out := &Result{Dataset: &dataset.Dataset{
 		Conversations: r.made, Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses,
 	}}
-	out.Notes = append(out.Notes, fmt.Sprintf("%s: %d conversations from %s", s.name, len(r.made), strings.Join(files, ", ")))
+	out.Notes = append(out.Notes, fmt.Sprintf("%s: %d conversations from %s", s.name, len(r.made),
+		strings.Join(files, ", ")))
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{r.empty, "are empty"}, {r.filtered, "are left out by filters"}, {r.unfit, "have lengths outside of the data set's limits"}} {
+	}{{r.empty, "are empty"}, {r.filtered, "are left out by filters"},
+		{r.unfit, "have lengths outside of the data set's limits"}} {
 		if x.n > 0 {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %d rows %s", s.name, x.n, x.what))
 		}

@@ -31,7 +31,8 @@ import (
 func countWords(text string) int { return len(strings.Fields(text)) }
 
 func offline(t *testing.T) *hub.Client {
-	return &hub.Client{Endpoint: "http://hub.invalid", Dir: t.TempDir(), Offline: "HF_HUB_OFFLINE", HTTP: http.DefaultClient}
+	return &hub.Client{Endpoint: "http://hub.invalid", Dir: t.TempDir(), Offline: "HF_HUB_OFFLINE",
+		HTTP: http.DefaultClient}
 }
 
 // load reads a data set from rows that are written as JSON Lines.
@@ -86,7 +87,8 @@ func said(d *dataset.Dataset) []string {
 }
 
 func TestRowsOfEachDataSetOfTexts(t *testing.T) {
-	edit := "Make the change that is described below the following file.\n\n```python\nx = 1\n```\n\nThe change: rename x\n\nAnswer with the whole new file.;"
+	edit := "Make the change that is described below the following file.\n\n```python\nx = 1\n```\n\nThe change: " +
+		"rename x\n\nAnswer with the whole new file.;"
 	for _, test := range []struct {
 		name string
 		rows []string
@@ -98,7 +100,8 @@ func TestRowsOfEachDataSetOfTexts(t *testing.T) {
 			`{"id":"c","conversations":[{"from":"human","value":"one two three four"},{"from":"gpt","value":"a b c"}]}`,
 			`{"id":"d","conversations":[{"from":"human","value":"alone"}]}`,
 		}, []string{"one two three four;5"}},
-		{"aimo", []string{`{"problem":"1+1?","solution":"2"}`, `{"problem":" ","solution":"2"}`, `{"problem":null}`}, []string{"1+1?;"}},
+		{"aimo", []string{`{"problem":"1+1?","solution":"2"}`, `{"problem":" ","solution":"2"}`, `{"problem":null}`},
+			[]string{"1+1?;"}},
 		{"aimo_aime", []string{`{"id":0,"problem":"p"}`}, []string{"p;"}},
 		{"aimo_numina_cot", []string{`{"problem":"p"}`}, []string{"p;"}},
 		{"aimo_numina_1_5", []string{`{"problem":"p"}`}, []string{"p;"}},
@@ -111,18 +114,24 @@ func TestRowsOfEachDataSetOfTexts(t *testing.T) {
 		{"vision_arena", []string{`{"conversation":[[{"role":"user","content":"Look"}],[{"role":"assistant","content":"Yes"}]],"images":["http://h/1","http://h/2"]}`},
 			[]string{"Look;http://h/1;"}},
 		{"llava_onevision", []string{`{"conversations":[{"from":"human","value":"<image>\nDescribe it."},{"from":"gpt","value":"…"}],"image":null}`}, []string{"Describe it.;"}},
-		{"spec_bench", []string{`{"question_id":81,"category":"writing","turns":["first","second"]}`}, []string{"first;"}},
-		{"speed_bench_qualitative", []string{`{"category":"math","turns":[" a "]}`, `{"category":"qa","turns":["b"]}`}, []string{"a;", "b;"}},
-		{"speed_bench_math", []string{`{"category":"math","turns":["a"]}`, `{"category":"qa","turns":["b"]}`}, []string{"a;"}},
-		{"speed_bench_throughput_1k_low_entropy", []string{`{"category":"low_entropy","turns":["a"]}`, `{"category":"mixed","turns":["b"]}`}, []string{"a;"}},
+		{"spec_bench", []string{`{"question_id":81,"category":"writing","turns":["first","second"]}`},
+			[]string{"first;"}},
+		{"speed_bench_qualitative", []string{`{"category":"math","turns":[" a "]}`, `{"category":"qa","turns":["b"]}`},
+			[]string{"a;", "b;"}},
+		{"speed_bench_math", []string{`{"category":"math","turns":["a"]}`, `{"category":"qa","turns":["b"]}`},
+			[]string{"a;"}},
+		{"speed_bench_throughput_1k_low_entropy",
+			[]string{`{"category":"low_entropy","turns":["a"]}`, `{"category":"mixed","turns":["b"]}`}, []string{"a;"}},
 		{"instruct_coder", []string{`{"instruction":"do","input":"x","output":"y"}`}, []string{"do;"}},
-		{"blazedit_5k", []string{`{"code":"x = 1","change_request":"rename x"}`, `{"code":"","change_request":"c"}`}, []string{edit}},
+		{"blazedit_5k", []string{`{"code":"x = 1","change_request":"rename x"}`, `{"code":"","change_request":"c"}`},
+			[]string{edit}},
 		{"blazedit_10k", []string{`{"code":"x = 1","change_request":"rename x"}`}, []string{edit}},
 		{"spec_al_gsm8k", []string{`{"question":"q","answer":"a"}`}, []string{"q;"}},
 		{"spec_al_math500", []string{`{"problem":"q"}`}, []string{"q;"}},
 		{"spec_al_humaneval", []string{`{"task_id":"HumanEval/0","prompt":"def f():"}`}, []string{"def f():;"}},
 		{"spec_al_mbpp", []string{`{"task_id":1,"text":"Write"}`}, []string{"Write;"}},
-		{"spec_al_mtbench", []string{`{"prompt":["first","second"],"category":"writing"}`}, []string{"first;", "+second;"}},
+		{"spec_al_mtbench", []string{`{"prompt":["first","second"],"category":"writing"}`},
+			[]string{"first;", "+second;"}},
 	} {
 		d, err := load(t, Options{Name: test.name}, test.rows...)
 		if err != nil {
@@ -185,15 +194,20 @@ func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 		row  string
 		want []string
 	}{
-		{Options{Name: "aimo"}, `{"question":"q","answer":"a"}`, []string{"rows.jsonl: row 1", `no column "problem"`, "answer, question"}},
+		{Options{Name: "aimo"}, `{"question":"q","answer":"a"}`,
+			[]string{"rows.jsonl: row 1", `no column "problem"`, "answer, question"}},
 		{Options{Name: "aimo"}, `{"problem":5}`, []string{"row 1", "holds no text"}},
 		{Options{Name: "aimo"}, `{"problem":""}`, []string{"no request can be made", "1 rows are empty"}},
-		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p"}`, []string{"--dataset-filter", "kind", "problem"}},
-		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p","kind":"y"}`, []string{"1 are left out by filters"}},
+		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p"}`,
+			[]string{"--dataset-filter", "kind", "problem"}},
+		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p","kind":"y"}`,
+			[]string{"1 are left out by filters"}},
 		{Options{Name: "nothing"}, `{}`, []string{"no public data set", "sharegpt"}},
 		{Options{Name: "weka_hf"}, `{}`, []string{"--hf-weka-dataset"}},
-		{Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{"id":"x"}`, []string{"--dataset-filter has no meaning for sharegpt"}},
-		{Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{}`, []string{"--dataset-filter has no meaning for weka_hf"}},
+		{Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{"id":"x"}`,
+			[]string{"--dataset-filter has no meaning for sharegpt"}},
+		{Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{}`,
+			[]string{"--dataset-filter has no meaning for weka_hf"}},
 		{Options{Name: "spec_bench", Subset: "x"}, `{}`, []string{"--hf-subset"}},
 	} {
 		_, err := load(t, test.o, test.row)
@@ -252,7 +266,8 @@ func recording(t *testing.T) ([]byte, []int32) {
 		samples[i] = int32(i%200 - 100)
 	}
 	var out bytes.Buffer
-	info := &meta.StreamInfo{BlockSizeMin: 4000, BlockSizeMax: 4000, SampleRate: 16000, NChannels: 1, BitsPerSample: 16, NSamples: 8000}
+	info := &meta.StreamInfo{BlockSizeMin: 4000, BlockSizeMax: 4000, SampleRate: 16000, NChannels: 1, BitsPerSample: 16,
+		NSamples: 8000}
 	e, err := flac.NewEncoder(&out, info)
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +275,10 @@ func recording(t *testing.T) ([]byte, []int32) {
 	for i := range 2 {
 		part := samples[i*4000 : (i+1)*4000]
 		f := &frame.Frame{
-			Header:    frame.Header{HasFixedBlockSize: true, BlockSize: 4000, SampleRate: 16000, Channels: frame.ChannelsMono, BitsPerSample: 16, Num: uint64(i)},
-			Subframes: []*frame.Subframe{{SubHeader: frame.SubHeader{Pred: frame.PredVerbatim}, Samples: part, NSamples: 4000}},
+			Header: frame.Header{HasFixedBlockSize: true, BlockSize: 4000, SampleRate: 16000,
+				Channels: frame.ChannelsMono, BitsPerSample: 16, Num: uint64(i)},
+			Subframes: []*frame.Subframe{{SubHeader: frame.SubHeader{Pred: frame.PredVerbatim}, Samples: part,
+				NSamples: 4000}},
 		}
 		if err := e.WriteFrame(f); err != nil {
 			t.Fatal(err)
@@ -302,7 +319,8 @@ func TestSpeechBecomesWAVWithItsSeconds(t *testing.T) {
 		}
 		for i, c := range d.Conversations {
 			turn := c.Turns[0]
-			if want := "wav," + base64.StdEncoding.EncodeToString(wav); turn.Audios[0].Contents[0] != want || turn.AudioSeconds != 0.5 {
+			if want := "wav," + base64.StdEncoding.EncodeToString(wav); turn.Audios[0].Contents[0] != want ||
+				turn.AudioSeconds != 0.5 {
 				t.Errorf("%s row %d: %.20s, %v s", name, i, turn.Audios[0].Contents[0], turn.AudioSeconds)
 			}
 		}
@@ -315,11 +333,14 @@ func TestFilesOfASubsetAndASplit(t *testing.T) {
 		names         string
 		want          string
 	}{
-		{"", "train", "README.md data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet data/test-00000-of-00001.parquet", "data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet"},
+		{"", "train", "README.md data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet " +
+			"data/test-00000-of-00001.parquet", "data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet"},
 		{"", "val", "mmstar/validation-0.parquet", "mmstar/validation-0.parquet"},
 		{"clean", "test", "all/test/0.parquet clean/test/0.parquet clean/train/0.parquet", "clean/test/0.parquet"},
-		{"main", "test", "default/test/0000.parquet main/test/0000.parquet main/partial-train/0000.parquet", "main/test/0000.parquet"},
-		{"qualitative", "test", "qualitative/test-0.parquet throughput_1k/test-0.parquet", "qualitative/test-0.parquet"},
+		{"main", "test", "default/test/0000.parquet main/test/0000.parquet main/partial-train/0000.parquet",
+			"main/test/0000.parquet"},
+		{"qualitative", "test", "qualitative/test-0.parquet throughput_1k/test-0.parquet",
+			"qualitative/test-0.parquet"},
 		{"", "test", "test.jsonl", "test.jsonl"},
 		{"", "train", "dataset_infos.json rows.csv", "rows.csv"},
 		{"full", "test", "data/test-0.parquet data/train-0.parquet", "data/test-0.parquet"},
@@ -361,7 +382,11 @@ func TestPlacesOfCopies(t *testing.T) {
 		},
 		"own folder":     func(o *Options) { o.Path = t.TempDir(); put(o.Path, "snapshots", commit, "train.jsonl") },
 		"download cache": func(o *Options) { o.CacheDir = t.TempDir(); put(o.CacheDir, "aimo.jsonl") },
-		"cache folder":   func(o *Options) { o.CacheDir = t.TempDir(); put(o.CacheDir, "NuminaMath-TIR", "train.jsonl") },
+		"cache folder": func(o *Options) {
+			o.CacheDir = t.TempDir()
+			put(o.CacheDir, "NuminaMath-TIR",
+				"train.jsonl")
+		},
 		"system cache": func(o *Options) {
 			put(o.Hub.Dir, "datasets--AI-MO--NuminaMath-TIR", "snapshots", commit, "data", "train.jsonl")
 		},
@@ -375,14 +400,16 @@ func TestPlacesOfCopies(t *testing.T) {
 }
 
 func TestTrapOfflineSaysWhatToFetchAndWhereToPutIt(t *testing.T) {
-	for name, source := range map[string]string{"sharegpt": "ShareGPT_V3_unfiltered_cleaned_split.json", "mmstar": "http://hub.invalid/datasets/Lin-Chen/MMStar"} {
+	for name, source := range map[string]string{"sharegpt": "ShareGPT_V3_unfiltered_cleaned_split.json",
+		"mmstar": "http://hub.invalid/datasets/Lin-Chen/MMStar"} {
 		cache := t.TempDir()
 		_, err := loadFrom(t, Options{Name: name, CacheDir: cache})
 		if !errors.Is(err, hub.ErrOffline) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for _, want := range []string{name, source, cache, "HF_HUB_OFFLINE", "--dataset-path", "HF_HOME", "single_turn", "--input-file"} {
+		for _, want := range []string{name, source, cache, "HF_HUB_OFFLINE", "--dataset-path", "HF_HOME", "single_turn",
+			"--input-file"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %q lacks %q", name, err, want)
 			}
@@ -439,10 +466,12 @@ func TestWekaRowsOfParquetBecomeLines(t *testing.T) {
 		Requests []request `parquet:"requests,list"`
 	}
 	dir := t.TempDir()
-	if err := parquet.WriteFile(filepath.Join(dir, "train.parquet"), []trace{{"x", []request{{T: 1, In: 2}}}}); err != nil {
+	if err := parquet.WriteFile(filepath.Join(dir, "train.parquet"),
+		[]trace{{"x", []request{{T: 1, In: 2}}}}); err != nil {
 		t.Fatal(err)
 	}
-	path, err := WekaPath(context.Background(), Options{Name: "weka_hf", WekaRepo: "o/n", Path: dir, CacheDir: t.TempDir(), Hub: offline(t)})
+	path, err := WekaPath(context.Background(),
+		Options{Name: "weka_hf", WekaRepo: "o/n", Path: dir, CacheDir: t.TempDir(), Hub: offline(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,22 +37,29 @@ func sets() []set {
 		{name: "aimo_numina_1_5", repo: "AI-MO/NuminaMath-1.5", split: "train", ask: column("problem")},
 		{name: "mmstar", repo: "Lin-Chen/MMStar", split: "val", ask: (*ask).mmStar},
 		{name: "mmvu", repo: "yale-nlp/MMVU", split: "validation", ask: (*ask).mmvu},
-		{name: "vision_arena", repo: "lmarena-ai/VisionArena-Chat", split: "train", streamed: true, ask: (*ask).visionArena},
-		{name: "llava_onevision", repo: "lmms-lab/LLaVA-OneVision-Data", subset: "sharegpt4o", split: "train", streamed: true, ask: (*ask).llava},
+		{name: "vision_arena", repo: "lmarena-ai/VisionArena-Chat", split: "train", streamed: true,
+			ask: (*ask).visionArena},
+		{name: "llava_onevision", repo: "lmms-lab/LLaVA-OneVision-Data", subset: "sharegpt4o", split: "train",
+			streamed: true, ask: (*ask).llava},
 		{name: "spec_bench", ask: (*ask).firstTurn, file: "spec_bench.jsonl",
 			url: "https://raw.githubusercontent.com/hemingkx/Spec-Bench/main/data/spec_bench/question.jsonl"},
 		{name: "instruct_coder", repo: "likaixin/InstructCoder", split: "train", ask: column("instruction")},
 		{name: "blazedit_5k", repo: "vdaita/edit_5k_char", split: "train", ask: (*ask).edit},
 		{name: "blazedit_10k", repo: "vdaita/edit_10k_char", split: "train", ask: (*ask).edit},
-		{name: "librispeech", repo: "openslr/librispeech_asr", subset: "clean", split: "test", streamed: true, ask: (*ask).speech},
-		{name: "voxpopuli", repo: "facebook/voxpopuli", subset: "en", split: "test", streamed: true, ask: (*ask).speech},
-		{name: "gigaspeech", repo: "speechcolab/gigaspeech", subset: "xs", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "librispeech", repo: "openslr/librispeech_asr", subset: "clean", split: "test", streamed: true,
+			ask: (*ask).speech},
+		{name: "voxpopuli", repo: "facebook/voxpopuli", subset: "en", split: "test", streamed: true,
+			ask: (*ask).speech},
+		{name: "gigaspeech", repo: "speechcolab/gigaspeech", subset: "xs", split: "test", streamed: true,
+			ask: (*ask).speech},
 		{name: "ami", repo: "edinburghcstr/ami", subset: "ihm", split: "test", streamed: true, ask: (*ask).speech},
-		{name: "spgispeech", repo: "kensho/spgispeech", subset: "test", split: "test", streamed: true, ask: (*ask).speech},
+		{name: "spgispeech", repo: "kensho/spgispeech", subset: "test", split: "test", streamed: true,
+			ask: (*ask).speech},
 		{name: "spec_al_gsm8k", repo: "openai/gsm8k", subset: "main", split: "test", ask: column("question")},
 		{name: "spec_al_math500", repo: "HuggingFaceH4/MATH-500", split: "test", ask: column("problem")},
 		{name: "spec_al_humaneval", repo: "openai/openai_humaneval", split: "test", ask: column("prompt")},
-		{name: "spec_al_mbpp", repo: "google-research-datasets/mbpp", subset: "full", split: "test", ask: column("text")},
+		{name: "spec_al_mbpp", repo: "google-research-datasets/mbpp", subset: "full", split: "test",
+			ask: column("text")},
 		{name: "spec_al_mtbench", repo: "HuggingFaceH4/mt_bench_prompts", split: "train", ask: (*ask).allTurns},
 		{name: "weka_hf", split: "train", weka: true},
 	}
@@ -80,10 +87,12 @@ func wekaSets() []set {
 // length, whole or of one kind of text.
 func speedBench() []set {
 	part := func(name, subset, category string) set {
-		return set{name: "speed_bench_" + name, repo: "nvidia/SPEED-Bench", subset: subset, split: "test", ask: speed(category)}
+		return set{name: "speed_bench_" + name, repo: "nvidia/SPEED-Bench", subset: subset, split: "test",
+			ask: speed(category)}
 	}
 	all := []set{part("qualitative", "qualitative", "")}
-	for category := range strings.FieldsSeq("coding humanities math multilingual qa rag reasoning roleplay stem summarization writing") {
+	for category := range strings.FieldsSeq("coding humanities math multilingual qa rag reasoning roleplay stem " +
+		"summarization writing") {
 		all = append(all, part(category, "qualitative", category))
 	}
 	for length := range strings.FieldsSeq("1k 2k 8k 16k 32k") {

@@ -121,7 +121,8 @@ func (s *shape) columns() []Column {
 		plain := child.leaf >= 0
 		if child.list {
 			element := child.children[0]
-			plain = element.leaf >= 0 || len(element.children) == 1 && element.children[0].leaf >= 0 && !element.children[0].repeated
+			plain = element.leaf >= 0 || len(element.children) == 1 && element.children[0].leaf >= 0 &&
+				!element.children[0].repeated
 		}
 		list = append(list, Column{child.name, plain})
 	}

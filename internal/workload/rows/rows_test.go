@@ -27,7 +27,8 @@ func write(t testing.TB, name, text string) string {
 func all(t testing.TB, path string) []Row {
 	t.Helper()
 	var rows []Row
-	if err := Each(context.Background(), path, func(_ int, row Row) error { rows = append(rows, row); return nil }); err != nil {
+	if err := Each(context.Background(), path,
+		func(_ int, row Row) error { rows = append(rows, row); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return rows
@@ -94,7 +95,8 @@ func TestNestedParquetRows(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	rows := []nested{
-		{Name: "a", Score: 1.5, Count: 2, Good: true, Turns: []string{"x", "y"}, Images: []picture{{Bytes: []byte{0xff, 1}}, {Path: "p"}}},
+		{Name: "a", Score: 1.5, Count: 2, Good: true, Turns: []string{"x", "y"},
+			Images: []picture{{Bytes: []byte{0xff, 1}}, {Path: "p"}}},
 		{Turns: nil, Image: &picture{Bytes: []byte{9}, Path: "q"}},
 	}
 	if err := parquet.WriteFile(path, rows); err != nil {
@@ -102,20 +104,24 @@ func TestNestedParquetRows(t *testing.T) {
 	}
 	want := []Row{
 		{"name": "a", "score": 1.5, "count": int64(2), "good": true, "turns": []any{"x", "y"}, "conversation": []any{},
-			"images": []any{map[string]any{"bytes": []byte{0xff, 1}, "path": nil}, map[string]any{"bytes": nil, "path": "p"}}, "image": nil},
-		{"name": nil, "score": 0.0, "count": int64(0), "good": false, "turns": []any{}, "conversation": []any{}, "images": []any{},
-			"image": map[string]any{"bytes": []byte{9}, "path": "q"}},
+			"images": []any{map[string]any{"bytes": []byte{0xff, 1}, "path": nil},
+				map[string]any{"bytes": nil, "path": "p"}}, "image": nil},
+		{"name": nil, "score": 0.0, "count": int64(0), "good": false, "turns": []any{}, "conversation": []any{},
+			"images": []any{},
+			"image":  map[string]any{"bytes": []byte{9}, "path": "q"}},
 	}
 	if diff := cmp.Diff(want, all(t, path)); diff != "" {
 		t.Error(diff)
 	}
 
 	path = filepath.Join(t.TempDir(), "l.parquet")
-	if err := parquet.WriteFile(path, []list{{Messages: []message{{"user", "hi"}, {"assistant", ""}}, Name: "n"}, {Name: "m"}}); err != nil {
+	if err := parquet.WriteFile(path,
+		[]list{{Messages: []message{{"user", "hi"}, {"assistant", ""}}, Name: "n"}, {Name: "m"}}); err != nil {
 		t.Fatal(err)
 	}
 	want = []Row{
-		{"messages": []any{map[string]any{"role": "user", "content": "hi"}, map[string]any{"role": "assistant", "content": nil}}, "name": "n"},
+		{"messages": []any{map[string]any{"role": "user", "content": "hi"},
+			map[string]any{"role": "assistant", "content": nil}}, "name": "n"},
 		{"messages": []any{}, "name": "m"},
 	}
 	if diff := cmp.Diff(want, all(t, path)); diff != "" {
@@ -139,7 +145,8 @@ func TestListsOfLists(t *testing.T) {
 	}
 	null := func(rep, def, column int) parquet.Value { return parquet.ValueOf(nil).Level(rep, def, column) }
 	if _, err := w.WriteRows([]parquet.Row{
-		{value("a", 0, 4, 0), null(2, 3, 0), value("b", 1, 4, 0), value("u", 0, 3, 1), value("v", 2, 3, 1), value("w", 1, 3, 1)},
+		{value("a", 0, 4, 0), null(2, 3, 0), value("b", 1, 4, 0), value("u", 0, 3, 1), value("v", 2, 3, 1),
+			value("w", 1, 3, 1)},
 		{null(0, 0, 0), null(0, 0, 1)},
 		{null(0, 2, 0), null(0, 2, 1)},
 	}); err != nil {
@@ -162,7 +169,8 @@ func TestListsOfLists(t *testing.T) {
 
 func TestBrokenTablesAreNamed(t *testing.T) {
 	for name, text := range map[string]string{
-		"cut.json": `[{"a":1},`, "cut.jsonl": `{"a":1`, "number.jsonl": `5`, "no.parquet": "PAR1 PAR1", "t.txt": "x", "empty.csv": "",
+		"cut.json": `[{"a":1},`, "cut.jsonl": `{"a":1`, "number.jsonl": `5`, "no.parquet": "PAR1 PAR1", "t.txt": "x",
+		"empty.csv":      "",
 		"footer.parquet": "PAR1\xff\xff\xff\x7fPAR1",
 	} {
 		err := Each(context.Background(), write(t, name, text), func(int, Row) error { return nil })
@@ -233,7 +241,8 @@ func TestCorruptParquetIsNamed(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		if !strings.HasPrefix(err.Error(), path) || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "goroutine") {
+		if !strings.HasPrefix(err.Error(), path) || strings.Contains(err.Error(), "runtime error") ||
+			strings.Contains(err.Error(), "goroutine") {
 			t.Fatalf("got %v", err)
 		}
 		named++

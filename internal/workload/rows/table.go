@@ -16,8 +16,8 @@ type Column struct {
 	Plain bool
 }
 
-// EachTyped calls f with the columns of a Parquet or Arrow file, in their order, and every row and its number, from 1 on. An
-// error of f ends the reading; ErrEnough is none.
+// EachTyped calls f with the columns of a Parquet or Arrow file, in their order, and every row and its number, from 1
+// on. An error of f ends the reading; ErrEnough is none.
 func EachTyped(ctx context.Context, path string, f func(number int, columns []Column, row Row) error) error {
 	number := 0
 	each := eachParquet

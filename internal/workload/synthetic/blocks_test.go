@@ -24,7 +24,8 @@ func TestPromptsOfBlocksCountExactlyTheirTokens(t *testing.T) {
 		tokens int
 		ids    []int64
 	}{
-		{64, []int64{1}}, {128, []int64{1, 2}}, {65, []int64{1, 2}}, {66, []int64{3, 3}}, {100, []int64{1, 2}}, {127, []int64{5, 6}},
+		{64, []int64{1}}, {128, []int64{1, 2}}, {65, []int64{1, 2}}, {66, []int64{3, 3}}, {100, []int64{1, 2}},
+		{127, []int64{5, 6}},
 		{200, []int64{1, 2}}, {129, []int64{1, 2}}, {77, nil}, {1, []int64{9}}, {64, []int64{-1}},
 	} {
 		text := prompt(b, c.tokens, c.ids...)

@@ -15,7 +15,8 @@ const codeCharacters = 4_000_000
 // NewCode makes texts that are cut from files, logs and talk of programmers, which are generated from r.
 func NewCode(tok tokenizer.Tokenizer, r *random.Rand) *Source {
 	documents := code.Documents(r, codeCharacters)
-	return &Source{tok: tok, corpus: encodeAll(tok, len(documents), func(i int) string { return documents[i] + "\n\n" })}
+	return &Source{tok: tok, corpus: encodeAll(tok, len(documents),
+		func(i int) string { return documents[i] + "\n\n" })}
 }
 
 // encodeAll is a corpus of chunks. They are encoded each for itself, so the number of cores changes nothing.

@@ -65,7 +65,8 @@ type wrapped struct{ tokenizer.Tokenizer }
 
 func TestCorpusInAnotherVocabulary(t *testing.T) {
 	tok := wrapped{tokenizer.Builtin()}
-	if got, want := corpusFor(tok), builtinCorpus(); !slices.Equal(got.ids, want.ids) || !slices.Equal(got.lengths, want.lengths) {
+	if got, want := corpusFor(tok), builtinCorpus(); !slices.Equal(got.ids, want.ids) ||
+		!slices.Equal(got.lengths, want.lengths) {
 		t.Error("encoding the text again gives other tokens than the bundled ones")
 	}
 }

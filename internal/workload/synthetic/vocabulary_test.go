@@ -46,7 +46,8 @@ func TestSpecialTokensOfTheVocabulary(t *testing.T) {
 		}
 		return false
 	}
-	if len(end) != 1 || has(NewVocabulary(tokenizer.Builtin(), false)) || !has(NewVocabulary(tokenizer.Builtin(), true)) {
+	if len(end) != 1 || has(NewVocabulary(tokenizer.Builtin(), false)) ||
+		!has(NewVocabulary(tokenizer.Builtin(), true)) {
 		t.Errorf("%v is not where it belongs", end)
 	}
 }

@@ -34,7 +34,8 @@ type builtin struct{}
 const endOfText = "<|endoftext|>"
 
 var o200k = sync.OnceValue(func() *byteLevel {
-	return newByteLevel(newRanks(o200kBase), split.Named(split.O200k), []Special{{endOfText, 199999}, {"<|endofprompt|>", 200018}})
+	return newByteLevel(newRanks(o200kBase), split.Named(split.O200k),
+		[]Special{{endOfText, 199999}, {"<|endofprompt|>", 200018}})
 })
 
 func (builtin) Name() string                        { return "builtin" }
@@ -117,7 +118,8 @@ var p50k = sync.OnceValue(func() *ranks {
 // reserved ones.
 func harmonySpecials() []Special {
 	names := map[int]string{
-		199998: "<|startoftext|>", 199999: endOfText, 200002: "<|return|>", 200003: "<|constrain|>", 200005: "<|channel|>",
+		199998: "<|startoftext|>", 199999: endOfText, 200002: "<|return|>", 200003: "<|constrain|>",
+		200005: "<|channel|>",
 		200006: "<|start|>", 200007: "<|end|>", 200008: "<|message|>", 200012: "<|call|>",
 	}
 	list := []Special{{"<|endofprompt|>", 200018}}

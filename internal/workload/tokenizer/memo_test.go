@@ -12,7 +12,8 @@ func TestTrapGrowingHistory(t *testing.T) {
 		tok, _ := Named(name)
 		memo := NewMemo(tok)
 		r := rand.New(rand.NewPCG(3, 4))
-		parts := []string{"word", " ", "  ", "don't", "I'LL", "中文", "é", "\n", "x\n ", "123", "4 5", "<|endoftext|>", "<| a", "...", "日 a", "\u0301", "A", "bC", "\t", "\xff", "\u2028 z"}
+		parts := []string{"word", " ", "  ", "don't", "I'LL", "中文", "é", "\n", "x\n ", "123", "4 5", "<|endoftext|>",
+			"<| a", "...", "日 a", "\u0301", "A", "bC", "\t", "\xff", "\u2028 z"}
 		for range 6 {
 			text := ""
 			for range 30 {

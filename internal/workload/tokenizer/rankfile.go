@@ -110,7 +110,8 @@ func LoadRanks(f *image.File, name string, splitter func(pattern string) (Splitt
 		return nil, fmt.Errorf("the section \"ranks\" of the packed file: %w", err)
 	}
 	if o.Name = name; o.Offset < 0 || o.Offset > maxID {
-		return nil, fmt.Errorf("the section \"ranks\" of the packed file: the offset %d is outside 0…%d", o.Offset, maxID)
+		return nil, fmt.Errorf("the section \"ranks\" of the packed file: the offset %d is outside 0…%d", o.Offset,
+			maxID)
 	}
 	for _, s := range append(o.InText[:len(o.InText):len(o.InText)], o.Names...) {
 		if s.ID < 0 || s.ID > maxID {

@@ -223,7 +223,8 @@ func TestLongPiecesMergeLikeTheRowSearch(t *testing.T) {
 	for i := range mixed {
 		mixed[i] = "aaaaaaabc"[r.IntN(9)]
 	}
-	for _, s := range []string{strings.Repeat("a", n), strings.Repeat("abc", n/3), strings.Repeat(" ", n), strings.Repeat("\xf0\x9f\x98\x80", n/4), string(mixed)} {
+	for _, s := range []string{strings.Repeat("a", n), strings.Repeat("abc", n/3), strings.Repeat(" ", n),
+		strings.Repeat("\xf0\x9f\x98\x80", n/4), string(mixed)} {
 		if got, want := heap.merge(vocabulary, s, nil), rowSearch(vocabulary, s); !slices.Equal(got, want) {
 			t.Errorf("%q…: heap %d tokens, row %d", s[:9], len(got), len(want))
 		}
@@ -258,7 +259,8 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func FuzzRoundTrip(f *testing.F) {
-	for _, s := range []string{"", "hello", "a \n \n b", "it'ſ", "\xff", "<|endoftext|>", "\u0301a", "12345", "\xe2\x82"} {
+	for _, s := range []string{"", "hello", "a \n \n b", "it'ſ", "\xff", "<|endoftext|>", "\u0301a", "12345",
+		"\xe2\x82"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -278,7 +280,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-var prose = strings.Repeat("Once more unto the breach, dear friends, once more; or close the wall up with our English dead. "+
+var prose = strings.Repeat("Once more unto the breach, dear friends, once more; or close the wall up with our "+
+	"English dead. "+
 	"In peace there's nothing so becomes a man as modest stillness and humility:\n", 64)
 
 func BenchmarkCountProse(b *testing.B) {

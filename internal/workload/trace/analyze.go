@@ -174,7 +174,8 @@ func statsOf(values []float64) *Stats {
 	}
 	return &Stats{
 		Mean: number(mean), StdDev: number(math.Sqrt(squares / n)),
-		Min: number(sorted[0]), P25: percentile(sorted, 0.25), Median: percentile(sorted, 0.5), P75: percentile(sorted, 0.75),
+		Min: number(sorted[0]), P25: percentile(sorted, 0.25), Median: percentile(sorted, 0.5),
+		P75: percentile(sorted, 0.75),
 		Max: number(sorted[len(sorted)-1]),
 	}
 }

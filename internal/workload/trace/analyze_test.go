@@ -55,18 +55,27 @@ func TestTrapWorkedExamplesOfAnalyzeTrace(t *testing.T) {
 		rows []string
 		want string
 	}{
-		{"B", []string{row(1200, 52, "[0,1,2]"), row(1800, 26, "[0,1,3,4]"), row(1300, 52, "[5,1,6]"), row(1200, 40, "[0,1,2]")},
-			"total_requests=4 unique_prefixes=8 num_prefix_groups=1 cache_hit_rate=0.375 prefix_reuse_ratio=0.6154 isl_stats.mean=1375 isl_stats.std_dev=248.7469 " +
-				"isl_stats.p25=1200 isl_stats.median=1250 isl_stats.p75=1425 context_length_stats.min=512 context_length_stats.mean=984 context_length_stats.median=1112 " +
-				"unique_prompt_length_stats.mean=391 unique_prompt_length_stats.max=788 hit_rate_stats.max=1 min_osl=26 max_isl=1800"},
+		{"B", []string{row(1200, 52, "[0,1,2]"), row(1800, 26, "[0,1,3,4]"), row(1300, 52, "[5,1,6]"),
+			row(1200, 40, "[0,1,2]")},
+			"total_requests=4 unique_prefixes=8 num_prefix_groups=1 cache_hit_rate=0.375 prefix_reuse_ratio=0.6154 " +
+				"isl_stats.mean=1375 isl_stats.std_dev=248.7469 " +
+				"isl_stats.p25=1200 isl_stats.median=1250 isl_stats.p75=1425 context_length_stats.min=512 " +
+				"context_length_stats.mean=984 context_length_stats.median=1112 " +
+				"unique_prompt_length_stats.mean=391 unique_prompt_length_stats.max=788 hit_rate_stats.max=1 " +
+				"min_osl=26 max_isl=1800"},
 		{"C", []string{row(1536, 1, "[1,2,3]"), row(1536, 1, "[1,2,4]"), row(1400, 1, "[1,2,3]")},
-			"cache_hit_rate=0.5556 hit_rate_stats.median=0.6667 unique_prefixes=4 num_prefix_groups=1 prefix_reuse_ratio=0.8889 context_length_stats.max=1536 " +
-				"context_length_stats.min=1024 context_length_stats.median=1400 unique_prompt_length_stats.max=512 unique_prompt_length_stats.median=0"},
+			"cache_hit_rate=0.5556 hit_rate_stats.median=0.6667 unique_prefixes=4 num_prefix_groups=1 " +
+				"prefix_reuse_ratio=0.8889 context_length_stats.max=1536 " +
+				"context_length_stats.min=1024 context_length_stats.median=1400 unique_prompt_length_stats.max=512 " +
+				"unique_prompt_length_stats.median=0"},
 		{"of the command line", []string{row(1024, 10, "[1,2]"), row(1536, 20, "[1,3,4]")},
-			"context_length_stats.min=512 context_length_stats.max=512 unique_prompt_length_stats.min=512 unique_prompt_length_stats.max=1024 " +
-				"hit_rate_stats.min=0 hit_rate_stats.max=0.3333 unique_prefixes=4 num_prefix_groups=1 prefix_reuse_ratio=0.4 cache_hit_rate=0.1667"},
+			"context_length_stats.min=512 context_length_stats.max=512 unique_prompt_length_stats.min=512 " +
+				"unique_prompt_length_stats.max=1024 " +
+				"hit_rate_stats.min=0 hit_rate_stats.max=0.3333 unique_prefixes=4 num_prefix_groups=1 " +
+				"prefix_reuse_ratio=0.4 cache_hit_rate=0.1667"},
 		{"without ids", []string{`{"text_input":"x"}`, `{"input_length":7}`},
-			"total_requests=2 unique_prefixes=0 hit_rate_stats=<nil> isl_stats.mean=3.5 context_length_stats.max=0 unique_prompt_length_stats.max=7 osl_stats.mean=0"},
+			"total_requests=2 unique_prefixes=0 hit_rate_stats=<nil> isl_stats.mean=3.5 context_length_stats.max=0 " +
+				"unique_prompt_length_stats.max=7 osl_stats.mean=0"},
 	} {
 		a, err := Analyze(context.Background(), traceFile(t, test.rows...), 512)
 		if err != nil {
@@ -85,19 +94,22 @@ func TestTrapWorkedExamplesOfAnalyzeTrace(t *testing.T) {
 }
 
 func TestFaultsOfTracesAreNamed(t *testing.T) {
-	for line, want := range map[string]string{"{": "trace.jsonl:2", `{"input_length":-1}`: "input_length", `{"hash_ids":"x"}`: "hash_ids"} {
+	for line, want := range map[string]string{"{": "trace.jsonl:2", `{"input_length":-1}`: "input_length",
+		`{"hash_ids":"x"}`: "hash_ids"} {
 		_, err := Analyze(context.Background(), traceFile(t, row(1, 1, "[]"), line), 512)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	if _, err := Analyze(context.Background(), traceFile(t, ""), 512); err == nil || !strings.Contains(err.Error(), "no records") {
+	if _, err := Analyze(context.Background(), traceFile(t, ""), 512); err == nil ||
+		!strings.Contains(err.Error(), "no records") {
 		t.Errorf("empty: %v", err)
 	}
 }
 
 func TestNumbersAreGrouped(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.00", 999.999: "1,000.00", 1234567.5: "1,234,567.50", -1000: "-1,000.00"} {
+	for v, want := range map[float64]string{0: "0.00", 999.999: "1,000.00", 1234567.5: "1,234,567.50",
+		-1000: "-1,000.00"} {
 		if got := grouped(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

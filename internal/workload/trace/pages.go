@@ -43,11 +43,14 @@ func pages(name string, c *SessionConfig, sessions []madeSession, q *Quality, a 
 }
 
 func comparison(q *Quality) table {
-	t := table{Title: "Target and observed", Head: []string{"Quantity", "Target mean", "Mean", "Target median", "Median", "Min", "Max"}}
+	t := table{Title: "Target and observed",
+		Head: []string{"Quantity", "Target mean", "Mean", "Target median", "Median", "Min", "Max"}}
 	for _, x := range q.Compared {
-		row := []string{x.Name, grouped(float64(x.TargetMean)), "N/A", grouped(float64(x.TargetMedian)), "N/A", "N/A", "N/A"}
+		row := []string{x.Name, grouped(float64(x.TargetMean)), "N/A", grouped(float64(x.TargetMedian)), "N/A", "N/A",
+			"N/A"}
 		if s := x.Observed; s != nil {
-			row[2], row[4], row[5], row[6] = grouped(float64(s.Mean)), grouped(float64(s.Median)), grouped(float64(s.Min)), grouped(float64(s.Max))
+			row[2], row[4], row[5], row[6] = grouped(float64(s.Mean)), grouped(float64(s.Median)),
+				grouped(float64(s.Min)), grouped(float64(s.Max))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -70,11 +73,13 @@ func lengths(q *Quality, a *Analysis) table {
 		name string
 		s    *Stats
 	}{
-		{"Turns of a session", q.Turns}, {"Tokens of a request's context", q.Context}, {"Tokens of a row's input", a.ISL}, {"Tokens of an answer", a.OSL},
+		{"Turns of a session", q.Turns}, {"Tokens of a request's context", q.Context},
+		{"Tokens of a row's input", a.ISL}, {"Tokens of an answer", a.OSL},
 		{"Hit rate of a row's blocks", a.HitRates},
 	} {
 		if x.s != nil {
-			t.Rows = append(t.Rows, []string{x.name, grouped(float64(x.s.Mean)), grouped(float64(x.s.Median)), grouped(float64(x.s.Min)), grouped(float64(x.s.Max))})
+			t.Rows = append(t.Rows, []string{x.name, grouped(float64(x.s.Mean)), grouped(float64(x.s.Median)),
+				grouped(float64(x.s.Min)), grouped(float64(x.s.Max))})
 		}
 	}
 	return t
@@ -100,7 +105,8 @@ func layers(c *SessionConfig, sessions []madeSession) table {
 			break
 		}
 		t.Rows = append(t.Rows, []string{
-			fmt.Sprint(turn + 1), fmt.Sprint(n), grouped(float64(c.Cache.Layer1Tokens)), grouped(float64(c.Cache.Layer15Tokens)),
+			fmt.Sprint(turn + 1), fmt.Sprint(n), grouped(float64(c.Cache.Layer1Tokens)),
+			grouped(float64(c.Cache.Layer15Tokens)),
 			grouped(float64(own) / float64(n)), grouped(float64(rest) / float64(n)),
 		})
 	}
@@ -114,8 +120,9 @@ const simulatedSessions = 200
 func simulate(c *SessionConfig, sessions []madeSession) table {
 	t := table{
 		Title: "Prefix caches of several sizes",
-		Note:  fmt.Sprintf("The first %d sessions at the same time; the cache drops what was used longest ago.", min(simulatedSessions, len(sessions))),
-		Head:  []string{"Blocks", "Tokens", "Hit rate"},
+		Note: fmt.Sprintf("The first %d sessions at the same time; the cache drops what was used longest ago.",
+			min(simulatedSessions, len(sessions))),
+		Head: []string{"Blocks", "Tokens", "Hit rate"},
 	}
 	type request struct {
 		atMS float64
@@ -146,7 +153,8 @@ func simulate(c *SessionConfig, sessions []madeSession) table {
 			hits += cache.use(r.ids)
 			total += len(r.ids)
 		}
-		t.Rows = append(t.Rows, []string{fmt.Sprint(size), grouped(float64(size * c.BlockSize)), fmt.Sprintf("%.1f %%", 100*float64(hits)/float64(max(1, total)))})
+		t.Rows = append(t.Rows, []string{fmt.Sprint(size), grouped(float64(size * c.BlockSize)),
+			fmt.Sprintf("%.1f %%", 100*float64(hits)/float64(max(1, total)))})
 	}
 	return t
 }

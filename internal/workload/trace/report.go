@@ -30,7 +30,8 @@ func (a *Analysis) Print(w io.Writer) {
 		name string
 		s    *Stats
 	}{
-		{"Input Length", a.ISL}, {"Context Length", a.Context}, {"Unique Prompt Length", a.Unique}, {"Output Length", a.OSL},
+		{"Input Length", a.ISL}, {"Context Length", a.Context}, {"Unique Prompt Length", a.Unique},
+		{"Output Length", a.OSL},
 		{"Theoretical Hit Rates", a.HitRates},
 	} {
 		row := []string{x.name}

@@ -173,8 +173,9 @@ const (
 
 func (c *SessionConfig) check() error {
 	for name, l := range map[string]Lognormal{
-		"new_tokens_per_turn": c.NewTokens, "generation_length": c.Generation, "inter_turn_delay.agentic": c.Delay.Agentic,
-		"inter_turn_delay.human": c.Delay.Human, "cache.layer2": c.Cache.Layer2,
+		"new_tokens_per_turn": c.NewTokens, "generation_length": c.Generation,
+		"inter_turn_delay.agentic": c.Delay.Agentic,
+		"inter_turn_delay.human":   c.Delay.Human, "cache.layer2": c.Cache.Layer2,
 	} {
 		if err := l.check(name); err != nil {
 			return err
@@ -184,14 +185,16 @@ func (c *SessionConfig) check() error {
 	switch {
 	case !share(c.Delay.AgenticFraction), !share(c.Reset.BaseProbability), !share(c.RestartProbability):
 		return errors.New("agentic_fraction, base_probability and restart_initial_probability must be from 0 to 1")
-	case c.Reset.ContextScaling < 0, c.BlockSize < 1, c.Cache.Layer1Tokens < 0, c.Cache.Layer15Tokens < 0, !(c.Cache.ZipfAlpha >= 0):
+	case c.Reset.ContextScaling < 0, c.BlockSize < 1, c.Cache.Layer1Tokens < 0, c.Cache.Layer15Tokens < 0,
+		!(c.Cache.ZipfAlpha >= 0):
 		return errors.New("context_scaling, layers and zipf_alpha must be at least 0, block_size at least 1")
 	case c.Cache.Groups < 1 || c.Cache.Groups > maxGroups:
 		return fmt.Errorf("cache.groups is %d: want 1 to %d", c.Cache.Groups, maxGroups)
 	case blocksOf(c.Cache.Layer15Tokens, c.BlockSize) > groupBlocks:
 		return fmt.Errorf("cache.layer1_5_tokens are more than %d blocks", groupBlocks)
 	case c.MaxPromptTokens <= c.Cache.Layer1Tokens+c.Cache.Layer15Tokens+1:
-		return fmt.Errorf("max_prompt_tokens (or --max-isl) is %d, and the shared layers alone have %d", c.MaxPromptTokens, c.Cache.Layer1Tokens+c.Cache.Layer15Tokens)
+		return fmt.Errorf("max_prompt_tokens (or --max-isl) is %d, and the shared layers alone have %d",
+			c.MaxPromptTokens, c.Cache.Layer1Tokens+c.Cache.Layer15Tokens)
 	case blocksOf(c.MaxPromptTokens, c.BlockSize) > sessionBlocks:
 		return fmt.Errorf("max_prompt_tokens are more than %d blocks of block_size", sessionBlocks)
 	case c.RestartTurns[0] < 1 || c.RestartTurns[1] <= c.RestartTurns[0]:

@@ -119,7 +119,8 @@ func (m *maker) split(s *madeSession, at, i int) madeSession {
 	}
 	ids = ids[:blocksOf(first.context, m.BlockSize)]
 	part.rows = append(part.rows, sessionRow{
-		SessionID: id, Input: first.context, Output: first.Output, IDs: ids, Timestamp: &zero, Group: &group, Restart: true, context: first.context,
+		SessionID: id, Input: first.context, Output: first.Output, IDs: ids, Timestamp: &zero, Group: &group,
+		Restart: true, context: first.context,
 	})
 	for _, row := range s.rows[at+1:] {
 		row.SessionID = id
@@ -132,7 +133,8 @@ func (m *maker) split(s *madeSession, at, i int) madeSession {
 func (m *maker) id(i int, of string) string {
 	r := m.seed.Stream("trace.synthesize.id." + of).At(uint64(i))
 	n := r.Uint64()
-	return "sess-" + hex.EncodeToString([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), byte(n >> 32), byte(n >> 40)})
+	return "sess-" + hex.EncodeToString([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), byte(n >> 32),
+		byte(n >> 40)})
 }
 
 // session makes session i. With a fixed number of turns it is tried again where the context fills up before.
@@ -151,7 +153,8 @@ func (m *maker) session(i int) (madeSession, error) {
 	if m.Turns.AllowTruncation {
 		return s, nil
 	}
-	return s, fmt.Errorf("session %d does not reach its turns within max_prompt_tokens in %d attempts: allow_truncation keeps it shorter", i, max(1, m.Turns.MaxAttempts))
+	return s, fmt.Errorf("session %d does not reach its turns within max_prompt_tokens in %d attempts: "+
+		"allow_truncation keeps it shorter", i, max(1, m.Turns.MaxAttempts))
 }
 
 func (m *maker) attempt(i, attempt, turns int) madeSession {
@@ -172,7 +175,8 @@ func (m *maker) attempt(i, attempt, turns int) madeSession {
 	ids := m.shared(s.group, blocksOf(context, m.BlockSize), &next)
 	zero, group, id := number(0), s.group, m.id(i, "session")
 	output := m.output(&r)
-	s.rows = append(s.rows, sessionRow{SessionID: id, Input: context, Output: output, IDs: ids, Timestamp: &zero, Group: &group, context: context})
+	s.rows = append(s.rows, sessionRow{SessionID: id, Input: context, Output: output, IDs: ids, Timestamp: &zero,
+		Group: &group, context: context})
 	for {
 		s.next = next
 		if turns > 0 && len(s.rows) == turns {
@@ -205,7 +209,8 @@ func (m *maker) attempt(i, attempt, turns int) madeSession {
 			next++
 		}
 		shown := tenth(delay)
-		s.rows = append(s.rows, sessionRow{SessionID: id, Input: fresh, Output: output, IDs: ids, Delay: &shown, delayMS: delay, agentic: agentic, context: context})
+		s.rows = append(s.rows, sessionRow{SessionID: id, Input: fresh, Output: output, IDs: ids, Delay: &shown,
+			delayMS: delay, agentic: agentic, context: context})
 	}
 }
 

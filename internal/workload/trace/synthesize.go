@@ -47,7 +47,8 @@ func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []s
 	if err != nil {
 		return "", nil, err
 	}
-	dir = filepath.Join(o.Output, fmt.Sprintf("%s_%ds_seed%d_%s", name, o.Sessions, o.Seed, o.Now.UTC().Format("20060102-150405")))
+	dir = filepath.Join(o.Output, fmt.Sprintf("%s_%ds_seed%d_%s", name, o.Sessions, o.Seed,
+		o.Now.UTC().Format("20060102-150405")))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", nil, err
 	}
@@ -56,7 +57,8 @@ func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []s
 		return "", nil, err
 	}
 	if _, first, faults, err := loader.CheckMooncake(ctx, data); err != nil || faults > 0 {
-		return "", nil, errors.Join(err, fmt.Errorf("%s is not what it should be: %d faults, first %v", data, faults, first))
+		return "", nil, errors.Join(err,
+			fmt.Errorf("%s is not what it should be: %d faults, first %v", data, faults, first))
 	}
 	analysis, err := Analyze(ctx, data, c.BlockSize)
 	if err != nil {
@@ -129,7 +131,8 @@ type Quality struct {
 }
 
 func judge(c *SessionConfig, sessions []madeSession) *Quality {
-	q := &Quality{Sessions: len(sessions), Ends: map[string]int{}, Groups: map[string]int{}, ToolTarget: number(c.Delay.AgenticFraction)}
+	q := &Quality{Sessions: len(sessions), Ends: map[string]int{}, Groups: map[string]int{},
+		ToolTarget: number(c.Delay.AgenticFraction)}
 	var fresh, output, tools, people, layer2, turns, contexts []float64
 	for _, s := range sessions {
 		q.Ends[s.end]++
@@ -158,14 +161,18 @@ func judge(c *SessionConfig, sessions []madeSession) *Quality {
 		target Lognormal
 		values []float64
 	}{
-		{"new tokens per turn", c.NewTokens, fresh}, {"answer tokens", c.Generation, output}, {"delay of tools (ms, shorter in full contexts)", c.Delay.Agentic, tools},
-		{"delay of people (ms, shorter in full contexts)", c.Delay.Human, people}, {"layer 2 tokens", c.Cache.Layer2, layer2},
+		{"new tokens per turn", c.NewTokens, fresh}, {"answer tokens", c.Generation, output},
+		{"delay of tools (ms, shorter in full contexts)", c.Delay.Agentic, tools},
+		{"delay of people (ms, shorter in full contexts)", c.Delay.Human, people},
+		{"layer 2 tokens", c.Cache.Layer2, layer2},
 	} {
 		bias := x.target.Bias
 		if bias == 0 {
 			bias = 1
 		}
-		q.Compared = append(q.Compared, Compared{x.name, number(math.Round(x.target.Mean * bias)), number(math.Round(x.target.Median * bias)), statsOf(x.values)})
+		q.Compared = append(q.Compared,
+			Compared{x.name, number(math.Round(x.target.Mean * bias)), number(math.Round(x.target.Median * bias)),
+				statsOf(x.values)})
 	}
 	q.Turns, q.Context = statsOf(turns), statsOf(contexts)
 	return q

@@ -13,7 +13,8 @@ import (
 )
 
 func TestTrapLognormalParameters(t *testing.T) {
-	for _, test := range []struct{ mean, median, mu, sigma float64 }{{3500, 1800, 7.4955, 1.1532}, {2500, 1800, 7.495542, 0.810560}} {
+	for _, test := range []struct{ mean, median, mu, sigma float64 }{{3500, 1800, 7.4955, 1.1532},
+		{2500, 1800, 7.495542, 0.810560}} {
 		mu, sigma := Lognormal{Mean: test.mean, Median: test.median}.parameters()
 		if math.Abs(mu-test.mu) > 5e-5 || math.Abs(sigma-test.sigma) > 5e-5 {
 			t.Errorf("%v/%v: %v, %v", test.mean, test.median, mu, sigma)
@@ -122,12 +123,16 @@ func TestTheSameSeedMakesTheSameSessionsAlsoFromItsManifest(t *testing.T) {
 
 func TestSessionsOfFixedTurns(t *testing.T) {
 	const plain = `"new_tokens_per_turn":{"mean":100,"median":100},"cache":{"layer1_tokens":1000,"layer1_5_tokens":600,"layer2":{"mean":100,"median":100},"groups":3,"zipf_alpha":1}`
-	_, rows := synthesized(t, SynthesizeOptions{Sessions: 10, Config: configFile(t, `{"turns":{"mean":4,"median":4},`+plain+`}`)})
+	_, rows := synthesized(t, SynthesizeOptions{Sessions: 10,
+		Config: configFile(t, `{"turns":{"mean":4,"median":4},`+plain+`}`)})
 	if len(rows) != 40 {
 		t.Errorf("%d rows", len(rows))
 	}
-	path := configFile(t, `{"turns":{"mean":400,"median":400,"max_session_attempts":2},"max_prompt_tokens":3000,`+plain+`}`)
-	if _, _, err := Synthesize(context.Background(), SynthesizeOptions{Sessions: 1, Config: path, Output: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "allow_truncation") {
+	path := configFile(t, `{"turns":{"mean":400,"median":400,"max_session_attempts":2},"max_prompt_tokens":3000,`+plain+
+		`}`)
+	if _, _, err := Synthesize(context.Background(),
+		SynthesizeOptions{Sessions: 1, Config: path, Output: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "allow_truncation") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -146,8 +151,10 @@ func TestRestartsGoOnAQuarterLater(t *testing.T) {
 			continue
 		}
 		restarts++
-		if i < n/4 || s.rows[0].Input != s.rows[0].context || len(s.rows[0].IDs) != blocksOf(s.rows[0].Input, c.BlockSize) {
-			t.Errorf("session %d: %d tokens of %d in %d blocks", i, s.rows[0].Input, s.rows[0].context, len(s.rows[0].IDs))
+		if i < n/4 || s.rows[0].Input != s.rows[0].context ||
+			len(s.rows[0].IDs) != blocksOf(s.rows[0].Input, c.BlockSize) {
+			t.Errorf("session %d: %d tokens of %d in %d blocks", i, s.rows[0].Input, s.rows[0].context,
+				len(s.rows[0].IDs))
 		}
 	}
 	if restarts == 0 || len(sessions) != n+restarts {
@@ -164,7 +171,8 @@ func TestConfigurationsThatCannotBeMade(t *testing.T) {
 		`{"turns":{"mean":2,"median":2},"restart_initial_probability":0.5}`: "turns excludes",
 		`{"restart_turn_range":[5,5]}`:                                      "restart_turn_range",
 	} {
-		_, _, err := Synthesize(context.Background(), SynthesizeOptions{Sessions: 1, Config: configFile(t, text), Output: t.TempDir()})
+		_, _, err := Synthesize(context.Background(),
+			SynthesizeOptions{Sessions: 1, Config: configFile(t, text), Output: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

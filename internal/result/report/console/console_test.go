@@ -48,15 +48,18 @@ func text(t *testing.T, r *summary.Result, o Options) string {
 	return b.String()
 }
 
-func distribution(tag, header, unit string, order int, avg, lowest, highest, p99, p90, p50, std float64) metrics.Result {
-	m := metrics.Result{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault, Distribution: true}
+func distribution(tag, header, unit string, order int, avg, lowest, highest, p99, p90, p50,
+	std float64) metrics.Result {
+	m := metrics.Result{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault,
+		Distribution: true}
 	m.Stats = metrics.Stats{Avg: avg, Min: lowest, Max: highest, Std: std}
 	m.Stats.Percentiles[4], m.Stats.Percentiles[6], m.Stats.Percentiles[8] = p50, p90, p99
 	return m
 }
 
 func scalar(tag, header, unit string, order int, v float64) metrics.Result {
-	return metrics.Result{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault, Stats: metrics.Stats{Avg: v}}
+	return metrics.Result{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault,
+		Stats: metrics.Stats{Avg: v}}
 }
 
 // example is the run of testdata/example.txt, its metrics out of order.
@@ -69,10 +72,13 @@ func example() *summary.Result {
 		Metrics: []metrics.Result{
 			hidden,
 			scalar("request_count", "Request Count", "requests", 1100, 3),
-			distribution("request_latency", "Request Latency", "ms", 300, 1700.0/3, 100, 1400, 1376, 1160, 200, 590.6681715569206),
+			distribution("request_latency", "Request Latency", "ms", 300, 1700.0/3, 100, 1400, 1376, 1160, 200,
+				590.6681715569206),
 			scalar("request_throughput", "Request Throughput", "requests/sec", 900, 2),
-			distribution("output_token_throughput_per_user", "Output Token Throughput Per User", "tokens/sec/user", 500, 100, 50, 150, 149, 140, 100, 40.8248290463863),
-			distribution("time_to_first_token", "Time to First Token", "ms", 100, 20, 10, 30, 29.8, 28, 20, 8.16496580927726),
+			distribution("output_token_throughput_per_user", "Output Token Throughput Per User", "tokens/sec/user", 500,
+				100, 50, 150, 149, 140, 100, 40.8248290463863),
+			distribution("time_to_first_token", "Time to First Token", "ms", 100, 20, 10, 30, 29.8, 28, 20,
+				8.16496580927726),
 		},
 		Counts: summary.Counts{Sent: 3, Successes: 3},
 	}
@@ -84,7 +90,8 @@ func TestTrapExampleTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "\n\n" + string(table) + "\nCLI Command: aiperf profile --model 'm' --streaming\nBenchmark Duration: 1.50 sec\n\n"
+	want := "\n\n" + string(table) +
+		"\nCLI Command: aiperf profile --model 'm' --streaming\nBenchmark Duration: 1.50 sec\n\n"
 	if got := text(t, example(), Options{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -111,13 +118,15 @@ func everything() *summary.Result {
 	failed := distribution("error_latency", "Error Latency", "ms", 0, 12.5, 3, 40, 39, 30, 10, 8)
 	failed.Flags = metrics.ErrorOnly
 	with(failed, metrics.GroupNone)
-	with(distribution("http_req_waiting", "HTTP Waiting (TTFB)", "ms", 2040, 45, 45, 45, 45, 45, 45, 0), metrics.GroupHTTPTrace)
+	with(distribution("http_req_waiting", "HTTP Waiting (TTFB)", "ms", 2040, 45, 45, 45, 45, 45, 45, 0),
+		metrics.GroupHTTPTrace)
 	with(distribution("http_req_blocked", "HTTP Blocked", "ms", 2000, 0, 0, 0, 0, 0, 0, 0), metrics.GroupHTTPTrace)
 	with(scalar("usage_prompt_tokens", "Usage Prompt Tokens", "tokens", 1000, 12), metrics.GroupUsage)
 	with(scalar("thinking_efficiency", "Thinking Efficiency", "ratio", 0, 0.5), metrics.GroupReasoning)
 	with(scalar("usage_discrepancy_count", "Usage Discrepancy Count", "requests", 0, 1), metrics.GroupNone)
 	with(scalar("osl_mismatch_count", "OSL Mismatch Count", "requests", 0, 2), metrics.GroupNone)
-	with(distribution("osl_mismatch_diff_pct", "OSL Mismatch Diff %", "%", 0, -6.666667, -20, 0, 0, 0, 0, 9.4), metrics.GroupNone)
+	with(distribution("osl_mismatch_diff_pct", "OSL Mismatch Diff %", "%", 0, -6.666667, -20, 0, 0, 0, 0, 9.4),
+		metrics.GroupNone)
 	internal := scalar("credit_drop_latency", "Credit Drop Latency", "ms", 0, 0.25)
 	internal.Flags = metrics.Internal
 	experimental := scalar("x", "Something New", "", 0, 7)
@@ -131,7 +140,8 @@ func TestReportGolden(t *testing.T) {
 	golden(t, "everything.txt", got)
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
-		"LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch", "CLI Command:",
+		"LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",
+		"CLI Command:",
 	}
 	at := -1
 	for _, section := range order {
@@ -145,7 +155,8 @@ func TestReportGolden(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	got := text(t, everything(), Options{})
-	for _, absent := range []string{"LLM Metrics: Usage", "HTTP Trace Timing", "Discrepancy Count", "│ Benchmark Duration"} {
+	for _, absent := range []string{"LLM Metrics: Usage", "HTTP Trace Timing", "Discrepancy Count",
+		"│ Benchmark Duration"} {
 		if strings.Contains(got, absent) {
 			t.Errorf("%s is shown by default", absent)
 		}
@@ -250,22 +261,26 @@ func TestNarrowConsoleWrapsTheMetricColumn(t *testing.T) {
 
 // What the first error of a kind tells besides stands below its message.
 func TestDetailsOfErrors(t *testing.T) {
-	r := &summary.Result{Errors: []summary.ErrorCount{{Error: record.Error{Type: "T", Message: "no content", Details: "the server sent: <html>\n</html>\x1b[2J"}, Count: 2}}}
+	r := &summary.Result{Errors: []summary.ErrorCount{{Error: record.Error{Type: "T", Message: "no content",
+		Details: "the server sent: <html>\n</html>\x1b[2J"}, Count: 2}}}
 	got := text(t, r, Options{Width: 100})
-	if !strings.Contains(got, "no content ") || !strings.Contains(got, "│ the server sent: <html> </html>") || strings.Contains(got, "\x1b[2J") {
+	if !strings.Contains(got, "no content ") || !strings.Contains(got, "│ the server sent: <html> </html>") ||
+		strings.Contains(got, "\x1b[2J") {
 		t.Error(got)
 	}
 }
 
 func TestTrapMessagesCannotBreakTheTable(t *testing.T) {
 	r := &summary.Result{Errors: []summary.ErrorCount{{
-		Error: record.Error{Code: 500, HasCode: true, Type: "Kind\nof", Message: "a|b, \"c\"\r\nsecond\rthird \x1b[2J\u202e\u0085 東京 🙂 " + strings.Repeat("語", 200) + "\xff"},
+		Error: record.Error{Code: 500, HasCode: true, Type: "Kind\nof",
+			Message: "a|b, \"c\"\r\nsecond\rthird \x1b[2J\u202e\u0085 東京 🙂 " + strings.Repeat("語", 200) + "\xff"},
 		Count: 1234567,
 	}}}
 	got := text(t, r, Options{Width: 100})
 	for line := range strings.Lines(got) {
 		line = strings.TrimRight(line, "\n")
-		if strings.ContainsAny(line, "┏┃│└") && columns(line) > 100 || strings.HasPrefix(line, "│") && !strings.HasSuffix(line, "│") {
+		if strings.ContainsAny(line, "┏┃│└") && columns(line) > 100 || strings.HasPrefix(line, "│") &&
+			!strings.HasSuffix(line, "│") {
 			t.Errorf("broken line of %d columns: %s", columns(line), line)
 		}
 		for _, r := range line {
@@ -309,7 +324,8 @@ func TestBoxesStayStraightWithWideCharacters(t *testing.T) {
 
 func TestAllFailed(t *testing.T) {
 	r := &summary.Result{
-		Errors: []summary.ErrorCount{{Error: record.Error{Code: 503, HasCode: true, Type: "Service Unavailable"}, Count: 12}},
+		Errors: []summary.ErrorCount{{Error: record.Error{Code: 503, HasCode: true, Type: "Service Unavailable"},
+			Count: 12}},
 		Counts: summary.Counts{Sent: 12, Errors: 12},
 	}
 	got := text(t, r, Options{})
@@ -339,7 +355,8 @@ func TestWarningsNeedACount(t *testing.T) {
 		}
 	}
 	got := text(t, r, Options{Thresholds: Thresholds{OSLPercent: 2.5, OSLTokens: 7}})
-	for _, want := range []string{"│ 1 of 3 requests (33.3%)", "Threshold (tokens): min(requested x 2.5%, 7)", "Average mismatch: N/A"} {
+	for _, want := range []string{"│ 1 of 3 requests (33.3%)", "Threshold (tokens): min(requested x 2.5%, 7)",
+		"Average mismatch: N/A"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
@@ -351,27 +368,32 @@ func TestRepliesThatEncodeToMoreTokens(t *testing.T) {
 	r := everything()
 	r.Recoded = metrics.Recoded{Requests: 2, Generated: 40, Encoded: 49}
 	got := text(t, r, Options{Thresholds: defaultThresholds})
-	if !strings.Contains(got, "generated 20 tokens, as asked; its text re-encodes to 24.5") || !strings.Contains(got, "--use-server-token-count") {
+	if !strings.Contains(got, "generated 20 tokens, as asked; its text re-encodes to 24.5") ||
+		!strings.Contains(got, "--use-server-token-count") {
 		t.Errorf("got\n%s", got)
 	}
-	if strings.Contains(got, "Token Count Discrepancy") || strings.Contains(got, "ignore_eos") || strings.Contains(got, "EOS") {
+	if strings.Contains(got, "Token Count Discrepancy") || strings.Contains(got, "ignore_eos") ||
+		strings.Contains(got, "EOS") {
 		t.Errorf("got\n%s", got)
 	}
 	differs := distribution("usage_prompt_tokens_diff_pct", "Usage Prompt Diff %", "%", 0, 9, 0, 30, 30, 30, 9, 1)
 	differs.Group = metrics.GroupNone
 	r.Metrics = append(r.Metrics, differs)
-	if got := text(t, r, Options{Thresholds: defaultThresholds}); !strings.Contains(got, "Token Count Discrepancy") || !strings.Contains(got, "as asked") {
+	if got := text(t, r, Options{Thresholds: defaultThresholds}); !strings.Contains(got, "Token Count Discrepancy") ||
+		!strings.Contains(got, "as asked") {
 		t.Errorf("prompts differ for another reason: got\n%s", got)
 	}
 	r.Recoded = metrics.Recoded{Requests: 1, Generated: 20, Encoded: 24}
-	if got := text(t, r, Options{Thresholds: defaultThresholds}); !strings.Contains(got, "Token Count Discrepancy") || !strings.Contains(got, "ignore_eos:true") {
+	if got := text(t, r, Options{Thresholds: defaultThresholds}); !strings.Contains(got, "Token Count Discrepancy") ||
+		!strings.Contains(got, "ignore_eos:true") {
 		t.Errorf("half of the mismatches are the model's: got\n%s", got)
 	}
 }
 
 func TestWhatIsAskedForIsNotAdvised(t *testing.T) {
 	r := everything()
-	r.InputConfig = artifact.Object{{Key: "endpoint", Value: artifact.Object{{Key: "extra", Value: artifact.Object{{Key: "ignore_eos", Value: true}}}}}}
+	r.InputConfig = artifact.Object{{Key: "endpoint",
+		Value: artifact.Object{{Key: "extra", Value: artifact.Object{{Key: "ignore_eos", Value: true}}}}}}
 	got := text(t, r, Options{Thresholds: defaultThresholds})
 	if strings.Contains(got, "ignore_eos") || !strings.Contains(got, "min_tokens") {
 		t.Errorf("got\n%s", got)
@@ -392,7 +414,8 @@ func TestPromptCacheShare(t *testing.T) {
 func TestFooter(t *testing.T) {
 	dir := t.TempDir()
 	files := Files{
-		CSV: filepath.Join(dir, "a b.csv"), JSON: filepath.Join(dir, "j"), Parquet: filepath.Join(dir, "p"), Raw: filepath.Join(dir, "r"),
+		CSV: filepath.Join(dir, "a b.csv"), JSON: filepath.Join(dir, "j"), Parquet: filepath.Join(dir, "p"),
+		Raw:              filepath.Join(dir, "r"),
 		ServerMetricsCSV: filepath.Join(dir, "sc"), ServerMetricsJSON: filepath.Join(dir, "sj"),
 		TimesliceCSV: filepath.Join(dir, "tc"), TimesliceJSON: filepath.Join(dir, "tj"), LogFile: "relative.log",
 	}
@@ -406,7 +429,8 @@ func TestFooter(t *testing.T) {
 	}
 	_, footer, _ := strings.Cut(got, "CLI Command: ")
 	want := r.RunInfo.CLICommand + "\nBenchmark Duration: 1.50 sec (cancelled early)\nCSV Export: " + files.CSV +
-		"\nJSON Export: " + files.JSON + "\nRecords Parquet: " + files.Parquet + "\nRaw Records: " + files.Raw + "\nServer Metrics CSV Export: " + files.ServerMetricsCSV +
+		"\nJSON Export: " + files.JSON + "\nRecords Parquet: " + files.Parquet + "\nRaw Records: " + files.Raw +
+		"\nServer Metrics CSV Export: " + files.ServerMetricsCSV +
 		"\nServer Metrics JSON Export: " + files.ServerMetricsJSON + "\nTimeslice CSV Export: " + files.TimesliceCSV +
 		"\nTimeslice JSON Export: " + files.TimesliceJSON + "\nLog File: " + filepath.Join(cwd, "relative.log") +
 		"\nThe run was cancelled early; the results may be incomplete.\n\n"

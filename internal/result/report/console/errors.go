@@ -37,7 +37,8 @@ func (p *page) errorTable(r *summary.Result) {
 		if e.Type != "" {
 			kind = cell{text: strings.ReplaceAll(safe(e.Type), "\n", " ")}
 		}
-		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message) + errorDetails(e.Details)}, {text: integer(r.Errors[i].Count)}})
+		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message) + errorDetails(e.Details)},
+			{text: integer(r.Errors[i].Count)}})
 	}
 	t.print(p)
 	p.errorLatency(r)

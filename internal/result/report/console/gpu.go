@@ -107,7 +107,8 @@ func (p *page) unreachable(t *gpu.Telemetry) {
 }
 
 func (p *page) gpuTable(endpoint string, g *gpu.Result) {
-	t := table{title: safe(endpoint + " | " + g.Title()), titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
+	t := table{title: safe(endpoint + " | " + g.Title()), titleStyle: title,
+		columns: []column{{header: "Metric", style: cyan, wraps: true}}}
 	t.columns = append(t.columns, statColumns()...)
 	for i := range g.Metrics {
 		m := &g.Metrics[i]

@@ -19,16 +19,23 @@ func gpuText(r *summary.Result, t *gpu.Telemetry) string {
 
 func TestGPUTables(t *testing.T) {
 	tel := &gpu.Telemetry{
-		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"}, Successful: []string{"http://localhost:9401/metrics"},
-		Endpoints: []gpu.Endpoint{{Name: "localhost:9401", GPUs: []gpu.Result{{Device: gpu.Device{Index: 0, Model: "NVIDIA H200"}, Metrics: []gpu.Metric{
-			{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20, Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}}},
-			{Field: gpu.Field{Display: "Power Violation", Unit: "us", Kind: gpu.Counter}, Stats: metrics.Stats{Avg: 9387.26}},
-		}}}}},
+		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"},
+		Successful: []string{"http://localhost:9401/metrics"},
+		Endpoints: []gpu.Endpoint{{Name: "localhost:9401",
+			GPUs: []gpu.Result{{Device: gpu.Device{Index: 0, Model: "NVIDIA H200"}, Metrics: []gpu.Metric{
+				{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"},
+					Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20,
+						Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}}},
+				{Field: gpu.Field{Display: "Power Violation", Unit: "us", Kind: gpu.Counter},
+					Stats: metrics.Stats{Avg: 9387.26}},
+			}}}}},
 		Platforms: []string{"nvidia"},
 	}
 	r := &summary.Result{Metrics: []metrics.Result{
-		{Header: "Energy per User (1 GPU)", Unit: "joules/user", Order: 903, Group: metrics.GroupGPU, Stats: metrics.Stats{Avg: 105}},
-		{Header: "Total GPU Energy (1 GPU)", Unit: "J", Order: 901, Group: metrics.GroupGPU, Stats: metrics.Stats{Avg: 1234567.8}},
+		{Header: "Energy per User (1 GPU)", Unit: "joules/user", Order: 903, Group: metrics.GroupGPU,
+			Stats: metrics.Stats{Avg: 105}},
+		{Header: "Total GPU Energy (1 GPU)", Unit: "J", Order: 901, Group: metrics.GroupGPU,
+			Stats: metrics.Stats{Avg: 1234567.8}},
 	}}
 	want := `
 ╭─────────────────────────────────────────── GPU Telemetry Platform ────────────────────────────────────────────╮
@@ -70,7 +77,8 @@ AIPerf | GPU Telemetry Summary
 }
 
 func TestTrapNumbersOfGPUTables(t *testing.T) {
-	for v, want := range map[float64]string{1234567.8: "1.23e+06", 999999.994: "999,999.99", 9387.26: "9,387.26", -1500000: "-1.50e+06", 1e6: "1.00e+06", 0: "0.00"} {
+	for v, want := range map[float64]string{1234567.8: "1.23e+06", 999999.994: "999,999.99", 9387.26: "9,387.26",
+		-1500000: "-1.50e+06", 1e6: "1.00e+06", 0: "0.00"} {
 		if got := gpuNumber(v); got.text != want {
 			t.Errorf("%v: %s, want %s", v, got.text, want)
 		}
@@ -79,7 +87,8 @@ func TestTrapNumbersOfGPUTables(t *testing.T) {
 
 func TestNoGPUData(t *testing.T) {
 	want := "\n\nNo GPU telemetry data collected during the benchmarking run.\nUnreachable endpoints:\n• down:9400\n"
-	if got := gpuText(&summary.Result{}, &gpu.Telemetry{Configured: []string{"http://down:9400/metrics"}}); got != want {
+	if got := gpuText(&summary.Result{},
+		&gpu.Telemetry{Configured: []string{"http://down:9400/metrics"}}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want = "\n\nNo GPU telemetry data collected during the benchmarking run.\n"

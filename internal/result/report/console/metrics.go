@@ -112,15 +112,18 @@ func fewSamples(rows []metrics.Result) string {
 		}
 		switch {
 		case n == 1:
-			parts = append(parts, fmt.Sprintf("%s of 1 metric (%d needed)", metrics.RankKey(rank), stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
+			parts = append(parts, fmt.Sprintf("%s of 1 metric (%d needed)", metrics.RankKey(rank),
+				stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
 		case n > 1:
-			parts = append(parts, fmt.Sprintf("%s of %d metrics (%d needed)", metrics.RankKey(rank), n, stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
+			parts = append(parts, fmt.Sprintf("%s of %d metrics (%d needed)", metrics.RankKey(rank), n,
+				stats.SamplesForBounds(rank, metrics.BoundsConfidence)))
 		}
 	}
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf("Too few samples for an upper bound at %.0f %% confidence: %s", 100*metrics.BoundsConfidence, strings.Join(parts, ", "))
+	return fmt.Sprintf("Too few samples for an upper bound at %.0f %% confidence: %s", 100*metrics.BoundsConfidence,
+		strings.Join(parts, ", "))
 }
 
 // inexact says that percentiles of the table are those of a distribution of bounded size.
@@ -134,7 +137,8 @@ func inexact(rows []metrics.Result) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative error of up to %.2g %%", n, 100*worst)
+	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative "+
+		"error of up to %.2g %%", n, 100*worst)
 }
 
 func metricRow(m *metrics.Result) []cell {

@@ -51,12 +51,14 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 		r := &rows[i]
 		word, look := repeats(r.CV)
 		t.rows = append(t.rows, []cell{
-			{text: metricLabel(&metrics.Result{Header: r.Header, Unit: r.Unit})}, {text: r.Stat}, number(r.Mean), number(r.Low), number(r.High), number(r.Std),
+			{text: metricLabel(&metrics.Result{Header: r.Header, Unit: r.Unit})}, {text: r.Stat}, number(r.Mean),
+			number(r.Low), number(r.High), number(r.Std),
 			{text: ratio(r.CV)}, {word, look}, {text: integer(int64(r.N))},
 		})
 	}
 	t.print(p)
-	p.line(span{"cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, make more runs or find what disturbs them.", dim})
+	p.line(span{"cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, " +
+		"make more runs or find what disturbs them.", dim})
 	_, err := w.Write(p.bytes(o.Styles))
 	return err
 }

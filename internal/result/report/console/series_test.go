@@ -31,7 +31,8 @@ func TestSeriesTable(t *testing.T) {
 }
 
 func TestPercent(t *testing.T) {
-	for share, want := range map[float64]string{0.95: "95 %", 0.999: "99.9 %", 0.9: "90 %", 0.99999: "99.999 %", 1e-4: "0.01 %"} {
+	for share, want := range map[float64]string{0.95: "95 %", 0.999: "99.9 %", 0.9: "90 %", 0.99999: "99.999 %",
+		1e-4: "0.01 %"} {
 		if got := Percent(share); got != want {
 			t.Errorf("%v is %q, want %q", share, got, want)
 		}

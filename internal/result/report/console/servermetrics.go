@@ -13,7 +13,8 @@ func (p *page) serverMetricsTable(rows []servermetrics.Highlight) {
 		return
 	}
 	t := table{title: product + " | Server Metrics", titleStyle: title, columns: []column{
-		{header: "Server", left: true}, {header: "Endpoint", left: true, wraps: true}, {header: "Metric", left: true, style: cyan},
+		{header: "Server", left: true}, {header: "Endpoint", left: true, wraps: true},
+		{header: "Metric", left: true, style: cyan},
 		{header: "stat"}, {header: "value", style: green}, {header: "unit", left: true},
 	}}
 	for _, r := range rows {

@@ -11,8 +11,10 @@ import (
 func TestServerMetricsTable(t *testing.T) {
 	var out strings.Builder
 	err := Render(&out, &summary.Result{}, Options{ServerMetrics: []servermetrics.Highlight{
-		{Backend: "vLLM", Endpoint: "localhost:8000", Metric: "vllm:num_requests_running", Stat: "avg", Unit: "requests", Value: 1234.5},
-		{Backend: "vLLM", Endpoint: "localhost:8000", Metric: "vllm:time_to_first_token_seconds", Stat: "p99_estimate", Unit: "seconds", Value: 0.0421},
+		{Backend: "vLLM", Endpoint: "localhost:8000", Metric: "vllm:num_requests_running", Stat: "avg",
+			Unit: "requests", Value: 1234.5},
+		{Backend: "vLLM", Endpoint: "localhost:8000", Metric: "vllm:time_to_first_token_seconds", Stat: "p99_estimate",
+			Unit: "seconds", Value: 0.0421},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,8 @@ func TestTrapSpecDecodeHistogramLine(t *testing.T) {
 		list []metrics.AcceptedSteps
 		want string
 	}{
-		{[]metrics.AcceptedSteps{{Accepted: 0, Steps: 2}, {Accepted: 1, Steps: 2}, {Accepted: 2, Steps: 4}, {Accepted: 3, Steps: 6}, {Accepted: 4, Steps: 2}},
+		{[]metrics.AcceptedSteps{{Accepted: 0, Steps: 2}, {Accepted: 1, Steps: 2}, {Accepted: 2, Steps: 4},
+			{Accepted: 3, Steps: 6}, {Accepted: 4, Steps: 2}},
 			"0: 12%   1: 12%   2: 25%   3: 38%   4: 12%"},
 		{[]metrics.AcceptedSteps{{Accepted: 2, Steps: 1}}, "0: 0%   1: 0%   2: 100%"},
 		{[]metrics.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 8, Steps: 1}, {Accepted: 100, Steps: 2}},
@@ -32,9 +33,13 @@ func TestSpecDecodeTable(t *testing.T) {
 	r := &summary.Result{
 		EndpointTitle: "LLM Metrics",
 		Metrics: []metrics.Result{
-			{Tag: "request_count", Header: "Request Count", Unit: "requests", Group: metrics.GroupDefault, Order: 1100, Stats: metrics.Stats{Avg: 2}},
-			{Tag: "spec_decode_steps", Header: "Spec Decode Steps", Unit: "count", Group: metrics.GroupSpecDecode, Order: 5040, Distribution: true, Stats: metrics.Stats{Avg: 6, Count: 2}},
-			{Tag: "spec_decode_acceptance_length", Header: "Acceptance Length", Unit: "ratio", Group: metrics.GroupSpecDecode, Order: 5000, Distribution: true, Stats: metrics.Stats{Avg: 2.25, Count: 2}},
+			{Tag: "request_count", Header: "Request Count", Unit: "requests", Group: metrics.GroupDefault, Order: 1100,
+				Stats: metrics.Stats{Avg: 2}},
+			{Tag: "spec_decode_steps", Header: "Spec Decode Steps", Unit: "count", Group: metrics.GroupSpecDecode,
+				Order: 5040, Distribution: true, Stats: metrics.Stats{Avg: 6, Count: 2}},
+			{Tag: "spec_decode_acceptance_length", Header: "Acceptance Length", Unit: "ratio",
+				Group: metrics.GroupSpecDecode, Order: 5000, Distribution: true,
+				Stats: metrics.Stats{Avg: 2.25, Count: 2}},
 		},
 		Acceptance: []metrics.AcceptedSteps{{Accepted: 0, Steps: 1}, {Accepted: 1, Steps: 1}},
 	}

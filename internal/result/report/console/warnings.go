@@ -16,7 +16,8 @@ func share(r *summary.Result, tag string) (string, bool) {
 	if count <= 0 || requests <= 0 {
 		return "", false
 	}
-	return fmt.Sprintf("%s of %s requests (%s%%)", integer(int64(count)), integer(int64(requests)), oneDecimal(count/requests*100)), true
+	return fmt.Sprintf("%s of %s requests (%s%%)", integer(int64(count)), integer(int64(requests)),
+		oneDecimal(count/requests*100)), true
 }
 
 // usageWarning reports that the server counts tokens differently.
@@ -59,7 +60,8 @@ func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 	lines := []string{
 		head + " have an output length that is off the requested one by more than the threshold.",
 		"",
-		fmt.Sprintf("Threshold (tokens): min(requested x %s%%, %s)", shortest(t.OSLPercent), strconv.FormatInt(t.OSLTokens, 10)),
+		fmt.Sprintf("Threshold (tokens): min(requested x %s%%, %s)", shortest(t.OSLPercent),
+			strconv.FormatInt(t.OSLTokens, 10)),
 		"Average mismatch: " + average,
 		"",
 		"Why: the model may end its answer with an end-of-sequence (EOS) token before the limit is reached.",
@@ -101,9 +103,11 @@ func (p *page) recodedWarning(head string, r *summary.Result) {
 		head+" have an output length that is off the requested one by the client's count only.",
 		"",
 		fmt.Sprintf("The server generated %s tokens, as asked; its text re-encodes to %s (averages of %s requests).",
-			shortest(math.Round(float64(r.Recoded.Generated)/n*10)/10), shortest(math.Round(float64(r.Recoded.Encoded)/n*10)/10), integer(r.Recoded.Requests)),
+			shortest(math.Round(float64(r.Recoded.Generated)/n*10)/10),
+			shortest(math.Round(float64(r.Recoded.Encoded)/n*10)/10), integer(r.Recoded.Requests)),
 		"",
-		"Why: the text of tokens is not always encoded as these tokens again (random or untrained text), or --tokenizer is not that of the model.",
+		"Why: the text of tokens is not always encoded as these tokens again (random or untrained text), or "+
+			"--tokenizer is not that of the model.",
 		"",
 		"What to do: rely on the server's counts: --use-server-token-count",
 	)

@@ -60,7 +60,8 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 			Note:   "each reply's tokens spread evenly from its first token to its end",
 			Series: []series{{"output tokens", "area", p.Output}}})
 	}
-	for band, tag := range map[int]string{timeline.FirstToken: "time_to_first_token", timeline.BetweenTokens: "inter_token_latency", timeline.Latency: "request_latency"} {
+	for band, tag := range map[int]string{timeline.FirstToken: "time_to_first_token",
+		timeline.BetweenTokens: "inter_token_latency", timeline.Latency: "request_latency"} {
 		m, ok := r.Find(tag)
 		b := &p.Bands[band]
 		if !ok || !b.Any {
@@ -68,7 +69,8 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 		}
 		d.add(chart{ID: "latency-" + strconv.Itoa(band) + "-" + tag, Group: groupRequests, Title: m.Header, Unit: "ms",
 			Note:   "of the requests sent at that time",
-			Series: []series{{"p50", "line", b.P50}, {"p90", "line", b.P90}, {"p99", "thin", b.P99}}, Bands: [][2]int{{2, 0}}})
+			Series: []series{{"p50", "line", b.P50}, {"p90", "line", b.P90}, {"p99", "thin", b.P99}},
+			Bands:  [][2]int{{2, 0}}})
 	}
 	slices.SortStableFunc(d.Charts, func(a, b chart) int { return strings.Compare(chartRank(&a), chartRank(&b)) })
 }
@@ -98,21 +100,25 @@ func (d *data) client(r *summary.Result, p *timeline.Points, run *Run, g timelin
 		for _, c := range []struct {
 			c *timeline.Curve
 			v float64
-		}{{&cpu, 100 * l.CPUShare}, {&late, float64(l.LateNS) / 1e6}, {&pause, float64(l.PauseNS) / 1e6}, {&rss, float64(l.RSS) / (1 << 20)}} {
+		}{{&cpu, 100 * l.CPUShare}, {&late, float64(l.LateNS) / 1e6}, {&pause, float64(l.PauseNS) / 1e6},
+			{&rss, float64(l.RSS) / (1 << 20)}} {
 			c.c.TimeNS, c.c.Values = append(c.c.TimeNS, l.AtNS), append(c.c.Values, c.v)
 		}
 	}
 	if len(run.Looks) > 0 {
-		lags.Series = append(lags.Series, series{"timer delay", "thin", late.On(g)}, series{"garbage collector pauses", "thin", pause.On(g)})
+		lags.Series = append(lags.Series, series{"timer delay", "thin", late.On(g)},
+			series{"garbage collector pauses", "thin", pause.On(g)})
 	}
 	d.add(lags)
 	if len(run.Looks) == 0 {
 		return
 	}
-	d.add(chart{ID: "client-cpu", Group: groupClient, Title: "Processor use of the client", Unit: "%", Note: "of the cores that it may use",
+	d.add(chart{ID: "client-cpu", Group: groupClient, Title: "Processor use of the client", Unit: "%",
+		Note:   "of the cores that it may use",
 		Series: []series{{"CPU", "area", cpu.On(g)}}})
 	if slices.ContainsFunc(rss.Values, func(v float64) bool { return v > 0 }) {
-		d.add(chart{ID: "client-memory", Group: groupClient, Title: "Memory of the client", Unit: "MiB", Series: []series{{"resident", "line", rss.On(g)}}})
+		d.add(chart{ID: "client-memory", Group: groupClient, Title: "Memory of the client", Unit: "MiB",
+			Series: []series{{"resident", "line", rss.On(g)}}})
 	}
 }
 
@@ -123,8 +129,8 @@ type panel struct {
 	scale           float64
 }
 
-// serverPanels show first what tells most of a server's state. Their patterns are compiled for a page only, not at every
-// start of the program.
+// serverPanels show first what tells most of a server's state. Their patterns are compiled for a page only, not at
+// every start of the program.
 var serverPanels = sync.OnceValue(func() []panel {
 	return []panel{
 		{"server-queue", "Requests at the servers", "requests", regexp.MustCompile(
@@ -138,9 +144,11 @@ var serverPanels = sync.OnceValue(func() []panel {
 
 var gpuPanels = sync.OnceValue(func() []panel {
 	return []panel{
-		{"gpu-utilization", "GPU utilization", "%", regexp.MustCompile(`^(NVIDIA )?(GPU Utilization|AMD GFX Activity)$`), 1},
+		{"gpu-utilization", "GPU utilization", "%",
+			regexp.MustCompile(`^(NVIDIA )?(GPU Utilization|AMD GFX Activity)$`), 1},
 		{"gpu-power", "GPU power", "W", regexp.MustCompile(`^(NVIDIA )?(GPU )?(Power Usage|AMD Power)$`), 1},
-		{"gpu-memory", "GPU memory in use", "GB", regexp.MustCompile(`^(NVIDIA )?(GPU Memory Used|AMD Memory Used)$`), 1},
+		{"gpu-memory", "GPU memory in use", "GB", regexp.MustCompile(`^(NVIDIA )?(GPU Memory Used|AMD Memory Used)$`),
+			1},
 	}
 })
 
@@ -198,7 +206,9 @@ func (d *data) panels(group, title string, panels []panel, curves []timeline.Cur
 			list.Hidden++
 			continue
 		}
-		list.Lines = append(list.Lines, chart{ID: group + "-" + strconv.Itoa(i), Title: names[i], Unit: c.Unit, Series: []series{{names[i], "line", values}}})
+		list.Lines = append(list.Lines,
+			chart{ID: group + "-" + strconv.Itoa(i), Title: names[i], Unit: c.Unit,
+				Series: []series{{names[i], "line", values}}})
 	}
 	if len(list.Lines) > 0 {
 		d.Choices = append(d.Choices, list)

@@ -136,7 +136,8 @@ func (n numbers) any() bool {
 }
 
 func newData(r *summary.Result, run *Run) *data {
-	d := &data{SchemaVersion: "1.0", BenchmarkID: r.BenchmarkID, Phases: []span{}, Charts: []chart{}, Choices: []choice{}, Distributions: []distribution{}}
+	d := &data{SchemaVersion: "1.0", BenchmarkID: r.BenchmarkID, Phases: []span{}, Charts: []chart{},
+		Choices: []choice{}, Distributions: []distribution{}}
 	d.Metrics, _ = artifact.AppendJSON(nil, append(artifact.Object{}, report.Blocks(r.Metrics)...))
 	if bounds := report.PercentileBounds(r.Metrics); len(bounds) > 0 {
 		d.Bounds, _ = artifact.AppendJSON(nil, bounds)
@@ -150,7 +151,8 @@ func newData(r *summary.Result, run *Run) *data {
 		from, to = phaseEnds(run.Phases, from, to)
 	}
 	g := run.Requests.Grid(from, to)
-	d.Axis = &axis{From: g.From(), To: math.Min(g.To(), math.Max(float64(g.EndNS)/1e9, g.From()+0.001)), First: g.Seconds()[0], Step: float64(g.WidthNS) / 1e9, Count: g.Count}
+	d.Axis = &axis{From: g.From(), To: math.Min(g.To(), math.Max(float64(g.EndNS)/1e9, g.From()+0.001)),
+		First: g.Seconds()[0], Step: float64(g.WidthNS) / 1e9, Count: g.Count}
 	d.phases(run.Phases, g)
 	p := run.Requests.Points(g)
 	d.requests(r, &p, g)
@@ -202,7 +204,8 @@ func (d *data) distributions(r *summary.Result, requests *timeline.Recorder) {
 			d.Constant = append(d.Constant, m.Header+" was "+short(m.Stats.Min)+" "+of.Unit+" in every request.")
 			continue
 		}
-		out := distribution{ID: "distribution-" + of.Tag, Title: m.Header, Unit: of.Unit, Count: of.Count, Lin: histogramOf(&of.Linear)}
+		out := distribution{ID: "distribution-" + of.Tag, Title: m.Header, Unit: of.Unit, Count: of.Count,
+			Lin: histogramOf(&of.Linear)}
 		if of.Log != nil {
 			log := histogramOf(of.Log)
 			out.Log = &log

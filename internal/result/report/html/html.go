@@ -76,7 +76,8 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	// Both kinds of content are ours, or JSON in which no character can end the element.
 	v.Style, v.Library, v.Script = template.CSS(style), template.JS(library), template.JS(script)
 	v.Data = template.JS(data)
-	v.Policy = "default-src 'none'; style-src " + source(style) + "; script-src " + source(library) + " " + source(script) +
+	v.Policy = "default-src 'none'; style-src " + source(style) + "; script-src " + source(library) + " " +
+		source(script) +
 		"; base-uri 'none'; form-action 'none'"
 	v.License = asset("uPlot.LICENSE")
 	page, err := template.New("page.html").Funcs(functions).ParseFS(assets, "assets/page.html")

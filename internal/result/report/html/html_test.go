@@ -48,13 +48,15 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 	}
 	engine, requests := set.NewEngine(), timeline.New(origin)
 	for i := range int64(n) {
-		r := &record.Record{Facts: record.NewFacts(), Identity: record.Identity{RequestID: hostile, ConversationID: hostile, Phase: "profiling"}}
+		r := &record.Record{Facts: record.NewFacts(),
+			Identity: record.Identity{RequestID: hostile, ConversationID: hostile, Phase: "profiling"}}
 		f := &r.Facts
 		f[record.StartWall] = origin + i*second/10
 		f[record.InputTokens] = 100
 		if i%10 == 9 {
 			f[record.Failed], f[record.End] = 1, second/2
-			r.Err = &record.Error{Code: 500, HasCode: true, Type: hostile, Message: hostile + strings.Repeat("x", int(i%3))}
+			r.Err = &record.Error{Code: 500, HasCode: true, Type: hostile,
+				Message: hostile + strings.Repeat("x", int(i%3))}
 		} else {
 			ttft := (20 + i*i%61) * 1e6
 			f[record.FirstContent], f[record.FirstOutput], f[record.LastContent] = ttft, ttft, second
@@ -69,23 +71,31 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 		AIPerfVersion: "0.1.0", BenchmarkID: "id", StartNS: origin, EndpointTitle: "LLM Metrics",
 		Info: summary.RunInfo{CLICommand: "aiperf profile --model '" + hostile + "'"},
 		InputConfig: artifact.Object{
-			{Key: "models", Value: []any{hostile}}, {Key: "endpoint", Value: artifact.Object{{Key: "urls", Value: []string{"http://h/" + hostile}}}},
+			{Key: "models", Value: []any{hostile}},
+			{Key: "endpoint", Value: artifact.Object{{Key: "urls", Value: []string{"http://h/" + hostile}}}},
 			{Key: "slos", Value: artifact.Object{{Key: "time_to_first_token", Value: 50.0}}},
 		},
 		Provenance: artifact.Object{{Key: "host", Value: artifact.Object{{Key: "system", Value: "linux"}}}},
 	}
 	r := summary.Build(run, engine, nil)
 	r.ClientHealth = artifact.Object{{Key: "verdict", Value: "inconclusive"}, {Key: "reasons", Value: []any{
-		artifact.Object{{Key: "message", Value: hostile}, {Key: "advice", Value: "look"}}}}, {Key: "cpu", Value: artifact.Object{{Key: "share", Value: 0.25}}}}
-	r.Reconcile(&summary.Ledger{Server: reconcile.Server{Kind: "vLLM", Pages: 1, Totals: []reconcile.Total{{Quantity: reconcile.Requests, Metric: hostile, Value: 1e6}}}})
+		artifact.Object{{Key: "message", Value: hostile}, {Key: "advice", Value: "look"}}}},
+		{Key: "cpu", Value: artifact.Object{{Key: "share", Value: 0.25}}}}
+	r.Reconcile(&summary.Ledger{Server: reconcile.Server{Kind: "vLLM", Pages: 1,
+		Totals: []reconcile.Total{{Quantity: reconcile.Requests, Metric: hostile, Value: 1e6}}}})
 	at := []int64{origin, origin + second, origin + 2*second}
 	return &r, &Run{
-		Requests:   requests,
-		Phases:     []summary.PhaseState{{Name: "warmup", Kind: "warmup", StartNS: origin - second, RequestsEndNS: origin}, {Name: "profiling", Kind: "profiling", StartNS: origin, SentEndNS: origin + second, RequestsEndNS: r.EndNS}},
-		Servers:    []timeline.Curve{{Source: hostile, Name: "vllm:num_requests_running", Labels: hostile, TimeNS: at, Values: []float64{1, 2, 3}}, {Name: hostile, TimeNS: at, Values: []float64{1, math.NaN(), 3}}},
-		GPUs:       []timeline.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at, Values: []float64{100, 200, 300}}},
-		Looks:      []trust.Look{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
-		Thresholds: []compare.Judgement{{Text: "request_latency:p99>1ms", Failure: "request_latency:p99>1ms: it is 1000.00 ms"}, {Text: hostile}},
+		Requests: requests,
+		Phases: []summary.PhaseState{{Name: "warmup", Kind: "warmup", StartNS: origin - second,
+			RequestsEndNS: origin}, {Name: "profiling", Kind: "profiling", StartNS: origin, SentEndNS: origin + second,
+			RequestsEndNS: r.EndNS}},
+		Servers: []timeline.Curve{{Source: hostile, Name: "vllm:num_requests_running", Labels: hostile, TimeNS: at,
+			Values: []float64{1, 2, 3}}, {Name: hostile, TimeNS: at, Values: []float64{1, math.NaN(), 3}}},
+		GPUs: []timeline.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at,
+			Values: []float64{100, 200, 300}}},
+		Looks: []trust.Look{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
+		Thresholds: []compare.Judgement{{Text: "request_latency:p99>1ms",
+			Failure: "request_latency:p99>1ms: it is 1000.00 ms"}, {Text: hostile}},
 		ServerFigures: []servermetrics.Highlight{
 			{Backend: "vLLM", Endpoint: hostile, Metric: "m", Stat: "avg", Value: 2.5},
 		},
@@ -116,7 +126,8 @@ func element(t *testing.T, page, begin, end string) string {
 func embedded(t *testing.T, page string) map[string]json.RawMessage {
 	t.Helper()
 	var d map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(element(t, page, `<script type="application/json" id="data">`, "</script>")), &d); err != nil {
+	if err := json.Unmarshal([]byte(element(t, page, `<script type="application/json" id="data">`, "</script>")),
+		&d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -202,7 +213,8 @@ func TestNothingHostileGetsOutOfItsPlace(t *testing.T) {
 		}
 		for _, a := range e.Attr {
 			name := a.Name.Local
-			if strings.HasPrefix(name, "on") || name == "src" || name == "style" || name == "href" && !strings.HasPrefix(a.Value, "#") {
+			if strings.HasPrefix(name, "on") || name == "src" || name == "style" || name == "href" &&
+				!strings.HasPrefix(a.Value, "#") {
 				t.Errorf("<%s %s=%q>", e.Name.Local, name, a.Value)
 			}
 		}
@@ -239,8 +251,10 @@ func (n *numbers) UnmarshalJSON(text []byte) error {
 func TestPolicyNamesWhatThePageHolds(t *testing.T) {
 	r, run := result(t, 20)
 	page := render(t, r, run)
-	policy := strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(element(t, page, `http-equiv="Content-Security-Policy" content="`, `"`))
-	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+	policy := strings.NewReplacer("&#39;", "'", "&#43;",
+		"+").Replace(element(t, page, `http-equiv="Content-Security-Policy" content="`, `"`))
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") ||
+		strings.Contains(policy, "http") {
 		t.Errorf("policy %s", policy)
 	}
 	parts := []string{element(t, page, "<style>", "</style>")}
@@ -298,8 +312,10 @@ func TestPageSaysWhatIsToBeThoughtOfTheRun(t *testing.T) {
 	r, run := result(t, 300)
 	page := render(t, r, run)
 	for _, want := range []string{
-		"Run complete, with errors", "30 of 300 requests failed (10 %)", "Client: inconclusive", "Thresholds failed", "1 of 2 conditions for a failure met",
-		"Goodput", "time_to_first_token ≤ 50 ms", "270 requests are too few for p99; it needs 368", "time_to_first_token", "Time slices",
+		"Run complete, with errors", "30 of 300 requests failed (10 %)", "Client: inconclusive", "Thresholds failed",
+		"1 of 2 conditions for a failure met",
+		"Goodput", "time_to_first_token ≤ 50 ms", "270 requests are too few for p99; it needs 368",
+		"time_to_first_token", "Time slices",
 		"uPlot 1.6.32 (MIT licence)", "Permission is hereby granted", "host.system", "95 %",
 	} {
 		if !strings.Contains(page, want) {
@@ -322,7 +338,8 @@ func TestPageSaysWhatToTryAgainstErrors(t *testing.T) {
 		{Error: record.Error{Code: 401, HasCode: true, Type: "Unauthorized", Message: "b"}, Count: 10},
 	}
 	page := render(t, r, run)
-	for _, want := range []string{">What to try</h3>", "The credentials are refused", "--api-key", "--wait-for-model-timeout"} {
+	for _, want := range []string{">What to try</h3>", "The credentials are refused", "--api-key",
+		"--wait-for-model-timeout"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -337,7 +354,8 @@ func TestWhatIsMissingIsLeftOut(t *testing.T) {
 	r, run := result(t, 300)
 	r.Errors, r.Slices, r.ClientHealth, r.Telemetry, r.Provenance, r.Reconciliation = nil, nil, nil, nil, nil, nil
 	page := render(t, r, &Run{Requests: run.Requests})
-	for _, not := range []string{">Errors</h2>", ">Servers</h2>", ">GPUs</h2>", ">Time slices</h2>", "Thresholds", ">Provenance</h3>", "Client:", "client-cpu", ">Phases</h3>"} {
+	for _, not := range []string{">Errors</h2>", ">Servers</h2>", ">GPUs</h2>", ">Time slices</h2>", "Thresholds",
+		">Provenance</h3>", "Client:", "client-cpu", ">Phases</h3>"} {
 		if strings.Contains(page, not) {
 			t.Errorf("the page has %s", not)
 		}
@@ -358,7 +376,8 @@ func TestFinalScrapeIsShown(t *testing.T) {
 	r, run := result(t, 100)
 	run.Servers = []timeline.Curve{{Name: "vllm:num_requests_running", Unit: "requests",
 		TimeNS: []int64{r.StartNS - second*100, r.EndNS + second*100}, Values: []float64{1, 77}}}
-	if page := render(t, r, run); !strings.Contains(page, `id="server-queue"`) || !strings.Contains(page, "between 77 and 77 requests") {
+	if page := render(t, r, run); !strings.Contains(page, `id="server-queue"`) ||
+		!strings.Contains(page, "between 77 and 77 requests") {
 		t.Error("the page lacks the final scrape")
 	}
 	r.Recomputed = artifact.Object{}
@@ -369,17 +388,21 @@ func TestFinalScrapeIsShown(t *testing.T) {
 
 func TestServerTotalsHaveTheirPlace(t *testing.T) {
 	r, _ := result(t, 100)
-	if page := render(t, r, &Run{}); !strings.Contains(page, `Over the profiling phase the server counted 1,000,000 requests`) {
+	if page := render(t, r, &Run{}); !strings.Contains(page,
+		`Over the profiling phase the server counted 1,000,000 requests`) {
 		t.Error("the page lacks the server's totals")
 	}
 }
 
 func TestGPUsAndServersHaveTheirPlaces(t *testing.T) {
 	r, run := result(t, 100)
-	r.Telemetry = &gpu.Telemetry{Endpoints: []gpu.Endpoint{{Name: "h:9400", GPUs: []gpu.Result{{Device: gpu.Device{Index: 3, Model: hostile},
-		Metrics: []gpu.Metric{{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"}, Stats: metrics.Stats{Avg: 123.456, Count: 3}}}}}}}}
+	r.Telemetry = &gpu.Telemetry{Endpoints: []gpu.Endpoint{{Name: "h:9400",
+		GPUs: []gpu.Result{{Device: gpu.Device{Index: 3, Model: hostile},
+			Metrics: []gpu.Metric{{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"},
+				Stats: metrics.Stats{Avg: 123.456, Count: 3}}}}}}}}
 	page := render(t, r, run)
-	for _, want := range []string{`id="server-queue"`, `id="servers-choice"`, `id="gpu-power"`, "123.46", "GPU 3 |", `id="client-cpu"`} {
+	for _, want := range []string{`id="server-queue"`, `id="servers-choice"`, `id="gpu-power"`, "123.46", "GPU 3 |",
+		`id="client-cpu"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -412,7 +435,8 @@ func TestGPUsAndServersHaveTheirPlaces(t *testing.T) {
 // A group that the page does not know would stand among the others.
 func TestEveryGroupOfMetricsHasItsTitle(t *testing.T) {
 	for _, d := range metrics.Table() {
-		if d.Group != metrics.GroupNone && !slices.ContainsFunc(groupTitles, func(g groupTitle) bool { return g.group == d.Group }) {
+		if d.Group != metrics.GroupNone &&
+			!slices.ContainsFunc(groupTitles, func(g groupTitle) bool { return g.group == d.Group }) {
 			t.Errorf("%s: the group %q has no title", d.Tag, d.Group)
 		}
 	}
@@ -425,10 +449,12 @@ func TestSpeculativeDecodingHasItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Metrics = append(r.Metrics, rate)
-	r.Acceptance = []metrics.AcceptedSteps{{Accepted: 0, Steps: 1000}, {Accepted: 1, Steps: 0}, {Accepted: 3, Steps: 3000}}
+	r.Acceptance = []metrics.AcceptedSteps{{Accepted: 0, Steps: 1000}, {Accepted: 1, Steps: 0},
+		{Accepted: 3, Steps: 3000}}
 	page := render(t, r, run)
 	for _, want := range []string{"<summary>Speculative decoding</summary>", "Drafted tokens accepted per step",
-		`<tr><th scope="row">0</th><td>1,000 steps, 25 %</td></tr>`, `<tr><th scope="row">3</th><td>3,000 steps, 75 %</td></tr>`} {
+		`<tr><th scope="row">0</th><td>1,000 steps, 25 %</td></tr>`,
+		`<tr><th scope="row">3</th><td>3,000 steps, 75 %</td></tr>`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -461,13 +487,15 @@ func TestThePageStaysSmall(t *testing.T) {
 	}
 	r.Errors = nil
 	for i := range 10_000 {
-		r.Errors = append(r.Errors, summary.ErrorCount{Error: record.Error{Type: "T", Code: i, Message: strings.Repeat("m", 4096)}, Count: 1})
+		r.Errors = append(r.Errors, summary.ErrorCount{Error: record.Error{Type: "T", Code: i,
+			Message: strings.Repeat("m", 4096)}, Count: 1})
 	}
 	page := render(t, r, run)
 	if len(page) > 3_000_000 {
 		t.Errorf("%d bytes", len(page))
 	}
-	if !strings.Contains(page, "9,950 more kinds of errors, of 9,950 requests") || !strings.Contains(page, "41 more are in the files") {
+	if !strings.Contains(page, "9,950 more kinds of errors, of 9,950 requests") ||
+		!strings.Contains(page, "41 more are in the files") {
 		t.Error("what is left out is not named")
 	}
 }
@@ -508,8 +536,10 @@ func TestNumbers(t *testing.T) {
 		v           float64
 		short, five string
 	}{
-		{0, "0", "0"}, {8, "8", "8"}, {0.0779, "0.0779", "0.0779"}, {1.005, "1", "1.005"}, {123.456, "123.5", "123.46"}, {1234567, "1,234,567", "1234600"},
-		{math.NaN(), "", "null"}, {math.Inf(1), "", "null"}, {0.000012345, "1.23e-05", "0.000012345"}, {-4321, "-4,321", "-4321"},
+		{0, "0", "0"}, {8, "8", "8"}, {0.0779, "0.0779", "0.0779"}, {1.005, "1", "1.005"}, {123.456, "123.5", "123.46"},
+		{1234567, "1,234,567", "1234600"},
+		{math.NaN(), "", "null"}, {math.Inf(1), "", "null"}, {0.000012345, "1.23e-05", "0.000012345"},
+		{-4321, "-4,321", "-4321"},
 	} {
 		if got := short(c.v); got != c.short {
 			t.Errorf("short %g is %s, want %s", c.v, got, c.short)

@@ -44,16 +44,19 @@ func completeness(r *summary.Result) status {
 	errors := ""
 	if n := r.Counts.Errors; n > 0 {
 		all := r.Counts.Completed()
-		errors = fmt.Sprintf(" %s of %s requests failed (%s %%).", integer(n), integer(all), short(100*float64(n)/float64(all)))
+		errors = fmt.Sprintf(" %s of %s requests failed (%s %%).", integer(n), integer(all),
+			short(100*float64(n)/float64(all)))
 	}
 	if n := r.Counts.Skipped; n > 0 {
-		errors += fmt.Sprintf(" %s of %s requests were skipped: their context was too long.", integer(n), integer(r.Counts.Completed()))
+		errors += fmt.Sprintf(" %s of %s requests were skipped: their context was too long.", integer(n),
+			integer(r.Counts.Completed()))
 	}
 	switch {
 	case r.Incomplete != "":
 		return status{bad, "Run incomplete", r.Incomplete + ". " + summary.PartOnly + errors, nil, false}
 	case r.WasCancelled:
-		return status{warn, "Run cancelled", "It was ended early; the figures are those of the requests until then." + errors, nil, false}
+		return status{warn, "Run cancelled",
+			"It was ended early; the figures are those of the requests until then." + errors, nil, false}
 	case errors != "" && r.Counts.Successes == 0:
 		return status{bad, "All requests failed", strings.TrimSpace(errors), nil, false}
 	case errors != "":
@@ -69,7 +72,8 @@ func clientStatus(health artifact.Object) (status, bool) {
 	if !ok {
 		return status{}, false
 	}
-	s := status{Level: warn, Title: "Client: " + strings.ReplaceAll(text(verdict), "_", " "), Text: "The figures cannot be relied on without a look at this:"}
+	s := status{Level: warn, Title: "Client: " + strings.ReplaceAll(text(verdict), "_", " "),
+		Text: "The figures cannot be relied on without a look at this:"}
 	switch text(verdict) {
 	case "valid":
 		s.Level, s.Text = good, "What was asked for was sent, and the client's own share in the figures is small."
@@ -225,7 +229,8 @@ func cards(r *summary.Result) []card {
 				c.Lines = append(c.Lines, line)
 			}
 			if p.few() && c.Few == "" {
-				c.Few = fmt.Sprintf("%s requests are too few for %s; it needs %s", integer(m.Stats.Count), p.name, integer(needed(rank)))
+				c.Few = fmt.Sprintf("%s requests are too few for %s; it needs %s", integer(m.Stats.Count), p.name,
+					integer(needed(rank)))
 			}
 		}
 		out = append(out, c)

@@ -50,10 +50,14 @@ type groupTitle struct {
 
 // groupTitles are the groups of the table in their order.
 var groupTitles = []groupTitle{
-	{metrics.GroupDefault, "Main figures"}, {metrics.GroupEffective, "Effective: over the whole run"}, {metrics.GroupActive, "Active: while requests were in flight"},
-	{metrics.GroupReasoning, "Reasoning"}, {metrics.GroupUsage, "Usage that the server reported"}, {metrics.GroupCache, "Prefix cache"},
-	{metrics.GroupPrediction, "Prediction"}, {metrics.GroupSpecDecode, "Speculative decoding"}, {metrics.GroupAudio, "Audio"}, {metrics.GroupHTTPTrace, "HTTP exchange"},
-	{metrics.GroupGPU, "GPU power efficiency"}, {metrics.GroupGPUNVIDIA, "GPU power efficiency, NVIDIA"}, {metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
+	{metrics.GroupDefault, "Main figures"}, {metrics.GroupEffective, "Effective: over the whole run"},
+	{metrics.GroupActive, "Active: while requests were in flight"},
+	{metrics.GroupReasoning, "Reasoning"}, {metrics.GroupUsage, "Usage that the server reported"},
+	{metrics.GroupCache, "Prefix cache"},
+	{metrics.GroupPrediction, "Prediction"}, {metrics.GroupSpecDecode, "Speculative decoding"},
+	{metrics.GroupAudio, "Audio"}, {metrics.GroupHTTPTrace, "HTTP exchange"},
+	{metrics.GroupGPU, "GPU power efficiency"}, {metrics.GroupGPUNVIDIA, "GPU power efficiency, NVIDIA"},
+	{metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
 }
 
 // ranks are the names of the percentiles that any metric has, those most looked at first.
@@ -155,7 +159,8 @@ func acceptanceRows(list []metrics.AcceptedSteps) []row {
 	var out []row
 	for _, b := range list {
 		if b.Steps > 0 {
-			out = append(out, row{integer(b.Accepted), integer(b.Steps) + " steps, " + short(100*float64(b.Steps)/float64(total)) + " %"})
+			out = append(out, row{integer(b.Accepted),
+				integer(b.Steps) + " steps, " + short(100*float64(b.Steps)/float64(total)) + " %"})
 		}
 	}
 	return out
@@ -179,7 +184,8 @@ func devices(t *gpu.Telemetry) []device {
 			for _, m := range g.Metrics {
 				row := metricRow{Header: m.Display, Unit: m.Unit, Avg: fixed(m.Avg), Scalar: m.Kind == gpu.Counter}
 				if !row.Scalar {
-					row.Min, row.Max, row.Std, row.Count = fixed(m.Min), fixed(m.Max), fixed(m.Std), integer(int64(m.Count))
+					row.Min, row.Max, row.Std, row.Count = fixed(m.Min), fixed(m.Max), fixed(m.Std),
+						integer(int64(m.Count))
 				}
 				d.Rows = append(d.Rows, row)
 			}
@@ -221,7 +227,8 @@ func (v *view) errors(r *summary.Result, run *Run) {
 		}
 		if run.Requests != nil {
 			for _, s := range run.Requests.Samples(e.Error.Key()) {
-				f.Samples = append(f.Samples, fmt.Sprintf("%s s: %s (%s, turn %d)", trimmed(float64(s.AtNS)/1e9, 3), s.RequestID, s.ConversationID, s.Turn))
+				f.Samples = append(f.Samples, fmt.Sprintf("%s s: %s (%s, turn %d)", trimmed(float64(s.AtNS)/1e9, 3),
+					s.RequestID, s.ConversationID, s.Turn))
 			}
 		}
 		v.Errors = append(v.Errors, f)
@@ -257,7 +264,8 @@ var sliced = []struct {
 }{
 	{"request_count", "", 0}, {"request_throughput", "", 0}, {"output_token_throughput", "", 0}, {"goodput", "", 0},
 	{"time_to_first_token", "p50", 50}, {"time_to_first_token", "p99", 99}, {"inter_token_latency", "p50", 50},
-	{"inter_token_latency", "p99", 99}, {"request_latency", "p50", 50}, {"request_latency", "p99", 99}, {"error_request_count", "", 0},
+	{"inter_token_latency", "p99", 99}, {"request_latency", "p50", 50}, {"request_latency", "p99", 99},
+	{"error_request_count", "", 0},
 }
 
 // mostSlices is how many time slices the page lists.

@@ -94,7 +94,8 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 		of := &d.Distributions[i]
 		v.Distributions = append(v.Distributions, figure{of.ID, of.Title, of.Unit, beyond(of), of.describe()})
 	}
-	for group, into := range map[string]*section{groupRequests: &v.Requests, groupServers: &v.Servers, groupGPUs: &v.GPUs, groupClient: &v.Client} {
+	for group, into := range map[string]*section{groupRequests: &v.Requests, groupServers: &v.Servers,
+		groupGPUs: &v.GPUs, groupClient: &v.Client} {
 		for i := range d.Charts {
 			if c := &d.Charts[i]; c.Group == group {
 				into.Charts = append(into.Charts, figure{c.ID, c.Title, c.Unit, c.Note, c.describe()})
@@ -186,11 +187,13 @@ func (v *view) identify(r *summary.Result) {
 	for _, n := range []struct {
 		name string
 		n    int64
-	}{{"requests_sent", c.Sent}, {"requests_completed", c.Completed()}, {"requests_cancelled", c.CutOff}, {"request_errors", c.Errors}} {
+	}{{"requests_sent", c.Sent}, {"requests_completed", c.Completed()}, {"requests_cancelled", c.CutOff},
+		{"request_errors", c.Errors}} {
 		v.RunFacts = append(v.RunFacts, row{n.name, integer(n.n)})
 	}
 	if c.TargetRate > 0 {
-		v.RunFacts = append(v.RunFacts, row{"skipped_arrivals", integer(c.SkippedArrivals)}, row{"dropped_by_catchup", integer(c.DroppedByCatchup)})
+		v.RunFacts = append(v.RunFacts, row{"skipped_arrivals", integer(c.SkippedArrivals)},
+			row{"dropped_by_catchup", integer(c.DroppedByCatchup)})
 	}
 }
 

@@ -49,7 +49,8 @@ func (a *amdSMI) open(ctx context.Context) error {
 }
 
 func (a *amdSMI) read(ctx context.Context) error {
-	text, err := output(ctx, a.path, "metric", "--usage", "--power", "--temperature", "--mem-usage", "--energy", "--ecc", "--json")
+	text, err := output(ctx, a.path, "metric", "--usage", "--power", "--temperature", "--mem-usage", "--energy",
+		"--ecc", "--json")
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -95,7 +96,8 @@ func parseAMDStatic(text []byte) (map[int]gpu.Device, error) {
 			continue
 		}
 		i := int(index)
-		d := gpu.Device{Index: i, UUID: "amd-gpu-" + strconv.Itoa(i), Model: "Unknown AMD GPU", Device: "amd" + strconv.Itoa(i), PCIBusID: word(at(g, "bus", "bdf"))}
+		d := gpu.Device{Index: i, UUID: "amd-gpu-" + strconv.Itoa(i), Model: "Unknown AMD GPU",
+			Device: "amd" + strconv.Itoa(i), PCIBusID: word(at(g, "bus", "bdf"))}
 		for _, path := range [][]string{{"board", "product_name"}, {"asic", "market_name"}} {
 			if name := word(at(g, path...)); name != "" {
 				d.Model = name
@@ -119,7 +121,8 @@ var amdPaths = []struct {
 	scale float64
 	paths [][]string
 }{
-	{"amd_power", 1, [][]string{{"power", "socket_power"}, {"power", "current_socket_power"}, {"power", "average_socket_power"}}},
+	{"amd_power", 1, [][]string{{"power", "socket_power"}, {"power", "current_socket_power"},
+		{"power", "average_socket_power"}}},
 	{"amd_energy_consumption", 1e-6, [][]string{{"energy", "total_energy_consumption"}}},
 	{"amd_gfx_activity", 1, [][]string{{"usage", "gfx_activity"}}},
 	{"amd_umc_activity", 1, [][]string{{"usage", "umc_activity"}}},

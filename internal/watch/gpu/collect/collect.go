@@ -129,7 +129,8 @@ func (x *exporters) Probe(ctx context.Context) (bool, error) {
 	if len(successful) == 0 {
 		x.options.Log.Info("GPU telemetry disabled - no DCGM endpoints reachable")
 	} else {
-		x.options.Log.Info(fmt.Sprintf("GPU telemetry enabled - %d/%d endpoint(s) reachable", len(successful), len(configured)))
+		x.options.Log.Info(fmt.Sprintf("GPU telemetry enabled - %d/%d endpoint(s) reachable", len(successful),
+			len(configured)))
 	}
 	var lost []string
 	for _, c := range configured {

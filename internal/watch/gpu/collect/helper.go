@@ -82,7 +82,8 @@ func (h *helper) take(text []byte, ready chan error, rounds chan int64) {
 		offer(ready, errNoGPUs)
 	case line.Ready != nil:
 		if h.vendor == "nvml" {
-			h.owner.options.Log.Info(fmt.Sprintf("PyNVML initialized with %d GPU(s) (%d with GPM support)", line.Ready.GPUs, line.Ready.GPM))
+			h.owner.options.Log.Info(fmt.Sprintf("PyNVML initialized with %d GPU(s) (%d with GPM support)",
+				line.Ready.GPUs, line.Ready.GPM))
 		} else {
 			h.owner.options.Log.Info(fmt.Sprintf("AMD SMI initialized with %d GPU(s)", line.Ready.GPUs))
 		}

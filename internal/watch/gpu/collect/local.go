@@ -113,10 +113,12 @@ func (l *local) Probe(ctx context.Context) (bool, error) {
 		reasons = append(reasons, s.name()+": "+err.Error())
 	}
 	if empty || ctx.Err() != nil {
-		l.options.Log.Info(fmt.Sprintf("GPU telemetry disabled - %s not available or no GPUs found (%s)", l.options.Vendor, strings.Join(reasons, "; ")))
+		l.options.Log.Info(fmt.Sprintf("GPU telemetry disabled - %s not available or no GPUs found (%s)",
+			l.options.Vendor, strings.Join(reasons, "; ")))
 		return false, nil
 	}
-	return false, fmt.Errorf("--gpu-telemetry %s: the GPUs of this machine cannot be read (%s); install %s and aiperf-gpu beside aiperf or on PATH, or leave the option out",
+	return false, fmt.Errorf("--gpu-telemetry %s: the GPUs of this machine cannot be read (%s); install %s and "+
+		"aiperf-gpu beside aiperf or on PATH, or leave the option out",
 		l.options.Vendor, strings.Join(reasons, "; "), vendors[l.options.Vendor].library)
 }
 
@@ -245,7 +247,8 @@ func (l *local) step(ctx context.Context, budget time.Duration) {
 	l.restarts++
 	if l.restarts > maxRestarts {
 		l.dead = true
-		l.options.Log.Warn(fmt.Sprintf("GPU telemetry: %s failed %d times and is not started again; the run goes on without further readings", l.current.name(), l.restarts))
+		l.options.Log.Warn(fmt.Sprintf("GPU telemetry: %s failed %d times and is not started again; the run goes on "+
+			"without further readings", l.current.name(), l.restarts))
 	}
 }
 
@@ -282,7 +285,8 @@ func (l *local) fail(err error) {
 	l.failures[text]++
 	l.mu.Unlock()
 	if first {
-		l.options.Log.Warn("GPU telemetry: " + text + ". It is started again; further failures of this kind are only counted.")
+		l.options.Log.Warn("GPU telemetry: " + text +
+			". It is started again; further failures of this kind are only counted.")
 	}
 }
 

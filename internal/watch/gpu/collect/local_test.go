@@ -104,7 +104,8 @@ func newLocalTest(t *testing.T, mode string) (Collector, *heard) {
 	h := &heard{}
 	c := NewLocal(LocalOptions{
 		Vendor: "pynvml", Interval: time.Hour, OpenTimeout: 5 * time.Second, CloseTimeout: 5 * time.Second,
-		Catalog: gpu.NewCatalog(nil, false), Sink: h, WallNS: time.Time.UnixNano, Log: slog.New(slog.NewTextHandler(h, nil)),
+		Catalog: gpu.NewCatalog(nil, false), Sink: h, WallNS: time.Time.UnixNano,
+		Log: slog.New(slog.NewTextHandler(h, nil)),
 		Look: func(name string) (string, error) {
 			if name == HelperName {
 				return os.Executable()
@@ -138,7 +139,8 @@ func TestTheHelperReadsWhenItIsTold(t *testing.T) {
 		t.Fatalf("%d readings, want 2 for each of 3 steps", h.count())
 	}
 	r := h.readings[1]
-	want := gpu.Device{Source: "pynvml://localhost", Platform: gpu.NVIDIA, Index: 1, UUID: "GPU-1", Model: "M", Hostname: "localhost"}
+	want := gpu.Device{Source: "pynvml://localhost", Platform: gpu.NVIDIA, Index: 1, UUID: "GPU-1", Model: "M",
+		Hostname: "localhost"}
 	if r.Device != want || r.Values[0] != 200 || r.TimestampNS == 0 {
 		t.Errorf("got %+v", r)
 	}
@@ -221,7 +223,8 @@ func TestADriverWithoutGPUsIsNoError(t *testing.T) {
 func TestAMissingDriverIsAnErrorOfTheConfiguration(t *testing.T) {
 	c, _ := newLocalTest(t, "failed")
 	_, err := c.Probe(context.Background())
-	for _, want := range []string{"--gpu-telemetry pynvml", "the library is missing", "nvidia-smi: it is not installed"} {
+	for _, want := range []string{"--gpu-telemetry pynvml", "the library is missing",
+		"nvidia-smi: it is not installed"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
 		}

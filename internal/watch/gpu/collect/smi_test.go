@@ -20,11 +20,14 @@ func value(t *testing.T, c *gpu.Catalog, r gpu.Reading, field string) float64 {
 
 func TestNvidiaSMILine(t *testing.T) {
 	c := gpu.NewCatalog(nil, false)
-	r, err := parseSMI(c, smiColumns, []byte("1, GPU-x, NVIDIA H200, 00000000:02:00.0, 250.50, 66, [N/A], 16384, [Not Supported]\n"))
-	if err != nil || r.Index != 1 || r.UUID != "GPU-x" || r.Model != "NVIDIA H200" || r.PCIBusID != "00000000:02:00.0" || r.Device.Device != "nvidia1" {
+	r, err := parseSMI(c, smiColumns,
+		[]byte("1, GPU-x, NVIDIA H200, 00000000:02:00.0, 250.50, 66, [N/A], 16384, [Not Supported]\n"))
+	if err != nil || r.Index != 1 || r.UUID != "GPU-x" || r.Model != "NVIDIA H200" ||
+		r.PCIBusID != "00000000:02:00.0" || r.Device.Device != "nvidia1" {
 		t.Fatalf("%+v %v", r, err)
 	}
-	for field, want := range map[string]float64{"gpu_power_usage": 250.5, "gpu_utilization": 66, "gpu_memory_used": 17.179869184} {
+	for field, want := range map[string]float64{"gpu_power_usage": 250.5, "gpu_utilization": 66,
+		"gpu_memory_used": 17.179869184} {
 		if got := value(t, c, r, field); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s = %v, want %v", field, got, want)
 		}
@@ -45,15 +48,18 @@ func TestAMDSMIDocuments(t *testing.T) {
 	c := gpu.NewCatalog(nil, false)
 	known, err := parseAMDStatic([]byte(`WARNING: something
 [{"gpu":0,"asic":{"market_name":"MI300X","asic_serial":"0xA"},"board":{"product_name":"Instinct"},"bus":{"bdf":"0000:0c:00.0"}},{"gpu":1}]`))
-	if err != nil || known[0].Model != "Instinct" || known[0].UUID != "0xA" || known[0].PCIBusID != "0000:0c:00.0" || known[1].Model != "Unknown AMD GPU" {
+	if err != nil || known[0].Model != "Instinct" || known[0].UUID != "0xA" || known[0].PCIBusID != "0000:0c:00.0" ||
+		known[1].Model != "Unknown AMD GPU" {
 		t.Fatalf("%+v %v", known, err)
 	}
-	readings, err := parseAMDMetric(c, []byte(`{"gpu_data":[{"gpu":0,"power":{"socket_power":{"value":500,"unit":"W"}},"energy":{"total_energy_consumption":{"value":2000000,"unit":"J"}},
+	readings, err := parseAMDMetric(c,
+		[]byte(`{"gpu_data":[{"gpu":0,"power":{"socket_power":{"value":500,"unit":"W"}},"energy":{"total_energy_consumption":{"value":2000000,"unit":"J"}},
 		"usage":{"gfx_activity":"N/A","umc_activity":{"value":40}},"temperature":{"junction":"N/A","hotspot":{"value":61}}},{"gpu":1,"power":"N/A"},{"gpu":7,"power":{"socket_power":1}}]}`), known)
 	if err != nil || len(readings) != 1 {
 		t.Fatalf("%+v %v", readings, err)
 	}
-	for field, want := range map[string]float64{"amd_power": 500, "amd_energy_consumption": 2, "amd_umc_activity": 40, "amd_temperature": 61} {
+	for field, want := range map[string]float64{"amd_power": 500, "amd_energy_consumption": 2, "amd_umc_activity": 40,
+		"amd_temperature": 61} {
 		if got := value(t, c, readings[0], field); got != want {
 			t.Errorf("%s = %v, want %v", field, got, want)
 		}

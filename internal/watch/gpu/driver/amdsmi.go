@@ -26,7 +26,8 @@ const (
 )
 
 func amdLibraries() []string {
-	return []string{"libamd_smi.so", "/opt/rocm/lib/libamd_smi.so", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24"}
+	return []string{"libamd_smi.so", "/opt/rocm/lib/libamd_smi.so", "libamd_smi.so.26", "libamd_smi.so.25",
+		"libamd_smi.so.24"}
 }
 
 // amdsmi is AMD's library, initialised.
@@ -83,7 +84,8 @@ func (a *amdsmi) handles(function string, before ...uintptr) ([]uintptr, error) 
 // versions of the library; the product name of the board moves about.
 func (a *amdsmi) device(index int, handle uintptr) *amdDevice {
 	d := &amdDevice{handle: handle, identity: gpu.HelperGPU{
-		Index: index, Device: "amd" + strconv.Itoa(index), UUID: "amd-gpu-" + strconv.Itoa(index), Model: "Unknown AMD GPU",
+		Index: index, Device: "amd" + strconv.Itoa(index), UUID: "amd-gpu-" + strconv.Itoa(index),
+		Model: "Unknown AMD GPU",
 	}}
 	text := make([]byte, amdBuffer)
 	if a.call("amdsmi_get_gpu_asic_info", handle, address(&text[0])) == 0 && present(cstring(text[:256])) {
@@ -138,7 +140,8 @@ func (a *amdsmi) read(d *amdDevice) map[string]float64 {
 		set("amd_power", watts, ok)
 	}
 	energy, resolution, stamp := new(uint64), new(float32), new(uint64)
-	if a.call("amdsmi_get_energy_count amdsmi_get_power_ave", d.handle, address(energy), address(resolution), address(stamp)) == 0 {
+	if a.call("amdsmi_get_energy_count amdsmi_get_power_ave", d.handle, address(energy), address(resolution),
+		address(stamp)) == 0 {
 		set("amd_energy_consumption", float64(*energy)*float64(*resolution)*1e-12, *energy != amdUnsupported64)
 	}
 	runtime.KeepAlive(stamp)

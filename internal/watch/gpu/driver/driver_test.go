@@ -43,7 +43,8 @@ type fakeReader struct{}
 func (fakeReader) Ready() gpu.HelperReady { return gpu.HelperReady{GPUs: 1} }
 func (fakeReader) Warnings() []string     { return nil }
 func (fakeReader) Read() []gpu.HelperLine {
-	return []gpu.HelperLine{{GPU: &gpu.HelperGPU{Index: 3, UUID: "u"}, Values: map[string]float64{"gpu_power_usage": 5}}}
+	return []gpu.HelperLine{{GPU: &gpu.HelperGPU{Index: 3, UUID: "u"},
+		Values: map[string]float64{"gpu_power_usage": 5}}}
 }
 
 func TestARoundEndsWithItsNumber(t *testing.T) {
@@ -68,12 +69,14 @@ func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("closed") }
 func TestArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"--help"}, {"nvml", "x"}, {"nvml", "--once", "y"}} {
 		var complaints bytes.Buffer
-		if code := Main(args, strings.NewReader(""), io.Discard, &complaints); code != exitUsage || !strings.Contains(complaints.String(), "Usage:") {
+		if code := Main(args, strings.NewReader(""), io.Discard, &complaints); code != exitUsage ||
+			!strings.Contains(complaints.String(), "Usage:") {
 			t.Errorf("%q: %d %s", args, code, complaints.String())
 		}
 	}
 	var out bytes.Buffer
-	if code := Main([]string{"bogus"}, strings.NewReader(""), &out, io.Discard); code != exitFailed || !strings.Contains(out.String(), `"failed":`) {
+	if code := Main([]string{"bogus"}, strings.NewReader(""), &out, io.Discard); code != exitFailed ||
+		!strings.Contains(out.String(), `"failed":`) {
 		t.Errorf("%d %s", code, out.String())
 	}
 	if err := (&writer{out: bufio.NewWriter(closedPipe{})}).round(fakeReader{}, 1); err == nil {

@@ -25,7 +25,8 @@ func openLibrary(names []string) (*library, error) {
 			return &library{name: name, handle: handle, symbols: map[string]uintptr{}}, nil
 		}
 		// Of a library that is there but lacks another one, the loader names the other.
-		if reason := err.Error(); !strings.HasPrefix(reason, name+":") || !strings.HasSuffix(reason, "No such file or directory") {
+		if reason := err.Error(); !strings.HasPrefix(reason, name+":") ||
+			!strings.HasSuffix(reason, "No such file or directory") {
 			reasons = append(reasons, reason)
 		}
 	}

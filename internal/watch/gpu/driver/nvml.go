@@ -18,8 +18,10 @@ const (
 )
 
 var nvmlTexts = map[uint32]string{
-	2: "invalid argument", 3: "not supported", 4: "no permission", 9: "the driver is not loaded", 10: "the driver timed out",
-	11: "interrupted", 12: "a library is missing", 15: "the GPU is lost", 18: "library and driver do not match", 999: "unknown error",
+	2: "invalid argument", 3: "not supported", 4: "no permission", 9: "the driver is not loaded",
+	10: "the driver timed out",
+	11: "interrupted", 12: "a library is missing", 15: "the GPU is lost", 18: "library and driver do not match",
+	999:      "unknown error",
 	notFound: "the library lacks the function",
 }
 
@@ -84,13 +86,15 @@ func openNVML() (Reader, error) {
 	}
 	for i := range int(*count) {
 		handle := new(uintptr)
-		if status := n.call("nvmlDeviceGetHandleByIndex_v2 nvmlDeviceGetHandleByIndex", uintptr(i), address(handle)); status != nvmlSuccess {
+		if status := n.call("nvmlDeviceGetHandleByIndex_v2 nvmlDeviceGetHandleByIndex", uintptr(i),
+			address(handle)); status != nvmlSuccess {
 			n.warnings = append(n.warnings, nvmlError(fmt.Sprintf("GPU %d is left out", i), status).Error())
 			continue
 		}
 		d := &nvmlDevice{handle: *handle}
 		d.identity = gpu.HelperGPU{
-			Index: i, Device: "nvidia" + strconv.Itoa(i), UUID: n.text("nvmlDeviceGetUUID", d, "GPU-unknown-"+strconv.Itoa(i)),
+			Index: i, Device: "nvidia" + strconv.Itoa(i),
+			UUID:  n.text("nvmlDeviceGetUUID", d, "GPU-unknown-"+strconv.Itoa(i)),
 			Model: n.text("nvmlDeviceGetName", d, "Unknown GPU"), PCIBusID: n.busID(d),
 		}
 		n.startGPM(d)
@@ -130,7 +134,8 @@ func (n *nvml) startGPM(d *nvmlDevice) {
 		return
 	}
 	a, b := new(uintptr), new(uintptr)
-	if n.call("nvmlGpmSampleAlloc", address(a)) != nvmlSuccess || n.call("nvmlGpmSampleAlloc", address(b)) != nvmlSuccess ||
+	if n.call("nvmlGpmSampleAlloc", address(a)) != nvmlSuccess ||
+		n.call("nvmlGpmSampleAlloc", address(b)) != nvmlSuccess ||
 		n.call("nvmlGpmSampleGet", d.handle, *a) != nvmlSuccess {
 		return
 	}
@@ -237,7 +242,8 @@ func (n *nvml) smByProcesses(d *nvmlDevice) (float64, bool) {
 	*count = min(*count, maxProcesses)
 	samples := make([]byte, processSample*max(int(*count), 1))
 	room := *count
-	if status := n.call(function, d.handle, address(&samples[0]), address(count), uintptr(d.seen)); status == nvmlNotFound {
+	if status := n.call(function, d.handle, address(&samples[0]), address(count),
+		uintptr(d.seen)); status == nvmlNotFound {
 		return 0, true
 	} else if status != nvmlSuccess {
 		return 0, false

@@ -14,8 +14,10 @@ import (
 func fakeNVML(functions map[string]any) *nvml {
 	symbols := map[string]uintptr{}
 	for _, name := range []string{
-		"nvmlDeviceGetPowerUsage", "nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetUtilizationRates", "nvmlDeviceGetMemoryInfo", "nvmlDeviceGetTemperature",
-		"nvmlDeviceGetDecoderUtilization", "nvmlDeviceGetEncoderUtilization", "nvmlDeviceGetJpgUtilization", "nvmlDeviceGetViolationStatus",
+		"nvmlDeviceGetPowerUsage", "nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetUtilizationRates",
+		"nvmlDeviceGetMemoryInfo", "nvmlDeviceGetTemperature",
+		"nvmlDeviceGetDecoderUtilization", "nvmlDeviceGetEncoderUtilization", "nvmlDeviceGetJpgUtilization",
+		"nvmlDeviceGetViolationStatus",
 		"nvmlDeviceGetProcessUtilization", "nvmlGpmSampleGet", "nvmlGpmMetricsGet",
 	} {
 		symbols[name] = 0
@@ -40,17 +42,20 @@ func TestTrapMemoryIsBytesHereAndMiBThere(t *testing.T) {
 		},
 	})
 	local := n.Read()
-	if len(local) != 1 || len(local[0].Values) != 1 || math.Abs(local[0].Values["gpu_memory_used"]-17.179869184) > 1e-12 {
+	if len(local) != 1 || len(local[0].Values) != 1 ||
+		math.Abs(local[0].Values["gpu_memory_used"]-17.179869184) > 1e-12 {
 		t.Fatalf("NVML: %+v, want 17.179869184 GB and nothing else", local)
 	}
-	samples, err := prom.NewParser(prom.Options{}).Parse([]byte(`DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a"} 16384`+"\n"), false)
+	samples, err := prom.NewParser(prom.Options{}).Parse([]byte(`DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-a"} 16384`+"\n"),
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := gpu.NewCatalog(nil, false)
 	remote := c.FromPage("http://h:9400/metrics", 1, samples, gpu.DCGM)
 	for i := range c.Len() {
-		if c.Field(i).Name == "gpu_memory_used" && (len(remote) != 1 || math.Abs(remote[0].Values[i]-17.179869184) > 1e-12) {
+		if c.Field(i).Name == "gpu_memory_used" &&
+			(len(remote) != 1 || math.Abs(remote[0].Values[i]-17.179869184) > 1e-12) {
 			t.Errorf("DCGM: %+v, want 17.179869184 GB", remote)
 		}
 	}
@@ -58,19 +63,37 @@ func TestTrapMemoryIsBytesHereAndMiBThere(t *testing.T) {
 
 func TestReadingsOfNVMLAreScaled(t *testing.T) {
 	n := fakeNVML(map[string]any{
-		"nvmlDeviceGetPowerUsage":             word(348690), // mW
-		"nvmlDeviceGetTotalEnergyConsumption": func(_ uintptr, out *uint64) uintptr { *out = 5_000_000; return nvmlSuccess },
-		"nvmlDeviceGetUtilizationRates":       func(_ uintptr, out *[2]uint32) uintptr { *out = [2]uint32{66, 33}; return nvmlSuccess },
-		"nvmlDeviceGetTemperature":            func(_, sensor uintptr, out *uint32) uintptr { *out = 55 + uint32(sensor); return nvmlSuccess },
-		"nvmlDeviceGetDecoderUtilization":     func(_ uintptr, out, period *uint32) uintptr { *out, *period = 7, 999; return nvmlSuccess },
-		"nvmlDeviceGetJpgUtilization":         func(_ uintptr, out, period *uint32) uintptr { *out = 8; return 3 }, // not supported
+		"nvmlDeviceGetPowerUsage": word(348690), // mW
+		"nvmlDeviceGetTotalEnergyConsumption": func(_ uintptr,
+			out *uint64) uintptr {
+			*out = 5_000_000
+			return nvmlSuccess
+		},
+		"nvmlDeviceGetUtilizationRates": func(_ uintptr,
+			out *[2]uint32) uintptr {
+			*out = [2]uint32{66, 33}
+			return nvmlSuccess
+		},
+		"nvmlDeviceGetTemperature": func(_, sensor uintptr,
+			out *uint32) uintptr {
+			*out = 55 + uint32(sensor)
+			return nvmlSuccess
+		},
+		"nvmlDeviceGetDecoderUtilization": func(_ uintptr, out, period *uint32) uintptr {
+			*out, *period = 7,
+				999
+			return nvmlSuccess
+		},
+		// not supported
+		"nvmlDeviceGetJpgUtilization": func(_ uintptr, out, period *uint32) uintptr { *out = 8; return 3 },
 		"nvmlDeviceGetViolationStatus": func(_, policy uintptr, out *[2]uint64) uintptr {
 			*out = [2]uint64{999, 1_234_567 + uint64(policy)}
 			return nvmlSuccess
 		},
 	})
 	got := n.read(n.devices[0])
-	want := map[string]float64{"gpu_power_usage": 348.69, "energy_consumption": 0.005, "gpu_utilization": 66, "mem_utilization": 33, "gpu_temperature": 55,
+	want := map[string]float64{"gpu_power_usage": 348.69, "energy_consumption": 0.005, "gpu_utilization": 66,
+		"mem_utilization": 33, "gpu_temperature": 55,
 		"decoder_utilization": 7, "power_violation": 1234.567}
 	if len(got) != len(want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -111,7 +134,10 @@ func TestSMsOfProcessesAreCapped(t *testing.T) {
 		t.Errorf("asked for samples since %v, want 0 and 30", asked)
 	}
 	// No process is no use of the GPU.
-	n = fakeNVML(map[string]any{"nvmlDeviceGetProcessUtilization": func(_ uintptr, _ *[2]sample, _ *uint32, _ uint64) uintptr { return nvmlNotFound }})
+	n = fakeNVML(map[string]any{"nvmlDeviceGetProcessUtilization": func(_ uintptr, _ *[2]sample, _ *uint32,
+		_ uint64) uintptr {
+		return nvmlNotFound
+	}})
 	if got, has := n.read(n.devices[0])["sm_utilization"]; !has || got != 0 {
 		t.Errorf("without processes: %v %v, want 0", got, has)
 	}

@@ -21,7 +21,8 @@ func syntheticPages(series, changing int) [2][]byte {
 		b := &pages[v]
 		for i := range series {
 			if i%100 == 0 {
-				fmt.Fprintf(b, "# HELP engine_metric_%d A figure of the engine.\n# TYPE engine_metric_%d gauge\n", i/100, i/100)
+				fmt.Fprintf(b, "# HELP engine_metric_%d A figure of the engine.\n# TYPE engine_metric_%d gauge\n",
+					i/100, i/100)
 			}
 			value := float64(1000 + i)
 			if i < changing {
@@ -43,7 +44,8 @@ func servePages(b *testing.B, pages [2][]byte) (addr string) {
 	b.Cleanup(func() { _ = listener.Close() })
 	var answers [2][]byte
 	for i, p := range pages {
-		answers[i] = append(fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n", len(p)), p...)
+		answers[i] = append(fmt.Appendf(nil,
+			"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n", len(p)), p...)
 	}
 	var turn atomic.Int64
 	go func() {

@@ -97,7 +97,8 @@ func (k *cluster) runningPods(ctx context.Context, namespace, labelSelector stri
 			return pods, nil
 		}
 		if len(pods) > maxPods || len(page.Items) == 0 {
-			return nil, fmt.Errorf("the list of pods does not end after %d; set server_metrics.discovery.label_selector", len(pods))
+			return nil, fmt.Errorf("the list of pods does not end after %d; set "+
+				"server_metrics.discovery.label_selector", len(pods))
 		}
 	}
 }
@@ -130,7 +131,8 @@ func (k *cluster) podPage(ctx context.Context, namespace, labelSelector, token s
 	case http.StatusForbidden:
 		return nil, errors.New(forbidden(namespace))
 	default:
-		return nil, fmt.Errorf("the API server answered with status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fmt.Errorf("the API server answered with status %d %s", resp.StatusCode,
+			http.StatusText(resp.StatusCode))
 	}
 	var list podList
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxPodPageBytes)).Decode(&list); err != nil {
@@ -152,7 +154,9 @@ func withoutURL(err error) error {
 // forbidden says what to do when pods may not be listed.
 func forbidden(namespace string) string {
 	if namespace == allNamespaces {
-		return "the service account may not list pods in all namespaces (HTTP 403); give it a ClusterRole with the verb list on pods, or set server_metrics.discovery.namespace"
+		return "the service account may not list pods in all namespaces (HTTP 403); give it a ClusterRole with the " +
+			"verb list on pods, or set server_metrics.discovery.namespace"
 	}
-	return fmt.Sprintf("the service account may not list pods in namespace '%s' (HTTP 403); give it a Role there with the verb list on pods, or set server_metrics.discovery.mode to disabled", namespace)
+	return fmt.Sprintf("the service account may not list pods in namespace '%s' (HTTP 403); give it a Role there "+
+		"with the verb list on pods, or set server_metrics.discovery.mode to disabled", namespace)
 }

@@ -12,8 +12,8 @@
 //
 // The invariant: scrapes reach the store and the sink one at a time, those of an endpoint in the order in which
 // they were asked for, the same scrapes to both; after Finish there are none, unless the sink hung for so long
-// that it was given up. Scrapes of one endpoint never overlap, so that its pages are those of successive instants; the page
-// of a scrape that hangs when a step needs the endpoint is dropped.
+// that it was given up. Scrapes of one endpoint never overlap, so that its pages are those of successive instants; the
+// page of a scrape that hangs when a step needs the endpoint is dropped.
 package collect
 
 import (

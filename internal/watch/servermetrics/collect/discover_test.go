@@ -92,13 +92,15 @@ func podOf(ip, image string, annotations ...string) map[string]any {
 	}
 	return map[string]any{
 		"metadata": map[string]any{"annotations": notes},
-		"spec":     map[string]any{"containers": []any{map[string]any{"image": image, "ports": []any{map[string]any{"containerPort": 8000}}}}},
-		"status":   map[string]any{"podIP": ip},
+		"spec": map[string]any{"containers": []any{map[string]any{"image": image,
+			"ports": []any{map[string]any{"containerPort": 8000}}}}},
+		"status": map[string]any{"podIP": ip},
 	}
 }
 
 func TestDiscoveryReplacesInferenceURLs(t *testing.T) {
-	a := newAPIServer(t, podOf("10.0.0.2", "nginx"), podOf("10.0.0.3", "vllm/vllm-openai:v1"), podOf("10.0.0.1", "repo/SGLang:1"))
+	a := newAPIServer(t, podOf("10.0.0.2", "nginx"), podOf("10.0.0.3", "vllm/vllm-openai:v1"),
+		podOf("10.0.0.1", "repo/SGLang:1"))
 	a.perPage = 1
 	r := newRig(t, Options{
 		URLs: []string{"balancer:80"}, Extra: []string{"h:9100", "10.0.0.3:8000"},
@@ -109,14 +111,16 @@ func TestDiscoveryReplacesInferenceURLs(t *testing.T) {
 	if got := r.Configured(); !slices.Equal(got, want) {
 		t.Errorf("endpoints %v", got)
 	}
-	if got := r.log.with("INFO Server Metrics: Auto-discovery added 1 endpoint(s)"); len(got) != 1 || len(r.log.lines) != 1 {
+	if got := r.log.with("INFO Server Metrics: Auto-discovery added 1 endpoint(s)"); len(got) != 1 ||
+		len(r.log.lines) != 1 {
 		t.Errorf("log %q", r.log.lines)
 	}
 	if len(a.asked) != 3 {
 		t.Fatalf("asked for %v", a.asked)
 	}
 	q := a.asked[0].Query()
-	if a.asked[0].Path != "/api/v1/namespaces/own/pods" || q.Get("fieldSelector") != "status.phase=Running" || q.Has("labelSelector") {
+	if a.asked[0].Path != "/api/v1/namespaces/own/pods" || q.Get("fieldSelector") != "status.phase=Running" ||
+		q.Has("labelSelector") {
 		t.Errorf("asked for %v", a.asked[0])
 	}
 }
@@ -135,7 +139,8 @@ func TestDiscoveryFallsBackToInferenceURLs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newAPIServer(t, podOf("10.0.0.2", "nginx", "prometheus.io/scrape", "true"))
 			a.status = c.status
-			r := newRig(t, Options{URLs: []string{"balancer:80"}, Discovery: a.discovery(Discovery{Mode: Kubernetes}), Env: a.env(nil)}, nil)
+			r := newRig(t, Options{URLs: []string{"balancer:80"}, Discovery: a.discovery(Discovery{Mode: Kubernetes}),
+				Env: a.env(nil)}, nil)
 			r.Discover(context.Background())
 			if got := r.Configured(); !slices.Equal(got, []string{"http://balancer:80/metrics"}) {
 				t.Errorf("endpoints %v", got)
@@ -220,7 +225,8 @@ func TestNamespace(t *testing.T) {
 
 func TestSelectorAndAllNamespaces(t *testing.T) {
 	a := newAPIServer(t, podOf("10.0.0.1", "anything"))
-	r := newRig(t, Options{Discovery: a.discovery(Discovery{LabelSelector: "app in (x, y)", Namespace: "*"}), Env: a.env(nil)}, nil)
+	r := newRig(t, Options{Discovery: a.discovery(Discovery{LabelSelector: "app in (x, y)", Namespace: "*"}),
+		Env: a.env(nil)}, nil)
 	r.Discover(context.Background())
 	if got := a.asked[0]; got.Path != "/api/v1/pods" || got.Query().Get("labelSelector") != "app in (x, y)" {
 		t.Errorf("asked for %v", got)
@@ -260,17 +266,21 @@ func TestURLsOfPods(t *testing.T) {
 	}{
 		{``, plain, "10.0.0.1", []string{"http://10.0.0.1:8000/metrics"}},
 		{``, ports, "10.0.0.1", []string{"http://10.0.0.1:9400/metrics"}},
-		{`"prometheus.io/port":"9000","prometheus.io/scheme":"https"`, ports, "10.0.0.1", []string{"https://10.0.0.1:9000/metrics"}},
+		{`"prometheus.io/port":"9000","prometheus.io/scheme":"https"`, ports, "10.0.0.1",
+			[]string{"https://10.0.0.1:9000/metrics"}},
 		{`"prometheus.io/port":"web"`, plain, "10.0.0.1", []string{"http://10.0.0.1:8000/metrics"}},
 		{`"prometheus.io/path":"a,b"`, plain, "10.0.0.1", []string{"http://10.0.0.1:8000/a,b"}},
-		{`"prometheus.io/path":"x","aiperf.nvidia.com/metrics-paths":"/m, engine/metrics,"`, plain, "fd00::1", []string{"http://[fd00::1]:8000/m", "http://[fd00::1]:8000/engine/metrics"}},
-		{`"prometheus.io/path":"x","aiperf.nvidia.com/metrics-paths":" "`, plain, "10.0.0.1", []string{"http://10.0.0.1:8000/x"}},
+		{`"prometheus.io/path":"x","aiperf.nvidia.com/metrics-paths":"/m, engine/metrics,"`, plain, "fd00::1",
+			[]string{"http://[fd00::1]:8000/m", "http://[fd00::1]:8000/engine/metrics"}},
+		{`"prometheus.io/path":"x","aiperf.nvidia.com/metrics-paths":" "`, plain, "10.0.0.1",
+			[]string{"http://10.0.0.1:8000/x"}},
 		{`"prometheus.io/scheme":"file"`, plain, "10.0.0.1", nil},
 		{``, plain, "", nil},
 		{``, `"containers":[{}]`, "10.0.0.1", nil},
 	} {
 		var p pod
-		text := fmt.Sprintf(`{"metadata":{"annotations":{%s}},"spec":{%s},"status":{"podIP":%q}}`, c.annotations, c.spec, c.ip)
+		text := fmt.Sprintf(`{"metadata":{"annotations":{%s}},"spec":{%s},"status":{"podIP":%q}}`, c.annotations,
+			c.spec, c.ip)
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +291,8 @@ func TestURLsOfPods(t *testing.T) {
 	twice := pod{}
 	twice.Status.PodIP = "10.0.0.1"
 	twice.Metadata.Annotations = map[string]string{portAnnotation: "1", pathsAnnotation: "b,a"}
-	if got := metricsURLs([]pod{twice, twice}, false); !slices.Equal(got, []string{"http://10.0.0.1:1/a", "http://10.0.0.1:1/b"}) {
+	if got := metricsURLs([]pod{twice, twice}, false); !slices.Equal(got,
+		[]string{"http://10.0.0.1:1/a", "http://10.0.0.1:1/b"}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -25,7 +25,8 @@ func TestEndpointsAreNormalisedInOrder(t *testing.T) {
 func TestTrapSameEndpointInDifferentSpellingIsScrapedOnce(t *testing.T) {
 	s := newSite(t, map[string]http.HandlerFunc{"/metrics": text("a 1\n")})
 	host := strings.TrimPrefix(s.URL, "http://")
-	r := newRig(t, Options{URLs: []string{s.URL}, Extra: []string{host, s.URL + "/", s.URL + "/metrics///", "HTTP://" + host + "/metrics"}}, nil)
+	r := newRig(t, Options{URLs: []string{s.URL},
+		Extra: []string{host, s.URL + "/", s.URL + "/metrics///", "HTTP://" + host + "/metrics"}}, nil)
 	r.Probe(context.Background())
 	s.requests()
 	r.scrapeOnce()
@@ -46,7 +47,8 @@ func TestInvalidOptionsAreNamed(t *testing.T) {
 		{"URL", Options{URLs: []string{"http://:8000"}}, `"http://:8000"`},
 		{"secret", Options{Extra: []string{"ftp://me:pw@h"}}, "ftp://<redacted>@h"},
 		{"mode", Options{Discovery: Discovery{Mode: "maybe"}}, `discovery mode "maybe"`},
-		{"selector without discovery", Options{Discovery: Discovery{Mode: Disabled, LabelSelector: "app=x"}}, "label_selector"},
+		{"selector without discovery", Options{Discovery: Discovery{Mode: Disabled, LabelSelector: "app=x"}},
+			"label_selector"},
 		{"namespace without discovery", Options{Discovery: Discovery{Mode: Disabled, Namespace: "n"}}, "namespace"},
 	} {
 		_, err := New(c.o)

@@ -60,7 +60,8 @@ func (c *Collector) fail(e *endpoint, err error) {
 	shown := e.shown
 	c.mu.Unlock()
 	if !told {
-		c.log.Warn(fmt.Sprintf("%s: scraping %s failed: %s. It is tried again; further failures of this kind are only counted.", c.options.Words.Subject, shown, key.Message))
+		c.log.Warn(fmt.Sprintf("%s: scraping %s failed: %s. It is tried again; further failures of this kind are "+
+			"only counted.", c.options.Words.Subject, shown, key.Message))
 	}
 }
 

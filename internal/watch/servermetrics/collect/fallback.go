@@ -26,10 +26,12 @@ func (c *Collector) divert(e *endpoint, f *foreign) {
 		c.disable(e, f, f.reason)
 		return
 	case taken:
-		c.leave(e, fmt.Sprintf("Endpoint '%s' returned non-Prometheus content; its metrics are collected from '%s' already.", from, shown))
+		c.leave(e, fmt.Sprintf(
+			"Endpoint '%s' returned non-Prometheus content; its metrics are collected from '%s' already.", from, shown))
 		return
 	}
-	c.log.Info(fmt.Sprintf("Endpoint '%s' returned non-Prometheus content; probing fallback '%s' (TRT-LLM compatibility path).", from, shown))
+	c.log.Info(fmt.Sprintf("Endpoint '%s' returned non-Prometheus content; probing fallback '%s' (TRT-LLM "+
+		"compatibility path).", from, shown))
 	ctx, cancel := context.WithTimeout(c.life, c.options.Fetch.ReachabilityTimeout)
 	defer cancel()
 	got, release := c.get(ctx, e, to)
@@ -61,7 +63,8 @@ func (c *Collector) settle(e *endpoint, f *foreign, got page) {
 	if got.err != nil {
 		reason := f.reason
 		if !errors.As(got.err, &content) {
-			reason = fmt.Sprintf("%s; the fallback '%s' failed (%s); for TensorRT-LLM set return_perf_metrics: true in extra_llm_api_options.yaml",
+			reason = fmt.Sprintf("%s; the fallback '%s' failed (%s); for TensorRT-LLM set return_perf_metrics: true "+
+				"in extra_llm_api_options.yaml",
 				f.reason, prom.RedactURL(got.url), got.err)
 		}
 		c.disable(e, f, reason)
@@ -107,7 +110,8 @@ func (c *Collector) disable(e *endpoint, f *foreign, reason string) {
 	shown := e.shown
 	c.failures.count(key)
 	c.mu.Unlock()
-	c.log.Warn(fmt.Sprintf("Disabling %s collection for %s: %s. To suppress this warning, pass %s.", lowerFirst(c.options.Words.Subject), shown, reason, c.options.Words.Flag))
+	c.log.Warn(fmt.Sprintf("Disabling %s collection for %s: %s. To suppress this warning, pass %s.",
+		lowerFirst(c.options.Words.Subject), shown, reason, c.options.Words.Flag))
 }
 
 // leave ends the collection from an endpoint that is no loss.

@@ -30,12 +30,15 @@ func TestTrapJSONWithoutFallbackWarnsOnce(t *testing.T) {
 	if len(warnings) != 1 {
 		t.Fatalf("warnings %q", warnings)
 	}
-	for _, part := range []string{"WARN Disabling server metrics collection for " + u + ": ", v, "404", "return_perf_metrics: true", "extra_llm_api_options.yaml", ". To suppress this warning, pass --no-server-metrics."} {
+	for _, part := range []string{"WARN Disabling server metrics collection for " + u + ": ", v, "404",
+		"return_perf_metrics: true", "extra_llm_api_options.yaml",
+		". To suppress this warning, pass --no-server-metrics."} {
 		if !strings.Contains(warnings[0], part) {
 			t.Errorf("%q lacks %q", warnings[0], part)
 		}
 	}
-	if got := r.log.with("INFO Endpoint '" + u + "' returned non-Prometheus content; probing fallback '" + v + "' (TRT-LLM compatibility path)."); len(got) != 1 {
+	if got := r.log.with("INFO Endpoint '" + u + "' returned non-Prometheus content; probing fallback '" + v +
+		"' (TRT-LLM compatibility path)."); len(got) != 1 {
 		t.Errorf("log %q", r.log.lines)
 	}
 	if len(r.Store().Endpoints()) != 0 || len(r.Successful()) != 0 {
@@ -59,7 +62,8 @@ func TestFallbackReplacesTheEndpoint(t *testing.T) {
 			if got := s.requests(); got["/metrics"] != 1 || got["/prometheus/metrics"] != 3 {
 				t.Errorf("asked %v", got)
 			}
-			if got := r.log.with("INFO Prometheus fallback succeeded; collector swapped to '" + v + "'."); len(got) != 1 || len(r.log.warnings()) != 0 {
+			if got := r.log.with("INFO Prometheus fallback succeeded; collector swapped to '" + v +
+				"'."); len(got) != 1 || len(r.log.warnings()) != 0 {
 				t.Errorf("log %q", r.log.lines)
 			}
 			if !slices.Equal(r.Configured(), []string{u}) || !slices.Equal(r.Successful(), []string{v}) {
@@ -69,7 +73,8 @@ func TestFallbackReplacesTheEndpoint(t *testing.T) {
 			if got := r.values(v); len(got) != 2+kept || len(r.Errors()) != 0 {
 				t.Errorf("values %v, errors %v", got, r.Errors())
 			}
-			if stored := r.Store().Endpoints(); len(stored) != 1 || stored[0].URL() != v || stored[0].Info().UniqueUpdates != 1 {
+			if stored := r.Store().Endpoints(); len(stored) != 1 || stored[0].URL() != v ||
+				stored[0].Info().UniqueUpdates != 1 {
 				t.Errorf("stored %v", stored)
 			}
 		})
@@ -81,7 +86,8 @@ func TestPageThatIsNoPrometheusIsShown(t *testing.T) {
 		{"HTML with a fallback that is HTML", "/metrics", "<html>\n\tx</html>", `body sample: '<html>\n\tx</html>'`},
 		{"no fallback path", "/prometheus/metrics", "<html>", "body sample: '<html>'"},
 		{"binary", "/prometheus/metrics", "\x00\xff\x01", "body sample: '\uFFFD\uFFFD\uFFFD'"},
-		{"long", "/prometheus/metrics", "<" + strings.Repeat("é", 300), "body sample: '<" + strings.Repeat("é", 199) + "'"},
+		{"long", "/prometheus/metrics", "<" + strings.Repeat("é", 300),
+			"body sample: '<" + strings.Repeat("é", 199) + "'"},
 		{"JSON", "/prometheus/metrics", "{}", "endpoint did not return valid Prometheus exposition format (line 1: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -53,12 +53,16 @@ func TestBadPagesLeaveOtherEndpointsAlone(t *testing.T) {
 		{"truncated", truncated, "ClientPayloadError"},
 		{"500 MB", endless, "ClientPayloadError"},
 		{"stalls", stalls, "TimeoutError"},
-		{"status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "Internal Server Error"},
+		{"status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+			"Internal Server Error"},
 		{"wrong gzip", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, "a 1\n")
 		}, "ClientPayloadError"},
-		{"redirects for ever", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/metrics", http.StatusFound) }, "TooManyRedirects"},
+		{"redirects for ever", func(w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, "/metrics", http.StatusFound)
+		}, "TooManyRedirects"},
 		{"redirect to a file", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		}, "NonHttpUrlRedirectClientError"},
@@ -202,7 +206,8 @@ func TestNoticesAreToldOnce(t *testing.T) {
 	}
 	a.set("/metrics", text(many.String()+"g 1\n"))
 	r.scrapeOnce()
-	if got := r.log.warnings(); len(got) != maxNotices+1 || !strings.Contains(got[maxNotices], "further ones are not shown") {
+	if got := r.log.warnings(); len(got) != maxNotices+1 ||
+		!strings.Contains(got[maxNotices], "further ones are not shown") {
 		t.Errorf("%d warnings, the last %q", len(got), got[len(got)-1])
 	}
 }
@@ -215,7 +220,8 @@ func TestSecretsStayOutOfLogsAndResults(t *testing.T) {
 	r := newRig(t, Options{Extra: []string{with(s), with(down) + "2"}}, nil)
 	r.Probe(context.Background())
 	r.Baseline(context.Background())
-	said := strings.Join(r.log.lines, "\n") + strings.Join(r.Configured(), " ") + strings.Join(r.Successful(), " ") + fmt.Sprint(r.Errors())
+	said := strings.Join(r.log.lines, "\n") + strings.Join(r.Configured(), " ") + strings.Join(r.Successful(),
+		" ") + fmt.Sprint(r.Errors())
 	if strings.Contains(said, "hush") || !strings.Contains(said, "<redacted>") {
 		t.Errorf("said %s", said)
 	}

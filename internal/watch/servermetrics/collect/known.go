@@ -17,7 +17,8 @@ var knownServers = []struct{ owner, name, remedy string }{
 func MissingPage(owner string) string {
 	for _, k := range knownServers {
 		if strings.EqualFold(k.owner, strings.TrimSpace(owner)) {
-			return "The server calls itself " + k.name + ", which publishes metrics, but no page was found: " + k.remedy +
+			return "The server calls itself " + k.name + ", which publishes metrics, but no page was found: " +
+				k.remedy +
 				", or name the page with --server-metrics URL"
 		}
 	}

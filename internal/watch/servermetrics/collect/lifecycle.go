@@ -57,7 +57,8 @@ func (c *Collector) Start() {
 	c.schedule.started = true
 	c.schedule.stop, c.schedule.stopped = make(chan struct{}), make(chan struct{})
 	if gap := c.options.Fetch.ReadTimeout; gap > longGap*c.options.Interval {
-		c.log.Warn(fmt.Sprintf("%s: a scrape may pause for %s, more than %d times the interval of %s; an endpoint that hangs is noticed late",
+		c.log.Warn(fmt.Sprintf("%s: a scrape may pause for %s, more than %d times the interval of %s; an endpoint "+
+			"that hangs is noticed late",
 			c.options.Words.Subject, gap, longGap, c.options.Interval))
 	}
 	go c.tick(endpoints, c.schedule.stop, c.schedule.stopped)
@@ -121,7 +122,8 @@ func (c *Collector) remarkLate(e *endpoint) {
 	e.late = true
 	c.mu.Unlock()
 	if !told {
-		c.log.Warn(fmt.Sprintf("%s: %s takes longer to answer than the interval of %s; it is scraped less often", c.options.Words.Subject, shown, c.options.Interval))
+		c.log.Warn(fmt.Sprintf("%s: %s takes longer to answer than the interval of %s; it is scraped less often",
+			c.options.Words.Subject, shown, c.options.Interval))
 	}
 }
 
@@ -218,7 +220,8 @@ func (c *Collector) Close() error {
 	case <-ended:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("%s: a scrape could not be written within %s", strings.ToLower(c.options.Words.Title), closeBudget)
+		return fmt.Errorf("%s: a scrape could not be written within %s", strings.ToLower(c.options.Words.Title),
+			closeBudget)
 	}
 }
 
@@ -240,7 +243,8 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 			pending = slices.DeleteFunc(pending, func(other *endpoint) bool { return other == e })
 		case <-bounded.Done():
 			if ctx.Err() == nil {
-				c.log.Warn(fmt.Sprintf("%s: no %s scrape within %s from %s", c.options.Words.Subject, what, budget, strings.Join(c.shown(pending), ", ")))
+				c.log.Warn(fmt.Sprintf("%s: no %s scrape within %s from %s", c.options.Words.Subject, what, budget,
+					strings.Join(c.shown(pending), ", ")))
 			}
 			return
 		}
@@ -314,8 +318,9 @@ func (c *Collector) prepare(e *endpoint) {
 		e.destination = c.store.Endpoint(e.shown)
 	}
 	if e.parser == nil {
-		e.parser = prom.NewParser(prom.Options{Summaries: c.options.Summaries, Notice: func(kind prom.NoticeKind, name, message string) {
-			c.notice(e, kind, name, message)
-		}})
+		e.parser = prom.NewParser(prom.Options{Summaries: c.options.Summaries,
+			Notice: func(kind prom.NoticeKind, name, message string) {
+				c.notice(e, kind, name, message)
+			}})
 	}
 }

@@ -41,7 +41,8 @@ func (c *Collector) notice(e *endpoint, kind prom.NoticeKind, name, message stri
 	c.notices.given[key] = true
 	c.notices.count[kind]++
 	if c.notices.count[kind] > maxNotices {
-		message = fmt.Sprintf("%s: more than %d notices of the kind %q; further ones are not shown", c.options.Words.Subject, maxNotices, kind)
+		message = fmt.Sprintf("%s: more than %d notices of the kind %q; further ones are not shown",
+			c.options.Words.Subject, maxNotices, kind)
 	}
 	c.mu.Unlock()
 	if kind == prom.SkippedSummary {

@@ -50,7 +50,8 @@ func TestStepsWaitForTheScrapeUnderWay(t *testing.T) {
 		if got := p.times(); !slices.Equal(got, []string{"0s", "0s", "200ms", "999ms"}) {
 			t.Errorf("requests at %v", got)
 		}
-		if got := r.values("http://h/metrics"); !slices.Equal(got, []float64{0, 1, 2, 3}) || len(r.log.warnings()) != 0 {
+		if got := r.values("http://h/metrics"); !slices.Equal(got, []float64{0, 1, 2, 3}) ||
+			len(r.log.warnings()) != 0 {
 			t.Errorf("values %v, warnings %q", got, r.log.warnings())
 		}
 	})
@@ -116,7 +117,8 @@ func TestScrapesOfOneEndpointNeverOverlap(t *testing.T) {
 		r.Start()
 		time.Sleep(1500 * time.Millisecond)
 		r.stopSchedule()
-		if got := p.times(); !slices.Equal(got, []string{"0s", "600ms", "1s", "1.2s", "1.4s"}) && !slices.Equal(got, []string{"0s", "600ms", "1.2s", "1.4s"}) {
+		if got := p.times(); !slices.Equal(got, []string{"0s", "600ms", "1s", "1.2s", "1.4s"}) &&
+			!slices.Equal(got, []string{"0s", "600ms", "1.2s", "1.4s"}) {
 			t.Errorf("requests at %v", got)
 		}
 		if len(r.log.with("longer to answer than the interval of 200ms")) != 1 {

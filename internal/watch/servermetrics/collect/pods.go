@@ -19,7 +19,8 @@ const (
 
 // serverImages are parts of the names of images of inference servers.
 var serverImages = [...]string{
-	"vllm", "sglang", "tritonserver", "triton-server", "triton-inference-server", "tensorrt-llm", "tensorrtllm", "trt-llm", "trtllm", "dynamo",
+	"vllm", "sglang", "tritonserver", "triton-server", "triton-inference-server", "tensorrt-llm", "tensorrtllm",
+	"trt-llm", "trtllm", "dynamo",
 }
 
 // metricsURLs are the metrics pages of pods, sorted, each once. Of selected pods all are eligible.
@@ -70,7 +71,8 @@ func (p *pod) urls() []string {
 
 func (p *pod) port() int {
 	const highest = 65535
-	if n, err := strconv.Atoi(strings.TrimSpace(p.Metadata.Annotations[portAnnotation])); err == nil && n > 0 && n <= highest {
+	if n, err := strconv.Atoi(strings.TrimSpace(p.Metadata.Annotations[portAnnotation])); err == nil && n > 0 &&
+		n <= highest {
 		return n
 	}
 	first := 0

@@ -31,7 +31,8 @@ func (c *Collector) Probe(ctx context.Context) (enabled bool) {
 	if len(endpoints) == 0 {
 		return false
 	}
-	c.announce(fmt.Sprintf("Server Metrics: Discovered %d endpoints: [%s]", len(endpoints), strings.Join(c.Configured(), ", ")))
+	c.announce(fmt.Sprintf("Server Metrics: Discovered %d endpoints: [%s]", len(endpoints),
+		strings.Join(c.Configured(), ", ")))
 	found := make([]finding, len(endpoints))
 	var probes sync.WaitGroup
 	for i, e := range endpoints {
@@ -134,7 +135,8 @@ func (c *Collector) conclude(endpoints []*endpoint, found []finding) (enabled bo
 			before := e.shown
 			e.configured = to
 			e.move(to)
-			lines = append(lines, fmt.Sprintf("%s: no metrics at '%s'; using '%s'.", c.options.Words.Title, before, e.shown))
+			lines = append(lines, fmt.Sprintf("%s: no metrics at '%s'; using '%s'.", c.options.Words.Title, before,
+				e.shown))
 		}
 		e.active = found[i].reachable
 		if err := found[i].err; err != nil && !e.active {

@@ -11,9 +11,10 @@ import (
 const metricsText = "# TYPE a gauge\na 1\n"
 
 func TestProbeTellsWhatIsReachable(t *testing.T) {
-	up := newSite(t, map[string]http.HandlerFunc{"/metrics": text(metricsText), "/old/metrics": func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/metrics", http.StatusFound)
-	}})
+	up := newSite(t, map[string]http.HandlerFunc{"/metrics": text(metricsText),
+		"/old/metrics": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/metrics", http.StatusFound)
+		}})
 	down := newSite(t, nil)
 	u, old, d := up.URL+"/metrics", up.URL+"/old/metrics", down.URL+"/metrics"
 
@@ -49,7 +50,9 @@ func TestProbeOfNothingReachable(t *testing.T) {
 	r.Start()
 	r.scrapeOnce()
 	r.Finish(context.Background())
-	if got := r.log.lines[len(r.log.lines)-1]; !strings.HasPrefix(got, "INFO Server metrics disabled - no Prometheus endpoints reachable: "+down.URL+"/metrics (") || !strings.Contains(got, "404") || len(r.log.warnings()) != 0 {
+	if got := r.log.lines[len(r.log.lines)-1]; !strings.HasPrefix(got,
+		"INFO Server metrics disabled - no Prometheus endpoints reachable: "+down.URL+"/metrics (") ||
+		!strings.Contains(got, "404") || len(r.log.warnings()) != 0 {
 		t.Errorf("log %q", r.log.lines)
 	}
 	if got := down.requests()["/metrics"]; got != 1 {
@@ -102,7 +105,8 @@ func TestAddressIsTakenAsGivenWhereOnlyThatHasMetrics(t *testing.T) {
 				return
 			}
 			r.scrapeOnce()
-			if got := s.requests(); len(got) != 1 || got["/stats?x=1"] != 1 || len(r.sink.all()) != 1 || r.sink.all()[0].URL != given {
+			if got := s.requests(); len(got) != 1 || got["/stats?x=1"] != 1 || len(r.sink.all()) != 1 ||
+				r.sink.all()[0].URL != given {
 				t.Errorf("asked %v, kept %v", got, r.sink.all())
 			}
 		})
@@ -128,7 +132,8 @@ func TestMetricsOfTheOriginAreFound(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := strings.TrimRight(c.path, "/")
-			s := newSite(t, map[string]http.HandlerFunc{base + "/metrics": c.first, "/metrics": c.root, base: text(metricsText)})
+			s := newSite(t, map[string]http.HandlerFunc{base + "/metrics": c.first, "/metrics": c.root,
+				base: text(metricsText)})
 			r := newRig(t, Options{URLs: []string{s.URL + c.path}}, nil)
 			if got := r.Probe(context.Background()); got != c.reachable {
 				t.Errorf("reachable %t", got)

@@ -37,7 +37,8 @@ func TestScheduleIsFixed(t *testing.T) {
 		if got := r.values("http://h/metrics"); !slices.Equal(got, []float64{0, 1, 2, 3, 4}) {
 			t.Errorf("values %v", got)
 		}
-		if got := r.log.with("INFO Server Metrics: Started 1 collector(s) successfully"); len(got) != 1 || len(r.log.lines) != 2 {
+		if got := r.log.with("INFO Server Metrics: Started 1 collector(s) successfully"); len(got) != 1 ||
+			len(r.log.lines) != 2 {
 			t.Errorf("log %q", r.log.lines)
 		}
 	})
@@ -193,7 +194,8 @@ func TestTrapConstantServer(t *testing.T) {
 		time.Sleep(57*defaultInterval + time.Millisecond)
 		r.Finish(context.Background())
 		info := r.Store().Endpoints()[0].Info()
-		if info.TotalFetches != 60 || info.UniqueUpdates != 1 || info.DurationSeconds != 0 || info.AvgUpdateIntervalMS != 0 || info.MedianUpdateIntervalMS != nil {
+		if info.TotalFetches != 60 || info.UniqueUpdates != 1 || info.DurationSeconds != 0 ||
+			info.AvgUpdateIntervalMS != 0 || info.MedianUpdateIntervalMS != nil {
 			t.Errorf("%+v", info)
 		}
 		lines := r.sink.all()
@@ -201,7 +203,8 @@ func TestTrapConstantServer(t *testing.T) {
 			t.Fatalf("%d lines", len(lines))
 		}
 		for i, sc := range lines {
-			if len(sc.Samples) != 1 || sc.Samples[0].Value != 5 || sc.Duplicate != (i > 0) || sc.TimestampNS != sc.FirstByteNS {
+			if len(sc.Samples) != 1 || sc.Samples[0].Value != 5 || sc.Duplicate != (i > 0) ||
+				sc.TimestampNS != sc.FirstByteNS {
 				t.Fatalf("line %d: %+v", i, sc)
 			}
 		}
@@ -212,7 +215,8 @@ func TestTrapConstantServer(t *testing.T) {
 func TestShortRunOfAConstantServerKeepsItsSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		constant := func(context.Context, string, int) (string, error) {
-			return "# TYPE a gauge\na 5\n# TYPE b_total counter\nb_total 7\n# TYPE c_info gauge\nc_info{v=\"1\"} 1\n", nil
+			return "# TYPE a gauge\na 5\n# TYPE b_total counter\nb_total 7\n# TYPE c_info gauge\nc_info{v=\"1\"} 1\n",
+				nil
 		}
 		r := newRig(t, Options{URLs: []string{"h"}}, newScripted(constant))
 		r.Baseline(context.Background())
@@ -242,11 +246,13 @@ func TestShortRunOfAConstantServerKeepsItsSeries(t *testing.T) {
 func TestEmptyPagesAreNoScrapes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bodies := []string{"", "# nothing\n", "a 1\n", "a 1\n", " \n", "a 1\n", "# nothing\n", "# nothing\n", "a 2\n"}
-		r := newRig(t, Options{URLs: []string{"h"}}, newScripted(func(_ context.Context, _ string, n int) (string, error) { return bodies[n], nil }))
+		r := newRig(t, Options{URLs: []string{"h"}},
+			newScripted(func(_ context.Context, _ string, n int) (string, error) { return bodies[n], nil }))
 		for range bodies {
 			r.scrapeOnce()
 		}
-		if got := r.values("http://h/metrics"); !slices.Equal(got, []float64{1, 1, 1, 2}) || len(r.log.lines) != 0 || len(r.Errors()) != 0 {
+		if got := r.values("http://h/metrics"); !slices.Equal(got, []float64{1, 1, 1, 2}) || len(r.log.lines) != 0 ||
+			len(r.Errors()) != 0 {
 			t.Errorf("values %v, log %q, errors %v", got, r.log.lines, r.Errors())
 		}
 	})
@@ -363,7 +369,8 @@ func TestFailedScrapesAreCountedAndToldOnce(t *testing.T) {
 		if got := r.log.warnings(); len(got) != 2 || !strings.Contains(got[0], "http://bad/metrics") {
 			t.Errorf("warnings %q", got)
 		}
-		if good, bad := r.values("http://good/metrics"), r.values("http://bad/metrics"); len(good) != 8 || len(bad) != 2 {
+		if good, bad := r.values("http://good/metrics"), r.values("http://bad/metrics"); len(good) != 8 ||
+			len(bad) != 2 {
 			t.Errorf("values %v and %v", good, bad)
 		}
 	})

@@ -168,7 +168,8 @@ func (c *Collector) add(e *endpoint, sc servermetrics.Scrape) (shown string, sto
 const sampleLength = 200
 
 func syntaxReason(err error, text []byte) string {
-	return fmt.Sprintf("endpoint did not return valid Prometheus exposition format (%s); body sample: '%s'", err, excerpt(text))
+	return fmt.Sprintf("endpoint did not return valid Prometheus exposition format (%s); body sample: '%s'", err,
+		excerpt(text))
 }
 
 // excerpt is the start of a body on one line.

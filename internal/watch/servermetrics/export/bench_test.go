@@ -25,7 +25,8 @@ const hour = 10_800
 func benchSeries(changing, constant int) []*prom.Series {
 	var list []*prom.Series
 	for i := range changing + constant {
-		f := &prom.Family{Name: fmt.Sprintf("vllm:family_%d_tokens", i/10), Help: "What this family counts.", Type: prom.Gauge}
+		f := &prom.Family{Name: fmt.Sprintf("vllm:family_%d_tokens", i/10), Help: "What this family counts.",
+			Type: prom.Gauge}
 		if i/10%2 == 0 {
 			f.Type = prom.Counter
 		}
@@ -33,7 +34,8 @@ func benchSeries(changing, constant int) []*prom.Series {
 			f = list[n-1].Family
 		}
 		list = append(list, &prom.Series{Family: f, Labels: []prom.Label{
-			{Name: "engine", Value: strconv.Itoa(i % 10)}, {Name: "model_name", Value: "meta-llama/Llama-3.1-8B-Instruct"},
+			{Name: "engine", Value: strconv.Itoa(i % 10)},
+			{Name: "model_name", Value: "meta-llama/Llama-3.1-8B-Instruct"},
 		}})
 	}
 	return list
@@ -55,7 +57,8 @@ func benchRun(scrapes, changing, constant int) *Run {
 		}
 		e.Add(servermetrics.Scrape{TimestampNS: int64(n) * 333e6, LatencyNS: 1e6, Samples: samples})
 	}
-	run := &Run{Store: store, Info: Info{Window: servermetrics.Window{StartNS: 100 * 333e6, EndNS: int64(scrapes) * 333e6}}}
+	run := &Run{Store: store, Info: Info{Window: servermetrics.Window{StartNS: 100 * 333e6,
+		EndNS: int64(scrapes) * 333e6}}}
 	run.Results = servermetrics.Compute(store, run.Info.Settings())
 	return run
 }

@@ -116,7 +116,8 @@ func (s section) rows(r *servermetrics.Results) []byte {
 			continue
 		}
 		for k := range f.Series {
-			series = append(series, csvSeries{family: f, stats: &f.Series[k], text: servermetrics.LabelText(f.Series[k].Labels)})
+			series = append(series, csvSeries{family: f, stats: &f.Series[k],
+				text: servermetrics.LabelText(f.Series[k].Labels)})
 		}
 	}
 	if len(series) == 0 {
@@ -226,7 +227,8 @@ func infoRows(r *servermetrics.Results) []byte {
 		return nil
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(strings.Compare(a.metric, b.metric), strings.Compare(a.endpoint, b.endpoint), strings.Compare(a.key, b.key))
+		return cmp.Or(strings.Compare(a.metric, b.metric), strings.Compare(a.endpoint, b.endpoint),
+			strings.Compare(a.key, b.key))
 	})
 	out := artifact.AppendCSVRow(nil, "Endpoint", "Metric", "Key", "Value", "Description")
 	for _, r := range rows {

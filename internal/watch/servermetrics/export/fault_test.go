@@ -69,11 +69,13 @@ func TestFailedExportStopsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	var done []string
-	err := All(t.Context(), list, func(e Exporter) { done = append(done, filepath.Base(e.Target())) }, func(m string) { t.Error(m) })
+	err := All(t.Context(), list, func(e Exporter) { done = append(done, filepath.Base(e.Target())) },
+		func(m string) { t.Error(m) })
 	if err == nil || !strings.Contains(err.Error(), taken) || !strings.Contains(err.Error(), "CSV") {
 		t.Errorf("error is %v", err)
 	}
-	if got := strings.Join(done, " "); got != "server_metrics_export.json server_metrics_export.parquet server_metrics_export_legacy.json" {
+	if got := strings.Join(done, " "); got != "server_metrics_export.json server_metrics_export.parquet "+
+		"server_metrics_export_legacy.json" {
 		t.Errorf("written: %s", got)
 	}
 	files, _ := os.ReadDir(dir)
@@ -91,7 +93,8 @@ func TestRecorderFailsEarlyAndCleansUp(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(SidecarPath(path), "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewRecorder(path, SidecarPath(path), Info{}, RecorderOptions{}); err == nil || !strings.Contains(err.Error(), SidecarPath(path)) {
+	if _, err := NewRecorder(path, SidecarPath(path), Info{}, RecorderOptions{}); err == nil ||
+		!strings.Contains(err.Error(), SidecarPath(path)) {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -61,7 +61,8 @@ func newCollection(t *testing.T) *collection {
 			Window: servermetrics.Window{StartNS: start, EndNS: start + 10*second},
 			InputConfig: artifact.Object{
 				{Key: "models", Value: []string{"Qwen/Qwen3-0.6B"}},
-				{Key: "phases", Value: []any{artifact.Object{{Key: "name", Value: "profiling"}, {Key: "concurrency", Value: 4}}}},
+				{Key: "phases", Value: []any{artifact.Object{{Key: "name", Value: "profiling"},
+					{Key: "concurrency", Value: 4}}}},
 			},
 			Models: []string{"Qwen/Qwen3-0.6B"}, ExportTime: time.Unix(0, start+12*second), Hostname: "loadgen",
 			Location: time.UTC, RuntimeVersion: "go1.26", ParquetVersion: "parquet-go",

@@ -28,7 +28,8 @@ func TestFullDiskLeavesWholeFilesOnly(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	lines, err := os.ReadFile(filepath.Join(dir, "server_metrics_export.jsonl"))
-	if err != nil || len(lines) == 0 || lines[len(lines)-1] != '\n' || !strings.HasPrefix(string(lines), `{"endpoint_url"`) {
+	if err != nil || len(lines) == 0 || lines[len(lines)-1] != '\n' ||
+		!strings.HasPrefix(string(lines), `{"endpoint_url"`) {
 		t.Errorf("recording ends with %q: %v", lines[max(0, len(lines)-20):], err)
 	}
 	files, err := os.ReadDir(dir)
@@ -37,7 +38,8 @@ func TestFullDiskLeavesWholeFilesOnly(t *testing.T) {
 	}
 	for _, f := range files {
 		switch f.Name() {
-		case "server_metrics_export.jsonl", "server_metrics_recording.json", "server_metrics_export.csv", "server_metrics_export_legacy.json":
+		case "server_metrics_export.jsonl", "server_metrics_recording.json", "server_metrics_export.csv",
+			"server_metrics_export_legacy.json":
 		default:
 			t.Errorf("%s is left", f.Name())
 		}
@@ -50,7 +52,8 @@ func fullDisk(t *testing.T, dir string) {
 	path := filepath.Join(dir, "server_metrics_export.jsonl")
 	var heard []error
 	var err error
-	if c.recorder, err = NewRecorder(path, SidecarPath(path), c.info, RecorderOptions{OnError: func(err error) { heard = append(heard, err) }}); err != nil {
+	if c.recorder, err = NewRecorder(path, SidecarPath(path), c.info,
+		RecorderOptions{OnError: func(err error) { heard = append(heard, err) }}); err != nil {
 		t.Fatal(err)
 	}
 	const room = 3500 // more than the sidecar, the CSV and the legacy JSON, less than the others
@@ -59,9 +62,11 @@ func fullDisk(t *testing.T, dir string) {
 		t.Skip(err)
 	}
 	for n := range 20 {
-		c.page(url, time.Duration(n)*time.Second, strings.Replace(vllmBefore, "queue_depth 7", "queue_depth "+strings.Repeat("1", n+1), 1))
+		c.page(url, time.Duration(n)*time.Second,
+			strings.Replace(vllmBefore, "queue_depth 7", "queue_depth "+strings.Repeat("1", n+1), 1))
 	}
-	if err := c.recorder.Finish(c.info, c.store); err == nil || !strings.Contains(err.Error(), path) || len(heard) != 1 {
+	if err := c.recorder.Finish(c.info, c.store); err == nil || !strings.Contains(err.Error(), path) ||
+		len(heard) != 1 {
 		t.Errorf("the recording: %v, heard %v", err, heard)
 	}
 	err = All(t.Context(), exporters(dir, c.run()), func(Exporter) {}, func(m string) { t.Error(m) })

@@ -68,7 +68,8 @@ func TestCSVCommentsComeOnlyWhenAskedFor(t *testing.T) {
 // The block that the specification works out: gauge samples 1,3 and 2,2, and an unlabelled one 10,12.
 func TestWorkedCSVBlock(t *testing.T) {
 	c := newCollection(t)
-	head := "# HELP process_open_fds fds\n# TYPE process_open_fds gauge\n# HELP vllm:num_requests_running Running, now\n# TYPE vllm:num_requests_running gauge\n"
+	head := "# HELP process_open_fds fds\n# TYPE process_open_fds gauge\n# HELP vllm:num_requests_running Running, " +
+		"now\n# TYPE vllm:num_requests_running gauge\n"
 	row := "vllm:num_requests_running{engine=\"0\",model_name=\"m\"} "
 	c.page(url, 0, head+"process_open_fds 10\n"+row+"1\n")
 	c.page(url, time.Second, head+"process_open_fds 12\n"+row+"3\n")
@@ -88,7 +89,8 @@ func TestWorkedJSONExample(t *testing.T) {
 		for i, le := range []string{"0.1", "1.0", "+Inf"} {
 			b += `vllm:e2e_request_latency_seconds_bucket{engine="0",le="` + le + `"} ` + buckets[i] + "\n"
 		}
-		return b + `vllm:e2e_request_latency_seconds_sum{engine="0"} ` + sum + "\n" + `vllm:e2e_request_latency_seconds_count{engine="0"} ` + count + "\n"
+		return b + `vllm:e2e_request_latency_seconds_sum{engine="0"} ` + sum + "\n" +
+			`vllm:e2e_request_latency_seconds_count{engine="0"} ` + count + "\n"
 	}
 	c.page(url, 0, histogram([3]string{"0", "0", "0"}, "0", "0"))
 	c.page(url, time.Second, histogram([3]string{"2", "3", "4"}, "3", "4"))

@@ -91,7 +91,8 @@ func legacyFamilies(r *servermetrics.Results) []*servermetrics.FamilyStats {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *servermetrics.FamilyStats) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(list, func(a, b *servermetrics.FamilyStats) bool { return a.Name == b.Name }) // a key stands once
+	// a key stands once
+	return slices.CompactFunc(list, func(a, b *servermetrics.FamilyStats) bool { return a.Name == b.Name })
 }
 
 func legacyUnit(f *prom.Family, info bool) string {

@@ -79,7 +79,8 @@ func footer(r *Run, t *table) map[string]string {
 		"aiperf.metric_type_counts":         compact(types),
 		"aiperf.model_names":                compact(i.Models),
 		"aiperf.input_config":               compact(i.InputConfig),
-		"aiperf.schema_note":                "Label columns vary by endpoint/model. Use union_by_name=true for cross-file queries.",
+		"aiperf.schema_note": "Label columns vary by endpoint/model. Use union_by_name=true for " +
+			"cross-file queries.",
 	}
 	if i.Concurrency != nil {
 		m["aiperf.concurrency"] = strconv.Itoa(*i.Concurrency)

@@ -103,7 +103,8 @@ func TestParquetColumnsAndMetadata(t *testing.T) {
 		}
 		columns = append(columns, f.Name()+" "+kind)
 	}
-	want := "endpoint_url string, metric_name string, metric_type string, unit string?, description string?, timestamp_ns int(64,true), " +
+	want := "endpoint_url string, metric_name string, metric_type string, unit string?, description string?, " +
+		"timestamp_ns int(64,true), " +
 		"block_size string?, enable_prefix_caching string?, engine string?, finished_reason string?, model_name string?, " +
 		"value DOUBLE?, sum DOUBLE?, count DOUBLE?, bucket_le string?, bucket_count DOUBLE?"
 	if got := strings.Join(columns, ", "); got != want {
@@ -125,7 +126,8 @@ func TestParquetRows(t *testing.T) {
 	c := vllm(t)
 	var out strings.Builder
 	for _, row := range parquetRows(t, c.run()) {
-		for _, name := range []string{"metric_name", "metric_type", "unit", "description", "timestamp_ns", "engine", "finished_reason", "value", "sum", "count", "bucket_le", "bucket_count"} {
+		for _, name := range []string{"metric_name", "metric_type", "unit", "description", "timestamp_ns", "engine",
+			"finished_reason", "value", "sum", "count", "bucket_le", "bucket_count"} {
 			fmt.Fprintf(&out, "%s|", text(row[name]))
 		}
 		out.WriteByte('\n')
@@ -196,7 +198,8 @@ func TestParquetGroupsDescribeTheirColumns(t *testing.T) {
 				t.Errorf("group %d: column %d is called %q, want %q", i, k, c.MetaData.PathInSchema, want)
 			}
 			if !slices.Equal(c.MetaData.Encoding, first[k].MetaData.Encoding) {
-				t.Errorf("group %d: column %d has the encodings %v, the first group %v", i, k, c.MetaData.Encoding, first[k].MetaData.Encoding)
+				t.Errorf("group %d: column %d has the encodings %v, the first group %v", i, k, c.MetaData.Encoding,
+					first[k].MetaData.Encoding)
 			}
 		}
 	}

@@ -207,7 +207,8 @@ func (f *filler) histogram(from, to int) {
 	s := &f.samples
 	first := firstInWindow(s)
 	width := len(f.bounds)
-	sum, count, bucket, buckets := f.trailing(columnSum), f.trailing(columnCount), f.trailing(columnBucket), f.trailing(columnBucketCount)
+	sum, count, bucket, buckets := f.trailing(columnSum), f.trailing(columnCount), f.trailing(columnBucket),
+		f.trailing(columnBucketCount)
 	base := s.Buckets(0)
 	for row := from; row < to; {
 		i, k := first+row/width, row%width

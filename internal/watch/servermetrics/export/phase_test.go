@@ -58,7 +58,8 @@ func TestTrapWarmupHasFiguresOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string][2]float64{"metrics": {3, 4}, "warmup_metrics": {1, 2}} {
-		if total, gauge := stat(t, doc[key], "n", "total"), stat(t, doc[key], "g", "avg"); total != want[0] || gauge != want[1] {
+		if total, gauge := stat(t, doc[key], "n", "total"), stat(t, doc[key], "g", "avg"); total != want[0] ||
+			gauge != want[1] {
 			t.Errorf("%s: total %v, gauge %v, want %v", key, total, gauge, want)
 		}
 	}
@@ -91,10 +92,14 @@ func TestTrapARangeThatDoesNotEndAfterItsStartIsLeftOut(t *testing.T) {
 		window, warmup servermetrics.Window
 		want           string
 	}{
-		{"no warm-up", servermetrics.Window{StartNS: 1, EndNS: 2}, servermetrics.Window{}, `{"profiling":{"end_ns":2,"start_ns":1}}`},
-		{"empty warm-up", servermetrics.Window{StartNS: 1, EndNS: 2}, servermetrics.Window{StartNS: 1, EndNS: 1}, `{"profiling":{"end_ns":2,"start_ns":1}}`},
-		{"warm-up that ends before it starts", servermetrics.Window{StartNS: 5, EndNS: 6}, servermetrics.Window{StartNS: 4, EndNS: 3}, `{"profiling":{"end_ns":6,"start_ns":5}}`},
-		{"empty profiling", servermetrics.Window{StartNS: 5, EndNS: 5}, servermetrics.Window{StartNS: 3, EndNS: 4}, `{"warmup":{"end_ns":4,"start_ns":3}}`},
+		{"no warm-up", servermetrics.Window{StartNS: 1, EndNS: 2}, servermetrics.Window{},
+			`{"profiling":{"end_ns":2,"start_ns":1}}`},
+		{"empty warm-up", servermetrics.Window{StartNS: 1, EndNS: 2}, servermetrics.Window{StartNS: 1, EndNS: 1},
+			`{"profiling":{"end_ns":2,"start_ns":1}}`},
+		{"warm-up that ends before it starts", servermetrics.Window{StartNS: 5, EndNS: 6},
+			servermetrics.Window{StartNS: 4, EndNS: 3}, `{"profiling":{"end_ns":6,"start_ns":5}}`},
+		{"empty profiling", servermetrics.Window{StartNS: 5, EndNS: 5}, servermetrics.Window{StartNS: 3, EndNS: 4},
+			`{"warmup":{"end_ns":4,"start_ns":3}}`},
 		{"nothing", servermetrics.Window{}, servermetrics.Window{}, `{}`},
 	} {
 		of := newCollection(t)
@@ -132,7 +137,8 @@ func TestPhaseFileIsSortedByKey(t *testing.T) {
 		Phase:  servermetrics.Phase{Index: 1, Name: "profiling", Kind: "profiling"},
 		Object: artifact.Object{{Key: "phase_index", Value: 1}, {Key: "end_ns", Value: c.info.Window.EndNS}},
 		Window: c.info.Window, Results: run.Results,
-		Errors: []any{artifact.Object{{Key: "error_details", Value: artifact.Object{{Key: "type", Value: "T"}, {Key: "code", Value: 500}}}, {Key: "count", Value: 2}}},
+		Errors: []any{artifact.Object{{Key: "error_details",
+			Value: artifact.Object{{Key: "type", Value: "T"}, {Key: "code", Value: 500}}}, {Key: "count", Value: 2}}},
 	}
 	path := filepath.Join(t.TempDir(), "server_metrics.json")
 	if err := WritePhase(context.Background(), path, run, phase); err != nil {

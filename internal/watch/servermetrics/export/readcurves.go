@@ -88,7 +88,8 @@ func (r *curveReader) bind(schema *parquet.Schema) error {
 		}
 		r.columns[name], r.labels = i, append(r.labels, label)
 	}
-	for _, name := range []string{"endpoint_url", "metric_name", "metric_type", "unit", "timestamp_ns", "value", "sum", "count"} {
+	for _, name := range []string{"endpoint_url", "metric_name", "metric_type", "unit", "timestamp_ns", "value", "sum",
+		"count"} {
 		if _, ok := r.columns[name]; !ok {
 			return fmt.Errorf("it has no column %s", name)
 		}

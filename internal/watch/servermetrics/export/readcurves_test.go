@@ -53,7 +53,8 @@ h_seconds_count %d
 			continue
 		}
 		for i := range w.Values {
-			if g.TimeNS[i] != w.TimeNS[i] || g.Values[i] != w.Values[i] && !(math.IsNaN(g.Values[i]) && math.IsNaN(w.Values[i])) {
+			if g.TimeNS[i] != w.TimeNS[i] || g.Values[i] != w.Values[i] &&
+				!(math.IsNaN(g.Values[i]) && math.IsNaN(w.Values[i])) {
 				t.Errorf("%s at %d: %g at %d, want %g", w.Name, i, g.Values[i], g.TimeNS[i], w.Values[i])
 			}
 		}

@@ -132,7 +132,8 @@ func known(m *artifact.Members, key string, v int64) {
 func (r *Recorder) introduce(url string) *recordedEndpoint {
 	e := &recordedEndpoint{
 		Endpoint: Endpoint{URL: url},
-		series:   map[*prom.Series]*recordedSeries{}, byKey: map[string]*recordedSeries{}, families: map[string]*recordedFamily{},
+		series:   map[*prom.Series]*recordedSeries{}, byKey: map[string]*recordedSeries{},
+		families: map[string]*recordedFamily{},
 	}
 	r.endpoints = append(r.endpoints, e)
 	r.byURL[url] = e

@@ -272,7 +272,8 @@ func ParseSidecar(data []byte) (*Sidecar, error) {
 		return nil, fmt.Errorf("not the description of a recording: %w", err)
 	}
 	if in.RecordingVersion != sidecarVersion {
-		return nil, fmt.Errorf("describes a recording of version %q; this program reads %q", in.RecordingVersion, sidecarVersion)
+		return nil, fmt.Errorf("describes a recording of version %q; this program reads %q", in.RecordingVersion,
+			sidecarVersion)
 	}
 	config, err := members(in.InputConfig)
 	if err != nil {

@@ -53,7 +53,8 @@ func TestTrap18ConstantServer(t *testing.T) {
 	for n := range 60 {
 		c.page(url, time.Duration(n)*100*time.Millisecond, "# TYPE g gauge\ng 1\n")
 	}
-	wants(t, "JSON", c.json(), "\"total_fetches\": 60,", "\"unique_updates\": 1,", "\"duration_seconds\": 0.0,", "\"avg_update_interval_ms\": 0.0\n")
+	wants(t, "JSON", c.json(), "\"total_fetches\": 60,", "\"unique_updates\": 1,", "\"duration_seconds\": 0.0,",
+		"\"avg_update_interval_ms\": 0.0\n")
 	if err := c.recorder.Finish(c.info, c.store); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,8 @@ func TestTrap21CumulativeBucketsAsTheyAre(t *testing.T) {
 	}
 	c.page(url, -time.Second, page("1", "1", "1", "1", "1", "1", "1"))
 	c.page(url, time.Second, page("2", "2", "4", "12", "19", "19", "20"))
-	wants(t, "JSON", strings.Join(strings.Fields(c.json()), ""), `"buckets":{"2.5":1,"5":1,"10":3,"15":11,"20":18,"30":18,"+Inf":19}`)
+	wants(t, "JSON", strings.Join(strings.Fields(c.json()), ""),
+		`"buckets":{"2.5":1,"5":1,"10":3,"15":11,"20":18,"30":18,"+Inf":19}`)
 	var got []string
 	for _, row := range parquetRows(t, c.run()) {
 		got = append(got, row["bucket_le"].(string)+"="+text(row["bucket_count"]))
@@ -108,7 +110,8 @@ func TestTrap22ReservedLabelsGetNoColumn(t *testing.T) {
 func TestTrap23IntegralFloatsKeepPointZero(t *testing.T) {
 	c := newCollection(t)
 	c.page(url, 0, "# TYPE g gauge\ng 1024\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 0\nh_count 0\nh_sum 0\n")
-	c.page(url, time.Second, "# TYPE g gauge\ng 1024\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 50\nh_count 50\nh_sum 50\n")
+	c.page(url, time.Second, "# TYPE g gauge\ng 1024\n# TYPE h histogram\nh_bucket{le=\"+Inf\"} 50\nh_count "+
+		"50\nh_sum 50\n")
 	wants(t, "JSON", c.json(), `"avg": 1024.0,`, `"count": 50,`, `"sum": 50.0,`)
 	wants(t, "CSV", c.csv(), ",1024.0000,", "histogram,h,,50,50.0000,50.0000,")
 }
@@ -168,7 +171,8 @@ func TestTrap28MetricCountIsOfNames(t *testing.T) {
 	c.page("http://b/metrics", time.Second, body)
 	run := c.run()
 	m := footer(run, newTable(run))
-	if m["aiperf.metric_count"] != "4" || m["aiperf.metric_type_counts"] != `{"gauge":3,"counter":1,"histogram":0,"unknown":0}` {
+	if m["aiperf.metric_count"] != "4" ||
+		m["aiperf.metric_type_counts"] != `{"gauge":3,"counter":1,"histogram":0,"unknown":0}` {
 		t.Errorf("count %s, types %s", m["aiperf.metric_count"], m["aiperf.metric_type_counts"])
 	}
 	var out struct {
@@ -191,7 +195,8 @@ func TestNothingIsWrittenWithoutASample(t *testing.T) {
 	c := newCollection(t)
 	c.store.Endpoint(url)
 	dir := t.TempDir()
-	if err := All(t.Context(), exporters(dir, c.run()), func(e Exporter) { t.Errorf("%s written", e.Name()) }, func(m string) { t.Error(m) }); err != nil {
+	if err := All(t.Context(), exporters(dir, c.run()), func(e Exporter) { t.Errorf("%s written", e.Name()) },
+		func(m string) { t.Error(m) }); err != nil {
 		t.Fatal(err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
@@ -212,7 +217,8 @@ func TestParquetWithoutRowsIsAWarning(t *testing.T) {
 	c.page(url, -time.Second, "# TYPE g gauge\ng 1\n")
 	dir := t.TempDir()
 	var warnings []string
-	if err := All(t.Context(), exporters(dir, c.run()), func(Exporter) {}, func(m string) { warnings = append(warnings, m) }); err != nil {
+	if err := All(t.Context(), exporters(dir, c.run()), func(Exporter) {},
+		func(m string) { warnings = append(warnings, m) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "Parquet") {
@@ -256,7 +262,8 @@ func TestCSVIsReadAsDocumented(t *testing.T) {
 		}
 		kinds = append(kinds, rows[1][1])
 	}
-	if want := []string{"gauge", "counter", "histogram", "unknown", "vllm:cache_config_info"}; !slices.Equal(kinds, want) {
+	if want := []string{"gauge", "counter", "histogram", "unknown", "vllm:cache_config_info"}; !slices.Equal(kinds,
+		want) {
 		t.Errorf("sections %v, want %v", kinds, want)
 	}
 }
@@ -294,7 +301,9 @@ func TestSidecarPath(t *testing.T) {
 func TestHistogramWithoutBucketsKeepsAnEmptyMap(t *testing.T) {
 	c := newCollection(t)
 	for n := range 4 {
-		c.page(url, time.Duration(n)*time.Second, fmt.Sprintf("# TYPE h histogram\nh_sum %d\nh_count %d\n# TYPE g histogram\ng_bucket{le=\"+Inf\"} 1\ng_count 1\n", n, n))
+		c.page(url, time.Duration(n)*time.Second,
+			fmt.Sprintf("# TYPE h histogram\nh_sum %d\nh_count %d\n# TYPE g histogram\ng_bucket{le=\"+Inf\"} "+
+				"1\ng_count 1\n", n, n))
 	}
 	c.info.SliceNS = int64(time.Second)
 	var out struct {

@@ -51,7 +51,8 @@ func TestFramesSplitAnywhere(t *testing.T) {
 				got = append(got, m.Kind+" "+m.Name+" "+m.Text())
 			}
 		}
-		want := []string{"event PayloadPart data: a\n", "event  ", "exception ModelStreamError no model", "error 500 broken"}
+		want := []string{"event PayloadPart data: a\n", "event  ", "exception ModelStreamError no model",
+			"error 500 broken"}
 		if !slices.Equal(got, want) || d.Pending() != 0 {
 			t.Fatalf("in pieces of %d: %q", size, got)
 		}

@@ -60,7 +60,8 @@ func (x *call) account(failed bool) {
 	first := o.Timing.Waiting
 	o.Timing = client.Timing{
 		Blocked: record.Absent, DNSLookup: record.Absent, Connecting: record.Absent, Reused: record.Absent,
-		Sending: span(x.headersNS.Load(), o.SentNS), Waiting: span(o.SentNS, first), Receiving: span(first, o.LastResponseNS),
+		Sending: span(x.headersNS.Load(), o.SentNS), Waiting: span(o.SentNS, first),
+		Receiving:     span(first, o.LastResponseNS),
 		Duration:      span(x.headersNS.Load(), o.LastResponseNS),
 		BytesReceived: x.wireReceived.Load(), ChunksReceived: int64(o.Responses),
 	}
@@ -89,8 +90,9 @@ func (x *call) trace(first int64, failed bool) *record.Trace {
 		body = int64(len(x.req.Body))
 	}
 	t := &record.Trace{
-		RequestSendStartNS: wall(x.headersNS.Load()), RequestHeadersSentNS: wall(x.headersNS.Load()), RequestSendEndNS: wall(o.SentNS),
-		RequestHeaders: x.sentMD, RequestChunksCount: o.Timing.ChunksSent, RequestBytesTotal: body,
+		RequestSendStartNS: wall(x.headersNS.Load()), RequestHeadersSentNS: wall(x.headersNS.Load()),
+		RequestSendEndNS: wall(o.SentNS),
+		RequestHeaders:   x.sentMD, RequestChunksCount: o.Timing.ChunksSent, RequestBytesTotal: body,
 		ResponseStatus: o.Status, ResponseHeaders: headerList(x.gotMD), ResponseHeadersReceivedNS: wall(o.AckNS),
 		ResponseReceiveStartNS: wall(first), ResponseReceiveEndNS: wall(o.LastResponseNS),
 		ResponseChunks: x.chunks, ResponseChunksCount: o.Timing.ChunksReceived, ResponseBytesTotal: x.received,

@@ -140,13 +140,15 @@ func TestTrapACallThatCannotBeSentEnds(t *testing.T) {
 			r.CancelAfterNS = int64(time.Second)
 			begun := time.Now()
 			x, _ := send(cl, r)
-			if x.Err == nil || x.Err.Type != "RequestSendTimeout" || !x.Err.HasCode || x.Err.Code != 0 || x.SentNS != 0 {
+			if x.Err == nil || x.Err.Type != "RequestSendTimeout" || !x.Err.HasCode || x.Err.Code != 0 ||
+				x.SentNS != 0 {
 				t.Errorf("%s: %+v", c.name, x.Err)
 			}
 			if took := time.Since(begun); took != c.after {
 				t.Errorf("%s: it took %s", c.name, took)
 			}
-			if tm := x.Timing; tm.BytesSent != 0 || tm.Sending != record.Absent || tm.Waiting != record.Absent || tm.Receiving != record.Absent || tm.Duration != record.Absent {
+			if tm := x.Timing; tm.BytesSent != 0 || tm.Sending != record.Absent || tm.Waiting != record.Absent ||
+				tm.Receiving != record.Absent || tm.Duration != record.Absent {
 				t.Errorf("%s: times of what was not: %+v", c.name, tm)
 			}
 		})
@@ -187,20 +189,21 @@ func TestAFailedCallEndsTheConnectionOfItsSession(t *testing.T) {
 		}
 		return s.SendMsg([]byte("x"))
 	}
-	inBubble(t, fails, func(o *client.Options) { o.Reuse = client.ReuseSticky }, func(t *testing.T, c *Client, ln *pipes) {
-		var connections []int64
-		for _, body := range []string{"good", "bad", "good", "good"} {
-			r := request(ln, body)
-			r.Session = "s"
-			if x, _ := send(c, r); (x.Err != nil) != (body == "bad") {
-				t.Errorf("%s: %+v", body, x.Err)
+	inBubble(t, fails, func(o *client.Options) { o.Reuse = client.ReuseSticky },
+		func(t *testing.T, c *Client, ln *pipes) {
+			var connections []int64
+			for _, body := range []string{"good", "bad", "good", "good"} {
+				r := request(ln, body)
+				r.Session = "s"
+				if x, _ := send(c, r); (x.Err != nil) != (body == "bad") {
+					t.Errorf("%s: %+v", body, x.Err)
+				}
+				connections = append(connections, ln.n.Load())
 			}
-			connections = append(connections, ln.n.Load())
-		}
-		if !slices.Equal(connections, []int64{1, 1, 2, 2}) {
-			t.Errorf("connections %v", connections)
-		}
-	})
+			if !slices.Equal(connections, []int64{1, 1, 2, 2}) {
+				t.Errorf("connections %v", connections)
+			}
+		})
 }
 
 func TestAClosedClientOpensNothing(t *testing.T) {

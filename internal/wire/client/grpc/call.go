@@ -199,7 +199,8 @@ func (x *call) metadata() (md metadata.MD, agent, authority string) {
 			agent = h.Value
 		case "host":
 			authority = h.Value
-		case "accept", "content-type", "content-length", "connection", "te", "transfer-encoding", "keep-alive", "upgrade", "proxy-connection":
+		case "accept", "content-type", "content-length", "connection", "te", "transfer-encoding", "keep-alive",
+			"upgrade", "proxy-connection":
 			continue
 		default:
 			if strings.HasPrefix(name, "grpc-") || strings.HasPrefix(name, ":") {
@@ -286,7 +287,9 @@ func (x *call) receive(data mem.BufferSlice) error {
 		x.chunks = append(x.chunks, record.Chunk{AtNS: x.client.clock.WallNS(now), Bytes: int64(len(message))})
 	}
 	if x.req.KeepRaw {
-		x.responses = append(x.responses, record.RawResponse{PerfNS: now, IsBinary: true, ContentType: contentType, Bytes: append([]byte(nil), message...)})
+		x.responses = append(x.responses,
+			record.RawResponse{PerfNS: now, IsBinary: true, ContentType: contentType,
+				Bytes: append([]byte(nil), message...)})
 	}
 	x.sink.Event(nil, message, now)
 	return nil
@@ -310,7 +313,8 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 func (codec) Unmarshal(data mem.BufferSlice, v any) error { return v.(*call).receive(data) }
 
 // ownFields are the fields that the library adds to the call's metadata, without the values that vary.
-const ownFields = ":method" + "POST" + ":scheme" + "http" + ":path" + ":authority" + "content-type" + contentType + "te" + "trailers"
+const ownFields = ":method" + "POST" + ":scheme" + "http" + ":path" + ":authority" + "content-type" + contentType +
+	"te" + "trailers"
 
 // headerBytes is the length of the fields of a request, names and values.
 func (x *call) headerBytes(md metadata.MD) int64 {

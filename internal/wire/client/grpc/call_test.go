@@ -49,11 +49,13 @@ func TestMessagesComeInOrderWithTheirInstants(t *testing.T) {
 	r := request(ln, "hello")
 	r.KeepTrace, r.KeepRaw = true, true
 	x, h := send(c, r)
-	if x.Err != nil || !slices.Equal(h.messages, []string{"one", "two", ""}) || call != "/s/Call" || message != "hello" {
+	if x.Err != nil || !slices.Equal(h.messages, []string{"one", "two", ""}) || call != "/s/Call" ||
+		message != "hello" {
 		t.Fatalf("%+v %v %q %q", x.Err, h.messages, call, message)
 	}
 	order := append([]int64{x.StartNS, x.SentNS, x.AckNS}, h.at...)
-	if !slices.IsSorted(order) || x.LastResponseNS != h.at[2] || x.EndNS < h.at[2] || x.Responses != 3 || x.Status != 200 || x.KernelStamps {
+	if !slices.IsSorted(order) || x.LastResponseNS != h.at[2] || x.EndNS < h.at[2] || x.Responses != 3 ||
+		x.Status != 200 || x.KernelStamps {
 		t.Errorf("instants %v: %+v", order, x)
 	}
 	if got := md.Get("x-request-id"); !slices.Equal(got, []string{"7"}) {
@@ -62,7 +64,8 @@ func TestMessagesComeInOrderWithTheirInstants(t *testing.T) {
 	if got := md.Get("user-agent"); len(got) != 1 || !strings.HasPrefix(got[0], "tester/1 grpc-go/") {
 		t.Errorf("user-agent %q", got)
 	}
-	if md.Get("accept") != nil || md.Get("grpc-timeout") != nil || md.Get("content-type")[0] != "application/grpc+proto" && md.Get("content-type")[0] != "application/grpc" {
+	if md.Get("accept") != nil || md.Get("grpc-timeout") != nil ||
+		md.Get("content-type")[0] != "application/grpc+proto" && md.Get("content-type")[0] != "application/grpc" {
 		t.Errorf("metadata %v", md)
 	}
 	tm := x.Timing
@@ -70,16 +73,20 @@ func TestMessagesComeInOrderWithTheirInstants(t *testing.T) {
 	for name, values := range md {
 		sent += len(name) + len(values[0])
 	}
-	if tm.BytesSent != int64(sent) || tm.BytesReceived <= 3*5+6 || x.Trace.RequestBytesTotal != 5 || x.Trace.ResponseBytesTotal != 6 {
+	if tm.BytesSent != int64(sent) || tm.BytesReceived <= 3*5+6 || x.Trace.RequestBytesTotal != 5 ||
+		x.Trace.ResponseBytesTotal != 6 {
 		t.Errorf("sent %d of %d, received %d", tm.BytesSent, sent, tm.BytesReceived)
 	}
-	if tm.ChunksSent != 1 || tm.ChunksReceived != 3 || tm.Sending < 0 || tm.Waiting < 0 || tm.Receiving < 0 || tm.Duration < tm.Receiving {
+	if tm.ChunksSent != 1 || tm.ChunksReceived != 3 || tm.Sending < 0 || tm.Waiting < 0 || tm.Receiving < 0 ||
+		tm.Duration < tm.Receiving {
 		t.Errorf("timing %+v", tm)
 	}
-	if tm.Blocked != record.Absent || tm.DNSLookup != record.Absent || tm.Connecting != record.Absent || tm.Reused != record.Absent {
+	if tm.Blocked != record.Absent || tm.DNSLookup != record.Absent || tm.Connecting != record.Absent ||
+		tm.Reused != record.Absent {
 		t.Errorf("times of connections: %+v", tm)
 	}
-	if x.Trace.ResponseStatus != 200 || len(x.Trace.ResponseChunks) != 3 || x.Trace.ConnectStartNS != 0 || len(x.Raw.Responses) != 3 || string(x.Raw.Responses[1].Bytes) != "two" {
+	if x.Trace.ResponseStatus != 200 || len(x.Trace.ResponseChunks) != 3 || x.Trace.ConnectStartNS != 0 ||
+		len(x.Raw.Responses) != 3 || string(x.Raw.Responses[1].Bytes) != "two" {
 		t.Errorf("trace %+v\nraw %+v", x.Trace, x.Raw)
 	}
 	if s := c.StampSource(); s.Source != client.TimestampUser || s.Reason == "" {
@@ -96,7 +103,8 @@ func TestMessagesOfAnyLengthAreCarriedWhole(t *testing.T) {
 		for range 4 {
 			all.Go(func() {
 				body := strings.Repeat(string(rune('a'+i)), n)
-				if x, h := send(c, request(ln, body)); x.Err != nil || len(h.messages) != 1 || h.messages[0] != body || x.SentNS == 0 {
+				if x, h := send(c, request(ln, body)); x.Err != nil || len(h.messages) != 1 || h.messages[0] != body ||
+					x.SentNS == 0 {
 					t.Errorf("%d bytes: %v, sent at %d", n, x.Err, x.SentNS)
 				}
 			})
@@ -110,10 +118,14 @@ func TestTrapStatusesOfTheServerAreErrors(t *testing.T) {
 		code int
 		name string
 	}{
-		codes.Canceled: {499, "CANCELLED"}, codes.InvalidArgument: {400, "INVALID_ARGUMENT"}, codes.DeadlineExceeded: {504, "DEADLINE_EXCEEDED"},
-		codes.NotFound: {404, "NOT_FOUND"}, codes.PermissionDenied: {403, "PERMISSION_DENIED"}, codes.ResourceExhausted: {429, "RESOURCE_EXHAUSTED"},
-		codes.Unimplemented: {501, "UNIMPLEMENTED"}, codes.Internal: {500, "INTERNAL"}, codes.Unavailable: {503, "UNAVAILABLE"},
-		codes.Unauthenticated: {401, "UNAUTHENTICATED"}, codes.Unknown: {500, "UNKNOWN"}, codes.Code(77): {500, "UNKNOWN"},
+		codes.Canceled: {499, "CANCELLED"}, codes.InvalidArgument: {400, "INVALID_ARGUMENT"},
+		codes.DeadlineExceeded: {504, "DEADLINE_EXCEEDED"},
+		codes.NotFound:         {404, "NOT_FOUND"}, codes.PermissionDenied: {403, "PERMISSION_DENIED"},
+		codes.ResourceExhausted: {429, "RESOURCE_EXHAUSTED"},
+		codes.Unimplemented:     {501, "UNIMPLEMENTED"}, codes.Internal: {500, "INTERNAL"},
+		codes.Unavailable:     {503, "UNAVAILABLE"},
+		codes.Unauthenticated: {401, "UNAUTHENTICATED"}, codes.Unknown: {500, "UNKNOWN"},
+		codes.Code(77): {500, "UNKNOWN"},
 	} {
 		for _, before := range []int{0, 2} {
 			ln := serve(t, func(_ string, _ []byte, s rpc.ServerStream) error {
@@ -124,7 +136,8 @@ func TestTrapStatusesOfTheServerAreErrors(t *testing.T) {
 				ln = serve(t, func(string, []byte, rpc.ServerStream) error { return status.Error(code, "why: ä") })
 			}
 			x, h := send(newClient(t, nil), request(ln, "q"))
-			if x.Err == nil || !x.Err.HasCode || x.Err.Code != want.code || x.Err.Type != want.name || x.Err.Message != "why: ä" || x.Status != want.code || len(h.messages) != before {
+			if x.Err == nil || !x.Err.HasCode || x.Err.Code != want.code || x.Err.Type != want.name ||
+				x.Err.Message != "why: ä" || x.Status != want.code || len(h.messages) != before {
 				t.Errorf("%s after %d messages: %+v, status %d", code, len(h.messages), x.Err, x.Status)
 			}
 			if x.EndNS <= x.StartNS {
@@ -182,7 +195,8 @@ func TestTrapACancelledCallIsSentFirst(t *testing.T) {
 			r := request(ln, body)
 			r.CancelAfterNS = int64(after)
 			x, _ := send(newClient(t, nil), r)
-			if x.Err == nil || x.Err.Type != "RequestCancellationError" || x.Err.Code != 499 || x.CancelledNS == 0 || x.CutOff {
+			if x.Err == nil || x.Err.Type != "RequestCancellationError" || x.Err.Code != 499 || x.CancelledNS == 0 ||
+				x.CutOff {
 				t.Fatalf("after %s: %+v", after, x)
 			}
 			if lag := x.CancelledNS - x.SentNS; lag < int64(after) {
@@ -212,7 +226,8 @@ func TestAReplyBeforeTheCancellationWins(t *testing.T) {
 func TestCallsEndInTime(t *testing.T) {
 	hang := func(_ string, _ []byte, s rpc.ServerStream) error { <-s.Context().Done(); return nil }
 	c := newClient(t, func(o *client.Options) { o.Timeout = 50 * time.Millisecond })
-	if x, _ := send(c, request(serve(t, hang), "q")); x.Err == nil || x.Err.Type != "TimeoutError" || x.Err.HasCode || x.CutOff {
+	if x, _ := send(c, request(serve(t, hang), "q")); x.Err == nil || x.Err.Type != "TimeoutError" || x.Err.HasCode ||
+		x.CutOff {
 		t.Errorf("a call that hangs: %+v", x.Err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -236,8 +251,10 @@ func TestConnectionsThatBreak(t *testing.T) {
 	}{
 		// What was on its way to a closed connection resets it.
 		{"closed before the reply", 0, false, []string{"ServerDisconnectedError", "ClientOSError"}, ""},
-		{"closed within the reply", 2, false, []string{"ClientPayloadError", "ClientOSError"}, " while reading the reply"},
-		{"reset before the reply", 0, true, []string{"ClientOSError", "ServerDisconnectedError"}, ""}, // the library may hear of the end before of the reset
+		{"closed within the reply", 2, false, []string{"ClientPayloadError", "ClientOSError"},
+			" while reading the reply"},
+		// the library may hear of the end before of the reset
+		{"reset before the reply", 0, true, []string{"ClientOSError", "ServerDisconnectedError"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var ln *counted
@@ -262,7 +279,8 @@ func TestConnectionsThatBreak(t *testing.T) {
 			c := newClient(t, nil)
 			x := c.Send(context.Background(), request(ln, "q"), h)
 			<-called
-			if x.Err == nil || !slices.Contains(test.typ, x.Err.Type) || !strings.Contains(x.Err.Message, test.says) || x.Err.HasCode || len(h.messages) != test.messages {
+			if x.Err == nil || !slices.Contains(test.typ, x.Err.Type) || !strings.Contains(x.Err.Message, test.says) ||
+				x.Err.HasCode || len(h.messages) != test.messages {
 				t.Errorf("%+v after %d messages", x.Err, len(h.messages))
 			}
 		})
@@ -279,9 +297,13 @@ func TestErrorsTellWhatHappenedToTheCall(t *testing.T) {
 		typ, says      string
 	}{
 		{"a connection was refused", false, false, unavailable, "", "connection refused"},
-		{"the connection broke, and another was refused since", true, false, unavailable, "ServerDisconnectedError", ""},
-		{"the server's own status", true, true, status.Error(codes.ResourceExhausted, "full"), "RESOURCE_EXHAUSTED", "full"},
-		{"a message too long for us, and the server's status behind it", true, true, status.Error(codes.ResourceExhausted, "grpc: received message larger than max (2 vs. 1)"), "ClientResponseError", "larger than max"},
+		{"the connection broke, and another was refused since", true, false, unavailable, "ServerDisconnectedError",
+			""},
+		{"the server's own status", true, true, status.Error(codes.ResourceExhausted, "full"), "RESOURCE_EXHAUSTED",
+			"full"},
+		{"a message too long for us, and the server's status behind it", true, true,
+			status.Error(codes.ResourceExhausted, "grpc: received message larger than max (2 vs. 1)"),
+			"ClientResponseError", "larger than max"},
 	} {
 		h := &channel{}
 		h.refused.Store(&refused)
@@ -302,7 +324,8 @@ func TestMetadataThatCannotBeSentIsNamed(t *testing.T) {
 		r := request(ln, "q")
 		r.Headers = append(r.Headers, h)
 		x, _ := send(newClient(t, nil), r)
-		if x.Err == nil || x.Err.Type != "ValueError" || !strings.Contains(x.Err.Message, strings.ToLower(h.Name)) || strings.Contains(x.Err.Message, h.Value) {
+		if x.Err == nil || x.Err.Type != "ValueError" || !strings.Contains(x.Err.Message, strings.ToLower(h.Name)) ||
+			strings.Contains(x.Err.Message, h.Value) {
 			t.Errorf("%+v", x.Err)
 		}
 	}
@@ -351,20 +374,25 @@ func TestServersThatSpeakSomethingElse(t *testing.T) {
 	}{
 		{"nobody", "ClientConnectorError", "connection refused", closed},
 		{"HTTP/1.1", "ClientResponseError", "does not speak gRPC", plain},
-		{"HTTP/2 without gRPC", "ClientResponseError", "does not speak gRPC", serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) { http.NotFound(w, nil) })},
-		{"a page in a success", "ClientResponseError", "does not speak gRPC", serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) })},
-		{"a call that is reset", "ClientResponseError", "the server reset the call", serveHTTP2(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })},
-		{"a call that is reset within its reply", "ClientPayloadError", "the server reset the call", serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/grpc")
-			w.Write([]byte{0, 0, 0, 0, 1, 'x', 0, 0, 0, 0, 9, 'p'})
-			http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		})},
-		{"a message that is too long", "ClientPayloadError", "larger than max", serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/grpc")
-			w.Write(binary.BigEndian.AppendUint32([]byte{0}, MaxMessage+1))
-			http.NewResponseController(w).Flush()
-		})},
+		{"HTTP/2 without gRPC", "ClientResponseError", "does not speak gRPC",
+			serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) { http.NotFound(w, nil) })},
+		{"a page in a success", "ClientResponseError", "does not speak gRPC",
+			serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) })},
+		{"a call that is reset", "ClientResponseError", "the server reset the call",
+			serveHTTP2(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })},
+		{"a call that is reset within its reply", "ClientPayloadError", "the server reset the call",
+			serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/grpc")
+				w.Write([]byte{0, 0, 0, 0, 1, 'x', 0, 0, 0, 0, 9, 'p'})
+				http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			})},
+		{"a message that is too long", "ClientPayloadError", "larger than max",
+			serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/grpc")
+				w.Write(binary.BigEndian.AppendUint32([]byte{0}, MaxMessage+1))
+				http.NewResponseController(w).Flush()
+			})},
 		{"no status", "ClientPayloadError", "", serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/grpc")
 			w.Write([]byte{0, 0, 0, 0, 1, 'x'})
@@ -383,7 +411,8 @@ func TestAMessageThatIsTooLongIsNotSent(t *testing.T) {
 	ln := serve(t, say("x"))
 	r := request(ln, "")
 	r.Body = make([]byte, MaxMessage+1)
-	if x, _ := send(newClient(t, nil), r); x.Err == nil || x.Err.Type != "ValueError" || !strings.Contains(x.Err.Message, "268435456") || ln.n.Load() != 0 {
+	if x, _ := send(newClient(t, nil), r); x.Err == nil || x.Err.Type != "ValueError" ||
+		!strings.Contains(x.Err.Message, "268435456") || ln.n.Load() != 0 {
 		t.Errorf("%+v", x.Err)
 	}
 }
@@ -396,7 +425,8 @@ func TestTLS(t *testing.T) {
 	mutual := serve(t, say("x"), withTLS(own, trusted))
 	misnamed := serve(t, say("x"), withTLS(elsewhere, ofElsewhere))
 	oldLn := listen(t)
-	oldTLS := tls.NewListener(oldLn, &tls.Config{Certificates: []tls.Certificate{own}, NextProtos: []string{"http/1.1"}})
+	oldTLS := tls.NewListener(oldLn,
+		&tls.Config{Certificates: []tls.Certificate{own}, NextProtos: []string{"http/1.1"}})
 	t.Cleanup(func() { oldTLS.Close() })
 	go func() {
 		for {
@@ -415,11 +445,15 @@ func TestTLS(t *testing.T) {
 	}{
 		{"trusted", "", "", secure, func(o *client.Options) { o.RootCAs = trusted }},
 		{"unverified", "", "", secure, func(o *client.Options) { o.SSLVerify = false }},
-		{"another authority", "ClientConnectorCertificateError", "--tls-ca-file", secure, func(o *client.Options) { o.RootCAs = strangers }},
-		{"another host", "ClientConnectorCertificateError", "", misnamed, func(o *client.Options) { o.RootCAs = ofElsewhere }},
-		{"the client's own", "", "", mutual, func(o *client.Options) { o.RootCAs, o.Certificates = trusted, []tls.Certificate{own} }},
+		{"another authority", "ClientConnectorCertificateError", "--tls-ca-file", secure,
+			func(o *client.Options) { o.RootCAs = strangers }},
+		{"another host", "ClientConnectorCertificateError", "", misnamed,
+			func(o *client.Options) { o.RootCAs = ofElsewhere }},
+		{"the client's own", "", "", mutual,
+			func(o *client.Options) { o.RootCAs, o.Certificates = trusted, []tls.Certificate{own} }},
 		{"none of the client's own", "Client", "", mutual, func(o *client.Options) { o.RootCAs = trusted }},
-		{"one that the server does not trust", "Client", "", mutual, func(o *client.Options) { o.RootCAs, o.Certificates = trusted, []tls.Certificate{other} }},
+		{"one that the server does not trust", "Client", "", mutual,
+			func(o *client.Options) { o.RootCAs, o.Certificates = trusted, []tls.Certificate{other} }},
 		{"no HTTP/2", "ClientConnectorSSLError", "", oldLn, func(o *client.Options) { o.RootCAs = trusted }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -474,7 +508,8 @@ func TestUserAndHostOfAURL(t *testing.T) {
 	if x, _ := send(newClient(t, nil), r); x.Err != nil || x.Responses != 0 {
 		t.Fatalf("%+v", x)
 	}
-	if !slices.Equal(md.Get("authorization"), []string{"Basic am9lOnB3"}) || !slices.Equal(md.Get(":authority"), []string{"model.example"}) {
+	if !slices.Equal(md.Get("authorization"), []string{"Basic am9lOnB3"}) ||
+		!slices.Equal(md.Get(":authority"), []string{"model.example"}) {
 		t.Errorf("metadata %v", md)
 	}
 }

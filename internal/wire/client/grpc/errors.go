@@ -30,10 +30,12 @@ var statuses = [...]struct {
 }{
 	codes.OK: {"OK", statusOK}, codes.Canceled: {"CANCELLED", 499}, codes.Unknown: {"UNKNOWN", 500},
 	codes.InvalidArgument: {"INVALID_ARGUMENT", 400}, codes.DeadlineExceeded: {"DEADLINE_EXCEEDED", 504},
-	codes.NotFound: {"NOT_FOUND", 404}, codes.AlreadyExists: {"ALREADY_EXISTS", 409}, codes.PermissionDenied: {"PERMISSION_DENIED", 403},
+	codes.NotFound: {"NOT_FOUND", 404}, codes.AlreadyExists: {"ALREADY_EXISTS", 409},
+	codes.PermissionDenied:  {"PERMISSION_DENIED", 403},
 	codes.ResourceExhausted: {"RESOURCE_EXHAUSTED", 429}, codes.FailedPrecondition: {"FAILED_PRECONDITION", 400},
-	codes.Aborted: {"ABORTED", 409}, codes.OutOfRange: {"OUT_OF_RANGE", 400}, codes.Unimplemented: {"UNIMPLEMENTED", 501},
-	codes.Internal: {"INTERNAL", 500}, codes.Unavailable: {"UNAVAILABLE", 503}, codes.DataLoss: {"DATA_LOSS", 500},
+	codes.Aborted: {"ABORTED", 409}, codes.OutOfRange: {"OUT_OF_RANGE", 400},
+	codes.Unimplemented: {"UNIMPLEMENTED", 501},
+	codes.Internal:      {"INTERNAL", 500}, codes.Unavailable: {"UNAVAILABLE", 503}, codes.DataLoss: {"DATA_LOSS", 500},
 	codes.Unauthenticated: {"UNAUTHENTICATED", 401},
 }
 

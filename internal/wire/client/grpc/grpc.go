@@ -203,8 +203,10 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 		return &watched{Conn: nc, channel: h}, nil
 	}
 	conn, err := rpc.NewClient("passthrough:///"+t.address(),
-		rpc.WithContextDialer(dial), rpc.WithTransportCredentials(dialled{secure: t.secure}), rpc.WithAuthority(t.address()),
-		rpc.WithUserAgent(agent), rpc.WithStatsHandler(watcher{}), rpc.WithDisableRetry(), rpc.WithDisableServiceConfig(), rpc.WithIdleTimeout(0),
+		rpc.WithContextDialer(dial), rpc.WithTransportCredentials(dialled{secure: t.secure}),
+		rpc.WithAuthority(t.address()),
+		rpc.WithUserAgent(agent), rpc.WithStatsHandler(watcher{}), rpc.WithDisableRetry(),
+		rpc.WithDisableServiceConfig(), rpc.WithIdleTimeout(0),
 		rpc.WithConnectParams(rpc.ConnectParams{MinConnectTimeout: connectLimit,
 			Backoff: backoff.Config{BaseDelay: firstRetry, Multiplier: 1.6, Jitter: 0.2, MaxDelay: lastRetry}}),
 		rpc.WithInitialWindowSize(streamWindow), rpc.WithInitialConnWindowSize(connectionWindow),

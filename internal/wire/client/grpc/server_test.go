@@ -85,18 +85,19 @@ type handler func(call string, message []byte, s rpc.ServerStream) error
 
 // newServer makes a gRPC server of the library whose every call is answered by h; without one it does not even read.
 func newServer(h handler, options ...rpc.ServerOption) *rpc.Server {
-	return rpc.NewServer(append(options, rpc.ForceServerCodecV2(raw{}), rpc.MaxRecvMsgSize(MaxMessage), rpc.UnknownServiceHandler(func(_ any, stream rpc.ServerStream) error {
-		if h == nil {
-			<-stream.Context().Done()
-			return nil
-		}
-		call, _ := rpc.MethodFromServerStream(stream)
-		var message []byte
-		if err := stream.RecvMsg(&message); err != nil {
-			return err
-		}
-		return h(call, message, stream)
-	}))...)
+	return rpc.NewServer(append(options, rpc.ForceServerCodecV2(raw{}), rpc.MaxRecvMsgSize(MaxMessage),
+		rpc.UnknownServiceHandler(func(_ any, stream rpc.ServerStream) error {
+			if h == nil {
+				<-stream.Context().Done()
+				return nil
+			}
+			call, _ := rpc.MethodFromServerStream(stream)
+			var message []byte
+			if err := stream.RecvMsg(&message); err != nil {
+				return err
+			}
+			return h(call, message, stream)
+		}))...)
 }
 
 // serve runs one.
@@ -157,7 +158,8 @@ func (h *heard) Body(string, bool, []byte, int64) { panic("gRPC has no bodies") 
 
 func request(ln net.Listener, body string) *client.Request {
 	return &client.Request{URL: "grpc://" + ln.Addr().String() + "/s/Call", Body: []byte(body), CancelAfterNS: -1,
-		Headers: []record.Header{{Name: "User-Agent", Value: "tester/1"}, {Name: "X-Request-ID", Value: "7"}, {Name: "Accept", Value: "*/*"}, {Name: "Content-Type", Value: "x"}}}
+		Headers: []record.Header{{Name: "User-Agent", Value: "tester/1"}, {Name: "X-Request-ID", Value: "7"},
+			{Name: "Accept", Value: "*/*"}, {Name: "Content-Type", Value: "x"}}}
 }
 
 func send(c *Client, r *client.Request) (client.Exchange, *heard) {
@@ -172,8 +174,10 @@ func certificate(t *testing.T, host string) (tls.Certificate, *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, DNSNames: []string{host}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		DNSNames: []string{host}}
 	if ip := net.ParseIP(host); ip != nil {
 		template.IPAddresses, template.DNSNames = []net.IP{ip}, nil
 	}

@@ -54,7 +54,8 @@ func New(ctx context.Context, o Options) (*Signer, error) {
 		return nil, fmt.Errorf("AWS configuration cannot be read: %w; see --aws-profile", err)
 	}
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
-		return nil, fmt.Errorf("no AWS credentials were found: %w; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give --aws-profile", err)
+		return nil, fmt.Errorf("no AWS credentials were found: %w; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
+			"or give --aws-profile", err)
 	}
 	return newSigner(o, c.Credentials), nil
 }
@@ -82,7 +83,8 @@ func (s *Signer) Sign(method string, u *url.URL, headers []record.Header, body [
 		}
 	}
 	sum := sha256.Sum256(body)
-	if err := s.signer.SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), s.options.Service, s.options.Region, s.now()); err != nil {
+	if err := s.signer.SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), s.options.Service, s.options.Region,
+		s.now()); err != nil {
 		return nil, fmt.Errorf("the request cannot be signed: %w", err)
 	}
 	var signed []record.Header

@@ -36,9 +36,12 @@ func TestPublishedSignatures(t *testing.T) {
 		name, method, url, contentType, body string
 		signed, signature                    string
 	}{
-		{"get-vanilla", "GET", "https://example.amazonaws.com/", "", "", "host;x-amz-date", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-		{"post-vanilla", "POST", "https://example.amazonaws.com/", "", "", "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
-		{"get-vanilla-query-order-key-case", "GET", "https://example.amazonaws.com/?Param2=value2&Param1=value1", "", "", "host;x-amz-date",
+		{"get-vanilla", "GET", "https://example.amazonaws.com/", "", "", "host;x-amz-date",
+			"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
+		{"post-vanilla", "POST", "https://example.amazonaws.com/", "", "", "host;x-amz-date",
+			"5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
+		{"get-vanilla-query-order-key-case", "GET", "https://example.amazonaws.com/?Param2=value2&Param1=value1", "",
+			"", "host;x-amz-date",
 			"b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +54,8 @@ func TestPublishedSignatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=" + c.signed + ", Signature=" + c.signature
+			want := "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=" +
+				c.signed + ", Signature=" + c.signature
 			if a := headerOf(got, "Authorization"); a != want || headerOf(got, "X-Amz-Date") != "20150830T123600Z" {
 				t.Errorf("signed as\n%s\nwant\n%s", a, want)
 			}
@@ -90,7 +94,8 @@ func TestTrapSignatureCoversTheExactBytes(t *testing.T) {
 func TestSessionTokenIsSentAndSigned(t *testing.T) {
 	u, _ := url.Parse("https://h/")
 	got, err := suite("the-token").Sign("POST", u, nil, nil)
-	if err != nil || headerOf(got, "X-Amz-Security-Token") != "the-token" || !strings.Contains(headerOf(got, "Authorization"), "x-amz-security-token") {
+	if err != nil || headerOf(got, "X-Amz-Security-Token") != "the-token" ||
+		!strings.Contains(headerOf(got, "Authorization"), "x-amz-security-token") {
 		t.Errorf("%v %v", got, err)
 	}
 }
@@ -98,10 +103,12 @@ func TestSessionTokenIsSentAndSigned(t *testing.T) {
 // The credentials come from a shared file by its profile, or from nowhere.
 func TestCredentialsOfAProfile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "credentials")
-	if err := os.WriteFile(file, []byte("[mine]\naws_access_key_id = AKIDMINE\naws_secret_access_key = secret-of-mine\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("[mine]\naws_access_key_id = AKIDMINE\naws_secret_access_key = "+
+		"secret-of-mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
 		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"} {
 		t.Setenv(name, "")
 	}
@@ -113,13 +120,16 @@ func TestCredentialsOfAProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse("https://h/")
-	if got, err := s.Sign("POST", u, nil, nil); err != nil || !strings.Contains(headerOf(got, "Authorization"), "Credential=AKIDMINE/") {
+	if got, err := s.Sign("POST", u, nil, nil); err != nil ||
+		!strings.Contains(headerOf(got, "Authorization"), "Credential=AKIDMINE/") {
 		t.Errorf("%v %v", got, err)
 	}
-	if _, err := New(t.Context(), Options{Region: "r", Service: "s", Profile: "other"}); err == nil || !strings.Contains(err.Error(), "--aws-profile") || strings.Contains(err.Error(), "secret-of-mine") {
+	if _, err := New(t.Context(), Options{Region: "r", Service: "s", Profile: "other"}); err == nil ||
+		!strings.Contains(err.Error(), "--aws-profile") || strings.Contains(err.Error(), "secret-of-mine") {
 		t.Errorf("a profile that is not there: %v", err)
 	}
-	if _, err := New(t.Context(), Options{Region: "r", Service: "s"}); err == nil || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
+	if _, err := New(t.Context(), Options{Region: "r", Service: "s"}); err == nil ||
+		!strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
 		t.Errorf("no credentials: %v", err)
 	}
 }

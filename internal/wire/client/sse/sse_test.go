@@ -89,7 +89,8 @@ func TestEvents(t *testing.T) {
 
 func TestFieldsOfAnEvent(t *testing.T) {
 	got := scanAll(new(Scanner), "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry\n\n")
-	want := []seen{{"message_start", "{}", "first", "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry", 1}}
+	want := []seen{{"message_start", "{}", "first", "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry",
+		1}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -245,7 +246,8 @@ func TestCommonEventsDoNotAllocate(t *testing.T) {
 
 func FuzzSplitsDoNotChangeEvents(f *testing.F) {
 	for _, s := range []string{
-		"data: {\"a\":1}\n\ndata: [DONE]", "data: a\r\n\r\ndata: b\r\r\ndata: c\r\r", "\xEF\xBB\xBFevent: error\n: x\n\n",
+		"data: {\"a\":1}\n\ndata: [DONE]", "data: a\r\n\r\ndata: b\r\r\ndata: c\r\r",
+		"\xEF\xBB\xBFevent: error\n: x\n\n",
 		"\r\n\r\r\n\n\r", "data: €\xE2\x82\n\n", "data: {\"c\":\"x\ny\"}\n\n", "\n\r\n\r\r\ndata: x\r\n\r",
 	} {
 		f.Add([]byte(s), uint64(0x5555))

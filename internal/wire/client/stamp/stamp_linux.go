@@ -115,7 +115,8 @@ func (m *message) receive(fd uintptr, p []byte) (int, syscall.Errno) {
 
 func (m *message) wallNS() int64 {
 	c := &m.control
-	if m.header.Controllen < unix.SizeofCmsghdr || c.header.Level != unix.SOL_SOCKET || c.header.Type != unix.SCM_TIMESTAMPING {
+	if m.header.Controllen < unix.SizeofCmsghdr || c.header.Level != unix.SOL_SOCKET ||
+		c.header.Type != unix.SCM_TIMESTAMPING {
 		return 0
 	}
 	return c.stamps.Ts[0].Nano()
@@ -163,7 +164,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 		return 0, err
 	case r.errno != 0:
-		return 0, &net.OpError{Op: "read", Net: "tcp", Source: r.local, Addr: r.remote, Err: os.NewSyscallError("read", r.errno)}
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: r.local, Addr: r.remote,
+			Err: os.NewSyscallError("read", r.errno)}
 	case r.n == 0:
 		return 0, io.EOF
 	}

@@ -126,7 +126,8 @@ func TestReadingEndsWithTheCallersError(t *testing.T) {
 	}
 }
 
-// Wherever a file is cut off, that is said: no row is lost silently but those behind the end of a whole batch of a stream.
+// Wherever a file is cut off, that is said: no row is lost silently but those behind the end of a whole batch of a
+// stream.
 func TestFilesThatAreCutOff(t *testing.T) {
 	for _, name := range fixtures(t) {
 		data := readFixture(t, name)
@@ -159,7 +160,8 @@ func TestWhatIsNoArrowFile(t *testing.T) {
 }
 
 func TestHalves(t *testing.T) {
-	for bits, want := range map[uint16]float64{0: 0, 1: 1. / (1 << 24), 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0400: 1. / (1 << 14)} {
+	for bits, want := range map[uint16]float64{0: 0, 1: 1. / (1 << 24), 0x3c00: 1, 0xc000: -2, 0x7bff: 65504,
+		0x0400: 1. / (1 << 14)} {
 		if got := half(bits); got != want {
 			t.Errorf("%#x: %v, want %v", bits, got, want)
 		}

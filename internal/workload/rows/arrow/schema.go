@@ -26,8 +26,8 @@ const (
 type field struct {
 	name string
 	kind kind
-	// width is that of a value in bytes, or of an offset into the data of a variable one or a list; size is the number of
-	// items of a fixed list.
+	// width is that of a value in bytes, or of an offset into the data of a variable one or a list; size is the number
+	// of items of a fixed list.
 	width, size int
 	text        bool
 	children    []*field

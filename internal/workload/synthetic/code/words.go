@@ -27,15 +27,20 @@ var grammar = withCapitals(map[string][]string{
 	"adjective": words(`active atomic average best closed cold current default dirty empty expired external fast final first fresh full global
 		hot idle inner internal invalid last latest lazy local locked max min missing next old open outer pending primary private public random
 		raw ready recent remote safe secondary shared single sorted stable stale static strict temporary total unique unknown upper valid warm`),
-	"short":  words("a b c i j k n m p q r s t v x y"),
-	"module": words("api auth billing catalog cli core db events gateway ingest inventory jobs mail media metrics notify orders payments planner reports scheduler search storage sync tests tools users web"),
-	"snake":  {"«noun»", "«adjective»_«noun»", "«noun»_«noun»", "«verb»_«noun»", "«noun»_count", "«noun»_id", "is_«adjective»", "max_«noun»_size"},
+	"short": words("a b c i j k n m p q r s t v x y"),
+	"module": words("api auth billing catalog cli core db events gateway ingest inventory jobs mail media metrics " +
+		"notify orders payments planner reports scheduler search storage sync tests tools users web"),
+	"snake": {"«noun»", "«adjective»_«noun»", "«noun»_«noun»", "«verb»_«noun»", "«noun»_count", "«noun»_id",
+		"is_«adjective»", "max_«noun»_size"},
 	"Pascal": {"«Noun»", "«Adjective»«Noun»", "«Noun»«Noun»", "«Noun»Manager", "«Noun»Service", "«Noun»Store"},
-	"camel":  {"«noun»", "«adjective»«Noun»", "«noun»«Noun»", "«noun»Count", "«noun»Id", "is«Adjective»", "«verb»«Noun»"},
-	"word":   {"«noun»", "«adjective» «noun»", "«noun» «noun»"},
-	"file":   {"«module»/«noun»", "«module»/«noun»_«noun»", "src/«module»/«noun»", "internal/«module»/«noun»"},
-	"why": {"«noun» is «adjective»", "the «noun» may be «adjective»", "no «noun» without a «adjective» «noun»", "«verb» the «noun» before the «noun»",
-		"cannot «verb» «word»: «noun» «number» is «adjective»", "the «adjective» «noun» does not «verb» the «noun» any more", "expected «small» «noun»s, found «number»"},
+	"camel": {"«noun»", "«adjective»«Noun»", "«noun»«Noun»", "«noun»Count", "«noun»Id", "is«Adjective»",
+		"«verb»«Noun»"},
+	"word": {"«noun»", "«adjective» «noun»", "«noun» «noun»"},
+	"file": {"«module»/«noun»", "«module»/«noun»_«noun»", "src/«module»/«noun»", "internal/«module»/«noun»"},
+	"why": {"«noun» is «adjective»", "the «noun» may be «adjective»", "no «noun» without a «adjective» «noun»",
+		"«verb» the «noun» before the «noun»",
+		"cannot «verb» «word»: «noun» «number» is «adjective»",
+		"the «adjective» «noun» does not «verb» the «noun» any more", "expected «small» «noun»s, found «number»"},
 	"literal": {"«number»", "«small»", "0", "1", "«small».«digit»", `"«noun»"`, `"«noun»/«noun»"`, `"«why»"`},
 	"math":    words("+ - * / %"),
 	"compare": words("== != < > <= >="),
@@ -43,7 +48,8 @@ var grammar = withCapitals(map[string][]string{
 	"type":    words("int string bool float64 []byte []string int64 error"),
 	"status":  words("200 200 200 201 204 301 304 400 401 404 409 429 500 503"),
 	"method":  words("GET GET GET POST PUT DELETE PATCH"),
-	"sqltype": {"BIGINT NOT NULL", "TEXT", "VARCHAR(«small»)", "TIMESTAMP DEFAULT now()", "NUMERIC(12, 2)", "BOOLEAN DEFAULT false", "JSONB"},
+	"sqltype": {"BIGINT NOT NULL", "TEXT", "VARCHAR(«small»)", "TIMESTAMP DEFAULT now()", "NUMERIC(12, 2)",
+		"BOOLEAN DEFAULT false", "JSONB"},
 })
 
 // withCapitals adds the documents, and the words with a capital letter.

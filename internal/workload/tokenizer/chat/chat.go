@@ -30,7 +30,8 @@ func Parse(text, bos, eos string) (*Template, error) {
 // plainBlocks takes the generation marks out, which only training looks at.
 func plainBlocks(text string) string {
 	return strings.NewReplacer(
-		"{% generation %}", "", "{% endgeneration %}", "", "{%- generation %}", "{%- if true %}{%- endif %}", "{%- endgeneration %}", "{%- if true %}{%- endif %}",
+		"{% generation %}", "", "{% endgeneration %}", "", "{%- generation %}", "{%- if true %}{%- endif %}",
+		"{%- endgeneration %}", "{%- if true %}{%- endif %}",
 		"{%- generation -%}", "{%- if true %}{%- endif -%}", "{%- endgeneration -%}", "{%- if true %}{%- endif -%}",
 	).Replace(text)
 }
@@ -45,7 +46,8 @@ func (t *Template) Render(messages []byte) (text string, err error) {
 		joinParts(list)
 	}
 	return t.template.Render(map[string]any{
-		"messages": python(list), "add_generation_prompt": true, "bos_token": t.bos, "eos_token": t.eos, "tools": jinja.None, "documents": jinja.None,
+		"messages": python(list), "add_generation_prompt": true, "bos_token": t.bos, "eos_token": t.eos,
+		"tools": jinja.None, "documents": jinja.None,
 		"raise_exception": func(message string) (string, error) { return "", errors.New(message) },
 		"strftime_now":    func(format string) string { return strftime(time.Now(), format) },
 	})
@@ -54,7 +56,8 @@ func (t *Template) Render(messages []byte) (text string, err error) {
 // typesParts reports whether a template looks at the types of content parts.
 func typesParts(text string) bool {
 	for _, s := range []string{"['type']", `["type"]`, ".type "} {
-		if strings.Contains(text, s) && strings.Contains(text, "'text'") || strings.Contains(text, s) && strings.Contains(text, `"text"`) {
+		if strings.Contains(text, s) && strings.Contains(text, "'text'") || strings.Contains(text, s) &&
+			strings.Contains(text, `"text"`) {
 			return true
 		}
 	}
@@ -90,7 +93,9 @@ func joinParts(messages []any) {
 // strftime knows the directives that templates use.
 func strftime(t time.Time, format string) string {
 	return strings.NewReplacer(
-		"%Y", t.Format("2006"), "%m", t.Format("01"), "%d", t.Format("02"), "%b", t.Format("Jan"), "%B", t.Format("January"),
-		"%a", t.Format("Mon"), "%A", t.Format("Monday"), "%H", t.Format("15"), "%M", t.Format("04"), "%S", t.Format("05"), "%y", t.Format("06"), "%%", "%",
+		"%Y", t.Format("2006"), "%m", t.Format("01"), "%d", t.Format("02"), "%b", t.Format("Jan"), "%B",
+		t.Format("January"),
+		"%a", t.Format("Mon"), "%A", t.Format("Monday"), "%H", t.Format("15"), "%M", t.Format("04"), "%S",
+		t.Format("05"), "%y", t.Format("06"), "%%", "%",
 	).Replace(format)
 }

@@ -14,21 +14,34 @@ const conversation = `[{"role":"system","content":" Be brief. "},{"role":"user",
 func TestRender(t *testing.T) {
 	for name, c := range map[string]struct{ template, want string }{
 		"roles and the start of the reply": {
-			"{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m['content'] or '' }}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}",
+			"{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m['content'] or '' }}{{ eos_token }}{% endfor " +
+				"%}{% if add_generation_prompt %}<assistant>{% endif %}",
 			"^<system> Be brief. $<user>a <b> & 'c'$<assistant>$<user>é$<assistant>"},
-		"blocks take their line with them":    {"{% for m in messages %}\n    {% if loop.first %}\n{{ m.content | trim }}\n    {% endif %}\n{% endfor %}\nend\n", "Be brief.\nend"},
-		"namespaces, slices, tests":           {"{% set ns = namespace(n=0) %}{% for m in messages[1:] if m.content is string %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}{{ messages[-1].content }}", "2é"},
-		"a choice in brackets":                {"{{ 'x' + ('sys' if messages[0]['role'] == 'system' else '') + (messages|length if true) }}{% set a = [1 if false else 2, 'if else'] %}{{ a[0] }}{{ a[1] }}", "xsys42if else"},
-		"a choice in a call":                  {"{% macro say(a, b='-') %}{{ a }}{{ b }}{% endmacro %}{{ say('y' if false else 'n', b='1' if true else '2') }}", "n1"},
-		"equal and not equal of comparisons":  {"{% for m in messages %}{{ (m.role == 'user') != (loop.index0 % 2 == 0) }} {% endfor %}", "True True True True "},
-		"tojson":                              {"{{ messages[2].tool_calls[0].function.arguments | tojson }}", `{"b": [1, true, null], "a": "x,y: z"}`},
-		"arguments in their order":            {"{% for k, v in messages[2].tool_calls[0].function.arguments|items %}{{ k }}={{ v|length }};{% endfor %}", "b=3;a=6;"},
-		"tojson with indent":                  {"{{ messages[2].tool_calls[0].function.arguments.b | tojson(indent=2) }}", "[\n  1,\n  true,\n  null\n]"},
-		"strings":                             {"{{ 'a.b'.split('.')[-1].upper() }}{{ ' x '.strip() }}{{ 'think' in 'rethink' }}{{ 'ab'.startswith('a') }}", "BxTrueTrue"},
-		"generation marks":                    {"{% for m in messages %}{% generation %}{{ m.role[0] }}{% endgeneration %}{% endfor %}", "suau"},
+		"blocks take their line with them": {"{% for m in messages %}\n    {% if loop.first %}\n{{ m.content | " +
+			"trim }}\n    {% endif %}\n{% endfor %}\nend\n", "Be brief.\nend"},
+		"namespaces, slices, tests": {"{% set ns = namespace(n=0) %}{% for m in messages[1:] if m.content " +
+			"is string %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}{{ messages[-1].content }}", "2é"},
+		"a choice in brackets": {"{{ 'x' + ('sys' if messages[0]['role'] == 'system' else '') + " +
+			"(messages|length if true) }}{% set a = [1 if false else 2, 'if else'] %}{{ a[0] }}{{ a[1] }}",
+			"xsys42if else"},
+		"a choice in a call": {"{% macro say(a, b='-') %}{{ a }}{{ b }}{% endmacro %}{{ say('y' if " +
+			"false else 'n', b='1' if true else '2') }}", "n1"},
+		"equal and not equal of comparisons": {"{% for m in messages %}{{ (m.role == 'user') != (loop.index0 % 2 == " +
+			"0) }} {% endfor %}", "True True True True "},
+		"tojson": {"{{ messages[2].tool_calls[0].function.arguments | tojson }}",
+			`{"b": [1, true, null], "a": "x,y: z"}`},
+		"arguments in their order": {"{% for k, v in messages[2].tool_calls[0].function.arguments|items " +
+			"%}{{ k }}={{ v|length }};{% endfor %}", "b=3;a=6;"},
+		"tojson with indent": {"{{ messages[2].tool_calls[0].function.arguments.b | " +
+			"tojson(indent=2) }}", "[\n  1,\n  true,\n  null\n]"},
+		"strings": {"{{ 'a.b'.split('.')[-1].upper() }}{{ ' x '.strip() }}{{ 'think' in " +
+			"'rethink' }}{{ 'ab'.startswith('a') }}", "BxTrueTrue"},
+		"generation marks": {"{% for m in messages %}{% generation %}{{ m.role[0] }}{% " +
+			"endgeneration %}{% endfor %}", "suau"},
 		"blanks before a block inside a line": {"{{ 'a' }} {% if true %} b {% endif %} \t{# c #}\nd", "a  b  \td"},
 		"comments":                            {"{# {{ (1 if 2 else 3 #}x", "x"},
-		"break":                               {"{% for m in messages %}{% if loop.index > 2 %}{% break %}{% endif %}{{ loop.index }}{% endfor %}", "12"},
+		"break": {"{% for m in messages %}{% if loop.index > 2 %}{% break %}{% endif " +
+			"%}{{ loop.index }}{% endfor %}", "12"},
 	} {
 		template, err := Parse(c.template, "^", "$")
 		if err != nil {

@@ -41,7 +41,8 @@ type bpe struct {
 
 // canBeRaw reports whether the pieces of a model may be bytes.
 func (s *modelSpec) canBeRaw() bool {
-	return s.Type == "BPE" && or(s.ContinuingSubwordPrefix, "") == "" && or(s.EndOfWordSuffix, "") == "" && !s.ByteFallback
+	return s.Type == "BPE" && or(s.ContinuingSubwordPrefix, "") == "" && or(s.EndOfWordSuffix, "") == "" &&
+		!s.ByteFallback
 }
 
 // newBPE makes the model but for its merges. raw tells that the pieces are bytes.

@@ -70,9 +70,10 @@ var (
 	marks       = ranges(oldMarks)
 	controls    = ranges(oldControls + "e000-f8ff f0000-ffffd 100000-10fffd")
 	numeric     = ranges(newNumbers, unicode.N)
-	wordChars   = ranges(newWords, unicode.L, unicode.M, unicode.Nl, unicode.Nd, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
-	leftAlone   = ranges(opaque)
-	scriptless  = ranges(noScript)
+	wordChars   = ranges(newWords, unicode.L, unicode.M, unicode.Nl, unicode.Nd, unicode.Pc, unicode.Other_Alphabetic,
+		unicode.Join_Control)
+	leftAlone  = ranges(opaque)
+	scriptless = ranges(noScript)
 )
 
 // isSpace is White_Space, on which all versions agree.

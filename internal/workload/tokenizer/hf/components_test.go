@@ -102,7 +102,8 @@ func TestPreTokenizersMatchReference(t *testing.T) {
 			collector.newWorker().(*worker).chain(pair.text, 1)
 			want := slices.DeleteFunc(pair.pieces, func(s string) bool { return s == "" })
 			if !slices.Equal(got, want) {
-				t.Errorf("%s %s %s of %q\n got %q\nwant %q", c.Spec.Type, c.Spec.Behavior, c.Spec.PrependScheme, pair.text, got, want)
+				t.Errorf("%s %s %s of %q\n got %q\nwant %q", c.Spec.Type, c.Spec.Behavior, c.Spec.PrependScheme,
+					pair.text, got, want)
 			}
 		}
 	}

@@ -38,7 +38,8 @@ func newExpression(text string) (*expression, error) {
 	re.MatchTimeout = probeTime
 	for _, p := range probes {
 		if _, err := re.FindAllStringIndex(strings.Repeat(p, probeSize/len([]rune(p)))+"\x00", -1); err != nil {
-			return nil, fmt.Errorf("the pattern %q cannot be used: it takes more than %s for %d characters (%q …)", text, probeTime, probeSize, p)
+			return nil, fmt.Errorf("the pattern %q cannot be used: it takes more than %s for %d characters (%q …)",
+				text, probeTime, probeSize, p)
 		}
 	}
 	re.MatchTimeout = matchTime
@@ -52,7 +53,8 @@ func (x *expression) each(s string, match func(start, end int)) {
 	}
 	all, err := x.re.FindAllStringIndex(s, -1)
 	if err != nil { // the time is over: there is no other cause
-		failure := fmt.Errorf("the pattern %q was given up: a match took more than %s; what was counted since is wrong", x.text, matchTime)
+		failure := fmt.Errorf("the pattern %q was given up: a match took more than %s; what was counted since is wrong",
+			x.text, matchTime)
 		x.failed.CompareAndSwap(nil, &failure)
 		return
 	}

@@ -7,13 +7,15 @@ import (
 )
 
 func splitFile(pattern string) []byte {
-	return []byte(`{"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"` + pattern + `"},"behavior":"Isolated"}]},
+	return []byte(`{"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"` +
+		pattern + `"},"behavior":"Isolated"}]},
 		"model":{"type":"WordLevel","unk_token":"a","vocab":{"a":0}}}`)
 }
 
 func TestAPatternThatBacktracksWithoutEndIsRefused(t *testing.T) {
 	for _, pattern := range []string{`(a+)+$`, `(1|11)+$`} {
-		if _, err := New(splitFile(pattern), Options{}); err == nil || !strings.Contains(err.Error(), pattern) || !strings.Contains(err.Error(), "takes more than 500ms for 64 characters") {
+		if _, err := New(splitFile(pattern), Options{}); err == nil || !strings.Contains(err.Error(), pattern) ||
+			!strings.Contains(err.Error(), "takes more than 500ms for 64 characters") {
 			t.Errorf("%s: got %v", pattern, err)
 		}
 	}
@@ -31,7 +33,8 @@ func TestAPatternThatTakesTooLongIsGivenUp(t *testing.T) {
 	}
 	for range 2 {
 		tok.Encode(nil, strings.Repeat("z", 64)+"!")
-		if err := tok.Err(); err == nil || !strings.Contains(err.Error(), "was given up") || !strings.Contains(err.Error(), "(z|zz)+$") {
+		if err := tok.Err(); err == nil || !strings.Contains(err.Error(), "was given up") ||
+			!strings.Contains(err.Error(), "(z|zz)+$") {
 			t.Errorf("got %v", err)
 		}
 	}

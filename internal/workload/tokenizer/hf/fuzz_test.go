@@ -40,7 +40,8 @@ func FuzzEncode(f *testing.F) {
 		}
 		all = append(all, tok)
 	}
-	for _, s := range []string{"", "low lowest", "\xff\xfe", "▁ <0x41> [W][L] [R] x", "e\u0301\u0316", strings.Repeat("\u0301", 40), "\ufffd\x00"} {
+	for _, s := range []string{"", "low lowest", "\xff\xfe", "▁ <0x41> [W][L] [R] x", "e\u0301\u0316",
+		strings.Repeat("\u0301", 40), "\ufffd\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

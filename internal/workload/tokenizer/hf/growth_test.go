@@ -14,17 +14,21 @@ func TestNormalizersThatExplodeAreRefused(t *testing.T) {
 		return strings.Repeat(fmt.Sprintf(`{"type":"Replace","pattern":{"String":"a"},"content":%q},`, content), n)
 	}
 	for _, c := range []struct{ part, list, want string }{
-		{"normalizer", replace(8, strings.Repeat("a", 100)), "its normalizer could make a text 1e+16 times as long, and 512 times are the limit"},
+		{"normalizer", replace(8, strings.Repeat("a", 100)),
+			"its normalizer could make a text 1e+16 times as long, and 512 times are the limit"},
 		{"normalizer", replace(10, "aa"), "1.02e+03 times"},
 		{"normalizer", replace(1, strings.Repeat("a", 513)), "513 times"},
-		{"normalizer", `{"type":"Replace","pattern":{"Regex":"x*"},"content":"` + strings.Repeat("b", 600) + `"},`, "601 times"},
+		{"normalizer", `{"type":"Replace","pattern":{"Regex":"x*"},"content":"` + strings.Repeat("b", 600) + `"},`,
+			"601 times"},
 		{"normalizer", `{"type":"Prepend","prepend":"` + strings.Repeat("b", 1<<20) + `"},`, "its normalizer"},
 		{"decoder", replace(8, strings.Repeat("a", 100)), "its decoder"},
-		{"pre_tokenizer", `{"type":"Metaspace","replacement":"` + strings.Repeat("b", 1000) + `"},`, "its pre_tokenizer"},
+		{"pre_tokenizer", `{"type":"Metaspace","replacement":"` + strings.Repeat("b", 1000) + `"},`,
+			"its pre_tokenizer"},
 		{"normalizer", `{"type":"Prepend","prepend":"▁"},{"type":"Replace","pattern":{"String":" "},"content":"▁"},{"type":"NFKC"},{"type":"Lowercase"},{"type":"NFD"},`, ""},
 		{"normalizer", replace(9, "aa"), ""},
 	} {
-		inner := map[string]string{"normalizer": "normalizers", "decoder": "decoders", "pre_tokenizer": "pretokenizers"}[c.part]
+		inner := map[string]string{"normalizer": "normalizers", "decoder": "decoders",
+			"pre_tokenizer": "pretokenizers"}[c.part]
 		text := fmt.Sprintf(`{"%s":{"type":"Sequence","%s":[%s]},"model":{"type":"WordLevel","vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]"}}`,
 			c.part, inner, strings.TrimSuffix(c.list, ","))
 		if !json.Valid([]byte(text)) {

@@ -147,7 +147,8 @@ func (t *pairTable) check(size int) error {
 	}
 	for _, id := range t.into {
 		if int64(id) >= int64(size) {
-			return fmt.Errorf("the merges of the packed file are wrong: one makes the token %d, and there are %d", id, size)
+			return fmt.Errorf("the merges of the packed file are wrong: one makes the token %d, and there are %d", id,
+				size)
 		}
 	}
 	return nil

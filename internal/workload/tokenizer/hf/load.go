@@ -49,9 +49,11 @@ func New(data []byte, o Options) (*Tokenizer, error) {
 func newTokenizer(f *file, s *modelSpec, v *vocab.Vocab, o Options) (*Tokenizer, error) {
 	t := &Tokenizer{name: o.Name, verbatim: newAdded(), inNormal: newAdded(), file: f, spec: s, vocab: v, options: o}
 	t.workers.New = t.newWorker
-	for name, s := range map[string]*spec{"normalizer": f.Normalizer, "pre_tokenizer": f.PreTokenizer, "decoder": f.Decoder} {
+	for name, s := range map[string]*spec{"normalizer": f.Normalizer, "pre_tokenizer": f.PreTokenizer,
+		"decoder": f.Decoder} {
 		if by := growth(s); by > maxGrowth {
-			return nil, fmt.Errorf("its %s could make a text %.3g times as long, and %d times are the limit", name, by, maxGrowth)
+			return nil, fmt.Errorf("its %s could make a text %.3g times as long, and %d times are the limit", name, by,
+				maxGrowth)
 		}
 	}
 	var err error
@@ -120,7 +122,8 @@ func (t *Tokenizer) fillTokens(list []addedToken) error {
 // The usual names of the tokens that begin and end a sequence.
 var (
 	usualBOS = []string{"<s>", "<|begin_of_text|>", "<bos>", "<｜begin▁of▁sentence｜>", "<|startoftext|>"}
-	usualEOS = []string{"</s>", "<|end_of_text|>", "<eos>", "<｜end▁of▁sentence｜>", "<|endoftext|>", "<|im_end|>", "<EOT>"}
+	usualEOS = []string{"</s>", "<|end_of_text|>", "<eos>", "<｜end▁of▁sentence｜>", "<|endoftext|>", "<|im_end|>",
+		"<EOT>"}
 )
 
 func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {

@@ -131,7 +131,8 @@ func replaceAll(t string, find pattern, content string) (string, bool) {
 
 // lowerLater are the capitals that the standard library does not know yet.
 var lowerLater = map[rune]rune{
-	0x1c89: 0x1c8a, 0xa7cb: 0x264, 0xa7cc: 0xa7cd, 0xa7ce: 0xa7cf, 0xa7d2: 0xa7d3, 0xa7d4: 0xa7d5, 0xa7da: 0xa7db, 0xa7dc: 0x19b,
+	0x1c89: 0x1c8a, 0xa7cb: 0x264, 0xa7cc: 0xa7cd, 0xa7ce: 0xa7cf, 0xa7d2: 0xa7d3, 0xa7d4: 0xa7d5, 0xa7da: 0xa7db,
+	0xa7dc: 0x19b,
 }
 
 // lower folds each code point by itself: no final sigma, and a dotted capital I becomes two.
@@ -218,7 +219,8 @@ func isBertControl(r rune) bool {
 
 // isBertChinese has the gap at U+2B820 that the reference engine has.
 func isBertChinese(r rune) bool {
-	return r >= 0x4e00 && r <= 0x9fff || r >= 0x3400 && r <= 0x4dbf || r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2b81f ||
+	return r >= 0x4e00 && r <= 0x9fff || r >= 0x3400 && r <= 0x4dbf || r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 &&
+		r <= 0x2b81f ||
 		r >= 0x2b920 && r <= 0x2ceaf || r >= 0xf900 && r <= 0xfaff || r >= 0x2f800 && r <= 0x2fa1f
 }
 

@@ -18,7 +18,10 @@ func newSteps(s *spec, byteModel bool) (steps []step, bytes bool, err error) {
 		if one.Type == "ByteLevel" {
 			steps = append(steps, byteLevelSteps(one)...)
 			if bytes = byteModel && i == len(flat)-1; !bytes {
-				steps = append(steps, func(text string, lead int, emit func(string, int)) { emit(toByteChars(text), lead) })
+				steps = append(steps, func(text string, lead int,
+					emit func(string, int)) {
+					emit(toByteChars(text), lead)
+				})
 			}
 			continue
 		}
@@ -78,7 +81,8 @@ func newStep(s *spec) (step, error) {
 	case "WhitespaceSplit":
 		return splitter(oneChar(isSpace), "Removed", false), nil
 	case "BertPreTokenizer":
-		blanks, symbols := splitter(oneChar(isSpace), "Removed", false), splitter(oneChar(punctuation().has), "Isolated", false)
+		blanks, symbols := splitter(oneChar(isSpace), "Removed", false),
+			splitter(oneChar(punctuation().has), "Isolated", false)
 		return func(text string, lead int, emit func(string, int)) {
 			blanks(text, lead, func(piece string, lead int) { symbols(piece, lead, emit) })
 		}, nil

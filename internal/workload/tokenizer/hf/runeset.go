@@ -97,14 +97,17 @@ func setOf(c charset) runeSet {
 
 // later are the members of a property that Unicode 15.1 and 16.0 added.
 var later = map[string]string{
-	"Lu":  "1c89 a7cb-a7cc a7da a7dc 10d50-10d65",
-	"Ll":  "1c8a a7cd a7db 10d70-10d85",
-	"Lm":  "10d4e 10d6f 16d40-16d42 16d6b-16d6c",
-	"Lo":  "105c0-105f3 10d4a-10d4d 10d4f 10ec2-10ec4 11380-11389 1138b 1138e 11390-113b5 113b7 113d1 113d3 11bc0-11be0 13460-143fa 16100-1611d 16d43-16d6a 18cff 1e5d0-1e5ed 1e5f0 2ebf0-2ee5d",
-	"M":   "897 10d69-10d6d 10efc 113b8-113c0 113c2 113c5 113c7-113ca 113cc-113d0 113d2 113e1-113e2 11f5a 1611e-1612f 1e5ee-1e5ef",
-	"Nd":  "10d40-10d49 116d0-116e3 11bf0-11bf9 16130-16139 16d70-16d79 1ccf0-1ccf9 1e5f1-1e5fa",
-	"P":   "1b4e-1b4f 1b7f 10d6e 113d4-113d5 113d7-113d8 11be1 16d6d-16d6f 1e5ff",
-	"S":   "2427-2429 2ffc-2fff 31e4-31e5 31ef 10d8e-10d8f 1cc00-1ccef 1cd00-1ceb3 1f8b2-1f8bb 1f8c0-1f8c1 1fa89 1fa8f 1fabe 1fac6 1fadc 1fadf 1fae9 1fbcb-1fbef",
+	"Lu": "1c89 a7cb-a7cc a7da a7dc 10d50-10d65",
+	"Ll": "1c8a a7cd a7db 10d70-10d85",
+	"Lm": "10d4e 10d6f 16d40-16d42 16d6b-16d6c",
+	"Lo": "105c0-105f3 10d4a-10d4d 10d4f 10ec2-10ec4 11380-11389 1138b 1138e 11390-113b5 113b7 113d1 113d3 " +
+		"11bc0-11be0 13460-143fa 16100-1611d 16d43-16d6a 18cff 1e5d0-1e5ed 1e5f0 2ebf0-2ee5d",
+	"M": "897 10d69-10d6d 10efc 113b8-113c0 113c2 113c5 113c7-113ca 113cc-113d0 113d2 113e1-113e2 11f5a " +
+		"1611e-1612f 1e5ee-1e5ef",
+	"Nd": "10d40-10d49 116d0-116e3 11bf0-11bf9 16130-16139 16d70-16d79 1ccf0-1ccf9 1e5f1-1e5fa",
+	"P":  "1b4e-1b4f 1b7f 10d6e 113d4-113d5 113d7-113d8 11be1 16d6d-16d6f 1e5ff",
+	"S": "2427-2429 2ffc-2fff 31e4-31e5 31ef 10d8e-10d8f 1cc00-1ccef 1cd00-1ceb3 1f8b2-1f8bb 1f8c0-1f8c1 1fa89 " +
+		"1fa8f 1fabe 1fac6 1fadc 1fadf 1fae9 1fbcb-1fbef",
 	"Han": "2ebf0-2ee5d",
 }
 
@@ -170,9 +173,12 @@ func makeProperty(name string) (runeSet, error) {
 }
 
 var longNames = map[string]string{
-	"letter": "l", "uppercaseletter": "lu", "lowercaseletter": "ll", "titlecaseletter": "lt", "modifierletter": "lm", "otherletter": "lo",
-	"mark": "m", "nonspacingmark": "mn", "number": "n", "decimalnumber": "nd", "letternumber": "nl", "othernumber": "no",
-	"punctuation": "p", "symbol": "s", "separator": "z", "other": "c", "control": "cc", "alpha": "l", "alphabetic": "l", "digit": "nd",
+	"letter": "l", "uppercaseletter": "lu", "lowercaseletter": "ll", "titlecaseletter": "lt", "modifierletter": "lm",
+	"otherletter": "lo",
+	"mark":        "m", "nonspacingmark": "mn", "number": "n", "decimalnumber": "nd", "letternumber": "nl",
+	"othernumber": "no",
+	"punctuation": "p", "symbol": "s", "separator": "z", "other": "c", "control": "cc", "alpha": "l", "alphabetic": "l",
+	"digit": "nd",
 	"upper": "lu", "lower": "ll", "cntrl": "cc",
 }
 

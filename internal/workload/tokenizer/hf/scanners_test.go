@@ -34,7 +34,8 @@ var knownPatterns = map[string]string{
 
 // The scanners know their patterns without an expression engine; here one checks them.
 func TestScannersMatchTheirPatterns(t *testing.T) {
-	alphabet := []rune("abZQéÄßǅʰ中国かカ가\u0301\u0903७1²Ⅷ٣ \t\n\r\u00a0\u2028\u3000'sStTrReEvVlLmMdDſ.,!/-_(){}$+<\x00\x7f\u200d\ufeff😀🇩\U00010400\U00010d50\ua7cb")
+	alphabet := []rune("abZQéÄßǅʰ中国かカ가\u0301\u0903७1²Ⅷ٣ " +
+		"\t\n\r\u00a0\u2028\u3000'sStTrReEvVlLmMdDſ.,!/-_(){}$+<\x00\x7f\u200d\ufeff😀🇩\U00010400\U00010d50\ua7cb")
 	for name, text := range knownPatterns {
 		known := split.Known(text)
 		if known == nil {

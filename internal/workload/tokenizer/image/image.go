@@ -92,10 +92,12 @@ func Open(data []byte) (*File, error) {
 	}
 	le := binary.LittleEndian
 	if v := le.Uint32(data[8:]); v != Version {
-		return nil, fmt.Errorf("the packed form has the version %d, and this release reads %d: pack the tokenizer again with this release", v, Version)
+		return nil, fmt.Errorf("the packed form has the version %d, and this release reads %d: pack the tokenizer "+
+			"again with this release", v, Version)
 	}
 	if size := le.Uint64(data[16:]); size != uint64(len(data)) {
-		return nil, fmt.Errorf("the packed file is cut off or lengthened: it has %d bytes and should have %d", len(data), size)
+		return nil, fmt.Errorf("the packed file is cut off or lengthened: it has %d bytes and should have %d",
+			len(data), size)
 	}
 	if crc32.Checksum(data[16:], castagnoli) != le.Uint32(data[12:]) {
 		return nil, errors.New("the packed file is damaged: its checksum is wrong")

@@ -53,15 +53,19 @@ func resealed(data []byte) []byte {
 
 func TestDamagedFilesSayWhy(t *testing.T) {
 	for want, change := range map[string]func(data []byte) []byte{
-		"is not a packed":      func(d []byte) []byte { return d[:20] },
-		"first bytes":          func(d []byte) []byte { d[6] = '\n'; return d },
-		"version 2":            func(d []byte) []byte { d[8] = 2; return d },
-		"cut off":              func(d []byte) []byte { return d[:len(d)-1] },
-		"checksum is wrong":    func(d []byte) []byte { d[len(d)-1] ^= 1; return d },
-		"names more sections":  func(d []byte) []byte { d[26] = 1; return resealed(d) },
-		"outside the packed":   func(d []byte) []byte { d[headSize+nameSize+8+3] = 1; return resealed(d) },
-		`"text" lies outside`:  func(d []byte) []byte { d[headSize+nameSize] = 1; return resealed(d) },
-		"should have 123":      func(d []byte) []byte { binary.LittleEndian.PutUint64(d[16:], 123); return resealed(d) },
+		"is not a packed":     func(d []byte) []byte { return d[:20] },
+		"first bytes":         func(d []byte) []byte { d[6] = '\n'; return d },
+		"version 2":           func(d []byte) []byte { d[8] = 2; return d },
+		"cut off":             func(d []byte) []byte { return d[:len(d)-1] },
+		"checksum is wrong":   func(d []byte) []byte { d[len(d)-1] ^= 1; return d },
+		"names more sections": func(d []byte) []byte { d[26] = 1; return resealed(d) },
+		"outside the packed":  func(d []byte) []byte { d[headSize+nameSize+8+3] = 1; return resealed(d) },
+		`"text" lies outside`: func(d []byte) []byte { d[headSize+nameSize] = 1; return resealed(d) },
+		"should have 123": func(d []byte) []byte {
+			binary.LittleEndian.PutUint64(d[16:],
+				123)
+			return resealed(d)
+		},
 		"lengthened: it has 1": func(d []byte) []byte { return append(d, make([]byte, 1000)...) },
 	} {
 		if _, err := Open(change(sample())); err == nil || !strings.Contains(err.Error(), want) {

@@ -52,14 +52,16 @@ const (
 // wanted reports whether a file of a repository bears on its tokenizer.
 func wanted(name string) bool {
 	switch name {
-	case tokenizerJSON, tekkenJSON, modelFile, configJSON, specialsJSON, vocabJSON, mergesTXT, vocabTXT, templateJinja, templateJSON, addedJSON:
+	case tokenizerJSON, tekkenJSON, modelFile, configJSON, specialsJSON, vocabJSON, mergesTXT, vocabTXT, templateJinja,
+		templateJSON, addedJSON:
 		return true
 	}
 	return !strings.Contains(name, "/") && strings.HasSuffix(name, ".tiktoken") || name == "tiktoken.model"
 }
 
 // ErrNoFiles says that a place holds no tokenizer that this program reads.
-var ErrNoFiles = errors.New("no tokenizer.json, tekken.json, tokenizer.model, rank file, vocab.json with merges.txt or vocab.txt is there")
+var ErrNoFiles = errors.New("no tokenizer.json, tekken.json, tokenizer.model, rank file, vocab.json with merges.txt " +
+	"or vocab.txt is there")
 
 // openPath is the bundle of a file or folder on this machine.
 func openPath(name string) (*Bundle, error) {
@@ -88,7 +90,8 @@ func openPath(name string) (*Bundle, error) {
 		return &Bundle{Name: name, Where: "the packed file " + name, files: bounded{archive}}, nil
 	}
 	// A single file: what lies beside it (tokenizer_config.json, a chat template) belongs to it.
-	return &Bundle{Name: name, Where: "the file " + name, files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
+	return &Bundle{Name: name, Where: "the file " + name,
+		files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
 }
 
 // fits refuses a file that is no tokenizer by its size alone.
@@ -232,9 +235,15 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	var make func(data []byte) (tokenizer.Tokenizer, error)
 	switch {
 	case b.has(tokenizerJSON):
-		file, make = tokenizerJSON, func(data []byte) (tokenizer.Tokenizer, error) { return some(hf.New(data, options)) }
+		file, make = tokenizerJSON, func(data []byte) (tokenizer.Tokenizer,
+			error) {
+			return some(hf.New(data, options))
+		}
 	case b.has(tekkenJSON):
-		file, make = tekkenJSON, func(data []byte) (tokenizer.Tokenizer, error) { return some(rankfile.Tekken(b.Name, data)) }
+		file, make = tekkenJSON, func(data []byte) (tokenizer.Tokenizer,
+			error) {
+			return some(rankfile.Tekken(b.Name, data))
+		}
 	case b.has(modelFile):
 		file, make = modelFile, func(data []byte) (tokenizer.Tokenizer, error) {
 			if rankfile.IsRanks(data) {

@@ -65,7 +65,8 @@ var advices = map[string]advice{
 		[]string{"set HF_TOKEN to a token of an account with access"},
 	},
 	string(hub.NotFound): {
-		[]string{"the name is misspelt", "the model is served under a name that is no repository", "the repository is private"},
+		[]string{"the name is misspelt", "the model is served under a name that is no repository",
+			"the repository is private"},
 		[]string{"look the id up on the hub: ORG/NAME"},
 		[]string{"--tokenizer ORG/NAME or --tokenizer FOLDER", "set HF_TOKEN for a private repository"},
 	},
@@ -80,9 +81,11 @@ var advices = map[string]advice{
 		[]string{"--tokenizer with the repository or folder that holds the tokenizer"},
 	},
 	string(hub.NotCached): {
-		[]string{"HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set and the files were never fetched", "HF_HOME or HF_HUB_CACHE points to another cache"},
+		[]string{"HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set and the files were never fetched",
+			"HF_HOME or HF_HUB_CACHE points to another cache"},
 		[]string{"see what lies in the cache folder"},
-		[]string{"fetch it where there is a network: aiperf tokenizer pack NAME, copy the file here, --tokenizer FILE", "unset HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE"},
+		[]string{"fetch it where there is a network: aiperf tokenizer pack NAME, copy the file here, --tokenizer FILE",
+			"unset HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE"},
 	},
 	string(hub.HubError): {
 		[]string{"the hub is down or not reachable from here", "HF_ENDPOINT is wrong"},
@@ -100,7 +103,8 @@ var advices = map[string]advice{
 		[]string{"set HF_HOME to a folder that can be written"},
 	},
 	"Custom Tokenizer Code": {
-		[]string{"the model's tokenizer is Python code of its repository (--tokenizer-trust-remote-code changes nothing here)"},
+		[]string{"the model's tokenizer is Python code of its repository (--tokenizer-trust-remote-code changes " +
+			"nothing here)"},
 		[]string{"see whether the repository or a copy of it has a tokenizer.json"},
 		[]string{"--tokenizer with a folder or repository that has a tokenizer.json"},
 	},
@@ -124,9 +128,10 @@ func (f *Failure) Error() string {
 	for _, part := range []struct {
 		title string
 		lines []string
-	}{{"Possible causes:", a.causes}, {"What to look at:", a.steps}, {"What to do:", append(a.fixes[:len(a.fixes):len(a.fixes)],
-		"--tokenizer builtin (o200k_base) needs no files: its counts are about right",
-		"Skip tokenizer (non-synthetic data only): --use-server-token-count")}} {
+	}{{"Possible causes:", a.causes}, {"What to look at:", a.steps},
+		{"What to do:", append(a.fixes[:len(a.fixes):len(a.fixes)],
+			"--tokenizer builtin (o200k_base) needs no files: its counts are about right",
+			"Skip tokenizer (non-synthetic data only): --use-server-token-count")}} {
 		b.WriteString(part.title + "\n")
 		for _, line := range part.lines {
 			b.WriteString("  • " + line + "\n")

@@ -43,7 +43,8 @@ type fakeHub struct {
 }
 
 func newFakeHub(t *testing.T) *fakeHub {
-	h := &fakeHub{files: map[string]string{tokenizerJSON: tinyJSON, configJSON: `{"bos_token":"<s>"}`, "model.safetensors": "weights", "tokenizer.model": "old"}}
+	h := &fakeHub{files: map[string]string{tokenizerJSON: tinyJSON, configJSON: `{"bos_token":"<s>"}`,
+		"model.safetensors": "weights", "tokenizer.model": "old"}}
 	h.Server = httptest.NewServer(http.HandlerFunc(h.serve))
 	t.Cleanup(h.Close)
 	return h
@@ -104,7 +105,8 @@ func (h *fakeHub) file(w http.ResponseWriter, r *http.Request, name string) {
 }
 
 func (h *fakeHub) options(t *testing.T, name string) Options {
-	return Options{Name: name, Hub: &hub.Client{Endpoint: h.URL, Dir: t.TempDir(), HTTP: &http.Client{}, Token: "secret"}}
+	return Options{Name: name, Hub: &hub.Client{Endpoint: h.URL, Dir: t.TempDir(), HTTP: &http.Client{},
+		Token: "secret"}}
 }
 
 func mustLoad(t *testing.T, o Options) *Bundle {
@@ -141,7 +143,8 @@ func TestFetchFillsTheCacheOnce(t *testing.T) {
 			t.Errorf("%s was fetched", path)
 		}
 	}
-	if len(h.requests) != 3 || h.headers[0].Get("Authorization") != "Bearer secret" || fmt.Sprint(told) != "[✓ Tokenizer org/model detected]" {
+	if len(h.requests) != 3 || h.headers[0].Get("Authorization") != "Bearer secret" ||
+		fmt.Sprint(told) != "[✓ Tokenizer org/model detected]" {
 		t.Errorf("requests %q, told %q", h.requests, told)
 	}
 	mustLoad(t, o)
@@ -218,7 +221,8 @@ func wantFailure(t *testing.T, o Options, title string) error {
 		t.Fatalf("%s: got %v, want %q", o.Name, err, title)
 	}
 	var f *Failure
-	if errors.As(err, &f) && !strings.HasSuffix(err.Error(), "Skip tokenizer (non-synthetic data only): --use-server-token-count") {
+	if errors.As(err, &f) && !strings.HasSuffix(err.Error(),
+		"Skip tokenizer (non-synthetic data only): --use-server-token-count") {
 		t.Errorf("%s: the way out is missing:\n%v", o.Name, err)
 	}
 	return err
@@ -239,7 +243,9 @@ func TestFailuresHaveTheirTitles(t *testing.T) {
 		code  int
 		error string
 		title string
-	}{{403, "GatedRepo", "Gated Repository"}, {401, "GatedRepo", "Gated Repository"}, {500, "", "HuggingFace Hub Error"}, {429, "", "HuggingFace Hub Error"}, {404, "EntryNotFound", "Missing Tokenizer Files"}} {
+	}{{403, "GatedRepo", "Gated Repository"}, {401, "GatedRepo", "Gated Repository"},
+		{500, "", "HuggingFace Hub Error"}, {429, "", "HuggingFace Hub Error"},
+		{404, "EntryNotFound", "Missing Tokenizer Files"}} {
 		h.code, h.error = c.code, c.error
 		wantFailure(t, h.options(t, "org/model"), c.title)
 	}
@@ -261,7 +267,8 @@ func TestASlowHubIsATimeout(t *testing.T) {
 
 func TestANameIsFoundBySearching(t *testing.T) {
 	h := newFakeHub(t)
-	h.found = []hub.Model{{ID: "other/model-big", Downloads: 9e6}, {ID: "org/model", Downloads: 5}, {ID: "zzz/model", Downloads: 4}}
+	h.found = []hub.Model{{ID: "other/model-big", Downloads: 9e6}, {ID: "org/model", Downloads: 5},
+		{ID: "zzz/model", Downloads: 4}}
 	o := h.options(t, "Model")
 	var told []string
 	o.Info = func(m string) { told = append(told, m) }

@@ -80,12 +80,15 @@ func (o *Options) open(ctx context.Context) (*Bundle, error) {
 			}
 		}
 		if o.Hub.Offline != "" {
-			return nil, &hub.Error{Kind: hub.NotCached, Err: fmt.Errorf("the cache has %s, but not its revision %s", id, o.Revision)}
+			return nil, &hub.Error{Kind: hub.NotCached,
+				Err: fmt.Errorf("the cache has %s, but not its revision %s", id, o.Revision)}
 		}
 		return o.fetch(ctx, id)
 	}
 	if o.Hub.Offline != "" {
-		return nil, &hub.Error{Kind: hub.NotCached, Err: fmt.Errorf("%s is not in the cache %s, and the hub may not be asked: %w by %s", o.Name, o.Hub.Dir, hub.ErrOffline, o.Hub.Offline)}
+		return nil, &hub.Error{Kind: hub.NotCached,
+			Err: fmt.Errorf("%s is not in the cache %s, and the hub may not be asked: %w by %s", o.Name, o.Hub.Dir,
+				hub.ErrOffline, o.Hub.Offline)}
 	}
 	return o.fetch(ctx, o.Name)
 }
@@ -113,7 +116,8 @@ func snapshot(dir string) *Bundle {
 
 // complete reports whether a tokenizer can be made of the files.
 func (b *Bundle) complete() bool {
-	return b.has(tokenizerJSON) || b.has(tekkenJSON) || b.has(modelFile) || b.rankFile() != "" || b.has(vocabJSON) && b.has(mergesTXT) || b.has(vocabTXT)
+	return b.has(tokenizerJSON) || b.has(tekkenJSON) || b.has(modelFile) || b.rankFile() != "" || b.has(vocabJSON) &&
+		b.has(mergesTXT) || b.has(vocabTXT)
 }
 
 func (o *Options) detected(id string) {
@@ -204,7 +208,8 @@ func (o *Options) search(ctx context.Context) (string, error) {
 		if strings.EqualFold(m.ID, o.Name) {
 			return m.ID, nil
 		}
-		if strings.HasSuffix(strings.ToLower(m.ID), "/"+strings.ToLower(o.Name)) && (best < 0 || m.Downloads > list[best].Downloads) {
+		if strings.HasSuffix(strings.ToLower(m.ID), "/"+strings.ToLower(o.Name)) &&
+			(best < 0 || m.Downloads > list[best].Downloads) {
 			best = i
 		}
 	}

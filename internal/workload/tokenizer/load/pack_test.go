@@ -22,7 +22,8 @@ import (
 
 // texts are what every tokenizer is asked.
 var texts = []string{
-	"", "low lowest", "Hello, wörld! 123\n中", " a  b\t", "<s> [W][L] [R] x <|endoftext|>", "e\u0301\u0316", strings.Repeat("ab ", 60), "\xff\xfe▁ <0x41>",
+	"", "low lowest", "Hello, wörld! 123\n中", " a  b\t", "<s> [W][L] [R] x <|endoftext|>", "e\u0301\u0316",
+	strings.Repeat("ab ", 60), "\xff\xfe▁ <0x41>",
 	strings.Repeat("lower", 30),
 }
 
@@ -48,7 +49,8 @@ func kinds(t testing.TB) map[string]map[string]string {
 		"model":{"type":"BPE","ignore_merges":true,"vocab":{"a":0,"<s>":1,"b":2,"Ġ":3,"Ġa":4,"low":6,"l":7,"o":8},"merges":["Ġ a"]}}`,
 		configJSON: `{"bos_token":{"content":"<s>"},"eos_token":"AB","chat_template":"{{ bos_token }}{{ messages[0].content }}"}`}
 	for kind := range uint64(4) {
-		list[fmt.Sprintf("SentencePiece %d", kind+1)] = map[string]string{modelFile: string(sentencePiece(kind+1, kind%2 == 0))}
+		list[fmt.Sprintf("SentencePiece %d",
+			kind+1)] = map[string]string{modelFile: string(sentencePiece(kind+1, kind%2 == 0))}
 	}
 	list["ranks"] = map[string]string{"r50k.tiktoken": rankLines(50256)}
 	var tekken strings.Builder
@@ -58,11 +60,13 @@ func kinds(t testing.TB) map[string]map[string]string {
 		if i == 256 {
 			token = []byte("lo")
 		}
-		fmt.Fprintf(&tekken, `%s{"rank":%d,"token_bytes":"%s"}`, strings.Repeat(",", min(i, 1)), i, base64.StdEncoding.EncodeToString(token))
+		fmt.Fprintf(&tekken, `%s{"rank":%d,"token_bytes":"%s"}`, strings.Repeat(",", min(i, 1)), i,
+			base64.StdEncoding.EncodeToString(token))
 	}
 	list["tekken"] = map[string]string{tekkenJSON: tekken.String() + "]}"}
 	list["vocab.txt"] = map[string]string{vocabTXT: "[UNK]\n[CLS]\n[SEP]\nlow\n##est\na\n"}
-	list["vocab.json"] = map[string]string{vocabJSON: `{"l":0,"o":1,"w":2,"lo":3,"Ġ":4}`, mergesTXT: "#version: 0.2\nl o\n"}
+	list["vocab.json"] = map[string]string{vocabJSON: `{"l":0,"o":1,"w":2,"lo":3,"Ġ":4}`,
+		mergesTXT: "#version: 0.2\nl o\n"}
 	return list
 }
 
@@ -178,7 +182,8 @@ func TestAPackedTokenizerIsTheSame(t *testing.T) {
 				gotBOS, gotEOS := p.SpecialTokens()
 				gotTemplate, gotHas := p.ChatTemplate()
 				if gotBOS != bos || gotEOS != eos || gotTemplate != template || gotHas != has {
-					t.Errorf("%q %q %q %v, want %q %q %q %v", gotBOS, gotEOS, gotTemplate, gotHas, bos, eos, template, has)
+					t.Errorf("%q %q %q %v, want %q %q %q %v", gotBOS, gotEOS, gotTemplate, gotHas, bos, eos, template,
+						has)
 				}
 			}
 		})
@@ -226,9 +231,19 @@ func TestDamagedPacksSayWhy(t *testing.T) {
 		"checksum":             append(slices.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1),
 		"is not a packed":      whole[:9],
 		"this release reads 1": append(slices.Clone(whole[:8]), append([]byte{9}, whole[9:]...)...),
-		"unknown kind":         func() []byte { w := &image.Writer{}; w.Bytes("label", []byte(`{"Kind":"odd"}`)); return w.File() }(),
-		`section "label"`:      func() []byte { w := &image.Writer{}; w.Bytes("label", []byte(`{"Kind":`)); return w.File() }(),
-		`lacks the section`:    (&image.Writer{}).File(),
+		"unknown kind": func() []byte {
+			w := &image.Writer{}
+			w.Bytes("label",
+				[]byte(`{"Kind":"odd"}`))
+			return w.File()
+		}(),
+		`section "label"`: func() []byte {
+			w := &image.Writer{}
+			w.Bytes("label",
+				[]byte(`{"Kind":`))
+			return w.File()
+		}(),
+		`lacks the section`: (&image.Writer{}).File(),
 	} {
 		b, err := openPacked("x.tokenizer", data)
 		if err == nil {

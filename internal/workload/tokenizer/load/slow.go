@@ -50,14 +50,16 @@ func (b *Bundle) slowBERT(vocab []byte, o hf.Options) (tokenizer.Tokenizer, erro
 		return nil, err
 	}
 	file := map[string]any{
-		"normalizer":    map[string]any{"type": "BertNormalizer", "lowercase": lower},
-		"model":         map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "vocab": ids, "max_input_chars_per_word": 100},
+		"normalizer": map[string]any{"type": "BertNormalizer", "lowercase": lower},
+		"model": map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "vocab": ids,
+			"max_input_chars_per_word": 100},
 		"pre_tokenizer": map[string]any{"type": "BertPreTokenizer"},
 		"decoder":       map[string]any{"type": "WordPiece", "prefix": "##"},
 	}
 	cls, sep := ids["[CLS]"], ids["[SEP]"]
 	if cls > 0 && sep > 0 {
-		file["post_processor"] = map[string]any{"type": "BertProcessing", "cls": []any{"[CLS]", cls}, "sep": []any{"[SEP]", sep}}
+		file["post_processor"] = map[string]any{"type": "BertProcessing", "cls": []any{"[CLS]", cls},
+			"sep": []any{"[SEP]", sep}}
 	}
 	return b.synthesized(file, raw, o)
 }

@@ -5,8 +5,8 @@
 //	go run ./internal/workload/tokenizer/pack cl100k_base.tiktoken internal/workload/tokenizer/data/cl100k_base.bin.z
 //
 // The form: the number of tokens as four bytes, little-endian; one byte for the length of each
-// token in the order of the ranks, which start at 0 and leave no gap; then the bytes of all tokens. A name that ends with
-// .z is written compressed (deflate).
+// token in the order of the ranks, which start at 0 and leave no gap; then the bytes of all tokens. A name that ends
+// with .z is written compressed (deflate).
 package main
 
 import (
@@ -85,7 +85,8 @@ func readRanks(path string) ([][]byte, error) {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
 		if rank != len(tokens) {
-			return nil, fmt.Errorf("%s:%d: rank %d follows %d, the ranks must be in order and without gaps", path, n, rank, len(tokens)-1)
+			return nil, fmt.Errorf("%s:%d: rank %d follows %d, the ranks must be in order and without gaps", path, n,
+				rank, len(tokens)-1)
 		}
 		tokens = append(tokens, token)
 	}

@@ -41,7 +41,8 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tok.Encode(nil, want.text); !slices.Equal(got, want.ids) || tok.Specials().EOS != want.eos || tok.Name() != "file" {
+		if got := tok.Encode(nil, want.text); !slices.Equal(got, want.ids) || tok.Specials().EOS != want.eos ||
+			tok.Name() != "file" {
 			t.Errorf("%d ranks: %v, %+v", n, got, tok.Specials())
 		}
 	}
@@ -87,7 +88,8 @@ func TestTekken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := tok.Encode(nil, "ab zz<s>"), []int{266, 10 + ' ', 10 + 'z', 10 + 'z', 10 + '<', 10 + 's', 10 + '>'}; !slices.Equal(got, want) {
+	if got, want := tok.Encode(nil, "ab zz<s>"),
+		[]int{266, 10 + ' ', 10 + 'z', 10 + 'z', 10 + '<', 10 + 's', 10 + '>'}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if s := tok.Specials(); s.BOS != 1 || s.EOS != 2 || s.Added != 1 || tok.VocabSize() != 267 {
@@ -136,10 +138,14 @@ func TestWhatIsBesideARankFileSaysHowToReadIt(t *testing.T) {
 		want   []int
 		s      tokenizer.Specials
 	}{
-		"code that is known": {Beside{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special, BOS: "[BOS]", EOS: "[EOS]"},
-			"中a[BOS]1<|reserved_token_302|>", []int{228, 184, 173, 'a', 300, '1', 302}, tokenizer.Specials{BOS: 300, EOS: 301}},
-		"an expression":                        {Beside{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"}, "a, two words b", []int{'a', ',', 310, 'b'}, tokenizer.Specials{BOS: 300, EOS: -1}},
-		"one that a scanner knows, and no BOS": {Beside{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no}, "a12", []int{'1', '2'}, tokenizer.Specials{BOS: -1, EOS: -1}},
+		"code that is known": {Beside{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special, BOS: "[BOS]",
+			EOS: "[EOS]"},
+			"中a[BOS]1<|reserved_token_302|>", []int{228, 184, 173, 'a', 300, '1', 302},
+			tokenizer.Specials{BOS: 300, EOS: 301}},
+		"an expression": {Beside{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"},
+			"a, two words b", []int{'a', ',', 310, 'b'}, tokenizer.Specials{BOS: 300, EOS: -1}},
+		"one that a scanner knows, and no BOS": {Beside{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no}, "a12",
+			[]int{'1', '2'}, tokenizer.Specials{BOS: -1, EOS: -1}},
 	} {
 		tok, err := Tiktoken("x", ranks(300), c.beside)
 		if err != nil {

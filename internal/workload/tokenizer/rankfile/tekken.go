@@ -29,7 +29,8 @@ type tekken struct {
 
 // tekkenNames are the first special tokens of the files that list none.
 var tekkenNames = []string{
-	"<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
+	"<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]",
+	"[/TOOL_RESULTS]",
 	"[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]",
 	"[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
 }

@@ -44,7 +44,8 @@ var families = []family{
 		return []tokenizer.Special{{Text: "<|endoftext|>", ID: 50256}}
 	}},
 	{100256, "cl100k_base", split.CL100k, "", "<|endoftext|>", func(int) []tokenizer.Special {
-		return []tokenizer.Special{{Text: "<|endoftext|>", ID: 100257}, {Text: "<|fim_prefix|>", ID: 100258}, {Text: "<|fim_middle|>", ID: 100259},
+		return []tokenizer.Special{{Text: "<|endoftext|>", ID: 100257}, {Text: "<|fim_prefix|>", ID: 100258},
+			{Text: "<|fim_middle|>", ID: 100259},
 			{Text: "<|fim_suffix|>", ID: 100260}, {Text: "<|endofprompt|>", ID: 100276}}
 	}},
 	{128000, "Llama 3", split.Llama3, "<|begin_of_text|>", "<|end_of_text|>", llama3},
@@ -62,7 +63,8 @@ var coded = []family{
 const (
 	kimiWord = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]`
 	kimiTail = `[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]`
-	kimi     = `[\p{Han}]+|` + kimiWord + `*` + kimiTail + `+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` + kimiWord + `+` + kimiTail + `*(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
+	kimi     = `[\p{Han}]+|` + kimiWord + `*` + kimiTail + `+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|` + kimiWord + `+` +
+		kimiTail + `*(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
 		`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
@@ -78,7 +80,8 @@ func reserved(first int) []tokenizer.Special {
 // llama3 are the 256 special tokens behind the ranks of Llama 3.
 func llama3(first int) []tokenizer.Special {
 	names := []string{
-		"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>", "<|finetune_right_pad_id|>",
+		"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>",
+		"<|finetune_right_pad_id|>",
 		"<|step_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>",
 	}
 	for n := 2; len(names) < 256; n++ {
@@ -111,8 +114,8 @@ type Beside struct {
 	AddBOS, AddEOS *bool
 }
 
-// Tiktoken makes a tokenizer of a rank file. The file holds neither pattern nor special tokens: these are told beside it,
-// or known by the repository's code or by the number of ranks.
+// Tiktoken makes a tokenizer of a rank file. The file holds neither pattern nor special tokens: these are told beside
+// it, or known by the repository's code or by the number of ranks.
 func Tiktoken(name string, data []byte, beside Beside) (*tokenizer.Ranked, error) {
 	tokens, err := readRanks(data)
 	if err != nil {
@@ -141,10 +144,13 @@ func (b *Beside) family(ranks int) (*family, error) {
 		}
 	}
 	if b.Code != "" {
-		return nil, fmt.Errorf("a rank file does not say how text is split, and the code that would, %s, is not run: this program knows neither it nor a vocabulary of %d ranks; "+
-			"use the tokenizer.json of the model, or put the expression into tokenizer_config.json as \"pat_str\"", b.Code, ranks)
+		return nil, fmt.Errorf("a rank file does not say how text is split, and the code that would, %s, is not run: "+
+			"this program knows neither it nor a vocabulary of %d ranks; "+
+			"use the tokenizer.json of the model, or put the expression into tokenizer_config.json as \"pat_str\"",
+			b.Code, ranks)
 	}
-	return nil, fmt.Errorf("a rank file does not say how text is split, and %d ranks are those of no known vocabulary; use the tokenizer.json of the model, "+
+	return nil, fmt.Errorf("a rank file does not say how text is split, and %d ranks are those of no known "+
+		"vocabulary; use the tokenizer.json of the model, "+
 		"or put the expression into a tokenizer_config.json beside it as \"pat_str\"", ranks)
 }
 

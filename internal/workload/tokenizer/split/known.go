@@ -52,16 +52,21 @@ var patterns = sync.OnceValue(func() map[string]Func {
 	t := Table()
 	known := map[string]Func{}
 	for pattern, find := range map[string]Func{
-		contractions + `| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`:                                Named(GPT2),
-		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + cl100kEnd:                                         Named(Llama3),
-		foldedContraction + cl100kMiddle + `\p{N}{1,3}` + newerEnd:                                          Named(CL100k),
-		foldedContraction + cl100kMiddle + `\p{N}` + cl100kEnd:                                              Named(Qwen),
-		casedFirst + foldedContraction + `?|` + casedSecond + foldedContraction + `?|\p{N}{1,3}` + casedEnd: Named(O200k),
-		casedFirst + `|` + casedSecond + `|\p{N}` + casedEnd:                                                Named(Tekken),
+		contractions + `| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`: Named(GPT2),
+		foldedContraction + cl100kMiddle + `\p{N}{1,3}` +
+			cl100kEnd: Named(Llama3),
+		foldedContraction + cl100kMiddle + `\p{N}{1,3}` +
+			newerEnd: Named(CL100k),
+		foldedContraction + cl100kMiddle + `\p{N}` +
+			cl100kEnd: Named(Qwen),
+		casedFirst + foldedContraction + `?|` + casedSecond + foldedContraction + `?|\p{N}{1,3}` +
+			casedEnd: Named(O200k),
+		casedFirst + `|` + casedSecond + `|\p{N}` + casedEnd: Named(Tekken),
 		`\p{N}{1,3}`:   t.digitGroups(3),
 		`\p{N}`:        t.digitGroups(1),
 		"[一-龥぀-ゟ゠-ヿ]+": eastAsian,
-		"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*" + endSpaces: t.deepSeekWords,
+		"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| " +
+			"?[\\p{P}\\p{S}]+[\\r\\n]*" + endSpaces: t.deepSeekWords,
 	} {
 		known[plain(pattern)] = find
 	}

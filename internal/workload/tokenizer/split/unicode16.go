@@ -1,7 +1,7 @@
 package split
 
-// assignedSince15 holds the letters, marks, numbers, punctuation and symbols that Unicode 15.1 and 16.0 added. The engine
-// that defined the built-in vocabularies knows them, the standard library's tables (15.0) do not.
+// assignedSince15 holds the letters, marks, numbers, punctuation and symbols that Unicode 15.1 and 16.0 added. The
+// engine that defined the built-in vocabularies knows them, the standard library's tables (15.0) do not.
 var assignedSince15 = [...]struct {
 	lo, hi uint32
 	class  class

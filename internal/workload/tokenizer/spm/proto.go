@@ -52,7 +52,8 @@ type proto struct {
 
 // readProto reads a ModelProto. Fields that do not bear on the ids are skipped.
 func readProto(data []byte) (*proto, error) {
-	p := &proto{ModelType: unigramModel, Unk: 0, BOS: 1, EOS: 2, UnkSurface: " \u2047 ", DummyPrefix: true, RemoveExtra: true, EscapeWhitespace: true}
+	p := &proto{ModelType: unigramModel, Unk: 0, BOS: 1, EOS: 2, UnkSurface: " \u2047 ", DummyPrefix: true,
+		RemoveExtra: true, EscapeWhitespace: true}
 	err := fields(data, func(number, _ uint64, value []byte) error {
 		switch number {
 		case 1:

@@ -45,14 +45,20 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 		found map[string]int32
 		texts map[int]string // what the ids show; the others have no token
 	}{
-		"ids in their order":         {[]put{{"a", 0}, {"b", 1}}, map[string]int32{"a": 0, "b": 1, "c": None, "": None}, map[int]string{0: "a", 1: "b"}},
-		"ids in any order":           {[]put{{"b", 1}, {"a", 0}}, map[string]int32{"a": 0, "b": 1}, map[int]string{0: "a", 1: "b"}},
-		"holes":                      {[]put{{"a", 2}, {"b", 5}}, map[string]int32{"a": 2, "b": 5, "": None}, map[int]string{2: "a", 5: "b"}},
-		"a token without bytes":      {[]put{{"", 0}, {"a", 1}}, map[string]int32{"": 0, "a": 1}, map[int]string{0: "", 1: "a"}},
+		"ids in their order": {[]put{{"a", 0}, {"b", 1}}, map[string]int32{"a": 0, "b": 1, "c": None, "": None},
+			map[int]string{0: "a", 1: "b"}},
+		"ids in any order": {[]put{{"b", 1}, {"a", 0}}, map[string]int32{"a": 0, "b": 1},
+			map[int]string{0: "a", 1: "b"}},
+		"holes": {[]put{{"a", 2}, {"b", 5}}, map[string]int32{"a": 2, "b": 5, "": None},
+			map[int]string{2: "a", 5: "b"}},
+		"a token without bytes": {[]put{{"", 0}, {"a", 1}}, map[string]int32{"": 0, "a": 1},
+			map[int]string{0: "", 1: "a"}},
 		"one without bytes, and gap": {[]put{{"a", 0}, {"", 3}}, map[string]int32{"": 3, "a": 0}, nil},
-		"a token twice":              {[]put{{"a", 0}, {"b", 1}, {"a", 2}}, map[string]int32{"a": 2, "b": 1}, map[int]string{1: "b", 2: "a"}},
-		"an id twice":                {[]put{{"a", 0}, {"bcd", 0}, {"e", 0}}, map[string]int32{"a": 0, "bcd": 0, "e": 0}, map[int]string{0: "e"}},
-		"nothing":                    {nil, map[string]int32{"a": None, "": None}, nil},
+		"a token twice": {[]put{{"a", 0}, {"b", 1}, {"a", 2}}, map[string]int32{"a": 2, "b": 1},
+			map[int]string{1: "b", 2: "a"}},
+		"an id twice": {[]put{{"a", 0}, {"bcd", 0}, {"e", 0}}, map[string]int32{"a": 0, "bcd": 0, "e": 0},
+			map[int]string{0: "e"}},
+		"nothing": {nil, map[string]int32{"a": None, "": None}, nil},
 	} {
 		v := built(c.list...)
 		for _, v := range []*Vocab{v, reloaded(t, v)} {

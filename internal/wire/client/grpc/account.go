@@ -20,6 +20,7 @@ func (x *call) settle(err error) {
 		failure = x.failure(err)
 	default:
 		x.out.Status = statusOK
+		x.out.SentNS = sentBy(x.out.SentNS, x.out.AckNS)
 	}
 	if failure != nil {
 		c.opts.Publish(failure, false)
@@ -29,6 +30,15 @@ func (x *call) settle(err error) {
 		c.drop(x.req.Session)
 	}
 	x.account(failure != nil)
+}
+
+// sentBy is when the request of a call that succeeded was sent. The library reports that by giving its buffers back,
+// which the headers of the reply can overtake; who answers has the request.
+func sentBy(sentNS, ackNS int64) int64 {
+	if ackNS != 0 && (sentNS == 0 || sentNS > ackNS) {
+		return ackNS
+	}
+	return sentNS
 }
 
 func (x *call) describeEnd() *record.Error {

@@ -94,6 +94,15 @@ func TestMessagesComeInOrderWithTheirInstants(t *testing.T) {
 	}
 }
 
+// The headers of a reply may be known before the library says that the request is sent.
+func TestReplyOvertakesTheReportOfSending(t *testing.T) {
+	for _, c := range []struct{ sent, ack, want int64 }{{5, 9, 5}, {9, 5, 5}, {0, 5, 5}, {9, 0, 9}} {
+		if got := sentBy(c.sent, c.ack); got != c.want {
+			t.Errorf("sent at %d, headers at %d: %d, want %d", c.sent, c.ack, got, c.want)
+		}
+	}
+}
+
 // A message of any length is sent whole, and its buffer is not shared between calls.
 func TestMessagesOfAnyLengthAreCarriedWhole(t *testing.T) {
 	ln := serve(t, func(_ string, m []byte, s rpc.ServerStream) error { return s.SendMsg(m) })

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -208,13 +209,5 @@ func writeDrawn(path string, draw func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	file, err := artifact.CreateAtomic(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	if err := draw(file); err != nil {
-		return err
-	}
-	return file.Commit()
+	return artifact.WriteStream(path, func(out *bufio.Writer) error { return draw(out) })
 }

@@ -40,7 +40,7 @@ func shellOf(t *testing.T, page, heading string) []string {
 // machine that is busy may fail a threshold; it must not be told that it was called wrongly.
 func TestExamplesForCIRun(t *testing.T) {
 	if testing.Short() {
-		t.Skip("several benchmarks")
+		t.Skip("runs several whole benchmarks, which -short leaves out")
 	}
 	t.Parallel()
 	dir := t.TempDir()

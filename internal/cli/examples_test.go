@@ -174,7 +174,7 @@ func codeBlocks(page, language string) []string {
 func runDocumented(t *testing.T, page string, commands []string, blocks map[string]string) {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("no shell to run the commands of the documents with")
+		t.Skip("the documented commands need bash, which this system lacks")
 	}
 	dir := t.TempDir()
 	for language, file := range blocks {

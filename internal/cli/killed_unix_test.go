@@ -22,16 +22,7 @@ func TestTrapKilledRunLeavesItsResults(t *testing.T) {
 	t.Setenv("AIPERF_METRICS_EXPORT_FLUSH_INTERVAL", "0.05")
 	p := startProfile(t, mock(t), "--osl", "2", "--request-rate", "200", "--benchmark-duration", "60")
 	records := filepath.Join(p.dir, "profile_export.jsonl")
-	deadline := time.Now().Add(patience)
-	for {
-		if data, err := os.ReadFile(records); err == nil && strings.Count(string(data), "\n") >= 5 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no records reach the disk")
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	p.writesRecords(5)
 	p.signal(syscall.SIGKILL)
 	p.ends(-1)
 	if _, err := os.Stat(filepath.Join(p.dir, "profile_export_aiperf.json")); err == nil {
@@ -75,14 +66,7 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 		"--warmup-request-count", "3",
 		"--gpu-telemetry", mock(t, "--dcgm-load", "0.5")+"/dcgm1/metrics")
 	records := filepath.Join(p.dir, "profile_export.jsonl")
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if data, err := os.ReadFile(records); err == nil && strings.Count(string(data), "\n") >= 300 {
-			break // some 6 s
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no records reach the disk")
-		}
-	}
+	p.writesRecords(300) // some 6 s
 	killed := time.Now()
 	p.signal(syscall.SIGKILL)
 	p.ends(-1)
@@ -101,7 +85,7 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 			lost++
 		}
 	}
-	if lost != 3 || early < 10 { // the requests of the warm-up are no lines
+	if lost != 3 || early < 10 { // the requests of the warm-up are not lines
 		t.Errorf("%d of %d requests that were answered more than %v before the end are no records, want those 3 of "+
 			"the warm-up", lost, early, bearable)
 	}

@@ -25,15 +25,7 @@ func TestTwoRunsInOneFolder(t *testing.T) {
 	t.Parallel()
 	url := answersThenHangs(t, 1)
 	first := startProfile(t, url, "--request-count", "2", "--concurrency", "1")
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) { // a report takes a record
-		if data, err := os.ReadFile(filepath.Join(first.dir, "profile_export.jsonl")); err == nil &&
-			strings.HasSuffix(string(data), "\n") {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no record reaches the disk")
-		}
-	}
+	first.writesRecords(1) // a report takes a record
 	for name, flags := range map[string][]string{"a run": nil, "a series": {"--num-profile-runs", "2"}} {
 		out, err := profileCommand(url, first.dir, append(flags, "--request-count", "2")...).CombinedOutput()
 		if text := strings.Join(strings.Fields(strings.ReplaceAll(string(out), "│", " ")), " "); err == nil ||

@@ -373,3 +373,15 @@ func listens(t *testing.T, text string) bool {
 	}
 	return err == nil
 }
+
+// writesRecords waits until the per-request file has n lines at least, the last one whole.
+func (p *program) writesRecords(n int) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if data, err := os.ReadFile(filepath.Join(p.dir, "profile_export.jsonl")); err == nil &&
+			strings.Count(string(data), "\n") >= n && strings.HasSuffix(string(data), "\n") {
+			return
+		}
+	}
+	p.t.Fatalf("%d records do not reach the disk", n)
+}

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -68,6 +69,27 @@ func (a *AtomicFile) Abort() {
 func (a *AtomicFile) give(err error) error {
 	a.Abort()
 	return fmt.Errorf("cannot write %s: %w", a.target, reason(err))
+}
+
+// streamBuffer is what WriteStream holds back before it writes.
+const streamBuffer = 256 << 10
+
+// WriteStream replaces the file at path by what fill writes, as a whole or, after an error, not at all. Write errors
+// stick to the writer: fill may ignore them.
+func WriteStream(path string, fill func(*bufio.Writer) error) error {
+	a, err := CreateAtomic(path)
+	if err != nil {
+		return err
+	}
+	defer a.Abort()
+	out := bufio.NewWriterSize(a, streamBuffer)
+	if err := fill(out); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return a.Commit()
 }
 
 // WriteFile replaces the file at path by data, as a whole or not at all.

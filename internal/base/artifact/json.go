@@ -66,15 +66,11 @@ func WriteIndented(w io.Writer, o Object) error {
 
 // WriteObject replaces the file at path by an indented document, as a whole or not at all.
 func WriteObject(path string, o Object) error {
-	file, err := CreateAtomic(path)
+	out, err := AppendIndented(nil, o)
 	if err != nil {
 		return err
 	}
-	defer file.Abort()
-	if err := WriteIndented(file, o); err != nil {
-		return err
-	}
-	return file.Commit()
+	return WriteFile(path, append(out, '\n'))
 }
 
 type encoder struct {

@@ -36,32 +36,26 @@ var ErrInputsTooLarge = errors.New("larger than allowed")
 // complete; an error of the iterator comes back as a *PayloadError. A file that would pass maxBytes is left out
 // with ErrInputsTooLarge; 0 is no limit.
 func WriteInputs(path string, redactor *artifact.Redactor, maxBytes int64, inputs iter.Seq2[Input, error]) error {
-	file, err := artifact.CreateAtomic(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	w := inputsWriter{out: bufio.NewWriterSize(file, 64<<10), redactor: redactor}
-	w.text("{\n  \"data\": [")
-	for input, err := range inputs {
-		if err != nil {
-			return &PayloadError{err}
+	return artifact.WriteStream(path, func(out *bufio.Writer) error {
+		w := inputsWriter{out: out, redactor: redactor}
+		w.text("{\n  \"data\": [")
+		for input, err := range inputs {
+			if err != nil {
+				return &PayloadError{err}
+			}
+			if err := w.add(input); err != nil {
+				return err
+			}
+			if maxBytes > 0 && w.written > maxBytes {
+				return ErrInputsTooLarge
+			}
 		}
-		if err := w.add(input); err != nil {
-			return err
+		if w.open {
+			w.text("\n      ]\n    }\n  ")
 		}
-		if maxBytes > 0 && w.written > maxBytes {
-			return ErrInputsTooLarge
-		}
-	}
-	if w.open {
-		w.text("\n      ]\n    }\n  ")
-	}
-	w.text("]\n}\n")
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
+		w.text("]\n}\n")
+		return nil
+	})
 }
 
 // inputsWriter lays the document out as an indented JSON encoder would. Write errors stick to the

@@ -59,25 +59,17 @@ func (o OutputsJSON) Export(ctx context.Context, _ *summary.Result) error {
 	if err := s.split(spool, o.Path); err != nil {
 		return err
 	}
-	file, err := artifact.CreateAtomic(o.Path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	w := outputsWriter{out: bufio.NewWriterSize(file, 64<<10)}
-	w.begin()
-	if err := s.merge(w.add); err != nil {
-		return err
-	}
-	w.end(o.Omitted)
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
-	if err := file.Commit(); err != nil {
-		return err
-	}
-	if o.Keep {
+	err = artifact.WriteStream(o.Path, func(out *bufio.Writer) error {
+		w := outputsWriter{out: out}
+		w.begin()
+		if err := s.merge(w.add); err != nil {
+			return err
+		}
+		w.end(o.Omitted)
 		return nil
+	})
+	if err != nil || o.Keep {
+		return err
 	}
 	spool.Close() // an open file cannot be removed everywhere
 	return artifact.RemoveStale(o.Spool)

@@ -22,22 +22,15 @@ func (t TimeslicesCSV) Export(_ context.Context, r *summary.Result) error {
 	if len(r.Slices) == 0 {
 		return nil
 	}
-	file, err := artifact.CreateAtomic(t.Path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	out := bufio.NewWriterSize(file, 64<<10)
-	row := artifact.AppendCSVRow(nil, "Timeslice", "Metric", "Unit", "Stat", "Value")
-	_, _ = out.Write(row) // write errors stick to the writer
-	for i := range r.Slices {
-		row = appendTimesliceRows(row[:0], &r.Slices[i])
+	return artifact.WriteStream(t.Path, func(out *bufio.Writer) error {
+		row := artifact.AppendCSVRow(nil, "Timeslice", "Metric", "Unit", "Stat", "Value")
 		_, _ = out.Write(row)
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
+		for i := range r.Slices {
+			row = appendTimesliceRows(row[:0], &r.Slices[i])
+			_, _ = out.Write(row)
+		}
+		return nil
+	})
 }
 
 // appendTimesliceRows appends the figures of a slice, by tag; a figure that is not finite is absent.

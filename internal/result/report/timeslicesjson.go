@@ -23,31 +23,25 @@ func (t TimeslicesJSON) Export(_ context.Context, r *summary.Result) error {
 	if len(r.Slices) == 0 {
 		return nil
 	}
-	file, err := artifact.CreateAtomic(t.Path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	w := timeslicesWriter{out: bufio.NewWriterSize(file, 64<<10)}
-	w.text("{\n  \"timeslices\": [")
-	for i := range r.Slices {
-		if i > 0 {
-			w.text(",")
+	return artifact.WriteStream(t.Path, func(out *bufio.Writer) error {
+		w := timeslicesWriter{out: out}
+		w.text("{\n  \"timeslices\": [")
+		for i := range r.Slices {
+			if i > 0 {
+				w.text(",")
+			}
+			w.text("\n    ")
+			if err := w.object(TimesliceObject(&r.Slices[i]), "    "); err != nil {
+				return err
+			}
 		}
-		w.text("\n    ")
-		if err := w.object(TimesliceObject(&r.Slices[i]), "    "); err != nil {
+		w.text("\n  ],\n  \"input_config\": ")
+		if err := w.object(r.InputConfig, "  "); err != nil {
 			return err
 		}
-	}
-	w.text("\n  ],\n  \"input_config\": ")
-	if err := w.object(r.InputConfig, "  "); err != nil {
-		return err
-	}
-	w.text("\n}\n")
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
+		w.text("\n}\n")
+		return nil
+	})
 }
 
 // TimesliceObject is the entry of one slice: its number, its bounds, and its metric blocks by tag.

@@ -105,13 +105,5 @@ func writeJSON(path string, v any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	file, err := artifact.CreateAtomic(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	if _, err := file.Write(append(text, '\n')); err != nil {
-		return err
-	}
-	return file.Commit()
+	return artifact.WriteFile(path, append(text, '\n'))
 }

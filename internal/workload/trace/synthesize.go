@@ -89,24 +89,17 @@ func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []s
 }
 
 func writeSessions(path string, sessions []madeSession) error {
-	file, err := artifact.CreateAtomic(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	w := bufio.NewWriterSize(file, 1<<18)
-	lines := json.NewEncoder(w)
-	for _, s := range sessions {
-		for i := range s.rows {
-			if err := lines.Encode(&s.rows[i]); err != nil {
-				return err
+	return artifact.WriteStream(path, func(out *bufio.Writer) error {
+		lines := json.NewEncoder(out)
+		for _, s := range sessions {
+			for i := range s.rows {
+				if err := lines.Encode(&s.rows[i]); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
+		return nil
+	})
 }
 
 // Compared is a quantity as it was asked for and as it came out.

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"io"
@@ -33,7 +34,7 @@ func (c CSV) Export(ctx context.Context) error {
 	if c.Run.empty() {
 		return nil
 	}
-	return writeFile(c.Path, func(w io.Writer) error { return c.write(ctx, w) })
+	return artifact.WriteStream(c.Path, func(w *bufio.Writer) error { return c.write(ctx, w) })
 }
 
 // section is one table of series.

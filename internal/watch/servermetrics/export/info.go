@@ -1,11 +1,9 @@
 package export
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -165,23 +163,6 @@ func All(ctx context.Context, exporters []Exporter, done func(Exporter), warn fu
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// writeFile replaces the file at path by what fill writes, as a whole or not at all.
-func writeFile(path string, fill func(io.Writer) error) error {
-	file, err := artifact.CreateAtomic(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	out := bufio.NewWriterSize(file, 256<<10)
-	if err := fill(out); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Commit()
 }
 
 // isInfo reports whether a family carries its message in its labels.

@@ -1,11 +1,13 @@
 package export
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
@@ -28,7 +30,7 @@ func (j JSON) Export(ctx context.Context) error {
 	if j.Run.empty() {
 		return nil
 	}
-	return writeFile(j.Path, func(w io.Writer) error { return writeJSON(ctx, w, j.Run) })
+	return artifact.WriteStream(j.Path, func(w *bufio.Writer) error { return writeJSON(ctx, w, j.Run) })
 }
 
 func writeJSON(ctx context.Context, w io.Writer, r *Run) error {

@@ -1,11 +1,13 @@
 package export
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -27,7 +29,7 @@ func (j LegacyJSON) Export(ctx context.Context) error {
 	if j.Run.empty() {
 		return nil
 	}
-	return writeFile(j.Path, func(w io.Writer) error { return writeLegacy(ctx, w, j.Run) })
+	return artifact.WriteStream(j.Path, func(w *bufio.Writer) error { return writeLegacy(ctx, w, j.Run) })
 }
 
 func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {

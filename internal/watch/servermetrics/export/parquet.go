@@ -1,8 +1,8 @@
 package export
 
 import (
+	"bufio"
 	"context"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -37,7 +37,7 @@ func (p Parquet) Export(ctx context.Context) error {
 	if t.total == 0 {
 		return ErrNoRows
 	}
-	return writeFile(p.Path, func(w io.Writer) error { return t.write(ctx, w, footer(p.Run, t)) })
+	return artifact.WriteStream(p.Path, func(w *bufio.Writer) error { return t.write(ctx, w, footer(p.Run, t)) })
 }
 
 // footer is the file's key/value metadata.

@@ -1,9 +1,9 @@
 package export
 
 import (
+	"bufio"
 	"cmp"
 	"context"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -31,7 +31,7 @@ type Phase struct {
 
 // WritePhase writes the server metrics of a phase, the members of all objects in the order of their keys.
 func WritePhase(ctx context.Context, path string, r *Run, p *Phase) error {
-	return writeFile(path, func(w io.Writer) error {
+	return artifact.WriteStream(path, func(w *bufio.Writer) error {
 		d := &document{ctx: ctx, w: w}
 		d.open('{')
 		d.key("data")

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bufio"
 	"errors"
 	"slices"
 	"strings"
@@ -323,7 +324,7 @@ func (r *Recorder) writeSidecar(complete bool) error {
 	for _, e := range r.endpoints {
 		s.Endpoints = append(s.Endpoints, e.Endpoint)
 	}
-	return writeFile(r.sidecar, s.write)
+	return artifact.WriteStream(r.sidecar, func(w *bufio.Writer) error { return s.write(w) })
 }
 
 // SidecarPath is where the sidecar of a recording stands.

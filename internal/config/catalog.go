@@ -20,7 +20,7 @@ type Catalog interface {
 type MetricFacts struct {
 	// Tag is the metric's tag, also where it was found by an alias.
 	Tag string
-	// Unit is the unit in which a time is displayed; 0 for metrics that are no times.
+	// Unit is the unit in which a time is displayed; 0 for metrics that are not times.
 	Unit time.Duration
 	// Derived metrics are computed from aggregates and have no value for a single request.
 	Derived bool

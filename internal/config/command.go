@@ -57,7 +57,7 @@ func recordFlag(arg string) (string, *Option) {
 	return arg, &o
 }
 
-// recordValue writes an argument that is no flag.
+// recordValue writes an argument that is not a flag.
 func recordValue(o *Option, arg string) string {
 	if redacted := redactArgument(o, arg); redacted != arg {
 		return quote(redacted)

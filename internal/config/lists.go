@@ -16,7 +16,7 @@ import (
 
 // ParseSLOs reads the value of --goodput: "tag:number" pairs separated by blanks. An alias becomes the tag that it
 // stands for, and the limit of a time may have a unit. A later pair replaces an earlier one of the same tag. An unknown
-// metric is no fault here.
+// metric is not a fault here.
 func ParseSLOs(text string, metric func(name string) (MetricFacts, bool)) ([]SLO, error) {
 	var slos []SLO
 	for item := range strings.FieldsSeq(text) {

@@ -10,7 +10,7 @@ import (
 func TestADeviceIsNotRead(t *testing.T) {
 	const device = "/dev/zero"
 	if _, err := os.Stat(device); err != nil {
-		t.Skipf("this system has no device without end: %v", err)
+		t.Skipf("needs a device that never ends, which only Unix systems have: %v", err)
 	}
 	if facts := readTrace(device); facts.rows != 0 || facts.timed {
 		t.Errorf("got %+v", facts)

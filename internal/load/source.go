@@ -55,7 +55,7 @@ type NodeTurn struct {
 	AtNS  int64
 	// DelayNS is waited before the turn: after the return of the turn before, or of the last child it waited for.
 	DelayNS int64
-	// Silent turns send nothing: they only branch. They are no requests.
+	// Silent turns send nothing: they only branch. They are not requests.
 	Silent bool
 	// Branches go out when the turn has returned.
 	Branches []Branch

@@ -63,7 +63,7 @@ var faultKeys = []faultKey[fault]{
 }
 
 // parseFault reads a specification such as "status=503;delay_ms=100;rate=0.1": keys separated by
-// semicolons, in any combination. An empty specification is no fault.
+// semicolons, in any combination. An empty specification is not a fault.
 func parseFault(spec string) (fault, error) {
 	f := noFault()
 	f.spec = strings.TrimSpace(spec)

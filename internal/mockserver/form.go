@@ -70,7 +70,7 @@ func (r *request) form(a api, body []byte) *httpError {
 		return badRequest("image is required")
 	}
 	if a == apiTranscriptions {
-		r.text, r.hasText = r.text[:0], false // a hint for the transcript is no prompt
+		r.text, r.hasText = r.text[:0], false // a hint for the transcript is not a prompt
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func (f *front) inference(out *grpcReply, r *http.Request, message []byte) {
 }
 
 // replyOf makes the message of a JSON reply. A reply that is an error says so where a stream has a place for
-// it, and is empty otherwise; one whose JSON is broken is no message.
+// it, and is empty otherwise; one whose JSON is broken is not a message.
 func replyOf(text []byte, streamed bool) []byte {
 	if !json.Valid(text) {
 		return []byte("\xff\xff")

@@ -22,7 +22,7 @@ type metricsFault struct {
 	delay          time.Duration // before anything else
 	never          bool          // no answer
 	gzip           bool          // the page comes compressed, whatever the client accepts
-	nan, inf       bool          // the first gauge is no number, or infinite
+	nan, inf       bool          // the first gauge is not a number, or infinite
 	duplicate      bool          // the first family stands twice
 	labels         int           // so many further series in the first counter
 	constant       bool          // the page stays what it was when it was first read

@@ -222,7 +222,7 @@ func overflowing(t *testing.T, server string, every int64) string {
 	return front.URL
 }
 
-// An agentic replay skips requests whose context is too long: they are no errors, and the sessions go on.
+// An agentic replay skips requests whose context is too long: they are not errors, and the sessions go on.
 func TestAgenticReplaySkipsContextOverflows(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.json")

@@ -47,7 +47,7 @@ func (Catalog) Threshold(text string, percentiles []float64) error {
 	return err
 }
 
-// DatasetFormat implements config.Catalog. What cannot be told is no fault here: the loader says it.
+// DatasetFormat implements config.Catalog. What cannot be told is not a fault here: the loader says it.
 func (Catalog) DatasetFormat(path string) string {
 	format, _ := loader.Detect(path)
 	return format

@@ -40,14 +40,17 @@ var floods = map[string]func(f *http2.Framer, conn net.Conn, id uint32){
 	"empty-continuations": after(fields(":status", "200"), false,
 		func(f *http2.Framer, id uint32) error { return f.WriteContinuation(id, false, nil) }),
 	"interims": many(func(f *http2.Framer, id uint32) error {
-		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields(":status", "103"), EndHeaders: true})
+		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields(":status", "103"),
+			EndHeaders: true})
 	}),
 	"header-bomb": func(f *http2.Framer, _ net.Conn, id uint32) {
-		block := append(fields(":status", "200", "x-a", strings.Repeat("a", 3900)), bytes.Repeat([]byte{0xbe}, 12000)...)
+		block := append(fields(":status", "200", "x-a", strings.Repeat("a", 3900)),
+			bytes.Repeat([]byte{0xbe}, 12000)...)
 		f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndHeaders: true, EndStream: true})
 	},
 	"push": func(f *http2.Framer, _ net.Conn, id uint32) {
-		f.WritePushPromise(http2.PushPromiseParam{StreamID: id, PromiseID: 2, BlockFragment: fields(":method", "GET"), EndHeaders: true})
+		f.WritePushPromise(http2.PushPromiseParam{StreamID: id, PromiseID: 2, BlockFragment: fields(":method", "GET"),
+			EndHeaders: true})
 	},
 	"bad-settings": func(f *http2.Framer, _ net.Conn, _ uint32) {
 		f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0xffffffff})
@@ -56,10 +59,12 @@ var floods = map[string]func(f *http2.Framer, conn net.Conn, id uint32){
 		conn.Write(append([]byte{0xff, 0xff, 0xff, 0, 0, 0, 0, 0, byte(id)}, make([]byte, 1<<20)...))
 	},
 	"no-status": func(f *http2.Framer, _ net.Conn, id uint32) {
-		f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields("a", "b"), EndHeaders: true, EndStream: true})
+		f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields("a", "b"), EndHeaders: true,
+			EndStream: true})
 	},
 	"short": func(f *http2.Framer, _ net.Conn, id uint32) {
-		f.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: fields(":status", "200", "content-length", "5000"), EndHeaders: true})
+		f.WriteHeaders(http2.HeadersFrameParam{StreamID: id,
+			BlockFragment: fields(":status", "200", "content-length", "5000"), EndHeaders: true})
 		f.WriteData(id, true, []byte(reply))
 	},
 	"goaway-all": func(f *http2.Framer, conn net.Conn, _ uint32) {

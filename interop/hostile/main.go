@@ -54,7 +54,8 @@ func (a *attempt) faults(program, under string) (faults []string, spent time.Dur
 	ctx, cancel := context.WithTimeout(context.Background(), 4*a.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, a.args...)
-	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "HOME="+top, "XDG_CACHE_HOME="+top+"/cache", "NO_PROXY=127.0.0.1"), a.env...)
+	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "HOME="+top, "XDG_CACHE_HOME="+top+"/cache",
+		"NO_PROXY=127.0.0.1"), a.env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	start := time.Now()
@@ -86,7 +87,8 @@ func (a *attempt) faults(program, under string) (faults []string, spent time.Dur
 		wrong("%d MB, and %d are the limit", mb, a.mb)
 	}
 	for _, path := range tree(top) {
-		inside := strings.HasPrefix(path, "a/b/"+artifacts) || strings.HasPrefix(path, "cache") || strings.HasPrefix(path, ".cache") || path == ".local" || strings.HasPrefix(path, ".local/")
+		inside := strings.HasPrefix(path, "a/b/"+artifacts) || strings.HasPrefix(path, "cache") ||
+			strings.HasPrefix(path, ".cache") || path == ".local" || strings.HasPrefix(path, ".local/")
 		if !inside && !slices.Contains(before, path) {
 			wrong("it wrote %s", path)
 		}

@@ -72,7 +72,8 @@ func (s *server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	event := func(choices []object, u *usage) {
-		data, _ := json.Marshal(object{"id": "1", "object": "chat.completion.chunk", "model": asked.Model, "choices": choices, "usage": u})
+		data, _ := json.Marshal(object{"id": "1", "object": "chat.completion.chunk", "model": asked.Model,
+			"choices": choices, "usage": u})
 		fmt.Fprintf(w, "data: %s\n\n", data)
 		w.(http.Flusher).Flush()
 	}

@@ -25,29 +25,42 @@ var modes = []mode{
 		spaced(200, 800, 0, 0.6, nil)},
 	{"poisson", words("--request-rate 200 --arrival-pattern poisson --request-count 1000 --osl 1"), words("--fast"),
 		spaced(200, 1000, 0.9, 1.12, func(x float64) float64 { return 1 - math.Exp(-200*x) })},
-	{"gamma, smoothness 4", words("--request-rate 200 --arrival-pattern gamma --arrival-smoothness 4 --request-count 1000 --osl 1"), words("--fast"),
+	{"gamma, smoothness 4", words("--request-rate 200 --arrival-pattern gamma --arrival-smoothness 4 --request-count " +
+		"1000 --osl 1"), words("--fast"),
 		spaced(200, 1000, 0.42, 0.62, func(x float64) float64 { // Erlang of shape 4
 			z := 800 * x
 			return 1 - math.Exp(-z)*(1+z+z*z/2+z*z*z/6)
 		})},
-	{"gamma, smoothness 0.25", words("--request-rate 200 --arrival-pattern gamma --arrival-smoothness 0.25 --request-count 1000 --osl 1"), words("--fast"),
+	{"gamma, smoothness 0.25", words("--request-rate 200 --arrival-pattern gamma --arrival-smoothness 0.25 " +
+		"--request-count 1000 --osl 1"), words("--fast"),
 		spaced(200, 1000, 1.5, 2.6, nil)},
 	{"duration", words("--request-rate 100 --arrival-pattern constant --benchmark-duration 2 --osl 1"), words("--fast"),
 		func(v *verdict, a arrivals) { v.within("requests", float64(len(a)), 190, 200) }},
-	{"rate ramp", words("--request-rate 200 --arrival-pattern constant --request-rate-ramp-duration 3 --request-count 300 --osl 1"), words("--fast"), ramped},
-	{"rate with concurrency", words("--request-rate 1000 --concurrency 6 --request-count 600 --osl 4 --streaming"), words("--ttft 8 --itl 2"), capped(6, 0)},
-	{"concurrency", words("--concurrency 12 --request-count 1200 --osl 4 --streaming"), words("--ttft 8 --itl 2 --ttft-jitter-cv 1"), capped(12, 0)},
-	{"prefill concurrency", words("--concurrency 12 --prefill-concurrency 3 --request-count 400 --osl 6 --streaming"), words("--ttft 5 --itl 5 --ttft-jitter-cv 1"), capped(12, 3)},
-	{"sessions", words("--concurrency 5 --num-sessions 60 --session-turns-mean 3 --osl 2 --streaming"), words("--ttft 5 --itl 1"), sessions},
-	{"concurrency ramp", words("--concurrency 5 --concurrency-ramp-duration 2 --request-count 5 --osl 1 --streaming"), words("--ttft 3000"), steps},
+	{"rate ramp", words("--request-rate 200 --arrival-pattern constant --request-rate-ramp-duration 3 " +
+		"--request-count 300 --osl 1"), words("--fast"), ramped},
+	{"rate with concurrency", words("--request-rate 1000 --concurrency 6 --request-count 600 --osl 4 --streaming"),
+		words("--ttft 8 --itl 2"), capped(6, 0)},
+	{"concurrency", words("--concurrency 12 --request-count 1200 --osl 4 --streaming"),
+		words("--ttft 8 --itl 2 --ttft-jitter-cv 1"), capped(12, 0)},
+	{"prefill concurrency", words("--concurrency 12 --prefill-concurrency 3 --request-count 400 --osl 6 --streaming"),
+		words("--ttft 5 --itl 5 --ttft-jitter-cv 1"), capped(12, 3)},
+	{"sessions", words("--concurrency 5 --num-sessions 60 --session-turns-mean 3 --osl 2 --streaming"),
+		words("--ttft 5 --itl 1"), sessions},
+	{"concurrency ramp", words("--concurrency 5 --concurrency-ramp-duration 2 --request-count 5 --osl 1 --streaming"),
+		words("--ttft 3000"), steps},
 	{"start of a burst", words("--concurrency 64 --request-count 64 --osl 1 --streaming"), words("--ttft 1000"),
 		func(v *verdict, a arrivals) { v.within("spread of 64 arrivals in s", a.seconds()[63], 0, 0.3) }},
-	{"simultaneous start", words("--concurrency 64 --simultaneous-start --request-count 64 --osl 1 --streaming"), words("--ttft 1000"),
+	{"simultaneous start", words("--concurrency 64 --simultaneous-start --request-count 64 --osl 1 --streaming"),
+		words("--ttft 1000"),
 		func(v *verdict, a arrivals) { v.within("spread of 64 arrivals in ms", 1e3*a.seconds()[63], 0, 150) }},
-	{"fixed schedule", words("--input-file trace.jsonl --custom-dataset-type mooncake_trace --fixed-schedule"), words("--fast"), replayed},
+	{"fixed schedule", words("--input-file trace.jsonl --custom-dataset-type mooncake_trace --fixed-schedule"),
+		words("--fast"), replayed},
 	{"rate series", words("--request-rate-series series.json --request-count 250"), words("--fast"), followed},
-	{"user-centric", words("--user-centric-rate 50 --num-users 10 --session-turns-mean 5 --benchmark-duration 4 --osl 1"), words("--fast"), users},
-	{"cancellation", words("--request-rate 200 --request-count 100 --request-cancellation-rate 50 --request-cancellation-delay 0.05 --osl 1 --streaming"), words("--ttft 1000"), cancelled},
+	{"user-centric", words(
+		"--user-centric-rate 50 --num-users 10 --session-turns-mean 5 --benchmark-duration 4 --osl 1"), words("--fast"),
+		users},
+	{"cancellation", words("--request-rate 200 --request-count 100 --request-cancellation-rate 50 " +
+		"--request-cancellation-delay 0.05 --osl 1 --streaming"), words("--ttft 1000"), cancelled},
 }
 
 // spaced judges the gaps of a rate: mean, variation and, where given, distribution.

@@ -54,7 +54,8 @@ func main() {
 			if !v.failed || v.broken || !held {
 				break
 			}
-			fmt.Printf("     %-24s the program says that the machine held it up, attempt %d: %s\n", m.name, attempt+1, strings.Join(v.notes, "; "))
+			fmt.Printf("     %-24s the program says that the machine held it up, attempt %d: %s\n", m.name, attempt+1,
+				strings.Join(v.notes, "; "))
 		}
 		mark := "ok  "
 		if v.failed {
@@ -221,7 +222,9 @@ func wasHeld(summary string) (bool, error) {
 
 func serve(program, dir, log string, m mode) (arrivals, error) {
 	os.Remove(log)
-	server := exec.Command(program, append([]string{"mock-server", "--port", "0", "--random-seed", "1", "--record-requests", log, "--record-events", "--record-bodies"}, m.server...)...)
+	server := exec.Command(program,
+		append([]string{"mock-server", "--port", "0", "--random-seed", "1", "--record-requests", log, "--record-events",
+			"--record-bodies"}, m.server...)...)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -261,8 +264,11 @@ func profile(program, dir, url string, flags []string) error {
 			flags[i] = filepath.Join(filepath.Dir(dir), f)
 		}
 	}
-	client := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none", "--random-seed", "42",
-		"--artifact-dir", dir, "--no-server-metrics", "--isl", "16", "--extra-inputs", "ignore_eos:true"}, flags...)...)
+	client := exec.Command(program,
+		append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none",
+			"--random-seed", "42",
+			"--artifact-dir", dir, "--no-server-metrics", "--isl", "16", "--extra-inputs", "ignore_eos:true"},
+			flags...)...)
 	// What a stall of the machine holds up is sent late, not dropped: the plan is judged, not the machine.
 	client.Env = append(os.Environ(), "AIPERF_TIMING_MAX_CATCHUP_SECONDS=1")
 	var output bytes.Buffer

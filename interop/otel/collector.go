@@ -28,7 +28,8 @@ func components() (otelcol.Factories, error) {
 
 func main() {
 	settings := otelcol.CollectorSettings{
-		BuildInfo: component.BuildInfo{Command: "collector", Description: "OpenTelemetry Collector of the interop check", Version: "0.120.0"},
+		BuildInfo: component.BuildInfo{Command: "collector",
+			Description: "OpenTelemetry Collector of the interop check", Version: "0.120.0"},
 		Factories: components,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: confmap.ResolverSettings{
 			DefaultScheme:     "file",

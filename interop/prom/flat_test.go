@@ -174,7 +174,8 @@ func expfmted(body []byte) (flat, error) {
 			case m.Histogram != nil:
 				h := m.GetHistogram()
 				for _, b := range h.GetBucket() {
-					f.add(name+"_bucket", with(pairs, "le", fmt.Sprint(b.GetUpperBound())), float64(b.GetCumulativeCount()))
+					f.add(name+"_bucket", with(pairs, "le", fmt.Sprint(b.GetUpperBound())),
+						float64(b.GetCumulativeCount()))
 				}
 				f.add(name+"_sum", pairs, h.GetSampleSum())
 				f.add(name+"_count", pairs, float64(h.GetSampleCount()))

@@ -11,7 +11,7 @@ import (
 // doubled, and the row ends with CRLF. A row without cells is the empty line between two sections.
 //
 // A text that a spreadsheet would run as a formula gets an apostrophe in front: one that begins with =, +,
-// - or @ and is no number. Control characters other than line breaks and tabs stand as escapes.
+// - or @ and is not a number. Control characters other than line breaks and tabs stand as escapes.
 func AppendCSVRow(dst []byte, cells ...string) []byte {
 	for i, cell := range cells {
 		if i > 0 {

@@ -183,7 +183,7 @@ func mapTexts(v any, hide func(name string) bool, text func(string) string) any 
 }
 
 // JSON hides known values in the names and texts of a JSON document, a number that is a known value, and
-// the values of the members given to WithMembers. Other numbers stay as they are. What is no document
+// the values of the members given to WithMembers. Other numbers stay as they are. What is not a document
 // becomes a JSON string.
 func (r *Redactor) JSON(b []byte) []byte {
 	switch {

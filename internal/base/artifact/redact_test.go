@@ -114,7 +114,7 @@ func TestLongestSecretWins(t *testing.T) {
 	}
 }
 
-// A message about a key is no key.
+// A message about a key is not a key.
 func TestMessagesAboutKeysStay(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"message":"the API key is missing or wrong","type":"authentication_error"}`: `{"message":"the API key is missing or wrong","type":"authentication_error"}`,

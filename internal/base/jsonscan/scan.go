@@ -132,7 +132,7 @@ func skimString(b []byte, i int) int {
 	}
 }
 
-// Word passes over what is no bracket, string, comma, colon or white space: a number, a literal, or neither.
+// Word passes over what is not a bracket, string, comma, colon or white space: a number, a literal, or neither.
 func Word(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {

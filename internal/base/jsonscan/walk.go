@@ -55,5 +55,5 @@ func Find(raw []byte, key string) []byte {
 	return value
 }
 
-// FindText returns the text of the last value of a key, "" if there is none or it is no string.
+// FindText returns the text of the last value of a key, "" if there is none or it is not a string.
 func FindText(raw []byte, key string) string { return Text(Find(raw, key)) }

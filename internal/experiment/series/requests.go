@@ -14,7 +14,7 @@ const largest = 1e150
 
 // skipped is what a per-request file holds that cannot be pooled.
 type skipped struct {
-	// Lines are no records; Tags are metrics with lists for values.
+	// Lines are not records; Tags are metrics with lists for values.
 	Lines int
 	Tags  []string
 }

@@ -192,7 +192,7 @@ func (d *Definition) value(f *record.Facts) (float64, bool) {
 	return d.float(f)
 }
 
-// ValueOf is the number of a request in Unit; false for what is no record metric of one number, and for a request
+// ValueOf is the number of a request in Unit; false for what is not a record metric of one number, and for a request
 // that does not have it.
 func (d *Definition) ValueOf(f *record.Facts) (float64, bool) {
 	if d.integer == nil && d.float == nil {

@@ -515,7 +515,7 @@ func TestSlicesAreOff(t *testing.T) {
 // it takes several passes.
 func TestGapsOfLargeSlices(t *testing.T) {
 	if testing.Short() {
-		t.Skip("many records in one goroutine")
+		t.Skip("adds many records on one goroutine: slow, and nothing for the race detector to find")
 	}
 	rng := rand.New(rand.NewPCG(17, 17))
 	request := func(offsetNS int64, gaps int) *record.Record {
@@ -567,7 +567,7 @@ func TestConcurrentSlices(t *testing.T) {
 // A slice costs a bounded number of bytes beyond the exact limits, however many requests it has.
 func TestMemoryOfSlicesBeyondTheLimits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("many records in one goroutine")
+		t.Skip("adds many records on one goroutine: slow, and nothing for the race detector to find")
 	}
 	const parts = 50
 	cfg := slicedConfig(second)

@@ -252,7 +252,7 @@ func TestTimelineInvariants(t *testing.T) {
 // was or on how the run was split.
 func TestTimelinesBeyondTheLimits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("many records in one goroutine")
+		t.Skip("adds many records on one goroutine: slow, and nothing for the race detector to find")
 	}
 	records := traffic(6000, 31)
 	for i, r := range records {

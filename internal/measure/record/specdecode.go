@@ -28,7 +28,7 @@ type SpecDecode struct {
 // AcceptedSteps is a bucket of the histogram of a SpecDecode.
 type AcceptedSteps struct{ Accepted, Steps int64 }
 
-// ParseSpecDecode reads a server's record. Anything malformed is no record: false.
+// ParseSpecDecode reads a server's record. Anything malformed is not a record: false.
 func ParseSpecDecode(text []byte) (*SpecDecode, bool) {
 	var w struct {
 		Engine           string           `json:"engine"`

@@ -50,7 +50,7 @@ func (f RawFormat) AppendLine(dst []byte, r *record.Record) ([]byte, bool) {
 }
 
 // appendPayload appends a request body on one line: JSON as it is, anything else as a string, and as
-// base64 when it is no text.
+// base64 when it is not text.
 func appendPayload(dst, payload []byte, redactor *artifact.Redactor) []byte {
 	var line bytes.Buffer
 	if err := json.Compact(&line, payload); err == nil {

@@ -80,7 +80,7 @@ func (t *Tracker) upload() {
 	t.o.Log.Info(fmt.Sprintf("MLflow: %d metrics and %d files are at %s", len(points), len(e.files), t.page()))
 }
 
-// stopped reports a run that could not be created, or ended; nil is no problem.
+// stopped reports a run that could not be created, or ended; nil is not a problem.
 func (t *Tracker) stopped(p *rest.Problem) {
 	if p != nil {
 		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; nothing was uploaded", t.server.base, t.words(p)))

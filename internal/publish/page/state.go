@@ -177,7 +177,7 @@ func byKind(phases []load.Stats) []kindOfPhases {
 // emitter writes figures.
 type emitter struct{ out chan<- prometheus.Metric }
 
-// put leaves out what is no number: what the system does not tell.
+// put leaves out what is not a number: what the system does not tell.
 func (e emitter) put(l level, v float64, labels ...string) {
 	if !math.IsNaN(v) {
 		e.out <- prometheus.MustNewConstMetric(l.desc, l.kind, v, labels...)

@@ -56,7 +56,7 @@ node_load node_procs_ node_memory_ node_filesystem_`)
 		"_celsius _watts")
 )
 
-// typeByName guesses the type of a family that is no histogram. Exports take the ending _total off the names of
+// typeByName guesses the type of a family that is not a histogram. Exports take the ending _total off the names of
 // counters, so that it stands only where another program wrote the recording.
 func typeByName(name string) prom.Type {
 	for _, known := range counterNames {

@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// finite is v, or NaN for what is no number.
+// finite is v, or NaN for what is not a number.
 func finite(v float64) float64 {
 	if !artifact.Finite(v) {
 		return math.NaN()

@@ -64,7 +64,7 @@ func (None) Show(Progress) {}
 // Clear does nothing.
 func (None) Clear() {}
 
-// Simple draws one bar at a time on a terminal's last line. On something that is no terminal it
+// Simple draws one bar at a time on a terminal's last line. On something that is not a terminal it
 // prints a line at every tenth of the way instead.
 type Simple struct {
 	out        io.Writer

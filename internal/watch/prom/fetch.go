@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/base/neterr"
 )
 
-// Limits of a fetch that are no options.
+// Limits of a fetch that are not options.
 const (
 	// DefaultMaxBody is the largest page that is read, in bytes after decompression.
 	DefaultMaxBody = 64 << 20

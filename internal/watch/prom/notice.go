@@ -11,7 +11,7 @@ const (
 	NonFinite NoticeKind = "non-finite"
 	// Incompatible: a sample does not fit the type that its family had at first, and is dropped.
 	Incompatible NoticeKind = "incompatible"
-	// BucketsChanged: a histogram has a bucket that its first body lacked, or one that is no number.
+	// BucketsChanged: a histogram has a bucket that its first body lacked, or one that is not a number.
 	BucketsChanged NoticeKind = "buckets"
 	// TooManySeries: the limit of the parser is reached; further series are dropped.
 	TooManySeries NoticeKind = "too-many-series"

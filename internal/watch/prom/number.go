@@ -90,7 +90,7 @@ func smallInt(b []byte, i int) (n, after int) {
 	return n, i
 }
 
-// otherNumber reads what number leaves: many digits, NaN, infinities, and what is no number. A number
+// otherNumber reads what number leaves: many digits, NaN, infinities, and what is not a number. A number
 // beyond the range of a float64 is an infinity.
 func otherNumber(b []byte, pos int) (v float64, end int, ok bool) {
 	end = pos

@@ -201,7 +201,7 @@ func TestSummariesAreKeptApartWhereTheyAreAskedFor(t *testing.T) {
 		{lines("# TYPE s summary", `s{quantile="0.9",a="1"} 8`, `s{a="1"} 5`, `s{a="1",quantile="x"} 5`,
 			`s_sum{a="1"} 5`, `s_count{a="1"} 3`, "# TYPE g gauge", "g 2"),
 			"gauge g{} 2\n", "summary s{a=\"1\"} 0.5:NaN 0.9:8 count 3 sum 5\n"},
-		// A sum that is no number is of no use.
+		// A sum that is not a number is of no use.
 		{lines("# TYPE s summary", `s{quantile="0.9",a="1"} 8`, `s_sum{a="1"} NaN`, `s_count{a="1"} 3`,
 			"# TYPE g gauge", "g 3"), "gauge g{} 3\n", ""},
 		// Names of others stay as they are without summaries.

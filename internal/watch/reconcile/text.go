@@ -118,7 +118,7 @@ func signed(v float64) string {
 	return text
 }
 
-// Line is the comparison for the report, where it is no finding.
+// Line is the comparison for the report, where it is not a finding.
 func (r *Reconciliation) Line() string { return "Server: " + r.Sentence() }
 
 // Finding returns what the reader of the figures should know; false where both sides agree, or nothing was compared.

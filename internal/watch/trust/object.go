@@ -105,7 +105,7 @@ func (o *object) part(key string, members object) {
 	}
 }
 
-// number leaves out what is no number.
+// number leaves out what is not a number.
 func (o *object) number(key string, v float64) {
 	if artifact.Finite(v) {
 		o.add(key, v)

@@ -40,7 +40,7 @@ type Reason struct {
 	Leads Verdict
 	// Message says what was seen, Advice what helps.
 	Message, Advice string
-	// course: the finding is on the run, not on the client. told: it is no warning, because it was said before or
+	// course: the finding is on the run, not on the client. told: it is not a warning, because it was said before or
 	// matters little.
 	course, told bool
 }

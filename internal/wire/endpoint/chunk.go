@@ -69,7 +69,7 @@ func (c *chunk) scan(b []byte) bool {
 	return i >= 0 && jsonscan.End(b, i) >= 0
 }
 
-// name is the text of a raw string, in place where it can be; any other value is no name.
+// name is the text of a raw string, in place where it can be; any other value is not a name.
 func name(raw []byte) []byte {
 	switch {
 	case !jsonscan.IsText(raw):
@@ -90,7 +90,7 @@ func (c *chunk) scanChoices(b []byte, i int) int {
 	for more {
 		i = jsonscan.Space(b, i)
 		if i >= len(b) || b[i] != '{' {
-			// An element that is no object still has its place.
+			// An element that is not an object still has its place.
 			i, found = jsonscan.Value(b, i, 2), true
 		} else if found {
 			i = jsonscan.Value(b, i, 2)

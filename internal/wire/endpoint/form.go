@@ -31,7 +31,7 @@ type formPart struct {
 // newForm merges the overrides over the fields; reserved ones among them must be gone already.
 func newForm(over overrides) *formWriter { return &formWriter{json: objectWriter{over: over}} }
 
-// textPart is the type of a field that is no file.
+// textPart is the type of a field that is not a file.
 const textPart = "text/plain; charset=utf-8"
 
 func (f *formWriter) part(contentType, name, more string, value []byte) {

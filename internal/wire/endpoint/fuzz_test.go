@@ -25,7 +25,7 @@ func asObject(raw json.RawMessage) object {
 
 func asText(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // another kind of value is no text
+	_ = json.Unmarshal(raw, &s) // another kind of value is not text
 	return s
 }
 

@@ -113,7 +113,7 @@ const maxSample = 200
 // are several, since the first of a stream seldom says anything. Empty tells that there was no text.
 func (r *Reply) Sample() string { return strings.ToValidUTF8(string(r.sample), "") }
 
-// binary notes a reply that is no text.
+// binary notes a reply that is not text.
 func (r *Reply) binary(contentType string, body []byte) {
 	r.sample = fmt.Appendf(r.sample[:0], "%d bytes of %s", len(body), contentType)
 }

@@ -145,7 +145,7 @@ func TestTrapLatencyEndsAtContent(t *testing.T) {
 	}
 }
 
-// A delta with nothing but the role is no token: the first text is.
+// A delta with nothing but the role is not a token: the first text is.
 func TestTrapRoleOnlyDeltaIsNoFirstToken(t *testing.T) {
 	r := New(options()).Record(streamed(t, event{20, delta(`"role":"assistant"`)},
 		event{40, delta(`"role":"assistant","content":""`)},

@@ -280,7 +280,7 @@ func appendJSONParameter(dst []byte, n protowire.Number, value []byte, number ui
 	return append(dst, "null"...)
 }
 
-// appendQuoted writes a JSON string; bytes that are no text are replaced.
+// appendQuoted writes a JSON string; bytes that are not text are replaced.
 func appendQuoted(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -71,7 +71,7 @@ func unreachable(address string, err error) error {
 	return fail(HubError, "%s cannot be reached: %w", address, err)
 }
 
-// status turns an answer that is no success into an error of its kind. The hub says more in a header.
+// status turns an answer that is not a success into an error of its kind. The hub says more in a header.
 func (c *Client) status(r *http.Response, address string) error {
 	text, _ := io.ReadAll(io.LimitReader(r.Body, 300))
 	answered := fmt.Sprintf("%s answered %d %s", address, r.StatusCode, http.StatusText(r.StatusCode))

@@ -22,7 +22,7 @@ const (
 	burstOutput = "Response tokens"
 )
 
-// burstGPT reads CSV with a header. Rows that are no requests are left out and told.
+// burstGPT reads CSV with a header. Rows that are not requests are left out and told.
 func (l *load) burstGPT() error {
 	in, err := openText(l.path)
 	if err != nil {

@@ -61,7 +61,7 @@ func looseLengths(line []byte) (row Lengths, err error) {
 	return row, err
 }
 
-// Fault is a line that is no row of its format.
+// Fault is a line that is not a row of its format.
 type Fault struct {
 	Line int
 	Text string

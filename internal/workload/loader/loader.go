@@ -133,7 +133,7 @@ type load struct {
 	dropped   dropped
 
 	// What the formats of traces work with: rows before they are grouped, the parent of each chat, and
-	// the lines that are no rows.
+	// the lines that are not rows.
 	rows         []traceRow
 	blockSize    int
 	parents      map[int64]int64

@@ -71,7 +71,7 @@ func TestADocumentOnOneLineIsRead(t *testing.T) {
 func TestADeviceIsRefused(t *testing.T) {
 	const device = "/dev/zero"
 	if _, err := os.Stat(device); err != nil {
-		t.Skipf("this system has no device without end: %v", err)
+		t.Skipf("needs a device that never ends, which only Unix systems have: %v", err)
 	}
 	for _, format := range []string{"", "single_turn", "multi_turn", "random_pool", mooncakeTrace, burstGPTTrace,
 		wekaTrace, "inputs_json", "dag_jsonl", "raw_payload"} {

@@ -233,7 +233,7 @@ func TestTrapOffsetsAreInclusive(t *testing.T) {
 	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "2 rows outside") {
 		t.Errorf("notes %v", r.Notes)
 	}
-	// Formats that are no traces are filtered alike, whole conversations by their first turn.
+	// Formats that are not traces are filtered alike, whole conversations by their first turn.
 	r = loadWith(t, `{"turns":[{"text":"a","timestamp":1999},{"text":"b","timestamp":3000}]}
 {"session_id":"k","turns":[{"text":"a","timestamp":2000},{"text":"b","timestamp":9000}]}
 `, "", o)

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// settleTimes applies the recorded times to the conversations of formats that are no traces; traces
+// settleTimes applies the recorded times to the conversations of formats that are not traces; traces
 // were filtered row by row.
 func (l *load) settleTimes(trace bool) error {
 	if l.options.IgnoreTimes {

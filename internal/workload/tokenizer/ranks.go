@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/workload/tokenizer/vocab"
 )
 
-// noRank is the rank of a byte string that is no token.
+// noRank is the rank of a byte string that is not a token.
 const noRank = ^uint32(0)
 
 // ranks is the table of the mergeable tokens: byte string → rank and back. In the vocabularies

@@ -68,7 +68,7 @@ type exporters struct {
 	unasked []string
 }
 
-// NewExporters returns a collector of exporters, each once. It fails on a value that is no address.
+// NewExporters returns a collector of exporters, each once. It fails on a value that is not an address.
 func NewExporters(o ExporterOptions) (Collector, error) {
 	x := &exporters{options: o, dialects: map[string]gpu.Dialect{}}
 	var given, addresses []string

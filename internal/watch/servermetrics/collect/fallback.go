@@ -114,7 +114,7 @@ func (c *Collector) disable(e *endpoint, f *foreign, reason string) {
 		lowerFirst(c.options.Words.Subject), shown, reason, c.options.Words.Flag))
 }
 
-// leave ends the collection from an endpoint that is no loss.
+// leave ends the collection from an endpoint that is not a loss.
 func (c *Collector) leave(e *endpoint, message string) {
 	c.mu.Lock()
 	e.active, e.diverting = false, false

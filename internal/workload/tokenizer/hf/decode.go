@@ -163,7 +163,7 @@ func newCTC(s *spec) decoder {
 	}
 }
 
-// joinBytes turns rows of byte tokens into text; a row that is no text becomes one U+FFFD a byte.
+// joinBytes turns rows of byte tokens into text; a row that is not text becomes one U+FFFD a byte.
 func joinBytes(tokens []string) []string {
 	var out []string
 	var row []byte

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// None is the id of what is no token.
+// None is the id of what is not a token.
 const None = -1
 
 // Vocab is a set of tokens. It does not change.

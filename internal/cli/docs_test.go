@@ -40,17 +40,17 @@ func cliPage() string {
 
 This page is generated from the option table; ` + "`aiperf profile --help`" + ` shows the same.
 
-Flags may be written with dashes or underscores, ` + "`--flag value` or `--flag=value`" + `. A list takes its values separated by commas or,
-where the table says "…", by spaces; the flag may also be repeated. Other flags are given once. A flag of a capability that
-this release lacks is checked and then ends the run before the first request.
+Flags may be written with dashes or underscores, ` + "`--flag value` or `--flag=value`" + `. A list takes its values
+separated by commas or, where the table says "…", by spaces; the flag may also be repeated. Other flags are given once.
+A flag of a capability that this release lacks is checked and then ends the run before the first request.
 
-- **Numbers** may have underscores between digits, as 100_000. Whole numbers also take the endings k (or K), M and G, which are
-  decimal: 100k is 100000, 1.5M is 1500000.
-- **Times** (SECONDS, MILLISECONDS) are numbers of that unit, or have units of their own: ns, us, ms, s, m, h and d, as in 500ms, 10s
+- **Numbers** may have underscores, as 100_000. Whole numbers also take the decimal endings k (or K), M and G: 1.5M is
+  1500000.
+- **Times** (SECONDS, MILLISECONDS) are numbers of that unit, or have a unit: ns, us, ms, s, m, h or d, as in 500ms, 10s
   or 1h30m.
 - **Booleans** are set by the flag alone, or by =true, t, yes, y, on or 1, and =false, f, no, n, off or 0, in any case.
-- **Metrics** may be named by their tags or by short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl
-  (docs/metrics.md). The limit of a time may have a unit there: ` + "`--goodput 'ttft:300ms e2e:2s'`" + `.
+- **Metrics** have tags or [short names](metrics.md#other-names), such as ttft, itl, e2e and rps. Limits of times may
+  have a unit there: ` + "`--goodput 'ttft:300ms e2e:2s'`" + `.
 
 `)
 	for _, group := range config.Groups() {
@@ -132,13 +132,16 @@ func TestFlagsOfACommandDiffer(t *testing.T) {
 
 func environmentPage() string {
 	var b strings.Builder
-	b.WriteString("# Environment variables\n\nThis page is generated from the variable table. A flag wins over its " +
-		"variable. A value that cannot be read or lies outside\n" +
-		"its range ends the program with an error that names the variable. Booleans are true/false, t/f, yes/no, " +
-		"y/n, on/off or 1/0 in any case; lists are\n" +
-		"JSON arrays or comma lists. Numbers and times are written as for flags: 100_000, 64M, 500ms, 5m.\n" +
-		"Variables marked *No effect* are known and checked; a run that sets one to something else than its default " +
-		"says so in a warning.\n\n| Variable | Default | Range | Meaning |\n|---|---|---|---|\n")
+	b.WriteString(`# Environment variables
+
+This page is generated from the variable table. A flag wins over its variable. A value that cannot be read or lies
+outside its range ends the program with an error that names the variable. Booleans, numbers and times are written as for
+[flags](cli.md); lists are JSON arrays or comma lists. A run that sets a variable marked *No effect* to something else
+than its default warns.
+
+| Variable | Default | Range | Meaning |
+|---|---|---|---|
+`)
 	for _, v := range config.Variables() {
 		note := ""
 		if !v.HasEffect() {

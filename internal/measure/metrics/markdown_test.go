@@ -36,40 +36,36 @@ func markdownIntroduction() string {
 
 Every metric that a run can report, in the order of results.
 
-- **Kind.** A *record* metric has one value per request and is reported as a distribution; an
-  *aggregate* folds one number per request into a scalar; a *derived* metric is computed from the
-  results of others; a *timeline* is a curve over the window of the run, described by how long it had
-  which value; an *adjusted* metric is the distribution of a record metric after a correction.
-- **Statistics** of a distribution: avg, min, max, sum, std (population, ddof 0), count and the
-  percentiles %s by linear interpolation. Scalars have avg alone.
-  Timelines have avg, min, max, std, p50, p90, p95 and p99, weighted by time and without interpolation:
-  p90 is the smallest value that the curve did not exceed for 90 %% of the time. What a metric does not
-  have, or what is infinite, is left out of JSON, empty in CSV and N/A on the console.
-- **Further percentiles** come with --percentiles, for example 99.9; timelines have none of them.
-- **Bounds** of percentiles (percentile_bounds in the JSON summary) say between which values the true
-  percentile lies with a confidence of %.0f %%: order statistics, which suppose nothing of the distribution,
-  but that the values are independent. The chunk gaps of one response are not quite, so that the bounds of
-  inter_chunk_latency are too narrow. A side for which there are too few values is left out: p90 has an
-  upper bound from %d values on, p99 from %d, p99.9 from %d.
+- **Kind.** A *record* metric has one value per request and is reported as a distribution; an *aggregate*
+  folds one number per request into a scalar; a *derived* metric is computed from others; a *timeline* is
+  a curve over the window of the run; an *adjusted* metric is the distribution of a record metric after a
+  correction.
+- **Statistics** of a distribution: avg, min, max, sum, std (population, ddof 0), count and the percentiles
+  %s by linear interpolation (others with --percentiles). Scalars have avg
+  alone. Timelines have avg, min, max, std, p50, p90, p95 and p99, weighted by time: p90 is the smallest
+  value that the curve did not exceed for 90 %% of the time. A missing or infinite value is absent from JSON,
+  empty in CSV and N/A on the console.
+- **Bounds** of percentiles (percentile_bounds in the JSON summary): the true percentile lies between them
+  with a confidence of %.0f %%. They are order statistics and assume only independent values. Chunk gaps of
+  one response are not independent: the bounds of inter_chunk_latency are too narrow. A side with too few
+  values is left out: p90 has an upper bound from %d values on, p99 from %d, p99.9 from %d.
 - **Window** of the timelines: the phase from its start to its end, idle time included. Failed requests
-  count in effective_concurrency; without token counts they do not count in any other curve.
+  count in effective_concurrency, without token counts in no other curve.
 - **Exactness.** Statistics are exact up to %d requests and %d chunk gaps. Beyond, percentiles come
-  from a histogram with a relative error of at most %.3f %%; all other figures stay exact. Timelines
-  then come from averages over at most %d bins of time (effective concurrency, throughput and tokens in
-  flight keep an exact avg), and
-  the lag of a replay from at most %d bins of lag.
+  from a histogram with a relative error of at most %.3f %%; all other figures stay exact. Timelines then
+  come from averages over at most %d bins of time (effective concurrency, throughput and tokens in flight
+  keep an exact avg), and the lag of a replay from at most %d bins of lag.
 - **No value** is not zero: a metric without any value is absent from every output.
-- **Units** are those of every output. A second unit in parentheses is the one of computing.
-- **Group** is the console table; *none* stands in the files only. Order sorts the rows.
+- **Units** are those of every output, in parentheses those of computing.
+- **Group** is the console table; *none* is only in the files. Order sorts the rows.
 - **Time slices** follow one another from the start of the phase; a request belongs to the slice in which it
-  was sent. In a slice every rate divides by the length of the slice: request_throughput × length =
-  request_count. The phase may end within the last slice; it then ends there, and has `+"`is_complete`"+` false.
-  A timeline of a slice is that of the run between the bounds of the slice: it counts every request in
+  was sent. Rates divide by the length of the slice: request_throughput × length = request_count. The last
+  slice ends with the phase and then has `+"`is_complete`"+` false. A timeline of a slice counts every request in
   flight there, wherever it started; beyond the exact limits slices have none. The lag of a replay is that
   of the whole run.
-- Figures of power and energy are not in this table: docs/gpu-telemetry.md.
-- Successful requests count for all metrics but those flagged ERROR_ONLY, failed requests for those alone.
-  Warm-up requests have results of their own.
+- docs/gpu-telemetry.md has the figures of power and energy.
+- Metrics count successful requests, those flagged ERROR_ONLY failed ones. Warm-up requests have results of
+  their own.
 `, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
 }
 
@@ -78,8 +74,8 @@ func markdownAliases() string {
 	b.WriteString(`
 ## Other names
 
-Wherever a metric is named (--goodput, --fail-if, --convergence-metric, aiperf gate, compare and report), these
-names stand for tags. Results have the tags alone.
+--goodput, --fail-if, --convergence-metric, aiperf gate, compare and report also take these names. Results have
+only tags.
 
 | Name | Tag |
 |---|---|

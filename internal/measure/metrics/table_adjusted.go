@@ -18,9 +18,9 @@ func errorAdjustedTable(all []Definition) []Definition {
 			ShortHidesUnit: d.ShortHidesUnit,
 			Kind:           KindAdjusted, Unit: d.Unit, Display: d.Display, Group: d.Group,
 			Flags: d.Flags&^PercentileIncludesFailedRequests | NoIndividualRecords,
-			Doc:   d.Header + " where a failed request counts as infinitely slow.",
-			Formula: "nearest rank among the values of " + d.Tag +
-				" and +∞ for each failed request; what is infinite is left out",
+			Doc:   d.Header + " with failed requests as infinitely slow.",
+			Formula: "nearest rank among " + d.Tag +
+				" and +∞ for each failed request, if finite",
 			Absent:   "no request failed, or none has " + d.Tag,
 			Requires: []string{d.Tag},
 			adjust:   errorAdjusted,
@@ -39,7 +39,7 @@ func networkTable(all []Definition) []Definition {
 		Kind: KindDerived, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 305, Group: GroupDefault,
 		Doc:     "Mean round trip time between this machine and the server.",
 		Formula: "mean of the probes, or --network-latency-mean",
-		Absent:  "the network was not calibrated",
+		Absent:  "not calibrated",
 		derive: func(s *scalars) (float64, bool) {
 			if s.networkRTT == nil {
 				return 0, false
@@ -56,9 +56,9 @@ func networkTable(all []Definition) []Definition {
 			Tag: networkPrefix + d.Tag, Header: "Network-Adjusted " + d.Header, Short: "Net-Adj " + d.Short,
 			Kind: KindAdjusted, Unit: d.Unit, Display: d.Display, Order: row.order, Group: d.Group,
 			Flags:    d.Flags&^PercentileIncludesFailedRequests | NoIndividualRecords,
-			Doc:      d.Header + " without one mean round trip of the network.",
-			Formula:  "each statistic of " + d.Tag + " but std and count, less network_rtt, at least 0",
-			Absent:   "the network was not calibrated, or " + d.Tag + " is missing",
+			Doc:      d.Header + " less one mean round trip.",
+			Formula:  "each statistic of " + d.Tag + " but std and count − network_rtt, at least 0",
+			Absent:   "not calibrated, or no " + d.Tag,
 			Requires: []string{d.Tag},
 			adjust:   networkAdjusted,
 		})

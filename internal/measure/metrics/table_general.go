@@ -49,7 +49,7 @@ func generalTable() []Definition {
 			Tag: "min_request_timestamp", Header: "Minimum Request Timestamp", Short: "Min Req", ShortHidesUnit: true,
 			Kind: KindAggregate, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
 			Flags:   NoIndividualRecords | Internal,
-			Doc:     "Wall instant at which the first successful request was sent.",
+			Doc:     "Wall time of the first send of a successful request.",
 			Formula: "min start over valid records, epoch nanoseconds",
 			Absent:  "no request succeeded",
 			fold:    foldMin,
@@ -62,7 +62,7 @@ func generalTable() []Definition {
 			ShortHidesUnit: true,
 			Kind:           KindAggregate, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
 			Flags:    NoIndividualRecords | Internal,
-			Doc:      "Wall instant of the last content response of any successful request.",
+			Doc:      "Wall time of the last content response of any successful request.",
 			Formula:  "max (start + request_latency) over valid records, epoch nanoseconds",
 			Absent:   "no request succeeded",
 			Requires: []string{"request_latency"},
@@ -100,9 +100,9 @@ func generalTable() []Definition {
 			ShortHidesUnit: true,
 			Kind:           KindDerived, Unit: unit.Requests, Display: unit.Requests, Order: 1075, Group: GroupDefault,
 			Flags:   LargerIsBetter,
-			Doc:     "Requests that came to an end, successful or not.",
+			Doc:     "Requests that ended, successful or not.",
 			Formula: "request_count + error_request_count, a missing one counting as 0",
-			Absent:  "no request came to an end",
+			Absent:  "no request ended",
 			Uses:    []string{"request_count", "error_request_count"},
 			derive: func(s *scalars) (float64, bool) {
 				n := s.orZero("request_count") + s.orZero("error_request_count")
@@ -114,7 +114,7 @@ func generalTable() []Definition {
 			Kind: KindDerived, Unit: unit.Percent, Display: unit.Percent, Order: 1080, Group: GroupDefault,
 			Doc:      "Share of the completed requests that failed.",
 			Formula:  "error_request_count / completed_request_count × 100",
-			Absent:   "no request came to an end",
+			Absent:   "no request ended",
 			Requires: []string{"completed_request_count"},
 			Uses:     []string{"error_request_count"},
 			derive: func(s *scalars) (float64, bool) {
@@ -130,7 +130,7 @@ func generalTable() []Definition {
 			Doc: "Failed requests whose error message says that the context was too long " +
 				"(AIPERF_AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS), and skipped ones.",
 			Formula: "Σ 1 over such error records",
-			Absent:  "there was none",
+			Absent:  "none",
 			increment: func(o *occurrence) (int64, bool) {
 				return 1, o.set.isContextOverflow(o.err)
 			},
@@ -145,7 +145,7 @@ func generalTable() []Definition {
 				"successful nor as failed, " +
 				"and no other metric but context_overflow_count has them.",
 			Formula: "Σ 1 over such records",
-			Absent:  "there was none, or the run is no agentic replay",
+			Absent:  "none, or not an agentic replay",
 			increment: func(o *occurrence) (int64, bool) {
 				return 1, o.set.cfg.SkipContextOverflow && o.set.isContextOverflow(o.err)
 			},

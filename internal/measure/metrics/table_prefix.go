@@ -12,7 +12,7 @@ const (
 
 // prefixTable holds what a cache without bounds would have known of the prompts of a recording.
 func prefixTable() []Definition {
-	const none = "the data set does not count the blocks of its prompts"
+	const none = "the data set counts no blocks"
 	blocks := func(tag, header, doc, formula string, increment func(*occurrence) (int64, bool)) Definition {
 		return Definition{
 			Tag: tag, Header: header, Short: header, ShortHidesUnit: true,
@@ -23,7 +23,7 @@ func prefixTable() []Definition {
 	}
 	return []Definition{
 		blocks(prefixHits, "Prefix Cache Hit Blocks",
-			"Blocks that the prompts have in common, from their beginning, with one sent before.",
+			"Blocks that the prompts share, from their beginning, with one sent before.",
 			"Σ blocks sent before, from 0 to the blocks of the prompt, over valid records",
 			func(o *occurrence) (int64, bool) {
 				all, ok := o.Get(record.PrefixBlocks)
@@ -38,7 +38,7 @@ func prefixTable() []Definition {
 		{
 			Tag: "theoretical_prefix_cache_hit", Header: "Theoretical Prefix Cache Hit", Short: "Theor. Prefix Hit",
 			Kind: KindDerived, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone, Flags: LargerIsBetter,
-			Doc:      "Share of the blocks of all prompts that a prefix cache without bounds would have held.",
+			Doc:      "Share of the blocks of all prompts that an unlimited prefix cache would have held.",
 			Formula:  prefixHits + " / " + prefixBlocks + " × 100; its sum and its count are these two",
 			Absent:   none,
 			Requires: []string{prefixHits, prefixBlocks},

@@ -14,10 +14,10 @@ func scheduleTable() []Definition {
 		Tag: "replay_send_schedule_offset", Header: "Replay Send Schedule Offset", Short: "Sched Offset",
 		Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
 		Flags: FixedScheduleOnly | Internal,
-		Doc: "Wall instant of the send less the request's time in the schedule: the same for all requests of a " +
+		Doc: "Wall time of the send less the request's time in the schedule: the same for all requests of a " +
 			"replay that keeps to it.",
 		Formula: "request_start_ns − timestamp of the turn in ms × 1e6",
-		Absent:  "the turn has no time of its own in the schedule",
+		Absent:  "the turn has no time in the schedule",
 		reads:   []record.Field{record.StartWall, record.Scheduled}, integer: scheduleOffset,
 	}}
 	for i, name := range replayRankNames {
@@ -27,7 +27,7 @@ func scheduleTable() []Definition {
 			Flags:   FixedScheduleOnly,
 			Doc:     "How late requests of the schedule were sent, relative to the earliest one.",
 			Formula: name + " of (replay_send_schedule_offset − its minimum)",
-			Absent:  "no turn has a time of its own in the schedule, or the result of a time slice",
+			Absent:  "no turn has a time in the schedule; in time slices",
 			derive: func(s *scalars) (float64, bool) {
 				return s.replay.lagsMS[i], s.replay.present
 			},

@@ -15,7 +15,7 @@ var (
 
 // specDecodeTable holds what servers say of speculative decoding, request by request.
 func specDecodeTable() []Definition {
-	const none = "the server says nothing of the request's speculative decoding"
+	const none = "not reported"
 	steps := total("total_spec_decode_steps", "Total Spec Decode Steps", "Total Steps", "spec_decode_steps", 0)
 	steps.Unit, steps.Display, steps.Order = unit.Count, unit.Count, 5140
 	accepted := total("total_accepted_draft_tokens", "Total Accepted Draft Tokens", "Total Accepted",
@@ -30,7 +30,7 @@ func specDecodeTable() []Definition {
 			Flags:   LargerIsBetter,
 			Doc:     "Tokens that a step of the target model yields in a request.",
 			Formula: "mean_acceptance_length as the server has it, else 1 + accepted draft tokens / steps",
-			Absent:  none + ", or there was no step",
+			Absent:  none + ", or no step",
 			reads:   []record.Field{record.SpecMeanLength, record.SpecAccepted, record.SpecSteps},
 			float:   acceptanceLength,
 		},
@@ -41,7 +41,7 @@ func specDecodeTable() []Definition {
 			Flags:    LargerIsBetter,
 			Doc:      "Tokens that a step of the target model yields, over the steps of all requests.",
 			Formula:  "1 + total_accepted_draft_tokens / total_spec_decode_steps",
-			Absent:   "there was no step",
+			Absent:   "no step",
 			Requires: []string{"spec_decode_accepted_draft_tokens", "spec_decode_steps"},
 			derive: func(s *scalars) (float64, bool) {
 				q, ok := s.quotient("spec_decode_accepted_draft_tokens", "spec_decode_steps")
@@ -54,7 +54,7 @@ func specDecodeTable() []Definition {
 			Flags:    LargerIsBetter,
 			Doc:      "Share of the drafted tokens of a request that the target model accepted.",
 			Formula:  "accepted draft tokens / draft tokens × 100",
-			Absent:   none + ", or nothing was drafted",
+			Absent:   none + ", or no draft",
 			Requires: []string{"spec_decode_accepted_draft_tokens", "spec_decode_draft_tokens"},
 			reads:    []record.Field{record.SpecAccepted, record.SpecDrafted}, float: draftAcceptanceRate,
 		},
@@ -65,7 +65,7 @@ func specDecodeTable() []Definition {
 			Flags:    LargerIsBetter,
 			Doc:      "Share of all drafted tokens that the target model accepted.",
 			Formula:  "total_accepted_draft_tokens / total_draft_tokens × 100",
-			Absent:   "nothing was drafted",
+			Absent:   "no draft",
 			Requires: []string{"spec_decode_accepted_draft_tokens", "spec_decode_draft_tokens"},
 			derive: func(s *scalars) (float64, bool) {
 				q, ok := s.quotient("spec_decode_accepted_draft_tokens", "spec_decode_draft_tokens")
@@ -78,7 +78,7 @@ func specDecodeTable() []Definition {
 			Flags:    LargerIsBetter,
 			Doc:      "Tokens of a request for each position that the target model verified.",
 			Formula:  "(accepted draft tokens + steps) / (draft tokens + steps)",
-			Absent:   none + ", or nothing was verified",
+			Absent:   none + ", or no position",
 			Requires: []string{"spec_decode_accepted_draft_tokens", "spec_decode_draft_tokens", "spec_decode_steps"},
 			reads:    []record.Field{record.SpecAccepted, record.SpecDrafted, record.SpecSteps},
 			float:    acceptedPerVerified,

@@ -98,9 +98,9 @@ var timelineRows = []timelineRow{
 func timelineTable() []Definition {
 	out := make([]Definition, len(timelineRows))
 	for i, r := range timelineRows {
-		absent := "no request was made, or the window has no length"
+		absent := "no request, or an empty window"
 		if r.during != nil {
-			absent = "there was no such time"
+			absent = "no such time"
 		}
 		if r.flags.Has(SupportsImageOnly) {
 			absent = "no request had images"

@@ -133,9 +133,9 @@ func total(tag, header, short, of string, flags Flags) Definition {
 	return Definition{
 		Tag: tag, Header: header, Short: short, ShortHidesUnit: true,
 		Kind: KindDerived, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone, Flags: flags,
-		Doc:      "Sum of " + of + " over all requests.",
+		Doc:      "Sum over all requests.",
 		Formula:  "Σ " + of,
-		Absent:   "no request has " + of,
+		Absent:   "no request has one",
 		Requires: []string{of},
 		derive:   func(s *scalars) (float64, bool) { return s.get(of) },
 	}

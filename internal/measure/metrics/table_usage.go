@@ -41,7 +41,7 @@ var usageRows = []usageRow{
 	{"usage_rejected_prediction_tokens", "Usage Rejected Prediction Tokens", "Usage Rejected Prediction", 1140,
 		ProducesTokensOnly, record.UsageRejectedPrediction, "Tokens of the predicted output that were not used"},
 	{"usage_total_tokens", "Usage Total Tokens", "Usage Total", 1200,
-		ProducesTokensOnly | LargerIsBetter, record.UsageTotal, "All tokens; never made up from prompt and completion"},
+		ProducesTokensOnly | LargerIsBetter, record.UsageTotal, "All tokens, never computed from prompt and completion"},
 }
 
 // usageTable holds what the servers' usage objects say, and its totals.
@@ -72,9 +72,9 @@ func (r usageRow) definition() Definition {
 	d := Definition{
 		Tag: r.tag, Header: r.header, Short: r.short, ShortHidesUnit: true,
 		Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Order: r.order, Group: GroupUsage, Flags: r.flags,
-		Doc:     r.what + ", as the server reports it.",
-		Formula: "the last value in the request's usage objects",
-		Absent:  "the server does not report it",
+		Doc:     r.what + ".",
+		Formula: "last value in the usage objects",
+		Absent:  "not reported",
 		reads:   []record.Field{r.field}, integer: fact(r.field),
 	}
 	if r.field == record.UsagePromptAudioSeconds {
@@ -90,9 +90,9 @@ func totalUsage(d *Definition) Definition {
 	return Definition{
 		Tag: "total_" + of, Header: "Total " + d.Header, Short: "Total " + d.Short, ShortHidesUnit: true,
 		Kind: KindDerived, Unit: d.Unit, Display: d.Display, Order: d.Order + 1000, Group: d.Group, Flags: d.Flags,
-		Doc:      "Sum of " + of + " over all requests.",
+		Doc:      "Sum over all requests.",
 		Formula:  "Σ " + of,
-		Absent:   "no request has " + of,
+		Absent:   "no request has one",
 		Requires: []string{of},
 		derive:   func(s *scalars) (float64, bool) { return s.get(of) },
 	}

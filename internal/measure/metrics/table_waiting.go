@@ -14,7 +14,7 @@ func waitingTable() []Definition {
 			Flags:   PercentileIncludesFailedRequests | NoIndividualRecords,
 			Doc:     "Time from admitting the request to its last response of any kind.",
 			Formula: "request_end_ns − credit_issued_ns, at least 0",
-			Absent:  "the request has no time of admission",
+			Absent:  "no time of admission",
 			reads:   []record.Field{record.CreditIssued, record.LastResponse, record.End}, integer: effectiveLatency,
 		},
 		{
@@ -23,7 +23,7 @@ func waitingTable() []Definition {
 			Flags:   NoIndividualRecords,
 			Doc:     "Time inside this program from admitting the request to sending it.",
 			Formula: "request_start_ns − credit_issued_ns, at least 0",
-			Absent:  "the request has no time of admission",
+			Absent:  "no time of admission",
 			reads:   []record.Field{record.CreditIssued}, integer: creditToStart,
 		},
 		{
@@ -32,7 +32,7 @@ func waitingTable() []Definition {
 			Doc: "How much later than planned the request was sent: the wait for a slot and the delay inside " +
 				"this program.",
 			Formula: "request_start_ns − intended_send_ns; negative when it was early",
-			Absent:  "the request has no planned time",
+			Absent:  "no planned time",
 			reads:   []record.Field{record.IntendedSend}, integer: scheduleLag,
 		},
 		{
@@ -47,7 +47,7 @@ func waitingTable() []Definition {
 			Tag: "request_latency_intended", Header: "Request Latency from Intended Send", Short: "Req Latency (int)",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
 			Flags:   OpenLoopOnly,
-			Doc:     "Request latency of a user who acts by the plan, whether or not this program could keep to it.",
+			Doc:     "Request latency from the planned send.",
 			Formula: "last content − intended_send_ns",
 			Absent:  "no content response, no planned time, or a closed loop",
 			reads:   []record.Field{record.IntendedSend, record.LastContent},
@@ -57,7 +57,7 @@ func waitingTable() []Definition {
 			Tag: "ttft_intended", Header: "Time to First Token from Intended Send", Short: "TTFT (int)",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
 			Flags:   StreamingTokensOnly | OpenLoopOnly,
-			Doc:     "Time to first token of a user who acts by the plan.",
+			Doc:     "Time to first token from the planned send.",
 			Formula: "first content − intended_send_ns",
 			Absent:  "no content response, no planned time, or a closed loop",
 			reads:   []record.Field{record.IntendedSend, record.FirstContent},

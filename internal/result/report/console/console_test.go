@@ -3,7 +3,6 @@ package console
 import (
 	"bytes"
 	"context"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,30 +13,12 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/golden"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
-	}
-}
 
 func text(t *testing.T, r *summary.Result, o Options) string {
 	t.Helper()
@@ -137,7 +118,7 @@ func everything() *summary.Result {
 
 func TestReportGolden(t *testing.T) {
 	got := text(t, everything(), Options{ShowTrace: true, Thresholds: defaultThresholds})
-	golden(t, "everything.txt", got)
+	golden.Compare(t, "testdata/everything.txt", []byte(got))
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
 		"LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",

@@ -31,8 +31,7 @@ import (
 type outcome struct {
 	*execution
 	Outcome
-	// run is what was known before the metrics, ran are the phases that were started.
-	run summary.Run
+	// ran are the phases that were started.
 	ran []summary.Phase
 	// ledger is what the servers counted; nil where their counters were not scraped.
 	ledger *summary.Ledger
@@ -88,8 +87,7 @@ func (o *outcome) compute() error {
 	for _, w := range slices.Concat(o.intake.Oddities(), o.records.profiling.Warnings()) {
 		o.log.Warn(w)
 	}
-	o.run = o.facts()
-	o.Result = summary.Build(o.run, o.records.profiling, o.records.warmup)
+	o.Result = summary.Build(o.facts(), o.records.profiling, o.records.warmup)
 	o.settleSubmission()
 	o.ran = summary.PhasesRun(o.phaseStates(), o.clock.WallNS(o.clock.NowNS()))
 	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
@@ -178,14 +176,14 @@ func (o *outcome) facts() summary.Run {
 	run := summary.Run{
 		AIPerfVersion: o.options.Version,
 		BenchmarkID:   o.id,
-		Info:          o.options.Info,
+		RunInfo:       o.options.Info,
 		InputConfig:   config.InputConfig(o.cfg),
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
 		EndpointTitle: o.target.descriptor.MetricsTitle,
 	}
-	run.Info.RandomSeed, run.Info.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
-	run.Info.VariationLabel = cmp.Or(run.Info.VariationLabel, "base")
+	run.RunInfo.RandomSeed, run.RunInfo.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
+	run.RunInfo.VariationLabel = cmp.Or(run.RunInfo.VariationLabel, "base")
 	if lacking := o.ending.lacking(); lacking != nil {
 		run.Incomplete = o.redactor.Text(lacking.Error())
 	}
@@ -211,7 +209,7 @@ func (o *outcome) submission(run *summary.Run) *summary.Submission {
 	if asked == nil {
 		return nil
 	}
-	s := &summary.Submission{Scenario: asked.Scenario, Reasons: append([]string(nil), asked.Reasons...)}
+	s := &summary.Submission{Scenario: asked.Scenario, Reasons: append([]string{}, asked.Reasons...)}
 	if run.WasCancelled {
 		s.Reasons = append(s.Reasons, "was_cancelled")
 	}

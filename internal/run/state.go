@@ -7,7 +7,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
@@ -117,7 +116,7 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 
 // finalState is the state of a run that is over.
 func (o *outcome) finalState() *summary.State {
-	s := o.state(o.run)
+	s := o.state(o.Result.Run)
 	s.Ledger = o.ledger
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth
@@ -133,8 +132,8 @@ func (o *outcome) finalState() *summary.State {
 }
 
 // window is when a phase ran, and over what network.
-func (o *outcome) window(phase *load.Stats) metrics.RunFacts {
-	facts := metrics.RunFacts{NetworkRTT: o.rtt}
+func (o *outcome) window(phase *load.Stats) summary.Window {
+	facts := summary.Window{NetworkRTT: o.rtt}
 	if phase != nil && phase.StartNS != 0 && phase.RequestsEndNS != 0 {
 		facts.WindowStartNS, facts.WindowEndNS = o.clock.WallNS(phase.StartNS), o.clock.WallNS(phase.RequestsEndNS)
 	}

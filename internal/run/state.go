@@ -76,10 +76,11 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	s := &summary.State{
 		UpdatedNS: o.clock.WallNS(o.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: o.cfg.FailIf,
 		Run: run, Config: plan.Metrics(o.cfg, &o.target.descriptor),
-		Window: o.window(phaseOf(o.Phases, load.Profiling)),
-		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups,
-			URLs: o.target.shownURLs()},
+		Window:  o.window(phaseOf(o.Phases, load.Profiling)),
+		Console: o.shown,
 	}
+	s.Console.ShowTrace, s.Console.Groups, s.Console.URLs = a.ShowTraceTiming, o.cfg.Env.UI.ConsoleGroups,
+		o.target.shownURLs()
 	for _, look := range o.health.watch.Looks() {
 		look.AtNS = o.clock.WallNS(look.AtNS)
 		s.Looks = append(s.Looks, look)
@@ -123,11 +124,9 @@ func (o *outcome) finalState() *summary.State {
 	if s.Warmup != nil {
 		s.WarmupRecords = o.records.warmupRows.all()
 	}
-	s.Console.Notes = o.Console.Notes
 	if o.gpus != nil && (o.cfg.GPU.Given || o.Result.Telemetry != nil) {
 		s.GPU = o.gpus.state
 	}
-	s.Console.ServerMetrics, s.Console.Speculation = o.Console.ServerMetrics, o.Console.Speculation
 	return s
 }
 

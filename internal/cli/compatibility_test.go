@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/golden"
 	"aiperf/internal/config"
 	"aiperf/internal/run"
 )
@@ -26,16 +27,7 @@ func TestDocsOfCompatibility(t *testing.T) {
 	if !begins || !ends {
 		t.Fatalf("%s has no table between %q and %q", path, begin, end)
 	}
-	want := before + begin + refusedTable(t) + end + after
-	if *update && want != string(page) {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want != string(page) {
-		t.Errorf("the table of %s is not what the program refuses; go test ./internal/cli -run Docs -update rewrites it:\n%s", path, refusedTable(t))
-	}
+	golden.Compare(t, path, []byte(before+begin+refusedTable(t)+end+after))
 }
 
 // refusedTable has a row for each reason.

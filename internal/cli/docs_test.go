@@ -1,37 +1,19 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/golden"
 	"aiperf/internal/config"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated pages")
-
 // TestDocsOfTheCommandLine keeps docs/cli.md and docs/environment.md equal to the option and variable tables.
 func TestDocsOfTheCommandLine(t *testing.T) {
-	for path, want := range map[string]string{
-		"../../docs/cli.md":         cliPage(),
-		"../../docs/environment.md": environmentPage(),
-	} {
-		if *update {
-			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(got) != want {
-			t.Errorf("%s is not what the tables say; go test ./internal/cli -run Docs -update rewrites it", path)
-		}
-	}
+	golden.Compare(t, "../../docs/cli.md", []byte(cliPage()))
+	golden.Compare(t, "../../docs/environment.md", []byte(environmentPage()))
 }
 
 func cliPage() string {

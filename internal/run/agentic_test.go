@@ -187,7 +187,7 @@ func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
 	} {
 		cfg := &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}
 		o := &outcome{execution: &execution{base: &base{cfg: cfg}}}
-		o.Result = summary.Result{Submission: &summary.Submission{}, Counts: c.counts}
+		o.Result = summary.Result{Run: summary.Run{Submission: &summary.Submission{}, Counts: c.counts}}
 		overflows := metrics.Result{}
 		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", c.overflows
 		o.Result.Metrics = []metrics.Result{overflows}

@@ -11,7 +11,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/gpu/collect"
@@ -243,9 +242,6 @@ func (w *gpuWatch) finish(o *outcome) error {
 	t.Errors = w.collector.Errors()
 	t.EndNS = time.Now().UnixNano()
 	w.state = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
-	if w.e.cfg.GPU.Given {
-		o.Console.GPU = &console.GPU{Telemetry: t}
-	}
 	if len(t.Endpoints) == 0 {
 		return err
 	}

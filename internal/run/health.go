@@ -218,9 +218,9 @@ func (h *clientHealth) finish(out *outcome) error {
 	}
 	out.Result.ClientHealth = report.Object()
 	lines := report.Lines()
-	out.Console.Notes = append(lines[:], report.Notes()...)
+	out.shown.Notes = append(lines[:], report.Notes()...)
 	if r := out.Result.Reconciliation; r != nil && len(r.Causes) == 0 {
-		out.Console.Notes = append(out.Console.Notes, r.Line())
+		out.shown.Notes = append(out.shown.Notes, r.Line())
 	}
 	out.Verdict, out.Client = report.Verdict, report
 	return nil

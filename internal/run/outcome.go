@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -16,9 +15,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/timeline"
-	"aiperf/internal/result/compare"
-	"aiperf/internal/result/report"
-	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/files"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
@@ -31,9 +28,10 @@ import (
 type outcome struct {
 	*execution
 	Outcome
-	// run is what was known before the metrics, ran are the phases that were started.
-	run summary.Run
+	// ran are the phases that were started.
 	ran []summary.Phase
+	// shown is what the console shows beside the result.
+	shown summary.ConsoleState
 	// ledger is what the servers counted; nil where their counters were not scraped.
 	ledger *summary.Ledger
 	// warmupResults are those of the warm-up of a run on its way when its engine had seen warmupSeen.
@@ -66,11 +64,10 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		}
 		return nil, &NoResultsError{Reason: reason}
 	}
-	o := &outcome{execution: e, Outcome: Outcome{Phases: phases, Console: plan.Console(e.cfg, e.target.shownURLs())}}
+	o := &outcome{execution: e, Outcome: Outcome{Phases: phases}}
 	problems = append(problems, o.compute())
 	state := o.finalState()
-	problems = append(problems, o.writeState(state))
-	o.Problem = errors.Join(append(problems, o.export(state)...)...)
+	o.Problem = errors.Join(append(problems, o.writeState(state), o.export(state))...)
 	o.writePhases(state)
 	if o.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
@@ -88,8 +85,7 @@ func (o *outcome) compute() error {
 	for _, w := range slices.Concat(o.intake.Oddities(), o.records.profiling.Warnings()) {
 		o.log.Warn(w)
 	}
-	o.run = o.facts()
-	o.Result = summary.Build(o.run, o.records.profiling, o.records.warmup)
+	o.Result = summary.Build(o.facts(), o.records.profiling, o.records.warmup)
 	o.settleSubmission()
 	o.ran = summary.PhasesRun(o.phaseStates(), o.clock.WallNS(o.clock.NowNS()))
 	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
@@ -99,44 +95,22 @@ func (o *outcome) compute() error {
 	return unwritten
 }
 
-// export writes the reports. What could not be written is an error, and not named in the footer.
-func (o *outcome) export(state *summary.State) []error {
-	a, ctx := &o.cfg.Artifacts, context.Background()
-	exporters := []report.Exporter{
-		report.SummaryJSON{Path: a.Path(config.SummaryJSON)},
-		report.SummaryCSV{Path: a.Path(config.SummaryCSV)},
-		report.TimeslicesJSON{Path: a.Path(config.TimeslicesJSON)},
-		report.TimeslicesCSV{Path: a.Path(config.TimeslicesCSV)},
-	}
+// export writes the reports.
+func (o *outcome) export(state *summary.State) error {
+	a := &o.cfg.Artifacts
+	to := files.Options{From: *a, To: *a, Parquet: a.RecordsParquet, Width: o.cfg.Env.UI.ConsoleExportWidth}
 	if a.Outputs {
-		exporters = append(exporters, o.records.outputsExporter())
-	}
-	if a.RecordsParquet {
-		exporters = append(exporters, report.RecordsParquet{Lines: a.Path(config.RecordsJSONL),
-			Path: a.Path(config.RecordsParquet)})
+		outputs := o.records.outputsExporter()
+		to.Outputs = &outputs
 	}
 	if a.HTMLReport {
-		exporters = append(exporters, html.Export{Path: a.Path(config.HTMLReport), Run: o.records.page.run(o, state)})
+		to.Page = o.records.page.run(o)
 	}
-	tables := report.ExportAll(ctx, &o.Result, exporters...)
-	f := &o.Console.Files
-	for _, path := range []*string{
-		&f.CSV, &f.JSON, &f.HTML, &f.Parquet, &f.Raw, &f.Outputs, &f.TimesliceCSV, &f.TimesliceJSON,
-		&f.ServerMetricsCSV, &f.ServerMetricsJSON, &f.LogFile,
-	} {
-		if _, err := os.Stat(*path); err != nil {
-			*path = ""
-		}
+	var err error
+	if o.Console, err = files.Write(context.Background(), &o.Result, state, to); err != nil {
+		o.log.Error("Reports could not be written", "error", err)
 	}
-	plain := o.Console
-	plain.Width = console.Width(false, 0, o.cfg.Env.UI.ConsoleExportWidth)
-	text := report.ExportAll(ctx, &o.Result, console.Export{Path: a.Path(config.ConsoleText), Options: plain})
-	for _, err := range []error{tables, text} {
-		if err != nil {
-			o.log.Error("Reports could not be written", "error", err)
-		}
-	}
-	return []error{tables, text}
+	return err
 }
 
 // setFacts tells an engine from when to when the first phase of its kind ran, and over what network.
@@ -178,14 +152,14 @@ func (o *outcome) facts() summary.Run {
 	run := summary.Run{
 		AIPerfVersion: o.options.Version,
 		BenchmarkID:   o.id,
-		Info:          o.options.Info,
+		RunInfo:       o.options.Info,
 		InputConfig:   config.InputConfig(o.cfg),
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
 		EndpointTitle: o.target.descriptor.MetricsTitle,
 	}
-	run.Info.RandomSeed, run.Info.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
-	run.Info.VariationLabel = cmp.Or(run.Info.VariationLabel, "base")
+	run.RunInfo.RandomSeed, run.RunInfo.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
+	run.RunInfo.VariationLabel = cmp.Or(run.RunInfo.VariationLabel, "base")
 	if lacking := o.ending.lacking(); lacking != nil {
 		run.Incomplete = o.redactor.Text(lacking.Error())
 	}
@@ -211,7 +185,7 @@ func (o *outcome) submission(run *summary.Run) *summary.Submission {
 	if asked == nil {
 		return nil
 	}
-	s := &summary.Submission{Scenario: asked.Scenario, Reasons: append([]string(nil), asked.Reasons...)}
+	s := &summary.Submission{Scenario: asked.Scenario, Reasons: append([]string{}, asked.Reasons...)}
 	if run.WasCancelled {
 		s.Reasons = append(s.Reasons, "was_cancelled")
 	}
@@ -231,7 +205,7 @@ func (o *outcome) noteSkipped() {
 		"--max-context-length leaves such recordings out",
 		c.Skipped, c.Completed())
 	o.log.Warn(note)
-	o.Console.Notes = append(o.Console.Notes, note)
+	o.shown.Notes = append(o.shown.Notes, note)
 }
 
 // settleSubmission adds what only the results show: too many requests whose context was too long.
@@ -317,7 +291,7 @@ func (o *outcome) advise() {
 	}
 	note := o.redactor.Text(from + " offers " + control.Listed(names))
 	o.log.Warn(note)
-	o.Console.Notes = append(slices.Clip(o.Console.Notes), note)
+	o.shown.Notes = append(slices.Clip(o.shown.Notes), note)
 }
 
 // pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one
@@ -339,13 +313,9 @@ func (p *pageData) add(r *record.Record) {
 
 func (p *pageData) begin() { p.requests = timeline.New(p.startNS()) }
 
-// run is everything that the page shows beside the result.
-func (p *pageData) run(o *outcome, state *summary.State) html.Run {
-	figures := summary.FiguresOf(&o.Result)
-	run := html.Run{
-		Phases: state.Phases, Requests: p.requests, Looks: state.Looks, ServerFigures: state.Console.ServerMetrics,
-		Thresholds: compare.Judge(state.FailIf, state.Config.Percentiles, &figures),
-	}
+// run is what the page shows of what was collected.
+func (p *pageData) run(o *outcome) *html.Run {
+	run := &html.Run{Requests: p.requests}
 	if s := o.servers; s != nil {
 		run.Servers = servermetrics.Curves(s.collector.Store())
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -262,7 +263,7 @@ const warmupLimit = 1 << 20
 // warmupRows keeps what the warm-up's metrics are computed from, unless that is too much.
 type warmupRows struct {
 	mu    sync.Mutex
-	lines [][]byte
+	lines []json.RawMessage
 	bytes int
 }
 
@@ -280,7 +281,7 @@ func (w *warmupRows) add(r *record.Record) {
 }
 
 // all are the lines of all requests; none when there were too many.
-func (w *warmupRows) all() [][]byte {
+func (w *warmupRows) all() []json.RawMessage {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lines[:len(w.lines):len(w.lines)]

@@ -181,13 +181,13 @@ func (w *serverWatch) finish(o *outcome) error {
 	o.ledger = w.ledger(&o.Result, o.Phases)
 	o.Result.Reconcile(o.ledger)
 	if w.e.cfg.ServerMetrics.Given {
-		o.Console.ServerMetrics = servermetrics.Highlights(run.Results)
+		o.shown.ServerMetrics = servermetrics.Highlights(run.Results)
 	}
 	rows, warnings := servermetrics.Speculations(run.Results, w.e.cfg.Models)
 	for _, text := range warnings {
 		w.e.log.Warn(text)
 	}
-	o.Console.Speculation = rows
+	o.shown.Speculation = rows
 	return errors.Join(w.unrecorded, err)
 }
 

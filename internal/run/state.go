@@ -7,7 +7,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
@@ -77,10 +76,11 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	s := &summary.State{
 		UpdatedNS: o.clock.WallNS(o.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: o.cfg.FailIf,
 		Run: run, Config: plan.Metrics(o.cfg, &o.target.descriptor),
-		Window: o.window(phaseOf(o.Phases, load.Profiling)),
-		Console: summary.ConsoleState{ShowTrace: a.ShowTraceTiming, Groups: o.cfg.Env.UI.ConsoleGroups,
-			URLs: o.target.shownURLs()},
+		Window:  o.window(phaseOf(o.Phases, load.Profiling)),
+		Console: o.shown,
 	}
+	s.Console.ShowTrace, s.Console.Groups, s.Console.URLs = a.ShowTraceTiming, o.cfg.Env.UI.ConsoleGroups,
+		o.target.shownURLs()
 	for _, look := range o.health.watch.Looks() {
 		look.AtNS = o.clock.WallNS(look.AtNS)
 		s.Looks = append(s.Looks, look)
@@ -117,24 +117,22 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 
 // finalState is the state of a run that is over.
 func (o *outcome) finalState() *summary.State {
-	s := o.state(o.run)
+	s := o.state(o.Result.Run)
 	s.Ledger = o.ledger
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth
 	if s.Warmup != nil {
 		s.WarmupRecords = o.records.warmupRows.all()
 	}
-	s.Console.Notes = o.Console.Notes
 	if o.gpus != nil && (o.cfg.GPU.Given || o.Result.Telemetry != nil) {
 		s.GPU = o.gpus.state
 	}
-	s.Console.ServerMetrics, s.Console.Speculation = o.Console.ServerMetrics, o.Console.Speculation
 	return s
 }
 
 // window is when a phase ran, and over what network.
-func (o *outcome) window(phase *load.Stats) metrics.RunFacts {
-	facts := metrics.RunFacts{NetworkRTT: o.rtt}
+func (o *outcome) window(phase *load.Stats) summary.Window {
+	facts := summary.Window{NetworkRTT: o.rtt}
 	if phase != nil && phase.StartNS != 0 && phase.RequestsEndNS != 0 {
 		facts.WindowStartNS, facts.WindowEndNS = o.clock.WallNS(phase.StartNS), o.clock.WallNS(phase.RequestsEndNS)
 	}

@@ -3,6 +3,8 @@
 package artifact
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -15,6 +17,22 @@ type Object []Member
 type Member struct {
 	Key   string
 	Value any
+}
+
+// MarshalJSON writes the members in their order, so that an object may stand in a struct.
+func (o Object) MarshalJSON() ([]byte, error) { return AppendJSON(nil, o) }
+
+// UnmarshalJSON reads an object as [ParseObject] does; null leaves it as it is.
+func (o *Object) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	parsed, err := ParseObject(data)
+	if err != nil {
+		return &json.UnmarshalTypeError{Value: "value other than an object", Type: reflect.TypeFor[Object]()}
+	}
+	*o = parsed
+	return nil
 }
 
 // Get finds a key.

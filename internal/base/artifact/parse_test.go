@@ -2,6 +2,8 @@ package artifact
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"testing"
 )
 
@@ -47,4 +49,26 @@ func FuzzParseObject(f *testing.F) {
 			t.Errorf("%s became %s", once, twice)
 		}
 	})
+}
+
+func TestObjectsInStructsKeepTheirOrder(t *testing.T) {
+	type holder struct {
+		Config Object `json:"config"`
+		None   Object `json:"none,omitzero"`
+	}
+	const text = `{"config":{"b":1.50,"a":{"z":null,"y":[{}]}}}`
+	var h holder
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := json.Marshal(h); err != nil || string(got) != text {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if err := json.Unmarshal([]byte(`{"config":null}`), &h); err != nil || len(h.Config) != 2 {
+		t.Errorf("null: %v, %v", h.Config, err)
+	}
+	var mistyped *json.UnmarshalTypeError
+	if err := json.Unmarshal([]byte(`{"config":[]}`), &h); !errors.As(err, &mistyped) || mistyped.Field != "config" {
+		t.Errorf("a list: %v", err)
+	}
 }

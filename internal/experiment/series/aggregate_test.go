@@ -3,7 +3,6 @@ package series
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -15,36 +14,21 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/golden"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 var longNumber = regexp.MustCompile(`-?\d+\.\d{9,}`)
 
-// golden compares text with a file of testdata. Of long numbers the last digits, in which processors differ, are cut.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	got = longNumber.ReplaceAllFunc(got, func(text []byte) []byte {
-		v, _ := strconv.ParseFloat(string(text), 64)
+// rounded cuts the last digits of long numbers, in which processors differ.
+func rounded(text []byte) []byte {
+	return longNumber.ReplaceAllFunc(text, func(number []byte) []byte {
+		v, _ := strconv.ParseFloat(string(number), 64)
 		return strconv.AppendFloat(nil, v, 'g', 12, 64)
 	})
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s differs (-update rewrites it):\n%s", name, got)
-	}
 }
 
 func member(t *testing.T, object any, key string) any {
@@ -94,8 +78,8 @@ func TestAggregateFiles(t *testing.T) {
 	if !json.Valid(document) {
 		t.Error("the document is no JSON")
 	}
-	golden(t, "aggregate.json", append(document, '\n'))
-	golden(t, "aggregate.csv", a.CSV())
+	golden.Compare(t, "testdata/aggregate.json", rounded(append(document, '\n')))
+	golden.Compare(t, "testdata/aggregate.csv", rounded(a.CSV()))
 }
 
 // TestPublishedRow: the row of five runs as it is published.
@@ -242,7 +226,7 @@ func TestCollated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "collated.json", append(text, '\n'))
+	golden.Compare(t, "testdata/collated.json", rounded(append(text, '\n')))
 	combined := member(t, member(t, member(t, document, "metrics"), "request_latency"), "combined").(artifact.Object)
 	for i, want := range []float64{34.285714285714285, 30.608900044019258, 25, 64, 82, 96.4} {
 		if got := combined[i].Value.(float64); math.Abs(got-want) > 1e-12*want {

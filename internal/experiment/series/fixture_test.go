@@ -17,7 +17,7 @@ import (
 
 // outcome is a run with some metrics: a count of requests, and single values by tag.
 func outcome(values map[string]float64, order ...string) *run.Outcome {
-	o := &run.Outcome{Result: summary.Result{Counts: summary.Counts{Successes: 10}}}
+	o := &run.Outcome{Result: summary.Result{Run: summary.Run{Counts: summary.Counts{Successes: 10}}}}
 	for _, tag := range append([]string{"request_count"}, order...) {
 		m := metrics.Result{Tag: tag, Header: tag, Unit: "ms", Group: metrics.GroupDefault}
 		if m.Stats.Avg = values[tag]; tag == "request_count" {

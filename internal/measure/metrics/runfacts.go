@@ -7,18 +7,10 @@ type RunFacts struct {
 	// WindowStartNS and WindowEndNS are when the phase began and ended, wall epoch ns: the window of
 	// the timeline metrics, which is stretched to hold all requests. 0 = from the first send to the end
 	// of the last request.
-	WindowStartNS, WindowEndNS int64
+	WindowStartNS int64 `json:"window_start_ns,omitempty"`
+	WindowEndNS   int64 `json:"window_end_ns,omitempty"`
 	// NetworkRTT is the mean round trip time of the network; nil = not calibrated.
-	NetworkRTT *time.Duration
-}
-
-// SetNetworkRTT sets the round trip in ns; nil is none.
-func (f *RunFacts) SetNetworkRTT(ns *int64) {
-	f.NetworkRTT = nil
-	if ns != nil {
-		rtt := time.Duration(*ns)
-		f.NetworkRTT = &rtt
-	}
+	NetworkRTT *time.Duration `json:"network_rtt_ns,omitempty"`
 }
 
 // SetRunFacts tells the engine the facts of its run.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -317,10 +318,8 @@ func TestAdjustedMetricsOfSlices(t *testing.T) {
 		success(1100*ms, 500*ms, 20*ms, 500*ms),
 		failure(1200*ms, 10*ms, record.Error{}),
 	})
-	rtt := int64(5 * ms)
-	var facts RunFacts
-	facts.SetNetworkRTT(&rtt)
-	e.SetRunFacts(facts)
+	rtt := 5 * time.Millisecond
+	e.SetRunFacts(RunFacts{NetworkRTT: &rtt})
 	got := e.Slices()
 	for i, want := range []float64{195, 495} {
 		scalar(t, got[i].Results, "network_rtt", 5)

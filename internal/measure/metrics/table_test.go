@@ -1,35 +1,18 @@
 package metrics
 
 import (
-	"flag"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"aiperf/internal/base/golden"
 	"aiperf/internal/measure/record"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/metrics.md")
-
 func TestDocsOfTheMetrics(t *testing.T) {
-	const path = "../../../docs/metrics.md"
-	if *update {
-		if err := os.WriteFile(path, []byte(Markdown()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(Markdown(), strings.ReplaceAll(string(page), "\r\n", "\n")); diff != "" {
-		t.Errorf("%s is stale; make docs rewrites it:\n%s", path, diff)
-	}
+	golden.Compare(t, "../../../docs/metrics.md", []byte(Markdown()))
 }
 
 // Every row is complete, and has exactly the code its kind needs.

@@ -40,26 +40,18 @@ type original struct {
 
 // originalSummary is what is read of the summary.
 type originalSummary struct {
-	Version     string          `json:"aiperf_version"`
-	BenchmarkID string          `json:"benchmark_id"`
-	Input       json.RawMessage `json:"input_config"`
-	RunInfo     struct {
-		BenchmarkID    string  `json:"benchmark_id"`
-		RandomSeed     *uint64 `json:"random_seed"`
-		Trial          int     `json:"trial"`
-		RunLabel       string  `json:"run_label"`
-		VariationLabel string  `json:"variation_label"`
-		VariationIndex int     `json:"variation_index"`
-		CLICommand     string  `json:"cli_command"`
-	} `json:"run_info"`
-	WasCancelled bool   `json:"was_cancelled"`
-	IsComplete   *bool  `json:"is_complete"`
-	Incomplete   string `json:"incomplete_reason"`
-	StartTime    string `json:"start_time"`
-	EndTime      string `json:"end_time"`
-	Succeeded    block  `json:"request_count"`
-	Failed       block  `json:"error_request_count"`
-	RTT          *block `json:"network_rtt"`
+	Version      string          `json:"aiperf_version"`
+	BenchmarkID  string          `json:"benchmark_id"`
+	Input        json.RawMessage `json:"input_config"`
+	RunInfo      summary.RunInfo `json:"run_info"`
+	WasCancelled bool            `json:"was_cancelled"`
+	IsComplete   *bool           `json:"is_complete"`
+	Incomplete   string          `json:"incomplete_reason"`
+	StartTime    string          `json:"start_time"`
+	EndTime      string          `json:"end_time"`
+	Succeeded    block           `json:"request_count"`
+	Failed       block           `json:"error_request_count"`
+	RTT          *block          `json:"network_rtt"`
 }
 
 type block struct {
@@ -134,11 +126,8 @@ func (o *original) state(data []byte) (*summary.State, error) {
 		Run: summary.Run{
 			AIPerfVersion: s.Version, BenchmarkID: s.BenchmarkID, InputConfig: input, EndpointTitle: d.MetricsTitle,
 			WasCancelled: s.WasCancelled,
-			Info: summary.RunInfo{RandomSeed: s.RunInfo.RandomSeed, Trial: s.RunInfo.Trial,
-				RunLabel:       s.RunInfo.RunLabel,
-				VariationLabel: s.RunInfo.VariationLabel, VariationIndex: s.RunInfo.VariationIndex,
-				CLICommand: s.RunInfo.CLICommand},
-			Counts: summary.Counts{Sent: int64(s.Succeeded.Avg) + int64(s.Failed.Avg)},
+			RunInfo:      s.RunInfo,
+			Counts:       summary.Counts{Sent: int64(s.Succeeded.Avg) + int64(s.Failed.Avg)},
 		},
 	}
 	if s.IsComplete != nil && !*s.IsComplete {
@@ -150,8 +139,8 @@ func (o *original) state(data []byte) (*summary.State, error) {
 		return nil, err
 	}
 	if s.RTT != nil {
-		ns := int64(math.Round(s.RTT.Avg * 1e6))
-		state.Window.SetNetworkRTT(&ns)
+		rtt := time.Duration(math.Round(s.RTT.Avg * 1e6))
+		state.NetworkRTT = &rtt
 	}
 	return state, o.place(state, &s)
 }

@@ -9,23 +9,16 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/timeline"
-	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report/html"
-	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/export"
 )
 
-// page is everything that the HTML report shows beside the result. What was collected alongside the load comes from the
-// files of the run, as far as there are any; the error is why one could not be read.
-func (r *recomputation) page(ctx context.Context, result *summary.Result, from config.Artifacts) (html.Run, error) {
-	figures := summary.FiguresOf(result)
-	run := html.Run{
-		Phases: r.state.Phases, Requests: r.requests, Looks: r.state.Looks,
-		ServerFigures: r.state.Console.ServerMetrics,
-		Thresholds:    compare.Judge(r.state.FailIf, r.config.Percentiles, &figures),
-	}
+// page is what the HTML report shows of what was collected alongside the load, as far as the run has files of it. The
+// error is why one could not be read.
+func (r *recomputation) page(ctx context.Context, from config.Artifacts) (*html.Run, error) {
+	run := &html.Run{Requests: r.requests}
 	var ofServers, ofGPUs error
 	run.Servers, ofServers = serverCurves(ctx, from)
 	run.GPUs, ofGPUs = gpu.ReadCurves(from.Path(config.GPUTelemetryJSONL))

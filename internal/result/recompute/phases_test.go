@@ -33,7 +33,7 @@ func TestWarmupWithoutItsRequestsKeepsTheFilesOfTheRun(t *testing.T) {
 		{Name: "warmup", Kind: "warmup", StartNS: 1, RequestsEndNS: 5, Sent: 9, Completed: 9, Errors: 2},
 		{Name: "profiling", Kind: "profiling", StartNS: 6, RequestsEndNS: 9},
 	}}}
-	result := &summary.Result{Counts: summary.Counts{Successes: 3}}
+	result := &summary.Result{Run: summary.Run{Counts: summary.Counts{Successes: 3}}}
 	for _, selected := range []bool{false, true} {
 		if selected {
 			r.endNS = 8

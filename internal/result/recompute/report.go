@@ -20,9 +20,9 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/measure/timeline"
+	"aiperf/internal/result/files"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
-	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
 )
 
@@ -349,8 +349,9 @@ func (r *recomputation) changes() artifact.Object {
 }
 
 // export writes the files and returns how the console shows the result.
-func (r *recomputation) export(ctx context.Context, result *summary.Result, from,
-	to config.Artifacts) (*console.Options, error) {
+func (r *recomputation) export(
+	ctx context.Context, result *summary.Result, from, to config.Artifacts,
+) (*console.Options, error) {
 	if err := os.MkdirAll(to.Dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -367,73 +368,23 @@ func (r *recomputation) export(ctx context.Context, result *summary.Result, from
 			return nil, err
 		}
 	}
-	options := r.console(result, from, to)
-	plain := *options
-	plain.Width = console.Width(false, 0, r.o.ExportWidth)
-	exporters := []report.Exporter{
-		report.SummaryJSON{Path: to.Path(config.SummaryJSON)},
-		report.SummaryCSV{Path: to.Path(config.SummaryCSV)},
-		report.TimeslicesJSON{Path: to.Path(config.TimeslicesJSON)},
-		report.TimeslicesCSV{Path: to.Path(config.TimeslicesCSV)},
-		console.Export{Path: to.Path(config.ConsoleText), Options: plain},
-	}
-	// What was spooled stands there as long as the run has not made its file of it: it was killed.
-	exporters = append(exporters, report.OutputsJSON{Spool: from.Path(config.OutputsSpool),
-		Path: to.Path(config.OutputsJSON), Keep: true})
-	if r.o.Parquet {
-		exporters = append(exporters, report.RecordsParquet{Lines: from.Path(config.RecordsJSONL),
-			Path: to.Path(config.RecordsParquet)})
+	o := files.Options{From: from, To: to, Parquet: r.o.Parquet, Width: r.o.ExportWidth,
+		// There is a spool as long as the run has not made its file of it: it was killed.
+		Outputs: &report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON), Keep: true},
 	}
 	var unread error
 	if r.o.HTML {
-		var run html.Run
-		run, unread = r.page(ctx, result, from)
-		exporters = append(exporters, html.Export{Path: to.Path(config.HTMLReport), Run: run})
+		o.Page, unread = r.page(ctx, from)
 	}
 	phases, unlisted := r.phaseFiles(ctx, result, from, to)
 	if phases != nil {
 		unlisted = phases.Write()
 	}
-	return options, errors.Join(report.ExportAll(ctx, result, exporters...), unread, unlisted)
-}
-
-func (r *recomputation) console(result *summary.Result, from, to config.Artifacts) *console.Options {
-	c := &r.state.Console
-	o := &console.Options{
-		ShowTrace: c.ShowTrace,
-		Thresholds: console.Thresholds{UsagePercent: r.config.UsageDiffPercent, OSLPercent: r.config.OSLMismatchPercent,
-			OSLTokens: r.config.OSLMismatchTokens},
-		Notes: c.Notes,
-		URLs:  c.URLs,
-		Files: console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON)},
+	state := *r.state
+	state.Config = r.config
+	if r.selects() {
+		state.GPU = nil // it is that of the whole run
 	}
-	o.ServerMetrics, o.Speculation = c.ServerMetrics, c.Speculation
-	if g := r.state.GPU; g != nil && g.Telemetry != nil && g.Shown && !r.selects() {
-		o.GPU = &console.GPU{Telemetry: g.Telemetry}
-	}
-	for _, g := range c.Groups {
-		o.Groups = append(o.Groups, metrics.Group(g))
-	}
-	if r.o.HTML {
-		o.Files.HTML = to.Path(config.HTMLReport)
-	}
-	if r.o.Parquet {
-		o.Files.Parquet = to.Path(config.RecordsParquet)
-	}
-	if len(result.Slices) > 0 {
-		o.Files.TimesliceCSV, o.Files.TimesliceJSON = to.Path(config.TimeslicesCSV), to.Path(config.TimeslicesJSON)
-	}
-	// What is not computed anew is that of the run.
-	for kind, path := range map[config.Artifact]*string{
-		config.ServerMetricsCSV: &o.Files.ServerMetricsCSV, config.ServerMetricsJSON: &o.Files.ServerMetricsJSON,
-		config.RawJSONL: &o.Files.Raw, config.OutputsJSON: &o.Files.Outputs, config.LogFile: &o.Files.LogFile,
-	} {
-		if _, err := os.Stat(from.Path(kind)); err == nil {
-			*path = from.Path(kind)
-		}
-	}
-	if _, err := os.Stat(from.Path(config.OutputsSpool)); err == nil {
-		o.Files.Outputs = to.Path(config.OutputsJSON)
-	}
-	return o
+	options, unwritten := files.Write(ctx, result, &state, o)
+	return &options, errors.Join(unwritten, unread, unlisted)
 }

@@ -1,37 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
-	"testing"
-
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares got with testdata/name, byte for byte.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
-	}
-}
 
 func scalar(tag, header, unit string, v float64) metrics.Result {
 	return metrics.Result{Tag: tag, Header: header, Unit: unit, Stats: metrics.Stats{Avg: v}}
@@ -63,11 +37,23 @@ func interTokenLatency() metrics.Result {
 func result() *summary.Result {
 	seed := uint64(42)
 	return &summary.Result{
-		AIPerfVersion: "1.0.0",
-		BenchmarkID:   "5f0c2f2e-7d1c-4a64-8a53-0d5c7f6d9b11",
-		RunInfo: summary.RunInfo{
-			RandomSeed: &seed,
-			CLICommand: "aiperf profile --model 'm' --api-key '<redacted>'",
+		Run: summary.Run{
+			AIPerfVersion: "1.0.0",
+			BenchmarkID:   "5f0c2f2e-7d1c-4a64-8a53-0d5c7f6d9b11",
+			RunInfo: summary.RunInfo{
+				RandomSeed: &seed,
+				CLICommand: "aiperf profile --model 'm' --api-key '<redacted>'",
+			},
+			InputConfig: artifact.Object{
+				{Key: "models", Value: []string{"m"}},
+				{Key: "endpoint", Value: artifact.Object{
+					{Key: "type", Value: "chat"},
+					{Key: "urls", Value: []string{"http://localhost:8000"}},
+					{Key: "streaming", Value: true},
+				}},
+			},
+			StartNS: 1785187466347694123,
+			Counts:  summary.Counts{Sent: 5, Successes: 3, Errors: 1, CutOff: 1},
 		},
 		Metrics: []metrics.Result{
 			scalar("total_token_throughput", "Total Token Throughput", "tokens/sec", 545.2054794520548),
@@ -80,20 +66,10 @@ func result() *summary.Result {
 			scalar("request_count", "Request Count", "requests", 3),
 			scalar("request_throughput", "Request Throughput", "requests/sec", 4.10958904109589),
 		},
-		InputConfig: artifact.Object{
-			{Key: "models", Value: []string{"m"}},
-			{Key: "endpoint", Value: artifact.Object{
-				{Key: "type", Value: "chat"},
-				{Key: "urls", Value: []string{"http://localhost:8000"}},
-				{Key: "streaming", Value: true},
-			}},
-		},
 		Errors: []summary.ErrorCount{{
 			Error: record.Error{Code: 500, HasCode: true, Type: "Internal Server Error", Message: "boom"}, Count: 1,
 		}},
-		StartNS: 1785187466347694123,
-		EndNS:   1785187467077694123,
-		Counts:  summary.Counts{Sent: 5, Successes: 3, Errors: 1, CutOff: 1},
+		EndNS: 1785187467077694123,
 	}
 }
 

@@ -8,65 +8,24 @@ import (
 	"aiperf/internal/measure/metrics"
 )
 
-// Run is what is known of a run apart from its records.
-type Run struct {
-	AIPerfVersion string
-	BenchmarkID   string
-	Info          RunInfo
-	InputConfig   artifact.Object
-	// Provenance says what measured what: versions, hashes, the machine.
-	Provenance   artifact.Object
-	WasCancelled bool
-	// Incomplete is the reason why the run degraded; "" when it did not.
-	Incomplete    string
-	EndpointTitle string
-	// StartNS is the start of the profiling phase, wall epoch ns; 0 = the first request's send.
-	StartNS int64
-	// Counts are the load generator's totals; successes and errors are filled in from the records.
-	Counts Counts
-	// Submission is nil without a scenario.
-	Submission *Submission
-	// Branches is nil where no session may branch.
-	Branches *Branches
-	// Dataset is nil before anything was sent.
-	Dataset *Dataset
-	// Source is nil where no public data set is sent.
-	Source *Source
-}
-
-// Build makes the result of a run from its facts and the engines of its phases. Warmup is nil when
-// there was no warm-up phase.
+// Build makes the result of a run from its facts and the engines of its phases, which count the outcomes of the
+// requests. Warmup is nil when there was no warm-up phase.
 func Build(run Run, profiling, warmup *metrics.Engine) Result {
 	seen := profiling.Snapshot()
-	counts := run.Counts
-	counts.Successes, counts.Errors, counts.Skipped = seen.Successes, seen.Errors, seen.Skipped
 	result := Result{
-		AIPerfVersion: run.AIPerfVersion,
-		BenchmarkID:   run.BenchmarkID,
-		RunInfo:       run.Info,
+		Run:           run,
 		Metrics:       profiling.Results(),
 		Slices:        profiling.Slices(),
-		InputConfig:   run.InputConfig,
-		Provenance:    run.Provenance,
-		WasCancelled:  run.WasCancelled,
-		Incomplete:    run.Incomplete,
 		Errors:        profiling.Errors(),
-		StartNS:       cmp.Or(run.StartNS, seen.StartNS),
-		EndNS:         seen.EndNS,
-		EndpointTitle: run.EndpointTitle,
 		UsageReported: seen.UsageReported,
 		CacheReported: seen.CacheReported,
 		Recoded:       seen.Recoded,
-		Counts:        counts,
-		Branches:      run.Branches,
-		Dataset:       run.Dataset,
-		Source:        run.Source,
-		Submission:    run.Submission,
 		Acceptance:    profiling.Acceptance(),
 	}
-	if result.EndNS == 0 {
-		result.EndNS = result.StartNS
-	}
+	c := &result.Counts
+	c.Successes, c.Errors, c.Skipped = seen.Successes, seen.Errors, seen.Skipped
+	result.StartNS = cmp.Or(run.StartNS, seen.StartNS)
+	result.EndNS = cmp.Or(seen.EndNS, result.StartNS)
 	if warmup != nil {
 		result.Warmup = warmup.Results()
 	}

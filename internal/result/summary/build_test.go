@@ -49,7 +49,7 @@ func TestBuild(t *testing.T) {
 	got := summary.Build(summary.Run{
 		AIPerfVersion: "1.0.0", BenchmarkID: "b", EndpointTitle: "LLM Metrics", WasCancelled: true,
 		Incomplete: "disk full",
-		Info:       summary.RunInfo{Trial: 2},
+		RunInfo:    summary.RunInfo{Trial: 2},
 		Counts:     summary.Counts{Sent: 4, CutOff: 1, Successes: 99, TargetRate: 7},
 	}, profiling, warmup)
 

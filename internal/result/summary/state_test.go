@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"encoding/json"
 	"math"
 	"regexp"
 	"strings"
@@ -52,7 +53,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 		Run: Run{
 			AIPerfVersion: "1", BenchmarkID: "b", EndpointTitle: "LLM <Metrics>", WasCancelled: true, Incomplete: "r",
 			StartNS: 5,
-			Info: RunInfo{RandomSeed: &seed, Trial: 2, RunLabel: "l", VariationLabel: "v", VariationIndex: 3,
+			RunInfo: RunInfo{RandomSeed: &seed, Trial: 2, RunLabel: "l", VariationLabel: "v", VariationIndex: 3,
 				VariationValues: artifact.Object{{Key: "a", Value: "x"}}, CLICommand: "aiperf 'ü' <&>"},
 			InputConfig: artifact.Object{{Key: "z", Value: "1"}, {Key: "a", Value: []any{true, nil}}},
 			Provenance:  artifact.Object{{Key: "k", Value: "v"}},
@@ -62,10 +63,10 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 			Counts: Counts{Sent: 9, CutOff: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: 10.5,
 				DeliveredRate: 1.0 / 3},
 		},
-		Config: config, Window: metrics.RunFacts{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
+		Config: config, Window: Window{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
 		Phases:        []PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
 		Warmup:        []metrics.Result{latency},
-		WarmupRecords: [][]byte{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)},
+		WarmupRecords: []json.RawMessage{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)},
 		ClientHealth:  artifact.Object{{Key: "verdict", Value: "valid"}},
 		GPU: &GPUState{
 			Telemetry: &gpu.Telemetry{

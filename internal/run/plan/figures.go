@@ -5,7 +5,6 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/report/console"
 	"aiperf/internal/wire/endpoint"
 )
 
@@ -30,32 +29,6 @@ func Metrics(cfg *config.Run, d *endpoint.Descriptor) metrics.Config {
 	mode := cfg.Profiling().Mode
 	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay && !cfg.Profiling().AtOnce()
 	return c
-}
-
-// Console returns the options of the final report of a run that asked URLs, which hold no secrets. It names all files
-// of results that there may be.
-func Console(cfg *config.Run, urls []string) console.Options {
-	a, env := &cfg.Artifacts, &cfg.Env
-	o := console.Options{
-		ShowTrace: a.ShowTraceTiming,
-		URLs:      urls,
-		Thresholds: console.Thresholds{
-			UsagePercent: env.Metrics.UsagePctDiffThreshold,
-			OSLPercent:   env.Metrics.OSLMismatchPctThreshold,
-			OSLTokens:    int64(env.Metrics.OSLMismatchMaxTokenThreshold),
-		},
-		Files: console.Files{
-			CSV: a.Path(config.SummaryCSV), JSON: a.Path(config.SummaryJSON), HTML: a.Path(config.HTMLReport),
-			Parquet: a.Path(config.RecordsParquet), Raw: a.Path(config.RawJSONL), Outputs: a.Path(config.OutputsJSON),
-			TimesliceCSV: a.Path(config.TimeslicesCSV), TimesliceJSON: a.Path(config.TimeslicesJSON),
-			ServerMetricsCSV: a.Path(config.ServerMetricsCSV), ServerMetricsJSON: a.Path(config.ServerMetricsJSON),
-			LogFile: a.Path(config.LogFile),
-		},
-	}
-	for _, g := range env.UI.ConsoleGroups {
-		o.Groups = append(o.Groups, metrics.Group(g))
-	}
-	return o
 }
 
 // defaultStatsInterval is the period of the figures in the log.

@@ -2,15 +2,14 @@ package prom
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"aiperf/internal/base/golden"
+)
 
 // TestGoldenPages reads whole pages and holds families, units, samples and notices to a file.
 func TestGoldenPages(t *testing.T) {
@@ -35,16 +34,7 @@ func TestGoldenPages(t *testing.T) {
 				fmt.Fprintf(&out, "%s %s [%s] %q\n", f.Type, f.Name, InferUnit(f.Name, f.Help), f.Help)
 			}
 			fmt.Fprintf(&out, "\n%s\n%s\n", dump(samples), strings.Join(notices, "\n"))
-			golden := strings.TrimSuffix(page, ".txt") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil || !bytes.Equal(want, out.Bytes()) {
-				t.Errorf("%v; got\n%s", err, out.Bytes())
-			}
+			golden.Compare(t, strings.TrimSuffix(page, ".txt")+".golden", out.Bytes())
 		})
 	}
 }

@@ -3,16 +3,14 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/golden"
 	"aiperf/internal/workload/dataset"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func media(contents ...string) []dataset.Media { return []dataset.Media{{Contents: contents}} }
 
@@ -127,19 +125,7 @@ func TestGoldenBodies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			body := encode(t, c.endpoint, c.options, c.context)
 			got := append(bytes.ReplaceAll(body.Bytes, []byte("\r\n"), []byte("\n")), '\n')
-			path := filepath.Join("testdata", "bodies", strings.ReplaceAll(c.name, " ", "_")+".txt")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("got\n%swant\n%s", got, want)
-			}
+			golden.Compare(t, "testdata/bodies/"+strings.ReplaceAll(c.name, " ", "_")+".txt", got)
 			if !json.Valid(body.JSON()) {
 				t.Errorf("inputs.json would hold %s", body.JSON())
 			}

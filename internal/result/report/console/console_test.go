@@ -3,7 +3,6 @@ package console
 import (
 	"bytes"
 	"context"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,30 +13,12 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/golden"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
-	}
-}
 
 func text(t *testing.T, r *summary.Result, o Options) string {
 	t.Helper()
@@ -67,8 +48,11 @@ func example() *summary.Result {
 	hidden := scalar("benchmark_duration", "Benchmark Duration", "sec", 0, 1.5)
 	hidden.Group = metrics.GroupNone
 	return &summary.Result{
-		EndpointTitle: "LLM Metrics",
-		RunInfo:       summary.RunInfo{CLICommand: "aiperf profile --model 'm' --streaming"},
+		Run: summary.Run{
+			EndpointTitle: "LLM Metrics",
+			RunInfo:       summary.RunInfo{CLICommand: "aiperf profile --model 'm' --streaming"},
+			Counts:        summary.Counts{Sent: 3, Successes: 3},
+		},
 		Metrics: []metrics.Result{
 			hidden,
 			scalar("request_count", "Request Count", "requests", 1100, 3),
@@ -80,7 +64,6 @@ func example() *summary.Result {
 			distribution("time_to_first_token", "Time to First Token", "ms", 100, 20, 10, 30, 29.8, 28, 20,
 				8.16496580927726),
 		},
-		Counts: summary.Counts{Sent: 3, Successes: 3},
 	}
 }
 
@@ -137,7 +120,7 @@ func everything() *summary.Result {
 
 func TestReportGolden(t *testing.T) {
 	got := text(t, everything(), Options{ShowTrace: true, Thresholds: defaultThresholds})
-	golden(t, "everything.txt", got)
+	golden.Compare(t, "testdata/everything.txt", []byte(got))
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
 		"LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",
@@ -182,7 +165,7 @@ func TestErrorOnlyMetricsAreNotInTheTable(t *testing.T) {
 }
 
 func TestNoVisibleMetricNoTable(t *testing.T) {
-	r := &summary.Result{EndpointTitle: "LLM Metrics", UsageReported: true}
+	r := &summary.Result{Run: summary.Run{EndpointTitle: "LLM Metrics"}, UsageReported: true}
 	if got := text(t, r, Options{}); got != "\n\n" {
 		t.Errorf("got %q", got)
 	}
@@ -213,7 +196,7 @@ func TestTrapHeaderOf30KeepsUnitOnTheLine(t *testing.T) {
 
 func TestTrapPercentSignOfTheHeaderKeepsTheUnit(t *testing.T) {
 	m := distribution("osl_mismatch_diff_pct", "OSL Mismatch Diff %", "%", 1, -6.67, -20, 0, 0, 0, 0, 9.4)
-	r := &summary.Result{EndpointTitle: "LLM Metrics", Metrics: []metrics.Result{m}}
+	r := &summary.Result{Run: summary.Run{EndpointTitle: "LLM Metrics"}, Metrics: []metrics.Result{m}}
 	if got := text(t, r, Options{}); !strings.Contains(got, "│ OSL Mismatch Diff % (%) │") {
 		t.Errorf("got\n%s", got)
 	}
@@ -326,7 +309,7 @@ func TestAllFailed(t *testing.T) {
 	r := &summary.Result{
 		Errors: []summary.ErrorCount{{Error: record.Error{Code: 503, HasCode: true, Type: "Service Unavailable"},
 			Count: 12}},
-		Counts: summary.Counts{Sent: 12, Errors: 12},
+		Run: summary.Run{Counts: summary.Counts{Sent: 12, Errors: 12}},
 	}
 	got := text(t, r, Options{})
 	summaryAt, failedAt := strings.Index(got, "Error Summary"), strings.Index(got, "All 12 requests failed.")
@@ -440,7 +423,7 @@ func TestFooter(t *testing.T) {
 }
 
 func TestDurationOfARunWithoutMetrics(t *testing.T) {
-	r := &summary.Result{StartNS: 1e9, EndNS: 3.25e9}
+	r := &summary.Result{Run: summary.Run{StartNS: 1e9}, EndNS: 3.25e9}
 	if got := text(t, r, Options{}); !strings.Contains(got, "Benchmark Duration: 2.25 sec\n") {
 		t.Errorf("got %q", got)
 	}

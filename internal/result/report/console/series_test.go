@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/golden"
 	"aiperf/internal/measure/stats"
 )
 
@@ -27,7 +28,7 @@ func TestSeriesTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "series.txt", out.String())
+	golden.Compare(t, "testdata/series.txt", []byte(out.String()))
 }
 
 func TestPercent(t *testing.T) {

@@ -31,7 +31,7 @@ func TestTrapSpecDecodeHistogramLine(t *testing.T) {
 
 func TestSpecDecodeTable(t *testing.T) {
 	r := &summary.Result{
-		EndpointTitle: "LLM Metrics",
+		Run: summary.Run{EndpointTitle: "LLM Metrics"},
 		Metrics: []metrics.Result{
 			{Tag: "request_count", Header: "Request Count", Unit: "requests", Group: metrics.GroupDefault, Order: 1100,
 				Stats: metrics.Stats{Avg: 2}},

@@ -69,7 +69,7 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 	}
 	run := summary.Run{
 		AIPerfVersion: "0.1.0", BenchmarkID: "id", StartNS: origin, EndpointTitle: "LLM Metrics",
-		Info: summary.RunInfo{CLICommand: "aiperf profile --model '" + hostile + "'"},
+		RunInfo: summary.RunInfo{CLICommand: "aiperf profile --model '" + hostile + "'"},
 		InputConfig: artifact.Object{
 			{Key: "models", Value: []any{hostile}},
 			{Key: "endpoint", Value: artifact.Object{{Key: "urls", Value: []string{"http://h/" + hostile}}}},
@@ -197,7 +197,7 @@ func tags(t *testing.T, page string) []xml.StartElement {
 func TestThePageIsWellFormed(t *testing.T) {
 	r, run := result(t, 300)
 	tags(t, render(t, r, run))
-	tags(t, render(t, &summary.Result{Incomplete: "killed"}, &Run{}))
+	tags(t, render(t, &summary.Result{Run: summary.Run{Incomplete: "killed"}}, &Run{}))
 }
 
 func TestNothingHostileGetsOutOfItsPlace(t *testing.T) {

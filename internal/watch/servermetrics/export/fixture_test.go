@@ -3,9 +3,6 @@ package export
 import (
 	"bytes"
 	"context"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,32 +11,12 @@ import (
 	"aiperf/internal/watch/servermetrics"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 const (
 	second = int64(time.Second)
 	// start is 2025-12-10T16:07:13.596361 in UTC.
 	start = 1765382833596361000
 	url   = "http://localhost:8000/metrics"
 )
-
-// golden compares got with testdata/name, byte for byte.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
-	}
-}
 
 // collection is a run in which pages go through the parser into the store and, if there is one, the recorder.
 type collection struct {

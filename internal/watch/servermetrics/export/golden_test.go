@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/golden"
 )
 
 func TestGoldenFiles(t *testing.T) {
@@ -19,8 +21,8 @@ func TestGoldenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.pages()
-	golden(t, "plain.json", []byte(c.json()))
-	golden(t, "plain.csv", []byte(c.csv()))
+	golden.Compare(t, "testdata/plain.json", []byte(c.json()))
+	golden.Compare(t, "testdata/plain.csv", []byte(c.csv()))
 	if err := c.recorder.Finish(c.info, c.store); err != nil {
 		t.Fatal(err)
 	}
@@ -29,16 +31,16 @@ func TestGoldenFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, data)
+		golden.Compare(t, "testdata/"+name, data)
 	}
 	var legacy bytes.Buffer
 	if err := writeLegacy(context.Background(), &legacy, c.run()); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "legacy.json", legacy.Bytes())
+	golden.Compare(t, "testdata/legacy.json", legacy.Bytes())
 	c.info.SliceNS, c.info.Bounds = 4*second, true
-	golden(t, "slices.json", []byte(c.json()))
-	golden(t, "slices.csv", []byte(c.csv()))
+	golden.Compare(t, "testdata/slices.json", []byte(c.json()))
+	golden.Compare(t, "testdata/slices.csv", []byte(c.csv()))
 }
 
 func TestCSVCommentsComeOnlyWhenAskedFor(t *testing.T) {

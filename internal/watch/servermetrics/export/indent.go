@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"aiperf/internal/base/artifact"
 )
@@ -18,6 +20,18 @@ type document struct {
 	depth int
 	empty bool // nothing was written since the last opening bracket
 	err   error
+	// byKey sorts the members of the objects between object and end. buf keeps what is written while one is open.
+	byKey bool
+	// opened has an entry for each open one: the number of members when it was opened.
+	opened  []int
+	members []member
+	scratch []byte
+}
+
+// member is where a member of an object is in the buffer: its separator begins at from, its key at start.
+type member struct {
+	key              string
+	from, start, end int
 }
 
 const documentBuffer = 64 << 10
@@ -35,9 +49,48 @@ func (d *document) close(bracket byte) {
 	}
 	d.empty = false
 	d.buf = append(d.buf, bracket)
-	if len(d.buf) >= documentBuffer {
+	if len(d.buf) >= documentBuffer && len(d.opened) == 0 {
 		d.flush()
 	}
+}
+
+// object opens an object that is small enough to be kept until its end. What is written up to there are its members,
+// in any order, and those of objects that are opened in the same way.
+func (d *document) object() {
+	d.open('{')
+	if d.byKey {
+		d.opened = append(d.opened, len(d.members))
+	}
+}
+
+// end closes an object that was opened by object.
+func (d *document) end() {
+	if last := len(d.opened) - 1; last >= 0 {
+		d.sort(d.members[d.opened[last]:])
+		d.members, d.opened = d.members[:d.opened[last]], d.opened[:last]
+	}
+	d.close('}')
+}
+
+// sort puts the members at the end of the buffer in the order of their keys.
+func (d *document) sort(members []member) {
+	if len(members) < 2 {
+		return
+	}
+	first, end := members[0].start, len(d.buf)
+	separator := d.buf[members[1].from:members[1].start]
+	for i, m := range slices.Backward(members) {
+		members[i].end, end = end, m.from
+	}
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	d.scratch = d.scratch[:0]
+	for i, m := range members {
+		if i > 0 {
+			d.scratch = append(d.scratch, separator...)
+		}
+		d.scratch = append(d.scratch, d.buf[m.start:m.end]...)
+	}
+	copy(d.buf[first:], d.scratch)
 }
 
 // item starts an element of a list.
@@ -51,7 +104,11 @@ func (d *document) item() {
 
 // key starts a member of an object.
 func (d *document) key(k string) {
+	from := len(d.buf)
 	d.item()
+	if len(d.opened) > 0 {
+		d.members = append(d.members, member{key: k, from: from, start: len(d.buf)})
+	}
 	d.buf = append(artifact.AppendString(d.buf, k), ':', ' ')
 }
 
@@ -103,8 +160,8 @@ func (d *document) value(k string, v any) {
 	d.buf = append(d.buf, bytes.ReplaceAll(out, []byte{'\n'}, indent)...)
 }
 
-// members writes the members of an object.
-func (d *document) members(o artifact.Object) {
+// values writes the members of an object.
+func (d *document) values(o artifact.Object) {
 	for _, m := range o {
 		d.value(m.Key, m.Value)
 	}

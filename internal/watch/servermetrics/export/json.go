@@ -49,7 +49,10 @@ func writeJSON(ctx context.Context, w io.Writer, r *Run) error {
 	d.key("endpoint_info")
 	d.open('{')
 	for _, e := range byURL(r.Store) {
-		d.endpointInfo(e)
+		d.key(e.URL())
+		d.object()
+		d.endpointInfo(e.Info())
+		d.end()
 	}
 	d.close('}')
 	d.ranges(&r.Info)
@@ -104,10 +107,8 @@ func (d *document) phase(i *Info) {
 	d.text("end_time", localTime(i.Window.EndNS, i.endLocation()))
 }
 
-func (d *document) endpointInfo(e *servermetrics.EndpointStore) {
-	i := e.Info()
-	d.key(e.URL())
-	d.open('{')
+// endpointInfo writes the members of what is known of an endpoint.
+func (d *document) endpointInfo(i servermetrics.Info) {
 	d.integer("total_fetches", i.TotalFetches)
 	d.integer("first_fetch_ns", i.FirstFetchNS)
 	d.integer("last_fetch_ns", i.LastFetchNS)
@@ -120,7 +121,6 @@ func (d *document) endpointInfo(e *servermetrics.EndpointStore) {
 	if i.MedianUpdateIntervalMS != nil {
 		d.float("median_update_interval_ms", *i.MedianUpdateIntervalMS)
 	}
-	d.close('}')
 }
 
 func (d *document) family(f *servermetrics.FamilyStats) {
@@ -134,21 +134,24 @@ func (d *document) family(f *servermetrics.FamilyStats) {
 	d.key("series")
 	d.open('[')
 	for i := range f.Series {
+		s := &f.Series[i]
 		d.item()
-		d.series(&f.Series[i], f.Type)
+		d.object()
+		d.text("endpoint_url", s.EndpointURL)
+		d.series(s, f.Type)
+		d.end()
 	}
 	d.close(']')
 	d.close('}')
 }
 
+// series writes the members of a series.
 func (d *document) series(s *servermetrics.SeriesStats, t prom.Type) {
-	d.open('{')
-	d.text("endpoint_url", s.EndpointURL)
 	d.labels(s.Labels)
 	d.key("stats")
-	d.open('{')
+	d.object()
 	d.fields(s.Fields())
-	d.close('}')
+	d.end()
 	// A histogram without buckets has them listed, as none; its timeslices do not repeat that.
 	if s.Buckets != nil || t == prom.Histogram && len(s.Series.Bounds) == 0 {
 		d.buckets(s.Series.Bounds, s.Buckets)
@@ -162,7 +165,6 @@ func (d *document) series(s *servermetrics.SeriesStats, t prom.Type) {
 		}
 		d.close(']')
 	}
-	d.close('}')
 }
 
 func (d *document) labels(labels []prom.Label) {
@@ -170,11 +172,11 @@ func (d *document) labels(labels []prom.Label) {
 		return
 	}
 	d.key("labels")
-	d.open('{')
+	d.object()
 	for _, l := range labels {
 		d.text(l.Name, l.Value)
 	}
-	d.close('}')
+	d.end()
 }
 
 func (d *document) fields(fields []metrics.Figure) {
@@ -189,15 +191,15 @@ func (d *document) fields(fields []metrics.Figure) {
 
 func (d *document) buckets(bounds []string, counts []int64) {
 	d.key("buckets")
-	d.open('{')
+	d.object()
 	for i, n := range counts {
 		d.integer(bounds[i], n)
 	}
-	d.close('}')
+	d.end()
 }
 
 func (d *document) slice(s *servermetrics.Slice, bounds []string, t prom.Type) {
-	d.open('{')
+	d.object()
 	d.integer("start_ns", s.StartNS)
 	d.integer("end_ns", s.EndNS)
 	if s.Partial {
@@ -208,5 +210,5 @@ func (d *document) slice(s *servermetrics.Slice, bounds []string, t prom.Type) {
 	if s.Buckets != nil {
 		d.buckets(bounds, s.Buckets)
 	}
-	d.close('}')
+	d.end()
 }

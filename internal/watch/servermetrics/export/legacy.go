@@ -46,7 +46,7 @@ func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {
 		d.key(shortEndpoint(e.URL()))
 		d.open('{')
 		d.text("endpoint_url", e.URL())
-		d.members(e.LegacyInfo())
+		d.values(e.LegacyInfo())
 		d.close('}')
 	}
 	d.close('}')
@@ -72,7 +72,7 @@ func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {
 			d.text("endpoint_url", s.EndpointURL)
 			d.labels(s.Labels)
 			if !info {
-				d.members(s.Legacy())
+				d.values(s.Legacy())
 			}
 			d.close('}')
 		}

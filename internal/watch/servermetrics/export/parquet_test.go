@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"aiperf/internal/base/golden"
 )
 
 // parquetText is the file of a run.
@@ -114,7 +116,7 @@ func TestParquetColumnsAndMetadata(t *testing.T) {
 	for _, pair := range file.Metadata().KeyValueMetadata {
 		metadata.WriteString(pair.Key + " = " + pair.Value + "\n")
 	}
-	golden(t, "metadata.txt", []byte(metadata.String()))
+	golden.Compare(t, "testdata/metadata.txt", []byte(metadata.String()))
 	for _, c := range file.Metadata().RowGroups[0].Columns {
 		if codec := c.MetaData.Codec.String(); codec != "SNAPPY" {
 			t.Errorf("%v is compressed by %s", c.MetaData.PathInSchema, codec)
@@ -132,7 +134,7 @@ func TestParquetRows(t *testing.T) {
 		}
 		out.WriteByte('\n')
 	}
-	golden(t, "rows.txt", []byte(out.String()))
+	golden.Compare(t, "testdata/rows.txt", []byte(out.String()))
 }
 
 // The file's window is that of the statistics: the final scrape counts when it changed anything.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -32,7 +31,7 @@ type Phase struct {
 // WritePhase writes the server metrics of a phase, the members of all objects in the order of their keys.
 func WritePhase(ctx context.Context, path string, r *Run, p *Phase) error {
 	return artifact.WriteStream(path, func(w *bufio.Writer) error {
-		d := &document{ctx: ctx, w: w}
+		d := &document{ctx: ctx, w: w, byKey: true}
 		d.open('{')
 		d.key("data")
 		d.phaseData(r, p)
@@ -72,9 +71,9 @@ func (d *document) phaseData(r *Run, p *Phase) {
 		d.open('{')
 		d.text("endpoint_url", url)
 		d.key("info")
-		d.open('{')
-		d.infoByKey(infos[url])
-		d.close('}')
+		d.object()
+		d.endpointInfo(infos[url])
+		d.end()
 		d.key("metrics")
 		d.open('{')
 		for i := range p.Results.Families {
@@ -115,21 +114,6 @@ func summaryNames(urls []string) map[string]string {
 	return names
 }
 
-func (d *document) infoByKey(i servermetrics.Info) {
-	d.float("avg_fetch_latency_ms", i.AvgFetchLatencyMS)
-	d.float("avg_update_interval_ms", i.AvgUpdateIntervalMS)
-	d.float("duration_seconds", i.DurationSeconds)
-	d.integer("first_fetch_ns", i.FirstFetchNS)
-	d.integer("first_update_ns", i.FirstUpdateNS)
-	d.integer("last_fetch_ns", i.LastFetchNS)
-	d.integer("last_update_ns", i.LastUpdateNS)
-	if i.MedianUpdateIntervalMS != nil {
-		d.float("median_update_interval_ms", *i.MedianUpdateIntervalMS)
-	}
-	d.integer("total_fetches", i.TotalFetches)
-	d.integer("unique_updates", i.UniqueUpdates)
-}
-
 // familyOf writes the series of one endpoint; a family without one there is left out.
 func (d *document) familyOf(f *servermetrics.FamilyStats, url string) {
 	begun := false
@@ -147,80 +131,13 @@ func (d *document) familyOf(f *servermetrics.FamilyStats, url string) {
 			d.open('[')
 		}
 		d.item()
-		d.seriesByKey(s, f.Type)
+		d.object()
+		d.series(s, f.Type)
+		d.end()
 	}
 	if begun {
 		d.close(']')
 		d.text("type", f.Type.String())
 		d.close('}')
 	}
-}
-
-func (d *document) seriesByKey(s *servermetrics.SeriesStats, t prom.Type) {
-	d.open('{')
-	if s.Buckets != nil || t == prom.Histogram && len(s.Series.Bounds) == 0 {
-		d.bucketsByKey(s.Series.Bounds, s.Buckets)
-	}
-	d.labels(s.Labels) // sorted by name
-	d.key("stats")
-	d.open('{')
-	d.fieldsByKey(s.Fields())
-	d.close('}')
-	if s.SliceCount > 0 {
-		d.key("timeslices")
-		d.open('[')
-		for slice := range s.Timeslices() {
-			d.item()
-			d.sliceByKey(&slice, s.Series.Bounds, t)
-		}
-		d.close(']')
-	}
-	d.close('}')
-}
-
-func (d *document) bucketsByKey(bounds []string, counts []int64) {
-	order := make([]int, len(counts))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(bounds[a], bounds[b]) })
-	d.key("buckets")
-	d.open('{')
-	for _, i := range order {
-		d.integer(bounds[i], counts[i])
-	}
-	d.close('}')
-}
-
-// fieldsByKey writes statistics.
-func (d *document) fieldsByKey(fields []metrics.Figure) {
-	slices.SortFunc(fields, func(a, b metrics.Figure) int { return strings.Compare(a.Key, b.Key) })
-	d.fields(fields)
-}
-
-func (d *document) sliceByKey(s *servermetrics.Slice, bounds []string, t prom.Type) {
-	d.open('{')
-	fields := append(s.Fields(t), metrics.Figure{Key: "end_ns"}, metrics.Figure{Key: "start_ns"})
-	if s.Partial {
-		fields = append(fields, metrics.Figure{Key: "is_complete"})
-	}
-	if s.Buckets != nil {
-		fields = append(fields, metrics.Figure{Key: "buckets"})
-	}
-	slices.SortFunc(fields, func(a, b metrics.Figure) int { return strings.Compare(a.Key, b.Key) })
-	for i, f := range fields {
-		switch f.Key {
-		case "start_ns":
-			d.integer(f.Key, s.StartNS)
-		case "end_ns":
-			d.integer(f.Key, s.EndNS)
-		case "is_complete":
-			d.value(f.Key, false)
-		case "buckets":
-			d.bucketsByKey(bounds, s.Buckets)
-		default:
-			d.fields(fields[i : i+1])
-		}
-	}
-	d.close('}')
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/golden"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -148,7 +149,7 @@ func TestPhaseFileIsSortedByKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "phase.json", text)
+	golden.Compare(t, "testdata/phase.json", text)
 	if key := misplaced(t, text); key != "" {
 		t.Errorf("not in order: %s", key)
 	}

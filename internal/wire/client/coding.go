@@ -48,7 +48,7 @@ type codedBody struct{ x *exchange }
 
 func (c codedBody) Read(p []byte) (int, error) {
 	n, err := c.x.readCoded(p)
-	if limit := c.x.codedLimit; c.x.t.bodyReceived > limit {
+	if limit := c.x.codedLimit; c.x.t.BodyReceived > limit {
 		return n, tooLarge(limit)
 	}
 	return n, err

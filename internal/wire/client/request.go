@@ -36,7 +36,7 @@ func (x *exchange) firstHop(buffer *[]byte) error {
 	if h.target, err = x.client.target(x.req.URL); err != nil {
 		return err
 	}
-	if sign := x.client.opts.Sign; sign != nil {
+	if sign := x.opts.Sign; sign != nil {
 		extra, err := sign(h.method, h.target.url, h.signable(), h.body)
 		if err != nil {
 			return err

@@ -184,15 +184,15 @@ func measure(ex *client.Exchange, r *endpoint.Reply, count func(string) int) fig
 	f.hasContent = true
 	f.ttft = time.Duration(r.ContentNS[0] - ex.StartNS)
 	f.latency = time.Duration(r.ContentNS[n-1] - ex.StartNS)
-	if completion, ok := r.Usage.Value(endpoint.UsageCompletion); ok {
+	if completion, ok := r.Usage.Value(record.UsageCompletion); ok {
 		f.tokens = completion
-		f.reasoning, _ = r.Usage.Value(endpoint.UsageReasoning)
+		f.reasoning, _ = r.Usage.Value(record.UsageReasoning)
 	} else {
 		f.reasoning = int64(count(string(r.Reasoning)))
 		f.tokens = f.reasoning + int64(count(string(r.Output)))
 	}
-	cached, hasCached := r.Usage.Value(endpoint.UsageCacheRead)
-	prompt, hasPrompt := r.Usage.Value(endpoint.UsagePrompt)
+	cached, hasCached := r.Usage.Value(record.UsageCacheRead)
+	prompt, hasPrompt := r.Usage.Value(record.UsagePrompt)
 	if hasCached && hasPrompt && prompt > 0 {
 		f.cached, f.prompt, f.knowsCache = cached, prompt, true
 	}

@@ -153,7 +153,7 @@ func TestDecodeBody(t *testing.T) {
 		r.FirstOutputNS != 50 || !r.Finished {
 		t.Errorf("got %+v", r)
 	}
-	if n, ok := r.Usage.Value(UsagePrompt); !ok || n != 3 {
+	if n, ok := r.Usage.Value(record.UsagePrompt); !ok || n != 3 {
 		t.Errorf("usage: %d, %v", n, ok)
 	}
 	for name, other := range map[string]struct {

@@ -32,7 +32,7 @@ func (x *exchange) addDecoder(coding string) error {
 	case "deflate":
 		open = func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }
 	default:
-		return fmt.Errorf("content encoding %q, which nobody asked for, cannot be read", coding)
+		return fmt.Errorf("content encoding %q was not requested and is not supported", coding)
 	}
 	from := x.decoder
 	if from == nil {

@@ -47,7 +47,7 @@ func judge(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 		}
 		return e
 	case ex.StartNS < 0 || ex.EndNS <= ex.StartNS:
-		return invalid("The end of the request does not lie after its start")
+		return invalid("The request does not end after its start")
 	}
 	for _, at := range reply.ContentNS {
 		if at <= 0 {

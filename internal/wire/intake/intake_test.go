@@ -268,8 +268,8 @@ func TestFailures(t *testing.T) {
 			record.Error{Message: "boom"}},
 		{"end before start", broken(func(j *Job) { j.Exchange.EndNS = at(0) }),
 			record.Error{Type: "InvalidInferenceResultError",
-				Message: "InvalidInferenceResultError('Invalid inference result: The end of the request does not lie " +
-					"after its start')"}},
+				Message: "InvalidInferenceResultError('Invalid inference result: The request does not end after its " +
+					"start')"}},
 		{"the wire comes first", broken(func(j *Job) {
 			j.Exchange.Err = &record.Error{Type: "ClientPayloadError",
 				Message: "cut"}

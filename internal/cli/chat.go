@@ -100,7 +100,7 @@ func (a *app) chat(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	own, err := client.New(connectionOptions(&env, redactor), clock.New())
+	own, err := client.New(connectionOptions(&env), clock.New())
 	if err != nil {
 		return a.fail(err)
 	}
@@ -154,7 +154,7 @@ func (a *app) chat(args []string) int {
 }
 
 // connectionOptions are those of a connection on which a person waits: no limit in total.
-func connectionOptions(env *config.Env, redactor *artifact.Redactor) client.Options {
+func connectionOptions(env *config.Env) client.Options {
 	o := client.DefaultOptions()
 	o.Timeout, o.ConnectTimeout = 0, env.Chat.ConnectTimeout
 	// A person may think longer than a server keeps an idle connection.
@@ -163,6 +163,5 @@ func connectionOptions(env *config.Env, redactor *artifact.Redactor) client.Opti
 	if env.HTTP.TrustEnv {
 		o.Proxy = client.ProxyFromEnvironment
 	}
-	o.Redact = redactor.Text
 	return o
 }

@@ -85,7 +85,7 @@ func (d *dispatcher) exchange(s sending) {
 			d.health.exchange(&c, job)
 		}
 		outcome = load.Failure
-		if intake.Failure(&job.Exchange, decoder.Reply()) == nil {
+		if job.Failure() == nil {
 			outcome = load.Success
 			t.session.Capture(c.Turn, decoder.Reply())
 		}

@@ -126,7 +126,6 @@ type transport interface {
 // clientOptions are how connections are used, by a number of workers.
 func (t *target) clientOptions(workers int) client.Options {
 	o := plan.Client(t.cfg, workers)
-	o.Redact = t.redactor.Text
 	o.RootCAs, o.Certificates = t.identity.roots, t.identity.certificates
 	if t.identity.signer != nil {
 		o.Sign = t.identity.signer.Sign
@@ -171,6 +170,7 @@ func (t *target) control() (control.Options, transport, error) {
 	return control.Options{
 		Sender:  own,
 		Headers: func(stream bool, contentType string) []record.Header { return headers.List(stream, contentType) },
+		Redact:  t.redactor.Text,
 		Log:     func(message string) { log.Info(t.redactor.Text(message)) },
 	}, own, err
 }

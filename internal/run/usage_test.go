@@ -205,7 +205,7 @@ func TestUsageOfEveryChunk(t *testing.T) {
 			if math.Abs(rate*itl-1000) > 1e-6 {
 				t.Errorf("%v tokens a second for %v ms", rate, itl)
 			}
-			if warned := strings.Contains(log, "does not say with each chunk"); warned != c.warned {
+			if warned := strings.Contains(log, "does not report with each chunk"); warned != c.warned {
 				t.Errorf("warned: %v: %s", warned, log)
 			}
 		})

@@ -56,7 +56,7 @@ type Identity struct {
 }
 
 // Error is what went wrong with a request. Two errors are the same when code, type and message are.
-// Message has passed the redactor.
+// In a Record it is published.
 type Error struct {
 	Code       int // HTTP status, 499 cancellation, 502 SSE error event; 0 with HasCode is a real 0
 	HasCode    bool
@@ -76,6 +76,29 @@ type Key struct {
 
 // Key returns the identity of e.
 func (e *Error) Key() Key { return Key{e.HasCode, e.Code, e.Type, e.Message} }
+
+// maxMessage is the length at which messages are cut, in characters.
+const maxMessage = 4096
+
+// Published returns a copy of e as files and screens may show it: without the secrets that redact hides (nil hides
+// none), and with a message of at most 4096 characters unless whole. A nil e stays nil.
+func (e *Error) Published(redact func(string) string, whole bool) *Error {
+	if e == nil {
+		return nil
+	}
+	p := *e
+	if redact != nil {
+		p.Message, p.Cause, p.Details = redact(e.Message), redact(e.Cause), redact(e.Details)
+	}
+	n := 0
+	for i := range p.Message {
+		if n++; n > maxMessage && !whole {
+			p.Message = p.Message[:i]
+			break
+		}
+	}
+	return &p
+}
 
 // Chunk is one read or write on the wire: instant and bytes.
 type Chunk struct {

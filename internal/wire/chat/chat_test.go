@@ -31,7 +31,7 @@ func (s *server) Send(ctx context.Context, r *client.Request, sink client.Sink) 
 		<-ctx.Done()
 		return client.Exchange{CutOff: true}
 	}
-	ex := client.Exchange{StartNS: 1, Status: s.status, Err: s.err}
+	ex := client.Exchange{StartNS: 1, Status: s.status, Err: s.err, ErrIsBody: s.status >= 300}
 	for i, e := range s.events {
 		sink.Event(nil, []byte(e), 1+20*ms+int64(i)*10*ms)
 	}

@@ -54,7 +54,7 @@ func address(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", errors.New("--url is no address of a server; write http://host:port")
+		return "", errors.New("--url is not the address of a server; write http://host:port")
 	}
 	return text, nil
 }

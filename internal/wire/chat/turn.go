@@ -112,9 +112,10 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	case ex.CutOff:
 		return errors.New("interrupted")
 	case ex.Err != nil:
-		return errors.New(s.clean(wordOf(ex.Err, ex.Status) + advice(ex.Err)))
+		e := ex.Err.Published(s.Redact, ex.ErrIsBody)
+		return errors.New(terminal.Text(wordOf(e, ex.ErrIsBody) + advice(e)))
 	case reply.Err != nil:
-		return errors.New(s.clean("the server reports: " + reply.Err.Message))
+		return errors.New(terminal.Text("the server reports: " + reply.Err.Published(s.Redact, false).Message))
 	}
 	figures := measure(&ex, reply, s.Count)
 	figures.write(s.Out, detailed)
@@ -126,14 +127,6 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 		}
 	}
 	return nil
-}
-
-// clean is a text of the server as it may be shown.
-func (s *Session) clean(text string) string {
-	if s.Redact != nil {
-		text = s.Redact(text)
-	}
-	return terminal.Text(text)
 }
 
 // flush shows what a writer still keeps.
@@ -163,8 +156,8 @@ func advice(e *record.Error) string {
 // maxBody is how much of a refusal's body a message repeats, in characters.
 const maxBody = 500
 
-func wordOf(e *record.Error, status int) string {
-	if !e.HasCode || e.Code != status {
+func wordOf(e *record.Error, isBody bool) string {
+	if !isBody {
 		return e.Message
 	}
 	text := []rune(strings.TrimSpace(e.Message))
@@ -191,15 +184,15 @@ func measure(ex *client.Exchange, r *endpoint.Reply, count func(string) int) fig
 	f.hasContent = true
 	f.ttft = time.Duration(r.ContentNS[0] - ex.StartNS)
 	f.latency = time.Duration(r.ContentNS[n-1] - ex.StartNS)
-	if completion, ok := r.Usage.Value(endpoint.UsageCompletion); ok {
+	if completion, ok := r.Usage.Value(record.UsageCompletion); ok {
 		f.tokens = completion
-		f.reasoning, _ = r.Usage.Value(endpoint.UsageReasoning)
+		f.reasoning, _ = r.Usage.Value(record.UsageReasoning)
 	} else {
 		f.reasoning = int64(count(string(r.Reasoning)))
 		f.tokens = f.reasoning + int64(count(string(r.Output)))
 	}
-	cached, hasCached := r.Usage.Value(endpoint.UsageCacheRead)
-	prompt, hasPrompt := r.Usage.Value(endpoint.UsagePrompt)
+	cached, hasCached := r.Usage.Value(record.UsageCacheRead)
+	prompt, hasPrompt := r.Usage.Value(record.UsagePrompt)
 	if hasCached && hasPrompt && prompt > 0 {
 		f.cached, f.prompt, f.knowsCache = cached, prompt, true
 	}

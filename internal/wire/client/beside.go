@@ -1,6 +1,7 @@
 package client
 
 import (
+	"sync"
 	"time"
 )
 
@@ -25,7 +26,7 @@ func (x *exchange) mayBlock(h *hop) bool {
 	if len(h.body) > inlineBody {
 		return true
 	}
-	limit := x.client.opts.SndBuf
+	limit := x.opts.SndBuf
 	return limit > 0 && len(h.wire) > limit
 }
 
@@ -35,23 +36,24 @@ func (x *exchange) writeBeside(h *hop) error {
 	w := &writing{done: make(chan struct{})}
 	c := x.conn
 	x.writing = w
-	request := *h // a redirect changes the hop, perhaps before the writer is through
+	request := *h     // a redirect changes the hop, perhaps before the writer is through
+	var mu sync.Mutex // guards replied
 	replied := false
 	go func() {
 		defer close(w.done)
 		if w.err = x.write(&request); w.err == nil {
 			return
 		}
-		x.mu.Lock()
-		defer x.mu.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
 		if !replied {
 			_ = c.wire.SetReadDeadline(time.Now().Add(replyGrace))
 		}
 	}()
 	_, err := c.br.Peek(1)
 	if err == nil {
-		x.mu.Lock()
-		defer x.mu.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
 		replied = true
 		_ = c.wire.SetReadDeadline(time.Time{})
 		return nil

@@ -251,20 +251,20 @@ func (x *exchange) readCoded(p []byte) (int, error) {
 	}
 	w := x.conn.wire
 	t := &x.t
-	fresh := t.chunksReceived == 0 || w.reads != x.seenRead
+	fresh := t.ChunksReceived == 0 || w.reads != x.seenRead
 	if fresh {
-		if t.chunksReceived == 0 {
-			t.receiveStart = w.readNS
+		if t.ChunksReceived == 0 {
+			t.ReceiveStart = w.readNS
 		}
-		t.chunksReceived++
-		t.receiveEnd = w.readNS
+		t.ChunksReceived++
+		t.ReceiveEnd = w.readNS
 		x.seenRead = w.reads
 		x.out.Arrival.read(w)
 	}
-	t.bodyReceived += int64(n)
+	t.BodyReceived += int64(n)
 	if x.req.KeepTrace {
 		if fresh {
-			x.responseChunks = append(x.responseChunks, record.Chunk{AtNS: x.client.clock.WallNS(w.readNS)})
+			x.responseChunks = append(x.responseChunks, record.Chunk{AtNS: x.clock.WallNS(w.readNS)})
 		}
 		x.responseChunks[len(x.responseChunks)-1].Bytes += int64(n)
 	}
@@ -273,7 +273,7 @@ func (x *exchange) readCoded(p []byte) (int, error) {
 
 // readAll reads the body to its end behind buf.
 func (x *exchange) readAll(buf []byte) ([]byte, error) {
-	limit := x.client.opts.MaxBody
+	limit := x.opts.MaxBody
 	if x.body.framing == framedByLength {
 		if x.body.left > limit {
 			return buf, tooLarge(limit)

@@ -3,10 +3,8 @@ package client
 import (
 	"context"
 	"net"
-	"strconv"
 
 	"aiperf/internal/base/clock"
-	"aiperf/internal/base/neterr"
 	"aiperf/internal/measure/record"
 )
 
@@ -38,7 +36,7 @@ func (d *Dialer) Dial(ctx context.Context, secure bool, host, port string) (net.
 			return nil, &dialError{origin: o, step: stepConnect, err: err}
 		}
 	}
-	c, err := d.d.dial(ctx, o, new(stamps))
+	c, err := d.d.dial(ctx, o, new(Stamps))
 	if err != nil {
 		return nil, err
 	}
@@ -60,37 +58,3 @@ func Broken(typ, host, port, what string, err error) *record.Error {
 
 // ResponseError is the type of errors of replies that are not what they should be.
 const ResponseError = typeResponse
-
-// Cancelled is the error of a simulated cancellation.
-func Cancelled(afterNS int64) *record.Error {
-	return &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
-		Message: "Request cancelled " + secondsText(afterNS) + "s after being sent"}
-}
-
-// CutOff is that of an exchange which the run ended.
-func CutOff() *record.Error {
-	return &record.Error{Code: 499, HasCode: true, Type: typeCancelled, Message: "Request cancelled by external signal"}
-}
-
-// SendTimedOut is that of a request which was to be cancelled but could not be sent.
-func SendTimedOut() *record.Error {
-	return &record.Error{Code: 0, HasCode: true, Type: typeSendTimeout,
-		Message: "Timed out waiting for request to be sent"}
-}
-
-// TimedOut is that of an exchange which took longer than the limit of the options.
-func (o *Options) TimedOut() *record.Error {
-	return &record.Error{Type: neterr.Timeout, Message: "TimeoutError()",
-		Details: "the exchange took longer than --request-timeout-seconds " +
-			strconv.FormatFloat(o.Timeout.Seconds(), 'f', -1, 64)}
-}
-
-// Publish removes secrets from an error and, unless its text is whole by rule, what is too long.
-func (o *Options) Publish(e *record.Error, whole bool) {
-	if o.Redact != nil {
-		e.Message, e.Cause = o.Redact(e.Message), o.Redact(e.Cause)
-	}
-	if !whole {
-		e.Message = cut(e.Message)
-	}
-}

@@ -82,6 +82,8 @@ type Exchange struct {
 	CutOff bool
 	// Err is nil when the exchange succeeded on the wire.
 	Err *record.Error
+	// ErrIsBody is true when the message of Err is the body of a response that is not 2xx.
+	ErrIsBody bool
 	// Shortage is what this machine had too little of, if the exchange failed of that.
 	Shortage neterr.Shortage
 	Timing   Timing

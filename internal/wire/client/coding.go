@@ -32,7 +32,7 @@ func (x *exchange) addDecoder(coding string) error {
 	case "deflate":
 		open = func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }
 	default:
-		return fmt.Errorf("content encoding %q, which nobody asked for, cannot be read", coding)
+		return fmt.Errorf("content encoding %q was not requested and is not supported", coding)
 	}
 	from := x.decoder
 	if from == nil {
@@ -48,7 +48,7 @@ type codedBody struct{ x *exchange }
 
 func (c codedBody) Read(p []byte) (int, error) {
 	n, err := c.x.readCoded(p)
-	if limit := c.x.codedLimit; c.x.t.bodyReceived > limit {
+	if limit := c.x.codedLimit; c.x.t.BodyReceived > limit {
 		return n, tooLarge(limit)
 	}
 	return n, err

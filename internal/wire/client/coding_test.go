@@ -90,7 +90,7 @@ func TestCompressedStream(t *testing.T) {
 func TestCompressionThatCannotBeRead(t *testing.T) {
 	whole := strings.Join(compressed("gzip", "abc"), "")
 	tests := []struct{ name, coding, body, want string }{
-		{"unknown", "br", "abc", `content encoding "br", which nobody asked for`},
+		{"unknown", "br", "abc", `content encoding "br" was not requested`},
 		{"nothing of it", "gzip", "abcdefghijklmnop", "invalid header"},
 		{"half of it", "gzip", whole[:len(whole)-9], "closed"},
 	}

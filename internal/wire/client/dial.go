@@ -107,7 +107,7 @@ func (d *dialer) tried() {
 
 // dial opens a connection to o, through the proxy that o calls for. The right to do so, which the
 // caller has, is given back as soon as the socket is connected.
-func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, error) {
+func (d *dialer) dial(ctx context.Context, o *origin, t *Stamps) (*connection, error) {
 	if d.unix != "" {
 		defer d.tried()
 		return d.dialUnix(ctx, o, t)
@@ -134,12 +134,12 @@ func (d *dialer) dial(ctx context.Context, o *origin, t *stamps) (*connection, e
 			return nil, err
 		}
 	}
-	t.connectEnd = d.clock.NowNS()
+	t.ConnectEnd = d.clock.NowNS()
 	return newConnection(o, w, top), nil
 }
 
 // reach opens the socket to o, or to the proxy that o calls for.
-func (d *dialer) reach(ctx context.Context, o *origin, t *stamps) (w *wire, hop *origin, proxy *url.URL, err error) {
+func (d *dialer) reach(ctx context.Context, o *origin, t *Stamps) (w *wire, hop *origin, proxy *url.URL, err error) {
 	if hop, proxy, err = d.firstHop(o); err != nil {
 		return nil, nil, nil, &dialError{origin: o, step: stepConnect, err: err}
 	}
@@ -147,7 +147,7 @@ func (d *dialer) reach(ctx context.Context, o *origin, t *stamps) (w *wire, hop 
 	if err != nil {
 		return nil, nil, nil, &dialError{origin: hop, step: stepDNS, err: err}
 	}
-	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
+	t.ConnectStart, t.ConnectEnd = d.clock.NowNS(), 0
 	if w, err = d.connect(ctx, addrs, hop.port); err != nil {
 		return nil, nil, nil, d.failed(ctx, hop, stepConnect, err)
 	}
@@ -169,7 +169,7 @@ func (d *dialer) firstHop(o *origin) (*origin, *url.URL, error) {
 
 // dialAside dials on a goroutine of its own: dialling takes a deep stack, which the caller's would keep
 // for as long as its stream is open.
-func (d *dialer) dialAside(ctx context.Context, o *origin, t *stamps) (c *connection, err error) {
+func (d *dialer) dialAside(ctx context.Context, o *origin, t *Stamps) (c *connection, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -44,19 +44,19 @@ func newResolver(opts *Options, now func() int64) *resolver {
 }
 
 // resolve is the addresses of host in the order to be tried, and what happened.
-func (r *resolver) resolve(ctx context.Context, host string, t *stamps) ([]netip.Addr, error) {
+func (r *resolver) resolve(ctx context.Context, host string, t *Stamps) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
 	}
 	for {
 		e, mine := r.entry(host)
 		if !mine && r.answered(e) {
-			t.dnsHit = r.now()
+			t.DNSHit = r.now()
 			return r.inTurn(e), nil
 		}
-		if t.dnsMiss == 0 {
-			t.dnsMiss = r.now()
-			t.dnsStart = t.dnsMiss
+		if t.DNSMiss == 0 {
+			t.DNSMiss = r.now()
+			t.DNSStart = t.DNSMiss
 		}
 		if mine {
 			r.ask(ctx, host, e)
@@ -73,7 +73,7 @@ func (r *resolver) resolve(ctx context.Context, host string, t *stamps) ([]netip
 		if e.err != nil {
 			return nil, e.err
 		}
-		t.dnsEnd = r.now()
+		t.DNSEnd = r.now()
 		return r.inTurn(e), nil
 	}
 }

@@ -11,15 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client/sse"
 )
-
-// maxMessage bounds an error message, in characters; the body of a non-2xx response is not cut.
-const maxMessage = 4096
 
 // The steps of opening a connection.
 const (
@@ -258,21 +254,6 @@ func quote(s string) string {
 	}
 	b.WriteByte(mark)
 	return b.String()
-}
-
-// cut shortens a message to maxMessage characters.
-func cut(s string) string {
-	if len(s) <= maxMessage || utf8.RuneCountInString(s) <= maxMessage {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == maxMessage {
-			return s[:i]
-		}
-		n++
-	}
-	return s
 }
 
 func secondsText(ns int64) string {

@@ -148,12 +148,10 @@ func (f *follower) over(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil:
 		f.out.CutOff = true
-		f.out.Err = &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
-			Message: "Request cancelled by external signal"}
+		f.out.Err = endedByRun()
 	case f.cancelAt != 0 && now >= f.cancelAt:
 		f.out.CancelledNS = now
-		f.out.Err = &record.Error{Code: 499, HasCode: true, Type: typeCancelled,
-			Message: "Request cancelled " + secondsText(f.req.CancelAfterNS) + "s after being sent"}
+		f.out.Err = cancelledAfter(f.req.CancelAfterNS)
 	case limited && left <= 0:
 		f.out.Err = f.req.FollowUp.TimedOut(f.client.opts.Timeout)
 	default:
@@ -183,7 +181,7 @@ func (f *follower) ask(ctx context.Context, address string, reply *caught, disca
 	f.out.Resends += step.Resends
 	if step.Err != nil {
 		if !f.over(ctx) {
-			f.out.Err = step.Err
+			f.out.Err, f.out.ErrIsBody = step.Err, step.ErrIsBody
 			if step.Err.Type == neterr.Timeout && !step.Err.HasCode {
 				f.out.Err = f.req.FollowUp.TimedOut(f.client.opts.Timeout)
 			} else if err := f.req.FollowUp.Failed(step.Status, step.Err); err != nil {

@@ -51,9 +51,8 @@ func (f *frames) read(p []byte) (int, error) {
 	}
 }
 
-// hint says what a refusal does not say itself: what a refused signature mostly comes from, which scheme a server
-// of TLS wants, when to come again, and that its
-// body goes on.
+// hint returns what the body of a refusal does not say: the usual causes of a refused signature, the scheme that a
+// server of TLS needs, the server's Retry-After, and that the body is longer.
 func (c *Client) hint(e *statusError) string {
 	switch {
 	case e.more:
@@ -67,5 +66,5 @@ func (c *Client) hint(e *statusError) string {
 		return ""
 	}
 	return "the signature was refused: check --aws-service (the signing name), --aws-region, and that this machine's " +
-		"clock is less than 5 minutes wrong"
+		"clock is off by less than 5 minutes"
 }

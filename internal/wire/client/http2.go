@@ -47,11 +47,11 @@ func speaksHTTP2(c *connection) error {
 type progress struct {
 	mu            sync.Mutex
 	sealed        bool
-	t             stamps
+	t             Stamps
 	local, remote net.Addr
 }
 
-func (p *progress) note(f func(t *stamps)) bool {
+func (p *progress) note(f func(t *Stamps)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sealed {
@@ -62,7 +62,7 @@ func (p *progress) note(f func(t *stamps)) bool {
 }
 
 // seal ends the collection.
-func (p *progress) seal() (stamps, net.Addr, net.Addr) {
+func (p *progress) seal() (Stamps, net.Addr, net.Addr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sealed = true
@@ -74,19 +74,19 @@ func (x *exchange) multiplex(h *hop) error {
 	if err := x.waitForSlot(); err != nil {
 		return err
 	}
-	ctx, done := x.setup()
+	ctx, done := x.Wait(context.Background())
 	defer done()
 	l, once := x.client.streams.lane(x.req.Session)
 	if once {
 		defer l.close()
 	}
 	for redirects := 0; ; redirects++ {
-		begun := x.client.clock.NowNS()
+		begun := x.clock.NowNS()
 		again, err := x.carry(ctx, h, l)
 		if x.wasRefused(err) {
 			x.discard()
-			if !x.disarmCancellation() {
-				return errEnded
+			if !x.unsend() {
+				return ErrEnded
 			}
 			x.out.Status, x.out.AckNS, x.response = 0, 0, nil
 			x.lostTry(begun, redirects == 0)
@@ -134,7 +134,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 	}
 	resp, err := l.transport.RoundTrip(request)
 	now := c.clock.NowNS()
-	if err != nil || x.ended() {
+	if err != nil || x.Ended() {
 		x.t, _, _ = p.seal()
 		if resp != nil {
 			resp.Body.Close()
@@ -143,19 +143,19 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 	}
 	t, local, remote := p.seal()
 	x.t = t
-	if x.t.headersReceived == 0 {
-		x.t.headersReceived = now
+	if x.t.HeadersReceived == 0 {
+		x.t.HeadersReceived = now
 	}
-	if x.t.sendEnd == 0 { // answered before it was sent, as far as net/http has told
-		x.t.sendEnd, x.t.headersSent = x.t.headersReceived, x.t.headersReceived
+	if x.t.SendEnd == 0 { // answered before it was sent, as far as net/http has told
+		x.t.SendEnd, x.t.HeadersSent = x.t.HeadersReceived, x.t.HeadersReceived
 	}
 	x.t.answered()
-	x.t.bytesReceived = int64(len(":status200")) + fieldBytes(resp.Header)
+	x.t.BytesReceived = int64(len(":status200")) + fieldBytes(resp.Header)
 	if sent := int64(len(h.body)); sent > 0 {
-		x.t.bytesSent += sent
-		x.t.bodySent, x.t.chunksSent = sent, 1
+		x.t.BytesSent += sent
+		x.t.BodySent, x.t.ChunksSent = sent, 1
 		if x.req.KeepTrace {
-			x.requestChunks = []record.Chunk{{AtNS: c.clock.WallNS(x.t.sendEnd), Bytes: sent}}
+			x.requestChunks = []record.Chunk{{AtNS: c.clock.WallNS(x.t.SendEnd), Bytes: sent}}
 		}
 	}
 	if x.req.KeepTrace || x.req.KeepRaw {
@@ -165,7 +165,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 	conn := newConnection(h.target.origin, w, w)
 	if !x.adopt(conn) {
 		conn.close()
-		return nil, errEnded
+		return nil, ErrEnded
 	}
 	x.body = body{br: conn.br, framing: framedByClose, closes: true}
 	return resp, nil
@@ -173,39 +173,38 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 
 // http2Request makes net/http's form of a hop.
 func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http.Request, error) {
-	now := x.client.clock.NowNS
+	now := x.clock.NowNS
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
 			w := wireOf(info.Conn)
-			p.note(func(t *stamps) {
+			p.note(func(t *Stamps) {
 				if info.Reused || w == nil || w.dialled == nil {
-					t.reused = now()
+					t.Reused = now()
 				} else {
 					d := w.dialled
-					t.dnsStart, t.dnsEnd, t.dnsHit, t.dnsMiss = d.dnsStart, d.dnsEnd, d.dnsHit, d.dnsMiss
-					t.connectStart, t.connectEnd = d.connectStart, d.connectEnd
+					t.DNSStart, t.DNSEnd, t.DNSHit, t.DNSMiss = d.DNSStart, d.DNSEnd, d.DNSHit, d.DNSMiss
+					t.ConnectStart, t.ConnectEnd = d.ConnectStart, d.ConnectEnd
 				}
-				t.sendStart, t.bytesSent = now(), 0
+				t.SendStart, t.BytesSent = now(), 0
 				p.local, p.remote = info.Conn.LocalAddr(), info.Conn.RemoteAddr()
 			})
 		},
 		WroteHeaderField: func(name string, values []string) {
-			p.note(func(t *stamps) {
+			p.note(func(t *Stamps) {
 				for _, value := range values {
-					t.bytesSent += int64(len(name) + len(value))
+					t.BytesSent += int64(len(name) + len(value))
 				}
 			})
 		},
-		WroteHeaders: func() { p.note(func(t *stamps) { t.headersSent = now() }) },
+		WroteHeaders: func() { p.note(func(t *Stamps) { t.HeadersSent = now() }) },
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			if info.Err == nil {
-				p.note(func(t *stamps) { t.sendEnd = now() })
+				p.note(func(t *Stamps) { t.SendEnd = now() })
 				// Also when the reply was faster than this word, and its stamps were taken.
-				x.wrote.Store(true)
-				x.armCancellation()
+				x.Sent()
 			}
 		},
-		GotFirstResponseByte: func() { p.note(func(t *stamps) { t.headersReceived = now() }) },
+		GotFirstResponseByte: func() { p.note(func(t *Stamps) { t.HeadersReceived = now() }) },
 	})
 	u := *h.target.url
 	u.User = nil
@@ -231,8 +230,8 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 
 // unanswered is the error of a stream without a reply.
 func (x *exchange) unanswered(h *hop, err error) error {
-	if x.ended() {
-		return errEnded
+	if x.Ended() {
+		return ErrEnded
 	}
 	var dial *dialError
 	if errors.As(err, &dial) {
@@ -278,7 +277,7 @@ func (x *exchange) wasRefused(err error) bool {
 	}
 	text := lost.err.Error()
 	if !lost.unanswered {
-		return strings.HasSuffix(text, goneAway) && x.t.bodyReceived == 0
+		return strings.HasSuffix(text, goneAway) && x.t.BodyReceived == 0
 	}
 	return text == notTaken || strings.HasSuffix(text, goneAway) || strings.Contains(text, "REFUSED_STREAM")
 }

@@ -166,7 +166,8 @@ func TestHTTP2CancellationAfterAFastReply(t *testing.T) {
 	c := newTestClient(t, func(o *Options) { o.HTTP2 = true })
 	r := post("http://127.0.0.1:1/x")
 	r.CancelAfterNS = int64(time.Hour)
-	x := &exchange{client: c, req: r}
+	x := &exchange{client: c}
+	x.Begin(&c.opts, c.clock, r)
 	if err := x.firstHop(c.heads.Get().(*[]byte)); err != nil {
 		t.Fatal(err)
 	}
@@ -177,8 +178,8 @@ func TestHTTP2CancellationAfterAFastReply(t *testing.T) {
 	}
 	p.seal()
 	httptrace.ContextClientTrace(request.Context()).WroteRequest(httptrace.WroteRequestInfo{})
-	if !x.wrote.Load() || x.cancelTimer == nil {
-		t.Fatalf("written %v, timer %v", x.wrote.Load(), x.cancelTimer)
+	if !x.sent.Load() || x.cancelTimer == nil {
+		t.Fatalf("written %v, timer %v", x.sent.Load(), x.cancelTimer)
 	}
 	x.cancelTimer.Stop()
 }

@@ -131,7 +131,7 @@ func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error)
 			return nil, err
 		}
 	}
-	t := new(stamps)
+	t := new(Stamps)
 	c, err := d.dial(ctx, o, t)
 	if err != nil {
 		return nil, err

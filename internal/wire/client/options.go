@@ -87,8 +87,6 @@ type Options struct {
 	// a compressed one is bounded in the same way before and after its decoding.
 	// Of a refusal's body much less is kept.
 	MaxBody int64
-	// Redact removes secrets from error texts; nil leaves them.
-	Redact func(string) string
 }
 
 // ProxyFromEnvironment is the Options.Proxy of a client that trusts its environment, as it was when a

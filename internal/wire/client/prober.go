@@ -43,9 +43,9 @@ func (p *Prober) Handshake(ctx context.Context, rawURL string) (Handshake, error
 	if err != nil {
 		return Handshake{}, err
 	}
-	var t stamps
+	var t Stamps
 	w, _, _, err := p.dialer.reach(ctx, &o, &t)
-	took := p.clock.NowNS() - t.connectStart
+	took := p.clock.NowNS() - t.ConnectStart
 	if err != nil {
 		text, _ := neterr.Describe(errors.Unwrap(err))
 		return Handshake{}, errors.New(text)

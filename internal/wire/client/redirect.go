@@ -24,7 +24,7 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	default:
 		return false, nil
 	}
-	if x.client.opts.Sign != nil {
+	if x.opts.Sign != nil {
 		return false, nil // the signature is for the first address
 	}
 	location := resp.Header.Get("Location")

@@ -36,7 +36,7 @@ func (x *exchange) firstHop(buffer *[]byte) error {
 	if h.target, err = x.client.target(x.req.URL); err != nil {
 		return err
 	}
-	if sign := x.client.opts.Sign; sign != nil {
+	if sign := x.opts.Sign; sign != nil {
 		extra, err := sign(h.method, h.target.url, h.signable(), h.body)
 		if err != nil {
 			return err
@@ -68,13 +68,13 @@ func namesOf(headers []record.Header) []string {
 // unless the request names a Host.
 func (h *hop) encode() error {
 	if !isToken(h.method) {
-		return fmt.Errorf("method %q is not a word", h.method)
+		return fmt.Errorf("method %q is not a valid token", h.method)
 	}
 	host, auth := h.target.host, h.target.auth
 	for i := range h.headers {
 		hd := &h.headers[i]
 		if !isToken(hd.Name) {
-			return fmt.Errorf("header name %q is not a word", hd.Name)
+			return fmt.Errorf("header name %q is not a valid token", hd.Name)
 		}
 		if strings.ContainsAny(hd.Value, "\r\n\x00") {
 			return fmt.Errorf("the value of header %s contains a line break or NUL", hd.Name)

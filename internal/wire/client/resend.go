@@ -19,10 +19,10 @@ func (x *exchange) wasLost(err error) bool {
 // sendAgain readies the hop for its second try, on a new connection. What the first try took counts as blocked; the
 // exchange starts with the second one if the hop is its first.
 func (x *exchange) sendAgain(h *hop, first bool) error {
-	taken := x.t.reused
+	taken := x.t.Reused
 	x.discard()
-	if !x.disarmCancellation() {
-		return errEnded
+	if !x.unsend() {
+		return ErrEnded
 	}
 	if h.wire == nil { // its buffer was given back when it was written
 		if err := h.encode(); err != nil {
@@ -35,27 +35,14 @@ func (x *exchange) sendAgain(h *hop, first bool) error {
 
 // lostTry notes that a try on a connection that was taken at an instant came to nothing.
 func (x *exchange) lostTry(taken int64, first bool) {
-	now := x.client.clock.NowNS()
-	if x.t.poolStart == 0 || !first {
-		x.t.poolStart = taken
+	now := x.clock.NowNS()
+	if x.t.PoolStart == 0 || !first {
+		x.t.PoolStart = taken
 	}
-	x.t.poolEnd = now
+	x.t.PoolEnd = now
 	if first {
 		x.out.StartNS = now
 	}
 	x.out.Resends++
 	x.resending = true
-}
-
-// disarmCancellation stops the time of a simulated cancellation, which begins again with the second try; false if
-// the exchange is over.
-func (x *exchange) disarmCancellation() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.cancelTimer != nil {
-		x.cancelTimer.Stop()
-		x.cancelTimer = nil
-	}
-	x.wrote.Store(false)
-	return x.outcome == running
 }

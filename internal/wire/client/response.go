@@ -79,7 +79,7 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 			if x.req.KeepTrace || x.req.KeepRaw {
 				x.response = resp
 			}
-			x.t.headersReceived = w.readNS
+			x.t.HeadersReceived = w.readNS
 			if x.writing == nil {
 				x.t.answered()
 			}
@@ -139,8 +139,8 @@ func (c *Client) methodOf(method string) *http.Request {
 // broken is the error of a connection that failed while it was read; unanswered says that nothing was read of a
 // reply.
 func (x *exchange) broken(h *hop, typ, what string, err error, unanswered bool) error {
-	if x.ended() {
-		return errEnded
+	if x.Ended() {
+		return ErrEnded
 	}
 	// What the socket said comes before what a parser made of it.
 	if readErr := x.conn.wire.readErr; readErr != nil && (typ == typeResponse || readErr != io.EOF) {
@@ -159,7 +159,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
 	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
 	streamed := mediaType == "text/event-stream" && h.method == http.MethodPost || mediaType == eventstream.MediaType
-	switch x.codedLimit = x.client.opts.MaxBody; {
+	switch x.codedLimit = x.opts.MaxBody; {
 	case !isSuccess(resp.StatusCode):
 		x.codedLimit = maxRefusal + maxSkipped
 	case streamed:
@@ -171,7 +171,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	if !isSuccess(resp.StatusCode) {
 		return x.receiveRefusal(h, resp, mediaType, charset)
 	}
-	x.out.AckNS = x.t.headersReceived
+	x.out.AckNS = x.t.HeadersReceived
 	switch {
 	case mediaType == eventstream.MediaType:
 		return x.receiveStream(h, (&frames{x: x}).read)
@@ -194,7 +194,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	lag := x.conn.wire.lagNS
 	if !x.conclude() {
 		x.keep(mediaType, binary, text)
-		return errEnded
+		return ErrEnded
 	}
 	body := text
 	if !binary {
@@ -210,9 +210,9 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 // receiveRefusal makes an error of a reply that is not 2xx; what could be read of its body is the message.
 func (x *exchange) receiveRefusal(h *hop, resp *http.Response, mediaType, charset string) error {
 	text, more, err := x.readRefusal()
-	if x.ended() || err == nil && !x.conclude() {
+	if x.Ended() || err == nil && !x.conclude() {
 		x.keep(mediaType, false, text)
-		return errEnded
+		return ErrEnded
 	}
 	body := decode(text, charset)
 	x.keep(mediaType, false, body)
@@ -258,7 +258,7 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
-	limit := x.client.opts.MaxBody
+	limit := x.opts.MaxBody
 	for total := int64(0); ; {
 		n, err := read(sc.Space(streamRoom))
 		at := x.conn.wire.readNS
@@ -272,8 +272,8 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 			if err := x.event(ev, at); err != nil {
 				return err
 			}
-			if i%eventsUnasked == 0 && x.ended() {
-				return errEnded
+			if i%eventsUnasked == 0 && x.Ended() {
+				return ErrEnded
 			}
 		}
 		switch {
@@ -304,7 +304,7 @@ func (x *exchange) endStream(sc *sse.Scanner, at int64) error {
 		}
 	}
 	if !x.conclude() {
-		return errEnded
+		return ErrEnded
 	}
 	return nil
 }
@@ -329,7 +329,7 @@ func (x *exchange) keep(mediaType string, binary bool, body []byte) {
 	}
 	at := x.out.EndNS
 	if at == 0 {
-		at = x.client.clock.NowNS() // the body is not whole
+		at = x.clock.NowNS() // the body is not whole
 	}
 	x.responses = append(x.responses,
 		record.RawResponse{PerfNS: at, IsBinary: binary, ContentType: mediaType, Bytes: bytes.Clone(body)})
@@ -348,7 +348,7 @@ func (x *exchange) keepRest(sc *sse.Scanner) {
 		return
 	}
 	if rest := sc.Rest(); len(rest) > 0 {
-		x.keepEvent(&sse.Event{Text: rest}, x.client.clock.NowNS())
+		x.keepEvent(&sse.Event{Text: rest}, x.clock.NowNS())
 	}
 }
 

@@ -86,13 +86,14 @@ func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
 }
 
 func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange {
-	x := &exchange{client: c, req: req, sink: sink}
+	x := &exchange{client: c, sink: sink}
+	x.Begin(&c.opts, c.clock, req)
 	head := c.heads.Get().(*[]byte)
 	h := &x.hop
 	err := x.firstHop(head) // signing included: it is no part of the exchange
 	x.out.StartNS = c.clock.NowNS()
 	if err == nil {
-		err = x.guarded(ctx, h)
+		err = x.Guard(ctx, x.transfer)
 	}
 	x.settle(err, h)
 	c.release(h)

@@ -199,11 +199,11 @@ func TestKernelStampsKeepTheOrderOfThings(t *testing.T) {
 }
 
 func TestTrapReplyBeforeTheWriteReturned(t *testing.T) {
-	s := stamps{sendStart: 100, headersSent: 300, sendEnd: 300, headersReceived: 250, receiveStart: 250,
-		receiveEnd: 260}
+	s := Stamps{SendStart: 100, HeadersSent: 300, SendEnd: 300, HeadersReceived: 250, ReceiveStart: 250,
+		ReceiveEnd: 260}
 	s.answered()
-	if got := s.timing(); got.Sending != 150 || got.Waiting != 0 || s.headersSent != 250 {
-		t.Errorf("sending %d, waiting %d, headers sent %d; want 150, 0, 250", got.Sending, got.Waiting, s.headersSent)
+	if got := s.Timing(); got.Sending != 150 || got.Waiting != 0 || s.HeadersSent != 250 {
+		t.Errorf("sending %d, waiting %d, headers sent %d; want 150, 0, 250", got.Sending, got.Waiting, s.HeadersSent)
 	}
 }
 

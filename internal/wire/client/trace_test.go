@@ -117,27 +117,27 @@ func TestTimingZeroAndAbsent(t *testing.T) {
 	const no = record.Absent
 	tests := []struct {
 		name string
-		in   stamps
+		in   Stamps
 		want Timing
 	}{
-		{"nothing happened", stamps{}, Timing{Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"pool wait not completed", stamps{poolStart: 5},
+		{"nothing happened", Stamps{}, Timing{Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
+		{"pool wait not completed", Stamps{PoolStart: 5},
 			Timing{Blocked: no, Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"lookup not completed", stamps{dnsStart: 5},
+		{"lookup not completed", Stamps{DNSStart: 5},
 			Timing{DNSLookup: no, Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"connect not completed", stamps{connectStart: 5},
+		{"connect not completed", Stamps{ConnectStart: 5},
 			Timing{Connecting: no, Sending: no, Waiting: no, Receiving: no, Duration: no}},
-		{"no body", stamps{connectStart: 5, connectEnd: 7, sendStart: 8, sendEnd: 9},
+		{"no body", Stamps{ConnectStart: 5, ConnectEnd: 7, SendStart: 8, SendEnd: 9},
 			Timing{Connecting: 2, Sending: 1, Waiting: no, Receiving: no, Duration: no}},
-		{"one chunk, reused", stamps{poolStart: 1, poolEnd: 4, reused: 5, sendStart: 8, sendEnd: 9, receiveStart: 12,
-			receiveEnd: 12, chunksReceived: 1},
+		{"one chunk, reused", Stamps{PoolStart: 1, PoolEnd: 4, Reused: 5, SendStart: 8, SendEnd: 9, ReceiveStart: 12,
+			ReceiveEnd: 12, ChunksReceived: 1},
 			Timing{Blocked: 3, Sending: 1, Waiting: 3, Duration: 4, Reused: 1, ChunksReceived: 1}},
-		{"reply before the request was written", stamps{reused: 5, sendStart: 8, receiveStart: 9, receiveEnd: 10},
+		{"reply before the request was written", Stamps{Reused: 5, SendStart: 8, ReceiveStart: 9, ReceiveEnd: 10},
 			Timing{Sending: no, Waiting: no, Receiving: 1, Duration: 2, Reused: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, tt.in.timing()); d != "" {
+			if d := cmp.Diff(tt.want, tt.in.Timing()); d != "" {
 				t.Error(d)
 			}
 		})
@@ -156,7 +156,7 @@ func TestLookups(t *testing.T) {
 			r := c.dialer.resolver
 			type answer struct {
 				addrs []netip.Addr
-				t     stamps
+				t     Stamps
 				err   error
 			}
 			ask := func(ctx context.Context, out chan<- answer) {
@@ -173,26 +173,26 @@ func TestLookups(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			go ask(t.Context(), out)
 			go ask(t.Context(), out)
-			if a := <-out; a.err == nil || a.t.dnsEnd != 0 || a.t.dnsStart == 0 {
+			if a := <-out; a.err == nil || a.t.DNSEnd != 0 || a.t.DNSStart == 0 {
 				t.Errorf("cut off: %+v", a)
 			}
 			first, second := <-out, <-out
 			if first.err != nil || second.err != nil || lookups != 2 || first.addrs[0] == second.addrs[0] {
 				t.Errorf("%d lookups: %+v, %+v", lookups, first, second)
 			}
-			var hit stamps
-			if _, err := r.resolve(t.Context(), "h", &hit); err != nil || hit.dnsHit == 0 || hit.dnsStart != 0 ||
+			var hit Stamps
+			if _, err := r.resolve(t.Context(), "h", &hit); err != nil || hit.DNSHit == 0 || hit.DNSStart != 0 ||
 				lookups != 2 {
 				t.Errorf("hit %+v, %d lookups", hit, lookups)
 			}
 			time.Sleep(11 * time.Second)
-			if _, err := r.resolve(t.Context(), "h", new(stamps)); err != nil || lookups != 3 {
+			if _, err := r.resolve(t.Context(), "h", new(Stamps)); err != nil || lookups != 3 {
 				t.Errorf("%d lookups after the life of the entry", lookups)
 			}
 			r.cache = false
 			time.Sleep(11 * time.Second)
 			for range 2 {
-				_, _ = r.resolve(t.Context(), "h", new(stamps))
+				_, _ = r.resolve(t.Context(), "h", new(Stamps))
 			}
 			if lookups != 5 {
 				t.Errorf("%d lookups without cache", lookups)

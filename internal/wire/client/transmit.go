@@ -22,14 +22,14 @@ func (x *exchange) connect(o *origin) error {
 	x.refused = false
 	x.requestChunks, x.responseChunks = nil, nil
 	if idle := x.idle(o); idle != nil {
-		x.t.reused = c.clock.NowNS()
+		x.t.Reused = c.clock.NowNS()
 		if !x.adopt(idle) {
 			idle.close()
-			return errEnded
+			return ErrEnded
 		}
 		return nil
 	}
-	ctx, done := x.setup()
+	ctx, done := x.Wait(context.Background())
 	defer done()
 	if err := x.waitToDial(ctx, moved); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (x *exchange) connect(o *origin) error {
 	}
 	if !x.adopt(fresh) {
 		fresh.close()
-		return errEnded
+		return ErrEnded
 	}
 	return nil
 }
@@ -56,13 +56,13 @@ func (x *exchange) idle(o *origin) *connection {
 func (x *exchange) waitForSlot() error {
 	p := x.client.pool
 	if !p.tryAcquire() {
-		x.t.poolStart = x.client.clock.NowNS()
-		ctx, done := x.setup()
+		x.t.PoolStart = x.clock.NowNS()
+		ctx, done := x.Wait(context.Background())
 		defer done()
 		if err := p.acquire(ctx); err != nil {
-			return errEnded
+			return ErrEnded
 		}
-		x.t.poolEnd = x.client.clock.NowNS()
+		x.t.PoolEnd = x.clock.NowNS()
 	}
 	x.slot = true
 	return nil
@@ -76,35 +76,34 @@ func (x *exchange) waitToDial(ctx context.Context, moved bool) error {
 	if d.mayTry() {
 		return nil
 	}
-	if x.t.poolStart == 0 || moved && !x.resending {
-		x.t.poolStart, x.t.poolEnd = x.client.clock.NowNS(), 0
+	if x.t.PoolStart == 0 || moved && !x.resending {
+		x.t.PoolStart, x.t.PoolEnd = x.clock.NowNS(), 0
 	}
 	if err := d.await(ctx); err != nil {
-		return errEnded
+		return ErrEnded
 	}
-	x.t.poolEnd = x.client.clock.NowNS()
+	x.t.PoolEnd = x.clock.NowNS()
 	return nil
 }
 
 // write sends the hop and notes how many bytes of it the socket took.
 func (x *exchange) write(h *hop) error {
-	x.t.sendStart = x.client.clock.NowNS()
+	x.t.SendStart = x.clock.NowNS()
 	n, err := x.conn.write(h)
-	now := x.client.clock.NowNS()
-	x.t.bytesSent = int64(n)
+	now := x.clock.NowNS()
+	x.t.BytesSent = int64(n)
 	if n >= h.headLen {
-		x.t.headersSent = now
+		x.t.HeadersSent = now
 	}
 	if sent := int64(n - h.headLen); sent > 0 {
-		x.t.bodySent, x.t.chunksSent = sent, 1
+		x.t.BodySent, x.t.ChunksSent = sent, 1
 		if x.req.KeepTrace {
-			x.requestChunks = []record.Chunk{{AtNS: x.client.clock.WallNS(now), Bytes: sent}}
+			x.requestChunks = []record.Chunk{{AtNS: x.clock.WallNS(now), Bytes: sent}}
 		}
 	}
 	if err == nil {
-		x.t.sendEnd = now
-		x.wrote.Store(true)
-		x.armCancellation()
+		x.t.SendEnd = now
+		x.Sent()
 	}
 	return err
 }
@@ -134,15 +133,15 @@ func (x *exchange) send(h *hop) error {
 	}
 	var err error
 	if x.mayBlock(h) {
-		x.conn.wire.floorNS = max(x.t.reused, x.t.connectEnd)
+		x.conn.wire.floorNS = max(x.t.Reused, x.t.ConnectEnd)
 		err = x.writeBeside(h)
 	} else {
 		err = x.write(h)
-		x.conn.wire.floorNS = x.t.sendStart
+		x.conn.wire.floorNS = x.t.SendStart
 	}
 	switch {
-	case x.ended():
-		return errEnded
+	case x.Ended():
+		return ErrEnded
 	case err == nil:
 		return nil
 	case x.conn.hasReply():
@@ -161,18 +160,4 @@ func (c *connection) hasReply() bool {
 	defer func() { _ = c.wire.SetReadDeadline(time.Time{}) }()
 	_, err := c.br.Peek(1)
 	return err == nil
-}
-
-// armCancellation starts the time of a simulated cancellation, now that the request is written.
-func (x *exchange) armCancellation() {
-	after := x.req.CancelAfterNS
-	if after == 0 {
-		x.end(cancelled)
-		return
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if after > 0 && x.cancelTimer == nil && x.outcome == running {
-		x.cancelTimer = time.AfterFunc(time.Duration(after), func() { x.end(cancelled) })
-	}
 }

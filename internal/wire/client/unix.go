@@ -7,8 +7,8 @@ import (
 
 // dialUnix opens a connection through the Unix socket; the URL still gives path, Host and, under TLS, the
 // name that the certificate must hold.
-func (d *dialer) dialUnix(ctx context.Context, o *origin, t *stamps) (*connection, error) {
-	t.connectStart, t.connectEnd = d.clock.NowNS(), 0
+func (d *dialer) dialUnix(ctx context.Context, o *origin, t *Stamps) (*connection, error) {
+	t.ConnectStart, t.ConnectEnd = d.clock.NowNS(), 0
 	nc, err := (&net.Dialer{Timeout: d.limit}).DialContext(ctx, "unix", d.unix)
 	if err != nil {
 		return nil, d.failed(ctx, o, stepConnect, err)
@@ -21,6 +21,6 @@ func (d *dialer) dialUnix(ctx context.Context, o *origin, t *stamps) (*connectio
 			return nil, err
 		}
 	}
-	t.connectEnd = d.clock.NowNS()
+	t.ConnectEnd = d.clock.NowNS()
 	return newConnection(o, w, top), nil
 }

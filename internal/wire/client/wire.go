@@ -41,7 +41,7 @@ type wire struct {
 	// closed is called when the socket is closed; nil = nothing is.
 	closed func()
 	// dialled is how the connection came about, where its exchanges did not open it themselves.
-	dialled *stamps
+	dialled *Stamps
 	// silent counts the reads without a stamp up to the first with one; negative once there was one.
 	silent int
 }

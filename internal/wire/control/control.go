@@ -30,6 +30,8 @@ type Options struct {
 	Sender Sender
 	// Headers are those of one request; a fresh list at each call.
 	Headers func(stream bool, contentType string) []record.Header
+	// Redact hides secrets in what servers answer to a failed request; nil leaves them.
+	Redact func(string) string
 	// Log hears of progress; nil = nobody.
 	Log func(message string)
 }
@@ -73,6 +75,7 @@ func (o *Options) send(ctx context.Context, r *client.Request, limit time.Durati
 	sink := &bodySink{}
 	r.Session, r.FinalTurn, r.CancelAfterNS = "control", true, -1
 	ex := o.Sender.Send(ctx, r, sink)
+	ex.Err = ex.Err.Published(o.Redact, ex.ErrIsBody)
 	switch {
 	case ex.CutOff:
 		return reply{cut: true, err: &record.Error{Type: "TimeoutError",

@@ -98,7 +98,7 @@ func TestWaitingForAServer(t *testing.T) {
 		{"no list: a request instead", Models, map[string][]string{models: {"404"}, infer: {"200"}},
 			[]string{models, infer}, 0, ""},
 		{"no list of this shape", Models, map[string][]string{models: {"200 hello"}},
-			slices.Repeat([]string{models}, 5), 20 * time.Second, "no list of models"},
+			slices.Repeat([]string{models}, 5), 20 * time.Second, "does not answer with a list of models"},
 		{"both in turn", Both, map[string][]string{models: {"503", list}, infer: {"503", "200"}},
 			[]string{models, models, infer, infer}, 10 * time.Second, ""},
 		{"both with no list", Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0,

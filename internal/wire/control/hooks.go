@@ -70,7 +70,7 @@ func (o Options) reset(ctx context.Context, origin string, h Hook) error {
 		case !time.Now().Add(wait).Before(deadline):
 			return failed(fmt.Sprintf("the prefix cache could not be reset within %s", h.Retry), origin, h.Path, &got)
 		}
-		o.log("%s is busy (%d); the reset of its prefix cache is asked for again in %s", shown(origin), got.status,
+		o.log("%s is busy (%d); the reset of its prefix cache is retried in %s", shown(origin), got.status,
 			wait)
 		if !pause(ctx, wait) {
 			return ctx.Err()

@@ -48,7 +48,7 @@ func (o Options) listModels(ctx context.Context, base string) (models modelList,
 			return models, shown(address), nil
 		}
 		if err == nil { // the first address is the likeliest
-			err = fmt.Errorf("%s does not say which there are: %s", shown(address), insteadOfList(&got))
+			err = fmt.Errorf("%s does not list its models: %s", shown(address), insteadOfList(&got))
 		}
 		if got.err != nil {
 			break // nobody is there
@@ -61,7 +61,7 @@ func (o Options) listModels(ctx context.Context, base string) (models modelList,
 func insteadOfList(got *reply) string {
 	switch {
 	case got.ok():
-		return "it answers " + got.String() + ", but no list of models"
+		return "it answers " + got.String() + ", which is not a list of models"
 	case got.err != nil:
 		return terminal.Text(got.String())
 	}

@@ -27,7 +27,7 @@ func TestListOfModelsIsFoundFromAnyBaseURL(t *testing.T) {
 			[]string{"GET http://h:1/gateway/v1/models", models}, "http://h:1/v1/models"},
 		{"a password and a key", "http://joe:pw@h:1/v1", map[string][]string{"GET http://joe:pw@h:1/v1/models": {list}},
 			[]string{"GET http://joe:pw@h:1/v1/models"}, "http://h:1/v1/models"},
-		{"no list", "http://h:1", map[string][]string{models: {"200 <html>"}}, []string{models}, "no list of models"},
+		{"no list", "http://h:1", map[string][]string{models: {"200 <html>"}}, []string{models}, "not a list of models"},
 		{"refused credentials", "http://h:1", map[string][]string{models: {"401 who \x1b[31mare you"}},
 			[]string{models}, "401 Unauthorized: who \\x1b[31mare you"},
 		{"nobody there", "http://h:1/x", map[string][]string{}, []string{"GET http://h:1/x/v1/models"},

@@ -160,9 +160,8 @@ func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Dura
 			if w.answer != "" {
 				why = w.answer // not that the last question had no time left
 			}
-			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or see "+
-				"to the server",
-				shown(w.origin), w.r.Timeout, why)
+			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or check "+
+				"the server", shown(w.origin), w.r.Timeout, why)
 		case left <= next:
 			// The last question leaves some time for its answer.
 			lastCall, next = true, max(left/2, left-time.Second)
@@ -214,7 +213,7 @@ func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, stri
 	}
 	models, ok := readModels(got.body)
 	if !ok {
-		return notYet, shown(address) + " answers no list of models"
+		return notYet, shown(address) + " does not answer with a list of models"
 	}
 	known := models.names()
 	for _, name := range w.r.Models {

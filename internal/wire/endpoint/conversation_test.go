@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"aiperf/internal/base/golden"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/dataset"
 )
@@ -145,7 +146,7 @@ func decoded(r *Reply) string {
 	}
 	for q, name := range []string{"prompt", "completion", "total", "reasoning", "cache read", "cache write",
 		"cache miss"} {
-		if n, ok := r.Usage.Value(Quantity(q)); ok {
+		if n, ok := r.Usage.Value(record.UsagePrompt + record.Field(q)); ok {
 			line(name+" tokens", n)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
 // openAIDecoder decodes replies of the OpenAI shape; read finds the message in a scanned chunk, nil
@@ -86,7 +87,7 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 		d.message(m, atNS)
 		if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
 			d.reply.chunkUsage = true
-			d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(UsageCompletion) // usage of chunks is cumulative
+			d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(record.UsageCompletion) // usage of chunks is cumulative
 		}
 	}
 	d.reply.lacks(data)

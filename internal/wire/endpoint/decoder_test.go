@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/measure/record"
 )
 
 func decoder(t testing.TB, name string) Decoder {
@@ -151,7 +153,7 @@ func TestDecodeBody(t *testing.T) {
 		r.FirstOutputNS != 50 || !r.Finished {
 		t.Errorf("got %+v", r)
 	}
-	if n, ok := r.Usage.Value(UsagePrompt); !ok || n != 3 {
+	if n, ok := r.Usage.Value(record.UsagePrompt); !ok || n != 3 {
 		t.Errorf("usage: %d, %v", n, ok)
 	}
 	for name, other := range map[string]struct {
@@ -221,17 +223,17 @@ func TestTrapEventsOfSeveralLines(t *testing.T) {
 func TestErrorsInside200(t *testing.T) {
 	for _, c := range []struct {
 		data string
-		want *DecodeError
+		want *record.Error
 	}{
-		{`{"error":"boom"}`, &DecodeError{Message: "boom"}},
+		{`{"error":"boom"}`, &record.Error{Message: "boom"}},
 		{`{"error":{"message":"too long","type":"BadRequestError","param":null,"code":400}}`,
-			&DecodeError{Code: 400, HasCode: true, Type: "BadRequestError", Message: "too long"}},
-		{`{"error":{"message":"m","code":"429"}}`, &DecodeError{Code: 429, HasCode: true, Message: "m"}},
-		{`{"error":{"message":"m","code":"invalid_key"}}`, &DecodeError{Type: "invalid_key", Message: "m"}},
-		{`{"error":{"message":"m","type":"t","code":null}}`, &DecodeError{Type: "t", Message: "m"}},
-		{`{"error":{"reason": "odd"}}`, &DecodeError{Message: `{"reason":"odd"}`}},
+			&record.Error{Code: 400, HasCode: true, Type: "BadRequestError", Message: "too long"}},
+		{`{"error":{"message":"m","code":"429"}}`, &record.Error{Code: 429, HasCode: true, Message: "m"}},
+		{`{"error":{"message":"m","code":"invalid_key"}}`, &record.Error{Type: "invalid_key", Message: "m"}},
+		{`{"error":{"message":"m","type":"t","code":null}}`, &record.Error{Type: "t", Message: "m"}},
+		{`{"error":{"reason": "odd"}}`, &record.Error{Message: `{"reason":"odd"}`}},
 		{`{"object":"error","message":"m","type":"NotFound","code":404}`,
-			&DecodeError{Code: 404, HasCode: true, Type: "NotFound", Message: "m"}},
+			&record.Error{Code: 404, HasCode: true, Type: "NotFound", Message: "m"}},
 		{`{"error":null}`, nil},
 		{`{"error":""}`, nil},
 		{`{"error":{}}`, nil},

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
 // reader finds in a document what it carries and tells the decoder. It may remember what it needs over
@@ -98,7 +99,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 }
 
 // failure is the error that a document reports; nil if it says nothing.
-func (r *root) failure(data []byte) *DecodeError {
+func (r *root) failure(data []byte) *record.Error {
 	e := readError(&chunk{err: r.err, object: []byte("error")}, data)
 	if e != nil && e.Type == "" {
 		e.Type = jsonscan.Text(r.errorType)
@@ -109,7 +110,7 @@ func (r *root) failure(data []byte) *DecodeError {
 // fail notes an error of the reply's content unless the server reported one before.
 func (d *documentDecoder) fail(kind, message string) {
 	if d.reply.Err == nil {
-		d.reply.Err = &DecodeError{Type: kind, Message: message}
+		d.reply.Err = &record.Error{Type: kind, Message: message}
 	}
 }
 

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
 // readError makes an error of the error member of a reply (an object or a string), or of a reply that
 // is an error itself. Values that say nothing (null, false, 0, "", {}, []) are none.
-func readError(c *chunk, data []byte) *DecodeError {
+func readError(c *chunk, data []byte) *record.Error {
 	raw := c.err
 	if jsonscan.IsNull(raw) && string(c.object) == "error" {
 		raw = data
@@ -21,15 +22,15 @@ func readError(c *chunk, data []byte) *DecodeError {
 	}
 	switch raw[0] {
 	case '"':
-		return &DecodeError{Message: jsonscan.Text(raw)}
+		return &record.Error{Message: jsonscan.Text(raw)}
 	case '{':
 		return errorOfObject(raw)
 	}
-	return &DecodeError{Message: string(jsonscan.AppendCompact(nil, raw))}
+	return &record.Error{Message: string(jsonscan.AppendCompact(nil, raw))}
 }
 
-func errorOfObject(raw []byte) *DecodeError {
-	e := &DecodeError{}
+func errorOfObject(raw []byte) *record.Error {
+	e := &record.Error{}
 	var code string
 	for m := range jsonscan.Members(raw) {
 		switch string(m.Key) {

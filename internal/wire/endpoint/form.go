@@ -119,7 +119,7 @@ func (o overrides) withoutReserved(warn *once, keys ...string) overrides {
 	kept := o
 	for _, key := range keys {
 		if _, ok := kept.get(key); ok {
-			warn.say("The extra input " + key + " is ignored: the request makes this field itself.")
+			warn.say("The extra input " + key + " is ignored: the request sets this field itself.")
 			kept = slices.DeleteFunc(slices.Clone(kept), func(m dataset.Field) bool { return m.Name == key })
 		}
 	}

@@ -148,7 +148,7 @@ func TestBodiesThatCannotBeMade(t *testing.T) {
 		{"cohere_rankings", "ValueError", "only supports one turn", Options{}, two},
 		{"huggingface_generate", "ValueError", "only supports one turn", Options{}, two},
 		{"nim_rankings", "ValueError", "query", Options{}, turns(text("unnamed"))},
-		{"nim_embeddings", "ValueError", "equally many", Options{},
+		{"nim_embeddings", "ValueError", "must be equal", Options{},
 			turns(&dataset.Turn{Texts: media("a", "b"), Images: media(pngURI)})},
 		{"messages", "NotImplementedError", "audio", Options{},
 			turns(&dataset.Turn{Texts: media("a"), Audios: media(wavText)})},

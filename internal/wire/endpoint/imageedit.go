@@ -76,7 +76,7 @@ func imageFile(content string) (formFile, error) {
 			}
 		}
 		if media == "" {
-			return formFile{}, valueError("The format of the image cannot be told: want a data URI, or base64 of a " +
+			return formFile{}, valueError("The format of the image is unknown: want a data URI, or base64 of a " +
 				"PNG, JPEG, GIF, WebP or BMP file.")
 		}
 	}

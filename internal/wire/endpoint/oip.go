@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/oip"
 )
 
@@ -185,7 +186,7 @@ func (d *inferenceDecoder) messageIn(data []byte, atNS int64) {
 		return
 	}
 	if len(fault) > 0 && r.Err == nil {
-		r.Err = &DecodeError{Message: string(fault)}
+		r.Err = &record.Error{Message: string(fault)}
 	}
 	t := d.pick(m)
 	if t == nil {

@@ -18,7 +18,7 @@ func TestTensorsThatCannotBeSentAreNamed(t *testing.T) {
 		`{"datatype":"INT32","data":["a"]}`:             "INT32",
 		`{"datatype":"BYTES","data":["a",1]}`:           "BYTES",
 		`{"datatype":"BOOL","data":[true],"shape":[2]}`: "shape [2]",
-		`{"datatype":"BOOL","data":{}}`:                 "no element",
+		`{"datatype":"BOOL","data":{}}`:                 "not an element",
 	} {
 		e, err := New("kserve_v2_infer", Options{Model: "m", Extra: extra("x", value)})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
 // Reply is a decoded exchange.
@@ -22,7 +23,7 @@ type Reply struct {
 	// included; 0: none did, or it reported none.
 	FirstChunkTokens int64
 	// Err is the first error that the server reported inside a successful response.
-	Err *DecodeError
+	Err *record.Error
 	// Finished is true when a finish reason, [DONE] or a whole body was seen.
 	Finished bool
 	// Malformed counts the events whose JSON could not be read.
@@ -126,14 +127,6 @@ func (r *Reply) lacks(data []byte) {
 	if r.sampled++; r.sampled <= 2 {
 		r.sample = append(r.sample[:0], data[:min(len(data), maxSample)]...)
 	}
-}
-
-// DecodeError is an error that the server reported inside a successful response.
-type DecodeError struct {
-	Code    int
-	HasCode bool
-	Type    string
-	Message string
 }
 
 // event hands the data of a server-sent event on, unless it is the word that ends a stream.

@@ -110,7 +110,7 @@ func (e *sglang) ids(t *Turn) ([]byte, error) {
 	case t.Turn == nil:
 		return nil, nil
 	case t.RawMessages != nil:
-		return nil, valueError("The sglang_generate endpoint sends token ids and takes no ready messages.")
+		return nil, valueError("The sglang_generate endpoint sends token ids: it does not accept prepared messages.")
 	}
 	if len(t.Texts) == 0 {
 		return nil, nil

@@ -68,7 +68,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 		where, e.file, e.source = e.source, e.source, string(text)
 	} else if !strings.Contains(e.source, "{") && !jsonscan.Valid([]byte(e.source)) {
 		// Whatever it is filled in with, it is no JSON: the name of a file was meant.
-		return nil, fmt.Errorf("%s: %s is no template, and no file that can be read: %w", where, clip(e.source, 200),
+		return nil, fmt.Errorf("%s: %s is neither a template nor a readable file: %w", where, clip(e.source, 200),
 			err)
 	}
 	var err error

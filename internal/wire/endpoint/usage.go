@@ -1,33 +1,15 @@
 package endpoint
 
 import (
+	"iter"
 	"math"
 	"strconv"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
-// Quantity is one number that usage objects report.
-type Quantity uint8
-
-// The quantities, named as in the table of vendors' keys.
-const (
-	UsagePrompt Quantity = iota
-	UsageCompletion
-	UsageTotal
-	UsageReasoning
-	UsageCacheRead
-	UsageCacheWrite
-	UsageCacheMiss
-	UsagePromptAudio
-	UsageCompletionAudio
-	UsageAcceptedPrediction
-	UsageRejectedPrediction
-	UsageToolUsePrompt
-	numQuantities
-)
-
-// usageKey is a key under which some vendor reports a quantity.
+// usageKey is a key under which some vendor reports a usage fact.
 type usageKey uint8
 
 const (
@@ -71,21 +53,21 @@ const (
 	noUsageKey = numUsageKeys
 )
 
-// quantityKeys are the keys of every quantity; the first one present wins.
-var quantityKeys = [numQuantities][]usageKey{
-	UsagePrompt:     {promptTokens, inputTokens, promptTokenCount, inputTokensCamel, inputTokenCount},
-	UsageCompletion: {completionTokens, outputTokens, candidatesTokenCount, outputTokensCamel, generatedTokenCount},
-	UsageTotal:      {totalTokens, totalTokenCount, totalTokensCamel},
-	UsageReasoning:  {completionReasoning, outputReasoning, thoughtsTokenCount},
-	UsageCacheRead: {promptCached, inputCached, cacheReadInputTokens, promptCacheHit, cachedContentTokenCount,
+// factKeys are the keys of every usage fact; the first one present wins.
+var factKeys = [...][]usageKey{
+	record.UsagePrompt:     {promptTokens, inputTokens, promptTokenCount, inputTokensCamel, inputTokenCount},
+	record.UsageCompletion: {completionTokens, outputTokens, candidatesTokenCount, outputTokensCamel, generatedTokenCount},
+	record.UsageTotal:      {totalTokens, totalTokenCount, totalTokensCamel},
+	record.UsageReasoning:  {completionReasoning, outputReasoning, thoughtsTokenCount},
+	record.UsageCacheRead: {promptCached, inputCached, cacheReadInputTokens, promptCacheHit, cachedContentTokenCount,
 		cacheReadCamel, cachedTokens},
-	UsageCacheWrite:         {cacheCreationInputTokens, cacheWriteCamel},
-	UsageCacheMiss:          {promptCacheMiss},
-	UsagePromptAudio:        {promptAudio, inputAudio},
-	UsageCompletionAudio:    {completionAudio, outputAudio},
-	UsageAcceptedPrediction: {completionAccepted, outputAccepted},
-	UsageRejectedPrediction: {completionRejected, outputRejected},
-	UsageToolUsePrompt:      {toolUsePromptTokenCount},
+	record.UsageCacheWrite:         {cacheCreationInputTokens, cacheWriteCamel},
+	record.UsageCacheMiss:          {promptCacheMiss},
+	record.UsagePromptAudio:        {promptAudio, inputAudio},
+	record.UsageCompletionAudio:    {completionAudio, outputAudio},
+	record.UsageAcceptedPrediction: {completionAccepted, outputAccepted},
+	record.UsageRejectedPrediction: {completionRejected, outputRejected},
+	record.UsageToolUsePrompt:      {toolUsePromptTokenCount},
 }
 
 // topKey is the key of a member of the usage object itself.
@@ -289,9 +271,9 @@ func number(raw []byte) (n int64, f float64, ok bool) {
 
 func (u *Usage) has(k usageKey) bool { return u.levels[k] != absent }
 
-// source is the key that a quantity's value comes from.
-func (u *Usage) source(q Quantity) usageKey {
-	for _, k := range quantityKeys[q] {
+// source is the key that a fact comes from.
+func (u *Usage) source(f record.Field) usageKey {
+	for _, k := range factKeys[f] {
 		if u.has(k) {
 			return k
 		}
@@ -299,14 +281,14 @@ func (u *Usage) source(q Quantity) usageKey {
 	return noUsageKey
 }
 
-// Value is what the server reported; false if it did not.
-func (u *Usage) Value(q Quantity) (int64, bool) {
-	k := u.source(q)
+// Value returns a usage fact that the server reported; false if it did not.
+func (u *Usage) Value(f record.Field) (int64, bool) {
+	k := u.source(f)
 	if k == noUsageKey {
 		return 0, false
 	}
 	n := u.values[k]
-	if q == UsagePrompt && (k == inputTokens || k == inputTokensCamel) {
+	if f == record.UsagePrompt && (k == inputTokens || k == inputTokensCamel) {
 		// These vendors count cached tokens beside the input tokens, not among them.
 		for _, cache := range [...]usageKey{cacheReadInputTokens, cacheCreationInputTokens, cacheReadCamel,
 			cacheWriteCamel} {
@@ -318,8 +300,21 @@ func (u *Usage) Value(q Quantity) (int64, bool) {
 	return n, true
 }
 
+// Facts yields the usage facts that the server reported.
+func (u *Usage) Facts() iter.Seq2[record.Field, int64] {
+	return func(yield func(record.Field, int64) bool) {
+		for f := record.UsagePrompt; int(f) < len(factKeys); f++ {
+			if n, ok := u.Value(f); ok && !yield(f, n) {
+				return
+			}
+		}
+	}
+}
+
 // PromptAudioSeconds is the duration of the prompt's audio; false if the server reported none.
 func (u *Usage) PromptAudioSeconds() (float64, bool) { return u.seconds, u.has(promptAudioSeconds) }
 
 // ReasoningApart reports that the completion count does not include the reasoning tokens.
-func (u *Usage) ReasoningApart() bool { return u.source(UsageCompletion) == candidatesTokenCount }
+func (u *Usage) ReasoningApart() bool {
+	return u.source(record.UsageCompletion) == candidatesTokenCount
+}

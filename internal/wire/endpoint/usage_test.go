@@ -4,18 +4,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"aiperf/internal/measure/record"
 )
 
-// shown lists the quantities that are present.
+// shown lists the facts that are present.
 func shown(u *Usage) string {
-	names := [numQuantities]string{"prompt", "completion", "total", "reasoning", "read", "write", "miss",
-		"prompt_audio",
+	names := [...]string{"prompt", "completion", "total", "reasoning", "read", "write", "miss", "prompt_audio",
 		"completion_audio", "accepted", "rejected", "tool_use"}
 	var list []string
-	for q := range numQuantities {
-		if n, ok := u.Value(q); ok {
-			list = append(list, fmt.Sprintf("%s=%d", names[q], n))
-		}
+	for f, n := range u.Facts() {
+		list = append(list, fmt.Sprintf("%s=%d", names[f-record.UsagePrompt], n))
 	}
 	if s, ok := u.PromptAudioSeconds(); ok {
 		list = append(list, fmt.Sprintf("seconds=%g", s))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
 // videoGeneration is the API that makes videos: a job is submitted, asked for until it is done, and its
@@ -71,7 +72,7 @@ type Step struct {
 	// Keep hands this reply to the decoder; Discard says that the next one has no meaning but its end.
 	Keep, Discard bool
 	// Err ends the exchange.
-	Err *DecodeError
+	Err *record.Error
 }
 
 // Poller is implemented by endpoints whose result is asked for.
@@ -82,10 +83,10 @@ type Job interface {
 	// Step judges the reply to the request at url.
 	Step(url string, body []byte) Step
 	// TimedOut is the error of a job that took longer than the request may.
-	TimedOut(limit time.Duration) *DecodeError
+	TimedOut(limit time.Duration) *record.Error
 	// Failed is the error of a later request that failed, nil where its own says enough; status is 0 if
 	// there was no reply.
-	Failed(status int, message string) *DecodeError
+	Failed(status int, err *record.Error) *record.Error
 }
 
 // NewJob implements Poller.
@@ -98,7 +99,7 @@ type videoJob struct {
 }
 
 func videoFailure(message string) Step {
-	return Step{Err: &DecodeError{Code: 500, HasCode: true, Type: "VideoGenerationError", Message: message}}
+	return Step{Err: &record.Error{Code: 500, HasCode: true, Type: "VideoGenerationError", Message: message}}
 }
 
 // Step implements Job.
@@ -165,15 +166,15 @@ func pathEscape(id string) string {
 }
 
 // TimedOut implements Job.
-func (j *videoJob) TimedOut(limit time.Duration) *DecodeError {
-	return &DecodeError{Code: 504, HasCode: true, Type: "TimeoutError",
+func (j *videoJob) TimedOut(limit time.Duration) *record.Error {
+	return &record.Error{Code: 504, HasCode: true, Type: "TimeoutError",
 		Message: "Video generation timed out after " + secondsOf(limit) + "s"}
 }
 
 // Failed implements Job.
-func (j *videoJob) Failed(status int, message string) *DecodeError {
+func (j *videoJob) Failed(status int, err *record.Error) *record.Error {
 	if !j.fetched {
 		return nil
 	}
-	return &DecodeError{Code: status, HasCode: status != 0, Type: "VideoDownloadError", Message: message}
+	return &record.Error{Code: status, HasCode: status != 0, Type: "VideoDownloadError", Message: err.Message}
 }

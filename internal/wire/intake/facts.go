@@ -69,31 +69,13 @@ func (in *Intake) timing(r *record.Record, j *Job, reply *endpoint.Reply) {
 	f[record.ChunksReceived] = t.ChunksReceived
 }
 
-// usageFields are the facts of the quantities.
-var usageFields = [...]record.Field{
-	endpoint.UsagePrompt:             record.UsagePrompt,
-	endpoint.UsageCompletion:         record.UsageCompletion,
-	endpoint.UsageTotal:              record.UsageTotal,
-	endpoint.UsageReasoning:          record.UsageReasoning,
-	endpoint.UsageCacheRead:          record.UsageCacheRead,
-	endpoint.UsageCacheWrite:         record.UsageCacheWrite,
-	endpoint.UsageCacheMiss:          record.UsageCacheMiss,
-	endpoint.UsagePromptAudio:        record.UsagePromptAudio,
-	endpoint.UsageCompletionAudio:    record.UsageCompletionAudio,
-	endpoint.UsageAcceptedPrediction: record.UsageAcceptedPrediction,
-	endpoint.UsageRejectedPrediction: record.UsageRejectedPrediction,
-	endpoint.UsageToolUsePrompt:      record.UsageToolUsePrompt,
-}
-
 // tokens fills the token counts. A failed request keeps its input count and nothing else.
 func (in *Intake) tokens(r *record.Record, j *Job, reply *endpoint.Reply) {
 	f := &r.Facts
 	failed := r.Err != nil
 	if !failed && reply.Usage.Present() {
-		for q, field := range usageFields {
-			if n, ok := reply.Usage.Value(endpoint.Quantity(q)); ok {
-				f[field] = n
-			}
+		for field, n := range reply.Usage.Facts() {
+			f[field] = n
 		}
 		if seconds, ok := reply.Usage.PromptAudioSeconds(); ok {
 			f[record.UsagePromptAudioSeconds] = int64(math.Float64bits(seconds))
@@ -145,17 +127,17 @@ func (in *Intake) made(f *record.Facts, reply *endpoint.Reply) {
 // the vendors that count them apart.
 func (in *Intake) serverTokens(f *record.Facts, reply *endpoint.Reply, failed bool) {
 	u := &reply.Usage
-	if prompt, ok := u.Value(endpoint.UsagePrompt); ok && in.options.CountsInput {
+	if prompt, ok := u.Value(record.UsagePrompt); ok && in.options.CountsInput {
 		f[record.InputTokens] = prompt
 	}
 	if failed || !in.options.CountsOutput {
 		return
 	}
-	reasoning, hasReasoning := u.Value(endpoint.UsageReasoning)
+	reasoning, hasReasoning := u.Value(record.UsageReasoning)
 	if hasReasoning {
 		f[record.ReasoningTokens] = reasoning
 	}
-	completion, ok := u.Value(endpoint.UsageCompletion)
+	completion, ok := u.Value(record.UsageCompletion)
 	if !ok {
 		return
 	}

@@ -60,6 +60,9 @@ type Job struct {
 	// ScheduledNS is the turn's own time in the schedule that is replayed; it counts only if Scheduled.
 	Scheduled   bool
 	ScheduledNS int64
+
+	judged  bool
+	failure *record.Error
 }
 
 // Intake makes records. It is safe for concurrent use.
@@ -71,18 +74,14 @@ type Intake struct {
 
 // New makes an intake.
 func New(o Options) *Intake {
-	if o.Redact == nil {
-		o.Redact = func(s string) string { return s }
-	}
 	return &Intake{options: o}
 }
 
 // Record makes the record of a job and releases its decoder. A job that the end of the run cut off
 // has none: the result is nil, unless the raw exchange was kept, which is then marked as cut off.
 func (in *Intake) Record(j *Job) *record.Record {
-	reply := &endpoint.Reply{}
+	reply := j.reply()
 	if j.Decoder != nil {
-		reply = j.Decoder.Reply()
 		defer j.Decoder.Release()
 	}
 	if j.Exchange.CutOff && j.Exchange.Raw == nil {
@@ -97,7 +96,7 @@ func (in *Intake) Record(j *Job) *record.Record {
 		r.Raw.CutOff = true
 		return r
 	}
-	r.Err = in.published(Failure(&j.Exchange, reply), &j.Exchange)
+	r.Err = j.Failure().Published(in.options.Redact, j.Exchange.ErrIsBody)
 	if r.Err != nil {
 		r.Facts[record.Failed] = 1
 	}

@@ -268,8 +268,8 @@ func TestFailures(t *testing.T) {
 			record.Error{Message: "boom"}},
 		{"end before start", broken(func(j *Job) { j.Exchange.EndNS = at(0) }),
 			record.Error{Type: "InvalidInferenceResultError",
-				Message: "InvalidInferenceResultError('Invalid inference result: The end of the request does not lie " +
-					"after its start')"}},
+				Message: "InvalidInferenceResultError('Invalid inference result: The request does not end after its " +
+					"start')"}},
 		{"the wire comes first", broken(func(j *Job) {
 			j.Exchange.Err = &record.Error{Type: "ClientPayloadError",
 				Message: "cut"}
@@ -334,20 +334,20 @@ func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 	long := strings.Repeat("é", 5000)
 	for _, c := range []struct {
 		name   string
-		status int
+		isBody bool
 		err    record.Error
 		want   string
 	}{
-		{"client error", 0, record.Error{Type: "ClientOSError", Message: "secret " + long},
+		{"client error", false, record.Error{Type: "ClientOSError", Message: "secret " + long},
 			"<redacted> " + strings.Repeat("é", 4096-11)},
-		{"body of a 429 stays whole", 429, record.Error{Code: 429, HasCode: true, Message: "secret " + long},
+		{"body of a 429 stays whole", true, record.Error{Code: 429, HasCode: true, Message: "secret " + long},
 			"<redacted> " + long},
-		{"no more than 4096 characters", 0, record.Error{Message: strings.Repeat("x", 4096)},
+		{"no more than 4096 characters", false, record.Error{Message: strings.Repeat("x", 4096)},
 			strings.Repeat("x", 4096)},
 	} {
 		j := streamed(t)
 		original := c.err
-		j.Exchange.Err, j.Exchange.Status = &c.err, c.status
+		j.Exchange.Err, j.Exchange.ErrIsBody = &c.err, c.isBody
 		if r := in.Record(j); r.Err.Message != c.want {
 			t.Errorf("%s: got %d bytes starting %.20q", c.name, len(r.Err.Message), r.Err.Message)
 		}

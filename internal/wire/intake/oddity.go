@@ -33,8 +33,8 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 	otherChoices: {"other_choices",
 		"The server returned several choices; only the first one is counted."},
 	chunkUsageMissing: {"chunk_usage_missing",
-		"The server does not say with each chunk how many tokens it has made so far; with --per-chunk-usage the " +
-			"inter token latency of such requests takes the first chunk for one token."},
+		"The server does not report with each chunk how many tokens it has generated so far; with --per-chunk-usage " +
+			"the inter token latency of such requests counts the first chunk as one token."},
 }
 
 // warn counts an oddity of a request; the first one of its kind is told at once.

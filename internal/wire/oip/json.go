@@ -132,7 +132,7 @@ func ReplyFromJSON(body []byte) (*Message, error) {
 
 func fromJSON(body []byte, d *document) (*Message, error) {
 	if err := json.Unmarshal(body, d); err != nil {
-		return nil, fmt.Errorf("the body is no message of the open inference protocol: %w", err)
+		return nil, fmt.Errorf("the body is not a message of the open inference protocol: %w", err)
 	}
 	m := &Message{Model: []byte(d.Model), Version: []byte(d.Version), ID: []byte(d.ID)}
 	// In the order of the body: a map has none.
@@ -179,7 +179,7 @@ func TensorFromJSON(name string, value []byte) (t Tensor, isTensor bool, err err
 		t.Shape = []int64{int64(n)}
 	}
 	if wrong > 0 || t.size() != int64(n) {
-		return t, true, fmt.Errorf("its data is not what a tensor of %s and shape %v holds", from.Datatype, t.Shape)
+		return t, true, fmt.Errorf("its data does not fit a tensor of %s and shape %v", from.Datatype, t.Shape)
 	}
 	return t, true, nil
 }
@@ -230,7 +230,7 @@ func (t *Tensor) flatten(data json.RawMessage, depth int) error {
 	}
 	x, err := strconv.ParseFloat(string(data), 64)
 	if err != nil {
-		return fmt.Errorf("%s is no element of a tensor", clip(data))
+		return fmt.Errorf("%s is not an element of a tensor", clip(data))
 	}
 	t.Numbers = append(t.Numbers, x)
 	return nil

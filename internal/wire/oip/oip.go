@@ -277,6 +277,6 @@ func appendBytes(dst []byte, field protowire.Number, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(dst, field, protowire.BytesType), value)
 }
 
-var errBroken = errors.New("this is no message of the open inference protocol")
+var errBroken = errors.New("not a message of the open inference protocol")
 
 func broken(what string) error { return fmt.Errorf("%w: %s", errBroken, what) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/endpoint"
 )
 
@@ -242,7 +243,7 @@ func (d *decoder) Reply() *endpoint.Reply {
 	}
 	var r decodeResult
 	if err := d.host.call("decode", &d.params, &r); err != nil {
-		d.reply.Err = &endpoint.DecodeError{Type: errorType, Message: err.Error()}
+		d.reply.Err = &record.Error{Type: errorType, Message: err.Error()}
 		return &d.reply
 	}
 	d.take(&r)
@@ -253,7 +254,7 @@ func (d *decoder) take(r *decodeResult) {
 	last := -1
 	for _, one := range r.Responses {
 		if one.Event < max(last, 0) || one.Event >= len(d.stamps) {
-			d.reply.Err = &endpoint.DecodeError{Type: errorType,
+			d.reply.Err = &record.Error{Type: errorType,
 				Message: "the plugin's decode names an event that there is not, or out of order"}
 			return
 		}
@@ -274,7 +275,7 @@ func (d *decoder) take(r *decodeResult) {
 	}
 	d.reply.Finished = r.Finished == nil || *r.Finished
 	if e := r.Error; e != nil {
-		d.reply.Err = &endpoint.DecodeError{Type: e.Type, Message: e.Message}
+		d.reply.Err = &record.Error{Type: e.Type, Message: e.Message}
 		if e.Code != nil {
 			d.reply.Err.Code, d.reply.Err.HasCode = *e.Code, true
 		}

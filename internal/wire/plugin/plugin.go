@@ -159,7 +159,7 @@ func (h *Host) running() (*process, uint64, error) {
 	case h.closed:
 		return nil, 0, errClosed
 	case h.failures >= maxFailures:
-		return nil, 0, fmt.Errorf("the plugin failed %d times in a row and is not asked any more", maxFailures)
+		return nil, 0, fmt.Errorf("the plugin failed %d times in a row and is not called again", maxFailures)
 	}
 	if h.process == nil || h.process.over() {
 		p, _, err := h.launch(context.Background())

@@ -108,7 +108,7 @@ func said(text string) *endpoint.Context {
 
 func TestProgramsThatAreNoPlugins(t *testing.T) {
 	for behaviour, fault := range map[string]string{
-		"silent": "said nothing within 200ms", "gone": "exit status 3", "talks": "not JSON", "future": "version 2",
+		"silent": "wrote nothing within 200ms", "gone": "exit status 3", "talks": "not JSON", "future": "version 2",
 		"stranger": "aiperf_plugin",
 	} {
 		t.Run(behaviour, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestCallsInParallel(t *testing.T) {
 // What goes wrong is an error of the calls that waited, and the next one is answered.
 func TestTrapPluginFailuresAreThoseOfTheirRequests(t *testing.T) {
 	for _, c := range []struct{ text, fault string }{
-		{"crash", "plugin ended"}, {"garbage", "no reply: oh no"}, {"hang", "did not reply within 300ms"},
+		{"crash", "plugin ended"}, {"garbage", "not a reply: oh no"}, {"hang", "did not reply within 300ms"},
 		{"refuse", "not this one"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestPluginThatFailsAgainAndAgainIsGivenUp(t *testing.T) {
 	for range maxFailures {
 		api.Encode(said("crash"))
 	}
-	if _, err := api.Encode(said("fine")); err == nil || !strings.Contains(err.Error(), "not asked any more") {
+	if _, err := api.Encode(said("fine")); err == nil || !strings.Contains(err.Error(), "not called again") {
 		t.Errorf("%v", err)
 	}
 }

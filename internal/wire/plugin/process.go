@@ -113,7 +113,7 @@ func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
 			}
 		case <-timer.C:
 			p.kill()
-			return nil, fmt.Errorf("it said nothing within %s", o.StartLimit)
+			return nil, fmt.Errorf("it wrote nothing within %s", o.StartLimit)
 		case <-ctx.Done():
 			p.kill()
 			return nil, ctx.Err()
@@ -165,7 +165,7 @@ func (p *process) listen() {
 		}
 		var r reply
 		if err := json.Unmarshal(line, &r); err != nil || r.ID == 0 || r.Result == nil && r.Error == nil {
-			p.fail(fmt.Errorf("the plugin wrote a line that is no reply: %s", clip(strings.TrimSpace(string(line)))))
+			p.fail(fmt.Errorf("the plugin wrote a line that is not a reply: %s", clip(strings.TrimSpace(string(line)))))
 			return
 		}
 		p.mu.Lock()
@@ -231,7 +231,7 @@ func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
 // end closes the program's input, gives it some time, kills it, and waits for it.
 func (p *process) end(grace time.Duration) {
-	p.fail(errors.New("the plugin was ended after another call of it failed"))
+	p.fail(errors.New("the plugin was stopped after another call failed"))
 	_ = p.in.Close()
 	timer := time.AfterFunc(grace, p.kill)
 	defer timer.Stop()

@@ -5,31 +5,18 @@ import (
 	"aiperf/internal/wire/client"
 )
 
-// settle completes the account of a call that ended with err.
+// settle completes the account of a call whose transfer ended with err.
 func (x *call) settle(err error) {
-	c := x.client
-	ok := x.finish()
-	x.out.EndNS = c.clock.NowNS()
+	x.Settle(&x.out, err, x.failure)
 	x.out.SentNS, x.out.AckNS = x.sentNS.Load(), x.ackNS.Load()
-	var failure *record.Error
-	switch {
-	case !ok:
-		x.out.EndNS = x.outcomeNS
-		failure = x.describeEnd()
-	case err != nil:
-		failure = x.failure(err)
-	default:
+	if x.out.Err == nil {
 		x.out.Status = statusOK
 		x.out.SentNS = sentBy(x.out.SentNS, x.out.AckNS)
 	}
-	if failure != nil {
-		c.opts.Publish(failure, false)
-		x.out.Err = failure
+	if x.out.Err != nil || x.req.FinalTurn {
+		x.client.drop(x.req.Session)
 	}
-	if failure != nil || x.req.FinalTurn {
-		c.drop(x.req.Session)
-	}
-	x.account(failure != nil)
+	x.account()
 }
 
 // sentBy is when the request of a call that succeeded was sent. The library reports that by giving its buffers back,
@@ -41,77 +28,33 @@ func sentBy(sentNS, ackNS int64) int64 {
 	return sentNS
 }
 
-func (x *call) describeEnd() *record.Error {
-	switch x.outcome {
-	case cancelled:
-		x.out.CancelledNS = x.outcomeNS
-		return client.Cancelled(x.req.CancelAfterNS)
-	case notSentInTime:
-		return client.SendTimedOut()
-	case cutOff:
-		x.out.CutOff = true
-		return client.CutOff()
-	}
-	return x.client.opts.TimedOut()
-}
-
-// span is the time from start to end, absent without either.
-func span(start, end int64) int64 {
-	if start == 0 || end < start {
-		return record.Absent
-	}
-	return end - start
-}
-
-// account fills in what the call looked like. There is nothing to tell of addresses and connections: calls
-// share them.
-func (x *call) account(failed bool) {
+// account fills in what the call looked like. Addresses and connections are missing: calls share them.
+func (x *call) account() {
 	o := &x.out
-	first := o.Timing.Waiting
-	o.Timing = client.Timing{
-		Blocked: record.Absent, DNSLookup: record.Absent, Connecting: record.Absent, Reused: record.Absent,
-		Sending: span(x.headersNS.Load(), o.SentNS), Waiting: span(o.SentNS, first),
-		Receiving:     span(first, o.LastResponseNS),
-		Duration:      span(x.headersNS.Load(), o.LastResponseNS),
-		BytesReceived: x.wireReceived.Load(), ChunksReceived: int64(o.Responses),
+	t := client.Stamps{
+		SendStart: x.headersNS.Load(), HeadersSent: x.headersNS.Load(), SendEnd: o.SentNS,
+		HeadersReceived: o.AckNS, ReceiveStart: x.firstNS, ReceiveEnd: o.LastResponseNS,
+		BytesReceived: x.wireReceived.Load(), BodyReceived: x.received, ChunksReceived: int64(o.Responses),
 	}
 	if o.SentNS != 0 {
-		o.Timing.BytesSent, o.Timing.ChunksSent = x.wireSent.Load(), 1
+		t.BytesSent, t.BodySent, t.ChunksSent = x.wireSent.Load(), int64(len(x.req.Body)), 1
 	}
+	if o.Err != nil {
+		t.ErrorAt = o.EndNS
+	}
+	o.Timing = t.Timing()
+	o.Timing.Blocked, o.Timing.DNSLookup, o.Timing.Connecting = record.Absent, record.Absent, record.Absent
+	o.Timing.Reused = record.Absent
 	if x.req.KeepTrace {
-		o.Trace = x.trace(first, failed)
+		o.Trace = t.Trace(x.client.clock)
+		o.Trace.RequestHeaders, o.Trace.ResponseHeaders = x.sentMD, client.HeaderList(x.gotMD)
+		o.Trace.ResponseStatus, o.Trace.ResponseChunks = o.Status, x.chunks
+		if o.SentNS != 0 {
+			o.Trace.RequestChunks = []record.Chunk{{AtNS: o.Trace.RequestSendEndNS, Bytes: t.BodySent}}
+		}
 	}
 	if x.req.KeepRaw {
 		o.Raw = &record.Raw{StartPerfNS: o.StartNS, Payload: x.req.Body, RequestHeaders: x.sentMD, Status: o.Status,
-			ResponseHeaders: headerList(x.gotMD), Responses: x.responses, CutOff: o.CutOff}
+			ResponseHeaders: client.HeaderList(x.gotMD), Responses: x.responses, CutOff: o.CutOff}
 	}
-}
-
-func (x *call) trace(first int64, failed bool) *record.Trace {
-	wall := func(ns int64) int64 {
-		if ns == 0 {
-			return 0
-		}
-		return x.client.clock.WallNS(ns)
-	}
-	o := &x.out
-	body := int64(0)
-	if o.SentNS != 0 {
-		body = int64(len(x.req.Body))
-	}
-	t := &record.Trace{
-		RequestSendStartNS: wall(x.headersNS.Load()), RequestHeadersSentNS: wall(x.headersNS.Load()),
-		RequestSendEndNS: wall(o.SentNS),
-		RequestHeaders:   x.sentMD, RequestChunksCount: o.Timing.ChunksSent, RequestBytesTotal: body,
-		ResponseStatus: o.Status, ResponseHeaders: headerList(x.gotMD), ResponseHeadersReceivedNS: wall(o.AckNS),
-		ResponseReceiveStartNS: wall(first), ResponseReceiveEndNS: wall(o.LastResponseNS),
-		ResponseChunks: x.chunks, ResponseChunksCount: o.Timing.ChunksReceived, ResponseBytesTotal: x.received,
-	}
-	if o.SentNS != 0 {
-		t.RequestChunks = []record.Chunk{{AtNS: wall(o.SentNS), Bytes: body}}
-	}
-	if failed {
-		t.ErrorNS = wall(o.EndNS)
-	}
-	return t
 }

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
@@ -20,23 +18,9 @@ import (
 	"aiperf/internal/wire/client"
 )
 
-// errEnded says that the call was ended from outside; its outcome says how.
-var errEnded = errors.New("call ended")
-
-// An outcome is what ended a call before its own end, or that end.
-type outcome int
-
-const (
-	running outcome = iota
-	finished
-	timedOut
-	notSentInTime
-	cancelled
-	cutOff
-)
-
 // call is one exchange under way.
 type call struct {
+	client.Lifetime
 	client  *Client
 	req     *client.Request
 	sink    client.Sink
@@ -52,6 +36,7 @@ type call struct {
 	responses []record.RawResponse
 	chunks    []record.Chunk
 	received  int64 // bytes
+	firstNS   int64 // the first response
 
 	// Written on the goroutines of the connection.
 	headersNS, sentNS, ackNS atomic.Int64
@@ -59,86 +44,25 @@ type call struct {
 	// headers and trailers as they came, and the text of those that were sent.
 	wireSent, wireReceived atomic.Int64
 	trailers               atomic.Bool
-
-	mu          sync.Mutex
-	outcome     outcome
-	outcomeNS   int64
-	cancel      context.CancelFunc
-	cancelTimer *time.Timer
 }
 
 // Send carries out one exchange and returns when it is over. The sink is called on this goroutine only. The
 // end of ctx cuts the exchange off.
 func (c *Client) Send(ctx context.Context, req *client.Request, sink client.Sink) client.Exchange {
 	x := &call{client: c, req: req, sink: sink}
+	x.Begin(&c.opts, c.clock, req)
 	x.out.StartNS = c.clock.NowNS()
-	x.settle(x.guarded(ctx))
+	x.settle(x.Guard(ctx, x.transfer))
 	return x.out
-}
-
-// guarded runs the call under the timers and the context that may end it.
-func (x *call) guarded(ctx context.Context) error {
-	callCtx, cancel := context.WithCancel(context.WithValue(context.Background(), callKey{}, x))
-	defer cancel()
-	x.cancel = cancel
-	if ctx.Err() != nil {
-		x.end(cutOff)
-		return errEnded
-	}
-	defer context.AfterFunc(ctx, func() { x.end(cutOff) })()
-	if limit := x.limit(); limit > 0 {
-		defer time.AfterFunc(limit, x.expire).Stop()
-	}
-	return x.carry(callCtx)
-}
-
-// limit is how long the call may take, or its sending if nothing else bounds it; 0 = for ever.
-func (x *call) limit() time.Duration {
-	if o := &x.client.opts; o.Timeout > 0 || x.req.CancelAfterNS < 0 {
-		return o.Timeout
-	}
-	return x.client.opts.CancelSendTimeout
-}
-
-func (x *call) expire() {
-	switch {
-	case x.req.CancelAfterNS >= 0 && x.sentNS.Load() == 0:
-		x.end(notSentInTime)
-	case x.client.opts.Timeout > 0:
-		x.end(timedOut)
-	}
-}
-
-// end ends the call from outside, once.
-func (x *call) end(why outcome) {
-	x.mu.Lock()
-	if x.outcome != running {
-		x.mu.Unlock()
-		return
-	}
-	x.outcome, x.outcomeNS = why, x.client.clock.NowNS()
-	x.mu.Unlock()
-	x.cancel()
-}
-
-// finish claims the orderly end; false if the call was ended from outside before.
-func (x *call) finish() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.cancelTimer != nil {
-		x.cancelTimer.Stop()
-	}
-	if x.outcome == running {
-		x.outcome = finished
-	}
-	return x.outcome == finished
 }
 
 var streamed = &rpc.StreamDesc{ServerStreams: true}
 
-// carry sends the message and takes the replies.
-func (x *call) carry(ctx context.Context) (err error) {
+// transfer sends the message and takes the replies.
+func (x *call) transfer() (err error) {
 	c := x.client
+	ctx, done := x.Wait(context.WithValue(context.Background(), callKey{}, x))
+	defer done()
 	if x.target, err = c.target(x.req.URL); err != nil {
 		return err
 	}
@@ -148,7 +72,7 @@ func (x *call) carry(ctx context.Context) (err error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
-		return errEnded
+		return client.ErrEnded
 	}
 	defer func() { <-c.slots }()
 	md, agent, authority := x.metadata()
@@ -237,24 +161,12 @@ func (x *call) Get(n int) *[]byte { b := make([]byte, n); return &b }
 
 // Put implements mem.BufferPool: the connection has the whole message.
 func (x *call) Put(*[]byte) {
-	x.mu.Lock()
-	if x.outcome == running || x.outcome == finished { // else the end of the call gave the message back, unsent
-		x.sentNS.CompareAndSwap(0, x.client.clock.NowNS())
-	}
-	x.mu.Unlock()
+	// The end of the call from outside gives the message back unsent.
+	x.UnlessEnded(func() { x.sentNS.CompareAndSwap(0, x.client.clock.NowNS()) })
 	if x.buffer != nil {
 		x.client.bodies.Put(x.buffer)
 	}
-	switch after := x.req.CancelAfterNS; {
-	case after == 0:
-		x.end(cancelled)
-	case after > 0:
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if x.cancelTimer == nil && x.outcome == running {
-			x.cancelTimer = time.AfterFunc(time.Duration(after), func() { x.end(cancelled) })
-		}
-	}
+	x.Sent()
 }
 
 // receive takes a reply. It is called on the goroutine of Send.
@@ -270,14 +182,11 @@ func (x *call) receive(data mem.BufferSlice) error {
 		}
 		message = x.joined
 	}
-	x.mu.Lock()
-	over := x.outcome > finished
-	x.mu.Unlock()
-	if over {
-		return errEnded
+	if x.Ended() {
+		return client.ErrEnded
 	}
 	if x.out.Responses == 0 {
-		x.out.Timing.Waiting = now
+		x.firstNS = now
 	}
 	x.out.Responses++
 	x.out.Reads++

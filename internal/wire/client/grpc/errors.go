@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/neterr"
@@ -66,7 +64,7 @@ func (x *call) failure(err error) *record.Error {
 // broken is the error of a call that the server did not end by a status.
 func (x *call) broken(code codes.Code, text string) *record.Error {
 	typ, what := client.ResponseError, "waiting for the reply"
-	if x.out.Responses > 0 || x.out.AckNS != 0 {
+	if x.out.Responses > 0 || x.ackNS.Load() != 0 {
 		typ, what = neterr.Payload, "reading the reply"
 	}
 	cause := errors.New(text)
@@ -94,20 +92,4 @@ func (x *call) lost() error {
 		return *p
 	}
 	return io.EOF
-}
-
-// headerList is metadata in order of names.
-func headerList(md metadata.MD) []record.Header {
-	names := make([]string, 0, len(md))
-	for name := range md {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	list := make([]record.Header, 0, len(names))
-	for _, name := range names {
-		for _, value := range md[name] {
-			list = append(list, record.Header{Name: name, Value: value})
-		}
-	}
-	return list
 }

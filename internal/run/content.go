@@ -115,7 +115,7 @@ func (c *content) checkThreadedMessages(data *dataset.Dataset) error {
 	if _, ok := c.cfg.Endpoint.Extra.Get("messages"); !ok {
 		return nil
 	}
-	if holds(data).Threaded > 0 {
+	if data.Contents().Threaded > 0 {
 		return fmt.Errorf("--extra-inputs messages cannot be used with %s: its requests are built up from messages",
 			c.cfg.Dataset.Path)
 	}

@@ -41,7 +41,7 @@ func executeOn(t *testing.T, data *dataset.Dataset, dir, url string, args ...str
 
 func one(turn dataset.Turn) *dataset.Dataset {
 	return &dataset.Dataset{Sampling: "sequential",
-		Conversations: []dataset.Conversation{{SessionID: "s", Turns: []dataset.Turn{turn}}}}
+		Conversations: dataset.Memory{{SessionID: "s", Turns: []dataset.Turn{turn}}}}
 }
 
 func texts(pairs ...string) []dataset.Media {

@@ -59,7 +59,7 @@ func conversation(mode dataset.ContextMode, turns ...string) *dataset.Dataset {
 	for _, text := range turns {
 		c.Turns = append(c.Turns, dataset.Turn{Texts: texts("", text)})
 	}
-	return &dataset.Dataset{Sampling: "sequential", Conversations: []dataset.Conversation{c}}
+	return &dataset.Dataset{Sampling: "sequential", Conversations: dataset.Memory{c}}
 }
 
 // Each API repeats the history in its own form; a server that keeps replies is referred to instead.

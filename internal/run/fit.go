@@ -22,9 +22,9 @@ const inlineLimit = 256 << 20 // bytes of one image
 // inlineImages replaces the web addresses of images by their content, each address once and some of them at a time.
 func inlineImages(ctx context.Context, data *dataset.Dataset, timeout time.Duration, atATime int) error {
 	places := map[string][]*string{}
-	for i := range data.Conversations {
-		for j := range data.Conversations[i].Turns {
-			for _, m := range data.Conversations[i].Turns[j].Images {
+	for _, c := range data.InMemory() {
+		for j := range c.Turns {
+			for _, m := range c.Turns[j].Images {
 				for k := range m.Contents {
 					if s := &m.Contents[k]; strings.HasPrefix(*s, "http://") || strings.HasPrefix(*s, "https://") {
 						places[*s] = append(places[*s], s)
@@ -111,41 +111,15 @@ func redactURL(address string) string {
 	return address
 }
 
-// holds counts what the turns of a dataset have beside text.
-func holds(data *dataset.Dataset) (h dataset.Holds) {
-	if data.Store != nil {
-		return data.Store.Holds()
-	}
-	for i := range data.Conversations {
-		c := &data.Conversations[i]
-		for j := range c.Turns {
-			t := &c.Turns[j]
-			for _, x := range []struct {
-				is bool
-				to *int
-			}{
-				{len(t.Images) > 0, &h.Images}, {len(t.Audios) > 0, &h.Audios}, {len(t.Videos) > 0, &h.Videos},
-				{t.RawPayload != nil, &h.Payloads},
-				{t.RawPayload != nil && endpoint.Verbatim(t.RawPayload).Stream, &h.Streams},
-				{t.RawMessages != nil && data.Mode(c) == dataset.DeltasWithoutResponses, &h.Threaded},
-			} {
-				if x.is {
-					*x.to++
-				}
-			}
-		}
-	}
-	return h
-}
-
 // checkHistories refuses conversations whose history an endpoint of single turns has no place for. Those of a file that
 // is larger than memory are looked at up to a number; a later one fails when it is sent.
 func checkHistories(data *dataset.Dataset, d endpoint.Descriptor) error {
 	const enough = 10_000
-	if !d.SingleTurn || data.Store != nil && data.DefaultContextMode == dataset.MessageArrayWithResponses {
+	inMemory := data.InMemory() != nil
+	if !d.SingleTurn || !inMemory && data.DefaultContextMode == dataset.MessageArrayWithResponses {
 		return nil
 	}
-	for i, looked := 0, 0; i < data.Len() && (data.Store == nil || looked < enough); i++ {
+	for i, looked := 0, 0; i < data.Len() && (inMemory || looked < enough); i++ {
 		if data.TurnsOf(i) < 2 {
 			continue
 		}
@@ -162,7 +136,7 @@ func checkHistories(data *dataset.Dataset, d endpoint.Descriptor) error {
 // unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.
 func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 	var warnings []string
-	h := holds(data)
+	h := data.Contents()
 	for _, m := range []struct {
 		what  string
 		taken bool
@@ -182,7 +156,7 @@ func unsentMedia(data *dataset.Dataset, d endpoint.Descriptor) []string {
 
 // verbatimWarnings tell what does not reach turns that are whole request bodies.
 func verbatimWarnings(data *dataset.Dataset, cfg *config.Run) []string {
-	h := holds(data)
+	h := data.Contents()
 	turns, otherwise := h.Payloads, h.Streams
 	switch {
 	case cfg.Endpoint.GRPC:
@@ -226,7 +200,7 @@ func checkCacheBust(data *dataset.Dataset, target string) error {
 	if target == "" {
 		return nil
 	}
-	if n := holds(data).Payloads; n > 0 {
+	if n := data.Contents().Payloads; n > 0 {
 		return fmt.Errorf("--cache-bust %s cannot mark whole request bodies: %d turns are sent as they are", target, n)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 // forest knows the trees of sessions that grow out of the roots of a dataset. It belongs to the load loop.
 type forest struct {
 	data   *dataset.Dataset
+	branch bool // whether any conversation branches
 	think  random.Stream
 	shapes map[int]*shape
 }
@@ -25,19 +26,20 @@ type shape struct {
 }
 
 func newForest(data *dataset.Dataset, seed random.Seed) *forest {
-	return &forest{data: data, think: seed.Stream("timing.orchestrator.think_time"), shapes: map[int]*shape{}}
+	return &forest{data: data, branch: data.Branches(), think: seed.Stream("timing.orchestrator.think_time"),
+		shapes: map[int]*shape{}}
 }
 
 // shape is that of a conversation, nil if nothing grows out of it.
 func (f *forest) shape(conversation int) *shape {
-	if f.data.Store != nil {
-		return nil // rows of a file never branch
+	if !f.branch {
+		return nil
 	}
 	if s, known := f.shapes[conversation]; known {
 		return s
 	}
 	var s *shape
-	if f.data.Conversations[conversation].Branching() {
+	if f.data.At(conversation).Branching() {
 		s = f.grown(conversation)
 	}
 	f.shapes[conversation] = s
@@ -103,7 +105,7 @@ func (f *forest) tree(k uint64, conversation int) *load.Tree {
 	for at, conversation := range s.conversations {
 		turns := append([]load.NodeTurn(nil), drawn.Nodes[at].Turns...)
 		for i := range turns {
-			if think := f.data.Conversations[conversation].Turns[i].Think; think != nil {
+			if think := f.data.At(conversation).Turns[i].Think; think != nil {
 				turns[i].DelayNS = thinkNS(think, &r)
 			}
 		}

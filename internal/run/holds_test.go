@@ -12,7 +12,7 @@ import (
 // talks is a store of conversations of two turns.
 type talks struct{ endless }
 
-func (talks) Turns(int) int { return 2 }
+func (talks) TurnsOf(int) int { return 2 }
 
 func (talks) At(int) *dataset.Conversation {
 	return &dataset.Conversation{SessionID: "s", Turns: make([]dataset.Turn, 2)}
@@ -21,7 +21,7 @@ func (talks) At(int) *dataset.Conversation {
 // What is refused and told of data in memory is refused and told of data that stays in its file.
 func TestAFileOutsideOfMemoryIsHeldAgainstTheEndpoint(t *testing.T) {
 	completions, _ := api.Lookup("completions")
-	stored := &dataset.Dataset{Store: &talks{endless{n: 5}}}
+	stored := &dataset.Dataset{Conversations: &talks{endless{n: 5}}}
 	if err := checkHistories(stored, completions); err == nil ||
 		!strings.Contains(err.Error(), "takes single turns, but conversation s has 2") {
 		t.Errorf("histories: %v", err)
@@ -33,8 +33,8 @@ func TestAFileOutsideOfMemoryIsHeldAgainstTheEndpoint(t *testing.T) {
 	payload := dataset.Conversation{Turns: []dataset.Turn{{RawPayload: []byte(`{"stream":true}`)},
 		{RawPayload: []byte(`{}`)}, {Images: texts("", "x")}}}
 	for name, data := range map[string]*dataset.Dataset{
-		"memory": {Conversations: []dataset.Conversation{payload}},
-		"file":   {Store: &talks{endless{n: 5, holds: dataset.Holds{Payloads: 2, Streams: 1, Images: 1}}}},
+		"memory": {Conversations: dataset.Memory{payload}},
+		"file":   {Conversations: &talks{endless{n: 5, holds: dataset.Contents{Payloads: 2, Streams: 1, Images: 1}}}},
 	} {
 		if got := strings.Join(unsentMedia(data, completions),
 			""); got != "1 turns have images, which --endpoint-type completions does not send" {

@@ -16,12 +16,11 @@ import (
 
 // pictures is a dataset of one picture a turn.
 func pictures(addresses ...string) *dataset.Dataset {
-	d := &dataset.Dataset{}
+	var all dataset.Memory
 	for _, a := range addresses {
-		d.Conversations = append(d.Conversations,
-			dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
+		all = append(all, dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
 	}
-	return d
+	return &dataset.Dataset{Conversations: all}
 }
 
 func TestImagesAreFetchedOnceAndAFewAtATime(t *testing.T) {
@@ -50,7 +49,7 @@ func TestImagesAreFetchedOnceAndAFewAtATime(t *testing.T) {
 	}
 	for i, want := range map[int]string{0: "data:image/png;base64,LzA=", 6: "data:image/png;base64,LzA=",
 		12: "data:image/png;base64,QQ=="} {
-		if got := d.Conversations[i].Turns[0].Images[0].Contents[0]; got != want {
+		if got := d.At(i).Turns[0].Images[0].Contents[0]; got != want {
 			t.Errorf("picture %d is %s", i, got)
 		}
 	}

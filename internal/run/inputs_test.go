@@ -10,17 +10,18 @@ import (
 
 // endless is a dataset that must not be formatted as a whole.
 type endless struct {
-	holds    dataset.Holds
+	holds    dataset.Contents
 	n, asked int
 	text     string
 }
 
-func (e *endless) Len() int             { return e.n }
-func (e *endless) Turns(int) int        { return 1 }
-func (e *endless) AllTurns() int        { return e.n }
-func (e *endless) FirstMS(int) *float64 { return nil }
+func (e *endless) Len() int        { return e.n }
+func (e *endless) TurnsOf(int) int { return 1 }
+func (e *endless) Turns() int      { return e.n }
+func (e *endless) Branches() bool  { return false }
 
-func (e *endless) Holds() dataset.Holds { return e.holds }
+func (e *endless) Time(int, int) (atMS, delayMS *float64)     { return nil, nil }
+func (e *endless) Count(dataset.ContextMode) dataset.Contents { return e.holds }
 
 func (e *endless) At(int) *dataset.Conversation {
 	e.asked++
@@ -47,7 +48,7 @@ func TestTheSizeOfInputsIsGuessedFromFewConversations(t *testing.T) {
 	} {
 		store := &endless{n: test.n, text: "hello"}
 		c := &content{target: &target{base: &base{cfg: &config.Run{}}, endpoint: point},
-			data: &dataset.Dataset{Store: store}}
+			data: &dataset.Dataset{Conversations: store}}
 		c.cfg.Env.Dataset.InputsMaxBytes = test.limit
 		if got := c.inputsWillBeTooLarge(); got != test.want || store.asked > inputSamples {
 			t.Errorf("%+v: %v after %d conversations", test, got, store.asked)

@@ -113,8 +113,8 @@ func sentFrom(t *testing.T, indexFrom int64, args []string) []string {
 	if err := e.prepareUntilStopped(context.Background()); err != nil {
 		t.Fatalf("%v %s", err, lines.String())
 	}
-	if (e.content.data.Store != nil) != (indexFrom > 0) {
-		t.Fatalf("an index from %d: %v", indexFrom, e.content.data.Store)
+	if inMemory := e.content.data.InMemory() != nil; inMemory == (indexFrom > 0) {
+		t.Fatalf("an index from %d: in memory %v", indexFrom, inMemory)
 	}
 	phases, err := e.generate(context.Background())
 	if err != nil {

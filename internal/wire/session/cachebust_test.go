@@ -35,7 +35,7 @@ func TestTrapMarkOfAPlayIsInEachOfItsRequests(t *testing.T) {
 	if len(marks) != 3 {
 		t.Errorf("%d marks of 3 plays", len(marks))
 	}
-	if got := s.options.Dataset.Conversations[0].Turns[0].Texts[0].Contents[0]; got != "a" {
+	if got := s.options.Dataset.At(0).Turns[0].Texts[0].Contents[0]; got != "a" {
 		t.Errorf("the dataset has become %q", got)
 	}
 }

@@ -14,10 +14,10 @@ import (
 func BenchmarkLongSession(b *testing.B) {
 	const turns = 200
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog, line by line. ", 34)
-	d := &dataset.Dataset{Conversations: []dataset.Conversation{{SessionID: "s"}},
+	d := &dataset.Dataset{Conversations: dataset.Memory{{SessionID: "s"}},
 		DefaultContextMode: dataset.DeltasWithoutResponses}
 	for range turns {
-		d.Conversations[0].Turns = append(d.Conversations[0].Turns,
+		d.At(0).Turns = append(d.At(0).Turns,
 			dataset.Turn{Texts: []dataset.Media{{Contents: []string{text}}}})
 	}
 	e, err := endpoint.New("chat", endpoint.Options{Model: "m"})

@@ -29,7 +29,7 @@ func store(t testing.TB, name string, conversations ...dataset.Conversation) *St
 		t.Fatal(err)
 	}
 	return NewStore(Options{
-		Dataset:  &dataset.Dataset{Conversations: conversations},
+		Dataset:  &dataset.Dataset{Conversations: dataset.Memory(conversations)},
 		Endpoint: e,
 		URLs:     []string{"http://a/x", "http://b/x"},
 		Headers:  Headers{Version: "1.2"},
@@ -269,7 +269,7 @@ func TestHeadersOfAConversation(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	s := store(t, "chat", talk("c", "", "x", "y"))
-	s.options.Dataset.Conversations[0].Headers = []dataset.Header{{Name: "X-Own", Value: "z"}}
+	s.options.Dataset.At(0).Headers = []dataset.Header{{Name: "X-Own", Value: "z"}}
 	for turn := range 2 {
 		if got := header(s.Session(0, 0).Prepare(turn), "X-Own"); got != "z" {
 			t.Errorf("turn %d: %q", turn, got)

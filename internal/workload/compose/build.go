@@ -181,10 +181,10 @@ func (b *builder) conversations(ctx context.Context) error {
 		b.dataset.Notes = loaded.Notes
 		b.warnings = append(b.warnings, loaded.Warnings...)
 		if b.bodies = loaded.Format == "raw_payload"; b.bodies {
-			b.noteModels(loaded)
+			b.noteModels()
 		}
-		if loaded.Indexed != nil {
-			b.dataset.Store = newStored(b, loaded.Indexed)
+		if x, ok := b.dataset.Conversations.(*loader.Indexed); ok {
+			b.dataset.Conversations = newStored(b, x)
 		}
 		if err := b.promptWriter(loaded.BlockSize); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			b.warnAboutCorpus()
 		}
 		b.dataset = &dataset.Dataset{
-			Conversations:      make([]dataset.Conversation, b.Entries),
+			Conversations:      make(dataset.Memory, b.Entries),
 			Sampling:           dataset.Shuffle,
 			DefaultContextMode: dataset.DeltasWithoutResponses,
 		}
@@ -202,7 +202,7 @@ func (b *builder) conversations(ctx context.Context) error {
 	if err := b.choosePlayed(); err != nil {
 		return err
 	}
-	all := b.dataset.Conversations
+	all := b.dataset.InMemory()
 	return parallel(ctx, len(all), func(i int) (err error) {
 		c, k := &all[i], uint64(i)
 		if b.Kind == Synthetic {
@@ -227,15 +227,10 @@ func (b *builder) conversations(ctx context.Context) error {
 }
 
 // noteModels reports that a model is added to bodies that name none, if one of the first does.
-func (b *builder) noteModels(loaded *loader.Result) {
+func (b *builder) noteModels() {
 	const first = 100
-	at, n := func(i int) *dataset.Conversation { return &loaded.Dataset.Conversations[i] },
-		len(loaded.Dataset.Conversations)
-	if loaded.Indexed != nil {
-		at, n = loaded.Indexed.Conversation, loaded.Indexed.Len()
-	}
-	for i := range min(n, first) {
-		for _, turn := range at(i).Turns {
+	for i := range min(b.dataset.Len(), first) {
+		for _, turn := range b.dataset.At(i).Turns {
 			if _, added := loader.WithModel(turn.RawPayload, ""); added {
 				b.dataset.Notes = append(b.dataset.Notes,
 					fmt.Sprintf("Bodies of %s that name no model get that of --model", b.Path))

@@ -53,7 +53,7 @@ func build(t *testing.T, o Options) *dataset.Dataset {
 // prompts is the first text of each turn of all conversations.
 func prompts(d *dataset.Dataset) []string {
 	var all []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		for _, turn := range c.Turns {
 			all = append(all, turn.Texts[0].Contents[0])
 		}
@@ -90,10 +90,10 @@ func file(t *testing.T, content string) func(*Options) {
 func TestTrapPromptsHaveExactLengths(t *testing.T) {
 	for _, isl := range []float64{100, 550} {
 		d := build(t, defaults(func(o *Options) { o.ISL.Mean = isl }))
-		if len(d.Conversations) != 100 || d.Sampling != dataset.Shuffle {
-			t.Errorf("%d conversations, %s", len(d.Conversations), d.Sampling)
+		if d.Len() != 100 || d.Sampling != dataset.Shuffle {
+			t.Errorf("%d conversations, %s", d.Len(), d.Sampling)
 		}
-		for i, c := range d.Conversations {
+		for i, c := range d.All() {
 			if want := fmt.Sprintf("session_%06d", i); c.SessionID != want {
 				t.Errorf("id %s, want %s", c.SessionID, want)
 			}
@@ -178,7 +178,7 @@ func TestDatasetOfASeedIsFrozen(t *testing.T) {
 		SystemMessage, UserContext *string
 	}
 	var all []conversation
-	for _, c := range build(t, o).Conversations {
+	for _, c := range build(t, o).All() {
 		kept := conversation{c.SessionID, nil, c.ContextMode, c.SystemMessage, c.UserContext}
 		for _, t := range c.Turns {
 			kept.Turns = append(kept.Turns, turn{
@@ -205,9 +205,9 @@ func TestTrapIDsWithoutASeedAreRandom(t *testing.T) {
 	}
 	a, b := seedless(), seedless()
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
-	for i, c := range a.Conversations {
-		if !uuid.MatchString(c.SessionID) || c.SessionID == b.Conversations[i].SessionID {
-			t.Errorf("ids %s and %s", c.SessionID, b.Conversations[i].SessionID)
+	for i, c := range a.All() {
+		if !uuid.MatchString(c.SessionID) || c.SessionID == b.At(i).SessionID {
+			t.Errorf("ids %s and %s", c.SessionID, b.At(i).SessionID)
 		}
 	}
 	if prompts(a)[0] == prompts(b)[0] {
@@ -217,7 +217,7 @@ func TestTrapIDsWithoutASeedAreRandom(t *testing.T) {
 
 func TestTrapOutputLimit(t *testing.T) {
 	limits := func(o Options) (all []int) {
-		for _, c := range build(t, o).Conversations {
+		for _, c := range build(t, o).All() {
 			for _, turn := range c.Turns {
 				if turn.MaxTokens == nil {
 					all = append(all, -1)
@@ -270,7 +270,7 @@ func TestTrapSequenceDistributionNeverMixesPairs(t *testing.T) {
 		o.SeqDist = []recipe.LengthPair{{ISL: 64, OSL: 32, Percent: 50}, {ISL: 10, OSL: 7, Percent: 50}}
 	}))
 	seen := map[string]int{}
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		for _, turn := range c.Turns {
 			for _, n := range counts(turn.Texts[0].Contents) {
 				seen[fmt.Sprint(n, *turn.MaxTokens)]++
@@ -317,15 +317,15 @@ func TestTrapPrefixPoolSize(t *testing.T) {
 
 func TestTrapSystemPromptIsShared(t *testing.T) {
 	d := build(t, defaults(func(o *Options) { o.Turns.Mean, o.Entries, o.SharedSystemLength = 3, 5, 50 }))
-	for _, c := range d.Conversations {
-		if c.SystemMessage == nil || *c.SystemMessage != *d.Conversations[0].SystemMessage || len(c.Turns) != 3 {
+	for _, c := range d.All() {
+		if c.SystemMessage == nil || *c.SystemMessage != *d.At(0).SystemMessage || len(c.Turns) != 3 {
 			t.Fatalf("conversation %+v", c)
 		}
 	}
-	wantCounts(t, []string{*d.Conversations[0].SystemMessage}, 50)
+	wantCounts(t, []string{*d.At(0).SystemMessage}, 50)
 	verbatim := "Be brief."
 	d = build(t, defaults(file(t, `{"text":"a"}`), func(o *Options) { o.SystemPrompt = &verbatim }))
-	if got := d.Conversations[0].SystemMessage; got == nil || *got != verbatim {
+	if got := d.At(0).SystemMessage; got == nil || *got != verbatim {
 		t.Errorf("verbatim system prompt: %v", got)
 	}
 }
@@ -333,7 +333,7 @@ func TestTrapSystemPromptIsShared(t *testing.T) {
 func TestTrapUserContextsDiffer(t *testing.T) {
 	d := build(t, defaults(func(o *Options) { o.Entries, o.UserContextLength = 5, 30 }))
 	seen := map[string]bool{}
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		seen[*c.UserContext] = true
 		wantCounts(t, []string{*c.UserContext}, 30)
 	}
@@ -371,10 +371,10 @@ func TestTrapMultiTurnDelays(t *testing.T) {
 	d := build(t, defaults(func(o *Options) {
 		o.Entries, o.Turns.Mean, o.DelayMS.Mean, o.DelayRatio = 4, 3, 100, 0.5
 	}))
-	if len(d.Conversations) != 4 || d.Turns() != 12 {
-		t.Fatalf("%d conversations, %d turns", len(d.Conversations), d.Turns())
+	if d.Len() != 4 || d.Turns() != 12 {
+		t.Fatalf("%d conversations, %d turns", d.Len(), d.Turns())
 	}
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		if c.Turns[0].DelayMS != nil || *c.Turns[1].DelayMS != 50 || *c.Turns[2].DelayMS != 50 {
 			t.Errorf("delays %v %v %v", c.Turns[0].DelayMS, *c.Turns[1].DelayMS, *c.Turns[2].DelayMS)
 		}
@@ -383,13 +383,13 @@ func TestTrapMultiTurnDelays(t *testing.T) {
 
 func TestTrapModelsAlternatePerTurn(t *testing.T) {
 	two := func(o *Options) { o.Entries, o.ISL.Mean, o.Turns.Mean, o.Models = 50, 5, 2, []string{"A", "B"} }
-	for _, c := range build(t, defaults(two)).Conversations {
+	for _, c := range build(t, defaults(two)).All() {
 		if c.Turns[0].Model != "A" || c.Turns[1].Model != "B" {
 			t.Fatalf("models %s, %s", c.Turns[0].Model, c.Turns[1].Model)
 		}
 	}
 	drawn := map[string]int{}
-	for _, c := range build(t, defaults(two, func(o *Options) { o.ModelSelection = RandomModel })).Conversations {
+	for _, c := range build(t, defaults(two, func(o *Options) { o.ModelSelection = RandomModel })).All() {
 		drawn[c.Turns[0].Model+c.Turns[1].Model]++
 	}
 	if len(drawn) != 4 {
@@ -405,7 +405,7 @@ func TestModelsByWeight(t *testing.T) {
 			o.Entries, o.ISL.Mean, o.Models, o.ModelSelection, o.ModelWeights = 2000, 5, []string{"A", "B", "C"},
 				Weighted, weights
 		}))
-		for _, c := range d.Conversations {
+		for _, c := range d.All() {
 			counts[c.Turns[0].Model]++
 			order += c.Turns[0].Model
 		}
@@ -440,7 +440,7 @@ func TestTrapGeneratedIDsAvoidThoseOfTheFile(t *testing.T) {
 {"text":"c"}
 {"text":"d","session_id":"session_000000"}`)))
 	var ids []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		ids = append(ids, c.SessionID)
 	}
 	if want := []string{"session_000002", "session_000001", "session_000003", "session_000000"}; !reflect.DeepEqual(ids,
@@ -459,7 +459,7 @@ func TestFileNeedsNoTokenizer(t *testing.T) {
 
 func TestBatchOfTexts(t *testing.T) {
 	d := build(t, defaults(func(o *Options) { o.Entries, o.BatchSize, o.ISL.Mean = 3, 4, 12 }))
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		texts := c.Turns[0].Texts
 		if len(texts) != 1 || texts[0].Name != "text" || len(texts[0].Contents) != 4 {
 			t.Fatalf("texts %+v", texts)

@@ -21,7 +21,7 @@ func TestLengthWindows(t *testing.T) {
 		t.Errorf("prompts of %d to %d tokens", slices.Min(n), slices.Max(n))
 	}
 	var limits []int
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		limits = append(limits, *c.Turns[0].MaxTokens)
 	}
 	if slices.Min(limits) != 20 || slices.Max(limits) != 40 {

@@ -9,14 +9,15 @@ import (
 // Numbers that the file uses itself are left out.
 func (b *builder) identify() {
 	taken := map[string]bool{}
-	for i := range b.dataset.Conversations {
-		if id := b.dataset.Conversations[i].SessionID; id != "" {
+	all := b.dataset.InMemory()
+	for i := range all {
+		if id := all[i].SessionID; id != "" {
 			taken[id] = true
 		}
 	}
 	number := 0
-	for i := range b.dataset.Conversations {
-		c := &b.dataset.Conversations[i]
+	for i := range all {
+		c := &all[i]
 		for c.SessionID == "" {
 			id := newUUID()
 			if b.Seed.IsSet() {

@@ -36,7 +36,7 @@ func TestMarksInTheSystemPromptAreChargedToIt(t *testing.T) {
 	d := build(t, o)
 	wantCounts(t, prompts(d), 100)
 	b, _ := newBuilder(o, tokenizer.Builtin())
-	wantCounts(t, []string{*d.Conversations[0].SystemMessage}, 50-b.markTokens())
+	wantCounts(t, []string{*d.At(0).SystemMessage}, 50-b.markTokens())
 	o.SharedSystemLength, o.ISL.Mean = 0, 3 // the mark falls back to the first text, which stays a text
 	wantCounts(t, prompts(build(t, o)), 1)
 	system := "word for word"

@@ -47,7 +47,7 @@ func illustrated(change ...func(*Options)) Options {
 // allImages is the pictures of all conversations in their order.
 func allImages(d *dataset.Dataset) []string {
 	var all []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		for _, turn := range c.Turns {
 			for _, m := range turn.Images {
 				all = append(all, m.Contents...)
@@ -73,7 +73,7 @@ func imageSize(t *testing.T, text string) (w, h int, format string) {
 
 func TestMediaOfTurns(t *testing.T) {
 	d := build(t, illustrated(func(o *Options) { o.Pictures.BatchSize, o.Sounds.BatchSize = 2, 3 }))
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		for _, turn := range c.Turns {
 			if len(turn.Images) != 1 || turn.Images[0].Name != "image_url" || len(turn.Images[0].Contents) != 2 {
 				t.Fatalf("images %v", turn.Images)
@@ -177,7 +177,7 @@ func TestMediaAloneNeedNoTokenizer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if turn := d.Conversations[0].Turns[0]; len(turn.Texts) != 0 || len(turn.Images) != 1 {
+	if turn := d.At(0).Turns[0]; len(turn.Texts) != 0 || len(turn.Images) != 1 {
 		t.Errorf("%d texts, %d images", len(turn.Texts), len(turn.Images))
 	}
 }
@@ -226,16 +226,16 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 		whole := build(t, illustrated(change))
 		part := build(t, illustrated(change, func(o *Options) { o.Sessions = 2 }))
 		made := 0
-		for i := range part.Conversations {
-			c := part.Conversations[i]
+		for i := range part.All() {
+			c := part.At(i)
 			if c.Broken == dataset.ErrNotPlayed {
-				if len(c.Turns) != len(whole.Conversations[i].Turns) || len(c.Turns[0].Images) > 0 {
+				if len(c.Turns) != len(whole.At(i).Turns) || len(c.Turns[0].Images) > 0 {
 					t.Errorf("conversation %d: %d turns, pictures %v", i, len(c.Turns), c.Turns[0].Images)
 				}
 				continue
 			}
 			made++
-			if !reflect.DeepEqual(c, whole.Conversations[i]) {
+			if !reflect.DeepEqual(c, whole.At(i)) {
 				t.Errorf("conversation %d differs from that of the whole dataset", i)
 			}
 		}
@@ -244,7 +244,7 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range uint64(2) {
-			if part.Sampler.At(k) != sampler.At(k) || part.Conversations[sampler.At(k)].Broken != nil {
+			if part.Sampler.At(k) != sampler.At(k) || part.At(sampler.At(k)).Broken != nil {
 				t.Errorf("session %d plays conversation %d, which is not made", k, sampler.At(k))
 			}
 		}
@@ -256,7 +256,7 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 	if d := build(t, defaults(func(o *Options) {
 		o.Entries, o.ISL.Mean, o.Sessions = 5, 5,
 			1
-	})); d.Conversations[4].Broken != nil || d.Sampler != nil {
-		t.Errorf("texts: %v", d.Conversations[4].Broken)
+	})); d.At(4).Broken != nil || d.Sampler != nil {
+		t.Errorf("texts: %v", d.At(4).Broken)
 	}
 }

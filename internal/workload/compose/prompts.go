@@ -23,7 +23,7 @@ func (w *writer) Write(p *dataset.Prompt) string {
 
 // promptWriter makes the writer if the dataset has prompts to make.
 func (b *builder) promptWriter(blockSize int) error {
-	if s, ok := b.dataset.Store.(*stored); ok && !s.MakesPrompts() || !ok && !makesPrompts(b.dataset) {
+	if b.dataset.Contents().Prompts == 0 {
 		return nil
 	}
 	if b.tok == nil {
@@ -37,17 +37,6 @@ func (b *builder) promptWriter(blockSize int) error {
 		rows:   b.Seed.Stream("dataset.prompt.rows"),
 	}
 	return nil
-}
-
-func makesPrompts(d *dataset.Dataset) bool {
-	for i := range d.Conversations {
-		for j := range d.Conversations[i].Turns {
-			if d.Conversations[i].Turns[j].Prompt != nil {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (b *builder) letWrite(turns []dataset.Turn) {

@@ -27,7 +27,7 @@ func traceOf(t *testing.T, rows ...string) *dataset.Dataset {
 // written is the text of each turn.
 func written(d *dataset.Dataset) []string {
 	var all []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		for i := range c.Turns {
 			all = append(all, c.Turns[i].Whole().Texts[0].Contents[0])
 		}
@@ -85,7 +85,7 @@ func TestLimitOfATraceRowWins(t *testing.T) {
 	}
 	nine := recipe.Normal{Mean: 9}
 	d := build(t, defaults(func(o *Options) { o.Kind, o.Path, o.OSL = File, path, &nine }))
-	c := d.Conversations
+	c := d.InMemory()
 	if *c[0].Turns[0].MaxTokens != 3 || *c[1].Turns[0].MaxTokens != 9 || c[2].Turns[0].MaxTokens != nil {
 		t.Errorf("limits %v, %v, %v, want 3, 9 and none", *c[0].Turns[0].MaxTokens, *c[1].Turns[0].MaxTokens,
 			c[2].Turns[0].MaxTokens)

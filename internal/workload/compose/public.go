@@ -36,11 +36,11 @@ func (b *builder) publish(ctx context.Context) error {
 
 // settlePublished applies the user's window of the schedule to recorded times, or forgets them.
 func (b *builder) settlePublished() error {
-	all := &b.dataset.Conversations
+	all := b.dataset.InMemory()
 	if b.Reading.IgnoreTimes {
-		for i := range *all {
-			for j := range (*all)[i].Turns {
-				t := &(*all)[i].Turns[j]
+		for i := range all {
+			for j := range all[i].Turns {
+				t := &all[i].Turns[j]
 				t.TimestampMS, t.DelayMS = nil, nil
 			}
 		}
@@ -48,12 +48,13 @@ func (b *builder) settlePublished() error {
 	if !b.Reading.Scheduled {
 		return nil
 	}
-	before := len(*all)
-	*all = slices.DeleteFunc(*all, func(c dataset.Conversation) bool {
+	before := len(all)
+	all = slices.DeleteFunc(all, func(c dataset.Conversation) bool {
 		at := c.Turns[0].TimestampMS
 		return at != nil && !b.Reading.Window.Holds(*at)
 	})
-	switch left := len(*all); {
+	b.dataset.Conversations = all
+	switch left := len(all); {
 	case left == 0:
 		return fmt.Errorf("--public-dataset %s: nothing is left: all %d requests are outside of "+
 			"--fixed-schedule-start-offset and --fixed-schedule-end-offset", b.Published.Name, before)

@@ -17,7 +17,7 @@ func TestRankings(t *testing.T) {
 	})
 	d := build(t, o)
 	var sizes []int
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		texts := c.Turns[0].Texts
 		if len(c.Turns) != 1 || len(texts) != 2 || texts[0].Name != "query" || texts[1].Name != "passages" ||
 			len(texts[0].Contents) != 1 {
@@ -32,8 +32,8 @@ func TestRankings(t *testing.T) {
 	}
 	// The number of passages does not change the queries.
 	o.Rankings.Passages = recipe.Normal{Mean: 1}
-	for i, c := range build(t, o).Conversations {
-		if c.Turns[0].Texts[0].Contents[0] != d.Conversations[i].Turns[0].Texts[0].Contents[0] {
+	for i, c := range build(t, o).All() {
+		if c.Turns[0].Texts[0].Contents[0] != d.At(i).Turns[0].Texts[0].Contents[0] {
 			t.Fatalf("query %d depends on the passages", i)
 		}
 	}

@@ -33,7 +33,7 @@ func newStored(b *builder, x *loader.Indexed) *stored {
 	return s
 }
 
-// At implements dataset.Store.
+// At implements [dataset.Conversations].
 func (s *stored) At(i int) *dataset.Conversation {
 	s.mu.Lock()
 	c, ok := s.young[i]
@@ -56,6 +56,14 @@ func (s *stored) At(i int) *dataset.Conversation {
 	return c
 }
 
+// Time implements [dataset.Conversations].
+func (s *stored) Time(conversation, turn int) (atMS, delayMS *float64) {
+	if turn == 0 {
+		return s.Indexed.Time(conversation, turn)
+	}
+	return s.At(conversation).Turns[turn].Time()
+}
+
 func (s *stored) keep(i int, c *dataset.Conversation) {
 	if s.weight += len(c.Turns); s.weight > keptTurns {
 		s.young, s.old, s.weight = map[int]*dataset.Conversation{}, s.young, len(c.Turns)
@@ -64,7 +72,7 @@ func (s *stored) keep(i int, c *dataset.Conversation) {
 }
 
 func (s *stored) make(i int) *dataset.Conversation {
-	b, c := s.builder, s.Conversation(i)
+	b, c := s.builder, s.Indexed.At(i)
 	b.limit(uint64(i), c.Turns)
 	b.letWrite(c.Turns)
 	c.SystemMessage = b.system

@@ -82,7 +82,7 @@ func TestAnIndexedTraceIsTheSameDataset(t *testing.T) {
 		want, wantNotes := traceDataset(t, path, o, random.Root(3))
 		o.IndexFrom = 1
 		got, notes := traceDataset(t, path, o, random.Root(3))
-		if want.Store != nil || got.Store == nil {
+		if want.InMemory() == nil || got.InMemory() != nil {
 			t.Fatalf("%s: the wrong one is indexed", name)
 		}
 		if diff := cmp.Diff(wantNotes, notes); diff != "" {
@@ -296,7 +296,7 @@ func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 	want, wantTold := build()
 	o.IndexFrom = 1
 	got, told := build()
-	if want.Store != nil || got.Store == nil {
+	if want.InMemory() == nil || got.InMemory() != nil {
 		t.Fatal("the wrong one is indexed")
 	}
 	if diff := cmp.Diff(wantTold, told); diff != "" {
@@ -328,7 +328,7 @@ func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 			}
 		}
 	}
-	if h := got.Store.Holds(); h.Images != images || h.Payloads != payloads || h.Streams > payloads {
+	if h := got.Contents(); h.Images != images || h.Payloads != payloads || h.Streams > payloads {
 		t.Errorf("holds %+v, want %d images and %d payloads", h, images, payloads)
 	}
 }
@@ -350,7 +350,7 @@ func TestRowsThatCannotBeReadAloneAreReadAsAWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := loader.LoadWith(context.Background(), path, format, loader.Options{IndexFrom: 1})
-		if err != nil || r.Indexed != nil || r.Dataset.Len() != 2 {
+		if err != nil || r.Dataset.InMemory() == nil || r.Dataset.Len() != 2 {
 			t.Errorf("%s: %v %+v", format, err, r)
 		}
 	}

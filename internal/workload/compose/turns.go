@@ -152,8 +152,8 @@ func (b *builder) chooseModels() {
 		return
 	}
 	counter := 0
-	for k := range b.dataset.Conversations {
-		turns := b.dataset.Conversations[k].Turns
+	for k, c := range b.dataset.InMemory() {
+		turns := c.Turns
 		b.chooseModelsOf(uint64(k), counter, turns)
 		for i := range turns {
 			if !turns[i].Silent {

@@ -9,21 +9,20 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 )
 
 // Dataset is everything that can be sent.
 type Dataset struct {
-	// Conversations are in memory, unless there is a Store of them.
-	Conversations []Conversation
-	Store         Store `json:"-"`
+	Conversations
 	// Roots are the conversations that sessions take, in order; nil: all of them. The others are their children.
 	Roots []int
 	// Sampling is the order in which sessions take conversations.
 	Sampling Sampling
 	// Sampler takes conversations in that order; nil: one is still to be made.
-	Sampler *Sampler `json:"-"`
+	Sampler *Sampler
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
 	// NoInputs: recorded traffic that is not written out again.
@@ -32,84 +31,18 @@ type Dataset struct {
 	Notes []string
 }
 
-// Mode is the context mode of a conversation of this dataset.
-func (d *Dataset) Mode(c *Conversation) ContextMode {
-	switch {
-	case c.ContextMode != "":
-		return c.ContextMode
-	case d.DefaultContextMode != "":
-		return d.DefaultContextMode
-	}
-	return DeltasWithoutResponses
+// Mode returns the context mode of a conversation of this dataset.
+func (d *Dataset) Mode(c *Conversation) ContextMode { return c.mode(d.DefaultContextMode) }
+
+func (c *Conversation) mode(byDefault ContextMode) ContextMode {
+	return cmp.Or(c.ContextMode, byDefault, DeltasWithoutResponses)
 }
 
 // ErrNotPlayed is what is wrong with a conversation whose media were not made, since the load does not come to it.
 var ErrNotPlayed = errors.New("the conversation was not made: the load was not expected to come to it")
 
-// Store makes conversations when they are asked for, always the same. It is safe for concurrent use.
-type Store interface {
-	// Len is the number of conversations, Turns that of one and AllTurns that of all.
-	Len() int
-	Turns(conversation int) int
-	AllTurns() int
-	// FirstMS is the time of a first turn; nil: none.
-	FirstMS(conversation int) *float64
-	At(conversation int) *Conversation
-	Holds() Holds
-}
-
-// Holds counts the turns that have something beside text: media, whole payloads and those of them that ask for a
-// stream, and raw messages that are added to the history.
-type Holds struct{ Images, Audios, Videos, Payloads, Streams, Threaded int }
-
-// Len is the number of conversations.
-func (d *Dataset) Len() int {
-	if d.Store != nil {
-		return d.Store.Len()
-	}
-	return len(d.Conversations)
-}
-
-// At is conversation i.
-func (d *Dataset) At(i int) *Conversation {
-	if d.Store != nil {
-		return d.Store.At(i)
-	}
-	return &d.Conversations[i]
-}
-
-// TurnsOf is the number of turns of conversation i.
-func (d *Dataset) TurnsOf(i int) int {
-	if d.Store != nil {
-		return d.Store.Turns(i)
-	}
-	return len(d.Conversations[i].Turns)
-}
-
-// Time is when a turn goes out: an instant of the recording, or a delay, in milliseconds; nil: neither.
-func (d *Dataset) Time(conversation, turn int) (atMS, delayMS *float64) {
-	if d.Store != nil && turn == 0 {
-		return d.Store.FirstMS(conversation), nil
-	}
-	t := &d.At(conversation).Turns[turn]
-	return t.TimestampMS, t.DelayMS
-}
-
-// Turns is the number of turns of all conversations that are requests.
-func (d *Dataset) Turns() int {
-	if d.Store != nil {
-		return d.Store.AllTurns()
-	}
-	n := 0
-	for i := range d.Conversations {
-		for t := range d.Conversations[i].Turns {
-			if !d.Conversations[i].Turns[t].Silent {
-				n++
-			}
-		}
-	}
-	return n
-}
+// Contents counts what the turns of the dataset hold.
+func (d *Dataset) Contents() Contents { return d.Conversations.Count(d.DefaultContextMode) }
 
 // ContextMode says which part of the history a request carries.
 type ContextMode string
@@ -210,6 +143,9 @@ type Prefix struct{ Hits, Blocks int }
 
 // Writer makes the text of a prompt: the same at every call.
 type Writer interface{ Write(*Prompt) string }
+
+// Time returns when the turn goes out: an instant of the recording, or a delay, in milliseconds; nil: neither.
+func (t *Turn) Time() (atMS, delayMS *float64) { return t.TimestampMS, t.DelayMS }
 
 // Whole is the turn with its text made; the turn itself if it has no prompt to make.
 func (t *Turn) Whole() *Turn {

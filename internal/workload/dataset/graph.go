@@ -1,7 +1,5 @@
 package dataset
 
-import "slices"
-
 // Branch is a group of conversations that begin when a turn has returned.
 type Branch struct {
 	// Children are indices of Dataset.Conversations.
@@ -35,11 +33,6 @@ func (d *Dataset) RootAt(i int) int {
 		return d.Roots[i]
 	}
 	return i
-}
-
-// Branches reports whether any conversation branches.
-func (d *Dataset) Branches() bool {
-	return slices.ContainsFunc(d.Conversations, func(c Conversation) bool { return c.Branching() })
 }
 
 // Branching reports whether other conversations grow out of this one, or some of its turns send nothing.

@@ -21,14 +21,14 @@ func TestDAGForks(t *testing.T) {
 		`,"forks":["a","b"],"model":"big","max_tokens":7,"tools":[{"type":"function"}],"extra":{"z":1}`)+
 		`{"session_id":"b","context_mode":"deltas_with_responses","turns":[{`+said+`,"delay":250},{`+said+`}]}`, "")
 	d := r.Dataset
-	if r.Format != "dag_jsonl" || d.Sampling != dataset.Sequential || len(d.Conversations) != 3 ||
+	if r.Format != "dag_jsonl" || d.Sampling != dataset.Sequential || d.Len() != 3 ||
 		len(r.Warnings) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	if !reflect.DeepEqual(d.Roots, []int{1}) || d.RootCount() != 1 || d.RootAt(0) != 1 {
 		t.Errorf("roots %v", d.Roots)
 	}
-	root, b := d.Conversations[1].Turns[0], d.Conversations[2]
+	root, b := d.At(1).Turns[0], d.At(2)
 	if !reflect.DeepEqual(root.Branches, []dataset.Branch{{Children: []int{0, 2}, Fork: true}}) {
 		t.Errorf("branches %+v", root.Branches)
 	}
@@ -36,11 +36,11 @@ func TestDAGForks(t *testing.T) {
 		len(root.RawMessages) != 1 {
 		t.Errorf("turn %+v", root)
 	}
-	if *b.Turns[0].DelayMS != 250 || d.Mode(&b) != dataset.DeltasWithResponses ||
-		d.Mode(&d.Conversations[0]) != dataset.DeltasWithoutResponses {
+	if *b.Turns[0].DelayMS != 250 || d.Mode(b) != dataset.DeltasWithResponses ||
+		d.Mode(d.At(0)) != dataset.DeltasWithoutResponses {
 		t.Errorf("child %+v", b)
 	}
-	if !d.Conversations[1].Branching() || b.Branching() {
+	if !d.At(1).Branching() || b.Branching() {
 		t.Error("the wrong conversation branches")
 	}
 }
@@ -52,7 +52,7 @@ func TestDAGJoins(t *testing.T) {
 		turn+`},`+turn+`,"spawns":["a"],"forks":["g"]}]}`+"\n"+
 		session("a", "")+session("b", "")+session("c", "")+session("f", "")+session("g", "")+session("p", ""),
 		"").Dataset
-	root := d.Conversations[0]
+	root := d.At(0)
 	for _, c := range []struct {
 		turn int
 		want []dataset.Branch
@@ -82,7 +82,7 @@ func TestDAGDelaysAreCapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns := r.Dataset.Conversations[0].Turns
+	turns := r.Dataset.At(0).Turns
 	if turns[0].DelayMS != nil || *turns[1].DelayMS != 250 || *turns[2].DelayMS != 100 {
 		t.Errorf("delays %v, %v, %v", turns[0].DelayMS, *turns[1].DelayMS, *turns[2].DelayMS)
 	}
@@ -109,7 +109,7 @@ func TestDAGOrchestrators(t *testing.T) {
 	} {
 		d := load1(t, `{"session_id":"r","orchestrator":true,`+c.members+"}\n"+session("a", "")+session("b", ""),
 			"").Dataset
-		if got := d.Conversations[0].Turns; !reflect.DeepEqual(got, c.want) {
+		if got := d.At(0).Turns; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		if n := d.Turns(); n != 2 {

@@ -64,7 +64,7 @@ func wantFault(t *testing.T, path, format string, parts ...string) {
 
 // bodies lists the payloads by conversation.
 func bodies(d *dataset.Dataset) (all [][]string) {
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		var list []string
 		for _, turn := range c.Turns {
 			list = append(list, string(turn.RawPayload))
@@ -86,7 +86,7 @@ func TestTrapRawPayloadIsKeptByteForByte(t *testing.T) {
 	if r.Dataset.DefaultContextMode != dataset.MessageArrayWithResponses || r.Dataset.Sampling != dataset.Sequential {
 		t.Errorf("mode %s, sampling %s", r.Dataset.DefaultContextMode, r.Dataset.Sampling)
 	}
-	if a, b := r.Dataset.Conversations[0].Turns[0].MaxTokens, r.Dataset.Conversations[1].Turns[0].MaxTokens; a != nil ||
+	if a, b := r.Dataset.At(0).Turns[0].MaxTokens, r.Dataset.At(1).Turns[0].MaxTokens; a != nil ||
 		b == nil || *b != 7 {
 		t.Errorf("limits %v, %v", a, b)
 	}
@@ -150,7 +150,7 @@ func TestInputsJSON(t *testing.T) {
 		if got := bodies(r.Dataset); r.Format != "inputs_json" || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %s: %q", name, r.Format, got)
 		}
-		if c := r.Dataset.Conversations; c[0].SessionID != "s0" || c[1].SessionID != "s1" ||
+		if c := r.Dataset.InMemory(); c[0].SessionID != "s0" || c[1].SessionID != "s1" ||
 			*c[0].Turns[0].MaxTokens != 5 {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -216,8 +216,8 @@ func TestTrapSageMakerTimesBeginAtTheEarliest(t *testing.T) {
 	path = folder(t, map[string]string{"2026/01/x.jsonl": lines,
 		"2026/02/y.jsonl": capture("2026-01-01T00:00:01", `{"messages":[{"role":"user","content":"c"}]}`, "JSON", "")})
 	r := loadPath(t, path, "")
-	if r.Format != "sagemaker_data_capture" || len(r.Dataset.Conversations) != 3 {
-		t.Fatalf("%s: %d conversations", r.Format, len(r.Dataset.Conversations))
+	if r.Format != "sagemaker_data_capture" || r.Dataset.Len() != 3 {
+		t.Fatalf("%s: %d conversations", r.Format, r.Dataset.Len())
 	}
 	for i, want := range []struct {
 		ms      float64
@@ -225,7 +225,7 @@ func TestTrapSageMakerTimesBeginAtTheEarliest(t *testing.T) {
 		limit   int
 	}{{0, `{"role":"user","content":"a"}`, 4}, {1000, `{"role":"user","content":"c"}`, 0},
 		{2500, `{"role":"user","content":"b"}`, 9}} {
-		c := r.Dataset.Conversations[i]
+		c := r.Dataset.At(i)
 		turn := c.Turns[0]
 		limit := 0
 		if turn.MaxTokens != nil {
@@ -236,18 +236,18 @@ func TestTrapSageMakerTimesBeginAtTheEarliest(t *testing.T) {
 			t.Errorf("%d: %v ms, %s, limit %d, mode %s", i, *turn.TimestampMS, turn.RawMessages, limit, c.ContextMode)
 		}
 	}
-	if tools := r.Dataset.Conversations[2].Turns[0].RawTools; len(tools) != 1 {
+	if tools := r.Dataset.At(2).Turns[0].RawTools; len(tools) != 1 {
 		t.Errorf("tools %s", tools)
 	}
 
 	// The earliest record is the zero of the offsets, also when a filter leaves it out.
 	start, end := int64(1000), int64(2000)
 	r = loadPath(t, path, "", func(o *Options) { o.Window = Window{&start, &end} })
-	if len(r.Dataset.Conversations) != 1 || *r.Dataset.Conversations[0].Turns[0].TimestampMS != 1000 {
+	if r.Dataset.Len() != 1 || *r.Dataset.At(0).Turns[0].TimestampMS != 1000 {
 		t.Errorf("window: %+v", r.Dataset.Conversations)
 	}
 	r = loadPath(t, path, "", func(o *Options) { o.MaxISL = 100 })
-	if len(r.Dataset.Conversations) != 2 || *r.Dataset.Conversations[0].Turns[0].TimestampMS != 1000 {
+	if r.Dataset.Len() != 2 || *r.Dataset.At(0).Turns[0].TimestampMS != 1000 {
 		t.Errorf("max-isl: %+v", r.Dataset.Conversations)
 	}
 }
@@ -270,11 +270,11 @@ func TestMistakesOfSageMaker(t *testing.T) {
 func TestTrapPoolDrawsWithReplacement(t *testing.T) {
 	path := write(t, "pool.jsonl", "{\"text\":\"a\",\"image\":\"http://h/a\"}\n{\"type\":\"random_pool\",\"text\":\"b\",\"image\":\"http://h/b\"}\n")
 	r := loadPath(t, path, "random_pool", func(o *Options) { o.Draws = 10 })
-	if len(r.Dataset.Conversations) != 10 || r.Dataset.Sampling != dataset.Shuffle {
-		t.Fatalf("%d conversations, %s", len(r.Dataset.Conversations), r.Dataset.Sampling)
+	if r.Dataset.Len() != 10 || r.Dataset.Sampling != dataset.Shuffle {
+		t.Fatalf("%d conversations, %s", r.Dataset.Len(), r.Dataset.Sampling)
 	}
 	seen := map[string]int{}
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		turn := c.Turns[0]
 		text, image := turn.Texts[0].Contents[0], turn.Images[0].Contents[0]
 		if image != "http://h/"+text || turn.Texts[0].Name != "pool" || len(c.Turns) != 1 {
@@ -289,14 +289,14 @@ func TestTrapPoolDrawsWithReplacement(t *testing.T) {
 	if !reflect.DeepEqual(r.Dataset, again.Dataset) {
 		t.Error("the same seed draws other entries")
 	}
-	if n := len(loadPath(t, path, "random_pool").Dataset.Conversations); n != 100 {
+	if n := loadPath(t, path, "random_pool").Dataset.Len(); n != 100 {
 		t.Errorf("%d conversations by default", n)
 	}
 
 	// With a batch size the pairs of text and image are lost.
 	r = loadPath(t, path, "random_pool", func(o *Options) { o.Draws, o.Batches = 50, &Batches{3, 1, 1, 0} })
 	mixed := false
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		turn := c.Turns[0]
 		if len(turn.Texts[0].Contents) != 3 || len(turn.Images[0].Contents) != 1 || len(turn.Texts) != 1 ||
 			turn.Texts[0].Name != "" {
@@ -308,7 +308,7 @@ func TestTrapPoolDrawsWithReplacement(t *testing.T) {
 		t.Error("pairs are kept")
 	}
 	r = loadPath(t, path, "random_pool", func(o *Options) { o.Batches = &Batches{0, 2, 1, 1} })
-	if turn := r.Dataset.Conversations[0].Turns[0]; len(turn.Texts) != 0 || len(turn.Images[0].Contents) != 2 {
+	if turn := r.Dataset.At(0).Turns[0]; len(turn.Texts) != 0 || len(turn.Images[0].Contents) != 2 {
 		t.Errorf("a batch size of 0 does not suppress texts: %+v", turn)
 	}
 	_, err := LoadWith(context.Background(), path, "random_pool", Options{Batches: &Batches{0, 0, 1, 1}})
@@ -324,7 +324,7 @@ func TestPoolFolder(t *testing.T) {
 	})
 	r := loadPath(t, path, "")
 	want := []dataset.Media{{Name: "p", Contents: []string{"P1"}}, {Name: "q", Contents: []string{"Q1"}}}
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		if !reflect.DeepEqual(c.Turns[0].Texts, want) {
 			t.Fatalf("%+v", c.Turns[0].Texts)
 		}
@@ -378,7 +378,7 @@ func basetenFile(t *testing.T) string {
 
 // played lists the turns of all conversations: text, time or +delay, limit, further members.
 func played(d *dataset.Dataset) (all []string) {
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		var turns []string
 		for _, t := range c.Turns {
 			s := t.Texts[0].Contents[0]
@@ -498,10 +498,10 @@ func TestShareOfSessionsIsKeptWhole(t *testing.T) {
 		fmt.Fprintf(&lines, `{"timestamp_start_unix_ms":%d,"prompt":"p","input_tokens":1,"output_tokens":2,"provided_session_id":"s%d"}`+"\n", i, i%100)
 	}
 	r := loadPath(t, write(t, "a.jsonl", lines.String()), "baseten_trace", func(o *Options) { o.Baseten.Share = 0.3 })
-	if n := len(r.Dataset.Conversations); n < 15 || n > 45 {
+	if n := r.Dataset.Len(); n < 15 || n > 45 {
 		t.Errorf("%d of 100 sessions", n)
 	}
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		if len(c.Turns) != 4 {
 			t.Fatalf("a session of %d turns", len(c.Turns))
 		}
@@ -529,7 +529,7 @@ func FuzzFormats(f *testing.F) {
 			}
 			return
 		}
-		for _, c := range r.Dataset.Conversations {
+		for _, c := range r.Dataset.All() {
 			if len(c.Turns) == 0 {
 				t.Errorf("%s: a conversation without turns", format)
 			}

@@ -24,8 +24,7 @@ type Indexed struct {
 	file   *os.File
 	count  int
 	chunks []chunk
-	made   bool
-	holds  dataset.Holds
+	holds  dataset.Contents
 	// times are those of first turns, NaN where there is none; origin is taken off the times of rows.
 	times  floats
 	origin float64
@@ -52,7 +51,7 @@ func newIndexed(l *load, f format, file *os.File) *Indexed {
 	}
 }
 
-// Len is the number of conversations.
+// Len implements [dataset.Conversations].
 func (x *Indexed) Len() int {
 	if x.starts == nil {
 		return x.count
@@ -68,15 +67,15 @@ func (x *Indexed) rowsOf(i int) int {
 	return int(x.starts[i+1] - x.starts[i])
 }
 
-// Turns is the number of turns of a conversation.
-func (x *Indexed) Turns(i int) int {
+// TurnsOf implements [dataset.Conversations].
+func (x *Indexed) TurnsOf(i int) int {
 	if x.turnStarts.n > 0 {
 		return int(x.turnStarts.at(i+1) - x.turnStarts.at(i))
 	}
 	return x.rowsOf(i)
 }
 
-// TurnsBefore is the number of turns of all conversations before one.
+// TurnsBefore returns the number of turns of all conversations before one.
 func (x *Indexed) TurnsBefore(i int) int {
 	switch {
 	case x.turnStarts.n > 0:
@@ -87,22 +86,24 @@ func (x *Indexed) TurnsBefore(i int) int {
 	return int(x.starts[i])
 }
 
-// AllTurns is the number of turns of all conversations.
-func (x *Indexed) AllTurns() int { return x.TurnsBefore(x.Len()) }
+// Turns implements [dataset.Conversations].
+func (x *Indexed) Turns() int { return x.TurnsBefore(x.Len()) }
 
-// MakesPrompts reports whether there are such texts.
-func (x *Indexed) MakesPrompts() bool { return x.made }
+// Branches implements [dataset.Conversations]: rows of a file never branch.
+func (x *Indexed) Branches() bool { return false }
 
-// Holds counts what the turns hold.
-func (x *Indexed) Holds() dataset.Holds { return x.holds }
+// Count implements [dataset.Conversations].
+func (x *Indexed) Count(dataset.ContextMode) dataset.Contents { return x.holds }
 
-// FirstMS is the time of a first turn.
-func (x *Indexed) FirstMS(i int) *float64 {
-	at := x.times.at(i)
-	if math.IsNaN(at) {
-		return nil
+// Time implements [dataset.Conversations]. First turns, whose delays mean nothing, are not read again.
+func (x *Indexed) Time(conversation, turn int) (atMS, delayMS *float64) {
+	if turn > 0 {
+		return x.At(conversation).Turns[turn].Time()
 	}
-	return &at
+	if at := x.times.at(conversation); !math.IsNaN(at) {
+		return &at, nil
+	}
+	return nil, nil
 }
 
 // Number is which of the generated ids a conversation without an id of its own has.
@@ -119,10 +120,10 @@ func (x *Indexed) rowOf(i, k int) int {
 	return int(x.list[int(x.starts[i])+k])
 }
 
-// Conversation reads a conversation.
-func (x *Indexed) Conversation(i int) *dataset.Conversation {
+// At implements [dataset.Conversations]. It reads the rows of the conversation again.
+func (x *Indexed) At(i int) *dataset.Conversation {
 	n := x.rowsOf(i)
-	c := &dataset.Conversation{Turns: make([]dataset.Turn, 0, x.Turns(i))}
+	c := &dataset.Conversation{Turns: make([]dataset.Turn, 0, x.TurnsOf(i))}
 	holdsPast := x.grown && n > 1
 	var before []int64
 	for k := range n {
@@ -149,11 +150,11 @@ func (x *Indexed) Conversation(i int) *dataset.Conversation {
 	if x.rootIDs.n > 0 {
 		c.SessionID = strconv.FormatInt(x.rootIDs.at(i), 10)
 	}
-	if missing := x.Turns(i) - len(c.Turns); missing != 0 {
+	if missing := x.TurnsOf(i) - len(c.Turns); missing != 0 {
 		if c.Broken == nil {
 			c.Broken = fmt.Errorf("%s: the file has changed since it was read", x.load.path)
 		}
-		c.Turns = append(c.Turns, make([]dataset.Turn, max(0, missing))...)[:x.Turns(i)]
+		c.Turns = append(c.Turns, make([]dataset.Turn, max(0, missing))...)[:x.TurnsOf(i)]
 	}
 	if x.load.options.StripImages {
 		stripImages(c)

@@ -42,7 +42,6 @@ func (x *indexer) take(p *parsed) error {
 	x.skipped += p.load.skipped
 	x.skippedLines = append(x.skippedLines,
 		p.load.skippedLines[:min(len(p.load.skippedLines), maxErrors-len(x.skippedLines))]...)
-	x.made = x.made || p.made
 	p.chunk.row = x.count
 	p.chunk.marks = slices.Clip(p.chunk.marks)
 	x.chunks = append(x.chunks, p.chunk)
@@ -84,10 +83,14 @@ func (x *indexer) add(row int, n *notedRow) {
 
 // countHeld adds what the turns of a row hold.
 func (x *indexer) countHeld(n *notedRow) {
-	h := &x.holds
-	for i, to := range [...]*int{&h.Images, &h.Audios, &h.Videos, &h.Payloads, &h.Streams, &h.Threaded} {
-		*to += int(n.held[i])
+	if n.holds == nil {
+		return
 	}
+	if n.holds == &onePrompt { // as most often
+		x.holds.Prompts++
+		return
+	}
+	x.holds = x.holds.Plus(*n.holds)
 }
 
 // leftOut is the conversation of rows that are left out, noRow where no row is known.

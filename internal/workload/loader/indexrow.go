@@ -20,8 +20,8 @@ type notedRow struct {
 	key    sessionKey
 	turns  uint32
 	kind   contentKind
-	held   held
-	number int // one more than the number of an id like a generated one; 0: another id
+	holds  *dataset.Contents // nil: given text
+	number int               // one more than the number of an id like a generated one; 0: another id
 	chat   chatRow
 	absent bool // the row is left out
 }
@@ -32,16 +32,14 @@ type chatRow struct {
 	order        int32
 }
 
-// held are the turns of a row that have images, sound, video, a whole payload, one that asks for a stream, and
-// messages that are added to the history.
-type held [6]uint16
+// onePrompt is what most rows of traces hold.
+var onePrompt = dataset.Contents{Prompts: 1}
 
 // parsed is what a chunk says of its rows.
 type parsed struct {
 	chunk
 	load *load // with what was noted of the chunk alone
 	rows []notedRow
-	made bool
 	err  error
 	done chan struct{}
 }
@@ -102,7 +100,7 @@ func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seed maphash.Seed) 
 		}
 		if !n.absent {
 			p.load.checkFit(r.input, len(r.ids))
-			p.made, n.key, n.number = true, keyOf(r.session, seed), numberOf(r.session)
+			n.holds, n.key, n.number = &onePrompt, keyOf(r.session, seed), numberOf(r.session)
 		}
 		p.rows = append(p.rows, n)
 		return nil
@@ -120,8 +118,7 @@ func (p *parsed) row(x *Indexed, r *scannedRow, line []byte, seed maphash.Seed) 
 	case row.turns == nil:
 		n.absent = true
 	default:
-		p.made = p.made || row.tokens > 0
-		n.turns, n.kind, n.held = uint32(len(row.turns)), row.kind, heldBy(row.turns, row.kind)
+		n.turns, n.kind, n.holds = uint32(len(row.turns)), row.kind, contentsOf(row.turns, row.kind)
 		n.key, n.number = keyOf([]byte(row.session), seed), numberOf([]byte(row.session))
 	}
 	p.rows = append(p.rows, n)
@@ -173,28 +170,23 @@ func (l *load) lineAlone(f format, line []byte) (aloneRow, bool) {
 	return out, true
 }
 
-func heldBy(turns []dataset.Turn, kind contentKind) (h held) {
+// contentsOf counts what the turns of a row hold; nil: given text.
+func contentsOf(turns []dataset.Turn, kind contentKind) *dataset.Contents {
+	var c dataset.Contents
+	mode := dataset.MessageArrayWithResponses
+	if kind == messageDelta {
+		mode = dataset.DeltasWithoutResponses
+	}
 	for i := range turns {
-		t := &turns[i]
-		for k, yes := range [...]bool{
-			len(t.Images) > 0, len(t.Audios) > 0, len(t.Videos) > 0, t.RawPayload != nil, t.RawPayload != nil &&
-				streams(t.RawPayload), kind == messageDelta,
-		} {
-			if yes {
-				h[k]++
-			}
-		}
+		c.Add(&turns[i], mode)
 	}
-	return h
-}
-
-// streams reports whether a request body asks for a stream.
-func streams(payload []byte) bool {
-	if !bytes.Contains(payload, []byte(`"stream"`)) {
-		return false
+	switch c {
+	case dataset.Contents{}:
+		return nil
+	case onePrompt:
+		return &onePrompt
 	}
-	o, err := parseObject(payload)
-	return err == nil && string(o.members["stream"]) == "true"
+	return &c
 }
 
 // keyOf stands for a session.

@@ -32,8 +32,6 @@ type Result struct {
 	Dataset  *dataset.Dataset
 	Format   string
 	Warnings []string
-	// Indexed holds the conversations of a large trace; then the dataset has none.
-	Indexed *Indexed
 	// Notes say how the file was read.
 	Notes []string
 	// BlockSize is the number of tokens of a hash id; traces only.
@@ -99,7 +97,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		return nil, l.empty()
 	}
 	d := &dataset.Dataset{
-		Conversations:      l.conversations,
+		Conversations:      dataset.Memory(l.conversations),
 		Roots:              l.roots,
 		Sampling:           cmp.Or(f.sampling, dataset.Sequential),
 		DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
@@ -170,9 +168,9 @@ func (l *load) indexedResult(f format, indexed *Indexed) (*Result, error) {
 		return nil, l.empty()
 	}
 	return &Result{
-		Dataset: &dataset.Dataset{Sampling: dataset.Sequential,
+		Dataset: &dataset.Dataset{Conversations: indexed, Sampling: dataset.Sequential,
 			DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses)},
-		Indexed: indexed, Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...),
+		Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.notes(f.unit())...),
 		BlockSize: l.blockSize,
 	}, nil
 }

@@ -42,7 +42,7 @@ func TestSingleTurn(t *testing.T) {
 {"session_id":"s1","text":"Epsilon","delay":12.5}
 {"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["p1","p2"]}],"extra":{"z":1,"a":{"b":[2]}}}
 `, "")
-	want := []dataset.Conversation{
+	want := dataset.Memory{
 		{Turns: []dataset.Turn{{Texts: texts("Alpha?"), MaxTokens: pointer(16)}}},
 		{SessionID: "s1", Turns: []dataset.Turn{
 			{Texts: texts("Beta"), TimestampMS: pointer(0.0)},
@@ -55,7 +55,7 @@ func TestSingleTurn(t *testing.T) {
 			Extra: []dataset.Field{{Name: "z", Value: []byte("1")}, {Name: "a", Value: []byte(`{"b":[2]}`)}},
 		}}},
 	}
-	if !reflect.DeepEqual(r.Dataset.Conversations, want) {
+	if !reflect.DeepEqual(r.Dataset.InMemory(), want) {
 		t.Errorf("got %+v", r.Dataset.Conversations)
 	}
 	if r.Format != "single_turn" || r.Dataset.Sampling != dataset.Sequential || len(r.Warnings) != 0 {
@@ -67,7 +67,7 @@ func TestMultiTurn(t *testing.T) {
 	r := load1(t, `{"session_id":"a","turns":[{"text":"Hi","output_length":8},{"text":"More","delay":500}]}
 {"turns":[{"text":"x"}]}
 {"session_id":"a","turns":[{"role":"assistant","text":"Last"}]}`, "")
-	want := []dataset.Conversation{
+	want := dataset.Memory{
 		{SessionID: "a", Turns: []dataset.Turn{
 			{Texts: texts("Hi"), MaxTokens: pointer(8)},
 			{Texts: texts("More"), DelayMS: pointer(500.0)},
@@ -75,7 +75,7 @@ func TestMultiTurn(t *testing.T) {
 		}},
 		{Turns: []dataset.Turn{{Texts: texts("x")}}},
 	}
-	if r.Format != "multi_turn" || !reflect.DeepEqual(r.Dataset.Conversations, want) {
+	if r.Format != "multi_turn" || !reflect.DeepEqual(r.Dataset.InMemory(), want) {
 		t.Errorf("%s: got %+v", r.Format, r.Dataset.Conversations)
 	}
 }
@@ -84,10 +84,10 @@ func TestTrapSharedSessionOfSingleTurnsCarriesNoHistory(t *testing.T) {
 	single := load1(t, `{"session_id":"s","text":"a"}
 {"session_id":"s","text":"b"}`, "").Dataset
 	multi := load1(t, `{"session_id":"s","turns":[{"text":"a"},{"text":"b"}]}`, "").Dataset
-	if got := single.Mode(&single.Conversations[0]); got != dataset.MessageArrayWithResponses {
+	if got := single.Mode(single.At(0)); got != dataset.MessageArrayWithResponses {
 		t.Errorf("single_turn: %s", got)
 	}
-	if got := multi.Mode(&multi.Conversations[0]); got != dataset.DeltasWithoutResponses {
+	if got := multi.Mode(multi.At(0)); got != dataset.DeltasWithoutResponses {
 		t.Errorf("multi_turn: %s", got)
 	}
 	if !reflect.DeepEqual(single.Conversations, multi.Conversations) {
@@ -120,7 +120,7 @@ func TestCompressedFile(t *testing.T) {
 	z.Close()
 	f.Close()
 	r, err := Load(context.Background(), path, "")
-	if err != nil || len(r.Dataset.Conversations) != 1 {
+	if err != nil || r.Dataset.Len() != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestTrapUnknownKeysWarnOnce(t *testing.T) {
 	r := load1(t, `{"text":"a"}
 {"text":"a","foo":1}
 {"text":"b","foo":2,"bar":null}`, "")
-	if len(r.Dataset.Conversations) != 3 || len(r.Warnings) != 2 ||
+	if r.Dataset.Len() != 3 || len(r.Warnings) != 2 ||
 		!strings.HasSuffix(r.Warnings[0], `data.jsonl:2: the key "foo" is unknown and ignored`) ||
 		!strings.HasSuffix(r.Warnings[1], `data.jsonl:3: the key "bar" is unknown and ignored`) {
 		t.Errorf("%q", r.Warnings)
@@ -334,7 +334,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		for _, c := range r.Dataset.Conversations {
+		for _, c := range r.Dataset.All() {
 			if len(c.Turns) == 0 {
 				t.Error("a conversation without turns")
 			}

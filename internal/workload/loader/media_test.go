@@ -45,7 +45,7 @@ func TestTrapMediaOfFilesBecomeTheirContent(t *testing.T) {
 		},
 		{Texts: texts("a")},
 	}
-	for i, c := range r.Dataset.Conversations {
+	for i, c := range r.Dataset.All() {
 		if !reflect.DeepEqual(c.Turns[0], want[i]) {
 			t.Errorf("turn %d: %+v, want %+v", i, c.Turns[0], want[i])
 		}
@@ -58,7 +58,7 @@ func TestLengthOfSoundIsKnownFromItsFile(t *testing.T) {
 		string(make([]byte, 8000))
 	inFolder(t, map[string]string{"x.wav": wav})
 	r := load1(t, `{"audios":["x.wav","x.wav","https://h/y.wav"]}`, "")
-	if got := r.Dataset.Conversations[0].Turns[0].AudioSeconds; got != 2 {
+	if got := r.Dataset.At(0).Turns[0].AudioSeconds; got != 2 {
 		t.Errorf("%v seconds", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestImagesWithIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var turns []string
-		for _, c := range r.Dataset.Conversations {
+		for _, c := range r.Dataset.All() {
 			for _, turn := range c.Turns {
 				var images []string
 				for _, m := range turn.Images {
@@ -127,7 +127,7 @@ func TestMediaAreKeptOnce(t *testing.T) {
 	}
 	r := load1(t, lines, "")
 	seen := map[*byte]bool{}
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		seen[unsafe.StringData(c.Turns[0].Audios[0].Contents[0])] = true
 	}
 	if len(seen) != 1 {

@@ -11,9 +11,9 @@ import (
 // prefixes are the known and all blocks of the turns, conversation by conversation.
 func prefixes(d *dataset.Dataset) string {
 	var all []string
-	for i := range d.Conversations {
+	for i := range d.All() {
 		var turns []string
-		for _, t := range d.Conversations[i].Turns {
+		for _, t := range d.At(i).Turns {
 			if t.Prefix == nil {
 				turns = append(turns, "-")
 				continue

@@ -21,7 +21,7 @@ func loadText(t *testing.T, name, content, format string) (*Result, error) {
 // textsOf is every text of a dataset: conversations in brackets, the system message behind a colon.
 func textsOf(r *Result) string {
 	var b strings.Builder
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		b.WriteByte('[')
 		if c.SystemMessage != nil {
 			b.WriteString(*c.SystemMessage + ": ")

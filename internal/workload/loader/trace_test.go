@@ -26,7 +26,7 @@ func loadWith(t *testing.T, content, format string, o Options) *Result {
 // and delay.
 func shape(d *dataset.Dataset) string {
 	var all []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		var turns []string
 		for _, t := range c.Turns {
 			s := "given"
@@ -88,7 +88,7 @@ func TestMooncakeContents(t *testing.T) {
 {"session_id":"mixed","text_input":"a"}
 {"session_id":"mixed","input_length":5,"hash_ids":[]}
 `, "mooncake_trace", Options{})
-	c := r.Dataset.Conversations
+	c := r.Dataset.InMemory()
 	if len(c) != 6 {
 		t.Fatalf("%d conversations: %s", len(c), shape(r.Dataset))
 	}
@@ -171,7 +171,7 @@ func TestBailianSessionsAreFoundThroughTheParents(t *testing.T) {
 	if r.Format != "bailian_trace" || r.BlockSize != 16 {
 		t.Errorf("%s, blocks of %d", r.Format, r.BlockSize)
 	}
-	if mode := r.Dataset.Mode(&r.Dataset.Conversations[0]); mode != dataset.DeltasWithoutResponses {
+	if mode := r.Dataset.Mode(r.Dataset.At(0)); mode != dataset.DeltasWithoutResponses {
 		t.Errorf("turn 3 does not go on from turn 2, but the mode is %s", mode)
 	}
 }
@@ -180,7 +180,7 @@ func TestTrapBailianTurnsWithTheirHistoryAreSentAlone(t *testing.T) {
 	r := loadWith(t, `{"chat_id":7,"parent_chat_id":-1,"timestamp":1.5,"input_length":20,"output_length":4,"type":"text","turn":1,"hash_ids":[1,2]}
 {"chat_id":8,"parent_chat_id":7,"timestamp":3.0,"input_length":33,"output_length":4,"type":"text","turn":2,"hash_ids":[1,2,3]}
 `, "", Options{})
-	if mode := r.Dataset.Conversations[0].ContextMode; mode != dataset.MessageArrayWithResponses || len(r.Notes) != 1 {
+	if mode := r.Dataset.At(0).ContextMode; mode != dataset.MessageArrayWithResponses || len(r.Notes) != 1 {
 		t.Errorf("mode %s, notes %v", mode, r.Notes)
 	}
 }
@@ -349,7 +349,7 @@ func TestPrefixRootsPartTheSessions(t *testing.T) {
 	s.PrefixRoots = 3
 	d := loadWith(t, rows.String(), "", Options{Reshape: &s, Seed: random.Root(1)}).Dataset
 	firsts := map[int64]bool{}
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		a, b := c.Turns[0].Prompt.Blocks, c.Turns[1].Prompt.Blocks
 		if a[0] != b[0] {
 			t.Errorf("%s: %v and %v", c.SessionID, a, b)
@@ -399,7 +399,7 @@ func FuzzTraces(f *testing.F) {
 			}
 			return
 		}
-		for _, c := range r.Dataset.Conversations {
+		for _, c := range r.Dataset.All() {
 			if len(c.Turns) == 0 {
 				t.Error("a conversation without turns")
 			}

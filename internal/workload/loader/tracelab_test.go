@@ -83,8 +83,8 @@ func loadLab(t *testing.T, o Options, rows ...lab) *Result {
 // plays are the conversations with the children of their turns.
 func plays(d *dataset.Dataset) string {
 	var all []string
-	for i := range d.Conversations {
-		c := &d.Conversations[i]
+	for i := range d.All() {
+		c := d.At(i)
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s:", c.SessionID)
 		for _, turn := range c.Turns {
@@ -94,7 +94,7 @@ func plays(d *dataset.Dataset) string {
 			}
 			for _, branch := range turn.Branches {
 				for _, child := range branch.Children {
-					fmt.Fprintf(&b, "→%s", d.Conversations[child].SessionID)
+					fmt.Fprintf(&b, "→%s", d.At(child).SessionID)
 				}
 				fmt.Fprintf(&b, "(%d)", branch.JoinAt)
 			}
@@ -115,7 +115,7 @@ func TestTraceLabBlocksGoOnFromThoseOfTheRoundBefore(t *testing.T) {
 	r = loadLab(t, Options{Scheduled: true, BlockSize: 100}, at(0, 200, 0, "01"), at(1, 300, 200, "02"),
 		at(2, 100, 90, "03"), at(3, 0, 0, "04"))
 	same(t, "blocks of 100", shape(r.Dataset), "a(200[1 2]→1@0 300[1 2 3]→1@1000 100[4]→1@2000 1[]→1@3000)")
-	if c := &r.Dataset.Conversations[0]; r.Dataset.Mode(c) != dataset.MessageArrayWithResponses {
+	if c := r.Dataset.At(0); r.Dataset.Mode(c) != dataset.MessageArrayWithResponses {
 		t.Errorf("mode %s", r.Dataset.Mode(c))
 	}
 }
@@ -136,7 +136,7 @@ func TestTraceLabTimes(t *testing.T) {
 	r := loadLab(t, Options{}, rows...)
 	same(t, "delays", plays(r.Dataset), "a: @0 @2000+1000 @5000+3000 @11000+5000")
 	same(t, "note", strings.Join(r.Notes, "; "), "1 rounds without a time left out")
-	same(t, "limit", fmt.Sprint(*r.Dataset.Conversations[0].Turns[0].MaxTokens), "5")
+	same(t, "limit", fmt.Sprint(*r.Dataset.At(0).Turns[0].MaxTokens), "5")
 	r = loadLab(t, Options{ThinkOnly: true, MaxDelayMS: &[]float64{2000}[0]}, rows...)
 	same(t, "capped", plays(r.Dataset), "a: @0 @2000+1000 @5000+2000 @11000+2000")
 }

@@ -52,8 +52,8 @@ func loadWeka(t *testing.T, o Options, content string) *Result {
 
 // shape lists the conversations as "id: turn@ms+delay→children(join)".
 func shapeOf(d *dataset.Dataset) (lines []string) {
-	for i := range d.Conversations {
-		c := &d.Conversations[i]
+	for i := range d.All() {
+		c := d.At(i)
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s:", c.SessionID)
 		for _, turn := range c.Turns {
@@ -63,7 +63,7 @@ func shapeOf(d *dataset.Dataset) (lines []string) {
 			}
 			for _, branch := range turn.Branches {
 				for _, child := range branch.Children {
-					fmt.Fprintf(&b, "→%s", d.Conversations[child].SessionID)
+					fmt.Fprintf(&b, "→%s", d.At(child).SessionID)
 				}
 				if branch.Background {
 					b.WriteString("(background)")
@@ -103,11 +103,11 @@ func TestWekaAgentsAreChildrenOfTheTurnBefore(t *testing.T) {
 	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "2 agents") {
 		t.Errorf("notes %q", r.Notes)
 	}
-	turn := r.Dataset.Conversations[0].Turns[0]
+	turn := r.Dataset.At(0).Turns[0]
 	if turn.Prompt.Tokens != 40 || len(turn.Prompt.Blocks) != 3 || *turn.MaxTokens != 7 {
 		t.Errorf("turn %+v, prompt %+v", turn, turn.Prompt)
 	}
-	if mode := r.Dataset.Mode(&r.Dataset.Conversations[1]); mode != dataset.MessageArrayWithResponses {
+	if mode := r.Dataset.Mode(r.Dataset.At(1)); mode != dataset.MessageArrayWithResponses {
 		t.Errorf("requests hold their whole context: %s", mode)
 	}
 }
@@ -170,7 +170,7 @@ func TestWekaDelays(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	turns := loadWeka(t, wekaOptions(func(o *Options) { o.IgnoreTimes = true }), two).Dataset.Conversations[0].Turns
+	turns := loadWeka(t, wekaOptions(func(o *Options) { o.IgnoreTimes = true }), two).Dataset.At(0).Turns
 	if turns[1].DelayMS != nil || turns[1].TimestampMS != nil {
 		t.Error("times are kept although they are to be ignored")
 	}
@@ -198,7 +198,7 @@ func TestWekaFoldersHoldARecordingPerFile(t *testing.T) {
 	}
 	var ids []string
 	blocks := map[int64]bool{}
-	for _, c := range r.Dataset.Conversations {
+	for _, c := range r.Dataset.All() {
 		ids = append(ids, c.SessionID+" "+c.Turns[0].Model)
 		blocks[c.Turns[0].Prompt.Blocks[0]] = true
 	}
@@ -209,7 +209,7 @@ func TestWekaFoldersHoldARecordingPerFile(t *testing.T) {
 		t.Error("block 1 of one recording is block 1 of another")
 	}
 	r, err = LoadWith(context.Background(), dir, "weka_trace", wekaOptions(func(o *Options) { o.Entries = 3 }))
-	if err != nil || len(r.Dataset.Conversations) != 3 {
+	if err != nil || r.Dataset.Len() != 3 {
 		t.Errorf("the first three: %v, %v", r, err)
 	}
 }
@@ -218,7 +218,7 @@ func TestWekaFilters(t *testing.T) {
 	two := recordingOf("long", ask(0, 1, "big", 90, 1)) + recordingOf("short", ask(0, 1, "big", 20, 1),
 		ask(2, 1, "big", 50, 1, 2))
 	r := loadWeka(t, wekaOptions(func(o *Options) { o.MaxContext, o.MaxOSL = 60, 3 }), two)
-	if got := shapeOf(r.Dataset); len(got) != 1 || *r.Dataset.Conversations[0].Turns[0].MaxTokens != 3 {
+	if got := shapeOf(r.Dataset); len(got) != 1 || *r.Dataset.At(0).Turns[0].MaxTokens != 3 {
 		t.Errorf("got %v", got)
 	}
 	_, err := LoadWith(context.Background(), write(t, "data.json", two), "",
@@ -285,12 +285,12 @@ func FuzzWeka(f *testing.F) {
 			}
 			return
 		}
-		parents := make([]int, len(r.Dataset.Conversations))
+		parents := make([]int, r.Dataset.Len())
 		for _, root := range r.Dataset.Roots {
 			parents[root]++
 		}
-		for i := range r.Dataset.Conversations {
-			c := &r.Dataset.Conversations[i]
+		for i := range r.Dataset.All() {
+			c := r.Dataset.At(i)
 			for turn := range c.Turns {
 				for _, b := range c.Turns[turn].Branches {
 					if b.JoinAt != 0 && (b.JoinAt <= turn || b.JoinAt >= len(c.Turns)) {
@@ -304,7 +304,7 @@ func FuzzWeka(f *testing.F) {
 		}
 		for i, n := range parents {
 			if n != 1 {
-				t.Errorf("conversation %q has %d parents", r.Dataset.Conversations[i].SessionID, n)
+				t.Errorf("conversation %q has %d parents", r.Dataset.At(i).SessionID, n)
 			}
 		}
 	})

@@ -316,7 +316,7 @@ func (r *reading) agentResult(files []string) (*Result, error) {
 		a.empty, a.spans.overlapping)
 	return &Result{
 		Dataset: &dataset.Dataset{
-			Conversations: made, Sampling: dataset.Sequential, DefaultContextMode: dataset.MessageArrayWithResponses,
+			Conversations: dataset.Memory(made), Sampling: dataset.Sequential, DefaultContextMode: dataset.MessageArrayWithResponses,
 		},
 		Notes: []string{note},
 	}, nil

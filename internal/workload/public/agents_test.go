@@ -65,7 +65,7 @@ func tryAgents(t *testing.T, o Options, rows ...string) (*Result, error) {
 // played are the conversations with the times or waits of their requests.
 func played(d *dataset.Dataset) string {
 	var all []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		var b strings.Builder
 		b.WriteString(c.SessionID)
 		for _, t := range c.Turns {
@@ -103,14 +103,14 @@ func TestSessionsOfAgentsWaitAsRecorded(t *testing.T) {
 		!strings.Contains(r.Notes[0], "1 requests began before") {
 		t.Errorf("note %q", r.Notes[0])
 	}
-	c := &r.Dataset.Conversations[0]
+	c := r.Dataset.At(0)
 	if r.Dataset.Mode(c) != dataset.MessageArrayWithResponses || len(c.Headers) != 1 ||
 		c.Headers[0] != (dataset.Header{Name: "x-dynamo-session-id", Value: "a"}) {
 		t.Errorf("%s, %v", r.Dataset.Mode(c), c.Headers)
 	}
 	r = loadAgents(t, Options{Scheduled: true}, rows...)
 	sameText(t, "schedule", played(r.Dataset), "a:1 @0→7; a:0 @3000→7; a:2 @9500→64; b:0 @0→7")
-	sameText(t, "header", fmt.Sprint(r.Dataset.Conversations[1].Headers), "[{x-dynamo-session-id a}]")
+	sameText(t, "header", fmt.Sprint(r.Dataset.At(1).Headers), "[{x-dynamo-session-id a}]")
 	sameText(t, "limit", played(loadAgents(t, Options{Limit: 1}, rows...).Dataset), "a →7 +0→7 +1500→64")
 }
 
@@ -169,7 +169,7 @@ func TestMessagesOfSpans(t *testing.T) {
 	} {
 		r := loadAgents(t, Options{}, sessionRow("claude_code", "a", "gpt-4.1",
 			spanAt("00", "01", append(attributes, more...)...)))
-		turn := r.Dataset.Conversations[0].Turns[0]
+		turn := r.Dataset.At(0).Turns[0]
 		got := make([]string, len(turn.RawMessages))
 		for i, m := range turn.RawMessages {
 			got[i] = string(m)
@@ -237,7 +237,7 @@ func TestSpansInParquet(t *testing.T) {
 	r := loadAgents(t, Options{Path: structures,
 		Filters: []recipe.Filter{{Column: "Source_Model", Value: "GEMINI-3-pro-preview"}}})
 	sameText(t, "structures", played(r.Dataset), "a →9 +1000→6")
-	sameText(t, "extra", fmt.Sprintf("%s", r.Dataset.Conversations[0].Turns[0].Extra), "[{temperature 0.5}]")
+	sameText(t, "extra", fmt.Sprintf("%s", r.Dataset.At(0).Turns[0].Extra), "[{temperature 0.5}]")
 	if err := parquet.WriteFile(texts,
 		[]textRow{{"tool_calling", "a", []string{"m"}, "[" + spanAt("00", "01") + "]"}}); err != nil {
 		t.Fatal(err)

@@ -235,7 +235,7 @@ func (r *reading) result(files []string) (*Result, error) {
 			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.unfit)
 	}
 	out := &Result{Dataset: &dataset.Dataset{
-		Conversations: r.made, Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses,
+		Conversations: dataset.Memory(r.made), Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses,
 	}}
 	out.Notes = append(out.Notes, fmt.Sprintf("%s: %d conversations from %s", s.name, len(r.made),
 		strings.Join(files, ", ")))

@@ -66,7 +66,7 @@ func loadFrom(t *testing.T, o Options) (*dataset.Dataset, error) {
 // said is what the turns of a data set say, with what goes along.
 func said(d *dataset.Dataset) []string {
 	var all []string
-	for _, c := range d.Conversations {
+	for _, c := range d.All() {
 		for i, turn := range c.Turns {
 			text := ""
 			if i > 0 {
@@ -161,11 +161,11 @@ func TestShareGPTWithTheUsersOwnLimits(t *testing.T) {
 func TestStreamedDataSetsEndAtTheLimitAndOthersDoNot(t *testing.T) {
 	row := `{"conversation":[{"content":"a"}],"images":[]}`
 	d, err := load(t, Options{Name: "vision_arena", Limit: 2}, row, row, row)
-	if err != nil || len(d.Conversations) != 2 {
+	if err != nil || d.Len() != 2 {
 		t.Errorf("streamed: %v, %v", d, err)
 	}
 	d, err = load(t, Options{Name: "aimo", Limit: 2}, `{"problem":"a"}`, `{"problem":"b"}`, `{"problem":"c"}`)
-	if err != nil || len(d.Conversations) != 3 {
+	if err != nil || d.Len() != 3 {
 		t.Errorf("whole: %v, %v", d, err)
 	}
 }
@@ -250,7 +250,7 @@ func TestPicturesOfParquetRowsBecomeJPEG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := d.Conversations[0].Turns[0].Images[0].Contents[0]
+	url := d.At(0).Turns[0].Images[0].Contents[0]
 	encoded, ok := strings.CutPrefix(url, "data:image/jpeg;base64,")
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	if _, kind, decoded := image.Decode(bytes.NewReader(data)); !ok || err != nil || decoded != nil || kind != "jpeg" {
@@ -314,10 +314,10 @@ func TestSpeechBecomesWAVWithItsSeconds(t *testing.T) {
 	}
 	for _, name := range []string{"librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech"} {
 		d, err := loadFrom(t, Options{Name: name, Path: path, Limit: 10})
-		if err != nil || len(d.Conversations) != 2 {
+		if err != nil || d.Len() != 2 {
 			t.Fatalf("%s: %v, %v", name, d, err)
 		}
-		for i, c := range d.Conversations {
+		for i, c := range d.All() {
 			turn := c.Turns[0]
 			if want := "wav," + base64.StdEncoding.EncodeToString(wav); turn.Audios[0].Contents[0] != want ||
 				turn.AudioSeconds != 0.5 {
@@ -393,7 +393,7 @@ func TestPlacesOfCopies(t *testing.T) {
 	} {
 		o := Options{Name: "aimo", Hub: offline(t)}
 		prepare(&o)
-		if d, err := loadFrom(t, o); err != nil || len(d.Conversations) != 1 {
+		if d, err := loadFrom(t, o); err != nil || d.Len() != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -441,7 +441,7 @@ func TestDownloadFromTheHub(t *testing.T) {
 	defer server.Close()
 	client := &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: http.DefaultClient}
 	for _, name := range []string{"spec_al_gsm8k", "spec_al_humaneval", "spec_al_gsm8k"} {
-		if d, err := loadFrom(t, Options{Name: name, Hub: client}); err != nil || len(d.Conversations) != 1 {
+		if d, err := loadFrom(t, Options{Name: name, Hub: client}); err != nil || d.Len() != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	ControlUsers
 )
 
-// String is the variable as it stands in files.
+// String returns the variable as it stands in files.
 func (v Variable) String() string {
 	return [...]string{"concurrency", "prefill_concurrency", "request_rate", "users"}[v]
 }
@@ -34,7 +34,7 @@ const (
 	FixedPercentStep
 )
 
-// String is the policy as it stands in files.
+// String returns the policy as it stands in files.
 func (s StepPolicy) String() string { return [...]string{"sla_margin", "fixed_percent_step"}[s] }
 
 // strategyRampUntilFail is the only strategy.
@@ -70,7 +70,7 @@ func (a Adaptive) withDefaults(p Phase) Adaptive {
 	return a
 }
 
-// ofPhase is the value that the phase has for the variable, 0 = none.
+// ofPhase returns the value that the phase has for the variable, 0 = none.
 func (a Adaptive) ofPhase(p Phase) float64 {
 	switch a.Variable {
 	case ControlPrefill:
@@ -297,7 +297,8 @@ func (c *controller) slipped(a *assessment) string {
 	return reasonRecovering
 }
 
-// step is the distance to the next value: by how much the window was better than its nearest limit, or a percentage.
+// step returns the distance to the next value: by how much the window was better than its nearest limit, or a
+// percentage.
 func (a Adaptive) step(current, margin float64) float64 {
 	if a.Policy == FixedPercentStep {
 		return max(1, math.Ceil(current*a.StepPercent/100))

@@ -160,7 +160,7 @@ var adaptiveOutcomes = map[string]struct{ status, event string }{
 	reasonUnrecoverable: {"failed", "adaptive_failed"},
 }
 
-// finite is what JSON can say of a number.
+// finite returns what JSON can say of a number.
 func finite(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil
@@ -175,7 +175,7 @@ func text(s string) *string {
 	return &s
 }
 
-// bound is the SLA that a window was nearest to, the first if there was no window.
+// bound returns the SLA that a window was nearest to, the first if there was no window.
 func (c *controller) bound(a assessment) AdaptiveBound {
 	sla := c.opt.SLA[max(0, a.binding)]
 	return AdaptiveBound{Bound: &sla.Threshold, Metric: &sla.Metric, Op: &sla.Op, Stat: &sla.Stat}

@@ -97,7 +97,7 @@ func (s SLA) holds(value float64) bool {
 	return value >= s.Threshold
 }
 
-// margin is by how much a value is better than the limit, as a fraction of it.
+// margin returns by how much a value is better than the limit, as a fraction of it.
 func (s SLA) margin(value float64) float64 {
 	better := value - s.Threshold
 	if s.Op == "lt" || s.Op == "le" {
@@ -211,7 +211,7 @@ func (a assessment) measure(s SLA) float64 {
 	return statistic(a.latencies(s.Metric), s.Stat)
 }
 
-// latencies are the values of a metric in ascending order.
+// latencies returns the values of a metric in ascending order.
 func (a assessment) latencies(metric string) []float64 {
 	of := latencies[metric]
 	var values []float64
@@ -224,7 +224,7 @@ func (a assessment) latencies(metric string) []float64 {
 	return values
 }
 
-// statistic is that of ascending values; without any it is infinite. Percentiles are interpolated linearly between
+// statistic returns that of ascending values; without any it is infinite. Percentiles are interpolated linearly between
 // the ranks p/100·(n−1).
 func statistic(sorted []float64, stat string) float64 {
 	n := len(sorted)

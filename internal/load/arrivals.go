@@ -90,7 +90,7 @@ func newSchedule(p process, startNS int64) *schedule {
 // second is one unit of a pace in the time of its process.
 const second = 1e9
 
-// dueNS is the instant of the arrival that is awaited.
+// dueNS returns the instant of the arrival that is awaited.
 func (s *schedule) dueNS() int64 { return s.due }
 
 // settle works out the instant of the awaited arrival.

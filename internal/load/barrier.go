@@ -41,7 +41,7 @@ func (p *phaseRun) gather() {
 	})
 }
 
-// barrierSize is the number of sessions that the limits let go at once.
+// barrierSize returns the number of sessions that the limits let go at once.
 func (p *phaseRun) barrierSize() int64 {
 	size := int64(p.phase.Concurrency)
 	for _, limit := range []int64{int64(p.phase.Prefill), p.phase.Requests, p.phase.Sessions} {
@@ -74,7 +74,7 @@ func (b *barrier) mayOpen(nowNS int64) bool {
 	return b == nil || b.ready.Load() || nowNS >= b.endNS
 }
 
-// deadlineNS is when the wait is given up, 0 = never.
+// deadlineNS returns when the wait is given up, 0 = never.
 func (b *barrier) deadlineNS() int64 {
 	if b == nil || b.ready.Load() {
 		return 0

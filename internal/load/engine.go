@@ -147,7 +147,7 @@ func (e *Engine) Stop() { e.mail.requestStop(stopping{}) }
 // Abort stops like Stop; Run returns the reason.
 func (e *Engine) Abort(reason error) { e.mail.requestStop(stopping{reason: reason}) }
 
-// Snapshot is the state of all phases that have begun, the running one last.
+// Snapshot returns the state of all phases that have begun, the running one last.
 func (e *Engine) Snapshot() []Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()

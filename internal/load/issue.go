@@ -63,7 +63,7 @@ func (p *phaseRun) mature(t turn, nowNS int64) {
 	}
 }
 
-// nextStart is when the timetable has the next session start.
+// nextStart returns when the timetable has the next session start.
 func (p *phaseRun) nextStart() (dueNS int64, any bool) {
 	if p.timetable == nil || p.phase.Sessions > 0 && p.opened >= p.phase.Sessions {
 		return 0, false
@@ -301,7 +301,7 @@ func (p *phaseRun) prepare(o Opening) {
 	p.e.sender.Prepare(p.stats.Index, o.Session, 0)
 }
 
-// aheadOf is how many sessions are kept prepared: what starts at once in a burst, some time's worth of a rate.
+// aheadOf returns how many sessions are kept prepared: what starts at once in a burst, some time's worth of a rate.
 func (p *phaseRun) aheadOf() int64 {
 	const (
 		least, most    = 64, 256

@@ -11,9 +11,9 @@ var ErrLaneWarmup = errors.New("the warm-up request of a lane failed")
 // Trees is a Source of recorded trees; a Phase with Lanes needs one.
 type Trees interface {
 	Source
-	// Traces is how many recordings there are.
+	// Traces returns how many recordings there are.
 	Traces() int
-	// Trace is the tree of a recording, played as session k. Its turns are Timed where the recording has times.
+	// Trace returns the tree of a recording, played as session k. Its turns are Timed where the recording has times.
 	Trace(trace int, k uint64) *Tree
 }
 
@@ -198,7 +198,7 @@ func (l *lane) place(parked []*node) {
 	}
 }
 
-// offset is the distance of a session's next turn from the instant of its lane.
+// offset returns the distance of a session's next turn from the instant of its lane.
 func (l *lane) offset(n *node) int64 {
 	next := n.turns()[n.next]
 	if !next.Timed {
@@ -286,7 +286,7 @@ func (e *Engine) abandonLanes() {
 	}
 }
 
-// laneRequests is the number of requests after which a phase ends, 0 = no such number.
+// laneRequests returns the number of requests after which a phase ends, 0 = no such number.
 func (e *Engine) laneRequests(phase Phase) int64 {
 	switch phase.Lanes.Stage {
 	case SeedLanes:

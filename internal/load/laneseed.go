@@ -90,7 +90,7 @@ func (e *Engine) seedNode(n *node, atNS int64, last []int64) {
 	}
 }
 
-// seeds are the sessions whose last sent turn is sent in the warm-up: those that go on.
+// seeds returns the sessions whose last sent turn is sent in the warm-up: those that go on.
 func (tr *tree) seeds() (all []*node) {
 	for _, n := range tr.nodes {
 		if next := n.upcoming(); next > 0 && !n.silent(next-1) {
@@ -101,7 +101,7 @@ func (tr *tree) seeds() (all []*node) {
 	return all
 }
 
-// upcoming is the turn with which a session goes on, -1 if it does not.
+// upcoming returns the turn with which a session goes on, -1 if it does not.
 func (n *node) upcoming() int {
 	switch {
 	case n.done():

@@ -14,7 +14,7 @@ type pace interface {
 	instant(units float64) float64
 }
 
-// newPace is the pace of arrivals, nil where the rate is always the same.
+// newPace returns the pace of arrivals, nil where the rate is always the same.
 func newPace(a Arrivals, seed random.Seed) pace {
 	switch {
 	case len(a.Series) > 0:
@@ -84,7 +84,7 @@ func seriesPace(points []RatePoint) pace {
 	return s.then(float64(last.At), last.Rate, 0)
 }
 
-// startRate is where the ramp to a rate begins.
+// startRate returns where the ramp to a rate begins.
 func (r RateRamp) startRate(target float64) float64 {
 	return min(target, target*float64(r.Interval)/float64(r.Duration))
 }

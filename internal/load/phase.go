@@ -231,7 +231,7 @@ func (p *phaseRun) progress(ctx context.Context) (more bool) {
 	return more
 }
 
-// deadlineNS is the earliest instant at which something is to be done without mail.
+// deadlineNS returns the earliest instant at which something is to be done without mail.
 func (p *phaseRun) deadlineNS() int64 {
 	earliest := int64(math.MaxInt64)
 	consider := func(ns int64) {

@@ -16,7 +16,7 @@ const (
 	Profiling
 )
 
-// String is the kind as it stands in files.
+// String returns the kind as it stands in files.
 func (k Kind) String() string { return [...]string{"warmup", "profiling"}[k] }
 
 // Pattern is how the arrivals of a phase are spaced.
@@ -30,7 +30,7 @@ const (
 	Gamma
 )
 
-// String is the pattern as users write it.
+// String returns the pattern as users write it.
 func (p Pattern) String() string {
 	return [...]string{"concurrency_burst", "constant", "poisson", "gamma"}[p]
 }

@@ -88,7 +88,7 @@ func anyTree(session uint64) *Tree {
 	return shapes[session/2%3](session)
 }
 
-// orchestrating is a root that sends nothing: two rounds of children, one of which has one before its first turn.
+// orchestrating returns a root that sends nothing: two rounds of children, one of which has one before its first turn.
 func orchestrating(uint64) *Tree {
 	return &Tree{Nodes: []Node{
 		{Turns: []NodeTurn{
@@ -277,7 +277,7 @@ func planned(s scenario, p played, c Credit) bool {
 	return pure.dueNS() == c.IntendedNS
 }
 
-// zero is the recorded time of the start of a phase.
+// zero returns the recorded time of the start of a phase.
 func zero(s scenario, phase Phase) int64 {
 	if !phase.Schedule.AutoOffset {
 		return 0

@@ -25,7 +25,7 @@ func (q *fifo) len() int { return len(q.items) - q.head }
 
 func (q *fifo) push(t turn) { q.items = append(q.items, t) }
 
-// peek is the oldest; there must be one.
+// peek returns the oldest; there must be one.
 func (q *fifo) peek() turn { return q.items[q.head] }
 
 func (q *fifo) pop() turn {
@@ -58,7 +58,7 @@ func (d delayed) before(o delayed) bool {
 
 func (h *delays) len() int { return len(h.items) }
 
-// dueNS is the instant of the earliest; there must be one.
+// dueNS returns the instant of the earliest; there must be one.
 func (h *delays) dueNS() int64 { return h.items[0].dueNS }
 
 func (h *delays) push(dueNS int64, t turn) {

@@ -2,7 +2,7 @@ package load
 
 // Source answers what can be sent. It is index-addressable: the answers are pure functions of the number.
 type Source interface {
-	// Turns is the number of turns of session k, at least 1.
+	// Turns returns the number of turns of session k, at least 1.
 	Turns(k uint64) int
 	// DelayNS is waited between the return of the previous turn and this one.
 	DelayNS(k uint64, turn int) int64
@@ -11,11 +11,11 @@ type Source interface {
 // Recorded is a Source whose conversations carry the times of a recording; a Phase with a Schedule needs one.
 type Recorded interface {
 	Source
-	// Conversations is how many there are.
+	// Conversations returns how many there are.
 	Conversations() int
-	// ConversationTurns is the number of turns of a conversation.
+	// ConversationTurns returns the number of turns of a conversation.
 	ConversationTurns(conversation int) int
-	// TurnTime is when a turn of a conversation goes out.
+	// TurnTime returns when a turn of a conversation goes out.
 	TurnTime(conversation, turn int) TurnTime
 }
 
@@ -31,7 +31,7 @@ type TurnTime struct {
 // Branching is a Source whose sessions may branch.
 type Branching interface {
 	Source
-	// Tree is the shape of session k, nil if it is a plain list of turns.
+	// Tree returns the shape of session k, nil if it is a plain list of turns.
 	Tree(k uint64) *Tree
 }
 

@@ -83,7 +83,7 @@ func (t *Tree) sendsFirst() bool {
 	return !t.Nodes[0].Turns[0].Silent && len(t.Nodes[0].Before) == 0
 }
 
-// shape is the tree of a session, nil for a plain one. Timetables play conversations as lists of turns.
+// shape returns the tree of a session, nil for a plain one. Timetables play conversations as lists of turns.
 func (p *phaseRun) shape(session uint64) *Tree {
 	if p.e.branching == nil || p.timetable != nil {
 		return nil

@@ -20,7 +20,7 @@ type cast struct {
 	leaving int
 }
 
-// gap is the time between two turns of a user.
+// gap returns the time between two turns of a user.
 func (c *cast) gap() float64 { return float64(c.count) / c.rate * second }
 
 // newCast makes the users of the first moment: those who would be there if users had been coming for long, each
@@ -54,7 +54,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// coprimeStride is the smallest number from 2 on that shares no factor with n; 1 for at most two users.
+// coprimeStride returns the smallest number from 2 on that shares no factor with n; 1 for at most two users.
 func coprimeStride(n int) int {
 	if n <= 2 {
 		return 1

@@ -33,7 +33,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// exchange is a valid record of the profiling phase.
+// exchange returns a valid record of the profiling phase.
 func exchange() *record.Record {
 	r := &record.Record{
 		Identity: record.Identity{
@@ -90,7 +90,7 @@ func drained(t testing.TB, line AppendLine, records []*record.Record) string {
 	return string(data)
 }
 
-// streamed is a valid record with gaps, usage and a trace.
+// streamed returns a valid record with gaps, usage and a trace.
 func streamed() *record.Record {
 	r := exchange()
 	r.WorkerID, r.ProfilingIndex, r.PhaseName, r.TurnIndex, r.SessionNum = "w", 0, "profiling", 2, 9
@@ -107,7 +107,7 @@ func streamed() *record.Record {
 	return r
 }
 
-// speculated is a valid record of a server with speculative decoding.
+// speculated returns a valid record of a server with speculative decoding.
 func speculated() *record.Record {
 	r := streamed()
 	length, tokens := 2.6, int64(13)
@@ -129,7 +129,7 @@ func broken() *record.Record {
 	return r
 }
 
-// linesOf is the per-request file of records.
+// linesOf returns the per-request file of records.
 func linesOf(t testing.TB, records ...*record.Record) string {
 	t.Helper()
 	c := metrics.DefaultConfig()

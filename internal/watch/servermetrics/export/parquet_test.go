@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// parquetText is the file of a run.
+// parquetText returns the file of a run.
 func parquetText(t *testing.T, r *Run) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -31,7 +31,7 @@ func (q *fifo) peek() turn { return q.items[q.head] }
 func (q *fifo) pop() turn {
 	t := q.items[q.head]
 	q.head++
-	// What was taken is cut off once it is half of the queue, so that memory follows its length.
+	// What was popped is removed once it is half of the queue, so that memory follows its length.
 	if q.head*2 >= len(q.items) {
 		q.items = q.items[:copy(q.items, q.items[q.head:])]
 		q.head = 0
@@ -89,7 +89,7 @@ type slots struct{ limit, used int }
 
 func (s *slots) free() bool { return s.limit == 0 || s.used < s.limit }
 
-func (s *slots) take() bool {
+func (s *slots) acquire() bool {
 	if !s.free() {
 		return false
 	}
@@ -97,4 +97,4 @@ func (s *slots) take() bool {
 	return true
 }
 
-func (s *slots) give() { s.used-- }
+func (s *slots) release() { s.used-- }

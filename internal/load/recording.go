@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// timetable says when the sessions of a phase start and when their turns follow, whatever the service does.
+// timetable determines when the sessions of a phase start and when their turns follow, whatever the service does.
 type timetable interface {
 	// start sets the instant of the phase's start.
 	start(nowNS int64)
@@ -50,7 +50,7 @@ func (e *entries) conversation(i int) int {
 
 func (e *entries) atNS(i int) int64 { return e.source.TurnTime(e.conversation(i), 0).AtNS }
 
-// readRecording puts the conversations in order.
+// readRecording sorts the conversations of a source by time.
 func readRecording(source Recorded) (*entries, error) {
 	e := &entries{source: source}
 	n := source.Conversations()
@@ -124,7 +124,7 @@ func (r *recording) start(nowNS int64) { r.startNS = nowNS }
 
 // dueNS returns the instant of a recorded time.
 func (r *recording) dueNS(atNS int64) int64 {
-	return max(1, later(r.startNS, time.Duration(atNS-r.zeroNS))) // 0 means never
+	return max(1, addNS(r.startNS, time.Duration(atNS-r.zeroNS))) // 0 means never
 }
 
 func (r *recording) next() (int64, bool) {
@@ -150,7 +150,7 @@ func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
 	case recorded.Timed:
 		intendedNS = r.dueNS(recorded.AtNS)
 	default:
-		intendedNS = later(nowNS, time.Duration(max(0, recorded.DelayNS)))
+		intendedNS = addNS(nowNS, time.Duration(max(0, recorded.DelayNS)))
 	}
 	return max(nowNS, intendedNS), intendedNS
 }

@@ -112,13 +112,6 @@ func newStats(index int, p Phase, urls int) Stats {
 	return s
 }
 
-// target works out the mean rate that the plan had until now, if it changes.
-func (s *Stats) target(planned *schedule, nowNS int64) {
-	if planned != nil && planned.pace != nil && nowNS > s.StartNS {
-		s.TargetRate = planned.pace.units(float64(nowNS-s.StartNS)) / float64(nowNS-s.StartNS) * second
-	}
-}
-
 func (s *Stats) tally() tally { return tally{sent: s.RequestsSent, inFlight: s.RequestsInFlight()} }
 
 // RequestsInFlight returns the number of requests that were sent and have not returned.

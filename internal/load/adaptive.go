@@ -20,12 +20,12 @@ const (
 	ControlUsers
 )
 
-// String is the variable as it stands in files.
+// String returns the variable as it stands in files.
 func (v Variable) String() string {
 	return [...]string{"concurrency", "prefill_concurrency", "request_rate", "users"}[v]
 }
 
-// StepPolicy is how far an adaptive phase goes at once.
+// StepPolicy is how large the steps of an adaptive phase are.
 type StepPolicy uint8
 
 // The policies: by the distance to the nearest limit, or by a share of the value.
@@ -34,13 +34,14 @@ const (
 	FixedPercentStep
 )
 
-// String is the policy as it stands in files.
+// String returns the policy as it stands in files.
 func (s StepPolicy) String() string { return [...]string{"sla_margin", "fixed_percent_step"}[s] }
 
 // strategyRampUntilFail is the only strategy.
 const strategyRampUntilFail = "ramp_until_fail"
 
-// Adaptive searches the load at which the service begins to miss an SLA, and then holds the highest load that it bore.
+// Adaptive searches the load at which the service begins to miss an SLA, and then holds the highest load at which it
+// met all of them.
 type Adaptive struct {
 	Variable Variable
 	// Min is where it begins, 0 = 1; Max is 0 for the value of the phase.
@@ -70,7 +71,7 @@ func (a Adaptive) withDefaults(p Phase) Adaptive {
 	return a
 }
 
-// ofPhase is the value that the phase has for the variable, 0 = none.
+// ofPhase returns the value that the phase has for the variable, 0 = none.
 func (a Adaptive) ofPhase(p Phase) float64 {
 	switch a.Variable {
 	case ControlPrefill:
@@ -117,10 +118,10 @@ func (a Adaptive) validate(p Phase) error {
 	return validateSLA(a.SLA)
 }
 
-// WindowSource measures how the service does.
+// WindowSource measures how the service performs.
 type WindowSource interface {
-	// TakeWindow gives what has come back since the call before and begins anew. It is called from the loop and must
-	// not block.
+	// TakeWindow returns what has come back since the call before and begins a new window. It is called from the loop
+	// and must not block.
 	TakeWindow(phase int) Window
 }
 
@@ -148,7 +149,7 @@ type controller struct {
 	// value is that of the variable; dueNS the end of the window that began at sinceNS.
 	value          float64
 	sinceNS, dueNS int64
-	// sent is what the tally had at the begin of the window.
+	// sent is what the tally had at the start of the window.
 	sent int64
 
 	sustaining, recovering, over bool
@@ -170,22 +171,22 @@ func newController(p Phase, windows WindowSource, c *clock.Clock, index int) *co
 // start begins the first window.
 func (c *controller) start(nowNS int64) {
 	c.windows.TakeWindow(c.phase)
-	c.sinceNS, c.dueNS = nowNS, later(nowNS, c.opt.Period)
-	c.event("adaptive_phase_started", nowNS, assessment{before: c.value}, "")
+	c.sinceNS, c.dueNS = nowNS, addNS(nowNS, c.opt.Period)
+	c.addEvent("adaptive_phase_started", nowNS, assessment{before: c.value}, "")
 }
 
-// assess takes the window that has ended and decides; done tells that the search is over.
+// assess measures the window that has ended and decides; done reports that the search is over.
 func (c *controller) assess(nowNS int64, t tally) (done bool) {
-	a := c.look(nowNS, t)
-	c.event("adaptive_window", nowNS, a, "")
+	a := c.measureWindow(nowNS, t)
+	c.addEvent("adaptive_window", nowNS, a, "")
 	reason := c.decide(nowNS, &a)
-	c.candidate(nowNS, a)
-	c.event("adaptive_decision", nowNS, a, reason)
+	c.addCandidate(nowNS, a)
+	c.addEvent("adaptive_decision", nowNS, a, reason)
 	if a.discovered {
-		c.event("boundary_discovered", nowNS, a, reason)
-		c.event("sustain_started", nowNS, a, "")
+		c.addEvent("boundary_discovered", nowNS, a, reason)
+		c.addEvent("sustain_started", nowNS, a, "")
 	}
-	c.sinceNS, c.dueNS, c.sent = nowNS, later(nowNS, c.opt.Period), t.sent
+	c.sinceNS, c.dueNS, c.sent = nowNS, addNS(nowNS, c.opt.Period), t.sent
 	if c.over {
 		c.finish(nowNS, a, reason)
 	}
@@ -198,12 +199,12 @@ func (c *controller) end(nowNS int64, t tally) {
 		return
 	}
 	c.over = true
-	a := c.look(nowNS, t)
-	c.event("adaptive_window", nowNS, a, "")
+	a := c.measureWindow(nowNS, t)
+	c.addEvent("adaptive_window", nowNS, a, "")
 	c.finish(nowNS, a, reasonPhaseStopped)
 }
 
-// decide moves the value and says why.
+// decide changes the value and returns the reason.
 func (c *controller) decide(nowNS int64, a *assessment) (reason string) {
 	if c.sustaining && a.verdict != inconclusive {
 		c.result.Summary.SustainWindows++
@@ -212,13 +213,13 @@ func (c *controller) decide(nowNS int64, a *assessment) (reason string) {
 	case a.verdict == inconclusive:
 		return reasonInconclusive
 	case c.sustaining && a.verdict == passed:
-		return c.held(nowNS)
+		return c.sustain(nowNS)
 	case c.sustaining:
-		return c.slipped(a)
+		return c.recoverSustain(a)
 	case a.verdict == passed:
-		return c.bore(a)
+		return c.raise(a)
 	default:
-		return c.broke(nowNS, a)
+		return c.startSustain(nowNS, a)
 	}
 }
 
@@ -238,8 +239,8 @@ const (
 	reasonRecovering   = "sustain_recovery_step"
 )
 
-// bore goes up after a pass.
-func (c *controller) bore(a *assessment) string {
+// raise increases the value after a window that passed.
+func (c *controller) raise(a *assessment) string {
 	c.lastPassing = ptr(c.value)
 	if c.value >= c.opt.Max {
 		c.over = true
@@ -250,8 +251,8 @@ func (c *controller) bore(a *assessment) string {
 	return reasonStepUp
 }
 
-// broke goes back to the last value that passed.
-func (c *controller) broke(nowNS int64, a *assessment) string {
+// startSustain goes back to the last value that passed, and begins to hold it.
+func (c *controller) startSustain(nowNS int64, a *assessment) string {
 	c.firstFailing = ptr(c.value)
 	if c.lastPassing == nil {
 		c.over = true
@@ -264,8 +265,8 @@ func (c *controller) broke(nowNS int64, a *assessment) string {
 	return reasonBoundary
 }
 
-// held goes on after a pass until the value was held long enough.
-func (c *controller) held(nowNS int64) string {
+// sustain goes on after a window that passed, until the value was held long enough.
+func (c *controller) sustain(nowNS int64) string {
 	c.recovering = false
 	c.lastPassing = ptr(c.value)
 	c.result.Summary.SustainPassedWindows++
@@ -277,8 +278,8 @@ func (c *controller) held(nowNS int64) string {
 	return reasonSustained
 }
 
-// slipped goes one step down, once.
-func (c *controller) slipped(a *assessment) string {
+// recoverSustain goes one step down after a window that failed, once.
+func (c *controller) recoverSustain(a *assessment) string {
 	switch {
 	case c.value <= c.opt.Min:
 		c.over = true
@@ -297,7 +298,8 @@ func (c *controller) slipped(a *assessment) string {
 	return reasonRecovering
 }
 
-// step is the distance to the next value: by how much the window was better than its nearest limit, or a percentage.
+// step returns the distance to the next value: by how much the window was better than its nearest limit, or a
+// percentage.
 func (a Adaptive) step(current, margin float64) float64 {
 	if a.Policy == FixedPercentStep {
 		return max(1, math.Ceil(current*a.StepPercent/100))
@@ -307,7 +309,7 @@ func (a Adaptive) step(current, margin float64) float64 {
 
 func ptr[T any](v T) *T { return &v }
 
-// assess lets an adaptive phase decide when its window is over.
+// assess makes an adaptive phase decide when its window is over.
 func (p *phaseRun) assess(nowNS int64) {
 	if p.adaptive == nil || nowNS < p.adaptive.dueNS {
 		return
@@ -322,7 +324,7 @@ func (p *phaseRun) assess(nowNS int64) {
 	}
 }
 
-// setControl puts the value of an adaptive phase in force.
+// setControl applies the value of an adaptive phase.
 func (p *phaseRun) setControl(nowNS int64) {
 	value := p.adaptive.value
 	switch p.phase.Adaptive.Variable {
@@ -331,9 +333,9 @@ func (p *phaseRun) setControl(nowNS int64) {
 	case ControlPrefill:
 		p.prefill.limit = int(value)
 	case ControlRequestRate:
-		p.schedule.setRate(nowNS, value)
+		p.pacer.setRate(nowNS, value)
 	case ControlUsers:
-		p.timetable.(*cast).resize(int(value), nowNS)
+		p.timetable.(*userTimetable).resize(int(value), nowNS)
 		p.lookAhead()
 	}
 }

@@ -160,7 +160,7 @@ var adaptiveOutcomes = map[string]struct{ status, event string }{
 	reasonUnrecoverable: {"failed", "adaptive_failed"},
 }
 
-// finite is what JSON can say of a number.
+// finite returns what JSON can say of a number.
 func finite(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil
@@ -175,7 +175,7 @@ func text(s string) *string {
 	return &s
 }
 
-// bound is the SLA that a window was nearest to, the first if there was no window.
+// bound returns the SLA that a window was nearest to, the first if there was no window.
 func (c *controller) bound(a assessment) AdaptiveBound {
 	sla := c.opt.SLA[max(0, a.binding)]
 	return AdaptiveBound{Bound: &sla.Threshold, Metric: &sla.Metric, Op: &sla.Op, Stat: &sla.Stat}
@@ -183,7 +183,7 @@ func (c *controller) bound(a assessment) AdaptiveBound {
 
 func (c *controller) wallSeconds(ns int64) float64 { return float64(c.clock.WallNS(ns)) / second }
 
-func (c *controller) event(name string, nowNS int64, a assessment, reason string) {
+func (c *controller) addEvent(name string, nowNS int64, a assessment, reason string) {
 	wall := c.clock.WallNS(nowNS)
 	bound := c.bound(a)
 	e := AdaptiveEvent{
@@ -214,8 +214,8 @@ func (c *controller) event(name string, nowNS int64, a assessment, reason string
 	c.result.Events = append(c.result.Events, e)
 }
 
-// candidate enters a window into the summary.
-func (c *controller) candidate(nowNS int64, a assessment) {
+// addCandidate adds a window to the summary.
+func (c *controller) addCandidate(nowNS int64, a assessment) {
 	latency, ttft, itl := a.latencies("request_latency"), a.latencies("ttft"), a.latencies("itl")
 	of := func(values []float64, stat string) *float64 { return finite(statistic(values, stat)) }
 	entry := AdaptiveCandidate{
@@ -232,7 +232,7 @@ func (c *controller) candidate(nowNS int64, a assessment) {
 	switch {
 	case a.verdict == inconclusive:
 		entry.RejectionReason = ptr("insufficient_samples")
-	case a.verdict == failedSLA && a.barren:
+	case a.verdict == failedSLA && a.onlyFailures:
 		entry.RejectionReason = ptr("error_threshold")
 	case a.verdict == failedSLA:
 		entry.RejectionReason = ptr("sla_miss")
@@ -240,11 +240,11 @@ func (c *controller) candidate(nowNS int64, a assessment) {
 	c.iteration++
 	s := &c.result.Summary
 	s.Candidates = append(s.Candidates, entry)
-	c.count(a)
+	c.addTotals(a)
 }
 
-// count adds a window to the totals.
-func (c *controller) count(a assessment) {
+// addTotals adds a window to the totals.
+func (c *controller) addTotals(a assessment) {
 	s := &c.result.Summary
 	s.Totals.Cancelled += a.Cancelled
 	s.Totals.Errored += a.Errors
@@ -256,9 +256,9 @@ func (c *controller) count(a assessment) {
 // finish writes the summary.
 func (c *controller) finish(nowNS int64, a assessment, reason string) {
 	outcome := adaptiveOutcomes[reason]
-	c.event(outcome.event, nowNS, a, reason)
+	c.addEvent(outcome.event, nowNS, a, reason)
 	if reason == reasonPhaseStopped {
-		c.count(a)
+		c.addTotals(a)
 	}
 	s := &c.result.Summary
 	bound := c.bound(a)

@@ -84,7 +84,7 @@ func validateSLA(all []SLA) error {
 	return nil
 }
 
-// holds reports whether a value keeps the limit.
+// holds reports whether a value is within the limit.
 func (s SLA) holds(value float64) bool {
 	switch s.Op {
 	case "lt":
@@ -97,7 +97,7 @@ func (s SLA) holds(value float64) bool {
 	return value >= s.Threshold
 }
 
-// margin is by how much a value is better than the limit, as a fraction of it.
+// margin returns by how much a value is better than the limit, as a fraction of it.
 func (s SLA) margin(value float64) float64 {
 	better := value - s.Threshold
 	if s.Op == "lt" || s.Op == "le" {
@@ -130,15 +130,15 @@ type assessment struct {
 	binding  int       // the SLA with the smallest margin, -1 = none
 	margin   float64
 	verdict  verdict
-	// barren: nothing but errors and cancellations.
-	barren bool
+	// onlyFailures: nothing but errors and cancellations.
+	onlyFailures bool
 	// What was decided.
 	step       float64
 	discovered bool
 }
 
-// look takes the window that ends now.
-func (c *controller) look(nowNS int64, t tally) assessment {
+// measureWindow takes the window that ends now and judges it.
+func (c *controller) measureWindow(nowNS int64, t tally) assessment {
 	a := assessment{
 		Window: c.windows.TakeWindow(c.phase), before: c.value,
 		from: c.sinceNS, to: nowNS, tally: t, sent: t.sent - c.sent, binding: -1, margin: math.Inf(1),
@@ -158,11 +158,11 @@ func (c *controller) look(nowNS int64, t tally) assessment {
 		}
 	}
 	enough := int64(len(a.Successes)) >= c.opt.MinCompleted
-	a.barren = len(a.Successes) == 0 && a.Errors+a.Cancelled > 0
+	a.onlyFailures = len(a.Successes) == 0 && a.Errors+a.Cancelled > 0
 	switch {
-	case a.barren && !c.opt.covers(a.Window):
+	case a.onlyFailures && !c.opt.covers(a.Window):
 		a.verdict = failedSLA
-	case !enough && !a.barren:
+	case !enough && !a.onlyFailures:
 		a.verdict = inconclusive
 	case passes:
 		a.verdict = passed
@@ -172,7 +172,7 @@ func (c *controller) look(nowNS int64, t tally) assessment {
 	return a
 }
 
-// covers reports whether the limits are all on errors or cancellations and speak of all that happened.
+// covers reports whether the limits are all on errors or cancellations and cover all that happened.
 func (a Adaptive) covers(w Window) bool {
 	var errorRate, cancellationRate bool
 	for _, s := range a.SLA {
@@ -211,7 +211,7 @@ func (a assessment) measure(s SLA) float64 {
 	return statistic(a.latencies(s.Metric), s.Stat)
 }
 
-// latencies are the values of a metric in ascending order.
+// latencies returns the values of a metric in ascending order.
 func (a assessment) latencies(metric string) []float64 {
 	of := latencies[metric]
 	var values []float64
@@ -224,7 +224,7 @@ func (a assessment) latencies(metric string) []float64 {
 	return values
 }
 
-// statistic is that of ascending values; without any it is infinite. Percentiles are interpolated linearly between
+// statistic returns that of ascending values; without any it is infinite. Percentiles are interpolated linearly between
 // the ranks p/100·(n−1).
 func statistic(sorted []float64, stat string) float64 {
 	n := len(sorted)

@@ -43,7 +43,7 @@ func (f fixedWindow) TakeWindow(int) Window { return f.w }
 func assessed(w Window, slas ...SLA) assessment {
 	c := newController(Phase{Concurrency: 9, Adaptive: adaptive(slas...)}, fixedWindow{w}, clock.New(), 0)
 	c.sinceNS = 1
-	return c.look(1+int64(2*time.Second), tally{})
+	return c.measureWindow(1+int64(2*time.Second), tally{})
 }
 
 func TestTrapErrorRateIsPercentAndSuccessRateAFraction(t *testing.T) {

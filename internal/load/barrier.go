@@ -8,17 +8,17 @@ type barrier struct {
 	// ready is set by the sender; after endNS it is not waited for.
 	ready atomic.Bool
 	endNS int64
-	// gathers is set if the sender lets the credits go at once; they are collected for it.
+	// gathers is set if the sender starts the credits together; they are collected for it.
 	gathers bool
 	credits []Credit
 }
 
-// gather has the first requests of a phase with a barrier made ready.
-func (p *phaseRun) gather() {
+// prepareBarrier asks the sender to make the first requests of a phase with a barrier ready.
+func (p *phaseRun) prepareBarrier() {
 	if !p.phase.Barrier {
 		return
 	}
-	size := p.barrierSize()
+	size := p.phase.barrierSize()
 	b := &barrier{size: int(size)}
 	p.barrier = b
 	p.stats.Barrier.Size = int(size)
@@ -28,7 +28,7 @@ func (p *phaseRun) gather() {
 		return
 	}
 	b.gathers = true
-	b.endNS = later(p.e.clock.NowNS(), p.e.opt.GatherTimeout)
+	b.endNS = addNS(p.e.clock.NowNS(), p.e.opt.GatherTimeout)
 	sessions := make([]uint64, 0, size)
 	for k := p.e.nextSession; k < p.e.nextSession+uint64(size); k++ {
 		if shape := p.shape(k); shape == nil || shape.sendsFirst() {
@@ -37,14 +37,14 @@ func (p *phaseRun) gather() {
 	}
 	gatherer.Gather(p.stats.Index, sessions, func() {
 		b.ready.Store(true)
-		p.e.mail.ring()
+		p.e.mail.wakeLoop()
 	})
 }
 
-// barrierSize is the number of sessions that the limits let go at once.
-func (p *phaseRun) barrierSize() int64 {
-	size := int64(p.phase.Concurrency)
-	for _, limit := range []int64{int64(p.phase.Prefill), p.phase.Requests, p.phase.Sessions} {
+// barrierSize returns the number of sessions that the limits allow at once.
+func (p *Phase) barrierSize() int64 {
+	size := int64(p.Concurrency)
+	for _, limit := range []int64{int64(p.Prefill), p.Requests, p.Sessions} {
 		if limit > 0 {
 			size = min(size, limit)
 		}
@@ -69,12 +69,12 @@ func (p *phaseRun) openBarrier(nowNS int64) {
 	}
 }
 
-// mayOpen reports whether the barrier need not be waited for any longer; none need not.
+// mayOpen reports whether nothing waits for the barrier any longer; a nil one holds nothing up.
 func (b *barrier) mayOpen(nowNS int64) bool {
 	return b == nil || b.ready.Load() || nowNS >= b.endNS
 }
 
-// deadlineNS is when the wait is given up, 0 = never.
+// deadlineNS returns when the wait is given up, 0 = never.
 func (b *barrier) deadlineNS() int64 {
 	if b == nil || b.ready.Load() {
 		return 0
@@ -82,7 +82,7 @@ func (b *barrier) deadlineNS() int64 {
 	return b.endNS
 }
 
-// released notes when one of the requests left.
+// released records when one of the requests left.
 func (b *Barrier) released(ns int64) {
 	b.Released++
 	if b.FirstNS == 0 || ns < b.FirstNS {

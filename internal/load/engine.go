@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// The defaults of Options, for who has nothing better.
+// The defaults of [Options].
 const (
 	DefaultMaxCatchup         = 10 * time.Millisecond
 	DefaultCancelDrainTimeout = 10 * time.Second
@@ -34,13 +34,13 @@ type Options struct {
 	// GatherTimeout bounds the wait of a phase with a barrier for its first requests to be ready; 0 means the default.
 	GatherTimeout time.Duration
 	Gates         Gates
-	// Observe hears of every change of state, in order, on a goroutine of its own.
+	// Observe is called at every change of state, in order, on a goroutine of its own.
 	Observe func(PhaseEvent)
-	// Windows tells adaptive phases how the service does.
+	// Windows measures for adaptive phases how the service performs.
 	Windows WindowSource
 }
 
-// Gates hold a phase up at its two ends. A gate must return when its context ends; the phase does not wait longer.
+// Gates delay a phase at its two ends. A gate must return when its context ends; the phase does not wait longer.
 // The last requests of the phase before a seamless one are in flight while its gate is waited for.
 type Gates struct {
 	// BeforeFirstCredit runs before the clock of the phase starts, AfterLastReturn after its last return.
@@ -66,10 +66,10 @@ type Engine struct {
 	opt    Options
 	clock  *clock.Clock
 	mail   *mailbox
-	// hearsContent is set when some phase limits prefill; otherwise first contents are not worth a message.
-	hearsContent bool
-	opener       Opener
-	branching    Branching
+	// wantsFirstContent is set when some phase limits prefill; otherwise first contents are not worth a message.
+	wantsFirstContent bool
+	opener            Opener
+	branching         Branching
 	// entries are the sessions of the recording, where a phase has a schedule.
 	entries *entries
 
@@ -94,7 +94,7 @@ type Engine struct {
 	published []Stats
 }
 
-// New makes an engine; Run starts it.
+// New returns an engine for a plan; [Engine.Run] starts it.
 func New(plan Plan, source Source, sender Sender, opt Options) *Engine {
 	if opt.Clock == nil {
 		opt.Clock = clock.New()
@@ -106,7 +106,7 @@ func New(plan Plan, source Source, sender Sender, opt Options) *Engine {
 	e := &Engine{
 		plan: plan, source: source, sender: sender, opt: opt, clock: opt.Clock,
 		mail:              newMailbox(),
-		hearsContent:      slices.ContainsFunc(plan.Phases, func(p Phase) bool { return p.Prefill > 0 }),
+		wantsFirstContent: slices.ContainsFunc(plan.Phases, func(p Phase) bool { return p.Prefill > 0 }),
 		nextChild:         FirstChild,
 		cancellationDraws: plan.Seed.Stream("timing.request.cancellation"),
 	}
@@ -125,29 +125,29 @@ func orDefault(d *time.Duration, value time.Duration) {
 
 // FirstContent implements Events.
 func (e *Engine) FirstContent(c Credit) {
-	if e.hearsContent {
-		e.mail.post(message{phase: c.Phase, id: c.ID, what: firstContent})
+	if e.wantsFirstContent {
+		e.mail.post(message{phase: c.Phase, id: c.ID, kind: firstContent})
 	}
 }
 
 // Returned implements Events.
 func (e *Engine) Returned(c Credit, o Outcome) {
-	e.mail.post(message{phase: c.Phase, id: c.ID, what: returned, outcome: o})
+	e.mail.post(message{phase: c.Phase, id: c.ID, kind: returned, outcome: o})
 }
 
 // Started implements Events.
 func (e *Engine) Started(c Credit, startNS int64) {
-	e.mail.post(message{phase: c.Phase, id: c.ID, what: started, startNS: startNS})
+	e.mail.post(message{phase: c.Phase, id: c.ID, kind: started, startNS: startNS})
 }
 
-// Stop ends the run early in good order: nothing more is sent, what is in flight is cut off and waited for as
+// Stop ends the run early: nothing more is sent, what is in flight is cut off and waited for as
 // long as CancelDrainTimeout, the phase completes and those after it are left out.
-func (e *Engine) Stop() { e.mail.requestStop(stopping{}) }
+func (e *Engine) Stop() { e.mail.requestStop(stopRequest{}) }
 
 // Abort stops like Stop; Run returns the reason.
-func (e *Engine) Abort(reason error) { e.mail.requestStop(stopping{reason: reason}) }
+func (e *Engine) Abort(reason error) { e.mail.requestStop(stopRequest{reason: reason}) }
 
-// Snapshot is the state of all phases that have begun, the running one last.
+// Snapshot returns the state of all phases that have begun, the running one last.
 func (e *Engine) Snapshot() []Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -204,7 +204,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	return res, nil
 }
 
-// check finds what the plan needs and nobody offers.
+// check validates the plan and checks that source, sender and options offer what it needs.
 func (e *Engine) check() error {
 	if err := e.plan.Validate(); err != nil {
 		return err

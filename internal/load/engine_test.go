@@ -315,7 +315,7 @@ func TestObserverThatHangsDoesNotHoldUpTheRun(t *testing.T) {
 			plan: one(Phase{Concurrency: 1, Requests: 5}),
 			opt:  Options{Observe: func(PhaseEvent) { <-release }},
 		}.play()
-		same(t, "took", p.took, observerPatience)
+		same(t, "took", p.took, observerTimeout)
 		same(t, "completed", p.result.Phases[0].RequestsCompleted, 5)
 		close(release)
 	})
@@ -354,7 +354,7 @@ func TestWarmupAndProfilingReplayTheSameIntervals(t *testing.T) {
 // A dropped arrival uses up its index: the interval that follows is that of the arrival it leads to.
 func TestDroppedArrivalsKeepTheirIndices(t *testing.T) {
 	process := newProcess(Arrivals{Pattern: Poisson, Rate: 100}, random.Root(5))
-	pure, stalled := newSchedule(process, 1), newSchedule(process, 1)
+	pure, stalled := newPacer(process, nil, 1), newPacer(process, nil, 1)
 	now := int64(time.Second)
 	dropped := stalled.catchUp(now, 0)
 	var k uint64
@@ -367,7 +367,7 @@ func TestDroppedArrivalsKeepTheirIndices(t *testing.T) {
 }
 
 func TestRateFarBeyondTheMachineIsBounded(t *testing.T) {
-	s := newSchedule(constant{gapNS: 1e-3}, 1)
+	s := newPacer(constant{gapNS: 1e-3}, nil, 1)
 	dropped := s.catchUp(1+int64(time.Second), 0)
 	if dropped < 999_000_000_000 || dropped > 1_001_000_000_000 {
 		t.Errorf("dropped %d of a million million", dropped)
@@ -377,15 +377,15 @@ func TestRateFarBeyondTheMachineIsBounded(t *testing.T) {
 
 func TestSlotsFollowAChangingLimit(t *testing.T) {
 	s := slots{limit: 2}
-	same(t, "takes", []bool{s.take(), s.take(), s.take()}, []bool{true, true, false})
+	same(t, "takes", []bool{s.acquire(), s.acquire(), s.acquire()}, []bool{true, true, false})
 	s.limit = 3
-	same(t, "raised", []bool{s.take(), s.take()}, []bool{true, false})
+	same(t, "raised", []bool{s.acquire(), s.acquire()}, []bool{true, false})
 	s.limit = 1
-	s.give()
-	s.give()
-	same(t, "lowered", s.take(), false)
-	s.give()
-	same(t, "paid back", s.take(), true)
+	s.release()
+	s.release()
+	same(t, "lowered", s.acquire(), false)
+	s.release()
+	same(t, "paid back", s.acquire(), true)
 }
 
 // What is announced beyond what can be sent is made in vain.

@@ -56,7 +56,7 @@ func drawOpen(rt *rapid.T) scenario {
 	return s
 }
 
-// intentions are the sessions of a run with what was intended for them, in order of issue.
+// intentions returns the sessions of a run with what was intended for them, in order of issue.
 func (p played) intentions(all bool) (list []string) {
 	for _, c := range p.sent {
 		if c.Turn == 0 {

@@ -12,7 +12,8 @@ type gate struct {
 	cancel context.CancelFunc
 }
 
-// newGate calls what a phase has to wait for; the loop is woken when the gate is open. Without a function it is.
+// newGate calls what a phase has to wait for; the loop is woken when the gate is open. Without a function it is open
+// at once.
 func (e *Engine) newGate(ctx context.Context, wait func(context.Context, int), phase int) *gate {
 	g := &gate{passed: make(chan struct{}), cancel: func() {}}
 	if wait == nil || ctx.Err() != nil {
@@ -34,7 +35,7 @@ func (e *Engine) newGate(ctx context.Context, wait func(context.Context, int), p
 		g.cancel()
 		g.open.Store(true)
 		close(g.passed)
-		e.mail.ring()
+		e.mail.wakeLoop()
 	}()
 	return g
 }

@@ -1,21 +1,22 @@
 package load
 
-// capTreeIdle pulls the timers of a tree forward that has nothing in flight, so that it does not wait for too long.
+// capTreeIdle shortens the delays of a tree that has nothing in flight, so that it waits no longer than it may.
 func (p *phaseRun) capTreeIdle(tr *tree, nowNS int64) {
-	if !p.stageIs(ReplayLanes) || p.phase.Lanes.TreeIdle == Infinite || tr == nil || tr.over || tr.flying > 0 ||
-		p.admitted.any(tr) {
+	if !p.phase.stageIs(ReplayLanes) || p.phase.Lanes.TreeIdle == Infinite || tr == nil || tr.released ||
+		tr.inFlight > 0 || p.admitted.any(tr) {
 		return
 	}
 	mine := func(t turn) bool { return t.node != nil && t.node.tree == tr }
-	p.delayed.pullForward(later(nowNS, p.phase.Lanes.TreeIdle), mine)
+	p.delayed.pullForward(addNS(nowNS, p.phase.Lanes.TreeIdle), mine)
 }
 
-// capSystemIdle pulls all timers forward when nothing is in flight.
+// capSystemIdle shortens all delays when nothing is in flight.
 func (p *phaseRun) capSystemIdle(nowNS int64) {
-	if !p.stageIs(ReplayLanes) || p.phase.Lanes.SystemIdle == Infinite || len(p.inFlight) > 0 || p.admitted.len() > 0 {
+	if !p.phase.stageIs(ReplayLanes) || p.phase.Lanes.SystemIdle == Infinite || len(p.inFlight) > 0 ||
+		p.admitted.len() > 0 {
 		return
 	}
-	p.delayed.pullForward(later(nowNS, p.phase.Lanes.SystemIdle), func(turn) bool { return true })
+	p.delayed.pullForward(addNS(nowNS, p.phase.Lanes.SystemIdle), func(turn) bool { return true })
 }
 
 // any reports whether a turn of a tree is in the queue.

@@ -27,32 +27,32 @@ func (p *phaseRun) send(nowNS int64) (more bool) {
 	p.admitArrived()
 	for p.delayed.len() > 0 && p.delayed.dueNS() <= nowNS {
 		if due, any := p.nextStart(); any && due < p.delayed.dueNS() {
-			p.arriveStart()
+			p.queueNextStart()
 			p.admitArrived()
 			continue
 		}
-		p.mature(p.delayed.pop(), nowNS)
+		p.queueDue(p.delayed.pop(), nowNS)
 	}
 	for range maxIssues {
 		if due, any := p.nextStart(); !any || due > nowNS {
 			break
 		}
-		p.arriveStart()
+		p.queueNextStart()
 	}
 	p.admitArrived()
 	// A new session may have children that lack only a prefill slot.
 	return p.issueAdmitted() || p.issueNew() || p.sending() && p.admitted.len() > 0 && p.prefill.free()
 }
 
-// admitArrived gives session slots to those who wait for one, in the order of their time.
+// admitArrived gives session slots to the turns that wait for one, in the order of their time.
 func (p *phaseRun) admitArrived() {
-	for p.arrived.len() > 0 && p.sessions.take() {
+	for p.arrived.len() > 0 && p.sessions.acquire() {
 		p.admitted.push(p.arrived.pop())
 	}
 }
 
-// mature has a turn whose time has come wait for what it needs next.
-func (p *phaseRun) mature(t turn, nowNS int64) {
+// queueDue puts a turn whose time has come into the queue for what it needs next.
+func (p *phaseRun) queueDue(t turn, nowNS int64) {
 	switch {
 	case t.node != nil && t.node.silent(t.index):
 		p.nodeReturned(t, nowNS)
@@ -63,7 +63,7 @@ func (p *phaseRun) mature(t turn, nowNS int64) {
 	}
 }
 
-// nextStart is when the timetable has the next session start.
+// nextStart returns when the next session of the timetable starts, if one does.
 func (p *phaseRun) nextStart() (dueNS int64, any bool) {
 	if p.timetable == nil || p.phase.Sessions > 0 && p.opened >= p.phase.Sessions {
 		return 0, false
@@ -71,8 +71,8 @@ func (p *phaseRun) nextStart() (dueNS int64, any bool) {
 	return p.timetable.next()
 }
 
-// arriveStart lets the next session of the timetable wait for its slots.
-func (p *phaseRun) arriveStart() {
+// queueNextStart puts the next session of the timetable into the queue for its slots.
+func (p *phaseRun) queueNextStart() {
 	p.opened++
 	t := p.timetable.pop()
 	p.e.nextSession = max(p.e.nextSession, t.session+1)
@@ -90,11 +90,11 @@ func (p *phaseRun) issueAdmitted() (more bool) {
 		case p.admitted.len() == 0 || !p.sending():
 			return false
 		case !p.maySend(now):
-			// The end of the duration is the loop's to declare.
+			// Only the loop declares the end of the duration.
 			return p.expired(now)
 		case p.admitted.peek().gone():
 			p.admitted.pop()
-		case !p.prefill.take():
+		case !p.prefill.acquire():
 			return false
 		default:
 			p.issue(p.admitted.pop(), now)
@@ -112,7 +112,7 @@ func (p *phaseRun) issueNew() (more bool) {
 	case p.timetable != nil:
 		due, any := p.nextStart()
 		return p.sending() && any && due <= p.e.clock.NowNS()
-	case p.schedule == nil:
+	case p.pacer == nil:
 		step = p.fill
 	}
 	for range maxIssues {
@@ -138,7 +138,7 @@ func (p *phaseRun) anyReady() bool {
 // fill issues one credit of a burst phase if a slot is free: continuations first, then new sessions.
 func (p *phaseRun) fill(nowNS int64) bool {
 	if p.anyReady() {
-		if !p.prefill.take() {
+		if !p.prefill.acquire() {
 			return false
 		}
 		p.issue(p.ready.pop(), nowNS)
@@ -147,20 +147,20 @@ func (p *phaseRun) fill(nowNS int64) bool {
 	return p.mayStart(nowNS) && p.startSession(0, nowNS)
 }
 
-// arrive spends one arrival of the schedule if it is due: on the oldest continuation, else on a new session.
-// A continuation keeps its arrival while it waits for a prefill slot, without holding up the schedule; a session
+// arrive uses one arrival of the pacer if it is due: for the oldest continuation, else for a new session. A
+// continuation keeps its arrival while it waits for a prefill slot, without holding up the pacer; a session
 // without a slot loses it. No new session overtakes a waiting continuation, since it would need a prefill slot too.
 func (p *phaseRun) arrive(nowNS int64) bool {
-	due := p.schedule.dueNS()
+	due := p.pacer.dueNS()
 	if due > nowNS {
 		return false
 	}
-	p.schedule.advance()
+	p.pacer.advance()
 	switch {
 	case p.anyReady():
 		t := p.ready.pop()
 		t.intendedNS = due
-		if p.prefill.take() {
+		if p.prefill.acquire() {
 			p.issue(t, nowNS)
 		} else {
 			p.admitted.push(t)
@@ -170,25 +170,25 @@ func (p *phaseRun) arrive(nowNS int64) bool {
 			p.stats.SkippedArrivals++
 		}
 	}
-	p.stats.DroppedByCatchup += p.schedule.catchUp(p.e.clock.NowNS(), int64(p.e.opt.MaxCatchup))
+	p.stats.DroppedByCatchup += p.pacer.catchUp(p.e.clock.NowNS(), int64(p.e.opt.MaxCatchup))
 	return true
 }
 
-// startSession issues the first turn of the next session. Without both slots nothing happens: the session
-// keeps its number for the next arrival, in this phase or a later one.
+// startSession issues the first turn of the next session and reports whether it did. Without both slots nothing
+// happens: the session keeps its number for the next arrival, in this phase or a later one.
 func (p *phaseRun) startSession(intendedNS, nowNS int64) bool {
-	if !p.sessions.take() {
+	if !p.sessions.acquire() {
 		return false
 	}
-	if !p.prefill.take() {
-		p.sessions.give()
+	if !p.prefill.acquire() {
+		p.sessions.release()
 		return false
 	}
 	k := p.e.nextSession
 	p.e.nextSession++
 	if shape := p.shape(k); shape != nil {
-		p.prefill.give()
-		p.plant(k, shape, intendedNS, nowNS)
+		p.prefill.release()
+		p.startTree(k, shape, intendedNS, nowNS)
 	} else {
 		p.issue(turn{session: k, count: max(1, p.e.source.Turns(k)), intendedNS: intendedNS}, nowNS)
 	}
@@ -196,8 +196,8 @@ func (p *phaseRun) startSession(intendedNS, nowNS int64) bool {
 	return true
 }
 
-// begin counts a session whose first turn goes out, and gives it its address.
-func (p *phaseRun) begin(turns int) (url int) {
+// beginSession counts a session whose first turn is sent, and returns the index of its URL.
+func (p *phaseRun) beginSession(turns int) (url int) {
 	url = int(p.e.begun % uint64(p.e.plan.URLs))
 	p.e.begun++
 	p.stats.SentSessions++
@@ -209,7 +209,7 @@ func (p *phaseRun) begin(turns int) (url int) {
 // issue sends a turn that has its slots and may be sent.
 func (p *phaseRun) issue(t turn, nowNS int64) {
 	if t.index == 0 && t.node == nil {
-		t.url = p.begin(t.count)
+		t.url = p.beginSession(t.count)
 	}
 	c := Credit{
 		Phase: p.stats.Index, ID: p.stats.RequestsSent,
@@ -223,12 +223,12 @@ func (p *phaseRun) issue(t turn, nowNS int64) {
 	p.stats.RequestsPerURL[t.url]++
 	p.unsent--
 	t.node.sent()
-	p.hand(c)
+	p.sendCredit(c)
 	p.finishAfterFinalCredit(nowNS)
 }
 
-// hand gives a credit to the sender, or to the others that leave with it.
-func (p *phaseRun) hand(c Credit) {
+// sendCredit passes a credit to the sender, or adds it to those that a barrier sends together.
+func (p *phaseRun) sendCredit(c Credit) {
 	if p.barrier != nil {
 		if p.barrier.gathers {
 			p.barrier.credits = append(p.barrier.credits, c)
@@ -248,8 +248,8 @@ func (p *phaseRun) finishAfterFinalCredit(nowNS int64) {
 	}
 }
 
-// cancelAfterNS draws whether the client of the next credit goes away. Draws are addressed by the number of the
-// profiling credit in the run, so that a warm-up does not change them.
+// cancelAfterNS draws whether and when the client of the next credit cancels it. Draws are addressed by the number of
+// the profiling credit in the run, so that a warm-up does not change them.
 func (p *phaseRun) cancelAfterNS() int64 {
 	if p.phase.Kind != Profiling {
 		return -1
@@ -272,10 +272,10 @@ func (p *phaseRun) lookAhead() {
 		return
 	}
 	if p.timetable != nil {
-		p.timetable.announce(p.aheadOf(), p.prepare)
+		p.timetable.announce(p.phase.lookAheadSize(), p.prepare)
 		return
 	}
-	ahead := p.aheadOf()
+	ahead := p.phase.lookAheadSize()
 	if p.phase.Sessions > 0 {
 		ahead = min(ahead, p.phase.Sessions-p.stats.SentSessions)
 	}
@@ -301,21 +301,22 @@ func (p *phaseRun) prepare(o Opening) {
 	p.e.sender.Prepare(p.stats.Index, o.Session, 0)
 }
 
-// aheadOf is how many sessions are kept prepared: what starts at once in a burst, some time's worth of a rate.
-func (p *phaseRun) aheadOf() int64 {
+// lookAheadSize returns how many sessions are kept prepared: what starts at once in a burst, some time's worth of a
+// rate.
+func (p *Phase) lookAheadSize() int64 {
 	const (
-		least, most    = 64, 256
-		stretchSeconds = 0.01
+		least, most  = 64, 256
+		aheadSeconds = 0.01
 	)
 	switch {
-	case p.phase.Barrier:
+	case p.Barrier:
 		return max(p.barrierSize(), least)
-	case p.phase.Concurrency > 0:
-		return min(int64(p.phase.Concurrency), most)
+	case p.Concurrency > 0:
+		return min(int64(p.Concurrency), most)
 	}
-	rate := p.phase.Arrivals.Rate
-	for _, point := range p.phase.Arrivals.Series {
+	rate := p.Arrivals.Rate
+	for _, point := range p.Arrivals.Series {
 		rate = max(rate, point.Rate)
 	}
-	return int64(min(max(math.Ceil(rate*stretchSeconds), least), most))
+	return int64(min(max(math.Ceil(rate*aheadSeconds), least), most))
 }

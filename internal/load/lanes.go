@@ -11,9 +11,9 @@ var ErrLaneWarmup = errors.New("the warm-up request of a lane failed")
 // Trees is a Source of recorded trees; a Phase with Lanes needs one.
 type Trees interface {
 	Source
-	// Traces is how many recordings there are.
+	// Traces returns how many recordings there are.
 	Traces() int
-	// Trace is the tree of a recording, played as session k. Its turns are Timed where the recording has times.
+	// Trace returns the tree of a recording, played as session k. Its turns are Timed where the recording has times.
 	Trace(trace int, k uint64) *Tree
 }
 
@@ -31,9 +31,9 @@ const (
 )
 
 // Lanes replays recordings of agents: each of the Phase's Concurrency lanes plays one tree at a time, whole. The first
-// tree of a lane begins somewhere in its midst, those that follow at their start. A recording whose tree is done goes
-// to the end of the queue of recordings; the one in front takes its lane. Phases that follow each other share the
-// lanes; what the first of them says of the start holds.
+// tree of a lane begins somewhere in its middle, those that follow at their start. A recording whose tree is done goes
+// to the end of the queue of recordings; the first one of the queue takes its lane. Phases that follow each other share
+// the lanes; the start is as the first of them says.
 type Lanes struct {
 	Stage LaneStage
 	// MinStart and MaxStart bound the start of a lane as a share of the recorded duration, or of the root's turns
@@ -53,7 +53,7 @@ type Lanes struct {
 type lane struct {
 	number uint64
 	trace  int
-	// tree is nil until the lane's next trace begins.
+	// tree is nil until the lane's next trace starts.
 	tree *tree
 	// atNS is the instant of the recording at which the lane's tree is.
 	atNS int64
@@ -61,15 +61,15 @@ type lane struct {
 	planned int64
 }
 
-func (p *phaseRun) stageIs(s LaneStage) bool { return p.phase.Lanes != nil && p.phase.Lanes.Stage == s }
+func (p *Phase) stageIs(s LaneStage) bool { return p.Lanes != nil && p.Lanes.Stage == s }
 
 // parks reports whether the sessions of the phase go on in a later one.
-func (p *phaseRun) parks() bool { return p.phase.Lanes != nil && p.phase.Lanes.Stage != ReplayLanes }
+func (p *Phase) parks() bool { return p.Lanes != nil && p.Lanes.Stage != ReplayLanes }
 
-// park leaves a turn to the next phase.
+// park leaves a turn for the next phase.
 func (n *node) park(index int) { n.parked, n.next = true, index }
 
-// makeLanes puts every lane at its point of start.
+// makeLanes makes the lanes, each at its starting point.
 func (e *Engine) makeLanes(phase Phase) {
 	source := e.source.(Trees)
 	for i := range max(source.Traces(), phase.Concurrency) {
@@ -80,12 +80,12 @@ func (e *Engine) makeLanes(phase Phase) {
 		l := &lane{number: uint64(i)}
 		e.lanes = append(e.lanes, l)
 		draw := draws.At(l.number)
-		e.seed(l, phase.Lanes.MinStart+(phase.Lanes.MaxStart-phase.Lanes.MinStart)*draw.Float64())
+		e.seedLane(l, phase.Lanes.MinStart+(phase.Lanes.MaxStart-phase.Lanes.MinStart)*draw.Float64())
 	}
 }
 
-// take gives the trace in front of the queue to a lane.
-func (e *Engine) take(l *lane) *node {
+// nextTrace gives the first trace of the queue to a lane and returns the root of its tree.
+func (e *Engine) nextTrace(l *lane) *node {
 	l.trace, e.traces = e.traces[0], e.traces[1:]
 	session := e.nextSession
 	e.nextSession++
@@ -99,7 +99,7 @@ func (e *Engine) take(l *lane) *node {
 	return root
 }
 
-// startLanes lets the lanes go on from where they are.
+// startLanes continues the lanes from where they are.
 func (p *phaseRun) startLanes(nowNS int64) {
 	switch p.phase.Lanes.Stage {
 	case SeedLanes:
@@ -111,10 +111,10 @@ func (p *phaseRun) startLanes(nowNS int64) {
 				p.startTrace(l, nowNS)
 				continue
 			}
-			p.adopt(l.tree, l.tree.remaining())
+			p.adoptTree(l.tree, l.tree.remaining())
 			for _, n := range l.tree.parked() {
 				n.parked = false
-				p.enterTurn(n, n.next, nowNS)
+				p.queueTurn(n, n.next, nowNS)
 			}
 		}
 	case ReplayLanes:
@@ -126,7 +126,7 @@ func (p *phaseRun) startLanes(nowNS int64) {
 func (p *phaseRun) seedLanes(nowNS int64) {
 	for _, l := range p.e.lanes {
 		seeds := l.tree.seeds()
-		p.adopt(l.tree, int64(len(seeds)))
+		p.adoptTree(l.tree, int64(len(seeds)))
 		for _, n := range seeds {
 			p.admitted.push(turn{session: n.session, index: n.next - 1, count: len(n.turns()), url: l.tree.url,
 				node: n})
@@ -137,17 +137,17 @@ func (p *phaseRun) seedLanes(nowNS int64) {
 	}
 }
 
-// seeded takes the return of a warm-up request: its session waits for the next phase. A stop that was asked for
-// before counts for more than the requests that it cut off.
-func (p *phaseRun) seeded(t turn, outcome Outcome) {
-	t.node.flying = false
+// seedReturned is called when a warm-up request has returned: its session waits for the next phase. A stop that was
+// requested before takes precedence over the requests that it cut off.
+func (p *phaseRun) seedReturned(t turn, outcome Outcome) {
+	t.node.inFlight = false
 	if t.node.parent == nil && outcome != Success {
 		p.e.Abort(ErrLaneWarmup)
 	}
 }
 
-// replayLanes has each session that goes on do so at the distance which its next turn has from the start of its lane,
-// less the smallest of them.
+// replayLanes continues each session at the distance that its next turn has from the start of its lane, less the
+// smallest of these distances.
 func (p *phaseRun) replayLanes(nowNS int64) {
 	type start struct {
 		offset int64
@@ -160,7 +160,7 @@ func (p *phaseRun) replayLanes(nowNS int64) {
 			p.startTrace(l, nowNS)
 			continue
 		}
-		p.adopt(l.tree, l.tree.remaining())
+		p.adoptTree(l.tree, l.tree.remaining())
 		parked := l.tree.parked()
 		l.place(parked)
 		for _, n := range parked {
@@ -176,7 +176,7 @@ func (p *phaseRun) replayLanes(nowNS int64) {
 	}
 	for _, s := range starts {
 		s.node.parked = false
-		p.enterAfter(s.node, s.node.next, s.offset-smallest, nowNS)
+		p.queueTurnAfter(s.node, s.node.next, s.offset-smallest, nowNS)
 	}
 	for _, l := range p.e.lanes {
 		p.capTreeIdle(l.tree, nowNS)
@@ -186,7 +186,7 @@ func (p *phaseRun) replayLanes(nowNS int64) {
 // unplaced is the instant of a lane that went on since it was placed.
 const unplaced = -1
 
-// place finds the instant of a lane that went on: the first of the turns that are to be sent.
+// place sets the instant of a lane that went on: that of the first of the turns that are to be sent.
 func (l *lane) place(parked []*node) {
 	if l.atNS != unplaced {
 		return
@@ -198,7 +198,7 @@ func (l *lane) place(parked []*node) {
 	}
 }
 
-// offset is the distance of a session's next turn from the instant of its lane.
+// offset returns the distance of a session's next turn from the instant of its lane.
 func (l *lane) offset(n *node) int64 {
 	next := n.turns()[n.next]
 	if !next.Timed {
@@ -207,37 +207,37 @@ func (l *lane) offset(n *node) int64 {
 	return max(0, next.AtNS-l.atNS)
 }
 
-// adopt makes a tree of an earlier phase one of this phase, with as many requests.
-func (p *phaseRun) adopt(tr *tree, requests int64) {
+// adoptTree makes a tree of an earlier phase one of this phase, with as many requests.
+func (p *phaseRun) adoptTree(tr *tree, requests int64) {
 	p.trees[tr] = struct{}{}
-	p.sessions.take()
+	p.sessions.acquire()
 	p.stats.SentSessions++
 	p.stats.TotalSessionTurns += requests
 	p.unsent += requests
 	tr.unsent = requests
-	if p.stageIs(SeedLanes) {
+	if p.phase.stageIs(SeedLanes) {
 		return
 	}
 	for _, n := range tr.nodes {
 		if n.parent != nil && !n.done() {
 			p.stats.Branches.ChildrenSpawned++
 		}
-		if n.held > 0 {
+		if n.suspendedAt > 0 {
 			p.stats.Branches.ParentsSuspended++
 		}
 	}
 }
 
-// startTrace has the next trace begin in a lane.
+// startTrace starts the next trace in a lane.
 func (p *phaseRun) startTrace(l *lane, nowNS int64) {
-	root := p.e.take(l)
-	p.adopt(l.tree, int64(l.tree.shape.requests()))
+	root := p.e.nextTrace(l)
+	p.adoptTree(l.tree, int64(l.tree.shape.requests()))
 	p.spawn(root, Branch{Nodes: l.tree.shape.Nodes[0].Before, Background: true}, 0, nowNS)
-	p.enterTurn(root, 0, nowNS)
+	p.queueTurn(root, 0, nowNS)
 	p.capTreeIdle(l.tree, nowNS)
 }
 
-// freeLane takes the lane from a tree that is over. The next trace begins if one may.
+// freeLane takes the lane from a tree that is done. The next trace starts if one may.
 func (p *phaseRun) freeLane(l *lane) {
 	p.e.traces = append(p.e.traces, l.trace)
 	l.tree = nil
@@ -250,7 +250,7 @@ func (p *phaseRun) freeLane(l *lane) {
 // not.
 func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
 	most := int64(0)
-	if p.stageIs(FillLanes) {
+	if p.phase.stageIs(FillLanes) {
 		most = p.phase.Lanes.PerLane
 	}
 	if most == 0 || next.Silent {
@@ -266,12 +266,12 @@ func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
 // leaveLanes ends the phase for trees that go on in the next one.
 func (p *phaseRun) leaveLanes() {
 	for tr := range p.trees {
-		p.sessions.give()
+		p.sessions.release()
 		delete(p.trees, tr)
 	}
 }
 
-// abandonLanes forgets what no phase will play any more.
+// abandonLanes tells the sender to forget what no phase will play any more.
 func (e *Engine) abandonLanes() {
 	for _, l := range e.lanes {
 		if l.tree == nil {
@@ -286,7 +286,7 @@ func (e *Engine) abandonLanes() {
 	}
 }
 
-// laneRequests is the number of requests after which a phase ends, 0 = no such number.
+// laneRequests returns the number of requests after which a phase ends, 0 = no such number.
 func (e *Engine) laneRequests(phase Phase) int64 {
 	switch phase.Lanes.Stage {
 	case SeedLanes:
@@ -303,9 +303,9 @@ func (e *Engine) laneRequests(phase Phase) int64 {
 	return phase.Requests
 }
 
-// prepareSeeds announces the warm-up requests.
+// prepareSeeds announces the warm-up requests to the sender.
 func (p *phaseRun) prepareSeeds() {
-	if !p.stageIs(SeedLanes) || p.stage != opening {
+	if !p.phase.stageIs(SeedLanes) || p.stage != opening {
 		return
 	}
 	for _, l := range p.e.lanes {

@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// told is a session whose turns began at these seconds; between them were gaps of as many seconds.
+// told returns a session whose turns began at these seconds; between them were gaps of as many seconds.
 func told(gap int, at ...int) (turns []NodeTurn) {
 	for i, s := range at {
 		turn := NodeTurn{Timed: true, AtNS: int64(s) * int64(time.Second)}
@@ -26,7 +26,7 @@ func told(gap int, at ...int) (turns []NodeTurn) {
 
 func trace(gap int, at ...int) *Tree { return &Tree{Nodes: []Node{{Turns: told(gap, at...)}}} }
 
-// lanePhases are a warm-up and a replay from one share of the recordings on.
+// lanePhases returns a warm-up and a replay from one share of the recordings on.
 func lanePhases(lanes int, share float64, replay Phase) []Phase {
 	seed := Lanes{Stage: SeedLanes, MinStart: share, MaxStart: share}
 	replay.Kind, replay.Concurrency = Profiling, lanes
@@ -83,8 +83,8 @@ func sorted(turns string) string {
 	return strings.Join(list, " ")
 }
 
-// handing is a root whose third turn waits for two children of the first. One of them is done after 12 s, the other
-// begins at 10 s; a third one begins at 25 s in the background.
+// handing returns a root whose third turn waits for two children of the first. One of them is done after 12 s, the
+// other begins at 10 s; a third one begins at 25 s in the background.
 func handing() *Tree {
 	root := told(1, 0, 20, 40)
 	root[0].Branches = []Branch{{Nodes: []int{1, 2}, JoinAt: 2}}

@@ -2,9 +2,9 @@ package load
 
 import "math"
 
-// seed has the next trace begin in a lane, at a share of its duration or of its turns.
-func (e *Engine) seed(l *lane, share float64) {
-	root := e.take(l)
+// seedLane starts the next trace in a lane, at a share of its duration or of its turns.
+func (e *Engine) seedLane(l *lane, share float64) {
+	root := e.nextTrace(l)
 	shape := l.tree.shape
 	if !shape.timed() {
 		n := len(root.turns())
@@ -29,7 +29,7 @@ func (t *Tree) timed() bool {
 	return true
 }
 
-// lastStarts is, for each node, when the last turn began of it and of all that grew out of it.
+// lastStarts returns, for each node, when the last turn began of it and of all its descendants.
 func (t *Tree) lastStarts() []int64 {
 	last := make([]int64, len(t.Nodes))
 	var walk func(at int) int64
@@ -66,9 +66,9 @@ func (e *Engine) seedNode(n *node, atNS int64, last []int64) {
 			if last[at] < atNS {
 				continue
 			}
-			child := e.bear(n, at, b, after)
+			child := e.newChild(n, at, b, after)
 			if b.JoinAt >= sent && b.JoinAt > 0 {
-				n.awaits(child, b.JoinAt)
+				n.waitFor(child, b.JoinAt)
 			}
 			e.seedNode(child, atNS, last)
 		}
@@ -81,16 +81,16 @@ func (e *Engine) seedNode(n *node, atNS int64, last []int64) {
 	}
 	switch {
 	case sent == len(turns):
-		n.played, n.forgotten = true, true
+		n.returned, n.forgotten = true, true
 		e.sender.Forget(n.session)
 	case n.waits[sent] > 0:
-		n.held = sent
+		n.suspendedAt = sent
 	default:
 		n.park(sent)
 	}
 }
 
-// seeds are the sessions whose last sent turn is sent in the warm-up: those that go on.
+// seeds returns the sessions whose last sent turn is sent in the warm-up: those that go on.
 func (tr *tree) seeds() (all []*node) {
 	for _, n := range tr.nodes {
 		if next := n.upcoming(); next > 0 && !n.silent(next-1) {
@@ -101,19 +101,19 @@ func (tr *tree) seeds() (all []*node) {
 	return all
 }
 
-// upcoming is the turn with which a session goes on, -1 if it does not.
+// upcoming returns the turn with which a session goes on, -1 if it does not.
 func (n *node) upcoming() int {
 	switch {
 	case n.done():
 		return -1
-	case n.held > 0:
-		return n.held
+	case n.suspendedAt > 0:
+		return n.suspendedAt
 	}
 	return n.next
 }
 
 // done reports whether a session sends nothing more.
-func (n *node) done() bool { return n.played || n.forgotten }
+func (n *node) done() bool { return n.returned || n.forgotten }
 
 func (tr *tree) parked() (all []*node) {
 	for _, n := range tr.nodes {

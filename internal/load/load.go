@@ -1,12 +1,14 @@
-// Package load decides when requests are sent; it never sends one.
+// Package load decides when requests are sent. It never sends one, and it does not know what a request contains or how
+// it is sent: its caller brings a [Source], which knows the sessions and their turns, and a [Sender].
 //
-// A phase issues credits: permissions to send exactly one request. One goroutine, the loop, owns all
-// state; it waits only on its timer, on events and on its context. A credit is returned exactly once.
+// A phase issues credits: permissions to send exactly one request. One goroutine, the loop, owns all state; it waits
+// only on its timer, on events and on its context. Invariants: a credit is returned exactly once, and the random draws
+// of arrival k are a function of the seed and k alone.
 //
-// Vocabulary: a session is one run of a conversation; a turn is one request of it; a continuation is
-// any turn after the first; a session slot is held from a session's first credit to the return of its
-// last, a prefill slot from a credit to the first content of its response. A session may branch into child
-// sessions; together they are a tree, which holds one session slot until all of it is done.
+// Vocabulary: a session is one run of a conversation; a turn is one request of it; a continuation is any turn after the
+// first; a session slot is held from a session's first credit to the return of its last, a prefill slot from a credit
+// to the first content of its response. A session may branch into child sessions; together they are a tree, which holds
+// one session slot until all of it is done.
 package load
 
 // Credit is the permission to send one request. Instants are monotonic nanoseconds of the run's clock.
@@ -42,22 +44,22 @@ const (
 	CutOff
 )
 
-// Sender carries out what the loop decides. Its methods are called from the loop and must not block.
+// Sender sends what the loop decides. Its methods are called from the loop and must not block.
 type Sender interface {
-	// Prepare announces that a turn will probably be sent next: history, encoding and headers are made now.
-	// For a continuation it is called after the previous turn returned.
+	// Prepare announces that a turn will probably be sent next: history, encoding and headers are made now. For a
+	// continuation it is called after the previous turn returned.
 	Prepare(phase int, session uint64, turn int)
 	// Send starts the exchange. The sender answers with one Events.Returned and, where the response has content,
 	// one Events.FirstContent before it.
 	Send(Credit)
-	// Forget reports that a session will have no further turn: prepared or kept state may go. A session that was
-	// prepared but did not begin keeps its number: a later phase prepares it again.
+	// Forget tells the sender that a session will have no further turn: prepared or kept state may be dropped. A
+	// session that was prepared but did not begin keeps its number: a later phase prepares it again.
 	Forget(session uint64)
 	// CutOff ends all exchanges in flight; each still returns, with outcome CutOff.
 	CutOff()
 }
 
-// Events is what the loop hears from the sender, from any goroutine.
+// Events is what a [Sender] reports to the loop, from any goroutine.
 type Events interface {
 	FirstContent(Credit)
 	Returned(Credit, Outcome)

@@ -13,7 +13,7 @@ func (e *Engine) loop(ctx context.Context) {
 		e.readMail()
 		more := false
 		for _, p := range e.active {
-			more = p.act(ctx) || more
+			more = p.step(ctx) || more
 			if p.stats.State < Complete {
 				e.publish(&p.stats)
 			}
@@ -44,7 +44,7 @@ func (e *Engine) mayOpen(ctx context.Context, index int) bool {
 	return e.plan.Phases[index].Seamless && e.active[len(e.active)-1].stats.State >= SendingComplete
 }
 
-// open makes a phase ready while its gate is waited for.
+// open prepares a phase while its gate is waited for.
 func (e *Engine) open(ctx context.Context, index int) {
 	p := newPhaseRun(e, index)
 	if p.phase.Seamless && len(e.active) > 0 {
@@ -54,11 +54,11 @@ func (e *Engine) open(ctx context.Context, index int) {
 	e.active = append(e.active, p)
 	e.publish(&p.stats)
 	p.lookAhead() // requests are made ready while the gate is closed
-	p.gather()
+	p.prepareBarrier()
 	p.gate = e.newGate(ctx, e.opt.Gates.BeforeFirstCredit, index)
 }
 
-// readMail takes in what the sender reported and whether a stop was asked for.
+// readMail processes what the sender reported, and a request to stop.
 func (e *Engine) readMail() {
 	batch, stop := e.mail.take()
 	if len(batch) > 0 {
@@ -102,7 +102,7 @@ func (e *Engine) wait(ctx context.Context) {
 	}
 }
 
-// waitForGates keeps the loop from spinning when only gates are left that were told to end with the context.
+// waitForGates keeps the loop from spinning when only gates are left, which end with the context.
 func (e *Engine) waitForGates() {
 	for _, p := range e.active {
 		if p.stage == closing {

@@ -6,27 +6,27 @@ import "sync"
 type message struct {
 	phase   int
 	id      int64
-	what    news
+	kind    messageKind
 	outcome Outcome
 	startNS int64
 }
 
-// news is what a message tells.
-type news uint8
+// messageKind is what a message reports.
+type messageKind uint8
 
 const (
-	returned news = iota
+	returned messageKind = iota
 	firstContent
 	started
 )
 
-// stopping is a request to end before the plan does.
-type stopping struct {
+// stopRequest is a request to end before the plan does.
+type stopRequest struct {
 	// reason is nil when a user asked.
 	reason error
 }
 
-// mailbox hands messages to the loop in batches. Posting takes one short lock; the loop is woken only by
+// mailbox passes messages to the loop in batches. Posting takes one short lock; the loop is woken only by
 // the first message of a batch.
 type mailbox struct {
 	wake chan struct{}
@@ -34,7 +34,7 @@ type mailbox struct {
 	mu       sync.Mutex
 	messages []message
 	spare    []message
-	stop     *stopping
+	stop     *stopRequest
 	closed   bool
 }
 
@@ -50,29 +50,29 @@ func (m *mailbox) post(msg message) {
 	m.messages = append(m.messages, msg)
 	m.mu.Unlock()
 	if first {
-		m.ring()
+		m.wakeLoop()
 	}
 }
 
 // requestStop keeps the first request.
-func (m *mailbox) requestStop(s stopping) {
+func (m *mailbox) requestStop(s stopRequest) {
 	m.mu.Lock()
 	if m.stop == nil {
 		m.stop = &s
 	}
 	m.mu.Unlock()
-	m.ring()
+	m.wakeLoop()
 }
 
-func (m *mailbox) ring() {
+func (m *mailbox) wakeLoop() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take gives what was posted since the last call, valid until the next, and the request to stop if there is one.
-func (m *mailbox) take() ([]message, *stopping) {
+// take returns what was posted since the last call, valid until the next one, and the request to stop if there is one.
+func (m *mailbox) take() ([]message, *stopRequest) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	batch := m.messages
@@ -80,13 +80,13 @@ func (m *mailbox) take() ([]message, *stopping) {
 	return batch, m.stop
 }
 
-func (m *mailbox) stopRequest() *stopping {
+func (m *mailbox) stopRequest() *stopRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.stop
 }
 
-// close drops what is posted from now on.
+// close makes the mailbox drop what is posted from now on.
 func (m *mailbox) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

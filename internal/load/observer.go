@@ -2,17 +2,17 @@ package load
 
 import "time"
 
-// observerPatience bounds the wait for an observer at the end of a run.
-const observerPatience = time.Second
+// observerTimeout bounds the wait for an observer at the end of a run.
+const observerTimeout = time.Second
 
-// observer hands phase events to a function that may be slow. Its mailbox has room for every event of a run,
+// observer passes phase events to a function that may be slow. Its mailbox has room for every event of a run,
 // so that the loop neither waits nor drops.
 type observer struct {
 	events chan PhaseEvent
 	done   chan struct{}
 }
 
-// newObserver makes an observer, nil for no function.
+// newObserver returns an observer, nil for no function.
 func newObserver(observe func(PhaseEvent), phases int) *observer {
 	if observe == nil {
 		return nil
@@ -40,10 +40,10 @@ func (o *observer) close() {
 		return
 	}
 	close(o.events)
-	patience := time.NewTimer(observerPatience)
-	defer patience.Stop()
+	timeout := time.NewTimer(observerTimeout)
+	defer timeout.Stop()
 	select {
 	case <-o.done:
-	case <-patience.C:
+	case <-timeout.C:
 	}
 }

@@ -16,8 +16,9 @@ type phaseRun struct {
 	// gate is that of the stage.
 	gate *gate
 
-	// schedule paces the arrivals of a rate, timetable those of a recording or of users; neither is set in a burst.
-	schedule  *schedule
+	// pacer says when the arrivals of a rate are due, timetable those of a recording or of users; neither is set in a
+	// burst.
+	pacer     *pacer
 	timetable timetable
 	// sessions and prefill are shared with the phases before a seamless one.
 	sessions, prefill *slots
@@ -58,7 +59,7 @@ type flight struct {
 	prefill  bool // holds a prefill slot
 }
 
-// maxIssues bounds the credits issued between two looks at the mailbox, so that a rate beyond what can be sent
+// maxIssues bounds the credits issued between two readings of the mailbox, so that a rate beyond what can be sent
 // cannot keep the loop from hearing a stop.
 const maxIssues = 256
 
@@ -81,7 +82,7 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 		if phase.Adaptive != nil && phase.Adaptive.Variable == ControlUsers {
 			users.Count = int(phase.Adaptive.withDefaults(phase).Min)
 		}
-		p.timetable = newCast(users, e.nextSession, e.source.Turns)
+		p.timetable = newUserTimetable(users, e.nextSession, e.source.Turns)
 	case phase.Lanes != nil:
 		if e.lanes == nil {
 			e.makeLanes(phase)
@@ -99,17 +100,17 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	return p
 }
 
-// start begins the clock of the phase.
+// start starts the clock of the phase.
 func (p *phaseRun) start() {
 	now := p.e.clock.NowNS()
 	p.stage = running
 	p.stats.StartNS = now
 	p.startLimits()
-	changing := newPace(p.phase.Arrivals, p.e.plan.Seed)
+	changing := newRateIntegral(p.phase.Arrivals, p.e.plan.Seed)
 	if p.adaptive != nil && p.phase.Adaptive.Variable == ControlRequestRate {
-		changing = stretches{}.then(0, p.adaptive.value, 0)
+		changing = rateSegments{}.then(0, p.adaptive.value, 0)
 	}
-	p.schedule = newArrivals(p.phase.Arrivals, changing, p.e.plan.Seed, now)
+	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now)
 	if p.timetable != nil {
 		p.timetable.start(now)
 	}
@@ -118,18 +119,18 @@ func (p *phaseRun) start() {
 		p.setControl(now)
 	}
 	if p.phase.Duration > 0 {
-		p.durationEndNS = later(now, p.phase.Duration)
+		p.durationEndNS = addNS(now, p.phase.Duration)
 		if p.phase.Grace < Infinite {
-			p.stats.GraceEndNS = later(p.durationEndNS, p.phase.Grace)
+			p.stats.GraceEndNS = addNS(p.durationEndNS, p.phase.Grace)
 		}
 	}
-	p.enter(Started)
+	p.setState(Started)
 	if p.phase.Lanes != nil {
 		p.startLanes(now)
 	}
 }
 
-// startLimits puts the limits of the phase in force, or the first ones of their ramps.
+// startLimits applies the limits of the phase, or the first ones of their ramps.
 func (p *phaseRun) startLimits() {
 	p.sessions.limit, p.prefill.limit = p.phase.Concurrency, p.phase.Prefill
 	seed := p.e.plan.Seed
@@ -152,16 +153,16 @@ func (p *phaseRun) ramp(nowNS int64) {
 	p.ramps = slices.DeleteFunc(p.ramps, func(r limitRamp) bool { return len(r.steps) == 0 })
 }
 
-// later adds without overflow.
-func later(ns int64, d time.Duration) int64 {
+// addNS adds without overflow.
+func addNS(ns int64, d time.Duration) int64 {
 	if int64(d) > math.MaxInt64-ns {
 		return math.MaxInt64
 	}
 	return ns + int64(d)
 }
 
-// enter changes the state and tells everybody.
-func (p *phaseRun) enter(s State) {
+// setState changes the state, publishes it and informs the observer.
+func (p *phaseRun) setState(s State) {
 	p.stats.State = s
 	p.e.publish(&p.stats)
 	event := PhaseEvent{State: s, Stats: p.stats}
@@ -171,8 +172,8 @@ func (p *phaseRun) enter(s State) {
 
 func (p *phaseRun) sending() bool { return p.stats.State == Started }
 
-// act does what is due now and reports whether more of it is left.
-func (p *phaseRun) act(ctx context.Context) (more bool) {
+// step does what is due now and reports whether more of it is left.
+func (p *phaseRun) step(ctx context.Context) (more bool) {
 	switch p.stage {
 	case opening:
 		if !p.mayBegin(ctx) {
@@ -188,7 +189,7 @@ func (p *phaseRun) act(ctx context.Context) (more bool) {
 		}
 		return false
 	}
-	more = p.progress(ctx)
+	more = p.stepRunning(ctx)
 	if p.stats.State == Complete {
 		p.stage = closing
 		p.gate = p.e.newGate(ctx, p.e.opt.Gates.AfterLastReturn, p.stats.Index)
@@ -197,7 +198,7 @@ func (p *phaseRun) act(ctx context.Context) (more bool) {
 	return more
 }
 
-// mayBegin reports whether nothing is waited for before the start; at an early end nothing is.
+// mayBegin reports whether the phase need not wait for its start any longer; at an early end it need not.
 func (p *phaseRun) mayBegin(ctx context.Context) bool {
 	if ctx.Err() != nil || p.e.mail.stopRequest() != nil {
 		p.gate.cancel()
@@ -206,7 +207,7 @@ func (p *phaseRun) mayBegin(ctx context.Context) bool {
 	return p.gate.open.Load() && p.barrier.mayOpen(p.e.clock.NowNS())
 }
 
-func (p *phaseRun) progress(ctx context.Context) (more bool) {
+func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 	now := p.e.clock.NowNS()
 	if ctx.Err() != nil {
 		p.endAtOnce(now)
@@ -225,13 +226,13 @@ func (p *phaseRun) progress(ctx context.Context) (more bool) {
 		p.capSystemIdle(now)
 	}
 	if !p.sending() {
-		p.settle(p.e.clock.NowNS())
+		p.drain(p.e.clock.NowNS())
 		return false
 	}
 	return more
 }
 
-// deadlineNS is the earliest instant at which something is to be done without mail.
+// deadlineNS returns the earliest instant at which something is to be done without mail.
 func (p *phaseRun) deadlineNS() int64 {
 	earliest := int64(math.MaxInt64)
 	consider := func(ns int64) {
@@ -253,8 +254,8 @@ func (p *phaseRun) deadlineNS() int64 {
 		return earliest
 	}
 	consider(p.durationEndNS)
-	if p.schedule != nil {
-		consider(p.schedule.dueNS())
+	if p.pacer != nil {
+		consider(p.pacer.dueNS())
 	}
 	if due, any := p.nextStart(); any {
 		consider(due)

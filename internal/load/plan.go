@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// Kind reports what the requests of a phase are for.
+// Kind is what the requests of a phase are for.
 type Kind uint8
 
 // The kinds of phases.
@@ -16,7 +16,7 @@ const (
 	Profiling
 )
 
-// String is the kind as it stands in files.
+// String returns the kind as it stands in files.
 func (k Kind) String() string { return [...]string{"warmup", "profiling"}[k] }
 
 // Pattern is how the arrivals of a phase are spaced.
@@ -30,7 +30,7 @@ const (
 	Gamma
 )
 
-// String is the pattern as users write it.
+// String returns the pattern as users write it.
 func (p Pattern) String() string {
 	return [...]string{"concurrency_burst", "constant", "poisson", "gamma"}[p]
 }
@@ -71,9 +71,9 @@ type Phase struct {
 	// Seamless phases start when the one before has sent its last credit. What that one has in flight counts
 	// against the limits of this one.
 	Seamless bool
-	// Barrier lets the first sessions of a burst, as many as its limits allow, go at the same instant.
+	// Barrier starts the first sessions of a burst, as many as its limits allow, at the same instant.
 	Barrier bool
-	// Adaptive searches the load that the service bears; nil = no search.
+	// Adaptive searches the highest load that meets the SLA; nil = no search.
 	Adaptive *Adaptive
 }
 
@@ -104,7 +104,7 @@ type Schedule struct {
 }
 
 // Users are simulated users who each send a turn every Count ÷ Rate seconds. One that has sent all its turns is
-// replaced. The phase begins in the midst of it, as if users had been coming for long.
+// replaced. The phase begins in a steady state, as if users had been coming for long.
 type Users struct {
 	Count int
 	// Rate is that of all users together, in requests per second.

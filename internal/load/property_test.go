@@ -88,7 +88,7 @@ func anyTree(session uint64) *Tree {
 	return shapes[session/2%3](session)
 }
 
-// orchestrating is a root that sends nothing: two rounds of children, one of which has one before its first turn.
+// orchestrating returns a root that sends nothing: two rounds of children, one of which has one before its first turn.
 func orchestrating(uint64) *Tree {
 	return &Tree{Nodes: []Node{
 		{Turns: []NodeTurn{
@@ -267,7 +267,7 @@ func planned(s scenario, p played, c Credit) bool {
 	case phase.Barrier && c.ID < int64(stats.Barrier.Size) && c.Turn == 0:
 		return c.IntendedNS == 0 || c.IntendedNS == stats.StartNS
 	}
-	pure := newArrivals(phase.Arrivals, newPace(phase.Arrivals, s.plan.Seed), s.plan.Seed, stats.StartNS)
+	pure := phase.Arrivals.pacer(newRateIntegral(phase.Arrivals, s.plan.Seed), s.plan.Seed, stats.StartNS)
 	if pure == nil {
 		return c.IntendedNS == 0
 	}
@@ -277,7 +277,7 @@ func planned(s scenario, p played, c Credit) bool {
 	return pure.dueNS() == c.IntendedNS
 }
 
-// zero is the recorded time of the start of a phase.
+// zero returns the recorded time of the start of a phase.
 func zero(s scenario, phase Phase) int64 {
 	if !phase.Schedule.AutoOffset {
 		return 0

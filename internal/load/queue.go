@@ -25,13 +25,13 @@ func (q *fifo) len() int { return len(q.items) - q.head }
 
 func (q *fifo) push(t turn) { q.items = append(q.items, t) }
 
-// peek is the oldest; there must be one.
+// peek returns the oldest; there must be one.
 func (q *fifo) peek() turn { return q.items[q.head] }
 
 func (q *fifo) pop() turn {
 	t := q.items[q.head]
 	q.head++
-	// What was taken is cut off once it is half of the queue, so that memory follows its length.
+	// What was popped is removed once it is half of the queue, so that memory follows its length.
 	if q.head*2 >= len(q.items) {
 		q.items = q.items[:copy(q.items, q.items[q.head:])]
 		q.head = 0
@@ -58,7 +58,7 @@ func (d delayed) before(o delayed) bool {
 
 func (h *delays) len() int { return len(h.items) }
 
-// dueNS is the instant of the earliest; there must be one.
+// dueNS returns the instant of the earliest; there must be one.
 func (h *delays) dueNS() int64 { return h.items[0].dueNS }
 
 func (h *delays) push(dueNS int64, t turn) {
@@ -89,7 +89,7 @@ type slots struct{ limit, used int }
 
 func (s *slots) free() bool { return s.limit == 0 || s.used < s.limit }
 
-func (s *slots) take() bool {
+func (s *slots) acquire() bool {
 	if !s.free() {
 		return false
 	}
@@ -97,4 +97,4 @@ func (s *slots) take() bool {
 	return true
 }
 
-func (s *slots) give() { s.used-- }
+func (s *slots) release() { s.used-- }

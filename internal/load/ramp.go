@@ -19,7 +19,7 @@ const (
 	RandomSteps
 )
 
-// String is the strategy as users write it.
+// String returns the strategy as users write it.
 func (s Strategy) String() string { return [...]string{"linear", "exponential", "poisson"}[s] }
 
 // Ramp is a growth from the start of a phase on. A Duration of 0 is no ramp.
@@ -70,7 +70,7 @@ func rampDraws(seed random.Seed, index uint64) random.Rand {
 	return seed.Stream("timing.ramp.poisson").At(index)
 }
 
-// randomFractions are the instants of equal steps, as fractions of the ramp: intervals of the given mean are drawn
+// randomFractions returns the instants of equal steps, as fractions of the ramp: intervals of the given mean are drawn
 // until they fill it and scaled so that the last one ends it.
 func randomFractions(mean float64, draw random.Rand) []float64 {
 	var fractions []float64
@@ -91,7 +91,7 @@ type limitStep struct {
 	limit int
 }
 
-// steps are those of a ramp from 1 to target; none for a limit that is not set or not ramped.
+// steps returns those of a ramp from 1 to target; none for a limit that is not set or not ramped.
 func (r Ramp) steps(target int, draw random.Rand) []limitStep {
 	if r.Duration == 0 || target == 0 {
 		return nil

@@ -91,7 +91,7 @@ func TestRateRampOffersTheAreaUnderItsCurve(t *testing.T) {
 		{RateRamp{Ramp: Ramp{Duration: 10 * time.Second, Strategy: RandomSteps}}, 500 + 500},
 	} {
 		a := Arrivals{Pattern: Poisson, Rate: 100, Ramp: test.ramp}
-		paced := newPace(a, random.Root(3))
+		paced := newRateIntegral(a, random.Root(3))
 		tolerance := 1e-6
 		if test.ramp.Strategy == RandomSteps {
 			tolerance = 80
@@ -109,7 +109,7 @@ func TestRateRampOffersTheAreaUnderItsCurve(t *testing.T) {
 
 func TestRateSeriesIsPacedByTheIntegral(t *testing.T) {
 	a := Arrivals{Pattern: Constant, Series: []RatePoint{{time.Second, 4}, {3 * time.Second, 8}, {4 * time.Second, 2}}}
-	paced := newPace(a, random.Root(1))
+	paced := newRateIntegral(a, random.Root(1))
 	for at, want := range map[time.Duration]float64{
 		0: 0, 500 * ms: 2, time.Second: 4, 2 * time.Second: 9, 3 * time.Second: 16, 4 * time.Second: 21,
 		6 * time.Second: 25,
@@ -122,7 +122,7 @@ func TestRateSeriesIsPacedByTheIntegral(t *testing.T) {
 }
 
 func TestRateChangesWithinAnInterval(t *testing.T) {
-	s := newArrivals(constantly(1), stretches{}.then(0, 1, 0), random.Root(1), 1)
+	s := constantly(1).pacer(rateSegments{}.then(0, 1, 0), random.Root(1), 1)
 	s.setRate(1+int64(500*ms), 10)
 	same(t, "half the interval was over", s.dueNS(), 1+int64(550*ms))
 	s.advance()
@@ -132,7 +132,7 @@ func TestRateChangesWithinAnInterval(t *testing.T) {
 func TestStallInARampDropsOrCatchesUp(t *testing.T) {
 	a := constantly(100)
 	a.Ramp.Duration = 10 * time.Second
-	s := newArrivals(a, newPace(a, random.Root(1)), random.Root(1), 1)
+	s := a.pacer(newRateIntegral(a, random.Root(1)), random.Root(1), 1)
 	dropped := s.catchUp(1+int64(2*time.Second), 0)
 	same(t, "dropped of the 20 due, one is late", dropped, 19)
 	same(t, "due", s.dueNS(), 1+int64(2*time.Second))

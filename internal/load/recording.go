@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// timetable says when the sessions of a phase start and when their turns follow, whatever the service does.
+// timetable determines when the sessions of a phase start and when their turns follow, whatever the service does.
 type timetable interface {
 	// start sets the instant of the phase's start.
 	start(nowNS int64)
-	// next is when the next session starts, if one does; pop gives its first turn.
+	// next returns when the next session starts, if one does; pop gives its first turn.
 	next() (dueNS int64, any bool)
 	pop() turn
-	// follow is when a turn goes out whose predecessor has returned now, and when it was intended to.
+	// follow returns when a turn goes out whose predecessor has returned now, and when it was intended to.
 	follow(t turn, nowNS int64) (dueNS, intendedNS int64)
 	// announce reports sessions that will start soon and were not announced.
 	announce(ahead int64, to func(Opening))
@@ -40,7 +40,7 @@ func (e *entries) len() int {
 	return e.source.Conversations()
 }
 
-// conversation is the number of an entry's.
+// conversation returns the number of an entry's.
 func (e *entries) conversation(i int) int {
 	if e.order != nil {
 		return int(e.order[i])
@@ -50,7 +50,7 @@ func (e *entries) conversation(i int) int {
 
 func (e *entries) atNS(i int) int64 { return e.source.TurnTime(e.conversation(i), 0).AtNS }
 
-// readRecording puts the conversations in order.
+// readRecording sorts the conversations of a source by time.
 func readRecording(source Recorded) (*entries, error) {
 	e := &entries{source: source}
 	n := source.Conversations()
@@ -109,7 +109,7 @@ func newRecording(entries *entries, s Schedule, session uint64) *recording {
 	return r
 }
 
-// limits are the counts at which the replay ends: its own unless lower ones are asked for.
+// limits returns the counts at which the replay ends: its own unless lower ones are asked for.
 func (r *recording) limits(sessions, requests int64) (int64, int64) {
 	least := func(asked, own int64) int64 {
 		if asked == 0 {
@@ -122,9 +122,9 @@ func (r *recording) limits(sessions, requests int64) (int64, int64) {
 
 func (r *recording) start(nowNS int64) { r.startNS = nowNS }
 
-// dueNS is the instant of a recorded time.
+// dueNS returns the instant of a recorded time.
 func (r *recording) dueNS(atNS int64) int64 {
-	return max(1, later(r.startNS, time.Duration(atNS-r.zeroNS))) // 0 means never
+	return max(1, addNS(r.startNS, time.Duration(atNS-r.zeroNS))) // 0 means never
 }
 
 func (r *recording) next() (int64, bool) {
@@ -150,7 +150,7 @@ func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
 	case recorded.Timed:
 		intendedNS = r.dueNS(recorded.AtNS)
 	default:
-		intendedNS = later(nowNS, time.Duration(max(0, recorded.DelayNS)))
+		intendedNS = addNS(nowNS, time.Duration(max(0, recorded.DelayNS)))
 	}
 	return max(nowNS, intendedNS), intendedNS
 }

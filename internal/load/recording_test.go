@@ -29,7 +29,7 @@ func (p played) conversations() (all []int) {
 	return all
 }
 
-// intended are the planned instants of the credits of a phase, from its start.
+// intended returns the planned instants of the credits of a phase, from its start.
 func (p played) intended(phase int) (all []time.Duration) {
 	for _, c := range p.sent {
 		if c.Phase == phase {

@@ -139,7 +139,7 @@ func (s scenario) run(t *testing.T) played {
 	return p
 }
 
-// sends are the instants of the credits of a phase, from its start.
+// sends returns the instants of the credits of a phase, from its start.
 func (p played) sends(phase int) string {
 	var b strings.Builder
 	for _, c := range p.sent {

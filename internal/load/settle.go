@@ -2,9 +2,10 @@ package load
 
 import "time"
 
-// receive ignores what does not belong to a credit in flight: late returns and second ones.
+// receive takes a message about a credit. It ignores what does not belong to a credit in flight: late returns and
+// second ones.
 func (p *phaseRun) receive(m message, nowNS int64) {
-	if m.what == started {
+	if m.kind == started {
 		p.stats.Barrier.released(m.startNS)
 		return
 	}
@@ -13,17 +14,17 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		return
 	}
 	if f.prefill {
-		p.prefill.give()
+		p.prefill.release()
 	}
-	if m.what == firstContent {
+	if m.kind == firstContent {
 		f.prefill = false
 		p.inFlight[m.id] = f
 		return
 	}
 	delete(p.inFlight, m.id)
-	if p.stageIs(SeedLanes) {
-		f.turn.node.tree.flying--
-		p.seeded(f.turn, m.outcome)
+	if p.phase.stageIs(SeedLanes) {
+		f.turn.node.tree.inFlight--
+		p.seedReturned(f.turn, m.outcome)
 	}
 	switch m.outcome {
 	case CutOff:
@@ -35,7 +36,7 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		f.turn.node.failed()
 	}
 	p.stats.RequestsCompleted++
-	p.proceed(f.turn, nowNS)
+	p.continueSession(f.turn, nowNS)
 	if m.outcome == Failure && p.e.plan.FailFast && f.turn.node.depth() > 0 {
 		p.stats.Branches.ParentsFailed++
 		p.e.Abort(ErrChildFailed)
@@ -43,13 +44,13 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	}
 }
 
-// proceed goes on with a session after one of its turns has returned; a failed turn does not end it.
-func (p *phaseRun) proceed(t turn, nowNS int64) {
-	if p.stageIs(SeedLanes) {
+// continueSession goes on with a session after one of its turns has returned; a failed turn does not end it.
+func (p *phaseRun) continueSession(t turn, nowNS int64) {
+	if p.phase.stageIs(SeedLanes) {
 		return
 	}
 	if t.node != nil {
-		t.node.tree.flying--
+		t.node.tree.inFlight--
 		p.nodeReturned(t, nowNS)
 		return
 	}
@@ -57,7 +58,7 @@ func (p *phaseRun) proceed(t turn, nowNS int64) {
 		p.stats.CompletedSessions++
 	}
 	if t.index == t.count-1 || !p.maySend(nowNS) {
-		p.sessions.give()
+		p.sessions.release()
 		p.e.sender.Forget(t.session)
 		return
 	}
@@ -71,29 +72,29 @@ func (p *phaseRun) proceed(t turn, nowNS int64) {
 		return
 	}
 	next.intendedNS = 0
-	p.after(p.e.source.DelayNS(t.session, next.index), next, nowNS)
+	p.queueAfter(p.e.source.DelayNS(t.session, next.index), next, nowNS)
 }
 
-// after has a turn wait for its delay.
-func (p *phaseRun) after(delayNS int64, t turn, nowNS int64) {
+// queueAfter queues a turn that waits for its delay first.
+func (p *phaseRun) queueAfter(delayNS int64, t turn, nowNS int64) {
 	if delayNS > 0 {
-		p.delayed.push(later(nowNS, time.Duration(delayNS)), t)
+		p.delayed.push(addNS(nowNS, time.Duration(delayNS)), t)
 	} else {
-		p.mature(t, nowNS)
+		p.queueDue(t, nowNS)
 	}
 }
 
 // dropCutOff ends a session one of whose credits was cut off.
 func (p *phaseRun) dropCutOff(f flight, nowNS int64) {
-	if p.stageIs(SeedLanes) {
+	if p.phase.stageIs(SeedLanes) {
 		return
 	}
 	if f.turn.node != nil {
-		f.turn.node.tree.flying--
-		p.fell(f.turn)
+		f.turn.node.tree.inFlight--
+		p.cancelTree(f.turn)
 	} else {
 		p.stats.CancelledSessions++
-		p.sessions.give()
+		p.sessions.release()
 		p.unsent -= int64(f.turn.count - f.turn.index - 1)
 		p.e.sender.Forget(f.turn.session)
 	}
@@ -108,13 +109,15 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	p.stats.SentEndNS = nowNS
 	p.stats.FinalSent = &SentTotals{Requests: p.stats.RequestsSent, Sessions: p.stats.SentSessions}
 	p.stats.State = SendingComplete
-	p.stats.target(p.schedule, nowNS)
+	if rate, changes := p.pacer.meanRate(nowNS); changes {
+		p.stats.TargetRate = rate
+	}
 	p.dropWaiting()
-	if !p.parks() {
+	if !p.phase.parks() {
 		p.truncateTrees()
 	}
-	if p.stageIs(SeedLanes) && p.phase.Grace < Infinite {
-		p.stats.GraceEndNS = later(nowNS, p.phase.Grace)
+	if p.phase.stageIs(SeedLanes) && p.phase.Grace < Infinite {
+		p.stats.GraceEndNS = addNS(nowNS, p.phase.Grace)
 	}
 	if p.timetable != nil {
 		p.timetable.drop(p.e.sender.Forget)
@@ -128,19 +131,19 @@ func (p *phaseRun) finishSending(nowNS int64) {
 		p.adaptive.end(nowNS, p.stats.tally())
 		p.e.adaptive = append(p.e.adaptive, p.adaptive.result)
 	}
-	p.enter(SendingComplete)
+	p.setState(SendingComplete)
 }
 
-// dropWaiting gives up the turns that wait for anything; those of trees fall with their trees.
+// dropWaiting drops the turns that wait for anything; those of trees are dropped with their trees.
 func (p *phaseRun) dropWaiting() {
 	for p.arrived.len() > 0 {
 		p.e.sender.Forget(p.arrived.pop().session)
 	}
 	drop := func(t turn) {
-		if p.stageIs(FillLanes) {
+		if p.phase.stageIs(FillLanes) {
 			t.node.park(t.index)
 		} else if t.node == nil {
-			p.sessions.give()
+			p.sessions.release()
 			p.e.sender.Forget(t.session)
 		}
 	}
@@ -154,8 +157,8 @@ func (p *phaseRun) dropWaiting() {
 	}
 }
 
-// settle brings a phase that has sent its last credit to its end.
-func (p *phaseRun) settle(nowNS int64) {
+// drain brings a phase that has sent its last credit to its end.
+func (p *phaseRun) drain(nowNS int64) {
 	switch {
 	case len(p.inFlight) == 0:
 		p.complete(nowNS)
@@ -189,7 +192,7 @@ func (p *phaseRun) cutOff(nowNS int64) {
 		oldest = min(oldest, f.issuedNS)
 	}
 	p.stats.OldestCutOff = time.Duration(nowNS - oldest)
-	p.drainEndNS = later(nowNS, p.e.opt.CancelDrainTimeout)
+	p.drainEndNS = addNS(nowNS, p.e.opt.CancelDrainTimeout)
 	if cutter, ok := p.e.sender.(PhaseCutter); ok {
 		cutter.CutOffPhase(p.stats.Index)
 	} else {
@@ -197,27 +200,27 @@ func (p *phaseRun) cutOff(nowNS int64) {
 	}
 }
 
-// forceReturns gives up on the credits that did not return. What still comes of them is ignored.
+// forceReturns counts the credits that did not return as cut off. What still comes of them is ignored.
 func (p *phaseRun) forceReturns() {
 	for id, f := range p.inFlight {
 		delete(p.inFlight, id)
 		p.stats.ForcedReturns++
 		p.stats.RequestsCancelled++
 		if f.prefill {
-			p.prefill.give()
+			p.prefill.release()
 		}
-		if p.stageIs(SeedLanes) {
-			f.turn.node.tree.flying--
-			p.seeded(f.turn, CutOff)
+		if p.phase.stageIs(SeedLanes) {
+			f.turn.node.tree.inFlight--
+			p.seedReturned(f.turn, CutOff)
 			continue
 		}
 		if f.turn.node != nil {
-			f.turn.node.tree.flying--
-			p.fell(f.turn)
+			f.turn.node.tree.inFlight--
+			p.cancelTree(f.turn)
 			continue
 		}
 		p.stats.CancelledSessions++
-		p.sessions.give()
+		p.sessions.release()
 		p.e.sender.Forget(f.turn.session)
 	}
 }
@@ -232,7 +235,7 @@ func (p *phaseRun) endAtOnce(nowNS int64) {
 }
 
 func (p *phaseRun) complete(nowNS int64) {
-	if p.parks() {
+	if p.phase.parks() {
 		p.leaveLanes()
 	}
 	p.stats.RequestsEndNS = nowNS
@@ -241,5 +244,5 @@ func (p *phaseRun) complete(nowNS int64) {
 		RequestErrors:     p.stats.RequestErrors,
 		CompletedSessions: p.stats.CompletedSessions, CancelledSessions: p.stats.CancelledSessions,
 	}
-	p.enter(Complete)
+	p.setState(Complete)
 }

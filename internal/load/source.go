@@ -1,21 +1,21 @@
 package load
 
-// Source answers what can be sent. It is index-addressable: the answers are pure functions of the number.
+// Source knows what can be sent. It is index-addressable: its methods are pure functions of the number.
 type Source interface {
-	// Turns is the number of turns of session k, at least 1.
+	// Turns returns the number of turns of session k, at least 1.
 	Turns(k uint64) int
-	// DelayNS is waited between the return of the previous turn and this one.
+	// DelayNS returns the delay between the return of the previous turn and this one.
 	DelayNS(k uint64, turn int) int64
 }
 
-// Recorded is a Source whose conversations carry the times of a recording; a Phase with a Schedule needs one.
+// Recorded is a [Source] whose conversations carry the times of a recording; a Phase with a Schedule needs one.
 type Recorded interface {
 	Source
-	// Conversations is how many there are.
+	// Conversations returns how many there are.
 	Conversations() int
-	// ConversationTurns is the number of turns of a conversation.
+	// ConversationTurns returns the number of turns of a conversation.
 	ConversationTurns(conversation int) int
-	// TurnTime is when a turn of a conversation goes out.
+	// TurnTime returns when a turn of a conversation goes out.
 	TurnTime(conversation, turn int) TurnTime
 }
 
@@ -28,14 +28,14 @@ type TurnTime struct {
 	DelayNS int64
 }
 
-// Branching is a Source whose sessions may branch.
+// Branching is a [Source] whose sessions may branch.
 type Branching interface {
 	Source
-	// Tree is the shape of session k, nil if it is a plain list of turns.
+	// Tree returns the shape of session k, nil if it is a plain list of turns.
 	Tree(k uint64) *Tree
 }
 
-// Tree is a session and all that grows out of it.
+// Tree is a session and all its descendants.
 type Tree struct {
 	// Nodes are the sessions of the tree; the first is the root. Each of the others is the child of one Branch.
 	Nodes []Node
@@ -76,7 +76,7 @@ type Branch struct {
 // FirstChild is the first number of the sessions that are children; their numbers are no indices of the source.
 const FirstChild = 1 << 63
 
-// Opening says what a session is, where its number alone does not.
+// Opening describes a session where its number alone does not.
 type Opening struct {
 	Session uint64
 	// Conversation is that of a schedule or the trace of a lane, -1 for the one that the source gives to the number.
@@ -93,19 +93,20 @@ type Opening struct {
 	Depth      int
 }
 
-// Opener is a Sender that is told what the sessions of schedules, users and trees are. A plan that has them needs one.
+// Opener is a [Sender] that is told what the sessions of schedules, users and trees are. A plan that has them needs
+// one.
 type Opener interface {
 	// Open comes before the first Prepare of the session and before a parent is forgotten.
 	Open(Opening)
 }
 
-// PhaseCutter is a Sender that can end the exchanges of one phase alone; seamless phases need it.
+// PhaseCutter is a [Sender] that can end the exchanges of one phase alone; seamless phases need it.
 type PhaseCutter interface {
 	// CutOffPhase ends the exchanges of the phase; each still returns, with outcome CutOff.
 	CutOffPhase(phase int)
 }
 
-// Gatherer is a Sender that can let many requests go at the same instant, for Phase.Barrier. Without one the
+// Gatherer is a [Sender] that can start many requests at the same instant, for Phase.Barrier. Without one the
 // requests leave one after the other.
 type Gatherer interface {
 	// Gather makes the first turns of the sessions ready, as far as a goroutine that waits for each, and then calls

@@ -84,7 +84,7 @@ type Barrier struct {
 	FirstNS, LastNS int64
 }
 
-// Spread is the time from the first to the last.
+// Spread returns the time from the first to the last.
 func (b Barrier) Spread() time.Duration { return time.Duration(b.LastNS - b.FirstNS) }
 
 // SentTotals are the counts that are final when sending is complete.
@@ -112,26 +112,19 @@ func newStats(index int, p Phase, urls int) Stats {
 	return s
 }
 
-// target works out the mean rate that the plan had until now, if it changes.
-func (s *Stats) target(planned *schedule, nowNS int64) {
-	if planned != nil && planned.pace != nil && nowNS > s.StartNS {
-		s.TargetRate = planned.pace.units(float64(nowNS-s.StartNS)) / float64(nowNS-s.StartNS) * second
-	}
-}
-
 func (s *Stats) tally() tally { return tally{sent: s.RequestsSent, inFlight: s.RequestsInFlight()} }
 
-// RequestsInFlight were sent and have not returned.
+// RequestsInFlight returns the number of requests that were sent and have not returned.
 func (s *Stats) RequestsInFlight() int64 {
 	return s.RequestsSent - s.RequestsCompleted - s.RequestsCancelled
 }
 
-// SessionsInFlight were started and neither completed nor cut off.
+// SessionsInFlight returns the number of sessions that were started and neither completed nor cut off.
 func (s *Stats) SessionsInFlight() int64 {
 	return s.SentSessions - s.CompletedSessions - s.CancelledSessions
 }
 
-// Elapsed is the age of the phase, at its end if it has ended.
+// Elapsed returns the age of the phase, at its end if it has ended.
 func (s *Stats) Elapsed(nowNS int64) time.Duration {
 	switch s.State {
 	case Created:
@@ -142,7 +135,7 @@ func (s *Stats) Elapsed(nowNS int64) time.Duration {
 	return time.Duration(nowNS - s.StartNS)
 }
 
-// DeliveredRate is the number of requests sent per second, up to the end of sending.
+// DeliveredRate returns the number of requests sent per second, up to the end of sending.
 func (s *Stats) DeliveredRate(nowNS int64) float64 {
 	if s.SentEndNS != 0 {
 		nowNS = s.SentEndNS
@@ -150,7 +143,7 @@ func (s *Stats) DeliveredRate(nowNS int64) float64 {
 	return perSecond(s.RequestsSent, time.Duration(nowNS-s.StartNS))
 }
 
-// CompletedRate is the number of requests completed per second.
+// CompletedRate returns the number of requests completed per second.
 func (s *Stats) CompletedRate(nowNS int64) float64 {
 	return perSecond(s.RequestsCompleted, s.Elapsed(nowNS))
 }
@@ -162,7 +155,7 @@ func perSecond(n int64, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-// Progress is how much of the phase is done in percent, by the stop condition that is closest.
+// Progress returns how much of the phase is done in percent, by the stop condition that is closest.
 // It is not known before the start.
 func (s *Stats) Progress(nowNS int64) (percent float64, known bool) {
 	switch s.State {

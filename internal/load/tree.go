@@ -1,17 +1,17 @@
 package load
 
-// tree is a running session with all that has grown out of it.
+// tree is a running session with all its descendants.
 type tree struct {
 	shape *Tree
 	nodes []*node
 	url   int
-	// open counts the nodes that are not done, flying the requests in flight, unsent those that are still to be sent.
-	open, flying int
-	unsent       int64
+	// open counts the nodes that are not done, inFlight the requests in flight, unsent those that are still to be sent.
+	open, inFlight int
+	unsent         int64
 	// lane is where a recorded tree is played, nil for others.
 	lane *lane
-	// over: the session slot is given back and no node goes on.
-	over bool
+	// released: the session slot is given back and no node goes on.
+	released bool
 }
 
 // node is a running session of a tree.
@@ -21,17 +21,17 @@ type node struct {
 	session uint64
 	parent  *node
 	level   int
-	// gate is the turn of the parent that waits for the node, 0 = none; background nodes keep no parent.
-	gate       int
+	// joinAt is the turn of the parent that waits for the node, 0 = none; background nodes hold up no parent.
+	joinAt     int
 	background bool
-	// waits counts the children that a turn waits for; held is the turn that does, 0 = none.
-	waits map[int]int
-	held  int
-	// kids counts the children that keep the node from being done.
-	kids int
-	// flying: a request is in flight. played: all turns have returned. forgotten: no turn will be sent.
-	flying, played, forgotten, errored bool
-	// parked: the turn next is left to the next phase.
+	// waits counts the children that a turn waits for; suspendedAt is the turn that does, 0 = none.
+	waits       map[int]int
+	suspendedAt int
+	// openChildren counts the children that keep the node from being done.
+	openChildren int
+	// inFlight: a request is in flight. returned: all turns have returned. forgotten: no turn will be sent.
+	inFlight, returned, forgotten, errored bool
+	// parked: the turn next is left for the next phase.
 	parked bool
 	next   int
 }
@@ -40,7 +40,7 @@ func (n *node) turns() []NodeTurn { return n.tree.shape.Nodes[n.at].Turns }
 
 func (n *node) silent(turn int) bool { return n.turns()[turn].Silent }
 
-// depth, sent and failed do nothing for sessions that are no node.
+// depth, sent and failed do nothing for sessions that are not nodes.
 
 func (n *node) depth() int {
 	if n == nil {
@@ -51,8 +51,8 @@ func (n *node) depth() int {
 
 func (n *node) sent() {
 	if n != nil {
-		n.flying = true
-		n.tree.flying++
+		n.inFlight = true
+		n.tree.inFlight++
 		n.tree.unsent--
 	}
 }
@@ -63,7 +63,7 @@ func (n *node) failed() {
 	}
 }
 
-// gone reports whether the turn was given up with its tree.
+// gone reports whether the turn was dropped with its tree.
 func (t turn) gone() bool { return t.node != nil && t.node.forgotten }
 
 // requests counts the turns of a tree that send something.
@@ -83,7 +83,7 @@ func (t *Tree) sendsFirst() bool {
 	return !t.Nodes[0].Turns[0].Silent && len(t.Nodes[0].Before) == 0
 }
 
-// shape is the tree of a session, nil for a plain one. Timetables play conversations as lists of turns.
+// shape returns the tree of a session, nil for a plain one. Timetables play conversations as lists of turns.
 func (p *phaseRun) shape(session uint64) *Tree {
 	if p.e.branching == nil || p.timetable != nil {
 		return nil
@@ -91,10 +91,10 @@ func (p *phaseRun) shape(session uint64) *Tree {
 	return p.e.branching.Tree(session)
 }
 
-// plant starts a session that may branch. It holds a session slot.
-func (p *phaseRun) plant(session uint64, shape *Tree, intendedNS, nowNS int64) {
+// startTree starts a session that may branch. It holds a session slot.
+func (p *phaseRun) startTree(session uint64, shape *Tree, intendedNS, nowNS int64) {
 	requests := shape.requests()
-	tr := &tree{shape: shape, url: p.begin(requests), open: 1, unsent: int64(requests)}
+	tr := &tree{shape: shape, url: p.beginSession(requests), open: 1, unsent: int64(requests)}
 	p.trees[tr] = struct{}{}
 	root := &node{tree: tr, session: session}
 	tr.nodes = append(tr.nodes, root)
@@ -103,8 +103,8 @@ func (p *phaseRun) plant(session uint64, shape *Tree, intendedNS, nowNS int64) {
 	first := turn{session: session, count: len(root.turns()), url: tr.url, node: root, intendedNS: intendedNS}
 	switch {
 	case root.silent(0):
-		p.after(root.turns()[0].DelayNS, first, nowNS)
-	case len(before) == 0 && p.prefill.take():
+		p.queueAfter(root.turns()[0].DelayNS, first, nowNS)
+	case len(before) == 0 && p.prefill.acquire():
 		p.issue(first, nowNS)
 	default:
 		p.admitted.push(first)
@@ -116,23 +116,23 @@ func (p *phaseRun) spawn(parent *node, b Branch, parentTurn int, nowNS int64) {
 	tr := parent.tree
 	for _, at := range b.Nodes {
 		p.stats.Branches.ChildrenSpawned++
-		child := p.e.bear(parent, at, b, parentTurn)
+		child := p.e.newChild(parent, at, b, parentTurn)
 		if b.JoinAt > 0 {
-			parent.awaits(child, b.JoinAt)
+			parent.waitFor(child, b.JoinAt)
 		}
 	}
 	for _, child := range tr.nodes[len(tr.nodes)-len(b.Nodes):] {
 		p.spawn(child, Branch{Nodes: tr.shape.Nodes[child.at].Before, Background: true}, 0, nowNS)
-		p.enterTurn(child, 0, nowNS)
+		p.queueTurn(child, 0, nowNS)
 	}
 }
 
-// bear makes a child of a session.
-func (e *Engine) bear(parent *node, at int, b Branch, parentTurn int) *node {
+// newChild adds a child of a session to its tree.
+func (e *Engine) newChild(parent *node, at int, b Branch, parentTurn int) *node {
 	tr := parent.tree
 	tr.open++
 	if !b.Background {
-		parent.kids++
+		parent.openChildren++
 	}
 	child := &node{tree: tr, at: at, session: e.nextChild, parent: parent, level: parent.level + 1,
 		background: b.Background}
@@ -145,33 +145,33 @@ func (e *Engine) bear(parent *node, at int, b Branch, parentTurn int) *node {
 	return child
 }
 
-// awaits has a turn wait for a child.
-func (n *node) awaits(child *node, turn int) {
+// waitFor makes a turn wait for a child.
+func (n *node) waitFor(child *node, turn int) {
 	if n.waits == nil {
 		n.waits = map[int]int{}
 	}
 	n.waits[turn]++
-	child.gate = turn
+	child.joinAt = turn
 }
 
-// enterTurn has a turn that waits for no child wait for its delay; lanes that are filled know none.
-func (p *phaseRun) enterTurn(n *node, index int, nowNS int64) {
+// queueTurn queues a turn that waits for no child, after its delay; lanes that are filled have no delays.
+func (p *phaseRun) queueTurn(n *node, index int, nowNS int64) {
 	delay := n.turns()[index].DelayNS
-	if p.stageIs(FillLanes) {
+	if p.phase.stageIs(FillLanes) {
 		delay = 0
 	}
-	p.enterAfter(n, index, delay, nowNS)
+	p.queueTurnAfter(n, index, delay, nowNS)
 }
 
-// enterAfter has a turn wait for a while.
-func (p *phaseRun) enterAfter(n *node, index int, delayNS, nowNS int64) {
+// queueTurnAfter queues a turn after a delay.
+func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
 	next := n.turns()[index]
-	if p.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
+	if p.phase.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
 		n.park(index)
 		return
 	}
 	if !p.maySend(nowNS) && (!next.Silent || delayNS > 0) {
-		p.truncate(n)
+		p.truncateNode(n)
 		return
 	}
 	if !next.Silent {
@@ -180,14 +180,15 @@ func (p *phaseRun) enterAfter(n *node, index int, delayNS, nowNS int64) {
 	if n.parent != nil && index == 0 && delayNS > 0 {
 		p.stats.Branches.ChildrenDelayed++
 	}
-	p.after(delayNS, turn{session: n.session, index: index, count: len(n.turns()), url: n.tree.url, node: n}, nowNS)
+	t := turn{session: n.session, index: index, count: len(n.turns()), url: n.tree.url, node: n}
+	p.queueAfter(delayNS, t, nowNS)
 }
 
 // nodeReturned goes on with a tree after one of its turns has returned, or was silent.
 func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 	n := t.node
-	n.flying = false
-	if n.tree.over {
+	n.inFlight = false
+	if n.tree.released {
 		p.forget(n)
 		return
 	}
@@ -197,25 +198,25 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 	next := t.index + 1
 	switch {
 	case next == t.count:
-		n.played = true
+		n.returned = true
 		p.forget(n)
 		p.finishNode(n, nowNS)
 	case n.waits[next] > 0:
-		n.held = next
+		n.suspendedAt = next
 		p.stats.Branches.ParentsSuspended++
 	default:
-		p.enterTurn(n, next, nowNS)
+		p.queueTurn(n, next, nowNS)
 	}
 	p.finishAfterFinalCredit(nowNS)
-	if !p.sending() && !p.parks() {
-		p.prune(n.tree)
+	if !p.sending() && !p.phase.parks() {
+		p.truncateTree(n.tree)
 	}
 	p.capTreeIdle(n.tree, nowNS)
 }
 
 // finishNode reports what waits for a node that it is done, if it is.
 func (p *phaseRun) finishNode(n *node, nowNS int64) {
-	if !n.played || n.kids > 0 {
+	if !n.returned || n.openChildren > 0 {
 		return
 	}
 	n.tree.open--
@@ -235,13 +236,13 @@ func (p *phaseRun) finishNode(n *node, nowNS int64) {
 	if n.background {
 		return
 	}
-	parent.kids--
-	if n.gate > 0 {
-		parent.waits[n.gate]--
-		if parent.held == n.gate && parent.waits[n.gate] == 0 {
-			parent.held = 0
+	parent.openChildren--
+	if n.joinAt > 0 {
+		parent.waits[n.joinAt]--
+		if parent.suspendedAt == n.joinAt && parent.waits[n.joinAt] == 0 {
+			parent.suspendedAt = 0
 			p.stats.Branches.ParentsResumed++
-			p.enterTurn(parent, n.gate, nowNS)
+			p.queueTurn(parent, n.joinAt, nowNS)
 		}
 	}
 	p.finishNode(parent, nowNS)
@@ -250,34 +251,34 @@ func (p *phaseRun) finishNode(n *node, nowNS int64) {
 // truncateTrees gives up the nodes that will have no further request now that sending is complete.
 func (p *phaseRun) truncateTrees() {
 	for tr := range p.trees {
-		p.prune(tr)
+		p.truncateTree(tr)
 	}
 }
 
-// prune gives up the nodes of a tree that wait for a request that will not be sent, and the tree if nothing of it
-// is in flight.
-func (p *phaseRun) prune(tr *tree) {
-	if tr.over {
+// truncateTree gives up the nodes of a tree that wait for a request that will not be sent, and the tree if nothing of
+// it is in flight.
+func (p *phaseRun) truncateTree(tr *tree) {
+	if tr.released {
 		return
 	}
 	for _, n := range tr.nodes {
 		switch {
-		case n.flying || n.played || n.forgotten:
-		case n.held > 0 && n.silent(n.held) && tr.flying > 0:
+		case n.inFlight || n.returned || n.forgotten:
+		case n.suspendedAt > 0 && n.silent(n.suspendedAt) && tr.inFlight > 0:
 			// Its children may still be done, and with them the tree.
 		default:
-			p.truncate(n)
+			p.truncateNode(n)
 		}
 	}
-	if tr.flying == 0 {
+	if tr.inFlight == 0 {
 		p.releaseTree(tr)
 	}
 }
 
-// truncate gives up a node whose next request will not be sent. A join that it waits for does not fire.
-func (p *phaseRun) truncate(n *node) {
-	if n.held > 0 {
-		n.held = 0
+// truncateNode gives up a node whose next request will not be sent. A join that it waits for does not fire.
+func (p *phaseRun) truncateNode(n *node) {
+	if n.suspendedAt > 0 {
+		n.suspendedAt = 0
 		p.stats.Branches.JoinsSuppressed++
 	}
 	if n.parent != nil && !n.forgotten {
@@ -286,18 +287,18 @@ func (p *phaseRun) truncate(n *node) {
 	p.forget(n)
 }
 
-// fell ends a tree one of whose credits was cut off.
-func (p *phaseRun) fell(t turn) {
+// cancelTree ends a tree one of whose credits was cut off.
+func (p *phaseRun) cancelTree(t turn) {
 	n := t.node
-	n.flying = false
+	n.inFlight = false
 	p.forget(n)
-	if n.tree.over {
+	if n.tree.released {
 		return
 	}
 	p.stats.CancelledSessions++
 	p.unsent -= n.tree.unsent
 	for _, other := range n.tree.nodes {
-		if !other.flying {
+		if !other.inFlight {
 			p.forget(other)
 		}
 	}
@@ -305,8 +306,8 @@ func (p *phaseRun) fell(t turn) {
 }
 
 func (p *phaseRun) releaseTree(tr *tree) {
-	tr.over = true
-	p.sessions.give()
+	tr.released = true
+	p.sessions.release()
 	delete(p.trees, tr)
 	if tr.lane != nil {
 		p.freeLane(tr.lane)

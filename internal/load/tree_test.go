@@ -20,7 +20,7 @@ func forking(uint64) *Tree {
 	}}
 }
 
-// joining is a root whose third turn waits for two children of the first.
+// joining returns a root whose third turn waits for two children of the first.
 func joining(uint64) *Tree {
 	root := plainTurns(3)
 	root[0].Branches = []Branch{{Nodes: []int{1, 2}, JoinAt: 2}}

@@ -128,7 +128,7 @@ func TestSlotsMakeUsersWait(t *testing.T) {
 }
 
 func TestUserCountFollows(t *testing.T) {
-	c := newCast(Users{Count: 2, Rate: 2, MeanTurns: 3}, 0, turns(3))
+	c := newUserTimetable(Users{Count: 2, Rate: 2, MeanTurns: 3}, 0, turns(3))
 	c.start(1)
 	same(t, "gap", c.gap(), 1e9)
 	c.resize(4, 1)

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Validate names what makes a plan impossible to run.
+// Validate returns an error that names what makes a plan impossible to run.
 func (p Plan) Validate() error {
 	if len(p.Phases) == 0 {
 		return errors.New("the load plan has no phase")
@@ -30,7 +30,8 @@ func (p Phase) validate() error {
 	case p.Schedule == nil && !p.endsItself() && p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
 		return errors.New("no stop condition: give a number of requests, a number of sessions or a duration")
 	case p.burst() && p.Concurrency == 0 && p.Prefill == 0 && p.Requests == 0 && p.Sessions == 0:
-		return errors.New("without a rate a concurrency, a prefill concurrency, a number of requests or of sessions is needed")
+		return errors.New("without a rate a concurrency, a prefill concurrency, a number of requests or of sessions " +
+			"is needed")
 	case !(p.Cancellation.Percent >= 0 && p.Cancellation.Percent <= 100) || p.Cancellation.Delay < 0:
 		return fmt.Errorf("cancellation of %v %% after %v: the rate is 0 to 100, the delay not negative",
 			p.Cancellation.Percent, p.Cancellation.Delay)

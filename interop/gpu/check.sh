@@ -8,22 +8,14 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh gpu
 command -v gcc >/dev/null || { echo "interop/gpu: gcc is missing; the check is left out"; exit 0; }
-build
-(cd "$root" && CGO_ENABLED=0 go build -o "$cache/aiperf-gpu" ./cmd/aiperf-gpu)
+build ./cmd/aiperf ./cmd/aiperf-gpu
 mkdir -p "$cache/lib" "$cache/alone" "$cache/smi"
 gcc -shared -fPIC -Wall -Wextra -o "$cache/lib/libnvidia-ml.so.1" nvml.c
 gcc -shared -fPIC -Wall -Wextra -o "$cache/lib/libamd_smi.so" amd_smi.c
 cp -f "$cache/aiperf" "$cache/alone/aiperf" # without the helper beside it
 install -m 755 nvidia-smi amd-smi "$cache/smi/"
 
-: >"$cache/server.log" # a kept directory has the address of the last run
-"$cache/aiperf" mock-server --port 0 --ttft 50 --itl 5 >"$cache/server.log" 2>&1 &
-on_exit "kill $!"
-for _ in $(seq 50); do
-    grep -q 'http://' "$cache/server.log" && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' "$cache/server.log" | head -1)
+mock_server "$cache/server.log" --ttft 50 --itl 5
 
 export AIPERF_GPU_COLLECTION_INTERVAL=0.1
 status=0
@@ -32,8 +24,8 @@ profile() {
     local name=$1 program=$2 collector=$3 code=0
     shift 3
     rm -rf "$cache/$name"
-    env "$@" "$program" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --streaming \
-        --concurrency 2 --request-count 26 --isl 20 --osl 20 --extra-inputs ignore_eos:true \
+    env "$@" "$program" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics \
+        --streaming --concurrency 2 --request-count 26 --isl 20 --osl 20 --extra-inputs ignore_eos:true \
         --gpu-telemetry "$collector" --artifact-dir "$cache/$name" >"$cache/$name.log" 2>&1 || code=$?
     python3 check.py "$name" "$cache/$name" "$cache/$name.log" "$code" || status=1
 }

@@ -8,16 +8,11 @@
 #
 # Programs for such a machine: CGO_ENABLED=0 go build -o DIR ./cmd/aiperf ./cmd/aiperf-gpu
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-root=$PWD
-out=$(mktemp -d)
-pids=()
-cleanup() {
-    local pid
-    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
-    rm -rf "$out"
-}
-trap cleanup EXIT
+cd "$(dirname "$0")"
+. ../cache.sh gpu-real
+out=$cache/out
+rm -rf "$out"
+mkdir "$out"
 status=0
 say() { printf '%s\n' "$*"; }
 bad() {
@@ -25,31 +20,29 @@ bad() {
     status=1
 }
 
-bin=${AIPERF_BIN:-}
-if [ -z "$bin" ]; then
-    command -v go >/dev/null || { say "no Go here: build the programs elsewhere and give their directory as AIPERF_BIN"; exit 1; }
-    bin=$out/bin
-    mkdir "$bin"
-    (cd "$root" && CGO_ENABLED=0 go build -o "$bin" ./cmd/aiperf ./cmd/aiperf-gpu) || exit 1
+if [ -n "${AIPERF_BIN:-}" ]; then
+    (cd "$root" && cp -f "$AIPERF_BIN/aiperf" "$AIPERF_BIN/aiperf-gpu" "$cache/") || exit 1
+elif command -v go >/dev/null; then
+    build ./cmd/aiperf ./cmd/aiperf-gpu || exit 1
+else
+    say "no Go here: build the programs elsewhere and give their directory as AIPERF_BIN"
+    exit 1
 fi
-for program in aiperf aiperf-gpu; do
-    [ -x "$bin/$program" ] || { say "$bin/$program is missing"; exit 1; }
-done
 
 vendor=
-if [ "$("$bin/aiperf-gpu" nvml --once 2>/dev/null | grep -c '"ready"')" -gt 0 ]; then
+if [ "$("$cache/aiperf-gpu" nvml --once 2>/dev/null | grep -c '"ready"')" -gt 0 ]; then
     vendor=nvml collector=pynvml smi=nvidia-smi
-elif [ "$("$bin/aiperf-gpu" amdsmi --once 2>/dev/null | grep -c '"ready"')" -gt 0 ]; then
+elif [ "$("$cache/aiperf-gpu" amdsmi --once 2>/dev/null | grep -c '"ready"')" -gt 0 ]; then
     vendor=amdsmi collector=amdsmi smi=amd-smi
 else
     say "no driver answers:"
-    "$bin/aiperf-gpu" nvml --once
-    "$bin/aiperf-gpu" amdsmi --once
+    "$cache/aiperf-gpu" nvml --once
+    "$cache/aiperf-gpu" amdsmi --once
     exit 1
 fi
 
 say "== what the driver's library says (aiperf-gpu $vendor)"
-"$bin/aiperf-gpu" "$vendor" --once | tee "$out/once"
+"$cache/aiperf-gpu" "$vendor" --once | tee "$out/once"
 # value FIELD prints a value of the first GPU.
 value() { grep -o "\"$1\":[0-9.e+-]*" "$out/once" | head -1 | cut -d: -f2; }
 if [ "$vendor" = nvml ]; then
@@ -73,19 +66,13 @@ if [ "$vendor" = nvml ]; then
     fi
 fi
 
-"$bin/aiperf" mock-server --port 0 --ttft 50 --itl 10 >"$out/server" 2>&1 &
-pids+=($!)
-for _ in $(seq 100); do
-    grep -q 'http://' "$out/server" && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' "$out/server" | head -1)
-# profile NAME PROGRAM runs a benchmark of about ten seconds and tells its figures.
+mock_server "$out/server.log" --ttft 50 --itl 10 || exit 1
+# profile NAME PROGRAM runs a benchmark of about ten seconds and prints its figures.
 profile() {
     local name=$1 program=$2 code=0 rest
-    "$program" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --streaming --concurrency 4 \
-        --request-count 100 --isl 50 --osl 35 --extra-inputs ignore_eos:true --gpu-telemetry "$collector" --artifact-dir "$out/$name" \
-        >"$out/$name.log" 2>&1 || code=$?
+    "$program" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --streaming \
+        --concurrency 4 --request-count 100 --isl 50 --osl 35 --extra-inputs ignore_eos:true \
+        --gpu-telemetry "$collector" --artifact-dir "$out/$name" >"$out/$name.log" 2>&1 || code=$?
     say "== $name: exit code $code"
     [ "$code" = 0 ] || bad "the run failed: $(tail -5 "$out/$name.log")"
     grep -aE 'gpu_telemetry|GPU telemetry|initialized with' "$out/$name.log" | head -20
@@ -108,21 +95,20 @@ figures() {
     awk -v p="$power" -v j="$joules" -v s="$seconds" 'BEGIN { r = j / (p * s); printf "  energy %.1f J, power %.1f W x %.2f s = %.1f J, ratio %.3f\n", j, p, s, p * s, r; exit !(r > 0.8 && r < 1.25) }' ||
         bad "energy and power do not fit"
 }
-profile driver "$bin/aiperf"
+profile driver "$cache/aiperf"
 if command -v "$smi" >/dev/null; then
-    mkdir "$out/alone" && cp "$bin/aiperf" "$out/alone/"
+    mkdir "$out/alone" && cp "$cache/aiperf" "$out/alone/"
     profile "$smi" "$out/alone/aiperf"
     grep -q 'aiperf-gpu' "$out/$smi.log" && say "  (aiperf-gpu was found on PATH)"
 fi
 if [ "${1:-}" = --load ] && python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-    timeout 60 python3 -c 'import torch
+    start "$out/load.log" timeout 60 python3 -c 'import torch
 a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
 while True:
     for _ in range(20): a @ a
-    torch.cuda.synchronize()' &
-    pids+=($!)
+    torch.cuda.synchronize()'
     sleep 5
-    profile under-load "$bin/aiperf"
+    profile under-load "$cache/aiperf"
 fi
 [ $status = 0 ] && say "all good" || say "something is wrong, see BAD above"
 exit $status

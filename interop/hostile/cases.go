@@ -106,7 +106,7 @@ func tokenizer(normalizers string) string {
 		`]},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}}`
 }
 
-// garbled is a text with some bytes changed; the seed decides which.
+// garbled returns a text with some bytes changed; the seed decides which.
 func garbled(text string, seed uint64) string {
 	random, b := rand.New(rand.NewPCG(seed, 1)), []byte(text)
 	for range 1 + random.IntN(8) {

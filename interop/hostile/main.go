@@ -37,7 +37,7 @@ type attempt struct {
 // artifacts is the only entry that a run may add to its folder.
 const artifacts = "artifacts"
 
-// faults are what is wrong with how an attempt ended.
+// faults returns what is wrong with how an attempt ended.
 func (a *attempt) faults(program, under string) (faults []string, spent time.Duration, mb int64) {
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	top, err := os.MkdirTemp(under, "run")

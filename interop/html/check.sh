@@ -1,34 +1,29 @@
 #!/usr/bin/env bash
-# Opens HTML reports in a real browser: of a run with everything, of the same run computed anew, of a run whose requests all
-# failed. Needs node, npm and Debian's chromium, which it installs where it may. Screenshots and prints are left in
+# Opens HTML reports in a real browser: of a run with everything, of the same run computed again, of a run whose requests
+# all failed. Needs node, npm and Debian's chromium, which it installs where it may. Screenshots and prints are left in
 # $cache/shots (INTEROP_CACHE keeps them).
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh html
-here=$PWD
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
 if [ -z "$chromium" ]; then
-    sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -qq
-    $sudo apt-get install -y -qq --no-install-recommends chromium >/dev/null
+    debian chromium chromium
     chromium=$(command -v chromium)
 fi
 cp package.json check.mjs "$cache/"
-[ -d "$cache/node_modules/playwright-core" ] || (cd "$cache" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-audit --no-fund)
+[ -d "$cache/node_modules/playwright-core" ] ||
+    (cd "$cache" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-audit --no-fund)
 build
 cd "$cache"
 rm -rf run failed shots
-./aiperf mock-server -p 0 --ttft 40 --itl 6 --ttft-jitter-cv 0.5 --itl-jitter-cv 0.3 --max-batch 16 --dcgm-auto-load --random-seed 1 >mock.log 2>&1 &
-server=$!
-on_exit "kill $server"
-for _ in $(seq 100); do grep -q 'http://[0-9.:]*' mock.log && break; sleep 0.1; done
-url=$(grep -o 'http://[0-9.:]*' mock.log | head -1)
+mock_server mock.log --ttft 40 --itl 6 --ttft-jitter-cv 0.5 --itl-jitter-cv 0.3 --max-batch 16 --dcgm-auto-load --random-seed 1
 common=(--tokenizer builtin --url "$url" --endpoint-type chat --ui none --html-report --random-seed 42)
-./aiperf profile --model 'org/<b>model</b>' "${common[@]}" --streaming --request-rate 50 --benchmark-duration 8 --warmup-request-count 40 \
-    --isl 128 --osl 30 --goodput 'time_to_first_token:150' --slice-duration 2 --fail-if 'time_to_first_token:p99>9s' --gpu-telemetry "$url/dcgm1/metrics" \
-    --header 'X-Mock-Fault:status=503;rate=0.05' --artifact-dir run >run.log 2>&1 || { cat run.log; exit 1; }
+logged run.log ./aiperf profile --model 'org/<b>model</b>' "${common[@]}" --streaming --request-rate 50 --benchmark-duration 8 \
+    --warmup-request-count 40 --isl 128 --osl 30 --goodput 'time_to_first_token:150' --slice-duration 2 \
+    --fail-if 'time_to_first_token:p99>9s' --gpu-telemetry "$url/dcgm1/metrics" \
+    --header 'X-Mock-Fault:status=503;rate=0.05' --artifact-dir run
 ./aiperf report run --html --from 2 --to 6 >/dev/null
-./aiperf profile --model m "${common[@]}" --request-count 10 --header 'X-Mock-Fault:status=500' --no-server-metrics --artifact-dir failed >failed.log 2>&1 || true
-node check.mjs "$chromium" shots "full=run/profile_export_aiperf.html" "part=run/report/profile_export_aiperf.html" "failed!=failed/profile_export_aiperf.html"
-cd "$here"
+./aiperf profile --model m "${common[@]}" --request-count 10 --header 'X-Mock-Fault:status=500' --no-server-metrics \
+    --artifact-dir failed >failed.log 2>&1 || true
+node check.mjs "$chromium" shots "full=run/profile_export_aiperf.html" "part=run/report/profile_export_aiperf.html" \
+    "failed!=failed/profile_export_aiperf.html"

@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh load
 build
-(cd "$root" && CGO_ENABLED=0 go build -o "$cache/verify" ./interop/load/verify.go ./interop/load/modes.go)
+(cd "$root" && CGO_ENABLED=0 go build -o "$cache/verify" ./interop/load/{verify,modes}.go)
 timeout 170 "$cache/verify" "$cache/aiperf" "$cache"

@@ -134,7 +134,7 @@ func sessions(v *verdict, a arrivals) {
 	v.full("sessions open at once", list.overlap((*arrival).last), 5)
 }
 
-// trace is a recording of 80 requests in bursts of four, 100 ms apart, that begins at 300 ms.
+// trace returns a recording of 80 requests in bursts of four, 100 ms apart, that begins at 300 ms.
 func trace() (lines string) {
 	for k := range 80 {
 		lines += fmt.Sprintf("{\"timestamp\": %d, \"input_length\": 10, \"output_length\": 1}\n", 300+100*(k/4))

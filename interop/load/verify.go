@@ -123,7 +123,7 @@ func (a *arrival) session() string {
 // arrivals are in order of time.
 type arrivals []arrival
 
-// seconds are the instants from the first arrival on.
+// seconds returns the instants from the first arrival on.
 func (a arrivals) seconds() []float64 {
 	all := make([]float64, len(a))
 	for i := range a {
@@ -153,7 +153,7 @@ func moments(x []float64) (mean, variation float64) {
 	return mean, math.Sqrt(squares/float64(len(x)-1)) / mean
 }
 
-// distance is the largest difference between the distribution of x and a given one (Kolmogorov and Smirnov).
+// distance returns the largest difference between the distribution of x and a given one (Kolmogorov and Smirnov).
 func distance(x []float64, cumulative func(float64) float64) (d float64) {
 	x = slices.Clone(x)
 	slices.Sort(x)
@@ -165,7 +165,7 @@ func distance(x []float64, cumulative func(float64) float64) (d float64) {
 	return d
 }
 
-// overlap is the most requests that were open at once, each from its arrival to an event of its reply.
+// overlap returns the most requests that were open at once, each from its arrival to an event of its reply.
 func (a arrivals) overlap(end func(*arrival) int64) int {
 	type edge struct {
 		ns   int64

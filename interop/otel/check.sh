@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A real OpenTelemetry Collector (built from its Go modules in the module of this folder) receives runs over HTTP, over TLS
-# with a client certificate, and over gRPC; what it stored is held against the runs' own records. At last it dies in mid-run
-# and comes back.
+# with a client certificate, and over gRPC; what it stored is compared with the runs' own records. Finally it is stopped
+# during a run and started again.
 #
 #   INTEROP_CACHE=DIR  where the collector is kept (default: a directory that is removed)
 set -euo pipefail
@@ -33,29 +33,14 @@ service:
   pipelines:
     metrics: {receivers: [otlp, otlp/tls], exporters: [file, debug]}
 YAML
-    "$cache/collector" --config "$cache/collector.yaml" >"$cache/collector.log" 2>&1 &
-    collector=$!
-    for _ in $(seq 100); do
-        grep -q 'Everything is ready' "$cache/collector.log" && return
-        sleep 0.1
-    done
-    cat "$cache/collector.log"
-    exit 1
+    start "$cache/collector.log" "$cache/collector" --config "$cache/collector.yaml"
+    wait_for grep -q 'Everything is ready' "$cache/collector.log"
 }
-collector=
-on_exit '[ -z "$collector" ] || kill $collector'
-stop() { kill "$collector"; wait "$collector" || true; collector=; }
-
-: >"$cache/server.log" # a kept directory has the address of the last run
-"$cache/aiperf" mock-server --port 0 --ttft 10 --itl 2 --fault 'status=503;rate=0.1' >"$cache/server.log" 2>&1 &
-on_exit "kill $!"
-for _ in $(seq 50); do
-    grep -q 'http://' "$cache/server.log" && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' "$cache/server.log" | head -1)
+mock_server "$cache/server.log" --ttft 10 --itl 2 --fault 'status=503;rate=0.1'
 
 status=0
+profile=("$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry
+    --endpoint-type chat --streaming --isl 100 --osl 20 --otel-resource-attributes team=perf)
 # run NAME URL VARIABLES... -- ARGUMENTS...: one run, checked.
 run() {
     local name=$1 target=$2 variables=()
@@ -64,33 +49,33 @@ run() {
     shift
     rm -rf "$cache/$name" "$cache/$name.jsonl"
     collect "$cache/$name.jsonl"
-    env AIPERF_OTEL_FLUSH_INTERVAL_SECONDS=0.5 "${variables[@]}" "$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --ui none \
-        --no-server-metrics --no-gpu-telemetry --endpoint-type chat --streaming --concurrency 8 --request-count 300 --warmup-request-count 5 --isl 100 --osl 20 \
-        --otel-url "$target" --otel-resource-attributes team=perf --artifact-dir "$cache/$name" "$@" >"$cache/$name.log" 2>&1 ||
-        { cat "$cache/$name.log"; status=1; }
+    logged "$cache/$name.log" env AIPERF_OTEL_FLUSH_INTERVAL_SECONDS=0.5 "${variables[@]}" "${profile[@]}" --concurrency 8 \
+        --request-count 300 --warmup-request-count 5 --otel-url "$target" --artifact-dir "$cache/$name" "$@" || status=1
     stop # it stores the rest
     python3 check.py "$name" "$cache/$name.jsonl" "$cache/$name" "$cache/$name.log" || status=1
 }
 run http "127.0.0.1:$http" --
 run grpc "grpc://127.0.0.1:$grpc" --
-run grpc-by-variable "http://127.0.0.1:$grpc" OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_EXPORTER_OTLP_COMPRESSION=gzip -- --gen-ai-provider acme
-run delta "127.0.0.1:$http" OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta OTEL_EXPORTER_OTLP_COMPRESSION=gzip --
+run grpc-by-variable "http://127.0.0.1:$grpc" OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_EXPORTER_OTLP_COMPRESSION=gzip -- \
+    --gen-ai-provider acme
+run delta "127.0.0.1:$http" OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta \
+    OTEL_EXPORTER_OTLP_COMPRESSION=gzip --
 # The SDK's own address, of which nothing may come through, is one without TLS.
-run mutual-tls "https://127.0.0.1:$tls" OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1 OTEL_EXPORTER_OTLP_CERTIFICATE="$cache/cert.pem" OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE="$cache/cert.pem" \
+run mutual-tls "https://127.0.0.1:$tls" OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1 \
+    OTEL_EXPORTER_OTLP_CERTIFICATE="$cache/cert.pem" OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE="$cache/cert.pem" \
     OTEL_EXPORTER_OTLP_CLIENT_KEY="$cache/key.pem" --
 
-# The collector dies in mid-run and comes back.
+# The collector is stopped during a run and started again.
 rm -rf "$cache/restart" "$cache/restart.jsonl"
 collect "$cache/restart.jsonl"
-AIPERF_OTEL_FLUSH_INTERVAL_SECONDS=0.3 "$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry \
-    --endpoint-type chat --streaming --request-rate 60 --benchmark-duration 8 --isl 100 --osl 20 --otel-url "127.0.0.1:$http" --otel-resource-attributes team=perf \
-    --artifact-dir "$cache/restart" >"$cache/restart.log" 2>&1 &
+logged "$cache/restart.log" env AIPERF_OTEL_FLUSH_INTERVAL_SECONDS=0.3 "${profile[@]}" --request-rate 60 --benchmark-duration 8 \
+    --otel-url "127.0.0.1:$http" --artifact-dir "$cache/restart" &
 run=$!
 sleep 3
 stop
 sleep 1
 collect "$cache/restart.jsonl"
-wait $run || { cat "$cache/restart.log"; status=1; }
+wait $run || status=1
 stop
 python3 check.py restart "$cache/restart.jsonl" "$cache/restart" "$cache/restart.log" || status=1
 exit $status

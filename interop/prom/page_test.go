@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// vllmPage is the vLLM page of our parser's tests with the samples of so many engines.
+// vllmPage returns the vLLM page of our parser's tests with the samples of so many engines.
 func vllmPage(tb testing.TB, engines int) []byte {
 	tb.Helper()
 	data, err := os.ReadFile("../../internal/watch/prom/testdata/vllm.txt")

@@ -6,38 +6,29 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh reference
-venv 'aiperf==0.13.0'
-mkdir -p "$cache/tiktoken"
-cp -f "$(ranks)" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
-export TIKTOKEN_CACHE_DIR=$cache/tiktoken
+original
+build
 work=$cache/analysis
 rm -rf "$work"
 mkdir -p "$work"
-(cd "$root" && CGO_ENABLED=0 go build -o "$work/aiperf" ./cmd/aiperf)
 theirs=$cache/venv/bin/aiperf
-ours=$work/aiperf
+ours=$cache/aiperf
+mock_server "$work/server.log" --ttft 10 --itl 2
 
-"$ours" mock-server --port 0 --ttft 10 --itl 2 >"$work/server.log" 2>&1 &
-on_exit "kill $!"
-for _ in $(seq 50); do
-    grep -q 'http://' "$work/server.log" && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' "$work/server.log" | head -1)
-
-flags=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry --endpoint-type chat --streaming
-    --concurrency 3 --num-sessions 6 --session-turns-mean 2 --isl 20 --osl 5 --warmup-request-count 2 --random-seed 3 --extra-inputs ignore_eos:true
+flags=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry
+    --endpoint-type chat --streaming --concurrency 3 --num-sessions 6 --session-turns-mean 2 --isl 20 --osl 5
+    --warmup-request-count 2 --random-seed 3 --extra-inputs ignore_eos:true
     --header 'X-Mock-Fault:status=503;rate=0.15' --export-level raw)
-"$theirs" profile "${flags[@]}" --export-outputs-json --artifact-dir "$work/theirs" >"$work/theirs.log" 2>&1 || { tail "$work/theirs.log"; exit 1; }
-"$ours" profile "${flags[@]}" --artifact-dir "$work/ours" >"$work/ours.log" 2>&1 || { tail "$work/ours.log"; exit 1; }
+logged "$work/theirs.log" "$theirs" profile "${flags[@]}" --export-outputs-json --artifact-dir "$work/theirs"
+logged "$work/ours.log" "$ours" profile "${flags[@]}" --artifact-dir "$work/ours"
 python3 analysis.py outputs "$work/theirs/outputs.json" "$work/ours/outputs.json"
 
 python3 analysis.py runs "$work/runs"
 for metric in accept_length accept_rate throughput; do
     for set in qualitative throughput mixed; do
         for program in theirs ours; do
-            (cd "$work/runs" && "${!program}" speed-bench-report "$set" --metric "$metric" --format csv --output "$set-$metric-$program.csv" \
-                >"$set-$metric-$program.log" 2>&1) || true
+            (cd "$work/runs" && "${!program}" speed-bench-report "$set" --metric "$metric" --format csv \
+                --output "$set-$metric-$program.csv" >"$set-$metric-$program.log" 2>&1) || true
         done
         python3 analysis.py matrix "$set" "$metric" "$work/runs/$set-$metric"
     done

@@ -1,27 +1,15 @@
 #!/usr/bin/env bash
 # Runs the original, installed from PyPI as a black box, and ours against the same mock server with the same
-# settings, and compares their JSON, CSV and JSONL key by key (what may differ, and why, is in differences.tsv); then the aggregates of repeated runs, server metrics,
-# GPU telemetry, outputs.json and the commands that analyze runs.
+# settings, and compares their JSON, CSV and JSONL key by key (what may differ, and why, is in differences.tsv); then the
+# aggregates of repeated runs, server metrics, GPU telemetry, outputs.json and the commands that analyze runs.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh reference
-venv 'aiperf==0.13.0'
-# The original's built-in tokenizer looks for the o200k ranks under this name before it asks the network.
-mkdir -p "$cache/tiktoken"
-cp -f "$(ranks)" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
-export TIKTOKEN_CACHE_DIR=$cache/tiktoken
-
+original
 build
-: >"$cache/server.log" # a kept directory has the address of the last run
-"$cache/aiperf" mock-server --port 0 --ttft 10 --itl 2 >"$cache/server.log" 2>&1 &
-on_exit "kill $!"
-for _ in $(seq 50); do
-    grep -q 'http://' "$cache/server.log" && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' "$cache/server.log" | head -1)
+mock_server "$cache/server.log" --ttft 10 --itl 2
 
 status=0
 # shapes NAME FLAGS...: a run of each program, with the same keys in their files; both compares values, too.
@@ -41,26 +29,30 @@ common=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-serve
 both chat-streaming "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 100 --osl 20 \
     --extra-inputs ignore_eos:true --goodput 'request_latency:1000 time_to_first_token:500'
 both chat "${common[@]}" --endpoint-type chat --concurrency 4 --request-count 40 --isl 100 --osl 20
-both completions-streaming "${common[@]}" --endpoint-type completions --streaming --concurrency 4 --request-count 40 --isl 100 --osl 20
+both completions-streaming "${common[@]}" --endpoint-type completions --streaming --concurrency 4 --request-count 40 \
+    --isl 100 --osl 20
 both warmup-rate "${common[@]}" --endpoint-type chat --streaming --request-rate 50 --arrival-pattern constant --request-count 40 \
     --warmup-request-count 5 --isl 100 --osl 10
-both multi-turn "${common[@]}" --endpoint-type chat --streaming --concurrency 2 --num-sessions 5 --session-turns-mean 3 --isl 50 --osl 10
+both multi-turn "${common[@]}" --endpoint-type chat --streaming --concurrency 2 --num-sessions 5 --session-turns-mean 3 \
+    --isl 50 --osl 10
 both errors "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 20 --osl 5 \
     --header 'X-Mock-Fault:status=503;rate=0.3'
-both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 --use-server-token-count
+both server-tokens "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 20 --isl 50 --osl 10 \
+    --use-server-token-count
 both cancellation "${common[@]}" --endpoint-type chat --streaming --concurrency 4 --request-count 40 --isl 50 --osl 200 \
     --extra-inputs ignore_eos:true --request-cancellation-rate 50 --request-cancellation-delay 0.1 --random-seed 1
 everything=(--model mock-model --tokenizer builtin --url "$url" --ui none --no-gpu-telemetry)
 # Slices longer than the time between two scrapes, phases of several slices: both write every key there is.
-shapes sliced "${everything[@]}" --endpoint-type chat --streaming --request-rate 25 --arrival-pattern constant --request-count 60 --isl 50 --osl 10 \
-    --extra-inputs ignore_eos:true --warmup-request-rate 20 --warmup-request-count 45 --slice-duration 0.5 --network-latency-mean 1 \
-    --server-metrics "$url/metrics" --server-metrics-formats json jsonl
+shapes sliced "${everything[@]}" --endpoint-type chat --streaming --request-rate 25 --arrival-pattern constant \
+    --request-count 60 --isl 50 --osl 10 --extra-inputs ignore_eos:true --warmup-request-rate 20 \
+    --warmup-request-count 45 --slice-duration 0.5 --network-latency-mean 1 --server-metrics "$url/metrics" --server-metrics-formats json jsonl
 seq 0 50 1950 | while read -r ms; do
     echo "{\"timestamp\": $ms, \"input_length\": $((40 + ms % 300)), \"output_length\": $((5 + ms % 20)), \"hash_ids\": [$((ms / 50))]}"
 done >"$cache/trace.jsonl"
-both schedule "${common[@]}" --endpoint-type chat --streaming --input-file "$cache/trace.jsonl" --custom-dataset-type mooncake_trace --fixed-schedule
-both users "${common[@]}" --endpoint-type chat --streaming --user-centric-rate 20 --num-users 4 --session-turns-mean 3 --isl 30 --osl 5 \
-    --request-count 40
+both schedule "${common[@]}" --endpoint-type chat --streaming --input-file "$cache/trace.jsonl" \
+    --custom-dataset-type mooncake_trace --fixed-schedule
+both users "${common[@]}" --endpoint-type chat --streaming --user-centric-rate 20 --num-users 4 --session-turns-mean 3 \
+    --isl 30 --osl 5 --request-count 40
 # The original makes all runs that are allowed, whether or not they converge (docs/compatibility.md): three are the least here.
 for side in "theirs $cache/venv/bin/aiperf" "ours $cache/aiperf"; do
     rm -rf "$cache/${side%% *}-repeats"
@@ -70,7 +62,5 @@ for side in "theirs $cache/venv/bin/aiperf" "ours $cache/aiperf"; do
 done
 python3 repeats.py "$cache/theirs-repeats" "$cache/ours-repeats" || status=1
 python3 keys.py repeats "$cache/theirs-repeats" "$cache/ours-repeats" || status=1
-bash servermetrics.sh "$cache" || status=1
-bash gpu.sh "$cache" || status=1
-bash analysis.sh || status=1
+for part in servermetrics gpu analysis; do INTEROP_CACHE=$caches bash $part.sh || status=1; done
 exit $status

@@ -7,24 +7,14 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh reference
-venv 'aiperf==0.13.0'
-mkdir -p "$cache/tiktoken"
-cp -f "$(ranks)" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
-export TIKTOKEN_CACHE_DIR=$cache/tiktoken
+original
 build
 
 work=$cache/datasets
 rm -rf "$work"
 mkdir -p "$work"
 "$cache/venv/bin/python" datasets.py files "$work/files"
-"$cache/aiperf" mock-server --port 0 --fast --record-requests "$work/requests.jsonl" --record-bodies >"$work/server.log" 2>&1 &
-server=$!
-on_exit "kill $server 2>/dev/null"
-for _ in $(seq 50); do
-    [ -e "$work/server.log" ] && grep -q 'http://' "$work/server.log" && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' "$work/server.log" | head -1)
+mock_server "$work/server.log" --fast --record-requests "$work/requests.jsonl" --record-bodies
 
 # Pictures and sounds are named in the files relative to the working directory.
 cd "$work/files"
@@ -36,8 +26,9 @@ both() {
     for program in theirs ours; do
         local command=$cache/aiperf
         [ $program = ours ] || command=$cache/venv/bin/aiperf
-        timeout 120 "$command" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics --no-gpu-telemetry \
-            --concurrency 1 --random-seed 7 --header "X-Case:$program-$name" --artifact-dir "$work/$program-$name" "$@" >"$work/$program-$name.log" 2>&1 ||
+        timeout 120 "$command" profile --model mock-model --tokenizer builtin --url "$url" --ui none --no-server-metrics \
+            --no-gpu-telemetry --concurrency 1 --random-seed 7 --header "X-Case:$program-$name" \
+            --artifact-dir "$work/$program-$name" "$@" >"$work/$program-$name.log" 2>&1 ||
             echo "$program $name: exit code $?" >>"$work/failed"
     done
 }
@@ -83,7 +74,6 @@ both prefixes --isl 100 --osl 8 --num-dataset-entries 4 --num-conversations 4 --
 both contexts --isl 100 --osl 8 --num-dataset-entries 4 --num-conversations 4 --shared-system-prompt-length 50 --user-context-prompt-length 30
 both pairs --seq-dist '64,32:50;128,16:50' --num-dataset-entries 20 --num-conversations 20
 
-kill $server
-wait $server || true
+stop # it writes the rest of its record
 cd "$root/interop/reference"
 "$cache/venv/bin/python" datasets.py compare "$work"

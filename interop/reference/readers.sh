@@ -8,23 +8,15 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh reference
-venv 'aiperf==0.13.0'
-mkdir -p "$cache/tiktoken"
-cp -f "$(ranks)" "$cache/tiktoken/fb374d419588a4632f3f557e76b4b70aebbca790"
-export TIKTOKEN_CACHE_DIR=$cache/tiktoken PYTHONDONTWRITEBYTECODE=1
+original
+export PYTHONDONTWRITEBYTECODE=1
 build
 
 work=$cache/readers
 rm -rf "$work"
 mkdir -p "$work/ours" "$work/theirs"
 cd "$work"
-"$cache/aiperf" mock-server --port 0 --ttft 5 --itl 1 --dcgm-load 0.5 >server.log 2>&1 &
-on_exit "kill $!"
-for _ in $(seq 200); do
-    grep -q 'http://' server.log && break
-    sleep 0.1
-done
-url=$(grep -o 'http://[^ ]*' server.log | head -1)
+mock_server server.log --ttft 5 --itl 1 --dcgm-load 0.5
 
 for ms in $(seq 0 20 180); do
     echo "{\"timestamp\": $ms, \"input_length\": 40, \"output_length\": 4, \"hash_ids\": [$((ms / 60))]}"

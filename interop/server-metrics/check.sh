@@ -9,19 +9,13 @@ cd "$(dirname "$0")"
 venv pandas polars duckdb pyarrow
 rm -rf "$cache/files"
 mkdir "$cache/files"
-(cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files CGO_ENABLED=0 go test -count=1 -run FilesForConsumers ./internal/result/recompute)
+(cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files CGO_ENABLED=0 go test -count=1 -run FilesForConsumers \
+    ./internal/result/recompute)
 
 # The summary beside them, of the run that the page describes.
 build
-: >"$cache/server.log" # a kept directory has the address of the last run
-"$cache/aiperf" mock-server --port 0 --ttft 20 --itl 2 >"$cache/server.log" 2>&1 &
-on_exit "kill $!"
-for _ in $(seq 50); do
-    grep -q 'http://' "$cache/server.log" && break
-    sleep 0.1
-done
-(cd "$cache/files" && "$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$(grep -o 'http://.*' "$cache/server.log")" \
-    --streaming --concurrency 10 --request-count 100 --osl 200 --artifact-dir artifacts/run >"$cache/run.log" 2>&1) ||
-    { cat "$cache/run.log"; exit 1; }
+mock_server "$cache/server.log" --ttft 20 --itl 2
+(cd "$cache/files" && logged "$cache/run.log" "$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$url" \
+    --streaming --concurrency 10 --request-count 100 --osl 200 --artifact-dir artifacts/run)
 
 "$cache/venv/bin/python" read.py "$root/docs/server-metrics.md" "$cache/files"

@@ -21,24 +21,10 @@ environment() {
     cache=$all
 }
 
-# start NAME COMMAND... starts a server by pid and waits until its port answers on the path $ready.
-start() {
-    local name=$1 pid
-    shift
-    # A process group of its own: some servers have processes that outlive them.
-    set -m
-    "$@" >"$cache/$name.log" 2>&1 &
-    pid=$!
-    set +m
-    on_exit "kill -KILL -- -$pid 2>/dev/null"
-    for _ in $(seq 240); do
-        curl -sf -o /dev/null "http://127.0.0.1:$port$ready" && return
-        kill -0 "$pid" 2>/dev/null || break
-        sleep 0.5
-    done
-    echo "$name does not answer:" >&2
-    tail -20 "$cache/$name.log" >&2
-    exit 1
+# serve NAME COMMAND... starts a server and waits until its port answers on the path $ready.
+serve() {
+    start "$cache/$1.log" "${@:2}"
+    wait_for answers "http://127.0.0.1:$port$ready"
 }
 
 # compare NAME [OPTION...] runs the check against the server on $port.
@@ -70,44 +56,42 @@ for name; do
     ready=/v1/models
     case $name in
     llama)
-        start llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
+        serve llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
         compare llama
         compare llama --accept
         ;;
     quick)
-        start llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
+        serve llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
         compare llama --brief
         ;;
     llama-embeddings)
-        start llama-embeddings "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port" embeddings
+        serve llama-embeddings "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port" embeddings
         compare llama-embeddings
         ;;
     transformers)
         model
         ready=/health
-        start transformers "$cache/transformers/venv/bin/transformers" serve "$cache/tiny" --host 127.0.0.1 --port "$port" --device cpu
+        serve transformers "$cache/transformers/venv/bin/transformers" serve "$cache/tiny" --host 127.0.0.1 --port "$port" \
+            --device cpu
         compare transformers --model "$cache/tiny"
         ;;
     litellm)
         environment litellm 'litellm[proxy]==1.106.2'
-        ready=/health
-        own=$port
-        start mock "$cache/aiperf" mock-server --port "$port" --ttft 20 --itl 2 --model mock-model
-        port=$(free_port)
+        mock_server "$cache/mock.log" --ttft 20 --itl 2 --model mock-model
         cat >"$cache/litellm.yaml" <<EOF
 model_list:
   - model_name: tiny
-    litellm_params: {model: openai/mock-model, api_base: "http://127.0.0.1:$own/v1", api_key: none}
+    litellm_params: {model: openai/mock-model, api_base: "$url/v1", api_key: none}
 general_settings: {master_key: sk-tiny}
 EOF
         ready=/health/liveliness
-        start litellm "$cache/litellm/venv/bin/litellm" --config "$cache/litellm.yaml" --host 127.0.0.1 --port "$port"
+        serve litellm "$cache/litellm/venv/bin/litellm" --config "$cache/litellm.yaml" --host 127.0.0.1 --port "$port"
         compare litellm
         ;;
     litserve)
         environment litserve litserve==0.2.19
         ready=/health
-        start litserve "$cache/litserve/venv/bin/python" litserve_app.py "$port"
+        serve litserve "$cache/litserve/venv/bin/python" litserve_app.py "$port"
         compare litserve
         ;;
     *)

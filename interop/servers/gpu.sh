@@ -16,24 +16,13 @@ python=$cache/venv/bin/python
 }
 build
 port=$(free_port)
-set -m
-"$cache/venv/bin/vllm" serve "$cache/tiny" --served-model-name tiny --host 127.0.0.1 --port "$port" --max-model-len 2048 \
-    --gpu-memory-utilization 0.3 --no-enable-prefix-caching >"$cache/vllm.log" 2>&1 &
-server=$!
-set +m
-on_exit "kill -KILL -- -$server 2>/dev/null"
-for _ in $(seq 600); do
-    curl -sf -o /dev/null "http://127.0.0.1:$port/v1/models" && break
-    kill -0 "$server" 2>/dev/null || break
-    sleep 1
-done
-curl -sf -o /dev/null "http://127.0.0.1:$port/v1/models" || {
-    tail -30 "$cache/vllm.log" >&2
-    exit 1
-}
+start "$cache/vllm.log" "$cache/venv/bin/vllm" serve "$cache/tiny" --served-model-name tiny --host 127.0.0.1 --port "$port" \
+    --max-model-len 2048 --gpu-memory-utilization 0.3 --no-enable-prefix-caching
+patience=600 wait_for answers "http://127.0.0.1:$port/v1/models"
 for mode in '' --accept; do
     rm -rf "$cache/runs"
     mkdir -p "$cache/runs"
-    "$python" check.py vllm --aiperf "$cache/aiperf" --url "127.0.0.1:$port" --tokenizer "$cache/tiny" --work "$cache/runs" $mode
+    "$python" check.py vllm --aiperf "$cache/aiperf" --url "127.0.0.1:$port" --tokenizer "$cache/tiny" --work "$cache/runs" \
+        $mode
 done
 "$cache/venv/bin/pip" list 2>/dev/null | grep -i -E '^(vllm|torch|transformers) '

@@ -133,7 +133,7 @@ func (l *Lines) beyond(n int) bool {
 	return l.omitted > 0 || l.good+int64(len(l.buf)+n) > l.maxBytes
 }
 
-// Omitted is the number of lines that the limit left out.
+// Omitted returns the number of lines that the limit left out.
 func (l *Lines) Omitted() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,14 +190,14 @@ func (l *Lines) fail(n int, err error) {
 	}
 }
 
-// Err is the first error, nil so far.
+// Err returns the first error, nil so far.
 func (l *Lines) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Count is the number of lines written or about to be, and of those lost to an error.
+// Count returns the number of lines written or about to be, and of those lost to an error.
 func (l *Lines) Count() (lines, dropped int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ func ParseObject(data []byte) (Object, error) {
 	return o, nil
 }
 
-// Parse is ParseObject for any JSON value.
+// Parse reads any JSON value as [ParseObject] reads an object.
 func Parse(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -129,7 +129,7 @@ func (r *Redactor) knows(b []byte) bool {
 	return slices.ContainsFunc(r.values, func(v string) bool { return bytes.Contains(b, []byte(v)) })
 }
 
-// Bytes is Values for data that is mostly clean: without a hit it returns b itself.
+// Bytes does what Values does for data that mostly holds no secret: without one it returns b itself.
 func (r *Redactor) Bytes(b []byte) []byte {
 	if r == nil || !r.knows(b) {
 		return b
@@ -151,7 +151,7 @@ func (r *Redactor) Strings(v any) any { return mapTexts(v, nil, r.Values) }
 // HideSensitive hides, in a JSON value, what stands under sensitive names and the credentials in URLs.
 func HideSensitive(v any) any { return mapTexts(v, IsSensitiveName, RedactURLs) }
 
-// mapTexts is v with every text changed by text and every member that hide names replaced.
+// mapTexts returns v with every text changed by text and every member that hide names replaced.
 func mapTexts(v any, hide func(name string) bool, text func(string) string) any {
 	switch v := v.(type) {
 	case Object:

@@ -42,7 +42,7 @@ func (w *RedactingWriter) Flush() error {
 	return err
 }
 
-// open is the length of the end of text that cannot be judged yet: a known value may begin there and reach
+// open returns the length of the end of text that cannot be judged yet: a known value may begin there and reach
 // into what follows.
 func (r *Redactor) open(text string) int {
 	if r == nil {

@@ -75,7 +75,7 @@ func IsSensitiveName(name string) bool {
 	return false
 }
 
-// wordsOf are the words of a name, in lower case: parts between characters that are neither letters nor
+// wordsOf returns the words of a name, in lower case: parts between characters that are neither letters nor
 // digits, and between a small letter and a capital.
 func wordsOf(name string) []string {
 	var list []string

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Spellings are the forms in which a text may stand in other texts: as it is, percent-encoded, escaped
+// Spellings returns the forms in which a text may stand in other texts: as it is, percent-encoded, escaped
 // in JSON (once, twice, in ASCII, with the escapes for HTML), in a quoted string of a program, in HTML,
 // in a shell's quotes, and in Base64.
 func Spellings(s string) []string {
@@ -83,7 +83,7 @@ func RedactURLs(text string) string {
 	return redactQuery(text, queryItem)
 }
 
-// RedactAddress is RedactURLs for one address, which may lack its scheme.
+// RedactAddress redacts one address, which may lack its scheme, as [RedactURLs] does.
 func RedactAddress(text string) string {
 	return redactQuery(aloneUserinfo.ReplaceAllString(text, "${1}"+Redacted+"@"), aloneQueryItem)
 }

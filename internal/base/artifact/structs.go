@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// StructObject is a struct as an object: each exported field by its name in snake case. Its fields must
+// StructObject returns a struct as an object: each exported field by its name in snake case. Its fields must
 // be such that encoding/json writes and reads them.
 func StructObject(structure any) (Object, error) {
 	var o Object

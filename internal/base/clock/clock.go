@@ -22,10 +22,10 @@ func New() *Clock {
 // NewAt starts a clock at this instant, which it calls wallNS: the system's wall clock has no part in it.
 func NewAt(wallNS int64) *Clock { return &Clock{base: time.Now(), wallNS: wallNS} }
 
-// NowNS is the monotonic instant.
+// NowNS returns the monotonic instant.
 func (c *Clock) NowNS() int64 { return int64(time.Since(c.base)) + 1 }
 
-// MonoNS is the monotonic instant of t, which must carry a monotonic reading (as time.Now does).
+// MonoNS returns the monotonic instant of t, which must carry a monotonic reading (as time.Now does).
 func (c *Clock) MonoNS(t time.Time) int64 { return int64(t.Sub(c.base)) + 1 }
 
 // WallNS converts a monotonic instant to nanoseconds since the Unix epoch.

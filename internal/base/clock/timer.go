@@ -9,13 +9,13 @@ import "time"
 type Timer interface {
 	// Reset arms the timer for a monotonic instant and forgets the one before; an instant in the past fires at once.
 	Reset(monoNS int64)
-	// C is the channel to wait on. What it carries has no meaning.
+	// C returns the channel to wait on. What it carries has no meaning.
 	C() <-chan time.Time
 	// Stop ends the timer and frees what it holds; it does not wake a waiter.
 	Stop()
 }
 
-// NewPlainTimer is a Timer made of the runtime's timers. It runs everywhere, testing/synctest included;
+// NewPlainTimer returns a Timer made of the runtime's timers. It runs everywhere, testing/synctest included;
 // on Linux it wakes up to a millisecond late.
 func NewPlainTimer(c *Clock) Timer {
 	t := time.NewTimer(time.Hour)

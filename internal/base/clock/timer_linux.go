@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewTimer is the most precise Timer of this system: a kernel timer descriptor, which wakes some 50 µs
+// NewTimer returns the most precise Timer of this system: a kernel timer descriptor, which wakes some 50 µs
 // late where the runtime's timers take up to a millisecond; these where the kernel gives no descriptor.
 func NewTimer(c *Clock) Timer {
 	t, err := newFDTimer(c)

@@ -2,5 +2,5 @@
 
 package clock
 
-// NewTimer is the most precise Timer of this system.
+// NewTimer returns the most precise Timer of this system.
 func NewTimer(c *Clock) Timer { return NewPlainTimer(c) }

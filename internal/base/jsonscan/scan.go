@@ -284,7 +284,7 @@ func escape(b []byte, i int) int {
 	return InvalidEscape.at(i)
 }
 
-// hex4 is the value of the four hexadecimal digits at i, or -1.
+// hex4 returns the value of the four hexadecimal digits at i, or -1.
 func hex4(b []byte, i int) rune {
 	if i+4 > len(b) {
 		return -1

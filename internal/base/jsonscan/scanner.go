@@ -35,7 +35,7 @@ func (s *Scanner) Members() iter.Seq[[]byte] {
 	}
 }
 
-// Elements is [Scanner.Members] for an array, whose elements the body of the loop reads.
+// Elements does what [Scanner.Members] does for an array, whose elements the body of the loop reads.
 func (s *Scanner) Elements() func(yield func() bool) {
 	return func(yield func() bool) {
 		for more := s.enter('[', ']', WantArray); more && yield(); {

@@ -23,7 +23,7 @@ func (s *Scanner) all(out []string) []string {
 	return out
 }
 
-// leaves is what all is to find, by the walks.
+// leaves returns what all is to find, by the walks.
 func leaves(out []string, raw []byte) []string {
 	switch raw[0] {
 	case '{':

@@ -74,7 +74,7 @@ func ShortageOf(err error) Shortage {
 	return NoShortage
 }
 
-// System is the text and the name of the system error behind err, and whether it is one of those that
+// System returns the text and the name of the system error behind err, and whether it is one of those that
 // have a name.
 func System(err error) (text, kind string, ok bool) {
 	for _, n := range errnos {
@@ -98,7 +98,7 @@ func Ended(err error) bool {
 	return false
 }
 
-// Describe is the innermost text of err and the name of its kind, "" if it has none. Addresses are left
+// Describe returns the innermost text of err and the name of its kind, "" if it has none. Addresses are left
 // out: the port of this side changes with each connection, and equal errors must read equal.
 func Describe(err error) (text, kind string) {
 	if text, kind, ok := System(err); ok {

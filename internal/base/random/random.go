@@ -19,13 +19,13 @@ type Seed struct {
 	set  bool
 }
 
-// Root is the seed a user gave.
+// Root returns the seed a user gave.
 func Root(n uint64) Seed { return Seed{root: n, set: true} }
 
 // IsSet reports whether a user gave the seed.
 func (s Seed) IsSet() bool { return s.set }
 
-// ChildSeed is the seed of a named stream: the first eight bytes, big-endian, of
+// ChildSeed returns the seed of a named stream: the first eight bytes, big-endian, of
 // SHA-256("<root>:<name>"). Without a root it is OS entropy, different on every call.
 func (s Seed) ChildSeed(name string) uint64 {
 	if !s.set {
@@ -59,16 +59,16 @@ func mix(z uint64) uint64 {
 	return z ^ (z >> 31)
 }
 
-// Uint64 is the next 64 bits.
+// Uint64 returns the next 64 bits.
 func (r *Rand) Uint64() uint64 {
 	r.state += 0x9e3779b97f4a7c15
 	return mix(r.state)
 }
 
-// Float64 is uniform in [0, 1).
+// Float64 returns a uniform draw in [0, 1).
 func (r *Rand) Float64() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// IntN is uniform in [0, n); n must be positive (Lemire 2019, without bias).
+// IntN returns a uniform draw in [0, n); n must be positive (Lemire 2019, without bias).
 func (r *Rand) IntN(n int) int {
 	if n <= 0 {
 		panic("random: IntN needs n > 0")
@@ -83,7 +83,7 @@ func (r *Rand) IntN(n int) int {
 	return int(hi)
 }
 
-// Normal is a standard normal draw (Marsaglia's polar method).
+// Normal returns a standard normal draw (Marsaglia's polar method).
 func (r *Rand) Normal() float64 {
 	for {
 		u, v := 2*r.Float64()-1, 2*r.Float64()-1
@@ -94,10 +94,10 @@ func (r *Rand) Normal() float64 {
 	}
 }
 
-// Exponential is a draw of mean 1.
+// Exponential returns a draw of mean 1.
 func (r *Rand) Exponential() float64 { return -math.Log1p(-r.Float64()) }
 
-// Gamma is a draw of the gamma distribution with the given shape and scale 1
+// Gamma returns a draw of the gamma distribution with the given shape and scale 1
 // (Marsaglia and Tsang 2000; below shape 1 by their boosting step).
 func (r *Rand) Gamma(shape float64) float64 {
 	if shape < 1 {
@@ -118,7 +118,7 @@ func (r *Rand) Gamma(shape float64) float64 {
 	}
 }
 
-// Perm is a uniform permutation of 0…n-1.
+// Perm returns a uniform permutation of 0…n-1.
 func (r *Rand) Perm(n int) []int {
 	p := make([]int, n)
 	for i := range p {

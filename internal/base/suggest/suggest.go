@@ -3,7 +3,7 @@ package suggest
 
 import "strings"
 
-// Nearest is the candidate closest to word by edit distance, empty when none is close enough to be meant.
+// Nearest returns the candidate closest to word by edit distance, empty when none is close enough to be meant.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
@@ -21,7 +21,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance is the number of insertions, deletions, replacements and swaps of neighbours that turn a
+// distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a
 // into b; it stops at limit.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {

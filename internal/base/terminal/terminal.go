@@ -86,7 +86,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// incomplete is the number of bytes at the end of p whose meaning depends on what follows.
+// incomplete returns the number of bytes at the end of p whose meaning depends on what follows.
 func incomplete(p []byte) int {
 	if n := len(p); n > 0 && p[n-1] == '\r' {
 		return 1

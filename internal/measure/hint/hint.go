@@ -20,7 +20,7 @@ type Hint struct {
 	Cause, Try string
 }
 
-// String is the advice on one line.
+// String returns the advice on one line.
 func (h *Hint) String() string { return h.Cause + ": " + h.Try }
 
 // row recognises a kind of failure. Each of its columns that is not empty has to fit.

@@ -2,7 +2,7 @@ package metrics
 
 import "aiperf/internal/base/artifact"
 
-// Object is the configuration as the state file of a run has it.
+// Object returns the configuration as the state file of a run has it.
 func (c *Config) Object() artifact.Object {
 	o, err := artifact.StructObject(*c)
 	if err != nil {

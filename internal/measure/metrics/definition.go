@@ -174,7 +174,7 @@ func (d *Definition) LargerIsBetter() bool { return d.Flags.Has(LargerIsBetter) 
 // IsList reports that a request yields a list of values.
 func (d *Definition) IsList() bool { return d.list }
 
-// toDisplay is the factor from Unit to Display. The table's test holds that it exists.
+// toDisplay returns the factor from Unit to Display. The table's test holds that it exists.
 func (d *Definition) toDisplay() float64 {
 	ratio, err := unit.RatioOf(d.Unit, d.Display)
 	if err != nil {
@@ -183,7 +183,7 @@ func (d *Definition) toDisplay() float64 {
 	return ratio
 }
 
-// value is a record metric's number in its unit.
+// value returns a record metric's number in its unit.
 func (d *Definition) value(f *record.Facts) (float64, bool) {
 	if d.integer != nil {
 		v, ok := d.integer(f)
@@ -192,8 +192,8 @@ func (d *Definition) value(f *record.Facts) (float64, bool) {
 	return d.float(f)
 }
 
-// ValueOf is the number of a request in Unit; false for what is not a record metric of one number, and for a request
-// that does not have it.
+// ValueOf returns the number of a request in Unit; false for what is not a record metric of one number, and for a
+// request that does not have it.
 func (d *Definition) ValueOf(f *record.Facts) (float64, bool) {
 	if d.integer == nil && d.float == nil {
 		return 0, false
@@ -201,7 +201,7 @@ func (d *Definition) ValueOf(f *record.Facts) (float64, bool) {
 	return d.value(f)
 }
 
-// toInternal is the factor from Display to Unit.
+// toInternal returns the factor from Display to Unit.
 func (d *Definition) toInternal() float64 {
 	ratio, err := unit.RatioOf(d.Display, d.Unit)
 	if err != nil {

@@ -292,7 +292,7 @@ type Snapshot struct {
 	Recoded                      Recoded
 }
 
-// Requests is the number of all requests that were taken.
+// Requests returns the number of all requests that were taken.
 func (s *Snapshot) Requests() int64 { return s.Successes + s.Errors + s.Skipped }
 
 // Snapshot returns the counts so far.

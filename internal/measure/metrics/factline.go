@@ -99,7 +99,7 @@ func (s *Set) AppendRecordFacts(dst []byte, rec *record.Record) []byte {
 	return append(dst, '}')
 }
 
-// reports whether a metric of the line has the fact.
+// tells reports whether a metric of the line has the fact.
 func (s *Set) tells(field record.Field, rec *record.Record, v int64) bool {
 	m := s.mirrors[field]
 	if m == nil || rec.IsError() {

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// restored is the record that the metrics and facts of a line tell.
+// restored returns the record that the metrics and facts of a line tell.
 func restored(t *testing.T, s *Set, rec *record.Record) *record.Record {
 	t.Helper()
 	var told map[string]struct{ Value json.RawMessage }

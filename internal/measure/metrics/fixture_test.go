@@ -19,7 +19,7 @@ const (
 	t0 = int64(1_700_000_000_000_000_000)
 )
 
-// chatConfig is a streaming chat endpoint with every text capability.
+// chatConfig returns a streaming chat endpoint with every text capability.
 func chatConfig() Config {
 	cfg := DefaultConfig()
 	cfg.Streaming, cfg.ProducesTokens, cfg.TokenizesInput = true, true, true
@@ -71,7 +71,7 @@ func with(r *record.Record, facts map[record.Field]int64) *record.Record {
 	return r
 }
 
-// worked are the records of the worked example in the metrics reference.
+// worked returns the records of the worked example in the metrics reference.
 func worked() []*record.Record {
 	return []*record.Record{
 		with(success(0, 305*ms, 100*ms, 150*ms, 210*ms, 300*ms), map[record.Field]int64{

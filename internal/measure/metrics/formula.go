@@ -14,7 +14,7 @@ type (
 	floatFormula   = func(*record.Facts) (float64, bool)
 )
 
-// fact is the formula that reads one fact as it is; a negative duration or count is none.
+// fact returns the formula that reads one fact as it is; a negative duration or count is none.
 func fact(i record.Field) integerFormula {
 	return func(f *record.Facts) (int64, bool) {
 		v := f[i]
@@ -22,7 +22,7 @@ func fact(i record.Field) integerFormula {
 	}
 }
 
-// between is the formula of the time from one instant to a later one.
+// between returns the formula of the time from one instant to a later one.
 func between(from, to record.Field) integerFormula {
 	return func(f *record.Facts) (int64, bool) {
 		a, b := f[from], f[to]
@@ -97,7 +97,7 @@ func fullResponseInterTokenLatency(f *record.Facts) (float64, bool) {
 	return perToken(fullDecodeDuration, f)
 }
 
-// rateOf is the formula of 1 / latency, the latency in seconds.
+// rateOf returns the formula of 1 / latency, the latency in seconds.
 func rateOf(latency floatFormula) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		ns, ok := latency(f)
@@ -108,7 +108,7 @@ func rateOf(latency floatFormula) floatFormula {
 	}
 }
 
-// perSecond is the formula of a count over a duration in seconds.
+// perSecond returns the formula of a count over a duration in seconds.
 func perSecond(count, duration integerFormula) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		n, counted := count(f)
@@ -135,7 +135,7 @@ func thinkingEfficiency(f *record.Facts) (float64, bool) {
 	return float64(reasoning) / float64(output), true
 }
 
-// floatFact is the formula that reads a fact that holds the bits of a float.
+// floatFact returns the formula that reads a fact that holds the bits of a float.
 func floatFact(i record.Field) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		bits, ok := f.Get(i)
@@ -147,7 +147,7 @@ func floatFact(i record.Field) floatFormula {
 	}
 }
 
-// differencePercent is the formula of |reported − counted| / counted × 100.
+// differencePercent returns the formula of |reported − counted| / counted × 100.
 func differencePercent(reported, counted integerFormula) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		theirs, ok := reported(f)
@@ -174,7 +174,7 @@ func lengthMismatch(f *record.Facts) (float64, bool) {
 	return float64(got-asked) / float64(asked) * 100, true
 }
 
-// sumOf is the formula of a sum of trace phases, of which none may be missing.
+// sumOf returns the formula of a sum of trace phases, of which none may be missing.
 func sumOf(parts ...record.Field) integerFormula {
 	return func(f *record.Facts) (int64, bool) {
 		var total int64

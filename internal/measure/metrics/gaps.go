@@ -40,7 +40,7 @@ func (g *gapStore) put(word uint32) {
 	g.slots++
 }
 
-// snapshot is the store as it is now; later additions do not touch what it holds.
+// snapshot returns the store as it is now; later additions do not touch what it holds.
 func (g *gapStore) snapshot() gapStore {
 	return gapStore{pages: slices.Clip(g.pages), slots: g.slots, count: g.count}
 }

@@ -23,7 +23,7 @@ const noFirst = math.MinInt64
 
 func (r *interval) hasFirst() bool { return r.first != noFirst }
 
-// prefillRate is tokens per second in [start, first).
+// prefillRate returns the tokens per second in [start, first).
 func (r *interval) prefillRate() float64 {
 	if r.first <= r.start {
 		return 0
@@ -31,7 +31,7 @@ func (r *interval) prefillRate() float64 {
 	return r.input / seconds(r.first-r.start)
 }
 
-// decodeRate is tokens per second in [first, end).
+// decodeRate returns the tokens per second in [first, end).
 func (r *interval) decodeRate() float64 {
 	if r.output == 0 || r.end <= r.first {
 		return 0
@@ -43,7 +43,7 @@ func (r *interval) decodeRate() float64 {
 var intervalFields = [...]record.Field{record.StartWall, record.FirstContent, record.LastResponse, record.End,
 	record.Failed, record.InputTokens, record.OutputTokens, record.ReasoningTokens, record.Images}
 
-// newInterval is false for a row that never started.
+// newInterval returns false for a row that never started.
 func newInterval(f *record.Facts) (interval, bool) {
 	start, ok := f.Get(record.StartWall)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// Markdown is the reference page of all metrics, made from the table.
+// Markdown returns the reference page of all metrics, made from the table.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownIntroduction())

@@ -72,7 +72,7 @@ func restoreEnd(rec *record.Record, endNS int64) {
 	rec.Facts[field] = endNS - rec.Facts[record.StartWall]
 }
 
-// number is the value in the unit that the metric is computed in.
+// number returns the value in the unit that the metric is computed in.
 func (w *Written) number(tag string, in unit.Unit) (float64, error) {
 	v, err := strconv.ParseFloat(string(w.Value), 64)
 	if err != nil || math.Abs(v) > math.MaxInt64/2 {

@@ -101,7 +101,7 @@ func (c *pieces) moments() (avg, std float64) {
 	return avg, math.Sqrt(squares.Value() / float64(c.total))
 }
 
-// share is q percent of the total, rounded up to a whole ns.
+// share returns q percent of the total, rounded up to a whole ns.
 func (c *pieces) share(q int64) int64 {
 	return c.total/100*q + (c.total%100*q+99)/100
 }
@@ -157,7 +157,7 @@ func (w weighted) weight(from, to int) (sum int64) {
 	return sum
 }
 
-// pivot is the median of up to nine values spread over all.
+// pivot returns the median of up to nine values spread over all.
 func (w weighted) pivot() float64 {
 	var sample [9]float64
 	n := min(len(sample), len(w.values))
@@ -211,7 +211,7 @@ func (c *pieces) slopes(yield func(slope) bool) {
 	}
 }
 
-// rising is the quantile of pieces of which some rise, with values from low to high.
+// rising returns the quantile of pieces of which some rise, with values from low to high.
 func (c *pieces) rising(target, low, high float64) float64 {
 	if len(c.mean) <= valueRanges {
 		return crossing(slices.Collect(c.slopes), target, high)
@@ -281,7 +281,7 @@ func narrow(list iter.Seq[slope], into []slope, target, low, high float64) (with
 	return within, rest, from, to
 }
 
-// crossing is the value at which the time of the pieces reaches the target; last where rounding has
+// crossing returns the value at which the time of the pieces reaches the target; last where rounding has
 // left too little of it.
 func crossing(list []slope, target, last float64) float64 {
 	type change struct{ at, perValue, ns float64 }

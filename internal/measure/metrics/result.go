@@ -36,7 +36,7 @@ type Result struct {
 	EpochNS int64
 }
 
-// Find is the result of a tag, nil where there is none.
+// Find returns the result of a tag, nil where there is none.
 func Find(results []Result, tag string) *Result {
 	for i := range results {
 		if results[i].Tag == tag {
@@ -46,7 +46,7 @@ func Find(results []Result, tag string) *Result {
 	return nil
 }
 
-// Place is what tables sort results of an Order by.
+// Place returns what tables sort results of an Order by.
 func Place(order int) int {
 	if order == 0 {
 		return math.MaxInt
@@ -102,7 +102,7 @@ var (
 // Percentiles are those of PercentileRanks.
 type Percentiles [len(PercentileRanks)]float64
 
-// At is the percentile of a rank, NaN if it is none of PercentileRanks.
+// At returns the percentile of a rank, NaN if it is none of PercentileRanks.
 func (p *Percentiles) At(rank float64) float64 {
 	if i := slices.Index(PercentileRanks[:], rank); i >= 0 {
 		return p[i]
@@ -118,7 +118,7 @@ func (p *Percentiles) Append(list []Figure, suffix string) []Figure {
 	return list
 }
 
-// Percentile is the percentile of a rank, one of PercentileRanks or a further one; NaN if there is none.
+// Percentile returns the percentile of a rank, one of PercentileRanks or a further one; NaN if there is none.
 func (r *Result) Percentile(rank float64) float64 {
 	for _, p := range r.Further {
 		if p.Rank == rank {
@@ -135,8 +135,8 @@ type Figure struct {
 	Integer bool
 }
 
-// Figures are the statistics of a result in the order of the summary file. Those that it does not have are left out, or
-// no finite number; a scalar without a value has none.
+// Figures returns the statistics of a result in the order of the summary file. Those that it does not have are left
+// out, or no finite number; a scalar without a value has none.
 func (r *Result) Figures() []Figure {
 	s := &r.Stats
 	list := []Figure{{Key: "avg", Value: s.Avg}}
@@ -158,7 +158,7 @@ func (r *Result) Figures() []Figure {
 	return append(list, Figure{Key: "sum", Value: s.Sum})
 }
 
-// Stat is the value of a figure by its key; false where there is none or it is not finite.
+// Stat returns the value of a figure by its key; false where there is none or it is not finite.
 func (r *Result) Stat(key string) (float64, bool) {
 	for _, f := range r.Figures() {
 		if f.Key == key {
@@ -188,7 +188,7 @@ type Bound struct{ Rank, Low, High float64 }
 // BoundsConfidence is the confidence of every Bound.
 const BoundsConfidence = 0.95
 
-// RankKey is the name of a percentile in files: p50, p99.9.
+// RankKey returns the name of a percentile in files: p50, p99.9.
 func RankKey(rank float64) string { return "p" + strconv.FormatFloat(rank, 'f', -1, 64) }
 
 // Group is the console table a metric belongs to.

@@ -255,7 +255,7 @@ type scope struct {
 	replay     replayLag
 }
 
-// wholeRun is the scope of a run.
+// wholeRun returns the scope of a run.
 func wholeRun(f *frozen, withReplay bool) scope {
 	s := scope{networkRTT: f.facts.NetworkRTT}
 	if withReplay {
@@ -271,7 +271,7 @@ func (s *Set) needsReplayLag(needed map[string]bool) bool {
 	})
 }
 
-// rateDuration is the time in ns that rates divide by.
+// rateDuration returns the time in ns that rates divide by.
 func (s *scalars) rateDuration() (float64, bool) {
 	if s.windowNS > 0 {
 		return float64(s.windowNS), true
@@ -284,7 +284,7 @@ func (s *scalars) get(tag string) (float64, bool) {
 	return v, ok
 }
 
-// exact is the integer of an aggregate, which a float may not hold.
+// exact returns the integer of an aggregate, which a float may not hold.
 func (s *scalars) exact(tag string) (int64, bool) {
 	v, ok := s.integers[tag]
 	return v, ok
@@ -320,7 +320,7 @@ func (s *Set) evaluate(aggregates []folded, distributions map[string]stats.Summa
 	return out
 }
 
-// result is the part of a Result that the definition gives.
+// result returns the part of a Result that the definition gives.
 func (m *metric) result() Result {
 	return Result{
 		Tag: m.Tag, Header: m.Header, Short: m.Short, ShortHidesUnit: m.ShortHidesUnit,

@@ -8,8 +8,8 @@ type Sample struct {
 	set *Set
 }
 
-// Samples are the metrics of the run of which each request has a number of its own: the record metrics, and the counts
-// that are folded from requests, in table order.
+// Samples returns the metrics of the run of which each request has a number of its own: the record metrics, and the
+// counts that are folded from requests, in table order.
 func (s *Set) Samples() []Sample {
 	var list []Sample
 	for _, m := range s.metrics {
@@ -20,7 +20,7 @@ func (s *Set) Samples() []Sample {
 	return list
 }
 
-// Sample is the one of a tag; false if the run has none.
+// Sample returns the one of a tag; false if the run has none.
 func (s *Set) Sample(tag string) (Sample, bool) {
 	for _, one := range s.Samples() {
 		if one.Tag == tag {

@@ -52,7 +52,7 @@ type Config struct {
 	MaxSlices int
 }
 
-// DefaultConfig is a configuration without capabilities, with the documented thresholds and limits.
+// DefaultConfig returns a configuration without capabilities, with the documented thresholds and limits.
 func DefaultConfig() Config {
 	return Config{
 		UsageDiffPercent:   10,
@@ -129,7 +129,7 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 	return s, nil
 }
 
-// furtherRanks are those that are none of PercentileRanks, ascending, once each.
+// furtherRanks returns those that are none of PercentileRanks, ascending, once each.
 func furtherRanks(asked []float64) []float64 {
 	further := slices.DeleteFunc(slices.Clone(asked),
 		func(q float64) bool { return slices.Contains(PercentileRanks[:], q) })

@@ -222,7 +222,7 @@ func (d *sliceDescriber) adjust(source *metric, i int, sum stats.Summary, at fun
 	}
 }
 
-// failed is the number of requests of a slice that failed.
+// failed returns the number of requests of a slice that failed.
 func (d *slicing) failed(i int) int64 {
 	return d.slices.parts[d.numbers[i]].errors
 }

@@ -43,7 +43,7 @@ func newSliceStore(set *Set) *sliceStore {
 	return &sliceStore{set: set, parts: map[int64]*slicePart{}}
 }
 
-// number is the number of the slice in which an instant lies, by integer division: a float cannot
+// number returns the number of the slice in which an instant lies, by integer division: a float cannot
 // hold epoch nanoseconds.
 func (s *sliceStore) number(wallNS int64) int64 {
 	since, length := wallNS-s.originNS, s.set.cfg.SliceNS

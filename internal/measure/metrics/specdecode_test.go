@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// speculated is a valid record with what the server said of its speculative decoding.
+// speculated returns a valid record with what the server said of its speculative decoding.
 func speculated(s record.SpecDecode) *record.Record {
 	r := worked()[0]
 	r.SpecDecode = &s

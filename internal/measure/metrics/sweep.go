@@ -31,7 +31,7 @@ type events struct {
 
 func (e *events) request(c change) *interval { return &e.intervals[c>>changeBits] }
 
-// at is the instant of a change, from the origin.
+// at returns the instant of a change, from the origin.
 func (e *events) at(c change) int64 {
 	r := e.request(c)
 	switch c.what() {
@@ -196,7 +196,7 @@ func (s *state) end(r *interval, atNS int64) {
 	}
 }
 
-// outputAtOrigin is where the line of a request's output tokens, which is at 1 at the first content
+// outputAtOrigin returns where the line of a request's output tokens, which is at 1 at the first content
 // response, meets the window's start.
 func (r *interval) outputAtOrigin(firstNS int64) float64 {
 	if r.output == 0 {

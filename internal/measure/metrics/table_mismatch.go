@@ -112,7 +112,7 @@ func (s *Set) mismatched(f *record.Facts) bool {
 	return math.Abs(float64(got-asked)) > allowed
 }
 
-// count is 1 for true.
+// count returns 1 for true.
 func count(yes bool) int64 {
 	if yes {
 		return 1

@@ -141,7 +141,7 @@ func total(tag, header, short, of string, flags Flags) Definition {
 	}
 }
 
-// ratePerSecond is the formula of a sum of totals over the duration of the benchmark.
+// ratePerSecond returns the formula of a sum of totals over the duration of the benchmark.
 func ratePerSecond(totals ...string) func(*scalars) (float64, bool) {
 	return func(s *scalars) (float64, bool) {
 		ns, ok := s.rateDuration()

@@ -149,7 +149,7 @@ func (c *contradicted) add(n int64, first string) {
 	c.count += n
 }
 
-// lastInstant is when a request ended for its user, relative to its start: the last response of any
+// lastInstant returns when a request ended for its user, relative to its start: the last response of any
 // kind, or when it failed.
 func lastInstant(f *record.Facts) int64 {
 	if f.IsError() {
@@ -229,7 +229,7 @@ func (e *Engine) Warnings() []string {
 	return append(out, e.doubts(f)...)
 }
 
-// doubts are the warnings that need results.
+// doubts returns the warnings that need results.
 func (e *Engine) doubts(f *frozen) []string {
 	var out []string
 	if rtt := f.facts.NetworkRTT; rtt != nil {

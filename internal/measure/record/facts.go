@@ -131,8 +131,8 @@ func (f *Facts) First(fields ...Field) (int64, bool) {
 	return 0, false
 }
 
-// Ended is when the request ended, from its start, as its line in the records has it: with the last response, or with
-// the failure; 0 where neither is known.
+// Ended returns when the request ended, from its start, as its line in the records has it: with the last response, or
+// with the failure; 0 where neither is known.
 func (f *Facts) Ended() int64 {
 	first, second := LastResponse, End
 	if f.IsError() {

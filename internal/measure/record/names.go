@@ -61,7 +61,7 @@ var fieldNames = [NumFields]string{
 	Failed:                  "failed",
 }
 
-// String is the fact's name in files.
+// String returns the fact's name in files.
 func (f Field) String() string { return fieldNames[f] }
 
 var fieldsByName = func() map[string]Field {

@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// exchange is a valid record of the profiling phase.
+// exchange returns a valid record of the profiling phase.
 func exchange() *record.Record {
 	r := &record.Record{
 		Identity: record.Identity{
@@ -69,7 +69,7 @@ func drained(t testing.TB, line AppendLine, records []*record.Record) string {
 	return string(data)
 }
 
-// streamed is a valid record with gaps, usage and a trace.
+// streamed returns a valid record with gaps, usage and a trace.
 func streamed() *record.Record {
 	r := exchange()
 	r.WorkerID, r.ProfilingIndex, r.PhaseName, r.TurnIndex, r.SessionNum = "w", 0, "profiling", 2, 9
@@ -86,7 +86,7 @@ func streamed() *record.Record {
 	return r
 }
 
-// speculated is a valid record of a server with speculative decoding.
+// speculated returns a valid record of a server with speculative decoding.
 func speculated() *record.Record {
 	r := streamed()
 	length, tokens := 2.6, int64(13)
@@ -108,7 +108,7 @@ func broken() *record.Record {
 	return r
 }
 
-// linesOf is the per-request file of records.
+// linesOf returns the per-request file of records.
 func linesOf(t testing.TB, records ...*record.Record) string {
 	t.Helper()
 	c := metrics.DefaultConfig()

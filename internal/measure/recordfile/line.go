@@ -18,8 +18,8 @@ type Format struct {
 	Redactor       *artifact.Redactor
 }
 
-// AppendLine is an [AppendLine]. Warm-up requests and requests that the end of the run cut off have no line, nor has a
-// valid record without a metric.
+// AppendLine implements [AppendLine]. Warm-up requests and requests that the end of the run cut off have no line, nor
+// has a valid record without a metric.
 func (f Format) AppendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	if r.Phase != record.PhaseProfiling || r.Raw != nil && r.Raw.CutOff {
 		return dst, false
@@ -105,8 +105,8 @@ func appendWall(m *artifact.Members, key string, r *record.Record, f record.Fiel
 	}
 }
 
-// EndNS is the end of a request on the wall clock: the last response of any kind, or the moment at which it failed or
-// was cut off; its start when there was neither.
+// EndNS returns the end of a request on the wall clock: the last response of any kind, or the moment at which it failed
+// or was cut off; its start when there was neither.
 func EndNS(r *record.Record) int64 {
 	first, second := record.LastResponse, record.End
 	if r.Err != nil || r.Raw != nil && r.Raw.CutOff {
@@ -125,7 +125,7 @@ func appendError(m *artifact.Members, e *record.Error) {
 	m.Dst, _ = artifact.AppendJSON(m.Dst, ErrorObject(e))
 }
 
-// ErrorObject is the JSON object of one error, the same in every file.
+// ErrorObject returns the JSON object of one error, the same in every file.
 func ErrorObject(e *record.Error) artifact.Object {
 	o := artifact.Object{}
 	if e.HasCode {

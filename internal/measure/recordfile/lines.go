@@ -61,7 +61,7 @@ type Cell struct {
 	Unit  string
 }
 
-// ReadCells is [Lines] with the values of each line.
+// ReadCells does what [Lines] does, with the values of each line.
 func ReadCells(path string) iter.Seq2[*Cells, error] {
 	return func(yield func(*Cells, error) bool) {
 		for line, err := range Lines(path) {

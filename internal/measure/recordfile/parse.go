@@ -148,7 +148,7 @@ func parseLine(text []byte) (*anyLine, error) {
 	return l, json.Unmarshal(text, l)
 }
 
-// record is the request without what its metrics and facts tell.
+// record returns the request without what its metrics and facts tell.
 func (l *anyLine) record() (*record.Record, error) {
 	r := &record.Record{Facts: record.NewFacts(), Err: l.err()}
 	if !l.Metadata.fill(r) {
@@ -168,7 +168,7 @@ func (l *anyLine) record() (*record.Record, error) {
 	return r, nil
 }
 
-// err is what went wrong with the request, nil if nothing.
+// err returns what went wrong with the request, nil if nothing.
 func (l *anyLine) err() *record.Error {
 	e := l.Error
 	if e == nil {

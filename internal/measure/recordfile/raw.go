@@ -14,7 +14,7 @@ import (
 // cut-off ones included.
 type RawFormat struct{ Redactor *artifact.Redactor }
 
-// AppendLine is an [AppendLine]. A record without a raw exchange has no line.
+// AppendLine implements [AppendLine]. A record without a raw exchange has no line.
 func (f RawFormat) AppendLine(dst []byte, r *record.Record) ([]byte, bool) {
 	if r.Raw == nil {
 		return dst, false

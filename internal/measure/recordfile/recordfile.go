@@ -46,11 +46,11 @@ func (w *Writer) Add(r *record.Record) {
 	w.buffers.Put(buf)
 }
 
-// Err is the first write error so far.
+// Err returns the first write error so far.
 func (w *Writer) Err() error { return w.lines.Err() }
 
 // Close writes the rest. A file that would have no lines is removed.
 func (w *Writer) Close() error { return w.lines.Close() }
 
-// Omitted is the number of lines that the limit of the file left out.
+// Omitted returns the number of lines that the limit of the file left out.
 func (w *Writer) Omitted() int64 { return w.lines.Omitted() }

@@ -73,7 +73,7 @@ func scanRequest(line []byte) (*Request, bool) {
 	return m.request(values), ok
 }
 
-// request is the request without its error and its body.
+// request returns the request without its error and its body.
 func (m *metadata) request(values map[string]json.RawMessage) *Request {
 	r := &Request{Identity: record.Identity(m.identity), WasCutOff: m.WasCutOff, Metrics: values}
 	if m.StartNS != record.Absent {

@@ -54,7 +54,7 @@ func (p *RowParser) scan(line []byte) bool {
 	}, func(tag, value []byte) bool { return p.add(p.tag(tag), value) })
 }
 
-// tag is the string of a tag.
+// tag returns the string of a tag.
 func (p *RowParser) tag(text []byte) string {
 	tag, known := p.tags[string(text)]
 	if !known {

@@ -7,7 +7,8 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// AcceptanceBuckets is the histogram of speculative decoding: in how many steps so many drafted tokens were accepted.
+// AcceptanceBuckets returns the histogram of speculative decoding: in how many steps so many drafted tokens were
+// accepted.
 func AcceptanceBuckets(list []record.AcceptedSteps) artifact.Object {
 	out := artifact.Object{}
 	for _, b := range list {

@@ -22,7 +22,7 @@ type Bin[B any] interface {
 	Join(o *B, after int64)
 }
 
-// Number is that of the bin in which v lies, whether there is room for it or not.
+// Number returns that of the bin in which v lies, whether there is room for it or not.
 func (b *Bins[B, P]) Number(v int64) int64 {
 	if v < 0 {
 		return (v+1)/b.Width - 1
@@ -30,7 +30,7 @@ func (b *Bins[B, P]) Number(v int64) int64 {
 	return v / b.Width
 }
 
-// Index is the place in the list of a number that is covered.
+// Index returns the place in the list of a number that is covered.
 func (b *Bins[B, P]) Index(v int64) int { return int(b.Number(v) - b.First) }
 
 // Cover makes room for the numbers from one to another.

@@ -38,7 +38,7 @@ func RankBounds(rank float64, n int64, confidence float64) (low, high int64) {
 	return low, high
 }
 
-// binomial is the probability of k successes among n of probability p in (0, 1).
+// binomial returns the probability of k successes among n of probability p in (0, 1).
 func binomial(k, n int64, p float64) float64 {
 	logGamma := func(x int64) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
 	return math.Exp(logGamma(n) - logGamma(k) - logGamma(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
@@ -72,7 +72,7 @@ func Bounds(ranks []float64, n int64, confidence float64, at func(place int64) f
 	return out
 }
 
-// SamplesForBounds is the smallest number of values that bound the percentile of a rank on both sides.
+// SamplesForBounds returns the smallest number of values that bound the percentile of a rank on both sides.
 func SamplesForBounds(rank, confidence float64) int64 {
 	p, tail := rank/100, (1-confidence)/2
 	extreme := max(p, 1-p)

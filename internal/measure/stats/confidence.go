@@ -35,7 +35,7 @@ func Confidence(values []float64, level float64) Estimate {
 	return e
 }
 
-// Width is the full width of the confidence interval relative to the mean, +Inf where the mean is 0.
+// Width returns the full width of the confidence interval relative to the mean, +Inf where the mean is 0.
 func (e *Estimate) Width() float64 {
 	if e.Mean == 0 {
 		return math.Inf(1)
@@ -43,7 +43,7 @@ func (e *Estimate) Width() float64 {
 	return 2 * e.T * e.SE / math.Abs(e.Mean)
 }
 
-// StudentT is the critical value of Student's t for a two-sided level: the quantile at (1+level)/2, to a
+// StudentT returns the critical value of Student's t for a two-sided level: the quantile at (1+level)/2, to a
 // relative error of 1e-12. It is NaN without freedom and for a level that is not between 0 and 1.
 func StudentT(level, freedom float64) float64 {
 	if !(freedom > 0) || !(level > 0 && level < 1) {
@@ -68,7 +68,7 @@ func StudentT(level, freedom float64) float64 {
 	}
 }
 
-// incompleteBeta is the regularised incomplete beta function at x, where rest is 1−x, by its continued
+// incompleteBeta returns the regularised incomplete beta function at x, where rest is 1−x, by its continued
 // fraction (DLMF 8.17.22) on the side where it converges fast.
 func incompleteBeta(a, b, x, rest float64) float64 {
 	if x > (a+1)/(a+b+2) {

@@ -63,7 +63,7 @@ func (c *Counts) All() iter.Seq2[int, int64] {
 	}
 }
 
-// Backward is All, descending.
+// Backward yields what All does, descending.
 func (c *Counts) Backward() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		for i := len(c.counts) - 1; i >= 0; i-- {

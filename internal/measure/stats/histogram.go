@@ -33,7 +33,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.values.merge(&o.values)
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (h *Histogram) Count() int64 { return h.moments.count }
 
 // Summary returns the figures of the population, with the percentiles of the given ranks.

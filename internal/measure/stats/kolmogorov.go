@@ -8,7 +8,7 @@ import (
 // exactKS is the largest sample for which the probability of a distance is exact.
 const exactKS = 10_000
 
-// SameDistribution is the two-sample, two-sided Kolmogorov-Smirnov test: the largest distance between the
+// SameDistribution returns the two-sample, two-sided Kolmogorov-Smirnov test: the largest distance between the
 // empirical distributions of a and b, and the probability that two samples of one distribution lie at least
 // so far apart. It sorts both, which must not be empty.
 func SameDistribution(a, b []float64) (distance, p float64) {
@@ -33,13 +33,13 @@ func SameDistribution(a, b []float64) (distance, p float64) {
 	return distance, kolmogorovTail(distance * math.Sqrt(math.Round(float64(n)/float64(n+m)*float64(m))))
 }
 
-// apart is the distance between i of n and j of m values, in units of 1/(n·m).
+// apart returns the distance between i of n and j of m values, in units of 1/(n·m).
 func apart(i, j, n, m int) int {
 	d := i*m - j*n
 	return max(d, -d)
 }
 
-// reaches is the share of the orders of n and m values, all equally likely, in which the distance reaches
+// reaches returns the share of the orders of n and m values, all equally likely, in which the distance reaches
 // widest somewhere. An order is a lattice path from (0,0) to (n,m); of those to a node inside, i of i+j come
 // from the left. As shares of paths that have reached it, no number overflows and none is a difference.
 func reaches(widest, n, m int) float64 {
@@ -63,7 +63,7 @@ func reaches(widest, n, m int) float64 {
 	return row[m]
 }
 
-// kolmogorovTail is the probability that the limiting distribution exceeds x: 2·Σ (−1)^(k−1) e^(−2k²x²).
+// kolmogorovTail returns the probability that the limiting distribution exceeds x: 2·Σ (−1)^(k−1) e^(−2k²x²).
 func kolmogorovTail(x float64) float64 {
 	if x < 0.2 { // the series needs many terms where the probability is 1 to twelve digits
 		return 1

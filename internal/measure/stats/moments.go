@@ -47,7 +47,7 @@ func (m *Moments) Merge(o *Moments) {
 	m.squares.Merge(&o.squares)
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (m *Moments) Count() int64 { return m.count }
 
 // Summary returns all figures but the percentiles.
@@ -66,10 +66,10 @@ func (m *Moments) Summary() Summary {
 	}
 }
 
-// std is the population standard deviation: √(n·Σx² − (Σx)²) / n.
+// std returns the population standard deviation: √(n·Σx² − (Σx)²) / n.
 func (m *Moments) std() float64 { return m.deviation(m.count) }
 
-// SampleStd is the standard deviation of the population of which these values are a sample:
+// SampleStd returns the standard deviation of the population of which these values are a sample:
 // √((n·Σx² − (Σx)²) / (n·(n−1))); NaN below two values.
 func (m *Moments) SampleStd() float64 {
 	if m.count < 2 {
@@ -78,7 +78,7 @@ func (m *Moments) SampleStd() float64 {
 	return m.deviation(m.count - 1)
 }
 
-// deviation is √((n·Σx² − (Σx)²) / (n·divisor)), the difference taken exactly.
+// deviation returns √((n·Σx² − (Σx)²) / (n·divisor)), the difference taken exactly.
 func (m *Moments) deviation(divisor int64) float64 {
 	if m.min == m.max {
 		return 0

@@ -65,7 +65,7 @@ func partition(values []float64, p float64) (left, right int) {
 	return left, right
 }
 
-// pivot is the median of three medians of three, spread over the range.
+// pivot returns the median of three medians of three, spread over the range.
 func pivot(values []float64) float64 {
 	step := len(values) / 9
 	at := func(i int) float64 {

@@ -59,7 +59,7 @@ func (s *Sketch) Summary(ranks []float64) Summary {
 // At returns the values at the given ascending places of the sorted population.
 func (s *Sketch) At(places []int64) []float64 { return s.values.at(places, sketchBits, s.min, s.max) }
 
-// std is the population standard deviation: √(n·Σx² − (Σx)²) / n, the difference taken exactly.
+// std returns the population standard deviation: √(n·Σx² − (Σx)²) / n, the difference taken exactly.
 func (s *Sketch) std() float64 {
 	if s.min == s.max {
 		return 0
@@ -105,7 +105,7 @@ func (p *Pair) Merge(o Pair) {
 	p.Add(o.Low)
 }
 
-// Value is the sum as one float.
+// Value returns the sum as one float.
 func (p Pair) Value() float64 { return p.High + p.Low }
 
 func (p Pair) exact() *big.Float {

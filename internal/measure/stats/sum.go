@@ -78,7 +78,7 @@ func (s *Sum) Float64() float64 {
 	return n
 }
 
-// integer is the sum in units of 2^smallestExp2.
+// integer returns the sum in units of 2^smallestExp2.
 func (s *Sum) integer() *big.Int {
 	c := *s
 	c.carry()

@@ -68,7 +68,7 @@ type bins struct {
 // newBins has one more bin than the requests reach, for the last step down.
 func newBins() bins { return bins{stats.Bins[bin, *bin]{Width: finest, Most: maxBins - 1, Spare: 1}} }
 
-// at is the bin of an instant after the start.
+// at returns the bin of an instant after the start.
 func (b *bins) at(ns int64) *bin { return &b.List[b.Index(ns)] }
 
 // inFlight adds a request that was in flight between two instants.
@@ -150,7 +150,7 @@ func sendLag(f *record.Facts) (int64, bool) {
 	return -ns, ok
 }
 
-// definition is the metric of a tag that the table has.
+// definition returns the metric of a tag that the table has.
 func definition(tag string) *metrics.Definition {
 	d, ok := metrics.Lookup(tag)
 	if !ok {

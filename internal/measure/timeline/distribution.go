@@ -31,7 +31,7 @@ const (
 	tail = 3
 )
 
-// Distributions are those of the metrics that any request had.
+// Distributions returns those of the metrics that any request had.
 func (r *Recorder) Distributions() []Distribution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *sketch) distribution(def *metrics.Definition) Distribution {
 	return d
 }
 
-// linearEdges are as far apart as Freedman and Diaconis have it.
+// linearEdges returns edges with the distance that Freedman and Diaconis give.
 func (s *sketch) linearEdges(whole bool) []float64 {
 	low, high := float64(s.min), float64(s.max)
 	if p99 := s.quantile(0.99, wholePrecision); high > tail*p99 && s.n >= 100 {

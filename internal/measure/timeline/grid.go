@@ -21,14 +21,14 @@ type Grid struct {
 	EndNS int64
 }
 
-// Covered is how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, lest the rate of
-// a moment stands for that of a bin.
+// Covered returns how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, lest the rate
+// of a moment stands for that of a bin.
 func (g Grid) Covered(i int) int64 {
 	end := g.EndNS - int64(g.First+i)*g.WidthNS
 	return min(max(end, g.WidthNS/4), g.WidthNS)
 }
 
-// Seconds are the middles of the bins.
+// Seconds returns the middles of the bins.
 func (g Grid) Seconds() []float64 {
 	out := make([]float64, g.Count)
 	for i := range out {
@@ -37,13 +37,13 @@ func (g Grid) Seconds() []float64 {
 	return out
 }
 
-// From and To are the ends of the axis in seconds.
+// From returns the start of the axis in seconds.
 func (g Grid) From() float64 { return float64(g.First) * float64(g.WidthNS) / 1e9 }
 
-// To is the end of the axis.
+// To returns the end of the axis.
 func (g Grid) To() float64 { return float64(g.First+g.Count) * float64(g.WidthNS) / 1e9 }
 
-// Grid is an axis from one instant to another, wall ns.
+// Grid returns an axis from one instant to another, wall ns.
 func (r *Recorder) Grid(fromNS, toNS int64) Grid {
 	r.mu.Lock()
 	defer r.mu.Unlock()

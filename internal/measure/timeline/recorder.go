@@ -102,14 +102,14 @@ func (r *Recorder) sample(rec *record.Record, start int64) {
 	}
 }
 
-// Samples are the first requests that failed like this one.
+// Samples returns the first requests that failed like this one.
 func (r *Recorder) Samples(key record.Key) []Sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.samples[key])
 }
 
-// toDisplay is the factor from the unit of a metric to that of reports.
+// toDisplay returns the factor from the unit of a metric to that of reports.
 func toDisplay(d *metrics.Definition) float64 {
 	ratio, err := unit.RatioOf(d.Unit, d.Display)
 	if err != nil {

@@ -15,13 +15,13 @@ type sketch struct {
 	min, max int64
 }
 
-// classOf is the number of a value's class.
+// classOf returns the number of a value's class.
 func classOf(v int64, precision uint) int {
 	shift := max(0, bits.Len64(uint64(v))-int(precision)-1)
 	return shift<<precision + int(v>>shift)
 }
 
-// classRange is where a class begins and how wide it is.
+// classRange returns where a class begins and how wide it is.
 func classRange(class int, precision uint) (low, width int64) {
 	shift := max(0, class>>precision-1)
 	return int64(class-shift<<precision) << shift, 1 << shift
@@ -51,7 +51,7 @@ func (s *sketch) merge(o *sketch) {
 	s.classes.Merge(&o.classes)
 }
 
-// quantile is the value below which a share q of the population lies; NaN for an empty one.
+// quantile returns the value below which a share q of the population lies; NaN for an empty one.
 func (s *sketch) quantile(q float64, precision uint) float64 {
 	if s.n == 0 {
 		return math.NaN()

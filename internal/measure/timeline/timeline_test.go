@@ -13,7 +13,7 @@ import (
 
 const origin = int64(1_700_000_000_000_000_000)
 
-// request is a success that was sent so long after the start.
+// request returns a success that was sent so long after the start.
 func request(at, ttft, latency time.Duration, tokens int64) *record.Record {
 	r := &record.Record{Facts: record.NewFacts()}
 	r.Facts[record.StartWall] = origin + int64(at)

@@ -21,7 +21,7 @@ type Capacity struct {
 	UnaryRate float64
 }
 
-// Tokens is the most tokens per second in streams.
+// Tokens returns the most tokens per second in streams.
 func (c *Capacity) Tokens() float64 { return float64(c.Streams) * c.Pace }
 
 // Demand is what a run asks for; 0 = not known.

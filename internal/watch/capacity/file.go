@@ -20,7 +20,7 @@ const schema = 1
 // maxFile bounds what is read of a file.
 const maxFile = 64 << 10
 
-// Path is where the measurement is kept: aiperf/selftest.json in the user's cache directory, which XDG_CACHE_HOME
+// Path returns where the measurement is kept: aiperf/selftest.json in the user's cache directory, which XDG_CACHE_HOME
 // moves on Linux.
 func Path() (string, error) {
 	dir, err := os.UserCacheDir()

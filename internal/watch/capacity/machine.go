@@ -14,7 +14,7 @@ type Machine struct {
 	Version string `json:"aiperf_version"`
 }
 
-// ThisMachine are the facts of this machine.
+// ThisMachine returns the facts of this machine.
 func ThisMachine(version string) Machine {
 	model, kernel := systemFacts()
 	return Machine{CPUs: runtime.GOMAXPROCS(0), Model: model, System: runtime.GOOS + "/" + runtime.GOARCH,

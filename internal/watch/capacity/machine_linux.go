@@ -16,7 +16,7 @@ func systemFacts() (model, kernel string) {
 	return modelOf(string(data)), kernel
 }
 
-// modelOf is the name of the first processor; Arm has numbers instead of a name.
+// modelOf returns the name of the first processor; Arm has numbers instead of a name.
 func modelOf(cpuinfo string) string {
 	facts := map[string]string{}
 	for line := range strings.Lines(cpuinfo) {

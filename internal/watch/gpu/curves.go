@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/measure/timeline"
 )
 
-// Curves are the fields of all devices over time, counters as rates.
+// Curves returns the fields of all devices over time, counters as rates.
 func (s *Store) Curves() []timeline.Curve {
 	var out []timeline.Curve
 	for field := range s.catalog.fields {

@@ -79,7 +79,7 @@ var acronyms = map[string]bool{
 	"vram": true, "ecc": true,
 }
 
-// displayName is the help text up to its first parenthesis, or the name of the field, every word capitalised.
+// displayName returns the help text up to its first parenthesis, or the name of the field, every word capitalised.
 func displayName(help, field string) string {
 	text, _, _ := strings.Cut(help, "(")
 	if text = strings.TrimSpace(text); text == "" {
@@ -111,7 +111,7 @@ var customUnits = map[string]struct {
 	"count": {"count", 1}, "us": {"us", 1}, "ms": {"ms", 1}, "s": {"s", 1}, "mj": {"mJ", 1}, "j": {"J", 1},
 }
 
-// unitIn is the unit that a help text names as (in X), count if it names none that is known.
+// unitIn returns the unit that a help text names as (in X), count if it names none that is known.
 func unitIn(help string) (unit string, scale float64) {
 	if m := inUnit.FindStringSubmatch(help); m != nil {
 		if u, ok := customUnits[strings.ToLower(m[1])]; ok {

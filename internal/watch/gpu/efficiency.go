@@ -28,7 +28,7 @@ type Efficiency struct {
 	LargerIsBetter bool          `json:"larger_is_better,omitempty"`
 }
 
-// Result is the figure as a metric.
+// Result returns the figure as a metric.
 func (f Efficiency) Result() metrics.Result {
 	r := metrics.Result{
 		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
@@ -116,7 +116,7 @@ func (s *Store) fleet(w Window, platform string) fleet {
 	return f
 }
 
-// power is the mean power of a device within the phase in watts.
+// power returns the mean power of a device within the phase in watts.
 func (s *Store) power(d *Series, w Window) (float64, bool) {
 	for _, name := range powerFields {
 		if i, ok := s.catalog.find(name); ok {
@@ -131,8 +131,9 @@ func (s *Store) power(d *Series, w Window) (float64, bool) {
 	return 0, false
 }
 
-// around is the value of a field in a phase in which its source said nothing new: the mean of the last sample before
-// and the first one after. An exporter that is slower than the phase, or a page that did not change, has no others.
+// around returns the value of a field in a phase in which its source said nothing new: the mean of the last sample
+// before and the first one after. An exporter that is slower than the phase, or a page that did not change, has no
+// others.
 func (d *Series) around(field int, w Window) (float64, bool) {
 	before, after := d.samples(field, math.MinInt64, w.StartNS), d.samples(field, w.EndNS, math.MaxInt64)
 	if len(before) == 0 || len(after) == 0 {
@@ -141,7 +142,7 @@ func (d *Series) around(field int, w Window) (float64, bool) {
 	return (before[len(before)-1] + after[0]) / 2, true
 }
 
-// energy is what a device used in the phase in megajoules, by its own counter.
+// energy returns what a device used in the phase in megajoules, by its own counter.
 func (s *Store) energy(d *Series, w Window) (float64, bool) {
 	for _, name := range energyFields {
 		if i, ok := s.catalog.find(name); ok {
@@ -155,7 +156,7 @@ func (s *Store) energy(d *Series, w Window) (float64, bool) {
 
 func (w Window) seconds() float64 { return float64(w.EndNS-w.StartNS) / 1e9 }
 
-// count is a number of devices in a header.
+// count returns a number of devices in a header.
 func count(n int) string {
 	if n == 1 {
 		return "(1 GPU)"
@@ -163,7 +164,7 @@ func count(n int) string {
 	return fmt.Sprintf("(%d GPUs)", n)
 }
 
-// figures are the four figures that every fleet has, without their order.
+// figures returns the four figures that every fleet has, without their order.
 func (f *fleet) figures(load Load, tokens *float64) []Efficiency {
 	var out []Efficiency
 	if f.powered > 0 {
@@ -194,7 +195,7 @@ func (f *fleet) devices() string {
 	return count(f.metered)
 }
 
-// vendorFigures are those that only a vendor's family has, without their order.
+// vendorFigures returns those that only a vendor's family has, without their order.
 func (f *fleet) vendorFigures(w Window, load Load) []Efficiency {
 	seconds := w.seconds()
 	if f.metered == 0 || seconds <= 0 {

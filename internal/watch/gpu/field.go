@@ -177,10 +177,10 @@ func (c *Catalog) add(f Field) {
 	c.fields = append(c.fields, f)
 }
 
-// Len is the number of fields.
+// Len returns the number of fields.
 func (c *Catalog) Len() int { return len(c.fields) }
 
-// Field is a field as exports name it.
+// Field returns a field as exports name it.
 func (c *Catalog) Field(i int) Field {
 	f := c.fields[i]
 	if c.scoped && f.Platform == NVIDIA {
@@ -190,7 +190,7 @@ func (c *Catalog) Field(i int) Field {
 	return f
 }
 
-// find is the index of a field by its plain name.
+// find returns the index of a field by its plain name.
 func (c *Catalog) find(name string) (int, bool) {
 	i, ok := c.index[name]
 	return i, ok

@@ -26,7 +26,7 @@ func read(t *testing.T, c *Catalog, ns int64, text string) []Reading {
 	return c.FromPage("http://h:9400/metrics", ns, page(t, text), AnyDialect)
 }
 
-// get is the value of a field, NaN if there is none.
+// get returns the value of a field, NaN if there is none.
 func get(c *Catalog, r Reading, field string) float64 {
 	i, ok := c.find(field)
 	if !ok {
@@ -275,7 +275,7 @@ func TestReadingsOutOfOrderAreSorted(t *testing.T) {
 
 func ptr(v float64) *float64 { return &v }
 
-// example is the worked example of the specification: GPU 0 300, 320, 340 W, GPU 1 100, 140 W.
+// example returns the worked example of the specification: GPU 0 300, 320, 340 W, GPU 1 100, 140 W.
 func example(t *testing.T) *Store {
 	return storeOf(t, NewCatalog(nil, false),
 		powerPage(0, "999", "5000000")+powerPage(1, "999", "1000000"),

@@ -44,7 +44,7 @@ func ParseHelperLine(text []byte) (HelperLine, error) {
 	return l, nil
 }
 
-// Reading is the reading of a line with a GPU.
+// Reading returns the reading of a line with a GPU.
 func (l *HelperLine) Reading(c *Catalog) Reading {
 	r := Reading{Device: Device{
 		Index: l.GPU.Index, UUID: l.GPU.UUID, Model: l.GPU.Model, PCIBusID: l.GPU.PCIBusID, Device: l.GPU.Device,

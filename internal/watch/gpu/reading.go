@@ -148,7 +148,7 @@ func (c *Catalog) amdLine(groups []*group, source, name string, l labels, value 
 	return groups
 }
 
-// groupOf is the group of a device; a line that lacks the UUID or the host belongs to the first device that fits.
+// groupOf returns the group of a device; a line that lacks the UUID or the host belongs to the first device that fits.
 func (c *Catalog) groupOf(groups []*group, d Device) ([]*group, *group) {
 	agree := func(a, b string) bool { return a == b || a == "" || b == "" }
 	for _, g := range groups {
@@ -170,7 +170,7 @@ func (g *group) set(m mapping, rank int, value float64) {
 	g.values[m.field], g.ranks[m.field], g.any = value*m.scale, rank, true
 }
 
-// NewValues are the values of a reading that says nothing.
+// NewValues returns the values of a reading that says nothing.
 func (c *Catalog) NewValues() []float64 {
 	v := make([]float64, c.Len())
 	for i := range v {

@@ -39,7 +39,7 @@ type Result struct {
 	Metrics []Metric `json:"metrics"`
 }
 
-// Title is the device as tables call it.
+// Title returns the device as tables call it.
 func (r *Result) Title() string {
 	return "GPU " + strconv.Itoa(r.Index) + suffix(" MIG ", r.Instance) + " | " + r.Model
 }
@@ -58,7 +58,8 @@ type Failure struct {
 	Count   int64  `json:"count"`
 }
 
-// DisplaySource is a source as tables show it: an exporter without scheme and /metrics, a local driver by its host.
+// DisplaySource returns a source as tables show it: an exporter without scheme and /metrics, a local driver by its
+// host.
 func DisplaySource(source string) string {
 	for _, local := range []string{"pynvml://", "amdsmi://"} {
 		if host, ok := strings.CutPrefix(source, local); ok {
@@ -72,7 +73,7 @@ func DisplaySource(source string) string {
 // Devices without any figure are left out.
 func (s *Store) Telemetry(w Window) *Telemetry { return s.TelemetryUntil(w, math.MaxInt64) }
 
-// TelemetryUntil is Telemetry of a phase to which no reading after an instant belongs.
+// TelemetryUntil does what Telemetry does for a phase to which no reading after an instant belongs.
 func (s *Store) TelemetryUntil(w Window, untilNS int64) *Telemetry {
 	t := &Telemetry{StartNS: w.StartNS}
 	for _, d := range s.devices {

@@ -75,17 +75,17 @@ type Window struct {
 	GraceNS int64
 }
 
-// from is the index of the first reading at or after ns.
+// from returns the index of the first reading at or after ns.
 func (d *Series) from(ns int64) int {
 	return sort.Search(len(d.times), func(i int) bool { return d.times[i] >= ns })
 }
 
-// until is the index of the first reading after ns.
+// until returns the index of the first reading after ns.
 func (d *Series) until(ns int64) int {
 	return sort.Search(len(d.times), func(i int) bool { return d.times[i] > ns })
 }
 
-// samples are the values of a field between two instants, both included.
+// samples returns the values of a field between two instants, both included.
 func (d *Series) samples(field int, startNS, endNS int64) []float64 {
 	column := d.columns[field]
 	if column == nil {
@@ -113,8 +113,8 @@ func (d *Series) gauge(field int, w Window, untilNS int64) (metrics.Stats, bool)
 	return describe(values), true
 }
 
-// growth is what a counter rose by from the last sample before the phase, or its first one in it, to the last one up
-// to endNS. A counter that restarted has not grown. Without a sample from the start on it is not known.
+// growth returns what a counter rose by from the last sample before the phase, or its first one in it, to the last one
+// up to endNS. A counter that restarted has not grown. Without a sample from the start on it is not known.
 func (d *Series) growth(field int, startNS, endNS int64) (float64, bool) {
 	in := d.samples(field, startNS, endNS)
 	if len(in) == 0 {
@@ -131,8 +131,8 @@ func (d *Series) growth(field int, startNS, endNS int64) (float64, bool) {
 	return max(in[len(in)-1]-base, 0), true
 }
 
-// Late are the devices whose last reading came more than slack before the end of the phase: what they did afterwards
-// is not known, and not in their energy.
+// Late returns the devices whose last reading came more than slack before the end of the phase: what they did
+// afterwards is not known, and not in their energy.
 func (s *Store) Late(w Window, slackNS int64) []Device {
 	var late []Device
 	for _, d := range s.devices {

@@ -199,7 +199,7 @@ func (f *Fetcher) Fetch(ctx context.Context, endpoint string) (Body, error) {
 	return f.FetchInto(ctx, endpoint, nil)
 }
 
-// FetchInto is Fetch with the text of the page in buf, as far as it has room.
+// FetchInto does what Fetch does, with the text of the page in buf, as far as it has room.
 func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (Body, error) {
 	start := time.Now()
 	b := Body{RequestSentNS: f.options.WallNS(start)}

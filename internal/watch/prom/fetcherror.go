@@ -39,7 +39,7 @@ type ErrorKey struct {
 	Type, Message string
 }
 
-// KeyOf is the identity of any error of this package.
+// KeyOf returns the identity of any error of this package.
 func KeyOf(err error) ErrorKey {
 	var fetch *Error
 	var content *ContentTypeError
@@ -74,7 +74,7 @@ func statusError(code int) *Error {
 	return &Error{Code: code, Type: reason, Message: fmt.Sprintf("answered with status %d %s", code, reason)}
 }
 
-// describe is the innermost text of err, without addresses.
+// describe returns the innermost text of err, without addresses.
 func describe(err error) string {
 	if text, _, ok := neterr.System(err); ok {
 		return text
@@ -150,7 +150,7 @@ func (f *Fetcher) describeRead(ctx context.Context, endpoint string, err error) 
 	return e
 }
 
-// describeContext is the Error if the caller ended the fetch, nil otherwise.
+// describeContext returns the Error if the caller ended the fetch, nil otherwise.
 func (f *Fetcher) describeContext(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -163,7 +163,7 @@ func (f *Fetcher) describeContext(ctx context.Context, err error) error {
 	return nil
 }
 
-// hostOf is host and port of a URL for messages.
+// hostOf returns host and port of a URL for messages.
 func hostOf(endpoint string) string {
 	if u, err := url.Parse(endpoint); err == nil {
 		return u.Host

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// scripted is a fetcher whose only connection is answered by play, in the time of a synctest bubble.
+// scripted returns a fetcher whose only connection is answered by play, in the time of a synctest bubble.
 func scripted(t *testing.T, o FetchOptions, play func(conn net.Conn)) *Fetcher {
 	t.Helper()
 	var playing sync.WaitGroup

@@ -61,7 +61,7 @@ func (p *Parser) component(l *line, v float64) {
 	}
 }
 
-// listOf is the list that has the samples of a series.
+// listOf returns the list that has the samples of a series.
 func (p *Parser) listOf(st *state) *[]Sample {
 	if st.family.Type == Summary {
 		return &p.summaries
@@ -69,7 +69,7 @@ func (p *Parser) listOf(st *state) *[]Sample {
 	return &p.samples
 }
 
-// unsaid is what a bucket or a quantile is of which a body says nothing.
+// unsaid returns what a bucket or a quantile is of which a body says nothing.
 func (st *state) unsaid() float64 {
 	if st.family.Type == Summary {
 		return math.NaN()
@@ -138,7 +138,7 @@ func (st *state) fix() {
 	h.fixed, h.first = true, nil
 }
 
-// bound is the number and the text of an le label. No label at all, an empty one and every spelling of
+// bound returns the number and the text of an le label. No label at all, an empty one and every spelling of
 // infinity mean +Inf.
 func bound(le string) (upper float64, text string, ok bool) {
 	if le == "" {

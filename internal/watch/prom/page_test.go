@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// largePage is the vLLM page of testdata with the samples of so many engines.
+// largePage returns the vLLM page of testdata with the samples of so many engines.
 func largePage(tb testing.TB, engines int) string {
 	tb.Helper()
 	data, err := os.ReadFile("testdata/vllm.txt")
@@ -39,7 +39,7 @@ func largePage(tb testing.TB, engines int) string {
 
 var integral = regexp.MustCompile(`(\d)\.0\n`)
 
-// later is a page with the same series and other values.
+// later returns a page with the same series and other values.
 func later(page string) string { return integral.ReplaceAllString(page, "${1}7.0\n") }
 
 func BenchmarkParse(b *testing.B) {

@@ -150,13 +150,13 @@ func (p *Parser) Parse(body []byte, openMetrics bool) ([]Sample, error) {
 	return p.finish(), nil
 }
 
-// Summaries are those of the last body, valid until the next one.
+// Summaries returns those of the last body, valid until the next one.
 func (p *Parser) Summaries() []Sample { return p.summaries }
 
-// Families are the metrics met so far, in the order of their first appearance.
+// Families returns the metrics met so far, in the order of their first appearance.
 func (p *Parser) Families() []*Family { return p.order }
 
-// Series are the series met so far, in the order of their first appearance.
+// Series returns the series met so far, in the order of their first appearance.
 func (p *Parser) Series() []*Series { return p.series }
 
 // learn reads a body that holds something new.
@@ -232,7 +232,7 @@ func (l *line) at(body []byte, pos int, epoch uint32) bool {
 	return l != nil && l.epoch == epoch && len(body)-pos >= len(l.raw) && string(body[pos:pos+len(l.raw)]) == l.raw
 }
 
-// find is the line at pos, which is not blank.
+// find returns the line at pos, which is not blank.
 func (p *Parser) find(body []byte, pos int, learning bool) (*line, error) {
 	end, err := keyEnd(body, pos)
 	if err != nil {

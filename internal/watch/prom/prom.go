@@ -18,7 +18,7 @@ const (
 	Summary
 )
 
-// String is the type as it stands in files.
+// String returns the type as it stands in files.
 func (t Type) String() string {
 	return [...]string{"unknown", "gauge", "counter", "histogram", "summary"}[t]
 }

@@ -162,7 +162,7 @@ func (p *Parser) resolve(sample string) meaning {
 	return meaning{declared: sample, name: sample, role: roleValue}
 }
 
-// counterName is the exported name of a counter: without _total, unless that is the name of another family of the
+// counterName returns the exported name of a counter: without _total, unless that is the name of another family of the
 // body, as with go_memstats_alloc_bytes of every Go program. A counter keeps the name of its first body.
 func (p *Parser) counterName(declared string) string {
 	base, ok := strings.CutSuffix(declared, "_total")
@@ -261,7 +261,7 @@ func ownLabels(labels []Label, ofBucket string) (own []Label, le string) {
 	return own, le
 }
 
-// seriesOf is the series with these labels, nil if it cannot be kept.
+// seriesOf returns the series with these labels, nil if it cannot be kept.
 func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
 	f := p.families[familyKey(m.name, m.kind)]
 	if f != nil && !compatible(f.Type, m.kind) {
@@ -305,7 +305,7 @@ func compatible(first, now Type) bool {
 	return first == now || (first == Unknown || now == Unknown) && !first.Bucketed() && !now.Bucketed()
 }
 
-// familyKey is a family among those of the parser. Summaries take no name from others.
+// familyKey returns a family among those of the parser. Summaries take no name from others.
 func familyKey(name string, kind Type) string {
 	if kind == Summary {
 		return "\xff" + name // in no UTF-8 text

@@ -13,7 +13,7 @@ const maxQuoted = 60
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
 
-// skipSpace is the position of the next byte that is no white space, over line ends.
+// skipSpace returns the position of the next byte that is no white space, over line ends.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == '\n' || isSpace(b[i])) {
 		i++
@@ -21,7 +21,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipBlank is the position of the next byte in the line that is no white space.
+// skipBlank returns the position of the next byte in the line that is no white space.
 func skipBlank(b []byte, i int) int {
 	for i < len(b) && isSpace(b[i]) {
 		i++
@@ -41,7 +41,7 @@ func isNameByte(c byte, first, metric bool) bool {
 	return c >= '0' && c <= '9' && !first
 }
 
-// nameEnd is the end of the unquoted name that starts at i, i itself if none does.
+// nameEnd returns the end of the unquoted name that starts at i, i itself if none does.
 func nameEnd(b []byte, i int, metric bool) int {
 	first := i
 	for i < len(b) && isNameByte(b[i], i == first, metric) {
@@ -50,7 +50,7 @@ func nameEnd(b []byte, i int, metric bool) int {
 	return i
 }
 
-// keyEnd is the end of the key that starts at i: of a comment the whole line with its line end, of a
+// keyEnd returns the end of the key that starts at i: of a comment the whole line with its line end, of a
 // sample its name and labels and one blank after them, if there is one.
 func keyEnd(b []byte, i int) (int, error) {
 	if b[i] == '#' {
@@ -75,7 +75,7 @@ func keyEnd(b []byte, i int) (int, error) {
 	return end, nil
 }
 
-// closingBrace is the position behind the brace that closes labels; braces in quotes do not count.
+// closingBrace returns the position behind the brace that closes labels; braces in quotes do not count.
 func closingBrace(b []byte, i int) (int, error) {
 	for quoted := false; i < len(b) && b[i] != '\n'; i++ {
 		switch {
@@ -224,7 +224,7 @@ func unescape(s string, quotes bool) string {
 	return strings.ToValidUTF8(s, string(utf8.RuneError))
 }
 
-// quoteLine is the rest of the line at i for a message.
+// quoteLine returns the rest of the line at i for a message.
 func quoteLine(b []byte, i int) string {
 	rest := b[min(i, len(b)):]
 	if len(rest) > maxQuoted+1 {

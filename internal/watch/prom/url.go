@@ -64,7 +64,7 @@ func NormalizeURL(raw string) (string, error) {
 // scheme, and leaves the rest as it is. It works on what is no valid URL, too.
 func RedactURL(raw string) string { return artifact.RedactAddress(raw) }
 
-// Display is an endpoint as it stands in tables: redacted, without scheme and without /metrics at the
+// Display returns an endpoint as it stands in tables: redacted, without scheme and without /metrics at the
 // end of its path.
 func Display(endpoint string) string {
 	s := RedactURL(endpoint)

@@ -103,7 +103,7 @@ func (row *Row) within(low, high float64) bool {
 	return row.Difference > low-0.5 && row.Difference < high+0.5
 }
 
-// extras are how many requests more the server may have finished than the client, each with its cause.
+// extras returns how many requests more the server may have finished than the client, each with its cause.
 func (r *Reconciliation) extras() (n int64, cause Cause) {
 	for _, of := range []struct {
 		n     int64
@@ -133,7 +133,7 @@ func (r *Reconciliation) ofRequests(row *Row) (Status, Cause) {
 // The share of requests that a server may count after the last scrape, and from how many requests on that may be one.
 const lateShare, lateFrom = 0.01, 10
 
-// late is how many requests a server may count when their replies are already whole: some do after the last byte.
+// late returns how many requests a server may count when their replies are already whole: some do after the last byte.
 func (r *Reconciliation) late() float64 {
 	n := float64(r.Client.Succeeded)
 	if n < lateFrom {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// run is a client with 100 requests of 50 prompt and 20 generated tokens, which the server reported.
+// run returns a client with 100 requests of 50 prompt and 20 generated tokens, which the server reported.
 func run() *Client {
 	return &Client{Succeeded: 100, Figures: []Figure{
 		{Quantity: Requests, Metric: "request_count", Value: 100, Max: 1, Count: 100},
@@ -20,7 +20,7 @@ func run() *Client {
 	}}
 }
 
-// tokenized is the same without usage in the replies.
+// tokenized returns the same without usage in the replies.
 func tokenized() *Client {
 	c := run()
 	for i := range c.Figures {
@@ -35,7 +35,7 @@ func tokenized() *Client {
 	return c
 }
 
-// counting is a server with these counters; a negative one it does not have.
+// counting returns a server with these counters; a negative one it does not have.
 func counting(requests, prompt, generated float64) *Server {
 	s := &Server{Kind: "vLLM", Pages: 1}
 	for _, t := range []Total{

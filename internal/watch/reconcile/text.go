@@ -66,7 +66,7 @@ func (r *Reconciliation) Sentence() string {
 // counted begins the sentence.
 const counted = "counted "
 
-// Summary is the sentence with its subject.
+// Summary returns the sentence with its subject.
 func (r *Reconciliation) Summary() string {
 	text := r.Sentence()
 	if strings.HasPrefix(text, counted) {
@@ -75,7 +75,7 @@ func (r *Reconciliation) Summary() string {
 	return "the server's " + text
 }
 
-// template is by how many tokens a request is longer for the server than for the client's tokenizer.
+// template returns by how many tokens a request is longer for the server than for the client's tokenizer.
 func (r *Reconciliation) template(row *Row) float64 {
 	if row.Quantity != PromptTokens || row.Own == 0 || row.Own >= row.Client || r.Client.Succeeded == 0 {
 		return 0
@@ -83,7 +83,7 @@ func (r *Reconciliation) template(row *Row) float64 {
 	return (row.Client - row.Own) / float64(r.Client.Succeeded)
 }
 
-// notCompared is why no row that is judged has two counts: the first reason that is more than a missing counter.
+// notCompared returns why no row that is judged has two counts: the first reason that is more than a missing counter.
 func (r *Reconciliation) notCompared() string {
 	for _, q := range []Quantity{Requests, PromptTokens, GeneratedTokens} {
 		if t := r.total(q); t != nil && t.Absent != "" {
@@ -104,12 +104,12 @@ func because(row *Row) string {
 	return ""
 }
 
-// whole is a count.
+// whole returns a count.
 func whole(v float64) string {
 	return artifact.GroupThousands(strconv.FormatFloat(math.Round(v), 'f', 0, 64))
 }
 
-// signed is a difference with its sign and at most one decimal.
+// signed returns a difference with its sign and at most one decimal.
 func signed(v float64) string {
 	text := strconv.FormatFloat(math.Round(10*v)/10, 'f', -1, 64)
 	if v > 0 {
@@ -118,7 +118,7 @@ func signed(v float64) string {
 	return text
 }
 
-// Line is the comparison for the report, where it is not a finding.
+// Line returns the comparison for the report, where it is not a finding.
 func (r *Reconciliation) Line() string { return "Server: " + r.Sentence() }
 
 // Finding returns what the reader of the figures should know; false where both sides agree, or nothing was compared.

@@ -18,7 +18,7 @@ func (b Bound) HasLower() bool { return !math.IsInf(b.Lower, -1) }
 // HasUpper reports whether there is an upper bound.
 func (b Bound) HasUpper() bool { return !math.IsInf(b.Upper, 1) }
 
-// Bounds are what the buckets say for certain about the percentiles: each is interpolated between two
+// Bounds returns what the buckets say for certain about the percentiles: each is interpolated between two
 // neighbouring observations, and each of those lies in its bucket. Observations are taken as not negative
 // unless the first bound is.
 func (d *Distribution) Bounds() PercentileBounds {
@@ -39,7 +39,7 @@ func (d *Distribution) Bounds() PercentileBounds {
 	return out
 }
 
-// bucketOf is the bucket of the observation at a place in ascending order, from 0.
+// bucketOf returns the bucket of the observation at a place in ascending order, from 0.
 func (d *Distribution) bucketOf(place int64) Bound {
 	k := 0
 	for k < len(d.Buckets)-1 && d.Buckets[k] <= place {

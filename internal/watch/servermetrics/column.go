@@ -14,7 +14,7 @@ const (
 	runBytes       = 1 + binary.MaxVarintLen32
 )
 
-// blockSize is the size of the blocks of a column, and the most that one row with the runs before it takes.
+// blockSize returns the size of the blocks of a column, and the most that one row with the runs before it takes.
 func blockSize(width int) (size, row int) {
 	row = 1 + 9*width + 2*runBytes
 	if width == scalarRow {

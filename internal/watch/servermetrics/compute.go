@@ -40,7 +40,7 @@ func Compute(store *Store, o Settings) *Results {
 	return r
 }
 
-// summaries are those with a sample in the window; what they say is worked out where it is asked for.
+// summaries returns those with a sample in the window; what they say is worked out where it is asked for.
 func summaries(store *Store, o Settings) []FamilyStats {
 	families, _ := store.familiesOf(func(e *EndpointStore) []*Series { return e.summaries })
 	jobs := plan(store, families, o)

@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// Curves are the series of a store over time: gauges as they were, counters as rates, histograms as the mean of what
-// was observed between scrapes. Families are in the order of their names.
+// Curves returns the series of a store over time: gauges as they were, counters as rates, histograms as the mean of
+// what was observed between scrapes. Families are in the order of their names.
 func Curves(s *Store) []timeline.Curve {
 	families, _ := s.Families()
 	var out []timeline.Curve
@@ -39,7 +39,7 @@ func Curves(s *Store) []timeline.Curve {
 	return out
 }
 
-// NewCurve is an empty curve of a family.
+// NewCurve returns an empty curve of a family.
 func NewCurve(url, name string, t prom.Type, unit string) timeline.Curve {
 	c := timeline.Curve{Source: prom.Display(url), Name: name, Unit: unit}
 	switch t {

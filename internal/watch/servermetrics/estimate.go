@@ -31,7 +31,7 @@ type Learned struct {
 	Intervals int
 }
 
-// finite is the number of buckets with a finite bound.
+// finite returns the number of buckets with a finite bound.
 func (d *Distribution) finite() int {
 	n := len(d.Buckets)
 	if n > 0 && math.IsInf(d.Upper[n-1], 1) {
@@ -40,7 +40,7 @@ func (d *Distribution) finite() int {
 	return n
 }
 
-// lower is the lower bound of finite bucket k. Observations are taken as not negative; a first bound below
+// lower returns the lower bound of finite bucket k. Observations are taken as not negative; a first bound below
 // zero holds all of its bucket.
 func (d *Distribution) lower(k int) float64 {
 	if k > 0 {
@@ -49,7 +49,7 @@ func (d *Distribution) lower(k int) float64 {
 	return min(0, d.Upper[0])
 }
 
-// own is the number of observations in bucket k alone.
+// own returns the number of observations in bucket k alone.
 func (d *Distribution) own(k int) float64 {
 	if k == 0 {
 		return float64(d.Buckets[0])
@@ -122,7 +122,7 @@ func (e *Estimator) scale(ratio float64) {
 	}
 }
 
-// tail are the observations above the last finite bound: evenly spaced around the mean that the finite
+// tail returns the observations above the last finite bound: evenly spaced around the mean that the finite
 // buckets leave over for them.
 func (e *Estimator) tail(sum, infinite, last float64) []float64 {
 	if infinite <= 0 {
@@ -188,7 +188,7 @@ func (e *Estimator) count() float64 {
 	return count
 }
 
-// dominant is the bucket that holds nearly everything, or -1.
+// dominant returns the bucket that holds nearly everything, or -1.
 func (e *Estimator) dominant(count float64) int {
 	const share = 0.95
 	largest := 0

@@ -59,7 +59,7 @@ func TestEstimatesOfAnIndependentImplementation(t *testing.T) {
 	}
 }
 
-// estimatesUpTo are those of the growth from the first sample to another; all samples teach.
+// estimatesUpTo returns those of the growth from the first sample to another; all samples teach.
 func estimatesUpTo(series *Series, final int) *metrics.Percentiles {
 	var s Samples
 	series.Read(&s, Window{0, 1<<63 - 1})

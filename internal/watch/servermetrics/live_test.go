@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// labelled is a scalar series with one label.
+// labelled returns a scalar series with one label.
 func labelled(s *prom.Series, name, value string) *prom.Series {
 	s.Labels = []prom.Label{{Name: name, Value: value}}
 	return s

@@ -22,7 +22,7 @@ func (s *Store) Families() ([]Family, []string) {
 	return s.familiesOf((*EndpointStore).Series)
 }
 
-// familiesOf are the families of some series of each endpoint.
+// familiesOf returns the families of some series of each endpoint.
 func (s *Store) familiesOf(list func(*EndpointStore) []*Series) ([]Family, []string) {
 	at := map[string]int{}
 	var families []Family
@@ -65,7 +65,7 @@ func sortSeries(series []*Series) {
 	})
 }
 
-// LabelText is the text by which exports order label sets: {'k': 'v', 'k2': 'v2'}, empty without labels.
+// LabelText returns the text by which exports order label sets: {'k': 'v', 'k2': 'v2'}, empty without labels.
 func LabelText(labels []prom.Label) string {
 	if len(labels) == 0 {
 		return ""

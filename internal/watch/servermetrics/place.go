@@ -32,7 +32,7 @@ func newPlaced(d *Distribution, k int) placed {
 func (b *placed) width() float64    { return b.upper - b.lower }
 func (b *placed) midpoint() float64 { return (b.lower + b.upper) / 2 }
 
-// centre is where the bucket's observations are on average, as far as it is known by itself.
+// centre returns where the bucket's observations are on average, as far as it is known by itself.
 func (b *placed) centre() float64 {
 	if b.meanKnown {
 		return b.mean
@@ -62,10 +62,10 @@ func (b *placed) place(dst []float64, dominant bool, finiteMean float64) []float
 	return dst
 }
 
-// fraction is where observation i of n lies in an even spread over 0 to 1.
+// fraction returns where observation i of n lies in an even spread over 0 to 1.
 func fraction(i, n int) float64 { return (float64(i) + 0.5) / float64(n) }
 
-// uniform is an even spread over the bucket, shifted to a centre.
+// uniform returns an even spread over the bucket, shifted to a centre.
 func (b *placed) uniform(f, centre float64) float64 {
 	return b.clip(b.lower + b.width()*f + (centre - b.midpoint()))
 }
@@ -156,7 +156,7 @@ func learn(s *Samples, finite int) []Learned {
 	return learned
 }
 
-// onlyBucket is the one bucket that got observations between two samples, or -1.
+// onlyBucket returns the one bucket that got observations between two samples, or -1.
 func onlyBucket(before, after []float64) int {
 	only, lower := -1, 0.0
 	for k, v := range after {

@@ -77,10 +77,10 @@ type Slice struct {
 	Buckets []int64
 }
 
-// figure is a statistic that is no whole number.
+// figure returns a statistic that is no whole number.
 func figure(key string, v float64) metrics.Figure { return metrics.Figure{Key: key, Value: v} }
 
-// Fields are the statistics that are present, in the order of the published JSON.
+// Fields returns the statistics that are present, in the order of the published JSON.
 func (s *SeriesStats) Fields() []metrics.Figure {
 	switch {
 	case s.Gauge != nil:
@@ -136,7 +136,7 @@ func (s *SeriesStats) Get(key string) (metrics.Figure, bool) {
 	return metrics.Figure{}, false
 }
 
-// Fields are the values of a slice of a series of type t, in the order of the published JSON, without times
+// Fields returns the values of a slice of a series of type t, in the order of the published JSON, without times
 // and buckets.
 func (s *Slice) Fields(t prom.Type) []metrics.Figure {
 	switch t {
@@ -149,7 +149,7 @@ func (s *Slice) Fields(t prom.Type) []metrics.Figure {
 	return []metrics.Figure{figure("avg", s.Avg), figure("min", s.Min), figure("max", s.Max)}
 }
 
-// Timeslices are the slices in order of time, SliceCount of them. They are computed while they are read and
+// Timeslices returns the slices in order of time, SliceCount of them. They are computed while they are read and
 // not kept: there may be thousands for each of thousands of series.
 func (s *SeriesStats) Timeslices() iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {

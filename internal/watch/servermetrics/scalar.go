@@ -68,7 +68,7 @@ func (w *worker) counter(j *job) {
 // from zero. A single sample below both of its neighbours is an answer out of order, not a server that started again.
 func resetsOf(s *Samples) (resets int, sum float64) { return growth(s, s.Value) }
 
-// growth is resetsOf for any value of samples that only grows.
+// growth does what resetsOf does, for any value of samples that only grows.
 func growth(s *Samples, value func(i int) float64) (resets int, sum float64) {
 	if s.Len() == 0 {
 		return 0, 0
@@ -104,7 +104,7 @@ func spread(values []float64) metrics.Stats {
 	return s
 }
 
-// perSecond is growth over the time between two instants, 0 if there is none.
+// perSecond returns growth over the time between two instants, 0 if there is none.
 func perSecond(growth float64, fromNS, toNS int64) float64 {
 	if toNS == fromNS {
 		return 0
@@ -112,7 +112,7 @@ func perSecond(growth float64, fromNS, toNS int64) float64 {
 	return growth / seconds(toNS-fromNS)
 }
 
-// meanAndStd are the mean and the sample standard deviation of values between lowest and highest.
+// meanAndStd returns the mean and the sample standard deviation of values between lowest and highest.
 func meanAndStd(values []float64, lowest, highest float64) (mean, std float64) {
 	if lowest == highest {
 		return lowest, 0
@@ -162,7 +162,7 @@ func percentilesOfSorted(sorted []float64) metrics.Percentiles {
 	return out
 }
 
-// position is where a percentile lies among n sorted values: between two neighbours.
+// position returns where a percentile lies among n sorted values: between two neighbours.
 func position(rank float64, n int64) (lo, hi int64, fraction float64) {
 	at := rank / 100 * float64(n-1)
 	lo = min(int64(at), n-1)
@@ -185,5 +185,5 @@ func interpolate(lo, hi, fraction float64) float64 {
 	return lo + step*fraction
 }
 
-// number is a value in a message.
+// number returns a value in a message.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -24,7 +24,7 @@ func (s *scenario) find(name string) *SeriesStats {
 	return nil
 }
 
-// shown is a series as scenarios write it.
+// shown returns a series as scenarios write it.
 func shown(s *Series) string {
 	if len(s.Labels) == 0 {
 		return s.Family.Name

@@ -130,7 +130,7 @@ func (s *scenario) series(text string) error {
 	return nil
 }
 
-// description is the series that the words NAME{…} TYPE [le …] describe; the same words give the same one.
+// description returns the series that the words NAME{…} TYPE [le …] describe; the same words give the same one.
 func (s *scenario) description(words []string) (*prom.Series, error) {
 	key := s.now + " " + strings.Join(words, " ")
 	if known := s.parsed[key]; known != nil {
@@ -199,7 +199,7 @@ func parseSample(series *prom.Series, text string) (prom.Sample, error) {
 	return sample, err
 }
 
-// instants are one time, or those from..to/step.
+// instants returns one time, or those from..to/step.
 func instants(text string) ([]int64, error) {
 	from, rest, ranged := strings.Cut(text, "..")
 	to, step, _ := strings.Cut(rest, "/")

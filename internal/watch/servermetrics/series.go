@@ -22,7 +22,7 @@ type Series struct {
 	counts   int // scratch of Add: the place of the sample that counts
 }
 
-// Endpoint is where the series comes from.
+// Endpoint returns where the series comes from.
 func (s *Series) Endpoint() *EndpointStore { return s.endpoint }
 
 // describe names a series for messages: the family's name and the labels in braces.
@@ -56,25 +56,25 @@ type Samples struct {
 	bySlot []int32 // scratch: the row of each slot
 }
 
-// Len is the number of samples, the reference included.
+// Len returns the number of samples, the reference included.
 func (s *Samples) Len() int { return len(s.times) }
 
-// TimestampNS is the instant of sample i.
+// TimestampNS returns the instant of sample i.
 func (s *Samples) TimestampNS(i int) int64 { return s.times[i] }
 
-// Value is sample i of a scalar series.
+// Value returns sample i of a scalar series.
 func (s *Samples) Value(i int) float64 { return s.rows[s.at[i]] }
 
-// Buckets are the cumulative buckets of sample i of a histogram, valid until the next Read.
+// Buckets returns the cumulative buckets of sample i of a histogram, valid until the next Read.
 func (s *Samples) Buckets(i int) []float64 { return s.rows[s.at[i]:][:s.width-2] }
 
-// Sum is that of sample i of a histogram.
+// Sum returns that of sample i of a histogram.
 func (s *Samples) Sum(i int) float64 { return s.rows[int(s.at[i])+s.width-2] }
 
-// Count is that of sample i of a histogram.
+// Count returns that of sample i of a histogram.
 func (s *Samples) Count(i int) float64 { return s.rows[int(s.at[i])+s.width-1] }
 
-// At is sample i.
+// At returns sample i.
 func (s *Samples) At(i int) Sample {
 	out := Sample{TimestampNS: s.times[i]}
 	if s.width == scalarRow {
@@ -132,7 +132,7 @@ func (s *Samples) reference(ns int64, row []float64) {
 	s.times[0] = ns
 }
 
-// readUnordered is Read for an endpoint with late arrivals: everything is decoded, then put into order.
+// readUnordered does what Read does, for an endpoint with late arrivals: everything is decoded, then put into order.
 func (s *Series) readUnordered(into *Samples, w Window, order []int32) {
 	const absent = -1
 	times := s.endpoint.times

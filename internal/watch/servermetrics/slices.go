@@ -38,7 +38,7 @@ func slicesOf(t prom.Type, s *Samples, w Window, lengthNS int64) iter.Seq[Slice]
 	return gaugeSlices(s, w, lengthNS)
 }
 
-// grid is the slices of a window, without values.
+// grid returns the slices of a window, without values.
 func grid(w Window, lengthNS int64) iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
 		if (w.EndNS-w.StartNS)/lengthNS >= maxSlices {
@@ -73,7 +73,7 @@ func perInterval(s *Samples, first, last int, lengthNS int64) bool {
 	return float64(lengthNS) < gap
 }
 
-// intervals are the slices between consecutive instants from sample first to last, with the numbers of their
+// intervals returns the slices between consecutive instants from sample first to last, with the numbers of their
 // first and last sample. Of several samples at one instant the last counts.
 func intervals(s *Samples, first, last int) iter.Seq2[Slice, [2]int] {
 	return func(yield func(Slice, [2]int) bool) {
@@ -90,7 +90,7 @@ func intervals(s *Samples, first, last int) iter.Seq2[Slice, [2]int] {
 	}
 }
 
-// between are the slices from sample first to last, with the numbers of the samples at their two boundaries:
+// between returns the slices from sample first to last, with the numbers of the samples at their two boundaries:
 // the last ones at or before, the first one if there is none.
 func between(s *Samples, first, last int, w Window, lengthNS int64) iter.Seq2[Slice, [2]int] {
 	if perInterval(s, first, last, lengthNS) {

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// speculative is a gauge at an endpoint whose labels are pairs of a name and a value.
+// speculative returns a gauge at an endpoint whose labels are pairs of a name and a value.
 func speculative(url string, g metrics.Stats, labels ...string) SeriesStats {
 	s := SeriesStats{EndpointURL: url, Gauge: &g}
 	for i := 0; i < len(labels); i += 2 {

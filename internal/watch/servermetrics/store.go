@@ -68,7 +68,7 @@ func (s *Store) ByFirstScrape() []*EndpointStore {
 	return slices.Clone(s.delivered)
 }
 
-// LastScrape is the instant of the last scrape up to another instant; 0 without one. It wants the collection to be
+// LastScrape returns the instant of the last scrape up to another instant; 0 without one. It wants the collection to be
 // over.
 func (s *Store) LastScrape(untilNS int64) int64 {
 	last := int64(0)
@@ -148,7 +148,7 @@ type source struct {
 	places []int
 }
 
-// URL is the endpoint's address as exports show it.
+// URL returns the endpoint's address as exports show it.
 func (e *EndpointStore) URL() string { return e.url }
 
 // Series returns the endpoint's series in order of first appearance.
@@ -204,7 +204,7 @@ func (e *EndpointStore) keep(slot int32, samples []prom.Sample) {
 	}
 }
 
-// rowOf is a sample as a column keeps it.
+// rowOf returns a sample as a column keeps it.
 func (e *EndpointStore) rowOf(src source, sample *prom.Sample) []float64 {
 	e.row = e.row[:0]
 	if !src.series.Family.Type.Bucketed() {

@@ -96,8 +96,9 @@ const (
 	wentBack      = "the server's counters went back: it was started anew"
 )
 
-// Totals are what the server counted from the last scrape before the phase to the last one after it; nil where no page
-// is of a known kind. Of pages about several models the benchmarked ones count. It wants the collection to be over.
+// Totals returns what the server counted from the last scrape before the phase to the last one after it; nil where no
+// page is of a known kind. Of pages about several models the benchmarked ones count. It wants the collection to be
+// over.
 func Totals(store *Store, phase Window, models []string) *reconcile.Server {
 	endpoints := store.Endpoints()
 	for i := range ledgers {

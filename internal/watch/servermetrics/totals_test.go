@@ -15,8 +15,8 @@ import (
 // ledgerPhase is the phase of the tests: from second 10 to second 20.
 var ledgerPhase = Window{StartNS: 10e9, EndNS: 20e9}
 
-// ledgerOf are the totals of pages: lines "ENDPOINT SECOND: NAME{LABEL="VALUE"} VALUE …", where a value SUM/COUNT is
-// that of a histogram.
+// ledgerOf returns the totals of pages: lines "ENDPOINT SECOND: NAME{LABEL="VALUE"} VALUE …", where a value SUM/COUNT
+// is that of a histogram.
 func ledgerOf(t *testing.T, models []string, lines ...string) *reconcile.Server {
 	t.Helper()
 	store := NewStore(Options{})
@@ -55,7 +55,7 @@ func ledgerOf(t *testing.T, models []string, lines ...string) *reconcile.Server 
 	return Totals(store, ledgerPhase, models)
 }
 
-// totalsText are the totals in short: quantity=value, or quantity!reason.
+// totalsText returns the totals in short: quantity=value, or quantity!reason.
 func totalsText(s *reconcile.Server) string {
 	if s == nil {
 		return "none"

@@ -130,7 +130,7 @@ var backends = []struct {
 	}},
 }
 
-// Highlights are the figures to watch of every backend whose metrics are in the results, in the order of
+// Highlights returns the figures to watch of every backend whose metrics are in the results, in the order of
 // the table, then by endpoint.
 func Highlights(r *Results) []Highlight {
 	families := make(map[string]*FamilyStats, len(r.Families))
@@ -150,7 +150,7 @@ func Highlights(r *Results) []Highlight {
 	return list
 }
 
-// of is one figure for each endpoint that has the statistic.
+// of returns one figure for each endpoint that has the statistic.
 func (w watched) of(backend string, f *FamilyStats) []Highlight {
 	unit := prom.InferUnit(f.Name, f.Help)
 	if w.stat == "rate" && unit != "" {

@@ -10,9 +10,9 @@ import (
 // Window is a stretch of time, both ends included, in Unix nanoseconds.
 type Window struct{ StartNS, EndNS int64 }
 
-// Window is the measurement window of the endpoint for a profiling phase: the phase, up to the endpoint's final scrape
-// where that came later. The final scrape counts also when its page was the one before: the page of an idle server, or
-// of a run shorter than the scrape interval, does not change.
+// Window returns the measurement window of the endpoint for a profiling phase: the phase, up to the endpoint's final
+// scrape where that came later. The final scrape counts also when its page was the one before: the page of an idle
+// server, or of a run shorter than the scrape interval, does not change.
 func (e *EndpointStore) Window(phase Window) Window {
 	for _, ns := range e.times {
 		phase.EndNS = max(phase.EndNS, ns)
@@ -83,7 +83,7 @@ func (e *EndpointStore) InfoWithin(w Window) Info {
 	return info
 }
 
-// medianGap is the median distance of ascending times; unknown with fewer than two gaps.
+// medianGap returns the median distance of ascending times; unknown with fewer than two gaps.
 func medianGap(times []int64) (float64, bool) {
 	if len(times) < 3 {
 		return 0, false

@@ -9,7 +9,7 @@ type Bound struct {
 	Value  float64
 }
 
-// part is the bound as a share of the value it belongs to: the median of times, the value of a rate.
+// part returns the bound as a share of the value it belongs to: the median of times, the value of a rate.
 func (b *Bound) part() float64 {
 	if b.Metric.P50 <= 0 {
 		return 0
@@ -17,7 +17,7 @@ func (b *Bound) part() float64 {
 	return b.Value / b.Metric.P50
 }
 
-// late is an upper limit in milliseconds, at the 99th percentile, of how much later a response is stamped
+// late returns an upper limit in milliseconds, at the 99th percentile, of how much later a response is stamped
 // than it arrived, and exact the error to both sides.
 //
 //	kernel:  late = min(1, c/1 %) · L, exact = ε
@@ -45,7 +45,7 @@ func boolean(b bool) float64 {
 	return 0
 }
 
-// bounds are those of the metrics that the run has.
+// bounds returns those of the metrics that the run has.
 //
 // With s the sum of the 99th percentiles of the send time and of the wait for a connection, l and ε of late and exact
 // as above (l₁ for the first response), n the average output length, in milliseconds:
@@ -85,7 +85,7 @@ func bounds(h *Health, in *Inputs, report *Report) []Bound {
 	return out
 }
 
-// rateError is the part by which the client may have distorted the rates; ends is what it may have added to the
+// rateError returns the part by which the client may have distorted the rates; ends is what it may have added to the
 // duration, in milliseconds.
 func (in *Inputs) rateError(report *Report, ends float64) float64 {
 	var part float64

@@ -120,7 +120,7 @@ func totalsDiffer(r *Report) (message, advice string, found bool) {
 	return t.Message, t.Advice, true
 }
 
-// Notes are the findings on the run's course, one line each.
+// Notes returns the findings on the run's course, one line each.
 func (r *Report) Notes() []string {
 	var out []string
 	for _, reason := range r.Reasons {

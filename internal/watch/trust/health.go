@@ -71,7 +71,7 @@ func cpuShare(from, to *reading) float64 {
 	return ratio(to.cpuNS-from.cpuNS, float64(to.atNS-from.atNS)*to.quota)
 }
 
-// ratio is NaN where there is nothing to compare with, or nothing to compare.
+// ratio returns NaN where there is nothing to compare with, or nothing to compare.
 func ratio(part int64, whole float64) float64 {
 	if whole <= 0 || part < 0 {
 		return math.NaN()

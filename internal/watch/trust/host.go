@@ -98,7 +98,7 @@ func (m *hostReading) link(name string) *counters {
 	return nil
 }
 
-// hostOf is what the machine did between two readings.
+// hostOf returns what the machine did between two readings.
 func hostOf(from, to *reading, availableMin int64, most peaks) *Host {
 	elapsed := float64(to.atNS - from.atNS)
 	since := func(a, b int64, whole float64) float64 {

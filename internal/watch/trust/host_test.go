@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/base/clock"
 )
 
-// hostFiles are those of a Linux machine with two processors at one of two instants, ten seconds apart.
+// hostFiles returns those of a Linux machine with two processors at one of two instants, ten seconds apart.
 func hostFiles(late bool) map[string]string {
 	pick := func(a, b string) string {
 		if late {

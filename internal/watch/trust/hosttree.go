@@ -69,8 +69,8 @@ func (t tree) readLinks(m *hostReading) {
 	}
 }
 
-// linkSpeed is that of an interface in bytes per second, from megabits; 0 = not known. Those without a device, such as
-// tunnels and the ends of containers' links, tell a number that no hardware stands behind.
+// linkSpeed returns that of an interface in bytes per second, from megabits; 0 = not known. Those without a device,
+// such as tunnels and the ends of containers' links, tell a number that no hardware stands behind.
 func (t tree) linkSpeed(name string) float64 {
 	dir := path.Join("sys/class/net", name)
 	if _, err := os.Stat(filepath.Join(string(t), dir, "device")); err != nil {

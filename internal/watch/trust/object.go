@@ -2,8 +2,8 @@ package trust
 
 import "aiperf/internal/base/artifact"
 
-// Object is the report as summary files have it, client_health. Times are milliseconds unless the key says otherwise,
-// shares 0 to 1. What was not measured is left out.
+// Object returns the report as summary files have it, client_health. Times are milliseconds unless the key says
+// otherwise, shares 0 to 1. What was not measured is left out.
 func (r *Report) Object() artifact.Object {
 	in, h := r.Inputs, r.Health
 	reasons := make([]any, 0, len(r.Reasons))

@@ -85,7 +85,7 @@ func (l *limits) advise(a Asked) []Advice {
 	return out
 }
 
-// raiseDescriptors is the command for the shell that starts the run.
+// raiseDescriptors returns the command for the shell that starts the run.
 func (l *limits) raiseDescriptors(need int64) string {
 	switch {
 	case need <= l.hard || l.hard == 0:

@@ -12,7 +12,7 @@ func readProcess(r *reading) {
 	r.descriptorLimit, _ = descriptorLimits()
 }
 
-// descriptorLimits are the limit in force and the one up to which the process may raise it itself.
+// descriptorLimits returns the limit in force and the one up to which the process may raise it itself.
 func descriptorLimits() (soft, hard int64) {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

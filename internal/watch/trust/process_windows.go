@@ -11,10 +11,10 @@ func readProcess(r *reading) {
 	}
 }
 
-// span is a length of time in nanoseconds, which Windows counts in tenths of a microsecond.
+// span returns a length of time in nanoseconds, which Windows counts in tenths of a microsecond.
 func span(t windows.Filetime) int64 {
 	return (int64(t.HighDateTime)<<32 | int64(t.LowDateTime)) * 100
 }
 
-// descriptorLimits are none here.
+// descriptorLimits returns nothing here.
 func descriptorLimits() (soft, hard int64) { return 0, 0 }

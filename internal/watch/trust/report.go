@@ -75,7 +75,7 @@ func reportOf(h *Health, in *Inputs) *Report {
 	}
 }
 
-// Unjudged is the report of a run that has not ended: what was seen, and that nobody held it against the results.
+// Unjudged returns the report of a run that has not ended: what was seen, and that nobody held it against the results.
 func Unjudged(h *Health, in *Inputs) *Report {
 	r := reportOf(h, in)
 	r.Verdict = Inconclusive

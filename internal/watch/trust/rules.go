@@ -113,7 +113,7 @@ func toolLag(r *Report) (string, bool) {
 		r.ToolLag.P99 > limit
 }
 
-// lagLimit is what the client may add to the times of a request, in milliseconds.
+// lagLimit returns what the client may add to the times of a request, in milliseconds.
 func (r *Report) lagLimit() float64 {
 	for _, tag := range []string{TTFT, Latency} {
 		if m, ok := r.Inputs.metric(tag); ok {
@@ -186,7 +186,7 @@ func pressure(r *Report) (string, bool) {
 		r.Health.PressureShare > pressed
 }
 
-// busiest is the interface that was used most by its speed; nil if no speed is known.
+// busiest returns the interface that was used most by its speed; nil if no speed is known.
 func (h *Host) busiest() *Link {
 	var most *Link
 	for i := range h.Links {

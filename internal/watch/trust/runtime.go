@@ -13,7 +13,7 @@ type classes struct {
 	bounds []float64 // seconds, one more than counts
 }
 
-// since is what was added after an earlier state of the same histogram.
+// since returns what was added after an earlier state of the same histogram.
 func (c *classes) since(earlier *classes) *classes {
 	out := classes{counts: make([]uint64, len(c.counts)), bounds: c.bounds}
 	for i, n := range c.counts {
@@ -32,7 +32,7 @@ func (c *classes) count() (n int64) {
 	return n
 }
 
-// upper is the upper end of a class in seconds, the lower one where it has none.
+// upper returns the upper end of a class in seconds, the lower one where it has none.
 func (c *classes) upper(i int) float64 {
 	if up := c.bounds[i+1]; !math.IsInf(up, 1) {
 		return up

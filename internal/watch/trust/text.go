@@ -23,7 +23,7 @@ func short(v float64) string {
 // words of the verdicts for the console.
 var words = map[Verdict]string{Valid: "valid", ClientLimited: "client limited", Inconclusive: "inconclusive"}
 
-// Lines are the report for the console: the verdict with the client's shares in the headline metrics, and
+// Lines returns the report for the console: the verdict with the client's shares in the headline metrics, and
 // what was seen: the weightiest finding with its advice, or the figures where there is none.
 func (r *Report) Lines() [2]string {
 	var shares []string
@@ -69,7 +69,7 @@ func (r *Report) figures() []string {
 	return out
 }
 
-// Warnings are the findings that led to the verdict and those on the run's course, each with its advice.
+// Warnings returns the findings that led to the verdict and those on the run's course, each with its advice.
 func (r *Report) Warnings() []string {
 	var out []string
 	for _, reason := range r.Reasons {

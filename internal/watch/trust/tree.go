@@ -48,7 +48,7 @@ func (t tree) file(name string) string {
 	return string(data)
 }
 
-// fieldsAfter are the words behind the first one of the line that begins with it.
+// fieldsAfter returns the words behind the first one of the line that begins with it.
 func fieldsAfter(text, first string) []string {
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 0 && words[0] == first {
@@ -101,7 +101,7 @@ func (t tree) readPressure(r *reading) {
 	}
 }
 
-// stalled is the total of a line of pressure in microseconds, -1 if there is none.
+// stalled returns the total of a line of pressure in microseconds, -1 if there is none.
 func stalled(text, line string) int64 {
 	for _, word := range fieldsAfter(text, line) {
 		if total, ok := strings.CutPrefix(word, "total="); ok {
@@ -123,7 +123,7 @@ func (t tree) readSockets(r *reading) {
 	}
 }
 
-// portRange is that of outgoing connections; 0 = not known.
+// portRange returns that of outgoing connections; 0 = not known.
 func (t tree) portRange() (first, last int64) {
 	words := strings.Fields(t.file("proc/sys/net/ipv4/ip_local_port_range"))
 	if len(words) != 2 {
@@ -164,7 +164,7 @@ func (t tree) readMemoryLimit(r *reading) {
 	}
 }
 
-// availableMemory is what may still be used without swapping, in bytes.
+// availableMemory returns what may still be used without swapping, in bytes.
 func (t tree) availableMemory() int64 {
 	if words := fieldsAfter(t.file("proc/meminfo"), "MemAvailable:"); len(words) > 0 {
 		return number(words[0]) << 10
@@ -172,7 +172,7 @@ func (t tree) availableMemory() int64 {
 	return 0
 }
 
-// cpuQuota is the least quota of the control groups that the process is in, in cores; 0 = none.
+// cpuQuota returns the least quota of the control groups that the process is in, in cores; 0 = none.
 func (t tree) cpuQuota() float64 {
 	least := 0.0
 	take := func(quota, period int64) {
@@ -192,7 +192,7 @@ func (t tree) cpuQuota() float64 {
 	return least
 }
 
-// groups are the directories of the control groups that govern the process for a controller, of either
+// groups returns the directories of the control groups that govern the process for a controller, of either
 // version, each with those above it.
 func (t tree) groups(controller string) []string {
 	var dirs []string

@@ -112,7 +112,7 @@ func TestEmptyTreeTellsNothing(t *testing.T) {
 	}
 }
 
-// machine is a system whose process uses a given part of two cores and whose files count on.
+// machine returns a system whose process uses a given part of two cores and whose files count on.
 func machine(t *testing.T, share float64) (system, func(after time.Duration)) {
 	root := files(t, nil)
 	write := func(name, text string) {
@@ -210,7 +210,7 @@ func TestRuntimeHistograms(t *testing.T) {
 	}
 }
 
-// times is a distribution of milliseconds.
+// times returns a distribution of milliseconds.
 func times(ms ...float64) *stats.Histogram {
 	h := new(stats.Histogram)
 	for _, v := range ms {

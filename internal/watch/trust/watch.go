@@ -89,8 +89,8 @@ func (w *Watch) probe(now, late int64) {
 	w.last = r
 }
 
-// SoFar is what the watch has seen since the start or the last Restart. It reads the machine, which may take half a
-// millisecond.
+// SoFar returns what the watch has seen since the start or the last Restart. It reads the machine, which may take half
+// a millisecond.
 func (w *Watch) SoFar() Health {
 	now := w.system.all(w.clock.NowNS())
 	w.mu.Lock()
@@ -129,7 +129,7 @@ func (w *Watch) Stop() Health {
 	return w.health
 }
 
-// Looks are what was seen over time so far.
+// Looks returns what was seen over time so far.
 func (w *Watch) Looks() []Look {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -64,7 +64,7 @@ func (a *amdSMI) read(ctx context.Context) error {
 	return err
 }
 
-// amdList is the list of GPUs in a document of amd-smi, older and newer.
+// amdList returns the list of GPUs in a document of amd-smi, older and newer.
 func amdList(text []byte) ([]map[string]any, error) {
 	text = bytes.TrimSpace(text)
 	if i := bytes.IndexAny(text, "[{"); i > 0 {
@@ -162,7 +162,7 @@ func parseAMDMetric(c *gpu.Catalog, text []byte, known map[int]gpu.Device) ([]gp
 	return readings, nil
 }
 
-// at is a member of a member.
+// at returns a member of a member.
 func at(v any, path ...string) any {
 	for _, key := range path {
 		m, ok := v.(map[string]any)
@@ -174,7 +174,7 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// number is a number, bare or as {"value": 12, "unit": "W"}; "N/A" is none.
+// number returns a number, bare or as {"value": 12, "unit": "W"}; "N/A" is none.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
@@ -188,7 +188,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// word is a text that says something.
+// word returns a text that says something.
 func word(v any) string {
 	s, _ := v.(string)
 	if s = strings.TrimSpace(s); s == "N/A" {

@@ -105,7 +105,7 @@ func NewExporters(o ExporterOptions) (Collector, error) {
 	return x, nil
 }
 
-// showAddress is an address as exports show it.
+// showAddress returns an address as exports show it.
 func showAddress(raw string) (string, error) {
 	normal, err := prom.NormalizeURL(raw)
 	return prom.RedactURL(normal), err

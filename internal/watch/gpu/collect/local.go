@@ -45,7 +45,7 @@ type source interface {
 	// read waits for one reading of all GPUs. After an error the source is of no use until it is opened again.
 	read(ctx context.Context) error
 	close()
-	// period is the shortest time between two readings that makes sense.
+	// period returns the shortest time between two readings that makes sense.
 	period() time.Duration
 	name() string
 }
@@ -192,7 +192,7 @@ func (l *local) stopSchedule() {
 	<-l.stopped // it waits at most for a reading
 }
 
-// tick is the goroutine of the schedule.
+// tick runs the schedule on its own goroutine.
 func (l *local) tick() {
 	defer close(l.stopped)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -97,7 +97,7 @@ func (h *heard) count() int {
 	return len(h.readings)
 }
 
-// newLocalTest is a collector whose helper is this program in a mode; there is nothing else.
+// newLocalTest returns a collector whose helper is this program in a mode; there is nothing else.
 func newLocalTest(t *testing.T, mode string) (Collector, *heard) {
 	t.Helper()
 	t.Setenv(helperMode, mode)

@@ -77,7 +77,7 @@ func startProcess(path string, args []string, take func(line []byte)) (*process,
 	return p, nil
 }
 
-// describe is how a program ended, with its own last words.
+// describe returns how a program ended, with its own last words.
 func (p *process) describe(err error) error {
 	text := "it ended"
 	var exit *exec.ExitError

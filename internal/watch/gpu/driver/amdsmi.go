@@ -178,8 +178,8 @@ func (a *amdsmi) read(d *amdDevice) map[string]float64 {
 	return values
 }
 
-// socketPower is the power of a socket in watts. Newer libraries have a 64-bit power in front of the two 32-bit ones:
-// its upper half is then 0, or it is unsupported as a whole.
+// socketPower returns the power of a socket in watts. Newer libraries have a 64-bit power in front of the two 32-bit
+// ones: its upper half is then 0, or it is unsupported as a whole.
 func socketPower(info []byte) (float64, bool) {
 	order := binary.NativeEndian
 	current, average := order.Uint32(info), order.Uint32(info[4:])

@@ -52,7 +52,7 @@ Reads the GPUs of this machine for aiperf: one JSON line per GPU for each line "
 that ends. With --once it reads them once.
 `
 
-// Main is the program.
+// Main returns the program.
 func Main(args []string, in io.Reader, out, complaints io.Writer) int {
 	if len(args) == 0 || len(args) > 2 || len(args) == 2 && args[1] != "--once" || strings.HasPrefix(args[0], "-") {
 		fmt.Fprint(complaints, usage)
@@ -122,7 +122,7 @@ func (w *writer) round(r Reader, n int64) error {
 	return w.line(gpu.HelperLine{Round: n})
 }
 
-// cstring is the text of a buffer up to its first NUL.
+// cstring returns the text of a buffer up to its first NUL.
 func cstring(b []byte) string {
 	text, _, _ := strings.Cut(string(b), "\x00")
 	return strings.TrimSpace(strings.ToValidUTF8(text, "?"))

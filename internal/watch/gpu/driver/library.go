@@ -39,9 +39,9 @@ func openLibrary(names []string) (*library, error) {
 // lastAddress makes what address is asked for outlive the stack of its goroutine.
 var lastAddress unsafe.Pointer
 
-// address is where a library may write to. It forces the value onto the heap: the stack, where it could be otherwise,
-// may move when it grows, and the library would then write where it was. The caller reads the value after the call,
-// which keeps it alive, or says so with runtime.KeepAlive.
+// address returns where a library may write to. It forces the value onto the heap: the stack, where it could be
+// otherwise, may move when it grows, and the library would then write where it was. The caller reads the value after
+// the call, which keeps it alive, or says so with runtime.KeepAlive.
 func address[T any](v *T) uintptr {
 	atomic.StorePointer(&lastAddress, unsafe.Pointer(v))
 	return uintptr(unsafe.Pointer(v))

@@ -210,7 +210,7 @@ func (n *nvml) smUtilization(d *nvmlDevice) (float64, bool) {
 	return n.smByProcesses(d)
 }
 
-// smByGPM is the utilisation since the sample before.
+// smByGPM returns the utilisation since the sample before.
 func (n *nvml) smByGPM(d *nvmlDevice) (float64, bool) {
 	if n.call("nvmlGpmSampleGet", d.handle, d.samples[1]) != nvmlSuccess {
 		return 0, false

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// fakeNVML is a GPU whose library is made of functions of this test; what is not among them the library lacks.
+// fakeNVML returns a GPU whose library is made of functions of this test; what is not among them the library lacks.
 func fakeNVML(functions map[string]any) *nvml {
 	symbols := map[string]uintptr{}
 	for _, name := range []string{
@@ -28,7 +28,7 @@ func fakeNVML(functions map[string]any) *nvml {
 	return &nvml{library: &library{symbols: symbols}, devices: []*nvmlDevice{{}}}
 }
 
-// word is a function that gives one 32-bit number.
+// word returns a function that gives one 32-bit number.
 func word(n uint32) func(uintptr, *uint32) uintptr {
 	return func(_ uintptr, out *uint32) uintptr { *out = n; return nvmlSuccess }
 }

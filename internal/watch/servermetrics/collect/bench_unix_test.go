@@ -71,7 +71,7 @@ func servePages(b *testing.B, pages [2][]byte) (addr string) {
 	return listener.Addr().String()
 }
 
-// cpuTime is what the process has used, user and system.
+// cpuTime returns what the process has used, user and system.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

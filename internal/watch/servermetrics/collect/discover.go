@@ -95,7 +95,7 @@ func (c *Collector) discover(ctx context.Context, host string) ([]string, error)
 	return metricsURLs(pods, d.LabelSelector != ""), nil
 }
 
-// namespace is where to look for pods.
+// namespace returns where to look for pods.
 func (c *Collector) namespace() (string, error) {
 	if n := strings.TrimSpace(c.options.Discovery.Namespace); n != "" {
 		return n, nil
@@ -116,7 +116,7 @@ func (c *Collector) namespace() (string, error) {
 	return "", errors.New("the namespace is not known; set server_metrics.discovery.namespace or AIPERF_NAMESPACE")
 }
 
-// namespaceOfHosts is the namespace in the first name of a service (name.namespace.svc…) among the endpoints.
+// namespaceOfHosts returns the namespace in the first name of a service (name.namespace.svc…) among the endpoints.
 func (c *Collector) namespaceOfHosts() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -66,7 +66,7 @@ func (a *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// env is the environment of a program inside the cluster.
+// env returns the environment of a program inside the cluster.
 func (a *apiServer) env(more map[string]string) func(string) (string, bool) {
 	u, _ := url.Parse(a.URL)
 	vars := map[string]string{"KUBERNETES_SERVICE_HOST": u.Hostname(), "KUBERNETES_SERVICE_PORT": u.Port()}

@@ -57,7 +57,7 @@ func (e *endpoint) move(to string) {
 	e.url, e.shown, e.destination = to, prom.RedactURL(to), nil
 }
 
-// endpoints are those that the options name.
+// endpoints returns those that the options name.
 func (o *Options) endpoints() ([]*endpoint, error) {
 	var list []*endpoint
 	for _, raw := range o.URLs {
@@ -96,7 +96,7 @@ func extraEndpoint(raw string) (*endpoint, error) {
 	return e, nil
 }
 
-// asGiven is the address as the user wrote it, for a user who named a page: one with a path of its own that
+// asGiven returns the address as the user wrote it, for a user who named a page: one with a path of its own that
 // does not end in /metrics. Scheme and host are those of the normalised URL.
 func asGiven(raw, normal string) string {
 	rest := raw
@@ -117,8 +117,8 @@ func asGiven(raw, normal string) string {
 	return scheme + "://" + authority + rest[start:]
 }
 
-// originOf is the metrics page of the origin, for an inference URL that has a path: that of an API, such as /v1, or of
-// the whole endpoint.
+// originOf returns the metrics page of the origin, for an inference URL that has a path: that of an API, such as /v1,
+// or of the whole endpoint.
 func originOf(normal string) []string {
 	scheme, rest, _ := strings.Cut(normal, "://")
 	page, query, asked := strings.Cut(rest, "?")
@@ -152,7 +152,7 @@ const (
 	fallbackPath = "/prometheus/metrics"
 )
 
-// fallbackOf is the URL to try when a page is not Prometheus: TensorRT-LLM has JSON at /metrics. It is "" for
+// fallbackOf returns the URL to try when a page is not Prometheus: TensorRT-LLM has JSON at /metrics. It is "" for
 // URLs that have no such sibling.
 func fallbackOf(endpoint string) string {
 	page, query, asked := strings.Cut(endpoint, "?")

@@ -93,7 +93,7 @@ func (c *Collector) relocate(e *endpoint, to string) {
 	e.samples = nil
 }
 
-// lowerFirst is a subject within a sentence; what is spelled in capitals stays.
+// lowerFirst returns a subject within a sentence; what is spelled in capitals stays.
 func lowerFirst(subject string) string {
 	if len(subject) > 1 && subject[1] >= 'a' {
 		return strings.ToLower(subject[:1]) + subject[1:]

@@ -106,7 +106,7 @@ func newRig(t *testing.T, o Options, p pages) *rig {
 // scrapeOnce lets every endpoint be scraped once.
 func (r *rig) scrapeOnce() { r.Boundary(context.Background()) }
 
-// values are the values of the first series of an endpoint, in order.
+// values returns the values of the first series of an endpoint, in order.
 func (r *rig) values(url string) []float64 {
 	var values []float64
 	for _, sc := range r.sink.all() {
@@ -158,7 +158,7 @@ func (s *site) requests() map[string]int {
 	return asked
 }
 
-// text is a page of plain text.
+// text returns a page of plain text.
 func text(body string) http.HandlerFunc { return typed("text/plain; version=0.0.4", body) }
 
 func typed(contentType, body string) http.HandlerFunc {
@@ -219,7 +219,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// counting is a page with a counter that says how often it was asked for.
+// counting returns a page with a counter that says how often it was asked for.
 func counting(_ context.Context, _ string, n int) (string, error) {
 	return fmt.Sprintf("# TYPE a counter\na %d\n", n), nil
 }

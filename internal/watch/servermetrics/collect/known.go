@@ -12,7 +12,7 @@ var knownServers = []struct{ owner, name, remedy string }{
 	{"nvidia", "Dynamo", "its page is /metrics of the frontend's port"},
 }
 
-// MissingPage is the warning about a server of a known kind whose metrics were not found; "" where the kind is not
+// MissingPage returns the warning about a server of a known kind whose metrics were not found; "" where the kind is not
 // known. The owner is the one in the server's list of models.
 func MissingPage(owner string) string {
 	for _, k := range knownServers {

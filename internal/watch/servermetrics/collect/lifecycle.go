@@ -65,8 +65,8 @@ func (c *Collector) Start() {
 	c.log.Info(fmt.Sprintf("%s: Started %d collector(s) successfully", c.options.Words.Title, len(endpoints)))
 }
 
-// tick is the goroutine of the schedule. Turns stay on the grid of its start; those that are late by an interval or
-// more are left out.
+// tick runs the schedule on its own goroutine. Turns stay on the grid of its start; those that are late by an interval
+// or more are left out.
 func (c *Collector) tick(endpoints []*endpoint, stop <-chan struct{}, stopped chan<- struct{}) {
 	defer close(stopped)
 	start, interval := time.Now(), c.options.Interval
@@ -287,7 +287,7 @@ func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Dur
 	}
 }
 
-// shown are endpoints as exports show them.
+// shown returns endpoints as exports show them.
 func (c *Collector) shown(endpoints []*endpoint) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -298,7 +298,7 @@ func (c *Collector) shown(endpoints []*endpoint) []string {
 	return list
 }
 
-// actives are the endpoints that are scraped.
+// actives returns the endpoints that are scraped.
 func (c *Collector) actives() []*endpoint {
 	c.mu.Lock()
 	defer c.mu.Unlock()

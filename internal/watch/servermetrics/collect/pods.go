@@ -23,7 +23,7 @@ var serverImages = [...]string{
 	"trt-llm", "trtllm", "dynamo",
 }
 
-// metricsURLs are the metrics pages of pods, sorted, each once. Of selected pods all are eligible.
+// metricsURLs returns the metrics pages of pods, sorted, each once. Of selected pods all are eligible.
 func metricsURLs(pods []pod, selected bool) []string {
 	var urls []string
 	for i := range pods {
@@ -52,7 +52,7 @@ func (p *pod) eligible() bool {
 	return false
 }
 
-// urls are the metrics pages of a pod, none if its address or port is not known.
+// urls returns the metrics pages of a pod, none if its address or port is not known.
 func (p *pod) urls() []string {
 	port := p.port()
 	scheme := strings.ToLower(strings.TrimSpace(p.Metadata.Annotations[schemeAnnotation]))

@@ -43,7 +43,7 @@ func (c *Collector) scrape(e *endpoint, step bool) {
 	}
 }
 
-// address is where an endpoint is scraped, if it is.
+// address returns where an endpoint is scraped, if it is.
 func (c *Collector) address(e *endpoint) (url string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *Collector) take(e *endpoint, got page) *foreign {
 	return f
 }
 
-// read is take for a page that is still wanted; the caller holds work.
+// read does what take does, for a page that is still wanted; the caller holds work.
 func (c *Collector) read(e *endpoint, got page) *foreign {
 	var content *prom.ContentTypeError
 	switch {
@@ -172,7 +172,7 @@ func syntaxReason(err error, text []byte) string {
 		excerpt(text))
 }
 
-// excerpt is the start of a body on one line.
+// excerpt returns the start of a body on one line.
 func excerpt(text []byte) string {
 	text = text[:min(len(text), 4*sampleLength)] // a character has at most four bytes
 	runes := []rune(strings.ToValidUTF8(string(text), "\uFFFD"))

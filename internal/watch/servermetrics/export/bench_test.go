@@ -41,7 +41,7 @@ func benchSeries(changing, constant int) []*prom.Series {
 	return list
 }
 
-// benchRun is a run of that many scrapes.
+// benchRun returns a run of that many scrapes.
 func benchRun(scrapes, changing, constant int) *Run {
 	store := servermetrics.NewStore(servermetrics.Options{})
 	series := benchSeries(changing, constant)

@@ -44,7 +44,7 @@ type section struct {
 	stats []string
 }
 
-// sections are the tables in their order; the info table follows them.
+// sections returns the tables in their order; the info table follows them.
 func (c CSV) sections() []section {
 	gauge := append([]string{"avg", "min", "max", "std"}, metrics.PercentileKeys[:]...)
 	histogram := []string{"count", "count_rate", "sum", "sum_rate", "avg"}
@@ -90,7 +90,7 @@ func (c CSV) write(ctx context.Context, w io.Writer) error {
 	return table(infoRows(c.Run.Results))
 }
 
-// comments are the lines before the first section. They end with LF alone.
+// comments returns the lines before the first section. They end with LF alone.
 func (c CSV) comments() []byte {
 	return []byte("# AIPerf Server Metrics Export (CSV)\n" +
 		"# aiperf_version: " + c.Run.Info.AIPerfVersion + "\n" +
@@ -108,7 +108,7 @@ type csvSeries struct {
 	text   string // its labels, for the order
 }
 
-// rows are the header and a row for each series; nothing without series.
+// rows returns the header and a row for each series; nothing without series.
 func (s section) rows(r *servermetrics.Results) []byte {
 	var series []csvSeries
 	for i := range r.Families {
@@ -209,7 +209,7 @@ func filledColumns(columns []string, labels []prom.Label) string {
 	return string(filled)
 }
 
-// infoRows are the messages that info families carry in their labels, one row for each label.
+// infoRows returns the messages that info families carry in their labels, one row for each label.
 func infoRows(r *servermetrics.Results) []byte {
 	type row struct{ metric, endpoint, key, value, description string }
 	var rows []row

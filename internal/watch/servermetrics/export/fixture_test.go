@@ -152,7 +152,7 @@ process_uptime_seconds 4
 process_start_time_seconds 1700000000
 `
 
-// vllm is that page just before the phase, one second into it, again four seconds into it and after its end.
+// vllm returns that page just before the phase, one second into it, again four seconds into it and after its end.
 func vllm(t *testing.T) *collection {
 	c := newCollection(t)
 	c.pages()

@@ -50,7 +50,7 @@ type Info struct {
 	RuntimeVersion, ParquetVersion string
 }
 
-// Settings are what the results have to be computed with.
+// Settings returns what the results have to be computed with.
 func (i *Info) Settings() servermetrics.Settings {
 	return servermetrics.Settings{Phase: i.Window, SliceNS: i.SliceNS, Bounds: i.Bounds}
 }
@@ -92,7 +92,7 @@ func (i *Info) parquetVersion() string {
 	return "parquet-go"
 }
 
-// localTime is an instant as the files print it: ISO 8601 without zone, microseconds, none if they are zero.
+// localTime returns an instant as the files print it: ISO 8601 without zone, microseconds, none if they are zero.
 func localTime(ns int64, zone *time.Location) string {
 	t := time.Unix(0, ns).In(zone)
 	if t.Nanosecond() < 1000 {
@@ -134,9 +134,9 @@ func (r *Run) empty() bool { return len(r.Store.Endpoints()) == 0 }
 
 // Exporter writes one file when the run is over.
 type Exporter interface {
-	// Name is what messages call the file.
+	// Name returns what messages call the file.
 	Name() string
-	// Target is the file's path.
+	// Target returns the file's path.
 	Target() string
 	// Export writes the file as a whole or not at all. Without anything to write it leaves no file.
 	Export(ctx context.Context) error
@@ -170,7 +170,7 @@ func isInfo(f *prom.Family) bool {
 	return (f.Type == prom.Gauge || f.Type == prom.Unknown) && strings.HasSuffix(f.Name, "_info")
 }
 
-// shortEndpoint is a URL without its scheme and the usual path.
+// shortEndpoint returns a URL without its scheme and the usual path.
 func shortEndpoint(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest

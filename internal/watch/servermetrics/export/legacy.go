@@ -84,7 +84,7 @@ func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {
 	return d.finish()
 }
 
-// legacyFamilies are all families by name, summaries among them.
+// legacyFamilies returns all families by name, summaries among them.
 func legacyFamilies(r *servermetrics.Results) []*servermetrics.FamilyStats {
 	var list []*servermetrics.FamilyStats
 	for _, families := range [][]servermetrics.FamilyStats{r.Families, r.Summaries} {

@@ -40,7 +40,7 @@ func (p Parquet) Export(ctx context.Context) error {
 	return artifact.WriteStream(p.Path, func(w *bufio.Writer) error { return t.write(ctx, w, footer(p.Run, t)) })
 }
 
-// footer is the file's key/value metadata.
+// footer returns the file's key/value metadata.
 func footer(r *Run, t *table) map[string]string {
 	i := &r.Info
 	duration := i.Window.EndNS - i.Window.StartNS
@@ -96,7 +96,7 @@ func footer(r *Run, t *table) map[string]string {
 	return m
 }
 
-// compact is a value as JSON without white space. The values of a footer are all of kinds that can be written.
+// compact returns a value as JSON without white space. The values of a footer are all of kinds that can be written.
 func compact(v any) string {
 	out, err := artifact.AppendJSON(nil, v)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *tableSeries) countRows(samples *servermetrics.Samples) int64 {
 	return int64(samples.Len()-firstInWindow(samples)) * int64(s.perSample())
 }
 
-// perSample is the number of rows that a sample gives.
+// perSample returns the number of rows that a sample gives.
 func (s *tableSeries) perSample() int {
 	if s.series.Family.Type == prom.Histogram {
 		return len(s.series.Bounds)

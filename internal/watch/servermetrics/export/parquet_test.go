@@ -18,7 +18,7 @@ import (
 	"aiperf/internal/base/golden"
 )
 
-// parquetText is the file of a run.
+// parquetText returns the file of a run.
 func parquetText(t *testing.T, r *Run) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -228,7 +228,7 @@ func (f *filler) histogram(from, to int) {
 	f.null(f.trailing(columnValue), to-from)
 }
 
-// double is a growth, never below zero.
+// double returns a growth, never below zero.
 func double(v float64, column int) parquet.Value {
 	return parquet.DoubleValue(max(v, 0)).Level(0, 1, column)
 }
@@ -241,7 +241,7 @@ func (f *filler) text(s string, column int) parquet.Value {
 	return parquet.ByteArrayValue([]byte(s)).Level(0, 1, column)
 }
 
-// known is null for an empty text.
+// known returns null for an empty text.
 func (f *filler) known(s string, column int) parquet.Value {
 	if s == "" {
 		return f.nulls[column]

@@ -31,7 +31,7 @@ const (
 	columnBucketCount
 )
 
-// fixedColumns are the names that a label cannot have as a column.
+// fixedColumns returns the names that a label cannot have as a column.
 func fixedColumns() []string {
 	return slices.Concat(leadingColumns[:], trailingColumns[:])
 }

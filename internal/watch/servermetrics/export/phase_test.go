@@ -13,7 +13,8 @@ import (
 	"aiperf/internal/watch/servermetrics"
 )
 
-// warmedUp is a collection with a warm-up of two seconds before the phase: a request in the warm-up, three after it.
+// warmedUp returns a collection with a warm-up of two seconds before the phase: a request in the warm-up, three after
+// it.
 func warmedUp(t *testing.T) *collection {
 	c := newCollection(t)
 	c.info.Warmup = servermetrics.Window{StartNS: start - 2*second, EndNS: start - second}
@@ -31,7 +32,7 @@ func warmedUp(t *testing.T) *collection {
 	return c
 }
 
-// stat is a statistic of the only series of a family.
+// stat returns a statistic of the only series of a family.
 func stat(t *testing.T, doc any, family, key string) any {
 	t.Helper()
 	of, _ := doc.(map[string]any)

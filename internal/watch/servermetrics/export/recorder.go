@@ -327,7 +327,7 @@ func (r *Recorder) writeSidecar(complete bool) error {
 	return artifact.WriteStream(r.sidecar, func(w *bufio.Writer) error { return s.write(w) })
 }
 
-// SidecarPath is where the sidecar of a recording stands.
+// SidecarPath returns where the sidecar of a recording stands.
 func SidecarPath(recording string) string {
 	for _, names := range [...][2]string{
 		{"server_metrics_export.jsonl", "server_metrics_recording.json"},

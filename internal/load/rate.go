@@ -7,40 +7,40 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// pace is a rate that changes, as its integral over time: units says how many arrivals of unit mean gap the time up
-// to an instant holds, instant is the inverse. Instants are nanoseconds from the start of the phase.
-type pace interface {
+// rateIntegral is a rate that changes, as its integral over time: units returns how many arrivals of unit mean gap the
+// time up to an instant holds, instant is the inverse. Instants are nanoseconds from the start of the phase.
+type rateIntegral interface {
 	units(ns float64) float64
 	instant(units float64) float64
 }
 
-// newPace is the pace of arrivals, nil where the rate is always the same.
-func newPace(a Arrivals, seed random.Seed) pace {
+// newRateIntegral returns the integral of the rate of arrivals, nil where the rate is constant.
+func newRateIntegral(a Arrivals, seed random.Seed) rateIntegral {
 	switch {
 	case len(a.Series) > 0:
-		return seriesPace(a.Series)
+		return seriesRate(a.Series)
 	case a.Ramp.Duration > 0 && a.Pattern != Burst:
-		return rampPace(a.Rate, a.Ramp, rampDraws(seed, rateDraws))
+		return rampRate(a.Rate, a.Ramp, rampDraws(seed, rateDraws))
 	}
 	return nil
 }
 
 const perNS = 1e-9
 
-// stretch is a time in which the rate changes evenly, until the next stretch or for ever.
-type stretch struct {
-	// fromNS is its begin, fromUnits the integral up to it.
+// rateSegment is a time in which the rate changes evenly, until the next segment or for ever.
+type rateSegment struct {
+	// fromNS is its start, fromUnits the integral up to it.
 	fromNS, fromUnits float64
-	// rate in arrivals per nanosecond at its begin, slope its change per nanosecond.
+	// rate in arrivals per nanosecond at its start, slope its change per nanosecond.
 	rate, slope float64
 }
 
-func (s stretch) units(ns float64) float64 {
+func (s rateSegment) units(ns float64) float64 {
 	x := ns - s.fromNS
 	return s.fromUnits + x*(s.rate+s.slope*x/2)
 }
 
-func (s stretch) instant(units float64) float64 {
+func (s rateSegment) instant(units float64) float64 {
 	u := units - s.fromUnits
 	if u == 0 {
 		return s.fromNS
@@ -49,30 +49,30 @@ func (s stretch) instant(units float64) float64 {
 	return s.fromNS + 2*u/(s.rate+math.Sqrt(max(0, s.rate*s.rate+2*s.slope*u)))
 }
 
-// stretches follow each other; the first begins at 0.
-type stretches []stretch
+// rateSegments follow each other; the first begins at 0.
+type rateSegments []rateSegment
 
-func (s stretches) units(ns float64) float64 {
+func (s rateSegments) units(ns float64) float64 {
 	i := sort.Search(len(s), func(i int) bool { return s[i].fromNS > ns })
 	return s[max(0, i-1)].units(ns)
 }
 
-func (s stretches) instant(units float64) float64 {
+func (s rateSegments) instant(units float64) float64 {
 	i := sort.Search(len(s), func(i int) bool { return s[i].fromUnits > units })
 	return s[max(0, i-1)].instant(units)
 }
 
-// then adds a stretch that begins at an instant, with rates per second.
-func (s stretches) then(ns, rate, slopePerNS float64) stretches {
+// then adds a segment that begins at an instant, with rates per second.
+func (s rateSegments) then(ns, rate, slopePerNS float64) rateSegments {
 	units := 0.0
 	if len(s) > 0 {
 		units = s[len(s)-1].units(ns)
 	}
-	return append(s, stretch{ns, units, rate * perNS, slopePerNS * perNS})
+	return append(s, rateSegment{ns, units, rate * perNS, slopePerNS * perNS})
 }
 
-func seriesPace(points []RatePoint) pace {
-	var s stretches
+func seriesRate(points []RatePoint) rateIntegral {
+	var s rateSegments
 	if points[0].At > 0 {
 		s = s.then(0, points[0].Rate, 0)
 	}
@@ -84,41 +84,41 @@ func seriesPace(points []RatePoint) pace {
 	return s.then(float64(last.At), last.Rate, 0)
 }
 
-// startRate is where the ramp to a rate begins.
+// startRate returns where the ramp to a rate begins.
 func (r RateRamp) startRate(target float64) float64 {
 	return min(target, target*float64(r.Interval)/float64(r.Duration))
 }
 
-func rampPace(rate float64, r RateRamp, draw random.Rand) pace {
+func rampRate(rate float64, r RateRamp, draw random.Rand) rateIntegral {
 	start, took := r.startRate(rate), float64(r.Duration)
 	switch r.Strategy {
 	case Exponential:
-		return powerPace{start: start * perNS, growth: (rate - start) * perNS, took: took, exponent: r.exponent()}
+		return powerRamp{start: start * perNS, growth: (rate - start) * perNS, took: took, exponent: r.exponent()}
 	case RandomSteps:
 		if start == rate {
 			break
 		}
 		fractions := randomFractions(1/(rate-start), draw)
-		s := stretches{}.then(0, start, 0)
+		s := rateSegments{}.then(0, start, 0)
 		for i, fraction := range fractions {
 			s = s.then(fraction*took, start+(rate-start)*float64(i+1)/float64(len(fractions)), 0)
 		}
 		return s
 	}
-	return stretches{}.then(0, start, (rate-start)/took).then(took, rate, 0)
+	return rateSegments{}.then(0, start, (rate-start)/took).then(took, rate, 0)
 }
 
-// powerPace grows from start by growth as a power of time and stays there; rates are per nanosecond.
-type powerPace struct{ start, growth, took, exponent float64 }
+// powerRamp grows from start by growth as a power of time and stays there; rates are per nanosecond.
+type powerRamp struct{ start, growth, took, exponent float64 }
 
-func (p powerPace) units(ns float64) float64 {
+func (p powerRamp) units(ns float64) float64 {
 	if ns > p.took {
 		return p.units(p.took) + (ns-p.took)*(p.start+p.growth)
 	}
 	return p.start*ns + p.growth*p.took/(p.exponent+1)*math.Pow(ns/p.took, p.exponent+1)
 }
 
-func (p powerPace) instant(units float64) float64 {
+func (p powerRamp) instant(units float64) float64 {
 	if ramped := p.units(p.took); units >= ramped {
 		return p.took + (units-ramped)/(p.start+p.growth)
 	}

@@ -131,17 +131,15 @@ func faultsOf(t *testing.T, line string, err error) Faults {
 	return faults
 }
 
-// check derives a draft without looking at what is built, for what this release parses but cannot do.
-func check(t *testing.T, line string) *draft {
+// check applies all rules without looking at what is built, for what this release parses but cannot do.
+func check(t *testing.T, line string) *resolution {
 	t.Helper()
-	d := &draft{p: mustParse(t, line), catalog: fakeCatalog{}}
-	d.decideEndpoint()
-	d.decideMode()
-	d.decideLoad()
-	for _, rule := range rules() {
-		rule(d)
+	r := newResolution(&asked{p: mustParse(t, line), catalog: fakeCatalog{}})
+	r.decide()
+	for _, rule := range r.rules() {
+		rule()
 	}
-	return d
+	return r
 }
 
 func wantText(t *testing.T, what, text string, parts ...string) {

@@ -15,7 +15,7 @@ func TestLengthRange(t *testing.T) {
 		"-m m --random-range-ratio 0 --random-corpus-style vllm --random-range-ratio-mode vllm": {0, 0, "vllm"},
 	} {
 		d := check(t, line)
-		if got := d.dataset().Range; !reflect.DeepEqual(got, want) || len(d.faults) > 0 {
+		if got := d.dataset.build().Range; !reflect.DeepEqual(got, want) || len(d.faults) > 0 {
 			t.Errorf("%s: %+v, faults %v", line, got, d.faults)
 		}
 	}

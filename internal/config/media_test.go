@@ -8,7 +8,7 @@ import (
 )
 
 func TestMediaOptions(t *testing.T) {
-	none := check(t, "-m m").dataset()
+	none := check(t, "-m m").dataset.build()
 	if none.Images != nil || none.Audio != nil || none.Video != nil {
 		t.Errorf("media that nobody asked for: %+v %+v %+v", none.Images, none.Audio, none.Video)
 	}
@@ -20,7 +20,7 @@ func TestMediaOptions(t *testing.T) {
 		" --image-batch-size 2 --audio-length-mean 2 --audio-depths 8,16 --audio-sample-rates 44.1 "+
 		"--audio-sample-rates 8 --audio-num-channels 2"+
 		" --video-width 10 --video-height 20 --video-format mp4 --video-audio-num-channels 1 "+
-		"--video-audio-sample-rate 48").dataset()
+		"--video-audio-sample-rate 48").dataset.build()
 	if want := (&recipe.Pictures{Width: recipe.Normal{Mean: 64, Stddev: 3}, Height: recipe.Normal{Mean: 32},
 		BatchSize: 2,
 		Format:    "random", Source: "assets", Sampling: "shuffle-cycle"}); !reflect.DeepEqual(d.Images, want) {
@@ -35,18 +35,18 @@ func TestMediaOptions(t *testing.T) {
 		AudioChannels: 1, AudioRateHz: 48000, AudioDepth: 16}); !reflect.DeepEqual(d.Video, want) {
 		t.Errorf("video %+v", d.Video)
 	}
-	if a := check(t, "-m m --audio-length-mean 1").dataset().Audio; !reflect.DeepEqual(a.RatesHz, []int{16000}) ||
+	if a := check(t, "-m m --audio-length-mean 1").dataset.build().Audio; !reflect.DeepEqual(a.RatesHz, []int{16000}) ||
 		!reflect.DeepEqual(a.Depths, []int{16}) {
 		t.Errorf("defaults %+v", a)
 	}
 }
 
 func TestRankingsOptions(t *testing.T) {
-	if r := check(t, "-m m").dataset().Rankings; r != nil {
+	if r := check(t, "-m m").dataset.build().Rankings; r != nil {
 		t.Errorf("rankings of chat: %+v", r)
 	}
 	r := check(t, "-m m --endpoint-type cohere_rankings --rankings-passages-mean 5 "+
-		"--rankings-query-prompt-token-stddev 3").dataset().Rankings
+		"--rankings-query-prompt-token-stddev 3").dataset.build().Rankings
 	if want := (&recipe.Rankings{Passages: recipe.Normal{Mean: 5, Stddev: 0},
 		PassageTokens: recipe.Normal{Mean: 550, Stddev: 0},
 		QueryTokens:   recipe.Normal{Mean: 550, Stddev: 3}}); !reflect.DeepEqual(r, want) {
@@ -56,7 +56,7 @@ func TestRankingsOptions(t *testing.T) {
 
 func TestTrapWidthAloneMakesNoImages(t *testing.T) {
 	c := check(t, "-m m --image-width-mean 64")
-	if c.dataset().Images != nil {
+	if c.dataset.build().Images != nil {
 		t.Fatalf("images, faults %v", c.faults)
 	}
 	found := false

@@ -32,7 +32,7 @@ func TestPartsOfSpeedBenchAsFormats(t *testing.T) {
 func TestPublishedSetsOfTheAgentScenario(t *testing.T) {
 	for i, name := range wekaSets() {
 		d := check(t, "-m m --scenario inferencex-agentx-mvp --public-dataset "+name)
-		if found := len(d.agentXData()) > 0; found != (i < wekaAlone) {
+		if found := len(d.scenario.agentXData()) > 0; found != (i < wekaAlone) {
 			t.Errorf("%s: violates %v", name, found)
 		}
 	}

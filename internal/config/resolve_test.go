@@ -64,10 +64,10 @@ func TestWarnings(t *testing.T) {
 
 func TestNonTextEndpointHasNoText(t *testing.T) {
 	d := check(t, "-m m --endpoint-type image_retrieval")
-	if data := d.dataset(); data.ISL != (recipe.Normal{}) || data.Batches.Text != 0 {
+	if data := d.dataset.build(); data.ISL != (recipe.Normal{}) || data.Batches.Text != 0 {
 		t.Errorf("dataset %+v", data)
 	}
-	if tok := d.tokenizer(); tok.Name != "" {
+	if tok := d.tokens.build(); tok.Name != "" {
 		t.Errorf("tokenizer %+v", tok)
 	}
 }

@@ -15,9 +15,6 @@ const (
 	FreshSeeds
 )
 
-// seriesSeed is the seed of a series when the user gave none.
-const seriesSeed = 42
-
 // Series says how often the benchmark is repeated.
 type Series struct {
 	// Runs is their number; with Convergence the most of them.
@@ -52,52 +49,3 @@ type Convergence struct {
 
 // Several reports whether the benchmark is repeated.
 func (r *Run) Several() bool { return r.Series.Runs > 1 }
-
-// convergenceThreshold is the bound that was given, else that of the mode.
-func convergenceThreshold(p *Parsed) float64 {
-	switch v := p.Float("convergence-threshold"); {
-	case v != nil:
-		return *v
-	case p.Text("convergence-mode") == ConvergeCIWidth:
-		return 0.10
-	default:
-		return 0.05
-	}
-}
-
-// repeats resolves the repetition of a run, and the seed that it needs.
-func (d *draft) repeats(r *Run) {
-	p := d.p
-	s := Series{
-		Runs: int(*p.Int("num-profile-runs")), Cooldown: secondsDuration(*p.Float("profile-run-cooldown-seconds")),
-		Confidence: *p.Float("confidence-level"), WarmupOnce: p.Bool("profile-run-disable-warmup-after-first"),
-	}
-	if metric := p.Text("convergence-metric"); metric != "" {
-		if facts, known := d.catalog.Metric(metric); known {
-			metric = facts.Tag
-		}
-		s.Convergence = &Convergence{
-			Metric: metric, Stat: p.Text("convergence-stat"), Mode: p.Text("convergence-mode"),
-			Threshold: convergenceThreshold(p), MinRuns: min(3, s.Runs),
-		}
-	}
-	r.Series = s
-	if s.Runs == 1 {
-		return
-	}
-	vary, given := p.Bool("vary-seed-per-trial"), p.Int("random-seed") != nil
-	switch {
-	case vary:
-		r.Series.Seeds = VarySeeds
-	case !given && !p.Bool("set-consistent-seed"):
-		r.Series.Seeds = FreshSeeds
-		d.warn("%s: the runs send different content, which their spread will show; give --random-seed to make them alike", d.flag("set-consistent-seed"))
-	}
-	if !given && r.Series.Seeds != FreshSeeds {
-		seed := uint64(seriesSeed)
-		r.RandomSeed = &seed
-	}
-	if !d.given("ui-type") {
-		d.info("Several runs are shown by --ui simple, without a terminal by none")
-	}
-}

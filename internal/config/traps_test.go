@@ -138,8 +138,8 @@ func TestInfiniteRate(t *testing.T) {
 	}
 }
 
-func warns(d *draft, part string) bool {
-	return slices.ContainsFunc(d.warnings, func(w Warning) bool { return strings.Contains(w.Text, part) })
+func warns(r *resolution, part string) bool {
+	return slices.ContainsFunc(r.warnings, func(w Warning) bool { return strings.Contains(w.Text, part) })
 }
 
 func TestTrapDurationAndGrace(t *testing.T) {
@@ -151,10 +151,10 @@ func TestTrapDurationAndGrace(t *testing.T) {
 	if len(d.faults) > 0 {
 		t.Fatal(d.faults)
 	}
-	if grace := d.profiling().Grace; grace != Unlimited {
+	if grace := d.timing.profiling().Grace; grace != Unlimited {
 		t.Errorf("user-centric grace %v, want unlimited", grace)
 	}
-	if got := d.stimulus(); got != "user_centric-users15-qps1.0" {
+	if got := d.outputs.stimulus(); got != "user_centric-users15-qps1.0" {
 		t.Errorf("suffix %s", got)
 	}
 	run, _ = mustResolve(t, "-m m --benchmark-duration 60 --benchmark-grace-period inf")
@@ -199,7 +199,7 @@ func TestTrapConcurrencyLists(t *testing.T) {
 	if len(d.faults) > 0 {
 		t.Fatal(d.faults)
 	}
-	if got := d.stimulus(); got != "concurrency_sweep_10_20_30" {
+	if got := d.outputs.stimulus(); got != "concurrency_sweep_10_20_30" {
 		t.Errorf("suffix %s", got)
 	}
 	for line, want := range map[string]string{
@@ -324,8 +324,8 @@ func TestTrapRecordedCommandLine(t *testing.T) {
 
 func TestTrapStreamingForcedOff(t *testing.T) {
 	d := check(t, "-m m --streaming --endpoint-type embeddings")
-	if len(d.faults) > 0 || d.streaming {
-		t.Errorf("faults %v, streaming %v", d.faults, d.streaming)
+	if len(d.faults) > 0 || d.endpoint.streaming {
+		t.Errorf("faults %v, streaming %v", d.faults, d.endpoint.streaming)
 	}
 	wantText(t, "warnings", texting(d.warnings),
 		"WARNING Streaming is not supported for --endpoint-type embeddings, setting streaming to False")
@@ -347,14 +347,14 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 	if len(d.faults) > 0 {
 		t.Fatal(d.faults)
 	}
-	if d.mode != FixedSchedule || *d.requests != 5 || *d.concurrency != 4 || d.stimulus() != "fixed_schedule" {
-		t.Errorf("mode %s, requests %d, concurrency %d, suffix %s", d.mode, *d.requests, *d.concurrency, d.stimulus())
+	if d.timing.mode != FixedSchedule || *d.timing.requests != 5 || *d.timing.concurrency != 4 || d.outputs.stimulus() != "fixed_schedule" {
+		t.Errorf("mode %s, requests %d, concurrency %d, suffix %s", d.timing.mode, *d.timing.requests, *d.timing.concurrency, d.outputs.stimulus())
 	}
 	if d := check(t, line+" --concurrency 6"); !warns(d, "6 has no effect beyond 5") {
 		t.Errorf("%v, want a warning about the number of rows", d.warnings)
 	}
-	if d := check(t, line+" --no-fixed-schedule"); d.mode != Burst {
-		t.Errorf("--no-fixed-schedule: mode %s", d.mode)
+	if d := check(t, line+" --no-fixed-schedule"); d.timing.mode != Burst {
+		t.Errorf("--no-fixed-schedule: mode %s", d.timing.mode)
 	}
 	if d := check(t, line+" --request-rate 5"); len(d.faults) != 1 {
 		t.Errorf("%v, want one fault that names --no-fixed-schedule", d.faults)
@@ -373,7 +373,7 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 	for first, what := range map[string]string{`{"timestamp":null}`: "a null timestamp",
 		`{"input_length":5}`: "a first line without timestamp"} {
 		untimed := writeFile(t, "untimed.jsonl", first+"\n{\"timestamp\":7}\n")
-		if d := check(t, "-m m --custom-dataset-type mooncake_trace --input-file "+untimed); d.mode != Burst {
+		if d := check(t, "-m m --custom-dataset-type mooncake_trace --input-file "+untimed); d.timing.mode != Burst {
 			t.Errorf("%s turned the schedule on", what)
 		}
 	}
@@ -415,13 +415,13 @@ func TestTrapWarmup(t *testing.T) {
 	file := writeFile(t, "trace.jsonl", "{\"timestamp\":0}\n")
 	for line, want := range map[string]int{"": 1, " --concurrency 1 --warmup-concurrency 3": 3} {
 		d := check(t, "-m m --fixed-schedule --warmup-request-count 5 --input-file "+file+line)
-		if w := d.warmup(); w.Mode != Burst || *w.Concurrency != want {
+		if w := d.timing.warmup(); w.Mode != Burst || *w.Concurrency != want {
 			t.Errorf("fixed schedule%s: warm-up %+v", line, w)
 		}
 	}
 	d := check(t, "-m m --user-centric-rate 2 --num-users 4 --session-turns-mean 2 --warmup-request-count 8 "+
 		"--request-count 8")
-	if w := d.warmup(); w.Mode != Burst || *w.Concurrency != 1 {
+	if w := d.timing.warmup(); w.Mode != Burst || *w.Concurrency != 1 {
 		t.Errorf("user-centric: warm-up %+v", w)
 	}
 	run, warnings := mustResolve(t, "-m m --warmup-concurrency 4")

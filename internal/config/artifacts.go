@@ -1,0 +1,183 @@
+package config
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Artifacts says where files go and which.
+type Artifacts struct {
+	// Dir is the run's folder, as given or derived; relative to the working directory.
+	Dir string
+	// Derived is true if Dir is the derived one and results of other benchmarks in it are to stay.
+	Derived bool
+	// Prefix is the stem in front of exported files, possibly with folders relative to Dir; empty
+	// means the default names.
+	Prefix string
+	// ExportLevel is "summary", "records" or "raw"; each includes the one before.
+	ExportLevel string
+	// HTTPTrace puts the times of each step of a request into the per-request file.
+	HTTPTrace bool
+	// SliceDuration is the length of a time slice; 0 is off.
+	SliceDuration time.Duration
+	// RecordsParquet asks for the per-request file as Parquet too.
+	RecordsParquet bool
+	// HTMLReport asks for the report as a page.
+	HTMLReport bool
+	// Outputs asks for the generated texts in outputs.json.
+	Outputs bool
+	// Percentiles are the ranks of further percentiles, in (0, 100).
+	Percentiles []float64
+	// ShowTraceTiming prints a table of these times.
+	ShowTraceTiming bool
+}
+
+// Artifact is a kind of file that a run writes.
+type Artifact uint8
+
+// The kinds of artifact.
+const (
+	SummaryJSON Artifact = iota
+	SummaryCSV
+	HTMLReport
+	RecordsJSONL
+	RecordsParquet
+	RawJSONL
+	TimeslicesCSV
+	TimeslicesJSON
+	InputsJSON
+	OutputsJSON
+	// OutputsSpool holds the entries of outputs.json until the run is over.
+	OutputsSpool
+	ConsoleText
+	LogFile
+	GPUTelemetryJSONL
+	ServerMetricsJSON
+	ServerMetricsCSV
+	ServerMetricsJSONL
+	ServerMetricsParquet
+	ServerMetricsRecording
+	ServerMetricsLegacyJSON
+	NetworkLatencyJSONL
+	RunState
+	AccuracyJSONL
+	MLflowJSON
+	PhaseManifest
+	AggregateJSON
+	AggregateCSV
+	CollatedJSON
+	SweepJSON
+	SweepCSV
+	RunConfigJSON
+	artifactCount
+)
+
+// artifactName is a file's name without a prefix and what follows the prefix; a file with an empty
+// suffix keeps its name.
+type artifactName struct{ plain, suffix string }
+
+func artifactNames() [artifactCount]artifactName {
+	return [artifactCount]artifactName{
+		SummaryJSON:             {"profile_export_aiperf.json", ".json"},
+		SummaryCSV:              {"profile_export_aiperf.csv", ".csv"},
+		HTMLReport:              {"profile_export_aiperf.html", ".html"},
+		RecordsJSONL:            {"profile_export.jsonl", ".jsonl"},
+		RecordsParquet:          {"profile_export.parquet", ".parquet"},
+		RawJSONL:                {"profile_export_raw.jsonl", "_raw.jsonl"},
+		TimeslicesCSV:           {"profile_export_aiperf_timeslices.csv", "_timeslices.csv"},
+		TimeslicesJSON:          {"profile_export_aiperf_timeslices.json", "_timeslices.json"},
+		InputsJSON:              {"inputs.json", ""},
+		OutputsJSON:             {"outputs.json", "_outputs.json"},
+		OutputsSpool:            {"outputs_spool.jsonl", "_outputs_spool.jsonl"},
+		ConsoleText:             {"profile_export_console.txt", "_console.txt"},
+		LogFile:                 {"logs/aiperf.log", ""},
+		GPUTelemetryJSONL:       {"gpu_telemetry_export.jsonl", "_gpu_telemetry.jsonl"},
+		ServerMetricsJSON:       {"server_metrics_export.json", "_server_metrics.json"},
+		ServerMetricsCSV:        {"server_metrics_export.csv", "_server_metrics.csv"},
+		ServerMetricsJSONL:      {"server_metrics_export.jsonl", "_server_metrics.jsonl"},
+		ServerMetricsParquet:    {"server_metrics_export.parquet", "_server_metrics.parquet"},
+		ServerMetricsRecording:  {"server_metrics_recording.json", "_server_metrics_recording.json"},
+		ServerMetricsLegacyJSON: {"server_metrics_export_legacy.json", "_server_metrics_legacy.json"},
+		NetworkLatencyJSONL:     {"profile_export_network_latency.jsonl", "_network_latency.jsonl"},
+		RunState:                {"run_state.json", "_run_state.json"},
+		AccuracyJSONL:           {"accuracy_export.jsonl", "_accuracy.jsonl"},
+		MLflowJSON:              {"mlflow_export.json", ""},
+		PhaseManifest:           {"phase_manifest.json", ""},
+		AggregateJSON:           {"aggregate/profile_export_aiperf_aggregate.json", ""},
+		AggregateCSV:            {"aggregate/profile_export_aiperf_aggregate.csv", ""},
+		CollatedJSON:            {"aggregate/profile_export_aiperf_collated.json", ""},
+		SweepJSON:               {"sweep_aggregate/profile_export_aiperf_sweep.json", ""},
+		SweepCSV:                {"sweep_aggregate/profile_export_aiperf_sweep.csv", ""},
+		RunConfigJSON:           {"run_config.json", ""},
+	}
+}
+
+// Path is where an artifact goes.
+func (a Artifacts) Path(kind Artifact) string { return filepath.Join(a.Dir, a.Name(kind)) }
+
+// Name is an artifact's name below the run's folder.
+func (a Artifacts) Name(kind Artifact) string {
+	n := artifactNames()[kind]
+	if a.Prefix == "" || n.suffix == "" {
+		return filepath.FromSlash(n.plain)
+	}
+	return filepath.FromSlash(a.Prefix) + n.suffix
+}
+
+// PhaseNames are the names of the summary files in the folder that each of several phases has.
+func (a Artifacts) PhaseNames() (json, csv string) {
+	return filepath.Base(a.Name(SummaryJSON)), filepath.Base(a.Name(SummaryCSV))
+}
+
+// ArtifactKinds lists all kinds.
+func ArtifactKinds() []Artifact {
+	kinds := make([]Artifact, artifactCount)
+	for i := range kinds {
+		kinds[i] = Artifact(i)
+	}
+	return kinds
+}
+
+// prefixSuffixes are what a prefix may end in, tried in this order; one of them is taken off.
+func prefixSuffixes() []string {
+	return []string{
+		"_server_metrics.parquet", "_server_metrics.jsonl", "_server_metrics.json", "_server_metrics.csv",
+		"_gpu_telemetry.jsonl",
+		"_timeslices.csv", "_timeslices.json", "_raw.jsonl", "_console.txt", "_network_latency.jsonl",
+		".parquet", ".csv", ".json", ".jsonl",
+	}
+}
+
+// PrefixStem is the prefix that a value of --profile-export-prefix means: of an absolute path only the
+// last element counts, and at most one known suffix or file extension is taken off.
+func PrefixStem(value string) string {
+	value = strings.TrimSpace(value)
+	stem := path.Clean(filepath.ToSlash(value))
+	if path.IsAbs(stem) || filepath.IsAbs(value) {
+		stem = path.Base(stem)
+	}
+	for _, suffix := range prefixSuffixes() {
+		if rest, ok := strings.CutSuffix(stem, suffix); ok && rest != "" {
+			return rest
+		}
+	}
+	if dot := strings.LastIndexByte(stem, '.'); dot > 0 && isExtension(stem[dot+1:]) {
+		return stem[:dot]
+	}
+	return stem
+}
+
+// isExtension reports whether s looks like a file extension: 1 to 8 ASCII letters.
+func isExtension(s string) bool {
+	if len(s) < 1 || len(s) > 8 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			return false
+		}
+	}
+	return true
+}

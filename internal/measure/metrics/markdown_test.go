@@ -55,7 +55,8 @@ Every metric that a run can report, in the order of results.
   from a histogram with a relative error of at most %.3f %%; all other figures stay exact. Timelines then
   come from averages over at most %d bins of time (effective concurrency, throughput and tokens in flight
   keep an exact avg), and the lag of a replay from at most %d bins of lag.
-- **No value** is not zero: a metric without any value is absent from every output.
+- **No value** is not zero: a metric without any value is absent from every output. An empty last column means
+  that a metric of the formula has no value.
 - **Units** are those of every output, in parentheses those of computing.
 - **Group** is the console table; *none* is only in the files. Order sorts the rows.
 - **Time slices** follow one another from the start of the phase; a request belongs to the slice in which it
@@ -99,9 +100,14 @@ func markdownRow(d *Definition) string {
 	if d.Order != 0 {
 		place = strconv.Itoa(d.Order) + ", " + place
 	}
+	absent := d.Absent
+	switch absent {
+	case "either is missing", "any of them is missing", "no request has one":
+		absent = "" // the introduction says so
+	}
 	cells := []string{
 		"`" + d.Tag + "`<br>" + d.Header, kind, display, place,
-		strings.Join(d.Flags.Names(), ", "), d.Doc, d.Formula, d.Absent,
+		strings.Join(d.Flags.Names(), ", "), d.Doc, d.Formula, absent,
 	}
 	for i, cell := range cells {
 		cells[i] = strings.ReplaceAll(cell, "|", "\\|")

@@ -1,5 +1,5 @@
-// Package api is the list of the endpoint types: what each can do and where it is spoken. How its requests and replies
-// look is the business of endpoint; those who only choose a type need this list alone.
+// Package api lists the endpoint types: what each can do and under which path it is served. Package endpoint encodes
+// and decodes their requests and replies; packages that only choose a type need this list alone.
 package api
 
 import (
@@ -14,20 +14,20 @@ type Descriptor struct {
 	Path          string // appended to the base URL; empty for types that take the URL as it is
 	StreamingPath string // empty: Path
 	Streams       bool   // replies may be streamed
-	StreamsOnly   bool   // there is no reply but a streamed one
+	StreamsOnly   bool   // replies are always streamed
 
 	ProducesTokens, TokenizesInput              bool
 	TakesText                                   bool // requests are made from texts
 	SupportsImage, SupportsAudio, SupportsVideo bool // as input
 	ProducesImages, ProducesVideo               bool
 	FormData                                    bool // multipart bodies are possible
-	FormDataOnly                                bool // there is no JSON body
+	FormDataOnly                                bool // bodies are never JSON
 	Polls                                       bool // the result is polled for
 	InlineMedia                                 bool // media must be data URIs
 	TokenIDs                                    bool // the prompt is sent as token ids
 	SingleTurn                                  bool // requests carry no history
 	SystemMessage                               bool // requests may begin with a system message
-	Marks                                       bool // a message may bear a mark against caches
+	Marks                                       bool // a message may carry a cache-bust marker
 	GRPC, GRPCStreams                           bool // gRPC carries it as well, and streams
 	// KeyHeader carries the API key instead of Authorization.
 	KeyHeader string
@@ -35,7 +35,7 @@ type Descriptor struct {
 	Headers []dataset.Header
 
 	MetricsTitle string // title of the console's main table
-	// ServiceKind stands in the artifact directory's name.
+	// ServiceKind is part of the artifact directory's name.
 	ServiceKind string
 }
 

@@ -14,8 +14,8 @@ const maxLine = 1 << 20
 // Quick sends the one message of the arguments.
 func (s *Session) Quick(ctx context.Context) error { return s.Say(ctx, *s.Arguments.Quick, false) }
 
-// Run talks until the input ends. What comes on interrupts ends the reply that is being waited for, and the
-// conversation while none is.
+// Run holds the conversation until the input ends. A value on interrupts ends the current reply, or the conversation
+// if no reply is awaited.
 func (s *Session) Run(ctx context.Context, in io.Reader, interrupts <-chan struct{}) error {
 	lines, fault := make(chan string), make(chan error, 1)
 	done := make(chan struct{})

@@ -1,6 +1,6 @@
-// Package chat is a conversation with a model by hand: it sends what is typed, prints the reply as it
-// streams, and says how fast it was. It is for a look at a server, not for a measurement: nothing is
-// written to files.
+// Package chat is an interactive conversation with a model: it sends what the user types, prints the reply as it
+// streams and reports its latency and throughput. It measures single replies and writes no files: a benchmark is the
+// business of package run.
 package chat
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Arguments are what a conversation is begun with.
+// Arguments configure a conversation.
 type Arguments struct {
 	Model, URL   string
 	SystemPrompt *string

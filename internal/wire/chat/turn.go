@@ -29,7 +29,7 @@ type Session struct {
 	Headers   []record.Header
 	// Count counts the tokens of a text, for servers that do not report them.
 	Count func(text string) int
-	// Out gets prompts, replies and figures, Err what went wrong.
+	// Out gets prompts, replies and figures, Err the errors.
 	Out, Err io.Writer
 	// Redact hides secrets in messages; nil leaves them.
 	Redact func(string) string
@@ -39,7 +39,7 @@ type Session struct {
 	history []endpoint.Turn
 }
 
-// errSilent is the end of a server that stopped answering.
+// errSilent is the error of a reply that stalled.
 var errSilent = errors.New("the server was silent for too long")
 
 // printer prints a reply as it comes and keeps its figures.
@@ -101,7 +101,7 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes,
 		CancelAfterNS: -1}, p)
 	reply := p.Reply()
-	out.Flush() // what cannot be written is not seen
+	out.Flush() // nothing can be done about output that cannot be written
 	if p.reasoning+p.shown > 0 {
 		fmt.Fprintln(s.Out)
 	}
@@ -113,7 +113,7 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 		return errors.New("interrupted")
 	case ex.Err != nil:
 		e := ex.Err.Published(s.Redact, ex.ErrIsBody)
-		return errors.New(terminal.Text(wordOf(e, ex.ErrIsBody) + advice(e)))
+		return errors.New(terminal.Text(errorText(e, ex.ErrIsBody) + advice(e)))
 	case reply.Err != nil:
 		return errors.New(terminal.Text("the server reports: " + reply.Err.Published(s.Redact, false).Message))
 	}
@@ -129,7 +129,7 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	return nil
 }
 
-// flush shows what a writer still keeps.
+// flush writes what Out still buffers.
 func (s *Session) flush() {
 	if w, ok := s.Out.(interface{ Flush() error }); ok {
 		_ = w.Flush()
@@ -139,7 +139,8 @@ func (s *Session) flush() {
 // flags are those of advice that a conversation has.
 var flags = []string{"--url", "--api-key", "--model"}
 
-// advice is what to try against an error, on a line of its own: of a benchmark's advice only what can be done here.
+// advice returns what to try against an error, on a line of its own: the part of a benchmark's advice that applies
+// here.
 func advice(e *record.Error) string {
 	h, ok := hint.For(e)
 	if !ok {
@@ -156,7 +157,7 @@ func advice(e *record.Error) string {
 // maxBody is how much of a refusal's body a message repeats, in characters.
 const maxBody = 500
 
-func wordOf(e *record.Error, isBody bool) string {
+func errorText(e *record.Error, isBody bool) string {
 	if !isBody {
 		return e.Message
 	}
@@ -167,7 +168,7 @@ func wordOf(e *record.Error, isBody bool) string {
 	return fmt.Sprintf("HTTP %d %s: %s", e.Code, e.Type, string(text))
 }
 
-// figures are how fast a reply was.
+// figures are the latency and the throughput of a reply.
 type figures struct {
 	ttft, latency          time.Duration
 	tokens, reasoning      int64

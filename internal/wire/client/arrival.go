@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/wire/client/sse"
 )
 
-// read takes account of a read that brought bytes of the body.
+// read counts a read that brought bytes of the body.
 func (a *Arrival) read(w *wire) {
 	a.Reads++
 	if !w.stamped {
@@ -19,7 +19,7 @@ func (a *Arrival) read(w *wire) {
 
 var endMark = []byte("[DONE]")
 
-// arrived takes account of an event before it is handed over.
+// arrived counts an event before it is passed to the sink.
 func (x *exchange) arrived(ev *sse.Event, at int64) {
 	a := &x.out.Arrival
 	if x.out.Responses == 0 {

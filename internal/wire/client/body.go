@@ -160,7 +160,7 @@ func (b *body) step() error {
 	return nil
 }
 
-// skipTrailer reads a line behind the last chunk, which nobody wants; an empty one ends the body.
+// skipTrailer reads a line behind the last chunk, which is dropped; an empty one ends the body.
 func (b *body) skipTrailer() error {
 	for whole := true; ; whole = false {
 		line, err := b.br.ReadSlice('\n')
@@ -303,7 +303,7 @@ const (
 	maxSkipped = 1 << 20
 )
 
-// readRefusal reads the body of a refusal; more tells that text is not all of it. An error tells that it
+// readRefusal reads the body of a refusal; more reports that text is not all of it. With an error it
 // was not read to its end.
 func (x *exchange) readRefusal() (text []byte, more bool, err error) {
 	var scrap [4096]byte

@@ -8,8 +8,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// This file has what other transports share with this one: how connections are opened, and how errors
-// are named and worded.
+// This file has what package grpc uses of this one: how connections are opened, and the types and texts of errors.
 
 // Dialer opens connections for a transport that frames them itself: HTTP/2 is what it offers under TLS.
 type Dialer struct{ d *dialer }
@@ -23,7 +22,7 @@ func NewDialer(opts Options, clk *clock.Clock) (*Dialer, error) {
 	return &Dialer{newDialer(&opts, clk, &sources{})}, nil
 }
 
-// Dial opens a connection to a host, under TLS if secure. Describe knows its errors.
+// Dial opens a connection to a host, under TLS if secure. Describe makes errors of records of its errors.
 func (d *Dialer) Dial(ctx context.Context, secure bool, host, port string) (net.Conn, error) {
 	o := &origin{scheme: "http", host: host, port: port}
 	if secure {
@@ -47,10 +46,10 @@ func (d *Dialer) Dial(ctx context.Context, secure bool, host, port string) (net.
 	return c.top, nil
 }
 
-// Describe makes the error of a record of one of a Dialer.
+// Describe makes the error of a record of an error of a Dialer.
 func Describe(err error) *record.Error { return describeError(err) }
 
-// Broken is the error of an exchange that broke on a connection that stood; typ is its type unless the
+// Broken is the error of an exchange that failed on an established connection; typ is its type unless the
 // system names it.
 func Broken(typ, host, port, what string, err error) *record.Error {
 	return describeWire(&wireError{origin: &origin{host: host, port: port}, typ: typ, what: what, err: err})

@@ -1,21 +1,22 @@
-// Package client carries one HTTP exchange: it sends a prepared request at once and hands every
-// response to a sink, stamped with the instant of the network read that completed it: when the kernel
-// received its last byte, where the kernel tells (Linux), else when the read returned.
+// Package client carries one HTTP exchange: it sends a prepared request at once and passes every response to a sink,
+// stamped with the instant of the network read that completed it: when the kernel received its last byte, where the
+// kernel reports that (Linux), else when the read returned.
 //
-// Between the read and the stamp there is nothing. The package knows nothing of endpoints, tokens or
-// schedules; instants are those of the run's clock.Clock.
+// Nothing happens between the read and the stamp. The package knows nothing of endpoints, tokens and schedules, counts
+// nothing for reports and hides no secrets; instants are those of the run's clock.Clock.
 //
-// Response heads are parsed by net/http; connections, writing and body framing are the package's own.
-// An exchange reads and stamps on the caller's goroutine, so no hand-over lies between the socket and a
-// stamp; it writes there too, unless the body is so long that the server may answer before it has it all. A transfer
-// chunk that arrives in pieces yields each event with the piece that completed it (net/http's reader holds all of them
-// back until the chunk is whole), a request is known to be written when its last byte was, and headers keep the order
-// they were given in.
+// Response heads are parsed by net/http; connections, writing and body framing are the package's own. An exchange reads
+// and stamps on the caller's goroutine, so no other goroutine is between the socket and a stamp; it writes there too,
+// unless the body is so long that the server may answer before it has received all of it. A transfer chunk that arrives
+// in several reads yields each event with the read that completed it (net/http's reader waits for the whole chunk), a
+// request is known to be written when its last byte was, and headers keep the order that they were given in.
 //
-// A request is sent once more, on a new connection, when the connection that was kept for it ended before a byte
-// of the reply came: servers close idle connections unannounced, and such a close may cross the request. One that
-// a new connection lost is never sent again, nor one whose reply has begun, nor any a third time. Over HTTP/2 that
-// holds for the streams that the server says it did not take.
+// A request is sent once more, on a new connection, when the connection that was kept for it ended before a byte of the
+// reply came: servers close idle connections unannounced, and such a close may cross the request. A request that was
+// lost on a new connection, or whose reply has begun, is never sent again, and none is sent a third time. Over HTTP/2
+// this applies to the streams that the server reports as not processed.
+//
+// Every exchange ends exactly once; [Lifetime] has the states, for this carrier and for package grpc.
 package client
 
 import (
@@ -41,7 +42,7 @@ type Request struct {
 	KeepTrace bool
 	// KeepRaw keeps every response's bytes.
 	KeepRaw bool
-	// FollowUp says what is asked after the reply; nil: nothing.
+	// FollowUp decides which requests follow the reply; nil: none.
 	FollowUp FollowUp
 
 	// limit replaces Options.Timeout; 0 = that.
@@ -52,7 +53,7 @@ type Request struct {
 // during the call.
 type Sink interface {
 	// Event is one server-sent event: the value of its event field (nil if none) and its data
-	// (several data fields joined by a newline). [DONE] is handed over like any other.
+	// (several data fields joined by a newline). [DONE] is passed on like any other.
 	Event(name, data []byte, atNS int64)
 	// Body is the whole body of a response that is not an event stream; binary bodies are media.
 	Body(contentType string, binary bool, body []byte, atNS int64)
@@ -60,7 +61,7 @@ type Sink interface {
 
 // Exchange is what happened on the wire. Instants are monotonic nanoseconds of the run's clock; 0 = did not happen.
 type Exchange struct {
-	// StartNS is taken immediately before the request is handed to the transport; for a request that was sent
+	// StartNS is taken immediately before the request is passed to the transport; for a request that was sent
 	// again, for the second time.
 	StartNS int64
 	// SentNS is when the socket had taken the whole request.
@@ -73,7 +74,7 @@ type Exchange struct {
 	EndNS int64
 	// CancelledNS is when a simulated cancellation fired.
 	CancelledNS int64
-	// Responses counts the responses handed to the sink.
+	// Responses counts the responses passed to the sink.
 	Responses int
 	Status    int
 	// Resends counts the requests that were sent once more, on a new connection.
@@ -115,7 +116,7 @@ type Arrival struct {
 // record.Absent where an event did not complete, 0 where it did not apply (metrics reference: HTTP trace).
 //
 // BytesSent and BytesReceived are of whole messages: request or status line, headers, body as coded and its chunk
-// framing, without what TLS adds. Of HTTP/2 and gRPC they are what the library tells: see those.
+// framing, without what TLS adds. Of HTTP/2 and gRPC they are what the library reports.
 type Timing struct {
 	Blocked, DNSLookup, Connecting, Sending, Waiting, Receiving, Duration int64
 	Reused                                                                int64

@@ -59,7 +59,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// taken is the number of bytes that the exchange read; what lies in the buffer is not its own.
+// taken is the number of bytes that the exchange read; those in the buffer do not belong to it.
 func (c *connection) taken() int64 { return c.received - c.mark - int64(c.br.Buffered()) }
 
 // stale reports whether the server ended the connection while it was idle, as far as the socket knows.
@@ -80,7 +80,7 @@ func (c *connection) stale() bool {
 // longAgo is a deadline that lets a read return only what needs no waiting.
 var longAgo = time.Unix(1, 0)
 
-// readAhead reports whether the end of the connection, or what nobody asked for, was read off the socket
+// readAhead reports whether the end of the connection, or unrequested data, was read off the socket
 // already: TLS reads whole records, and may hold an alert or more data behind the end of a reply.
 func (c *connection) readAhead() bool {
 	if c.br.Buffered() > 0 || c.wire.readErr != nil {
@@ -95,7 +95,7 @@ func (c *connection) readAhead() bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// abort cuts the connection under whoever reads or writes it.
+// abort closes the socket while other goroutines may read or write it.
 func (c *connection) abort() { _ = c.wire.Conn.Close() }
 
 func (c *connection) close() { _ = c.top.Close() }

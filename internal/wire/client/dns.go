@@ -12,7 +12,7 @@ import (
 // networks maps an IP version to the network of a lookup.
 var networks = map[string]string{"4": "ip4", "6": "ip6", "auto": "ip"}
 
-// resolver looks host names up, once for all who ask at the same time, and remembers the answer.
+// resolver looks host names up, once for all concurrent callers, and caches the answer.
 type resolver struct {
 	network string
 	cache   bool
@@ -67,7 +67,7 @@ func (r *resolver) resolve(ctx context.Context, host string, t *Stamps) ([]netip
 				return nil, ctx.Err()
 			}
 			if e.err != nil && ctx.Err() == nil && isContextError(e.err) {
-				continue // whoever asked was cut off; that is not the answer
+				continue // the caller that asked was cut off; that is not the answer
 			}
 		}
 		if e.err != nil {

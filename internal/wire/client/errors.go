@@ -44,7 +44,7 @@ func (e *dialError) to() string {
 func (e *dialError) Error() string { return "cannot connect to " + e.origin.hostPort() }
 func (e *dialError) Unwrap() error { return e.err }
 
-// wireError is an exchange that broke on a connection that stood.
+// wireError is an exchange that failed on an established connection.
 type wireError struct {
 	origin *origin
 	// typ is the error type if the wire does not say more.
@@ -62,7 +62,7 @@ func (e *wireError) Unwrap() error { return e.err }
 type statusError struct {
 	code         int
 	reason, body string
-	// retryAfter is how long the server wants to be left alone, as it wrote it; "" if it did not.
+	// retryAfter is the Retry-After header as the server wrote it; "" if there is none.
 	retryAfter string
 	// more reports that body is only the beginning.
 	more bool
@@ -129,7 +129,7 @@ func isBroken(err error) bool {
 	return errors.As(err, &op) && !isAlert(op)
 }
 
-// isAlert reports whether the peer refused TLS by word, which crypto/tls reports as a failed operation.
+// isAlert reports whether the peer refused TLS by an alert, which crypto/tls reports as a failed operation.
 func isAlert(op *net.OpError) bool {
 	var alert tls.AlertError
 	return op.Op == "remote error" || op.Op == "local error" || errors.As(op, &alert)
@@ -193,7 +193,7 @@ const endedHint = "the server ended a new connection without an answer: its log 
 	"--connection-reuse-strategy never"
 
 func describeWire(e *wireError) *record.Error {
-	out := wordWire(e)
+	out := brokenBy(e)
 	if e.unanswered && neterr.Ended(e.err) {
 		if out.Details = endedHint; e.origin.scheme == "http" {
 			out.Details += ", or https:// if it speaks TLS"
@@ -202,13 +202,13 @@ func describeWire(e *wireError) *record.Error {
 	return out
 }
 
-func wordWire(e *wireError) *record.Error {
+func brokenBy(e *wireError) *record.Error {
 	text, kind := neterr.Describe(e.err)
 	switch {
 	case isBroken(e.err):
 		return chained(neterr.OS, e.origin.hostPort()+": "+text+" while "+e.what, text, kind)
 	case refusedTLS(e.err):
-		// A server looks at the client's certificate when the client takes the connection for open.
+		// A server checks the client's certificate after the client's side of the handshake is complete.
 		text = explainTLS(e.err, text)
 		return chained(neterr.SSL, e.origin.hostPort()+": "+text+" while "+e.what, text, "SSLError")
 	case e.typ == neterr.ServerDisconnected:

@@ -23,7 +23,7 @@ type exchange struct {
 	decoder       io.Reader // of the body, nil if it is not compressed
 	codedLimit    int64     // bounds the compressed body
 	slot          bool
-	writing       *writing // of the hop, where it is written beside the reading
+	writing       *writing // of the hop, where it is written while its reply is read
 	refused       bool     // the reply came to a request of which only a part was written
 	resending     bool     // the hop is on its second connection
 	seenRead      int64    // the network read that the last body chunk came with
@@ -88,7 +88,7 @@ func (x *exchange) releaseSlot() {
 }
 
 // conclude ends an exchange whose reply was read to its end; false if it was ended from outside before.
-// The connection goes back before anyone looks at the reply.
+// The connection is returned before the reply is used.
 func (x *exchange) conclude() bool {
 	if !x.finish() {
 		return false

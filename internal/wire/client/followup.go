@@ -12,14 +12,14 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// FollowUp makes one exchange of several requests, as for a result that is asked for until it is there.
+// FollowUp makes one exchange of several requests, such as polling for a result.
 // One FollowUp serves one exchange.
 type FollowUp interface {
-	// Next judges the whole reply to the last request.
+	// Next decides what follows the whole reply to the last request.
 	Next(url string, body []byte) Next
 	// TimedOut is the error of an exchange whose later requests used up its time.
 	TimedOut(limit time.Duration) *record.Error
-	// Failed may word the failure of a later request anew; status is that of its reply, 0 for none.
+	// Failed may replace the error of a later request; status is that of its reply, 0 for none.
 	Failed(status int, err *record.Error) *record.Error
 }
 
@@ -35,17 +35,17 @@ type Next struct {
 	Err *record.Error
 }
 
-// caught is a sink that keeps one whole body.
-type caught struct {
+// bodySink is a sink that keeps one whole body.
+type bodySink struct {
 	contentType string
 	binary      bool
 	body        []byte
 }
 
-func (c *caught) Event(_, data []byte, _ int64) { c.body = append(c.body, data...) }
+func (s *bodySink) Event(_, data []byte, _ int64) { s.body = append(s.body, data...) }
 
-func (c *caught) Body(contentType string, binary bool, body []byte, _ int64) {
-	c.contentType, c.binary, c.body = contentType, binary, bytes.Clone(body)
+func (s *bodySink) Body(contentType string, binary bool, body []byte, _ int64) {
+	s.contentType, s.binary, s.body = contentType, binary, bytes.Clone(body)
 }
 
 // follower carries out an exchange of several requests.
@@ -63,7 +63,7 @@ func (c *Client) sendAll(ctx context.Context, req *Request, sink Sink) Exchange 
 	f := follower{client: c, req: req, sink: sink}
 	one := *req
 	one.FollowUp, one.FinalTurn = nil, false
-	var reply caught
+	var reply bodySink
 	f.out = c.sendOne(ctx, &one, &reply)
 	if req.CancelAfterNS > 0 && f.out.SentNS != 0 {
 		f.cancelAt = f.out.SentNS + req.CancelAfterNS
@@ -79,8 +79,8 @@ func (c *Client) sendAll(ctx context.Context, req *Request, sink Sink) Exchange 
 }
 
 // follow goes from reply to reply until the exchange is over.
-func (f *follower) follow(ctx context.Context, reply *caught) {
-	address, kept := f.req.URL, (*caught)(nil)
+func (f *follower) follow(ctx context.Context, reply *bodySink) {
+	address, kept := f.req.URL, (*bodySink)(nil)
 	for {
 		next := Next{}
 		if kept == nil {
@@ -104,7 +104,7 @@ func (f *follower) follow(ctx context.Context, reply *caught) {
 		if !f.pause(ctx, next.Wait) {
 			return
 		}
-		reply = &caught{}
+		reply = &bodySink{}
 		if !f.ask(ctx, address, reply, kept != nil) {
 			return
 		}
@@ -112,7 +112,7 @@ func (f *follower) follow(ctx context.Context, reply *caught) {
 }
 
 // deliver hands a reply to the sink, as of the end of the last request.
-func (f *follower) deliver(reply *caught) {
+func (f *follower) deliver(reply *bodySink) {
 	f.out.Responses++
 	f.out.LastResponseNS = f.out.EndNS
 	f.sink.Body(reply.contentType, reply.binary, reply.body, f.out.EndNS)
@@ -162,7 +162,7 @@ func (f *follower) over(ctx context.Context) bool {
 }
 
 // ask sends one of the later requests; false if the exchange is over.
-func (f *follower) ask(ctx context.Context, address string, reply *caught, discard bool) bool {
+func (f *follower) ask(ctx context.Context, address string, reply *bodySink, discard bool) bool {
 	one := Request{
 		Method: http.MethodGet, URL: address, Headers: f.headers(address), Session: f.req.Session,
 		CancelAfterNS: -1, KeepRaw: f.req.KeepRaw && !discard,
@@ -197,8 +197,7 @@ func (f *follower) ask(ctx context.Context, address string, reply *caught, disca
 	return true
 }
 
-// headers are those of the first request without its body's; another server gets to know nothing but
-// who asks.
+// headers are those of the first request without its body's; another server gets the User-Agent only.
 func (f *follower) headers(address string) []record.Header {
 	foreign := !sameOrigin(f.req.URL, address)
 	var list []record.Header

@@ -146,7 +146,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 	if x.t.HeadersReceived == 0 {
 		x.t.HeadersReceived = now
 	}
-	if x.t.SendEnd == 0 { // answered before it was sent, as far as net/http has told
+	if x.t.SendEnd == 0 { // answered before it was sent, as far as net/http has reported
 		x.t.SendEnd, x.t.HeadersSent = x.t.HeadersReceived, x.t.HeadersReceived
 	}
 	x.t.answered()
@@ -200,7 +200,7 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			if info.Err == nil {
 				p.note(func(t *Stamps) { t.SendEnd = now() })
-				// Also when the reply was faster than this word, and its stamps were taken.
+				// Also when the reply came before this report, and its stamps are taken.
 				x.Sent()
 			}
 		},
@@ -222,7 +222,7 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 		r.Header.Set("Authorization", auth)
 	}
 	if len(h.body) > 0 {
-		// No GetBody: net/http would send the request as often as it likes, and nobody would know.
+		// No GetBody: net/http would send the request again without reporting it.
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(h.body)), int64(len(h.body))
 	}
 	return r.WithContext(ctx), nil
@@ -268,8 +268,8 @@ func refusedStream(err error) (reason string, refused bool) {
 
 const notTaken = "the connection ended before it took the request"
 
-// wasRefused reports whether err is that of a stream which the server did not take, by its own word. A protocol error
-// is none. A head that crosses that word does not count, where nothing follows it.
+// wasRefused reports whether err is that of a stream which the server did not take, as it reports itself. A protocol
+// error is not that. A response head that crosses the report does not count unless a body follows it.
 func (x *exchange) wasRefused(err error) bool {
 	var lost *wireError
 	if !errors.As(err, &lost) {
@@ -282,7 +282,7 @@ func (x *exchange) wasRefused(err error) bool {
 	return text == notTaken || strings.HasSuffix(text, goneAway) || strings.Contains(text, "REFUSED_STREAM")
 }
 
-// goneAway ends net/http's word for a stream above the last one that a server takes.
+// goneAway ends net/http's error for a stream above the last one that a server processes.
 const goneAway = "graceful shutdown GOAWAY"
 
 // fieldBytes is the length of header fields, names and values.

@@ -32,7 +32,7 @@ type lane struct {
 
 func newStreams(c *Client) *streams { return &streams{client: c, sticky: map[string]*lane{}} }
 
-// lane finds the connections of an exchange; once tells that they are of no use afterwards.
+// lane finds the connections of an exchange; once reports that they are for this exchange only.
 func (s *streams) lane(session string) (l *lane, once bool) {
 	o := &s.client.opts
 	if o.Reuse == ReuseNever || o.ForceClose || o.KeepAliveTimeout <= 0 {
@@ -139,7 +139,7 @@ func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error)
 	if speaksHTTP2(c) != nil {
 		c.close()
 		return nil, &dialError{origin: o, step: stepTLS,
-			err: errors.New("the server does not offer HTTP/2: leave --http2 out")}
+			err: errors.New("the server does not offer HTTP/2: omit --http2")}
 	}
 	c.wire.dialled = t
 	c.wire.closed = func() { l.forget(c.top) }

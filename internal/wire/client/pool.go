@@ -142,7 +142,7 @@ func (p *pool) expired(c *connection) bool {
 	return p.now()-c.idleSince >= limit
 }
 
-// sweep closes the connections whose idle life is over and comes again while any are left.
+// sweep closes the connections that were idle too long, and runs again while any are left.
 func (p *pool) sweep() {
 	p.mu.Lock()
 	var dead []*connection

@@ -27,7 +27,7 @@ type Handshake struct {
 	Kernel bool
 }
 
-// NewProber makes a prober whose connections take the way that a Client's with the same options would.
+// NewProber makes a prober whose connections take the same route as those of a Client with the same options.
 func NewProber(opts Options, clk *clock.Clock) (*Prober, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func NewProber(opts Options, clk *clock.Clock) (*Prober, error) {
 }
 
 // Handshake connects to the host of a URL, or to its proxy, and closes the connection. Looking the name
-// up does not count, and TLS is not begun. An error reads like that of a request's record.
+// up does not count, and there is no TLS handshake. An error has the text of a request's record.
 func (p *Prober) Handshake(ctx context.Context, rawURL string) (Handshake, error) {
 	_, o, err := parseOrigin(rawURL)
 	if err != nil {

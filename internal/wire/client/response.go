@@ -154,7 +154,7 @@ func (x *exchange) broken(h *hop, typ, what string, err error, unanswered bool) 
 
 func isSuccess(status int) bool { return status >= 200 && status <= 299 }
 
-// receive reads the reply and hands it over.
+// receive reads the reply and passes it to the sink.
 func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
 	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
@@ -247,11 +247,11 @@ const streamRoom = 512
 // maxStreamed is how many times the largest body a stream may bring in all.
 const maxStreamed = 4
 
-// eventsUnasked is how many events of one read are handed over before it is asked whether the exchange
-// is over.
-const eventsUnasked = 1024
+// eventsPerCheck is how many events of one read are passed to the sink before the next check whether the exchange has
+// ended.
+const eventsPerCheck = 1024
 
-// receiveStream hands over the events of a stream as they come.
+// receiveStream passes the events of a stream to the sink as they come.
 func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 	sc := x.client.scanners.Get().(*sse.Scanner)
 	defer func() {
@@ -272,7 +272,7 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 			if err := x.event(ev, at); err != nil {
 				return err
 			}
-			if i%eventsUnasked == 0 && x.Ended() {
+			if i%eventsPerCheck == 0 && x.Ended() {
 				return ErrEnded
 			}
 		}
@@ -309,7 +309,7 @@ func (x *exchange) endStream(sc *sse.Scanner, at int64) error {
 	return nil
 }
 
-// event hands one event over, unless it is the server's word that the request failed.
+// event passes one event to the sink, unless it reports that the request failed.
 func (x *exchange) event(ev *sse.Event, at int64) error {
 	x.keepEvent(ev, at)
 	x.out.LastResponseNS = at

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/wire/client/sse"
 )
 
-// Client sends requests over HTTP/1.1, or over HTTP/2 if it was told to. It is safe for concurrent use and keeps no
+// Client sends requests over HTTP/1.1, or over HTTP/2 if the options say so. It is safe for concurrent use and keeps no
 // cookies.
 type Client struct {
 	opts    Options
@@ -29,7 +29,7 @@ type Client struct {
 	bodies   sync.Pool // *[]byte
 	scanners sync.Pool // *sse.Scanner
 
-	get, post *http.Request // tell the response reader the method
+	get, post *http.Request // for the response reader, which needs the method
 }
 
 // New makes a client; its error names the option that is wrong.

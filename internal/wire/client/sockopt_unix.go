@@ -14,7 +14,7 @@ func (o socketOptions) buffers(s int) {
 }
 
 // idleReadable reports whether a read of the idle socket would return: the server closed the connection
-// or sent what nobody asked for.
+// or sent what was not requested.
 func idleReadable(fd uintptr) bool {
 	var b [1]byte
 	for {

@@ -18,6 +18,6 @@ func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
 	})
 }
 
-// idleReadable cannot look without blocking here: a connection that the server closed while idle
+// idleReadable cannot check without blocking here: a connection that the server closed while idle
 // shows when the next request fails.
 func idleReadable(uintptr) bool { return false }

@@ -17,8 +17,8 @@ const (
 	TimestampAuto TimestampSource = "auto"
 	// TimestampKernel is the same, but a system that has no such stamps is an error.
 	TimestampKernel TimestampSource = "kernel"
-	// TimestampUser is the instant at which a read returned to this program. Where the kernel tells, the
-	// read lag is measured nevertheless.
+	// TimestampUser is the instant at which a read returned to this program. The read lag is
+	// measured nevertheless, where the kernel has stamps.
 	TimestampUser TimestampSource = "user"
 )
 
@@ -56,8 +56,8 @@ func newSources(asked TimestampSource) (*sources, error) {
 // measured reports whether the kernel is asked for stamps.
 func (s *sources) measured() bool { return s.hold != nil }
 
-// fellBack notes why a connection has no stamps of the kernel; the first reason stays.
-func (s *sources) fellBack(reason string) {
+// noteFallback notes why a connection has no stamps of the kernel; the first reason stays.
+func (s *sources) noteFallback(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reason == "" {

@@ -69,7 +69,7 @@ func (x *exchange) waitForSlot() error {
 }
 
 // waitToDial waits while too many connections are being opened. Such a wait follows that for a slot and
-// counts with it, as does one that follows a lost try; one before another hop stands for itself, like all
+// counts with it, as does one that follows a lost try; one before another hop counts by itself, like all
 // that belongs to a connection.
 func (x *exchange) waitToDial(ctx context.Context, moved bool) error {
 	d := x.client.dialer
@@ -134,7 +134,7 @@ func (x *exchange) send(h *hop) error {
 	var err error
 	if x.mayBlock(h) {
 		x.conn.wire.floorNS = max(x.t.Reused, x.t.ConnectEnd)
-		err = x.writeBeside(h)
+		err = x.writeConcurrently(h)
 	} else {
 		err = x.write(h)
 		x.conn.wire.floorNS = x.t.SendStart

@@ -61,7 +61,7 @@ func parseBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// redactUserinfo hides what stands between the scheme and the last @ of the authority.
+// redactUserinfo hides what is between the scheme and the last @ of the authority.
 func redactUserinfo(raw string) string {
 	start := 0
 	if i := strings.Index(raw, "://"); i >= 0 {

@@ -16,9 +16,9 @@ const maxHead = 1 << 20
 
 var errHeadTooLarge = errors.New("response headers exceed 1 MiB")
 
-// wire is the socket of a connection: it stamps each read the moment it returned. Under TLS it lies
-// below the encryption. The stamp of whatever was read last is readNS: the instant of arrival where the
-// kernel tells it and the run wants it, else the instant at which the read returned.
+// wire is the socket of a connection: it stamps each read the moment it returned. Under TLS it is
+// below the encryption. The stamp of the last read is readNS: the instant of arrival where the kernel reports it and
+// the run uses it, else the instant at which the read returned.
 type wire struct {
 	net.Conn
 	clock   *clock.Clock
@@ -30,8 +30,8 @@ type wire struct {
 	head int
 
 	kernel *stamp.Reader // nil if the kernel gives no stamps
-	// stamped reports whether the kernel told when the last read's bytes came, lagNS how long before the
-	// read returned that was.
+	// stamped reports whether the kernel stamped the last read, lagNS is how long before the return of the read its
+	// stamp is.
 	stamped bool
 	lagNS   int64
 	// floorNS is an instant before which nothing that is read from now on can have come.
@@ -53,13 +53,13 @@ func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	}
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
-		src.fellBack("a connection is not a TCP socket of the system")
+		src.noteFallback("a connection is not a TCP socket of the system")
 		return w
 	}
 	var err error
 	if w.kernel, err = stamp.NewReader(tcp); err != nil {
 		w.kernel = nil
-		src.fellBack(err.Error())
+		src.noteFallback(err.Error())
 		return w
 	}
 	_, w.wallOffset = w.bothClocks()
@@ -162,6 +162,6 @@ func (w *wire) unstamped(n int) {
 	}
 	if w.silent++; w.silent == maxSilent {
 		w.kernel = nil
-		w.sources.fellBack(fmt.Sprintf("the kernel stamped none of the first %d reads of a connection", maxSilent))
+		w.sources.noteFallback(fmt.Sprintf("the kernel stamped none of the first %d reads of a connection", maxSilent))
 	}
 }

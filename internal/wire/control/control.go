@@ -1,8 +1,7 @@
-// Package control talks to the servers of a run alongside the load: it waits until they are ready, has them
-// forget their prefix caches, and starts and stops their profilers.
+// Package control sends the requests of a run that are not part of the load: it waits until servers are ready, lists
+// their models, resets their prefix caches, and starts and stops their profilers.
 //
-// Every request is bounded by a limit of its own, every wait by the caller's; nothing of it becomes a
-// record or enters a metric.
+// Every request has a limit of its own, every wait that of its caller. No request becomes a record or enters a metric.
 package control
 
 import (
@@ -32,7 +31,7 @@ type Options struct {
 	Headers func(stream bool, contentType string) []record.Header
 	// Redact hides secrets in what servers answer to a failed request; nil leaves them.
 	Redact func(string) string
-	// Log hears of progress; nil = nobody.
+	// Log gets lines about the progress; nil drops them.
 	Log func(message string)
 }
 
@@ -42,7 +41,7 @@ func (o *Options) log(format string, args ...any) {
 	}
 }
 
-// reply is what a control request learnt.
+// reply is the result of a control request.
 type reply struct {
 	status int
 	body   string

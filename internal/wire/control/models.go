@@ -48,17 +48,17 @@ func (o Options) listModels(ctx context.Context, base string) (models modelList,
 			return models, shown(address), nil
 		}
 		if err == nil { // the first address is the likeliest
-			err = fmt.Errorf("%s does not list its models: %s", shown(address), insteadOfList(&got))
+			err = fmt.Errorf("%s does not list its models: %s", shown(address), unexpectedReply(&got))
 		}
 		if got.err != nil {
-			break // nobody is there
+			break // no server answers
 		}
 	}
 	return nil, "", err
 }
 
-// insteadOfList says what came in place of a list.
-func insteadOfList(got *reply) string {
+// unexpectedReply describes a reply that is not a list of models.
+func unexpectedReply(got *reply) string {
 	switch {
 	case got.ok():
 		return "it answers " + got.String() + ", which is not a list of models"

@@ -43,7 +43,7 @@ type Readiness struct {
 	// Models are the names that the list of models must hold.
 	Models []string
 	Probes []Probe
-	// GRPC asks for readiness by the calls of the open inference protocol: there is no list.
+	// GRPC asks for readiness by the calls of the open inference protocol, which has no list of models.
 	GRPC bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/base/jsonscan"
 )
 
-// autoReader finds the answer in replies whose form nobody told: by an expression of the user's, else by
+// autoReader finds the answer in replies of an unknown form: by an expression of the user's, else by
 // the names that servers give to embeddings, rankings and texts.
 type autoReader struct{ field jmespath.JMESPath }
 
@@ -43,7 +43,7 @@ func (a autoReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
 	}
 }
 
-// search looks where the user's expression points; false if that leads to nothing that is an answer.
+// search evaluates the user's expression; false if the result is not an answer.
 func (a autoReader) search(d *documentDecoder, data []byte, atNS int64) bool {
 	var tree any
 	if json.Unmarshal(data, &tree) != nil {
@@ -70,7 +70,7 @@ const (
 	someRankings
 )
 
-// kindOf tells lists of numbers, or of such lists, from lists of objects.
+// kindOf distinguishes lists of numbers, or of such lists, from lists of objects.
 func kindOf(raw []byte) answerKind {
 	kind, n := noAnswer, 0
 	for e := range jsonscan.Elements(raw) {

@@ -22,21 +22,33 @@ type Body struct {
 	// the body shows no text.
 	text     *string
 	fallback string
-	// form is the JSON object that stands for a body that is not JSON.
+	// form is the JSON object that represents a body that is not JSON.
 	form []byte
-	// images is what the encoder counted, where the body itself does not show it; negative: look.
+	// images is the encoder's count; negative: Media counts the parts of the body.
 	images int
-	// audio is the length of the audio in seconds; 0: look.
+	// audio is the length of the audio in seconds; 0: Media reads it from the body.
 	audio float64
 
-	count, look sync.Once
-	// tokens is valid after count has run; negative without text.
+	countOnce, mediaOnce sync.Once
+	// tokens is valid after countOnce has run; negative without text.
 	tokens int64
 }
 
 // newBody is a body of JSON text that shows by itself what it holds.
 func newBody(text []byte, stream bool) *Body {
 	return &Body{Bytes: text, ContentType: contentTypeJSON, Stream: stream, images: -1}
+}
+
+// Verbatim is the body of a request that is sent as it was recorded. Stream is what the body itself asks for.
+func Verbatim(payload []byte) *Body {
+	return newBody(payload, string(jsonscan.Find(payload, "stream")) == "true")
+}
+
+// Made is a body that another program encoded. Text is what is counted as its input; nil: the texts of the body.
+func Made(payload []byte, contentType string, stream bool, text *string) *Body {
+	b := newBody(payload, stream)
+	b.ContentType, b.text = contentType, text
+	return b
 }
 
 // JSON is the body as JSON text: a form is an object of its fields, with files as the data set holds them.
@@ -50,10 +62,9 @@ func (b *Body) JSON() []byte {
 // Message reports that the body is a message of gRPC: its JSON form is what people read.
 func (b *Body) Message() bool { return b.ContentType == contentTypeGRPC }
 
-// Media is what the body carries beside text: the number of its images and the seconds of audio whose
-// length can be told.
+// Media returns the number of images in the body and the seconds of audio whose length is known.
 func (b *Body) Media() (images int, audioSeconds float64) {
-	b.look.Do(func() {
+	b.mediaOnce.Do(func() {
 		if b.images < 0 {
 			b.images = countImages(b.JSON())
 		}
@@ -78,7 +89,7 @@ type MessageCounter interface {
 // InputTokens is the number of tokens of the body's texts; false when it holds neither text nor token
 // ids. The text is collected and counted once, at the first call.
 func (b *Body) InputTokens(c Counter) (int64, bool) {
-	b.count.Do(func() {
+	b.countOnce.Do(func() {
 		b.tokens = -1
 		if m, ok := c.(MessageCounter); ok && b.text == nil {
 			if n, ok := countMessages(b.JSON(), m); ok {
@@ -111,7 +122,7 @@ func (b *Body) input() (text string, ids int) {
 func (b *Body) Alone() bool { return b.form != nil }
 
 // overrides are the members that replace or extend the generated ones: the user's extra inputs, then
-// the turn's own. A key stands once, at its first position, with its last value.
+// the turn's own. A key appears once, at its first position, with its last value.
 type overrides []dataset.Field
 
 func (o overrides) set(key string, value []byte) overrides {
@@ -158,7 +169,7 @@ type objectWriter struct {
 	chunkUsage bool
 }
 
-// key begins a generated member; false tells that the overrides' value was written instead.
+// key begins a generated member; false reports that the overrides' value was written instead.
 func (w *objectWriter) key(name string) bool {
 	w.generated = append(w.generated, name)
 	w.name(name)

@@ -7,10 +7,10 @@ import (
 )
 
 // chunk is what one scan of an event or a body found: raw values that point into its bytes, and the
-// object's name. A key that stands twice counts with its last value.
+// object's name. The last value of a duplicate key counts.
 type chunk struct {
 	object, usage, err, metrics []byte
-	// foreignUsage reports that token counts stand at the root, where some vendors put them.
+	// foreignUsage reports that token counts are at the root, where some vendors put them.
 	foreignUsage bool
 	choice       choice
 	// others counts the choices that are not the first one; they are not read.
@@ -25,12 +25,12 @@ type choice struct {
 	message, delta, text spans
 }
 
-// spans are the parts of a message or of a piece of one.
+// spans are the parts of a message or of a delta.
 type spans struct {
 	content, reasoningContent, reasoning, toolCalls, functionCall []byte
 }
 
-// scan reads a whole document; false tells that it is not JSON.
+// scan reads a whole document; false if it is not JSON.
 func (c *chunk) scan(b []byte) bool {
 	*c = chunk{}
 	i := jsonscan.Space(b, 0)

@@ -133,7 +133,7 @@ func (d *openAIDecoder) message(m *spans, atNS int64) {
 }
 
 // collectTools merges the tool calls of a message into those of the reply and leaves their text in
-// scratch; false tells that there are none.
+// scratch; false if there are none.
 func (d *openAIDecoder) collectTools(m *spans) bool {
 	tools, call := len(m.toolCalls) > 0 && m.toolCalls[0] == '[', len(m.functionCall) > 0 && m.functionCall[0] == '{'
 	if !tools && !call {

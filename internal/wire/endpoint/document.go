@@ -7,10 +7,10 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// reader finds in a document what it carries and tells the decoder. It may remember what it needs over
-// the documents of one exchange.
+// reader reads a document and adds its contents to the decoder. It may keep state between the documents of one
+// exchange.
 type reader interface {
-	// read takes over one document; data is its text.
+	// read reads one document; data is its text.
 	read(d *documentDecoder, r *root, data []byte, atNS int64)
 	// reset forgets the exchange.
 	reset()
@@ -21,7 +21,7 @@ type plainReader interface {
 	plain(d *documentDecoder, text []byte, atNS int64)
 }
 
-// replayer is a reader whose API repeats replies in a form of its own.
+// replayer is a reader whose API represents replies in a form of its own.
 type replayer interface {
 	// replay appends what the next turn's history carries for the reply.
 	replay(r *Reply, dst []byte) []byte
@@ -134,7 +134,7 @@ func (d *documentDecoder) reasoning(raw []byte, atNS int64) bool {
 	return true
 }
 
-// content notes a content response; output tells that it carries more than reasoning.
+// content notes a content response; output reports that it carries more than reasoning.
 func (d *documentDecoder) content(atNS int64, output bool) {
 	r := &d.reply
 	r.ContentNS = append(r.ContentNS, atNS)

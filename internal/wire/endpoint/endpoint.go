@@ -1,10 +1,10 @@
-// Package endpoint knows the APIs: it encodes a turn into a whole request body and decodes replies
-// and stream events. One file per API; the registry is the only list of them.
+// Package endpoint implements the APIs: it encodes a turn as a whole request body and decodes replies and stream
+// events. There is one file per API; registry.go binds them to the list of package api.
 //
-// A content response is an event or a body that carries text, reasoning or tool calls; only these
-// count for latencies. A Decoder is the sink of one exchange: it scans each event in place, once,
-// keeps texts, instants, usage and errors, and counts no tokens. An event that cannot be read whole
-// leaves no trace but its count.
+// A content response is an event or a body that carries text, reasoning or tool calls; only these count for latencies.
+// A Decoder is the sink of one exchange: it scans each event in place, once, and keeps texts, instants, usage and
+// errors. An event that cannot be read completely changes nothing but a count. The package counts no tokens, computes
+// no metric and knows nothing of connections and schedules.
 package endpoint
 
 import (
@@ -38,7 +38,7 @@ type Options struct {
 	Encode func(dst []int, text string) []int
 	// Extra are the user's extra inputs, merged over the generated fields in order.
 	Extra []dataset.Field
-	// Warn is told of what is odd about requests, each oddity once; nil drops warnings. It may be
+	// Warn gets warnings about requests, each once; nil drops them. It may be
 	// called from any goroutine.
 	Warn func(message string)
 }

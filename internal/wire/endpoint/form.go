@@ -17,7 +17,7 @@ const formBoundary = "aiperf-7d0e5c1b9a3f4e62"
 // formFile is a file of a form; its data is base64, as the data set holds it.
 type formFile struct{ name, contentType, data string }
 
-// formWriter collects the parts of a multipart body, and the JSON object that stands for it in exports.
+// formWriter collects the parts of a multipart body, and the JSON object that represents it in exports.
 type formWriter struct {
 	parts []formPart
 	json  objectWriter

@@ -58,7 +58,7 @@ func isWebAddress(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// imageFile makes a file of a data URI or of bare base64, whose first characters tell the format.
+// imageFile makes a file of a data URI or of bare base64, whose first characters identify the format.
 func imageFile(content string) (formFile, error) {
 	media, data, ok := splitDataURI(content)
 	if !ok {

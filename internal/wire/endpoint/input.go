@@ -188,7 +188,7 @@ func (c *textCollector) part(raw []byte) {
 	}
 }
 
-// tools adds the declared tools; their members stand in a function object or in the tool itself.
+// tools adds the declared tools; their members are in a function object or in the tool itself.
 func (c *textCollector) tools(raw []byte) {
 	for tool := range jsonscan.Elements(raw) {
 		function := jsonscan.Find(tool, "function")

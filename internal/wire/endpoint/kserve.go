@@ -133,7 +133,7 @@ func (d *kserveDecoder) document(data []byte, atNS int64) {
 	}
 }
 
-// open takes over what every JSON reply may hold beside its content; false if it cannot be read.
+// open reads what every JSON reply may hold besides its content; false if it cannot be read.
 func (r *Reply) open(data []byte) bool {
 	if data[0] != '{' || !jsonscan.Valid(data) {
 		r.Malformed++

@@ -23,7 +23,7 @@ func (m Mark) apply(text string) string {
 	return m.Part() + text
 }
 
-// Part is the mark with the empty line between it and the text that it stands before or after.
+// Part is the mark with the empty line between it and the text before or after which it is placed.
 func (m Mark) Part() string {
 	if m.After {
 		return systemSeparator + m.Text

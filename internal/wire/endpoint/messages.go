@@ -28,7 +28,7 @@ type messageWriter struct {
 	some  bool
 }
 
-// systemSeparator stands between the run's system prompt and one that the data set brings itself.
+// systemSeparator separates the run's system prompt from that of the data set.
 const systemSeparator = "\n\n"
 
 func (w *messageWriter) write(c *Context) error {
@@ -76,7 +76,7 @@ func authoredSystem(turns []Turn) (raw []byte, turn *dataset.Turn) {
 }
 
 // system writes the system message. If the turns begin with a system message of their own the two
-// become one; merged then tells that the first message of the turns is spent.
+// become one; merged then reports that the first message of the turns is used up.
 func (w *messageWriter) system(prefix string, turns []Turn) (merged bool, err error) {
 	w.begin("system")
 	raw, turn := authoredSystem(turns)

@@ -39,7 +39,7 @@ const (
 // tensorNames are the names of the tensors; extra inputs replace them.
 type tensorNames struct{ input, image, query, passages, output string }
 
-// inferenceKinds are the kinds by endpoint type, with the names of servers that are told none.
+// inferenceKinds are the kinds by endpoint type, with the tensor names that servers use by default.
 var inferenceKinds = map[string]struct {
 	kind  inferenceKind
 	names tensorNames
@@ -170,7 +170,7 @@ func (d *inferenceDecoder) take(data []byte, atNS int64) {
 	d.reply.lacks(data)
 }
 
-// messageIn reads a message of gRPC in place. Whether a call is complete its status tells.
+// messageIn reads a gRPC message in place. The status of the call says whether it is complete.
 func (d *inferenceDecoder) messageIn(data []byte, atNS int64) {
 	r, m := &d.reply, &d.message
 	r.Finished = true

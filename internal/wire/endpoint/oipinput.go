@@ -37,7 +37,7 @@ func (e *inference) inputs(m *oip.Message, turn *dataset.Turn) (text string, ima
 	return text, images, nil
 }
 
-// split tells query and passages apart as the other types of rankings do.
+// split separates query and passages as the other types of rankings do.
 func (e *inference) split(texts []dataset.Media) (query string, passages []string, err error) {
 	return splitRanking(texts, &e.others, &e.queries2, &e.passages0)
 }

@@ -18,11 +18,11 @@ type rankings struct {
 	passages0        once
 }
 
-// rankingShape is what tells the ranking APIs apart.
+// rankingShape is how the ranking APIs differ.
 type rankingShape struct {
 	sendsModel bool
 	passages   string // key of the passages
-	objects    bool   // texts stand in objects
+	objects    bool   // texts are in objects
 	results    string // key of the reply
 }
 
@@ -44,7 +44,7 @@ func (e *rankings) Descriptor() Descriptor { return e.descriptor }
 
 func (e *rankings) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
-// Encode takes exactly one turn, whose texts say by their names what they are.
+// Encode takes exactly one turn, whose texts are identified by their names.
 func (e *rankings) Encode(c *Context) (*Body, error) {
 	turn := c.current()
 	if len(c.Turns) != 1 || turn == nil {
@@ -81,12 +81,12 @@ func (e *rankings) appendText(dst []byte, text string) []byte {
 	return append(jsonscan.AppendString(append(dst, `{"text":`...), text), '}')
 }
 
-// split tells query and passages apart.
+// split separates query and passages.
 func (e *rankings) split(texts []dataset.Media) (query string, passages []string, err error) {
 	return splitRanking(texts, &e.others, &e.queries2, &e.passages0)
 }
 
-// splitRanking tells query and passages apart by the names of a turn's texts; the warnings are for other names,
+// splitRanking separates query and passages by the names of a turn's texts; the warnings are for other names,
 // for several queries and for no passages.
 func splitRanking(texts []dataset.Media, others, queries2, passages0 *once) (query string, passages []string,
 	err error) {

@@ -11,7 +11,7 @@ import (
 // Descriptor is a row of the list of types.
 type Descriptor = api.Descriptor
 
-// overGRPC is the descriptor of the type where gRPC carries it: calls stand in place of paths.
+// overGRPC is the descriptor of the type where gRPC carries it: it has calls instead of paths.
 func overGRPC(d Descriptor) Descriptor {
 	d.Path, d.StreamingPath, d.Streams = oip.ModelInfer, oip.ModelStreamInfer, d.GRPCStreams
 	return d

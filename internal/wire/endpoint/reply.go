@@ -16,7 +16,7 @@ type Reply struct {
 	// FirstOutputNS is the instant of the first one that carries more than reasoning; 0 if none does.
 	FirstOutputNS int64
 	// Output is all text that is not reasoning, tool calls included, joined by nothing; Reasoning
-	// likewise. Empty tells that no response carried any.
+	// likewise. Empty: no response carried any.
 	Output, Reasoning []byte
 	Usage             Usage
 	// FirstChunkTokens is the completion count of the first content response that carries usage, reasoning
@@ -28,7 +28,7 @@ type Reply struct {
 	Finished bool
 	// Malformed counts the events whose JSON could not be read.
 	Malformed int
-	// OtherChoices counts the choices beside the first; they are not read.
+	// OtherChoices counts the choices after the first; they are not read.
 	OtherChoices int
 
 	// Images counts the images that the server made.
@@ -111,7 +111,7 @@ func (r *Reply) reset() {
 const maxSample = 200
 
 // Sample is the beginning of a response of a reply that had no content: of the second one if there
-// are several, since the first of a stream seldom says anything. Empty tells that there was no text.
+// are several, since the first of a stream seldom contains anything. Empty: there was no text.
 func (r *Reply) Sample() string { return strings.ToValidUTF8(string(r.sample), "") }
 
 // binary notes a reply that is not text.
@@ -129,7 +129,7 @@ func (r *Reply) lacks(data []byte) {
 	}
 }
 
-// event hands the data of a server-sent event on, unless it is the word that ends a stream.
+// event passes the data of a server-sent event to document, unless it is the end mark of the stream.
 func (r *Reply) event(data []byte, atNS int64, document func([]byte, int64)) {
 	switch data = bytes.TrimSpace(data); string(data) {
 	case "":
@@ -140,7 +140,7 @@ func (r *Reply) event(data []byte, atNS int64, document func([]byte, int64)) {
 	}
 }
 
-// body hands a whole reply on.
+// body passes a whole reply to document.
 func (r *Reply) body(contentType string, binary bool, body []byte, atNS int64, document func([]byte, int64)) {
 	if binary {
 		r.binary(contentType, body)

@@ -37,7 +37,7 @@ func (e *responses) Encode(c *Context) (*Body, error) {
 		return nil, valueError("The request has no current turn.")
 	}
 	sent, previous := e.chain(c)
-	// A system text that the turns bring themselves takes the run's own in; otherwise that stands apart.
+	// The run's system text is merged into one that the turns have; otherwise it is sent on its own.
 	instructions := sent.SystemMessage
 	if raw, own := authoredSystem(sent.Turns); raw != nil || own != nil {
 		instructions = nil

@@ -6,7 +6,7 @@ import "aiperf/internal/base/jsonscan"
 // It knows the members of all APIs but chat and completions, which have a scanner of their own (chunk).
 type root struct {
 	object, kind, err, errorType, usage []byte
-	// foreignUsage reports that token counts stand at the root, where some vendors put them.
+	// foreignUsage reports that token counts are at the root, where some vendors put them.
 	foreignUsage bool
 	// array is the document itself when it is a list, number of its members otherwise.
 	array   []byte
@@ -21,7 +21,7 @@ type root struct {
 	b64, url, inferenceTime, peakMemory                                  []byte
 }
 
-// place is where the value of a member goes; nil for members that nobody reads.
+// place is where the value of a member goes; nil for members that are not read.
 func (r *root) place(key []byte) *[]byte {
 	switch string(key) {
 	case "object":
@@ -100,7 +100,7 @@ func (r *root) place(key []byte) *[]byte {
 	return nil
 }
 
-// scan reads a whole document; false tells that it is not JSON.
+// scan reads a whole document; false if it is not JSON.
 func (r *root) scan(b []byte) bool {
 	*r = root{}
 	i := jsonscan.Space(b, 0)

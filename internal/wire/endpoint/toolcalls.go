@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/jsonscan"
 )
 
-// toolCall is one call, put together from its pieces.
+// toolCall is one call, joined from its deltas.
 type toolCall struct {
 	index     int
 	id        string
@@ -28,17 +28,17 @@ func (t *toolCalls) at(index int) *toolCall {
 	return &(*t)[i]
 }
 
-// mergeList takes over the pieces of a tool_calls list and appends their names and arguments to text.
-// A piece without an index counts by its place in the list.
+// mergeList merges the deltas of a tool_calls list and appends their names and arguments to text.
+// The index of a delta defaults to its position in the list.
 func (t *toolCalls) mergeList(text, raw []byte) []byte {
 	place := -1
-	for piece := range jsonscan.Elements(raw) {
+	for delta := range jsonscan.Elements(raw) {
 		place++
-		if piece[0] != '{' {
+		if delta[0] != '{' {
 			continue
 		}
 		index, function, id, kind := place, []byte(nil), "", ""
-		for m := range jsonscan.Members(piece) {
+		for m := range jsonscan.Members(delta) {
 			switch string(m.Key) {
 			case "index":
 				if n, err := strconv.Atoi(string(m.Value)); err == nil {
@@ -64,7 +64,7 @@ func (t *toolCalls) mergeList(text, raw []byte) []byte {
 	return text
 }
 
-// mergeFunctionCall takes over a piece of the older function_call, which stands for one call.
+// mergeFunctionCall merges a delta of the older function_call, which represents one call.
 func (t *toolCalls) mergeFunctionCall(text, raw []byte) []byte {
 	call := t.at(0)
 	if call.id == "" {
@@ -73,7 +73,7 @@ func (t *toolCalls) mergeFunctionCall(text, raw []byte) []byte {
 	return call.merge(text, raw)
 }
 
-// merge takes over the name and appends the arguments of a piece.
+// merge sets the name and appends the arguments of a delta.
 func (c *toolCall) merge(text, function []byte) []byte {
 	var name, arguments []byte
 	for m := range jsonscan.Members(function) {

@@ -172,7 +172,7 @@ func (d detail) key(name []byte) usageKey {
 	return row[d-promptDetail]
 }
 
-// level is where a value stood: in the usage object itself or in an envelope whose members are lifted
+// level is where a value was found: in the usage object itself or in an envelope whose members are lifted
 // into it. A lower level wins, whatever the order of arrival.
 type level uint8
 
@@ -289,7 +289,7 @@ func (u *Usage) Value(f record.Field) (int64, bool) {
 	}
 	n := u.values[k]
 	if f == record.UsagePrompt && (k == inputTokens || k == inputTokensCamel) {
-		// These vendors count cached tokens beside the input tokens, not among them.
+		// These vendors do not include cached tokens in the input tokens.
 		for _, cache := range [...]usageKey{cacheReadInputTokens, cacheCreationInputTokens, cacheReadCamel,
 			cacheWriteCamel} {
 			if u.has(cache) {

@@ -75,7 +75,7 @@ type Step struct {
 	Err *record.Error
 }
 
-// Poller is implemented by endpoints whose result is asked for.
+// Poller is implemented by endpoints whose result is polled.
 type Poller interface{ NewJob() Job }
 
 // Job follows one exchange.

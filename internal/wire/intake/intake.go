@@ -1,9 +1,9 @@
-// Package intake turns a finished exchange into a record: it judges whether the response is valid,
-// resolves usage, counts tokens and lays everything down as a row of facts.
+// Package intake turns a finished exchange into a record: it judges whether the response is valid, resolves usage,
+// counts tokens and fills a row of facts.
 //
-// The work happens in a Pool beside the exchanges, each with its own decoder: nothing is shared but
-// the queue. One job yields at most one record; only an exchange that the end of the run cut off
-// yields none.
+// The work happens in a Pool alongside the exchanges, each with its own decoder: only the queue is shared. One job
+// yields at most one record; only an exchange that the end of the run cut off yields none. An error is redacted here,
+// once, on its way into the record. The package computes no metric and writes no file.
 package intake
 
 import (
@@ -34,7 +34,7 @@ type Options struct {
 	WallNS func(monoNS int64) int64
 	// Redact hides secrets in an error message; nil leaves messages as they are.
 	Redact func(string) string
-	// Warn is told of the first oddity of each kind; nil drops warnings. It may be called from any goroutine.
+	// Warn gets the first oddity of each kind; nil drops warnings. It may be called from any goroutine.
 	Warn func(kind, message string)
 }
 

@@ -37,7 +37,7 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 			"the inter token latency of such requests counts the first chunk as one token."},
 }
 
-// warn counts an oddity of a request; the first one of its kind is told at once.
+// warn counts an oddity of a request; the first one of its kind is reported at once.
 func (in *Intake) warn(o oddity) {
 	if in.odd[o].Add(1) == 1 && in.options.Warn != nil {
 		in.options.Warn(oddityTexts[o].kind, oddityTexts[o].message)

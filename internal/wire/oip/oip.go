@@ -1,9 +1,9 @@
-// Package oip has the messages of the open inference protocol (KServe's second one, Triton's), as gRPC
+// Package oip encodes and decodes the messages of the open inference protocol (KServe's second one, Triton's), as gRPC
 // carries them and as JSON over HTTP does.
 //
-// oip.proto describes them. They are coded by hand on the primitives of the protobuf library: a reply is
-// read in place, without allocation, and no descriptors are set up when the program starts. A Message that
-// was parsed points into the bytes that it was parsed from.
+// oip.proto describes them. They are coded by hand on the primitives of the protobuf library: a reply is read in place,
+// without allocation, and no descriptors are set up when the program starts. A Message that was parsed points into the
+// bytes that it was parsed from. The package opens no connection and knows nothing of turns and benchmarks.
 package oip
 
 import (
@@ -70,7 +70,7 @@ func Text(name string, texts ...string) Tensor {
 	return t
 }
 
-// Elements is the number of elements that the tensor holds, as far as it can be told.
+// Elements is the number of elements that the tensor holds, as far as it is known.
 func (t *Tensor) Elements() int {
 	if t.Raw == nil {
 		return len(t.Texts) + len(t.Numbers)

@@ -128,7 +128,7 @@ func (m *Message) parse(data []byte, raws, asked protowire.Number) error {
 		case fTensors:
 			return m.next().parse(value)
 		case raws:
-			// They may stand before the tensors that they belong to: each has its place by number.
+			// They may precede the tensors that they belong to: the number of each says which.
 			raw++
 		case asked:
 			return texts(value, func(n protowire.Number, value []byte) error {

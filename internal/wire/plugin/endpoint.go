@@ -195,13 +195,13 @@ type decoder struct {
 	reply   endpoint.Reply
 }
 
-// Event implements endpoint.Decoder. What is content only the program can tell, later; until then the
-// first data that is not empty is taken for it.
+// Event implements endpoint.Decoder. Only the program knows what is content, later; until then the
+// first data that is not empty counts as content.
 func (d *decoder) Event(name, data []byte, atNS int64) {
 	d.params.Events = append(d.params.Events, event{AtNS: atNS, Name: string(name), Data: string(data)})
 	d.stamps = append(d.stamps, atNS)
 	if text := strings.TrimSpace(string(data)); text != "" && text != "[DONE]" {
-		d.heard()
+		d.firstContent()
 	}
 }
 
@@ -209,16 +209,16 @@ func (d *decoder) Event(name, data []byte, atNS int64) {
 func (d *decoder) Body(contentType string, binary bool, body []byte, atNS int64) {
 	text := string(body)
 	if binary {
-		text = "" // bytes are no text; their length says nothing to a program either
+		text = "" // binary data is not passed to the program
 	}
 	d.params.ContentType, d.params.Binary, d.params.Body = contentType, binary, &text
 	d.stamps = append(d.stamps, atNS)
 	if strings.TrimSpace(text) != "" {
-		d.heard()
+		d.firstContent()
 	}
 }
 
-func (d *decoder) heard() {
+func (d *decoder) firstContent() {
 	if d.first != nil {
 		first := d.first
 		d.first = nil

@@ -1,9 +1,9 @@
-// Package plugin makes an outside program one of the endpoints: it encodes requests and decodes replies
-// over its standard input and output, one JSON document a line.
+// Package plugin makes an external program an endpoint: the program encodes requests and decodes replies over its
+// standard input and output, one JSON document per line.
 //
-// Nothing of it stands in a timed path: encode is asked while requests are prepared, decode when the
-// exchange is over, with every event and its instant. A program that crashes, hangs or writes what is no
-// reply fails the requests that waited for it, and is started anew for the next one.
+// No call happens in a timed path: encode is called while requests are prepared, decode after the exchange, with every
+// event and its instant. A program that crashes, hangs or writes something else than a reply fails the requests that
+// waited for it; the next request starts it again. The package knows nothing of connections and schedules.
 package plugin
 
 import (
@@ -28,17 +28,17 @@ const (
 	endLimit   = 2 * time.Second
 	// MaxLine bounds a line of the program in bytes.
 	MaxLine = 64 << 20
-	// maxFailures in a row end the trust in a program: every later call fails at once.
+	// After maxFailures in a row every later call fails at once.
 	maxFailures = 5
-	// maxTold bounds a line of the program's standard error in the log.
-	maxTold = 2000
+	// maxLogged bounds a line of the program's standard error in the log.
+	maxLogged = 2000
 )
 
 // Options are what a program is started with.
 type Options struct {
 	// Command is the program and its arguments; quotes keep words together.
 	Command string
-	// Greeting is told to the program first.
+	// Greeting is sent to the program first.
 	Greeting Greeting
 	// Log gets the lines of the program's standard error; nil drops them.
 	Log func(line string)
@@ -151,7 +151,7 @@ func (h *Host) call(method string, params, result any) error {
 	return nil
 }
 
-// running is the program, started anew if it ended, and the number of the next call.
+// running is the program, started again if it ended, and the number of the next call.
 func (h *Host) running() (*process, uint64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -64,8 +64,8 @@ func newProcess(words []string, log func(string)) (*process, error) {
 	return p, nil
 }
 
-// write hands lines to the program, on a goroutine of its own: a program that does not read must not
-// hold up who waits for it.
+// write sends lines to the program, on a goroutine of its own: a program that does not read must not
+// block the callers that wait for it.
 func (p *process) write() {
 	for {
 		select {
@@ -99,7 +99,7 @@ func (p *process) greet(ctx context.Context, o *Options) (*Manifest, error) {
 	}()
 	send := p.out
 	var m *Manifest
-	for m == nil || send != nil { // a program may say what it is before it is told
+	for m == nil || send != nil { // a program may write its manifest before it has read the greeting
 		select {
 		case send <- line:
 			send = nil
@@ -152,7 +152,7 @@ func (p *process) ending(err error) error {
 	return errors.New("it ended")
 }
 
-// listen hands replies to those who wait for them, until the program ends or writes what is none.
+// listen passes replies to the callers that wait for them, until the program ends or writes something else.
 func (p *process) listen() {
 	for {
 		line, err := p.line()
@@ -248,7 +248,7 @@ func (t *teller) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
 		line, rest, whole := strings.Cut(string(b), "\n")
-		if room := maxTold - len(t.buf); room > 0 {
+		if room := maxLogged - len(t.buf); room > 0 {
 			t.buf = append(t.buf, line[:min(len(line), room)]...)
 		}
 		if !whole {

@@ -1,6 +1,5 @@
-// Package roundtrip calibrates the network: it probes the servers of a run beside its load, one
-// connection at a time for each, and tells the mean round trip. It decides when; how a probe is made is
-// the caller's.
+// Package roundtrip estimates the network's round trip: it probes the servers of a run during the load, one connection
+// at a time for each, and reports the mean. It decides when to probe; the caller makes the probes.
 package roundtrip
 
 import (
@@ -16,17 +15,17 @@ type Options struct {
 	Targets []string
 	// Connect makes one probe, from any goroutine; it ends with its context.
 	Connect func(ctx context.Context, target string) (Probe, error)
-	// Interval lies between the starts of two probes; a probe that takes longer delays the next one.
+	// Interval is the time between the starts of two probes; a probe that takes longer delays the next one.
 	Interval time.Duration
 	// Timeout bounds a probe.
 	Timeout time.Duration
-	// MinSamples is how many probes of a target must have succeeded for an estimate. What a short run is
-	// short of is collected at its end, within TopUp.
+	// MinSamples is how many probes of a target must have succeeded for an estimate. What is missing at the end of a
+	// short run is collected then, within TopUp.
 	MinSamples int
 	TopUp      time.Duration
 	// Sample gets every probe, one at a time; nil for none.
 	Sample func(Sample)
-	// Warn gets what the user should know; nil for nobody.
+	// Warn gets warnings for the user; nil drops them.
 	Warn func(message string)
 }
 
@@ -34,11 +33,11 @@ type Options struct {
 type Probe struct {
 	Remote string
 	RTT    time.Duration
-	// Kernel is true when the RTT has nothing of this program's own delays.
+	// Kernel is true when the RTT is free of this program's own delays.
 	Kernel bool
 }
 
-// Sample is a probe and what became of it.
+// Sample is a probe with its result.
 type Sample struct {
 	Target string
 	// At is when the probe began.
@@ -138,7 +137,7 @@ func (p *Prober) warn(message string) {
 func (p *Prober) Close() {
 	p.mu.Lock()
 	if p.cancel == nil {
-		p.cancel = func() {} // never started, and shall not be
+		p.cancel = func() {} // a prober that was not started cannot be started any more
 	}
 	cancel := p.cancel
 	p.mu.Unlock()
@@ -146,7 +145,7 @@ func (p *Prober) Close() {
 	p.loops.Wait()
 }
 
-// Finish ends the probing and tells the mean round trip over all targets, each with the same weight; ok
+// Finish ends the probing and returns the mean round trip over all targets, each with the same weight; ok
 // is false if there is none. Targets with too few samples are left out, with a warning. A prober that
 // was never started makes no probe.
 func (p *Prober) Finish(ctx context.Context) (mean time.Duration, ok bool) {
@@ -174,10 +173,10 @@ func (p *Prober) Finish(ctx context.Context) (mean time.Duration, ok bool) {
 	return time.Duration(sum/float64(n) + 0.5), true
 }
 
-// topUpPause lies between two probes at the end of a run.
+// topUpPause is the time between two probes at the end of a run.
 const topUpPause = 20 * time.Millisecond
 
-// topUp collects what targets are short of, with as many attempts again for failures.
+// topUp collects the samples that targets lack, with as many attempts again for failures.
 func (p *Prober) topUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.TopUp)
 	defer cancel()

@@ -9,19 +9,19 @@ import (
 	"aiperf/internal/wire/endpoint"
 )
 
-// CacheBust marks requests so that no cache of the server knows their beginning.
+// CacheBust marks requests so that no prefix cache of the server has their beginning.
 type CacheBust struct {
 	// Target says which message is marked and where; empty: none.
 	Target string
 	// RunID makes the marks of runs differ.
 	RunID string
-	// NoSystem is called once when a system message is to be marked and a request has none; nil: nobody.
+	// NoSystem is called once when a system message is to be marked and a request has none; nil: not called.
 	NoSystem func()
 
 	once sync.Once
 }
 
-// The targets. The first four bear a mark of each play, the others one of the warm-up.
+// The targets. The first four carry a marker of each play, the others one of the warm-up.
 const (
 	SystemPrefix    = "system_prefix"
 	SystemSuffix    = "system_suffix"
@@ -77,7 +77,7 @@ func (s *Session) mark(c *endpoint.Context, m endpoint.Mark) {
 }
 
 // Warm reports whether the requests prepared from now on are those of a warm-up. It reports whether a request
-// that was prepared before has to be made anew.
+// that was prepared before has to be prepared again.
 func (s *Session) Warm(warm bool) (changed bool) {
 	changed = s.warm != warm && s.store.options.CacheBust != nil && s.store.options.CacheBust.warmup()
 	s.warm = warm

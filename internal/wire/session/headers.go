@@ -10,7 +10,7 @@ import (
 
 // Headers says which headers every request of a run carries.
 type Headers struct {
-	// Version stands in the User-Agent.
+	// Version is part of the User-Agent.
 	Version string
 	// Custom are the user's own headers; values are sent as they are.
 	Custom []record.Header

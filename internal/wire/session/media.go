@@ -6,7 +6,7 @@ import (
 )
 
 // shown is what a request shows and plays: the number of its images and the nanoseconds of its sound,
-// 0 for none. The body itself tells, but for sound whose length only the dataset knows.
+// 0 for none. The body holds it all, except the length of sound that only the dataset knows.
 func (s *Session) shown(turn int, body *endpoint.Body) (images, audioNS int64) {
 	n, seconds := body.Media()
 	if seconds == 0 {

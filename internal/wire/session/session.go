@@ -1,10 +1,10 @@
-// Package session plays conversations: it keeps what a running conversation has said and heard, gives
-// it its ids, and makes each of its requests whole, ahead of the instant at which it is sent.
+// Package session plays conversations: it keeps the history of a running conversation, gives it its ids and prepares
+// each of its requests completely, before the instant at which it is sent.
 //
-// A session is one run of a conversation; a turn is one request of it. The capture of a turn's reply
-// must have returned before the next turn is prepared. A request body depends on the replies captured
-// so far only where the conversation's context mode says so; all other bodies are encoded once and
-// shared by every session that plays the conversation.
+// A session is one run of a conversation; a turn is one request of it. The capture of a turn's reply must have returned
+// before the next turn is prepared. A request body depends on the replies captured so far only where the conversation's
+// context mode says so; all other bodies are encoded once and shared by every session that plays the conversation.
+// The package sends nothing and reads no clock.
 package session
 
 import (
@@ -357,7 +357,7 @@ func (s *Store) template(b *endpoint.Body) *headerTemplate {
 	return t
 }
 
-// encodeError is the error of a request whose body cannot be made.
+// encodeError is the error of a request whose body cannot be encoded.
 func encodeError(err error) *record.Error {
 	e := &record.Error{Type: "ValueError", Message: err.Error()}
 	var known *endpoint.EncodeError

@@ -1,7 +1,8 @@
-// Package eventstream cuts a stream of AWS event stream frames as it arrives.
+// Package eventstream splits a stream of AWS event stream frames as it arrives. It checks frames and does not know what
+// their payloads mean.
 //
-// A frame is: its length, the length of its headers, a checksum of these two (four bytes each, big
-// endian), the headers, the payload, a checksum of all before it (both CRC-32 of the IEEE).
+// A frame is: its length, the length of its headers, a checksum of these two (four bytes each, big endian), the
+// headers, the payload, a checksum of all before it (both CRC-32 of the IEEE).
 package eventstream
 
 import (

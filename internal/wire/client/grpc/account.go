@@ -20,7 +20,7 @@ func (x *call) settle(err error) {
 }
 
 // sentBy is when the request of a call that succeeded was sent. The library reports that by giving its buffers back,
-// which the headers of the reply can overtake; who answers has the request.
+// which the headers of the reply can overtake; a server that answers has the request.
 func sentBy(sentNS, ackNS int64) int64 {
 	if ackNS != 0 && (sentNS == 0 || sentNS > ackNS) {
 		return ackNS

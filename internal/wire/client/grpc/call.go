@@ -40,7 +40,7 @@ type call struct {
 
 	// Written on the goroutines of the connection.
 	headersNS, sentNS, ackNS atomic.Int64
-	// wireSent and wireReceived are the bytes of the call that the library tells: messages with their prefix,
+	// wireSent and wireReceived are the bytes of the call that the library reports: messages with their prefix,
 	// headers and trailers as they came, and the text of those that were sent.
 	wireSent, wireReceived atomic.Int64
 	trailers               atomic.Bool
@@ -238,14 +238,14 @@ func (x *call) headerBytes(md metadata.MD) int64 {
 
 type callKey struct{}
 
-// watcher notes the moments of calls that the library tells nobody else.
-type watcher struct{}
+// statsHandler notes the instants of calls that only the library knows.
+type statsHandler struct{}
 
 // TagRPC implements stats.Handler.
-func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+func (statsHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
 
 // HandleRPC implements stats.Handler.
-func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
+func (statsHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	x, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
 		return
@@ -268,7 +268,7 @@ func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 }
 
 // TagConn implements stats.Handler.
-func (watcher) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (statsHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
 // HandleConn implements stats.Handler.
-func (watcher) HandleConn(context.Context, stats.ConnStats) {}
+func (statsHandler) HandleConn(context.Context, stats.ConnStats) {}

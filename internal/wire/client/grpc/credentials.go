@@ -13,7 +13,7 @@ type dialled struct{ secure bool }
 
 // ClientHandshake implements credentials.TransportCredentials.
 func (d dialled) ClientHandshake(_ context.Context, _ string, nc net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return nc, proven{}, nil
+	return nc, authInfo{}, nil
 }
 
 // ServerHandshake implements credentials.TransportCredentials.
@@ -35,11 +35,11 @@ func (d dialled) Clone() credentials.TransportCredentials { return d }
 // OverrideServerName implements credentials.TransportCredentials; the dialer knows the name.
 func (d dialled) OverrideServerName(string) error { return nil }
 
-// proven says nothing of a connection.
-type proven struct{}
+// authInfo holds nothing: the dialer has checked the connection.
+type authInfo struct{}
 
 // AuthType implements credentials.AuthInfo.
-func (proven) AuthType() string { return "dialled" }
+func (authInfo) AuthType() string { return "dialled" }
 
 // ValidateAuthority lets a Host header name any host, as over HTTP.
-func (proven) ValidateAuthority(string) error { return nil }
+func (authInfo) ValidateAuthority(string) error { return nil }

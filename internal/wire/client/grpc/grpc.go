@@ -1,17 +1,17 @@
-// Package grpc carries exchanges as calls of gRPC: one message goes out, the replies are handed to the sink
-// one by one as events, and the status of the call is the exchange's outcome.
+// Package grpc carries exchanges as gRPC calls: it sends one message, passes each reply to the sink as an event, and
+// takes the status of the call as the outcome of the exchange. Its [client.Lifetime] and errors are those of the HTTP
+// client.
 //
-// A request's URL is grpc://host:port/service/Method, or grpcs:// for TLS; its body is the message, whose
-// content the package does not know. The connection strategies choose the channel: one for each target, one
-// for each session, one for each call.
+// A request's URL is grpc://host:port/service/Method, or grpcs:// for TLS; its body is the message, whose content the
+// package does not know. The connection strategies choose the channel: one for each target, each session or each call.
 //
-// The instant of a reply is when the whole message had been read and unpacked in this program: the frames of
-// many calls share a connection, so the kernel's stamps belong to none of them. A request counts as sent when
-// its last byte was written into the connection's buffer, which is flushed at once. No call
-// is sent twice: a call moves to another connection only before anything of its message was handed over.
+// The instant of a reply is when the whole message had been read and unpacked in this program: the frames of many calls
+// share a connection, so the kernel's stamps belong to none of them. A request counts as sent when its last byte was
+// written into the connection's buffer, which is flushed at once. No call is sent twice: a call moves to another
+// connection only before anything of its message was written.
 //
-// A connection is watched by the keep-alive of TCP, not by pings: a server that is asked for a sign of life more
-// often than it allows, by default every five minutes, ends the connection with all its calls.
+// TCP keep-alive watches a connection, not pings: a server that is pinged more often than it allows, by default every
+// five minutes, ends the connection with all its calls.
 package grpc
 
 import (
@@ -89,7 +89,7 @@ func (c *Client) StampSource() client.StampSource {
 	return client.StampSource{Source: client.TimestampUser, Reason: stampReason}
 }
 
-// CloseIdle does nothing: a channel that nobody uses costs nothing, and Close is near.
+// CloseIdle does nothing: an idle channel costs nothing until Close.
 func (c *Client) CloseIdle() {}
 
 // Close ends every connection, those in use too.
@@ -156,7 +156,7 @@ func (h *channel) close() {
 	}
 }
 
-// channel finds the channel of a call; once tells that it is of no use afterwards.
+// channel finds the channel of a call; once reports that it is for this call only.
 func (c *Client) channel(t *target, session, agent string) (h *channel, once bool, err error) {
 	if c.opts.Reuse == client.ReuseNever || c.opts.ForceClose {
 		h, err = c.open(t, agent)
@@ -200,12 +200,12 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 			return nil, err
 		}
 		h.refused.Store(nil)
-		return &watched{Conn: nc, channel: h}, nil
+		return &monitored{Conn: nc, channel: h}, nil
 	}
 	conn, err := rpc.NewClient("passthrough:///"+t.address(),
 		rpc.WithContextDialer(dial), rpc.WithTransportCredentials(dialled{secure: t.secure}),
 		rpc.WithAuthority(t.address()),
-		rpc.WithUserAgent(agent), rpc.WithStatsHandler(watcher{}), rpc.WithDisableRetry(),
+		rpc.WithUserAgent(agent), rpc.WithStatsHandler(statsHandler{}), rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(), rpc.WithIdleTimeout(0),
 		rpc.WithConnectParams(rpc.ConnectParams{MinConnectTimeout: connectLimit,
 			Backoff: backoff.Config{BaseDelay: firstRetry, Multiplier: 1.6, Jitter: 0.2, MaxDelay: lastRetry}}),
@@ -220,14 +220,14 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 	return h, nil
 }
 
-// watched is a connection that remembers how it ended.
-type watched struct {
+// monitored is a connection that remembers how it ended.
+type monitored struct {
 	net.Conn
 	channel *channel
 	over    bool // the first error says how it ended
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *monitored) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if err != nil && !w.over {
 		w.over = true

@@ -1,6 +1,6 @@
-// Package sigv4 signs requests as AWS services ask for it: AWS4-HMAC-SHA256 over the exact bytes that are
-// sent. Credentials come from where AWS tools look for them (environment, shared files and profiles,
-// single sign-on, roles of containers and instances) and are renewed before they expire.
+// Package sigv4 signs requests for AWS services: AWS4-HMAC-SHA256 over the exact bytes that are sent. Credentials come
+// from the sources that AWS tools use (environment, shared files and profiles, single sign-on, roles of containers and
+// instances) and are renewed before they expire. It sends no request but those for credentials.
 package sigv4
 
 import (
@@ -35,7 +35,7 @@ type Signer struct {
 	now         func() time.Time
 }
 
-// findLimit bounds the first look for credentials, renewLimit each later one.
+// findLimit bounds the first search for credentials, renewLimit each later one.
 const (
 	findLimit  = 30 * time.Second
 	renewLimit = 30 * time.Second

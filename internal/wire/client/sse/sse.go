@@ -1,9 +1,10 @@
 // Package sse scans a stream of server-sent events as it arrives.
 //
-// An event is the text between blank lines; \n, \r\n and a lone \r end a line, also mixed. The scanner
-// is fed with whatever a network read brought and hands out each event with the read that completed
-// it; how the bytes were split never changes the events. In the common case nothing is allocated: an
-// event's slices lie in the scanner's buffer and are valid until the next call of Space or Next.
+// An event is the text between blank lines; \n, \r\n and a lone \r end a line, also mixed. The scanner is fed with the
+// bytes of each network read and returns each event with the read that completed it; how the bytes were split never
+// changes the events. In the common case nothing is allocated: the slices of an event point into the scanner's buffer
+// and are valid until the next call of Space or Next. The package reads no socket and no clock, and does not know what
+// events mean.
 package sse
 
 import (
@@ -32,7 +33,7 @@ type Event struct {
 // Scanner cuts a stream into events. The zero value is ready for a stream.
 type Scanner struct {
 	buf        []byte
-	start, end int // the bytes of buf not handed out yet
+	start, end int // the bytes of buf not returned yet
 	line       int // start of the current line
 	scan       int // the line has no end before here
 	lines      int // lines of the current event so far
@@ -42,7 +43,7 @@ type Scanner struct {
 	skipLF     bool
 	begun      bool // the place of a byte order mark has passed
 
-	event   Event  // handed out last
+	event   Event  // returned last
 	several bool   // joined holds the data of event
 	joined  []byte // several data values
 	valid   []byte // a text that was not UTF-8

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A writing is a request that is written beside the reading of its reply. A server may answer before
-// it has read the whole body, and may never read the rest: who only wrote would wait for ever.
+// A writing is a request that is written while its reply is read. A server may answer before it has read the whole
+// body, and may never read the rest: a client that only wrote would wait forever.
 type writing struct {
 	done chan struct{} // closed when nothing more is written
 	err  error
@@ -30,9 +30,9 @@ func (x *exchange) mayBlock(h *hop) bool {
 	return limit > 0 && len(h.wire) > limit
 }
 
-// writeBeside starts the writing of the hop and returns at the first byte of the reply, or when the
+// writeConcurrently starts the writing of the hop and returns at the first byte of the reply, or when the
 // connection fails.
-func (x *exchange) writeBeside(h *hop) error {
+func (x *exchange) writeConcurrently(h *hop) error {
 	w := &writing{done: make(chan struct{})}
 	c := x.conn
 	x.writing = w
@@ -63,7 +63,7 @@ func (x *exchange) writeBeside(h *hop) error {
 	<-w.done
 	switch {
 	case w.err == nil:
-		return nil // whoever reads the reply finds the same error
+		return nil // reading the reply returns the same error
 	case unfinished:
 		return err
 	}
@@ -93,7 +93,7 @@ func (x *exchange) written() bool {
 	return w.err == nil
 }
 
-// endWriting waits for the writer, which nothing holds up any more.
+// endWriting waits for the writer, which nothing blocks any more.
 func (x *exchange) endWriting() {
 	if x.writing == nil {
 		return

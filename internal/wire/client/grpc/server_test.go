@@ -72,7 +72,7 @@ func (l *counted) breakAll(reset bool) {
 	l.open = nil
 }
 
-func listen(t *testing.T) *counted {
+func listen(t testing.TB) *counted {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,7 +101,7 @@ func newServer(h handler, options ...rpc.ServerOption) *rpc.Server {
 }
 
 // serve runs one.
-func serve(t *testing.T, h handler, options ...rpc.ServerOption) *counted {
+func serve(t testing.TB, h handler, options ...rpc.ServerOption) *counted {
 	t.Helper()
 	ln := listen(t)
 	s := newServer(h, options...)
@@ -125,7 +125,7 @@ func serveHTTP2(t *testing.T, h http.HandlerFunc) *counted {
 	return ln
 }
 
-func newClient(t *testing.T, change func(*client.Options)) *Client {
+func newClient(t testing.TB, change func(*client.Options)) *Client {
 	t.Helper()
 	o := client.DefaultOptions()
 	o.RcvBuf, o.SndBuf = 0, 0

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// Descriptor says what an API can do. A false capability removes metrics, it does not zero them.
+// Descriptor describes what an API can do. A false capability removes metrics, it does not zero them.
 type Descriptor struct {
 	Name          string
 	Path          string // appended to the base URL; empty for types that take the URL as it is

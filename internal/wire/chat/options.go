@@ -13,7 +13,7 @@ import (
 type Arguments struct {
 	Model, URL   string
 	SystemPrompt *string
-	// Quick is the only message; nil asks for messages.
+	// Quick is the only message; nil: messages are read from the input.
 	Quick *string
 	// History sends the turns so far with each message.
 	History   bool
@@ -21,12 +21,12 @@ type Arguments struct {
 	Tokenizer string
 }
 
-// DefaultURL is the address unless it is said.
+// DefaultURL is the address unless one is given.
 const DefaultURL = "http://localhost:8000"
 
 const path = "/v1/chat/completions"
 
-// Complete makes the URL the whole address of the API and says what is missing.
+// Complete makes the URL the whole address of the API and returns an error that names what is missing.
 func (a *Arguments) Complete() (err error) {
 	switch {
 	case strings.TrimSpace(a.Model) == "":

@@ -36,7 +36,7 @@ const (
 	chunksOver
 )
 
-// body reads a reply's body off its connection. A read returns what one network read brought: it never
+// body reads a reply's body off its connection. A read returns the bytes of one network read: it never
 // waits for more while it has something to give, not even for the rest of a chunk.
 type body struct {
 	br      *bufio.Reader

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// decodeBody has the body decoded that a server compressed: the client asks for no coding, but a server
-// may choose one then. A reply's stamps stay those of the reads that brought it.
+// decodeBody decodes a compressed body: the client requests no coding, but a server may choose one then. A reply's
+// stamps stay those of the reads that brought it.
 func (x *exchange) decodeBody(resp *http.Response) error {
 	for _, value := range resp.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(value, ",") {
@@ -76,7 +76,7 @@ func (d *decoder) Read(p []byte) (int, error) {
 	}
 	n, err := d.decoded.Read(p)
 	if err == io.EOF {
-		// The coding may know its end before the framing does.
+		// The coding may end before the framing does.
 		if _, copyErr := io.Copy(io.Discard, d.from); copyErr != nil {
 			err = copyErr
 		}

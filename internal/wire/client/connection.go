@@ -30,7 +30,7 @@ type connection struct {
 	readable  bool // what peek found
 	reused    bool
 	idleSince int64
-	// idleLimit is how long the server said that it keeps the idle connection, in nanoseconds; 0 = it did not say.
+	// idleLimit is how long the server keeps the idle connection by its own header, in nanoseconds; 0 = unknown.
 	idleLimit int64
 
 	local, remote netip.AddrPort

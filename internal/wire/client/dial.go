@@ -67,7 +67,7 @@ func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
 	return d
 }
 
-// alpn is what the client offers to speak.
+// alpn are the protocols that the client offers.
 func alpn(http2 bool) []string {
 	if http2 {
 		return []string{"h2"}
@@ -247,7 +247,7 @@ func (d *dialer) failed(ctx context.Context, o *origin, step int, err error) *di
 	return e
 }
 
-// tunnel asks a proxy for a way to o.
+// tunnel asks a proxy for a connection to o.
 func (d *dialer) tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, auth string) error {
 	ctx, done := d.bounded(ctx)
 	defer done()
@@ -262,7 +262,7 @@ func (d *dialer) tunnel(ctx context.Context, top net.Conn, w *wire, o *origin, a
 	}
 	w.head = maxHead
 	defer func() { w.head = -1 }()
-	// The server says nothing before the handshake, so what is left in the buffer is nothing.
+	// The server sends nothing before the handshake, so the buffer is empty.
 	resp, err := http.ReadResponse(bufio.NewReader(top), &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return cmp.Or(ctx.Err(), err)

@@ -24,7 +24,7 @@ const (
 	stepTLS
 )
 
-// dialError is a connection that did not come about.
+// dialError is a connection that could not be opened.
 type dialError struct {
 	origin *origin
 	socket string // path of the Unix socket, "" = none
@@ -75,7 +75,7 @@ func isStatus(err error) bool {
 	return errors.As(err, &status)
 }
 
-// eventError is an event by which the server says that the request failed.
+// eventError is an event by which the server reports that the request failed.
 type eventError struct{ message string }
 
 func (e *eventError) Error() string { return e.message }

@@ -25,11 +25,10 @@ type FollowUp interface {
 
 // Next is what follows a reply.
 type Next struct {
-	// URL is asked with GET after Wait; empty: the exchange is over.
+	// URL is requested with GET after Wait; empty: the exchange is over.
 	URL  string
 	Wait time.Duration
-	// Keep hands the reply to the sink; Discard says that the request at URL has no reply of its own:
-	// the kept one counts from its end.
+	// Keep passes the reply to the sink; with Discard the reply at URL is dropped, and this one counts from its end.
 	Keep, Discard bool
 	// Err ends the exchange.
 	Err *record.Error
@@ -191,7 +190,7 @@ func (f *follower) ask(ctx context.Context, address string, reply *bodySink, dis
 		return false
 	}
 	if f.out.Raw != nil && step.Raw != nil {
-		// Of the questions only the last one, which brought the result, is part of the record.
+		// Of the polls only the last one, which returned the result, is part of the record.
 		f.out.Raw.Responses = append(f.out.Raw.Responses[:1:1], step.Raw.Responses...)
 	}
 	return true

@@ -9,13 +9,13 @@ import (
 	"aiperf/internal/wire/client/eventstream"
 )
 
-// streamException is a frame by which an AWS service says that the request failed.
+// streamException is a frame by which an AWS service reports that the request failed.
 type streamException struct{ typ, message string }
 
 func (e *streamException) Error() string { return e.typ + ": " + e.message }
 
 // frames reads the payload of an AWS event stream: the server-sent events that the model's container
-// wrote, cut anywhere. A read returns what one network read brought.
+// wrote, split anywhere. A read returns the bytes of one network read.
 type frames struct {
 	x       *exchange
 	decoder eventstream.Decoder

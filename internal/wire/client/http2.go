@@ -35,7 +35,7 @@ func sharedSources(asked TimestampSource, s *sources) (*sources, error) {
 
 var errPlainProxy = errors.New("HTTP/2 in clear text does not go through a proxy")
 
-// speaksHTTP2 says what is wrong with a connection that was to speak HTTP/2.
+// speaksHTTP2 returns an error for a TLS connection that did not negotiate HTTP/2.
 func speaksHTTP2(c *connection) error {
 	if tc, ok := c.top.(*tls.Conn); ok && tc.ConnectionState().NegotiatedProtocol != "h2" {
 		return errors.New("the server does not offer HTTP/2")
@@ -106,7 +106,7 @@ func (x *exchange) multiplex(h *hop) error {
 	}
 }
 
-// carry sends the hop as a stream and takes its reply; again says that the reply led to another hop.
+// carry sends the hop as a stream and takes its reply; again reports that the reply led to another hop.
 func (x *exchange) carry(ctx context.Context, h *hop, l *lane) (again bool, err error) {
 	resp, err := x.stream(ctx, h, l)
 	if err != nil {
@@ -213,7 +213,7 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 		switch name := http.CanonicalHeaderKey(hd.Name); {
 		case name == "Host":
 			r.Host = hd.Value
-		case isFraming(name) || name == "Connection": // there is none of that in HTTP/2
+		case isFraming(name) || name == "Connection": // not used in HTTP/2
 		default:
 			r.Header[name] = append(r.Header[name], hd.Value)
 		}

@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// ErrEnded is the error of whatever an exchange waited for when it was ended from outside; its [Lifetime] knows why.
+// ErrEnded is the error of what an exchange waited for when it was ended from outside; its [Lifetime] has the reason.
 var ErrEnded = errors.New("exchange ended")
 
 // An outcome is what ended an exchange from outside, or its own end.

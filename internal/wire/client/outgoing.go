@@ -75,7 +75,7 @@ func CheckSource(a netip.Addr) error {
 	if err == nil {
 		return c.Close()
 	}
-	if neterr.ShortageOf(err) == neterr.Ports { // what the system says of an address that is not its own
+	if neterr.ShortageOf(err) == neterr.Ports { // also the system's error for an address that is not its own
 		err = errors.New("it is not an address of this machine")
 	} else if text, _ := neterr.Describe(err); text != "" {
 		err = errors.New(text)

@@ -89,7 +89,7 @@ func (p *pool) pop(o *origin, session string) *connection {
 	return c
 }
 
-// put keeps a connection for the next exchange, or closes it when the strategy has no use for it.
+// put keeps a connection for the next exchange, or closes it when the strategy does not reuse it.
 func (p *pool) put(c *connection, session string, final bool) {
 	c.idleSince = p.now()
 	if previous, kept := p.keep(c, session, final); !kept {

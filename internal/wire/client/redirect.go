@@ -17,7 +17,7 @@ const maxRedirects = 10
 var portable = []string{"Accept", "Accept-Encoding", "Content-Encoding", "Content-Type", "User-Agent", "X-Request-ID",
 	"X-Correlation-ID"}
 
-// redirected is the hop that a reply sends the exchange to; false if the reply is none of that kind.
+// redirected changes the hop to the one that a redirect leads to; false if the reply is not a redirect.
 func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	switch resp.StatusCode {
 	case 301, 302, 303, 307, 308:
@@ -49,7 +49,7 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 	h.target = to
 	h.closes = false
 	if x.writing != nil {
-		h.wire, h.buffer = nil, nil // the writer may not be through with it
+		h.wire, h.buffer = nil, nil // the writer may still use it
 	}
 	return true, h.encode()
 }

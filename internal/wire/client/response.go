@@ -108,7 +108,7 @@ const readingHeaders = "reading the response headers"
 // isTLS reports whether a record of TLS begins with b, an alert or a handshake; no reply of HTTP does.
 func isTLS(b byte) bool { return b == 21 || b == 22 }
 
-// keepAliveLimit is how long a connection may be idle before its server closes it, if the reply says so,
+// keepAliveLimit is how long a connection may be idle before its server closes it, if the reply has that limit,
 // less what a request needs to get there: one that meets the server's close on the way is lost.
 func keepAliveLimit(h http.Header) int64 {
 	for _, value := range h["Keep-Alive"] {
@@ -136,13 +136,13 @@ func (c *Client) methodOf(method string) *http.Request {
 	return &http.Request{Method: method}
 }
 
-// broken is the error of a connection that failed while it was read; unanswered says that nothing was read of a
+// broken is the error of a connection that failed while it was read; unanswered reports that nothing was read of a
 // reply.
 func (x *exchange) broken(h *hop, typ, what string, err error, unanswered bool) error {
 	if x.Ended() {
 		return ErrEnded
 	}
-	// What the socket said comes before what a parser made of it.
+	// The error of the socket comes before that of a parser.
 	if readErr := x.conn.wire.readErr; readErr != nil && (typ == typeResponse || readErr != io.EOF) {
 		err = readErr
 	}
@@ -244,7 +244,7 @@ func reason(resp *http.Response) string {
 // streams may be open, so the scanner's buffer only grows with an event that does not fit.
 const streamRoom = 512
 
-// maxStreamed is how many times the largest body a stream may bring in all.
+// maxStreamed is how many times the largest body a whole stream may have.
 const maxStreamed = 4
 
 // eventsPerCheck is how many events of one read are passed to the sink before the next check whether the exchange has

@@ -7,7 +7,7 @@ import "time"
 type socketOptions struct {
 	rcvBuf, sndBuf int
 	userTimeout    time.Duration
-	stamps         bool // the kernel shall say when bytes came
+	stamps         bool // the kernel stamps received bytes
 	// sharePorts leaves the choice of the port to connect, which knows the other side: one port then
 	// serves for every address that is connected to (Linux).
 	sharePorts bool

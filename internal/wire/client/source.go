@@ -22,7 +22,7 @@ const (
 	TimestampUser TimestampSource = "user"
 )
 
-// StampSource says where the instants of a client's responses come from.
+// StampSource is where the instants of a client's responses come from.
 type StampSource struct {
 	// Source is TimestampKernel or TimestampUser.
 	Source TimestampSource
@@ -30,7 +30,7 @@ type StampSource struct {
 	Reason string
 }
 
-// sources is what a client knows of its stamps.
+// sources are the origins of a client's stamps.
 type sources struct {
 	kernel bool      // the kernel's stamps are the instants of responses, wherever there are any
 	hold   io.Closer // nil if there are none
@@ -53,7 +53,7 @@ func newSources(asked TimestampSource) (*sources, error) {
 	return s, nil
 }
 
-// measured reports whether the kernel is asked for stamps.
+// measured reports whether kernel stamps are enabled.
 func (s *sources) measured() bool { return s.hold != nil }
 
 // noteFallback notes why a connection has no stamps of the kernel; the first reason stays.
@@ -71,7 +71,7 @@ func (s *sources) close() {
 	}
 }
 
-// StampSource says where the instants of the responses so far come from. An Exchange says it of its own.
+// StampSource returns where the instants of the responses so far come from. An Exchange has its own.
 func (c *Client) StampSource() StampSource {
 	s := c.sources
 	s.mu.Lock()

@@ -135,7 +135,7 @@ const pairTolerance = int64(StampError)
 
 func near(a, b int64) bool { return a-b <= pairTolerance && b-a <= pairTolerance }
 
-// pair reads the clocks again after a reading that does not fit the one before: the thread was held up
+// pair reads the clocks again after a reading that does not fit the one before: the thread was suspended
 // between them, or the wall clock was set. In the latter case the kernel's stamp, which may be from
 // before or after, is worth nothing: pair returns false.
 func (w *wire) pair(lead *int64) bool {

@@ -36,7 +36,7 @@ func (x *exchange) writeConcurrently(h *hop) error {
 	w := &writing{done: make(chan struct{})}
 	c := x.conn
 	x.writing = w
-	request := *h     // a redirect changes the hop, perhaps before the writer is through
+	request := *h     // a redirect changes the hop, perhaps before the writer has finished
 	var mu sync.Mutex // guards replied
 	replied := false
 	go func() {

@@ -49,7 +49,7 @@ type reply struct {
 	cut    bool          // the limit was over before it did
 }
 
-// ok reports that the server did as asked.
+// ok reports whether the server did what was requested.
 func (r *reply) ok() bool { return r.err == nil && r.status >= 200 && r.status < 300 }
 
 // String is the reply in words, short enough for a message.

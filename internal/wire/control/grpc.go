@@ -23,7 +23,7 @@ func (w *waiting) saysReady(ctx context.Context, left time.Duration) (verdict, s
 	return v, why
 }
 
-// isReady asks one question; not is what a plain no means.
+// isReady makes one call; not is the reason if the reply is negative.
 func (w *waiting) isReady(ctx context.Context, call string, message []byte, left time.Duration, not string) (verdict,
 	string) {
 	address := w.origin + call

@@ -16,14 +16,14 @@ type Hook struct {
 	// Origins are the distinct origins of the run's URLs.
 	Origins []string
 	Path    string
-	// Timeout bounds each request; Retry how long a server that is busy is asked again, in total.
+	// Timeout bounds each request; Retry is how long requests to a busy server are repeated, in total.
 	Timeout, Retry time.Duration
 }
 
 // jsonType is that of the empty body too: some servers refuse a request without one.
 const jsonType = "application/json"
 
-// post asks one origin once.
+// post sends one request to one origin.
 func (o Options) post(ctx context.Context, origin, path string, limit time.Duration) reply {
 	return o.send(ctx, &client.Request{Method: http.MethodPost, URL: origin + path,
 		Headers: o.Headers(false, jsonType)}, limit)
@@ -44,7 +44,7 @@ func (o Options) ResetCache(ctx context.Context, h Hook) error {
 	return nil
 }
 
-// busy says that a server may do later what it does not do now.
+// busy reports whether a status invites a later attempt.
 func busy(status int) bool {
 	switch status {
 	case http.StatusConflict, http.StatusLocked, http.StatusTooManyRequests, http.StatusServiceUnavailable:

@@ -116,7 +116,7 @@ func Listed(names []string) string {
 	return fmt.Sprintf("%d models: %s", len(names), text)
 }
 
-// modelList is what a server says of its models.
+// modelList is a server's list of its models.
 type modelList []struct {
 	ID    string `json:"id"`
 	Owner string `json:"owned_by"`

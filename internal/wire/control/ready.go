@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/wire/client"
 )
 
-// Mode says how a server is asked whether it is ready.
+// Mode is how a server's readiness is checked.
 type Mode string
 
 // The modes.
@@ -29,14 +29,14 @@ const (
 // Probe is a minimal inference request for one model.
 type Probe struct {
 	Model, ContentType string
-	Stream             bool // the reply is asked for as a stream
+	Stream             bool // a streamed reply is requested
 	Body               []byte
 }
 
-// Readiness says what is waited for.
+// Readiness configures WaitReady.
 type Readiness struct {
 	Mode Mode
-	// Timeout bounds the whole wait, over all servers; Interval is the pause between two questions.
+	// Timeout bounds the whole wait, over all servers; Interval is the pause between two checks.
 	Timeout, Interval time.Duration
 	// Bases are the base URLs, Inference the whole addresses of inference; one of each for every server.
 	Bases, Inference []string
@@ -47,14 +47,14 @@ type Readiness struct {
 	GRPC bool
 }
 
-// Limits of a single question: a server on its way up may take a connection and never answer.
+// Limits of a single check: a server on its way up may take a connection and never answer.
 const (
 	listLimit  = 10 * time.Second
 	probeLimit = 60 * time.Second
 )
 
-// WaitReady returns when every server of the run is ready. Its error says what the server that is not
-// said last.
+// WaitReady returns when every server of the run is ready. Its error has the last reply of the
+// server that is not.
 func (o Options) WaitReady(ctx context.Context, r Readiness) error {
 	deadline := time.Now().Add(r.Timeout)
 	for i, base := range r.Bases {
@@ -82,7 +82,7 @@ type waiting struct {
 	cut    bool
 }
 
-// A verdict is what one question brought.
+// A verdict is the result of one check.
 type verdict int
 
 const (

@@ -144,7 +144,7 @@ func (o overrides) get(key string) ([]byte, bool) {
 	return nil, false
 }
 
-// newOverrides brings the user's extra inputs into wire form.
+// newOverrides converts the user's extra inputs to wire form.
 func newOverrides(extra []dataset.Field) overrides { return overrides(nil).with(extra) }
 
 // with returns the overrides with those of a turn on top; the receiver is shared and stays as it is.

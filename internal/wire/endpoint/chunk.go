@@ -20,7 +20,7 @@ type chunk struct {
 // choice is the choice of index 0.
 type choice struct {
 	index, finish []byte
-	// speculation is what the server says of its speculative decoding.
+	// speculation is the server's record of its speculative decoding.
 	speculation          []byte
 	message, delta, text spans
 }

@@ -25,7 +25,7 @@ func (e *completions) Descriptor() Descriptor { return e.descriptor }
 
 func (e *completions) NewDecoder() Decoder { return e.decoders.Get().(*openAIDecoder) }
 
-// Encode takes exactly one turn; the API knows neither history nor system messages.
+// Encode takes exactly one turn; the API has neither history nor system messages.
 func (e *completions) Encode(c *Context) (*Body, error) {
 	if len(c.Turns) != 1 || c.Turns[0].Turn == nil {
 		return nil, valueError("Completions endpoint only supports one turn.")

@@ -93,7 +93,7 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	d.reply.lacks(data)
 }
 
-// message takes over the data of a message: reasoning before tool calls before text. Content goes
+// message reads the data of a message: reasoning before tool calls before text. Content goes
 // along with the former two.
 func (d *openAIDecoder) message(m *spans, atNS int64) {
 	r := &d.reply

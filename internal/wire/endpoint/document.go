@@ -98,7 +98,7 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 	d.reply.lacks(data)
 }
 
-// failure is the error that a document reports; nil if it says nothing.
+// failure is the error that a document reports; nil if there is none.
 func (r *root) failure(data []byte) *record.Error {
 	e := readError(&chunk{err: r.err, object: []byte("error")}, data)
 	if e != nil && e.Type == "" {
@@ -114,7 +114,7 @@ func (d *documentDecoder) fail(kind, message string) {
 	}
 }
 
-// output takes over text that is not reasoning: the raw string of a content response.
+// output adds text that is not reasoning: the raw string of a content response.
 func (d *documentDecoder) output(raw []byte, atNS int64) bool {
 	if !jsonscan.IsText(raw) {
 		return false
@@ -124,7 +124,7 @@ func (d *documentDecoder) output(raw []byte, atNS int64) bool {
 	return true
 }
 
-// reasoning takes over text of reasoning.
+// reasoning adds text of reasoning.
 func (d *documentDecoder) reasoning(raw []byte, atNS int64) bool {
 	if !jsonscan.IsText(raw) {
 		return false

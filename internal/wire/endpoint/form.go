@@ -87,7 +87,7 @@ func (f *formWriter) file(name string, file formFile) error {
 	return nil
 }
 
-// finish writes the rest of the overrides and puts the body together.
+// finish writes the rest of the overrides and completes the body.
 func (f *formWriter) finish() *Body {
 	for _, m := range f.json.over {
 		if !f.json.wrote(m.Name) {

@@ -7,10 +7,10 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// Mark is a text that makes a request unlike others, so that no cache of a server knows it.
+// Mark is a text that makes a request unlike others, so that no prefix cache of a server has it.
 type Mark struct {
 	Text string
-	// After puts it behind the text of the message, an empty line between them; before otherwise.
+	// After places it after the text of the message, with an empty line between them, instead of before it.
 	After bool
 	// System marks the system message where there is one, else the first message of the user.
 	System bool

@@ -18,7 +18,7 @@ type inference struct {
 	options    Options
 	kind       inferenceKind
 	tensors    tensorNames
-	asks       bool // the output was named, and is asked for
+	asks       bool // the output was named, and is requested
 	over       overrides
 	decoders   sync.Pool
 

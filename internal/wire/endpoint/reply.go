@@ -33,7 +33,7 @@ type Reply struct {
 
 	// Images counts the images that the server made.
 	Images int
-	// InferenceSeconds and PeakMemoryMB are what the server says of its work; nil if it does not.
+	// InferenceSeconds and PeakMemoryMB are what the server reports of its work; nil if it does not.
 	InferenceSeconds, PeakMemoryMB *float64
 	// SpecDecode is the server's record of speculative decoding, as JSON; the last one counts. Empty if there is none.
 	SpecDecode []byte

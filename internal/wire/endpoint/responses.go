@@ -72,7 +72,7 @@ func (e *responses) Encode(c *Context) (*Body, error) {
 	return w.end(e.options.Streaming, e.options.ServerTokens), nil
 }
 
-// chain leaves out what the server knows by the id of its last reply.
+// chain leaves out what the server has stored under the id of its last reply.
 func (e *responses) chain(c *Context) (sent Context, previous string) {
 	sent = *c
 	for i := len(c.Turns) - 2; i >= 0; i-- {

@@ -3,7 +3,7 @@ package endpoint
 import "aiperf/internal/base/jsonscan"
 
 // root is what one walk over the members of a document found: raw values that point into its bytes.
-// It knows the members of all APIs but chat and completions, which have a scanner of their own (chunk).
+// It has the members of all APIs but chat and completions, which have a scanner of their own (chunk).
 type root struct {
 	object, kind, err, errorType, usage []byte
 	// foreignUsage reports that token counts are at the root, where some vendors put them.

@@ -32,7 +32,7 @@ func (e *sglang) NewDecoder() Decoder { return e.decoders.Get().(*documentDecode
 // PerRequest implements Individual: the body names the request.
 func (e *sglang) PerRequest() bool { return true }
 
-// Encode sends the ids of all that was said so far.
+// Encode sends the ids of the whole conversation so far.
 func (e *sglang) Encode(c *Context) (*Body, error) {
 	turn := c.current()
 	switch {
@@ -115,7 +115,7 @@ func (e *sglang) ids(t *Turn) ([]byte, error) {
 	if len(t.Texts) == 0 {
 		return nil, nil
 	}
-	made := t.Prompt != nil // anew for each request: there is nothing to find again
+	made := t.Prompt != nil // made for this request: there is nothing to cache
 	if ids, ok := e.prompts.Load(&t.Texts[0]); ok && !made {
 		return ids.([]byte), nil
 	}

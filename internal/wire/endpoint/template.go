@@ -33,7 +33,7 @@ const (
 	fieldKey    = "response_field"
 )
 
-// namedTemplates are the templates that can be asked for by name.
+// namedTemplates are the built-in templates by name.
 var namedTemplates = map[string]string{"nv-embedqa": `{"text": {{ texts|tojson }}}`}
 
 func newTemplate(d Descriptor, o Options) (Endpoint, error) {
@@ -67,7 +67,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	} else if text, err := os.ReadFile(e.source); err == nil {
 		where, e.file, e.source = e.source, e.source, string(text)
 	} else if !strings.Contains(e.source, "{") && !jsonscan.Valid([]byte(e.source)) {
-		// Whatever it is filled in with, it is no JSON: the name of a file was meant.
+		// No values make JSON of it: it is probably the name of a file.
 		return nil, fmt.Errorf("%s: %s is neither a template nor a readable file: %w", where, clip(e.source, 200),
 			err)
 	}

@@ -197,7 +197,7 @@ type Usage struct {
 // Present reports whether any usage object held anything.
 func (u *Usage) Present() bool { return u.present }
 
-// Fold takes over one usage object; anything else is ignored.
+// Fold merges one usage object; anything else is ignored.
 func (u *Usage) Fold(raw []byte) {
 	for m := range jsonscan.Members(raw) {
 		u.present = true

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// videoGeneration is the API that makes videos: a job is submitted, asked for until it is done, and its
+// videoGeneration is the API that makes videos: a job is submitted, polled until it is done, and its
 // result fetched if the run wants that.
 type videoGeneration struct {
 	descriptor Descriptor
@@ -66,10 +66,10 @@ func (videoReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 
 // Step is what follows a reply of an exchange that takes several requests.
 type Step struct {
-	// URL is asked next, after Wait; empty: the exchange is over.
+	// URL is requested next, after Wait; empty: the exchange is over.
 	URL  string
 	Wait time.Duration
-	// Keep hands this reply to the decoder; Discard says that the next one has no meaning but its end.
+	// Keep passes this reply to the decoder; with Discard, only the end of the next one counts.
 	Keep, Discard bool
 	// Err ends the exchange.
 	Err *record.Error
@@ -80,7 +80,7 @@ type Poller interface{ NewJob() Job }
 
 // Job follows one exchange.
 type Job interface {
-	// Step judges the reply to the request at url.
+	// Step decides what follows the reply to the request at url.
 	Step(url string, body []byte) Step
 	// TimedOut is the error of a job that took longer than the request may.
 	TimedOut(limit time.Duration) *record.Error

@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/wire/endpoint"
 )
 
-// Failure returns why the exchange of a job is no valid response, nil if it is one. What happened on the wire comes
+// Failure returns why the exchange of a job is not a valid response, nil if it is one. What happened on the wire comes
 // first, then an error that the server reported inside a 200, then the lack of content. The first call judges, before
 // the job is submitted or by its record; all others return the same.
 func (j *Job) Failure() *record.Error {

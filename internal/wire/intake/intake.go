@@ -20,9 +20,9 @@ type Options struct {
 	Tokenizer endpoint.Counter
 	// ByModel counts the tokens of the models that have a tokenizer of their own.
 	ByModel map[string]endpoint.Counter
-	// ServerTokens takes the token counts from the server's usage; the tokenizer is not asked then.
+	// ServerTokens takes the token counts from the server's usage; the tokenizer is not used then.
 	ServerTokens bool
-	// ChunkUsage: every chunk of a stream was asked to carry usage.
+	// ChunkUsage: usage was requested with every chunk of a stream.
 	ChunkUsage bool
 	// CountsOutput and CountsInput say which tokens the endpoint has at all.
 	CountsOutput, CountsInput bool
@@ -46,7 +46,7 @@ type Job struct {
 	Decoder endpoint.Decoder
 	// Body is what was sent; nil if it could not be made.
 	Body *endpoint.Body
-	// Model is the model that was asked; empty for the primary one.
+	// Model is the model of the request; empty for the primary one.
 	Model string
 	// RequestedTokens is the output limit that was sent, record.Absent without one.
 	RequestedTokens int64

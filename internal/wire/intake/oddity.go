@@ -77,7 +77,7 @@ func (in *Intake) oddities(r *record.Record, reply *endpoint.Reply) {
 }
 
 // firstChunkUnknown reports that it is not known how many of a request's tokens came with its first content
-// response: the server did not say, or says all of them.
+// response: the server did not report it, or reported all of them.
 func firstChunkUnknown(f *record.Facts) bool {
 	n := max(f[record.OutputTokens], 0) + max(f[record.ReasoningTokens], 0)
 	return n > 1 && (f[record.FirstChunkTokens] <= 0 || f[record.FirstChunkTokens] >= n)

@@ -184,7 +184,7 @@ func TensorFromJSON(name string, value []byte) (t Tensor, isTensor bool, err err
 	return t, true, nil
 }
 
-// size is the number of elements that the shape asks for; -1 if it makes no sense.
+// size is the number of elements that the shape has; -1 if the shape is invalid.
 func (t *Tensor) size() int64 {
 	n := int64(1)
 	for _, d := range t.Shape {

@@ -44,7 +44,7 @@ func (m *Message) ParseStreamReply(data []byte) (fault []byte, err error) {
 	return fault, err
 }
 
-// ParseModelReady reads the name of the model that is asked for.
+// ParseModelReady reads the name of the requested model.
 func ParseModelReady(data []byte) (model string, err error) {
 	err = texts(data, func(n protowire.Number, value []byte) error {
 		if n == fName {

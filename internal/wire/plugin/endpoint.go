@@ -173,7 +173,7 @@ type decodeResult struct {
 		Event     int    `json:"event"`
 		Text      string `json:"text"`
 		Reasoning string `json:"reasoning"`
-		// Content says that a response counts though it has no text, as an embedding.
+		// Content marks a response that counts although it has no text, such as an embedding.
 		Content bool `json:"content"`
 	} `json:"responses"`
 	Usage    json.RawMessage `json:"usage"`
@@ -232,7 +232,7 @@ func (d *decoder) OnFirstContent(f func()) { d.first = f }
 // Release implements endpoint.Decoder.
 func (d *decoder) Release() { *d = decoder{decoded: true} }
 
-// Reply implements endpoint.Decoder: at the first call the exchange is over, and the program is asked.
+// Reply implements endpoint.Decoder: the first call, after the exchange, has the program decode it.
 func (d *decoder) Reply() *endpoint.Reply {
 	if d.decoded {
 		return &d.reply

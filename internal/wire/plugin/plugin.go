@@ -103,7 +103,7 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// Manifest is what the program said of itself.
+// Manifest describes the program in its own words.
 func (h *Host) Manifest() Manifest { return h.manifest }
 
 // Close ends the program: its input is closed, and if that does not end it, it is killed.
@@ -120,7 +120,7 @@ func (h *Host) Close() {
 // errClosed ends calls after Close.
 var errClosed = errors.New("the run is over")
 
-// call asks the program and waits for its reply. Its error is of this call alone.
+// call sends a request to the program and waits for its reply. Its error concerns this call only.
 func (h *Host) call(method string, params, result any) error {
 	p, id, err := h.running()
 	if err != nil {

@@ -101,7 +101,7 @@ func (p *Prober) loop(ctx context.Context, t *target) {
 	}
 }
 
-// probe makes one probe; one that ctx cut off says nothing of the network.
+// probe makes one probe; one that ctx cut off does not count.
 func (p *Prober) probe(ctx context.Context, t *target) (ok bool) {
 	s := Sample{Target: t.name, At: time.Now()}
 	limited, cancel := context.WithTimeout(ctx, p.opts.Timeout)
@@ -201,7 +201,7 @@ func (p *Prober) topUp(ctx context.Context) {
 	all.Wait()
 }
 
-// lacking says why a target has no estimate.
+// lacking returns why a target has no estimate.
 func (p *Prober) lacking(t *target) string {
 	text := fmt.Sprintf("the network's round trip to %s is not known: %d of %d probes succeeded, %d must", t.name,
 		t.samples, t.samples+t.failed, p.opts.MinSamples)

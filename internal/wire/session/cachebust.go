@@ -11,7 +11,7 @@ import (
 
 // CacheBust marks requests so that no prefix cache of the server has their beginning.
 type CacheBust struct {
-	// Target says which message is marked and where; empty: none.
+	// Target is the message that is marked and the place of the marker; empty: none.
 	Target string
 	// RunID makes the marks of runs differ.
 	RunID string

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// Headers says which headers every request of a run carries.
+// Headers are the headers of every request of a run.
 type Headers struct {
 	// Version is part of the User-Agent.
 	Version string

@@ -13,7 +13,7 @@ type Play struct {
 	OneToken bool
 }
 
-// Lineage says where a child session branched off.
+// Lineage is where a child session branched off.
 type Lineage struct {
 	// Parent is the number of a running session, ParentTurn the turn after which the child begins.
 	Parent     uint64
@@ -51,7 +51,7 @@ func (s *Store) Child(k uint64, conversation int, l Lineage) *Session {
 	return child
 }
 
-// history is what was said up to a turn, its reply included where the mode keeps replies.
+// history is the conversation up to a turn, its reply included where the mode keeps replies.
 func (s *Session) history(turn int) []endpoint.Turn {
 	turns := s.context(turn).Turns
 	if s.Live() && turn < len(s.replies) && s.replies[turn].message != nil {

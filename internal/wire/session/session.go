@@ -26,7 +26,7 @@ type Options struct {
 	// URLs are the whole addresses; a session uses one of them for all its turns.
 	URLs    []string
 	Headers Headers
-	// KeepTrace and KeepRaw are asked of every exchange.
+	// KeepTrace and KeepRaw are set in every request.
 	KeepTrace, KeepRaw bool
 	// CacheBust is nil where requests are not marked.
 	CacheBust *CacheBust
@@ -172,7 +172,7 @@ type Prepared struct {
 	Request client.Request
 	// Body is the request's body with its token count; nil when Err is set.
 	Body *endpoint.Body
-	// Identity lacks what the credit knows: session number and phase.
+	// Identity lacks what only the credit has: session number and phase.
 	Identity record.Identity
 	// RequestedTokens is the output limit of the turn, record.Absent without one.
 	RequestedTokens int64
@@ -182,7 +182,7 @@ type Prepared struct {
 	Prefix *dataset.Prefix
 	// Model is the model that the turn names; empty for the primary one.
 	Model string
-	// Err says that the turn cannot be sent; the request then fails with it.
+	// Err is set if the turn cannot be sent; the request then fails with it.
 	Err *record.Error
 
 	store *Store

@@ -38,7 +38,7 @@ type Message struct {
 	Payload   []byte
 }
 
-// Text is what an exception says.
+// Text is the message of an exception.
 func (m *Message) Text() string {
 	if m.ErrorText != "" {
 		return m.ErrorText
@@ -69,7 +69,7 @@ func (d *Decoder) Feed(p []byte) {
 	d.buf = append(d.buf, p...)
 }
 
-// Pending is the number of bytes that are no whole frame yet.
+// Pending is the number of bytes that are not yet a whole frame.
 func (d *Decoder) Pending() int { return len(d.buf) - d.start }
 
 // Next is the next whole frame, nil when more bytes are needed. An error ends the stream.

@@ -84,7 +84,7 @@ func New(o client.Options, clk *clock.Clock) (*Client, error) {
 	return c, nil
 }
 
-// StampSource says where the instants of replies come from.
+// StampSource returns where the instants of replies come from.
 func (c *Client) StampSource() client.StampSource {
 	return client.StampSource{Source: client.TimestampUser, Reason: stampReason}
 }

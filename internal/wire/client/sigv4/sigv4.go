@@ -41,7 +41,7 @@ const (
 	renewLimit = 30 * time.Second
 )
 
-// New finds the credentials; its error says that there are none.
+// New finds the credentials; without any it fails.
 func New(ctx context.Context, o Options) (*Signer, error) {
 	ctx, cancel := context.WithTimeout(ctx, findLimit)
 	defer cancel()

@@ -56,7 +56,7 @@ func (s *Scanner) parse(text []byte, lines int) bool {
 	return true
 }
 
-// take puts a whole field into the event.
+// take adds a whole field to the event.
 func (s *Scanner) take(f *field) {
 	if f.value == nil {
 		return

@@ -94,7 +94,7 @@ func (s *Scanner) shift(n int) {
 	s.cr = max(0, s.cr-n)
 }
 
-// Filled says that the first n bytes of Space now hold the stream's next bytes.
+// Filled is called when the first n bytes of Space hold the stream's next bytes.
 func (s *Scanner) Filled(n int) { s.end += n }
 
 // Pending is the number of bytes of the event that is not complete yet.

@@ -11,5 +11,5 @@ package stamp
 
 import "errors"
 
-// ErrUnsupported says that this system gives no receive times.
+// ErrUnsupported is the error of systems without receive times.
 var ErrUnsupported = errors.New("this system gives no kernel receive time stamps")

@@ -26,7 +26,7 @@ func Enable(fd uintptr) error {
 
 // Hold keeps the kernel stamping until it is closed. The kernel starts to stamp packets a moment after the
 // first socket has asked for it and stops after the last one is gone; without a holder the first bytes of
-// a lone connection would lack their stamp. Its error says why there will be none at all.
+// a lone connection would lack their stamp. Its error is why there will be none at all.
 func Hold() (io.Closer, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -94,7 +94,7 @@ func newMessage() *message {
 	return m
 }
 
-// receive reads without waiting. The call never sleeps, so the scheduler need not know of it.
+// receive reads without waiting. The call never sleeps, so it needs no call of the scheduler.
 func (m *message) receive(fd uintptr, p []byte) (int, syscall.Errno) {
 	m.vector.Base = &p[0]
 	m.vector.SetLen(len(p))

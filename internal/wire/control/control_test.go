@@ -227,3 +227,14 @@ func TestOriginsAreDistinctAndWithoutPath(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// A server may repeat the request's key in what it answers to a failed request.
+func TestSecretsOfAnswersAreHidden(t *testing.T) {
+	s := &script{replies: map[string][]string{"POST http://a/stop": {"401 bad key sk-1"}}}
+	o := options(s)
+	o.Redact = func(text string) string { return strings.ReplaceAll(text, "sk-1", "<redacted>") }
+	err := o.StopProfiler(t.Context(), Hook{Origins: []string{"http://a"}, Path: "/stop", Timeout: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "bad key <redacted>") {
+		t.Errorf("error %v", err)
+	}
+}

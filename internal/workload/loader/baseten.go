@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/recipe"
 )
@@ -50,11 +52,11 @@ func (l *load) baseten() error {
 			return err
 		}
 	default:
-		err := eachRow(func(l *load, line []byte) {
-			if o, _, ok := l.row(line, basetenKeys); ok {
+		err := l.eachLine(func(line []byte) {
+			if o, _, ok := l.object(line, basetenKeys); ok {
 				l.addBaseten(&rows, o)
 			}
-		})(l)
+		})
 		if err != nil {
 			return err
 		}
@@ -62,8 +64,7 @@ func (l *load) baseten() error {
 	if l.mistaken > 0 || len(rows) == 0 {
 		return nil
 	}
-	l.settleBaseten(rows)
-	return nil
+	return l.group(l.settleBaseten(rows))
 }
 
 func (l *load) addBaseten(rows *[]basetenRow, o *object) {
@@ -72,18 +73,15 @@ func (l *load) addBaseten(rows *[]basetenRow, o *object) {
 		l.errorf("%v", err)
 		return
 	}
-	options := &l.options
-	if options.MaxISL > 0 && tokens > options.MaxISL {
-		l.dropped.long++
+	n := max(1, *r.turn.MaxTokens)
+	if keep, _ := l.admits(tokens, 0, n); !keep {
 		return
 	}
-	n := max(1, *r.turn.MaxTokens)
-	if options.MaxOSL > 0 && n > options.MaxOSL {
-		n = options.MaxOSL
-		l.dropped.capped++
+	if most := l.options.MaxOSL; most > 0 {
+		n = min(n, most)
 	}
 	r.turn.MaxTokens = &n
-	if !options.Baseten.NoMinTokens {
+	if !l.options.Baseten.NoMinTokens {
 		r.turn.Extra = append([]dataset.Field{{Name: "min_tokens", Value: json.RawMessage(strconv.Itoa(n))}},
 			r.turn.Extra...)
 	}
@@ -154,22 +152,14 @@ func sessionText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// settleBaseten orders the rows in time, shapes the times as asked, and hands them on as a trace.
-func (l *load) settleBaseten(rows []basetenRow) {
+// settleBaseten orders the rows in time and shapes the times as asked.
+func (l *load) settleBaseten(rows []basetenRow) (settled []row) {
 	b := &l.options.Baseten
-	slices.SortStableFunc(rows, func(x, y basetenRow) int {
-		switch {
-		case x.startMS < y.startMS:
-			return -1
-		case x.startMS > y.startMS:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(x, y basetenRow) int { return cmp.Compare(x.startMS, y.startMS) })
 	column := sessionColumn(b, rows)
-	rows = sampleSessions(b.Share, rows, column, l.options)
+	rows = sampleSessions(b.Share, rows, column, l.options.Seed)
 	if len(rows) == 0 {
-		return
+		return nil
 	}
 	zero, speed := rows[0].startMS, b.Speedup
 	if speed == 0 {
@@ -203,9 +193,9 @@ func (l *load) settleBaseten(rows []basetenRow) {
 			r.turn.TimestampMS = &at
 		}
 		last[session] = r
-		l.line = r.line
-		l.addRow(traceRow{session: session, kind: givenText, turn: r.turn})
+		settled = append(settled, row{line: r.line, session: session, kind: givenText, turn: r.turn})
 	}
+	return settled
 }
 
 // sessionColumn is the place of the column that groups the rows: the usual one only if a row has it.
@@ -222,11 +212,11 @@ func sessionColumn(b *recipe.Baseten, rows []basetenRow) int {
 }
 
 // sampleSessions keeps a share of the sessions, drawn in the order of their first rows; 0 keeps all.
-func sampleSessions(share float64, rows []basetenRow, column int, o Options) []basetenRow {
+func sampleSessions(share float64, rows []basetenRow, column int, seed random.Seed) []basetenRow {
 	if share == 0 || share >= 1 {
 		return rows
 	}
-	stream := o.Seed.Stream("dataset.loader.baseten")
+	stream := seed.Stream("dataset.loader.baseten")
 	kept, left := map[string]bool{}, rows[:0]
 	for _, r := range rows {
 		id := r.session[column]

@@ -39,7 +39,7 @@ type dagBranch struct {
 
 func readDAG(l *load) error {
 	d := &dag{load: l}
-	if err := eachRow(func(_ *load, line []byte) { d.row(line) })(l); err != nil {
+	if err := l.eachLine(d.readSession); err != nil {
 		return err
 	}
 	if l.mistaken == 0 {
@@ -48,8 +48,8 @@ func readDAG(l *load) error {
 	return nil
 }
 
-// row reads one session.
-func (d *dag) row(line []byte) {
+// readSession reads one session.
+func (d *dag) readSession(line []byte) {
 	o, err := parseObject(line)
 	if err != nil {
 		d.errorf("%v", err)
@@ -61,12 +61,12 @@ func (d *dag) row(line []byte) {
 		return
 	}
 	if at, twice := d.sessions[c.SessionID]; twice {
-		d.errorf("field \"session_id\": %q stands on line %d already", shorten(c.SessionID), d.lines[at])
+		d.errorf("field \"session_id\": %q stands on line %d already", shorten(c.SessionID), d.starts[at])
 		return
 	}
-	d.sessions[c.SessionID] = len(d.conversations)
+	d.addSession(c.SessionID)
 	d.conversations = append(d.conversations, c)
-	d.lines = append(d.lines, d.line)
+	d.starts = append(d.starts, d.line)
 	d.refs = append(d.refs, branches)
 }
 

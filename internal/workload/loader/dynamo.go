@@ -65,7 +65,7 @@ func readDynamo(l *load) error {
 		load: l, byID: map[string]*labSession{}, parents: map[*labSession]string{}, blocks: map[uint64]int64{},
 	}
 	l.blockSize = 0
-	if err := l.eachFile(files, func(_ *load, line []byte) { r.row(line) }); err != nil {
+	if err := l.eachFile(files, r.record); err != nil {
 		return err
 	}
 	if r.apart > 0 && r.inSessions > 0 {
@@ -84,8 +84,8 @@ func readDynamo(l *load) error {
 	return r.play()
 }
 
-// row reads a record, which may stand in an envelope.
-func (r *dynamoReading) row(line []byte) {
+// record reads a record, which may stand in an envelope.
+func (r *dynamoReading) record(line []byte) {
 	o, err := parseObject(line)
 	if err != nil {
 		r.errorf("%v", err)
@@ -249,7 +249,7 @@ func countAll(traces []map[*labSession][]wekaRequest) {
 		}
 	}
 	slices.SortFunc(sorted, func(a, b *wekaRequest) int {
-		return cmp.Or(compareFloats(a.at, b.at), cmp.Compare(a.row, b.row))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row))
 	})
 	var sent known
 	for _, q := range sorted {

@@ -85,3 +85,17 @@ func TestTimesThatGoBackAreTold(t *testing.T) {
 		t.Errorf("rows of any order are no fault: %q", r.Warnings)
 	}
 }
+
+// A row without a time goes with the row of its session before it, whether rows were left out before or not.
+func TestARowWithoutATimeGoesWithTheOneBeforeIt(t *testing.T) {
+	path := write(t, "t.jsonl", `{"session_id":"a","timestamp":5,"input_length":5}`+"\n"+
+		`{"session_id":"a","delay":1,"input_length":6}`+"\n"+`{"session_id":"b","timestamp":50,"input_length":7}`+"\n"+
+		`{"session_id":"b","delay":1,"input_length":8}`)
+	end := int64(10)
+	for _, from := range []int64{1, 1 << 40} {
+		r, err := LoadWith(context.Background(), path, mooncakeTrace, Options{IndexFrom: from, Window: Window{EndMS: &end}})
+		if err != nil || r.Dataset.Len() != 1 || r.Dataset.Turns() != 2 || r.Dataset.At(0).Turns[1].Prompt.Tokens != 6 {
+			t.Errorf("indexed from %d: %+v, %v", from, r, err)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // dataNames are the ends of names of files that hold records.
@@ -66,12 +68,21 @@ func filesBelow(path string, ends ...string) ([]string, error) {
 	return files, err
 }
 
-// eachFile reads files with one row a line; mistakes and warnings name the file that is being read.
-func (l *load) eachFile(files []string, row func(l *load, line []byte)) error {
+// eachLine calls f with every line of the file.
+func (l *load) eachLine(f func(line []byte)) error {
+	return textfile.Each(l.ctx, l.path, l.options.maxLine(), func(number int, line []byte) error {
+		l.line = number
+		f(line)
+		return nil
+	})
+}
+
+// eachFile calls f with every line of some files; mistakes and warnings name the file that is being read.
+func (l *load) eachFile(files []string, f func(line []byte)) error {
 	whole := l.path
 	defer func() { l.path = whole }()
 	for _, l.path = range files {
-		if err := eachRow(row)(l); err != nil {
+		if err := l.eachLine(f); err != nil {
 			return err
 		}
 	}
@@ -92,7 +103,7 @@ func (l *load) noteSkipped(others []string) {
 }
 
 // detectFolder tells the format from the first records of the files of a folder.
-func detectFolder(path string, limit lineLimit) (string, error) {
+func detectFolder(path string, limit textfile.Limit) (string, error) {
 	files, _, err := filesAt(path, dataNames...)
 	if err == nil && len(files) == 0 {
 		files, err = filesBelow(path, ".jsonl")

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 const (
@@ -47,11 +49,11 @@ type format struct {
 	sampling dataset.Sampling
 	// blockSize is the number of tokens of a hash id; 0: no trace.
 	blockSize int
-	// line reads one line of a file whose lines can be read one by one, in any order; nil: they cannot. order says
-	// when their place is known, header reads what stands before them.
-	line   func(*load, []byte)
+	// row reads one line of a file whose lines are rows, in any order; nil: they are not. What is wrong is noted. order
+	// says when the place of a row is known; header reads what stands before the rows.
+	row    func(*lineReader, []byte) row
 	order  rowOrder
-	header func(*load) (chunk, error)
+	header func(*lineReader, *textfile.Source) error
 }
 
 // unit is what filters leave out.
@@ -65,27 +67,24 @@ func (f format) unit() string {
 // formats is the table of the formats. A function: the readers refer to the table themselves.
 func formats() []format {
 	return []format{
-		{name: singleTurn, read: eachRow((*load).singleTurn), line: (*load).singleTurn,
-			mode: dataset.MessageArrayWithResponses},
-		{name: multiTurn, read: eachRow((*load).multiTurn), line: (*load).multiTurn},
+		{name: singleTurn, read: (*load).lines, row: (*lineReader).singleTurn, mode: dataset.MessageArrayWithResponses},
+		{name: multiTurn, read: (*load).lines, row: (*lineReader).multiTurn},
 		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
-		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), line: (*load).mooncake, blockSize: 512},
-		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), line: (*load).bailian, order: chatOrder,
-			blockSize: 16},
-		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), line: (*load).burstLine, header: burstHeader,
-			blockSize: 512},
-		{name: rawPayload, read: (*load).rawPayloads, line: (*load).payloadLine, folders: true,
+		{name: mooncakeTrace, read: (*load).lines, row: (*lineReader).mooncake, blockSize: 512},
+		{name: bailianTrace, read: (*load).lines, row: (*lineReader).bailian, order: chatOrder, blockSize: 16},
+		{name: burstGPTTrace, read: (*load).burstGPT, row: (*lineReader).burstLine, header: burstHeader, blockSize: 512},
+		{name: rawPayload, read: (*load).rawPayloads, row: (*lineReader).payloadLine, folders: true,
 			mode: dataset.MessageArrayWithResponses},
 		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
-		{name: sageMaker, read: trace((*load).sageMaker, nil), line: (*load).capture, order: timeOrder, folders: true,
+		{name: sageMaker, read: (*load).sageMaker, row: (*lineReader).capture, order: timeOrder, folders: true,
 			blockSize: 512},
 		{name: dagJSONL, read: readDAG},
-		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: basetenTrace, read: (*load).baseten, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: traceLab, read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: dynamoTrace, read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: shareGPT, read: (*load).shareGPT},
-		{name: textLines, read: eachRow((*load).textLine)},
+		{name: textLines, read: (*load).textLines},
 		{name: textCSV, read: (*load).textCSV},
 	}
 }
@@ -119,22 +118,8 @@ func readable(folders bool) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// eachRow reads JSON Lines.
-func eachRow(row func(l *load, line []byte)) func(*load) error {
-	return func(l *load) error {
-		return eachLine(l.path, l.options.maxLine(), func(number int, line []byte) error {
-			if number%1024 == 0 && l.ctx.Err() != nil {
-				return l.ctx.Err()
-			}
-			l.line = number
-			row(l, line)
-			return nil
-		})
-	}
-}
-
 // chooseFormat is the readable format that the user named or the path shows.
-func chooseFormat(path, name string, limit lineLimit) (format, error) {
+func chooseFormat(path, name string, limit textfile.Limit) (format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
@@ -181,12 +166,12 @@ func Detect(path string) (string, error) {
 }
 
 // detect tells the format from the first record.
-func detect(path string, limit lineLimit) (string, error) {
+func detect(path string, limit textfile.Limit) (string, error) {
 	if format := formatByName(path); format != "" {
 		return format, nil
 	}
 	number, first := 0, ""
-	err := eachLine(path, limit, func(n int, line []byte) error {
+	err := textfile.Each(context.Background(), path, limit, func(n int, line []byte) error {
 		number, first = n, string(line)
 		return errFound
 	})
@@ -346,24 +331,6 @@ func formatsOf(o *object) []string {
 		}
 	}
 	return nil
-}
-
-// otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.
-func (l *load) otherFormat(o *object) string {
-	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format &&
-		!(l.format == randomPool && formats[0] == singleTurn) {
-		return formats[0]
-	}
-	return ""
-}
-
-// errorOf notes a mistake of a record, which may be one of another format.
-func (l *load) errorOf(o *object, err error) {
-	if other := l.otherFormat(o); other != "" {
-		l.errorf("this looks like a %s record, but the file is read as %s: %v", other, l.format, err)
-		return
-	}
-	l.errorf("%v", err)
 }
 
 func isInputsJSON(o *object) bool {

@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // rawPayloads reads lines that are whole request bodies. The lines of a file are conversations of one
@@ -23,21 +24,15 @@ func (l *load) rawPayloads() error {
 	if folder {
 		l.noteSkipped(others)
 	}
+	if !folder {
+		return l.lines()
+	}
 	for _, file := range files {
 		var turns []dataset.Turn
 		first := 0
-		err := l.eachFile([]string{file}, func(l *load, line []byte) {
-			turn, ok := l.payload(line)
-			switch {
-			case !ok:
-			case !folder:
-				c := l.conversation("")
-				c.Turns = append(c.Turns, turn)
-			default:
-				if len(turns) == 0 {
-					first = l.line
-				}
-				turns = append(turns, turn)
+		err := l.eachFile([]string{file}, func(line []byte) {
+			if turns = append(turns, l.payloadLine(line).turn); len(turns) == 1 {
+				first = l.line
 			}
 		})
 		if err != nil {
@@ -51,22 +46,15 @@ func (l *load) rawPayloads() error {
 	return nil
 }
 
-// payloadLine is a conversation of one turn.
-func (l *load) payloadLine(line []byte) {
-	if turn, ok := l.payload(line); ok {
-		c := l.conversation("")
-		c.Turns = append(c.Turns, turn)
-	}
-}
-
-// payload is a turn that is sent exactly as text says.
-func (l *load) payload(text []byte) (dataset.Turn, bool) {
-	o, err := parseObject(text)
+// payloadLine reads a turn that is sent exactly as the line says.
+func (l *lineReader) payloadLine(line []byte) (r row) {
+	o, err := parseObject(line)
 	if err != nil {
 		l.errorf("%v", err)
-		return dataset.Turn{}, false
+		return r
 	}
-	return dataset.Turn{RawPayload: bytes.Clone(text), MaxTokens: outputLimit(o)}, true
+	r.turn = dataset.Turn{RawPayload: bytes.Clone(line), MaxTokens: outputLimit(o)}
+	return r
 }
 
 // WithModel is a body with messages and the name of a model, which it lacks; false if it needs none.
@@ -99,7 +87,7 @@ func outputLimit(body *object) *int {
 // inputsJSON reads a document like our own inputs.json: a list of sessions with their payloads. It is
 // read as a stream; only one session is in memory twice.
 func (l *load) inputsJSON() error {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
@@ -131,7 +119,7 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 		}
 		if key != "data" {
 			l.line = l.lineAt(dec.InputOffset())
-			l.warnUnknown(key.(string)) // the decoder lets nothing else stand here
+			l.warnUnknown(key.(string), nil) // the decoder lets nothing else stand here
 			if err := dec.Decode(new(json.RawMessage)); err != nil {
 				return err
 			}
@@ -210,7 +198,7 @@ func (l *load) inputsSession(item []byte, at int64) {
 	for _, key := range o.keys {
 		if key != "session_id" && key != "payloads" {
 			l.line = l.lineAt(at)
-			l.warnUnknown(key)
+			l.warnUnknown(key, nil)
 		}
 	}
 	l.line = 0 // nobody asks for the line of a session without times
@@ -220,7 +208,7 @@ func (l *load) inputsSession(item []byte, at int64) {
 // faultOffset is the place at which the file stops being JSON. A decoder does not tell it, so the file
 // is read again, as a whole.
 func (l *load) faultOffset() int64 {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return 0
 	}
@@ -239,7 +227,7 @@ func (l *load) faultOffset() int64 {
 // lineAt is the line of a place of the file that is being read, from 1. It reads the file again: it is
 // asked for in messages only.
 func (l *load) lineAt(offset int64) int {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return 1
 	}
@@ -257,7 +245,7 @@ func (l *load) lineAt(offset int64) int {
 
 // startsInputsJSON reports whether a document begins like inputs.json: its first session has payloads.
 func startsInputsJSON(path string) bool {
-	in, err := openText(path)
+	in, err := textfile.Open(path)
 	if err != nil {
 		return false
 	}

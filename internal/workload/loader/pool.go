@@ -35,7 +35,7 @@ func (l *load) pools() error {
 	var pools []pool
 	for _, file := range files {
 		p := pool{name: stem(file)}
-		err := l.eachFile([]string{file}, func(l *load, line []byte) { l.poolEntry(&p, line) })
+		err := l.eachFile([]string{file}, func(line []byte) { l.poolEntry(&p, line) })
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (l *load) pools() error {
 }
 
 func (l *load) poolEntry(p *pool, line []byte) {
-	o, _, ok := l.row(line, poolKeys)
+	o, _, ok := l.object(line, poolKeys)
 	if !ok {
 		return
 	}

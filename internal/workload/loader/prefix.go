@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"slices"
 
 	"aiperf/internal/workload/dataset"
@@ -54,7 +55,7 @@ func countPrefixes(requests []wekaRequest, agents []wekaAgent) {
 			all = append(all, &agents[i].requests[j])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *wekaRequest) int { return compareFloats(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b *wekaRequest) int { return cmp.Compare(a.at, b.at) })
 	var sent known
 	for _, r := range all {
 		r.prefix = sent.take(r.ids)

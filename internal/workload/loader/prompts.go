@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // nameEnding is the ending of a file's name in small letters, without that of compression.
@@ -34,13 +35,15 @@ func formatOfText(path, first string) string {
 	return ""
 }
 
-// textLine reads a line that is a prompt.
-func (l *load) textLine(line []byte) {
-	if !utf8.Valid(line) {
-		l.errorf("the line is not UTF-8 text")
-		return
-	}
-	l.addPrompt(string(line), nil)
+// textLines reads lines that are prompts.
+func (l *load) textLines() error {
+	return l.eachLine(func(line []byte) {
+		if !utf8.Valid(line) {
+			l.errorf("the line is not UTF-8 text")
+			return
+		}
+		l.addPrompt(string(line), nil)
+	})
 }
 
 func (l *load) addPrompt(text string, limit *int) {
@@ -65,12 +68,12 @@ func columnName(header string) string { return strings.ToLower(strings.TrimSpace
 
 // textCSV reads the rows of a CSV file as prompts.
 func (l *load) textCSV() error {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	rows := csv.NewReader(l.options.maxLine().of(in))
+	rows := csv.NewReader(l.options.maxLine().Lines(in))
 	rows.ReuseRecord = true
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
@@ -92,7 +95,7 @@ func (l *load) textCSV() error {
 		case columnName(name) == limitColumn:
 			limit = i
 		default:
-			l.warnUnknown(strings.TrimSpace(name), "text", "prompt", limitColumn)
+			l.warnUnknown(strings.TrimSpace(name), []string{"text", "prompt", limitColumn})
 		}
 	}
 	for n := 0; ; n++ {

@@ -18,7 +18,7 @@ type scannedRow struct {
 	session       []byte // in the line
 	ids           []int64
 	line          []byte
-	ignoresMember func(key []byte) bool
+	unknown       map[string]bool // members that are ignored
 }
 
 type fields uint8
@@ -81,7 +81,7 @@ func (r *scannedRow) member(key []byte, at int) int {
 			return end
 		}
 	default:
-		if r.ignoresMember != nil && r.ignoresMember(key) {
+		if r.unknown[string(key)] {
 			return r.skipScalar(at)
 		}
 	}
@@ -176,22 +176,22 @@ func (r *scannedRow) skipScalar(at int) int {
 }
 
 // row is the row of a line that was scanned; it keeps nothing of the line.
-func (r *scannedRow) row() traceRow {
-	row := traceRow{session: string(r.session), tokens: r.input}
+func (r *scannedRow) row() row {
+	to := row{session: string(r.session), prompt: prompt{tokens: r.input}}
 	if r.has&hasTimestamp != 0 {
 		at := r.timestamp
-		row.turn.TimestampMS = &at
+		to.turn.TimestampMS = &at
 	}
 	if r.has&hasDelay != 0 {
 		delay := r.delay
-		row.turn.DelayMS = &delay
+		to.turn.DelayMS = &delay
 	}
 	if r.has&hasOutput != 0 {
 		limit := r.output
-		row.turn.MaxTokens = &limit
+		to.turn.MaxTokens = &limit
 	}
 	if len(r.ids) > 0 {
-		row.ids = append([]int64(nil), r.ids...)
+		to.ids = append([]int64(nil), r.ids...)
 	}
-	return row
+	return to
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // Who speaks in a ShareGPT conversation.
@@ -27,7 +28,7 @@ func isShareGPT(o *object) bool {
 
 // startsShareGPT reports whether a file is a JSON array whose first conversation is one of ShareGPT.
 func startsShareGPT(path string) bool {
-	in, err := openText(path)
+	in, err := textfile.Open(path)
 	if err != nil {
 		return false
 	}
@@ -62,7 +63,7 @@ func (l *load) shareGPT() error {
 
 // eachItem calls f with the items of a JSON array, or with the lines of a file that is none.
 func (l *load) eachItem(f func(item []byte)) error {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (l *load) eachItem(f func(item []byte)) error {
 	dec := json.NewDecoder(in)
 	token, err := dec.Token()
 	if err == nil && token != json.Delim('[') {
-		return eachRow(func(_ *load, line []byte) { f(line) })(l)
+		return l.eachLine(f)
 	}
 	for err == nil && dec.More() {
 		if l.ctx.Err() != nil {

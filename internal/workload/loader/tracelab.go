@@ -81,7 +81,7 @@ func readTraceLab(l *load) error {
 func (l *load) labSessions() (sessions []*labSession, err error) {
 	byID := map[string]*labSession{}
 	anonymous, untimed := 0, 0
-	err = eachRow(func(l *load, line []byte) {
+	err = l.eachLine(func(line []byte) {
 		o, err := parseObject(line)
 		if err != nil {
 			l.errorf("%v", err)
@@ -98,10 +98,7 @@ func (l *load) labSessions() (sessions []*labSession, err error) {
 				return
 			}
 			anonymous++
-			l.skipped++
-			if len(l.skippedLines) < maxErrors {
-				l.skippedLines = append(l.skippedLines, fmt.Sprint(l.line))
-			}
+			l.skip(l.line)
 			return
 		}
 		s := byID[id]
@@ -123,7 +120,7 @@ func (l *load) labSessions() (sessions []*labSession, err error) {
 		default:
 			untimed++
 		}
-	})(l)
+	})
 	if anonymous > 0 {
 		l.notef("%d rows without session_id left out", anonymous)
 	}
@@ -298,41 +295,48 @@ func (l *load) chosenTraces(traces []*labTrace) []*labTrace {
 
 // labRequests are the requests of the traces, session by session, after the filters and multipliers of rows.
 func (l *load) labRequests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
-	type origin struct {
-		trace   int
+	type request struct {
+		row
 		session *labSession
 		round   *labRound
 	}
-	var origins []origin
+	var kept []*request
+	var prompts []*prompt
 	for i, t := range traces {
 		for _, s := range append([]*labSession{t.session}, t.agents...) {
 			for j := range s.rounds {
 				r := &s.rounds[j]
 				at, limit := inMilliseconds(r.at), r.output
-				row := traceRow{session: t.session.trace, order: len(origins), tokens: r.input, ids: r.blocks}
-				row.turn = dataset.Turn{TimestampMS: &at, MaxTokens: &limit}
-				origins = append(origins, origin{i, s, r})
+				q := &request{row: row{line: r.line, prompt: prompt{tokens: r.input, ids: r.blocks, session: i}}}
+				q.session, q.round = s, r
+				q.turn = dataset.Turn{TimestampMS: &at, MaxTokens: &limit}
 				l.line = r.line
-				l.addRow(row)
+				if l.admit(&q.row); q.absent {
+					continue
+				}
+				if !l.options.Window.Holds(at) {
+					l.dropped.outside++
+					continue
+				}
+				kept, prompts = append(kept, q), append(prompts, &q.prompt)
 			}
 		}
 	}
-	rows := l.windowed(l.rows)
-	l.rows = nil
-	if err := l.options.Reshape.apply(rows, l.blockSize, l.options.Seed); err != nil {
+	if err := l.options.Reshape.prompts(prompts, l.blockSize, l.options.Seed); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path, err)
 	}
 	requests := make([]map[*labSession][]wekaRequest, len(traces))
-	for i := range rows {
-		row, o := &rows[i], &origins[rows[i].order]
-		if requests[o.trace] == nil {
-			requests[o.trace] = map[*labSession][]wekaRequest{}
+	for _, q := range kept {
+		trace := &requests[q.prompt.session]
+		if *trace == nil {
+			*trace = map[*labSession][]wekaRequest{}
 		}
-		at, scale := *row.turn.TimestampMS/1000, l.options.Reshape.pace()
-		requests[o.trace][o.session] = append(requests[o.trace][o.session], wekaRequest{
-			at: at, end: at + o.round.took.Seconds()/scale, think: o.round.think.Seconds() / scale,
-			model: o.round.model,
-			in:    row.tokens, out: *row.turn.MaxTokens, ids: row.ids, row: uint64(row.line),
+		l.options.Reshape.scaleTurn(&q.turn)
+		at, scale := *q.turn.TimestampMS/1000, l.options.Reshape.pace()
+		(*trace)[q.session] = append((*trace)[q.session], wekaRequest{
+			at: at, end: at + q.round.took.Seconds()/scale, think: q.round.think.Seconds() / scale,
+			model: q.round.model,
+			in:    q.tokens, out: *q.turn.MaxTokens, ids: q.ids, row: uint64(q.line),
 		})
 	}
 	return requests, nil

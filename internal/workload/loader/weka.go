@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 const wekaTrace = "weka_trace"
@@ -115,7 +117,7 @@ const maxRecording = 4 << 30
 
 // readWhole reads a file of up to maxRecording bytes, unpacked, without a byte order mark.
 func readWhole(path string) ([]byte, error) {
-	in, err := openText(path)
+	in, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -270,22 +272,12 @@ func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, age
 		}
 	}
 	byTime(requests)
-	slices.SortStableFunc(agents, func(a, b wekaAgent) int { return compareFloats(a.at, b.at) })
+	slices.SortStableFunc(agents, func(a, b wekaAgent) int { return cmp.Compare(a.at, b.at) })
 	return requests, agents
 }
 
 func byTime(requests []wekaRequest) {
-	slices.SortStableFunc(requests, func(a, b wekaRequest) int { return compareFloats(a.at, b.at) })
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	slices.SortStableFunc(requests, func(a, b wekaRequest) int { return cmp.Compare(a.at, b.at) })
 }
 
 // keeps applies the filters of lengths to a request.

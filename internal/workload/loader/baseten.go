@@ -36,9 +36,15 @@ var basetenKeys = append([]string{
 	"request_canceled", "duration_e2e_ms", "duration_ttft_ms", "output_text",
 }, sessionColumns...)
 
-// baseten reads a trace in Parquet, in Arrow or in JSON Lines.
-func (l *load) baseten() error {
-	var rows []basetenRow
+// basetenReader collects the requests of a trace, to be put in order.
+type basetenReader struct {
+	*load
+	rows []basetenRow
+}
+
+// readBaseten reads a trace in Parquet, in Arrow or in JSON Lines.
+func readBaseten(from *load) error {
+	l := &basetenReader{load: from}
 	switch strings.ToLower(filepath.Ext(l.path)) {
 	case ".parquet", ".arrow", ".ipc", ".feather":
 		err := eachTypedRow(l.ctx, l.path, func(number int, o *object) {
@@ -46,7 +52,7 @@ func (l *load) baseten() error {
 			if number == 1 {
 				l.checkKeys(o, basetenKeys)
 			}
-			l.addBaseten(&rows, o)
+			l.add(o)
 		})
 		if err != nil {
 			return err
@@ -54,20 +60,20 @@ func (l *load) baseten() error {
 	default:
 		err := l.eachLine(func(line []byte) {
 			if o, _, ok := l.object(line, basetenKeys); ok {
-				l.addBaseten(&rows, o)
+				l.add(o)
 			}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if l.mistaken > 0 || len(rows) == 0 {
+	if l.mistaken > 0 || len(l.rows) == 0 {
 		return nil
 	}
-	return l.group(l.settleBaseten(rows))
+	return l.group(l.settle())
 }
 
-func (l *load) addBaseten(rows *[]basetenRow, o *object) {
+func (l *basetenReader) add(o *object) {
 	r, tokens, err := readBasetenRow(&l.options.Baseten, o)
 	if err != nil {
 		l.errorf("%v", err)
@@ -86,7 +92,7 @@ func (l *load) addBaseten(rows *[]basetenRow, o *object) {
 			r.turn.Extra...)
 	}
 	r.line = l.line
-	*rows = append(*rows, r)
+	l.rows = append(l.rows, r)
 }
 
 // readBasetenRow reads a request and the length of its input.
@@ -152,9 +158,9 @@ func sessionText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// settleBaseten orders the rows in time and shapes the times as asked.
-func (l *load) settleBaseten(rows []basetenRow) (settled []row) {
-	b := &l.options.Baseten
+// settle orders the rows in time and shapes the times as asked.
+func (l *basetenReader) settle() (settled []row) {
+	b, rows := &l.options.Baseten, l.rows
 	slices.SortStableFunc(rows, func(x, y basetenRow) int { return cmp.Compare(x.startMS, y.startMS) })
 	column := sessionColumn(b, rows)
 	rows = sampleSessions(b.Share, rows, column, l.options.Seed)

@@ -37,7 +37,7 @@ func (l *load) burstGPT() error {
 		return nil
 	}
 	if err != nil {
-		return l.burstError(err)
+		return burstError(l.path, err)
 	}
 	columns, err := burstColumns(header)
 	if err != nil {
@@ -58,7 +58,7 @@ func (l *load) burstGPT() error {
 			l.skip(broken.StartLine)
 			continue
 		case err != nil:
-			return l.burstError(err)
+			return burstError(l.path, err)
 		}
 		l.line, _ = rows.FieldPos(0)
 		if r, ok := burstRow(fields, columns); ok {
@@ -72,11 +72,11 @@ func (l *load) burstGPT() error {
 }
 
 // burstError is an error of reading the file, with its line where that is known.
-func (l *load) burstError(err error) error {
+func burstError(path string, err error) error {
 	if long := new(bounded.LineError); errors.As(err, &long) {
-		return fmt.Errorf("%s:%d: %w", l.path, long.Line, err)
+		return fmt.Errorf("%s:%d: %w", path, long.Line, err)
 	}
-	return fmt.Errorf("%s: %w", l.path, err)
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // burstHeader finds the columns in the first line of a file that stays where it is.

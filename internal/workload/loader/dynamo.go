@@ -43,8 +43,8 @@ type dynamoRecord struct {
 
 // dynamoReading are the requests of a trace, by session.
 type dynamoReading struct {
-	*load
-	sessions []*labSession
+	agentTraces
+	recorded []*labSession
 	byID     map[string]*labSession
 	parents  map[*labSession]string
 	// blocks number the hashes in the order in which they are met.
@@ -62,7 +62,7 @@ func readDynamo(l *load) error {
 		return err
 	}
 	r := &dynamoReading{
-		load: l, byID: map[string]*labSession{}, parents: map[*labSession]string{}, blocks: map[uint64]int64{},
+		agentTraces: agentTraces{l}, byID: map[string]*labSession{}, parents: map[*labSession]string{}, blocks: map[uint64]int64{},
 	}
 	l.blockSize = 0
 	if err := l.eachFile(files, r.record); err != nil {
@@ -72,7 +72,7 @@ func readDynamo(l *load) error {
 		return fmt.Errorf("%s: %d requests belong to a session and %d to none: record all with session headers, or none",
 			l.path, r.inSessions, r.apart)
 	}
-	if l.mistaken > 0 || len(r.sessions) == 0 {
+	if l.mistaken > 0 || len(r.recorded) == 0 {
 		return nil
 	}
 	if r.others > 0 {
@@ -81,7 +81,7 @@ func readDynamo(l *load) error {
 	if r.bare > 0 {
 		l.notef("%d requests without replay metadata left out", r.bare)
 	}
-	return r.play()
+	return r.playAll()
 }
 
 // record reads a record, which may stand in an envelope.
@@ -108,13 +108,13 @@ func (r *dynamoReading) record(line []byte) {
 	case q == nil || q.Replay == nil:
 		r.bare++
 	default:
-		if err := r.request(&record); err != nil {
+		if err := r.add(&record); err != nil {
 			r.errorf("%v", err)
 		}
 	}
 }
 
-func (r *dynamoReading) request(record *dynamoRecord) error {
+func (r *dynamoReading) add(record *dynamoRecord) error {
 	q := record.Request
 	size, input := q.Replay.BlockSize, q.Replay.Input
 	switch {
@@ -162,7 +162,7 @@ func (r *dynamoReading) request(record *dynamoRecord) error {
 	if s == nil {
 		s = &labSession{id: id, trace: id, line: r.line}
 		r.byID[id] = s
-		r.sessions = append(r.sessions, s)
+		r.recorded = append(r.recorded, s)
 	}
 	if parent != "" && parent != id {
 		r.parents[s] = parent
@@ -171,16 +171,16 @@ func (r *dynamoReading) request(record *dynamoRecord) error {
 	return nil
 }
 
-// play makes conversations of the sessions; times count from the earliest request.
-func (r *dynamoReading) play() error {
-	start := r.sessions[0].rounds[0].submitted
-	for _, s := range r.sessions {
+// playAll makes conversations of the sessions; times count from the earliest request.
+func (r *dynamoReading) playAll() error {
+	start := r.recorded[0].rounds[0].submitted
+	for _, s := range r.recorded {
 		s.inOrder()
 		if first := s.rounds[0].submitted; first.Before(start) {
 			start = first
 		}
 	}
-	for _, s := range r.sessions {
+	for _, s := range r.recorded {
 		var end time.Duration
 		for i := range s.rounds {
 			round := &s.rounds[i]
@@ -190,8 +190,8 @@ func (r *dynamoReading) play() error {
 			end = max(end, round.at+round.took)
 		}
 	}
-	traces := r.chosenTraces(r.traces())
-	requests, err := r.labRequests(traces)
+	traces := r.choose(r.trees())
+	requests, err := r.requests(traces)
 	if err != nil || r.mistaken > 0 {
 		return err
 	}
@@ -205,10 +205,10 @@ func (r *dynamoReading) play() error {
 	return nil
 }
 
-// traces are the sessions without a parent, with all below them, parents first.
-func (r *dynamoReading) traces() (traces []*labTrace) {
+// trees are the sessions without a parent, with all below them, parents first.
+func (r *dynamoReading) trees() (traces []*labTrace) {
 	children := map[*labSession][]*labSession{}
-	for _, s := range r.sessions {
+	for _, s := range r.recorded {
 		parent := r.byID[r.parents[s]]
 		if parent == nil || !r.rooted(s) || s.rounds[0].at < parent.rounds[0].at {
 			traces = append(traces, &labTrace{session: s})
@@ -258,7 +258,7 @@ func countAll(traces []map[*labSession][]wekaRequest) {
 }
 
 func (r *dynamoReading) playTree(t *labTrace, requests map[*labSession][]wekaRequest) {
-	tree := wekaTree{load: r.load, ends: map[int]float64{}, models: map[string]string{}}
+	tree := newTree(r.load)
 	all := append([]*labSession{t.session}, t.agents...)
 	chains := map[*labSession]*chain{}
 	for _, s := range all {

@@ -69,21 +69,21 @@ func formats() []format {
 	return []format{
 		{name: singleTurn, read: (*load).lines, row: (*lineReader).singleTurn, mode: dataset.MessageArrayWithResponses},
 		{name: multiTurn, read: (*load).lines, row: (*lineReader).multiTurn},
-		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
+		{name: randomPool, read: readPools, folders: true, sampling: dataset.Shuffle},
 		{name: mooncakeTrace, read: (*load).lines, row: (*lineReader).mooncake, blockSize: 512},
 		{name: bailianTrace, read: (*load).lines, row: (*lineReader).bailian, order: chatOrder, blockSize: 16},
 		{name: burstGPTTrace, read: (*load).burstGPT, row: (*lineReader).burstLine, header: burstHeader, blockSize: 512},
 		{name: rawPayload, read: (*load).rawPayloads, row: (*lineReader).payloadLine, folders: true,
 			mode: dataset.MessageArrayWithResponses},
-		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
+		{name: inputsJSON, read: readInputs, mode: dataset.MessageArrayWithResponses},
 		{name: sageMaker, read: (*load).sageMaker, row: (*lineReader).capture, order: timeOrder, folders: true,
 			blockSize: 512},
 		{name: dagJSONL, read: readDAG},
-		{name: basetenTrace, read: (*load).baseten, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: basetenTrace, read: readBaseten, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: traceLab, read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: dynamoTrace, read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: shareGPT, read: (*load).shareGPT},
+		{name: shareGPT, read: readShareGPT},
 		{name: textLines, read: (*load).textLines},
 		{name: textCSV, read: (*load).textCSV},
 	}
@@ -213,7 +213,7 @@ func detect(path string, limit textfile.Limit) (string, error) {
 func formatByName(path string) string {
 	switch filepath.Ext(path) {
 	case ".parquet", ".arrow", ".ipc", ".feather":
-		return "baseten_trace"
+		return basetenTrace
 	}
 	return ""
 }
@@ -260,23 +260,23 @@ type recognised struct {
 }
 
 var wholeFormats = []recognised{
-	{"weka_trace", isWeka},
+	{wekaTrace, isWeka},
 }
 
 // specific are the formats that also look like a more general one; the first that accepts wins.
 var specific = []recognised{
 	{bailianTrace, func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
-	{"sagemaker_data_capture", func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
-	{"inputs_json", isInputsJSON},
-	{"weka_trace", isWeka},
+	{sageMaker, func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
+	{inputsJSON, isInputsJSON},
+	{wekaTrace, isWeka},
 	{traceLab, isTraceLab},
 	{dynamoTrace, isDynamo},
-	{"dag_jsonl", isDAG},
+	{dagJSONL, isDAG},
 	{mooncakeTrace, func(o *object) bool {
 		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") ||
 			o.has("session_id") || o.has("message_mode"))
 	}},
-	{"raw_payload", func(o *object) bool {
+	{rawPayload, func(o *object) bool {
 		return o.isList("messages") && !o.has("conversation_id") &&
 			!o.isList("data")
 	}},

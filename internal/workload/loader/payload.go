@@ -84,24 +84,28 @@ func outputLimit(body *object) *int {
 	return nil
 }
 
-// inputsJSON reads a document like our own inputs.json: a list of sessions with their payloads. It is
+// inputsReader reads a document with the payloads of sessions.
+type inputsReader struct{ *load }
+
+// readInputs reads a document like our own inputs.json: a list of sessions with their payloads. It is
 // read as a stream; only one session is in memory twice.
-func (l *load) inputsJSON() error {
+func readInputs(from *load) error {
+	l := inputsReader{from}
 	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	dec := json.NewDecoder(in)
-	if err := l.inputsDocument(dec); err != nil {
-		l.line = l.lineAt(l.faultOffset())
+	if err := l.document(dec); err != nil {
+		l.line = textfile.LineAt(l.path, faultOffset(l.path))
 		l.errorf("%v", jsonError(err))
 	}
 	return l.ctx.Err()
 }
 
-// inputsDocument walks the document; its error is that of the JSON.
-func (l *load) inputsDocument(dec *json.Decoder) error {
+// document walks the document; its error is that of the JSON.
+func (l inputsReader) document(dec *json.Decoder) error {
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		if err == nil {
 			l.line = 1
@@ -118,7 +122,7 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 			return err
 		}
 		if key != "data" {
-			l.line = l.lineAt(dec.InputOffset())
+			l.line = textfile.LineAt(l.path, dec.InputOffset())
 			l.warnUnknown(key.(string), nil) // the decoder lets nothing else stand here
 			if err := dec.Decode(new(json.RawMessage)); err != nil {
 				return err
@@ -128,7 +132,7 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 		if token, err := dec.Token(); err != nil {
 			return err
 		} else if token != json.Delim('[') {
-			l.line = l.lineAt(dec.InputOffset())
+			l.line = textfile.LineAt(l.path, dec.InputOffset())
 			l.errorf(`field "data": want a list of sessions`)
 			return nil
 		}
@@ -137,7 +141,7 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 			if err := dec.Decode(&item); err != nil {
 				return err
 			}
-			l.inputsSession(item, dec.InputOffset()-int64(len(item)))
+			l.session(item, dec.InputOffset()-int64(len(item)))
 		}
 		if l.ctx.Err() != nil {
 			return nil
@@ -150,16 +154,16 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		l.line = l.lineAt(dec.InputOffset())
+		l.line = textfile.LineAt(l.path, dec.InputOffset())
 		l.errorf("more text follows the JSON object")
 	}
 	return nil
 }
 
-// inputsSession reads one session that begins at a place of the document.
-func (l *load) inputsSession(item []byte, at int64) {
+// session reads one session that begins at a place of the document.
+func (l inputsReader) session(item []byte, at int64) {
 	fault := func(err error) {
-		l.line = l.lineAt(at)
+		l.line = textfile.LineAt(l.path, at)
 		l.errorf("%v", err)
 	}
 	o, err := parseObject(item)
@@ -197,7 +201,7 @@ func (l *load) inputsSession(item []byte, at int64) {
 	}
 	for _, key := range o.keys {
 		if key != "session_id" && key != "payloads" {
-			l.line = l.lineAt(at)
+			l.line = textfile.LineAt(l.path, at)
 			l.warnUnknown(key, nil)
 		}
 	}
@@ -207,8 +211,8 @@ func (l *load) inputsSession(item []byte, at int64) {
 
 // faultOffset is the place at which the file stops being JSON. A decoder does not tell it, so the file
 // is read again, as a whole.
-func (l *load) faultOffset() int64 {
-	in, err := textfile.Open(l.path)
+func faultOffset(path string) int64 {
+	in, err := textfile.Open(path)
 	if err != nil {
 		return 0
 	}
@@ -222,25 +226,6 @@ func (l *load) faultOffset() int64 {
 		return syntax.Offset
 	}
 	return int64(len(document))
-}
-
-// lineAt is the line of a place of the file that is being read, from 1. It reads the file again: it is
-// asked for in messages only.
-func (l *load) lineAt(offset int64) int {
-	in, err := textfile.Open(l.path)
-	if err != nil {
-		return 1
-	}
-	defer in.Close()
-	line, buf := 1, make([]byte, 1<<16)
-	for offset > 0 {
-		n, err := in.Read(buf[:min(int64(len(buf)), offset)])
-		line += bytes.Count(buf[:n], []byte("\n"))
-		if offset -= int64(n); err != nil {
-			break
-		}
-	}
-	return line
 }
 
 // startsInputsJSON reports whether a document begins like inputs.json: its first session has payloads.

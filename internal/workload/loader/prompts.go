@@ -80,7 +80,7 @@ func (l *load) textCSV() error {
 		return nil
 	}
 	if err != nil {
-		return l.csvFault(err)
+		return csvFault(l.path, err)
 	}
 	l.line = 1
 	prompt := promptColumn(header)
@@ -107,7 +107,7 @@ func (l *load) textCSV() error {
 			return nil
 		}
 		if err != nil {
-			return l.csvFault(err)
+			return csvFault(l.path, err)
 		}
 		l.line, _ = rows.FieldPos(0)
 		l.csvRow(fields, prompt, limit)
@@ -137,14 +137,14 @@ func (l *load) csvRow(fields []string, prompt, limit int) {
 }
 
 // csvFault words what the CSV reader says.
-func (l *load) csvFault(err error) error {
+func csvFault(path string, err error) error {
 	var broken *csv.ParseError
 	if !errors.As(err, &broken) {
-		return fmt.Errorf("%s: %w", l.path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	what := "a quotation mark stands where none may be, or is not closed; write it twice inside quoted text"
 	if errors.Is(broken.Err, csv.ErrFieldCount) {
 		what = "the row has more or fewer columns than the header"
 	}
-	return fmt.Errorf("%s:%d: not valid CSV at column %d: %s", l.path, broken.Line, broken.Column, what)
+	return fmt.Errorf("%s:%d: not valid CSV at column %d: %s", path, broken.Line, broken.Column, what)
 }

@@ -19,11 +19,6 @@ type Reshape struct {
 	PrefixRoots int
 }
 
-// Unchanged is the reshaping that changes nothing.
-func Unchanged() Reshape {
-	return Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}
-}
-
 // Zero is the instant in milliseconds of a recorded one after the speed-up.
 func (s *Reshape) Zero(ms int64) int64 {
 	if s == nil || s.Speedup == 0 {

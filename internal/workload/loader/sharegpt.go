@@ -45,12 +45,16 @@ func startsShareGPT(path string) bool {
 	return err == nil && isShareGPT(o)
 }
 
-// shareGPT reads conversations of ShareGPT: a JSON array of them, or one a line. What people said are the turns; the
+// shareGPTReader reads conversations of ShareGPT.
+type shareGPTReader struct{ *load }
+
+// readShareGPT reads conversations of ShareGPT: a JSON array of them, or one a line. What people said are the turns; the
 // replies are those of the server.
-func (l *load) shareGPT() error {
+func readShareGPT(from *load) error {
+	l := shareGPTReader{from}
 	silent := 0
 	add := func(item []byte) {
-		if !l.said(item) {
+		if !l.add(item) {
 			silent++
 		}
 	}
@@ -62,7 +66,7 @@ func (l *load) shareGPT() error {
 }
 
 // eachItem calls f with the items of a JSON array, or with the lines of a file that is none.
-func (l *load) eachItem(f func(item []byte)) error {
+func (l shareGPTReader) eachItem(f func(item []byte)) error {
 	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
@@ -83,7 +87,7 @@ func (l *load) eachItem(f func(item []byte)) error {
 			l.line = 0
 			f(item)
 			if l.mistaken > mistakes && l.mistaken <= maxErrors { // the place is looked for where it is told
-				line := l.lineAt(dec.InputOffset() - int64(len(item)))
+				line := textfile.LineAt(l.path, dec.InputOffset()-int64(len(item)))
 				last := &l.mistakes[len(l.mistakes)-1]
 				*last = strings.Replace(*last, l.path+":0:", fmt.Sprintf("%s:%d:", l.path, line), 1)
 			}
@@ -93,14 +97,14 @@ func (l *load) eachItem(f func(item []byte)) error {
 		_, err = dec.Token()
 	}
 	if err != nil && err != io.EOF || err == io.EOF && token != nil {
-		l.line = l.lineAt(l.faultOffset())
+		l.line = textfile.LineAt(l.path, faultOffset(l.path))
 		l.errorf("%v", jsonError(err))
 	}
 	return nil
 }
 
-// said reads one conversation; false means that it has no turn.
-func (l *load) said(item []byte) bool {
+// add reads one conversation; false means that it has no turn.
+func (l shareGPTReader) add(item []byte) bool {
 	o, err := parseObject(item)
 	if err != nil {
 		l.errorf("%v", err)

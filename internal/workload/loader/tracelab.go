@@ -46,30 +46,34 @@ type labRound struct {
 	at, think             time.Duration // since the first round of the trace, and since the end of the round before
 }
 
+// agentTraces makes conversations of recorded sessions of agents and those of their sub-agents.
+type agentTraces struct{ *load }
+
 // readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that can be told. Contents were not
 // recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on with
 // blocks of its own.
-func readTraceLab(l *load) error {
-	sessions, err := l.labSessions()
+func readTraceLab(from *load) error {
+	l := agentTraces{from}
+	sessions, err := l.sessions()
 	if err != nil || l.mistaken > 0 {
 		return err
 	}
 	timed := slices.DeleteFunc(sessions, func(s *labSession) bool { return len(s.rounds) == 0 })
-	traces := l.labTraces(timed)
-	if err := l.nameTraces(traces); err != nil {
+	traces := l.traces(timed)
+	if err := l.name(traces); err != nil {
 		return err
 	}
 	fresh := int64(1)
 	for _, t := range traces {
 		fresh = t.settle(l.blockSize, fresh)
 	}
-	traces = l.chosenTraces(traces)
-	requests, err := l.labRequests(traces)
+	traces = l.choose(traces)
+	requests, err := l.requests(traces)
 	if err != nil || l.mistaken > 0 {
 		return err
 	}
 	for i, t := range traces {
-		l.playTrace(t, requests[i])
+		l.play(t, requests[i])
 	}
 	if l.options.Scheduled {
 		l.scheduleAll()
@@ -77,8 +81,8 @@ func readTraceLab(l *load) error {
 	return nil
 }
 
-// labSessions reads the rows, session by session in the order of the file.
-func (l *load) labSessions() (sessions []*labSession, err error) {
+// sessions reads the rows, session by session in the order of the file.
+func (l agentTraces) sessions() (sessions []*labSession, err error) {
 	byID := map[string]*labSession{}
 	anonymous, untimed := 0, 0
 	err = l.eachLine(func(line []byte) {
@@ -230,8 +234,8 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 const longestName = 150
 
-// nameTraces gives traces and sub-agents the ids of their sessions, in letters that a file name may have.
-func (l *load) nameTraces(traces []*labTrace) error {
+// name gives traces and sub-agents the ids of their sessions, in letters that a file name may have.
+func (l agentTraces) name(traces []*labTrace) error {
 	of := map[string]string{}
 	for _, t := range traces {
 		for _, s := range append([]*labSession{t.session}, t.agents...) {
@@ -272,8 +276,8 @@ func (t *labTrace) settle(blockSize int, fresh int64) int64 {
 	return fresh
 }
 
-// chosenTraces leaves out what is longer than the longest context, and then what is beyond the number of recordings.
-func (l *load) chosenTraces(traces []*labTrace) []*labTrace {
+// choose leaves out what is longer than the longest context, and then what is beyond the number of recordings.
+func (l agentTraces) choose(traces []*labTrace) []*labTrace {
 	if limit := l.options.MaxContext; limit > 0 {
 		traces = slices.DeleteFunc(traces, func(t *labTrace) bool {
 			for _, s := range append([]*labSession{t.session}, t.agents...) {
@@ -293,8 +297,8 @@ func (l *load) chosenTraces(traces []*labTrace) []*labTrace {
 	return traces
 }
 
-// labRequests are the requests of the traces, session by session, after the filters and multipliers of rows.
-func (l *load) labRequests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
+// requests are the requests of the traces, session by session, after the filters and multipliers of rows.
+func (l agentTraces) requests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
 	type request struct {
 		row
 		session *labSession
@@ -345,8 +349,8 @@ func (l *load) labRequests(traces []*labTrace) ([]map[*labSession][]wekaRequest,
 // inMilliseconds is a duration with its fraction.
 func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// playTrace makes conversations of a trace.
-func (l *load) playTrace(t *labTrace, requests map[*labSession][]wekaRequest) {
+// play makes conversations of a trace.
+func (l agentTraces) play(t *labTrace, requests map[*labSession][]wekaRequest) {
 	var agents []wekaAgent
 	scale := l.options.Reshape.pace()
 	for i, s := range t.agents {
@@ -356,7 +360,7 @@ func (l *load) playTrace(t *labTrace, requests map[*labSession][]wekaRequest) {
 	main := requests[t.session]
 	countPrefixes(main, agents)
 	l.line = t.session.line
-	tree := wekaTree{load: l, ends: map[int]float64{}, models: map[string]string{}}
+	tree := newTree(l.load)
 	if !l.options.Scheduled {
 		if len(requests) > 0 {
 			tree.root(t.session.trace, main, agents)
@@ -374,7 +378,7 @@ func (l *load) playTrace(t *labTrace, requests map[*labSession][]wekaRequest) {
 }
 
 // scheduleAll has every conversation begin at its recorded time: none is called by another one.
-func (l *load) scheduleAll() {
+func (l agentTraces) scheduleAll() {
 	for i := range l.conversations {
 		for j := range l.conversations[i].Turns {
 			l.conversations[i].Turns[j].Branches, l.conversations[i].Turns[j].DelayMS = nil, nil

@@ -88,8 +88,8 @@ func (s *labSession) windows(options *recipe.TraceLab) []labCall {
 	return nil
 }
 
-// labTraces joins sub-agents to their parents. Only one level is: a session whose parent is a child stands alone.
-func (l *load) labTraces(sessions []*labSession) []*labTrace {
+// traces joins sub-agents to their parents. Only one level is: a session whose parent is a child stands alone.
+func (l agentTraces) traces(sessions []*labSession) []*labTrace {
 	for _, s := range sessions {
 		s.inOrder()
 	}

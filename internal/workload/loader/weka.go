@@ -203,8 +203,7 @@ func (w *wekaFile) trace(document []byte) {
 		return
 	}
 	countPrefixes(requests, agents)
-	t := wekaTree{load: w.load, ends: map[int]float64{}, models: map[string]string{}}
-	t.root(id, requests, agents)
+	newTree(w.load).root(id, requests, agents)
 }
 
 // header reads what is said of the whole recording.

@@ -16,6 +16,10 @@ type wekaTree struct {
 	models map[string]string
 }
 
+func newTree(l *load) *wekaTree {
+	return &wekaTree{load: l, ends: map[int]float64{}, models: map[string]string{}}
+}
+
 // chain is a run of requests each of which continues the one before.
 type chain struct {
 	requests []wekaRequest

@@ -83,3 +83,21 @@ func Each(ctx context.Context, path string, limit Limit, f func(number int, line
 		}
 	}
 }
+
+// LineAt returns the line of an offset, from 1. It reads the file again, for the place of an error.
+func LineAt(path string, offset int64) int {
+	in, err := Open(path)
+	if err != nil {
+		return 1
+	}
+	defer in.Close()
+	line, buf := 1, make([]byte, 1<<16)
+	for offset > 0 {
+		n, err := in.Read(buf[:min(int64(len(buf)), offset)])
+		line += bytes.Count(buf[:n], []byte("\n"))
+		if offset -= int64(n); err != nil {
+			break
+		}
+	}
+	return line
+}

@@ -146,13 +146,13 @@ func (b *builder) sharedTexts() {
 	}
 }
 
-// text is a text of n tokens drawn at an index of the corpus stream.
+// text returns a text of n tokens drawn at an index of the corpus stream.
 func (b *builder) text(index uint64, n int) string {
 	r := b.streams.corpus.At(index)
 	return b.continued(&r, "", n)
 }
 
-// continued is a prefix and n tokens more.
+// continued returns a prefix and n tokens more.
 func (b *builder) continued(r *random.Rand, prefix string, n int) string {
 	text, exact := b.source.Continue(r, prefix, n)
 	if !exact {

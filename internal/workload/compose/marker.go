@@ -28,7 +28,7 @@ func (b *builder) chargeMarks() {
 	}
 }
 
-// markTokens is about how many tokens a mark has.
+// markTokens returns about how many tokens a mark has.
 func (b *builder) markTokens() int {
 	sum := 0
 	for i := range markerSamples {

@@ -179,7 +179,7 @@ func (b *builder) addPictures(ctx context.Context, k uint64, turns []dataset.Tur
 	return nil
 }
 
-// pickPicture is the number of a picture of a finite source, for the picture of that place in
+// pickPicture returns the number of a picture of a finite source, for the picture of that place in
 // conversation k.
 func (b *builder) pickPicture(k uint64, place int, r *random.Rand) int {
 	m := &b.media
@@ -194,7 +194,7 @@ func (b *builder) pickPicture(k uint64, place int, r *random.Rand) int {
 	return cycle.Perm(m.count)[number%m.count]
 }
 
-// picture is a picture of a finite source; those that are asked for again are kept.
+// picture returns a picture of a finite source; those that are asked for again are kept.
 func (m *studio) picture(key pictureKey) (string, error) {
 	m.mu.Lock()
 	text, ok := m.made[key]

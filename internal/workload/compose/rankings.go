@@ -4,7 +4,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// rank is the only turn of conversation k: a query and the passages to rank.
+// rank returns the only turn of conversation k: a query and the passages to rank.
 func (b *builder) rank(k uint64) dataset.Turn {
 	o := b.Rankings
 	counts, passageTokens, queryTokens := b.streams.passages.At(k), b.streams.passageTokens.At(k),

@@ -87,7 +87,7 @@ func (s *stored) make(i int) *dataset.Conversation {
 	return c
 }
 
-// id is that of a conversation without one.
+// id returns that of a conversation without one.
 func (s *stored) id(i int) string {
 	if s.builder.Seed.IsSet() {
 		return fmt.Sprintf("session_%06d", s.Number(i))

@@ -41,7 +41,7 @@ func (b *builder) measureTemplate() (fixed, wrap int) {
 	return fixed, wrap
 }
 
-// talk is a conversation of n messages that all say text, the user first.
+// talk returns a conversation of n messages that all say text, the user first.
 func talk(text string, n int) []byte {
 	type message struct {
 		Role    string `json:"role"`
@@ -58,7 +58,7 @@ func talk(text string, n int) []byte {
 	return data
 }
 
-// lessAround is the length of the first text of a turn without what its mark and the chat template add to it.
+// lessAround returns the length of the first text of a turn without what its mark and the chat template add to it.
 func (b *builder) lessAround(n, turn int, prefix string) int {
 	cost := b.wrapCost
 	if turn == 0 {

@@ -69,7 +69,7 @@ func bailianRow(o *object) (r row, err error) {
 	return r, err
 }
 
-// milliseconds of a decimal number of seconds, without the noise of the conversion.
+// milliseconds converts a decimal number of seconds, without the noise of the conversion.
 func milliseconds(seconds float64) *float64 {
 	ms := math.Round(seconds*1e9) / 1e6
 	return &ms

@@ -149,7 +149,7 @@ func readBasetenRow(b *recipe.Baseten, o *object) (r basetenRow, tokens int, err
 	return r, tokens, err
 }
 
-// sessionText is a session id, which may be a text or a number.
+// sessionText returns a session id, which may be a text or a number.
 func sessionText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -204,7 +204,7 @@ func (l *basetenReader) settle() (settled []row) {
 	return settled
 }
 
-// sessionColumn is the place of the column that groups the rows: the usual one only if a row has it.
+// sessionColumn returns the place of the column that groups the rows: the usual one only if a row has it.
 func sessionColumn(b *recipe.Baseten, rows []basetenRow) int {
 	if i := slices.Index(sessionColumns, b.SessionColumn); i > 0 {
 		return i

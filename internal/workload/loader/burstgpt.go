@@ -23,7 +23,7 @@ const (
 	burstOutput = "Response tokens"
 )
 
-// burstGPT reads CSV with a header. Rows that are not requests are left out and told.
+// burstGPT reads CSV with a header. Rows that are not requests are left out with a warning.
 func (l *load) burstGPT() error {
 	in, err := textfile.Open(l.path)
 	if err != nil {
@@ -71,7 +71,7 @@ func (l *load) burstGPT() error {
 	}
 }
 
-// burstError is an error of reading the file, with its line where that is known.
+// burstError returns an error of reading the file, with its line where that is known.
 func burstError(path string, err error) error {
 	if long := new(bounded.LineError); errors.As(err, &long) {
 		return fmt.Errorf("%s:%d: %w", path, long.Line, err)
@@ -108,7 +108,7 @@ func burstHeader(l *lineReader, s *textfile.Source) error {
 	}
 }
 
-// burstLine reads a line alone. One with a field of several lines is not known as such.
+// burstLine reads one row. A field of several lines is not recognised.
 func (l *lineReader) burstLine(line []byte) row {
 	fields, err := burstFields(line)
 	if errors.Is(err, csv.ErrQuote) {

@@ -61,7 +61,7 @@ func (d *dag) readSession(line []byte) {
 		return
 	}
 	if at, twice := d.sessions[c.SessionID]; twice {
-		d.errorf("field \"session_id\": %q stands on line %d already", shorten(c.SessionID), d.starts[at])
+		d.errorf("field \"session_id\": %q is already used on line %d", shorten(c.SessionID), d.starts[at])
 		return
 	}
 	d.addSession(c.SessionID)
@@ -300,7 +300,7 @@ func onlyKeys(o *object, known []string) error {
 	return nil
 }
 
-// list is a list with at least one element.
+// list returns a list with at least one element.
 func (o *object) list(key, want string) (items []json.RawMessage, err error) {
 	switch {
 	case !o.has(key):
@@ -311,7 +311,7 @@ func (o *object) list(key, want string) (items []json.RawMessage, err error) {
 	return items, nil
 }
 
-// ids is a list of at least one session id.
+// ids returns a list of at least one session id.
 func (o *object) ids(key string) (ids []string, err error) {
 	const want = "a list of at least one session id"
 	switch {

@@ -100,7 +100,7 @@ func (d *dag) checkSystem(at int, forked bool) {
 	}
 }
 
-// children are all that grow directly out of a conversation.
+// children returns all that grow directly out of a conversation.
 func children(c *dataset.Conversation) []int {
 	all := append([]int(nil), c.Before...)
 	for i := range c.Turns {

@@ -76,7 +76,7 @@ func readDynamo(l *load) error {
 		return nil
 	}
 	if r.others > 0 {
-		l.notef("%d records that are no requests left out", r.others)
+		l.notef("%d records that are not requests left out", r.others)
 	}
 	if r.bare > 0 {
 		l.notef("%d requests without replay metadata left out", r.bare)
@@ -205,7 +205,7 @@ func (r *dynamoReading) playAll() error {
 	return nil
 }
 
-// trees are the sessions without a parent, with all below them, parents first.
+// trees returns the sessions without a parent, with all below them, parents first.
 func (r *dynamoReading) trees() (traces []*labTrace) {
 	children := map[*labSession][]*labSession{}
 	for _, s := range r.recorded {

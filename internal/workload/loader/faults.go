@@ -101,7 +101,7 @@ func (f *faults) warnSkipped() {
 	if f.skipped > len(f.skippedLines) {
 		more = " and others"
 	}
-	f.warnings = append(f.warnings, fmt.Sprintf("%s: %d rows are no requests and were left out: line %s%s",
+	f.warnings = append(f.warnings, fmt.Sprintf("%s: %d rows are not requests and were left out: line %s%s",
 		f.path, f.skipped, strings.Join(f.skippedLines, ", "), more))
 }
 
@@ -120,7 +120,7 @@ func (f *faults) merge(part *faults) {
 		part.skippedLines[:min(len(part.skippedLines), maxErrors-len(f.skippedLines))]...)
 }
 
-// filterNotes say what the filters did; what is their unit.
+// filterNotes returns notes on what the filters did; what is their unit.
 func (d dropped) filterNotes(what string) (notes []string) {
 	for _, x := range []struct {
 		n    int

@@ -27,7 +27,7 @@ func TestFaultsOfFiles(t *testing.T) {
 		{"not a chat", "d.jsonl", "", chat + `{"input_length":5}`,
 			"d.jsonl:2: this looks like a mooncake_trace record"},
 		{"a chat twice", "d.jsonl", "", chat + "\n" + chat, `d.jsonl:3: field "chat_id": 1 was used before`},
-		{"a key twice", "d.jsonl", "", `{"text":"a","text":"b"}`, `d.jsonl:1: the key "text" stands twice`},
+		{"a key twice", "d.jsonl", "", `{"text":"a","text":"b"}`, `d.jsonl:1: the key "text" occurs twice`},
 		{"a negative delay", "d.jsonl", "", `{"turns":[{"text":"a"},{"text":"b","delay":-5}]}`,
 			`d.jsonl:1: turns[1]: field "delay": want a number of milliseconds of at least 0, got -5`},
 		{"a negative time", "d.jsonl", "", `{"input_length":5}` + "\n" + `{"timestamp":-1,"input_length":5}`,
@@ -76,7 +76,7 @@ func TestTimesThatGoBackAreTold(t *testing.T) {
 {"session_id":"r","timestamp":8,"input_length":5}
 `, "", Options{Scheduled: true})
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
-		`:1: the times of the conversation "s" go back: turn 2 at 200 ms stands behind one at 300 ms`) ||
+		`:1: the times of the conversation "s" go back: turn 2 at 200 ms comes after one at 300 ms`) ||
 		!strings.Contains(r.Warnings[0], "(2 conversations are like this)") {
 		t.Errorf("warnings %q", r.Warnings)
 	}

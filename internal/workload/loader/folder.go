@@ -18,7 +18,7 @@ func isData(name string, ends ...string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// stem is the name of a file without folder and extension.
+// stem returns the name of a file without folder and extension.
 func stem(path string) string {
 	name := filepath.Base(path)
 	for _, end := range dataNames {
@@ -29,7 +29,7 @@ func stem(path string) string {
 	return name
 }
 
-// filesAt is the file at path, or the files in the folder at path by name: those of the given ends,
+// filesAt returns the file at path, or the files in the folder at path by name: those of the given ends,
 // and what else there is.
 func filesAt(path string, ends ...string) (files, others []string, err error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -51,7 +51,7 @@ func filesAt(path string, ends ...string) (files, others []string, err error) {
 	return files, others, nil
 }
 
-// filesBelow is the file at path, or the files of the given ends anywhere below the folder at path, in
+// filesBelow returns the file at path, or the files of the given ends anywhere below the folder at path, in
 // the order of their paths.
 func filesBelow(path string, ends ...string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -99,10 +99,10 @@ func (l *load) noteSkipped(others []string) {
 	if more := len(others) - listed; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	l.notef("not read from %s, because they are no data files: %s", l.path, names)
+	l.notef("not read from %s, because they are not data files: %s", l.path, names)
 }
 
-// detectFolder tells the format from the first records of the files of a folder.
+// detectFolder returns the format by the first records of the files of a folder.
 func detectFolder(path string, limit textfile.Limit) (string, error) {
 	files, _, err := filesAt(path, dataNames...)
 	if err == nil && len(files) == 0 {

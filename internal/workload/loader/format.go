@@ -38,8 +38,7 @@ const (
 // format is one kind of dataset file.
 type format struct {
 	name string
-	// read fills the load with the conversations of its path; nil: the format is recognised, so that the
-	// message can name it, and not read.
+	// read makes the conversations of a path; nil: the format is recognised, for the message, and not read.
 	read func(*load) error
 	// folders reports that the path may also be a folder.
 	folders bool
@@ -56,7 +55,7 @@ type format struct {
 	header func(*lineReader, *textfile.Source) error
 }
 
-// unit is what filters leave out.
+// unit returns what filters leave out, in the words of messages.
 func (f format) unit() string {
 	if f.blockSize > 0 {
 		return "rows"
@@ -64,7 +63,7 @@ func (f format) unit() string {
 	return "conversations"
 }
 
-// formats is the table of the formats. A function: the readers refer to the table themselves.
+// formats returns the table of the formats. It is a function because the readers refer to the table.
 func formats() []format {
 	return []format{
 		{name: singleTurn, read: (*load).lines, row: (*lineReader).singleTurn, mode: dataset.MessageArrayWithResponses},
@@ -118,7 +117,7 @@ func readable(folders bool) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// chooseFormat is the readable format that the user named or the path shows.
+// chooseFormat returns the readable format that the user named or the path shows.
 func chooseFormat(path, name string, limit textfile.Limit) (format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -157,7 +156,7 @@ func folderError(path string) error {
 
 var errFound = errors.New("found")
 
-// Detect tells the format of a file from its first record.
+// Detect returns the format of a file by its first record.
 func Detect(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return detectFolder(path, 0)
@@ -165,7 +164,7 @@ func Detect(path string) (string, error) {
 	return detect(path, 0)
 }
 
-// detect tells the format from the first record.
+// detect returns the format by the first record.
 func detect(path string, limit textfile.Limit) (string, error) {
 	if format := formatByName(path); format != "" {
 		return format, nil
@@ -204,7 +203,7 @@ func detect(path string, limit textfile.Limit) (string, error) {
 		return formats[0], nil
 	case 0:
 		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path,
-			number, strangeKeys(record))
+			number, unknownKeys(record))
 	}
 	return "", fmt.Errorf("%s:%d: the first record could be %s, pass --custom-dataset-type", path, number,
 		strings.Join(formats, " or "))
@@ -218,8 +217,8 @@ func formatByName(path string) string {
 	return ""
 }
 
-// lookedInto is how much of a document is read to recognise it.
-const lookedInto = 64 << 20
+// detectLimit is how many bytes of a document are read to recognise it.
+const detectLimit = 64 << 20
 
 // formatOfWhole recognises files that are not JSON Lines.
 func formatOfWhole(path, first string) string {
@@ -242,7 +241,7 @@ func formatOfWhole(path, first string) string {
 	}
 	defer file.Close()
 	var document map[string]json.RawMessage
-	if json.NewDecoder(io.LimitReader(file, lookedInto)).Decode(&document) != nil {
+	if json.NewDecoder(io.LimitReader(file, detectLimit)).Decode(&document) != nil {
 		return ""
 	}
 	o := &object{members: document}
@@ -282,7 +281,7 @@ var specific = []recognised{
 	}},
 }
 
-// general are the formats that must not be mistaken for each other.
+// general are the formats of which exactly one has to accept a record.
 var general = []recognised{
 	{singleTurn, func(o *object) bool {
 		for _, m := range modalities {
@@ -304,7 +303,7 @@ var last = []recognised{
 	}},
 }
 
-// formatsOf is every format that the first record may belong to. Whether it is right in all its
+// formatsOf returns every format that the first record may belong to. Whether it is right in all its
 // fields shows when it is read, so that a mistake there is reported as such.
 func formatsOf(o *object) []string {
 	var named string

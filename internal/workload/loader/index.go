@@ -30,7 +30,7 @@ func (l *load) indexable() bool {
 		!strings.HasSuffix(l.path, ".gz") && !l.options.Reshape.changesPrompts()
 }
 
-// chunkSize is small where small files are indexed.
+// chunkSize returns the size of a chunk: a small one where small files are indexed.
 func (l *load) chunkSize() int {
 	const least = 1 << 9
 	if n := l.options.IndexFrom; n > 0 && n < textfile.ChunkSize {

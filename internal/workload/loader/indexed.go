@@ -80,7 +80,7 @@ func (x *Indexed) Len() int {
 	return len(x.starts) - 1
 }
 
-// rowsOf is the number of rows of a conversation.
+// rowsOf returns the number of rows of a conversation.
 func (x *Indexed) rowsOf(i int) int {
 	if x.starts == nil {
 		return 1
@@ -127,7 +127,7 @@ func (x *Indexed) Time(conversation, turn int) (atMS, delayMS *float64) {
 	return nil, nil
 }
 
-// Number is which of the generated ids a conversation without an id of its own has.
+// Number returns which of the generated ids a conversation without an id of its own has.
 func (x *Indexed) Number(i int) int {
 	n := i - x.named.Before(i)
 	// Below taken number k are taken[k]-k free ones.
@@ -198,7 +198,7 @@ func (x *Indexed) settle(t *dataset.Turn) {
 	}
 }
 
-// settled is the time of a first turn after that.
+// settled returns the time of a first turn after that.
 func (x *Indexed) settled(at float64) float64 {
 	if x.options.IgnoreTimes {
 		return noTime

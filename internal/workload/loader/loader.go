@@ -1,7 +1,15 @@
-// Package loader reads files of conversations: JSON Lines, one object a line.
+// Package loader reads the files of users: conversations, prompts and recorded traces in some fifteen formats.
 //
-// A format is known by name or told from the first record. Every error names the file and the line;
-// the whole file is read before the first request, so that all mistakes show at once.
+// A format is given by name or recognised by the first record. The whole file is checked before the first request; an
+// error names the file and the line, and several mistakes are reported at once.
+//
+// In most formats a line is a row that is read without those before it ([lineReader]). Rows are grouped into
+// conversations by what is noted of each ([grouping]); where a file is large, only that stays in memory, and the rows
+// are read again when they are sent ([Indexed]). A file gives the same dataset both ways. The other formats are
+// documents, or lines that refer to each other, and make conversations themselves ([load]).
+//
+// The package never sends anything, and knows neither servers nor tokenizers: the text of a prompt that is recorded as
+// a length is made by package compose.
 package loader
 
 import (
@@ -52,7 +60,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	}
 	if o.BlockSize > 0 && f.blockSize == 0 {
 		l.warnings = append(l.warnings,
-			fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and no trace", path, f.name))
+			fmt.Sprintf("--isl-block-size has no effect on %s, which is a %s file and not a trace", path, f.name))
 	}
 	conversations, err := l.read()
 	if err != nil {
@@ -106,7 +114,7 @@ func (l *load) read() (dataset.Conversations, error) {
 	return l.conversations, nil
 }
 
-// conversation is the conversation of a session id, a new one if the id is new or empty.
+// conversation returns the conversation of a session id, a new one if the id is new or empty.
 func (l *load) conversation(id string) *dataset.Conversation {
 	if at, ok := l.sessions[id]; ok {
 		return &l.conversations[at]

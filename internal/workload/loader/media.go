@@ -38,7 +38,7 @@ func (l *lineReader) contents(o *object, t *dataset.Turn) error {
 	return nil
 }
 
-// audioSeconds is the length of all sound of a turn, as far as it is known.
+// audioSeconds returns the length of all sound of a turn, as far as it is known.
 func audioSeconds(t *dataset.Turn) (sum float64) {
 	for _, m := range t.Audios {
 		for _, sound := range m.Contents {

@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/workload/recipe"
 )
 
-// Options say how a file is read, beside its format.
+// Options configure how a file is read.
 type Options struct {
 	// Scheduled conversations go out at their recorded times: each needs one for its first turn.
 	Scheduled bool
@@ -14,7 +14,7 @@ type Options struct {
 	Window Window
 	// BlockSize is the number of tokens of a hash id; 0 is the format's own.
 	BlockSize int
-	// IgnoreTimes forgets recorded times and delays.
+	// IgnoreTimes drops recorded times and delays.
 	IgnoreTimes bool
 	// MaxISL leaves out trace rows with longer input, MaxOSL caps their output; 0 is no limit.
 	MaxISL, MaxOSL int
@@ -57,7 +57,7 @@ func (w Window) Holds(ms float64) bool {
 	return (w.StartMS == nil || ms >= float64(*w.StartMS)) && (w.EndMS == nil || ms <= float64(*w.EndMS))
 }
 
-// traceOnly lists the options that only traces know.
+// traceOnly lists the options that are set and apply only to traces.
 func (o *Options) traceOnly() (flags []string) {
 	for _, x := range []struct {
 		on   bool

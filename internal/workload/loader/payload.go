@@ -57,7 +57,7 @@ func (l *lineReader) payloadLine(line []byte) (r row) {
 	return r
 }
 
-// WithModel is a body with messages and the name of a model, which it lacks; false if it needs none.
+// WithModel returns a body with messages and the name of a model, which it lacks; false if it needs none.
 func WithModel(body []byte, model string) ([]byte, bool) {
 	o, err := parseObject(body)
 	if err != nil || !o.isList("messages") {
@@ -74,7 +74,7 @@ func WithModel(body []byte, model string) ([]byte, bool) {
 	return slices.Concat([]byte(`{"model":`), name, []byte(","), rest), true
 }
 
-// outputLimit is the limit that a request body asks for, nil if it asks for none.
+// outputLimit returns the limit that a request body asks for, nil if it asks for none.
 func outputLimit(body *object) *int {
 	for _, key := range []string{"max_completion_tokens", "max_tokens"} {
 		if n, err := body.positive(key); err == nil && n != nil {
@@ -111,7 +111,7 @@ func (l inputsReader) document(dec *json.Decoder) error {
 			l.line = 1
 			l.errorf(`want an object with "data"`)
 		}
-		if err == io.EOF { // an empty file has no records, which is told elsewhere
+		if err == io.EOF { // an empty file has no records, which is reported elsewhere
 			return nil
 		}
 		return err
@@ -177,7 +177,7 @@ func (l inputsReader) session(item []byte, at int64) {
 		return
 	}
 	if _, twice := l.sessions[id]; twice {
-		fault(fmt.Errorf("the session %q stands twice", shorten(id)))
+		fault(fmt.Errorf("the session %q occurs twice", shorten(id)))
 		return
 	}
 	var payloads []json.RawMessage
@@ -205,11 +205,11 @@ func (l inputsReader) session(item []byte, at int64) {
 			l.warnUnknown(key, nil)
 		}
 	}
-	l.line = 0 // nobody asks for the line of a session without times
+	l.line = 0 // the line of a session without times is never reported
 	l.conversation(id).Turns = turns
 }
 
-// faultOffset is the place at which the file stops being JSON. A decoder does not tell it, so the file
+// faultOffset returns the place at which the file stops being JSON. A decoder does not report it, so the file
 // is read again, as a whole.
 func faultOffset(path string) int64 {
 	in, err := textfile.Open(path)
@@ -235,7 +235,7 @@ func startsInputsJSON(path string) bool {
 		return false
 	}
 	defer in.Close()
-	dec := json.NewDecoder(io.LimitReader(in, 4*lookedInto))
+	dec := json.NewDecoder(io.LimitReader(in, 4*detectLimit))
 	for _, want := range []json.Token{json.Delim('{'), "data", json.Delim('[')} {
 		if token, err := dec.Token(); err != nil || token != want {
 			return false

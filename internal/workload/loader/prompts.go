@@ -15,7 +15,7 @@ import (
 	"aiperf/internal/workload/loader/textfile"
 )
 
-// nameEnding is the ending of a file's name in small letters, without that of compression.
+// nameEnding returns the ending of a file's name in lower case, without that of compression.
 func nameEnding(path string) string {
 	return strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
 }
@@ -54,7 +54,7 @@ func (l *load) addPrompt(text string, limit *int) {
 // limitColumn is the column of a CSV file that limits the output of a row.
 const limitColumn = "output_length"
 
-// promptColumn is the place of the column with the prompts: text, else prompt; -1 without one.
+// promptColumn returns the place of the column with the prompts: text, else prompt; -1 without one.
 func promptColumn(header []string) int {
 	for _, name := range []string{"text", "prompt"} {
 		if at := slices.IndexFunc(header, func(h string) bool { return columnName(h) == name }); at >= 0 {
@@ -136,13 +136,13 @@ func (l *load) csvRow(fields []string, prompt, limit int) {
 	l.addPrompt(text, most)
 }
 
-// csvFault words what the CSV reader says.
+// csvFault returns the error of the CSV reader in words for the user.
 func csvFault(path string, err error) error {
 	var broken *csv.ParseError
 	if !errors.As(err, &broken) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	what := "a quotation mark stands where none may be, or is not closed; write it twice inside quoted text"
+	what := "a quotation mark is not allowed here, or is not closed; write it twice inside quoted text"
 	if errors.Is(broken.Err, csv.ErrFieldCount) {
 		what = "the row has more or fewer columns than the header"
 	}

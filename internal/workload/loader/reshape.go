@@ -19,7 +19,7 @@ type Reshape struct {
 	PrefixRoots int
 }
 
-// Zero is the instant in milliseconds of a recorded one after the speed-up.
+// Zero returns the instant in milliseconds of a recorded one after the speed-up.
 func (s *Reshape) Zero(ms int64) int64 {
 	if s == nil || s.Speedup == 0 {
 		return ms
@@ -27,7 +27,7 @@ func (s *Reshape) Zero(ms int64) int64 {
 	return int64(float64(ms) / s.Speedup)
 }
 
-// pace is what spans of recorded time are divided by.
+// pace returns what spans of recorded time are divided by.
 func (s *Reshape) pace() float64 {
 	if s == nil || s.Speedup == 0 {
 		return 1

@@ -57,7 +57,7 @@ func sameKind(first, next contentKind) bool {
 	return first == next || !first.verbatim() && !next.verbatim()
 }
 
-// turns are those of the row; a text to make stays a plan.
+// turns appends the turns of the row; a text to make stays a plan.
 func (r *row) turns(to []dataset.Turn) []dataset.Turn {
 	first := r.turn
 	if r.tokens > 0 {
@@ -69,7 +69,7 @@ func (r *row) turns(to []dataset.Turn) []dataset.Turn {
 // noTime stands for the time of a row without one.
 var noTime = math.NaN()
 
-// at is the recorded time of the first turn.
+// at returns the recorded time of the first turn.
 func (r *row) at() float64 {
 	if r.turn.TimestampMS == nil {
 		return noTime

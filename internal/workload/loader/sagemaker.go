@@ -91,7 +91,7 @@ func captureTime(text string) (float64, error) {
 	return float64(t.UnixMicro()) / 1000, nil
 }
 
-// captureBody is the JSON object that was captured on one side of the endpoint.
+// captureBody returns the JSON object that was captured on one side of the endpoint.
 func (o *object) captureBody(side string) (*object, error) {
 	captured, err := o.object(side)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o *object) captureBody(side string) (*object, error) {
 	return body, nil
 }
 
-// promptTokens is the length of the prompt as the recorded reply counted it, 0 if it did not.
+// promptTokens returns the length of the prompt as the recorded reply counted it, 0 if it did not.
 func promptTokens(data *object) int {
 	reply, err := data.captureBody("endpointOutput")
 	if err != nil {
@@ -137,7 +137,7 @@ func promptTokens(data *object) int {
 	return usage.Prompt
 }
 
-// object is a member that is an object itself.
+// object returns a member that is an object itself.
 func (o *object) object(key string) (*object, error) {
 	if !o.has(key) {
 		return nil, fmt.Errorf("field %q is missing", key)

@@ -55,7 +55,7 @@ func (r *scannedRow) scan(line []byte) bool {
 	return i == len(line)
 }
 
-// rare stands for the position after a value that the strict reader is to look at.
+// rare is returned instead of a position where the strict reader has to read the row.
 const rare = -1
 
 // member reads the value at a position and returns the one after it.
@@ -96,7 +96,7 @@ func (r *scannedRow) first(f fields) bool {
 	return true
 }
 
-// text is a string of plain ASCII.
+// text returns a string of plain ASCII.
 func (r *scannedRow) text(at int) ([]byte, int) {
 	if at >= len(r.line) || r.line[at] != '"' {
 		return nil, rare
@@ -175,7 +175,7 @@ func (r *scannedRow) skipScalar(at int) int {
 	return end
 }
 
-// row is the row of a line that was scanned; it keeps nothing of the line.
+// row returns the row of a line that was scanned; it keeps nothing of the line.
 func (r *scannedRow) row() row {
 	to := row{session: string(r.session), prompt: prompt{tokens: r.input}}
 	if r.has&hasTimestamp != 0 {

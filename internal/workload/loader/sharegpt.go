@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/workload/loader/textfile"
 )
 
-// Who speaks in a ShareGPT conversation.
+// The names of speakers in a ShareGPT conversation.
 var (
 	humans  = []string{"human", "user"}
 	systems = []string{"system"}
@@ -33,7 +33,7 @@ func startsShareGPT(path string) bool {
 		return false
 	}
 	defer in.Close()
-	dec := json.NewDecoder(io.LimitReader(in, lookedInto))
+	dec := json.NewDecoder(io.LimitReader(in, detectLimit))
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') || !dec.More() {
 		return false
 	}
@@ -52,15 +52,15 @@ type shareGPTReader struct{ *load }
 // replies are those of the server.
 func readShareGPT(from *load) error {
 	l := shareGPTReader{from}
-	silent := 0
+	empty := 0
 	add := func(item []byte) {
 		if !l.add(item) {
-			silent++
+			empty++
 		}
 	}
 	err := l.eachItem(add)
-	if silent > 0 {
-		l.notef("%d conversations of %s are left out: nobody asks anything in them", silent, l.path)
+	if empty > 0 {
+		l.notef("%d conversations of %s are left out: they have no message of a user", empty, l.path)
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (l shareGPTReader) eachItem(f func(item []byte)) error {
 			mistakes := l.mistaken
 			l.line = 0
 			f(item)
-			if l.mistaken > mistakes && l.mistaken <= maxErrors { // the place is looked for where it is told
+			if l.mistaken > mistakes && l.mistaken <= maxErrors { // the line is looked for where it is reported
 				line := textfile.LineAt(l.path, dec.InputOffset()-int64(len(item)))
 				last := &l.mistakes[len(l.mistakes)-1]
 				*last = strings.Replace(*last, l.path+":0:", fmt.Sprintf("%s:%d:", l.path, line), 1)

@@ -191,7 +191,7 @@ func TestBurstGPTRowsThatAreNoRequestsAreTold(t *testing.T) {
 		Options{Scheduled: true})
 	same(t, "rows", shape(r.Dataset), "(10→3@250) (20→1@1000) (7→1@61114)")
 	if r.Format != "burst_gpt_trace" || len(r.Warnings) != 1 ||
-		!strings.Contains(r.Warnings[0], "2 rows are no requests and were left out: line 5, 6") {
+		!strings.Contains(r.Warnings[0], "2 rows are not requests and were left out: line 5, 6") {
 		t.Errorf("%s: %v", r.Format, r.Warnings)
 	}
 	_, err := Load(context.Background(), write(t, "a.csv", "Timestamp,Request tokens\n1,2\n"), "burst_gpt_trace")

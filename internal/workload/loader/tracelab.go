@@ -17,7 +17,7 @@ import (
 
 const traceLab = "tracelab"
 
-// traceLabKeys tell a round from the rows of other formats.
+// traceLabKeys distinguish a round from the rows of other formats.
 var traceLabKeys = []string{
 	"session_id", "round_index", "input_tokens_total", "prefix_tokens", "newly_append_tokens", "timing_events",
 }
@@ -49,8 +49,8 @@ type labRound struct {
 // agentTraces makes conversations of recorded sessions of agents and those of their sub-agents.
 type agentTraces struct{ *load }
 
-// readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that can be told. Contents were not
-// recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on with
+// readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that are recognised. Contents were
+// not recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on with
 // blocks of its own.
 func readTraceLab(from *load) error {
 	l := agentTraces{from}
@@ -297,7 +297,7 @@ func (l agentTraces) choose(traces []*labTrace) []*labTrace {
 	return traces
 }
 
-// requests are the requests of the traces, session by session, after the filters and multipliers of rows.
+// requests returns the requests of the traces, session by session, after the filters and multipliers of rows.
 func (l agentTraces) requests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
 	type request struct {
 		row
@@ -346,7 +346,7 @@ func (l agentTraces) requests(traces []*labTrace) ([]map[*labSession][]wekaReque
 	return requests, nil
 }
 
-// inMilliseconds is a duration with its fraction.
+// inMilliseconds returns a duration with its fraction.
 func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // play makes conversations of a trace.
@@ -377,7 +377,7 @@ func (l agentTraces) play(t *labTrace, requests map[*labSession][]wekaRequest) {
 	}
 }
 
-// scheduleAll has every conversation begin at its recorded time: none is called by another one.
+// scheduleAll makes every conversation begin at its recorded time: none waits for another one.
 func (l agentTraces) scheduleAll() {
 	for i := range l.conversations {
 		for j := range l.conversations[i].Turns {

@@ -77,7 +77,7 @@ func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options
 	}
 }
 
-// windows are the calls of a session in which sub-agents are looked for.
+// windows returns the calls of a session in which sub-agents are looked for.
 func (s *labSession) windows(options *recipe.TraceLab) []labCall {
 	if s.provider != "codex" {
 		return s.calls
@@ -124,7 +124,7 @@ func (l agentTraces) traces(sessions []*labSession) []*labTrace {
 		t.agents, t.called = append(t.agents, s), append(t.called, parents[s].call.from)
 	}
 	if len(children) > 0 {
-		l.notef("%d of %d sessions are sub-agents of others, told by their times: "+
+		l.notef("%d of %d sessions are sub-agents of others, recognised by their times: "+
 			"AIPERF_DATASET_TRACELAB_SUBAGENT_JOIN=false plays them alone", len(children), len(sessions))
 	}
 	return traces

@@ -79,7 +79,7 @@ func (l *lineReader) innerTurn(text []byte) (dataset.Turn, error) {
 	return l.turnOf(o)
 }
 
-// takePrompt lets prompt stand for text where there is no text.
+// takePrompt uses the member prompt as text where there is no text.
 func (o *object) takePrompt() {
 	if !o.has("prompt") || o.has("text") || o.has("texts") {
 		return
@@ -92,7 +92,7 @@ func (o *object) takePrompt() {
 // otherNames are what the text of a record is called elsewhere.
 var otherNames = []string{"content", "question", "query", "input", "instruction", "inputs"}
 
-// meant is a hint at the key that was perhaps meant by an unknown one.
+// meant returns a hint at the known key that an unknown one may be a misspelling of.
 func meant(key string, known []string) string {
 	if !slices.Contains(known, "text") {
 		if near := suggest.Nearest(strings.ToLower(key), known); near != "" {
@@ -112,8 +112,8 @@ func meant(key string, known []string) string {
 	return ""
 }
 
-// strangeKeys names the keys of a record whose format cannot be told, with what was perhaps meant.
-func strangeKeys(o *object) string {
+// unknownKeys names a key of a record whose format is not recognised, with the one that was perhaps meant.
+func unknownKeys(o *object) string {
 	known := slices.Concat(singleKeys,
 		[]string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
 	for _, key := range o.keys {

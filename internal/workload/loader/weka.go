@@ -90,7 +90,7 @@ func readWeka(l *load) error {
 	return nil
 }
 
-// wekaFiles are the recordings of a folder, sorted, or the file itself.
+// wekaFiles returns the recordings of a folder, sorted, or the file itself.
 func wekaFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -163,7 +163,7 @@ func (w *wekaFile) lineAt(offset int) int {
 	return 1 + w.newlines
 }
 
-// find is where a raw part of the file stands; parts are looked for in their order.
+// find returns where a raw part of the file stands; parts are looked for in their order.
 func (w *wekaFile) find(part []byte) int {
 	if at := bytes.Index(w.text[w.seen:], part); at >= 0 {
 		w.seen += at
@@ -215,7 +215,7 @@ func (w *wekaFile) header(o *object) (id string, err error) {
 		return "", errors.New(`field "id" is missing: every recording needs one`)
 	}
 	if _, twice := w.sessions[id]; twice {
-		return "", fmt.Errorf(`field "id": %q stands in an earlier recording already`, shorten(id))
+		return "", fmt.Errorf(`field "id": %q occurs in an earlier recording already`, shorten(id))
 	}
 	if scope, err := o.text("hash_id_scope"); err != nil || scope != "local" {
 		return "", o.wrong("hash_id_scope", `"local"`)

@@ -25,7 +25,7 @@ func (t *wekaTree) split(requests []wekaRequest) []*chain {
 	return chains
 }
 
-// continued is the chain that a request goes on with, nil if there is none.
+// continued returns the chain that a request goes on with, nil if there is none.
 func (t *wekaTree) continued(chains []*chain, r *wekaRequest) *chain {
 	o := &t.options.Weka
 	var extended, seamed *chain
@@ -59,7 +59,7 @@ func commonPrefix(a, b []int64) (n int) {
 	return n
 }
 
-// shares is how many blocks a request has in common with the requests of a chain that began before it.
+// shares returns how many blocks a request has in common with the requests of a chain that began before it.
 func (c *chain) shares(r *wekaRequest) (most int) {
 	for i := range c.requests {
 		if c.requests[i].at <= r.at {
@@ -69,7 +69,7 @@ func (c *chain) shares(r *wekaRequest) (most int) {
 	return most
 }
 
-// chainNames names the chains of one list: what they are is told by their names.
+// chainNames names the chains of one list. A name says what a chain is.
 type chainNames struct{ names []string }
 
 func (n *chainNames) of(i int) string { return n.names[i] }
@@ -113,7 +113,7 @@ func newChainNames(id string, o *recipe.Weka, chains []*chain) *chainNames {
 	return n
 }
 
-// concurrent are the chains among some that run while a chain does.
+// concurrent returns the chains among some that run while a chain does.
 func concurrent(chains []*chain, among []int, c *chain) (all []int) {
 	for _, i := range among {
 		if other := chains[i]; other.requests[0].at < c.end() && c.requests[0].at < other.end() || other == c {
@@ -123,7 +123,7 @@ func concurrent(chains []*chain, among []int, c *chain) (all []int) {
 	return all
 }
 
-// auxKind is the kind of an auxiliary chain, "" if it is none.
+// auxKind returns the kind of an auxiliary chain, "" if it is none.
 func auxKind(o *recipe.Weka, parent, c *chain) string {
 	if len(c.requests) > o.AuxRequests {
 		return ""

@@ -32,7 +32,7 @@ type chain struct {
 
 func (c *chain) last() *wekaRequest { return &c.requests[len(c.requests)-1] }
 
-// end is when the last request of the chain had its answer.
+// end returns when the last request of the chain had its answer.
 func (c *chain) end() (end float64) {
 	for _, r := range c.requests {
 		end = math.Max(end, r.end)
@@ -40,7 +40,7 @@ func (c *chain) end() (end float64) {
 	return end
 }
 
-// before is the turn that began last before an instant, -1 if none did.
+// before returns the turn that began last before an instant, -1 if none did.
 func (c *chain) before(at float64) int {
 	found := -1
 	for i := range c.requests {
@@ -51,7 +51,7 @@ func (c *chain) before(at float64) int {
 	return found
 }
 
-// from is the first turn from an instant on, 0 if there is none: nothing waits for what ends then.
+// from returns the first turn from an instant on, 0 if there is none: nothing waits for what ends then.
 func (c *chain) from(at float64, after int) int {
 	for i := after + 1; i < len(c.requests); i++ {
 		if c.requests[i].at >= at {
@@ -108,7 +108,7 @@ func (t *wekaTree) alone(name string, requests []wekaRequest) *chain {
 	return c
 }
 
-// callAgent has an agent begin after the turn before its call; the turn after waits for it.
+// callAgent makes an agent begin after the turn before its call; the turn after waits for it.
 func (t *wekaTree) callAgent(id string, main *chain, a *wekaAgent) {
 	after := main.before(a.at)
 	if after < 0 || len(a.requests) == 0 {
@@ -133,7 +133,7 @@ func (t *wekaTree) known(session string) bool {
 	return ok
 }
 
-// branch has a chain begin after a turn of another one; join is the turn that waits for it, 0 = none does.
+// branch makes a chain begin after a turn of another one; join is the turn that waits for it, 0: none does.
 func (t *wekaTree) branch(parent, child *chain, after, join int) {
 	first := &t.conversations[child.conversation].Turns[0]
 	first.DelayMS = t.delay(child.requests[0].at-parent.requests[after].end, &child.requests[0])
@@ -165,7 +165,7 @@ func (t *wekaTree) settle(c *chain) {
 	}
 }
 
-// endOf is when the last of some conversations, and of what they wait for, had its answer.
+// endOf returns when the last of some conversations, and of what they wait for, had its answer.
 func (t *wekaTree) endOf(conversations []int) (end float64) {
 	for _, c := range conversations {
 		end = math.Max(end, t.ends[c])
@@ -173,7 +173,7 @@ func (t *wekaTree) endOf(conversations []int) (end float64) {
 	return end
 }
 
-// delay is a recorded pause as it is replayed.
+// delay returns a recorded pause as it is replayed.
 func (t *wekaTree) delay(pause float64, r *wekaRequest) *float64 {
 	if t.options.ThinkOnly {
 		pause = r.think
@@ -185,7 +185,7 @@ func (t *wekaTree) delay(pause float64, r *wekaRequest) *float64 {
 	return &ms
 }
 
-// model is that of the run for one of the recording: in the order in which they appear.
+// model returns that of the run for one of the recording: in the order in which they appear.
 func (t *wekaTree) model(recorded string) string {
 	if len(t.options.Models) == 0 {
 		return ""

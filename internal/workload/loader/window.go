@@ -44,7 +44,7 @@ func (l *load) warnBackwards() {
 			}
 			if *at < last {
 				if count++; count == 1 {
-					first = fmt.Sprintf("%s:%d: the times of %s go back: turn %d at %v ms stands behind one at %v ms",
+					first = fmt.Sprintf("%s:%d: the times of %s go back: turn %d at %v ms comes after one at %v ms",
 						l.path, l.starts[i], conversationName(c.SessionID), t+1, *at, last)
 				}
 				break
@@ -54,7 +54,7 @@ func (l *load) warnBackwards() {
 	}
 	if count > 0 {
 		l.warnings = append(l.warnings,
-			fmt.Sprintf("%s; it goes out when that is answered (%d conversations are like this)", first, count))
+			fmt.Sprintf("%s; a turn is sent when the one before it is answered (%d conversations are like this)", first, count))
 	}
 }
 

@@ -88,7 +88,7 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// Seconds is the length of sound as requests carry it, 0 if it is not known: that of a WAV stands in
+// Seconds returns the length of sound as requests carry it, 0 if it is not known: that of a WAV stands in
 // its header.
 func Seconds(text string) float64 {
 	data, ok := strings.CutPrefix(text, "wav,")

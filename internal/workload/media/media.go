@@ -12,7 +12,7 @@ func dataURL(mime string, data []byte) string {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// audioText is sound as requests carry it.
+// audioText returns sound as requests carry it.
 func audioText(format string, data []byte) string {
 	return format + "," + base64.StdEncoding.EncodeToString(data)
 }

@@ -29,7 +29,7 @@ type Film struct {
 	AudioCodec string
 }
 
-// Frames is the number of pictures of the film.
+// Frames returns the number of pictures of the film.
 func (f Film) Frames() int { return int(f.Seconds * float64(f.FPS)) }
 
 // Same reports that all films made so are the same: nothing in them is drawn.
@@ -110,7 +110,7 @@ func (f Film) writeFrames(w io.Writer, r *random.Rand) error {
 	return nil
 }
 
-// arguments are those of ffmpeg: raw frames on its input, and nothing in the file that differs from run
+// arguments returns those of ffmpeg: raw frames on its input, and nothing in the file that differs from run
 // to run.
 func (f Film) arguments(track, out string) []string {
 	args := []string{"-hide_banner", "-loglevel", "error", "-y",

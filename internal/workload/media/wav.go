@@ -15,10 +15,10 @@ type Clip struct {
 	Channels int // 1 or 2
 }
 
-// Samples is the number of samples of each channel.
+// Samples returns the number of samples of each channel.
 func (c Clip) Samples() int { return int(c.Seconds * float64(c.RateHz)) }
 
-// Noise is a clip of noise as requests carry it.
+// Noise returns a clip of noise as requests carry it.
 func (c Clip) Noise(r *random.Rand) string {
 	if c.Format == "mp3" {
 		return audioText("mp3", c.mp3(r))
@@ -28,7 +28,7 @@ func (c Clip) Noise(r *random.Rand) string {
 
 const wavHeader = 44
 
-// wav is PCM in a RIFF container; samples of 8 bits are unsigned, all others signed.
+// wav returns PCM in a RIFF container; samples of 8 bits are unsigned, all others signed.
 func (c Clip) wav(r *random.Rand) []byte {
 	frame := c.Channels * c.Depth / 8
 	size := c.Samples() * frame
@@ -65,7 +65,7 @@ func (c Clip) wav(r *random.Rand) []byte {
 	return b
 }
 
-// wavSeconds is the length of a WAV file as its header tells it; false if this is none.
+// wavSeconds returns the length of a WAV file as its header tells it; false if this is none.
 func wavSeconds(b []byte) (float64, bool) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return 0, false

@@ -58,7 +58,7 @@ func agentSets() []set {
 	}
 }
 
-// filters are the columns that sessions can be chosen by, and their values.
+// filters returns the columns that sessions can be chosen by, and their values.
 func (s *agentSet) filters() map[string][]string {
 	filters := map[string][]string{"harness": s.harnesses, "source_model": s.models}
 	if len(s.benchmarks) > 0 {
@@ -130,7 +130,7 @@ func (s *agentSet) exists(harness, model string) error {
 	return nil
 }
 
-// sourceModel is the name of a model without the service that it was called through.
+// sourceModel returns the name of a model without the service that it was called through.
 func sourceModel(name string) string {
 	for _, service := range []string{"openai/azure/", "azure/", "aws/", "gcp/"} {
 		if len(name) > len(service) && strings.EqualFold(name[:len(service)], service) {
@@ -203,7 +203,7 @@ func (r *agentReading) read(a *ask) error {
 		return err
 	}
 	if r.seen[s.id] {
-		return fmt.Errorf("the session %q stands in an earlier row already", s.id)
+		return fmt.Errorf("the session %q occurs in an earlier row already", s.id)
 	}
 	r.seen[s.id] = true
 	spans, err := a.value("spans")
@@ -235,7 +235,7 @@ func (r *agentReading) read(a *ask) error {
 	return nil
 }
 
-// name is a column of texts that no row leaves empty.
+// name returns a column of texts that no row leaves empty.
 func (a *ask) name(column string) (string, error) {
 	text, err := a.text(column)
 	if err == nil && text == "" {
@@ -244,7 +244,7 @@ func (a *ask) name(column string) (string, error) {
 	return text, err
 }
 
-// models are the recorded models, without their services.
+// models returns the recorded models, without their services.
 func (a *ask) models() (models []string, err error) {
 	v, err := a.value("models")
 	if err != nil {
@@ -264,7 +264,7 @@ func (a *ask) models() (models []string, err error) {
 	return models, nil
 }
 
-// conversations are the sessions, or where they are scheduled each of their calls, with their waits or times.
+// conversations returns the sessions, or where they are scheduled each of their calls, with their waits or times.
 func (r *agentReading) conversations(scheduled bool) (made []dataset.Conversation) {
 	for _, s := range r.sessions {
 		c := dataset.Conversation{SessionID: s.id, Headers: []dataset.Header{{Name: agentSessionID, Value: s.id}}}
@@ -297,7 +297,7 @@ func (r *agentReading) conversations(scheduled bool) (made []dataset.Conversatio
 
 func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// agentResult is the data set of the sessions that were read.
+// agentResult returns the data set of the sessions that were read.
 func (r *reading) agentResult(files []string) (*Result, error) {
 	a := r.agents
 	made := a.conversations(r.options.Scheduled)
@@ -310,7 +310,7 @@ func (r *reading) agentResult(files []string) (*Result, error) {
 	for _, s := range a.sessions {
 		turns += len(s.turns)
 	}
-	note := fmt.Sprintf("%s: %d sessions with %d requests from %s; left out: %d spans that are no calls of a model, "+
+	note := fmt.Sprintf("%s: %d sessions with %d requests from %s; left out: %d spans that are not calls of a model, "+
 		"%d that failed, %d without tokens, %d sessions without requests; %d requests began before the answer to the one before",
 		r.set.name, len(a.sessions), turns, strings.Join(files, ", "), a.spans.foreign, a.spans.failed, a.spans.zero,
 		a.empty, a.spans.overlapping)
@@ -335,7 +335,7 @@ func (r *agentReading) combinations() string {
 	return strings.Join(pairs, ", ")
 }
 
-// asList is a list, as such or as the text of one.
+// asList returns a list, as such or as the text of one.
 func asList(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -347,7 +347,7 @@ func asList(v any) ([]any, bool) {
 	return list, ok
 }
 
-// asObject is a value with members: as such, as the text of one, or as a list of keys and values.
+// asObject returns a value with members: as such, as the text of one, or as a list of keys and values.
 func asObject(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -375,7 +375,7 @@ func asObject(v any) (map[string]any, bool) {
 	return o, ok
 }
 
-// decoded is the value of a JSON text, nil if it is none.
+// decoded returns the value of a JSON text, nil if it is none.
 func decoded(v any) (value any) {
 	text, ok := v.(string)
 	if b, is := v.([]byte); is {

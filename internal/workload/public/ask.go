@@ -19,7 +19,7 @@ type ask struct {
 	reading *reading
 }
 
-// value is a column that every row has.
+// value returns a column that every row has.
 func (a *ask) value(name string) (any, error) {
 	v, ok := a.row[name]
 	if !ok {
@@ -28,7 +28,7 @@ func (a *ask) value(name string) (any, error) {
 	return v, nil
 }
 
-// text is a column of texts; a null is an empty one.
+// text returns a column of texts; a null is an empty one.
 func (a *ask) text(name string) (string, error) {
 	v, err := a.value(name)
 	if err != nil {
@@ -49,7 +49,7 @@ func asText(name string, v any) (string, error) {
 	return "", fmt.Errorf("the column %q holds no text", name)
 }
 
-// list is a column of lists; a null is an empty one.
+// list returns a column of lists; a null is an empty one.
 func (a *ask) list(name string) ([]any, error) {
 	v, err := a.value(name)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *ask) list(name string) ([]any, error) {
 	return list, nil
 }
 
-// object is a value with members, or the first of a list of such.
+// object returns a value with members, or the first of a list of such.
 func object(v any) map[string]any {
 	for {
 		list, ok := v.([]any)
@@ -75,7 +75,7 @@ func object(v any) map[string]any {
 	return m
 }
 
-// saying is a turn with a text, none if that is blank.
+// saying returns a turn with a text, none if that is blank.
 func saying(text string) []dataset.Turn {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -203,7 +203,7 @@ func (a *ask) firstTurn() ([]dataset.Turn, error) {
 	return saying(text), err
 }
 
-// speed is the first turn of a row of one category; empty: of any.
+// speed returns the first turn of a row of one category; empty: of any.
 func speed(category string) func(*ask) ([]dataset.Turn, error) {
 	return func(a *ask) ([]dataset.Turn, error) {
 		if category != "" {
@@ -224,7 +224,7 @@ func speed(category string) func(*ask) ([]dataset.Turn, error) {
 	}
 }
 
-// allTurns is one turn for each text of the prompt.
+// allTurns returns one turn for each text of the prompt.
 func (a *ask) allTurns() ([]dataset.Turn, error) {
 	list, err := a.list("prompt")
 	if err != nil {

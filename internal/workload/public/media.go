@@ -20,7 +20,7 @@ import (
 	"github.com/mewkiz/flac"
 )
 
-// content is what a media value of a row holds: its bytes, or the address under which the server finds them.
+// content returns what a media value of a row holds: its bytes, or the address under which the server finds them.
 func (a *ask) content(v any) (data []byte, address string, err error) {
 	for {
 		list, ok := v.([]any)
@@ -65,7 +65,7 @@ func dataURL(kind string, data []byte) string {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// image is a picture as JPEG.
+// image returns a picture as JPEG.
 func (a *ask) image(v any) (string, error) {
 	data, address, err := a.content(v)
 	if err != nil || len(data) == 0 {
@@ -86,7 +86,7 @@ func (a *ask) image(v any) (string, error) {
 	return dataURL("image/jpeg", out.Bytes()), nil
 }
 
-// video is an address, or the video itself.
+// video returns an address, or the video itself.
 func (a *ask) video(v any) (string, error) {
 	data, address, err := a.content(v)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *ask) video(v any) (string, error) {
 	return address, nil
 }
 
-// audio is a recording as a wav or mp3 file, and its seconds; 0 if they are not known.
+// audio returns a recording as a wav or mp3 file, and its seconds; 0 if they are not known.
 func (a *ask) audio(v any) (string, float64, error) {
 	data, address, err := a.content(v)
 	if err != nil || len(data) == 0 {
@@ -127,7 +127,7 @@ func (a *ask) audio(v any) (string, float64, error) {
 	return "", 0, errors.New("a recording that is neither WAV nor MP3 nor FLAC")
 }
 
-// wavSeconds is the length of a wav file: the bytes of its data over those of a second.
+// wavSeconds returns the length of a wav file: the bytes of its data over those of a second.
 func wavSeconds(data []byte) float64 {
 	perSecond := 0.0
 	for at := 12; at+8 <= len(data); {
@@ -149,7 +149,7 @@ func wavSeconds(data []byte) float64 {
 	return 0
 }
 
-// unpackFLAC is the recording as a wav file, for servers know that.
+// unpackFLAC returns the recording as a wav file, for servers know that.
 func unpackFLAC(data []byte) ([]byte, float64, error) {
 	stream, err := flac.New(bytes.NewReader(data))
 	if err != nil {

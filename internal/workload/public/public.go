@@ -83,7 +83,7 @@ func (o *Options) Source() Source {
 	return Source{s.repo, s.subset, s.split}
 }
 
-// choose is the row of the table with the user's changes.
+// choose returns the row of the table with the user's changes.
 func (o *Options) choose() (set, error) {
 	s, ok := lookup(o.Name)
 	if !ok {
@@ -97,7 +97,7 @@ func (o *Options) choose() (set, error) {
 	}
 	if o.WekaRepo != "" {
 		if !s.weka {
-			return s, fmt.Errorf("--hf-weka-dataset belongs to weka data sets, and %s is none", s.name)
+			return s, fmt.Errorf("--hf-weka-dataset belongs to weka data sets, and %s is not one", s.name)
 		}
 		s.repo = o.WekaRepo
 	}
@@ -152,7 +152,7 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	return r.result(read)
 }
 
-// WekaPath is the file or folder with the traces of a weka data set.
+// WekaPath returns the file or folder with the traces of a weka data set.
 func WekaPath(ctx context.Context, o Options) (string, error) {
 	s, err := o.choose()
 	if err != nil {

@@ -66,7 +66,7 @@ func sets() []set {
 	return slices.Concat(all, agentSets(), wekaSets(), speedBench())
 }
 
-// wekaSets are the recordings of agents: without sub-agents, the newest with them, and those of each date. Each of
+// wekaSets returns the recordings of agents: without sub-agents, the newest with them, and those of each date. Each of
 // those with sub-agents exists cut to contexts of 256k tokens too.
 func wekaSets() []set {
 	const name, owner = "semianalysis_cc_traces_weka", "semianalysisai/cc-traces-weka-"
@@ -83,7 +83,7 @@ func wekaSets() []set {
 	return all
 }
 
-// speedBench are the parts of one repository: the qualitative rows, whole or of one category, and the rows of one
+// speedBench returns the parts of one repository: the qualitative rows, whole or of one category, and the rows of one
 // length, whole or of one kind of text.
 func speedBench() []set {
 	part := func(name, subset, category string) set {

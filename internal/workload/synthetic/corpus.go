@@ -28,7 +28,7 @@ type corpus struct {
 
 var builtinCorpus = sync.OnceValue(func() *corpus { return unpackCorpus(packedCorpus) })
 
-// corpusFor is the corpus in the tokens of tok.
+// corpusFor returns the corpus in the tokens of tok.
 func corpusFor(tok tokenizer.Tokenizer) *corpus {
 	if tok == tokenizer.Builtin() {
 		return builtinCorpus()
@@ -71,7 +71,7 @@ func unpackCorpus(packed string) *corpus {
 	return c
 }
 
-// encode is the same text in the tokens of another vocabulary.
+// encode returns the same text in the tokens of another vocabulary.
 func (c *corpus) encode(tok tokenizer.Tokenizer) *corpus {
 	starts := make([]int, len(c.lengths))
 	for i, start := 0, 0; i < len(starts); i++ {

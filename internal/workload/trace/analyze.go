@@ -142,7 +142,7 @@ func (a *analyser) result(blockSize int) *Analysis {
 	return r
 }
 
-// context is the length of a row's ids that occur at their positions in other rows too.
+// context returns the length of a row's ids that occur at their positions in other rows too.
 func (a *analyser) context(ids []int64, input, blockSize float64) float64 {
 	shared := 0
 	for position, id := range ids {

@@ -85,7 +85,7 @@ func lengths(q *Quality, a *Analysis) table {
 	return t
 }
 
-// layers is what the contexts consist of, by the number of the turn.
+// layers returns what the contexts consist of, by the number of the turn.
 func layers(c *SessionConfig, sessions []madeSession) table {
 	t := table{
 		Title: "What contexts consist of", Note: "Mean tokens by turn; the history is what earlier turns added.",

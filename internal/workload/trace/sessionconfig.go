@@ -23,7 +23,7 @@ type Lognormal struct {
 	Bias float64 `json:"bias,omitempty"`
 }
 
-// parameters are those of the normal distribution of the logarithm.
+// parameters returns those of the normal distribution of the logarithm.
 func (l Lognormal) parameters() (mu, sigma float64) {
 	return math.Log(l.Median), math.Sqrt(2 * math.Log(l.Mean/l.Median))
 }
@@ -117,7 +117,7 @@ func plainConfig() SessionConfig {
 	return c
 }
 
-// bundledConfig is the one named "default".
+// bundledConfig returns the one named "default".
 func bundledConfig() SessionConfig {
 	c := plainConfig()
 	c.NewTokens = Lognormal{Mean: 6000, Median: 6000, Max: 10_000, Bias: 1.1}
@@ -132,7 +132,7 @@ func bundledConfig() SessionConfig {
 
 const bundledName = "default"
 
-// readConfig is a bundled configuration, a file with one, or that of an earlier manifest.
+// readConfig returns a bundled configuration, a file with one, or that of an earlier manifest.
 func readConfig(from string) (c SessionConfig, name string, err error) {
 	if from == "" || from == bundledName {
 		return bundledConfig(), bundledName, nil
@@ -159,7 +159,7 @@ func readConfig(from string) (c SessionConfig, name string, err error) {
 		return c, "", fmt.Errorf("--config %s: %w", from, err)
 	}
 	if filepath.Base(name) != name || name == "." || name == ".." {
-		return c, "", fmt.Errorf("--config %s: %q is no name for a folder", from, name)
+		return c, "", fmt.Errorf("--config %s: %q is not a name for a folder", from, name)
 	}
 	return c, name, nil
 }

@@ -216,7 +216,7 @@ func (m *maker) attempt(i, attempt, turns int) madeSession {
 
 func (m *maker) output(r *random.Rand) int { return max(1, int(math.Round(m.Generation.draw(r)))) }
 
-// shared are the ids of a first turn: the layer of all, that of the group, and the session's own.
+// shared returns the ids of a first turn: the layer of all, that of the group, and the session's own.
 func (m *maker) shared(group, n int, next *int64) []int64 {
 	ids := make([]int64, 0, n)
 	for k := range min(n, m.layer1) {

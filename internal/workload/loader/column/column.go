@@ -76,7 +76,7 @@ func (c *Ints) Len() int { return c.n }
 // At returns number i.
 func (c *Ints) At(i int) int64 { return c.pages[i/pageSize].at(i % pageSize) }
 
-// widthOf is the number of bytes that hold a number and its sign.
+// widthOf returns the number of bytes that hold a number and its sign.
 func widthOf(v int64) int {
 	if v == 0 {
 		return 0

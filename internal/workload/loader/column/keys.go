@@ -58,5 +58,5 @@ func (t *Keys) place(i int) {
 	t.slots[at] = uint32(i + 1)
 }
 
-// home is the first slot of a key, whose bits are those of a hash.
+// home returns the first slot of a key, whose bits are those of a hash.
 func (t *Keys) home(key uint64) int { return int(key & uint64(len(t.slots)-1)) }

@@ -8,11 +8,12 @@ package media
 
 import "encoding/base64"
 
-func dataURL(mime string, data []byte) string {
+// DataURL returns data of a media type, such as image/jpeg, as requests carry them.
+func DataURL(mime string, data []byte) string {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// audioText returns sound as requests carry it.
-func audioText(format string, data []byte) string {
+// AudioText returns the bytes of a recording, wav or mp3, as requests carry them.
+func AudioText(format string, data []byte) string {
 	return format + "," + base64.StdEncoding.EncodeToString(data)
 }

@@ -21,13 +21,13 @@ const MaxSide = 1<<16 - 1
 // EncodePicture returns a picture as requests carry it.
 func EncodePicture(img *image.RGBA, format string) (string, error) {
 	if format == JPEG {
-		return dataURL("image/jpeg", appendJPEG(nil, img)), nil
+		return DataURL("image/jpeg", appendJPEG(nil, img)), nil
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
 		return "", err
 	}
-	return dataURL("image/png", b.Bytes()), nil
+	return DataURL("image/png", b.Bytes()), nil
 }
 
 // NoisePicture has a random colour at each pixel: nothing can compress it.

@@ -96,7 +96,7 @@ func (f Film) Make(ctx context.Context, ffmpeg string, pictures, sound *random.R
 	if len(data) == 0 {
 		return "", errors.New("ffmpeg made an empty video")
 	}
-	return dataURL("video/"+f.Format, data), nil
+	return DataURL("video/"+f.Format, data), nil
 }
 
 func (f Film) writeFrames(w io.Writer, r *random.Rand) error {

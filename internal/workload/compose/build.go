@@ -56,7 +56,7 @@ type builder struct {
 	inexact atomic.Int64
 	// writer makes the prompts of a trace; nil if there are none.
 	writer *writer
-	media  studio
+	media  mediaGenerator
 	// played marks the conversations that the load can come to; nil: all.
 	played []bool
 	// bodies reports that the turns are bodies of a file, some of which may name no model.

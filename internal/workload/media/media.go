@@ -1,6 +1,6 @@
 // Package media makes and reads pictures, sound and video in the form in which requests carry them.
 //
-// Pictures and videos are data URLs, sound is "wav,<base64>" or "mp3,<base64>". What is drawn depends on
+// Images and videos are data URLs, sound is "wav,<base64>" or "mp3,<base64>". What is drawn depends on
 // the generator handed in and on nothing else: pictures and sound are made with whole numbers only, so
 // that a seed gives the same bytes on every machine. Videos are encoded by ffmpeg and are as reproducible
 // as its release.

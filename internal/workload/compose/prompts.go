@@ -39,7 +39,7 @@ func (b *builder) promptWriter(blockSize int) error {
 	return nil
 }
 
-func (b *builder) letWrite(turns []dataset.Turn) {
+func (b *builder) setWriter(turns []dataset.Turn) {
 	for i := range turns {
 		if p := turns[i].Prompt; p != nil {
 			p.By = b.writer

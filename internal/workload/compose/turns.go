@@ -53,9 +53,9 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
 			}
 			if j == 0 {
-				n = b.lessAround(n, i, prefix)
+				n = b.contentTokens(n, i, prefix)
 			}
-			texts[j] = b.continued(&corpus, prefix, n)
+			texts[j] = b.continueText(&corpus, prefix, n)
 		}
 		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
 	}
@@ -91,8 +91,8 @@ func (b *builder) delay(r *random.Rand) *float64 {
 	return &ms
 }
 
-// limit gives a limit to the turns of conversation k that have none.
-func (b *builder) limit(k uint64, turns []dataset.Turn) {
+// setLimits gives a limit to the turns of conversation k that have none.
+func (b *builder) setLimits(k uint64, turns []dataset.Turn) {
 	pairs, limits := b.drawPairs(k, len(turns)), b.streams.limits.At(k)
 	for i := range turns {
 		var n int

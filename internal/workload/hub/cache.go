@@ -134,14 +134,14 @@ func link(blob, place string) error {
 		return err
 	}
 	target, err := filepath.Rel(filepath.Dir(place), blob)
-	if err == nil && (os.Symlink(target, place) == nil || isThere(place)) {
+	if err == nil && (os.Symlink(target, place) == nil || exists(place)) {
 		return nil
 	}
 	return os.Rename(blob, place)
 }
 
-// isThere reports whether another process was faster.
-func isThere(place string) bool {
+// exists reports whether another process was faster.
+func exists(place string) bool {
 	_, err := os.Stat(place)
 	return err == nil
 }

@@ -70,7 +70,7 @@ func FromEnv(env func(string) (string, bool), kind string) *Client {
 		switches = append(switches, "HF_DATASETS_OFFLINE")
 	}
 	for _, name := range switches {
-		if on(get(name)) && c.Offline == "" {
+		if isOn(get(name)) && c.Offline == "" {
 			c.Offline = name
 		}
 	}
@@ -95,8 +95,8 @@ func FromEnv(env func(string) (string, bool), kind string) *Client {
 	return c
 }
 
-// on reports whether a switch is set: anything but an empty text or a no.
-func on(value string) bool {
+// isOn reports whether a switch is set: anything but an empty text or a no.
+func isOn(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
 }
 

@@ -75,7 +75,7 @@ func milliseconds(seconds float64) *float64 {
 	return &ms
 }
 
-// goesOn reports whether ids begin with those of the turn before.
-func goesOn(before, ids []int64) bool {
+// extends reports whether ids begin with those of the turn before.
+func extends(before, ids []int64) bool {
 	return len(before) > 0 && len(ids) >= len(before) && slices.Equal(before, ids[:len(before)])
 }

@@ -70,7 +70,7 @@ func readBaseten(from *load) error {
 	if l.mistaken > 0 || len(l.rows) == 0 {
 		return nil
 	}
-	return l.group(l.settle())
+	return l.group(l.order())
 }
 
 func (l *basetenReader) add(o *object) {
@@ -158,8 +158,8 @@ func sessionText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// settle orders the rows in time and shapes the times as asked.
-func (l *basetenReader) settle() (settled []row) {
+// order returns the rows in the order of their times, which are adjusted as asked.
+func (l *basetenReader) order() (ordered []row) {
 	b, rows := &l.options.Baseten, l.rows
 	slices.SortStableFunc(rows, func(x, y basetenRow) int { return cmp.Compare(x.startMS, y.startMS) })
 	column := sessionColumn(b, rows)
@@ -199,9 +199,9 @@ func (l *basetenReader) settle() (settled []row) {
 			r.turn.TimestampMS = &at
 		}
 		last[session] = r
-		settled = append(settled, row{line: r.line, session: session, kind: givenText, turn: r.turn})
+		ordered = append(ordered, row{line: r.line, session: session, kind: givenText, turn: r.turn})
 	}
-	return settled
+	return ordered
 }
 
 // sessionColumn returns the place of the column that groups the rows: the usual one only if a row has it.

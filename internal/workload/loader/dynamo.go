@@ -44,9 +44,9 @@ type dynamoRecord struct {
 // dynamoReading are the requests of a trace, by session.
 type dynamoReading struct {
 	agentTraces
-	recorded []*labSession
-	byID     map[string]*labSession
-	parents  map[*labSession]string
+	recorded []*agentSession
+	byID     map[string]*agentSession
+	parents  map[*agentSession]string
 	// blocks number the hashes in the order in which they are met.
 	blocks map[uint64]int64
 	// apart and inSessions count the requests without a session and with one; others are records that are not replayed.
@@ -62,7 +62,8 @@ func readDynamo(l *load) error {
 		return err
 	}
 	r := &dynamoReading{
-		agentTraces: agentTraces{l}, byID: map[string]*labSession{}, parents: map[*labSession]string{}, blocks: map[uint64]int64{},
+		agentTraces: agentTraces{l}, byID: map[string]*agentSession{}, parents: map[*agentSession]string{},
+		blocks: map[uint64]int64{},
 	}
 	l.blockSize = 0
 	if err := l.eachFile(files, r.record); err != nil {
@@ -134,7 +135,7 @@ func (r *dynamoReading) add(record *dynamoRecord) error {
 			len(q.Replay.Hashes), size, input)
 	}
 	r.blockSize = size
-	round := labRound{
+	round := agentRound{
 		line: r.line, input: input, output: max(1, q.Output), model: q.Model, submitted: time.UnixMilli(q.ReceivedMS),
 	}
 	end := record.EndedMS
@@ -160,7 +161,7 @@ func (r *dynamoReading) add(record *dynamoRecord) error {
 	}
 	s := r.byID[id]
 	if s == nil {
-		s = &labSession{id: id, trace: id, line: r.line}
+		s = &agentSession{id: id, trace: id, line: r.line}
 		r.byID[id] = s
 		r.recorded = append(r.recorded, s)
 	}
@@ -206,12 +207,12 @@ func (r *dynamoReading) playAll() error {
 }
 
 // trees returns the sessions without a parent, with all below them, parents first.
-func (r *dynamoReading) trees() (traces []*labTrace) {
-	children := map[*labSession][]*labSession{}
+func (r *dynamoReading) trees() (traces []*agentTrace) {
+	children := map[*agentSession][]*agentSession{}
 	for _, s := range r.recorded {
 		parent := r.byID[r.parents[s]]
 		if parent == nil || !r.rooted(s) || s.rounds[0].at < parent.rounds[0].at {
-			traces = append(traces, &labTrace{session: s})
+			traces = append(traces, &agentTrace{session: s})
 			delete(r.parents, s)
 			continue
 		}
@@ -227,8 +228,8 @@ func (r *dynamoReading) trees() (traces []*labTrace) {
 }
 
 // rooted reports whether the parents of a session lead to one without a parent.
-func (r *dynamoReading) rooted(s *labSession) bool {
-	met := map[*labSession]bool{}
+func (r *dynamoReading) rooted(s *agentSession) bool {
+	met := map[*agentSession]bool{}
 	for ; s != nil; s = r.byID[r.parents[s]] {
 		if met[s] {
 			return false
@@ -239,8 +240,8 @@ func (r *dynamoReading) rooted(s *labSession) bool {
 }
 
 // countAll counts the known blocks of all requests, in the order in which they came: they all went to one server.
-func countAll(traces []map[*labSession][]wekaRequest) {
-	var sorted []*wekaRequest
+func countAll(traces []map[*agentSession][]recordedRequest) {
+	var sorted []*recordedRequest
 	for _, sessions := range traces {
 		for _, requests := range sessions {
 			for i := range requests {
@@ -248,26 +249,26 @@ func countAll(traces []map[*labSession][]wekaRequest) {
 			}
 		}
 	}
-	slices.SortFunc(sorted, func(a, b *wekaRequest) int {
+	slices.SortFunc(sorted, func(a, b *recordedRequest) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row))
 	})
-	var sent known
+	var sent prefixCache
 	for _, q := range sorted {
 		q.prefix = sent.take(q.ids)
 	}
 }
 
-func (r *dynamoReading) playTree(t *labTrace, requests map[*labSession][]wekaRequest) {
+func (r *dynamoReading) playTree(t *agentTrace, requests map[*agentSession][]recordedRequest) {
 	tree := newTree(r.load)
-	all := append([]*labSession{t.session}, t.agents...)
-	chains := map[*labSession]*chain{}
+	all := append([]*agentSession{t.session}, t.agents...)
+	chains := map[*agentSession]*chain{}
 	for _, s := range all {
 		own := requests[s]
 		if len(own) == 0 {
 			continue // all left out by filters; its children stand alone
 		}
 		r.line = s.line
-		c := tree.alone(s.trace, own)
+		c := tree.conversationOf(s.trace, own)
 		chains[s] = c
 		parent := chains[r.byID[r.parents[s]]]
 		after := -1
@@ -282,7 +283,7 @@ func (r *dynamoReading) playTree(t *labTrace, requests map[*labSession][]wekaReq
 	}
 	for _, s := range slices.Backward(all) { // what waits for children knows their ends
 		if c := chains[s]; c != nil {
-			tree.settle(c)
+			tree.setDelays(c)
 		}
 	}
 }

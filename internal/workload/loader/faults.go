@@ -83,7 +83,7 @@ func (f *faults) warnUnknown(key string, known []string) {
 		return
 	}
 	f.warnings = append(f.warnings,
-		fmt.Sprintf("%s:%d: the key %q is unknown and ignored%s", f.path, f.line, shorten(key), meant(key, known)))
+		fmt.Sprintf("%s:%d: the key %q is unknown and ignored%s", f.path, f.line, shorten(key), suggestion(key, known)))
 }
 
 // skip notes a line that was left out.

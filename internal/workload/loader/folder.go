@@ -18,8 +18,8 @@ func isData(name string, ends ...string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// stem returns the name of a file without folder and extension.
-func stem(path string) string {
+// baseName returns the name of a file without folder and extension.
+func baseName(path string) string {
 	name := filepath.Base(path)
 	for _, end := range dataNames {
 		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {

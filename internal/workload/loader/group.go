@@ -138,7 +138,7 @@ func (x *grouping) addRow(row int, n *notedRow) {
 		}
 	}
 	if keep && !seen && x.rowConv.Len() == 0 {
-		x.times.Add(x.settled(n.at))
+		x.times.Add(x.timeOf(n.at))
 		if named {
 			x.keys.Add(n.key, uint32(row))
 			x.named.Add(row)
@@ -166,7 +166,7 @@ func (x *grouping) addRow(row int, n *notedRow) {
 		x.first.Add(int64(row))
 		x.kept = append(x.kept, keep)
 		x.kinds = append(x.kinds, noKind)
-		x.times.Add(x.settled(n.at))
+		x.times.Add(x.timeOf(n.at))
 		if named {
 			x.keys.Add(n.key, uint32(conversation))
 			x.named.Add(int(conversation))
@@ -259,7 +259,7 @@ func (x *grouping) group() {
 		if int64(firstKept[c]) != x.first.At(int(c)) {
 			at = noTime
 			if row, err := x.rows.read(int(firstKept[c])); err == nil {
-				at = x.settled(row.at())
+				at = x.timeOf(row.at())
 			}
 		}
 		times.Add(at)

@@ -92,7 +92,7 @@ func (l *load) index() (*Indexed, error) {
 		return groups.Indexed, nil
 	}
 	l.warnSkipped()
-	if groups.grown {
+	if groups.cumulative {
 		l.notef("conversations are sent without the history of earlier turns where the hash ids of their turns hold it " +
 			"already")
 	}
@@ -138,7 +138,7 @@ func (l *load) group(rows []row) error {
 	whole := 0
 	for i := range x.Len() {
 		c := x.At(i)
-		if x.grown && len(c.Turns) > 1 && c.ContextMode == dataset.MessageArrayWithResponses {
+		if x.cumulative && len(c.Turns) > 1 && c.ContextMode == dataset.MessageArrayWithResponses {
 			whole++
 		}
 		l.conversations, l.starts = append(l.conversations, *c), append(l.starts, rows[x.rowOf(i, 0)].line)

@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/workload/loader/textfile"
 )
 
-// Indexed are the conversations of rows. Where the rows stay in their file, every one was read and found right once; it
+// Indexed holds the conversations of rows. Where the rows stay in their file, every one was read and found right once; it
 // is read again when its conversation is played. Then only times and places are in memory, some ten bytes a row.
 type Indexed struct {
 	rows    rowSource
@@ -34,8 +34,8 @@ type Indexed struct {
 	named column.Set
 	taken []int
 	// rootIDs are the ids of conversations that are no row's; grown reports that turns may hold those before them.
-	rootIDs column.Ints
-	grown   bool
+	rootIDs    column.Ints
+	cumulative bool
 }
 
 // rowSource is where rows are: in memory, or in their file.
@@ -145,7 +145,7 @@ func (x *Indexed) rowOf(i, k int) int {
 func (x *Indexed) At(i int) *dataset.Conversation {
 	n := x.rowsOf(i)
 	c := &dataset.Conversation{Turns: make([]dataset.Turn, 0, x.TurnsOf(i))}
-	holdsPast := x.grown && n > 1
+	holdsPast := x.cumulative && n > 1
 	var before []int64
 	for k := range n {
 		r, err := x.rows.read(x.rowOf(i, k))
@@ -162,7 +162,7 @@ func (x *Indexed) At(i int) *dataset.Conversation {
 		if r.kind == messageList || r.kind == wholePayload {
 			c.ContextMode = dataset.MessageArrayWithResponses
 		}
-		holdsPast = holdsPast && (k == 0 || goesOn(before, r.ids))
+		holdsPast = holdsPast && (k == 0 || extends(before, r.ids))
 		before = r.ids
 	}
 	if holdsPast {
@@ -178,7 +178,7 @@ func (x *Indexed) At(i int) *dataset.Conversation {
 		c.Turns = append(c.Turns, make([]dataset.Turn, max(0, missing))...)[:x.TurnsOf(i)]
 	}
 	for t := range c.Turns {
-		x.settle(&c.Turns[t])
+		x.adjust(&c.Turns[t])
 	}
 	if x.options.StripImages {
 		stripImages(c)
@@ -186,8 +186,8 @@ func (x *Indexed) At(i int) *dataset.Conversation {
 	return c
 }
 
-// settle applies what is asked of the times and lengths of a turn.
-func (x *Indexed) settle(t *dataset.Turn) {
+// adjust applies what is asked of the times and lengths of a turn.
+func (x *Indexed) adjust(t *dataset.Turn) {
 	if x.origin != 0 && t.TimestampMS != nil {
 		at := *t.TimestampMS - x.origin
 		t.TimestampMS = &at
@@ -198,8 +198,8 @@ func (x *Indexed) settle(t *dataset.Turn) {
 	}
 }
 
-// settled returns the time of a first turn after that.
-func (x *Indexed) settled(at float64) float64 {
+// timeOf returns the time of a first turn that was recorded at an instant.
+func (x *Indexed) timeOf(at float64) float64 {
 	if x.options.IgnoreTimes {
 		return noTime
 	}

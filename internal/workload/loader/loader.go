@@ -109,7 +109,7 @@ func (l *load) read() (dataset.Conversations, error) {
 		return nil, err
 	}
 	if !l.grouped {
-		l.settleTimes()
+		l.applyTimes()
 	}
 	return l.conversations, nil
 }

@@ -39,7 +39,7 @@ func (x *grouping) groupByTime() {
 	x.starts = make([]uint32, len(x.list)+1)
 	for i, row := range x.list {
 		x.starts[i+1] = uint32(i + 1)
-		x.times.Add(x.settled(x.rowTimes.At(int(row))))
+		x.times.Add(x.timeOf(x.rowTimes.At(int(row))))
 	}
 	x.named.Count(len(x.list))
 	x.rowTimes = column.Floats{}
@@ -170,9 +170,9 @@ func (x *grouping) listChats(roots, number []uint32) {
 			return int(x.orders.At(int(a))) - int(x.orders.At(int(b)))
 		})
 		x.rootIDs.Add(x.chatIDs.At(int(roots[rows[0]])))
-		x.times.Add(x.settled(x.rowTimes.At(int(rows[0]))))
+		x.times.Add(x.timeOf(x.rowTimes.At(int(rows[0]))))
 		x.named.Add(i)
-		x.grown = x.grown || len(rows) > 1
+		x.cumulative = x.cumulative || len(rows) > 1
 	}
 	x.named.Count(x.Len())
 }

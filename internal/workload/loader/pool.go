@@ -38,7 +38,7 @@ func readPools(from *load) error {
 	l.noteSkipped(others)
 	var pools []pool
 	for _, file := range files {
-		p := pool{name: stem(file)}
+		p := pool{name: baseName(file)}
 		err := l.eachFile([]string{file}, func(line []byte) { l.add(&p, line) })
 		if err != nil {
 			return err

@@ -22,21 +22,21 @@ var traceLabKeys = []string{
 	"session_id", "round_index", "input_tokens_total", "prefix_tokens", "newly_append_tokens", "timing_events",
 }
 
-// labSession is one session of a recording: the rows with one id.
-type labSession struct {
+// agentSession is one session of a recording: the rows with one id.
+type agentSession struct {
 	id, trace               string
 	line                    int
 	provider, user, project string
-	rounds                  []labRound
+	rounds                  []agentRound
 	// first and last are the earliest and the latest stamp of all events and tools.
 	first, last time.Time
 	// calls are the windows in which sub-agents ran.
-	calls []labCall
-	codex labCall
+	calls []agentCall
+	codex agentCall
 }
 
-// labRound is one request of a session.
-type labRound struct {
+// agentRound is one request of a session.
+type agentRound struct {
 	line, index           int
 	input, prefix, output int
 	model                 string
@@ -58,14 +58,14 @@ func readTraceLab(from *load) error {
 	if err != nil || l.mistaken > 0 {
 		return err
 	}
-	timed := slices.DeleteFunc(sessions, func(s *labSession) bool { return len(s.rounds) == 0 })
+	timed := slices.DeleteFunc(sessions, func(s *agentSession) bool { return len(s.rounds) == 0 })
 	traces := l.traces(timed)
 	if err := l.name(traces); err != nil {
 		return err
 	}
 	fresh := int64(1)
 	for _, t := range traces {
-		fresh = t.settle(l.blockSize, fresh)
+		fresh = t.place(l.blockSize, fresh)
 	}
 	traces = l.choose(traces)
 	requests, err := l.requests(traces)
@@ -82,8 +82,8 @@ func readTraceLab(from *load) error {
 }
 
 // sessions reads the rows, session by session in the order of the file.
-func (l agentTraces) sessions() (sessions []*labSession, err error) {
-	byID := map[string]*labSession{}
+func (l agentTraces) sessions() (sessions []*agentSession, err error) {
+	byID := map[string]*agentSession{}
 	anonymous, untimed := 0, 0
 	err = l.eachLine(func(line []byte) {
 		o, err := parseObject(line)
@@ -107,12 +107,12 @@ func (l agentTraces) sessions() (sessions []*labSession, err error) {
 		}
 		s := byID[id]
 		if s == nil {
-			s = &labSession{id: id, line: l.line}
+			s = &agentSession{id: id, line: l.line}
 			byID[id] = s
 			sessions = append(sessions, s)
 			err = s.identity(o)
 		}
-		round, timed := labRound{line: l.line}, false
+		round, timed := agentRound{line: l.line}, false
 		if err == nil {
 			timed, err = s.read(o, &round, &l.options.TraceLab)
 		}
@@ -135,7 +135,7 @@ func (l agentTraces) sessions() (sessions []*labSession, err error) {
 }
 
 // identity reads whose session it is, from its first row.
-func (s *labSession) identity(o *object) (err error) {
+func (s *agentSession) identity(o *object) (err error) {
 	for key, to := range map[string]*string{"provider": &s.provider, "user": &s.user, "project": &s.project} {
 		if *to, err = o.text(key); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *labSession) identity(o *object) (err error) {
 }
 
 // read reads a row of the session; timed reports whether the round has a time.
-func (s *labSession) read(o *object, r *labRound, options *recipe.TraceLab) (timed bool, err error) {
+func (s *agentSession) read(o *object, r *agentRound, options *recipe.TraceLab) (timed bool, err error) {
 	reasoning := 0
 	for _, field := range []struct {
 		key string
@@ -174,7 +174,7 @@ func (s *labSession) read(o *object, r *labRound, options *recipe.TraceLab) (tim
 }
 
 // covers extends the span of the session to an instant.
-func (s *labSession) covers(at time.Time) {
+func (s *agentSession) covers(at time.Time) {
 	if s.first.IsZero() || at.Before(s.first) {
 		s.first = at
 	}
@@ -185,7 +185,7 @@ func (s *labSession) covers(at time.Time) {
 
 // events reads when a round was submitted and how long it took: from its last input, or else its first output, to its
 // last output.
-func (s *labSession) events(o *object, r *labRound) (timed bool, err error) {
+func (s *agentSession) events(o *object, r *agentRound) (timed bool, err error) {
 	var events []struct {
 		Type string `json:"event_type"`
 		Time string `json:"timestamp"`
@@ -235,10 +235,10 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 const longestName = 150
 
 // name gives traces and sub-agents the ids of their sessions, in letters that a file name may have.
-func (l agentTraces) name(traces []*labTrace) error {
+func (l agentTraces) name(traces []*agentTrace) error {
 	of := map[string]string{}
 	for _, t := range traces {
-		for _, s := range append([]*labSession{t.session}, t.agents...) {
+		for _, s := range append([]*agentSession{t.session}, t.agents...) {
 			s.trace = unsafeName.ReplaceAllString(s.id, "_")
 			s.trace = s.trace[:min(len(s.trace), longestName)]
 			if other, twice := of[s.trace]; twice {
@@ -251,10 +251,10 @@ func (l agentTraces) name(traces []*labTrace) error {
 	return nil
 }
 
-// settle gives the rounds of a trace their times and blocks, from a number of blocks on, and returns the next one.
-func (t *labTrace) settle(blockSize int, fresh int64) int64 {
+// place gives the rounds of a trace their times and blocks, from a number of blocks on, and returns the next one.
+func (t *agentTrace) place(blockSize int, fresh int64) int64 {
 	start := t.session.rounds[0].submitted
-	for _, s := range append([]*labSession{t.session}, t.agents...) {
+	for _, s := range append([]*agentSession{t.session}, t.agents...) {
 		var chain []int64
 		var end time.Duration
 		for i := range s.rounds {
@@ -277,10 +277,10 @@ func (t *labTrace) settle(blockSize int, fresh int64) int64 {
 }
 
 // choose leaves out what is longer than the longest context, and then what is beyond the number of recordings.
-func (l agentTraces) choose(traces []*labTrace) []*labTrace {
+func (l agentTraces) choose(traces []*agentTrace) []*agentTrace {
 	if limit := l.options.MaxContext; limit > 0 {
-		traces = slices.DeleteFunc(traces, func(t *labTrace) bool {
-			for _, s := range append([]*labSession{t.session}, t.agents...) {
+		traces = slices.DeleteFunc(traces, func(t *agentTrace) bool {
+			for _, s := range append([]*agentSession{t.session}, t.agents...) {
 				for _, r := range s.rounds {
 					if r.input+r.output > limit {
 						l.dropped.contexts++
@@ -298,16 +298,16 @@ func (l agentTraces) choose(traces []*labTrace) []*labTrace {
 }
 
 // requests returns the requests of the traces, session by session, after the filters and multipliers of rows.
-func (l agentTraces) requests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
+func (l agentTraces) requests(traces []*agentTrace) ([]map[*agentSession][]recordedRequest, error) {
 	type request struct {
 		row
-		session *labSession
-		round   *labRound
+		session *agentSession
+		round   *agentRound
 	}
 	var kept []*request
 	var prompts []*prompt
 	for i, t := range traces {
-		for _, s := range append([]*labSession{t.session}, t.agents...) {
+		for _, s := range append([]*agentSession{t.session}, t.agents...) {
 			for j := range s.rounds {
 				r := &s.rounds[j]
 				at, limit := inMilliseconds(r.at), r.output
@@ -329,15 +329,15 @@ func (l agentTraces) requests(traces []*labTrace) ([]map[*labSession][]wekaReque
 	if err := l.options.Reshape.prompts(prompts, l.blockSize, l.options.Seed); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path, err)
 	}
-	requests := make([]map[*labSession][]wekaRequest, len(traces))
+	requests := make([]map[*agentSession][]recordedRequest, len(traces))
 	for _, q := range kept {
 		trace := &requests[q.prompt.session]
 		if *trace == nil {
-			*trace = map[*labSession][]wekaRequest{}
+			*trace = map[*agentSession][]recordedRequest{}
 		}
 		l.options.Reshape.scaleTurn(&q.turn)
 		at, scale := *q.turn.TimestampMS/1000, l.options.Reshape.pace()
-		(*trace)[q.session] = append((*trace)[q.session], wekaRequest{
+		(*trace)[q.session] = append((*trace)[q.session], recordedRequest{
 			at: at, end: at + q.round.took.Seconds()/scale, think: q.round.think.Seconds() / scale,
 			model: q.round.model,
 			in:    q.tokens, out: *q.turn.MaxTokens, ids: q.ids, row: uint64(q.line),
@@ -350,12 +350,12 @@ func (l agentTraces) requests(traces []*labTrace) ([]map[*labSession][]wekaReque
 func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // play makes conversations of a trace.
-func (l agentTraces) play(t *labTrace, requests map[*labSession][]wekaRequest) {
-	var agents []wekaAgent
+func (l agentTraces) play(t *agentTrace, requests map[*agentSession][]recordedRequest) {
+	var agents []recordedAgent
 	scale := l.options.Reshape.pace()
 	for i, s := range t.agents {
 		at := t.called[i].Sub(t.session.rounds[0].submitted).Seconds() / scale
-		agents = append(agents, wekaAgent{id: s.trace, at: at, requests: requests[s]})
+		agents = append(agents, recordedAgent{id: s.trace, at: at, requests: requests[s]})
 	}
 	main := requests[t.session]
 	countPrefixes(main, agents)
@@ -390,8 +390,8 @@ func (l agentTraces) scheduleAll() {
 func isTraceLab(o *object) bool { return o.hasAll(traceLabKeys...) }
 
 // inOrder sorts the rounds of a session by their times.
-func (s *labSession) inOrder() {
-	slices.SortStableFunc(s.rounds, func(a, b labRound) int {
+func (s *agentSession) inOrder() {
+	slices.SortStableFunc(s.rounds, func(a, b agentRound) int {
 		return cmp.Or(a.submitted.Compare(b.submitted), cmp.Compare(a.index, b.index))
 	})
 }

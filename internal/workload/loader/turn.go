@@ -92,8 +92,8 @@ func (o *object) takePrompt() {
 // otherNames are what the text of a record is called elsewhere.
 var otherNames = []string{"content", "question", "query", "input", "instruction", "inputs"}
 
-// meant returns a hint at the known key that an unknown one may be a misspelling of.
-func meant(key string, known []string) string {
+// suggestion returns a hint at the known key that an unknown one may be a misspelling of.
+func suggestion(key string, known []string) string {
 	if !slices.Contains(known, "text") {
 		if near := suggest.Nearest(strings.ToLower(key), known); near != "" {
 			return fmt.Sprintf(": did you mean %q?", near)
@@ -117,7 +117,7 @@ func unknownKeys(o *object) string {
 	known := slices.Concat(singleKeys,
 		[]string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
 	for _, key := range o.keys {
-		if hint := meant(key, known); hint != "" && !slices.Contains(known, key) {
+		if hint := suggestion(key, known); hint != "" && !slices.Contains(known, key) {
 			return fmt.Sprintf(" (unknown key %q%s)", shorten(key), hint)
 		}
 	}

@@ -34,8 +34,8 @@ var (
 	}
 )
 
-// wekaRequest is a request of a recording; times are seconds.
-type wekaRequest struct {
+// recordedRequest is a request of a recording; times are seconds.
+type recordedRequest struct {
 	at, end float64
 	think   float64
 	model   string
@@ -45,11 +45,11 @@ type wekaRequest struct {
 	prefix  *dataset.Prefix
 }
 
-// wekaAgent is an agent that a recording names: its requests, and when it was called.
-type wekaAgent struct {
+// recordedAgent is an agent that a recording names: its requests, and when it was called.
+type recordedAgent struct {
 	id       string
 	at       float64
-	requests []wekaRequest
+	requests []recordedRequest
 }
 
 func readWeka(l *load) error {
@@ -242,7 +242,7 @@ func (w *wekaFile) header(o *object) (id string, err error) {
 }
 
 // entries reads the list of requests and agents.
-func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, agents []wekaAgent) {
+func (w *wekaFile) entries(items []json.RawMessage) (requests []recordedRequest, agents []recordedAgent) {
 	for i, item := range items {
 		at := w.find(item)
 		o, err := parseObject(item)
@@ -254,12 +254,12 @@ func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, age
 		switch {
 		case err != nil:
 		case kind == "n" || kind == "s":
-			var r wekaRequest
+			var r recordedRequest
 			if r, err = w.request(o); err == nil && w.keeps(&r) {
 				requests = append(requests, r)
 			}
 		case kind == "subagent":
-			var a wekaAgent
+			var a recordedAgent
 			if a, err = w.agent(o); err == nil {
 				agents = append(agents, a)
 			}
@@ -271,16 +271,16 @@ func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, age
 		}
 	}
 	byTime(requests)
-	slices.SortStableFunc(agents, func(a, b wekaAgent) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(agents, func(a, b recordedAgent) int { return cmp.Compare(a.at, b.at) })
 	return requests, agents
 }
 
-func byTime(requests []wekaRequest) {
-	slices.SortStableFunc(requests, func(a, b wekaRequest) int { return cmp.Compare(a.at, b.at) })
+func byTime(requests []recordedRequest) {
+	slices.SortStableFunc(requests, func(a, b recordedRequest) int { return cmp.Compare(a.at, b.at) })
 }
 
 // keeps applies the filters of lengths to a request.
-func (w *wekaFile) keeps(r *wekaRequest) bool {
+func (w *wekaFile) keeps(r *recordedRequest) bool {
 	if w.options.MaxISL > 0 && r.in > w.options.MaxISL {
 		w.dropped.long++
 		return false

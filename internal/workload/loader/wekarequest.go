@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-func (w *wekaFile) request(o *object) (r wekaRequest, err error) {
+func (w *wekaFile) request(o *object) (r recordedRequest, err error) {
 	if err := onlyKeys(o, wekaRequestKeys); err != nil {
 		return r, err
 	}
@@ -75,7 +75,7 @@ func (o *object) seconds(key string, must bool) (s float64, err error) {
 	return s, nil
 }
 
-func (w *wekaFile) agent(o *object) (a wekaAgent, err error) {
+func (w *wekaFile) agent(o *object) (a recordedAgent, err error) {
 	if err := onlyKeys(o, wekaAgentKeys); err != nil {
 		return a, err
 	}
@@ -99,7 +99,7 @@ func (w *wekaFile) agent(o *object) (a wekaAgent, err error) {
 				err = inner.wrong("type", `"n" or "s"`)
 			}
 		}
-		var r wekaRequest
+		var r recordedRequest
 		if err == nil {
 			r, err = w.request(inner)
 		}
@@ -122,7 +122,7 @@ func (w *wekaFile) agent(o *object) (a wekaAgent, err error) {
 }
 
 // longest returns the longest context of a recording, its output included.
-func longest(requests []wekaRequest, agents []wekaAgent) (n int) {
+func longest(requests []recordedRequest, agents []recordedAgent) (n int) {
 	for _, r := range requests {
 		n = max(n, r.in+r.out)
 	}
@@ -135,7 +135,7 @@ func longest(requests []wekaRequest, agents []wekaAgent) (n int) {
 }
 
 // asTurn returns the turn of a request; its text stays a plan.
-func (r *wekaRequest) asTurn() dataset.Turn {
+func (r *recordedRequest) asTurn() dataset.Turn {
 	limit, at := max(1, r.out), r.at*1000
 	return dataset.Turn{
 		TimestampMS: &at, MaxTokens: &limit, Prefix: r.prefix,

@@ -7,14 +7,14 @@ import (
 
 // split takes requests apart that several agents sent: each continues the chain whose last request it extends, or
 // begins a chain of its own.
-func (t *wekaTree) split(requests []wekaRequest) []*chain {
+func (t *sessionTree) split(requests []recordedRequest) []*chain {
 	var chains []*chain
 	for _, r := range requests {
 		if c := t.continued(chains, &r); c != nil {
 			c.requests = append(c.requests, r)
 			continue
 		}
-		c := &chain{requests: []wekaRequest{r}, parent: -1}
+		c := &chain{requests: []recordedRequest{r}, parent: -1}
 		for i, other := range chains {
 			if shared := other.shares(&r); c.parent < 0 || shared > c.shared {
 				c.parent, c.shared = i, shared
@@ -26,7 +26,7 @@ func (t *wekaTree) split(requests []wekaRequest) []*chain {
 }
 
 // continued returns the chain that a request goes on with, nil if there is none.
-func (t *wekaTree) continued(chains []*chain, r *wekaRequest) *chain {
+func (t *sessionTree) continued(chains []*chain, r *recordedRequest) *chain {
 	o := &t.options.Weka
 	var extended, seamed *chain
 	best, most := -1, 0
@@ -60,7 +60,7 @@ func commonPrefix(a, b []int64) (n int) {
 }
 
 // shares returns how many blocks a request has in common with the requests of a chain that began before it.
-func (c *chain) shares(r *wekaRequest) (most int) {
+func (c *chain) shares(r *recordedRequest) (most int) {
 	for i := range c.requests {
 		if c.requests[i].at <= r.at {
 			most = max(most, commonPrefix(c.requests[i].ids, r.ids))

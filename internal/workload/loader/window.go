@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// settleTimes applies what is asked of recorded times to conversations that were not made of rows.
-func (l *load) settleTimes() {
+// applyTimes applies what is asked of recorded times to conversations that were not made of rows.
+func (l *load) applyTimes() {
 	if l.options.IgnoreTimes {
 		for i := range l.conversations {
 			for j := range l.conversations[i].Turns {

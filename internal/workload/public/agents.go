@@ -68,12 +68,12 @@ func (s *agentSet) filters() map[string][]string {
 }
 
 // chosen checks what the user wants of the data set, before anything is read.
-func (s *agentSet) chosen(o *Options) (*agentReading, error) {
+func (s *agentSet) chosen(o *Options) (*agentReader, error) {
 	if o.Limit < 1 {
 		return nil, errors.New("the number of sessions needs a limit: " +
 			"give --num-conversations, --num-dataset-entries or --request-count")
 	}
-	r := &agentReading{set: s, seen: map[string]bool{}, met: map[agentPair]int{}}
+	r := &agentReader{set: s, seen: map[string]bool{}, met: map[agentPair]int{}}
 	filters := s.filters()
 	for _, f := range o.Filters {
 		name := strings.ToLower(strings.TrimSpace(f.Column))
@@ -140,8 +140,8 @@ func sourceModel(name string) string {
 	return name
 }
 
-// agentReading are the sessions that were read.
-type agentReading struct {
+// agentReader are the sessions that were read.
+type agentReader struct {
 	set *agentSet
 	// harness, model and benchmark are those that sessions must have; empty: any.
 	harness, model, benchmark string
@@ -170,13 +170,13 @@ type spanCounts struct{ foreign, failed, zero, overlapping int }
 
 // session reads a row.
 func (r *reading) session(number int, row rows.Row) error {
-	if err := r.agents.read(&ask{row: row, reading: r}); err != nil {
+	if err := r.agents.read(&converter{row: row, reading: r}); err != nil {
 		return fmt.Errorf("%s: row %d: %w", r.file, number, err)
 	}
 	return nil
 }
 
-func (r *agentReading) read(a *ask) error {
+func (r *agentReader) read(a *converter) error {
 	harness, err := a.name("harness")
 	if err != nil {
 		return err
@@ -236,8 +236,8 @@ func (r *agentReading) read(a *ask) error {
 }
 
 // name returns a column of texts that no row leaves empty.
-func (a *ask) name(column string) (string, error) {
-	text, err := a.text(column)
+func (c *converter) name(column string) (string, error) {
+	text, err := c.text(column)
 	if err == nil && text == "" {
 		err = fmt.Errorf("the column %q is empty", column)
 	}
@@ -245,8 +245,8 @@ func (a *ask) name(column string) (string, error) {
 }
 
 // models returns the recorded models, without their services.
-func (a *ask) models() (models []string, err error) {
-	v, err := a.value("models")
+func (c *converter) models() (models []string, err error) {
+	v, err := c.value("models")
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (a *ask) models() (models []string, err error) {
 }
 
 // conversations returns the sessions, or where they are scheduled each of their calls, with their waits or times.
-func (r *agentReading) conversations(scheduled bool) (made []dataset.Conversation) {
+func (r *agentReader) conversations(scheduled bool) (made []dataset.Conversation) {
 	for _, s := range r.sessions {
 		c := dataset.Conversation{SessionID: s.id, Headers: []dataset.Header{{Name: agentSessionID, Value: s.id}}}
 		for i := range s.turns {
@@ -323,7 +323,7 @@ func (r *reading) agentResult(files []string) (*Result, error) {
 }
 
 // combinations lists the harnesses and models of the rows.
-func (r *agentReading) combinations() string {
+func (r *agentReader) combinations() string {
 	var pairs []string
 	for pair := range r.met {
 		pairs = append(pairs, pair.String())

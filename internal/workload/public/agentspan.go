@@ -202,7 +202,7 @@ func (a attributes) messages() (list []json.RawMessage, err error) {
 		return nil, fmt.Errorf("%s: want a list of messages with a role and parts", name)
 	}
 	for i, m := range recorded {
-		made, err := m.asSent()
+		made, err := m.chatMessages()
 		if err != nil {
 			return nil, fmt.Errorf("%s: message %d: %w", name, i, err)
 		}
@@ -230,8 +230,8 @@ func (a attributes) system() string {
 	return text.String()
 }
 
-// asSent returns the messages of a recorded one: results of tools are messages of their own.
-func (m recordedMessage) asSent() (made []chatMessage, err error) {
+// chatMessages returns the messages of a recorded one: results of tools are messages of their own.
+func (m recordedMessage) chatMessages() (made []chatMessage, err error) {
 	role := m.Role
 	switch role {
 	case "":
@@ -327,7 +327,7 @@ func asJSON(v any) []byte {
 	case []byte:
 		return v
 	}
-	return encoded(present(v))
+	return encoded(withoutNulls(v))
 }
 
 // encoded returns a value as JSON, with the characters of HTML as they are; nil if it holds no number of JSON.

@@ -361,7 +361,7 @@ func (o *Options) convertWeka(ctx context.Context, s set, files []string) (strin
 	for _, file := range files {
 		err := rows.Each(ctx, file, func(_ int,
 			row rows.Row) error {
-			return lines.Encode(present(map[string]any(row)))
+			return lines.Encode(withoutNulls(map[string]any(row)))
 		})
 		if err != nil {
 			return "", err
@@ -373,20 +373,20 @@ func (o *Options) convertWeka(ctx context.Context, s set, files []string) (strin
 	return target, os.Rename(out.Name(), target)
 }
 
-// present returns a value without the members that are null.
-func present(v any) any {
+// withoutNulls returns a value without the members that are null.
+func withoutNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, member := range v {
 			if member != nil {
-				out[name] = present(member)
+				out[name] = withoutNulls(member)
 			}
 		}
 		return out
 	case []any:
 		for i := range v {
-			v[i] = present(v[i])
+			v[i] = withoutNulls(v[i])
 		}
 	case []byte:
 		return string(v)

@@ -21,7 +21,7 @@ import (
 )
 
 // content returns what a media value of a row holds: its bytes, or the address under which the server finds them.
-func (a *ask) content(v any) (data []byte, address string, err error) {
+func (c *converter) content(v any) (data []byte, address string, err error) {
 	for {
 		list, ok := v.([]any)
 		if !ok {
@@ -52,9 +52,9 @@ func (a *ask) content(v any) (data []byte, address string, err error) {
 		if !filepath.IsLocal(filepath.FromSlash(v)) {
 			return nil, v, nil
 		}
-		data, err := os.ReadFile(filepath.Join(filepath.Dir(a.reading.file), filepath.FromSlash(v)))
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(c.reading.file), filepath.FromSlash(v)))
 		if err != nil {
-			return nil, v, nil // a name that means something to the server alone
+			return nil, v, nil // c name that means something to the server alone
 		}
 		return data, "", nil
 	}
@@ -62,8 +62,8 @@ func (a *ask) content(v any) (data []byte, address string, err error) {
 }
 
 // image returns a picture as JPEG.
-func (a *ask) image(v any) (string, error) {
-	data, address, err := a.content(v)
+func (c *converter) image(v any) (string, error) {
+	data, address, err := c.content(v)
 	if err != nil || len(data) == 0 {
 		return address, err
 	}
@@ -83,8 +83,8 @@ func (a *ask) image(v any) (string, error) {
 }
 
 // video returns an address, or the video itself.
-func (a *ask) video(v any) (string, error) {
-	data, address, err := a.content(v)
+func (c *converter) video(v any) (string, error) {
+	data, address, err := c.content(v)
 	if err != nil {
 		return "", err
 	}
@@ -102,8 +102,8 @@ func (a *ask) video(v any) (string, error) {
 }
 
 // audio returns a recording as a wav or mp3 file, and its seconds; 0 if they are not known.
-func (a *ask) audio(v any) (string, float64, error) {
-	data, address, err := a.content(v)
+func (c *converter) audio(v any) (string, float64, error) {
+	data, address, err := c.content(v)
 	if err != nil || len(data) == 0 {
 		return address, 0, err
 	}

@@ -179,9 +179,9 @@ type reading struct {
 	file    string
 	made    []dataset.Conversation
 	// What became of the rows that are not in made.
-	empty, filtered, unfit int
+	empty, filtered, outOfLimits int
 	// agents reads sessions of agents; nil: rows are requests.
-	agents *agentReading
+	agents *agentReader
 }
 
 func (r *reading) full() bool {
@@ -210,10 +210,10 @@ func (r *reading) row(number int, row rows.Row) error {
 			return nil
 		}
 	}
-	turns, err := r.set.ask(&ask{row: row, reading: r})
+	turns, err := r.set.convert(&converter{row: row, reading: r})
 	switch {
-	case errors.Is(err, errUnfit):
-		r.unfit++
+	case errors.Is(err, errOutOfLimits):
+		r.outOfLimits++
 	case err != nil:
 		return fmt.Errorf("%s: row %d: %w", r.file, number, err)
 	case len(turns) == 0:
@@ -232,7 +232,7 @@ func (r *reading) result(files []string) (*Result, error) {
 	if len(r.made) == 0 {
 		return nil, fmt.Errorf("--public-dataset %s: no request can be made of %s: %d rows are empty, %d are left "+
 			"out by filters, %d do not fit",
-			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.unfit)
+			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.outOfLimits)
 	}
 	out := &Result{Dataset: &dataset.Dataset{
 		Conversations: dataset.Memory(r.made), Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses,
@@ -243,7 +243,7 @@ func (r *reading) result(files []string) (*Result, error) {
 		n    int
 		what string
 	}{{r.empty, "are empty"}, {r.filtered, "are left out by filters"},
-		{r.unfit, "have lengths outside of the data set's limits"}} {
+		{r.outOfLimits, "have lengths outside of the data set's limits"}} {
 		if x.n > 0 {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %d rows %s", s.name, x.n, x.what))
 		}

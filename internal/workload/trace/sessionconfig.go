@@ -102,8 +102,8 @@ type TurnCount struct {
 // leastGeneration is the shortest answer, unless the longest is shorter.
 const leastGeneration = 30
 
-// plainConfig holds the values of what a file leaves out.
-func plainConfig() SessionConfig {
+// defaultConfig holds the values of what a file leaves out.
+func defaultConfig() SessionConfig {
 	var c SessionConfig
 	c.NewTokens = Lognormal{Mean: 3500, Median: 1800, Bias: 1}
 	c.Generation = Lognormal{Mean: 500, Median: 300}
@@ -119,7 +119,7 @@ func plainConfig() SessionConfig {
 
 // bundledConfig returns the one named "default".
 func bundledConfig() SessionConfig {
-	c := plainConfig()
+	c := defaultConfig()
 	c.NewTokens = Lognormal{Mean: 6000, Median: 6000, Max: 10_000, Bias: 1.1}
 	c.Generation = Lognormal{Mean: 1000, Median: 1000, Max: 1500}
 	c.Delay.Agentic.Max, c.Delay.Human.Max = 10_000, 120_000
@@ -152,7 +152,7 @@ func readConfig(from string) (c SessionConfig, name string, err error) {
 			name = manifest.Name
 		}
 	}
-	c = plainConfig()
+	c = defaultConfig()
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {

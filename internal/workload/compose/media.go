@@ -74,7 +74,8 @@ func (b *builder) prepareMedia() error {
 		return nil
 	}
 	if b.Videos.Frames() < 1 {
-		return fmt.Errorf("--video-duration %v at --video-fps %d is less than one frame", b.Videos.Seconds, b.Videos.FPS)
+		return fmt.Errorf("--video-duration %v at --video-fps %d is less than one frame", b.Videos.Seconds,
+			b.Videos.FPS)
 	}
 	var err error
 	m.ffmpeg, err = media.FFmpeg()

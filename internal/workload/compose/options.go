@@ -3,7 +3,8 @@
 // its system message and its user context.
 //
 // Every draw of conversation k comes from a named stream at index k, so the result does not depend
-// on the number of cores. With a root seed it is the same on every machine.
+// on the number of cores. With a root seed it is the same on every machine. The package knows nothing of
+// servers, schedules or requests: it ends where a turn is complete.
 package compose
 
 import (

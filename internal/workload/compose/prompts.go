@@ -27,7 +27,8 @@ func (b *builder) promptWriter(blockSize int) error {
 		return nil
 	}
 	if b.tok == nil {
-		return fmt.Errorf("%s: making prompts of the recorded lengths needs a tokenizer, and this endpoint type uses none", b.Path)
+		return fmt.Errorf("%s: making prompts of the recorded lengths needs a tokenizer, and this endpoint "+
+			"type uses none", b.Path)
 	}
 	if b.source == nil {
 		b.source = b.newSource()

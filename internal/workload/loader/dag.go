@@ -197,8 +197,8 @@ func dagBranches(o *object, i, n int) (branches []dagBranch, err error) {
 		case err != nil:
 			return nil, fmt.Errorf("forks[%d]: %w", j, err)
 		case !background && i < n-1:
-			return nil, fmt.Errorf(
-				`forks[%d]: %q is forked in the foreground by a turn that is not the last: fork it on turn %d, or give {"child":%q,"background":true}`, j, shorten(child), n-1, shorten(child))
+			return nil, fmt.Errorf("forks[%d]: %q is forked in the foreground by a turn that is not the last: fork it "+
+				`on turn %d, or give {"child":%q,"background":true}`, j, shorten(child), n-1, shorten(child))
 		}
 		at := 0
 		if background {

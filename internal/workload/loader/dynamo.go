@@ -70,8 +70,8 @@ func readDynamo(l *load) error {
 		return err
 	}
 	if r.apart > 0 && r.inSessions > 0 {
-		return fmt.Errorf("%s: %d requests belong to a session and %d to none: record all with session headers, or none",
-			l.path, r.inSessions, r.apart)
+		return fmt.Errorf("%s: %d requests belong to a session and %d to none: record all with session headers, "+
+			"or none", l.path, r.inSessions, r.apart)
 	}
 	if l.mistaken > 0 || len(r.recorded) == 0 {
 		return nil
@@ -122,8 +122,8 @@ func (r *dynamoReading) add(record *dynamoRecord) error {
 	case q.ReceivedMS <= 0:
 		return errors.New(`field "request_received_ms": want the milliseconds since 1970 at which the request came`)
 	case input < 1 || input > math.MaxInt32 || q.Output < 0 || q.Output > math.MaxInt32:
-		return fmt.Errorf("an input of %d and an output of %d tokens: want an input of at least 1 and an output of at least 0",
-			input, q.Output)
+		return fmt.Errorf("an input of %d and an output of %d tokens: want an input of at least 1 and "+
+			"an output of at least 0", input, q.Output)
 	case size < 1 || size > math.MaxInt32:
 		return fmt.Errorf(`field "trace_block_size": want a whole number above 0, got %d`, size)
 	case r.options.BlockSize > 0 && size != r.options.BlockSize:

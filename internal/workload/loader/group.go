@@ -202,7 +202,8 @@ func (x *grouping) refuseMixed() {
 			x.faults.line, session = r.line, r.session
 		}
 		if (m.first == messageDelta) != (m.next == messageDelta) && m.first.verbatim() && m.next.verbatim() {
-			x.faults.errorf(`field "message_mode": every row of the session %q must say delta, or none`, shorten(session))
+			x.faults.errorf(`field "message_mode": every row of the session %q must say delta, or none`,
+				shorten(session))
 		} else {
 			x.faults.errorf("the session %q mixes rows that bring their messages with rows whose text is made or given",
 				shorten(session))
@@ -314,7 +315,6 @@ func (x *grouping) checkTimes() {
 			return
 		}
 		x.faults.line = row.line
-		x.faults.errorf("%s has no timestamp for its first turn, which a fixed schedule needs",
-			conversationName(row.session))
+		x.faults.refuseUntimed(row.session)
 	}
 }

@@ -93,8 +93,8 @@ func (l *load) index() (*Indexed, error) {
 	}
 	l.warnSkipped()
 	if groups.cumulative {
-		l.notef("conversations are sent without the history of earlier turns where the hash ids of their turns hold it " +
-			"already")
+		l.notef("conversations are sent without the history of earlier turns where the hash ids of their turns hold " +
+			"it already")
 	}
 	return groups.Indexed, nil
 }

@@ -13,8 +13,8 @@ import (
 	"aiperf/internal/workload/loader/textfile"
 )
 
-// Indexed holds the conversations of rows. Where the rows stay in their file, every one was read and found right once; it
-// is read again when its conversation is played. Then only times and places are in memory, some ten bytes a row.
+// Indexed holds the conversations of rows. Where the rows stay in their file, every one was read and found right once;
+// it is read again when its conversation is played. Then only times and places are in memory, some ten bytes a row.
 type Indexed struct {
 	rows    rowSource
 	format  format

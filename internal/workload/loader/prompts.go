@@ -126,7 +126,8 @@ func (l *load) csvRow(fields []string, prompt, limit int) {
 	}
 	var most *int
 	if limit >= 0 && strings.TrimSpace(fields[limit]) != "" {
-		row := &object{members: map[string]json.RawMessage{limitColumn: json.RawMessage(strings.TrimSpace(fields[limit]))}}
+		number := json.RawMessage(strings.TrimSpace(fields[limit]))
+		row := &object{members: map[string]json.RawMessage{limitColumn: number}}
 		var err error
 		if most, err = row.positive(limitColumn); err != nil {
 			l.errorf("%v", err)

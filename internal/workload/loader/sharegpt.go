@@ -48,8 +48,8 @@ func startsShareGPT(path string) bool {
 // shareGPTReader reads conversations of ShareGPT.
 type shareGPTReader struct{ *load }
 
-// readShareGPT reads conversations of ShareGPT: a JSON array of them, or one a line. What people said are the turns; the
-// replies are those of the server.
+// readShareGPT reads conversations of ShareGPT: a JSON array of them, or one a line. What people said are the turns;
+// the replies are those of the server.
 func readShareGPT(from *load) error {
 	l := shareGPTReader{from}
 	empty := 0

@@ -50,8 +50,8 @@ type agentRound struct {
 type agentTraces struct{ *load }
 
 // readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that are recognised. Contents were
-// not recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on with
-// blocks of its own.
+// not recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on
+// with blocks of its own.
 func readTraceLab(from *load) error {
 	l := agentTraces{from}
 	sessions, err := l.sessions()

@@ -11,8 +11,8 @@ import (
 	"aiperf/internal/workload/recipe"
 )
 
-// agentTrace is what is played as one recording: a session and the sessions of its sub-agents, with the instants at which
-// they were called.
+// agentTrace is what is played as one recording: a session and the sessions of its sub-agents, with the instants at
+// which they were called.
 type agentTrace struct {
 	session *agentSession
 	agents  []*agentSession

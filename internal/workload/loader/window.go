@@ -26,9 +26,14 @@ func (l *load) applyTimes() {
 		c := &l.conversations[i]
 		if len(c.Turns) > 0 && c.Turns[0].TimestampMS == nil {
 			l.line = l.starts[i]
-			l.errorf("%s has no timestamp for its first turn, which a fixed schedule needs", conversationName(c.SessionID))
+			l.refuseUntimed(c.SessionID)
 		}
 	}
+}
+
+// refuseUntimed refuses a conversation that a schedule cannot place.
+func (f *faults) refuseUntimed(id string) {
+	f.errorf("%s has no timestamp for its first turn, which a fixed schedule needs", conversationName(id))
 }
 
 // warnBackwards warns of conversations whose times go back: a turn never goes out before the one ahead of it is
@@ -54,7 +59,8 @@ func (l *load) warnBackwards() {
 	}
 	if count > 0 {
 		l.warnings = append(l.warnings,
-			fmt.Sprintf("%s; a turn is sent when the one before it is answered (%d conversations are like this)", first, count))
+			fmt.Sprintf("%s; a turn is sent when the one before it is answered (%d conversations are like this)",
+				first, count))
 	}
 }
 

@@ -3,7 +3,7 @@
 // Images and videos are data URLs, sound is "wav,<base64>" or "mp3,<base64>". What is drawn depends on
 // the generator handed in and on nothing else: pictures and sound are made with whole numbers only, so
 // that a seed gives the same bytes on every machine. Videos are encoded by ffmpeg and are as reproducible
-// as its release.
+// as its release. The package knows neither conversations nor endpoints, and fetches nothing: an address stays one.
 package media
 
 import "encoding/base64"

@@ -117,7 +117,8 @@ func (s *agentSet) exists(harness, model string) error {
 		return slices.Contains(s.missing, agentPair{h, m}) || slices.Contains(s.missing, agentPair{"", m})
 	}
 	if lacks("", model) {
-		return fmt.Errorf("--dataset-filter source_model=%s: no harness of the data set has sessions with it; there are %s",
+		return fmt.Errorf("--dataset-filter source_model=%s: no harness of the data set has sessions with "+
+			"it; there are %s",
 			model,
 			strings.Join(slices.DeleteFunc(slices.Clone(s.models), func(m string) bool { return lacks("", m) }), ", "))
 	}
@@ -311,12 +312,14 @@ func (r *reading) agentResult(files []string) (*Result, error) {
 		turns += len(s.turns)
 	}
 	note := fmt.Sprintf("%s: %d sessions with %d requests from %s; left out: %d spans that are not calls of a model, "+
-		"%d that failed, %d without tokens, %d sessions without requests; %d requests began before the answer to the one before",
+		"%d that failed, %d without tokens, %d sessions without requests; "+
+		"%d requests began before the answer to the one before",
 		r.set.name, len(a.sessions), turns, strings.Join(files, ", "), a.spans.foreign, a.spans.failed, a.spans.zero,
 		a.empty, a.spans.overlapping)
 	return &Result{
 		Dataset: &dataset.Dataset{
-			Conversations: dataset.Memory(made), Sampling: dataset.Sequential, DefaultContextMode: dataset.MessageArrayWithResponses,
+			Conversations: dataset.Memory(made), Sampling: dataset.Sequential,
+			DefaultContextMode: dataset.MessageArrayWithResponses,
 		},
 		Notes: []string{note},
 	}, nil

@@ -339,7 +339,8 @@ func (o *Options) unreachable(s set, cause error) error {
 	}
 	return fmt.Errorf("--public-dataset %s is not on this machine and cannot be fetched: %w\n"+
 		"Its source is %s; a copy was looked for at %s.\n"+
-		"Fetch %s on a machine that reaches the source, and give the file or folder with --dataset-path, or put it there "+
+		"Fetch %s on a machine that reaches the source, and give the file or folder with --dataset-path, or put it "+
+		"there "+
 		"(AIPERF_DATASET_PUBLIC_CACHE_DIR, HF_HOME and HF_HUB_CACHE name the places), or turn the rows into "+
 		"single_turn lines for --input-file",
 		s.name, cause, source, looked, files)

@@ -1,7 +1,8 @@
-// Package public knows the published data sets: where each of them lies, and what a row of it asks.
+// Package public reads published data sets: a table says where each of them is found and how a row becomes turns.
 //
-// A data set is a row of one table. Its rows are taken from the place that the user names, from the cache of
-// downloads, from the hub's own cache, or from the network, in this order.
+// Rows are taken from the place that the user names, from the cache of downloads, from the hub's own cache, or from the
+// network, in this order. Rows that cannot be sent are left out and counted in a note. The package knows nothing of
+// endpoints, and of tokenizers only a function that counts.
 package public
 
 import (
@@ -235,7 +236,8 @@ func (r *reading) result(files []string) (*Result, error) {
 			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.outOfLimits)
 	}
 	out := &Result{Dataset: &dataset.Dataset{
-		Conversations: dataset.Memory(r.made), Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses,
+		Conversations: dataset.Memory(r.made), Sampling: dataset.Sequential,
+		DefaultContextMode: dataset.DeltasWithoutResponses,
 	}}
 	out.Notes = append(out.Notes, fmt.Sprintf("%s: %d conversations from %s", s.name, len(r.made),
 		strings.Join(files, ", ")))

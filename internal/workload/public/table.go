@@ -52,7 +52,8 @@ func sets() []set {
 			convert: (*converter).speech},
 		{name: "gigaspeech", repo: "speechcolab/gigaspeech", subset: "xs", split: "test", streamed: true,
 			convert: (*converter).speech},
-		{name: "ami", repo: "edinburghcstr/ami", subset: "ihm", split: "test", streamed: true, convert: (*converter).speech},
+		{name: "ami", repo: "edinburghcstr/ami", subset: "ihm", split: "test", streamed: true,
+			convert: (*converter).speech},
 		{name: "spgispeech", repo: "kensho/spgispeech", subset: "test", split: "test", streamed: true,
 			convert: (*converter).speech},
 		{name: "spec_al_gsm8k", repo: "openai/gsm8k", subset: "main", split: "test", convert: column("question")},
@@ -60,7 +61,8 @@ func sets() []set {
 		{name: "spec_al_humaneval", repo: "openai/openai_humaneval", split: "test", convert: column("prompt")},
 		{name: "spec_al_mbpp", repo: "google-research-datasets/mbpp", subset: "full", split: "test",
 			convert: column("text")},
-		{name: "spec_al_mtbench", repo: "HuggingFaceH4/mt_bench_prompts", split: "train", convert: (*converter).allTurns},
+		{name: "spec_al_mtbench", repo: "HuggingFaceH4/mt_bench_prompts", split: "train",
+			convert: (*converter).allTurns},
 		{name: "weka_hf", split: "train", weka: true},
 	}
 	return slices.Concat(all, agentSets(), wekaSets(), speedBench())

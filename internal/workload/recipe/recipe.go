@@ -1,6 +1,6 @@
 // Package recipe holds what a dataset is made of: the options that more than one room of the workload takes, and those
-// that the user's flags set as they are. It imports no reader of files and no generator: who only describes a dataset
-// needs none of them.
+// that the user's flags set as they are. It imports no reader of files and no generator, so that the configuration
+// can describe a dataset without them.
 package recipe
 
 import "time"

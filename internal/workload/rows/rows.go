@@ -1,5 +1,8 @@
 // Package rows reads tables: the rows of Parquet, Arrow, JSON, JSON Lines and CSV files, one after the other, as nested
 // values. Files that end in .gz are unpacked on the way.
+//
+// One row, or one batch of rows, is in memory at a time. A value is nil, a bool, a number, a string, bytes, a list or a
+// map, whatever the format. The package knows nothing of what the columns mean.
 package rows
 
 import (

@@ -3,7 +3,7 @@
 //
 // A text is a window of the corpus at a random place, repaired until the tokenizer counts exactly
 // the tokens that were asked for. What is drawn depends on the generator handed in and on nothing
-// else.
+// else. The package knows nothing of conversations, turns or requests.
 package synthetic
 
 import (

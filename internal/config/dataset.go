@@ -47,8 +47,8 @@ type Dataset struct {
 	// Rankings is nil where generated turns have prompts.
 	Rankings *recipe.Rankings
 	// Images, Audio and Video are nil where generated turns have none.
-	Images *recipe.Pictures
-	Audio  *recipe.Sounds
+	Images *recipe.Images
+	Audio  *recipe.Audio
 	Video  *Video
 	// Turns is the number of turns of a conversation.
 	Turns recipe.Normal

@@ -21,12 +21,12 @@ func TestMediaOptions(t *testing.T) {
 		"--audio-sample-rates 8 --audio-num-channels 2"+
 		" --video-width 10 --video-height 20 --video-format mp4 --video-audio-num-channels 1 "+
 		"--video-audio-sample-rate 48").dataset.build()
-	if want := (&recipe.Pictures{Width: recipe.Normal{Mean: 64, Stddev: 3}, Height: recipe.Normal{Mean: 32},
+	if want := (&recipe.Images{Width: recipe.Normal{Mean: 64, Stddev: 3}, Height: recipe.Normal{Mean: 32},
 		BatchSize: 2,
 		Format:    "random", Source: "assets", Sampling: "shuffle-cycle"}); !reflect.DeepEqual(d.Images, want) {
 		t.Errorf("images %+v", d.Images)
 	}
-	if want := (&recipe.Sounds{Seconds: recipe.Normal{Mean: 2}, BatchSize: 1, Format: "wav", Depths: []int{8, 16},
+	if want := (&recipe.Audio{Seconds: recipe.Normal{Mean: 2}, BatchSize: 1, Format: "wav", Depths: []int{8, 16},
 		RatesHz: []int{44100, 8000}, Channels: 2}); !reflect.DeepEqual(d.Audio, want) {
 		t.Errorf("audio %+v", d.Audio)
 	}

@@ -44,23 +44,23 @@ func (md *media) wantsVideo() bool {
 	return md.given("video-width") && md.given("video-height") && md.positive("video-batch-size")
 }
 
-func (md *media) images() *recipe.Pictures {
+func (md *media) images() *recipe.Images {
 	if !md.wantsImages() {
 		return nil
 	}
 	p := md.p
-	return &recipe.Pictures{
+	return &recipe.Images{
 		Width: md.normal("image-width"), Height: md.normal("image-height"), BatchSize: md.batches().Image,
 		Format: p.Text("image-format"), Source: p.Text("image-source"), Sampling: p.Text("image-source-sampling"),
 	}
 }
 
-func (md *media) audio() *recipe.Sounds {
+func (md *media) audio() *recipe.Audio {
 	if !md.wantsAudio() {
 		return nil
 	}
 	p := md.p
-	a := &recipe.Sounds{
+	a := &recipe.Audio{
 		Seconds: md.normal("audio-length"), BatchSize: md.batches().Audio,
 		Format: p.Text("audio-format"), Channels: int(*p.Int("audio-num-channels")), RatesHz: md.audioRates(),
 	}

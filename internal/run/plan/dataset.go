@@ -16,15 +16,15 @@ import (
 
 // addMedia says to the composer what generated turns have besides prompts, or instead of them.
 func addMedia(o *compose.Options, d *config.Dataset) {
-	o.Rankings, o.Pictures, o.Sounds = d.Rankings, d.Images, d.Audio
+	o.Rankings, o.Images, o.Audio = d.Rankings, d.Images, d.Audio
 	if v := d.Video; v != nil {
-		film := media.Film{
+		video := media.VideoClip{
 			Width: v.Width, Height: v.Height, Seconds: v.Seconds, FPS: v.FPS, Show: v.Show,
 			Format: v.Format, Codec: v.Codec, AudioCodec: v.AudioCodec,
 			Sound: media.Clip{Format: "wav", Seconds: v.Seconds, RateHz: v.AudioRateHz, Depth: v.AudioDepth,
 				Channels: v.AudioChannels},
 		}
-		o.Films = &compose.Films{Film: film, BatchSize: d.Batches.Video}
+		o.Videos = &compose.Videos{VideoClip: video, BatchSize: d.Batches.Video}
 	}
 }
 

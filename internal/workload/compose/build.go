@@ -56,7 +56,7 @@ type builder struct {
 	inexact atomic.Int64
 	// writer makes the prompts of a trace; nil if there are none.
 	writer *writer
-	media  studio
+	media  mediaGenerator
 	// played marks the conversations that the load can come to; nil: all.
 	played []bool
 	// bodies reports that the turns are bodies of a file, some of which may name no model.
@@ -110,7 +110,7 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
 		}
 	}
-	b.chargeMarks()
+	b.reserveMarks()
 	b.sharedTexts()
 	return b, b.prepareMedia()
 }
@@ -146,14 +146,14 @@ func (b *builder) sharedTexts() {
 	}
 }
 
-// text is a text of n tokens drawn at an index of the corpus stream.
+// text returns a text of n tokens drawn at an index of the corpus stream.
 func (b *builder) text(index uint64, n int) string {
 	r := b.streams.corpus.At(index)
-	return b.continued(&r, "", n)
+	return b.continueText(&r, "", n)
 }
 
-// continued is a prefix and n tokens more.
-func (b *builder) continued(r *random.Rand, prefix string, n int) string {
+// continueText returns a prefix and n tokens more.
+func (b *builder) continueText(r *random.Rand, prefix string, n int) string {
 	text, exact := b.source.Continue(r, prefix, n)
 	if !exact {
 		b.inexact.Add(1)
@@ -164,7 +164,7 @@ func (b *builder) continued(r *random.Rand, prefix string, n int) string {
 // conversations makes or reads the conversations and completes each of them.
 func (b *builder) conversations(ctx context.Context) error {
 	if b.Kind == Public {
-		if err := b.publish(ctx); err != nil {
+		if err := b.loadPublic(ctx); err != nil {
 			return err
 		}
 	}
@@ -213,8 +213,8 @@ func (b *builder) conversations(ctx context.Context) error {
 				return err
 			}
 		}
-		b.limit(k, c.Turns)
-		b.letWrite(c.Turns)
+		b.setLimits(k, c.Turns)
+		b.setWriter(c.Turns)
 		if b.system != nil {
 			c.SystemMessage = b.system
 		}

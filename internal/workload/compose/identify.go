@@ -31,7 +31,7 @@ func (b *builder) identify() {
 	}
 }
 
-// newUUID is a random UUID (version 4, RFC 9562).
+// newUUID returns a random UUID (version 4, RFC 9562).
 func newUUID() string {
 	var u [16]byte
 	rand.Read(u[:]) // never fails: crypto/rand ends the program if the OS has no entropy

@@ -11,9 +11,9 @@ import (
 // markerSamples is how many marks are measured.
 const markerSamples = 8
 
-// chargeMarks makes room for the marks against caches, so that requests have the asked length with them:
+// reserveMarks makes room for the marks against caches, so that requests have the asked length with them:
 // in the generated system prompt where that is marked, else in the first text of a conversation.
-func (b *builder) chargeMarks() {
+func (b *builder) reserveMarks() {
 	system := strings.HasPrefix(b.CacheBust, "system_")
 	if b.tok == nil || !system && !strings.HasPrefix(b.CacheBust, "first_turn_") {
 		return
@@ -28,7 +28,7 @@ func (b *builder) chargeMarks() {
 	}
 }
 
-// markTokens is about how many tokens a mark has.
+// markTokens returns about how many tokens a mark has.
 func (b *builder) markTokens() int {
 	sum := 0
 	for i := range markerSamples {

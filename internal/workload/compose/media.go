@@ -29,14 +29,14 @@ const (
 	fileCycle    = "sequential-cycle"
 )
 
-// Films says which videos a turn has.
-type Films struct {
-	media.Film
+// Videos says which videos a turn has.
+type Videos struct {
+	media.VideoClip
 	BatchSize int
 }
 
-// studio makes the media of synthetic turns.
-type studio struct {
+// mediaGenerator makes the media of synthetic turns.
+type mediaGenerator struct {
 	sizes, formats, sources      random.Stream
 	durations, encodings, sounds random.Stream
 	videoNoise, videoSound       random.Stream
@@ -46,7 +46,7 @@ type studio struct {
 	ffmpeg                       string
 	mu                           sync.Mutex
 	made                         map[pictureKey]string
-	film                         func() (string, error)
+	sameVideo                    func() (string, error) // where nothing in a video is drawn
 }
 
 // pictureKey names a picture of a finite source in one size and format.
@@ -67,22 +67,23 @@ func (b *builder) prepareMedia() error {
 		b.Seed.Stream("dataset.audio.data")
 	m.videoNoise, m.videoSound = b.Seed.Stream("dataset.video.noise"), b.Seed.Stream("dataset.video.audio")
 	m.made = map[pictureKey]string{}
-	if err := b.preparePictures(); err != nil {
+	if err := b.prepareImages(); err != nil {
 		return err
 	}
-	if b.Films == nil {
+	if b.Videos == nil {
 		return nil
 	}
-	if b.Films.Frames() < 1 {
-		return fmt.Errorf("--video-duration %v at --video-fps %d is less than one frame", b.Films.Seconds, b.Films.FPS)
+	if b.Videos.Frames() < 1 {
+		return fmt.Errorf("--video-duration %v at --video-fps %d is less than one frame", b.Videos.Seconds,
+			b.Videos.FPS)
 	}
 	var err error
 	m.ffmpeg, err = media.FFmpeg()
 	return err
 }
 
-func (b *builder) preparePictures() error {
-	p, m := b.Pictures, &b.media
+func (b *builder) prepareImages() error {
+	p, m := b.Images, &b.media
 	switch {
 	case p == nil || p.Source == NoiseSource:
 		return nil
@@ -108,8 +109,8 @@ func (b *builder) preparePictures() error {
 // choosePlayed finds the conversations that the sessions of the load play, where media are to be made. What a
 // conversation holds depends on its place alone, so that those that are made are the same as if all were.
 func (b *builder) choosePlayed() error {
-	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Pictures == nil &&
-		b.Sounds == nil && b.Films == nil {
+	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Images == nil &&
+		b.Audio == nil && b.Videos == nil {
 		return nil
 	}
 	sampler, err := dataset.NewSampler(cmp.Or(b.Sampling, b.dataset.Sampling), b.Entries, b.Seed)
@@ -133,22 +134,22 @@ func (b *builder) choosePlayed() error {
 
 // addMedia gives the turns of conversation k their pictures, sound and video.
 func (b *builder) addMedia(ctx context.Context, k uint64, turns []dataset.Turn) error {
-	if b.Pictures != nil {
-		if err := b.addPictures(ctx, k, turns); err != nil {
+	if b.Images != nil {
+		if err := b.addImages(ctx, k, turns); err != nil {
 			return err
 		}
 	}
-	if b.Sounds != nil {
-		b.addSounds(k, turns)
+	if b.Audio != nil {
+		b.addAudio(k, turns)
 	}
-	if b.Films != nil {
-		return b.addFilms(ctx, k, turns)
+	if b.Videos != nil {
+		return b.addVideos(ctx, k, turns)
 	}
 	return nil
 }
 
-func (b *builder) addPictures(ctx context.Context, k uint64, turns []dataset.Turn) error {
-	p, m := b.Pictures, &b.media
+func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn) error {
+	p, m := b.Images, &b.media
 	sizes, formats, sources := m.sizes.At(k), m.formats.At(k), m.sources.At(k)
 	drawn := 0
 	for i := range turns {
@@ -179,7 +180,7 @@ func (b *builder) addPictures(ctx context.Context, k uint64, turns []dataset.Tur
 	return nil
 }
 
-// pickPicture is the number of a picture of a finite source, for the picture of that place in
+// pickPicture returns the number of a picture of a finite source, for the picture of that place in
 // conversation k.
 func (b *builder) pickPicture(k uint64, place int, r *random.Rand) int {
 	m := &b.media
@@ -187,15 +188,15 @@ func (b *builder) pickPicture(k uint64, place int, r *random.Rand) int {
 		return r.IntN(m.count)
 	}
 	number := m.firsts[k] + place
-	if b.Pictures.Sampling == fileCycle {
+	if b.Images.Sampling == fileCycle {
 		return number % m.count
 	}
 	cycle := m.sources.At(uint64(number / m.count))
 	return cycle.Perm(m.count)[number%m.count]
 }
 
-// picture is a picture of a finite source; those that are asked for again are kept.
-func (m *studio) picture(key pictureKey) (string, error) {
+// picture returns a picture of a finite source; those that are asked for again are kept.
+func (m *mediaGenerator) picture(key pictureKey) (string, error) {
 	m.mu.Lock()
 	text, ok := m.made[key]
 	m.mu.Unlock()
@@ -221,8 +222,8 @@ func (m *studio) picture(key pictureKey) (string, error) {
 	return text, nil
 }
 
-func (b *builder) addSounds(k uint64, turns []dataset.Turn) {
-	s, m := b.Sounds, &b.media
+func (b *builder) addAudio(k uint64, turns []dataset.Turn) {
+	s, m := b.Audio, &b.media
 	durations, encodings, sounds := m.durations.At(k), m.encodings.At(k), m.sounds.At(k)
 	for i := range turns {
 		contents := make([]string, s.BatchSize)
@@ -240,14 +241,14 @@ func (b *builder) addSounds(k uint64, turns []dataset.Turn) {
 	}
 }
 
-func (b *builder) addFilms(ctx context.Context, k uint64, turns []dataset.Turn) error {
-	f, m := b.Films, &b.media
+func (b *builder) addVideos(ctx context.Context, k uint64, turns []dataset.Turn) error {
+	f, m := b.Videos, &b.media
 	pictures, sound := m.videoNoise.At(k), m.videoSound.At(k)
 	for i := range turns {
 		contents := make([]string, f.BatchSize)
 		for j := range contents {
 			var err error
-			if contents[j], err = m.video(ctx, f.Film, &pictures, &sound); err != nil {
+			if contents[j], err = m.video(ctx, f.VideoClip, &pictures, &sound); err != nil {
 				return err
 			}
 		}
@@ -256,16 +257,16 @@ func (b *builder) addFilms(ctx context.Context, k uint64, turns []dataset.Turn) 
 	return nil
 }
 
-// video encodes a film, once for all where nothing in it is drawn.
-func (m *studio) video(ctx context.Context, f media.Film, pictures, sound *random.Rand) (string, error) {
+// video encodes a video, once where all are the same.
+func (m *mediaGenerator) video(ctx context.Context, f media.VideoClip, pictures, sound *random.Rand) (string, error) {
 	if !f.Same() {
 		return f.Make(ctx, m.ffmpeg, pictures, sound)
 	}
 	m.mu.Lock()
-	if m.film == nil {
-		m.film = sync.OnceValues(func() (string, error) { return f.Make(ctx, m.ffmpeg, nil, nil) })
+	if m.sameVideo == nil {
+		m.sameVideo = sync.OnceValues(func() (string, error) { return f.Make(ctx, m.ffmpeg, nil, nil) })
 	}
-	film := m.film
+	video := m.sameVideo
 	m.mu.Unlock()
-	return film()
+	return video()
 }

@@ -20,8 +20,8 @@ import (
 	"aiperf/internal/workload/recipe"
 )
 
-func pictures(change ...func(*recipe.Pictures)) *recipe.Pictures {
-	p := &recipe.Pictures{
+func pictures(change ...func(*recipe.Images)) *recipe.Images {
+	p := &recipe.Images{
 		Width: recipe.Normal{Mean: 20}, Height: recipe.Normal{Mean: 10},
 		BatchSize: 1, Format: media.PNG, Source: NoiseSource,
 	}
@@ -31,8 +31,8 @@ func pictures(change ...func(*recipe.Pictures)) *recipe.Pictures {
 	return p
 }
 
-func sounds() *recipe.Sounds {
-	return &recipe.Sounds{Seconds: recipe.Normal{Mean: 0.1}, BatchSize: 1, Format: "wav", Depths: []int{16},
+func sounds() *recipe.Audio {
+	return &recipe.Audio{Seconds: recipe.Normal{Mean: 0.1}, BatchSize: 1, Format: "wav", Depths: []int{16},
 		RatesHz: []int{8000}, Channels: 1}
 }
 
@@ -40,7 +40,7 @@ func illustrated(change ...func(*Options)) Options {
 	return defaults(append([]func(*Options){func(o *Options) {
 		o.Entries, o.ISL.Mean = 12, 10
 		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
-		o.Pictures, o.Sounds = pictures(), sounds()
+		o.Images, o.Audio = pictures(), sounds()
 	}}, change...)...)
 }
 
@@ -72,7 +72,7 @@ func imageSize(t *testing.T, text string) (w, h int, format string) {
 }
 
 func TestMediaOfTurns(t *testing.T) {
-	d := build(t, illustrated(func(o *Options) { o.Pictures.BatchSize, o.Sounds.BatchSize = 2, 3 }))
+	d := build(t, illustrated(func(o *Options) { o.Images.BatchSize, o.Audio.BatchSize = 2, 3 }))
 	for _, c := range d.All() {
 		for _, turn := range c.Turns {
 			if len(turn.Images) != 1 || turn.Images[0].Name != "image_url" || len(turn.Images[0].Contents) != 2 {
@@ -95,11 +95,11 @@ func TestMediaOfTurns(t *testing.T) {
 }
 
 func TestTrapMediaDoNotDisturbTexts(t *testing.T) {
-	plain := illustrated(func(o *Options) { o.Pictures, o.Sounds = nil, nil })
+	plain := illustrated(func(o *Options) { o.Images, o.Audio = nil, nil })
 	if !slices.Equal(prompts(build(t, illustrated())), prompts(build(t, plain))) {
 		t.Error("media change the prompts")
 	}
-	silent := illustrated(func(o *Options) { o.Sounds = nil })
+	silent := illustrated(func(o *Options) { o.Audio = nil })
 	if !slices.Equal(allImages(build(t, illustrated())), allImages(build(t, silent))) {
 		t.Error("sound changes the pictures")
 	}
@@ -109,8 +109,8 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 	for _, source := range []string{NoiseSource, SceneSource} {
 		for _, sampling := range []string{"", "shuffle-cycle"} {
 			o := illustrated(func(o *Options) {
-				o.Pictures.Source, o.Pictures.Sampling, o.Pictures.Format = source, sampling, RandomFormat
-				o.Pictures.Width.Stddev, o.Sounds.Seconds.Stddev = 5, 0.05
+				o.Images.Source, o.Images.Sampling, o.Images.Format = source, sampling, RandomFormat
+				o.Images.Width.Stddev, o.Audio.Seconds.Stddev = 5, 0.05
 			})
 			want := build(t, o)
 			before := runtime.GOMAXPROCS(1)
@@ -126,7 +126,7 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 func TestRandomFormatMixes(t *testing.T) {
 	n := map[string]int{}
 	for _, text := range allImages(build(t,
-		illustrated(func(o *Options) { o.Pictures.Format, o.Pictures.BatchSize = RandomFormat, 4 }))) {
+		illustrated(func(o *Options) { o.Images.Format, o.Images.BatchSize = RandomFormat, 4 }))) {
 		_, _, format := imageSize(t, text)
 		n[format]++
 	}
@@ -148,7 +148,7 @@ func TestPictureSourceCycles(t *testing.T) {
 	}
 	taken := func(sampling string) []string {
 		return allImages(build(t, illustrated(func(o *Options) {
-			o.Pictures.Source, o.Pictures.Sampling, o.Sounds = folder, sampling, nil
+			o.Images.Source, o.Images.Sampling, o.Audio = folder, sampling, nil
 		})))
 	}
 	inOrder := taken("sequential-cycle")
@@ -182,14 +182,14 @@ func TestMediaAloneNeedNoTokenizer(t *testing.T) {
 	}
 }
 
-func films() *Films {
-	return &Films{BatchSize: 1, Film: media.Film{Width: 8, Height: 8, Seconds: 1, FPS: 2, Show: media.MovingShapes,
+func videos() *Videos {
+	return &Videos{BatchSize: 1, VideoClip: media.VideoClip{Width: 8, Height: 8, Seconds: 1, FPS: 2, Show: media.MovingShapes,
 		Format: "webm", Codec: "c"}}
 }
 
 func TestTrapVideoAloneIsContent(t *testing.T) {
 	t.Setenv("PATH", "")
-	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.ISL.Mean, o.Films = 0, films() }), nil)
+	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.ISL.Mean, o.Videos = 0, videos() }), nil)
 	if err == nil || !strings.Contains(err.Error(), "ffmpeg") || strings.Contains(err.Error(), "no content") {
 		t.Errorf("error %v", err)
 	}
@@ -205,11 +205,11 @@ func TestFailureOfMediaEndsTheBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder)
-	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.ISL.Mean, o.Films = 0, films() }), nil)
+	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.ISL.Mean, o.Videos = 0, videos() }), nil)
 	if err == nil || !strings.Contains(err.Error(), "--video-codec") {
 		t.Errorf("error %v", err)
 	}
-	_, _, err = Build(context.Background(), illustrated(func(o *Options) { o.ISL.Mean, o.Pictures.Source = 0, folder }),
+	_, _, err = Build(context.Background(), illustrated(func(o *Options) { o.ISL.Mean, o.Images.Source = 0, folder }),
 		nil)
 	if err == nil || !strings.Contains(err.Error(), "--image-source") {
 		t.Errorf("error %v", err)
@@ -221,7 +221,7 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 	for _, change := range []func(*Options){
 		func(*Options) {},
 		func(o *Options) { o.Sampling = dataset.Random },
-		func(o *Options) { o.Pictures.Source, o.Pictures.Sampling = SceneSource, shuffleCycle },
+		func(o *Options) { o.Images.Source, o.Images.Sampling = SceneSource, shuffleCycle },
 	} {
 		whole := build(t, illustrated(change))
 		part := build(t, illustrated(change, func(o *Options) { o.Sessions = 2 }))

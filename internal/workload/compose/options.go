@@ -3,7 +3,8 @@
 // its system message and its user context.
 //
 // Every draw of conversation k comes from a named stream at index k, so the result does not depend
-// on the number of cores. With a root seed it is the same on every machine.
+// on the number of cores. With a root seed it is the same on every machine. The package knows nothing of
+// servers, schedules or requests: it ends where a turn is complete.
 package compose
 
 import (
@@ -82,10 +83,10 @@ type Options struct {
 
 	// Rankings replace the prompts of synthetic conversations; nil: none.
 	Rankings *recipe.Rankings
-	// Pictures, Sounds and Films are what each turn of a synthetic conversation has besides text; nil: none.
-	Pictures *recipe.Pictures
-	Sounds   *recipe.Sounds
-	Films    *Films
+	// Images, Audio and Videos are what each turn of a synthetic conversation has besides text; nil: none.
+	Images *recipe.Images
+	Audio  *recipe.Audio
+	Videos *Videos
 
 	// Corpus is what texts are cut from; empty: the bundled plays.
 	Corpus Corpus
@@ -117,7 +118,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("unknown kind of dataset %q", string(o.Kind))
 	case o.Kind == Synthetic && o.Entries < 1:
 		return fmt.Errorf("--num-dataset-entries is %d: want at least 1", o.Entries)
-	case o.Kind == Synthetic && !o.hasText() && o.Pictures == nil && o.Sounds == nil && o.Films == nil:
+	case o.Kind == Synthetic && !o.hasText() && o.Images == nil && o.Audio == nil && o.Videos == nil:
 		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl "+
 			"(now %v) and --batch-size (now %d) above 0,"+
 			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and "+

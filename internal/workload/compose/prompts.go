@@ -27,7 +27,8 @@ func (b *builder) promptWriter(blockSize int) error {
 		return nil
 	}
 	if b.tok == nil {
-		return fmt.Errorf("%s: making prompts of the recorded lengths needs a tokenizer, and this endpoint type uses none", b.Path)
+		return fmt.Errorf("%s: making prompts of the recorded lengths needs a tokenizer, and this endpoint "+
+			"type uses none", b.Path)
 	}
 	if b.source == nil {
 		b.source = b.newSource()
@@ -39,7 +40,7 @@ func (b *builder) promptWriter(blockSize int) error {
 	return nil
 }
 
-func (b *builder) letWrite(turns []dataset.Turn) {
+func (b *builder) setWriter(turns []dataset.Turn) {
 	for i := range turns {
 		if p := turns[i].Prompt; p != nil {
 			p.By = b.writer

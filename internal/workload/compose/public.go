@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/workload/public"
 )
 
-// publish reads a public data set, or finds the trace that it consists of.
-func (b *builder) publish(ctx context.Context) error {
+// loadPublic reads a public data set, or finds the trace that it consists of.
+func (b *builder) loadPublic(ctx context.Context) error {
 	o := b.Published
 	if b.tok != nil {
 		o.Count = b.tok.Count
@@ -27,15 +27,15 @@ func (b *builder) publish(ctx context.Context) error {
 	}
 	b.dataset = read.Dataset
 	b.dataset.Notes = read.Notes
-	if err := b.settlePublished(); err != nil {
+	if err := b.applySchedule(); err != nil {
 		return err
 	}
 	b.warnings = append(b.warnings, read.Warnings...)
 	return nil
 }
 
-// settlePublished applies the user's window of the schedule to recorded times, or forgets them.
-func (b *builder) settlePublished() error {
+// applySchedule applies the user's window of the schedule to recorded times, or forgets them.
+func (b *builder) applySchedule() error {
 	all := b.dataset.InMemory()
 	if b.Reading.IgnoreTimes {
 		for i := range all {

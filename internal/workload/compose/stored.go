@@ -73,8 +73,8 @@ func (s *stored) keep(i int, c *dataset.Conversation) {
 
 func (s *stored) make(i int) *dataset.Conversation {
 	b, c := s.builder, s.Indexed.At(i)
-	b.limit(uint64(i), c.Turns)
-	b.letWrite(c.Turns)
+	b.setLimits(uint64(i), c.Turns)
+	b.setWriter(c.Turns)
 	c.SystemMessage = b.system
 	if b.UserContextLength > 0 {
 		text := b.text(b.first+uint64(s.Len())+uint64(i), b.UserContextLength)
@@ -87,7 +87,7 @@ func (s *stored) make(i int) *dataset.Conversation {
 	return c
 }
 
-// id is that of a conversation without one.
+// id returns that of a conversation without one.
 func (s *stored) id(i int) string {
 	if s.builder.Seed.IsSet() {
 		return fmt.Sprintf("session_%06d", s.Number(i))

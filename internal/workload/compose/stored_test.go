@@ -68,7 +68,7 @@ func TestAnIndexedTraceIsTheSameDataset(t *testing.T) {
 		t.Fatal(err)
 	}
 	ms := func(n int64) *int64 { return &n }
-	speedy := loader.Unchanged()
+	speedy := loader.Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}
 	speedy.Speedup, speedy.OutputLen = 3, 2
 	for name, o := range map[string]loader.Options{
 		"whole":     {},
@@ -250,7 +250,7 @@ func rowsOf(format string, n int) string {
 // Rows of every format that stay in their file are the same conversations as those in memory.
 func TestAnIndexIsTheSameDatasetInEveryFormat(t *testing.T) {
 	ms := func(n int64) *int64 { return &n }
-	speedy := loader.Unchanged()
+	speedy := loader.Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}
 	speedy.Speedup, speedy.OutputLen = 3, 2
 	for _, format := range []string{"single_turn", "multi_turn", "raw_payload", "bailian_trace", "burst_gpt_trace",
 		"sagemaker_data_capture", "mooncake_trace"} {

@@ -23,8 +23,8 @@ func (b *builder) measureTemplate() (fixed, wrap int) {
 	}
 	var fixedSum, wrapSum float64
 	for _, s := range templateSamples {
-		one, ok := b.Template.CountMessages(talk(s, 1))
-		three, ok3 := b.Template.CountMessages(talk(s, 3))
+		one, ok := b.Template.CountMessages(messagesOf(s, 1))
+		three, ok3 := b.Template.CountMessages(messagesOf(s, 3))
 		if !ok || !ok3 {
 			return 0, 0
 		}
@@ -41,8 +41,8 @@ func (b *builder) measureTemplate() (fixed, wrap int) {
 	return fixed, wrap
 }
 
-// talk is a conversation of n messages that all say text, the user first.
-func talk(text string, n int) []byte {
+// messagesOf returns a conversation of n messages that all say text, the user first.
+func messagesOf(text string, n int) []byte {
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
@@ -58,8 +58,8 @@ func talk(text string, n int) []byte {
 	return data
 }
 
-// lessAround is the length of the first text of a turn without what its mark and the chat template add to it.
-func (b *builder) lessAround(n, turn int, prefix string) int {
+// contentTokens returns the length of the first text of a turn without what its mark and the chat template add to it.
+func (b *builder) contentTokens(n, turn int, prefix string) int {
 	cost := b.wrapCost
 	if turn == 0 {
 		cost += b.fixedCost + b.markCost

@@ -29,7 +29,7 @@ func (b *builder) generate(ctx context.Context, k uint64, media bool) ([]dataset
 	return turns, b.addMedia(ctx, k, turns)
 }
 
-// turnCount is the number of turns of synthetic conversation k.
+// turnCount returns the number of turns of synthetic conversation k.
 func (b *builder) turnCount(k uint64) int {
 	r := b.streams.turns.At(k)
 	return b.Turns.Draw(&r)
@@ -53,9 +53,9 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 				prefix = b.prefixes[prefixes.IntN(len(b.prefixes))]
 			}
 			if j == 0 {
-				n = b.lessAround(n, i, prefix)
+				n = b.contentTokens(n, i, prefix)
 			}
-			texts[j] = b.continued(&corpus, prefix, n)
+			texts[j] = b.continueText(&corpus, prefix, n)
 		}
 		turns[i].Texts = []dataset.Media{{Name: "text", Contents: texts}}
 	}
@@ -81,7 +81,7 @@ func (b *builder) outputLength(r *random.Rand) int {
 	return b.OSL.Draw(r)
 }
 
-// delay is the wait before a turn in milliseconds, nil for none.
+// delay returns the wait before a turn in milliseconds, nil for none.
 func (b *builder) delay(r *random.Rand) *float64 {
 	if b.DelayMS.Mean <= 0 {
 		return nil
@@ -91,8 +91,8 @@ func (b *builder) delay(r *random.Rand) *float64 {
 	return &ms
 }
 
-// limit gives a limit to the turns of conversation k that have none.
-func (b *builder) limit(k uint64, turns []dataset.Turn) {
+// setLimits gives a limit to the turns of conversation k that have none.
+func (b *builder) setLimits(k uint64, turns []dataset.Turn) {
 	pairs, limits := b.drawPairs(k, len(turns)), b.streams.limits.At(k)
 	for i := range turns {
 		var n int
@@ -134,7 +134,7 @@ func (b *builder) drawPairs(k uint64, n int) []lengths {
 	return drawn
 }
 
-// choosePair is the first pair whose cumulative share exceeds u.
+// choosePair returns the first pair whose cumulative share exceeds u.
 func choosePair(pairs []recipe.LengthPair, u float64) recipe.LengthPair {
 	percent := 0.0
 	for _, p := range pairs {
@@ -190,7 +190,7 @@ func (b *builder) chooseModelsOf(k uint64, before int, turns []dataset.Turn) {
 	}
 }
 
-// weighted is the first of some weights whose cumulative share exceeds u.
+// weighted returns the first of some weights whose cumulative share exceeds u.
 func weighted(weights []float64, u float64) int {
 	total, last := 0.0, 0
 	for _, w := range weights {

@@ -147,7 +147,7 @@ type Writer interface{ Write(*Prompt) string }
 // Time returns when the turn goes out: an instant of the recording, or a delay, in milliseconds; nil: neither.
 func (t *Turn) Time() (atMS, delayMS *float64) { return t.TimestampMS, t.DelayMS }
 
-// Whole is the turn with its text made; the turn itself if it has no prompt to make.
+// Whole returns the turn with its text made; the turn itself if it has no prompt to make.
 func (t *Turn) Whole() *Turn {
 	if t.Prompt == nil {
 		return t

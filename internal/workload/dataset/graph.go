@@ -19,7 +19,7 @@ type Think struct {
 	MinMS, MaxMS *float64
 }
 
-// RootCount is the number of conversations that sessions take.
+// RootCount returns the number of conversations that sessions take.
 func (d *Dataset) RootCount() int {
 	if d.Roots != nil {
 		return len(d.Roots)
@@ -27,7 +27,7 @@ func (d *Dataset) RootCount() int {
 	return d.Len()
 }
 
-// RootAt is the index of the i-th conversation that sessions take.
+// RootAt returns the index of the i-th conversation that sessions take.
 func (d *Dataset) RootAt(i int) int {
 	if d.Roots != nil {
 		return d.Roots[i]

@@ -49,7 +49,7 @@ func NewSampler(sampling Sampling, n int, seed random.Seed) (*Sampler, error) {
 	return s, nil
 }
 
-// At is the index of the conversation that session k plays.
+// At returns the index of the conversation that session k plays.
 func (s *Sampler) At(k uint64) int {
 	switch s.sampling {
 	case Random:
@@ -61,7 +61,7 @@ func (s *Sampler) At(k uint64) int {
 	return int(k % s.n)
 }
 
-// shuffled is the order of a pass. The last one asked for is kept: sessions start in order.
+// shuffled returns the order of a pass. The last one asked for is kept: sessions start in order.
 func (s *Sampler) shuffled(number uint64) *shuffledPass {
 	if p := s.pass.Load(); p != nil && p.number == number {
 		return p

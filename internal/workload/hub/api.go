@@ -98,7 +98,7 @@ func (c *Client) ask(ctx context.Context, address string, into any) error {
 	return nil
 }
 
-// Downloads is a number of downloads as people write it: 8.4M, 12.3K.
+// Downloads returns a number of downloads as people write it: 8.4M, 12.3K.
 func Downloads(n int64) string {
 	switch {
 	case n >= 1_000_000:

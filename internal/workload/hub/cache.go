@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Snapshot is the folder of a repository's files at its revision in a cache folder, if it has one.
+// Snapshot returns the folder of a repository's files at its revision in a cache folder, if it has one.
 func Snapshot(cache string, r Repo) (dir string, ok bool) {
 	if !IsID(r.ID) {
 		return "", false
@@ -19,7 +19,7 @@ func Snapshot(cache string, r Repo) (dir string, ok bool) {
 	return snapshotIn(filepath.Join(cache, r.Folder()), r.revision())
 }
 
-// AnySnapshot is Snapshot, or else the only one that there is: a copied cache often lacks the names of revisions.
+// AnySnapshot returns Snapshot, or else the only one that there is: a copied cache often lacks the names of revisions.
 func AnySnapshot(cache string, r Repo) (dir string, ok bool) {
 	return AnySnapshotIn(filepath.Join(cache, r.Folder()), r.revision())
 }
@@ -57,7 +57,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// InCache is the id of a model that the cache has a folder of: name itself, or the only one called so in any
+// InCache returns the id of a model that the cache has a folder of: name itself, or the only one called so in any
 // organisation, whatever the case.
 func (c *Client) InCache(name string) (id string, ok bool) {
 	if !IsID(name) {
@@ -134,14 +134,14 @@ func link(blob, place string) error {
 		return err
 	}
 	target, err := filepath.Rel(filepath.Dir(place), blob)
-	if err == nil && (os.Symlink(target, place) == nil || isThere(place)) {
+	if err == nil && (os.Symlink(target, place) == nil || exists(place)) {
 		return nil
 	}
 	return os.Rename(blob, place)
 }
 
-// isThere reports whether another process was faster.
-func isThere(place string) bool {
+// exists reports whether another process was faster.
+func exists(place string) bool {
 	_, err := os.Stat(place)
 	return err == nil
 }

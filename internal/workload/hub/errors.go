@@ -56,7 +56,7 @@ func (c *Client) allowed() error {
 	return nil
 }
 
-// unreachable is an error of the network.
+// unreachable returns an error of the network.
 func unreachable(address string, err error) error {
 	// The address is told once.
 	var around *url.Error

@@ -48,7 +48,7 @@ const (
 	Datasets = "datasets"
 )
 
-// FromEnv is the client that the hub's own variables describe, for repositories of a kind.
+// FromEnv returns the client that the hub's own variables describe, for repositories of a kind.
 func FromEnv(env func(string) (string, bool), kind string) *Client {
 	get := func(names ...string) string {
 		for _, name := range names {
@@ -70,7 +70,7 @@ func FromEnv(env func(string) (string, bool), kind string) *Client {
 		switches = append(switches, "HF_DATASETS_OFFLINE")
 	}
 	for _, name := range switches {
-		if on(get(name)) && c.Offline == "" {
+		if isOn(get(name)) && c.Offline == "" {
 			c.Offline = name
 		}
 	}
@@ -95,8 +95,8 @@ func FromEnv(env func(string) (string, bool), kind string) *Client {
 	return c
 }
 
-// on reports whether a switch is set: anything but an empty text or a no.
-func on(value string) bool {
+// isOn reports whether a switch is set: anything but an empty text or a no.
+func isOn(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
 }
 
@@ -112,10 +112,10 @@ type Repo struct {
 
 func (r Repo) revision() string { return cmp.Or(r.Revision, "main") }
 
-// Folder is the name of the repository's folder in a cache.
+// Folder returns the name of the repository's folder in a cache.
 func (r Repo) Folder() string { return r.Kind + "--" + strings.ReplaceAll(r.ID, "/", "--") }
 
-// Page is where a person finds the repository.
+// Page returns where a person finds the repository.
 func (c *Client) Page(r Repo) string {
 	if r.Kind == Models {
 		return c.Endpoint + "/" + r.ID

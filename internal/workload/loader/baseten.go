@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/recipe"
 )
@@ -34,9 +36,15 @@ var basetenKeys = append([]string{
 	"request_canceled", "duration_e2e_ms", "duration_ttft_ms", "output_text",
 }, sessionColumns...)
 
-// baseten reads a trace in Parquet, in Arrow or in JSON Lines.
-func (l *load) baseten() error {
-	var rows []basetenRow
+// basetenReader collects the requests of a trace, to be put in order.
+type basetenReader struct {
+	*load
+	rows []basetenRow
+}
+
+// readBaseten reads a trace in Parquet, in Arrow or in JSON Lines.
+func readBaseten(from *load) error {
+	l := &basetenReader{load: from}
 	switch strings.ToLower(filepath.Ext(l.path)) {
 	case ".parquet", ".arrow", ".ipc", ".feather":
 		err := eachTypedRow(l.ctx, l.path, func(number int, o *object) {
@@ -44,51 +52,47 @@ func (l *load) baseten() error {
 			if number == 1 {
 				l.checkKeys(o, basetenKeys)
 			}
-			l.addBaseten(&rows, o)
+			l.add(o)
 		})
 		if err != nil {
 			return err
 		}
 	default:
-		err := eachRow(func(l *load, line []byte) {
-			if o, _, ok := l.row(line, basetenKeys); ok {
-				l.addBaseten(&rows, o)
+		err := l.eachLine(func(line []byte) {
+			if o, _, ok := l.object(line, basetenKeys); ok {
+				l.add(o)
 			}
-		})(l)
+		})
 		if err != nil {
 			return err
 		}
 	}
-	if l.mistaken > 0 || len(rows) == 0 {
+	if l.mistaken > 0 || len(l.rows) == 0 {
 		return nil
 	}
-	l.settleBaseten(rows)
-	return nil
+	return l.group(l.order())
 }
 
-func (l *load) addBaseten(rows *[]basetenRow, o *object) {
+func (l *basetenReader) add(o *object) {
 	r, tokens, err := readBasetenRow(&l.options.Baseten, o)
 	if err != nil {
 		l.errorf("%v", err)
 		return
 	}
-	options := &l.options
-	if options.MaxISL > 0 && tokens > options.MaxISL {
-		l.dropped.long++
+	n := max(1, *r.turn.MaxTokens)
+	if keep, _ := l.admits(tokens, 0, n); !keep {
 		return
 	}
-	n := max(1, *r.turn.MaxTokens)
-	if options.MaxOSL > 0 && n > options.MaxOSL {
-		n = options.MaxOSL
-		l.dropped.capped++
+	if most := l.options.MaxOSL; most > 0 {
+		n = min(n, most)
 	}
 	r.turn.MaxTokens = &n
-	if !options.Baseten.NoMinTokens {
+	if !l.options.Baseten.NoMinTokens {
 		r.turn.Extra = append([]dataset.Field{{Name: "min_tokens", Value: json.RawMessage(strconv.Itoa(n))}},
 			r.turn.Extra...)
 	}
 	r.line = l.line
-	*rows = append(*rows, r)
+	l.rows = append(l.rows, r)
 }
 
 // readBasetenRow reads a request and the length of its input.
@@ -145,7 +149,7 @@ func readBasetenRow(b *recipe.Baseten, o *object) (r basetenRow, tokens int, err
 	return r, tokens, err
 }
 
-// sessionText is a session id, which may be a text or a number.
+// sessionText returns a session id, which may be a text or a number.
 func sessionText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -154,22 +158,14 @@ func sessionText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// settleBaseten orders the rows in time, shapes the times as asked, and hands them on as a trace.
-func (l *load) settleBaseten(rows []basetenRow) {
-	b := &l.options.Baseten
-	slices.SortStableFunc(rows, func(x, y basetenRow) int {
-		switch {
-		case x.startMS < y.startMS:
-			return -1
-		case x.startMS > y.startMS:
-			return 1
-		}
-		return 0
-	})
+// order returns the rows in the order of their times, which are adjusted as asked.
+func (l *basetenReader) order() (ordered []row) {
+	b, rows := &l.options.Baseten, l.rows
+	slices.SortStableFunc(rows, func(x, y basetenRow) int { return cmp.Compare(x.startMS, y.startMS) })
 	column := sessionColumn(b, rows)
-	rows = sampleSessions(b.Share, rows, column, l.options)
+	rows = sampleSessions(b.Share, rows, column, l.options.Seed)
 	if len(rows) == 0 {
-		return
+		return nil
 	}
 	zero, speed := rows[0].startMS, b.Speedup
 	if speed == 0 {
@@ -203,12 +199,12 @@ func (l *load) settleBaseten(rows []basetenRow) {
 			r.turn.TimestampMS = &at
 		}
 		last[session] = r
-		l.line = r.line
-		l.addRow(traceRow{session: session, kind: givenText, turn: r.turn})
+		ordered = append(ordered, row{line: r.line, session: session, kind: givenText, turn: r.turn})
 	}
+	return ordered
 }
 
-// sessionColumn is the place of the column that groups the rows: the usual one only if a row has it.
+// sessionColumn returns the place of the column that groups the rows: the usual one only if a row has it.
 func sessionColumn(b *recipe.Baseten, rows []basetenRow) int {
 	if i := slices.Index(sessionColumns, b.SessionColumn); i > 0 {
 		return i
@@ -222,11 +218,11 @@ func sessionColumn(b *recipe.Baseten, rows []basetenRow) int {
 }
 
 // sampleSessions keeps a share of the sessions, drawn in the order of their first rows; 0 keeps all.
-func sampleSessions(share float64, rows []basetenRow, column int, o Options) []basetenRow {
+func sampleSessions(share float64, rows []basetenRow, column int, seed random.Seed) []basetenRow {
 	if share == 0 || share >= 1 {
 		return rows
 	}
-	stream := o.Seed.Stream("dataset.loader.baseten")
+	stream := seed.Stream("dataset.loader.baseten")
 	kept, left := map[string]bool{}, rows[:0]
 	for _, r := range rows {
 		id := r.session[column]

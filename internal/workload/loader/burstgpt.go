@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // The columns of a BurstGPT trace that are read.
@@ -22,26 +23,27 @@ const (
 	burstOutput = "Response tokens"
 )
 
-// burstGPT reads CSV with a header. Rows that are not requests are left out and told.
+// burstGPT reads CSV with a header. Rows that are not requests are left out with a warning.
 func (l *load) burstGPT() error {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	rows := csv.NewReader(l.options.maxLine().of(in))
+	rows := csv.NewReader(l.options.maxLine().Lines(in))
 	rows.FieldsPerRecord, rows.ReuseRecord, rows.TrimLeadingSpace = -1, true, true
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
-		return l.burstError(err)
+		return burstError(l.path, err)
 	}
 	columns, err := burstColumns(header)
 	if err != nil {
 		return fmt.Errorf("%s:1: %w", l.path, err)
 	}
+	var read []row
 	for n := 0; ; n++ {
 		if n%1024 == 0 && l.ctx.Err() != nil {
 			return l.ctx.Err()
@@ -51,43 +53,45 @@ func (l *load) burstGPT() error {
 		switch {
 		case errors.Is(err, io.EOF):
 			l.warnSkipped()
-			return nil
+			return l.group(read)
 		case errors.As(err, &broken):
 			l.skip(broken.StartLine)
 			continue
 		case err != nil:
-			return l.burstError(err)
+			return burstError(l.path, err)
 		}
 		l.line, _ = rows.FieldPos(0)
 		if r, ok := burstRow(fields, columns); ok {
-			l.addRow(r)
+			r.line = l.line
+			l.admit(&r)
+			read = append(read, r)
 		} else if len(fields) > 1 || strings.TrimSpace(fields[0]) != "" {
 			l.skip(l.line)
 		}
 	}
 }
 
-// burstError is an error of reading the file, with its line where that is known.
-func (l *load) burstError(err error) error {
+// burstError returns an error of reading the file, with its line where that is known.
+func burstError(path string, err error) error {
 	if long := new(bounded.LineError); errors.As(err, &long) {
-		return fmt.Errorf("%s:%d: %w", l.path, long.Line, err)
+		return fmt.Errorf("%s:%d: %w", path, long.Line, err)
 	}
-	return fmt.Errorf("%s: %w", l.path, err)
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // burstHeader finds the columns in the first line of a file that stays where it is.
-func burstHeader(l *load) (chunk, error) {
+func burstHeader(l *lineReader, s *textfile.Source) error {
 	in, err := bounded.OpenStream(l.path)
 	if err != nil {
-		return chunk{}, err
+		return err
 	}
 	defer in.Close()
-	lines, from := bufio.NewReader(l.options.maxLine().of(in)), chunk{}
+	lines := bufio.NewReader(s.Limit.Lines(in))
 	for {
 		text, err := lines.ReadBytes('\n')
-		from.line++
-		from.offset += int64(len(text))
-		if from.line == 1 {
+		s.Before++
+		s.From += int64(len(text))
+		if s.Before == 1 {
 			text = bytes.TrimPrefix(text, []byte("\ufeff"))
 		}
 		if text = bytes.TrimSpace(text); len(text) == 0 && err == nil {
@@ -95,27 +99,28 @@ func burstHeader(l *load) (chunk, error) {
 		}
 		header, csvErr := burstFields(text)
 		if csvErr != nil || err != nil {
-			return chunk{}, errNotIndexed
+			return errNotIndexed
 		}
 		if l.columns, err = burstColumns(header); err != nil {
-			return chunk{}, fmt.Errorf("%s:1: %w", l.path, err)
+			return fmt.Errorf("%s:1: %w", l.path, err)
 		}
-		return from, nil
+		return nil
 	}
 }
 
-// burstLine reads a line alone. One with a field of several lines is not known as such.
-func (l *load) burstLine(line []byte) {
+// burstLine reads one row. A field of several lines is not recognised.
+func (l *lineReader) burstLine(line []byte) row {
 	fields, err := burstFields(line)
 	if errors.Is(err, csv.ErrQuote) {
-		l.notIndexed = true
-		return
+		l.notAlone = true
+		return row{absent: true}
 	}
-	if r, ok := burstRow(fields, l.columns); ok && err == nil {
-		l.addRow(r)
-	} else {
+	r, ok := burstRow(fields, l.columns)
+	if !ok || err != nil {
 		l.skip(l.line)
+		return row{absent: true}
 	}
+	return r
 }
 
 func burstFields(line []byte) ([]string, error) {
@@ -141,7 +146,7 @@ func burstColumns(header []string) (columns [3]int, err error) {
 	return columns, nil
 }
 
-func burstRow(fields []string, columns [3]int) (r traceRow, ok bool) {
+func burstRow(fields []string, columns [3]int) (r row, ok bool) {
 	var values [3]float64
 	for i, column := range columns {
 		if column >= len(fields) {
@@ -159,23 +164,4 @@ func burstRow(fields []string, columns [3]int) (r traceRow, ok bool) {
 	limit := max(1, int(values[2]))
 	r.turn.TimestampMS, r.turn.MaxTokens = milliseconds(values[0]), &limit
 	return r, true
-}
-
-// skip notes a line that was left out.
-func (l *load) skip(line int) {
-	if l.skipped++; len(l.skippedLines) < maxErrors {
-		l.skippedLines = append(l.skippedLines, strconv.Itoa(line))
-	}
-}
-
-func (l *load) warnSkipped() {
-	if l.skipped == 0 {
-		return
-	}
-	more := ""
-	if l.skipped > len(l.skippedLines) {
-		more = " and others"
-	}
-	l.warnings = append(l.warnings, fmt.Sprintf("%s: %d rows are no requests and were left out: line %s%s",
-		l.path, l.skipped, strings.Join(l.skippedLines, ", "), more))
 }

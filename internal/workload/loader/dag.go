@@ -39,7 +39,7 @@ type dagBranch struct {
 
 func readDAG(l *load) error {
 	d := &dag{load: l}
-	if err := eachRow(func(_ *load, line []byte) { d.row(line) })(l); err != nil {
+	if err := l.eachLine(d.readSession); err != nil {
 		return err
 	}
 	if l.mistaken == 0 {
@@ -48,8 +48,8 @@ func readDAG(l *load) error {
 	return nil
 }
 
-// row reads one session.
-func (d *dag) row(line []byte) {
+// readSession reads one session.
+func (d *dag) readSession(line []byte) {
 	o, err := parseObject(line)
 	if err != nil {
 		d.errorf("%v", err)
@@ -61,12 +61,12 @@ func (d *dag) row(line []byte) {
 		return
 	}
 	if at, twice := d.sessions[c.SessionID]; twice {
-		d.errorf("field \"session_id\": %q stands on line %d already", shorten(c.SessionID), d.lines[at])
+		d.errorf("field \"session_id\": %q is already used on line %d", shorten(c.SessionID), d.starts[at])
 		return
 	}
-	d.sessions[c.SessionID] = len(d.conversations)
+	d.addSession(c.SessionID)
 	d.conversations = append(d.conversations, c)
-	d.lines = append(d.lines, d.line)
+	d.starts = append(d.starts, d.line)
 	d.refs = append(d.refs, branches)
 }
 
@@ -197,8 +197,8 @@ func dagBranches(o *object, i, n int) (branches []dagBranch, err error) {
 		case err != nil:
 			return nil, fmt.Errorf("forks[%d]: %w", j, err)
 		case !background && i < n-1:
-			return nil, fmt.Errorf(
-				`forks[%d]: %q is forked in the foreground by a turn that is not the last: fork it on turn %d, or give {"child":%q,"background":true}`, j, shorten(child), n-1, shorten(child))
+			return nil, fmt.Errorf("forks[%d]: %q is forked in the foreground by a turn that is not the last: fork it "+
+				`on turn %d, or give {"child":%q,"background":true}`, j, shorten(child), n-1, shorten(child))
 		}
 		at := 0
 		if background {
@@ -300,7 +300,7 @@ func onlyKeys(o *object, known []string) error {
 	return nil
 }
 
-// list is a list with at least one element.
+// list returns a list with at least one element.
 func (o *object) list(key, want string) (items []json.RawMessage, err error) {
 	switch {
 	case !o.has(key):
@@ -311,7 +311,7 @@ func (o *object) list(key, want string) (items []json.RawMessage, err error) {
 	return items, nil
 }
 
-// ids is a list of at least one session id.
+// ids returns a list of at least one session id.
 func (o *object) ids(key string) (ids []string, err error) {
 	const want = "a list of at least one session id"
 	switch {

@@ -124,7 +124,7 @@ func TestDAGMistakesNameTheirLine(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"bad JSON", ok + `{"session_id":`, ":2: not valid JSON"},
 		{"no session id", ok + `{"turns":[{` + said + `}]}`, `:2: field "session_id" is missing`},
-		{"two of an id", ok + "\n" + ok, `:3: field "session_id": "a" stands on line 1 already`},
+		{"two of an id", ok + "\n" + ok, `:3: field "session_id": "a" is already used on line 1`},
 		{"empty turns", `{"session_id":"r","turns":[]}`, `:1: field "turns": want a list of at least one turn`},
 		{"unknown key", `{"session_id":"r","turnz":1,"turns":[{` + said + `}]}`, `:1: the key "turnz" is unknown`},
 		{"unknown key of a turn", session("r", `,"text":"x"`), `:1: turns[0]: the key "text" is unknown`},

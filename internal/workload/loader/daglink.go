@@ -19,13 +19,13 @@ func (d *dag) link() {
 		referenced = make([]int, n)
 	)
 	for at := range d.conversations {
-		d.line = d.lines[at]
+		d.line = d.starts[at]
 		for _, ref := range d.refs[at] {
 			d.resolve(at, ref, forkedBy, before, referenced)
 		}
 	}
 	for at := range d.conversations {
-		d.line = d.lines[at]
+		d.line = d.starts[at]
 		if before[at] && forkedBy[at] > 0 {
 			d.errorf("session %q is spawned before a session and forked on line %d: it can be one of both",
 				shorten(d.conversations[at].SessionID), forkedBy[at])
@@ -100,7 +100,7 @@ func (d *dag) checkSystem(at int, forked bool) {
 	}
 }
 
-// children are all that grow directly out of a conversation.
+// children returns all that grow directly out of a conversation.
 func children(c *dataset.Conversation) []int {
 	all := append([]int(nil), c.Before...)
 	for i := range c.Turns {
@@ -136,7 +136,7 @@ func (d *dag) checkTrees(referenced []int) {
 	}
 	for _, root := range d.roots {
 		if size[root] > maxTree {
-			d.line = d.lines[root]
+			d.line = d.starts[root]
 			d.errorf("more than %d sessions grow out of session %q: leave some branches out", maxTree,
 				shorten(d.conversations[root].SessionID))
 		}
@@ -173,6 +173,6 @@ func (d *dag) reportCycle(referenced []int) {
 		path = append([]string{d.conversations[up].SessionID}, path...)
 	}
 	path = append(path, path[0])
-	d.line = d.lines[at]
+	d.line = d.starts[at]
 	d.errorf("the sessions form a cycle: %s", shorten(strings.Join(path, " → ")))
 }

@@ -43,10 +43,10 @@ type dynamoRecord struct {
 
 // dynamoReading are the requests of a trace, by session.
 type dynamoReading struct {
-	*load
-	sessions []*labSession
-	byID     map[string]*labSession
-	parents  map[*labSession]string
+	agentTraces
+	recorded []*agentSession
+	byID     map[string]*agentSession
+	parents  map[*agentSession]string
 	// blocks number the hashes in the order in which they are met.
 	blocks map[uint64]int64
 	// apart and inSessions count the requests without a session and with one; others are records that are not replayed.
@@ -62,30 +62,31 @@ func readDynamo(l *load) error {
 		return err
 	}
 	r := &dynamoReading{
-		load: l, byID: map[string]*labSession{}, parents: map[*labSession]string{}, blocks: map[uint64]int64{},
+		agentTraces: agentTraces{l}, byID: map[string]*agentSession{}, parents: map[*agentSession]string{},
+		blocks: map[uint64]int64{},
 	}
 	l.blockSize = 0
-	if err := l.eachFile(files, func(_ *load, line []byte) { r.row(line) }); err != nil {
+	if err := l.eachFile(files, r.record); err != nil {
 		return err
 	}
 	if r.apart > 0 && r.inSessions > 0 {
-		return fmt.Errorf("%s: %d requests belong to a session and %d to none: record all with session headers, or none",
-			l.path, r.inSessions, r.apart)
+		return fmt.Errorf("%s: %d requests belong to a session and %d to none: record all with session headers, "+
+			"or none", l.path, r.inSessions, r.apart)
 	}
-	if l.mistaken > 0 || len(r.sessions) == 0 {
+	if l.mistaken > 0 || len(r.recorded) == 0 {
 		return nil
 	}
 	if r.others > 0 {
-		l.notef("%d records that are no requests left out", r.others)
+		l.notef("%d records that are not requests left out", r.others)
 	}
 	if r.bare > 0 {
 		l.notef("%d requests without replay metadata left out", r.bare)
 	}
-	return r.play()
+	return r.playAll()
 }
 
-// row reads a record, which may stand in an envelope.
-func (r *dynamoReading) row(line []byte) {
+// record reads a record, which may stand in an envelope.
+func (r *dynamoReading) record(line []byte) {
 	o, err := parseObject(line)
 	if err != nil {
 		r.errorf("%v", err)
@@ -108,21 +109,21 @@ func (r *dynamoReading) row(line []byte) {
 	case q == nil || q.Replay == nil:
 		r.bare++
 	default:
-		if err := r.request(&record); err != nil {
+		if err := r.add(&record); err != nil {
 			r.errorf("%v", err)
 		}
 	}
 }
 
-func (r *dynamoReading) request(record *dynamoRecord) error {
+func (r *dynamoReading) add(record *dynamoRecord) error {
 	q := record.Request
 	size, input := q.Replay.BlockSize, q.Replay.Input
 	switch {
 	case q.ReceivedMS <= 0:
 		return errors.New(`field "request_received_ms": want the milliseconds since 1970 at which the request came`)
 	case input < 1 || input > math.MaxInt32 || q.Output < 0 || q.Output > math.MaxInt32:
-		return fmt.Errorf("an input of %d and an output of %d tokens: want an input of at least 1 and an output of at least 0",
-			input, q.Output)
+		return fmt.Errorf("an input of %d and an output of %d tokens: want an input of at least 1 and "+
+			"an output of at least 0", input, q.Output)
 	case size < 1 || size > math.MaxInt32:
 		return fmt.Errorf(`field "trace_block_size": want a whole number above 0, got %d`, size)
 	case r.options.BlockSize > 0 && size != r.options.BlockSize:
@@ -134,7 +135,7 @@ func (r *dynamoReading) request(record *dynamoRecord) error {
 			len(q.Replay.Hashes), size, input)
 	}
 	r.blockSize = size
-	round := labRound{
+	round := agentRound{
 		line: r.line, input: input, output: max(1, q.Output), model: q.Model, submitted: time.UnixMilli(q.ReceivedMS),
 	}
 	end := record.EndedMS
@@ -160,9 +161,9 @@ func (r *dynamoReading) request(record *dynamoRecord) error {
 	}
 	s := r.byID[id]
 	if s == nil {
-		s = &labSession{id: id, trace: id, line: r.line}
+		s = &agentSession{id: id, trace: id, line: r.line}
 		r.byID[id] = s
-		r.sessions = append(r.sessions, s)
+		r.recorded = append(r.recorded, s)
 	}
 	if parent != "" && parent != id {
 		r.parents[s] = parent
@@ -171,16 +172,16 @@ func (r *dynamoReading) request(record *dynamoRecord) error {
 	return nil
 }
 
-// play makes conversations of the sessions; times count from the earliest request.
-func (r *dynamoReading) play() error {
-	start := r.sessions[0].rounds[0].submitted
-	for _, s := range r.sessions {
+// playAll makes conversations of the sessions; times count from the earliest request.
+func (r *dynamoReading) playAll() error {
+	start := r.recorded[0].rounds[0].submitted
+	for _, s := range r.recorded {
 		s.inOrder()
 		if first := s.rounds[0].submitted; first.Before(start) {
 			start = first
 		}
 	}
-	for _, s := range r.sessions {
+	for _, s := range r.recorded {
 		var end time.Duration
 		for i := range s.rounds {
 			round := &s.rounds[i]
@@ -190,8 +191,8 @@ func (r *dynamoReading) play() error {
 			end = max(end, round.at+round.took)
 		}
 	}
-	traces := r.chosenTraces(r.traces())
-	requests, err := r.labRequests(traces)
+	traces := r.choose(r.trees())
+	requests, err := r.requests(traces)
 	if err != nil || r.mistaken > 0 {
 		return err
 	}
@@ -205,13 +206,13 @@ func (r *dynamoReading) play() error {
 	return nil
 }
 
-// traces are the sessions without a parent, with all below them, parents first.
-func (r *dynamoReading) traces() (traces []*labTrace) {
-	children := map[*labSession][]*labSession{}
-	for _, s := range r.sessions {
+// trees returns the sessions without a parent, with all below them, parents first.
+func (r *dynamoReading) trees() (traces []*agentTrace) {
+	children := map[*agentSession][]*agentSession{}
+	for _, s := range r.recorded {
 		parent := r.byID[r.parents[s]]
 		if parent == nil || !r.rooted(s) || s.rounds[0].at < parent.rounds[0].at {
-			traces = append(traces, &labTrace{session: s})
+			traces = append(traces, &agentTrace{session: s})
 			delete(r.parents, s)
 			continue
 		}
@@ -227,8 +228,8 @@ func (r *dynamoReading) traces() (traces []*labTrace) {
 }
 
 // rooted reports whether the parents of a session lead to one without a parent.
-func (r *dynamoReading) rooted(s *labSession) bool {
-	met := map[*labSession]bool{}
+func (r *dynamoReading) rooted(s *agentSession) bool {
+	met := map[*agentSession]bool{}
 	for ; s != nil; s = r.byID[r.parents[s]] {
 		if met[s] {
 			return false
@@ -239,8 +240,8 @@ func (r *dynamoReading) rooted(s *labSession) bool {
 }
 
 // countAll counts the known blocks of all requests, in the order in which they came: they all went to one server.
-func countAll(traces []map[*labSession][]wekaRequest) {
-	var sorted []*wekaRequest
+func countAll(traces []map[*agentSession][]recordedRequest) {
+	var sorted []*recordedRequest
 	for _, sessions := range traces {
 		for _, requests := range sessions {
 			for i := range requests {
@@ -248,26 +249,26 @@ func countAll(traces []map[*labSession][]wekaRequest) {
 			}
 		}
 	}
-	slices.SortFunc(sorted, func(a, b *wekaRequest) int {
-		return cmp.Or(compareFloats(a.at, b.at), cmp.Compare(a.row, b.row))
+	slices.SortFunc(sorted, func(a, b *recordedRequest) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row))
 	})
-	var sent known
+	var sent prefixCache
 	for _, q := range sorted {
 		q.prefix = sent.take(q.ids)
 	}
 }
 
-func (r *dynamoReading) playTree(t *labTrace, requests map[*labSession][]wekaRequest) {
-	tree := wekaTree{load: r.load, ends: map[int]float64{}, models: map[string]string{}}
-	all := append([]*labSession{t.session}, t.agents...)
-	chains := map[*labSession]*chain{}
+func (r *dynamoReading) playTree(t *agentTrace, requests map[*agentSession][]recordedRequest) {
+	tree := newTree(r.load)
+	all := append([]*agentSession{t.session}, t.agents...)
+	chains := map[*agentSession]*chain{}
 	for _, s := range all {
 		own := requests[s]
 		if len(own) == 0 {
 			continue // all left out by filters; its children stand alone
 		}
 		r.line = s.line
-		c := tree.alone(s.trace, own)
+		c := tree.conversationOf(s.trace, own)
 		chains[s] = c
 		parent := chains[r.byID[r.parents[s]]]
 		after := -1
@@ -282,7 +283,7 @@ func (r *dynamoReading) playTree(t *labTrace, requests map[*labSession][]wekaReq
 	}
 	for _, s := range slices.Backward(all) { // what waits for children knows their ends
 		if c := chains[s]; c != nil {
-			tree.settle(c)
+			tree.setDelays(c)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestDynamoRequestsWithoutSessions(t *testing.T) {
 	r := loadWith(t, rows, "", Options{Scheduled: true})
 	same(t, "requests", shape(r.Dataset), "r500(100[1 2]→7@300) r200(128[1 3]→7@0)")
 	same(t, "known blocks", prefixes(r.Dataset), "1/2, 0/2")
-	same(t, "note", strings.Join(r.Notes, "; "), "1 records that are no requests left out")
+	same(t, "note", strings.Join(r.Notes, "; "), "1 records that are not requests left out")
 	if r.Format != "dynamo_trace" || r.BlockSize != 64 {
 		t.Errorf("%s, blocks of %d", r.Format, r.BlockSize)
 	}

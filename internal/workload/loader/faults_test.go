@@ -27,7 +27,7 @@ func TestFaultsOfFiles(t *testing.T) {
 		{"not a chat", "d.jsonl", "", chat + `{"input_length":5}`,
 			"d.jsonl:2: this looks like a mooncake_trace record"},
 		{"a chat twice", "d.jsonl", "", chat + "\n" + chat, `d.jsonl:3: field "chat_id": 1 was used before`},
-		{"a key twice", "d.jsonl", "", `{"text":"a","text":"b"}`, `d.jsonl:1: the key "text" stands twice`},
+		{"a key twice", "d.jsonl", "", `{"text":"a","text":"b"}`, `d.jsonl:1: the key "text" occurs twice`},
 		{"a negative delay", "d.jsonl", "", `{"turns":[{"text":"a"},{"text":"b","delay":-5}]}`,
 			`d.jsonl:1: turns[1]: field "delay": want a number of milliseconds of at least 0, got -5`},
 		{"a negative time", "d.jsonl", "", `{"input_length":5}` + "\n" + `{"timestamp":-1,"input_length":5}`,
@@ -76,12 +76,26 @@ func TestTimesThatGoBackAreTold(t *testing.T) {
 {"session_id":"r","timestamp":8,"input_length":5}
 `, "", Options{Scheduled: true})
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
-		`:1: the times of the conversation "s" go back: turn 2 at 200 ms stands behind one at 300 ms`) ||
+		`:1: the times of the conversation "s" go back: turn 2 at 200 ms comes after one at 300 ms`) ||
 		!strings.Contains(r.Warnings[0], "(2 conversations are like this)") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	if r := loadWith(t, `{"timestamp":300,"input_length":5}`+"\n"+`{"timestamp":100,"input_length":5}`, "",
 		Options{Scheduled: true}); len(r.Warnings) != 0 {
 		t.Errorf("rows of any order are no fault: %q", r.Warnings)
+	}
+}
+
+// A row without a time goes with the row of its session before it, whether rows were left out before or not.
+func TestARowWithoutATimeGoesWithTheOneBeforeIt(t *testing.T) {
+	path := write(t, "t.jsonl", `{"session_id":"a","timestamp":5,"input_length":5}`+"\n"+
+		`{"session_id":"a","delay":1,"input_length":6}`+"\n"+`{"session_id":"b","timestamp":50,"input_length":7}`+"\n"+
+		`{"session_id":"b","delay":1,"input_length":8}`)
+	end := int64(10)
+	for _, from := range []int64{1, 1 << 40} {
+		r, err := LoadWith(context.Background(), path, mooncakeTrace, Options{IndexFrom: from, Window: Window{EndMS: &end}})
+		if err != nil || r.Dataset.Len() != 1 || r.Dataset.Turns() != 2 || r.Dataset.At(0).Turns[1].Prompt.Tokens != 6 {
+			t.Errorf("indexed from %d: %+v, %v", from, r, err)
+		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // dataNames are the ends of names of files that hold records.
@@ -16,8 +18,8 @@ func isData(name string, ends ...string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// stem is the name of a file without folder and extension.
-func stem(path string) string {
+// baseName returns the name of a file without folder and extension.
+func baseName(path string) string {
 	name := filepath.Base(path)
 	for _, end := range dataNames {
 		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {
@@ -27,7 +29,7 @@ func stem(path string) string {
 	return name
 }
 
-// filesAt is the file at path, or the files in the folder at path by name: those of the given ends,
+// filesAt returns the file at path, or the files in the folder at path by name: those of the given ends,
 // and what else there is.
 func filesAt(path string, ends ...string) (files, others []string, err error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -49,7 +51,7 @@ func filesAt(path string, ends ...string) (files, others []string, err error) {
 	return files, others, nil
 }
 
-// filesBelow is the file at path, or the files of the given ends anywhere below the folder at path, in
+// filesBelow returns the file at path, or the files of the given ends anywhere below the folder at path, in
 // the order of their paths.
 func filesBelow(path string, ends ...string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -66,12 +68,21 @@ func filesBelow(path string, ends ...string) ([]string, error) {
 	return files, err
 }
 
-// eachFile reads files with one row a line; mistakes and warnings name the file that is being read.
-func (l *load) eachFile(files []string, row func(l *load, line []byte)) error {
+// eachLine calls f with every line of the file.
+func (l *load) eachLine(f func(line []byte)) error {
+	return textfile.Each(l.ctx, l.path, l.options.maxLine(), func(number int, line []byte) error {
+		l.line = number
+		f(line)
+		return nil
+	})
+}
+
+// eachFile calls f with every line of some files; mistakes and warnings name the file that is being read.
+func (l *load) eachFile(files []string, f func(line []byte)) error {
 	whole := l.path
 	defer func() { l.path = whole }()
 	for _, l.path = range files {
-		if err := eachRow(row)(l); err != nil {
+		if err := l.eachLine(f); err != nil {
 			return err
 		}
 	}
@@ -88,11 +99,11 @@ func (l *load) noteSkipped(others []string) {
 	if more := len(others) - listed; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	l.notef("not read from %s, because they are no data files: %s", l.path, names)
+	l.notef("not read from %s, because they are not data files: %s", l.path, names)
 }
 
-// detectFolder tells the format from the first records of the files of a folder.
-func detectFolder(path string, limit lineLimit) (string, error) {
+// detectFolder returns the format by the first records of the files of a folder.
+func detectFolder(path string, limit textfile.Limit) (string, error) {
 	files, _, err := filesAt(path, dataNames...)
 	if err == nil && len(files) == 0 {
 		files, err = filesBelow(path, ".jsonl")

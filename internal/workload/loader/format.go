@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 const (
@@ -36,8 +38,7 @@ const (
 // format is one kind of dataset file.
 type format struct {
 	name string
-	// read fills the load with the conversations of its path; nil: the format is recognised, so that the
-	// message can name it, and not read.
+	// read makes the conversations of a path; nil: the format is recognised, for the message, and not read.
 	read func(*load) error
 	// folders reports that the path may also be a folder.
 	folders bool
@@ -47,14 +48,14 @@ type format struct {
 	sampling dataset.Sampling
 	// blockSize is the number of tokens of a hash id; 0: no trace.
 	blockSize int
-	// line reads one line of a file whose lines can be read one by one, in any order; nil: they cannot. order says
-	// when their place is known, header reads what stands before them.
-	line   func(*load, []byte)
+	// row reads one line of a file whose lines are rows, in any order; nil: they are not. What is wrong is noted. order
+	// says when the place of a row is known; header reads what stands before the rows.
+	row    func(*lineReader, []byte) row
 	order  rowOrder
-	header func(*load) (chunk, error)
+	header func(*lineReader, *textfile.Source) error
 }
 
-// unit is what filters leave out.
+// unit returns what filters leave out, in the words of messages.
 func (f format) unit() string {
 	if f.blockSize > 0 {
 		return "rows"
@@ -62,30 +63,28 @@ func (f format) unit() string {
 	return "conversations"
 }
 
-// formats is the table of the formats. A function: the readers refer to the table themselves.
+// formats returns the table of the formats. It is a function because the readers refer to the table.
 func formats() []format {
 	return []format{
-		{name: singleTurn, read: eachRow((*load).singleTurn), line: (*load).singleTurn,
-			mode: dataset.MessageArrayWithResponses},
-		{name: multiTurn, read: eachRow((*load).multiTurn), line: (*load).multiTurn},
-		{name: randomPool, read: (*load).pools, folders: true, sampling: dataset.Shuffle},
-		{name: mooncakeTrace, read: trace(eachRow((*load).mooncake), nil), line: (*load).mooncake, blockSize: 512},
-		{name: bailianTrace, read: trace(bailianRows, (*load).bailianGroups), line: (*load).bailian, order: chatOrder,
-			blockSize: 16},
-		{name: burstGPTTrace, read: trace((*load).burstGPT, nil), line: (*load).burstLine, header: burstHeader,
+		{name: singleTurn, read: (*load).lines, row: (*lineReader).singleTurn, mode: dataset.MessageArrayWithResponses},
+		{name: multiTurn, read: (*load).lines, row: (*lineReader).multiTurn},
+		{name: randomPool, read: readPools, folders: true, sampling: dataset.Shuffle},
+		{name: mooncakeTrace, read: (*load).lines, row: (*lineReader).mooncake, blockSize: 512},
+		{name: bailianTrace, read: (*load).lines, row: (*lineReader).bailian, order: chatOrder, blockSize: 16},
+		{name: burstGPTTrace, read: (*load).burstGPT, row: (*lineReader).burstLine, header: burstHeader,
 			blockSize: 512},
-		{name: rawPayload, read: (*load).rawPayloads, line: (*load).payloadLine, folders: true,
+		{name: rawPayload, read: (*load).rawPayloads, row: (*lineReader).payloadLine, folders: true,
 			mode: dataset.MessageArrayWithResponses},
-		{name: inputsJSON, read: (*load).inputsJSON, mode: dataset.MessageArrayWithResponses},
-		{name: sageMaker, read: trace((*load).sageMaker, nil), line: (*load).capture, order: timeOrder, folders: true,
+		{name: inputsJSON, read: readInputs, mode: dataset.MessageArrayWithResponses},
+		{name: sageMaker, read: (*load).sageMaker, row: (*lineReader).capture, order: timeOrder, folders: true,
 			blockSize: 512},
 		{name: dagJSONL, read: readDAG},
-		{name: basetenTrace, read: trace((*load).baseten, nil), mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: basetenTrace, read: readBaseten, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: traceLab, read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: dynamoTrace, read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: shareGPT, read: (*load).shareGPT},
-		{name: textLines, read: eachRow((*load).textLine)},
+		{name: shareGPT, read: readShareGPT},
+		{name: textLines, read: (*load).textLines},
 		{name: textCSV, read: (*load).textCSV},
 	}
 }
@@ -119,22 +118,8 @@ func readable(folders bool) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// eachRow reads JSON Lines.
-func eachRow(row func(l *load, line []byte)) func(*load) error {
-	return func(l *load) error {
-		return eachLine(l.path, l.options.maxLine(), func(number int, line []byte) error {
-			if number%1024 == 0 && l.ctx.Err() != nil {
-				return l.ctx.Err()
-			}
-			l.line = number
-			row(l, line)
-			return nil
-		})
-	}
-}
-
-// chooseFormat is the readable format that the user named or the path shows.
-func chooseFormat(path, name string, limit lineLimit) (format, error) {
+// chooseFormat returns the readable format that the user named or the path shows.
+func chooseFormat(path, name string, limit textfile.Limit) (format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
@@ -172,7 +157,7 @@ func folderError(path string) error {
 
 var errFound = errors.New("found")
 
-// Detect tells the format of a file from its first record.
+// Detect returns the format of a file by its first record.
 func Detect(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return detectFolder(path, 0)
@@ -180,13 +165,13 @@ func Detect(path string) (string, error) {
 	return detect(path, 0)
 }
 
-// detect tells the format from the first record.
-func detect(path string, limit lineLimit) (string, error) {
+// detect returns the format by the first record.
+func detect(path string, limit textfile.Limit) (string, error) {
 	if format := formatByName(path); format != "" {
 		return format, nil
 	}
 	number, first := 0, ""
-	err := eachLine(path, limit, func(n int, line []byte) error {
+	err := textfile.Each(context.Background(), path, limit, func(n int, line []byte) error {
 		number, first = n, string(line)
 		return errFound
 	})
@@ -219,7 +204,7 @@ func detect(path string, limit lineLimit) (string, error) {
 		return formats[0], nil
 	case 0:
 		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path,
-			number, strangeKeys(record))
+			number, unknownKeys(record))
 	}
 	return "", fmt.Errorf("%s:%d: the first record could be %s, pass --custom-dataset-type", path, number,
 		strings.Join(formats, " or "))
@@ -228,13 +213,13 @@ func detect(path string, limit lineLimit) (string, error) {
 func formatByName(path string) string {
 	switch filepath.Ext(path) {
 	case ".parquet", ".arrow", ".ipc", ".feather":
-		return "baseten_trace"
+		return basetenTrace
 	}
 	return ""
 }
 
-// lookedInto is how much of a document is read to recognise it.
-const lookedInto = 64 << 20
+// detectLimit is how many bytes of a document are read to recognise it.
+const detectLimit = 64 << 20
 
 // formatOfWhole recognises files that are not JSON Lines.
 func formatOfWhole(path, first string) string {
@@ -257,7 +242,7 @@ func formatOfWhole(path, first string) string {
 	}
 	defer file.Close()
 	var document map[string]json.RawMessage
-	if json.NewDecoder(io.LimitReader(file, lookedInto)).Decode(&document) != nil {
+	if json.NewDecoder(io.LimitReader(file, detectLimit)).Decode(&document) != nil {
 		return ""
 	}
 	o := &object{members: document}
@@ -275,29 +260,29 @@ type recognised struct {
 }
 
 var wholeFormats = []recognised{
-	{"weka_trace", isWeka},
+	{wekaTrace, isWeka},
 }
 
 // specific are the formats that also look like a more general one; the first that accepts wins.
 var specific = []recognised{
 	{bailianTrace, func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
-	{"sagemaker_data_capture", func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
-	{"inputs_json", isInputsJSON},
-	{"weka_trace", isWeka},
+	{sageMaker, func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
+	{inputsJSON, isInputsJSON},
+	{wekaTrace, isWeka},
 	{traceLab, isTraceLab},
 	{dynamoTrace, isDynamo},
-	{"dag_jsonl", isDAG},
+	{dagJSONL, isDAG},
 	{mooncakeTrace, func(o *object) bool {
 		return o.isList("messages") && (o.has("output_length") || o.has("timestamp") || o.has("delay") ||
 			o.has("session_id") || o.has("message_mode"))
 	}},
-	{"raw_payload", func(o *object) bool {
+	{rawPayload, func(o *object) bool {
 		return o.isList("messages") && !o.has("conversation_id") &&
 			!o.isList("data")
 	}},
 }
 
-// general are the formats that must not be mistaken for each other.
+// general are the formats of which exactly one has to accept a record.
 var general = []recognised{
 	{singleTurn, func(o *object) bool {
 		for _, m := range modalities {
@@ -319,7 +304,7 @@ var last = []recognised{
 	}},
 }
 
-// formatsOf is every format that the first record may belong to. Whether it is right in all its
+// formatsOf returns every format that the first record may belong to. Whether it is right in all its
 // fields shows when it is read, so that a mistake there is reported as such.
 func formatsOf(o *object) []string {
 	var named string
@@ -346,24 +331,6 @@ func formatsOf(o *object) []string {
 		}
 	}
 	return nil
-}
-
-// otherFormat is the format that a record has instead of the one that it is read as; empty if that cannot be told.
-func (l *load) otherFormat(o *object) string {
-	if formats := formatsOf(o); len(formats) == 1 && formats[0] != l.format &&
-		!(l.format == randomPool && formats[0] == singleTurn) {
-		return formats[0]
-	}
-	return ""
-}
-
-// errorOf notes a mistake of a record, which may be one of another format.
-func (l *load) errorOf(o *object, err error) {
-	if other := l.otherFormat(o); other != "" {
-		l.errorf("this looks like a %s record, but the file is read as %s: %v", other, l.format, err)
-		return
-	}
-	l.errorf("%v", err)
 }
 
 func isInputsJSON(o *object) bool {

@@ -163,7 +163,7 @@ func TestMistakesOfInputsJSON(t *testing.T) {
 		{"data is no list", "{\n\"data\": 5}", `:2: field "data": want a list of sessions`},
 		{"payloads", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n{\"session_id\":\"b\",\"payloads\":[]}]}",
 			`:3: the session "b": field "payloads": want a list of at least one request body`},
-		{"twice", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n\n{\"session_id\":\"a\",\"payloads\":[{}]}]}", `:4: the session "a" stands twice`},
+		{"twice", "{\"data\":[\n{\"session_id\":\"a\",\"payloads\":[{}]},\n\n{\"session_id\":\"a\",\"payloads\":[{}]}]}", `:4: the session "a" occurs twice`},
 		{"payload", "{\"data\":[{\"session_id\":\"a\",\"payloads\":[{},7]}]}",
 			`:1: payloads[1]: want a JSON object, got 7`},
 		{"id", "{\"data\":[{\"session_id\":5,\"payloads\":[{}]}]}", `:1: field "session_id": want a string, got 5`},

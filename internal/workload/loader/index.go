@@ -1,215 +1,177 @@
 package loader
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
-	"aiperf/internal/base/bounded"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // A file that is larger than this is not kept in memory: an index says where its rows are.
 const indexFrom = 32 << 20
 
-const (
-	chunkBytes = 4 << 20
-	// markEvery is the number of rows between two places that the index keeps.
-	markEvery = 16
-)
-
 // errNotIndexed reports that a file holds rows that only the reader of whole files knows.
 var errNotIndexed = errors.New("the file is read as a whole")
 
 // indexable reports whether the rows of a file can be left where they are.
-func (l *load) indexable(f format) bool {
+func (l *load) indexable() bool {
 	least := int64(indexFrom)
 	if l.options.IndexFrom > 0 {
 		least = l.options.IndexFrom
 	}
 	info, err := os.Stat(l.path)
-	s := l.options.Reshape
-	return f.line != nil && err == nil && info.Mode().IsRegular() && info.Size() >= least &&
-		!strings.HasSuffix(l.path, ".gz") &&
-		(s == nil || s.PrefixLen == 1 && s.PromptLen == 1 && s.PrefixRoots <= 1)
+	return l.format.row != nil && err == nil && info.Mode().IsRegular() && info.Size() >= least &&
+		!strings.HasSuffix(l.path, ".gz") && !l.options.Reshape.changesPrompts()
 }
 
-// chunkSize is small where small files are indexed.
+// chunkSize returns the size of a chunk: a small one where small files are indexed.
 func (l *load) chunkSize() int {
 	const least = 1 << 9
-	if n := l.options.IndexFrom; n > 0 && n < chunkBytes {
+	if n := l.options.IndexFrom; n > 0 && n < textfile.ChunkSize {
 		return max(least, int(n))
 	}
-	return chunkBytes
+	return textfile.ChunkSize
 }
 
-// mark is the place of a row: where its line begins in the chunk, and which it is there.
-type mark struct{ offset, line uint32 }
+func (l *load) newGrouping(rows rowSource) *grouping {
+	return &grouping{
+		Indexed: &Indexed{rows: rows, format: l.format, options: l.options, path: l.path}, faults: &l.faults,
+	}
+}
 
-// chunk is a stretch of whole lines.
-type chunk struct {
-	offset, bytes int64
-	// line is the number of its first line, row that of its first row, both from 0.
-	line, row int
-	marks     []mark
+// notedChunk is what is kept of a chunk.
+type notedChunk struct {
+	rows   []notedRow
+	faults *faults
 }
 
 // index reads a whole file, checks every row, and keeps where the rows are.
-func (l *load) index(f format) (*Indexed, error) {
-	file, err := bounded.OpenStream(l.path)
-	if err != nil {
-		return nil, err
-	}
-	x := &indexer{load: l, Indexed: newIndexed(l, f, file)}
-	from := chunk{}
-	if f.header != nil {
-		if from, err = f.header(l); err != nil {
-			file.Close()
+func (l *load) index() (*Indexed, error) {
+	source := textfile.Source{Path: l.path, Limit: l.options.maxLine(), ChunkSize: l.chunkSize()}
+	if l.format.header != nil {
+		if err := l.format.header(&l.lineReader, &source); err != nil {
 			return nil, err
 		}
 	}
-	if err := x.readAll(file, from); err != nil {
-		file.Close()
+	rows := &fileRows{readers: sync.Pool{New: func() any { return l.another() }}}
+	groups, seed := l.newGrouping(rows), maphash.MakeSeed()
+	note := func(chunk *textfile.Chunk) (notedChunk, error) {
+		r := l.another()
+		noted := notedChunk{rows: make([]notedRow, 0, chunk.Size()/100), faults: &r.faults}
+		for number, line := range chunk.Lines() {
+			n, _ := r.note(number, line, seed)
+			if r.notAlone || len(r.media) > 0 { // a local file is read once, and kept
+				return noted, errNotIndexed
+			}
+			noted.rows = append(noted.rows, n)
+		}
+		return noted, nil
+	}
+	var err error
+	rows.Index, err = textfile.Parse(l.ctx, source, note, func(c notedChunk) error {
+		l.merge(c.faults)
+		for i := range c.rows {
+			if l.mistaken == 0 {
+				groups.add(&c.rows[i])
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	if l.mistaken == 0 && x.count > 0 {
-		switch f.order {
-		case fileOrder:
-			x.group()
-		case timeOrder:
-			x.groupByTime()
-		case chatOrder:
-			x.groupChats()
-		}
+	groups.finish()
+	if l.mistaken > 0 || groups.Len() == 0 {
+		rows.Close()
+		return groups.Indexed, nil
 	}
-	if l.mistaken > 0 || x.count == 0 && l.dropped == (dropped{}) {
-		file.Close()
-		return nil, nil
-	}
-	x.checkTimes()
 	l.warnSkipped()
-	return x.Indexed, nil
+	if groups.cumulative {
+		l.notef("conversations are sent without the history of earlier turns where the hash ids of their turns hold " +
+			"it already")
+	}
+	return groups.Indexed, nil
 }
 
-// readAll has the chunks parsed on all cores and takes them in order.
-func (x *indexer) readAll(file *os.File, from chunk) error {
-	ctx, cancel := context.WithCancel(x.ctx)
-	defer cancel()
-	workers := runtime.GOMAXPROCS(0)
-	tasks, order := make(chan task), make(chan *parsed, 2*workers)
-	seed := maphash.MakeSeed()
-	pool := &sync.Pool{New: func() any { b := make([]byte, 0, chunkBytes); return &b }}
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for t := range tasks {
-				t.parse(x.Indexed, seed)
-				pool.Put(t.text)
-				close(t.done)
-			}
-		})
+// lines reads a file line by line into rows.
+func (l *load) lines() error {
+	rows, err := l.rowsOf([]string{l.path})
+	if err != nil {
+		return err
 	}
-	var readErr error
-	group.Go(func() {
-		defer close(tasks)
-		defer close(order)
-		if _, readErr = file.Seek(from.offset, io.SeekStart); readErr != nil {
-			return
+	return l.group(rows)
+}
+
+// rowsOf reads files line by line; mistakes and warnings name the file that is being read.
+func (l *load) rowsOf(files []string) (rows []row, err error) {
+	err = l.eachFile(files, func(line []byte) {
+		if r, ok := l.row(l.line, line); ok {
+			rows = append(rows, r)
 		}
-		readErr = splitLines(ctx, x.options.maxLine().of(file).From(from.line+1), from, x.load.chunkSize(), pool,
-			func(text *[]byte, c chunk) bool {
-				p := &parsed{chunk: c, done: make(chan struct{})}
-				for _, wait := range []func() bool{
-					func() bool { return put(ctx, order, p) }, func() bool { return put(ctx, tasks, task{p, text}) },
-				} {
-					if !wait() {
-						return false
-					}
-				}
-				return true
-			})
 	})
-	var err error
-	for p := range order {
-		if err != nil {
-			continue
-		}
-		select {
-		case <-p.done:
-			err = x.take(p)
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if err != nil {
-			cancel()
-		}
-	}
-	group.Wait()
-	if err == nil {
-		err = readErr
-	}
-	if long := new(bounded.LineError); errors.As(err, &long) {
-		err = fmt.Errorf("%s:%d: %w", x.path, long.Line, err)
-	}
-	if err != nil && x.ctx.Err() != nil {
-		return x.ctx.Err()
-	}
-	return err
+	return rows, err
 }
 
-func put[T any](ctx context.Context, to chan<- T, v T) bool {
-	select {
-	case to <- v:
-		return true
-	case <-ctx.Done():
-		return false
+// group makes conversations of rows in memory.
+func (l *load) group(rows []row) error {
+	l.grouped = true
+	if l.mistaken > 0 {
+		return nil
 	}
+	x, seed := l.newGrouping(memoryRows(rows)), maphash.MakeSeed()
+	for i := range rows {
+		n := rows[i].note(seed)
+		x.add(&n)
+	}
+	if x.finish(); l.mistaken > 0 {
+		return nil
+	}
+	if err := x.reshape(rows, l.blockSize); err != nil {
+		return fmt.Errorf("%s: %w", l.path, err)
+	}
+	whole := 0
+	for i := range x.Len() {
+		c := x.At(i)
+		if x.cumulative && len(c.Turns) > 1 && c.ContextMode == dataset.MessageArrayWithResponses {
+			whole++
+		}
+		l.conversations, l.starts = append(l.conversations, *c), append(l.starts, rows[x.rowOf(i, 0)].line)
+	}
+	if whole > 0 {
+		l.notef("%d conversations are sent without the history of earlier turns: the hash ids of their turns hold it "+
+			"already", whole)
+	}
+	if l.options.Scheduled {
+		l.warnBackwards()
+	}
+	return nil
 }
 
-// splitLines cuts what follows a place of a file into stretches of whole lines.
-func splitLines(ctx context.Context, in io.Reader, from chunk, size int, pool *sync.Pool,
-	f func(*[]byte, chunk) bool) error {
-	var rest []byte
-	offset, line := from.offset, from.line
-	for first := offset == 0; ; first = false {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		text := pool.Get().(*[]byte)
-		*text = append((*text)[:0], rest...)
-		have := len(*text)
-		room := max(size, 2*have) // a long line is not copied again and again
-		*text = slices.Grow(*text, room-have)
-		n, err := io.ReadFull(in, (*text)[have:room])
-		*text = (*text)[:have+n]
-		end := err == io.EOF || err == io.ErrUnexpectedEOF
-		if err != nil && !end {
-			return err
-		}
-		if first && bytes.HasPrefix(*text, []byte("\ufeff")) {
-			*text = (*text)[:copy(*text, (*text)[3:])]
-			offset = 3
-		}
-		cut := len(*text)
-		if !end {
-			cut = bytes.LastIndexByte(*text, '\n') + 1
-		}
-		rest = append(rest[:0], (*text)[cut:]...)
-		*text = (*text)[:cut]
-		if cut > 0 && !f(text, chunk{offset: offset, bytes: int64(cut), line: line}) {
-			return ctx.Err()
-		}
-		line += bytes.Count(*text, []byte{'\n'})
-		offset += int64(cut)
-		if end {
-			return nil
+// reshape changes the prompts of rows in memory: in the order of the file or, where that is none, of the conversations.
+func (x *grouping) reshape(rows []row, blockSize int) error {
+	if !x.options.Reshape.changesPrompts() {
+		return nil
+	}
+	type place struct{ row, conversation int }
+	var places []place
+	for i := range x.Len() {
+		for k := range x.rowsOf(i) {
+			places = append(places, place{x.rowOf(i, k), i})
 		}
 	}
+	if x.format.order == fileOrder {
+		slices.SortFunc(places, func(a, b place) int { return a.row - b.row })
+	}
+	prompts := make([]*prompt, len(places))
+	for i, p := range places {
+		prompts[i] = &rows[p.row].prompt
+		prompts[i].session = p.conversation
+	}
+	return x.options.Reshape.prompts(prompts, blockSize, x.options.Seed)
 }

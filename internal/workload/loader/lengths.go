@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // Lengths is what a mooncake row says of lengths and blocks; what it does not say is 0.
@@ -17,10 +19,7 @@ type Lengths struct {
 // EachLengths calls f with every row of a mooncake trace, whatever else its rows hold.
 func EachLengths(ctx context.Context, path string, f func(Lengths)) error {
 	var r scannedRow
-	return eachLine(path, 0, func(number int, line []byte) error {
-		if number%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	return textfile.Each(ctx, path, 0, func(number int, line []byte) error {
 		if r.scan(line) {
 			row := Lengths{IDs: r.ids}
 			if r.has&hasInput != 0 {
@@ -67,39 +66,29 @@ type Fault struct {
 	Text string
 }
 
-// CheckMooncake holds every line of a file against the format of a mooncake row. It returns the number of rows, the
+// CheckMooncake checks every line of a file against the format of a mooncake row. It returns the number of rows, the
 // first faults and how many there are.
-func CheckMooncake(ctx context.Context, path string) (rows int, first []Fault, faults int, err error) {
-	l := &load{ctx: ctx, path: path, format: mooncakeTrace, sessions: map[string]int{}, unknown: map[string]bool{}}
-	r := scannedRow{ignoresMember: func(key []byte) bool { return l.unknown[string(key)] }}
-	err = eachLine(path, 0, func(number int, line []byte) error {
-		if number%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+func CheckMooncake(ctx context.Context, path string) (rows int, first []Fault, count int, err error) {
+	f, _ := lookupFormat(mooncakeTrace)
+	l := &lineReader{faults: faults{path: path}, format: f, options: &Options{}}
+	err = textfile.Each(ctx, path, 0, func(number int, line []byte) error {
 		rows++
-		if r.scan(line) && r.has&hasInput != 0 {
+		if l.scan(line) {
 			return nil
 		}
 		l.line = number
 		fault := ""
-		if o, _, ok := l.row(line, mooncakeKeys); !ok {
+		if o, _, ok := l.object(line, mooncakeKeys); !ok {
 			fault = l.takeMistake()
-		} else if err := new(traceRow).mooncakeFields(o); err != nil {
+		} else if err := new(row).mooncakeFields(o); err != nil {
 			fault = err.Error()
 		}
 		if fault != "" {
-			if faults++; len(first) < maxErrors {
+			if count++; len(first) < maxErrors {
 				first = append(first, Fault{number, fault})
 			}
 		}
 		return nil
 	})
-	return rows, first, faults, err
-}
-
-// takeMistake is the text of the mistake that was just noted, without its place.
-func (l *load) takeMistake() string {
-	text := l.mistakes[len(l.mistakes)-1]
-	l.mistakes, l.mistaken = nil, 0
-	return text[len(fmt.Sprintf("%s:%d: ", l.path, l.line)):]
+	return rows, first, count, err
 }

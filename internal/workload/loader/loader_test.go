@@ -163,7 +163,7 @@ func TestMistakes(t *testing.T) {
 		{"string line", "{\"text\":\"a\"}\n\"x\"", "", `:2: want a JSON object, got "x"`},
 		{"broken array line", "{\"text\":\"a\"}\n[1", "", `:2: not valid JSON`},
 		{"two objects", `{"text":"a"}{"text":"b"}`, "single_turn", `:1: more text follows the JSON object`},
-		{"key twice", `{"text":"a","text":"b"}`, "single_turn", `:1: the key "text" stands twice`},
+		{"key twice", `{"text":"a","text":"b"}`, "single_turn", `:1: the key "text" occurs twice`},
 		{"not UTF-8", "{\"text\":\"a\xff\"}", "single_turn", `:1: the line is not UTF-8`},
 		{"text is a number", `{"text":5}`, "", `:1: field "text": want a string, got 5`},
 		{"texts is a string", `{"texts":"a"}`, "",

@@ -8,7 +8,7 @@ import (
 )
 
 // contents reads the four modalities of a turn. Media that are local files become their content.
-func (l *load) contents(o *object, t *dataset.Turn) error {
+func (l *lineReader) contents(o *object, t *dataset.Turn) error {
 	for i, list := range media4(t) {
 		m := modalities[i]
 		one, err := o.text(m.singular)
@@ -38,7 +38,7 @@ func (l *load) contents(o *object, t *dataset.Turn) error {
 	return nil
 }
 
-// audioSeconds is the length of all sound of a turn, as far as it is known.
+// audioSeconds returns the length of all sound of a turn, as far as it is known.
 func audioSeconds(t *dataset.Turn) (sum float64) {
 	for _, m := range t.Audios {
 		for _, sound := range m.Contents {
@@ -50,7 +50,7 @@ func audioSeconds(t *dataset.Turn) (sum float64) {
 
 // resolve replaces the names of local files by their content, in place; a file that several turns
 // name is read and kept once.
-func (l *load) resolve(kind media.Kind, list []dataset.Media) error {
+func (l *lineReader) resolve(kind media.Kind, list []dataset.Media) error {
 	for _, m := range list {
 		for i, text := range m.Contents {
 			if text == "" {
@@ -64,6 +64,9 @@ func (l *load) resolve(kind media.Kind, list []dataset.Media) error {
 					return fmt.Errorf("%s: %w", shorten(text), err)
 				}
 				if resolved != text {
+					if l.media == nil {
+						l.media = map[string]string{}
+					}
 					l.media[key] = resolved
 				}
 			}

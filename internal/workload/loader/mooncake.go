@@ -11,25 +11,24 @@ var mooncakeKeys = []string{
 }
 
 // mooncake reads one request: its content is a length, a text, messages or a whole payload.
-func (l *load) mooncake(line []byte) {
-	o, session, ok := l.row(line, mooncakeKeys)
+func (l *lineReader) mooncake(line []byte) (r row) {
+	o, session, ok := l.object(line, mooncakeKeys)
 	if !ok {
-		return
+		return r
 	}
-	r := traceRow{session: session}
+	r.session = session
 	if err := r.mooncakeFields(o); err != nil {
 		l.errorOf(o, err)
-		return
+		return r
 	}
 	if r.kind == messageDelta && !l.options.Window.open() {
 		l.errorf("--fixed-schedule-start-offset and --fixed-schedule-end-offset cannot be used with rows of " +
 			"message_mode delta, which need the rows before them")
-		return
 	}
-	l.addRow(r)
+	return r
 }
 
-func (r *traceRow) mooncakeFields(o *object) error {
+func (r *row) mooncakeFields(o *object) error {
 	var err error
 	keep := func(e error) {
 		if err == nil {
@@ -67,7 +66,7 @@ func (r *traceRow) mooncakeFields(o *object) error {
 	return r.mooncakeContent(o, contents[0])
 }
 
-func (r *traceRow) mooncakeContent(o *object, key string) error {
+func (r *row) mooncakeContent(o *object, key string) error {
 	switch key {
 	case "input_length":
 		n, err := o.positive(key)
@@ -95,7 +94,7 @@ func (r *traceRow) mooncakeContent(o *object, key string) error {
 	return err
 }
 
-func (r *traceRow) mooncakeMessages(o *object) error {
+func (r *row) mooncakeMessages(o *object) error {
 	const want = "a list of at least one object with a role"
 	var list []json.RawMessage
 	if json.Unmarshal(o.members["messages"], &list) != nil || len(list) == 0 {

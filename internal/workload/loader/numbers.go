@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// integer is a whole number; absent if there is none.
+// integer returns a whole number; absent if there is none.
 func (o *object) integer(key string, absent int64) (int64, error) {
 	if !o.has(key) {
 		return absent, nil
@@ -20,7 +20,7 @@ func (o *object) integer(key string, absent int64) (int64, error) {
 	return n, nil
 }
 
-// integers is a list of whole numbers; nil if it is absent or empty.
+// integers returns a list of whole numbers; nil if it is absent or empty.
 func (o *object) integers(key string) ([]int64, error) {
 	if !o.has(key) {
 		return nil, nil

@@ -16,13 +16,13 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// object is a JSON object that knows the order of its keys. A member that is null counts as absent.
+// object is a JSON object with the order of its keys. A member that is null counts as absent.
 type object struct {
 	keys    []string
 	members map[string]json.RawMessage
 }
 
-var errNoObject = errors.New("want a JSON object")
+var errNotObject = errors.New("want a JSON object")
 
 func parseObject(text []byte) (*object, error) {
 	if !utf8.Valid(text) {
@@ -39,7 +39,7 @@ func parseObject(text []byte) (*object, error) {
 			break
 		}
 		if _, twice := o.members[key]; twice {
-			return nil, fmt.Errorf("the key %q stands twice in one object", shorten(key))
+			return nil, fmt.Errorf("the key %q occurs twice in one object", shorten(key))
 		}
 		o.keys = append(o.keys, key)
 		o.members[key] = json.RawMessage(value[:len(value):len(value)])
@@ -50,10 +50,10 @@ func parseObject(text []byte) (*object, error) {
 	if _, fault := jsonscan.FaultOf(in.At); fault == jsonscan.WantEnd {
 		return nil, errors.New("more text follows the JSON object on the same line")
 	}
-	return nil, cmp.Or(syntaxError(text), fmt.Errorf("%w, got %s", errNoObject, shorten(string(text))))
+	return nil, cmp.Or(syntaxError(text), fmt.Errorf("%w, got %s", errNotObject, shorten(string(text))))
 }
 
-// syntaxError says where text stops being JSON, nil if it is JSON.
+// syntaxError returns where text stops being JSON, nil if it is JSON.
 func syntaxError(text []byte) error {
 	var syntax *json.SyntaxError
 	err := json.Unmarshal(text, new(json.RawMessage))
@@ -67,12 +67,12 @@ func syntaxError(text []byte) error {
 	column := utf8.RuneCount(text[:at]) + 1
 	found, _ := utf8.DecodeRune(text[at:])
 	if found < ' ' {
-		return fmt.Errorf("not valid JSON: column %d: a control character stands in the text", column)
+		return fmt.Errorf("not valid JSON: column %d: a control character in a text", column)
 	}
 	return fmt.Errorf("not valid JSON: column %d: %q is not expected here", column, string(found))
 }
 
-// jsonError says that text is no JSON, where the place is not known.
+// jsonError returns the error of text that is not JSON, where the place is not known.
 func jsonError(err error) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -103,7 +103,7 @@ func (o *object) hasAll(keys ...string) bool {
 
 func (o *object) isList(key string) bool { return o.has(key) && o.members[key][0] == '[' }
 
-// text is a string member; "" if it is absent.
+// text returns a string member; "" if it is absent.
 func (o *object) text(key string) (string, error) {
 	if !o.has(key) {
 		return "", nil
@@ -114,7 +114,7 @@ func (o *object) text(key string) (string, error) {
 	return jsonscan.Text(o.members[key]), nil
 }
 
-// number is a member that is a number.
+// number returns a member that is a number.
 func (o *object) number(key string) (float64, bool) {
 	raw := o.members[key]
 	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
@@ -127,7 +127,7 @@ func (o *object) number(key string) (float64, bool) {
 // maxMS is about the largest time that nanoseconds can count: 285 years.
 const maxMS = 9e12
 
-// milliseconds is a number from 0 to maxMS; nil if it is absent.
+// milliseconds returns a number from 0 to maxMS; nil if it is absent.
 func (o *object) milliseconds(key string) (*float64, error) {
 	if !o.has(key) {
 		return nil, nil
@@ -139,7 +139,7 @@ func (o *object) milliseconds(key string) (*float64, error) {
 	return &ms, nil
 }
 
-// positive is a whole number above 0; nil if it is absent.
+// positive returns a whole number above 0; nil if it is absent.
 func (o *object) positive(key string) (*int, error) {
 	if !o.has(key) {
 		return nil, nil
@@ -152,14 +152,14 @@ func (o *object) positive(key string) (*int, error) {
 	return &n, nil
 }
 
-// fields is the members of an object member in their order.
+// fields returns the members of an object member in their order.
 func (o *object) fields(key string) ([]dataset.Field, error) {
 	if !o.has(key) {
 		return nil, nil
 	}
 	inner, err := parseObject(o.members[key])
 	if err != nil {
-		if errors.Is(err, errNoObject) {
+		if errors.Is(err, errNotObject) {
 			return nil, o.wrong(key, "an object")
 		}
 		return nil, fmt.Errorf("field %q: %w", key, err)
@@ -171,7 +171,7 @@ func (o *object) fields(key string) ([]dataset.Field, error) {
 	return fields, nil
 }
 
-// wrong is the error of a member that is not what it should be.
+// wrong returns the error of a member that is not what it should be.
 func (o *object) wrong(key, want string) error {
 	return fmt.Errorf("field %q: want %s, got %s", key, want, shorten(string(o.members[key])))
 }

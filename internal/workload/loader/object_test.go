@@ -57,7 +57,7 @@ func decodeObject(text []byte) (*object, error) {
 		if err := syntaxError(text); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w, got %s", errNoObject, shorten(string(text)))
+		return nil, fmt.Errorf("%w, got %s", errNotObject, shorten(string(text)))
 	}
 	o := &object{members: map[string]json.RawMessage{}}
 	for dec.More() {
@@ -71,7 +71,7 @@ func decodeObject(text []byte) (*object, error) {
 			return nil, cmp.Or(syntaxError(text), jsonError(err))
 		}
 		if _, twice := o.members[key]; twice {
-			return nil, fmt.Errorf("the key %q stands twice in one object", shorten(key))
+			return nil, fmt.Errorf("the key %q occurs twice in one object", shorten(key))
 		}
 		o.keys = append(o.keys, key)
 		o.members[key] = value

@@ -2,10 +2,11 @@ package loader
 
 import (
 	"aiperf/internal/base/random"
+	"aiperf/internal/workload/loader/textfile"
 	"aiperf/internal/workload/recipe"
 )
 
-// Options say how a file is read, beside its format.
+// Options configure how a file is read.
 type Options struct {
 	// Scheduled conversations go out at their recorded times: each needs one for its first turn.
 	Scheduled bool
@@ -13,7 +14,7 @@ type Options struct {
 	Window Window
 	// BlockSize is the number of tokens of a hash id; 0 is the format's own.
 	BlockSize int
-	// IgnoreTimes forgets recorded times and delays.
+	// IgnoreTimes drops recorded times and delays.
 	IgnoreTimes bool
 	// MaxISL leaves out trace rows with longer input, MaxOSL caps their output; 0 is no limit.
 	MaxISL, MaxOSL int
@@ -44,7 +45,7 @@ type Options struct {
 	MaxLine int64
 }
 
-func (o *Options) maxLine() lineLimit { return lineLimit(o.MaxLine) }
+func (o *Options) maxLine() textfile.Limit { return textfile.Limit(o.MaxLine) }
 
 // Window is a stretch of recorded time in milliseconds, both ends included; nil is open.
 type Window struct{ StartMS, EndMS *int64 }
@@ -56,7 +57,7 @@ func (w Window) Holds(ms float64) bool {
 	return (w.StartMS == nil || ms >= float64(*w.StartMS)) && (w.EndMS == nil || ms <= float64(*w.EndMS))
 }
 
-// traceOnly lists the options that only traces know.
+// traceOnly lists the options that are set and apply only to traces.
 func (o *Options) traceOnly() (flags []string) {
 	for _, x := range []struct {
 		on   bool

@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 // rawPayloads reads lines that are whole request bodies. The lines of a file are conversations of one
@@ -23,21 +24,15 @@ func (l *load) rawPayloads() error {
 	if folder {
 		l.noteSkipped(others)
 	}
+	if !folder {
+		return l.lines()
+	}
 	for _, file := range files {
 		var turns []dataset.Turn
 		first := 0
-		err := l.eachFile([]string{file}, func(l *load, line []byte) {
-			turn, ok := l.payload(line)
-			switch {
-			case !ok:
-			case !folder:
-				c := l.conversation("")
-				c.Turns = append(c.Turns, turn)
-			default:
-				if len(turns) == 0 {
-					first = l.line
-				}
-				turns = append(turns, turn)
+		err := l.eachFile([]string{file}, func(line []byte) {
+			if turns = append(turns, l.payloadLine(line).turn); len(turns) == 1 {
+				first = l.line
 			}
 		})
 		if err != nil {
@@ -51,25 +46,18 @@ func (l *load) rawPayloads() error {
 	return nil
 }
 
-// payloadLine is a conversation of one turn.
-func (l *load) payloadLine(line []byte) {
-	if turn, ok := l.payload(line); ok {
-		c := l.conversation("")
-		c.Turns = append(c.Turns, turn)
-	}
-}
-
-// payload is a turn that is sent exactly as text says.
-func (l *load) payload(text []byte) (dataset.Turn, bool) {
-	o, err := parseObject(text)
+// payloadLine reads a turn that is sent exactly as the line says.
+func (l *lineReader) payloadLine(line []byte) (r row) {
+	o, err := parseObject(line)
 	if err != nil {
 		l.errorf("%v", err)
-		return dataset.Turn{}, false
+		return r
 	}
-	return dataset.Turn{RawPayload: bytes.Clone(text), MaxTokens: outputLimit(o)}, true
+	r.turn = dataset.Turn{RawPayload: bytes.Clone(line), MaxTokens: outputLimit(o)}
+	return r
 }
 
-// WithModel is a body with messages and the name of a model, which it lacks; false if it needs none.
+// WithModel returns a body with messages and the name of a model, which it lacks; false if it needs none.
 func WithModel(body []byte, model string) ([]byte, bool) {
 	o, err := parseObject(body)
 	if err != nil || !o.isList("messages") {
@@ -86,7 +74,7 @@ func WithModel(body []byte, model string) ([]byte, bool) {
 	return slices.Concat([]byte(`{"model":`), name, []byte(","), rest), true
 }
 
-// outputLimit is the limit that a request body asks for, nil if it asks for none.
+// outputLimit returns the limit that a request body asks for, nil if it asks for none.
 func outputLimit(body *object) *int {
 	for _, key := range []string{"max_completion_tokens", "max_tokens"} {
 		if n, err := body.positive(key); err == nil && n != nil {
@@ -96,30 +84,34 @@ func outputLimit(body *object) *int {
 	return nil
 }
 
-// inputsJSON reads a document like our own inputs.json: a list of sessions with their payloads. It is
+// inputsReader reads a document with the payloads of sessions.
+type inputsReader struct{ *load }
+
+// readInputs reads a document like our own inputs.json: a list of sessions with their payloads. It is
 // read as a stream; only one session is in memory twice.
-func (l *load) inputsJSON() error {
-	in, err := openText(l.path)
+func readInputs(from *load) error {
+	l := inputsReader{from}
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	dec := json.NewDecoder(in)
-	if err := l.inputsDocument(dec); err != nil {
-		l.line = l.lineAt(l.faultOffset())
+	if err := l.document(dec); err != nil {
+		l.line = textfile.LineAt(l.path, faultOffset(l.path))
 		l.errorf("%v", jsonError(err))
 	}
 	return l.ctx.Err()
 }
 
-// inputsDocument walks the document; its error is that of the JSON.
-func (l *load) inputsDocument(dec *json.Decoder) error {
+// document walks the document; its error is that of the JSON.
+func (l inputsReader) document(dec *json.Decoder) error {
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		if err == nil {
 			l.line = 1
 			l.errorf(`want an object with "data"`)
 		}
-		if err == io.EOF { // an empty file has no records, which is told elsewhere
+		if err == io.EOF { // an empty file has no records, which is reported elsewhere
 			return nil
 		}
 		return err
@@ -130,8 +122,8 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 			return err
 		}
 		if key != "data" {
-			l.line = l.lineAt(dec.InputOffset())
-			l.warnUnknown(key.(string)) // the decoder lets nothing else stand here
+			l.line = textfile.LineAt(l.path, dec.InputOffset())
+			l.warnUnknown(key.(string), nil) // the decoder lets nothing else stand here
 			if err := dec.Decode(new(json.RawMessage)); err != nil {
 				return err
 			}
@@ -140,7 +132,7 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 		if token, err := dec.Token(); err != nil {
 			return err
 		} else if token != json.Delim('[') {
-			l.line = l.lineAt(dec.InputOffset())
+			l.line = textfile.LineAt(l.path, dec.InputOffset())
 			l.errorf(`field "data": want a list of sessions`)
 			return nil
 		}
@@ -149,7 +141,7 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 			if err := dec.Decode(&item); err != nil {
 				return err
 			}
-			l.inputsSession(item, dec.InputOffset()-int64(len(item)))
+			l.session(item, dec.InputOffset()-int64(len(item)))
 		}
 		if l.ctx.Err() != nil {
 			return nil
@@ -162,16 +154,16 @@ func (l *load) inputsDocument(dec *json.Decoder) error {
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		l.line = l.lineAt(dec.InputOffset())
+		l.line = textfile.LineAt(l.path, dec.InputOffset())
 		l.errorf("more text follows the JSON object")
 	}
 	return nil
 }
 
-// inputsSession reads one session that begins at a place of the document.
-func (l *load) inputsSession(item []byte, at int64) {
+// session reads one session that begins at a place of the document.
+func (l inputsReader) session(item []byte, at int64) {
 	fault := func(err error) {
-		l.line = l.lineAt(at)
+		l.line = textfile.LineAt(l.path, at)
 		l.errorf("%v", err)
 	}
 	o, err := parseObject(item)
@@ -185,7 +177,7 @@ func (l *load) inputsSession(item []byte, at int64) {
 		return
 	}
 	if _, twice := l.sessions[id]; twice {
-		fault(fmt.Errorf("the session %q stands twice", shorten(id)))
+		fault(fmt.Errorf("the session %q occurs twice", shorten(id)))
 		return
 	}
 	var payloads []json.RawMessage
@@ -209,18 +201,18 @@ func (l *load) inputsSession(item []byte, at int64) {
 	}
 	for _, key := range o.keys {
 		if key != "session_id" && key != "payloads" {
-			l.line = l.lineAt(at)
-			l.warnUnknown(key)
+			l.line = textfile.LineAt(l.path, at)
+			l.warnUnknown(key, nil)
 		}
 	}
-	l.line = 0 // nobody asks for the line of a session without times
+	l.line = 0 // the line of a session without times is never reported
 	l.conversation(id).Turns = turns
 }
 
-// faultOffset is the place at which the file stops being JSON. A decoder does not tell it, so the file
+// faultOffset returns the place at which the file stops being JSON. A decoder does not report it, so the file
 // is read again, as a whole.
-func (l *load) faultOffset() int64 {
-	in, err := openText(l.path)
+func faultOffset(path string) int64 {
+	in, err := textfile.Open(path)
 	if err != nil {
 		return 0
 	}
@@ -236,33 +228,14 @@ func (l *load) faultOffset() int64 {
 	return int64(len(document))
 }
 
-// lineAt is the line of a place of the file that is being read, from 1. It reads the file again: it is
-// asked for in messages only.
-func (l *load) lineAt(offset int64) int {
-	in, err := openText(l.path)
-	if err != nil {
-		return 1
-	}
-	defer in.Close()
-	line, buf := 1, make([]byte, 1<<16)
-	for offset > 0 {
-		n, err := in.Read(buf[:min(int64(len(buf)), offset)])
-		line += bytes.Count(buf[:n], []byte("\n"))
-		if offset -= int64(n); err != nil {
-			break
-		}
-	}
-	return line
-}
-
 // startsInputsJSON reports whether a document begins like inputs.json: its first session has payloads.
 func startsInputsJSON(path string) bool {
-	in, err := openText(path)
+	in, err := textfile.Open(path)
 	if err != nil {
 		return false
 	}
 	defer in.Close()
-	dec := json.NewDecoder(io.LimitReader(in, 4*lookedInto))
+	dec := json.NewDecoder(io.LimitReader(in, 4*detectLimit))
 	for _, want := range []json.Token{json.Delim('{'), "data", json.Delim('[')} {
 		if token, err := dec.Token(); err != nil || token != want {
 			return false

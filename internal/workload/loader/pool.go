@@ -25,8 +25,12 @@ type pool struct {
 	entries []dataset.Turn
 }
 
-// pools reads entries, one file or a folder of files, and draws conversations from them.
-func (l *load) pools() error {
+// poolReader draws conversations from pools.
+type poolReader struct{ *load }
+
+// readPools reads entries, one file or a folder of files, and draws conversations from them.
+func readPools(from *load) error {
+	l := poolReader{from}
 	files, others, err := filesAt(l.path, dataNames...)
 	if err != nil {
 		return err
@@ -34,8 +38,8 @@ func (l *load) pools() error {
 	l.noteSkipped(others)
 	var pools []pool
 	for _, file := range files {
-		p := pool{name: stem(file)}
-		err := l.eachFile([]string{file}, func(l *load, line []byte) { l.poolEntry(&p, line) })
+		p := pool{name: baseName(file)}
+		err := l.eachFile([]string{file}, func(line []byte) { l.add(&p, line) })
 		if err != nil {
 			return err
 		}
@@ -65,8 +69,8 @@ func (l *load) pools() error {
 	return nil
 }
 
-func (l *load) poolEntry(p *pool, line []byte) {
-	o, _, ok := l.row(line, poolKeys)
+func (l poolReader) add(p *pool, line []byte) {
+	o, _, ok := l.object(line, poolKeys)
 	if !ok {
 		return
 	}
@@ -89,7 +93,7 @@ func media4(t *dataset.Turn) [4]*[]dataset.Media {
 
 // drawEntries draws an entry of each pool for each conversation; contents without a name get that of
 // their pool.
-func (l *load) drawEntries(pools []pool) func(k uint64) dataset.Turn {
+func (l poolReader) drawEntries(pools []pool) func(k uint64) dataset.Turn {
 	stream := l.options.Seed.Stream("dataset.loader.random_pool")
 	for _, p := range pools {
 		for i := range p.entries {
@@ -117,7 +121,7 @@ func (l *load) drawEntries(pools []pool) func(k uint64) dataset.Turn {
 }
 
 // drawContents draws the contents of each modality from those of all pools together.
-func (l *load) drawContents(pools []pool) (func(k uint64) dataset.Turn, error) {
+func (l poolReader) drawContents(pools []pool) (func(k uint64) dataset.Turn, error) {
 	var all [4][]string
 	some := false
 	for _, p := range pools {

@@ -1,40 +1,41 @@
 package loader
 
 import (
+	"cmp"
 	"slices"
 
 	"aiperf/internal/workload/dataset"
 )
 
-// known are the prompts that were sent, as a cache without bounds holds them: the places of a tree of blocks.
-type known struct {
-	next   map[place]int
-	places int
+// prefixCache holds the prompts that were sent, as a cache without bounds does: the nodes of a tree of blocks.
+type prefixCache struct {
+	next  map[edge]int
+	nodes int
 }
 
-// place is a block behind others.
-type place struct {
-	behind int
-	block  int64
+// edge is a block behind others.
+type edge struct {
+	from  int
+	block int64
 }
 
 // take counts how many blocks of a prompt, from its beginning, are known, and keeps the prompt; nil for one without
 // blocks.
-func (k *known) take(blocks []int64) *dataset.Prefix {
+func (k *prefixCache) take(blocks []int64) *dataset.Prefix {
 	if len(blocks) == 0 {
 		return nil
 	}
 	if k.next == nil {
-		k.next = map[place]int{}
+		k.next = map[edge]int{}
 	}
 	p := &dataset.Prefix{Blocks: len(blocks)}
 	at := 0
 	for i, block := range blocks {
-		next, ok := k.next[place{at, block}]
+		next, ok := k.next[edge{at, block}]
 		if !ok {
-			k.places++
-			next = k.places
-			k.next[place{at, block}] = next
+			k.nodes++
+			next = k.nodes
+			k.next[edge{at, block}] = next
 		} else if p.Hits == i {
 			p.Hits++
 		}
@@ -44,8 +45,8 @@ func (k *known) take(blocks []int64) *dataset.Prefix {
 }
 
 // countPrefixes counts the known blocks of the requests of one recording, in the order in which they went out.
-func countPrefixes(requests []wekaRequest, agents []wekaAgent) {
-	var all []*wekaRequest
+func countPrefixes(requests []recordedRequest, agents []recordedAgent) {
+	var all []*recordedRequest
 	for i := range requests {
 		all = append(all, &requests[i])
 	}
@@ -54,8 +55,8 @@ func countPrefixes(requests []wekaRequest, agents []wekaAgent) {
 			all = append(all, &agents[i].requests[j])
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *wekaRequest) int { return compareFloats(a.at, b.at) })
-	var sent known
+	slices.SortStableFunc(all, func(a, b *recordedRequest) int { return cmp.Compare(a.at, b.at) })
+	var sent prefixCache
 	for _, r := range all {
 		r.prefix = sent.take(r.ids)
 	}

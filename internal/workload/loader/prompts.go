@@ -12,9 +12,10 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
-// nameEnding is the ending of a file's name in small letters, without that of compression.
+// nameEnding returns the ending of a file's name in lower case, without that of compression.
 func nameEnding(path string) string {
 	return strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
 }
@@ -34,13 +35,15 @@ func formatOfText(path, first string) string {
 	return ""
 }
 
-// textLine reads a line that is a prompt.
-func (l *load) textLine(line []byte) {
-	if !utf8.Valid(line) {
-		l.errorf("the line is not UTF-8 text")
-		return
-	}
-	l.addPrompt(string(line), nil)
+// textLines reads lines that are prompts.
+func (l *load) textLines() error {
+	return l.eachLine(func(line []byte) {
+		if !utf8.Valid(line) {
+			l.errorf("the line is not UTF-8 text")
+			return
+		}
+		l.addPrompt(string(line), nil)
+	})
 }
 
 func (l *load) addPrompt(text string, limit *int) {
@@ -51,7 +54,7 @@ func (l *load) addPrompt(text string, limit *int) {
 // limitColumn is the column of a CSV file that limits the output of a row.
 const limitColumn = "output_length"
 
-// promptColumn is the place of the column with the prompts: text, else prompt; -1 without one.
+// promptColumn returns the place of the column with the prompts: text, else prompt; -1 without one.
 func promptColumn(header []string) int {
 	for _, name := range []string{"text", "prompt"} {
 		if at := slices.IndexFunc(header, func(h string) bool { return columnName(h) == name }); at >= 0 {
@@ -65,19 +68,19 @@ func columnName(header string) string { return strings.ToLower(strings.TrimSpace
 
 // textCSV reads the rows of a CSV file as prompts.
 func (l *load) textCSV() error {
-	in, err := openText(l.path)
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	rows := csv.NewReader(l.options.maxLine().of(in))
+	rows := csv.NewReader(l.options.maxLine().Lines(in))
 	rows.ReuseRecord = true
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
-		return l.csvFault(err)
+		return csvFault(l.path, err)
 	}
 	l.line = 1
 	prompt := promptColumn(header)
@@ -92,7 +95,7 @@ func (l *load) textCSV() error {
 		case columnName(name) == limitColumn:
 			limit = i
 		default:
-			l.warnUnknown(strings.TrimSpace(name), "text", "prompt", limitColumn)
+			l.warnUnknown(strings.TrimSpace(name), []string{"text", "prompt", limitColumn})
 		}
 	}
 	for n := 0; ; n++ {
@@ -104,7 +107,7 @@ func (l *load) textCSV() error {
 			return nil
 		}
 		if err != nil {
-			return l.csvFault(err)
+			return csvFault(l.path, err)
 		}
 		l.line, _ = rows.FieldPos(0)
 		l.csvRow(fields, prompt, limit)
@@ -123,7 +126,8 @@ func (l *load) csvRow(fields []string, prompt, limit int) {
 	}
 	var most *int
 	if limit >= 0 && strings.TrimSpace(fields[limit]) != "" {
-		row := &object{members: map[string]json.RawMessage{limitColumn: json.RawMessage(strings.TrimSpace(fields[limit]))}}
+		number := json.RawMessage(strings.TrimSpace(fields[limit]))
+		row := &object{members: map[string]json.RawMessage{limitColumn: number}}
 		var err error
 		if most, err = row.positive(limitColumn); err != nil {
 			l.errorf("%v", err)
@@ -133,15 +137,15 @@ func (l *load) csvRow(fields []string, prompt, limit int) {
 	l.addPrompt(text, most)
 }
 
-// csvFault words what the CSV reader says.
-func (l *load) csvFault(err error) error {
+// csvFault returns the error of the CSV reader in words for the user.
+func csvFault(path string, err error) error {
 	var broken *csv.ParseError
 	if !errors.As(err, &broken) {
-		return fmt.Errorf("%s: %w", l.path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	what := "a quotation mark stands where none may be, or is not closed; write it twice inside quoted text"
+	what := "a quotation mark is not allowed here, or is not closed; write it twice inside quoted text"
 	if errors.Is(broken.Err, csv.ErrFieldCount) {
 		what = "the row has more or fewer columns than the header"
 	}
-	return fmt.Errorf("%s:%d: not valid CSV at column %d: %s", l.path, broken.Line, broken.Column, what)
+	return fmt.Errorf("%s:%d: not valid CSV at column %d: %s", path, broken.Line, broken.Column, what)
 }

@@ -19,12 +19,7 @@ type Reshape struct {
 	PrefixRoots int
 }
 
-// Unchanged is the reshaping that changes nothing.
-func Unchanged() Reshape {
-	return Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}
-}
-
-// Zero is the instant in milliseconds of a recorded one after the speed-up.
+// Zero returns the instant in milliseconds of a recorded one after the speed-up.
 func (s *Reshape) Zero(ms int64) int64 {
 	if s == nil || s.Speedup == 0 {
 		return ms
@@ -32,7 +27,7 @@ func (s *Reshape) Zero(ms int64) int64 {
 	return int64(float64(ms) / s.Speedup)
 }
 
-// pace is what spans of recorded time are divided by.
+// pace returns what spans of recorded time are divided by.
 func (s *Reshape) pace() float64 {
 	if s == nil || s.Speedup == 0 {
 		return 1
@@ -40,19 +35,9 @@ func (s *Reshape) pace() float64 {
 	return s.Speedup
 }
 
-func (s *Reshape) apply(rows []traceRow, blockSize int, seed random.Seed) error {
-	if s == nil {
-		return nil
-	}
-	if s.PrefixLen != 1 || s.PromptLen != 1 || s.PrefixRoots > 1 {
-		if err := s.reshapePrompts(rows, blockSize, seed); err != nil {
-			return err
-		}
-	}
-	for i := range rows {
-		s.scaleTurn(&rows[i].turn)
-	}
-	return nil
+// changesPrompts reports whether the blocks of a prompt change, which takes those of all.
+func (s *Reshape) changesPrompts() bool {
+	return s != nil && (s.PrefixLen != 1 || s.PromptLen != 1 || s.PrefixRoots > 1)
 }
 
 // scaleTurn changes what needs no other rows: the times and the output.
@@ -84,12 +69,12 @@ func scale(n int, by float64) int { return int(min(float64(n)*by, math.MaxInt32)
 const maxBlocks = 1 << 27
 
 // checkSize refuses multipliers that would fill the memory.
-func (s *Reshape) checkSize(rows []traceRow, blockSize int) error {
+func (s *Reshape) checkSize(rows []*prompt, blockSize int) error {
 	blocks := 0.0
 	for i := range rows {
 		if len(rows[i].ids) > 0 {
-			blocks += float64(len(rows[i].ids))*max(1,
-				s.PrefixLen) + float64(rows[i].tokens)*s.PromptLen/float64(blockSize)
+			blocks += float64(len(rows[i].ids))*max(1, s.PrefixLen) +
+				float64(rows[i].tokens)*s.PromptLen/float64(blockSize)
 		}
 	}
 	if blocks > maxBlocks {
@@ -99,7 +84,11 @@ func (s *Reshape) checkSize(rows []traceRow, blockSize int) error {
 	return nil
 }
 
-func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.Seed) error {
+// prompts changes the lengths and blocks of all prompts of a trace.
+func (s *Reshape) prompts(rows []*prompt, blockSize int, seed random.Seed) error {
+	if !s.changesPrompts() {
+		return nil
+	}
 	if err := s.checkSize(rows, blockSize); err != nil {
 		return err
 	}
@@ -111,8 +100,8 @@ func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.See
 	}
 	fresh *= whole
 	for i := range rows {
-		if r := &rows[i]; len(r.ids) > 0 {
-			fresh = s.reshapeRow(r, shared, blockSize, whole, fresh)
+		if r := rows[i]; len(r.ids) > 0 {
+			fresh = s.reshapePrompt(r, shared, blockSize, whole, fresh)
 		}
 	}
 	if s.PrefixRoots > 1 {
@@ -121,7 +110,7 @@ func (s *Reshape) reshapePrompts(rows []traceRow, blockSize int, seed random.See
 	return nil
 }
 
-func sharedIDs(rows []traceRow) map[int64]bool {
+func sharedIDs(rows []*prompt) map[int64]bool {
 	times := map[int64]int{}
 	for i := range rows {
 		for _, id := range rows[i].ids {
@@ -137,8 +126,8 @@ func sharedIDs(rows []traceRow) map[int64]bool {
 	return shared
 }
 
-// reshapeRow changes one row and returns the last id that is taken.
-func (s *Reshape) reshapeRow(r *traceRow, shared map[int64]bool, blockSize int, whole, fresh int64) int64 {
+// reshapePrompt changes one prompt and returns the last id that is taken.
+func (s *Reshape) reshapePrompt(r *prompt, shared map[int64]bool, blockSize int, whole, fresh int64) int64 {
 	run := 0
 	for run < len(r.ids) && shared[r.ids[run]] {
 		run++
@@ -181,14 +170,14 @@ func (s *Reshape) reshapeRow(r *traceRow, shared map[int64]bool, blockSize int, 
 }
 
 // spread gives each session one of several copies of the ids.
-func spread(rows []traceRow, roots int, distance int64, seed random.Seed) {
+func spread(rows []*prompt, roots int, distance int64, seed random.Seed) {
 	stream := seed.Stream("dataset.synthesis.synthesizer")
-	copies := map[string]int64{}
+	copies := map[int]int64{}
 	draws := uint64(0)
 	for i := range rows {
-		r := &rows[i]
+		r := rows[i]
 		root, known := copies[r.session]
-		if !known || r.session == "" {
+		if !known {
 			draw := stream.At(draws)
 			draws++
 			root = int64(draw.IntN(roots))

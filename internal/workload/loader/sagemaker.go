@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"aiperf/internal/base/scalar"
@@ -18,65 +17,55 @@ func (l *load) sageMaker() error {
 	if err != nil {
 		return err
 	}
-	if err := l.eachFile(files, (*load).capture); err != nil {
+	rows, err := l.rowsOf(files)
+	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(l.rows, func(a, b traceRow) int {
-		switch x, y := *a.turn.TimestampMS, *b.turn.TimestampMS; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	for i := range l.rows {
-		*l.rows[i].turn.TimestampMS -= l.earliest
-	}
-	return nil
+	return l.group(rows)
 }
 
 // capture reads one record.
-func (l *load) capture(line []byte) {
+func (l *lineReader) capture(line []byte) (r row) {
 	o, err := parseObject(line)
 	if err != nil {
 		l.errorf("%v", err)
-		return
+		return r
 	}
 	event, err := o.object("eventMetadata")
 	if err != nil {
 		l.errorf("%v", err)
-		return
+		return r
 	}
 	id, _ := event.text("eventId")
-	if err := l.captured(o, event); err != nil {
+	if r, err = l.captured(o, event); err != nil {
 		l.errorf("event %q: %v", shorten(id), err)
 	}
+	return r
 }
 
-func (l *load) captured(o, event *object) error {
+func (l *lineReader) captured(o, event *object) (r row, err error) {
 	when, err := event.text("inferenceTime")
 	if err != nil {
-		return err
+		return r, err
 	}
 	at, err := captureTime(when)
 	if err != nil {
-		return err
+		return r, err
 	}
 	data, err := o.object("captureData")
 	if err != nil {
-		return err
+		return r, err
 	}
 	body, err := data.captureBody("endpointInput")
 	if err != nil {
-		return err
+		return r, err
 	}
-	r := traceRow{kind: messageList}
+	r.kind = messageList
 	if json.Unmarshal(body.members["messages"], &r.turn.RawMessages) != nil || len(r.turn.RawMessages) == 0 {
-		return errors.New(`the request has no "messages": want a list of at least one message`)
+		return r, errors.New(`the request has no "messages": want a list of at least one message`)
 	}
 	if body.has("tools") && json.Unmarshal(body.members["tools"], &r.turn.RawTools) != nil {
-		return body.wrong("tools", "a list")
+		return r, body.wrong("tools", "a list")
 	}
 	for _, key := range []string{"max_tokens", "max_completion_tokens"} {
 		if n, err := body.positive(key); err == nil && n != nil {
@@ -85,16 +74,12 @@ func (l *load) captured(o, event *object) error {
 		}
 	}
 	// The earliest record is the zero of all, also if it is left out.
-	if l.earliest == 0 || at < l.earliest {
-		l.earliest = at
-	}
+	r.turn.TimestampMS = &at
 	if l.options.MaxISL > 0 && promptTokens(data) > l.options.MaxISL {
 		l.dropped.long++
-		return nil
+		r.absent = true
 	}
-	r.turn.TimestampMS = &at
-	l.addRow(r)
-	return nil
+	return r, nil
 }
 
 // captureTime reads an ISO 8601 time as milliseconds; one without a zone is UTC.
@@ -106,7 +91,7 @@ func captureTime(text string) (float64, error) {
 	return float64(t.UnixMicro()) / 1000, nil
 }
 
-// captureBody is the JSON object that was captured on one side of the endpoint.
+// captureBody returns the JSON object that was captured on one side of the endpoint.
 func (o *object) captureBody(side string) (*object, error) {
 	captured, err := o.object(side)
 	if err != nil {
@@ -137,7 +122,7 @@ func (o *object) captureBody(side string) (*object, error) {
 	return body, nil
 }
 
-// promptTokens is the length of the prompt as the recorded reply counted it, 0 if it did not.
+// promptTokens returns the length of the prompt as the recorded reply counted it, 0 if it did not.
 func promptTokens(data *object) int {
 	reply, err := data.captureBody("endpointOutput")
 	if err != nil {
@@ -152,7 +137,7 @@ func promptTokens(data *object) int {
 	return usage.Prompt
 }
 
-// object is a member that is an object itself.
+// object returns a member that is an object itself.
 func (o *object) object(key string) (*object, error) {
 	if !o.has(key) {
 		return nil, fmt.Errorf("field %q is missing", key)

@@ -18,7 +18,7 @@ type scannedRow struct {
 	session       []byte // in the line
 	ids           []int64
 	line          []byte
-	ignoresMember func(key []byte) bool
+	unknown       map[string]bool // members that are ignored
 }
 
 type fields uint8
@@ -55,7 +55,7 @@ func (r *scannedRow) scan(line []byte) bool {
 	return i == len(line)
 }
 
-// rare stands for the position after a value that the strict reader is to look at.
+// rare is returned instead of a position where the strict reader has to read the row.
 const rare = -1
 
 // member reads the value at a position and returns the one after it.
@@ -81,7 +81,7 @@ func (r *scannedRow) member(key []byte, at int) int {
 			return end
 		}
 	default:
-		if r.ignoresMember != nil && r.ignoresMember(key) {
+		if r.unknown[string(key)] {
 			return r.skipScalar(at)
 		}
 	}
@@ -96,7 +96,7 @@ func (r *scannedRow) first(f fields) bool {
 	return true
 }
 
-// text is a string of plain ASCII.
+// text returns a string of plain ASCII.
 func (r *scannedRow) text(at int) ([]byte, int) {
 	if at >= len(r.line) || r.line[at] != '"' {
 		return nil, rare
@@ -175,23 +175,23 @@ func (r *scannedRow) skipScalar(at int) int {
 	return end
 }
 
-// row is the row of a line that was scanned; it keeps nothing of the line.
-func (r *scannedRow) row() traceRow {
-	row := traceRow{session: string(r.session), tokens: r.input}
+// row returns the row of a line that was scanned; it keeps nothing of the line.
+func (r *scannedRow) row() row {
+	to := row{session: string(r.session), prompt: prompt{tokens: r.input}}
 	if r.has&hasTimestamp != 0 {
 		at := r.timestamp
-		row.turn.TimestampMS = &at
+		to.turn.TimestampMS = &at
 	}
 	if r.has&hasDelay != 0 {
 		delay := r.delay
-		row.turn.DelayMS = &delay
+		to.turn.DelayMS = &delay
 	}
 	if r.has&hasOutput != 0 {
 		limit := r.output
-		row.turn.MaxTokens = &limit
+		to.turn.MaxTokens = &limit
 	}
 	if len(r.ids) > 0 {
-		row.ids = append([]int64(nil), r.ids...)
+		to.ids = append([]int64(nil), r.ids...)
 	}
-	return row
+	return to
 }

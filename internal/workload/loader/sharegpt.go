@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
-// Who speaks in a ShareGPT conversation.
+// The names of speakers in a ShareGPT conversation.
 var (
 	humans  = []string{"human", "user"}
 	systems = []string{"system"}
@@ -27,12 +28,12 @@ func isShareGPT(o *object) bool {
 
 // startsShareGPT reports whether a file is a JSON array whose first conversation is one of ShareGPT.
 func startsShareGPT(path string) bool {
-	in, err := openText(path)
+	in, err := textfile.Open(path)
 	if err != nil {
 		return false
 	}
 	defer in.Close()
-	dec := json.NewDecoder(io.LimitReader(in, lookedInto))
+	dec := json.NewDecoder(io.LimitReader(in, detectLimit))
 	if token, err := dec.Token(); err != nil || token != json.Delim('[') || !dec.More() {
 		return false
 	}
@@ -44,25 +45,29 @@ func startsShareGPT(path string) bool {
 	return err == nil && isShareGPT(o)
 }
 
-// shareGPT reads conversations of ShareGPT: a JSON array of them, or one a line. What people said are the turns; the
-// replies are those of the server.
-func (l *load) shareGPT() error {
-	silent := 0
+// shareGPTReader reads conversations of ShareGPT.
+type shareGPTReader struct{ *load }
+
+// readShareGPT reads conversations of ShareGPT: a JSON array of them, or one a line. What people said are the turns;
+// the replies are those of the server.
+func readShareGPT(from *load) error {
+	l := shareGPTReader{from}
+	empty := 0
 	add := func(item []byte) {
-		if !l.said(item) {
-			silent++
+		if !l.add(item) {
+			empty++
 		}
 	}
 	err := l.eachItem(add)
-	if silent > 0 {
-		l.notef("%d conversations of %s are left out: nobody asks anything in them", silent, l.path)
+	if empty > 0 {
+		l.notef("%d conversations of %s are left out: they have no message of a user", empty, l.path)
 	}
 	return err
 }
 
 // eachItem calls f with the items of a JSON array, or with the lines of a file that is none.
-func (l *load) eachItem(f func(item []byte)) error {
-	in, err := openText(l.path)
+func (l shareGPTReader) eachItem(f func(item []byte)) error {
+	in, err := textfile.Open(l.path)
 	if err != nil {
 		return err
 	}
@@ -70,7 +75,7 @@ func (l *load) eachItem(f func(item []byte)) error {
 	dec := json.NewDecoder(in)
 	token, err := dec.Token()
 	if err == nil && token != json.Delim('[') {
-		return eachRow(func(_ *load, line []byte) { f(line) })(l)
+		return l.eachLine(f)
 	}
 	for err == nil && dec.More() {
 		if l.ctx.Err() != nil {
@@ -81,8 +86,8 @@ func (l *load) eachItem(f func(item []byte)) error {
 			mistakes := l.mistaken
 			l.line = 0
 			f(item)
-			if l.mistaken > mistakes && l.mistaken <= maxErrors { // the place is looked for where it is told
-				line := l.lineAt(dec.InputOffset() - int64(len(item)))
+			if l.mistaken > mistakes && l.mistaken <= maxErrors { // the line is looked for where it is reported
+				line := textfile.LineAt(l.path, dec.InputOffset()-int64(len(item)))
 				last := &l.mistakes[len(l.mistakes)-1]
 				*last = strings.Replace(*last, l.path+":0:", fmt.Sprintf("%s:%d:", l.path, line), 1)
 			}
@@ -92,14 +97,14 @@ func (l *load) eachItem(f func(item []byte)) error {
 		_, err = dec.Token()
 	}
 	if err != nil && err != io.EOF || err == io.EOF && token != nil {
-		l.line = l.lineAt(l.faultOffset())
+		l.line = textfile.LineAt(l.path, faultOffset(l.path))
 		l.errorf("%v", jsonError(err))
 	}
 	return nil
 }
 
-// said reads one conversation; false means that it has no turn.
-func (l *load) said(item []byte) bool {
+// add reads one conversation; false means that it has no turn.
+func (l shareGPTReader) add(item []byte) bool {
 	o, err := parseObject(item)
 	if err != nil {
 		l.errorf("%v", err)

@@ -191,7 +191,7 @@ func TestBurstGPTRowsThatAreNoRequestsAreTold(t *testing.T) {
 		Options{Scheduled: true})
 	same(t, "rows", shape(r.Dataset), "(10→3@250) (20→1@1000) (7→1@61114)")
 	if r.Format != "burst_gpt_trace" || len(r.Warnings) != 1 ||
-		!strings.Contains(r.Warnings[0], "2 rows are no requests and were left out: line 5, 6") {
+		!strings.Contains(r.Warnings[0], "2 rows are not requests and were left out: line 5, 6") {
 		t.Errorf("%s: %v", r.Format, r.Warnings)
 	}
 	_, err := Load(context.Background(), write(t, "a.csv", "Timestamp,Request tokens\n1,2\n"), "burst_gpt_trace")
@@ -281,7 +281,7 @@ func TestTrapLengthFilters(t *testing.T) {
 // reshaped applies a change to rows of ids and lengths.
 func reshaped(t *testing.T, rows string, change func(*Reshape)) string {
 	t.Helper()
-	s := Unchanged()
+	s := unchanged
 	change(&s)
 	return shape(loadWith(t, rows, "mooncake_trace", Options{Reshape: &s, Seed: random.Root(1)}).Dataset)
 }
@@ -330,7 +330,7 @@ func TestTrapSpeedup(t *testing.T) {
 }
 
 func TestReshapingIsBounded(t *testing.T) {
-	s := Unchanged()
+	s := unchanged
 	s.PrefixLen = 1e12
 	_, err := LoadWith(context.Background(), write(t, "trace.jsonl", "{\"input_length\":5,\"hash_ids\":[1]}\n"), "",
 		Options{Reshape: &s})
@@ -345,7 +345,7 @@ func TestPrefixRootsPartTheSessions(t *testing.T) {
 	for i := range 20 {
 		fmt.Fprintf(&rows, "{\"session_id\":\"s%d\",\"input_length\":600,\"hash_ids\":[0,%d]}\n{\"session_id\":\"s%d\",\"input_length\":512,\"hash_ids\":[0]}\n", i, i+1, i)
 	}
-	s := Unchanged()
+	s := unchanged
 	s.PrefixRoots = 3
 	d := loadWith(t, rows.String(), "", Options{Reshape: &s, Seed: random.Root(1)}).Dataset
 	firsts := map[int64]bool{}
@@ -412,3 +412,5 @@ func FuzzTraces(f *testing.F) {
 		}
 	})
 }
+
+var unchanged = Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}

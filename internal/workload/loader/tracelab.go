@@ -17,26 +17,26 @@ import (
 
 const traceLab = "tracelab"
 
-// traceLabKeys tell a round from the rows of other formats.
+// traceLabKeys distinguish a round from the rows of other formats.
 var traceLabKeys = []string{
 	"session_id", "round_index", "input_tokens_total", "prefix_tokens", "newly_append_tokens", "timing_events",
 }
 
-// labSession is one session of a recording: the rows with one id.
-type labSession struct {
+// agentSession is one session of a recording: the rows with one id.
+type agentSession struct {
 	id, trace               string
 	line                    int
 	provider, user, project string
-	rounds                  []labRound
+	rounds                  []agentRound
 	// first and last are the earliest and the latest stamp of all events and tools.
 	first, last time.Time
 	// calls are the windows in which sub-agents ran.
-	calls []labCall
-	codex labCall
+	calls []agentCall
+	codex agentCall
 }
 
-// labRound is one request of a session.
-type labRound struct {
+// agentRound is one request of a session.
+type agentRound struct {
 	line, index           int
 	input, prefix, output int
 	model                 string
@@ -46,30 +46,34 @@ type labRound struct {
 	at, think             time.Duration // since the first round of the trace, and since the end of the round before
 }
 
-// readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that can be told. Contents were not
-// recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on with
-// blocks of its own.
-func readTraceLab(l *load) error {
-	sessions, err := l.labSessions()
+// agentTraces makes conversations of recorded sessions of agents and those of their sub-agents.
+type agentTraces struct{ *load }
+
+// readTraceLab reads the rounds of coding agents as recordings, with the sub-agents that are recognised. Contents were
+// not recorded: a prompt begins with the blocks of the round before as far as its recorded prefix goes, and goes on
+// with blocks of its own.
+func readTraceLab(from *load) error {
+	l := agentTraces{from}
+	sessions, err := l.sessions()
 	if err != nil || l.mistaken > 0 {
 		return err
 	}
-	timed := slices.DeleteFunc(sessions, func(s *labSession) bool { return len(s.rounds) == 0 })
-	traces := l.labTraces(timed)
-	if err := l.nameTraces(traces); err != nil {
+	timed := slices.DeleteFunc(sessions, func(s *agentSession) bool { return len(s.rounds) == 0 })
+	traces := l.traces(timed)
+	if err := l.name(traces); err != nil {
 		return err
 	}
 	fresh := int64(1)
 	for _, t := range traces {
-		fresh = t.settle(l.blockSize, fresh)
+		fresh = t.place(l.blockSize, fresh)
 	}
-	traces = l.chosenTraces(traces)
-	requests, err := l.labRequests(traces)
+	traces = l.choose(traces)
+	requests, err := l.requests(traces)
 	if err != nil || l.mistaken > 0 {
 		return err
 	}
 	for i, t := range traces {
-		l.playTrace(t, requests[i])
+		l.play(t, requests[i])
 	}
 	if l.options.Scheduled {
 		l.scheduleAll()
@@ -77,11 +81,11 @@ func readTraceLab(l *load) error {
 	return nil
 }
 
-// labSessions reads the rows, session by session in the order of the file.
-func (l *load) labSessions() (sessions []*labSession, err error) {
-	byID := map[string]*labSession{}
+// sessions reads the rows, session by session in the order of the file.
+func (l agentTraces) sessions() (sessions []*agentSession, err error) {
+	byID := map[string]*agentSession{}
 	anonymous, untimed := 0, 0
-	err = eachRow(func(l *load, line []byte) {
+	err = l.eachLine(func(line []byte) {
 		o, err := parseObject(line)
 		if err != nil {
 			l.errorf("%v", err)
@@ -98,20 +102,17 @@ func (l *load) labSessions() (sessions []*labSession, err error) {
 				return
 			}
 			anonymous++
-			l.skipped++
-			if len(l.skippedLines) < maxErrors {
-				l.skippedLines = append(l.skippedLines, fmt.Sprint(l.line))
-			}
+			l.skip(l.line)
 			return
 		}
 		s := byID[id]
 		if s == nil {
-			s = &labSession{id: id, line: l.line}
+			s = &agentSession{id: id, line: l.line}
 			byID[id] = s
 			sessions = append(sessions, s)
 			err = s.identity(o)
 		}
-		round, timed := labRound{line: l.line}, false
+		round, timed := agentRound{line: l.line}, false
 		if err == nil {
 			timed, err = s.read(o, &round, &l.options.TraceLab)
 		}
@@ -123,7 +124,7 @@ func (l *load) labSessions() (sessions []*labSession, err error) {
 		default:
 			untimed++
 		}
-	})(l)
+	})
 	if anonymous > 0 {
 		l.notef("%d rows without session_id left out", anonymous)
 	}
@@ -134,7 +135,7 @@ func (l *load) labSessions() (sessions []*labSession, err error) {
 }
 
 // identity reads whose session it is, from its first row.
-func (s *labSession) identity(o *object) (err error) {
+func (s *agentSession) identity(o *object) (err error) {
 	for key, to := range map[string]*string{"provider": &s.provider, "user": &s.user, "project": &s.project} {
 		if *to, err = o.text(key); err != nil {
 			return err
@@ -144,7 +145,7 @@ func (s *labSession) identity(o *object) (err error) {
 }
 
 // read reads a row of the session; timed reports whether the round has a time.
-func (s *labSession) read(o *object, r *labRound, options *recipe.TraceLab) (timed bool, err error) {
+func (s *agentSession) read(o *object, r *agentRound, options *recipe.TraceLab) (timed bool, err error) {
 	reasoning := 0
 	for _, field := range []struct {
 		key string
@@ -173,7 +174,7 @@ func (s *labSession) read(o *object, r *labRound, options *recipe.TraceLab) (tim
 }
 
 // covers extends the span of the session to an instant.
-func (s *labSession) covers(at time.Time) {
+func (s *agentSession) covers(at time.Time) {
 	if s.first.IsZero() || at.Before(s.first) {
 		s.first = at
 	}
@@ -184,7 +185,7 @@ func (s *labSession) covers(at time.Time) {
 
 // events reads when a round was submitted and how long it took: from its last input, or else its first output, to its
 // last output.
-func (s *labSession) events(o *object, r *labRound) (timed bool, err error) {
+func (s *agentSession) events(o *object, r *agentRound) (timed bool, err error) {
 	var events []struct {
 		Type string `json:"event_type"`
 		Time string `json:"timestamp"`
@@ -233,11 +234,11 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 const longestName = 150
 
-// nameTraces gives traces and sub-agents the ids of their sessions, in letters that a file name may have.
-func (l *load) nameTraces(traces []*labTrace) error {
+// name gives traces and sub-agents the ids of their sessions, in letters that a file name may have.
+func (l agentTraces) name(traces []*agentTrace) error {
 	of := map[string]string{}
 	for _, t := range traces {
-		for _, s := range append([]*labSession{t.session}, t.agents...) {
+		for _, s := range append([]*agentSession{t.session}, t.agents...) {
 			s.trace = unsafeName.ReplaceAllString(s.id, "_")
 			s.trace = s.trace[:min(len(s.trace), longestName)]
 			if other, twice := of[s.trace]; twice {
@@ -250,10 +251,10 @@ func (l *load) nameTraces(traces []*labTrace) error {
 	return nil
 }
 
-// settle gives the rounds of a trace their times and blocks, from a number of blocks on, and returns the next one.
-func (t *labTrace) settle(blockSize int, fresh int64) int64 {
+// place gives the rounds of a trace their times and blocks, from a number of blocks on, and returns the next one.
+func (t *agentTrace) place(blockSize int, fresh int64) int64 {
 	start := t.session.rounds[0].submitted
-	for _, s := range append([]*labSession{t.session}, t.agents...) {
+	for _, s := range append([]*agentSession{t.session}, t.agents...) {
 		var chain []int64
 		var end time.Duration
 		for i := range s.rounds {
@@ -275,11 +276,11 @@ func (t *labTrace) settle(blockSize int, fresh int64) int64 {
 	return fresh
 }
 
-// chosenTraces leaves out what is longer than the longest context, and then what is beyond the number of recordings.
-func (l *load) chosenTraces(traces []*labTrace) []*labTrace {
+// choose leaves out what is longer than the longest context, and then what is beyond the number of recordings.
+func (l agentTraces) choose(traces []*agentTrace) []*agentTrace {
 	if limit := l.options.MaxContext; limit > 0 {
-		traces = slices.DeleteFunc(traces, func(t *labTrace) bool {
-			for _, s := range append([]*labSession{t.session}, t.agents...) {
+		traces = slices.DeleteFunc(traces, func(t *agentTrace) bool {
+			for _, s := range append([]*agentSession{t.session}, t.agents...) {
 				for _, r := range s.rounds {
 					if r.input+r.output > limit {
 						l.dropped.contexts++
@@ -296,63 +297,70 @@ func (l *load) chosenTraces(traces []*labTrace) []*labTrace {
 	return traces
 }
 
-// labRequests are the requests of the traces, session by session, after the filters and multipliers of rows.
-func (l *load) labRequests(traces []*labTrace) ([]map[*labSession][]wekaRequest, error) {
-	type origin struct {
-		trace   int
-		session *labSession
-		round   *labRound
+// requests returns the requests of the traces, session by session, after the filters and multipliers of rows.
+func (l agentTraces) requests(traces []*agentTrace) ([]map[*agentSession][]recordedRequest, error) {
+	type request struct {
+		row
+		session *agentSession
+		round   *agentRound
 	}
-	var origins []origin
+	var kept []*request
+	var prompts []*prompt
 	for i, t := range traces {
-		for _, s := range append([]*labSession{t.session}, t.agents...) {
+		for _, s := range append([]*agentSession{t.session}, t.agents...) {
 			for j := range s.rounds {
 				r := &s.rounds[j]
 				at, limit := inMilliseconds(r.at), r.output
-				row := traceRow{session: t.session.trace, order: len(origins), tokens: r.input, ids: r.blocks}
-				row.turn = dataset.Turn{TimestampMS: &at, MaxTokens: &limit}
-				origins = append(origins, origin{i, s, r})
+				q := &request{row: row{line: r.line, prompt: prompt{tokens: r.input, ids: r.blocks, session: i}}}
+				q.session, q.round = s, r
+				q.turn = dataset.Turn{TimestampMS: &at, MaxTokens: &limit}
 				l.line = r.line
-				l.addRow(row)
+				if l.admit(&q.row); q.absent {
+					continue
+				}
+				if !l.options.Window.Holds(at) {
+					l.dropped.outside++
+					continue
+				}
+				kept, prompts = append(kept, q), append(prompts, &q.prompt)
 			}
 		}
 	}
-	rows := l.windowed(l.rows)
-	l.rows = nil
-	if err := l.options.Reshape.apply(rows, l.blockSize, l.options.Seed); err != nil {
+	if err := l.options.Reshape.prompts(prompts, l.blockSize, l.options.Seed); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path, err)
 	}
-	requests := make([]map[*labSession][]wekaRequest, len(traces))
-	for i := range rows {
-		row, o := &rows[i], &origins[rows[i].order]
-		if requests[o.trace] == nil {
-			requests[o.trace] = map[*labSession][]wekaRequest{}
+	requests := make([]map[*agentSession][]recordedRequest, len(traces))
+	for _, q := range kept {
+		trace := &requests[q.prompt.session]
+		if *trace == nil {
+			*trace = map[*agentSession][]recordedRequest{}
 		}
-		at, scale := *row.turn.TimestampMS/1000, l.options.Reshape.pace()
-		requests[o.trace][o.session] = append(requests[o.trace][o.session], wekaRequest{
-			at: at, end: at + o.round.took.Seconds()/scale, think: o.round.think.Seconds() / scale,
-			model: o.round.model,
-			in:    row.tokens, out: *row.turn.MaxTokens, ids: row.ids, row: uint64(row.line),
+		l.options.Reshape.scaleTurn(&q.turn)
+		at, scale := *q.turn.TimestampMS/1000, l.options.Reshape.pace()
+		(*trace)[q.session] = append((*trace)[q.session], recordedRequest{
+			at: at, end: at + q.round.took.Seconds()/scale, think: q.round.think.Seconds() / scale,
+			model: q.round.model,
+			in:    q.tokens, out: *q.turn.MaxTokens, ids: q.ids, row: uint64(q.line),
 		})
 	}
 	return requests, nil
 }
 
-// inMilliseconds is a duration with its fraction.
+// inMilliseconds returns a duration with its fraction.
 func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// playTrace makes conversations of a trace.
-func (l *load) playTrace(t *labTrace, requests map[*labSession][]wekaRequest) {
-	var agents []wekaAgent
+// play makes conversations of a trace.
+func (l agentTraces) play(t *agentTrace, requests map[*agentSession][]recordedRequest) {
+	var agents []recordedAgent
 	scale := l.options.Reshape.pace()
 	for i, s := range t.agents {
 		at := t.called[i].Sub(t.session.rounds[0].submitted).Seconds() / scale
-		agents = append(agents, wekaAgent{id: s.trace, at: at, requests: requests[s]})
+		agents = append(agents, recordedAgent{id: s.trace, at: at, requests: requests[s]})
 	}
 	main := requests[t.session]
 	countPrefixes(main, agents)
 	l.line = t.session.line
-	tree := wekaTree{load: l, ends: map[int]float64{}, models: map[string]string{}}
+	tree := newTree(l.load)
 	if !l.options.Scheduled {
 		if len(requests) > 0 {
 			tree.root(t.session.trace, main, agents)
@@ -369,8 +377,8 @@ func (l *load) playTrace(t *labTrace, requests map[*labSession][]wekaRequest) {
 	}
 }
 
-// scheduleAll has every conversation begin at its recorded time: none is called by another one.
-func (l *load) scheduleAll() {
+// scheduleAll makes every conversation begin at its recorded time: none waits for another one.
+func (l agentTraces) scheduleAll() {
 	for i := range l.conversations {
 		for j := range l.conversations[i].Turns {
 			l.conversations[i].Turns[j].Branches, l.conversations[i].Turns[j].DelayMS = nil, nil
@@ -382,8 +390,8 @@ func (l *load) scheduleAll() {
 func isTraceLab(o *object) bool { return o.hasAll(traceLabKeys...) }
 
 // inOrder sorts the rounds of a session by their times.
-func (s *labSession) inOrder() {
-	slices.SortStableFunc(s.rounds, func(a, b labRound) int {
+func (s *agentSession) inOrder() {
+	slices.SortStableFunc(s.rounds, func(a, b agentRound) int {
 		return cmp.Or(a.submitted.Compare(b.submitted), cmp.Compare(a.index, b.index))
 	})
 }

@@ -11,24 +11,24 @@ import (
 	"aiperf/internal/workload/recipe"
 )
 
-// labTrace is what is played as one recording: a session and the sessions of its sub-agents, with the instants at which
-// they were called.
-type labTrace struct {
-	session *labSession
-	agents  []*labSession
+// agentTrace is what is played as one recording: a session and the sessions of its sub-agents, with the instants at
+// which they were called.
+type agentTrace struct {
+	session *agentSession
+	agents  []*agentSession
 	called  []time.Time
 }
 
-// labCall is a window of a session in which a sub-agent may have run. The zero value is none.
-type labCall struct{ from, to time.Time }
+// agentCall is a window of a session in which a sub-agent may have run. The zero value is none.
+type agentCall struct{ from, to time.Time }
 
-func (c labCall) known() bool { return !c.from.IsZero() && !c.to.IsZero() }
+func (c agentCall) known() bool { return !c.from.IsZero() && !c.to.IsZero() }
 
 // holds reports whether a session lies within the call; its ends belong to it.
-func (c labCall) holds(s *labSession) bool { return !s.first.Before(c.from) && !s.last.After(c.to) }
+func (c agentCall) holds(s *agentSession) bool { return !s.first.Before(c.from) && !s.last.After(c.to) }
 
 // tools reads the calls of a row.
-func (s *labSession) tools(o *object, options *recipe.TraceLab) error {
+func (s *agentSession) tools(o *object, options *recipe.TraceLab) error {
 	var tools []struct {
 		Name    string   `json:"tool_name"`
 		Emitted string   `json:"emitted_at"`
@@ -39,7 +39,7 @@ func (s *labSession) tools(o *object, options *recipe.TraceLab) error {
 		return o.wrong("tools", "a list of objects with tool_name, emitted_at, result_at and tool_wall_latency_ms")
 	}
 	for _, t := range tools {
-		var call labCall
+		var call agentCall
 		for _, stamp := range []struct {
 			text string
 			to   *time.Time
@@ -61,7 +61,7 @@ func (s *labSession) tools(o *object, options *recipe.TraceLab) error {
 
 // addCall notes a call if it may be that of a sub-agent. Codex calls agents, goes on and waits for them later: which
 // wait belongs to which call is not recorded, so that a session has one window for all of them.
-func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options *recipe.TraceLab) {
+func (s *agentSession) addCall(tool string, call agentCall, tookMS *float64, options *recipe.TraceLab) {
 	if s.provider == "codex" {
 		switch {
 		case tool == "spawn_agent" && !call.from.IsZero() && (s.codex.from.IsZero() || call.from.Before(s.codex.from)):
@@ -77,29 +77,29 @@ func (s *labSession) addCall(tool string, call labCall, tookMS *float64, options
 	}
 }
 
-// windows are the calls of a session in which sub-agents are looked for.
-func (s *labSession) windows(options *recipe.TraceLab) []labCall {
+// windows returns the calls of a session in which sub-agents are looked for.
+func (s *agentSession) windows(options *recipe.TraceLab) []agentCall {
 	if s.provider != "codex" {
 		return s.calls
 	}
 	if options.JoinCodex && s.codex.known() && s.codex.to.After(s.codex.from) {
-		return []labCall{s.codex}
+		return []agentCall{s.codex}
 	}
 	return nil
 }
 
-// labTraces joins sub-agents to their parents. Only one level is: a session whose parent is a child stands alone.
-func (l *load) labTraces(sessions []*labSession) []*labTrace {
+// traces joins sub-agents to their parents. Only one level is: a session whose parent is a child stands alone.
+func (l agentTraces) traces(sessions []*agentSession) []*agentTrace {
 	for _, s := range sessions {
 		s.inOrder()
 	}
-	parents := map[*labSession]labLink{}
+	parents := map[*agentSession]agentLink{}
 	if l.options.TraceLab.Join {
 		parents = linkSessions(sessions, &l.options.TraceLab)
 	}
-	traces := make([]*labTrace, 0, len(sessions))
-	of := map[*labSession]*labTrace{}
-	var children []*labSession
+	traces := make([]*agentTrace, 0, len(sessions))
+	of := map[*agentSession]*agentTrace{}
+	var children []*agentSession
 	for _, s := range sessions {
 		link, linked := parents[s]
 		if _, nested := parents[link.parent]; linked && !nested {
@@ -112,11 +112,11 @@ func (l *load) labTraces(sessions []*labSession) []*labTrace {
 				continue
 			}
 		}
-		t := &labTrace{session: s}
+		t := &agentTrace{session: s}
 		of[s] = t
 		traces = append(traces, t)
 	}
-	slices.SortStableFunc(children, func(a, b *labSession) int {
+	slices.SortStableFunc(children, func(a, b *agentSession) int {
 		return parents[a].call.from.Compare(parents[b].call.from)
 	})
 	for _, s := range children {
@@ -124,35 +124,35 @@ func (l *load) labTraces(sessions []*labSession) []*labTrace {
 		t.agents, t.called = append(t.agents, s), append(t.called, parents[s].call.from)
 	}
 	if len(children) > 0 {
-		l.notef("%d of %d sessions are sub-agents of others, told by their times: "+
+		l.notef("%d of %d sessions are sub-agents of others, recognised by their times: "+
 			"AIPERF_DATASET_TRACELAB_SUBAGENT_JOIN=false plays them alone", len(children), len(sessions))
 	}
 	return traces
 }
 
-// labLink is the parent of a session and the call within which it ran.
-type labLink struct {
-	parent *labSession
-	call   labCall
+// agentLink is the parent of a session and the call within which it ran.
+type agentLink struct {
+	parent *agentSession
+	call   agentCall
 }
 
 // calledBefore reports whether the call lies before all requests of the parent, so that none can be waited for.
-func calledBefore(link labLink) bool { return link.call.from.Before(link.parent.rounds[0].submitted) }
+func calledBefore(link agentLink) bool { return link.call.from.Before(link.parent.rounds[0].submitted) }
 
 // linkSessions finds the parents of sessions: of the calls of the same user in the same project that hold a session
 // whole, the shortest, then the earliest, then that of the first parent by id.
-func linkSessions(sessions []*labSession, options *recipe.TraceLab) map[*labSession]labLink {
+func linkSessions(sessions []*agentSession, options *recipe.TraceLab) map[*agentSession]agentLink {
 	type owner struct{ user, project string }
-	links := map[owner][]labLink{}
+	links := map[owner][]agentLink{}
 	for _, s := range sessions {
 		for _, call := range s.windows(options) {
 			o := owner{s.user, s.project}
-			links[o] = append(links[o], labLink{s, call})
+			links[o] = append(links[o], agentLink{s, call})
 		}
 	}
-	found := map[*labSession]labLink{}
+	found := map[*agentSession]agentLink{}
 	for _, of := range links {
-		slices.SortFunc(of, func(a, b labLink) int {
+		slices.SortFunc(of, func(a, b agentLink) int {
 			return cmp.Or(cmp.Compare(a.call.to.Sub(a.call.from), b.call.to.Sub(b.call.from)),
 				a.call.from.Compare(b.call.from), cmp.Compare(a.parent.id, b.parent.id))
 		})

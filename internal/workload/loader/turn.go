@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/workload/dataset"
 )
@@ -28,49 +27,49 @@ var (
 )
 
 // singleTurn reads a line that is one turn. Lines with the same session id are one conversation.
-func (l *load) singleTurn(line []byte) {
-	o, id, ok := l.row(line, singleKeys)
+func (l *lineReader) singleTurn(line []byte) (r row) {
+	o, id, ok := l.object(line, singleKeys)
 	if !ok {
-		return
+		return r
 	}
-	turn, err := l.turnOf(o)
-	if err != nil {
+	r.session, r.kind = id, givenText
+	var err error
+	if r.turn, err = l.turnOf(o); err != nil {
 		l.errorOf(o, err)
-		return
 	}
-	c := l.conversation(id)
-	c.Turns = append(c.Turns, turn)
+	return r
 }
 
 // multiTurn reads a line with a list of turns. Lines with the same session id are joined.
-func (l *load) multiTurn(line []byte) {
-	o, id, ok := l.row(line, multiKeys)
+func (l *lineReader) multiTurn(line []byte) (r row) {
+	o, id, ok := l.object(line, multiKeys)
 	if !ok {
-		return
+		return r
 	}
+	const want = "a list of at least one turn"
 	var list []json.RawMessage
-	if !o.has("turns") || json.Unmarshal(o.members["turns"], &list) != nil || len(list) == 0 {
-		if !o.has("turns") {
-			l.errorOf(o, errors.New(`field "turns" is missing: want a list of at least one turn`))
-		} else {
-			l.errorf("%v", o.wrong("turns", "a list of at least one turn"))
-		}
-		return
+	switch {
+	case !o.has("turns"):
+		l.errorOf(o, errors.New(`field "turns" is missing: want `+want))
+		return r
+	case json.Unmarshal(o.members["turns"], &list) != nil || len(list) == 0:
+		l.errorf("%v", o.wrong("turns", want))
+		return r
 	}
-	var turns []dataset.Turn
+	r.session, r.kind = id, givenText
+	turns := make([]dataset.Turn, len(list))
 	for i, text := range list {
-		turn, err := l.innerTurn(text)
-		if err != nil {
+		var err error
+		if turns[i], err = l.innerTurn(text); err != nil {
 			l.errorf("turns[%d]: %v", i, err)
-			return
+			return r
 		}
-		turns = append(turns, turn)
 	}
-	c := l.conversation(id)
-	c.Turns = append(c.Turns, turns...)
+	r.turn, r.more = turns[0], turns[1:]
+	return r
 }
 
-func (l *load) innerTurn(text []byte) (dataset.Turn, error) {
+func (l *lineReader) innerTurn(text []byte) (dataset.Turn, error) {
 	o, err := parseObject(text)
 	if err != nil {
 		return dataset.Turn{}, err
@@ -80,29 +79,7 @@ func (l *load) innerTurn(text []byte) (dataset.Turn, error) {
 	return l.turnOf(o)
 }
 
-// row reads what the lines of all formats have in common.
-func (l *load) row(line []byte, keys []string) (o *object, sessionID string, ok bool) {
-	o, err := parseObject(line)
-	if err != nil {
-		l.errorf("%v", err)
-		return nil, "", false
-	}
-	if named := jsonscan.Text(o.members["type"]); named != "" && named != l.format && isFormat(named) {
-		l.errorf("field \"type\": this is a %s record, but the file is read as %s", named, l.format)
-		return nil, "", false
-	}
-	if sessionID, err = o.text("session_id"); err != nil {
-		l.errorf("%v", err)
-		return nil, "", false
-	}
-	if l.format == singleTurn || l.format == randomPool {
-		o.takePrompt()
-	}
-	l.checkKeys(o, keys)
-	return o, sessionID, true
-}
-
-// takePrompt lets prompt stand for text where there is no text.
+// takePrompt uses the member prompt as text where there is no text.
 func (o *object) takePrompt() {
 	if !o.has("prompt") || o.has("text") || o.has("texts") {
 		return
@@ -115,8 +92,8 @@ func (o *object) takePrompt() {
 // otherNames are what the text of a record is called elsewhere.
 var otherNames = []string{"content", "question", "query", "input", "instruction", "inputs"}
 
-// meant is a hint at the key that was perhaps meant by an unknown one.
-func meant(key string, known []string) string {
+// suggestion returns a hint at the known key that an unknown one may be a misspelling of.
+func suggestion(key string, known []string) string {
 	if !slices.Contains(known, "text") {
 		if near := suggest.Nearest(strings.ToLower(key), known); near != "" {
 			return fmt.Sprintf(": did you mean %q?", near)
@@ -135,12 +112,12 @@ func meant(key string, known []string) string {
 	return ""
 }
 
-// strangeKeys names the keys of a record whose format cannot be told, with what was perhaps meant.
-func strangeKeys(o *object) string {
+// unknownKeys names a key of a record whose format is not recognised, with the one that was perhaps meant.
+func unknownKeys(o *object) string {
 	known := slices.Concat(singleKeys,
 		[]string{"turns", "messages", "conversations", "payload", "text_input", "input_length"})
 	for _, key := range o.keys {
-		if hint := meant(key, known); hint != "" && !slices.Contains(known, key) {
+		if hint := suggestion(key, known); hint != "" && !slices.Contains(known, key) {
 			return fmt.Sprintf(" (unknown key %q%s)", shorten(key), hint)
 		}
 	}
@@ -150,18 +127,10 @@ func strangeKeys(o *object) string {
 	return fmt.Sprintf(` (unknown key %q: use "text" for a prompt)`, shorten(o.keys[0]))
 }
 
-func (l *load) checkKeys(o *object, known []string) {
-	for _, key := range o.keys {
-		if !slices.Contains(known, key) {
-			l.warnUnknown(key, known...)
-		}
-	}
-}
-
 var errNoContent = errors.New("the turn has no content: want a text, image, audio or video that is not empty")
 
 // turnOf reads a turn from its object.
-func (l *load) turnOf(o *object) (dataset.Turn, error) {
+func (l *lineReader) turnOf(o *object) (dataset.Turn, error) {
 	var t dataset.Turn
 	var err error
 	keep := func(e error) { // the first error of several fields

@@ -24,7 +24,7 @@ func eachTypedRow(ctx context.Context, path string, f func(number int, o *object
 	})
 }
 
-// member is a value as JSON; what is absent, and an empty list, is nil.
+// member returns a value as JSON; what is absent, and an empty list, is nil.
 func member(value any) json.RawMessage {
 	switch v := value.(type) {
 	case nil:

@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/loader/textfile"
 )
 
 const wekaTrace = "weka_trace"
@@ -32,8 +34,8 @@ var (
 	}
 )
 
-// wekaRequest is a request of a recording; times are seconds.
-type wekaRequest struct {
+// recordedRequest is a request of a recording; times are seconds.
+type recordedRequest struct {
 	at, end float64
 	think   float64
 	model   string
@@ -43,11 +45,11 @@ type wekaRequest struct {
 	prefix  *dataset.Prefix
 }
 
-// wekaAgent is an agent that a recording names: its requests, and when it was called.
-type wekaAgent struct {
+// recordedAgent is an agent that a recording names: its requests, and when it was called.
+type recordedAgent struct {
 	id       string
 	at       float64
-	requests []wekaRequest
+	requests []recordedRequest
 }
 
 func readWeka(l *load) error {
@@ -88,7 +90,7 @@ func readWeka(l *load) error {
 	return nil
 }
 
-// wekaFiles are the recordings of a folder, sorted, or the file itself.
+// wekaFiles returns the recordings of a folder, sorted, or the file itself.
 func wekaFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -115,7 +117,7 @@ const maxRecording = 4 << 30
 
 // readWhole reads a file of up to maxRecording bytes, unpacked, without a byte order mark.
 func readWhole(path string) ([]byte, error) {
-	in, err := openText(path)
+	in, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func (w *wekaFile) lineAt(offset int) int {
 	return 1 + w.newlines
 }
 
-// find is where a raw part of the file stands; parts are looked for in their order.
+// find returns where a raw part of the file stands; parts are looked for in their order.
 func (w *wekaFile) find(part []byte) int {
 	if at := bytes.Index(w.text[w.seen:], part); at >= 0 {
 		w.seen += at
@@ -201,8 +203,7 @@ func (w *wekaFile) trace(document []byte) {
 		return
 	}
 	countPrefixes(requests, agents)
-	t := wekaTree{load: w.load, ends: map[int]float64{}, models: map[string]string{}}
-	t.root(id, requests, agents)
+	newTree(w.load).root(id, requests, agents)
 }
 
 // header reads what is said of the whole recording.
@@ -214,7 +215,7 @@ func (w *wekaFile) header(o *object) (id string, err error) {
 		return "", errors.New(`field "id" is missing: every recording needs one`)
 	}
 	if _, twice := w.sessions[id]; twice {
-		return "", fmt.Errorf(`field "id": %q stands in an earlier recording already`, shorten(id))
+		return "", fmt.Errorf(`field "id": %q occurs in an earlier recording already`, shorten(id))
 	}
 	if scope, err := o.text("hash_id_scope"); err != nil || scope != "local" {
 		return "", o.wrong("hash_id_scope", `"local"`)
@@ -241,7 +242,7 @@ func (w *wekaFile) header(o *object) (id string, err error) {
 }
 
 // entries reads the list of requests and agents.
-func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, agents []wekaAgent) {
+func (w *wekaFile) entries(items []json.RawMessage) (requests []recordedRequest, agents []recordedAgent) {
 	for i, item := range items {
 		at := w.find(item)
 		o, err := parseObject(item)
@@ -253,12 +254,12 @@ func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, age
 		switch {
 		case err != nil:
 		case kind == "n" || kind == "s":
-			var r wekaRequest
+			var r recordedRequest
 			if r, err = w.request(o); err == nil && w.keeps(&r) {
 				requests = append(requests, r)
 			}
 		case kind == "subagent":
-			var a wekaAgent
+			var a recordedAgent
 			if a, err = w.agent(o); err == nil {
 				agents = append(agents, a)
 			}
@@ -270,26 +271,16 @@ func (w *wekaFile) entries(items []json.RawMessage) (requests []wekaRequest, age
 		}
 	}
 	byTime(requests)
-	slices.SortStableFunc(agents, func(a, b wekaAgent) int { return compareFloats(a.at, b.at) })
+	slices.SortStableFunc(agents, func(a, b recordedAgent) int { return cmp.Compare(a.at, b.at) })
 	return requests, agents
 }
 
-func byTime(requests []wekaRequest) {
-	slices.SortStableFunc(requests, func(a, b wekaRequest) int { return compareFloats(a.at, b.at) })
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+func byTime(requests []recordedRequest) {
+	slices.SortStableFunc(requests, func(a, b recordedRequest) int { return cmp.Compare(a.at, b.at) })
 }
 
 // keeps applies the filters of lengths to a request.
-func (w *wekaFile) keeps(r *wekaRequest) bool {
+func (w *wekaFile) keeps(r *recordedRequest) bool {
 	if w.options.MaxISL > 0 && r.in > w.options.MaxISL {
 		w.dropped.long++
 		return false

@@ -244,7 +244,7 @@ func TestWekaMistakesNameTheirLine(t *testing.T) {
 			`field "hash_id_scope": want "local"`},
 		{"no id", recordingOf("", good), `field "id" is missing`},
 		{"two of an id", recordingOf("r", good) + "\n\n" + recordingOf("r", good),
-			`:3: field "id": "r" stands in an earlier recording`},
+			`:3: field "id": "r" occurs in an earlier recording`},
 		{"two sizes of blocks", recordingOf("r", good) + "\n" +
 			strings.Replace(recordingOf("s", good), `"block_size":16`, `"block_size":32`, 1), `:2: field "block_size"`},
 		{"no requests", recordingOf("r"), `field "requests"`},

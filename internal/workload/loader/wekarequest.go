@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-func (w *wekaFile) request(o *object) (r wekaRequest, err error) {
+func (w *wekaFile) request(o *object) (r recordedRequest, err error) {
 	if err := onlyKeys(o, wekaRequestKeys); err != nil {
 		return r, err
 	}
@@ -55,13 +55,13 @@ func (w *wekaFile) request(o *object) (r wekaRequest, err error) {
 	return r, nil
 }
 
-// scoped is a number of one recording among those of all.
+// scoped returns a number of one recording among those of all.
 func scoped(scope, id int64) int64 {
 	const odd = 0x9e3779b97f4a7c15 // spreads neighbouring numbers over all bits
 	return scope ^ int64(uint64(id+1)*odd)
 }
 
-// seconds is a number of seconds of at least 0; 0 if it is absent and may be.
+// seconds returns a number of seconds of at least 0; 0 if it is absent and may be.
 func (o *object) seconds(key string, must bool) (s float64, err error) {
 	if !o.has(key) {
 		if must {
@@ -75,7 +75,7 @@ func (o *object) seconds(key string, must bool) (s float64, err error) {
 	return s, nil
 }
 
-func (w *wekaFile) agent(o *object) (a wekaAgent, err error) {
+func (w *wekaFile) agent(o *object) (a recordedAgent, err error) {
 	if err := onlyKeys(o, wekaAgentKeys); err != nil {
 		return a, err
 	}
@@ -99,7 +99,7 @@ func (w *wekaFile) agent(o *object) (a wekaAgent, err error) {
 				err = inner.wrong("type", `"n" or "s"`)
 			}
 		}
-		var r wekaRequest
+		var r recordedRequest
 		if err == nil {
 			r, err = w.request(inner)
 		}
@@ -121,8 +121,8 @@ func (w *wekaFile) agent(o *object) (a wekaAgent, err error) {
 	return a, nil
 }
 
-// longest is the longest context of a recording, its output included.
-func longest(requests []wekaRequest, agents []wekaAgent) (n int) {
+// longest returns the longest context of a recording, its output included.
+func longest(requests []recordedRequest, agents []recordedAgent) (n int) {
 	for _, r := range requests {
 		n = max(n, r.in+r.out)
 	}
@@ -134,8 +134,8 @@ func longest(requests []wekaRequest, agents []wekaAgent) (n int) {
 	return n
 }
 
-// asTurn is the turn of a request; its text stays a plan.
-func (r *wekaRequest) asTurn() dataset.Turn {
+// asTurn returns the turn of a request; its text stays a plan.
+func (r *recordedRequest) asTurn() dataset.Turn {
 	limit, at := max(1, r.out), r.at*1000
 	return dataset.Turn{
 		TimestampMS: &at, MaxTokens: &limit, Prefix: r.prefix,

@@ -7,14 +7,14 @@ import (
 
 // split takes requests apart that several agents sent: each continues the chain whose last request it extends, or
 // begins a chain of its own.
-func (t *wekaTree) split(requests []wekaRequest) []*chain {
+func (t *sessionTree) split(requests []recordedRequest) []*chain {
 	var chains []*chain
 	for _, r := range requests {
 		if c := t.continued(chains, &r); c != nil {
 			c.requests = append(c.requests, r)
 			continue
 		}
-		c := &chain{requests: []wekaRequest{r}, parent: -1}
+		c := &chain{requests: []recordedRequest{r}, parent: -1}
 		for i, other := range chains {
 			if shared := other.shares(&r); c.parent < 0 || shared > c.shared {
 				c.parent, c.shared = i, shared
@@ -25,8 +25,8 @@ func (t *wekaTree) split(requests []wekaRequest) []*chain {
 	return chains
 }
 
-// continued is the chain that a request goes on with, nil if there is none.
-func (t *wekaTree) continued(chains []*chain, r *wekaRequest) *chain {
+// continued returns the chain that a request goes on with, nil if there is none.
+func (t *sessionTree) continued(chains []*chain, r *recordedRequest) *chain {
 	o := &t.options.Weka
 	var extended, seamed *chain
 	best, most := -1, 0
@@ -59,8 +59,8 @@ func commonPrefix(a, b []int64) (n int) {
 	return n
 }
 
-// shares is how many blocks a request has in common with the requests of a chain that began before it.
-func (c *chain) shares(r *wekaRequest) (most int) {
+// shares returns how many blocks a request has in common with the requests of a chain that began before it.
+func (c *chain) shares(r *recordedRequest) (most int) {
 	for i := range c.requests {
 		if c.requests[i].at <= r.at {
 			most = max(most, commonPrefix(c.requests[i].ids, r.ids))
@@ -69,7 +69,7 @@ func (c *chain) shares(r *wekaRequest) (most int) {
 	return most
 }
 
-// chainNames names the chains of one list: what they are is told by their names.
+// chainNames names the chains of one list. A name says what a chain is.
 type chainNames struct{ names []string }
 
 func (n *chainNames) of(i int) string { return n.names[i] }
@@ -113,7 +113,7 @@ func newChainNames(id string, o *recipe.Weka, chains []*chain) *chainNames {
 	return n
 }
 
-// concurrent are the chains among some that run while a chain does.
+// concurrent returns the chains among some that run while a chain does.
 func concurrent(chains []*chain, among []int, c *chain) (all []int) {
 	for _, i := range among {
 		if other := chains[i]; other.requests[0].at < c.end() && c.requests[0].at < other.end() || other == c {
@@ -123,7 +123,7 @@ func concurrent(chains []*chain, among []int, c *chain) (all []int) {
 	return all
 }
 
-// auxKind is the kind of an auxiliary chain, "" if it is none.
+// auxKind returns the kind of an auxiliary chain, "" if it is none.
 func auxKind(o *recipe.Weka, parent, c *chain) string {
 	if len(c.requests) > o.AuxRequests {
 		return ""

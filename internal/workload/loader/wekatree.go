@@ -7,8 +7,8 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// wekaTree makes conversations of one recording.
-type wekaTree struct {
+// sessionTree makes conversations of one recording.
+type sessionTree struct {
 	*load
 	// ends are when the conversations had their last answers.
 	ends map[int]float64
@@ -16,9 +16,13 @@ type wekaTree struct {
 	models map[string]string
 }
 
+func newTree(l *load) *sessionTree {
+	return &sessionTree{load: l, ends: map[int]float64{}, models: map[string]string{}}
+}
+
 // chain is a run of requests each of which continues the one before.
 type chain struct {
-	requests []wekaRequest
+	requests []recordedRequest
 	// parent is the chain from which it branched off, -1 for the first; shared is how many blocks it has in common
 	// with it.
 	parent, shared int
@@ -26,9 +30,9 @@ type chain struct {
 	conversation int
 }
 
-func (c *chain) last() *wekaRequest { return &c.requests[len(c.requests)-1] }
+func (c *chain) last() *recordedRequest { return &c.requests[len(c.requests)-1] }
 
-// end is when the last request of the chain had its answer.
+// end returns when the last request of the chain had its answer.
 func (c *chain) end() (end float64) {
 	for _, r := range c.requests {
 		end = math.Max(end, r.end)
@@ -36,7 +40,7 @@ func (c *chain) end() (end float64) {
 	return end
 }
 
-// before is the turn that began last before an instant, -1 if none did.
+// before returns the turn that began last before an instant, -1 if none did.
 func (c *chain) before(at float64) int {
 	found := -1
 	for i := range c.requests {
@@ -47,7 +51,7 @@ func (c *chain) before(at float64) int {
 	return found
 }
 
-// from is the first turn from an instant on, 0 if there is none: nothing waits for what ends then.
+// from returns the first turn from an instant on, 0 if there is none: nothing waits for what ends then.
 func (c *chain) from(at float64, after int) int {
 	for i := after + 1; i < len(c.requests); i++ {
 		if c.requests[i].at >= at {
@@ -57,7 +61,7 @@ func (c *chain) from(at float64, after int) int {
 	return 0
 }
 
-func (t *wekaTree) root(id string, requests []wekaRequest, agents []wekaAgent) {
+func (t *sessionTree) root(id string, requests []recordedRequest, agents []recordedAgent) {
 	if len(requests) == 0 {
 		t.notef("the recording %q has no requests of its own and is left out", shorten(id))
 		return
@@ -67,18 +71,18 @@ func (t *wekaTree) root(id string, requests []wekaRequest, agents []wekaAgent) {
 	for i := range agents {
 		t.callAgent(id, main, &agents[i])
 	}
-	t.settle(main)
+	t.setDelays(main)
 }
 
 // play makes conversations of a list of requests and returns its first chain.
-func (t *wekaTree) play(id string, requests []wekaRequest) *chain {
+func (t *sessionTree) play(id string, requests []recordedRequest) *chain {
 	chains := []*chain{{requests: requests, parent: -1}}
 	if t.options.Weka.Split {
 		chains = t.split(requests)
 	}
 	names := newChainNames(id, &t.options.Weka, chains)
 	for i, c := range chains {
-		c.conversation = t.alone(names.of(i), c.requests).conversation
+		c.conversation = t.conversationOf(names.of(i), c.requests).conversation
 	}
 	for _, c := range chains[1:] {
 		parent := chains[c.parent]
@@ -86,13 +90,13 @@ func (t *wekaTree) play(id string, requests []wekaRequest) *chain {
 		t.branch(parent, c, after, parent.from(c.end(), after))
 	}
 	for _, c := range chains[1:] {
-		t.settle(c)
+		t.setDelays(c)
 	}
 	return chains[0]
 }
 
-// alone makes one conversation of a list of requests.
-func (t *wekaTree) alone(name string, requests []wekaRequest) *chain {
+// conversationOf makes one conversation of a list of requests.
+func (t *sessionTree) conversationOf(name string, requests []recordedRequest) *chain {
 	conversation := t.conversation(name)
 	c := &chain{requests: requests, parent: -1, conversation: len(t.conversations) - 1}
 	t.ends[c.conversation] = c.end()
@@ -104,8 +108,8 @@ func (t *wekaTree) alone(name string, requests []wekaRequest) *chain {
 	return c
 }
 
-// callAgent has an agent begin after the turn before its call; the turn after waits for it.
-func (t *wekaTree) callAgent(id string, main *chain, a *wekaAgent) {
+// callAgent makes an agent begin after the turn before its call; the turn after waits for it.
+func (t *sessionTree) callAgent(id string, main *chain, a *recordedAgent) {
 	after := main.before(a.at)
 	if after < 0 || len(a.requests) == 0 {
 		t.dropped.agents++
@@ -121,16 +125,16 @@ func (t *wekaTree) callAgent(id string, main *chain, a *wekaAgent) {
 		join = after + 1
 	}
 	t.branch(main, child, after, join)
-	t.settle(child)
+	t.setDelays(child)
 }
 
-func (t *wekaTree) known(session string) bool {
+func (t *sessionTree) known(session string) bool {
 	_, ok := t.sessions[session]
 	return ok
 }
 
-// branch has a chain begin after a turn of another one; join is the turn that waits for it, 0 = none does.
-func (t *wekaTree) branch(parent, child *chain, after, join int) {
+// branch makes a chain begin after a turn of another one; join is the turn that waits for it, 0: none does.
+func (t *sessionTree) branch(parent, child *chain, after, join int) {
 	first := &t.conversations[child.conversation].Turns[0]
 	first.DelayMS = t.delay(child.requests[0].at-parent.requests[after].end, &child.requests[0])
 	turn := &t.conversations[parent.conversation].Turns[after]
@@ -144,8 +148,8 @@ func (t *wekaTree) branch(parent, child *chain, after, join int) {
 		dataset.Branch{Children: []int{child.conversation}, JoinAt: join, Background: join == 0})
 }
 
-// settle gives the turns of a chain their delays: the recorded pause from the last of what they waited for.
-func (t *wekaTree) settle(c *chain) {
+// setDelays gives the turns of a chain their delays: the recorded pause from the last of what they waited for.
+func (t *sessionTree) setDelays(c *chain) {
 	turns := t.conversations[c.conversation].Turns
 	waited := make([]float64, len(turns))
 	for i := range turns {
@@ -161,16 +165,16 @@ func (t *wekaTree) settle(c *chain) {
 	}
 }
 
-// endOf is when the last of some conversations, and of what they wait for, had its answer.
-func (t *wekaTree) endOf(conversations []int) (end float64) {
+// endOf returns when the last of some conversations, and of what they wait for, had its answer.
+func (t *sessionTree) endOf(conversations []int) (end float64) {
 	for _, c := range conversations {
 		end = math.Max(end, t.ends[c])
 	}
 	return end
 }
 
-// delay is a recorded pause as it is replayed.
-func (t *wekaTree) delay(pause float64, r *wekaRequest) *float64 {
+// delay returns a recorded pause as it is replayed.
+func (t *sessionTree) delay(pause float64, r *recordedRequest) *float64 {
 	if t.options.ThinkOnly {
 		pause = r.think
 	}
@@ -181,8 +185,8 @@ func (t *wekaTree) delay(pause float64, r *wekaRequest) *float64 {
 	return &ms
 }
 
-// model is that of the run for one of the recording: in the order in which they appear.
-func (t *wekaTree) model(recorded string) string {
+// model returns that of the run for one of the recording: in the order in which they appear.
+func (t *sessionTree) model(recorded string) string {
 	if len(t.options.Models) == 0 {
 		return ""
 	}

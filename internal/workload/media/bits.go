@@ -22,7 +22,7 @@ func (w *bitWriter) flag(set bool) {
 	w.put(0, 1)
 }
 
-// len is the number of bits written to a buffer that was empty.
+// len returns the number of bits written to a buffer that was empty.
 func (w *bitWriter) len() int { return len(w.buf)*8 + int(w.n) }
 
 // bytes fills the last byte up with zeros.

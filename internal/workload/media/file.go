@@ -51,16 +51,16 @@ func Resolve(kind Kind, text string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s is not a PNG or JPEG picture: %w", text, err)
 		}
-		return dataURL("image/"+format, data), nil
+		return DataURL("image/"+format, data), nil
 	}
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(text), "."))
 	if !slices.Contains(containers[kind], format) {
 		return "", fmt.Errorf("%s: want a %s file", text, strings.Join(containers[kind], " or "))
 	}
 	if kind == Audio {
-		return audioText(format, data), nil
+		return AudioText(format, data), nil
 	}
-	return dataURL("video/"+format, data), nil
+	return DataURL("video/"+format, data), nil
 }
 
 // address splits off the scheme and the host of a URL. One letter and a colon is a drive, no scheme.
@@ -88,7 +88,7 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// Seconds is the length of sound as requests carry it, 0 if it is not known: that of a WAV stands in
+// Seconds returns the length of sound as requests carry it, 0 if it is not known: that of a WAV stands in
 // its header.
 func Seconds(text string) float64 {
 	data, ok := strings.CutPrefix(text, "wav,")
@@ -99,7 +99,7 @@ func Seconds(text string) float64 {
 	if err != nil {
 		return 0
 	}
-	seconds, _ := wavSeconds(b)
+	seconds, _ := WAVSeconds(b)
 	return seconds
 }
 

@@ -89,7 +89,7 @@ func (c *canvas) shapes(i, n int) {
 	c.disc(c.w-3*c.w*i/(2*n), c.h-3*c.h*i/(2*n), 10, colour{0, 0, 255})
 }
 
-// clock is a grid, a face whose quick hand turns once in the clip, and the number of the frame.
+// clock returns a grid, a face whose quick hand turns once in the clip, and the number of the frame.
 func (c *canvas) clock(i, n int) {
 	c.fill(colour{40, 40, 40})
 	for y := range c.h {

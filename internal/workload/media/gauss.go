@@ -37,7 +37,7 @@ type noise struct {
 
 func newNoise(r *random.Rand) *noise { return &noise{r: r, table: quantiles()} }
 
-// next is a sample in units of 2^-31.
+// next returns a sample in units of 2^-31.
 func (n *noise) next() int32 {
 	if n.left == 0 {
 		n.bits, n.left = n.r.Uint64(), 3

@@ -57,7 +57,7 @@ func TestTrapSizeOfASecondOfSound(t *testing.T) {
 		if n := binary.LittleEndian.Uint32(b[4:]); int(n) != len(b)-8 {
 			t.Errorf("%+v: the container says %d bytes, has %d", c.clip, n, len(b)-8)
 		}
-		if s, ok := wavSeconds(b); !ok || math.Abs(s-float64(c.clip.Samples())/float64(c.clip.RateHz)) > 1e-9 {
+		if s, ok := WAVSeconds(b); !ok || math.Abs(s-float64(c.clip.Samples())/float64(c.clip.RateHz)) > 1e-9 {
 			t.Errorf("%+v lasts %v (%v)", c.clip, s, ok)
 		}
 	}
@@ -403,7 +403,7 @@ func FuzzWAVSeconds(f *testing.F) {
 	f.Add(Clip{Seconds: 0.1, RateHz: 8000, Depth: 16, Channels: 1}.wav(rng(7)))
 	f.Add([]byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, ok := wavSeconds(b); ok && (s < 0 || math.IsNaN(s) || math.IsInf(s, 0)) {
+		if s, ok := WAVSeconds(b); ok && (s < 0 || math.IsNaN(s) || math.IsInf(s, 0)) {
 			t.Errorf("%v seconds", s)
 		}
 	})

@@ -18,16 +18,16 @@ const (
 // MaxSide is the longest side of a picture: what a JPEG can say.
 const MaxSide = 1<<16 - 1
 
-// EncodePicture is a picture as requests carry it.
+// EncodePicture returns a picture as requests carry it.
 func EncodePicture(img *image.RGBA, format string) (string, error) {
 	if format == JPEG {
-		return dataURL("image/jpeg", appendJPEG(nil, img)), nil
+		return DataURL("image/jpeg", appendJPEG(nil, img)), nil
 	}
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
 		return "", err
 	}
-	return dataURL("image/png", b.Bytes()), nil
+	return DataURL("image/png", b.Bytes()), nil
 }
 
 // NoisePicture has a random colour at each pixel: nothing can compress it.
@@ -69,7 +69,7 @@ func Scene(number, w, h int) *image.RGBA {
 	return img
 }
 
-// texture is the sum of five octaves of smooth random values, 0 to 255.
+// texture returns the sum of five octaves of smooth random values, 0 to 255.
 func texture(seed, x, y uint32) int32 {
 	sum := int32(0)
 	for octave := range uint32(5) {
@@ -137,7 +137,7 @@ type span struct {
 	total   uint64
 }
 
-// spans are those of all pixels of a side that goes from one length to another.
+// spans returns those of all pixels of a side that goes from one length to another.
 func spans(from, to int) []span {
 	all := make([]span, to)
 	for i := range all {

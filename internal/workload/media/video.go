@@ -16,8 +16,8 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// Film says how videos are made.
-type Film struct {
+// VideoClip says how videos are made.
+type VideoClip struct {
 	Width, Height int
 	Seconds       float64
 	FPS           int
@@ -29,11 +29,11 @@ type Film struct {
 	AudioCodec string
 }
 
-// Frames is the number of pictures of the film.
-func (f Film) Frames() int { return int(f.Seconds * float64(f.FPS)) }
+// Frames returns the number of pictures of the video.
+func (f VideoClip) Frames() int { return int(f.Seconds * float64(f.FPS)) }
 
-// Same reports that all films made so are the same: nothing in them is drawn.
-func (f Film) Same() bool { return f.Show != NoiseVideo && f.Sound.Channels == 0 }
+// Same reports that all videos made so are the same: nothing in them is drawn.
+func (f VideoClip) Same() bool { return f.Show != NoiseVideo && f.Sound.Channels == 0 }
 
 // FFmpeg finds the program that encodes videos.
 func FFmpeg() (string, error) {
@@ -52,8 +52,8 @@ func FFmpeg() (string, error) {
 		"--video-width and --video-height", hint)
 }
 
-// Make encodes a film with the ffmpeg at path, as requests carry it.
-func (f Film) Make(ctx context.Context, ffmpeg string, pictures, sound *random.Rand) (string, error) {
+// Make encodes a video with the ffmpeg at path, as requests carry it.
+func (f VideoClip) Make(ctx context.Context, ffmpeg string, pictures, sound *random.Rand) (string, error) {
 	folder, err := os.MkdirTemp("", "aiperf-video-")
 	if err != nil {
 		return "", err
@@ -96,10 +96,10 @@ func (f Film) Make(ctx context.Context, ffmpeg string, pictures, sound *random.R
 	if len(data) == 0 {
 		return "", errors.New("ffmpeg made an empty video")
 	}
-	return dataURL("video/"+f.Format, data), nil
+	return DataURL("video/"+f.Format, data), nil
 }
 
-func (f Film) writeFrames(w io.Writer, r *random.Rand) error {
+func (f VideoClip) writeFrames(w io.Writer, r *random.Rand) error {
 	c := canvas{f.Width, f.Height, make([]byte, f.Width*f.Height*3)}
 	for i := range f.Frames() {
 		c.paint(f.Show, i, f.Frames(), r)
@@ -110,9 +110,9 @@ func (f Film) writeFrames(w io.Writer, r *random.Rand) error {
 	return nil
 }
 
-// arguments are those of ffmpeg: raw frames on its input, and nothing in the file that differs from run
+// arguments returns those of ffmpeg: raw frames on its input, and nothing in the file that differs from run
 // to run.
-func (f Film) arguments(track, out string) []string {
+func (f VideoClip) arguments(track, out string) []string {
 	args := []string{"-hide_banner", "-loglevel", "error", "-y",
 		"-f", "rawvideo", "-pix_fmt", "rgb24", "-s", fmt.Sprintf("%dx%d", f.Width, f.Height), "-r", strconv.Itoa(f.FPS),
 		"-i", "pipe:0"}

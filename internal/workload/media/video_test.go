@@ -46,28 +46,28 @@ func self(t *testing.T, mode string) string {
 	return path
 }
 
-var film = Film{Width: 64, Height: 48, Seconds: 1.5, FPS: 4, Show: MovingShapes, Format: "webm", Codec: "libvpx-vp9",
+var video = VideoClip{Width: 64, Height: 48, Seconds: 1.5, FPS: 4, Show: MovingShapes, Format: "webm", Codec: "libvpx-vp9",
 	AudioCodec: "libvorbis"}
 
 func TestFilmIsHandedToFFmpeg(t *testing.T) {
 	ffmpeg := self(t, "record")
-	with := film
+	with := video
 	with.Format, with.Sound, with.Width = "mp4", Clip{Seconds: 1.5, RateHz: 8000, Depth: 16, Channels: 1}, 63
 	for _, c := range []struct {
-		film    Film
+		video   VideoClip
 		bytes   int
 		words   []string
 		without string
 	}{
-		{film, 64 * 48 * 3 * 6, []string{"-s 64x48 -r 4 -i pipe:0", "-c:v libvpx-vp9 -pix_fmt yuv420p", "-f webm"},
+		{video, 64 * 48 * 3 * 6, []string{"-s 64x48 -r 4 -i pipe:0", "-c:v libvpx-vp9 -pix_fmt yuv420p", "-f webm"},
 			"-c:a"},
 		{with, 63 * 48 * 3 * 6, []string{"sound.wav -c:a libvorbis", "pad=", "+faststart", "-f mp4"}, "webm"},
 	} {
-		text, err := c.film.Make(context.Background(), ffmpeg, rng(1), rng(2))
+		text, err := c.video.Make(context.Background(), ffmpeg, rng(1), rng(2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := string(decoded(t, text, "data:video/"+c.film.Format+";base64,"))
+		said := string(decoded(t, text, "data:video/"+c.video.Format+";base64,"))
 		for _, word := range append(c.words, fmt.Sprintf("%d ", c.bytes)) {
 			if !strings.Contains(said, word) {
 				t.Errorf("%q is not in %s", word, said)
@@ -80,7 +80,7 @@ func TestFilmIsHandedToFFmpeg(t *testing.T) {
 }
 
 func TestFailureOfFFmpegIsTold(t *testing.T) {
-	_, err := film.Make(context.Background(), self(t, "fail"), rng(1), rng(2))
+	_, err := video.Make(context.Background(), self(t, "fail"), rng(1), rng(2))
 	if err == nil || !strings.Contains(err.Error(), "Unknown encoder 'nothing'") ||
 		!strings.Contains(err.Error(), "--video-codec") {
 		t.Errorf("error %v", err)
@@ -90,7 +90,7 @@ func TestFailureOfFFmpegIsTold(t *testing.T) {
 func TestFilmEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := film.Make(ctx, self(t, "hang"), rng(1), rng(2)); err != context.DeadlineExceeded {
+	if _, err := video.Make(ctx, self(t, "hang"), rng(1), rng(2)); err != context.DeadlineExceeded {
 		t.Errorf("error %v", err)
 	}
 }

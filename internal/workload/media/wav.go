@@ -2,6 +2,7 @@ package media
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"aiperf/internal/base/random"
 )
@@ -15,58 +16,65 @@ type Clip struct {
 	Channels int // 1 or 2
 }
 
-// Samples is the number of samples of each channel.
+// Samples returns the number of samples of each channel.
 func (c Clip) Samples() int { return int(c.Seconds * float64(c.RateHz)) }
 
-// Noise is a clip of noise as requests carry it.
+// Noise returns a clip of noise as requests carry it.
 func (c Clip) Noise(r *random.Rand) string {
 	if c.Format == "mp3" {
-		return audioText("mp3", c.mp3(r))
+		return AudioText("mp3", c.mp3(r))
 	}
-	return audioText("wav", c.wav(r))
+	return AudioText("wav", c.wav(r))
 }
 
 const wavHeader = 44
 
-// wav is PCM in a RIFF container; samples of 8 bits are unsigned, all others signed.
-func (c Clip) wav(r *random.Rand) []byte {
-	frame := c.Channels * c.Depth / 8
-	size := c.Samples() * frame
-	b := make([]byte, 0, wavHeader+size+1)
+// AppendWAV appends PCM of so many bytes in a RIFF container; add appends them. Samples of 8 bits are unsigned, all
+// others signed.
+func AppendWAV(b []byte, size, rateHz, depth, channels int, add func([]byte) []byte) []byte {
+	frame := channels * depth / 8
+	b = slices.Grow(b, wavHeader+size+1)
 	b = append(b, "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(wavHeader-8+size+size%2))
 	b = append(b, "WAVEfmt "...)
 	b = binary.LittleEndian.AppendUint32(b, 16)
 	b = binary.LittleEndian.AppendUint16(b, 1) // PCM
-	b = binary.LittleEndian.AppendUint16(b, uint16(c.Channels))
-	b = binary.LittleEndian.AppendUint32(b, uint32(c.RateHz))
-	b = binary.LittleEndian.AppendUint32(b, uint32(c.RateHz*frame))
+	b = binary.LittleEndian.AppendUint16(b, uint16(channels))
+	b = binary.LittleEndian.AppendUint32(b, uint32(rateHz))
+	b = binary.LittleEndian.AppendUint32(b, uint32(rateHz*frame))
 	b = binary.LittleEndian.AppendUint16(b, uint16(frame))
-	b = binary.LittleEndian.AppendUint16(b, uint16(c.Depth))
+	b = binary.LittleEndian.AppendUint16(b, uint16(depth))
 	b = append(b, "data"...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(size))
-	n := newNoise(r)
-	for range c.Samples() * c.Channels {
-		v := n.next()
-		switch c.Depth {
-		case 8:
-			b = append(b, byte(v>>24+128))
-		case 16:
-			b = binary.LittleEndian.AppendUint16(b, uint16(v>>16))
-		case 24:
-			b = append(b, byte(v>>8), byte(v>>16), byte(v>>24))
-		default:
-			b = binary.LittleEndian.AppendUint32(b, uint32(v))
-		}
-	}
-	if size%2 == 1 {
+	if b = add(b); size%2 == 1 {
 		b = append(b, 0)
 	}
 	return b
 }
 
-// wavSeconds is the length of a WAV file as its header tells it; false if this is none.
-func wavSeconds(b []byte) (float64, bool) {
+func (c Clip) wav(r *random.Rand) []byte {
+	size := c.Samples() * c.Channels * c.Depth / 8
+	return AppendWAV(nil, size, c.RateHz, c.Depth, c.Channels, func(b []byte) []byte {
+		n := newNoise(r)
+		for range c.Samples() * c.Channels {
+			v := n.next()
+			switch c.Depth {
+			case 8:
+				b = append(b, byte(v>>24+128))
+			case 16:
+				b = binary.LittleEndian.AppendUint16(b, uint16(v>>16))
+			case 24:
+				b = append(b, byte(v>>8), byte(v>>16), byte(v>>24))
+			default:
+				b = binary.LittleEndian.AppendUint32(b, uint32(v))
+			}
+		}
+		return b
+	})
+}
+
+// WAVSeconds returns the length of a WAV file by its header; false if it is not one.
+func WAVSeconds(b []byte) (float64, bool) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return 0, false
 	}

@@ -58,7 +58,7 @@ func agentSets() []set {
 	}
 }
 
-// filters are the columns that sessions can be chosen by, and their values.
+// filters returns the columns that sessions can be chosen by, and their values.
 func (s *agentSet) filters() map[string][]string {
 	filters := map[string][]string{"harness": s.harnesses, "source_model": s.models}
 	if len(s.benchmarks) > 0 {
@@ -68,12 +68,12 @@ func (s *agentSet) filters() map[string][]string {
 }
 
 // chosen checks what the user wants of the data set, before anything is read.
-func (s *agentSet) chosen(o *Options) (*agentReading, error) {
+func (s *agentSet) chosen(o *Options) (*agentReader, error) {
 	if o.Limit < 1 {
 		return nil, errors.New("the number of sessions needs a limit: " +
 			"give --num-conversations, --num-dataset-entries or --request-count")
 	}
-	r := &agentReading{set: s, seen: map[string]bool{}, met: map[agentPair]int{}}
+	r := &agentReader{set: s, seen: map[string]bool{}, met: map[agentPair]int{}}
 	filters := s.filters()
 	for _, f := range o.Filters {
 		name := strings.ToLower(strings.TrimSpace(f.Column))
@@ -117,7 +117,8 @@ func (s *agentSet) exists(harness, model string) error {
 		return slices.Contains(s.missing, agentPair{h, m}) || slices.Contains(s.missing, agentPair{"", m})
 	}
 	if lacks("", model) {
-		return fmt.Errorf("--dataset-filter source_model=%s: no harness of the data set has sessions with it; there are %s",
+		return fmt.Errorf("--dataset-filter source_model=%s: no harness of the data set has sessions with "+
+			"it; there are %s",
 			model,
 			strings.Join(slices.DeleteFunc(slices.Clone(s.models), func(m string) bool { return lacks("", m) }), ", "))
 	}
@@ -130,7 +131,7 @@ func (s *agentSet) exists(harness, model string) error {
 	return nil
 }
 
-// sourceModel is the name of a model without the service that it was called through.
+// sourceModel returns the name of a model without the service that it was called through.
 func sourceModel(name string) string {
 	for _, service := range []string{"openai/azure/", "azure/", "aws/", "gcp/"} {
 		if len(name) > len(service) && strings.EqualFold(name[:len(service)], service) {
@@ -140,8 +141,8 @@ func sourceModel(name string) string {
 	return name
 }
 
-// agentReading are the sessions that were read.
-type agentReading struct {
+// agentReader are the sessions that were read.
+type agentReader struct {
 	set *agentSet
 	// harness, model and benchmark are those that sessions must have; empty: any.
 	harness, model, benchmark string
@@ -170,13 +171,13 @@ type spanCounts struct{ foreign, failed, zero, overlapping int }
 
 // session reads a row.
 func (r *reading) session(number int, row rows.Row) error {
-	if err := r.agents.read(&ask{row: row, reading: r}); err != nil {
+	if err := r.agents.read(&converter{row: row, reading: r}); err != nil {
 		return fmt.Errorf("%s: row %d: %w", r.file, number, err)
 	}
 	return nil
 }
 
-func (r *agentReading) read(a *ask) error {
+func (r *agentReader) read(a *converter) error {
 	harness, err := a.name("harness")
 	if err != nil {
 		return err
@@ -203,7 +204,7 @@ func (r *agentReading) read(a *ask) error {
 		return err
 	}
 	if r.seen[s.id] {
-		return fmt.Errorf("the session %q stands in an earlier row already", s.id)
+		return fmt.Errorf("the session %q occurs in an earlier row already", s.id)
 	}
 	r.seen[s.id] = true
 	spans, err := a.value("spans")
@@ -235,18 +236,18 @@ func (r *agentReading) read(a *ask) error {
 	return nil
 }
 
-// name is a column of texts that no row leaves empty.
-func (a *ask) name(column string) (string, error) {
-	text, err := a.text(column)
+// name returns a column of texts that no row leaves empty.
+func (c *converter) name(column string) (string, error) {
+	text, err := c.text(column)
 	if err == nil && text == "" {
 		err = fmt.Errorf("the column %q is empty", column)
 	}
 	return text, err
 }
 
-// models are the recorded models, without their services.
-func (a *ask) models() (models []string, err error) {
-	v, err := a.value("models")
+// models returns the recorded models, without their services.
+func (c *converter) models() (models []string, err error) {
+	v, err := c.value("models")
 	if err != nil {
 		return nil, err
 	}
@@ -264,8 +265,8 @@ func (a *ask) models() (models []string, err error) {
 	return models, nil
 }
 
-// conversations are the sessions, or where they are scheduled each of their calls, with their waits or times.
-func (r *agentReading) conversations(scheduled bool) (made []dataset.Conversation) {
+// conversations returns the sessions, or where they are scheduled each of their calls, with their waits or times.
+func (r *agentReader) conversations(scheduled bool) (made []dataset.Conversation) {
 	for _, s := range r.sessions {
 		c := dataset.Conversation{SessionID: s.id, Headers: []dataset.Header{{Name: agentSessionID, Value: s.id}}}
 		for i := range s.turns {
@@ -297,7 +298,7 @@ func (r *agentReading) conversations(scheduled bool) (made []dataset.Conversatio
 
 func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// agentResult is the data set of the sessions that were read.
+// agentResult returns the data set of the sessions that were read.
 func (r *reading) agentResult(files []string) (*Result, error) {
 	a := r.agents
 	made := a.conversations(r.options.Scheduled)
@@ -310,20 +311,22 @@ func (r *reading) agentResult(files []string) (*Result, error) {
 	for _, s := range a.sessions {
 		turns += len(s.turns)
 	}
-	note := fmt.Sprintf("%s: %d sessions with %d requests from %s; left out: %d spans that are no calls of a model, "+
-		"%d that failed, %d without tokens, %d sessions without requests; %d requests began before the answer to the one before",
+	note := fmt.Sprintf("%s: %d sessions with %d requests from %s; left out: %d spans that are not calls of a model, "+
+		"%d that failed, %d without tokens, %d sessions without requests; "+
+		"%d requests began before the answer to the one before",
 		r.set.name, len(a.sessions), turns, strings.Join(files, ", "), a.spans.foreign, a.spans.failed, a.spans.zero,
 		a.empty, a.spans.overlapping)
 	return &Result{
 		Dataset: &dataset.Dataset{
-			Conversations: dataset.Memory(made), Sampling: dataset.Sequential, DefaultContextMode: dataset.MessageArrayWithResponses,
+			Conversations: dataset.Memory(made), Sampling: dataset.Sequential,
+			DefaultContextMode: dataset.MessageArrayWithResponses,
 		},
 		Notes: []string{note},
 	}, nil
 }
 
 // combinations lists the harnesses and models of the rows.
-func (r *agentReading) combinations() string {
+func (r *agentReader) combinations() string {
 	var pairs []string
 	for pair := range r.met {
 		pairs = append(pairs, pair.String())
@@ -335,7 +338,7 @@ func (r *agentReading) combinations() string {
 	return strings.Join(pairs, ", ")
 }
 
-// asList is a list, as such or as the text of one.
+// asList returns a list, as such or as the text of one.
 func asList(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -347,7 +350,7 @@ func asList(v any) ([]any, bool) {
 	return list, ok
 }
 
-// asObject is a value with members: as such, as the text of one, or as a list of keys and values.
+// asObject returns a value with members: as such, as the text of one, or as a list of keys and values.
 func asObject(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -375,7 +378,7 @@ func asObject(v any) (map[string]any, bool) {
 	return o, ok
 }
 
-// decoded is the value of a JSON text, nil if it is none.
+// decoded returns the value of a JSON text, nil if it is none.
 func decoded(v any) (value any) {
 	text, ok := v.(string)
 	if b, is := v.([]byte); is {

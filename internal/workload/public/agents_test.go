@@ -138,7 +138,7 @@ func TestSpansThatAreNoRequests(t *testing.T) {
 	), sessionRow("claude_code", "b", "gpt-4.1", strings.Replace(good, `"code":1`, `"code":2`, 1)))
 	sameText(t, "kept", played(r.Dataset), "a →7")
 	sameText(t, "note", r.Notes[0][strings.Index(r.Notes[0], "left out"):],
-		"left out: 2 spans that are no calls of a model, 2 that failed, 2 without tokens, 1 sessions without "+
+		"left out: 2 spans that are not calls of a model, 2 that failed, 2 without tokens, 1 sessions without "+
 			"requests; 0 requests began before the answer to the one before")
 }
 
@@ -332,7 +332,7 @@ func TestFaultsOfSessions(t *testing.T) {
 			`message 0: the role is missing`},
 		{sessionRow("claude_code", "a", "m", spanAt("00", "01", `"gen_ai.request.stop_sequences":[1]`)),
 			`stop_sequences: want a list of texts`},
-		{good + "\n" + good, `row 2: the session "a" stands in an earlier row already`},
+		{good + "\n" + good, `row 2: the session "a" occurs in an earlier row already`},
 		{strings.Replace(good, `"session_id":"a"`, `"session_id":null`, 1), `the column "session_id" is empty`},
 		{strings.Replace(good, `"models":["m"]`, `"models":[""]`, 1), `"models" holds something else than names`},
 		{strings.Replace(good, `"harness":`, `"x":`, 1), `there is no column "harness"`},

@@ -22,11 +22,11 @@ type attributes map[string]any
 func (n *spanCounts) turn(v any) (*agentTurn, error) {
 	span, ok := asObject(v)
 	if !ok {
-		return nil, errors.New("it is no object")
+		return nil, errors.New("it is not an object")
 	}
 	attrs, ok := asObject(span["attributes"])
 	if !ok {
-		return nil, errors.New(`"attributes" is no object`)
+		return nil, errors.New(`"attributes" is not an object`)
 	}
 	a := attributes(attrs)
 	if kind := span["type"]; kind != "llm_call" && (kind != nil || a["gen_ai.operation.name"] != "chat") {
@@ -94,7 +94,7 @@ func (a attributes) request(t *dataset.Turn, recorded int) (err error) {
 	return err
 }
 
-// tokens is a number of tokens.
+// tokens returns a number of tokens.
 func (a attributes) tokens(name string) (int, error) {
 	n, ok := whole(a[name])
 	if !ok {
@@ -103,7 +103,7 @@ func (a attributes) tokens(name string) (int, error) {
 	return int(max(math.MinInt32, min(n, math.MaxInt32))), nil
 }
 
-// whole is a whole number.
+// whole returns a whole number.
 func whole(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -115,7 +115,7 @@ func whole(v any) (int64, bool) {
 	return 0, false
 }
 
-// number is a finite number as JSON.
+// number returns a finite number as JSON.
 func number(v any) (string, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -140,7 +140,7 @@ func instant(span map[string]any, name string) (t time.Time, err error) {
 	return t, err
 }
 
-// stops are the texts at which an answer ends.
+// stops returns the texts at which an answer ends.
 func (a attributes) stops() (stops []string, err error) {
 	const name = "gen_ai.request.stop_sequences"
 	list, ok := asList(a[name])
@@ -191,7 +191,7 @@ type recordedPart struct {
 	Result    json.RawMessage `json:"result"`
 }
 
-// messages are those of the request, behind the system's.
+// messages returns those of the request, behind the system's.
 func (a attributes) messages() (list []json.RawMessage, err error) {
 	if text := a.system(); text != "" {
 		list = append(list, encoded(chatMessage{Role: "system", Content: text}))
@@ -202,7 +202,7 @@ func (a attributes) messages() (list []json.RawMessage, err error) {
 		return nil, fmt.Errorf("%s: want a list of messages with a role and parts", name)
 	}
 	for i, m := range recorded {
-		made, err := m.asSent()
+		made, err := m.chatMessages()
 		if err != nil {
 			return nil, fmt.Errorf("%s: message %d: %w", name, i, err)
 		}
@@ -213,7 +213,7 @@ func (a attributes) messages() (list []json.RawMessage, err error) {
 	return list, nil
 }
 
-// system is the text of the system's instructions: a text, or the parts of one.
+// system returns the text of the system's instructions: a text, or the parts of one.
 func (a attributes) system() string {
 	v := a["gen_ai.system_instructions"]
 	var parts []recordedPart
@@ -230,8 +230,8 @@ func (a attributes) system() string {
 	return text.String()
 }
 
-// asSent are the messages of a recorded one: results of tools are messages of their own.
-func (m recordedMessage) asSent() (made []chatMessage, err error) {
+// chatMessages returns the messages of a recorded one: results of tools are messages of their own.
+func (m recordedMessage) chatMessages() (made []chatMessage, err error) {
 	role := m.Role
 	switch role {
 	case "":
@@ -276,7 +276,7 @@ func (m recordedMessage) asSent() (made []chatMessage, err error) {
 	return made, nil
 }
 
-// textOr is a JSON text: that of a string, else the value itself; what is absent is something else.
+// textOr returns a JSON text: that of a string, else the value itself; what is absent is something else.
 func textOr(raw json.RawMessage, absent string) string {
 	var text string
 	switch {
@@ -292,7 +292,7 @@ func textOr(raw json.RawMessage, absent string) string {
 	return compact.String()
 }
 
-// functions are the definitions of tools.
+// functions returns the definitions of tools.
 func (a attributes) functions() (list []json.RawMessage, err error) {
 	const name = "gen_ai.tool.definitions"
 	type function struct {
@@ -319,7 +319,7 @@ func (a attributes) functions() (list []json.RawMessage, err error) {
 	return list, nil
 }
 
-// asJSON is a value as JSON; a text counts as JSON already.
+// asJSON returns a value as JSON; a text counts as JSON already.
 func asJSON(v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -327,10 +327,10 @@ func asJSON(v any) []byte {
 	case []byte:
 		return v
 	}
-	return encoded(present(v))
+	return encoded(withoutNulls(v))
 }
 
-// encoded is a value as JSON, with the characters of HTML as they are; nil if it holds no number of JSON.
+// encoded returns a value as JSON, with the characters of HTML as they are; nil if it holds no number of JSON.
 func encoded(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -22,7 +22,7 @@ const converted = "refs/convert/parquet"
 
 func (s *set) repository() hub.Repo { return hub.Repo{Kind: hub.Datasets, ID: s.repo} }
 
-// revisions are those in which the data set is looked for.
+// revisions returns those in which the data set is looked for.
 func (s *set) revisions() []string {
 	if s.revision != "" {
 		return []string{s.revision}
@@ -36,7 +36,7 @@ type files struct {
 	fetch func(ctx context.Context, i int) (string, error)
 }
 
-// at is file i, fetched if need be.
+// at returns file i, fetched if need be.
 func (f *files) at(ctx context.Context, i int) (string, error) {
 	if i == 0 || f.fetch == nil {
 		return f.paths[i], nil
@@ -80,7 +80,7 @@ func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 	return found, nil
 }
 
-// cachePlaces are where a copy may lie in the cache of downloads.
+// cachePlaces returns where a copy may lie in the cache of downloads.
 func (o *Options) cachePlaces(s set) []string {
 	var places []string
 	if s.file != "" {
@@ -97,7 +97,8 @@ func (o *Options) cachePlaces(s set) []string {
 	return places
 }
 
-// local are the files of the data set at a place that holds a copy: a file, a folder of files, or a cache of the hub.
+// local returns the files of the data set at a place that holds a copy: a file, a folder of files, or a cache of the
+// hub.
 func (s *set) local(place string) ([]string, error) {
 	info, err := os.Stat(place)
 	if err != nil {
@@ -190,13 +191,13 @@ func (s *set) part() string {
 	return fmt.Sprintf("split %s of the subset %s", s.split, s.subset)
 }
 
-// words are the parts of a path between other characters than letters and digits.
+// words returns the parts of a path between other characters than letters and digits.
 func words(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// split is the common name of a split.
+// split returns the common name of a split.
 func split(word string) string {
 	switch word {
 	case "val", "valid", "dev":
@@ -325,7 +326,7 @@ func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) (*files, erro
 	return found, nil
 }
 
-// unreachable is the error of a data set that is nowhere: it says what to fetch and where to put it.
+// unreachable returns the error of a data set that is nowhere: it says what to fetch and where to put it.
 func (o *Options) unreachable(s set, cause error) error {
 	source, files, looked := s.url, s.file, filepath.Join(o.CacheDir, s.file)
 	if s.repo != "" {
@@ -338,7 +339,8 @@ func (o *Options) unreachable(s set, cause error) error {
 	}
 	return fmt.Errorf("--public-dataset %s is not on this machine and cannot be fetched: %w\n"+
 		"Its source is %s; a copy was looked for at %s.\n"+
-		"Fetch %s on a machine that reaches the source, and give the file or folder with --dataset-path, or put it there "+
+		"Fetch %s on a machine that reaches the source, and give the file or folder with --dataset-path, or put it "+
+		"there "+
 		"(AIPERF_DATASET_PUBLIC_CACHE_DIR, HF_HOME and HF_HUB_CACHE name the places), or turn the rows into "+
 		"single_turn lines for --input-file",
 		s.name, cause, source, looked, files)
@@ -360,7 +362,7 @@ func (o *Options) convertWeka(ctx context.Context, s set, files []string) (strin
 	for _, file := range files {
 		err := rows.Each(ctx, file, func(_ int,
 			row rows.Row) error {
-			return lines.Encode(present(map[string]any(row)))
+			return lines.Encode(withoutNulls(map[string]any(row)))
 		})
 		if err != nil {
 			return "", err
@@ -372,20 +374,20 @@ func (o *Options) convertWeka(ctx context.Context, s set, files []string) (strin
 	return target, os.Rename(out.Name(), target)
 }
 
-// present is a value without the members that are null.
-func present(v any) any {
+// withoutNulls returns a value without the members that are null.
+func withoutNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for name, member := range v {
 			if member != nil {
-				out[name] = present(member)
+				out[name] = withoutNulls(member)
 			}
 		}
 		return out
 	case []any:
 		for i := range v {
-			v[i] = present(v[i])
+			v[i] = withoutNulls(v[i])
 		}
 	case []byte:
 		return string(v)

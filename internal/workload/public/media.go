@@ -2,14 +2,12 @@ package public
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // pictures of rows may be such
+	_ "image/gif" // pictures of rows may be GIF
 	"image/jpeg"
-	_ "image/png" // and such
+	_ "image/png" // or PNG
 	"io"
 	"net/http"
 	"net/url"
@@ -18,10 +16,12 @@ import (
 	"strings"
 
 	"github.com/mewkiz/flac"
+
+	"aiperf/internal/workload/media"
 )
 
-// content is what a media value of a row holds: its bytes, or the address under which the server finds them.
-func (a *ask) content(v any) (data []byte, address string, err error) {
+// content returns what a media value of a row holds: its bytes, or the address under which the server finds them.
+func (c *converter) content(v any) (data []byte, address string, err error) {
 	for {
 		list, ok := v.([]any)
 		if !ok {
@@ -52,27 +52,23 @@ func (a *ask) content(v any) (data []byte, address string, err error) {
 		if !filepath.IsLocal(filepath.FromSlash(v)) {
 			return nil, v, nil
 		}
-		data, err := os.ReadFile(filepath.Join(filepath.Dir(a.reading.file), filepath.FromSlash(v)))
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(c.reading.file), filepath.FromSlash(v)))
 		if err != nil {
-			return nil, v, nil // a name that means something to the server alone
+			return nil, v, nil // c name that means something to the server alone
 		}
 		return data, "", nil
 	}
 	return nil, "", errors.New("neither bytes nor an address")
 }
 
-func dataURL(kind string, data []byte) string {
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data)
-}
-
-// image is a picture as JPEG.
-func (a *ask) image(v any) (string, error) {
-	data, address, err := a.content(v)
+// image returns a picture as JPEG.
+func (c *converter) image(v any) (string, error) {
+	data, address, err := c.content(v)
 	if err != nil || len(data) == 0 {
 		return address, err
 	}
 	if http.DetectContentType(data) == "image/jpeg" {
-		return dataURL("image/jpeg", data), nil
+		return media.DataURL("image/jpeg", data), nil
 	}
 	picture, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -83,12 +79,12 @@ func (a *ask) image(v any) (string, error) {
 	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: quality}); err != nil {
 		return "", err
 	}
-	return dataURL("image/jpeg", out.Bytes()), nil
+	return media.DataURL("image/jpeg", out.Bytes()), nil
 }
 
-// video is an address, or the video itself.
-func (a *ask) video(v any) (string, error) {
-	data, address, err := a.content(v)
+// video returns an address, or the video itself.
+func (c *converter) video(v any) (string, error) {
+	data, address, err := c.content(v)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +93,7 @@ func (a *ask) video(v any) (string, error) {
 		if !strings.HasPrefix(kind, "video/") {
 			kind = "video/mp4"
 		}
-		return dataURL(kind, data), nil
+		return media.DataURL(kind, data), nil
 	}
 	if address != "" && !strings.Contains(address, ":") {
 		return "file://" + address, nil
@@ -105,51 +101,29 @@ func (a *ask) video(v any) (string, error) {
 	return address, nil
 }
 
-// audio is a recording as a wav or mp3 file, and its seconds; 0 if they are not known.
-func (a *ask) audio(v any) (string, float64, error) {
-	data, address, err := a.content(v)
+// audio returns a recording as a wav or mp3 file, and its seconds; 0 if they are not known.
+func (c *converter) audio(v any) (string, float64, error) {
+	data, address, err := c.content(v)
 	if err != nil || len(data) == 0 {
 		return address, 0, err
 	}
-	encoded := func(kind string) string { return kind + "," + base64.StdEncoding.EncodeToString(data) }
 	switch {
 	case bytes.HasPrefix(data, []byte("fLaC")):
 		var seconds float64
 		if data, seconds, err = unpackFLAC(data); err != nil {
 			return "", 0, fmt.Errorf("a FLAC recording that cannot be decoded: %w", err)
 		}
-		return encoded("wav"), seconds, nil
+		return media.AudioText("wav", data), seconds, nil
 	case bytes.HasPrefix(data, []byte("RIFF")):
-		return encoded("wav"), wavSeconds(data), nil
+		seconds, _ := media.WAVSeconds(data)
+		return media.AudioText("wav", data), seconds, nil
 	case bytes.HasPrefix(data, []byte("ID3")), len(data) > 1 && data[0] == 0xff && data[1]&0xe0 == 0xe0:
-		return encoded("mp3"), 0, nil
+		return media.AudioText("mp3", data), 0, nil
 	}
 	return "", 0, errors.New("a recording that is neither WAV nor MP3 nor FLAC")
 }
 
-// wavSeconds is the length of a wav file: the bytes of its data over those of a second.
-func wavSeconds(data []byte) float64 {
-	perSecond := 0.0
-	for at := 12; at+8 <= len(data); {
-		size := int(binary.LittleEndian.Uint32(data[at+4:]))
-		body := data[at+8:]
-		switch string(data[at : at+4]) {
-		case "fmt ":
-			if len(body) >= 12 {
-				perSecond = float64(binary.LittleEndian.Uint32(body[8:]))
-			}
-		case "data":
-			if perSecond == 0 {
-				return 0
-			}
-			return float64(min(size, len(body))) / perSecond
-		}
-		at += 8 + size + size&1
-	}
-	return 0
-}
-
-// unpackFLAC is the recording as a wav file, for servers know that.
+// unpackFLAC returns the recording as a wav file, which servers accept.
 func unpackFLAC(data []byte) ([]byte, float64, error) {
 	stream, err := flac.New(bytes.NewReader(data))
 	if err != nil {
@@ -181,18 +155,7 @@ func unpackFLAC(data []byte) ([]byte, float64, error) {
 		}
 	}
 	channels := int(info.NChannels)
-	head := make([]byte, 0, 44+len(pcm))
-	head = append(head, "RIFF"...)
-	head = binary.LittleEndian.AppendUint32(head, uint32(36+len(pcm)))
-	head = append(head, "WAVEfmt "...)
-	head = binary.LittleEndian.AppendUint32(head, 16)
-	head = binary.LittleEndian.AppendUint16(head, 1)
-	head = binary.LittleEndian.AppendUint16(head, uint16(channels))
-	head = binary.LittleEndian.AppendUint32(head, info.SampleRate)
-	head = binary.LittleEndian.AppendUint32(head, info.SampleRate*uint32(channels*width))
-	head = binary.LittleEndian.AppendUint16(head, uint16(channels*width))
-	head = binary.LittleEndian.AppendUint16(head, uint16(8*width))
-	head = append(head, "data"...)
-	head = binary.LittleEndian.AppendUint32(head, uint32(len(pcm)))
-	return append(head, pcm...), float64(len(pcm)) / float64(width*channels) / float64(info.SampleRate), nil
+	rate := int(info.SampleRate)
+	wav := media.AppendWAV(nil, len(pcm), rate, 8*width, channels, func(b []byte) []byte { return append(b, pcm...) })
+	return wav, float64(len(pcm)) / float64(width*channels) / float64(rate), nil
 }

@@ -1,7 +1,8 @@
-// Package public knows the published data sets: where each of them lies, and what a row of it asks.
+// Package public reads published data sets: a table says where each of them is found and how a row becomes turns.
 //
-// A data set is a row of one table. Its rows are taken from the place that the user names, from the cache of
-// downloads, from the hub's own cache, or from the network, in this order.
+// Rows are taken from the place that the user names, from the cache of downloads, from the hub's own cache, or from the
+// network, in this order. Rows that cannot be sent are left out and counted in a note. The package knows nothing of
+// endpoints, and of tokenizers only a function that counts.
 package public
 
 import (
@@ -83,7 +84,7 @@ func (o *Options) Source() Source {
 	return Source{s.repo, s.subset, s.split}
 }
 
-// choose is the row of the table with the user's changes.
+// choose returns the row of the table with the user's changes.
 func (o *Options) choose() (set, error) {
 	s, ok := lookup(o.Name)
 	if !ok {
@@ -97,7 +98,7 @@ func (o *Options) choose() (set, error) {
 	}
 	if o.WekaRepo != "" {
 		if !s.weka {
-			return s, fmt.Errorf("--hf-weka-dataset belongs to weka data sets, and %s is none", s.name)
+			return s, fmt.Errorf("--hf-weka-dataset belongs to weka data sets, and %s is not one", s.name)
 		}
 		s.repo = o.WekaRepo
 	}
@@ -152,7 +153,7 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	return r.result(read)
 }
 
-// WekaPath is the file or folder with the traces of a weka data set.
+// WekaPath returns the file or folder with the traces of a weka data set.
 func WekaPath(ctx context.Context, o Options) (string, error) {
 	s, err := o.choose()
 	if err != nil {
@@ -179,9 +180,9 @@ type reading struct {
 	file    string
 	made    []dataset.Conversation
 	// What became of the rows that are not in made.
-	empty, filtered, unfit int
+	empty, filtered, outOfLimits int
 	// agents reads sessions of agents; nil: rows are requests.
-	agents *agentReading
+	agents *agentReader
 }
 
 func (r *reading) full() bool {
@@ -210,10 +211,10 @@ func (r *reading) row(number int, row rows.Row) error {
 			return nil
 		}
 	}
-	turns, err := r.set.ask(&ask{row: row, reading: r})
+	turns, err := r.set.convert(&converter{row: row, reading: r})
 	switch {
-	case errors.Is(err, errUnfit):
-		r.unfit++
+	case errors.Is(err, errOutOfLimits):
+		r.outOfLimits++
 	case err != nil:
 		return fmt.Errorf("%s: row %d: %w", r.file, number, err)
 	case len(turns) == 0:
@@ -232,10 +233,11 @@ func (r *reading) result(files []string) (*Result, error) {
 	if len(r.made) == 0 {
 		return nil, fmt.Errorf("--public-dataset %s: no request can be made of %s: %d rows are empty, %d are left "+
 			"out by filters, %d do not fit",
-			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.unfit)
+			s.name, strings.Join(files, ", "), r.empty, r.filtered, r.outOfLimits)
 	}
 	out := &Result{Dataset: &dataset.Dataset{
-		Conversations: dataset.Memory(r.made), Sampling: dataset.Sequential, DefaultContextMode: dataset.DeltasWithoutResponses,
+		Conversations: dataset.Memory(r.made), Sampling: dataset.Sequential,
+		DefaultContextMode: dataset.DeltasWithoutResponses,
 	}}
 	out.Notes = append(out.Notes, fmt.Sprintf("%s: %d conversations from %s", s.name, len(r.made),
 		strings.Join(files, ", ")))
@@ -243,7 +245,7 @@ func (r *reading) result(files []string) (*Result, error) {
 		n    int
 		what string
 	}{{r.empty, "are empty"}, {r.filtered, "are left out by filters"},
-		{r.unfit, "have lengths outside of the data set's limits"}} {
+		{r.outOfLimits, "have lengths outside of the data set's limits"}} {
 		if x.n > 0 {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %d rows %s", s.name, x.n, x.what))
 		}

@@ -223,7 +223,7 @@ func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 	}
 }
 
-type media struct {
+type mediaBytes struct {
 	Bytes []byte `parquet:"bytes,optional"`
 	Path  string `parquet:"path,optional"`
 }
@@ -239,11 +239,11 @@ func picture(t *testing.T) []byte {
 
 func TestPicturesOfParquetRowsBecomeJPEG(t *testing.T) {
 	type row struct {
-		Question string `parquet:"question"`
-		Image    media  `parquet:"image"`
+		Question string     `parquet:"question"`
+		Image    mediaBytes `parquet:"image"`
 	}
 	path := filepath.Join(t.TempDir(), "val-00000-of-00001.parquet")
-	if err := parquet.WriteFile(path, []row{{"What?", media{Bytes: picture(t)}}}); err != nil {
+	if err := parquet.WriteFile(path, []row{{"What?", mediaBytes{Bytes: picture(t)}}}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := loadFrom(t, Options{Name: "mmstar", Path: path})
@@ -302,14 +302,14 @@ func TestSpeechBecomesWAVWithItsSeconds(t *testing.T) {
 		}
 	}
 	type row struct {
-		File  string `parquet:"file"`
-		Audio media  `parquet:"audio"`
+		File  string     `parquet:"file"`
+		Audio mediaBytes `parquet:"audio"`
 	}
 	path := filepath.Join(t.TempDir(), "clean", "test", "0000.parquet")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := parquet.WriteFile(path, []row{{"a", media{Bytes: packed}}, {"b", media{Bytes: wav}}}); err != nil {
+	if err := parquet.WriteFile(path, []row{{"a", mediaBytes{Bytes: packed}}, {"b", mediaBytes{Bytes: wav}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech"} {

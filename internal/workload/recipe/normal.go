@@ -11,7 +11,7 @@ type Normal struct{ Mean, Stddev float64 }
 
 const maxRedraws = 10_000
 
-// Draw is a whole number of at least 1: the mean rounded half to even, or a draw that is repeated
+// Draw returns a whole number of at least 1: the mean rounded half to even, or a draw that is repeated
 // while it is negative and then rounded up. Rounding up makes the average about a half too large;
 // this is how the sizes are defined.
 func (d Normal) Draw(r *random.Rand) int {
@@ -29,7 +29,7 @@ func (d Normal) Draw(r *random.Rand) int {
 	return max(1, int(math.Ceil(x)))
 }
 
-// Bounded is a draw between lo and hi: the mean, or a draw that is repeated while it is outside.
+// Bounded returns a draw between lo and hi: the mean, or a draw that is repeated while it is outside.
 func (d Normal) Bounded(r *random.Rand, lo, hi float64) float64 {
 	if d.Stddev > 0 {
 		for range maxRedraws {

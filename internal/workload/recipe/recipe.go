@@ -1,6 +1,6 @@
 // Package recipe holds what a dataset is made of: the options that more than one room of the workload takes, and those
-// that the user's flags set as they are. It imports no reader of files and no generator: who only describes a dataset
-// needs none of them.
+// that the user's flags set as they are. It imports no reader of files and no generator, so that the configuration
+// can describe a dataset without them.
 package recipe
 
 import "time"
@@ -14,8 +14,8 @@ type LengthPair struct {
 	Percent   float64
 }
 
-// Pictures says which pictures a turn has.
-type Pictures struct {
+// Images says which pictures a turn has.
+type Images struct {
 	Width, Height Normal
 	BatchSize     int
 	Format        string // png, jpeg or random
@@ -24,8 +24,8 @@ type Pictures struct {
 	Sampling string
 }
 
-// Sounds says which sound a turn has; each clip draws its rate and its depth.
-type Sounds struct {
+// Audio says which sound a turn has; each clip draws its rate and its depth.
+type Audio struct {
 	Seconds   Normal
 	BatchSize int
 	Format    string // wav or mp3

@@ -114,7 +114,7 @@ func newShape(root *parquet.Column) *shape {
 	return grow(root, 0, 0, &leaves)
 }
 
-// columns are the children of the root.
+// columns returns the children of the root.
 func (s *shape) columns() []Column {
 	var list []Column
 	for _, child := range s.children {

@@ -1,5 +1,8 @@
 // Package rows reads tables: the rows of Parquet, Arrow, JSON, JSON Lines and CSV files, one after the other, as nested
 // values. Files that end in .gz are unpacked on the way.
+//
+// One row, or one batch of rows, is in memory at a time. A value is nil, a bool, a number, a string, bytes, a list or a
+// map, whatever the format. The package knows nothing of what the columns mean.
 package rows
 
 import (
@@ -25,7 +28,7 @@ var ErrEnough = errors.New("enough rows")
 
 const arrowKind = "arrow"
 
-// Kind is the table format that a file's name states, "" if it is none.
+// Kind returns the table format that a file's name states, "" if it is none.
 func Kind(path string) string {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".parquet":
@@ -187,7 +190,7 @@ func eachWrapped(path string, list []any, f func(Row) error) error {
 	for i, item := range list {
 		row, ok := item.(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s: item %d of the list is no object", path, i+1)
+			return fmt.Errorf("%s: item %d of the list is not an object", path, i+1)
 		}
 		if inner, ok := row["row"].(map[string]any); ok { // as the hub's viewer hands rows out
 			row = inner

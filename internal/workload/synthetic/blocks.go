@@ -42,7 +42,7 @@ func NewBlocks(source *Source, stream random.Stream, size int) *Blocks {
 	return b
 }
 
-// Prompt is a text of n tokens: the blocks, the last of them cut where n ends, and behind them text
+// Prompt returns a text of n tokens: the blocks, the last of them cut where n ends, and behind them text
 // drawn from fresh. A prompt without ids is such text alone.
 func (b *Blocks) Prompt(n int, ids []int64, fresh *random.Rand) string {
 	if len(ids) == 0 {
@@ -64,7 +64,7 @@ func (b *Blocks) Prompt(n int, ids []int64, fresh *random.Rand) string {
 	return text.String()
 }
 
-// text is a block or the beginning of one.
+// text returns a block or the beginning of one.
 func (b *Blocks) text(key blockKey) string {
 	if text, ok := b.cached(key); ok {
 		return text
@@ -80,7 +80,7 @@ func (b *Blocks) text(key blockKey) string {
 	return text
 }
 
-// filled is the separator and text, n tokens together.
+// filled returns the separator and text, n tokens together.
 func (b *Blocks) filled(draw *random.Rand, n int) string {
 	if b.separator != "" {
 		n--
@@ -89,7 +89,7 @@ func (b *Blocks) filled(draw *random.Rand, n int) string {
 	return text
 }
 
-// beginning is the first n tokens of a block. Where the cut makes the last of them merge differently
+// beginning returns the first n tokens of a block. Where the cut makes the last of them merge differently
 // the end is repaired.
 func (b *Blocks) beginning(draw *random.Rand, block string, n int) string {
 	ids := b.source.tok.Encode(nil, block)

@@ -19,7 +19,7 @@ func NewCode(tok tokenizer.Tokenizer, r *random.Rand) *Source {
 		func(i int) string { return documents[i] + "\n\n" })}
 }
 
-// encodeAll is a corpus of chunks. They are encoded each for itself, so the number of cores changes nothing.
+// encodeAll returns a corpus of chunks. They are encoded each for itself, so the number of cores changes nothing.
 func encodeAll(tok tokenizer.Tokenizer, n int, chunk func(i int) string) *corpus {
 	chunks := make([][]int, n)
 	var wg sync.WaitGroup

@@ -3,7 +3,7 @@
 //
 // A text is a window of the corpus at a random place, repaired until the tokenizer counts exactly
 // the tokens that were asked for. What is drawn depends on the generator handed in and on nothing
-// else.
+// else. The package knows nothing of conversations, turns or requests.
 package synthetic
 
 import (
@@ -28,7 +28,7 @@ type corpus struct {
 
 var builtinCorpus = sync.OnceValue(func() *corpus { return unpackCorpus(packedCorpus) })
 
-// corpusFor is the corpus in the tokens of tok.
+// corpusFor returns the corpus in the tokens of tok.
 func corpusFor(tok tokenizer.Tokenizer) *corpus {
 	if tok == tokenizer.Builtin() {
 		return builtinCorpus()
@@ -71,7 +71,7 @@ func unpackCorpus(packed string) *corpus {
 	return c
 }
 
-// encode is the same text in the tokens of another vocabulary.
+// encode returns the same text in the tokens of another vocabulary.
 func (c *corpus) encode(tok tokenizer.Tokenizer) *corpus {
 	starts := make([]int, len(c.lengths))
 	for i, start := 0, 0; i < len(starts); i++ {

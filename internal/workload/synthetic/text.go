@@ -22,16 +22,16 @@ type Source struct {
 // milliseconds, with another one the whole corpus is encoded first.
 func NewSource(tok tokenizer.Tokenizer) *Source { return &Source{tok: tok, corpus: corpusFor(tok)} }
 
-// CorpusTokens is the length of the corpus; longer texts repeat it.
+// CorpusTokens returns the length of the corpus; longer texts repeat it.
 func (s *Source) CorpusTokens() int { return len(s.corpus.ids) }
 
-// Text is a text of n tokens. exact is false for a vocabulary in which no window could be cut so
+// Text returns a text of n tokens. exact is false for a vocabulary in which no window could be cut so
 // that it counts n tokens again; the text is then some tokens off.
 func (s *Source) Text(r *random.Rand, n int) (text string, exact bool) {
 	return s.Continue(r, "", n)
 }
 
-// Continue is prefix followed by text, so that both together count n tokens more than prefix alone.
+// Continue returns prefix followed by text, so that both together count n tokens more than prefix alone.
 func (s *Source) Continue(r *random.Rand, prefix string, n int) (text string, exact bool) {
 	if n <= 0 {
 		return prefix, true

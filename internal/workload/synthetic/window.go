@@ -15,7 +15,7 @@ type Window struct {
 	UpTo bool
 }
 
-// Bounds are the ends of the window of a size, both included.
+// Bounds returns the ends of the window of a size, both included.
 func (w Window) Bounds(size float64) (lo, hi int) {
 	const slip = 1e-9 // of products that are whole numbers
 	if w.UpTo {
@@ -24,7 +24,7 @@ func (w Window) Bounds(size float64) (lo, hi int) {
 	return int(math.Floor(size*(1-w.Ratio) + slip)), int(math.Ceil(size*(1+w.Ratio) - slip))
 }
 
-// Draw is a size from the window, at least 1.
+// Draw returns a size from the window, at least 1.
 func (w Window) Draw(r *random.Rand, size float64) int {
 	lo, hi := w.Bounds(size)
 	return max(1, lo+r.IntN(hi-lo+1))

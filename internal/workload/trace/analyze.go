@@ -1,4 +1,7 @@
-// Package trace holds the tools for traces: what a trace is like, whether a file is one, and traces that are generated.
+// Package trace holds the commands for traces: it analyses a trace, checks whether a file is one, and generates traces.
+//
+// Traces are read as rows, one in memory at a time; generated sessions depend on the seed and their number alone. The
+// package sends nothing and needs no tokenizer.
 package trace
 
 import (
@@ -142,7 +145,7 @@ func (a *analyser) result(blockSize int) *Analysis {
 	return r
 }
 
-// context is the length of a row's ids that occur at their positions in other rows too.
+// context returns the length of a row's ids that occur at their positions in other rows too.
 func (a *analyser) context(ids []int64, input, blockSize float64) float64 {
 	shared := 0
 	for position, id := range ids {

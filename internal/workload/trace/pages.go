@@ -24,7 +24,7 @@ type table struct {
 	Rows        [][]string
 }
 
-func pages(name string, c *SessionConfig, sessions []madeSession, q *Quality, a *Analysis) []page {
+func pages(name string, c *SessionConfig, sessions []session, q *Quality, a *Analysis) []page {
 	title := "Coding sessions: " + name
 	html := func(file string, tables ...table) page {
 		return page{file, func(path string) error { return writePage(path, title, tables) }}
@@ -33,7 +33,7 @@ func pages(name string, c *SessionConfig, sessions []madeSession, q *Quality, a 
 	return []page{
 		html("report.html", compared, counts("Ends of sessions", q.Ends), lengths(q, a)),
 		html("cache_explorer.html", layers(c, sessions), counts("Sessions by group", q.Groups)),
-		html("simulation.html", simulate(c, sessions)),
+		html("simulation.html", cacheTable(c, sessions)),
 		{"comparison.txt", func(path string) error {
 			var text bytes.Buffer
 			printTable(&text, compared.Title, append([][]string{compared.Head}, compared.Rows...))
@@ -85,8 +85,8 @@ func lengths(q *Quality, a *Analysis) table {
 	return t
 }
 
-// layers is what the contexts consist of, by the number of the turn.
-func layers(c *SessionConfig, sessions []madeSession) table {
+// layers returns what the contexts consist of, by the number of the turn.
+func layers(c *SessionConfig, sessions []session) table {
 	t := table{
 		Title: "What contexts consist of", Note: "Mean tokens by turn; the history is what earlier turns added.",
 		Head: []string{"Turn", "Sessions", "All share", "Group shares", "Session's own", "History and new"},
@@ -116,8 +116,8 @@ func layers(c *SessionConfig, sessions []madeSession) table {
 // The prefix cache is simulated for the first sessions, all begun at the same time.
 const simulatedSessions = 200
 
-// simulate counts which share of the blocks prefix caches of several sizes hold when a request comes.
-func simulate(c *SessionConfig, sessions []madeSession) table {
+// cacheTable counts which share of the blocks prefix caches of several sizes hold when a request comes.
+func cacheTable(c *SessionConfig, sessions []session) table {
 	t := table{
 		Title: "Prefix caches of several sizes",
 		Note: fmt.Sprintf("The first %d sessions at the same time; the cache drops what was used longest ago.",

@@ -23,7 +23,7 @@ type Lognormal struct {
 	Bias float64 `json:"bias,omitempty"`
 }
 
-// parameters are those of the normal distribution of the logarithm.
+// parameters returns those of the normal distribution of the logarithm.
 func (l Lognormal) parameters() (mu, sigma float64) {
 	return math.Log(l.Median), math.Sqrt(2 * math.Log(l.Mean/l.Median))
 }
@@ -102,8 +102,8 @@ type TurnCount struct {
 // leastGeneration is the shortest answer, unless the longest is shorter.
 const leastGeneration = 30
 
-// plainConfig holds the values of what a file leaves out.
-func plainConfig() SessionConfig {
+// defaultConfig holds the values of what a file leaves out.
+func defaultConfig() SessionConfig {
 	var c SessionConfig
 	c.NewTokens = Lognormal{Mean: 3500, Median: 1800, Bias: 1}
 	c.Generation = Lognormal{Mean: 500, Median: 300}
@@ -117,9 +117,9 @@ func plainConfig() SessionConfig {
 	return c
 }
 
-// bundledConfig is the one named "default".
+// bundledConfig returns the one named "default".
 func bundledConfig() SessionConfig {
-	c := plainConfig()
+	c := defaultConfig()
 	c.NewTokens = Lognormal{Mean: 6000, Median: 6000, Max: 10_000, Bias: 1.1}
 	c.Generation = Lognormal{Mean: 1000, Median: 1000, Max: 1500}
 	c.Delay.Agentic.Max, c.Delay.Human.Max = 10_000, 120_000
@@ -132,7 +132,7 @@ func bundledConfig() SessionConfig {
 
 const bundledName = "default"
 
-// readConfig is a bundled configuration, a file with one, or that of an earlier manifest.
+// readConfig returns a bundled configuration, a file with one, or that of an earlier manifest.
 func readConfig(from string) (c SessionConfig, name string, err error) {
 	if from == "" || from == bundledName {
 		return bundledConfig(), bundledName, nil
@@ -152,14 +152,14 @@ func readConfig(from string) (c SessionConfig, name string, err error) {
 			name = manifest.Name
 		}
 	}
-	c = plainConfig()
+	c = defaultConfig()
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
 		return c, "", fmt.Errorf("--config %s: %w", from, err)
 	}
 	if filepath.Base(name) != name || name == "." || name == ".." {
-		return c, "", fmt.Errorf("--config %s: %q is no name for a folder", from, name)
+		return c, "", fmt.Errorf("--config %s: %q is not a name for a folder", from, name)
 	}
 	return c, name, nil
 }

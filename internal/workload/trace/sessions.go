@@ -33,8 +33,8 @@ func (t tenth) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.1f", f
 
 var _ json.Marshaler = tenth(0)
 
-// madeSession is a session and why it ended.
-type madeSession struct {
+// session is a generated session and why it ended.
+type session struct {
 	rows   []sessionRow
 	group  int
 	layer2 int
@@ -49,8 +49,8 @@ const (
 	endTurns   = "turns"
 )
 
-// maker makes sessions. Session i depends on the seed and i alone.
-type maker struct {
+// generator makes sessions. Session i depends on the seed and i alone.
+type generator struct {
 	SessionConfig
 	seed random.Seed
 	// weights are the cumulative ones of the groups.
@@ -58,8 +58,8 @@ type maker struct {
 	layer1  int // blocks
 }
 
-func newMaker(c SessionConfig, seed uint64) *maker {
-	m := &maker{SessionConfig: c, seed: random.Root(seed), layer1: blocksOf(c.Cache.Layer1Tokens, c.BlockSize)}
+func newGenerator(c SessionConfig, seed uint64) *generator {
+	m := &generator{SessionConfig: c, seed: random.Root(seed), layer1: blocksOf(c.Cache.Layer1Tokens, c.BlockSize)}
 	sum := 0.0
 	for k := range c.Cache.Groups {
 		sum += math.Pow(float64(k+1), -c.Cache.ZipfAlpha)
@@ -72,11 +72,11 @@ func newMaker(c SessionConfig, seed uint64) *maker {
 }
 
 // sessions makes n sessions, and the later parts of those that are restarted.
-func (m *maker) sessions(n int) ([]madeSession, error) {
-	var all []madeSession
+func (m *generator) sessions(n int) ([]session, error) {
+	var all []session
 	type later struct {
 		at   int
-		part madeSession
+		part session
 	}
 	var parts []later
 	restarts := m.seed.Stream("trace.synthesize.restart")
@@ -98,20 +98,20 @@ func (m *maker) sessions(n int) ([]madeSession, error) {
 	sort.SliceStable(parts, func(a, b int) bool { return parts[a].at > parts[b].at })
 	for _, p := range parts { // from the end, so that places stay right
 		at := min(p.at, len(all))
-		all = append(all[:at], append([]madeSession{p.part}, all[at:]...)...)
+		all = append(all[:at], append([]session{p.part}, all[at:]...)...)
 	}
 	return all, nil
 }
 
 // split cuts a session: what follows turn at becomes one of its own that begins with the whole context.
-func (m *maker) split(s *madeSession, at, i int) madeSession {
+func (m *generator) split(s *session, at, i int) session {
 	first := s.rows[at]
 	var ids []int64
 	for _, row := range s.rows[:at+1] {
 		ids = append(ids, row.IDs...)
 	}
 	zero, group := number(0), s.group
-	part := madeSession{group: s.group, layer2: s.layer2, end: s.end}
+	part := session{group: s.group, layer2: s.layer2, end: s.end}
 	id := m.id(i, "restart")
 	for len(ids) < blocksOf(first.context, m.BlockSize) { // the answers, which no row has named
 		ids = append(ids, s.next)
@@ -130,7 +130,7 @@ func (m *maker) split(s *madeSession, at, i int) madeSession {
 	return part
 }
 
-func (m *maker) id(i int, of string) string {
+func (m *generator) id(i int, of string) string {
 	r := m.seed.Stream("trace.synthesize.id." + of).At(uint64(i))
 	n := r.Uint64()
 	return "sess-" + hex.EncodeToString([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), byte(n >> 32),
@@ -138,11 +138,11 @@ func (m *maker) id(i int, of string) string {
 }
 
 // session makes session i. With a fixed number of turns it is tried again where the context fills up before.
-func (m *maker) session(i int) (madeSession, error) {
+func (m *generator) session(i int) (session, error) {
 	if m.Turns == nil {
 		return m.attempt(i, 0, 0), nil
 	}
-	var s madeSession
+	var s session
 	for attempt := range max(1, m.Turns.MaxAttempts) {
 		r := m.seed.Stream("trace.synthesize.turns").At(uint64(i))
 		want := max(1, int(math.Round(m.Turns.draw(&r))))
@@ -157,11 +157,11 @@ func (m *maker) session(i int) (madeSession, error) {
 		"allow_truncation keeps it shorter", i, max(1, m.Turns.MaxAttempts))
 }
 
-func (m *maker) attempt(i, attempt, turns int) madeSession {
+func (m *generator) attempt(i, attempt, turns int) session {
 	r := m.seed.Stream(fmt.Sprintf("trace.synthesize.session.%d", attempt)).At(uint64(i))
 	limit := m.MaxPromptTokens
 	u := r.Float64() * m.weights[len(m.weights)-1]
-	s := madeSession{group: sort.SearchFloat64s(m.weights, u)}
+	s := session{group: sort.SearchFloat64s(m.weights, u)}
 	shared := m.Cache.Layer1Tokens + m.Cache.Layer15Tokens
 	for range boundedTries {
 		if s.layer2 = max(1, int(math.Round(m.Cache.Layer2.draw(&r)))); shared+s.layer2 < limit {
@@ -214,10 +214,10 @@ func (m *maker) attempt(i, attempt, turns int) madeSession {
 	}
 }
 
-func (m *maker) output(r *random.Rand) int { return max(1, int(math.Round(m.Generation.draw(r)))) }
+func (m *generator) output(r *random.Rand) int { return max(1, int(math.Round(m.Generation.draw(r)))) }
 
-// shared are the ids of a first turn: the layer of all, that of the group, and the session's own.
-func (m *maker) shared(group, n int, next *int64) []int64 {
+// shared returns the ids of a first turn: the layer of all, that of the group, and the session's own.
+func (m *generator) shared(group, n int, next *int64) []int64 {
 	ids := make([]int64, 0, n)
 	for k := range min(n, m.layer1) {
 		ids = append(ids, int64(k))

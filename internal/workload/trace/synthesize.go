@@ -43,7 +43,7 @@ func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []s
 	if err := c.check(); err != nil {
 		return "", nil, fmt.Errorf("the configuration %s: %w", name, err)
 	}
-	sessions, err := newMaker(c, uint64(o.Seed)).sessions(o.Sessions)
+	sessions, err := newGenerator(c, uint64(o.Seed)).sessions(o.Sessions)
 	if err != nil {
 		return "", nil, err
 	}
@@ -64,7 +64,7 @@ func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []s
 	if err != nil {
 		return "", nil, err
 	}
-	quality := judge(&c, sessions)
+	quality := measureQuality(&c, sessions)
 	manifest := struct {
 		Seed     int           `json:"seed"`
 		Sessions int           `json:"num_sessions"`
@@ -88,7 +88,7 @@ func Synthesize(ctx context.Context, o SynthesizeOptions) (dir string, files []s
 	return dir, files, nil
 }
 
-func writeSessions(path string, sessions []madeSession) error {
+func writeSessions(path string, sessions []session) error {
 	return artifact.WriteStream(path, func(out *bufio.Writer) error {
 		lines := json.NewEncoder(out)
 		for _, s := range sessions {
@@ -123,7 +123,7 @@ type Quality struct {
 	ToolTarget number         `json:"agentic_delay_share_target"`
 }
 
-func judge(c *SessionConfig, sessions []madeSession) *Quality {
+func measureQuality(c *SessionConfig, sessions []session) *Quality {
 	q := &Quality{Sessions: len(sessions), Ends: map[string]int{}, Groups: map[string]int{},
 		ToolTarget: number(c.Delay.AgenticFraction)}
 	var fresh, output, tools, people, layer2, turns, contexts []float64

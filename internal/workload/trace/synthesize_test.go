@@ -141,7 +141,7 @@ func TestRestartsGoOnAQuarterLater(t *testing.T) {
 	const n = 80
 	c := bundledConfig()
 	c.RestartProbability, c.RestartTurns, c.Reset.BaseProbability = 1, [2]int{2, 4}, 0
-	sessions, err := newMaker(c, 3).sessions(n)
+	sessions, err := newGenerator(c, 3).sessions(n)
 	if err != nil {
 		t.Fatal(err)
 	}

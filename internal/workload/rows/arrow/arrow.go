@@ -272,7 +272,7 @@ func (b *batch) node() (length int, nulls int64, err error) {
 	return int(n), nulls, nil
 }
 
-// buffer is the next buffer, unpacked.
+// buffer returns the next buffer, unpacked.
 func (b *batch) buffer() ([]byte, error) {
 	if b.buffers == 0 {
 		return nil, errCorrupt
@@ -325,7 +325,7 @@ func unpack(codec int, packed []byte, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// more are the buffers of a column of views.
+// more returns the buffers of a column of views.
 func (b *batch) more() (all [][]byte, err error) {
 	if b.counts == 0 {
 		return nil, errCorrupt

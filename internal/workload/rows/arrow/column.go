@@ -190,7 +190,7 @@ func (c *column) checkIndices() error {
 		return nil
 	}
 	if !c.dictionary.known {
-		return errors.New("the values of a dictionary stand behind the rows that use them, which is not read")
+		return errors.New("the values of a dictionary come after the rows that use them, which is not supported")
 	}
 	for i := range c.length {
 		if !c.valid(i) {
@@ -205,7 +205,7 @@ func (c *column) checkIndices() error {
 
 func (c *column) valid(i int) bool { return c.validity == nil || c.validity[i/8]>>(i%8)&1 != 0 }
 
-// value is value i; nil: there is none.
+// value returns value i; nil: there is none.
 func (c *column) value(i int) any {
 	if c.kind == nothing || !c.valid(i) {
 		return nil
@@ -256,7 +256,7 @@ func (c *column) content(b []byte) any {
 	return append([]byte{}, b...)
 }
 
-// number is a number: an int64, a float64, or the text of one that an int64 cannot hold.
+// number returns a number: an int64, a float64, or the text of one that an int64 cannot hold.
 func (c *column) number(i int) any {
 	b := c.data[c.width*i:][:c.width]
 	var bits uint64
@@ -282,7 +282,7 @@ func (c *column) number(i int) any {
 	return math.Float64frombits(bits)
 }
 
-// half is a number of 16 bits: a sign, 5 bits of exponent, 10 bits of fraction.
+// half returns a number of 16 bits: a sign, 5 bits of exponent, 10 bits of fraction.
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&31), float64(bits&1023)
 	var x float64

@@ -28,12 +28,12 @@ func (f *flat) i64(at int) int64 {
 	return int64(binary.LittleEndian.Uint64(f.take(at, 8)))
 }
 
-// follow is what an offset at a place points to.
+// follow returns what an offset at a place points to.
 func (f *flat) follow(at int) int { return at + f.i32(at) }
 
 func (f *flat) root() table { return table{f, f.follow(0)} }
 
-// field is the place of a field, 0 where the table does not have it.
+// field returns the place of a field, 0 where the table does not have it.
 func (t table) field(i int) int {
 	if t.at == 0 {
 		return 0
@@ -78,7 +78,7 @@ func (t table) i64(i int) int64 {
 	return 0
 }
 
-// table is a field that is a table itself, at 0 where it is absent.
+// table returns a field that is a table itself, at 0 where it is absent.
 func (t table) table(i int) table {
 	if at := t.field(i); at > 0 {
 		return table{t.in, t.in.follow(at)}
@@ -86,7 +86,7 @@ func (t table) table(i int) table {
 	return table{t.in, 0}
 }
 
-// vector is where the items of a list lie and how many there are, each of a size.
+// vector returns where the items of a list lie and how many there are, each of a size.
 func (t table) vector(i, size int) (at, n int) {
 	if at = t.field(i); at == 0 {
 		return 0, 0

@@ -60,7 +60,7 @@ type schema struct {
 
 func readSchema(t table) (*schema, error) {
 	if t.i16Or(0, 0) != 0 {
-		return nil, errors.New("its numbers are big-endian, which is not read")
+		return nil, errors.New("its numbers are big-endian, which is not supported")
 	}
 	s := &schema{dictionaries: map[int64]*dictionary{}}
 	var err error
@@ -154,7 +154,7 @@ func (f *field) typed(number int, t table) error {
 	case typeInt:
 		bits := t.i32Or(0, 0)
 		if bits != 8 && bits != 16 && bits != 32 && bits != 64 {
-			return fmt.Errorf("whole numbers of %d bits are not read", bits)
+			return fmt.Errorf("whole numbers of %d bits are not supported", bits)
 		}
 		set(unsigned, bits/8)
 		if t.byteOr(1, 0) != 0 {
@@ -209,7 +209,7 @@ func (f *field) typed(number int, t table) error {
 		if !known {
 			name = fmt.Sprintf("type %d", number)
 		}
-		return fmt.Errorf("%s are not read: convert the file to Parquet", name)
+		return fmt.Errorf("%s are not supported: convert the file to Parquet", name)
 	}
 	f.text = number == typeUTF8 || number == typeLargeUTF8 || number == typeUTF8View
 	if f.width < 0 || f.size < 0 {

@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// Documents are generated files until their characters reach the given number.
+// Documents returns generated files until their characters reach the given number.
 func Documents(r *random.Rand, characters int) []string {
 	w := &writer{r: r}
 	var all []string

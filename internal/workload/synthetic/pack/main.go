@@ -54,7 +54,7 @@ func pack(to string, plays []string) error {
 	return os.WriteFile(to, packed, 0o644)
 }
 
-// plain is a line without its Markdown.
+// plain returns a line without its Markdown.
 func plain(line string) string {
 	line = strings.TrimLeft(strings.TrimSpace(line), "#")
 	return strings.TrimSpace(strings.NewReplacer("*", "", "_", "", `\`, "").Replace(line))
@@ -112,7 +112,7 @@ func encode(chunks []string) ([]byte, error) {
 	return out, nil
 }
 
-// byFrequency is the distinct ids, the most frequent first, the smaller of equals first.
+// byFrequency returns the distinct ids, the most frequent first, the smaller of equals first.
 func byFrequency(ids []int) []int {
 	count := map[int]int{}
 	var distinct []int

@@ -1,4 +1,4 @@
-package loader
+package column
 
 import (
 	"math"
@@ -10,8 +10,8 @@ func TestColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	edges := []int64{0, 1, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, math.MaxInt32, math.MaxInt32 + 1,
 		math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
-	var c ints
-	var f floats
+	var c Ints
+	var f Floats
 	var whole []int64
 	var numbers []float64
 	for i := range 5 * pageSize / 2 {
@@ -26,15 +26,15 @@ func TestColumns(t *testing.T) {
 		if i > 3*pageSize/2 && r.IntN(2) == 0 {
 			x = r.Float64()
 		}
-		c.add(v)
-		f.add(x)
+		c.Add(v)
+		f.Add(x)
 		whole, numbers = append(whole, v), append(numbers, x)
 	}
 	for i, want := range whole {
-		if got := c.at(i); got != want {
+		if got := c.At(i); got != want {
 			t.Fatalf("number %d is %d, want %d", i, got, want)
 		}
-		if got := f.at(i); got != numbers[i] && !(math.IsNaN(got) && math.IsNaN(numbers[i])) {
+		if got := f.At(i); got != numbers[i] && !(math.IsNaN(got) && math.IsNaN(numbers[i])) {
 			t.Fatalf("number %d is %v, want %v", i, got, numbers[i])
 		}
 	}
@@ -42,9 +42,9 @@ func TestColumns(t *testing.T) {
 		t.Error("pages without a number take room, or those with some do not")
 	}
 	for _, v := range edges {
-		var one ints
-		one.add(v)
-		if got := one.at(0); got != v {
+		var one Ints
+		one.Add(v)
+		if got := one.At(0); got != v {
 			t.Errorf("%d became %d", v, got)
 		}
 	}

@@ -1,4 +1,6 @@
-package loader
+// Package column keeps numbers of many rows in little memory: columns that grow without being copied, a table of keys
+// and a set of row numbers. It knows nothing of what the numbers mean.
+package column
 
 import (
 	"encoding/binary"
@@ -9,13 +11,14 @@ import (
 // pageSize is the number of values of a page of a column. A column grows by pages, without being copied.
 const pageSize = 1 << 16
 
-// floats is a column of numbers, many of which may be absent (NaN).
-type floats struct {
+// Floats is a column of numbers, many of which may be absent (NaN).
+type Floats struct {
 	pages [][]float64 // nil: nothing but NaN
 	n     int
 }
 
-func (f *floats) add(v float64) {
+// Add appends a number.
+func (f *Floats) Add(v float64) {
 	at := f.n % pageSize
 	if at == 0 {
 		f.pages = append(f.pages, nil)
@@ -34,15 +37,16 @@ func (f *floats) add(v float64) {
 	*page = append(*page, v)
 }
 
-func (f *floats) at(i int) float64 {
+// At returns number i.
+func (f *Floats) At(i int) float64 {
 	if page := f.pages[i/pageSize]; page != nil {
 		return page[i%pageSize]
 	}
 	return math.NaN()
 }
 
-// ints is a column of whole numbers. Each page is as wide as the largest of its numbers: 0, 1, 2, 4 or 8 bytes.
-type ints struct {
+// Ints is a column of whole numbers. Each page is as wide as the largest of its numbers: 0, 1, 2, 4 or 8 bytes.
+type Ints struct {
 	pages []intPage
 	n     int
 }
@@ -52,7 +56,8 @@ type intPage struct {
 	data  []byte
 }
 
-func (c *ints) add(v int64) {
+// Add appends a number.
+func (c *Ints) Add(v int64) {
 	at := c.n % pageSize
 	if at == 0 {
 		c.pages = append(c.pages, intPage{})
@@ -65,9 +70,13 @@ func (c *ints) add(v int64) {
 	c.n++
 }
 
-func (c *ints) at(i int) int64 { return c.pages[i/pageSize].at(i % pageSize) }
+// Len returns how many numbers there are.
+func (c *Ints) Len() int { return c.n }
 
-// widthOf is the number of bytes that hold a number and its sign.
+// At returns number i.
+func (c *Ints) At(i int) int64 { return c.pages[i/pageSize].at(i % pageSize) }
+
+// widthOf returns the number of bytes that hold a number and its sign.
 func widthOf(v int64) int {
 	if v == 0 {
 		return 0

@@ -1,4 +1,4 @@
-package loader
+package column
 
 import "testing"
 
@@ -14,21 +14,21 @@ func TestKeyTable(t *testing.T) {
 }
 
 func testKeyTable(t *testing.T, as func(int) uint32) {
-	var table keyTable
+	var table Keys
 	// Keys that begin at the same slots and others; each is found, no other is.
-	key := func(i int) sessionKey { return sessionKey(1 + i%7 + i<<40) }
+	key := func(i int) uint64 { return uint64(1 + i%7 + i<<40) }
 	for i := range 5000 {
-		if at, ok := table.find(key(i)); ok {
+		if at, ok := table.Find(key(i)); ok {
 			t.Fatalf("key %d is there as %d before it was added", i, at)
 		}
-		table.add(key(i), as(i))
+		table.Add(key(i), as(i))
 	}
 	for i := range 5000 {
-		if at, ok := table.find(key(i)); !ok || at != as(i) {
+		if at, ok := table.Find(key(i)); !ok || at != as(i) {
 			t.Fatalf("key %d is %d, %v", i, at, ok)
 		}
 	}
-	if _, ok := table.find(9); ok {
+	if _, ok := table.Find(9); ok {
 		t.Error("a key that was never added is there")
 	}
 }

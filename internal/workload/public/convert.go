@@ -10,27 +10,27 @@ import (
 	"aiperf/internal/workload/rows"
 )
 
-// errUnfit is the error of a row outside of the data set's limits.
-var errUnfit = errors.New("the row does not fit")
+// errOutOfLimits is the error of a row outside of the data set's limits.
+var errOutOfLimits = errors.New("the row does not fit")
 
-// ask is a row being turned into requests.
-type ask struct {
+// converter makes turns of a row.
+type converter struct {
 	row     rows.Row
 	reading *reading
 }
 
-// value is a column that every row has.
-func (a *ask) value(name string) (any, error) {
-	v, ok := a.row[name]
+// value returns a column that every row has.
+func (c *converter) value(name string) (any, error) {
+	v, ok := c.row[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no column %q; there are %s", name, columns(a.row))
+		return nil, fmt.Errorf("there is no column %q; there are %s", name, columns(c.row))
 	}
 	return v, nil
 }
 
-// text is a column of texts; a null is an empty one.
-func (a *ask) text(name string) (string, error) {
-	v, err := a.value(name)
+// text returns a column of texts; a null is an empty one.
+func (c *converter) text(name string) (string, error) {
+	v, err := c.value(name)
 	if err != nil {
 		return "", err
 	}
@@ -49,9 +49,9 @@ func asText(name string, v any) (string, error) {
 	return "", fmt.Errorf("the column %q holds no text", name)
 }
 
-// list is a column of lists; a null is an empty one.
-func (a *ask) list(name string) ([]any, error) {
-	v, err := a.value(name)
+// list returns a column of lists; a null is an empty one.
+func (c *converter) list(name string) ([]any, error) {
+	v, err := c.value(name)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (a *ask) list(name string) ([]any, error) {
 	return list, nil
 }
 
-// object is a value with members, or the first of a list of such.
+// object returns a value with members, or the first of a list of such.
 func object(v any) map[string]any {
 	for {
 		list, ok := v.([]any)
@@ -75,18 +75,18 @@ func object(v any) map[string]any {
 	return m
 }
 
-// saying is a turn with a text, none if that is blank.
-func saying(text string) []dataset.Turn {
+// textTurn returns a turn with a text, none if that is blank.
+func textTurn(text string) []dataset.Turn {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
 	return []dataset.Turn{{Texts: []dataset.Media{{Name: "text", Contents: []string{text}}}}}
 }
 
-func column(name string) func(*ask) ([]dataset.Turn, error) {
-	return func(a *ask) ([]dataset.Turn, error) {
-		text, err := a.text(name)
-		return saying(text), err
+func column(name string) func(*converter) ([]dataset.Turn, error) {
+	return func(c *converter) ([]dataset.Turn, error) {
+		text, err := c.text(name)
+		return textTurn(text), err
 	}
 }
 
@@ -98,8 +98,8 @@ const (
 )
 
 // shareGPT takes the first question and the length of its answer.
-func (a *ask) shareGPT() ([]dataset.Turn, error) {
-	list, err := a.list("conversations")
+func (c *converter) shareGPT() ([]dataset.Turn, error) {
+	list, err := c.list("conversations")
 	if err != nil || len(list) < 2 {
 		return nil, err
 	}
@@ -111,18 +111,18 @@ func (a *ask) shareGPT() ([]dataset.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns := saying(prompt)
+	turns := textTurn(prompt)
 	if turns == nil {
 		return nil, nil
 	}
-	o := a.reading.options
+	o := c.reading.options
 	const bytesPerToken = 64 // more than any vocabulary's longest common token: spares counting whole books
 	if len(prompt) > mostPrompt*bytesPerToken || len(reply) > mostPromptReply*bytesPerToken {
-		return nil, errUnfit
+		return nil, errOutOfLimits
 	}
 	in, out := o.Count(prompt), o.Count(reply)
 	if in < leastTokens || in > mostPrompt || in+out > mostPromptReply || out < leastTokens && !o.OwnLimits {
-		return nil, errUnfit
+		return nil, errOutOfLimits
 	}
 	if !o.OwnLimits {
 		turns[0].MaxTokens = &out
@@ -130,29 +130,29 @@ func (a *ask) shareGPT() ([]dataset.Turn, error) {
 	return turns, nil
 }
 
-func (a *ask) mmStar() ([]dataset.Turn, error) {
-	question, err := a.text("question")
+func (c *converter) mmStar() ([]dataset.Turn, error) {
+	question, err := c.text("question")
 	if err != nil {
 		return nil, err
 	}
-	return a.withImage(saying(question), "image")
+	return c.withImage(textTurn(question), "image")
 }
 
-func (a *ask) mmvu() ([]dataset.Turn, error) {
-	question, err := a.text("question")
+func (c *converter) mmvu() ([]dataset.Turn, error) {
+	question, err := c.text("question")
 	if err != nil {
 		return nil, err
 	}
-	video, err := a.value("video")
+	video, err := c.value("video")
 	if err != nil {
 		return nil, err
 	}
-	content, err := a.video(video)
+	content, err := c.video(video)
 	if err != nil || content == "" {
 		return nil, err
 	}
 	var choices []string
-	options := object(a.row["choices"])
+	options := object(c.row["choices"])
 	var names []string
 	for name := range options {
 		names = append(names, name)
@@ -163,15 +163,15 @@ func (a *ask) mmvu() ([]dataset.Turn, error) {
 			choices = append(choices, name+"."+text)
 		}
 	}
-	turns := saying(strings.Join(append([]string{question}, choices...), " "))
+	turns := textTurn(strings.Join(append([]string{question}, choices...), " "))
 	if turns != nil {
 		turns[0].Videos = []dataset.Media{{Name: "video_url", Contents: []string{content}}}
 	}
 	return turns, nil
 }
 
-func (a *ask) visionArena() ([]dataset.Turn, error) {
-	conversation, err := a.list("conversation")
+func (c *converter) visionArena() ([]dataset.Turn, error) {
+	conversation, err := c.list("conversation")
 	if err != nil || len(conversation) == 0 {
 		return nil, err
 	}
@@ -179,11 +179,11 @@ func (a *ask) visionArena() ([]dataset.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.withImage(saying(text), "images")
+	return c.withImage(textTurn(text), "images")
 }
 
-func (a *ask) llava() ([]dataset.Turn, error) {
-	conversations, err := a.list("conversations")
+func (c *converter) llava() ([]dataset.Turn, error) {
+	conversations, err := c.list("conversations")
 	if err != nil || len(conversations) == 0 {
 		return nil, err
 	}
@@ -191,31 +191,31 @@ func (a *ask) llava() ([]dataset.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.withImage(saying(strings.TrimSpace(strings.ReplaceAll(text, "<image>", ""))), "image")
+	return c.withImage(textTurn(strings.TrimSpace(strings.ReplaceAll(text, "<image>", ""))), "image")
 }
 
-func (a *ask) firstTurn() ([]dataset.Turn, error) {
-	turns, err := a.list("turns")
+func (c *converter) firstTurn() ([]dataset.Turn, error) {
+	turns, err := c.list("turns")
 	if err != nil || len(turns) == 0 {
 		return nil, err
 	}
 	text, err := asText("turns", turns[0])
-	return saying(text), err
+	return textTurn(text), err
 }
 
-// speed is the first turn of a row of one category; empty: of any.
-func speed(category string) func(*ask) ([]dataset.Turn, error) {
-	return func(a *ask) ([]dataset.Turn, error) {
+// speedCategory returns the first turn of a row of one category; empty: of any.
+func speedCategory(category string) func(*converter) ([]dataset.Turn, error) {
+	return func(c *converter) ([]dataset.Turn, error) {
 		if category != "" {
-			own, err := a.text("category")
+			own, err := c.text("category")
 			if err != nil {
 				return nil, err
 			}
 			if own != category {
-				return nil, errUnfit
+				return nil, errOutOfLimits
 			}
 		}
-		turns, err := a.firstTurn()
+		turns, err := c.firstTurn()
 		if len(turns) > 0 {
 			text := &turns[0].Texts[0].Contents[0]
 			*text = strings.TrimSpace(*text)
@@ -224,9 +224,9 @@ func speed(category string) func(*ask) ([]dataset.Turn, error) {
 	}
 }
 
-// allTurns is one turn for each text of the prompt.
-func (a *ask) allTurns() ([]dataset.Turn, error) {
-	list, err := a.list("prompt")
+// allTurns returns one turn for each text of the prompt.
+func (c *converter) allTurns() ([]dataset.Turn, error) {
+	list, err := c.list("prompt")
 	if err != nil {
 		return nil, err
 	}
@@ -236,31 +236,31 @@ func (a *ask) allTurns() ([]dataset.Turn, error) {
 		if err != nil {
 			return nil, err
 		}
-		turns = append(turns, saying(text)...)
+		turns = append(turns, textTurn(text)...)
 	}
 	return turns, nil
 }
 
-func (a *ask) edit() ([]dataset.Turn, error) {
-	code, err := a.text("code")
+func (c *converter) edit() ([]dataset.Turn, error) {
+	code, err := c.text("code")
 	if err != nil {
 		return nil, err
 	}
-	change, err := a.text("change_request")
+	change, err := c.text("change_request")
 	if err != nil || strings.TrimSpace(code) == "" || strings.TrimSpace(change) == "" {
 		return nil, err
 	}
-	return saying("Make the change that is described below the following file.\n\n```python\n" + code +
+	return textTurn("Make the change that is described below the following file.\n\n```python\n" + code +
 		"\n```\n\nThe change: " + change + "\n\nAnswer with the whole new file."), nil
 }
 
 // withImage puts the picture of a column into a turn.
-func (a *ask) withImage(turns []dataset.Turn, name string) ([]dataset.Turn, error) {
-	v, err := a.value(name)
+func (c *converter) withImage(turns []dataset.Turn, name string) ([]dataset.Turn, error) {
+	v, err := c.value(name)
 	if err != nil || turns == nil {
 		return nil, err
 	}
-	picture, err := a.image(v)
+	picture, err := c.image(v)
 	if err != nil {
 		return nil, fmt.Errorf("the column %q: %w", name, err)
 	}
@@ -270,12 +270,12 @@ func (a *ask) withImage(turns []dataset.Turn, name string) ([]dataset.Turn, erro
 	return turns, nil
 }
 
-func (a *ask) speech() ([]dataset.Turn, error) {
-	v, err := a.value("audio")
+func (c *converter) speech() ([]dataset.Turn, error) {
+	v, err := c.value("audio")
 	if err != nil {
 		return nil, err
 	}
-	sound, seconds, err := a.audio(v)
+	sound, seconds, err := c.audio(v)
 	if err != nil || sound == "" {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package loader
 import (
 	"cmp"
 	"slices"
+
+	"aiperf/internal/workload/loader/column"
 )
 
 // rowOrder says when the place of a row among all is known.
@@ -18,51 +20,50 @@ const (
 )
 
 // groupByTime puts the rows in the order of their times.
-func (x *indexer) groupByTime() {
-	w := x.load.options.Window
+func (x *grouping) groupByTime() {
+	w := x.options.Window
 	for row := range x.count {
-		if x.absent.has(row) {
+		if x.absent.Has(row) {
 			continue
 		}
-		if !w.open() && !w.Holds(x.rowTimes.at(row)-x.earliest) {
-			x.dropped.outside++
+		if !w.open() && !w.Holds(x.rowTimes.At(row)-x.earliest) {
+			x.faults.dropped.outside++
 			continue
 		}
 		x.list = append(x.list, uint32(row))
 	}
-	slices.SortStableFunc(x.list, func(a,
-		b uint32) int {
-		return cmp.Compare(x.rowTimes.at(int(a)), x.rowTimes.at(int(b)))
+	slices.SortStableFunc(x.list, func(a, b uint32) int {
+		return cmp.Compare(x.rowTimes.At(int(a)), x.rowTimes.At(int(b)))
 	})
+	x.origin = x.earliest
 	x.starts = make([]uint32, len(x.list)+1)
 	for i, row := range x.list {
 		x.starts[i+1] = uint32(i + 1)
-		x.times.add(x.transformed(x.rowTimes.at(int(row)) - x.earliest))
+		x.times.Add(x.timeOf(x.rowTimes.At(int(row))))
 	}
-	x.origin = x.earliest
-	x.named.count(len(x.list))
-	x.rowTimes = floats{}
+	x.named.Count(len(x.list))
+	x.rowTimes = column.Floats{}
 }
 
 // groupChats finds the root of each chat; the chats of one root are a conversation.
-func (x *indexer) groupChats() {
+func (x *grouping) groupChats() {
 	byChat := make([]uint32, x.count)
 	sorted := true
 	for i := range byChat {
 		byChat[i] = uint32(i)
-		sorted = sorted && (i == 0 || x.chatIDs.at(i-1) < x.chatIDs.at(i))
+		sorted = sorted && (i == 0 || x.chatIDs.At(i-1) < x.chatIDs.At(i))
 	}
 	if !sorted {
 		slices.SortFunc(byChat, func(a, b uint32) int {
-			return cmp.Or(cmp.Compare(x.chatIDs.at(int(a)), x.chatIDs.at(int(b))), cmp.Compare(a, b))
+			return cmp.Or(cmp.Compare(x.chatIDs.At(int(a)), x.chatIDs.At(int(b))), cmp.Compare(a, b))
 		})
 	}
-	if x.refuseTwins(byChat); x.mistaken > 0 {
+	if x.refuseTwins(byChat); x.faults.mistaken > 0 {
 		return
 	}
 	find := func(chat int64) (uint32, bool) {
 		at, ok := slices.BinarySearchFunc(byChat, chat,
-			func(row uint32, chat int64) int { return cmp.Compare(x.chatIDs.at(int(row)), chat) })
+			func(row uint32, chat int64) int { return cmp.Compare(x.chatIDs.At(int(row)), chat) })
 		if !ok {
 			return 0, false
 		}
@@ -72,16 +73,16 @@ func (x *indexer) groupChats() {
 	for row := range x.count {
 		x.findRoot(uint32(row), roots, find)
 	}
-	x.parents = ints{}
+	x.parents = column.Ints{}
 	x.listChats(roots, byChat)
-	x.chatIDs, x.orders, x.rowTimes = ints{}, ints{}, floats{}
+	x.chatIDs, x.orders, x.rowTimes = column.Ints{}, column.Ints{}, column.Floats{}
 }
 
 // refuseTwins refuses rows whose chat an earlier row has.
-func (x *indexer) refuseTwins(byChat []uint32) {
+func (x *grouping) refuseTwins(byChat []uint32) {
 	type twin struct{ row, first uint32 }
 	var twins []twin
-	chat := func(i int) int64 { return x.chatIDs.at(int(byChat[i])) }
+	chat := func(i int) int64 { return x.chatIDs.At(int(byChat[i])) }
 	for i := 1; i < len(byChat); i++ {
 		first := i - 1
 		for i < len(byChat) && chat(i) == chat(first) {
@@ -92,22 +93,22 @@ func (x *indexer) refuseTwins(byChat []uint32) {
 	slices.SortFunc(twins, func(a, b twin) int { return int(a.row) - int(b.row) })
 	for i, t := range twins {
 		if i < maxErrors {
-			if row, err := x.readRow(int(t.row)); err == nil {
-				x.load.line = row.line
+			if row, err := x.rows.read(int(t.row)); err == nil {
+				x.faults.line = row.line
 			}
 		}
-		x.chatTwice(x.chatIDs.at(int(t.row)), x.parents.at(int(t.first)))
+		x.faults.chatTwice(x.chatIDs.At(int(t.row)), x.parents.At(int(t.first)))
 	}
 }
 
 // findRoot walks up the parents. A missing parent, a chat that is its own parent and a cycle end the walk.
-func (x *indexer) findRoot(row uint32, roots []uint32, find func(int64) (uint32, bool)) {
+func (x *grouping) findRoot(row uint32, roots []uint32, find func(int64) (uint32, bool)) {
 	const walking = noRow - 1 // a row of the path
 	var path []uint32
 	for roots[row] == noRow {
 		roots[row] = walking
 		path = append(path, row)
-		parent, ok := find(x.parents.at(int(row)))
+		parent, ok := find(x.parents.At(int(row)))
 		if !ok || roots[parent] == walking {
 			break
 		}
@@ -124,27 +125,27 @@ func (x *indexer) findRoot(row uint32, roots []uint32, find func(int64) (uint32,
 
 // listChats makes conversations of the rows of each root: in the order of their first rows, each sorted by turn. number
 // is room for as many values as there are rows.
-func (x *indexer) listChats(roots, number []uint32) {
+func (x *grouping) listChats(roots, number []uint32) {
 	for i := range number { // the conversation of a root
 		number[i] = noRow
 	}
 	conversations := uint32(0)
 	for row, root := range roots {
-		if !x.absent.has(row) && number[root] == noRow {
+		if !x.absent.Has(row) && number[root] == noRow {
 			number[root] = conversations
 			conversations++
 		}
 	}
-	w, sizes := x.load.options.Window, make([]uint32, conversations)
+	w, sizes := x.options.Window, make([]uint32, conversations)
 	keeps := func(row int) bool {
-		return !x.absent.has(row) && (w.open() || w.Holds(x.rowTimes.at(row)))
+		return !x.absent.Has(row) && (w.open() || w.Holds(x.rowTimes.At(row)))
 	}
 	for row, root := range roots {
 		switch {
 		case keeps(row):
 			sizes[number[root]]++
-		case !x.absent.has(row):
-			x.dropped.outside++
+		case !x.absent.Has(row):
+			x.faults.dropped.outside++
 		}
 	}
 	next, at := make([]uint32, conversations), uint32(0)
@@ -165,17 +166,13 @@ func (x *indexer) listChats(roots, number []uint32) {
 	}
 	for i := range x.Len() {
 		rows := x.list[x.starts[i]:x.starts[i+1]]
-		slices.SortStableFunc(rows, func(a,
-			b uint32) int {
-			return int(x.orders.at(int(a))) - int(x.orders.at(int(b)))
+		slices.SortStableFunc(rows, func(a, b uint32) int {
+			return int(x.orders.At(int(a))) - int(x.orders.At(int(b)))
 		})
-		x.rootIDs.add(x.chatIDs.at(int(roots[rows[0]])))
-		x.times.add(x.transformed(x.rowTimes.at(int(rows[0]))))
-		x.named.set(i)
-		x.grown = x.grown || len(rows) > 1
+		x.rootIDs.Add(x.chatIDs.At(int(roots[rows[0]])))
+		x.times.Add(x.timeOf(x.rowTimes.At(int(rows[0]))))
+		x.named.Add(i)
+		x.cumulative = x.cumulative || len(rows) > 1
 	}
-	x.named.count(x.Len())
-	if x.grown {
-		x.notef("conversations are sent without the history of earlier turns where the hash ids of their turns hold it already")
-	}
+	x.named.Count(x.Len())
 }

@@ -297,7 +297,5 @@ func (s *testServer) raw(request string) string {
 func (s *testServer) load() (running, queued, inFlight, conns int) {
 	s.srv.batch.mu.Lock()
 	defer s.srv.batch.mu.Unlock()
-	s.srv.mu.Lock()
-	defer s.srv.mu.Unlock()
-	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), len(s.srv.conns)
+	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), s.srv.http.Connections()
 }

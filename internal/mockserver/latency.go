@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/mockserver/api"
 )
 
 // latency is the model of how long work takes.
@@ -85,3 +86,24 @@ func (s *schedule) at(k int) int64 {
 
 // floods reports whether tokens follow each other without any gap.
 func (s *schedule) floods() bool { return s.gap == 0 && s.job == nil }
+
+// work is how long the reply of an API without tokens takes; negative for the others.
+func (o *Options) work(r *api.Reply) time.Duration {
+	work := time.Duration(-1)
+	switch r.API {
+	case api.Embeddings, api.InferEmbeddings:
+		work = o.EmbeddingBase + time.Duration(r.Request.Inputs)*o.EmbeddingPerInput
+	case api.Cohere, api.TEI, api.NIMRanking, api.InferRankings:
+		work = o.RankingBase + time.Duration(r.Request.Inputs)*o.RankingPerPassage
+	case api.ImageInfer, api.ImageInferClient:
+		work = o.ImageInferBase + time.Duration(r.Request.Inputs)*o.ImageInferPer
+	case api.Images, api.ImageEdits, api.InferImages:
+		work = o.ImageLatency
+	case api.Videos:
+		work = 0 // the job takes its time, not its submission
+	}
+	if o.Fast && work > 0 {
+		work = 0
+	}
+	return work
+}

@@ -213,7 +213,7 @@ func TestRankings(t *testing.T) {
 	}
 }
 
-// form is a multipart body: pairs of name and value, files as name@filename.
+// form returns a multipart body: pairs of name and value, files as name@filename.
 func form(pairs ...string) (body, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -352,7 +352,7 @@ func TestVideoJobs(t *testing.T) {
 	})
 }
 
-// The faults spoil every API's streams.
+// Every API's streams have the faults.
 func TestFaultsOfEveryStream(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	for path, body := range map[string]string{
@@ -382,8 +382,8 @@ func TestFaultsOfEveryStream(t *testing.T) {
 	}
 }
 
-// Requests to any API are in the books, and the pages name those that came.
-func TestEveryAPIIsInTheBooks(t *testing.T) {
+// Requests to any API are counted, and the pages name those that came.
+func TestEveryAPIIsCounted(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	s.post("/v1/embeddings", `{"input":"x"}`)
 	s.post("/v1/messages", `{"messages":[{"role":"user","content":"x"}],"max_tokens":9,"stream":true}`)

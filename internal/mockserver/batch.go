@@ -39,7 +39,7 @@ func (b *batch) enter(h *handler) (queued bool, err *httpd.Error) {
 	return true, nil
 }
 
-// leave gives a place up; the first in the queue gets it and is woken.
+// leave releases a place; the first in the queue gets it and is woken.
 func (b *batch) leave() {
 	if b.limit == 0 {
 		return

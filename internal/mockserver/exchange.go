@@ -134,7 +134,7 @@ func (h *handler) refuse(e *httpd.Error) error {
 	return h.send(e.Status, api.JSONType, h.text)
 }
 
-// send writes a whole reply, distorted as the fault says.
+// send writes a whole reply, with the fault of the request.
 func (h *handler) send(status int, contentType string, body []byte) error {
 	if h.x.fault.MalformedJSON && len(body) > 0 {
 		body = body[:len(body)-1]
@@ -269,7 +269,7 @@ func (h *handler) join() error {
 	return err
 }
 
-// chooseFault takes the fault of the header, else that of the server, at its rate.
+// chooseFault sets the fault of the header, else that of the server, at its rate.
 func (h *handler) chooseFault() error {
 	f := h.srv.fault
 	if h.fields.hasFault {

@@ -28,7 +28,7 @@ func newLatency(o *Options, seed random.Seed) latency {
 	}
 }
 
-// logSigma is the standard deviation of the logarithm of a lognormal variable of mean 1 and the
+// logSigma returns the standard deviation of the logarithm of a lognormal variable of mean 1 and the
 // given coefficient of variation.
 func logSigma(cv float64) float64 { return math.Sqrt(math.Log1p(cv * cv)) }
 
@@ -50,7 +50,7 @@ type schedule struct {
 	job   *job    // set where the scheduler decides instead
 }
 
-// schedule starts a schedule at an instant; sequence tells equal requests apart.
+// schedule returns the schedule of a reply from an instant on; sequence makes equal requests differ.
 func (l *latency) schedule(start int64, promptTokens int, sequence uint64) schedule {
 	first := l.ttft + time.Duration(promptTokens)*l.ttftPerInput
 	if l.ttftSigma != 0 {
@@ -68,12 +68,12 @@ func (l *latency) schedule(start int64, promptTokens int, sequence uint64) sched
 	return s
 }
 
-// fixed starts the schedule of a reply that takes as long as its API's work.
+// fixed returns the schedule of a reply that takes as long as its API's work.
 func (l *latency) fixed(start int64, work time.Duration) schedule {
 	return schedule{first: start + int64(work)}
 }
 
-// at is the instant after k gaps; k never decreases from call to call.
+// at returns the instant after k gaps; k never decreases from call to call.
 func (s *schedule) at(k int) int64 {
 	if s.sigma == 0 {
 		return s.first + int64(k)*s.gap
@@ -87,7 +87,7 @@ func (s *schedule) at(k int) int64 {
 // floods reports whether tokens follow each other without any gap.
 func (s *schedule) floods() bool { return s.gap == 0 && s.job == nil }
 
-// work is how long the reply of an API without tokens takes; negative for the others.
+// work returns how long the reply of an API without tokens takes; negative for the others.
 func (o *Options) work(r *api.Reply) time.Duration {
 	work := time.Duration(-1)
 	switch r.API {

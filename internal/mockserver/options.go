@@ -40,7 +40,7 @@ type Options struct {
 	OutputTokens                        int // length where the request gives none; 0 = by the prompt
 	Seed                                uint64
 	// SpecTokens is how many tokens each step drafts, 0 = none; SpecAcceptance the share of them that is accepted where
-	// those before it were; SpecStats where replies tell of it.
+	// those before it were; SpecStats where replies report it.
 	SpecTokens     int
 	SpecAcceptance float64
 	SpecStats      string
@@ -97,13 +97,13 @@ const (
 // SpecPlaces returns the values of Options.SpecStats.
 func SpecPlaces() []string { return api.SpecPlaces() }
 
-// Backends returns the names that SetBackend knows.
+// Backends returns the names that SetBackend takes.
 func Backends() []string { return page.Backends() }
 
-// GPUs returns the names that SetGPUModel knows.
+// GPUs returns the names that SetGPUModel takes.
 func GPUs() []string { return page.GPUs() }
 
-// Check says which options do not go together.
+// Check returns an error if options exclude each other or one lacks another.
 func (o *Options) Check() error {
 	if o.RecordRequests == "" && (o.RecordBodies || o.RecordEvents) {
 		return errors.New("--record-bodies and --record-events need --record-requests PATH")
@@ -165,7 +165,7 @@ func (o *Options) SetGPUModel(v string) error {
 	return page.CheckGPU(v)
 }
 
-// SetAutoLoad decides whether the GPUs follow the throughput. Without, they are idle unless SetGPULoad says otherwise.
+// SetAutoLoad sets whether the GPUs follow the throughput. If not, they are idle unless SetGPULoad gives them a load.
 func (o *Options) SetAutoLoad(on bool) {
 	if on {
 		o.GPU.Load = nil

@@ -197,7 +197,7 @@ func (r *recorder) appendLine(b []byte, h *handler, body []byte) []byte {
 	return append(b, "}\n"...)
 }
 
-// wallOrZero converts an instant and keeps 0 for one that never came.
+// wallOrZero returns the wall time of an instant, 0 for one that never came.
 func wallOrZero(c *clock.Clock, ns int64) int64 {
 	if ns == 0 {
 		return 0

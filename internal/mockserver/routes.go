@@ -147,7 +147,7 @@ func (h *handler) videoJob(id string) error {
 	return h.send(http.StatusOK, api.JSONType, h.text)
 }
 
-// admit refuses inference without the key, or before the server is ready.
+// admit returns the refusal of an inference without the key, or before the server is ready.
 func (s *Server) admit(h *handler) *httpd.Error {
 	if err := s.authorize(h); err != nil {
 		return err

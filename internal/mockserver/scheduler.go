@@ -25,7 +25,7 @@ type SchedulerOptions struct {
 	Threshold, Slope, Floor float64
 }
 
-// effectiveBatch is the size of the batch while queue replies wait for a place in it.
+// effectiveBatch returns the size of the batch while queue replies wait for a place in it.
 func (o *SchedulerOptions) effectiveBatch(queue int) int {
 	if !o.Collapse {
 		return o.MaxBatch

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// scrape answers a request for metrics, distorted as the options say.
+// scrape answers a request for metrics, with the fault that the options ask for.
 func (h *handler) scrape(at page.Target) error {
 	e, c := h.srv.exporter, h.conn
 	f := e.Fault(at, func(n uint64) float64 { draw := h.srv.scrapeFaults.At(n); return draw.Float64() })

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// said is the record in a reply, and whether it stands once.
+// said returns the record in a reply, and whether it stands once.
 func said(t *testing.T, body, member string) *record.SpecDecode {
 	t.Helper()
 	before, rest, found := strings.Cut(body, `"`+member+`":`)

@@ -13,7 +13,7 @@ const (
 	Messages
 	TGI
 	TGIStream
-	SGLang // on the path of TGI, told by its token ids
+	SGLang // on the path of TGI, recognized by its token ids
 	Cohere
 	TEI
 	NIMRanking

@@ -242,7 +242,7 @@ func (r *Request) ranking(a API, f *fields) error {
 	for element := range jsonscan.Elements(f.passages) {
 		passage := textOf(element)
 		if len(passage) == 0 || passage[0] != '"' {
-			return errors.New("the texts to rank must be texts")
+			return errors.New("the texts to rank must be strings")
 		}
 		r.content(passage)
 		r.passages = append(r.passages, passage)
@@ -251,7 +251,7 @@ func (r *Request) ranking(a API, f *fields) error {
 	return nil
 }
 
-// textOf is a JSON string, or the text of an object.
+// textOf returns a JSON string, or the text of an object.
 func textOf(value []byte) []byte {
 	if len(value) > 0 && value[0] == '{' {
 		return jsonscan.Find(value, "text")

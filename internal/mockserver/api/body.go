@@ -163,7 +163,7 @@ func (r *Request) streamOptions(value []byte) (err error) {
 	return nil
 }
 
-// quoted is a string with its quotes; where there is none, what was there before stays.
+// quoted returns a string with its quotes; where there is none, what was there before stays.
 func quoted(key, value, before []byte) ([]byte, error) {
 	switch {
 	case jsonscan.IsNull(value):
@@ -256,7 +256,7 @@ func (r *Request) content(value []byte) {
 	}
 }
 
-// part adds a content part that is text; media add nothing.
+// part adds a content part that is text; media add no text.
 func (r *Request) part(part []byte) {
 	if part[0] != '{' {
 		r.addString(part)
@@ -286,7 +286,7 @@ func (r *Request) part(part []byte) {
 	}
 }
 
-// functions adds what each element of list says of a function, in the given order: members of its
+// functions adds the description of the function in each element of list, in the given order: members of its
 // "function" object, or of the element itself. The first two names are strings; the last one is
 // added as compact JSON unless it is a string.
 func (r *Request) functions(list []byte, name, description, structure string) {

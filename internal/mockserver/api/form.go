@@ -77,7 +77,7 @@ func (r *Request) form(a API, body []byte) error {
 	return nil
 }
 
-// wavSeconds is the length of a canonical WAV file, 0 for anything else.
+// wavSeconds returns the length of a canonical WAV file, 0 for anything else.
 func wavSeconds(b []byte) float64 {
 	if len(b) < 44 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return 0

@@ -12,7 +12,7 @@ func wholeGenerated(r *Reply, b []byte) []byte {
 	return append(b, `"}`...)
 }
 
-// generatedEvent builds the event of a token; the last one repeats the whole text.
+// generatedEvent appends the event of a token; the last one repeats the whole text.
 func generatedEvent(e *Events, b []byte, k int) []byte {
 	r := e.reply
 	if k == ErrorEvent {
@@ -34,7 +34,7 @@ func generatedEvent(e *Events, b []byte, k int) []byte {
 	return append(b, `,"details":null}`...)
 }
 
-// appendIDs builds a reply of token ids from one up to another.
+// appendIDs appends a reply of token ids from one up to another.
 func appendIDs(r *Reply, b []byte, from, to int) []byte {
 	p := &r.Plan
 	b = append(b, `{"output_ids":[`...)
@@ -82,7 +82,7 @@ func wholeAnswer(r *Reply, b []byte) []byte {
 	return append(b, `","sources":[{"title":"mock","score":1.0}]}`...)
 }
 
-// answerEvent builds the event of a token; such streams end without a mark.
+// answerEvent appends the event of a token; such streams end without a mark.
 func answerEvent(e *Events, b []byte, k int) []byte {
 	r := e.reply
 	if k == ErrorEvent {
@@ -103,7 +103,7 @@ func wholeMultimodal(r *Reply, b []byte) []byte {
 	return append(b, `"}`...)
 }
 
-// transcriptTokens is the length of a transcript: two words for each second, from eight words to an hour.
+// transcriptTokens returns the length of a transcript: two words for each second, from eight words to an hour.
 func transcriptTokens(seconds float64) int { return max(8, int(2*min(seconds, 3600))) }
 
 func wholeTranscript(r *Reply, b []byte) []byte {

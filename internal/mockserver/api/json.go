@@ -15,7 +15,7 @@ func scan(body []byte) jsonscan.Scanner {
 	return jsonscan.Scanner{Text: body, Depth: jsonscan.MaxDepth - maxJSONDepth}
 }
 
-// faults are the words for what is wrong with a body; that it is an object is known.
+// faults describe what is wrong with a body; that it is an object is known.
 var faults = [...]string{
 	jsonscan.WantKey: "expected a member name", jsonscan.WantColon: "expected :",
 	jsonscan.WantValue: "expected a value",
@@ -26,7 +26,7 @@ var faults = [...]string{
 	jsonscan.TooDeep: "too deeply nested",
 }
 
-// ended demands that the body was read to its end without a fault.
+// ended returns an error unless the body was read to its end without a fault.
 func ended(s *jsonscan.Scanner) error {
 	if s.End(); s.At >= 0 {
 		return nil
@@ -35,7 +35,7 @@ func ended(s *jsonscan.Scanner) error {
 	return fmt.Errorf("the body is not valid JSON: %s at byte %d", faults[fault], at)
 }
 
-// integer is the value of a number's text if that is a whole number (1e2 and 50.0 are).
+// integer returns the value of a number's text if that is a whole number (1e2 and 50.0 are).
 func integer(text []byte) (int, bool) {
 	n := 0
 	for _, b := range text {

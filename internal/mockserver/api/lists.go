@@ -41,7 +41,7 @@ func wholeEmbeddings(r *Reply, b []byte) []byte {
 	return append(b, "}}"...)
 }
 
-// appendVector draws numbers from -0.5 to 0.5 with three digits.
+// appendVector appends numbers from -0.5 to 0.5 with three digits.
 func appendVector(b []byte, r random.Rand, dimensions int, coded bool) []byte {
 	var bytes []byte
 	if !coded {
@@ -66,7 +66,7 @@ func appendVector(b []byte, r random.Rand, dimensions int, coded bool) []byte {
 	return append(b, '"')
 }
 
-// wholeRanking scores each passage by a hash of it and the query.
+// wholeRanking appends a score for each passage, which is a hash of it and the query.
 func wholeRanking(r *Reply, b []byte) []byte {
 	type ranked struct {
 		index int
@@ -109,7 +109,7 @@ func wholeRanking(r *Reply, b []byte) []byte {
 	return append(b, ']')
 }
 
-// wholeInfer finds one thing in each image.
+// wholeInfer appends one bounding box for each image.
 func wholeInfer(r *Reply, b []byte) []byte {
 	b = append(b, `{"data":[`...)
 	for i := range r.Request.Inputs {

@@ -43,7 +43,7 @@ func appendImageUsage(b []byte, r *Reply) []byte {
 	return append(b, "}}"...)
 }
 
-// imageEvent builds the events of a streamed image: a preview and the image.
+// imageEvent appends the events of a streamed image: a preview and the image.
 func imageEvent(e *Events, b []byte, kind int) []byte {
 	r := e.reply
 	at := strconv.FormatInt(r.gen.seconds(r.Arrival), 10)

@@ -18,7 +18,7 @@ func appendMessageUsage(b []byte, p *Plan, output int) []byte {
 	return append(strconv.AppendInt(b, int64(output), 10), '}')
 }
 
-// appendMessage builds a message up to its content.
+// appendMessage appends a message up to its content.
 func appendMessage(r *Reply, b []byte) []byte {
 	b = append(b, `{"id":"`...)
 	b = r.AppendID(b)
@@ -47,7 +47,7 @@ func wholeMessage(r *Reply, b []byte) []byte {
 	return append(appendMessageUsage(b, p, p.Tokens()), '}')
 }
 
-// messageEvent builds the events of one step: what begins with a token goes before it.
+// messageEvent appends the events of one step: those that open a block precede its first token.
 func messageEvent(e *Events, b []byte, kind int) []byte {
 	r, p := e.reply, &e.reply.Plan
 	some := false

@@ -125,7 +125,7 @@ func (r *Request) inferParameter(name string, value []byte) (err error) {
 	return err
 }
 
-// appendInferOpening builds a reply up to the shape of its output.
+// appendInferOpening appends a reply up to the shape of its output.
 func (r *Reply) appendInferOpening(b []byte, datatype string) []byte {
 	b = append(append(b, `{"model_name":`...), r.Request.Model...)
 	b = r.AppendID(append(b, `,"model_version":"1","id":"`...))
@@ -171,7 +171,7 @@ func wholeInferEmbeddings(r *Reply, b []byte) []byte {
 	return append(b, "]}]}"...)
 }
 
-// wholeInferRanking answers a score for each passage, in the order of the passages.
+// wholeInferRanking appends a score for each passage, in the order of the passages.
 func wholeInferRanking(r *Reply, b []byte) []byte {
 	b = append(r.appendInferOpening(b, oip.Float), '[')
 	b = append(strconv.AppendInt(b, int64(len(r.Request.passages)), 10), `],"data":[`...)

@@ -81,7 +81,7 @@ func reasons(model []byte) bool {
 	return strings.Contains(name, "gpt-oss") || strings.Contains(name, "qwen")
 }
 
-// effortTokens is the reasoning budget of an effort, given as a JSON string.
+// effortTokens returns the reasoning budget of an effort, given as a JSON string.
 func effortTokens(effort []byte) int {
 	switch string(effort) {
 	case `"low"`:
@@ -92,7 +92,7 @@ func effortTokens(effort []byte) int {
 	return 250
 }
 
-// hashBytes is a 64-bit hash of data that is the same in every process and on every machine (a
+// hashBytes returns a 64-bit hash of data that is the same in every process and on every machine (a
 // multiply-and-fold hash in the manner of wyhash).
 func hashBytes(seed uint64, data []byte) uint64 {
 	const k0, k1, k2 = 0x2d358dccaa6c78a5, 0x8bb84b93962eacc9, 0x4b33a62ed433d4a3

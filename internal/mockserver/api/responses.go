@@ -6,7 +6,7 @@ import (
 
 // This file writes the replies of the responses API.
 
-// appendResponse builds a response object; its output is there when the response is complete.
+// appendResponse appends a response object, which has its output when the response is complete.
 func appendResponse(r *Reply, b []byte, complete bool) []byte {
 	p := r.Plan
 	b = append(b, `{"id":"`...)
@@ -63,7 +63,7 @@ func appendTextPart(r *Reply, b []byte) []byte {
 
 func wholeResponse(r *Reply, b []byte) []byte { return appendResponse(r, b, true) }
 
-// responseEvent builds the events of one step: what begins with a token goes before it.
+// responseEvent appends the events of one step: those that open an item precede its first token.
 func responseEvent(e *Events, b []byte, kind int) []byte {
 	r, p := e.reply, &e.reply.Plan
 	sequence := 0
@@ -82,7 +82,7 @@ func responseEvent(e *Events, b []byte, kind int) []byte {
 	}
 	switch {
 	case kind == ErrorEvent:
-		// The server says it in the data, as the API does.
+		// The API has the error in the data of an event.
 		event("error", `,"code":"server_error","message":"injected fault: error inside a success","param":null}`)
 	case kind == DoneEvent:
 		if p.Content > 0 {

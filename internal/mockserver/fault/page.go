@@ -20,7 +20,7 @@ type Page struct {
 	Never          bool          // no answer
 	Gzip           bool          // the page comes compressed, whatever the client accepts
 	NaN, Inf       bool          // the first gauge is not a number, or infinite
-	Duplicate      bool          // the first family stands twice
+	Duplicate      bool          // the first family appears twice
 	Labels         int           // so many further series in the first counter
 	Constant       bool          // the page stays what it was when it was first read
 	ResetAfter     Instant       // counters restart from 0, once
@@ -36,13 +36,13 @@ type Page struct {
 	Spec string
 }
 
-// Instant is a time after the start that comes only if it is set.
+// Instant is a time after the start, if it is set.
 type Instant struct {
 	set bool
 	At  time.Duration
 }
 
-// Passed reports whether it has come.
+// Passed reports whether the time since the start has reached it.
 func (i Instant) Passed(since time.Duration) bool { return i.set && since >= i.At }
 
 // pageKeys are the keys of --metrics-fault.

@@ -32,14 +32,14 @@ const (
 	internal        = 13
 )
 
-// statuses are those that say the same as a status of HTTP.
+// statuses are the statuses of gRPC that correspond to those of HTTP.
 var statuses = map[int]int{
 	400: invalidArgument, 401: 16, 403: 7, 404: 5, 408: 4, 409: 10, 413: tooLarge, 422: invalidArgument,
 	429: tooLarge, 499: 1,
 	500: internal, 501: unimplemented, 502: 14, 503: 14, 504: 4,
 }
 
-// maxMessage bounds a message that comes in.
+// maxMessage bounds the size of a request's message in bytes.
 const maxMessage = 256 << 20
 
 // reply is the sending side of a call.
@@ -97,7 +97,7 @@ func readMessage(body io.Reader) (message []byte, status int, why string) {
 	return b.Bytes(), ok, ""
 }
 
-// metadataOf is the metadata of a call as headers.
+// metadataOf returns the metadata of a call as headers.
 func metadataOf(h http.Header) http.Header {
 	h = httpd.EndToEnd(h)
 	for name := range h {
@@ -155,7 +155,7 @@ func (h Handler) inference(out *reply, r *http.Request, message []byte) {
 	}
 }
 
-// replyOf makes the message of a JSON reply. A reply that is an error says so where a stream has a place for
+// replyOf returns the message of a JSON reply. A reply that is an error has its text where a stream has a place for
 // it, and is empty otherwise; one whose JSON is broken is not a message.
 func replyOf(text []byte, streamed bool) []byte {
 	if !json.Valid(text) {
@@ -263,7 +263,7 @@ func (o *reply) refuse(resp *httpd.Forwarded) {
 	o.end(status, why)
 }
 
-// percentEncoded is a text as a status carries it.
+// percentEncoded returns a text as a status carries it.
 func percentEncoded(text string) string {
 	const hex = "0123456789ABCDEF"
 	b := make([]byte, 0, len(text))

@@ -35,7 +35,7 @@ var (
 
 // Conn is one connection. Its goroutine does everything: it reads, waits and writes.
 type Conn struct {
-	Port string // of the listener, as [Server.Serve] was told
+	Port string // of the listener, as given to [Server.Serve]
 	Head Head   // of the current request
 	Reply
 	Out []byte // reply bytes that are not yet written

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// This file speaks HTTP/2: in clear text to clients that begin with its preface, over TLS to those that choose it. Each
+// This file serves HTTP/2: in clear text to clients that begin with its preface, over TLS to those that choose it. Each
 // stream becomes a request to a [Conn] at the other end of a pipe, so that handlers, faults and latencies are the same
 // for all.
 
@@ -161,7 +161,7 @@ func (h *h2Server) serve(c *Conn) {
 	}
 }
 
-// stop lets running streams finish until ctx ends, and cuts the others. Clients are told, and need not leave: the
+// stop lets running streams finish until ctx ends, and cuts the others. Clients are notified, and need not leave: the
 // connections are closed once nothing happens on them.
 func (h *h2Server) stop(ctx context.Context) {
 	h.Close()

@@ -43,7 +43,7 @@ type Field struct{ Name, Value []byte }
 // Is reports whether the field has a name, which is given in lower case.
 func (f *Field) Is(lower string) bool { return len(f.Name) == len(lower) && EqualFold(f.Name, lower) }
 
-// headEnd is the length of the request head at the start of data including its empty line,
+// headEnd returns the length of the request head at the start of data including its empty line,
 // or -1 while that has not arrived. from says how much was looked at before.
 func headEnd(data []byte, from int) int {
 	// An empty line may begin in the bytes that were seen already.
@@ -123,7 +123,7 @@ func (h *Head) requestLine(line []byte) *Error {
 		h.HTTP10 = true
 	default:
 		if bytes.HasPrefix(version, []byte("HTTP/")) {
-			return &Error{http.StatusHTTPVersionNotSupported, "only HTTP/1.1 and HTTP/1.0 are spoken here"}
+			return &Error{http.StatusHTTPVersionNotSupported, "only HTTP/1.1 and HTTP/1.0 are supported"}
 		}
 		return BadRequest("malformed request line")
 	}
@@ -132,7 +132,7 @@ func (h *Head) requestLine(line []byte) *Error {
 	return nil
 }
 
-// targetPath is the path of a request target in origin or absolute form, without the query.
+// targetPath returns the path of a request target in origin or absolute form, without the query.
 func targetPath(target []byte) []byte {
 	if target[0] != '/' {
 		if i := bytes.Index(target, []byte("://")); i >= 0 {
@@ -206,7 +206,7 @@ func (h *Head) contentLength(value []byte) *Error {
 		n = n*10 + int64(b-'0')
 	}
 	if h.length >= 0 && h.length != n {
-		return BadRequest("contradicting Content-Length headers")
+		return BadRequest("conflicting Content-Length headers")
 	}
 	h.length = n
 	return nil

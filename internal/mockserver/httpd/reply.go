@@ -26,7 +26,7 @@ func NoDistortion() Distortion { return Distortion{DropAfter: -1, CloseIdle: -1}
 type Reply struct {
 	Distortion
 	Encoding string // of the body
-	Allow    string // the method that the route takes, for a status that says so
+	Allow    string // the method that the route takes, for status 405; "" = no such header
 	Status   int    // 0 = no head was built
 	Sent     int    // bytes
 }
@@ -140,7 +140,7 @@ func Bodiless(status int) bool {
 // sizePlace is the place kept for a chunk's size, which is known when the chunk ends.
 const sizePlace = "00000\r\n"
 
-// BeginChunk begins a chunk in Out, unless one is open or the client knows none.
+// BeginChunk begins a chunk in Out, unless one is open or the client uses HTTP/1.0.
 func (c *Conn) BeginChunk() {
 	if c.chunkAt < 0 && !c.Head.HTTP10 {
 		c.chunkAt = len(c.Out)

@@ -81,7 +81,8 @@ func (s *Server) Connections() int {
 	return len(s.conns)
 }
 
-// accept starts the goroutines of new connections. A shortage, of file descriptors say, passes.
+// accept starts the goroutines of new connections. It waits and goes on after a temporary error, such as a shortage of
+// file descriptors.
 func (s *Server) accept(ln net.Listener, port string) error {
 	pause := time.Duration(0)
 	for {

@@ -71,7 +71,7 @@ func dynamoComponentLabels(component, worker string) labels {
 		{"worker_id", worker}, {"model", "$model"}}
 }
 
-// dynamoComponentFamilies are those of a worker for one half of the work: duration is its part of a
+// dynamoComponentFamilies returns those of a worker for one half of the work: duration is its part of a
 // request, inflight its share of those being worked on.
 func dynamoComponentFamilies(duration quantity, inflight func(*totals) float64) []family {
 	active := func(t *totals) float64 { return min(dynamoBlocksPerRequest*inflight(t), dynamoBlocks) }

@@ -59,7 +59,7 @@ type Target struct {
 	gpu  int  // 1 + index of gpuPaths; 0 = none
 }
 
-// pageKey tells the forms of a page apart.
+// pageKey identifies a form of a page.
 type pageKey struct {
 	Target
 	open, relaid, retyped bool
@@ -176,7 +176,7 @@ func (e *Exporter) Append(b []byte, at Target, open bool, f *fault.Page) (body [
 	return body, contentType, ""
 }
 
-// body is what a target shows now. f is the fault of this scrape.
+// body returns what a target shows now. f is the fault of this scrape.
 func (e *Exporter) body(dst []byte, at Target, open bool, f *fault.Page) (body []byte, contentType string) {
 	if at.gpu > 0 {
 		return e.gpus.body(dst, at.gpu-1, e.tally.collect().count[cGenerated], f), ClassicType
@@ -226,7 +226,7 @@ func (e *Exporter) write(dst []byte, key pageKey, f *fault.Page) []byte {
 	return dst
 }
 
-// totals is the tally as this scrape is to see it.
+// totals returns the tally as this scrape is to see it.
 func (e *Exporter) totals(f *fault.Page) *totals {
 	now := e.clock.NowNS()
 	t := e.tally.collect()
@@ -248,7 +248,7 @@ func (e *Exporter) totals(f *fault.Page) *totals {
 	return t
 }
 
-// rate is the throughput up to now, since a scrape that is at least the window ago.
+// rate returns the throughput up to now, since a scrape that is at least the window ago.
 func (e *Exporter) rate(now mark) float64 {
 	if now.ns-e.latest.ns >= int64(rateWindow) {
 		e.earlier, e.latest = e.latest, now
@@ -313,7 +313,7 @@ func paddingValue(k kind, i int, moves bool) func(*totals) float64 {
 	return func(t *totals) float64 { return float64((t.elapsedNS/int64(time.Millisecond) + int64(i)) % 1000) }
 }
 
-// compressed is body in gzip.
+// compressed returns body in gzip.
 func compressed(body []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

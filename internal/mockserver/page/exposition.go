@@ -51,7 +51,7 @@ type style struct {
 	created bool
 }
 
-// The families of a page are written with these few words.
+// The families of a page are built with these functions.
 
 func total(name, help string, value func(*totals) float64) family {
 	return family{name: name, kind: kCounter, help: help, series: []series{{value: value}}}
@@ -84,7 +84,7 @@ func sum(c counter) func(*totals) float64 {
 
 func constant(v float64) func(*totals) float64 { return func(*totals) float64 { return v } }
 
-// unitOf is what 1 on the page means in units of the quantity.
+// unitOf returns what 1 on the page means in units of the quantity.
 func (f *family) unitOf(q quantity) float64 {
 	switch {
 	case f.unit != 0:
@@ -95,7 +95,7 @@ func (f *family) unitOf(q quantity) float64 {
 	return 1
 }
 
-// fine are the bounds of a series' layout in units of its quantity.
+// fine returns the bounds of a series' layout in units of its quantity.
 func (f *family) fine(q quantity) []int64 {
 	bounds := make([]int64, len(f.layout))
 	for i, b := range f.layout {

@@ -63,7 +63,7 @@ func newGPUPages(o GPUOptions, c *clock.Clock) (*gpuPages, error) {
 	}, nil
 }
 
-// throughput is the tokens per second over the window, as of its readers.
+// throughput returns the tokens per second over the window, as of its readers.
 func (g *gpuPages) throughput(now mark) float64 {
 	window := int64(cmp.Or(g.options.Window, time.Second))
 	g.marks = append(g.marks, now)
@@ -79,7 +79,7 @@ func (g *gpuPages) throughput(now mark) float64 {
 	return rate
 }
 
-// figures are what a GPU of a page does now. With a curve they are a function of the time alone.
+// figures returns what a GPU of a page does now. With a curve they are a function of the time alone.
 func (g *gpuPages) figures(page, gpu int, model gpuModel, now int64, rate float64) gpuFigures {
 	idle := idleShare * model.watts
 	seconds := float64(now) / 1e9
@@ -103,7 +103,7 @@ func (g *gpuPages) figures(page, gpu int, model gpuModel, now int64, rate float6
 	return gpuFigures{load, watts, s.joules}
 }
 
-// body is a page as its reader sees it now.
+// body returns a page as its reader sees it now.
 func (g *gpuPages) body(dst []byte, page int, tokens int64, f *fault.Page) []byte {
 	now := g.clock.NowNS()
 	since := time.Duration(now)
@@ -139,7 +139,7 @@ func (g *gpuPages) body(dst []byte, page int, tokens int64, f *fault.Page) []byt
 	return dst
 }
 
-// restartOf is the energy at the instant of the restart: that of the curve, or of the first reading after it.
+// restartOf returns the energy at the instant of the restart: that of the curve, or of the first reading after it.
 func (g *gpuPages) restartOf(page, gpu int, joules float64, f *fault.Page) float64 {
 	if g.options.Load != nil {
 		model := g.model
@@ -204,7 +204,7 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *fault.Pag
 		})
 }
 
-// amd is the page of AMD's Device Metrics Exporter.
+// amd returns the page of AMD's Device Metrics Exporter.
 func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *fault.Page) []byte {
 	mb := amdModel.gigabytes * 1024
 	lines := []gpuLine{
@@ -239,7 +239,7 @@ func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *fault.Page) []byte {
 
 func constantOf(v float64) func(gpuFigures) float64 { return func(gpuFigures) float64 { return v } }
 
-// writeGPUs writes the families of a page, two decimals each.
+// writeGPUs appends the families of a page, two decimals each.
 func writeGPUs(dst []byte, lines []gpuLine, figures []gpuFigures, f *fault.Page, energy, power string,
 	labels func(int) string) []byte {
 	for _, l := range lines {
@@ -265,7 +265,7 @@ func writeGPUs(dst []byte, lines []gpuLine, figures []gpuFigures, f *fault.Page,
 	return dst
 }
 
-// uuid identifies a GPU of a page, the same in every run with the seed.
+// uuid returns the identity of a GPU of a page, the same in every run with the seed.
 func (g *gpuPages) uuid(page, gpu int) string {
 	draw := g.draws.At(uint64(1_000_000 + page*1000 + gpu))
 	a, b := draw.Uint64(), draw.Uint64()

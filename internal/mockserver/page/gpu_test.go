@@ -25,7 +25,7 @@ func TestLoadCurve(t *testing.T) {
 	}
 }
 
-// figure is the value of a line of a page.
+// figure returns the value of a line of a page.
 func figure(t *testing.T, page, name, gpu string) float64 {
 	t.Helper()
 	for line := range strings.Lines(page) {

@@ -23,11 +23,11 @@ type GPUOptions struct {
 	MinThroughput float64
 	// Window is the time over which the throughput is taken; 0 = 1 s.
 	Window time.Duration
-	// Fault spoils the pages; the items are those of --metrics-fault and a few more.
+	// Fault is the fault of the pages; its keys are those of --metrics-fault and a few more.
 	Fault string
 }
 
-// gpuModel is a GPU that the pages can tell of.
+// gpuModel is a GPU that the pages can show.
 type gpuModel struct {
 	name, model string
 	gigabytes   float64
@@ -100,7 +100,7 @@ func ParseLoadCurve(text string) (LoadCurve, error) {
 			return nil, err
 		}
 		if len(curve) > 0 && p.Seconds <= curve[len(curve)-1].Seconds {
-			return nil, fmt.Errorf("the times of the curve %q do not ascend", text)
+			return nil, fmt.Errorf("the times of the curve %q must ascend", text)
 		}
 		curve = append(curve, p)
 	}
@@ -110,7 +110,7 @@ func ParseLoadCurve(text string) (LoadCurve, error) {
 	return curve, nil
 }
 
-// at is the load at an instant.
+// at returns the load at an instant.
 func (c LoadCurve) at(seconds float64) float64 {
 	i := slices.IndexFunc(c, func(p LoadPoint) bool { return p.Seconds > seconds })
 	switch i {
@@ -123,7 +123,7 @@ func (c LoadCurve) at(seconds float64) float64 {
 	return a.Load + (b.Load-a.Load)*(seconds-a.Seconds)/(b.Seconds-a.Seconds)
 }
 
-// integral is the load times the seconds from 0 to an instant.
+// integral returns the load times the seconds from 0 to an instant.
 func (c LoadCurve) integral(seconds float64) float64 {
 	sum, from := 0.0, 0.0
 	for _, p := range c {

@@ -38,7 +38,7 @@ var (
 	ownTimes = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}
 )
 
-// geometric are n bounds from first on, each the one before times factor, to the nanosecond.
+// geometric returns n bounds from first on, each the one before times factor, to the nanosecond.
 func geometric(first, factor float64, n int) []float64 {
 	bounds := make([]float64, n)
 	ns := first * 1e9

@@ -26,7 +26,7 @@ type backend struct {
 	page string
 	// ports are the pages that the server shows on ports of their own.
 	ports []string
-	// apart says that it shows them nowhere else when such ports are given.
+	// apart reports whether it shows them nowhere else when such ports are given.
 	apart bool
 }
 
@@ -69,7 +69,7 @@ const (
 	prometheusPath = "/prometheus/metrics"
 )
 
-// A server of the size that the pages tell of.
+// The sizes of the server that the pages show.
 const (
 	modelLength = 8192
 	blockTokens = 16
@@ -126,7 +126,7 @@ func boundsOf(pages []page) *[quantities][]int64 {
 	return &bounds
 }
 
-// ownFamilies are what this server says of itself.
+// ownFamilies returns the families of this server itself.
 func ownFamilies() []family {
 	families := []family{
 		{name: "aiperf_mock_requests", kind: kCounter, help: "Requests answered, by route and status.",
@@ -210,7 +210,7 @@ func usedBlocks(t *totals) float64 {
 
 func waitingRequests(t *totals) float64 { return float64(t.level[lWaiting]) }
 
-// hitRate is the share of the prompt that came from the prefix cache, so far.
+// hitRate returns the share of the prompt that came from the prefix cache, so far.
 func hitRate(t *totals) float64 {
 	if t.count[cPrompt] == 0 {
 		return 0

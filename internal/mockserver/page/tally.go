@@ -19,8 +19,8 @@ const (
 	cStop                     // whole replies that ended by themselves
 	cLength                   // whole replies that ended at their limit
 	cAbort                    // admitted requests whose client left
-	cError                    // admitted requests whose reply was spoilt
-	cGone                     // clients that left, whatever their request had come to
+	cError                    // admitted requests whose reply was not whole or not as it should be
+	cGone                     // clients that left, whatever the state of their request
 	cBytesIn                  // of request bodies
 	cBytesOut                 // of replies, heads included
 	cDrafts                   // steps of speculative decoding in whole replies
@@ -70,7 +70,7 @@ const (
 	quantities
 )
 
-// isTime tells quantities in nanoseconds from those in tokens.
+// isTime reports whether the quantity is in nanoseconds; the others are in tokens.
 func (q quantity) isTime() bool { return q < qPrompt }
 
 // histogram counts the values up to each of its bounds, and beyond the last.
@@ -97,7 +97,7 @@ func (h *histogram) observe(v, times int64) {
 const (
 	// shards is how many connections can be accounted for at the same time.
 	shards = 32
-	// maxModels is how many names of models are told apart in each shard.
+	// maxModels is how many names of models each shard counts separately.
 	maxModels = 100
 )
 
@@ -242,12 +242,12 @@ func (t *totals) since(before *totals) {
 
 func (t *totals) running() float64 { return float64(t.level[lActive] - t.level[lWaiting]) }
 
-// cached are the prompt tokens that the prefix cache served: always 30 %.
+// cached returns the prompt tokens that the prefix cache served: always 30 %.
 func (t *totals) cached() float64 { return float64(t.count[cPrompt] * 3 / 10) }
 
 func (t *totals) succeeded() float64 { return float64(t.count[cStop] + t.count[cLength]) }
 
-// mergedBounds is the union of bounds, ascending.
+// mergedBounds returns the union of bounds, ascending.
 func mergedBounds(lists ...[]int64) []int64 {
 	all := slices.Concat(lists...)
 	slices.Sort(all)

@@ -47,7 +47,7 @@ func (f family) in(unit float64) family {
 	return f
 }
 
-// tritonRejected are the requests that were answered with an error.
+// tritonRejected returns the requests that were answered with an error.
 func tritonRejected(t *totals) float64 {
 	n := int64(0)
 	for f, times := range t.failures {

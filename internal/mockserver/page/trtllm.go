@@ -44,15 +44,15 @@ func trtllmFamilies(prefix string) []family {
 	return families
 }
 
-// blocks is how many whole blocks tokens fill.
+// blocks returns how many whole blocks tokens fill.
 func blocks(tokens float64) float64 { return float64(int64(tokens) / blockTokens) }
 
-// prefilling are the running requests before their first token; the queue is among those without one.
+// prefilling returns the running requests before their first token; the queue is among those without one.
 func prefilling(t *totals) float64 { return float64(max(t.level[lFresh]-t.level[lWaiting], 0)) }
 
 func decoding(t *totals) float64 { return float64(t.level[lActive] - t.level[lFresh]) }
 
-// appendIterations is what the real server has at /metrics: the statistics of its latest step, in JSON.
+// appendIterations returns what the real server has at /metrics: the statistics of its latest step, in JSON.
 func appendIterations(b []byte, t *totals) []byte {
 	b = append(b, `[{"iter":`...)
 	b = strconv.AppendInt(b, t.hist[qStep][len(t.hist[qStep])-1], 10)

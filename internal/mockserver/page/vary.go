@@ -43,7 +43,7 @@ func varyGauge(f *fault.Page, g *family, retyped bool) {
 	g.series[0].value = constant(value)
 }
 
-// exploded are n series beside s, each with a label value of its own.
+// exploded returns n series like s, each with a label value of its own.
 func exploded(n int, s series) []series {
 	list := make([]series, n)
 	for i := range list {
@@ -52,7 +52,7 @@ func exploded(n int, s series) []series {
 	return list
 }
 
-// relaid is another layout of a histogram: it lacks every second bound and has others that the page
+// relaid returns another layout of a histogram: it lacks every second bound and has others that the page
 // did not have.
 func (f *family) relaid(bounds *[quantities][]int64) []float64 {
 	of := f.series[0].of
@@ -67,7 +67,7 @@ func (f *family) relaid(bounds *[quantities][]int64) []float64 {
 	return layout
 }
 
-// insteadOf is what stands in the place of a page, and its type.
+// insteadOf returns what is sent in place of a page, and its media type.
 func insteadOf(what string) (body []byte, contentType string) {
 	switch what {
 	case "html":

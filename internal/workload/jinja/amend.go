@@ -73,7 +73,7 @@ func filtered(e nodes.Expression, name string, args ...nodes.Expression) nodes.E
 	return &nodes.FilteredExpression{Expression: e, Filters: []*nodes.FilterCall{{Name: name, Args: args}}}
 }
 
-// measured is an operation whose result, if it is a text, has a bounded length.
+// measured returns an operation whose result, if it is a text, has a bounded length.
 func measured(e *nodes.BinaryExpression) nodes.Expression {
 	switch e.Operator.Token.Type {
 	case tokens.Multiply:
@@ -95,7 +95,7 @@ func step(at *tokens.Token) nodes.Node {
 	return &nodes.Output{Start: at, Expression: filtered(&nodes.String{Location: at}, stepFilter), End: at}
 }
 
-// stepBefore is e behind a step.
+// stepBefore returns e behind a step.
 func stepBefore(e nodes.Expression, at *tokens.Token) nodes.Expression {
 	return &nodes.FilteredExpression{Expression: &nodes.String{Location: at}, Filters: []*nodes.FilterCall{
 		{Name: stepFilter}, {Name: thenFilter, Args: []nodes.Expression{e}},

@@ -40,7 +40,7 @@ const (
 // sane refuses a template that only a parser's end of memory would stop.
 func sane(source string) error {
 	if len(source) > maxText {
-		return fmt.Errorf("the template has %d bytes, and %d are the limit", len(source), maxText)
+		return fmt.Errorf("the template has %d bytes; the limit is %d", len(source), maxText)
 	}
 	for rest, tags := source, 0; ; {
 		start, end := nextTag(rest)
@@ -48,7 +48,7 @@ func sane(source string) error {
 			return nil
 		}
 		if tags += end - start; tags > maxSource {
-			return fmt.Errorf("the tags of the template have %d bytes, and %d are the limit", tags, maxSource)
+			return fmt.Errorf("the tags of the template have %d bytes; the limit is %d", tags, maxSource)
 		}
 		if tag := rest[start:end]; tag[1] != '#' {
 			if err := saneTag(tag); err != nil {
@@ -76,10 +76,10 @@ func saneTag(tag string) error {
 		}
 		before = tag[i]
 		if depth > maxDepth {
-			return fmt.Errorf("the template has more than %d brackets within each other", maxDepth)
+			return fmt.Errorf("the template has more than %d nested brackets", maxDepth)
 		}
 		if words > maxWords {
-			return fmt.Errorf("the template has an expression of more than %d words and signs", maxWords)
+			return fmt.Errorf("the template has an expression of more than %d names, values and operators", maxWords)
 		}
 	}
 	return nil
@@ -117,12 +117,12 @@ func (b *budget) step() error {
 		return fmt.Errorf("it takes more than %s", maxTime)
 	}
 	if runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
-		return errors.New("its macros call each other without end")
+		return errors.New("its macros recurse without end")
 	}
 	return nil
 }
 
-// budgetOf is the budget of the rendering.
+// budgetOf returns the budget of the rendering.
 func budgetOf(e *exec.Evaluator) (*budget, error) {
 	value, _ := e.Environment.Context.Get(budgetName)
 	if b, ok := value.(*budget); ok {
@@ -143,7 +143,7 @@ func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	return in
 }
 
-// then is the value of its argument, which is not looked for if the step before failed.
+// then returns the value of its argument, which is not looked for if the step before failed.
 func then(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 	if in.IsError() {
 		return in
@@ -167,7 +167,7 @@ func sized(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 		return exec.AsValue(err)
 	}
 	if b.bytes += n; b.bytes > maxTexts {
-		return exec.AsValue(fmt.Errorf("the texts that are put together have more than %d GiB", maxTexts>>30))
+		return exec.AsValue(fmt.Errorf("all texts together have more than %d GiB", maxTexts>>30))
 	}
 	return in
 }
@@ -203,7 +203,7 @@ func span(_ *exec.Evaluator, params *exec.VarArgs) ([]int, error) {
 	list := []int{0, 0, 1}
 	for i, arg := range params.Args {
 		if !arg.IsInteger() || i > 2 {
-			return nil, errors.New("range wants one to three whole numbers")
+			return nil, errors.New("range takes one to three whole numbers")
 		}
 		list[i] = arg.Integer()
 	}
@@ -211,7 +211,7 @@ func span(_ *exec.Evaluator, params *exec.VarArgs) ([]int, error) {
 		list[0], list[1] = 0, list[0]
 	}
 	if len(params.Args) == 0 || list[2] == 0 {
-		return nil, errors.New("range wants one to three whole numbers, the third not 0")
+		return nil, errors.New("range takes one to three whole numbers, the third not 0")
 	}
 	numbers := []int{}
 	for i := list[0]; i < list[1] == (list[2] > 0) && i != list[1]; i += list[2] {

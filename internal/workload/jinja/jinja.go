@@ -1,9 +1,10 @@
-// Package jinja renders Jinja2 templates, with the engine of gonja and Python's ways where that has its
-// own: None prints as None and is not the same as undefined, tojson writes what Python's json would,
-// escaped for HTML as Jinja does.
+// Package jinja renders Jinja2 templates by the engine of gonja, corrected where Python differs: None prints as None
+// and is not the same as undefined, tojson writes what Python's json would, escaped for HTML as Jinja does.
 //
-// A template is a text by itself: it cannot include other files. What it may use is bounded, whoever wrote
-// it: a recursion without end would end the program.
+// Invariants: a template is a text by itself and cannot read files; what it may use is bounded, whoever wrote it: a
+// recursion without end would end the program.
+//
+// The package must never know what a template is for: chat or a request's body.
 package jinja
 
 import (
@@ -138,7 +139,7 @@ func plainly(text string) string {
 	return ends(text, maxMessage)
 }
 
-// ends is a text of which only both ends are left if it is longer than limit: in calls within calls, what
+// ends returns a text of which only both ends are left if it is longer than limit: in calls within calls, what
 // matters stands there.
 func ends(text string, limit int) string {
 	if len(text) <= limit {
@@ -163,7 +164,7 @@ func where(source, message string) string {
 	return "line " + line + ": " + message
 }
 
-// pick is "a if condition else b".
+// pick returns "a if condition else b".
 func pick(condition, a, b *exec.Value) *exec.Value {
 	if condition.IsTrue() {
 		return a

@@ -24,7 +24,7 @@ var (
 	r50kBase []byte
 )
 
-// Builtin is the vocabulary that comes with the program: o200k_base. It needs no file and no
+// Builtin returns the vocabulary that comes with the program: o200k_base. It needs no file and no
 // network. Its tables are made when it is first used, not when it is asked for.
 func Builtin() Tokenizer { return builtin{} }
 
@@ -52,7 +52,7 @@ type named struct {
 	engine func() *byteLevel
 }
 
-// BuiltinNames are the names that need no file and no network.
+// BuiltinNames returns the names that need no file and no network.
 func BuiltinNames() []string {
 	list := []string{"builtin"}
 	for i := range families {
@@ -61,7 +61,7 @@ func BuiltinNames() []string {
 	return list
 }
 
-// Named is the vocabulary of one of the BuiltinNames.
+// Named returns the vocabulary of one of the BuiltinNames.
 func Named(name string) (Tokenizer, bool) {
 	if name == "builtin" {
 		return Builtin(), true
@@ -114,7 +114,7 @@ var p50k = sync.OnceValue(func() *ranks {
 	return &ranks{vocab.Of(tokens)}
 })
 
-// harmonySpecials are the special tokens of o200k_harmony; the numbers between the named ones are
+// harmonySpecials returns the special tokens of o200k_harmony; the numbers between the named ones are
 // reserved ones.
 func harmonySpecials() []Special {
 	names := map[int]string{

@@ -102,7 +102,7 @@ func (t *byteLevel) each(text string, piece func([]uint32), special func(id int)
 	}
 }
 
-// nextSpecial is where the first special token of text starts, its length and id; without one the
+// nextSpecial returns where the first special token of text starts, its length and id; without one the
 // length of text and 0.
 func (t *byteLevel) nextSpecial(text string) (at, size, id int) {
 	if t.tree != nil {

@@ -67,10 +67,10 @@ type Ranked struct {
 	o RankOptions
 }
 
-// Name is what the user asked for.
+// Name returns what the user asked for.
 func (r *Ranked) Name() string { return r.o.Name }
 
-// VocabSize is one more than the largest id.
+// VocabSize returns one more than the largest id.
 func (r *Ranked) VocabSize() int { return r.size }
 
 // Specials lists the special tokens.

@@ -1,5 +1,9 @@
-// Package chat spells conversations as a model's chat template does, to count what the server adds to the
-// texts: roles, turn markers, the start of the reply.
+// Package chat renders conversations by a model's chat template, to count what the server adds to the texts: roles,
+// turn markers, the start of the reply.
+//
+// Invariant: a template is data of others; rendering one is bounded in time and memory.
+//
+// The package must never know tokens and requests: messages go in, text comes out.
 package chat
 
 import (
@@ -36,7 +40,7 @@ func plainBlocks(text string) string {
 	).Replace(text)
 }
 
-// Render is the text of messages (the JSON of a request's "messages") up to where the reply begins.
+// Render returns the text of messages (the JSON of a request's "messages") up to where the reply begins.
 func (t *Template) Render(messages []byte) (text string, err error) {
 	list, err := decode(messages)
 	if err != nil {

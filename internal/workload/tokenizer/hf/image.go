@@ -32,7 +32,7 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 		image.Words(w, "merges.slots", m.pairs.slots)
 		image.Words(w, "merges.into", m.pairs.into)
 		if m.cuts != nil {
-			image.Words(w, "cuts", m.cuts.bridges.slots)
+			image.Words(w, "cuts", m.cuts.merging.slots)
 		}
 	case *unigram:
 		image.Words(w, "scores", m.scores)
@@ -106,10 +106,10 @@ func loadBPE(f *image.File, t *Tokenizer) (*bpe, error) {
 			return nil, err
 		}
 		b.cuts = newCutter(b)
-		if b.cuts.bridges, err = loadRunePairs(slots); err != nil {
+		if b.cuts.merging, err = loadRunePairs(slots); err != nil {
 			return nil, err
 		}
-		b.cuts.bridges.each(b.cuts.short)
+		b.cuts.merging.each(b.cuts.addASCII)
 	}
 	return b, nil
 }

@@ -51,9 +51,9 @@ func newTokenizer(f *file, s *modelSpec, v *vocab.Vocab, o Options) (*Tokenizer,
 	t.workers.New = t.newWorker
 	for name, s := range map[string]*spec{"normalizer": f.Normalizer, "pre_tokenizer": f.PreTokenizer,
 		"decoder": f.Decoder} {
-		if by := growth(s); by > maxGrowth {
-			return nil, fmt.Errorf("its %s could make a text %.3g times as long, and %d times are the limit", name, by,
-				maxGrowth)
+		if by := expansion(s); by > maxExpansion {
+			return nil, fmt.Errorf("its %s could make a text %.3g times as long; the limit is %d times", name, by,
+				maxExpansion)
 		}
 	}
 	var err error

@@ -170,7 +170,7 @@ func lower(t string) string {
 	return b.String()
 }
 
-// newBert is the BertNormalizer: controls go and white space becomes a blank, ideographs are set apart,
+// newBert returns the BertNormalizer: controls go and white space becomes a blank, ideographs are set apart,
 // accents go, capitals are folded.
 func newBert(s *spec) normalizer {
 	clean, chinese, fold := or(s.CleanText, true), or(s.HandleChineseChars, true), or(s.Lowercase, true)

@@ -114,7 +114,7 @@ var later = map[string]string{
 // properties are the sets that were made already. They are shared and must not be changed.
 var properties sync.Map
 
-// property is the set of \p{name}; names are compared without case, blanks, - and _.
+// property returns the set of \p{name}; names are compared without case, blanks, - and _.
 func property(name string) (runeSet, error) {
 	if s, ok := properties.Load(name); ok {
 		return s.(runeSet), nil
@@ -275,7 +275,7 @@ func (t *translator) codePoint(kind rune) (runeSet, error) {
 	}
 	v, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil || v > unicode.MaxRune {
-		return nil, fmt.Errorf("%q is no code point", digits)
+		return nil, fmt.Errorf("%q is not a code point", digits)
 	}
 	return runeSet{{rune(v), rune(v)}}, nil
 }

@@ -17,7 +17,7 @@ func translate(text string) (string, error) {
 		return "", err
 	}
 	if t.at < len(t.src) {
-		return "", fmt.Errorf("a parenthesis is closed that was not opened at byte %d", t.at)
+		return "", fmt.Errorf("unmatched closing parenthesis at byte %d", t.at)
 	}
 	return t.out.String(), nil
 }

@@ -1,9 +1,11 @@
-// Package image writes and reads files of tables that are laid out as they stand in memory: opening one is a read and
-// a check, nothing is parsed or built again. Its unit is the section: a name and its contents.
+// Package image writes and reads files of tables that are laid out as they stand in memory: opening one is a read and a
+// check, nothing is parsed or built again. Its unit is the section: a name and its contents.
 //
 // The file: 8 bytes of magic, the version, the CRC-32C of all that follows it, the length of the file, the number of
 // sections; for each its name (16 bytes), offset and length; then the contents, each at a multiple of 64 bytes. Numbers
 // are little-endian.
+//
+// The package must never know what a section holds.
 package image
 
 import (
@@ -57,7 +59,7 @@ func Words[T Word](w *Writer, name string, words []T) {
 	w.Bytes(name, turned[T](bytesOf(words)))
 }
 
-// File is the whole file.
+// File returns the whole file.
 func (w *Writer) File() []byte {
 	size := headSize + rowSize*len(w.names)
 	starts := make([]int, len(w.names))
@@ -96,7 +98,7 @@ func Open(data []byte) (*File, error) {
 			"again with this release", v, Version)
 	}
 	if size := le.Uint64(data[16:]); size != uint64(len(data)) {
-		return nil, fmt.Errorf("the packed file is cut off or lengthened: it has %d bytes and should have %d",
+		return nil, fmt.Errorf("the packed file is truncated or extended: it has %d bytes and should have %d",
 			len(data), size)
 	}
 	if crc32.Checksum(data[16:], castagnoli) != le.Uint32(data[12:]) {
@@ -104,7 +106,7 @@ func Open(data []byte) (*File, error) {
 	}
 	count := int(le.Uint32(data[24:]))
 	if count > (len(data)-headSize)/rowSize {
-		return nil, errors.New("the packed file names more sections than it holds")
+		return nil, errors.New("the packed file lists more sections than it holds")
 	}
 	f := &File{make(map[string][]byte, count)}
 	for i := range count {
@@ -122,7 +124,7 @@ func Open(data []byte) (*File, error) {
 	return f, nil
 }
 
-// Bytes is the contents of a section.
+// Bytes returns the contents of a section.
 func (f *File) Bytes(name string) ([]byte, error) {
 	data, ok := f.sections[name]
 	if !ok {
@@ -137,7 +139,7 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Text is the contents of a section.
+// Text returns the contents of a section.
 func (f *File) Text(name string) (string, error) {
 	data, err := f.Bytes(name)
 	if err != nil || len(data) == 0 {
@@ -146,7 +148,7 @@ func (f *File) Text(name string) (string, error) {
 	return unsafe.String(&data[0], len(data)), nil
 }
 
-// Numbers is the contents of a section of numbers.
+// Numbers returns the contents of a section of numbers.
 func Numbers[T Word](f *File, name string) ([]T, error) {
 	data, err := f.Bytes(name)
 	if err != nil {
@@ -167,7 +169,7 @@ func Numbers[T Word](f *File, name string) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), len(data)/size), nil
 }
 
-// bytesOf is the memory of words.
+// bytesOf returns the memory of words.
 func bytesOf[T Word](words []T) []byte {
 	if len(words) == 0 {
 		return nil

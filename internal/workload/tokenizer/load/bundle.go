@@ -1,5 +1,10 @@
-// Package load finds a tokenizer by its name and makes it ready: a built-in name, a file, a folder, the
-// Hugging Face cache or the hub.
+// Package load finds a tokenizer by its name and opens it: a built-in name, a file, a folder, the Hugging Face cache or
+// the hub. It reads the files around the vocabulary, too: the configuration and the chat template.
+//
+// Invariants: a packed file gives the same ids as the files that it was made from; an error names the file and says
+// what to do.
+//
+// The package must never know what the tokens are counted for.
 package load
 
 import (
@@ -63,7 +68,7 @@ func wanted(name string) bool {
 var ErrNoFiles = errors.New("no tokenizer.json, tekken.json, tokenizer.model, rank file, vocab.json with merges.txt " +
 	"or vocab.txt is there")
 
-// openPath is the bundle of a file or folder on this machine.
+// openPath returns the bundle of a file or folder on this machine.
 func openPath(name string) (*Bundle, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -102,12 +107,12 @@ func fits(info fs.FileInfo) error {
 	case size == 0:
 		return errors.New("is empty")
 	case size > maxFile:
-		return fmt.Errorf("has %d bytes, which no tokenizer has; %d are the limit", size, maxFile)
+		return fmt.Errorf("has %d bytes, more than any tokenizer; the limit is %d", size, maxFile)
 	}
 	return nil
 }
 
-// kindOf is the usual name of a file with that content.
+// kindOf returns the usual name of a file with that content.
 func kindOf(data []byte) string {
 	switch trimmed := bytes.TrimSpace(data[:min(len(data), 1<<16)]); {
 	case rankfile.IsRanks(data):
@@ -210,7 +215,7 @@ func (b *Bundle) names() []string {
 	return list
 }
 
-// rankFile is the name of the rank file, if there is one.
+// rankFile returns the name of the rank file, if there is one.
 func (b *Bundle) rankFile() string {
 	for _, name := range b.names() {
 		if path.Ext(name) == ".tiktoken" || name == "tiktoken.model" {
@@ -280,7 +285,7 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	return t, nil
 }
 
-// ranked is the tokenizer of a rank file.
+// ranked returns the tokenizer of a rank file.
 func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, error) {
 	beside, err := c.beside()
 	if err != nil {
@@ -289,7 +294,7 @@ func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, e
 	return some(rankfile.Tiktoken(b.Name, data, beside))
 }
 
-// some is a nil interface where there is an error.
+// some returns a nil interface where there is an error.
 func some[T tokenizer.Tokenizer](t T, err error) (tokenizer.Tokenizer, error) {
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func Open(ctx context.Context, o Options) (*Bundle, error) {
 	return b, nil
 }
 
-// Load is the tokenizer that Open finds. Its error is a *Failure.
+// Load returns the tokenizer that Open finds. Its error is a *Failure.
 func Load(ctx context.Context, o Options) (tokenizer.Tokenizer, *Bundle, error) {
 	b, err := Open(ctx, o)
 	if err != nil {
@@ -194,7 +194,7 @@ func (a *Ambiguous) Error() string {
 	return b.String()
 }
 
-// PanelTitle is the title under which the message is shown.
+// PanelTitle returns the title under which the message is shown.
 func (a *Ambiguous) PanelTitle() string { return "Ambiguous Tokenizer Name" }
 
 // search looks for the repository that a name which is no id stands for; empty if there is none.

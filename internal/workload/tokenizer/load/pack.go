@@ -79,7 +79,7 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	return w.File(), nil
 }
 
-// openPacked is the bundle of a packed file.
+// openPacked returns the bundle of a packed file.
 func openPacked(name string, data []byte) (*Bundle, error) {
 	f, err := image.Open(data)
 	if err != nil {
@@ -99,7 +99,7 @@ func openPacked(name string, data []byte) (*Bundle, error) {
 	return b, nil
 }
 
-// unpacked is the tokenizer of a packed file.
+// unpacked returns the tokenizer of a packed file.
 func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	switch b.label.Kind {
 	case "hf":
@@ -109,5 +109,5 @@ func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	case "ranks":
 		return some(tokenizer.LoadRanks(b.packed, b.Name, rankfile.Splitter))
 	}
-	return nil, fmt.Errorf("the packed file holds a tokenizer of the unknown kind %q", b.label.Kind)
+	return nil, fmt.Errorf("the packed file holds a tokenizer of an unknown kind, %q", b.label.Kind)
 }

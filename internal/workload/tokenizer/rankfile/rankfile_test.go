@@ -54,7 +54,7 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 func TestRankFilesThatCannotBeUsedSayWhy(t *testing.T) {
 	for data, want := range map[string]string{
 		"":               "no ranks",
-		"YQ== 0\nYg==\n": "line 2: want a token and its rank",
+		"YQ== 0\nYg==\n": "line 2: expected a token and its rank",
 		"YQ== x\n":       "line 1: the rank",
 		"!! 0\n":         "line 1: illegal base64",
 		"YQ== 99999999":  "line 1: the rank",

@@ -68,7 +68,7 @@ const (
 		`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
-// reserved are the 256 special tokens of Kimi; its configuration names some of them.
+// reserved returns the 256 special tokens of Kimi; its configuration names some of them.
 func reserved(first int) []tokenizer.Special {
 	var list []tokenizer.Special
 	for id := first; id < first+256; id++ {
@@ -77,7 +77,7 @@ func reserved(first int) []tokenizer.Special {
 	return list
 }
 
-// llama3 are the 256 special tokens behind the ranks of Llama 3.
+// llama3 returns the 256 special tokens behind the ranks of Llama 3.
 func llama3(first int) []tokenizer.Special {
 	names := []string{
 		"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>",
@@ -128,7 +128,7 @@ func Tiktoken(name string, data []byte, beside Beside) (*tokenizer.Ranked, error
 	return f.make(name, tokens, beside)
 }
 
-// family is how a vocabulary of so many ranks splits text, and its special tokens.
+// family returns how a vocabulary of so many ranks splits text, and its special tokens.
 func (b *Beside) family(ranks int) (*family, error) {
 	for i := range coded {
 		if strings.Contains(b.Code, coded[i].name) {
@@ -219,7 +219,7 @@ func readRanks(data []byte) ([]string, error) {
 			continue
 		}
 		if len(fields) != 2 {
-			return nil, fmt.Errorf("line %d: want a token and its rank", number)
+			return nil, fmt.Errorf("line %d: expected a token and its rank", number)
 		}
 		token, err := base64.StdEncoding.AppendDecode(nil, fields[0])
 		if err != nil {
@@ -227,7 +227,7 @@ func readRanks(data []byte) ([]string, error) {
 		}
 		rank, err := strconv.Atoi(string(fields[1]))
 		if err != nil || rank < 0 || rank >= maxRank {
-			return nil, fmt.Errorf("line %d: the rank is no number below %d", number, maxRank)
+			return nil, fmt.Errorf("line %d: the rank is not a number below %d", number, maxRank)
 		}
 		for len(tokens) <= rank {
 			tokens = append(tokens, "")

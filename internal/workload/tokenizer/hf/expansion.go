@@ -2,22 +2,22 @@ package hf
 
 import "aiperf/internal/workload/tokenizer/charsmap"
 
-// maxGrowth bounds how many times as long as a text what is made of it may be. A file can chain replacements, each
+// maxExpansion bounds how many times as long as a text what is made of it may be. A file can chain replacements, each
 // of which makes a text a hundred times as long; those of published tokenizers together stay below 100.
-const maxGrowth = 512
+const maxExpansion = 512
 
-// formGrowth is the most by which a Unicode form makes a text longer: U+FDFA has three bytes, its compatibility form
+// formExpansion is the most by which a Unicode form makes a text longer: U+FDFA has three bytes, its compatibility form
 // 33. A form of what has a form is no longer.
-const formGrowth = 11
+const formExpansion = 11
 
-// growth is how many times as long as a text what a component makes of it can be; what is added once does not count,
-// unless it is longer than all that may be added to a short text.
-func growth(s *spec) float64 {
+// expansion returns how many times as long as a text what a component makes of it can be; what is added once does not
+// count, unless it is longer than all that may be added to a short text.
+func expansion(s *spec) float64 {
 	form := false
-	return growthOf(s, &form)
+	return expansionOf(s, &form)
 }
 
-func growthOf(s *spec, form *bool) float64 {
+func expansionOf(s *spec, form *bool) float64 {
 	if s == nil {
 		return 1
 	}
@@ -26,23 +26,23 @@ func growthOf(s *spec, form *bool) float64 {
 	case "Sequence":
 		for _, list := range [][]spec{s.Normalizers, s.Pretokenizers, s.Decoders} {
 			for i := range list {
-				by *= growthOf(&list[i], form)
+				by *= expansionOf(&list[i], form)
 			}
 		}
 	case "NFC", "NFD", "NFKC", "NFKD", "BertNormalizer":
 		if !*form {
-			*form, by = true, formGrowth
+			*form, by = true, formExpansion
 		}
 	case "Lowercase":
 		by = 1.5
 	case "ByteLevel":
 		by = 2
 	case "Replace":
-		by = replaceGrowth(s.Pattern, len(s.Content))
+		by = replaceExpansion(s.Pattern, len(s.Content))
 	case "Metaspace":
 		by = max(1, float64(len(s.Replacement)))
 	case "Prepend":
-		by = max(1, float64(len(s.Prepend))/maxGrowth)
+		by = max(1, float64(len(s.Prepend))/maxExpansion)
 	case "Precompiled":
 		if m, err := charsmap.FromBase64(s.Charsmap); err == nil {
 			by = max(1, float64(m.LongestText()))
@@ -51,9 +51,9 @@ func growthOf(s *spec, form *bool) float64 {
 	return by
 }
 
-// replaceGrowth is that of the replacement of a pattern by n bytes. A regular expression may match nothing, between
-// any two bytes.
-func replaceGrowth(p *patternSpec, n int) float64 {
+// replaceExpansion returns that of the replacement of a pattern by n bytes. A regular expression may match nothing,
+// between any two bytes.
+func replaceExpansion(p *patternSpec, n int) float64 {
 	switch {
 	case p == nil:
 		return 1

@@ -3,14 +3,14 @@ package tokenizer
 import (
 	"slices"
 
-	"aiperf/internal/workload/tokenizer/agenda"
+	"aiperf/internal/workload/tokenizer/mergequeue"
 )
 
-// heapMerger merges long pieces: the parts are a linked list, the joinable pairs a heap.
-type heapMerger struct {
+// queueMerger merges long pieces: the parts are a linked list, the joinable pairs a heap.
+type queueMerger struct {
 	parts []part
 	// pairs are noted with the end of the joint stretch: one is out of date when that has changed.
-	pairs agenda.Heap
+	pairs mergequeue.Queue
 }
 
 // part is a stretch of the piece: [its index, end). prev and next are indices of its neighbours;
@@ -20,7 +20,7 @@ type part struct{ prev, next, end int32 }
 // keptParts bounds the room that is kept for the next piece.
 const keptParts = 1 << 20
 
-func (m *heapMerger) merge(r *ranks, s string, out []uint32) []uint32 {
+func (m *queueMerger) merge(r *ranks, s string, out []uint32) []uint32 {
 	m.parts = slices.Grow(m.parts[:0], len(s))
 	m.pairs.Reset()
 	for i := range int32(len(s)) {
@@ -57,13 +57,13 @@ func (m *heapMerger) merge(r *ranks, s string, out []uint32) []uint32 {
 }
 
 // offer puts the pair that starts with part i on the heap if it is a token.
-func (m *heapMerger) offer(r *ranks, s string, i int32) {
+func (m *queueMerger) offer(r *ranks, s string, i int32) {
 	next := m.parts[i].next
 	if next >= int32(len(s)) {
 		return
 	}
 	end := m.parts[next].end
 	if rank := r.rank(s[i:end]); rank != noRank {
-		m.pairs.Push(agenda.Item{Order: agenda.Ranked(rank, i), Note: uint32(end)})
+		m.pairs.Push(mergequeue.Pair{Order: mergequeue.Ranked(rank, i), Note: uint32(end)})
 	}
 }

@@ -15,7 +15,7 @@ func TestNormalizersThatExplodeAreRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ part, list, want string }{
 		{"normalizer", replace(8, strings.Repeat("a", 100)),
-			"its normalizer could make a text 1e+16 times as long, and 512 times are the limit"},
+			"its normalizer could make a text 1e+16 times as long; the limit is 512 times"},
 		{"normalizer", replace(10, "aa"), "1.02e+03 times"},
 		{"normalizer", replace(1, strings.Repeat("a", 513)), "513 times"},
 		{"normalizer", `{"type":"Replace","pattern":{"Regex":"x*"},"content":"` + strings.Repeat("b", 600) + `"},`,
@@ -42,15 +42,15 @@ func TestNormalizersThatExplodeAreRefused(t *testing.T) {
 	}
 }
 
-func TestGrowthOfKnownComponentsIsSmall(t *testing.T) {
+func TestExpansionOfKnownComponentsIsSmall(t *testing.T) {
 	all := readComponents(t)
 	for _, c := range all.Normalizers {
-		if by := growth(&c.Spec); by > maxGrowth/2 {
+		if by := expansion(&c.Spec); by > maxExpansion/2 {
 			t.Errorf("%+v: %g", c.Spec.Type, by)
 		}
 	}
 	for _, c := range all.Decoders {
-		if by := growth(&c.Spec); by > maxGrowth/2 {
+		if by := expansion(&c.Spec); by > maxExpansion/2 {
 			t.Errorf("%+v: %g", c.Spec.Type, by)
 		}
 	}

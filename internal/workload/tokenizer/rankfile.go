@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"aiperf/internal/workload/tokenizer/image"
@@ -91,23 +90,18 @@ func (r *Ranked) Err() error {
 
 // Save adds the tokenizer to a packed file.
 func (r *Ranked) Save(w *image.Writer) error {
-	data, err := json.Marshal(r.o)
-	if err != nil {
+	if err := w.JSON("ranks", r.o); err != nil {
 		return err
 	}
-	w.Bytes("ranks", data)
 	return r.ranks.Save(w, "ranks")
 }
 
 // LoadRanks takes a tokenizer out of a packed file. splitter makes the one of a pattern.
 func LoadRanks(f *image.File, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
-	data, err := f.Bytes("ranks")
+	var o RankOptions
+	err := f.JSON("ranks", &o)
 	if err != nil {
 		return nil, err
-	}
-	var o RankOptions
-	if err := json.Unmarshal(data, &o); err != nil {
-		return nil, fmt.Errorf("the section \"ranks\" of the packed file: %w", err)
 	}
 	if o.Name = name; o.Offset < 0 || o.Offset > maxID {
 		return nil, fmt.Errorf("the section \"ranks\" of the packed file: the offset %d is outside 0…%d", o.Offset,

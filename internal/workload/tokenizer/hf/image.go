@@ -1,7 +1,6 @@
 package hf
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"aiperf/internal/workload/tokenizer/image"
@@ -19,11 +18,9 @@ type packed struct {
 
 // Save adds the tokenizer to a packed file.
 func (t *Tokenizer) Save(w *image.Writer) error {
-	data, err := json.Marshal(packed{t.file, t.spec, t.options.BOS, t.options.EOS, t.options.Guess})
-	if err != nil {
+	if err := w.JSON("hf", packed{t.file, t.spec, t.options.BOS, t.options.EOS, t.options.Guess}); err != nil {
 		return err
 	}
-	w.Bytes("hf", data)
 	if err := t.vocab.Save(w, "vocab"); err != nil {
 		return err
 	}
@@ -45,13 +42,9 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 
 // Load takes a tokenizer out of a packed file.
 func Load(f *image.File, name string) (*Tokenizer, error) {
-	data, err := f.Bytes("hf")
-	if err != nil {
-		return nil, err
-	}
 	var p packed
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("the section \"hf\" of the packed file: %w", err)
+	if err := f.JSON("hf", &p); err != nil {
+		return nil, err
 	}
 	if p.File == nil || p.Model == nil {
 		return nil, fmt.Errorf("the section \"hf\" of the packed file is not whole")

@@ -10,6 +10,7 @@ package image
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -52,6 +53,15 @@ func (w *Writer) Bytes(name string, data []byte) {
 		panic("image: the name of a section must have 1 to 16 bytes: " + name)
 	}
 	w.names, w.contents = append(w.names, name), append(w.contents, data)
+}
+
+// JSON adds a section with a value.
+func (w *Writer) JSON(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		w.Bytes(name, data)
+	}
+	return err
 }
 
 // Words adds a section of numbers.
@@ -131,6 +141,18 @@ func (f *File) Bytes(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the packed file lacks the section %q", name)
 	}
 	return data, nil
+}
+
+// JSON reads the value in a section into v.
+func (f *File) JSON(name string, v any) error {
+	data, err := f.Bytes(name)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil && data != nil {
+		return fmt.Errorf("the section %q of the packed file: %w", name, err)
+	}
+	return err
 }
 
 // Has reports whether there is a section.

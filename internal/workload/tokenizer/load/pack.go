@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -63,12 +62,10 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	case *tokenizer.Ranked:
 		l.Kind = "ranks"
 	}
-	data, err := json.Marshal(l)
-	if err != nil {
+	w := &image.Writer{}
+	if err := w.JSON("label", l); err != nil {
 		return nil, err
 	}
-	w := &image.Writer{}
-	w.Bytes("label", data)
 	s, ok := t.(saver)
 	if !ok {
 		return nil, fmt.Errorf("a tokenizer of the type %T cannot be packed", t)
@@ -85,13 +82,9 @@ func openPacked(name string, data []byte) (*Bundle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	text, err := f.Bytes("label")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
 	b := &Bundle{Name: name, Where: "the packed file " + name, packed: f}
-	if err := json.Unmarshal(text, &b.label); err != nil {
-		return nil, fmt.Errorf("%s: its section \"label\": %w", name, err)
+	if err := f.JSON("label", &b.label); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if b.label.Config == nil {
 		b.label.Config = &tokenizerConfig{}

@@ -11,7 +11,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// The filters that amended templates use. Their names cannot be spelled in a template.
+// The filters that amended templates use. No template can contain their names.
 const (
 	printFilter   = " print"
 	sizeFilter    = " size"
@@ -37,8 +37,8 @@ const (
 	checkEvery = 64 // steps
 )
 
-// sane refuses a template that only a parser's end of memory would stop.
-func sane(source string) error {
+// checkSource returns an error for a template that would exhaust the parser's memory.
+func checkSource(source string) error {
 	if len(source) > maxText {
 		return fmt.Errorf("the template has %d bytes; the limit is %d", len(source), maxText)
 	}
@@ -51,7 +51,7 @@ func sane(source string) error {
 			return fmt.Errorf("the tags of the template have %d bytes; the limit is %d", tags, maxSource)
 		}
 		if tag := rest[start:end]; tag[1] != '#' {
-			if err := saneTag(tag); err != nil {
+			if err := checkTag(tag); err != nil {
 				return err
 			}
 		}
@@ -59,7 +59,7 @@ func sane(source string) error {
 	}
 }
 
-func saneTag(tag string) error {
+func checkTag(tag string) error {
 	depth, words := 0, 0
 	for i, before := 0, byte(' '); i < len(tag); i = skipString(tag, i) {
 		switch c := tag[i]; {
@@ -85,7 +85,7 @@ func saneTag(tag string) error {
 	return nil
 }
 
-// ErrEndless is the error of a template that does not end by itself.
+// ErrEndless is the error of a template that exceeds its budget.
 var ErrEndless = errors.New("the template does not end by itself")
 
 // budget is what is left to one rendering.
@@ -96,7 +96,7 @@ type budget struct {
 	spent error // why nothing is left
 }
 
-// take takes a step.
+// take uses up a step.
 func (b *budget) take() error {
 	if b.spent == nil {
 		if err := b.step(); err != nil {
@@ -131,7 +131,7 @@ func budgetOf(e *exec.Evaluator) (*budget, error) {
 	return nil, errors.New("the rendering has no budget")
 }
 
-// stepped takes a step from the budget of the rendering.
+// stepped uses up a step of the budget of the rendering.
 func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	b, err := budgetOf(e)
 	if err == nil {
@@ -153,7 +153,7 @@ func then(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 
 var errText = fmt.Errorf("a text would be longer than %d MiB", maxText>>20)
 
-// sized refuses a long text.
+// sized returns an error for a long text.
 func sized(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	if !in.IsString() {
 		return in
@@ -172,7 +172,7 @@ func sized(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	return in
 }
 
-// textual refuses a value that as a text would be too long.
+// textual returns an error for a value that would be too long as a text.
 func textual(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	if !in.IsError() && size(in, maxText) > maxText {
 		return exec.AsValue(errText)

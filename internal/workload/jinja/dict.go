@@ -52,7 +52,7 @@ func itemList(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	return exec.AsValue(itemsOf(in))
 }
 
-// dictMethod is a method of a dictionary, which the engine hands over as a copy without order, and as it is.
+// dictMethod is a method of a dictionary, which the engine passes as a copy without order, and as it is.
 type dictMethod = exec.Method[map[string]any]
 
 // dictMethods returns those of the engine, but in the order of the keys and with None.
@@ -116,7 +116,7 @@ func argument(args *exec.VarArgs, i int, name string, otherwise any) *exec.Value
 	return exec.AsValue(otherwise)
 }
 
-// atMost refuses arguments that a call has beside those of some names.
+// atMost returns an error if a call has other arguments than those of some names.
 func atMost(args *exec.VarArgs, names ...string) error {
 	if n := len(args.Args) + len(args.KwArgs); n > len(names) {
 		return fmt.Errorf("the call has %d arguments and takes %d", n, len(names))

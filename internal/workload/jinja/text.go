@@ -44,7 +44,7 @@ func strMethods() *exec.MethodSet[string] {
 	}, own)
 }
 
-// boundedFilters stand for those of the engine whose result may be far longer than what
+// boundedFilters replace those of the engine whose result may be far longer than what
 // they are given.
 func boundedFilters() map[string]exec.FilterFunction {
 	list := map[string]exec.FilterFunction{}

@@ -28,7 +28,7 @@ var (
 // network. Its tables are made when it is first used, not when it is asked for.
 func Builtin() Tokenizer { return builtin{} }
 
-// builtin stands for the shared tables of o200k_base.
+// builtin are the shared tables of o200k_base.
 type builtin struct{}
 
 const endOfText = "<|endoftext|>"
@@ -105,7 +105,7 @@ var families = [...]named{
 	})},
 }
 
-// p50k is r50k_base and, behind the end of text, the runs of two to 25 spaces.
+// p50k is r50k_base and, after the end of text, the runs of two to 25 spaces.
 var p50k = sync.OnceValue(func() *ranks {
 	tokens := append(newRanks(inflate(r50kBase)).all(), "") // 50256 is the end of text
 	for n := 2; n <= 25; n++ {

@@ -22,7 +22,7 @@ type Memo struct {
 	known map[memoKey]int32
 }
 
-// memoKey stands for a stretch of text: two hashes and its length.
+// memoKey identifies a part of a text: two hashes and its length.
 type memoKey struct {
 	a, b uint64
 	size int

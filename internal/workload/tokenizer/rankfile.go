@@ -17,7 +17,7 @@ type Splitter struct {
 	// it fails.
 	Match func(text string, match func(start, end int)) `json:"-"`
 	Err   func() error                                  `json:"-"`
-	// CutsAtBlanks reports that a piece ends before a blank behind a letter or digit of ASCII.
+	// CutsAtBlanks reports whether a piece ends before a blank that follows a letter or digit of ASCII.
 	CutsAtBlanks bool `json:"-"`
 }
 
@@ -29,7 +29,7 @@ type RankOptions struct {
 	// Offset is the id of rank 0.
 	Offset int
 	Splitter
-	// InText are the special tokens that become one id where a text spells them, Names those that only have a name.
+	// InText are the special tokens that become one id where a text contains them, Names those that only have a name.
 	InText, Names []Special
 	BOS, EOS      int // -1 for none
 	// Added is the number of special tokens around a single sequence.

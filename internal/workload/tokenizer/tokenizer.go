@@ -7,7 +7,7 @@
 // The package must never know files, names of models and the network: package load finds a tokenizer.
 package tokenizer
 
-// Tokenizer is the seam behind which every vocabulary stands.
+// Tokenizer is the interface that every engine implements.
 type Tokenizer interface {
 	// Name is what the user asked for, for messages and reports: "builtin", a hub id or a path.
 	Name() string

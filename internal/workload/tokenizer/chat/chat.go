@@ -18,7 +18,7 @@ import (
 type Template struct {
 	template *jinja.Template
 	bos, eos string
-	// parts reports that the template looks at the parts of a content; else their texts are joined for it.
+	// parts reports whether the template reads the parts of a content; else their texts are joined for it.
 	parts bool
 }
 
@@ -31,7 +31,7 @@ func Parse(text, bos, eos string) (*Template, error) {
 	return &Template{template, bos, eos, typesParts(text)}, nil
 }
 
-// plainBlocks takes the generation marks out, which only training looks at.
+// plainBlocks removes the generation tags, which only training uses.
 func plainBlocks(text string) string {
 	return strings.NewReplacer(
 		"{% generation %}", "", "{% endgeneration %}", "", "{%- generation %}", "{%- if true %}{%- endif %}",
@@ -57,7 +57,7 @@ func (t *Template) Render(messages []byte) (text string, err error) {
 	})
 }
 
-// typesParts reports whether a template looks at the types of content parts.
+// typesParts reports whether a template reads the types of content parts.
 func typesParts(text string) bool {
 	for _, s := range []string{"['type']", `["type"]`, ".type "} {
 		if strings.Contains(text, s) && strings.Contains(text, "'text'") || strings.Contains(text, s) &&

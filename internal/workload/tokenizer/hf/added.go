@@ -26,7 +26,7 @@ type added struct {
 
 func newAdded() *added { return &added{tree: trie.New()} }
 
-// add makes content stand for the token.
+// add enters content as the text of the token.
 func (a *added) add(content string, token addedToken) {
 	if content == "" {
 		return

@@ -45,7 +45,7 @@ func (s *modelSpec) canBeRaw() bool {
 		!s.ByteFallback
 }
 
-// newBPE makes the model but for its merges. raw tells that the pieces are bytes.
+// newBPE makes the model but for its merges. raw says that the pieces are bytes.
 func newBPE(s *modelSpec, v *vocab.Vocab, raw bool) (*bpe, error) {
 	b := &bpe{
 		vocab: v, prefix: or(s.ContinuingSubwordPrefix, ""), suffix: or(s.EndOfWordSuffix, ""), unk: -1,

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/workload/tokenizer/vocab"
 )
 
-// packed is what a packed file holds beside the tables.
+// packed is what a packed file holds in addition to the tables.
 type packed struct {
 	File     *file
 	Model    *modelSpec

@@ -46,7 +46,7 @@ func (r *reader) want(what string) error {
 	return fmt.Errorf("expected %s, found %q at byte %d", what, c, r.at)
 }
 
-// more goes to the n-th element of an object or array; at its end it takes the closing character.
+// more moves to the n-th element of an object or array; at its end it takes the closing character.
 func (r *reader) more(n int, end byte) (bool, error) {
 	c := r.peek()
 	if c == end {
@@ -66,7 +66,7 @@ func (r *reader) more(n int, end byte) (bool, error) {
 	return true, nil
 }
 
-// value takes a value as it is spelled, and looks only for its end.
+// value reads a value without parsing it: it finds its end only.
 func (r *reader) value() ([]byte, error) {
 	r.peek()
 	start := r.at

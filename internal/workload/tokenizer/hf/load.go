@@ -147,8 +147,8 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 	t.specials.BOS, t.specials.EOS = find(o.BOS, usualBOS), find(o.EOS, usualEOS)
 }
 
-// Members reports which of two names the object that data spells has among its members. It looks no closer, and no
-// further than it must: an object that is wrong behind them has them, too.
+// Members reports which of two names the JSON object in data has among its members. It reads no further than it must:
+// an object that is malformed after them has them, too.
 func Members(data []byte, one, other string) (hasOne, hasOther bool) {
 	r := &reader{b: data}
 	if r.take('{') != nil {

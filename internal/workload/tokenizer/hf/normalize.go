@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/workload/tokenizer/charsmap"
 )
 
-// normalizer changes a text. dropped tells that its first characters went away.
+// normalizer changes a text. dropped reports whether its first characters were removed.
 type normalizer func(s string) (out string, dropped bool)
 
 func newNormalizer(s *spec) (normalizer, error) {

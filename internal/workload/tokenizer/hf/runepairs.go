@@ -35,7 +35,7 @@ func loadRunePairs(slots []uint64) (*runePairs, error) {
 
 func pairOf(a, b rune) uint64 { return uint64(uint32(a)+1)<<32 | uint64(uint32(b)) }
 
-// at returns the slot of a pair, or the empty one where it would stand.
+// at returns the slot of a pair, or the empty one where it would be.
 func (p *runePairs) at(pair uint64) uint64 {
 	at := pair * 0x9e3779b97f4a7c15 >> p.shift
 	for p.slots[at] != 0 && p.slots[at] != pair {

@@ -48,7 +48,7 @@ func (s runeSet) and(t runeSet) runeSet {
 	return slices.Concat(s.negated(), t.negated()).normal().negated()
 }
 
-// spell writes the set as a class of the matcher.
+// spell returns the set as a class of the matcher.
 func (s runeSet) spell() string {
 	if len(s) == 0 {
 		return `(?!)` // matches nothing
@@ -195,7 +195,7 @@ func wordSet() runeSet {
 		and(runeSet{{0x200c, 0x200d}}.negated())
 }
 
-// setEscape takes an escape that stands for a set or a code point.
+// setEscape reads an escape for a set or a code point.
 func (t *translator) setEscape() (runeSet, error) {
 	t.at++
 	if !t.more() {
@@ -335,7 +335,7 @@ func (t *translator) class() (runeSet, error) {
 	return set, nil
 }
 
-// classItem takes a character, an escape, a nested class or [:name:]. single tells that it is one
+// classItem takes a character, an escape, a nested class or [:name:]. single reports that it is one
 // character, which may start a range.
 func (t *translator) classItem() (set runeSet, single bool, err error) {
 	switch {

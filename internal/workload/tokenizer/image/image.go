@@ -33,7 +33,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// bigEndian reports that numbers stand the other way round in memory.
+// bigEndian reports whether numbers are big-endian in memory.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Word is a number that a section may hold.

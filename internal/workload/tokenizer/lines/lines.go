@@ -30,7 +30,7 @@ type Options struct {
 	Info           func(message string)
 }
 
-// Run does what the options ask for.
+// Run packs, counts or encodes, as the options say.
 func Run(ctx context.Context, o *Options) error {
 	from := load.Options{Name: o.Name, Revision: o.Revision, Hub: o.Hub, Info: o.Info}
 	if o.Action == "pack" {

@@ -39,7 +39,7 @@ type Bundle struct {
 	label   label
 }
 
-// The files that bear on a tokenizer. A rank file may have any name that ends with .tiktoken.
+// The files that a tokenizer may consist of. A rank file may have any name that ends with .tiktoken.
 const (
 	tokenizerJSON = "tokenizer.json"
 	tekkenJSON    = "tekken.json"
@@ -54,7 +54,7 @@ const (
 	addedJSON     = "added_tokens.json"
 )
 
-// wanted reports whether a file of a repository bears on its tokenizer.
+// wanted reports whether a file of a repository belongs to its tokenizer.
 func wanted(name string) bool {
 	switch name {
 	case tokenizerJSON, tekkenJSON, modelFile, configJSON, specialsJSON, vocabJSON, mergesTXT, vocabTXT, templateJinja,
@@ -94,7 +94,7 @@ func openPath(name string) (*Bundle, error) {
 		}
 		return &Bundle{Name: name, Where: "the packed file " + name, files: bounded{archive}}, nil
 	}
-	// A single file: what lies beside it (tokenizer_config.json, a chat template) belongs to it.
+	// A single file: those next to it (tokenizer_config.json, a chat template) belong to it.
 	return &Bundle{Name: name, Where: "the file " + name,
 		files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
 }
@@ -126,7 +126,7 @@ func kindOf(data []byte) string {
 	return modelFile
 }
 
-// single shows a file under its usual name and the files beside it, but no other tokenizer.
+// single shows a file under its usual name and the files next to it, but no other tokenizer.
 type single struct {
 	dir  fs.FS
 	data []byte
@@ -191,7 +191,7 @@ func (b *Bundle) has(name string) bool {
 	return true
 }
 
-// names lists the files that bear on the tokenizer.
+// names returns the files that belong to the tokenizer.
 func (b *Bundle) names() []string {
 	var list []string
 	if s, ok := b.files.(single); ok {
@@ -287,11 +287,11 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 
 // ranked returns the tokenizer of a rank file.
 func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, error) {
-	beside, err := c.beside()
+	config, err := c.rankConfig()
 	if err != nil {
 		return nil, err
 	}
-	return some(rankfile.Tiktoken(b.Name, data, beside))
+	return some(rankfile.Tiktoken(b.Name, data, config))
 }
 
 // some returns a nil interface where there is an error.

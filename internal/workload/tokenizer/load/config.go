@@ -15,7 +15,7 @@ type tokenizerConfig struct {
 	AddBOS, AddEOS *bool
 	DoLowerCase    *bool
 	Class          string
-	// Template is the chat template; Custom tells that the class is code of the repository.
+	// Template is the chat template; Custom reports whether the class is code of the repository.
 	Template string
 	Custom   bool
 	Found    bool
@@ -25,9 +25,9 @@ type tokenizerConfig struct {
 	pattern, tokens json.RawMessage
 }
 
-// beside returns what a rank file needs of the configuration.
-func (c *tokenizerConfig) beside() (rankfile.Beside, error) {
-	b := rankfile.Beside{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
+// rankConfig returns what a rank file needs of the configuration.
+func (c *tokenizerConfig) rankConfig() (rankfile.Config, error) {
+	b := rankfile.Config{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
 	if len(c.pattern) > 0 {
 		if err := json.Unmarshal(c.pattern, &b.Pattern); err != nil {
 			return b, fmt.Errorf("%s: pat_str: %w", configJSON, err)

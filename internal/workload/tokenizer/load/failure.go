@@ -55,7 +55,7 @@ func failure(name, revision string, err error) error {
 	return f
 }
 
-// advice is what may have caused a failure, what to look at and what to do.
+// advice is what may have caused a failure, what to check and what to do.
 type advice struct{ causes, steps, fixes []string }
 
 var advices = map[string]advice{

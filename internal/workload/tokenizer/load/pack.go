@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/workload/tokenizer/spm"
 )
 
-// label is what a packed file says of itself beside the tokenizer's own tables.
+// label describes a packed file, in addition to the tokenizer's own tables.
 type label struct {
 	Kind     string // hf, spm or ranks
 	Config   *tokenizerConfig

@@ -87,7 +87,7 @@ func (q *Queue) Push(pair Pair) {
 	list[at] = pair
 }
 
-// pushRow adds a pair to the row of its rank, if it comes behind what is there, or to a new row.
+// pushRow adds a pair to the row of its rank, if it is further right than all in it, or to a new row.
 func (q *Queue) pushRow(pair Pair) bool {
 	rank := uint32(pair.Order >> 32)
 	for i := range q.used {

@@ -9,7 +9,8 @@ import (
 // merged with each other. s must be valid UTF-8 and i < len(s).
 func (t *Classes) O200k(s string, i int) int { return t.cased(s, i, 3, true) }
 
-// cased returns the o200k family, which tells capitals from small letters; in the order of preference:
+// cased returns the end of a piece of the o200k family, which distinguishes upper and lower case; in order of
+// preference:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?

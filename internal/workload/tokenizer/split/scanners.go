@@ -101,7 +101,7 @@ func (t *Classes) deepSeekWord(s string, i int, c class, size int) int {
 			return end
 		}
 	}
-	// Letters and marks, behind one character that is no letter and no symbol, or by themselves.
+	// Letters and marks, after one character that is neither letter nor symbol, or alone.
 	if c&(letter|newline|symbol) == 0 {
 		if end := t.run(s, i+size, upper|lower); end > i+size {
 			return end

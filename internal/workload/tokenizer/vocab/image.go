@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/workload/tokenizer/image"
 )
 
-// rest is what a packed table holds beside its arrays.
+// rest is what a packed table holds in addition to its arrays.
 type rest struct {
 	Empty   int32            `json:"empty"`
 	Longest int              `json:"longest"`

@@ -1,6 +1,6 @@
 // Package vocab is a table of tokens: byte strings and their ids, found either way.
 //
-// Invariant: it is a few arrays without pointers, so that a packed one is used as it lies in the file.
+// Invariant: it is a few arrays without pointers, so that a packed one is used as it is in the file.
 //
 // The package must never know how a text is cut into tokens.
 package vocab
@@ -66,7 +66,7 @@ func (v *Vocab) FindHashed(s string, h uint64) int32 {
 	}
 }
 
-// another returns the id of what does not stand in the slots.
+// another returns the id of a token that is not in the slots.
 func (v *Vocab) another(s string) int32 {
 	if s == "" && v.empty != None {
 		return v.empty

@@ -45,11 +45,11 @@ type Exporter struct {
 	frozen          map[pageKey][]byte
 	scrapes         uint64
 	restart         *totals // what was counted when the counters restarted
-	earlier, latest mark
+	earlier, latest reading
 }
 
-// mark is how many tokens had been generated at an instant.
-type mark struct{ ns, tokens int64 }
+// reading is how many tokens had been generated at an instant.
+type reading struct{ ns, tokens int64 }
 
 // Target is what a path shows.
 type Target struct {
@@ -219,7 +219,7 @@ func (e *Exporter) write(dst []byte, key pageKey, f *fault.Page) []byte {
 	}
 	dst = slices.Grow(dst, p.size)
 	e.mu.Unlock()
-	dst = p.render(dst, p.pieces, t)
+	dst = p.render(dst, t)
 	e.mu.Lock()
 	p.size = max(p.size, len(dst)+len(dst)/8)
 	e.mu.Unlock()
@@ -234,7 +234,7 @@ func (e *Exporter) totals(f *fault.Page) *totals {
 	t.startedAt = float64(e.clock.WallNS(1)/int64(time.Millisecond)) / 1e3
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t.throughput = e.rate(mark{now, t.count[cGenerated]})
+	t.throughput = e.rate(reading{now, t.count[cGenerated]})
 	if f.ResetAfter.Passed(time.Duration(now)) {
 		if e.restart == nil {
 			e.restart = e.tally.collect()
@@ -249,7 +249,7 @@ func (e *Exporter) totals(f *fault.Page) *totals {
 }
 
 // rate returns the throughput up to now, since a scrape that is at least the window ago.
-func (e *Exporter) rate(now mark) float64 {
+func (e *Exporter) rate(now reading) float64 {
 	if now.ns-e.latest.ns >= int64(rateWindow) {
 		e.earlier, e.latest = e.latest, now
 	}

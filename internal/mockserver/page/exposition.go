@@ -95,8 +95,8 @@ func (f *family) unitOf(q quantity) float64 {
 	return 1
 }
 
-// fine returns the bounds of a series' layout in units of its quantity.
-func (f *family) fine(q quantity) []int64 {
+// unitBounds returns the bounds of a series' layout in units of its quantity.
+func (f *family) unitBounds(q quantity) []int64 {
 	bounds := make([]int64, len(f.layout))
 	for i, b := range f.layout {
 		bounds[i] = int64(math.Round(b * f.unitOf(q)))
@@ -104,25 +104,25 @@ func (f *family) fine(q quantity) []int64 {
 	return bounds
 }
 
-// piece is a stretch of a page: fixed text, then a number.
-type piece struct {
+// part is a part of a page: fixed text, then a number.
+type part struct {
 	text    string
 	value   func(*totals) float64 // nil = one of the following
 	of      quantity
 	bucket  int // index into totals.hist; -1 = the sum
 	unit    float64
 	created bool
-	dynamic *dynamicPiece
+	dynamic *dynamicPart
 	end     bool // no number
 }
 
-type dynamicPiece struct {
+type dynamicPart struct {
 	name   string
 	labels labels
 	emit   func(*totals, func(labels, float64))
 }
 
-// writer turns families into pieces.
+// writer turns families into parts.
 type writer struct {
 	style  style
 	open   bool // OpenMetrics
@@ -131,13 +131,13 @@ type writer struct {
 	// headless leaves the headers of families away, undated the times of creation.
 	headless, undated bool
 	text              strings.Builder
-	pieces            []piece
+	parts             []part
 }
 
-func (w *writer) put(p piece) {
+func (w *writer) put(p part) {
 	p.text = w.text.String()
 	w.text.Reset()
-	w.pieces = append(w.pieces, p)
+	w.parts = append(w.parts, p)
 }
 
 func (w *writer) header(name string, k kind, help string) {
@@ -198,54 +198,53 @@ func (w *writer) family(f *family, shared labels) {
 			fallthrough
 		case kSummary:
 			w.sample(name+"_sum", l)
-			w.put(piece{of: s.of, bucket: -1, unit: f.unitOf(s.of)})
+			w.put(part{of: s.of, bucket: -1, unit: f.unitOf(s.of)})
 			w.sample(name+"_count", l)
-			w.put(piece{of: s.of, bucket: len(w.bounds[s.of])})
+			w.put(part{of: s.of, bucket: len(w.bounds[s.of])})
 		default:
 			w.sample(sampleName, l)
-			w.put(piece{value: s.value})
+			w.put(part{value: s.value})
 		}
 		if dated && w.open {
 			w.sample(f.name+"_created", l)
-			w.put(piece{created: true})
+			w.put(part{created: true})
 		}
 	}
 	if f.dynamic != nil {
-		w.put(piece{dynamic: &dynamicPiece{sampleName, shared, f.dynamic}})
+		w.put(part{dynamic: &dynamicPart{sampleName, shared, f.dynamic}})
 	}
 	if dated && !w.open && len(f.series) > 0 {
 		w.header(f.name+"_created", kGauge, f.help)
 		for i := range f.series {
 			w.sample(f.name+"_created", slices.Concat(shared, f.series[i].labels))
-			w.put(piece{created: true})
+			w.put(part{created: true})
 		}
 	}
 }
 
 func (w *writer) buckets(f *family, s *series, l labels) {
-	for i, bound := range f.fine(s.of) {
+	for i, bound := range f.unitBounds(s.of) {
 		at, _ := slices.BinarySearch(w.bounds[s.of], bound)
 		le := string(appendNumber(nil, f.layout[i], w.style.floats || w.open))
 		w.sample(f.name+"_bucket", append(slices.Clone(l), [2]string{"le", le}))
-		w.put(piece{of: s.of, bucket: at})
+		w.put(part{of: s.of, bucket: at})
 	}
 	w.sample(f.name+"_bucket", append(slices.Clone(l), [2]string{"le", "+Inf"}))
-	w.put(piece{of: s.of, bucket: len(w.bounds[s.of])})
+	w.put(part{of: s.of, bucket: len(w.bounds[s.of])})
 }
 
-// finish returns the pieces of the whole page.
-func (w *writer) finish() []piece {
+// finish ends the page.
+func (w *writer) finish() {
 	if w.open {
 		w.text.WriteString("# EOF\n")
 	}
-	w.put(piece{end: true})
-	return w.pieces
+	w.put(part{end: true})
 }
 
 // render fills the numbers in.
-func (w *writer) render(b []byte, pieces []piece, t *totals) []byte {
-	for i := range pieces {
-		p := &pieces[i]
+func (w *writer) render(b []byte, t *totals) []byte {
+	for i := range w.parts {
+		p := &w.parts[i]
 		b = append(b, p.text...)
 		var v float64
 		switch {
@@ -269,7 +268,7 @@ func (w *writer) render(b []byte, pieces []piece, t *totals) []byte {
 	return b
 }
 
-func (w *writer) appendDynamic(b []byte, d *dynamicPiece, t *totals) []byte {
+func (w *writer) appendDynamic(b []byte, d *dynamicPart, t *totals) []byte {
 	type line struct {
 		text  string
 		value float64

@@ -27,11 +27,11 @@ type gpuPages struct {
 	clock   *clock.Clock
 	draws   random.Stream
 
-	mu     sync.Mutex
-	marks  []mark // the tokens within the window, oldest first
-	peak   float64
-	states map[[2]int]*gpuState
-	frozen map[int][]byte
+	mu       sync.Mutex
+	readings []reading // the tokens within the window, oldest first
+	peak     float64
+	states   map[[2]int]*gpuState
+	frozen   map[int][]byte
 }
 
 // gpuState is the energy of a GPU so far.
@@ -64,13 +64,13 @@ func newGPUPages(o GPUOptions, c *clock.Clock) (*gpuPages, error) {
 }
 
 // throughput returns the tokens per second over the window, as of its readers.
-func (g *gpuPages) throughput(now mark) float64 {
+func (g *gpuPages) throughput(now reading) float64 {
 	window := int64(cmp.Or(g.options.Window, time.Second))
-	g.marks = append(g.marks, now)
-	for len(g.marks) > 2 && g.marks[1].ns <= now.ns-window {
-		g.marks = g.marks[1:]
+	g.readings = append(g.readings, now)
+	for len(g.readings) > 2 && g.readings[1].ns <= now.ns-window {
+		g.readings = g.readings[1:]
 	}
-	first := g.marks[0]
+	first := g.readings[0]
 	if first.ns == now.ns {
 		return 0
 	}
@@ -112,7 +112,7 @@ func (g *gpuPages) body(dst []byte, page int, tokens int64, f *fault.Page) []byt
 	if f.Constant && g.frozen[page] != nil {
 		return append(dst, g.frozen[page]...)
 	}
-	rate := g.throughput(mark{now, tokens})
+	rate := g.throughput(reading{now, tokens})
 	count := g.options.count()
 	if f.GPUGoneAfter.Passed(since) && !f.GPUBackAfter.Passed(since) {
 		count--

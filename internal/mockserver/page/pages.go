@@ -111,7 +111,7 @@ func boundsOf(pages []page) *[quantities][]int64 {
 			f := &pages[i].families[j]
 			for _, s := range f.series {
 				if f.kind == kHistogram {
-					bounds[s.of] = mergedBounds(bounds[s.of], f.fine(s.of))
+					bounds[s.of] = mergedBounds(bounds[s.of], f.unitBounds(s.of))
 				}
 			}
 		}

@@ -15,10 +15,10 @@ func vary(f *fault.Page, families []family, bounds *[quantities][]int64, key pag
 		family := &families[i]
 		switch {
 		case family.kind == kHistogram && key.relaid:
-			family.layout = family.relaid(bounds)
+			family.layout = family.otherLayout(bounds)
 		case family.kind == kCounter && family.dynamic == nil:
 			if counters++; counters == 1 {
-				family.series = slices.Concat(family.series, exploded(f.Labels, family.series[0]))
+				family.series = slices.Concat(family.series, manySeries(f.Labels, family.series[0]))
 			}
 		case family.kind == kGauge:
 			if gauges++; gauges == 1 {
@@ -43,8 +43,8 @@ func varyGauge(f *fault.Page, g *family, retyped bool) {
 	g.series[0].value = constant(value)
 }
 
-// exploded returns n series like s, each with a label value of its own.
-func exploded(n int, s series) []series {
+// manySeries returns n series like s, each with a label value of its own.
+func manySeries(n int, s series) []series {
 	list := make([]series, n)
 	for i := range list {
 		list[i] = series{labels: slices.Concat(s.labels, labels{{"request_id", strconv.Itoa(i)}}), value: s.value}
@@ -52,11 +52,11 @@ func exploded(n int, s series) []series {
 	return list
 }
 
-// relaid returns another layout of a histogram: it lacks every second bound and has others that the page
+// otherLayout returns another layout of a histogram: it lacks every second bound and has others that the page
 // did not have.
-func (f *family) relaid(bounds *[quantities][]int64) []float64 {
+func (f *family) otherLayout(bounds *[quantities][]int64) []float64 {
 	of := f.series[0].of
-	before := f.fine(of)
+	before := f.unitBounds(of)
 	var layout []float64
 	for i, bound := range bounds[of] {
 		at, had := slices.BinarySearch(before, bound)

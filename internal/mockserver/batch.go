@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"aiperf/internal/mockserver/httpd"
 	"net/http"
 	"slices"
 	"sync"
@@ -13,14 +14,14 @@ type batch struct {
 
 	mu      sync.Mutex
 	running int
-	queue   []*conn
+	queue   []*handler
 }
 
-var errQueueFull = &httpError{http.StatusTooManyRequests, "the queue of the server is full"}
+var errQueueFull = &httpd.Error{Status: http.StatusTooManyRequests, Message: "the queue of the server is full"}
 
-// enter takes a place in the batch for c, or in the queue for one. The caller must wait until
-// c.granted holds where queued is true.
-func (b *batch) enter(c *conn) (queued bool, err *httpError) {
+// enter takes a place in the batch for h, or in the queue for one. The caller must wait until
+// h.granted holds where queued is true.
+func (b *batch) enter(h *handler) (queued bool, err *httpd.Error) {
 	if b.limit == 0 {
 		return false, nil
 	}
@@ -33,12 +34,12 @@ func (b *batch) enter(c *conn) (queued bool, err *httpError) {
 	if b.maxQueue >= 0 && len(b.queue) >= b.maxQueue {
 		return false, errQueueFull
 	}
-	c.granted.Store(false)
-	b.queue = append(b.queue, c)
+	h.granted.Store(false)
+	b.queue = append(b.queue, h)
 	return true, nil
 }
 
-// leave gives a place up; the first in the queue inherits it and is woken.
+// leave releases a place; the first in the queue gets it and is woken.
 func (b *batch) leave() {
 	if b.limit == 0 {
 		return
@@ -52,13 +53,13 @@ func (b *batch) leave() {
 	next := b.queue[0]
 	b.queue = slices.Delete(b.queue, 0, 1)
 	next.granted.Store(true)
-	next.poke()
+	next.conn.Wake()
 }
 
-// desert leaves the queue, or the batch if the place was granted meanwhile.
-func (b *batch) desert(c *conn) {
+// abandon leaves the queue, or the batch if the place was granted meanwhile.
+func (b *batch) abandon(h *handler) {
 	b.mu.Lock()
-	i := slices.Index(b.queue, c)
+	i := slices.Index(b.queue, h)
 	if i >= 0 {
 		b.queue = slices.Delete(b.queue, i, i+1)
 	}
@@ -69,14 +70,14 @@ func (b *batch) desert(c *conn) {
 }
 
 // join waits for a place in the batch, for as long as the client stays.
-func (b *batch) join(c *conn) error {
-	queued, refusal := b.enter(c)
+func (b *batch) join(h *handler) error {
+	queued, refusal := b.enter(h)
 	if refusal != nil {
 		return refusal
 	}
-	for queued && !c.granted.Load() {
-		if err := c.listen(time.Minute, c.granted.Load); err != nil {
-			b.desert(c)
+	for queued && !h.granted.Load() {
+		if err := h.conn.Listen(time.Minute, h.granted.Load); err != nil {
+			b.abandon(h)
 			return err
 		}
 	}

@@ -263,7 +263,7 @@ func assemble(t *testing.T, a answer) reply {
 	return r
 }
 
-// chat is a chat body; extra are further members.
+// chat returns a chat body; extra are further members.
 func chat(prompt string, stream bool, extra ...string) string {
 	return fmt.Sprintf(`{"messages":[{"role":"user","content":%q}],"model":"m","stream":%v%s}`,
 		prompt, stream, strings.Join(append([]string{""}, extra...), ","))
@@ -293,11 +293,9 @@ func (s *testServer) raw(request string) string {
 	return string(got)
 }
 
-// load is how many requests are in the batch, in its queue and in flight, and how many connections are open.
+// load returns how many requests are in the batch, in its queue and in flight, and how many connections are open.
 func (s *testServer) load() (running, queued, inFlight, conns int) {
 	s.srv.batch.mu.Lock()
 	defer s.srv.batch.mu.Unlock()
-	s.srv.mu.Lock()
-	defer s.srv.mu.Unlock()
-	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), len(s.srv.conns)
+	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), s.srv.http.Connections()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/mockserver/api"
 )
 
 // latency is the model of how long work takes.
@@ -27,7 +28,7 @@ func newLatency(o *Options, seed random.Seed) latency {
 	}
 }
 
-// logSigma is the standard deviation of the logarithm of a lognormal variable of mean 1 and the
+// logSigma returns the standard deviation of the logarithm of a lognormal variable of mean 1 and the
 // given coefficient of variation.
 func logSigma(cv float64) float64 { return math.Sqrt(math.Log1p(cv * cv)) }
 
@@ -49,7 +50,7 @@ type schedule struct {
 	job   *job    // set where the scheduler decides instead
 }
 
-// schedule starts a schedule at an instant; sequence tells equal requests apart.
+// schedule returns the schedule of a reply from an instant on; sequence makes equal requests differ.
 func (l *latency) schedule(start int64, promptTokens int, sequence uint64) schedule {
 	first := l.ttft + time.Duration(promptTokens)*l.ttftPerInput
 	if l.ttftSigma != 0 {
@@ -67,12 +68,12 @@ func (l *latency) schedule(start int64, promptTokens int, sequence uint64) sched
 	return s
 }
 
-// fixed starts the schedule of a reply that takes as long as its API's work.
+// fixed returns the schedule of a reply that takes as long as its API's work.
 func (l *latency) fixed(start int64, work time.Duration) schedule {
 	return schedule{first: start + int64(work)}
 }
 
-// at is the instant after k gaps; k never decreases from call to call.
+// at returns the instant after k gaps; k never decreases from call to call.
 func (s *schedule) at(k int) int64 {
 	if s.sigma == 0 {
 		return s.first + int64(k)*s.gap
@@ -85,3 +86,24 @@ func (s *schedule) at(k int) int64 {
 
 // floods reports whether tokens follow each other without any gap.
 func (s *schedule) floods() bool { return s.gap == 0 && s.job == nil }
+
+// work returns how long the reply of an API without tokens takes; negative for the others.
+func (o *Options) work(r *api.Reply) time.Duration {
+	work := time.Duration(-1)
+	switch r.API {
+	case api.Embeddings, api.InferEmbeddings:
+		work = o.EmbeddingBase + time.Duration(r.Request.Inputs)*o.EmbeddingPerInput
+	case api.Cohere, api.TEI, api.NIMRanking, api.InferRankings:
+		work = o.RankingBase + time.Duration(r.Request.Inputs)*o.RankingPerPassage
+	case api.ImageInfer, api.ImageInferClient:
+		work = o.ImageInferBase + time.Duration(r.Request.Inputs)*o.ImageInferPer
+	case api.Images, api.ImageEdits, api.InferImages:
+		work = o.ImageLatency
+	case api.Videos:
+		work = 0 // the job takes its time, not its submission
+	}
+	if o.Fast && work > 0 {
+		work = 0
+	}
+	return work
+}

@@ -12,27 +12,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"aiperf/internal/watch/prom"
 )
 
-func TestMetricsFaultSpecifications(t *testing.T) {
-	got, err := parseMetricsFault(
-		" html; status=503;huge=3;slow;reset_after_s=1.5;labels=7;content_type=text/x;drop_after_bytes=9;rate=0.5;slow=2")
-	want := metricsFault{instead: "html", status: 503, hugeMiB: 3, slow: 2 * time.Millisecond,
-		resetAfter: instant{true, 1500 * time.Millisecond},
-		labels:     7, contentType: "text/x", dropAfterBytes: 9, rate: 0.5, spec: got.spec}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(metricsFault{}, instant{})); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-	if _, err := New(Options{MetricsFault: "bogus", NoTokenizer: true}); err == nil ||
-		!strings.HasPrefix(err.Error(), "--metrics-fault: ") {
-		t.Error(err)
-	}
-	if _, err := New(Options{Backend: "bogus", NoTokenizer: true}); err == nil ||
-		!strings.HasPrefix(err.Error(), "--backend: ") {
-		t.Error(err)
+func TestFaultsOfOptionsAreChecked(t *testing.T) {
+	for want, o := range map[string]Options{
+		"--fault: ":         {Fault: "statuss=503"},
+		"--metrics-fault: ": {MetricsFault: "bogus"},
+		"--dcgm-fault: ":    {GPU: GPUOptions{Fault: "bogus"}},
+		"--dcgm-gpu-name: ": {GPU: GPUOptions{Model: "bogus"}},
+		"--backend: ":       {Backend: "bogus"},
+	} {
+		o.NoTokenizer = true
+		if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 
@@ -49,7 +43,7 @@ func TestSpoiltPages(t *testing.T) {
 			}
 		},
 		"json": func(t *testing.T, a answer, parse error) {
-			if parse == nil || a.header.Get("Content-Type") != jsonType {
+			if parse == nil || a.header.Get("Content-Type") != "application/json" {
 				t.Errorf("%v %s", parse, a.header)
 			}
 		},

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/mockserver/api"
+	"aiperf/internal/mockserver/fault"
+	"aiperf/internal/mockserver/httpd"
+	"aiperf/internal/mockserver/page"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -34,7 +40,7 @@ type Options struct {
 	OutputTokens                        int // length where the request gives none; 0 = by the prompt
 	Seed                                uint64
 	// SpecTokens is how many tokens each step drafts, 0 = none; SpecAcceptance the share of them that is accepted where
-	// those before it were; SpecStats where replies tell of it.
+	// those before it were; SpecStats where replies report it.
 	SpecTokens     int
 	SpecAcceptance float64
 	SpecStats      string
@@ -73,7 +79,31 @@ type Options struct {
 	ShutdownGrace time.Duration
 }
 
-// Check says which options do not go together.
+// What the rooms below take.
+type (
+	// GPUOptions configures the pages of GPU exporters.
+	GPUOptions = page.GPUOptions
+	// LoadCurve is the load of GPUs over time.
+	LoadCurve = page.LoadCurve
+)
+
+const (
+	// MaxWait bounds every configured time.
+	MaxWait = fault.MaxWait
+	// FaultsHelp lists the faults in a help text.
+	FaultsHelp = fault.Help
+)
+
+// SpecPlaces returns the values of Options.SpecStats.
+func SpecPlaces() []string { return api.SpecPlaces() }
+
+// Backends returns the names that SetBackend takes.
+func Backends() []string { return page.Backends() }
+
+// GPUs returns the names that SetGPUModel takes.
+func GPUs() []string { return page.GPUs() }
+
+// Check returns an error if options exclude each other or one lacks another.
 func (o *Options) Check() error {
 	if o.RecordRequests == "" && (o.RecordBodies || o.RecordEvents) {
 		return errors.New("--record-bodies and --record-events need --record-requests PATH")
@@ -89,7 +119,7 @@ func (o *Options) SetModels(v string) error {
 
 // SetAuthHeader sets the name of the header that carries the key.
 func (o *Options) SetAuthHeader(v string) error {
-	if !isToken([]byte(v)) {
+	if !httpd.IsToken([]byte(v)) {
 		return fmt.Errorf("%q is not the name of a header", v)
 	}
 	o.AuthHeader = v
@@ -98,9 +128,77 @@ func (o *Options) SetAuthHeader(v string) error {
 
 // SetFault sets the fault specification.
 func (o *Options) SetFault(v string) error {
-	_, err := parseFault(v)
+	_, err := fault.ParseReply(v)
 	o.Fault = v
 	return err
+}
+
+// SetMetricsFault sets the fault specification of the metrics pages.
+func (o *Options) SetMetricsFault(v string) error {
+	_, err := fault.ParsePage(v)
+	o.MetricsFault = v
+	return err
+}
+
+// SetBackend sets the server whose metrics are shown.
+func (o *Options) SetBackend(v string) error {
+	o.Backend = v
+	return page.CheckBackend(v)
+}
+
+// SetMetricsPorts sets the ports of further pages from a comma list.
+func (o *Options) SetMetricsPorts(v string) error {
+	o.MetricsPorts = nil
+	for _, item := range splitList(v) {
+		port := 0
+		if err := scalar.SetInt(&port, item, 0, 65535); err != nil {
+			return err
+		}
+		o.MetricsPorts = append(o.MetricsPorts, port)
+	}
+	return nil
+}
+
+// SetGPUModel sets the GPU by its short name.
+func (o *Options) SetGPUModel(v string) error {
+	o.GPU.Model = v
+	return page.CheckGPU(v)
+}
+
+// SetAutoLoad sets whether the GPUs follow the throughput. If not, they are idle unless SetGPULoad gives them a load.
+func (o *Options) SetAutoLoad(on bool) {
+	if on {
+		o.GPU.Load = nil
+	} else {
+		o.GPU.Load = cmp.Or(o.GPU.Load, &LoadCurve{page.LoadPoint{}})
+	}
+}
+
+// SetGPULoad sets the load of all GPUs over time.
+func (o *Options) SetGPULoad(v string) error {
+	curve, err := page.ParseLoadCurve(v)
+	if err == nil {
+		o.GPU.Load = &curve
+	}
+	return err
+}
+
+// SetGPUFault sets the fault specification of the GPU pages.
+func (o *Options) SetGPUFault(v string) error {
+	_, err := fault.ParseGPUPage(v)
+	o.GPU.Fault = v
+	return err
+}
+
+// SetStep sets the time of a step of the scheduler, in milliseconds.
+func (o *Options) SetStep(v string) error {
+	step := time.Duration(0)
+	err := scalar.SetTime(&step, v, time.Millisecond, time.Minute)
+	if err != nil || step < time.Millisecond/10 {
+		return fmt.Errorf("%q is not a number from 0.1 to 60000", v)
+	}
+	o.Scheduler.Step = step
+	return nil
 }
 
 func splitList(v string) []string {
@@ -111,4 +209,29 @@ func splitList(v string) []string {
 		}
 	}
 	return list
+}
+
+// generator returns what the replies are made from.
+func (o *Options) generator() api.Options {
+	g := api.Options{
+		Tokenizer: o.Tokenizer, NoTokenizer: o.NoTokenizer, Seed: o.Seed, OutputTokens: o.OutputTokens,
+		Speculation:  api.SpeculationOptions{Tokens: o.SpecTokens, Acceptance: o.SpecAcceptance, Place: o.SpecStats},
+		VideoLatency: o.VideoLatency,
+	}
+	if o.Fast {
+		g.VideoLatency = 0
+	}
+	return g
+}
+
+// exporter returns what the metrics pages show.
+func (o *Options) exporter() page.Options {
+	p := page.Options{
+		Backend: o.Backend, SpecTokens: o.SpecTokens, Series: o.MetricsSeries, OpenMetrics: o.OpenMetrics,
+		Ports: len(o.MetricsPorts) > 0, Fault: o.MetricsFault, GPU: o.GPU,
+	}
+	if len(o.Models) > 0 {
+		p.Model = o.Models[0]
+	}
+	return p
 }

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/clock"
+	"aiperf/internal/mockserver/api"
+	"aiperf/internal/mockserver/httpd"
 )
 
 const (
@@ -99,86 +100,87 @@ func (r *recorder) flush() {
 }
 
 // add records the finished exchange of c.
-func (r *recorder) add(c *conn, body []byte) {
+func (r *recorder) add(h *handler, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(&c.x)
+	r.count(h)
 	if r.err != nil {
 		r.summary.Lost++
 		return
 	}
-	r.buf = r.appendLine(r.buf, c, body)
+	r.buf = r.appendLine(r.buf, h, body)
 	if len(r.buf) >= recordFlushBytes {
 		r.flush()
 	}
 }
 
-func (r *recorder) count(x *exchange) {
-	name := apis[x.api].name
+func (r *recorder) count(h *handler) {
+	x, p := &h.x, &h.reply.Plan
+	name := h.reply.API.Name()
 	e := r.summary.Endpoints[name]
 	if e == nil {
 		e = &endpointSummary{Status: map[string]int{}}
 		r.summary.Endpoints[name] = e
 	}
 	e.Requests++
-	e.Status[strconv.Itoa(x.status)]++
-	e.InputTokens += x.plan.promptTokens
+	e.Status[strconv.Itoa(h.conn.Status)]++
+	e.InputTokens += p.PromptTokens
 	e.OutputTokens += x.output
 	r.summary.Requests++
-	r.summary.InputTokens += x.plan.promptTokens
+	r.summary.InputTokens += p.PromptTokens
 	r.summary.OutputTokens += x.output
 	r.summary.Outcomes[x.outcome]++
 	r.summary.MaxInFlight = max(r.summary.MaxInFlight, x.inFlight)
-	if x.fault.spec != "" {
+	if x.fault.Spec != "" {
 		r.summary.Faults++
 	}
 }
 
 // appendLine builds the line of one request. Members that the request did not have are null.
-func (r *recorder) appendLine(b []byte, c *conn, body []byte) []byte {
-	x, q, clock := &c.x, &c.req, c.srv.clock
+func (r *recorder) appendLine(b []byte, h *handler, body []byte) []byte {
+	x, c, p, q, clock := &h.x, h.conn, &h.reply.Plan, &h.reply.Request, h.srv.clock
 	b = append(b, `{"ts":`...)
-	b = strconv.AppendFloat(b, float64(clock.WallNS(x.arrival)/1e3)/1e6, 'f', 6, 64)
+	b = strconv.AppendFloat(b, float64(clock.WallNS(h.reply.Arrival)/1e3)/1e6, 'f', 6, 64)
 	b = append(b, `,"request_id":`...)
-	if len(c.head.requestID) > 0 {
-		b = appendJSONString(b, string(c.head.requestID))
+	if len(h.fields.requestID) > 0 {
+		b = api.AppendString(b, string(h.fields.requestID))
 	} else {
 		b = append(b, '"')
-		b = c.appendID(b)
+		b = h.reply.AppendID(b)
 		b = append(b, '"')
 	}
-	b = appendText(b, "endpoint", apis[x.api].name)
+	b = api.AppendText(b, "endpoint", h.reply.API.Name())
 	if x.parsed {
-		b = append(append(b, `,"model":`...), q.model...)
-		b = appendInt(b, "isl", int64(x.plan.promptTokens))
-		b = appendLimit(b, "requested_osl", q.limit())
-		b = appendLimit(b, "max_tokens", q.maxTokens)
-		b = appendLimit(b, "max_completion_tokens", q.maxCompletionTokens)
-		b = appendLimit(b, "min_tokens", q.minTokens)
-		b = append(strconv.AppendBool(append(b, `,"ignore_eos":`...), q.ignoreEOS), `,"reasoning_effort":`...)
-		if q.effort == nil {
+		b = append(append(b, `,"model":`...), q.Model...)
+		b = api.AppendInt(b, "isl", int64(p.PromptTokens))
+		b = appendLimit(b, "requested_osl", q.Limit())
+		b = appendLimit(b, "max_tokens", q.MaxTokens)
+		b = appendLimit(b, "max_completion_tokens", q.MaxCompletionTokens)
+		b = appendLimit(b, "min_tokens", q.MinTokens)
+		b = append(strconv.AppendBool(append(b, `,"ignore_eos":`...), q.IgnoreEOS), `,"reasoning_effort":`...)
+		if q.Effort == nil {
 			b = append(b, "null"...)
 		}
-		b = append(b, q.effort...)
-		b = strconv.AppendBool(append(b, `,"stream":`...), q.stream)
+		b = append(b, q.Effort...)
+		b = strconv.AppendBool(append(b, `,"stream":`...), q.Stream)
 	} else {
 		b = append(b, `,"model":null,"isl":null,"requested_osl":null,"max_tokens":null,"max_completion_tokens":null,`+
 			`"min_tokens":null,"ignore_eos":null,"reasoning_effort":null,"stream":null`...)
 	}
-	b = appendText(b, "tokenization_mode", c.srv.vocabulary.mode)
-	b = appendText(b, "method", string(c.head.method))
-	b = appendText(b, "path", string(c.head.path))
-	b = appendInt(b, "arrival_ns", clock.WallNS(x.arrival))
-	b = appendLimit(b, "first_byte_ns", int(wallOrZero(c, x.first)))
-	b = appendInt(b, "last_byte_ns", clock.WallNS(x.last))
-	b = appendInt(b, "in_flight", x.inFlight)
-	b = appendInt(b, "status", int64(x.status))
-	b = appendInt(b, "output_tokens", int64(x.output))
-	b = appendText(b, "outcome", x.outcome)
-	if x.fault.spec != "" {
-		b = appendText(b, "fault", x.fault.spec)
+	b = api.AppendText(b, "tokenization_mode", h.srv.generator.Mode())
+	b = api.AppendText(b, "method", string(c.Head.Method))
+	b = api.AppendText(b, "path", string(c.Head.Path))
+	b = api.AppendInt(b, "arrival_ns", clock.WallNS(h.reply.Arrival))
+	b = appendLimit(b, "first_byte_ns", int(wallOrZero(clock, x.first)))
+	b = api.AppendInt(b, "last_byte_ns", clock.WallNS(x.last))
+	b = api.AppendInt(b, "in_flight", x.inFlight)
+	b = api.AppendInt(b, "status", int64(c.Status))
+	b = api.AppendInt(b, "output_tokens", int64(x.output))
+	b = api.AppendText(b, "outcome", x.outcome)
+	if x.fault.Spec != "" {
+		b = api.AppendText(b, "fault", x.fault.Spec)
 	}
-	if r.events && q.stream && x.parsed {
+	if r.events && q.Stream && x.parsed {
 		b = append(b, `,"event_ns":[`...)
 		for i, ns := range x.eventNS {
 			if i > 0 {
@@ -189,53 +191,35 @@ func (r *recorder) appendLine(b []byte, c *conn, body []byte) []byte {
 		b = append(b, ']')
 	}
 	if r.bodies {
-		b = appendHeaders(append(b, `,"headers":`...), c.head.lines, c.srv.authHeader)
-		b = appendText(b, "body", string(body))
+		b = appendHeaders(append(b, `,"headers":`...), c.Head.Fields, h.srv.authHeader)
+		b = api.AppendText(b, "body", string(body))
 	}
 	return append(b, "}\n"...)
 }
 
-// wallOrZero converts an instant and keeps 0 for one that never came.
-func wallOrZero(c *conn, ns int64) int64 {
+// wallOrZero returns the wall time of an instant, 0 for one that never came.
+func wallOrZero(c *clock.Clock, ns int64) int64 {
 	if ns == 0 {
 		return 0
 	}
-	return c.srv.clock.WallNS(ns)
-}
-
-func appendKey(b []byte, key string) []byte {
-	return append(append(append(b, `,"`...), key...), `":`...)
-}
-
-func appendText(b []byte, key, value string) []byte {
-	return appendJSONString(appendKey(b, key), value)
-}
-
-func appendInt(b []byte, key string, n int64) []byte {
-	return strconv.AppendInt(appendKey(b, key), n, 10)
+	return c.WallNS(ns)
 }
 
 // appendLimit writes null for a number that was not given.
 func appendLimit(b []byte, key string, n int) []byte {
 	if n == 0 {
-		return append(appendKey(b, key), "null"...)
+		return append(api.AppendKey(b, key), "null"...)
 	}
-	return appendInt(b, key, int64(n))
+	return api.AppendInt(b, key, int64(n))
 }
 
-// appendHeaders writes header lines as an object, names in lower case, in their order. Values of
+// appendHeaders appends header fields as an object, names in lower case, in their order. Values of
 // a repeated name stand in one string, separated by commas.
-func appendHeaders(b []byte, lines []byte, authHeader string) []byte {
+func appendHeaders(b []byte, fields []httpd.Field, authHeader string) []byte {
 	var names []string
 	values := map[string]string{}
-	for len(lines) > 0 {
-		var line []byte
-		line, lines = cutLine(lines)
-		name, value, ok := strings.Cut(string(line), ":")
-		if !ok {
-			continue
-		}
-		name, value = strings.ToLower(name), string(trimOWS([]byte(value)))
+	for _, f := range fields {
+		name, value := strings.ToLower(string(f.Name)), string(f.Value)
 		if artifact.IsSensitiveName(name) || name == authHeader {
 			value = artifact.Redacted
 		}
@@ -248,22 +232,14 @@ func appendHeaders(b []byte, lines []byte, authHeader string) []byte {
 	}
 	for i, name := range names {
 		b = append(b, "{,"[min(i, 1)])
-		b = appendJSONString(b, name)
+		b = api.AppendString(b, name)
 		b = append(b, ':')
-		b = appendJSONString(b, values[name])
+		b = api.AppendString(b, values[name])
 	}
 	if len(names) == 0 {
 		b = append(b, '{')
 	}
 	return append(b, '}')
-}
-
-// appendJSONString quotes s; invalid UTF-8 becomes U+FFFD.
-func appendJSONString(b []byte, s string) []byte {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return jsonscan.AppendString(b, s)
 }
 
 // close writes what is left and the summary.

@@ -182,13 +182,3 @@ func TestAccessLog(t *testing.T) {
 		t.Errorf("log %q", got)
 	}
 }
-
-func TestJSONStrings(t *testing.T) {
-	for _, text := range []string{"", "a\"b\\c", "\x00\x01\b\t\n\v\f\r\x1f\x7f", "é😀<>&\u2028", "bad\xff\xfeutf"} {
-		var got string
-		quoted := appendJSONString(nil, text)
-		if err := json.Unmarshal(quoted, &got); err != nil || got != strings.ToValidUTF8(text, "\ufffd") {
-			t.Errorf("%q became %s: %q, %v", text, quoted, got, err)
-		}
-	}
-}

@@ -1,8 +1,11 @@
 package mockserver
 
 import (
+	"aiperf/internal/mockserver/api"
+	"aiperf/internal/mockserver/httpd"
 	"crypto/subtle"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,70 +14,59 @@ import (
 // hookPaths are the control hooks of inference servers; here they only count.
 var hookPaths = [...]string{"/reset_prefix_cache", "/flush_cache", "/start_profile", "/stop_profile"}
 
-// dispatch answers the request that was read. A non-nil error ends the connection.
-func (c *conn) dispatch(body []byte) error {
-	c.x.begin()
-	for i := range apis {
-		if string(c.head.path) == apis[i].path && string(c.head.method) == http.MethodPost && c.port == "" {
-			return c.infer(api(i), body)
+// Answer answers the request that was read. A non-nil error ends the connection.
+func (h *handler) Answer(body []byte) error {
+	h.x.begin()
+	head, path := &h.conn.Head, h.conn.Head.Path
+	h.fields.read(head, h.srv.authHeader)
+	if h.conn.Port == "" {
+		switch string(head.Method) {
+		case http.MethodPost:
+			if a, ok := api.At(path); ok {
+				return h.infer(a, body)
+			}
+		case http.MethodGet:
+			if id, ok := strings.CutPrefix(string(path), api.VideoJobs); ok {
+				return h.videoJob(id)
+			}
+			if known, err := h.health(string(path)); known {
+				return err
+			}
 		}
 	}
-	path, method := string(c.head.path), string(c.head.method)
-	if method == http.MethodPost && c.port == "" && isInfer(path) {
-		return c.infer(apiInfer, body)
-	}
-	if method == http.MethodGet && c.port == "" {
-		if known, err := c.oipGet(path); known {
-			return err
-		}
-	}
-	if strings.HasPrefix(path, videoJobs) && method == http.MethodGet && c.port == "" {
-		return c.videoJob(strings.TrimPrefix(path, videoJobs))
-	}
-	if allowed := c.allowedMethods(); allowed == "" {
-		return c.refuse(&httpError{http.StatusNotFound, "no such route: " + method + " " + path})
+	method := string(head.Method)
+	if allowed := h.allowedMethod(); allowed == "" {
+		return h.refuse(notFound("no such route: " + method + " " + string(path)))
 	} else if method != allowed && (method != http.MethodHead || allowed != http.MethodGet) {
-		return c.refuse(&httpError{http.StatusMethodNotAllowed, path + " takes " + allowed})
+		return h.refuse(&httpd.Error{Status: http.StatusMethodNotAllowed, Message: string(path) + " takes " + allowed})
 	}
-	if at, ok := c.srv.exporter.find(c.head.path, c.port); ok {
-		return c.scrape(at)
+	if at, ok := h.srv.exporter.Find(path, h.conn.Port); ok {
+		return h.scrape(at)
 	}
-	for i := range hookPaths {
-		if path == hookPaths[i] {
-			n := c.srv.hooks[i].Add(1)
-			return c.sendText(`{"status":"ok","count":` + strconv.FormatInt(n, 10) + `}`)
-		}
+	if i := slices.Index(hookPaths[:], string(path)); i >= 0 {
+		n := h.srv.hooks[i].Add(1)
+		return h.sendText(`{"status":"ok","count":` + strconv.FormatInt(n, 10) + `}`)
 	}
-	switch path {
+	switch string(path) {
 	case "/v1/models":
-		return c.models()
+		return h.models()
 	case "/health":
-		return c.sendText(`{"status":"healthy"}`)
+		return h.sendText(`{"status":"healthy"}`)
 	}
-	return c.sendText(`{"name":"aiperf mock-server","status":"running"}`)
+	return h.sendText(`{"name":"aiperf mock-server","status":"running"}`)
 }
 
-// allowedMethods is what the route of the request takes, "" for no route.
-func (c *conn) allowedMethods() string {
-	path := c.head.path
-	if _, ok := c.srv.exporter.find(path, c.port); ok {
+// allowedMethod returns what the route of the request takes, "" for no route.
+func (h *handler) allowedMethod() string {
+	path := h.conn.Head.Path
+	if _, ok := h.srv.exporter.Find(path, h.conn.Port); ok {
 		return http.MethodGet
 	}
-	if c.port != "" {
+	if h.conn.Port != "" {
 		return ""
 	}
-	for i := range apis {
-		if string(path) == apis[i].path {
-			return http.MethodPost
-		}
-	}
-	if isInfer(string(path)) {
+	if _, ok := api.At(path); ok || slices.Contains(hookPaths[:], string(path)) {
 		return http.MethodPost
-	}
-	for i := range hookPaths {
-		if string(path) == hookPaths[i] {
-			return http.MethodPost
-		}
 	}
 	switch string(path) {
 	case "/", "/health", "/v1/models":
@@ -83,64 +75,103 @@ func (c *conn) allowedMethods() string {
 	return ""
 }
 
-func (c *conn) sendText(json string) error { return c.send(http.StatusOK, jsonType, []byte(json)) }
-
-// models lists the models; requests may name others.
-func (c *conn) models() error {
-	s := c.srv
-	if err := s.authorize(c); err != nil {
-		return c.refuse(err)
-	}
-	if s.opts.DisableModels {
-		return c.refuse(&httpError{http.StatusNotFound, "the models endpoint is disabled"})
-	}
-	if err := s.ready(s.opts.ModelsReadyDelay); err != nil {
-		return c.refuse(err)
-	}
-	names := s.opts.Models
-	if len(names) == 0 {
-		names = []string{strings.Trim(defaultModel, `"`)}
-	}
-	b := append(c.text[:0], `{"object":"list","data":[`...)
-	for i, name := range names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"id":`...)
-		b = appendJSONString(b, name)
-		b = append(b, `,"object":"model","created":`...)
-		b = strconv.AppendInt(b, s.clock.WallNS(1)/int64(time.Second), 10)
-		b = append(b, `,"owned_by":"aiperf"}`...)
-	}
-	c.text = append(b, `]}`...)
-	return c.send(http.StatusOK, jsonType, c.text)
+func notFound(message string) *httpd.Error {
+	return &httpd.Error{Status: http.StatusNotFound, Message: message}
 }
 
-// admit refuses inference without the key, or before the server is ready.
-func (s *Server) admit(c *conn) *httpError {
-	if err := s.authorize(c); err != nil {
+func (h *handler) sendText(json string) error {
+	return h.send(http.StatusOK, api.JSONType, []byte(json))
+}
+
+// models lists the models; requests may name others.
+func (h *handler) models() error {
+	s := h.srv
+	if err := s.authorize(h); err != nil {
+		return h.refuse(err)
+	}
+	if s.opts.DisableModels {
+		return h.refuse(notFound("the models endpoint is disabled"))
+	}
+	if err := s.ready(s.opts.ModelsReadyDelay); err != nil {
+		return h.refuse(err)
+	}
+	h.text = s.generator.AppendModels(h.text[:0], s.opts.Models)
+	return h.send(http.StatusOK, api.JSONType, h.text)
+}
+
+// health answers the open inference protocol's requests for liveness and readiness, if the path is one of them.
+func (h *handler) health(path string) (known bool, err error) {
+	s := h.srv
+	model := strings.HasPrefix(path, api.OIPModels) && strings.HasSuffix(path, api.OIPReady)
+	switch {
+	case path == "/v2/health/live":
+		return true, h.sendText("{}")
+	case !model && path != "/v2/health/ready":
+		return false, nil
+	}
+	if refusal := s.authorize(h); refusal != nil {
+		return true, h.refuse(refusal)
+	}
+	delay := s.opts.InferReadyDelay
+	if model {
+		delay = max(delay, s.opts.ModelsReadyDelay)
+		name := api.OIPModel(path)
+		if names := s.opts.Models; s.opts.DisableModels || len(names) > 0 && !slices.Contains(names, name) &&
+			!slices.Contains(names, api.DefaultModel) {
+			return true, h.refuse(notFound("no such model: " + name))
+		}
+	}
+	if refusal := s.ready(delay); refusal != nil {
+		return true, h.refuse(refusal)
+	}
+	return true, h.sendText("{}")
+}
+
+// videoJob answers a request for the state of a job, or for its video.
+func (h *handler) videoJob(id string) error {
+	s := h.srv
+	if err := s.authorize(h); err != nil {
+		return h.refuse(err)
+	}
+	id, content := strings.CutSuffix(id, "/content")
+	job, ok := api.ParseVideoJob(id)
+	switch {
+	case !ok:
+		return h.refuse(notFound("no such video: " + id))
+	case content && s.clock.NowNS() < job.Ready:
+		return h.refuse(notFound("the video is not ready"))
+	case content:
+		return h.send(http.StatusOK, "video/mp4", []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"))
+	}
+	h.text = s.generator.AppendVideoJob(h.text[:0], job)
+	return h.send(http.StatusOK, api.JSONType, h.text)
+}
+
+// admit returns the refusal of an inference without the key, or before the server is ready.
+func (s *Server) admit(h *handler) *httpd.Error {
+	if err := s.authorize(h); err != nil {
 		return err
 	}
 	return s.ready(s.opts.InferReadyDelay)
 }
 
-func (s *Server) authorize(c *conn) *httpError {
+func (s *Server) authorize(h *handler) *httpd.Error {
 	if s.opts.APIKey == "" {
 		return nil
 	}
-	given := c.head.credential
-	if len(given) > len("bearer ") && equalFold(given[:len("bearer ")], "bearer ") {
+	given := h.fields.credential
+	if len(given) > len("bearer ") && httpd.EqualFold(given[:len("bearer ")], "bearer ") {
 		given = given[len("bearer "):]
 	}
 	if subtle.ConstantTimeCompare(given, []byte(s.opts.APIKey)) != 1 {
-		return &httpError{http.StatusUnauthorized, "the API key is missing or wrong"}
+		return &httpd.Error{Status: http.StatusUnauthorized, Message: "the API key is missing or wrong"}
 	}
 	return nil
 }
 
-func (s *Server) ready(delay time.Duration) *httpError {
+func (s *Server) ready(delay time.Duration) *httpd.Error {
 	if delay > 0 && s.clock.NowNS() < int64(delay) {
-		return &httpError{http.StatusServiceUnavailable, "the server is still starting"}
+		return &httpd.Error{Status: http.StatusServiceUnavailable, Message: "the server is still starting"}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"aiperf/internal/mockserver/page"
 	"cmp"
 	"context"
 	"errors"
@@ -17,7 +18,7 @@ type metricsPort struct {
 	ln   net.Listener
 }
 
-// Run listens as the options say, tells the addresses on stdout ("listening on http://HOST:PORT", https://HOST:PORT or
+// Run listens as the options say, prints the addresses to stdout ("listening on http://HOST:PORT", https://HOST:PORT or
 // unix:PATH, then "metrics PAGE on http://HOST:PORT/metrics" for each page on a port of its own) and serves until ctx
 // ends.
 func Run(ctx context.Context, o Options, stdout io.Writer) error {
@@ -47,13 +48,13 @@ func Run(ctx context.Context, o Options, stdout io.Writer) error {
 
 // listenMetrics opens the ports of --metrics-ports.
 func (s *Server) listenMetrics() (ports []metricsPort, err error) {
-	pages, numbers := s.exporter.backend.ports, s.opts.MetricsPorts
+	pages, numbers := s.exporter.Ports(), s.opts.MetricsPorts
 	switch {
 	case len(numbers) == 1 && numbers[0] == 0:
 		numbers = make([]int, len(pages))
 	case len(numbers) > 0 && len(numbers) < len(pages):
 		return nil, fmt.Errorf("--metrics-ports: %s has %d pages on ports of their own; give as many ports, or 0",
-			cmp.Or(s.opts.Backend, backends[0].name), len(pages))
+			cmp.Or(s.opts.Backend, page.Backends()[0]), len(pages))
 	}
 	for i, number := range numbers {
 		ln, err := net.Listen("tcp", net.JoinHostPort(s.opts.Host, strconv.Itoa(number)))
@@ -84,7 +85,7 @@ func (o *Options) announce(stdout io.Writer, ln net.Listener, ports []metricsPor
 	_, err := fmt.Fprintf(stdout, "listening on %s\n", address)
 	for _, p := range ports {
 		if err == nil {
-			_, err = fmt.Fprintf(stdout, "metrics %s on http://%s%s\n", p.page, p.ln.Addr(), metricsPath)
+			_, err = fmt.Fprintf(stdout, "metrics %s on http://%s%s\n", p.page, p.ln.Addr(), page.Path)
 		}
 	}
 	return err

@@ -1,13 +1,13 @@
 package mockserver
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/mockserver/httpd"
 )
 
 // SchedulerOptions describe a server that works in steps, as engines with continuous batching do, and that
@@ -25,7 +25,7 @@ type SchedulerOptions struct {
 	Threshold, Slope, Floor float64
 }
 
-// effectiveBatch is the size of the batch while queue replies wait for a place in it.
+// effectiveBatch returns the size of the batch while queue replies wait for a place in it.
 func (o *SchedulerOptions) effectiveBatch(queue int) int {
 	if !o.Collapse {
 		return o.MaxBatch
@@ -48,15 +48,15 @@ type scheduler struct {
 
 // job is a reply in the scheduler.
 type job struct {
-	c       *conn
+	conn    *httpd.Conn
 	chunks  int // of the prompt, still to be worked on
 	tokens  int // of the reply, still to be made
 	granted atomic.Int64
 }
 
 // add enters a reply of some tokens, at least one, to a prompt.
-func (s *scheduler) add(c *conn, promptTokens, tokens int) *job {
-	j := &job{c: c, chunks: max(1, (promptTokens+s.opts.PrefillChunk-1)/s.opts.PrefillChunk), tokens: tokens}
+func (s *scheduler) add(c *httpd.Conn, promptTokens, tokens int) *job {
+	j := &job{conn: c, chunks: max(1, (promptTokens+s.opts.PrefillChunk-1)/s.opts.PrefillChunk), tokens: tokens}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prefill = append(s.prefill, j)
@@ -96,7 +96,7 @@ func (s *scheduler) step() bool {
 	for _, j := range s.decode[:batch] {
 		j.tokens--
 		j.granted.Add(1)
-		j.c.poke()
+		j.conn.Wake()
 	}
 	s.decode = slices.DeleteFunc(s.decode, func(j *job) bool { return j.tokens == 0 })
 	for budget := s.opts.PrefillChunks; budget > 0 && len(s.prefill) > 0; {
@@ -113,25 +113,15 @@ func (s *scheduler) step() bool {
 }
 
 // await lets the time pass until token k is due, for as long as the client stays.
-func (c *conn) await(due *schedule, k int) error {
+func (h *handler) await(due *schedule, k int) error {
 	if due.job == nil {
-		return c.wait(due.at(k))
+		return h.conn.Wait(due.at(k))
 	}
 	made := func() bool { return due.job.granted.Load() > int64(k) }
 	for !made() {
-		if err := c.listen(time.Minute, made); err != nil {
+		if err := h.conn.Listen(time.Minute, made); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// SetStep sets the time of a step of the scheduler, in milliseconds.
-func (o *Options) SetStep(v string) error {
-	step := time.Duration(0)
-	if err := setMillis(&step, v); err != nil || step < time.Millisecond/10 || step > time.Minute {
-		return fmt.Errorf("%q is not a number from 0.1 to 60000", v)
-	}
-	o.Scheduler.Step = step
 	return nil
 }

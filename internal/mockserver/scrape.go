@@ -1,112 +1,90 @@
 package mockserver
 
 import (
+	"aiperf/internal/mockserver/httpd"
+	"aiperf/internal/mockserver/page"
 	"net/http"
-	"strconv"
 	"time"
 )
 
-// scrape answers a request for metrics, spoilt as the options say.
-func (c *conn) scrape(at target) error {
-	e := c.srv.exporter
-	f := noMetricsFault()
-	if e.spoilt(e.faultOf(at), func(n uint64) float64 { draw := c.srv.scrapeFaults.At(n); return draw.Float64() }) {
-		f = *e.faultOf(at)
+// scrape answers a request for metrics, with the fault that the options ask for.
+func (h *handler) scrape(at page.Target) error {
+	e, c := h.srv.exporter, h.conn
+	f := e.Fault(at, func(n uint64) float64 { draw := h.srv.scrapeFaults.At(n); return draw.Float64() })
+	if now := time.Duration(h.srv.clock.NowNS()); f.DieAfter.Passed(now) && !f.BackAfter.Passed(now) {
+		return httpd.ErrCut
 	}
-	if now := time.Duration(c.srv.clock.NowNS()); f.dieAfter.passed(now) && !f.backAfter.passed(now) {
-		return errCut
-	}
-	if err := c.wait(c.srv.clock.NowNS() + int64(f.delay)); err != nil {
+	if err := c.Wait(h.srv.clock.NowNS() + int64(f.Delay)); err != nil {
 		return err
 	}
-	if f.never {
-		return c.hang()
+	if f.Never {
+		return c.Hang()
 	}
-	c.x.fault.dropAfterBytes, c.x.fault.contentType = f.dropAfterBytes, f.contentType
-	if f.status != 0 {
-		return c.refuse(&httpError{f.status, "injected fault: status " + strconv.Itoa(f.status)})
+	c.DropAfter, c.ContentType = f.DropAfterBytes, f.ContentType
+	if f.Status != 0 {
+		return h.refuse(injected(f.Status))
 	}
-	if f.hugeMiB != 0 {
-		return c.endless(f.hugeMiB)
+	if f.HugeMiB != 0 {
+		return h.endless(f.HugeMiB)
 	}
-	body, contentType := e.body(c.text[:0], at, e.open || c.head.openMetrics, &f)
-	c.text = body
-	if f.instead != "" {
-		body, contentType = insteadOf(f.instead)
+	body, contentType, encoding := e.Append(h.text[:0], at, h.fields.openMetrics, &f)
+	h.text, c.Encoding = body, encoding
+	if f.Slow > 0 {
+		return h.trickle(contentType, body, f.Slow)
 	}
-	if f.truncated {
-		body = truncated(body)
-	}
-	if f.gzip {
-		body = compressed(body)
-		c.x.encoding = "gzip"
-	}
-	if f.slow > 0 {
-		return c.trickle(contentType, body, f.slow)
-	}
-	return c.send(http.StatusOK, contentType, body)
-}
-
-// truncated ends a body in the middle of its last third, within a line and before its value.
-func truncated(body []byte) []byte {
-	end := len(body) * 5 / 6
-	for end > 0 && body[end-1] != ' ' {
-		end--
-	}
-	return body[:max(end-2, 0)]
+	return h.send(http.StatusOK, contentType, body)
 }
 
 // trickle sends a body byte by byte.
-func (c *conn) trickle(contentType string, body []byte, pause time.Duration) error {
-	c.beginHead(http.StatusOK, contentType, len(body))
-	if string(c.head.method) == http.MethodHead {
-		return c.flush()
+func (h *handler) trickle(contentType string, body []byte, pause time.Duration) error {
+	c := h.conn
+	c.BeginHead(http.StatusOK, contentType, len(body))
+	if string(c.Head.Method) == http.MethodHead {
+		return c.Flush()
 	}
-	due := c.srv.clock.NowNS()
+	due := h.srv.clock.NowNS()
 	for i := range body {
-		if err := c.flush(); err != nil {
+		if err := c.Flush(); err != nil {
 			return err
 		}
 		due += int64(pause)
-		if err := c.wait(due); err != nil {
+		if err := c.Wait(due); err != nil {
 			return err
 		}
-		if c.srv.draining.Load() {
-			return errCut
+		if h.srv.http.Draining() {
+			return httpd.ErrCut
 		}
-		c.out = append(c.out, body[i])
+		c.Out = append(c.Out, body[i])
 	}
-	return c.flush()
+	return c.Flush()
 }
 
 // endless sends lines until the page has so many MiB; -1 is for as long as the client reads them.
-func (c *conn) endless(mib int) error {
+func (h *handler) endless(mib int) error {
 	length := -1
 	if mib > 0 {
 		length = mib << 20
 	}
-	c.beginHead(http.StatusOK, classicType, length)
-	if string(c.head.method) == http.MethodHead {
-		return c.flush()
+	c := h.conn
+	c.BeginHead(http.StatusOK, page.ClassicType, length)
+	if string(c.Head.Method) == http.MethodHead {
+		return c.Flush()
 	}
-	lines := endlessLines()
+	lines := page.EndlessLines()
 	for sent := 0; length < 0 || sent < length; sent += len(lines) {
-		if c.srv.draining.Load() {
-			return errCut
+		if h.srv.http.Draining() {
+			return httpd.ErrCut
 		}
 		part := lines
 		if length >= 0 {
 			part = lines[:min(len(lines), length-sent)]
 		}
-		chunked := length < 0 && !c.head.http10
-		if chunked {
-			c.out = append(strconv.AppendInt(c.out, int64(len(part)), 16), "\r\n"...)
+		if length < 0 {
+			c.BeginChunk()
 		}
-		c.out = append(c.out, part...)
-		if chunked {
-			c.out = append(c.out, "\r\n"...)
-		}
-		if err := c.flush(); err != nil {
+		c.Out = append(c.Out, part...)
+		c.EndChunk()
+		if err := c.Flush(); err != nil {
 			return err
 		}
 	}

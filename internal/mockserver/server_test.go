@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"aiperf/internal/workload/tokenizer"
 	"bufio"
 	"context"
 	"fmt"
@@ -472,9 +473,26 @@ func TestRunPrintsItsAddress(t *testing.T) {
 	}
 }
 
+// letters counts every byte as a token.
+type letters struct{ tokenizer.Tokenizer }
+
+func (letters) Name() string          { return "letters" }
+func (letters) Count(text string) int { return len(text) }
+
 func TestNewRefusesAVocabularyWithoutTheWords(t *testing.T) {
 	if _, err := New(Options{Tokenizer: letters{o200k}}); err == nil ||
 		!strings.Contains(err.Error(), "single tokens") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestNoTokenizerCountsItsOwnWay(t *testing.T) {
+	s := serve(t, Options{Fast: true, NoTokenizer: true})
+	for _, stream := range []bool{false, true} {
+		r := assemble(t, s.post(chatPath, chat("abcd abcd", stream, `"max_tokens":25`, `"ignore_eos":true`,
+			`"stream_options":{"include_usage":true}`)))
+		if r.usage.Prompt != 2 || r.usage.Completion != 25 || len(r.content) != 4*25 {
+			t.Errorf("usage %+v for %q", r.usage, r.content)
+		}
 	}
 }

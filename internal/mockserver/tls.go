@@ -10,23 +10,13 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"math/big"
 	"net"
 	"os"
 	"time"
 )
 
-// secured is a listener under TLS, if the options ask for it. HTTP/2 is offered first.
-func (s *Server) secured(ln net.Listener) net.Listener {
-	if s.tls == nil {
-		return ln
-	}
-	return tls.NewListener(ln, s.tls)
-}
-
-// tlsConfig is nil for a server in plain text.
+// tlsConfig returns nil for a server in plain text. HTTP/2 is offered first.
 func (o *Options) tlsConfig() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	switch {
@@ -70,8 +60,8 @@ func (o *Options) checkTLS() error {
 	return nil
 }
 
-// madeFor is how long a certificate of our own lasts.
-const madeFor = 30 * 24 * time.Hour
+// certificateLife is how long a certificate that the server makes is valid.
+const certificateLife = 30 * 24 * time.Hour
 
 // makeCertificate makes a certificate for this machine's own addresses that is its own authority, and writes
 // it to path for the clients.
@@ -83,7 +73,7 @@ func makeCertificate(path string) (tls.Certificate, error) {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "aiperf mock-server"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(madeFor), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
@@ -98,5 +88,3 @@ func makeCertificate(path string) (tls.Certificate, error) {
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
-
-func discardLog() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -17,7 +17,7 @@ import (
 // standard input closes, however that program ends, and leaves a Ctrl-C to it.
 const StopWithStdin = "AIPERF_STOP_WITH_STDIN"
 
-// ErrNotStarted says that the process did not come up.
+// ErrNotStarted means that the process did not start to listen.
 var ErrNotStarted = errors.New("the mock server did not start")
 
 // Options are what a server is started with.

@@ -8,7 +8,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// amender rewrites a parsed template. All that is printed passes printFilter: the engine itself takes None for
+// amender rewrites a parsed template. All that is printed passes printFilter: the engine itself treats None as
 // undefined. Each body, and each default of a macro's argument, first takes a step from the budget; texts that are put
 // together are measured.
 type amender struct {
@@ -73,7 +73,7 @@ func filtered(e nodes.Expression, name string, args ...nodes.Expression) nodes.E
 	return &nodes.FilteredExpression{Expression: e, Filters: []*nodes.FilterCall{{Name: name, Args: args}}}
 }
 
-// measured is an operation whose result, if it is a text, has a bounded length.
+// measured returns the operation with a bound for the length of its result, if that is a text.
 func measured(e *nodes.BinaryExpression) nodes.Expression {
 	switch e.Operator.Token.Type {
 	case tokens.Multiply:
@@ -87,7 +87,7 @@ func measured(e *nodes.BinaryExpression) nodes.Expression {
 	return e
 }
 
-// step prints nothing.
+// step returns a node that uses up a step and prints nothing.
 func step(at *tokens.Token) nodes.Node {
 	if at == nil {
 		at = &tokens.Token{}
@@ -95,7 +95,7 @@ func step(at *tokens.Token) nodes.Node {
 	return &nodes.Output{Start: at, Expression: filtered(&nodes.String{Location: at}, stepFilter), End: at}
 }
 
-// stepBefore is e behind a step.
+// stepBefore returns e, preceded by a step.
 func stepBefore(e nodes.Expression, at *tokens.Token) nodes.Expression {
 	return &nodes.FilteredExpression{Expression: &nodes.String{Location: at}, Filters: []*nodes.FilterCall{
 		{Name: stepFilter}, {Name: thenFilter, Args: []nodes.Expression{e}},

@@ -11,7 +11,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// The filters that amended templates use. Their names cannot be spelled in a template.
+// The filters that amended templates use. No template can contain their names.
 const (
 	printFilter   = " print"
 	sizeFilter    = " size"
@@ -37,10 +37,10 @@ const (
 	checkEvery = 64 // steps
 )
 
-// sane refuses a template that only a parser's end of memory would stop.
-func sane(source string) error {
+// checkSource returns an error for a template that would exhaust the parser's memory.
+func checkSource(source string) error {
 	if len(source) > maxText {
-		return fmt.Errorf("the template has %d bytes, and %d are the limit", len(source), maxText)
+		return fmt.Errorf("the template has %d bytes; the limit is %d", len(source), maxText)
 	}
 	for rest, tags := source, 0; ; {
 		start, end := nextTag(rest)
@@ -48,10 +48,10 @@ func sane(source string) error {
 			return nil
 		}
 		if tags += end - start; tags > maxSource {
-			return fmt.Errorf("the tags of the template have %d bytes, and %d are the limit", tags, maxSource)
+			return fmt.Errorf("the tags of the template have %d bytes; the limit is %d", tags, maxSource)
 		}
 		if tag := rest[start:end]; tag[1] != '#' {
-			if err := saneTag(tag); err != nil {
+			if err := checkTag(tag); err != nil {
 				return err
 			}
 		}
@@ -59,7 +59,7 @@ func sane(source string) error {
 	}
 }
 
-func saneTag(tag string) error {
+func checkTag(tag string) error {
 	depth, words := 0, 0
 	for i, before := 0, byte(' '); i < len(tag); i = skipString(tag, i) {
 		switch c := tag[i]; {
@@ -76,16 +76,16 @@ func saneTag(tag string) error {
 		}
 		before = tag[i]
 		if depth > maxDepth {
-			return fmt.Errorf("the template has more than %d brackets within each other", maxDepth)
+			return fmt.Errorf("the template has more than %d nested brackets", maxDepth)
 		}
 		if words > maxWords {
-			return fmt.Errorf("the template has an expression of more than %d words and signs", maxWords)
+			return fmt.Errorf("the template has an expression of more than %d names, values and operators", maxWords)
 		}
 	}
 	return nil
 }
 
-// ErrEndless is the error of a template that does not end by itself.
+// ErrEndless is the error of a template that exceeds its budget.
 var ErrEndless = errors.New("the template does not end by itself")
 
 // budget is what is left to one rendering.
@@ -96,7 +96,7 @@ type budget struct {
 	spent error // why nothing is left
 }
 
-// take takes a step.
+// take uses up a step.
 func (b *budget) take() error {
 	if b.spent == nil {
 		if err := b.step(); err != nil {
@@ -117,12 +117,12 @@ func (b *budget) step() error {
 		return fmt.Errorf("it takes more than %s", maxTime)
 	}
 	if runtime.Callers(maxFrames, make([]uintptr, 1)) > 0 {
-		return errors.New("its macros call each other without end")
+		return errors.New("its macros recurse without end")
 	}
 	return nil
 }
 
-// budgetOf is the budget of the rendering.
+// budgetOf returns the budget of the rendering.
 func budgetOf(e *exec.Evaluator) (*budget, error) {
 	value, _ := e.Environment.Context.Get(budgetName)
 	if b, ok := value.(*budget); ok {
@@ -131,7 +131,7 @@ func budgetOf(e *exec.Evaluator) (*budget, error) {
 	return nil, errors.New("the rendering has no budget")
 }
 
-// stepped takes a step from the budget of the rendering.
+// stepped uses up a step of the budget of the rendering.
 func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	b, err := budgetOf(e)
 	if err == nil {
@@ -143,7 +143,7 @@ func stepped(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	return in
 }
 
-// then is the value of its argument, which is not looked for if the step before failed.
+// then returns the value of its argument, which is not looked for if the step before failed.
 func then(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 	if in.IsError() {
 		return in
@@ -153,7 +153,7 @@ func then(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Value {
 
 var errText = fmt.Errorf("a text would be longer than %d MiB", maxText>>20)
 
-// sized refuses a long text.
+// sized returns an error for a long text.
 func sized(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	if !in.IsString() {
 		return in
@@ -167,12 +167,12 @@ func sized(e *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 		return exec.AsValue(err)
 	}
 	if b.bytes += n; b.bytes > maxTexts {
-		return exec.AsValue(fmt.Errorf("the texts that are put together have more than %d GiB", maxTexts>>30))
+		return exec.AsValue(fmt.Errorf("all texts together have more than %d GiB", maxTexts>>30))
 	}
 	return in
 }
 
-// textual refuses a value that as a text would be too long.
+// textual returns an error for a value that would be too long as a text.
 func textual(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	if !in.IsError() && size(in, maxText) > maxText {
 		return exec.AsValue(errText)
@@ -203,7 +203,7 @@ func span(_ *exec.Evaluator, params *exec.VarArgs) ([]int, error) {
 	list := []int{0, 0, 1}
 	for i, arg := range params.Args {
 		if !arg.IsInteger() || i > 2 {
-			return nil, errors.New("range wants one to three whole numbers")
+			return nil, errors.New("range takes one to three whole numbers")
 		}
 		list[i] = arg.Integer()
 	}
@@ -211,7 +211,7 @@ func span(_ *exec.Evaluator, params *exec.VarArgs) ([]int, error) {
 		list[0], list[1] = 0, list[0]
 	}
 	if len(params.Args) == 0 || list[2] == 0 {
-		return nil, errors.New("range wants one to three whole numbers, the third not 0")
+		return nil, errors.New("range takes one to three whole numbers, the third not 0")
 	}
 	numbers := []int{}
 	for i := list[0]; i < list[1] == (list[2] > 0) && i != list[1]; i += list[2] {

@@ -9,7 +9,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// Dict is a dictionary whose keys keep their order. An empty one is false, as in Python.
+// Dict returns a dictionary whose keys keep their order. An empty one is false, as in Python.
 func Dict(names []string, values []any) any {
 	if len(names) == 0 {
 		return map[string]any{}
@@ -21,7 +21,7 @@ func Dict(names []string, values []any) any {
 	return d
 }
 
-// pairsOf are the pairs of a dictionary in its order; those of a map are sorted.
+// pairsOf returns the pairs of a dictionary in its order; those of a map are sorted.
 func pairsOf(v *exec.Value) (pairs []*exec.Pair) {
 	v.Iterate(func(_, _ int, key, value *exec.Value) bool {
 		pairs = append(pairs, &exec.Pair{Key: key, Value: value})
@@ -30,7 +30,7 @@ func pairsOf(v *exec.Value) (pairs []*exec.Pair) {
 	return pairs
 }
 
-// itemsOf is a list of pairs of key and value.
+// itemsOf returns a list of pairs of key and value.
 func itemsOf(v *exec.Value) []any {
 	list := []any{}
 	for _, p := range pairsOf(v) {
@@ -47,15 +47,15 @@ func itemList(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	case !in.Val.IsValid():
 		return exec.AsValue([]any{})
 	case !in.IsDict():
-		return exec.AsValue(errors.New("items: the value is no mapping"))
+		return exec.AsValue(errors.New("items: the value is not a mapping"))
 	}
 	return exec.AsValue(itemsOf(in))
 }
 
-// dictMethod is a method of a dictionary, which the engine hands over as a copy without order, and as it is.
+// dictMethod is a method of a dictionary, which the engine passes as a copy without order, and as it is.
 type dictMethod = exec.Method[map[string]any]
 
-// dictMethods are those of the engine, but in the order of the keys and with None.
+// dictMethods returns those of the engine, but in the order of the keys and with None.
 func dictMethods() *exec.MethodSet[map[string]any] {
 	return over(builtins.Methods.Dict, []string{"pop", "setdefault", "update", "copy", "clear"}, map[string]dictMethod{
 		"keys":   column(func(p *exec.Pair) *exec.Value { return p.Key }),
@@ -66,7 +66,7 @@ func dictMethods() *exec.MethodSet[map[string]any] {
 		"get": func(_ map[string]any, d *exec.Value, args *exec.VarArgs) (any, error) {
 			key, otherwise := argument(args, 0, "key", nil), argument(args, 1, "default", None)
 			if key == nil {
-				return nil, errors.New("get wants a key")
+				return nil, errors.New("get requires a key")
 			}
 			for _, p := range pairsOf(d) {
 				if p.Key.EqualValueTo(key) {
@@ -88,7 +88,7 @@ func column(of func(*exec.Pair) *exec.Value) dictMethod {
 	}
 }
 
-// over are the engine's methods of some names and others in place of its own.
+// over returns the engine's methods of some names and others in place of its own.
 func over[T any](engine *exec.MethodSet[T], names []string, own map[string]exec.Method[T]) *exec.MethodSet[T] {
 	all := map[string]exec.Method[T]{}
 	for _, name := range names {
@@ -102,7 +102,7 @@ func over[T any](engine *exec.MethodSet[T], names []string, own map[string]exec.
 	return exec.NewMethodSet(all)
 }
 
-// argument is argument i of a call, which has a name too; or a default, nil for none.
+// argument returns argument i of a call, which has a name too; or a default, nil for none.
 func argument(args *exec.VarArgs, i int, name string, otherwise any) *exec.Value {
 	if i < len(args.Args) {
 		return args.Args[i]
@@ -116,7 +116,7 @@ func argument(args *exec.VarArgs, i int, name string, otherwise any) *exec.Value
 	return exec.AsValue(otherwise)
 }
 
-// atMost refuses arguments that a call has beside those of some names.
+// atMost returns an error if a call has other arguments than those of some names.
 func atMost(args *exec.VarArgs, names ...string) error {
 	if n := len(args.Args) + len(args.KwArgs); n > len(names) {
 		return fmt.Errorf("the call has %d arguments and takes %d", n, len(names))

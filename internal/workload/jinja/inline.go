@@ -62,7 +62,7 @@ func trimmed(text string) string {
 	}
 }
 
-// nextTag is where the next {{ … }}, {% … %} or {# … #} lies, or -1.
+// nextTag returns the start and end of the next {{ … }}, {% … %} or {# … #}, or -1.
 func nextTag(text string) (start, end int) {
 	for from := 0; ; {
 		at := strings.IndexByte(text[from:], '{')
@@ -97,7 +97,7 @@ func nextTag(text string) (start, end int) {
 	}
 }
 
-// skipString is the place behind the character at i, or behind the string that starts there.
+// skipString returns the index after the character at i, or after the string that starts there.
 func skipString(s string, i int) int {
 	quote := s[i]
 	if quote != '\'' && quote != '"' {
@@ -113,7 +113,7 @@ func skipString(s string, i int) int {
 	return len(s)
 }
 
-// brackets rewrites what stands in brackets, the inner ones first. {{ and {% are no brackets.
+// brackets rewrites what is in brackets, the inner ones first. {{ and {% are no brackets.
 func brackets(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -134,7 +134,7 @@ func brackets(s string) string {
 	return b.String()
 }
 
-// matching is the place of the bracket that closes the one at i, or -1.
+// matching returns the index of the bracket that closes the one at i, or -1.
 func matching(s string, i int) int {
 	depth := 0
 	for i < len(s) {
@@ -185,7 +185,7 @@ func item(s string) string {
 		strings.TrimSpace(otherwise))
 }
 
-// topLevel is where a word or sign stands outside strings and brackets, or -1.
+// topLevel returns the index of a word or sign outside strings and brackets, or -1.
 func topLevel(s, word string) int {
 	depth := 0
 	for i := 0; i < len(s); i = skipString(s, i) {
@@ -206,7 +206,7 @@ func topLevel(s, word string) int {
 	return -1
 }
 
-// inName reports whether a byte can stand in a name.
+// inName reports whether a byte can be part of a name.
 func inName(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
 }

@@ -1,9 +1,10 @@
-// Package jinja renders Jinja2 templates, with the engine of gonja and Python's ways where that has its
-// own: None prints as None and is not the same as undefined, tojson writes what Python's json would,
-// escaped for HTML as Jinja does.
+// Package jinja renders Jinja2 templates by the engine of gonja, corrected where Python differs: None prints as None
+// and is not the same as undefined, tojson writes what Python's json would, escaped for HTML as Jinja does.
 //
-// A template is a text by itself: it cannot include other files. What it may use is bounded, whoever wrote
-// it: a recursion without end would end the program.
+// Invariants: a template is a text by itself and cannot read files; what it may use is bounded, whoever wrote it: a
+// recursion without end would end the program.
+//
+// The package must never know what a template is for: chat or a request's body.
 package jinja
 
 import (
@@ -21,10 +22,10 @@ import (
 	"github.com/nikolalohinski/gonja/v2/loaders"
 )
 
-// none is the type of None: a nil that is there.
+// none is the type of None: nil, but defined.
 type none struct{}
 
-// None is Python's None among the variables of a template; what is not there at all is undefined.
+// None is Python's None among the variables of a template; a missing variable is undefined.
 var None any = (*none)(nil)
 
 // Template is a parsed template. It is safe for concurrent use.
@@ -33,23 +34,23 @@ type Template struct {
 	steps  int
 }
 
-// Options say how a template is read.
+// Options configures how a template is read.
 type Options struct {
 	// Escape has printed values escaped for HTML.
 	Escape bool
-	// Chat reads a template as those of models are read: a block takes its line with it, tojson escapes
-	// nothing.
+	// Chat reads a template as model templates are read: with trim_blocks and lstrip_blocks, and a tojson that
+	// escapes nothing.
 	Chat bool
 }
 
-// Compile parses a template. Its error tells the line where the engine knows it.
+// Compile parses a template. Its error names the line if the engine knows it.
 func Compile(source string, o Options) (t *Template, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t, err = nil, fmt.Errorf("the template cannot be parsed: %v", p)
 		}
 	}()
-	if err := sane(source); err != nil {
+	if err := checkSource(source); err != nil {
 		return nil, err
 	}
 	text := inline
@@ -72,10 +73,10 @@ func Compile(source string, o Options) (t *Template, err error) {
 	return &Template{parsed, maxSteps}, nil
 }
 
-// home is the only file that a template knows: itself.
+// home is the only file that a template can read: itself.
 const home = "/template"
 
-// onlyTemplate gives the engine the template, once: one that includes itself would not end.
+// onlyTemplate reads the template, once: one that includes itself would not end.
 type onlyTemplate struct {
 	text  string
 	given bool
@@ -110,7 +111,7 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 		if left.spent != nil {
 			return "", left.spent
 		}
-		return "", errors.New(plainly(err.Error()))
+		return "", errors.New(plainMessage(err.Error()))
 	}
 	return out.String(), nil
 }
@@ -123,9 +124,9 @@ var (
 	filterName = regexp.MustCompile(`unable to evaluate filter &\{[^}]*\}: `)
 )
 
-// plainly takes the engine's own words out of an error: what remains is line, expression and reason.
-func plainly(text string) string {
-	text = ends(strings.TrimPrefix(text, "unable to execute template: "), 8*maxMessage)
+// plainMessage removes the engine's own words from an error: what remains is line, expression and reason.
+func plainMessage(text string) string {
+	text = shortened(strings.TrimPrefix(text, "unable to execute template: "), 8*maxMessage)
 	text = renderPlace.ReplaceAllString(text, "line $1: ")
 	text = noItem.ReplaceAllString(text, "$1: its parent is undefined or none")
 	text = filterName.ReplaceAllString(text, "")
@@ -135,12 +136,12 @@ func plainly(text string) string {
 	for nodeNames.MatchString(text) {
 		text = nodeNames.ReplaceAllString(text, "$1")
 	}
-	return ends(text, maxMessage)
+	return shortened(text, maxMessage)
 }
 
-// ends is a text of which only both ends are left if it is longer than limit: in calls within calls, what
+// shortened returns a text of which only both ends are left if it is longer than limit: in calls within calls, what
 // matters stands there.
-func ends(text string, limit int) string {
+func shortened(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -163,7 +164,7 @@ func where(source, message string) string {
 	return "line " + line + ": " + message
 }
 
-// pick is "a if condition else b".
+// pick returns "a if condition else b".
 func pick(condition, a, b *exec.Value) *exec.Value {
 	if condition.IsTrue() {
 		return a

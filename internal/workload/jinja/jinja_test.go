@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// variables are those of every vector; testdata/vectors.jsonl was made with the same ones.
+// variables returns those of every vector; testdata/vectors.jsonl was made with the same ones.
 func variables() map[string]any {
 	return map[string]any{
 		"text": "a \"q\" <b> & 'c' é\n", "stream": true, "max_tokens": None, "xs": []string{"x", "y"}, "n": 3, "f": 1.0,

@@ -77,7 +77,7 @@ func (w *jsonWriter) value(v reflect.Value, depth int) error {
 	case reflect.Float32, reflect.Float64:
 		f := v.Float()
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("tojson: %v is not a number of JSON", f)
+			return fmt.Errorf("tojson: JSON cannot represent the number %v", f)
 		}
 		w.buf = artifact.AppendFloat(w.buf, f)
 	case reflect.String:
@@ -92,7 +92,7 @@ func (w *jsonWriter) value(v reflect.Value, depth int) error {
 		sortPairs(pairs)
 		return w.object(pairs, depth)
 	default:
-		return fmt.Errorf("tojson: a %s has no form in JSON", v.Type())
+		return fmt.Errorf("tojson: JSON cannot represent a value of type %s", v.Type())
 	}
 	return nil
 }

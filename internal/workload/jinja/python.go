@@ -60,7 +60,7 @@ func isNone(v *exec.Value) bool {
 	return v.Val.IsValid() && v.Val.Type() == reflect.TypeFor[*none]()
 }
 
-// printing prints None as a word and what is undefined as nothing.
+// printing returns None as a word and an undefined value as nothing.
 func printing(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
 	if isNone(in) {
 		return exec.AsSafeValue("None")

@@ -12,8 +12,8 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// strMethods are the methods of texts: the engine's, and others for those that it calls otherwise than Python does or
-// whose result a short template could make as long as it likes.
+// strMethods returns the methods of texts: the engine's, and others for those that it calls otherwise than Python does
+// or whose result a short template could make as long as it likes.
 func strMethods() *exec.MethodSet[string] {
 	own := map[string]exec.Method[string]{}
 	for name, f := range map[string]func(string, *exec.VarArgs) (string, error){
@@ -44,7 +44,7 @@ func strMethods() *exec.MethodSet[string] {
 	}, own)
 }
 
-// boundedFilters stand for those of the engine whose result may be far longer than what
+// boundedFilters replace those of the engine whose result may be far longer than what
 // they are given.
 func boundedFilters() map[string]exec.FilterFunction {
 	list := map[string]exec.FilterFunction{}
@@ -119,7 +119,7 @@ func values(named map[string]*exec.Value) (list []*exec.Value) {
 	return list
 }
 
-// size is the length of all texts in a value, counted up to a limit.
+// size returns the length of all texts in a value, counted up to a limit.
 func size(v *exec.Value, limit int) int {
 	if v == nil || !v.Val.IsValid() {
 		return 0
@@ -172,7 +172,7 @@ func sizeOf(v reflect.Value, limit, depth int) int {
 func replaced(s string, args *exec.VarArgs) (string, error) {
 	from, to, count := argument(args, 0, "old", nil), argument(args, 1, "new", nil), argument(args, 2, "count", -1)
 	if from == nil || to == nil {
-		return "", errors.New("replace wants an old and a new text")
+		return "", errors.New("replace requires an old and a new text")
 	}
 	if err := atMost(args, "old", "new", "count"); err != nil {
 		return "", err
@@ -190,7 +190,7 @@ func replaced(s string, args *exec.VarArgs) (string, error) {
 	return strings.Replace(s, from.String(), to.String(), times), nil
 }
 
-// padder is a method with the arguments width and fillchar=" ". left is how many of the missing characters stand
+// padder returns a method with the arguments width and fillchar=" ". left is how many of the missing characters stand
 // before the text.
 func padder(left func(missing, width int) int) func(string, *exec.VarArgs) (string, error) {
 	return func(s string, args *exec.VarArgs) (string, error) {
@@ -199,7 +199,7 @@ func padder(left func(missing, width int) int) func(string, *exec.VarArgs) (stri
 			return "", err
 		}
 		if !wide.IsInteger() || utf8.RuneCountInString(fill.String()) != 1 {
-			return "", errors.New("a width is a whole number, and what fills it one character")
+			return "", errors.New("the width must be a whole number and fillchar one character")
 		}
 		width := wide.Integer()
 		missing := width - utf8.RuneCountInString(s)
@@ -221,7 +221,7 @@ func zeroFilled(s string, args *exec.VarArgs) (string, error) {
 		return "", err
 	}
 	if width == nil || !width.IsInteger() {
-		return "", errors.New("zfill wants a width")
+		return "", errors.New("zfill requires a width")
 	}
 	missing := width.Integer() - utf8.RuneCountInString(s)
 	switch {

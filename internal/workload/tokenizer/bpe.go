@@ -13,10 +13,10 @@ type merger struct {
 	pair   [maxLinear + 1]uint32 // rank of each part joined with the next one
 	out    []uint32
 	cache  [cacheSize]cachedPiece
-	long   heapMerger
+	long   queueMerger
 }
 
-// piece is the ranks of the tokens of one piece, valid until the next call.
+// piece returns the ranks of the tokens of one piece, valid until the next call.
 func (m *merger) piece(s string) []uint32 {
 	m.out = m.out[:0]
 	if len(s) > m.ranks.Longest() {

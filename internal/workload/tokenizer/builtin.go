@@ -24,11 +24,11 @@ var (
 	r50kBase []byte
 )
 
-// Builtin is the vocabulary that comes with the program: o200k_base. It needs no file and no
+// Builtin returns the vocabulary that comes with the program: o200k_base. It needs no file and no
 // network. Its tables are made when it is first used, not when it is asked for.
 func Builtin() Tokenizer { return builtin{} }
 
-// builtin stands for the shared tables of o200k_base.
+// builtin are the shared tables of o200k_base.
 type builtin struct{}
 
 const endOfText = "<|endoftext|>"
@@ -52,7 +52,7 @@ type named struct {
 	engine func() *byteLevel
 }
 
-// BuiltinNames are the names that need no file and no network.
+// BuiltinNames returns the names that need no file and no network.
 func BuiltinNames() []string {
 	list := []string{"builtin"}
 	for i := range families {
@@ -61,7 +61,7 @@ func BuiltinNames() []string {
 	return list
 }
 
-// Named is the vocabulary of one of the BuiltinNames.
+// Named returns the vocabulary of one of the BuiltinNames.
 func Named(name string) (Tokenizer, bool) {
 	if name == "builtin" {
 		return Builtin(), true
@@ -105,7 +105,7 @@ var families = [...]named{
 	})},
 }
 
-// p50k is r50k_base and, behind the end of text, the runs of two to 25 spaces.
+// p50k is r50k_base and, after the end of text, the runs of two to 25 spaces.
 var p50k = sync.OnceValue(func() *ranks {
 	tokens := append(newRanks(inflate(r50kBase)).all(), "") // 50256 is the end of text
 	for n := 2; n <= 25; n++ {
@@ -114,7 +114,7 @@ var p50k = sync.OnceValue(func() *ranks {
 	return &ranks{vocab.Of(tokens)}
 })
 
-// harmonySpecials are the special tokens of o200k_harmony; the numbers between the named ones are
+// harmonySpecials returns the special tokens of o200k_harmony; the numbers between the named ones are
 // reserved ones.
 func harmonySpecials() []Special {
 	names := map[int]string{

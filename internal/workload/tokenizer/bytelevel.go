@@ -72,7 +72,8 @@ func (t *byteLevel) Count(text string) int {
 	return n
 }
 
-// each walks over the pieces of text and the special tokens between them. What no piece covers goes, as in tiktoken.
+// each calls piece and special for the pieces of text and the special tokens between them. What no piece covers is
+// dropped, as in tiktoken.
 func (t *byteLevel) each(text string, piece func([]uint32), special func(id int)) {
 	text = Lossy(text)
 	m := t.mergers.Get().(*merger)
@@ -102,7 +103,7 @@ func (t *byteLevel) each(text string, piece func([]uint32), special func(id int)
 	}
 }
 
-// nextSpecial is where the first special token of text starts, its length and id; without one the
+// nextSpecial returns where the first special token of text starts, its length and id; without one the
 // length of text and 0.
 func (t *byteLevel) nextSpecial(text string) (at, size, id int) {
 	if t.tree != nil {

@@ -22,7 +22,7 @@ type Memo struct {
 	known map[memoKey]int32
 }
 
-// memoKey stands for a stretch of text: two hashes and its length.
+// memoKey identifies a part of a text: two hashes and its length.
 type memoKey struct {
 	a, b uint64
 	size int
@@ -41,7 +41,7 @@ func NewMemo(tok Tokenizer) *Memo {
 	return &Memo{tok: tok, cuts: ok && c.CutsAtBlanks(), known: map[memoKey]int32{}}
 }
 
-// Count is the number of tokens of text.
+// Count returns the number of tokens of text.
 func (m *Memo) Count(text string) int {
 	if !m.cuts {
 		return m.tok.Count(text)
@@ -77,7 +77,7 @@ func (m *Memo) stretch(text string) int {
 	return int(n)
 }
 
-// cutAfter is the first place at or after from where a text may be cut, or -1.
+// cutAfter returns the first place at or after from where a text may be cut, or -1.
 func cutAfter(text string, from int) int {
 	for i := max(from, 1); i < len(text); i++ {
 		if text[i] == ' ' && isASCIIWord(text[i-1]) {

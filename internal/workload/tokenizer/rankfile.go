@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"aiperf/internal/workload/tokenizer/image"
@@ -18,7 +17,7 @@ type Splitter struct {
 	// it fails.
 	Match func(text string, match func(start, end int)) `json:"-"`
 	Err   func() error                                  `json:"-"`
-	// CutsAtBlanks reports that a piece ends before a blank behind a letter or digit of ASCII.
+	// CutsAtBlanks reports whether a piece ends before a blank that follows a letter or digit of ASCII.
 	CutsAtBlanks bool `json:"-"`
 }
 
@@ -30,7 +29,7 @@ type RankOptions struct {
 	// Offset is the id of rank 0.
 	Offset int
 	Splitter
-	// InText are the special tokens that become one id where a text spells them, Names those that only have a name.
+	// InText are the special tokens that become one id where a text contains them, Names those that only have a name.
 	InText, Names []Special
 	BOS, EOS      int // -1 for none
 	// Added is the number of special tokens around a single sequence.
@@ -67,10 +66,10 @@ type Ranked struct {
 	o RankOptions
 }
 
-// Name is what the user asked for.
+// Name returns what the user asked for.
 func (r *Ranked) Name() string { return r.o.Name }
 
-// VocabSize is one more than the largest id.
+// VocabSize returns one more than the largest id.
 func (r *Ranked) VocabSize() int { return r.size }
 
 // Specials lists the special tokens.
@@ -91,23 +90,18 @@ func (r *Ranked) Err() error {
 
 // Save adds the tokenizer to a packed file.
 func (r *Ranked) Save(w *image.Writer) error {
-	data, err := json.Marshal(r.o)
-	if err != nil {
+	if err := w.JSON("ranks", r.o); err != nil {
 		return err
 	}
-	w.Bytes("ranks", data)
 	return r.ranks.Save(w, "ranks")
 }
 
 // LoadRanks takes a tokenizer out of a packed file. splitter makes the one of a pattern.
 func LoadRanks(f *image.File, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
-	data, err := f.Bytes("ranks")
+	var o RankOptions
+	err := f.JSON("ranks", &o)
 	if err != nil {
 		return nil, err
-	}
-	var o RankOptions
-	if err := json.Unmarshal(data, &o); err != nil {
-		return nil, fmt.Errorf("the section \"ranks\" of the packed file: %w", err)
 	}
 	if o.Name = name; o.Offset < 0 || o.Offset > maxID {
 		return nil, fmt.Errorf("the section \"ranks\" of the packed file: the offset %d is outside 0…%d", o.Offset,

@@ -29,8 +29,8 @@ func (r *ranks) all() []string {
 	return list
 }
 
-// token is the byte string of a rank below Len.
+// token returns the byte string of a rank below Len.
 func (r *ranks) token(rank uint32) string { return r.Text(int32(rank)) }
 
-// rank is the rank of a byte string, or noRank.
+// rank returns the rank of a byte string, or noRank.
 func (r *ranks) rank(s string) uint32 { return uint32(r.Find(s)) }

@@ -1,10 +1,13 @@
-// Package tokenizer turns text into token ids and back, exactly as the model's own tokenizer would.
+// Package tokenizer turns text into token ids and back, exactly as the model's own tokenizer does. It holds the
+// interface [Tokenizer], the engine for ranked vocabularies (byte-level BPE) and the built-in vocabularies.
 //
-// Special tokens are never added by Encode and Count: a count is the number of tokens of the text alone.
-// A Tokenizer is safe for concurrent use.
+// Invariants: special tokens are never added by Encode and Count, so that a count is the number of tokens of the text
+// alone; a Tokenizer is safe for concurrent use; time grows with the length of a text, not with its square.
+//
+// The package must never know files, names of models and the network: package load finds a tokenizer.
 package tokenizer
 
-// Tokenizer is the seam behind which every vocabulary stands.
+// Tokenizer is the interface that every engine implements.
 type Tokenizer interface {
 	// Name is what the user asked for, for messages and reports: "builtin", a hub id or a path.
 	Name() string
@@ -28,7 +31,7 @@ type Fallible interface {
 	Err() error
 }
 
-// Err is the failure of any Tokenizer.
+// Err returns the failure of any Tokenizer.
 func Err(t Tokenizer) error {
 	if f, ok := t.(Fallible); ok {
 		return f.Err()
@@ -44,7 +47,7 @@ type Specials struct {
 	Added int
 }
 
-// Separator is the id that keeps neighbouring blocks from merging: BOS, else EOS, else -1.
+// Separator returns the id that keeps neighbouring blocks from merging: BOS, else EOS, else -1.
 func (s Specials) Separator() int {
 	if s.BOS >= 0 {
 		return s.BOS

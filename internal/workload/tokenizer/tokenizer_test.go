@@ -162,7 +162,7 @@ func TestInvalidUTF8CountsAsReplacement(t *testing.T) {
 func TestHeapMergesLikeTheRowSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	vocabulary := o200k().ranks
-	row, heap := &merger{ranks: vocabulary}, &heapMerger{}
+	row, heap := &merger{ranks: vocabulary}, &queueMerger{}
 	const alphabet = "aaabcdetTh  \xc3\xa9=-"
 	for range 3000 {
 		b := make([]byte, 1+r.IntN(maxLinear))
@@ -217,7 +217,7 @@ func rowSearch(r *ranks, s string) (out []uint32) {
 // A long piece has more pairs than a heap sorts quickly; those of one rank wait in rows.
 func TestLongPiecesMergeLikeTheRowSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	vocabulary, heap := o200k().ranks, &heapMerger{}
+	vocabulary, heap := o200k().ranks, &queueMerger{}
 	const n = 9001
 	mixed := make([]byte, n)
 	for i := range mixed {

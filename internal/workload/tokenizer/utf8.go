@@ -25,7 +25,7 @@ func Lossy(text string) string {
 	return b.String()
 }
 
-// badLength is the length of the ill-formed stretch at the start of s that one U+FFFD stands for.
+// badLength returns the length of the ill-formed stretch at the start of s that one U+FFFD stands for.
 func badLength(s string) int {
 	want, lo, hi := 1, byte(0x80), byte(0xbf) // the bytes of the character; the bounds of its second byte
 	switch b := s[0]; {

@@ -1,5 +1,6 @@
-// Package charsmap reads the table by which SentencePiece normalizes text, which tokenizer.json files
-// carry, too.
+// Package charsmap reads the table by which SentencePiece normalizes text, which tokenizer.json files carry, too.
+//
+// The package must never know tokens: it replaces strings.
 package charsmap
 
 import (
@@ -36,7 +37,7 @@ func Parse(raw []byte) (*Map, error) {
 	}
 	size := int(binary.LittleEndian.Uint32(raw))
 	if size > len(raw)-4 || size%4 != 0 {
-		return nil, errors.New("precompiled_charsmap is cut off")
+		return nil, errors.New("precompiled_charsmap is truncated")
 	}
 	m := &Map{units: make([]uint32, size/4), replaced: string(raw[4+size:])}
 	for i := range m.units {
@@ -77,7 +78,7 @@ func (m *Map) Prefixes(s string, found func(length int, value uint32) (more bool
 // Empty reports whether the table changes nothing.
 func (m *Map) Empty() bool { return len(m.units) == 0 }
 
-// Longest is the replacement for the longest key that s starts with, and the length of that key.
+// Longest returns the replacement for the longest key that s starts with, and the length of that key.
 func (m *Map) Longest(s string) (text string, length int) {
 	m.Prefixes(s, func(n int, value uint32) bool {
 		text, length = m.Text(value), n
@@ -86,7 +87,7 @@ func (m *Map) Longest(s string) (text string, length int) {
 	return text, length
 }
 
-// LongestText is the length of the longest replacement.
+// LongestText returns the length of the longest replacement.
 func (m *Map) LongestText() int {
 	longest := 0
 	for text := range strings.SplitSeq(m.replaced, "\x00") {
@@ -95,7 +96,7 @@ func (m *Map) LongestText() int {
 	return longest
 }
 
-// Text is the replacement at an offset.
+// Text returns the replacement at an offset.
 func (m *Map) Text(at uint32) string {
 	if int(at) > len(m.replaced) {
 		return ""
@@ -107,7 +108,7 @@ func (m *Map) Text(at uint32) string {
 	return s
 }
 
-// Shortest is the text for the shortest key that s starts with.
+// Shortest returns the text for the shortest key that s starts with.
 func (m *Map) Shortest(s string) (string, bool) {
 	var out string
 	ok := false

@@ -1,5 +1,9 @@
-// Package chat spells conversations as a model's chat template does, to count what the server adds to the
-// texts: roles, turn markers, the start of the reply.
+// Package chat renders conversations by a model's chat template, to count what the server adds to the texts: roles,
+// turn markers, the start of the reply.
+//
+// Invariant: a template is data of others; rendering one is bounded in time and memory.
+//
+// The package must never know tokens and requests: messages go in, text comes out.
 package chat
 
 import (
@@ -14,7 +18,7 @@ import (
 type Template struct {
 	template *jinja.Template
 	bos, eos string
-	// parts reports that the template looks at the parts of a content; else their texts are joined for it.
+	// parts reports whether the template reads the parts of a content; else their texts are joined for it.
 	parts bool
 }
 
@@ -27,7 +31,7 @@ func Parse(text, bos, eos string) (*Template, error) {
 	return &Template{template, bos, eos, typesParts(text)}, nil
 }
 
-// plainBlocks takes the generation marks out, which only training looks at.
+// plainBlocks removes the generation tags, which only training uses.
 func plainBlocks(text string) string {
 	return strings.NewReplacer(
 		"{% generation %}", "", "{% endgeneration %}", "", "{%- generation %}", "{%- if true %}{%- endif %}",
@@ -36,7 +40,7 @@ func plainBlocks(text string) string {
 	).Replace(text)
 }
 
-// Render is the text of messages (the JSON of a request's "messages") up to where the reply begins.
+// Render returns the text of messages (the JSON of a request's "messages") up to where the reply begins.
 func (t *Template) Render(messages []byte) (text string, err error) {
 	list, err := decode(messages)
 	if err != nil {
@@ -53,7 +57,7 @@ func (t *Template) Render(messages []byte) (text string, err error) {
 	})
 }
 
-// typesParts reports whether a template looks at the types of content parts.
+// typesParts reports whether a template reads the types of content parts.
 func typesParts(text string) bool {
 	for _, s := range []string{"['type']", `["type"]`, ".type "} {
 		if strings.Contains(text, s) && strings.Contains(text, "'text'") || strings.Contains(text, s) &&

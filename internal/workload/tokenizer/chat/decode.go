@@ -29,7 +29,7 @@ func decode(messages []byte) ([]any, error) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, errors.New("the messages are no list")
+		return nil, errors.New("the messages are not a list")
 	}
 	return list, nil
 }
@@ -76,7 +76,7 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 	return token, nil
 }
 
-// python is a value of JSON as a template in Python would have it.
+// python returns a value of JSON as a template in Python would have it.
 func python(v any) any {
 	switch v := v.(type) {
 	case nil:

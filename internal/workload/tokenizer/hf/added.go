@@ -26,7 +26,7 @@ type added struct {
 
 func newAdded() *added { return &added{tree: trie.New()} }
 
-// add makes content stand for the token.
+// add enters content as the text of the token.
 func (a *added) add(content string, token addedToken) {
 	if content == "" {
 		return
@@ -74,7 +74,7 @@ func (a *added) cut(text string, part func(text string, start, id int)) {
 	}
 }
 
-// match is the longest token that starts at text[at], and its end.
+// match returns the longest token that starts at text[at], and its end.
 func (a *added) match(text string, at int) (*addedToken, int) {
 	n, v := a.tree.Longest(text[at:])
 	if v < 0 {

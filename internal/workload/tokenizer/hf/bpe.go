@@ -45,7 +45,7 @@ func (s *modelSpec) canBeRaw() bool {
 		!s.ByteFallback
 }
 
-// newBPE makes the model but for its merges. raw tells that the pieces are bytes.
+// newBPE makes the model but for its merges. raw says that the pieces are bytes.
 func newBPE(s *modelSpec, v *vocab.Vocab, raw bool) (*bpe, error) {
 	b := &bpe{
 		vocab: v, prefix: or(s.ContinuingSubwordPrefix, ""), suffix: or(s.EndOfWordSuffix, ""), unk: -1,
@@ -101,7 +101,7 @@ func (b *bpe) readMerges(raw []byte) error {
 		next = id + 1
 		pairs, into = append(pairs, uint64(l)<<32|uint64(r)), append(into, uint32(id))
 		if cuts != nil {
-			cuts.bridge(left, right, l, r)
+			cuts.addMerge(left, right, l, r)
 		}
 		return nil
 	})
@@ -124,7 +124,7 @@ func (b *bpe) isJoined(id int32, left, rest string) bool {
 	return t != "" && len(t) == len(left)+len(rest) && t[:len(left)] == left && t[len(left):] == rest
 }
 
-// byteTokens are the ids of <0x00> to <0xFF>, -1 for a missing one.
+// byteTokens returns the ids of <0x00> to <0xFF>, -1 for a missing one.
 func byteTokens(v *vocab.Vocab) *[256]int32 {
 	ids := new([256]int32)
 	for i := range ids {
@@ -133,7 +133,7 @@ func byteTokens(v *vocab.Vocab) *[256]int32 {
 	return ids
 }
 
-// char is the id of a code point as a token, or -1.
+// char returns the id of a code point as a token, or -1.
 func (b *bpe) char(r rune) int32 {
 	if r < utf8.RuneSelf {
 		return b.ascii[r]
@@ -156,7 +156,7 @@ func (b *bpe) encode(w *worker, piece string) {
 	b.cuts.each(piece, func(part string) { b.word(w, part) })
 }
 
-// whole is the id of a piece of bytes that is a token, or -1.
+// whole returns the id of a piece of bytes that is a token, or -1.
 func (b *bpe) whole(m *merger, piece string) int32 {
 	m.spelled = m.spelled[:0]
 	for i := range len(piece) {

@@ -7,13 +7,13 @@ import "unicode/utf8"
 type cutter struct {
 	possible bool
 	b        *bpe
-	bridges  *runePairs
-	ascii    [utf8.RuneSelf][utf8.RuneSelf / 64]uint64 // bridges between two of ASCII
+	merging  *runePairs                                // last and first characters that a merge brings together
+	ascii    [utf8.RuneSelf][utf8.RuneSelf / 64]uint64 // the pairs of ASCII among them
 	bytes    bool                                      // characters that become bytes may be cut off, too
 }
 
 func newCutter(b *bpe) *cutter {
-	c := &cutter{b: b, bridges: newRunePairs(), possible: b.prefix == "" && b.suffix == "", bytes: b.fallback != nil}
+	c := &cutter{b: b, merging: newRunePairs(), possible: b.prefix == "" && b.suffix == "", bytes: b.fallback != nil}
 	if c.bytes {
 		for _, id := range b.fallback {
 			c.bytes = c.bytes && id >= 0
@@ -22,8 +22,8 @@ func newCutter(b *bpe) *cutter {
 	return c
 }
 
-// bridge notes a merge.
-func (c *cutter) bridge(left, right string, l, r int32) {
+// addMerge notes that a merge brings two characters together.
+func (c *cutter) addMerge(left, right string, l, r int32) {
 	if !c.possible {
 		return
 	}
@@ -35,12 +35,12 @@ func (c *cutter) bridge(left, right string, l, r int32) {
 	}
 	a, _ := utf8.DecodeLastRuneInString(left)
 	b, _ := utf8.DecodeRuneInString(right)
-	c.bridges.add(a, b)
-	c.short(a, b)
+	c.merging.add(a, b)
+	c.addASCII(a, b)
 }
 
-// short notes a bridge where it is found fastest.
-func (c *cutter) short(a, b rune) {
+// addASCII notes a pair of ASCII where it is found fastest.
+func (c *cutter) addASCII(a, b rune) {
 	if a < utf8.RuneSelf && b < utf8.RuneSelf {
 		c.ascii[a][b/64] |= 1 << (b % 64)
 	}
@@ -70,5 +70,5 @@ func (c *cutter) joins(a, b rune) bool {
 	if a < utf8.RuneSelf && b < utf8.RuneSelf {
 		return c.ascii[a][b/64]>>(b%64)&1 != 0
 	}
-	return c.bridges.has(a, b)
+	return c.merging.has(a, b)
 }

@@ -1,9 +1,14 @@
-// Package hf is an engine for tokenizer.json, the file in which the Hugging Face library keeps a
-// tokenizer, without that library: it gives the same ids.
+// Package hf is an engine for tokenizer.json, the file in which the Hugging Face library keeps a tokenizer, without
+// that library: it gives the same ids.
 //
-// A text passes the added tokens, which are cut out of it; the normalizer; the pre-tokenizers, which
-// cut it into pieces; and the model, which turns each piece into ids. The post-processor adds the
-// special tokens of a whole prompt; here they are only counted. The decoder turns ids into text again.
+// A text passes the added tokens, which are cut out of it; the normalizer; the pre-tokenizers, which cut it into
+// pieces; and the model, which turns each piece into ids. The post-processor adds the special tokens of a whole prompt;
+// here they are only counted. The decoder turns ids into text again.
+//
+// Invariants: a component that is not known is an error, never a guess; whatever the file says, the text that it makes
+// is bounded by a multiple of the text that goes in.
+//
+// The package must never know where the file comes from.
 package hf
 
 import (
@@ -72,10 +77,10 @@ func (t *Tokenizer) newWorker() any {
 	return w
 }
 
-// Name is what the user asked for.
+// Name returns what the user asked for.
 func (t *Tokenizer) Name() string { return t.name }
 
-// VocabSize is one more than the largest id.
+// VocabSize returns one more than the largest id.
 func (t *Tokenizer) VocabSize() int { return t.size }
 
 // Specials lists the special tokens.
@@ -91,7 +96,7 @@ func (t *Tokenizer) Encode(dst []int, text string) []int {
 	return dst
 }
 
-// Count is the number of tokens of text.
+// Count returns the number of tokens of text.
 func (t *Tokenizer) Count(text string) int {
 	w := t.workers.Get().(*worker)
 	w.out = w.merge.spare[:0]
@@ -132,7 +137,7 @@ func (t *Tokenizer) run(w *worker, text string) {
 	})
 }
 
-// Decode is the text of ids, special tokens included.
+// Decode returns the text of ids, special tokens included.
 func (t *Tokenizer) Decode(ids []int) string {
 	if t.bytes {
 		out := make([]byte, 0, 4*len(ids))
@@ -156,7 +161,7 @@ func (t *Tokenizer) Decode(ids []int) string {
 	return tokenizer.Lossy(decodeAll(t.decode, list))
 }
 
-// Token is the text of an id as the vocabulary spells it.
+// Token returns the text of an id as the vocabulary spells it.
 func (t *Tokenizer) Token(id int) (string, bool) {
 	if id >= t.overFrom {
 		if text, ok := t.over[id]; ok {
@@ -169,7 +174,7 @@ func (t *Tokenizer) Token(id int) (string, bool) {
 	return t.vocab.Text(int32(id)), true
 }
 
-// ID is the lowest id of an added token or of a token of the vocabulary, or -1.
+// ID returns the lowest id of an added token or of a token of the vocabulary, or -1.
 func (t *Tokenizer) ID(token string) int {
 	best := int(t.vocab.Find(token))
 	if text, ok := t.over[best]; ok && text != token {

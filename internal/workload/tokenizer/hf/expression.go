@@ -9,8 +9,8 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// expression is a pattern in the reference engine's dialect, run by a backtracking matcher. A pattern is a stranger's:
-// one that tries ever more ways is found out before it is used, by short texts, or given up while it is.
+// expression is a pattern in the reference engine's dialect, run by a backtracking matcher. A pattern comes from a file
+// of others: one that tries ever more ways is found out before it is used, by short texts, or given up while it is.
 type expression struct {
 	text   string
 	re     *regexp2.Regexp

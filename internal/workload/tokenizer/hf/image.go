@@ -1,7 +1,6 @@
 package hf
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"aiperf/internal/workload/tokenizer/image"
@@ -9,7 +8,7 @@ import (
 	"aiperf/internal/workload/tokenizer/vocab"
 )
 
-// packed is what a packed file holds beside the tables.
+// packed is what a packed file holds in addition to the tables.
 type packed struct {
 	File     *file
 	Model    *modelSpec
@@ -19,11 +18,9 @@ type packed struct {
 
 // Save adds the tokenizer to a packed file.
 func (t *Tokenizer) Save(w *image.Writer) error {
-	data, err := json.Marshal(packed{t.file, t.spec, t.options.BOS, t.options.EOS, t.options.Guess})
-	if err != nil {
+	if err := w.JSON("hf", packed{t.file, t.spec, t.options.BOS, t.options.EOS, t.options.Guess}); err != nil {
 		return err
 	}
-	w.Bytes("hf", data)
 	if err := t.vocab.Save(w, "vocab"); err != nil {
 		return err
 	}
@@ -32,7 +29,7 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 		image.Words(w, "merges.slots", m.pairs.slots)
 		image.Words(w, "merges.into", m.pairs.into)
 		if m.cuts != nil {
-			image.Words(w, "cuts", m.cuts.bridges.slots)
+			image.Words(w, "cuts", m.cuts.merging.slots)
 		}
 	case *unigram:
 		image.Words(w, "scores", m.scores)
@@ -45,13 +42,9 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 
 // Load takes a tokenizer out of a packed file.
 func Load(f *image.File, name string) (*Tokenizer, error) {
-	data, err := f.Bytes("hf")
-	if err != nil {
-		return nil, err
-	}
 	var p packed
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("the section \"hf\" of the packed file: %w", err)
+	if err := f.JSON("hf", &p); err != nil {
+		return nil, err
 	}
 	if p.File == nil || p.Model == nil {
 		return nil, fmt.Errorf("the section \"hf\" of the packed file is not whole")
@@ -106,10 +99,10 @@ func loadBPE(f *image.File, t *Tokenizer) (*bpe, error) {
 			return nil, err
 		}
 		b.cuts = newCutter(b)
-		if b.cuts.bridges, err = loadRunePairs(slots); err != nil {
+		if b.cuts.merging, err = loadRunePairs(slots); err != nil {
 			return nil, err
 		}
-		b.cuts.bridges.each(b.cuts.short)
+		b.cuts.merging.each(b.cuts.addASCII)
 	}
 	return b, nil
 }

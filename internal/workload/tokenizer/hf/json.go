@@ -19,7 +19,7 @@ type reader struct {
 	at int
 }
 
-// peek is the next character that is no white space, 0 at the end.
+// peek returns the next character that is no white space, 0 at the end.
 func (r *reader) peek() byte {
 	if r.at = jsonscan.Space(r.b, r.at); r.at < len(r.b) {
 		return r.b[r.at]
@@ -40,13 +40,13 @@ func (r *reader) take(want byte) error {
 
 func (r *reader) want(what string) error {
 	if r.at >= len(r.b) {
-		return fmt.Errorf("want %s where the text ends", what)
+		return fmt.Errorf("expected %s, found the end of the text", what)
 	}
 	c, _ := utf8.DecodeRune(r.b[r.at:])
-	return fmt.Errorf("want %s where %q stands, at byte %d", what, c, r.at)
+	return fmt.Errorf("expected %s, found %q at byte %d", what, c, r.at)
 }
 
-// more goes to the n-th element of an object or array; at its end it takes the closing character.
+// more moves to the n-th element of an object or array; at its end it takes the closing character.
 func (r *reader) more(n int, end byte) (bool, error) {
 	c := r.peek()
 	if c == end {
@@ -66,7 +66,7 @@ func (r *reader) more(n int, end byte) (bool, error) {
 	return true, nil
 }
 
-// value takes a value as it is spelled, and looks only for its end.
+// value reads a value without parsing it: it finds its end only.
 func (r *reader) value() ([]byte, error) {
 	r.peek()
 	start := r.at
@@ -148,7 +148,7 @@ func (r *reader) text() (string, error) {
 	return inPlace(s), nil
 }
 
-// broken is what is wrong with a string.
+// broken returns what is wrong with a string.
 func (r *reader) broken(end int) error {
 	at, fault := jsonscan.FaultOf(end)
 	r.at = at

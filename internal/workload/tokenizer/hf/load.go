@@ -51,9 +51,9 @@ func newTokenizer(f *file, s *modelSpec, v *vocab.Vocab, o Options) (*Tokenizer,
 	t.workers.New = t.newWorker
 	for name, s := range map[string]*spec{"normalizer": f.Normalizer, "pre_tokenizer": f.PreTokenizer,
 		"decoder": f.Decoder} {
-		if by := growth(s); by > maxGrowth {
-			return nil, fmt.Errorf("its %s could make a text %.3g times as long, and %d times are the limit", name, by,
-				maxGrowth)
+		if by := expansion(s); by > maxExpansion {
+			return nil, fmt.Errorf("its %s could make a text %.3g times as long; the limit is %d times", name, by,
+				maxExpansion)
 		}
 	}
 	var err error
@@ -147,8 +147,8 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 	t.specials.BOS, t.specials.EOS = find(o.BOS, usualBOS), find(o.EOS, usualEOS)
 }
 
-// Members reports which of two names the object that data spells has among its members. It looks no closer, and no
-// further than it must: an object that is wrong behind them has them, too.
+// Members reports which of two names the JSON object in data has among its members. It reads no further than it must:
+// an object that is malformed after them has them, too.
 func Members(data []byte, one, other string) (hasOne, hasOther bool) {
 	r := &reader{b: data}
 	if r.take('{') != nil {

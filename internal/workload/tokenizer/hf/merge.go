@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"aiperf/internal/workload/tokenizer/agenda"
+	"aiperf/internal/workload/tokenizer/mergequeue"
 )
 
 // pairTable holds the merges: a pair of ids → its rank, and the id that it becomes. Open addressing in single words:
@@ -49,7 +49,7 @@ func (t *pairTable) measure(size int) {
 
 func (t *pairTable) place(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> t.shift }
 
-// rank is the rank of a pair, or noRank.
+// rank returns the rank of a pair, or noRank.
 func (t *pairTable) rank(left, right int32) uint32 {
 	key := uint64(uint32(left))<<t.idBits | uint64(uint32(right))
 	for at := t.place(key); ; at = (at + 1) & uint64(len(t.slots)-1) {
@@ -76,7 +76,7 @@ type merger struct {
 	ranks []uint32 // of each symbol with the next one
 	parts []part
 	// heap has the pairs noted with what they become: one is out of date when that has changed.
-	heap  agenda.Heap
+	heap  mergequeue.Queue
 	cache []cachedWord
 	spare []int
 	// spelled is a piece of bytes in byte characters.
@@ -171,7 +171,7 @@ func (m *merger) offer(pairs *pairTable, at, n int32) {
 		return
 	}
 	if rank := pairs.rank(m.parts[at].id, m.parts[next].id); rank != noRank {
-		m.heap.Push(agenda.Item{Order: agenda.Ranked(rank, at), Note: pairs.into[rank]})
+		m.heap.Push(mergequeue.Pair{Order: mergequeue.Ranked(rank, at), Note: pairs.into[rank]})
 	}
 }
 
@@ -190,7 +190,7 @@ type cachedWord struct {
 	ids           [cachedIDs]int32
 }
 
-// recall is the place of a word in the cache, nil if it is too long, and whether it is there.
+// recall returns the place of a word in the cache, nil if it is too long, and whether it is there.
 func (m *merger) recall(s string) (*cachedWord, bool) {
 	if len(s) > cachedBytes || s == "" {
 		return nil, false

@@ -67,7 +67,7 @@ func (m *source) guessType() string {
 	return "WordLevel"
 }
 
-// ready makes the model ready. raw tells that the pieces of a BPE model are bytes.
+// ready makes the model ready. raw says that the pieces of a BPE model are bytes.
 func (m *source) ready(raw bool) (model, error) {
 	switch m.spec.Type {
 	case "BPE":

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/workload/tokenizer/charsmap"
 )
 
-// normalizer changes a text. dropped tells that its first characters went away.
+// normalizer changes a text. dropped reports whether its first characters were removed.
 type normalizer func(s string) (out string, dropped bool)
 
 func newNormalizer(s *spec) (normalizer, error) {
@@ -170,7 +170,7 @@ func lower(t string) string {
 	return b.String()
 }
 
-// newBert is the BertNormalizer: controls go and white space becomes a blank, ideographs are set apart,
+// newBert returns the BertNormalizer: controls go and white space becomes a blank, ideographs are set apart,
 // accents go, capitals are folded.
 func newBert(s *spec) normalizer {
 	clean, chinese, fold := or(s.CleanText, true), or(s.HandleChineseChars, true), or(s.Lowercase, true)

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// step is a pre-tokenizer: it hands out the pieces of text. lead is how many of its bytes stem from the
+// step is a pre-tokenizer: it yields the pieces of text. lead is how many of its bytes stem from the
 // first character of the whole text: a piece with any is the first one.
 type step func(text string, lead int, emit func(piece string, lead int))
 
-// newSteps lists the pre-tokenizers in their order. bytes tells that the pieces are raw bytes for a
+// newSteps lists the pre-tokenizers in their order. bytes says that the pieces are raw bytes for a
 // byte-level model: the last step would only have spelled them as byte characters.
 func newSteps(s *spec, byteModel bool) (steps []step, bytes bool, err error) {
 	flat := flatten(nil, s)
@@ -65,7 +65,7 @@ func byteLevelSteps(s *spec) (steps []step) {
 func newStep(s *spec) (step, error) {
 	switch s.Type {
 	case "Whitespace":
-		// \w+|[^\w\s]+, what lies between goes.
+		// \w+|[^\w\s]+; what lies between is dropped.
 		word := wordChars()
 		words := splitter(runs(word.has), "Isolated", false)
 		rest := splitter(oneChar(isSpace), "Removed", false)
@@ -87,7 +87,7 @@ func newStep(s *spec) (step, error) {
 			blanks(text, lead, func(piece string, lead int) { symbols(piece, lead, emit) })
 		}, nil
 	case "Punctuation":
-		return behaves(oneChar(punctuation().has), s.Behavior, false)
+		return newSplitter(oneChar(punctuation().has), s.Behavior, false)
 	case "Metaspace":
 		return newMetaspace(s)
 	case "Split":
@@ -95,7 +95,7 @@ func newStep(s *spec) (step, error) {
 		if err != nil {
 			return nil, err
 		}
-		return behaves(find, s.Behavior, s.Invert)
+		return newSplitter(find, s.Behavior, s.Invert)
 	case "Digits":
 		behavior := "Contiguous"
 		if s.IndividualDigits {
@@ -156,8 +156,8 @@ func newMetaspace(s *spec) (step, error) {
 	}, nil
 }
 
-// behaves is splitter with a name that the file may spell in two ways.
-func behaves(find pattern, behavior string, invert bool) (step, error) {
+// newSplitter returns the splitter for a behavior, whose name has two spellings.
+func newSplitter(find pattern, behavior string, invert bool) (step, error) {
 	for _, name := range []string{"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"} {
 		if strings.EqualFold(strings.ReplaceAll(behavior, "_", ""), name) {
 			return splitter(find, name, invert), nil
@@ -169,8 +169,8 @@ func behaves(find pattern, behavior string, invert bool) (step, error) {
 	return nil, fmt.Errorf("the behavior %q of a pre-tokenizer is not known", behavior)
 }
 
-// stretch is a part of a text that matches or lies between matches.
-type stretch struct {
+// segment is a part of a text that matches or lies between matches.
+type segment struct {
 	start, end int
 	match      bool
 }
@@ -200,17 +200,17 @@ func splitter(find pattern, behavior string, invert bool) step {
 		}
 	}
 	return func(text string, lead int, emit func(string, int)) {
-		var list []stretch
+		var list []segment
 		done := 0
 		find(text, func(start, end int) {
 			if start > done {
-				list = append(list, stretch{done, start, invert})
+				list = append(list, segment{done, start, invert})
 			}
-			list = append(list, stretch{start, end, !invert})
+			list = append(list, segment{start, end, !invert})
 			done = end
 		})
 		if done < len(text) {
-			list = append(list, stretch{done, len(text), invert})
+			list = append(list, segment{done, len(text), invert})
 		}
 		for _, s := range joined(list, behavior) {
 			emit(text[s.start:s.end], max(0, lead-s.start))
@@ -219,8 +219,8 @@ func splitter(find pattern, behavior string, invert bool) step {
 }
 
 // joined merges neighbours as the behavior says.
-func joined(list []stretch, behavior string) []stretch {
-	var out []stretch
+func joined(list []segment, behavior string) []segment {
+	var out []segment
 	previous := false
 	switch behavior {
 	case "Contiguous":

@@ -15,7 +15,7 @@ type runePairs struct {
 
 func newRunePairs() *runePairs { return &runePairs{slots: make([]uint64, 64), shift: 64 - 6} }
 
-// loadRunePairs is the set with the slots of another one.
+// loadRunePairs returns the set with the slots of another one.
 func loadRunePairs(slots []uint64) (*runePairs, error) {
 	p := &runePairs{slots: slots}
 	for _, s := range slots {
@@ -23,7 +23,7 @@ func loadRunePairs(slots []uint64) (*runePairs, error) {
 			continue
 		}
 		if p.count++; s>>32 == 0 || s>>32 > utf8.MaxRune+1 || s<<32>>32 > utf8.MaxRune {
-			return nil, errors.New("the cuts of the packed file are wrong: they name what is no character")
+			return nil, errors.New("the cuts of the packed file are wrong: they contain a value that is not a character")
 		}
 	}
 	if n := len(slots); n < 2 || n&(n-1) != 0 || p.count == n {
@@ -35,7 +35,7 @@ func loadRunePairs(slots []uint64) (*runePairs, error) {
 
 func pairOf(a, b rune) uint64 { return uint64(uint32(a)+1)<<32 | uint64(uint32(b)) }
 
-// at is the slot of a pair, or the empty one where it would stand.
+// at returns the slot of a pair, or the empty one where it would be.
 func (p *runePairs) at(pair uint64) uint64 {
 	at := pair * 0x9e3779b97f4a7c15 >> p.shift
 	for p.slots[at] != 0 && p.slots[at] != pair {

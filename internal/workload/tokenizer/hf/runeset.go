@@ -48,7 +48,7 @@ func (s runeSet) and(t runeSet) runeSet {
 	return slices.Concat(s.negated(), t.negated()).normal().negated()
 }
 
-// spell writes the set as a class of the matcher.
+// spell returns the set as a class of the matcher.
 func (s runeSet) spell() string {
 	if len(s) == 0 {
 		return `(?!)` // matches nothing
@@ -114,7 +114,7 @@ var later = map[string]string{
 // properties are the sets that were made already. They are shared and must not be changed.
 var properties sync.Map
 
-// property is the set of \p{name}; names are compared without case, blanks, - and _.
+// property returns the set of \p{name}; names are compared without case, blanks, - and _.
 func property(name string) (runeSet, error) {
 	if s, ok := properties.Load(name); ok {
 		return s.(runeSet), nil
@@ -195,7 +195,7 @@ func wordSet() runeSet {
 		and(runeSet{{0x200c, 0x200d}}.negated())
 }
 
-// setEscape takes an escape that stands for a set or a code point.
+// setEscape reads an escape for a set or a code point.
 func (t *translator) setEscape() (runeSet, error) {
 	t.at++
 	if !t.more() {
@@ -275,7 +275,7 @@ func (t *translator) codePoint(kind rune) (runeSet, error) {
 	}
 	v, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil || v > unicode.MaxRune {
-		return nil, fmt.Errorf("%q is no code point", digits)
+		return nil, fmt.Errorf("%q is not a code point", digits)
 	}
 	return runeSet{{rune(v), rune(v)}}, nil
 }
@@ -335,7 +335,7 @@ func (t *translator) class() (runeSet, error) {
 	return set, nil
 }
 
-// classItem takes a character, an escape, a nested class or [:name:]. single tells that it is one
+// classItem takes a character, an escape, a nested class or [:name:]. single reports that it is one
 // character, which may start a range.
 func (t *translator) classItem() (set runeSet, single bool, err error) {
 	switch {

@@ -71,7 +71,7 @@ type templateToken struct {
 	IDs []int `json:"ids"`
 }
 
-// or is the value of an optional flag.
+// or returns the value of an optional flag.
 func or[T any](p *T, def T) T {
 	if p == nil {
 		return def
@@ -79,7 +79,7 @@ func or[T any](p *T, def T) T {
 	return *p
 }
 
-// addedCount is the number of special tokens that a post-processor puts around a single sequence.
+// addedCount returns the number of special tokens that a post-processor puts around a single sequence.
 func addedCount(s *spec) int {
 	if s == nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// translate spells an expression of the reference engine's dialect (Oniguruma) in that of the matcher
+// translate rewrites an expression of the reference engine's dialect (Oniguruma) in that of the matcher
 // (.NET): possessive quantifiers become atomic groups, classes are written out where they nest or
 // intersect, and Unicode properties have what the standard library does not know yet.
 func translate(text string) (string, error) {
@@ -17,7 +17,7 @@ func translate(text string) (string, error) {
 		return "", err
 	}
 	if t.at < len(t.src) {
-		return "", fmt.Errorf("a parenthesis is closed that was not opened at byte %d", t.at)
+		return "", fmt.Errorf("unmatched closing parenthesis at byte %d", t.at)
 	}
 	return t.out.String(), nil
 }
@@ -63,7 +63,7 @@ func (t *translator) alternatives() error {
 	return nil
 }
 
-// quantified writes an atom and the quantifier behind it.
+// quantified writes an atom and its quantifier.
 func (t *translator) quantified(atom string) {
 	for {
 		q := t.quantifier()
@@ -89,7 +89,7 @@ func (t *translator) quantified(atom string) {
 	}
 }
 
-// quantifier takes ?, *, + or {n,m}; {,m} is spelled {0,m}.
+// quantifier takes ?, *, + or {n,m}; {,m} is written {0,m}.
 func (t *translator) quantifier() string {
 	if !t.more() {
 		return ""

@@ -44,10 +44,10 @@ func (r *reader) tokens() (*vocab.Vocab, error) {
 			}
 		}
 		if r.peek() == 0 {
-			return nil, errors.New("model.vocab: the text ends before it does")
+			return nil, errors.New("model.vocab: the text ends before the vocabulary does")
 		}
 		if id < 0 || id >= maxID {
-			return nil, fmt.Errorf("model.vocab: the id of %q is no number below %d", token, maxID)
+			return nil, fmt.Errorf("model.vocab: the id of %q is not a number below %d", token, maxID)
 		}
 		b.Put(token, int32(id))
 	}
@@ -99,7 +99,7 @@ func (r *reader) scored() (string, float64, error) {
 		return "", 0, err
 	}
 	if err := r.take(']'); err != nil {
-		return "", 0, errors.New("want a token and its score")
+		return "", 0, errors.New("expected a token and its score")
 	}
 	return token, score, nil
 }
@@ -151,7 +151,7 @@ func (r *reader) merge() (left, right string, err error) {
 		right, err = r.text()
 	}
 	if err == nil && r.take(']') != nil {
-		err = errors.New("want two strings")
+		err = errors.New("expected two strings")
 	}
 	return left, right, err
 }

@@ -1,13 +1,16 @@
-// Package image writes and reads files of tables that are laid out as they stand in memory: opening one is a read and
-// a check, nothing is parsed or built again. Its unit is the section: a name and its contents.
+// Package image writes and reads files of tables that are laid out as they stand in memory: opening one is a read and a
+// check, nothing is parsed or built again. Its unit is the section: a name and its contents.
 //
 // The file: 8 bytes of magic, the version, the CRC-32C of all that follows it, the length of the file, the number of
 // sections; for each its name (16 bytes), offset and length; then the contents, each at a multiple of 64 bytes. Numbers
 // are little-endian.
+//
+// The package must never know what a section holds.
 package image
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -30,7 +33,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// bigEndian reports that numbers stand the other way round in memory.
+// bigEndian reports whether numbers are big-endian in memory.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Word is a number that a section may hold.
@@ -52,12 +55,21 @@ func (w *Writer) Bytes(name string, data []byte) {
 	w.names, w.contents = append(w.names, name), append(w.contents, data)
 }
 
+// JSON adds a section with a value.
+func (w *Writer) JSON(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		w.Bytes(name, data)
+	}
+	return err
+}
+
 // Words adds a section of numbers.
 func Words[T Word](w *Writer, name string, words []T) {
 	w.Bytes(name, turned[T](bytesOf(words)))
 }
 
-// File is the whole file.
+// File returns the whole file.
 func (w *Writer) File() []byte {
 	size := headSize + rowSize*len(w.names)
 	starts := make([]int, len(w.names))
@@ -96,7 +108,7 @@ func Open(data []byte) (*File, error) {
 			"again with this release", v, Version)
 	}
 	if size := le.Uint64(data[16:]); size != uint64(len(data)) {
-		return nil, fmt.Errorf("the packed file is cut off or lengthened: it has %d bytes and should have %d",
+		return nil, fmt.Errorf("the packed file is truncated or extended: it has %d bytes and should have %d",
 			len(data), size)
 	}
 	if crc32.Checksum(data[16:], castagnoli) != le.Uint32(data[12:]) {
@@ -104,7 +116,7 @@ func Open(data []byte) (*File, error) {
 	}
 	count := int(le.Uint32(data[24:]))
 	if count > (len(data)-headSize)/rowSize {
-		return nil, errors.New("the packed file names more sections than it holds")
+		return nil, errors.New("the packed file lists more sections than it holds")
 	}
 	f := &File{make(map[string][]byte, count)}
 	for i := range count {
@@ -122,7 +134,7 @@ func Open(data []byte) (*File, error) {
 	return f, nil
 }
 
-// Bytes is the contents of a section.
+// Bytes returns the contents of a section.
 func (f *File) Bytes(name string) ([]byte, error) {
 	data, ok := f.sections[name]
 	if !ok {
@@ -131,13 +143,25 @@ func (f *File) Bytes(name string) ([]byte, error) {
 	return data, nil
 }
 
+// JSON reads the value in a section into v.
+func (f *File) JSON(name string, v any) error {
+	data, err := f.Bytes(name)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil && data != nil {
+		return fmt.Errorf("the section %q of the packed file: %w", name, err)
+	}
+	return err
+}
+
 // Has reports whether there is a section.
 func (f *File) Has(name string) bool {
 	_, ok := f.sections[name]
 	return ok
 }
 
-// Text is the contents of a section.
+// Text returns the contents of a section.
 func (f *File) Text(name string) (string, error) {
 	data, err := f.Bytes(name)
 	if err != nil || len(data) == 0 {
@@ -146,7 +170,7 @@ func (f *File) Text(name string) (string, error) {
 	return unsafe.String(&data[0], len(data)), nil
 }
 
-// Numbers is the contents of a section of numbers.
+// Numbers returns the contents of a section of numbers.
 func Numbers[T Word](f *File, name string) ([]T, error) {
 	data, err := f.Bytes(name)
 	if err != nil {
@@ -167,7 +191,7 @@ func Numbers[T Word](f *File, name string) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), len(data)/size), nil
 }
 
-// bytesOf is the memory of words.
+// bytesOf returns the memory of words.
 func bytesOf[T Word](words []T) []byte {
 	if len(words) == 0 {
 		return nil

@@ -56,9 +56,9 @@ func TestDamagedFilesSayWhy(t *testing.T) {
 		"is not a packed":     func(d []byte) []byte { return d[:20] },
 		"first bytes":         func(d []byte) []byte { d[6] = '\n'; return d },
 		"version 2":           func(d []byte) []byte { d[8] = 2; return d },
-		"cut off":             func(d []byte) []byte { return d[:len(d)-1] },
+		"truncated":           func(d []byte) []byte { return d[:len(d)-1] },
 		"checksum is wrong":   func(d []byte) []byte { d[len(d)-1] ^= 1; return d },
-		"names more sections": func(d []byte) []byte { d[26] = 1; return resealed(d) },
+		"lists more sections": func(d []byte) []byte { d[26] = 1; return resealed(d) },
 		"outside the packed":  func(d []byte) []byte { d[headSize+nameSize+8+3] = 1; return resealed(d) },
 		`"text" lies outside`: func(d []byte) []byte { d[headSize+nameSize] = 1; return resealed(d) },
 		"should have 123": func(d []byte) []byte {
@@ -66,7 +66,7 @@ func TestDamagedFilesSayWhy(t *testing.T) {
 				123)
 			return resealed(d)
 		},
-		"lengthened: it has 1": func(d []byte) []byte { return append(d, make([]byte, 1000)...) },
+		"extended: it has 1": func(d []byte) []byte { return append(d, make([]byte, 1000)...) },
 	} {
 		if _, err := Open(change(sample())); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)

@@ -1,5 +1,6 @@
-// Package lines is aiperf tokenizer: packing a tokenizer into one file, and counting or encoding lines of
-// text with it.
+// Package lines packs a tokenizer into one file, and counts or encodes lines of text with it, as aiperf tokenizer does.
+//
+// The package must never know flags and terminals: it takes options and streams.
 package lines
 
 import (
@@ -29,7 +30,7 @@ type Options struct {
 	Info           func(message string)
 }
 
-// Run does what the options ask for.
+// Run packs, counts or encodes, as the options say.
 func Run(ctx context.Context, o *Options) error {
 	from := load.Options{Name: o.Name, Revision: o.Revision, Hub: o.Hub, Info: o.Info}
 	if o.Action == "pack" {
@@ -98,7 +99,7 @@ func eachLine(ctx context.Context, in io.Reader, name string, each func(text str
 		}
 		var text *string
 		if err := json.Unmarshal(line, &text); err != nil || text == nil {
-			return fmt.Errorf("%s:%d: want one JSON string a line", name, number)
+			return fmt.Errorf("%s:%d: expected one JSON string per line", name, number)
 		}
 		if err := each(*text); err != nil {
 			return err

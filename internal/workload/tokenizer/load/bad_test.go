@@ -29,9 +29,9 @@ func TestFilesThatAreNoTokenizersSayWhy(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"empty": "tokenizer.json is empty", "cut": "the text ends before it does",
-		"open": "the text ends before it does", "more": "want the end of the text where 'x' stands",
-		"bom": `'\ufeff' stands, at byte 0`, "control": "control character", "comma": "behind ','",
+		"empty": "tokenizer.json is empty", "cut": "the text ends before the vocabulary does",
+		"open": "the text ends before the vocabulary does", "more": "expected the end of the text, found 'x'",
+		"bom": `found '\ufeff' at byte 0`, "control": "control character", "comma": "behind ','",
 		"folder": "tokenizer.json is not a file", "void": "void is empty",
 		"digits": "not a SentencePiece model", "ranks": "tokenization_odd.Odd, is not run",
 		"pattern": "tokenizer_config.json: pat_str", "nothing": "nothing",

@@ -1,5 +1,10 @@
-// Package load finds a tokenizer by its name and makes it ready: a built-in name, a file, a folder, the
-// Hugging Face cache or the hub.
+// Package load finds a tokenizer by its name and opens it: a built-in name, a file, a folder, the Hugging Face cache or
+// the hub. It reads the files around the vocabulary, too: the configuration and the chat template.
+//
+// Invariants: a packed file gives the same ids as the files that it was made from; an error names the file and says
+// what to do.
+//
+// The package must never know what the tokens are counted for.
 package load
 
 import (
@@ -34,7 +39,7 @@ type Bundle struct {
 	label   label
 }
 
-// The files that bear on a tokenizer. A rank file may have any name that ends with .tiktoken.
+// The files that a tokenizer may consist of. A rank file may have any name that ends with .tiktoken.
 const (
 	tokenizerJSON = "tokenizer.json"
 	tekkenJSON    = "tekken.json"
@@ -49,7 +54,7 @@ const (
 	addedJSON     = "added_tokens.json"
 )
 
-// wanted reports whether a file of a repository bears on its tokenizer.
+// wanted reports whether a file of a repository belongs to its tokenizer.
 func wanted(name string) bool {
 	switch name {
 	case tokenizerJSON, tekkenJSON, modelFile, configJSON, specialsJSON, vocabJSON, mergesTXT, vocabTXT, templateJinja,
@@ -63,7 +68,7 @@ func wanted(name string) bool {
 var ErrNoFiles = errors.New("no tokenizer.json, tekken.json, tokenizer.model, rank file, vocab.json with merges.txt " +
 	"or vocab.txt is there")
 
-// openPath is the bundle of a file or folder on this machine.
+// openPath returns the bundle of a file or folder on this machine.
 func openPath(name string) (*Bundle, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -89,7 +94,7 @@ func openPath(name string) (*Bundle, error) {
 		}
 		return &Bundle{Name: name, Where: "the packed file " + name, files: bounded{archive}}, nil
 	}
-	// A single file: what lies beside it (tokenizer_config.json, a chat template) belongs to it.
+	// A single file: those next to it (tokenizer_config.json, a chat template) belong to it.
 	return &Bundle{Name: name, Where: "the file " + name,
 		files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
 }
@@ -102,12 +107,12 @@ func fits(info fs.FileInfo) error {
 	case size == 0:
 		return errors.New("is empty")
 	case size > maxFile:
-		return fmt.Errorf("has %d bytes, which no tokenizer has; %d are the limit", size, maxFile)
+		return fmt.Errorf("has %d bytes, more than any tokenizer; the limit is %d", size, maxFile)
 	}
 	return nil
 }
 
-// kindOf is the usual name of a file with that content.
+// kindOf returns the usual name of a file with that content.
 func kindOf(data []byte) string {
 	switch trimmed := bytes.TrimSpace(data[:min(len(data), 1<<16)]); {
 	case rankfile.IsRanks(data):
@@ -121,7 +126,7 @@ func kindOf(data []byte) string {
 	return modelFile
 }
 
-// single shows a file under its usual name and the files beside it, but no other tokenizer.
+// single shows a file under its usual name and the files next to it, but no other tokenizer.
 type single struct {
 	dir  fs.FS
 	data []byte
@@ -186,7 +191,7 @@ func (b *Bundle) has(name string) bool {
 	return true
 }
 
-// names lists the files that bear on the tokenizer.
+// names returns the files that belong to the tokenizer.
 func (b *Bundle) names() []string {
 	var list []string
 	if s, ok := b.files.(single); ok {
@@ -210,7 +215,7 @@ func (b *Bundle) names() []string {
 	return list
 }
 
-// rankFile is the name of the rank file, if there is one.
+// rankFile returns the name of the rank file, if there is one.
 func (b *Bundle) rankFile() string {
 	for _, name := range b.names() {
 		if path.Ext(name) == ".tiktoken" || name == "tiktoken.model" {
@@ -280,16 +285,16 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	return t, nil
 }
 
-// ranked is the tokenizer of a rank file.
+// ranked returns the tokenizer of a rank file.
 func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, error) {
-	beside, err := c.beside()
+	config, err := c.rankConfig()
 	if err != nil {
 		return nil, err
 	}
-	return some(rankfile.Tiktoken(b.Name, data, beside))
+	return some(rankfile.Tiktoken(b.Name, data, config))
 }
 
-// some is a nil interface where there is an error.
+// some returns a nil interface where there is an error.
 func some[T tokenizer.Tokenizer](t T, err error) (tokenizer.Tokenizer, error) {
 	if err != nil {
 		return nil, err

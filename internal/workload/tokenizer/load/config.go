@@ -15,7 +15,7 @@ type tokenizerConfig struct {
 	AddBOS, AddEOS *bool
 	DoLowerCase    *bool
 	Class          string
-	// Template is the chat template; Custom tells that the class is code of the repository.
+	// Template is the chat template; Custom reports whether the class is code of the repository.
 	Template string
 	Custom   bool
 	Found    bool
@@ -25,9 +25,9 @@ type tokenizerConfig struct {
 	pattern, tokens json.RawMessage
 }
 
-// beside is what a rank file needs of the configuration.
-func (c *tokenizerConfig) beside() (rankfile.Beside, error) {
-	b := rankfile.Beside{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
+// rankConfig returns what a rank file needs of the configuration.
+func (c *tokenizerConfig) rankConfig() (rankfile.Config, error) {
+	b := rankfile.Config{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
 	if len(c.pattern) > 0 {
 		if err := json.Unmarshal(c.pattern, &b.Pattern); err != nil {
 			return b, fmt.Errorf("%s: pat_str: %w", configJSON, err)
@@ -45,7 +45,7 @@ func (c *tokenizerConfig) beside() (rankfile.Beside, error) {
 	return b, nil
 }
 
-// added is the number of tokens that a SentencePiece model's class puts around a text; -1 is the usual.
+// added returns the number of tokens that a SentencePiece model's class puts around a text; -1 is the usual.
 func (c *tokenizerConfig) added() int {
 	if c.AddBOS == nil && c.AddEOS == nil {
 		return -1
@@ -104,7 +104,8 @@ func (b *Bundle) config() *tokenizerConfig {
 	return c
 }
 
-// codeOf is the name of the tokenizer's code in an auto_map: {"AutoTokenizer": ["FILE.CLASS", null]}, or that alone.
+// codeOf returns the name of the tokenizer's code in an auto_map: {"AutoTokenizer": ["FILE.CLASS", null]}, or that
+// alone.
 func codeOf(raw json.RawMessage) string {
 	var byUse struct {
 		Tokenizer json.RawMessage `json:"AutoTokenizer"`
@@ -143,7 +144,7 @@ func (t *token) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// templateOf is the default one of a chat_template: text, or a list of named ones.
+// templateOf returns the default one of a chat_template: text, or a list of named ones.
 func templateOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -167,7 +168,7 @@ func templateOf(raw json.RawMessage) string {
 	return ""
 }
 
-// ChatTemplate is the text of the chat template, and whether there is one.
+// ChatTemplate returns the text of the chat template, and whether there is one.
 func (b *Bundle) ChatTemplate() (string, bool) {
 	if b.builtin != nil {
 		return "", false
@@ -192,7 +193,7 @@ func (b *Bundle) ChatTemplate() (string, bool) {
 	return text, text != ""
 }
 
-// SpecialTokens are the texts of the tokens that a chat template may name.
+// SpecialTokens returns the texts of the tokens that a chat template may name.
 func (b *Bundle) SpecialTokens() (bos, eos string) {
 	if b.builtin != nil {
 		return "", ""

@@ -24,7 +24,7 @@ type Failure struct {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// PanelTitle is the title under which the message is shown.
+// PanelTitle returns the title under which the message is shown.
 func (f *Failure) PanelTitle() string { return f.Title }
 
 // failure finds the kind of an error.
@@ -55,7 +55,7 @@ func failure(name, revision string, err error) error {
 	return f
 }
 
-// advice is what may have caused a failure, what to look at and what to do.
+// advice is what may have caused a failure, what to check and what to do.
 type advice struct{ causes, steps, fixes []string }
 
 var advices = map[string]advice{
@@ -120,7 +120,7 @@ var advices = map[string]advice{
 	},
 }
 
-// Error is the whole message, over several lines.
+// Error returns the whole message, over several lines.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Failed to load tokenizer '%s'\n%v\n", f.Name, f.Err)

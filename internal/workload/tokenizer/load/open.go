@@ -20,9 +20,9 @@ type Options struct {
 	// Revision is a branch, tag or commit; empty is main.
 	Revision string
 	Hub      *hub.Client
-	// AsNamed leaves out the search for a repository that a name which is no id may stand for.
+	// AsNamed disables the search for a repository by a name that is not an id.
 	AsNamed bool
-	// Info is told what a name was found to be; nil drops it.
+	// Info is called with the repository that a name was resolved to; nil = not called.
 	Info func(message string)
 }
 
@@ -48,7 +48,7 @@ func Open(ctx context.Context, o Options) (*Bundle, error) {
 	return b, nil
 }
 
-// Load is the tokenizer that Open finds. Its error is a *Failure.
+// Load returns the tokenizer that Open finds. Its error is a *Failure.
 func Load(ctx context.Context, o Options) (tokenizer.Tokenizer, *Bundle, error) {
 	b, err := Open(ctx, o)
 	if err != nil {
@@ -194,10 +194,10 @@ func (a *Ambiguous) Error() string {
 	return b.String()
 }
 
-// PanelTitle is the title under which the message is shown.
+// PanelTitle returns the title under which the message is shown.
 func (a *Ambiguous) PanelTitle() string { return "Ambiguous Tokenizer Name" }
 
-// search looks for the repository that a name which is no id stands for; empty if there is none.
+// search returns the repository for a name that is not an id; empty if there is none.
 func (o *Options) search(ctx context.Context) (string, error) {
 	list, err := o.Hub.Search(ctx, o.Name)
 	if err != nil || len(list) == 0 {

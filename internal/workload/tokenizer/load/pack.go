@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,7 @@ import (
 	"aiperf/internal/workload/tokenizer/spm"
 )
 
-// label is what a packed file says of itself beside the tokenizer's own tables.
+// label describes a packed file, in addition to the tokenizer's own tables.
 type label struct {
 	Kind     string // hf, spm or ranks
 	Config   *tokenizerConfig
@@ -63,12 +62,10 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	case *tokenizer.Ranked:
 		l.Kind = "ranks"
 	}
-	data, err := json.Marshal(l)
-	if err != nil {
+	w := &image.Writer{}
+	if err := w.JSON("label", l); err != nil {
 		return nil, err
 	}
-	w := &image.Writer{}
-	w.Bytes("label", data)
 	s, ok := t.(saver)
 	if !ok {
 		return nil, fmt.Errorf("a tokenizer of the type %T cannot be packed", t)
@@ -79,19 +76,15 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	return w.File(), nil
 }
 
-// openPacked is the bundle of a packed file.
+// openPacked returns the bundle of a packed file.
 func openPacked(name string, data []byte) (*Bundle, error) {
 	f, err := image.Open(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	text, err := f.Bytes("label")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
 	b := &Bundle{Name: name, Where: "the packed file " + name, packed: f}
-	if err := json.Unmarshal(text, &b.label); err != nil {
-		return nil, fmt.Errorf("%s: its section \"label\": %w", name, err)
+	if err := f.JSON("label", &b.label); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if b.label.Config == nil {
 		b.label.Config = &tokenizerConfig{}
@@ -99,7 +92,7 @@ func openPacked(name string, data []byte) (*Bundle, error) {
 	return b, nil
 }
 
-// unpacked is the tokenizer of a packed file.
+// unpacked returns the tokenizer of a packed file.
 func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	switch b.label.Kind {
 	case "hf":
@@ -109,5 +102,5 @@ func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	case "ranks":
 		return some(tokenizer.LoadRanks(b.packed, b.Name, rankfile.Splitter))
 	}
-	return nil, fmt.Errorf("the packed file holds a tokenizer of the unknown kind %q", b.label.Kind)
+	return nil, fmt.Errorf("the packed file holds a tokenizer of an unknown kind, %q", b.label.Kind)
 }

@@ -139,7 +139,7 @@ func mustOpen(t testing.TB, path string) (*Bundle, tokenizer.Tokenizer) {
 	return b, tok
 }
 
-// repacked is the tokenizer of a bundle out of its packed file.
+// repacked returns the tokenizer of a bundle out of its packed file.
 func repacked(t testing.TB, b *Bundle) (*Bundle, tokenizer.Tokenizer) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.tokenizer")
@@ -227,7 +227,7 @@ func packedBytes(t testing.TB, files map[string]string) []byte {
 func TestDamagedPacksSayWhy(t *testing.T) {
 	whole := packedBytes(t, map[string]string{tokenizerJSON: tinyJSON})
 	for want, data := range map[string][]byte{
-		"cut off":              whole[:len(whole)-5],
+		"truncated":            whole[:len(whole)-5],
 		"checksum":             append(slices.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1),
 		"is not a packed":      whole[:9],
 		"this release reads 1": append(slices.Clone(whole[:8]), append([]byte{9}, whole[9:]...)...),

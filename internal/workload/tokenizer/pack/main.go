@@ -74,7 +74,7 @@ func readRanks(path string) ([][]byte, error) {
 			continue
 		}
 		if len(fields) != 2 {
-			return nil, fmt.Errorf("%s:%d: want a token and its rank", path, n)
+			return nil, fmt.Errorf("%s:%d: expected a token and its rank", path, n)
 		}
 		token, err := base64.StdEncoding.AppendDecode(nil, fields[0])
 		if err != nil {

@@ -37,7 +37,7 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 		if !IsRanks(data) {
 			t.Errorf("%d ranks are not recognised", n)
 		}
-		tok, err := Tiktoken("file", data, Beside{})
+		tok, err := Tiktoken("file", data, Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 			t.Errorf("%d ranks: %v, %+v", n, got, tok.Specials())
 		}
 	}
-	if s := func() int { tok, _ := Tiktoken("x", ranks(128000), Beside{}); return tok.Specials().Added }(); s != 1 {
+	if s := func() int { tok, _ := Tiktoken("x", ranks(128000), Config{}); return tok.Specials().Added }(); s != 1 {
 		t.Errorf("Llama 3 adds %d", s)
 	}
 }
@@ -54,13 +54,13 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 func TestRankFilesThatCannotBeUsedSayWhy(t *testing.T) {
 	for data, want := range map[string]string{
 		"":               "no ranks",
-		"YQ== 0\nYg==\n": "line 2: want a token and its rank",
+		"YQ== 0\nYg==\n": "line 2: expected a token and its rank",
 		"YQ== x\n":       "line 1: the rank",
 		"!! 0\n":         "line 1: illegal base64",
 		"YQ== 99999999":  "line 1: the rank",
 		"YQ== 0\n":       "1 ranks are those of no known vocabulary",
 	} {
-		if _, err := Tiktoken("x", []byte(data), Beside{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Tiktoken("x", []byte(data), Config{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", data, err, want)
 		}
 	}
@@ -123,7 +123,7 @@ func FuzzTiktoken(f *testing.F) {
 	f.Add(ranks(300))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		IsRanks(data)
-		if tok, err := Tiktoken("x", data, Beside{}); err == nil {
+		if tok, err := Tiktoken("x", data, Config{}); err == nil {
 			tok.Decode(tok.Encode(nil, "Hello wörld\n 12"))
 		}
 	})
@@ -133,21 +133,21 @@ func TestWhatIsBesideARankFileSaysHowToReadIt(t *testing.T) {
 	no := false
 	special := []tokenizer.Special{{Text: "[BOS]", ID: 300}, {Text: "[EOS]", ID: 301}, {Text: "two words", ID: 310}}
 	for name, c := range map[string]struct {
-		beside Beside
+		config Config
 		text   string
 		want   []int
 		s      tokenizer.Specials
 	}{
-		"code that is known": {Beside{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special, BOS: "[BOS]",
+		"code that is known": {Config{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special, BOS: "[BOS]",
 			EOS: "[EOS]"},
 			"中a[BOS]1<|reserved_token_302|>", []int{228, 184, 173, 'a', 300, '1', 302},
 			tokenizer.Specials{BOS: 300, EOS: 301}},
-		"an expression": {Beside{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"},
+		"an expression": {Config{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"},
 			"a, two words b", []int{'a', ',', 310, 'b'}, tokenizer.Specials{BOS: 300, EOS: -1}},
-		"one that a scanner knows, and no BOS": {Beside{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no}, "a12",
+		"one that a scanner knows, and no BOS": {Config{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no}, "a12",
 			[]int{'1', '2'}, tokenizer.Specials{BOS: -1, EOS: -1}},
 	} {
-		tok, err := Tiktoken("x", ranks(300), c.beside)
+		tok, err := Tiktoken("x", ranks(300), c.config)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -156,13 +156,13 @@ func TestWhatIsBesideARankFileSaysHowToReadIt(t *testing.T) {
 			t.Errorf("%s: got %v, %+v; want %v, %+v", name, got, tok.Specials(), c.want, c.s)
 		}
 	}
-	for want, beside := range map[string]Beside{
+	for want, config := range map[string]Config{
 		"tokenization_odd.Odd, is not run": {Code: "tokenization_odd.Odd"},
 		`as "pat_str"`:                     {},
 		"not closed":                       {Pattern: "("},
 		"is not below":                     {Pattern: "x", Specials: []tokenizer.Special{{Text: "[X]", ID: 1 << 30}}},
 	} {
-		if _, err := Tiktoken("x", ranks(300), beside); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Tiktoken("x", ranks(300), config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}

@@ -1,5 +1,6 @@
-// Package rankfile reads files of ranked byte strings: tekken.json of Mistral and the rank files of
-// tiktoken.
+// Package rankfile reads files of ranked byte strings: tekken.json of Mistral and the rank files of tiktoken.
+//
+// The package must never know where the file comes from.
 package rankfile
 
 import (

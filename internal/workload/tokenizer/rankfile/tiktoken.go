@@ -68,7 +68,7 @@ const (
 		`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
-// reserved are the 256 special tokens of Kimi; its configuration names some of them.
+// reserved returns the 256 special tokens of Kimi; its configuration names some of them.
 func reserved(first int) []tokenizer.Special {
 	var list []tokenizer.Special
 	for id := first; id < first+256; id++ {
@@ -77,7 +77,7 @@ func reserved(first int) []tokenizer.Special {
 	return list
 }
 
-// llama3 are the 256 special tokens behind the ranks of Llama 3.
+// llama3 returns the 256 special tokens after the ranks of Llama 3.
 func llama3(first int) []tokenizer.Special {
 	names := []string{
 		"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>",
@@ -102,34 +102,34 @@ func IsRanks(data []byte) bool {
 	return err1 == nil && err2 == nil
 }
 
-// Beside is what the files beside a rank file say. All of it may be empty.
-type Beside struct {
+// Config is what the files next to a rank file say. All of it may be empty.
+type Config struct {
 	// Pattern is an expression that says how text is split.
 	Pattern string
 	// Code names the code of the repository that makes the tokenizer, such as "tokenization_kimi.TikTokenTokenizer".
 	Code     string
 	Specials []tokenizer.Special
 	BOS, EOS string
-	// AddBOS and AddEOS tell whether they are put around a sequence; nil: the usual.
+	// AddBOS and AddEOS say whether they are put around a sequence; nil = the default.
 	AddBOS, AddEOS *bool
 }
 
-// Tiktoken makes a tokenizer of a rank file. The file holds neither pattern nor special tokens: these are told beside
-// it, or known by the repository's code or by the number of ranks.
-func Tiktoken(name string, data []byte, beside Beside) (*tokenizer.Ranked, error) {
+// Tiktoken makes a tokenizer of a rank file. The file holds neither pattern nor special tokens: these come from the
+// files next to it, or known by the repository's code or by the number of ranks.
+func Tiktoken(name string, data []byte, config Config) (*tokenizer.Ranked, error) {
 	tokens, err := readRanks(data)
 	if err != nil {
 		return nil, err
 	}
-	f, err := beside.family(len(tokens))
+	f, err := config.family(len(tokens))
 	if err != nil {
 		return nil, err
 	}
-	return f.make(name, tokens, beside)
+	return f.make(name, tokens, config)
 }
 
-// family is how a vocabulary of so many ranks splits text, and its special tokens.
-func (b *Beside) family(ranks int) (*family, error) {
+// family returns how a vocabulary of so many ranks splits text, and its special tokens.
+func (b *Config) family(ranks int) (*family, error) {
 	for i := range coded {
 		if strings.Contains(b.Code, coded[i].name) {
 			return &coded[i], nil
@@ -151,24 +151,24 @@ func (b *Beside) family(ranks int) (*family, error) {
 	}
 	return nil, fmt.Errorf("a rank file does not say how text is split, and %d ranks are those of no known "+
 		"vocabulary; use the tokenizer.json of the model, "+
-		"or put the expression into a tokenizer_config.json beside it as \"pat_str\"", ranks)
+		"or put the expression into a tokenizer_config.json next to it as \"pat_str\"", ranks)
 }
 
-func (f *family) make(name string, tokens []string, beside Beside) (*tokenizer.Ranked, error) {
+func (f *family) make(name string, tokens []string, config Config) (*tokenizer.Ranked, error) {
 	s, err := Splitter(f.split)
 	if err != nil {
 		return nil, err
 	}
 	o := tokenizer.RankOptions{Name: name, Tokens: tokens, Splitter: s, BOS: -1, EOS: -1}
 	named := map[int]bool{}
-	for _, s := range append(slices.Clone(beside.Specials), f.specials(len(tokens))...) {
+	for _, s := range append(slices.Clone(config.Specials), f.specials(len(tokens))...) {
 		if s.Text != "" && !named[s.ID] {
 			named[s.ID] = true
 			o.InText = append(o.InText, s)
 		}
 	}
 	slices.SortFunc(o.InText, func(a, b tokenizer.Special) int { return cmp.Compare(a.ID, b.ID) })
-	bos, eos := cmp.Or(beside.BOS, f.bos), cmp.Or(beside.EOS, f.eos)
+	bos, eos := cmp.Or(config.BOS, f.bos), cmp.Or(config.EOS, f.eos)
 	for _, s := range o.InText {
 		if s.ID < 0 || s.ID >= maxRank {
 			return nil, fmt.Errorf("the special token %q has the id %d, which is not below %d", s.Text, s.ID, maxRank)
@@ -181,13 +181,13 @@ func (f *family) make(name string, tokens []string, beside Beside) (*tokenizer.R
 		}
 	}
 	addBOS := f.bos != ""
-	if beside.AddBOS != nil {
-		addBOS = *beside.AddBOS
+	if config.AddBOS != nil {
+		addBOS = *config.AddBOS
 	}
 	if addBOS && o.BOS >= 0 {
 		o.Added++
 	}
-	if beside.AddEOS != nil && *beside.AddEOS && o.EOS >= 0 {
+	if config.AddEOS != nil && *config.AddEOS && o.EOS >= 0 {
 		o.Added++
 	}
 	return tokenizer.FromRanks(o)
@@ -219,7 +219,7 @@ func readRanks(data []byte) ([]string, error) {
 			continue
 		}
 		if len(fields) != 2 {
-			return nil, fmt.Errorf("line %d: want a token and its rank", number)
+			return nil, fmt.Errorf("line %d: expected a token and its rank", number)
 		}
 		token, err := base64.StdEncoding.AppendDecode(nil, fields[0])
 		if err != nil {
@@ -227,7 +227,7 @@ func readRanks(data []byte) ([]string, error) {
 		}
 		rank, err := strconv.Atoi(string(fields[1]))
 		if err != nil || rank < 0 || rank >= maxRank {
-			return nil, fmt.Errorf("line %d: the rank is no number below %d", number, maxRank)
+			return nil, fmt.Errorf("line %d: the rank is not a number below %d", number, maxRank)
 		}
 		for len(tokens) <= rank {
 			tokens = append(tokens, "")

@@ -1,5 +1,10 @@
-// Package split cuts text into the pieces that a vocabulary's splitting pattern finds, without a
-// regular expression engine: one scanner for each family of published patterns.
+// Package split cuts text into the pieces that a vocabulary's splitting pattern matches, without a regular expression
+// engine: one scanner for each family of published patterns.
+//
+// Invariants: the pieces are those of the pattern, in order and without gaps; a scanner takes linear time and allocates
+// nothing.
+//
+// The package must never know vocabularies: it is a function of the text.
 package split
 
 import (
@@ -96,7 +101,7 @@ func fullPage(full map[class]*[pageSize]class, c class) *[pageSize]class {
 	return full[c]
 }
 
-// at is the class and the size in bytes of the code point at s[i], which must exist and be valid.
+// at returns the class and the size in bytes of the code point at s[i], which must exist and be valid.
 func (t *Classes) at(s string, i int) (class, int) {
 	if s[i] < utf8.RuneSelf {
 		return t.ascii[s[i]], 1
@@ -105,7 +110,7 @@ func (t *Classes) at(s string, i int) (class, int) {
 	return t.pages[r/pageSize][r%pageSize], size
 }
 
-// run is the end of the longest run from i whose classes all have a bit of any.
+// run returns the end of the longest run from i whose classes all have a bit of any.
 func (t *Classes) run(s string, i int, any class) int {
 	for i < len(s) {
 		if b := s[i]; b < utf8.RuneSelf {
@@ -124,7 +129,7 @@ func (t *Classes) run(s string, i int, any class) int {
 	return i
 }
 
-// runWithout is the end of the longest run from i whose classes have no bit of none.
+// runWithout returns the end of the longest run from i whose classes have no bit of none.
 func (t *Classes) runWithout(s string, i int, none class) int {
 	for i < len(s) {
 		c, size := t.at(s, i)

@@ -15,7 +15,7 @@ const (
 	Tekken = "tekken"
 )
 
-// Named is the splitter of that name.
+// Named returns the splitter of that name.
 func Named(name string) Func {
 	t := Table()
 	switch name {
@@ -73,14 +73,14 @@ var patterns = sync.OnceValue(func() map[string]Func {
 	return known
 })
 
-// Known is the scanner of a pattern, or nil if there is none for it. Spellings that match the same
+// Known returns the scanner of a pattern, or nil if there is none for it. Spellings that match the same
 // text count as the same pattern: line breaks written raw or escaped, possessive ?, * and +, other ways to
 // write the contractions. A + behind {1,3} repeats it in the reference engine, which is another pattern.
 func Known(pattern string) Func {
 	return patterns()[plain(pattern)]
 }
 
-// plain is one spelling of all that match the same text.
+// plain returns one spelling of all that match the same text.
 func plain(pattern string) string {
 	return strings.NewReplacer(
 		"\r", `\r`, "\n", `\n`, "?+", "?", "*+", "*", "++", "+",

@@ -5,11 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// O200k is the end of the piece of the o200k_base vocabulary that starts at s[i]. Pieces are never
+// O200k returns the end of the piece of the o200k_base vocabulary that starts at s[i]. Pieces are never
 // merged with each other. s must be valid UTF-8 and i < len(s).
 func (t *Classes) O200k(s string, i int) int { return t.cased(s, i, 3, true) }
 
-// cased is the o200k family, which tells capitals from small letters; in the order of preference:
+// cased returns the end of a piece of the o200k family, which distinguishes upper and lower case; in order of
+// preference:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -40,7 +41,7 @@ func (t *Classes) cased(s string, i, digits int, contracts bool) int {
 	return t.spaces(s, i, true)
 }
 
-// numbers is the end of a run of at most limit numbers from i.
+// numbers returns the end of a run of at most limit numbers from i.
 func (t *Classes) numbers(s string, i, limit int) int {
 	for ; limit > 0 && i < len(s); limit-- {
 		c, size := t.at(s, i)
@@ -52,7 +53,7 @@ func (t *Classes) numbers(s string, i, limit int) int {
 	return i
 }
 
-// marks is the end of " ?[^\s\p{L}\p{N}]+" from i, or i.
+// marks returns the end of " ?[^\s\p{L}\p{N}]+" from i, or i.
 func (t *Classes) marks(s string, i int) int {
 	from := i
 	if s[i] == ' ' {
@@ -64,7 +65,7 @@ func (t *Classes) marks(s string, i int) int {
 	return i
 }
 
-// word is the end of the first two alternatives without the contraction, or -1: each is tried
+// word returns the end of the first two alternatives without the contraction, or -1: each is tried
 // behind the optional one-character prefix, then without it.
 func (t *Classes) word(s string, i int, c class, size int) int {
 	prefix := c&(letter|number|newline) == 0
@@ -90,7 +91,7 @@ func (t *Classes) word(s string, i int, c class, size int) int {
 	return -1
 }
 
-// mixed is the end of U*W+ from i, or -1, where U is upper and W is lower; some classes are both.
+// mixed returns the end of U*W+ from i, or -1, where U is upper and W is lower; some classes are both.
 func (t *Classes) mixed(s string, i int) int {
 	end, last := i, -1 // last: the end of the last character of the U run that is also W
 	for end < len(s) {
@@ -109,7 +110,7 @@ func (t *Classes) mixed(s string, i int) int {
 	return last
 }
 
-// spaces is the end of a white space piece from i. Of a run it leaves the last character to the
+// spaces returns the end of a white space piece from i. Of a run it leaves the last character to the
 // word that follows, unless breaks is set and the run holds a line break, after the last of which it ends.
 func (t *Classes) spaces(s string, i int, breaks bool) int {
 	end := t.run(s, i, space)
@@ -127,7 +128,7 @@ func (t *Classes) spaces(s string, i int, breaks bool) int {
 	return end
 }
 
-// contraction is the length of an English contraction at the start of s, or 0. Folding case takes
+// contraction returns the length of an English contraction at the start of s, or 0. Folding case takes
 // the long s (U+017F) for an s.
 func contraction(s string) int {
 	if len(s) < 2 || s[0] != '\'' {

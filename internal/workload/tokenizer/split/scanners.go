@@ -19,7 +19,7 @@ func covering(scan func(s string, i int) int) Func {
 	}
 }
 
-// GPT2 is the end of the piece that starts at s[i]; it knows no line breaks and no upper case
+// GPT2 returns the end of the piece that starts at s[i]; it knows no line breaks and no upper case
 // contractions. s must be valid UTF-8 and i < len(s).
 //
 //	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
@@ -44,7 +44,7 @@ func (t *Classes) GPT2(s string, i int) int {
 	return t.spaces(s, i, false)
 }
 
-// CL100k is the end of the piece that starts at s[i], with at most that many digits to a piece.
+// CL100k returns the end of the piece that starts at s[i], with at most that many digits to a piece.
 // s must be valid UTF-8 and i < len(s). The newer spelling of the pattern has \s+$ before the line
 // breaks, which makes one piece of white space that ends the text: closing.
 //
@@ -76,7 +76,7 @@ func (t *Classes) CL100k(s string, i, digits int, closing bool) int {
 	return t.spaces(s, i, true)
 }
 
-// deepSeekWords is the last of the three patterns of DeepSeek-V3; code points of other kinds, such as
+// deepSeekWords returns the last of the three patterns of DeepSeek-V3; code points of other kinds, such as
 // controls, lie between its matches.
 //
 //	[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -101,7 +101,7 @@ func (t *Classes) deepSeekWord(s string, i int, c class, size int) int {
 			return end
 		}
 	}
-	// Letters and marks, behind one character that is no letter and no symbol, or by themselves.
+	// Letters and marks, after one character that is neither letter nor symbol, or alone.
 	if c&(letter|newline|symbol) == 0 {
 		if end := t.run(s, i+size, upper|lower); end > i+size {
 			return end

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Decode is the text of ids; control pieces are kept as they are spelled.
+// Decode returns the text of ids; control pieces appear as their text.
 func (t *Tokenizer) Decode(ids []int) string {
 	var b strings.Builder
 	atStart := true
@@ -25,7 +25,7 @@ func (t *Tokenizer) Decode(ids []int) string {
 	return b.String()
 }
 
-// surface is the text of one piece; at the start of the text the blank of a word goes.
+// surface returns the text of one piece; at the start of the text the blank of a word is removed.
 func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
 	if id < 0 || id >= len(t.kinds) {
 		return string(utf8.RuneError), false
@@ -46,7 +46,7 @@ func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
 	return strings.ReplaceAll(text, blank, " "), sawBlank
 }
 
-// byteRow is the bytes of the byte pieces that ids start with.
+// byteRow returns the bytes of the byte pieces that ids start with.
 func (t *Tokenizer) byteRow(ids []int) []byte {
 	var row []byte
 	for _, id := range ids {

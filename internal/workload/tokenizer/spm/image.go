@@ -1,16 +1,14 @@
 package spm
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"aiperf/internal/workload/tokenizer/image"
 	"aiperf/internal/workload/tokenizer/trie"
 	"aiperf/internal/workload/tokenizer/vocab"
 )
 
-// packed is what a packed file holds beside the tables.
+// packed is what a packed file holds in addition to the tables.
 type packed struct {
 	Model    *proto
 	WordCuts bool
@@ -19,11 +17,9 @@ type packed struct {
 
 // Save adds the tokenizer to a packed file.
 func (t *Tokenizer) Save(w *image.Writer) error {
-	data, err := json.Marshal(packed{t.p, t.wordCuts, t.added})
-	if err != nil {
+	if err := w.JSON("spm", packed{t.p, t.wordCuts, t.added}); err != nil {
 		return err
 	}
-	w.Bytes("spm", data)
 	w.Bytes("charsmap", t.p.charsmap)
 	w.Bytes("kinds", t.kinds)
 	image.Words(w, "scores", t.scores)
@@ -41,13 +37,10 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 
 // Load takes a tokenizer out of a packed file.
 func Load(f *image.File, name string) (*Tokenizer, error) {
-	data, err := f.Bytes("spm")
+	p := packed{Model: &proto{}}
+	err := f.JSON("spm", &p)
 	if err != nil {
 		return nil, err
-	}
-	p := packed{Model: &proto{}}
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("the section \"spm\" of the packed file: %w", err)
 	}
 	if p.Model == nil {
 		return nil, errors.New("the section \"spm\" of the packed file is not whole")

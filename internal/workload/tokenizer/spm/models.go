@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/agenda"
+	"aiperf/internal/workload/tokenizer/mergequeue"
 )
 
 // unknownPenalty is how much less than the worst piece an unknown character scores.
@@ -116,7 +116,7 @@ func (t *Tokenizer) bpe(w *worker, text string) {
 
 func (t *Tokenizer) merge(w *worker, text string) {
 	w.symbols = w.symbols[:0]
-	w.agenda.Reset()
+	w.pairs.Reset()
 	if w.split == nil {
 		w.split = map[string][2]string{}
 	}
@@ -138,8 +138,8 @@ func (t *Tokenizer) merge(w *worker, text string) {
 	for i := 1; i < len(w.symbols); i++ {
 		t.offer(w, text, int32(i-1), int32(i))
 	}
-	for !w.agenda.Empty() {
-		c := w.agenda.Pop()
+	for !w.pairs.Empty() {
+		c := w.pairs.Pop()
 		at := c.At()
 		left := &w.symbols[at]
 		if left.start == left.end || left.next < 0 {
@@ -176,7 +176,7 @@ func (t *Tokenizer) offer(w *worker, text string, left, right int32) {
 	if t.kind(id) == unused {
 		w.split[joined] = [2]string{text[l.start:l.end], text[r.start:r.end]}
 	}
-	w.agenda.Push(agenda.Item{Order: agenda.Scored(t.scores[id], left), Note: uint32(r.end - l.start)})
+	w.pairs.Push(mergequeue.Pair{Order: mergequeue.Scored(t.scores[id], left), Note: uint32(r.end - l.start)})
 }
 
 // resegment adds a piece; an unused one is taken apart again.

@@ -59,7 +59,7 @@ func (t *Tokenizer) normalize(text string) string {
 	return out
 }
 
-// normalPrefix is what the start of text becomes and how much of text that is. User-defined pieces stay.
+// normalPrefix returns what the start of text becomes and how much of text that is. User-defined pieces stay.
 func (t *Tokenizer) normalPrefix(text string) (string, int) {
 	if n, _ := t.user.Longest(text); n > 0 {
 		return text[:n], n

@@ -135,7 +135,7 @@ func (p *proto) normalizer(data []byte) error {
 	})
 }
 
-var errCut = errors.New("a field is cut off")
+var errCut = errors.New("a field is truncated")
 
 // fields walks over the fields of a message: n is the value of a number, value that of the others.
 func fields(data []byte, field func(number, n uint64, value []byte) error) error {

@@ -1,8 +1,10 @@
-// Package spm is an engine for SentencePiece models (tokenizer.model): it gives the ids of that library
-// for BPE, unigram, word and character models.
+// Package spm is an engine for SentencePiece models (tokenizer.model): it gives the ids of that library for BPE,
+// unigram, word and character models.
 //
-// Text that spells a control piece, such as <s>, is text: only the program that makes a prompt puts
-// control ids in.
+// Invariant: text that spells a control piece, such as <s>, is text: only the program that makes a prompt puts control
+// ids in.
+//
+// The package must never know where the file comes from.
 package spm
 
 import (
@@ -14,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/agenda"
 	"aiperf/internal/workload/tokenizer/charsmap"
+	"aiperf/internal/workload/tokenizer/mergequeue"
 	"aiperf/internal/workload/tokenizer/trie"
 	"aiperf/internal/workload/tokenizer/vocab"
 )
@@ -83,7 +85,7 @@ func (t *Tokenizer) sortPieces(list []piece) error {
 	t.pieces, t.reserved = pieces.Vocab(), reserved.Vocab()
 	for i, piece := range list {
 		if t.text(i) != piece.text {
-			return fmt.Errorf("piece %d, %q, stands there twice", i, piece.text)
+			return fmt.Errorf("piece %d, %q, appears twice", i, piece.text)
 		}
 	}
 	return nil
@@ -138,10 +140,10 @@ func (t *Tokenizer) prepare() (err error) {
 	return nil
 }
 
-// kind is the type of a piece.
+// kind returns the type of a piece.
 func (t *Tokenizer) kind(id int32) kind { return kind(t.kinds[id]) }
 
-// text is the text of a piece.
+// text returns the text of a piece.
 func (t *Tokenizer) text(id int) string {
 	table := t.reserved
 	switch kind(t.kinds[id]) {
@@ -154,10 +156,10 @@ func (t *Tokenizer) text(id int) string {
 	return table.Text(int32(id))
 }
 
-// Name is what the user asked for.
+// Name returns what the user asked for.
 func (t *Tokenizer) Name() string { return t.name }
 
-// VocabSize is one more than the largest id.
+// VocabSize returns one more than the largest id.
 func (t *Tokenizer) VocabSize() int { return len(t.kinds) }
 
 // Specials lists the special tokens.
@@ -186,7 +188,7 @@ func (t *Tokenizer) Encode(dst []int, text string) []int {
 	return dst
 }
 
-// Count is the number of tokens of text.
+// Count returns the number of tokens of text.
 func (t *Tokenizer) Count(text string) int {
 	w := t.workers.Get().(*worker)
 	w.out = w.spare[:0]
@@ -204,7 +206,7 @@ type worker struct {
 	path       []node
 	ends       []int32
 	symbols    []symbol
-	agenda     agenda.Heap
+	pairs      mergequeue.Queue
 	split      map[string][2]string
 	cache      map[string][]int
 }
@@ -231,7 +233,7 @@ func (t *Tokenizer) run(w *worker, text string) {
 	}
 }
 
-// id is the id of a piece's text, the unknown one if there is none.
+// id returns the id of a piece's text, the unknown one if there is none.
 func (t *Tokenizer) id(text string) int32 {
 	if id := t.reserved.Find(text); id >= 0 {
 		return id

@@ -32,7 +32,7 @@ func (m *model) piece(text string, score float32, k kind) {
 	m.field(1, p.out)
 }
 
-// small is a model of a few pieces: unknown, BOS, EOS, then the words with falling scores.
+// small returns a model of a few pieces: unknown, BOS, EOS, then the words with falling scores.
 func small(modelType uint64, fallback bool, words ...string) []byte {
 	var m, trainer, normalizer model
 	m.piece("<unk>", 0, unknown)
@@ -127,7 +127,7 @@ func TestSpecials(t *testing.T) {
 
 func TestFilesThatCannotBeUsedSayWhy(t *testing.T) {
 	for want, data := range map[string][]byte{
-		"cut off":          {0x0a, 0x7f, 0x01},
+		"truncated":        {0x0a, 0x7f, 0x01},
 		"no pieces":        {},
 		"wire type":        {0x0f},
 		"type 9":           small(9, false, "a"),

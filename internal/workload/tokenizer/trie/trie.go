@@ -1,4 +1,6 @@
 // Package trie holds byte strings with a value each, and finds those that a text starts with.
+//
+// The package must never know what the strings and values mean.
 package trie
 
 // Trie is a set of byte strings. Node 0 is the root.
@@ -9,7 +11,7 @@ type Trie struct {
 	roots  [256]uint32
 }
 
-// New is an empty trie.
+// New returns an empty trie.
 func New() *Trie {
 	return &Trie{slots: make([]uint64, 64), mask: 63, values: []int32{-1}}
 }
@@ -29,7 +31,7 @@ func (t *Trie) Put(s string, value int32) {
 	t.values[node] = value
 }
 
-// Step is the child of node by a byte, or 0.
+// Step returns the child of node by a byte, or 0.
 func (t *Trie) Step(node uint32, b byte) uint32 {
 	if node == 0 {
 		return t.roots[b]
@@ -42,7 +44,7 @@ func (t *Trie) Step(node uint32, b byte) uint32 {
 	}
 }
 
-// Value is the value of the string that ends at a node, or -1.
+// Value returns the value of the string that ends at a node, or -1.
 func (t *Trie) Value(node uint32) int32 { return t.values[node] }
 
 // Empty reports whether no string was added.
@@ -64,14 +66,14 @@ func (t *Trie) Each(s string, found func(length int, value int32)) {
 	}
 }
 
-// Longest is the length and value of the longest string that s starts with, or 0 and -1.
+// Longest returns the length and value of the longest string that s starts with, or 0 and -1.
 func (t *Trie) Longest(s string) (length int, value int32) {
 	value = -1
 	t.Each(s, func(n int, v int32) { length, value = n, v })
 	return length, value
 }
 
-// Find is the node of a string, or 0 and false.
+// Find returns the node of a string, or 0 and false.
 func (t *Trie) Find(s string) (uint32, bool) {
 	node := uint32(0)
 	for i := range len(s) {

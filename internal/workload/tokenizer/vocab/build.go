@@ -42,7 +42,7 @@ func (b *Builder) Put(token string, id int32) {
 	b.ends, b.ids = append(b.ends, uint32(len(b.blob))), append(b.ids, id)
 }
 
-// Vocab is the table of what was put.
+// Vocab returns the table of what was put.
 func (b *Builder) Vocab() *Vocab {
 	if !b.out {
 		v := &Vocab{blob: string(b.blob), ends: b.ends, empty: None}

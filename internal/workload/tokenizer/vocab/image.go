@@ -1,14 +1,13 @@
 package vocab
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/bits"
 
 	"aiperf/internal/workload/tokenizer/image"
 )
 
-// rest is what a packed table holds beside its arrays.
+// rest is what a packed table holds in addition to its arrays.
 type rest struct {
 	Empty   int32            `json:"empty"`
 	Longest int              `json:"longest"`
@@ -17,11 +16,9 @@ type rest struct {
 
 // Save adds the table to a packed file. Its sections start with the name, which has at most ten bytes.
 func (v *Vocab) Save(w *image.Writer, name string) error {
-	data, err := json.Marshal(rest{v.empty, v.longest, v.more})
-	if err != nil {
+	if err := w.JSON(name+".rest", rest{v.empty, v.longest, v.more}); err != nil {
 		return err
 	}
-	w.Bytes(name+".rest", data)
 	w.Bytes(name+".text", []byte(v.blob))
 	image.Words(w, name+".ends", v.ends)
 	image.Words(w, name+".slots", v.slots)
@@ -32,13 +29,10 @@ func (v *Vocab) Save(w *image.Writer, name string) error {
 // found is up to the file.
 func Load(f *image.File, name string) (*Vocab, error) {
 	wrong := func(what string) error { return fmt.Errorf("the table %q of the packed file is wrong: %s", name, what) }
-	data, err := f.Bytes(name + ".rest")
+	var r rest
+	err := f.JSON(name+".rest", &r)
 	if err != nil {
 		return nil, err
-	}
-	var r rest
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, wrong(err.Error())
 	}
 	v := &Vocab{empty: r.Empty, longest: r.Longest, more: r.More}
 	if v.blob, err = f.Text(name + ".text"); err != nil {

@@ -1,5 +1,8 @@
-// Package vocab is a table of tokens: byte strings and their ids, found either way. It is a few arrays without
-// pointers, so that a packed one is used as it lies in the file.
+// Package vocab is a table of tokens: byte strings and their ids, found either way.
+//
+// Invariant: it is a few arrays without pointers, so that a packed one is used as it is in the file.
+//
+// The package must never know how a text is cut into tokens.
 package vocab
 
 import (
@@ -22,13 +25,13 @@ type Vocab struct {
 	more    map[string]int32
 }
 
-// Len is one more than the largest id.
+// Len returns one more than the largest id.
 func (v *Vocab) Len() int { return len(v.ends) - 1 }
 
-// Longest is the length of the longest token.
+// Longest returns the length of the longest token.
 func (v *Vocab) Longest() int { return v.longest }
 
-// Text is the token of an id from 0 to Len-1, empty where there is none.
+// Text returns the token of an id from 0 to Len-1, empty where there is none.
 func (v *Vocab) Text(id int32) string { return v.blob[v.ends[id]:v.ends[id+1]] }
 
 // Has reports whether an id has a token.
@@ -36,7 +39,7 @@ func (v *Vocab) Has(id int) bool {
 	return id >= 0 && id < v.Len() && (v.ends[id+1] > v.ends[id] || int32(id) == v.empty)
 }
 
-// Find is the id of a token, or None.
+// Find returns the id of a token, or None.
 func (v *Vocab) Find(s string) int32 {
 	if len(s) > v.longest {
 		return None
@@ -63,7 +66,7 @@ func (v *Vocab) FindHashed(s string, h uint64) int32 {
 	}
 }
 
-// another is the id of what does not stand in the slots.
+// another returns the id of a token that is not in the slots.
 func (v *Vocab) another(s string) int32 {
 	if s == "" && v.empty != None {
 		return v.empty
@@ -100,7 +103,7 @@ func (v *Vocab) fill() (twice bool) {
 	return twice
 }
 
-// Hash is a multiplicative hash over words of eight bytes. It need not resist an adversary: the table is fixed and
+// Hash returns a multiplicative hash over words of eight bytes. It need not resist an adversary: the table is fixed and
 // half empty.
 func Hash(s string) uint64 {
 	h := uint64(len(s)) * 0x9e3779b97f4a7c15

@@ -22,7 +22,7 @@ func built(list ...put) *Vocab {
 	return b.Vocab()
 }
 
-// reloaded is the same table out of a packed file.
+// reloaded returns the same table out of a packed file.
 func reloaded(t *testing.T, v *Vocab) *Vocab {
 	t.Helper()
 	w := &image.Writer{}

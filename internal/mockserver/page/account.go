@@ -1,0 +1,230 @@
+package page
+
+import "aiperf/internal/mockserver/api"
+
+// Account enters the moments of one inference request in the tally. What the client can know is entered before the
+// client can know it: a whole reply counts before its last bytes are written.
+type Account struct {
+	tally *Tally
+	shard *shard
+	reply *api.Reply
+
+	admitted, settled     bool
+	serving               bool  // has its place in the batch
+	even                  bool  // tokens are spread evenly over the time since the first
+	queued                int64 // nanoseconds in the queue
+	counted               int   // tokens
+	firstToken, lastToken int64
+}
+
+// Account returns an account for the requests of a new connection, one after the other.
+func (t *Tally) Account() Account { return Account{tally: t, shard: &t.shards[t.next.Add(1)%shards]} }
+
+// Begin starts the account of a request.
+func (a *Account) Begin(r *api.Reply) { *a = Account{tally: a.tally, shard: a.shard, reply: r} }
+
+// Admit enters a request that will be worked on. queues says that it needs a place in the batch.
+func (a *Account) Admit(bodyBytes int, queues bool) {
+	s := a.shard
+	a.admitted = true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count[cStarted]++
+	s.count[cBytesIn] += int64(bodyBytes)
+	if a.reply.Request.Stream {
+		s.count[cStreaming]++
+	}
+	s.level[lActive]++
+	s.level[lFresh]++
+	s.addModel(a.reply.Request.Model)
+	if !queues {
+		a.place()
+	}
+}
+
+// place gives the request its place in the batch. The shard is locked.
+func (a *Account) place() {
+	a.serving = true
+	a.shard.level[lHeld] += int64(a.reply.Plan.PromptTokens)
+}
+
+// Queue enters that the request waits for a place in the batch.
+func (a *Account) Queue() {
+	a.shard.mu.Lock()
+	a.shard.level[lWaiting]++
+	a.shard.mu.Unlock()
+}
+
+// Dequeue enters the end of the wait, which took so many nanoseconds, and whether the request has its place.
+func (a *Account) Dequeue(took int64, placed bool) {
+	a.shard.mu.Lock()
+	defer a.shard.mu.Unlock()
+	a.queued = took
+	a.shard.level[lWaiting]--
+	if placed {
+		a.place()
+	}
+}
+
+// Generated enters the first token of a reply that is written later, as a whole.
+func (a *Account) Generated(now int64) {
+	a.shard.mu.Lock()
+	a.tokens(now, 1)
+	a.shard.mu.Unlock()
+	a.even = true
+}
+
+// Write enters what is about to be written: the tokens since the last time, of output in all, and the end of the reply
+// if end is not nil.
+func (a *Account) Write(now int64, output int, end *Ending) {
+	fresh := output - a.counted
+	if fresh == 0 && end == nil {
+		return
+	}
+	a.shard.mu.Lock()
+	if fresh > 0 && a.serving {
+		a.tokens(now, fresh)
+	}
+	if end != nil {
+		a.settle(now, end)
+	}
+	a.shard.mu.Unlock()
+}
+
+// tokens enters tokens that are written together. The shard is locked.
+func (a *Account) tokens(now int64, fresh int) {
+	s, r := a.shard, a.reply
+	n := int64(fresh)
+	s.count[cGenerated] += n
+	if r.Request.Stream {
+		s.count[cStreamed] += n
+	}
+	s.level[lHeld] += n
+	a.counted += fresh
+	if a.firstToken == 0 {
+		a.firstToken, a.lastToken = now, now
+		prompt := int64(r.Plan.PromptTokens)
+		s.level[lFresh]--
+		s.count[cPrompt] += prompt
+		s.hist[qTTFT].observe(now-r.Arrival, 1)
+		s.hist[qStep].observe(prompt+1, 1)
+		if n--; n == 0 {
+			return
+		}
+	}
+	s.hist[qStep].observe(1, n)
+	gap := now - a.lastToken
+	if a.even {
+		// A plain reply leaves one gap after its last token.
+		gap /= n + 1
+		s.hist[qITL].observe(gap, n)
+		a.lastToken += gap * n
+		return
+	}
+	s.hist[qITL].observe(gap, 1)
+	if n > 1 {
+		s.hist[qITL].observe(0, n-1)
+	}
+	a.lastToken = now
+}
+
+// Ending is how a reply ends.
+type Ending struct {
+	Bytes  int // of the reply
+	Status int // 0 = no head was sent
+	Output int // tokens
+	Parsed bool
+	Gone   bool // the client left
+	Whole  bool // and as the client wants it
+}
+
+// Settle closes the account of a request whose reply was not written to its end.
+func (a *Account) Settle(now int64, end *Ending) {
+	if a.settled {
+		return
+	}
+	a.shard.mu.Lock()
+	a.settle(now, end)
+	a.shard.mu.Unlock()
+}
+
+// settle closes the account. The shard is locked.
+func (a *Account) settle(now int64, end *Ending) {
+	s := a.shard
+	a.settled = true
+	s.count[cBytesOut] += int64(end.Bytes)
+	if a.admitted {
+		s.level[lActive]--
+		if a.firstToken == 0 {
+			s.level[lFresh]--
+		}
+		if a.serving {
+			s.level[lHeld] -= int64(a.reply.Plan.PromptTokens + a.counted)
+		}
+	}
+	if end.Whole {
+		a.success(now, end.Output)
+		return
+	}
+	f := failure{api: a.reply.API, stream: end.Parsed && a.reply.Request.Stream, gone: end.Gone}
+	if !end.Gone && end.Status >= 300 {
+		f.status = end.Status
+	}
+	switch {
+	case end.Gone:
+		s.count[cGone]++
+		if a.admitted {
+			s.count[cAbort]++
+		}
+	case a.admitted && f.status == 0:
+		s.count[cError]++
+	}
+	a.tally.fail(f)
+}
+
+func (a *Account) success(now int64, output int) {
+	s, r := a.shard, a.reply
+	finish := cStop
+	if r.Plan.Finish == "length" {
+		finish = cLength
+	}
+	s.count[finish]++
+	s.count[cDoneOf(r.API, r.Request.Stream)]++
+	a.speculation()
+	s.hist[qE2E].observe(now-r.Arrival, 1)
+	s.hist[qQueue].observe(a.queued, 1)
+	s.hist[qInference].observe(now-r.Arrival-a.queued, 1)
+	s.hist[qPrompt].observe(int64(r.Plan.PromptTokens), 1)
+	s.hist[qOutput].observe(int64(output), 1)
+	if limit := r.Request.Limit(); limit > 0 {
+		s.hist[qLimit].observe(int64(limit), 1)
+	}
+	if output == 0 {
+		// The prompt was not entered with a first token.
+		s.count[cPrompt] += int64(r.Plan.PromptTokens)
+		return
+	}
+	decode := a.lastToken - a.firstToken
+	s.hist[qPrefill].observe(a.firstToken-r.Arrival-a.queued, 1)
+	s.hist[qDecode].observe(decode, 1)
+	if output > 1 {
+		s.hist[qTPOT].observe(decode/int64(output-1), 1)
+	}
+}
+
+// speculation enters the speculative decoding of the reply.
+func (a *Account) speculation() {
+	s, x := a.shard, &a.reply.Spec
+	if x.Steps == 0 {
+		return
+	}
+	s.count[cDrafts] += int64(x.Steps)
+	s.count[cDrafted] += int64(x.Drafted)
+	s.count[cAccepted] += int64(x.Accepted)
+	// Position i was accepted in each step that accepted more than i.
+	beyond := int64(0)
+	for i := api.MaxSpecTokens; i > 0; i-- {
+		beyond += int64(x.Buckets[i])
+		s.count[cAcceptedAt+counter(i-1)] += beyond
+	}
+}

@@ -35,14 +35,14 @@ func Collated(version string, runs []Run, cooldown time.Duration) (document arti
 			return nil, nil, err
 		}
 		if left.Lines > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %d lines are no records and are left out of the collated file",
+			warnings = append(warnings, fmt.Sprintf("%s: %d lines are not records and are not in the collated file",
 				path, left.Lines))
 		}
 		lists = append(lists, left.Tags...)
 	}
 	slices.Sort(lists)
 	for _, tag := range slices.Compact(lists) {
-		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is left out of the "+
+		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is not in the "+
 			"collated file", tag))
 	}
 	metrics := artifact.Object{}

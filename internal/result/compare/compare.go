@@ -98,22 +98,22 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 		}
 	}
 	if len(c.Figures) == 0 {
-		return nil, fmt.Errorf("%s and %s have no figure in common", base.Name, next.Name)
+		return nil, fmt.Errorf("%s and %s have no metric in common", base.Name, next.Name)
 	}
 	if len(c.Missing) > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "),
 			base.Name))
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
-		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same "+
-			"kind may differ by more; give folders of repeats to know")
+		c.Notes = append(c.Notes, "intervals from single runs cover only the noise between requests: repeated runs "+
+			"may differ by more; compare folders of repeats")
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method == MethodTooFew }) {
 		c.Notes = append(c.Notes, tooFewNote(c))
 	}
 	if n := c.judged(); n > 1 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would "+
-			"differ by chance alone; --metrics and --stats name those that matter", n, 100*o.Confidence,
+			"differ by chance alone; choose the figures that matter with --metrics and --stats", n, 100*o.Confidence,
 			float64(n)*(1-o.Confidence)))
 	}
 	return c, nil
@@ -263,7 +263,7 @@ func tooFewNote(c *Comparison) string {
 	}
 	var parts []string
 	for _, stat := range slices.Sorted(maps.Keys(need)) {
-		parts = append(parts, fmt.Sprintf("%s takes %d in each run", stat, need[stat]))
+		parts = append(parts, fmt.Sprintf("%s needs %d in each run", stat, need[stat]))
 	}
 	return "too few requests to judge: " + strings.Join(parts, ", ")
 }

@@ -74,7 +74,7 @@ func Load(path string) (System, error) {
 			return s, nil
 		}
 	}
-	return s, fmt.Errorf("%s holds neither the summary of a run nor folders of repeats", path)
+	return s, fmt.Errorf("%s contains neither the summary of a run nor folders of repeats", path)
 }
 
 func (s *System) add(file string) error {

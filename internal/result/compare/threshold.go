@@ -42,7 +42,7 @@ const grammar = "write TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_tok
 func ParseThreshold(text string, further []float64, figures *summary.Figures) (Threshold, error) {
 	parts := shape.FindStringSubmatch(text)
 	if parts == nil {
-		return Threshold{}, fmt.Errorf("%s is no condition: %s", quote(text), grammar)
+		return Threshold{}, fmt.Errorf("%s is not a condition: %s", quote(text), grammar)
 	}
 	t := Threshold{Text: strings.TrimSpace(text), Tag: parts[1], Stat: parts[2], Op: parts[3]}
 	if t.Stat == "" {
@@ -71,7 +71,7 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	}
 	limit, err := scalar.Number(parts[4])
 	if err != nil || math.IsInf(limit, 0) {
-		return Threshold{}, fmt.Errorf("%s: %s is no finite number", quote(text), parts[4])
+		return Threshold{}, fmt.Errorf("%s: %s is not a finite number", quote(text), parts[4])
 	}
 	if t.Limit, err = inUnit(limit, parts[4], parts[5], t.Unit); err != nil {
 		return Threshold{}, fmt.Errorf("%s: %s is measured in %s: %w", quote(text), t.Tag, unitName(t.Unit), err)
@@ -166,7 +166,7 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 				return v, nil
 			}
 		}
-		return 0, fmt.Errorf("%s is no unit of that", quote(written))
+		return 0, fmt.Errorf("%s cannot be converted to it", quote(written))
 	}
 	return v * ratio, nil
 }

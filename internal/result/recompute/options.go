@@ -64,7 +64,7 @@ func (o *Options) AddTypes(v string) error {
 		}
 		t, ok := export.ParseType(strings.ToLower(pair[at+1:]))
 		if !ok || t == prom.Histogram {
-			return fmt.Errorf("unknown type %q of %s: choose gauge, counter or unknown; histograms show by their buckets", pair[at+1:], pair[:at])
+			return fmt.Errorf("unknown type %q of %s: choose gauge, counter or unknown; histograms are recognized by their buckets", pair[at+1:], pair[:at])
 		}
 		if o.Types == nil {
 			o.Types = map[string]prom.Type{}

@@ -24,10 +24,9 @@ import (
 	apis "aiperf/internal/wire/endpoint"
 )
 
-// notAgain says what a run of the original cannot tell a second time.
-const notAgain = "This is a run of AIPerf %s, whose records hold metrics alone: the ends of streams behind their " +
-	"last content " +
-	"(full_*), the lag of a schedule, texts and the client's health are not computed again"
+// notRecomputed lists what the records of the original do not have.
+const notRecomputed = "This is a run of AIPerf %s, whose records contain only metrics: the ends of streams after " +
+	"their last content (full_*), schedule delays, texts and the client's health are not recomputed"
 
 // original is a run of the original: it has no state file, and what stands there is put together from its summary, its
 // phases and its records.
@@ -107,7 +106,7 @@ func findOriginal(dir string) (*original, *summary.State, error) {
 func (o *original) state(data []byte) (*summary.State, error) {
 	var s originalSummary
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("no summary of a run: %w", err)
+		return nil, fmt.Errorf("not a summary of a run: %w", err)
 	}
 	var c originalConfig
 	if err := json.Unmarshal(s.Input, &c); err != nil {
@@ -134,7 +133,7 @@ func (o *original) state(data []byte) (*summary.State, error) {
 		state.Run.Incomplete = s.Incomplete
 	}
 	state.Console.ShowTrace = c.Artifacts.ShowTrace
-	state.Console.Notes = []string{fmt.Sprintf(notAgain, s.Version)}
+	state.Console.Notes = []string{fmt.Sprintf(notRecomputed, s.Version)}
 	if err := o.configure(state, &c, &d); err != nil {
 		return nil, err
 	}

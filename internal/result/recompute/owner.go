@@ -117,7 +117,7 @@ func (r *recomputation) warmup() error {
 			continue // its folder lacks the file of the phases
 		}
 		if i < 0 || i >= len(r.state.Phases) || r.state.Phases[i].Kind != string(config.WarmupPhase) {
-			return fmt.Errorf("state of the run: warmup_records: phase_index %d is no warm-up", i)
+			return fmt.Errorf("state of the run: warmup_records: phase_index %d is not a warm-up", i)
 		}
 		apart.SetRunFacts(r.factsOf(&r.state.Phases[i]))
 	}

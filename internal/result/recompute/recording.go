@@ -80,7 +80,7 @@ func (r *recording) read(ctx context.Context, to sink) error {
 		}
 		if err := r.line(line, to); err != nil {
 			if !whole {
-				r.warn(fmt.Sprintf("%s:%d: the last line is not whole and is left out", r.path, n))
+				r.warn(fmt.Sprintf("%s:%d: the last line is incomplete and is ignored", r.path, n))
 				return nil
 			}
 			return fmt.Errorf("%s:%d: %w", r.path, n, err)

@@ -98,7 +98,7 @@ func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 			return usual, nil, nil, err
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return usual, nil, nil, fmt.Errorf("%s is no folder of a run", dir)
+			return usual, nil, nil, fmt.Errorf("%s is not the folder of a run", dir)
 		}
 		suffix := config.Artifacts{Prefix: "x"}.Name(config.RunState)[1:]
 		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), "*"+suffix))
@@ -232,7 +232,7 @@ func (r *recomputation) read(path string) error {
 	}
 	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished &&
 		r.records.Load() > sent {
-		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of "+
+		return fmt.Errorf("%s holds %d records, and only %d requests of the run ended: some records belong to "+
 			"another run", path, r.records.Load(), sent)
 	}
 	if seen := r.engine.Snapshot(); seen.Requests() == 0 {
@@ -248,9 +248,9 @@ func (r *recomputation) read(path string) error {
 func (r *recomputation) noRecords(path string) error {
 	if ended := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; ended > 0 &&
 		r.state.Status == summary.StateFinished {
-		return fmt.Errorf("%s holds no records, and %d requests of the run came to an end", path, ended)
+		return fmt.Errorf("%s holds no records, and %d requests of the run ended", path, ended)
 	}
-	return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
+	return fmt.Errorf("%s holds no records: none of its requests ended", r.o.Dir)
 }
 
 // excludes reports whether an error is one of those that do not count.

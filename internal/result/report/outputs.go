@@ -96,13 +96,13 @@ func parseOutput(line []byte) (outputKey, []byte, error) {
 	parts := bytes.Split(key, []byte{','})
 	entry, whole := bytes.CutSuffix(entry, []byte{'}'})
 	if !ok || !found || !whole || len(parts) != 3 || len(entry) < 2 || entry[0] != '{' || entry[len(entry)-1] != '}' {
-		return k, nil, fmt.Errorf("no entry of outputs: %.60q", line)
+		return k, nil, fmt.Errorf("not an entry of outputs: %.60q", line)
 	}
 	var numbers [3]int64
 	for i, p := range parts {
 		n, err := strconv.ParseInt(string(p), 10, 64)
 		if err != nil {
-			return k, nil, fmt.Errorf("no entry of outputs: %.60q", line)
+			return k, nil, fmt.Errorf("not an entry of outputs: %.60q", line)
 		}
 		numbers[i] = n
 	}

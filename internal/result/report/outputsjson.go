@@ -281,7 +281,7 @@ func (w *outputsWriter) add(e keyedOutput) error {
 	w.some = true
 	w.scratch.WriteString("\n    ")
 	if err := json.Indent(&w.scratch, e.text, "    ", "  "); err != nil {
-		return fmt.Errorf("an entry of outputs is no JSON: %w", err)
+		return fmt.Errorf("an entry of outputs is not JSON: %w", err)
 	}
 	_, err := w.out.Write(w.scratch.Bytes())
 	return err

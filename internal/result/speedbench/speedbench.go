@@ -152,7 +152,7 @@ func read(run, metric string) (c *cell, why string) {
 	case c.value != nil:
 		return c, ""
 	case why == "":
-		why = fmt.Sprintf("%s tells nothing of the %s", run, strings.ReplaceAll(metric, "_", " "))
+		why = fmt.Sprintf("%s has no %s", run, strings.ReplaceAll(metric, "_", " "))
 	}
 	return c, why
 }
@@ -201,7 +201,7 @@ func layOut(cells []cell, metric string, warn func(string)) *Matrix {
 				continue
 			}
 			if before.value != nil {
-				warn(fmt.Sprintf("%s and %s are both %s of %s; the latter counts", before.run, c.run, c.category,
+				warn(fmt.Sprintf("%s and %s are both %s of %s; the latter is used", before.run, c.run, c.category,
 					c.model))
 			}
 		}

@@ -148,7 +148,7 @@ func ParseState(data []byte) (*State, error) {
 	case f.SchemaVersion == "":
 		return nil, errors.New("it has no schema_version")
 	case major(f.SchemaVersion) != major(StateVersion):
-		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: take the version that "+
+		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: use the version that "+
 			"made the run, %.40s",
 			f.SchemaVersion, major(StateVersion), f.AIPerfVersion)
 	case f.Status != StateRunning && f.Status != StateFinished:
@@ -190,7 +190,7 @@ func ReadState(path string) (*State, error) {
 	}
 	s, err := ParseState(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: no state of a run: %w", path, err)
+		return nil, fmt.Errorf("%s: not the state of a run: %w", path, err)
 	}
 	return s, nil
 }

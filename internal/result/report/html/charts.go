@@ -40,7 +40,7 @@ func (c chart) visible() chart {
 // requests adds the charts of what the requests did.
 func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) {
 	inFlight := chart{ID: "in-flight", Group: groupRequests, Title: "Requests in flight", Unit: "requests",
-		Note: "average over each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
+		Note: "average for each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
 	d.add(inFlight)
 	rates := chart{ID: "rates", Group: groupRequests, Title: "Requests sent and completed", Unit: "requests/s",
 		Series: []series{{"sent", "line", p.Sent}, {"completed", "line", p.Done}}}
@@ -90,7 +90,7 @@ func (d *data) client(r *summary.Result, p *timeline.Points, run *Run, g timelin
 		lag = "planned arrival to sending"
 	}
 	lags := chart{ID: "client-lags", Group: groupClient, Title: "Delays of the client", Unit: "ms",
-		Note: "the largest of each point; what the client itself adds to latencies",
+		Note: "maximum of each point; the client's own share in latencies",
 		Series: []series{
 			{"send lag (" + lag + ")", "line", p.Bands[timeline.SendLag].Max},
 			{"read lag (kernel to program)", "line", p.Bands[timeline.ReadLag].Max},

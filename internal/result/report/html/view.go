@@ -137,7 +137,7 @@ func beyond(d *distribution) string {
 	if d.Lin.Beyond == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s requests lie beyond the linear axis, up to the maximum; the logarithmic one shows them", integer(d.Lin.Beyond), integer(d.Count))
+	return fmt.Sprintf("%s of %s requests are beyond the linear axis; the logarithmic axis shows them", integer(d.Lin.Beyond), integer(d.Count))
 }
 
 // identify says which run it was.

@@ -26,8 +26,8 @@ var arrivalTests = []arrivalTest{
 // arrivals requests rates and reads from the server's record what arrived.
 func (t *tester) arrivals() ([]Section, error) {
 	s := Section{ID: "arrivals", Title: "Arrivals",
-		Meaning: "rate at the server divided by the requested constant rate; delay of sends behind the schedule and gaps at the " +
-			"server, in ms",
+		Meaning: "rate at the server divided by the requested constant rate; delay of sends behind the " +
+			"schedule and gaps at the server, in ms",
 		Columns: []string{"sent", "delivered", "lag p50", "p99", "max", "gap p1", "p50", "p99"}}
 	for _, test := range arrivalTests {
 		line, err := t.arrive(test)

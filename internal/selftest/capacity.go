@@ -37,7 +37,8 @@ const (
 // capacity measures what client and server reach together on this machine.
 func (t *tester) capacity() ([]Section, error) {
 	s := Section{ID: "capacity", Title: "Capacity",
-		Meaning: "what client and server reach together on this machine; with the server on another machine the client reaches more"}
+		Meaning: "what client and server reach together on this machine; with the server on another machine the " +
+			"client reaches more"}
 	unary, rate, err := t.unary()
 	if errors.Is(err, errStopped) {
 		return []Section{s}, err
@@ -130,8 +131,8 @@ type found struct {
 }
 
 // search tries numbers: larger ones while they succeed, then ones between the best and the smallest that failed, until
-// these are within a tenth of each other or over reports true. The factor is four while the client uses a small share of
-// its processors, then two. A failure with processors to spare may be due to the machine and is tried once more.
+// these are within a tenth of each other or over reports true. The factor is four while the client uses a small share
+// of its processors, then two. A failure with processors to spare may be due to the machine and is tried once more.
 func search(first, most int, over func() bool, try func(n int) (attempt, error)) (found, error) {
 	var f found
 	again := 0
@@ -221,8 +222,8 @@ func (t *tester) attempt(n int) (attempt, error) {
 	return judge(&h, records, truth), nil
 }
 
-// judge decides whether streams were measured accurately: all of them are complete, the verdict of the run is valid, the
-// server kept the pace, and each stream's pace is reported as the server wrote it.
+// judge decides whether streams were measured accurately: all of them are complete, the verdict of the run is valid,
+// the server kept the pace, and each stream's pace is reported as the server wrote it.
 func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt {
 	a := attempt{cpu: h.CPU.Share}
 	var d differences

@@ -35,7 +35,7 @@ func or(text, other string) string {
 
 // verdict is the overall result in a sentence.
 func (r *Report) verdict() string {
-	limited := ""
+	limited, passed := "", count(r.tally(Pass), "correctness check")+" passed"
 	if n := r.tally(Limited); n > 0 {
 		limited = fmt.Sprintf("; %s limited on this machine under its present load", count(n, "check"))
 	}
@@ -43,9 +43,9 @@ func (r *Report) verdict() string {
 	case "fail":
 		return fmt.Sprintf("FAIL — %s failed%s", count(r.tally(Fail), "correctness check"), limited)
 	case "interrupted":
-		return fmt.Sprintf("interrupted — %s passed, the others were not run", count(r.tally(Pass), "correctness check"))
+		return fmt.Sprintf("interrupted — %s, the others were not run", passed)
 	}
-	return fmt.Sprintf("PASS — %s passed, none failed%s (%.0f s)", count(r.tally(Pass), "correctness check"), limited,
+	return fmt.Sprintf("PASS — %s, none failed%s (%.0f s)", passed, limited,
 		r.Duration.Round(time.Second).Seconds())
 }
 

@@ -65,7 +65,7 @@ func TestSameSystemsSeldomDiffer(t *testing.T) {
 			if !ok {
 				t.Fatalf("%+v: no interval", c)
 			}
-			if !found.holdsZero() {
+			if !found.containsZero() {
 				wrong++
 			}
 		}
@@ -88,7 +88,7 @@ func TestSameRepeatsSeldomDiffer(t *testing.T) {
 					sides[side] = append(sides[side], 100+5*r.NormFloat64())
 				}
 			}
-			if found, ok := fromRepeats(momentsOf(sides[0]), momentsOf(sides[1]), 0.95); !ok || !found.holdsZero() {
+			if found, ok := fromRepeats(momentsOf(sides[0]), momentsOf(sides[1]), 0.95); !ok || !found.containsZero() {
 				wrong++
 			}
 		}

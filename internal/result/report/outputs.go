@@ -58,7 +58,7 @@ func (s OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
 	return m.Dst
 }
 
-// outputKey is what entries are sorted by: those of the warm-up stand in a list of their own, after the
+// outputKey is what entries are sorted by: those of the warm-up are in a list of their own, after the
 // others; equal ones keep the order in which they completed.
 type outputKey struct {
 	warmup              int8

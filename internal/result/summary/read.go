@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// finite is v, or NaN for what is not a number.
+// finite returns v, or NaN if it is not finite.
 func finite(v float64) float64 {
 	if !artifact.Finite(v) {
 		return math.NaN()
@@ -105,7 +105,7 @@ func (f *Figures) addKinds(text []byte) error {
 	return nil
 }
 
-// ended says in words that the text is cut off.
+// ended returns the error in words if the text is truncated.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it is truncated")
@@ -239,8 +239,7 @@ func FindSummary(path string) (string, error) {
 	return "", fmt.Errorf("%s holds several summaries (%s): name the file", path, strings.Join(found, ", "))
 }
 
-// isSummary tells a summary from the other JSON files of a run, which have no metric and its
-// configuration beside one another.
+// isSummary reports whether a JSON file of a run is its summary: only that has both a metric and the configuration.
 func isSummary(data []byte) bool {
 	members, err := objectMembers(data)
 	if err != nil || !slices.ContainsFunc(members, func(m member) bool { return m.key == "input_config" }) {

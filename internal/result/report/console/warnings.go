@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// share begins a warning: "c of n requests (p%)"; false when nothing has to be said.
+// share returns the beginning of a warning, "c of n requests (p%)"; false if the count is 0.
 func share(r *summary.Result, tag string) (string, bool) {
 	count, _ := r.Value(tag)
 	requests, _ := r.Value("request_count")
@@ -72,7 +72,8 @@ func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 		lines = append(lines, "  • Prevent early ends: --extra-inputs ignore_eos:true")
 	}
 	if !asksFor(r.InputConfig, "min_tokens") && !asksFor(r.InputConfig, "min_new_tokens") {
-		lines = append(lines, "  • Ask for a minimum: --extra-inputs min_tokens:<N> (SGLang, TGI: min_new_tokens:<N>)")
+		lines = append(lines,
+			"  • Ask for a minimum: --extra-inputs min_tokens:<N> (SGLang, TGI: min_new_tokens:<N>)")
 	}
 	p.panel(mismatchTitle, append(lines,
 		"  • Rely on the server's counts: --use-server-token-count",
@@ -96,7 +97,7 @@ func promptsDiffer(r *summary.Result, t Thresholds) bool {
 	return ok && m.Stats.Max > t.UsagePercent
 }
 
-// recodedWarning says that the server kept to the length and the client counts otherwise.
+// recodedWarning reports that the server generated the requested length and the client counts another one.
 func (p *page) recodedWarning(head string, r *summary.Result) {
 	n := float64(r.Recoded.Requests)
 	p.panel(mismatchTitle,
@@ -113,7 +114,7 @@ func (p *page) recodedWarning(head string, r *summary.Result) {
 	)
 }
 
-// asksFor reports whether a key stands anywhere in a configuration.
+// asksFor reports whether a configuration has a key at any depth.
 func asksFor(o artifact.Object, key string) bool {
 	for _, m := range o {
 		inner, ok := m.Value.(artifact.Object)

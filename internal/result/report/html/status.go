@@ -19,7 +19,7 @@ const (
 	plain = "plain"
 )
 
-// status judges the run: was it whole, is it to be trusted, does it keep what was asked of it.
+// status adds the judgements of the run: whether it is complete, valid, and within its thresholds and objectives.
 func (v *view) status(r *summary.Result, run *Run) {
 	v.Status = append(v.Status, completeness(r))
 	if s, ok := clientStatus(r.ClientHealth); ok {
@@ -106,10 +106,10 @@ func thresholdStatus(list []compare.Judgement) (status, bool) {
 		}
 	}
 	s.Title = "Thresholds kept"
-	s.Text = fmt.Sprintf("None of %d conditions for a failure is met:", len(list))
+	s.Text = fmt.Sprintf("None of the %d conditions for a failure is met:", len(list))
 	if failed > 0 {
 		s.Level, s.Title = bad, "Thresholds failed"
-		s.Text = fmt.Sprintf("%d of %d conditions for a failure met:", failed, len(list))
+		s.Text = fmt.Sprintf("%d of %d conditions for a failure are met:", failed, len(list))
 	}
 	return s, true
 }

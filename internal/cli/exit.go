@@ -9,7 +9,7 @@ const (
 	// before its end.
 	ExitFailure = 1
 	// ExitThreshold: a condition of --fail-if makes the result a failure, or a comparison found a figure
-	// worse that must not be; of the self-test, one of its lines of correctness did not hold.
+	// worse that must not be; of the self-test, one of its correctness checks failed.
 	ExitThreshold = 3
 	// ExitNotValid: --require-valid was given and the verdict on the client is another; what failed
 	// besides may then be the client's fault.

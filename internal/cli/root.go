@@ -66,7 +66,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
-		{"selftest", "hold this program against known truth and measure what this machine carries", (*app).selftest},
+		{"selftest", "check this program on this machine and measure the capacity of the machine", (*app).selftest},
 		{"report", "compute the summaries of a run anew from its records", (*app).reportAgain},
 		{"gate", "hold a finished run against thresholds", (*app).gate},
 		{"compare", "hold runs against a base: better, worse, no difference", (*app).compare},

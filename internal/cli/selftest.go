@@ -16,27 +16,27 @@ import (
 
 const selftestHelp = `Usage: aiperf selftest [--quick] [--streams N] [--json FILE]
 
-Holds this program against known truth, in about a minute: it starts the embedded mock server as a
-process of its own on a free loopback port, runs benchmarks against it, and compares what they
-report with what the server recorded. Then it measures what this machine carries.
+Checks this program on this machine, in about a minute: it starts the embedded mock server as a
+process of its own on a free loopback port, runs benchmarks against it, and compares their reports
+with the server's record. Then it measures the capacity of this machine.
 
   Token counts    each request's tokens against the server's: no tolerance
-  Arithmetic      records and statistics, computed again from the raw stamps
-  Time stamps     stamp of each event less the server's own stamp right before its write
-  Arrivals        100, 1,000 and 10,000 requests/s: rate, lateness of sends, gaps at the server
-  Capacity        short requests per second; streams of 50 tokens/s at a time, observed truthfully
+  Arithmetic      records and statistics, recomputed from the raw time stamps
+  Time stamps     time stamp of each event minus the server's own, taken right before the write
+  Arrivals        100, 1,000 and 10,000 requests/s: rate, delay of sends, gaps at the server
+  Capacity        short requests per second; concurrent streams of 50 tokens/s, measured accurately
 
 Token counts, events, requests and arithmetic pass or fail. Timing and capacity are graded good or
-limited: they depend on the machine and on what else runs on it, and never fail the test. End what
-else runs here first. The capacity is remembered in the user's cache directory, and aiperf profile
-warns when it is asked for more. docs/selftest.md explains each figure.
+limited: they depend on the machine and its other load, and never fail the test. Stop other programs
+first. The capacity is stored in the user's cache directory, and aiperf profile warns when it is
+asked for more. docs/selftest.md explains each figure.
 
 `
 
 const selftestFooter = `  -h, --help
         Show this text.
 
-Exit codes: 0 all lines of correctness passed; 3 one of them failed; 1 usage error, the test could
+Exit codes: 0 all correctness checks passed; 3 one of them failed; 1 usage error, the test could
 not run or was interrupted; 130 second Ctrl-C; 143 SIGTERM.
 `
 

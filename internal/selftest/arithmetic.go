@@ -10,14 +10,14 @@ import (
 	"aiperf/internal/measure/recordfile"
 )
 
-// relative is the part by which two ways to add up the same floats may differ.
+// relative is the relative difference that the order of additions may cause.
 const relative = 1e-9
 
-// arithmetic computes the headline metrics of a run anew, from the raw stamps of the client and the token counts of
+// arithmetic recomputes the headline metrics of a run from the raw time stamps of the client and the token counts of
 // the server, by the definitions of docs/metrics.md.
 func (t *tester) arithmetic() ([]Section, error) {
 	s := Section{ID: "arithmetic", Title: "Arithmetic",
-		Meaning: "records and summary computed again from the raw stamps: equal but for the order of additions",
+		Meaning: "records and summary recomputed from the raw time stamps: equal except for the rounding of sums",
 		Columns: []string{"values"}}
 	out, truth, err := t.exchange("arithmetic",
 		[]string{"--ttft", "8", "--itl", "2", "--ttft-jitter-cv", "0.5", "--itl-jitter-cv", "0.5"},
@@ -76,7 +76,7 @@ func compute(raw []rawLine, records []*recordfile.Request, truth []serverLine, s
 	return []Line{perRecord, c.statistics(summary), c.rates(summary)}
 }
 
-// request compares the record of a request and keeps what it must be; it returns the number of values.
+// request compares the record of a request with the expected values, and keeps these; it returns their number.
 func (c *computed) request(d *differences, raw *rawLine, r *recordfile.Request, s *serverLine) int {
 	content := raw.content()
 	if len(content) == 0 || int64(len(content)) != s.Output {
@@ -101,7 +101,7 @@ func (c *computed) request(d *differences, raw *rawLine, r *recordfile.Request, 
 	for tag, v := range want {
 		c.values[tag] = append(c.values[tag], v)
 		if got, ok := value(r, tag); !ok || !near(got, v) {
-			d.add("request %s: %s %v, it is %v", raw.Metadata.RequestID, tag, got, v)
+			d.add("request %s: %s %v, expected %v", raw.Metadata.RequestID, tag, got, v)
 		}
 	}
 	gaps := list(r, "inter_chunk_latency")
@@ -113,13 +113,13 @@ func (c *computed) request(d *differences, raw *rawLine, r *recordfile.Request, 
 		v := ms(content[i], content[i+1])
 		c.values["inter_chunk_latency"] = append(c.values["inter_chunk_latency"], v)
 		if !near(gap, v) {
-			d.add("request %s, gap %d: %v, it is %v", raw.Metadata.RequestID, i, gap, v)
+			d.add("request %s, gap %d: %v, expected %v", raw.Metadata.RequestID, i, gap, v)
 		}
 	}
 	return len(want) + len(gaps)
 }
 
-// content are the instants of the responses that carry text.
+// content returns the times of the responses with text.
 func (r *rawLine) content() []int64 {
 	var list []int64
 	for _, response := range r.Responses {
@@ -163,19 +163,19 @@ func (c *computed) statistics(summary summaryFile) Line {
 		} {
 			compared++
 			if got, ok := summary.stat(tag, name); !ok || !near(got, want) {
-				d.add("%s, %s: %v, it must be %v", tag, name, got, want)
+				d.add("%s, %s: %v, expected %v", tag, name, got, want)
 			}
 		}
 	}
 	if compared == 0 {
-		d.add("there is nothing to compare")
+		d.add("nothing to compare")
 	}
 	return Line{ID: "statistics", Title: "statistics over requests", Grade: d.grade(), Note: d.note(),
 		Cells:   []string{whole(int64(compared))},
 		Figures: []Figure{{"values", int64(compared)}, {"differences", int64(d.count)}}}
 }
 
-// rates compares the duration and what is divided by it.
+// rates compares the duration and the rates.
 func (c *computed) rates(summary summaryFile) Line {
 	var d differences
 	seconds := float64(c.lastNS-c.firstNS) / 1e9
@@ -188,7 +188,7 @@ func (c *computed) rates(summary summaryFile) Line {
 	}
 	for _, w := range want {
 		if got, ok := summary.stat(w.tag, "avg"); !ok || !near(got, w.value) {
-			d.add("%s: %v, it must be %v", w.tag, got, w.value)
+			d.add("%s: %v, expected %v", w.tag, got, w.value)
 		}
 	}
 	return Line{ID: "rates", Title: "duration and rates", Grade: d.grade(), Note: d.note(),

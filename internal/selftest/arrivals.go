@@ -7,27 +7,27 @@ import (
 	"strconv"
 )
 
-// arrivalTest is a rate that is asked for.
+// arrivalTest is a requested rate.
 type arrivalTest struct {
 	rate                int
 	seconds, quick      float64
-	delivered, lagP50MS float64 // what is good: at least, at most
+	delivered, lagP50MS float64 // good: delivered is the minimum, the lags are maxima
 	lagP99MS            float64
 }
 
-// The limits are what an idle machine with four cores is to reach: the count within 0.1 % and lags of 0.1 and 1 ms at
-// 1,000 requests/s, the count within 1 % at 10,000. At 100 requests/s processors fall asleep between two sends.
+// The limits are what an idle machine with four cores should reach: the count within 0.1 % and lags of 0.1 and 1 ms at
+// 1,000 requests/s, the count within 1 % at 10,000. At 100 requests/s processors enter sleep states between two sends.
 var arrivalTests = []arrivalTest{
 	{100, 3, 0.5, 0.999, 0.25, 1},
 	{1000, 2, 1, 0.999, 0.1, 1},
 	{10000, 2, 0.5, 0.99, 1, 5},
 }
 
-// arrivals asks for rates and reads from the server's record what came.
+// arrivals requests rates and reads from the server's record what arrived.
 func (t *tester) arrivals() ([]Section, error) {
 	s := Section{ID: "arrivals", Title: "Arrivals",
-		Meaning: "rate at the server over the constant rate asked for; lag of sends behind the plan and gaps at the " +
-			"server, in ms",
+		Meaning: "rate at the server divided by the requested constant rate; delay of sends behind the " +
+			"schedule and gaps at the server, in ms",
 		Columns: []string{"sent", "delivered", "lag p50", "p99", "max", "gap p1", "p50", "p99"}}
 	for _, test := range arrivalTests {
 		line, err := t.arrive(test)
@@ -63,7 +63,8 @@ func (t *tester) arrive(test arrivalTest) (Line, error) {
 	return arrivalLine(test, out.Result.Counts.Sent, out.Result.Counts.Errors, truth, h.ScheduleLag), nil
 }
 
-// arrivalLine judges a rate. A request that the server did not get, though none failed, is wrong and not slow.
+// arrivalLine grades a rate. If no request failed and the server received fewer than were sent, that is a fault and
+// not a matter of speed.
 func arrivalLine(test arrivalTest, sent, failed int64, truth []serverLine, lag lags) Line {
 	at := make([]int64, len(truth))
 	for i := range truth {
@@ -96,13 +97,13 @@ func arrivalLine(test arrivalTest, sent, failed int64, truth []serverLine, lag l
 	}
 	switch {
 	case failed == 0 && int64(len(truth)) != sent:
-		line.Grade, line.Note = Fail, fmt.Sprintf("%s requests were sent, the server got %s", whole(sent),
+		line.Grade, line.Note = Fail, fmt.Sprintf("%s requests were sent, the server received %s", whole(sent),
 			whole(int64(len(truth))))
 	case failed > 0:
 		line.Grade, line.Note = Limited, fmt.Sprintf("%s requests failed", whole(failed))
 	case delivered < test.delivered || lag.P50 > test.lagP50MS || lag.P99 > test.lagP99MS:
 		line.Grade = Limited
-		line.Note = fmt.Sprintf("good is at least %s %% delivered, with lags of at most %s ms at p50 and %s ms at p99",
+		line.Note = fmt.Sprintf("good means at least %s %% delivered and lags of at most %s ms at p50 and %s ms at p99",
 			number(100*test.delivered), number(test.lagP50MS), number(test.lagP99MS))
 	default:
 		line.Grade = Good

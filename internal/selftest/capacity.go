@@ -16,35 +16,36 @@ import (
 const (
 	// pace is the tokens per second of each stream of the search.
 	pace = 50
-	// firstTokenMS is their time to the first token, in the manner of a server that is not idle.
+	// firstTokenMS is their time to first token, as of a server under load.
 	firstTokenMS = "100"
 	// firstStreams is where the search begins, mostStreams where it ends at the latest.
 	firstStreams, mostStreams = 256, 1 << 16
 	// fewestStreams is where a search that found nothing gives up.
 	fewestStreams = 8
-	// openSeconds is how long all streams are open together.
+	// openSeconds is how long all streams are open at once.
 	openSeconds = 2.0
-	// opening is how many streams begin within a second.
-	opening = 2500
-	// paceKept is by how much the server's own pace may be off, itlError by how much the client may report it wrong
-	// (at the 99th percentile), as parts of the pace.
+	// startsPerSecond is the number of streams that begin within a second.
+	startsPerSecond = 2500
+	// paceKept is the permitted deviation of the server's own pace, itlError that of the pace that the client reports
+	// (at the 99th percentile), both relative.
 	paceKept, itlError = 0.05, 0.01
 	// smallCPU and spareCPU are shares of the client's processors: see search.
 	smallCPU, spareCPU = 0.12, 0.6
 	unaryConcurrency   = "32"
 )
 
-// capacity finds what this machine carries, with the server on it too.
+// capacity measures what client and server reach together on this machine.
 func (t *tester) capacity() ([]Section, error) {
 	s := Section{ID: "capacity", Title: "Capacity",
-		Meaning: "what client and server reach together on this machine; a server elsewhere leaves the client more"}
+		Meaning: "what client and server reach together on this machine; with the server on another machine the " +
+			"client reaches more"}
 	unary, rate, err := t.unary()
 	if errors.Is(err, errStopped) {
 		return []Section{s}, err
 	}
 	s.Lines = append(s.Lines, unary)
 	if t.options.Quick {
-		s.Lines = append(s.Lines, Line{ID: "streams", Title: "streams at a time", Grade: Skipped,
+		s.Lines = append(s.Lines, Line{ID: "streams", Title: "concurrent streams", Grade: Skipped,
 			Note: "not measured with --quick"})
 		return []Section{s}, nil
 	}
@@ -60,9 +61,9 @@ func (t *tester) capacity() ([]Section, error) {
 	return []Section{s}, nil
 }
 
-// unary measures short requests with whole replies, as many as go.
+// unary measures the rate of short requests without streaming.
 func (t *tester) unary() (Line, float64, error) {
-	line := Line{ID: "unary", Title: "short requests with whole replies", Grade: Limited}
+	line := Line{ID: "unary", Title: "short requests, not streamed", Grade: Limited}
 	fail := func(err error) (Line, float64, error) {
 		line.Note = err.Error()
 		return line, 0, err
@@ -92,16 +93,16 @@ func (t *tester) unary() (Line, float64, error) {
 	return line, rate, nil
 }
 
-// attempt is what came of a number of streams; reason says why they were not observed truthfully.
+// attempt is the outcome of a number of streams; reason says why they were not measured accurately.
 type attempt struct {
-	truthful bool
+	accurate bool
 	reason   string
 	cpu      float64
 }
 
-// streams searches the highest number that is observed truthfully.
+// streams searches for the highest number of streams that is measured accurately.
 func (t *tester) streams() (Line, int, error) {
-	line := Line{ID: "streams", Title: fmt.Sprintf("streams of %d tokens/s, observed truthfully", pace)}
+	line := Line{ID: "streams", Title: fmt.Sprintf("streams of %d tokens/s, measured accurately", pace)}
 	r, err := search(firstStreams, mostStreams, func() bool { return time.Since(t.began) > searchUntil }, t.attempt)
 	if err != nil {
 		line.Grade, line.Note = Limited, err.Error()
@@ -113,7 +114,7 @@ func (t *tester) streams() (Line, int, error) {
 		{"attempts", int64(r.attempts)}, {"cpu_share", r.cpu}}
 	switch {
 	case r.failed > 0:
-		line.Note = fmt.Sprintf("not so with %s: %s", whole(int64(r.failed)), r.reason)
+		line.Note = fmt.Sprintf("not with %s: %s", whole(int64(r.failed)), r.reason)
 		line.Figures = append(line.Figures, Figure{"not_truthful", int64(r.failed)}, Figure{"reason", r.reason})
 	default:
 		line.Note = "more were not tried: " + r.reason
@@ -122,23 +123,23 @@ func (t *tester) streams() (Line, int, error) {
 	return line, r.best, nil
 }
 
-// found is the outcome of a search: the best number, the least that failed (0 = none did), and why it ended there.
+// found is the outcome of a search: the best number, the smallest that failed (0 = none), and why it ended there.
 type found struct {
 	best, failed, attempts int
 	reason                 string
 	cpu                    float64 // share at the best
 }
 
-// search tries numbers, larger ones while they succeed, then between the best and the least that failed, until these
-// are within a tenth of each other or the time is over. It grows fourfold while the client uses a small share of its
-// processors, then twofold. A failure while it had processors to spare may be the machine's and is tried once more.
+// search tries numbers: larger ones while they succeed, then ones between the best and the smallest that failed, until
+// these are within a tenth of each other or over reports true. The factor is four while the client uses a small share
+// of its processors, then two. A failure with processors to spare may be due to the machine and is tried once more.
 func search(first, most int, over func() bool, try func(n int) (attempt, error)) (found, error) {
 	var f found
 	again := 0
 	for n := first; ; {
 		if over() {
 			if f.reason == "" {
-				f.reason = "the time was over"
+				f.reason = "the time limit was reached"
 			}
 			return f, nil
 		}
@@ -147,12 +148,12 @@ func search(first, most int, over func() bool, try func(n int) (attempt, error))
 			return f, err
 		}
 		f.attempts++
-		if !a.truthful && a.cpu < spareCPU && again != n && !over() {
+		if !a.accurate && a.cpu < spareCPU && again != n && !over() {
 			again = n
 			continue
 		}
 		switch {
-		case a.truthful:
+		case a.accurate:
 			f.best, f.cpu = n, a.cpu
 		default:
 			f.failed, f.reason = n, a.reason
@@ -169,7 +170,7 @@ func search(first, most int, over func() bool, try func(n int) (attempt, error))
 				return f, nil
 			}
 		case n >= most:
-			f.reason = "the search ends there"
+			f.reason = "that is the largest number of the search"
 			return f, nil
 		case a.cpu < smallCPU:
 			n = min(most, 4*n)
@@ -192,7 +193,7 @@ func (t *tester) attempt(n int) (attempt, error) {
 		}
 		return attempt{reason: reason}, nil
 	}
-	ramp := max(0.25, float64(n)/opening)
+	ramp := max(0.25, float64(n)/startsPerSecond)
 	tokens := int(pace * (openSeconds + ramp))
 	out, truth, err := t.exchange(fmt.Sprintf("streams-%d", n),
 		[]string{"--ttft", firstTokenMS, "--itl", strconv.Itoa(1000 / pace), "--record-events"},
@@ -221,8 +222,8 @@ func (t *tester) attempt(n int) (attempt, error) {
 	return judge(&h, records, truth), nil
 }
 
-// judge reports whether streams were observed truthfully: all of them came whole, the verdict of the run is valid, the
-// server kept the pace, and each stream's pace is reported as the server wrote it.
+// judge decides whether streams were measured accurately: all of them are complete, the verdict of the run is valid,
+// the server kept the pace, and each stream's pace is reported as the server wrote it.
 func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt {
 	a := attempt{cpu: h.CPU.Share}
 	var d differences
@@ -254,7 +255,7 @@ func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt
 	case worst > want*itlError:
 		a.reason = fmt.Sprintf("the inter token latency of a stream was off by %s ms at p99", number(worst))
 	default:
-		a.truthful = true
+		a.accurate = true
 	}
 	return a
 }

@@ -99,29 +99,29 @@ func TestEveryWrongCountIsFound(t *testing.T) {
 		spoil      func(x *exchangeOf)
 	}{
 		{"no fault", "", func(*exchangeOf) {}},
-		{"input", "request a: input_sequence_length 8, it is 7",
+		{"input", "request a: input_sequence_length 8, expected 7",
 			func(x *exchangeOf) { x.alter(0, "input_sequence_length", "8") }},
-		{"output", "request b: output_sequence_length 1, it is 2",
+		{"output", "request b: output_sequence_length 1, expected 2",
 			func(x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
 		{"output missing", "request b has no output_sequence_length",
 			func(x *exchangeOf) { delete(x.records[1].Metrics, "output_sequence_length") }},
-		{"answer", "request a: output_token_count 3, it is 1",
+		{"answer", "request a: output_token_count 3, expected 1",
 			func(x *exchangeOf) { x.alter(0, "output_token_count", "3") }},
-		{"reasoning", "request a: reasoning_token_count 1, it is 2",
+		{"reasoning", "request a: reasoning_token_count 1, expected 2",
 			func(x *exchangeOf) { x.alter(0, "reasoning_token_count", "1") }},
-		{"usage", "request a: usage_completion_tokens 4, it is 3",
+		{"usage", "request a: usage_completion_tokens 4, expected 3",
 			func(x *exchangeOf) { x.alter(0, "usage_completion_tokens", "4") }},
 		{"sum", "summary: total_osl is 5, it must be 6",
 			func(x *exchangeOf) { x.truth[1].Output, x.records[1].Metrics = 3, nil }},
 		{"lost record", "request b has no record", func(x *exchangeOf) { x.records = x.records[:1] }},
 		{"two records", "request a has two records",
 			func(x *exchangeOf) { x.records = append(x.records, x.records[0]) }},
-		{"sent twice", "the server got request a twice", func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
+		{"sent twice", "the server received request a twice", func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
 		{"never sent", "the server has no request b", func(x *exchangeOf) { x.truth = x.truth[:1] }},
 		{"failed", `request a failed: {"code":500}`, func(x *exchangeOf) {
 			x.records[0].Err = &record.Error{HasCode: true, Code: 500}
 		}},
-		{"nothing", "the server got no request", func(x *exchangeOf) { x.truth, x.records = nil, nil }},
+		{"nothing", "the server received no request", func(x *exchangeOf) { x.truth, x.records = nil, nil }},
 	} {
 		x := faultless(t)
 		test.spoil(x)

@@ -22,15 +22,15 @@ var shapes = []shape{
 	{"chat_stream", "chat, streamed",
 		[]string{"--streaming", "--isl", "120", "--isl-stddev", "40", "--osl", "24", "--osl-stddev", "8",
 			"--extra-inputs", "ignore_eos:true"}, 60, 12},
-	{"chat", "chat, whole replies",
+	{"chat", "chat, not streamed",
 		[]string{"--isl", "120", "--isl-stddev", "40", "--osl", "24", "--osl-stddev", "8", "--extra-inputs",
 			"ignore_eos:true"}, 60, 12},
-	{"chat_free_length", "chat, length left to the server",
+	{"chat_free_length", "chat, output length chosen by the server",
 		[]string{"--streaming", "--isl", "60", "--isl-stddev", "30"}, 60, 12},
 	{"completions_stream", "completions, streamed",
 		[]string{"--endpoint-type", "completions", "--streaming", "--isl", "90", "--osl", "16", "--osl-stddev", "6"},
 		60, 12},
-	{"completions", "completions, whole replies",
+	{"completions", "completions, not streamed",
 		[]string{"--endpoint-type", "completions", "--isl", "90", "--osl", "16", "--osl-stddev", "6"}, 60, 12},
 	{"turns", "several turns with history",
 		[]string{"--streaming", "--isl", "40", "--osl", "20", "--session-turns-mean", "4", "--extra-inputs",
@@ -43,11 +43,12 @@ var shapes = []shape{
 			"--user-context-prompt-length", "25", "--num-dataset-entries", "30"}, 30, 6},
 	{"long_prompt", "long prompt, one token",
 		[]string{"--streaming", "--isl", "6000", "--isl-stddev", "500", "--osl", "1"}, 16, 4},
-	{"server_counts", "the server's counts instead of ours",
+	{"server_counts", "the server's counts instead of the client's",
 		[]string{"--streaming", "--use-server-token-count", "--isl", "80", "--osl", "16", "--osl-stddev", "4"}, 30, 6},
 }
 
-// model tells the requests of a shape from the others in the server's record; by its name a model reasons or does not.
+// model returns the name of the model, by which the requests of a shape are found in the server's record. The name
+// also decides whether the mock server's model reasons.
 func (s *shape) model() string {
 	if s.id == "reasoning" {
 		return "qwen-" + s.id
@@ -58,7 +59,7 @@ func (s *shape) model() string {
 // counts compares the token counts of every request with those of the server's record.
 func (t *tester) counts() ([]Section, error) {
 	s := Section{ID: "token_counts", Title: "Token counts",
-		Meaning: "tokens of each request, and their sums, against the server's record: no tolerance",
+		Meaning: "tokens of each request and their sums, compared with the server's record: no tolerance",
 		Columns: []string{"requests", "input", "output"}}
 	server, err := t.startServer("counts", "--fast")
 	if err != nil {
@@ -102,7 +103,7 @@ func (t *tester) send(shape *shape, url string) (*outcome, error) {
 	return t.profile(shape.id, url, append(args, shape.args...)...)
 }
 
-// countLine compares the files of a shape's run with the server's record.
+// countLine compares the files of the run of a shape with the server's record.
 func (o *outcome) countLine(shape *shape, truth []serverLine) (Line, error) {
 	records, err := o.records()
 	if err != nil {
@@ -121,8 +122,8 @@ func (o *outcome) countLine(shape *shape, truth []serverLine) (Line, error) {
 	return compareCounts(records, own, summary), nil
 }
 
-// compareCounts is the line of a run: every count of its records and their sums in its summary equal those of the
-// server.
+// compareCounts returns the line of a run. It passes if every count of the records, and the sums in the summary, equal
+// those of the server.
 func compareCounts(records []*recordfile.Request, truth []serverLine, summary summaryFile) Line {
 	var d differences
 	byID := matched(&d, records, truth)
@@ -155,13 +156,13 @@ func compareCounts(records []*recordfile.Request, truth []serverLine, summary su
 	}
 }
 
-// matched finds the server's line of each request, which must be the same requests.
+// matched returns the server's line of each request, by id. Both sides must have the same requests.
 func matched(d *differences, records []*recordfile.Request, truth []serverLine) map[string]*serverLine {
 	byID := make(map[string]*serverLine, len(truth))
 	for i := range truth {
 		s := &truth[i]
 		if byID[s.RequestID] != nil {
-			d.add("the server got request %s twice", s.RequestID)
+			d.add("the server received request %s twice", s.RequestID)
 		}
 		byID[s.RequestID] = s
 	}
@@ -185,18 +186,18 @@ func matched(d *differences, records []*recordfile.Request, truth []serverLine) 
 		}
 	}
 	if len(truth) == 0 {
-		d.add("the server got no request")
+		d.add("the server received no request")
 	}
 	return byID
 }
 
-// differences collects what is not as it must be.
+// differences collects deviations from the expected values.
 type differences struct {
 	count int
 	first []string
 }
 
-// shown is how many differences a note tells.
+// shown is the number of differences in a note.
 const shown = 3
 
 func (d *differences) add(format string, args ...any) {
@@ -211,18 +212,18 @@ func (d *differences) value(r *recordfile.Request, tag string, want float64) {
 	got, ok := value(r, tag)
 	switch {
 	case !ok && want == 0:
-		// An output of nothing has no value.
+		// an empty output has no value
 	case !ok:
-		d.add("request %s has no %s, it is %s", r.RequestID, tag, exact(want))
+		d.add("request %s has no %s, expected %s", r.RequestID, tag, exact(want))
 	case got != want:
-		d.add("request %s: %s %s, it is %s", r.RequestID, tag, exact(got), exact(want))
+		d.add("request %s: %s %s, expected %s", r.RequestID, tag, exact(got), exact(want))
 	}
 }
 
 // sum compares a total of the summary.
 func (d *differences) sum(s summaryFile, tag string, want float64) {
 	if got, ok := s.stat(tag, "avg"); !ok || got != want {
-		d.add("summary: %s is %s, it must be %s", tag, exact(got), exact(want))
+		d.add("summary: %s is %s, expected %s", tag, exact(got), exact(want))
 	}
 }
 

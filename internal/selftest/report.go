@@ -10,14 +10,14 @@ import (
 // Grade is the outcome of a line.
 type Grade string
 
-// The grades. Pass and Fail are those of correctness, Good and Limited those of timing and capacity; a line that is
-// Told only shows figures, and one that is Skipped could not be measured here.
+// The grades. Pass and Fail are those of correctness, Good and Limited those of timing and capacity. A line of grade
+// Info shows figures without a limit; one of grade Skipped could not be measured here.
 const (
 	Pass    Grade = "pass"
 	Fail    Grade = "fail"
 	Good    Grade = "good"
 	Limited Grade = "limited"
-	Told    Grade = "told"
+	Info    Grade = "info"
 	Skipped Grade = "skipped"
 )
 
@@ -29,17 +29,17 @@ func graded(good bool) Grade {
 	return Limited
 }
 
-// Figure is a value of a line. Its key names the unit; values are int64, float64 or string.
+// Figure is a value of a line. Its key ends with the unit; values are int64, float64 or string.
 type Figure struct {
 	Key   string
 	Value any
 }
 
-// Line is one thing that was looked at.
+// Line is one check.
 type Line struct {
 	ID, Title string
 	Grade     Grade
-	// Cells are its figures as the table has them, under the columns of the section.
+	// Cells are its figures as the table shows them, under the columns of the section.
 	Cells []string
 	// Note explains a grade that is not pass or good.
 	Note    string
@@ -49,7 +49,7 @@ type Line struct {
 // Section is a table of lines.
 type Section struct {
 	ID, Title string
-	// Meaning says in a sentence what its figures are.
+	// Meaning is a sentence that explains the figures.
 	Meaning string
 	Columns []string
 	Lines   []Line
@@ -81,7 +81,7 @@ func (r *Report) tally(g Grade) int {
 	return n
 }
 
-// Result is "fail" if a line failed, else "interrupted" if the test did not come to its end, else "pass".
+// Result is "fail" if a line failed, else "interrupted" if the test was stopped before its end, else "pass".
 func (r *Report) Result() string {
 	switch {
 	case r.tally(Fail) > 0:
@@ -95,7 +95,7 @@ func (r *Report) Result() string {
 // schemaVersion is that of the JSON document; see docs/selftest.md.
 const schemaVersion = "1.0"
 
-// JSON is the report as docs/selftest.md describes it.
+// JSON returns the report as docs/selftest.md describes it.
 func (r *Report) JSON() artifact.Object {
 	m := r.Machine
 	o := artifact.Object{

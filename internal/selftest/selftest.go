@@ -1,12 +1,13 @@
-// Package selftest holds this program against known truth: it runs benchmarks, through the same rooms as any other
-// run, against a mock server in a process of its own, and compares the files that they write with the server's own
-// record of what it received and when it wrote what.
+// Package selftest checks this program on the machine that it runs on. It runs benchmarks, through the same packages as
+// any other run, against a mock server in a process of its own, and compares the files that they write with the
+// server's record of what it received and when it wrote each event.
 //
-// Lines of the report are of two kinds. Correctness (token counts, events, requests, arithmetic) has no tolerance and
-// passes or fails. Timing and capacity depend on the machine and on what else it does: they are graded good or
-// limited, and a limited line never fails the test.
+// A report has two kinds of lines. Correctness (token counts, events, requests, arithmetic) has no tolerance and
+// passes or fails. Timing and capacity depend on the machine and its other load: they are graded good or limited, and
+// a limited line never fails the test.
 //
-// Invariant: every step is bounded in time, and the whole test by about a minute.
+// Invariants: what is expected is computed here or by the server, never by the code under test; every step is bounded
+// in time, and the whole test by about a minute. It must never know real servers, or settings of the environment.
 package selftest
 
 import (
@@ -22,27 +23,27 @@ import (
 // Options are what a test needs.
 type Options struct {
 	Version string
-	// Quick leaves the search for the number of streams out and makes the other steps short.
+	// Quick skips the search for the number of streams and makes the other steps short.
 	Quick bool
-	// Streams is the number of streams whose instants are compared; 0 means DefaultStreams.
+	// Streams is the number of streams whose time stamps are compared; 0 means DefaultStreams.
 	Streams int
-	// Stop asks the test to end with what it has: the first Ctrl-C. nil never asks.
+	// Stop, when closed, ends the test with the results so far: the first Ctrl-C. nil never does.
 	Stop <-chan struct{}
-	// Progress hears what begins; nil = nobody.
+	// Progress is called when a step begins; it may be nil.
 	Progress func(step string)
 }
 
 const (
 	// searchUntil is when the search for the number of streams begins its last attempt.
 	searchUntil = 48 * time.Second
-	// stepTimeout bounds each run within a step, testTimeout all of them on a machine that is far too slow.
+	// stepTimeout bounds each run of a step, testTimeout all of them on a very slow machine.
 	stepTimeout, testTimeout = 25 * time.Second, 2 * time.Minute
 )
 
 // errStopped ends the test on request.
 var errStopped = errors.New("the self-test was interrupted")
 
-// step is a part of the test; what it returns beside an error is kept.
+// step is a part of the test; sections that it returns together with an error are kept.
 type step struct {
 	title string
 	run   func(*tester) ([]Section, error)
@@ -56,7 +57,7 @@ var steps = []step{
 	{"capacity", (*tester).capacity},
 }
 
-// tester is a test on its way.
+// tester is the state of a running test.
 type tester struct {
 	ctx     context.Context // of all runs
 	options Options
@@ -65,12 +66,12 @@ type tester struct {
 	report  *Report
 }
 
-// Run tests this program on this machine. Its error means that there is no report.
+// Run tests this program on this machine. With an error there is no report.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	dir, err := os.MkdirTemp("", "aiperf-selftest-")
 	if err != nil {
 		return nil, fmt.Errorf(
-			"the self-test needs a directory for its files: %w; set TMPDIR to one that can be written", err)
+			"the self-test needs a directory for its files: %w; set TMPDIR to a writable one", err)
 	}
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
@@ -107,7 +108,7 @@ func (t *tester) stopped() bool {
 	}
 }
 
-// pick is the full or the quick value.
+// pick returns the full or the quick value.
 func pick[T any](t *tester, full, quick T) T {
 	if t.options.Quick {
 		return quick

@@ -69,7 +69,7 @@ func TestSearch(t *testing.T) {
 			if tried[n] > 2 {
 				t.Fatalf("%s: %d was tried %d times", test.name, n, tried[n])
 			}
-			return attempt{truthful: n <= test.limit, reason: "too many", cpu: float64(n) / 6000}, nil
+			return attempt{accurate: n <= test.limit, reason: "too many", cpu: float64(n) / 6000}, nil
 		})
 		if err != nil || f.best > test.limit || f.reason == "" {
 			t.Errorf("%s: %+v, %v", test.name, f, err)
@@ -88,7 +88,7 @@ func TestSearchForgivesOneFailure(t *testing.T) {
 			failed = true
 			return attempt{reason: "noise"}, nil
 		}
-		return attempt{truthful: true}, nil
+		return attempt{accurate: true}, nil
 	})
 	if f.best != 1024 || f.failed != 0 {
 		t.Errorf("%+v", f)
@@ -99,7 +99,7 @@ func TestSearchEndsInTime(t *testing.T) {
 	left := 3
 	f, err := search(256, 1<<16, func() bool { return left == 0 }, func(int) (attempt, error) {
 		left--
-		return attempt{truthful: true, cpu: 0.5}, nil
+		return attempt{accurate: true, cpu: 0.5}, nil
 	})
 	if err != nil || f.best != 1024 || f.attempts != 3 || !strings.Contains(f.reason, "time") {
 		t.Errorf("%+v, %v", f, err)
@@ -110,14 +110,14 @@ func TestSearchEndsInTime(t *testing.T) {
 	}
 }
 
-func TestStreamsAreTruthfulOrSayWhyNot(t *testing.T) {
+func TestStreamsAreAccurateOrTheReasonIsGiven(t *testing.T) {
 	for _, test := range []struct {
-		name, reason string // "" = truthful
+		name, reason string // "" = accurate
 		spoil        func(h *health, x *exchangeOf)
 	}{
 		{"as it is", "", func(*health, *exchangeOf) {}},
 		{"verdict", "the client used 97 %", func(h *health, _ *exchangeOf) { h.Verdict = "client_limited" }},
-		{"lost tokens", "output_sequence_length 1, it is 2",
+		{"lost tokens", "output_sequence_length 1, expected 2",
 			func(_ *health, x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
 		{"slow server", "did not keep the pace: 22.0 ms", func(_ *health, x *exchangeOf) { x.slow(2 * 1.1) }},
 		{"wrong figure", "off by", func(_ *health, x *exchangeOf) { x.alter(1, "inter_token_latency", "20.3") }},
@@ -127,7 +127,7 @@ func TestStreamsAreTruthfulOrSayWhyNot(t *testing.T) {
 		h := decode[health](t, `{"verdict":"valid","reasons":[{"leads_to":"valid","message":"pressure"},{"leads_to":"client_limited","message":"the client used 97 %"}],"cpu":{"share":0.5}}`)
 		test.spoil(&h, x)
 		a := judge(&h, x.records, x.truth)
-		if a.truthful != (test.reason == "") || !strings.Contains(a.reason, test.reason) || a.cpu != 0.5 {
+		if a.accurate != (test.reason == "") || !strings.Contains(a.reason, test.reason) || a.cpu != 0.5 {
 			t.Errorf("%s: %+v", test.name, a)
 		}
 	}
@@ -167,7 +167,7 @@ func sample() *Report {
 	}
 }
 
-const sampleText = `aiperf 1.0 self-test: this program against its own mock server, whose answers are known
+const sampleText = `aiperf 1.0 self-test: the client against its own mock server, whose responses are known
 Machine: 4 × Processor X, linux/amd64, kernel 6.1
 
 Token counts
@@ -186,7 +186,7 @@ Capacity
   both
   good     streams  1,400 streams
 
-Result: PASS — all 2 lines of correctness are exact; 1 line limited on this machine as it is now (50 s)
+Result: PASS — 2 correctness checks passed, none failed; 1 check limited on this machine under its present load (50 s)
 `
 
 func TestReportAsText(t *testing.T) {
@@ -227,11 +227,11 @@ func TestResult(t *testing.T) {
 		t.Errorf("a limited line makes it %s", got)
 	}
 	r.Interrupted = true
-	if got := r.Result(); got != "interrupted" || !strings.Contains(r.verdict(), "not looked at") {
+	if got := r.Result(); got != "interrupted" || !strings.Contains(r.verdict(), "others were not run") {
 		t.Errorf("%s, %s", got, r.verdict())
 	}
 	r.Sections[0].Lines[1].Grade = Fail
-	if got := r.Result(); got != "fail" || !strings.HasPrefix(r.verdict(), "FAIL — 1 line of correctness failed") {
+	if got := r.Result(); got != "fail" || !strings.HasPrefix(r.verdict(), "FAIL — 1 correctness check failed") {
 		t.Errorf("%s, %s", got, r.verdict())
 	}
 }

@@ -17,17 +17,17 @@ const (
 )
 
 const (
-	// DefaultStreams is the number of streams whose instants are compared, MostStreams the largest.
+	// DefaultStreams is the number of streams whose time stamps are compared, MostStreams the largest.
 	DefaultStreams, MostStreams = 32, 10000
 
 	stampPace = 50 // tokens per second of a stream
 )
 
-// stamps holds the instants of the client's responses against the server's own, taken right before each write: once
-// with the kernel's stamps, once with those of the reads, under the same load.
+// stamps compares the times of the client's responses with the server's own, taken right before each write: once
+// with the kernel's time stamps, once with those of the reads, under the same load.
 func (t *tester) stamps() ([]Section, error) {
 	s := Section{ID: "time_stamps", Title: "Time stamps",
-		Meaning: "the client's stamp of an event less the server's own right before its write, in ms",
+		Meaning: "the client's time stamp of an event minus the server's own, taken right before the write, in ms",
 		Columns: []string{"count", "p50", "p95", "p99", "max"}}
 	bySource := map[string][]Line{}
 	for _, source := range []string{"kernel", "user"} {
@@ -44,7 +44,7 @@ func (t *tester) stamps() ([]Section, error) {
 	return []Section{s}, nil
 }
 
-// sideBySide puts the lines of two sources that say the same next to each other.
+// sideBySide orders the lines of two sources so that lines of the same part are neighbours.
 func sideBySide(kernel, user []Line) []Line {
 	var list []Line
 	for _, part := range append([]string{"events"}, partIDs()...) {
@@ -96,8 +96,8 @@ type stampErrors struct {
 	differences
 	events int
 	// first are those of first tokens, tokens of the others, gaps of the times between neighbouring tokens, mean of
-	// each request's inter token latency. shared are those of tokens that share their instant with a neighbour: they
-	// came with one read, and are in none of the others but mean.
+	// each request's inter token latency. shared are those of tokens with the same time stamp as a neighbour: they
+	// came with one read, and are part of mean but of none of the others.
 	first, tokens, gaps, mean, shared []float64
 }
 
@@ -130,7 +130,7 @@ func compareStamps(raw []rawLine, truth []serverLine) *stampErrors {
 	return e
 }
 
-// stream compares one stream. The usage and the end mark, which come after the tokens in one write, are left out.
+// stream compares one stream. It ignores the usage and the end mark, which follow the tokens in one write.
 func (e *stampErrors) stream(r *rawLine, s *serverLine) {
 	n := int(min(s.Output, int64(len(s.EventNS))))
 	e.events += len(s.EventNS)
@@ -169,8 +169,8 @@ var stampParts = []struct {
 }{
 	{"ttft", "first token (TTFT)", func(e *stampErrors) []float64 { return e.first }, true},
 	{"token", "further tokens", func(e *stampErrors) []float64 { return e.tokens }, true},
-	{"gap", "gap between tokens, either way", func(e *stampErrors) []float64 { return e.gaps }, true},
-	{"itl", "ITL of a request, either way", func(e *stampErrors) []float64 { return e.mean }, true},
+	{"gap", "gap between tokens, absolute error", func(e *stampErrors) []float64 { return e.gaps }, true},
+	{"itl", "ITL of a request, absolute error", func(e *stampErrors) []float64 { return e.mean }, true},
 	{"shared", "tokens that shared a read", func(e *stampErrors) []float64 { return e.shared }, false},
 }
 
@@ -194,7 +194,7 @@ func stampLines(source string, limit float64, e *stampErrors) []Line {
 			continue
 		}
 		p := func(rank float64) float64 { return percentile(values, rank) }
-		line := Line{ID: source + "_" + part.id, Title: part.title + ": " + source, Grade: Told,
+		line := Line{ID: source + "_" + part.id, Title: part.title + ": " + source, Grade: Info,
 			Figures: []Figure{{"count", int64(len(values))}, {"min_ms", values[0]}, {"p50_ms", p(50)},
 				{"p95_ms", p(95)}, {"p99_ms", p(99)}, {"max_ms", p(100)}}}
 		line.Cells = []string{whole(int64(len(values))), number(p(50)), number(p(95)), number(p(99)), number(p(100))}
@@ -202,8 +202,8 @@ func stampLines(source string, limit float64, e *stampErrors) []Line {
 			line.Grade = graded(p(99) <= limit && values[0] > -limit)
 		}
 		if line.Grade == Limited {
-			line.Note = "good is up to " + number(limit) +
-				" ms at p99: end what else runs on this machine, or give it more cores"
+			line.Note = "good means up to " + number(limit) +
+				" ms at p99: stop other programs on this machine, or give it more cores"
 		}
 		lines = append(lines, line)
 	}

@@ -30,7 +30,7 @@ type server struct {
 	record string
 }
 
-// startServer starts a mock server that records what it sees; it does not hear the user's MOCK_SERVER_ variables.
+// startServer starts a mock server that records what it receives. The user's MOCK_SERVER_ variables have no effect.
 func (t *tester) startServer(name string, args ...string) (*server, error) {
 	s := &server{record: filepath.Join(t.dir, name+".requests.jsonl")}
 	var env []string
@@ -45,11 +45,11 @@ func (t *tester) startServer(name string, args ...string) (*server, error) {
 	return s, t.cause(err)
 }
 
-// hearing is how long a signal that also struck the server may take to be heard here.
-const hearing = 200 * time.Millisecond
+// signalDelay is how long a signal that has ended the server may take to arrive here.
+const signalDelay = 200 * time.Millisecond
 
-// cause is errStopped for an error that comes with the request to stop: a signal to the process group reaches a
-// server that is about to start, too.
+// cause returns errStopped for an error that comes with the request to stop: a signal to the process group also
+// reaches a server that is about to start.
 func (t *tester) cause(err error) error {
 	if err == nil {
 		return nil
@@ -57,7 +57,7 @@ func (t *tester) cause(err error) error {
 	select {
 	case <-t.options.Stop:
 		return errStopped
-	case <-time.After(hearing):
+	case <-time.After(signalDelay):
 		return err
 	}
 }
@@ -76,7 +76,7 @@ type outcome struct {
 	artifacts *config.Artifacts
 }
 
-// profile runs a benchmark as "aiperf profile" with these flags would. It does not hear the user's AIPERF_ variables.
+// profile runs a benchmark as "aiperf profile" with these flags would. The user's AIPERF_ variables have no effect.
 func (t *tester) profile(name, url string, args ...string) (*outcome, error) {
 	if t.stopped() {
 		return nil, errStopped
@@ -108,7 +108,7 @@ func (t *tester) profile(name, url string, args ...string) (*outcome, error) {
 	return &outcome{out, &cfg.Artifacts}, nil
 }
 
-// overridden is base without the flags that given names too, and given. Flags have one value each.
+// overridden returns base without the flags that given names too, followed by given. Each flag has one value.
 func overridden(base, given []string) []string {
 	named := map[string]bool{}
 	for _, arg := range given {
@@ -127,7 +127,7 @@ func overridden(base, given []string) []string {
 	return append(args, given...)
 }
 
-// exchange runs one benchmark against a server of its own and returns both sides of it.
+// exchange runs one benchmark against a server of its own; it returns the run and the server's record.
 func (t *tester) exchange(name string, serverArgs, args []string) (*outcome, []serverLine, error) {
 	s, err := t.startServer(name, serverArgs...)
 	if err != nil {

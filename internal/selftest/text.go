@@ -14,7 +14,7 @@ import (
 func (r *Report) Render(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
-	fmt.Fprintf(&b, "aiperf %s self-test: this program against its own mock server, whose answers are known\n",
+	fmt.Fprintf(&b, "aiperf %s self-test: the client against its own mock server, whose responses are known\n",
 		r.Version)
 	fmt.Fprintf(&b, "Machine: %d × %s, %s, kernel %s\n", m.CPUs, or(m.Model, "unknown processor"), m.System,
 		or(m.Kernel, "unknown"))
@@ -35,25 +35,26 @@ func or(text, other string) string {
 
 // verdict is the overall result in a sentence.
 func (r *Report) verdict() string {
-	limited := ""
+	limited, passed := "", count(r.tally(Pass), "correctness check")+" passed"
 	if n := r.tally(Limited); n > 0 {
-		limited = fmt.Sprintf("; %s limited on this machine as it is now", lines(n))
+		limited = fmt.Sprintf("; %s limited on this machine under its present load", count(n, "check"))
 	}
 	switch r.Result() {
 	case "fail":
-		return fmt.Sprintf("FAIL — %s of correctness failed%s", lines(r.tally(Fail)), limited)
+		return fmt.Sprintf("FAIL — %s failed%s", count(r.tally(Fail), "correctness check"), limited)
 	case "interrupted":
-		return fmt.Sprintf("interrupted — %s passed, the rest was not looked at", lines(r.tally(Pass)))
+		return fmt.Sprintf("interrupted — %s, the others were not run", passed)
 	}
-	return fmt.Sprintf("PASS — all %s of correctness are exact%s (%.0f s)", lines(r.tally(Pass)), limited,
+	return fmt.Sprintf("PASS — %s, none failed%s (%.0f s)", passed, limited,
 		r.Duration.Round(time.Second).Seconds())
 }
 
-func lines(n int) string {
+// count returns a number of things.
+func count(n int, thing string) string {
 	if n == 1 {
-		return "1 line"
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d lines", n)
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func (s *Section) render(b *strings.Builder) {
@@ -90,7 +91,7 @@ func (s *Section) render(b *strings.Builder) {
 	}
 }
 
-// number writes a figure with the digits that matter.
+// number writes a figure with three significant digits.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):

@@ -12,7 +12,7 @@ import (
 // AggregateVersion is the version of the aggregate's shape.
 const AggregateVersion = "1.0"
 
-// Aggregate is what repeated runs say together.
+// Aggregate has the statistics over repeated runs.
 type Aggregate struct {
 	AIPerfVersion string
 	// Runs are all that were executed.
@@ -22,7 +22,7 @@ type Aggregate struct {
 	Rows     []Row
 }
 
-// NewAggregate summarizes the successful ones of some runs.
+// NewAggregate aggregates the successful ones of the runs.
 func NewAggregate(version string, runs []Run, level float64, cooldown time.Duration) *Aggregate {
 	return &Aggregate{AIPerfVersion: version, Runs: runs, Level: level, Cooldown: cooldown,
 		Rows: Summarize(Successes(runs), level)}
@@ -47,7 +47,7 @@ var figureColumns = []figureColumn{
 	{"t_critical", 4, func(r *Row) float64 { return r.T }},
 }
 
-// Document is profile_export_aiperf_aggregate.json.
+// Document returns profile_export_aiperf_aggregate.json.
 func (a *Aggregate) Document() artifact.Object {
 	rows := artifact.Object{}
 	for i := range a.Rows {
@@ -71,7 +71,7 @@ func (a *Aggregate) Document() artifact.Object {
 	}
 }
 
-// counts opens the metadata of a file about several runs.
+// counts returns the first members of the metadata of a file about several runs.
 func counts(kind string, runs []Run) artifact.Object {
 	failed := []any{}
 	for _, r := range runs {
@@ -88,7 +88,7 @@ func counts(kind string, runs []Run) artifact.Object {
 	}
 }
 
-// labels are those of the successful runs.
+// labels returns the labels of the successful runs.
 func labels(runs []Run) []any {
 	list := []any{}
 	for _, r := range Successes(runs) {
@@ -97,7 +97,7 @@ func labels(runs []Run) []any {
 	return list
 }
 
-// numberOrNull keeps the key of a number that JSON cannot say.
+// numberOrNull returns nil for a number that JSON cannot represent, so that its key is written.
 func numberOrNull(v float64) any {
 	if !artifact.Finite(v) {
 		return nil
@@ -105,7 +105,7 @@ func numberOrNull(v float64) any {
 	return v
 }
 
-// CSV is profile_export_aiperf_aggregate.csv.
+// CSV returns profile_export_aiperf_aggregate.csv.
 func (a *Aggregate) CSV() []byte {
 	header := []string{"metric"}
 	for _, c := range figureColumns {
@@ -138,7 +138,7 @@ func (a *Aggregate) CSV() []byte {
 	return out
 }
 
-// fixed formats a number with some decimals; what is none has a name.
+// fixed formats a number with so many decimals; NaN and infinities have names.
 func fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):

@@ -236,7 +236,7 @@ func TestCollated(t *testing.T) {
 	if len(warnings) != 2 {
 		t.Errorf("%d warnings: %q", len(warnings), warnings)
 	}
-	wantText(t, "the warnings", strings.Join(warnings, "\n"), "2 lines are no records", "gaps has a list")
+	wantText(t, "the warnings", strings.Join(warnings, "\n"), "2 lines are not records", "gaps has a list")
 	runs[0].Artifacts.Dir = filepath.Join(t.TempDir(), "gone")
 	if _, _, err := Collated("0", runs, 0); err == nil {
 		t.Error("requests that are gone were collated")

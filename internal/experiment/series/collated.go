@@ -13,11 +13,10 @@ import (
 const CollatedVersion = "1.0.0"
 
 const collatedText = "The values of all successful requests of all successful runs, taken as one population, and " +
-	"what each run " +
-	"contributes. profile_export_aiperf_aggregate.json compares the runs' own statistics instead."
+	"what each run contributes. profile_export_aiperf_aggregate.json compares the runs' own statistics instead."
 
-// Collated is profile_export_aiperf_collated.json: the requests of the successful runs taken together. The
-// warnings say what was left out.
+// Collated returns profile_export_aiperf_collated.json: the requests of the successful runs as one population. The
+// warnings name what is not in it.
 func Collated(version string, runs []Run, cooldown time.Duration) (document artifact.Object, warnings []string,
 	err error) {
 	pools := map[string]*pool{}
@@ -35,14 +34,14 @@ func Collated(version string, runs []Run, cooldown time.Duration) (document arti
 			return nil, nil, err
 		}
 		if left.Lines > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %d lines are no records and are left out of the collated file",
+			warnings = append(warnings, fmt.Sprintf("%s: %d lines are not records and are not in the collated file",
 				path, left.Lines))
 		}
 		lists = append(lists, left.Tags...)
 	}
 	slices.Sort(lists)
 	for _, tag := range slices.Compact(lists) {
-		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is left out of the "+
+		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is not in the "+
 			"collated file", tag))
 	}
 	metrics := artifact.Object{}
@@ -61,7 +60,7 @@ func Collated(version string, runs []Run, cooldown time.Duration) (document arti
 	}, warnings, nil
 }
 
-// collatedOrder is the order of the runs' summaries, then that of the names.
+// collatedOrder returns the tags in the order of the runs' summaries; further ones follow in alphabetical order.
 func collatedOrder(good []Run, pools map[string]*pool) (tags []string) {
 	for _, tag := range tagsOf(good) {
 		if pools[tag] != nil {

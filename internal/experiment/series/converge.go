@@ -10,10 +10,10 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// leastValues is the number of runs below which nothing is called stable.
+// leastValues is the number of runs that stability needs.
 const leastValues = 3
 
-// convergence decides whether further runs are worth it.
+// convergence decides whether further runs are needed.
 type convergence struct {
 	config.Convergence
 	level float64
@@ -22,8 +22,7 @@ type convergence struct {
 	values map[string][]float64
 }
 
-// check reports whether the runs so far agree, and how well. What keeps it from deciding is logged: another run
-// is made then.
+// check reports whether the runs so far agree. If it cannot decide, it logs why, and another run is made.
 func (c *convergence) check(done []Run) (why string, met bool) {
 	good := Successes(done)
 	if len(done) >= leastValues && !c.known(good) {
@@ -100,7 +99,7 @@ func (c *convergence) sameDistribution(good []Run) (why string, met bool, err er
 		c.Metric, good[len(good)-1].Info.RunLabel, distance, p, c.Threshold), p > c.Threshold, nil
 }
 
-// requests are the values of the metric in the successful requests of a run.
+// requests returns the values of the metric in the successful requests of a run.
 func (c *convergence) requests(r *Run) ([]float64, error) {
 	if values, ok := c.values[r.Info.RunLabel]; ok {
 		return values, nil

@@ -11,7 +11,7 @@ import (
 // statNames are the statistics that runs are compared by, in their order; counts are not among them.
 var statNames = slices.Concat([]string{"avg", "min", "max", "sum"}, metrics.PercentileKeys[:], []string{"std"})
 
-// measured are the metrics of a run that have a statistic to compare, in the order of its summary file.
+// measured returns the metrics of a run that have a statistic to compare, in the order of its summary file.
 func measured(r *summary.Result) []metrics.Result {
 	first, others := summary.OrderedBlocks(r.Metrics)
 	return slices.DeleteFunc(append(first, others...), func(m metrics.Result) bool {
@@ -19,14 +19,14 @@ func measured(r *summary.Result) []metrics.Result {
 	})
 }
 
-// Row is what the runs say of one statistic of one metric.
+// Row is one statistic of one metric over all runs.
 type Row struct {
-	metrics.Result // that of a run; its own values mean nothing
+	metrics.Result // describes the metric; its values are those of one run
 	Stat           string
 	stats.Estimate
 }
 
-// Key is the row's name in files.
+// Key returns the row's name in files.
 func (r *Row) Key() string { return r.Tag + "_" + r.Stat }
 
 // Shown reports whether the console shows the metric.
@@ -49,7 +49,7 @@ func Summarize(runs []Run, level float64) []Row {
 	return rows
 }
 
-// metric is that of the first run that has it, with the first unit that is given.
+// metric returns the metric of the first run that has it with a unit.
 func metric(runs []Run, tag string) (out metrics.Result) {
 	for i := range runs {
 		if m := metrics.Find(runs[i].Metrics, tag); m != nil && out.Unit == "" {
@@ -59,7 +59,7 @@ func metric(runs []Run, tag string) (out metrics.Result) {
 	return out
 }
 
-// valuesOf are those of a statistic in the runs that have it.
+// valuesOf returns the values of a statistic in the runs that have it.
 func valuesOf(runs []Run, tag, stat string) (values []float64) {
 	for i := range runs {
 		if m := metrics.Find(runs[i].Metrics, tag); m != nil {

@@ -13,12 +13,12 @@ import (
 	"aiperf/internal/result/report"
 )
 
-// trialFolder is what the folder of a run may be called; those of sweeps are trial_NNNN.
+// trialFolder matches the names of the folders of runs; those of sweeps are trial_NNNN.
 var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
 
-// Prepare makes the folder of an experiment and removes what an earlier one left there: its aggregates, and the
-// known files of its runs, which would pass for those of this one. The data of the experiment must not be among them.
-// Others are kept out of the folder until the lock is released.
+// Prepare makes the folder of an experiment and removes the files of an earlier one: its aggregates, and the known
+// files of its runs, which could be taken for those of this one. The data of the experiment must not be among them. The
+// lock keeps other programs out of the folder until it is released.
 func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
 	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
@@ -34,7 +34,7 @@ func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
 	return lock, nil
 }
 
-// clearFolder removes what an earlier experiment left.
+// clearFolder removes the files of an earlier experiment.
 func clearFolder(a config.Artifacts, data string) error {
 	stale := []string{a.Path(config.AggregateJSON), a.Path(config.AggregateCSV), a.Path(config.CollatedJSON)}
 	folders, _ := os.ReadDir(filepath.Join(a.Dir, RunsDir)) // none when it cannot be read
@@ -77,8 +77,8 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Write writes the files of a series: the aggregate and, where convergence was asked for, the collated requests.
-// It returns their paths, in this order. The warnings say what was left out.
+// Write writes the files of a series: the aggregate and, with convergence, the collated requests. It returns their
+// paths, in this order. The warnings name what is not in the files.
 func (a *Aggregate) Write(to config.Artifacts, collated bool) (paths, warnings []string, err error) {
 	if err := os.MkdirAll(filepath.Dir(to.Path(config.AggregateJSON)), 0o755); err != nil {
 		return nil, nil, fmt.Errorf("the folder of the aggregate cannot be made: %w", err)

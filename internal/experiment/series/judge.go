@@ -11,10 +11,10 @@ import (
 	"aiperf/internal/run"
 )
 
-// longestError bounds the text that is kept of a failed run, in bytes; its end says the most.
+// longestError bounds the error text of a failed run, in bytes; its end is kept.
 const longestError = 2000
 
-// Run is what remains of a run.
+// Run is the result of a run, as far as the experiment needs it.
 type Run struct {
 	Info      summary.RunInfo
 	Artifacts config.Artifacts
@@ -29,8 +29,8 @@ type Run struct {
 // Succeeded reports whether the run counts.
 func (r *Run) Succeeded() bool { return r.Err == "" }
 
-// judge keeps what an experiment needs of a run. It succeeded if its process would have ended with 0, its
-// summary has metrics, and at least one request was successful.
+// judge returns the result of a run. It succeeded if its process would have ended with 0, its summary has metrics, and
+// at least one request was successful.
 func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	r := Run{Info: step.Info, Artifacts: step.Config.Artifacts}
 	if f.Outcome != nil {
@@ -54,7 +54,7 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	return r
 }
 
-// fault says why a run failed as a whole, "" if it did not.
+// fault returns why a run failed as a whole, "" if it did not.
 func fault(f Finished, cancelled bool) string {
 	var empty *run.NoResultsError
 	switch {
@@ -76,7 +76,7 @@ func fault(f Finished, cancelled bool) string {
 	return ""
 }
 
-// lack says what the metrics of a run that ended well lack, "" if nothing.
+// lack returns what is missing in the metrics of a run that ended well, "" if nothing is.
 func lack(list []metrics.Result) string {
 	if len(list) == 0 {
 		return "no metrics found"
@@ -87,7 +87,7 @@ func lack(list []metrics.Result) string {
 	return ""
 }
 
-// tail is the end of a text that is too long.
+// tail returns the end of a text that is too long.
 func tail(text string) string {
 	if len(text) <= longestError {
 		return text

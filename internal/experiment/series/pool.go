@@ -15,7 +15,7 @@ type pool struct {
 	runs    []poolShare
 }
 
-// poolShare is what one run gave to a pool.
+// poolShare has the values of one run in a pool.
 type poolShare struct {
 	label   string
 	moments stats.Moments
@@ -40,7 +40,7 @@ func (p *pool) add(label string, v float64) {
 	}
 }
 
-// percentiles are those of poolRanks.
+// percentiles returns the percentiles of poolRanks.
 func (p *pool) percentiles() []float64 {
 	if p.coarse != nil {
 		return p.coarse.Summary(poolRanks).Percentiles
@@ -48,7 +48,7 @@ func (p *pool) percentiles() []float64 {
 	return stats.Percentiles(p.values, poolRanks)
 }
 
-// std is the sample's, 0 for a single value.
+// std returns the standard deviation of the sample, 0 for a single value.
 func (p *pool) std() float64 {
 	if p.moments.Count() < 2 {
 		return 0

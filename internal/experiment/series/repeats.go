@@ -15,7 +15,7 @@ import (
 // baseLabel names the only variation of an experiment that repeats one configuration.
 const baseLabel = "base"
 
-// Repeats is the plan of a configuration that is repeated as it is.
+// Repeats is the plan that repeats one configuration.
 type Repeats struct {
 	base *config.Run
 	test *convergence
@@ -24,7 +24,7 @@ type Repeats struct {
 	Converged string
 }
 
-// NewRepeats plans the series that a configuration asks for. The log takes what each check of convergence found.
+// NewRepeats plans the series that a configuration asks for. The result of each check of convergence is logged.
 func NewRepeats(base *config.Run, log *slog.Logger) *Repeats {
 	r := &Repeats{base: base, log: log}
 	if c := base.Series.Convergence; c != nil {
@@ -59,13 +59,14 @@ func (r *Repeats) Next(done []Run) (Step, bool) {
 // RunsDir holds the folders of the runs.
 const RunsDir = "profile_runs"
 
-// folder names the folder of a run of a series without a sweep, as the original does. Readers take trial_NNNN as well.
+// folder returns the folder of a run of a series without a sweep, named as the original does. Readers accept trial_NNNN
+// as well.
 func folder(trial int) string { return fmt.Sprintf("run_%04d", trial+1) }
 
-// Label names a trial, counted from 0.
+// Label returns the label of a trial, counted from 0.
 func Label(trial int) string { return fmt.Sprintf("trial_%04d", trial+1) }
 
-// trial is the configuration of one trial of a variation: its own folder, its seed, and its warm-up.
+// trial returns the configuration of one trial of a variation, with its folder, seed and warm-up.
 func trial(base *config.Run, number int, dir, variation string) *config.Run {
 	own := *base
 	own.Artifacts.Dir = dir
@@ -83,8 +84,8 @@ func trial(base *config.Run, number int, dir, variation string) *config.Run {
 	return &own
 }
 
-// withoutWarmup keeps the phases that are measured, and of agentic replay the one that places the lanes:
-// without it they would begin with sessions that have no past.
+// withoutWarmup returns the phases that are measured, and with agentic replay the phase that places the lanes: without
+// it, lanes would begin with sessions that have no history.
 func withoutWarmup(phases []config.Phase) []config.Phase {
 	var kept []config.Phase
 	for _, p := range phases {
@@ -95,8 +96,8 @@ func withoutWarmup(phases []config.Phase) []config.Phase {
 	return kept
 }
 
-// trialSeed is the seed of a trial: 32 bits of SHA-256("<base>:<variation>:trial:<number>"). Sums of base and
-// number would give neighbouring variations the same seeds.
+// trialSeed returns the seed of a trial: 32 bits of SHA-256("<base>:<variation>:trial:<number>"). With sums of base and
+// number, neighbouring variations would have the same seeds.
 func trialSeed(base uint64, variation string, number int) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s:trial:%d", base, variation, number))
 	return uint64(binary.BigEndian.Uint32(sum[:4]))

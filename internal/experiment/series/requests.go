@@ -12,14 +12,14 @@ import (
 // largest bounds the values whose squares are numbers.
 const largest = 1e150
 
-// skipped is what a per-request file holds that cannot be pooled.
+// skipped counts what cannot be pooled in a per-request file.
 type skipped struct {
 	// Lines are not records; Tags are metrics with lists for values.
 	Lines int
 	Tags  []string
 }
 
-// readRequests hands out the values of the successful, measured requests of a per-request file.
+// readRequests calls take with the values of the successful profiling requests of a per-request file.
 func readRequests(path string, take func(tag string, value float64)) (s skipped, err error) {
 	var rows recordfile.RowParser
 	for line, err := range recordfile.Lines(path) {
@@ -31,7 +31,7 @@ func readRequests(path string, take func(tag string, value float64)) (s skipped,
 	return s, nil
 }
 
-// read hands out the values of one line.
+// read calls take with the values of one line.
 func (s *skipped) read(rows *recordfile.RowParser, line []byte, take func(tag string, value float64)) {
 	row, err := rows.Parse(line)
 	if err != nil && len(bytes.TrimSpace(line)) > 0 {

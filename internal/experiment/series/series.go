@@ -1,9 +1,11 @@
-// Package series makes several runs of one benchmark and says what they tell together: repeats with
-// confidence intervals, ended early when a metric is stable.
+// Package series makes several runs of one benchmark and aggregates their results: repeats with confidence intervals,
+// ended early when a metric is stable.
 //
-// Its vocabulary: a Plan gives one Step after the other and sees what the earlier ones yielded; Execute makes
-// a Run of each step; a Row is what all runs say of one statistic of one metric. The invariant: a failed run
-// never ends the experiment, and only successful, complete runs are counted in it.
+// Vocabulary: a [Plan] returns one [Step] after the other and gets the results of the earlier ones; [Execute] makes a
+// [Run] of each step; a [Row] aggregates one statistic of one metric over all runs.
+//
+// Invariants: a failed run never ends the experiment, and only successful, complete runs are aggregated. The package
+// never knows how a run works: the caller gives the function that makes one.
 package series
 
 import (
@@ -16,16 +18,16 @@ import (
 	"aiperf/internal/run"
 )
 
-// Plan says which runs there are.
+// Plan decides which runs are made.
 type Plan interface {
-	// Next is the run after those that are done; false when there is none. It is asked once after each run.
+	// Next returns the run after those that are done; false when there is none. It is called once after each run.
 	Next(done []Run) (Step, bool)
 }
 
-// Step is a run that is to be made.
+// Step is a planned run.
 type Step struct {
 	Config *config.Run
-	// Info places the run; its label names it.
+	// Info identifies the run within the experiment; its label is the run's name.
 	Info summary.RunInfo
 	// Pause is the wait before the run.
 	Pause time.Duration
@@ -33,27 +35,27 @@ type Step struct {
 
 // Finished is how the process of a single benchmark would have ended.
 type Finished struct {
-	// Outcome is nil when the run yielded nothing.
+	// Outcome is nil when the run had no results.
 	Outcome *run.Outcome
-	// Code is the exit status, Err what was said when it is not 0.
+	// Code is the exit status, Err the error when it is not 0.
 	Code int
 	Err  error
 }
 
-// Options are what an experiment needs besides its plan.
+// Options configure an experiment.
 type Options struct {
-	// Execute makes a run and tells the user about it.
+	// Execute makes a run and reports it to the user.
 	Execute func(context.Context, *Step) Finished
-	// Stop ends the experiment: no further run begins. The run under way has to hear it, too. nil never stops.
+	// Stop, when closed, ends the experiment: no further run begins. Execute must stop its run itself. nil never stops.
 	Stop <-chan struct{}
-	// Progress is told before each run but those that are not made; nil for nobody.
+	// Progress is called before each run; it may be nil.
 	Progress func(number int, step *Step)
-	// Failed is told of each run that does not count; nil for nobody.
+	// Failed is called with each run that does not count; it may be nil.
 	Failed func(*Run)
 }
 
-// Execute makes the runs of a plan, one after the other. It reports whether the experiment was stopped before
-// its plan was through.
+// Execute makes the runs of a plan, one after the other. It reports whether the experiment was stopped before the end
+// of its plan.
 func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped bool) {
 	for {
 		step, more := plan.Next(runs)
@@ -61,7 +63,7 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 			return runs, false
 		}
 		if len(runs) > 0 {
-			debug.FreeOSMemory() // what the last run left is not collected beside the next one's load
+			debug.FreeOSMemory() // the garbage of the last run is not collected during the next one
 		}
 		if !wait(ctx, step.Pause, o.Stop) {
 			return runs, true
@@ -80,7 +82,7 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 	}
 }
 
-// wait reports whether the experiment goes on after a pause.
+// wait waits and reports whether the experiment continues.
 func wait(ctx context.Context, pause time.Duration, stop <-chan struct{}) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -99,7 +101,7 @@ func wait(ctx context.Context, pause time.Duration, stop <-chan struct{}) bool {
 	}
 }
 
-// Successes are the runs that count.
+// Successes returns the runs that count.
 func Successes(runs []Run) []Run {
 	var list []Run
 	for _, r := range runs {

@@ -12,11 +12,11 @@ import (
 	"aiperf/internal/measure/metrics"
 )
 
-// Verdict says how the new figure stands to the old one.
+// Verdict is the result of comparing a figure of two systems.
 type Verdict string
 
-// The verdicts. A figure that has no better or worse differs or does not; one without an interval of
-// its own is not decided.
+// The verdicts. Differs is for figures of which neither direction is better; a figure without an interval is
+// undecided.
 const (
 	Better    Verdict = "better"
 	Worse     Verdict = "worse"
@@ -25,7 +25,7 @@ const (
 	Undecided Verdict = "undecided"
 )
 
-// Options shape a comparison.
+// Options configure a comparison.
 type Options struct {
 	// Tags are the metrics; none means those of the main console table.
 	Tags []string
@@ -33,7 +33,7 @@ type Options struct {
 	Stats []string
 	// Confidence of the intervals, in (0, 1); 0 is 0.95.
 	Confidence float64
-	// MinPercent is the smallest difference, in percent of the base, that is one.
+	// MinPercent is the smallest difference that counts, in percent of the base.
 	MinPercent float64
 }
 
@@ -49,23 +49,23 @@ type Figure struct {
 	Noise float64
 }
 
-// Percent is the difference in percent of the base.
+// Percent returns the difference in percent of the base.
 func (f *Figure) Percent() float64 { return 100 * (f.New - f.Base) / math.Abs(f.Base) }
 
-// Comparison is that of one system with the base.
+// Comparison is the comparison of one system with the base.
 type Comparison struct {
 	Base, New  *System
 	Confidence float64
-	// Notes say why the runs may not be comparable.
+	// Notes are reasons why the runs may not be comparable.
 	Notes   []string
 	Figures []Figure
-	// Missing are the metrics that were to be compared and that the base has, but not the new system.
+	// Missing are the requested metrics that the base has and the new system has not.
 	Missing []string
-	// Incomplete reports that a run of either system did not come to its end.
+	// Incomplete reports that a run of either system did not complete.
 	Incomplete bool
 }
 
-// Compare holds a system against the base.
+// Compare compares a system with the base.
 func Compare(base, next *System, o Options) (*Comparison, error) {
 	o.Tags = slices.Clone(o.Tags)
 	for i, name := range o.Tags {
@@ -98,28 +98,28 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 		}
 	}
 	if len(c.Figures) == 0 {
-		return nil, fmt.Errorf("%s and %s have no figure in common", base.Name, next.Name)
+		return nil, fmt.Errorf("%s and %s have no metric in common", base.Name, next.Name)
 	}
 	if len(c.Missing) > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "),
 			base.Name))
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
-		c.Notes = append(c.Notes, "intervals of single runs hold the noise between requests only: runs of the same "+
-			"kind may differ by more; give folders of repeats to know")
+		c.Notes = append(c.Notes, "intervals from single runs cover only the noise between requests: repeated runs "+
+			"may differ by more; compare folders of repeats")
 	}
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method == MethodTooFew }) {
 		c.Notes = append(c.Notes, tooFewNote(c))
 	}
 	if n := c.judged(); n > 1 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would "+
-			"differ by chance alone; --metrics and --stats name those that matter", n, 100*o.Confidence,
+			"differ by chance alone; choose the figures that matter with --metrics and --stats", n, 100*o.Confidence,
 			float64(n)*(1-o.Confidence)))
 	}
 	return c, nil
 }
 
-// checkAsked refuses metrics and statistics that were asked for and that neither side has.
+// checkAsked returns an error for requested metrics and statistics that neither side has.
 func checkAsked(base, next *System, o Options) error {
 	var faults []error
 	for _, tag := range o.Tags {
@@ -149,7 +149,7 @@ func checkAsked(base, next *System, o Options) error {
 	return errors.Join(faults...)
 }
 
-// tagsOf are the metrics to compare, in the order of the metric table.
+// tagsOf returns the metrics to compare, in the order of the metric table.
 func tagsOf(asked []string) []string {
 	var out []string
 	for _, d := range metrics.Table() {
@@ -169,7 +169,7 @@ func tagsOf(asked []string) []string {
 	return out
 }
 
-// figure compares one statistic of a metric; false when a side has none.
+// figure compares one statistic of a metric; it returns false when a side has none.
 func (c *Comparison) figure(tag, stat string) (Figure, bool, error) {
 	a, okA := c.Base.moments(tag, stat)
 	b, okB := c.New.moments(tag, stat)
@@ -229,7 +229,7 @@ func verdict(f *Figure, minPercent float64) Verdict {
 			return Same
 		}
 		return Undecided
-	case (interval{low: f.Low, high: f.High}).holdsZero(), math.Abs(f.Percent()) < minPercent:
+	case (interval{low: f.Low, high: f.High}).containsZero(), math.Abs(f.Percent()) < minPercent:
 		return Same
 	}
 	switch sign := direction(f.Tag, f.Unit); {
@@ -242,7 +242,7 @@ func verdict(f *Figure, minPercent float64) Verdict {
 	}
 }
 
-// judged counts the figures that have an interval.
+// judged returns the number of figures with an interval.
 func (c *Comparison) judged() int {
 	n := 0
 	for i := range c.Figures {
@@ -253,7 +253,7 @@ func (c *Comparison) judged() int {
 	return n
 }
 
-// tooFewNote says which statistics lack requests, and how many they need.
+// tooFewNote lists the statistics with too few requests, and how many they need.
 func tooFewNote(c *Comparison) string {
 	need := map[string]int64{}
 	for i := range c.Figures {
@@ -263,12 +263,12 @@ func tooFewNote(c *Comparison) string {
 	}
 	var parts []string
 	for _, stat := range slices.Sorted(maps.Keys(need)) {
-		parts = append(parts, fmt.Sprintf("%s takes %d in each run", stat, need[stat]))
+		parts = append(parts, fmt.Sprintf("%s needs %d in each run", stat, need[stat]))
 	}
 	return "too few requests to judge: " + strings.Join(parts, ", ")
 }
 
-// Worse counts the figures that are.
+// Worse returns the number of figures with that verdict.
 func (c *Comparison) Worse() int {
 	n := 0
 	for i := range c.Figures {
@@ -279,7 +279,7 @@ func (c *Comparison) Worse() int {
 	return n
 }
 
-// Object is the comparison as JSON.
+// Object returns the comparison as JSON.
 func (c *Comparison) Object() artifact.Object {
 	runs := func(s *System) artifact.Object {
 		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: s.files()}}

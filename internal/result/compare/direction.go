@@ -7,7 +7,8 @@ import (
 	"aiperf/internal/measure/unit"
 )
 
-// directions are those that neither unit nor flags of a metric tell: 1 more is better, −1 less is, 0 neither.
+// directions has the metrics whose direction follows neither from the unit nor from the flags: 1 more is better, −1
+// less is better, 0 neither.
 var directions = map[string]int{
 	"goodput": 1, "good_request_count": 1, "image_throughput": 1,
 	"request_error_rate": -1, "error_request_count": -1, "context_overflow_count": -1,
@@ -19,7 +20,7 @@ var directions = map[string]int{
 	"error_latency":                    0,
 }
 
-// direction is which way a metric improves: 1 up, −1 down, 0 neither, as lengths and counts.
+// direction returns which way a metric improves: 1 up, −1 down, 0 neither, such as lengths and counts.
 func direction(tag, display string) int {
 	if sign, ok := directions[tag]; ok {
 		return sign

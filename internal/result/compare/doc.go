@@ -1,10 +1,12 @@
-// Package compare judges finished runs by their figures: one run by thresholds, several against one
-// another.
+// Package compare judges finished runs by their figures: one run by thresholds, several by comparison.
 //
-// A threshold is a condition under which a result is a failure. It is checked before the run, so that
-// a slip of the pen does not cost a benchmark, and evaluated on figures, whether the run has just
-// ended or its summary was read back.
+// A threshold is a condition under which a result is a failure. [ParseThreshold] checks it before the run, so that a
+// mistyped one does not cost a benchmark; [Check] evaluates it on the figures of a run that has just ended, or of a
+// summary that was read.
 //
-// A comparison says of each figure whether the new run is better, worse, or not different, by an
-// interval of the difference, and by how much runs of the same kind differ among themselves.
+// A comparison reports for each figure whether the new run is better, worse or not different, with a confidence
+// interval of the difference. Repeated runs show by how much runs of the same kind differ.
+//
+// Invariants: the same files give the same comparison, also where it resamples; a figure without an interval is never
+// called better or worse. The package never writes files and never knows how figures were measured.
 package compare

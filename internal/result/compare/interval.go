@@ -14,11 +14,11 @@ type Method string
 
 // The methods, best first.
 const (
-	// MethodRepeats compares the means of repeated runs: what it calls a difference is larger than that
-	// between runs of the same kind.
+	// MethodRepeats compares the means of repeated runs: a difference is larger than the differences between runs of
+	// the same kind.
 	MethodRepeats Method = "repeats"
-	// MethodPaired resamples pairs of requests that asked the same, MethodBootstrap the requests of each
-	// run; MethodBounds takes the bounds that summaries have. They know nothing of the noise between runs.
+	// MethodPaired resamples pairs of equal requests, MethodBootstrap the requests of each run; MethodBounds takes the
+	// bounds in the summaries. They do not include the noise between runs.
 	MethodPaired    Method = "paired bootstrap"
 	MethodBootstrap Method = "bootstrap"
 	MethodBounds    Method = "bounds"
@@ -27,12 +27,12 @@ const (
 	MethodTooFew Method = "too few requests"
 )
 
-// within tells methods that know the noise between the requests of a run, not that between runs.
+// within reports whether the method covers only the noise between the requests of a run, not that between runs.
 func (m Method) within() bool {
 	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds
 }
 
-// interval is that of new − base.
+// interval is the confidence interval of new − base.
 type interval struct {
 	low, high float64
 	method    Method
@@ -89,8 +89,8 @@ const (
 	seedOfBootstrap, streamSeed = 0x61697065726600, 0x636f6d70617265
 )
 
-// fewest is how many requests of each run a statistic takes: a percentile needs values beyond it on both sides, as
-// many as its own bounds do. The largest of fewer requests say next to nothing about it.
+// fewest returns how many requests of each run a statistic needs. A percentile needs values beyond it on both sides, as
+// many as its confidence bounds do: the largest values of fewer requests carry almost no information about it.
 func fewest(stat string, confidence float64) int64 {
 	rank, ok := percentileOf(stat)
 	if !ok {
@@ -269,5 +269,5 @@ func figureBounds(b summary.Block, stat string, confidence float64) (stats.Range
 	return of, ok && !math.IsNaN(of.Low) && !math.IsNaN(of.High)
 }
 
-// holdsZero reports whether 0 lies in the interval.
-func (i interval) holdsZero() bool { return i.low <= 0 && i.high >= 0 }
+// containsZero reports whether 0 is in the interval.
+func (i interval) containsZero() bool { return i.low <= 0 && i.high >= 0 }

@@ -16,8 +16,8 @@ import (
 type System struct {
 	Name string
 	Runs []Run
-	// aggregate is what is known where only the aggregate of repeats is there: figures by tag and statistic. It stands
-	// for the runs then, repeats of them, in file.
+	// aggregate has the figures by tag and statistic where only the aggregate file of repeats is given: it replaces
+	// Runs. repeats is the number of its runs, file its path.
 	aggregate map[string]aggregated
 	repeats   int
 	file      string
@@ -74,7 +74,7 @@ func Load(path string) (System, error) {
 			return s, nil
 		}
 	}
-	return s, fmt.Errorf("%s holds neither the summary of a run nor folders of repeats", path)
+	return s, fmt.Errorf("%s contains neither the summary of a run nor folders of repeats", path)
 }
 
 func (s *System) add(file string) error {
@@ -99,7 +99,7 @@ func (s *System) values(tag, stat string) []float64 {
 	return out
 }
 
-// readRequests reads the per-request file beside the summary. A run without one has no requests.
+// readRequests reads the per-request file next to the summary. A run without one has no requests.
 func (r *Run) readRequests() (*requestValues, error) {
 	if r.requests != nil {
 		return r.requests, nil
@@ -117,7 +117,7 @@ func (r *Run) readRequests() (*requestValues, error) {
 	return values, err
 }
 
-// notes say why the figures of two systems may not be comparable.
+// notes returns reasons why the figures of two systems may not be comparable.
 func notes(base, next *System) []string {
 	var out []string
 	for _, s := range []*System{base, next} {
@@ -144,14 +144,14 @@ func notes(base, next *System) []string {
 	return out
 }
 
-// incomplete reports whether a run of the systems did not come to its end.
+// incomplete reports whether a run of the systems did not complete.
 func incomplete(systems ...*System) bool {
 	return slices.ContainsFunc(systems, func(s *System) bool {
 		return slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Figures.Incomplete != "" })
 	})
 }
 
-// kinds are the different hashes of a kind among the runs, sorted.
+// kinds returns the different hashes of a kind among the runs, sorted.
 func kinds(s *System, kind string) []string {
 	var out []string
 	for i := range s.Runs {

@@ -11,7 +11,7 @@ import (
 
 var headings = []string{"Metric", "stat", "base", "new", "change", "interval of the difference", "verdict", "by"}
 
-// cells are the columns of a line.
+// cells returns the columns of a line.
 func (f *Figure) cells() []string {
 	label := f.Header
 	if f.Unit != "" {
@@ -39,7 +39,7 @@ func signed(v float64, number func(float64) string) string {
 	return "+" + number(v)
 }
 
-// Text is the comparison as a table for the console.
+// Text returns the comparison as a table for the console.
 func (c *Comparison) Text() string {
 	rows := [][]string{headings}
 	for i := range c.Figures {
@@ -86,7 +86,7 @@ func runs(s *System) string {
 	return fmt.Sprintf("%d runs", s.count())
 }
 
-// Markdown is the comparison as a table of a Markdown page.
+// Markdown returns the comparison as a table of a Markdown page.
 func (c *Comparison) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s against %s\n\n", escaped(c.New.Name), escaped(c.Base.Name))
@@ -111,7 +111,7 @@ func (c *Comparison) Markdown() string {
 	return b.String()
 }
 
-// escaped keeps a text from being Markdown.
+// escaped escapes the special characters of Markdown in a text.
 func escaped(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;").Replace(s)
 }

@@ -33,16 +33,15 @@ type Threshold struct {
 var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` +
 	scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
-// grammar is what an error reports the shape.
+// grammar explains the form of a condition in errors.
 const grammar = "write TAG[:STAT]OP NUMBER[UNIT], for example 'time_to_first_token:p99>250ms', with one of < <= > >="
 
-// ParseThreshold reads a condition. Further are the ranks of percentiles that the result has beside
-// the usual ones; figures, if not nil, are those of a finished run, which may hold metrics that this
-// program does not know.
+// ParseThreshold reads a condition. Further are the ranks of percentiles that the result has in addition to the usual
+// ones; figures, if not nil, are those of a finished run, which may have metrics that this program does not know.
 func ParseThreshold(text string, further []float64, figures *summary.Figures) (Threshold, error) {
 	parts := shape.FindStringSubmatch(text)
 	if parts == nil {
-		return Threshold{}, fmt.Errorf("%s is no condition: %s", quote(text), grammar)
+		return Threshold{}, fmt.Errorf("%s is not a condition: %s", quote(text), grammar)
 	}
 	t := Threshold{Text: strings.TrimSpace(text), Tag: parts[1], Stat: parts[2], Op: parts[3]}
 	if t.Stat == "" {
@@ -71,7 +70,7 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	}
 	limit, err := scalar.Number(parts[4])
 	if err != nil || math.IsInf(limit, 0) {
-		return Threshold{}, fmt.Errorf("%s: %s is no finite number", quote(text), parts[4])
+		return Threshold{}, fmt.Errorf("%s: %s is not a finite number", quote(text), parts[4])
 	}
 	if t.Limit, err = inUnit(limit, parts[4], parts[5], t.Unit); err != nil {
 		return Threshold{}, fmt.Errorf("%s: %s is measured in %s: %w", quote(text), t.Tag, unitName(t.Unit), err)
@@ -79,7 +78,8 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	return t, nil
 }
 
-// near is a hint at the tag or alias that was perhaps meant: the nearest, or the one that shares the longest beginning.
+// near returns a hint at the tag or alias that was probably meant: the nearest, or the one with the longest common
+// prefix.
 func near(tag string) string {
 	best, shared := suggest.Nearest(tag, metrics.Names()), 3
 	if best != "" {
@@ -105,8 +105,8 @@ var (
 	timelineStats     = []string{"avg", "min", "max", "std", "p50", "p90", "p95", "p99"}
 )
 
-// checkStat reports whether results have the statistic. Of a finished run it is not known which further
-// percentiles it has: one that is missing is told when it is evaluated.
+// checkStat returns an error if results cannot have the statistic. Which further percentiles a finished run has is not
+// known here: a missing one is reported when the condition is evaluated.
 func checkStat(stat string, d *metrics.Definition, known bool, further []float64, finished bool) error {
 	rank, isPercentile := percentileOf(stat)
 	if !isPercentile && !slices.Contains(distributionStats, stat) {
@@ -131,7 +131,7 @@ func checkStat(stat string, d *metrics.Definition, known bool, further []float64
 	return nil
 }
 
-// percentileOf is the rank of a percentile's name.
+// percentileOf returns the rank that the name of a percentile means.
 func percentileOf(stat string) (float64, bool) {
 	number, ok := strings.CutPrefix(stat, "p")
 	if !ok {
@@ -150,7 +150,8 @@ var unitSpellings = map[string]unit.Unit{
 	"tokens/s/user": unit.TokensPerSecondPerUser, "percent": unit.Percent,
 }
 
-// inUnit brings a number into the display unit; without a unit it is in it. Times may be written as 1m30s.
+// inUnit converts a number to the display unit; without a unit it is in the display unit. Times may be written as
+// 1m30s.
 func inUnit(v float64, number, written, display string) (float64, error) {
 	if written == "" || written == display {
 		return v, nil
@@ -166,7 +167,7 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 				return v, nil
 			}
 		}
-		return 0, fmt.Errorf("%s is no unit of that", quote(written))
+		return 0, fmt.Errorf("%s cannot be converted to it", quote(written))
 	}
 	return v * ratio, nil
 }
@@ -178,7 +179,7 @@ func unitName(u string) string {
 	return u
 }
 
-// quote shows what a user has written, shortened.
+// quote returns what the user has written, quoted and shortened.
 func quote(s string) string {
 	const longest = 80
 	if runes := []rune(s); len(runes) > longest {
@@ -187,7 +188,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Check returns the sentence that says why the figures are a failure, "" if they are none.
+// Check returns why the figures are a failure, "" if they are not.
 func (t *Threshold) Check(f *summary.Figures) string {
 	block, ok := f.Find(t.Tag)
 	if !ok {
@@ -219,7 +220,7 @@ func (t *Threshold) holds(seen float64) bool {
 	}
 }
 
-// Check evaluates thresholds and returns a sentence for each that makes the figures a failure.
+// Check evaluates thresholds and returns the reason of each that makes the figures a failure.
 func Check(thresholds []Threshold, f *summary.Figures) []string {
 	var out []string
 	for i := range thresholds {
@@ -230,7 +231,7 @@ func Check(thresholds []Threshold, f *summary.Figures) []string {
 	return out
 }
 
-// Judgement is a condition, and why it is met; "" when it is not.
+// Judgement is a condition and why it is met; Failure is "" when it is not.
 type Judgement struct{ Text, Failure string }
 
 // Judge evaluates conditions as they were written; further are the ranks of further percentiles. One that cannot be
@@ -248,7 +249,7 @@ func Judge(texts []string, further []float64, f *summary.Figures) []Judgement {
 	return out
 }
 
-// Number writes a figure as tables do, but so that a small one does not become 0.00.
+// Number formats a figure as tables do, but so that a small one does not become 0.00.
 func Number(v float64) string {
 	if v != 0 && math.Abs(v) < 0.1 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

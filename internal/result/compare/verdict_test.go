@@ -65,7 +65,7 @@ func TestSameSystemsSeldomDiffer(t *testing.T) {
 			if !ok {
 				t.Fatalf("%+v: no interval", c)
 			}
-			if !found.holdsZero() {
+			if !found.containsZero() {
 				wrong++
 			}
 		}
@@ -88,7 +88,7 @@ func TestSameRepeatsSeldomDiffer(t *testing.T) {
 					sides[side] = append(sides[side], 100+5*r.NormFloat64())
 				}
 			}
-			if found, ok := fromRepeats(momentsOf(sides[0]), momentsOf(sides[1]), 0.95); !ok || !found.holdsZero() {
+			if found, ok := fromRepeats(momentsOf(sides[0]), momentsOf(sides[1]), 0.95); !ok || !found.containsZero() {
 				wrong++
 			}
 		}
@@ -165,7 +165,7 @@ func TestTooFewRequestsAreSaid(t *testing.T) {
 	if f := c.find(t, "request_latency", "p99"); f.Verdict != Undecided || f.Method != MethodTooFew {
 		t.Errorf("%+v", f)
 	}
-	wantNote(t, c, "too few requests to judge: p99 takes 368 in each run")
+	wantNote(t, c, "too few requests to judge: p99 needs 368 in each run")
 	wantNote(t, c, "figures are judged: at 95 % confidence about")
 	if f := compared(t, dir+"/a", dir+"/a", Options{}).find(t, "request_latency", "p99"); f.Verdict != Same {
 		t.Errorf("a run against itself: %+v", f)

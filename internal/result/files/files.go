@@ -73,7 +73,8 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 func consoleOptions(s *summary.State) console.Options {
 	c := &s.Console
 	o := console.Options{
-		ShowTrace: c.ShowTrace, Notes: c.Notes, URLs: c.URLs, ServerMetrics: c.ServerMetrics, Speculation: c.Speculation,
+		ShowTrace: c.ShowTrace, Notes: c.Notes, URLs: c.URLs,
+		ServerMetrics: c.ServerMetrics, Speculation: c.Speculation,
 		Thresholds: console.Thresholds{UsagePercent: s.Config.UsageDiffPercent, OSLPercent: s.Config.OSLMismatchPercent,
 			OSLTokens: s.Config.OSLMismatchTokens},
 	}

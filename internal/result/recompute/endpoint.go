@@ -49,7 +49,7 @@ type series struct {
 
 // layout is a histogram with certain buckets.
 type layout struct {
-	keys   []string // the bounds as they stand in the line
+	keys   []string // the bounds as in the line
 	at     []int    // the place of each in ascending order; nil when they ascend
 	series *prom.Series
 }
@@ -158,8 +158,8 @@ func (e *endpoint) arrange() {
 	}
 }
 
-// duplicate reports whether the body of the scrape was that of the one before. Where nobody wrote that down, equal
-// metrics stand for it.
+// duplicate reports whether the body of the scrape equals that of the previous one. Where the recording does not say
+// so, equal metrics count as equal bodies.
 func (e *endpoint) duplicate(same bool) bool {
 	if e.number > e.described.Scrapes {
 		return same

@@ -18,9 +18,9 @@ type Options struct {
 	SliceSeconds *float64
 	// Formats are the files to write, of json, csv, jsonl and parquet; none means all but jsonl.
 	Formats []string
-	// OutputDir is where they go; "" means server_metrics_replay beside the first recording.
+	// OutputDir is where they go; "" means server_metrics_replay in the folder of the first recording.
 	OutputDir string
-	// Types are those of families whose type the recording does not tell, or tells wrongly.
+	// Types are the types of families for which the recording has none, or a wrong one.
 	Types map[string]prom.Type
 	// Bounds adds to each estimated percentile between which bounds the true one lies.
 	Bounds bool
@@ -29,7 +29,7 @@ type Options struct {
 	CSVComments, LegacyJSON bool
 	// Version is that of this program, for recordings that do not say which one wrote them.
 	Version string
-	// Written hears of each file, Warn of what the user should know; nil means nobody.
+	// Written is called for each file, Warn with each warning; they may be nil.
 	Written func(name, path string)
 	Warn    func(message string)
 }
@@ -64,7 +64,8 @@ func (o *Options) AddTypes(v string) error {
 		}
 		t, ok := export.ParseType(strings.ToLower(pair[at+1:]))
 		if !ok || t == prom.Histogram {
-			return fmt.Errorf("unknown type %q of %s: choose gauge, counter or unknown; histograms show by their buckets", pair[at+1:], pair[:at])
+			return fmt.Errorf("unknown type %q of %s: choose gauge, counter or unknown; histograms are recognized by "+
+				"their buckets", pair[at+1:], pair[:at])
 		}
 		if o.Types == nil {
 			o.Types = map[string]prom.Type{}

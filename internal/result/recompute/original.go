@@ -24,16 +24,15 @@ import (
 	apis "aiperf/internal/wire/endpoint"
 )
 
-// notAgain says what a run of the original cannot tell a second time.
-const notAgain = "This is a run of AIPerf %s, whose records hold metrics alone: the ends of streams behind their " +
-	"last content " +
-	"(full_*), the lag of a schedule, texts and the client's health are not computed again"
+// notRecomputed lists what the records of the original do not have.
+const notRecomputed = "This is a run of AIPerf %s, whose records contain only metrics: the ends of streams after " +
+	"their last content (full_*), schedule delays, texts and the client's health are not recomputed"
 
-// original is a run of the original: it has no state file, and what stands there is put together from its summary, its
-// phases and its records.
+// original is a run of the original program. It has no state file: the state is derived from its summary, its phases
+// and its records.
 type original struct {
 	from config.Artifacts
-	// firstNS is when its first request of the profiling phase was sent: its time slices begin there.
+	// firstNS is when the first request of the profiling phase was sent, where its time slices begin.
 	firstNS     int64
 	concurrency *float64
 }
@@ -103,11 +102,11 @@ func findOriginal(dir string) (*original, *summary.State, error) {
 	return o, state, nil
 }
 
-// state puts a state together.
+// state derives the state from the summary.
 func (o *original) state(data []byte) (*summary.State, error) {
 	var s originalSummary
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("no summary of a run: %w", err)
+		return nil, fmt.Errorf("not a summary of a run: %w", err)
 	}
 	var c originalConfig
 	if err := json.Unmarshal(s.Input, &c); err != nil {
@@ -134,7 +133,7 @@ func (o *original) state(data []byte) (*summary.State, error) {
 		state.Run.Incomplete = s.Incomplete
 	}
 	state.Console.ShowTrace = c.Artifacts.ShowTrace
-	state.Console.Notes = []string{fmt.Sprintf(notAgain, s.Version)}
+	state.Console.Notes = []string{fmt.Sprintf(notRecomputed, s.Version)}
 	if err := o.configure(state, &c, &d); err != nil {
 		return nil, err
 	}
@@ -145,7 +144,7 @@ func (o *original) state(data []byte) (*summary.State, error) {
 	return state, o.place(state, &s)
 }
 
-// configure says how metrics are computed.
+// configure sets how metrics are computed.
 func (o *original) configure(state *summary.State, c *originalConfig, d *api.Descriptor) error {
 	m := metrics.DefaultConfig()
 	m.Streaming = c.Endpoint.Streaming && d.Streams
@@ -171,8 +170,8 @@ func (o *original) configure(state *summary.State, c *originalConfig, d *api.Des
 	return nil
 }
 
-// place finds when the profiling phase ran: the file of the phases says so to the nanosecond, the summary to the
-// microsecond, and in the local time of the machine that made the run, which the first request tells.
+// place finds when the profiling phase ran: to the nanosecond in the file of the phases, to the microsecond in the
+// summary, which has the local time of the machine of the run; the first request gives its offset.
 func (o *original) place(state *summary.State, s *originalSummary) error {
 	var mu sync.Mutex
 	_, err := recordfile.Read(o.from.Path(config.RecordsJSONL), recordfile.ParseOriginal, func(r *record.Record) {
@@ -211,7 +210,7 @@ func (o *original) place(state *summary.State, s *originalSummary) error {
 	return nil
 }
 
-// phases are those of the file that a run of several phases has; none where there is no such file.
+// phases reads the phases from the file that a run of several phases has; there are none without the file.
 func (o *original) phases() ([]summary.PhaseState, error) {
 	path := o.from.Path(config.PhaseManifest)
 	data, err := bounded.ReadFile(path)
@@ -245,7 +244,7 @@ func (o *original) phases() ([]summary.PhaseState, error) {
 	return out, nil
 }
 
-// addGPUs computes what the GPUs did from the recording of the run, where there is one.
+// addGPUs adds the figures of GPUs, computed from the recording of the run, if there is one.
 func (o *original) addGPUs(result *summary.Result, grace time.Duration) error {
 	store, err := gpu.ReadStore(o.from.Path(config.GPUTelemetryJSONL))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && store.Empty() {

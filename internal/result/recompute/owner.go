@@ -13,27 +13,27 @@ import (
 )
 
 // afterState is how much later than the last state of a killed run its last records may have begun: the state is
-// written each second, unless the machine stands still.
+// written each second, unless the machine is suspended.
 const afterState = time.Minute
 
-// stranger is the first record found that began while its run was not going on.
-type stranger struct {
+// foreignRecord is the earliest record that began outside the time of the run: it belongs to another run.
+type foreignRecord struct {
 	from, to int64
 	mu       sync.Mutex
 	id       string
 	startNS  int64
 }
 
-func newStranger(s *summary.State) *stranger {
-	st := &stranger{from: s.Run.StartNS, to: s.UpdatedNS}
+func newForeignRecord(s *summary.State) *foreignRecord {
+	st := &foreignRecord{from: s.Run.StartNS, to: s.UpdatedNS}
 	if s.Status != summary.StateFinished {
 		st.to += int64(afterState)
 	}
 	return st
 }
 
-// see takes a record.
-func (s *stranger) see(r *record.Record) {
+// see checks a record.
+func (s *foreignRecord) see(r *record.Record) {
 	start := r.Facts[record.StartWall]
 	if s.from == 0 || s.to == 0 || start >= s.from && start <= s.to {
 		return
@@ -45,8 +45,8 @@ func (s *stranger) see(r *record.Record) {
 	}
 }
 
-// err says that the records are those of another run.
-func (s *stranger) err(path string) error {
+// err returns an error if there is such a record.
+func (s *foreignRecord) err(path string) error {
 	if s.startNS == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *stranger) err(path string) error {
 		path, s.id, at(s.startNS), at(s.from), at(s.to))
 }
 
-// warming is the warm-up as it is computed anew: as a whole, and each of its phases.
+// warming recomputes the warm-up: as a whole, and each of its phases.
 type warming struct {
 	set    *metrics.Set
 	engine *metrics.Engine
@@ -64,7 +64,7 @@ type warming struct {
 	phases warmupEngines
 }
 
-// newWarming makes one without requests; a warm-up has no slices.
+// newWarming returns one without requests; a warm-up has no slices.
 func (r *recomputation) newWarming() (*warming, error) {
 	c := r.config
 	c.SliceNS = 0
@@ -75,7 +75,7 @@ func (r *recomputation) newWarming() (*warming, error) {
 	return &warming{set: set, engine: set.NewEngine(), phases: warmupEngines{}}, nil
 }
 
-// add takes a request, of any goroutine.
+// add adds a request; it may be called from any goroutine.
 func (w *warming) add(rec *record.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +84,7 @@ func (w *warming) add(rec *record.Record) {
 	w.phases.add(rec, w.set)
 }
 
-// warmup computes the metrics of the warm-up anew, where the state or the records have its requests.
+// warmup recomputes the metrics of the warm-up where the state or the records have its requests.
 func (r *recomputation) warmup() error {
 	if r.warming == nil {
 		if len(r.state.WarmupRecords) == 0 {
@@ -113,11 +113,11 @@ func (r *recomputation) warmup() error {
 		}
 	}
 	for i, apart := range w.phases {
-		if r.theirs != nil && len(r.state.Phases) == 0 {
+		if r.orig != nil && len(r.state.Phases) == 0 {
 			continue // its folder lacks the file of the phases
 		}
 		if i < 0 || i >= len(r.state.Phases) || r.state.Phases[i].Kind != string(config.WarmupPhase) {
-			return fmt.Errorf("state of the run: warmup_records: phase_index %d is no warm-up", i)
+			return fmt.Errorf("state of the run: warmup_records: phase_index %d is not a warm-up", i)
 		}
 		apart.SetRunFacts(r.factsOf(&r.state.Phases[i]))
 	}
@@ -125,7 +125,7 @@ func (r *recomputation) warmup() error {
 	return nil
 }
 
-// factsOf are those of a phase.
+// factsOf returns the facts of a phase.
 func (r *recomputation) factsOf(p *summary.PhaseState) metrics.RunFacts {
 	facts := r.state.Window
 	facts.WindowStartNS, facts.WindowEndNS = 0, 0

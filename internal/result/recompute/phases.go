@@ -15,8 +15,8 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// phaseFiles are the files of the phases of a run that had several; nil for others. What is not computed anew is that
-// of the run: what GPUs and servers did, and a warm-up whose requests are not known.
+// phaseFiles returns the files of the phases of a run that had several; nil for other runs. Metrics of GPUs and
+// servers, and of a warm-up whose requests are not known, are copied from the run.
 func (r *recomputation) phaseFiles(
 	ctx context.Context, result *summary.Result, from, to config.Artifacts,
 ) (*report.Phases, error) {
@@ -54,7 +54,7 @@ func (r *recomputation) phaseFiles(
 	return files, nil
 }
 
-// copyOf writes the file at a path to another one; nil where there is none.
+// copyOf returns a function that copies the file at source; nil without that file.
 func copyOf(source string) func(path string) error {
 	if info, err := os.Stat(source); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -68,7 +68,7 @@ func copyOf(source string) func(path string) error {
 	}
 }
 
-// keptErrors are the errors of the phases in a manifest, by index; none where there is no manifest.
+// keptErrors returns the errors of the phases in a manifest, by index; none without a manifest.
 func keptErrors(path string) (map[int][]any, error) {
 	data, err := bounded.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -95,7 +95,7 @@ func keptErrors(path string) (map[int][]any, error) {
 	return kept, nil
 }
 
-// warmupEngines are an engine for each warm-up phase.
+// warmupEngines has an engine for each warm-up phase.
 type warmupEngines map[int]*metrics.Engine
 
 func (w warmupEngines) add(r *record.Record, set *metrics.Set) {
@@ -105,7 +105,7 @@ func (w warmupEngines) add(r *record.Record, set *metrics.Set) {
 	w[r.PhaseIndex].Add(r)
 }
 
-// removeStalePhases removes what an earlier report left of phases. In the folder of the run itself they are its own.
+// removeStalePhases removes the files of phases of an earlier report. In the folder of the run they are the run's.
 func removeStalePhases(from, to config.Artifacts) error {
 	here, err := os.Stat(from.Dir)
 	if err != nil {

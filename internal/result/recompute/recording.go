@@ -23,15 +23,15 @@ type recording struct {
 	path    string
 	sidecar *export.Sidecar // nil for a bare recording
 	types   map[string]prom.Type
-	// repeats allows scrapes without samples for what equals the scrape before: only while nothing else adds
-	// scrapes of the same endpoints.
+	// repeats allows scrapes without samples where they equal the previous scrape. That works only if nothing else
+	// adds scrapes of the same endpoints.
 	repeats   bool
 	endpoints map[string]*endpoint
 	warn      func(string)
 	scan      scanner
 }
 
-// openRecording reads the sidecar, if there is one.
+// openRecording opens a recording and reads its sidecar, if there is one.
 func openRecording(path string, o *Options, repeats bool) (*recording, error) {
 	r := &recording{path: path, types: o.Types, repeats: repeats, endpoints: map[string]*endpoint{}, warn: o.Warn}
 	sidecar := export.SidecarPath(path)
@@ -55,7 +55,7 @@ func openRecording(path string, o *Options, repeats bool) (*recording, error) {
 // sink takes the scrapes of recordings.
 type sink func(url string, s servermetrics.Scrape)
 
-// read hands all scrapes to a sink; their samples are valid during the call.
+// read passes all scrapes to a sink; their samples are valid during the call.
 func (r *recording) read(ctx context.Context, to sink) error {
 	file, err := bounded.Open(r.path)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *recording) read(ctx context.Context, to sink) error {
 		}
 		if err := r.line(line, to); err != nil {
 			if !whole {
-				r.warn(fmt.Sprintf("%s:%d: the last line is not whole and is left out", r.path, n))
+				r.warn(fmt.Sprintf("%s:%d: the last line is incomplete and is ignored", r.path, n))
 				return nil
 			}
 			return fmt.Errorf("%s:%d: %w", r.path, n, err)
@@ -88,7 +88,7 @@ func (r *recording) read(ctx context.Context, to sink) error {
 	}
 }
 
-// readLine reads a line; whole tells that it has an end. buf keeps the memory of long ones.
+// readLine reads a line; whole reports whether it ends with a newline. buf is reused for long lines.
 func readLine(in *bufio.Reader, buf *[]byte) (line []byte, whole bool, err error) {
 	*buf = (*buf)[:0]
 	for {

@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/watch/servermetrics/export"
 )
 
-// defaultDir is where files go beside the first recording: not over those of the run.
+// defaultDir is the folder of the files, next to the first recording: they must not replace those of the run.
 const defaultDir = "server_metrics_replay"
 
 // ServerMetrics is the command: it reads the recordings and writes the files that are asked for. A file that
@@ -203,7 +203,7 @@ func (m *merger) add(url string, s servermetrics.Scrape) {
 	}
 }
 
-// completeInfo fills in what no sidecar told and what the options override.
+// completeInfo sets what no sidecar has and what the options override.
 func (m *merger) completeInfo() {
 	i := &m.info
 	if i.Window.EndNS == 0 {

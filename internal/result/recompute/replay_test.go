@@ -204,7 +204,7 @@ func TestKilledRunCanBeRead(t *testing.T) {
 		t.Errorf("endpoint: %v", got)
 	}
 	if len(warnings) != 2 || !strings.Contains(warnings[0], "not finished") ||
-		!strings.Contains(warnings[1], ":6: the last line is not whole") {
+		!strings.Contains(warnings[1], ":6: the last line is incomplete") {
 		t.Errorf("warnings: %q", warnings)
 	}
 }

@@ -26,7 +26,7 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// ReportOptions say which run is computed anew, and what is different this time.
+// ReportOptions say which run is recomputed, and with which changes.
 type ReportOptions struct {
 	// Dir is the folder of the run, OutputDir where the files go; "" is "report" below the run's.
 	Dir, OutputDir string
@@ -36,14 +36,14 @@ type ReportOptions struct {
 	Slice *time.Duration
 	// Percentiles are the ranks of further percentiles; nil keeps those of the run.
 	Percentiles []float64
-	// From and To bound when requests were sent that count, from the start of the profiling phase: From
-	// belongs to it, To does not.
+	// From and To select requests by the time of sending, from the start of the profiling phase: From is inclusive, To
+	// is not.
 	From, To *time.Duration
-	// ExcludeErrors are codes and types of errors that do not count as requests at all; "all" is each.
+	// ExcludeErrors are codes and types of errors; requests that failed with them are ignored. "all" means all errors.
 	ExcludeErrors []string
-	// Parquet asks for the records as Parquet, all of them.
+	// Parquet asks for all records as Parquet.
 	Parquet bool
-	// Version is that of this program; "" is that of the run.
+	// Version is the version of this program; "" means that of the run.
 	Version string
 	// HTML asks for the report as a page.
 	HTML bool
@@ -53,10 +53,10 @@ type ReportOptions struct {
 	ExportWidth int
 }
 
-// Report computes the summaries of a run anew from its records and writes them. Without a change they
-// are those of the live run, byte by byte.
+// Report recomputes the summaries of a run from its records and writes them. Without changes they equal those of the
+// live run, byte by byte.
 func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Options, error) {
-	from, state, theirs, err := findRun(o.Dir)
+	from, state, orig, err := findRun(o.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +64,7 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute "+
 			"anything from", o.Dir)
 	}
-	r := recomputation{o: o, state: state, config: state.Config, theirs: theirs}
+	r := recomputation{o: o, state: state, config: state.Config, orig: orig}
 	if err := r.configure(); err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,8 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 	return result, options, err
 }
 
-// findRun finds a run: by its state file, whatever its prefix, or one of the original, which has none.
+// findRun finds a run in a folder: by its state file, with any prefix, or a run of the original, which has no state
+// file.
 func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 	usual := config.Artifacts{Dir: dir}
 	found := usual
@@ -98,18 +99,18 @@ func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 			return usual, nil, nil, err
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return usual, nil, nil, fmt.Errorf("%s is no folder of a run", dir)
+			return usual, nil, nil, fmt.Errorf("%s is not the folder of a run", dir)
 		}
 		suffix := config.Artifacts{Prefix: "x"}.Name(config.RunState)[1:]
 		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), "*"+suffix))
 		switch len(matches) {
 		case 0:
-			theirs, state, err := findOriginal(dir)
+			orig, state, err := findOriginal(dir)
 			if err != nil {
 				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no run of the original: %w", dir,
 					usual.Name(config.RunState), err)
 			}
-			return theirs.from, state, theirs, nil
+			return orig.from, state, orig, nil
 		case 1:
 			found.Prefix = strings.TrimSuffix(filepath.Base(matches[0]), suffix)
 		default:
@@ -121,7 +122,7 @@ func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 	return found, state, nil, err
 }
 
-// globEscape makes a path match itself alone.
+// globEscape returns the pattern that matches only the path.
 func globEscape(path string) string {
 	if os.PathSeparator == '\\' {
 		return path // there is no escape; brackets in it match wrongly
@@ -129,7 +130,7 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// recomputation is one report on its way.
+// recomputation is the state of one report.
 type recomputation struct {
 	o      ReportOptions
 	state  *summary.State
@@ -138,19 +139,19 @@ type recomputation struct {
 	engine *metrics.Engine
 	// startNS and endNS are the window of o, wall epoch ns; 0 = open.
 	startNS, endNS int64
-	// records counts the lines, excluded those of errors that do not count.
+	// records counts the lines, excluded those of excluded errors.
 	records, excluded atomic.Int64
 	cut               bool
 	warmupResults     []metrics.Result
 	warmups           warmupEngines
-	// requests are those of the page; nil where none is asked for.
+	// requests are those of the HTML report; nil without one.
 	requests *timeline.Recorder
-	// theirs is set where the run is one of the original. warming is the warm-up, nil where there is none.
-	theirs  *original
+	// orig is set if the run is one of the original. warming is the warm-up, nil without one.
+	orig    *original
 	warming *warming
 }
 
-// configure brings what is different into the run's configuration.
+// configure applies the changes to the run's configuration.
 func (r *recomputation) configure() error {
 	if r.o.SLOs != nil {
 		r.config.SLOs = r.o.SLOs
@@ -179,8 +180,8 @@ func (r *recomputation) configure() error {
 	}
 	r.engine = r.set.NewEngine()
 	r.engine.SliceFrom(max(r.state.Run.StartNS, r.startNS))
-	if r.theirs != nil {
-		r.engine.SliceFrom(max(r.theirs.firstNS, r.startNS))
+	if r.orig != nil {
+		r.engine.SliceFrom(max(r.orig.firstNS, r.startNS))
 		if r.warming, err = r.newWarming(); err != nil {
 			return err
 		}
@@ -193,9 +194,9 @@ func (r *recomputation) configure() error {
 
 func (r *recomputation) read(path string) error {
 	var err error
-	others := newStranger(r.state)
+	foreign := newForeignRecord(r.state)
 	parse := recordfile.Parse
-	if r.theirs != nil {
+	if r.orig != nil {
 		parse = recordfile.ParseOriginal
 	}
 	r.cut, err = recordfile.Read(path, parse, func(rec *record.Record) {
@@ -205,7 +206,7 @@ func (r *recomputation) read(path string) error {
 			}
 			return
 		}
-		others.see(rec)
+		foreign.see(rec)
 		r.records.Add(1)
 		start := rec.Facts[record.StartWall]
 		if r.startNS != 0 && start < r.startNS || r.endNS != 0 && start >= r.endNS {
@@ -227,12 +228,12 @@ func (r *recomputation) read(path string) error {
 	case err != nil:
 		return err
 	}
-	if err := others.err(path); err != nil {
+	if err := foreign.err(path); err != nil {
 		return err
 	}
 	if sent := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; r.state.Status == summary.StateFinished &&
 		r.records.Load() > sent {
-		return fmt.Errorf("%s holds %d records, and only %d requests of the run came to an end: some are those of "+
+		return fmt.Errorf("%s holds %d records, and only %d requests of the run ended: some records belong to "+
 			"another run", path, r.records.Load(), sent)
 	}
 	if seen := r.engine.Snapshot(); seen.Requests() == 0 {
@@ -244,16 +245,16 @@ func (r *recomputation) read(path string) error {
 	return nil
 }
 
-// noRecords says that the file of records is empty or absent, and whether it should be.
+// noRecords returns the error for a records file that is empty or absent, by whether it should be.
 func (r *recomputation) noRecords(path string) error {
 	if ended := r.state.Run.Counts.Sent - r.state.Run.Counts.CutOff; ended > 0 &&
 		r.state.Status == summary.StateFinished {
-		return fmt.Errorf("%s holds no records, and %d requests of the run came to an end", path, ended)
+		return fmt.Errorf("%s holds no records, and %d requests of the run ended", path, ended)
 	}
-	return fmt.Errorf("%s holds no records: none of its requests came to an end", r.o.Dir)
+	return fmt.Errorf("%s holds no records: none of its requests ended", r.o.Dir)
 }
 
-// excludes reports whether an error is one of those that do not count.
+// excludes reports whether an error is excluded.
 func (r *recomputation) excludes(e *record.Error) bool {
 	return slices.ContainsFunc(r.o.ExcludeErrors, func(what string) bool {
 		return strings.EqualFold(what, "all") || strings.EqualFold(what, e.Type) || e.HasCode &&
@@ -261,12 +262,12 @@ func (r *recomputation) excludes(e *record.Error) bool {
 	})
 }
 
-// selects reports that not all requests of the run count.
+// selects reports whether only a part of the requests counts.
 func (r *recomputation) selects() bool {
 	return r.startNS != 0 || r.endNS != 0 || len(r.o.ExcludeErrors) > 0
 }
 
-// result builds the result as the live run does, of what was read.
+// result builds the result from the records, as the live run does.
 func (r *recomputation) result() (*summary.Result, error) {
 	run, window := r.state.Run, r.state.Window
 	seen := r.engine.Snapshot()
@@ -304,13 +305,13 @@ func (r *recomputation) result() (*summary.Result, error) {
 		result.Reconcile(r.state.Ledger)
 	}
 	result.Recomputed = r.changes()
-	if r.theirs != nil && !r.selects() {
-		return &result, r.theirs.addGPUs(&result, r.o.GPUGrace)
+	if r.orig != nil && !r.selects() {
+		return &result, r.orig.addGPUs(&result, r.o.GPUGrace)
 	}
 	return &result, nil
 }
 
-// changes say what is different from the live run.
+// changes returns the differences from the live run.
 func (r *recomputation) changes() artifact.Object {
 	var out artifact.Object
 	if v := r.o.Version; v != "" && v != r.state.Run.AIPerfVersion {
@@ -348,7 +349,7 @@ func (r *recomputation) changes() artifact.Object {
 	return out
 }
 
-// export writes the files and returns how the console shows the result.
+// export writes the files and returns the options of the console's report.
 func (r *recomputation) export(
 	ctx context.Context, result *summary.Result, from, to config.Artifacts,
 ) (*console.Options, error) {
@@ -369,8 +370,9 @@ func (r *recomputation) export(
 		}
 	}
 	o := files.Options{From: from, To: to, Parquet: r.o.Parquet, Width: r.o.ExportWidth,
-		// There is a spool as long as the run has not made its file of it: it was killed.
-		Outputs: &report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON), Keep: true},
+		// The spool exists only if the run was killed before it wrote the file.
+		Outputs: &report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON),
+			Keep: true},
 	}
 	var unread error
 	if r.o.HTML {

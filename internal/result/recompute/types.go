@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// Names of families of the known servers, as exports call them: what is neither here nor has a telling end is of
+// Names of families of the known servers, as in exports. A family that is not listed and has no known suffix is of
 // unknown type.
 var (
 	counterNames = words(`
@@ -56,8 +56,8 @@ node_load node_procs_ node_memory_ node_filesystem_`)
 		"_celsius _watts")
 )
 
-// typeByName guesses the type of a family that is not a histogram. Exports take the ending _total off the names of
-// counters, so that it stands only where another program wrote the recording.
+// typeByName guesses the type of a family that is not a histogram. Exports remove the suffix _total from the names of
+// counters, so only recordings of other programs have it.
 func typeByName(name string) prom.Type {
 	for _, known := range counterNames {
 		if name == known {

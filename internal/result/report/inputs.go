@@ -58,7 +58,7 @@ func WriteInputs(path string, redactor *artifact.Redactor, maxBytes int64, input
 	})
 }
 
-// inputsWriter lays the document out as an indented JSON encoder would. Write errors stick to the
+// inputsWriter formats the document as an indented JSON encoder would. Write errors stick to the
 // buffered writer.
 type inputsWriter struct {
 	out      *bufio.Writer

@@ -58,7 +58,7 @@ func (s OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
 	return m.Dst
 }
 
-// outputKey is what entries are sorted by: those of the warm-up stand in a list of their own, after the
+// outputKey is what entries are sorted by: those of the warm-up are in a list of their own, after the
 // others; equal ones keep the order in which they completed.
 type outputKey struct {
 	warmup              int8
@@ -96,13 +96,13 @@ func parseOutput(line []byte) (outputKey, []byte, error) {
 	parts := bytes.Split(key, []byte{','})
 	entry, whole := bytes.CutSuffix(entry, []byte{'}'})
 	if !ok || !found || !whole || len(parts) != 3 || len(entry) < 2 || entry[0] != '{' || entry[len(entry)-1] != '}' {
-		return k, nil, fmt.Errorf("no entry of outputs: %.60q", line)
+		return k, nil, fmt.Errorf("not an entry of outputs: %.60q", line)
 	}
 	var numbers [3]int64
 	for i, p := range parts {
 		n, err := strconv.ParseInt(string(p), 10, 64)
 		if err != nil {
-			return k, nil, fmt.Errorf("no entry of outputs: %.60q", line)
+			return k, nil, fmt.Errorf("not an entry of outputs: %.60q", line)
 		}
 		numbers[i] = n
 	}

@@ -26,12 +26,12 @@ const (
 )
 
 // OutputsJSON makes outputs.json of its spool, sorted by session and turn, in memory that does not grow with
-// the file: parts of the spool are sorted, written beside it, and merged.
+// the file: parts of the spool are sorted, written next to it, and merged.
 type OutputsJSON struct {
 	Spool, Path string
 	// Omitted is the number of requests that the limit of the file left out.
 	Omitted int64
-	// Keep leaves the spool in its place: the run is not ours.
+	// Keep does not remove the spool: it belongs to another run.
 	Keep bool
 	// sortBytes replaces the constant where it is set.
 	sortBytes int64
@@ -92,7 +92,7 @@ type outputSorter struct {
 	path  string
 	part  int64
 	lines int64
-	// kept is the last part, which stays in memory; the others stand in file, from one of the offsets to the next.
+	// kept is the last part, which stays in memory; the others are in file, from one of the offsets to the next.
 	kept    []keyedOutput
 	file    *os.File
 	offsets []int64
@@ -255,7 +255,7 @@ func (p *outputParts) Pop() any {
 	return last
 }
 
-// outputsWriter lays the document out as an indented JSON encoder would. Write errors stick to the buffered
+// outputsWriter formats the document as an indented JSON encoder would. Write errors stick to the buffered
 // writer.
 type outputsWriter struct {
 	out     *bufio.Writer
@@ -281,7 +281,7 @@ func (w *outputsWriter) add(e keyedOutput) error {
 	w.some = true
 	w.scratch.WriteString("\n    ")
 	if err := json.Indent(&w.scratch, e.text, "    ", "  "); err != nil {
-		return fmt.Errorf("an entry of outputs is no JSON: %w", err)
+		return fmt.Errorf("an entry of outputs is not JSON: %w", err)
 	}
 	_, err := w.out.Write(w.scratch.Bytes())
 	return err
@@ -301,7 +301,7 @@ func (w *outputsWriter) openWarmup() {
 	w.warmup = true
 }
 
-// end closes the document. The number of requests that were left out stands in it only if there are some.
+// end closes the document. It has the number of omitted requests only if there are some.
 func (w *outputsWriter) end(omitted int64) {
 	if !w.warmup {
 		w.openWarmup()

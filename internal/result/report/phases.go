@@ -105,7 +105,7 @@ func writeBelow(path string, write func(string) error) error {
 	return write(path)
 }
 
-// PhasePath is where a file of a phase stands.
+// PhasePath returns the path of a file of a phase.
 func PhasePath(dir, phase, name string) string { return filepath.Join(dir, phasesDir, phase, name) }
 
 // entry is the phase in the list, without its files.

@@ -20,7 +20,7 @@ import (
 
 // RecordsParquet writes profile_export.parquet from the lines of the per-request file: one row for each
 // request, a column for each metric of the run, in display units, and lists as lists. Absent values are
-// null. Units and the run's id stand in the file's metadata. It reads the lines twice and keeps none.
+// null. Units and the run's id are in the file's metadata. It reads the lines twice and keeps none.
 type RecordsParquet struct {
 	// Lines is the per-request file, Path what is written.
 	Lines, Path string
@@ -142,7 +142,7 @@ func recordColumns(ctx context.Context, path string) (columns []recordColumn, un
 	return columns, units, err
 }
 
-// orderedColumns is a group whose fields stand in the given order, not in that of the alphabet.
+// orderedColumns is a group whose fields have the given order, not the alphabetical one.
 type orderedColumns struct {
 	parquet.Group
 	order []recordColumn

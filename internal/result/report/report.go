@@ -1,10 +1,11 @@
-// Package report reports what a run found: one file per artifact behind one seam.
+// Package report writes the files of a finished run: an [Exporter] for each.
 //
-// An Exporter writes one artifact from the finished result of a run. It computes nothing but what its format asks for:
-// numbers come from summary, facts from record. Paths are given; names and directories are decided elsewhere.
+// An exporter writes one file from the result of a run. It computes only what its format needs: numbers come from
+// package summary, facts from package record. The caller gives the path; the package never chooses names or folders,
+// and never knows where the result comes from.
 //
-// Invariant: what leaves this package has passed the redactor, absent values are left out, and an
-// artifact is whole or ends with a whole line.
+// Invariants: everything that is written has passed the redactor, absent values are left out, and a file is complete or
+// ends with a complete line.
 package report
 
 import (

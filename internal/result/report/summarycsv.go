@@ -58,7 +58,7 @@ func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 	return dst
 }
 
-// furtherKeys are the percentiles beside the usual ones. A timeline has none.
+// furtherKeys returns the percentiles in addition to the usual ones. A timeline has none.
 func furtherKeys(results []metrics.Result) []string {
 	var keys []string
 	for i := range results {

@@ -126,7 +126,7 @@ func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 	return dst
 }
 
-// gpuName tells instances of a GPU apart.
+// gpuName returns a name that differs between the instances of a GPU.
 func gpuName(g *gpu.Result) string {
 	if g.Instance == "" {
 		return g.Model

@@ -62,7 +62,7 @@ func TimesliceObject(s *metrics.Slice) artifact.Object {
 	return o
 }
 
-// timeslicesWriter lays the document out as an indented JSON encoder would. Write errors stick to the
+// timeslicesWriter formats the document as an indented JSON encoder would. Write errors stick to the
 // buffered writer.
 type timeslicesWriter struct {
 	out     *bufio.Writer

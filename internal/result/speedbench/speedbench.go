@@ -1,8 +1,9 @@
-// Package speedbench lays the results of a benchmark that was run once for each category of SPEED-Bench out
-// as a matrix: a row for each model, a column for each category.
+// Package speedbench makes a matrix of the results of a benchmark that was run once for each category of SPEED-Bench: a
+// row for each model, a column for each category.
 //
-// Figures come from finished runs alone: the JSON summary and the server metrics beside it, of this program or of the
-// original one. Speculative decoding is the server's business, so lengths and rates are those that its metrics tell.
+// Figures come only from finished runs: from the JSON summary and the server metrics next to it, of this program or of
+// the original one. The server does the speculative decoding, so acceptance lengths and rates come from its metrics.
+// The package never reads records and never changes a run.
 package speedbench
 
 import (
@@ -27,7 +28,7 @@ const (
 // Metrics lists them.
 func Metrics() []string { return []string{AcceptLength, AcceptRate, Throughput} }
 
-// Title is what a matrix of a metric is called.
+// Title returns the title of the matrix of a metric.
 func Title(metric string) string {
 	switch metric {
 	case AcceptRate:
@@ -109,10 +110,10 @@ func Assemble(runs []string, metric string, warn func(string)) *Matrix {
 	if !slices.ContainsFunc(cells, func(c cell) bool { return c.value != nil }) {
 		return &Matrix{Metric: metric}
 	}
-	return layOut(cells, metric, warn)
+	return matrixOf(cells, metric, warn)
 }
 
-// read takes the figure of a run; why says what is missing. Without a category there is no cell.
+// read returns the figure of a run; why names what is missing. Without a category there is no cell.
 func read(run, metric string) (c *cell, why string) {
 	file, err := summary.FindSummary(run)
 	if err != nil {
@@ -142,7 +143,7 @@ func read(run, metric string) (c *cell, why string) {
 	if err != nil {
 		why = err.Error()
 	}
-	// What requests tell of themselves is the next best: it lacks those that failed.
+	// The figures of the requests are second best: they do not include failed ones.
 	if metric == AcceptRate {
 		c.value = cmp.Or(server.acceptRate(), average(&figures, "spec_decode_overall_draft_acceptance_rate", 0.01))
 	} else {
@@ -152,7 +153,7 @@ func read(run, metric string) (c *cell, why string) {
 	case c.value != nil:
 		return c, ""
 	case why == "":
-		why = fmt.Sprintf("%s tells nothing of the %s", run, strings.ReplaceAll(metric, "_", " "))
+		why = fmt.Sprintf("%s has no %s", run, strings.ReplaceAll(metric, "_", " "))
 	}
 	return c, why
 }
@@ -177,14 +178,14 @@ func serverMetricsFile(file string) string {
 	return filepath.Join(dir, "server_metrics_export.json")
 }
 
-// Orders of columns; other categories stand in alphabetical order.
+// Orders of columns; other categories are in alphabetical order.
 var (
 	qualitative = []string{"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem",
 		"summarization", "writing"}
 	tiers = []string{"low_entropy", "mixed", "high_entropy"}
 )
 
-func layOut(cells []cell, metric string, warn func(string)) *Matrix {
+func matrixOf(cells []cell, metric string, warn func(string)) *Matrix {
 	type place struct{ model, length, category string }
 	byLength := !slices.ContainsFunc(cells, func(c cell) bool {
 		length, tier := split(c.category)
@@ -193,7 +194,7 @@ func layOut(cells []cell, metric string, warn func(string)) *Matrix {
 	values, rows, categories := map[place]cell{}, map[place]bool{}, map[string]bool{}
 	for _, c := range cells {
 		at := place{model: c.model, category: c.category}
-		if byLength { // the tiers of different lengths are no comparison: each length has a row
+		if byLength { // tiers of different lengths cannot be compared: each length has a row
 			at.length, at.category = split(c.category)
 		}
 		if before, twice := values[at]; twice {
@@ -201,7 +202,7 @@ func layOut(cells []cell, metric string, warn func(string)) *Matrix {
 				continue
 			}
 			if before.value != nil {
-				warn(fmt.Sprintf("%s and %s are both %s of %s; the latter counts", before.run, c.run, c.category,
+				warn(fmt.Sprintf("%s and %s are both %s of %s; the latter is used", before.run, c.run, c.category,
 					c.model))
 			}
 		}

@@ -179,8 +179,8 @@ func TestRunsThatDoNotCountAreTold(t *testing.T) {
 	want := []string{
 		"cannot determine category from 1, skipping",
 		"there is no " + filepath.Join("2", "server_metrics_export.json"),
-		"5 tells nothing of the accept length",
-		"3 and 4 are both qa of A; the latter counts",
+		"5 has no accept length",
+		"3 and 4 are both qa of A; the latter is used",
 	}
 	if !slices.Equal(warnings, want) {
 		t.Errorf("got %q, want %q", warnings, want)

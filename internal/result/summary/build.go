@@ -61,8 +61,8 @@ var leadingBlocks = []string{
 	"total_error_isl",
 }
 
-// OrderedBlocks splits results as the summary file places them: the leading ones, in their fixed
-// order, stand before everything else, the remaining ones after it, as [ByTag] sorts them.
+// OrderedBlocks splits results as the summary file orders them: the leading ones, in their fixed order, open the file;
+// the remaining ones, as [ByTag] sorts them, close it.
 func OrderedBlocks(results []metrics.Result) (leading, remaining []metrics.Result) {
 	for _, r := range results {
 		if slices.Contains(leadingBlocks, r.Tag) {
@@ -93,7 +93,7 @@ func ByTag(results []metrics.Result) []metrics.Result {
 	return sorted
 }
 
-// ofGPUs is the place of a figure among the groups of those of GPUs; -1 for others.
+// ofGPUs returns the index of the figure's group among the groups of GPUs; -1 for other groups.
 func ofGPUs(r *metrics.Result) int {
 	return slices.Index([]metrics.Group{metrics.GroupGPU, metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD}, r.Group)
 }
@@ -106,7 +106,7 @@ func (r *Result) Find(tag string) (metrics.Result, bool) {
 	return metrics.Result{}, false
 }
 
-// Value is the average of a metric, which is the value of a scalar one; false where there is none.
+// Value returns the average of a metric, which for a scalar metric is its value; false without a value.
 func (r *Result) Value(tag string) (float64, bool) {
 	if m := metrics.Find(r.Metrics, tag); m != nil {
 		return m.Stats.Avg, artifact.Finite(m.Stats.Avg)

@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// Figures are the numbers of one run as files have them: what thresholds and comparisons look at,
-// whether the run has just ended or its summary file was read back.
+// Figures are the numbers of one run as its files have them, which thresholds and comparisons use: of a run that has
+// just ended, or read from a summary file.
 type Figures struct {
 	BenchmarkID string
 	// Incomplete is the reason why the run degraded; "" when it did not.
@@ -15,13 +15,13 @@ type Figures struct {
 	WasCancelled bool
 	// Verdict is that on the client's own influence; "" when the file has none.
 	Verdict string
-	// Kinds are the hashes that tell what was measured: config, dataset, tokenizer; those that the file has.
+	// Kinds are the hashes that identify what was measured: config, dataset, tokenizer, as far as the file has them.
 	Kinds map[string]string
 	// Blocks are in the order of the file.
 	Blocks []Block
 }
 
-// Block are the statistics of one metric in its display unit. A statistic that the metric does not
+// Block has the statistics of one metric in its display unit. A statistic that the metric does not
 // have, or that is not finite, is absent.
 type Block struct {
 	Tag, Unit string
@@ -41,7 +41,7 @@ func (f *Figures) Find(tag string) (Block, bool) {
 	return Block{}, false
 }
 
-// FiguresOf are the numbers of a result.
+// FiguresOf returns the figures of a result.
 func FiguresOf(r *Result) Figures {
 	f := Figures{BenchmarkID: r.BenchmarkID, Incomplete: r.Incomplete, WasCancelled: r.WasCancelled}
 	for i := range r.Metrics {

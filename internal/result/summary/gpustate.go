@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// GPUState is what the GPUs did in the whole run.
+// GPUState has the metrics of the GPUs in the whole run.
 type GPUState struct {
 	Telemetry *gpu.Telemetry `json:"telemetry"`
 	// Efficiency are the figures of energy and power, in result order.
@@ -15,7 +15,7 @@ type GPUState struct {
 	Shown bool `json:"shown,omitempty"`
 }
 
-// AddGPUs puts what the GPUs did into a result of the whole run; nil adds nothing.
+// AddGPUs adds the metrics of the GPUs to a result of the whole run; nil adds nothing.
 func (r *Result) AddGPUs(s *GPUState) {
 	if s == nil || s.Telemetry == nil || len(s.Telemetry.Endpoints) == 0 {
 		return
@@ -27,7 +27,7 @@ func (r *Result) AddGPUs(s *GPUState) {
 	}
 }
 
-// GPULoad is what the requests did, for the figures of efficiency; the concurrency is not known here.
+// GPULoad returns the figures of the requests that efficiency is computed from, without the concurrency.
 func (r *Result) GPULoad() gpu.Load {
 	value := func(tag string, scale float64) *float64 {
 		v, found := r.Value(tag)

@@ -22,7 +22,7 @@ type Phase struct {
 // profilingKind is the kind of the phases that are measured.
 const profilingKind = "profiling"
 
-// PhasesRun are the phases that began, those that have not ended with nowNS as their end.
+// PhasesRun returns the phases that began. The end of one that has not ended is nowNS.
 func PhasesRun(phases []PhaseState, nowNS int64) []Phase {
 	var ran []Phase
 	profiling := 0
@@ -49,11 +49,11 @@ func PhasesRun(phases []PhaseState, nowNS int64) []Phase {
 	return ran
 }
 
-// Ran are the phases of the run that began.
+// Ran returns the phases of the run that began.
 func (s *State) Ran() []Phase { return PhasesRun(s.Phases, s.UpdatedNS) }
 
-// BuildPhase makes the result of one phase of a run from the engine of its records. What is known of the run as a whole
-// alone, the child sessions for one, is left out.
+// BuildPhase makes the result of one phase of a run from the engine of its records, without what is known only of the
+// whole run, such as the child sessions.
 func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 	run.StartNS, run.WasCancelled, run.Incomplete = p.StartNS, p.WasCancelled, ""
 	run.Counts = Counts{Sent: p.Sent, CutOff: p.CutOff}
@@ -61,7 +61,7 @@ func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 	return Build(run, engine, nil)
 }
 
-// PhaseAlone is the result of the only profiling phase without what others say beside it: the warm-up, the GPUs and
+// PhaseAlone returns the result of the only profiling phase without the warm-up and without the metrics of the GPUs and
 // the server.
 func (r *Result) PhaseAlone() Result {
 	alone := *r

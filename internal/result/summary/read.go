@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// finite is v, or NaN for what is not a number.
+// finite returns v, or NaN if it is not finite.
 func finite(v float64) float64 {
 	if !artifact.Finite(v) {
 		return math.NaN()
@@ -33,7 +33,7 @@ func ParseFigures(data []byte) (Figures, error) {
 	var f Figures
 	members, err := objectMembers(data)
 	if err != nil {
-		return f, fmt.Errorf("no summary of a run: %w", ended(err))
+		return f, fmt.Errorf("not a summary of a run: %w", ended(err))
 	}
 	var bounds map[string]map[string]struct{ Low, High *float64 }
 	for _, m := range members {
@@ -64,7 +64,7 @@ func ParseFigures(data []byte) (Figures, error) {
 			}
 		}
 		if err != nil {
-			return f, fmt.Errorf("no summary of a run: member %s: %w", m.key, err)
+			return f, fmt.Errorf("not a summary of a run: member %s: %w", m.key, err)
 		}
 	}
 	f.addBlocks(members)
@@ -78,7 +78,7 @@ func ParseFigures(data []byte) (Figures, error) {
 		}
 	}
 	if len(f.Blocks) == 0 {
-		return f, errors.New("no summary of a run: it holds no metric")
+		return f, errors.New("not a summary of a run: it contains no metric")
 	}
 	return f, nil
 }
@@ -105,10 +105,10 @@ func (f *Figures) addKinds(text []byte) error {
 	return nil
 }
 
-// ended says in words that the text is cut off.
+// ended returns the error in words if the text is truncated.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("it ends in the middle")
+		return errors.New("it is truncated")
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func objectMembers(data []byte) ([]member, error) {
 	if token, err := d.Token(); err != nil {
 		return nil, err
 	} else if token != json.Delim('{') {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("not a JSON object")
 	}
 	var out []member
 	for d.More() {
@@ -194,7 +194,7 @@ const summaryName = "profile_export_aiperf.json"
 type NoSummaryError struct{ Dir string }
 
 func (e *NoSummaryError) Error() string {
-	return fmt.Sprintf("%s holds no summary of a run (%s); aiperf report makes that of one that was killed", e.Dir,
+	return fmt.Sprintf("%s holds no summary of a run (%s); aiperf report writes that of a run that was killed", e.Dir,
 		summaryName)
 }
 
@@ -239,8 +239,7 @@ func FindSummary(path string) (string, error) {
 	return "", fmt.Errorf("%s holds several summaries (%s): name the file", path, strings.Join(found, ", "))
 }
 
-// isSummary tells a summary from the other JSON files of a run, which have no metric and its
-// configuration beside one another.
+// isSummary reports whether a JSON file of a run is its summary: only that has both a metric and the configuration.
 func isSummary(data []byte) bool {
 	members, err := objectMembers(data)
 	if err != nil || !slices.ContainsFunc(members, func(m member) bool { return m.key == "input_config" }) {

@@ -72,7 +72,7 @@ func TestParseFiguresOfTheOriginal(t *testing.T) {
 func TestFilesThatAreNoSummary(t *testing.T) {
 	for _, text := range []string{"", "[]", "3", "{", `{"a": 1}`, `{"data": [{"session_id": "x"}]}`,
 		`{"was_cancelled": "yes", "a": {"unit": "ms"}}`} {
-		if _, err := ParseFigures([]byte(text)); err == nil || !strings.Contains(err.Error(), "no summary") {
+		if _, err := ParseFigures([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a summary") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

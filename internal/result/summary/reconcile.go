@@ -7,18 +7,18 @@ import (
 	"aiperf/internal/watch/reconcile"
 )
 
-// Ledger is what the server counted alongside the run, and what the run knows of its borders.
+// Ledger has the totals that the server counted during the run, and the requests at the borders of the run.
 type Ledger struct {
 	Server reconcile.Server `json:"server"`
-	// InFlight requests of the warm-up were out when the profiling phase began. WarmUp requests may have ended after
-	// the first scrape: there was none between the phases.
+	// InFlight requests of the warm-up were in flight when the profiling phase began. WarmUp requests may have ended
+	// after the first scrape: there was none between the phases.
 	InFlight int64 `json:"warmup_in_flight,omitempty"`
 	WarmUp   int64 `json:"warmup_requests,omitempty"`
-	// Resent requests were sent once more on another connection.
+	// Resent requests were sent again on another connection.
 	Resent int64 `json:"requests_resent,omitempty"`
 }
 
-// gaveUp are the types of errors with which this client, not the server, ended a request that was sent.
+// gaveUp lists the types of errors with which this client, not the server, ended a request that was sent.
 var gaveUp = []string{neterr.Cancelled, neterr.Timeout}
 
 // Reconcile compares the result's totals with those of the server; without a ledger there is nothing to compare.

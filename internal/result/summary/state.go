@@ -23,8 +23,8 @@ const (
 	StateFinished = "finished"
 )
 
-// State is everything that results depend on beside the records: with the per-request file it yields
-// every summary again. It is written anew each second while the run goes on.
+// State is everything that results depend on apart from the records: all summaries can be recomputed from it and the
+// per-request file. It is written each second during the run.
 type State struct {
 	// Status is StateRunning in the file of a run that was killed.
 	Status    string `json:"status"`
@@ -47,7 +47,7 @@ type State struct {
 	GPU *GPUState `json:"gpu_telemetry,omitempty"`
 	// Ledger is what the server counted, known when the run is over; nil where no counters of one were scraped.
 	Ledger *Ledger `json:"server_totals,omitempty"`
-	// Looks are what the client did over time, at wall instants.
+	// Looks are the observations of the client over time, at wall clock times.
 	Looks []trust.Look `json:"client_looks,omitempty"`
 	// FailIf are the conditions under which the result is a failure, as written.
 	FailIf  []string     `json:"fail_if,omitempty"`
@@ -57,7 +57,7 @@ type State struct {
 // Window is when a phase ran, and over what network.
 type Window = metrics.RunFacts
 
-// PhaseState is what became of a phase, in wall epoch ns and requests.
+// PhaseState has the times of a phase, in wall epoch ns, and the counts of its requests.
 type PhaseState struct {
 	Name          string `json:"name"`
 	Kind          string `json:"kind"`
@@ -71,11 +71,11 @@ type PhaseState struct {
 	WasCancelled  bool   `json:"was_cancelled"`
 }
 
-// ConsoleState is what the final report shows beside the result.
+// ConsoleState is what the final report shows in addition to the result.
 type ConsoleState struct {
 	ShowTrace bool     `json:"show_trace_timing,omitempty"`
 	Groups    []string `json:"groups,omitempty"`
-	// Notes are the lines about the client's own influence, URLs what was asked, without secrets.
+	// Notes are the lines about the client's own influence. URLs are the endpoints, without secrets.
 	Notes         []string                    `json:"notes,omitempty"`
 	URLs          []string                    `json:"urls,omitempty"`
 	ServerMetrics []servermetrics.Highlight   `json:"server_metrics,omitempty"`
@@ -129,7 +129,7 @@ func appendRecords(document []byte, lines []json.RawMessage) []byte {
 	return append(document, "\n  ]\n}\n"...)
 }
 
-// major is what a version has before its first dot.
+// major returns the part of a version before the first dot.
 func major(version string) string {
 	m, _, _ := strings.Cut(version, ".")
 	return m
@@ -148,7 +148,7 @@ func ParseState(data []byte) (*State, error) {
 	case f.SchemaVersion == "":
 		return nil, errors.New("it has no schema_version")
 	case major(f.SchemaVersion) != major(StateVersion):
-		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: take the version that "+
+		return nil, fmt.Errorf("it has the schema_version %.20s, and this program reads %s.x: use the version that "+
 			"made the run, %.40s",
 			f.SchemaVersion, major(StateVersion), f.AIPerfVersion)
 	case f.Status != StateRunning && f.Status != StateFinished:
@@ -190,7 +190,7 @@ func ReadState(path string) (*State, error) {
 	}
 	s, err := ParseState(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: no state of a run: %w", path, err)
+		return nil, fmt.Errorf("%s: not the state of a run: %w", path, err)
 	}
 	return s, nil
 }

@@ -1,5 +1,11 @@
-// Package summary is the typed result of one run: built from metric results and run facts by one
-// function, written by report, read back by what compares runs.
+// Package summary defines the typed result of one run. [Build] makes a [Result] from metric results and the facts of
+// the run; package report writes it; [ReadFigures] reads the figures of a summary file, for comparisons.
+//
+// A [State] is what a result depends on apart from the records. It is written each second while the run goes on, so
+// that the results of a run that was killed can be computed from its records.
+//
+// Invariants: the same records and the same state give the same result; sent = completed + cut off, and completed =
+// successes + errors + skipped. The package never sends anything and never knows how requests were sent.
 package summary
 
 import (
@@ -9,13 +15,13 @@ import (
 	"aiperf/internal/watch/reconcile"
 )
 
-// PartOnly says what to think of the figures of a run that is not complete.
+// PartOnly warns of the figures of an incomplete run.
 const PartOnly = "The figures cover only a part of the run and must not be compared with those of other runs."
 
-// Result is everything that the reports of one run say.
+// Result is the content of the reports of one run.
 type Result struct {
-	// Run has the start of the profiling phase, or of the first request where the phase's is not known, and the counts
-	// with the outcomes of the requests.
+	// Run has the start of the profiling phase, or of the first request if that is not known, and counts that include
+	// the outcomes of the requests.
 	Run
 	// EndNS is the end of the last request of the profiling phase, wall epoch ns.
 	EndNS int64
@@ -25,17 +31,17 @@ type Result struct {
 	Slices []metrics.Slice
 	// Warmup are the results of the warm-up phase; nil when there was none.
 	Warmup []metrics.Result
-	// Recomputed says how the result differs from that of the live run; nil when it does not.
+	// Recomputed is how the result differs from that of the live run; nil when it does not.
 	Recomputed artifact.Object
-	// ClientHealth says what the client itself may have distorted; nil when nothing watched it.
+	// ClientHealth reports the client's own influence on the figures; nil when it was not observed.
 	ClientHealth artifact.Object
-	// Telemetry is what the GPUs did; nil when nothing was collected of any.
+	// Telemetry has the metrics of the GPUs; nil when none were collected.
 	Telemetry *gpu.Telemetry
 	Errors    []ErrorCount
 	// UsageReported and CacheReported report whether any response carried usage, and a cache field in it,
 	// where the endpoint generates tokens.
 	UsageReported, CacheReported bool
-	// Recoded are replies as long as asked for by the server's count only.
+	// Recoded counts replies that have the requested length only by the server's count.
 	Recoded metrics.Recoded
 	// Acceptance is the pooled histogram of speculative decoding; nil where servers reported none.
 	Acceptance []metrics.AcceptedSteps
@@ -59,13 +65,13 @@ type Run struct {
 	Counts Counts `json:"counts"`
 	// InputConfig is the resolved configuration, redacted.
 	InputConfig artifact.Object `json:"input_config"`
-	// Provenance says what measured what: versions, hashes, the machine; nil when it is not known.
+	// Provenance has versions, hashes and the machine; nil when they are not known.
 	Provenance artifact.Object `json:"provenance,omitzero"`
 	// Submission is nil without a scenario.
 	Submission *Submission `json:"submission,omitempty"`
 	// Branches are the child sessions of the profiling phase; nil where no session may branch.
 	Branches *Branches `json:"branch_stats,omitempty"`
-	// Dataset says how often prompts were sent; nil before anything was sent, and where it is not known.
+	// Dataset counts how often prompts were sent; nil before the first request, and where it is not known.
 	Dataset *Dataset `json:"dataset,omitempty"`
 	// Source is the public data set that was sent; nil for other data.
 	Source *Source `json:"source,omitempty"`
@@ -85,8 +91,8 @@ type RunInfo struct {
 // ErrorCount is one group of equal errors, in order of first occurrence.
 type ErrorCount = metrics.ErrorCount
 
-// Source is a public data set. It has no place on the hub if it is a plain file; Entries is 0 unless the user said how
-// many are taken.
+// Source is a public data set. The names of the hub are empty if it is a plain file; Entries is 0 unless the user set
+// the number of entries.
 type Source struct {
 	Loader     string `json:"loader"`
 	HubDataset string `json:"hub_dataset"`
@@ -99,12 +105,12 @@ type Source struct {
 type Counts struct {
 	Sent   int64 `json:"requests_sent"`
 	CutOff int64 `json:"requests_cancelled"`
-	// Successes, Errors and Skipped are counted by the records. Skipped requests had too long a context in an agentic
+	// Successes, Errors and Skipped are counted from the records. Skipped requests had a too long context in an agentic
 	// replay.
 	Successes int64 `json:"-"`
 	Errors    int64 `json:"-"`
 	Skipped   int64 `json:"-"`
-	// Skipped arrivals found no slot; Dropped arrivals were given up after a stall.
+	// Skipped arrivals found no free slot; dropped arrivals were discarded after a stall.
 	SkippedArrivals  int64   `json:"skipped_arrivals"`
 	DroppedByCatchup int64   `json:"dropped_by_catchup"`
 	TargetRate       float64 `json:"target_rate"`
@@ -120,15 +126,15 @@ type Dataset struct {
 	MaxRepeats      int64   `json:"max_repeats"`
 }
 
-// Completed is the number of requests that came to an end.
+// Completed returns the number of requests that ended.
 func (c *Counts) Completed() int64 { return c.Successes + c.Errors + c.Skipped }
 
-// AllFailed reports whether requests came to an end and none of them succeeded.
+// AllFailed reports whether requests ended and none of them succeeded.
 func (c *Counts) AllFailed() bool { return c.Successes == 0 && c.Completed() > 0 }
 
-// Branches count child sessions and the parents that waited for them. A child whose turns could not all be sent is
-// truncated; a join whose requests may not be sent any more is suppressed. A graph is a root session with all that
-// grows out of it; it is completed when all its turns were played.
+// Branches counts child sessions and the parents that waited for them. A child is truncated if not all of its turns
+// could be sent; a join is suppressed if its requests may no longer be sent. A graph is a root session with all its
+// descendants; it is completed when all its turns were sent.
 type Branches struct {
 	ChildrenSpawned   int64 `json:"children_spawned"`
 	ChildrenCompleted int64 `json:"children_completed"`
@@ -143,7 +149,7 @@ type Branches struct {
 	GraphsCompleted   int64 `json:"graphs_completed"`
 }
 
-// Submission reports whether the run keeps its scenario: it does without reasons against it.
+// Submission reports whether the run complies with its scenario: it does if there are no reasons against it.
 type Submission struct {
 	Scenario string   `json:"scenario"`
 	Reasons  []string `json:"reasons"`

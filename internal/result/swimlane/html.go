@@ -13,7 +13,7 @@ var pageText string
 // maxFailure bounds the text of an error in the page.
 const maxFailure = 300
 
-// WriteHTML writes the chart as a page of its own that needs nothing else: it zooms, and reports each request.
+// WriteHTML writes the chart as a self-contained page: it can be zoomed, and shows the details of each request.
 func (c *Chart) WriteHTML(w io.Writer) error {
 	page, err := template.New("swim lane").Parse(pageText)
 	if err != nil {

@@ -2,7 +2,7 @@ package swimlane
 
 import "container/heap"
 
-// laneHeap are the lanes that are free, the first one on top.
+// laneHeap is a heap of the free lanes by number.
 type laneHeap struct{ list ints }
 
 func (h *laneHeap) Len() int   { return len(h.list) }
@@ -29,7 +29,7 @@ type busyLane struct {
 	lane int
 }
 
-// endHeap are the lanes in use, the one that is free next on top.
+// endHeap is a heap of the busy lanes by the end of their sessions.
 type endHeap struct{ list busyLanes }
 
 func (h *endHeap) Len() int        { return len(h.list) }

@@ -39,7 +39,7 @@ var (
 	rampMark  = color.NRGBA{0xb4, 0x53, 0x09, 0xff}
 )
 
-// palette holds the colours of sessions; neighbours differ for those who see no red or no green too.
+// palette has the colours of sessions; neighbours also differ for colour-blind readers.
 var palette = []color.NRGBA{
 	{0x1b, 0x5f, 0xa8, 0xff}, {0xd9, 0x7b, 0x0a, 0xff}, {0x1d, 0x8f, 0x7a, 0xff}, {0x8a, 0x4f, 0xb5, 0xff},
 	{0x5b, 0x7f, 0x1f, 0xff}, {0xb8, 0x4d, 0x83, 0xff}, {0x3f, 0x8f, 0xc9, 0xff}, {0x8c, 0x61, 0x3c, 0xff},
@@ -58,7 +58,7 @@ func (c *Chart) shadeOf(b *Bar) color.NRGBA {
 
 func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
 
-// layout is where things are in the picture.
+// layout has the coordinates of the parts of the picture.
 type layout struct {
 	laneHeight, lanesTop, lanesBottom float64
 	curveTop, curveBottom             float64
@@ -94,7 +94,7 @@ func (c *Chart) WritePNG(w io.Writer) error {
 	return png.Encode(w, p)
 }
 
-// heading is what stands above the picture.
+// heading draws the title and the legend.
 func (c *Chart) heading() string {
 	text := fmt.Sprintf("%s: %d sessions, %d requests", c.Title, len(c.Sessions), len(c.Bars))
 	if c.Lanes < len(c.Sessions) {
@@ -169,7 +169,7 @@ func (c *Chart) drawLanes(p *canvas, l *layout) {
 	}
 }
 
-// laneStep is every how many lanes one is numbered.
+// laneStep returns the distance between numbered lanes.
 func laneStep(lanes int, height float64) int {
 	for step := 1; ; step *= 2 {
 		for _, s := range [...]int{step, step * 5} {
@@ -239,7 +239,7 @@ func (c *Chart) drawTime(p *canvas, l *layout) {
 	p.text((l.left+l.right)/2, l.curveBottom+40, "seconds since the first request", 0.5, faint)
 }
 
-// ticks are round values from 0 to at most limit, about so many.
+// ticks returns about so many round values from 0 to at most limit.
 func ticks(limit float64, about int) []float64 {
 	if !(limit > 0) {
 		return []float64{0}

@@ -1,8 +1,8 @@
-// Package swimlane draws the sessions of a finished run over time: a lane for each, a bar for each request in it, and
-// below them how many requests and sessions were under way.
+// Package swimlane draws the sessions of a finished run over time: a lane for each session, a bar in it for each
+// request, and below them the numbers of requests and sessions in flight.
 //
-// A Chart is made of the lines of the per-request file; PNG and HTML show the same one. Instants are nanoseconds since
-// the first request was sent.
+// [Read] makes a [Chart] from the per-request file; PNG and HTML show the same chart. Times are nanoseconds since the
+// first request was sent. The package never computes metrics.
 package swimlane
 
 import (
@@ -18,7 +18,7 @@ import (
 // the first lane that is free.
 const ownLanes = 100
 
-// Chart is what is drawn.
+// Chart is the content of the picture and of the page.
 type Chart struct {
 	Title string
 	// Lanes is their number, Sessions those that take part.
@@ -27,7 +27,7 @@ type Chart struct {
 	Bars     []Bar
 	// EndNS is the end of the last request.
 	EndNS int64
-	// Requests and Active are how many requests were under way and how many sessions had begun and not ended, as steps.
+	// Requests are the requests in flight, Active the sessions that had begun and not ended, as steps.
 	Requests, Active []Step
 	// PeakRequests and PeakActive are their largest values.
 	PeakRequests, PeakActive int
@@ -44,7 +44,7 @@ type Session struct {
 	root             string
 }
 
-// Bar is a request. FirstNS is when its first token came, 0 if that is not known.
+// Bar is a request. FirstNS is the time of its first token, 0 if it is not known.
 type Bar struct {
 	Session                 int
 	StartNS, FirstNS, EndNS int64
@@ -65,7 +65,7 @@ const (
 	Cancelled
 )
 
-// Step is a value from an instant on.
+// Step is a value that holds from a time on.
 type Step struct {
 	AtNS  int64
 	Value int
@@ -74,7 +74,7 @@ type Step struct {
 // ErrNoRequests reports that there is nothing to draw.
 var ErrNoRequests = errors.New("it holds no request of the profiling phase")
 
-// Read makes a chart of a per-request file. Requests of a warm-up are left out.
+// Read makes a chart from a per-request file, without the requests of a warm-up.
 func Read(path, title string) (*Chart, error) {
 	c := &Chart{Title: title}
 	index := map[string]int{}
@@ -204,10 +204,10 @@ func (c *Chart) assignLanes() {
 	}
 }
 
-// span is from an instant to another.
+// span is an interval of time.
 type span struct{ start, end int64 }
 
-// steps counts how many spans are open at a time. At one instant those that end count before those that begin.
+// steps counts how many spans are open over time. Ends at a time count before beginnings at the same time.
 func steps(spans []span) (out []Step, peak int) {
 	type change struct {
 		at    int64

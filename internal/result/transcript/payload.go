@@ -19,7 +19,7 @@ var whole = []struct{ key, role string }{
 	{"query", "query"}, {"passages", "passages"}, {"documents", "documents"},
 }
 
-// messages are what a request body says. A body of an unknown shape is one message.
+// messages returns the messages of a request body. A body of unknown form is one message.
 func messages(payload []byte) []spoken {
 	var body map[string]json.RawMessage
 	if json.Unmarshal(payload, &body) != nil {
@@ -44,7 +44,7 @@ func messages(payload []byte) []spoken {
 	return out
 }
 
-// saidIn are the messages of one member.
+// saidIn returns the messages of one member.
 func saidIn(key, role string, value json.RawMessage) []spoken {
 	if key == "tools" {
 		return []spoken{{role, indented(value)}}
@@ -91,7 +91,7 @@ func message(role string, item json.RawMessage) spoken {
 	return spoken{role, strings.Join(parts, "\n")}
 }
 
-// content is the text of a value: a text itself, the parts of a list, or the JSON of anything else.
+// content returns the text of a value: a string itself, the parts of a list, or the JSON of anything else.
 func content(value json.RawMessage) string {
 	var text *string
 	if json.Unmarshal(value, &text) == nil {
@@ -111,7 +111,7 @@ func content(value json.RawMessage) string {
 	return part(value)
 }
 
-// part is a content part: its text, or what stands for a picture or a sound.
+// part returns the text of a content part, or a description of an image or audio.
 func part(value json.RawMessage) string {
 	var p struct {
 		Type, Text string
@@ -146,7 +146,7 @@ func content1(value json.RawMessage) string {
 	return indented(value)
 }
 
-// address is a URL, or the size of one that holds the data itself.
+// address returns a URL, or the size of a data URL.
 func address(value json.RawMessage) string {
 	var text string
 	var object struct{ URL string }

@@ -1,7 +1,8 @@
-// Package transcript shows what the requests of a run said: conversation by conversation, turn by turn, message
-// by message, in a page that opens without a network.
+// Package transcript makes a page of the conversations of a run: session by session, turn by turn, message by message.
+// The page works without a network.
 //
-// The page is made of the raw export. A text that many requests repeat, as histories do, stands in the page once.
+// [Read] takes the raw export. A text that many requests repeat, such as a history, is in the page once. All texts are
+// untrusted: they are escaped and bounded by [Limits]. The package never computes metrics.
 package transcript
 
 import (
@@ -22,10 +23,10 @@ type Limits struct {
 	Conversations, Turns, Content int
 }
 
-// DefaultLimits are the usual ones.
+// DefaultLimits returns the default limits.
 func DefaultLimits() Limits { return Limits{Conversations: 40, Turns: 60, Content: 8000} }
 
-// Book is what the page shows.
+// Book is the content of the page.
 type Book struct {
 	Title         string
 	Conversations []*Conversation
@@ -76,8 +77,7 @@ type Message struct {
 // ErrNoRaw reports that a run has no raw export.
 var ErrNoRaw = errors.New("it holds no raw records; run aiperf profile with --export-level raw")
 
-// Read makes the book of a raw export. Outputs, the outputs.json of the run, adds what the server said; it may be
-// missing.
+// Read makes the book from a raw export. Outputs, the outputs.json of the run, adds the replies; it may be missing.
 func Read(path, outputs, title string, limits Limits) (*Book, error) {
 	book := &Book{Title: title}
 	byID, err := listConversations(path)
@@ -150,7 +150,7 @@ func listConversations(path string) (map[string]*Conversation, error) {
 	return byID, err
 }
 
-// addReplies puts what the server said behind what it was asked.
+// addReplies adds the replies after the messages of their requests.
 func (b *Book) addReplies(shelf *bodies, outputs string) error {
 	shown := map[string]bool{}
 	for _, c := range b.Conversations {
@@ -172,10 +172,10 @@ func (b *Book) addReplies(shelf *bodies, outputs string) error {
 	return nil
 }
 
-// Reply is the role of what the server said.
+// Reply is the role of the server's replies.
 const Reply = "reply"
 
-// repeated is with how many messages both begin. The reply to the former is new to the latter.
+// repeated returns the number of messages with which both begin. The reply to the former is new to the latter.
 func repeated(before, now []Message) int {
 	n := 0
 	for n < len(before) && n < len(now) && before[n] == now[n] && now[n].Role != Reply {
@@ -184,7 +184,7 @@ func repeated(before, now []Message) int {
 	return n
 }
 
-// bodies are the texts of a book, each once.
+// bodies collects the texts of a book, each once.
 type bodies struct {
 	book  *Book
 	limit int

@@ -47,7 +47,7 @@ func (c *Capacity) Exceeded(d Demand) []string {
 	}
 	streams := fmt.Sprintf("%s streams of %s tokens/s each", count(float64(c.Streams)), count(c.Pace))
 	if c.Streams > 0 && d.Streams > c.Streams {
-		add(fmt.Sprintf("%s streams at a time", count(float64(d.Streams))), streams)
+		add(fmt.Sprintf("%s concurrent streams", count(float64(d.Streams))), streams)
 	}
 	if c.UnaryRate > 0 && d.Rate > c.UnaryRate {
 		add(fmt.Sprintf("%s requests/s", count(d.Rate)),

@@ -25,7 +25,7 @@ func TestExceeded(t *testing.T) {
 		{"nothing known of the run", Demand{}, nil},
 		{"as much as was measured", Demand{Streams: 1400, Rate: 9000}, nil},
 		{"too many streams", Demand{Streams: 1401},
-			[]string{"asks for 1,401 streams at a time; this machine was measured on 2026-05-04 to carry 1,400 " +
+			[]string{"asks for 1,401 concurrent streams; this machine was measured on 2026-05-04 to carry 1,400 " +
 				"streams of 50 tokens/s each"}},
 		{"too high a rate", Demand{Rate: 9001},
 			[]string{"asks for 9,001 requests/s; this machine was measured on 2026-05-04 to carry 9,000 requests/s"}},
@@ -34,7 +34,7 @@ func TestExceeded(t *testing.T) {
 			[]string{"100 requests/s with 701 tokens each, 70,100 tokens/s; this machine was measured on 2026-05-04 " +
 				"to carry 1,400 streams of 50 tokens/s each, 70,000 tokens/s"}},
 		{"everything", Demand{Streams: 5000, Rate: 10000, OutputTokens: 10},
-			[]string{"5,000 streams", "10,000 requests/s;", "100,000 tokens/s"}},
+			[]string{"5,000 concurrent streams", "10,000 requests/s;", "100,000 tokens/s"}},
 	} {
 		test.demand.Phase = "profiling"
 		got := measured().Exceeded(test.demand)

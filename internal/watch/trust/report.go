@@ -7,7 +7,7 @@ type Verdict string
 const (
 	// Valid: what was asked for was sent, and the client's share in the figures is small.
 	Valid Verdict = "valid"
-	// ClientLimited: the client was the bottleneck; the server may do better than the figures say.
+	// ClientLimited: the client was the bottleneck; the server may be faster than the figures say.
 	ClientLimited Verdict = "client_limited"
 	// Inconclusive: nothing shows that the client was the bottleneck, but the figures cannot be relied on.
 	Inconclusive Verdict = "inconclusive"

@@ -36,7 +36,7 @@ func Width(terminal bool, columns, export int) int {
 	return DefaultWidth
 }
 
-// Options shape a report.
+// Options configure a report.
 type Options struct {
 	// Width in columns; 0 is DefaultWidth.
 	Width int
@@ -105,7 +105,7 @@ func (e Export) Export(_ context.Context, r *summary.Result) error {
 	return artifact.WriteFile(e.Path, render(r, e.Options).bytes(false))
 }
 
-// render lays the sections out in their fixed order.
+// render renders the sections in their fixed order.
 func render(r *summary.Result, o Options) *page {
 	if o.Width <= 0 {
 		o.Width = DefaultWidth

@@ -524,7 +524,7 @@ var defaultThresholds = Thresholds{UsagePercent: 10, OSLPercent: 5, OSLTokens: 5
 // A run of more requests than are kept one by one says how far its percentiles may be off; an exact one does not.
 func TestInexactPercentilesAreNoted(t *testing.T) {
 	r := example()
-	const note = "percentiles of 1 of these metrics have a relative error of up to 0.049 %"
+	const note = "Percentiles of 1 of these metrics are estimates with a relative error of up to 0.049 %"
 	if got := text(t, r, Options{}); strings.Contains(got, "relative error") {
 		t.Errorf("an exact run has a note:\n%s", got)
 	}

@@ -56,7 +56,7 @@ func (p *page) errorLatency(r *summary.Result) {
 		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(ranks.At(99)), fixed2(ranks.At(50))), plain})
 }
 
-// errorDetails is what the first error of its kind tells besides, on a line of its own.
+// errorDetails returns the details of the first error of its kind, on a line of its own.
 func errorDetails(s string) string {
 	if s == "" {
 		return ""

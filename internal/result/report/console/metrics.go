@@ -17,7 +17,7 @@ import (
 // product is the first half of every table title.
 const product = "AIPerf"
 
-// headerOnOneLine is the longest header, in characters, whose unit stands on the same line.
+// headerOnOneLine is the longest header, in characters, with its unit on the same line.
 const headerOnOneLine = 30
 
 // groupTitles are the groups that have a table, in the order in which the tables are printed.
@@ -38,7 +38,7 @@ var groupTitles = [...]struct {
 const cacheHint = "The server reported token usage but no cached tokens. Turn on cache reporting in the server " +
 	"to see prefix cache metrics here (for example --enable-prompt-tokens-details in vLLM)."
 
-// metricTables appends one table for each group that is asked for and has metrics.
+// metricTables appends a table for each requested group that has metrics.
 func (p *page) metricTables(r *summary.Result, groups []metrics.Group) {
 	printed := false
 	for _, g := range groupTitles {
@@ -97,8 +97,8 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 	return true
 }
 
-// fewSamples says which of the table's percentiles have no upper bound, because there are too few
-// requests: what stands there is then about the largest value seen, and little is known of the next.
+// fewSamples lists the percentiles of the table that have no upper bound, because there are too few requests: they are
+// then close to the largest value, and further requests may change them much.
 func fewSamples(rows []metrics.Result) string {
 	var parts []string
 	for _, rank := range [...]float64{99, 90, 50} {
@@ -126,7 +126,7 @@ func fewSamples(rows []metrics.Result) string {
 		strings.Join(parts, ", "))
 }
 
-// inexact says that percentiles of the table are those of a distribution of bounded size.
+// inexact reports that percentiles of the table come from histograms of bounded size.
 func inexact(rows []metrics.Result) string {
 	n, worst := 0, 0.0
 	for i := range rows {
@@ -137,8 +137,8 @@ func inexact(rows []metrics.Result) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("More requests than are kept one by one: percentiles of %d of these metrics have a relative "+
-		"error of up to %.2g %%", n, 100*worst)
+	return fmt.Sprintf("Percentiles of %d of these metrics are estimates with a relative error of up to %.2g %%: "+
+		"there were more requests than are kept individually", n, 100*worst)
 }
 
 func metricRow(m *metrics.Result) []cell {

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/artifact"
 )
 
-// notAvailable stands for a statistic that does not exist.
+// notAvailable is printed for a statistic that does not exist.
 const notAvailable = "N/A"
 
 // fixed2 formats a value with two decimals and thousands separators. The exact binary value is

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// style is the look of a piece of text on a terminal.
+// style is the style of a text on a terminal, as an escape sequence has it.
 type style string
 
 const (
@@ -22,7 +22,7 @@ const (
 	label  style = "1;32"
 )
 
-// span is a piece of text in one style.
+// span is a text in one style.
 type span struct {
 	text  string
 	style style

@@ -58,7 +58,7 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 	}
 	t.print(p)
 	p.line(span{"cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, " +
-		"make more runs or find what disturbs them.", dim})
+		"make more runs or find the cause.", dim})
 	_, err := w.Write(p.bytes(o.Styles))
 	return err
 }

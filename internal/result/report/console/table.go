@@ -51,7 +51,7 @@ func (t *table) print(p *page) {
 	p.line(span{rule(widths, "└", "─", "┴", "┘"), plain})
 }
 
-// widths are those of the contents; if they do not fit the page, the wrapping column gives way.
+// widths are those of the contents; if they do not fit the page, the wrapping column gets narrower.
 func (t *table) widths(room int) []int {
 	widths := make([]int, len(t.columns))
 	total := 1
@@ -107,15 +107,15 @@ func (t *table) printRow(p *page, widths []int, row []cell, bar string) {
 			if n < len(lines[i]) {
 				text = lines[i][n]
 			}
-			look := c.style
-			if look == plain {
-				look = t.columns[i].style
+			style := c.style
+			if style == plain {
+				style = t.columns[i].style
 			}
 			before, after := pad(widths[i]-columns(text)), ""
 			if t.columns[i].left {
 				before, after = after, before
 			}
-			spans = append(spans, span{" " + before, plain}, span{text, look}, span{after + " " + bar, plain})
+			spans = append(spans, span{" " + before, plain}, span{text, style}, span{after + " " + bar, plain})
 		}
 		p.line(spans...)
 	}

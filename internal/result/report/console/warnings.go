@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// share begins a warning: "c of n requests (p%)"; false when nothing has to be said.
+// share returns the beginning of a warning, "c of n requests (p%)"; false if the count is 0.
 func share(r *summary.Result, tag string) (string, bool) {
 	count, _ := r.Value(tag)
 	requests, _ := r.Value("request_count")
@@ -39,7 +39,7 @@ func (p *page) usageWarning(r *summary.Result, t Thresholds) {
 		"  1. Compare the usage_*_diff_pct metrics of single requests in the records file.",
 		"  2. Check that --tokenizer names the tokenizer of the model.",
 		"  3. Rely on the server's counts: --use-server-token-count.",
-		"  4. Accept larger differences: AIPERF_METRICS_USAGE_PCT_DIFF_THRESHOLD="+threshold+" is the present limit.",
+		"  4. Accept larger differences: AIPERF_METRICS_USAGE_PCT_DIFF_THRESHOLD="+threshold+" is the current limit.",
 	)
 }
 
@@ -58,7 +58,7 @@ func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 		average = oneDecimal(v) + "%"
 	}
 	lines := []string{
-		head + " have an output length that is off the requested one by more than the threshold.",
+		head + " have an output length that differs from the requested one by more than the threshold.",
 		"",
 		fmt.Sprintf("Threshold (tokens): min(requested x %s%%, %s)", shortest(t.OSLPercent),
 			strconv.FormatInt(t.OSLTokens, 10)),
@@ -69,10 +69,11 @@ func (p *page) outputLengthWarning(r *summary.Result, t Thresholds) {
 		"Suggested Fixes:",
 	}
 	if !asksFor(r.InputConfig, "ignore_eos") {
-		lines = append(lines, "  • Keep the model going: --extra-inputs ignore_eos:true")
+		lines = append(lines, "  • Prevent early ends: --extra-inputs ignore_eos:true")
 	}
 	if !asksFor(r.InputConfig, "min_tokens") && !asksFor(r.InputConfig, "min_new_tokens") {
-		lines = append(lines, "  • Ask for a minimum: --extra-inputs min_tokens:<N> (SGLang, TGI: min_new_tokens:<N>)")
+		lines = append(lines,
+			"  • Ask for a minimum: --extra-inputs min_tokens:<N> (SGLang, TGI: min_new_tokens:<N>)")
 	}
 	p.panel(mismatchTitle, append(lines,
 		"  • Rely on the server's counts: --use-server-token-count",
@@ -96,11 +97,11 @@ func promptsDiffer(r *summary.Result, t Thresholds) bool {
 	return ok && m.Stats.Max > t.UsagePercent
 }
 
-// recodedWarning says that the server kept to the length and the client counts otherwise.
+// recodedWarning reports that the server generated the requested length and the client counts another one.
 func (p *page) recodedWarning(head string, r *summary.Result) {
 	n := float64(r.Recoded.Requests)
 	p.panel(mismatchTitle,
-		head+" have an output length that is off the requested one by the client's count only.",
+		head+" have an output length that differs from the requested one by the client's count only.",
 		"",
 		fmt.Sprintf("The server generated %s tokens, as asked; its text re-encodes to %s (averages of %s requests).",
 			shortest(math.Round(float64(r.Recoded.Generated)/n*10)/10),
@@ -113,7 +114,7 @@ func (p *page) recodedWarning(head string, r *summary.Result) {
 	)
 }
 
-// asksFor reports whether a key stands anywhere in a configuration.
+// asksFor reports whether a configuration has a key at any depth.
 func asksFor(o artifact.Object, key string) bool {
 	for _, m := range o {
 		inner, ok := m.Value.(artifact.Object)

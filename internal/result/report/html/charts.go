@@ -37,10 +37,10 @@ func (c chart) visible() chart {
 	return c
 }
 
-// requests adds the charts of what the requests did.
+// requests adds the charts of the requests.
 func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) {
 	inFlight := chart{ID: "in-flight", Group: groupRequests, Title: "Requests in flight", Unit: "requests",
-		Note: "average over each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
+		Note: "average for each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
 	d.add(inFlight)
 	rates := chart{ID: "rates", Group: groupRequests, Title: "Requests sent and completed", Unit: "requests/s",
 		Series: []series{{"sent", "line", p.Sent}, {"completed", "line", p.Done}}}
@@ -75,7 +75,7 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 	slices.SortStableFunc(d.Charts, func(a, b chart) int { return strings.Compare(chartRank(&a), chartRank(&b)) })
 }
 
-// chartRank keeps the latencies, which come in no order, behind the others.
+// chartRank sorts the latencies, which have no order, after the others.
 func chartRank(c *chart) string {
 	if strings.HasPrefix(c.ID, "latency-") {
 		return c.ID
@@ -83,14 +83,14 @@ func chartRank(c *chart) string {
 	return ""
 }
 
-// client adds what this program did.
+// client adds the charts of this program.
 func (d *data) client(r *summary.Result, p *timeline.Points, run *Run, g timeline.Grid) {
 	lag := "admission to sending"
 	if r.Counts.TargetRate > 0 {
 		lag = "planned arrival to sending"
 	}
 	lags := chart{ID: "client-lags", Group: groupClient, Title: "Delays of the client", Unit: "ms",
-		Note: "the largest of each point; what the client itself adds to latencies",
+		Note: "maximum of each point; the client's own share in latencies",
 		Series: []series{
 			{"send lag (" + lag + ")", "line", p.Bands[timeline.SendLag].Max},
 			{"read lag (kernel to program)", "line", p.Bands[timeline.ReadLag].Max},
@@ -129,16 +129,20 @@ type panel struct {
 	scale           float64
 }
 
-// serverPanels show first what tells most of a server's state. Their patterns are compiled for a page only, not at
-// every start of the program.
+// serverPanels returns the panels of servers, the most informative first. The patterns are compiled for a page only,
+// not at every start of the program.
 var serverPanels = sync.OnceValue(func() []panel {
 	return []panel{
 		{"server-queue", "Requests at the servers", "requests", regexp.MustCompile(
-			`^(vllm:num_requests_(running|waiting)|sglang:num_(running|queue)_reqs|trtllm[_:]num_requests_(running|waiting)|dynamo_frontend_(active|inflight|queued)_requests|nv_inference_pending_request_count)$`), 1},
+			`^(vllm:num_requests_(running|waiting)|sglang:num_(running|queue)_reqs|` +
+				`trtllm[_:]num_requests_(running|waiting)|dynamo_frontend_(active|inflight|queued)_requests|` +
+				`nv_inference_pending_request_count)$`), 1},
 		{"server-cache", "KV cache in use", "%", regexp.MustCompile(
-			`^(vllm:(kv|gpu)_cache_usage_perc|sglang:token_usage|trtllm[_:]kv_cache_utilization|dynamo_component_(kvstats_)?gpu_cache_usage_percent)$`), 100},
+			`^(vllm:(kv|gpu)_cache_usage_perc|sglang:token_usage|trtllm[_:]kv_cache_utilization|` +
+				`dynamo_component_(kvstats_)?gpu_cache_usage_percent)$`), 100},
 		{"server-tokens", "Tokens at the servers", "tokens/s", regexp.MustCompile(
-			`^(vllm:(prompt|generation)_tokens|sglang:(prompt|generation)_tokens|trtllm[_:](prompt|generation)_tokens|dynamo_frontend_output_tokens)$`), 1},
+			`^(vllm:(prompt|generation)_tokens|sglang:(prompt|generation)_tokens|` +
+				`trtllm[_:](prompt|generation)_tokens|dynamo_frontend_output_tokens)$`), 1},
 	}
 })
 
@@ -153,12 +157,12 @@ var gpuPanels = sync.OnceValue(func() []panel {
 })
 
 const (
-	// mostLines of a panel: more cannot be told apart. mostChoices bounds the lines that one may choose from.
+	// mostLines bounds the lines of a panel: more are not distinguishable. mostChoices bounds the lines to choose from.
 	mostLines, mostChoices = 8, 160
 )
 
-// servers adds what the servers said. The final scrape comes after the last request: it counts in the last bin of a
-// whole run, and is all that there is of one shorter than the scrape interval.
+// servers adds the charts of the servers. The final scrape comes after the last request: it counts in the last bin of a
+// complete run, and is the only one of a run shorter than the scrape interval.
 func (d *data) servers(curves []timeline.Curve, whole bool, g timeline.Grid) {
 	if whole {
 		curves = slices.Clone(curves)
@@ -215,7 +219,7 @@ func (d *data) panels(group, title string, panels []panel, curves []timeline.Cur
 	}
 }
 
-// lineNames are the curves in a legend: labels and sources are named where they tell curves apart.
+// lineNames returns the names of curves in a legend, with the labels and sources in which the curves differ.
 func lineNames(curves []timeline.Curve) []string {
 	names := make([]string, len(curves))
 	differ := func(of func(*timeline.Curve) string) {
@@ -241,7 +245,7 @@ func lineNames(curves []timeline.Curve) []string {
 	return names
 }
 
-// constant reports that a curve never moved: there is nothing to see.
+// constant reports whether all values of a curve are equal.
 func constant(c *timeline.Curve) bool {
 	first := math.NaN()
 	for _, v := range c.Values {
@@ -266,7 +270,7 @@ func shorten(text string, most int) string {
 	return text
 }
 
-// describe says in words what a chart shows, for those who cannot see it.
+// describe returns a description of a chart in words, for readers who cannot see it.
 func (c *chart) describe() string {
 	parts := make([]string, 0, len(c.Series))
 	for _, s := range c.Series {

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// data is the JSON in the page: what charts are drawn from, and the figures of the summary for programs.
+// data is the JSON in the page: the data of the charts, and the figures of the summary for programs.
 type data struct {
 	SchemaVersion string          `json:"schema_version"`
 	BenchmarkID   string          `json:"benchmark_id"`
@@ -35,7 +35,7 @@ type axis struct {
 	Count int     `json:"count"`
 }
 
-// span is a stretch of time that charts shade.
+// span is an interval of time that charts shade.
 type span struct {
 	Name string  `json:"name"`
 	From float64 `json:"from"`
@@ -66,7 +66,7 @@ type choice struct {
 	ID     string  `json:"id"`
 	Title  string  `json:"-"`
 	Lines  []chart `json:"lines"`
-	Hidden int     `json:"-"` // how many there were besides
+	Hidden int     `json:"-"` // how many further lines there were
 }
 
 type distribution struct {
@@ -86,7 +86,7 @@ type histogram struct {
 	Beyond int64   `json:"beyond,omitempty"`
 }
 
-// mark is a percentile, and between which values it lies; null where that is not known.
+// mark is a percentile with its bounds; null where they are not known.
 type mark struct {
 	Label string `json:"label"`
 	Value number `json:"value"`
@@ -94,7 +94,7 @@ type mark struct {
 	High  number `json:"high"`
 }
 
-// number is a float with some five digits; what is none is null.
+// number is a float, written with about five digits; one that is not finite is null.
 type number float64
 
 // MarshalJSON implements json.Marshaler.

@@ -1,10 +1,10 @@
 // Package html writes the report of a run as one HTML file: figures with their confidence bounds, distributions, time
 // lines of the requests, the servers, the GPUs and the client itself on one axis, errors, configuration, provenance.
 //
-// The file needs nothing else: scripts, styles and data stand in it, and its own policy forbids every request. What is
-// not known is left out. Everything of a run passes the template's escaping or that of JSON.
-//
-// Its size does not depend on the number of requests: charts show bins and distributions (package timeline).
+// Invariants: the file contains its scripts, styles and data, and its content security policy forbids every request.
+// What is not known is left out. All texts of a run are escaped, by the template or as JSON. The size does not depend
+// on the number of requests: charts show bins and distributions (package timeline). The package never reads the files
+// of a run.
 package html
 
 import (
@@ -26,15 +26,17 @@ import (
 
 //go:generate bash assets/fetch.sh
 
-//go:embed assets/page.html assets/page.css assets/page.js assets/uPlot.iife.min.js assets/uPlot.min.css assets/uPlot.LICENSE
+//go:embed assets/page.html assets/page.css assets/page.js
+//go:embed assets/uPlot.iife.min.js assets/uPlot.min.css assets/uPlot.LICENSE
 var assets embed.FS
 
-// Run is what the report tells beside the result.
+// Run is what the report shows in addition to the result.
 type Run struct {
 	Phases []summary.PhaseState
 	// Requests are those that the result counts.
 	Requests *timeline.Recorder
-	// Servers and GPUs are what was collected of them; Looks what the client did, at wall instants.
+	// Servers and GPUs are the curves that were collected of them. Looks are the observations of the client, at wall
+	// clock times.
 	Servers, GPUs []timeline.Curve
 	Looks         []trust.Look
 	ServerFigures []servermetrics.Highlight
@@ -89,7 +91,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// functions are those of the template.
+// functions are the functions of the template.
 var functions = template.FuncMap{
 	"short": short,
 	"minor": minor,
@@ -110,7 +112,7 @@ func asset(name string) string {
 	return string(text)
 }
 
-// source names an element by its content.
+// source returns the source expression of the policy for an element: the hash of its content.
 func source(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -19,7 +19,7 @@ const (
 	plain = "plain"
 )
 
-// status judges the run: was it whole, is it to be trusted, does it keep what was asked of it.
+// status adds the judgements of the run: whether it is complete, valid, and within its thresholds and objectives.
 func (v *view) status(r *summary.Result, run *Run) {
 	v.Status = append(v.Status, completeness(r))
 	if s, ok := clientStatus(r.ClientHealth); ok {
@@ -32,9 +32,9 @@ func (v *view) status(r *summary.Result, run *Run) {
 		v.Status = append(v.Status, s)
 	}
 	if s := r.Submission; s != nil {
-		state := status{good, "Scenario " + s.Scenario, "The run keeps it.", nil, false}
+		state := status{good, "Scenario " + s.Scenario, "The run complies with it.", nil, false}
 		if len(s.Reasons) > 0 {
-			state = status{bad, "Scenario " + s.Scenario, "The run does not keep it:", s.Reasons, false}
+			state = status{bad, "Scenario " + s.Scenario, "The run does not comply with it:", s.Reasons, false}
 		}
 		v.Status = append(v.Status, state)
 	}
@@ -56,7 +56,7 @@ func completeness(r *summary.Result) status {
 		return status{bad, "Run incomplete", r.Incomplete + ". " + summary.PartOnly + errors, nil, false}
 	case r.WasCancelled:
 		return status{warn, "Run cancelled",
-			"It was ended early; the figures are those of the requests until then." + errors, nil, false}
+			"It was stopped early; the figures cover the requests up to then." + errors, nil, false}
 	case errors != "" && r.Counts.Successes == 0:
 		return status{bad, "All requests failed", strings.TrimSpace(errors), nil, false}
 	case errors != "":
@@ -73,12 +73,12 @@ func clientStatus(health artifact.Object) (status, bool) {
 		return status{}, false
 	}
 	s := status{Level: warn, Title: "Client: " + strings.ReplaceAll(text(verdict), "_", " "),
-		Text: "The figures cannot be relied on without a look at this:"}
+		Text: "Check these findings before you rely on the figures:"}
 	switch text(verdict) {
 	case "valid":
-		s.Level, s.Text = good, "What was asked for was sent, and the client's own share in the figures is small."
+		s.Level, s.Text = good, "The requested load was sent, and the client's own share in the figures is small."
 	case "client_limited":
-		s.Level, s.Text = bad, "The client was the bottleneck; the server may do better than the figures say:"
+		s.Level, s.Text = bad, "The client was the bottleneck; the server may be faster than the figures say:"
 	}
 	list, _ := o.Get("reasons")
 	reasons, _ := list.([]any)
@@ -106,10 +106,10 @@ func thresholdStatus(list []compare.Judgement) (status, bool) {
 		}
 	}
 	s.Title = "Thresholds kept"
-	s.Text = fmt.Sprintf("None of %d conditions for a failure is met:", len(list))
+	s.Text = fmt.Sprintf("None of the %d conditions for a failure is met:", len(list))
 	if failed > 0 {
 		s.Level, s.Title = bad, "Thresholds failed"
-		s.Text = fmt.Sprintf("%d of %d conditions for a failure met:", failed, len(list))
+		s.Text = fmt.Sprintf("%d of %d conditions for a failure are met:", failed, len(list))
 	}
 	return s, true
 }
@@ -121,7 +121,7 @@ func goodputStatus(r *summary.Result) (status, bool) {
 	}
 	s := status{Level: plain, Title: "Goodput " + short(goodput.Stats.Avg) + " " + goodput.Unit}
 	if fraction, ok := r.Find("good_request_fraction"); ok {
-		s.Text = short(100*fraction.Stats.Avg) + " % of the requests kept every objective:"
+		s.Text = short(100*fraction.Stats.Avg) + " % of the requests met every objective:"
 	}
 	o, _ := normal(r.InputConfig).(artifact.Object)
 	slos, _ := o.Get("slos")

@@ -60,7 +60,7 @@ var groupTitles = []groupTitle{
 	{metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
 }
 
-// ranks are the names of the percentiles that any metric has, those most looked at first.
+// ranks returns the names of the percentiles that any metric has, the most used first.
 func ranks(list []metrics.Result) []string {
 	var out, last []string
 	for _, name := range metrics.PercentileKeys {
@@ -150,7 +150,7 @@ func newMetricRow(m *metrics.Result, ranks []string) metricRow {
 // minor reports that a percentile is left out in print.
 func minor(name string) bool { return slices.Contains([]string{"p1", "p5", "p10", "p25", "p75"}, name) }
 
-// acceptanceRows say in how many steps of the target model so many drafted tokens were accepted.
+// acceptanceRows returns in how many steps of the target model so many drafted tokens were accepted.
 func acceptanceRows(list []metrics.AcceptedSteps) []row {
 	var total int64
 	for _, b := range list {
@@ -239,7 +239,7 @@ func (v *view) errors(r *summary.Result, run *Run) {
 	}
 }
 
-// hints says what to try against the errors.
+// hints returns what to try against the errors.
 func (v *view) hints(r *summary.Result) {
 	var failures []*record.Error
 	for i := range r.Errors {
@@ -316,7 +316,7 @@ func newSliceTable(r *summary.Result) *sliceTable {
 	return t
 }
 
-// normal brings an object into the types that parsing yields, wherever it comes from.
+// normal converts an object to the types that parsing it would yield.
 func normal(o artifact.Object) any {
 	if o == nil {
 		return nil

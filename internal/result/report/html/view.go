@@ -48,7 +48,7 @@ type view struct {
 	Recomputed                      []row
 }
 
-// row is a name and what stands behind it.
+// row is a name and its value.
 type row struct{ Name, Value string }
 
 // status is a judgement: Level is good, warn, bad or plain.
@@ -65,7 +65,7 @@ type section struct {
 	Choices []choiceView
 }
 
-// figure is the place of a chart; Description stands for it where it cannot be seen.
+// figure is the place of a chart; Description replaces it where it cannot be seen.
 type figure struct{ ID, Title, Unit, Note, Description string }
 
 type choiceView struct {
@@ -132,15 +132,16 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	return v, nil
 }
 
-// beyond says what a linear axis leaves out.
+// beyond returns a note on the values that a linear axis does not show.
 func beyond(d *distribution) string {
 	if d.Lin.Beyond == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s requests lie beyond the linear axis, up to the maximum; the logarithmic one shows them", integer(d.Lin.Beyond), integer(d.Count))
+	return fmt.Sprintf("%s of %s requests are beyond the linear axis; the logarithmic axis shows them",
+		integer(d.Lin.Beyond), integer(d.Count))
 }
 
-// identify says which run it was.
+// identify sets the description of the run.
 func (v *view) identify(r *summary.Result) {
 	if list, ok := normal(r.InputConfig).(artifact.Object); ok {
 		v.Models = models(list)
@@ -197,7 +198,7 @@ func (v *view) identify(r *summary.Result) {
 	}
 }
 
-// models are the names in either shape of the configuration.
+// models returns the names of the models in either form of the configuration.
 func models(config artifact.Object) string {
 	value, _ := config.Get("models")
 	if o, ok := value.(artifact.Object); ok {

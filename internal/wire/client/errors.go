@@ -150,7 +150,7 @@ func describeError(err error) *record.Error {
 	case errors.As(err, &wire):
 		return describeWire(wire)
 	}
-	return &record.Error{Type: neterr.Value, Message: "ValueError(" + quote(err.Error()) + ")"}
+	return &record.Error{Type: neterr.Value, Message: record.Exception(neterr.Value, err.Error())}
 }
 
 func describeDial(e *dialError) *record.Error {
@@ -223,37 +223,6 @@ func chained(typ, message, cause, kind string) *record.Error {
 		e.CauseChain = append(e.CauseChain, kind)
 	}
 	return e
-}
-
-// quote writes s as a Python string literal, as the messages of the reference hold it.
-func quote(s string) string {
-	mark := byte('\'')
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		mark = '"'
-	}
-	var b strings.Builder
-	b.WriteByte(mark)
-	for _, r := range s {
-		switch {
-		case r == rune(mark) || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < ' ' || r == 0x7F:
-			b.WriteString(`\x`)
-			b.WriteByte("0123456789abcdef"[r>>4&15])
-			b.WriteByte("0123456789abcdef"[r&15])
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte(mark)
-	return b.String()
 }
 
 func secondsText(ns int64) string {

@@ -129,8 +129,7 @@ func (x *exchange) failure(err error) *record.Error {
 	case errors.As(err, &exception):
 		return &record.Error{Type: exception.typ, Message: exception.message}
 	case errors.As(err, &event):
-		return &record.Error{Code: 502, HasCode: true, Type: typeSSE,
-			Message: typeSSE + "(" + quote(event.message) + ")"}
+		return &record.Error{Code: 502, HasCode: true, Type: typeSSE, Message: record.Exception(typeSSE, event.message)}
 	}
 	return describeError(err)
 }

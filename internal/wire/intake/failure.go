@@ -59,5 +59,5 @@ func judge(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 
 func invalid(reason string) *record.Error {
 	const name = "InvalidInferenceResultError"
-	return &record.Error{Type: name, Message: name + "('Invalid inference result: " + reason + "')"}
+	return &record.Error{Type: name, Message: record.Exception(name, "Invalid inference result: "+reason)}
 }

@@ -364,6 +364,6 @@ func encodeError(err error) *record.Error {
 	if errors.As(err, &known) {
 		e.Type = known.Type
 	}
-	e.Message = e.Type + "(" + quote(e.Message) + ")"
+	e.Message = record.Exception(e.Type, e.Message)
 	return e
 }

@@ -338,21 +338,6 @@ func TestForget(t *testing.T) {
 	}
 }
 
-func TestQuote(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain":       `'plain'`,
-		"it's":        `"it's"`,
-		`it's "it"`:   `'it\'s "it"'`,
-		"a\\\n\t\r":   `'a\\\n\t\r'`,
-		"é\x00\u2028": `'é\x00\u2028'`,
-		"\U000e0001":  `'\U000e0001'`,
-	} {
-		if got := quote(in); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-}
-
 // A conversation that many sessions play costs no encoding.
 func BenchmarkPrepare(b *testing.B) {
 	s := store(b, "chat", talk("c", "", strings.Repeat("lorem ipsum ", 16)))

@@ -1,4 +1,4 @@
-package session
+package record
 
 import (
 	"fmt"
@@ -6,8 +6,11 @@ import (
 	"unicode"
 )
 
-// quote writes a message the way error messages are published: in single quotes, or in double quotes
-// if it holds a single quote and no double one.
+// Exception returns the message of an error in the form that reports of the reference have: the type, and in
+// parentheses the text as a Python string literal.
+func Exception(typ, text string) string { return typ + "(" + quote(text) + ")" }
+
+// quote returns s in single quotes, or in double quotes if it holds a single quote and no double one.
 func quote(s string) string {
 	mark := '\''
 	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {

@@ -1,13 +1,14 @@
 package mlflow
 
 import (
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/summary"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
 )
 
 // diagnostics begins the keys of metrics that say how something was measured; MLflow shows them apart.
@@ -46,17 +47,17 @@ const (
 	keyExpected  = "aiperf.total_expected_requests"
 )
 
-// finals are the metrics of a result: what the files have of them, under their tags. NaN and infinities have no place
-// in JSON and are left out, as they are there.
-func finals(r *summary.Result, expected int64, at time.Time) []point {
+// finals are the metrics of a run with results: what the files have of them, under their tags. NaN and infinities have no
+// place in JSON and are left out, as they are there.
+func finals(e *progress.Ending, at time.Time) []point {
 	var list []point
 	add := func(key string, v float64) {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) && len(key) <= maxKey {
+		if artifact.Finite(v) && len(key) <= maxKey {
 			list = append(list, point{Key: key, Value: v, Timestamp: at.UnixMilli()})
 		}
 	}
-	for i := range r.Metrics {
-		m := &r.Metrics[i]
+	for i := range e.Metrics {
+		m := &e.Metrics[i]
 		k := key(m)
 		add(k, m.Stats.Avg)
 		if !m.Distribution {
@@ -66,7 +67,13 @@ func finals(r *summary.Result, expected int64, at time.Time) []point {
 			add(k+"."+f.Key, f.Value)
 		}
 	}
-	add(keyCompleted, float64(r.Counts.Completed()))
+	add(keyCompleted, float64(e.Completed))
+	var expected int64
+	for i := range e.Last.Phases {
+		if p := &e.Last.Phases[i]; p.Kind == record.PhaseProfiling {
+			expected = p.ExpectedRequests
+		}
+	}
 	if expected > 0 {
 		add(keyExpected, float64(expected))
 	}

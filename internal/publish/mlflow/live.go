@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/otlp"
+	"aiperf/internal/publish/progress"
 )
 
 // livePrefix begins the keys of what is added while the load runs.
@@ -26,8 +26,7 @@ type live struct {
 	mu     sync.Mutex // of what follows
 	sums   []sum
 	values []float64
-	phases []load.Stats
-	nowNS  int64
+	phases []progress.Phase
 
 	step int64
 	told map[string]float64
@@ -76,11 +75,11 @@ func (l *live) record(r *record.Record) {
 	}
 }
 
-// show takes a snapshot of the load.
-func (l *live) show(phases []load.Stats, nowNS int64) {
+// show takes the numbers of the load.
+func (l *live) show(phases []progress.Phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phases, l.nowNS = phases, nowNS
+	l.phases = phases
 }
 
 // points are the scalars since the last time; a count or a number of the load that has not changed is not among them.
@@ -92,7 +91,7 @@ func (l *live) points(now time.Time) []point {
 			l.sums[i] = sum{}
 		}
 	}
-	phases, nowNS := l.phases, l.nowNS
+	phases := l.phases
 	l.mu.Unlock()
 	var list []point
 	add := func(key string, v float64) {
@@ -119,7 +118,7 @@ func (l *live) points(now time.Time) []point {
 	}
 	for i := range phases {
 		p := &phases[i]
-		for name, v := range otlp.TimingValues(p, nowNS) {
+		for name, v := range otlp.TimingValues(p) {
 			key := livePrefix + name + "." + phaseName(phases, i)
 			if _, told := l.told[key]; told || v != 0 { // what never happens is not there
 				changed(key, v)
@@ -130,7 +129,7 @@ func (l *live) points(now time.Time) []point {
 }
 
 // phaseName is the name of a phase as the end of a key, unique among the phases.
-func phaseName(phases []load.Stats, i int) string {
+func phaseName(phases []progress.Phase, i int) string {
 	name := strings.Map(keyRune, phases[i].Name)
 	for k := range i {
 		if phases[k].Name == phases[i].Name {

@@ -24,7 +24,7 @@ const (
 )
 
 // push pushes until the run is over.
-func (s *Stream) push() {
+func (s *stream) push() {
 	if !s.probe() {
 		s.off.Store(true)
 		s.mu.Lock()
@@ -54,7 +54,7 @@ func (s *Stream) push() {
 }
 
 // pause is how long a collector that fails is left alone, beside the interval.
-func (s *Stream) pause() time.Duration {
+func (s *stream) pause() time.Duration {
 	f := s.failing.Load()
 	if f == nil || f.count < 2 {
 		return 0
@@ -63,7 +63,7 @@ func (s *Stream) pause() time.Duration {
 }
 
 // patience is the time for what is pushed after the run.
-func (s *Stream) patience() time.Duration {
+func (s *stream) patience() time.Duration {
 	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == hung {
 		return min(hungPatience, s.o.Timeout)
 	}
@@ -71,21 +71,21 @@ func (s *Stream) patience() time.Duration {
 }
 
 // probe asks with an empty push whether there is a collector. A collector that is busy may take figures later.
-func (s *Stream) probe() bool {
+func (s *stream) probe() bool {
 	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
 	s.answered.Store(problem == nil || problem.kind != hung)
 	switch {
 	case s.ctx.Err() != nil:
 		if s.isFinishing() {
-			s.o.Log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
+			s.log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
 		}
 		return false
 	case problem == nil, problem.kind == partial:
-		s.o.Log.Info("Streaming figures to " + s.target.String())
+		s.log.Info("Streaming figures to " + s.target.String())
 	case problem.kind == busy:
 		s.report(problem)
 	default:
-		s.o.Log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.text))
+		s.log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.text))
 		return false
 	}
 	return true
@@ -95,7 +95,7 @@ func (s *Stream) probe() bool {
 var outOfTime = &problem{"did not answer in time", hung}
 
 // export passes one collection on.
-func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
+func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	err := s.exporter.Export(ctx, data)
@@ -110,12 +110,12 @@ func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 }
 
 // pushOnce collects the figures so far and passes them on.
-func (s *Stream) pushOnce() *problem {
+func (s *stream) pushOnce() *problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
 	}
-	if seen := s.seen.Load(); s.timing != nil && seen != nil {
-		s.timing.observe(seen.phases, seen.nowNS)
+	if newest := s.newest.Load(); s.timing != nil && newest != nil {
+		s.timing.observe(newest.Phases)
 	}
 	added := s.added.Load()
 	data := &s.reused
@@ -148,7 +148,7 @@ func (s *Stream) pushOnce() *problem {
 
 // pushBacklog passes on what was collected, the oldest first. Deltas that the collector rejects are given up: they
 // would keep back all others. It returns what went wrong last.
-func (s *Stream) pushBacklog() (worst *problem) {
+func (s *stream) pushBacklog() (worst *problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
 		switch {
@@ -171,13 +171,13 @@ func (s *Stream) pushBacklog() (worst *problem) {
 }
 
 // report reports how it went, once for each change.
-func (s *Stream) report(p *problem) {
+func (s *stream) report(p *problem) {
 	before := s.failing.Load()
 	switch {
 	case p != nil && p.kind == partial:
 		if !s.toldPartial {
 			s.toldPartial = true
-			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.text))
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.text))
 		}
 	case p != nil:
 		if before == nil {
@@ -185,7 +185,7 @@ func (s *Stream) report(p *problem) {
 			if p.kind == rejected && s.o.Environment.delta {
 				next = "these figures are given up"
 			}
-			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run goes on", s.target.String(), p.text, next))
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run goes on", s.target.String(), p.text, next))
 			before = &failure{since: time.Now()}
 		}
 		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.kind})
@@ -193,12 +193,12 @@ func (s *Stream) report(p *problem) {
 	}
 	if before != nil {
 		s.failing.Store(nil)
-		s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s",
+		s.log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s",
 			s.target.String(), before.count, time.Since(before.since).Seconds()))
 	}
 }
 
-func (s *Stream) isFinishing() bool {
+func (s *stream) isFinishing() bool {
 	select {
 	case <-s.finishing:
 		return true
@@ -208,14 +208,14 @@ func (s *Stream) isFinishing() bool {
 }
 
 // abandon ends a stream whose collector took all the time that there was; one that was closed has nothing to tell.
-func (s *Stream) abandon() {
+func (s *stream) abandon() {
 	if s.isFinishing() {
 		s.conclude(outOfTime)
 	}
 }
 
 // last pushes the rest, and reports what did not arrive.
-func (s *Stream) last() {
+func (s *stream) last() {
 	if s.ctx.Err() != nil {
 		s.abandon()
 		return
@@ -237,27 +237,27 @@ func (s *Stream) last() {
 }
 
 // conclude tells the end of the stream.
-func (s *Stream) conclude(p *problem) {
+func (s *stream) conclude(p *problem) {
 	s.adding.Lock() // a batch that is being added counts as added
 	s.mu.Lock()
 	dropped, all := s.dropped, s.added.Load()+int64(len(s.waiting))
 	s.mu.Unlock()
 	s.adding.Unlock()
 	if dropped > 0 {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had "+
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had "+
 			"no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
 	}
 	if s.lost > 0 {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them",
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them",
 			s.lost, s.target.String()))
 	}
 	if p != nil && p.kind != partial {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the "+
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the "+
 			"last figures of the load",
 			s.target.String(), p.text, all-s.arrived, all))
 		return
 	}
 	s.report(p)
-	s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(),
+	s.log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(),
 		s.arrived, s.pushes))
 }

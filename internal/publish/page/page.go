@@ -22,6 +22,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
 )
 
 // Path is where the page lies.
@@ -37,7 +40,7 @@ type Page struct {
 	served   chan struct{}
 
 	mu   sync.Mutex
-	runs []*Run // the one under way and the one before it
+	runs []*runFigures // the one under way and the one before it
 	scrapers
 }
 
@@ -89,18 +92,38 @@ func (p *Page) URL() string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(a.Port)) + Path
 }
 
-// Begin puts a run on the page. It takes the place of the one before the last.
-func (p *Page) Begin(info Info) *Run {
+// Begin implements progress.Observer. The run takes the place of the one before the last.
+func (p *Page) Begin(run *progress.Run) progress.Needs {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := newRun(p, info)
-	if n := len(p.runs); n > 0 && p.runs[n-1].info.Label != info.Label {
-		p.runs = []*Run{p.runs[n-1], r}
+	r := newRunFigures(run)
+	if n := len(p.runs); n > 0 && p.runs[n-1].run.Label != run.Label {
+		p.runs = []*runFigures{p.runs[n-1], r}
 	} else {
-		p.runs = []*Run{r}
+		p.runs = []*runFigures{r}
 	}
-	return r
+	return progress.Needs{Client: true}
 }
+
+// newest returns the run under way; the page is locked.
+func (p *Page) newest() *runFigures { return p.runs[len(p.runs)-1] }
+
+// Record implements progress.RecordObserver.
+func (p *Page) Record(r *record.Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.newest().phase(r.Phase).add(r)
+}
+
+// Show implements progress.Observer.
+func (p *Page) Show(s *progress.Snapshot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.newest().snapshot = s
+}
+
+// End implements progress.Observer.
+func (p *Page) End(e *progress.Ending) { p.Show(e.Last) }
 
 // Gather implements prometheus.Gatherer: all figures at one instant.
 func (p *Page) Gather() ([]*dto.MetricFamily, error) {

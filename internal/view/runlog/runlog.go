@@ -57,7 +57,12 @@ type Log struct {
 	path    string // of the file, "" until it is open
 	early   []byte // file lines from before the file was opened
 	err     error
+	// warnings are the newest warnings and errors. The array is never written again.
+	warnings []string
 }
+
+// maxWarnings bounds the warnings that are kept.
+const maxWarnings = 20
 
 // maxEarly bounds what is kept for a file that is not open yet.
 const maxEarly = 1 << 20
@@ -115,6 +120,13 @@ func (l *Log) Err() error {
 	return l.err
 }
 
+// Warnings returns the newest warnings and errors, the oldest of them first.
+func (l *Log) Warnings() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.warnings
+}
+
 // Close closes the file. Later lines go to the console only.
 func (l *Log) Close() error {
 	l.mu.Lock()
@@ -147,6 +159,9 @@ func (l *Log) write(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.toFile(appendFileLine(nil, e))
+	if e.level >= LevelWarning && e.level != LevelSuccess {
+		l.warnings = append(slices.Clone(l.warnings[max(0, len(l.warnings)+1-maxWarnings):]), e.message)
+	}
 	if l.console != nil {
 		// A console that is gone, such as a closed pipe, is no reason to stop.
 		_, _ = l.console.Write(appendConsoleLine(nil, e, &l.options))

@@ -19,14 +19,14 @@ func openLivePage(cfg *config.Run, log *slog.Logger) (*page.Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-listen: %w", err)
 	}
-	log.Info("The figures of the run are at " + p.URL())
+	log.Info("Prometheus metrics of the run: " + p.URL())
 	return p, nil
 }
 
 // closeLivePage waits for the last scrape, unless the user wants the program to end, and ends the page.
 func closeLivePage(p *page.Page, cfg *config.Run, i *interrupts, log *slog.Logger) {
 	p.Linger(cfg.Env.Metrics.ListenLinger, i.Stop, func(wait time.Duration) {
-		log.Info(fmt.Sprintf("Waiting up to %.1f s for the scraper to read the final figures; Ctrl-C ends it",
+		log.Info(fmt.Sprintf("Waiting up to %.1f s for the last scrape of the metrics; Ctrl-C skips it",
 			wait.Seconds()))
 	})
 	p.Close()

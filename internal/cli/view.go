@@ -22,5 +22,5 @@ func (v view) logWriter(out io.Writer) io.Writer {
 	if v.bar == nil {
 		return out
 	}
-	return v.bar.Beside(out)
+	return v.bar.LogWriter(out)
 }

@@ -11,10 +11,10 @@ import (
 	"aiperf/internal/publish/progress"
 )
 
-// diagnostics begins the keys of metrics that say how something was measured; MLflow shows them apart.
+// diagnostics is the prefix of diagnostic metrics, which MLflow shows apart.
 const diagnostics = "system/"
 
-// key is the key of a metric.
+// key returns the key of a metric.
 func key(m *metrics.Result) string {
 	if isDiagnostic(m) {
 		return diagnostics + m.Tag
@@ -22,8 +22,8 @@ func key(m *metrics.Result) string {
 	return m.Tag
 }
 
-// isDiagnostic reports whether a metric is about the steps of the exchange, what servers say of their tokens, where
-// these differ from ours, or the power of GPUs.
+// isDiagnostic reports whether a metric is about the steps of the exchange, the usage that servers report, its
+// difference from the counted tokens, or the power of GPUs.
 func isDiagnostic(m *metrics.Result) bool {
 	switch m.Group {
 	case metrics.GroupHTTPTrace, metrics.GroupUsage, metrics.GroupCache, metrics.GroupPrediction, metrics.GroupGPU,
@@ -47,8 +47,8 @@ const (
 	keyExpected  = "aiperf.total_expected_requests"
 )
 
-// finals are the metrics of a run with results: what the files have of them, under their tags. NaN and infinities have no
-// place in JSON and are left out, as they are there.
+// finals returns the metrics of a run with results as in its files, under their tags. NaN and infinities, which JSON
+// has not, are left out.
 func finals(e *progress.Ending, at time.Time) []point {
 	var list []point
 	add := func(key string, v float64) {
@@ -80,7 +80,7 @@ func finals(e *progress.Ending, at time.Time) []point {
 	return list
 }
 
-// fit cuts values to the lengths that the server takes.
+// fit cuts values to the length that the server accepts, and leaves out keys that are too long.
 func fit(list []Entry, limit int) []Entry {
 	var out []Entry
 	for _, e := range list {

@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/publish/rest"
 )
 
-// Options say where runs are tracked, and how.
+// Options configures where runs are tracked, and how.
 type Options struct {
 	// URI is the server's address; it may hold user information.
 	URI         *url.URL
@@ -23,13 +23,13 @@ type Options struct {
 	Experiment, ParentRunID string
 	// RunName is the user's own name of a run, which the runs of a series share; "" where there is none.
 	RunName string
-	// User is who runs the benchmark.
+	// User is the value of mlflow.user.
 	User string
 	Tags []Entry
 	// Globs say which files of a run's folder are uploaded; Export is the name of mlflow_export.json in it.
 	Globs  []string
 	Export string
-	// Interval lies between two times that scalars are added while the load runs, Timeout bounds what comes after it.
+	// Interval is the time between two batches of scalars while the load runs, Timeout bounds the upload after it.
 	Interval, Timeout time.Duration
 	// Redactor hides the secrets of the configuration.
 	Redactor *artifact.Redactor
@@ -60,23 +60,23 @@ type tracker struct {
 	tracked
 }
 
-// tracked is what the tracker's goroutine knows of the run on the server.
+// tracked is the state of the run on the server. The tracker's goroutine uses it.
 type tracked struct {
 	run          runInfo
 	experimentID string
 	parent       string
-	// created reports that there is a run; off that there will be none, or none any more, which has been told.
+	// created reports that the run exists on the server; off that there will be nothing more of it there.
 	created, off bool
-	// streamed reports that scalars arrived while the load ran; failing that the last time none did.
+	// streamed reports that scalars arrived while the load ran; failing that the last attempt failed.
 	streamed, failing bool
-	// backlog are scalars that did not arrive yet.
+	// backlog holds scalars that did not arrive yet.
 	backlog []point
 }
 
-// maxBacklog is how many scalars are kept for a server that fails.
+// maxBacklog is the number of scalars that are kept for a server that fails.
 const maxBacklog = 20_000
 
-// newTracker begins to track a run whose load is about to begin.
+// newTracker starts to track a run before its first request.
 func newTracker(o Options, bench *progress.Run) *tracker {
 	t := &tracker{
 		o: o, bench: bench, log: bench.Log("mlflow"), name: runName(o.RunName, bench), start: time.Now(),
@@ -91,8 +91,7 @@ func newTracker(o Options, bench *progress.Run) *tracker {
 // shortID is how much of a benchmark's id stands in names.
 const shortID = 8
 
-// runName is the name of a run on the server: the user's own, which the runs of a series share and are told apart by
-// their labels.
+// runName returns the name of a run on the server: the user's own, with the label of the run in a series.
 func runName(own string, bench *progress.Run) string {
 	if own != "" && bench.Label != "" {
 		return own + "-" + bench.Label
@@ -100,7 +99,7 @@ func runName(own string, bench *progress.Run) string {
 	return cmp.Or(own, "aiperf-"+bench.BenchmarkID[:min(shortID, len(bench.BenchmarkID))])
 }
 
-// end begins the upload; the run's files are written by now.
+// end starts the upload. The run's files must be written.
 func (t *tracker) end(e *progress.Ending) {
 	t.live.show(e.Last.Phases)
 	t.ending = e
@@ -108,10 +107,10 @@ func (t *tracker) end(e *progress.Ending) {
 	close(t.finishing)
 }
 
-// wait waits for the end of the upload, or gives it up when stop is closed meanwhile. It comes after end.
+// wait waits for the end of the upload, or cancels it when stop is closed meanwhile. It must follow end.
 func (t *tracker) wait(stop <-chan struct{}) {
 	select {
-	case <-stop: // the run was asked to stop, not the upload
+	case <-stop: // it stopped the run, not the upload
 		stop = nil
 	default:
 	}
@@ -144,13 +143,13 @@ func (t *tracker) track() {
 				continue
 			}
 			if t.tick(); t.failing {
-				pause = 4 // a server that fails is asked less often
+				pause = 4 // fewer requests to a server that fails
 			}
 		}
 	}
 }
 
-// begin creates the run on the server. A server that may answer later is asked again.
+// begin creates the run on the server. It is repeated for a server that may answer later.
 func (t *tracker) begin() *rest.Problem {
 	p := t.create()
 	switch {
@@ -159,17 +158,17 @@ func (t *tracker) begin() *rest.Problem {
 	case t.isFinishing():
 	case p.Later():
 		if !t.failing {
-			t.log.Info(fmt.Sprintf("MLflow: %s %s; it is tried again", t.server.base, p.Text))
+			t.log.Info(fmt.Sprintf("MLflow: %s %s; retrying", t.server.base, p.Text))
 		}
 		t.failing = true
 	default:
-		t.give(p)
+		t.giveUp(p)
 	}
 	return p
 }
 
-// give reports that there will be nothing more on the server.
-func (t *tracker) give(p *rest.Problem) {
+// giveUp ends the tracking of the run.
+func (t *tracker) giveUp(p *rest.Problem) {
 	t.off = true
 	t.log.Warn(fmt.Sprintf("MLflow: %s %s; nothing is uploaded in this run", t.server.base, p.Text))
 }
@@ -207,7 +206,7 @@ func (t *tracker) create() *rest.Problem {
 	return p
 }
 
-// identity are the tags that tell what was measured by what.
+// identity returns the tags of the benchmark and of this program.
 func (t *tracker) identity() []Entry {
 	return []Entry{{"benchmark_id", t.bench.BenchmarkID}, {"aiperf.version", t.bench.Version}}
 }
@@ -220,7 +219,7 @@ func (t *tracker) tags() []Entry {
 	return append(slices.Clip(t.o.Tags), Entry{"aiperf.run_label", t.bench.Label})
 }
 
-// unique leaves of each key the last entry.
+// unique keeps the last entry of each key.
 func unique(list []Entry) []Entry {
 	var out []Entry
 next:
@@ -236,7 +235,7 @@ next:
 	return out
 }
 
-// tick adds the scalars of the time since the last one.
+// tick sends the scalars since the last one.
 func (t *tracker) tick() {
 	if t.off {
 		return
@@ -255,7 +254,7 @@ func (t *tracker) gather() {
 	}
 }
 
-// stream passes the scalars on that wait.
+// stream sends the scalars of the backlog.
 func (t *tracker) stream() *rest.Problem {
 	if len(t.backlog) == 0 {
 		return nil
@@ -266,13 +265,13 @@ func (t *tracker) stream() *rest.Problem {
 		t.backlog, t.streamed = nil, true
 		if t.failing {
 			t.failing = false
-			t.log.Info(fmt.Sprintf("MLflow: %s takes figures again", t.server.base))
+			t.log.Info(fmt.Sprintf("MLflow: %s accepts metrics again", t.server.base))
 		}
 	case t.isFinishing():
 	case p.Later():
 		if !t.failing {
 			t.failing = true
-			t.log.Info(fmt.Sprintf("MLflow: %s %s; it is tried again", t.server.base, p.Text))
+			t.log.Info(fmt.Sprintf("MLflow: %s %s; retrying", t.server.base, p.Text))
 		}
 	default:
 		t.refused(p)
@@ -280,13 +279,13 @@ func (t *tracker) stream() *rest.Problem {
 	return p
 }
 
-// refused reports a run that takes nothing any more.
+// refused ends the tracking of a run that the server does not accept any more.
 func (t *tracker) refused(p *rest.Problem) {
 	if info, problem := t.server.run(t.ctx, t.run.ID); problem != nil && problem.Code == codeMissing ||
 		problem == nil && info.Stage != "" && info.Stage != active {
-		p = &rest.Problem{Text: "has the run " + t.run.ID + " no more: it was deleted there", Kind: rest.Refused}
+		p = &rest.Problem{Text: "no longer has the run " + t.run.ID + ": it was deleted", Kind: rest.Refused}
 	}
-	t.give(p)
+	t.giveUp(p)
 }
 
 func (t *tracker) isFinishing() bool {
@@ -298,7 +297,7 @@ func (t *tracker) isFinishing() bool {
 	}
 }
 
-// page is where the run is shown.
+// page returns the address of the run's page.
 func (t *tracker) page() string {
 	return t.server.base + "/#/experiments/" + t.experimentID + "/runs/" + t.run.ID
 }

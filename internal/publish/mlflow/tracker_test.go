@@ -215,16 +215,16 @@ func TestEachFaultIsOneLine(t *testing.T) {
 			_,
 				_ = io.WriteString(w, "<html>")
 		}),
-			want: "answered with something that is no JSON of this interface; is the address right?; nothing is uploaded"},
+			want: "answered without valid JSON of this API; check the address; nothing is uploaded"},
 		"other JSON": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }),
 			want: "is this an MLflow server?"},
 		"redirect": {before: on("", answerStatus(302)),
-			want: "redirects are not followed: give the address that it leads to"},
+			want: "redirects are not followed: use the address that it points to"},
 		"deleted experiment": {before: on("get-by-name", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"experiment": {"experiment_id": "7", "lifecycle_stage": "deleted"}}`)
-		}), want: "has deleted the experiment aiperf; restore it there or give another --mlflow-experiment"},
+		}), want: "has deleted the experiment aiperf; restore it or use another --mlflow-experiment"},
 		"deleted run": {change: func(f *fake) { f.deleted = true },
-			want: "has the run r1 no more: it was deleted there; nothing is uploaded in this run"},
+			want: "no longer has the run r1: it was deleted; nothing is uploaded in this run"},
 		"one file refused": {before: on("profile_export.jsonl", answerStatus(507)), uploaded: true,
 			want: "answered 507 Insufficient Storage: for a reason; 1 of 8 files were not uploaded, " +
 				"profile_export.jsonl first; metrics, parameters and tags were"},
@@ -240,7 +240,7 @@ func TestEachFaultIsOneLine(t *testing.T) {
 			want: "keeps files in a store of its own (s3) that only MLflow's client writes to; metrics, parameters " +
 				"and tags were uploaded, files were not"},
 		"cannot be ended": {before: on("runs/update", answerStatus(400)), uploaded: true,
-			want: "answered 400 Bad Request: for a reason; the run is there, but not ended"},
+			want: "answered 400 Bad Request: for a reason; the run was uploaded, but is not marked as ended"},
 		"parent is missing": {option: func(o *Options) { o.ParentRunID = "nobody" }, uploaded: true,
 			want: "has no run nobody; the run is created without a parent (--mlflow-parent-run-id)"},
 	} {
@@ -298,8 +298,8 @@ func TestTLSWithoutAuthority(t *testing.T) {
 	eventually(t, "warning", func() bool { return len(log.warnings()) > 0 })
 	finish(tr, results(t))
 	if w := log.warnings(); len(w) != 1 ||
-		!strings.Contains(w[0], "give the file of its authority in MLFLOW_TRACKING_SERVER_CERT_PATH, or set "+
-			"MLFLOW_TRACKING_INSECURE_TLS=true") {
+		!strings.Contains(w[0], "set MLFLOW_TRACKING_SERVER_CERT_PATH to the file of its certificate authority, "+
+			"or MLFLOW_TRACKING_INSECURE_TLS to true") {
 		t.Errorf("warnings %q", w)
 	}
 	var err error
@@ -328,7 +328,7 @@ func TestAServerThatComesBackGetsEverything(t *testing.T) {
 	o, log := testOptions(t, u)
 	tr := newTracker(o.Options, o.run)
 	eventually(t, "line", func() bool {
-		return strings.Contains(log.String(), "answered 503 Service Unavailable: for a reason; it is tried again")
+		return strings.Contains(log.String(), "answered 503 Service Unavailable: for a reason; retrying")
 	})
 	tr.live.record(sampleRecord(20e6))
 	close(down)
@@ -338,7 +338,7 @@ func TestAServerThatComesBackGetsEverything(t *testing.T) {
 		f.ended["status"] != "FINISHED" || len(log.warnings()) > 0 {
 		t.Errorf("live %v, ended %v, warnings %q", got, f.ended, log.warnings())
 	}
-	if n := strings.Count(log.String(), "it is tried again"); n != 1 {
+	if n := strings.Count(log.String(), "retrying"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, log)
 	}
 }

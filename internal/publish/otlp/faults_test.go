@@ -77,7 +77,7 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 		"a web page": {serveHTTP(t, refusing(403, "text/html", "<html>")).String(),
 			"answered 403 Forbidden; " + hintCredentials + ";"},
 		"a redirect": {redirect.String(),
-			"answered 301 Moved Permanently; redirects are not followed: give the address that it leads to;"},
+			"answered 301 Moved Permanently; redirects are not followed: use the address that it points to;"},
 		"gRPC asked over HTTP":    {"http://" + overGRPC.Host, hintGRPC},
 		"HTTP asked over gRPC":    {"grpc://" + overHTTP.Host, hintHTTP},
 		"unknown authority":       {secured.URL, hintTrust},
@@ -119,9 +119,9 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 		want   string
 	}{
 		"HTTP": {serveHTTP, &statusError{503, "text/plain", "starting"},
-			"answered 503 Service Unavailable: starting; it is tried again"},
+			"answered 503 Service Unavailable: starting; retrying"},
 		"gRPC": {serveGRPC, status.Error(codes.Unavailable, "starting"),
-			"answered Unavailable: starting; it is tried again"},
+			"answered Unavailable: starting; retrying"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &received{answer: func(n int) error {
@@ -141,7 +141,7 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], tt.want) {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "takes figures again, after 3 failed pushes") {
+			if !strings.Contains(log.String(), "accepts pushes again, after 3 failed pushes") {
 				t.Errorf("log:\n%s", log)
 			}
 			if p := histogram(t, c.metrics(-1)["aiperf.request_count"]); p.Count != 1 {
@@ -199,11 +199,11 @@ func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
 			if got := total(r.c, temporality); got != 4 {
 				t.Errorf("%d requests arrived, want 4", got)
 			}
-			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "; it is tried again, the run goes on") {
+			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "; retrying, the run continues") {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "takes figures again") ||
-				!strings.Contains(log.String(), "has the figures of 4 requests") {
+			if !strings.Contains(log.String(), "accepts pushes again") ||
+				!strings.Contains(log.String(), "received the metrics of 4 requests") {
 				t.Errorf("log:\n%s", log)
 			}
 		})
@@ -254,7 +254,7 @@ func serveUntilHung(t *testing.T, next http.Handler) (*url.URL, *atomic.Bool) {
 	return at, hang
 }
 
-func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
+func TestACollectorThatHangsDoesNotDelayTheRun(t *testing.T) {
 	c := &received{}
 	at, hang := serveUntilHung(t, c)
 	o, log := testOptions(t, at)
@@ -280,9 +280,9 @@ func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
 		t.Errorf("the end took %v", took)
 	}
 	w := log.warnings()
-	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; it is tried again") ||
-		!strings.Contains(w[1], "the last push failed, ") ||
-		!strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the last figures of the load") {
+	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; retrying") ||
+		!strings.Contains(w[1], "the last push failed: ") ||
+		!strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the final metrics of the load") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -337,13 +337,13 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 		t.Errorf("%d requests arrived, want %d", got, maxBacklog-1)
 	}
 	if !slices.ContainsFunc(log.warnings(),
-		func(w string) bool { return strings.Contains(w, "the figures of 4 requests were given up") }) {
+		func(w string) bool { return strings.Contains(w, "the metrics of 4 requests were dropped") }) {
 		t.Errorf("log:\n%s", log)
 	}
 }
 
-// What a collector will never take is given up and told; it does not keep those behind it.
-func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
+// What a collector will never accept is dropped and reported; it does not block what follows.
+func TestABatchThatIsRejectedDoesNotBlockTheNext(t *testing.T) {
 	for name, tt := range map[string]struct {
 		serve  func(testing.TB, *received) *url.URL
 		answer error
@@ -376,8 +376,8 @@ func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
 				t.Errorf("%d requests arrived, want 2", got)
 			}
 			w := log.warnings()
-			if len(w) != 2 || !strings.Contains(w[0], "bad point; these figures are given up, the run goes on") ||
-				!strings.Contains(w[1], "the figures of 2 requests were given up") {
+			if len(w) != 2 || !strings.Contains(w[0], "bad point; these metrics are dropped, the run continues") ||
+				!strings.Contains(w[1], "the metrics of 2 requests were dropped") {
 				t.Errorf("warnings %q", w)
 			}
 		})

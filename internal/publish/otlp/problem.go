@@ -15,7 +15,7 @@ import (
 	"aiperf/internal/base/neterr"
 )
 
-// problem is why a push failed, and what to think of it.
+// problem is the reason why a push failed. Its text continues a sentence that begins with the collector's address.
 type problem struct {
 	text string
 	kind problemKind
@@ -24,28 +24,28 @@ type problem struct {
 type problemKind uint8
 
 const (
-	// unreachable: there is no connection, or nothing that speaks OTLP behind it.
+	// unreachable: there is no connection, or no OTLP server.
 	unreachable problemKind = iota
-	// refused: the collector answers, but does not take the push and will not take it later.
+	// refused: the collector answers, but does not accept pushes and will not accept them later.
 	refused
-	// rejected: it does not take this push, whenever it comes; another one may be good.
+	// rejected: it does not accept this push; it may accept another one.
 	rejected
-	// busy: it may take the push later.
+	// busy: it may accept the push later.
 	busy
 	// hung: it did not answer in time.
 	hung
-	// partial: it took the push except for some points.
+	// partial: it accepted the push except for some points.
 	partial
 )
 
-// classify words the error of a push; nil for nil.
+// classify returns the problem that an error of a push means; nil for nil.
 func classify(err error, answer refusal, t *target) *problem {
 	if err == nil {
 		return nil
 	}
 	if text := err.Error(); strings.Contains(text, "OTLP partial success") {
 		_, said, _ := strings.Cut(text, "OTLP partial success: ")
-		return &problem{oneLine("took the push only in part: " + said), partial}
+		return &problem{oneLine("accepted only part of the push: " + said), partial}
 	}
 	if t.grpc {
 		return classifyGRPC(err, t)
@@ -64,15 +64,15 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// Hints, by what went wrong.
+// Hints by problem.
 const (
 	hintCredentials = "check the credentials in OTEL_EXPORTER_OTLP_HEADERS"
-	hintTrust       = "give the file of its authority in OTEL_EXPORTER_OTLP_CERTIFICATE"
-	hintIdentity    = "it asks for a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and " +
+	hintTrust       = "set OTEL_EXPORTER_OTLP_CERTIFICATE to the file of its certificate authority"
+	hintIdentity    = "the server requires a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and " +
 		"OTEL_EXPORTER_OTLP_CLIENT_KEY"
-	hintGRPC  = "this is no HTTP server; for OTLP over gRPC write grpc://host:port"
-	hintHTTP  = "this is no gRPC server; for OTLP over HTTP write http://host:port"
-	hintPlain = "this server speaks no TLS; write the URL without the s"
+	hintGRPC  = "this is not an HTTP server; for OTLP over gRPC use grpc://host:port"
+	hintHTTP  = "this is not a gRPC server; for OTLP over HTTP use http://host:port"
+	hintPlain = "this server does not use TLS; use the scheme without the s"
 )
 
 func classifyStatus(answer refusal) *problem {
@@ -89,7 +89,7 @@ func classifyStatus(answer refusal) *problem {
 	case s == http.StatusBadRequest, s == http.StatusRequestEntityTooLarge, s == http.StatusUnprocessableEntity:
 		kind = rejected
 	case s/100 == 3:
-		text += "; redirects are not followed: give the address that it leads to"
+		text += "; redirects are not followed: use the address that it points to"
 	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s/100 == 5:
 		kind = busy
 	}
@@ -138,7 +138,7 @@ func classifyGRPC(err error, t *target) *problem {
 	return answered(refused, "")
 }
 
-// isConnection reports whether gRPC means the connection, not an answer of the server.
+// isConnection reports whether a status of gRPC is about the connection, not an answer of the server.
 func isConnection(message string) bool {
 	for _, sign := range []string{"connection error", "error reading", "name resolver", "no children to pick from",
 		"transport is closing", "dial tcp", "connection closed", "EOF"} {
@@ -149,7 +149,7 @@ func isConnection(message string) bool {
 	return false
 }
 
-// describe words a failed connection and what helps. gRPC hands the error on as a text.
+// describe returns why a connection failed and what helps. gRPC has the error only as text.
 func describe(err error, t *target) string {
 	text, _ := neterr.Describe(err)
 	whole := err.Error()
@@ -174,7 +174,7 @@ func describe(err error, t *target) string {
 		return hintPlain
 	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header",
 		"readLoopPeekFailLocked: %!w(<nil>)"):
-		// The last is what net/http says where a server speaks before it is asked, as one of gRPC does.
+		// The last is net/http's error where a server sends first, as one of gRPC does.
 		return hintGRPC
 	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code",
 		"invalid header"):
@@ -183,7 +183,7 @@ func describe(err error, t *target) string {
 	return oneLine(last(text, "desc = "))
 }
 
-// last is what follows the last occurrence of a mark, the whole text without one.
+// last returns what follows the last occurrence of a mark, the whole text without one.
 func last(text, mark string) string {
 	if at := strings.LastIndex(text, mark); at >= 0 {
 		return strings.Trim(text[at+len(mark):], `" `)

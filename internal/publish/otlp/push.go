@@ -14,16 +14,16 @@ const (
 	maxPause = 10 * time.Second
 	// maxBacklog is how many collections of deltas are kept for such a collector.
 	maxBacklog = 60
-	// lastTries is how often the last push is tried, lastPause lies after the first of them.
+	// lastTries is the number of attempts of the last push, lastPause the wait after the first.
 	lastTries = 3
 	lastPause = 250 * time.Millisecond
 	// probeTimeout bounds the first, empty push.
 	probeTimeout = 5 * time.Second
-	// hungPatience is the time for the last push to a collector that did not answer before, or not yet.
-	hungPatience = 2 * time.Second
+	// hungTimeout bounds the last push to a collector that has not answered.
+	hungTimeout = 2 * time.Second
 )
 
-// push pushes until the run is over.
+// push pushes until the end of the run.
 func (s *stream) push() {
 	if !s.probe() {
 		s.off.Store(true)
@@ -53,7 +53,7 @@ func (s *stream) push() {
 	}
 }
 
-// pause is how long a collector that fails is left alone, beside the interval.
+// pause returns the time to wait besides the interval after failed pushes.
 func (s *stream) pause() time.Duration {
 	f := s.failing.Load()
 	if f == nil || f.count < 2 {
@@ -62,15 +62,15 @@ func (s *stream) pause() time.Duration {
 	return min(s.o.Interval<<min(f.count-1, 10), maxPause) - s.o.Interval/2
 }
 
-// patience is the time for what is pushed after the run.
-func (s *stream) patience() time.Duration {
+// lastTimeout returns the time for what is pushed after the run.
+func (s *stream) lastTimeout() time.Duration {
 	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == hung {
-		return min(hungPatience, s.o.Timeout)
+		return min(hungTimeout, s.o.Timeout)
 	}
 	return s.o.Timeout
 }
 
-// probe asks with an empty push whether there is a collector. A collector that is busy may take figures later.
+// probe reports, by an empty push, whether there is a collector. One that is busy may accept metrics later.
 func (s *stream) probe() bool {
 	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
 	s.answered.Store(problem == nil || problem.kind != hung)
@@ -81,7 +81,7 @@ func (s *stream) probe() bool {
 		}
 		return false
 	case problem == nil, problem.kind == partial:
-		s.log.Info("Streaming figures to " + s.target.String())
+		s.log.Info("Streaming metrics to " + s.target.String())
 	case problem.kind == busy:
 		s.report(problem)
 	default:
@@ -91,10 +91,10 @@ func (s *stream) probe() bool {
 	return true
 }
 
-// outOfTime is why a push failed that the end of the stream cut off.
+// outOfTime is the problem of a push that was cut off by the end of the stream.
 var outOfTime = &problem{"did not answer in time", hung}
 
-// export passes one collection on.
+// export pushes one collection.
 func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
@@ -109,7 +109,7 @@ func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 	return p
 }
 
-// pushOnce collects the figures so far and passes them on.
+// pushOnce collects the metrics so far and pushes them.
 func (s *stream) pushOnce() *problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
@@ -126,7 +126,7 @@ func (s *stream) pushOnce() *problem {
 		if s.ctx.Err() != nil {
 			return outOfTime
 		}
-		return &problem{"cannot be served: " + err.Error(), refused}
+		return &problem{"cannot be sent metrics: " + err.Error(), refused}
 	}
 	if s.figures != nil {
 		s.adding.Lock()
@@ -146,8 +146,8 @@ func (s *stream) pushOnce() *problem {
 	return s.pushBacklog()
 }
 
-// pushBacklog passes on what was collected, the oldest first. Deltas that the collector rejects are given up: they
-// would keep back all others. It returns what went wrong last.
+// pushBacklog pushes what was collected, the oldest first. Deltas that the collector rejects are dropped: they would
+// block all others. It returns the last problem.
 func (s *stream) pushBacklog() (worst *problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
@@ -170,22 +170,22 @@ func (s *stream) pushBacklog() (worst *problem) {
 	return worst
 }
 
-// report reports how it went, once for each change.
+// report logs the result of a push, once for each change.
 func (s *stream) report(p *problem) {
 	before := s.failing.Load()
 	switch {
 	case p != nil && p.kind == partial:
-		if !s.toldPartial {
-			s.toldPartial = true
+		if !s.reportedPartial {
+			s.reportedPartial = true
 			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.text))
 		}
 	case p != nil:
 		if before == nil {
-			next := "it is tried again"
+			next := "retrying"
 			if p.kind == rejected && s.o.Environment.delta {
-				next = "these figures are given up"
+				next = "these metrics are dropped"
 			}
-			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run goes on", s.target.String(), p.text, next))
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run continues", s.target.String(), p.text, next))
 			before = &failure{since: time.Now()}
 		}
 		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.kind})
@@ -193,7 +193,7 @@ func (s *stream) report(p *problem) {
 	}
 	if before != nil {
 		s.failing.Store(nil)
-		s.log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s",
+		s.log.Info(fmt.Sprintf("OpenTelemetry: %s accepts pushes again, after %d failed pushes in %.0f s",
 			s.target.String(), before.count, time.Since(before.since).Seconds()))
 	}
 }
@@ -207,14 +207,14 @@ func (s *stream) isFinishing() bool {
 	}
 }
 
-// abandon ends a stream whose collector took all the time that there was; one that was closed has nothing to tell.
+// abandon ends a stream whose collector used up all the time. One that was closed logs nothing.
 func (s *stream) abandon() {
 	if s.isFinishing() {
 		s.conclude(outOfTime)
 	}
 }
 
-// last pushes the rest, and reports what did not arrive.
+// last pushes the rest and logs what did not arrive.
 func (s *stream) last() {
 	if s.ctx.Err() != nil {
 		s.abandon()
@@ -236,7 +236,7 @@ func (s *stream) last() {
 	s.conclude(p)
 }
 
-// conclude tells the end of the stream.
+// conclude logs the end of the stream.
 func (s *stream) conclude(p *problem) {
 	s.adding.Lock() // a batch that is being added counts as added
 	s.mu.Lock()
@@ -244,20 +244,20 @@ func (s *stream) conclude(p *problem) {
 	s.mu.Unlock()
 	s.adding.Unlock()
 	if dropped > 0 {
-		s.log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had "+
-			"no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the metrics lack %d requests: the buffer was full; raise "+
+			"AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
 	}
 	if s.lost > 0 {
-		s.log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them",
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the metrics of %d requests were dropped: %s did not accept them",
 			s.lost, s.target.String()))
 	}
 	if p != nil && p.kind != partial {
-		s.log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the "+
-			"last figures of the load",
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed: %s %s; it lacks %d of %d requests and the "+
+			"final metrics of the load",
 			s.target.String(), p.text, all-s.arrived, all))
 		return
 	}
 	s.report(p)
-	s.log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(),
+	s.log.Info(fmt.Sprintf("OpenTelemetry: %s received the metrics of %d requests in %d pushes", s.target.String(),
 		s.arrived, s.pushes))
 }

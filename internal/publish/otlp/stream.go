@@ -25,25 +25,25 @@ import (
 
 // Options say what is pushed, where and how.
 type Options struct {
-	// URL is the collector's, as the user wrote it: without a scheme where he gave none.
+	// URL is the collector's, as the user wrote it: its scheme may be missing.
 	URL         *url.URL
 	Environment Environment
-	// Requests asks for the figures of requests, Timing for those of the load.
+	// Requests asks for the metrics of requests, Timing for those of the load.
 	Requests, Timing bool
 	// Interval lies between two pushes, Timeout bounds one and the last ones all together.
 	Interval, Timeout time.Duration
-	// MaxBatch records wait before they are added to the figures, MaxBuffered at most where that takes time.
+	// MaxBatch is the number of records that are added to the metrics together, MaxBuffered the most that wait for it.
 	MaxBatch, MaxBuffered int
-	// Provider is who serves the model; "" where the URLs tell.
+	// Provider is the value of gen_ai.provider.name; "" = that of the URLs.
 	Provider string
-	// Attributes are what the user adds to the description of a run.
+	// Attributes are the user's own attributes of the resource.
 	Attributes []Attribute
 }
 
 // Attribute is an attribute of the resource.
 type Attribute struct{ Name, Value string }
 
-// stream pushes the figures of one run.
+// stream pushes the metrics of one run.
 type stream struct {
 	o        Options
 	run      *progress.Run
@@ -63,11 +63,11 @@ type stream struct {
 	finishing chan struct{}
 	finish    sync.Once // by flush or close
 	ended     sync.WaitGroup
-	// adding is held while records go from the buffer into the figures.
+	// adding is held while records go from the buffer into the histograms.
 	adding sync.Mutex
 	// full wakes the goroutine that adds records.
 	full chan struct{}
-	// off reports that nothing is taken any more.
+	// off reports that records are no longer accepted.
 	off atomic.Bool
 
 	mu      sync.Mutex // of what follows
@@ -77,7 +77,7 @@ type stream struct {
 	pushing
 }
 
-// newStream starts a stream. It waits for nothing: whether the collector answers shows later, in the log.
+// newStream starts a stream and returns at once. Whether the collector answers is logged later.
 func newStream(o Options, run *progress.Run) (*stream, error) {
 	s := &stream{o: o, run: run, log: run.Log("otel"), finishing: make(chan struct{}), full: make(chan struct{}, 1)}
 	s.target = newTarget(o.URL, &o.Environment)
@@ -97,7 +97,7 @@ func newStream(o Options, run *progress.Run) (*stream, error) {
 	return s, nil
 }
 
-// instrument makes the instruments.
+// instrument creates the instruments.
 func (s *stream) instrument() error {
 	o := &s.o
 	s.reader = metric.NewManualReader(metric.WithTemporalitySelector(o.Environment.temporality),
@@ -132,11 +132,11 @@ func model(run *progress.Run) string {
 	return run.Models[0]
 }
 
-// describeRun is the resource: what the environment says goes before what is known anyway, the user's own before both.
+// describeRun returns the resource. The user's attributes have priority, then those of the environment.
 func describeRun(o *Options, run *progress.Run) (*resource.Resource, error) {
 	list := []attribute.KeyValue{
 		attribute.String("service.name", "aiperf"), attribute.String("service.version", run.Version),
-		// Sums of two runs at the same time must not be taken for those of one.
+		// It keeps the sums of two runs at the same time apart.
 		attribute.String("service.instance.id", run.BenchmarkID),
 		attribute.String("aiperf.benchmark.id", run.BenchmarkID),
 		attribute.String("aiperf.endpoint.type", run.EndpointType),
@@ -151,8 +151,7 @@ func describeRun(o *Options, run *progress.Run) (*resource.Resource, error) {
 	return resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithAttributes(list...))
 }
 
-// record takes a finished request of a warm-up or of profiling, from several goroutines at once. It returns at once and
-// changes nothing of the record.
+// record takes a finished request, from several goroutines at once. It returns at once and does not change the record.
 func (s *stream) record(r *record.Record) {
 	if s.figures == nil || s.off.Load() {
 		return
@@ -188,7 +187,7 @@ func (s *stream) addWaiting() {
 	}
 }
 
-// take adds the waiting records to the figures; spare is memory that may be used, as is what is returned.
+// take adds the waiting records to the histograms. It may use the memory of spare, and returns memory to use next.
 func (s *stream) take(spare []*record.Record) []*record.Record {
 	s.adding.Lock()
 	defer s.adding.Unlock()
@@ -205,7 +204,7 @@ func (s *stream) take(spare []*record.Record) []*record.Record {
 // flush pushes the rest, within the timeout of a push, and ends the stream.
 func (s *stream) flush() {
 	s.finish.Do(func() {
-		bound := time.AfterFunc(s.patience(), s.cancel)
+		bound := time.AfterFunc(s.lastTimeout(), s.cancel)
 		close(s.finishing)
 		s.ended.Wait()
 		bound.Stop()
@@ -227,14 +226,14 @@ func (s *stream) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := errors.Join(s.provider.Shutdown(ctx), s.exporter.close(ctx)); err != nil {
-		s.log.Debug("The OTLP exporter did not end as it should", "error", err)
+		s.log.Debug("Cannot shut down the OTLP exporter", "error", err)
 	}
 	s.cancel()
 }
 
 // pushing is the state of the goroutine that pushes.
 type pushing struct {
-	// added counts the records in the figures.
+	// added counts the records in the histograms.
 	added atomic.Int64
 	// answered reports that the collector has answered the first push.
 	answered atomic.Bool
@@ -242,17 +241,17 @@ type pushing struct {
 	failing atomic.Pointer[failure]
 
 	pushes int64
-	// backlog are collections that were not pushed yet: with deltas the next one does not bring them again.
+	// backlog holds collections that were not pushed yet: with deltas the next one does not repeat them.
 	backlog []batch
-	// arrived counts the records that the collector has; lost those that it will never have.
-	arrived, lost int64
-	collected     int64
-	toldPartial   bool
-	spare         []*record.Record
-	reused        metricdata.ResourceMetrics
+	// arrived counts the records that the collector accepted; lost those that it will never get.
+	arrived, lost   int64
+	collected       int64
+	reportedPartial bool
+	spare           []*record.Record
+	reused          metricdata.ResourceMetrics
 }
 
-// failure is a row of pushes that failed.
+// failure describes consecutive pushes that failed.
 type failure struct {
 	since time.Time
 	count int
@@ -262,6 +261,6 @@ type failure struct {
 // batch is one collection.
 type batch struct {
 	data *metricdata.ResourceMetrics
-	// records are those that it brings beside the one before.
+	// records is the number of records since the previous one.
 	records int64
 }

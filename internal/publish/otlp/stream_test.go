@@ -96,7 +96,7 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			if w := log.warnings(); len(w) > 0 {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "has the figures of 14 requests") {
+			if !strings.Contains(log.String(), "received the metrics of 14 requests") {
 				t.Errorf("log:\n%s", log)
 			}
 		})
@@ -315,7 +315,7 @@ func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
 	}
 	eventually(t, "three pushes", func() bool { return c.count() > 3 })
 	s.flush()
-	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "took the push only in part: too old (3 ") {
+	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "accepted only part of the push: too old (3 ") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -335,7 +335,7 @@ func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
 		eventually(t, "the records being added", func() bool { return s.added.Load() == 5*(n+1) })
 	}
 	s.flush()
-	if w := log.warnings(); len(w) > 0 || !strings.Contains(log.String(), "has the figures of 15 requests") {
+	if w := log.warnings(); len(w) > 0 || !strings.Contains(log.String(), "received the metrics of 15 requests") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -354,8 +354,8 @@ func TestWhatFindsNoRoomIsCountedAndTold(t *testing.T) {
 	s.adding.Unlock()
 	s.flush()
 	if w := log.warnings(); len(w) != 1 ||
-		!strings.HasPrefix(w[0], "OpenTelemetry: 3 requests are not in the figures") ||
-		!strings.Contains(log.String(), "has the figures of 5 requests") {
+		!strings.HasPrefix(w[0], "OpenTelemetry: the metrics lack 3 requests") ||
+		!strings.Contains(log.String(), "received the metrics of 5 requests") {
 		t.Errorf("log:\n%s", log)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"aiperf/internal/publish/progress"
 )
 
-// timingPrefix begins the names of the load's figures, for which the conventions have none.
+// timingPrefix begins the names of the load's metrics, for which the conventions have none.
 const timingPrefix = "aiperf.timing."
 
-// counters only grow: they get the positive difference to the snapshot before.
+// counters only grow: the difference to the previous snapshot is added.
 var counters = []struct {
 	name, description string
 	value             func(*progress.Phase) int64
@@ -35,7 +35,7 @@ var counters = []struct {
 		func(p *progress.Phase) int64 { return p.TotalSessionTurns }},
 }
 
-// levels go up and down: they get the signed difference, so that the sum is the value.
+// levels go up and down: the signed difference is added, so that the sum is the value.
 var levels = []struct {
 	name, unit, description string
 	value                   func(*progress.Phase) float64
@@ -54,7 +54,7 @@ var levels = []struct {
 		func(p *progress.Phase) float64 { return p.Elapsed.Seconds() }},
 }
 
-// TimingValues returns the figures of a phase, each with its name: for other publishers.
+// TimingValues returns the metrics of a phase with their names, for other publishers.
 func TimingValues(p *progress.Phase) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for _, c := range counters {
@@ -70,7 +70,7 @@ func TimingValues(p *progress.Phase) iter.Seq2[string, float64] {
 	}
 }
 
-// unchanged is the difference up to which a level counts as the same.
+// unchanged is the largest difference of a level that is not pushed.
 const unchanged = 1e-9
 
 func bit(b bool) float64 {
@@ -80,12 +80,12 @@ func bit(b bool) float64 {
 	return 0
 }
 
-// timing turns snapshots of the load into counters. It belongs to one goroutine.
+// timing turns snapshots of the load into counters. One goroutine uses it.
 type timing struct {
 	labels   labels
 	counters []metric.Int64Counter
 	levels   []metric.Float64UpDownCounter
-	// seen are the phases of the snapshot before, by their index.
+	// seen holds the phases of the previous snapshot by their index.
 	seen map[int]*seenPhase
 }
 
@@ -115,7 +115,7 @@ func newTiming(meter metric.Meter, l labels) (*timing, error) {
 	return t, nil
 }
 
-// observe takes a snapshot: what has not changed since the one before adds nothing.
+// observe adds the changes since the previous snapshot.
 func (t *timing) observe(phases []progress.Phase) {
 	ctx := context.Background()
 	for i := range phases {

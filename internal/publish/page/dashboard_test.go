@@ -208,7 +208,7 @@ func allFamilies() []Family {
 	for _, l := range lags {
 		list = append(list, Family{l.name, "histogram", l.help, phase})
 	}
-	for _, l := range levels {
+	for _, l := range snapshotFamilies {
 		list = append(list, l.Family)
 	}
 	return list

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/publish/progress"
 )
 
-// runFigures are the figures of one run. The page's lock guards them.
+// runFigures holds the metrics of one run, guarded by the page's lock.
 type runFigures struct {
 	run      *progress.Run
 	registry *prometheus.Registry
@@ -21,7 +21,7 @@ type runFigures struct {
 	snapshot *progress.Snapshot
 }
 
-// newRunFigures makes the run's families. Labels that would be empty are left out: to Prometheus the two are one.
+// newRunFigures creates the run's families. Empty labels are left out: to Prometheus both are the same.
 func newRunFigures(run *progress.Run) *runFigures {
 	r := &runFigures{run: run, registry: prometheus.NewRegistry()}
 	register := prometheus.Registerer(r.registry)
@@ -37,7 +37,7 @@ func newRunFigures(run *progress.Run) *runFigures {
 	return r
 }
 
-// phase is where the records of a kind of phases go.
+// phase returns the families of a kind of phases.
 func (r *runFigures) phase(kind string) *phaseFigures {
 	p := r.phases[kind]
 	if p == nil {
@@ -50,7 +50,7 @@ func (r *runFigures) phase(kind string) *phaseFigures {
 var infoFamily = Family{"aiperf_info", "gauge", "1; the labels say what is being measured.",
 	[]string{"benchmark_id", "model", "endpoint_type", "streaming", "concurrency", "request_rate", "version"}}
 
-// infoGauge is constant 1; its labels say what the run is.
+// infoGauge returns a gauge of value 1 whose labels describe the run.
 func (r *runFigures) infoGauge() prometheus.Collector {
 	models := slices.Sorted(slices.Values(r.run.Models))
 	labels := prometheus.Labels{

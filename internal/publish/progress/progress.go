@@ -134,8 +134,8 @@ type Phase struct {
 	Name, Kind string
 	State      PhaseState
 
-	// Elapsed is the age of the phase, at its end if it has ended, Draining the time since the end of sending, GraceLeft
-	// the time until the requests in flight are cut off, 0 = never.
+	// Elapsed is the age of the phase, at its end if it has ended, Draining the time since the end of sending,
+	// GraceLeft the time until the requests in flight are cut off, 0 = never.
 	Elapsed, Draining, GraceLeft time.Duration
 
 	ExpectedRequests, ExpectedSessions int64

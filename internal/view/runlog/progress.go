@@ -122,7 +122,7 @@ var blockMetrics = []string{
 	"input_sequence_length", "output_sequence_length", prefixCacheTag,
 }
 
-// prefixCacheTag is the share of the prompts that a cache without end would hold, of a recording.
+// prefixCacheTag is the part of a recording's prompts that an unlimited cache would hold.
 const prefixCacheTag = "theoretical_prefix_cache_hit"
 
 // scalar returns a metric that is one number, nil if it is unknown.
@@ -133,7 +133,7 @@ func (b *block) scalar(tag string) *float64 {
 	return nil
 }
 
-// lines are the block: its head, and the rows.
+// lines returns the head of the block and its rows.
 func (b *block) lines() []string {
 	seconds := int64(b.Elapsed / time.Second)
 	avg := b.scalar("request_throughput")
@@ -187,7 +187,7 @@ var distributionRows = []distribution{
 	{"osl", "output_sequence_length", "", " (tokens)", lengthRanks},
 }
 
-// distributions are the rows of percentiles that there are, values in columns.
+// distributions returns the rows of known percentiles, with aligned columns.
 func (b *block) distributions() []string {
 	var rows []distribution
 	var values [][4]string
@@ -232,7 +232,7 @@ var serverFigures = []struct {
 	{"tput_out_srv", "server_output_tokens_per_second", rate},
 }
 
-// servers are the known figures of the servers.
+// servers returns the known figures of the servers.
 func (b *block) servers() (parts []string) {
 	known := map[string]float64{}
 	for _, f := range b.Servers {
@@ -252,7 +252,7 @@ func (b *block) servers() (parts []string) {
 	return parts
 }
 
-// unknown stands for a figure that there is none of.
+// unknown is shown for an unknown figure.
 const unknown = "-"
 
 func twoDecimals(v *float64) string {

@@ -1,8 +1,8 @@
 // Package simple shows a running benchmark as a progress bar on the last line of a terminal. On something that is not a
 // terminal it prints a line at every tenth of the way instead.
 //
-// It follows the run as an observer of progress and knows nothing else of it. Log lines for the same terminal go through
-// a writer of [Simple.Beside], so that the two do not overwrite each other.
+// It follows the run as an observer of progress and knows nothing else of it. Log lines for the same terminal go
+// through a writer of [Simple.LogWriter], so that the two do not overwrite each other.
 package simple
 
 import (
@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/publish/progress"
 )
 
-// bar is what the view shows of a snapshot.
+// bar is a bar's content.
 type bar struct {
 	stage stage
 	// done of total are counted where total is known (> 0).
@@ -30,10 +30,10 @@ type bar struct {
 	errors int64
 }
 
-// stage is one of the bars that follow one another.
+// stage selects the name and the colour of a bar.
 type stage uint8
 
-// The stages of a run.
+// The stages, in order. A grace period follows its phase.
 const (
 	warmup stage = iota
 	warmupGrace
@@ -50,7 +50,7 @@ var stages = [...]struct{ name, colour string }{
 	processingRecords: {"Processing Records", "\x1b[34m"},
 }
 
-// barOf returns what a snapshot says about the phase that is under way.
+// barOf returns the bar of the current phase, and whether there is one.
 func barOf(s *progress.Snapshot) (b bar, ok bool) {
 	p := s.Current()
 	if p == nil || s.Stage == progress.Exporting || s.Stage == progress.Done {
@@ -86,7 +86,7 @@ type Simple struct {
 	minPercent float64
 
 	mu        sync.Mutex
-	line      string // what stands on the terminal, "" when nothing does
+	line      string // the bar on the terminal, "" without one
 	shown     bool
 	stage     stage
 	percent   float64
@@ -102,7 +102,7 @@ func New(out io.Writer, terminal, colour bool, minPercent float64) *Simple {
 // Begin implements progress.Observer.
 func (s *Simple) Begin(*progress.Run) progress.Needs { return progress.Needs{} }
 
-// End implements progress.Observer. It takes the bar off the terminal.
+// End implements progress.Observer. It removes the bar from the terminal.
 func (s *Simple) End(*progress.Ending) { s.Clear() }
 
 // Show implements progress.Observer.
@@ -112,7 +112,7 @@ func (s *Simple) Show(now *progress.Snapshot) {
 	}
 }
 
-// draw draws a bar if it moved far enough.
+// draw draws a bar if it has changed enough.
 func (s *Simple) draw(b bar) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *Simple) erase() {
 	}
 }
 
-// Clear takes the bar off the terminal; it may be shown again.
+// Clear removes the bar from the terminal; it may be shown again.
 func (s *Simple) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,15 +165,16 @@ func (s *Simple) Clear() {
 	s.line, s.shown = "", false
 }
 
-// Beside returns a writer for whole lines on the same terminal: the bar makes room for them.
-func (s *Simple) Beside(w io.Writer) io.Writer { return &beside{s, w} }
+// LogWriter returns a writer for whole lines on the same terminal. It removes the bar before a line and redraws it
+// after.
+func (s *Simple) LogWriter(w io.Writer) io.Writer { return &logWriter{s, w} }
 
-type beside struct {
+type logWriter struct {
 	bar *Simple
 	out io.Writer
 }
 
-func (b *beside) Write(p []byte) (int, error) {
+func (b *logWriter) Write(p []byte) (int, error) {
 	b.bar.mu.Lock()
 	defer b.bar.mu.Unlock()
 	b.bar.erase()

@@ -2,14 +2,14 @@ package mlflow
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
+
+	"aiperf/internal/publish/rest"
 )
 
 // Environment holds the variables of MLflow's own client: credentials and TLS.
@@ -44,14 +44,9 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 			return nil, fmt.Errorf("environment variables %s and %s cannot be used together", variableInsecure,
 				variableTrust)
 		}
-		pem, err := os.ReadFile(file)
-		if err != nil {
+		var err error
+		if e.tls.RootCAs, err = rest.Authorities(file); err != nil {
 			return nil, fmt.Errorf("environment variable %s: %w", variableTrust, err)
-		}
-		e.tls.RootCAs = x509.NewCertPool()
-		if !e.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("environment variable %s: %s contains no certificate in PEM format", variableTrust,
-				file)
 		}
 	}
 	if file := get(variableIdentity); file != "" {

@@ -69,7 +69,7 @@ func BenchmarkPush(b *testing.B) {
 	}
 	for b.Loop() {
 		if p := s.pushOnce(); p != nil {
-			b.Fatal(p.text)
+			b.Fatal(p.Text)
 		}
 	}
 }

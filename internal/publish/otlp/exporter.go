@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"aiperf/internal/publish/rest"
 )
 
 // connectTimeout bounds the opening of a connection to the collector.
@@ -55,8 +57,7 @@ func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporte
 		otlpmetrichttp.WithTLSClientConfig(nil), // the client below has its own
 		otlpmetrichttp.WithHTTPClient(&http.Client{
 			Transport: w, Timeout: timeout,
-			// A redirect would turn the push into a GET, or take credentials elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			CheckRedirect: rest.NoRedirects, // one would also turn the push into a GET
 		}),
 	}
 	if e.compress {

@@ -1,11 +1,9 @@
 package otlp
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 
@@ -13,39 +11,17 @@ import (
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/neterr"
-)
-
-// problem is the reason why a push failed. Its text continues a sentence that begins with the collector's address.
-type problem struct {
-	text string
-	kind problemKind
-}
-
-type problemKind uint8
-
-const (
-	// unreachable: there is no connection, or no OTLP server.
-	unreachable problemKind = iota
-	// refused: the collector answers, but does not accept pushes and will not accept them later.
-	refused
-	// rejected: it does not accept this push; it may accept another one.
-	rejected
-	// busy: it may accept the push later.
-	busy
-	// hung: it did not answer in time.
-	hung
-	// partial: it accepted the push except for some points.
-	partial
+	"aiperf/internal/publish/rest"
 )
 
 // classify returns the problem that an error of a push means; nil for nil.
-func classify(err error, answer refusal, t *target) *problem {
+func classify(err error, answer refusal, t *target) *rest.Problem {
 	if err == nil {
 		return nil
 	}
 	if text := err.Error(); strings.Contains(text, "OTLP partial success") {
 		_, said, _ := strings.Cut(text, "OTLP partial success: ")
-		return &problem{oneLine("accepted only part of the push: " + said), partial}
+		return &rest.Problem{Text: rest.OneLine("accepted only part of the push: " + said), Kind: rest.Partial}
 	}
 	if t.grpc {
 		return classifyGRPC(err, t)
@@ -53,15 +29,14 @@ func classify(err error, answer refusal, t *target) *problem {
 	if answer.status != 0 {
 		return classifyStatus(answer)
 	}
-	if isTimeout(err) {
-		return &problem{"did not answer in time", hung}
+	if rest.IsTimeout(err) {
+		return rest.NoAnswer()
 	}
-	return &problem{"cannot be reached: " + describe(err, t), unreachable}
+	return unreachable(describe(err, t))
 }
 
-func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+func unreachable(reason string) *rest.Problem {
+	return &rest.Problem{Text: "cannot be reached: " + reason, Kind: rest.Unreachable}
 }
 
 // Hints by problem.
@@ -75,67 +50,57 @@ const (
 	hintPlain = "this server does not use TLS; use the scheme without the s"
 )
 
-func classifyStatus(answer refusal) *problem {
-	text := fmt.Sprintf("answered %d %s", answer.status, http.StatusText(answer.status))
-	if answer.message != "" {
-		text += ": " + answer.message
+func classifyStatus(answer refusal) *rest.Problem {
+	p := rest.Answered(answer.status, answer.message, hintCredentials)
+	switch answer.status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		p.Text += "; there is no OTLP receiver at this path"
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		p.Kind = rest.Rejected
 	}
-	kind := refused
-	switch s := answer.status; {
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
-		text += "; " + hintCredentials
-	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
-		text += "; there is no OTLP receiver at this path"
-	case s == http.StatusBadRequest, s == http.StatusRequestEntityTooLarge, s == http.StatusUnprocessableEntity:
-		kind = rejected
-	case s/100 == 3:
-		text += "; redirects are not followed: use the address that it points to"
-	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s/100 == 5:
-		kind = busy
-	}
-	return &problem{text, kind}
+	return p
 }
 
-func classifyGRPC(err error, t *target) *problem {
+func classifyGRPC(err error, t *target) *rest.Problem {
 	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
 	if !errors.As(err, &grpcError) {
-		if isTimeout(err) {
-			return &problem{"did not answer in time", hung}
+		if rest.IsTimeout(err) {
+			return rest.NoAnswer()
 		}
-		return &problem{"cannot be reached: " + describe(err, t), unreachable}
+		return unreachable(describe(err, t))
 	}
 	s := grpcError.GRPCStatus()
-	answered := func(kind problemKind, hint string) *problem {
+	answered := func(kind rest.Kind, hint string) *rest.Problem {
 		text := fmt.Sprintf("answered %s", s.Code())
-		if message := oneLine(s.Message()); message != "" {
+		if message := rest.OneLine(s.Message()); message != "" {
 			text += ": " + message
 		}
 		if hint != "" {
 			text += "; " + hint
 		}
-		return &problem{text, kind}
+		return &rest.Problem{Text: text, Kind: kind}
 	}
 	switch s.Code() {
 	case codes.DeadlineExceeded, codes.Canceled:
-		return &problem{"did not answer in time", hung}
+		return rest.NoAnswer()
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return answered(refused, hintCredentials)
+		return answered(rest.Refused, hintCredentials)
 	case codes.InvalidArgument:
-		return answered(rejected, "")
+		return answered(rest.Rejected, "")
 	case codes.Unimplemented:
-		return answered(refused, "there is no OTLP receiver for metrics here")
+		return answered(rest.Refused, "there is no OTLP receiver for metrics here")
 	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
-		return answered(busy, "")
+		return answered(rest.Busy, "")
 	case codes.Unavailable:
 		if strings.Contains(s.Message(), "deadline exceeded") || strings.Contains(s.Message(), "i/o timeout") {
-			return &problem{"did not answer in time", hung}
+			return rest.NoAnswer()
 		}
 		if isConnection(s.Message()) {
-			return &problem{"cannot be reached: " + describe(errors.New(s.Message()), t), unreachable}
+			return unreachable(describe(errors.New(s.Message()), t))
 		}
-		return answered(busy, "")
+		return answered(rest.Busy, "")
 	}
-	return answered(refused, "")
+	return answered(rest.Refused, "")
 }
 
 // isConnection reports whether a status of gRPC is about the connection, not an answer of the server.
@@ -166,9 +131,9 @@ func describe(err error, t *target) string {
 	case says("connection refused"):
 		return "connection refused"
 	case neterr.IsCertificate(err), says("x509:", "certificate signed by unknown authority"):
-		return oneLine(last(whole, "tls: ")) + "; " + hintTrust
+		return rest.OneLine(last(whole, "tls: ")) + "; " + hintTrust
 	case says("certificate required", "bad certificate", "unknown certificate"):
-		return oneLine(last(whole, "remote error: ")) + "; " + hintIdentity
+		return rest.OneLine(last(whole, "remote error: ")) + "; " + hintIdentity
 	case errors.As(err, &header), says("server gave HTTP response to HTTPS client",
 		"first record does not look like a TLS handshake"):
 		return hintPlain
@@ -180,7 +145,7 @@ func describe(err error, t *target) string {
 		"invalid header"):
 		return hintHTTP
 	}
-	return oneLine(last(text, "desc = "))
+	return rest.OneLine(last(text, "desc = "))
 }
 
 // last returns what follows the last occurrence of a mark, the whole text without one.

@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
+
+	"aiperf/internal/publish/rest"
 )
 
 const (
@@ -64,7 +66,7 @@ func (s *stream) pause() time.Duration {
 
 // lastTimeout returns the time for what is pushed after the run.
 func (s *stream) lastTimeout() time.Duration {
-	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == hung {
+	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == rest.Hung {
 		return min(hungTimeout, s.o.Timeout)
 	}
 	return s.o.Timeout
@@ -73,29 +75,29 @@ func (s *stream) lastTimeout() time.Duration {
 // probe reports, by an empty push, whether there is a collector. One that is busy may accept metrics later.
 func (s *stream) probe() bool {
 	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
-	s.answered.Store(problem == nil || problem.kind != hung)
+	s.answered.Store(problem == nil || problem.Kind != rest.Hung)
 	switch {
 	case s.ctx.Err() != nil:
 		if s.isFinishing() {
 			s.log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
 		}
 		return false
-	case problem == nil, problem.kind == partial:
+	case problem == nil, problem.Kind == rest.Partial:
 		s.log.Info("Streaming metrics to " + s.target.String())
-	case problem.kind == busy:
+	case problem.Kind == rest.Busy:
 		s.report(problem)
 	default:
-		s.log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.text))
+		s.log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.Text))
 		return false
 	}
 	return true
 }
 
 // outOfTime is the problem of a push that was cut off by the end of the stream.
-var outOfTime = &problem{"did not answer in time", hung}
+var outOfTime = rest.NoAnswer()
 
 // export pushes one collection.
-func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
+func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *rest.Problem {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	err := s.exporter.Export(ctx, data)
@@ -104,13 +106,13 @@ func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 		return outOfTime
 	}
 	if p != nil {
-		p.text = s.redact(p.text)
+		p.Text = s.redact(p.Text)
 	}
 	return p
 }
 
 // pushOnce collects the metrics so far and pushes them.
-func (s *stream) pushOnce() *problem {
+func (s *stream) pushOnce() *rest.Problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
 	}
@@ -126,7 +128,7 @@ func (s *stream) pushOnce() *problem {
 		if s.ctx.Err() != nil {
 			return outOfTime
 		}
-		return &problem{"cannot be sent metrics: " + err.Error(), refused}
+		return &rest.Problem{Text: "cannot be sent metrics: " + err.Error(), Kind: rest.Refused}
 	}
 	if s.figures != nil {
 		s.adding.Lock()
@@ -148,14 +150,14 @@ func (s *stream) pushOnce() *problem {
 
 // pushBacklog pushes what was collected, the oldest first. Deltas that the collector rejects are dropped: they would
 // block all others. It returns the last problem.
-func (s *stream) pushBacklog() (worst *problem) {
+func (s *stream) pushBacklog() (worst *rest.Problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
 		switch {
-		case problem == nil || problem.kind == partial:
+		case problem == nil || problem.Kind == rest.Partial:
 			s.pushes++
 			s.arrived += s.backlog[0].records
-		case problem.kind == rejected && s.o.Environment.delta:
+		case problem.Kind == rest.Rejected && s.o.Environment.delta:
 			s.lost += s.backlog[0].records
 		default:
 			return problem
@@ -171,24 +173,24 @@ func (s *stream) pushBacklog() (worst *problem) {
 }
 
 // report logs the result of a push, once for each change.
-func (s *stream) report(p *problem) {
+func (s *stream) report(p *rest.Problem) {
 	before := s.failing.Load()
 	switch {
-	case p != nil && p.kind == partial:
+	case p != nil && p.Kind == rest.Partial:
 		if !s.reportedPartial {
 			s.reportedPartial = true
-			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.text))
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.Text))
 		}
 	case p != nil:
 		if before == nil {
 			next := "retrying"
-			if p.kind == rejected && s.o.Environment.delta {
+			if p.Kind == rest.Rejected && s.o.Environment.delta {
 				next = "these metrics are dropped"
 			}
-			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run continues", s.target.String(), p.text, next))
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run continues", s.target.String(), p.Text, next))
 			before = &failure{since: time.Now()}
 		}
-		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.kind})
+		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.Kind})
 		return
 	}
 	if before != nil {
@@ -225,7 +227,7 @@ func (s *stream) last() {
 		tries = 1
 	}
 	p := s.pushOnce()
-	for pause := lastPause; p != nil && (p.kind == busy || p.kind == unreachable) && tries > 1; pause *= 2 {
+	for pause := lastPause; p != nil && (p.Kind == rest.Busy || p.Kind == rest.Unreachable) && tries > 1; pause *= 2 {
 		tries--
 		select {
 		case <-s.ctx.Done():
@@ -237,7 +239,7 @@ func (s *stream) last() {
 }
 
 // conclude logs the end of the stream.
-func (s *stream) conclude(p *problem) {
+func (s *stream) conclude(p *rest.Problem) {
 	s.adding.Lock() // a batch that is being added counts as added
 	s.mu.Lock()
 	dropped, all := s.dropped, s.added.Load()+int64(len(s.waiting))
@@ -251,10 +253,10 @@ func (s *stream) conclude(p *problem) {
 		s.log.Warn(fmt.Sprintf("OpenTelemetry: the metrics of %d requests were dropped: %s did not accept them",
 			s.lost, s.target.String()))
 	}
-	if p != nil && p.kind != partial {
+	if p != nil && p.Kind != rest.Partial {
 		s.log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed: %s %s; it lacks %d of %d requests and the "+
 			"final metrics of the load",
-			s.target.String(), p.text, all-s.arrived, all))
+			s.target.String(), p.Text, all-s.arrived, all))
 		return
 	}
 	s.report(p)

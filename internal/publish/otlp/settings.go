@@ -3,11 +3,9 @@ package otlp
 import (
 	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +13,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"golang.org/x/net/http/httpguts"
+
+	"aiperf/internal/publish/rest"
 )
 
 // Environment holds the OTEL_ variables that this program reads. The form of a variable for metrics alone has priority.
@@ -169,16 +169,9 @@ func (e *Environment) addAttributes(text string) error {
 	return err
 }
 
-func (e *Environment) setAuthority(path string) error {
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	e.tls.RootCAs = x509.NewCertPool()
-	if !e.tls.RootCAs.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("%s contains no certificate in PEM format", path)
-	}
-	return nil
+func (e *Environment) setAuthority(path string) (err error) {
+	e.tls.RootCAs, err = rest.Authorities(path)
+	return err
 }
 
 func (e *Environment) setIdentity(certificate, key string) error {

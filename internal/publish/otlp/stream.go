@@ -21,6 +21,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/rest"
 )
 
 // Options say what is pushed, where and how.
@@ -255,7 +256,7 @@ type pushing struct {
 type failure struct {
 	since time.Time
 	count int
-	kind  problemKind
+	kind  rest.Kind
 }
 
 // batch is one collection.

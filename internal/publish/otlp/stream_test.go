@@ -205,7 +205,7 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 	push := func() map[string]*metricpb.Metric {
 		t.Helper()
 		if p := s.pushOnce(); p != nil {
-			t.Fatal(p.text)
+			t.Fatal(p.Text)
 		}
 		return c.metrics(-1)
 	}

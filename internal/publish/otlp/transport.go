@@ -69,7 +69,7 @@ func (w *transport) last() refusal {
 	return w.refusal
 }
 
-// reason returns the message of an answer in one line.
+// reason returns the message of an answer.
 func reason(contentType string, body []byte) string {
 	text := ""
 	switch {
@@ -80,23 +80,6 @@ func reason(contentType string, body []byte) string {
 		}
 	case strings.HasPrefix(contentType, "text/plain"), strings.HasPrefix(contentType, "application/json"):
 		text = string(body)
-	}
-	return oneLine(text)
-}
-
-// reasonLength is the longest text of a server that is shown, in characters.
-const reasonLength = 160
-
-// oneLine makes a text of a server safe for a line of the log.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\uFFFD' {
-			return ' '
-		}
-		return r
-	}, text)), " ")
-	if runes := []rune(text); len(runes) > reasonLength {
-		text = string(runes[:reasonLength]) + "…"
 	}
 	return text
 }

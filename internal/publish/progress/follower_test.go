@@ -91,6 +91,7 @@ func TestASlowObserverIsNotWaitedFor(t *testing.T) {
 			t.Errorf("the run waited for %s", took)
 		}
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if want := []string{"begin ", "show 0s", "flush", "end"}; !slices.Equal(o.told, want) {
 			t.Errorf("told %q, want %q", o.told, want)
 		}
@@ -117,5 +118,16 @@ func TestAnObserverThatHangsIsLeftBehind(t *testing.T) {
 			t.Errorf("%d calls wait, needs %v, %d records", len(f.mailbox), f.Needs(), o.records)
 		}
 		time.Sleep(2 * time.Hour)
+		synctest.Wait()
 	})
+}
+
+// BenchmarkRecord is what an observer costs for each request, beside its own work.
+func BenchmarkRecord(b *testing.B) {
+	f := Follow(new(slow), new(Run))
+	defer f.End(new(Ending))
+	r := new(record.Record)
+	for b.Loop() {
+		f.Record(r)
+	}
 }

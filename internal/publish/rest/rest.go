@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -20,41 +19,12 @@ import (
 	"aiperf/internal/base/neterr"
 )
 
-// Kind classifies failed requests.
-type Kind uint8
-
-const (
-	// Unreachable: there is no connection.
-	Unreachable Kind = iota
-	// Refused: the service does not accept the request and will not accept it later.
-	Refused
-	// Busy: it may accept the request later.
-	Busy
-	// Hung: it did not answer in time.
-	Hung
-)
-
-// Problem is the reason why a request failed. Its text continues a sentence that begins with the service's address.
-type Problem struct {
-	Text string
-	Kind Kind
-	// Status is the status of the response, 0 without one; Code is the service's own name of the error.
-	Status int
-	Code   string
-}
-
-func (p *Problem) Error() string { return p.Text }
-
-// Later reports whether the same request may succeed later.
-func (p *Problem) Later() bool { return p.Kind != Refused }
-
 const (
 	// tries is the number of attempts, firstPause the wait after the first.
 	tries      = 3
 	firstPause = 250 * time.Millisecond
-	// maxAnswer bounds the response that is read, maxMessage the part of its message that is shown.
-	maxAnswer  = 16 << 20
-	maxMessage = 300
+	// maxAnswer bounds the response that is read.
+	maxAnswer = 16 << 20
 )
 
 // Client talks to one service.
@@ -181,11 +151,9 @@ func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Req
 
 // unanswered returns the problem of a request without a response.
 func (c *Client) unanswered(err error, once bool) (p *Problem, again bool) {
-	var timeout net.Error
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
-		timeout.Timeout():
-		return &Problem{Text: "did not answer in time", Kind: Hung}, false
+	case IsTimeout(err), errors.Is(err, context.Canceled):
+		return NoAnswer(), false
 	case neterr.IsCertificate(err):
 		return &Problem{Text: "cannot be reached: " + c.describe(err) + "; " + c.Trust, Kind: Refused}, false
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"),
@@ -205,42 +173,24 @@ func (c *Client) describe(err error) string {
 		err = outer.Err
 	}
 	text, _ := neterr.Describe(err)
-	return c.oneLine(text)
+	return OneLine(c.redact(text))
 }
 
 // refused returns the problem of a response that is an error.
 func (c *Client) refused(response *http.Response, body []byte) *Problem {
-	status := response.StatusCode
-	p := &Problem{Kind: Refused, Status: status, Text: fmt.Sprintf("answered %d %s", status, http.StatusText(status))}
+	var code, message string
 	if c.Explain != nil {
-		code, message := c.Explain(body)
-		p.Code = code
-		if message = c.oneLine(message); message != "" {
-			p.Text += ": " + message
-		}
+		code, message = c.Explain(body)
 	}
-	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
-		p.Text += "; " + c.Credentials
-	case status/100 == 3:
-		p.Text += "; redirects are not followed: use the address that it points to"
-	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status/100 == 5:
-		p.Kind = Busy
-	}
+	p := Answered(response.StatusCode, c.redact(message), c.Credentials)
+	p.Code = code
 	return p
 }
 
-func (c *Client) oneLine(text string) string {
-	text = strings.ToValidUTF8(text, "�")
-	if c.Redact != nil {
-		text = c.Redact(text) // before it is cut, which would leave a part of a secret
+// redact hides secrets in a text, before it is cut: a part of a secret would be left.
+func (c *Client) redact(text string) string {
+	if c.Redact == nil {
+		return text
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > maxMessage {
-		text = string(runes[:maxMessage]) + "…"
-	}
-	return text
+	return c.Redact(strings.ToValidUTF8(text, " "))
 }
-
-// NoRedirects is the CheckRedirect of clients that must not send credentials to another host.
-func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

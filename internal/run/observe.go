@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"aiperf/internal/load"
@@ -49,15 +48,8 @@ func (f *followers) begin() {
 	for _, o := range observers {
 		follower := progress.Follow(o, run)
 		f.list = append(f.list, follower)
-		needs := follower.Needs()
-		f.needs.Metrics = append(f.needs.Metrics, needs.Metrics...)
-		f.needs.Servers, f.needs.Client = f.needs.Servers || needs.Servers, f.needs.Client || needs.Client
-		if f.needs.Every == 0 || needs.Every > 0 && needs.Every < f.needs.Every {
-			f.needs.Every = needs.Every
-		}
+		f.needs = f.needs.And(follower.Needs())
 	}
-	slices.Sort(f.needs.Metrics)
-	f.needs.Metrics = slices.Compact(f.needs.Metrics)
 	f.figuresDueNS = f.startNS + int64(f.needs.Every)
 	f.records.followers = f.list
 }
@@ -103,7 +95,6 @@ func (f *followers) end(out *Outcome) {
 	for _, o := range f.list {
 		o.End(e)
 	}
-	f.list = nil
 }
 
 // show gives a snapshot to all observers.

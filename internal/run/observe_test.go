@@ -171,6 +171,38 @@ func TestObserversOfRunsWithoutResults(t *testing.T) {
 	}
 }
 
+// A view that hangs, as on a terminal that is held, delays neither the load nor the user who stops it.
+func TestAViewThatHangsDoesNotDelayTheRun(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
+	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "100000", "--isl", "10", "--osl", "1")
+	stop, held := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	observers := append(observed(func(*progress.Snapshot) { <-held }), observed(func(s *progress.Snapshot) {
+		if s.Records.Successes > 10 {
+			once.Do(func() { close(stop) })
+		}
+	})...)
+	ended := make(chan *Outcome, 1)
+	go func() {
+		out, err := execute(t, cfg, Options{Stop: stop, Observers: observers})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- out
+	}()
+	select {
+	case out := <-ended:
+		close(held)
+		if out != nil && (!out.Result.WasCancelled || out.Result.Counts.Successes <= 10) {
+			t.Errorf("cancelled %t, counts %+v", out.Result.WasCancelled, out.Result.Counts)
+		}
+	case <-time.After(time.Minute):
+		close(held)
+		<-ended
+		t.Error("the run waits for the view")
+	}
+}
+
 // seeing is an observer that looks at snapshots.
 type seeing func(*progress.Snapshot)
 

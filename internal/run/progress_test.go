@@ -45,8 +45,9 @@ func figureOf(c *progress.Client, name string, labels ...string) (float64, bool)
 func TestReportOnTheClientForObservers(t *testing.T) {
 	var lag stats.Histogram
 	lag.Add(50e6)
-	c := clientOf(trust.Judge(healthOf(), &trust.Inputs{Requests: 25, ToolLag: &lag, TimestampSource: trust.SourceKernel,
-		Metrics: []trust.Metric{{Tag: trust.TTFT, Avg: 20, P50: 20, P99: 40}}}), false)
+	c := clientOf(trust.Judge(healthOf(), &trust.Inputs{Requests: 25, ToolLag: &lag,
+		TimestampSource: trust.SourceKernel,
+		Metrics:         []trust.Metric{{Tag: trust.TTFT, Avg: 20, P50: 20, P99: 40}}}), false)
 	if c.Verdict != string(trust.ClientLimited) || !slices.ContainsFunc(c.Findings, func(f progress.Finding) bool {
 		return f.Code == "tool_lag" && f.LeadsTo == c.Verdict && f.Message != "" && f.Advice != ""
 	}) {

@@ -221,7 +221,8 @@ func testOptions(t *testing.T, u *url.URL) (publication, *lines) {
 	log := new(lines)
 	return publication{Options{
 		URI: u, Environment: new(Environment), Experiment: "aiperf", User: "someone", Tags: []Entry{{"team", "perf"}},
-		Globs: DefaultGlobs(""), Export: "mlflow_export.json", Interval: 10 * time.Millisecond, Timeout: 5 * time.Second,
+		Globs: DefaultGlobs(""), Export: "mlflow_export.json", Interval: 10 * time.Millisecond,
+		Timeout:  5 * time.Second,
 		Redactor: artifact.NewRedactor(),
 	}, &progress.Run{
 		BenchmarkID: "0123456789", Version: "1.2.3", EndpointType: "chat", Dir: dir, Metrics: testSet(t),

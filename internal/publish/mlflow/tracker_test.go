@@ -152,11 +152,12 @@ func TestHowARunEnds(t *testing.T) {
 		want   string
 		files  bool
 	}{
-		"complete":                   {func(*progress.Ending) {}, "FINISHED", true},
-		"cancelled":                  {func(e *progress.Ending) { e.Cancelled = true }, "KILLED", true},
-		"failed with results":        {func(e *progress.Ending) { e.Failed = true }, "FAILED", true},
-		"without results":            {func(e *progress.Ending) { e.HasResults = false }, "FAILED", false},
-		"cancelled, without results": {func(e *progress.Ending) { e.HasResults, e.Cancelled = false, true }, "KILLED", false},
+		"complete":            {func(*progress.Ending) {}, "FINISHED", true},
+		"cancelled":           {func(e *progress.Ending) { e.Cancelled = true }, "KILLED", true},
+		"failed with results": {func(e *progress.Ending) { e.Failed = true }, "FAILED", true},
+		"without results":     {func(e *progress.Ending) { e.HasResults = false }, "FAILED", false},
+		"cancelled, without results": {func(e *progress.Ending) { e.HasResults, e.Cancelled = false, true }, "KILLED",
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, u := newFake(t)

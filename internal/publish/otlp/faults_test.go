@@ -282,7 +282,8 @@ func TestACollectorThatHangsDoesNotDelayTheRun(t *testing.T) {
 	w := log.warnings()
 	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; retrying") ||
 		!strings.Contains(w[1], "the last push failed: ") ||
-		!strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the final metrics of the load") {
+		!strings.HasSuffix(w[1],
+			"did not answer in time; it lacks 500 of 501 requests and the final metrics of the load") {
 		t.Errorf("warnings %q", w)
 	}
 }

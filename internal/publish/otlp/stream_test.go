@@ -61,6 +61,12 @@ func failedRecord(code int) *record.Record {
 	return r
 }
 
+// snapshot is one of a run with a profiling phase.
+func snapshot(p progress.Phase) *progress.Snapshot {
+	p.Kind = progress.ProfilingKind
+	return &progress.Snapshot{Phases: []progress.Phase{p}}
+}
+
 func TestARunArrivesOverBothProtocols(t *testing.T) {
 	for name, serve := range map[string]func(testing.TB, *received) *url.URL{"HTTP": serveHTTP, "gRPC": serveGRPC} {
 		t.Run(name, func(t *testing.T) {
@@ -71,8 +77,8 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.newest.Store(&progress.Snapshot{Phases: []progress.Phase{{Kind: record.PhaseProfiling, Name: "profiling", State: progress.PhaseComplete, RequestsSent: 14,
-				RequestsCompleted: 14, RequestErrors: 2, Elapsed: 3e9, ExpectedRequests: 14}}})
+			s.newest.Store(snapshot(progress.Phase{Name: "profiling", State: progress.PhaseComplete, RequestsSent: 14,
+				RequestsCompleted: 14, RequestErrors: 2, Elapsed: 3e9, ExpectedRequests: 14}))
 			for range 12 {
 				s.record(sampleRecord(5))
 			}
@@ -200,8 +206,11 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
 	})
 	defer s.close()
-	show := func(now progress.Phase) { s.newest.Store(&progress.Snapshot{Phases: []progress.Phase{now}}) }
-	show(progress.Phase{Kind: record.PhaseProfiling, State: progress.PhaseStarted, RequestsSent: 5, RequestsCompleted: 3, SentSessions: 5})
+	show := func(sent, completed int64) {
+		s.newest.Store(snapshot(progress.Phase{State: progress.PhaseStarted, RequestsSent: sent,
+			RequestsCompleted: completed, SentSessions: 5}))
+	}
+	show(5, 3)
 	push := func() map[string]*metricpb.Metric {
 		t.Helper()
 		if p := s.pushOnce(); p != nil {
@@ -224,7 +233,7 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 			}
 		}
 	}
-	show(progress.Phase{Kind: record.PhaseProfiling, State: progress.PhaseStarted, RequestsSent: 7, RequestsCompleted: 7, SentSessions: 5})
+	show(7, 7)
 	third := push()
 	if got := third["aiperf.timing.requests.sent"].GetSum().DataPoints[0].GetAsInt(); got != 2 {
 		t.Errorf("the difference of sent is %d, want 2", got)
@@ -254,7 +263,7 @@ func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
 	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false},
 		"timing": {false, true}} {
 		s, c := newTestStream(t, func(o *Options) { o.Requests, o.Timing = ask.requests, ask.timing })
-		s.newest.Store(&progress.Snapshot{Phases: []progress.Phase{{Kind: record.PhaseProfiling, State: progress.PhaseStarted, RequestsSent: 1}}})
+		s.newest.Store(snapshot(progress.Phase{State: progress.PhaseStarted, RequestsSent: 1}))
 		s.record(sampleRecord(3))
 		s.flush()
 		got := c.metrics(-1)

@@ -65,7 +65,8 @@ func runOf(t testing.TB, label string) *progress.Run {
 	return &progress.Run{
 		Label: label, BenchmarkID: "id-" + label, Version: "1", Models: []string{"b", "a"}, EndpointType: "chat",
 		Streaming: true, Metrics: chatMetrics(t),
-		Phases: []progress.Plan{{Kind: record.PhaseWarmup, Concurrency: &ten}, {Kind: record.PhaseProfiling, Rate: 2.5}},
+		Phases: []progress.Plan{{Kind: progress.WarmupKind, Concurrency: &ten},
+			{Kind: progress.ProfilingKind, Rate: 2.5}},
 	}
 }
 

@@ -71,7 +71,8 @@ func TestASlowObserverLosesSnapshots(t *testing.T) {
 			t.Errorf("ten snapshots took %s", took)
 		}
 		f.End(&Ending{})
-		if want := []string{"begin ", "show 0s", "show 3ns", "show 7ns", "show 9ns", "end"}; !slices.Equal(o.told, want) {
+		want := []string{"begin ", "show 0s", "show 3ns", "show 7ns", "show 9ns", "end"}
+		if !slices.Equal(o.told, want) {
 			t.Errorf("told %q, want %q", o.told, want)
 		}
 	})
@@ -120,6 +121,19 @@ func TestAnObserverThatHangsIsLeftBehind(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 	})
+}
+
+func TestNeedsOfTwoObservers(t *testing.T) {
+	a := Needs{Metrics: []string{"b", "a"}, Every: 3 * time.Second, Servers: true}
+	b := Needs{Metrics: []string{"c", "b"}, Every: time.Second, Client: true}
+	for _, n := range []Needs{a.And(b), b.And(a), a.And(Needs{}).And(b)} {
+		if !slices.Equal(n.Metrics, []string{"a", "b", "c"}) || n.Every != time.Second || !n.Servers || !n.Client {
+			t.Errorf("%+v", n)
+		}
+	}
+	if !slices.Equal(a.Metrics, []string{"b", "a"}) {
+		t.Error("an observer's own needs were changed")
+	}
 }
 
 // BenchmarkRecord is what an observer costs for each request, beside its own work.

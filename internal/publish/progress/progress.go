@@ -63,6 +63,18 @@ type Needs struct {
 	Client bool
 }
 
+// And returns what two observers need together.
+func (n Needs) And(o Needs) Needs {
+	n.Metrics = slices.Concat(n.Metrics, o.Metrics)
+	slices.Sort(n.Metrics)
+	n.Metrics = slices.Compact(n.Metrics)
+	n.Servers, n.Client = n.Servers || o.Servers, n.Client || o.Client
+	if n.Every == 0 || o.Every > 0 && o.Every < n.Every {
+		n.Every = o.Every
+	}
+	return n
+}
+
 // Run is what is known of a run before its first request.
 type Run struct {
 	// Label tells the runs of a series apart; "" for a run that stands alone.

@@ -38,7 +38,8 @@ func TestRealtimeBlock(t *testing.T) {
 		Servers: []progress.Figure{
 			{Name: "server_prefix_cache_hit_percent", Value: 60}, {Name: "server_unique_prompt_tokens", Value: 1234},
 			{Name: "server_external_cache_hit_percent", Value: 1.25},
-			{Name: "server_kv_cache_usage_percent", Value: 42}, {Name: "server_cpu_kv_cache_usage_percent", Value: 7.04},
+			{Name: "server_kv_cache_usage_percent", Value: 42},
+			{Name: "server_cpu_kv_cache_usage_percent", Value: 7.04},
 			{Name: "server_requests_running", Value: 32}, {Name: "server_requests_waiting", Value: 1},
 			{Name: "server_input_tokens_per_second", Value: 12000},
 			{Name: "server_output_tokens_per_second", Value: 950.5},

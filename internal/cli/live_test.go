@@ -17,6 +17,8 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/page"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/trust"
@@ -47,7 +49,7 @@ func figuresOf(t *testing.T, url string) map[string]float64 {
 }
 
 // followed runs a benchmark against a mock server that fails now and then, with the page of --metrics-listen.
-func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
+func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 	t.Helper()
 	server, err := mockserver.New(mockserver.Options{TTFT: 10 * time.Millisecond, ITL: time.Millisecond,
 		TTFTJitterCV: 0.5, ErrorRate: 20, Seed: 7})
@@ -74,15 +76,15 @@ func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, err := openLivePage(cfg)
+	log := runlog.New(runlog.Options{Console: io.Discard})
+	defer log.Close()
+	live, err := openLivePage(cfg, log.Logger("test"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(live.page.Close)
-	log := runlog.New(runlog.Options{Console: io.Discard})
-	defer log.Close()
+	t.Cleanup(live.Close)
 	out, err := run.Execute(context.Background(), cfg,
-		run.Options{Version: "test", Log: log, Observers: live.observers(log.Logger("test")), WatchClient: true})
+		run.Options{Version: "test", Log: log, Observers: []progress.Observer{live}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +94,10 @@ func followed(t *testing.T, args ...string) (*livePage, *run.Outcome) {
 func TestThePageEndsAsTheSummary(t *testing.T) {
 	live, out := followed(t, "--request-rate", "150", "--benchmark-duration", "0.8", "--benchmark-grace-period", "0",
 		"--warmup-request-count", "5", "--goodput", "time_to_first_token:10")
-	page := figuresOf(t, live.page.URL())
+	shown := figuresOf(t, live.URL())
 	expect := func(sample string, want float64) {
 		t.Helper()
-		got, found := page[sample]
+		got, found := shown[sample]
 		if !found || math.Abs(got-want) > 1e-9*math.Abs(want) {
 			t.Errorf("%s is %v (on the page: %v), the summary says %v", sample, got, found, want)
 		}

@@ -17,7 +17,6 @@ import (
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
-	"aiperf/internal/view/simple"
 	"aiperf/internal/watch/trust"
 )
 
@@ -49,7 +48,7 @@ func (a *app) resolve(parsed *config.Parsed) (*config.Run, []config.Warning, err
 	if err != nil {
 		return config.Resolve(parsed, run.Catalog{}) // which says of the model too
 	}
-	log := newLog(a.terminal, cfg, view{simple.None{}})
+	log := newLog(a.terminal, cfg, view{})
 	defer log.Close()
 	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: Version, Log: log})
 	if err != nil {
@@ -84,26 +83,33 @@ func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
 	}
 	options := run.Options{
-		Version: Version, Log: log, Observe: view.observe, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
+		Version: Version, Log: log, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
 		Ready: func() { a.announce(view, "PROFILING") },
 	}
-	stream, err := a.readTelemetry(cfg)
+	if view.bar != nil {
+		options.Observers = append(options.Observers, view.bar)
+	}
+	otel, err := a.newOTel(cfg)
 	if err != nil {
 		return a.fail(err)
 	}
-	live, err := openLivePage(cfg)
+	if otel != nil {
+		options.Observers = append(options.Observers, otel)
+	}
+	live, err := openLivePage(cfg, log.Logger("metrics"))
 	if err != nil {
 		return a.fail(err)
 	}
-	defer live.close(cfg, interrupts, log.Logger("metrics"))
-	options.Observers = append(stream.observers(), live.observers(log.Logger("metrics"))...)
-	options.WatchClient = live != nil
-	tracking, err := a.newTracking(cfg)
+	if live != nil {
+		defer closeLivePage(live, cfg, interrupts, log.Logger("metrics"))
+		options.Observers = append(options.Observers, live)
+	}
+	mlflow, err := a.newMLflow(cfg)
 	if err != nil {
 		return a.fail(err)
 	}
-	if tracking != nil {
-		options.Observers = append(options.Observers, tracking)
+	if mlflow != nil {
+		options.Observers = append(options.Observers, mlflow)
 	}
 	if cfg.Several() {
 		return a.repeat(cfg, options, view, interrupts)
@@ -117,7 +123,6 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 	a.announce(view, "CONFIGURING")
 	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
-	view.clear()
 	if f.Err != nil {
 		f.Code = a.fail(f.Err)
 		if path := options.Log.Path(); path != "" {

@@ -119,11 +119,6 @@ func (s *Stats) RequestsInFlight() int64 {
 	return s.RequestsSent - s.RequestsCompleted - s.RequestsCancelled
 }
 
-// SessionsInFlight returns the number of sessions that were started and neither completed nor cut off.
-func (s *Stats) SessionsInFlight() int64 {
-	return s.SentSessions - s.CompletedSessions - s.CancelledSessions
-}
-
 // Elapsed returns the age of the phase, at its end if it has ended.
 func (s *Stats) Elapsed(nowNS int64) time.Duration {
 	switch s.State {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 )
 
 // named starts a server behind a name that only the test's name server knows.
@@ -63,11 +64,11 @@ func TestNameServerThatNeverAnswers(t *testing.T) {
 	stop := make(chan struct{})
 	var once sync.Once
 	_, err = execute(t, resolve(t, t.TempDir(), url, "--isl", "5", "--concurrency", "3", "--request-count", "6"),
-		Options{Stop: stop, Observe: func(s Snapshot) {
+		Options{Stop: stop, Observers: observed(func(s *progress.Snapshot) {
 			if n := len(s.Phases); n > 0 && s.Phases[n-1].RequestsInFlight() == 3 {
 				once.Do(func() { close(stop) })
 			}
-		}})
+		})})
 	var none *NoResultsError
 	if took := time.Since(begin); !errors.As(err, &none) || took > time.Minute {
 		t.Errorf("error %v after %v", err, took)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 )
 
 // stalls are servers that fall silent, each at another stage of the exchange.
@@ -96,12 +97,12 @@ func TestSilentServerDoesNotHoldUpTheEnd(t *testing.T) {
 			}
 			stop := make(chan struct{})
 			var once sync.Once
-			stuck := func(s Snapshot) {
+			stuck := func(s *progress.Snapshot) {
 				if n := len(s.Phases); n > 0 && s.Records.Successes > 0 && s.Phases[n-1].RequestsInFlight() == 4 {
 					once.Do(func() { close(stop) })
 				}
 			}
-			r = againstFault(t, stage.serve(t), Options{Stop: stop, Observe: stuck},
+			r = againstFault(t, stage.serve(t), Options{Stop: stop, Observers: observed(stuck)},
 				append(args, "--request-count", "100000")...)
 			if c := r.outcome.Result.Counts; c.Errors != 0 || c.CutOff == 0 || c.CutOff > 4 ||
 				!r.outcome.Result.WasCancelled {

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -11,7 +13,8 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/watch/trust"
+	"aiperf/internal/publish/progress"
+	"aiperf/internal/view/runlog"
 )
 
 // follower notes what it is told.
@@ -20,10 +23,10 @@ type follower struct {
 	order      []string
 	records    map[string]int
 	failed     int
-	beginnings []Beginning
-	last       Snapshot
-	judged     *trust.Report
-	ends       []*Outcome
+	beginnings []*progress.Run
+	stages     []progress.Stage
+	judged     *progress.Client
+	ends       []*progress.Ending
 }
 
 func (f *follower) note(what string) {
@@ -32,11 +35,12 @@ func (f *follower) note(what string) {
 	}
 }
 
-func (f *follower) Begin(b Beginning) {
+func (f *follower) Begin(r *progress.Run) progress.Needs {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.note("begin")
-	f.beginnings = append(f.beginnings, b)
+	f.beginnings = append(f.beginnings, r)
+	return progress.Needs{Client: true}
 }
 
 func (f *follower) Record(r *record.Record) {
@@ -51,20 +55,21 @@ func (f *follower) Record(r *record.Record) {
 	}
 }
 
-func (f *follower) Show(s Snapshot) {
+func (f *follower) Show(s *progress.Snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.note("show")
+	f.stages = slices.Compact(append(f.stages, s.Stage))
 	if s.Client != nil {
 		f.judged = s.Client
 	}
 }
 
-func (f *follower) End(o *Outcome, s Snapshot) {
+func (f *follower) End(e *progress.Ending) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.note("end")
-	f.ends, f.last = append(f.ends, o), s
+	f.ends = append(f.ends, e)
 }
 
 func TestObserversSeeTheWholeRun(t *testing.T) {
@@ -72,7 +77,7 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	f, second := &follower{}, &follower{}
 	cfg := resolve(t, t.TempDir(), url, "--request-rate", "100", "--request-count", "130", "--warmup-request-count",
 		"4", "--streaming", "--no-gpu-telemetry")
-	out, err := execute(t, cfg, Options{Observers: []Observer{f, second}, WatchClient: true})
+	out, err := execute(t, cfg, Options{Observers: []progress.Observer{f, second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,15 +95,24 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	}
 	b := f.beginnings[0]
 	if _, has := b.Metrics.Sample("time_to_first_token"); !has || b.BenchmarkID != out.Result.BenchmarkID ||
-		b.Config != cfg || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
+		b.Dir != cfg.Artifacts.Dir || len(b.Phases) != 2 || b.Profiling().Rate != 100 ||
+		*b.Phases[0].Requests != 4 || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
 		t.Errorf("beginning %+v", b)
 	}
-	if len(f.ends) != 1 || f.ends[0] != out || f.last.Client != out.Client || out.Client.Verdict != out.Verdict {
-		t.Error("the end is not that of the run")
+	e := f.ends[0]
+	if len(f.ends) != 1 || !e.HasResults || e.Completed != counts.Completed() || e.Failed || e.Cancelled ||
+		e.Last.Client.Verdict != string(out.Verdict) || e.Last.Stage != progress.Done {
+		t.Errorf("the end is not that of the run: %+v", e)
+	}
+	if p := e.Last.Current(); p.Kind != record.PhaseProfiling || p.State != progress.PhaseComplete || p.Progress != 1 ||
+		p.RequestsSent != 130 || p.TargetRate != 100 || p.Elapsed <= 0 || p.DeliveredRate <= 0 {
+		t.Errorf("the phase ended as %+v", p)
+	}
+	if !slices.Contains(f.stages, progress.Profiling) || f.stages[len(f.stages)-1] != progress.Exporting {
+		t.Errorf("stages %q", f.stages)
 	}
 	// The client was judged on the way, by the requests so far.
-	if j := f.judged; j == nil || j.Inputs.Requests == 0 || j.Inputs.Requests > counts.Successes+counts.Errors ||
-		j.ToolLag.Count == 0 || len(j.Bounds) == 0 || j.Health.Duration <= 0 {
+	if j := f.judged; j == nil || j.Verdict == "" || len(j.Figures) == 0 {
 		t.Errorf("judged on the way: %+v", j)
 	}
 }
@@ -108,10 +122,10 @@ type flusher struct {
 	follower
 	summary string
 	beside  bool
-	told    Snapshot
+	told    *progress.Snapshot
 }
 
-func (f *flusher) Flush(s Snapshot) {
+func (f *flusher) Flush(s *progress.Snapshot) {
 	for deadline := time.Now().Add(time.Minute); !f.beside &&
 		time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		_, err := os.Stat(f.summary)
@@ -128,7 +142,7 @@ func TestFlushIsBesideTheFilesAndBeforeTheEnd(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	cfg := resolve(t, t.TempDir(), url, "--request-count", "3", "--no-gpu-telemetry")
 	f := &flusher{summary: cfg.Artifacts.Path(config.SummaryJSON)}
-	if _, err := execute(t, cfg, Options{Observers: []Observer{&follower{}, f}}); err != nil {
+	if _, err := execute(t, cfg, Options{Observers: []progress.Observer{&follower{}, f}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"begin", "show", "flush", "end"}; !slices.Equal(f.order, want) {
@@ -144,15 +158,87 @@ func TestObserversOfRunsWithoutResults(t *testing.T) {
 	f := &follower{}
 	cfg := resolve(t, filepath.Join(t.TempDir(), "x"), "http://127.0.0.1:1", "--request-count", "1",
 		"--no-gpu-telemetry", "--input-file", "run_test.go", "--custom-dataset-type", "single_turn")
-	if _, err := execute(t, cfg, Options{Observers: []Observer{f}}); err == nil || len(f.order) != 0 {
+	if _, err := execute(t, cfg, Options{Observers: []progress.Observer{f}}); err == nil || len(f.order) != 0 {
 		t.Errorf("error %v, told %v", err, f.order)
 	}
 	url := serve(t, mockserver.Options{TTFT: time.Minute})
 	f = &follower{}
 	cfg = resolve(t, t.TempDir(), url, "--concurrency", "1", "--benchmark-duration", "1", "--benchmark-grace-period",
 		"0", "--no-gpu-telemetry")
-	_, err := execute(t, cfg, Options{Observers: []Observer{f}})
-	if err == nil || len(f.ends) != 1 || f.ends[0] != nil || f.last.Phases[0].RequestsCancelled != 1 {
-		t.Errorf("error %v, ends %v, last %+v", err, f.ends, f.last)
+	_, err := execute(t, cfg, Options{Observers: []progress.Observer{f}})
+	if err == nil || len(f.ends) != 1 || f.ends[0].HasResults || f.ends[0].Last.Phases[0].RequestsCancelled != 1 {
+		t.Errorf("error %v, ends %+v", err, f.ends)
+	}
+}
+
+// A view that hangs, as on a terminal that is held, delays neither the load nor the user who stops it.
+func TestAViewThatHangsDoesNotDelayTheRun(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
+	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "100000", "--isl", "10", "--osl", "1")
+	stop, held := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	observers := append(observed(func(*progress.Snapshot) { <-held }), observed(func(s *progress.Snapshot) {
+		if s.Records.Successes > 10 {
+			once.Do(func() { close(stop) })
+		}
+	})...)
+	ended := make(chan *Outcome, 1)
+	go func() {
+		out, err := execute(t, cfg, Options{Stop: stop, Observers: observers})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- out
+	}()
+	select {
+	case out := <-ended:
+		close(held)
+		if out != nil && (!out.Result.WasCancelled || out.Result.Counts.Successes <= 10) {
+			t.Errorf("cancelled %t, counts %+v", out.Result.WasCancelled, out.Result.Counts)
+		}
+	case <-time.After(time.Minute):
+		close(held)
+		<-ended
+		t.Error("the run waits for the view")
+	}
+}
+
+// seeing is an observer that looks at snapshots.
+type seeing func(*progress.Snapshot)
+
+func (s seeing) Begin(*progress.Run) progress.Needs { return progress.Needs{} }
+func (s seeing) Show(now *progress.Snapshot)        { s(now) }
+func (s seeing) End(*progress.Ending)               {}
+
+// observed is the list of one such observer.
+func observed(look func(*progress.Snapshot)) []progress.Observer {
+	return []progress.Observer{seeing(look)}
+}
+
+func TestRealtimeBlocksInTheLog(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: 2e6, ITL: 2e6})
+	for interval, want := range map[string]bool{"0.02": true, "0": false} {
+		dir := t.TempDir()
+		cfg := watching(t, dir, url, "--streaming", "--concurrency", "2", "--benchmark-duration", "0.5",
+			"--stats-interval", interval)
+		var lines bytes.Buffer
+		log := runlog.New(runlog.Options{Console: &lines})
+		_, err := Execute(t.Context(), cfg, Options{Version: "test", Log: log})
+		log.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, pattern := range map[string]string{
+			"head":        `INFO +\[realtime 00:0\d profiling\]\n`,
+			"rates":       `INFO +rps=[\d.]+ \(avg [\d.]+\)  tput_in=[\d,]+/s  tput_out=[\d,]+/s  done=\d+ ok=\d+ err=0\n`,
+			"percentiles": `INFO +ttft    p50= *\d+ms  p75=`,
+			"throughput":  `INFO +intvty  p50= *\d+  p75=.* \(1/tpot tok/s\)\n`,
+			"totals":      `INFO +tot  in=[\d,]+ out=[\d,]+\n`,
+			"servers":     `INFO +srv .*queue=\d+r/\d+w`,
+		} {
+			if got := regexp.MustCompile(pattern).MatchString(lines.String()); got != want {
+				t.Errorf("interval %s: %s: %t, want %t\n%s", interval, name, got, want, lines.String())
+			}
+		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 )
 
 // manifest is what the tests read of phase_manifest.json.
@@ -270,11 +271,11 @@ func TestARerunRemovesTheFilesOfPhases(t *testing.T) {
 func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
 	stop := make(chan struct{})
 	var once sync.Once
-	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{Stop: stop, Observe: func(s Snapshot) {
+	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{Stop: stop, Observers: observed(func(s *progress.Snapshot) {
 		if s.Records.Successes > 5 {
 			once.Do(func() { close(stop) })
 		}
-	}}, "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
+	})}, "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
 	m := readManifest(t, w.dir)
 	if m.Phases[0]["was_cancelled"] != false || m.Phases[1]["was_cancelled"] != true ||
 		m.Phases[1]["server_metrics_json"] == nil {

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
@@ -26,6 +27,8 @@ type recorder struct {
 	*base
 	ending *ending
 	health *clientHealth
+	// followers take each record, too.
+	followers []*progress.Follower
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
@@ -170,7 +173,7 @@ func (rs *recorder) count(r *record.Record) {
 		rs.page.add(r)
 		rs.checkThreshold(r)
 	}
-	for _, o := range rs.options.Observers {
+	for _, o := range rs.followers {
 		o.Record(r)
 	}
 }

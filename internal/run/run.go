@@ -2,8 +2,8 @@
 // the content, lets load decide and the client send, turns exchanges into records, records into
 // results and results into files, and ends everything within bounds.
 //
-// Execute keeps no package state: it may be called many times in one process. Every live view is an
-// observer that gets snapshots and cannot hold the run up.
+// Execute keeps no package state: it may be called many times in one process. Views and publishers are observers that
+// get snapshots and cannot delay the run.
 package run
 
 import (
@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/view/runlog"
@@ -35,14 +36,10 @@ type Options struct {
 	Log *runlog.Log
 	// Info places the run in its series; a run without a label stands alone.
 	Info summary.RunInfo
-	// Observe gets a snapshot a few times a second, on one goroutine; nil for none.
-	Observe func(Snapshot)
 	// Ready is called once everything is prepared and the first request is about to be sent; nil for none.
 	Ready func()
-	// Observers follow the run beside Observe.
-	Observers []Observer
-	// WatchClient has their snapshots tell how the client itself does, which may take a hundredth of a processor.
-	WatchClient bool
+	// Observers follow the run: views and publishers.
+	Observers []progress.Observer
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
@@ -68,6 +65,11 @@ type Outcome struct {
 	Client *trust.Report
 	// Phases are the load generator's numbers.
 	Phases []load.Stats
+}
+
+// Failed reports that the run ended itself early, that files could not be written or that all requests failed.
+func (o *Outcome) Failed() bool {
+	return o.Aborted != nil || o.Problem != nil || o.Result.Counts.AllFailed()
 }
 
 // NoResultsError reports that a run ended without a single record.
@@ -156,9 +158,8 @@ type execution struct {
 	prompts promptTally
 
 	// servers is nil when no server metrics are collected, gpus when no GPU telemetry is.
-	servers  *serverWatch
-	gpus     *gpuWatch
-	realtime realtime
+	servers *serverWatch
+	gpus    *gpuWatch
 	// marks are what was known at the ends of phases.
 	marks  phaseMarks
 	health *clientHealth
@@ -184,6 +185,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
 	close(done)
+	e.followers.settle()
 	<-watched
 	<-kept
 	if errors.Is(err, load.ErrChildFailed) {

@@ -19,6 +19,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/view/runlog"
 )
 
@@ -184,11 +185,11 @@ func TestStopKeepsWhatIsFinished(t *testing.T) {
 	cfg := resolve(t, dir, url, "--concurrency", "2", "--request-count", "100000", "--isl", "10", "--osl", "1")
 	stop := make(chan struct{})
 	var once sync.Once
-	outcome, err := execute(t, cfg, Options{Stop: stop, Observe: func(s Snapshot) {
+	outcome, err := execute(t, cfg, Options{Stop: stop, Observers: observed(func(s *progress.Snapshot) {
 		if s.Records.Successes > 10 {
 			once.Do(func() { close(stop) })
 		}
-	}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/view/runlog"
 )
@@ -302,11 +303,11 @@ func TestServerMetricsOfAnInterruptedRun(t *testing.T) {
 	server := serve(t, mockserver.Options{TTFT: time.Millisecond})
 	stop := make(chan struct{})
 	var once sync.Once
-	w := watch(t, server, Options{Stop: stop, Observe: func(s Snapshot) {
+	w := watch(t, server, Options{Stop: stop, Observers: observed(func(s *progress.Snapshot) {
 		if s.Records.Successes > 10 {
 			once.Do(func() { close(stop) })
 		}
-	}}, "--streaming", "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
+	})}, "--streaming", "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
 	if !w.outcome.Result.WasCancelled {
 		t.Fatal("the run was not interrupted")
 	}

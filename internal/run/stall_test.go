@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 )
 
 func TestRecordsStallOnlyWhenNoneCome(t *testing.T) {
@@ -75,9 +76,9 @@ type stuck struct {
 	until chan struct{}
 }
 
-func (*stuck) Begin(Beginning)        {}
-func (*stuck) Show(Snapshot)          {}
-func (*stuck) End(*Outcome, Snapshot) {}
+func (*stuck) Begin(*progress.Run) progress.Needs { return progress.Needs{} }
+func (*stuck) Show(*progress.Snapshot)            {}
+func (*stuck) End(*progress.Ending)               {}
 
 func (s *stuck) Record(*record.Record) {
 	if s.seen.Add(1) == s.at {
@@ -93,7 +94,7 @@ func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
 	cfg.Env.Record.CompletionStallTimeout, cfg.Env.Record.CompletionStallCheckInterval = 300*time.Millisecond,
 		10*time.Millisecond
 	last := &stuck{at: 6, until: make(chan struct{})}
-	outcome, err := execute(t, cfg, Options{Observers: []Observer{last}})
+	outcome, err := execute(t, cfg, Options{Observers: []progress.Observer{last}})
 	close(last.until)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,9 @@ func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
 // A record that comes while the results are being made would be in some of them and not in others.
 func TestRecordsThatComeTooLateAreLeftOut(t *testing.T) {
 	late := &stuck{at: -1}
-	r := &recorder{base: &base{options: Options{Observers: []Observer{late}}}}
+	f := progress.Follow(late, &progress.Run{})
+	defer f.End(&progress.Ending{})
+	r := &recorder{followers: []*progress.Follower{f}}
 	r.sealed.Store(true)
 	r.deliver(&record.Record{}) // which has nowhere to go in a recorder without metrics
 	if n := late.seen.Load(); n != 0 {

@@ -122,7 +122,7 @@ func (e *execution) assemble(context.Context) (err error) {
 	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange)
 	e.engine = load.New(phases, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
-		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.logPhase, Gates: e.watches.gates(),
+		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.watches.gates(),
 	})
 	e.dispatcher.events, e.ending.engine = e.engine, e.engine
 	e.logSetup(workers)

@@ -55,7 +55,7 @@ sleep 4
 check delete "$cache/out-deleted.log"
 wait "$process" || { cat "$cache/out-deleted.log"; exit 1; }
 if [ "$(grep -c 'WARNING .*MLflow' "$cache/out-deleted.log")" != 1 ] ||
-    ! grep -q 'it was deleted there' "$cache/out-deleted.log"; then
+    ! grep -q 'it was deleted' "$cache/out-deleted.log"; then
     cat "$cache/out-deleted.log"
     exit 1
 fi

@@ -160,7 +160,7 @@ if name != "restart":
 warnings = [line for line in log.splitlines() if "OpenTelemetry" in line and "WARNING" in line or "--otel-url" in line and "WARNING" in line]
 if name == "restart":
     expect("warnings", len(warnings), 1)
-    if "takes figures again" not in log:
+    if "accepts pushes again" not in log:
         problems.append("the log does not tell that the collector is back")
 elif warnings:
     problems.append(f"warnings: {warnings}")

@@ -1,4 +1,5 @@
-// Package bundle finds the files of a run that are uploaded, by patterns.
+// Package bundle finds the files of a run that are uploaded by patterns, and their media types. It reads the folder
+// only; it must never know where files are uploaded to.
 package bundle
 
 import (
@@ -67,7 +68,7 @@ func Matches(pattern, name []string) bool {
 	return len(name) == 0
 }
 
-// Size is the size of a file now.
+// Size returns the current size of a file.
 func Size(dir, name string) (int64, error) {
 	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -76,7 +77,7 @@ func Size(dir, name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// MediaType is the type of a file by its name.
+// MediaType returns the media type of a file by its name.
 func MediaType(name string) string {
 	for _, t := range mediaTypes {
 		if strings.EqualFold(path.Ext(name), t.ext) {
@@ -86,7 +87,7 @@ func MediaType(name string) string {
 	return "application/octet-stream"
 }
 
-// mediaTypes do not depend on what the machine's own tables say.
+// mediaTypes replace the tables of the machine, which differ.
 var mediaTypes = [...]struct{ ext, media string }{
 	{".json", "application/json"}, {".jsonl", "application/x-ndjson"}, {".csv", "text/csv"}, {".txt", "text/plain"},
 	{".log", "text/plain"},
@@ -95,7 +96,7 @@ var mediaTypes = [...]struct{ ext, media string }{
 	{".gif", "image/gif"}, {".webp", "image/webp"}, {".yaml", "application/yaml"}, {".yml", "application/yaml"},
 }
 
-// IsPicture reports whether a file is looked at rather than read: pictures and pages.
+// IsPicture reports whether a file is a picture or an HTML page.
 func IsPicture(name string) bool {
 	t := MediaType(name)
 	return strings.HasPrefix(t, "image/") || t == "text/html"

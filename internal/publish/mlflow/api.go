@@ -16,13 +16,13 @@ import (
 	"aiperf/internal/publish/rest"
 )
 
-// apiPath begins the paths of the interface.
+// apiPath begins the paths of the API.
 const apiPath = "/api/2.0/mlflow/"
 
 // liveTimeout bounds a request while the load runs.
 const liveTimeout = 10 * time.Second
 
-// server is the tracking server.
+// server makes requests to the tracking server.
 type server struct {
 	rest.Client
 	// base is its address without secrets and without a slash at the end.
@@ -38,8 +38,9 @@ func newServer(u *url.URL, e *Environment, version string, redact func(string) s
 		Timeout:     liveTimeout,
 		Explain:     explain,
 		Credentials: "check " + variableUser + " and " + variablePassword + ", or " + variableToken,
-		Trust:       "give the file of its authority in " + variableTrust + ", or set " + variableInsecure + "=true",
-		Redact:      func(text string) string { return own(redact(text)) },
+		Trust: "set " + variableTrust + " to the file of its certificate authority, or " +
+			variableInsecure + " to true",
+		Redact: func(text string) string { return own(redact(text)) },
 	}
 	if a := e.authorization(u); a != "" {
 		s.Header.Set("Authorization", a)
@@ -47,14 +48,14 @@ func newServer(u *url.URL, e *Environment, version string, redact func(string) s
 	return s
 }
 
-// Address is the address of the server without user information.
+// Address returns the address of the server without user information.
 func Address(u *url.URL) string {
 	clean := *u
 	clean.User = nil
 	return strings.TrimRight(clean.String(), "/")
 }
 
-// explain reads the body of an error.
+// explain returns the code and the message in the body of an error.
 func explain(body []byte) (code, message string) {
 	var e struct {
 		Code    string `json:"error_code"`
@@ -75,7 +76,7 @@ const (
 	codeExists  = "RESOURCE_ALREADY_EXISTS"
 )
 
-// get and post make a request of the interface.
+// get and post make a request of the API.
 func (s *server) get(ctx context.Context, method string, query url.Values, out any) *rest.Problem {
 	return s.Do(ctx, rest.Request{Method: http.MethodGet, URL: s.base + apiPath + method + "?" + query.Encode()}, out)
 }
@@ -102,7 +103,7 @@ func (s *server) experiment(ctx context.Context, name string) (id string, p *res
 		p = s.get(ctx, "experiments/get-by-name", url.Values{"experiment_name": {name}}, &found)
 		if p == nil && found.Experiment.Stage != "" && found.Experiment.Stage != active {
 			return "", &rest.Problem{Kind: rest.Refused,
-				Text: "has deleted the experiment " + name + "; restore it there or give another --mlflow-experiment"}
+				Text: "has deleted the experiment " + name + "; restore it or use another --mlflow-experiment"}
 		}
 		if p == nil && found.Experiment.ID == "" {
 			return "", &rest.Problem{Kind: rest.Refused,
@@ -112,13 +113,13 @@ func (s *server) experiment(ctx context.Context, name string) (id string, p *res
 			return found.Experiment.ID, p
 		}
 		p = s.post(ctx, "experiments/create", map[string]any{"name": name}, &created)
-		if p == nil || p.Code != codeExists || try > 0 { // somebody else may have created it meanwhile
+		if p == nil || p.Code != codeExists || try > 0 { // another client may have created it meanwhile
 			return created.ID, p
 		}
 	}
 }
 
-// runInfo is what the server says of a run.
+// runInfo describes a run on the server.
 type runInfo struct {
 	ID       string `json:"run_id"`
 	Name     string `json:"run_name"`
@@ -197,7 +198,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// artifactRoot is where files of a run are put; "" where only MLflow's own client could put them.
+// artifactRoot returns the address for the files of a run; "" where only MLflow's own client can store them.
 func (s *server) artifactRoot(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -220,7 +221,7 @@ func (s *server) artifactRoot(uri string) string {
 	return ""
 }
 
-// escaped is a path with its elements escaped.
+// escaped returns a path with its elements escaped.
 func escaped(path string) string {
 	parts := strings.Split(path, "/")
 	for i := range parts {
@@ -236,10 +237,10 @@ func (s *server) putFile(ctx context.Context, root, place, dir, name string) *re
 		return &rest.Problem{Kind: rest.Refused, Text: err.Error()}
 	}
 	unbounded := s.Client
-	unbounded.Timeout = 0 // the whole upload has its limit; a large file takes its time
+	unbounded.Timeout = 0 // only the upload as a whole is bounded
 	if !strings.HasPrefix(root, s.base+"/") {
 		unbounded.Header = unbounded.Header.Clone()
-		unbounded.Header.Del("Authorization") // another host is not told
+		unbounded.Header.Del("Authorization") // not for another host
 	}
 	return unbounded.Do(ctx, rest.Request{
 		Method: http.MethodPut, URL: root + "/" + escaped(place), Size: size, ContentType: bundle.MediaType(name),

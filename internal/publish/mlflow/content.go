@@ -1,19 +1,20 @@
 package mlflow
 
 import (
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/summary"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
 )
 
-// diagnostics begins the keys of metrics that say how something was measured; MLflow shows them apart.
+// diagnostics is the prefix of diagnostic metrics, which MLflow shows apart.
 const diagnostics = "system/"
 
-// key is the key of a metric.
+// key returns the key of a metric.
 func key(m *metrics.Result) string {
 	if isDiagnostic(m) {
 		return diagnostics + m.Tag
@@ -21,8 +22,8 @@ func key(m *metrics.Result) string {
 	return m.Tag
 }
 
-// isDiagnostic reports whether a metric is about the steps of the exchange, what servers say of their tokens, where
-// these differ from ours, or the power of GPUs.
+// isDiagnostic reports whether a metric is about the steps of the exchange, the usage that servers report, its
+// difference from the counted tokens, or the power of GPUs.
 func isDiagnostic(m *metrics.Result) bool {
 	switch m.Group {
 	case metrics.GroupHTTPTrace, metrics.GroupUsage, metrics.GroupCache, metrics.GroupPrediction, metrics.GroupGPU,
@@ -46,17 +47,17 @@ const (
 	keyExpected  = "aiperf.total_expected_requests"
 )
 
-// finals are the metrics of a result: what the files have of them, under their tags. NaN and infinities have no place
-// in JSON and are left out, as they are there.
-func finals(r *summary.Result, expected int64, at time.Time) []point {
+// finals returns the metrics of a run with results as in its files, under their tags. NaN and infinities, which JSON
+// has not, are left out.
+func finals(e *progress.Ending, at time.Time) []point {
 	var list []point
 	add := func(key string, v float64) {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) && len(key) <= maxKey {
+		if artifact.Finite(v) && len(key) <= maxKey {
 			list = append(list, point{Key: key, Value: v, Timestamp: at.UnixMilli()})
 		}
 	}
-	for i := range r.Metrics {
-		m := &r.Metrics[i]
+	for i := range e.Metrics {
+		m := &e.Metrics[i]
 		k := key(m)
 		add(k, m.Stats.Avg)
 		if !m.Distribution {
@@ -66,14 +67,20 @@ func finals(r *summary.Result, expected int64, at time.Time) []point {
 			add(k+"."+f.Key, f.Value)
 		}
 	}
-	add(keyCompleted, float64(r.Counts.Completed()))
+	add(keyCompleted, float64(e.Completed))
+	var expected int64
+	for i := range e.Last.Phases {
+		if p := &e.Last.Phases[i]; p.Kind == record.PhaseProfiling {
+			expected = p.ExpectedRequests
+		}
+	}
 	if expected > 0 {
 		add(keyExpected, float64(expected))
 	}
 	return list
 }
 
-// fit cuts values to the lengths that the server takes.
+// fit cuts values to the length that the server accepts, and leaves out keys that are too long.
 func fit(list []Entry, limit int) []Entry {
 	var out []Entry
 	for _, e := range list {

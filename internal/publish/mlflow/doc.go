@@ -1,7 +1,9 @@
-// Package mlflow tracks runs on an MLflow server, over its REST interface.
+// Package mlflow tracks runs on an MLflow server, over its REST API.
 //
-// A Tracker is one benchmark run. It creates the MLflow run when the load begins, adds scalars to it while the load
-// runs, and after the local files are written uploads results, parameters, tags and files. All of that happens on one
-// goroutine of its own; nothing waits for the server but Wait, within a limit. A server that fails costs one line of
-// the log.
+// A [Publisher] has a tracker for each run. It creates the MLflow run when the load begins, adds scalars to it while
+// the load runs, and uploads results, parameters, tags and files after the local files are written.
+//
+// The invariant: requests to the server are made on one goroutine of the tracker, and only [Publisher.Wait] waits for
+// it, within a limit. A server that fails costs one line of the log. The package must never know the configuration, the
+// load generator or how results are computed.
 package mlflow

@@ -2,23 +2,23 @@ package mlflow
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
+
+	"aiperf/internal/publish/rest"
 )
 
-// Environment is what the variables of MLflow's own client say of the way to the server.
+// Environment holds the variables of MLflow's own client: credentials and TLS.
 type Environment struct {
 	username, password, token string
 	tls                       tls.Config
 }
 
-// The variables. They are MLflow's, so that a shell that is set up for its client needs nothing more.
+// The variables, which are those of MLflow's own client.
 const (
 	variableUser     = "MLFLOW_TRACKING_USERNAME"
 	variablePassword = "MLFLOW_TRACKING_PASSWORD"
@@ -28,7 +28,7 @@ const (
 	variableIdentity = "MLFLOW_TRACKING_CLIENT_CERT_PATH"
 )
 
-// ReadEnvironment reads the variables; an error names the one that is wrong.
+// ReadEnvironment reads the variables. Its error names the variable.
 func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 	get := func(name string) string { v, _ := lookup(name); return strings.TrimSpace(v) }
 	e := &Environment{username: get(variableUser), password: get(variablePassword), token: get(variableToken)}
@@ -44,35 +44,31 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 			return nil, fmt.Errorf("environment variables %s and %s cannot be used together", variableInsecure,
 				variableTrust)
 		}
-		pem, err := os.ReadFile(file)
-		if err != nil {
+		var err error
+		if e.tls.RootCAs, err = rest.Authorities(file); err != nil {
 			return nil, fmt.Errorf("environment variable %s: %w", variableTrust, err)
-		}
-		e.tls.RootCAs = x509.NewCertPool()
-		if !e.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("environment variable %s: %s holds no certificate in PEM form", variableTrust, file)
 		}
 	}
 	if file := get(variableIdentity); file != "" {
 		pair, err := tls.LoadX509KeyPair(file, file)
 		if err != nil {
-			return nil, fmt.Errorf("environment variable %s: %w; the file holds a certificate and its key in PEM form",
-				variableIdentity, err)
+			return nil, fmt.Errorf("environment variable %s: %w; the file must contain a certificate and its key in "+
+				"PEM format", variableIdentity, err)
 		}
 		e.tls.Certificates = []tls.Certificate{pair}
 	}
 	return e, e.check()
 }
 
-// User is the name that the server knows the user by, "" if the environment does not tell.
+// User returns the name of the user on the server, "" if there is none in the environment.
 func (e *Environment) User() string { return e.username }
 
-// check refuses what cannot stand in a header; the error does not repeat it.
+// check rejects what is not valid in a header; the error does not repeat it.
 func (e *Environment) check() error {
 	for name, v := range map[string]string{variableUser: e.username, variablePassword: e.password,
 		variableToken: e.token} {
 		if strings.ContainsAny(v, "\r\n") {
-			return fmt.Errorf("environment variable %s holds a line break", name)
+			return fmt.Errorf("environment variable %s contains a line break", name)
 		}
 	}
 	if e.password != "" && e.username == "" {
@@ -81,8 +77,8 @@ func (e *Environment) check() error {
 	return nil
 }
 
-// authorization is the header that the server is asked with; user information of the address goes first, as it does
-// with MLflow's own client.
+// authorization returns the Authorization header; user information of the address has priority, as with MLflow's own
+// client.
 func (e *Environment) authorization(u *url.URL) string {
 	basic := func(user, password string) string {
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
@@ -99,7 +95,7 @@ func (e *Environment) authorization(u *url.URL) string {
 	return ""
 }
 
-// secrets are the values that must not be shown.
+// secrets returns the values that must not be shown.
 func (e *Environment) secrets(u *url.URL) []string {
 	list := []string{e.password, e.token}
 	if u.User != nil {

@@ -7,30 +7,29 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/otlp"
+	"aiperf/internal/publish/progress"
 )
 
 // livePrefix begins the keys of what is added while the load runs.
 const livePrefix = "live."
 
-// live gathers scalars: of each metric the mean over the requests that finished since the last time, of each count of
-// requests the sum of the whole run, and of each phase its numbers.
+// live collects scalars: the mean of each metric over the requests that finished since the last time, the sums of
+// counts over the whole run, and the numbers of each phase.
 type live struct {
 	samples []metrics.Sample
-	// keys are those of each sample, with the factor to the unit there.
+	// keys are the keys of each sample, with the factor to the unit of the key.
 	keys [][]scaledKey
 
 	mu     sync.Mutex // of what follows
 	sums   []sum
 	values []float64
-	phases []load.Stats
-	nowNS  int64
+	phases []progress.Phase
 
-	step int64
-	told map[string]float64
+	step     int64
+	reported map[string]float64
 }
 
 type scaledKey struct {
@@ -44,7 +43,7 @@ type sum struct {
 }
 
 func newLive(set *metrics.Set) *live {
-	l := &live{samples: set.Samples(), told: map[string]float64{}}
+	l := &live{samples: set.Samples(), reported: map[string]float64{}}
 	l.sums = make([]sum, len(l.samples))
 	for _, s := range l.samples {
 		var keys []scaledKey
@@ -76,14 +75,14 @@ func (l *live) record(r *record.Record) {
 	}
 }
 
-// show takes a snapshot of the load.
-func (l *live) show(phases []load.Stats, nowNS int64) {
+// show takes the numbers of the load.
+func (l *live) show(phases []progress.Phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phases, l.nowNS = phases, nowNS
+	l.phases = phases
 }
 
-// points are the scalars since the last time; a count or a number of the load that has not changed is not among them.
+// points returns the scalars since the last time, without counts and numbers of the load that have not changed.
 func (l *live) points(now time.Time) []point {
 	l.mu.Lock()
 	sums := slices.Clone(l.sums)
@@ -92,7 +91,7 @@ func (l *live) points(now time.Time) []point {
 			l.sums[i] = sum{}
 		}
 	}
-	phases, nowNS := l.phases, l.nowNS
+	phases := l.phases
 	l.mu.Unlock()
 	var list []point
 	add := func(key string, v float64) {
@@ -100,8 +99,8 @@ func (l *live) points(now time.Time) []point {
 	}
 	l.step++
 	changed := func(key string, v float64) {
-		if before, told := l.told[key]; !told || before != v {
-			l.told[key] = v
+		if before, known := l.reported[key]; !known || before != v {
+			l.reported[key] = v
 			add(key, v)
 		}
 	}
@@ -119,9 +118,9 @@ func (l *live) points(now time.Time) []point {
 	}
 	for i := range phases {
 		p := &phases[i]
-		for name, v := range otlp.TimingValues(p, nowNS) {
+		for name, v := range otlp.TimingValues(p) {
 			key := livePrefix + name + "." + phaseName(phases, i)
-			if _, told := l.told[key]; told || v != 0 { // what never happens is not there
+			if _, known := l.reported[key]; known || v != 0 { // what never happened is absent
 				changed(key, v)
 			}
 		}
@@ -129,8 +128,8 @@ func (l *live) points(now time.Time) []point {
 	return list
 }
 
-// phaseName is the name of a phase as the end of a key, unique among the phases.
-func phaseName(phases []load.Stats, i int) string {
+// phaseName returns the name of a phase for a key, unique among the phases.
+func phaseName(phases []progress.Phase, i int) string {
 	name := strings.Map(keyRune, phases[i].Name)
 	for k := range i {
 		if phases[k].Name == phases[i].Name {
@@ -140,7 +139,7 @@ func phaseName(phases []load.Stats, i int) string {
 	return name
 }
 
-// keyRune leaves in a key what the server allows there.
+// keyRune replaces what the server does not allow in a key.
 func keyRune(r rune) rune {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-. /", r):

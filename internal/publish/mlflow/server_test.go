@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/result/summary"
+	"aiperf/internal/publish/progress"
 )
 
 // batch is what one log-batch holds.
@@ -193,8 +194,14 @@ func testSet(t *testing.T) *metrics.Set {
 	return set
 }
 
+// publication is what a test tracks, and how.
+type publication struct {
+	Options
+	run *progress.Run
+}
+
 // testOptions are those of a run in a folder with a few files; its log takes what is told.
-func testOptions(t *testing.T, u *url.URL) (Options, *lines) {
+func testOptions(t *testing.T, u *url.URL) (publication, *lines) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -212,14 +219,15 @@ func testOptions(t *testing.T, u *url.URL) (Options, *lines) {
 		}
 	}
 	log := new(lines)
-	return Options{
-		URI: u, Environment: new(Environment), Experiment: "aiperf", RunName: "aiperf-01234567", User: "someone",
-		Tags: []Entry{{"team", "perf"}}, Params: []Entry{{"endpoint.type", "chat"}, {"empty", ""}},
-		Dir: dir, Globs: DefaultGlobs(""), Export: filepath.Join(dir, "mlflow_export.json"),
-		Interval: 10 * time.Millisecond, Timeout: 5 * time.Second, BenchmarkID: "0123456789", Version: "1.2.3",
-		Set: testSet(t),
-		Log: slog.New(slog.NewTextHandler(log, nil)), Redact: func(s string) string { return s },
-	}, log
+	return publication{Options{
+		URI: u, Environment: new(Environment), Experiment: "aiperf", User: "someone", Tags: []Entry{{"team", "perf"}},
+		Globs: DefaultGlobs(""), Export: "mlflow_export.json", Interval: 10 * time.Millisecond,
+		Timeout:  5 * time.Second,
+		Redactor: artifact.NewRedactor(),
+	}, &progress.Run{
+		BenchmarkID: "0123456789", Version: "1.2.3", EndpointType: "chat", Dir: dir, Metrics: testSet(t),
+		Log: func(string) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) },
+	}}, log
 }
 
 func sampleRecord(latencyNS int64) *record.Record {
@@ -237,19 +245,19 @@ func sampleRecord(latencyNS int64) *record.Record {
 	return r
 }
 
-// resultOf is a result with a distribution, a count, a diagnostic figure and figures that do not exist.
-func resultOf(t *testing.T) *summary.Result {
-	set := testSet(t)
-	engine := set.NewEngine()
+// results are a distribution, a count, a diagnostic figure and figures that do not exist.
+func results(t *testing.T) *progress.Ending {
+	engine := testSet(t).NewEngine()
 	for i := range 10 {
 		engine.Add(sampleRecord(int64(i+1) * 1e6))
 	}
 	engine.SetRunFacts(metrics.RunFacts{})
-	r := summary.Build(summary.Run{AIPerfVersion: "1.2.3", BenchmarkID: "0123456789"}, engine, nil)
-	if _, ok := r.Find("request_latency"); !ok {
+	e := &progress.Ending{HasResults: true, Metrics: engine.Results(), Completed: 10, Last: &progress.Snapshot{
+		Phases: []progress.Phase{{Kind: record.PhaseProfiling, Name: "profiling", ExpectedRequests: 12}}}}
+	if metrics.Find(e.Metrics, "request_latency") == nil {
 		t.Fatal("the records have no latency")
 	}
-	return &r
+	return e
 }
 
 func eventually(t *testing.T, what string, condition func() bool) {

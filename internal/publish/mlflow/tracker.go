@@ -1,47 +1,38 @@
 package mlflow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
-	"aiperf/internal/load"
-	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/record"
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/publish/rest"
-	"aiperf/internal/result/summary"
 )
 
-// Options say which run is tracked, and where.
+// Options configures where runs are tracked, and how.
 type Options struct {
 	// URI is the server's address; it may hold user information.
 	URI         *url.URL
 	Environment *Environment
 	// Experiment is created where it does not exist; ParentRunID is that of a run that holds this one, "" = none.
-	Experiment, RunName, ParentRunID string
-	// User is who runs the benchmark.
+	Experiment, ParentRunID string
+	// RunName is the user's own name of a run, which the runs of a series share; "" where there is none.
+	RunName string
+	// User is the value of mlflow.user.
 	User string
 	Tags []Entry
-	// Params are known from the start.
-	Params []Entry
-	// Dir is the folder of the run; Globs say which of its files are uploaded; Export is the path of
-	// mlflow_export.json.
-	Dir    string
+	// Globs say which files of a run's folder are uploaded; Export is the name of mlflow_export.json in it.
 	Globs  []string
 	Export string
-	// Interval lies between two times that scalars are added while the load runs, Timeout bounds what comes after it.
+	// Interval is the time between two batches of scalars while the load runs, Timeout bounds the upload after it.
 	Interval, Timeout time.Duration
-
-	BenchmarkID, Version string
-	// Set are the metrics of the run.
-	Set *metrics.Set
-	Log *slog.Logger
-	// Redact hides the run's secrets in foreign texts.
-	Redact func(string) string
+	// Redactor hides the secrets of the configuration.
+	Redactor *artifact.Redactor
 }
 
 // Entry is a parameter or a tag.
@@ -50,19 +41,12 @@ type Entry struct {
 	Value string `json:"value"`
 }
 
-// Ending is how a run ended.
-type Ending struct {
-	// Result is nil for a run without results.
-	Result *summary.Result
-	// Failed reports that it ended itself early or that all requests failed; Cancelled that it was stopped.
-	Failed, Cancelled bool
-	// Expected is the number of requests of profiling, 0 if it had no such limit.
-	Expected int64
-}
-
-// Tracker tracks one run. Its methods but Wait return at once.
-type Tracker struct {
+// tracker tracks one run. Its methods but wait return at once.
+type tracker struct {
 	o      Options
+	bench  *progress.Run
+	log    *slog.Logger
+	name   string
 	server *server
 	live   *live
 	start  time.Time
@@ -70,33 +54,33 @@ type Tracker struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	finishing chan struct{}
-	finish    sync.Once
-	ending    Ending
+	ending    *progress.Ending
 	ended     chan struct{}
 
 	tracked
 }
 
-// tracked is what the tracker's goroutine knows of the run on the server.
+// tracked is the state of the run on the server. The tracker's goroutine uses it.
 type tracked struct {
 	run          runInfo
 	experimentID string
 	parent       string
-	// created reports that there is a run; off that there will be none, or none any more, which has been told.
+	// created reports that the run exists on the server; off that there will be nothing more of it there.
 	created, off bool
-	// streamed reports that scalars arrived while the load ran; failing that the last time none did.
+	// streamed reports that scalars arrived while the load ran; failing that the last attempt failed.
 	streamed, failing bool
-	// backlog are scalars that did not arrive yet.
+	// backlog holds scalars that did not arrive yet.
 	backlog []point
 }
 
-// maxBacklog is how many scalars are kept for a server that fails.
+// maxBacklog is the number of scalars that are kept for a server that fails.
 const maxBacklog = 20_000
 
-// New begins to track a run whose load is about to begin.
-func New(o Options) *Tracker {
-	t := &Tracker{
-		o: o, server: newServer(o.URI, o.Environment, o.Version, o.Redact), live: newLive(o.Set), start: time.Now(),
+// newTracker starts to track a run before its first request.
+func newTracker(o Options, bench *progress.Run) *tracker {
+	t := &tracker{
+		o: o, bench: bench, log: bench.Log("mlflow"), name: runName(o.RunName, bench), start: time.Now(),
+		server: newServer(o.URI, o.Environment, bench.Version, o.Redactor.Text), live: newLive(bench.Metrics),
 		finishing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -104,25 +88,29 @@ func New(o Options) *Tracker {
 	return t
 }
 
-// Record takes a finished request, from several goroutines at once.
-func (t *Tracker) Record(r *record.Record) { t.live.record(r) }
+// shortID is how much of a benchmark's id stands in names.
+const shortID = 8
 
-// Show takes the numbers of the load.
-func (t *Tracker) Show(phases []load.Stats, nowNS int64) { t.live.show(phases, nowNS) }
-
-// Finish begins the upload; the run's files are written by now. A second call does nothing.
-func (t *Tracker) Finish(e Ending) {
-	t.finish.Do(func() {
-		t.ending = e
-		time.AfterFunc(t.o.Timeout, t.cancel)
-		close(t.finishing)
-	})
+// runName returns the name of a run on the server: the user's own, with the label of the run in a series.
+func runName(own string, bench *progress.Run) string {
+	if own != "" && bench.Label != "" {
+		return own + "-" + bench.Label
+	}
+	return cmp.Or(own, "aiperf-"+bench.BenchmarkID[:min(shortID, len(bench.BenchmarkID))])
 }
 
-// Wait waits for the end of the upload, or gives it up when stop is closed meanwhile. It comes after Finish.
-func (t *Tracker) Wait(stop <-chan struct{}) {
+// end starts the upload. The run's files must be written.
+func (t *tracker) end(e *progress.Ending) {
+	t.live.show(e.Last.Phases)
+	t.ending = e
+	time.AfterFunc(t.o.Timeout, t.cancel)
+	close(t.finishing)
+}
+
+// wait waits for the end of the upload, or cancels it when stop is closed meanwhile. It must follow end.
+func (t *tracker) wait(stop <-chan struct{}) {
 	select {
-	case <-stop: // the run was asked to stop, not the upload
+	case <-stop: // it stopped the run, not the upload
 		stop = nil
 	default:
 	}
@@ -135,7 +123,7 @@ func (t *Tracker) Wait(stop <-chan struct{}) {
 }
 
 // track is the tracker's goroutine.
-func (t *Tracker) track() {
+func (t *tracker) track() {
 	defer close(t.ended)
 	defer t.cancel()
 	ticker := time.NewTicker(t.o.Interval)
@@ -155,38 +143,38 @@ func (t *Tracker) track() {
 				continue
 			}
 			if t.tick(); t.failing {
-				pause = 4 // a server that fails is asked less often
+				pause = 4 // fewer requests to a server that fails
 			}
 		}
 	}
 }
 
-// begin creates the run on the server. A server that may answer later is asked again.
-func (t *Tracker) begin() *rest.Problem {
+// begin creates the run on the server. It is repeated for a server that may answer later.
+func (t *tracker) begin() *rest.Problem {
 	p := t.create()
 	switch {
 	case p == nil:
-		t.o.Log.Info(fmt.Sprintf("MLflow: tracking the run %s at %s", t.run.Name, t.page()))
+		t.log.Info(fmt.Sprintf("MLflow: tracking the run %s at %s", t.run.Name, t.page()))
 	case t.isFinishing():
 	case p.Later():
 		if !t.failing {
-			t.o.Log.Info(fmt.Sprintf("MLflow: %s %s; it is tried again", t.server.base, p.Text))
+			t.log.Info(fmt.Sprintf("MLflow: %s %s; retrying", t.server.base, p.Text))
 		}
 		t.failing = true
 	default:
-		t.give(p)
+		t.giveUp(p)
 	}
 	return p
 }
 
-// give reports that there will be nothing more on the server.
-func (t *Tracker) give(p *rest.Problem) {
+// giveUp ends the tracking of the run.
+func (t *tracker) giveUp(p *rest.Problem) {
 	t.off = true
-	t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; nothing is uploaded in this run", t.server.base, p.Text))
+	t.log.Warn(fmt.Sprintf("MLflow: %s %s; nothing is uploaded in this run", t.server.base, p.Text))
 }
 
 // create finds the experiment and the parent and creates the run.
-func (t *Tracker) create() *rest.Problem {
+func (t *tracker) create() *rest.Problem {
 	var p *rest.Problem
 	if t.experimentID, p = t.server.experiment(t.ctx, t.o.Experiment); p != nil {
 		return p
@@ -197,7 +185,7 @@ func (t *Tracker) create() *rest.Problem {
 		case p != nil && p.Code != codeMissing:
 			return p
 		case p != nil || parent.Stage != "" && parent.Stage != active:
-			t.o.Log.Warn(fmt.Sprintf("MLflow: %s has no run %s; the run is created without a parent "+
+			t.log.Warn(fmt.Sprintf("MLflow: %s has no run %s; the run is created without a parent "+
 				"(--mlflow-parent-run-id)", t.server.base, t.o.ParentRunID))
 			t.o.ParentRunID = ""
 		default:
@@ -205,25 +193,33 @@ func (t *Tracker) create() *rest.Problem {
 		}
 	}
 	tags := []Entry{{"mlflow.user", t.o.User}, {"mlflow.source.name", "aiperf"},
-		{"mlflow.source.type", "LOCAL"}, {"mlflow.runName", t.o.RunName}}
+		{"mlflow.source.type", "LOCAL"}, {"mlflow.runName", t.name}}
 	if t.parent != "" {
 		tags = append(tags, Entry{"mlflow.parentRunId", t.parent})
 	}
-	tags = slices.Concat(tags, t.o.Tags, t.identity())
-	t.run, p = t.server.createRun(t.ctx, t.experimentID, t.o.User, t.o.RunName, t.start, unique(fit(tags, maxTagValue)))
+	tags = slices.Concat(tags, t.tags(), t.identity())
+	t.run, p = t.server.createRun(t.ctx, t.experimentID, t.o.User, t.name, t.start, unique(fit(tags, maxTagValue)))
 	t.created = p == nil
 	if t.run.Name == "" {
-		t.run.Name = t.o.RunName
+		t.run.Name = t.name
 	}
 	return p
 }
 
-// identity are the tags that tell what was measured by what.
-func (t *Tracker) identity() []Entry {
-	return []Entry{{"benchmark_id", t.o.BenchmarkID}, {"aiperf.version", t.o.Version}}
+// identity returns the tags of the benchmark and of this program.
+func (t *tracker) identity() []Entry {
+	return []Entry{{"benchmark_id", t.bench.BenchmarkID}, {"aiperf.version", t.bench.Version}}
 }
 
-// unique leaves of each key the last entry.
+// tags are the user's own and the label of the run in its series.
+func (t *tracker) tags() []Entry {
+	if t.bench.Label == "" {
+		return t.o.Tags
+	}
+	return append(slices.Clip(t.o.Tags), Entry{"aiperf.run_label", t.bench.Label})
+}
+
+// unique keeps the last entry of each key.
 func unique(list []Entry) []Entry {
 	var out []Entry
 next:
@@ -239,8 +235,8 @@ next:
 	return out
 }
 
-// tick adds the scalars of the time since the last one.
-func (t *Tracker) tick() {
+// tick sends the scalars since the last one.
+func (t *tracker) tick() {
 	if t.off {
 		return
 	}
@@ -251,15 +247,15 @@ func (t *Tracker) tick() {
 	t.stream()
 }
 
-func (t *Tracker) gather() {
+func (t *tracker) gather() {
 	t.backlog = append(t.backlog, t.live.points(time.Now())...)
 	if n := len(t.backlog) - maxBacklog; n > 0 {
 		t.backlog = t.backlog[n:]
 	}
 }
 
-// stream passes the scalars on that wait.
-func (t *Tracker) stream() *rest.Problem {
+// stream sends the scalars of the backlog.
+func (t *tracker) stream() *rest.Problem {
 	if len(t.backlog) == 0 {
 		return nil
 	}
@@ -269,13 +265,13 @@ func (t *Tracker) stream() *rest.Problem {
 		t.backlog, t.streamed = nil, true
 		if t.failing {
 			t.failing = false
-			t.o.Log.Info(fmt.Sprintf("MLflow: %s takes figures again", t.server.base))
+			t.log.Info(fmt.Sprintf("MLflow: %s accepts metrics again", t.server.base))
 		}
 	case t.isFinishing():
 	case p.Later():
 		if !t.failing {
 			t.failing = true
-			t.o.Log.Info(fmt.Sprintf("MLflow: %s %s; it is tried again", t.server.base, p.Text))
+			t.log.Info(fmt.Sprintf("MLflow: %s %s; retrying", t.server.base, p.Text))
 		}
 	default:
 		t.refused(p)
@@ -283,16 +279,16 @@ func (t *Tracker) stream() *rest.Problem {
 	return p
 }
 
-// refused reports a run that takes nothing any more.
-func (t *Tracker) refused(p *rest.Problem) {
+// refused ends the tracking of a run that the server does not accept any more.
+func (t *tracker) refused(p *rest.Problem) {
 	if info, problem := t.server.run(t.ctx, t.run.ID); problem != nil && problem.Code == codeMissing ||
 		problem == nil && info.Stage != "" && info.Stage != active {
-		p = &rest.Problem{Text: "has the run " + t.run.ID + " no more: it was deleted there", Kind: rest.Refused}
+		p = &rest.Problem{Text: "no longer has the run " + t.run.ID + ": it was deleted", Kind: rest.Refused}
 	}
-	t.give(p)
+	t.giveUp(p)
 }
 
-func (t *Tracker) isFinishing() bool {
+func (t *tracker) isFinishing() bool {
 	select {
 	case <-t.finishing:
 		return true
@@ -301,7 +297,7 @@ func (t *Tracker) isFinishing() bool {
 	}
 }
 
-// page is where the run is shown.
-func (t *Tracker) page() string {
+// page returns the address of the run's page.
+func (t *tracker) page() string {
 	return t.server.base + "/#/experiments/" + t.experimentID + "/runs/" + t.run.ID
 }

@@ -18,19 +18,20 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"aiperf/internal/load"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/bundle"
+	"aiperf/internal/publish/progress"
 )
 
-func finish(tr *Tracker, e Ending) {
-	tr.Finish(e)
-	tr.Wait(nil)
+func finish(tr *tracker, e *progress.Ending) {
+	tr.end(e)
+	tr.wait(nil)
 }
 
-func exported(t *testing.T, o *Options) map[string]any {
+func exported(t *testing.T, o *publication) map[string]any {
 	t.Helper()
-	data, err := os.ReadFile(o.Export)
+	data, err := os.ReadFile(filepath.Join(o.run.Dir, o.Export))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,20 +46,22 @@ func TestARunIsTracked(t *testing.T) {
 	f, u := newFake(t)
 	o, log := testOptions(t, u)
 	o.ParentRunID = "parent"
-	tr := New(o)
+	tr := newTracker(o.Options, o.run)
 	warmup := sampleRecord(1e9)
 	warmup.Phase = record.PhaseWarmup
-	tr.Record(warmup)
-	tr.Record(sampleRecord(20e6))
-	tr.Record(sampleRecord(40e6))
-	tr.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", RequestsSent: 3, StartNS: 1}}, 2e9)
+	tr.live.record(warmup)
+	tr.live.record(sampleRecord(20e6))
+	tr.live.record(sampleRecord(40e6))
+	tr.live.show([]progress.Phase{{Kind: record.PhaseProfiling, Name: "profiling", RequestsSent: 3, Elapsed: 2e9}})
 	all := batch{}
 	eventually(t, "live scalar", func() bool {
 		all = f.all()
 		return len(all.history(
 			"live.gen_ai.client.operation.duration")) > 0
 	})
-	finish(tr, Ending{Result: resultOf(t), Expected: 12})
+	e := results(t)
+	e.Last.Phases[0].RequestsSent, e.Last.Phases[0].Elapsed = 3, 2e9
+	finish(tr, e)
 
 	all = f.all()
 	if got := all.history("live.gen_ai.client.operation.duration"); len(got) != 1 || math.Abs(got[0]-0.03) > 1e-12 {
@@ -81,7 +84,7 @@ func TestARunIsTracked(t *testing.T) {
 			t.Errorf("%s is there", p.Key)
 		}
 	}
-	if !slices.Equal(all.Params, []Entry{{"endpoint.type", "chat"}}) {
+	if !slices.Equal(all.Params, []Entry{{"endpoint.type", "chat"}, {"output.artifact_directory", o.run.Dir}}) {
 		t.Errorf("parameters %v", all.Params)
 	}
 	tags, _ := json.Marshal(f.created["tags"])
@@ -123,7 +126,7 @@ func TestARunIsTracked(t *testing.T) {
 func TestBatchesKeepTheLimits(t *testing.T) {
 	f, u := newFake(t)
 	o, _ := testOptions(t, u)
-	s := newServer(u, o.Environment, "1", o.Redact)
+	s := newServer(u, o.Environment, "1", o.Redactor.Text)
 	points, params, tags := make([]point, 2500), make([]Entry, 150), make([]Entry, 120)
 	if p := s.logBatch(context.Background(), "r1", points, params, tags); p != nil {
 		t.Fatal(p)
@@ -145,27 +148,25 @@ func TestLongValuesAreCut(t *testing.T) {
 
 func TestHowARunEnds(t *testing.T) {
 	for name, c := range map[string]struct {
-		ending func(*testing.T) Ending
+		change func(*progress.Ending)
 		want   string
 		files  bool
 	}{
-		"complete": {func(t *testing.T) Ending { return Ending{Result: resultOf(t)} }, "FINISHED",
-			true},
-		"cancelled": {func(t *testing.T) Ending {
-			return Ending{Result: resultOf(t),
-				Cancelled: true}
-		}, "KILLED", true},
-		"failed with results": {func(t *testing.T) Ending { return Ending{Result: resultOf(t), Failed: true} },
-			"FAILED", true},
-		"without results":            {func(*testing.T) Ending { return Ending{} }, "FAILED", false},
-		"cancelled, without results": {func(*testing.T) Ending { return Ending{Cancelled: true} }, "KILLED", false},
+		"complete":            {func(*progress.Ending) {}, "FINISHED", true},
+		"cancelled":           {func(e *progress.Ending) { e.Cancelled = true }, "KILLED", true},
+		"failed with results": {func(e *progress.Ending) { e.Failed = true }, "FAILED", true},
+		"without results":     {func(e *progress.Ending) { e.HasResults = false }, "FAILED", false},
+		"cancelled, without results": {func(e *progress.Ending) { e.HasResults, e.Cancelled = false, true }, "KILLED",
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, u := newFake(t)
 			o, log := testOptions(t, u)
-			tr := New(o)
+			tr := newTracker(o.Options, o.run)
 			eventually(t, "run", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return f.created != nil })
-			finish(tr, c.ending(t))
+			e := results(t)
+			c.change(e)
+			finish(tr, e)
 			if f.ended["status"] != c.want || (len(f.files) > 0) != c.files || len(log.warnings()) > 0 {
 				t.Errorf("%v, %d files, %q", f.ended, len(f.files), log.warnings())
 			}
@@ -184,7 +185,7 @@ func on(end string, answer http.HandlerFunc) func(http.ResponseWriter, *http.Req
 	}
 }
 
-func status(code int) http.HandlerFunc {
+func answerStatus(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { reject(w, code, "SOME_ERROR", "for a reason") }
 }
 
@@ -200,12 +201,12 @@ func TestEachFaultIsOneLine(t *testing.T) {
 		// uploaded reports that mlflow_export.json is new all the same.
 		uploaded bool
 	}{
-		"no credentials": {before: on("", status(401)),
+		"no credentials": {before: on("", answerStatus(401)),
 			want: "answered 401 Unauthorized: for a reason; check MLFLOW_TRACKING_USERNAME and " +
 				"MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN; nothing is uploaded in this run"},
-		"forbidden": {before: on("runs/create", status(403)),
+		"forbidden": {before: on("runs/create", answerStatus(403)),
 			want: "answered 403 Forbidden: for a reason; check MLFLOW"},
-		"broken": {before: on("", status(500)),
+		"broken": {before: on("", answerStatus(500)),
 			want: "answered 500 Internal Server Error: for a reason; nothing was uploaded"},
 		"hangs": {before: on("", hang), option: deadline,
 			want: "took longer than 0.3 s (AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS); nothing was uploaded"},
@@ -215,22 +216,22 @@ func TestEachFaultIsOneLine(t *testing.T) {
 			_,
 				_ = io.WriteString(w, "<html>")
 		}),
-			want: "answered with something that is no JSON of this interface; is the address right?; nothing is uploaded"},
+			want: "answered without valid JSON of this API; check the address; nothing is uploaded"},
 		"other JSON": {before: on("", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }),
 			want: "is this an MLflow server?"},
-		"redirect": {before: on("", status(302)),
-			want: "redirects are not followed: give the address that it leads to"},
+		"redirect": {before: on("", answerStatus(302)),
+			want: "redirects are not followed: use the address that it points to"},
 		"deleted experiment": {before: on("get-by-name", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"experiment": {"experiment_id": "7", "lifecycle_stage": "deleted"}}`)
-		}), want: "has deleted the experiment aiperf; restore it there or give another --mlflow-experiment"},
+		}), want: "has deleted the experiment aiperf; restore it or use another --mlflow-experiment"},
 		"deleted run": {change: func(f *fake) { f.deleted = true },
-			want: "has the run r1 no more: it was deleted there; nothing is uploaded in this run"},
-		"one file refused": {before: on("profile_export.jsonl", status(507)), uploaded: true,
+			want: "no longer has the run r1: it was deleted; nothing is uploaded in this run"},
+		"one file refused": {before: on("profile_export.jsonl", answerStatus(507)), uploaded: true,
 			want: "answered 507 Insufficient Storage: for a reason; 1 of 8 files were not uploaded, " +
 				"profile_export.jsonl first; metrics, parameters and tags were"},
 		"all files refused": {before: func(w http.ResponseWriter, r *http.Request, _ int) bool {
 			if r.Method == http.MethodPut {
-				status(403)(w, r)
+				answerStatus(403)(w, r)
 			}
 			return r.Method == http.MethodPut
 		}, uploaded: true, want: "8 of 8 files were not uploaded, empty.json first"},
@@ -239,8 +240,8 @@ func TestEachFaultIsOneLine(t *testing.T) {
 		"store of its own": {change: func(f *fake) { f.artifactURI = "s3://bucket/x" }, uploaded: true,
 			want: "keeps files in a store of its own (s3) that only MLflow's client writes to; metrics, parameters " +
 				"and tags were uploaded, files were not"},
-		"cannot be ended": {before: on("runs/update", status(400)), uploaded: true,
-			want: "answered 400 Bad Request: for a reason; the run is there, but not ended"},
+		"cannot be ended": {before: on("runs/update", answerStatus(400)), uploaded: true,
+			want: "answered 400 Bad Request: for a reason; the run was uploaded, but is not marked as ended"},
 		"parent is missing": {option: func(o *Options) { o.ParentRunID = "nobody" }, uploaded: true,
 			want: "has no run nobody; the run is created without a parent (--mlflow-parent-run-id)"},
 	} {
@@ -254,12 +255,12 @@ func TestEachFaultIsOneLine(t *testing.T) {
 			o, log := testOptions(t, u)
 			o.URI.User = url.UserPassword("joe", "pw-5555-z")
 			if c.option != nil {
-				c.option(&o)
+				c.option(&o.Options)
 			}
-			tr := New(o)
-			tr.Record(sampleRecord(20e6))
+			tr := newTracker(o.Options, o.run)
+			tr.live.record(sampleRecord(20e6))
 			time.Sleep(30 * time.Millisecond) // some ticks
-			finish(tr, Ending{Result: resultOf(t)})
+			finish(tr, results(t))
 			w := log.warnings()
 			if len(w) != 1 || !strings.Contains(w[0], c.want) || !strings.Contains(w[0], Address(u)) {
 				t.Errorf("warnings %q\nwant %s\nlog %s", w, c.want, log)
@@ -267,7 +268,7 @@ func TestEachFaultIsOneLine(t *testing.T) {
 			if strings.Contains(log.String(), "pw-5555-z") {
 				t.Errorf("the password is in the log: %s", log)
 			}
-			data, _ := os.ReadFile(o.Export)
+			data, _ := os.ReadFile(filepath.Join(o.run.Dir, o.Export))
 			if (string(data) != "old") != c.uploaded || strings.Contains(string(data), "pw-5555-z") {
 				t.Errorf("mlflow_export.json: %.60s", data)
 			}
@@ -283,7 +284,7 @@ func TestNoServer(t *testing.T) {
 	u := &url.URL{Scheme: "http", Host: l.Addr().String()}
 	l.Close()
 	o, log := testOptions(t, u)
-	finish(New(o), Ending{Result: resultOf(t)})
+	finish(newTracker(o.Options, o.run), results(t))
 	if w := log.warnings(); len(w) != 1 ||
 		!strings.Contains(w[0], "cannot be reached: connection refused; nothing was uploaded") {
 		t.Errorf("warnings %q", w)
@@ -294,12 +295,12 @@ func TestTLSWithoutAuthority(t *testing.T) {
 	f, _ := newFake(t)
 	s := newTLS(t, f)
 	o, log := testOptions(t, s)
-	tr := New(o)
+	tr := newTracker(o.Options, o.run)
 	eventually(t, "warning", func() bool { return len(log.warnings()) > 0 })
-	finish(tr, Ending{Result: resultOf(t)})
+	finish(tr, results(t))
 	if w := log.warnings(); len(w) != 1 ||
-		!strings.Contains(w[0], "give the file of its authority in MLFLOW_TRACKING_SERVER_CERT_PATH, or set "+
-			"MLFLOW_TRACKING_INSECURE_TLS=true") {
+		!strings.Contains(w[0], "set MLFLOW_TRACKING_SERVER_CERT_PATH to the file of its certificate authority, "+
+			"or MLFLOW_TRACKING_INSECURE_TLS to true") {
 		t.Errorf("warnings %q", w)
 	}
 	var err error
@@ -307,7 +308,7 @@ func TestTLSWithoutAuthority(t *testing.T) {
 		"MLFLOW_TRACKING_TOKEN": "tok-6666"})); err != nil {
 		t.Fatal(err)
 	}
-	finish(New(o), Ending{Result: resultOf(t)})
+	finish(newTracker(o.Options, o.run), results(t))
 	if f.ended["status"] != "FINISHED" || !f.auth["Bearer tok-6666"] || len(f.auth) != 1 {
 		t.Errorf("ended %v, asked as %v", f.ended, f.auth)
 	}
@@ -321,24 +322,24 @@ func TestAServerThatComesBackGetsEverything(t *testing.T) {
 		case <-down:
 			return false
 		default:
-			status(503)(w, r)
+			answerStatus(503)(w, r)
 			return true
 		}
 	}
 	o, log := testOptions(t, u)
-	tr := New(o)
+	tr := newTracker(o.Options, o.run)
 	eventually(t, "line", func() bool {
-		return strings.Contains(log.String(), "answered 503 Service Unavailable: for a reason; it is tried again")
+		return strings.Contains(log.String(), "answered 503 Service Unavailable: for a reason; retrying")
 	})
-	tr.Record(sampleRecord(20e6))
+	tr.live.record(sampleRecord(20e6))
 	close(down)
-	finish(tr, Ending{Result: resultOf(t)})
+	finish(tr, results(t))
 	all := f.all()
 	if got := all.history("live.gen_ai.client.operation.duration"); !slices.Equal(got, []float64{0.02}) ||
 		f.ended["status"] != "FINISHED" || len(log.warnings()) > 0 {
 		t.Errorf("live %v, ended %v, warnings %q", got, f.ended, log.warnings())
 	}
-	if n := strings.Count(log.String(), "it is tried again"); n != 1 {
+	if n := strings.Count(log.String(), "retrying"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, log)
 	}
 }
@@ -347,11 +348,11 @@ func TestStoppingGivesTheUploadUp(t *testing.T) {
 	f, u := newFake(t)
 	f.before = on("runs/log-batch", hang)
 	o, log := testOptions(t, u)
-	tr := New(o)
-	tr.Finish(Ending{Result: resultOf(t)})
+	tr := newTracker(o.Options, o.run)
+	tr.end(results(t))
 	stop := make(chan struct{})
 	time.AfterFunc(50*time.Millisecond, func() { close(stop) })
-	tr.Wait(stop)
+	tr.wait(stop)
 	if w := log.warnings(); len(w) != 1 {
 		t.Errorf("warnings %q", w)
 	}
@@ -436,5 +437,58 @@ func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
 	if want := []string{"phase_manifest.json", "phases/warmup/server_metrics.json",
 		"phases/profiling/mine.csv"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+}
+
+func TestParametersOfARun(t *testing.T) {
+	concurrency, requests, duration := 8, int64(1e6), 90*time.Second
+	tr := &tracker{o: Options{Redactor: artifact.NewRedactor("key-1234")}, bench: &progress.Run{
+		EndpointType: "chat", Models: []string{"a", "b"}, BaseURLs: []string{"http://h:1"}, Dir: t.TempDir(),
+		Command: "aiperf profile --api-key key-1234",
+		Phases: []progress.Plan{{Kind: record.PhaseWarmup, Type: "concurrency", Requests: new(int64)},
+			{Kind: record.PhaseProfiling, Type: "poisson", Concurrency: &concurrency, Requests: &requests,
+				Duration: &duration, Rate: 2.5}},
+	}}
+	got := tr.params()
+	want := []Entry{{"endpoint.type", "chat"}, {"endpoint.models", "a,b"}, {"endpoint.urls", "http://h:1"},
+		{"timing.mode", "poisson"}, {"output.artifact_directory", tr.bench.Dir}, {"loadgen.concurrency", "8"},
+		{"loadgen.request_rate", "2.5"}, {"loadgen.request_count", "1000000"},
+		{"loadgen.benchmark_duration", "90.0"}, {"aiperf.cli_command", "aiperf profile --api-key <redacted>"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestNamesOfRuns(t *testing.T) {
+	for _, c := range []struct{ own, label, want string }{
+		{"", "", "aiperf-01234567"}, {"", "run_0001", "aiperf-01234567"}, {"mine", "", "mine"},
+		{"mine", "run_0001", "mine-run_0001"},
+	} {
+		if got := runName(c.own, &progress.Run{BenchmarkID: "0123456789", Label: c.label}); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.own, c.label, got, c.want)
+		}
+	}
+}
+
+// The runs of a series are tracked one after the other; one that fails before its first request is not waited for.
+func TestRunsOfASeries(t *testing.T) {
+	f, u := newFake(t)
+	o, log := testOptions(t, u)
+	p := New(o.Options)
+	for _, label := range []string{"run_0001", "run_0002"} {
+		o.run.Label = label
+		p.Begin(o.run)
+		p.Record(sampleRecord(20e6))
+		p.Show(results(t).Last)
+		p.End(results(t))
+		p.Wait(nil)
+		tags, _ := json.Marshal(f.created["tags"])
+		if !strings.Contains(string(tags), `"aiperf.run_label","value":"`+label) || f.ended["status"] != "FINISHED" {
+			t.Errorf("%s: tags %s, ended %v", label, tags, f.ended)
+		}
+	}
+	p.Wait(nil)
+	if w := log.warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
 	}
 }

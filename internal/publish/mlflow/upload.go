@@ -5,26 +5,28 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/publish/bundle"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/publish/rest"
 )
 
-// How a run ended, in the words of the server.
+// The statuses of a run that ended.
 const (
 	statusFinished = "FINISHED"
 	statusFailed   = "FAILED"
 	statusKilled   = "KILLED"
 )
 
-func (e *Ending) status() string {
+func status(e *progress.Ending) string {
 	switch {
 	case e.Cancelled:
 		return statusKilled
-	case e.Failed || e.Result == nil:
+	case e.Failed || !e.HasResults:
 		return statusFailed
 	}
 	return statusFinished
@@ -33,14 +35,14 @@ func (e *Ending) status() string {
 // variableTimeout is the limit of an upload.
 const variableTimeout = "AIPERF_MLFLOW_EXPORT_TIMEOUT_SECONDS"
 
-// upload passes everything on that is to be had of the run.
-func (t *Tracker) upload() {
+// upload sends all that there is of the run.
+func (t *tracker) upload() {
 	if t.off {
 		return
 	}
-	if t.ending.Result == nil {
+	if !t.ending.HasResults {
 		if t.created {
-			t.stopped(t.server.endRun(t.ctx, t.run.ID, t.ending.status(), time.Now()))
+			t.reportNothing(t.server.endRun(t.ctx, t.run.ID, status(t.ending), time.Now()))
 		}
 		return
 	}
@@ -48,74 +50,109 @@ func (t *Tracker) upload() {
 	t.gather()
 	if !t.created {
 		if p := t.create(); p != nil {
-			t.stopped(p)
+			t.reportNothing(p)
 			return
 		}
 	}
 	if p := t.stream(); p != nil {
-		t.lost(p)
+		t.reportLost(p)
 		return
 	}
-	r := t.ending.Result
-	points := finals(r, t.ending.Expected, time.Now())
+	points := finals(t.ending, time.Now())
 	params := t.params()
-	tags := append(t.identity(), Entry{"aiperf.was_cancelled", fmt.Sprint(r.WasCancelled)})
+	tags := append(t.identity(), Entry{"aiperf.was_cancelled", fmt.Sprint(t.ending.Cancelled)})
 	if p := t.server.logBatch(t.ctx, t.run.ID, points, params, tags); p != nil {
-		t.lost(p)
+		t.reportLost(p)
 		return
 	}
-	e.points, e.params, e.tags = points, params, append(tags, t.o.Tags...)
+	e.points, e.params, e.tags = points, params, append(tags, t.tags()...)
 	problem := t.putFiles(&e)
-	if err := e.write(t.o.Export); err != nil {
-		t.o.Log.Error("mlflow_export.json could not be written", "error", err)
+	if err := e.write(filepath.Join(t.bench.Dir, t.o.Export)); err != nil {
+		t.log.Error("Cannot write mlflow_export.json", "error", err)
 	}
-	end := t.server.endRun(t.ctx, t.run.ID, t.ending.status(), time.Now())
+	end := t.server.endRun(t.ctx, t.run.ID, status(t.ending), time.Now())
 	if problem == nil && end != nil {
-		problem = &failure{fmt.Sprintf("MLflow: %s %s; the run is there, but not ended", t.server.base, t.words(end))}
+		problem = &failure{fmt.Sprintf("MLflow: %s %s; the run was uploaded, but is not marked as ended", t.server.base,
+			t.describe(end))}
 	}
 	if problem != nil {
-		t.o.Log.Warn(problem.text)
+		t.log.Warn(problem.text)
 		return
 	}
-	t.o.Log.Info(fmt.Sprintf("MLflow: %d metrics and %d files are at %s", len(points), len(e.files), t.page()))
+	t.log.Info(fmt.Sprintf("MLflow: uploaded %d metrics and %d files to %s", len(points), len(e.files), t.page()))
 }
 
-// stopped reports a run that could not be created, or ended; nil is not a problem.
-func (t *Tracker) stopped(p *rest.Problem) {
+// reportNothing logs that a run could not be created or ended, unless p is nil.
+func (t *tracker) reportNothing(p *rest.Problem) {
 	if p != nil {
-		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; nothing was uploaded", t.server.base, t.words(p)))
+		t.log.Warn(fmt.Sprintf("MLflow: %s %s; nothing was uploaded", t.server.base, t.describe(p)))
 	}
 }
 
-// lost reports a run whose results could not be passed on.
-func (t *Tracker) lost(p *rest.Problem) {
+// reportLost logs that the results could not be uploaded.
+func (t *tracker) reportLost(p *rest.Problem) {
 	if p.Later() || t.ctx.Err() != nil {
-		t.o.Log.Warn(fmt.Sprintf("MLflow: %s %s; the results were not uploaded", t.server.base, t.words(p)))
+		t.log.Warn(fmt.Sprintf("MLflow: %s %s; the results were not uploaded", t.server.base, t.describe(p)))
 		return
 	}
 	t.refused(p)
 }
 
-// words are those of a problem, with what helps where time was short.
-func (t *Tracker) words(p *rest.Problem) string {
+// describe returns the text of a problem, with the variable of the timeout where that was the reason.
+func (t *tracker) describe(p *rest.Problem) string {
 	if p.Kind == rest.Hung && t.ctx.Err() != nil {
 		return fmt.Sprintf("took longer than %g s (%s)", t.o.Timeout.Seconds(), variableTimeout)
 	}
 	return p.Text
 }
 
-func (t *Tracker) params() []Entry {
-	var list []Entry
-	for _, p := range t.o.Params {
-		if p.Value != "" {
-			list = append(list, p)
+// params returns the parameters of the run.
+func (t *tracker) params() []Entry {
+	b := t.bench
+	directory, err := filepath.Abs(b.Dir)
+	if err != nil {
+		directory = b.Dir
+	}
+	list := []Entry{
+		{"endpoint.type", b.EndpointType},
+		{"endpoint.models", strings.Join(b.Models, ",")},
+		{"endpoint.urls", strings.Join(b.BaseURLs, ",")},
+	}
+	end := []Entry{{"output.artifact_directory", directory}}
+	if p := b.Profiling(); p != nil {
+		list = append(list, Entry{"timing.mode", p.Type})
+		if p.Concurrency != nil {
+			end = append(end, Entry{"loadgen.concurrency", strconv.Itoa(*p.Concurrency)})
+		}
+		if p.Rate > 0 {
+			end = append(end, Entry{"loadgen.request_rate", number(p.Rate)})
+		}
+		if p.Requests != nil {
+			end = append(end, Entry{"loadgen.request_count", strconv.FormatInt(*p.Requests, 10)})
+		}
+		if p.Duration != nil {
+			end = append(end, Entry{"loadgen.benchmark_duration", number(p.Duration.Seconds())})
 		}
 	}
+	list = append(append(list, end...), Entry{"aiperf.cli_command", b.Command})
+	for i := range list {
+		list[i].Value = t.o.Redactor.Values(list[i].Value)
+	}
+	list = slices.DeleteFunc(list, func(p Entry) bool { return p.Value == "" })
 	return fit(list, maxParamValue)
 }
 
-// DefaultGlobs are the files that are uploaded unless others are asked for: results in the run's folder, and, if their
-// names begin with a path, in that folder; those of its phases; pictures and pages anywhere.
+// number formats a number as in the files of a run; "" for one that JSON has not.
+func number(v float64) string {
+	b, err := artifact.AppendJSON(nil, v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// DefaultGlobs returns the patterns of the files that are uploaded by default: results in the run's folder, in the
+// folder of the results' prefix if it has one, and in those of the phases; pictures and pages anywhere.
 func DefaultGlobs(prefixFolder string) []string {
 	results := []string{"*.json", "*.csv", "*.jsonl", "*.parquet"}
 	list := slices.Clone(results)
@@ -128,19 +165,19 @@ func DefaultGlobs(prefixFolder string) []string {
 		"**/*.html")
 }
 
-// place is where a file stands among the run's artifacts.
-func place(name string) string {
+// artifactPath returns the path of a file among the run's artifacts.
+func artifactPath(name string) string {
 	if bundle.IsPicture(name) {
 		return "plots/" + strings.TrimPrefix(name, "plots/")
 	}
 	return "exports/" + name
 }
 
-// failure is what is told of an upload that is not complete.
+// failure is the text of an incomplete upload.
 type failure struct{ text string }
 
-// putFiles uploads the files. One that is refused does not keep the others back; a server that does not answer does.
-func (t *Tracker) putFiles(e *export) *failure {
+// putFiles uploads the files. It goes on after one that is refused, and stops when the server does not answer.
+func (t *tracker) putFiles(e *export) *failure {
 	root := t.server.artifactRoot(t.run.Artifact)
 	if root == "" {
 		scheme, _, _ := strings.Cut(t.run.Artifact, ":")
@@ -148,20 +185,17 @@ func (t *Tracker) putFiles(e *export) *failure {
 			"writes to; metrics, parameters and tags were uploaded, files were not (start the server with "+
 			"--serve-artifacts)", t.server.base, scheme)}
 	}
-	names, err := bundle.Find(t.o.Dir, t.o.Globs)
+	names, err := bundle.Find(t.bench.Dir, t.o.Globs)
 	if err != nil {
-		return &failure{"MLflow: the files of the run cannot be listed: " + err.Error()}
+		return &failure{"MLflow: cannot list the files of the run: " + err.Error()}
 	}
-	own := ""
-	if relative, err := filepath.Rel(t.o.Dir, t.o.Export); err == nil {
-		own = filepath.ToSlash(relative)
-	}
+	own := filepath.ToSlash(t.o.Export)
 	names = slices.DeleteFunc(names, func(name string) bool { return name == own }) // one of an earlier run, if any
 	var firstName string
 	var first *rest.Problem
 	failed := 0
 	for i, name := range names {
-		p := t.server.putFile(t.ctx, root, place(name), t.o.Dir, name)
+		p := t.server.putFile(t.ctx, root, artifactPath(name), t.bench.Dir, name)
 		if p == nil {
 			e.files = append(e.files, name)
 			continue
@@ -190,21 +224,18 @@ func (t *Tracker) putFiles(e *export) *failure {
 	return nil
 }
 
-func (t *Tracker) unfinished(failed, all int, name string, p *rest.Problem) *failure {
+func (t *tracker) unfinished(failed, all int, name string, p *rest.Problem) *failure {
 	return &failure{fmt.Sprintf(
 		"MLflow: %s %s; %d of %d files were not uploaded, %s first; metrics, parameters and tags were", t.server.base,
-		t.words(p), failed, all, name)}
+		t.describe(p), failed, all, name)}
 }
 
-// putExport writes and uploads mlflow_export.json, the last file.
-func (t *Tracker) putExport(e *export, root, name string) *rest.Problem {
-	if name == "" {
-		return nil
-	}
+// putExport writes and uploads mlflow_export.json, which lists the others.
+func (t *tracker) putExport(e *export, root, name string) *rest.Problem {
 	e.files = append(e.files, name)
 	p := &rest.Problem{Text: "lacks it: it could not be written", Kind: rest.Refused}
-	if e.write(t.o.Export) == nil {
-		p = t.server.putFile(t.ctx, root, "exports/"+path.Base(name), t.o.Dir, name)
+	if e.write(filepath.Join(t.bench.Dir, t.o.Export)) == nil {
+		p = t.server.putFile(t.ctx, root, "exports/"+path.Base(name), t.bench.Dir, name)
 	}
 	if p != nil {
 		e.files = e.files[:len(e.files)-1]
@@ -214,7 +245,7 @@ func (t *Tracker) putExport(e *export, root, name string) *rest.Problem {
 
 // export is the content of mlflow_export.json.
 type export struct {
-	t            *Tracker
+	t            *tracker
 	reused       bool
 	points       []point
 	params, tags []Entry
@@ -232,7 +263,7 @@ func (e *export) write(path string) error {
 		{Key: "experiment", Value: t.o.Experiment},
 		{Key: "run_id", Value: t.run.ID},
 		{Key: "run_name", Value: t.run.Name},
-		{Key: "benchmark_id", Value: t.o.BenchmarkID},
+		{Key: "benchmark_id", Value: t.bench.BenchmarkID},
 		{Key: "parent_run_id", Value: parent},
 		{Key: "live_streaming", Value: t.streamed},
 		{Key: "reused_live_run", Value: e.reused},
@@ -244,7 +275,7 @@ func (e *export) write(path string) error {
 	})
 }
 
-// keys are the keys of a list, sorted, each once.
+// keys returns the keys of a list, sorted, each once.
 func keys[T any](list []T, key func(T) string) []any {
 	names := make([]string, len(list))
 	for i, one := range list {

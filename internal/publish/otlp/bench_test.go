@@ -63,13 +63,13 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkPush is what a push costs beside what the collector does: collecting and encoding.
 func BenchmarkPush(b *testing.B) {
 	s, _ := newTestStream(b, nil)
-	defer s.Close()
+	defer s.close()
 	for range 100 {
-		s.Record(sampleRecord(100))
+		s.record(sampleRecord(100))
 	}
 	for b.Loop() {
 		if p := s.pushOnce(); p != nil {
-			b.Fatal(p.text)
+			b.Fatal(p.Text)
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	"aiperf/internal/publish/progress"
 )
 
 // received is what a collector of the tests got, by any protocol.
@@ -195,29 +197,36 @@ func environment(tb testing.TB, set map[string]string) Environment {
 	return e
 }
 
+// publication is what a test streams, and how.
+type publication struct {
+	Options
+	run *progress.Run
+}
+
 // testOptions are those of a stream that pushes often.
-func testOptions(tb testing.TB, u *url.URL) (Options, *lines) {
+func testOptions(tb testing.TB, u *url.URL) (publication, *lines) {
 	log := &lines{}
-	return Options{
+	return publication{Options{
 		URL: u, Environment: noEnvironment(tb), Requests: true, Timing: true,
 		Interval: 20 * time.Millisecond, Timeout: 5 * time.Second, MaxBatch: 10, MaxBuffered: 1000,
-		Set: streamingSet(tb), EndpointType: "chat", Model: "mock-model",
+	}, &progress.Run{
+		Metrics: streamingSet(tb), EndpointType: "chat", Models: []string{"mock-model"},
 		URLs:        []string{"http://127.0.0.1:1/v1/chat/completions"},
 		BenchmarkID: "id-1", Version: "1.2.3",
-		Log: slog.New(lineHandler{log}),
-	}, log
+		Log: func(string) *slog.Logger { return slog.New(lineHandler{log}) },
+	}}, log
 }
 
 // newTestStream starts a stream to a collector of its own over HTTP, with an interval that never ends.
-func newTestStream(tb testing.TB, change func(*Options)) (*Stream, *received) {
+func newTestStream(tb testing.TB, change func(*Options)) (*stream, *received) {
 	tb.Helper()
 	c := &received{}
 	o, _ := testOptions(tb, serveHTTP(tb, c))
 	o.Interval = time.Hour
 	if change != nil {
-		change(&o)
+		change(&o.Options)
 	}
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		tb.Fatal(err)
 	}

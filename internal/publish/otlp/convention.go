@@ -35,7 +35,7 @@ var standards = map[string]standard{
 	"output_token_count": {name: tokenUsage, unit: "{token}", scale: 1, bounds: powers(1, 4, 13), tokenType: "output"},
 }
 
-// instruments are what a metric is passed on as: the instrument of the conventions first, then its own.
+// instruments returns the instruments of a metric: that of the conventions first, then its own.
 func instruments(tag string, of unit.Unit) []standard {
 	named, known := standards[tag]
 	own := standard{name: "aiperf." + tag, unit: string(of), scale: 1, bounds: ownBounds[of]}
@@ -48,14 +48,14 @@ func instruments(tag string, of unit.Unit) []standard {
 	return []standard{named}
 }
 
-// Name is what a metric is called, and the factor from its unit to the one there. TokenType tells the metrics of one
-// name apart, "" where there is only one.
+// Name is the name of a metric's instrument and the factor from the metric's unit to that of the instrument. TokenType
+// distinguishes the metrics of one instrument; "" where there is only one.
 type Name struct {
 	Name, TokenType string
 	Scale           float64
 }
 
-// Names are the names of a metric: for those who pass figures on in another way.
+// Names returns the names of a metric, for other publishers.
 func Names(tag string, of unit.Unit) []Name {
 	var list []Name
 	for _, i := range instruments(tag, of) {
@@ -69,8 +69,8 @@ const tokenUsage = "gen_ai.client.token.usage"
 var chunkBounds = []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3,
 	0.35, 0.4, 0.45, 0.5, 0.75, 1, 2, 5}
 
-// ownBounds are the bounds of aiperf.<tag> by the metric's unit: the SDK's own, from 0 to 10,000, would hold no
-// duration in nanoseconds.
+// ownBounds are the bounds of aiperf.<tag> by the metric's unit: the SDK's own end at 10,000, too low for durations in
+// nanoseconds.
 var ownBounds = map[unit.Unit][]float64{
 	unit.Nanoseconds: powers(1e5, 2, 21), // 0.1 ms to 105 s
 	unit.Seconds:     powers(0.01, 2, 14),
@@ -84,7 +84,7 @@ var ownBounds = map[unit.Unit][]float64{
 	unit.TokensPerSecondPerUser: powers(1, 2, 16),
 }
 
-// powers are first, first·factor, first·factor², …
+// powers returns first, first·factor, first·factor², …
 func powers(first, factor float64, n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {
@@ -94,7 +94,7 @@ func powers(first, factor float64, n int) []float64 {
 	return list
 }
 
-// operation is the gen_ai.operation.name of an endpoint type.
+// operation returns the gen_ai.operation.name of an endpoint type.
 func operation(endpointType string) string {
 	switch endpointType {
 	case "completions":
@@ -105,10 +105,10 @@ func operation(endpointType string) string {
 	return "chat"
 }
 
-// otherName is what the conventions call a value that they do not list.
+// otherName is the conventions' name of a value that they do not list.
 const otherName = "_OTHER"
 
-// providers are the well-known hosts; a * stands for anything, also for several labels.
+// providers are the known hosts; * matches one or more labels.
 var providers = []struct{ host, name string }{
 	{"api.openai.com", "openai"},
 	{"api.anthropic.com", "anthropic"},
@@ -126,7 +126,7 @@ var providers = []struct{ host, name string }{
 	{"*.services.ai.azure.com", "azure.ai.inference"},
 }
 
-// provider is the gen_ai.provider.name of the first server that is well known.
+// provider returns the gen_ai.provider.name of the first known server.
 func provider(urls []string) string {
 	for _, text := range urls {
 		u, err := url.Parse(text)
@@ -164,8 +164,7 @@ func matchesHost(host, pattern string) bool {
 	return at >= 0 && len(rest) > at+len(before)
 }
 
-// errorType is the error.type of a failed request. A cancellation has the status 499 and would else be taken for a
-// fault of the client.
+// errorType returns the error.type of a failed request. A cancellation has the status 499, which is not a client error.
 func errorType(r *record.Record) string {
 	e := r.Err
 	if e == nil {

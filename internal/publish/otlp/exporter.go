@@ -16,20 +16,22 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"aiperf/internal/publish/rest"
 )
 
 // connectTimeout bounds the opening of a connection to the collector.
 const connectTimeout = 5 * time.Second
 
-// exporter pushes what was collected. A push that failed is not repeated here: the stream does that.
+// exporter pushes what was collected, once; the stream repeats failed pushes.
 type exporter struct {
 	metric.Exporter
 	// answers is nil for gRPC.
-	answers *witness
+	answers *transport
 }
 
-// silence keeps the SDK's logger, of which a process has one, off the terminal: it repeats variables that are not
-// heeded here, secrets included. What goes wrong with a push comes back as an error.
+// silence switches off the SDK's global logger: it prints variables that this program does not read, secrets included.
+// A failed push returns an error.
 var silence = sync.OnceFunc(func() {
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
@@ -45,9 +47,9 @@ func newExporter(t *target, e *Environment, timeout time.Duration) (*exporter, e
 }
 
 func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
-	w := newWitness(e.tls)
+	w := newTransport(e.tls)
 	options := []otlpmetrichttp.Option{
-		// With its scheme: the SDK's own variables would else decide whether the connection is secured.
+		// With its scheme, which otherwise the SDK's own variables would set.
 		otlpmetrichttp.WithEndpointURL(t.url()), otlpmetrichttp.WithHeaders(t.headers),
 		otlpmetrichttp.WithTimeout(timeout), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}),
 		otlpmetrichttp.WithTemporalitySelector(e.temporality), otlpmetrichttp.WithAggregationSelector(e.aggregation),
@@ -55,8 +57,7 @@ func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporte
 		otlpmetrichttp.WithTLSClientConfig(nil), // the client below has its own
 		otlpmetrichttp.WithHTTPClient(&http.Client{
 			Transport: w, Timeout: timeout,
-			// A redirect would turn the push into a GET, or take credentials elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			CheckRedirect: rest.NoRedirects, // one would also turn the push into a GET
 		}),
 	}
 	if e.compress {
@@ -82,13 +83,13 @@ func newGRPCExporter(t *target, e *Environment, timeout time.Duration) (metric.E
 	if t.secure {
 		options = append(options, otlpmetricgrpc.WithTLSCredentials(credentials.NewTLS(e.tls)))
 	} else {
-		// Not WithInsecure, before which a certificate of the SDK's own variables goes.
+		// Not WithInsecure, over which a certificate of the SDK's own variables has priority.
 		options = append(options, otlpmetricgrpc.WithTLSCredentials(insecure.NewCredentials()))
 	}
 	return otlpmetricgrpc.New(context.Background(), options...)
 }
 
-// close lets the connection go.
+// close closes the connection.
 func (x *exporter) close(ctx context.Context) error {
 	err := x.Shutdown(ctx)
 	if x.answers != nil {
@@ -100,7 +101,7 @@ func (x *exporter) close(ctx context.Context) error {
 	return err
 }
 
-// aggregation is that of an instrument.
+// aggregation returns the aggregation of an instrument.
 func (e *Environment) aggregation(kind metric.InstrumentKind) metric.Aggregation {
 	if e.exponential && kind == metric.InstrumentKindHistogram {
 		return metric.AggregationBase2ExponentialHistogram{MaxSize: 160, MaxScale: 20}

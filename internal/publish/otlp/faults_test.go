@@ -77,7 +77,7 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 		"a web page": {serveHTTP(t, refusing(403, "text/html", "<html>")).String(),
 			"answered 403 Forbidden; " + hintCredentials + ";"},
 		"a redirect": {redirect.String(),
-			"answered 301 Moved Permanently; redirects are not followed: give the address that it leads to;"},
+			"answered 301 Moved Permanently; redirects are not followed: use the address that it points to;"},
 		"gRPC asked over HTTP":    {"http://" + overGRPC.Host, hintGRPC},
 		"HTTP asked over gRPC":    {"grpc://" + overHTTP.Host, hintHTTP},
 		"unknown authority":       {secured.URL, hintTrust},
@@ -89,17 +89,17 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 			t.Parallel()
 			o, log := testOptions(t, parse(t, tt.url))
 			o.Timeout = 3 * time.Second
-			s, err := New(o)
+			s, err := newStream(o.Options, o.run)
 			if err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "a warning", func() bool { return len(log.warnings()) > 0 })
 			eventually(t, "the end of the stream", s.off.Load)
 			for range 100 {
-				s.Record(sampleRecord(3))
+				s.record(sampleRecord(3))
 			}
 			began := time.Now()
-			s.Finish()
+			s.flush()
 			if wait := time.Since(began); wait > o.Timeout*3/4 {
 				t.Errorf("the run waited %v for a stream that is off", wait)
 			}
@@ -119,9 +119,9 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 		want   string
 	}{
 		"HTTP": {serveHTTP, &statusError{503, "text/plain", "starting"},
-			"answered 503 Service Unavailable: starting; it is tried again"},
+			"answered 503 Service Unavailable: starting; retrying"},
 		"gRPC": {serveGRPC, status.Error(codes.Unavailable, "starting"),
-			"answered Unavailable: starting; it is tried again"},
+			"answered Unavailable: starting; retrying"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &received{answer: func(n int) error {
@@ -131,17 +131,17 @@ func TestABusyCollectorIsAskedAgain(t *testing.T) {
 				return nil
 			}}
 			o, log := testOptions(t, tt.serve(t, c))
-			s, err := New(o)
+			s, err := newStream(o.Options, o.run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Record(sampleRecord(3))
+			s.record(sampleRecord(3))
 			eventually(t, "a push", func() bool { return c.count() > 0 })
-			s.Finish()
+			s.flush()
 			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], tt.want) {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "takes figures again, after 3 failed pushes") {
+			if !strings.Contains(log.String(), "accepts pushes again, after 3 failed pushes") {
 				t.Errorf("log:\n%s", log)
 			}
 			if p := histogram(t, c.metrics(-1)["aiperf.request_count"]); p.Count != 1 {
@@ -181,29 +181,29 @@ func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
 			r.start()
 			o, log := testOptions(t, parse(t, "http://"+r.address))
 			o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": temporality})
-			s, err := New(o)
+			s, err := newStream(o.Options, o.run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Record(sampleRecord(3))
+			s.record(sampleRecord(3))
 			eventually(t, "a push", func() bool { return c2(r.c, "aiperf.request_count") >= 1 })
 			r.stop()
-			s.Record(sampleRecord(3))
+			s.record(sampleRecord(3))
 			eventually(t, "a failed push", func() bool { return s.failing.Load() != nil })
-			s.Record(sampleRecord(3))
+			s.record(sampleRecord(3))
 			r.start()
 			defer func() { r.stop() }()
 			eventually(t, "recovery", func() bool { return s.failing.Load() == nil })
-			s.Record(sampleRecord(3))
-			s.Finish()
+			s.record(sampleRecord(3))
+			s.flush()
 			if got := total(r.c, temporality); got != 4 {
 				t.Errorf("%d requests arrived, want 4", got)
 			}
-			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "; it is tried again, the run goes on") {
+			if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "; retrying, the run continues") {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "takes figures again") ||
-				!strings.Contains(log.String(), "has the figures of 4 requests") {
+			if !strings.Contains(log.String(), "accepts pushes again") ||
+				!strings.Contains(log.String(), "received the metrics of 4 requests") {
 				t.Errorf("log:\n%s", log)
 			}
 		})
@@ -254,35 +254,36 @@ func serveUntilHung(t *testing.T, next http.Handler) (*url.URL, *atomic.Bool) {
 	return at, hang
 }
 
-func TestACollectorThatHangsInMidRunHoldsNobodyUp(t *testing.T) {
+func TestACollectorThatHangsDoesNotDelayTheRun(t *testing.T) {
 	c := &received{}
 	at, hang := serveUntilHung(t, c)
 	o, log := testOptions(t, at)
 	o.Timeout = 2 * time.Second
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Record(sampleRecord(3))
+	s.record(sampleRecord(3))
 	eventually(t, "a push", func() bool { return c2(c, "aiperf.request_count") > 0 })
 	hang.Store(true)
 	began := time.Now()
 	for range 500 {
-		s.Record(sampleRecord(3))
+		s.record(sampleRecord(3))
 	}
 	if took := time.Since(began); took > o.Timeout*3/4 {
 		t.Errorf("500 requests were handed over in %v", took)
 	}
 	eventually(t, "a failed push", func() bool { return s.failing.Load() != nil })
 	began = time.Now()
-	s.Finish()
+	s.flush()
 	if took := time.Since(began); took > o.Timeout+20*time.Second {
 		t.Errorf("the end took %v", took)
 	}
 	w := log.warnings()
-	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; it is tried again") ||
-		!strings.Contains(w[1], "the last push failed, ") ||
-		!strings.HasSuffix(w[1], "did not answer in time; it lacks 500 of 501 requests and the last figures of the load") {
+	if len(w) != 2 || !strings.Contains(w[0], "did not answer in time; retrying") ||
+		!strings.Contains(w[1], "the last push failed: ") ||
+		!strings.HasSuffix(w[1],
+			"did not answer in time; it lacks 500 of 501 requests and the final metrics of the load") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -297,12 +298,12 @@ func TestACollectorThatComesBackInTheEndGetsEverything(t *testing.T) {
 	}}
 	o, log := testOptions(t, serveHTTP(t, c))
 	o.Interval = time.Hour
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Record(sampleRecord(3))
-	s.Finish()
+	s.record(sampleRecord(3))
+	s.flush()
 	if total(c, "cumulative") != 1 || len(log.warnings()) > 0 {
 		t.Errorf("log:\n%s", log)
 	}
@@ -319,7 +320,7 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 	o, log := testOptions(t, serveHTTP(t, c))
 	o.Interval = time.Hour
 	o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,23 +328,23 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 	refuse.Store(true)
 	const more = 3
 	for range maxBacklog + more {
-		s.Record(sampleRecord(2))
+		s.record(sampleRecord(2))
 		s.pushOnce()
 	}
 	refuse.Store(false)
-	s.Finish()
+	s.flush()
 	// The last push makes one collection more.
 	if got := total(c, "delta"); got != maxBacklog-1 {
 		t.Errorf("%d requests arrived, want %d", got, maxBacklog-1)
 	}
 	if !slices.ContainsFunc(log.warnings(),
-		func(w string) bool { return strings.Contains(w, "the figures of 4 requests were given up") }) {
+		func(w string) bool { return strings.Contains(w, "the metrics of 4 requests were dropped") }) {
 		t.Errorf("log:\n%s", log)
 	}
 }
 
-// What a collector will never take is given up and told; it does not keep those behind it.
-func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
+// What a collector will never accept is dropped and reported; it does not block what follows.
+func TestABatchThatIsRejectedDoesNotBlockTheNext(t *testing.T) {
 	for name, tt := range map[string]struct {
 		serve  func(testing.TB, *received) *url.URL
 		answer error
@@ -361,23 +362,23 @@ func TestABatchThatIsNoGoodDoesNotHoldUpTheNext(t *testing.T) {
 			o, log := testOptions(t, tt.serve(t, c))
 			o.Interval = time.Hour
 			o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
-			s, err := New(o)
+			s, err := newStream(o.Options, o.run)
 			if err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "the probe", func() bool { return c.count() == 1 })
 			for range 3 {
-				s.Record(sampleRecord(2))
+				s.record(sampleRecord(2))
 				s.report(s.pushOnce())
 			}
-			s.Record(sampleRecord(2))
-			s.Finish()
+			s.record(sampleRecord(2))
+			s.flush()
 			if got := total(c, "delta"); got != 2 {
 				t.Errorf("%d requests arrived, want 2", got)
 			}
 			w := log.warnings()
-			if len(w) != 2 || !strings.Contains(w[0], "bad point; these figures are given up, the run goes on") ||
-				!strings.Contains(w[1], "the figures of 2 requests were given up") {
+			if len(w) != 2 || !strings.Contains(w[0], "bad point; these metrics are dropped, the run continues") ||
+				!strings.Contains(w[1], "the metrics of 2 requests were dropped") {
 				t.Errorf("warnings %q", w)
 			}
 		})
@@ -390,18 +391,18 @@ func TestTheLastWordCountsWhatWasNeverAdded(t *testing.T) {
 	at, hang := serveUntilHung(t, c)
 	o, log := testOptions(t, at)
 	o.Timeout, o.MaxBatch = 300*time.Millisecond, 1000
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the probe", func() bool { return c.count() > 0 })
 	hang.Store(true)
-	s.Record(sampleRecord(2))
+	s.record(sampleRecord(2))
 	eventually(t, "a push under way", func() bool { return s.added.Load() == 1 })
 	for range 20 {
-		s.Record(sampleRecord(2))
+		s.record(sampleRecord(2))
 	}
-	s.Finish()
+	s.flush()
 	w := log.warnings()
 	if len(w) == 0 || !strings.Contains(w[len(w)-1], "it lacks 21 of 21 requests") {
 		t.Errorf("warnings %q", w)
@@ -414,12 +415,12 @@ func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
 			t.Parallel()
 			o, log := testOptions(t, parse(t, scheme+silent(t)))
 			o.Timeout = time.Minute
-			s, err := New(o)
+			s, err := newStream(o.Options, o.run)
 			if err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			s.Finish()
+			s.flush()
 			if took := time.Since(began); took > o.Timeout/2 {
 				t.Errorf("the end took %v", took)
 			}
@@ -434,15 +435,15 @@ func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
 func TestARunWithoutResultsEndsAtOnce(t *testing.T) {
 	o, log := testOptions(t, parse(t, "http://"+silent(t)))
 	o.Timeout = time.Minute
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Record(sampleRecord(2))
+	s.record(sampleRecord(2))
 	began := time.Now()
-	s.Close()
-	s.Finish()
-	s.Close()
+	s.close()
+	s.flush()
+	s.close()
 	if took := time.Since(began); took > o.Timeout/2 || len(log.warnings()) > 0 {
 		t.Errorf("it took %v; log:\n%s", took, log)
 	}

@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// labels are the attributes of everything that is pushed.
+// labels are the attributes of all metrics.
 type labels struct{ operation, provider, model string }
 
 func (l labels) list() []attribute.KeyValue {
@@ -28,7 +28,7 @@ func (l labels) list() []attribute.KeyValue {
 	return list
 }
 
-// figures are the histograms of requests. One goroutine at a time adds to them.
+// figures holds the histograms of requests. One goroutine at a time adds to them.
 type figures struct {
 	labels      labels
 	instruments []instrument
@@ -37,7 +37,7 @@ type figures struct {
 	values      []float64
 }
 
-// instrument is a metric and where its values go.
+// instrument is a metric and the histograms of its values.
 type instrument struct {
 	sample metrics.Sample
 	to     []destination
@@ -49,18 +49,18 @@ type destination struct {
 	tokenType string
 }
 
-// class are the attributes in which requests differ.
+// class holds the attributes in which requests differ.
 type class struct {
 	phase             string
 	failed, cancelled bool
 	errorType         string
 }
 
-// classOptions are the options of a class by the type of token, made once.
+// classOptions are the options of a class by the type of token.
 type classOptions struct{ plain, input, output []metric.RecordOption }
 
-// setNumber is the only attribute of a measurement: the number of the set that takes its place when it is pushed. The
-// SDK looks at every attribute of every measurement, which costs three times as much as the measurement itself.
+// setNumber is the only attribute of a measurement: the number of the set that replaces it before the push. The SDK
+// hashes every attribute of every measurement, which costs three times as much as the measurement itself.
 const setNumber = attribute.Key("set")
 
 func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figures, error) {
@@ -84,7 +84,7 @@ func newFigures(meter metric.Meter, samples []metrics.Sample, l labels) (*figure
 	return f, nil
 }
 
-// addAll takes finished requests, in small steps: whoever sends requests may want the processor in between.
+// addAll adds finished requests and yields the processor now and then to the goroutines that send requests.
 func (f *figures) addAll(records []*record.Record) {
 	const step = 32
 	for i, r := range records {
@@ -142,7 +142,7 @@ func (f *figures) options(r *record.Record) *classOptions {
 	return o
 }
 
-// restore puts the sets of attributes in place of their numbers.
+// restore replaces the numbers of attribute sets by the sets.
 func (f *figures) restore(data *metricdata.ResourceMetrics) {
 	for _, scope := range data.ScopeMetrics {
 		for _, m := range scope.Metrics {

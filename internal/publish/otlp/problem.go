@@ -1,11 +1,9 @@
 package otlp
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 
@@ -13,39 +11,17 @@ import (
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/neterr"
+	"aiperf/internal/publish/rest"
 )
 
-// problem is why a push failed, and what to think of it.
-type problem struct {
-	text string
-	kind problemKind
-}
-
-type problemKind uint8
-
-const (
-	// unreachable: there is no connection, or nothing that speaks OTLP behind it.
-	unreachable problemKind = iota
-	// refused: the collector answers, but does not take the push and will not take it later.
-	refused
-	// rejected: it does not take this push, whenever it comes; another one may be good.
-	rejected
-	// busy: it may take the push later.
-	busy
-	// hung: it did not answer in time.
-	hung
-	// partial: it took the push except for some points.
-	partial
-)
-
-// classify words the error of a push; nil for nil.
-func classify(err error, answer refusal, t *target) *problem {
+// classify returns the problem that an error of a push means; nil for nil.
+func classify(err error, answer refusal, t *target) *rest.Problem {
 	if err == nil {
 		return nil
 	}
 	if text := err.Error(); strings.Contains(text, "OTLP partial success") {
 		_, said, _ := strings.Cut(text, "OTLP partial success: ")
-		return &problem{oneLine("took the push only in part: " + said), partial}
+		return &rest.Problem{Text: rest.OneLine("accepted only part of the push: " + said), Kind: rest.Partial}
 	}
 	if t.grpc {
 		return classifyGRPC(err, t)
@@ -53,92 +29,81 @@ func classify(err error, answer refusal, t *target) *problem {
 	if answer.status != 0 {
 		return classifyStatus(answer)
 	}
-	if isTimeout(err) {
-		return &problem{"did not answer in time", hung}
+	if rest.IsTimeout(err) {
+		return rest.NoAnswer()
 	}
-	return &problem{"cannot be reached: " + describe(err, t), unreachable}
+	return unreachable(describe(err, t))
 }
 
-func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+func unreachable(reason string) *rest.Problem {
+	return &rest.Problem{Text: "cannot be reached: " + reason, Kind: rest.Unreachable}
 }
 
-// Hints, by what went wrong.
+// Hints by problem.
 const (
 	hintCredentials = "check the credentials in OTEL_EXPORTER_OTLP_HEADERS"
-	hintTrust       = "give the file of its authority in OTEL_EXPORTER_OTLP_CERTIFICATE"
-	hintIdentity    = "it asks for a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and " +
+	hintTrust       = "set OTEL_EXPORTER_OTLP_CERTIFICATE to the file of its certificate authority"
+	hintIdentity    = "the server requires a client certificate: set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and " +
 		"OTEL_EXPORTER_OTLP_CLIENT_KEY"
-	hintGRPC  = "this is no HTTP server; for OTLP over gRPC write grpc://host:port"
-	hintHTTP  = "this is no gRPC server; for OTLP over HTTP write http://host:port"
-	hintPlain = "this server speaks no TLS; write the URL without the s"
+	hintGRPC  = "this is not an HTTP server; for OTLP over gRPC use grpc://host:port"
+	hintHTTP  = "this is not a gRPC server; for OTLP over HTTP use http://host:port"
+	hintPlain = "this server does not use TLS; use the scheme without the s"
 )
 
-func classifyStatus(answer refusal) *problem {
-	text := fmt.Sprintf("answered %d %s", answer.status, http.StatusText(answer.status))
-	if answer.message != "" {
-		text += ": " + answer.message
+func classifyStatus(answer refusal) *rest.Problem {
+	p := rest.Answered(answer.status, answer.message, hintCredentials)
+	switch answer.status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		p.Text += "; there is no OTLP receiver at this path"
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		p.Kind = rest.Rejected
 	}
-	kind := refused
-	switch s := answer.status; {
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusProxyAuthRequired:
-		text += "; " + hintCredentials
-	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
-		text += "; there is no OTLP receiver at this path"
-	case s == http.StatusBadRequest, s == http.StatusRequestEntityTooLarge, s == http.StatusUnprocessableEntity:
-		kind = rejected
-	case s/100 == 3:
-		text += "; redirects are not followed: give the address that it leads to"
-	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s/100 == 5:
-		kind = busy
-	}
-	return &problem{text, kind}
+	return p
 }
 
-func classifyGRPC(err error, t *target) *problem {
+func classifyGRPC(err error, t *target) *rest.Problem {
 	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
 	if !errors.As(err, &grpcError) {
-		if isTimeout(err) {
-			return &problem{"did not answer in time", hung}
+		if rest.IsTimeout(err) {
+			return rest.NoAnswer()
 		}
-		return &problem{"cannot be reached: " + describe(err, t), unreachable}
+		return unreachable(describe(err, t))
 	}
 	s := grpcError.GRPCStatus()
-	answered := func(kind problemKind, hint string) *problem {
+	answered := func(kind rest.Kind, hint string) *rest.Problem {
 		text := fmt.Sprintf("answered %s", s.Code())
-		if message := oneLine(s.Message()); message != "" {
+		if message := rest.OneLine(s.Message()); message != "" {
 			text += ": " + message
 		}
 		if hint != "" {
 			text += "; " + hint
 		}
-		return &problem{text, kind}
+		return &rest.Problem{Text: text, Kind: kind}
 	}
 	switch s.Code() {
 	case codes.DeadlineExceeded, codes.Canceled:
-		return &problem{"did not answer in time", hung}
+		return rest.NoAnswer()
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return answered(refused, hintCredentials)
+		return answered(rest.Refused, hintCredentials)
 	case codes.InvalidArgument:
-		return answered(rejected, "")
+		return answered(rest.Rejected, "")
 	case codes.Unimplemented:
-		return answered(refused, "there is no OTLP receiver for metrics here")
+		return answered(rest.Refused, "there is no OTLP receiver for metrics here")
 	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
-		return answered(busy, "")
+		return answered(rest.Busy, "")
 	case codes.Unavailable:
 		if strings.Contains(s.Message(), "deadline exceeded") || strings.Contains(s.Message(), "i/o timeout") {
-			return &problem{"did not answer in time", hung}
+			return rest.NoAnswer()
 		}
 		if isConnection(s.Message()) {
-			return &problem{"cannot be reached: " + describe(errors.New(s.Message()), t), unreachable}
+			return unreachable(describe(errors.New(s.Message()), t))
 		}
-		return answered(busy, "")
+		return answered(rest.Busy, "")
 	}
-	return answered(refused, "")
+	return answered(rest.Refused, "")
 }
 
-// isConnection reports whether gRPC means the connection, not an answer of the server.
+// isConnection reports whether a status of gRPC is about the connection, not an answer of the server.
 func isConnection(message string) bool {
 	for _, sign := range []string{"connection error", "error reading", "name resolver", "no children to pick from",
 		"transport is closing", "dial tcp", "connection closed", "EOF"} {
@@ -149,7 +114,7 @@ func isConnection(message string) bool {
 	return false
 }
 
-// describe words a failed connection and what helps. gRPC hands the error on as a text.
+// describe returns why a connection failed and what helps. gRPC has the error only as text.
 func describe(err error, t *target) string {
 	text, _ := neterr.Describe(err)
 	whole := err.Error()
@@ -166,24 +131,24 @@ func describe(err error, t *target) string {
 	case says("connection refused"):
 		return "connection refused"
 	case neterr.IsCertificate(err), says("x509:", "certificate signed by unknown authority"):
-		return oneLine(last(whole, "tls: ")) + "; " + hintTrust
+		return rest.OneLine(last(whole, "tls: ")) + "; " + hintTrust
 	case says("certificate required", "bad certificate", "unknown certificate"):
-		return oneLine(last(whole, "remote error: ")) + "; " + hintIdentity
+		return rest.OneLine(last(whole, "remote error: ")) + "; " + hintIdentity
 	case errors.As(err, &header), says("server gave HTTP response to HTTPS client",
 		"first record does not look like a TLS handshake"):
 		return hintPlain
 	case says("malformed HTTP response", "malformed HTTP status", "malformed MIME header",
 		"readLoopPeekFailLocked: %!w(<nil>)"):
-		// The last is what net/http says where a server speaks before it is asked, as one of gRPC does.
+		// The last is net/http's error where a server sends first, as one of gRPC does.
 		return hintGRPC
 	case t.grpc && says("error reading server preface", "frame too large", "unexpected HTTP status code",
 		"invalid header"):
 		return hintHTTP
 	}
-	return oneLine(last(text, "desc = "))
+	return rest.OneLine(last(text, "desc = "))
 }
 
-// last is what follows the last occurrence of a mark, the whole text without one.
+// last returns what follows the last occurrence of a mark, the whole text without one.
 func last(text, mark string) string {
 	if at := strings.LastIndex(text, mark); at >= 0 {
 		return strings.Trim(text[at+len(mark):], `" `)

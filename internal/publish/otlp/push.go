@@ -7,6 +7,8 @@ import (
 
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
+
+	"aiperf/internal/publish/rest"
 )
 
 const (
@@ -14,17 +16,17 @@ const (
 	maxPause = 10 * time.Second
 	// maxBacklog is how many collections of deltas are kept for such a collector.
 	maxBacklog = 60
-	// lastTries is how often the last push is tried, lastPause lies after the first of them.
+	// lastTries is the number of attempts of the last push, lastPause the wait after the first.
 	lastTries = 3
 	lastPause = 250 * time.Millisecond
 	// probeTimeout bounds the first, empty push.
 	probeTimeout = 5 * time.Second
-	// hungPatience is the time for the last push to a collector that did not answer before, or not yet.
-	hungPatience = 2 * time.Second
+	// hungTimeout bounds the last push to a collector that has not answered.
+	hungTimeout = 2 * time.Second
 )
 
-// push pushes until the run is over.
-func (s *Stream) push() {
+// push pushes until the end of the run.
+func (s *stream) push() {
 	if !s.probe() {
 		s.off.Store(true)
 		s.mu.Lock()
@@ -53,8 +55,8 @@ func (s *Stream) push() {
 	}
 }
 
-// pause is how long a collector that fails is left alone, beside the interval.
-func (s *Stream) pause() time.Duration {
+// pause returns the time to wait besides the interval after failed pushes.
+func (s *stream) pause() time.Duration {
 	f := s.failing.Load()
 	if f == nil || f.count < 2 {
 		return 0
@@ -62,40 +64,40 @@ func (s *Stream) pause() time.Duration {
 	return min(s.o.Interval<<min(f.count-1, 10), maxPause) - s.o.Interval/2
 }
 
-// patience is the time for what is pushed after the run.
-func (s *Stream) patience() time.Duration {
-	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == hung {
-		return min(hungPatience, s.o.Timeout)
+// lastTimeout returns the time for what is pushed after the run.
+func (s *stream) lastTimeout() time.Duration {
+	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == rest.Hung {
+		return min(hungTimeout, s.o.Timeout)
 	}
 	return s.o.Timeout
 }
 
-// probe asks with an empty push whether there is a collector. A collector that is busy may take figures later.
-func (s *Stream) probe() bool {
+// probe reports, by an empty push, whether there is a collector. One that is busy may accept metrics later.
+func (s *stream) probe() bool {
 	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
-	s.answered.Store(problem == nil || problem.kind != hung)
+	s.answered.Store(problem == nil || problem.Kind != rest.Hung)
 	switch {
 	case s.ctx.Err() != nil:
 		if s.isFinishing() {
-			s.o.Log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
+			s.log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
 		}
 		return false
-	case problem == nil, problem.kind == partial:
-		s.o.Log.Info("Streaming figures to " + s.target.String())
-	case problem.kind == busy:
+	case problem == nil, problem.Kind == rest.Partial:
+		s.log.Info("Streaming metrics to " + s.target.String())
+	case problem.Kind == rest.Busy:
 		s.report(problem)
 	default:
-		s.o.Log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.text))
+		s.log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.Text))
 		return false
 	}
 	return true
 }
 
-// outOfTime is why a push failed that the end of the stream cut off.
-var outOfTime = &problem{"did not answer in time", hung}
+// outOfTime is the problem of a push that was cut off by the end of the stream.
+var outOfTime = rest.NoAnswer()
 
-// export passes one collection on.
-func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *problem {
+// export pushes one collection.
+func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *rest.Problem {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	err := s.exporter.Export(ctx, data)
@@ -104,18 +106,18 @@ func (s *Stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 		return outOfTime
 	}
 	if p != nil {
-		p.text = s.redact(p.text)
+		p.Text = s.redact(p.Text)
 	}
 	return p
 }
 
-// pushOnce collects the figures so far and passes them on.
-func (s *Stream) pushOnce() *problem {
+// pushOnce collects the metrics so far and pushes them.
+func (s *stream) pushOnce() *rest.Problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
 	}
-	if seen := s.seen.Load(); s.timing != nil && seen != nil {
-		s.timing.observe(seen.phases, seen.nowNS)
+	if newest := s.newest.Load(); s.timing != nil && newest != nil {
+		s.timing.observe(newest.Phases)
 	}
 	added := s.added.Load()
 	data := &s.reused
@@ -126,7 +128,7 @@ func (s *Stream) pushOnce() *problem {
 		if s.ctx.Err() != nil {
 			return outOfTime
 		}
-		return &problem{"cannot be served: " + err.Error(), refused}
+		return &rest.Problem{Text: "cannot be sent metrics: " + err.Error(), Kind: rest.Refused}
 	}
 	if s.figures != nil {
 		s.adding.Lock()
@@ -146,16 +148,16 @@ func (s *Stream) pushOnce() *problem {
 	return s.pushBacklog()
 }
 
-// pushBacklog passes on what was collected, the oldest first. Deltas that the collector rejects are given up: they
-// would keep back all others. It returns what went wrong last.
-func (s *Stream) pushBacklog() (worst *problem) {
+// pushBacklog pushes what was collected, the oldest first. Deltas that the collector rejects are dropped: they would
+// block all others. It returns the last problem.
+func (s *stream) pushBacklog() (worst *rest.Problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
 		switch {
-		case problem == nil || problem.kind == partial:
+		case problem == nil || problem.Kind == rest.Partial:
 			s.pushes++
 			s.arrived += s.backlog[0].records
-		case problem.kind == rejected && s.o.Environment.delta:
+		case problem.Kind == rest.Rejected && s.o.Environment.delta:
 			s.lost += s.backlog[0].records
 		default:
 			return problem
@@ -170,35 +172,35 @@ func (s *Stream) pushBacklog() (worst *problem) {
 	return worst
 }
 
-// report reports how it went, once for each change.
-func (s *Stream) report(p *problem) {
+// report logs the result of a push, once for each change.
+func (s *stream) report(p *rest.Problem) {
 	before := s.failing.Load()
 	switch {
-	case p != nil && p.kind == partial:
-		if !s.toldPartial {
-			s.toldPartial = true
-			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.text))
+	case p != nil && p.Kind == rest.Partial:
+		if !s.reportedPartial {
+			s.reportedPartial = true
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.Text))
 		}
 	case p != nil:
 		if before == nil {
-			next := "it is tried again"
-			if p.kind == rejected && s.o.Environment.delta {
-				next = "these figures are given up"
+			next := "retrying"
+			if p.Kind == rest.Rejected && s.o.Environment.delta {
+				next = "these metrics are dropped"
 			}
-			s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run goes on", s.target.String(), p.text, next))
+			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run continues", s.target.String(), p.Text, next))
 			before = &failure{since: time.Now()}
 		}
-		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.kind})
+		s.failing.Store(&failure{since: before.since, count: before.count + 1, kind: p.Kind})
 		return
 	}
 	if before != nil {
 		s.failing.Store(nil)
-		s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s takes figures again, after %d failed pushes in %.0f s",
+		s.log.Info(fmt.Sprintf("OpenTelemetry: %s accepts pushes again, after %d failed pushes in %.0f s",
 			s.target.String(), before.count, time.Since(before.since).Seconds()))
 	}
 }
 
-func (s *Stream) isFinishing() bool {
+func (s *stream) isFinishing() bool {
 	select {
 	case <-s.finishing:
 		return true
@@ -207,15 +209,15 @@ func (s *Stream) isFinishing() bool {
 	}
 }
 
-// abandon ends a stream whose collector took all the time that there was; one that was closed has nothing to tell.
-func (s *Stream) abandon() {
+// abandon ends a stream whose collector used up all the time. One that was closed logs nothing.
+func (s *stream) abandon() {
 	if s.isFinishing() {
 		s.conclude(outOfTime)
 	}
 }
 
-// last pushes the rest, and reports what did not arrive.
-func (s *Stream) last() {
+// last pushes the rest and logs what did not arrive.
+func (s *stream) last() {
 	if s.ctx.Err() != nil {
 		s.abandon()
 		return
@@ -225,7 +227,7 @@ func (s *Stream) last() {
 		tries = 1
 	}
 	p := s.pushOnce()
-	for pause := lastPause; p != nil && (p.kind == busy || p.kind == unreachable) && tries > 1; pause *= 2 {
+	for pause := lastPause; p != nil && (p.Kind == rest.Busy || p.Kind == rest.Unreachable) && tries > 1; pause *= 2 {
 		tries--
 		select {
 		case <-s.ctx.Done():
@@ -236,28 +238,28 @@ func (s *Stream) last() {
 	s.conclude(p)
 }
 
-// conclude tells the end of the stream.
-func (s *Stream) conclude(p *problem) {
+// conclude logs the end of the stream.
+func (s *stream) conclude(p *rest.Problem) {
 	s.adding.Lock() // a batch that is being added counts as added
 	s.mu.Lock()
 	dropped, all := s.dropped, s.added.Load()+int64(len(s.waiting))
 	s.mu.Unlock()
 	s.adding.Unlock()
 	if dropped > 0 {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: %d requests are not in the figures of the stream: the machine had "+
-			"no time for them; raise AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the metrics lack %d requests: the buffer was full; raise "+
+			"AIPERF_OTEL_MAX_BUFFERED_RECORDS (%d)", dropped, s.o.MaxBuffered))
 	}
 	if s.lost > 0 {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the figures of %d requests were given up while %s did not take them",
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the metrics of %d requests were dropped: %s did not accept them",
 			s.lost, s.target.String()))
 	}
-	if p != nil && p.kind != partial {
-		s.o.Log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed, %s %s; it lacks %d of %d requests and the "+
-			"last figures of the load",
-			s.target.String(), p.text, all-s.arrived, all))
+	if p != nil && p.Kind != rest.Partial {
+		s.log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed: %s %s; it lacks %d of %d requests and the "+
+			"final metrics of the load",
+			s.target.String(), p.Text, all-s.arrived, all))
 		return
 	}
 	s.report(p)
-	s.o.Log.Info(fmt.Sprintf("OpenTelemetry: %s has the figures of %d requests, in %d pushes", s.target.String(),
+	s.log.Info(fmt.Sprintf("OpenTelemetry: %s received the metrics of %d requests in %d pushes", s.target.String(),
 		s.arrived, s.pushes))
 }

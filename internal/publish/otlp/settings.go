@@ -3,11 +3,9 @@ package otlp
 import (
 	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -15,12 +13,13 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"golang.org/x/net/http/httpguts"
+
+	"aiperf/internal/publish/rest"
 )
 
-// Environment are the OTEL_ variables that this program heeds. Where a variable has a form for metrics alone, that one
-// goes before the general one.
+// Environment holds the OTEL_ variables that this program reads. The form of a variable for metrics alone has priority.
 type Environment struct {
-	// grpc reports that the protocol for URLs that do not say is gRPC.
+	// grpc reports that the protocol is gRPC, for URLs without one.
 	grpc        bool
 	headers     map[string]string
 	tls         *tls.Config
@@ -58,16 +57,16 @@ func ReadEnvironment(lookup func(string) (string, bool)) (Environment, error) {
 	return e, r.err
 }
 
-// Timeout is that of a push, own where the environment does not say.
+// Timeout returns the timeout of a push, own where the environment sets none.
 func (e *Environment) Timeout(own time.Duration) time.Duration { return cmp.Or(e.timeout, own) }
 
-// reader keeps the first error.
+// reader reads variables and keeps the first error.
 type reader struct {
 	lookup func(string) (string, bool)
 	err    error
 }
 
-// one reads a variable; blank ones count as not set.
+// one reads a variable; an empty one counts as not set.
 func (r *reader) one(name string, set func(string) error) bool {
 	text, ok := r.lookup(name)
 	if text = strings.TrimSpace(text); !ok || text == "" || r.err != nil {
@@ -98,17 +97,17 @@ func (e *Environment) setProtocol(text string) error {
 		e.grpc = true
 	case "http/protobuf":
 	default:
-		return fmt.Errorf("%q is no protocol of this release; use grpc or http/protobuf", text)
+		return fmt.Errorf("%q is not supported; use grpc or http/protobuf", text)
 	}
 	return nil
 }
 
-// addHeaders never repeats what it read: it may be secret.
+// addHeaders has no error that repeats what it read: it may be secret.
 func (e *Environment) addHeaders(text string) error {
 	pairs, err := parsePairs(text)
 	for _, p := range pairs {
 		if !httpguts.ValidHeaderFieldName(p.name) || !httpguts.ValidHeaderFieldValue(p.value) {
-			return errors.New("an item is no header; write name=value,name=value")
+			return errors.New("an item is not a valid header; write name=value,name=value")
 		}
 		e.headers[strings.ToLower(p.name)] = p.value
 	}
@@ -132,7 +131,7 @@ const maxTimeout = time.Hour
 func (e *Environment) setTimeout(text string) error {
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 1 || ms > maxTimeout.Milliseconds() {
-		return fmt.Errorf("%q is no number of milliseconds from 1 to %d", text, maxTimeout.Milliseconds())
+		return fmt.Errorf("%q is not a number of milliseconds from 1 to %d", text, maxTimeout.Milliseconds())
 	}
 	e.timeout = time.Duration(ms) * time.Millisecond
 	return nil
@@ -170,16 +169,9 @@ func (e *Environment) addAttributes(text string) error {
 	return err
 }
 
-func (e *Environment) setAuthority(path string) error {
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	e.tls.RootCAs = x509.NewCertPool()
-	if !e.tls.RootCAs.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("%s holds no certificate in PEM form", path)
-	}
-	return nil
+func (e *Environment) setAuthority(path string) (err error) {
+	e.tls.RootCAs, err = rest.Authorities(path)
+	return err
 }
 
 func (e *Environment) setIdentity(certificate, key string) error {
@@ -198,7 +190,7 @@ func (e *Environment) setIdentity(certificate, key string) error {
 
 type pair struct{ name, value string }
 
-// parsePairs reads name=value,name=value with percent escapes. Its error does not repeat what may be a secret.
+// parsePairs reads name=value,name=value with percent escapes. Its error does not repeat what may be secret.
 func parsePairs(text string) ([]pair, error) {
 	var list []pair
 	for item := range strings.SplitSeq(text, ",") {

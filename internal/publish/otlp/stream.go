@@ -19,41 +19,36 @@ import (
 	othermetric "go.opentelemetry.io/otel/metric"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/load"
-	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/rest"
 )
 
 // Options say what is pushed, where and how.
 type Options struct {
-	// URL is the collector's, as the user wrote it: without a scheme where he gave none.
+	// URL is the collector's, as the user wrote it: its scheme may be missing.
 	URL         *url.URL
 	Environment Environment
-	// Requests asks for the figures of requests, Timing for those of the load.
+	// Requests asks for the metrics of requests, Timing for those of the load.
 	Requests, Timing bool
 	// Interval lies between two pushes, Timeout bounds one and the last ones all together.
 	Interval, Timeout time.Duration
-	// MaxBatch records wait before they are added to the figures, MaxBuffered at most where that takes time.
+	// MaxBatch is the number of records that are added to the metrics together, MaxBuffered the most that wait for it.
 	MaxBatch, MaxBuffered int
-
-	// Set are the metrics of the run.
-	Set *metrics.Set
-	// EndpointType, Model (the first, if any) and URLs say what is asked; Provider, unless empty, who serves it.
-	EndpointType, Model, Provider string
-	URLs                          []string
-	// BenchmarkID and Version describe the run, Attributes are what the user adds to that.
-	BenchmarkID, Version string
-	Attributes           []Attribute
-
-	Log *slog.Logger
+	// Provider is the value of gen_ai.provider.name; "" = that of the URLs.
+	Provider string
+	// Attributes are the user's own attributes of the resource.
+	Attributes []Attribute
 }
 
 // Attribute is an attribute of the resource.
 type Attribute struct{ Name, Value string }
 
-// Stream pushes the figures of one run.
-type Stream struct {
+// stream pushes the metrics of one run.
+type stream struct {
 	o        Options
+	run      *progress.Run
+	log      *slog.Logger
 	target   target
 	exporter *exporter
 	provider *metric.MeterProvider
@@ -61,19 +56,19 @@ type Stream struct {
 	figures  *figures // nil without Requests
 	timing   *timing  // nil without Timing
 	redact   func(string) string
-	// seen is what the load was last seen to do.
-	seen atomic.Pointer[sight]
+	// newest is the newest snapshot.
+	newest atomic.Pointer[progress.Snapshot]
 
 	ctx       context.Context
 	cancel    context.CancelFunc
 	finishing chan struct{}
-	finish    sync.Once
+	finish    sync.Once // by flush or close
 	ended     sync.WaitGroup
-	// adding is held while records go from the buffer into the figures.
+	// adding is held while records go from the buffer into the histograms.
 	adding sync.Mutex
 	// full wakes the goroutine that adds records.
 	full chan struct{}
-	// off reports that nothing is taken any more.
+	// off reports that records are no longer accepted.
 	off atomic.Bool
 
 	mu      sync.Mutex // of what follows
@@ -83,9 +78,9 @@ type Stream struct {
 	pushing
 }
 
-// New starts a stream. It waits for nothing: whether the collector answers shows later, in the log.
-func New(o Options) (*Stream, error) {
-	s := &Stream{o: o, finishing: make(chan struct{}), full: make(chan struct{}, 1)}
+// newStream starts a stream and returns at once. Whether the collector answers is logged later.
+func newStream(o Options, run *progress.Run) (*stream, error) {
+	s := &stream{o: o, run: run, log: run.Log("otel"), finishing: make(chan struct{}), full: make(chan struct{}, 1)}
 	s.target = newTarget(o.URL, &o.Environment)
 	s.redact = artifact.NewRedactor(s.target.secrets()...).Text
 	var err error
@@ -103,24 +98,24 @@ func New(o Options) (*Stream, error) {
 	return s, nil
 }
 
-// instrument makes the instruments.
-func (s *Stream) instrument() error {
+// instrument creates the instruments.
+func (s *stream) instrument() error {
 	o := &s.o
 	s.reader = metric.NewManualReader(metric.WithTemporalitySelector(o.Environment.temporality),
 		metric.WithAggregationSelector(o.Environment.aggregation))
-	described, err := describeRun(o)
+	described, err := describeRun(o, s.run)
 	if err != nil {
 		return err
 	}
 	s.provider = metric.NewMeterProvider(metric.WithReader(s.reader), metric.WithResource(described),
 		metric.WithExemplarFilter(exemplar.AlwaysOffFilter))
-	meter := s.provider.Meter(scope, othermetric.WithInstrumentationVersion(o.Version))
-	l := labels{operation: operation(o.EndpointType), provider: o.Provider, model: o.Model}
+	meter := s.provider.Meter(scope, othermetric.WithInstrumentationVersion(s.run.Version))
+	l := labels{operation: operation(s.run.EndpointType), provider: o.Provider, model: model(s.run)}
 	if l.provider == "" {
-		l.provider = provider(o.URLs)
+		l.provider = provider(s.run.URLs)
 	}
 	if o.Requests {
-		if s.figures, err = newFigures(meter, o.Set.Samples(), l); err != nil {
+		if s.figures, err = newFigures(meter, s.run.Metrics.Samples(), l); err != nil {
 			return err
 		}
 	}
@@ -130,17 +125,25 @@ func (s *Stream) instrument() error {
 	return err
 }
 
-// describeRun is the resource: what the environment says goes before what is known anyway, the user's own before both.
-func describeRun(o *Options) (*resource.Resource, error) {
-	list := []attribute.KeyValue{
-		attribute.String("service.name", "aiperf"), attribute.String("service.version", o.Version),
-		// Sums of two runs at the same time must not be taken for those of one.
-		attribute.String("service.instance.id", o.BenchmarkID),
-		attribute.String("aiperf.benchmark.id", o.BenchmarkID),
-		attribute.String("aiperf.endpoint.type", o.EndpointType),
+// model returns the first model of a run, "" if it has none.
+func model(run *progress.Run) string {
+	if len(run.Models) == 0 {
+		return ""
 	}
-	if o.Model != "" {
-		list = append(list, attribute.String("aiperf.model.name", o.Model))
+	return run.Models[0]
+}
+
+// describeRun returns the resource. The user's attributes have priority, then those of the environment.
+func describeRun(o *Options, run *progress.Run) (*resource.Resource, error) {
+	list := []attribute.KeyValue{
+		attribute.String("service.name", "aiperf"), attribute.String("service.version", run.Version),
+		// It keeps the sums of two runs at the same time apart.
+		attribute.String("service.instance.id", run.BenchmarkID),
+		attribute.String("aiperf.benchmark.id", run.BenchmarkID),
+		attribute.String("aiperf.endpoint.type", run.EndpointType),
+	}
+	if name := model(run); name != "" {
+		list = append(list, attribute.String("aiperf.model.name", name))
 	}
 	list = append(list, o.Environment.attributes...)
 	for _, a := range o.Attributes {
@@ -149,19 +152,8 @@ func describeRun(o *Options) (*resource.Resource, error) {
 	return resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithAttributes(list...))
 }
 
-// sight is what the load does at an instant of the run's clock.
-type sight struct {
-	phases []load.Stats
-	nowNS  int64
-}
-
-// Show takes what the load does at an instant of the run's clock: the phases that have begun, the running one last.
-// The next push reports it.
-func (s *Stream) Show(phases []load.Stats, nowNS int64) { s.seen.Store(&sight{phases, nowNS}) }
-
-// Record takes a finished request of a warm-up or of profiling, from several goroutines at once. It returns at once and
-// changes nothing of the record.
-func (s *Stream) Record(r *record.Record) {
+// record takes a finished request, from several goroutines at once. It returns at once and does not change the record.
+func (s *stream) record(r *record.Record) {
 	if s.figures == nil || s.off.Load() {
 		return
 	}
@@ -182,7 +174,7 @@ func (s *Stream) Record(r *record.Record) {
 }
 
 // addWaiting adds records whenever a batch of them waits.
-func (s *Stream) addWaiting() {
+func (s *stream) addWaiting() {
 	var spare []*record.Record
 	for {
 		select {
@@ -196,8 +188,8 @@ func (s *Stream) addWaiting() {
 	}
 }
 
-// take adds the waiting records to the figures; spare is memory that may be used, as is what is returned.
-func (s *Stream) take(spare []*record.Record) []*record.Record {
+// take adds the waiting records to the histograms. It may use the memory of spare, and returns memory to use next.
+func (s *stream) take(spare []*record.Record) []*record.Record {
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	s.mu.Lock()
@@ -210,10 +202,10 @@ func (s *Stream) take(spare []*record.Record) []*record.Record {
 	return list
 }
 
-// Finish pushes the rest, within the timeout of a push, and ends the stream.
-func (s *Stream) Finish() {
+// flush pushes the rest, within the timeout of a push, and ends the stream.
+func (s *stream) flush() {
 	s.finish.Do(func() {
-		bound := time.AfterFunc(s.patience(), s.cancel)
+		bound := time.AfterFunc(s.lastTimeout(), s.cancel)
 		close(s.finishing)
 		s.ended.Wait()
 		bound.Stop()
@@ -221,8 +213,8 @@ func (s *Stream) Finish() {
 	})
 }
 
-// Close ends the stream of a run without results at once; after Finish it does nothing.
-func (s *Stream) Close() {
+// close ends the stream of a run without results at once; after flush it does nothing.
+func (s *stream) close() {
 	s.finish.Do(func() {
 		s.cancel()
 		s.ended.Wait()
@@ -230,19 +222,19 @@ func (s *Stream) Close() {
 	})
 }
 
-func (s *Stream) release() {
+func (s *stream) release() {
 	s.off.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := errors.Join(s.provider.Shutdown(ctx), s.exporter.close(ctx)); err != nil {
-		s.o.Log.Debug("The OTLP exporter did not end as it should", "error", err)
+		s.log.Debug("Cannot shut down the OTLP exporter", "error", err)
 	}
 	s.cancel()
 }
 
 // pushing is the state of the goroutine that pushes.
 type pushing struct {
-	// added counts the records in the figures.
+	// added counts the records in the histograms.
 	added atomic.Int64
 	// answered reports that the collector has answered the first push.
 	answered atomic.Bool
@@ -250,26 +242,26 @@ type pushing struct {
 	failing atomic.Pointer[failure]
 
 	pushes int64
-	// backlog are collections that were not pushed yet: with deltas the next one does not bring them again.
+	// backlog holds collections that were not pushed yet: with deltas the next one does not repeat them.
 	backlog []batch
-	// arrived counts the records that the collector has; lost those that it will never have.
-	arrived, lost int64
-	collected     int64
-	toldPartial   bool
-	spare         []*record.Record
-	reused        metricdata.ResourceMetrics
+	// arrived counts the records that the collector accepted; lost those that it will never get.
+	arrived, lost   int64
+	collected       int64
+	reportedPartial bool
+	spare           []*record.Record
+	reused          metricdata.ResourceMetrics
 }
 
-// failure is a row of pushes that failed.
+// failure describes consecutive pushes that failed.
 type failure struct {
 	since time.Time
 	count int
-	kind  problemKind
+	kind  rest.Kind
 }
 
 // batch is one collection.
 type batch struct {
 	data *metricdata.ResourceMetrics
-	// records are those that it brings beside the one before.
+	// records is the number of records since the previous one.
 	records int64
 }

@@ -15,8 +15,8 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 
-	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
 )
 
 func attributesOf(list []*commonpb.KeyValue) map[string]string {
@@ -61,25 +61,31 @@ func failedRecord(code int) *record.Record {
 	return r
 }
 
+// snapshot is one of a run with a profiling phase.
+func snapshot(p progress.Phase) *progress.Snapshot {
+	p.Kind = progress.ProfilingKind
+	return &progress.Snapshot{Phases: []progress.Phase{p}}
+}
+
 func TestARunArrivesOverBothProtocols(t *testing.T) {
 	for name, serve := range map[string]func(testing.TB, *received) *url.URL{"HTTP": serveHTTP, "gRPC": serveGRPC} {
 		t.Run(name, func(t *testing.T) {
 			c := &received{}
 			o, log := testOptions(t, serve(t, c))
 			o.Attributes = []Attribute{{"team", "perf"}, {"service.name", "mine"}}
-			s, err := New(o)
+			s, err := newStream(o.Options, o.run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Show([]load.Stats{{Kind: load.Profiling, Name: "profiling", State: load.Complete, RequestsSent: 14,
-				RequestsCompleted: 14, RequestErrors: 2, RequestsEndNS: 3e9, ExpectedRequests: 14}}, 4e9)
+			s.newest.Store(snapshot(progress.Phase{Name: "profiling", State: progress.PhaseComplete, RequestsSent: 14,
+				RequestsCompleted: 14, RequestErrors: 2, Elapsed: 3e9, ExpectedRequests: 14}))
 			for range 12 {
-				s.Record(sampleRecord(5))
+				s.record(sampleRecord(5))
 			}
-			s.Record(failedRecord(503))
-			s.Record(failedRecord(404))
+			s.record(failedRecord(503))
+			s.record(failedRecord(404))
 			eventually(t, "a push during the run", func() bool { return c.count() > 1 })
-			s.Finish()
+			s.flush()
 			got := c.metrics(-1)
 			checkRequests(t, got)
 			checkTiming(t, got)
@@ -96,7 +102,7 @@ func TestARunArrivesOverBothProtocols(t *testing.T) {
 			if w := log.warnings(); len(w) > 0 {
 				t.Errorf("warnings %q", w)
 			}
-			if !strings.Contains(log.String(), "has the figures of 14 requests") {
+			if !strings.Contains(log.String(), "received the metrics of 14 requests") {
 				t.Errorf("log:\n%s", log)
 			}
 		})
@@ -188,8 +194,8 @@ func TestTrapDurationsAreSeconds(t *testing.T) {
 	s, c := newTestStream(t, nil)
 	r := sampleRecord(2)
 	r.Facts[record.LastContent] = 250e6
-	s.Record(r)
-	s.Finish()
+	s.record(r)
+	s.flush()
 	if p := histogram(t, c.metrics(-1)["gen_ai.client.operation.duration"]); p.GetSum() != 0.25 {
 		t.Errorf("a latency of 250 ms is %v", p.GetSum())
 	}
@@ -199,13 +205,16 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 	s, c := newTestStream(t, func(o *Options) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
 	})
-	defer s.Close()
-	show := func(now load.Stats) { s.Show([]load.Stats{now}, 0) }
-	show(load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 5, RequestsCompleted: 3, SentSessions: 5})
+	defer s.close()
+	show := func(sent, completed int64) {
+		s.newest.Store(snapshot(progress.Phase{State: progress.PhaseStarted, RequestsSent: sent,
+			RequestsCompleted: completed, SentSessions: 5}))
+	}
+	show(5, 3)
 	push := func() map[string]*metricpb.Metric {
 		t.Helper()
 		if p := s.pushOnce(); p != nil {
-			t.Fatal(p.text)
+			t.Fatal(p.Text)
 		}
 		return c.metrics(-1)
 	}
@@ -224,7 +233,7 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 			}
 		}
 	}
-	show(load.Stats{Kind: load.Profiling, State: load.Started, RequestsSent: 7, RequestsCompleted: 7, SentSessions: 5})
+	show(7, 7)
 	third := push()
 	if got := third["aiperf.timing.requests.sent"].GetSum().DataPoints[0].GetAsInt(); got != 2 {
 		t.Errorf("the difference of sent is %d, want 2", got)
@@ -241,8 +250,8 @@ func TestExponentialHistogramsWhereAskedFor(t *testing.T) {
 	s, c := newTestStream(t, func(o *Options) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION": "base2_exponential_bucket_histogram"})
 	})
-	s.Record(sampleRecord(3))
-	s.Finish()
+	s.record(sampleRecord(3))
+	s.flush()
 	points := c.metrics(-1)["gen_ai.client.operation.duration"].GetExponentialHistogram().GetDataPoints()
 	if len(points) != 1 || points[0].Count != 1 ||
 		attributesOf(points[0].Attributes)["gen_ai.operation.name"] != "chat" {
@@ -254,9 +263,9 @@ func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
 	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false},
 		"timing": {false, true}} {
 		s, c := newTestStream(t, func(o *Options) { o.Requests, o.Timing = ask.requests, ask.timing })
-		s.Show([]load.Stats{{Kind: load.Profiling, State: load.Started, RequestsSent: 1}}, 0)
-		s.Record(sampleRecord(3))
-		s.Finish()
+		s.newest.Store(snapshot(progress.Phase{State: progress.PhaseStarted, RequestsSent: 1}))
+		s.record(sampleRecord(3))
+		s.flush()
 		got := c.metrics(-1)
 		if (got["aiperf.request_count"] != nil) != ask.requests ||
 			(got["aiperf.timing.requests.sent"] != nil) != ask.timing {
@@ -273,11 +282,11 @@ func TestCredentialsGoAlongAndAreNotShown(t *testing.T) {
 	u.User = url.UserPassword("u", "s3cret")
 	o, log := testOptions(t, u)
 	o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "x-api-key=tok-123,x-tenant=a%20b"})
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Finish()
+	s.flush()
 	head := c.heads[0]
 	if head.Get("Authorization") != "Basic dTpzM2NyZXQ=" || head.Get("X-Api-Key") != "tok-123" ||
 		head.Get("X-Tenant") != "a b" {
@@ -300,7 +309,7 @@ func TestGzipWhereAskedFor(t *testing.T) {
 		o.URL = serveHandler(t, server)
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"})
 	})
-	s.Finish()
+	s.flush()
 	if encoding.Load() != "gzip" {
 		t.Errorf("Content-Encoding %v", encoding.Load())
 	}
@@ -309,13 +318,13 @@ func TestGzipWhereAskedFor(t *testing.T) {
 func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
 	c := &received{partial: &colmetricpb.ExportMetricsPartialSuccess{RejectedDataPoints: 3, ErrorMessage: "too old"}}
 	o, log := testOptions(t, serveHTTP(t, c))
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "three pushes", func() bool { return c.count() > 3 })
-	s.Finish()
-	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "took the push only in part: too old (3 ") {
+	s.flush()
+	if w := log.warnings(); len(w) != 1 || !strings.Contains(w[0], "accepted only part of the push: too old (3 ") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -324,18 +333,18 @@ func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
 func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
 	o, log := testOptions(t, serveHTTP(t, &received{}))
 	o.MaxBatch, o.MaxBuffered, o.Interval = 1000, 5, time.Hour
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range int64(3) {
 		for range o.MaxBuffered {
-			s.Record(sampleRecord(2))
+			s.record(sampleRecord(2))
 		}
 		eventually(t, "the records being added", func() bool { return s.added.Load() == 5*(n+1) })
 	}
-	s.Finish()
-	if w := log.warnings(); len(w) > 0 || !strings.Contains(log.String(), "has the figures of 15 requests") {
+	s.flush()
+	if w := log.warnings(); len(w) > 0 || !strings.Contains(log.String(), "received the metrics of 15 requests") {
 		t.Errorf("log:\n%s", log)
 	}
 }
@@ -343,19 +352,19 @@ func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
 func TestWhatFindsNoRoomIsCountedAndTold(t *testing.T) {
 	o, log := testOptions(t, serveHTTP(t, &received{}))
 	o.MaxBatch, o.MaxBuffered, o.Interval = 1000, 5, 1<<40
-	s, err := New(o)
+	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.adding.Lock() // the figures take nothing meanwhile
 	for range 8 {
-		s.Record(sampleRecord(2))
+		s.record(sampleRecord(2))
 	}
 	s.adding.Unlock()
-	s.Finish()
+	s.flush()
 	if w := log.warnings(); len(w) != 1 ||
-		!strings.HasPrefix(w[0], "OpenTelemetry: 3 requests are not in the figures") ||
-		!strings.Contains(log.String(), "has the figures of 5 requests") {
+		!strings.HasPrefix(w[0], "OpenTelemetry: the metrics lack 3 requests") ||
+		!strings.Contains(log.String(), "received the metrics of 5 requests") {
 		t.Errorf("log:\n%s", log)
 	}
 }

@@ -19,7 +19,7 @@ const (
 // metricsPath is where OTLP over HTTP takes metrics.
 const metricsPath = "/v1/metrics"
 
-// target is the collector that is pushed to.
+// target is the collector.
 type target struct {
 	grpc, secure bool
 	// address is host:port, path begins with a slash and belongs to HTTP.
@@ -28,9 +28,8 @@ type target struct {
 	password      string
 }
 
-// newTarget finds the collector of an address as the user wrote it. What he left out: the protocol, which the
-// environment may say and which is else HTTP; the port, which is that of the protocol, but with https that of https;
-// and the path.
+// newTarget returns the collector of an address as the user wrote it. Defaults: the protocol of the environment or else
+// HTTP, the port of the protocol (443 for https), the path of OTLP metrics.
 func newTarget(u *url.URL, e *Environment) target {
 	t := target{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: strings.HasSuffix(u.Scheme, "s"),
 		headers: maps.Clone(e.headers)}
@@ -65,7 +64,7 @@ func newTarget(u *url.URL, e *Environment) target {
 	return t
 }
 
-// String is the collector without secrets.
+// String returns the collector's address without secrets.
 func (t *target) String() string {
 	scheme := map[bool]string{false: "http", true: "grpc"}[t.grpc]
 	if t.secure {
@@ -74,7 +73,7 @@ func (t *target) String() string {
 	return scheme + "://" + t.address + t.path
 }
 
-// url is the address of metrics over HTTP.
+// url returns the address for metrics over HTTP.
 func (t *target) url() string {
 	u := url.URL{Scheme: "http", Host: t.address, Path: t.path}
 	if t.secure {
@@ -83,7 +82,7 @@ func (t *target) url() string {
 	return u.String()
 }
 
-// secrets are what must not be shown.
+// secrets returns what must not be shown.
 func (t *target) secrets() []string {
 	var list []string
 	if t.password != "" {

@@ -9,68 +9,68 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"aiperf/internal/load"
+	"aiperf/internal/publish/progress"
 )
 
-// timingPrefix begins the names of the load's figures, for which the conventions have none.
+// timingPrefix begins the names of the load's metrics, for which the conventions have none.
 const timingPrefix = "aiperf.timing."
 
-// counters only grow: they get the positive difference to the snapshot before.
+// counters only grow: the difference to the previous snapshot is added.
 var counters = []struct {
 	name, description string
-	value             func(*load.Stats) int64
+	value             func(*progress.Phase) int64
 }{
-	{"requests.sent", "Requests sent.", func(s *load.Stats) int64 { return s.RequestsSent }},
+	{"requests.sent", "Requests sent.", func(p *progress.Phase) int64 { return p.RequestsSent }},
 	{"requests.completed", "Requests that returned and were not cut off, failures included.",
-		func(s *load.Stats) int64 { return s.RequestsCompleted }},
+		func(p *progress.Phase) int64 { return p.RequestsCompleted }},
 	{"requests.cancelled", "Requests cut off at the end of a phase.",
-		func(s *load.Stats) int64 { return s.RequestsCancelled }},
-	{"requests.errors", "Requests that failed.", func(s *load.Stats) int64 { return s.RequestErrors }},
-	{"sessions.sent", "Sessions started.", func(s *load.Stats) int64 { return s.SentSessions }},
+		func(p *progress.Phase) int64 { return p.RequestsCancelled }},
+	{"requests.errors", "Requests that failed.", func(p *progress.Phase) int64 { return p.RequestErrors }},
+	{"sessions.sent", "Sessions started.", func(p *progress.Phase) int64 { return p.SentSessions }},
 	{"sessions.completed", "Sessions whose last turn returned.",
-		func(s *load.Stats) int64 { return s.CompletedSessions }},
+		func(p *progress.Phase) int64 { return p.CompletedSessions }},
 	{"sessions.cancelled", "Sessions cut off at the end of a phase.",
-		func(s *load.Stats) int64 { return s.CancelledSessions }},
+		func(p *progress.Phase) int64 { return p.CancelledSessions }},
 	{"sessions.turns_total", "Turns of the sessions that were started.",
-		func(s *load.Stats) int64 { return s.TotalSessionTurns }},
+		func(p *progress.Phase) int64 { return p.TotalSessionTurns }},
 }
 
-// levels go up and down: they get the signed difference, so that the sum is the value.
+// levels go up and down: the signed difference is added, so that the sum is the value.
 var levels = []struct {
 	name, unit, description string
-	value                   func(s *load.Stats, nowNS int64) float64
+	value                   func(*progress.Phase) float64
 }{
 	{"requests.in_flight", "1", "Requests sent that have not returned.",
-		func(s *load.Stats, _ int64) float64 { return float64(s.RequestsInFlight()) }},
+		func(p *progress.Phase) float64 { return float64(p.RequestsInFlight()) }},
 	{"sessions.in_flight", "1", "Sessions started that have not ended.",
-		func(s *load.Stats, _ int64) float64 { return float64(s.SessionsInFlight()) }},
+		func(p *progress.Phase) float64 { return float64(p.SessionsInFlight()) }},
 	{"phase.timeout_triggered", "1", "1 once the phase's duration is over.",
-		func(s *load.Stats, _ int64) float64 { return bit(s.TimeoutTriggered) }},
+		func(p *progress.Phase) float64 { return bit(p.TimeoutTriggered) }},
 	{"phase.grace_timeout_triggered", "1", "1 once its grace period is over, too.",
-		func(s *load.Stats, _ int64) float64 { return bit(s.GracePeriodTimeoutTriggered) }},
+		func(p *progress.Phase) float64 { return bit(p.GracePeriodTimeoutTriggered) }},
 	{"phase.was_cancelled", "1", "1 once the phase was cancelled.",
-		func(s *load.Stats, _ int64) float64 { return bit(s.WasCancelled) }},
+		func(p *progress.Phase) float64 { return bit(p.WasCancelled) }},
 	{"phase.elapsed_sec", "s", "Age of the phase, at its end if it has ended.",
-		func(s *load.Stats, nowNS int64) float64 { return s.Elapsed(nowNS).Seconds() }},
+		func(p *progress.Phase) float64 { return p.Elapsed.Seconds() }},
 }
 
-// TimingValues are the figures of a phase, each with its name: for those who pass them on in another way.
-func TimingValues(s *load.Stats, nowNS int64) iter.Seq2[string, float64] {
+// TimingValues returns the metrics of a phase with their names, for other publishers.
+func TimingValues(p *progress.Phase) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for _, c := range counters {
-			if !yield(timingPrefix+c.name, float64(c.value(s))) {
+			if !yield(timingPrefix+c.name, float64(c.value(p))) {
 				return
 			}
 		}
 		for _, l := range levels {
-			if !yield(timingPrefix+l.name, l.value(s, nowNS)) {
+			if !yield(timingPrefix+l.name, l.value(p)) {
 				return
 			}
 		}
 	}
 }
 
-// unchanged is the difference up to which a level counts as the same.
+// unchanged is the largest difference of a level that is not pushed.
 const unchanged = 1e-9
 
 func bit(b bool) float64 {
@@ -80,12 +80,12 @@ func bit(b bool) float64 {
 	return 0
 }
 
-// timing turns snapshots of the load into counters. It belongs to one goroutine.
+// timing turns snapshots of the load into counters. One goroutine uses it.
 type timing struct {
 	labels   labels
 	counters []metric.Int64Counter
 	levels   []metric.Float64UpDownCounter
-	// seen are the phases of the snapshot before, by their index.
+	// seen holds the phases of the previous snapshot by their index.
 	seen map[int]*seenPhase
 }
 
@@ -115,21 +115,21 @@ func newTiming(meter metric.Meter, l labels) (*timing, error) {
 	return t, nil
 }
 
-// observe takes a snapshot: what has not changed since the one before adds nothing.
-func (t *timing) observe(phases []load.Stats, nowNS int64) {
+// observe adds the changes since the previous snapshot.
+func (t *timing) observe(phases []progress.Phase) {
 	ctx := context.Background()
 	for i := range phases {
-		s := &phases[i]
-		before := t.phase(s)
+		p := &phases[i]
+		before := t.phase(p)
 		for k := range counters {
-			now := counters[k].value(s)
+			now := counters[k].value(p)
 			if now > before.counts[k] {
 				t.counters[k].Add(ctx, now-before.counts[k], before.attributes...)
 				before.counts[k] = now
 			}
 		}
 		for k := range levels {
-			now := levels[k].value(s, nowNS)
+			now := levels[k].value(p)
 			if difference := now - before.levels[k]; math.Abs(difference) >= unchanged {
 				t.levels[k].Add(ctx, difference, before.attributes...)
 				before.levels[k] = now
@@ -138,21 +138,21 @@ func (t *timing) observe(phases []load.Stats, nowNS int64) {
 	}
 }
 
-func (t *timing) phase(s *load.Stats) *seenPhase {
-	if p := t.seen[s.Index]; p != nil {
-		return p
+func (t *timing) phase(p *progress.Phase) *seenPhase {
+	if seen := t.seen[p.Index]; seen != nil {
+		return seen
 	}
-	list := append(t.labels.list(), attribute.String("aiperf.benchmark_phase", s.Kind.String()))
-	if s.Name != "" && s.Name != s.Kind.String() {
-		list = append(list, attribute.String("aiperf.benchmark_phase_name", s.Name))
+	list := append(t.labels.list(), attribute.String("aiperf.benchmark_phase", p.Kind))
+	if p.Name != "" && p.Name != p.Kind {
+		list = append(list, attribute.String("aiperf.benchmark_phase_name", p.Name))
 	}
-	if s.ExpectedRequests > 0 {
-		list = append(list, attribute.Int64("aiperf.total_expected_requests", s.ExpectedRequests))
+	if p.ExpectedRequests > 0 {
+		list = append(list, attribute.Int64("aiperf.total_expected_requests", p.ExpectedRequests))
 	}
-	p := &seenPhase{
+	seen := &seenPhase{
 		attributes: []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(list...))},
 		counts:     make([]int64, len(counters)), levels: make([]float64, len(levels)),
 	}
-	t.seen[s.Index] = p
-	return p
+	t.seen[p.Index] = seen
+	return seen
 }

@@ -44,12 +44,12 @@ func TestVariablesDoNotChangeTheTransport(t *testing.T) {
 					t.Fatal(err)
 				}
 				before := tt.got.count()
-				s, err := New(o)
+				s, err := newStream(o.Options, o.run)
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.Record(sampleRecord(2))
-				s.Finish()
+				s.record(sampleRecord(2))
+				s.flush()
 				if tt.got.count() < before+2 || len(log.warnings()) > 0 {
 					t.Errorf("%d pushes, warnings %q", tt.got.count()-before, log.warnings())
 				}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"aiperf/internal/publish/progress"
 )
 
 // dashboard is what the test reads of docs/grafana-dashboard.json.
@@ -114,17 +117,21 @@ func TestTheDashboardAsksForWhatThereIs(t *testing.T) {
 // The list of Families is that of the page: a run that has everything has all of them.
 func TestThePageHasAllFamilies(t *testing.T) {
 	p := &Page{}
-	info := infoOf(t, "run_0001")
-	number, count, seconds, rate := 5, int64(10), 2.5, 1.5
-	for i := range info.Load {
-		info.Load[i] = PhaseLoad{Kind: info.Load[i].Kind, Concurrency: &number, PrefillConcurrency: &number,
-			Rate: &rate, Requests: &count, DurationSeconds: &seconds}
+	run := runOf(t, "run_0001")
+	number, count, duration := 5, int64(10), 2500*time.Millisecond
+	for i := range run.Phases {
+		run.Phases[i] = progress.Plan{Kind: run.Phases[i].Kind, Concurrency: &number, PrefillConcurrency: &number,
+			Rate: 1.5, Requests: &count, Duration: &duration}
 	}
-	r := p.Begin(info)
-	r.Record(failed("Timeout", 0))
-	s := stateOf()
-	s.Client.Health.StealShare = 0
-	r.Show(s)
+	p.Begin(run)
+	p.Record(failed("Timeout", 0))
+	s := halfDone()
+	s.Client.Figures = nil
+	for name, family := range clientFamilies {
+		labels := []string{"a", "b"}[:len(family.Labels)]
+		s.Client.Figures = append(s.Client.Figures, progress.Figure{Name: name, Labels: labels, Value: 1})
+	}
+	p.Show(s)
 	families, err := p.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +208,7 @@ func allFamilies() []Family {
 	for _, l := range lags {
 		list = append(list, Family{l.name, "histogram", l.help, phase})
 	}
-	for _, l := range levels {
+	for _, l := range snapshotFamilies {
 		list = append(list, l.Family)
 	}
 	return list

@@ -17,7 +17,7 @@ type distribution struct {
 	bounds          []float64
 }
 
-// Bounds of the classic histograms. The native ones, which a scraper gets that asks for them, need none.
+// Bounds of the classic histograms. The native ones, which a scraper can ask for, need none.
 var (
 	latencyBounds = []float64{.001, .0025, .005, .01, .02, .03, .05, .075, .1, .15, .2, .3, .5, .75, 1, 1.5, 2, 3, 5,
 		7.5, 10, 20, 30, 60, 120, 300, 600}
@@ -30,16 +30,16 @@ var (
 
 const (
 	seconds    = 1e-9 // of a nanosecond
-	nativeStep = 1.1  // the growth from one bucket of a native histogram to the next at most
+	nativeStep = 1.1  // the largest growth from one bucket of a native histogram to the next
 	nativeMost = 160  // buckets
-	// errorKinds bounds the series of errors: a server names its errors as it likes.
+	// errorKinds bounds the series of errors, whose types come from the server.
 	errorKinds = 50
 )
 
 var distributions = [...]distribution{
 	{"aiperf_time_to_first_token_seconds", "Time from sending a request to its first content.", "time_to_first_token",
 		seconds, latencyBounds},
-	{"aiperf_inter_chunk_latency_seconds", "Time between neighbouring chunks of content; all gaps of all requests.",
+	{"aiperf_inter_chunk_latency_seconds", "Time between consecutive chunks of content; all gaps of all requests.",
 		"inter_chunk_latency", seconds, gapBounds},
 	{"aiperf_inter_token_latency_seconds", "Mean time per output token after the first, one value per request.",
 		"inter_token_latency", seconds, gapBounds},
@@ -50,22 +50,22 @@ var distributions = [...]distribution{
 	{"aiperf_input_sequence_length_tokens", "Input tokens of a request.", "input_sequence_length", 1, lengthBounds},
 }
 
-// lag is a histogram of what the client itself adds.
+// lag is a histogram of the time that the client itself adds.
 type lag struct {
 	name, help string
 	of         func(*record.Facts) (int64, bool)
 }
 
 var lags = [...]lag{
-	{"aiperf_client_send_lag_seconds", "Time from the decision to send a request to the start of its sending.",
+	{"aiperf_client_send_lag_seconds", "Time from issuing a credit to the start of sending its request.",
 		before(record.CreditIssued)},
 	{"aiperf_client_schedule_lag_seconds",
-		"Time from the arrival of a request by the plan to the start of its sending.", before(record.IntendedSend)},
-	{"aiperf_client_read_lag_seconds", "Longest time that bytes of a response lay in the kernel before they were read.",
-		present(record.ReadLag)},
+		"Time from the scheduled arrival of a request to the start of sending it.", before(record.IntendedSend)},
+	{"aiperf_client_read_lag_seconds",
+		"Longest time that bytes of a response waited in the kernel before they were read.", present(record.ReadLag)},
 }
 
-// before is how long an instant was before the start of the request.
+// before returns the time from an instant to the start of the request.
 func before(field record.Field) func(*record.Facts) (int64, bool) {
 	return func(f *record.Facts) (int64, bool) {
 		at, ok := f.Get(field)
@@ -77,7 +77,7 @@ func present(field record.Field) func(*record.Facts) (int64, bool) {
 	return func(f *record.Facts) (int64, bool) { return f.Get(field) }
 }
 
-// total is a counter that grows with each successful request.
+// total is a counter of successful requests.
 type total struct{ name, help, tag string }
 
 var totals = [...]total{
@@ -90,17 +90,17 @@ var (
 	outcomes = total{name: "aiperf_requests_total",
 		help: "Finished requests. Those that the end of a phase cut off are in aiperf_requests_cut_off_total."}
 	good = total{name: "aiperf_good_requests_total",
-		help: "Successful requests that kept all service level objectives of --goodput."}
-	failures = total{name: "aiperf_request_errors_total", help: "Failed requests by what went wrong."}
+		help: "Successful requests that met all service level objectives of --goodput."}
+	failures = total{name: "aiperf_request_errors_total", help: "Failed requests by error type and status code."}
 )
 
-// Family is what can stand on a page. The label "run" is on all of them where there are several runs.
+// Family describes a family of the page. All have the label "run" where there are several runs.
 type Family struct {
 	Name, Type, Help string
 	Labels           []string
 }
 
-// figures are the families that records go into.
+// figures holds the families of records.
 type figures struct {
 	distributions [len(distributions)]*prometheus.HistogramVec
 	lags          [len(lags)]*prometheus.HistogramVec
@@ -140,7 +140,7 @@ func newFigures(register prometheus.Registerer) *figures {
 	return f
 }
 
-// phaseFigures are the families of one phase.
+// phaseFigures holds the families of one phase.
 type phaseFigures struct {
 	distributions   [len(distributions)]prometheus.Observer // nil where the run has no such metric
 	samples         [len(distributions)]metrics.Sample
@@ -154,7 +154,7 @@ type phaseFigures struct {
 	kinds           map[[2]string]prometheus.Counter
 }
 
-// phase makes the series of a phase that the run can have.
+// phase creates the series of a phase that the run can have.
 func (f *figures) phase(kind string, set *metrics.Set) *phaseFigures {
 	labels := prometheus.Labels{"phase": kind}
 	p := &phaseFigures{
@@ -180,7 +180,7 @@ func (f *figures) phase(kind string, set *metrics.Set) *phaseFigures {
 	return p
 }
 
-// add takes a request; the page is locked.
+// add adds a request; the page is locked.
 func (p *phaseFigures) add(r *record.Record) {
 	for i := range lags {
 		if ns, ok := lags[i].of(&r.Facts); ok {
@@ -218,7 +218,7 @@ func (p *phaseFigures) add(r *record.Record) {
 	}
 }
 
-// kind is the counter of an error's kind; beyond a number of kinds all others are one.
+// kind returns the counter of an error's kind; kinds beyond errorKinds share one.
 func (p *phaseFigures) kind(e *record.Error) prometheus.Counter {
 	key := [2]string{e.Type, ""}
 	if e.HasCode {
@@ -236,7 +236,7 @@ func (p *phaseFigures) kind(e *record.Error) prometheus.Counter {
 	return c
 }
 
-// labelLength bounds what a server may write into a label, in bytes.
+// labelLength is the longest label from a server's text, in bytes.
 const labelLength = 100
 
 func label(text string) string {

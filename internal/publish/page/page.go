@@ -1,13 +1,15 @@
-// Package page serves the figures of a run while it is under way, as a page that Prometheus scrapes.
+// Package page serves the metrics of a run while it goes on, as a page that Prometheus scrapes.
 //
-// A Page listens from before the first run of the process until after the last one. Each Run on it has series of its
-// own, told apart by the label "run" where there are several; the run under way and the one before it are shown, so
-// that the last figures of a run can still be scraped when the next one has begun. Records go into histograms and
-// counters as they are finished; what the load and the client do is taken from snapshots.
+// A [Page] listens from before the first run of the process until after the last one. Each run has series of its own,
+// with the label "run" where there are several. The current run and the previous one are shown, so that the final
+// metrics of a run can still be scraped after the next one has begun. Records go into histograms and counters as they
+// are finished; the metrics of the load and the client come from snapshots.
 //
-// The invariant: all figures of a finished request appear on a page together, and after the end of a run they equal
-// its summary; what was sent and is in flight is up to a tenth of a second older. Taking a record costs some 50 ns per
-// chunk under one lock that a scrape holds for about a millisecond, and nothing here is on the path of a request.
+// The invariant: all metrics of a finished request appear on the page together, and after the end of a run they equal
+// its summary. Requests sent and in flight are up to a tenth of a second older. Taking a record costs some 50 ns per
+// chunk under one lock, which a scrape holds for about a millisecond; it is not on the path of a request.
+//
+// The package must never know the configuration, the load generator or the verdict's rules.
 package page
 
 import (
@@ -22,22 +24,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
 )
 
-// Path is where the page lies.
+// Path is the path of the page.
 const Path = "/metrics"
 
-// scrapesAtATime bounds the scrapes that are answered together; further ones are turned away.
+// scrapesAtATime bounds the scrapes that are answered at a time; further ones are refused.
 const scrapesAtATime = 4
 
-// Page is a server of the figures of one run after the other.
+// Page serves the metrics of runs, one after the other. It implements [progress.RecordObserver].
 type Page struct {
 	listener net.Listener
 	server   *http.Server
 	served   chan struct{}
 
 	mu   sync.Mutex
-	runs []*Run // the one under way and the one before it
+	runs []*runFigures // the previous one, if any, and the current one
 	scrapers
 }
 
@@ -50,13 +55,13 @@ func Listen(address string) (*Page, error) {
 	}
 	p := &Page{listener: listener, served: make(chan struct{})}
 	page := promhttp.HandlerFor(p, promhttp.HandlerOpts{
-		DisableCompression:  true, // the processor is the load's
+		DisableCompression:  true, // the load needs the processor
 		MaxRequestsInFlight: scrapesAtATime, EnableOpenMetrics: false,
 	})
 	routes := http.NewServeMux()
 	routes.Handle("GET "+Path, p.scraped(page))
 	routes.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintln(w, "aiperf: the figures of the run under way are at "+Path)
+		fmt.Fprintln(w, "aiperf: the metrics of the current run are at "+Path)
 	})
 	p.server = &http.Server{
 		Handler: routes, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
@@ -70,7 +75,7 @@ func Listen(address string) (*Page, error) {
 	return p, nil
 }
 
-// cause is what the system says, without the operation and the address that the caller names.
+// cause returns the system's error without the operation and the address, which the caller names.
 func cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -79,7 +84,7 @@ func cause(err error) error {
 	return err
 }
 
-// URL is where the page can be read on this machine.
+// URL returns the page's address on this machine.
 func (p *Page) URL() string {
 	a := p.listener.Addr().(*net.TCPAddr)
 	host := a.IP.String()
@@ -89,20 +94,40 @@ func (p *Page) URL() string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(a.Port)) + Path
 }
 
-// Begin puts a run on the page. It takes the place of the one before the last.
-func (p *Page) Begin(info Info) *Run {
+// Begin implements progress.Observer. The run replaces the one before the previous one.
+func (p *Page) Begin(run *progress.Run) progress.Needs {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := newRun(p, info)
-	if n := len(p.runs); n > 0 && p.runs[n-1].info.Label != info.Label {
-		p.runs = []*Run{p.runs[n-1], r}
+	r := newRunFigures(run)
+	if n := len(p.runs); n > 0 && p.runs[n-1].run.Label != run.Label {
+		p.runs = []*runFigures{p.runs[n-1], r}
 	} else {
-		p.runs = []*Run{r}
+		p.runs = []*runFigures{r}
 	}
-	return r
+	return progress.Needs{Client: true}
 }
 
-// Gather implements prometheus.Gatherer: all figures at one instant.
+// newest returns the current run; the page is locked.
+func (p *Page) newest() *runFigures { return p.runs[len(p.runs)-1] }
+
+// Record implements progress.RecordObserver.
+func (p *Page) Record(r *record.Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.newest().phase(r.Phase).add(r)
+}
+
+// Show implements progress.Observer.
+func (p *Page) Show(s *progress.Snapshot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.newest().snapshot = s
+}
+
+// End implements progress.Observer.
+func (p *Page) End(e *progress.Ending) { p.Show(e.Last) }
+
+// Gather implements prometheus.Gatherer: all metrics at one instant.
 func (p *Page) Gather() ([]*dto.MetricFamily, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,10 +138,10 @@ func (p *Page) Gather() ([]*dto.MetricFamily, error) {
 	return all.Gather()
 }
 
-// closeTimeout bounds the wait for scrapes that are being answered.
+// closeTimeout bounds the wait for running scrapes.
 const closeTimeout = time.Second
 
-// Close ends the page.
+// Close stops the server.
 func (p *Page) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -20,11 +19,9 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protodelim"
 
-	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/stats"
-	"aiperf/internal/watch/trust"
+	"aiperf/internal/publish/progress"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,12 +60,13 @@ func failed(kind string, code int) *record.Record {
 	return r
 }
 
-func infoOf(t testing.TB, label string) Info {
-	ten, rate := 10, 2.5
-	return Info{
+func runOf(t testing.TB, label string) *progress.Run {
+	ten := 10
+	return &progress.Run{
 		Label: label, BenchmarkID: "id-" + label, Version: "1", Models: []string{"b", "a"}, EndpointType: "chat",
 		Streaming: true, Metrics: chatMetrics(t),
-		Load: []PhaseLoad{{Kind: record.PhaseWarmup, Concurrency: &ten}, {Kind: record.PhaseProfiling, Rate: &rate}},
+		Phases: []progress.Plan{{Kind: progress.WarmupKind, Concurrency: &ten},
+			{Kind: progress.ProfilingKind, Rate: 2.5}},
 	}
 }
 
@@ -123,7 +121,7 @@ func contains(t *testing.T, page string, lines ...string) {
 
 func TestFiguresOfRequests(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
+	p.Begin(runOf(t, ""))
 	good := streamed(record.PhaseProfiling, 20, 25, 45)
 	good.Facts[record.Good] = 1
 	late := streamed(record.PhaseProfiling, 80, 80)
@@ -132,7 +130,7 @@ func TestFiguresOfRequests(t *testing.T) {
 	late.Facts[record.IntendedSend] = -2 * ms
 	for _, rec := range []*record.Record{streamed(record.PhaseWarmup, 500), good, late, failed("Timeout", 0),
 		failed("HTTPError", 503), failed("HTTPError", 503)} {
-		r.Record(rec)
+		p.Record(rec)
 	}
 	page, header := get(t, p, "text/plain")
 	if got := header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
@@ -178,8 +176,8 @@ func TestFiguresOfRequests(t *testing.T) {
 // A gap that is negative spoils the request's list, as in the summary.
 func TestContradictoryGapsAreLeftOut(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
-	r.Record(streamed(record.PhaseProfiling, 20, 15, 45))
+	p.Begin(runOf(t, ""))
+	p.Record(streamed(record.PhaseProfiling, 20, 15, 45))
 	page, _ := get(t, p, "")
 	contains(t, page, `aiperf_inter_chunk_latency_seconds_count{phase="profiling"} 0`,
 		`aiperf_requests_total{outcome="success",phase="profiling"} 1`)
@@ -192,8 +190,8 @@ func TestFiguresThatTheRunCannotHaveAreAbsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := open(t)
-	r := p.Begin(Info{Metrics: set, Load: []PhaseLoad{{Kind: record.PhaseProfiling}}})
-	r.Record(streamed(record.PhaseProfiling, 20, 25))
+	p.Begin(&progress.Run{Metrics: set, Phases: []progress.Plan{{Kind: record.PhaseProfiling}}})
+	p.Record(streamed(record.PhaseProfiling, 20, 25))
 	page, _ := get(t, p, "")
 	contains(t, page, `aiperf_request_latency_seconds_count{phase="profiling"} 1`)
 	for _, name := range []string{"aiperf_time_to_first_token", "aiperf_inter_chunk", "aiperf_output_tokens",
@@ -204,44 +202,36 @@ func TestFiguresThatTheRunCannotHaveAreAbsent(t *testing.T) {
 	}
 }
 
-// stateOf is a run half done, with everything that a snapshot can say.
-func stateOf() State {
-	h := &trust.Health{
-		CPUShare: 0.25, CPUPeak: 0.5, CPUQuota: 4, StealShare: math.NaN(), Heap: 1 << 20, RSS: 1 << 21, Descriptors: 30,
-		DescriptorLimit: 1024,
-		Probe:           trust.Lags{Count: 3, P99: 2, Max: 3},
-		GC: trust.GC{Cycles: 5, PauseTotal: 2 * time.Millisecond, PauseMax: time.Millisecond,
-			AssistShare: 0.01},
-	}
-	h.Host = &trust.Host{
-		Processors: 8, BusyShare: 0.5, OthersShare: 0.125, Memory: 1 << 30, AvailableMin: 1 << 29, SwappedIn: -1,
-		SwappedOut: -1, RetransmitShare: 0.001,
-		CPUSome: 0.25, MemorySome: 0, MemoryFull: 0, IOSome: math.NaN(), IOFull: math.NaN(),
-		Links: []trust.Link{{Name: "eth0", ReceivedBytes: 1000, SentBytes: 50, Lost: 3, Speed: 1e9}},
-	}
-	var lag stats.Histogram
-	lag.Add(50e6)
-	return State{
-		NowNS: 30e9,
-		Phases: []load.Stats{
-			{Name: "warmup", Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 5,
-				RequestsCompleted: 5, ExpectedRequests: 5},
-			{Name: "lanes", Kind: load.Warmup, State: load.Complete, StartNS: 4e9, RequestsEndNS: 10e9, RequestsSent: 2,
-				RequestsCompleted: 1, RequestsCancelled: 1},
-			{Name: "profiling", Kind: load.Profiling, State: load.Started, StartNS: 20e9, ExpectedRequests: 100,
-				RequestsSent: 40, RequestsCompleted: 25, RequestsCancelled: 1,
-				SentSessions: 30, CompletedSessions: 20, CancelledSessions: 1, SkippedArrivals: 4, DroppedByCatchup: 2,
+// halfDone is a snapshot of a run half done, with everything that one can say.
+func halfDone() *progress.Snapshot {
+	return &progress.Snapshot{
+		Phases: []progress.Phase{
+			{Name: "warmup", Kind: record.PhaseWarmup, State: progress.PhaseComplete, Elapsed: 2 * time.Second,
+				Progress: 1, RequestsSent: 5, RequestsCompleted: 5, ExpectedRequests: 5},
+			{Name: "lanes", Kind: record.PhaseWarmup, State: progress.PhaseComplete, Elapsed: 6 * time.Second,
+				Progress: 1, RequestsSent: 2, RequestsCompleted: 1, RequestsCancelled: 1},
+			{Name: "profiling", Kind: record.PhaseProfiling, State: progress.PhaseStarted, Elapsed: 10 * time.Second,
+				Progress: 0.25, RequestsSent: 40, RequestsCompleted: 25, RequestsCancelled: 1,
+				SentSessions: 30, CompletedSessions: 20, CancelledSessions: 1, SkippedArrivals: 4, DroppedArrivals: 2,
 				TargetRate: 2.5},
 		},
-		Client: trust.Judge(h, &trust.Inputs{Requests: 25, ToolLag: &lag, TimestampSource: trust.SourceKernel,
-			Metrics: []trust.Metric{{Tag: trust.TTFT, Avg: 20, P50: 20, P99: 40}}}),
+		Client: &progress.Client{
+			Verdict:  "client_limited",
+			Findings: []progress.Finding{{Code: "tool_lag", LeadsTo: "client_limited"}},
+			Figures: []progress.Figure{
+				{Name: "client_cpu_ratio", Value: 0.25}, {Name: "client_gc_cycles_total", Value: 5},
+				{Name: "host_network_received_bytes_total", Labels: []string{"eth0"}, Value: 1000},
+				{Name: "host_pressure_ratio", Labels: []string{"cpu", "some"}, Value: 0.25},
+				{Name: "client_figure_of_another_page", Value: 1},
+			},
+		},
 	}
 }
 
 func TestStateOfTheRun(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
-	r.Show(stateOf())
+	p.Begin(runOf(t, ""))
+	p.Show(halfDone())
 	page, _ := get(t, p, "")
 	contains(t, page,
 		`aiperf_phase_state{phase="profiling",state="started"} 1`,
@@ -258,63 +248,53 @@ func TestStateOfTheRun(t *testing.T) {
 		`aiperf_target_request_rate{phase="profiling"} 2.5`,
 		`aiperf_client_verdict{verdict="client_limited"} 1`, `aiperf_client_verdict{verdict="valid"} 0`,
 		`aiperf_client_finding{code="tool_lag",leads_to="client_limited"} 1`,
-		`aiperf_client_cpu_ratio 0.25`, `aiperf_client_cpu_quota_cores 4`, `aiperf_client_gc_pause_seconds_total 0.002`,
-		`aiperf_client_gc_cycles_total 5`,
-		`aiperf_host_cpu_busy_ratio 0.5`, `aiperf_host_network_received_bytes_total{device="eth0"} 1000`,
+		`aiperf_client_cpu_ratio 0.25`, `aiperf_client_gc_cycles_total 5`,
+		`aiperf_host_network_received_bytes_total{device="eth0"} 1000`,
 		`aiperf_host_pressure_ratio{kind="some",resource="cpu"} 0.25`,
-		`aiperf_host_memory_available_min_bytes 5.36870912e+08`,
-		`aiperf_client_timer_delay_p99_seconds 0.002`, `aiperf_client_open_descriptors_peak 30`,
 	)
-	if strings.Contains(page, `resource="io"`) || strings.Contains(page, "aiperf_host_cpu_steal_ratio ") {
-		t.Error("what the system does not tell is on the page")
+	if strings.Contains(page, "another_page") {
+		t.Error("a figure without a family is on the page")
 	}
-	// A snapshot without a look at the client keeps the last one.
-	s := stateOf()
-	s.Client = nil
-	r.Show(s)
-	page, _ = get(t, p, "")
-	contains(t, page, `aiperf_client_cpu_ratio 0.25`)
 }
 
 // The progress is that of the phase under way, whatever those before it did.
 func TestProgressOfTheSecondOfTwoPhases(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
-	r.Show(State{NowNS: 7e9, Phases: []load.Stats{
-		{Index: 0, Kind: load.Warmup, State: load.Complete, StartNS: 1e9, RequestsEndNS: 3e9, RequestsSent: 40,
-			RequestsCompleted: 40, ExpectedRequests: 40},
-		{Index: 1, Kind: load.Warmup, State: load.Started, StartNS: 4e9, RequestsSent: 10, RequestsCompleted: 5,
-			ExpectedRequests: 50},
+	p.Begin(runOf(t, ""))
+	p.Show(&progress.Snapshot{Phases: []progress.Phase{
+		{Index: 0, Kind: record.PhaseWarmup, State: progress.PhaseComplete, Elapsed: 2 * time.Second, Progress: 1,
+			RequestsSent: 40, RequestsCompleted: 40},
+		{Index: 1, Kind: record.PhaseWarmup, State: progress.PhaseStarted, Elapsed: 3 * time.Second, Progress: 0.1,
+			RequestsSent: 10, RequestsCompleted: 5},
 	}})
 	page, _ := get(t, p, "")
 	contains(t, page, `aiperf_phase_progress_ratio{phase="warmup"} 0.1`,
 		`aiperf_requests_sent_total{phase="warmup"} 50`, `aiperf_phase_elapsed_seconds{phase="warmup"} 3`)
 }
 
-// There is no verdict on requests that have not come yet; at the end their absence is one.
-func TestNoVerdictBeforeTheFirstRequest(t *testing.T) {
+func TestNoVerdictIsNotOnThePage(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
-	s := State{Client: trust.Judge(&trust.Health{CPUShare: 0.1}, &trust.Inputs{})}
-	r.Show(s)
+	p.Begin(runOf(t, ""))
+	s := halfDone()
+	s.Client.Verdict = ""
+	p.Show(s)
 	page, _ := get(t, p, "")
-	contains(t, page, `aiperf_client_cpu_ratio 0.1`)
+	contains(t, page, `aiperf_client_cpu_ratio 0.25`)
 	if strings.Contains(page, "aiperf_client_verdict{") {
 		t.Error("a verdict before there was anything to judge")
 	}
-	s.Ended = true
-	r.Show(s)
+	p.End(&progress.Ending{Last: halfDone()})
 	page, _ = get(t, p, "")
-	contains(t, page, `aiperf_client_verdict{verdict="inconclusive"} 1`)
+	contains(t, page, `aiperf_client_verdict{verdict="client_limited"} 1`)
 }
 
 func TestErrorsOfAServerAreBounded(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
+	p.Begin(runOf(t, ""))
 	for i := range 3 * errorKinds {
-		r.Record(failed(fmt.Sprintf("kind %d\xff%s", i, strings.Repeat("x", 300)), 500))
+		p.Record(failed(fmt.Sprintf("kind %d\xff%s", i, strings.Repeat("x", 300)), 500))
 	}
-	r.Record(failed("kind 0\xff"+strings.Repeat("x", 300), 500))
+	p.Record(failed("kind 0\xff"+strings.Repeat("x", 300), 500))
 	page, _ := get(t, p, "")
 	if n := strings.Count(page, "\naiperf_request_errors_total{"); n != errorKinds+1 {
 		t.Errorf("%d series of errors, want %d", n, errorKinds+1)
@@ -329,10 +309,10 @@ func TestErrorsOfAServerAreBounded(t *testing.T) {
 // Two kinds whose labels are cut to the same text are one series.
 func TestErrorsThatAreCutAlikeAreOne(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
+	p.Begin(runOf(t, ""))
 	long := strings.Repeat("x", labelLength)
-	r.Record(failed(long+"a", 500))
-	r.Record(failed(long+"b", 500))
+	p.Record(failed(long+"a", 500))
+	p.Record(failed(long+"b", 500))
 	page, _ := get(t, p, "")
 	contains(t, page, `aiperf_request_errors_total{code="500",phase="profiling",type="`+long+`"} 2`)
 }
@@ -340,9 +320,9 @@ func TestErrorsThatAreCutAlikeAreOne(t *testing.T) {
 // A scraper that asks for the protobuf format gets exponential buckets beside the classic ones.
 func TestNativeHistograms(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, ""))
+	p.Begin(runOf(t, ""))
 	for i := range int64(1000) {
-		r.Record(streamed(record.PhaseProfiling, 1+i, 2+i))
+		p.Record(streamed(record.PhaseProfiling, 1+i, 2+i))
 	}
 	page, header := get(t, p, "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,text/plain;q=0.5")
 	if got := header.Get("Content-Type"); !strings.HasPrefix(got, "application/vnd.google.protobuf") {
@@ -387,10 +367,10 @@ func TestRunsOfASeries(t *testing.T) {
 		t.Error("figures before the first run")
 	}
 	for i := 1; i <= 3; i++ {
-		r := p.Begin(infoOf(t, fmt.Sprintf("run_%04d", i)))
-		r.Show(stateOf())
+		p.Begin(runOf(t, fmt.Sprintf("run_%04d", i)))
+		p.Show(halfDone())
 		for range i {
-			r.Record(streamed(record.PhaseProfiling, 20, 25))
+			p.Record(streamed(record.PhaseProfiling, 20, 25))
 		}
 	}
 	page, _ = get(t, p, "")
@@ -444,7 +424,7 @@ func TestOnlyThePageIsServed(t *testing.T) {
 // All figures of a request appear together.
 func TestAPageHasWholeRequests(t *testing.T) {
 	p := &Page{}
-	r := p.Begin(infoOf(t, ""))
+	p.Begin(runOf(t, ""))
 	var all sync.WaitGroup
 	done := make(chan struct{})
 	for range 2 {
@@ -455,7 +435,7 @@ func TestAPageHasWholeRequests(t *testing.T) {
 				case <-done:
 					return
 				default:
-					r.Record(rec)
+					p.Record(rec)
 				}
 			}
 		})
@@ -492,10 +472,10 @@ func TestAPageHasWholeRequests(t *testing.T) {
 // promtool's rules.
 func TestThePageKeepsTheRulesOfPrometheus(t *testing.T) {
 	p := open(t)
-	r := p.Begin(infoOf(t, "run_0001"))
-	r.Record(streamed(record.PhaseProfiling, 20, 25))
-	r.Record(failed("with \"quotes\"\nand lines\\", 500))
-	r.Show(stateOf())
+	p.Begin(runOf(t, "run_0001"))
+	p.Record(streamed(record.PhaseProfiling, 20, 25))
+	p.Record(failed("with \"quotes\"\nand lines\\", 500))
+	p.Show(halfDone())
 	page, _ := get(t, p, "")
 	problems, err := promlint.New(strings.NewReader(page)).Lint()
 	if err != nil || len(problems) > 0 {
@@ -578,23 +558,23 @@ func TestAUserDoesNotWaitForTheLastScrape(t *testing.T) {
 
 func BenchmarkRecord(b *testing.B) {
 	p := &Page{}
-	r := p.Begin(infoOf(b, ""))
+	p.Begin(runOf(b, ""))
 	chunks := make([]int64, 100)
 	for i := range chunks {
 		chunks[i] = 20 + 5*int64(i) + int64(i%3)
 	}
 	rec := streamed(record.PhaseProfiling, chunks...)
 	for b.Loop() {
-		r.Record(rec)
+		p.Record(rec)
 	}
 }
 
 func BenchmarkScrape(b *testing.B) {
 	p := open(b)
-	r := p.Begin(infoOf(b, ""))
-	r.Show(stateOf())
+	p.Begin(runOf(b, ""))
+	p.Show(halfDone())
 	for i := range int64(5000) {
-		r.Record(streamed(record.PhaseProfiling, 20+i%50, 25+i%70, 45+i%300))
+		p.Record(streamed(record.PhaseProfiling, 20+i%50, 25+i%70, 45+i%300))
 	}
 	for b.Loop() {
 		get(b, p, "")

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// timeoutHeader is sent by Prometheus and the programs that scrape in its stead, and by no browser.
+// timeoutHeader is sent by Prometheus and compatible scrapers, not by browsers.
 const timeoutHeader = "X-Prometheus-Scrape-Timeout-Seconds"
 
-// scrapers know how often the page is read by programs that come again. The page's lock guards them.
+// scrapers keeps how often the page is scraped. The page's lock guards it.
 type scrapers struct {
 	last     time.Time
 	interval time.Duration // the longest between two scrapes
-	// ended is when the figures became final; current is closed by the first scrape after that.
+	// ended reports that the metrics are final; current is closed by the first scrape that began after that.
 	ended   bool
 	current chan struct{}
 }
 
-// scraped notes the scrapes of a handler.
+// scraped wraps a handler and records its scrapes.
 func (p *Page) scraped(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -41,8 +41,8 @@ func (p *Page) scraped(page http.Handler) http.Handler {
 	})
 }
 
-// lastScrape begins to wait for a scrape of the final figures: it returns for how long one is to be waited for, and
-// what is closed when it has come. Nobody is waited for who has not come twice.
+// lastScrape returns how long to wait for a scrape of the final metrics, and a channel that is closed by it. There is
+// no wait unless the page was scraped at least twice.
 func (p *Page) lastScrape(limit time.Duration) (time.Duration, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,9 +54,9 @@ func (p *Page) lastScrape(limit time.Duration) (time.Duration, <-chan struct{}) 
 	return min(max(due, 0), limit), p.current
 }
 
-// Linger waits until a scraper that comes regularly has read the final figures: one and a half of its intervals and
-// the limit at most, and not if stop is closed. Before it waits it says for how long.
-func (p *Page) Linger(limit time.Duration, stop <-chan struct{}, say func(time.Duration)) {
+// Linger waits until a scraper that comes regularly has read the final metrics: at most one and a half of its
+// intervals, at most the limit, and until stop is closed. It calls announce with the longest wait before it waits.
+func (p *Page) Linger(limit time.Duration, stop <-chan struct{}, announce func(time.Duration)) {
 	wait, done := p.lastScrape(limit)
 	if wait <= 0 {
 		return
@@ -66,7 +66,7 @@ func (p *Page) Linger(limit time.Duration, stop <-chan struct{}, say func(time.D
 		return
 	default:
 	}
-	say(wait)
+	announce(wait)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -1,5 +1,7 @@
-// Package rest makes requests to the services that results are uploaded to: JSON bodies and files, some more tries for
-// a service that is busy, and errors in words for users that never hold credentials.
+// Package rest makes requests to the services that results are uploaded to, with JSON bodies or files. It retries where
+// a service is busy.
+//
+// The invariant: an error is a [Problem] with a text for users that contains no credentials.
 package rest
 
 import (
@@ -7,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,59 +19,30 @@ import (
 	"aiperf/internal/base/neterr"
 )
 
-// Kind is what to think of a failed request.
-type Kind uint8
-
 const (
-	// Unreachable: there is no connection.
-	Unreachable Kind = iota
-	// Refused: the service answers, but does not take the request and will not take it later.
-	Refused
-	// Busy: it may take the request later.
-	Busy
-	// Hung: it did not answer in time.
-	Hung
-)
-
-// Problem is why a request failed. Its text continues a sentence that begins with the service's address.
-type Problem struct {
-	Text string
-	Kind Kind
-	// Status is that of the answer, 0 without one; Code is the service's own name of the error.
-	Status int
-	Code   string
-}
-
-func (p *Problem) Error() string { return p.Text }
-
-// Later reports whether the same request may succeed later.
-func (p *Problem) Later() bool { return p.Kind != Refused }
-
-const (
-	// tries is how often a request is made, firstPause lies after the first time.
+	// tries is the number of attempts, firstPause the wait after the first.
 	tries      = 3
 	firstPause = 250 * time.Millisecond
-	// maxAnswer is how much of an answer is read, maxMessage how much of its message is shown.
-	maxAnswer  = 16 << 20
-	maxMessage = 300
+	// maxAnswer bounds the response that is read.
+	maxAnswer = 16 << 20
 )
 
 // Client talks to one service.
 type Client struct {
 	HTTP *http.Client
-	// Header goes with every request.
+	// Header is part of every request.
 	Header http.Header
-	// Timeout bounds one request beside its context; 0 = the context alone.
+	// Timeout bounds one attempt; 0 = only the context does.
 	Timeout time.Duration
-	// Explain finds the service's own code and message in the body of an answer that is an error.
+	// Explain returns the service's own code and message from the body of an error.
 	Explain func(body []byte) (code, message string)
-	// Credentials and Trust say what helps where the service knows no user, or has an unknown certificate.
+	// Credentials and Trust are hints for missing permissions and for an unknown certificate.
 	Credentials, Trust string
-	// Redact hides secrets in foreign texts.
+	// Redact hides secrets in texts of the service.
 	Redact func(string) string
 }
 
-// Request is one request. Its body is either JSON, or a file that Open gives anew for every try.
+// Request is one request. Its body is either JSON, or a file that Open opens for each attempt.
 type Request struct {
 	Method, URL string
 	JSON        any
@@ -78,22 +50,22 @@ type Request struct {
 	Size        int64
 	ContentType string
 	Header      http.Header
-	// Once reports that a try of which the outcome is not known must not be repeated.
+	// Once reports that an attempt with an unknown outcome must not be repeated.
 	Once bool
 }
 
-// Do makes a request and reads its answer into out, unless that is nil.
+// Do makes a request and reads the JSON of its response into out, unless that is nil.
 func (c *Client) Do(ctx context.Context, r Request, out any) *Problem {
 	var body []byte
 	if r.JSON != nil {
 		var err error
 		if body, err = json.Marshal(r.JSON); err != nil {
-			return &Problem{Text: "cannot be asked: " + err.Error(), Kind: Refused}
+			return &Problem{Text: "cannot be sent a request: " + err.Error(), Kind: Refused}
 		}
 	}
 	pause := firstPause
 	for try := 1; ; try++ {
-		p, again := c.once(ctx, r, body, out)
+		p, again := c.try(ctx, r, body, out)
 		if p == nil || !again || try == tries || ctx.Err() != nil {
 			return p
 		}
@@ -106,8 +78,8 @@ func (c *Client) Do(ctx context.Context, r Request, out any) *Problem {
 	}
 }
 
-// once makes one try and reports whether another one may help.
-func (c *Client) once(ctx context.Context, r Request, body []byte, out any) (p *Problem, again bool) {
+// try makes one attempt and reports whether another one may help.
+func (c *Client) try(ctx context.Context, r Request, body []byte, out any) (p *Problem, again bool) {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
@@ -119,12 +91,12 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, out any) (p *
 	}
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		return c.failed(err, r.Once)
+		return c.unanswered(err, r.Once)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return c.failed(err, r.Once)
+		return c.unanswered(err, r.Once)
 	}
 	if response.StatusCode/100 != 2 {
 		p = c.refused(response, answer)
@@ -135,7 +107,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, out any) (p *
 		return nil, false
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return &Problem{Text: "answered with something that is no JSON of this interface; is the address right?",
+		return &Problem{Text: "answered without valid JSON of this API; check the address",
 			Kind: Refused, Status: response.StatusCode}, false
 	}
 	return nil, false
@@ -156,7 +128,7 @@ func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Req
 	}
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, content)
 	if err != nil {
-		return nil, &Problem{Text: "cannot be asked: this is no address", Kind: Refused}
+		return nil, &Problem{Text: "is not a valid address", Kind: Refused}
 	}
 	for _, header := range []http.Header{c.Header, r.Header} {
 		for name, values := range header {
@@ -177,68 +149,48 @@ func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Req
 	return request, nil
 }
 
-// failed words a request without an answer.
-func (c *Client) failed(err error, once bool) (p *Problem, again bool) {
-	var timeout net.Error
+// unanswered returns the problem of a request without a response.
+func (c *Client) unanswered(err error, once bool) (p *Problem, again bool) {
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
-		timeout.Timeout():
-		return &Problem{Text: "did not answer in time", Kind: Hung}, false
+	case IsTimeout(err), errors.Is(err, context.Canceled):
+		return NoAnswer(), false
 	case neterr.IsCertificate(err):
-		return &Problem{Text: "cannot be reached: " + c.words(err) + "; " + c.Trust, Kind: Refused}, false
+		return &Problem{Text: "cannot be reached: " + c.describe(err) + "; " + c.Trust, Kind: Refused}, false
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"),
 		strings.Contains(err.Error(), "first record does not look like a TLS handshake"):
-		return &Problem{Text: "cannot be reached: this server speaks no TLS; write the address with http://",
+		return &Problem{Text: "cannot be reached: this server does not use TLS; use http://",
 			Kind: Refused}, false
 	}
 	var operation *net.OpError
 	connected := !errors.As(err, &operation) || operation.Op != "dial"
-	return &Problem{Text: "cannot be reached: " + c.words(err), Kind: Unreachable}, !once || !connected
+	return &Problem{Text: "cannot be reached: " + c.describe(err), Kind: Unreachable}, !once || !connected
 }
 
-// words is an error without the address, which the reader is told anyway.
-func (c *Client) words(err error) string {
+// describe returns the text of an error without the address, which the caller names.
+func (c *Client) describe(err error) string {
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
 	text, _ := neterr.Describe(err)
-	return c.oneLine(text)
+	return OneLine(c.redact(text))
 }
 
-// refused words an answer that is an error.
+// refused returns the problem of a response that is an error.
 func (c *Client) refused(response *http.Response, body []byte) *Problem {
-	status := response.StatusCode
-	p := &Problem{Kind: Refused, Status: status, Text: fmt.Sprintf("answered %d %s", status, http.StatusText(status))}
+	var code, message string
 	if c.Explain != nil {
-		code, message := c.Explain(body)
-		p.Code = code
-		if message = c.oneLine(message); message != "" {
-			p.Text += ": " + message
-		}
+		code, message = c.Explain(body)
 	}
-	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
-		p.Text += "; " + c.Credentials
-	case status/100 == 3:
-		p.Text += "; redirects are not followed: give the address that it leads to"
-	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status/100 == 5:
-		p.Kind = Busy
-	}
+	p := Answered(response.StatusCode, c.redact(message), c.Credentials)
+	p.Code = code
 	return p
 }
 
-func (c *Client) oneLine(text string) string {
-	text = strings.ToValidUTF8(text, "�")
-	if c.Redact != nil {
-		text = c.Redact(text) // before it is cut, which would spoil a secret but not hide it
+// redact hides secrets in a text, before it is cut: a part of a secret would be left.
+func (c *Client) redact(text string) string {
+	if c.Redact == nil {
+		return text
 	}
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > maxMessage {
-		text = string(runes[:maxMessage]) + "…"
-	}
-	return text
+	return c.Redact(strings.ToValidUTF8(text, " "))
 }
-
-// NoRedirects is for clients that must not carry credentials elsewhere.
-func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The levels, ascending. Those that slog knows have its numbers.
+// The levels, ascending. Those of slog have its numbers.
 const (
 	LevelTrace    = slog.Level(-8)
 	LevelDebug    = slog.LevelDebug
@@ -32,7 +32,7 @@ var levels = [...]struct {
 	{LevelCritical, "CRITICAL", "1;31"},
 }
 
-// ParseLevel finds a level by its name, whatever the case.
+// ParseLevel returns the level of a name in upper or lower case.
 func ParseLevel(name string) (slog.Level, bool) {
 	for _, l := range levels {
 		if strings.EqualFold(l.name, name) {
@@ -42,7 +42,7 @@ func ParseLevel(name string) (slog.Level, bool) {
 	return 0, false
 }
 
-// LevelName is the name of the highest level that l reaches.
+// LevelName returns the name of the highest level that l reaches.
 func LevelName(l slog.Level) string { return levels[levelIndex(l)].name }
 
 func levelIndex(l slog.Level) int {

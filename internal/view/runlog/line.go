@@ -15,7 +15,7 @@ type entry struct {
 	at        time.Time
 	level     slog.Level
 	component string
-	source    string // file:line; for those who look into the program: shown from DEBUG on
+	source    string // file:line, shown from DEBUG on
 	message   string
 }
 
@@ -34,8 +34,8 @@ const (
 	continuation = "    "
 )
 
-// clean makes a text safe for a terminal. Line breaks stay, but what follows one is indented, so that it cannot pass
-// for a line of its own.
+// clean makes a text safe for a terminal. It indents what follows a line break, so that it does not look like another
+// line of the log.
 func clean(s string) string {
 	s = terminal.Text(strings.TrimRight(s, "\r\n"))
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\t", " "), "\n", "\n"+continuation)
@@ -73,8 +73,8 @@ func truncate(s string, n int) string {
 	return string([]rune(s)[:n]) + "…"
 }
 
-// wrapCharacters breaks a message at the terminal's edge. On a wide terminal the further lines stand
-// below the message.
+// wrapCharacters breaks a message at the terminal's edge. On a wide terminal the further lines are indented to the
+// message.
 func wrapCharacters(s string, columns int) string {
 	indent := ""
 	if columns >= indentFrom {

@@ -1,9 +1,10 @@
-// Package runlog writes the log of a run: short lines for the console and full lines for
-// logs/aiperf.log, both from one slog.Handler with one level threshold.
+// Package runlog writes the log of a run: short lines for the console and full lines for logs/aiperf.log, both from one
+// slog.Handler with one level threshold. [Progress] logs the phases of a run and its current figures.
 //
-// The component that speaks is the attribute LoggerKey; other attributes follow the message as
-// key=value. Invariant: a line has passed the redactor before it reaches either side, and a foreign
-// text cannot forge a line or a terminal command.
+// The attribute LoggerKey names the component that logs; other attributes follow the message as key=value.
+//
+// The invariant: a line has passed the redactor before it is written, and no text of a server can look like another
+// line or send a command to the terminal. The package must never know what is measured, but for snapshots of progress.
 package runlog
 
 import (
@@ -23,17 +24,17 @@ import (
 	"aiperf/internal/base/artifact"
 )
 
-// LoggerKey is the attribute that names the component that speaks.
+// LoggerKey is the attribute that names the component that logs.
 const LoggerKey = "logger"
 
 // defaultLogger is the component of a line without one.
 const defaultLogger = "aiperf"
 
-// Options shape a log.
+// Options configures a log.
 type Options struct {
 	// Level is the lowest level written.
 	Level slog.Level
-	// Console takes the short lines; nil means none.
+	// Console gets the short lines; nil means none.
 	Console io.Writer
 	// Terminal reports that Console is one: colours and wrapping.
 	Terminal bool
@@ -46,8 +47,8 @@ type Options struct {
 	Location *time.Location
 }
 
-// Log is an open log. It is safe for concurrent use. Its methods never fail: a log that cannot be
-// written must not end a run; Err tells.
+// Log is an open log. It is safe for concurrent use. Writing a line never fails, so that a log that cannot be written
+// does not end a run; Err returns the error.
 type Log struct {
 	options Options
 
@@ -55,18 +56,22 @@ type Log struct {
 	console io.Writer
 	file    io.WriteCloser
 	path    string // of the file, "" until it is open
-	early   []byte // file lines from before the file was opened
+	early   []byte // lines for the file from before it was opened
 	err     error
+	// warnings are the newest warnings and errors. The array is never written again.
+	warnings []string
 }
 
-// maxEarly bounds what is kept for a file that is not open yet.
+// maxWarnings bounds the warnings that are kept.
+const maxWarnings = 20
+
+// maxEarly bounds the lines that are kept for a file that is not open yet.
 const maxEarly = 1 << 20
 
 // New returns a log that writes to the console only, until OpenFile.
 func New(o Options) *Log { return &Log{options: o, console: o.Console} }
 
-// OpenFile appends to the file at path from now on, after the lines logged so far. Missing
-// directories are made.
+// OpenFile appends the lines so far and all later ones to the file at path. It creates missing directories.
 func (l *Log) OpenFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot make the log directory: %w", err)
@@ -86,15 +91,15 @@ func (l *Log) OpenFile(path string) error {
 	return nil
 }
 
-// Path is the path of the file that was opened last, "" if none was.
+// Path returns the path of the file that was opened last, "" if none was.
 func (l *Log) Path() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.path
 }
 
-// SetConsole sends the short lines elsewhere from now on: a live display that owns the terminal takes
-// them while it is shown. nil means none. The former writer is returned.
+// SetConsole sends later short lines to another writer, such as a live display that owns the terminal; nil means none.
+// It returns the former writer.
 func (l *Log) SetConsole(w io.Writer) io.Writer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,11 +113,18 @@ func (l *Log) Logger(component string) *slog.Logger {
 	return slog.New(&handler{log: l, component: component})
 }
 
-// Err is the first error met when writing to the file.
+// Err returns the first error of writing the file.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
+}
+
+// Warnings returns the newest warnings and errors, the oldest of them first.
+func (l *Log) Warnings() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.warnings
 }
 
 // Close closes the file. Later lines go to the console only.
@@ -142,13 +154,16 @@ func (l *Log) toFile(line []byte) {
 	}
 }
 
-// write sends one entry to both sides.
+// write writes one entry to both sides.
 func (l *Log) write(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.toFile(appendFileLine(nil, e))
+	if e.level >= LevelWarning && e.level != LevelSuccess {
+		l.warnings = append(slices.Clone(l.warnings[max(0, len(l.warnings)+1-maxWarnings):]), e.message)
+	}
 	if l.console != nil {
-		// A console that is gone, such as a closed pipe, is no reason to stop.
+		// An error, such as that of a closed pipe, does not stop the run.
 		_, _ = l.console.Write(appendConsoleLine(nil, e, &l.options))
 	}
 }

@@ -1,5 +1,8 @@
-// Package simple shows a running benchmark: a progress bar, or nothing. A view only watches: it gets
-// snapshots of the run and can neither slow it down nor change it.
+// Package simple shows a running benchmark as a progress bar on the last line of a terminal. On something that is not a
+// terminal it prints a line at every tenth of the way instead.
+//
+// It follows the run as an observer of progress and knows nothing else of it. Log lines for the same terminal go
+// through a writer of [Simple.LogWriter], so that the two do not overwrite each other.
 package simple
 
 import (
@@ -11,61 +14,71 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/publish/progress"
 )
 
-// Progress is one snapshot of what the run is doing.
-type Progress struct {
-	// Stage is what the bar is called.
-	Stage Stage
-	// Done of Total are counted where Total is known (> 0).
-	Done, Total int64
-	// Fraction is done, 0 to 1.
-	Fraction float64
-	// Elapsed is the time in this stage.
-	Elapsed time.Duration
-	// Errors are the failed requests of the phase so far.
-	Errors int64
+// bar is a bar's content.
+type bar struct {
+	stage stage
+	// done of total are counted where total is known (> 0).
+	done, total int64
+	// fraction is done, 0 to 1.
+	fraction float64
+	// elapsed is the time in this stage.
+	elapsed time.Duration
+	// errors are the failed requests of the phase so far.
+	errors int64
 }
 
-// Stage is one of the bars that follow one another.
-type Stage uint8
+// stage selects the name and the colour of a bar.
+type stage uint8
 
-// The stages of a run.
+// The stages, in order. A grace period follows its phase.
 const (
-	Warmup Stage = iota
-	WarmupGrace
-	Profiling
-	ProfilingGrace
-	ProcessingRecords
+	warmup stage = iota
+	warmupGrace
+	profiling
+	profilingGrace
+	processingRecords
 )
 
 var stages = [...]struct{ name, colour string }{
-	Warmup:            {"Warmup", "\x1b[33m"},
-	WarmupGrace:       {"Warmup Grace Period", "\x1b[36m"},
-	Profiling:         {"Profiling", "\x1b[32m"},
-	ProfilingGrace:    {"Profiling Grace Period", "\x1b[35m"},
-	ProcessingRecords: {"Processing Records", "\x1b[34m"},
+	warmup:            {"Warmup", "\x1b[33m"},
+	warmupGrace:       {"Warmup Grace Period", "\x1b[36m"},
+	profiling:         {"Profiling", "\x1b[32m"},
+	profilingGrace:    {"Profiling Grace Period", "\x1b[35m"},
+	processingRecords: {"Processing Records", "\x1b[34m"},
 }
 
-// View is one way of showing a run.
-type View interface {
-	// Show draws a snapshot; it is called from one goroutine, a few times a second.
-	Show(Progress)
-	// Clear takes the view off the screen; it may be shown again.
-	Clear()
+// barOf returns the bar of the current phase, and whether there is one.
+func barOf(s *progress.Snapshot) (b bar, ok bool) {
+	p := s.Current()
+	if p == nil || s.Stage == progress.Exporting || s.Stage == progress.Done {
+		return bar{}, false
+	}
+	b = bar{stage: profiling, elapsed: p.Elapsed, errors: p.RequestErrors}
+	if p.Kind == progress.WarmupKind {
+		b.stage = warmup
+	}
+	switch {
+	case p.State == progress.PhaseComplete && p.Kind == progress.ProfilingKind:
+		b.stage = processingRecords
+		b.done, b.total = s.Records.Requests(), p.RequestsCompleted
+	case p.State == progress.PhaseSendingComplete && p.TimeoutTriggered:
+		b.stage++ // the grace period follows its phase
+		b.done, b.total = p.RequestsCompleted+p.RequestsCancelled, p.RequestsSent
+		b.elapsed = p.Draining
+	default:
+		b.done, b.total, b.fraction = p.RequestsCompleted, p.ExpectedRequests, max(0, p.Progress)
+		return b, true
+	}
+	if b.total > 0 {
+		b.fraction = float64(b.done) / float64(b.total)
+	}
+	return b, true
 }
 
-// None shows nothing.
-type None struct{}
-
-// Show does nothing.
-func (None) Show(Progress) {}
-
-// Clear does nothing.
-func (None) Clear() {}
-
-// Simple draws one bar at a time on a terminal's last line. On something that is not a terminal it
-// prints a line at every tenth of the way instead.
+// Simple draws one bar at a time. It implements [progress.Observer].
 type Simple struct {
 	out        io.Writer
 	terminal   bool
@@ -73,26 +86,39 @@ type Simple struct {
 	minPercent float64
 
 	mu        sync.Mutex
-	line      string // what stands on the terminal, "" when nothing does
+	line      string // the bar on the terminal, "" without one
 	shown     bool
-	stage     Stage
+	stage     stage
 	percent   float64
 	errors    int64
 	lastTenth int
 }
 
-// NewSimple draws on out. minPercent is the smallest step that is redrawn.
-func NewSimple(out io.Writer, terminal, colour bool, minPercent float64) *Simple {
+// New returns a view that draws on out. minPercent is the smallest step that is redrawn.
+func New(out io.Writer, terminal, colour bool, minPercent float64) *Simple {
 	return &Simple{out: out, terminal: terminal, colour: colour, minPercent: minPercent, lastTenth: -1}
 }
 
-// Show draws the bar if it moved far enough.
-func (s *Simple) Show(p Progress) {
+// Begin implements progress.Observer.
+func (s *Simple) Begin(*progress.Run) progress.Needs { return progress.Needs{} }
+
+// End implements progress.Observer. It removes the bar from the terminal.
+func (s *Simple) End(*progress.Ending) { s.Clear() }
+
+// Show implements progress.Observer.
+func (s *Simple) Show(now *progress.Snapshot) {
+	if b, ok := barOf(now); ok {
+		s.draw(b)
+	}
+}
+
+// draw draws a bar if it has changed enough.
+func (s *Simple) draw(b bar) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	percent := 100 * min(max(p.Fraction, 0), 1)
-	fresh := !s.shown || p.Stage != s.stage
-	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !(s.terminal && p.Errors != s.errors) {
+	percent := 100 * min(max(b.fraction, 0), 1)
+	fresh := !s.shown || b.stage != s.stage
+	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !(s.terminal && b.errors != s.errors) {
 		return
 	}
 	if fresh {
@@ -102,15 +128,15 @@ func (s *Simple) Show(p Progress) {
 	if !s.terminal && !fresh && tenth == s.lastTenth {
 		return
 	}
-	s.shown, s.stage, s.percent, s.lastTenth, s.errors = true, p.Stage, percent, tenth, p.Errors
-	line := Line(p)
+	s.shown, s.stage, s.percent, s.lastTenth, s.errors = true, b.stage, percent, tenth, b.errors
+	text, failed := b.text()
+	line := text + failed
 	if !s.terminal {
 		fmt.Fprintln(s.out, line)
 		return
 	}
 	if s.colour {
-		bar, failed := split(p)
-		line = stages[p.Stage].colour + bar + "\x1b[0m"
+		line = stages[b.stage].colour + text + "\x1b[0m"
 		if failed != "" {
 			line += "\x1b[31m" + failed + "\x1b[0m"
 		}
@@ -131,7 +157,7 @@ func (s *Simple) erase() {
 	}
 }
 
-// Clear takes the bar off the terminal.
+// Clear removes the bar from the terminal; it may be shown again.
 func (s *Simple) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,15 +165,16 @@ func (s *Simple) Clear() {
 	s.line, s.shown = "", false
 }
 
-// Beside returns a writer for whole lines on the same terminal: the bar makes room for them.
-func (s *Simple) Beside(w io.Writer) io.Writer { return &beside{s, w} }
+// LogWriter returns a writer for whole lines on the same terminal. It removes the bar before a line and redraws it
+// after.
+func (s *Simple) LogWriter(w io.Writer) io.Writer { return &logWriter{s, w} }
 
-type beside struct {
+type logWriter struct {
 	bar *Simple
 	out io.Writer
 }
 
-func (b *beside) Write(p []byte) (int, error) {
+func (b *logWriter) Write(p []byte) (int, error) {
 	b.bar.mu.Lock()
 	defer b.bar.mu.Unlock()
 	b.bar.erase()
@@ -158,38 +185,28 @@ func (b *beside) Write(p []byte) (int, error) {
 
 const barWidth = 10
 
-// Line is the bar of a snapshot as text:
+// text returns the bar as text in two parts, the second of which are the errors if there are any:
 //
 //	Profiling: 40/100 |████      | 40% [00:12<00:18]
 //	Profiling:  40% |████      | [00:12<00:18]
 //	Profiling: 40/100 |████      | 40% [00:12<00:18] 3 errors
-func Line(p Progress) string {
-	bar, failed := split(p)
-	return bar + failed
-}
-
-// split is Line in two parts: the bar, and the errors if there are any.
-func split(p Progress) (bar, failed string) {
+func (b *bar) text() (text, failed string) {
 	switch {
-	case p.Errors == 1:
+	case b.errors == 1:
 		failed = " 1 error"
-	case p.Errors > 1:
-		failed = " " + thousands(p.Errors) + " errors"
+	case b.errors > 1:
+		failed = " " + thousands(b.errors) + " errors"
 	}
-	return barOf(p), failed
-}
-
-func barOf(p Progress) string {
-	fraction := min(max(p.Fraction, 0), 1)
+	fraction := min(max(b.fraction, 0), 1)
 	full := int(fraction * barWidth)
-	bar := "|" + strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full) + "|"
-	times := fmt.Sprintf("[%s<%s]", minutes(p.Elapsed), remaining(p.Elapsed, fraction))
-	name := stages[p.Stage].name
-	if p.Total > 0 {
-		return fmt.Sprintf("%s: %s/%s %s %.0f%% %s", name, thousands(p.Done), thousands(p.Total), bar, 100*fraction,
-			times)
+	drawn := "|" + strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full) + "|"
+	times := fmt.Sprintf("[%s<%s]", minutes(b.elapsed), remaining(b.elapsed, fraction))
+	name := stages[b.stage].name
+	if b.total > 0 {
+		return fmt.Sprintf("%s: %s/%s %s %.0f%% %s", name, thousands(b.done), thousands(b.total), drawn, 100*fraction,
+			times), failed
 	}
-	return fmt.Sprintf("%s: %3.0f%% %s %s", name, 100*fraction, bar, times)
+	return fmt.Sprintf("%s: %3.0f%% %s %s", name, 100*fraction, drawn, times), failed
 }
 
 func remaining(elapsed time.Duration, fraction float64) string {

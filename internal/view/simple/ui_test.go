@@ -4,24 +4,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/publish/progress"
 )
 
 func TestLine(t *testing.T) {
 	for _, c := range []struct {
-		p    Progress
+		bar  bar
 		want string
 	}{
-		{Progress{Profiling, 40, 100, 0.4, 12 * time.Second, 0}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
-		{Progress{Profiling, 0, 0, 0.4, 12 * time.Second, 0}, "Profiling:  40% |████      | [00:12<00:18]"},
-		{Progress{Warmup, 0, 12345, 0, 0, 0}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
-		{Progress{ProfilingGrace, 7, 7, 1, time.Hour + time.Minute, 0},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
+		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 0}, "Profiling:  40% |████      | [00:12<00:18]"},
+		{bar{warmup, 0, 12345, 0, 0, 0}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
+		{bar{profilingGrace, 7, 7, 1, time.Hour + time.Minute, 0},
 			"Profiling Grace Period: 7/7 |██████████| 100% [1:01:00<00:00]"},
-		{Progress{Profiling, 40, 100, 0.4, 12 * time.Second, 1},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 1},
 			"Profiling: 40/100 |████      | 40% [00:12<00:18] 1 error"},
-		{Progress{Profiling, 0, 0, 0.4, 12 * time.Second, 27000},
+		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 27000},
 			"Profiling:  40% |████      | [00:12<00:18] 27,000 errors"},
 	} {
-		if got := Line(c.p); got != c.want {
+		text, failed := c.bar.text()
+		if got := text + failed; got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
 		}
 	}
@@ -29,9 +32,9 @@ func TestLine(t *testing.T) {
 
 func TestSimpleRedrawsOnlyAfterAStep(t *testing.T) {
 	var out strings.Builder
-	s := NewSimple(&out, true, false, 1)
+	s := New(&out, true, false, 1)
 	for i := range 1000 {
-		s.Show(Progress{Stage: Profiling, Done: int64(i), Total: 1000, Fraction: float64(i) / 1000})
+		s.draw(bar{stage: profiling, done: int64(i), total: 1000, fraction: float64(i) / 1000})
 	}
 	if n := strings.Count(out.String(), "\r"); n < 90 || n > 101 {
 		t.Errorf("%d redraws of 1000 snapshots, want about one per percent", n)
@@ -44,9 +47,9 @@ func TestSimpleRedrawsOnlyAfterAStep(t *testing.T) {
 
 func TestSimpleWithoutTerminalPrintsTenths(t *testing.T) {
 	var out strings.Builder
-	s := NewSimple(&out, false, false, 1)
+	s := New(&out, false, false, 1)
 	for i := range 1001 {
-		s.Show(Progress{Stage: Profiling, Done: int64(i), Total: 1000, Fraction: float64(i) / 1000})
+		s.draw(bar{stage: profiling, done: int64(i), total: 1000, fraction: float64(i) / 1000})
 	}
 	s.Clear()
 	if n := strings.Count(out.String(), "\n"); n != 11 {
@@ -60,11 +63,44 @@ func TestSimpleWithoutTerminalPrintsTenths(t *testing.T) {
 // A run that goes nowhere is not green: errors are redrawn without a step of the bar, in red.
 func TestErrorsAreRed(t *testing.T) {
 	var out strings.Builder
-	s := NewSimple(&out, true, true, 1)
-	s.Show(Progress{Stage: Profiling, Fraction: 0.4})
-	s.Show(Progress{Stage: Profiling, Fraction: 0.4, Errors: 3})
+	s := New(&out, true, true, 1)
+	s.draw(bar{stage: profiling, fraction: 0.4})
+	s.draw(bar{stage: profiling, fraction: 0.4, errors: 3})
 	if got := out.String(); strings.Count(got, "Profiling") != 2 ||
 		!strings.HasSuffix(got, "\x1b[0m\x1b[31m 3 errors\x1b[0m") {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestBarOfASnapshot(t *testing.T) {
+	done := progress.Phase{Kind: progress.WarmupKind, State: progress.PhaseComplete, Progress: 1, RequestsCompleted: 5}
+	for _, c := range []struct {
+		name  string
+		stage progress.Stage
+		phase progress.Phase
+		want  bar
+		none  bool
+	}{
+		{"before the start", progress.Starting, progress.Phase{State: progress.PhaseCreated},
+			bar{stage: warmup, done: 5, fraction: 1}, false},
+		{"under way", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseStarted,
+			Elapsed: time.Second, RequestsCompleted: 4, ExpectedRequests: 10, Progress: 0.4, RequestErrors: 3},
+			bar{profiling, 4, 10, 0.4, time.Second, 3}, false},
+		{"without an end", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind,
+			State: progress.PhaseStarted, RequestsCompleted: 4, Progress: -1}, bar{stage: profiling, done: 4}, false},
+		{"in the grace period", progress.Draining, progress.Phase{Kind: progress.ProfilingKind,
+			State: progress.PhaseSendingComplete, TimeoutTriggered: true, Elapsed: time.Minute, Draining: time.Second,
+			RequestsSent: 10, RequestsCompleted: 4, RequestsCancelled: 1},
+			bar{profilingGrace, 5, 10, 0.5, time.Second, 0}, false},
+		{"over", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseComplete,
+			Elapsed: time.Minute, RequestsCompleted: 8}, bar{processingRecords, 2, 8, 0.25, time.Minute, 0}, false},
+		{"exporting", progress.Exporting, progress.Phase{Kind: progress.ProfilingKind,
+			State: progress.PhaseComplete}, bar{}, true},
+	} {
+		got, ok := barOf(&progress.Snapshot{Stage: c.stage, Phases: []progress.Phase{done, c.phase},
+			Records: progress.Records{Successes: 1, Errors: 1}})
+		if got != c.want || ok == c.none {
+			t.Errorf("%s: %+v, %t, want %+v", c.name, got, ok, c.want)
+		}
 	}
 }

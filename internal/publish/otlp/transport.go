@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// witness carries pushes over HTTP and remembers how the last one was refused: the exporter's error tells it in words
-// alone.
-type witness struct {
+// transport makes pushes over HTTP and keeps how the last one was refused: the exporter has it only in the text of an
+// error.
+type transport struct {
 	*http.Transport
 
 	mu      sync.Mutex
@@ -29,11 +29,11 @@ type refusal struct {
 	message string
 }
 
-// answerExcerpt is how much of an answer is looked at for a reason.
+// answerExcerpt is how much of an answer is read.
 const answerExcerpt = 4 << 10
 
-func newWitness(config *tls.Config) *witness {
-	return &witness{Transport: &http.Transport{
+func newTransport(config *tls.Config) *transport {
+	return &transport{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext,
 		TLSClientConfig: config.Clone(), TLSHandshakeTimeout: connectTimeout, ForceAttemptHTTP2: true,
 		MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute,
@@ -41,7 +41,7 @@ func newWitness(config *tls.Config) *witness {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.Transport.RoundTrip(r)
 	var seen refusal
 	if err == nil && answer.StatusCode/100 != 2 {
@@ -59,8 +59,8 @@ func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// last is how the last push was refused.
-func (w *witness) last() refusal {
+// last returns how the last push was refused.
+func (w *transport) last() refusal {
 	if w == nil {
 		return refusal{}
 	}
@@ -69,7 +69,7 @@ func (w *witness) last() refusal {
 	return w.refusal
 }
 
-// reason is what an answer says, in one line.
+// reason returns the message of an answer.
 func reason(contentType string, body []byte) string {
 	text := ""
 	switch {
@@ -80,23 +80,6 @@ func reason(contentType string, body []byte) string {
 		}
 	case strings.HasPrefix(contentType, "text/plain"), strings.HasPrefix(contentType, "application/json"):
 		text = string(body)
-	}
-	return oneLine(text)
-}
-
-// reasonLength is how much of a foreign text is shown.
-const reasonLength = 160
-
-// oneLine makes a foreign text fit for a line of the log.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == '\uFFFD' {
-			return ' '
-		}
-		return r
-	}, text)), " ")
-	if runes := []rune(text); len(runes) > reasonLength {
-		text = string(runes[:reasonLength]) + "…"
 	}
 	return text
 }

@@ -144,7 +144,7 @@ func TestPartsOfLargeRunsKnowAsMuch(t *testing.T) {
 	}
 }
 
-// The largest of a few requests is no p99 to judge: the verdict says so, but for a run against itself.
+// The p99 of a few requests cannot be judged: the verdict says so, except for a run compared with itself.
 func TestTooFewRequestsAreSaid(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	base, next := drawn(r, 100, true, 3)

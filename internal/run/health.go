@@ -15,17 +15,18 @@ import (
 	"aiperf/internal/wire/intake"
 )
 
-// shortBody is the length up to which writing a body to a socket does not wait for the network.
+// shortBody is the length of a body up to which a write to the socket does not wait for the network.
 const shortBody = 32 << 10
 
-// bounded are the metrics in which the client's share has a bound, headlines those that judging the client takes.
+// bounded are the metrics for which the client's share has a bound, headlines those that the verdict on the client
+// depends on.
 var (
 	bounded   = []string{trust.TTFT, trust.ITL, trust.Latency, trust.Throughput, trust.OutputThroughput}
 	headlines = append([]string{"benchmark_duration", "output_sequence_length"}, bounded...)
 )
 
-// clientHealth gathers what this program itself may have distorted: how late requests went out and
-// responses were read. It takes profiling exchanges, from any goroutine.
+// clientHealth collects what this program itself may have distorted: how late requests were sent and responses were
+// read. Its methods take profiling exchanges, from any goroutine.
 type clientHealth struct {
 	passive
 	e     *execution
@@ -41,13 +42,13 @@ type clientHealth struct {
 	first                                 []firstRequest // by number
 }
 
-// firstRequests is how many requests are remembered from the start of the load.
+// firstRequests is the number of requests at the start of the load whose times are kept.
 const firstRequests = 256
 
-// firstRequest are times of a request in milliseconds, negative where it has none.
+// firstRequest has the times of a request in milliseconds; a negative one is unknown.
 type firstRequest struct{ ttft, latency float64 }
 
-// exchange takes a finished exchange.
+// exchange adds a finished exchange.
 func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 	ex := &j.Exchange
 	h.mu.Lock()
@@ -84,7 +85,7 @@ func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 	}
 }
 
-// record takes a profiling record.
+// record adds a profiling record.
 func (h *clientHealth) record(r *record.Record) {
 	shared := int64(0)
 	for _, gap := range r.GapsNS {
@@ -104,7 +105,7 @@ func (h *clientHealth) record(r *record.Record) {
 	}
 }
 
-// milliseconds is a fact of a record that is a time; negative if it has none.
+// milliseconds returns a fact of a record that is a time; negative if it has none.
 func milliseconds(r *record.Record, f record.Field) float64 {
 	if ns, ok := r.Get(f); ok {
 		return float64(ns) / 1e6
@@ -112,7 +113,7 @@ func milliseconds(r *record.Record, f record.Field) float64 {
 	return -1
 }
 
-// firstRequests are the times of the first requests: to the first token where there are such, else to the last.
+// firstRequests returns the times of the first requests: to the first token with streaming, else to the end.
 func (h *clientHealth) firstRequests(streaming bool) trust.FirstRequests {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,14 +131,14 @@ func (h *clientHealth) firstRequests(streaming bool) trust.FirstRequests {
 	return first
 }
 
-// requestsResent is how many requests were sent once more on another connection.
+// requestsResent returns how many requests were sent again on another connection.
 func (h *clientHealth) requestsResent() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.resent
 }
 
-// inputs are what is known without the results; the lock is held.
+// inputs returns what is known without the results; the lock is held.
 func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.Inputs {
 	in := &trust.Inputs{
 		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: client.StampError,
@@ -158,7 +159,7 @@ func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.
 	return in
 }
 
-// soFar is the report of a run that goes on: without its results nothing can be judged.
+// soFar returns the report during the run: there is no verdict without results.
 func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats) *trust.Report {
 	seen := h.watch.SoFar()
 	h.mu.Lock()
@@ -166,7 +167,7 @@ func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats) *trust.Report {
 	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase))
 }
 
-// judge judges the client by the results of a run, which may be those so far.
+// judge returns the report on the client, given the results of a run, or those so far.
 func (h *clientHealth) judge(
 	seen trust.Health, r *summary.Result, phase *load.Stats, course trust.Course,
 ) *trust.Report {
@@ -204,12 +205,12 @@ func (h *clientHealth) source() string {
 	return trust.SourceMixed
 }
 
-// begin leaves out what was before a profiling phase.
+// begin discards the observations before a profiling phase.
 func (h *clientHealth) begin() { h.watch.Restart() }
 
 func (h *clientHealth) close() { h.watch.Stop() }
 
-// finish adds what the client did to the result.
+// finish adds the report on the client to the result.
 func (h *clientHealth) finish(out *outcome) error {
 	e := h.e
 	report := h.judge(h.watch.Stop(), &out.Result, phaseOf(out.Phases, load.Profiling), out.course())

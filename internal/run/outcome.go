@@ -24,24 +24,24 @@ import (
 	"aiperf/internal/wire/control"
 )
 
-// outcome is an Outcome in the making, or what it would be now: what is known of the run, given what its phases did.
+// outcome is an Outcome while it is made, at the end of a run or for a state during it.
 type outcome struct {
 	*execution
 	Outcome
 	// ran are the phases that were started.
 	ran []summary.Phase
-	// shown is what the console shows beside the result.
+	// shown is what the console shows in addition to the result.
 	shown summary.ConsoleState
-	// ledger is what the servers counted; nil where their counters were not scraped.
+	// ledger has the totals of the servers; nil if their counters were not scraped.
 	ledger *summary.Ledger
-	// warmupResults are those of the warm-up of a run on its way when its engine had seen warmupSeen.
+	// warmupResults are the results of the warm-up during a run, when its engine had seen warmupSeen.
 	warmupSeen    metrics.Snapshot
 	warmupResults []metrics.Result
 }
 
-// finish turns what the load left into results and files.
+// finish makes the results and the files after the load has ended.
 func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
-	// The descriptors and ports of idle connections may be what the last probes and the reports lack.
+	// The last probes and the reports may need the descriptors and ports of idle connections.
 	e.client.CloseIdle()
 	unwritten := e.watches.each(watcher.stop)
 	e.log.Info("Processing the records")
@@ -54,7 +54,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		}
 	}
 	if e.ending.unprocessed == nil {
-		e.records.sinks = nil // a record on its way may still look at them otherwise
+		e.records.sinks = nil // otherwise a record in processing may still read them
 	}
 	if seen := e.records.profiling.Snapshot(); seen.Requests() == 0 {
 		e.records.writeOutputs()
@@ -76,7 +76,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	return &out, nil
 }
 
-// compute makes the result. Its error is what of the watches' own files could not be written.
+// compute makes the result. Its error joins the failures to write the watches' own files.
 func (o *outcome) compute() error {
 	o.setFacts(o.records.profiling, load.Profiling)
 	if o.records.warmup != nil {
@@ -113,7 +113,7 @@ func (o *outcome) export(state *summary.State) error {
 	return err
 }
 
-// setFacts tells an engine from when to when the first phase of its kind ran, and over what network.
+// setFacts sets the window of the first phase of a kind, and the network's round trip, in its engine.
 func (o *outcome) setFacts(engine *metrics.Engine, kind load.Kind) {
 	engine.SetRunFacts(o.window(phaseOf(o.Phases, kind)))
 }
@@ -137,7 +137,7 @@ func emptyReason(phases []load.Stats) string {
 	return ""
 }
 
-// phaseOf is the first phase of a kind that has begun.
+// phaseOf returns the first phase of a kind that has begun; nil if there is none.
 func phaseOf(phases []load.Stats, kind load.Kind) *load.Stats {
 	for i := range phases {
 		if phases[i].Kind == kind {
@@ -147,7 +147,7 @@ func phaseOf(phases []load.Stats, kind load.Kind) *load.Stats {
 	return nil
 }
 
-// facts are what the summary says of the run beside its metrics.
+// facts returns what the summary has of the run apart from its metrics.
 func (o *outcome) facts() summary.Run {
 	run := summary.Run{
 		AIPerfVersion: o.options.Version,
@@ -179,7 +179,7 @@ func (o *outcome) facts() summary.Run {
 	return run
 }
 
-// submission reports whether the run keeps its scenario, nil without one.
+// submission reports whether the run complies with its scenario; nil without one.
 func (o *outcome) submission(run *summary.Run) *summary.Submission {
 	asked := o.cfg.Submission
 	if asked == nil {
@@ -195,7 +195,7 @@ func (o *outcome) submission(run *summary.Run) *summary.Submission {
 	return s
 }
 
-// noteSkipped reports requests that are in no other figure.
+// noteSkipped reports skipped requests, which are in no other figure.
 func (o *outcome) noteSkipped() {
 	c := &o.Result.Counts
 	if c.Skipped == 0 {
@@ -208,7 +208,7 @@ func (o *outcome) noteSkipped() {
 	o.shown.Notes = append(o.shown.Notes, note)
 }
 
-// settleSubmission adds what only the results show: too many requests whose context was too long.
+// settleSubmission adds the reason that only the results have: too many requests with a too long context.
 func (o *outcome) settleSubmission() {
 	r := &o.Result
 	total := r.Counts.Completed()
@@ -220,7 +220,7 @@ func (o *outcome) settleSubmission() {
 	}
 }
 
-// branches sums up the sessions of the profiling phases; nil where none may branch and none was recorded as a tree.
+// branches sums up the sessions of the profiling phases; nil if none may branch and none was recorded as a tree.
 func (o *outcome) branches() *summary.Branches {
 	if !o.content.data.Branches() && o.cfg.Profiling().Lanes == nil {
 		return nil
@@ -244,7 +244,7 @@ func (o *outcome) branches() *summary.Branches {
 	return &sum
 }
 
-// course is what the run knows of its own course.
+// course returns what the run observed of its own course.
 func (o *outcome) course() trust.Course {
 	r := &o.Result
 	away := o.reach.outage()
@@ -265,10 +265,10 @@ func (o *outcome) course() trust.Course {
 	return c
 }
 
-// modelsPatience bounds the question which models a server has, once requests for one failed.
-const modelsPatience = 5 * time.Second
+// modelsTimeout bounds the request for the models of a server, after requests for one failed.
+const modelsTimeout = 5 * time.Second
 
-// advise logs what to try against the errors of the run, and asks the server for its models where that helps.
+// advise logs what to try against the errors of the run, and requests the server's models where that helps.
 func (o *outcome) advise() {
 	var failures []*record.Error
 	for i := range o.Result.Errors {
@@ -283,18 +283,18 @@ func (o *outcome) advise() {
 		o.cfg.Endpoint.GRPC {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), modelsPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), modelsTimeout)
 	defer cancel()
 	names, from, err := o.target.serverModels(ctx)
 	if err != nil {
-		return // the errors of the run say enough
+		return // the errors of the run suffice
 	}
 	note := o.redactor.Text(from + " offers " + control.Listed(names))
 	o.log.Warn(note)
 	o.shown.Notes = append(slices.Clip(o.shown.Notes), note)
 }
 
-// pageData gathers what the HTML report shows while the run goes on, so that nothing has to be read again. A nil one
+// pageData collects the requests for the HTML report during the run, so that no file has to be read again. A nil one
 // does nothing.
 type pageData struct {
 	startNS  func() int64
@@ -302,7 +302,7 @@ type pageData struct {
 	requests *timeline.Recorder
 }
 
-// add takes a profiling record, from several goroutines at once.
+// add adds a profiling record; it may be called from several goroutines at once.
 func (p *pageData) add(r *record.Record) {
 	if p == nil {
 		return
@@ -313,7 +313,7 @@ func (p *pageData) add(r *record.Record) {
 
 func (p *pageData) begin() { p.requests = timeline.New(p.startNS()) }
 
-// run is what the page shows of what was collected.
+// run returns the collected data of the page.
 func (p *pageData) run(o *outcome) *html.Run {
 	run := &html.Run{Requests: p.requests}
 	if s := o.servers; s != nil {

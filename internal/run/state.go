@@ -12,12 +12,12 @@ import (
 	"aiperf/internal/run/plan"
 )
 
-// stateInterval is how often the state of a run is written: with the records, which reach the disk as
-// often, it is what a run that is killed leaves.
+// stateInterval is the interval between writes of the state of a run. Together with the records, which are written as
+// often, it is what remains of a run that is killed.
 const stateInterval = time.Second
 
-// keepState writes the state of the run each second until done is closed. The returned channel is
-// closed when it has ended.
+// keepState writes the state of the run each second until done is closed. The returned channel is closed when it has
+// ended.
 func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
@@ -29,7 +29,7 @@ func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 			err := e.writeState(now.runningState())
 			if err != nil && !warned {
 				warned = true
-				e.log.Warn("The state of the run cannot be written; aiperf report needs it should the run be killed",
+				e.log.Warn("The state of the run cannot be written; aiperf report needs it if the run is killed",
 					"error", err)
 			}
 			select {
@@ -50,7 +50,7 @@ func (e *execution) writeState(s *summary.State) error {
 	return artifact.WriteFile(e.cfg.Artifacts.Path(config.RunState), text)
 }
 
-// runningState is the state of a run on its way.
+// runningState returns the state during the run.
 func (o *outcome) runningState() *summary.State {
 	o.Phases = o.engine.Snapshot()
 	s := o.state(o.facts())
@@ -70,7 +70,7 @@ func (o *outcome) runningState() *summary.State {
 	return s
 }
 
-// state is what is known beside the records.
+// state returns what is known apart from the records.
 func (o *outcome) state(run summary.Run) *summary.State {
 	a := &o.cfg.Artifacts
 	s := &summary.State{
@@ -89,7 +89,7 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	return s
 }
 
-// phaseStates are the phases by the wall clock.
+// phaseStates returns the phases with wall clock times.
 func (o *outcome) phaseStates() []summary.PhaseState {
 	var list []summary.PhaseState
 	wall := func(ns int64) int64 {
@@ -115,7 +115,7 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 	return list
 }
 
-// finalState is the state of a run that is over.
+// finalState returns the state of a finished run.
 func (o *outcome) finalState() *summary.State {
 	s := o.state(o.Result.Run)
 	s.Ledger = o.ledger
@@ -130,7 +130,7 @@ func (o *outcome) finalState() *summary.State {
 	return s
 }
 
-// window is when a phase ran, and over what network.
+// window returns when a phase ran, and the network's round trip.
 func (o *outcome) window(phase *load.Stats) summary.Window {
 	facts := summary.Window{NetworkRTT: o.rtt}
 	if phase != nil && phase.StartNS != 0 && phase.RequestsEndNS != 0 {

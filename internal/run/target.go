@@ -204,7 +204,7 @@ func (t *target) remarkMissingPage(ctx context.Context) {
 		return // the load meets the same error, and says so
 	}
 	defer own.Close()
-	ctx, cancel := context.WithTimeout(ctx, modelsPatience)
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
 	if text := collect.MissingPage(o.ServerKind(ctx, t.cfg.Endpoint.URLs[0])); text != "" {
 		t.log.Warn(text)

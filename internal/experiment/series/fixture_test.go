@@ -28,7 +28,7 @@ func outcome(values map[string]float64, order ...string) *run.Outcome {
 	return o
 }
 
-// latencies is a finished run whose only figure beside its count is this.
+// latencies returns a finished run with this figure and its count.
 func latencies(v float64) Finished {
 	return Finished{Outcome: outcome(map[string]float64{"request_latency": v}, "request_latency")}
 }
@@ -58,7 +58,7 @@ func base(t *testing.T, s config.Series) *config.Run {
 	}
 }
 
-// made notes the steps of an experiment and lets each run end as told: run k as ends(k).
+// made records the steps of an experiment; run k ends as ends(k) says.
 type made struct{ steps []Step }
 
 func (m *made) options(ends func(k int) Finished) Options {

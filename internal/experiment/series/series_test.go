@@ -167,7 +167,7 @@ func TestStopDuringTheCooldown(t *testing.T) {
 	}
 }
 
-// TestTrapCancelledRunEndsTheSeries: the run under way hears the signal; its results are not complete.
+// TestTrapCancelledRunEndsTheSeries: the current run gets the signal; its results are incomplete.
 func TestTrapCancelledRunEndsTheSeries(t *testing.T) {
 	for name, end := range map[string]func(stop chan struct{}) Finished{
 		"with results": func(chan struct{}) Finished {

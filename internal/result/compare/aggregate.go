@@ -26,7 +26,7 @@ type aggregated struct {
 	unit    string
 }
 
-// readAggregate reads the file at path, which may be of any kind: false if it is no aggregate of repeats.
+// readAggregate reads the file at path, which may be of any kind: false if it is not an aggregate of repeats.
 func (s *System) readAggregate(path string) bool {
 	data, err := bounded.ReadFile(path)
 	if err != nil {

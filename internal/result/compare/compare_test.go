@@ -175,7 +175,7 @@ func TestIntervalsOfRepeats(t *testing.T) {
 	}
 }
 
-// The original's summaries have no requests beside them here, and no bounds: averages can be judged,
+// The original's summaries are without requests here, and without bounds: averages can be judged,
 // percentiles and rates of a single run cannot.
 func TestSummariesAlone(t *testing.T) {
 	dir := t.TempDir()

@@ -20,7 +20,7 @@ func figures() *summary.Figures {
 
 func TestThresholds(t *testing.T) {
 	for _, c := range []struct {
-		text, want string // "" = the result is no failure
+		text, want string // "" = the result is not a failure
 	}{
 		{"time_to_first_token>119", "time_to_first_token>119: time_to_first_token avg is 120.00 ms"},
 		{"time_to_first_token > 120", ""},

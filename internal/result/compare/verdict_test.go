@@ -144,8 +144,8 @@ func TestPartsOfLargeRunsKnowAsMuch(t *testing.T) {
 	}
 }
 
-// The largest of a few requests is no p99 to judge: the verdict says so, but for a run against itself.
-func TestTooFewRequestsAreSaid(t *testing.T) {
+// The p99 of a few requests cannot be judged: the verdict says so, except for a run compared with itself.
+func TestTooFewRequestsAreNoted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	base, next := drawn(r, 100, true, 3)
 	for stat, want := range map[string]Method{"avg": MethodPaired, "p50": MethodPaired, "p99": MethodTooFew} {

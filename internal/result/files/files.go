@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// Options say where the files go, and which ones are written beside those of every result.
+// Options say where the files go, and which files are written in addition to those of every result.
 type Options struct {
 	// From is the folder of the run, with its recordings and the files that are not written again; To is where the
 	// files go, which may be the same.

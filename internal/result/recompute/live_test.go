@@ -22,7 +22,7 @@ const second = int64(time.Second)
 // start is the start of the profiling phase of live.
 const start = 1765386433596361000
 
-// live stands for a run that collects: pages go through the parser into the store and the recording.
+// live imitates a run that collects: pages go through the parser into the store and the recording.
 type live struct {
 	t        *testing.T
 	dir      string

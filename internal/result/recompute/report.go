@@ -125,7 +125,7 @@ func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 // globEscape returns the pattern that matches only the path.
 func globEscape(path string) string {
 	if os.PathSeparator == '\\' {
-		return path // there is no escape; brackets in it match wrongly
+		return path // nothing can be escaped; brackets in the path match wrongly
 	}
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

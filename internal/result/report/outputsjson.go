@@ -225,7 +225,7 @@ func (s *outputSorter) merge(take func(keyedOutput) error) error {
 	return nil
 }
 
-// outputPart is a sorted part on its way.
+// outputPart is a sorted part while it is merged.
 type outputPart struct {
 	next  func() (keyedOutput, error)
 	entry keyedOutput

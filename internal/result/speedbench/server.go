@@ -31,7 +31,7 @@ func readServer(path string) (server, error) {
 	var doc struct {
 		Metrics server `json:"metrics"`
 	}
-	// Other programs write NaN, which is no JSON: those figures are missing.
+	// Other programs write NaN, which is not JSON: those figures are missing.
 	if err := json.Unmarshal(withoutNaN(data), &doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -164,7 +164,7 @@ func TestColumnsAndRows(t *testing.T) {
 	}
 }
 
-func TestRunsThatDoNotCountAreTold(t *testing.T) {
+func TestRunsThatDoNotCountAreReported(t *testing.T) {
 	root := written(t,
 		run{"1", `{"models":["A"],"datasets":[{"type":"synthetic"}]}`, "", gauge("sglang:spec_accept_length", "1.0")},
 		run{"2", of("A", "speed_bench_qa"), "", ""},

@@ -130,7 +130,7 @@ func asMap(v any) anyMap {
 	return m
 }
 
-// profilingPhase is the first phase that is no warm-up.
+// profilingPhase returns the first phase that is not a warm-up.
 func profilingPhase(o anyMap) anyMap {
 	list, _ := o["phases"].([]any)
 	i := slices.IndexFunc(list, func(p any) bool {

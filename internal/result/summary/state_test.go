@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/watch/servermetrics"
 )
 
-// blocks stands for those of the report: all that RestoreResult reads.
+// blocks replaces the function of package report: it writes all that RestoreResult reads.
 func blocks(results []metrics.Result) artifact.Object {
 	var out artifact.Object
 	for _, m := range results {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// spoken is a message of a request.
-type spoken struct{ role, text string }
+// promptText is a text of a request body with its role.
+type promptText struct{ role, text string }
 
-// whole are the members of a body that hold a conversation or a prompt, in the order in which they are shown, and the
+// promptMembers are the members of a body with a conversation or a prompt, in the order of the page, and the
 // role of a text in them.
-var whole = []struct{ key, role string }{
+var promptMembers = []struct{ key, role string }{
 	{"system", "system"}, {"systemInstruction", "system"}, {"instructions", "system"}, {"tools", "tools"},
 	{"messages", "user"}, {"contents", "user"}, {"prompt", "user"}, {"input", "user"}, {"inputs", "user"},
 	{"text", "user"}, {"texts", "user"},
@@ -20,7 +20,7 @@ var whole = []struct{ key, role string }{
 }
 
 // messages returns the messages of a request body. A body of unknown form is one message.
-func messages(payload []byte) []spoken {
+func messages(payload []byte) []promptText {
 	var body map[string]json.RawMessage
 	if json.Unmarshal(payload, &body) != nil {
 		var text string
@@ -30,34 +30,34 @@ func messages(payload []byte) []spoken {
 		if text == "" {
 			return nil
 		}
-		return []spoken{{"body", text}}
+		return []promptText{{"body", text}}
 	}
-	var out []spoken
-	for _, m := range whole {
+	var out []promptText
+	for _, m := range promptMembers {
 		if value, ok := body[m.key]; ok {
-			out = append(out, saidIn(m.key, m.role, value)...)
+			out = append(out, memberTexts(m.key, m.role, value)...)
 		}
 	}
 	if len(out) == 0 && len(body) > 0 {
-		return []spoken{{"body", indented(payload)}}
+		return []promptText{{"body", indented(payload)}}
 	}
 	return out
 }
 
-// saidIn returns the messages of one member.
-func saidIn(key, role string, value json.RawMessage) []spoken {
+// memberTexts returns the messages of one member.
+func memberTexts(key, role string, value json.RawMessage) []promptText {
 	if key == "tools" {
-		return []spoken{{role, indented(value)}}
+		return []promptText{{role, indented(value)}}
 	}
 	var items []json.RawMessage
 	if json.Unmarshal(value, &items) != nil {
-		return []spoken{{role, content(value)}}
+		return []promptText{{role, content(value)}}
 	}
 	var id json.Number
 	if len(items) > 0 && json.Unmarshal(items[0], &id) == nil && items[0][0] != '"' {
-		return []spoken{{role, string(value)}} // a prompt as token ids
+		return []promptText{{role, string(value)}} // a prompt as token ids
 	}
-	var out []spoken
+	var out []promptText
 	for _, item := range items {
 		out = append(out, message(role, item))
 	}
@@ -65,10 +65,10 @@ func saidIn(key, role string, value json.RawMessage) []spoken {
 }
 
 // message is one item of a list: an object with a role, or a text.
-func message(role string, item json.RawMessage) spoken {
+func message(role string, item json.RawMessage) promptText {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(item, &m) != nil {
-		return spoken{role, content(item)}
+		return promptText{role, content(item)}
 	}
 	var named string
 	if json.Unmarshal(m["role"], &named) == nil && named != "" {
@@ -88,7 +88,7 @@ func message(role string, item json.RawMessage) spoken {
 	if len(parts) == 0 {
 		parts = append(parts, indented(item))
 	}
-	return spoken{role, strings.Join(parts, "\n")}
+	return promptText{role, strings.Join(parts, "\n")}
 }
 
 // content returns the text of a value: a string itself, the parts of a list, or the JSON of anything else.
@@ -122,7 +122,7 @@ func part(value json.RawMessage) string {
 		} `json:"input_audio"`
 	}
 	if json.Unmarshal(value, &p) != nil {
-		return content1(value)
+		return scalarText(value)
 	}
 	switch {
 	case p.Text != "":
@@ -137,8 +137,8 @@ func part(value json.RawMessage) string {
 	return indented(value)
 }
 
-// content1 is a value that is neither a list nor an object.
-func content1(value json.RawMessage) string {
+// scalarText returns the text of a value that is neither a list nor an object.
+func scalarText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
 		return text

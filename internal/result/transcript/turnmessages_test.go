@@ -120,32 +120,32 @@ func TestNoRawRecords(t *testing.T) {
 func TestMessagesOfBodies(t *testing.T) {
 	for name, test := range map[string]struct {
 		body string
-		want []spoken
+		want []promptText
 	}{
 		"chat with parts": {
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"input_audio","input_audio":{"data":"BBB","format":"wav"}},{"type":"video_url","video_url":{"url":"http://x/v"}}]}]}`,
-			[]spoken{{"user", "look\n[image data:image/png;base64, 4 characters]\n[audio wav, 3 characters of " +
+			[]promptText{{"user", "look\n[image data:image/png;base64, 4 characters]\n[audio wav, 3 characters of " +
 				"base64]\n[video http://x/v]"}},
 		},
 		"tool calls": {
 			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","content":"done"}]}`,
-			[]spoken{{"assistant", "[\n  {\n    \"id\": \"1\"\n  }\n]"}, {"tool", "done"}},
+			[]promptText{{"assistant", "[\n  {\n    \"id\": \"1\"\n  }\n]"}, {"tool", "done"}},
 		},
 		"system apart": {`{"system":"be kind","messages":[{"role":"user","content":"hi"}]}`,
-			[]spoken{{"system", "be kind"}, {"user", "hi"}}},
+			[]promptText{{"system", "be kind"}, {"user", "hi"}}},
 		"system as parts": {`{"system":[{"type":"text","text":"be kind"}],"messages":[]}`,
-			[]spoken{{"system", "be kind"}}},
-		"responses":       {`{"instructions":"be kind","input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]}]}`, []spoken{{"system", "be kind"}, {"user", "hi"}}},
-		"completions":     {`{"prompt":["one","two"]}`, []spoken{{"user", "one"}, {"user", "two"}}},
-		"a prompt of ids": {`{"prompt":[1,2,3]}`, []spoken{{"user", "[1,2,3]"}}},
+			[]promptText{{"system", "be kind"}}},
+		"responses":       {`{"instructions":"be kind","input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]}]}`, []promptText{{"system", "be kind"}, {"user", "hi"}}},
+		"completions":     {`{"prompt":["one","two"]}`, []promptText{{"user", "one"}, {"user", "two"}}},
+		"a prompt of ids": {`{"prompt":[1,2,3]}`, []promptText{{"user", "[1,2,3]"}}},
 		"rankings": {`{"query":{"text":"q"},"passages":[{"text":"p"}]}`,
-			[]spoken{{"query", "q"}, {"passages", "p"}}},
-		"an unknown shape": {`{"frames":3}`, []spoken{{"body", "{\n  \"frames\": 3\n}"}}},
-		"no object":        {`"form data"`, []spoken{{"body", "form data"}}},
+			[]promptText{{"query", "q"}, {"passages", "p"}}},
+		"an unknown shape": {`{"frames":3}`, []promptText{{"body", "{\n  \"frames\": 3\n}"}}},
+		"no object":        {`"form data"`, []promptText{{"body", "form data"}}},
 		"nothing":          {``, nil},
 		"an empty object":  {`{}`, nil},
 		"tools are shown too": {`{"tools":[{"n":1}],"prompt":"x"}`,
-			[]spoken{{"tools", "[\n  {\n    \"n\": 1\n  }\n]"}, {"user", "x"}}},
+			[]promptText{{"tools", "[\n  {\n    \"n\": 1\n  }\n]"}, {"user", "x"}}},
 	} {
 		if got := messages([]byte(test.body)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)

@@ -242,7 +242,7 @@ func TestNarrowConsoleWrapsTheMetricColumn(t *testing.T) {
 	}
 }
 
-// What the first error of a kind tells besides stands below its message.
+// The details of the first error of a kind are below its message.
 func TestDetailsOfErrors(t *testing.T) {
 	r := &summary.Result{Errors: []summary.ErrorCount{{Error: record.Error{Type: "T", Message: "no content",
 		Details: "the server sent: <html>\n</html>\x1b[2J"}, Count: 2}}}
@@ -346,7 +346,7 @@ func TestWarningsNeedACount(t *testing.T) {
 	}
 }
 
-// Lengths that are right by the server's count are no end-of-sequence tokens: one box says so, for both differences.
+// Lengths that are right by the server's count are not due to end-of-sequence tokens: one box explains both differences.
 func TestRepliesThatEncodeToMoreTokens(t *testing.T) {
 	r := everything()
 	r.Recoded = metrics.Recoded{Requests: 2, Generated: 40, Encoded: 49}
@@ -383,7 +383,7 @@ func TestWhatIsAskedForIsNotAdvised(t *testing.T) {
 	}
 }
 
-// What the server's cache answered stands in the short facts, whatever groups are printed.
+// The share of the server's cache is among the facts of the footer, whatever groups are printed.
 func TestPromptCacheShare(t *testing.T) {
 	r := example()
 	share := scalar("overall_usage_prompt_cache_read_pct", "Overall Usage Prompt Cache Read %", "%", 0, 41.26)
@@ -521,7 +521,7 @@ func FuzzWrap(f *testing.F) {
 // defaultThresholds are those of a run whose environment sets none.
 var defaultThresholds = Thresholds{UsagePercent: 10, OSLPercent: 5, OSLTokens: 50}
 
-// A run of more requests than are kept one by one says how far its percentiles may be off; an exact one does not.
+// A run of more requests than are kept individually reports the error of its percentiles; an exact one does not.
 func TestInexactPercentilesAreNoted(t *testing.T) {
 	r := example()
 	const note = "Percentiles of 1 of these metrics are estimates with a relative error of up to 0.049 %"

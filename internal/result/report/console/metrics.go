@@ -153,7 +153,7 @@ func statColumns() (columns []column) {
 	return columns
 }
 
-// statCells are those of a row; what is no distribution has the first alone.
+// statCells returns the cells of a row; a metric that is not a distribution has only the first.
 func statCells(s *metrics.Stats, distribution bool, number func(float64) cell) []cell {
 	p := &s.Percentiles
 	var row []cell

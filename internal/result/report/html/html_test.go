@@ -32,7 +32,7 @@ import (
 const (
 	origin = int64(1_700_000_000_000_000_000)
 	second = int64(1e9)
-	// hostile ends every context that it could stand in.
+	// hostile ends every context that it could be in.
 	hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'</script><!--]]>&amp;` + "\u2028`${alert(3)}`"
 )
 
@@ -140,7 +140,7 @@ var voids = []string{"meta", "input", "br", "img", "link", "hr"}
 // are used once.
 func tags(t *testing.T, page string) []xml.StartElement {
 	t.Helper()
-	for _, name := range []string{"script", "style"} { // whose content is no markup
+	for _, name := range []string{"script", "style"} { // whose content is not markup
 		page = regexp.MustCompile(`(?s)(<`+name+`[^>]*>).*?(</`+name+`>)`).ReplaceAllString(page, "$1$2")
 	}
 	if !strings.HasPrefix(page, "<!DOCTYPE html>") {
@@ -324,7 +324,7 @@ func TestPageSaysWhatIsToBeThoughtOfTheRun(t *testing.T) {
 	}
 	r.Incomplete, r.WasCancelled, run.Thresholds = "the run was killed", true, run.Thresholds[1:]
 	page = render(t, r, run)
-	for _, want := range []string{"Run incomplete", "the run was killed.", "must not be compared", "Thresholds kept"} {
+	for _, want := range []string{"Run incomplete", "the run was killed.", "must not be compared", "Thresholds passed"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of an incomplete run lacks %q", want)
 		}
@@ -371,7 +371,7 @@ func TestWhatIsMissingIsLeftOut(t *testing.T) {
 	}
 }
 
-// A run shorter than the scrape interval is seen by the scrapes beside it alone.
+// A run shorter than the scrape interval has only the scrapes before and after it.
 func TestFinalScrapeIsShown(t *testing.T) {
 	r, run := result(t, 100)
 	run.Servers = []timeline.Curve{{Name: "vllm:num_requests_running", Unit: "requests",

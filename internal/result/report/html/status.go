@@ -105,7 +105,7 @@ func thresholdStatus(list []compare.Judgement) (status, bool) {
 			s.Items = append(s.Items, "✓\u00a0"+t.Text)
 		}
 	}
-	s.Title = "Thresholds kept"
+	s.Title = "Thresholds passed"
 	s.Text = fmt.Sprintf("None of the %d conditions for a failure is met:", len(list))
 	if failed > 0 {
 		s.Level, s.Title = bad, "Thresholds failed"

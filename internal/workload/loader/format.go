@@ -38,7 +38,7 @@ const (
 // format is one kind of dataset file.
 type format struct {
 	name string
-	// read makes the conversations of a path; nil: the format is recognised, for the message, and not read.
+	// read makes the conversations of a path.
 	read func(*load) error
 	// folders reports that the path may also be a folder.
 	folders bool
@@ -103,66 +103,49 @@ func isFormat(name string) bool {
 	return ok
 }
 
-// readable lists the formats that can be read, of folders or of all.
-func readable(folders bool) string {
+// formatNames lists the formats, those of folders or all.
+func formatNames(folders bool) string {
 	var names []string
 	for _, f := range formats() {
-		if f.read != nil && (f.folders || !folders) {
+		if f.folders || !folders {
 			names = append(names, f.name)
 		}
-	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// chooseFormat returns the readable format that the user named or the path shows.
+// chooseFormat returns the format that the user named or the path shows.
 func chooseFormat(path, name string, limit textfile.Limit) (format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
 	}
-	if info.IsDir() && name == "" {
-		if name, err = detectFolder(path, limit); err != nil {
+	if name == "" {
+		if name, err = detectPath(path, limit); err != nil {
 			return format{}, err
 		}
 	}
 	f, known := lookupFormat(name)
-	if info.IsDir() && known && !f.folders {
-		return format{}, folderError(path)
-	}
-	if name == "" {
-		if name, err = detect(path, limit); err != nil {
-			return format{}, err
-		}
-		f, known = lookupFormat(name)
-	}
 	switch {
-	case f.read != nil:
-		return f, nil
-	case known:
-		return format{}, fmt.Errorf("%s: %s files cannot be read by this release: use %s", path, name, readable(false))
+	case !known:
+		return f, fmt.Errorf("unknown dataset format %q: want %s", shorten(name), formatNames(false))
+	case info.IsDir() && !f.folders:
+		return f, fmt.Errorf("%s is a directory: give --custom-dataset-type %s, or a single file", path, formatNames(true))
 	}
-	return format{}, fmt.Errorf("unknown dataset format %q: want %s", shorten(name), readable(false))
-}
-
-func folderError(path string) error {
-	if folders := readable(true); folders != "" {
-		return fmt.Errorf("%s is a directory: give --custom-dataset-type %s, or a single file", path, folders)
-	}
-	return fmt.Errorf("%s is a directory: this release reads single files in the formats %s", path, readable(false))
+	return f, nil
 }
 
 var errFound = errors.New("found")
 
-// Detect returns the format of a file by its first record.
-func Detect(path string) (string, error) {
+// Detect returns the format of a file or folder by its first record.
+func Detect(path string) (string, error) { return detectPath(path, 0) }
+
+func detectPath(path string, limit textfile.Limit) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return detectFolder(path, 0)
+		return detectFolder(path, limit)
 	}
-	return detect(path, 0)
+	return detect(path, limit)
 }
 
 // detect returns the format by the first record.

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// applyTimes applies what is asked of recorded times to conversations that were not made of rows.
+// applyTimes applies what is asked of recorded times to conversations that were not made of rows. Those of traces were
+// filtered request by request, others have no times that a window could leave out.
 func (l *load) applyTimes() {
 	if l.options.IgnoreTimes {
 		for i := range l.conversations {
@@ -17,9 +18,6 @@ func (l *load) applyTimes() {
 	}
 	if !l.options.Scheduled {
 		return
-	}
-	if l.format.blockSize == 0 { // the requests of traces were filtered one by one
-		l.filterConversations()
 	}
 	l.warnBackwards()
 	for i := range l.conversations {
@@ -69,20 +67,4 @@ func conversationName(id string) string {
 		return "the conversation"
 	}
 	return fmt.Sprintf("the conversation %q", shorten(id))
-}
-
-// filterConversations drops those whose first turn was recorded outside of the window.
-func (l *load) filterConversations() {
-	if l.options.Window.open() {
-		return
-	}
-	conversations, lines := l.conversations[:0], l.starts[:0]
-	for i, c := range l.conversations {
-		if t := c.Turns[0].TimestampMS; t != nil && !l.options.Window.Holds(*t) {
-			l.dropped.outside++
-			continue
-		}
-		conversations, lines = append(conversations, c), append(lines, l.starts[i])
-	}
-	l.conversations, l.starts = conversations, lines
 }

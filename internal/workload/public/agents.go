@@ -213,7 +213,7 @@ func (r *agentReader) read(a *converter) error {
 	}
 	list, ok := asList(spans)
 	if !ok {
-		return errors.New(`the column "spans" holds no list`)
+		return errors.New(`the column "spans" does not hold a list`)
 	}
 	for i, span := range list {
 		turn, err := r.spans.turn(span)
@@ -253,7 +253,7 @@ func (c *converter) models() (models []string, err error) {
 	}
 	list, ok := asList(v)
 	if !ok {
-		return nil, errors.New(`the column "models" holds no list`)
+		return nil, errors.New(`the column "models" does not hold a list`)
 	}
 	for _, item := range list {
 		name, err := asText("models", item)

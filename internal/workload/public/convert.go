@@ -46,7 +46,7 @@ func asText(name string, v any) (string, error) {
 	case []byte:
 		return string(v), nil
 	}
-	return "", fmt.Errorf("the column %q holds no text", name)
+	return "", fmt.Errorf("the column %q does not hold text", name)
 }
 
 // list returns a column of lists; a null is an empty one.
@@ -57,7 +57,7 @@ func (c *converter) list(name string) ([]any, error) {
 	}
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		return nil, fmt.Errorf("the column %q holds no list", name)
+		return nil, fmt.Errorf("the column %q does not hold a list", name)
 	}
 	return list, nil
 }

@@ -196,7 +196,7 @@ func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 	}{
 		{Options{Name: "aimo"}, `{"question":"q","answer":"a"}`,
 			[]string{"rows.jsonl: row 1", `no column "problem"`, "answer, question"}},
-		{Options{Name: "aimo"}, `{"problem":5}`, []string{"row 1", "holds no text"}},
+		{Options{Name: "aimo"}, `{"problem":5}`, []string{"row 1", "does not hold text"}},
 		{Options{Name: "aimo"}, `{"problem":""}`, []string{"no request can be made", "1 rows are empty"}},
 		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p"}`,
 			[]string{"--dataset-filter", "kind", "problem"}},
